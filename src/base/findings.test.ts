@@ -86,6 +86,7 @@ test('codes are API: none is renamed or dropped by accident, and each has one ki
     'listener-protocol-conflict',
     'listener-route-kinds',
     'listener-set-not-allowed',
+    'llm-path-not-completions',
     'model-unfit',
     'name-collision',
     'name-invalid',

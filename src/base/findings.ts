@@ -181,6 +181,8 @@ export const FINDINGS = {
       'service-without-endpoints': 'A port of the Service has no ready endpoint.',
       'annotation-value': 'The value of an annotation is invalid; the default applies.',
       'backend-not-http2': 'An endpoint that is configured for HTTP/2 does not support it.',
+      'llm-path-not-completions':
+        'Requests for the path of another LLM interface are handled as chat completions, because `routes` is unset.',
       'name-collision': 'Two MCP targets have the same name.',
       'name-invalid': 'The name of a selected Service or port is not a valid name for an MCP target.',
     },

@@ -101,7 +101,7 @@ const backend = (port: number) =>
 
 test('a fact from traffic is in the status of its backend until the plan changes', () => {
   const { loop, statuses, put } = startLoop(backend(1))
-  const fact = { backend: 'ProxyBackend/default/b', code: 'backend-not-http2', endpoint: '127.0.0.1:1' } as const
+  const fact = { backend: 'ProxyBackend/default/b', code: 'backend-not-http2', at: '127.0.0.1:1' } as const
   const accepted = { type: 'Accepted', status: 'True' }
   expect(statuses).toMatchObject([[{ name: 'b', status: { conditions: [accepted] } }]])
   loop.observed(1, fact)
@@ -109,7 +109,7 @@ test('a fact from traffic is in the status of its backend until the plan changes
     'requests are sent with HTTP/2, but the server at 127.0.0.1:1 does not support it: set policies.http.version to HTTP1'
   const unreachable = { type: 'Reachable', status: 'False', reason: 'NotHTTP2', message }
   expect(statuses.at(-1)).toMatchObject([{ name: 'b', status: { conditions: [accepted, unreachable] } }])
-  loop.observed(1, { ...fact, endpoint: '127.0.0.1:2' })
+  loop.observed(1, { ...fact, at: '127.0.0.1:2' })
   expect(statuses).toHaveLength(2)
   put(backend(2))
   expect(statuses).toHaveLength(3)
@@ -120,6 +120,6 @@ test('a fact from traffic is in the status of its backend until the plan changes
 
 test('a fact about an unknown backend changes no status', () => {
   const { loop, statuses } = startLoop(backend(1))
-  loop.observed(1, { backend: 'ProxyBackend/default/other', code: 'backend-not-http2', endpoint: 'e' })
+  loop.observed(1, { backend: 'ProxyBackend/default/other', code: 'backend-not-http2', at: 'e' })
   expect(statuses.slice(1).flat()).toEqual([])
 })

@@ -18,7 +18,11 @@ export function observedStage(tables: Tables): StageDefinition<BackendFact> {
   }
 }
 
-function problemOf(item: BackendItem, { code, endpoint }: BackendFact): ConfigProblem {
+function problemOf(item: BackendItem, { code, at }: BackendFact): ConfigProblem {
+  if (code === 'llm-path-not-completions') {
+    const message = `requests for paths that end in ${at} are handled, and counted, as chat completions: backend.ai.routes is unset; set it for each kind of path`
+    return { path: 'spec.ai', code, severity: 'warning', message }
+  }
   const isService = item.type === 'service'
   const remedy = isService
     ? 'set appProtocol of the port to http, or backend.http.version of a policy for the Service to HTTP1'
@@ -27,6 +31,6 @@ function problemOf(item: BackendItem, { code, endpoint }: BackendFact): ConfigPr
     path: isService ? 'spec.ports' : `spec.${item.type}`,
     code,
     severity: 'warning',
-    message: `requests are sent with HTTP/2, but the server at ${endpoint} does not support it: ${remedy}`,
+    message: `requests are sent with HTTP/2, but the server at ${at} does not support it: ${remedy}`,
   }
 }

@@ -101,6 +101,8 @@ export interface ProtocolAttempt {
   llmReads(exchange: Exchange): LlmReads
   /** Set by `prepare` if the protocol reads or changes the response. */
   selectFilter: SelectFilter | undefined
+  /** Set by `prepare` if the path belongs to another interface than the one that the configuration selects. */
+  misread?: { readonly end: string; readonly type: string } | undefined
 }
 
 /**

@@ -10,8 +10,8 @@ test('a failure that only configuration can fix is reported once per backend and
   facts.record('a', 'e:2', 'not-http2')
   facts.record('b', 'e:1', 'not-http2')
   expect(reported).toEqual([
-    { backend: 'a', code: 'backend-not-http2', endpoint: 'e:1' },
-    { backend: 'b', code: 'backend-not-http2', endpoint: 'e:1' },
+    { backend: 'a', code: 'backend-not-http2', at: 'e:1' },
+    { backend: 'b', code: 'backend-not-http2', at: 'e:1' },
   ])
   facts.reset()
   facts.record('a', 'e:1', 'not-http2')

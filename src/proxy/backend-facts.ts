@@ -16,11 +16,14 @@ export class BackendFacts {
   /** An attempt failed at an endpoint of a backend. */
   record(backend: string, endpoint: string, failure: FailureCode): void {
     const code = CODES[failure]
-    if (code === undefined) return
+    if (code !== undefined) this.note(backend, code, endpoint)
+  }
+
+  note(backend: string, code: BackendFact['code'], at: string): void {
     const key = `${backend} ${code}`
     if (this.#reported.has(key)) return
     this.#reported.add(key)
-    this.#report({ backend, code, endpoint })
+    this.#report({ backend, code, at })
   }
 
   /** Starts again with a new plan, which may have fixed the failures. */

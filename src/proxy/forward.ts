@@ -83,6 +83,10 @@ function attempt(flight: InFlight): void {
 
 function proceedWith(flight: InFlight, outcome: Outcome): void {
   if (outcome !== undefined) return respondLocally(flight, outcome)
+  const { misread } = flight.decision
+  if (misread !== undefined) {
+    flight.context.facts.note(flight.backend.item.key, 'llm-path-not-completions', misread.end)
+  }
   send(flight)
 }
 

@@ -122,10 +122,9 @@ function reportProvider(spec: LlmProviderSpec, report: Report): void {
 /** Reports route types that will be refused with 400 or 501, and settings that a route type does not use. */
 function reportRoutes(plan: AiProviderPlan, spec: LlmProviderSpec, report: Report): void {
   const { settings } = plan
-  const { suffixes, otherwise, otherwiseGiven } = settings.routes
+  const { suffixes, otherwise, unset } = settings.routes
   const entries: [path: string, type: RouteType][] = suffixes.map(({ suffix, type }) => [pathOf(suffix), type])
-  if (otherwiseGiven) entries.push([pathOf('*'), otherwise])
-  else if (entries.length === 0) entries.push(['', otherwise])
+  if (otherwise !== undefined) entries.push([unset ? '' : pathOf('*'), otherwise])
   for (const [path, type] of entries) {
     const problem = routeProblem(type, plan.provider, providerKind(spec))
     if (problem !== undefined) report(path, problem)

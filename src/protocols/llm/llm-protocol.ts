@@ -6,7 +6,9 @@ import type { BackendProtocol, BodyNeed, EndpointName, ProtocolAttempt, Protocol
 import type { AiPlan } from './ai-plan.ts'
 import { type AiBackendSpec, aiBackend } from './backend-schema.ts'
 import { compileAi, sectionOf } from './compile-ai.ts'
+import { otherInterface } from './known-paths.ts'
 import { ai as policy } from './policy.ts'
+import type { RouteType } from './policy-schema.ts'
 import { prepareLlmRequest, refuseInDialect, routeTypeOf } from './prepare-request.ts'
 import type { LlmProviderSpec } from './provider-schema.ts'
 import { providerDestination } from './providers.ts'
@@ -35,6 +37,10 @@ function providerAddress(provider: LlmProviderSpec, section: string): Address {
   return hostAddress({ host, port }, section, tls)
 }
 
+function nameOf(type: RouteType | undefined): string {
+  return type === undefined ? 'no type' : `type ${type}`
+}
+
 class LlmRun implements ProtocolRun {
   readonly #plan: AiPlan
 
@@ -51,7 +57,7 @@ class LlmRun implements ProtocolRun {
   otherMeaning(exchange: Exchange, reading: string): string | undefined {
     for (const provider of this.#plan.providers) {
       const [type, other] = [routeTypeOf(provider, exchange), routeTypeOf(provider, exchange, reading)]
-      if (type !== other) return `of type ${other}, not ${type}`
+      if (type !== other) return `of ${nameOf(other)}, not ${nameOf(type)}`
     }
     return undefined
   }
@@ -64,6 +70,7 @@ class LlmRun implements ProtocolRun {
       maxKept: attempt.maxBufferBytes,
     })
     if (prepared.kind === 'refusal') return prepared
+    if (this.#plan.providers[provider]!.settings.routes.unset) attempt.misread = otherInterface(exchange.originalTarget)
     if (prepared.kind === 'llm-answer') {
       const head = Head.response(200)
       head.set('content-type', 'application/json')

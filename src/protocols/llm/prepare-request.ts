@@ -11,6 +11,7 @@ import { BodyEdits } from './json/edit-members.ts'
 import { type ExactNames, findCaseVariant } from './json/exact-names.ts'
 import { findMember, type JsonFault, type Members, scanMembers, stringAt, valueIs } from './json/scan-members.ts'
 import { KeptAnswer } from './kept-answer.ts'
+import { otherInterface } from './known-paths.ts'
 import { enrichConversation } from './messages/request.ts'
 import { findAlias } from './model-aliases.ts'
 import { type LlmAnswer, listModels } from './models.ts'
@@ -63,18 +64,24 @@ export interface RequestInput {
  */
 export function refuseInDialect(plan: AiPlan, exchange: Exchange, refusal: Refusal): Refusal {
   const provider = plan.providers[0]
-  return provider === undefined ? refusal : formatRefusal(routeTypeOf(provider, exchange), refusal)
+  return provider === undefined ? refusal : formatRefusal(dialectOf(provider, exchange), refusal)
+}
+
+/** The route type whose error format the client understands; for a path without a route type, that of the interface it belongs to. */
+function dialectOf(provider: AiProviderPlan, exchange: Exchange): RouteType {
+  return routeTypeOf(provider, exchange) ?? otherInterface(exchange.originalTarget)?.type ?? 'Completions'
 }
 
 /**
  * The route type of a request at a provider; it decides whether the body is needed (`bodyNeed`).
  * @param target replaces the target of the request
+ * @returns undefined: the request is refused
  */
 export function routeTypeOf(
   provider: AiProviderPlan,
   { request, originalTarget }: Exchange,
   target: string = request.target,
-): RouteType {
+): RouteType | undefined {
   return resolveRouteType(provider.settings.routes, target, originalTarget)
 }
 
@@ -91,6 +98,7 @@ export function prepareLlmRequest(
 ): PreparedLlmRequest | LlmAnswer | Refusal {
   const provider = plan.providers[providerIndex]!
   const type = routeTypeOf(provider, exchange)
+  if (type === undefined) return refuse(dialectOf(provider, exchange), 'llm-route-unknown')
   const method = methodOf(type)
   if (method !== undefined && exchange.request.method !== method) {
     return { ...refuse(type, 'method-not-allowed'), headers: [['allow', method]] }

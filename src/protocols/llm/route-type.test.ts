@@ -3,6 +3,7 @@ import { reject } from '#exchange/outcome.ts'
 import { exchangeWith } from '#policies/shared/testing.ts'
 import { compile, prepare, refused, type Setup, sent } from '#test/support/prepare-llm.ts'
 import { verifies } from '#test/support/verifies.ts'
+import { otherInterface } from './known-paths.ts'
 import { refuseInDialect } from './prepare-request.ts'
 import { compileRouteTypes, resolveRouteType } from './route-type.ts'
 
@@ -41,7 +42,40 @@ test('suffixes and paths are compared in one form (A-51)', () => {
 verifies('llm.routes/unset', 'without routes everything is Completions', () => {
   for (const none of [undefined, {}])
     expect(resolveRouteType(compileRouteTypes(none), '/v1/messages', '/')).toBe('Completions')
-  expect(resolveRouteType(compileRouteTypes({ '/a': 'Messages' }), '/b', '/b')).toBe('Completions')
+})
+
+test('with routes, a path that nothing matches has no type, and is refused in the dialect of its interface (B03)', () => {
+  const some = compileRouteTypes({ '/a': 'Messages' })
+  expect([resolveRouteType(some, '/b', '/b'), resolveRouteType(some, '/b', '/a')]).toEqual([undefined, 'Messages'])
+  const refusalAt = (target: string) =>
+    refused(undefined, { ai: { routes: { '/chat/completions': 'Completions' } }, target })
+  const images = refusalAt('/v1/images/generations')
+  expect(images).toMatchObject({ code: 'llm-route-unknown', contentType: 'application/json' })
+  expect(JSON.parse(images.body ?? '')).toEqual({
+    error: {
+      message: 'no route type for this path',
+      type: 'invalid_request_error',
+      param: null,
+      code: 'llm-route-unknown',
+    },
+  })
+  expect(JSON.parse(refusalAt('/v1/messages').body ?? '')).toEqual({
+    type: 'error',
+    error: { type: 'not_found_error', message: 'no route type for this path' },
+  })
+})
+
+test.each([
+  ['/v1/chat/completions', undefined],
+  ['/v1/chat/completions?x=/v1/messages', undefined],
+  ['/v1//chat/%63ompletions', undefined],
+  ['/anything', undefined],
+  ['/v1/completions?a=b', '/completions'],
+  ['/v1/images/generations', '/images/generations'],
+  ['/team/v1//mess%61ges', '/messages'],
+  ['/v1/messages/count_tokens', '/messages/count_tokens'],
+])('the interface of %s', (target, end) => {
+  expect(otherInterface(target)?.end).toBe(end)
 })
 
 test('the path that the client sent decides when the rewritten one fits nothing (B02)', () => {

@@ -7,9 +7,10 @@ export type ClientFormat = 'Completions' | 'Messages' | 'Responses' | 'Embedding
 /** Suffixes in the order in which they are tested. */
 export interface RouteTypes {
   readonly suffixes: readonly { readonly suffix: string; readonly type: RouteType }[]
-  /** Type of `*`; Completions if there is no such key. */
-  readonly otherwise: RouteType
-  readonly otherwiseGiven: boolean
+  /** Type of `*`; undefined: paths without a suffix are refused. */
+  readonly otherwise: RouteType | undefined
+  /** Nothing is configured, so everything is Completions. */
+  readonly unset: boolean
 }
 
 /**
@@ -22,7 +23,8 @@ export function compileRouteTypes(routes: Readonly<Record<string, RouteType>> | 
     .map(([suffix, type]) => ({ suffix: matchedPath(suffix), type }))
     .sort((one, other) => other.suffix.length - one.suffix.length || (one.suffix < other.suffix ? -1 : 1))
   const otherwise = routes?.['*']
-  return { suffixes, otherwise: otherwise ?? 'Completions', otherwiseGiven: otherwise !== undefined }
+  const unset = suffixes.length === 0 && otherwise === undefined
+  return { suffixes, otherwise: unset ? 'Completions' : otherwise, unset }
 }
 
 /**
@@ -30,8 +32,9 @@ export function compileRouteTypes(routes: Readonly<Record<string, RouteType>> | 
  * prefix rewrite does not turn messages traffic into Completions (decision B02).
  * @param target current request target (path and query)
  * @param originalTarget request target as received
+ * @returns undefined: `routes` is set, and nothing matches
  */
-export function resolveRouteType(routes: RouteTypes, target: string, originalTarget: string): RouteType {
+export function resolveRouteType(routes: RouteTypes, target: string, originalTarget: string): RouteType | undefined {
   const { suffixes } = routes
   if (suffixes.length === 0) return routes.otherwise
   const type = matchSuffix(suffixes, target)
@@ -59,7 +62,8 @@ const FORMATS: ReadonlySet<RouteType> = new Set<RouteType>([
 ])
 
 /** The part of the request body that the gateway needs. */
-export function bodyNeed(type: RouteType): 'whole' | 'whole-if-small' | 'none' {
+export function bodyNeed(type: RouteType | undefined): 'whole' | 'whole-if-small' | 'none' {
+  if (type === undefined) return 'none'
   if (isClientFormat(type)) return 'whole'
   return type === 'Detect' ? 'whole-if-small' : 'none'
 }

@@ -1,0 +1,61 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { expect, test } from 'vitest'
+import { eventually } from '#test/support/eventually.ts'
+import { freePort } from '#test/support/free-port.ts'
+import { startGateway } from '#test/support/gateway.ts'
+import { createObjectsFolder, gatewayYaml, joinYaml, routeYaml } from '#test/support/objects-folder.ts'
+
+test('paths of other interfaces are reported without routes, and refused with routes', async () => {
+  await using stops = new AsyncDisposableStack()
+  const paths: string[] = []
+  const provider = createServer((request, response) => {
+    paths.push(request.url!)
+    request.resume().on('end', () => response.setHeader('content-type', 'application/json').end('{}'))
+  })
+  await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve))
+  stops.defer(() => void provider.close())
+  const port = await freePort()
+  const ai = (name: string, more: string) => `
+apiVersion: gatewright.dev/v1alpha1
+kind: ProxyBackend
+metadata: { name: ${name} }
+spec:
+  ai: { provider: { providerOne: {}, host: 127.0.0.1, port: ${(provider.address() as AddressInfo).port} } }
+  ${more}
+`
+  const folder = await createObjectsFolder({
+    'all.yaml': joinYaml(
+      gatewayYaml(port),
+      ai('unset', ''),
+      ai('set', 'policies: { ai: { routes: { /chat/completions: Completions } } }'),
+      routeYaml('unset', '/unset', 'unset'),
+      routeYaml('set', '/set', 'set'),
+    ),
+  })
+  stops.defer(folder.remove)
+  const gateway = stops.use(await startGateway({ files: [folder.path], workers: 1 }))
+  const ask = async (path: string) => {
+    const response = await fetch(`http://127.0.0.1:${port}${path}`, { method: 'POST', body: '{"model":"m"}' })
+    return [response.status, await response.json()]
+  }
+
+  expect(await ask('/unset/v1/images/generations')).toEqual([200, {}])
+  expect(paths).toEqual(['/v1/chat/completions'])
+  await eventually('it is reported', () => gateway.output.stderr.includes('code=llm-path-not-completions'))
+  expect(gateway.output.stderr).toContain('requests for paths that end in /images/generations are handled, and counted')
+
+  expect(await ask('/set/v1/images/generations')).toEqual([
+    404,
+    {
+      error: {
+        message: 'no route type for this path',
+        type: 'invalid_request_error',
+        param: null,
+        code: 'llm-route-unknown',
+      },
+    },
+  ])
+  expect((await ask('/set/v1/chat/completions'))[0]).toBe(200)
+  expect(paths).toEqual(['/v1/chat/completions', '/v1/chat/completions'])
+})
