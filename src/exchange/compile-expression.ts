@@ -148,8 +148,7 @@ class CelExpression implements Expression {
       this.#note(exchange, result)
       return undefined
     }
-    if (result instanceof SecretText) return result.clearText
-    const text = this.#convert(exchange, toJsonText)
+    const text = this.#convert(exchange, keyTextOf)
     // An optional without a value.
     return text === 'null' ? undefined : text
   }
@@ -193,6 +192,13 @@ class CelExpression implements Expression {
   #cause(exchange: Exchange, error: CelError): string {
     return describe(this.#program.locate(exchange, error))
   }
+}
+
+/** Also credentials in lists have their own text. */
+function keyTextOf(value: Value): string {
+  if (typeof value === 'string') return value
+  if (value instanceof SecretText) return value.clearText
+  return Array.isArray(value) ? JSON.stringify(value.map(keyTextOf)) : toJsonText(value)
 }
 
 function jsonOf(value: Value): Json {

@@ -228,15 +228,18 @@ test.each(['request.headers["caller"]', 'request.headers[?"caller"]', 'null', 'j
   },
 )
 
-test('credentials are counted by their text, not by their redacted form', () => {
-  const policy = policyOf({ local: [{ requests: 1, unit: 'Hours', key: 'apiKey.key' }] })
-  const codes = ['k-1', 'k-2', 'k-1'].map((key) => {
-    const exchange = exchangeWith()
-    exchange.identity.apiKey = { key, entry: key, metadata: {} }
-    return codeOf(policy.run.request!(exchange))
-  })
-  expect(codes).toEqual([OK, OK, OVER])
-})
+test.each(['apiKey.key', '[apiKey.key, request.method]'])(
+  '%s: credentials are counted by their text, not by their redacted form',
+  (key) => {
+    const policy = policyOf({ local: [{ requests: 1, unit: 'Hours', key }] })
+    const codes = ['k-1', 'k-2', 'k-1'].map((key) => {
+      const exchange = exchangeWith()
+      exchange.identity.apiKey = { key, entry: key, metadata: {} }
+      return codeOf(policy.run.request!(exchange))
+    })
+    expect(codes).toEqual([OK, OK, OVER])
+  },
+)
 
 test('headers describe the limit of the caller', () => {
   const policy = policyOf({ local: [{ ...BY_CALLER, burst: 3 }] })
