@@ -10,13 +10,14 @@ const FILE = 'gateway.yaml'
 interface Topic {
   /** What to do before the first start, if anything. */
   readonly before?: string
-  /** Path of the request, for `explain`. */
+  /** The request to try. */
   readonly path: string
-  /** A request for the terminal. */
-  readonly request: string
+  readonly headers?: readonly string[]
+  /** JSON; the request is a POST. */
+  readonly body?: string
 }
 
-const JSON_HEADER = "-H 'content-type: application/json'"
+const JSON_TYPE = 'content-type: application/json'
 const CHAT = '{"messages":[{"role":"user","content":"good morning"}]}'
 const INITIALIZE =
   '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"curl","version":"1"}}}'
@@ -24,17 +25,15 @@ const BASE = 'http://localhost:8080'
 
 /** What `init` writes; each topic has a file in `init/`. */
 const TOPICS: Readonly<Record<string, Topic>> = {
-  http: { path: '/hello', request: `curl ${BASE}/hello` },
+  http: { path: '/hello' },
   llm: {
     before: '# set the key of the provider in gateway.yaml',
     path: '/v1/chat/completions',
-    request: `curl ${BASE}/v1/chat/completions ${JSON_HEADER} -d '${CHAT}'`,
+    headers: [JSON_TYPE],
+    body: CHAT,
   },
-  mcp: {
-    path: '/mcp',
-    request: `curl ${BASE}/mcp ${JSON_HEADER} -H 'accept: application/json, text/event-stream' -d '${INITIALIZE}'`,
-  },
-  a2a: { path: '/.well-known/agent-card.json', request: `curl ${BASE}/.well-known/agent-card.json` },
+  mcp: { path: '/mcp', headers: [JSON_TYPE, 'accept: application/json, text/event-stream'], body: INITIALIZE },
+  a2a: { path: '/.well-known/agent-card.json' },
 }
 
 /** Writes a small configuration to a folder, and says how to run it. Existing files are never changed. */
@@ -66,8 +65,10 @@ function writeNew(folder: string, file: string, text: string): void {
   }
 }
 
-function nextSteps(folder: string, file: string, { before, path, request }: Topic): readonly string[] {
+function nextSteps(folder: string, file: string, { before, path, headers = [], body }: Topic): readonly string[] {
   const place = quoted(folder)
+  const request = [`${BASE}${path}`, ...headers.map((header) => `-H ${quoted(header)}`)].join(' ')
+  const data = body === undefined ? '' : ` -d ${quoted(body)}`
   return [
     `wrote ${file}`,
     '',
@@ -80,9 +81,9 @@ function nextSteps(folder: string, file: string, { before, path, request }: Topi
     '',
     'Then, in another terminal:',
     '',
-    `  ${request}`,
+    `  curl ${request}${data}`,
     `  bin/gatewright lint ${place}`,
-    `  bin/gatewright explain -f ${place} ${BASE}${path}`,
+    `  bin/gatewright explain -f ${place} ${request}${data}`,
   ]
 }
 
