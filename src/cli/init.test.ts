@@ -22,6 +22,7 @@ beforeEach(async () => {
   vi.spyOn(console, 'log').mockImplementation((line: string) => void printed.push(line))
 })
 
+afterEach(() => vi.unstubAllEnvs())
 afterEach(() => rm(folder, { recursive: true, force: true }))
 
 test('an existing file is not changed', () => {
@@ -53,6 +54,8 @@ function pasted(): { readonly path: string; readonly init: RequestInit } {
   return { path: pathname, init: body === undefined ? { headers } : { method: 'POST', headers, body } }
 }
 
+const KEY = { OPENAI_API_KEY: 'k-test' }
+
 const provider = (port: number) =>
   `      providerOne: { model: mock-small }\n      host: 127.0.0.1\n      port: ${port}`
 
@@ -71,6 +74,7 @@ const cases: readonly [
 test.each(cases)('%s: lint reports nothing, and the printed request works', async (topic, start, edit, expected) => {
   init(topic, folder)
   const file = join(folder, 'gateway.yaml')
+  vi.stubEnv('OPENAI_API_KEY', KEY.OPENAI_API_KEY)
   expect(lint([folder], { bind: '127.0.0.1' })).toBe(0)
   const upstream = await start?.({ port: 0 })
   try {
@@ -78,8 +82,8 @@ test.each(cases)('%s: lint reports nothing, and the printed request works', asyn
     const edited = edit(written, upstream?.port ?? 0)
     expect(edited !== written).toBe(start !== undefined)
     const port = await freePort()
-    await writeFile(file, edited.replace('port: 8080', `port: ${port}`).replace('replace-me', 'k'))
-    await using gateway = await startGateway({ files: [folder], workers: 1, folder })
+    await writeFile(file, edited.replace('port: 8080', `port: ${port}`))
+    await using gateway = await startGateway({ files: [folder], workers: 1, folder, environment: KEY })
     const request = pasted()
     const response = await fetch(`${gateway.url(port)}${request.path}`, request.init)
     expect(response.status).toBe(200)

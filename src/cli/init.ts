@@ -27,7 +27,7 @@ const BASE = 'http://localhost:8080'
 const TOPICS: Readonly<Record<string, Topic>> = {
   http: { path: '/hello' },
   llm: {
-    before: '# set the key of the provider in gateway.yaml',
+    before: 'export OPENAI_API_KEY=...',
     path: '/v1/chat/completions',
     headers: [JSON_TYPE],
     body: CHAT,
