@@ -106,6 +106,7 @@ test('codes are API: none is renamed or dropped by accident, and each has one ki
     'parent-not-allowed',
     'parent-not-found',
     'parent-not-matching',
+    'parent-route-conflict',
     'path-invalid',
     'phase-not-allowed',
     'proxy-protocol-unrestricted',

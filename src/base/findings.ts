@@ -120,6 +120,8 @@ export const FINDINGS = {
       'parent-not-matching': 'The parent has no listener that matches `parentRefs`, or the listener is not served.',
       'parent-not-allowed': 'No listener of the parent allows this route.',
       'parent-hostname': 'No listener of the parent serves a hostname of this route.',
+      'parent-route-conflict':
+        'An HTTPRoute and a GRPCRoute have a common hostname at a listener; only one of them is attached.',
       'route-shadowed': 'Another route matches all requests or connections of this rule.',
       'filters-incompatible': 'The filters of a rule exclude each other.',
       'filter-value': 'The filter, or its value, is not supported.',

@@ -14,7 +14,7 @@ export interface Inventory {
 }
 
 /** Order of precedence: older objects first, then by namespace and name. Objects from files have no time and count as oldest (decision A-23). */
-export function byAge(a: ApiObject, b: ApiObject): number {
+export function byAge(a: Pick<ApiObject, 'metadata'>, b: Pick<ApiObject, 'metadata'>): number {
   return (
     compareText(a.metadata.creationTimestamp ?? '', b.metadata.creationTimestamp ?? '') ||
     compareText(a.metadata.namespace, b.metadata.namespace) ||

@@ -17,6 +17,8 @@ import type { AttachedPolicy } from './policies/attach-policy.ts'
 import { byLoser, type Overlap } from './policies/find-overlaps.ts'
 import type { SocketUser } from './policies/find-shared-sockets.ts'
 import type { PolicyFacts } from './policies/policy-facts.ts'
+import type { MatchedRoute } from './routes/match-route.ts'
+import type { Contender, Displacement } from './routes/mixed-kinds.ts'
 import type { TranslatedRoute } from './routes/translate-route.ts'
 import type { ConditionFault } from './status/condition.ts'
 import type { Binding, ObjectStatus } from './translation.ts'
@@ -63,6 +65,13 @@ export function createTables() {
     /** By address and port: the Gateways with a listener on it, in order of precedence. */
     socketUsers: new Table<SocketUser>('socketUsers', byOrder),
 
+    /** By route: the listeners that it asks for. */
+    matchedRoutes: new Table<MatchedRoute>('matchedRoutes'),
+    /** By listener: the HTTPRoutes and GRPCRoutes that ask for it. */
+    httpContenders: new Table<Contender>('httpContenders'),
+    grpcContenders: new Table<Contender>('grpcContenders'),
+    /** By route: the listeners at which a route of another kind takes precedence. */
+    displaced: new Table<Displacement>('displaced'),
     /** By route. */
     routes: new Table<TranslatedRoute>('routes'),
     /** By listener: the accepted routes that are attached to it. */

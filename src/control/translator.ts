@@ -24,7 +24,7 @@ import {
   tieStage,
 } from './policies/policy-stages.ts'
 import { materialStage } from './references/material-stage.ts'
-import { routeStage, shadowStage } from './routes/route-stages.ts'
+import { displacedStage, matchStage, routeStage, shadowStage } from './routes/route-stages.ts'
 import { addStatusStages, findingStage } from './status/status-stages.ts'
 import { createTables, putObject, removeObject, type Tables } from './tables.ts'
 import type { Binding, StatusChange, Translation } from './translation.ts'
@@ -56,6 +56,8 @@ function buildStages(
   // Objects that attach to them
   stages.add(backendTlsStage(tables))
   stages.add(backendStage(tables, openContext))
+  stages.add(matchStage(tables, openContext))
+  stages.add(displacedStage(tables))
   stages.add(routeStage(tables, openContext))
   stages.add(policyStage(tables, openContext))
   // Objects that those refer to

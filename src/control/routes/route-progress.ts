@@ -6,7 +6,7 @@ import type { Report } from '../reporting.ts'
 import type { ConditionFault } from '../status/condition.ts'
 import type { TranslationContext } from '../translation-context.ts'
 import type { Use } from '../use.ts'
-import type { RouteObject } from './attach-route.ts'
+import type { RouteObject } from './route-object.ts'
 
 /** The state of the translation of one route; each rule adds to it. */
 export interface Progress<R extends RouteObject = RouteObject> {

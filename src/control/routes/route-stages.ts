@@ -5,17 +5,55 @@ import { type OpenContext, reportTo } from '../open-context.ts'
 import { writePolicies } from '../policies/write-policies.ts'
 import type { Tables } from '../tables.ts'
 import { targetsOfUse } from '../use.ts'
-import { attachRoute, type RouteObject } from './attach-route.ts'
+import { attachRoute } from './attach-route.ts'
+import { type MatchedRoute, matchRoute } from './match-route.ts'
+import { type Contender, contenderOf, findDisplaced } from './mixed-kinds.ts'
 import { reportShadowed } from './report-shadowed.ts'
+import { isRelayRoute, type RouteObject } from './route-object.ts'
 import { type TranslatedRoute, translateRoute } from './translate-route.ts'
 
-/** Attaches and translates each route. Routes of other controllers are ignored. */
-export function routeStage(tables: Tables, openContext: OpenContext): StageDefinition<RouteObject> {
-  const { objects, routes, attachedRoutes, relayRules, relayItems, enclosing, users, wantedBackends, items, findings } =
-    tables
+/** Finds the listeners that each route asks for. Routes of other controllers are ignored. */
+export function matchStage(tables: Tables, openContext: OpenContext): StageDefinition<RouteObject> {
+  const { objects, matchedRoutes, httpContenders, grpcContenders } = tables
+  return {
+    name: 'matchedRoutes',
+    each: [objects.HTTPRoute, objects.GRPCRoute, objects.TCPRoute, objects.TLSRoute],
+    writes: [matchedRoutes, httpContenders, grpcContenders],
+    run([object], work, key) {
+      const { inventory } = openContext(work)
+      const listenersOf = (parent: string) => work.read(tables.listeners, parent)[0]
+      const matched = matchRoute({ inventory, listenersOf }, object!)
+      if (matched === undefined) return
+      work.write(matchedRoutes, key, matched)
+      if (isRelayRoute(object!)) return
+      const contenders = object!.kind === 'HTTPRoute' ? httpContenders : grpcContenders
+      for (const { matches } of matched.parents) {
+        for (const match of matches) work.write(contenders, match.listener.key, contenderOf(matched, match))
+      }
+    },
+  }
+}
+
+/** Decides between the HTTPRoutes and GRPCRoutes of a listener. Most listeners have no GRPCRoutes, and no node here. */
+export function displacedStage({ httpContenders, grpcContenders, displaced }: Tables): StageDefinition<Contender> {
+  return {
+    name: 'displaced',
+    each: [grpcContenders],
+    writes: [displaced],
+    run(ofGrpc, work, listener) {
+      const found = findDisplaced([...ofGrpc, ...work.read(httpContenders, listener)])
+      for (const [route, message] of found) work.write(displaced, route, { listener, message })
+    },
+  }
+}
+
+/** Attaches and translates each route. */
+export function routeStage(tables: Tables, openContext: OpenContext): StageDefinition<MatchedRoute> {
+  const { matchedRoutes, displaced, routes, attachedRoutes, relayRules, relayItems, enclosing, users } = tables
+  const { wantedBackends, items, findings } = tables
   return {
     name: 'routes',
-    each: [objects.HTTPRoute, objects.GRPCRoute, objects.TCPRoute, objects.TLSRoute],
+    each: [matchedRoutes],
     writes: [
       routes,
       attachedRoutes,
@@ -30,12 +68,10 @@ export function routeStage(tables: Tables, openContext: OpenContext): StageDefin
       tables.partial,
       tables.workloadReaders,
     ],
-    run([object], work, key) {
+    run([matched], work, key) {
       const context = openContext(work)
-      const report = context.reportOn(object!)
-      const listenersOf = (parent: string) => work.read(tables.listeners, parent)[0]
-      const attached = attachRoute({ ...context, listenersOf }, object!, report)
-      if (attached === undefined) return
+      const report = context.reportOn(matched!.object)
+      const attached = attachRoute(matched!, work.read(displaced, key), report)
       const translated = translateRoute(context, attached, report)
       work.write(routes, key, translated)
       if (translated.accepted === undefined) {

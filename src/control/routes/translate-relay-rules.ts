@@ -2,7 +2,7 @@ import { type Destination, destinationOf } from '#api/proxy-backend.ts'
 import type { RelayRuleSpec } from '#api/relay-rules.ts'
 import type { WeightedBackend } from '#plan/item.ts'
 import { ruleTarget } from '#plan/target.ts'
-import type { RelayRouteObject } from './attach-route.ts'
+import type { RelayRouteObject } from './route-object.ts'
 import { type Progress, type ReferenceSource, ruleItem, useBackend } from './route-progress.ts'
 
 type RelayProgress = Progress<RelayRouteObject>

@@ -12,7 +12,7 @@ export function routeStatus(
   const condition = conditionsOf(route.object)
   const endpointless = [...new Set(uses.map(({ to }) => to).filter(hasNoEndpoints))]
   const note = endpointless.length === 0 ? '' : `; no endpoints for ${endpointless.join(', ')}`
-  const own = route.parents.map(({ ref, fault, unserved }) => {
+  const own = route.parents.map(({ ref, fault, note: exception }) => {
     const refused = fault ?? accepted
     return {
       parentRef: ref,
@@ -23,7 +23,7 @@ export function routeStatus(
               'Accepted',
               'True',
               'Accepted',
-              unserved === undefined ? 'Route accepted' : `Route accepted, but ${unserved}`,
+              exception === undefined ? 'Route accepted' : `Route accepted, but ${exception}`,
             )
           : condition('Accepted', 'False', refused.reason, refused.message),
         resolvedRefs === undefined

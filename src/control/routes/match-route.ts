@@ -1,0 +1,128 @@
+import { objectKey } from '#api/object.ts'
+import type { ParentReference } from '#api/parent-reference.ts'
+import type { FindingCode } from '#base/findings.ts'
+import { allowsNamespace } from '../allowed-namespaces.ts'
+import { GATEWAY_GROUP } from '../controller.ts'
+import type { Listener } from '../gateways/listener.ts'
+import { agreedHostnames } from '../hostname.ts'
+import type { Inventory } from '../inventory.ts'
+import { knownSections, notFound } from '../references/not-found.ts'
+import type { ConditionFault } from '../status/condition.ts'
+import type { RouteObject } from './route-object.ts'
+
+/** A route with the listeners that it asks for and that allow it, before routes of other kinds are considered. */
+export interface MatchedRoute {
+  readonly object: RouteObject
+  /** Those that belong to this controller or do not exist; at least one. */
+  readonly parents: readonly MatchedParent[]
+}
+
+export interface MatchedParent {
+  /** With the defaults of the schema. */
+  readonly ref: ParentReference
+  /** Field path of the reference. */
+  readonly path: string
+  readonly matches: readonly ListenerMatch[]
+  /** Why there are no matches. */
+  readonly refusal?: Refusal
+}
+
+export interface ListenerMatch {
+  readonly listener: Listener
+  /** Empty: any host. */
+  readonly hostnames: readonly string[]
+}
+
+type Refusal = ConditionFault & { readonly code: FindingCode }
+
+interface RouteContext {
+  readonly inventory: Inventory
+  /** By key of the Gateway or ListenerSet; undefined if it belongs to another controller. */
+  readonly listenersOf: (parent: string) => readonly Listener[] | undefined
+}
+
+/** @returns undefined if all parents belong to other controllers */
+export function matchRoute(context: RouteContext, object: RouteObject): MatchedRoute | undefined {
+  const parents = (object.spec.parentRefs ?? []).flatMap((ref, index) => {
+    const found = matchParent(context, object, ref)
+    return found === undefined ? [] : [{ ref, path: `spec.parentRefs[${index}]`, ...found }]
+  })
+  return parents.length === 0 ? undefined : { object, parents }
+}
+
+type ParentMatch = Pick<MatchedParent, 'matches' | 'refusal'>
+
+/** @returns undefined for a parent of another controller */
+function matchParent(context: RouteContext, route: RouteObject, ref: ParentReference): ParentMatch | undefined {
+  if (ref.group !== GATEWAY_GROUP || (ref.kind !== 'Gateway' && ref.kind !== 'ListenerSet')) return undefined
+  const namespace = ref.namespace ?? route.metadata.namespace
+  const parent = `${ref.kind} ${namespace}/${ref.name}`
+  const listeners = context.listenersOf(objectKey(ref.kind, namespace, ref.name))
+  if (listeners === undefined) {
+    if (context.inventory.find(ref.kind, namespace, ref.name) !== undefined) return undefined
+    return refuse('parent-not-found', 'NoMatchingParent', notFound(context.inventory, ref.kind, namespace, ref.name))
+  }
+  return selectListeners(context, route, ref, { parent, listeners })
+}
+
+/** Selects the listeners of a parent that accept the route. The reason of a refusal is the first condition that no listener meets. */
+function selectListeners(
+  { inventory }: RouteContext,
+  route: RouteObject,
+  ref: ParentReference,
+  { parent, listeners }: { readonly parent: string; readonly listeners: readonly Listener[] },
+): ParentMatch {
+  if (listeners.length === 0) {
+    const message = `${parent} has no listeners, because its Gateway does not accept it`
+    return refuse('parent-not-matching', 'NoMatchingParent', message)
+  }
+  const named = listeners.filter(({ spec }) => namedBy(ref, spec))
+  if (named.length === 0) {
+    return refuse(
+      'parent-not-matching',
+      'NoMatchingParent',
+      `${parent} has no listener ${wantedListener(ref, listeners)}`,
+    )
+  }
+  const allowing = named.filter((listener) => allowsRoute(inventory, listener, route))
+  if (allowing.length === 0) {
+    const message = `no listener of ${parent} allows ${route.kind}s from namespace ${route.metadata.namespace}`
+    return refuse('parent-not-allowed', 'NotAllowedByListeners', message)
+  }
+  const wanted = hostnamesOf(route)
+  const matches = allowing.flatMap((listener) => {
+    const hostnames = agreedHostnames(listener.hostname, wanted)
+    return hostnames === undefined ? [] : [{ listener, hostnames }]
+  })
+  if (matches.length > 0) return { matches }
+  const message = `no listener of ${parent} serves ${wanted.join(', ')}`
+  return refuse('parent-hostname', 'NoMatchingListenerHostname', message)
+}
+
+/** A TCPRoute has no hostnames. */
+function hostnamesOf(route: RouteObject): readonly string[] {
+  return route.kind === 'TCPRoute' ? [] : (route.spec.hostnames ?? [])
+}
+
+function refuse(code: FindingCode, reason: string, message: string): ParentMatch {
+  return { matches: [], refusal: { code, reason, message } }
+}
+
+function namedBy(ref: ParentReference, { name, port }: Listener['spec']): boolean {
+  return (ref.sectionName ?? name) === name && (ref.port ?? port) === port
+}
+
+function wantedListener({ sectionName, port }: ParentReference, listeners: readonly Listener[]): string {
+  const name = sectionName === undefined ? '' : `named ${sectionName}`
+  const number = port === undefined ? '' : `on port ${port}`
+  const names = listeners.map(({ spec }) => spec.name)
+  const isUnknown = sectionName !== undefined && !names.includes(sectionName)
+  const wanted = [name, number].filter((text) => text !== '').join(' ')
+  return `${wanted}${isUnknown ? knownSections(sectionName, names) : ''}`
+}
+
+function allowsRoute(inventory: Inventory, listener: Listener, route: RouteObject): boolean {
+  const { spec, owner, supportedKinds } = listener
+  const ends = { own: owner.metadata.namespace, namespace: route.metadata.namespace }
+  return supportedKinds.includes(route.kind) && allowsNamespace(inventory, spec.allowedRoutes.namespaces, ends)
+}
