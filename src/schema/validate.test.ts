@@ -93,7 +93,10 @@ test.each([
 test.each([
   [{ Open_AI: {} }, ['Open_AI: unknown field "Open_AI": OpenAI is "one"']],
   [{ oen: {} }, ['oen: unknown field "oen", did you mean "one"?']],
-  [{ other: {} }, ['other: unknown field "other"', ': exactly one of one, two must be set; none is set']],
+  [
+    { other: {} },
+    ['other: unknown field "other"; the fields are one, two', ': exactly one of one, two must be set; none is set'],
+  ],
   [{ one: {}, openai: {} }, ['openai: unknown field "openai": OpenAI is "one"']],
 ])('a field with another name is one problem: %j', (value, expected) => {
   const schema = withMeanings(

@@ -72,7 +72,7 @@ function visit(run: Run, node: SchemaNode, value: unknown, path: string): unknow
 
 function visitObject(run: Run, node: SchemaNode, value: unknown, path: string): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    report(run, path, 'wrong-type', wrongType('an object', value))
+    report(run, path, 'wrong-type', wrongType(objectForm(node), value))
     return value
   }
   const fields = node.open ? withoutNulls(value) : (value as Record<string, unknown>)
@@ -168,6 +168,16 @@ function missing({ required = [] }: SchemaNode, fields: object): readonly string
   return required.filter((name) => !Object.hasOwn(fields, name))
 }
 
+/** Longer lists of fields hide the message; `gatewright fields` shows them. */
+const MOST_LISTED = 8
+
+function knownFields({ properties = {} }: SchemaNode): string {
+  const names = Object.keys(properties)
+  if (names.length === 0) return ', no fields are allowed here'
+  if (names.length > MOST_LISTED) return ''
+  return names.length === 1 ? `; the only field is ${names[0]}` : `; the fields are ${names.join(', ')}`
+}
+
 /** What an unknown field name probably means: the text for messages, and the field if there is exactly one. */
 interface Hint {
   readonly text: string
@@ -192,8 +202,7 @@ function keepsUnknown(run: Run, node: SchemaNode, name: string, path: string, hi
     run.warnings.push(found(', it has no effect here', 'warning'))
     return true
   }
-  const hasFields = Object.keys(node.properties ?? {}).length > 0
-  if (run.unknownFields === 'refuse') run.problems.push(found(hasFields ? '' : ', no fields are allowed here', 'error'))
+  if (run.unknownFields === 'refuse') run.problems.push(found(knownFields(node), 'error'))
   if (run.unknownFields === 'warn') run.warnings.push(found(', it has been dropped', 'warning'))
   return false
 }
@@ -388,6 +397,12 @@ function wrongType(expected: string, value: unknown): string {
 
 function textForm({ scalar }: SchemaNode): string {
   return scalar === 'Duration' || scalar === 'DurationOrCEL' ? 'a duration such as "5s"' : 'a string'
+}
+
+/** `an object with name`: a name alone is often written for a reference. */
+function objectForm({ properties = {} }: SchemaNode): string {
+  const names = Object.keys(properties)
+  return names.length === 0 || names.length > MOST_LISTED ? 'an object' : `an object with ${names.join(', ')}`
 }
 
 /** A string that would be a number or a boolean without quotes. */
