@@ -86,8 +86,7 @@ function selectListeners(
   }
   const allowing = named.filter((listener) => allowsRoute(inventory, listener, route))
   if (allowing.length === 0) {
-    const message = `no listener of ${parent} allows ${route.kind}s from namespace ${route.metadata.namespace}`
-    return refuse('parent-not-allowed', 'NotAllowedByListeners', message)
+    return refuse('parent-not-allowed', 'NotAllowedByListeners', `${parent}: ${describeNotAllowed(named, route)}`)
   }
   const wanted = hostnamesOf(route)
   const matches = allowing.flatMap((listener) => {
@@ -95,7 +94,8 @@ function selectListeners(
     return hostnames === undefined ? [] : [{ listener, hostnames }]
   })
   if (matches.length > 0) return { matches }
-  const message = `no listener of ${parent} serves ${wanted.join(', ')}`
+  const served = [...new Set(allowing.map(({ hostname }) => hostname))].join(', ')
+  const message = `no listener of ${parent} serves ${wanted.join(', ')}; they serve ${served}`
   return refuse('parent-hostname', 'NoMatchingListenerHostname', message)
 }
 
@@ -106,6 +106,15 @@ function hostnamesOf(route: RouteObject): readonly string[] {
 
 function refuse(code: FindingCode, reason: string, message: string): ParentMatch {
   return { matches: [], refusal: { code, reason, message } }
+}
+
+function describeNotAllowed(listeners: readonly Listener[], { kind, metadata }: RouteObject): string {
+  const names = `listener ${listeners.map(({ spec }) => spec.name).join(', ')}`
+  const kinds = [...new Set(listeners.flatMap(({ supportedKinds }) => supportedKinds))]
+  if (kinds.length === 0) return `${names} takes no routes`
+  if (kinds.includes(kind))
+    return `${names} takes no ${kind}s from namespace ${metadata.namespace}; see its allowedRoutes`
+  return `${names} takes only ${kinds.map((each) => `${each}s`).join(' and ')}, no ${kind}s`
 }
 
 function namedBy(ref: ParentReference, { name, port }: Listener['spec']): boolean {

@@ -89,7 +89,7 @@ function acceptedCondition(owner: Owner, listeners: readonly Listener[]): Condit
 function programmedCondition(owner: Owner, { listeners, bindingOf }: Traffic, none: string): ConditionDraft {
   const condition = conditionsOf(owner)
   const usable = listeners.filter((listener) => whyUnusable(listener) === undefined)
-  if (usable.length === 0) return condition('Programmed', 'False', none, 'No listener can be used')
+  if (usable.length === 0) return condition('Programmed', 'False', none, 'No listener can be used; Accepted says why')
   const states = usable.map((listener) => ({ name: listener.spec.name, binding: bindingOf(listener) }))
   const failed = states.flatMap(({ name, binding }) => (binding?.state === 'failed' ? [{ name, ...binding }] : []))
   if (failed.length > 0) {
