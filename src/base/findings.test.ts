@@ -49,6 +49,7 @@ test('codes are API: none is renamed or dropped by accident, and each has one ki
     'files-only',
     'filter-value',
     'filters-incompatible',
+    'forwarded-headers-unset',
     'guard-not-applied',
     'guard-not-runnable',
     'header-invalid',

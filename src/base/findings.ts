@@ -110,6 +110,7 @@ export const FINDINGS = {
       'listener-certificate': 'The listener has no usable certificate.',
       'listener-client-authority': 'The certificate authorities for client certificates cannot be used.',
       'listener-route-kinds': 'The listener allows a kind of route that it cannot serve.',
+      'forwarded-headers-unset': 'Backends get X-Forwarded-For and related headers as clients send them.',
       'listener-set-not-allowed': 'The Gateway allows no ListenerSets from this namespace.',
     },
   },

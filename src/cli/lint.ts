@@ -1,4 +1,5 @@
 import { count } from '#base/count.ts'
+import { adviseForwardedHeaders } from '#control/gateways/forwarded-headers.ts'
 import { SecretIndex } from '#control/secret-values.ts'
 import { gatewayAddresses } from '#instance/address-pool.ts'
 import { FileStore } from '#store/files.ts'
@@ -23,8 +24,9 @@ export function lint(paths: readonly string[], { verbose, ...flags }: LintFlags)
   const failOn = oneOf(FAIL_ON, ['--fail-on', flags.failOn]) ?? 'errors'
   const address = gatewayAddresses(listenAddresses(flags))
   const store = new FileStore(objectPaths('lint', paths, flags))
-  const { findings } = loadPlan(store, { address })
-  const { lines, errors, warnings, advised } = findingLines(store, findings, { advice: verbose })
+  const { items, findings } = loadPlan(store, { address })
+  const advice = verbose ? adviseForwardedHeaders(items.values(), store.list()) : []
+  const { lines, errors, warnings, advised } = findingLines(store, [...findings, ...advice], { advice: verbose })
   const secrets = new SecretIndex().update({ set: store.list(), removed: [] })
   for (const line of lines) print(secrets.hide(line))
   const objects = store.list().length

@@ -56,6 +56,8 @@ export interface ListenerItem {
   readonly certificates: readonly string[]
   /** The listener requests client certificates. */
   readonly clientValidation?: ClientValidation
+  /** The gateway sets X-Forwarded-For and related fields of requests; networks or addresses of proxies that are trusted. */
+  readonly forwardedHeaders?: { readonly trustedProxies: readonly string[] }
   readonly origin: Origin
 }
 

@@ -1,7 +1,8 @@
+import { formatIpAddress, type Groups, maskAddress, parseIpAddress, sharePrefix } from '#base/ip-address.ts'
+import { parseIpNetwork } from '#base/ip-network.ts'
 import { CelError } from '../error.ts'
 import { define, type Implementation, type Overload, type Prepare } from '../overload.ts'
 import { HostObject, type Result, type Value } from '../value.ts'
-import { formatIpAddress, type Groups, maskAddress, parseIpAddress, sharePrefix } from './ip-address.ts'
 
 const NOT_IP = new CelError('invalid', 'not an IP address')
 const NOT_CIDR = new CelError('invalid', 'not a network in CIDR notation')
@@ -57,11 +58,8 @@ function parseIp(text: string): IpAddress | CelError {
 }
 
 function parseCidr(text: string): Cidr | CelError {
-  const found = /^(.+)\/(0|[1-9]\d{0,2})$/.exec(text)
-  const groups = found === null ? undefined : parseIpAddress(found[1]!)
-  if (found === null || groups === undefined) return NOT_CIDR
-  const length = Number(found[2])
-  return length > groups.length * 16 ? NOT_CIDR : new Cidr(groups, length)
+  const network = parseIpNetwork(text)
+  return network === undefined ? NOT_CIDR : new Cidr(network.groups, network.prefixLength)
 }
 
 function containsText(cidr: Cidr, text: string): Result {

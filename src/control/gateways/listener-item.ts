@@ -1,8 +1,10 @@
 import type { ListenerItem } from '#plan/item.ts'
+import { forwardedHeaders } from './forwarded-headers.ts'
 import { type Listener, tlsModeOf } from './listener.ts'
 
 export function listenerItem({ key, gateway, owner, spec, ...listener }: Listener): ListenerItem {
   const { namespace, name } = owner.metadata
+  const forwarded = forwardedHeaders(gateway)
   return {
     kind: 'listener',
     key,
@@ -16,6 +18,7 @@ export function listenerItem({ key, gateway, owner, spec, ...listener }: Listene
     tlsMode: tlsModeOf(spec),
     certificates: listener.certificates,
     ...(listener.clientValidation === undefined ? {} : { clientValidation: listener.clientValidation }),
+    ...(forwarded === undefined ? {} : { forwardedHeaders: forwarded }),
     origin: owner.origin,
   }
 }

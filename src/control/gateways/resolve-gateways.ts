@@ -11,6 +11,7 @@ import type { Report } from '../reporting.ts'
 import type { ConditionFault } from '../status/condition.ts'
 import type { TranslationContext } from '../translation-context.ts'
 import { checkListener, resolveRouteKinds } from './check-listener.ts'
+import { forwardedHeadersFault } from './forwarded-headers.ts'
 import { type Listener, type ListenerFaults, tlsModeOf } from './listener.ts'
 import { type Certificates, resolveCertificates } from './resolve-certificates.ts'
 import { type ClientTrust, readClientTrust, resolveClientValidation } from './resolve-client-validation.ts'
@@ -49,6 +50,11 @@ export function resolveGateway(
   if (!isOwnClass(inventory, object.spec.gatewayClassName)) return undefined
   const report = reportOn(object)
   reportUnsupported(object, report)
+  const invalid = forwardedHeadersFault(object)
+  if (invalid !== undefined) {
+    const { reason: _, ...finding } = invalid
+    report(finding)
+  }
   reportAllowedNamespaces(allowedListenerSets(object), 'spec.allowedListeners.namespaces', report)
   const parameters = resolveParameters(inventory, object, report)
   const address = addressOf(object)

@@ -1,5 +1,6 @@
 import type { GatewayObject } from '#api/gateway.ts'
 import { GATEWAY_GROUP } from '../controller.ts'
+import { forwardedHeadersFault } from '../gateways/forwarded-headers.ts'
 import { type Listener, whyNotServed, whyUnusable } from '../gateways/listener.ts'
 import type { ResolvedGateway, ResolvedListenerSet } from '../gateways/resolve-gateways.ts'
 import type { Binding } from '../translation.ts'
@@ -33,6 +34,7 @@ export function gatewayStatus(
         : condition('Accepted', 'False', fault.reason, fault.message),
       programmedCondition(object, traffic, 'Invalid'),
       ...insecureValidationCondition(object),
+      ...annotationCondition(object),
     ],
     listeners: listeners.map((listener) => listenerStatus(listener, traffic)),
     attachedListenerSets,
@@ -46,6 +48,13 @@ function insecureValidationCondition(gateway: GatewayObject): ConditionDraft[] {
   if (!modes.includes('AllowInsecureFallback')) return []
   const message = 'AllowInsecureFallback: clients without a valid certificate are accepted'
   return [conditionsOf(gateway)('InsecureFrontendValidationMode', 'True', 'ConfigurationChanged', message)]
+}
+
+/** Present while an annotation of this gateway cannot be used. */
+function annotationCondition(gateway: GatewayObject): ConditionDraft[] {
+  const fault = forwardedHeadersFault(gateway)
+  if (fault === undefined) return []
+  return [conditionsOf(gateway)('PartiallyInvalid', 'True', fault.reason, `${fault.path}: ${fault.message}`)]
 }
 
 /** `status` of a ListenerSet. */

@@ -15,6 +15,8 @@ const END_TO_END: ReadonlySet<string> = new Set([
   'forwarded',
   'host',
   'proxy-authorization',
+  'x-real-ip',
+  'x-request-id',
 ])
 
 /** Refuses a Connection field that names an end-to-end field. */

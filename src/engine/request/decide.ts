@@ -21,6 +21,7 @@ import type { NearMiss } from '../route/route-table.ts'
 import { refuseIfRead, refuseOtherMeaning, refuseOtherRule } from './ambiguous-path.ts'
 import { type Chain, type Progress, runChain, runResponses } from './chain.ts'
 import { checkConnection, checkMatchedFields, checkNominated } from './check-connection.ts'
+import { isForwardedField, setForwardedHeaders } from './forwarded-headers.ts'
 import { readerOfField, readerOfPath } from './readers.ts'
 
 const NO_MISSES: readonly NearMiss[] = Object.freeze([])
@@ -88,6 +89,7 @@ export function decide(inputs: DecideInputs, exchange: Exchange, decision: Decis
   exchange.names = listener.names
   const refusal = decision.path.read(exchange) ?? checkConnection(exchange.request)
   if (refusal !== undefined) return refusal
+  if (listener.forwardedHeaders !== undefined) setForwardedHeaders(listener.forwardedHeaders, exchange)
 
   const chain = listener.preRouting.get(inputs.index)
   if (decision.path.ambiguous) {
@@ -201,12 +203,13 @@ function responsesOf(chain: Chain | undefined, exchange: Exchange, { reached }: 
 export function isHeadField(
   message: 'request' | 'response',
   name: string,
-  { match, preRouting, postRouting, endpoint, backend }: Decision,
+  { listener, match, preRouting, postRouting, endpoint, backend }: Decision,
 ): boolean {
   const foldedName = foldName(name)
   const has = (chain: Chain | undefined) => chain?.fields[message].has(foldedName) === true
   if (has(preRouting) || has(postRouting) || has(endpoint?.chain)) return true
   if (message === 'response') return false
+  if (listener?.forwardedHeaders !== undefined && isForwardedField(foldedName)) return true
   const reads = (source: Chain | LiveBackend | undefined) =>
     source !== undefined && readerOfField(source.readers, foldedName) !== undefined
   const routes = match?.headers.some((header) => foldName(header.name) === foldedName) ?? false

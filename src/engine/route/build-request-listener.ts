@@ -5,6 +5,7 @@ import { buildChainFor } from '../merge/build-chain.ts'
 import { quietContext, type SharedState } from '../merge/compile-context.ts'
 import { buildFrontendSettings } from '../merge/frontend-settings.ts'
 import { Memo } from '../plan/memo.ts'
+import { compileForwardedHeaders } from '../request/forwarded-headers.ts'
 import { type Attached, difference } from './attached.ts'
 import {
   type LiveListener,
@@ -32,6 +33,7 @@ export function buildRequestListener(
     item,
     names: listenerNames(item),
     targets,
+    forwardedHeaders: compileForwardedHeaders(item),
     preRouting: new Memo((lookups) =>
       buildChainFor(
         { stage: 'pre-routing', section: 'traffic', phase: 'PreRouting', order: PRE_ROUTING, targets },

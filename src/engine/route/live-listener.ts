@@ -6,6 +6,7 @@ import type { FrontendSettings } from '../merge/frontend-settings.ts'
 import type { Memo } from '../plan/memo.ts'
 import type { PlanIndex } from '../plan/plan-index.ts'
 import type { Chain } from '../request/chain.ts'
+import type { ForwardedHeaders } from '../request/forwarded-headers.ts'
 import type { Attached, AttachedRule } from './attached.ts'
 import type { HostTable } from './host-table.ts'
 import type { RouteTable } from './route-table.ts'
@@ -35,6 +36,7 @@ interface AnyLiveListener {
 /** A listener whose connections carry requests. */
 export interface LiveRequestListener extends AnyLiveListener {
   readonly carries: 'requests'
+  readonly forwardedHeaders: ForwardedHeaders | undefined
   readonly preRouting: Memo<Chain>
   readonly routes: RouteTable<LiveRule>
   /** The rules in `routes`. */
