@@ -184,6 +184,7 @@ const writes: [
   [header('sk-'), 'SK-abc', true, ['x-key: SK-abc'], '/p?key=old&a=1'],
   [header(), 'a\r\nb', false, [], '/p?key=old&a=1'],
   [{ queryParameter: { name: 'key' } }, 'a&b=\u00c3', true, [], '/p?a=1&key=a%26b%3D%C3'],
+  [{ queryParameter: { name: 'key' } }, 'a b;c', true, [], '/p?a=1&key=a%20b%3Bc'],
   [{ cookie: { name: 'key' } }, 'abc', true, ['cookie: b=2; key=abc'], '/p?key=old&a=1'],
   [{ cookie: { name: 'key' } }, 'a; b', false, [], '/p?key=old&a=1'],
   [{ cookie: { name: 'key' } }, 'a\r\nb', false, [], '/p?key=old&a=1'],

@@ -140,7 +140,7 @@ function withPrefix(location: HeaderLocation, credential: string): string {
 function afterPrefix(location: HeaderLocation, value: string): string | undefined {
   const { prefix, isScheme } = location
   if (value.slice(0, prefix.length).toLowerCase() !== prefix) return undefined
-  if (isScheme && value.length > prefix.length && value.charCodeAt(prefix.length) !== SPACE) return undefined
+  if (isScheme && value.charCodeAt(prefix.length) !== SPACE) return undefined
   return trimSpace(value.slice(prefix.length))
 }
 
