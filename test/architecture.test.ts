@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { REJECTIONS } from '#base/rejections.ts'
 import { DEFAULT_FIELDS } from '#observe/log/default-fields.ts'
+import { fullName, type Metric } from '#observe/metrics/metric.ts'
 import { METRICS } from '#observe/metrics/metrics.ts'
 import { decisionIds, missingDocuments, unknownDecisions } from './architecture/citations.ts'
 import {
@@ -140,10 +141,11 @@ test('every refusal and every metric is described', () => {
   const refusals = Object.entries(REJECTIONS).map(
     ([code, { status, text, reason }]) => `| \`${code}\` | ${status} | ${text} | \`${reason}\` |`,
   )
-  const metrics = Object.values(METRICS).map(({ name, type, labels, help }) => {
+  const metrics = Object.values<Metric>(METRICS).map((metric) => {
+    const { type, labels, help } = metric
     const shown = labels.map((label) => `\`${label}\``).join(', ')
     const place = '`gateway`, `listener`, `route`, `route_rule`'
-    return `| \`gatewright_${name}\` | ${type} | ${shown.replace(place, 'and the place')} | ${help} |`
+    return `| \`${fullName(metric)}\` | ${type} | ${shown.replace(place, 'and the place')} | ${help} |`
   })
   expect(
     [...refusals, ...metrics].filter((row) => !described.includes(row)),

@@ -22,6 +22,7 @@ const report: StatusReport = {
   problems: [],
   staleFiles: [],
   workers: [{ name: 'w1', planVersion: 7 }],
+  endpoints: [],
   keySets: [],
 }
 const ring = new DecisionRing('w1', new DecisionIds(), 4)

@@ -69,7 +69,7 @@ function describeEndpoints({
   return {
     '/status': {
       method: 'GET',
-      about: 'Objects with their statuses, listeners, problems of files, workers.',
+      about: 'Objects with their statuses, listeners, problems of files, workers, endpoints with their health.',
       answer: () => jsonAnswer(status(), hide),
     },
     '/config_dump': {

@@ -13,6 +13,8 @@ export interface StatusReport {
   /** Files whose current content is invalid, so that previous objects are in use. */
   readonly staleFiles: readonly StaleFileReport[]
   readonly workers: readonly WorkerReport[]
+  /** Endpoints of all backends. */
+  readonly endpoints: readonly EndpointReport[]
   /** Remote key sets of token issuers. */
   readonly keySets: readonly KeySetReport[]
 }
@@ -42,6 +44,18 @@ export interface StaleFileReport {
   readonly objects: readonly string[]
   /** One line each, with position. */
   readonly problems: readonly string[]
+}
+
+export interface EndpointReport {
+  /** Key of its backend: `Service/default/web/80`. */
+  readonly backend: string
+  /** `host:port`, a socket path, or the name of a provider or MCP target. */
+  readonly endpoint: string
+  /** 0 to 1. */
+  readonly health: number
+  readonly consecutiveFailures: number
+  /** End of its eviction (RFC 3339); undefined if it is in service. */
+  readonly evictedUntil?: string
 }
 
 export interface KeySetReport {

@@ -173,7 +173,7 @@ export class OneCall implements ClientHandler {
       endpoint.health.end()
       // A response that breaks off counts as unhealthy (decision A-99).
       if (status !== undefined && (failure === 'reset' || failure === 'protocol-error'))
-        endpoint.health.recordUnhealthy()
+        endpoint.health.recordUnhealthy('incomplete response')
       else if (this.#healthy && failure === undefined) endpoint.health.recordCompleted()
     }
     if (this.#hasRoom) room.leave(roomKey)

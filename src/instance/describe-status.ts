@@ -55,6 +55,10 @@ export function describeStatus({
       problems: problems.map(formatProblem),
     })),
     workers: workers.members,
+    endpoints: publisher.endpoints.map(({ evictedUntilMs, ...endpoint }) => ({
+      ...endpoint,
+      ...(evictedUntilMs === undefined ? {} : { evictedUntil: new Date(evictedUntilMs).toISOString() }),
+    })),
     keySets,
   }
 }

@@ -22,15 +22,18 @@ import { createSlotMemory } from '#state/slots.ts'
 import { FileStore } from '#store/files.ts'
 import { availableMemory, bodyMemoryOf } from '#workers/body-memory.ts'
 import { releaseMemory } from '#workers/release-memory.ts'
+import { evictionReporter } from '#workers/report-eviction.ts'
 import { WorkerPool } from '#workers/worker-pool.ts'
 import { gatewayAddresses } from './address-pool.ts'
 import { describeStatus } from './describe-status.ts'
 import type { InstanceEvents, ListenerState } from './events.ts'
+import { gatherSamples } from './gather-samples.ts'
 import { LevelFile } from './level-file.ts'
 import { MainCalls } from './main-calls.ts'
 import type { InstanceOptions } from './options.ts'
 import { PlanPublisher } from './plan-publisher.ts'
 import { refusedEdits } from './refused-edits.ts'
+import { ReloadMetrics } from './reload-metrics.ts'
 import { type ShutdownTimes, shutdownTimes } from './shutdown-times.ts'
 import { VERSION } from './version.ts'
 import { whyNotReady } from './why-not-ready.ts'
@@ -51,6 +54,7 @@ export class Instance {
   readonly #metrics: MetricsReader
   /** The metrics of the main thread. */
   readonly #ownMetrics: MetricsWriter
+  readonly #reloads: ReloadMetrics
   readonly #workers: WorkerPool
   readonly #translator: Translator
   readonly #loop: ControlLoop
@@ -79,9 +83,14 @@ export class Instance {
       firstFolded: (label, place) => events.labelFolded(label, place),
     })
     this.#ownMetrics = new MetricsWriter((news) => this.#metrics.hear('main', news))
+    this.#reloads = new ReloadMetrics(this.#ownMetrics)
     const memory = createSlotMemory(SLOTS)
     this.#levelFile = options.state && new LevelFile(options.state)
-    this.#publisher = new PlanPublisher(memory, this.#levelFile?.levels ?? new BucketLevels())
+    this.#publisher = new PlanPublisher(
+      memory,
+      this.#levelFile?.levels ?? new BucketLevels(),
+      evictionReporter(this.#ownMetrics, (...line) => events.message(...line)),
+    )
     this.#workers = new WorkerPool(
       options.workers,
       {
@@ -212,7 +221,7 @@ export class Instance {
     const { admin, metrics, readiness } = this.#options
     const reportBug = (error: unknown) => this.#reportBug(error)
     this.#servers.push(await startReadinessServer({ ...readiness, whyNotReady: () => this.whyNotReady, reportBug }))
-    this.#servers.push(await startMetricsServer({ ...metrics, metricsText: () => this.#metrics.text(), reportBug }))
+    this.#servers.push(await startMetricsServer({ ...metrics, metricsText: () => this.#metricsText(), reportBug }))
     this.#servers.push(
       await startAdminServer({
         ...admin,
@@ -235,13 +244,19 @@ export class Instance {
     )
   }
 
+  #metricsText(): string {
+    return this.#metrics.text(gatherSamples({ endpoints: this.#publisher.endpoints, workers: this.#workers }))
+  }
+
   #takeObjects(): void {
     const change = this.#store.takeChange()
     // From now on no output shows a secret of the objects.
     this.#secrets = this.#secretIndex.update(change)
     this.#events.secrets(this.#secrets)
     const stale = this.#store.stale()
-    this.#events.objectsChanged(this.#store.problems(), stale)
+    const problems = this.#store.problems()
+    this.#events.objectsChanged(problems, stale)
+    this.#reloads.count(problems.every(({ severity }) => severity !== 'error'))
     this.#loop.apply(change)
     this.#loop.refused(refusedEdits(stale))
     if (change.set.length >= BIG_CHANGE) this.#publishing = this.#publishing.then(releaseMemory)

@@ -2,13 +2,16 @@ import type { Finding } from '#base/finding.ts'
 import { secretsOfItem } from '#control/secret-values.ts'
 import type { Binding } from '#control/translation.ts'
 import type { LiveBackend } from '#engine/backend/live-backend.ts'
+import type { SharedState } from '#engine/merge/compile-context.ts'
 import { type KeySetChange, PlanCheck } from '#engine/plan/check-plan.ts'
 import { TLS_MATERIAL } from '#net/tls-material.ts'
 import type { PlanDelta } from '#plan/delta.ts'
+import { type EndpointId, parseEndpointKey } from '#plan/endpoint-key.ts'
 import type { ListenerItem, PlanItem } from '#plan/item.ts'
 import { socketKey } from '#plan/socket.ts'
 import { type KeySetState, RemoteKeySets } from '#policies/shared/authentication/remote-key-set.ts'
 import type { BucketLevels } from '#state/bucket-levels.ts'
+import { type EndpointState, readEndpointState } from '#state/endpoint-health.ts'
 import { type SlotAssignment, SlotDirectory, type SlotMemory } from '#state/slots.ts'
 import { importKey } from '#workers/import-key.ts'
 import type { SecretChange } from '#workers/messages.ts'
@@ -20,6 +23,7 @@ import { probeSocket } from './probe-socket.ts'
  * be opened. It processes one change after the other.
  */
 export class PlanPublisher {
+  readonly #memory: SlotMemory
   readonly #directory: SlotDirectory
   readonly #check: PlanCheck
   readonly #open = new Set<string>()
@@ -36,13 +40,23 @@ export class PlanPublisher {
   #keySetChange: KeySetChange = { wanted: [], dropped: [] }
   #version = 0
 
-  constructor(memory: SlotMemory, levels: BucketLevels) {
+  constructor(memory: SlotMemory, levels: BucketLevels, evicted?: SharedState['evicted']) {
+    this.#memory = memory
     this.#directory = new SlotDirectory(memory)
     this.#levels = levels
     const slotOf = (key: string) => this.#directory.assign(key)
     const valuesOf = (key: string) => this.#directory.valuesOf(key)
     const keySets = this.#keySets
-    this.#check = new PlanCheck({ memory, slotOf, valuesOf, levels, tlsMaterial: TLS_MATERIAL, importKey, keySets })
+    this.#check = new PlanCheck({
+      memory,
+      slotOf,
+      valuesOf,
+      levels,
+      tlsMaterial: TLS_MATERIAL,
+      importKey,
+      keySets,
+      ...(evicted === undefined ? {} : { evicted }),
+    })
   }
 
   get items(): ReadonlyMap<string, PlanItem> {
@@ -92,6 +106,17 @@ export class PlanPublisher {
   /** A backend for calls of the gateway itself. */
   calledBackend(key: string): LiveBackend | undefined {
     return this.#check.calledBackend(key)
+  }
+
+  /** The endpoints of all backends, in the order of their keys. */
+  get endpoints(): (EndpointId & EndpointState)[] {
+    return this.#directory
+      .assignments()
+      .toSorted(([a], [b]) => (a < b ? -1 : 1))
+      .flatMap(([key, slot]) => {
+        const id = parseEndpointKey(key)
+        return id === undefined ? [] : [{ ...id, ...readEndpointState(this.#memory, slot) }]
+      })
   }
 
   #replace(key: string, item: PlanItem | undefined): void {

@@ -20,6 +20,8 @@ export interface Field<S, N extends string = string> {
   readonly name: N
   /** Undefined and empty text: unknown. */
   read(subject: S): string | number | undefined
+  /** Unit of a number. Text lines show it; in JSON it is a plain number. */
+  readonly unit?: 'ms'
   /** Default value, which the log omits. */
   readonly usual?: string | number
   /** False: not in the access log. */
@@ -210,7 +212,9 @@ const DECISION = fields<Outcome>()([
 ])
 const UNTOLD = fields<Unread>()([{ name: 'untold', usual: 0, read: ({ untold }) => untold }])
 
-const DURATION = fields<Ended>()([{ name: 'duration', read: ({ durationMs }) => `${Math.round(durationMs)}ms` }])
+const DURATION = fields<Ended>()([
+  { name: 'duration', unit: 'ms', read: ({ durationMs }) => Math.round(durationMs * 1000) / 1000 },
+])
 
 /** The line of a request or a relayed connection (docs/behaviour/http.md, "Access log"); labels of metrics are among its fields. */
 export const ENDED = [

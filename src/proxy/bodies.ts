@@ -216,7 +216,7 @@ export class Bodies implements BodyReader {
   #brokenResponse(why: Abort): Refusal {
     const { decision } = this.#owner
     this.#owner.healthy = false
-    if (why !== 'cancelled') decision.endpoint?.health.recordUnhealthy()
+    if (why !== 'cancelled') decision.endpoint?.health.recordUnhealthy('incomplete response')
     return reject('upstream-failed', { detail: `the response ended early: ${why}` })
   }
 

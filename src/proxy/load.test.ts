@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { Load } from './load.ts'
 
 function loadOf(requests: number): Load {
-  const load = new Load()
+  const load = new Load({ add: () => {} })
   for (let i = 0; i < requests; i++) load.begin()
   return load
 }

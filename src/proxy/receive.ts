@@ -108,14 +108,14 @@ function chargeTokenLimits({ exchange }: InFlight): void {
 
 /** A backend that aborts after the response head is unhealthy (decision A-99), except for upgrades, which are complete with the 101. */
 function recordAbort({ decision, status }: InFlight, why: Abort): void {
-  if (why !== 'cancelled' && status !== 101) decision.endpoint?.health.recordUnhealthy()
+  if (why !== 'cancelled' && status !== 101) decision.endpoint?.health.recordUnhealthy('incomplete response')
 }
 
 /** Records a provider's stream that ended early. The client got a complete response with an error event; the provider counts as failed. */
 function recordIncompleteStream({ bodies, decision }: InFlight): string | undefined {
   const { responseBroken } = bodies
   if (responseBroken === undefined) return undefined
-  decision.endpoint?.health.recordUnhealthy()
+  decision.endpoint?.health.recordUnhealthy('incomplete response')
   return `the provider's stream ended early: ${responseBroken}`
 }
 

@@ -62,6 +62,6 @@ export class RelayInFlight implements ObservedRelay {
 
   recordUnhealthy(): void {
     this.exchange.answeredMonotonicMs = this.context.now()
-    this.#endpoint?.health.recordUnhealthy()
+    this.#endpoint?.health.recordUnhealthy('no response')
   }
 }

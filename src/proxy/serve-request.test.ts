@@ -73,7 +73,7 @@ async function startGateway(target: number, draining: AbortSignal): Promise<stri
       }),
       wheel: workerWheel,
       observer: observer as Observer,
-      load: new Load(),
+      load: new Load({ add: () => {} }),
       facts: new BackendFacts(() => {}),
       bodyMemory,
       sealer: testSealer(),

@@ -20,7 +20,9 @@ import type { DecisionIds } from '#observe/decision-ids.ts'
 import type { Observer } from '#observe/observer.ts'
 import type { BackendFact } from '#plan/backend-fact.ts'
 import type { PlanChange } from '#plan/delta.ts'
+import type { EndpointId } from '#plan/endpoint-key.ts'
 import { type KeySetState, RemoteKeySets } from '#policies/shared/authentication/remote-key-set.ts'
+import type { Eviction } from '#state/endpoint-health.ts'
 import type { OnceMemory } from '#state/once-memory.ts'
 import { AssignedSlots, type SlotChange, type SlotMemory } from '#state/slots.ts'
 import { BackendFacts } from './backend-facts.ts'
@@ -49,6 +51,10 @@ export interface ProxyServerOptions {
   readonly transports: PlainTransports
   /** Requests a new fetch of a key set that lacks the key of a token. */
   readonly requestKeySet: (id: string) => void
+  /** Hears of each eviction that this thread causes. */
+  readonly evicted: (endpoint: EndpointId, eviction: Eviction) => void
+  /** Counts the requests in flight. */
+  readonly requestsInFlight: { add(amount: number): void }
   /** Receives facts that traffic shows about backends. */
   readonly reportFact: (fact: BackendFact) => void
 }
@@ -84,14 +90,14 @@ export class ProxyServer {
   readonly #keySets: RemoteKeySets
 
   constructor(options: ProxyServerOptions) {
-    const { decisionIds, gateway, memory, importKey, observer, sealer, once, ticketKeys, transports } = options
+    const { decisionIds, gateway, memory, importKey, observer, sealer, once, ticketKeys, transports, evicted } = options
     const bodyMemory = new BodyMemory(options.bodyMemoryBytes)
     this.#secureContexts = new SecureContexts(ticketKeys)
     this.#transports = transports
     const slotOf = (key: string) => this.#slots.slotOf(key)
     const valuesOf = (key: string) => this.#slots.valuesOf(key)
     this.#keySets = new RemoteKeySets(importKey, options.requestKeySet)
-    const state = { memory, slotOf, valuesOf, tlsMaterial: TLS_MATERIAL, importKey, keySets: this.#keySets }
+    const state = { memory, slotOf, valuesOf, tlsMaterial: TLS_MATERIAL, importKey, keySets: this.#keySets, evicted }
     const plan = new LivePlan(state)
     const pool = createClientPool({ bodyMemory, transports })
     const facts = new BackendFacts(options.reportFact)
@@ -115,7 +121,7 @@ export class ProxyServer {
       }),
       wheel: workerWheel,
       observer,
-      load: new Load(),
+      load: new Load(options.requestsInFlight),
       facts,
       bodyMemory,
       sealer,

@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { clock } from '#base/clock.ts'
 import { verifies } from '#test/support/verifies.ts'
-import { EndpointHealth, type EvictionSettings } from './endpoint-health.ts'
+import { EndpointHealth, type Eviction, type EvictionSettings, readEndpointState } from './endpoint-health.ts'
 import { createSlotMemory, openSlotMemory } from './slots.ts'
 
 const { now } = clock
@@ -31,9 +31,9 @@ function endpoint(eviction?: Partial<EvictionSettings>, memory = createSlotMemor
 /** `-` an unhealthy answer, `+` a healthy one, `/` one that breaks off behind a healthy head. @returns the time of the eviction that each one brought, in milliseconds */
 function record(health: EndpointHealth, answers: string): (number | undefined)[] {
   return [...answers].map((answer) => {
-    if (answer === '-') return health.recordUnhealthy()
+    if (answer === '-') return health.recordUnhealthy(503)
     health.recordHealthy(10)
-    if (answer === '/') return health.recordUnhealthy()
+    if (answer === '/') return health.recordUnhealthy(503)
     health.recordCompleted()
     return undefined
   })
@@ -308,7 +308,7 @@ test('all workers and routes see one state, each with its own settings', () => {
     endpoint({ consecutiveFailures: 9 }, memory),
     endpoint(undefined, memory),
   ]
-  one.recordUnhealthy()
+  one.recordUnhealthy(503)
   expect([one.evicted, other.evicted, without.evicted]).toEqual([true, true, true])
   expect(other.health).toBe(one.health)
   time += 3000
@@ -323,9 +323,9 @@ test.each([false, true])(
     const without = new EndpointHealth(memory, 0, undefined, alone)
     record(without, '-+')
     expect(without.health).toBeCloseTo(0.79, 6)
-    expect(evicting.recordUnhealthy()).toBeUndefined()
-    without.recordUnhealthy()
-    expect(evicting.recordUnhealthy()).toBe(3000)
+    expect(evicting.recordUnhealthy(503)).toBeUndefined()
+    without.recordUnhealthy(503)
+    expect(evicting.recordUnhealthy(503)).toBe(3000)
   },
 )
 
@@ -348,7 +348,7 @@ test('an endpoint that is alone keeps nothing that only a choice needs, and is e
   expect(evicted.evicted).toBe(true)
 
   const plain = new EndpointHealth(createSlotMemory(1, false), 0, undefined, true)
-  plain.recordUnhealthy()
+  plain.recordUnhealthy(503)
   plain.recordHealthy(5000)
   expect(plain.health).toBeCloseTo(0.79, 6)
   expect(plain.score).toBe(plain.health)
@@ -365,7 +365,7 @@ for (let slot = 0; slot < slots; slot++) {
   const health = new EndpointHealth(memory, slot, settings)
   Atomics.add(gate, 0, 1)
   while (Atomics.load(gate, 0) < (slot + 1) * threads) {}
-  if (health.recordUnhealthy() !== undefined) evictions++
+  if (health.recordUnhealthy(503) !== undefined) evictions++
 }
 parentPort.postMessage(evictions)
 `
@@ -392,4 +392,42 @@ test('an answer that took most of an hour is slow, and its latency is no number 
   faster.recordHealthy(60_000)
   expect(slow.score).toBeGreaterThan(0)
   expect(slow.score).toBeLessThan(faster.score)
+})
+
+test.each<[string, Partial<EvictionSettings>, number, Eviction]>([
+  ['no condition', {}, 1, { timeMs: 3000, cause: 'an unhealthy response', sign: 'no response' }],
+  [
+    'a count',
+    { consecutiveFailures: 2 },
+    2,
+    { timeMs: 3000, cause: '2 consecutive unhealthy responses', sign: 'no response' },
+  ],
+  [
+    'a threshold',
+    { healthThreshold: 0.5 },
+    2,
+    { timeMs: 3000, cause: 'health 0.490 is below 0.5', sign: 'no response' },
+  ],
+])('an eviction is reported once, with its cause: %s', (_, settings, failures, eviction) => {
+  const reported: Eviction[] = []
+  const health = new EndpointHealth(createSlotMemory(1, false), 0, { ...EVICTION, ...settings }, false, (it) =>
+    reported.push(it),
+  )
+  for (let i = 1; i < failures; i++) health.recordUnhealthy(503)
+  expect(reported).toEqual([])
+  health.recordUnhealthy('no response')
+  health.recordUnhealthy(503)
+  expect(reported).toEqual([eviction])
+})
+
+test('the state of an endpoint can be read without returning it to service', () => {
+  const memory = createSlotMemory(2, false)
+  const health = new EndpointHealth(memory, 1, { ...EVICTION, restoreHealth: 1 })
+  expect(readEndpointState(memory, 1)).toEqual({ health: 1, consecutiveFailures: 0, evictedUntilMs: undefined })
+  health.recordUnhealthy(503)
+  expect(readEndpointState(memory, 1)).toEqual({ health: 0.7, consecutiveFailures: 1, evictedUntilMs: time + 3000 })
+  time += 3000
+  expect(readEndpointState(memory, 1)).toEqual({ health: 0.7, consecutiveFailures: 1, evictedUntilMs: undefined })
+  expect(health.evicted).toBe(false)
+  expect(health.health).toBe(1)
 })

@@ -12,6 +12,27 @@ export interface EvictionSettings {
   readonly healthThreshold: number | undefined
 }
 
+/** What made an endpoint look unhealthy: the status of its response, or what was missing. */
+export type UnhealthySign = number | 'no response' | 'incomplete response'
+
+/** An endpoint was taken out of service. */
+export interface Eviction {
+  readonly timeMs: number
+  /** The condition of the settings that was met. */
+  readonly cause: string
+  /** The last of the signs that led to it. */
+  readonly sign: UnhealthySign
+}
+
+/** The state of an endpoint for operators. */
+export interface EndpointState {
+  /** 0 to 1. */
+  readonly health: number
+  readonly consecutiveFailures: number
+  /** End of its eviction, in milliseconds since the epoch; undefined: it is in service. */
+  readonly evictedUntilMs: number | undefined
+}
+
 // Words of a slot. A slot of zeros is an unused endpoint: healthy and in service.
 const DEFICIT = 0 // 1 minus health, in millionths
 const FAILURES = 1 // consecutive unhealthy responses
@@ -37,13 +58,24 @@ export class EndpointHealth {
   readonly #slot: number
   readonly #eviction: EvictionSettings | undefined
   readonly #alone: boolean
+  readonly #onEvicted: (eviction: Eviction) => void
 
-  /** @param alone the backend has no other endpoint, so values for the choice of an endpoint are not maintained */
-  constructor(memory: SlotMemory, slot: number, eviction: EvictionSettings | undefined, alone = false) {
+  /**
+   * @param alone the backend has no other endpoint, so values for the choice of an endpoint are not maintained
+   * @param onEvicted called for each eviction, in the thread that caused it
+   */
+  constructor(
+    memory: SlotMemory,
+    slot: number,
+    eviction: EvictionSettings | undefined,
+    alone = false,
+    onEvicted: (eviction: Eviction) => void = () => {},
+  ) {
     this.#memory = memory
     this.#slot = slot
     this.#eviction = eviction
     this.#alone = alone
+    this.#onEvicted = onEvicted
   }
 
   /** Moving average of the share of healthy responses, 0 to 1. It does not change while the endpoint is evicted. */
@@ -93,15 +125,19 @@ export class EndpointHealth {
   }
 
   /** An unhealthy response. @returns the eviction time in milliseconds if it evicted the endpoint */
-  recordUnhealthy(): number | undefined {
+  recordUnhealthy(sign: UnhealthySign): number | undefined {
     const failures = this.#countFailure()
     const evicted = this.evicted
     const phase = this.#load(PHASE)
     if (evicted || isEvicted(phase)) return undefined
     this.#move(DEFICIT, ONE)
     const eviction = this.#eviction
-    if (eviction === undefined || !triggers(eviction, this.health, failures)) return undefined
-    return this.#evict(eviction, phase)
+    if (eviction === undefined) return undefined
+    const { health } = this
+    if (!triggers(eviction, health, failures)) return undefined
+    const timeMs = this.#evict(eviction, phase)
+    if (timeMs !== undefined) this.#onEvicted({ timeMs, cause: describeCause(eviction, health, failures), sign })
+    return timeMs
   }
 
   /** Several workers may run this at the same time. They write nearly equal values; the one that changes the phase evicts. */
@@ -171,6 +207,29 @@ function isEvicted(phase: number): boolean {
 function triggers(eviction: EvictionSettings, health: number, failures: number): boolean {
   const { consecutiveFailures, healthThreshold } = eviction
   if (consecutiveFailures === undefined && healthThreshold === undefined) return true
-  if (consecutiveFailures !== undefined && consecutiveFailures > 0 && failures >= consecutiveFailures) return true
+  if (tooManyFailures(eviction, failures)) return true
   return healthThreshold !== undefined && health < healthThreshold
+}
+
+function tooManyFailures({ consecutiveFailures }: EvictionSettings, failures: number): boolean {
+  return consecutiveFailures !== undefined && consecutiveFailures > 0 && failures >= consecutiveFailures
+}
+
+function describeCause(eviction: EvictionSettings, health: number, failures: number): string {
+  const { healthThreshold } = eviction
+  if (healthThreshold !== undefined && !tooManyFailures(eviction, failures))
+    return `health ${health.toFixed(3)} is below ${healthThreshold}`
+  return failures === 1 ? 'an unhealthy response' : `${failures} consecutive unhealthy responses`
+}
+
+/** Reads the state of an endpoint without changing it, in any thread. */
+export function readEndpointState({ words, ends }: SlotMemory, slot: number): EndpointState {
+  const at = slot * WORDS_PER_SLOT
+  const untilMs = Number(Atomics.load(ends, (at + UNTIL) / 2))
+  const evicted = isEvicted(Atomics.load(words, at + PHASE)) && clock.now() < untilMs
+  return {
+    health: (ONE - Atomics.load(words, at + DEFICIT)) / ONE,
+    consecutiveFailures: Atomics.load(words, at + FAILURES),
+    evictedUntilMs: evicted ? untilMs : undefined,
+  }
 }

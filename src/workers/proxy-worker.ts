@@ -18,6 +18,7 @@ import { catchWarnings } from './catch-warnings.ts'
 import { importKey } from './import-key.ts'
 import type { FromWorker, PlanMessage, ToWorker, WorkerStart } from './messages.ts'
 import { releaseMemory } from './release-memory.ts'
+import { evictionReporter } from './report-eviction.ts'
 import { createSealer } from './sealer.ts'
 import { countTurns } from './watchdog.ts'
 
@@ -78,6 +79,8 @@ const proxy = new ProxyServer({
   bodyMemoryBytes: start.bodyMemoryBytes,
   transports,
   requestKeySet: (id) => tell({ kind: 'ask-key-set', id }),
+  evicted: evictionReporter(metrics, (level, message, fields) => tell({ kind: 'message', level, message, fields })),
+  requestsInFlight: metrics.series('requestsInFlight', []),
   reportFact: (fact) => tell({ kind: 'fact', version: planVersion, fact }),
 })
 

@@ -120,6 +120,14 @@ export class WorkerPool {
     return [...this.#members.values()].map(({ name, version }) => ({ name, planVersion: version }))
   }
 
+  /** Time that the event loop of each worker was busy, in seconds. */
+  get busySeconds(): (readonly [name: string, seconds: number])[] {
+    return [...this.#members.values()].map(({ name, thread }) => [
+      name,
+      thread.performance.eventLoopUtilization().active / 1000,
+    ])
+  }
+
   publish(published: Published): void {
     this.#published = published
     this.#tellAll(planMessage(published, published.sockets))

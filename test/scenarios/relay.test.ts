@@ -218,7 +218,7 @@ verifies('backend.static/tcp', 'bytes go both ways; a client that has ended is s
   expect(await heard).toEqual({ text: 'hello world', error: undefined })
   const line = await logLine('route=default/echo')
   expect(line).toMatch(
-    / gateway=default\/main listener=echo route=default\/echo endpoint=127.0.0.1:\d+ src.addr=\S+ protocol=tcp duration=\d+ms$/,
+    / gateway=default\/main listener=echo route=default\/echo endpoint=127.0.0.1:\d+ src.addr=\S+ protocol=tcp duration=[\d.]+ms$/,
   )
 })
 

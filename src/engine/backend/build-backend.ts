@@ -3,6 +3,7 @@ import { backendName } from '#exchange/backend-name.ts'
 import type { PlanNames } from '#exchange/exchange.ts'
 import { reject } from '#exchange/outcome.ts'
 import { DEFAULT_BOUNDS } from '#net/destination.ts'
+import { type EndpointId, endpointKey } from '#plan/endpoint-key.ts'
 import type { BackendItem } from '#plan/item.ts'
 import type { Address } from '#protocols/address.ts'
 import { EndpointHealth } from '#state/endpoint-health.ts'
@@ -98,13 +99,18 @@ function buildEndpoint(endpointInputs: EndpointInputs, merge: BackendMerge, inpu
   }
 }
 
+function endpointId({ key }: BackendItem, { section, host, port, unixPath }: Address): EndpointId {
+  return { backend: key, endpoint: section ?? unixPath ?? `${host}:${port}` }
+}
+
 function healthOf(
   { item, address, isOnlyEndpoint }: EndpointInputs,
   { eviction }: Connection,
   state: SharedState,
 ): EndpointHealth {
-  const key = `Endpoint/${item.key}/${address.section ?? `${address.host}:${address.port}`}`
+  const id = endpointId(item, address)
+  const key = endpointKey(id)
   const slot = state.slotOf(key)
   if (slot === undefined) throw new Error(`no shared slot for ${key}`)
-  return new EndpointHealth(state.memory, slot, eviction, isOnlyEndpoint)
+  return new EndpointHealth(state.memory, slot, eviction, isOnlyEndpoint, (evicted) => state.evicted?.(id, evicted))
 }

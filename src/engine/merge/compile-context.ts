@@ -7,11 +7,13 @@ import type { ImportKey } from '#base/verifying-key.ts'
 import { compileExpression } from '#exchange/compile-expression.ts'
 import type { Expression, ExpressionEnvironment, ExpressionUse } from '#exchange/expression.ts'
 import { backendKey } from '#plan/backend-key.ts'
+import type { EndpointId } from '#plan/endpoint-key.ts'
 import type { PlanItem, SecretItem } from '#plan/item.ts'
 import type { CompileContext, PolicySource, SecretMaterial } from '#policies/policy.ts'
 import type { RemoteJwksSpec } from '#policies/shared/authentication/jwks.ts'
 import type { KeySetAddress, RemoteKeySet } from '#policies/shared/authentication/remote-key-set.ts'
 import type { BucketLevels } from '#state/bucket-levels.ts'
+import type { Eviction } from '#state/endpoint-health.ts'
 import type { SlotLookup, SlotMemory } from '#state/slots.ts'
 import { TokenBucket, type TokenBucketSettings } from '#state/token-bucket.ts'
 import { ValueBuckets } from '#state/value-buckets.ts'
@@ -27,6 +29,8 @@ export interface SharedState extends SlotLookup {
   /** Absent if no TLS library is available. */
   readonly tlsMaterial?: TlsMaterialCheck
   readonly importKey: ImportKey
+  /** Hears of each eviction that this thread causes. */
+  readonly evicted?: (endpoint: EndpointId, eviction: Eviction) => void
   /** Remote key sets. */
   readonly keySets: { at(address: KeySetAddress): RemoteKeySet }
 }

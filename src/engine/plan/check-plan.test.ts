@@ -119,11 +119,11 @@ test('a backend that control marked as broken is not reported again', () => {
 
 test('slots: one for each bucket at each target, one for each endpoint', () => {
   const { slots } = checker().take(limit(GATEWAY), limit(ROUTE), backendItem('b'), backendItem('c'))
-  expect([...slots].filter((key) => key.startsWith('Endpoint/'))).toEqual([
-    'Endpoint/ProxyBackend/default/b/127.0.0.1:9000',
-    'Endpoint/ProxyBackend/default/c/127.0.0.1:9000',
+  expect([...slots].filter((key) => key.startsWith('Endpoint '))).toEqual([
+    'Endpoint ProxyBackend/default/b 127.0.0.1:9000',
+    'Endpoint ProxyBackend/default/c 127.0.0.1:9000',
   ])
-  expect([...slots].filter((key) => !key.startsWith('Endpoint/'))).toHaveLength(2)
+  expect([...slots].filter((key) => !key.startsWith('Endpoint '))).toHaveLength(2)
 })
 
 test('what did not change is not compiled again, but keeps its findings and slots', () => {
@@ -132,7 +132,7 @@ test('what did not change is not compiled again, but keeps its findings and slot
   const first = take(...items)
   expect(slotKeys).toHaveLength(2)
   const second = take(...items, backendItem('c'))
-  expect(slotKeys).toEqual(['Endpoint/ProxyBackend/default/c/127.0.0.1:9000'])
+  expect(slotKeys).toEqual(['Endpoint ProxyBackend/default/c 127.0.0.1:9000'])
   expect(second.findings).toEqual(first.findings)
   expect([...second.slots]).toEqual(expect.arrayContaining([...first.slots]))
 })
@@ -142,7 +142,7 @@ test('removed items leave neither findings nor slots', () => {
   take(limit(GATEWAY), backendItem('b'), policyItem('traffic.authorization', ROUTE, rules('Deny', '1 +')))
   expect(take(backendItem('b'))).toEqual({
     findings: [],
-    slots: new Set(['Endpoint/ProxyBackend/default/b/127.0.0.1:9000']),
+    slots: new Set(['Endpoint ProxyBackend/default/b 127.0.0.1:9000']),
   })
 })
 

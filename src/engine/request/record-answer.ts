@@ -18,7 +18,7 @@ export function recordAnswer(
   { status, latencyMs }: Answered,
 ): boolean {
   if (status === undefined || isUnhealthy(exchange, status)) {
-    health.recordUnhealthy()
+    health.recordUnhealthy(status ?? 'no response')
     return false
   }
   health.recordHealthy(status < 500 ? latencyMs : undefined)

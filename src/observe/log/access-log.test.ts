@@ -40,7 +40,7 @@ verifies('service/access-logs', 'a line of text', () => {
   expect(textOf({ endpointLabel: '127.0.0.1:9000' })).toBe(
     `${START} gateway=default/main listener=http route_rule=first route=default/r endpoint=127.0.0.1:9000` +
       ' src.addr=192.0.2.7:40000 http.method=GET http.host=example.com http.path=/path http.version=HTTP/1.1' +
-      ' http.status=200 protocol=http duration=12ms\n',
+      ' http.status=200 protocol=http duration=12.4ms\n',
   )
 })
 
@@ -61,14 +61,14 @@ test('a line of JSON', () => {
     'http.version': 'HTTP/1.1',
     'http.status': 503,
     protocol: 'http',
-    duration: '12ms',
+    duration: 12.4,
   })
 })
 
 test('what is not known is left out', () => {
   expect(textOf({ place: null, status: 0 })).toBe(
     `${START} src.addr=192.0.2.7:40000 http.method=GET http.host=example.com http.path=/path http.version=HTTP/1.1` +
-      ' duration=12ms\n',
+      ' duration=12.4ms\n',
   )
   expect(textOf({ place: { ...PLACE, route: '', rule: '' } })).toContain(' listener=http src.addr=')
 })
@@ -77,7 +77,7 @@ test('a refusal: error, reason, code, and the way to its record', () => {
   const noted = { reason: 'RateLimit', refusal: 'rate-limited', refusalDetail: 'bucket x' } as const
   const line = textOf({ noted, status: 429 }, 0.4)
   expect(line).toContain(' http.status=429 protocol=http error="rate limit exceeded: bucket x" reason=RateLimit')
-  expect(line).toMatch(/ reason=RateLimit code=rate-limited decision=w1-7 duration=0ms\n$/)
+  expect(line).toMatch(/ reason=RateLimit code=rate-limited decision=w1-7 duration=0.4ms\n$/)
 })
 
 test('an answer of the gateway has a reason and no code', () => {
@@ -321,7 +321,7 @@ verifies(
       'x.yes': true,
     })
     const added = String.raw` x.text="a value" x.number=3 x.list="[\"GET\",\"a\"]" x.null=null x.yes=true`
-    expect(textOf(inputs)!.split(' duration=12ms')[1]).toBe(`${added}\n`)
+    expect(textOf(inputs)!.split(' duration=12.4ms')[1]).toBe(`${added}\n`)
   },
 )
 
@@ -343,7 +343,7 @@ test('flattened values become one field for each member', () => {
   })
   expect(Object.keys(line).filter((name) => /^(claims|bad|deep)$/.test(name))).toEqual([])
   const text = textOf({ jwt, settings: settingsOf({ add: { claims: 'flatten(jwt)' } }) })!
-  expect(text.split(' duration=12ms')[1]).toBe(' claims.sub=ann "claims.a b=c\\n"=1\n')
+  expect(text.split(' duration=12.4ms')[1]).toBe(' claims.sub=ann "claims.a b=c\\n"=1\n')
 })
 
 verifies('logTracingAttributes/add-failure', 'a field whose expression fails is left out, the others are not', () => {

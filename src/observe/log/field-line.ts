@@ -12,6 +12,8 @@ export interface LineFormat {
   key(name: string): string
   text(value: string): string
   number(value: number): string
+  /** The text after a number with a unit. */
+  unit(unit: string): string
   /** A whole field with a foreign name: from the configuration or from a token. */
   foreign(name: string, value: Json): string
   end: string
@@ -31,6 +33,7 @@ export const TEXT_LINE: LineFormat = {
   key: (name) => ` ${name}=`,
   text: quoteUnsafe,
   number: JSON.stringify,
+  unit: (unit) => unit,
   foreign: (name, value) =>
     ` ${quoteUnsafe(name)}=${quoteUnsafe(typeof value === 'string' ? value : JSON.stringify(value))}`,
   end: '\n',
@@ -58,6 +61,7 @@ export const JSON_LINE: LineFormat = {
   key: (name) => `,${JSON.stringify(name)}:`,
   text: (value) => (PLAIN.test(value) ? `"${value}"` : quote(value)),
   number: JSON.stringify,
+  unit: () => '',
   foreign: (name, value) => `,${quote(name)}:${quote(value)}`,
   end: '}\n',
   below: () => undefined,

@@ -5,6 +5,8 @@ import type { LineFormat } from './field-line.ts'
 /** A field with the text before its value. All columns have the same shape, which makes them fast. */
 interface Column extends Pick<Required<Field<object>>, 'name' | 'read'> {
   readonly key: string
+  /** Stands after a number. */
+  readonly unit: string
   readonly usual: string | number | undefined
 }
 
@@ -34,7 +36,13 @@ export class LineFields<E> {
         of,
         columns: fields
           .filter(({ name, logged }) => logged !== false && !removed.has(name))
-          .map(({ name, read, usual }) => ({ name, key: format.key(name), read, usual })),
+          .map(({ name, read, usual, unit }) => ({
+            name,
+            key: format.key(name),
+            unit: unit === undefined ? '' : format.unit(unit),
+            read,
+            usual,
+          })),
         texts: constant === undefined ? undefined : new WeakMap<object, string>(),
       }))
       .filter(({ columns }) => columns.length > 0)
@@ -67,10 +75,10 @@ export class LineFields<E> {
     const format = this.#format
     const secrets = this.#secrets
     let text = ''
-    for (const { name, key, read, usual } of columns) {
+    for (const { name, key, unit, read, usual } of columns) {
       const value = read(subject)
       if (value === undefined || value === '' || value === usual || covered?.has(name)) continue
-      text += key + (typeof value === 'number' ? format.number(value) : format.text(secrets.hideValues(value)))
+      text += key + (typeof value === 'number' ? format.number(value) + unit : format.text(secrets.hideValues(value)))
     }
     return text
   }

@@ -1,7 +1,9 @@
 /** The definition of a metric; `metrics.ts` lists all metrics. */
 export interface Metric {
-  /** Without the prefix `gatewright_`; counters end in `_total`. */
+  /** Without the prefix; counters end in `_total`. */
   readonly name: string
+  /** `process` for the metrics that the client libraries of Prometheus have; the default is `gatewright`. */
+  readonly prefix?: 'process' | 'gatewright'
   readonly help: string
   readonly type: 'counter' | 'gauge' | 'histogram'
   readonly labels: readonly string[]
@@ -11,6 +13,10 @@ export interface Metric {
   readonly chosenByPeers?: readonly string[]
   /** Upper bounds of a histogram, ascending, without the last, infinite one. */
   readonly buckets?: readonly number[]
+}
+
+export function fullName({ prefix = 'gatewright', name }: Metric): string {
+  return `${prefix}_${name}`
 }
 
 /**

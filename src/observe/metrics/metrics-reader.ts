@@ -1,14 +1,19 @@
 import { ChosenValues } from './chosen-values.ts'
-import { cellsOf, type Metric } from './metric.ts'
+import { cellsOf, fullName, type Metric } from './metric.ts'
 import { METRICS, type MetricId } from './metrics.ts'
 import { MAX_SERIES, type MetricsNews, type SeriesAddress } from './metrics-writer.ts'
 import { seriesKey } from './series-key.ts'
 
-const PREFIX = 'gatewright_'
-
 /** The numbers of a series, and the labels with which they are shown. */
 interface Known extends Omit<SeriesAddress, 'page'> {
   readonly cells: Float64Array
+}
+
+/** A value that is read at each scrape. */
+export interface Sample {
+  readonly metric: MetricId
+  readonly values: readonly string[]
+  readonly value: number
 }
 
 /** The numbers of a running worker. */
@@ -27,8 +32,8 @@ export interface MetricsReaderEvents {
 }
 
 /**
- * Sums the numbers of all workers at each scrape. The numbers of ended workers are kept in one sum, so that counters never decrease, and
- * their pages are freed. Each worker bounds its label values and series; here the same bounds apply to the sum.
+ * Sums the numbers of all workers at each scrape. The counts of ended workers are kept in one sum, so that counters never decrease, and
+ * their pages are freed; their gauges are forgotten. Each worker bounds its label values and series; here the same bounds apply to the sum.
  */
 export class MetricsReader {
   readonly #events: MetricsReaderEvents
@@ -62,6 +67,7 @@ export class MetricsReader {
   ended(worker: string): void {
     for (const series of this.#running.get(worker)?.series ?? []) {
       const { metric, values, customNames } = series
+      if (METRICS[metric].type === 'gauge') continue
       const key = seriesKey(series)
       const size = cellsOf(METRICS[metric])
       const sum = this.#ended.get(key) ?? { metric, values, customNames, offset: 0, cells: new Float64Array(size) }
@@ -86,10 +92,14 @@ export class MetricsReader {
     return values
   }
 
-  /** Prometheus text, version 0.0.4. */
-  text(): string {
+  /** Prometheus text, version 0.0.4. @param samples values of metrics that no worker counts */
+  text(samples: readonly Sample[] = []): string {
     const lines: string[] = []
-    const known = [...this.#ended.values(), ...[...this.#running.values()].flatMap(({ series }) => series)]
+    const known = [
+      ...this.#ended.values(),
+      ...[...this.#running.values()].flatMap(({ series }) => series),
+      ...samples.map(asSeries),
+    ]
     for (const id of Object.keys(METRICS) as MetricId[]) {
       const metric: Metric = METRICS[id]
       const sums = sumByLabels(
@@ -97,11 +107,16 @@ export class MetricsReader {
         metric,
       )
       if (sums.length === 0) continue
-      lines.push(`# HELP ${PREFIX}${metric.name} ${metric.help}`, `# TYPE ${PREFIX}${metric.name} ${metric.type}`)
+      const name = fullName(metric)
+      lines.push(`# HELP ${name} ${metric.help}`, `# TYPE ${name} ${metric.type}`)
       for (const { labels, cells } of sums) writeSeries(lines, metric, labels, cells)
     }
     return `${lines.join('\n')}\n`
   }
+}
+
+function asSeries({ metric, values, value }: Sample): Known {
+  return { metric, values, customNames: [], offset: 0, cells: Float64Array.of(value) }
 }
 
 function sumByLabels(series: readonly Known[], metric: Metric): { labels: string; cells: Float64Array }[] {
@@ -122,9 +137,9 @@ function addCells(sum: Float64Array, { cells, offset }: Known): void {
 }
 
 function writeSeries(lines: string[], metric: Metric, labels: string, cells: Float64Array): void {
-  const name = PREFIX + metric.name
+  const name = fullName(metric)
   if (metric.type !== 'histogram') {
-    lines.push(`${name}{${labels}} ${cells[0]}`)
+    lines.push(`${name}${labels === '' ? '' : `{${labels}}`} ${cells[0]}`)
     return
   }
   const buckets = metric.buckets!

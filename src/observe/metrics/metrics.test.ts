@@ -58,15 +58,40 @@ test('the same labels are the same series, over all workers; others are another 
 
 test('values with line breaks do not run into each other', () => {
   const { reader, writers, lines } = workers(1)
-  writers[0].series('keySetFetched', ['a\nb', 'c']).set(1)
-  writers[0].series('keySetFetched', ['a', 'b\nc']).set(2)
+  writers[0].series('keySetFetches', ['a\nb', 'c', 'd']).add(1)
+  writers[0].series('keySetFetches', ['a', 'b\nc', 'd']).add(2)
   const both = [
-    'gatewright_key_set_fetched_timestamp_seconds{backend="a\\nb",path="c"} 1',
-    'gatewright_key_set_fetched_timestamp_seconds{backend="a",path="b\\nc"} 2',
+    'gatewright_key_set_fetches_total{backend="a\\nb",path="c",outcome="d"} 1',
+    'gatewright_key_set_fetches_total{backend="a",path="b\\nc",outcome="d"} 2',
   ]
   expect(lines('key_set')).toEqual(both)
   reader.ended('w1')
   expect(lines('key_set')).toEqual(both)
+})
+
+test('requests in flight of a worker that ended are not in flight any more', () => {
+  const { reader, writers, lines } = workers(2)
+  for (const writer of writers) writer.series('requestsInFlight', []).add(2)
+  writers[0].series('requestsInFlight', []).add(-1)
+  expect(lines('requests_in_flight')).toEqual(['gatewright_requests_in_flight 3'])
+  reader.ended('w2')
+  expect(lines('requests_in_flight')).toEqual(['gatewright_requests_in_flight 1'])
+})
+
+test('values read at the scrape, with the prefix of their metric', () => {
+  const { reader } = workers(0)
+  const samples = [
+    { metric: 'processOpenFiles', value: 12, values: [] },
+    { metric: 'endpoints', value: 3, values: ['serving'] },
+  ] as const
+  expect(reader.text(samples)).toBe(
+    '# HELP gatewright_endpoints Endpoints of all backends, by state: serving or evicted.\n' +
+      '# TYPE gatewright_endpoints gauge\n' +
+      'gatewright_endpoints{state="serving"} 3\n' +
+      '# HELP process_open_fds Open file descriptors of the process. Linux only.\n' +
+      '# TYPE process_open_fds gauge\n' +
+      'process_open_fds 12\n',
+  )
 })
 
 test('what workers counted that have ended stays, as one sum and without their pages', () => {
@@ -93,9 +118,9 @@ test('a worker that goes on adds to what its predecessors counted', () => {
   reader.ended('w1')
   const successor = new MetricsWriter((news) => reader.hear('w2', news)).series('deniedConnections', [])
   successor.add(1)
-  expect(lines('denied')).toEqual(['gatewright_denied_connections_total{} 5'])
+  expect(lines('denied')).toEqual(['gatewright_denied_connections_total 5'])
   successor.add(1)
-  expect(lines('denied')).toEqual(['gatewright_denied_connections_total{} 6'])
+  expect(lines('denied')).toEqual(['gatewright_denied_connections_total 6'])
 })
 
 test('a worker that ended before it counted anything leaves nothing', () => {
@@ -193,7 +218,7 @@ test('beyond 10,000 series of a metric all new ones are one', () => {
   expect(series).toHaveLength(10_001)
   expect(series[0]).toBe('gatewright_wire_refusals_total{code="c0"} 2')
   expect(series.at(-1)).toBe('gatewright_wire_refusals_total{code="overflow"} 200')
-  expect(lines('denied')).toEqual(['gatewright_denied_connections_total{} 1'])
+  expect(lines('denied')).toEqual(['gatewright_denied_connections_total 1'])
 })
 
 test('the same number holds for all workers together', () => {

@@ -1,0 +1,43 @@
+import { expect, test } from 'vitest'
+import { gatherSamples } from './gather-samples.ts'
+
+const workers = { busySeconds: [['w3', 1.5]] as const }
+const HEALTHY = { health: 1, consecutiveFailures: 0, evictedUntilMs: undefined }
+
+function samplesOf(...endpoints: Parameters<typeof gatherSamples>[0]['endpoints']) {
+  return gatherSamples({ endpoints, workers: { busySeconds: [...workers.busySeconds] } })
+}
+
+test('endpoints: how many, and the health of each', () => {
+  const samples = samplesOf(
+    { backend: 'Service/default/web/80', endpoint: '127.0.0.1:9000', ...HEALTHY },
+    { backend: 'ProxyBackend/default/models', endpoint: 'first', ...HEALTHY, health: 0.7, evictedUntilMs: 1 },
+  )
+  expect(samples.filter(({ metric }) => metric.startsWith('endpoint'))).toEqual([
+    { metric: 'endpoints', value: 1, values: ['serving'] },
+    { metric: 'endpoints', value: 1, values: ['evicted'] },
+    { metric: 'endpointHealth', value: 1, values: ['default/web', '127.0.0.1:9000'] },
+    { metric: 'endpointEvicted', value: 0, values: ['default/web', '127.0.0.1:9000'] },
+    { metric: 'endpointHealth', value: 0.7, values: ['default/models', 'first'] },
+    { metric: 'endpointEvicted', value: 1, values: ['default/models', 'first'] },
+  ])
+})
+
+test('of more than 1000 endpoints the evicted and the least healthy ones are shown', () => {
+  const backend = 'Service/default/web/80'
+  const many = Array.from({ length: 1100 }, (_, i) => ({ backend, endpoint: `10.0.0.1:${i}`, ...HEALTHY }))
+  many.push({ backend, endpoint: 'weak', ...HEALTHY, health: 0.5 })
+  const samples = samplesOf(...many, { backend, endpoint: 'out', ...HEALTHY, health: 0.7, evictedUntilMs: 1 })
+  expect(samples).toContainEqual({ metric: 'endpoints', value: 1101, values: ['serving'] })
+  const shown = samples.filter(({ metric }) => metric === 'endpointHealth').map(({ values }) => values[1])
+  expect(shown).toHaveLength(1000)
+  expect(shown.slice(0, 3)).toEqual(['out', 'weak', '10.0.0.1:0'])
+})
+
+test('the process and its threads', () => {
+  const values = new Map(samplesOf().map(({ metric, values, value }) => [[metric, ...values].join(' '), value]))
+  expect(values.get('eventLoopBusy w3')).toBe(1.5)
+  expect(values.get('processMemory')).toBeGreaterThan(1_000_000)
+  expect(values.get('processCpu')).toBeGreaterThan(0)
+  expect(Math.abs(values.get('processStart')! + process.uptime() - Date.now() / 1000)).toBeLessThan(5)
+})

@@ -1,0 +1,79 @@
+import { readdirSync } from 'node:fs'
+import { performance } from 'node:perf_hooks'
+import { backendName } from '#exchange/backend-name.ts'
+import type { MetricId } from '#observe/metrics/metrics.ts'
+import type { Sample } from '#observe/metrics/metrics-reader.ts'
+import type { EndpointId } from '#plan/endpoint-key.ts'
+import type { EndpointState } from '#state/endpoint-health.ts'
+import type { WorkerPool } from '#workers/worker-pool.ts'
+import { VERSION } from './version.ts'
+
+/** Endpoints with series of their own: more would fill the storage of Prometheus. */
+const MAX_ENDPOINTS = 1000
+
+interface Sources {
+  readonly endpoints: readonly (EndpointId & EndpointState)[]
+  readonly workers: Pick<WorkerPool, 'busySeconds'>
+}
+
+/** The metrics that are read at each scrape, because nothing has to count them. */
+export function gatherSamples({ endpoints, workers }: Sources): Sample[] {
+  return [
+    sample('buildInfo', 1, VERSION, process.versions.node),
+    ...sampleEndpoints(endpoints),
+    sample('eventLoopBusy', performance.eventLoopUtilization().active / 1000, 'main'),
+    ...workers.busySeconds.map(([name, seconds]) => sample('eventLoopBusy', seconds, name)),
+    ...sampleProcess(),
+  ]
+}
+
+function sampleEndpoints(endpoints: Sources['endpoints']): Sample[] {
+  const evicted = endpoints.filter(isEvicted).length
+  const shown = endpoints.length <= MAX_ENDPOINTS ? endpoints : endpoints.toSorted(byNeed).slice(0, MAX_ENDPOINTS)
+  return [
+    sample('endpoints', endpoints.length - evicted, 'serving'),
+    sample('endpoints', evicted, 'evicted'),
+    ...shown.flatMap((one) => {
+      const labels = [backendName(one.backend), one.endpoint]
+      return [
+        sample('endpointHealth', one.health, ...labels),
+        sample('endpointEvicted', isEvicted(one) ? 1 : 0, ...labels),
+      ]
+    }),
+  ]
+}
+
+function isEvicted({ evictedUntilMs }: EndpointState): boolean {
+  return evictedUntilMs !== undefined
+}
+
+/** Those that an operator looks for come first. */
+function byNeed(a: EndpointState, b: EndpointState): number {
+  return Number(isEvicted(b)) - Number(isEvicted(a)) || a.health - b.health
+}
+
+/** As the client libraries of Prometheus name them. */
+function sampleProcess(): Sample[] {
+  const { user, system } = process.cpuUsage()
+  const openFiles = countOpenFiles()
+  return [
+    sample('processCpu', (user + system) / 1_000_000),
+    sample('processMemory', process.memoryUsage.rss()),
+    sample('processStart', performance.timeOrigin / 1000),
+    ...(openFiles === undefined ? [] : [sample('processOpenFiles', openFiles)]),
+  ]
+}
+
+/** @returns undefined where the system does not tell */
+function countOpenFiles(): number | undefined {
+  try {
+    // The list contains the descriptor that reads it.
+    return readdirSync('/proc/self/fd').length - 1
+  } catch {
+    return undefined
+  }
+}
+
+function sample(metric: MetricId, value: number, ...values: string[]): Sample {
+  return { metric, value, values }
+}
