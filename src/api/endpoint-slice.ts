@@ -1,12 +1,9 @@
-import { boolean, defaulted, enumOf, integer, list, openObject, optional, required, text } from '#schema/index.ts'
+import { boolean, defaulted, enumOf, host, integer, list, openObject, optional, required, text } from '#schema/index.ts'
 import { type ObjectOf, platformKind } from './object.ts'
 import { unread } from './platform-fields.ts'
 
 const endpoint = openObject({
-  addresses: required(
-    list(text({ min: 1 }), { min: 1, max: 100 }),
-    'Addresses of the endpoint. They are interchangeable.',
-  ),
+  addresses: required(list(host(), { min: 1, max: 100 }), 'Addresses of the endpoint. They are interchangeable.'),
   conditions: optional(
     openObject({
       ready: optional(boolean(), 'Whether the endpoint accepts new connections. When unset, it does.'),

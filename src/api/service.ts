@@ -1,6 +1,7 @@
 import {
   defaulted,
   enumOf,
+  host,
   intOrString,
   list,
   mapOf,
@@ -28,7 +29,7 @@ const serviceSpec = openObject({
   selector: optional(mapOf(text()), 'Labels of the pods of the Service.'),
   ports: optional(list(servicePort), 'Ports of the Service.'),
   clusterIP: optional(text(), 'Cluster IP address of the Service.'),
-  externalName: optional(text(), 'DNS name of the Service, for type ExternalName.'),
+  externalName: optional(host(), 'DNS name of the Service, for type ExternalName.'),
   ...unread(
     'allocateLoadBalancerNodePorts',
     'clusterIPs',

@@ -4,6 +4,7 @@ import { FINDINGS, isOfKind } from './findings.ts'
 test('codes are API: none is renamed or dropped by accident, and each has one kind', () => {
   const codes = Object.values(FINDINGS).flatMap(({ codes }) => Object.keys(codes))
   expect(codes.toSorted()).toEqual([
+    'address-not-usable',
     'alias-empty',
     'annotation-value',
     'api-key-duplicate',
@@ -30,6 +31,8 @@ test('codes are API: none is renamed or dropped by accident, and each has one ki
     'cel-undeclared',
     'cel-unexpected-type',
     'cel-unknown-field',
+    'certificate-expired',
+    'certificate-hostname',
     'certificate-missing',
     'conditional-exclusive',
     'conditional-order',
@@ -50,6 +53,7 @@ test('codes are API: none is renamed or dropped by accident, and each has one ki
     'filter-value',
     'filters-incompatible',
     'forwarded-headers-unset',
+    'gateway-class-not-found',
     'guard-not-applied',
     'guard-not-runnable',
     'header-invalid',
@@ -79,6 +83,9 @@ test('codes are API: none is renamed or dropped by accident, and each has one ki
     'key-set-not-fetched',
     'key-set-stale',
     'key-set-unusable',
+    'limit-key-can-fail',
+    'limit-key-changes',
+    'limit-key-from-client',
     'listener-certificate',
     'listener-client-authority',
     'listener-hostname-conflict',

@@ -101,6 +101,8 @@ export const FINDINGS = {
     title: 'Gateways and listeners',
     codes: {
       'no-gateway': 'No Gateway has a class of this controller, so no port is open.',
+      'gateway-class-not-found': 'The GatewayClass does not exist, so no controller serves the Gateway.',
+      'address-not-usable': 'The Gateway cannot have this address.',
       'parameters-invalid': 'The parameters of a Gateway or GatewayClass cannot be used.',
       'parameters-only-on-kubernetes': 'The parameter takes effect only on Kubernetes.',
       'listener-protocol': 'The protocol of the listener, or a setting for it, is not supported.',
@@ -108,6 +110,8 @@ export const FINDINGS = {
       'listener-protocol-conflict': 'Another listener uses the port with a protocol that cannot share it.',
       'listener-hostname-conflict': 'Another listener of the port has the same hostname.',
       'listener-certificate': 'The listener has no usable certificate.',
+      'certificate-expired': 'The certificate of the listener is not valid at this time.',
+      'certificate-hostname': 'No certificate of the listener is valid for its hostname.',
       'listener-client-authority': 'The certificate authorities for client certificates cannot be used.',
       'listener-route-kinds': 'The listener allows a kind of route that it cannot serve.',
       'forwarded-headers-unset': 'Backends get X-Forwarded-For and related headers as clients send them.',

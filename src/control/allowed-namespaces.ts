@@ -28,7 +28,11 @@ export function allowsNamespace(
 
 /** @param path path of the field `namespaces` */
 export function reportAllowedNamespaces({ from, selector }: AllowedNamespaces, path: string, report: Report): void {
-  if (from !== 'Selector') return
+  if (from !== 'Selector') {
+    const message = `has no effect while from is ${from}; set from to Selector`
+    if (selector !== undefined) report({ path: `${path}.selector`, code: 'no-effect', message, severity: 'warning' })
+    return
+  }
   const fault = selector === undefined ? 'from is Selector but selector is unset' : selectorFault(selector)
   if (fault === undefined) return
   const message = `${fault}: no namespace is allowed`

@@ -1,4 +1,3 @@
-import type { GatewayClassObject } from '#api/gateway-class.ts'
 import { KINDS, type KindName, type ObjectsByKind } from '#api/kinds.ts'
 import { type ApiObject, keyOf } from '#api/object.ts'
 import type { PodObject } from '#api/pod.ts'
@@ -48,7 +47,8 @@ export function createTables() {
     /** By object: Gateways of this controller, and their ListenerSets; their listeners before conflict detection. */
     gateways: new Table<ResolvedGateway>('gateways'),
     listenerSets: new Table<ResolvedListenerSet>('listenerSets'),
-    classes: new Table<GatewayClassObject>('classes'),
+    /** By GatewayClass: why its parameters cannot be used. */
+    classFaults: new Table<ConditionFault>('classFaults'),
     /** One row at `any` while this controller has a Gateway. */
     served: new Table<true>('served'),
     parametersUsed: new Table<true>('parametersUsed'),

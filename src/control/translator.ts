@@ -10,7 +10,7 @@ import type { PlanItem } from '#plan/item.ts'
 import { backendStage } from './backends/backend-stage.ts'
 import { backendTlsStage } from './backends/backend-tls-stage.ts'
 import { serviceStage, sliceStage } from './backends/service-stages.ts'
-import { gatewayStage, listenerSetStage, listenerStage, socketStage } from './gateways/gateway-stages.ts'
+import { classStage, gatewayStage, listenerSetStage, listenerStage, socketStage } from './gateways/gateway-stages.ts'
 import { grantStage } from './grant-stage.ts'
 import { observedStage } from './observed-stage.ts'
 import { contextOpener } from './open-context.ts'
@@ -49,6 +49,7 @@ function buildStages(
   const stages = new Stages()
   stages.add(grantStage(tables))
   // Gateways and their listeners
+  stages.add(classStage(tables, openContext))
   stages.add(gatewayStage(tables, openContext, address))
   stages.add(listenerSetStage(tables, openContext))
   stages.add(socketStage(tables))

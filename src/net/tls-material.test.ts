@@ -49,3 +49,10 @@ test.each<[what: string, pem: string, fault: string | undefined]>([
 ])('authorities: %s', (_, pem, fault) => {
   expect(TLS_MATERIAL.authoritiesFault(pem)).toBe(fault)
 })
+
+test('what a certificate is valid for', () => {
+  const { fromMs, untilMs, names } = TLS_MATERIAL.validity(server.cert)!
+  expect(fromMs).toBeLessThan(untilMs)
+  expect(names).toEqual(['server.test', '*.wild.test'])
+  expect(TLS_MATERIAL.validity(GARBAGE)).toBeUndefined()
+})

@@ -1,6 +1,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { createSecureContext } from 'node:tls'
-import type { TlsMaterialCheck } from '#base/tls-material.ts'
+import type { CertificateValidity, TlsMaterialCheck } from '#base/tls-material.ts'
+import { readSubjectAltNames } from './subject-alt-names.ts'
 
 /** Size of the cache of results; the same texts are checked repeatedly. */
 const MAX_CACHED = 4096
@@ -10,6 +11,7 @@ const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g
 export const TLS_MATERIAL: TlsMaterialCheck = {
   pairFault: remembering(pairFault),
   authoritiesFault: remembering(authoritiesFault),
+  validity: remembering(validity),
 }
 
 function pairFault(cert: string, key: string): string | undefined {
@@ -31,6 +33,19 @@ function authoritiesFault(pem: string): string | undefined {
   return certificates.length === 1 ? 'the certificate cannot be read' : `certificate ${bad + 1} cannot be read`
 }
 
+function validity(cert: string): CertificateValidity | undefined {
+  const certificate = attempt(() => new X509Certificate(cert))
+  if (!(certificate instanceof X509Certificate)) return undefined
+  const { validFromDate, validToDate, subjectAltName = '', subject } = certificate
+  const dns = readSubjectAltNames(subjectAltName).filter(({ type }) => type === 'DNS')
+  const common = subjectAltName === '' ? /^CN=(.+)$/m.exec(subject)?.[1] : undefined
+  return {
+    fromMs: validFromDate.getTime(),
+    untilMs: validToDate.getTime(),
+    names: common === undefined ? dns.map(({ value }) => value.toLowerCase()) : [common.toLowerCase()],
+  }
+}
+
 /** PKCS #8 (RFC 7468, 11) and the older OpenSSL format. */
 function isEncrypted(key: string): boolean {
   return key.includes('-----BEGIN ENCRYPTED PRIVATE KEY-----') || key.includes('Proc-Type: 4,ENCRYPTED')
@@ -48,8 +63,8 @@ function codeOf(error: NodeJS.ErrnoException): string {
   return error.code ?? error.name
 }
 
-function remembering<Texts extends string[]>(find: (...texts: Texts) => string | undefined): typeof find {
-  const found = new Map<string, string | undefined>()
+function remembering<Texts extends string[], Result>(find: (...texts: Texts) => Result | undefined): typeof find {
+  const found = new Map<string, Result | undefined>()
   return (...texts) => {
     const key = texts.join('\0')
     if (found.has(key)) return found.get(key)

@@ -77,5 +77,6 @@ export {
   setOf,
   withRule,
 } from './structures.ts'
+export { authorityOf, cookieName, endpointText, headerText, hostPart, pathText } from './text-forms.ts'
 export { type Validation, type ValidationOptions, validate } from './validate.ts'
 export { expressionsIn, type Visited, walk } from './walk.ts'

@@ -49,6 +49,12 @@ function checkProtocol(spec: ListenerSpec, path: string, report: Report): Condit
     const message = 'mode Passthrough requires protocol TLS; an HTTPS listener terminates TLS'
     return refuse('tls.mode', 'UnsupportedValue', message)
   }
+  // Refused, so that nobody takes the plain text for TLS.
+  if (tls !== undefined && (protocol === 'HTTP' || protocol === 'TCP')) {
+    const secured = protocol === 'HTTP' ? 'HTTPS' : 'TLS'
+    const message = `a listener with protocol ${protocol} cannot have tls; remove it, or use protocol ${secured}`
+    return refuse('tls', 'UnsupportedValue', message)
+  }
   if (protocol === 'TCP' && hostname !== undefined) {
     return refuse(
       'hostname',

@@ -1,9 +1,11 @@
 import type { GatewayObject } from '#api/gateway.ts'
+import type { GatewayClassObject } from '#api/gateway-class.ts'
 import type { ListenerSetObject } from '#api/listener-set.ts'
 import { keyOf } from '#api/object.ts'
 import type { StageDefinition, Work } from '#base/incremental/stage.ts'
 import { socketKey } from '#plan/socket.ts'
 import { gatewayTarget, listenerSetTarget } from '#plan/target.ts'
+import { CONTROLLER_NAME } from '../controller.ts'
 import { type OpenContext, reportTo } from '../open-context.ts'
 import type { Tables } from '../tables.ts'
 import { type Claim, orderOf } from './claim.ts'
@@ -20,6 +22,22 @@ import {
   resolveGateway,
   resolveListenerSet,
 } from './resolve-gateways.ts'
+import { classFault } from './resolve-parameters.ts'
+
+/** Checks the GatewayClasses of this controller. */
+export function classStage(tables: Tables, openContext: OpenContext): StageDefinition<GatewayClassObject> {
+  return {
+    name: 'classes',
+    each: [tables.objects.GatewayClass],
+    writes: [tables.classFaults, tables.findings],
+    run([object], work, key) {
+      if (object!.spec.controllerName !== CONTROLLER_NAME) return
+      const { inventory, reportOn } = openContext(work)
+      const fault = classFault(inventory, object!, reportOn(object!))
+      if (fault !== undefined) work.write(tables.classFaults, key, fault)
+    },
+  }
+}
 
 /** Finds the Gateways of this controller, with their listeners. */
 export function gatewayStage(

@@ -22,6 +22,8 @@ export interface Listener {
   readonly clientValidation: ClientValidation | undefined
   readonly supportedKinds: readonly string[]
   readonly faults: ListenerFaults
+  /** Why clients may reject its certificates; the status has them. */
+  readonly notes: readonly string[]
 }
 
 /** The faults of a listener, by condition. */

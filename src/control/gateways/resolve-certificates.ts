@@ -3,18 +3,22 @@ import { type ApiObject, objectKey } from '#api/object.ts'
 import type { FindingCode } from '#base/findings.ts'
 import type { TlsMaterialCheck } from '#base/tls-material.ts'
 import { GATEWAY_GROUP } from '../controller.ts'
+import { normaliseHostname } from '../hostname.ts'
 import { notFound } from '../references/not-found.ts'
 import { secretData } from '../references/secret-data.ts'
 import { wrongReference } from '../references/wrong-reference.ts'
 import type { Report } from '../reporting.ts'
 import type { ConditionFault } from '../status/condition.ts'
 import type { TranslationContext } from '../translation-context.ts'
+import { checkCertificates, type ListenerCertificate } from './check-certificates.ts'
 import { tlsModeOf } from './listener.ts'
 
 export interface Certificates {
   /** Keys of the usable Secrets. */
   readonly secrets: readonly string[]
   readonly fault?: ConditionFault
+  /** Why clients may reject them. */
+  readonly notes: readonly string[]
 }
 
 const INVALID = 'InvalidCertificateRef'
@@ -26,38 +30,44 @@ export function resolveCertificates(
   listener: { readonly spec: ListenerSpec; readonly path: string },
   report: Report,
 ): Certificates {
-  if (tlsModeOf(listener.spec) !== 'Terminate') return { secrets: [] }
+  if (tlsModeOf(listener.spec) !== 'Terminate') return { secrets: [], notes: [] }
   const refs = listener.spec.tls?.certificateRefs ?? []
   const path = `${listener.path}.tls.certificateRefs`
   if (refs.length === 0) {
     const message = 'a listener that terminates TLS requires a certificate; set tls.certificateRefs'
     report({ path, code: 'listener-certificate', message, severity: 'error' })
-    return { secrets: [], fault: { reason: INVALID, message } }
+    return { secrets: [], fault: { reason: INVALID, message }, notes: [] }
   }
 
+  const found: ListenerCertificate[] = []
   const secrets: string[] = []
   const faults: ConditionFault[] = []
   for (const [index, ref] of refs.entries()) {
-    const found = resolveCertificate(context, owner, ref)
-    if (typeof found === 'string') secrets.push(found)
-    else {
-      report({ path: `${path}[${index}]`, code: found.code, message: found.message, severity: 'error' })
-      faults.push({ reason: found.reason, message: found.message })
+    const at = `${path}[${index}]`
+    const certificate = resolveCertificate(context, owner, ref, at)
+    if ('key' in certificate) {
+      secrets.push(certificate.key)
+      found.push(certificate)
+    } else {
+      report({ path: at, code: certificate.code, message: certificate.message, severity: 'error' })
+      faults.push({ reason: certificate.reason, message: certificate.message })
     }
   }
+  const notes = checkCertificates(found, normaliseHostname(listener.spec.hostname), report)
   const [fault] = faults
-  return fault === undefined ? { secrets } : { secrets, fault }
+  return fault === undefined ? { secrets, notes } : { secrets, fault, notes }
 }
 
 type CertificateRef = NonNullable<NonNullable<ListenerSpec['tls']>['certificateRefs']>[number]
 type RefFault = ConditionFault & { readonly code: FindingCode }
 
-/** @returns the key of the Secret, or why it cannot be used */
+/** @returns the certificate with the key of its Secret, or why it cannot be used */
 function resolveCertificate(
   { inventory, grants, tlsMaterial }: TranslationContext,
   owner: Pick<ApiObject, 'kind' | 'metadata'>,
   ref: CertificateRef,
-): string | RefFault {
+  path: string,
+): (ListenerCertificate & { readonly key: string }) | RefFault {
   if (ref.kind !== 'Secret' || ref.group !== '') {
     const { message } = wrongReference(ref, { Secret: '' })
     return { code: 'listener-certificate', reason: INVALID, message }
@@ -72,8 +82,12 @@ function resolveCertificate(
   const secret = inventory.find('Secret', namespace, ref.name)
   if (secret === undefined)
     return { code: 'secret-not-found', reason: INVALID, message: notFound(inventory, 'Secret', namespace, ref.name) }
-  const fault = certificateFault(secretData(secret), tlsMaterial)
-  if (fault === undefined) return objectKey('Secret', namespace, ref.name)
+  const data = secretData(secret)
+  const fault = certificateFault(data, tlsMaterial)
+  if (fault === undefined) {
+    const validity = tlsMaterial.validity(data['tls.crt']!)
+    return { key: objectKey('Secret', namespace, ref.name), title, path, validity }
+  }
   return { code: 'listener-certificate', reason: INVALID, message: `${title}: ${fault}` }
 }
 

@@ -1,15 +1,17 @@
 import type { GatewayObject, ListenerSpec } from '#api/gateway.ts'
 import type { ListenerSetObject } from '#api/listener-set.ts'
 import { objectKey } from '#api/object.ts'
+import { suggest } from '#base/suggest.ts'
 import { listenerSetTarget, listenerTarget } from '#plan/target.ts'
 import { type AllowedNamespaces, allowsNamespace, reportAllowedNamespaces } from '../allowed-namespaces.ts'
-import { CONTROLLER_NAME, GATEWAY_CLASS } from '../controller.ts'
+import { CONTROLLER_NAME, GATEWAY_CLASS, GATEWAY_GROUP } from '../controller.ts'
 import { normaliseHostname } from '../hostname.ts'
 import type { Inventory } from '../inventory.ts'
 import { notFound } from '../references/not-found.ts'
 import type { Report } from '../reporting.ts'
 import type { ConditionFault } from '../status/condition.ts'
 import type { TranslationContext } from '../translation-context.ts'
+import { type AddressFaults, checkAddresses } from './check-addresses.ts'
 import { checkListener, resolveRouteKinds } from './check-listener.ts'
 import { forwardedHeadersFault } from './forwarded-headers.ts'
 import { type Listener, type ListenerFaults, tlsModeOf } from './listener.ts'
@@ -22,6 +24,7 @@ export interface ResolvedGateway {
   readonly object: GatewayObject
   readonly address: string
   readonly listeners: readonly Listener[]
+  readonly addressFaults: AddressFaults
   /** Unusable parameters do not stop the Gateway from serving traffic. */
   readonly parameters: GatewayParameters
 }
@@ -47,8 +50,11 @@ export function resolveGateway(
   addressOf: AddressOf,
 ): ResolvedGateway | undefined {
   const { inventory, reportOn } = context
-  if (!isOwnClass(inventory, object.spec.gatewayClassName)) return undefined
   const report = reportOn(object)
+  if (!isOwnClass(inventory, object.spec.gatewayClassName)) {
+    reportUnknownClass(inventory, object, report)
+    return undefined
+  }
   reportUnsupported(object, report)
   const invalid = forwardedHeadersFault(object)
   if (invalid !== undefined) {
@@ -58,9 +64,10 @@ export function resolveGateway(
   reportAllowedNamespaces(allowedListenerSets(object), 'spec.allowedListeners.namespaces', report)
   const parameters = resolveParameters(inventory, object, report)
   const address = addressOf(object)
+  const addressFaults = checkAddresses(object.spec, address, report)
   const trust = readClientTrust(context, object, report)
   const listeners = resolveListeners(context, { gateway: object, owner: object, address, trust })
-  return { object, address, parameters, listeners }
+  return { object, address, addressFaults, parameters, listeners }
 }
 
 /** @param parent its Gateway, which belongs to this controller */
@@ -76,20 +83,56 @@ export function resolveListenerSet(
   return { object, gateway, listeners: resolveListeners(context, { gateway, owner: object, address, trust }) }
 }
 
-/** Reports a ListenerSet whose Gateway does not exist. Those of another controller's Gateway are ignored. */
+/** Reports a ListenerSet whose Gateway does not exist, or has no class. Those of another controller's Gateway are ignored. */
 export function reportOrphan({ inventory, reportOn }: TranslationContext, set: ListenerSetObject): void {
-  const { kind, name, namespace = set.metadata.namespace } = set.spec.parentRef
-  if (kind === 'Gateway' && inventory.find('Gateway', namespace, name) !== undefined) return
-  const missing =
-    kind === 'Gateway' ? notFound(inventory, kind, namespace, name) : `${kind} ${namespace}/${name} not found`
+  const { group, kind, name, namespace = set.metadata.namespace } = set.spec.parentRef
+  const report = reportOn(set)
+  const gateway = isGateway(set.spec.parentRef) ? inventory.find('Gateway', namespace, name) : undefined
+  if (gateway !== undefined) return reportClasslessParent(inventory, gateway, { path: 'spec.parentRef', report })
+  const missing = isGateway(set.spec.parentRef)
+    ? notFound(inventory, 'Gateway', namespace, name)
+    : `${kind} of group "${group}" ${namespace}/${name} not found`
   const message = `${missing}; the listeners of this ListenerSet are not served`
-  reportOn(set)({ path: 'spec.parentRef', code: 'parent-not-found', message, severity: 'error' })
+  report({ path: 'spec.parentRef', code: 'parent-not-found', message, severity: 'error' })
 }
 
-/** Key of the parent Gateway of a ListenerSet; undefined if the parent has another kind. */
+/** Key of the parent Gateway of a ListenerSet; undefined if the parent is an object of another kind. */
 export function parentOf({ metadata, spec }: ListenerSetObject): string | undefined {
-  const { kind, name, namespace = metadata.namespace } = spec.parentRef
-  return kind === 'Gateway' ? objectKey('Gateway', namespace, name) : undefined
+  const { name, namespace = metadata.namespace } = spec.parentRef
+  return isGateway(spec.parentRef) ? objectKey('Gateway', namespace, name) : undefined
+}
+
+function isGateway({ group, kind }: ListenerSetObject['spec']['parentRef']): boolean {
+  return group === GATEWAY_GROUP && kind === 'Gateway'
+}
+
+/** A Gateway whose class does not exist belongs to nobody; its status is not ours to write. */
+function reportUnknownClass(inventory: Inventory, gateway: GatewayObject, report: Report): void {
+  if (hasClass(inventory, gateway)) return
+  const { gatewayClassName } = gateway.spec
+  const known = [GATEWAY_CLASS, ...inventory.all('GatewayClass').map(({ metadata }) => metadata.name)]
+  const nearest = suggest(gatewayClassName, known)
+  const hint = nearest === undefined ? '' : `, did you mean "${nearest}"?`
+  const message = `GatewayClass ${gatewayClassName} not found; no controller serves this Gateway${hint}`
+  report({ path: 'spec.gatewayClassName', code: 'gateway-class-not-found', message, severity: 'error' })
+}
+
+/** Reports that an object is attached to a Gateway that belongs to nobody, because its class does not exist. */
+export function reportClasslessParent(
+  inventory: Inventory,
+  gateway: GatewayObject,
+  { path, report }: { readonly path: string; readonly report: Report },
+): void {
+  if (hasClass(inventory, gateway)) return
+  const { metadata, spec } = gateway
+  const message = `Gateway ${metadata.namespace}/${metadata.name} is not served: GatewayClass ${spec.gatewayClassName} not found`
+  report({ path, code: 'gateway-class-not-found', message, severity: 'warning' })
+}
+
+function hasClass(inventory: Inventory, { spec }: GatewayObject): boolean {
+  return (
+    spec.gatewayClassName === GATEWAY_CLASS || inventory.find('GatewayClass', '', spec.gatewayClassName) !== undefined
+  )
 }
 
 /** Whether this controller owns the class: by its `controllerName`, or, without a GatewayClass object, by the default name. */
@@ -123,6 +166,10 @@ function resolveListener(
   const { namespace, name } = gateway.metadata
   const { kinds, fault: kindsFault } = resolveRouteKinds(spec, path, report)
   reportAllowedNamespaces(spec.allowedRoutes.namespaces, `${path}.allowedRoutes.namespaces`, report)
+  for (const option of Object.keys(spec.tls?.options ?? {})) {
+    const message = `has no effect: this gateway has no TLS options; use frontend.tls of a ProxyPolicy`
+    report({ path: `${path}.tls.options[${option}]`, code: 'no-effect', message, severity: 'warning' })
+  }
   const certificates = resolveCertificates(context, owner, { spec, path }, report)
   const clients = clientTrustAt(context, { owner, trust }, { spec, path }, report)
   const resolvedRefs = certificates.fault ?? clients.resolvedRefs ?? kindsFault
@@ -148,6 +195,7 @@ function resolveListener(
     clientValidation: clients.validation,
     supportedKinds: kinds,
     faults,
+    notes: certificates.notes,
   }
 }
 
@@ -190,9 +238,25 @@ function listenerSetFault(
   return { reason: 'NotAllowed', message }
 }
 
-/** Reports fields of a Gateway that are not implemented. */
+/** Reports fields of a Gateway that are not implemented, or only on Kubernetes. */
 function reportUnsupported({ spec }: GatewayObject, report: Report): void {
-  if (spec.tls?.backend === undefined) return
-  const message = 'client certificates for backends are not implemented yet; use backend.tls of a ProxyPolicy instead'
-  report({ path: 'spec.tls.backend', code: 'not-implemented', message, severity: 'error' })
+  if (spec.tls?.backend !== undefined) {
+    const message = 'client certificates for backends are not implemented yet; use backend.tls of a ProxyPolicy instead'
+    report({ path: 'spec.tls.backend', code: 'not-implemented', message, severity: 'error' })
+  }
+  for (const field of ['defaultScope', 'backendTLS'] as const) {
+    if (spec[field] === undefined) continue
+    const message = `${field} is not implemented yet; it has no effect`
+    report({ path: `spec.${field}`, code: 'not-implemented', message, severity: 'error' })
+  }
+  for (const field of ['labels', 'annotations'] as const) {
+    if (spec.infrastructure?.[field] === undefined) continue
+    const message = `${field} of generated objects take effect only on Kubernetes`
+    report({
+      path: `spec.infrastructure.${field}`,
+      code: 'parameters-only-on-kubernetes',
+      message,
+      severity: 'warning',
+    })
+  }
 }

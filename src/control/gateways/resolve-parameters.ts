@@ -1,4 +1,5 @@
 import type { GatewayObject } from '#api/gateway.ts'
+import type { GatewayClassObject } from '#api/gateway-class.ts'
 import type { ProxyParametersObject } from '#api/proxy-parameters.ts'
 import { OWN_GROUP } from '../controller.ts'
 import type { Inventory } from '../inventory.ts'
@@ -39,6 +40,20 @@ export function resolveParameters(inventory: Inventory, gateway: GatewayObject, 
   }
   if (refused.length === 0) return { objects }
   return { objects, fault: { reason: 'InvalidParameters', message: refused.join('; ') } }
+}
+
+/** Why the ProxyParameters of a class cannot be used, whether a Gateway uses the class or not. */
+export function classFault(
+  inventory: Inventory,
+  { spec }: GatewayClassObject,
+  report: Report,
+): ConditionFault | undefined {
+  if (spec.parametersRef === undefined) return undefined
+  const path = 'spec.parametersRef'
+  const found = findParameters(inventory, { path, namespace: '', ...spec.parametersRef })
+  if (typeof found !== 'string') return undefined
+  report({ path, code: 'parameters-invalid', message: found, severity: 'error' })
+  return { reason: 'InvalidParameters', message: found }
 }
 
 interface ParametersReference {

@@ -2,12 +2,12 @@ import { objectKey } from '#api/object.ts'
 import type { ParentReference } from '#api/parent-reference.ts'
 import type { FindingCode } from '#base/findings.ts'
 import { allowsNamespace } from '../allowed-namespaces.ts'
-import { GATEWAY_GROUP } from '../controller.ts'
 import type { Listener } from '../gateways/listener.ts'
 import { agreedHostnames } from '../hostname.ts'
 import type { Inventory } from '../inventory.ts'
 import { knownSections, notFound } from '../references/not-found.ts'
 import type { ConditionFault } from '../status/condition.ts'
+import { firstEqual, isParentKind } from './check-parents.ts'
 import type { RouteObject } from './route-object.ts'
 
 /** A route with the listeners that it asks for and that allow it, before routes of other kinds are considered. */
@@ -43,7 +43,9 @@ interface RouteContext {
 
 /** @returns undefined if all parents belong to other controllers */
 export function matchRoute(context: RouteContext, object: RouteObject): MatchedRoute | undefined {
-  const parents = (object.spec.parentRefs ?? []).flatMap((ref, index) => {
+  const refs = object.spec.parentRefs ?? []
+  const parents = refs.flatMap((ref, index) => {
+    if (firstEqual(refs, index, object.metadata.namespace) !== index) return []
     const found = matchParent(context, object, ref)
     return found === undefined ? [] : [{ ref, path: `spec.parentRefs[${index}]`, ...found }]
   })
@@ -54,7 +56,7 @@ type ParentMatch = Pick<MatchedParent, 'matches' | 'refusal'>
 
 /** @returns undefined for a parent of another controller */
 function matchParent(context: RouteContext, route: RouteObject, ref: ParentReference): ParentMatch | undefined {
-  if (ref.group !== GATEWAY_GROUP || (ref.kind !== 'Gateway' && ref.kind !== 'ListenerSet')) return undefined
+  if (!isParentKind(ref)) return undefined
   const namespace = ref.namespace ?? route.metadata.namespace
   const parent = `${ref.kind} ${namespace}/${ref.name}`
   const listeners = context.listenersOf(objectKey(ref.kind, namespace, ref.name))

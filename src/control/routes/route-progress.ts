@@ -6,6 +6,7 @@ import type { Report } from '../reporting.ts'
 import type { ConditionFault } from '../status/condition.ts'
 import type { TranslationContext } from '../translation-context.ts'
 import type { Use } from '../use.ts'
+import type { RuleFault } from './check-rules.ts'
 import type { RouteObject } from './route-object.ts'
 
 /** The state of the translation of one route; each rule adds to it. */
@@ -35,6 +36,14 @@ export function ruleItem<R extends RouteObject>(
     created: creationTimestamp ?? '',
     attachments,
     origin: object.origin,
+  }
+}
+
+/** Reports faults of rules, which make the route not accepted. */
+export function reportFaults(progress: Progress, faults: readonly RuleFault[]): void {
+  for (const { path, code, reason, message } of faults) {
+    progress.report({ path, code, message, severity: 'error' })
+    progress.accepted.push({ reason, message: `${path}: ${message}` })
   }
 }
 

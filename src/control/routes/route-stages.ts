@@ -6,6 +6,7 @@ import { writePolicies } from '../policies/write-policies.ts'
 import type { Tables } from '../tables.ts'
 import { targetsOfUse } from '../use.ts'
 import { attachRoute } from './attach-route.ts'
+import { checkParents } from './check-parents.ts'
 import { type MatchedRoute, matchRoute } from './match-route.ts'
 import { type Contender, contenderOf, findDisplaced } from './mixed-kinds.ts'
 import { reportShadowed } from './report-shadowed.ts'
@@ -18,9 +19,10 @@ export function matchStage(tables: Tables, openContext: OpenContext): StageDefin
   return {
     name: 'matchedRoutes',
     each: [objects.HTTPRoute, objects.GRPCRoute, objects.TCPRoute, objects.TLSRoute],
-    writes: [matchedRoutes, httpContenders, grpcContenders],
+    writes: [matchedRoutes, httpContenders, grpcContenders, tables.findings],
     run([object], work, key) {
-      const { inventory } = openContext(work)
+      const { inventory, reportOn } = openContext(work)
+      checkParents(inventory, object!, reportOn(object!))
       const listenersOf = (parent: string) => work.read(tables.listeners, parent)[0]
       const matched = matchRoute({ inventory, listenersOf }, object!)
       if (matched === undefined) return

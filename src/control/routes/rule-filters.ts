@@ -1,7 +1,7 @@
 import { FILTER_TYPES, type HttpRouteFilterSpec } from '#api/route-filters.ts'
 import type { FindingCode } from '#base/findings.ts'
 import { suggest } from '#base/suggest.ts'
-import type { ConditionFault } from '../status/condition.ts'
+import type { RuleFault } from './check-rules.ts'
 
 type HeaderFilter = NonNullable<HttpRouteFilterSpec['requestHeaderModifier']>
 
@@ -20,13 +20,11 @@ export interface MirrorFilter {
 
 const UNSUPPORTED = 'UnsupportedValue'
 
-/** A fault in a filter. It prevents the whole rule from being served. */
-export type FilterFault = ConditionFault & { readonly code: FindingCode; readonly path: string }
-
 export interface RuleFilters {
   readonly fields: readonly FilterField[]
   readonly mirrors: readonly MirrorFilter[]
-  readonly faults: readonly FilterFault[]
+  /** They prevent the whole rule from being served. */
+  readonly faults: readonly RuleFault[]
 }
 
 /**
@@ -36,7 +34,7 @@ export interface RuleFilters {
 export function readFilters(filters: readonly HttpRouteFilterSpec[] = [], rulePath: string): RuleFilters {
   const fields = new Map<FilterField['field'], FilterField>()
   const mirrors: MirrorFilter[] = []
-  const faults: FilterFault[] = []
+  const faults: RuleFault[] = []
   const fault = (path: string, code: FindingCode, reason: string, message: string) =>
     void faults.push({ path, code, reason, message })
   const once = (field: FilterField['field'], spec: unknown, path: string) => {
@@ -55,13 +53,13 @@ export function readFilters(filters: readonly HttpRouteFilterSpec[] = [], rulePa
         mergeModifier(fields, 'response', filter.responseHeaderModifier, path)
         break
       case 'CORS':
-        once('cors', filter.cors, path)
+        once('cors', filter.cors, `${path}.cors`)
         break
       case 'URLRewrite':
-        once('urlRewrite', filter.urlRewrite, path)
+        once('urlRewrite', filter.urlRewrite, `${path}.urlRewrite`)
         break
       case 'RequestRedirect':
-        once('requestRedirect', filter.requestRedirect, path)
+        once('requestRedirect', filter.requestRedirect, `${path}.requestRedirect`)
         break
       case 'RequestMirror':
         if (filter.requestMirror !== undefined) mirrors.push({ filter: filter.requestMirror, path })

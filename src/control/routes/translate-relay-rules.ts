@@ -2,15 +2,18 @@ import { type Destination, destinationOf } from '#api/proxy-backend.ts'
 import type { RelayRuleSpec } from '#api/relay-rules.ts'
 import type { WeightedBackend } from '#plan/item.ts'
 import { ruleTarget } from '#plan/target.ts'
+import { checkRuleNames } from './check-rules.ts'
 import type { RelayRouteObject } from './route-object.ts'
-import { type Progress, type ReferenceSource, ruleItem, useBackend } from './route-progress.ts'
+import { type Progress, type ReferenceSource, reportFaults, ruleItem, useBackend } from './route-progress.ts'
 
 type RelayProgress = Progress<RelayRouteObject>
 type WeightedRef = NonNullable<RelayRuleSpec['backendRefs']>[number]
 
 /** The rules of a TCPRoute or TLSRoute. */
 export function translateRelayRules(progress: RelayProgress): void {
-  for (const [index, rule] of progress.object.spec.rules.entries()) translateRule(progress, rule, index)
+  const { rules } = progress.object.spec
+  reportFaults(progress, checkRuleNames(rules))
+  for (const [index, rule] of rules.entries()) translateRule(progress, rule, index)
 }
 
 function translateRule(progress: RelayProgress, rule: RelayRuleSpec, index: number): void {

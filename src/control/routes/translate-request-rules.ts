@@ -3,9 +3,10 @@ import type { HttpBackendRefSpec, HttpRouteRuleSpec } from '#api/http-route.ts'
 import type { PolicyItem, WeightedBackend } from '#plan/item.ts'
 import { ruleTarget } from '#plan/target.ts'
 import { type PolicyField, policyItem } from '../policies/policy-item.ts'
+import { checkRule, checkRuleNames } from './check-rules.ts'
 import { grpcMatches, httpMatches } from './route-matches.ts'
 import type { RequestRouteObject } from './route-object.ts'
-import { type Progress, type ReferenceSource, ruleItem, useBackend } from './route-progress.ts'
+import { type Progress, type ReferenceSource, reportFaults, ruleItem, useBackend } from './route-progress.ts'
 import { type MirrorFilter, type RuleFilters, readFilters } from './rule-filters.ts'
 
 type Rule = HttpRouteRuleSpec | GrpcRouteRuleSpec
@@ -13,7 +14,9 @@ type WeightedRef = Omit<HttpBackendRefSpec, 'filters'> & { readonly filters?: re
 
 /** The rules of an HTTPRoute or GRPCRoute. */
 export function translateRequestRules(progress: RequestProgress): void {
-  for (const [index, rule] of (progress.object.spec.rules ?? []).entries()) translateRule(progress, rule, index)
+  const rules = progress.object.spec.rules ?? []
+  reportFaults(progress, checkRuleNames(rules))
+  for (const [index, rule] of rules.entries()) translateRule(progress, rule, index)
 }
 
 type RequestProgress = Progress<RequestRouteObject>
@@ -22,10 +25,7 @@ function translateRule(progress: RequestProgress, rule: Rule, index: number): vo
   const { object } = progress
   const path = `spec.rules[${index}]`
   const filters = readFilters(rule.filters, path)
-  for (const { path: at, code, reason, message } of filters.faults) {
-    progress.report({ path: at, code, message, severity: 'error' })
-    progress.accepted.push({ reason, message })
-  }
+  reportFaults(progress, [...filters.faults, ...checkRule(rule, path)])
   const target = ruleTarget(object.kind, object.metadata, index)
   const backends = (rule.backendRefs ?? []).map((ref, i) =>
     resolveRouteBackend(progress, ref, { path: `${path}.backendRefs[${i}]`, target }),
@@ -99,9 +99,19 @@ function mirrorSpec(progress: RequestProgress, { filter, path }: MirrorFilter, t
   return [{ backend, numerator, denominator }]
 }
 
-/** Reports fields of a rule that have no effect. */
-function reportUnused({ report }: RequestProgress, rule: Rule, path: string): void {
-  if (rule.sessionPersistence === undefined) return
-  const message = 'sessionPersistence is not implemented yet; requests are balanced without it'
-  report({ path: `${path}.sessionPersistence`, code: 'not-implemented', message, severity: 'warning' })
+/** Fields of a rule that are not implemented, with what happens instead. */
+const UNREAD = {
+  sessionPersistence: 'requests are balanced without it',
+  timeouts: 'use timeouts of a ProxyPolicy',
+  retry: 'use retry of a ProxyPolicy',
+} as const
+
+/** Reports fields of a rule that have no effect. Timeouts and retry of an HTTPRoute have one. */
+function reportUnused({ object, report }: RequestProgress, rule: Rule, path: string): void {
+  for (const [field, instead] of Object.entries(UNREAD)) {
+    if (rule[field as keyof Rule] === undefined || (object.kind === 'HTTPRoute' && field !== 'sessionPersistence'))
+      continue
+    const message = `${field} is not implemented yet; ${instead}`
+    report({ path: `${path}.${field}`, code: 'not-implemented', message, severity: 'warning' })
+  }
 }

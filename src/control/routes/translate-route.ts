@@ -41,7 +41,7 @@ export function translateRoute(context: TranslationContext, route: AttachedRoute
     route,
     items: attached ? progress.items.slice() : [],
     uses: attached ? progress.uses.slice() : [],
-    ...(accepted === undefined ? {} : { accepted }),
+    ...(accepted === undefined ? {} : { accepted: { ...accepted, message: joinMessages(progress.accepted) } }),
     ...(resolvedRefs === undefined
       ? {}
       : { resolvedRefs: { ...resolvedRefs, message: joinMessages(progress.resolvedRefs) } }),

@@ -19,12 +19,13 @@ const LISTENERS_NOT_VALID = 'ListenersNotValid'
 
 /** `status` of a Gateway (Gateway API, GatewayStatus). @param attachedListenerSets the number of its accepted ListenerSets */
 export function gatewayStatus(
-  { object, address, parameters }: ResolvedGateway,
+  { object, address, addressFaults, parameters }: ResolvedGateway,
   traffic: Traffic,
   attachedListenerSets: number,
 ) {
   const { listeners } = traffic
-  const { fault } = parameters
+  const fault = parameters.fault ?? addressFaults.accepted
+  const unassigned = addressFaults.programmed
   const condition = conditionsOf(object)
   return {
     addresses: [{ type: 'IPAddress', value: address }],
@@ -32,7 +33,9 @@ export function gatewayStatus(
       fault === undefined
         ? acceptedCondition(object, listeners)
         : condition('Accepted', 'False', fault.reason, fault.message),
-      programmedCondition(object, traffic, 'Invalid'),
+      unassigned === undefined
+        ? programmedCondition(object, traffic, 'Invalid')
+        : condition('Programmed', 'False', unassigned.reason, unassigned.message),
       ...insecureValidationCondition(object),
       ...annotationCondition(object),
     ],
@@ -134,7 +137,7 @@ function listenerStatus(listener: Listener, { attachedRoutes, bindingOf }: Traff
         ? condition('Conflicted', 'False', 'NoConflicts', 'No conflicts')
         : condition('Conflicted', 'True', conflicted.reason, conflicted.message),
       resolvedRefs === undefined
-        ? condition('ResolvedRefs', 'True', 'ResolvedRefs', 'All references resolved')
+        ? condition('ResolvedRefs', 'True', 'ResolvedRefs', ['All references resolved', ...listener.notes].join('; '))
         : condition('ResolvedRefs', 'False', resolvedRefs.reason, resolvedRefs.message),
       listenerProgrammed(listener, bindingOf(listener)),
     ],

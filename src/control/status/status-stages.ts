@@ -32,11 +32,16 @@ export function findingStage({ findings, problems, allFindings }: Tables): Stage
 export function addStatusStages(stages: Stages, tables: Tables): void {
   const { objects, gateways, listenerSets, routes, backends, policyFacts } = tables
   stages.add(
-    statusStage(tables, 'classStatuses', objects.GatewayClass, (object) =>
-      object.spec.controllerName === CONTROLLER_NAME
-        ? { object, status: { conditions: [conditionsOf(object)('Accepted', 'True', 'Accepted', 'Class accepted')] } }
-        : undefined,
-    ),
+    statusStage(tables, 'classStatuses', objects.GatewayClass, (object, work, key) => {
+      if (object.spec.controllerName !== CONTROLLER_NAME) return undefined
+      const [fault] = work.read(tables.classFaults, key)
+      const condition = conditionsOf(object)
+      const accepted =
+        fault === undefined
+          ? condition('Accepted', 'True', 'Accepted', 'Class accepted')
+          : condition('Accepted', 'False', fault.reason, fault.message)
+      return { object, status: { conditions: [accepted] } }
+    }),
   )
   stages.add(
     statusStage(tables, 'gatewayStatuses', gateways, (gateway, work, key) => {

@@ -5,11 +5,13 @@ import { backendSimpleFields } from '#policies/shared/connection/backend-simple.
 import {
   type ConfigProblem,
   defaulted,
+  endpointText,
   enumOf,
   exactlyOne,
   fieldPath,
   formattedText,
   host,
+  hostPart,
   longString,
   notEmpty,
   object,
@@ -46,7 +48,7 @@ function checkDeploymentName(
 
 const providerTwo = withRule(
   object({
-    endpoint: required(shortString(), 'Host of the API. A leading scheme is stripped.'),
+    endpoint: required(endpointText(), 'Host of the API. A leading scheme is stripped.'),
     deploymentName: optional(shortString(), 'Name of the deployment. Required unless apiVersion is v1.'),
     apiVersion,
   }),
@@ -70,7 +72,7 @@ const RESOURCE_TYPES = ['ResourceTypeOne', 'ResourceTypeTwo'] as const
 
 const providerThree = withRule(
   object({
-    resourceName: required(shortString(), 'Name of the resource. It becomes part of the host name.'),
+    resourceName: required(hostPart(), 'Name of the resource. It becomes part of the host name.'),
     resourceType: required(
       withMeanings(meaningsOf(RESOURCE_TYPES), enumOf(...RESOURCE_TYPES)),
       `Type of the resource. It selects the domain of the host name. ${RESOURCE_TYPES.map((type) => `${type}: ${PRODUCTS[type]}.`).join(' ')}`,

@@ -1,6 +1,8 @@
 import {
   celExpression,
+  cookieName,
   exactlyOne,
+  headerText,
   httpHeaderName,
   object,
   optional,
@@ -13,7 +15,7 @@ const locations = {
   header: optional(
     object({
       name: required(httpHeaderName(), 'Name of the header.'),
-      prefix: optional(text({ min: 1, max: 256 }), 'Prefix of the credential, for example "Bearer".'),
+      prefix: optional(headerText(256), 'Prefix of the credential, for example "Bearer".'),
     }),
     'A request header.',
   ),
@@ -21,7 +23,7 @@ const locations = {
     object({ name: required(text({ min: 1, max: 256 }), 'Name of the parameter.') }),
     'A query parameter.',
   ),
-  cookie: optional(object({ name: required(text({ min: 1, max: 256 }), 'Name of the cookie.') }), 'A cookie.'),
+  cookie: optional(object({ name: required(cookieName(), 'Name of the cookie.') }), 'A cookie.'),
 }
 
 /** Where a credential is read (specification 1, 5.2). */

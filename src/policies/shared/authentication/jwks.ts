@@ -6,6 +6,7 @@ import {
   object,
   optional,
   type Parsed,
+  pathText,
   required,
   secret,
   text,
@@ -13,7 +14,7 @@ import {
 
 /** A key set fetched from a server (specification 1, 5.3). */
 export const remoteJwks = object({
-  jwksPath: required(text({ min: 1, max: 2000 }), 'Path of the key set on the server, relative to its root.'),
+  jwksPath: required(pathText(2000), 'Path of the key set on the server, relative to its root.'),
   cacheDuration: defaulted(
     duration({ min: '5m' }),
     '5m',

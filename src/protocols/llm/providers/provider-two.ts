@@ -1,3 +1,4 @@
+import { authorityOf } from '#schema/index.ts'
 import type { ProviderBlock } from '../provider-schema.ts'
 import type { Provider } from './provider.ts'
 import { keyHeaders, resourcePaths } from './provider-three.ts'
@@ -21,7 +22,7 @@ export function buildProviderTwo(block: ProviderBlock<'providerTwo'>): Provider 
 
 /** `https://name.example:8443/` to host and port; a path after the authority is ignored. */
 function parseEndpoint(endpoint: string): { host: string; port: number } {
-  const authority = endpoint.replace(/^[a-zA-Z][a-zA-Z0-9+.-]*:\/\//, '').replace(/[/?#].*$/s, '')
+  const authority = authorityOf(endpoint)
   const parts = /^(\[[^\]]*\]|[^:]*)(?::(\d{1,5}))?$/.exec(authority)
   if (parts === null) return { host: authority, port: 443 }
   return { host: parts[1]!, port: parts[2] === undefined ? 443 : Number(parts[2]) }

@@ -1,0 +1,63 @@
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { clock } from '#base/clock.ts'
+import type { ConfigProblem } from '#base/config-problem.ts'
+import { checkCertificates } from './check-certificates.ts'
+
+const { now } = clock
+beforeEach(() => {
+  clock.now = () => Date.parse('2026-06-01')
+})
+afterEach(() => {
+  clock.now = now
+})
+
+function certificate(names: readonly string[], from = '2026-01-01', until = '2027-01-01') {
+  const validity = { fromMs: Date.parse(from), untilMs: Date.parse(until), names }
+  return { title: 'Secret default/door', path: 'refs[0]', validity }
+}
+
+function found(certificates: Parameters<typeof checkCertificates>[0], hostname: string): readonly string[] {
+  const problems: ConfigProblem[] = []
+  const messages = checkCertificates(certificates, hostname, (problem) => problems.push(problem))
+  expect(problems.map(({ message }) => message)).toEqual(messages)
+  expect(problems.every(({ severity }) => severity === 'warning')).toBe(true)
+  return problems.map(({ path, code, message }) => `${path} ${code}: ${message}`)
+}
+
+test.each<[names: string[], hostname: string]>([
+  [['a.example.com'], 'a.example.com'],
+  [['*.example.com'], 'a.example.com'],
+  [['*.example.com'], '*.example.com'],
+  [['a.example.com'], '*.example.com'],
+  [['other.test', 'a.example.com'], 'a.example.com'],
+  [['other.test'], ''],
+])('%j fits %s', (names, hostname) => {
+  expect(found([certificate(names)], hostname)).toEqual([])
+})
+
+test.each<[names: string[], hostname: string, listed: string]>([
+  [['b.example.com'], 'a.example.com', 'b.example.com'],
+  [['*.example.com'], 'a.b.example.com', '*.example.com'],
+  [['*.example.com'], 'example.com', '*.example.com'],
+  [['example.com'], '*.example.com', 'example.com'],
+  [[], 'a.example.com', 'no DNS name'],
+])('%j does not fit %s', (names, hostname, listed) => {
+  expect(found([certificate(names)], hostname)).toEqual([
+    `refs[0] certificate-hostname: no certificate of this listener is valid for ${hostname}, only for ${listed}`,
+  ])
+})
+
+test('one of several certificates is enough; one of unknown validity may be it', () => {
+  const other = certificate(['other.test'])
+  expect(found([other, certificate(['a.test'])], 'a.test')).toEqual([])
+  expect(found([other, { ...other, validity: undefined }], 'a.test')).toEqual([])
+})
+
+test('a certificate that is no longer valid, or not yet', () => {
+  expect(found([certificate(['a.test'], '2025-01-01', '2026-05-31')], 'a.test')).toEqual([
+    'refs[0] certificate-expired: Secret default/door: the certificate expired on 2026-05-31',
+  ])
+  expect(found([certificate(['a.test'], '2026-06-02')], 'a.test')).toEqual([
+    'refs[0] certificate-expired: Secret default/door: the certificate is valid only from 2026-06-02',
+  ])
+})

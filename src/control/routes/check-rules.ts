@@ -1,0 +1,122 @@
+import type { GRPCRouteObject } from '#api/grpc-route.ts'
+import type { HTTPRouteObject } from '#api/http-route.ts'
+import type { PathModifierSpec } from '#api/route-filters.ts'
+import { toByteText } from '#base/byte-text.ts'
+import type { ConfigProblem } from '#base/config-problem.ts'
+import { compilePattern } from '#engine/route/match-value.ts'
+import { isFieldName, isFieldValue } from '#net/http/field-syntax.ts'
+import type { ConditionFault } from '../status/condition.ts'
+
+/** A part of a rule that cannot work. The other parts of the rule are served. */
+export type RuleFault = ConditionFault & Pick<ConfigProblem, 'code' | 'path'>
+
+type RequestRule = NonNullable<(HTTPRouteObject | GRPCRouteObject)['spec']['rules']>[number]
+type HttpRule = HTTPRouteObject['spec']['rules'][number]
+type Match = NonNullable<RequestRule['matches']>[number]
+
+const UNSUPPORTED = 'UnsupportedValue'
+const INCOMPATIBLE = 'IncompatibleFilters'
+
+/** Finds combinations in a rule that the Gateway API excludes, and patterns that match nothing. @param path field path of the rule */
+export function checkRule(rule: RequestRule, path: string): readonly RuleFault[] {
+  const matches: readonly Match[] = rule.matches ?? []
+  return [
+    ...matches.flatMap((match, index) => checkPatterns(match, `${path}.matches[${index}]`)),
+    ...checkPrefixReplacements(rule as HttpRule, path),
+    ...checkRedirect(rule, path),
+    ...checkHeaders(rule, path),
+    ...checkCors(rule as HttpRule, path),
+  ]
+}
+
+/** Names of rules are sections, which policies target. @returns one fault for each name that an earlier rule has */
+export function checkRuleNames(rules: readonly { readonly name?: string }[]): readonly RuleFault[] {
+  return rules.flatMap(({ name }, index) => {
+    const first = name === undefined ? index : rules.findIndex((other) => other.name === name)
+    if (first === index) return []
+    const message = `rule ${first} has the same name; policies that target this section apply to both`
+    return [{ path: `spec.rules[${index}].name`, code: 'duplicate', reason: UNSUPPORTED, message } as const]
+  })
+}
+
+/** A match with an invalid pattern never matches. */
+function checkPatterns(match: Match, path: string): readonly RuleFault[] {
+  const patterns: { readonly at: string; readonly pattern: string | undefined }[] = []
+  if ('path' in match && match.path.type === 'RegularExpression')
+    patterns.push({ at: 'path.value', pattern: match.path.value })
+  for (const field of ['headers', 'queryParams'] as const) {
+    const values = (match as HttpRule['matches'][number])[field] ?? []
+    for (const [index, { type, value }] of values.entries())
+      if (type === 'RegularExpression') patterns.push({ at: `${field}[${index}].value`, pattern: value })
+  }
+  const { method } = match
+  if (typeof method === 'object' && method.type === 'RegularExpression') {
+    patterns.push({ at: 'method.service', pattern: method.service }, { at: 'method.method', pattern: method.method })
+  }
+  return patterns.flatMap(({ at, pattern }) => {
+    if (pattern === undefined || compilePattern(pattern) !== undefined) return []
+    const message = 'must be a regular expression in RE2 syntax; this match matches no request'
+    return [{ path: `${path}.${at}`, code: 'invalid-pattern', reason: UNSUPPORTED, message } as const]
+  })
+}
+
+/** Only a PathPrefix match has a prefix that can be replaced; requests of other matches are refused (Gateway API, HTTPPathModifier). */
+function checkPrefixReplacements({ filters = [], matches }: HttpRule, path: string): readonly RuleFault[] {
+  const other = matches?.findIndex((match) => match.path?.type !== 'PathPrefix') ?? -1
+  if (other < 0 || filters === undefined) return []
+  return filters.flatMap((filter, index) => {
+    const at = filter.urlRewrite === undefined ? 'requestRedirect' : 'urlRewrite'
+    const modifier: PathModifierSpec | undefined = filter[at]?.path
+    if (modifier?.type !== 'ReplacePrefixMatch') return []
+    const message = `ReplacePrefixMatch requires matches of type PathPrefix; requests that match matches[${other}] are refused`
+    const code = 'filters-incompatible'
+    return [{ path: `${path}.filters[${index}].${at}.path.type`, code, reason: INCOMPATIBLE, message } as const]
+  })
+}
+
+function checkRedirect({ filters = [], backendRefs = [] }: RequestRule, path: string): readonly RuleFault[] {
+  if (backendRefs.length === 0 || !filters.some(({ type }) => type === 'RequestRedirect')) return []
+  const message = 'a rule that redirects cannot have backendRefs; every request is redirected'
+  return [{ path: `${path}.backendRefs`, code: 'filters-incompatible', reason: INCOMPATIBLE, message }]
+}
+
+/** Header names to remove, and values to set, that no message can contain. */
+function checkHeaders({ filters = [] }: RequestRule, path: string): readonly RuleFault[] {
+  const fault = (at: string, message: string) =>
+    ({ path: at, code: 'header-invalid', reason: UNSUPPORTED, message }) as const
+  return filters.flatMap((filter, index) =>
+    (['requestHeaderModifier', 'responseHeaderModifier'] as const).flatMap((field) => {
+      const { set = [], add = [], remove = [] } = filter[field] ?? {}
+      const at = `${path}.filters[${index}].${field}`
+      const values = Object.entries({ set, add }).flatMap(([list, headers]) =>
+        headers.flatMap(({ value }, i) =>
+          isFieldValue(toByteText(value))
+            ? []
+            : [fault(`${at}.${list}[${i}].value`, 'has characters that no header can contain')],
+        ),
+      )
+      const names = remove.flatMap((name, i) =>
+        isFieldName(name) ? [] : [fault(`${at}.remove[${i}]`, 'is not a valid header name')],
+      )
+      return [...values, ...names]
+    }),
+  )
+}
+
+const ANY = '*'
+
+/** Methods and header names of a CORS filter that no request can have. */
+function checkCors({ filters = [] }: HttpRule, path: string): readonly RuleFault[] {
+  return filters.flatMap(({ cors }, index) => {
+    const { allowMethods = [], allowHeaders = [], exposeHeaders = [] } = cors ?? {}
+    const names = Object.entries({ allowMethods, allowHeaders, exposeHeaders })
+    return names.flatMap(([field, list]) =>
+      list.flatMap((name, i) => {
+        if (name === ANY || isFieldName(name)) return []
+        const message = `is not the name of a ${field === 'allowMethods' ? 'method' : 'header'}`
+        const at = `${path}.filters[${index}].cors.${field}[${i}]`
+        return [{ path: at, code: 'filter-value', reason: UNSUPPORTED, message } as const]
+      }),
+    )
+  })
+}

@@ -1,0 +1,54 @@
+import type { TString } from 'typebox'
+import type { ScalarRefusal } from './node.ts'
+import { formattedText } from './scalars.ts'
+
+const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
+const CONTROLS = /[\p{Cc}]/u
+const SPACE_OR_CONTROL = /[\p{Cc}\p{Z}]/u
+const DOT_SEGMENT = /\/(?:\.|%2e){1,2}(?=\/|$)/i
+const AUTHORITY = /^(?:[-._0-9A-Za-z]+|\[[0-9A-Fa-f:.]{2,45}\])(?::[0-9]{1,5})?$/
+const HOST_PART = /^[A-Za-z0-9](?:[-A-Za-z0-9.]*[A-Za-z0-9])?$/
+
+/** Text that a header can contain (RFC 9110, 5.5). */
+export const headerText = (max: number): TString =>
+  formattedText({ min: 1, max }, (text) =>
+    CONTROLS.test(text) ? { code: 'header-invalid', message: 'must not contain control characters' } : undefined,
+  )
+
+/** The name of a cookie, which is a token (RFC 6265, 4.1.1). */
+export const cookieName = (): TString =>
+  formattedText({ min: 1, max: 256 }, (text) => {
+    if (TOKEN.test(text)) return undefined
+    const message = 'must be a cookie name: letters, digits and the other token characters, no spaces'
+    return { code: 'invalid-name', message }
+  })
+
+/** A request path with an optional query; use adds a missing slash at its start. */
+export const pathText = (max: number): TString => formattedText({ min: 1, max }, checkPath)
+
+function checkPath(text: string): ScalarRefusal | undefined {
+  if (SPACE_OR_CONTROL.test(text)) {
+    return { code: 'invalid-path', message: 'must not contain spaces or control characters' }
+  }
+  const [path = ''] = `/${text}`.split('?', 1)
+  return DOT_SEGMENT.test(path) ? { code: 'invalid-path', message: 'must not contain a dot segment' } : undefined
+}
+
+/** A URL of which only host and port are used. */
+export const endpointText = (): TString =>
+  formattedText({ min: 1, max: 256 }, (text) => {
+    if (AUTHORITY.test(authorityOf(text))) return undefined
+    return { code: 'invalid-host', message: 'must be a host name with an optional port, such as "name.example.com"' }
+  })
+
+/** The authority of an endpoint: without scheme, path and query. */
+export function authorityOf(endpoint: string): string {
+  return endpoint.replace(/^[a-zA-Z][a-zA-Z0-9+.-]*:\/\//, '').replace(/[/?#].*$/s, '')
+}
+
+/** A part of a host name. */
+export const hostPart = (): TString =>
+  formattedText({ min: 1, max: 256 }, (text) => {
+    if (HOST_PART.test(text)) return undefined
+    return { code: 'invalid-host', message: 'must be a part of a host name: letters, digits and "-"' }
+  })

@@ -1,0 +1,80 @@
+import { expect, test } from 'vitest'
+import { apiVersionOf } from '#api/kinds.ts'
+import type { ConfigProblem } from '#base/config-problem.ts'
+import { validate } from '#schema/index.ts'
+import { nodeOf } from '#schema/node.ts'
+import { admitObject } from '#test/support/admit-object.ts'
+import { badValue, FREE } from './bad-values.ts'
+import { exampleOf } from './example.ts'
+import { allLeaves, type Leaf, MAP_KEY, type Step } from './leaves.ts'
+import { World } from './world.ts'
+
+type Members = Record<string, unknown>
+
+/** A valid object with a valid value in the field. */
+function subjectWith({ kind, steps }: Leaf): Members {
+  const example = exampleOf(nodeOf(kind.schema), steps, kind.kind) as Members
+  return { ...example, apiVersion: apiVersionOf(kind), kind: kind.kind, metadata: { name: 'subject' } }
+}
+
+function replaced(value: unknown, [step, ...rest]: readonly Step[], by: unknown): unknown {
+  if (step === undefined) return by
+  if (step === 0) return (value as unknown[]).map((item) => replaced(item, rest, by))
+  return { ...(value as Members), [step]: replaced((value as Members)[step], rest, by) }
+}
+
+/** `spec.rules[0].matches[0].path.value` */
+function pathOf(steps: readonly Step[]): string {
+  const parts = steps.map((step) => (step === 0 ? '[0]' : step === MAP_KEY ? `[${MAP_KEY}]` : `.${step}`))
+  return parts.join('').slice(1)
+}
+
+/** Whether a problem is about the field: at it, below it, or at a part of the object that contains it. */
+function isAbout({ path, code }: ConfigProblem, field: string): boolean {
+  if (path === field || isBelow(path, field)) return true
+  return isBelow(field, path) && (path !== 'spec' || code === 'not-implemented')
+}
+
+function isBelow(path: string, above: string): boolean {
+  return above !== '' && (path.startsWith(`${above}.`) || path.startsWith(`${above}[`))
+}
+
+/** What makes every value of a field useless is said about the valid value, too. */
+const USELESS = new Set(['not-implemented', 'guard-not-runnable', 'parameters-only-on-kubernetes', 'filter-value'])
+
+/** What a gateway says about the field of an object. */
+function problemsOf(world: World, object: Members, { kind, steps }: Leaf): readonly ConfigProblem[] {
+  const { problems, warnings } = validate(kind.schema, object)
+  const all = problems.length > 0 ? problems : [...warnings, ...world.findingsOn(admitObject(object))]
+  return all.filter((problem) => isAbout(problem, pathOf(steps)))
+}
+
+const LEAVES = allLeaves()
+const tested = LEAVES.filter(({ title }) => !FREE.some(([pattern]) => pattern.test(title)))
+
+test('every field of every kind: a value that cannot work is reported, with the path of the field', () => {
+  const world = new World()
+  const silent = tested.filter((leaf) => {
+    const valid = subjectWith(leaf)
+    expect(validate(leaf.kind.schema, valid).problems, leaf.title).toEqual([])
+    const before = new Set(problemsOf(world, valid, leaf).map(textOf))
+    const bad = badValue(leaf.title, leaf.node)
+    expect(bad, `${leaf.title} has no bad value; add one, or say why every value works`).toBeDefined()
+    const after = problemsOf(world, replaced(valid, leaf.steps, bad) as Members, leaf)
+    return !after.some((problem) => USELESS.has(problem.code) || !before.has(textOf(problem)))
+  })
+  expect(silent.map(({ title }) => title)).toEqual([])
+})
+
+function textOf({ path, code, message }: ConfigProblem): string {
+  return `${path} ${code} ${message}`
+}
+
+test('the table of free fields has no entry too many', () => {
+  for (const [pattern] of FREE)
+    expect(
+      LEAVES.some(({ title }) => pattern.test(title)),
+      String(pattern),
+    ).toBe(true)
+  expect(tested.length).toBeGreaterThan(1500)
+})
