@@ -188,14 +188,22 @@ export class ProxyServer {
   }
 
   /**
-   * Asks clients to close connections, so that load balancers notice; stops accepting after `minMs`, waits for requests in flight until
-   * `maxMs`, then aborts them (decision A-117).
+   * The first step of a shutdown: accepts for `minMs`, asking clients to close connections, so that load balancers notice; then closes the
+   * sockets (decision A-117). Open connections are still served.
    */
-  async drain(minMs: number, maxMs: number): Promise<void> {
-    for (const { listener } of this.#open.values()) listener.discourageReuse()
-    await new Promise<void>((resolve) => clock.after(minMs, resolve))
+  async stopAccepting(minMs: number): Promise<void> {
+    const listeners = [...this.#open.values()].map(({ listener }) => listener)
+    if (minMs > 0) {
+      for (const listener of listeners) listener.discourageReuse()
+      await new Promise<void>((resolve) => clock.after(minMs, resolve))
+    }
+    await acceptWaiting()
+    for (const listener of listeners) listener.stopAccepting()
+  }
+
+  /** The second step: waits `drainMs` for requests in flight, then aborts them. */
+  async drain(drainMs: number): Promise<void> {
     this.#draining.abort()
-    const drainMs = Math.max(0, maxMs - minMs)
     const listeners = [...this.#closing, ...[...this.#open.values()].map(({ listener }) => listener)]
     await Promise.all(listeners.map((listener) => listener.close({ drainMs })))
     this.#pool.close()
@@ -255,6 +263,14 @@ export class ProxyServer {
     observer.connectionDenied(peer, denial)
     return false
   }
+}
+
+/**
+ * Resolves when the connections that the kernel has accepted, and what their clients have sent, have been read: closing a socket resets those
+ * that still wait. The second callback runs after the event loop has polled.
+ */
+function acceptWaiting(): Promise<void> {
+  return new Promise((resolve) => setImmediate(() => setImmediate(resolve)))
 }
 
 /** The kind of traffic; the listeners of one socket have the same. */

@@ -33,8 +33,10 @@ export type ToWorker =
   | { readonly kind: 'key-set'; readonly news: KeySetState }
   /** No policy refers to that key set any more. */
   | { readonly kind: 'key-set-dropped'; readonly id: string }
-  /** Stop accepting after `minMs`, cut off the rest after `maxMs`. */
-  | { readonly kind: 'drain'; readonly minMs: number; readonly maxMs: number }
+  /** Close the sockets after `minMs`, and answer. */
+  | { readonly kind: 'stop-accepting'; readonly minMs: number }
+  /** Follows `stop-accepting`: cut off the rest after `drainMs`, and end. */
+  | { readonly kind: 'drain'; readonly drainMs: number }
 
 /** Messages from a proxy worker to the main thread. */
 export type FromWorker =
@@ -56,7 +58,8 @@ export type FromWorker =
   | { readonly kind: 'fact'; readonly version: number; readonly fact: BackendFact }
   /** Requests wait for keys that the worker does not have. */
   | { readonly kind: 'ask-key-set'; readonly id: string }
-  | { readonly kind: 'drained' }
+  /** The sockets are closed; open connections are still served. */
+  | { readonly kind: 'stopped-accepting' }
 
 /** Changed secrets, as byte text, by the item that contains them. No output shows them. */
 export type SecretChange = readonly (readonly [key: string, secrets: readonly string[]])[]

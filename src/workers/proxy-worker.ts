@@ -113,10 +113,12 @@ async function hear(message: ToWorker): Promise<FromWorker | undefined> {
     once.learn(message.scope, message.key)
   } else if (message.kind === 'ticket-keys') {
     proxy.changeTicketKeys(message.keys)
+  } else if (message.kind === 'stop-accepting') {
+    await proxy.stopAccepting(message.minMs)
+    return { kind: 'stopped-accepting' }
   } else if (message.kind === 'drain') {
-    await proxy.drain(message.minMs, message.maxMs)
+    await proxy.drain(message.drainMs)
     lines.close()
-    tell({ kind: 'drained' })
     port.close()
   }
   return undefined

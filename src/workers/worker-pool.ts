@@ -76,6 +76,8 @@ type CommonStart = Omit<WorkerStart, 'name' | 'ticketKeys' | 'turns' | 'turnMs'>
 interface Member {
   readonly name: string
   readonly thread: Worker
+  /** It accepts no more connections. */
+  readonly stopped: PromiseWithResolvers<void>
   version: number
   failed: readonly { readonly socket: string; readonly message: string }[]
 }
@@ -163,17 +165,20 @@ export class WorkerPool {
     this.#closing = true
     this.#ticketKeys.close()
     this.#watchdog.close()
-    const threads = [...this.#members.values()].map(({ thread }) => thread)
+    const members = [...this.#members.values()]
     const force = clock.after(maxMs + CLOSING_MS, () => {
-      for (const thread of threads) void thread.terminate()
+      for (const { thread } of members) void thread.terminate()
     })
-    await Promise.all(
-      threads.map((thread) => {
-        const ended = new Promise<void>((resolve) => thread.once('exit', () => resolve()))
-        thread.postMessage({ kind: 'drain', minMs, maxMs } satisfies ToWorker)
-        return ended
-      }),
-    )
+    const ends = members.map(({ thread }) => new Promise<void>((resolve) => thread.once('exit', () => resolve())))
+    const stops = members.map(({ stopped }, i) => Promise.race([stopped.promise, ends[i]]))
+    // A client that one worker sends away connects again at once: it must not reach another one that is about to close its sockets.
+    this.#tellAll({ kind: 'stop-accepting', minMs })
+    const late = Promise.withResolvers<void>()
+    const stopLate = clock.after(minMs + CLOSING_MS, () => late.resolve())
+    await Promise.race([Promise.all(stops), late.promise])
+    stopLate.cancel()
+    this.#tellAll({ kind: 'drain', drainMs: Math.max(0, maxMs - minMs) })
+    await Promise.all(ends)
     force.cancel()
   }
 
@@ -194,7 +199,7 @@ export class WorkerPool {
       } satisfies WorkerStart,
       name,
     })
-    const member: Member = { name, thread, version: 0, failed: [] }
+    const member: Member = { name, thread, stopped: Promise.withResolvers(), version: 0, failed: [] }
     this.#members.set(name, member)
     let cause = 'the thread ended'
     thread.on('message', (message: FromWorker) => this.#hear(member, message))
@@ -253,6 +258,8 @@ export class WorkerPool {
       this.#events.fact(message.version, message.fact)
     } else if (message.kind === 'ask-key-set') {
       this.#events.askedForKeySet(message.id)
+    } else if (message.kind === 'stopped-accepting') {
+      member.stopped.resolve()
     } else if (message.kind === 'bug') {
       this.#events.bug(message.decisionId, message.stack)
     }

@@ -221,3 +221,44 @@ verifies('parameters.shutdown/max-wait', 'what is left after the maximum is cut,
     Array(2).fill('error="client connection ended: cancelled"'),
   )
 })
+
+/** A client that sends its next request when the last one is answered, and `pauseMs` have passed. */
+function askOnOneConnection(port: number, pauseMs: number): Promise<{ answered: number; lost: number }> {
+  return new Promise((resolve) => {
+    const client = connect({ host: '127.0.0.1', port })
+    let received = ''
+    let answered = 0
+    let waiting = false
+    let asked = false
+    const ask = () => {
+      if (asked || client.destroyed || client.readableEnded) return
+      waiting = true
+      received = ''
+      client.write('GET / HTTP/1.1\r\nhost: h\r\n\r\n')
+    }
+    client.on('connect', ask).on('error', () => {})
+    client.on('data', (bytes: Buffer) => {
+      received += bytes.toString('latin1')
+      const [, head, length] = /^(.*?content-length: (\d+).*?\r\n)\r\n/is.exec(received) ?? []
+      if (head === undefined || received.length < head.length + 2 + Number(length)) return
+      waiting = false
+      answered++
+      asked = /connection: close/i.test(head)
+      if (pauseMs === 0) ask()
+      else setTimeout(ask, pauseMs)
+    })
+    client.on('close', () => resolve({ answered, lost: waiting ? 1 : 0 }))
+  })
+}
+
+test('a stop without a minimum loses no request of clients with keep-alive connections', async () => {
+  await using stops = new AsyncDisposableStack()
+  const { gateway, port } = await startRig(stops, { CONNECTION_MIN_TERMINATION_DEADLINE: '0s' })
+  await sleep(100)
+  const clients = Array.from({ length: 60 }, (_, i) => askOnOneConnection(port, i % 3 === 0 ? 0 : 5 * (i % 10)))
+  await sleep(500)
+  expect(await gateway.close()).toBe(0)
+  const results = await Promise.all(clients)
+  expect(results.reduce((sum, { lost }) => sum + lost, 0)).toBe(0)
+  expect(results.every(({ answered }) => answered > 0)).toBe(true)
+})

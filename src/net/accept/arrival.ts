@@ -1,7 +1,7 @@
 import type net from 'node:net'
 import { clock } from '#base/clock.ts'
 import type { Peer } from '../peer.ts'
-import type { ServedConnection } from '../served-connection.ts'
+import { DRAIN_GRACE_MS, type ServedConnection } from '../served-connection.ts'
 import { type TimerWheel, WheelTimer } from '../timer-wheel.ts'
 import { findClientHello } from './client-hello.ts'
 import type { ConnectionRefusal } from './connection-refusal.ts'
@@ -45,6 +45,7 @@ export class Arrival implements ServedConnection {
   readonly #settings: ArrivalSettings
   readonly #destinations: Destinations
   readonly #timer: WheelTimer
+  readonly #grace: WheelTimer = new WheelTimer(() => this.abort())
   #peer: Peer
   #timeUp: () => void = ignore
   #over = false
@@ -70,8 +71,9 @@ export class Arrival implements ServedConnection {
   /** The connection has not been used yet. */
   discourageReuse(): void {}
 
+  /** Its client may be about to send a request. */
   drain(): void {
-    this.abort()
+    this.#settings.wheel.arm(this.#grace, DRAIN_GRACE_MS)
   }
 
   abort(): void {
@@ -152,6 +154,7 @@ export class Arrival implements ServedConnection {
     if (this.#over) return
     this.#over = true
     this.#settings.wheel.remove(this.#timer)
+    this.#settings.wheel.remove(this.#grace)
     this.#settings.over(this)
   }
 

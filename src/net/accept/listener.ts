@@ -68,9 +68,11 @@ export interface Listener {
   configure(settings: ConnectionSettings): void
   /** Continues to serve, but tells clients not to reuse connections: HTTP/1 responses say `connection: close`, HTTP/2 sessions get a GOAWAY. */
   discourageReuse(): void
+  /** Closes the socket; open connections continue. */
+  stopAccepting(): void
   /**
-   * Stops accepting, closes idle connections, finishes requests in flight with `connection: close`, and resets the remaining
-   * connections after `drainMs`. Resolves when no connection is left. Another call can only shorten the time.
+   * Stops accepting, finishes requests in flight with `connection: close`, closes idle connections after a grace, and resets the
+   * remaining connections after `drainMs`. Resolves when no connection is left. Another call can only shorten the time.
    */
   close(options?: { readonly drainMs?: number }): Promise<void>
 }
@@ -105,6 +107,7 @@ class SocketListener implements Listener, Destinations {
   readonly #serving = new WeakMap<ServedConnection, { readonly peer: Peer; readonly counts: ByteCounts }>()
   #settings: Settings
   #discouraging = false
+  #draining = false
   #closed: Promise<void> | undefined
   #emptied: () => void = () => {}
 
@@ -146,6 +149,10 @@ class SocketListener implements Listener, Destinations {
     for (const connection of [...this.#open]) connection.discourageReuse()
   }
 
+  stopAccepting(): void {
+    this.#server.close()
+  }
+
   async close({ drainMs = 0 }: { readonly drainMs?: number } = {}): Promise<void> {
     const cut = clock.after(drainMs, () => this.#cut())
     this.#closed ??= this.#drain()
@@ -154,7 +161,8 @@ class SocketListener implements Listener, Destinations {
   }
 
   async #drain(): Promise<void> {
-    this.#server.close()
+    this.#draining = true
+    this.stopAccepting()
     for (const connection of [...this.#open]) connection.drain()
     if (this.#open.size === 0) return
     await new Promise<void>((resolve) => {
@@ -195,6 +203,7 @@ class SocketListener implements Listener, Destinations {
     const transport = this.#transport(socket, peer, connection)
     this.#serving.set(connection, { peer, counts: transport.counts ?? socket })
     connection.attach(transport)
+    if (this.#draining) connection.drain()
   }
 
   #http2(socket: net.Socket, peer: Peer): void {
@@ -203,6 +212,7 @@ class SocketListener implements Listener, Destinations {
     const session = new ServerSession(socket, peer, this.#settings.http)
     this.#open.add(session)
     this.#serving.set(session, { peer, counts: socket })
+    if (this.#draining) session.drain()
   }
 
   bytes(socket: net.Socket, peer: Peer): void {

@@ -518,10 +518,37 @@ test('an aborted body that ends with the connection does not look complete', () 
   expect(events.at(-1)).toBe('cut reset')
 })
 
-test('drain closes an idle connection now and a busy one after its response', () => {
+test('drain serves a request that was on its way, and closes an idle connection after a grace', () => {
   const idle = setup()
   idle.connection.drain()
+  idle.pass(490)
+  expect(idle.transport.destroyed).toBe(false)
+  idle.pass(300)
   expect(idle.transport.destroyed).toBe(true)
+  let late!: ServerStream
+  const crossing = setup((one) => (late = one))
+  crossing.connection.drain()
+  crossing.pass(100)
+  crossing.transport.receive(GET)
+  crossing.pass(10_000)
+  answerWith(late, 'ok')
+  expect([crossing.transport.text, crossing.transport.endedByUs]).toEqual([OK_CLOSE, true])
+})
+
+test('a response that began before the drain does not keep its connection', () => {
+  let stream!: ServerStream
+  const { connection, transport, pass } = setup((one) => (stream = one))
+  transport.receive(GET)
+  stream.respond(Head.response(200), BODY_LENGTH, 2)
+  connection.drain()
+  stream.response.bytes(Buffer.from('ok'), 0, 2)
+  stream.response.end()
+  expect(transport.destroyed).toBe(false)
+  pass(600)
+  expect(transport.destroyed).toBe(true)
+})
+
+test('drain closes a busy connection after its response', () => {
   let stream!: ServerStream
   const busy = setup((one) => (stream = one))
   busy.transport.receive(GET)
@@ -531,10 +558,11 @@ test('drain closes an idle connection now and a busy one after its response', ()
 })
 
 test('drain lets a response that is being sent finish', () => {
-  const { connection, transport } = setup()
+  const { connection, transport, pass } = setup()
   transport.receive(GET)
   transport.unsentBytes = 10
   connection.drain()
+  pass(600)
   expect([transport.endedByUs, transport.destroyed]).toEqual([true, false])
 })
 
@@ -548,6 +576,7 @@ verifies(
     idle.transport.receive(GET)
     expect([idle.transport.text, idle.transport.destroyed]).toEqual([OK, false])
     idle.pass(1300)
+    idle.pass(700)
     expect(idle.transport.destroyed).toBe(true)
     let stream!: ServerStream
     const busy = setup((one) => (stream = one), limits)

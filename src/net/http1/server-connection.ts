@@ -4,7 +4,7 @@ import { INCOMPLETE, refusalOf } from '../http/head-outcome.ts'
 import { announcedLength, isBodiless, isEventStream, sentKind } from '../http/response-rules.ts'
 import type { ServerLimits } from '../limits.ts'
 import type { Peer } from '../peer.ts'
-import type { ServedConnection } from '../served-connection.ts'
+import { DRAIN_GRACE_MS, type ServedConnection } from '../served-connection.ts'
 import {
   type Abort,
   BODY_CHUNKED,
@@ -114,12 +114,10 @@ export class ServerConnection implements ServerStream, ServedConnection, Transpo
     this.#draining = true
   }
 
-  /** Closes after the current request, or now if there is none. */
+  /** Closes after the current request. If there is none, a request may be on its way: closes after it, or after a grace. */
   drain(): void {
     this.#draining = true
-    if (this.#phase !== READING_HEAD || this.#held.length > 0) return
-    if (this.#transport.unsentBytes > 0) this.#linger()
-    else this.#destroy()
+    if (this.#phase === READING_HEAD && this.#held.length === 0) this.#arm(DRAIN_GRACE_MS)
   }
 
   // Called by the handler.
@@ -349,7 +347,8 @@ export class ServerConnection implements ServerStream, ServedConnection, Transpo
     if (this.#closeAfter) return this.#linger()
     this.#phase = READING_HEAD
     this.head.reset()
-    this.#arm(this.#settings.limits.idleTimeoutMs)
+    // The response may have begun before the drain, so the client does not know of it.
+    this.#arm(this.#draining ? DRAIN_GRACE_MS : this.#settings.limits.idleTimeoutMs)
     this.#advance()
   }
 
@@ -411,7 +410,13 @@ export class ServerConnection implements ServerStream, ServedConnection, Transpo
       } else if (this.#responded || this.#clientEnded) this.#writeOn()
     } else if (this.#phase === READING_HEAD && this.#headTimed) this.#refuse('request-timeout-reading')
     else if (this.#phase === LINGERING) this.#lingerOn()
-    else if (this.#phase === READING_HEAD) this.#destroy()
+    else if (this.#phase === READING_HEAD) this.#endIdle()
+  }
+
+  /** A drained connection may still be sending its last response. */
+  #endIdle(): void {
+    if (this.#draining && this.#transport.unsentBytes > 0) this.#linger()
+    else this.#destroy()
   }
 
   /** Re-arms the write timeout as long as the client reads, however slowly. */
