@@ -164,6 +164,60 @@ test.each([
   expect(conditionsIn(complete, 'Gateway')).toEqual(['Accepted=True/Accepted', expected])
 })
 
+test('a listener whose only certificate lacks a grant takes connections, but no client can use it', () => {
+  const tls = {
+    name: 'tls',
+    port: 8443,
+    protocol: 'HTTPS',
+    tls: { certificateRefs: [{ name: 'cert', namespace: 'far' }] },
+  }
+  const set = {
+    kind: 'ListenerSet',
+    metadata: { name: 'set' },
+    spec: { parentRef: { name: 'main' }, listeners: [tls] },
+  }
+  const [http] = gateway.spec.listeners
+  const mixed = {
+    ...gateway,
+    spec: {
+      ...gateway.spec,
+      allowedListeners: { namespaces: { from: 'Same' } },
+      listeners: [http, { ...tls, hostname: 'a.example' }],
+    },
+  }
+  const complete = translated([mixed, set], {
+    bindings: [
+      [a, bound],
+      ['127.0.0.1:8443', bound],
+    ],
+  })
+  expect(conditionsIn(complete, 'Gateway')).toEqual(['Accepted=True/ListenersNotValid', 'Programmed=True/Programmed'])
+  const { status } = complete.statuses.find(({ kind }) => kind === 'Gateway')!
+  expect(status).toMatchObject({ attachedListenerSets: 0 })
+  expect(JSON.stringify(status)).toContain('"These listeners accept connections: a"')
+  expect(conditionsIn(complete, 'ListenerSet')).toEqual([
+    'Accepted=False/ListenersNotValid',
+    'Programmed=False/ListenersNotValid',
+  ])
+})
+
+test('attachedRoutes counts accepted routes only', () => {
+  const route = (name: string, filters: readonly object[]) => ({
+    kind: 'HTTPRoute',
+    metadata: { name },
+    spec: { parentRefs: [{ name: 'main', sectionName: 'a' }], rules: [{ filters }] },
+  })
+  const extension = { type: 'ExtensionRef', extensionRef: { group: 'example.com', kind: 'Filter', name: 'f' } }
+  const { statuses } = translated([gateway, route('good', []), route('bad', [extension])])
+  const { status } = statuses.find(({ kind }) => kind === 'Gateway')!
+  expect(status).toMatchObject({
+    listeners: [
+      { name: 'a', attachedRoutes: 1 },
+      { name: 'b', attachedRoutes: 0 },
+    ],
+  })
+})
+
 test('compile problems and bindings are independent, and new values replace old ones', () => {
   const translator = new Translator()
   translator.apply({ set: OBJECTS.map(admitObject), removed: [] })

@@ -101,7 +101,7 @@ test('the status of the listeners says it', async () => {
     mixed: [`ResolvedRefs InvalidCertificateRef: ${MISFIT}`],
     wrong: [
       `ResolvedRefs InvalidCertificateRef: ${MISFIT}`,
-      'Programmed Invalid: invalid TLS configuration: every handshake fails',
+      `Programmed Invalid: every TLS handshake fails: ${MISFIT}`,
     ],
     clients: [
       `Accepted NoValidCACertificate: ${UNREADABLE}`,
