@@ -1,9 +1,8 @@
 import { REDACTED } from '#base/credential-names.ts'
 import { grpcStatusOf } from '#base/grpc-status.ts'
-import { REJECTIONS } from '#base/rejections.ts'
 import type { Explanation } from '#engine/explain/explain.ts'
 import { describePath } from '#engine/route/candidate.ts'
-import { type Refusal, refusalStatus } from '#exchange/outcome.ts'
+import { type Refusal, refusalStatus, refusalText } from '#exchange/outcome.ts'
 import type { TracedLimit, TraceStep } from '#exchange/trace.ts'
 import type { FileStore } from '#store/files.ts'
 import {
@@ -133,11 +132,11 @@ function formatOutcome(
 
 /** What a client that is refused gets, and why. */
 export function formatRefusal(refusal: Refusal, grpc = false): string {
-  const { code, detail, body } = refusal
+  const { code, detail } = refusal
   const why = detail === undefined ? code : `${code}: ${detail}`
   const http = refusalStatus(refusal)
   const status = grpc ? `200 with grpc-status ${grpcStatusOf(code, http)}` : http
-  return `response  ${status} ${body ?? REJECTIONS[code].text} (${why})`
+  return `response  ${status} ${refusalText(refusal)} (${why})`
 }
 
 function indent(text: string): string[] {

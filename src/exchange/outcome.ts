@@ -19,6 +19,8 @@ export interface Refusal {
   readonly status: number | undefined
   readonly body: string | undefined
   readonly contentType: string | undefined
+  /** The exceeded limit and the field that sets it, which the client may know. Follows the text of the catalogue. */
+  readonly limit: string | undefined
 }
 
 /** A configured response (direct response, redirect, preflight): not an error, never converted. */
@@ -47,10 +49,17 @@ function refusal(code: RejectionCode, extras: Partial<Omit<Refusal, 'kind' | 'co
     status: extras.status,
     body: extras.body,
     contentType: extras.contentType,
+    limit: extras.limit,
   }
 }
 
 /** HTTP status of a refusal for clients that do not use gRPC. */
 export function refusalStatus(refused: Refusal): number {
   return refused.status ?? REJECTIONS[refused.code].status
+}
+
+/** Text of a refusal for its client. */
+export function refusalText({ code, body, limit }: Refusal): string {
+  const { text } = REJECTIONS[code]
+  return body ?? (limit === undefined ? text : `${text}: ${limit}`)
 }

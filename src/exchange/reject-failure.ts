@@ -20,8 +20,10 @@ export function failureRejection(code: FailureCode): RejectionCode {
   }
 }
 
-/** Advice for failures that need a change of configuration. */
+/** Advice for failures that a change of configuration may solve. */
 const ADVICE: Partial<Record<FailureCode, string>> = {
+  timeout: ' (backend.http.requestTimeout)',
+  'connect-timeout': ' (backend.tcp.connectTimeout)',
   'not-http2': ' (set backend.http.version to HTTP1, or appProtocol of the Service port to http)',
 }
 

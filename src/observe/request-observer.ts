@@ -34,6 +34,10 @@ interface Cause extends Pick<Unread, 'status' | 'reason'> {
 const UNREAD_BURST = 100
 const UNREAD_PER_SECOND = 10
 
+/** A head is refused before it is known which of its limits it exceeds. */
+const HEAD_LIMITS =
+  'frontend.http.http1MaxHeaders limits the number of fields, http2MaxHeaderSize their size over HTTP/2; over HTTP/1.1 it is 64 KiB'
+
 /** Turns each completed request and relayed connection into an access log line, metrics and a decision record. */
 export class RequestObserver implements Observer {
   readonly records: DecisionRing
@@ -94,7 +98,9 @@ export class RequestObserver implements Observer {
     this.#writer.series('wireRefusals', [code]).add(1)
     if (unread === undefined) return undefined
     const { status, text, reason } = REJECTIONS[code]
-    return this.#tell(unread, { code, status, error: text, reason, detail: undefined })
+    const detail = code === 'headers-too-large' ? HEAD_LIMITS : undefined
+    const error = detail === undefined ? text : `${text}: ${detail}`
+    return this.#tell(unread, { code, status, error, reason, detail })
   }
 
   connectionBroken(unread: UnreadRequest, fault: ConnectionFault, detail: string): void {

@@ -222,7 +222,7 @@ export class Bodies implements BodyReader {
 
   #noMemory(message: 'request' | 'response'): Refusal {
     const { maxBytes } = this.#owner.context.bodyMemory
-    const detail = `no memory is left for the body of the ${message}: the requests of this worker use all ${maxBytes} bytes`
+    const detail = `no memory is left for the body of the ${message}: the requests of this worker use all ${maxBytes} bytes (GATEWRIGHT_BODY_MEMORY)`
     return reject('body-memory-exhausted', { detail })
   }
 }

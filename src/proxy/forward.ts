@@ -7,7 +7,8 @@ import { recordAnswer } from '#engine/request/record-answer.ts'
 import { responseTimeout } from '#engine/request/response-timeout.ts'
 import type { BodyUse } from '#exchange/body-use.ts'
 import type { Attempt, Exchange } from '#exchange/exchange.ts'
-import { type Outcome, reject } from '#exchange/outcome.ts'
+import { type Outcome, type Refusal, reject } from '#exchange/outcome.ts'
+import { refuseLargeBody } from '#exchange/refuse-large-body.ts'
 import { rejectFailure } from '#exchange/reject-failure.ts'
 import { LATE_WAITING } from '#net/connect/waiting-line.ts'
 import { type Failure, isOwnBound, type ReplayCause } from '#net/failure.ts'
@@ -36,9 +37,13 @@ export function forward(flight: InFlight): void {
 
 /** Forwards a body that exceeds the buffer limit: it streams, and cannot be sent twice. */
 function forwardLarge(flight: InFlight): void {
-  if (needsWholeBody(flight.decision, flight.exchange)) return respondLocally(flight, reject('body-too-large'))
+  if (needsWholeBody(flight.decision, flight.exchange)) return respondLocally(flight, tooLarge(flight))
   flight.retriesLeft = 0
   attempt(flight)
+}
+
+function tooLarge({ decision }: InFlight): Refusal {
+  return refuseLargeBody('body-too-large', decision.frontend!.maxBufferBytes)
 }
 
 function mustBufferBody(flight: InFlight): boolean {
@@ -54,7 +59,7 @@ function bufferBody(flight: InFlight, use: Exclude<BodyUse, false>): void {
   const { exchange, decision, bodies } = flight
   whenSettled(flight, bodies.readRequestBody(exchange, decision.frontend!.maxBufferBytes, use), (refusal) => {
     if (refusal !== undefined) return respondLocally(flight, refusal)
-    if (exchange.requestBody === null && use === true) return respondLocally(flight, reject('body-too-large'))
+    if (exchange.requestBody === null && use === true) return respondLocally(flight, tooLarge(flight))
     if (exchange.requestBody === null) return forwardLarge(flight)
     attempt(flight)
   })
@@ -68,7 +73,7 @@ function attempt(flight: InFlight): void {
   const { readsRequestBody } = endpoint.chain
   if (readsRequestBody !== false && flight.bodies.requestStreams) return bufferBody(flight, readsRequestBody)
   if (readsRequestBody === true && exchange.requestBody === null) {
-    return respondLocally(flight, reject('body-too-large'))
+    return respondLocally(flight, tooLarge(flight))
   }
   if (flight.retriesLeft > 0 || flight.originalHead !== undefined) {
     flight.tried = [...flight.tried, endpoint]
@@ -289,7 +294,8 @@ function endAtDeadline(flight: InFlight): void {
   else flight.releaseEndpoint()
   flight.healthy = false
   upstream?.cancel()
-  respondLocally(flight, reject('request-timeout'))
+  const detail = `the limit is ${exchange.requestTimeoutMs} ms (traffic.timeouts.request, or timeouts.request of the route rule)`
+  respondLocally(flight, reject('request-timeout', { detail }))
 }
 
 /** The failure of an attempt that the deadline ended. The server may have processed the request. */

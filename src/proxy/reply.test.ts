@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import type { RejectionCode } from '#base/rejections.ts'
 import { reject } from '#exchange/outcome.ts'
+import { refuseLargeBody } from '#exchange/refuse-large-body.ts'
 import { Head } from '#net/http/head.ts'
 import { exchangeWith, linesOf } from '#policies/shared/testing.ts'
 import { type Reply, replyToAnswer, replyToRefusal } from './reply.ts'
@@ -44,6 +45,14 @@ test('a policy may set status, text, type and fields', () => {
     'gatewright-decision: w1-a',
     '{"no":"grün"}',
   ])
+})
+
+test('a refused body names the limit and its field, for HTTP and gRPC clients', () => {
+  const refusal = refuseLargeBody('body-too-large', 2_097_152)
+  const text = 'request body too large: the limit is 2097152 bytes (frontend.http.maxBufferSize)'
+  expect(shown(replyToRefusal(refusal, PLAIN, 'd')).at(-1)).toBe(text)
+  expect(decodeURIComponent(replyToRefusal(refusal, GRPC, 'd').head.get('grpc-message') ?? '')).toBe(text)
+  expect(refusal.detail).toBe('the limit is 2097152 bytes (frontend.http.maxBufferSize)')
 })
 
 test('a refusal with an empty text has neither body nor content type', () => {

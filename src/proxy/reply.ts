@@ -1,7 +1,6 @@
 import { grpcStatusOf } from '#base/grpc-status.ts'
-import { REJECTIONS } from '#base/rejections.ts'
 import type { Exchange } from '#exchange/exchange.ts'
-import { type Answer, type Refusal, refusalStatus } from '#exchange/outcome.ts'
+import { type Answer, type Refusal, refusalStatus, refusalText } from '#exchange/outcome.ts'
 import { Head } from '#net/http/head.ts'
 import { isGrpcRequest } from '#net/http/request-rules.ts'
 
@@ -20,7 +19,7 @@ export interface Reply {
 export function replyToRefusal(refusal: Refusal, exchange: Exchange, decisionId: string): Reply {
   if (isGrpcRequest(exchange.request)) return grpcReply(refusal, decisionId)
   const head = Head.response(refusalStatus(refusal))
-  const text = refusal.body ?? REJECTIONS[refusal.code].text
+  const text = refusalText(refusal)
   if (text !== '') head.set('content-type', refusal.contentType ?? 'text/plain')
   addFields(head, refusal, decisionId)
   return { head, body: text === '' ? undefined : Buffer.from(text) }
@@ -31,7 +30,7 @@ function grpcReply(refusal: Refusal, decisionId: string): Reply {
   const head = Head.response(200)
   head.set('content-type', 'application/grpc')
   head.set('grpc-status', String(grpcStatusOf(refusal.code, refusalStatus(refusal))))
-  head.set('grpc-message', encodeGrpcMessage(refusal.body ?? REJECTIONS[refusal.code].text))
+  head.set('grpc-message', encodeGrpcMessage(refusalText(refusal)))
   addFields(head, refusal, decisionId)
   return { head, body: undefined }
 }

@@ -1,6 +1,6 @@
 import { readsResponseBody, runResponsePolicies } from '#engine/request/decide.ts'
 import type { BodyUse } from '#exchange/body-use.ts'
-import { reject } from '#exchange/outcome.ts'
+import { refuseLargeBody } from '#exchange/refuse-large-body.ts'
 import type { ClientStream } from '#net/stream.ts'
 import { takeGrpcStatus } from './grpc-trailers.ts'
 import type { InFlight } from './in-flight.ts'
@@ -41,7 +41,8 @@ function bufferResponse(flight: InFlight, upstream: ClientStream, use: Exclude<B
   const { maxBufferBytes } = flight.decision.frontend!
   whenSettled(flight, bodies.readResponseBody(exchange, maxBufferBytes, use), (unread) => {
     const large = exchange.responseBody === null
-    const refused = unread ?? (large && use === true ? reject('response-too-large') : undefined)
+    const refused =
+      unread ?? (large && use === true ? refuseLargeBody('response-too-large', maxBufferBytes) : undefined)
     if (refused !== undefined) {
       upstream.cancel()
       return respondLocally(flight, refused)

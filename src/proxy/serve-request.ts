@@ -1,5 +1,5 @@
 import { runResponsePolicies } from '#engine/request/decide.ts'
-import { reject } from '#exchange/outcome.ts'
+import { refuseLargeBody } from '#exchange/refuse-large-body.ts'
 import { Head } from '#net/http/head.ts'
 import { isLoopbackAddress } from '#protocols/address.ts'
 import type { Serve, ServedAnswer } from '#protocols/backend-protocol.ts'
@@ -23,7 +23,7 @@ async function answer(flight: InFlight, serve: Serve): Promise<void> {
     if (!flight.isWaiting) return
     if (unread !== undefined) return respondLocally(flight, unread)
   }
-  if (exchange.requestBody === null) return respondLocally(flight, reject('body-too-large'))
+  if (exchange.requestBody === null) return respondLocally(flight, refuseLargeBody('body-too-large', maxBufferBytes))
   const serving = serve(exchange, exchange.newRequestBody ?? exchange.requestBody, {
     call: context.calls.toSections(flight.backend, exchange, bodies.claim),
     sealer: context.sealer,

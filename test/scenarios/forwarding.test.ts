@@ -393,7 +393,10 @@ test('expressions over the response body see it whole, and may replace it', asyn
 
 test('a response that is too large for such an expression is refused', async () => {
   const response = await fetch(url('/shape/large'))
-  expect([response.status, await response.text()]).toEqual([502, 'response body too large'])
+  expect([response.status, await response.text()]).toEqual([
+    502,
+    'response body too large: the limit is 4096 bytes (frontend.http.maxBufferSize)',
+  ])
 })
 
 test('a refusal keeps its status and body; response policies may change its headers', async () => {

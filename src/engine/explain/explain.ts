@@ -2,6 +2,7 @@ import type { PolicySection } from '#api/policy-fields.ts'
 import { CallError } from '#exchange/call.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import { type Answer, type Outcome, reject } from '#exchange/outcome.ts'
+import { refuseLargeBody } from '#exchange/refuse-large-body.ts'
 import type { RunContext } from '#exchange/run-context.ts'
 import type { Trace, TracedLimit, TraceStep, WrittenCredential } from '#exchange/trace.ts'
 import type { Destination } from '#net/destination.ts'
@@ -148,8 +149,10 @@ async function attempt(exchange: Exchange, decision: Decision): Promise<Outcome>
   const endpoint = chooseEndpoint(decision.backend!.groups, [], FIRST)
   if (endpoint === undefined) return reject('no-healthy-backends')
   if (needsWholeBody(decision, exchange)) {
-    const unread = await exchange.bodies.readRequestBody(exchange, Number.POSITIVE_INFINITY, true)
+    const { maxBufferBytes } = decision.frontend!
+    const unread = await exchange.bodies.readRequestBody(exchange, maxBufferBytes, true)
     if (unread !== undefined) return unread
+    if (exchange.requestBody === null) return refuseLargeBody('body-too-large', maxBufferBytes)
   }
   return prepareAttempt(endpoint, exchange, decision)
 }

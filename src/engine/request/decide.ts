@@ -2,6 +2,7 @@ import type { BodyUse } from '#exchange/body-use.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import { joinLlmReads, type LlmReads } from '#exchange/llm-reads.ts'
 import { type Outcome, type Refusal, reject } from '#exchange/outcome.ts'
+import { refuseLargeBody } from '#exchange/refuse-large-body.ts'
 import { hostOf } from '#net/http/authority-form.ts'
 import { foldName } from '#net/http/head.ts'
 import type { RouteMatch } from '#plan/item.ts'
@@ -233,13 +234,20 @@ function runPhase(chain: Chain, exchange: Exchange, progress: Progress, maxBytes
   if (nominated !== undefined) return nominated
   const { readsRequestBody: use } = chain
   if (use === false) return runChain(chain, exchange, progress)
-  if (exchange.requestBody !== undefined) return runWithBody(chain, exchange, progress)
+  if (exchange.requestBody !== undefined) return runWithBody(chain, exchange, progress, maxBytes)
   return exchange.bodies
     .readRequestBody(exchange, maxBytes, use)
-    .then((unread) => unread ?? runWithBody(chain, exchange, progress))
+    .then((unread) => unread ?? runWithBody(chain, exchange, progress, maxBytes))
 }
 
-function runWithBody(chain: Chain, exchange: Exchange, progress: Progress): Outcome | Promise<Outcome> {
-  if (exchange.requestBody === null && chain.readsRequestBody === true) return reject('body-too-large')
+function runWithBody(
+  chain: Chain,
+  exchange: Exchange,
+  progress: Progress,
+  maxBytes: number,
+): Outcome | Promise<Outcome> {
+  if (exchange.requestBody === null && chain.readsRequestBody === true) {
+    return refuseLargeBody('body-too-large', maxBytes)
+  }
   return runChain(chain, exchange, progress)
 }

@@ -8,7 +8,6 @@ import { type AiBackendSpec, aiBackend } from './backend-schema.ts'
 import { compileAi, sectionOf } from './compile-ai.ts'
 import { otherInterface } from './known-paths.ts'
 import { ai as policy } from './policy.ts'
-import type { RouteType } from './policy-schema.ts'
 import { prepareLlmRequest, refuseInDialect, routeTypeOf } from './prepare-request.ts'
 import type { LlmProviderSpec } from './provider-schema.ts'
 import { providerDestination } from './providers.ts'
@@ -37,10 +36,6 @@ function providerAddress(provider: LlmProviderSpec, section: string): Address {
   return hostAddress({ host, port }, section, tls)
 }
 
-function nameOf(type: RouteType | undefined): string {
-  return type === undefined ? 'no type' : `type ${type}`
-}
-
 class LlmRun implements ProtocolRun {
   readonly #plan: AiPlan
 
@@ -57,7 +52,7 @@ class LlmRun implements ProtocolRun {
   otherMeaning(exchange: Exchange, reading: string): string | undefined {
     for (const provider of this.#plan.providers) {
       const [type, other] = [routeTypeOf(provider, exchange), routeTypeOf(provider, exchange, reading)]
-      if (type !== other) return `of ${nameOf(other)}, not ${nameOf(type)}`
+      if (type !== other) return `of type ${other ?? 'none'}, not ${type ?? 'none'}`
     }
     return undefined
   }

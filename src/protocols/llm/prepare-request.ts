@@ -2,6 +2,7 @@ import type { Exchange } from '#exchange/exchange.ts'
 import { type LlmFacts, NO_LLM } from '#exchange/llm-facts.ts'
 import type { LlmReads } from '#exchange/llm-reads.ts'
 import { type Refusal, reject } from '#exchange/outcome.ts'
+import { refuseLargeBody } from '#exchange/refuse-large-body.ts'
 import type { AiPlan, AiProviderPlan } from './ai-plan.ts'
 import { applyBodySettings } from './body-settings.ts'
 import { enrichMessages, moveMaxTokens, requestUsage } from './completions/request.ts'
@@ -54,7 +55,7 @@ export interface RequestInput {
   readonly body: Uint8Array | undefined
   /** The parts of the call that limits and expressions in force read. */
   readonly reads: LlmReads
-  /** How much of a response is kept for expressions, in characters. */
+  /** Limit of bodies in bytes, and of what is kept of a response for expressions in characters. */
   readonly maxKept: number
 }
 
@@ -152,7 +153,7 @@ function prepareTyped(
 ): PreparedLlmRequest | Refusal {
   const { settings } = provider
   if (settings.guards?.closed === true) return refuse(type, 'prompt-guard-failed')
-  if (input.body === undefined) return refuse(type, 'body-too-large')
+  if (input.body === undefined) return formatRefusal(type, refuseLargeBody('body-too-large', input.maxKept))
   const coding = exchange.request.joined('content-encoding')
   if (coding !== undefined && coding !== 'identity') return refuseCoding(type)
   const received = scanExactly(input.body, settings.members)

@@ -1,5 +1,5 @@
-import { REJECTIONS, type RejectionCode } from '#base/rejections.ts'
-import { type Refusal, refusalStatus, reject } from '#exchange/outcome.ts'
+import type { RejectionCode } from '#base/rejections.ts'
+import { type Refusal, refusalStatus, refusalText, reject } from '#exchange/outcome.ts'
 import { formatCompletionsError } from './completions/errors.ts'
 import { formatMessagesError } from './messages/errors.ts'
 import type { RouteType } from './policy-schema.ts'
@@ -26,7 +26,7 @@ export function refuse(type: RouteType, code: RejectionCode, publicDetail?: stri
  */
 export function formatRefusal(type: RouteType, refusal: Refusal, publicDetail?: string): Refusal {
   if (refusal.body !== undefined) return refusal
-  const { text } = REJECTIONS[refusal.code]
+  const text = refusalText(refusal)
   const message = publicDetail === undefined ? text : `${text}: ${publicDetail}`
   const format = ERROR_FORMS[type] ?? formatCompletionsError
   return { ...refusal, body: format(refusalStatus(refusal), refusal.code, message), contentType: 'application/json' }

@@ -115,7 +115,11 @@ test('methods of route types (B04)', () => {
 })
 
 test('a body over the limit is refused on routes that need it', () => {
-  expect(refused(undefined).code).toBe('body-too-large')
+  const refusal = refused(undefined)
+  expect(refusal.code).toBe('body-too-large')
+  expect(JSON.parse(refusal.body ?? '').error.message).toMatch(
+    /^request body too large: the limit is \d+ bytes \(frontend\.http\.maxBufferSize\)$/,
+  )
 })
 
 test('errors come in the dialect of the client', () => {
