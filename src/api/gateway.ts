@@ -4,11 +4,11 @@ import {
   list,
   listMap,
   mapOf,
-  objectName,
   openObject,
   optional,
   type Parsed,
   port,
+  referencedName,
   required,
   text,
 } from '#schema/index.ts'
@@ -52,7 +52,7 @@ const gatewayTls = openObject({
 })
 
 const gatewaySpec = openObject({
-  gatewayClassName: required(objectName(), 'Name of the GatewayClass.'),
+  gatewayClassName: required(referencedName(), 'Name of the GatewayClass.'),
   listeners: required(listMap('name', listener, { min: 0, max: 64 }), 'Listeners that accept traffic.'),
   addresses: optional(
     list(

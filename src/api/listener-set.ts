@@ -4,9 +4,9 @@ import {
   kindName,
   listMap,
   namespaceName,
-  objectName,
   openObject,
   optional,
+  referencedName,
   required,
 } from '#schema/index.ts'
 import { listener } from './listener.ts'
@@ -20,7 +20,7 @@ export const listenerSet = platformKind('ListenerSet', {
         openObject({
           group: defaulted(groupName(), 'gateway.networking.k8s.io', 'API group of the parent.'),
           kind: defaulted(kindName(), 'Gateway', 'Kind of the parent.'),
-          name: required(objectName(), 'Name of the parent.'),
+          name: required(referencedName(), 'Name of the parent.'),
           namespace: optional(
             namespaceName(),
             'Namespace of the parent. When unset, the namespace of the ListenerSet.',

@@ -3,11 +3,11 @@ import {
   groupName,
   kindName,
   namespaceName,
-  objectName,
   openObject,
   optional,
   type Parsed,
   port,
+  referencedName,
   required,
   sectionName,
 } from '#schema/index.ts'
@@ -17,7 +17,7 @@ export const parentReference = openObject({
   group: defaulted(groupName(), 'gateway.networking.k8s.io', 'API group of the parent.'),
   kind: defaulted(kindName(), 'Gateway', 'Kind of the parent.'),
   namespace: optional(namespaceName(), 'Namespace of the parent. When unset, the namespace of the referring object.'),
-  name: required(objectName(), 'Name of the parent.'),
+  name: required(referencedName(), 'Name of the parent.'),
   sectionName: optional(sectionName(), 'Name of one listener of the parent.'),
   port: optional(port(), 'Port of the listeners to attach to.'),
 })

@@ -12,11 +12,11 @@ import {
   listMap,
   mapOf,
   namespaceName,
-  objectName,
   openObject,
   optional,
   port,
   REFERENCE_MEANINGS,
+  referencedName,
   required,
   type ScalarRefusal,
   SERVICE_PORT_RULE,
@@ -68,7 +68,7 @@ export const openLabelSelector = openObject({
 export const secretObjectReference = openObject({
   group: defaulted(groupName(), '', 'API group of the object.'),
   kind: defaulted(kindName(), 'Secret', 'Kind of the object.'),
-  name: required(objectName(), 'Name of the object.'),
+  name: required(referencedName(), 'Name of the object.'),
   namespace: optional(namespaceName(), 'Namespace of the object. When unset, the namespace of the referring object.'),
 })
 
@@ -76,7 +76,7 @@ export const secretObjectReference = openObject({
 export const objectReference = openObject({
   group: required(groupName(), 'API group of the object.'),
   kind: required(kindName(), 'Kind of the object.'),
-  name: required(objectName(), 'Name of the object.'),
+  name: required(referencedName(), 'Name of the object.'),
   namespace: optional(namespaceName(), 'Namespace of the object. When unset, the namespace of the referring object.'),
 })
 
@@ -84,13 +84,13 @@ export const objectReference = openObject({
 export const typedLocalReference = openObject({
   group: required(groupName(), 'API group of the object.'),
   kind: required(kindName(), 'Kind of the object.'),
-  name: required(objectName(), 'Name of the object.'),
+  name: required(referencedName(), 'Name of the object.'),
 })
 
 export const backendReferenceFields = {
   group: defaulted(groupName(), '', 'API group of the backend. Empty for a Service.'),
   kind: defaulted(kindName(), 'Service', 'Kind of the backend: Service or ProxyBackend.'),
-  name: required(objectName(), 'Name of the backend.'),
+  name: required(referencedName(), 'Name of the backend.'),
   namespace: optional(namespaceName(), 'Namespace of the backend. When unset, the namespace of the referring object.'),
   port: optional(port(), 'Port of the Service. Required for a Service.'),
 }

@@ -1,4 +1,13 @@
-import { groupName, kindName, list, namespaceName, objectName, openObject, optional, required } from '#schema/index.ts'
+import {
+  groupName,
+  kindName,
+  list,
+  namespaceName,
+  openObject,
+  optional,
+  referencedName,
+  required,
+} from '#schema/index.ts'
 import { type ObjectOf, platformKind } from './object.ts'
 import { platformStatus } from './platform-fields.ts'
 
@@ -21,7 +30,7 @@ export const referenceGrant = platformKind('ReferenceGrant', {
           openObject({
             group: required(groupName(), 'API group of the referenced objects.'),
             kind: required(kindName(), 'Kind of the referenced objects.'),
-            name: optional(objectName(), 'Name of one object. When unset, all objects of the kind.'),
+            name: optional(referencedName(), 'Name of one object. When unset, all objects of the kind.'),
           }),
           { min: 1, max: 16 },
         ),

@@ -55,6 +55,7 @@ export {
   objectName,
   port,
   quantity,
+  referencedName,
   sectionName,
   shortString,
   sni,

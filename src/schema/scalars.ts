@@ -91,6 +91,9 @@ export function objectName(): TString {
   return Type.String({ minLength: 1, maxLength: 253, ...subdomain('invalid-name', message) })
 }
 
+/** The name of an object in a reference of a Gateway API kind, which has no pattern: a name that no object can have stays unresolved. */
+export const referencedName = (): TString => text({ min: 1, max: 253 })
+
 /** A namespace: a DNS label (decision A-01). */
 export function namespaceName(): TString {
   const pattern = `^${LABEL}$`

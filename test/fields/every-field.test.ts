@@ -78,3 +78,19 @@ test('the table of free fields has no entry too many', () => {
     ).toBe(true)
   expect(tested.length).toBeGreaterThan(1500)
 })
+
+const GATEWAY_API = 'gateway.networking.k8s.io'
+test('names in references of Gateway API kinds have no pattern: any text is stored, and not found', () => {
+  const world = new World()
+  const names = LEAVES.filter(
+    ({ kind, title }) => kind.group === GATEWAY_API && /(Refs?(\[\])?\.name|gatewayClassName)$/.test(title),
+  )
+  expect(names.length).toBeGreaterThan(20)
+  for (const leaf of names) {
+    for (const name of ['*', 'Not A Name', 'a/b', 'x|y']) {
+      const object = replaced(subjectWith(leaf), leaf.steps, name) as Members
+      expect(validate(leaf.kind.schema, object).problems, leaf.title).toEqual([])
+      expect(problemsOf(world, object, leaf), `${leaf.title}: ${name}`).not.toEqual([])
+    }
+  }
+})
