@@ -15,6 +15,22 @@ test('http: version and timeout', () => {
   expect(context.reports).toEqual([])
 })
 
+test.each([
+  ['HTTP2', ['http/1.1'], 1],
+  ['HTTP1', ['h2'], 1],
+  ['HTTP2', ['h2', 'http/1.1'], 0],
+  ['HTTP1', ['h2', 'http/1.1'], 0],
+  ['HTTP2', undefined, 0],
+  [undefined, ['h2'], 0],
+])('http: version %s with alpnProtocols %j', (version, alpn, count) => {
+  const context = contextWith()
+  const source = sourceOf(
+    specFrom(backendHttp, { ...(version === undefined ? {} : { version }), requestTimeout: '1s' }),
+  )
+  http.together!.advise(source as never, { alpn } as never, context)
+  expect(context.reports).toEqual(count === 0 ? [] : ['inconsistent spec.traffic.field.version'])
+})
+
 test('tcp: connect timeout and keepalive', () => {
   const context = contextWith()
   const compile = (written: object) => tcp.compile([sourceOf(specFrom(backendTcp, written))], context)

@@ -26,6 +26,21 @@ test('what will not take effect is reported with its path', () => {
   for (const [ai, problems] of cases) expect(compile(one, { ai }).problems).toEqual(problems)
 })
 
+test.each([
+  [{ '/chat': 'Completions', '/messages': 'Messages' }, 1],
+  [{ '/chat': 'Completions', '*': 'Messages' }, 1],
+  [{ '/a': 'Completions', '/b': 'Completions', '*': 'Passthrough' }, 0],
+  [undefined, 0],
+])('a path that replaces those of several types of requests is reported: routes %j', (routes, count) => {
+  const backend = { ...sourceOf({ provider: { providerOne: {}, path: '/own' } }), namespace: 'default', name: 'llm' }
+  const policy = sourceOf(routes === undefined ? {} : { routes })
+  const of: BackendSettings['of'] = ({ field }) => (field === 'ai' ? [policy] : []) as never
+  const context = contextWith()
+  compileAi(backend, { of, everyOf: of }, context)
+  const reports = context.reports.filter((report) => report.startsWith('inconsistent'))
+  expect(reports).toEqual(count === 0 ? [] : ['inconsistent spec.traffic.field.provider.path'])
+})
+
 test('an alias for nothing is none', () => {
   expect(sent('{"model":"a"}', { ai: { modelAliases: { a: '', b: 'c' } } }).text).toBe('{"model":"a"}')
 })

@@ -30,7 +30,7 @@ export function compileAi(
     const section = sectionOf(name)
     const source = settings.of(ai, section)[0]
     const plan = compileProvider(name, spec, shared.of(source), credentialOf(settings.of(auth, section)[0]))
-    reportProvider(spec, (field, problem) => context.report(backend, path + field, problem))
+    reportProvider(spec, plan.settings, (field, problem) => context.report(backend, path + field, problem))
     reportRoutes(
       plan,
       spec,
@@ -108,13 +108,20 @@ function compileProvider(
   }
 }
 
-function reportProvider(spec: LlmProviderSpec, report: Report): void {
+function reportProvider(spec: LlmProviderSpec, { routes }: AiSettings, report: Report): void {
   for (const field of ['path', 'pathPrefix'] as const) {
     const fault = pathFault(toPath(spec[field] ?? '').split('?', 1)[0]!)
     if (fault === undefined) continue
     report(`.${field}`, { code: 'path-invalid', message: `has ${fault}; requests are refused`, severity: 'error' })
   }
-  if (spec.pathPrefix === undefined || spec.path === undefined) return
+  if (spec.path === undefined) return
+  const types = new Set([...routes.suffixes.map(({ type }) => type), routes.otherwise])
+  const replaced = [...types].filter((type) => type !== undefined && isClientFormat(type))
+  if (replaced.length > 1) {
+    const message = `requests of types ${replaced.join(', ')} are all sent to this path; use a provider for each type`
+    report('.path', { code: 'inconsistent', message, severity: 'warning' })
+  }
+  if (spec.pathPrefix === undefined) return
   const message = 'has no effect: path is also set and takes precedence'
   report('.pathPrefix', { code: 'no-effect', message, severity: 'warning' })
 }

@@ -1,4 +1,5 @@
 import { defineSetting } from '../../policy.ts'
+import { adviseVersion } from './advise.ts'
 import { compileBackendHttp } from './compile.ts'
 import { backendHttp } from './schema.ts'
 
@@ -10,4 +11,5 @@ export const http = defineSetting({
   schema: backendHttp,
   merge: 'replace',
   compile: compileBackendHttp,
+  together: { with: 'tls', advise: adviseVersion },
 })
