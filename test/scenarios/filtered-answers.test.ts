@@ -111,7 +111,14 @@ test('a model that breaks off before anything was sent is a failure', async () =
   expect(response.headers.get('gatewright-decision')).toBeTruthy()
 })
 
-test('the answer of an MCP backend can be replaced', async () => {
-  const response = await fetch(`http://127.0.0.1:${port}/mcp`, { method: 'PUT' })
-  expect(await response.text()).toBe('replaced')
+test('the answer of an MCP backend can be replaced, a refusal keeps its own', async () => {
+  const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'c', version: '1' } }
+  const answered = await fetch(`http://127.0.0.1:${port}/mcp`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params }),
+  })
+  expect([answered.status, await answered.text()]).toEqual([200, 'replaced'])
+  const refused = await fetch(`http://127.0.0.1:${port}/mcp`, { method: 'PUT' })
+  expect([refused.status, await refused.text()]).toEqual([405, 'method not allowed\n'])
 })

@@ -199,7 +199,6 @@ test.each([
 test.each([
   ['put in its place', 'test.Replaced', status.FAILED_PRECONDITION, 'not now: grün', 9],
   ['read and put in its place', 'test.Rewritten', status.FAILED_PRECONDITION, 'not now: grün', 9],
-  ['added to a refusal', 'test.Refused', status.UNAVAILABLE, 'upstream call failed', 14],
 ])(
   'a call that ends with its status alone keeps it behind a body that is %s',
   async (_, service, code, details, told) => {
@@ -212,6 +211,13 @@ test.each([
     expect(line).toMatchObject({ 'grpc.status': told, told })
   },
 )
+
+test('a refusal is its status alone, although a policy writes the bodies of responses', async () => {
+  const answer = await callerOf('test.Refused').ask('fail', 'x')
+  expect(answer).toMatchObject({ code: status.UNAVAILABLE, details: 'upstream call failed', message: undefined })
+  const line = await eventually('its log line', () => lines('/test.Refused/Fail')[0])
+  expect(line).toMatchObject({ 'grpc.status': 14, told: 14 })
+})
 
 test('a large message, there and back', async () => {
   const message = 'x'.repeat(3_000_000)
