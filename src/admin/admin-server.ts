@@ -1,7 +1,8 @@
 import type { DecisionRecord, GatheredRecords } from '#observe/decision-ring.ts'
-import type { PlanItem } from '#plan/item.ts'
-import { type Answer, jsonAnswer, textAnswer } from './answer.ts'
-import { indexPage } from './index-page.ts'
+import type { PlanItem, RouteItem } from '#plan/item.ts'
+import { adminPage } from './admin-page.ts'
+import { type Answer, jsonAnswer, textAnswer, withoutSecretTexts } from './answer.ts'
+import type { IndexEntry } from './index-page.ts'
 import { isLoopback, refuseOutsiders } from './loopback.ts'
 import { redactItem } from './redact.ts'
 import { selectDecisions } from './select-decisions.ts'
@@ -47,7 +48,7 @@ export async function startAdminServer(options: AdminServerOptions): Promise<Run
   if (!isLoopback(host)) throw new NotLoopback(host)
   const described = describeEndpoints(options)
   const entries = Object.entries(described).map(([path, { method, about }]) => ({ path, method, about }))
-  const index: Endpoint = { method: 'GET', answer: () => indexPage('Gatewright', entries) }
+  const index: Endpoint = { method: 'GET', answer: () => answerPage(options, entries) }
   return startSmallServer({
     host,
     port,
@@ -98,6 +99,18 @@ function describeEndpoints({
   }
 }
 
+/** The page shows what the JSON endpoints show, without secrets as they do. */
+async function answerPage(options: AdminServerOptions, paths: readonly IndexEntry[]): Promise<Answer> {
+  const decisions = await options.decisions()
+  const { items } = options.dump()
+  const shown = { status: options.status(), routes: routesOf(items), decisions }
+  return adminPage({ ...withoutSecretTexts(shown, options.hide), paths })
+}
+
+function routesOf(items: Iterable<PlanItem>): RouteItem[] {
+  return [...items].filter((item) => item.kind === 'route').toSorted((a, b) => (a.key < b.key ? -1 : 1))
+}
+
 function describePlan({ version, items }: ReturnType<AdminServerOptions['dump']>): unknown {
   const sorted = [...items].toSorted((a, b) => (a.key < b.key ? -1 : 1))
   return { version, items: sorted.map(redactItem) }
@@ -115,8 +128,20 @@ function answerDecisions({ records, unanswered }: GatheredRecords, query: URLSea
 
 /** A record with times in the format of the access log. */
 function describeRecord({ time, durationMs, ...record }: DecisionRecord): object {
-  const { id, worker, ...rest } = record
-  return { id, worker, time: new Date(time).toISOString(), durationMs: Math.round(durationMs * 1000) / 1000, ...rest }
+  const { id, worker, sentMs, answeredMs, ...rest } = record
+  return {
+    id,
+    worker,
+    time: new Date(time).toISOString(),
+    durationMs: microseconds(durationMs),
+    sentMs: microseconds(sentMs),
+    answeredMs: microseconds(answeredMs),
+    ...rest,
+  }
+}
+
+function microseconds(ms: number | undefined): number | undefined {
+  return ms === undefined ? undefined : Math.round(ms * 1000) / 1000
 }
 
 function answerVersion(version: string, hide: Hide): Answer {

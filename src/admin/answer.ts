@@ -13,6 +13,14 @@ export function textAnswer(status: number, text: string, headers: Readonly<Recor
 
 /** A JSON response without secrets, indented for readability. */
 export function jsonAnswer(value: unknown, hide: (text: string) => string): Answer {
-  const hideText = (_: string, member: unknown) => (typeof member === 'string' ? hide(member) : member)
-  return { status: 200, contentType: 'application/json', body: `${JSON.stringify(value, hideText, 2)}\n` }
+  return { status: 200, contentType: 'application/json', body: `${JSON.stringify(value, hideTexts(hide), 2)}\n` }
+}
+
+/** A copy of a JSON value without secrets in its texts. */
+export function withoutSecretTexts<T>(value: T, hide: (text: string) => string): T {
+  return JSON.parse(JSON.stringify(value, hideTexts(hide))) as T
+}
+
+function hideTexts(hide: (text: string) => string) {
+  return (_: string, member: unknown) => (typeof member === 'string' ? hide(member) : member)
 }

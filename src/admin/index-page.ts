@@ -1,30 +1,29 @@
 import type { Answer } from './answer.ts'
+import { html, pageAnswer, table } from './html.ts'
 
+/** A path of a server for operators. */
 export interface IndexEntry {
   readonly path: string
   readonly method: string
-  /** One sentence of trusted text without HTML. */
+  /** One sentence. */
   readonly about: string
 }
 
-/** A page that lists the endpoints of a server, without scripts and external resources. */
-export function indexPage(title: string, entries: readonly IndexEntry[]): Answer {
-  const rows = entries.map(({ path, method, about }) => {
-    const name = method === 'GET' ? `<a href="${path}">${path}</a>` : `${method} ${path}`
-    return `<dt>${name}</dt><dd>${about}</dd>`
-  })
-  return {
-    status: 200,
-    contentType: 'text/html; charset=utf-8',
-    headers: { 'content-security-policy': "default-src 'none'; frame-ancestors 'none'" },
-    body: `<!doctype html>
-<html lang="en">
-<title>${title}</title>
-<h1>${title}</h1>
-<dl>
-${rows.join('\n')}
-</dl>
-</html>
-`,
-  }
+/** Rows for the paths of a server, with links to those that can be opened. */
+export function indexTable(entries: readonly IndexEntry[]) {
+  const rows = entries.map(({ path, method, about }) => [
+    method === 'GET' ? html`<a href="${path}">${path}</a>` : html`<code>${method} ${path}</code>`,
+    about,
+  ])
+  return table(['Path', 'Content'], rows)
+}
+
+/** A page that says what a server is for. */
+export function indexPage(title: string, purpose: string, entries: readonly IndexEntry[]): Answer {
+  return pageAnswer(
+    title,
+    html`<h1>${title}</h1>
+<p>${purpose}</p>
+${indexTable(entries)}`,
+  )
 }

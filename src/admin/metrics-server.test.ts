@@ -15,7 +15,7 @@ test('both paths give the text of the moment', async () => {
   expect(first).toMatchObject({ status: 200, body: 'scrapes 1\n' })
   expect(first.headers['content-type']).toBe('text/plain; version=0.0.4; charset=utf-8')
   expect((await ask(server.port, '/stats/prometheus')).body).toBe('scrapes 2\n')
-  expect((await ask(server.port, '/')).status).toBe(404)
+  expect((await ask(server.port, '/other')).status).toBe(404)
   await server.close()
 })
 
@@ -48,4 +48,14 @@ test('after closing nobody answers', async () => {
   const server = await startMetricsServer({ host: '127.0.0.1', port: 0, metricsText: () => '', reportBug: failOnBug })
   await server.close()
   await expect(ask(server.port, '/metrics')).rejects.toThrow('ECONNREFUSED')
+})
+
+test('its first page says what it is', async () => {
+  const server = await startMetricsServer({ host: '127.0.0.1', port: 0, metricsText: () => '', reportBug: failOnBug })
+  const { status, headers, body } = await ask(server.port, '/')
+  await server.close()
+  expect([status, headers['content-type']]).toEqual([200, 'text/html; charset=utf-8'])
+  expect(headers['content-security-policy']).toContain("default-src 'none'")
+  expect(body).toContain('This port of the gateway serves metrics for Prometheus.')
+  expect(body).toContain('<a href="/metrics">/metrics</a>')
 })

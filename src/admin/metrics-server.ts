@@ -1,3 +1,4 @@
+import { indexPage } from './index-page.ts'
 import { type Endpoint, type RunningServer, startSmallServer } from './small-server.ts'
 
 export interface MetricsServerOptions {
@@ -8,6 +9,12 @@ export interface MetricsServerOptions {
   readonly reportBug: (error: unknown) => void
 }
 
+const PURPOSE = 'This port of the gateway serves metrics for Prometheus. It carries no traffic.'
+const PATHS = [
+  { path: '/metrics', method: 'GET', about: 'All metrics, in the Prometheus text format.' },
+  { path: '/stats/prometheus', method: 'GET', about: 'The same.' },
+]
+
 /**
  * Starts the server for `/metrics`, with an alias for scrapers that use another path.
  * @throws PortInUse
@@ -17,9 +24,10 @@ export function startMetricsServer({ metricsText, ...options }: MetricsServerOpt
     method: 'GET',
     answer: () => ({ status: 200, contentType: 'text/plain; version=0.0.4; charset=utf-8', body: metricsText() }),
   }
+  const index: Endpoint = { method: 'GET', answer: () => indexPage('Gatewright metrics', PURPOSE, PATHS) }
   return startSmallServer({
     ...options,
     purpose: 'metrics',
-    endpoints: { '/metrics': scrape, '/stats/prometheus': scrape },
+    endpoints: { '/': index, '/metrics': scrape, '/stats/prometheus': scrape },
   })
 }

@@ -25,6 +25,9 @@ export interface DecisionRecord {
   detail: string
   reason: string
   durationMs: number
+  /** When the first attempt was sent, and when the last one got a response or failed, after the request was received; undefined: not at all. */
+  sentMs: number | undefined
+  answeredMs: number | undefined
   attempts: readonly Attempt[]
   inputTokens: number
   outputTokens: number
@@ -54,6 +57,8 @@ export interface KeptDecision {
   readonly detail: string
   readonly reason: string
   readonly durationMs: number
+  readonly sentMs: number | undefined
+  readonly answeredMs: number | undefined
   readonly attempts: readonly Attempt[]
   readonly inputTokens: number
   readonly outputTokens: number

@@ -122,6 +122,17 @@ verifies('service/metrics', 'a request: line, metrics and record', () => {
   ])
 })
 
+test('the record of a request has its times after it was received', () => {
+  const { observer: it } = observer()
+  const request = observed()
+  const { exchange } = request
+  exchange.sentMonotonicMs = exchange.startMonotonicMs + 2
+  exchange.answeredMonotonicMs = exchange.startMonotonicMs + 200
+  elapsed = 250
+  it.ended(request, 0, undefined)
+  expect(it.records.list()).toMatchObject([{ sentMs: 2, answeredMs: 200, durationMs: 250 }])
+})
+
 test('a relayed connection: a line without a request, no count among requests, but its time and its bytes', () => {
   const { observer: it, lines, metrics, reader } = observer()
   const relay = observedRelay({ endpointLabel: 'e:1', receivedBytes: 10, sentBytes: 2000 })

@@ -162,6 +162,8 @@ export class RequestObserver implements Observer {
       detail: detail === undefined ? sentBy : `${detail}, ${sentBy}`,
       reason,
       durationMs: 0,
+      sentMs: undefined,
+      answeredMs: undefined,
       attempts: NO_ATTEMPTS,
       inputTokens: 0,
       outputTokens: 0,
@@ -170,7 +172,7 @@ export class RequestObserver implements Observer {
 
   #keep(ended: Ended): void {
     const { exchange, request } = ended
-    const { llm } = exchange
+    const { llm, startMonotonicMs, sentMonotonicMs, answeredMonotonicMs } = exchange
     this.records.keep({
       number: request.decisionNumber,
       timeMs: ended.timeMs,
@@ -185,6 +187,8 @@ export class RequestObserver implements Observer {
       detail: ended.detail ?? '',
       reason: ended.reason,
       durationMs: ended.durationMs,
+      sentMs: sentMonotonicMs === 0 ? undefined : sentMonotonicMs - startMonotonicMs,
+      answeredMs: answeredMonotonicMs === 0 ? undefined : answeredMonotonicMs - startMonotonicMs,
       attempts: exchange.attempts ?? NO_ATTEMPTS,
       inputTokens: llm?.inputTokens ?? 0,
       outputTokens: llm?.outputTokens ?? 0,

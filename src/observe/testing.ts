@@ -140,6 +140,8 @@ export function keptDecision(values: Partial<KeptDecision> = {}): KeptDecision {
     detail: '',
     reason: '',
     durationMs: 0,
+    sentMs: undefined,
+    answeredMs: undefined,
     attempts: [],
     inputTokens: 0,
     outputTokens: 0,

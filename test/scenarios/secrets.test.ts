@@ -122,6 +122,11 @@ test('/config_dump shows no key, wherever it was written', async () => {
   const dump = await admin('/config_dump')
   for (const value of [PROVIDER_KEY, INLINE_KEY, SHORT_KEY, 'AIza']) expect(dump).not.toContain(value)
   expect(dump).toContain('"value": "plain"')
+  const page = await admin('/')
+  for (const value of [PROVIDER_KEY, INLINE_KEY, SHORT_KEY, 'AIza', 't0p-s3cret']) expect(page).not.toContain(value)
+  expect(page).toContain('GET /a?access_token=&#60;redacted&#62;&#38;x=1')
+  expect(page).toMatch(/ProxyBackend\/default\/inline<\/td><td[^>]*><code>127\.0\.0\.1:\d+<\/code><\/td><td[^>]*>100 %/)
+  expect(page).toContain('accepts connections')
   expect(await admin('/status')).not.toContain(PROVIDER_KEY)
 })
 

@@ -1,0 +1,270 @@
+import { createHash } from 'node:crypto'
+import { expect, test } from 'vitest'
+import { NO_PLAN_NAMES } from '#exchange/exchange.ts'
+import { DecisionIds } from '#observe/decision-ids.ts'
+import { type DecisionRecord, DecisionRing, type KeptDecision } from '#observe/decision-ring.ts'
+import { keptDecision } from '#observe/testing.ts'
+import type { RouteItem } from '#plan/item.ts'
+import { type AdminPageInputs, adminPage } from './admin-page.ts'
+import type { StatusReport } from './status-report.ts'
+
+const EMPTY: StatusReport = {
+  version: '1.2.3',
+  planVersion: 7,
+  objects: [],
+  listeners: [],
+  problems: [],
+  staleFiles: [],
+  endpoints: [],
+  workers: [{ name: 'w1', planVersion: 7 }],
+  keySets: [],
+}
+
+interface Inputs extends Partial<Omit<AdminPageInputs, 'status' | 'decisions'>> {
+  readonly status?: Partial<StatusReport>
+  readonly decisions?: Partial<AdminPageInputs['decisions']>
+}
+
+function page({ status, decisions, ...inputs }: Inputs = {}): string {
+  return adminPage({
+    status: { ...EMPTY, ...status },
+    routes: [],
+    decisions: { records: [], unanswered: [], ...decisions },
+    paths: [{ path: '/status', method: 'GET', about: 'Objects.' }],
+    ...inputs,
+  }).body
+}
+
+function records(...decisions: readonly Partial<KeptDecision>[]): DecisionRecord[] {
+  const ring = new DecisionRing('w1', new DecisionIds(), 100)
+  for (const decision of decisions) ring.keep(keptDecision(decision))
+  return ring.list()
+}
+
+/** The text of the page, one line for each row of a table. */
+function textOf(body: string): string {
+  return body
+    .replace(/<style>.*?<\/style>/s, '')
+    .replace(/<br>|<\/t[dh]>/g, ' ')
+    .replace(/<[^>]*>/g, '')
+    .replace(/&#(\d+);/g, (_, code: string) => String.fromCharCode(Number(code)))
+    .replace(/ +/g, ' ')
+}
+
+const origin = { kind: 'ProxyPolicy', namespace: 'default', name: 'keys', file: 'a.yaml', line: 3 }
+
+const route: RouteItem = {
+  kind: 'route',
+  key: 'HTTPRoute/default/shop/0',
+  rule: 0,
+  ruleName: undefined,
+  created: '',
+  attachments: [{ listener: 'Listener/default/main/http', hostnames: ['shop.test'] }],
+  backends: [
+    { backend: 'Service/default/shop/80', weight: 2, path: 'spec.rules[0].backendRefs[0]' },
+    { backend: undefined, weight: 1, path: 'spec.rules[0].backendRefs[1]' },
+  ],
+  origin,
+  route: { kind: 'HTTPRoute', namespace: 'default', name: 'shop' },
+  matches: [
+    {
+      path: { type: 'PathPrefix', value: '/cart' },
+      method: 'GET',
+      headers: [{ name: 'x-a', type: 'Exact', value: '1' }],
+      queryParams: [{ name: 'b', type: 'Exact', value: '2' }],
+    },
+  ],
+}
+
+test('a gateway without objects says so', () => {
+  const text = textOf(page())
+  expect(text).toContain('Version 1.2.3. Plan 7 is in force in 1 worker. 0 objects.')
+  for (const line of [
+    'No problems.',
+    'No listeners.',
+    'No routes.',
+    'No backends.',
+    'No requests yet.',
+    'No objects.',
+  ]) {
+    expect(text).toContain(line)
+  }
+})
+
+test('findings, problems of files and outdated files', () => {
+  const text = textOf(
+    page({
+      status: {
+        objects: [
+          {
+            origin,
+            status: undefined,
+            findings: [{ severity: 'error', code: 'cel-syntax', path: 'spec.traffic', message: 'no' }],
+          },
+        ],
+        problems: ['a.yaml:1:1: error: x [required]'],
+        staleFiles: [{ file: 'b.yaml', since: '2026-01-01T00:00:00Z', objects: ['Secret/default/k'], problems: [] }],
+      },
+    }),
+  )
+  expect(text).toContain('error ProxyPolicy default/keys spec.traffic no [cel-syntax]')
+  expect(text).toContain('a.yaml:1:1: error: x [required]')
+  expect(text).toContain(
+    'b.yaml: the last valid version of Secret/default/k has been in use since 2026-01-01T00:00:00Z',
+  )
+})
+
+test('objects with their conditions; those that are not as they should be have reason and message', () => {
+  const condition = (type: string, status: string) => ({ type, status, reason: 'Why', message: 'because' })
+  const status = {
+    conditions: [condition('Accepted', 'True')],
+    listeners: [{ name: 'http', conditions: [condition('Conflicted', 'False'), condition('Programmed', 'Unknown')] }],
+    parents: [{ parentRef: { name: 'main', sectionName: 'x' }, conditions: [condition('ResolvedRefs', 'False')] }],
+    ancestors: [{ ancestorRef: { kind: 'HTTPRoute', name: 'r' }, conditions: [condition('Conflicted', 'True')] }],
+  }
+  expect(textOf(page({ status: { objects: [{ origin, status, findings: [] }] } }))).toContain(
+    [
+      'ProxyPolicy default/keys a.yaml:3 ✓ Accepted True ✓ http: Conflicted False',
+      '✗ http: Programmed Unknown (Why) because ✗ Gateway main x: ResolvedRefs False (Why) because',
+      '✗ HTTPRoute r: Conflicted True (Why) because',
+    ].join(' '),
+  )
+})
+
+test('listeners, routes, and backends with their health', () => {
+  const text = textOf(
+    page({
+      status: {
+        listeners: [
+          { listener: 'default/main/http', address: '127.0.0.1', port: 80, bound: true },
+          { listener: 'default/main/six', address: '::1', port: 81, bound: false, message: 'in use' },
+        ],
+        endpoints: [
+          { backend: 'Service/default/shop/80', endpoint: '10.0.0.1:80', health: 0.875, consecutiveFailures: 0 },
+          {
+            backend: 'Service/default/shop/80',
+            endpoint: '10.0.0.2:80',
+            health: 0,
+            consecutiveFailures: 3,
+            evictedUntil: '2026-01-01T00:00:00.000Z',
+          },
+        ],
+      },
+      routes: [route, { ...route, broken: 'unknown filter' }],
+    }),
+  )
+  for (const row of [
+    'default/main/http 127.0.0.1:80 accepts connections',
+    'default/main/six [::1]:81 not open in use',
+    'HTTPRoute default/shop rule 0 default/main/http shop.test GET PathPrefix /cart, if header x-a and parameter b match Service/default/shop/80, weight 2 missing (spec.rules[0].backendRefs[1]), weight 1',
+    'cannot be served unknown filter',
+    'Service/default/shop/80 10.0.0.1:80 88 % in use',
+    'Service/default/shop/80 10.0.0.2:80 0 %, the last 3 responses unhealthy evicted until 2026-01-01T00:00:00.000Z',
+  ]) {
+    expect(text).toContain(row)
+  }
+})
+
+test('a decision has its time line, as text and as a bar', () => {
+  const body = page({
+    decisions: {
+      records: records({
+        timeMs: Date.UTC(2026, 0, 1, 12, 30, 15, 42),
+        method: 'GET',
+        target: '/cart',
+        authority: 'shop.test',
+        status: 503,
+        code: 'upstream-failed',
+        detail: 'refused',
+        durationMs: 200,
+        sentMs: 1.234,
+        answeredMs: 101.2,
+        names: {
+          ...NO_PLAN_NAMES,
+          gateway: 'default/main',
+          listener: 'http',
+          route: 'default/r',
+          backend: 'default/b',
+        },
+        endpoint: '10.0.0.1:80',
+      }),
+    },
+  })
+  const text = textOf(body)
+  expect(text).toContain('12:30:15.042')
+  expect(text).toContain(
+    'GET /cart shop.test 503 upstream-failed refused default/main/http default/r default/b at 10.0.0.1:80 worker w1',
+  )
+  expect(text).toContain('received → sent 1.23 ms → answered 101 ms → ended 200 ms')
+  expect(body).toContain('<rect class="work" x="0.6" width="50" height="1"/>')
+})
+
+test('a decision without a backend ends without having been sent', () => {
+  const body = page({ decisions: { records: records({ status: 404, durationMs: 0.1234 }), unanswered: ['w2'] } })
+  expect(textOf(body)).toContain('not a request 404 worker w1 received → ended 0.12 ms')
+  expect(body).not.toContain('<rect')
+  expect(textOf(body)).toContain('Without the decisions of w2, which did not answer in time.')
+})
+
+test('many rows are cut, with a link to all of them', () => {
+  const many = records(...Array.from({ length: 52 }, (_, number) => ({ number, method: 'GET', target: `/t${number}` })))
+  const body = page({ decisions: { records: many } })
+  expect(body.match(/\/t\d+/g)).toHaveLength(50)
+  expect(textOf(body)).toContain('and 2 more: /decisions')
+  const objects = Array.from({ length: 205 }, (_, at) => ({
+    origin: { ...origin, name: `o${at}` },
+    status: {},
+    findings: [],
+  }))
+  expect(textOf(page({ status: { objects } }))).toContain('and 5 more: /status')
+})
+
+const HOSTILE = `<script>alert(1)</script>"'&<img src=x onerror=alert(1)> javascript:x\u202e\u0007`
+
+test('texts of clients and objects are never HTML, and cannot control the reader', () => {
+  const body = page({
+    status: {
+      version: HOSTILE,
+      problems: [HOSTILE],
+      objects: [
+        {
+          origin: { kind: HOSTILE, namespace: HOSTILE, name: HOSTILE, file: HOSTILE },
+          status: { conditions: [{ type: HOSTILE, status: HOSTILE, reason: HOSTILE, message: HOSTILE }] },
+          findings: [{ severity: 'error', code: 'required', path: HOSTILE, message: HOSTILE }],
+        },
+      ],
+      listeners: [{ listener: HOSTILE, address: HOSTILE, port: 1, bound: false, message: HOSTILE }],
+      staleFiles: [{ file: HOSTILE, since: HOSTILE, objects: [HOSTILE], problems: [] }],
+      endpoints: [{ backend: HOSTILE, endpoint: HOSTILE, health: 1, consecutiveFailures: 0, evictedUntil: HOSTILE }],
+    },
+    routes: [{ ...route, ruleName: HOSTILE, broken: HOSTILE }],
+    decisions: {
+      records: records({ method: HOSTILE, target: HOSTILE, authority: HOSTILE, detail: HOSTILE, endpoint: HOSTILE }),
+      unanswered: [HOSTILE],
+    },
+  })
+  const elements = new Set([...body.matchAll(/<([a-z0-9!]+)/g)].map(([, name]) => name))
+  for (const name of ['script', 'img']) expect(elements.has(name)).toBe(false)
+  // Every quote belongs to an attribute that the page itself has written.
+  expect(body.replace(/<style>.*?<\/style>/s, '').replace(/ [a-z-]+="[^"<>]*"/g, '')).not.toMatch(/["']/)
+  for (const character of ['\u202e', '\u0007']) expect(body).not.toContain(character)
+  expect(body).toContain('&#60;script&#62;')
+})
+
+test('nothing is loaded, nothing runs, and only the style of the page applies', () => {
+  const answer = adminPage({ status: EMPTY, routes: [], decisions: { records: [], unanswered: [] }, paths: [] })
+  const [, style = ''] = /<style>(.*?)<\/style>/s.exec(answer.body) ?? []
+  const digest = createHash('sha256').update(style).digest('base64')
+  expect(answer.headers?.['content-security-policy']).toBe(
+    `default-src 'none'; style-src 'sha256-${digest}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+  )
+  expect(answer.body).not.toMatch(/<script|<link|<img|<iframe| style=| on[a-z]+=|https?:/)
+  expect(answer.body).toContain('<html lang="en">')
+})
+
+test('each heading that the page links to is there once', () => {
+  const body = page()
+  const links = [...body.matchAll(/href="#([a-z]+)"/g)].map(([, id]) => id)
+  expect(links).toHaveLength(7)
+  for (const id of links) expect(body.match(new RegExp(`<h2 id="${id}">`, 'g'))).toHaveLength(1)
+})

@@ -1,0 +1,176 @@
+import { count } from '#base/count.ts'
+import type { GatheredRecords } from '#observe/decision-ring.ts'
+import type { RouteItem, RouteMatch, WeightedBackend } from '#plan/item.ts'
+import type { Answer } from './answer.ts'
+import { DECISION_COLUMNS, decisionRow } from './decision-rows.ts'
+import { type Html, html, pageAnswer, section, table } from './html.ts'
+import { type IndexEntry, indexTable } from './index-page.ts'
+import { conditionsIn, isGood } from './status-conditions.ts'
+import type { EndpointReport, ListenerReport, ObjectReport, StatusReport } from './status-report.ts'
+
+/** What the page shows; its texts are without secrets already. */
+export interface AdminPageInputs {
+  readonly status: StatusReport
+  readonly routes: readonly RouteItem[]
+  readonly decisions: GatheredRecords
+  /** Paths of the server. */
+  readonly paths: readonly IndexEntry[]
+}
+
+/** Rows of a table; the JSON endpoints have all. */
+const MAX_ROWS = 200
+const MAX_DECISIONS = 50
+
+/** The state of the gateway on one page. */
+export function adminPage({ status, routes, decisions, paths }: AdminPageInputs): Answer {
+  const parts = [
+    { id: 'findings', title: 'Findings', content: findings(status) },
+    { id: 'decisions', title: 'Last decisions', content: decisionTable(decisions) },
+    { id: 'backends', title: 'Backends', content: endpoints(status.endpoints) },
+    { id: 'listeners', title: 'Listeners', content: listeners(status.listeners) },
+    { id: 'routes', title: 'Routes', content: routeTable(routes) },
+    { id: 'objects', title: 'Objects', content: objects(status.objects) },
+    { id: 'paths', title: 'This server', content: indexTable(paths) },
+  ]
+  return pageAnswer(
+    'Gatewright',
+    html`<header>
+<h1>Gatewright</h1>
+<p>${summary(status)}</p>
+<nav aria-label="Sections"><ul>${parts.map(({ id, title }) => html`<li><a href="#${id}">${title}</a></li>`)}</ul></nav>
+</header>
+<main>
+${parts.map(({ id, title, content }) => section(id, title, content))}</main>`,
+  )
+}
+
+function summary({ version, planVersion, workers, objects: all }: StatusReport): string {
+  const behind = workers.filter((worker) => worker.planVersion !== planVersion).length
+  const late = behind === 0 ? '' : `, ${behind} of them with another plan`
+  return `Version ${version}. Plan ${planVersion} is in force in ${count(workers.length, 'worker')}${late}. ${count(all.length, 'object')}.`
+}
+
+function findings({ objects: all, problems, staleFiles }: StatusReport): Html {
+  const rows = all.flatMap(({ origin, findings: found }) =>
+    found.map(({ severity, code, path, message }) => [
+      html`<span class="${severity === 'error' ? 'error' : 'warning'}">${severity}</span>`,
+      objectName(origin),
+      html`<code>${path}</code>`,
+      html`${message} <span class="quiet">[${code}]</span>`,
+    ]),
+  )
+  const stale = staleFiles.map(
+    ({ file, since, objects: kept }) =>
+      html`<p><span class="warning">outdated</span> ${file}: the last valid version of ${kept.join(', ')} has been in use since ${since}</p>
+`,
+  )
+  const files = problems.map((problem) => html`<li><code>${problem}</code></li>`)
+  if (rows.length + files.length + stale.length === 0) return html`<p class="good">No problems.</p>`
+  return html`${stale}${files.length > 0 && html`<h3>In files</h3><ul>${bounded(files, '/status')}</ul>`}
+${rows.length > 0 && rowsOf(['Severity', 'Object', 'Field', 'Problem'], rows, '/status')}`
+}
+
+function listeners(all: readonly ListenerReport[]): Html {
+  const rows = all.map(({ listener, address, port, bound, message }) => [
+    listener,
+    html`<code>${address.includes(':') ? `[${address}]` : address}:${port}</code>`,
+    bound
+      ? html`<span class="good">accepts connections</span>`
+      : html`<span class="error">not open</span> ${message ?? ''}`,
+  ])
+  return rows.length === 0 ? nothing('No listeners.') : rowsOf(['Listener', 'Address', 'State'], rows, '/status')
+}
+
+function routeTable(routes: readonly RouteItem[]): Html {
+  const rows = routes.map((item) => [
+    `${item.route.kind} ${item.route.namespace}/${item.route.name}`,
+    item.ruleName ?? `rule ${item.rule}`,
+    lines(
+      item.attachments.map(({ listener, hostnames }) => [listener.replace('Listener/', ''), ...hostnames].join(' ')),
+    ),
+    lines(item.matches.map(describeMatch)),
+    item.broken !== undefined
+      ? html`<span class="error">cannot be served</span> ${item.broken}`
+      : lines(item.backends.length === 0 ? ['none'] : item.backends.map(describeReference)),
+  ])
+  if (rows.length === 0) return nothing('No routes.')
+  return rowsOf(['Route', 'Rule', 'Listeners', 'Matches', 'Backends'], rows, '/config_dump')
+}
+
+function describeMatch({ path, method, headers, queryParams }: RouteMatch): string {
+  const others = [...headers.map(({ name }) => `header ${name}`), ...queryParams.map(({ name }) => `parameter ${name}`)]
+  const also = others.length === 0 ? '' : `, if ${others.join(' and ')} match`
+  return `${method ?? 'any method'} ${path.type} ${path.value}${also}`
+}
+
+function describeReference({ backend, weight, path }: WeightedBackend): string {
+  return `${backend ?? `missing (${path})`}, weight ${weight}`
+}
+
+function endpoints(all: readonly EndpointReport[]): Html {
+  const rows = all.map(({ backend, endpoint, health, consecutiveFailures: failures, evictedUntil }) => [
+    backend,
+    html`<code>${endpoint}</code>`,
+    `${Math.round(health * 100)} %${failures === 0 ? '' : `, the last ${count(failures, 'response')} unhealthy`}`,
+    evictedUntil === undefined
+      ? html`<span class="good">in use</span>`
+      : html`<span class="error">evicted</span> until ${evictedUntil}`,
+  ])
+  return rows.length === 0
+    ? nothing('No backends.')
+    : rowsOf(['Backend', 'Endpoint', 'Health', 'State'], rows, '/status')
+}
+
+function decisionTable({ records, unanswered }: GatheredRecords): Html {
+  const missing =
+    unanswered.length > 0 &&
+    html`<p class="warning">Without the decisions of ${unanswered.join(', ')}, which did not answer in time.</p>
+`
+  if (records.length === 0) return html`${missing}${nothing('No requests yet.')}`
+  return html`${missing}${table(DECISION_COLUMNS, records.slice(0, MAX_DECISIONS).map(decisionRow))}${
+    records.length > MAX_DECISIONS && more(records.length - MAX_DECISIONS, '/decisions')
+  }`
+}
+
+function objects(all: readonly ObjectReport[]): Html {
+  const rows = all.map(({ origin, status }) => [
+    objectName(origin),
+    origin.file === undefined ? '' : html`<code>${origin.file}:${origin.line ?? 1}</code>`,
+    lines(
+      conditionsIn(status).map((condition) => {
+        const { type, status: state, reason, message, of } = condition
+        const name = `${of === undefined ? '' : `${of}: `}${type} ${state}`
+        return isGood(condition)
+          ? html`<span class="good">✓ ${name}</span>`
+          : html`<span class="warning">✗ ${name} (${reason})</span> ${message}`
+      }),
+    ),
+  ])
+  return rows.length === 0 ? nothing('No objects.') : rowsOf(['Object', 'File', 'Conditions'], rows, '/status')
+}
+
+function objectName({ kind, namespace, name }: ObjectReport['origin']): string {
+  return `${kind} ${namespace === '' ? '' : `${namespace}/`}${name}`
+}
+
+function lines(all: readonly (string | Html)[]): Html {
+  return html`${all.slice(0, MAX_ROWS).map((line, at) => html`${at > 0 && html`<br>`}${line}`)}`
+}
+
+function nothing(text: string): Html {
+  return html`<p class="quiet">${text}</p>`
+}
+
+function rowsOf(columns: readonly string[], rows: readonly (readonly (string | Html)[])[], all: string): Html {
+  const rest = rows.length - MAX_ROWS
+  return html`${table(columns, rows.slice(0, MAX_ROWS))}${rest > 0 && more(rest, all)}`
+}
+
+function bounded(items: readonly Html[], all: string): Html {
+  const rest = items.length - MAX_ROWS
+  return html`${items.slice(0, MAX_ROWS)}${rest > 0 && html`<li>${more(rest, all)}</li>`}`
+}
+
+function more(rest: number, path: string): Html {
+  return html`<p class="quiet">and ${rest} more: <a href="${path}">${path}</a></p>`
+}

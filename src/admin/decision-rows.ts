@@ -1,0 +1,60 @@
+import type { DecisionRecord } from '#observe/decision-ring.ts'
+import { type Html, html } from './html.ts'
+
+export const DECISION_COLUMNS = ['Time', 'Request', 'Answer', 'Place', 'Time line']
+
+/** A decision as a row of a table. */
+export function decisionRow(record: DecisionRecord): readonly Html[] {
+  const { time, id, method, authority, target, status, code, detail } = record
+  return [
+    html`<time datetime="${isoTime(time)}">${isoTime(time).slice(11, 23)}</time><br><a href="/decisions?id=${encodeURIComponent(id)}"><code>${id}</code></a>`,
+    html`${method === '' ? 'not a request' : html`<code>${method} ${target}</code>`}<br><span class="quiet">${authority}</span>`,
+    answerCell(status, code, detail),
+    placeCell(record),
+    timeLine(record),
+  ]
+}
+
+function isoTime(time: number): string {
+  return new Date(time).toISOString()
+}
+
+function answerCell(status: number, code: string, detail: string): Html {
+  const kind = status === 0 || status >= 500 ? 'error' : status >= 400 ? 'warning' : 'good'
+  const shown = status === 0 ? 'none' : status
+  return html`<span class="${kind}">${shown}${code === '' ? '' : ` ${code}`}</span>${detail !== '' && html`<br>${detail}`}`
+}
+
+function placeCell({ gateway, listener, route, rule, backend, endpoint, worker, attempts }: DecisionRecord): Html {
+  const listenerName = [gateway, listener].filter((name) => name !== '').join('/')
+  const lines = [
+    listenerName,
+    [route, rule].filter((name) => name !== '').join(' '),
+    [backend, endpoint].filter((name) => name !== '').join(' at '),
+    attempts.length > 1 ? `${attempts.length} attempts` : '',
+  ].filter((line) => line !== '')
+  return html`${lines.map((line) => html`${line}<br>`)}<span class="quiet">worker ${worker}</span>`
+}
+
+/** When the request was received, sent to the backend, answered by it, and ended; as text, and as a bar in which the backend is darker. */
+function timeLine({ durationMs, sentMs, answeredMs }: DecisionRecord): Html {
+  const points = [
+    'received',
+    ...(sentMs === undefined ? [] : [`sent ${milliseconds(sentMs)}`]),
+    ...(answeredMs === undefined ? [] : [`answered ${milliseconds(answeredMs)}`]),
+    `ended ${milliseconds(durationMs)}`,
+  ]
+  const text = html`${points.join(' → ')}`
+  if (durationMs <= 0 || sentMs === undefined) return text
+  const from = share(sentMs, durationMs)
+  const until = share(answeredMs ?? durationMs, durationMs)
+  return html`${text}<svg viewBox="0 0 100 1" preserveAspectRatio="none" aria-hidden="true"><rect class="wait" width="100" height="1"/><rect class="work" x="${from}" width="${Math.max(until - from, 0.5)}" height="1"/></svg>`
+}
+
+function share(ms: number, durationMs: number): number {
+  return Math.round(Math.min(Math.max(ms / durationMs, 0), 1) * 1000) / 10
+}
+
+function milliseconds(ms: number): string {
+  return `${ms < 10 ? Math.round(ms * 100) / 100 : Math.round(ms)} ms`
+}
