@@ -14,14 +14,15 @@ interface Replaced {
 }
 
 /** A pool of two workers that run on an empty plan, and one of which can be made to spin. */
-async function startPool(tuning: { readonly stuckAfterMs: number; readonly answerMs?: number }) {
+async function startPool(tuning: { readonly stuckAfterMs: number; readonly answerMs?: number; readonly entry?: URL }) {
   const replaced: Replaced[] = []
   const ended: string[] = []
   let applied = 0
+  const slots = createSlotMemory(16).words.buffer as SharedArrayBuffer
   const pool = new WorkerPool(
     2,
     {
-      slots: createSlotMemory(16).words.buffer as SharedArrayBuffer,
+      slots,
       logFormat: 'text',
       logFile: '/dev/null',
       sessionKeys: readSessionKeys({}),
@@ -41,14 +42,14 @@ async function startPool(tuning: { readonly stuckAfterMs: number; readonly answe
         throw new Error(stack)
       },
     },
-    { ...tuning, entry: ENTRY },
+    { entry: ENTRY, ...tuning },
   )
   // What makes a worker spin is heard in every pool of this thread.
   onTestFinished(() => pool.drain(0, 0))
   const nothing = { delta: { version: 1, set: [], removed: [] }, slots: { assigned: [], freed: [] }, secrets: [] }
   pool.publish({ ...nothing, sockets: [], everything: () => nothing })
   await eventually('both workers run', () => applied > 0)
-  return { pool, replaced, ended }
+  return { pool, replaced, ended, slots }
 }
 
 function spin(name: string): void {
@@ -85,4 +86,11 @@ test('asking for records leaves nothing behind', async () => {
   for (let i = 0; i < 30; i++) expect((await pool.records()).unanswered).toEqual([])
   expect(warned).not.toHaveBeenCalled()
   warned.mockRestore()
+})
+
+test('no worker drains before all of them have stopped accepting', async () => {
+  const entry = new URL('./testing/stopping-worker.ts', import.meta.url)
+  const { pool, slots } = await startPool({ stuckAfterMs: 600_000, entry })
+  await pool.drain(30_000, 30_000)
+  expect([...new Int32Array(slots).subarray(3, 5)]).toEqual([2, 2])
 })
