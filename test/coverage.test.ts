@@ -1,11 +1,11 @@
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
+import { DOCUMENT_1 } from '#api/requirements/document-1.ts'
+import { DOCUMENT_2 } from '#api/requirements/document-2.ts'
+import { REQUIREMENTS } from '#api/requirements/requirements.ts'
 import { type Citation, scanCitations } from './requirements/citations.ts'
 import { compareWithCitations } from './requirements/coverage.ts'
 import { fieldOfDefault, isDefaultRead } from './requirements/default-readers.ts'
-import { DOCUMENT_1 } from './requirements/document-1.ts'
-import { DOCUMENT_2 } from './requirements/document-2.ts'
-import { REQUIREMENTS } from './requirements.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const { citations, unreadable } = scanCitations(ROOT)
@@ -27,7 +27,7 @@ test('every citation can be read from the source text', () => {
 
 test('every cited id is in the manifest', () => {
   const found = unknown.map((citation: Citation) => `${citation.id} (${placeOf(citation)})`)
-  expect(found, 'correct the id, or state the requirement in test/requirements/document-1.ts or -2.ts').toEqual([])
+  expect(found, 'correct the id, or state the requirement in src/api/requirements/document-1.ts or -2.ts').toEqual([])
 })
 
 test('no behaviour is proved by tests of schemas alone', () => {

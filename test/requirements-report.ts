@@ -2,15 +2,15 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { REQUIREMENTS } from '#api/requirements/requirements.ts'
 import { scanCitations } from './requirements/citations.ts'
 import { provedIds } from './requirements/coverage.ts'
 import { markProved } from './requirements/mark-proved.ts'
 import { formatEntries, formatTable } from './requirements/report.ts'
-import { REQUIREMENTS } from './requirements.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const MANIFEST_FILES = ['document-1.ts', 'document-2.ts'].map((name) =>
-  fileURLToPath(new URL(`requirements/${name}`, import.meta.url)),
+  fileURLToPath(new URL(`../src/api/requirements/${name}`, import.meta.url)),
 )
 
 const { values: options } = parseArgs({

@@ -43,6 +43,26 @@ test('a default, a secret and a required field say so', () => {
   expect(describeField(found('HTTPRoute.spec.rules.filters.type')).join('\n')).toMatch(/required +yes/)
 })
 
+test('the statements of the specification, with marks where one is not so yet', () => {
+  expect(describeField(found('ProxyPolicy.spec.backend.tls.verifySubjectAltNames')).join('\n')).toContain(
+    '\nSpecification:\n  `verifySubjectAltNames` has 1 to 16 items.\n',
+  )
+  const lines = describeField(found('ProxyPolicy.spec.traffic.extAuth.failureMode'))
+  expect(lines).toContain('  effect    not implemented yet')
+  const at = lines.indexOf('Specification ("not yet": not implemented, or proved by no test):')
+  expect(lines.slice(at + 1, at + 3)).toEqual([
+    '           `failureMode` is `FailClosed` or `FailOpen`.',
+    '  not yet  `failureMode` defaults to `FailClosed`.',
+  ])
+  expect(describeField(found('Gateway.spec.listeners')).join('\n')).not.toContain('Specification')
+})
+
+test('the list of fields says which are not implemented', () => {
+  const lines = describeField(found('ProxyPolicy.spec.traffic'))
+  expect(lines).toContain('  extAuth               External authorization. (object, not implemented yet)')
+  expect(lines).toContain('  retry                 Retries. (object)')
+})
+
 test('a neutral name says which product it is', () => {
   const [title] = describeField(found('ProxyBackend.spec.ai.provider.providerFour'))
   expect(title).toBe('ProxyBackend.spec.ai.provider.providerFour (Anthropic)')

@@ -1,5 +1,6 @@
 import { childrenOf, type FoundField, findField, objectIn, pathText } from '#api/find-field.ts'
 import { apiVersionOf, KINDS } from '#api/kinds.ts'
+import { isNotImplemented, requirementsOf } from '#api/requirements/requirements-of-field.ts'
 import { nameWithProduct } from '#base/products.ts'
 import { describeRules, describeType } from '#schema/index.ts'
 import { EXIT, type ExitCode } from './exit-code.ts'
@@ -25,7 +26,7 @@ export function fields(path: string | undefined): ExitCode {
 
 /** Everything about a field, as lines. */
 export function describeField(field: FoundField): readonly string[] {
-  return [...heading(field), ...facts(field), ...children(field), ...example(field)]
+  return [...heading(field), ...facts(field), ...children(field), ...specification(field), ...example(field)]
 }
 
 function heading(field: FoundField): readonly string[] {
@@ -37,12 +38,14 @@ function heading(field: FoundField): readonly string[] {
   return [`${pathText(field)}${product}`, ...(node.description === undefined ? [] : ['', node.description])]
 }
 
-function facts({ path, node, isRequired }: FoundField): readonly string[] {
+function facts(field: FoundField): readonly string[] {
+  const { path, node, isRequired } = field
   if (path.length === 0) return []
   const rows: (readonly [string, string])[] = [
     ['type', describeType(node)],
     ['required', isRequired ? 'yes' : 'no'],
   ]
+  if (isNotImplemented(field)) rows.push(['effect', NOT_IMPLEMENTED])
   if (node.default !== undefined) rows.push(['default', JSON.stringify(node.default)])
   if (node.secret !== undefined) rows.push(['secret', 'yes; no output contains it'])
   if (node.replacedBy !== undefined) rows.push(['deprecated', `use ${node.replacedBy}`])
@@ -53,11 +56,28 @@ function facts({ path, node, isRequired }: FoundField): readonly string[] {
 function children(field: FoundField): readonly string[] {
   const all = childrenOf(field)
   if (all.length === 0) return []
-  const rows = all.map(({ path, node, isRequired }): readonly [string, string] => {
-    const type = describeType(node)
-    return [path.at(-1)!, `${node.description ?? ''} (${type}${isRequired ? ', required' : ''})`]
+  const rows = all.map((child): readonly [string, string] => {
+    const { path, node, isRequired } = child
+    const notes = [
+      describeType(node),
+      ...(isRequired ? ['required'] : []),
+      ...(isNotImplemented(child) ? [NOT_IMPLEMENTED] : []),
+    ]
+    return [path.at(-1)!, `${node.description ?? ''} (${notes.join(', ')})`]
   })
   return ['', 'Fields:', ...tableLines(rows)]
+}
+
+const NOT_IMPLEMENTED = 'not implemented yet'
+
+/** What the specification says about the field, and what of it is not so yet. */
+function specification(field: FoundField): readonly string[] {
+  const statements = requirementsOf(field)
+  if (statements.length === 0) return []
+  if (statements.every(({ gap }) => !gap)) return ['', 'Specification:', ...statements.map(({ text }) => `  ${text}`)]
+  const legend = '("not yet": not implemented, or proved by no test)'
+  const rows = statements.map(({ gap, text }): readonly [string, string] => [gap ? 'not yet' : '', text])
+  return ['', `Specification ${legend}:`, ...tableLines(rows)]
 }
 
 function example(field: FoundField): readonly string[] {

@@ -97,7 +97,9 @@ function buildProgram(end: (code: ExitCode) => void): Command {
     })
   program
     .command('fields')
-    .description('Show what a field is: its type, bounds, default, fields and an example.')
+    .description(
+      'Show what a field is: its type, bounds, default, fields, specification (and what of it does not work yet) and an example.',
+    )
     .argument('[path]', 'path of a field, such as ProxyPolicy.spec.traffic.rateLimit (default: all kinds)')
     .action(async (path) => {
       const { fields } = await import('./fields.ts')

@@ -99,6 +99,17 @@ export const SEAL_EXCEPTIONS: readonly Exception[] = [
   },
 ]
 
+/** Folders that only one file outside may import, each with its reason. */
+export const RESERVED_FOLDERS: readonly { readonly folder: string; readonly user: string; readonly reason: string }[] =
+  [
+    {
+      folder: 'api/requirements',
+      user: 'cli/fields.ts',
+      reason:
+        'the statements of the specification are text for readers and tests: no other command, and no worker, loads them',
+    },
+  ]
+
 /** What a `schema.ts` may draw on, directly or not: it is read by tools that know nothing of requests. */
 export const SCHEMA_ROOMS: readonly string[] = ['base', 'schema', 'cel', 'policies', 'protocols']
 
@@ -119,7 +130,7 @@ export const EMPTY_NAMES: readonly string[] = [
 export const MAX_LINES = 500
 
 /** Files that are long because they are tables. */
-export const LONG_TABLES: readonly string[] = []
+export const LONG_TABLES: readonly string[] = ['api/requirements/document-1.ts', 'api/requirements/document-2.ts']
 
 /** Where somebody's machine keeps things. */
 export const MACHINE_PATHS = /(?<![\w.\-/}])\/(?:home|root|Users|work)\/[\w.]/

@@ -15,6 +15,7 @@ import {
   packages,
   protocolImports,
   type Rule,
+  reservedFolders,
   schemaImports,
   sealedFolders,
   testSupport,
@@ -123,6 +124,17 @@ const findings: readonly (readonly [what: string, rule: Rule, sources: Sources, 
     ['protocols/llm/a.ts:2 imports protocols/mcp/b.ts: the children of protocols know nothing of each other'],
   ],
 
+  [
+    'a reserved folder and its only user',
+    reservedFolders,
+    {
+      'cli/fields.ts': "import { a } from '#api/requirements/a.ts'",
+      'cli/run.ts': "import { a } from '#api/requirements/a.ts'",
+      'api/requirements/a.ts': "import { b } from './b.ts'",
+      'api/requirements/a.test.ts': "import { b } from './b.ts'",
+    },
+    ['cli/run.ts:1 imports api/requirements/a.ts: only cli/fields.ts does'],
+  ],
   [
     'a protocol by name',
     protocolImports,

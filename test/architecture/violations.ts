@@ -12,6 +12,7 @@ import {
   NODE_ROOMS,
   OUTPUT_FILE,
   PROTOCOL_TABLE,
+  RESERVED_FOLDERS,
   ROOM_EXCEPTIONS,
   SCHEMA_ROOMS,
   SEAL_EXCEPTIONS,
@@ -45,6 +46,16 @@ export const sealedFolders: Rule = (files) =>
     }
     return undefined
   })
+
+export const reservedFolders: Rule = (files) =>
+  eachImport(
+    files.filter(({ forTests }) => !forTests),
+    ({ path }, to) => {
+      const reserved = RESERVED_FOLDERS.find(({ folder }) => isInside(to, folder) && !isInside(path, folder))
+      if (reserved === undefined || path === reserved.user) return undefined
+      return `imports ${to}: only ${reserved.user} does`
+    },
+  )
 
 /** The engine and the proxy know protocols by their interface only. */
 export const protocolImports: Rule = (files) =>

@@ -1,8 +1,8 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseAllDocuments } from 'yaml'
+import type { RequirementKind } from '#api/requirements/requirement.ts'
 import { Proofs } from './proof.ts'
-import type { RequirementKind } from './requirement.ts'
 import { type Token, tokenize } from './tokens.ts'
 
 /** A place where a test, or a page for readers, says which requirement it proves. */

@@ -1,11 +1,11 @@
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
+import { advice, behaviour, type RequirementKind, shape } from '#api/requirements/requirement.ts'
 import { compareWithCitations, provedIds } from './coverage.ts'
 import { fieldOfDefault, isDefaultRead, membersRead } from './default-readers.ts'
 import { markProved } from './mark-proved.ts'
 import { Proofs } from './proof.ts'
 import { formatEntries, formatTable } from './report.ts'
-import { advice, behaviour, type RequirementKind, shape } from './requirement.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 

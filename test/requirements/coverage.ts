@@ -1,5 +1,5 @@
+import type { Requirement, RequirementKind } from '#api/requirements/requirement.ts'
 import type { Citation } from './citations.ts'
-import type { Requirement, RequirementKind } from './requirement.ts'
 
 export type Manifest = Readonly<Record<string, Requirement>>
 

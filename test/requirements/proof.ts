@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join, posix } from 'node:path'
+import type { RequirementKind } from '#api/requirements/requirement.ts'
 import { outline } from '../architecture/imports.ts'
-import type { RequirementKind } from './requirement.ts'
 
 /**
  * The strongest kind of requirement that a citation in a file can prove: a page proves `advice`, a schema test `shape`, any other test

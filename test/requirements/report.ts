@@ -1,5 +1,5 @@
+import type { Requirement } from '#api/requirements/requirement.ts'
 import type { Manifest } from './coverage.ts'
-import type { Requirement } from './requirement.ts'
 
 interface Count {
   proved: number

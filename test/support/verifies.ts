@@ -1,5 +1,5 @@
 import { test } from 'vitest'
-import type { REQUIREMENTS } from '../requirements.ts'
+import type { REQUIREMENTS } from '#api/requirements/requirements.ts'
 
 /** An id of `test/requirements.ts`. */
 export type RequirementId = keyof typeof REQUIREMENTS
