@@ -1,14 +1,30 @@
 import { expect, test } from 'vitest'
 import { BodyClaim, BodyMemory } from '#net/body/body-memory.ts'
 import { TextSink } from '#net/testing/recording-handler.ts'
-import { type ExchangeInputs, exchangeWith } from '#policies/shared/testing.ts'
-import type { ProtocolAttempt } from '../backend-protocol.ts'
+import { contextWith, type ExchangeInputs, exchangeWith, sourceOf } from '#policies/shared/testing.ts'
+import type { BackendSettings, ProtocolAttempt } from '../backend-protocol.ts'
 import { a2a } from './a2a-protocol.ts'
 
 const AGENT = { label: '10.0.0.5:9000', section: undefined }
 const CARD = '/.well-known/agent-card.json'
 const CALL = '{"jsonrpc":"2.0","id":1,"method":"message/send","params":{}}'
 const JSON_TYPE = { 'content-type': 'application/json' }
+
+/** The protocol for a backend, with what is reported about it. */
+function compiled(port = 9000, isSecured = false) {
+  const context = contextWith()
+  const of: BackendSettings['of'] = () => (isSecured ? [sourceOf({})] : []) as never
+  const backend = { ...sourceOf({ host: 'agent.test', port }), namespace: 'default', name: 'agent' }
+  return { run: a2a.compile(backend as never, { of, everyOf: of }, context), reports: context.reports }
+}
+
+test.each([
+  [443, false, ['inconsistent spec.traffic.field.port']],
+  [443, true, []],
+  [8080, false, []],
+])('port %i, TLS %s', (port, isSecured, reports) => {
+  expect(compiled(port, isSecured).reports).toEqual(reports)
+})
 
 /** An attempt at the agent, after the protocol has prepared it. */
 function prepare(inputs: ExchangeInputs) {
@@ -20,7 +36,7 @@ function prepare(inputs: ExchangeInputs) {
     selectFilter: undefined,
   }
   const exchange = exchangeWith(inputs)
-  expect(a2a.compile().prepare?.(exchange, AGENT, attempt)).toBe(undefined)
+  expect(compiled().run.prepare?.(exchange, AGENT, attempt)).toBe(undefined)
   return { exchange, attempt }
 }
 
@@ -65,7 +81,7 @@ test.each([
 })
 
 test('a call is buffered unless it is large, and agents may take any time', () => {
-  expect(a2a.compile().bodyNeed?.(exchangeWith({ method: 'POST' }))).toBe('whole-if-small')
+  expect(compiled().run.bodyNeed?.(exchangeWith({ method: 'POST' }))).toBe('whole-if-small')
   expect([a2a.name, a2a.responseTimeoutMs, a2a.rewritesHost]).toEqual(['a2a', 0, true])
 })
 
@@ -76,6 +92,6 @@ test.each<[inputs: ExchangeInputs, lines: readonly string[]]>([
   [{ target: '/v1/tasks/1' }, []],
 ])('explain of %j', (inputs, lines) => {
   const exchange = exchangeWith(inputs)
-  expect(a2a.compile().explain?.(exchange, AGENT, false)?.lines).toEqual(lines)
-  expect(a2a.compile().explain?.(exchange, undefined, false)).toBe(undefined)
+  expect(compiled().run.explain?.(exchange, AGENT, false)?.lines).toEqual(lines)
+  expect(compiled().run.explain?.(exchange, undefined, false)).toBe(undefined)
 })

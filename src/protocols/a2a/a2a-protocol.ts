@@ -1,4 +1,5 @@
 import type { Exchange } from '#exchange/exchange.ts'
+import { tls } from '#policies/backend/tls/index.ts'
 import { hostAddress } from '../address.ts'
 import type { BackendProtocol, EndpointName, ProtocolAttempt, ProtocolRun, SelectFilter } from '../backend-protocol.ts'
 import { type A2aBackendSpec, a2aBackend } from './backend-schema.ts'
@@ -16,7 +17,14 @@ export const a2a = {
   responseTimeoutMs: 0,
   rewritesHost: true,
   addresses: ({ spec }) => [[hostAddress(spec)]],
-  compile: () => A2A,
+  compile(backend, settings, context) {
+    // An agent is contacted in plain text unless a policy says otherwise (decision B89).
+    if (backend.spec.port === 443 && settings.of(tls).length === 0) {
+      const message = 'is contacted in plain text, also on port 443; set policies.tls, or another port'
+      context.report(backend, '.port', { code: 'inconsistent', message, severity: 'warning' })
+    }
+    return A2A
+  },
 } as const satisfies BackendProtocol<A2aBackendSpec> & { readonly schema: unknown }
 
 const A2A: ProtocolRun = {
