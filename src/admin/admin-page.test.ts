@@ -99,7 +99,7 @@ test('findings, problems of files and outdated files', () => {
           {
             origin,
             status: undefined,
-            findings: [{ severity: 'error', code: 'cel-syntax', path: 'spec.traffic', message: 'no' }],
+            findings: [{ severity: 'error', code: 'cel-syntax', path: 'spec.traffic', message: 'no\nx.y\n  ^' }],
           },
         ],
         problems: ['a.yaml:1:1: error: x [required]'],
@@ -107,7 +107,7 @@ test('findings, problems of files and outdated files', () => {
       },
     }),
   )
-  expect(text).toContain('error ProxyPolicy default/keys spec.traffic no [cel-syntax]')
+  expect(text).toContain('error ProxyPolicy default/keys spec.traffic no [cel-syntax]x.y\n ^\n')
   expect(text).toContain('a.yaml:1:1: error: x [required]')
   expect(text).toContain(
     'b.yaml: the last valid version of Secret/default/k has been in use since 2026-01-01T00:00:00Z',
@@ -156,7 +156,7 @@ test('listeners, routes, and backends with their health', () => {
   for (const row of [
     'default/main/http 127.0.0.1:80 accepts connections',
     'default/main/six [::1]:81 not open in use',
-    'HTTPRoute default/shop rule 0 default/main/http shop.test GET PathPrefix /cart, if header x-a and parameter b match Service/default/shop/80, weight 2 missing (spec.rules[0].backendRefs[1]), weight 1',
+    'HTTPRoute default/shop rule 0 default/main/http shop.test GET PathPrefix /cart, with header x-a and parameter b Service/default/shop/80, weight 2 missing (spec.rules[0].backendRefs[1]), weight 1',
     'cannot be served unknown filter',
     'Service/default/shop/80 10.0.0.1:80 88 % in use',
     'Service/default/shop/80 10.0.0.2:80 0 %, the last 3 responses unhealthy evicted until 2026-01-01T00:00:00.000Z',

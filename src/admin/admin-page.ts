@@ -56,7 +56,7 @@ function findings({ objects: all, problems, staleFiles }: StatusReport): Html {
       html`<span class="${severity === 'error' ? 'error' : 'warning'}">${severity}</span>`,
       objectName(origin),
       html`<code>${path}</code>`,
-      html`${message} <span class="quiet">[${code}]</span>`,
+      messageCell(message, code),
     ]),
   )
   const stale = staleFiles.map(
@@ -68,6 +68,13 @@ function findings({ objects: all, problems, staleFiles }: StatusReport): Html {
   if (rows.length + files.length + stale.length === 0) return html`<p class="good">No problems.</p>`
   return html`${stale}${files.length > 0 && html`<h3>In files</h3><ul>${bounded(files, '/status')}</ul>`}
 ${rows.length > 0 && rowsOf(['Severity', 'Object', 'Field', 'Problem'], rows, '/status')}`
+}
+
+/** Some messages quote an expression, with a caret below the place. */
+function messageCell(message: string, code: string): Html {
+  const [first = '', ...more] = message.split('\n')
+  const quoted = more.map((line) => html`${line}\n`)
+  return html`${first} <span class="quiet">[${code}]</span>${more.length > 0 && html`<pre>${quoted}</pre>`}`
 }
 
 function listeners(all: readonly ListenerReport[]): Html {
@@ -91,7 +98,11 @@ function routeTable(routes: readonly RouteItem[]): Html {
     lines(item.matches.map(describeMatch)),
     item.broken !== undefined
       ? html`<span class="error">cannot be served</span> ${item.broken}`
-      : lines(item.backends.length === 0 ? ['none'] : item.backends.map(describeReference)),
+      : lines(
+          item.backends.length === 0
+            ? ['none']
+            : item.backends.map((reference) => describeReference(reference, item.backends.length > 1)),
+        ),
   ])
   if (rows.length === 0) return nothing('No routes.')
   return rowsOf(['Route', 'Rule', 'Listeners', 'Matches', 'Backends'], rows, '/config_dump')
@@ -99,12 +110,12 @@ function routeTable(routes: readonly RouteItem[]): Html {
 
 function describeMatch({ path, method, headers, queryParams }: RouteMatch): string {
   const others = [...headers.map(({ name }) => `header ${name}`), ...queryParams.map(({ name }) => `parameter ${name}`)]
-  const also = others.length === 0 ? '' : `, if ${others.join(' and ')} match`
+  const also = others.length === 0 ? '' : `, with ${others.join(' and ')}`
   return `${method ?? 'any method'} ${path.type} ${path.value}${also}`
 }
 
-function describeReference({ backend, weight, path }: WeightedBackend): string {
-  return `${backend ?? `missing (${path})`}, weight ${weight}`
+function describeReference({ backend, weight, path }: WeightedBackend, isOneOfSeveral: boolean): string {
+  return `${backend ?? `missing (${path})`}${isOneOfSeveral ? `, weight ${weight}` : ''}`
 }
 
 function endpoints(all: readonly EndpointReport[]): Html {
