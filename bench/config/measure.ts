@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { InstanceEvents } from '#instance/events.ts'
 import { Instance } from '#instance/instance.ts'
+import { FileStore } from '#store/files.ts'
 import { routeFile, routesYaml, scaleOf, slicesFile, sliceYaml, writeObjects } from './objects.ts'
 
 /** The cost of one configuration, as JSON on standard output. Runs in a separate process, so that memory is measured per size. */
@@ -63,7 +64,7 @@ try {
   const anyPort = { host: '127.0.0.1', port: 0 }
   const instance = await Instance.start(
     {
-      files: [folder],
+      store: new FileStore([folder], { watch: true }),
       bind: '127.0.0.1',
       workers: WORKERS,
       logFormat: 'text',

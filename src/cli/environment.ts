@@ -1,5 +1,5 @@
+import type { VariableName } from '#api/process-variables.ts'
 import { UsageError } from './usage-error.ts'
-import type { VariableName } from './variables.ts'
 
 /** Environment variables of the process. Only those of the table can be read. */
 export type Environment = { readonly [V in VariableName]?: string | undefined }

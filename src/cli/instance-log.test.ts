@@ -324,6 +324,16 @@ const EVENTS: readonly (readonly [(log: InstanceLog) => void, text: readonly str
     { level: 'info', message: 'reloading the files and reopening the access log' },
   ],
   [
+    (log) => log.settingOfOther({ gateway: 'default/b', setting: 'workers' }),
+    ['warn one process serves all Gateways; a setting of this one is not in force gateway=default/b setting=workers'],
+    {
+      level: 'warn',
+      message: 'one process serves all Gateways; a setting of this one is not in force',
+      gateway: 'default/b',
+      setting: 'workers',
+    },
+  ],
+  [
     (log) => log.stopping({ minMs: 10_000, maxMs: 55_000 }),
     ['info stopping accept.seconds=10 finish.seconds=55'],
     { level: 'info', message: 'stopping', 'accept.seconds': 10, 'finish.seconds': 55 },

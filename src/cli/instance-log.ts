@@ -1,6 +1,7 @@
 import inspector from 'node:inspector'
 import type { Finding } from '#base/finding.ts'
 import type { KnownSecrets } from '#base/known-secrets.ts'
+import type { SharedSettings } from '#control/gateways/read-process-settings.ts'
 import type { InstanceEvents, ListenerState } from '#instance/events.ts'
 import type { Instance } from '#instance/instance.ts'
 import type { ShutdownTimes } from '#instance/shutdown-times.ts'
@@ -117,6 +118,19 @@ export class InstanceLog implements InstanceEvents {
 
   reloaded(): void {
     this.#log.log('info', 'reloading the files and reopening the access log')
+  }
+
+  /** A Gateway has another value for a setting of the process than an earlier one. */
+  settingOfOther({ gateway, setting }: SharedSettings['differing'][number]): void {
+    this.#log.log('warn', 'one process serves all Gateways; a setting of this one is not in force', {
+      gateway,
+      setting,
+    })
+  }
+
+  /** The settings of the process in ProxyParameters are not those with which it started. */
+  settingsChanged(): void {
+    this.#log.log('warn', 'logging, rawConfig or env of ProxyParameters changed; restart the gateway to apply it')
   }
 
   stopping({ minMs, maxMs }: ShutdownTimes): void {

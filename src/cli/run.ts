@@ -1,14 +1,18 @@
 import { closeSync, openSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { availableParallelism } from 'node:os'
+import { isDeepStrictEqual } from 'node:util'
 import { NotLoopback } from '#admin/admin-server.ts'
 import { PortInUse } from '#admin/port-in-use.ts'
+import type { VariableName } from '#api/process-variables.ts'
+import { readProcessSettings } from '#control/gateways/read-process-settings.ts'
 import { BadAddressPool } from '#instance/address-pool.ts'
 import { Instance } from '#instance/instance.ts'
 import type { HostPort, InstanceOptions } from '#instance/options.ts'
 import { StateFolder, StateFolderUnusable } from '#instance/state-folder.ts'
 import { CAN_SHARE_PORTS } from '#net/accept/listener.ts'
 import { ApplicationLog, type LogSettings } from '#observe/log/application-log.ts'
+import { FileStore } from '#store/files.ts'
 import { catchWarnings } from '#workers/catch-warnings.ts'
 import { readSessionKeys } from '#workers/sealer.ts'
 import { bodyMemory } from './body-memory.ts'
@@ -24,11 +28,10 @@ import { shutdownVariables } from './shutdown-variables.ts'
 import { Signals } from './signals.ts'
 import { transportSetting } from './transport-setting.ts'
 import { UsageError } from './usage-error.ts'
-import type { VariableName } from './variables.ts'
 
 export interface RunFlags extends ListenFlags, LogFlags, PathFlags {
   readonly state?: string
-  readonly workers?: string
+  readonly workers?: string | undefined
 }
 
 /** In the working directory. */
@@ -39,9 +42,17 @@ const START_FAILURES = [PortInUse, BadAddressPool, NotLoopback, StateFolderUnusa
 
 /** Runs a gateway until it is stopped. */
 export async function run(paths: readonly string[], flags: RunFlags): Promise<ExitCode> {
+  const files = objectPaths('run', paths, flags)
+  await using stops = new AsyncDisposableStack()
+  const store = stops.adopt(new FileStore(files, { watch: true }), (store) => store.close())
+  const shared = readProcessSettings(store.list())
+  // The workers get the same environment.
+  for (const [name, value] of Object.entries(shared.variables)) process.env[name] ||= value
   const settings = logSettings(flags, process.env)
-  const options = toOptions(objectPaths('run', paths, flags), flags, settings, process.env)
+  const workers = flags.workers ?? shared.workers?.toString()
+  const options = toOptions(store, { ...flags, workers }, settings, process.env)
   const log = new InstanceLog(new ApplicationLog(settings, openStandardError()))
+  for (const one of shared.differing) log.settingOfOther(one)
   const signals = new Signals()
   catchWarnings((fields) => log.message('warn', 'runtime warning', fields))
   let state: StateFolder
@@ -58,6 +69,12 @@ export async function run(paths: readonly string[], flags: RunFlags): Promise<Ex
     instance.reload()
     log.reloaded()
   })
+  let settingsChanged = false
+  store.subscribe(() => {
+    const changed = !isDeepStrictEqual(readProcessSettings(store.list()), shared)
+    if (changed && !settingsChanged) log.settingsChanged()
+    settingsChanged = changed
+  })
   instance.onQuit(() => signals.stop())
   log.started(instance)
   const note = writeRunningNote(state, instance)
@@ -70,7 +87,7 @@ export async function run(paths: readonly string[], flags: RunFlags): Promise<Ex
 }
 
 function toOptions(
-  files: readonly string[],
+  store: FileStore,
   flags: RunFlags,
   { format }: LogSettings,
   environment: Environment,
@@ -78,7 +95,7 @@ function toOptions(
   const addresses = listenAddresses(flags)
   const { bind } = addresses
   return {
-    files,
+    store,
     workers: workerCount(flags.workers),
     ...addresses,
     logFormat: format,

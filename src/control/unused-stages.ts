@@ -2,6 +2,7 @@ import type { GatewayObject } from '#api/gateway.ts'
 import type { ProxyParametersObject } from '#api/proxy-parameters.ts'
 import type { StageDefinition } from '#base/incremental/stage.ts'
 import { CONTROLLER_NAME, GATEWAY_CLASS } from './controller.ts'
+import { clusterSettings, settingsProblems } from './gateways/process-settings.ts'
 import { reportTo } from './open-context.ts'
 import type { Report } from './reporting.ts'
 import type { Tables } from './tables.ts'
@@ -14,26 +15,26 @@ export function parametersStage(tables: Tables): StageDefinition<ProxyParameters
     writes: [tables.findings],
     run([parameters], work, key) {
       const report = reportTo(tables, work)(parameters!)
-      reportParameters(parameters!, report)
-      if (work.read(tables.parametersUsed, key).length === 0) reportUnreferenced(report)
+      const problems = settingsProblems(parameters!.spec)
+      for (const found of problems) report({ ...found, code: 'parameters-invalid' })
+      reportClusterSettings(parameters!, report)
+      // Gateways that refer to unusable parameters say so.
+      if (problems.length === 0 && work.read(tables.parametersUsed, key).length === 0) reportUnreferenced(report)
     },
   }
 }
 
-/** Fields that should have an effect outside Kubernetes, but are not implemented yet (decision A-118). */
-const UNIMPLEMENTED_PARAMETERS = ['logging', 'rawConfig', 'env']
+/** Fields that have an effect outside Kubernetes as well (decision A-118). */
+const EVERYWHERE: ReadonlySet<string> = new Set(['logging', 'rawConfig', 'env', 'shutdown'])
 
-function reportParameters({ spec }: ProxyParametersObject, report: Report): void {
+function reportClusterSettings({ spec }: ProxyParametersObject, report: Report): void {
+  for (const [path, message] of clusterSettings(spec)) {
+    report({ path, code: 'parameters-only-on-kubernetes', message, severity: 'warning' })
+  }
   for (const field of Object.keys(spec)) {
-    if (field === 'shutdown') continue
-    const path = `spec.${field}`
-    if (UNIMPLEMENTED_PARAMETERS.includes(field)) {
-      const message = `not implemented yet: ${field} has no effect`
-      report({ path, code: 'not-implemented', message, severity: 'error' })
-    } else {
-      const message = `${field} takes effect only on Kubernetes`
-      report({ path, code: 'parameters-only-on-kubernetes', message, severity: 'warning' })
-    }
+    if (EVERYWHERE.has(field)) continue
+    const message = `${field} takes effect only on Kubernetes`
+    report({ path: `spec.${field}`, code: 'parameters-only-on-kubernetes', message, severity: 'warning' })
   }
 }
 

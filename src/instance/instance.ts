@@ -19,7 +19,7 @@ import type { PlanDelta } from '#plan/delta.ts'
 import { socketKey } from '#plan/socket.ts'
 import { BucketLevels } from '#state/bucket-levels.ts'
 import { createSlotMemory } from '#state/slots.ts'
-import { FileStore } from '#store/files.ts'
+import type { FileStore } from '#store/files.ts'
 import { availableMemory, bodyMemoryOf } from '#workers/body-memory.ts'
 import { releaseMemory } from '#workers/release-memory.ts'
 import { evictionReporter } from '#workers/report-eviction.ts'
@@ -116,8 +116,7 @@ export class Instance {
         bug: (decisionId, stack) => events.bug(decisionId, stack),
       },
     )
-    // Read while the workers load their code.
-    this.#store = new FileStore(options.files, { watch: true })
+    this.#store = options.store
     this.#translator = new Translator({ tlsMaterial: TLS_MATERIAL, address: gatewayAddresses(options) })
     this.#loop = startControlLoop({
       translator: this.#translator,

@@ -1,11 +1,12 @@
 import type { TransportSetting } from '#net/transport/choose-transports.ts'
+import type { FileStore } from '#store/files.ts'
 import type { SessionKeys } from '#workers/sealer.ts'
 import type { StateFolder } from './state-folder.ts'
 
 /** Settings of one instance; the command line and tests set them. */
 export interface InstanceOptions {
-  /** Files and folders with objects. */
-  readonly files: readonly string[]
+  /** The objects. The instance closes it. */
+  readonly store: FileStore
   /** Proxy workers. */
   readonly workers: number
   /** Address for listeners and for the metrics and readiness servers. */

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
-import { VARIABLES } from '#cli/variables.ts'
+import { VARIABLES } from '#api/process-variables.ts'
 
 const README = readFileSync('README.md', 'utf8')
 

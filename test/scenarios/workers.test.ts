@@ -2,6 +2,7 @@ import { request } from 'node:http'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startEcho } from '#examples/upstreams/echo.ts'
 import { Instance } from '#instance/instance.ts'
+import { FileStore } from '#store/files.ts'
 import { eventually } from '#test/support/eventually.ts'
 import { freePort } from '#test/support/free-port.ts'
 import { backendYaml, createObjectsFolder, gatewayYaml, joinYaml, routeYaml } from '#test/support/objects-folder.ts'
@@ -39,7 +40,7 @@ beforeAll(async () => {
   const local = { host: '127.0.0.1', port: 0 }
   instance = await Instance.start(
     {
-      files: [folder.path],
+      store: new FileStore([folder.path], { watch: true }),
       workers: 2,
       bind: '127.0.0.1',
       addressPool: undefined,

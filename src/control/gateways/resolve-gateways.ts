@@ -136,7 +136,7 @@ function hasClass(inventory: Inventory, { spec }: GatewayObject): boolean {
 }
 
 /** Whether this controller owns the class: by its `controllerName`, or, without a GatewayClass object, by the default name. */
-function isOwnClass(inventory: Inventory, name: string): boolean {
+export function isOwnClass(inventory: Inventory, name: string): boolean {
   const found = inventory.find('GatewayClass', '', name)
   return found === undefined ? name === GATEWAY_CLASS : found.spec.controllerName === CONTROLLER_NAME
 }

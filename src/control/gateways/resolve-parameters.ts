@@ -7,6 +7,7 @@ import { notFound } from '../references/not-found.ts'
 import { wrongReference } from '../references/wrong-reference.ts'
 import type { Report } from '../reporting.ts'
 import type { ConditionFault } from '../status/condition.ts'
+import { settingsProblems } from './process-settings.ts'
 
 /** The ProxyParameters of a Gateway and its class. */
 export interface GatewayParameters {
@@ -30,7 +31,7 @@ export function resolveParameters(inventory: Inventory, gateway: GatewayObject, 
   const objects: ProxyParametersObject[] = []
   const refused: string[] = []
   for (const reference of references) {
-    const found = findParameters(inventory, reference)
+    const found = usableParameters(inventory, reference)
     if (typeof found !== 'string') {
       objects.push(found)
       continue
@@ -63,6 +64,15 @@ interface ParametersReference {
   readonly kind: string
   readonly namespace: string
   readonly name: string
+}
+
+/** @returns the object, or the error message */
+function usableParameters(inventory: Inventory, reference: ParametersReference): ProxyParametersObject | string {
+  const found = findParameters(inventory, reference)
+  if (typeof found === 'string') return found
+  const [first] = settingsProblems(found.spec)
+  if (first === undefined) return found
+  return `ProxyParameters ${reference.namespace}/${reference.name} is not used: ${first.path}: ${first.message}`
 }
 
 /** @returns the object, or the error message */

@@ -1,0 +1,122 @@
+import { expect, test } from 'vitest'
+import { verifies } from '#test/support/verifies.ts'
+import { clusterSettings, settingsOf, settingsProblems } from './process-settings.ts'
+
+test('logging, rawConfig and env are variables of the process', () => {
+  const rawConfig = {
+    workers: 3,
+    accessLog: '/var/log/access.log',
+    adminAddress: '127.0.0.1:1',
+    metricsAddress: '0.0.0.0:2',
+    readinessAddress: '0.0.0.0:3',
+    bodyMemory: '64Mi',
+    transport: 'streams',
+  }
+  expect(settingsProblems({ rawConfig })).toEqual([])
+  expect(
+    settingsOf([{ rawConfig, logging: { level: 'warn', format: 'json' }, env: [{ name: 'POD_NAME', value: 'p' }] }]),
+  ).toEqual({
+    workers: 3,
+    variables: {
+      GATEWRIGHT_LOG_FORMAT: 'json',
+      GATEWRIGHT_LOG_LEVEL: 'warn',
+      GATEWRIGHT_ACCESS_LOG: '/var/log/access.log',
+      GATEWRIGHT_ADMIN_ADDR: '127.0.0.1:1',
+      GATEWRIGHT_STATS_ADDR: '0.0.0.0:2',
+      GATEWRIGHT_READINESS_ADDR: '0.0.0.0:3',
+      GATEWRIGHT_BODY_MEMORY: '64Mi',
+      GATEWRIGHT_TRANSPORT: 'streams',
+      POD_NAME: 'p',
+    },
+  })
+})
+
+const LEVEL = 'GATEWRIGHT_LOG_LEVEL'
+const FORMAT = 'GATEWRIGHT_LOG_FORMAT'
+
+verifies(
+  ['parameters.rawConfig/merged', 'parameters.rawConfig/typed-fields-win'],
+  'a typed field takes precedence over rawConfig, which sets the rest',
+  () => {
+    const { variables } = settingsOf([
+      { rawConfig: { logging: { level: 'debug', format: 'json' } }, logging: { level: 'error' } },
+    ])
+    expect(variables).toEqual({ [LEVEL]: 'error', [FORMAT]: 'json' })
+  },
+)
+
+test('the Gateway takes precedence over its class: variables by name, logging by field, rawConfig as a whole', () => {
+  const ofClass = {
+    logging: { level: 'debug', format: 'json' as const },
+    env: [
+      { name: 'GATEWAY', value: 'class' },
+      { name: 'POD_NAME', value: 'class' },
+    ],
+    rawConfig: { workers: 2, transport: 'streams' },
+  }
+  const own = { logging: { level: 'error' }, env: [{ name: 'POD_NAME', value: 'own' }], rawConfig: { workers: 4 } }
+  expect(settingsOf([ofClass, own])).toEqual({
+    workers: 4,
+    variables: { [LEVEL]: 'error', [FORMAT]: 'json', GATEWAY: 'class', POD_NAME: 'own' },
+  })
+})
+
+test('env takes precedence over logging; variables that the gateway does not read are left out', () => {
+  const env = [
+    { name: LEVEL, value: 'debug' },
+    { name: 'NODE_OPTIONS', value: '--inspect' },
+    { name: 'POD_NAME', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } },
+  ]
+  expect(settingsOf([{ logging: { level: 'error' }, env }]).variables).toEqual({ [LEVEL]: 'debug' })
+  expect([...clusterSettings({ env })]).toEqual([
+    ['spec.env[1]', 'NODE_OPTIONS takes effect only on Kubernetes: the gateway itself does not read this variable'],
+    ['spec.env[2].valueFrom', 'valueFrom of POD_NAME takes effect only on Kubernetes'],
+  ])
+})
+
+verifies(
+  ['parameters.env/expansion', 'parameters.env/expansion-escape'],
+  'a value may refer to an earlier variable',
+  () => {
+    const env = [
+      { name: 'ZONE', value: 'b' },
+      { name: 'POD_NAME', value: 'gw-$(ZONE)-$$(ZONE)-$(LATER)-$' },
+      { name: 'LATER', value: 'x' },
+    ]
+    expect(settingsOf([{ env }]).variables).toEqual({ POD_NAME: 'gw-b-$(ZONE)-$(LATER)-$' })
+  },
+)
+
+verifies('parameters.logging/level-single', 'one level, or one with levels of modules, which are reported', () => {
+  expect(settingsOf([{ logging: { level: 'debug' } }]).variables).toEqual({ [LEVEL]: 'debug' })
+  const modules = { logging: { level: 'proxy=debug, warn' } }
+  expect(settingsProblems(modules)).toEqual([])
+  expect(settingsOf([modules]).variables).toEqual({ [LEVEL]: 'warn' })
+  expect([...clusterSettings(modules)]).toEqual([
+    ['spec.logging.level', 'levels by module are not implemented yet; the level without a module applies to all'],
+  ])
+})
+
+test.each([
+  [
+    { logging: { level: 'loud' } },
+    'spec.logging.level',
+    '"loud" is not a level; levels are error, warn, info and debug',
+  ],
+  [
+    { logging: { level: 'info,proxy=loud' } },
+    'spec.logging.level',
+    '"loud" is not a level; levels are error, warn, info and debug',
+  ],
+  [
+    { rawConfig: { logging: { level: 'all' } } },
+    'spec.rawConfig.logging.level',
+    '"all" is not a level; levels are error, warn, info and debug',
+  ],
+  [{ rawConfig: { listeners: [] } }, 'spec.rawConfig.listeners', 'unknown field "listeners"'],
+  [{ rawConfig: { workers: 0 } }, 'spec.rawConfig.workers', 'must be between 1 and 256'],
+])('%j is a problem', (spec, path, message) => {
+  expect(settingsProblems(spec).map(({ path, message }) => [path, message])).toEqual([
+    [path, expect.stringContaining(message)],
+  ])
+})

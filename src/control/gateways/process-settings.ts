@@ -1,0 +1,106 @@
+import { isVariableName, type VariableName } from '#api/process-variables.ts'
+import type { ProxyParametersSpec } from '#api/proxy-parameters.ts'
+import { type RawConfig, rawConfig } from '#api/raw-config.ts'
+import { type ConfigProblem, problem, validate } from '#schema/index.ts'
+
+/** The settings of the process in ProxyParameters, as the environment variables with the same effect (decision A-118). */
+export interface ProcessSettings {
+  readonly variables: Readonly<Partial<Record<VariableName, string>>>
+  /** Number of workers, which no variable sets. */
+  readonly workers: number | undefined
+}
+
+const LEVELS = ['error', 'warn', 'info', 'debug'] as const
+
+type Logging = { readonly level?: string; readonly format?: string } | undefined
+
+/** Problems for which the parameters are not used: unknown members of `rawConfig`, unknown levels. */
+export function settingsProblems(spec: ProxyParametersSpec): readonly ConfigProblem[] {
+  const raw = validate(rawConfig, spec.rawConfig ?? {}, { path: 'spec.rawConfig' })
+  return [
+    ...levelProblems(spec.logging, 'spec.logging.level'),
+    ...raw.problems,
+    ...levelProblems(raw.value?.logging, 'spec.rawConfig.logging.level'),
+  ]
+}
+
+function levelProblems(logging: Logging, path: string): readonly ConfigProblem[] {
+  return levelsOf(logging).flatMap(({ level }) => {
+    if (LEVELS.some((known) => known === level)) return []
+    const message = `"${level}" is not a level; levels are ${LEVELS.slice(0, -1).join(', ')} and ${LEVELS.at(-1)}`
+    return [problem(path, 'unknown-value', message)]
+  })
+}
+
+/** Settings that have no effect outside Kubernetes, by path. */
+export function clusterSettings({ logging, rawConfig: raw, env = [] }: ProxyParametersSpec): Map<string, string> {
+  const found = new Map<string, string>()
+  const modules = (of: Logging, path: string) => {
+    if (levelsOf(of).some(({ module }) => module !== undefined))
+      found.set(path, 'levels by module are not implemented yet; the level without a module applies to all')
+  }
+  modules(logging, 'spec.logging.level')
+  modules(readRawConfig(raw).logging, 'spec.rawConfig.logging.level')
+  for (const [i, { name, valueFrom }] of env.entries()) {
+    if (!isVariableName(name))
+      found.set(
+        `spec.env[${i}]`,
+        `${name} takes effect only on Kubernetes: the gateway itself does not read this variable`,
+      )
+    else if (valueFrom !== undefined)
+      found.set(`spec.env[${i}].valueFrom`, `valueFrom of ${name} takes effect only on Kubernetes`)
+  }
+  return found
+}
+
+/**
+ * The settings of a Gateway from its parameters without problems, in rising precedence: those of its class, then its own. `env` merges by
+ * name, `logging` by field, `rawConfig` as a whole (decision A-119). `env` takes precedence over `logging`, and `logging` over `rawConfig`.
+ */
+export function settingsOf(parameters: readonly ProxyParametersSpec[]): ProcessSettings {
+  const raw = readRawConfig(parameters.findLast((spec) => spec.rawConfig !== undefined)?.rawConfig)
+  const logging = Object.assign({}, raw.logging, ...parameters.map((spec) => spec.logging)) as NonNullable<Logging>
+  const known: Partial<Record<VariableName, string | undefined>> = {
+    GATEWRIGHT_LOG_FORMAT: logging.format,
+    GATEWRIGHT_LOG_LEVEL: levelsOf(logging).find(({ module }) => module === undefined)?.level,
+    GATEWRIGHT_ACCESS_LOG: raw.accessLog,
+    GATEWRIGHT_ADMIN_ADDR: raw.adminAddress,
+    GATEWRIGHT_STATS_ADDR: raw.metricsAddress,
+    GATEWRIGHT_READINESS_ADDR: raw.readinessAddress,
+    GATEWRIGHT_BODY_MEMORY: raw.bodyMemory,
+    GATEWRIGHT_TRANSPORT: raw.transport,
+  }
+  const variables: Partial<Record<VariableName, string>> = {}
+  for (const [name, value] of [...Object.entries(known), ...expandEnv(parameters.flatMap(({ env = [] }) => env))]) {
+    if (value !== undefined && isVariableName(name)) variables[name] = value
+  }
+  return { variables, workers: raw.workers }
+}
+
+/** Without the members that are not valid; `settingsProblems` reports them. */
+function readRawConfig(value: unknown): RawConfig {
+  return validate(rawConfig, value ?? {}).value ?? {}
+}
+
+/** `info`, or `info,proxy=debug`. */
+function levelsOf(logging: Logging): { readonly module: string | undefined; readonly level: string }[] {
+  if (logging?.level === undefined) return []
+  return logging.level.split(',').map((entry) => {
+    const [first, second] = entry.trim().split('=')
+    return second === undefined ? { module: undefined, level: first! } : { module: first, level: second }
+  })
+}
+
+const REFERENCE = /\$\$|\$\(([^)]+)\)/g
+
+/** Values may refer to earlier variables as `$(NAME)`; `$$` is one `$`. A reference to an unknown variable is unchanged. */
+function expandEnv(env: NonNullable<ProxyParametersSpec['env']>): Map<string, string> {
+  const values = new Map<string, string>()
+  for (const { name, value, valueFrom } of env) {
+    if (valueFrom !== undefined) continue
+    const expand = (whole: string, other: string | undefined) =>
+      other === undefined ? '$' : (values.get(other) ?? whole)
+    values.set(name, (value ?? '').replace(REFERENCE, expand))
+  }
+  return values
+}

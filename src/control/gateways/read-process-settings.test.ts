@@ -1,0 +1,44 @@
+import { expect, test } from 'vitest'
+import { admitObject } from '#test/support/admit-object.ts'
+import { readProcessSettings } from './read-process-settings.ts'
+
+const parameters = (name: string, spec: object) => ({ kind: 'ProxyParameters', metadata: { name }, spec })
+const gateway = (name: string, of: string | undefined, gatewayClassName = 'gatewright') => ({
+  kind: 'Gateway',
+  metadata: { name },
+  spec: {
+    gatewayClassName,
+    listeners: [{ name: 'http', port: 8080, protocol: 'HTTP' }],
+    ...(of && { infrastructure: { parametersRef: { group: 'gatewright.dev', kind: 'ProxyParameters', name: of } } }),
+  },
+})
+const settingsOfAll = (...objects: readonly object[]) => readProcessSettings(objects.map((one) => admitObject(one)))
+
+test('without parameters there are no settings', () => {
+  expect(settingsOfAll(gateway('a', undefined))).toEqual({ variables: {}, workers: undefined, differing: [] })
+})
+
+test('the first Gateway with a setting decides; Gateways of other controllers and unusable parameters do not', () => {
+  const ofOthers = {
+    kind: 'GatewayClass',
+    metadata: { name: 'foreign' },
+    spec: { controllerName: 'example.com/other' },
+  }
+  expect(
+    settingsOfAll(
+      ofOthers,
+      parameters('loud', { logging: { level: 'debug' }, rawConfig: { workers: 7 } }),
+      parameters('bad', { logging: { level: 'warn' }, rawConfig: { listeners: [] } }),
+      parameters('one', { rawConfig: { workers: 2 } }),
+      parameters('two', { logging: { level: 'error' }, rawConfig: { workers: 3 } }),
+      gateway('d', 'two'),
+      gateway('c', 'one'),
+      gateway('b', 'bad'),
+      gateway('a', 'loud', 'foreign'),
+    ),
+  ).toEqual({
+    variables: { GATEWRIGHT_LOG_LEVEL: 'error' },
+    workers: 2,
+    differing: [{ gateway: 'default/d', setting: 'workers' }],
+  })
+})

@@ -1,0 +1,50 @@
+import type { KindName, ObjectsByKind } from '#api/kinds.ts'
+import { type ApiObject, keyOf, objectKey } from '#api/object.ts'
+import { byAge, type Inventory } from '../inventory.ts'
+import { type ProcessSettings, settingsOf } from './process-settings.ts'
+import { isOwnClass } from './resolve-gateways.ts'
+import { resolveParameters } from './resolve-parameters.ts'
+
+/** The settings of a process that serves all Gateways. */
+export interface SharedSettings extends ProcessSettings {
+  /** Settings that a later Gateway has with another value. */
+  readonly differing: readonly { readonly gateway: string; readonly setting: string }[]
+}
+
+/**
+ * Reads the settings of the process from the parameters of all Gateways of this controller. For each setting, the first Gateway that has
+ * it decides, in the order of namespaces and names.
+ */
+export function readProcessSettings(objects: readonly ApiObject[]): SharedSettings {
+  const inventory = inventoryOf(objects)
+  const variables: Record<string, string> = {}
+  let workers: number | undefined
+  const differing: { gateway: string; setting: string }[] = []
+  for (const gateway of inventory.all('Gateway')) {
+    if (!isOwnClass(inventory, gateway.spec.gatewayClassName)) continue
+    const parameters = resolveParameters(inventory, gateway, () => {}).objects.map(({ spec }) => spec)
+    const settings = settingsOf(parameters)
+    const { namespace, name } = gateway.metadata
+    const differs = (setting: string) => differing.push({ gateway: `${namespace}/${name}`, setting })
+    for (const [variable, value] of Object.entries(settings.variables)) {
+      variables[variable] ??= value
+      if (variables[variable] !== value) differs(variable)
+    }
+    workers ??= settings.workers
+    if (settings.workers !== undefined && settings.workers !== workers) differs('workers')
+  }
+  return { variables, workers, differing }
+}
+
+function inventoryOf(objects: readonly ApiObject[]): Inventory {
+  const byKey = new Map(objects.map((object) => [keyOf(object), object]))
+  const all = <Kind extends KindName>(kind: Kind) =>
+    objects.filter((object) => object.kind === kind).toSorted(byAge) as unknown as readonly ObjectsByKind[Kind][]
+  return {
+    all,
+    inNamespace: (kind, namespace) => all(kind).filter(({ metadata }) => metadata.namespace === namespace),
+    find: <Kind extends KindName>(kind: Kind, namespace: string, name: string) =>
+      byKey.get(objectKey(kind, namespace, name)) as unknown as ObjectsByKind[Kind] | undefined,
+    namespaceLabels: () => ({}),
+  }
+}

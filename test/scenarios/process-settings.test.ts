@@ -1,0 +1,95 @@
+import { afterEach, expect, test } from 'vitest'
+import { eventually } from '#test/support/eventually.ts'
+import { freePort } from '#test/support/free-port.ts'
+import { type GatewayOptions, startGateway, type TestGateway } from '#test/support/gateway.ts'
+import { createObjectsFolder, joinYaml, listenersYaml, type ObjectsFolder } from '#test/support/objects-folder.ts'
+import { verifies } from '#test/support/verifies.ts'
+
+let stops = new AsyncDisposableStack()
+afterEach(async () => {
+  await stops.disposeAsync()
+  stops = new AsyncDisposableStack()
+})
+
+const parametersYaml = (spec: object) => `
+apiVersion: gatewright.dev/v1alpha1
+kind: ProxyParameters
+metadata: { name: here }
+spec: ${JSON.stringify(spec)}
+`
+
+async function start(
+  spec: object,
+  options: Partial<GatewayOptions> = {},
+): Promise<{ gateway: TestGateway; folder: ObjectsFolder; port: number }> {
+  const port = await freePort()
+  const reference =
+    '  infrastructure: { parametersRef: { group: gatewright.dev, kind: ProxyParameters, name: here } }\n'
+  const gatewayYaml = listenersYaml('main', [`{ name: http, protocol: HTTP, port: ${port} }`], reference)
+  const answer = `
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: { name: all }
+spec: { parentRefs: [{ name: main }], rules: [{}] }
+---
+apiVersion: gatewright.dev/v1alpha1
+kind: ProxyPolicy
+metadata: { name: answer }
+spec:
+  targetRefs: [{ group: gateway.networking.k8s.io, kind: HTTPRoute, name: all }]
+  traffic: { transformation: { response: { set: [{ name: x-pod, value: env.podName }] } }, directResponse: { status: 200 } }
+`
+  const folder = await createObjectsFolder({
+    'all.yaml': joinYaml(gatewayYaml, answer),
+    'parameters.yaml': parametersYaml(spec),
+  })
+  stops.defer(folder.remove)
+  const gateway = stops.use(await startGateway({ files: [folder.path], workers: 1, ...options }))
+  return { gateway, folder, port }
+}
+
+verifies(
+  ['parameters.logging/format', 'parameters.env/set'],
+  'a gateway logs as its ProxyParameters say, and has their variables in all threads',
+  async () => {
+    const { gateway, port } = await start({
+      logging: { format: 'json', level: 'debug' },
+      env: [{ name: 'POD_NAME', value: 'pod-7' }],
+    })
+    const response = await fetch(gateway.url(port))
+    expect(response.headers.get('x-pod')).toBe('pod-7')
+    const lines = gateway.output.stderr
+      .split('\n')
+      .slice(0, -1)
+      .map((line) => JSON.parse(line) as { message: string })
+    expect(lines.map(({ message }) => message)).toContain('plan in force')
+    await eventually('the access log is JSON', () => gateway.output.stdout.startsWith('{"level":"info"') || undefined)
+  },
+)
+
+test('the command line and the environment take precedence', async () => {
+  const { gateway, port } = await start(
+    { logging: { format: 'json', level: 'error' }, env: [{ name: 'POD_NAME', value: 'pod-7' }] },
+    { arguments: ['--log-format', 'text'], environment: { GATEWRIGHT_LOG_LEVEL: 'info', POD_NAME: 'own' } },
+  )
+  expect(gateway.output.stderr).toMatch(/^\S+Z\tinfo\tlistening /)
+  expect((await fetch(gateway.url(port))).headers.get('x-pod')).toBe('own')
+})
+
+verifies(
+  ['parameters.logging/level-default', 'parameters.logging/format-default'],
+  'without settings the log is text from info on; a change is logged, because it needs a restart',
+  async () => {
+    const { gateway, folder } = await start({})
+    expect(gateway.output.stderr).toMatch(/^\S+Z\tinfo\tlistening /)
+    expect(gateway.output.stderr).not.toContain('plan in force')
+    await folder.write('parameters.yaml', parametersYaml({ logging: { level: 'debug' } }))
+    await eventually(
+      'the change is logged',
+      () =>
+        gateway.output.stderr.includes(
+          'warn\tlogging, rawConfig or env of ProxyParameters changed; restart the gateway to apply it',
+        ) || undefined,
+    )
+  },
+)
