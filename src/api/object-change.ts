@@ -4,6 +4,8 @@ import type { ApiObject } from './object.ts'
 export interface ObjectChange {
   readonly set: readonly ApiObject[]
   readonly removed: readonly ApiObject[]
+  /** Keys of all objects that the sources contain and that are not in use, because they are invalid. Undefined: as before. */
+  readonly refused?: ReadonlySet<string>
 }
 
 /** Collects changes until they are taken; several changes of an object count once. */

@@ -105,6 +105,7 @@ test('codes are API: none is renamed or dropped by accident, and each has one ki
     'not-implemented',
     'not-together',
     'number-inexact',
+    'object-refused',
     'out-of-range',
     'overridden-by-tie',
     'overridden-in-part',

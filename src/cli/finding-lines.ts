@@ -39,9 +39,13 @@ export function problemLines(problems: readonly FileProblem[], { advice = false 
   }
 }
 
-/** Findings with their places in the files. */
+/**
+ * Findings with their places in the files, without those about objects that are refused: the errors of such an object are problems of its
+ * file, and one cause is reported once.
+ */
 export function placeFindings(store: FileStore, findings: readonly Finding[]): FileProblem[] {
-  return findings.map(({ origin, ...problem }) => {
+  return findings.flatMap(({ origin, ...problem }) => {
+    if (problem.code === 'object-refused') return []
     const { file = '', line } = origin
     const position = store.locate(origin, problem.path) ?? { file, ...(line === undefined ? {} : { line, column: 1 }) }
     return { ...problem, ...position, message: `${describeName(origin)}: ${problem.message}` }

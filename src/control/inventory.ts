@@ -9,6 +9,8 @@ export interface Inventory {
   /** Objects of one namespace, in the order of `byAge`. */
   inNamespace<Kind extends KindName>(kind: Kind, namespace: string): readonly ObjectsByKind[Kind][]
   find<Kind extends KindName>(kind: Kind, namespace: string, name: string): ObjectsByKind[Kind] | undefined
+  /** Whether the sources contain the object, but it is invalid, and there is no earlier valid version. */
+  isRefused(kind: KindName, namespace: string, name: string): boolean
   /** Labels of a namespace. It need not exist as an object: files create namespaces implicitly (decision A-14). */
   namespaceLabels(namespace: string): Labels
 }

@@ -27,13 +27,14 @@ export function reportTo({ findings }: Tables, work: Work): ReportOn {
 }
 
 /** Records every read as a dependency of the node. */
-function trackedInventory({ objects, ofNamespace, ofKind }: Tables, work: Work): Inventory {
+function trackedInventory({ objects, ofNamespace, ofKind, refusedObjects }: Tables, work: Work): Inventory {
   const find: Inventory['find'] = (kind, namespace, name) =>
     work.read(objects[kind], objectKey(kind, namespace, name))[0]
   return {
     all: (kind) => work.read(ofKind, kind) as readonly ApiObject[] as never,
     inNamespace: (kind, namespace) => work.read(ofNamespace, `${kind}/${namespace}`) as readonly ApiObject[] as never,
     find,
+    isRefused: (kind, namespace, name) => work.count(refusedObjects, objectKey(kind, namespace, name)) > 0,
     namespaceLabels: (namespace) => ({
       ...find('Namespace', '', namespace)?.metadata.labels,
       'kubernetes.io/metadata.name': namespace,

@@ -11,7 +11,7 @@ import type { TranslatedBackend } from './backends/translate-backend.ts'
 import { byOrder, type Claim } from './gateways/claim.ts'
 import type { Listener } from './gateways/listener.ts'
 import type { ResolvedGateway, ResolvedListenerSet } from './gateways/resolve-gateways.ts'
-import { byAge } from './inventory.ts'
+import { byAge, compareText } from './inventory.ts'
 import type { AttachedPolicy } from './policies/attach-policy.ts'
 import { byLoser, type Overlap } from './policies/find-overlaps.ts'
 import type { SocketUser } from './policies/find-shared-sockets.ts'
@@ -35,6 +35,8 @@ export function createTables() {
     /** Written from outside: problems found while the plan was compiled, by object; states of sockets in the data plane, by socket. */
     problems: new Table<Finding>('problems'),
     bindings: new Table<Binding>('bindings'),
+    /** Written from outside: by object and by kind, the keys of objects that are invalid and have no earlier version. */
+    refusedObjects: new Table<string>('refusedObjects', compareText),
     /** Written from outside: by object, why its newest version is refused. */
     refusedEdits: new Table<string>('refusedEdits'),
     /** Written from outside: facts about backends that were observed in traffic. */
@@ -139,6 +141,21 @@ export function putObject(tables: Tables, object: ApiObject): void {
 
 export function removeObject(tables: Tables, object: ApiObject): void {
   writeObject(tables, object, [])
+}
+
+/** Replaces the objects that are not in use because they are invalid. */
+export function replaceRefused(
+  { refusedObjects }: Tables,
+  before: ReadonlySet<string>,
+  now: ReadonlySet<string>,
+): void {
+  for (const key of before) if (!now.has(key)) writeRefused(key, [])
+  for (const key of now) if (!before.has(key)) writeRefused(key, [key])
+
+  function writeRefused(key: string, rows: readonly string[]): void {
+    refusedObjects.put(key, key, rows)
+    refusedObjects.put(key.slice(0, key.indexOf('/')), key, rows)
+  }
 }
 
 // The cast is safe: the store has validated every object against the schema of its kind.

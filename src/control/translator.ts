@@ -26,7 +26,7 @@ import {
 import { materialStage } from './references/material-stage.ts'
 import { displacedStage, matchStage, routeStage, shadowStage } from './routes/route-stages.ts'
 import { addStatusStages, findingStage } from './status/status-stages.ts'
-import { createTables, putObject, removeObject, type Tables } from './tables.ts'
+import { createTables, putObject, removeObject, replaceRefused, type Tables } from './tables.ts'
 import type { Binding, StatusChange, Translation } from './translation.ts'
 import { noGatewayStage, parametersStage } from './unused-stages.ts'
 import { podStage, workloadReaderStage, workloadStage } from './workload-stages.ts'
@@ -96,6 +96,7 @@ export class Translator {
   readonly #changedStatuses = new Set<string>()
   readonly #items = new Map<string, PlanItem>()
   #findingsChanged = true
+  #refused: ReadonlySet<string> = new Set()
 
   constructor(options: TranslateOptions = {}) {
     this.#stages = buildStages(this.#tables, options)
@@ -118,9 +119,11 @@ export class Translator {
   }
 
   /** @param change valid objects @returns what changed in the plan */
-  apply({ set, removed }: ObjectChange): PlanChange {
+  apply({ set, removed, refused = this.#refused }: ObjectChange): PlanChange {
     for (const object of removed) removeObject(this.#tables, object)
     for (const object of set) putObject(this.#tables, object)
+    replaceRefused(this.#tables, this.#refused, refused)
+    this.#refused = refused
     this.#stages.update()
     return this.#takeItems()
   }

@@ -1,9 +1,12 @@
 import type { GatewayObject } from '#api/gateway.ts'
+import { objectKey } from '#api/object.ts'
 import type { ProxyParametersObject } from '#api/proxy-parameters.ts'
 import type { StageDefinition } from '#base/incremental/stage.ts'
+import { describeOrigin } from '#base/origin.ts'
 import { CONTROLLER_NAME, GATEWAY_CLASS } from './controller.ts'
 import { clusterSettings, settingsProblems } from './gateways/process-settings.ts'
 import { reportTo } from './open-context.ts'
+import { refusedText } from './references/not-found.ts'
 import type { Report } from './reporting.ts'
 import type { Tables } from './tables.ts'
 
@@ -52,14 +55,23 @@ export function noGatewayStage(tables: Tables): StageDefinition<true> {
     writes: [tables.findings],
     run(_, work) {
       if (work.count(tables.served, 'any') > 0) return
+      const origin = { kind: 'GatewayClass', namespace: '', name: GATEWAY_CLASS }
+      const report = reportTo(tables, work)({ origin })
       const gateways = work.read(tables.ofKind, 'Gateway') as readonly GatewayObject[]
+      const usedClasses = gateways.map(({ spec }) => objectKey('GatewayClass', '', spec.gatewayClassName))
+      const refusedClasses = work.read(tables.refusedObjects, 'GatewayClass').filter((key) => usedClasses.includes(key))
+      const [refused] = [...work.read(tables.refusedObjects, 'Gateway'), ...refusedClasses]
+      if (refused !== undefined) {
+        const [kind = '', namespace = '', name = ''] = refused.split('/')
+        const message = `no port is open: ${refusedText(describeOrigin({ kind, namespace, name }))}`
+        return report({ path: '', code: 'object-refused', message, severity: 'warning' })
+      }
       const classes = [...new Set(gateways.map(({ spec }) => spec.gatewayClassName))].join(', ')
       const message =
         gateways.length === 0
           ? `there is no Gateway, so no port is open; create one with gatewayClassName ${GATEWAY_CLASS}`
           : `no port is open: no Gateway has a GatewayClass of ${CONTROLLER_NAME}, such as ${GATEWAY_CLASS}; the Gateways have ${classes}`
-      const origin = { kind: 'GatewayClass', namespace: '', name: GATEWAY_CLASS }
-      reportTo(tables, work)({ origin })({ path: '', code: 'no-gateway', message, severity: 'warning' })
+      report({ path: '', code: 'no-gateway', message, severity: 'warning' })
     },
   }
 }

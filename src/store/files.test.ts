@@ -174,6 +174,25 @@ test('an object that was never good is absent', () => {
   expect(files.problems()).toHaveLength(1)
 })
 
+test('refused are the objects that are invalid and not in use', () => {
+  write('a.yaml', `${configMap('a')}---\n${invalid('b')}---\n${configMap('c').replace('v1', 'v2')}`)
+  write('d.yaml', invalid('d'))
+  write('e.yaml', configMap('d'))
+  const files = open()
+  expect([...files.refused()]).toEqual(['ConfigMap/default/b', 'ConfigMap/default/c'])
+  expect(files.takeChange().refused).toEqual(files.refused())
+
+  // `a` keeps its last valid version.
+  write('a.yaml', `${invalid('a')}---\n${configMap('b')}`)
+  files.reload()
+  expect(files.takeChange().refused).toEqual(new Set())
+  expect(namesOf(files)).toEqual(['b a.yaml', 'a a.yaml', 'd e.yaml'])
+
+  rmSync(path('e.yaml'))
+  files.reload()
+  expect([...files.refused()]).toEqual(['ConfigMap/default/d'])
+})
+
 test('the same object in two files: the first file has it', () => {
   write('a.yaml', configMap('x', 'first'))
   write('b.yaml', configMap('x', 'second'))

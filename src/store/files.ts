@@ -71,7 +71,16 @@ export class FileStore implements ObjectStore {
   }
 
   takeChange(): ObjectChange {
-    return this.#objects.takeChange()
+    return { ...this.#objects.takeChange(), refused: this.refused() }
+  }
+
+  /** Keys of the objects that the files contain, but that are invalid, and have no earlier valid version. */
+  refused(): ReadonlySet<string> {
+    const found = new Set<string>()
+    for (const { refused } of this.#files.values()) {
+      for (const key of refused) if (!this.#objects.has(key)) found.add(key)
+    }
+    return found
   }
 
   subscribe(onChange: () => void): () => void {

@@ -16,6 +16,8 @@ export interface LoadedFile {
   readonly sources: ReadonlyMap<string, string | undefined>
   readonly objects: readonly ApiObject[]
   readonly problems: readonly FileProblem[]
+  /** Keys of the objects that the text contains and that are invalid. */
+  readonly refused: readonly string[]
   /** Keys of the objects that are kept from an earlier version. */
   readonly kept: readonly string[]
   /** Since when (ms since the epoch) objects are kept from an earlier version; undefined if none are. */
@@ -38,15 +40,19 @@ export function reloadFile({ environment, ...read }: ReadFile, before: LoadedFil
   const known = before?.objects ?? []
   const invalid = [...parsed.refused, ...refused]
   const kept = parsed.parses ? known.filter((object) => invalid.includes(keyOf(object))) : known
-  const all = { objects: [...objects, ...kept], problems: [...parsed.problems, ...problems] }
+  const all = { refused: invalid, objects: [...objects, ...kept], problems: [...parsed.problems, ...problems] }
   return build({ ...read, parsed, sources, ...all }, kept, before)
 }
 
 /** A file that exists but cannot be read keeps all its objects. */
 export function unreadableFile(found: FileProblem, signature: string, before: LoadedFile | undefined): LoadedFile {
-  const objects = before?.objects ?? []
+  const { objects = [], refused = [] } = before ?? {}
   const { text, parsed, sources } = before ?? { text: undefined, parsed: undefined, sources: new Map() }
-  return build({ file: found.file, signature, text, parsed, sources, objects, problems: [found] }, objects, before)
+  return build(
+    { file: found.file, signature, text, parsed, sources, objects, refused, problems: [found] },
+    objects,
+    before,
+  )
 }
 
 function build(

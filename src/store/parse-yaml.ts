@@ -172,8 +172,10 @@ function checkObject(value: unknown, line: number, file: string): CheckResult {
     return { problems: missing.map(([field]) => problem(field, 'required', `${field} is required in a file`)) }
   }
   const info = recognise(String(apiVersion), String(kind))
-  if ('code' in info) return { problems: [info] }
-  return admit(value, { info, file, line })
+  if (!('code' in info)) return admit(value, { info, file, line })
+  const known = info.severity === 'error' ? findKind(String(kind)) : undefined
+  const name = known === undefined ? undefined : nameOf(value, known)
+  return { ...(name === undefined ? {} : { name }), problems: [info] }
 }
 
 /** The kind of an object in a file, or the reason why it is not supported. */

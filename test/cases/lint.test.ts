@@ -43,8 +43,10 @@ test('rules that a caller can flip, as `gatewright lint -v` prints them', () => 
   expect(text).toBe(readFileSync(golden, 'utf8'))
 })
 
-test('names from other gateways, and names that are almost right, as `gatewright lint` prints them', () => {
-  const file = 'test/cases/lint/other-names.yaml'
+test.each([
+  ['names from other gateways, and names that are almost right', 'test/cases/lint/other-names.yaml'],
+  ['each error once, not again at what refers to its object', 'test/cases/lint/refused-objects.yaml'],
+])('%s, as `gatewright lint` prints them', (_, file) => {
   const golden = file.replace('.yaml', '.txt')
   const text = `${linted(file).lines.join('\n')}\n`
   if (isUpdate) writeFileSync(golden, text)

@@ -45,6 +45,8 @@ function inventoryOf(objects: readonly ApiObject[]): Inventory {
     inNamespace: (kind, namespace) => all(kind).filter(({ metadata }) => metadata.namespace === namespace),
     find: <Kind extends KindName>(kind: Kind, namespace: string, name: string) =>
       byKey.get(objectKey(kind, namespace, name)) as unknown as ObjectsByKind[Kind] | undefined,
+    // Without reports, the reason does not matter.
+    isRefused: () => false,
     namespaceLabels: () => ({}),
   }
 }

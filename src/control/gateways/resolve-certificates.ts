@@ -80,8 +80,10 @@ function resolveCertificate(
     return { code: 'reference-not-permitted', reason: 'RefNotPermitted', message }
   }
   const secret = inventory.find('Secret', namespace, ref.name)
-  if (secret === undefined)
-    return { code: 'secret-not-found', reason: INVALID, message: notFound(inventory, 'Secret', namespace, ref.name) }
+  if (secret === undefined) {
+    const object = { kind: 'Secret', namespace, name: ref.name } as const
+    return { ...notFound(inventory, 'secret-not-found', object), reason: INVALID }
+  }
   const data = secretData(secret)
   const fault = certificateFault(data, tlsMaterial)
   if (fault === undefined) {

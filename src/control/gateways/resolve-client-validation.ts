@@ -101,7 +101,7 @@ function resolveAuthority(
   const data = kind === 'Secret' ? dataOfSecret(inventory, namespace, name) : dataOfMap(inventory, namespace, name)
   if (data === undefined) {
     const code = kind === 'Secret' ? 'secret-not-found' : 'config-map-not-found'
-    return { code, reason: INVALID, message: notFound(inventory, kind, namespace, name) }
+    return { ...notFound(inventory, code, { kind, namespace, name }), reason: INVALID }
   }
   const fault = authorityFault(data[ENTRY], tlsMaterial)
   if (fault === undefined) return objectKey(kind, namespace, name)

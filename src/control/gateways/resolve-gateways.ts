@@ -7,7 +7,8 @@ import { type AllowedNamespaces, allowsNamespace, reportAllowedNamespaces } from
 import { CONTROLLER_NAME, GATEWAY_CLASS, GATEWAY_GROUP } from '../controller.ts'
 import { normaliseHostname } from '../hostname.ts'
 import type { Inventory } from '../inventory.ts'
-import { notFound } from '../references/not-found.ts'
+import { notFound, refusedText } from '../references/not-found.ts'
+import { wrongReference } from '../references/wrong-reference.ts'
 import type { Report } from '../reporting.ts'
 import type { ConditionFault } from '../status/condition.ts'
 import type { TranslationContext } from '../translation-context.ts'
@@ -89,11 +90,14 @@ export function reportOrphan({ inventory, reportOn }: TranslationContext, set: L
   const report = reportOn(set)
   const gateway = isGateway(set.spec.parentRef) ? inventory.find('Gateway', namespace, name) : undefined
   if (gateway !== undefined) return reportClasslessParent(inventory, gateway, { path: 'spec.parentRef', report })
-  const missing = isGateway(set.spec.parentRef)
-    ? notFound(inventory, 'Gateway', namespace, name)
-    : `${kind} of group "${group}" ${namespace}/${name} not found`
-  const message = `${missing}; the listeners of this ListenerSet are not served`
-  report({ path: 'spec.parentRef', code: 'parent-not-found', message, severity: 'error' })
+  const { code, message } = isGateway(set.spec.parentRef)
+    ? notFound(inventory, 'parent-not-found', { kind: 'Gateway', namespace, name })
+    : {
+        code: 'parent-not-found' as const,
+        message: wrongReference({ group, kind }, { Gateway: GATEWAY_GROUP }).message,
+      }
+  const effect = 'the listeners of this ListenerSet are not served'
+  report({ path: 'spec.parentRef', code, message: `${message}; ${effect}`, severity: 'error' })
 }
 
 /** Key of the parent Gateway of a ListenerSet; undefined if the parent is an object of another kind. */
@@ -110,11 +114,17 @@ function isGateway({ group, kind }: ListenerSetObject['spec']['parentRef']): boo
 function reportUnknownClass(inventory: Inventory, gateway: GatewayObject, report: Report): void {
   if (hasClass(inventory, gateway)) return
   const { gatewayClassName } = gateway.spec
+  const path = 'spec.gatewayClassName'
+  const effect = 'no controller serves this Gateway'
+  if (inventory.isRefused('GatewayClass', '', gatewayClassName)) {
+    const message = `${refusedText(`GatewayClass ${gatewayClassName}`)}; ${effect}`
+    return report({ path, code: 'object-refused', message, severity: 'error' })
+  }
   const known = [GATEWAY_CLASS, ...inventory.all('GatewayClass').map(({ metadata }) => metadata.name)]
   const nearest = suggest(gatewayClassName, known)
   const hint = nearest === undefined ? '' : `, did you mean "${nearest}"?`
-  const message = `GatewayClass ${gatewayClassName} not found; no controller serves this Gateway${hint}`
-  report({ path: 'spec.gatewayClassName', code: 'gateway-class-not-found', message, severity: 'error' })
+  const message = `GatewayClass ${gatewayClassName} not found; ${effect}${hint}`
+  report({ path, code: 'gateway-class-not-found', message, severity: 'error' })
 }
 
 /** Reports that an object is attached to a Gateway that belongs to nobody, because its class does not exist. */
@@ -125,8 +135,11 @@ export function reportClasslessParent(
 ): void {
   if (hasClass(inventory, gateway)) return
   const { metadata, spec } = gateway
-  const message = `Gateway ${metadata.namespace}/${metadata.name} is not served: GatewayClass ${spec.gatewayClassName} not found`
-  report({ path, code: 'gateway-class-not-found', message, severity: 'warning' })
+  const title = `GatewayClass ${spec.gatewayClassName}`
+  const isRefused = inventory.isRefused('GatewayClass', '', spec.gatewayClassName)
+  const why = isRefused ? refusedText(title) : `${title} not found`
+  const message = `Gateway ${metadata.namespace}/${metadata.name} is not served: ${why}`
+  report({ path, code: isRefused ? 'object-refused' : 'gateway-class-not-found', message, severity: 'warning' })
 }
 
 function hasClass(inventory: Inventory, { spec }: GatewayObject): boolean {

@@ -1,6 +1,7 @@
 import type { GatewayObject } from '#api/gateway.ts'
 import type { GatewayClassObject } from '#api/gateway-class.ts'
 import type { ProxyParametersObject } from '#api/proxy-parameters.ts'
+import type { ConfigProblem } from '#base/config-problem.ts'
 import { OWN_GROUP } from '../controller.ts'
 import type { Inventory } from '../inventory.ts'
 import { notFound } from '../references/not-found.ts'
@@ -32,12 +33,12 @@ export function resolveParameters(inventory: Inventory, gateway: GatewayObject, 
   const refused: string[] = []
   for (const reference of references) {
     const found = usableParameters(inventory, reference)
-    if (typeof found !== 'string') {
+    if (!('code' in found)) {
       objects.push(found)
       continue
     }
-    refused.push(found)
-    report({ path: reference.path, code: 'parameters-invalid', message: found, severity: 'error' })
+    refused.push(found.message)
+    report({ path: reference.path, ...found, severity: 'error' })
   }
   if (refused.length === 0) return { objects }
   return { objects, fault: { reason: 'InvalidParameters', message: refused.join('; ') } }
@@ -52,9 +53,9 @@ export function classFault(
   if (spec.parametersRef === undefined) return undefined
   const path = 'spec.parametersRef'
   const found = findParameters(inventory, { path, namespace: '', ...spec.parametersRef })
-  if (typeof found !== 'string') return undefined
-  report({ path, code: 'parameters-invalid', message: found, severity: 'error' })
-  return { reason: 'InvalidParameters', message: found }
+  if (!('code' in found)) return undefined
+  report({ path, ...found, severity: 'error' })
+  return { reason: 'InvalidParameters', message: found.message }
 }
 
 interface ParametersReference {
@@ -66,22 +67,27 @@ interface ParametersReference {
   readonly name: string
 }
 
-/** @returns the object, or the error message */
-function usableParameters(inventory: Inventory, reference: ParametersReference): ProxyParametersObject | string {
+type Unusable = Pick<ConfigProblem, 'code' | 'message'>
+
+/** @returns the object, or why it cannot be used */
+function usableParameters(inventory: Inventory, reference: ParametersReference): ProxyParametersObject | Unusable {
   const found = findParameters(inventory, reference)
-  if (typeof found === 'string') return found
+  if ('code' in found) return found
   const [first] = settingsProblems(found.spec)
   if (first === undefined) return found
-  return `ProxyParameters ${reference.namespace}/${reference.name} is not used: ${first.path}: ${first.message}`
+  const title = `ProxyParameters ${reference.namespace}/${reference.name}`
+  return { code: 'parameters-invalid', message: `${title} is not used: ${first.path}: ${first.message}` }
 }
 
-/** @returns the object, or the error message */
+/** @returns the object, or why it cannot be found */
 function findParameters(
   inventory: Inventory,
   { group, kind, namespace, name }: ParametersReference,
-): ProxyParametersObject | string {
+): ProxyParametersObject | Unusable {
   if (group !== OWN_GROUP || kind !== 'ProxyParameters') {
-    return `parametersRef: ${wrongReference({ group, kind }, { ProxyParameters: OWN_GROUP }).message}`
+    const { message } = wrongReference({ group, kind }, { ProxyParameters: OWN_GROUP })
+    return { code: 'parameters-invalid', message: `parametersRef: ${message}` }
   }
-  return inventory.find('ProxyParameters', namespace, name) ?? notFound(inventory, 'ProxyParameters', namespace, name)
+  const found = inventory.find('ProxyParameters', namespace, name)
+  return found ?? notFound(inventory, 'parameters-invalid', { kind: 'ProxyParameters', namespace, name })
 }

@@ -74,10 +74,10 @@ function entriesOf(inventory: Inventory, policy: ProxyPolicyObject): readonly En
       ...ref,
       path: `spec.targetRefs[${index}]`,
       find: (kind) => [inventory.find(kind, namespace, ref.name) ?? []].flat(),
-      notFound: (kind) => ({
-        code: 'target-not-found',
-        message: `Policy is not attached: ${notFound(inventory, kind, namespace, ref.name)}`,
-      }),
+      notFound: (kind) => {
+        const { code, message } = notFound(inventory, 'target-not-found', { kind, namespace, name: ref.name })
+        return { code, message: `Policy is not attached: ${message}` }
+      },
     }
   })
   const selectors = (policy.spec.targetSelectors ?? []).map((selector, index): Entry => {

@@ -2,6 +2,7 @@ import type { ApiObject } from '#api/object.ts'
 import type { FindingCode } from '#base/findings.ts'
 import { type BackendRef, backendKey } from '#plan/backend-key.ts'
 import { GATEWAY_GROUP, OWN_GROUP } from '../controller.ts'
+import type { Inventory } from '../inventory.ts'
 import type { ConditionFault } from '../status/condition.ts'
 import type { TranslationContext } from '../translation-context.ts'
 import { notFound } from './not-found.ts'
@@ -42,16 +43,22 @@ export function resolveBackend(
   }
   if (!isService) {
     if (inventory.find('ProxyBackend', namespace, name) !== undefined) return { key }
-    return fault(key, 'backend-not-found', 'BackendNotFound', notFound(inventory, 'ProxyBackend', namespace, name))
+    return missing(key, inventory, { kind: 'ProxyBackend', namespace, name })
   }
   const service = inventory.find('Service', namespace, name)
-  if (service === undefined) {
-    return fault(key, 'backend-not-found', 'BackendNotFound', notFound(inventory, 'Service', namespace, name))
-  }
+  if (service === undefined) return missing(key, inventory, { kind: 'Service', namespace, name })
   const ports = (service.spec.ports ?? []).map((it) => it.port)
   if (ports.includes(port!)) return { key }
   const message = `Service ${namespace}/${name} has no port ${port}; it has ${ports.join(', ') || 'none'}`
   return fault(key, 'backend-port-unknown', 'BackendNotFound', message, '.port')
+}
+
+function missing(
+  key: string | undefined,
+  inventory: Inventory,
+  object: Parameters<typeof notFound>[2],
+): BackendResolution {
+  return { key, fault: { ...notFound(inventory, 'backend-not-found', object), reason: 'BackendNotFound', field: '' } }
 }
 
 function fault(

@@ -91,8 +91,9 @@ function resolveSecret(progress: Progress, { entries }: Reference, { name }: { n
   const { namespace } = progress.field.object.metadata
   const secret = progress.context.inventory.find('Secret', namespace, name)
   if (secret === undefined) {
-    const message = notFound(progress.context.inventory, 'Secret', namespace, name)
-    return addFault(progress, path, 'secret-not-found', message)
+    const object = { kind: 'Secret', namespace, name } as const
+    const { code, message } = notFound(progress.context.inventory, 'secret-not-found', object)
+    return addFault(progress, path, code, message)
   }
   progress.material.push(objectKey('Secret', namespace, name))
   const missing = missingEntries(Object.keys(secretData(secret)), entries)
@@ -110,8 +111,9 @@ function resolveConfigMap(progress: Progress, { entries }: Reference, { name }: 
   const map = progress.context.inventory.find('ConfigMap', namespace, name)
   const title = `ConfigMap ${namespace}/${name}`
   if (map === undefined) {
-    const message = notFound(progress.context.inventory, 'ConfigMap', namespace, name)
-    return addFault(progress, path, 'config-map-not-found', message)
+    const object = { kind: 'ConfigMap', namespace, name } as const
+    const { code, message } = notFound(progress.context.inventory, 'config-map-not-found', object)
+    return addFault(progress, path, code, message)
   }
   progress.material.push(objectKey('ConfigMap', namespace, name))
   const missing = missingEntries([...Object.keys(map.data ?? {}), ...Object.keys(map.binaryData ?? {})], entries)

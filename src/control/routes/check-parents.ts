@@ -3,6 +3,7 @@ import type { ParentReference } from '#api/parent-reference.ts'
 import { GATEWAY_GROUP } from '../controller.ts'
 import { reportClasslessParent } from '../gateways/resolve-gateways.ts'
 import type { Inventory } from '../inventory.ts'
+import { wrongReference } from '../references/wrong-reference.ts'
 import type { Report } from '../reporting.ts'
 import type { RouteObject } from './route-object.ts'
 
@@ -38,9 +39,9 @@ export function firstEqual(refs: readonly ParentReference[], index: number, own:
   return refs.findIndex((ref) => identity(ref) === wanted)
 }
 
-export function isParentKind(
-  ref: ParentReference,
-): ref is ParentReference & { readonly kind: 'Gateway' | 'ListenerSet' } {
+export function isParentKind<Ref extends Pick<ParentReference, 'group' | 'kind'>>(
+  ref: Ref,
+): ref is Ref & { readonly kind: 'Gateway' | 'ListenerSet' } {
   return ref.group === GATEWAY_GROUP && (ref.kind === 'Gateway' || ref.kind === 'ListenerSet')
 }
 
@@ -49,7 +50,10 @@ function reportForeignKind({ group, kind }: ParentReference, path: string, repor
   const isMesh = group === '' && kind === 'Service'
   const field = group === GATEWAY_GROUP || isMesh ? 'kind' : 'group'
   const title = `a ${kind}${group === '' ? '' : ` of ${group}`}`
-  const message = `this controller attaches routes to Gateways and ListenerSets, not to ${title}; this parent has no effect`
+  const why = isParentKind({ group: GATEWAY_GROUP, kind })
+    ? wrongReference({ group, kind }, { [kind]: GATEWAY_GROUP }).message
+    : `this controller attaches routes to Gateways and ListenerSets, not to ${title}`
+  const message = `${why}; this parent has no effect`
   report({ path: `${path}.${field}`, code: 'no-effect', message, severity: isMesh ? 'advice' : 'warning' })
 }
 

@@ -62,7 +62,9 @@ function matchParent(context: RouteContext, route: RouteObject, ref: ParentRefer
   const listeners = context.listenersOf(objectKey(ref.kind, namespace, ref.name))
   if (listeners === undefined) {
     if (context.inventory.find(ref.kind, namespace, ref.name) !== undefined) return undefined
-    return refuse('parent-not-found', 'NoMatchingParent', notFound(context.inventory, ref.kind, namespace, ref.name))
+    const object = { kind: ref.kind, namespace, name: ref.name }
+    const { code, message } = notFound(context.inventory, 'parent-not-found', object)
+    return refuse(code, 'NoMatchingParent', message)
   }
   return selectListeners(context, route, ref, { parent, listeners })
 }
