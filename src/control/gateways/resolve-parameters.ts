@@ -76,7 +76,7 @@ function usableParameters(inventory: Inventory, reference: ParametersReference):
   const [first] = settingsProblems(found.spec)
   if (first === undefined) return found
   const title = `ProxyParameters ${reference.namespace}/${reference.name}`
-  return { code: 'parameters-invalid', message: `${title} is not used: ${first.path}: ${first.message}` }
+  return { code: 'object-refused', message: `${title} is not used: ${first.path}: ${first.message}` }
 }
 
 /** @returns the object, or why it cannot be found */
