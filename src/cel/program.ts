@@ -13,6 +13,7 @@ import { type MembersRead, membersRead } from './members-read.ts'
 import { findMismatches, type Mismatch } from './mismatches.ts'
 import { parseType } from './parse-type.ts'
 import { parseInto } from './parser.ts'
+import { NO_RESULT, type PossibleResults, type Presence, possibleResults } from './possible-results.ts'
 import { print } from './printer.ts'
 import { type Note, noteAt, type Problem, ProblemList, type Range } from './source.ts'
 import { formatType, type Type } from './type.ts'
@@ -62,6 +63,8 @@ export interface Compiled<C> {
    * `except` (lower case) are ignored.
    */
   readonly mismatch: (path: string, wanted: boolean, except: ReadonlySet<string>) => Note | undefined
+  /** The results that an evaluation may have if some variables are known to be present or absent. */
+  readonly possibleResults: (presence: Presence) => PossibleResults
 }
 
 /** Parses, checks and compiles an expression. Never throws; all problems are reported at once. */
@@ -81,6 +84,7 @@ export function compile<C>(source: string, environment: Environment<C>, options:
   const reads: Omit<Compiled<C>, 'program' | 'problems'> = {
     membersRead: (path) => membersRead(expr, checked, environment, path),
     mismatch: (path, wanted, except) => firstMismatch(findMismatches(expr, checked, path, wanted), except, source),
+    possibleResults: (presence) => possibleResults(expr, checked, presence),
   }
   if (problems.hasErrors && options.lenient !== true) return { problems: problems.problems, ...reads }
   const budgetOf = environment.budgetOf ?? ownBudget()
@@ -107,7 +111,11 @@ export function compile<C>(source: string, environment: Environment<C>, options:
   return { program, problems: problems.problems, ...reads }
 }
 
-const NOTHING_READ = { membersRead: () => new Set<string>(), mismatch: () => undefined }
+const NOTHING_READ: Omit<Compiled<never>, 'program' | 'problems'> = {
+  membersRead: () => new Set<string>(),
+  mismatch: () => undefined,
+  possibleResults: () => NO_RESULT,
+}
 
 function firstMismatch(mismatches: readonly Mismatch[], except: ReadonlySet<string>, source: string): Note | undefined {
   const first = mismatches.find(({ member }) => !except.has(member.toLowerCase()))

@@ -6,6 +6,8 @@ import {
   Flattened,
   type MembersRead,
   type Note,
+  type PossibleResults,
+  type Presence,
   type Program,
   toExactJson,
   toJson,
@@ -98,6 +100,7 @@ class CelExpression implements Expression {
   readonly broken = false
   readonly requestFields: MembersRead
   readonly canFail: Expression['canFail']
+  readonly #environment: ExpressionEnvironment
   readonly #program: Program<Exchange>
   /** Limits are reported to the caller of the step. */
   readonly #reportsLimits: boolean
@@ -111,12 +114,17 @@ class CelExpression implements Expression {
     this.requestFields = requestFields
     this.#evasions = evasions.map((evasion) => (evasion === undefined ? undefined : describe(evasion)))
     this.canFail = program.canFail === undefined ? undefined : describe(program.canFail)
+    this.#environment = environment
     this.#program = program
     this.#reportsLimits = decides(environment)
   }
 
   evasion(wanted: boolean): string | undefined {
     return this.#evasions[wanted ? 1 : 0]
+  }
+
+  possibleResults(presence: Presence): PossibleResults {
+    return compile(this.source, environmentOf(this.#environment)).possibleResults(presence)
   }
 
   isTrue(exchange: Exchange, atLimit = false): boolean {
@@ -231,6 +239,7 @@ function brokenExpression(source: string, where: string): Expression {
     broken: true,
     canFail: undefined,
     evasion: () => undefined,
+    possibleResults: () => ({ true: false, false: false, absent: false }),
     isTrue: () => false,
     test: () => undefined,
     text: () => undefined,

@@ -1,3 +1,4 @@
+import type { PossibleResults, Presence } from '#cel/index.ts'
 import type { Exchange, Json } from './exchange.ts'
 
 /** The environment of an expression determines the available variables. */
@@ -34,6 +35,11 @@ export interface Expression {
    * way is known; only used for conditions.
    */
   evasion(wanted: boolean): string | undefined
+  /**
+   * The results that an evaluation may have if some variables are known to be present or absent; none for a broken expression. Compiles
+   * again, because few ask for it.
+   */
+  possibleResults(presence: Presence): PossibleResults
   /** The expression does not compile, so every evaluation fails. The problem has been reported. */
   readonly broken: boolean
   /** How an evaluation can fail, with its position; undefined if no way is known, and for a broken expression. */

@@ -110,6 +110,7 @@ function expressionOf(source: string, result: string | number | undefined): Expr
     broken: false,
     canFail: undefined,
     evasion: () => undefined,
+    possibleResults: () => ({ true: false, false: true, absent: false }),
     isTrue: () => false,
     test: () => false,
     text: () => undefined,

@@ -108,6 +108,19 @@ test.each([GATEWAY, ROUTE, 'ProxyBackend/default/b'])(
   },
 )
 
+test.each([GATEWAY, 'ProxyBackend/default/b'])(
+  'rules for MCP are checked with those of other policies: %s',
+  (target) => {
+    const of = (policy: string, expression: string) =>
+      policyItem('backend.mcp', target, { authorization: rules('Allow', expression) }, { policy })
+    expect(findings(of('a', 'mcp.tool.name != "x"'))).toEqual([
+      'ProxyPolicy a spec.backend.mcp.authorization.policy.matchExpressions[0]: advice rule-hides-kind',
+    ])
+    expect(findings(of('a', 'mcp.tool.name != "x"'), of('b', 'has(mcp.prompt)'))).toEqual([])
+    expect(findings(of('a', 'mcp.tool.name != "x"'), of('b', '1 +'))).toHaveLength(2)
+  },
+)
+
 test('a backend type that is not implemented yet is an error', () => {
   const item = backendItem('b', { type: 'aws', spec: {} })
   expect(findings(item)).toEqual(['ProxyBackend b spec.aws: error not-implemented'])

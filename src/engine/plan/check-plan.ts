@@ -2,6 +2,7 @@ import { policyDefinition } from '#api/policy-fields.ts'
 import type { Finding } from '#base/finding.ts'
 import { Stages, type Work } from '#base/incremental/stage.ts'
 import { Table } from '#base/incremental/table.ts'
+import type { Origin } from '#base/origin.ts'
 import { NO_PLAN_NAMES } from '#exchange/exchange.ts'
 import type { PlanChange } from '#plan/delta.ts'
 import type { BackendItem, PlanItem, PolicyItem, SecretItem } from '#plan/item.ts'
@@ -13,7 +14,7 @@ import { buildCalledBackend } from '../backend/called-backends.ts'
 import type { LiveBackend } from '../backend/live-backend.ts'
 import { compileSetting, mergeSection } from '../merge/build-chain.ts'
 import { PlanCompileContext, quietContext, type SharedState } from '../merge/compile-context.ts'
-import { isSourceOf } from '../merge/merge.ts'
+import { allSourcesOf, isSourceOf } from '../merge/merge.ts'
 import type { Lookups } from './lookups.ts'
 import { byPrecedence } from './plan-index.ts'
 
@@ -148,13 +149,15 @@ export class PlanCheck {
       },
     }
     const context = new PlanCompileContext(lookups, recording, (finding) => {
-      const { kind, namespace, name } = finding.origin
-      work.write(this.#problems, `${kind}/${namespace}/${name}`, finding)
+      const key = originKey(finding.origin)
+      // Other policies report their own problems.
+      if (item.kind === 'policy' && key !== originKey(item.origin)) return
+      work.write(this.#problems, key, finding)
     })
     if (item.kind === 'policy') {
       // Problems of what never applies would contradict its status, which says that it is overridden.
       if (isOverridden(item, lookups)) return
-      checkPolicy(item, context)
+      checkPolicy(item, lookups, context)
       adviseOnCombination(item, { lookups, context, silent: quietContext(lookups, state) })
     } else checkBackend(item, { lookups, context, state: recording })
   }
@@ -201,6 +204,10 @@ export class PlanCheck {
   }
 }
 
+function originKey({ kind, namespace, name }: Origin): string {
+  return `${kind}/${namespace}/${name}`
+}
+
 /** The reference with the shortest cache duration, of all references to one key set. */
 function mostUrgent(rows: readonly WantedKeySet[]): WantedKeySet | undefined {
   return rows.toSorted((a, b) => a.address.cacheMs - b.address.cacheMs)[0]
@@ -214,9 +221,16 @@ function isOverridden(item: PolicyItem, lookups: Lookups): boolean {
   return sources !== undefined && !sources.some(({ key }) => key === item.key)
 }
 
-function checkPolicy(item: PolicyItem, context: PlanCompileContext): void {
-  const definition = policyDefinition(item.section, item.field)
-  if (definition !== undefined && isSourceOf(definition, item)) definition.compile([item], context)
+/** Rules that apply from every level are checked with those of other policies for the same target. */
+function checkPolicy(item: PolicyItem, lookups: Lookups, context: PlanCompileContext): void {
+  const { section, phase, target } = item
+  const definition = policyDefinition(section, item.field)
+  if (definition === undefined || !isSourceOf(definition, item)) return
+  const sources =
+    definition.accumulates === undefined
+      ? [item]
+      : allSourcesOf(definition, mergeSection({ section, phase, targets: [target] }, lookups))
+  definition.compile(sources, context)
 }
 
 interface CheckContext {

@@ -66,9 +66,20 @@ test('a Deny rule that may fail is said to; with a guard it may not', () => {
   const { problems } = compileTestMcp({ targets: [{ name: 'a' }] }, [
     { authorization: { action: 'Deny', policy: { matchExpressions: ['mcp.tool.name != "echo"'] } } },
     { authorization: { action: 'Deny', policy: { matchExpressions: ['has(mcp.tool.name) && mcp.tool.name != "x"'] } } },
-    { authorization: { action: 'Allow', policy: { matchExpressions: ['mcp.tool.name == "echo"'] } } },
+    { authorization: { action: 'Allow', policy: { matchExpressions: ['has(mcp.tool) && mcp.tool.name == "echo"'] } } },
   ])
   expect(problems).toEqual(['spec.backend.mcp.authorization.policy.matchExpressions[0] deny-can-fail'])
+})
+
+test('an Allow rule that hides prompts and resources is reported, unless a rule of another policy is for those', () => {
+  const tools = {
+    authorization: { action: 'Allow', policy: { matchExpressions: ['mcp.tool.name != "x"'] } },
+  } as const
+  const prompts = { authorization: { action: 'Allow', policy: { matchExpressions: ['has(mcp.prompt)'] } } } as const
+  expect(compileTestMcp({ targets: [{ name: 'a' }] }, [tools]).problems).toEqual([
+    'spec.backend.mcp.authorization.policy.matchExpressions[0] rule-hides-kind',
+  ])
+  expect(compileTestMcp({ targets: [{ name: 'a' }] }, [tools, prompts]).problems).toEqual([])
 })
 
 test('authentication that cannot be carried out lets nobody in', () => {

@@ -1,8 +1,7 @@
-import type { Expression } from '#exchange/expression.ts'
 import { ruleProblems } from '#exchange/rule-problems.ts'
 import type { CompileContext, PolicySource } from '#policies/policy.ts'
-import type { AuthorizationSpec } from '#policies/shared/authorization/authorization.ts'
 import type { McpAuthorization } from './authorization.ts'
+import { findHidingRules, type McpRule } from './hidden-kinds.ts'
 import type { BackendMcpSpec } from './policy-schema.ts'
 
 /** `backend.mcp` of all levels combined and prepared. */
@@ -24,18 +23,27 @@ function compileAuthorization(
   policies: readonly PolicySource<BackendMcpSpec>[],
   context: CompileContext,
 ): McpAuthorization {
-  const rules: Record<AuthorizationSpec['action'], Expression[]> = { Allow: [], Deny: [], Require: [] }
+  const rules: Rule[] = []
   for (const source of policies) {
     const { authorization } = source.spec
     authorization?.policy.matchExpressions.forEach((text, index) => {
       const path = `.authorization.policy.matchExpressions[${index}]`
       const expression = context.expression(source, path, text, 'mcp', 'condition')
-      for (const problem of ruleProblems(authorization.action, expression)) context.report(source, path, problem)
-      rules[authorization.action].push(expression)
+      const { action } = authorization
+      for (const problem of ruleProblems(action, expression)) context.report(source, path, problem)
+      rules.push({ action, expression, source, path })
     })
   }
-  const broken = Object.values(rules).some((expressions) => expressions.some((rule) => rule.broken))
-  return { broken, deny: rules.Deny, require: rules.Require, allow: rules.Allow }
+  for (const { rule, problem } of findHidingRules(rules)) context.report(rule.source, rule.path, problem)
+  const ofAction = (wanted: McpRule['action']) =>
+    rules.filter(({ action }) => action === wanted).map(({ expression }) => expression)
+  const broken = rules.some(({ expression }) => expression.broken)
+  return { broken, deny: ofAction('Deny'), require: ofAction('Require'), allow: ofAction('Allow') }
+}
+
+interface Rule extends McpRule {
+  readonly source: PolicySource<BackendMcpSpec>
+  readonly path: string
 }
 
 /** Authentication that is not implemented must not let any request through. */

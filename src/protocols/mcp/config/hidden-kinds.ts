@@ -1,0 +1,94 @@
+import type { ConfigProblem } from '#base/config-problem.ts'
+import type { Expression } from '#exchange/expression.ts'
+import type { AuthorizationSpec } from '#policies/shared/authorization/authorization.ts'
+import type { ItemKind } from './authorization.ts'
+
+/** A rule of `backend.mcp.authorization`. */
+export interface McpRule {
+  readonly action: AuthorizationSpec['action']
+  readonly expression: Expression
+}
+
+export interface HidingRule<Rule> {
+  readonly rule: Rule
+  readonly problem: Omit<ConfigProblem, 'path'>
+}
+
+const KINDS: readonly ItemKind[] = ['tool', 'prompt', 'resource']
+
+/**
+ * The Allow and Require rules that hide items of whole kinds only because their evaluation fails for them: `mcp.tool.name != "x"` fails for
+ * prompts and resources. Rules that are false instead (`has(mcp.tool.name) && ...`) hide them on purpose, and so do Allow rules
+ * for several kinds.
+ */
+export function findHidingRules<Rule extends McpRule>(rules: readonly Rule[]): readonly HidingRule<Rule>[] {
+  const judged = rules.map((rule) => ({ rule, ...judge(rule.expression) }))
+  const allow = judged.filter(({ rule }) => rule.action === 'Allow')
+  const allowed = KINDS.filter((kind) => allow.some(({ matched }) => matched.includes(kind)))
+  const isIntended = (kind: ItemKind) =>
+    judged.some((one) => one.rule.action === 'Deny' && one.always.includes(kind)) ||
+    judged.some((one) => one.rule.action === 'Require' && one.never.includes(kind)) ||
+    (!allowed.includes(kind) && allow.some(({ never }) => never.includes(kind)))
+  const hiding: HidingRule<Rule>[] = []
+  for (const { rule, failing } of judged) {
+    if (rule.action === 'Deny' || (rule.action === 'Allow' && allowed.length > 1)) continue
+    const hidden = failing.filter((kind) => !isIntended(kind))
+    if (hidden.length > 0) hiding.push({ rule, problem: problemOf(rule, hidden) })
+  }
+  return hiding
+}
+
+interface Judgement {
+  /** Kinds of items for which it can be true. */
+  readonly matched: readonly ItemKind[]
+  /** Kinds of items for which it is not true, and can fail. */
+  readonly failing: readonly ItemKind[]
+  /** Kinds of items for which it is always true. */
+  readonly always: readonly ItemKind[]
+  /** Kinds of items for which it is always false. */
+  readonly never: readonly ItemKind[]
+}
+
+function judge(expression: Expression): Judgement {
+  const results = KINDS.map((kind) => ({ kind, ...expression.possibleResults((path) => presence(path, kind)) }))
+  const kinds = (wanted: (of: (typeof results)[number]) => boolean) => results.filter(wanted).map(({ kind }) => kind)
+  return {
+    matched: kinds((of) => of.true),
+    failing: kinds((of) => !of.true && of.absent),
+    always: kinds((of) => of.true && !of.false && !of.absent),
+    never: kinds((of) => of.false && !of.true && !of.absent),
+  }
+}
+
+/** The members of an item are all present, and those of other kinds all absent. */
+function presence(path: string, kind: ItemKind): boolean | undefined {
+  const other = KINDS.find((each) => path.startsWith(`mcp.${each}.`))
+  return other === undefined ? undefined : other === kind
+}
+
+function problemOf({ action, expression }: McpRule, hidden: readonly ItemKind[]): Omit<ConfigProblem, 'path'> {
+  const read = KINDS.filter((kind) => membersRead(expression, kind).length > 0)
+  const what = `this ${action} rule hides all ${listOf(hidden.map((kind) => `${kind}s`))}: it reads ${listOf(read.map((kind) => `mcp.${kind}`))}`
+  return {
+    code: 'rule-hides-kind',
+    severity: 'advice',
+    message: `${what}, which other items do not have, and fails for them; ${insteadOf(expression, read)}`,
+  }
+}
+
+function insteadOf(expression: Expression, read: readonly ItemKind[]): string {
+  const { source } = expression
+  const [kind] = read
+  const member = kind === undefined ? undefined : membersRead(expression, kind)[0]
+  if (read.length > 1 || member === undefined) return 'guard each of them with has()'
+  const rule = /\|\||&&|\?/.test(source) ? `(${source})` : source
+  return `write ${rule} || !has(${member}) to restrict only ${kind}s, or has(${member}) && ${rule} to hide the rest`
+}
+
+function membersRead({ references }: Pick<Expression, 'references'>, kind: ItemKind): string[] {
+  return [...references].filter((path) => path.startsWith(`mcp.${kind}.`))
+}
+
+function listOf(words: readonly string[]): string {
+  return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`
+}
