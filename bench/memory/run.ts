@@ -8,6 +8,7 @@ import { findObstacle } from '../tools.ts'
 import { startUpstreams } from '../upstreams.ts'
 import { waitForAnswer } from '../wait-for-answer.ts'
 import { KeptConnections } from './keep-connections.ts'
+import { measureStart } from './start.ts'
 
 const CONNECTIONS = 10_000
 const ROUNDS = 4
@@ -27,6 +28,7 @@ async function main(): Promise<number> {
     return 2
   }
   const scratch = scratchFolder()
+  await measureStart(scratch)
   startUpstreams(scratch)
   const gateway = startCandidate('gatewright', scratch)
   await waitForAnswer(gateway, SMALL)

@@ -1,6 +1,5 @@
-import Type, { type TLiteral } from 'typebox'
 import type { Origin } from '#base/origin.ts'
-import { object, openObject, type Parsed, required, type TSchema, text } from '#schema/index.ts'
+import { literal, object, openObject, type Parsed, required, type TSchema, text } from '#schema/index.ts'
 import { type ObjectMeta, objectMeta } from './object-meta.ts'
 
 /** An object of any kind: the common members, and its origin. */
@@ -26,7 +25,7 @@ export type ObjectOf<S extends TSchema> = Omit<Parsed<S>, 'metadata'> & {
 function envelope<const Kind extends string>(kind: Kind) {
   return {
     apiVersion: required(text(), 'API group and version.'),
-    kind: required(Type.Literal(kind) as TLiteral<Kind>, 'Kind of the object.'),
+    kind: required(literal(kind), 'Kind of the object.'),
     metadata: required(objectMeta, 'Standard object metadata.'),
   }
 }

@@ -150,6 +150,8 @@ export class Instance {
     await instance.#untilApplied()
     instance.#levelFile?.start()
     instance.#started = true
+    // Loading code leaves garbage, and so does a first plan of any size.
+    releaseMemory()
     return instance
   }
 
@@ -258,7 +260,7 @@ export class Instance {
     this.#reloads.count(problems.every(({ severity }) => severity !== 'error'))
     this.#loop.apply(change)
     this.#loop.refused(refusedEdits(stale))
-    if (change.set.length >= BIG_CHANGE) this.#publishing = this.#publishing.then(releaseMemory)
+    if (this.#started && change.set.length >= BIG_CHANGE) this.#publishing = this.#publishing.then(releaseMemory)
   }
 
   #reportBug(error: unknown): void {

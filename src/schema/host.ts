@@ -1,5 +1,5 @@
 import ipaddr from 'ipaddr.js'
-import { annotate } from './modifiers.ts'
+import { annotate } from './build.ts'
 import type { ScalarRefusal } from './node.ts'
 import { shortString } from './scalars.ts'
 

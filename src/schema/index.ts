@@ -1,9 +1,9 @@
 export type { Static, TSchema } from 'typebox'
 export type { ConfigProblem } from '#base/config-problem.ts'
+export { annotate } from './build.ts'
 export { describeRules, describeType } from './describe.ts'
 export { host } from './host.ts'
 export {
-  annotate,
   defaulted,
   deprecated,
   described,
@@ -50,6 +50,7 @@ export {
   intOrString,
   json,
   kindName,
+  literal,
   longString,
   namespaceName,
   objectName,

@@ -1,12 +1,7 @@
-import Type, { type Static, type TOptional, type TSchema } from 'typebox'
+import type { Static, TOptional, TSchema } from 'typebox'
 import type { Meanings } from '#base/products.ts'
+import { annotate, asOptional } from './build.ts'
 import { nodeOf } from './node.ts'
-
-/** A copy of a schema with more keywords. It keeps TypeBox's non-enumerable properties, which a spread would lose. */
-export function annotate<S extends TSchema>(schema: S, keywords: object): S {
-  const copy = Object.defineProperties({}, Object.getOwnPropertyDescriptors(schema))
-  return Object.assign(copy, keywords) as S
-}
 
 /** A text that must never appear in output. */
 export function secret<S extends TSchema>(schema: S, part: 'whole' | 'after-colon' = 'whole'): S {
@@ -35,7 +30,7 @@ export function described<S extends TSchema>(description: string, schema: S): S 
 
 /** An optional field without a default. @param description default: that of the schema */
 export function optional<S extends TSchema>(schema: S, description?: string): TOptional<S> {
-  return Type.Optional(description === undefined ? schema : annotate(schema, { description })) as TOptional<S>
+  return asOptional(description === undefined ? schema : annotate(schema, { description }))
 }
 
 /**
@@ -43,7 +38,7 @@ export function optional<S extends TSchema>(schema: S, description?: string): TO
  * only at use, take `optional` and document them in the description.
  */
 export function defaulted<S extends TSchema>(schema: S, value: Static<S>, description: string): S {
-  return Type.Optional(annotate(schema, { description, default: value })) as TSchema as S
+  return asOptional(annotate(schema, { description, default: value })) as TSchema as S
 }
 
 /** A field that is still supported but deprecated (lint and status say so); `replacedBy` is the path of its replacement. */

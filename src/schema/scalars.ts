@@ -1,6 +1,7 @@
-import Type, { type TBoolean, type TEnum, type TInteger, type TString, type TUnknown, type TUnsafe } from 'typebox'
+import type { TBoolean, TEnum, TInteger, TLiteral, TString, TUnknown, TUnsafe } from 'typebox'
 import { parseByteSize } from '#base/byte-size.ts'
 import { parseDuration } from '#base/duration.ts'
+import { build } from './build.ts'
 import type { ScalarName, ScalarRefusal } from './node.ts'
 
 /** A scalar refusal when the text does not match; the pattern also goes into generated JSON Schema. */
@@ -16,14 +17,15 @@ interface TextBounds {
 
 /** Free text; bounds count code points. */
 export function text({ min, max }: TextBounds = {}): TString {
-  return Type.String({
+  return build({
+    type: 'string',
     ...(min === undefined ? {} : { minLength: min }),
     ...(max === undefined ? {} : { maxLength: max }),
   })
 }
 
 function namedText(scalar: ScalarName, min: number, max: number, more: object = {}): TString {
-  return Type.String({ scalar, minLength: min, maxLength: max, ...more })
+  return build({ type: 'string', scalar, minLength: min, maxLength: max, ...more })
 }
 
 /** 1 to 256 characters. */
@@ -88,7 +90,7 @@ export function sectionName(): TString {
 /** The name of an object: a DNS subdomain (decision A-01). */
 export function objectName(): TString {
   const message = 'must be lower-case letters, digits, "-" and ".", starting and ending with a letter or digit'
-  return Type.String({ minLength: 1, maxLength: 253, ...subdomain('invalid-name', message) })
+  return build({ type: 'string', minLength: 1, maxLength: 253, ...subdomain('invalid-name', message) })
 }
 
 /** The name of an object in a reference of a Gateway API kind, which has no pattern: a name that no object can have stays unresolved. */
@@ -98,7 +100,8 @@ export const referencedName = (): TString => text({ min: 1, max: 253 })
 export function namespaceName(): TString {
   const pattern = `^${LABEL}$`
   const message = 'must be lower-case letters, digits and "-", starting and ending with a letter or digit'
-  return Type.String({
+  return build({
+    type: 'string',
     minLength: 1,
     maxLength: 63,
     pattern,
@@ -110,14 +113,20 @@ export function namespaceName(): TString {
 export function groupName(): TString {
   const pattern = `^$|^${SUBDOMAIN}$`
   const message = 'must be an API group such as "gateway.networking.k8s.io", or empty for the core group'
-  return Type.String({ maxLength: 253, pattern, check: matching(new RegExp(pattern), 'invalid-name', message) })
+  return build({
+    type: 'string',
+    maxLength: 253,
+    pattern,
+    check: matching(new RegExp(pattern), 'invalid-name', message),
+  })
 }
 
 /** The kind in a reference. */
 export function kindName(): TString {
   const pattern = '^[a-zA-Z]([-a-zA-Z0-9]*[a-zA-Z0-9])?$'
   const message = 'must be the name of a kind such as "Service"'
-  return Type.String({
+  return build({
+    type: 'string',
     minLength: 1,
     maxLength: 63,
     pattern,
@@ -141,7 +150,7 @@ export function duration({ min }: DurationBounds = {}): TString {
     }
     return ms < leastMs ? { code: 'out-of-range', message: `must be at least ${min}` } : undefined
   }
-  return Type.String({ scalar: 'Duration', ...(min === undefined ? {} : { minimumDuration: min }), check })
+  return build({ type: 'string', scalar: 'Duration', ...(min === undefined ? {} : { minimumDuration: min }), check })
 }
 
 /** A duration or an expression that yields one; every text that is not a duration is an expression. */
@@ -163,7 +172,7 @@ export function byteSize({ min = 1, max = 4_294_967_295 }: ByteSizeBounds = {}):
     if (bytes !== undefined && bytes >= min && bytes <= max) return undefined
     return { code: 'out-of-range', message: `must be at least ${min} and at most ${max} bytes` }
   }
-  return Type.Unsafe<string | number>({ scalar: 'ByteSize', intOrString: true, minLength: 1, maxLength: 32, check })
+  return build({ scalar: 'ByteSize', intOrString: true, minLength: 1, maxLength: 32, check })
 }
 
 const QUANTITY = /^[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+|[KMGTPE]i|[numkMGTPE])?$/
@@ -171,7 +180,7 @@ const QUANTITY = /^[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+|[KMGT
 /** A Kubernetes quantity (cpu, memory); kept as written. */
 export function quantity(): TUnsafe<string | number> {
   const message = 'must be a quantity such as 1, "500m" or "128Mi"'
-  return Type.Unsafe<string | number>({
+  return build({
     scalar: 'Quantity',
     intOrString: true,
     check: matching(QUANTITY, 'invalid-quantity', message),
@@ -179,7 +188,7 @@ export function quantity(): TUnsafe<string | number> {
 }
 
 /** An integer or a name. */
-export const intOrString = (): TUnsafe<string | number> => Type.Unsafe<string | number>({ intOrString: true })
+export const intOrString = (): TUnsafe<string | number> => build({ intOrString: true })
 
 interface IntegerBounds {
   readonly min?: number
@@ -188,24 +197,30 @@ interface IntegerBounds {
 
 /** An integer. */
 export function integer({ min, max }: IntegerBounds = {}): TInteger {
-  return Type.Integer({
+  return build({
+    type: 'integer',
     ...(min === undefined ? {} : { minimum: min }),
     ...(max === undefined ? {} : { maximum: max }),
   })
 }
 
-export const boolean = (): TBoolean => Type.Boolean()
+export const boolean = (): TBoolean => build({ type: 'boolean' })
 
 /** A port number. */
 export const port = (): TInteger => integer({ min: 1, max: 65_535 })
 
 /** One of a fixed set of values, case-sensitive. */
 export function enumOf<const Values extends readonly string[]>(...values: Values): TEnum<[...Values]> {
-  return Type.Enum([...values], { type: 'string' }) as TEnum<[...Values]>
+  return build({ type: 'string', enum: values })
+}
+
+/** Exactly this text. */
+export function literal<const Value extends string>(value: Value): TLiteral<Value> {
+  return build({ type: 'string', const: value })
 }
 
 /** Any JSON value; null counts as a value. */
-export const json = (): TUnknown => Type.Unknown({ scalar: 'JSON' })
+export const json = (): TUnknown => build({ scalar: 'JSON' })
 
 /** Text with a format that is specific to this field. */
 export function formattedText(bounds: TextBounds, check: (value: string) => ScalarRefusal | undefined): TString {

@@ -1,16 +1,16 @@
-import Type, { type Static, type TArray, type TObject, type TProperties, type TRecord, type TSchema } from 'typebox'
+import type { Static, TArray, TObject, TProperties, TRecord, TSchema } from 'typebox'
 import type { ConfigProblem } from '#base/config-problem.ts'
-import { annotate } from './modifiers.ts'
+import { annotate, build, buildObject } from './build.ts'
 import { type DeepReadonly, type FieldGroup, nodeOf, type ObjectRule } from './node.ts'
 
 /** An object with exactly these fields; unknown fields are refused. */
 export function object<P extends TProperties>(properties: P): TObject<P> {
-  return Type.Object(properties)
+  return buildObject(properties)
 }
 
 /** A platform object of which only these fields are read; unknown ones are kept and reported as warnings (decision A-07). */
 export function openObject<P extends TProperties>(properties: P): TObject<P> {
-  return Type.Object(properties, { open: true })
+  return buildObject(properties, { open: true })
 }
 
 interface ListBounds {
@@ -23,12 +23,12 @@ function itemBounds({ min, max }: ListBounds) {
 }
 
 export function list<S extends TSchema>(item: S, bounds: ListBounds = {}): TArray<S> {
-  return Type.Array(item, itemBounds(bounds))
+  return build({ type: 'array', items: item, ...itemBounds(bounds) })
 }
 
 /** A list without duplicates. */
 export function setOf<S extends TSchema>(item: S, bounds: ListBounds = {}): TArray<S> {
-  return Type.Array(item, { ...itemBounds(bounds), uniqueBy: [] })
+  return build({ type: 'array', items: item, ...itemBounds(bounds), uniqueBy: [] })
 }
 
 /** A list in which no two items have the same value in the key fields. */
@@ -37,21 +37,27 @@ export function listMap<P extends TProperties>(
   item: TObject<P>,
   bounds: ListBounds = {},
 ): TArray<TObject<P>> {
-  return Type.Array(item, { ...itemBounds(bounds), uniqueBy: typeof keys === 'string' ? [keys] : keys })
+  return build({
+    type: 'array',
+    items: item,
+    ...itemBounds(bounds),
+    uniqueBy: typeof keys === 'string' ? [keys] : keys,
+  })
 }
 
 /** A map with free keys; bounds count the entries. */
 export function mapOf<S extends TSchema>(value: S, { min, max }: ListBounds = {}): TRecord<string, S> {
-  const record = Type.Record(Type.String(), value, {
+  return build({
+    type: 'object',
+    additionalProperties: value,
     ...(min === undefined ? {} : { minProperties: min }),
     ...(max === undefined ? {} : { maxProperties: max }),
   })
-  return annotate(record, { additionalProperties: value }) as TRecord<string, S>
 }
 
 /** An object with any members. */
 export function jsonObject(): TRecord<string, TSchema> {
-  return mapOf(Type.Unknown({ scalar: 'JSON' }))
+  return mapOf(build({ scalar: 'JSON' }))
 }
 
 type FieldsOf<S extends TObject> = keyof S['properties'] & string

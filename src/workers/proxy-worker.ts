@@ -26,9 +26,6 @@ import { countTurns } from './watchdog.ts'
 const start = workerData as WorkerStart
 const port = parentPort!
 
-/** Size of a first plan, in characters, whose garbage is worth collecting before there is traffic. */
-const BIG_PLAN = 1_000_000
-
 catchWarnings((fields) => warn('runtime warning', fields))
 let planVersion = 0
 let hasGarbage = false
@@ -100,7 +97,8 @@ async function takePlan(message: PlanMessage): Promise<FromWorker> {
   const delta = JSON.parse(message.delta) as PlanDelta
   for (const [key, values] of message.secrets) secretsByItem.set(key, values)
   if (message.secrets.length > 0) secrets = undefined
-  hasGarbage = planVersion === 0 && message.delta.length >= BIG_PLAN
+  // Loading the code and the first plan leaves as much garbage as live memory.
+  hasGarbage = planVersion === 0
   planVersion = delta.version
   const failed = await proxy.update(delta, message.slots, message.sockets)
   return { kind: 'applied', version: delta.version, failed }

@@ -134,7 +134,7 @@ export const packages =
       .filter(({ forTests }) => !forTests)
       .flatMap(({ path, imports }) =>
         imports
-          .filter(({ specifier }) => /^[^.#]/.test(specifier) && !specifier.startsWith('node:'))
+          .filter(({ specifier, typeOnly }) => !typeOnly && /^[^.#]/.test(specifier) && !specifier.startsWith('node:'))
           .filter(({ specifier }) => !allowed.has(packageOf(specifier)))
           .map(({ specifier, line }) => `${path}:${line} imports ${specifier}, which is no run-time dependency`),
       )

@@ -1,4 +1,4 @@
-import Type, { type Static, type TObject, type TUnsafe } from 'typebox'
+import type { Static, TObject, TSchema, TUnsafe } from 'typebox'
 import {
   annotate,
   type ConfigProblem,
@@ -55,10 +55,9 @@ export function orConditional<S extends TObject>(policy: S): TUnsafe<OrCondition
     check: checkFallbackIsLast,
   }
   const rules = [...(nodeOf(policy).rules ?? []), rule]
-  const wrapper = annotate(policy, {
+  return annotate<TSchema>(policy, {
     properties: { ...policy.properties, conditional },
     insteadOf: 'conditional',
     rules,
-  })
-  return Type.Unsafe<OrConditional<Static<S>>>(wrapper)
+  }) as TUnsafe<OrConditional<Static<S>>>
 }
