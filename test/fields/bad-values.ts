@@ -34,6 +34,7 @@ export const FREE: readonly (readonly [title: RegExp, reason: string])[] = [
   [/accessLog\.attributes\.(remove\[\]|add\[\]\.name)$/, 'any text can be a key of a log entry'],
   [/jwtAuthentication\.providers\[\]\.(issuer|audiences\[\])$/, 'claims are any text (RFC 7519, 2, StringOrURI)'],
   [/location\.queryParameter\.name$/, 'any text can be encoded in a query'],
+  [/rawConfig\.entry$/, 'a name that is not known is reported, whatever its value (gateways/process-settings.ts)'],
   [/verifySubjectAltNames\[\]$/, 'certificates decide which names exist; a certificate without the name is refused'],
 ]
 
@@ -44,7 +45,7 @@ const BAD: readonly (readonly [title: RegExp, value: unknown])[] = [
   [/\.providers?(\[\])?\.path(Prefix)?$|\.static\.path$|jwksPath$/, '/a/../b'],
   [/auth\.key$/, 'two\nlines'],
   [
-    /(sessionPersistence|defaultScope|backendTLS|GRPCRoute\.spec\.rules\[\]\.(retry|timeouts)|resourceMetadata\.entry|rawConfig\.entry|\.spec\.entry)$/,
+    /(sessionPersistence|defaultScope|backendTLS|GRPCRoute\.spec\.rules\[\]\.(retry|timeouts)|resourceMetadata\.entry|\.spec\.entry)$/,
     {},
   ],
   [/resolvedRefs$/, 'any'],
