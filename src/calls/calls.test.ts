@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { CalledBackends } from '#engine/backend/called-backends.ts'
-import type { LiveBackend } from '#engine/backend/live-backend.ts'
+import type { LiveBackend, LiveEndpoint } from '#engine/backend/live-backend.ts'
 import { Decision, decide } from '#engine/request/decide.ts'
 import {
   backendItem,
@@ -29,6 +29,8 @@ let pool: ClientPool
 let servers: RawServer[]
 let bodyMemory: BodyMemory
 let ended: EndedCall[]
+/** The endpoint of the last backend. */
+let target: LiveEndpoint
 
 beforeEach(() => {
   bodyMemory = new BodyMemory(Number.POSITIVE_INFINITY)
@@ -81,6 +83,7 @@ async function callsTo(port: number, policies: Readonly<Record<FieldName, unknow
     ended: (call) => ended.push(call),
   })
   const call = calls.toSections(decision.backend!, exchange, new BodyClaim(bodyMemory))
+  target = decision.backend!.sections.get(`${KEY}/one`)!
   return (more: Partial<CallRequest> = {}, destination = `${KEY}/one`) =>
     call(destination, {
       purpose: 'mcp',
@@ -130,6 +133,27 @@ test('a call: what is sent, and what comes back', async () => {
   ])
   expect([response.header('x-kind'), response.header('absent')]).toEqual(['a', undefined])
   expect(await bodyOf(response)).toBe('hello')
+})
+
+test('a target is evicted by its condition, and used all the same, because it has one endpoint', async () => {
+  let status = 429
+  const port = await serve(answering(() => `HTTP/1.1 ${status} Whatever\r\ncontent-length: 0\r\n\r\n`))
+  const health = { unhealthyCondition: 'response.code == 429', eviction: { duration: '1h', consecutiveFailures: 2 } }
+  const call = await callsTo(port, { 'backend.health': health })
+  const states: [number, boolean][] = []
+  for (const next of [429, 200, 429, 429, 200]) {
+    status = next
+    const response = await call()
+    await bodyOf(response)
+    states.push([response.status, target.health.evicted])
+  }
+  expect(states).toEqual([
+    [429, false],
+    [200, false],
+    [429, false],
+    [429, true],
+    [200, true],
+  ])
 })
 
 test('an answer in tiny chunks waits in bounded memory, is read in few pieces, and gives it back as it is read', async () => {

@@ -1,4 +1,5 @@
 import type { BackendAuthSpec } from '#policies/backend/auth/schema.ts'
+import type { BackendHealthSpec } from '#policies/backend/health/schema.ts'
 import { contextWith, sourceOf } from '#policies/shared/testing.ts'
 import type { BackendSettings } from '#protocols/backend-protocol.ts'
 import { compileMcp } from '#protocols/mcp/config/compile-mcp.ts'
@@ -20,16 +21,20 @@ export interface CompiledMcp {
 export interface TestMcp extends Partial<Omit<ResolvedMcpBackend, 'targets'>> {
   /** `auth`: `backend.auth` of the target. */
   readonly targets: readonly (Partial<ResolvedMcpTarget> & { readonly name: string; readonly auth?: BackendAuthSpec })[]
+  /** `backend.health` of all targets, and the target of its policy. */
+  readonly health?: readonly [spec: BackendHealthSpec, target: string]
 }
 
 /** Compiles an MCP backend with policies, with real expressions. */
 export function compileTestMcp(
-  { targets, sessionRouting = 'Stateful', failureMode }: TestMcp,
+  { targets, sessionRouting = 'Stateful', failureMode, health }: TestMcp,
   policies: readonly BackendMcpSpec[] = [],
 ): CompiledMcp {
   const context = contextWith()
   const rules = policies.map((spec) => sourceOf(spec, { path: 'spec.backend.mcp', target: MCP_BACKEND }))
+  const ofHealth = health === undefined ? [] : [sourceOf(health[0], { path: 'spec.backend.health', target: health[1] })]
   const of: BackendSettings['of'] = ({ field }, section) => {
+    if (field === 'health') return ofHealth as never
     const auth = targets.find(({ name }) => name === section)?.auth
     return (field === 'mcp' ? rules : auth === undefined ? [] : [sourceOf(auth)]) as never
   }

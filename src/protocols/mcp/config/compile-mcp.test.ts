@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { backendHealth } from '#policies/backend/health/schema.ts'
 import { specFrom } from '#policies/shared/testing.ts'
 import { compileTestMcp, MCP_BACKEND } from '#test/support/mcp-plan.ts'
 import { verifies } from '#test/support/verifies.ts'
@@ -88,4 +89,15 @@ test('authentication that cannot be carried out lets nobody in', () => {
   ])
   expect(problems).toEqual(['spec.backend.mcp.authentication not-implemented'])
   expect(plan.refusal).toBe('backend.mcp.authentication is not implemented yet')
+})
+
+test.each<[policy: readonly [spec: object, target: string], problems: readonly string[]]>([
+  [[{ eviction: { duration: '3s' } }, MCP_BACKEND], ['spec.backend.health.eviction no-effect']],
+  [[{ eviction: { duration: '3s' } }, `${MCP_BACKEND}/a`], ['spec.backend.health.eviction no-effect']],
+  [[{ unhealthyCondition: 'response.code == 429' }, MCP_BACKEND], []],
+  // Requests of routes to the Service can choose another endpoint.
+  [[{ eviction: { duration: '3s' } }, 'Service/default/tools'], []],
+])('eviction has no effect on targets, and is reported once: %j', ([spec, target], problems) => {
+  const health = [specFrom(backendHealth, spec), target] as const
+  expect(compileTestMcp({ targets: [{ name: 'a' }, { name: 'b' }], health }).problems).toEqual(problems)
 })
