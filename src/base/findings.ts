@@ -155,6 +155,9 @@ export const FINDINGS = {
       'credential-invalid': 'The credential cannot be sent; requests are refused.',
       'credential-not-removed':
         'The credential is read by an expression, so the gateway cannot remove it from the request.',
+      'credential-in-plain-text': 'A credential is sent to a backend without TLS.',
+      'failover-without-retry':
+        'A request that fails in one priority group is not sent to the next, because its route has no `retry`.',
       'certificate-missing': 'The certificates for TLS to the backend are missing or invalid.',
       'api-key-entry-invalid': 'An entry of a Secret with API keys cannot be used.',
       'api-key-duplicate': 'Several entries have the same API key.',

@@ -15,6 +15,7 @@ import { backendTargets } from './backend-targets.ts'
 import { type BoundProtocol, backendSettings, bindProtocol } from './bind-protocol.ts'
 import { type Connection, compileConnection } from './connection.ts'
 import type { LiveBackend, LiveEndpoint } from './live-backend.ts'
+import { reportPlainCredential } from './plain-credential.ts'
 
 /** Builds a backend for the requests of one rule. @returns undefined if the reference is broken, or the backend does not exist */
 export function buildLiveBackend(use: BackendUse, inputs: BackendContext): LiveBackend | undefined {
@@ -80,6 +81,7 @@ function buildEndpoint(endpointInputs: EndpointInputs, merge: BackendMerge, inpu
     merge.fields,
     context,
   )
+  reportPlainCredential({ item, address, destinations: connection.destinations }, merge.fields, context)
   return {
     label: address.unixPath ?? `${address.host}:${address.port}`,
     section: address.section,

@@ -318,3 +318,78 @@ test('a backend that the gateway calls has only its own policies', () => {
   ).toEqual([[[KEYS]]])
   expect(check.calledBackend('ProxyBackend/default/gone')).toBeUndefined()
 })
+
+const provider = (name: string, host?: object) => ({ name, providerOne: {}, ...host })
+const llm = (spec: object) => backendItem('llm', { type: 'ai', spec })
+
+test.each<[backend: PlanItem, auth: object, found: readonly string[]]>([
+  // An LLM provider of its own host and port has TLS only on port 443.
+  [llm({ provider: provider('a', { host: 'llm.test', port: 8080 }) }), { key: 'k' }, ['key']],
+  [llm({ provider: provider('a', { host: 'llm.test', port: 443 }) }), { key: 'k' }, []],
+  [llm({ provider: provider('a', { host: 'llm.test' }) }), { key: 'k' }, []],
+  [llm({ provider: provider('a') }), { key: 'k' }, []],
+  [llm({ provider: provider('a', { host: '127.0.0.1', port: 8080 }) }), { key: 'k' }, []],
+  [llm({ provider: provider('a', { host: 'localhost', port: 8080 }) }), { key: 'k' }, []],
+  [backendItem('llm', { spec: { host: 'a.test', port: 80 } }), { passthrough: {} }, ['passthrough']],
+  [backendItem('llm', { spec: { host: '10.0.0.1', port: 80 } }), { passthrough: {} }, ['passthrough']],
+  [backendItem('llm', { spec: { host: '[::1]', port: 80 } }), { passthrough: {} }, []],
+  [backendItem('llm', { spec: { unixPath: '/run/a.sock' } }), { passthrough: {} }, []],
+])('a credential in plain text: %j with %j', (backend, auth, found) => {
+  const policy = policyItem('backend.auth', 'ProxyBackend/default/llm', auth)
+  const tls = policyItem('backend.tls', 'ProxyBackend/default/llm', {})
+  const expected = found.map((form) => `ProxyPolicy policy spec.backend.auth.${form}: warning credential-in-plain-text`)
+  expect(findings(backend, policy)).toEqual(expected)
+  expect(findings(backend, policy, tls)).toEqual([])
+  expect(findings(backend)).toEqual([])
+})
+
+const RETRY = { attempts: 1, codes: [503] }
+
+test.each<[what: string, items: readonly PlanItem[], found: number]>([
+  ['a route without retry', [routeItem('r', { backends: toBackend('llm') })], 1],
+  ['another backend', [routeItem('r', { backends: toBackend('b') }), backendItem('b')], 0],
+  ['no route', [], 0],
+  [
+    'retry of the route',
+    [routeItem('r', { backends: toBackend('llm') }), policyItem('traffic.retry', ROUTE, RETRY)],
+    0,
+  ],
+  [
+    'retry of the Gateway',
+    [routeItem('r', { backends: toBackend('llm') }), policyItem('traffic.retry', GATEWAY, RETRY)],
+    0,
+  ],
+  [
+    'retry of one of two routes',
+    [
+      routeItem('r', { backends: toBackend('llm') }),
+      routeItem('s', { backends: toBackend('llm') }),
+      policyItem('traffic.retry', ROUTE, RETRY),
+    ],
+    1,
+  ],
+])('several groups without retry: %s', (_, items, found) => {
+  const several = llm({ groups: [{ providers: [provider('a')] }, { providers: [provider('b')] }] })
+  expect(findings(listenerItem(), several, ...items)).toEqual(
+    Array(found).fill('ProxyBackend llm spec.ai.groups: warning failover-without-retry'),
+  )
+  const one = llm({ groups: [{ providers: [provider('a'), provider('b')] }] })
+  expect(findings(listenerItem(), one, ...items)).toEqual([])
+})
+
+test('groups are checked again when a route gets retry, or ceases to use them', () => {
+  const { take } = checker()
+  const backend = llm({ groups: [{ providers: [provider('a')] }, { providers: [provider('b')] }] })
+  const listener = listenerItem()
+  const route = routeItem('r', { backends: toBackend('llm') })
+  const messages = (...items: readonly PlanItem[]) => take(listener, backend, ...items).findings.map((of) => of.message)
+  expect(messages(route, routeItem('s', { backends: toBackend('llm') }))).toEqual([
+    'rule 0 of HTTPRoute default/r and 1 more has no retry, so a request that fails in one group is not sent to the next; set traffic.retry',
+  ])
+  expect(messages(route)).toEqual([
+    'rule 0 of HTTPRoute default/r has no retry, so a request that fails in one group is not sent to the next; set traffic.retry',
+  ])
+  expect(messages(route, policyItem('traffic.retry', ROUTE, RETRY))).toEqual([])
+  expect(messages(route)).toHaveLength(1)
+  expect(messages(routeItem('r'))).toEqual([])
+})

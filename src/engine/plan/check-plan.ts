@@ -5,7 +5,7 @@ import { Table } from '#base/incremental/table.ts'
 import type { Origin } from '#base/origin.ts'
 import { NO_PLAN_NAMES } from '#exchange/exchange.ts'
 import type { PlanChange } from '#plan/delta.ts'
-import type { BackendItem, PlanItem, PolicyItem, SecretItem } from '#plan/item.ts'
+import type { BackendItem, PlanItem, PolicyItem, RouteItem, SecretItem } from '#plan/item.ts'
 import { type KeySetAddress, keySetId } from '#policies/shared/authentication/remote-key-set.ts'
 import type { SlotChange } from '#state/slots.ts'
 import { bindProtocol } from '../backend/bind-protocol.ts'
@@ -15,6 +15,7 @@ import type { LiveBackend } from '../backend/live-backend.ts'
 import { compileSetting, mergeSection } from '../merge/build-chain.ts'
 import { PlanCompileContext, quietContext, type SharedState } from '../merge/compile-context.ts'
 import { allSourcesOf, isSourceOf } from '../merge/merge.ts'
+import { failoverProblem } from './failover.ts'
 import type { Lookups } from './lookups.ts'
 import { byPrecedence } from './plan-index.ts'
 
@@ -50,6 +51,8 @@ export class PlanCheck {
   readonly #items = new Table<PlanItem>('items')
   readonly #compiled = new Table<PolicyItem | BackendItem>('compiled')
   readonly #policiesAt = new Table<PolicyItem>('policiesAt', byPrecedence)
+  /** Rules by key of the backends that they refer to. */
+  readonly #rulesTo = new Table<RouteItem>('rulesTo', (a, b) => (a.key < b.key ? -1 : 1))
   readonly #secretsIn = new Table<SecretItem>('secretsIn', (a, b) => (a.key < b.key ? -1 : 1))
   readonly #problems = new Table<Finding>('problems')
   readonly #slots = new Table<number>('slots')
@@ -120,6 +123,8 @@ export class PlanCheck {
     this.#compiled.put(key, '', item?.kind === 'policy' || item?.kind === 'backend' ? [item] : [])
     if (before?.kind === 'policy') this.#policiesAt.put(before.target, key, [])
     if (item?.kind === 'policy') this.#policiesAt.put(item.target, key, [item])
+    if (before?.kind === 'route') for (const backend of backendsOf(before)) this.#rulesTo.put(backend, key, [])
+    if (item?.kind === 'route') for (const backend of backendsOf(item)) this.#rulesTo.put(backend, key, [item])
     if (before?.kind === 'secret') this.#secretsIn.put(before.namespace, key, [])
     if (item?.kind === 'secret') this.#secretsIn.put(item.namespace, key, [item])
   }
@@ -159,7 +164,12 @@ export class PlanCheck {
       if (isOverridden(item, lookups)) return
       checkPolicy(item, lookups, context)
       adviseOnCombination(item, { lookups, context, silent: quietContext(lookups, state) })
-    } else checkBackend(item, { lookups, context, state: recording })
+      return
+    }
+    const groups = checkBackend(item, { lookups, context, state: recording })
+    if (groups < 2) return
+    const problem = failoverProblem(work.read(this.#rulesTo, item.key), lookups)
+    if (problem !== undefined) context.report(bindProtocol(item).backend, '.groups', problem)
   }
 
   #takeProblems(): Checked['problems'] {
@@ -202,6 +212,10 @@ export class PlanCheck {
     this.#changedSlots.clear()
     return { assigned, freed }
   }
+}
+
+function backendsOf({ backends }: RouteItem): string[] {
+  return backends.flatMap(({ backend }) => backend ?? [])
 }
 
 function originKey({ kind, namespace, name }: Origin): string {
@@ -250,15 +264,19 @@ function adviseOnCombination(item: PolicyItem, { lookups, context, silent }: Che
   definition.together.advise(item, compileSetting(other, fields, silent) as never, context)
 }
 
-/** Checks a backend as a rule without policies of its own would use it. */
-function checkBackend(item: BackendItem, inputs: Parameters<typeof buildLiveBackend>[1]): void {
+/**
+ * Checks a backend as a rule without policies of its own would use it.
+ * @returns the number of its priority groups
+ */
+function checkBackend(item: BackendItem, inputs: Parameters<typeof buildLiveBackend>[1]): number {
   const reference = { backend: item.key, weight: 1, path: '' }
   const backend = buildLiveBackend({ reference, names: NO_PLAN_NAMES, targets: [], carries: 'requests' }, inputs)
-  const { refusal } = backend ?? {}
-  if (refusal === undefined || item.broken !== undefined) return
+  const { refusal, groups = [] } = backend ?? {}
+  if (refusal === undefined || item.broken !== undefined) return groups.length
   inputs.context.report(bindProtocol(item).backend, '', {
     severity: 'error',
     code: 'not-implemented',
     message: `${refusal.detail ?? refusal.code}; requests to this backend are refused`,
   })
+  return groups.length
 }
