@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { meaningsOf, meaningsOfProviders, PRODUCTS, plainWord, withProduct } from './products.ts'
+import { listProducts, meaningsOf, meaningsOfProviders, PRODUCTS, plainWord, withProduct } from './products.ts'
 
 test('every neutral name has its product', () => {
   expect(PRODUCTS).toMatchObject({
@@ -18,6 +18,7 @@ test('every neutral name has its product', () => {
     IdpThree: 'Okta',
   })
   expect(withProduct('providerFour')).toBe('providerFour (Anthropic)')
+  expect(listProducts(['IdpOne', 'IdpTwo'])).toBe('IdpOne: Auth0. IdpTwo: Keycloak.')
 })
 
 test.each([

@@ -27,6 +27,11 @@ export function withProduct(name: NeutralName): string {
   return `${name} (${PRODUCTS[name]})`
 }
 
+/** `IdpOne: Auth0. IdpTwo: Keycloak.`, for descriptions of fields. */
+export function listProducts(names: readonly NeutralName[]): string {
+  return names.map((name) => `${name}: ${PRODUCTS[name]}.`).join(' ')
+}
+
 /** A name as it is, or with its product. */
 export function nameWithProduct(name: string): string {
   return Object.hasOwn(PRODUCTS, name) ? withProduct(name as NeutralName) : name

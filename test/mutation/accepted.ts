@@ -78,13 +78,43 @@ export const ACCEPTED: readonly Accepted[] = [
     replacement: '>=',
     reason: 'only speed: a status line that ends what has arrived is read again with the bytes that follow',
   },
+  ...['false', '((length > LONGEST_NOTED) && (NOTED[32 * length + (bytes[name]! & 31)] !== 1))'].map((replacement) => ({
+    file: 'net/http1/parse-head.ts',
+    line: 'if (length > LONGEST_NOTED || NOTED[32 * length + (bytes[name]! & 31)] !== 1) continue',
+    original: 'length > LONGEST_NOTED || NOTED[32 * length + (bytes[name]! & 31)] !== 1',
+    replacement,
+    reason: 'only speed: noteField then compares the names itself',
+  })),
+  ...['32', '1'].map((original) => ({
+    file: 'net/http1/parse-head.ts',
+    line: 'const NOTED = new Uint8Array(32 * (LONGEST_NOTED + 1))',
+    original,
+    replacement: `(${original} + 1)`,
+    reason: 'only memory: a larger table',
+  })),
   {
     file: 'net/http1/parse-head.ts',
-    line: 'return i + 2',
-    original: '2',
-    replacement: '(2 + 1)',
-    reason: 'the same program: the caller looks at the sign alone, and goes on at parsedTo',
+    line: 'return length === CONNECT.length && equals(bytes, start, CONNECT)',
+    original: 'length === CONNECT.length && equals(bytes, start, CONNECT)',
+    replacement: '((length === CONNECT.length) || (equals(bytes, start, CONNECT)))',
+    reason: 'only speed: origin form is then finished from the text, too',
   },
+  ...[
+    ['if', 'CLOSE', 'head.saysClose'],
+    ['else if', 'KEEP_ALIVE', 'head.saysKeepAlive'],
+  ].flatMap(([word, option, member]) => {
+    const condition = `end - start === ${option}.length && equals(bytes, start, ${option})`
+    return [
+      [condition, 'false'],
+      ['-', '+'],
+    ].map(([original, replacement]) => ({
+      file: 'net/http1/parse-head.ts',
+      line: `${word} (${condition}) ${member} = true`,
+      original: original!,
+      replacement: replacement!,
+      reason: 'only speed: the option is then read from the text',
+    }))
+  }),
   {
     file: 'state/endpoint-health.ts',
     line: 'if (!this.evicted) this.#move(DEFICIT, 0)',
@@ -154,16 +184,6 @@ export const ACCEPTED: readonly Accepted[] = [
       reason: 'the same program: a line has more than one byte, so its end is neither 0 nor 1',
     })),
   ),
-  ...[
-    { line: 'if (i === end) return INCOMPLETE', original: 'INCOMPLETE' },
-    { line: 'if (bytes[i] !== SP || i === targetStart) return MALFORMED', original: 'MALFORMED' },
-  ].map(({ line, original }) => ({
-    file: 'net/http1/parse-head.ts',
-    line,
-    original,
-    replacement: 'undefined',
-    reason: 'the same outcome: the caller goes on to the fields, and such a line is no field either',
-  })),
   {
     file: 'net/http1/parse-head.ts',
     line: 'head.unfinished = first !== 47 || isConnect(bytes, start, head.methodEnd)',

@@ -36,10 +36,14 @@ const VALID: string[] = [
   startLine('CONNECT [::1]:443 HTTP/1.1'),
   withHost('example.com'),
   withHost('example.com:8080'),
+  withHost('a:9'),
   withHost('EXAMPLE.com'),
   withHost('a_b.example'),
   withHost('127.0.0.1:80'),
   withHost('[::1]'),
+  withHost('[::]'),
+  withHost('[a0::F9]'),
+  withHost('[A0::f9]:0'),
   withHost('[::ffff:127.0.0.1]:65535'),
   withLines('Content-Length: 0'),
   withLines('Content-Length: 5', 'Content-Length: 5'),
@@ -53,6 +57,8 @@ const VALID: string[] = [
   withLines('X:'),
   withLines('X: '),
   withLines('X: a\tb'),
+  withLines('X: a\tb', 'Content-Length: 5', 'Y: a\tb'),
+  withLines('X: a\tb', 'Transfer-Encoding: chunked', 'Y: a\tb'),
   withLines('X: \u00e9\u00ff\u0080'),
   withLines("!#$%&'*+-.^_`|~: x"),
   withLines('Expect: 100-continue'),
@@ -96,7 +102,10 @@ const INVALID: [outcome: number, text: string][] = [
   [MALFORMED, startLine('GET / HTTP/1,1')],
   [MALFORMED, startLine('GET / HTTP/1.10')],
   [MALFORMED, startLine('GET / HTTP/01.1')],
-  [MALFORMED, startLine('GET / HTTP/a.1')],
+  ...['a.1', ':.1', '/.1', '1.a', '1.:', '1./'].map((version): [number, string] => [
+    MALFORMED,
+    startLine(`GET / HTTP/${version}`),
+  ]),
   [MALFORMED, startLine('GET / XTTP/1.1')],
   [MALFORMED, startLine('GET / HTTP/1.1\r')],
   [MALFORMED, 'GET / HTTP/1.1\nHost: a\n\n'],
@@ -112,6 +121,8 @@ const INVALID: [outcome: number, text: string][] = [
   [VERSION_NOT_SUPPORTED, startLine('GET / HTTP/2.0')],
   [VERSION_NOT_SUPPORTED, startLine('GET / HTTP/0.9')],
   [VERSION_NOT_SUPPORTED, startLine('GET / HTTP/3.1')],
+  [VERSION_NOT_SUPPORTED, startLine('GET / HTTP/9.0')],
+  [VERSION_NOT_SUPPORTED, startLine('GET / HTTP/1.9')],
   [VERSION_NOT_SUPPORTED, 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
   // target forms
   [MALFORMED, startLine('GET * HTTP/1.1')],
@@ -151,6 +162,9 @@ const INVALID: [outcome: number, text: string][] = [
   [HOST_INVALID, withHost('[]')],
   [HOST_INVALID, withHost('[::1]a')],
   [HOST_INVALID, withHost('[::g]')],
+  [HOST_INVALID, withHost('[::;]')],
+  [HOST_INVALID, withHost('[::/]')],
+  [HOST_INVALID, withHost('a:8/')],
   [HOST_INVALID, withHost('\u00e9')],
   [HOST_INVALID, withHost('a%00b')],
   // field lines
@@ -223,6 +237,8 @@ const INVALID: [outcome: number, text: string][] = [
   [MALFORMED, withLines('Content-Length: 1e1')],
   [MALFORMED, withLines('Content-Length: 1.0')],
   [MALFORMED, withLines('Content-Length: 1 2')],
+  [MALFORMED, withLines('Content-Length: 1:')],
+  [MALFORMED, withLines('Content-Length: 1/')],
   [MALFORMED, withLines('Content-Length: 010')],
   [MALFORMED, withLines('Content-Length: 1_0')],
   [MALFORMED, withLines('Content-Length: "4"')],
@@ -241,6 +257,11 @@ const INVALID: [outcome: number, text: string][] = [
   [EXPECTATION_FAILED, withLines('Expect:')],
   [EXPECTATION_FAILED, withLines('Expect: 100-continue, 100-continue')],
   [EXPECTATION_FAILED, withLines('Expect: y 100-continue')],
+  [EXPECTATION_FAILED, withLines('Expect: 100-continus')],
+  [EXPECTATION_FAILED, withLines('Expect: 100 continue')],
+  // Control characters that differ from "1" and "-" by one bit.
+  [MALFORMED, withLines('Expect: \u001100-continue')],
+  [MALFORMED, withLines('Expect: 100\rcontinue')],
 ]
 
 test.each(INVALID)('refuses with %i: %j', (outcome, text) => {
@@ -254,6 +275,7 @@ test.each([
   ['HTTP/1.0 404 Not Found\r\nContent-Length: 0\r\n\r\n', 404],
   ['HTTP/1.1 999 \u00e9\r\nHost: twice\r\nHost: twice\r\n\r\n', 999],
   ['HTTP/1.1 200 OK\r\nConnection: close\r\nExpect: anything\r\n\r\n', 200],
+  ['HTTP/1.1 100 Continue\r\n\r\n', 100],
 ])('response: accepts %j', (text, status) => {
   const head = parseHeadText(text)
   expect(head).toBeInstanceOf(Head)
@@ -265,6 +287,9 @@ test.each([
   [MALFORMED, 'HTTP/1.1 20 OK\r\n\r\n'],
   [MALFORMED, 'HTTP/1.1 2000 OK\r\n\r\n'],
   [MALFORMED, 'HTTP/1.1 +20 OK\r\n\r\n'],
+  [MALFORMED, 'HTTP/1.1 2/0 OK\r\n\r\n'],
+  [MALFORMED, 'HTTP/1.1 2:0 OK\r\n\r\n'],
+  [MALFORMED, 'HTTP/1.1X200 OK\r\n\r\n'],
   [MALFORMED, 'HTTP/1.1  200 OK\r\n\r\n'],
   [MALFORMED, 'HTTP/1.1 200 O\u0000K\r\n\r\n'],
   [MALFORMED, 'HTTP/1.1 200 OK\nX: y\n\n'],
@@ -306,6 +331,10 @@ test.each([
   ['Host, close', ['host'], ['host', 'cookie', 'content-length']],
   ['Content-Length', ['content-length'], ['host', 'cookie', 'content-length']],
   ['COOKIE,x_a', ['cookie', 'x_a'], ['host', 'content-length']],
+  ['close, cookie', ['cookie'], ['host', 'content-length']],
+  ['keep-alive, cookie', ['cookie'], ['host', 'content-length']],
+  ['x-abc', ['x-abc'], ['host', 'cookie', 'content-length']],
+  ['x-abcdefgh', ['x-abcdefgh'], ['host', 'cookie', 'content-length']],
   ['te, upgrade, keep-alive, trailer, transfer-encoding, http2-settings', [], ['host', 'cookie', 'content-length']],
 ])('fields nominated by Connection are recorded: %s', (connection, nominated, left) => {
   const head = parseHeadText(withLines(`Connection: ${connection}`, 'Cookie: a=1', 'Content-Length: 5')) as Head
@@ -359,6 +388,12 @@ test.each([
   expect(head.has('upgrade') || head.has('connection') || head.has('http2-settings')).toBe(false)
 })
 
+test('no client of HTTP/1.0 waits for 100 (RFC 9110, 10.1.1)', () => {
+  const text = withLines('Expect: 100-continue')
+  expect((parseHeadText(text) as Head).expectsContinue).toBe(true)
+  expect((parseHeadText(text.replace('HTTP/1.1', 'HTTP/1.0')) as Head).expectsContinue).toBe(false)
+})
+
 test('an upgrade over HTTP/1.0 is ignored (RFC 9110, 7.8)', () => {
   const text = withLines('Connection: Upgrade', 'Upgrade: websocket').replace('HTTP/1.1', 'HTTP/1.0')
   expect((parseHeadText(text) as Head).upgrade).toBe('')
@@ -373,6 +408,10 @@ test('a 101 has its protocol and no body, even if it announces one', () => {
 test.each([
   ['timeout=5', 5],
   ['timeout=5, max=100', 5],
+  ['TIMEOUT=90 ', 90],
+  ['timeout=5:', 5],
+  ['timeout=1000000', 100_000],
+  ['max=100, timeout=5', -1],
   ['max=100', -1],
   ['timeout=', -1],
   ['', -1],
@@ -520,9 +559,70 @@ test('a response head in pieces has each of its fields once', () => {
   expect(head.received).toBe(2)
 })
 
+test.each([
+  ['HTTP/1.1 200 Fine\r\n\r\n', 'HTTP/1.1 200 Fine\r\n\r\n'],
+  ['HTTP/1.1 200 \r\n\r\n', 'HTTP/1.1 200 \r\n\r\n'],
+  ['HTTP/1.1 200\r\n\r\n', 'HTTP/1.1 200 OK\r\n\r\n'],
+  ['HTTP/1.0 200 Fine\r\n\r\n', 'HTTP/1.1 200 OK\r\n\r\n'],
+])('the status line %j is forwarded as %j', (received, sent) => {
+  expect((parseHeadText(received) as Head).writeResponse(0, -1, '')).toBe(sent)
+})
+
+test('a field whose name differs in its last letter from one of the connection is like any other', () => {
+  const names = [
+    ...['TE', 'Host', 'Expect', 'Trailer', 'Upgrade', 'Connection', 'Keep-Alive', 'Content-Length'],
+    ...['Proxy-Connection', 'Transfer-Encoding', 'Proxy-Authenticate'],
+  ]
+  const text = withLines(...names.map((name) => `${name.slice(0, -1)}x: close`))
+  const head = parseHeadText(text) as Head
+  expect(head.writeRequest(0, -1, '')).toBe(text)
+  expect([head.contentLength, head.chunked, head.keepAlive]).toEqual([-1, false, true])
+})
+
+test.each([
+  ['HTTP/1.1', '', true],
+  ['HTTP/1.1', 'close', false],
+  ['HTTP/1.1', 'CLOSE', false],
+  ['HTTP/1.1', 'keep-alive, close', false],
+  ['HTTP/1.0', '', false],
+  ['HTTP/1.0', 'keep-alive', true],
+  ['HTTP/1.0', 'Keep-Alive, x', true],
+])('%s with Connection: "%s" is kept alive: %s', (version, connection, keepAlive) => {
+  const head = parseHeadText(`GET / ${version}\r\nHost: a\r\nConnection: ${connection}\r\n\r\n`) as Head
+  expect(head.keepAlive).toBe(keepAlive)
+})
+
+test.each(['0', '7', '15', '250', '999999999999999'])('Content-Length: %s is the length of the body', (length) => {
+  expect((parseHeadText(withLines(`Content-Length: ${length}`)) as Head).contentLength).toBe(Number(length))
+})
+
+test('TE says whether trailers are taken', () => {
+  expect((parseHeadText(withLines('TE: trailers')) as Head).takesTrailers).toBe(true)
+  expect((parseHeadText(withLines('TE: gzip')) as Head).takesTrailers).toBe(false)
+})
+
+test('nothing of a head is left for the next one', () => {
+  const head = new Head()
+  const read = (text: string) => {
+    const bytes = Buffer.from(text, 'latin1')
+    head.reset()
+    return readRequestHead(bytes, 0, bytes.length, head, LIMITS)
+  }
+  const short = withHost('a')
+  // The length of the first head is where the body of the second has the same text.
+  expect(read('GET / HTTP/1.1\r\nHost: aaa\r\nContent-Length: 5\r\n\r\n')).toBeGreaterThan(0)
+  expect(read(`${short}Content-Length: 5\r\n`)).toBe(short.length)
+  expect(head.contentLength).toBe(-1)
+  expect(read(withLines('Connection: close'))).toBeGreaterThan(0)
+  expect(read(withLines('X: kept'))).toBeGreaterThan(0)
+  expect(head.get('x')).toBe('kept')
+})
+
 const refusedAtOnce: readonly (readonly [what: string, text: string, parse: typeof parseRequestHead])[] = [
   ['a character behind the version', 'GET / HTTP/1.1X', parseRequestHead],
   ['a control character in a reason phrase', 'HTTP/1.1 200 O\0', parseResponseHead],
+  ['a character behind the status', 'HTTP/1.1 200X', parseResponseHead],
+  ['a version that is no number', 'GET / HTTP/1.X', parseRequestHead],
   ['a carriage return that ends no request line', 'GET / HTTP/1.1\rX', parseRequestHead],
   ['a carriage return that ends no status line', 'HTTP/1.1 200 OK\rX', parseResponseHead],
 ]

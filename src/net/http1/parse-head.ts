@@ -13,6 +13,8 @@ import {
 import { type HeadLimits, MAX_METHOD_BYTES } from '../limits.ts'
 import { EMPTY_LINE, findFieldLines, INCOMPLETE_LINE, MALFORMED_LINE } from './field-lines.ts'
 
+/** The length of `HTTP/1.1`. */
+const VERSION_BYTES = 8
 /** Enough digits for any real body, and few enough for exact arithmetic. */
 const MAX_LENGTH_DIGITS = 15
 
@@ -35,10 +37,10 @@ export function parseRequestHead(
   limits: HeadLimits,
 ): number {
   if (head.parsedTo === 0) {
-    const after = parseRequestLine(bytes, start, end, head)
-    if (after === INCOMPLETE) return end - start > limits.maxHeadBytes ? URI_TOO_LONG : INCOMPLETE
-    if (after < 0) return after
-    if (after - start > limits.maxHeadBytes) return URI_TOO_LONG
+    const problem = parseRequestLine(bytes, start, end, head)
+    if (problem === INCOMPLETE) return end - start > limits.maxHeadBytes ? URI_TOO_LONG : INCOMPLETE
+    if (problem !== 0) return problem
+    if (head.parsedTo > limits.maxHeadBytes) return URI_TOO_LONG
   }
   const after = parseFields(bytes, start, end, head, limits, true)
   if (after < 0) return after
@@ -55,15 +57,16 @@ export function parseResponseHead(
   limits: HeadLimits,
 ): number {
   if (head.parsedTo === 0) {
-    const after = parseStatusLine(bytes, start, end, head)
-    if (after === INCOMPLETE) return end - start > limits.maxHeadBytes ? HEADERS_TOO_LARGE : INCOMPLETE
-    if (after < 0) return after
+    const problem = parseStatusLine(bytes, start, end, head)
+    if (problem === INCOMPLETE) return incomplete(start, end, limits)
+    if (problem !== 0) return problem
   }
   const after = parseFields(bytes, start, end, head, limits, false)
   if (after < 0) return after
   return head.chunked && (head.contentLength >= 0 || head.http10) ? MALFORMED : after
 }
 
+/** Parses the request line; `head.parsedTo` is then its end. @returns 0 or a negative result */
 function parseRequestLine(bytes: Uint8Array, start: number, end: number, head: Head): number {
   let i = start
   while (i < end && (CHARACTER[bytes[i]!]! & METHOD) !== 0) i++
@@ -81,38 +84,41 @@ function parseRequestLine(bytes: Uint8Array, start: number, end: number, head: H
   const first = bytes[targetStart]!
   // Every form other than origin form is parsed later from the text.
   head.unfinished = first !== 47 || isConnect(bytes, start, head.methodEnd)
-  const after = parseVersion(bytes, i + 1, end, head)
-  if (after < 0) return after
+  const problem = parseVersion(bytes, i + 1, end, head)
+  if (problem !== 0) return problem
+  const after = i + 1 + VERSION_BYTES
   if (after + 2 > end) return after === end || bytes[after] === CR ? INCOMPLETE : MALFORMED
   if (bytes[after] !== CR || bytes[after + 1] !== LF) return MALFORMED
   head.startLineKept = !head.http10
   head.startLineEnd = after + 2 - start
   head.parsedTo = head.startLineEnd
-  return after + 2
+  return 0
 }
 
 function isConnect(bytes: Uint8Array, start: number, length: number): boolean {
-  return length === 7 && bytes[start] === 67 && equals(bytes, start, CONNECT)
+  return length === CONNECT.length && equals(bytes, start, CONNECT)
 }
 
-/** `HTTP/1.1` or `HTTP/1.0` at `i`. */
+/** Parses `HTTP/1.1` or `HTTP/1.0` at `i`. @returns 0 or a negative result */
 function parseVersion(bytes: Uint8Array, i: number, end: number, head: Head): number {
   for (let k = 0; k < VERSION.length; k++) {
     if (i + k === end) return INCOMPLETE
     if (bytes[i + k] !== VERSION[k]) return MALFORMED
   }
-  if (i + 8 > end) return INCOMPLETE
+  if (i + VERSION_BYTES > end) return INCOMPLETE
   const major = bytes[i + 5]! - 48
   const minor = bytes[i + 7]! - 48
   if (major < 0 || major > 9 || bytes[i + 6] !== 46 || minor < 0 || minor > 9) return MALFORMED
   if (major !== 1 || minor > 1) return VERSION_NOT_SUPPORTED
   head.http10 = minor === 0
-  return i + 8
+  return 0
 }
 
+/** Like `parseRequestLine`. */
 function parseStatusLine(bytes: Uint8Array, start: number, end: number, head: Head): number {
-  let i = parseVersion(bytes, start, end, head)
-  if (i < 0) return i
+  const problem = parseVersion(bytes, start, end, head)
+  if (problem !== 0) return problem
+  let i = start + VERSION_BYTES
   if (i + 5 > end) return INCOMPLETE
   if (bytes[i] !== SP) return MALFORMED
   let status = 0
@@ -133,7 +139,7 @@ function parseStatusLine(bytes: Uint8Array, start: number, end: number, head: He
   head.startLineKept = !head.http10 && !bare
   head.startLineEnd = i + 2 - start
   head.parsedTo = head.startLineEnd
-  return i + 2
+  return 0
 }
 
 function parseFields(
@@ -157,7 +163,7 @@ function parseFields(
       head.dropped[at] = 0
       const name = start + head.offsets[4 * at]!
       const length = start + head.offsets[4 * at + 1]! - name
-      if (length > LONGEST_NOTED || NOTED[32 * length + (bytes[name]! & 31)] === 0) continue
+      if (length > LONGEST_NOTED || NOTED[32 * length + (bytes[name]! & 31)] !== 1) continue
       const problem = noteField(bytes, name, length, start, head, at, ofRequest)
       if (problem !== 0) return problem
     }
@@ -220,8 +226,9 @@ function noteField(
   const valueEnd = start + head.offsets[4 * at + 3]!
   switch (nameLength) {
     case 2:
-      if (equals(bytes, name, TE)) return unfinishedField(head, at)
-      return 0
+      if (!equals(bytes, name, TE)) return 0
+      head.unfinished = true
+      return droppedField(head, at)
     case 4:
       if (!ofRequest || !equals(bytes, name, HOST_NAME)) return 0
       if (head.hostField >= 0 || !isHost(bytes, valueStart, valueEnd)) return HOST_INVALID
@@ -230,9 +237,8 @@ function noteField(
     case 6:
       return ofRequest && equals(bytes, name, EXPECT) ? noteExpect(bytes, valueStart, valueEnd, head, at) : 0
     case 7:
-      if (equals(bytes, name, UPGRADE)) return unfinishedField(head, at)
-      if (equals(bytes, name, TRAILER)) head.drop(at)
-      return 0
+      // An upgrade needs an option of Connection, too; the head is then unfinished already.
+      return equals(bytes, name, UPGRADE) || equals(bytes, name, TRAILER) ? droppedField(head, at) : 0
     case 10:
       if (equals(bytes, name, CONNECTION)) return noteConnection(bytes, valueStart, valueEnd, head, at)
       return equals(bytes, name, KEEP_ALIVE) ? noteKeepAlive(bytes, valueStart, valueEnd, head, at) : 0
@@ -250,10 +256,9 @@ function noteField(
       if (hasTab(bytes, name + nameLength, valueEnd)) return MALFORMED
       head.chunked = true
       return droppedField(head, at)
-    case 18:
-      return ofRequest && equals(bytes, name, PROXY_AUTHENTICATE) ? droppedField(head, at) : 0
     default:
-      return 0
+      // 18: `NOTED` has no other length.
+      return ofRequest && equals(bytes, name, PROXY_AUTHENTICATE) ? droppedField(head, at) : 0
   }
 }
 
@@ -268,11 +273,6 @@ function droppedField(head: Head, at: number): 0 {
   return 0
 }
 
-function unfinishedField(head: Head, at: number): 0 {
-  head.unfinished = true
-  return droppedField(head, at)
-}
-
 function noteConnection(bytes: Uint8Array, start: number, end: number, head: Head, at: number): 0 {
   if (end - start === CLOSE.length && equals(bytes, start, CLOSE)) head.saysClose = true
   else if (end - start === KEEP_ALIVE.length && equals(bytes, start, KEEP_ALIVE)) head.saysKeepAlive = true
@@ -285,7 +285,8 @@ function noteKeepAlive(bytes: Uint8Array, start: number, end: number, head: Head
   let i = start + TIMEOUT.length
   if (i < end && equals(bytes, start, TIMEOUT)) {
     let seconds = 0
-    while (i < end && bytes[i]! >= 48 && bytes[i]! <= 57 && seconds < 100_000) seconds = seconds * 10 + bytes[i++]! - 48
+    // What follows the value is no digit: a space, a tab or CR.
+    while (bytes[i]! >= 48 && bytes[i]! <= 57 && seconds < 100_000) seconds = seconds * 10 + bytes[i++]! - 48
     head.keepAliveSeconds = seconds
   }
   return droppedField(head, at)
@@ -314,16 +315,19 @@ function noteLength(bytes: Uint8Array, start: number, end: number, head: Head, a
   return 0
 }
 
-/** A name, an IPv4 address, or an IPv6 address in brackets, with an optional port (RFC 9110, 7.2; RFC 3986, 3.2.2). */
+/**
+ * A name, an IPv4 address, or an IPv6 address in brackets, with an optional port (RFC 9110, 7.2; RFC 3986, 3.2.2). What follows the value
+ * is part of none of them: a space, a tab or CR.
+ */
 function isHost(bytes: Uint8Array, start: number, end: number): boolean {
   let i = start
   if (bytes[i] === 91) {
     i++
-    while (i < end && isAddressByte(bytes[i]!)) i++
-    if (i === start + 1 || i === end || bytes[i] !== 93) return false
+    while (isAddressByte(bytes[i]!)) i++
+    if (i === start + 1 || bytes[i] !== 93) return false
     i++
   } else {
-    while (i < end && (CHARACTER[bytes[i]!]! & HOST) !== 0) i++
+    while ((CHARACTER[bytes[i]!]! & HOST) !== 0) i++
     if (i === start) return false
   }
   if (i === end) return true
@@ -338,13 +342,13 @@ function isAddressByte(code: number): boolean {
   return (code >= 48 && code <= 58) || (lower >= 97 && lower <= 102) || code === 46
 }
 
-/** Whether `bytes` contain `lowerName` at `start`, ignoring case. Reads no further than the first difference. */
+/**
+ * Whether `bytes` contain `lowerName` at `start`, ignoring case. Reads no further than the first difference. Both are free of control
+ * characters, so the bit that is set changes nothing but capitals.
+ */
 function equals(bytes: Uint8Array, start: number, lowerName: Uint8Array): boolean {
   for (let i = 0; i < lowerName.length; i++) {
-    const wanted = lowerName[i]!
-    const given = bytes[start + i]!
-    if (given === wanted) continue
-    if ((given | 32) !== wanted || wanted < 97 || wanted > 122) return false
+    if ((bytes[start + i]! | 32) !== lowerName[i]) return false
   }
   return true
 }

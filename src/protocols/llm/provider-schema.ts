@@ -1,4 +1,4 @@
-import { meaningsOf, meaningsOfProviders, PRODUCTS, withProduct } from '#base/products.ts'
+import { listProducts, meaningsOf, meaningsOfProviders, PRODUCTS, withProduct } from '#base/products.ts'
 import { backendHealth } from '#policies/backend/health/schema.ts'
 import { backendTransformation } from '#policies/backend/transformation/schema.ts'
 import { backendSimpleFields } from '#policies/shared/connection/backend-simple.ts'
@@ -75,7 +75,7 @@ const providerThree = withRule(
     resourceName: required(hostPart(), 'Name of the resource. It becomes part of the host name.'),
     resourceType: required(
       withMeanings(meaningsOf(RESOURCE_TYPES), enumOf(...RESOURCE_TYPES)),
-      `Type of the resource. It selects the domain of the host name. ${RESOURCE_TYPES.map((type) => `${type}: ${PRODUCTS[type]}.`).join(' ')}`,
+      `Type of the resource. It selects the domain of the host name. ${listProducts(RESOURCE_TYPES)}`,
     ),
     model,
     apiVersion,

@@ -1,4 +1,4 @@
-import { meaningsOf, PRODUCTS } from '#base/products.ts'
+import { listProducts, meaningsOf } from '#base/products.ts'
 import { defaulted, enumOf, json, list, mapOf, optional, text, withMeanings } from '#schema/index.ts'
 
 const IDENTITY_PROVIDERS = ['IdpOne', 'IdpTwo', 'IdpThree'] as const
@@ -22,7 +22,7 @@ export const mcpMetadataFields = {
   ),
   provider: optional(
     withMeanings(meaningsOf(IDENTITY_PROVIDERS), enumOf(...IDENTITY_PROVIDERS)),
-    `Identity provider. The gateway adapts its non-standard behavior for MCP clients. ${IDENTITY_PROVIDERS.map((name) => `${name}: ${PRODUCTS[name]}.`).join(' ')}`,
+    `Identity provider. The gateway adapts its non-standard behavior for MCP clients. ${listProducts(IDENTITY_PROVIDERS)}`,
   ),
   clientId: optional(
     text(),

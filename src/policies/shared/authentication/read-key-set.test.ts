@@ -22,6 +22,68 @@ test.each([
   expect(keys.get('k')?.map((key) => key.algorithms)).toEqual([algorithms])
 })
 
+const NO_XY = 'it has no "x" or no "y"'
+const NO_NE = 'it has no "n" or no "e"'
+const RSA = { kid: 'k', kty: 'RSA', n: 'f'.repeat(342), e: 'AQAB' }
+const OKP = { kid: 'k', kty: 'OKP', crv: 'Ed25519' }
+test.each([
+  ['no object', 1, 'it is not an object'],
+  ['a list', [], 'it is not an object'],
+  ['nothing', null, 'it is not an object'],
+  ['no x', { ...jwk, x: undefined }, NO_XY],
+  ['an x that is no text', { ...jwk, x: 1 }, NO_XY],
+  ['a y that is no text', { ...jwk, y: 1 }, NO_XY],
+  ['an x that is no coordinate', { ...jwk, x: 'AQAB' }, 'its members do not form a valid key'],
+  ['no kid', { ...jwk, kid: undefined }, 'it has no "kid", so no token can refer to it'],
+  ['an unknown type', { ...jwk, kty: 'X' }, 'its key type is not supported'],
+  ['a symmetric type', { kid: 'k', kty: 'oct', k: 'AQAB' }, undefined],
+  ['an RSA key without n', { ...RSA, n: undefined }, NO_NE],
+  ['an RSA key without e', { ...RSA, e: undefined }, NO_NE],
+  ['a short RSA key', { ...RSA, n: 'AQAB' }, 'an RSA key must have at least 2048 bits'],
+  ['an RSA key of nothing', { ...RSA, n: 'AAAA' }, 'an RSA key must have at least 2048 bits'],
+  ['an RSA key that is no number', { ...RSA, n: '%' }, 'an RSA key must have at least 2048 bits'],
+  ['a curve of Diffie-Hellman', { ...OKP, crv: 'X25519', x: 'AQAB' }, 'its curve is not supported'],
+  ['an Ed25519 key without x', OKP, 'it has no "x"'],
+  ['a short Ed25519 key', { ...OKP, x: 'AQAB' }, 'its members do not form a valid key'],
+  ['the use of encryption', { ...jwk, use: 'enc' }, undefined],
+  ['the operation of signing', { ...jwk, key_ops: ['sign'] }, undefined],
+  ['operations that are no list', { ...jwk, key_ops: 'verify' }, undefined],
+])('a key that is or has %s is left out, and the others work', (_, key, fault) => {
+  const set = readKeySet(JSON.stringify({ keys: [key, { ...jwk, kid: 'other' }] }), importKey)
+  expect(set.faults).toEqual(fault === undefined ? [] : [`keys[0] is not used: ${fault}`])
+  expect([...set.keys.keys()]).toEqual(['other'])
+})
+
+test.each([
+  [2047, false],
+  [2048, true],
+])('an RSA key of %i bits is used: %s', (bits, used) => {
+  // One bit and nothing else, behind a byte of zeros.
+  const number = Buffer.alloc(257)
+  number[1] = bits === 2048 ? 0x80 : 0x7f
+  number[256] = 1
+  const key = { ...RSA, n: number.toString('base64url') }
+  expect(readKeySet(JSON.stringify({ keys: [key] }), importKey).keys.size).toBe(used ? 1 : 0)
+})
+
+test.each([
+  ['{', 'is not JSON'],
+  ['[]', 'is not a JSON Web Key Set: it has no array "keys"'],
+  ['{"keys":{}}', 'is not a JSON Web Key Set: it has no array "keys"'],
+  ['null', 'is not a JSON Web Key Set: it has no array "keys"'],
+])('%s is no key set', (text, fault) => {
+  expect(readKeySet(text, importKey)).toEqual({ keys: new Map(), faults: [fault] })
+})
+
+test('a key may name its use and its operations, and keys may share a kid', () => {
+  const key = { ...jwk, kid: 'k' }
+  const set = readKeySet(
+    JSON.stringify({ keys: [key, { ...key, use: 'sig', key_ops: ['verify', 'sign'] }] }),
+    importKey,
+  )
+  expect(set.keys.get('k')?.map((each) => each.algorithms)).toEqual([['ES256'], ['ES256']])
+})
+
 test.each([
   ['for encryption', { alg: 'ECDH-ES' }, []],
   ['of another type', { alg: 'RS256' }, []],
