@@ -94,6 +94,13 @@ export const ACCEPTED: readonly Accepted[] = [
   })),
   {
     file: 'net/http1/parse-head.ts',
+    line: 'head.startLineKept = !head.http10',
+    original: 'head.startLineKept = !head.http10',
+    replacement: ';',
+    reason: 'only speed: the same request line is then written anew',
+  },
+  {
+    file: 'net/http1/parse-head.ts',
     line: 'return length === CONNECT.length && equals(bytes, start, CONNECT)',
     original: 'length === CONNECT.length && equals(bytes, start, CONNECT)',
     replacement: '((length === CONNECT.length) || (equals(bytes, start, CONNECT)))',

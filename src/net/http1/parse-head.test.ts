@@ -474,19 +474,30 @@ const RESUMED = [
   startLine('GET http://a/ HTTP/1.1'),
 ]
 
-test.each(RESUMED)('byte by byte, and in two parts at every point: %j', (text) => {
-  const bytes = Buffer.from(text, 'latin1')
+test.each(RESUMED)('byte by byte, and in two parts at every point, behind other bytes: %j', (text) => {
+  const start = 3
+  const bytes = Buffer.from(`${'x'.repeat(start)}${text}`, 'latin1')
   const whole = parseHeadText(text)
   const slow = new Head()
-  for (let end = 0; end < bytes.length; end++) {
-    expect(readRequestHead(bytes, 0, end, slow, LIMITS)).toBe(INCOMPLETE)
+  for (let end = start; end < bytes.length; end++) {
+    expect(readRequestHead(bytes, start, end, slow, LIMITS)).toBe(INCOMPLETE)
     const halves = new Head()
-    expect(readRequestHead(bytes, 0, end, halves, LIMITS)).toBe(INCOMPLETE)
-    expect(readRequestHead(bytes, 0, bytes.length, halves, LIMITS)).toBe(bytes.length)
+    expect(readRequestHead(bytes, start, end, halves, LIMITS)).toBe(INCOMPLETE)
+    expect(readRequestHead(bytes, start, bytes.length, halves, LIMITS)).toBe(bytes.length)
     expect(halves).toEqual(whole)
   }
-  expect(readRequestHead(bytes, 0, bytes.length, slow, LIMITS)).toBe(bytes.length)
+  expect(readRequestHead(bytes, start, bytes.length, slow, LIMITS)).toBe(bytes.length)
   expect(slow).toEqual(whole)
+})
+
+test.each([
+  [withLines('Content-Length: 5', 'Connection: close'), parseRequestHead],
+  ['HTTP/1.0 204 No Content\r\nKeep-Alive: timeout=5\r\n\r\n', parseResponseHead],
+])('bytes behind the end are not read: %j', (text, parse) => {
+  for (let end = 0; end < text.length; end++) {
+    const bytes = Buffer.from(text.slice(0, end).padEnd(text.length + 32, '\0'), 'latin1')
+    expect(parse(bytes, 0, end, new Head(), LIMITS)).toBe(INCOMPLETE)
+  }
 })
 
 test('a head is refused at the first invalid byte', () => {
@@ -508,7 +519,7 @@ test('offsets are correct for a head in the middle of a buffer', () => {
   const head = new Head()
   const after = readRequestHead(bytes, 3, bytes.length, head, LIMITS)
   expect(bytes.latin1Slice(after, bytes.length)).toBe('next')
-  expect(head.text).toBe(withHost('a'))
+  expect([head.text, head.method, head.target]).toEqual([withHost('a'), 'GET', '/'])
   const response = Buffer.from('x'.concat('HTTP/1.1 204 No Content\r\n\r\n'))
   expect(parseResponseHead(response, 1, response.length, new Head(), LIMITS)).toBe(response.length)
   expect(parseRequestHead(bytes, 0, 0, new Head(), LIMITS)).toBe(INCOMPLETE)

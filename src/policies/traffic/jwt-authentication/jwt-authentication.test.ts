@@ -247,6 +247,8 @@ const tokens: [what: string, token: string, failure: TokenFailure | undefined][]
   ['claims that differ in case', signToken(KEY, 'ES256', { ...CLAIMS, Sub: 'bob' }), undefined],
   ['alg twice', `${encode(`{"alg":"none","alg":"ES256","kid":"${KEY.jwk.kid}"}`)}.${BODY}.x`, 'duplicate-member'],
   ['no alg', `${header({ alg: undefined })}.${BODY}.x`, 'malformed'],
+  ['no token, of the greatest length', 'x'.repeat(16_384), 'malformed'],
+  ['no token, and too long', 'x'.repeat(16_385), 'too-long'],
   ['too long', signToken(KEY, 'ES256', { ...CLAIMS, fill: 'x'.repeat(13_000) }), 'too-long'],
   ['long', signToken(KEY, 'ES256', { ...CLAIMS, fill: 'x'.repeat(11_000) }), undefined],
   ['crit', signToken(KEY, 'ES256', CLAIMS, { crit: ['b64'], b64: true }), 'critical-extension'],
