@@ -408,6 +408,18 @@ test.each<[string, Partial<EvictionSettings>, number, Eviction]>([
     2,
     { timeMs: 3000, cause: 'health 0.490 is below 0.5', sign: 'no response' },
   ],
+  [
+    'a threshold before a count',
+    { consecutiveFailures: 3, healthThreshold: 0.5 },
+    2,
+    { timeMs: 3000, cause: 'health 0.490 is below 0.5', sign: 'no response' },
+  ],
+  [
+    'a count and a threshold at once',
+    { consecutiveFailures: 2, healthThreshold: 0.5 },
+    2,
+    { timeMs: 3000, cause: '2 consecutive unhealthy responses', sign: 'no response' },
+  ],
 ])('an eviction is reported once, with its cause: %s', (_, settings, failures, eviction) => {
   const reported: Eviction[] = []
   const health = new EndpointHealth(createSlotMemory(1, false), 0, { ...EVICTION, ...settings }, false, (it) =>
