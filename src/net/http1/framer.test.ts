@@ -132,8 +132,7 @@ const BAD: string[] = [
   '0\r\nX: a\r\n b\r\n\r\n',
   '0\r\nX: \0\r\n\r\n',
   '\u00b9\r\na\r\n',
-  `1;${'x'.repeat(1025)}\r\na\r\n`,
-  `0\r\nX: ${'x'.repeat(16_385)}\r\n\r\n`,
+  '1;a=b=c\r\na\r\n',
 ]
 
 test.each(BAD)('refuses %j', (text) => {
@@ -141,6 +140,28 @@ test.each(BAD)('refuses %j', (text) => {
     for (const step of [text.length, 1]) {
       expect(feed(text, BODY_CHUNKED, -1, { step, framed })).toMatchObject({ bad: true, done: false })
     }
+  }
+})
+
+const letters = (count: number) => 'x'.repeat(count)
+// The CR behind extensions is counted, the first letter of the name of a trailer and its colon are not.
+const limited: readonly (readonly [what: string, text: string, bad: boolean])[] = [
+  ['extensions of 1024 bytes', `1;${letters(1023)}\r\na\r\n0\r\n\r\n`, false],
+  ['longer extensions', `1;${letters(1024)}\r\na\r\n0\r\n\r\n`, true],
+  [
+    'extensions of 1024 bytes twice',
+    `1;${letters(1023)}\r\na\r\n0;${letters(1023)}\r\nX:${letters(16_384)}\r\n\r\n`,
+    false,
+  ],
+  ['a trailer of 16384 bytes', `0\r\nX:${letters(16_384)}\r\n\r\n`, false],
+  ['a longer trailer', `0\r\nX:${letters(16_385)}\r\n\r\n`, true],
+  ['a name of 16384 bytes', `0\r\nX${letters(16_384)}:\r\n\r\n`, false],
+  ['a longer name', `0\r\nX${letters(16_385)}:\r\n\r\n`, true],
+  ['trailers of more than 16384 bytes together', `0\r\nX:${letters(8192)}\r\nX:${letters(8193)}\r\n\r\n`, true],
+]
+test.each(limited)('limits: %s', (_, text, bad) => {
+  for (const framed of [false, true]) {
+    expect(feed(text, BODY_CHUNKED, -1, { framed })).toMatchObject({ bad, done: !bad })
   }
 })
 
@@ -180,6 +201,7 @@ test('a trailer in a separate piece is dropped, and the end is kept', () => {
   let taken = ''
   const taker = {
     bytes: (buffer: Buffer, start: number, end: number) => {
+      expect(end).toBeGreaterThan(start)
       taken += buffer.latin1Slice(start, end)
     },
   }
@@ -189,11 +211,60 @@ test('a trailer in a separate piece is dropped, and the end is kept', () => {
   expect([taken, framer.done]).toEqual(['1\r\na\r\n0\r\n\r\n', true])
 })
 
-test('a new body is independent of an aborted one', () => {
+test('a framer without a body is done', () => {
+  const { done, bad, left } = new Framer()
+  expect([done, bad, left]).toEqual([true, false, 0])
+})
+
+test.each([
+  [BODY_NONE, -1, true],
+  [BODY_LENGTH, 0, true],
+  [BODY_LENGTH, 1, false],
+  [BODY_CHUNKED, 0, false],
+  [BODY_CLOSE, 0, false],
+] as const)('a body of kind %i (length %i) is done before its first byte: %s', (kind, length, done) => {
   const framer = new Framer()
+  framer.start(kind, length)
+  expect(framer.done).toBe(done)
+  framer.start(kind, length)
+  expect(framer.done).toBe(done)
+})
+
+test('no bytes are taken from an empty piece, or behind the end', () => {
+  const framer = new Framer()
+  let calls = 0
+  const take = (text: string, start: number) =>
+    framer.feed(Buffer.from(text), start, text.length, { bytes: () => calls++ }, false)
+  for (const kind of [BODY_LENGTH, BODY_CLOSE, BODY_CHUNKED] as const) {
+    framer.start(kind, 5)
+    expect([take('abc', 3), calls]).toEqual([3, 0])
+  }
+  expect([take('5\r\n', 0), take('abc', 3), calls]).toEqual([3, 3, 0])
+  expect([take('hello\r\n0\r\n\r\n', 0), calls, framer.done, framer.left]).toEqual([12, 1, true, 0])
+  expect([take('next', 1), calls]).toEqual([1, 1])
+})
+
+test.each([
+  ['a size', '00000000'],
+  ['an invalid size', 'x'],
+  ['a chunk', 'ff\r\nab'],
+  ['extensions', `1;${'x'.repeat(1000)}`],
+  ['trailers', `0\r\nX: ${'x'.repeat(16_000)}`],
+])('a new body is independent of one that was aborted in %s', (_, aborted) => {
+  const framer = new Framer()
+  let taken = ''
+  const taker = {
+    bytes: (buffer: Buffer, start: number, end: number) => {
+      taken += buffer.latin1Slice(start, end)
+    },
+  }
   framer.start(BODY_CHUNKED, -1)
-  framer.feed(Buffer.from('00000000'), 0, 8, { bytes: () => {} }, false)
+  framer.feed(Buffer.from(aborted), 0, aborted.length, taker, true)
+  taken = ''
   framer.start(BODY_CHUNKED, -1)
-  framer.feed(Buffer.from('00000001\r\n'), 0, 10, { bytes: () => {} }, false)
   expect(framer.bad).toBe(false)
+  const text = `00000001;${'x'.repeat(1023)}\r\na\r\n0\r\nX:${'x'.repeat(16_384)}\r\n\r\n`
+  framer.feed(Buffer.from(text), 0, text.length, taker, true)
+  expect([framer.bad, framer.done]).toEqual([false, true])
+  expect(taken).toBe(`${text.slice(0, text.indexOf('X'))}\r\n`)
 })

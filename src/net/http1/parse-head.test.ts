@@ -70,6 +70,8 @@ const VALID: string[] = [
   withLines('TE: trailers', 'Connection: TE'),
   withLines('Keep-Alive: timeout=5'),
   withLines('Content_Length: 5'),
+  // More than is searched at once.
+  withLines(...Array.from({ length: 50 }, () => `X: ${'a'.repeat(100)}`)),
 ]
 
 test.each(VALID)('accepts %j', (text) => {
@@ -206,6 +208,7 @@ const INVALID: [outcome: number, text: string][] = [
   [MALFORMED, withLines('Transfer-Encoding: ,chunked')],
   [MALFORMED, withLines('Transfer-Encoding: xchunked')],
   [MALFORMED, withLines('Transfer-Encoding: chunkedx')],
+  [MALFORMED, withLines('Transfer-Encoding: xhunked')],
   [MALFORMED, withLines('Transfer-Encoding: chunke')],
   [MALFORMED, withLines('Transfer-Encoding: "chunked"')],
   [MALFORMED, withLines('Transfer-Encoding: chunked;q=1')],
@@ -259,6 +262,7 @@ const INVALID: [outcome: number, text: string][] = [
   [EXPECTATION_FAILED, withLines('Expect: y 100-continue')],
   [EXPECTATION_FAILED, withLines('Expect: 100-continus')],
   [EXPECTATION_FAILED, withLines('Expect: 100 continue')],
+  [EXPECTATION_FAILED, withLines('Expect: 200-continue')],
   // Control characters that differ from "1" and "-" by one bit.
   [MALFORMED, withLines('Expect: \u001100-continue')],
   [MALFORMED, withLines('Expect: 100\rcontinue')],
@@ -579,12 +583,24 @@ test.each([
   expect((parseHeadText(received) as Head).writeResponse(0, -1, '')).toBe(sent)
 })
 
-test('a field whose name differs in its last letter from one of the connection is like any other', () => {
+test('a field whose name differs in one letter from one of the connection is like any other', () => {
   const names = [
     ...['TE', 'Host', 'Expect', 'Trailer', 'Upgrade', 'Connection', 'Keep-Alive', 'Content-Length'],
     ...['Proxy-Connection', 'Transfer-Encoding', 'Proxy-Authenticate'],
   ]
-  const text = withLines(...names.map((name) => `${name.slice(0, -1)}x: close`))
+  const otherEnds = names.map((name) => `${name.slice(0, -1)}x: close`)
+  // Tokens whose first character has the last five bits of that of a known name.
+  const otherBegins = [
+    '4E',
+    '%xpect',
+    '4railer',
+    '5pgrade',
+    '#onnection',
+    '+eep-Alive',
+    '#ontent-Length',
+    '4ransfer-Encoding',
+  ]
+  const text = withLines(...otherEnds, ...otherBegins.map((name) => `${name}: close`))
   const head = parseHeadText(text) as Head
   expect(head.writeRequest(0, -1, '')).toBe(text)
   expect([head.contentLength, head.chunked, head.keepAlive]).toEqual([-1, false, true])

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { importKey } from '#test/support/import-key.ts'
-import { createSigningKey } from '#test/support/token-issuer.ts'
+import { createSigningKey, type KeyKind } from '#test/support/token-issuer.ts'
 import { readKeySet } from './read-key-set.ts'
 
 const { jwk } = createSigningKey('P-256', 'k')
@@ -40,7 +40,7 @@ test.each([
   ['an RSA key without n', { ...RSA, n: undefined }, NO_NE],
   ['an RSA key without e', { ...RSA, e: undefined }, NO_NE],
   ['a short RSA key', { ...RSA, n: 'AQAB' }, 'an RSA key must have at least 2048 bits'],
-  ['an RSA key of nothing', { ...RSA, n: 'AAAA' }, 'an RSA key must have at least 2048 bits'],
+  ['an RSA key of nothing but zeros', { ...RSA, n: 'A'.repeat(342) }, 'an RSA key must have at least 2048 bits'],
   ['an RSA key that is no number', { ...RSA, n: '%' }, 'an RSA key must have at least 2048 bits'],
   ['a curve of Diffie-Hellman', { ...OKP, crv: 'X25519', x: 'AQAB' }, 'its curve is not supported'],
   ['an Ed25519 key without x', OKP, 'it has no "x"'],
@@ -52,6 +52,17 @@ test.each([
   const set = readKeySet(JSON.stringify({ keys: [key, { ...jwk, kid: 'other' }] }), importKey)
   expect(set.faults).toEqual(fault === undefined ? [] : [`keys[0] is not used: ${fault}`])
   expect([...set.keys.keys()]).toEqual(['other'])
+})
+
+test.each<[KeyKind, string[]]>([
+  ['RSA', ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512']],
+  ['P-256', ['ES256']],
+  ['P-384', ['ES384']],
+  ['P-521', ['ES512']],
+  ['Ed25519', ['EdDSA']],
+])('a key %s verifies %j', (kind, algorithms) => {
+  const { keys } = readKeySet(JSON.stringify({ keys: [createSigningKey(kind, 'k').jwk] }), importKey)
+  expect(keys.get('k')?.map((key) => key.algorithms)).toEqual([algorithms])
 })
 
 test.each([
