@@ -1,4 +1,4 @@
-import { closeSync, openSync } from 'node:fs'
+import { closeSync, existsSync, openSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { availableParallelism } from 'node:os'
 import { isDeepStrictEqual } from 'node:util'
@@ -43,6 +43,8 @@ const START_FAILURES = [PortInUse, BadAddressPool, NotLoopback, StateFolderUnusa
 /** Runs a gateway until it is stopped. */
 export async function run(paths: readonly string[], flags: RunFlags): Promise<ExitCode> {
   const files = objectPaths('run', paths, flags)
+  const missing = files.find((path) => !existsSync(path))
+  if (missing !== undefined) throw new UsageError(`no such file or directory: ${missing}`)
   await using stops = new AsyncDisposableStack()
   const store = stops.adopt(new FileStore(files, { watch: true }), (store) => store.close())
   const shared = readProcessSettings(store.list())

@@ -225,6 +225,12 @@ test('lint of a path that does not exist is a finding, not a crash', async () =>
   expect(stdout).toContain('no/such/folder')
 })
 
+test('run of a path that does not exist ends at once, and names it', async () => {
+  const { code, stderr } = await gatewright('run', 'no/such/folder')
+  expect(code).toBe(2)
+  expect(stderr).toContain('gatewright: no such file or directory: no/such/folder\n')
+})
+
 test('explain shows three levels of policies, what lost, the steps and the bytes', async () => {
   const { code, stdout } = await gatewright(
     'explain',
