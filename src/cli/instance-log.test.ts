@@ -338,6 +338,7 @@ const EVENTS: readonly (readonly [(log: InstanceLog) => void, text: readonly str
     ['info stopping accept.seconds=10 finish.seconds=55'],
     { level: 'info', message: 'stopping', 'accept.seconds': 10, 'finish.seconds': 55 },
   ],
+  [(log) => log.stopped(), ['info stopped'], { level: 'info', message: 'stopped' }],
   [
     (log) => log.message('warn', 'runtime warning', { worker: 'w1', code: undefined, cause: 'x' }),
     ['warn runtime warning worker=w1 cause=x'],

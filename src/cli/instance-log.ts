@@ -137,6 +137,11 @@ export class InstanceLog implements InstanceEvents {
     this.#log.log('info', 'stopping', { 'accept.seconds': minMs / 1000, 'finish.seconds': maxMs / 1000 })
   }
 
+  /** Everything has ended, within its time or not. */
+  stopped(): void {
+    this.#log.log('info', 'stopped')
+  }
+
   workerReplaced(worker: string, why: ReplacedFor, cause: string): void {
     const message = why === 'died' ? 'a worker died and is replaced' : 'a worker is stuck and is replaced'
     this.#log.log('error', message, { worker, cause })

@@ -85,6 +85,7 @@ export async function run(paths: readonly string[], flags: RunFlags): Promise<Ex
   log.stopping(times)
   await instance.close(times)
   note.remove()
+  log.stopped()
   return EXIT.ok
 }
 
