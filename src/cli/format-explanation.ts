@@ -90,7 +90,7 @@ function formatLimits(limits: readonly TracedLimit[], showsSecrets: boolean): st
     const span = unitMs === 1000 ? 'a second' : unitMs === 60_000 ? 'a minute' : 'an hour'
     return `  at most ${capacity} ${unit} within ${span}, ${describeKey(key, showsSecrets)}`
   })
-  return ['local rate limits', ...lines, '']
+  return ['local rate limits (levels are not read: a caller that has used one up is refused)', ...lines, '']
 }
 
 function describeKey(key: TracedLimit['key'], showsSecrets: boolean): string {

@@ -35,7 +35,7 @@ export interface Limit {
   remaining(): number
   /** Tokens left after the last call. */
   readonly level: number
-  /** Whole seconds until the next tokens. */
+  /** Seconds until the next tokens, rounded up: a client that waits so long does not come too early. At least 1. */
   resetSeconds(): number
   /** The same bucket, for a cost that is known when other requests have been handled. */
   held(): Pick<Limit, 'drain'>
@@ -98,7 +98,7 @@ export class TokenBucket implements Limit {
   }
 
   resetSeconds(): number {
-    return Math.floor((this.settings.unitMs - this.phaseMs()) / 1000)
+    return Math.ceil((this.settings.unitMs - this.phaseMs()) / 1000)
   }
 
   held(): this {

@@ -1,3 +1,4 @@
+import { describeOrigin } from '#base/origin.ts'
 import type { Expression } from '#exchange/expression.ts'
 import { reject } from '#exchange/outcome.ts'
 import type { TokenBucketSettings } from '#state/token-bucket.ts'
@@ -60,9 +61,11 @@ function compileLocal(
   const limits = bucketKeys(source, path, entries).map(({ bucketKey, entry }, index): LocalLimit => {
     const settings = bucketSettings(entry)
     const unit = entry.tokens === undefined ? 'requests' : 'tokens'
-    if (entry.key === undefined) return { unit, bucket: context.tokenBucket(bucketKey, settings) }
-    const key = compileKey(source, `${path}.local[${index}].key`, entry.key, context)
-    return { unit, bucket: context.valueBuckets(bucketKey, settings), key }
+    const entryPath = `${path}.local[${index}]`
+    const where = `${describeOrigin(source.origin)}, ${source.path}${entryPath}`
+    if (entry.key === undefined) return { unit, where, bucket: context.tokenBucket(bucketKey, settings) }
+    const key = compileKey(source, `${entryPath}.key`, entry.key, context)
+    return { unit, where, bucket: context.valueBuckets(bucketKey, settings), key }
   })
   return {
     all: limits,

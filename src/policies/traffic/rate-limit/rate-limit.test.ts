@@ -83,16 +83,50 @@ test('headers describe the most restrictive bucket, for allowed and refused requ
   expect(queued(policy.send().exchange)).toEqual({
     'x-ratelimit-limit': '2',
     'x-ratelimit-remaining': '1',
-    'x-ratelimit-reset': '42',
+    'x-ratelimit-reset': '43',
   })
   policy.send()
   const { exchange, outcome } = policy.send()
   expect(queued(exchange)).toEqual({
     'x-ratelimit-limit': '2',
     'x-ratelimit-remaining': '0',
-    'x-ratelimit-reset': '42',
+    'x-ratelimit-reset': '43',
   })
   expect(outcome).toMatchObject({ code: OVER, headers: [['retry-after', '43']] })
+})
+
+test.each([0, 200, 400, 600, 800])('%d ms after the start, Retry-After is x-ratelimit-reset', (afterMs) => {
+  const policy = policyOf({ local: [{ requests: 1, unit: 'Minutes' }] })
+  policy.send()
+  nowMs += afterMs
+  // A second reading would differ.
+  clock.monotonic = () => {
+    nowMs += 1000
+    return nowMs
+  }
+  const { exchange, outcome } = policy.send()
+  const reset = queued(exchange)['x-ratelimit-reset']
+  expect(outcome).toMatchObject({ code: OVER, headers: [['retry-after', reset]] })
+})
+
+test('a refusal names the policy and the entry, not the value of the key', () => {
+  const entries = [
+    { requests: 9, unit: 'Hours' },
+    { requests: 1, unit: 'Hours', key: 'request.headers["caller"]' },
+    { tokens: 5, unit: 'Hours' },
+  ]
+  const detailOf = (written: object, used: number) => {
+    const policy = policyOf(written)
+    const request = { headers: { caller: 'alice' } }
+    chargeTokens(policy.send(request).exchange, used)
+    return policy.send(request).outcome
+  }
+  const entry = (path: string) => ({ code: OVER, detail: `ProxyPolicy default/test, spec.traffic.field${path}` })
+  expect(detailOf({ local: entries }, 0)).toMatchObject(entry('.local[1]'))
+  expect(detailOf({ local: entries }, 5)).toMatchObject(entry('.local[2]'))
+  expect(detailOf({ conditional: [{ policy: { local: entries } }] }, 0)).toMatchObject(
+    entry('.conditional[0].policy.local[1]'),
+  )
 })
 
 test('Retry-After is at least 1 and at most the unit', () => {

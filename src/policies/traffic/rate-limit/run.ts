@@ -6,7 +6,11 @@ import type { Limit, TokenBucket } from '#state/token-bucket.ts'
 import type { ValueBuckets } from '#state/value-buckets.ts'
 
 /** One entry of `local`. */
-export type LocalLimit = { readonly unit: 'requests' | 'tokens' } & (
+export type LocalLimit = {
+  readonly unit: 'requests' | 'tokens'
+  /** Its policy and path, for operators. */
+  readonly where: string
+} & (
   | { readonly bucket: TokenBucket; readonly key?: undefined }
   /** A bucket for each value of `key` (decision A-133). */
   | { readonly bucket: ValueBuckets; readonly key: Expression }
@@ -29,12 +33,18 @@ export function runLocalLimits(limits: LocalLimits, exchange: Exchange): Outcome
   if (exchange.trace !== undefined) traceLimits(limits, exchange)
   if (tokens.length > 0) exchange.tokenLimits = byKey.length === 0 ? tokens : tokens.map((bucket) => bucket.held())
   const exhausted = tokens.find((bucket) => bucket.remaining() < 1) ?? takeFromAll(requests)
-  if (exhausted === undefined) {
-    setLimitHeaders(tightest(requests, tokens), exchange)
-    return proceed
-  }
-  setLimitHeaders(exhausted, exchange)
-  return reject('rate-limited', { headers: [['retry-after', String(retryAfterSeconds(exhausted))]] })
+  if (exhausted !== undefined) return refuse(exhausted, limits, exchange)
+  const tight = tightest(requests, tokens)
+  if (tight !== undefined) setLimitHeaders(tight, tight.resetSeconds(), exchange)
+  return proceed
+}
+
+/** The clock is read once, so that `x-ratelimit-reset` and `Retry-After` agree. */
+function refuse(exhausted: Limit, { all }: LocalLimits, exchange: Exchange): Outcome {
+  const seconds = exhausted.resetSeconds()
+  setLimitHeaders(exhausted, seconds, exchange)
+  const detail = all.find(({ bucket }) => bucket === exhausted)?.where
+  return reject('rate-limited', { detail, headers: [['retry-after', String(seconds)]] })
 }
 
 /** Tells `explain` which buckets a request takes from. */
@@ -78,14 +88,9 @@ function tightest(requests: readonly Limit[], tokens: readonly Limit[]): Limit |
 }
 
 /** Sets the headers of one bucket (decision A-82), unless an earlier policy has set those of another one. */
-function setLimitHeaders(bucket: Limit | undefined, exchange: Exchange): void {
-  if (bucket === undefined || exchange.queuedHeaders?.some(([name]) => name.startsWith('x-ratelimit-'))) return
+function setLimitHeaders(bucket: Limit, resetSeconds: number, exchange: Exchange): void {
+  if (exchange.queuedHeaders?.some(([name]) => name.startsWith('x-ratelimit-'))) return
   exchange.queueHeader('x-ratelimit-limit', String(bucket.settings.capacity))
   exchange.queueHeader('x-ratelimit-remaining', String(bucket.level))
-  exchange.queueHeader('x-ratelimit-reset', String(bucket.resetSeconds()))
-}
-
-/** `resetSeconds` is rounded down; a client must not retry too early. */
-function retryAfterSeconds(bucket: Limit): number {
-  return Math.min(bucket.settings.unitMs / 1000, bucket.resetSeconds() + 1)
+  exchange.queueHeader('x-ratelimit-reset', String(resetSeconds))
 }
