@@ -118,6 +118,22 @@ test('requests without a value share one limit of their own', async () => {
   expect(statuses).toEqual([200, 200, 200, 200, 200, 429])
 })
 
+test('the record and the log name the entry that refused; the client and the value of the key stay out', async () => {
+  const response = await eventually('a refusal', async () => {
+    const answer = await fetch(`http://127.0.0.1:${port}/limited`, { headers: { 'x-caller': 'caller-alice' } })
+    return answer.status === 429 ? answer : undefined
+  })
+  expect(await response.text()).toBe('rate limit exceeded')
+  expect([...response.headers].join()).not.toContain('ProxyPolicy')
+  expect(response.headers.get('retry-after')).toBe(response.headers.get('x-ratelimit-reset'))
+  const entry = /^ProxyPolicy default\/limited \(.*limited\.yaml:\d+\), spec\.traffic\.rateLimit\.local\[0\]$/
+  const records = await (await fetch(`${gateway.url(15_000)}/decisions?code=rate-limited&limit=1`)).json()
+  expect(records).toMatchObject([{ status: 429, detail: expect.stringMatching(entry) }])
+  expect(JSON.stringify(records)).not.toContain('caller-alice')
+  await eventually('a log line', () => gateway.output.stdout.includes('spec.traffic.rateLimit.local[0]') || undefined)
+  expect(gateway.output.stdout).not.toContain('caller-alice')
+})
+
 test('one client that sprays values gives no caller a new quota', async () => {
   const agent = new Agent({ keepAlive: true, maxSockets: 8 })
   stops.defer(() => agent.destroy())
