@@ -186,8 +186,8 @@ test('problems of files are logged whenever they change, and what stays in force
   const stale = (...objects: readonly string[]): StaleFile[] => [
     { file: 'a.yaml', since: 0, objects, problems: [problem] },
   ]
-  const broken = (log: InstanceLog) => log.objectsChanged([problem], stale('Gateway/default/main'))
-  const fine = (log: InstanceLog) => log.objectsChanged([], [])
+  const broken = (log: InstanceLog) => log.objectsChanged([problem], stale('Gateway/default/main'), [])
+  const fine = (log: InstanceLog) => log.objectsChanged([], [], [])
   expect(saying(broken)).toEqual([
     'error the files have problems; objects with errors keep their last valid version, if they have one errors=1 warnings=0',
     'error problem at=a.yaml:1:2 code=invalid-yaml problem=m',
@@ -195,12 +195,12 @@ test('problems of files are logged whenever they change, and what stays in force
   ])
   expect(saying(broken)).toEqual([])
   expect(
-    saying((log) => log.objectsChanged([{ ...problem, line: 2 }], stale('Gateway/default/main'))).slice(1),
+    saying((log) => log.objectsChanged([{ ...problem, line: 2 }], stale('Gateway/default/main'), [])).slice(1),
   ).toEqual([
     'error problem at=a.yaml:2:2 code=invalid-yaml problem=m',
     'info problem resolved at=a.yaml:1:2 code=invalid-yaml problem=m',
   ])
-  expect(saying((log) => log.objectsChanged([{ ...problem, line: 2 }], stale(...'abcdefg')))).toEqual([
+  expect(saying((log) => log.objectsChanged([{ ...problem, line: 2 }], stale(...'abcdefg'), []))).toEqual([
     'warn a file has errors; its last good objects stay in force file=a.yaml objects="a, b, c, d, e and 2 more"',
   ])
   expect(saying(fine)).toEqual([
@@ -225,6 +225,28 @@ test('problems of files are logged whenever they change, and what stays in force
   expect(jsonOf(fine)).toEqual([
     { level: 'info', message: 'all problems of the files are resolved' },
     { level: 'info', message: 'a file is in use again', file: 'a.yaml' },
+  ])
+})
+
+test('objects that a file with problems no longer contains are logged once, and the file is in use again when it has no errors', () => {
+  const { saying } = logs()
+  const at = { file: 'a.yaml', line: 1, column: 1 }
+  const problem = { ...at, path: 'kind', code: 'unknown-kind', severity: 'error', message: 'm' } as const
+  const object = 'ProxyPolicy/default/keys'
+  const removed = (log: InstanceLog) => log.objectsChanged([problem], [], [{ file: 'a.yaml', object }])
+  saying((log) =>
+    log.objectsChanged([problem], [{ file: 'a.yaml', since: 0, objects: [object], problems: [problem] }], []),
+  )
+  expect(saying(removed)).toEqual(['warn an object was removed object=ProxyPolicy/default/keys file=a.yaml'])
+  expect(saying(removed)).toEqual([])
+  expect(saying((log) => log.objectsChanged([], [], []))).toEqual([
+    'info all problems of the files are resolved',
+    'info a file is in use again file=a.yaml',
+  ])
+  expect(saying(removed)).toEqual([
+    'error the files have problems; no object is kept from an earlier version errors=1 warnings=0',
+    'error problem at=a.yaml:1:1 path=kind code=unknown-kind problem=m',
+    'warn an object was removed object=ProxyPolicy/default/keys file=a.yaml',
   ])
 })
 

@@ -7,7 +7,7 @@ import type { Instance } from '#instance/instance.ts'
 import type { ShutdownTimes } from '#instance/shutdown-times.ts'
 import type { ApplicationLog, Level, LogFields } from '#observe/log/application-log.ts'
 import { type FileProblem, placeOf } from '#store/file-problem.ts'
-import type { FileStore, StaleFile } from '#store/files.ts'
+import type { FileStore, RemovedObject, StaleFile } from '#store/files.ts'
 import type { LogState } from '#workers/messages.ts'
 import type { ReplacedFor } from '#workers/worker-pool.ts'
 import { placeFindings, problemLines } from './finding-lines.ts'
@@ -16,12 +16,14 @@ import { placeFindings, problemLines } from './finding-lines.ts'
 export class InstanceLog implements InstanceEvents {
   readonly #log: ApplicationLog
   /** The last logged problems of files, and of the objects in them. */
-  readonly #known: Record<keyof typeof SUMMARIES, ReadonlyMap<string, FileProblem>> = {
+  readonly #known: Record<keyof typeof RESOLVED, ReadonlyMap<string, FileProblem>> = {
     files: new Map(),
     objects: new Map(),
   }
-  /** Objects kept from a previous version, by file. */
+  /** Objects kept from a previous version, by file; empty: none any more, but the file still has errors. */
   #kept = new Map<string, string>()
+  /** The objects that files with problems no longer contain. */
+  #removed = new Set<string>()
   #bound = new Map<string, string | undefined>()
   #running = false
   /** Why the gateway was not ready when this was logged last; empty: it was. */
@@ -42,24 +44,48 @@ export class InstanceLog implements InstanceEvents {
     this.#log.log(level, message, fields)
   }
 
-  objectsChanged(problems: readonly FileProblem[], stale: readonly StaleFile[]): void {
-    this.#problems('files', problems)
+  objectsChanged(
+    problems: readonly FileProblem[],
+    stale: readonly StaleFile[],
+    removed: readonly RemovedObject[],
+  ): void {
+    this.#problems('files', problems, stale.length > 0 ? KEPT : NONE_KEPT)
+    this.#logKept(problems, stale)
+    this.#logRemoved(removed)
+  }
+
+  #logKept(problems: readonly FileProblem[], stale: readonly StaleFile[]): void {
+    const broken = new Set(problems.filter(({ severity }) => severity === 'error').map(({ file }) => file))
     const before = this.#kept
     this.#kept = new Map(stale.map(({ file, objects }) => [file, nameSome(objects)]))
     for (const [file, objects] of this.#kept) {
       if (before.get(file) === objects) continue
       this.#log.log('warn', 'a file has errors; its last good objects stay in force', { file, objects })
     }
-    for (const file of before.keys())
-      if (!this.#kept.has(file)) this.#log.log('info', 'a file is in use again', { file })
+    for (const file of before.keys()) {
+      if (this.#kept.has(file)) continue
+      if (broken.has(file)) this.#kept.set(file, '')
+      else this.#log.log('info', 'a file is in use again', { file })
+    }
+  }
+
+  #logRemoved(removed: readonly RemovedObject[]): void {
+    const before = this.#removed
+    this.#removed = new Set(removed.map(({ object }) => object))
+    for (const { file, object } of removed) {
+      if (!before.has(object)) this.#log.log('warn', 'an object was removed', { object, file })
+    }
   }
 
   translated(findings: readonly Finding[], store: FileStore): void {
-    this.#problems('objects', placeFindings(store, findings))
+    this.#problems('objects', placeFindings(store, findings), 'the objects have problems; everything else is in force')
   }
 
-  /** Logs the problems that are new and those that are resolved. A field that only moved in its file has the same problem. */
-  #problems(where: keyof typeof SUMMARIES, found: readonly FileProblem[]): void {
+  /**
+   * Logs the problems that are new and those that are resolved. A field that only moved in its file has the same problem.
+   * @param wrong the message if there are problems
+   */
+  #problems(where: keyof typeof RESOLVED, found: readonly FileProblem[], wrong: string): void {
     const { problems, errors, warnings } = problemLines(found)
     const before = this.#known[where]
     const now = new Map(problems.map((problem) => [identify(problem), problem]))
@@ -67,8 +93,7 @@ export class InstanceLog implements InstanceEvents {
     const isNew = [...now].filter(([id]) => !before.has(id))
     const resolved = [...before].filter(([id]) => !now.has(id))
     if (isNew.length === 0 && resolved.length === 0) return
-    const { wrong, right } = SUMMARIES[where]
-    if (problems.length === 0) return this.#log.log('info', right)
+    if (problems.length === 0) return this.#log.log('info', RESOLVED[where])
     this.#log.log(errors > 0 ? 'error' : 'warn', wrong, { errors, warnings })
     for (const [, problem] of isNew) {
       this.#log.log(problem.severity === 'error' ? 'error' : 'warn', 'problem', fieldsOf(problem))
@@ -187,15 +212,12 @@ function fieldsOf(problem: FileProblem): LogFields {
   return { at: placeOf(problem), path, code, problem: message }
 }
 
-const SUMMARIES = {
-  files: {
-    wrong: 'the files have problems; objects with errors keep their last valid version, if they have one',
-    right: 'all problems of the files are resolved',
-  },
-  objects: {
-    wrong: 'the objects have problems; everything else is in force',
-    right: 'all problems of the objects are resolved',
-  },
+const KEPT = 'the files have problems; objects with errors keep their last valid version, if they have one'
+const NONE_KEPT = 'the files have problems; no object is kept from an earlier version'
+
+const RESOLVED = {
+  files: 'all problems of the files are resolved',
+  objects: 'all problems of the objects are resolved',
 } as const
 
 const UNWRITTEN = 'the access log cannot be written; lines are queued in memory, and dropped when the queue is full'

@@ -2,7 +2,7 @@ import type { Finding } from '#base/finding.ts'
 import type { KnownSecrets } from '#base/known-secrets.ts'
 import type { Level, LogFields } from '#observe/log/application-log.ts'
 import type { FileProblem } from '#store/file-problem.ts'
-import type { FileStore, StaleFile } from '#store/files.ts'
+import type { FileStore, RemovedObject, StaleFile } from '#store/files.ts'
 import type { LogState } from '#workers/messages.ts'
 import type { ReplacedFor } from '#workers/worker-pool.ts'
 
@@ -17,7 +17,7 @@ export interface ListenerState {
 export interface InstanceEvents {
   /** The secrets that no text may show from now on; reported before anything else. */
   secrets(secrets: KnownSecrets): void
-  objectsChanged(problems: readonly FileProblem[], stale: readonly StaleFile[]): void
+  objectsChanged(problems: readonly FileProblem[], stale: readonly StaleFile[], removed: readonly RemovedObject[]): void
   translated(findings: readonly Finding[], store: FileStore): void
   applied(version: number, listeners: readonly ListenerState[]): void
   /** Why the running gateway is not ready; called when a plan has been applied. */

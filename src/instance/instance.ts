@@ -256,7 +256,7 @@ export class Instance {
     this.#events.secrets(this.#secrets)
     const stale = this.#store.stale()
     const problems = this.#store.problems()
-    this.#events.objectsChanged(problems, stale)
+    this.#events.objectsChanged(problems, stale, this.#store.removed())
     this.#reloads.count(problems.every(({ severity }) => severity !== 'error'))
     this.#loop.apply(change)
     this.#loop.refused(refusedEdits(stale))

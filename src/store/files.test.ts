@@ -166,6 +166,55 @@ test('an object that becomes invalid keeps its last good version, the others of 
   expect(files.stale()).toMatchObject([{ objects: ['ConfigMap/default/a'], problems: [{ code: 'wrong-type' }] }])
 })
 
+test.each([
+  ['kind', 'kind: ConfigMap', 'kind: ConfigMpa'],
+  ['the field kind', 'kind: ConfigMap', 'knid: ConfigMap'],
+  ['apiVersion', 'apiVersion: v1', 'apiVersion: v11'],
+  ['the field apiVersion', 'apiVersion: v1', 'apiVersoin: v1'],
+  ['the field metadata', 'metadata:', 'metdata:'],
+  ['the field metadata.name', 'name: a', 'nmae: a'],
+])('a mistake in %s does not remove the object', (_, right, wrong) => {
+  write('a.yaml', `${configMap('a')}---\n${configMap('b')}`)
+  const files = open()
+  write('a.yaml', `${configMap('a').replace(right, wrong)}---\n${configMap('b', '2')}`)
+  files.reload()
+  files.reload()
+  expect(namesOf(files)).toEqual(['b a.yaml', 'a a.yaml'])
+  expect(files.stale()).toMatchObject([{ objects: ['ConfigMap/default/a'] }])
+  expect(files.removed()).toEqual([])
+  write('a.yaml', configMap('b', '3'))
+  files.reload()
+  expect(namesOf(files)).toEqual(['b a.yaml'])
+})
+
+test('a document without kind keeps only the objects with its name and namespace', () => {
+  write('a.yaml', `${configMap('a')}---\n${configMap('b')}---\n${configMap('a, namespace: other')}`)
+  const files = open()
+  write('a.yaml', configMap('a, namespace: other').replace('kind: ConfigMap', 'knid: ConfigMap'))
+  files.reload()
+  expect(files.stale()).toMatchObject([{ objects: ['ConfigMap/other/a'] }])
+  expect(files.removed().map(({ object }) => object)).toEqual(['ConfigMap/default/a', 'ConfigMap/default/b'])
+})
+
+test('objects that a file with problems no longer contains are known until the file is right or another has them', () => {
+  const foreign = 'apiVersion: example.com/v1\nkind: ConfigMap\nmetadata: {name: a}\n'
+  write('a.yaml', `${configMap('a')}---\n${configMap('b')}`)
+  const files = open()
+  write('a.yaml', foreign)
+  files.reload()
+  const removed = ['ConfigMap/default/a', 'ConfigMap/default/b'].map((object) => ({ file: path('a.yaml'), object }))
+  expect(files.removed()).toEqual(removed)
+  write('a.yaml', `# later\n${foreign}`)
+  files.reload()
+  expect(files.removed()).toEqual(removed)
+  write('b.yaml', configMap('b'))
+  files.reload()
+  expect(files.removed()).toEqual(removed.slice(0, 1))
+  write('a.yaml', configMap('c'))
+  files.reload()
+  expect(files.removed()).toEqual([])
+})
+
 test('an object that was never good is absent', () => {
   write('a.yaml', invalid('a'))
   const files = open()

@@ -25,6 +25,13 @@ export interface StaleFile {
   readonly problems: readonly FileProblem[]
 }
 
+/** An object that a file with problems no longer contains, and that was in force. */
+export interface RemovedObject {
+  readonly file: string
+  /** Its key. */
+  readonly object: string
+}
+
 export interface FileStoreOptions {
   /** Reload files when they change. */
   readonly watch?: boolean
@@ -107,6 +114,13 @@ export class FileStore implements ObjectStore {
   stale(): readonly StaleFile[] {
     return [...this.#files.values()].flatMap(({ file, staleSince: since, kept: objects, problems }) =>
       since === undefined ? [] : [{ file, since, objects, problems }],
+    )
+  }
+
+  /** The objects that were removed from files while these have had problems, and that no other file contains. */
+  removed(): readonly RemovedObject[] {
+    return [...this.#files.values()].flatMap(({ file, removed }) =>
+      removed.filter((key) => !this.#objects.has(key)).map((object) => ({ file, object })),
     )
   }
 

@@ -2,7 +2,7 @@ import { type ApiObject, keyOf } from '#api/object.ts'
 import { clock } from '#base/clock.ts'
 import { type Environment, fillFromOutside } from './entries-from-outside.ts'
 import type { FileProblem } from './file-problem.ts'
-import { type ParsedFile, parseObjects } from './parse-yaml.ts'
+import { type ParsedFile, type PartialName, parseObjects } from './parse-yaml.ts'
 
 /** The effective content of a file: its valid objects, and previous versions of objects that are now invalid. */
 export interface LoadedFile {
@@ -20,6 +20,8 @@ export interface LoadedFile {
   readonly refused: readonly string[]
   /** Keys of the objects that are kept from an earlier version. */
   readonly kept: readonly string[]
+  /** Keys of the objects that were removed while the file has had problems: by intent, or by a mistake in their identity. */
+  readonly removed: readonly string[]
   /** Since when (ms since the epoch) objects are kept from an earlier version; undefined if none are. */
   readonly staleSince: number | undefined
 }
@@ -39,9 +41,19 @@ export function reloadFile({ environment, ...read }: ReadFile, before: LoadedFil
   const { objects, problems, refused, sources } = fillFromOutside(parsed.objects, text, environment)
   const known = before?.objects ?? []
   const invalid = [...parsed.refused, ...refused]
-  const kept = parsed.parses ? known.filter((object) => invalid.includes(keyOf(object))) : known
+  const present = new Set(objects.map(keyOf))
+  const isInvalid = (object: ApiObject): boolean =>
+    invalid.includes(keyOf(object)) ||
+    (!present.has(keyOf(object)) && parsed.unidentified.some((partial) => canBe(partial, object)))
+  const kept = parsed.parses ? known.filter(isInvalid) : known
   const all = { refused: invalid, objects: [...objects, ...kept], problems: [...parsed.problems, ...problems] }
   return build({ ...read, parsed, sources, ...all }, kept, before)
+}
+
+/** Whether a document whose kind or name is wrong or missing can be the next version of an object: the kind or the name is the same. */
+function canBe({ kind, namespace = 'default', name }: PartialName, { origin }: ApiObject): boolean {
+  if (origin.namespace !== '' && origin.namespace !== namespace) return false
+  return kind === undefined ? name === origin.name : kind === origin.kind
 }
 
 /** A file that exists but cannot be read keeps all its objects. */
@@ -56,10 +68,19 @@ export function unreadableFile(found: FileProblem, signature: string, before: Lo
 }
 
 function build(
-  loaded: Omit<LoadedFile, 'kept' | 'staleSince'>,
+  loaded: Omit<LoadedFile, 'kept' | 'removed' | 'staleSince'>,
   kept: readonly ApiObject[],
   before: LoadedFile | undefined,
 ): LoadedFile {
   const staleSince = kept.length === 0 ? undefined : (before?.staleSince ?? clock.now())
-  return { ...loaded, kept: kept.map(keyOf), staleSince }
+  return { ...loaded, kept: kept.map(keyOf), removed: removedSince(before, loaded), staleSince }
+}
+
+function removedSince(
+  before: LoadedFile | undefined,
+  { problems, objects }: Pick<LoadedFile, 'problems' | 'objects'>,
+): readonly string[] {
+  if (before === undefined || problems.length === 0) return []
+  const present = new Set(objects.map(keyOf))
+  return [...new Set([...before.removed, ...before.objects.map(keyOf)])].filter((key) => !present.has(key))
 }

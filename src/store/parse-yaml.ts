@@ -15,6 +15,8 @@ export interface ParsedFile {
   readonly problems: readonly FileProblem[]
   /** Keys (`objectKey`) of invalid objects. */
   readonly refused: readonly string[]
+  /** What is known of the invalid objects that have no key, because their kind or name is wrong or missing. */
+  readonly unidentified: readonly PartialName[]
   /** False: the text is not valid YAML, so its objects are unknown. */
   readonly parses: boolean
   /** Results of the sections by their text; the next parse reuses unchanged ones. */
@@ -45,6 +47,8 @@ interface Verdict {
   readonly object?: ApiObject
   /** Identity of an invalid object, if known. */
   readonly name?: ObjectName
+  /** Of an invalid object without `name`: what is known of its identity. */
+  readonly partial?: PartialName
   readonly problems: readonly FileProblem[]
 }
 
@@ -54,6 +58,7 @@ const NONE: readonly never[] = Object.freeze([])
 interface CheckResult {
   readonly object?: ApiObject
   readonly name?: ObjectName
+  readonly partial?: PartialName
   readonly problems: readonly ConfigProblem[]
 }
 
@@ -62,6 +67,9 @@ export interface ObjectName {
   readonly namespace: string
   readonly name: string
 }
+
+/** The identity of an object whose kind or name is unknown. */
+export type PartialName = Partial<ObjectName>
 
 /**
  * Reads multi-document YAML or JSON text. One invalid object does not affect the others (decision A-09).
@@ -78,7 +86,8 @@ export function parseObjects(text: string, file: string, before?: ParsedFile): P
     return { text: section.text, ...result }
   })
   const faults = read.flatMap((section) => section.faults)
-  if (faults.length > 0) return { objects: [], problems: faults, refused: [], parses: false, sections }
+  if (faults.length > 0)
+    return { objects: [], problems: faults, refused: [], unidentified: [], parses: false, sections }
   return { ...gather(read, file), parses: true, sections }
 }
 
@@ -128,13 +137,15 @@ interface TextSection extends ReadSection {
   readonly text: string
 }
 
-function gather(sections: readonly TextSection[], file: string): Pick<ParsedFile, 'objects' | 'problems' | 'refused'> {
+function gather(sections: readonly TextSection[], file: string): Omit<ParsedFile, 'parses' | 'sections'> {
   const objects = new Map<string, ApiObject>()
   const refused: string[] = []
+  const unidentified: PartialName[] = []
   const problems: FileProblem[] = []
   for (const section of sections) {
-    for (const [index, { object, name = object?.origin, problems: found }] of section.verdicts.entries()) {
+    for (const [index, { object, name = object?.origin, partial, problems: found }] of section.verdicts.entries()) {
       problems.push(...found)
+      if (partial !== undefined) unidentified.push(partial)
       if (name === undefined) continue
       const key = objectKey(name.kind, name.namespace, name.name)
       const first = objects.get(key)
@@ -143,7 +154,7 @@ function gather(sections: readonly TextSection[], file: string): Pick<ParsedFile
       else objects.set(key, object)
     }
   }
-  return { objects: [...objects.values()], problems, refused }
+  return { objects: [...objects.values()], problems, refused, unidentified }
 }
 
 function positionOfName(
@@ -169,13 +180,13 @@ function checkObject(value: unknown, line: number, file: string): CheckResult {
   const { apiVersion, kind } = value as Record<string, unknown>
   const missing = Object.entries({ apiVersion, kind }).filter(([, member]) => typeof member !== 'string')
   if (missing.length > 0) {
-    return { problems: missing.map(([field]) => problem(field, 'required', `${field} is required in a file`)) }
+    const problems = missing.map(([field]) => problem(field, 'required', `${field} is required in a file`))
+    return { ...identityOf(value), problems }
   }
   const info = recognise(String(apiVersion), String(kind))
   if (!('code' in info)) return admit(value, { info, file, line })
-  const known = info.severity === 'error' ? findKind(String(kind)) : undefined
-  const name = known === undefined ? undefined : nameOf(value, known)
-  return { ...(name === undefined ? {} : { name }), problems: [info] }
+  // A warning: an object of other software, which has no version in force.
+  return { ...(info.severity === 'error' ? identityOf(value) : {}), problems: [info] }
 }
 
 /** The kind of an object in a file, or the reason why it is not supported. */
@@ -234,7 +245,7 @@ function admit(written: unknown, { info, file, line }: Admission): CheckResult {
   const { value, problems, warnings } = validate(info.schema, written, { fromFile: true })
   const found = [...problems, ...warnings, ...nameProblems(written, info)]
   const name = nameOf(written, info)
-  if (name === undefined) return { problems: found }
+  if (name === undefined) return { ...identityOf(written), problems: found }
   if (value === undefined || found.some(({ severity }) => severity === 'error')) return { name, problems: found }
   const { status, ...rest } = value as Record<string, unknown> & { metadata: object; status?: unknown }
   const metadata: Record<string, unknown> = { ...rest.metadata }
@@ -267,6 +278,22 @@ function nameOf(value: unknown, info: KindInfo): ObjectName | undefined {
   if (typeof name !== 'string') return undefined
   if (!info.namespaced) return { kind: info.kind, namespace: '', name }
   return { kind: info.kind, namespace: typeof namespace === 'string' ? namespace : 'default', name }
+}
+
+/** What is known of the identity of an invalid object. */
+function identityOf(value: unknown): Pick<CheckResult, 'name' | 'partial'> {
+  const { kind } = value as { kind?: unknown }
+  const info = typeof kind === 'string' ? findKind(kind) : undefined
+  const whole = info === undefined ? undefined : nameOf(value, info)
+  if (whole !== undefined) return { name: whole }
+  const { name, namespace } = metadataOf(value) ?? {}
+  return {
+    partial: {
+      ...(info === undefined ? {} : { kind: info.kind }),
+      ...(typeof namespace === 'string' ? { namespace } : {}),
+      ...(typeof name === 'string' ? { name } : {}),
+    },
+  }
 }
 
 function metadataOf(value: unknown): Record<string, unknown> | undefined {
