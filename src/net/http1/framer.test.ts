@@ -143,6 +143,31 @@ test.each(BAD)('refuses %j', (text) => {
   }
 })
 
+const BYTES = Array.from({ length: 256 }, (_, byte) => String.fromCharCode(byte))
+/** The bytes that may follow `text`. */
+const followersOf = (text: string) =>
+  BYTES.filter((byte) => !feed(text + byte, BODY_CHUNKED, -1).bad)
+    .join('')
+    .replaceAll(/[ -~]{90,}/g, (run) => `${run[0]}..${run.at(-1)}`)
+
+test.each([
+  ['1', '\r0123456789;ABCDEFabcdef'],
+  ['', '0123456789ABCDEFabcdef'],
+  ['1;a="', '\t ..~'],
+  ['1;a="\\', '\t ..~'],
+  ['1\r', '\n'],
+  ['1\r\n0', '\r'],
+  ['0\r\n\r', '\n'],
+])('behind %j may follow one of %j', (text, followers) => {
+  expect(followersOf(text)).toBe(followers)
+})
+
+test.each([...'0123456789abcdefABCDEF'])('the size 1%s is hexadecimal', (digit) => {
+  const size = 16 + Number.parseInt(digit, 16)
+  const text = `1${digit}\r\n${'x'.repeat(size)}\r\n0\r\n\r\n`
+  expect(feed(text, BODY_CHUNKED, -1)).toMatchObject({ taken: 'x'.repeat(size), done: true, bad: false })
+})
+
 const letters = (count: number) => 'x'.repeat(count)
 // The CR behind extensions is counted, the first letter of the name of a trailer and its colon are not.
 const limited: readonly (readonly [what: string, text: string, bad: boolean])[] = [
