@@ -90,6 +90,13 @@ verifies(
 verifies('traffic.jwtAuthentication/strict-invalid', 'Strict, bad token', () => {
   expect(codeOf(policyWith().send(bearer(BAD)).outcome)).toBe('jwt-invalid')
 })
+test.each(['Strict', 'Optional'])('%s, several tokens', (mode) => {
+  const { exchange, outcome } = policyWith({ mode }).send({
+    headers: { authorization: [`Bearer ${GOOD}`, `Bearer ${BAD}`] },
+  })
+  expect(outcome).toMatchObject({ code: 'jwt-invalid', detail: TOKEN_FAILURES.several })
+  expect(exchange.identity.jwt).toBeUndefined()
+})
 verifies('traffic.jwtAuthentication/strict-valid', 'Strict, good token', () => {
   expect(codeOf(policyWith().send(bearer(GOOD)).outcome)).toBe('proceed')
 })
@@ -208,6 +215,8 @@ const DER = sign('sha256', Buffer.from(`${header({})}.${BODY}`), KEY.privateKey)
 const publicText = Buffer.from(JSON.stringify(KEY.jwk))
 const hmac = (signed: string) => `${signed}.${createHmac('sha256', publicText).update(signed).digest('base64url')}`
 
+/** Without a defect of its own. */
+const SIGNATURE = GOOD.slice(GOOD.lastIndexOf('.') + 1)
 const tokens: [what: string, token: string, failure: TokenFailure | undefined][] = [
   ['good', GOOD, undefined],
   ['of another key with that kid', BAD, 'signature'],
@@ -218,12 +227,12 @@ const tokens: [what: string, token: string, failure: TokenFailure | undefined][]
   ['invalid characters', GOOD.replace('.', '+.'), 'malformed'],
   ['padding', `${GOOD}==`, 'malformed'],
   ['a space within', GOOD.replace('.', '. '), 'malformed'],
-  ['header not JSON', `${encode('{')}.${BODY}.x`, 'malformed'],
-  ['header a list', `${encode('[]')}.${BODY}.x`, 'malformed'],
-  ['header not UTF-8', `${Buffer.of(0x7b, 0xff).toString('base64url')}.${BODY}.x`, 'malformed'],
+  ['header not JSON', `${encode('{')}.${BODY}.${SIGNATURE}`, 'malformed'],
+  ['header a list', `${encode('[]')}.${BODY}.${SIGNATURE}`, 'malformed'],
+  ['header not UTF-8', `${Buffer.of(0x7b, 0xff).toString('base64url')}.${BODY}.${SIGNATURE}`, 'malformed'],
   [
     'a name in the header not UTF-8',
-    `${Buffer.from(HEADER_NOT_UTF8, 'latin1').toString('base64url')}.${BODY}.x`,
+    `${Buffer.from(HEADER_NOT_UTF8, 'latin1').toString('base64url')}.${BODY}.${SIGNATURE}`,
     'malformed',
   ],
   ['claims not an object', signToken(KEY, 'ES256', '"ann"'), 'malformed'],
@@ -245,8 +254,12 @@ const tokens: [what: string, token: string, failure: TokenFailure | undefined][]
     'duplicate-member',
   ],
   ['claims that differ in case', signToken(KEY, 'ES256', { ...CLAIMS, Sub: 'bob' }), undefined],
-  ['alg twice', `${encode(`{"alg":"none","alg":"ES256","kid":"${KEY.jwk.kid}"}`)}.${BODY}.x`, 'duplicate-member'],
-  ['no alg', `${header({ alg: undefined })}.${BODY}.x`, 'malformed'],
+  [
+    'alg twice',
+    `${encode(`{"alg":"none","alg":"ES256","kid":"${KEY.jwk.kid}"}`)}.${BODY}.${SIGNATURE}`,
+    'duplicate-member',
+  ],
+  ['no alg', `${header({ alg: undefined })}.${BODY}.${SIGNATURE}`, 'malformed'],
   ['no token, of the greatest length', 'x'.repeat(16_384), 'malformed'],
   ['no token, and too long', 'x'.repeat(16_385), 'too-long'],
   ['too long', signToken(KEY, 'ES256', { ...CLAIMS, fill: 'x'.repeat(13_000) }), 'too-long'],
@@ -644,6 +657,24 @@ test('after the client has disconnected, its exchange is not changed', async () 
   policy.update(keySetOf(KEY))
   await new Promise((resolve) => setImmediate(resolve))
   expect([settled, exchange.identity.jwt, exchange.request.has('authorization')]).toEqual([false, undefined, true])
+})
+
+test('a request that waited for keys has its claims, and its token is removed', async () => {
+  const policy = remotePolicy()
+  const { exchange, outcome } = policy.send(bearer(GOOD))
+  policy.update(keySetOf(KEY))
+  expect(codeOf(await outcome)).toBe('proceed')
+  expect(exchange.identity.jwt).toEqual({ claims: CLAIMS, token: GOOD })
+  expect(exchange.request.has('authorization')).toBe(false)
+})
+
+test('an invalid signature is the reason, also while another key set of the issuer is unavailable', async () => {
+  const other = { issuer: ISSUER, jwks: { remote: { ...REMOTE, jwksPath: '/others' } } }
+  const policy = remotePolicy({ providers: [...REMOTE_PROVIDERS, other] })
+  const waiting = policy.send(bearer(BAD)).outcome
+  policy.update(keySetOf(KEY))
+  policy.update(undefined, { id: 'Service/default/id /others', failure: 'connection-refused' })
+  expect(await waiting).toMatchObject({ code: 'jwt-invalid', detail: TOKEN_FAILURES.signature })
 })
 
 test('providers of one issuer with inline and fetched keys', async () => {

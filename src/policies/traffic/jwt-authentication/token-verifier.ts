@@ -70,7 +70,7 @@ export class TokenVerifier {
       const found = findFailureWith(provider, token)
       if (found === undefined) return provider
       // If several providers have this issuer, the failure of the one with the key is the most specific.
-      if (found !== 'unknown-kid' && found !== 'no-keys') failure = found
+      if (found !== 'unknown-kid') failure = found
     }
     return failure
   }
@@ -91,9 +91,8 @@ function isMissing(keySet: Provider['keySet']): boolean {
 }
 
 function findFailureWith({ keySet, audiences }: Provider, token: UnverifiedToken): TokenFailure | undefined {
-  const { keys } = keySet
-  const named = keys.get(token.kid)
-  if (named === undefined) return keys.size > 0 ? 'unknown-kid' : 'no-keys'
+  const named = keySet.keys.get(token.kid)
+  if (named === undefined) return 'unknown-kid'
   // The key determines the algorithm; the header must match it (RFC 8725, 3.1).
   const algorithm = token.algorithm as SignatureAlgorithm
   const fitting = named.filter(({ algorithms }) => algorithms.includes(algorithm))
