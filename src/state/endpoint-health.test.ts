@@ -256,6 +256,20 @@ test('the counts of failures and evictions stop at what a word holds', () => {
   expect(memory.words[1]).toBe(2 ** 31 - 1)
 })
 
+test('each fact has words of its own, and every eviction and return another phase', () => {
+  const memory = createSlotMemory(1, false)
+  const health = endpoint({}, memory)
+  health.recordHealthy(0.001)
+  expect(memory.words.slice(0, 6)).toEqual(Int32Array.of(0, 0, 1, 0, 0, 0))
+  expect(health.evicted).toBe(false)
+  health.recordUnhealthy(503)
+  expect(memory.words.slice(0, 6)).toEqual(Int32Array.of(300_000, 1, 1, 1, 1, 3000))
+  expect(memory.ends[3]).toBe(BigInt(time + 3000))
+  time += 3000
+  expect(health.evicted).toBe(false)
+  expect(memory.words.slice(0, 6)).toEqual(Int32Array.of(300_000, 1, 1, 2, 1, 3000))
+})
+
 test('the phase may pass what a word holds', () => {
   const memory = createSlotMemory(1, false)
   memory.words[3] = 2 ** 31 - 2

@@ -615,15 +615,17 @@ test('an unknown key causes one fetch for all requests, and no other within the 
   expect(policy.requestedKeySets).toHaveLength(1)
 })
 
-test.each([
-  ['expired', { ...CLAIMS, exp: 1 }],
-  ['of another issuer', { ...CLAIMS, iss: 'https://elsewhere' }],
-  ['for another audience', { ...CLAIMS, aud: 'theirs' }],
-])('a token that no key would make valid causes no fetch: %s', (_, claims) => {
+test.each<[string, object, string[]]>([
+  ['a token that a new key may make valid', {}, [REMOTE_ID]],
+  ['one that is expired', { exp: NOW - 60 }, []],
+  ['one of another issuer', { iss: 'https://elsewhere' }, []],
+  ['one for another audience', { aud: 'theirs' }, []],
+])('%s causes these fetches: %j', (_, claims, fetched) => {
   const policy = remotePolicy({ providers: [{ ...REMOTE_PROVIDERS[0], audiences: ['ours'] }] })
-  const token = signToken(createSigningKey('P-256', 'none'), 'ES256', claims)
-  expect(policy.send(bearer(token)).outcome).toMatchObject({ kind: 'refusal' })
-  expect(policy.requestedKeySets).toEqual([])
+  const token = signToken(createSigningKey('P-256', 'none'), 'ES256', { ...CLAIMS, aud: 'ours', ...claims })
+  const { outcome } = policy.send(bearer(token))
+  expect(policy.requestedKeySets).toEqual(fetched)
+  expect(outcome).toEqual(fetched.length > 0 ? expect.any(Promise) : expect.objectContaining({ kind: 'refusal' }))
 })
 
 test.each([
