@@ -375,16 +375,17 @@ import { openSlotMemory } from ${JSON.stringify(new URL('./slots.ts', import.met
 const { buffer, gate, settings, threads, slots } = workerData
 const memory = openSlotMemory(buffer)
 let evictions = 0
+let reported = 0
 for (let slot = 0; slot < slots; slot++) {
-  const health = new EndpointHealth(memory, slot, settings)
+  const health = new EndpointHealth(memory, slot, settings, false, () => reported++)
   Atomics.add(gate, 0, 1)
   while (Atomics.load(gate, 0) < (slot + 1) * threads) {}
   if (health.recordUnhealthy(503) !== undefined) evictions++
 }
-parentPort.postMessage(evictions)
+parentPort.postMessage([evictions, reported])
 `
 
-test('of threads that see an endpoint fail at the same time exactly one evicts it', async () => {
+test('of threads that see an endpoint fail at the same time exactly one evicts it and reports it', async () => {
   const [threads, slots] = [2, 2000]
   const memory = createSlotMemory(slots)
   const settings: EvictionSettings = { ...EVICTION, durationMs: 3_600_000 }
@@ -394,10 +395,13 @@ test('of threads that see an endpoint fail at the same time exactly one evicts i
   const counts = await Promise.all(
     Array.from({ length: threads }, () => {
       const worker = new Worker(THREAD, options)
-      return new Promise<number>((resolve, reject) => worker.once('message', resolve).once('error', reject))
+      return new Promise<[evictions: number, reported: number]>((resolve, reject) =>
+        worker.once('message', resolve).once('error', reject),
+      )
     }),
   )
-  expect(counts.reduce((sum, count) => sum + count, 0)).toBe(slots)
+  const sumOf = (index: 0 | 1) => counts.reduce((sum, count) => sum + count[index], 0)
+  expect([sumOf(0), sumOf(1)]).toEqual([slots, slots])
 })
 
 test('an answer that took most of an hour is slow, and its latency is no number below 0', () => {

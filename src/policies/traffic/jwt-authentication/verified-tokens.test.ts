@@ -25,6 +25,18 @@ test('a generation holds 4 Mi characters', () => {
   expect(texts.map((text) => tokens.get(text) === token)).toEqual([false, false, true, true])
 })
 
+test('every generation holds 4 Mi characters', () => {
+  const half = 2 * 1024 * 1024
+  const texts = [...'abcdef'].map((letter) => letter.repeat(half))
+  // Reading a token renews it, so each one is read from a cache of its own.
+  const kept = texts.map((text) => {
+    const tokens = new VerifiedTokens()
+    for (const each of texts) tokens.add(each, token)
+    return tokens.get(text) === token
+  })
+  expect(kept).toEqual([false, false, true, true, true, true])
+})
+
 test('a generation holds 2048 tokens', () => {
   const tokens = new VerifiedTokens()
   for (let i = 0; i <= 4096; i++) tokens.add(`${i}`, token)
