@@ -44,6 +44,8 @@ export interface Program<C> {
 }
 
 export interface CompileOptions {
+  /** Paths of variables that are known to be present, so that reading them cannot fail. */
+  readonly present?: readonly string[] | undefined
   /** The required result type, as text or object. Another type is an error; `dyn` is accepted. */
   readonly expect?: string | Type
   /** Severity of a result of another type; default `error`. */
@@ -95,7 +97,8 @@ export function compile<C>(source: string, environment: Environment<C>, options:
     type: checked.type,
     references: checked.references,
     constant: node.constant,
-    canFail: node.constant === undefined ? firstFailure(expr, checked, environment, source) : undefined,
+    canFail:
+      node.constant === undefined ? firstFailure(expr, checked, environment, source, options.present) : undefined,
     evaluate,
     evaluateBoolean: (context) => {
       const value = evaluate(context)
@@ -129,8 +132,9 @@ function firstFailure<C>(
   checked: Checked<C>,
   environment: Environment<C>,
   source: string,
+  present: readonly string[] = [],
 ): Note | undefined {
-  const [failure] = findFailures(expr, checked, environment)
+  const [failure] = findFailures(expr, checked, environment, present)
   return failure === undefined ? undefined : noteAt(source, failure, failure.message)
 }
 

@@ -28,6 +28,8 @@ import { SecretText } from './variables/secret-text.ts'
 
 export interface ExpressionOptions {
   readonly use?: ExpressionUse | undefined
+  /** Variables that are known to be present. */
+  readonly present?: readonly string[] | undefined
   /** Where the expression is written, for operators. */
   readonly where?: string
 }
@@ -44,12 +46,12 @@ export function compileExpression(
   source: string,
   environment: ExpressionEnvironment,
   report: Report,
-  { use = 'value', where = environment }: ExpressionOptions = {},
+  { use = 'value', present, where = environment }: ExpressionOptions = {},
 ): Expression {
   const { program, problems, membersRead, mismatch } = compile<Exchange>(
     source,
     environmentOf(environment),
-    use === 'condition' ? CONDITION : {},
+    use === 'condition' ? { ...CONDITION, present } : { present },
   )
   for (const problem of problems) {
     const { severity, code, suggestion } = problem

@@ -58,14 +58,17 @@ export interface SecretMaterial {
 export interface CompileContext {
   /** Reports a problem; `path` is relative to the source (`.local[0].requests`) or empty. */
   report(source: PolicySource<unknown>, path: string, problem: Omit<ConfigProblem, 'path'>): void
-  /** Compiles CEL; problems are reported at `path` of the source. */
+  /** Compiles CEL; problems are reported at `path` of the source. @param present variables that are known to be present */
   expression(
     source: PolicySource<unknown>,
     path: string,
     text: string,
     environment: ExpressionEnvironment,
     use?: ExpressionUse,
+    present?: readonly string[],
   ): Expression
+  /** Variables that the other fields of the same object guarantee at the same target, to requests that they let through. */
+  guaranteed(source: PolicySource<unknown>): readonly string[]
   /** A Secret in the namespace of the source's object; undefined if it does not exist (not reported). */
   secret(source: PolicySource<unknown>, name: string): SecretMaterial | undefined
   /** Sorted by name. */
@@ -104,6 +107,8 @@ interface FieldDefinition {
     /** @param other the compiled setting of the other field */
     readonly advise: (source: PolicySource<never>, other: never, context: CompileContext) => void
   }
+  /** Variables that every request has that the field lets through. */
+  readonly guarantees?: (spec: never) => readonly string[]
   /** Members that apply from every level although the field is replaced (decision A-21). */
   readonly accumulates?: readonly string[]
 }

@@ -37,6 +37,12 @@ export function keyOf(expr: Expr): string {
   return print(expr)
 }
 
+/** The key of a variable: `apiKey.key`. */
+export function keyOfPath(path: string): string {
+  const [root, ...names] = path.split('.')
+  return [root, ...names.map((name) => `[${JSON.stringify(name.toLowerCase())}]`)].join('')
+}
+
 function memberKey(operand: Expr, name: string): string {
   return `${keyOf(operand)}[${JSON.stringify(name.toLowerCase())}]`
 }

@@ -5,7 +5,18 @@ import type { Environment, VariableNode } from '../environment.ts'
 import type { Overload } from '../overload.ts'
 import { print } from '../printer.ts'
 import type { Type } from '../type.ts'
-import { Facts, factsWhenFalse, factsWhenTrue, holdsValue, keyOf, notNull, present, sizeAbove, typed } from './facts.ts'
+import {
+  Facts,
+  factsWhenFalse,
+  factsWhenTrue,
+  holdsValue,
+  keyOf,
+  keyOfPath,
+  notNull,
+  present,
+  sizeAbove,
+  typed,
+} from './facts.ts'
 import { NumberRanges } from './number-ranges.ts'
 import { Origins } from './origins.ts'
 import { TOTAL_FOR_ADDRESSES, TOTAL_FUNCTIONS, TOTAL_SIGNATURES, TOTAL_WITH_CONSTANT } from './total-functions.ts'
@@ -35,13 +46,16 @@ const NONE: readonly PossibleFailure[] = []
  * Claims and other data of the host are assumed to have the type that the author expects; only int and double are not distinguished, which
  * matters for arithmetic but not for comparisons. For JSON that the expression parses itself, the sender chooses the types. Limits of
  * evaluation are not considered.
+ * @param presentPaths variables that are known to be present
  */
 export function findFailures<C>(
   expr: Expr,
   checked: Checked<C>,
   environment: Environment<C>,
+  presentPaths: readonly string[] = [],
 ): readonly PossibleFailure[] {
-  return new FailureFinder(checked, environment).find(expr, Facts.none)
+  const facts = Facts.none.with(new Set(presentPaths.map((path) => present(keyOfPath(path)))))
+  return new FailureFinder(checked, environment).find(expr, facts)
 }
 
 class FailureFinder<C> {

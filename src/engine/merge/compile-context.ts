@@ -1,3 +1,4 @@
+import { policyDefinition } from '#api/policy-fields.ts'
 import type { ConfigProblem } from '#base/config-problem.ts'
 import { parseDuration } from '#base/duration.ts'
 import type { Finding } from '#base/finding.ts'
@@ -67,15 +68,25 @@ export class PlanCompileContext implements CompileContext {
     text: string,
     environment: ExpressionEnvironment,
     use?: ExpressionUse,
+    present?: readonly string[],
   ): Expression {
     const where = `${source.path}${path} of ${describeOrigin(source.origin)}`
     const expression = compileExpression(text, environment, (problem) => this.report(source, path, problem), {
       use,
+      present,
       where,
     })
     const reader = readerOf(expression, environment, where)
     if (reader !== undefined) this.readers.push(reader)
     return expression
+  }
+
+  guaranteed({ origin, target }: PolicySource<unknown>): readonly string[] {
+    return this.#lookups
+      .policiesAt(target)
+      .filter((item) => item.origin.kind === origin.kind && item.origin.namespace === origin.namespace)
+      .filter((item) => item.origin.name === origin.name)
+      .flatMap((item) => policyDefinition(item.section, item.field)?.guarantees?.(item.spec as never) ?? [])
   }
 
   secret(source: PolicySource<unknown>, name: string): SecretMaterial | undefined {

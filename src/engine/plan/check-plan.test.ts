@@ -87,6 +87,20 @@ test('an error in a policy is reported with its object and path, attached or not
   ])
 })
 
+test.each<[policy: string, mode: string, target: string, codes: string[]]>([
+  ['keys', 'Strict', GATEWAY, []],
+  ['keys', 'Optional', GATEWAY, ['limit-key-can-fail']],
+  ['keys', 'Strict', ROUTE, ['limit-key-can-fail']],
+  ['other', 'Strict', GATEWAY, ['limit-key-can-fail']],
+])('the key of a limit, with API keys of policy %s, mode %s, at %s', (policy, mode, target, codes) => {
+  const key = { local: [{ requests: 1, unit: 'Seconds', key: 'apiKey.key' }] }
+  const found = checker().take(
+    policyItem('traffic.rateLimit', GATEWAY, key, { policy: 'keys' }),
+    policyItem('traffic.apiKeyAuthentication', target, { mode, secretRef: { name: 'k' } }, { policy }),
+  ).findings
+  expect(found.map(({ code }) => code).filter((code) => code !== 'secret-missing')).toEqual(codes)
+})
+
 test('the same error in two policies is reported twice', () => {
   const of = (policy: string) => policyItem('traffic.authorization', GATEWAY, rules('Deny', '1 +'), { policy })
   expect(findings(of('a'), of('b'))).toHaveLength(2)

@@ -124,6 +124,7 @@ export function sourceOf<Spec>(spec: Spec, more: Partial<PolicySource<Spec>> = {
 }
 
 export interface ContextInputs {
+  readonly guaranteed?: readonly string[]
   readonly secrets?: Readonly<Record<string, Readonly<Record<string, string>>>>
   /** Labels of the secrets. */
   readonly labels?: Readonly<Record<string, Readonly<Record<string, string>>>>
@@ -166,9 +167,18 @@ export class TestContext implements CompileContext {
     text: string,
     environment: ExpressionEnvironment,
     use?: ExpressionUse,
+    present?: readonly string[],
   ): Expression {
     const where = `${source.path}${path} of ${describeOrigin(source.origin)}`
-    return compileExpression(text, environment, (problem) => this.report(source, path, problem), { use, where })
+    return compileExpression(text, environment, (problem) => this.report(source, path, problem), {
+      use,
+      present,
+      where,
+    })
+  }
+
+  guaranteed(): readonly string[] {
+    return this.#inputs.guaranteed ?? []
   }
 
   secret(_: PolicySource<unknown>, name: string): SecretMaterial | undefined {

@@ -1,11 +1,12 @@
 import { definePolicy } from '../../policy.ts'
 import { compileBasicAuthentication } from './compile.ts'
-import { trafficBasicAuthentication } from './schema.ts'
+import { type BasicAuthenticationSpec, trafficBasicAuthentication } from './schema.ts'
 
 export const basicAuthentication = definePolicy({
   section: 'traffic',
   field: 'basicAuthentication',
   schema: trafficBasicAuthentication,
   merge: 'replace',
+  guarantees: ({ mode }: BasicAuthenticationSpec) => (mode === 'Strict' ? ['basicAuth.username'] : []),
   compile: compileBasicAuthentication,
 })

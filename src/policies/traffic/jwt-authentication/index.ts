@@ -1,11 +1,12 @@
 import { definePolicy } from '../../policy.ts'
 import { compileJwtAuthentication } from './compile.ts'
-import { trafficJwtAuthentication } from './schema.ts'
+import { type JwtAuthenticationSpec, trafficJwtAuthentication } from './schema.ts'
 
 export const jwtAuthentication = definePolicy({
   section: 'traffic',
   field: 'jwtAuthentication',
   schema: trafficJwtAuthentication,
   merge: 'replace',
+  guarantees: ({ mode }: JwtAuthenticationSpec) => (mode === 'Strict' ? ['jwt', 'jwt.rawToken'] : []),
   compile: compileJwtAuthentication,
 })

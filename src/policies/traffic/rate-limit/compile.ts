@@ -79,7 +79,8 @@ function compileLocal(
 const CHANGING = ['request.startTime', 'source.port', 'source.rawPort']
 
 function compileKey(source: Source, path: string, text: string, context: CompileContext): Expression {
-  const key = context.expression(source, path, text, 'request')
+  // Authentication runs before limits.
+  const key = context.expression(source, path, text, 'request', 'value', context.guaranteed(source))
   if (key.references.size === 0 && !key.broken) {
     const message = 'this key reads nothing of the request, so it does not tell callers apart'
     context.report(source, path, { severity: 'warning', code: 'no-effect', message })

@@ -351,6 +351,18 @@ test.each<[key: string, reports: string[]]>([
   expect(context.reports).toEqual(codes.map((code) => `${code} spec.traffic.field.local[1].key`))
 })
 
+test.each<[key: string, reports: string[]]>([
+  ['apiKey.key', []],
+  ['[apiKey.key, source.address]', []],
+  ['apiKey["key"]', []],
+  ['apiKey.team', ['limit-key-can-fail']],
+  ['jwt.sub', ['limit-key-can-fail']],
+])('after a Strict authentication with API keys, findings of the key %s', (key, codes) => {
+  const context = contextWith({ guaranteed: ['apiKey', 'apiKey.key'] })
+  policyOf({ local: [{ ...BY_CALLER, key }] }, context)
+  expect(context.reports).toEqual(codes.map((code) => `${code} spec.traffic.field.local[0].key`))
+})
+
 test('a key that reads the body needs it', () => {
   const key = 'string(json(request.body).user)'
   expect(policyOf({ local: [{ ...BY_CALLER, key }] }).run.readsRequestBody).toBe(true)
