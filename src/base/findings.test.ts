@@ -6,6 +6,7 @@ test('codes are API: none is renamed or dropped by accident, and each has one ki
   expect(codes.toSorted()).toEqual([
     'address-not-usable',
     'alias-empty',
+    'annotation-unknown',
     'annotation-value',
     'api-key-duplicate',
     'api-key-entry-invalid',

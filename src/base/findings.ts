@@ -129,7 +129,7 @@ export const FINDINGS = {
       'parent-hostname': 'No listener of the parent serves a hostname of this route.',
       'parent-route-conflict':
         'An HTTPRoute and a GRPCRoute have a common hostname at a listener; only one of them is attached.',
-      'route-shadowed': 'Another route matches all requests or connections of this rule.',
+      'route-shadowed': 'Other rules match all requests or connections of this rule and take precedence.',
       'filters-incompatible': 'The filters of a rule exclude each other.',
       'filter-value': 'The filter, or its value, is not supported.',
     },
@@ -192,6 +192,7 @@ export const FINDINGS = {
     codes: {
       'service-without-endpoints': 'A port of the Service has no ready endpoint.',
       'annotation-value': 'The value of an annotation is invalid; the default applies.',
+      'annotation-unknown': 'The gateway reads no such annotation on this kind of object; it has no effect.',
       'backend-not-http2': 'An endpoint that is configured for HTTP/2 does not support it.',
       'llm-path-not-completions':
         'Requests for the path of another LLM interface are handled as chat completions, because `routes` is unset.',

@@ -4,8 +4,9 @@ import type { PodObject } from '#api/pod.ts'
 import type { Finding } from '#base/finding.ts'
 import { Table } from '#base/incremental/table.ts'
 import type { BackendFact } from '#plan/backend-fact.ts'
-import type { PlanItem, PolicyItem, RelayRouteItem } from '#plan/item.ts'
+import type { PlanItem, PolicyItem, RelayRouteItem, RouteItem } from '#plan/item.ts'
 import { byPrecedence } from '#plan/route-order.ts'
+import { hasOwnAnnotation } from './annotations.ts'
 import type { TlsDemand } from './backends/tls-demand.ts'
 import type { TranslatedBackend } from './backends/translate-backend.ts'
 import { byOrder, type Claim } from './gateways/claim.ts'
@@ -18,6 +19,7 @@ import type { SocketUser } from './policies/find-shared-sockets.ts'
 import type { PolicyFacts } from './policies/policy-facts.ts'
 import type { MatchedRoute } from './routes/match-route.ts'
 import type { Contender, Displacement } from './routes/mixed-kinds.ts'
+import type { Shadowed } from './routes/report-shadowed.ts'
 import type { TranslatedRoute } from './routes/translate-route.ts'
 import type { ConditionFault } from './status/condition.ts'
 import type { Binding, ObjectStatus } from './translation.ts'
@@ -30,6 +32,8 @@ export function createTables() {
   return {
     /** Written from outside: the objects, by key; by `kind/namespace`; by kind. */
     objects,
+    /** By key: the objects with annotations of this controller. */
+    annotated: new Table<ApiObject>('annotated'),
     ofNamespace: new Table<ApiObject>('ofNamespace', byAge),
     ofKind: new Table<ApiObject>('ofKind', byAge),
     /** Written from outside: problems found while the plan was compiled, by object; states of sockets in the data plane, by socket. */
@@ -78,10 +82,10 @@ export function createTables() {
     routes: new Table<TranslatedRoute>('routes'),
     /** By listener: the accepted routes that are attached to it. */
     attachedRoutes: new Table<true>('attachedRoutes'),
-    /** By listener and hostname: the TCPRoute and TLSRoute rules for it. */
-    relayRules: new Table<RelayRouteItem>('relayRules', byPrecedence),
-    /** By rule of a TCPRoute or TLSRoute. */
-    relayItems: new Table<RelayRouteItem>('relayItems'),
+    /** By listener, hostname and, for requests, match: the rules for it. */
+    rulesAt: new Table<RouteItem | RelayRouteItem>('rulesAt', byPrecedence),
+    /** By rule: one row for each of its keys in `rulesAt` where another rule takes precedence. */
+    shadowedAt: new Table<Shadowed>('shadowedAt'),
     backends: new Table<TranslatedBackend>('backends'),
     policies: new Table<AttachedPolicy>('policies'),
     /** By Gateway: the policies that configure its sockets. */
@@ -159,11 +163,16 @@ export function replaceRefused(
 }
 
 // The cast is safe: the store has validated every object against the schema of its kind.
-function writeObject({ objects, ofNamespace, ofKind }: Tables, object: ApiObject, rows: readonly ApiObject[]): void {
+function writeObject(
+  { objects, ofNamespace, ofKind, annotated }: Tables,
+  object: ApiObject,
+  rows: readonly ApiObject[],
+): void {
   const { kind, metadata } = object
   const key = keyOf(object)
   const table = objects[kind as KindName] as unknown as Table<ApiObject>
   table.put(key, key, rows)
   ofNamespace.put(`${kind}/${metadata.namespace}`, key, rows)
   ofKind.put(kind, key, rows)
+  annotated.put(key, key, hasOwnAnnotation(object) ? rows : [])
 }

@@ -13,10 +13,10 @@ const gateway = (i: number, port = 8000 + i) =>
     gatewayClassName: 'gatewright',
     listeners: [{ name: 'http', port, protocol: 'HTTP' }],
   })
-const route = (i: number, parent: string, backend: object, path = '/') =>
+const route = (i: number, parent: string, backend: object, path = '/', hostname = `h${i}.test`) =>
   named('HTTPRoute', `r${i}`, {
     parentRefs: [{ name: parent }],
-    hostnames: [`h${i}.test`],
+    hostnames: [hostname],
     rules: [{ matches: [{ path: { type: 'PathPrefix', value: path } }], backendRefs: [backend] }],
   })
 const policy = (name: string, target: object, seconds: number) =>
@@ -44,6 +44,12 @@ const SHAPES: readonly Shape[] = [
     ],
     edit: () => route(1, 'g0', TO_SHARED, '/edited'),
     editGrowth: 1,
+  },
+  {
+    name: 'routes with the same match',
+    objects: (size) => [gateway(0), SHARED, ...range(size, (i) => route(i, 'g0', TO_SHARED, '/', 'h.test'))],
+    edit: () => route(0, 'g0', TO_SHARED, '/edited', 'h.test'),
+    editGrowth: 4.5,
   },
   {
     name: 'Gateways that share a backend, a policy at each',

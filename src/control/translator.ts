@@ -7,6 +7,7 @@ import { type TlsMaterialCheck, UNCHECKED_MATERIAL } from '#base/tls-material.ts
 import type { BackendFact } from '#plan/backend-fact.ts'
 import type { PlanChange } from '#plan/delta.ts'
 import type { PlanItem } from '#plan/item.ts'
+import { annotationStage } from './annotation-stage.ts'
 import { backendStage } from './backends/backend-stage.ts'
 import { backendTlsStage } from './backends/backend-tls-stage.ts'
 import { serviceStage, sliceStage } from './backends/service-stages.ts'
@@ -24,7 +25,7 @@ import {
   tieStage,
 } from './policies/policy-stages.ts'
 import { materialStage } from './references/material-stage.ts'
-import { displacedStage, matchStage, routeStage, shadowStage } from './routes/route-stages.ts'
+import { displacedStage, matchStage, routeStage, shadowedStage, shadowStage } from './routes/route-stages.ts'
 import { addStatusStages, findingStage } from './status/status-stages.ts'
 import { createTables, putObject, removeObject, replaceRefused, type Tables } from './tables.ts'
 import type { Binding, StatusChange, Translation } from './translation.ts'
@@ -70,6 +71,7 @@ function buildStages(
   stages.add(workloadStage(tables))
   // Relations between them
   stages.add(shadowStage(tables))
+  stages.add(shadowedStage(tables))
   stages.add(tieStage(tables))
   stages.add(partialStage(tables))
   stages.add(sharedSocketStage(tables))
@@ -78,6 +80,7 @@ function buildStages(
   stages.add(policyFactsStage(tables))
   stages.add(parametersStage(tables))
   stages.add(noGatewayStage(tables))
+  stages.add(annotationStage(tables))
   // Findings and statuses
   stages.add(observedStage(tables))
   stages.add(findingStage(tables))

@@ -10,6 +10,16 @@ export function byPrecedence(a: RouteItem | RelayRouteItem, b: RouteItem | Relay
   )
 }
 
+/** Why a rule takes precedence over another rule that matches equally well, as text. */
+export function describePrecedence(winner: RouteItem, loser: RouteItem): string {
+  const { kind, namespace, name } = winner.route
+  if (namespace === loser.route.namespace && name === loser.route.name) {
+    return winner.rule === loser.rule ? 'an earlier match of the rule' : `the earlier rule ${winner.rule}`
+  }
+  const why = winner.created === loser.created ? 'which is first by namespace and name' : 'which is older'
+  return `${kind} ${namespace}/${name}, ${why},`
+}
+
 function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
 }

@@ -1,15 +1,15 @@
 import type { ObjectMeta } from '#api/object-meta.ts'
 import type { BackendItem } from '#plan/item.ts'
 import { itemPath } from '#schema/index.ts'
-import { OWN_GROUP } from '../controller.ts'
+import { ANNOTATION } from '../annotations.ts'
 import type { Report } from '../reporting.ts'
 
 type Bounds = NonNullable<BackendItem['bounds']>
 
-/** Annotations of a ProxyBackend or Service (docs/behaviour/wire.md, "Limits"); the specification has no fields for them. */
+/** Annotations of a ProxyBackend or Service (docs/behaviour/wire.md, "Limits"). */
 const ANNOTATIONS: readonly { readonly name: string; readonly bound: keyof Bounds; readonly min: number }[] = [
-  { name: `${OWN_GROUP}/max-connections`, bound: 'maxConnections', min: 1 },
-  { name: `${OWN_GROUP}/max-waiting-requests`, bound: 'maxWaiting', min: 0 },
+  { name: ANNOTATION.maxConnections, bound: 'maxConnections', min: 1 },
+  { name: ANNOTATION.maxWaitingRequests, bound: 'maxWaiting', min: 0 },
 ]
 const MAX = 1_000_000
 

@@ -3,6 +3,7 @@ import type { McpSelectorSpec, McpTargetSelectorSpec, McpTargetSpec, ProxyBacken
 import type { ServiceObject, ServicePortSpec } from '#api/service.ts'
 import type { ResolvedMcpTarget } from '#plan/item.ts'
 import { itemPath } from '#schema/index.ts'
+import { ANNOTATION } from '../annotations.ts'
 import { OWN_GROUP } from '../controller.ts'
 import { compareText, type Inventory } from '../inventory.ts'
 import { selectorFault, selectsLabels } from '../label-selector.ts'
@@ -15,8 +16,6 @@ const MCP_PORTS = new Map<string | undefined, ResolvedMcpTarget['protocol']>([
   [`${OWN_GROUP}/mcp`, 'StreamableHTTP'],
   [`${OWN_GROUP}/mcp-sse`, 'SSE'],
 ])
-const NAME_ANNOTATION = `${OWN_GROUP}/mcp-target-name`
-const PATH_ANNOTATION = `${OWN_GROUP}/mcp-path`
 
 /** Resolves the targets of an MCP backend. A selector yields one target for each matching port (specification 1, 2.3.4; decision B60). */
 export function resolveMcpTargets(
@@ -83,7 +82,7 @@ function discoverTargets(
       const protocol = MCP_PORTS.get(port.appProtocol)
       if (protocol === undefined) return []
       const { namespace, name, annotations = {} } = service.metadata
-      const mcpPath = annotations[PATH_ANNOTATION]
+      const mcpPath = annotations[ANNOTATION.mcpPath]
       return [
         {
           namespace,
@@ -115,10 +114,10 @@ const TARGET_NAME = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9
 /** Policies refer to targets by `sectionName`, so an annotation that is not a valid section name is ignored. */
 function targetName({ metadata }: ServiceObject, port: ServicePortSpec, report: (message: string) => void): string {
   const defaultName = `${metadata.name}-${port.name ?? port.port}`
-  const wanted = metadata.annotations?.[NAME_ANNOTATION]
+  const wanted = metadata.annotations?.[ANNOTATION.mcpTargetName]
   if (wanted === undefined || TARGET_NAME.test(wanted)) return wanted ?? defaultName
   report(
-    `the annotation ${NAME_ANNOTATION} of Service ${metadata.namespace}/${metadata.name} is not a valid name; ${defaultName} is used`,
+    `the annotation ${ANNOTATION.mcpTargetName} of Service ${metadata.namespace}/${metadata.name} is not a valid name; ${defaultName} is used`,
   )
   return defaultName
 }

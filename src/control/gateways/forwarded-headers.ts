@@ -5,12 +5,12 @@ import type { Finding } from '#base/finding.ts'
 import { parseIpNetworkOrAddress } from '#base/ip-network.ts'
 import type { ListenerItem, PlanItem } from '#plan/item.ts'
 import { itemPath } from '#schema/index.ts'
-import { OWN_GROUP } from '../controller.ts'
+import { ANNOTATION } from '../annotations.ts'
 import type { ConditionFault } from '../status/condition.ts'
 
-/** For all listeners of a Gateway; the specification has no field for it (docs/behaviour/http.md, "Forwarded headers"). */
-const ANNOTATION = `${OWN_GROUP}/forwarded-headers`
-const PATH = itemPath('metadata.annotations', ANNOTATION)
+/** For all listeners of a Gateway (docs/behaviour/http.md, "Forwarded headers"). */
+const NAME = ANNOTATION.forwardedHeaders
+const PATH = itemPath('metadata.annotations', NAME)
 
 /** The setting, and what is wrong with the annotation. */
 interface Read {
@@ -20,7 +20,7 @@ interface Read {
 
 /** With an invalid value, no proxy is trusted: fields of clients do not reach backends that rely on the annotation. */
 function read({ metadata: { annotations = {} } }: GatewayObject): Read {
-  const text = annotations[ANNOTATION]?.trim()
+  const text = annotations[NAME]?.trim()
   if (text === undefined || text === 'off') return {}
   if (text === 'none') return { setting: { trustedProxies: [] } }
   const trustedProxies = text.split(',').map((part) => part.trim())
@@ -50,10 +50,10 @@ export function adviseForwardedHeaders(items: Iterable<PlanItem>, objects: reado
   }
   return objects.flatMap((object) => {
     const { namespace, name, annotations = {} } = object.metadata
-    if (!isKind(object, 'Gateway') || !serving.has(`${namespace}/${name}`) || Object.hasOwn(annotations, ANNOTATION)) {
+    if (!isKind(object, 'Gateway') || !serving.has(`${namespace}/${name}`) || Object.hasOwn(annotations, NAME)) {
       return []
     }
-    const message = `X-Forwarded-For, -Proto, -Host and X-Request-Id reach backends as clients send them; the annotation ${ANNOTATION} sets them, and "off" keeps it so`
+    const message = `X-Forwarded-For, -Proto, -Host and X-Request-Id reach backends as clients send them; the annotation ${NAME} sets them, and "off" keeps it so`
     const { origin } = object
     return [{ path: 'metadata', code: 'forwarded-headers-unset', message, severity: 'advice', origin }]
   })

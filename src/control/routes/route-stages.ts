@@ -1,5 +1,4 @@
 import type { StageDefinition, Work } from '#base/incremental/stage.ts'
-import type { RelayRouteItem } from '#plan/item.ts'
 import { routeTarget, ruleTarget } from '#plan/target.ts'
 import { type OpenContext, reportTo } from '../open-context.ts'
 import { writePolicies } from '../policies/write-policies.ts'
@@ -9,7 +8,7 @@ import { attachRoute } from './attach-route.ts'
 import { checkParents } from './check-parents.ts'
 import { type MatchedRoute, matchRoute } from './match-route.ts'
 import { type Contender, contenderOf, findDisplaced } from './mixed-kinds.ts'
-import { reportShadowed } from './report-shadowed.ts'
+import { type AnyRule, describeRule, reportShadowed, ruleKeys, type Shadowed } from './report-shadowed.ts'
 import { isRelayRoute, type RouteObject } from './route-object.ts'
 import { type TranslatedRoute, translateRoute } from './translate-route.ts'
 
@@ -51,7 +50,7 @@ export function displacedStage({ httpContenders, grpcContenders, displaced }: Ta
 
 /** Attaches and translates each route. */
 export function routeStage(tables: Tables, openContext: OpenContext): StageDefinition<MatchedRoute> {
-  const { matchedRoutes, displaced, routes, attachedRoutes, relayRules, relayItems, enclosing, users } = tables
+  const { matchedRoutes, displaced, routes, attachedRoutes, rulesAt, enclosing, users } = tables
   const { wantedBackends, items, findings } = tables
   return {
     name: 'routes',
@@ -59,8 +58,7 @@ export function routeStage(tables: Tables, openContext: OpenContext): StageDefin
     writes: [
       routes,
       attachedRoutes,
-      relayRules,
-      relayItems,
+      rulesAt,
       enclosing,
       users,
       wantedBackends,
@@ -87,9 +85,8 @@ export function routeStage(tables: Tables, openContext: OpenContext): StageDefin
       for (const item of translated.items) {
         work.write(items, item.key, item)
         if (item.kind === 'policy') writePolicies(tables, work, [item])
-        else if (item.kind === 'relay-route') {
-          work.write(relayItems, item.key, item)
-          for (const key of relayKeys(item)) work.write(relayRules, key, item)
+        else if (item.kind === 'route' || item.kind === 'relay-route') {
+          for (const key of ruleKeys(item)) work.write(rulesAt, key, item)
         }
       }
     },
@@ -107,23 +104,27 @@ function writeEnclosing({ enclosing }: Tables, work: Work, { route: { object, li
   }
 }
 
-/** The listeners and hostnames whose connections a rule matches, as keys of `relayRules`. */
-function relayKeys({ attachments }: RelayRouteItem): readonly string[] {
-  return attachments.flatMap(({ listener, hostnames }) =>
-    (hostnames.length === 0 ? [''] : hostnames).map((hostname) => `${listener} ${hostname}`),
-  )
+/** Finds the rules over which another rule with the same key takes precedence. */
+export function shadowStage({ rulesAt, shadowedAt }: Tables): StageDefinition<AnyRule> {
+  return {
+    name: 'shadowedAt',
+    each: [rulesAt],
+    writes: [shadowedAt],
+    run([first, ...others], work) {
+      if (others.length === 0) return
+      const winner = describeRule(first!)
+      for (const rule of others) work.write(shadowedAt, rule.key, { rule, winner })
+    },
+  }
 }
 
-/** Reports TCPRoute and TLSRoute rules that never apply. */
-export function shadowStage(tables: Tables): StageDefinition<RelayRouteItem> {
-  const { relayItems, relayRules, findings } = tables
+/** Reports rules that never apply. */
+export function shadowedStage(tables: Tables): StageDefinition<Shadowed> {
+  const { shadowedAt, findings } = tables
   return {
     name: 'shadowed',
-    each: [relayItems],
+    each: [shadowedAt],
     writes: [findings],
-    run([rule], work) {
-      const winners = relayKeys(rule!).map((key) => work.read(relayRules, key)[0]!)
-      reportShadowed(rule!, winners, reportTo(tables, work))
-    },
+    run: (at, work) => reportShadowed(at, reportTo(tables, work)),
   }
 }

@@ -2,7 +2,7 @@ import type { RE2JS } from 're2js'
 import { isCredentialField, isCredentialParameter } from '#base/credential-names.ts'
 import type { Head } from '#net/http/head.ts'
 import type { RouteItem, RouteMatch } from '#plan/item.ts'
-import { byPrecedence } from '#plan/route-order.ts'
+import { byPrecedence, describePrecedence } from '#plan/route-order.ts'
 import { compileHeaderTest, compilePattern, compileQueryTest } from './match-value.ts'
 import { trimPrefix } from './path-tree.ts'
 import type { RoutedPath } from './request-path.ts'
@@ -44,12 +44,25 @@ export function matchesRequest<P>(candidate: Candidate<P>, path: RoutedPath, hea
 
 /** The order in which candidates are tried (Gateway API, HTTPRouteRule; decision A-52). */
 export function byRank<P>(a: Candidate<P>, b: Candidate<P>): number {
+  return bySpecificity(a, b) || byPrecedence(a.item, b.item)
+}
+
+/** Why a candidate that matches too is not selected, as text. @param winner the selected one, if it has the same hostname */
+export function describeLoss<P>(candidate: Candidate<P>, winner: Candidate<P> | undefined): string {
+  const isEqual =
+    winner?.match.path.type === candidate.match.path.type &&
+    winner !== undefined &&
+    bySpecificity(winner, candidate) === 0
+  if (!isEqual) return 'it matches too, but a more specific rule takes precedence'
+  return `it matches too and is equally specific, but ${describePrecedence(winner.item, candidate.item)} takes precedence`
+}
+
+function bySpecificity<P>(a: Candidate<P>, b: Candidate<P>): number {
   return (
     b.length - a.length ||
     Number(b.match.method !== undefined) - Number(a.match.method !== undefined) ||
     b.headers.length - a.headers.length ||
-    b.query.length - a.query.length ||
-    byPrecedence(a.item, b.item)
+    b.query.length - a.query.length
   )
 }
 

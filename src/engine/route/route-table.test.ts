@@ -189,6 +189,35 @@ test('near misses name the first condition that is not met', () => {
   ])
 })
 
+test('a rule that is equally specific loses to the older route, then by namespace and name, then by rule number', () => {
+  const route = (name: string) => ({ kind: 'HTTPRoute', namespace: 'n', name }) as const
+  const match = matchOf('prefix /a')
+  const why = (first: Partial<RouteItem>, second: Partial<RouteItem>, wide: readonly string[] = []) =>
+    tableOf([
+      rule('first', match, first, ['h.test']),
+      rule('second', match, second, wide.length > 0 ? wide : ['h.test']),
+    ])
+      .nearMisses('h.test', exchangeWith({ target: '/a' }).request, routedPath('/a'))
+      .at(-1)?.why
+  const equal = 'it matches too and is equally specific, but'
+  expect(why({ route: route('b'), created: '2020' }, { route: route('a'), created: '2021' })).toBe(
+    `${equal} HTTPRoute n/b, which is older, takes precedence`,
+  )
+  expect(why({ route: route('a') }, { route: route('b') })).toBe(
+    `${equal} HTTPRoute n/a, which is first by namespace and name, takes precedence`,
+  )
+  expect(why({ route: route('a'), rule: 1 }, { route: route('a'), rule: 2 })).toBe(
+    `${equal} the earlier rule 1 takes precedence`,
+  )
+  expect(why({ route: route('a') }, { route: route('b') }, ['*.test'])).toBe(
+    'it matches too, but a more specific rule takes precedence',
+  )
+  const paths = tableOf([rule('exact', matchOf('exact /a')), rule('prefix', match)])
+  expect(paths.nearMisses('h', exchangeWith({ target: '/a' }).request, routedPath('/a'))).toContainEqual(
+    expect.objectContaining({ match, why: 'it matches too, but a more specific rule takes precedence' }),
+  )
+})
+
 test('a trailing slash does not make a prefix more specific', () => {
   expect(taker([rule('any method', matchOf('prefix /ab/')), rule('GET', matchOf('GET prefix /ab'))], '/ab')).toBe('GET')
 })

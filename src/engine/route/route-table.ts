@@ -1,7 +1,15 @@
 import { foldName, type Head } from '#net/http/head.ts'
 import type { RouteItem, RouteMatch } from '#plan/item.ts'
 import type { Attached } from './attached.ts'
-import { byRank, type Candidate, compileCandidate, describeMismatch, matchesPath, matchesRequest } from './candidate.ts'
+import {
+  byRank,
+  type Candidate,
+  compileCandidate,
+  describeLoss,
+  describeMismatch,
+  matchesPath,
+  matchesRequest,
+} from './candidate.ts'
 import { HostTable } from './host-table.ts'
 import { PathTree } from './path-tree.ts'
 import type { RoutedPath } from './request-path.ts'
@@ -81,10 +89,12 @@ export class RouteTable<P> {
   /** Every rule for the host, with the reason why it does not match. Includes the matching rule. */
   nearMisses(host: string, head: Head, path: RoutedPath): NearMiss[] {
     const misses: NearMiss[] = []
+    let isDecided = false
     this.#hosts.first(host, (tier) => {
+      const winner = isDecided ? undefined : tier.find(path, head)
+      isDecided ||= winner !== undefined
       for (const candidate of tier.candidates) {
-        const why =
-          describeMismatch(candidate, path, head) ?? 'it matches too, but a more specific rule takes precedence'
+        const why = describeMismatch(candidate, path, head) ?? describeLoss(candidate, winner)
         misses.push({
           item: candidate.item,
           match: candidate.match,
@@ -151,7 +161,7 @@ class Tier<P> {
     return this.#fields
   }
 
-  find(path: RoutedPath, head: Head): RouteHit<P> | undefined {
+  find(path: RoutedPath, head: Head): Candidate<P> | undefined {
     return this.#compiled.find(path, head)
   }
 }
@@ -175,7 +185,7 @@ class Matches<P> {
     }
   }
 
-  find(path: RoutedPath, head: Head): RouteHit<P> | undefined {
+  find(path: RoutedPath, head: Head): Candidate<P> | undefined {
     for (let i = this.#paths.find(path.matched, this.#found) - 1; i >= 0; i--) {
       const hit = firstFit(this.#found[i]!, path, head)
       if (hit !== undefined) return hit
