@@ -121,6 +121,7 @@ test('codes are API: none is renamed or dropped by accident, and each has one ki
     'parent-route-conflict',
     'path-invalid',
     'phase-not-allowed',
+    'policy-not-applied',
     'proxy-protocol-unrestricted',
     'reference-not-permitted',
     'required',

@@ -17,6 +17,8 @@ export const FINDINGS = {
       'unknown-kind': 'The gateway does not read objects of this kind.',
       'unknown-version': 'The gateway does not read this version of the kind.',
       'duplicate-object': 'Another object has the same kind, namespace and name; this one is ignored.',
+      'policy-not-applied':
+        'The ProxyPolicy has errors and no earlier valid version: its targets are served without it.',
     },
   },
   field: {

@@ -191,7 +191,22 @@ export class FileStore implements ObjectStore {
 
   *#problemsInFiles(): Generator<FileProblem> {
     for (const { problems } of this.#files.values()) yield* problems
+    yield* this.#policiesNotApplied()
     for (const { object, first } of this.#objects.duplicates) yield this.#duplicate(object, first)
+  }
+
+  /** A refused policy protects nothing, which its errors alone do not say (decision A-09). */
+  *#policiesNotApplied(): Generator<FileProblem> {
+    for (const { refused, problems } of this.#files.values()) {
+      for (const key of new Set(refused)) {
+        if (!key.startsWith('ProxyPolicy/') || this.#objects.has(key)) continue
+        const object = key.replace('/', ' ')
+        const cause = problems.find((each) => each.object === object && each.severity === 'error')
+        if (cause === undefined) continue
+        const message = `${object} is not applied; its targets are served without it`
+        yield { ...cause, path: '', code: 'policy-not-applied', severity: 'warning', message }
+      }
+    }
   }
 
   #duplicate({ origin }: ApiObject, first: ApiObject): FileProblem {
