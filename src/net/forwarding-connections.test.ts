@@ -81,7 +81,11 @@ test('drain: no new connection, the request in hand is finished, then all is clo
   await new Promise((resolve) => setTimeout(resolve, 50))
   const { port } = listener
   const closed = listener.close({ drainMs: 5000 })
-  await expect(RawClient.connect(port)).rejects.toThrow('ECONNREFUSED')
+  // Another test may have the port by now.
+  const late = await RawClient.connect(port).catch(() => undefined)
+  await new Promise((resolve) => setTimeout(resolve, 50))
+  expect(listener.connections).toBe(2)
+  late?.close()
   expect(await idle.untilEnd()).toBe('')
   answer()
   expect(await busy.untilEnd()).toBe('HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\nok')
