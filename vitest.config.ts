@@ -26,6 +26,7 @@ function project(name: string, include: string[], env: Record<string, string> = 
 
 export default defineConfig({
   test: {
+    globalSetup: 'test/support/build-bundle.ts',
     // One more than there are cores: scenarios wait for sockets and processes most of their time.
     maxWorkers: availableParallelism() + 1,
     projects: [

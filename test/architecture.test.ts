@@ -89,7 +89,7 @@ test('citations can be looked up: documents and their headings', () => {
 
 const pages = texts.filter(({ path }) => path.endsWith('.md') && !path.startsWith('examples/'))
 const project = {
-  paths: [...texts.map(({ path }) => path), 'LICENSE'],
+  paths: [...texts.map(({ path }) => path), 'LICENSE', 'dist/main.js'],
   scripts: Object.keys(scripts),
   words: wordsOf(texts.filter(({ path }) => /\.(?:ts|json)$/.test(path))),
 }

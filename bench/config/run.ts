@@ -1,9 +1,12 @@
 import { execFileSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import { bundle } from '../../build/bundle.mjs'
 import type { Measured } from './measure.ts'
 
 const SIZES = process.argv.slice(2).map(Number)
-const MEASURE = fileURLToPath(new URL('./measure.ts', import.meta.url))
+/** Gateways run from a bundle. */
+const BUNDLE = '.cache/bench-config'
+const MEASURE = fileURLToPath(new URL(`../../${BUNDLE}/measure.js`, import.meta.url))
 /** The compile cache that `bin/gatewright` uses. */
 const COMPILED = fileURLToPath(new URL('../../node_modules/.cache/gatewright', import.meta.url))
 
@@ -24,6 +27,7 @@ function line(cells: readonly string[]): string {
   return cells.map((cell) => cell.padStart(14)).join('')
 }
 
+await bundle({ measure: 'bench/config/measure.ts', 'proxy-worker': 'src/workers/proxy-worker.ts' }, BUNDLE)
 console.log(line(['routes', 'start', 'processor', 'one edit', 'endpoints', 'memory']))
 let missed = 0
 for (const routes of SIZES.length > 0 ? SIZES : [1000, BAR_SIZE, 50_000]) {

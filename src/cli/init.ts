@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { suggest } from '#base/suggest.ts'
+import { projectFile } from '#instance/project-file.ts'
 import { EXIT, type ExitCode } from './exit-code.ts'
 import { print } from './output.ts'
 import { UsageError } from './usage-error.ts'
@@ -40,7 +41,7 @@ const TOPICS: Readonly<Record<string, Topic>> = {
 export function init(name: string, folder = `${name}-gateway`): ExitCode {
   const topic = Object.hasOwn(TOPICS, name) ? TOPICS[name] : undefined
   if (topic === undefined) throw new UsageError(unknownTopic(name))
-  const text = readFileSync(new URL(`./init/${name}.yaml`, import.meta.url), 'utf8')
+  const text = readFileSync(projectFile(`src/cli/init/${name}.yaml`), 'utf8')
   const file = join(folder, FILE)
   writeNew(folder, file, text)
   for (const line of nextSteps(folder, file, topic)) print(line)

@@ -1,9 +1,6 @@
 import { readFileSync } from 'node:fs'
-import { relative } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import type { FoundField } from '#api/find-field.ts'
-
-const ROOT = new URL('../../', import.meta.url)
+import { projectFile } from '#instance/project-file.ts'
 
 /** The example of a policy: a file of this project, and its text. */
 export interface PolicyExample {
@@ -18,10 +15,9 @@ export interface PolicyExample {
 export function exampleOf({ info, path }: FoundField): PolicyExample | undefined {
   const place = placeOf(info.kind, path)
   if (place === undefined) return undefined
-  const url = new URL(place.file, ROOT)
   return {
-    file: relative(fileURLToPath(ROOT), fileURLToPath(url)),
-    text: readFileSync(url, 'utf8'),
+    file: place.file,
+    text: readFileSync(projectFile(place.file), 'utf8'),
     isWhole: place.depth === path.length,
   }
 }

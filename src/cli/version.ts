@@ -11,6 +11,7 @@ export async function versionLines(verbose: boolean): Promise<readonly string[]>
   return [
     first,
     `runtime    Node ${process.version}, ${process.platform} ${process.arch}`,
+    `code       ${import.meta.url.endsWith('.ts') ? 'source' : 'bundle'}`,
     `transport  ${transports.kind}${why}`,
   ]
 }

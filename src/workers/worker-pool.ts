@@ -70,6 +70,9 @@ const CLOSING_MS = 500
 /** Time limit of a worker for a question of an operator. */
 const ANSWER_MS = 2000
 
+/** Beside this module: in the source, and in the bundle (`build/bundle.mjs`). */
+const ENTRY = import.meta.url.endsWith('.ts') ? './proxy-worker.ts' : './proxy-worker.js'
+
 /** Common settings of all workers. */
 type CommonStart = Omit<WorkerStart, 'name' | 'ticketKeys' | 'turns' | 'turnMs'>
 
@@ -112,7 +115,7 @@ export class WorkerPool {
     this.#start = start
     this.#events = events
     this.#answerMs = tuning.answerMs ?? ANSWER_MS
-    this.#entry = tuning.entry ?? new URL('./proxy-worker.ts', import.meta.url)
+    this.#entry = tuning.entry ?? new URL(ENTRY, import.meta.url)
     this.#watchdog = new Watchdog((name) => this.#end(name), tuning.stuckAfterMs)
     for (let i = 0; i < count; i++) this.#spawn()
   }

@@ -7,11 +7,11 @@ export interface ProjectText {
   readonly text: string
 }
 
-const NOT_OURS = new Set(['node_modules', 'package-lock.json', 'LICENSE', 'coverage'])
+const NOT_OURS = new Set(['node_modules', 'dist', 'package-lock.json', 'LICENSE', 'coverage'])
 const OUR_HIDDEN = new Set(['.ci', '.github', '.gitignore'])
 const LARGEST = 1_000_000
 
-/** The text files of the project: all but what other people wrote, and what tools leave behind in hidden folders. */
+/** The text files of the project: all but what other people wrote, and what tools generate. */
 export function readProjectTexts(root: string, folder = ''): ProjectText[] {
   return readdirSync(join(root, folder), { withFileTypes: true })
     .filter(({ name }) => !NOT_OURS.has(name) && (!name.startsWith('.') || OUR_HIDDEN.has(name)))

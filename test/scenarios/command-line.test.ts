@@ -75,8 +75,8 @@ test.each([
   expect(listed.map((line) => line.trim())).toEqual(expect.arrayContaining(names))
 })
 
-test('version --verbose says which transport runs, and why', async () => {
-  const runtime = /^gatewright 0\.1\.0\nruntime {4}Node v\d+\.\d+\.\d+, \w+ \w+\n/
+test('version --verbose says what runs, and why the transport was chosen', async () => {
+  const runtime = /^gatewright 0\.1\.0\nruntime {4}Node v\d+\.\d+\.\d+, \w+ \w+\ncode {7}(bundle|source)\n/
   const { code, stdout, stderr } = await gatewright('version', '--verbose')
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   expect(stdout).toMatch(runtime)

@@ -1,0 +1,24 @@
+// What `bin/gatewright` runs: the bundle of `npm run build`, or the source when a file of it is newer than the bundle (docs/decisions/0001-pinned-runtime.md).
+const { readdirSync, statSync } = require('node:fs')
+const { join } = require('node:path')
+const { pathToFileURL } = require('node:url')
+
+const ROOT = join(__dirname, '..')
+const BUNDLE = join(ROOT, 'dist', 'main.js')
+const SOURCES = join(ROOT, 'src')
+
+if (require.main === module) import(pathToFileURL(isCurrent(BUNDLE, SOURCES) ? BUNDLE : join(SOURCES, 'main.ts')).href)
+
+/**
+ * @param {string} bundle a file
+ * @param {string} sources a folder
+ * @returns {boolean} whether the bundle exists, and nothing among its sources was changed, added or removed since it was made
+ */
+function isCurrent(bundle, sources) {
+  const made = statSync(bundle, { throwIfNoEntry: false })?.mtimeMs
+  if (made === undefined) return false
+  const paths = readdirSync(sources, { recursive: true, encoding: 'utf8' })
+  return ['', ...paths].every((path) => statSync(join(sources, path)).mtimeMs < made)
+}
+
+module.exports = { isCurrent }
