@@ -17,7 +17,7 @@ const MAX_ENTRIES = 64
 const MAX_NAME = 256
 const MAX_PATH = 4096
 
-// The text is not part of the message: somebody may have written the value instead of the name.
+// The message does not quote the text, which may be a secret written in place of the name of its variable.
 function checkVariable(name: string): ScalarRefusal | undefined {
   if (/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) return undefined
   return { code: 'invalid-variable-name', message: 'must be the name of an environment variable' }

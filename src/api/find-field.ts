@@ -52,7 +52,7 @@ export function objectIn(node: SchemaNode): SchemaNode {
   return inner === undefined ? node : objectIn(inner)
 }
 
-/** A map has any names. */
+/** The entry of a map, whose keys are arbitrary names; undefined if the field is not a map. */
 function entryOf(field: FoundField, name: string): FoundField | undefined {
   const { items = field.node } = field.node
   if (items.additionalProperties === undefined || Object.keys(objectIn(items).properties ?? {}).length > 0) {

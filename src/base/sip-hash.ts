@@ -4,7 +4,7 @@ export const sipHashed = { low: 0, high: 0 }
 const FINAL_ROUNDS = 3
 
 /**
- * SipHash-1-3 (Aumasson, Bernstein: SipHash, 2012) of the UTF-16 units of a text. Whoever does not know the secret cannot find texts with
+ * SipHash-1-3 (Aumasson, Bernstein: SipHash, 2012) of the UTF-16 units of a text. Without the secret, one cannot find texts with
  * equal hashes. Leaves the 64 bits in `sipHashed`, because a result of two numbers would be an object for each call.
  * @param secret four words of 32 bits, from `at`
  */

@@ -7,8 +7,8 @@ interface Flight<T> {
 }
 
 /**
- * Makes at most one call per key at a time: whoever asks for a key while its call is in progress gets the result of that call. A call that
- * nobody waits for any more is canceled.
+ * Makes at most one call per key at a time: requests for a key whose call is in progress share the result of that call. A call without
+ * waiters is canceled.
  */
 export class SingleFlight<T> {
   /** By key. */
@@ -20,7 +20,7 @@ export class SingleFlight<T> {
 
   /**
    * Waits for the call of a key.
-   * @param start makes the call; used only if none is in progress. Its signal is aborted when nobody waits any more
+   * @param start makes the call; used only if none is in progress. Its signal is aborted when the last waiter leaves
    * @param signal ends this wait: the result is then a `CallError` with the failure `cancelled`
    */
   run(key: string, start: (signal: AbortSignal) => Promise<T>, signal: AbortSignal): Promise<T> {
@@ -52,7 +52,7 @@ export class SingleFlight<T> {
     flight.abandoned.abort()
   }
 
-  /** The next one who asks makes a new call, also while an abandoned one still ends. */
+  /** The next request starts a new call, even if an abandoned one has not ended yet. */
   #forget(key: string, flight: Flight<T>): void {
     if (this.#flights.get(key) === flight) this.#flights.delete(key)
   }

@@ -30,7 +30,7 @@ interface SavedLevels {
 }
 
 /**
- * Keeps the levels of local rate limits in `rate-limits.json` in the state folder, so that a restart gives nobody a new quota. The file has no
+ * Keeps the levels of local rate limits in `rate-limits.json` in the state folder, so that a restart does not refill quotas. The file has no
  * text of the configuration or of requests, only hashes. If it cannot be used, all limits start unused.
  */
 export class LevelFile {

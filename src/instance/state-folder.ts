@@ -57,7 +57,7 @@ export class StateFolder {
   write(name: string, text: string): void {
     const file = join(this.#path, name)
     try {
-      // Somebody may have removed the folder.
+      // The folder may have been removed.
       this.#open()
       writeFileSync(`${file}.new`, text, { mode: 0o600 })
       renameSync(`${file}.new`, file)

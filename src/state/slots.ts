@@ -11,7 +11,7 @@ export interface SlotMemory {
   readonly ends: BigInt64Array<ArrayBufferLike>
   /**
    * Requests in flight per slot. Every thread counts its own, outside the shared memory: otherwise the requests of a worker that died
-   * would be counted for ever.
+   * would be counted forever.
    */
   readonly inFlight: Int32Array<ArrayBufferLike>
 }

@@ -49,7 +49,7 @@ function checkProtocol(spec: ListenerSpec, path: string, report: Report): Condit
     const message = 'mode Passthrough requires protocol TLS; an HTTPS listener terminates TLS'
     return refuse('tls.mode', 'UnsupportedValue', message)
   }
-  // Refused, so that nobody takes the plain text for TLS.
+  // Refused, so that plain text is not mistaken for TLS.
   if (tls !== undefined && (protocol === 'HTTP' || protocol === 'TCP')) {
     const secured = protocol === 'HTTP' ? 'HTTPS' : 'TLS'
     const message = `a listener with protocol ${protocol} cannot have tls; remove it, or use protocol ${secured}`

@@ -110,7 +110,7 @@ function isGateway({ group, kind }: ListenerSetObject['spec']['parentRef']): boo
   return group === GATEWAY_GROUP && kind === 'Gateway'
 }
 
-/** A Gateway whose class does not exist belongs to nobody; its status is not ours to write. */
+/** Reports a Gateway whose class does not exist. No controller owns it, so its status is not written. */
 function reportUnknownClass(inventory: Inventory, gateway: GatewayObject, report: Report): void {
   if (hasClass(inventory, gateway)) return
   const { gatewayClassName } = gateway.spec
@@ -127,7 +127,7 @@ function reportUnknownClass(inventory: Inventory, gateway: GatewayObject, report
   report({ path, code: 'gateway-class-not-found', message, severity: 'error' })
 }
 
-/** Reports that an object is attached to a Gateway that belongs to nobody, because its class does not exist. */
+/** Reports that an object is attached to a Gateway without a controller, because its class does not exist. */
 export function reportClasslessParent(
   inventory: Inventory,
   gateway: GatewayObject,

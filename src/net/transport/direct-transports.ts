@@ -6,21 +6,21 @@ import { ReadRelay } from './read-relay.ts'
 import { SocketTransport } from './socket-transport.ts'
 import type { TransportOwner } from './transport.ts'
 
-/** What a write that could not be finished at once gives back. */
+/** A write that did not finish synchronously. */
 interface PendingWrite {
-  /** Set when it ended before anybody could listen. */
+  /** Set when it ended before a listener was registered. */
   writeStatus: number | null
   oncomplete: (status: number) => void
   /** Keeps the bytes alive until they are sent. */
   buffer: Uint8Array | null
 }
 
-/** What a write comes to: 0 when all was sent, an error number, a write that goes on, or nothing when the handle is closed. */
+/** The result of a write: 0 when all was sent, an error number, a pending write, or undefined when the handle is closed. */
 type Written = number | PendingWrite | undefined
 
-/** What lies below a stream of Node. */
+/** The handle of libuv below a stream of Node. */
 export interface StreamHandle {
-  /** Called for everything that is read, with what `ReadState` says about it. */
+  /** Called after each read; `ReadState` has its result. */
   onread: (this: StreamHandle, bytes: unknown) => void
   reading: boolean
   readonly writeQueueSize: number

@@ -110,7 +110,7 @@ async function tryOut(transports: PlainTransports, pair: Pair): Promise<void> {
 
 async function tryWriting(end: Transport, reader: ProbeOwner): Promise<void> {
   const large = 'bytes'.repeat(LARGE / 5)
-  // Too large to wait for the end of the turn, where nobody would catch what is thrown.
+  // Too large to be deferred to the end of the turn, where an exception would not be caught.
   end.writeText('text \u00e9')
   end.writeBytes(Buffer.from(large), 0, LARGE)
   const expected = `text \u00e9${large}`

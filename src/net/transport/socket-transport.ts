@@ -2,7 +2,7 @@ import type net from 'node:net'
 import type { ByteCounts, Transport, TransportOwner } from './transport.ts'
 import { TurnTransport } from './turn-transport.ts'
 
-const NOBODY: TransportOwner = { bytes() {}, ended() {}, drained() {}, closed() {} }
+const NO_OWNER: TransportOwner = { bytes() {}, ended() {}, drained() {}, closed() {} }
 
 /** The sending half of a transport on a Node socket; how bytes are read is decided by who makes it. */
 export class SocketTransport extends TurnTransport implements Transport {
@@ -70,7 +70,7 @@ export class SocketTransport extends TurnTransport implements Transport {
 
   detach(unread: Buffer): net.Socket {
     this.flush()
-    this.#owner = NOBODY
+    this.#owner = NO_OWNER
     this.socket.removeAllListeners('data')
     this.socket.pause()
     this.socket.unshift(unread)

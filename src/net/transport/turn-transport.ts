@@ -57,7 +57,7 @@ export abstract class TurnTransport implements Flushable {
     this.sendText(text)
   }
 
-  /** Nobody will read what was gathered. */
+  /** Discards the gathered output. */
   protected forget(): void {
     this.#text = ''
     if (this.#block === null) return
@@ -66,7 +66,7 @@ export abstract class TurnTransport implements Flushable {
     this.#filled = 0
   }
 
-  /** Hands latin-1 text to the kernel, or whatever stands before it. */
+  /** Hands latin-1 text to the kernel or to the layer above it. */
   protected abstract sendText(text: string): void
 
   /** The same with bytes, whose memory belongs to the transport until they are sent. @returns whether they have been */

@@ -43,8 +43,8 @@ function keysOf({ policy }: Choice<RateLimitPlan>): Expression[] {
 }
 
 /**
- * The external service is not called yet. `failureMode` is about a service that fails; a limit that nobody counts protects nothing, so requests
- * are refused in both modes (decision A-36).
+ * The external service is not called yet. `failureMode` is about a service that fails; a limit that is never counted protects nothing, so
+ * requests are refused in both modes (decision A-36).
  */
 function refusesGlobal(source: Source, path: string, spec: RateLimitSpec, context: CompileContext): boolean {
   if (spec.global === undefined) return false

@@ -104,7 +104,7 @@ function looksSealed(id: string): boolean {
 
 /**
  * The digest is the same for the same client: `iss` and `sub` of a token, the full name of the entry of an API key, the user of basic
- * authentication, or all of these that the request has. A token without `sub` identifies nobody, so only the same token is the same client.
+ * authentication, or all of these that the request has. A token without `sub` does not identify a client, so only the same token is the same client.
  */
 function digestOfCaller({ jwt, apiKey, basicAuth }: Identity): string {
   const caller: Record<string, Json> = {}
