@@ -78,7 +78,7 @@ export class Calls {
     return async (destination, request) => {
       const backend = depth < MAX_DEPTH ? this.#options.backend(destination) : undefined
       if (backend === undefined) {
-        this.#tell(request, destination, clock.monotonic())(undefined, 'no-endpoint')
+        this.#endReporter(request, destination, clock.monotonic())(undefined, 'no-endpoint')
         throw new CallError('no-endpoint', depth < MAX_DEPTH ? undefined : 'policies of destinations call each other')
       }
       const claim = given ?? new BodyClaim(this.#options.bodyMemory)
@@ -89,7 +89,7 @@ export class Calls {
   #make({ backend, groups, caller, claim, depth }: Attempt, request: CallRequest): Promise<CallResponse> {
     const { pool, random, failed } = this.#options
     const { key } = backend.item
-    const ended = this.#tell(request, key, clock.monotonic())
+    const ended = this.#endReporter(request, key, clock.monotonic())
     const endpoint = chooseEndpoint(groups, [], random)
     if (backend.refusal !== undefined || endpoint === undefined) {
       ended(undefined, 'no-endpoint')
@@ -111,7 +111,7 @@ export class Calls {
     return new OneCall(way, request).make()
   }
 
-  #tell({ purpose }: CallRequest, key: string, startMs: number) {
+  #endReporter({ purpose }: CallRequest, key: string, startMs: number) {
     const backend = backendName(key)
     return (status: EndedCall['status'], failure: EndedCall['failure']) =>
       this.#options.ended({ purpose, backend, status, failure, durationMs: clock.monotonic() - startMs })

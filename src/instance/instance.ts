@@ -82,7 +82,7 @@ export class Instance {
       folded: (label, place) => this.#ownMetrics.series('foldedValues', [label, ...place]).add(1),
       firstFolded: (label, place) => events.labelFolded(label, place),
     })
-    this.#ownMetrics = new MetricsWriter((news) => this.#metrics.hear('main', news))
+    this.#ownMetrics = new MetricsWriter((update) => this.#metrics.add('main', update))
     this.#reloads = new ReloadMetrics(this.#ownMetrics)
     const memory = createSlotMemory(SLOTS)
     this.#levelFile = options.state && new LevelFile(options.state)
@@ -107,10 +107,10 @@ export class Instance {
           this.#ownMetrics.series('workerReplacements', [why]).add(1)
           events.workerReplaced(name, why, cause)
         },
-        metrics: (worker, news) => this.#metrics.hear(worker, news),
+        metrics: (worker, update) => this.#metrics.add(worker, update),
         ended: (worker) => this.#metrics.ended(worker),
         fact: (version, fact) => this.#loop.observed(version, fact),
-        askedForKeySet: (id) => this.#calls.askForKeySet(id),
+        askedForKeySet: (id) => this.#calls.requestKeySet(id),
         log: (worker, state) => events.accessLog(worker, state),
         message: (level, message, fields) => events.message(level, message, fields),
         bug: (decisionId, stack) => events.bug(decisionId, stack),

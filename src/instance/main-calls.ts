@@ -48,16 +48,16 @@ export class MainCalls {
       ended: (call) => observeCall(metrics, call),
     })
     this.#fetcher = new KeySetFetcher(calls.ofGateway, importKey, {
-      news: (news) => workers.tellKeySet(news),
-      tried: (address, outcome, news) => {
+      publish: (state) => workers.publishKeySet(state),
+      attempted: (address, outcome, state) => {
         const { backend, path } = address
         const labels = [backendName(backend), path]
         metrics.series('keySetFetches', [...labels, outcome]).add(1)
-        metrics.series('keySetFetched', labels).set(news.fetchedMs / 1000)
-        const fetched = news.text === undefined ? {} : { fetchedAt: new Date(news.fetchedMs).toISOString() }
-        const failed = news.failure === undefined ? {} : { failure: news.failure }
-        this.#reports.set(news.id, { backend, path, ...fetched, ...failed })
-        loop.recompiled(publisher.keySetChanged(news))
+        metrics.series('keySetFetched', labels).set(state.fetchedMs / 1000)
+        const fetched = state.text === undefined ? {} : { fetchedAt: new Date(state.fetchedMs).toISOString() }
+        const failed = state.failure === undefined ? {} : { failure: state.failure }
+        this.#reports.set(state.id, { backend, path, ...fetched, ...failed })
+        loop.recompiled(publisher.keySetChanged(state))
       },
       dropped: (address) => {
         const id = keySetId(address)
@@ -77,7 +77,7 @@ export class MainCalls {
   }
 
   /** Requests of a worker wait for keys that it does not have. */
-  askForKeySet(id: string): void {
+  requestKeySet(id: string): void {
     this.#fetcher.ask(id)
   }
 

@@ -39,7 +39,7 @@ export interface IncomingConnection {
 
 /** A message that was refused before it became a request, or a connection that failed before it had one. */
 export interface UnreadRequest {
-  readonly place: IncomingConnection
+  readonly connection: IncomingConnection
   readonly decisionNumber: number
 }
 
@@ -73,9 +73,9 @@ export interface Observer {
   /** `aborted`: why the connection did not end normally. */
   relayEnded(relay: ObservedRelay, aborted: Abort | undefined): void
   /** A connection that served HTTP was closed. */
-  connectionEnded(place: IncomingConnection, receivedBytes: number, sentBytes: number): void
+  connectionEnded(connection: IncomingConnection, receivedBytes: number, sentBytes: number): void
   /** A TLS handshake has succeeded. */
-  handshakeEnded(place: IncomingConnection, durationMs: number): void
+  handshakeEnded(connection: IncomingConnection, durationMs: number): void
   /**
    * The HTTP parser refused a message.
    * @param unread set if the message never became a request; otherwise `ended` reports it

@@ -36,7 +36,7 @@ function observer() {
     'w1',
     ids,
     new AccessLog(JSON_LINE, (line) => lines.push(JSON.parse(line))),
-    new MetricsWriter((news) => reader.hear('w1', news)),
+    new MetricsWriter((update) => reader.add('w1', update)),
     (...bug) => bugs.push(bug),
   )
   const end = (inputs: ObservedInputs = {}, sentBytes = 0, broken?: string) => {
@@ -410,7 +410,7 @@ const UNREAD: IncomingConnection = { peer: PEER, gateway: 'default/main', listen
 
 test('what the wire refused before it was a request: a line with its peer, and a record by id', () => {
   const { observer: it, lines } = observer()
-  const id = it.refusedByWire('host-invalid', { place: UNREAD, decisionNumber: 7 })
+  const id = it.refusedByWire('host-invalid', { connection: UNREAD, decisionNumber: 7 })
   expect(id).toBe(ids.idOf(7))
   expect(lines).toEqual([
     {
@@ -443,7 +443,7 @@ test('what the wire refused before it was a request: a line with its peer, and a
 
 test('a connection that broke HTTP/2: a line without a status, and a record by id', () => {
   const { observer: it, lines, metrics } = observer()
-  it.connectionBroken({ place: UNREAD, decisionNumber: 8 }, 'http2-protocol-error', 'Protocol error')
+  it.connectionBroken({ connection: UNREAD, decisionNumber: 8 }, 'http2-protocol-error', 'Protocol error')
   expect(lines).toEqual([
     {
       level: 'info',
@@ -466,8 +466,8 @@ test('a connection that broke HTTP/2: a line without a status, and a record by i
 test('connections that break count into the same flood', () => {
   const { observer: it, lines, metrics } = observer()
   for (let i = 0; i < 300; i++) {
-    it.connectionBroken({ place: UNREAD, decisionNumber: i + 1 }, 'http2-flood', 'too many SETTINGS frames')
-    it.refusedByWire('malformed-request', { place: UNREAD, decisionNumber: i + 1 })
+    it.connectionBroken({ connection: UNREAD, decisionNumber: i + 1 }, 'http2-flood', 'too many SETTINGS frames')
+    it.refusedByWire('malformed-request', { connection: UNREAD, decisionNumber: i + 1 })
   }
   expect(lines.length).toBe(100)
   // Of each of the two.
@@ -478,7 +478,7 @@ test('a flood of them has 100 lines and records, and then 10 in a second; all ar
   const { observer: it, lines, metrics } = observer()
   const told = (count: number) =>
     Array.from({ length: count }, (_, i) =>
-      it.refusedByWire('malformed-request', { place: UNREAD, decisionNumber: i + 1 }),
+      it.refusedByWire('malformed-request', { connection: UNREAD, decisionNumber: i + 1 }),
     ).filter((id) => id !== undefined).length
   expect(told(5000)).toBe(100)
   expect([lines.length, it.records.list().length]).toEqual([100, 100])

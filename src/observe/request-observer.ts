@@ -86,12 +86,12 @@ export class RequestObserver implements Observer {
     this.#keep(ended)
   }
 
-  connectionEnded(place: IncomingConnection, receivedBytes: number, sentBytes: number): void {
-    countConnection(this.#writer, place, receivedBytes, sentBytes)
+  connectionEnded(connection: IncomingConnection, receivedBytes: number, sentBytes: number): void {
+    countConnection(this.#writer, connection, receivedBytes, sentBytes)
   }
 
-  handshakeEnded(place: IncomingConnection, durationMs: number): void {
-    observeHandshake(this.#writer, place, durationMs)
+  handshakeEnded(connection: IncomingConnection, durationMs: number): void {
+    observeHandshake(this.#writer, connection, durationMs)
   }
 
   refusedByWire(code: WireRefusal, unread?: UnreadRequest): string | undefined {
@@ -100,25 +100,25 @@ export class RequestObserver implements Observer {
     const { status, text, reason } = REJECTIONS[code]
     const detail = code === 'headers-too-large' ? HEAD_LIMITS : undefined
     const error = detail === undefined ? text : `${text}: ${detail}`
-    return this.#tell(unread, { code, status, error, reason, detail })
+    return this.#reportUnread(unread, { code, status, error, reason, detail })
   }
 
   connectionBroken(unread: UnreadRequest, fault: ConnectionFault, detail: string): void {
     this.#writer.series('wireRefusals', [fault]).add(1)
-    this.#tell(unread, { code: fault, status: 0, error: detail, reason: 'InvalidRequest', detail })
+    this.#reportUnread(unread, { code: fault, status: 0, error: detail, reason: 'InvalidRequest', detail })
   }
 
   /** Writes a line and a record, within the limit. @returns the id of the record */
-  #tell({ place, decisionNumber }: UnreadRequest, why: Cause): string | undefined {
+  #reportUnread({ connection, decisionNumber }: UnreadRequest, why: Cause): string | undefined {
     if (!this.#unreadAllowance.take()) {
       this.#untold++
       return undefined
     }
     const decisionId = this.#ids.idOf(decisionNumber)
-    const { peer } = place
-    this.#log.logUnread({ place, peer, decisionId, untold: this.#untold, ...why })
+    const { peer } = connection
+    this.#log.logUnread({ place: connection, peer, decisionId, untold: this.#untold, ...why })
     this.#untold = 0
-    this.#keepUnread(place, decisionNumber, why)
+    this.#keepUnread(connection, decisionNumber, why)
     return decisionId
   }
 

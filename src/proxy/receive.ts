@@ -84,7 +84,7 @@ export class Receiver implements StreamHandler {
 
   #unread(peer: Peer): UnreadRequest {
     const connection = incomingConnection(this.socket, peer, peer.secure ? 'https' : 'http')
-    return { place: connection, decisionNumber: this.#context.decisionIds.next() }
+    return { connection, decisionNumber: this.#context.decisionIds.next() }
   }
 }
 

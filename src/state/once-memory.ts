@@ -8,13 +8,13 @@ export interface OnceMemory {
 /** The number of keys kept per scope; the oldest are dropped. Together some megabytes. */
 export const MAX_SPENT = 16_384
 
-/** The memory of one thread. It publishes new entries of this thread; `learn` adds entries of other threads. */
+/** The memory of one thread. It publishes new entries of this thread; `add` records entries of other threads. */
 export class LocalOnceMemory implements OnceMemory {
   readonly #spent = new Map<string, Set<string>>()
-  readonly #tell: (scope: string, key: string) => void
+  readonly #publish: (scope: string, key: string) => void
 
-  constructor(tell: (scope: string, key: string) => void = () => {}) {
-    this.#tell = tell
+  constructor(publish: (scope: string, key: string) => void = () => {}) {
+    this.#publish = publish
   }
 
   isSpent(scope: string, key: string): boolean {
@@ -22,11 +22,11 @@ export class LocalOnceMemory implements OnceMemory {
   }
 
   spend(scope: string, key: string): void {
-    this.learn(scope, key)
-    this.#tell(scope, key)
+    this.add(scope, key)
+    this.#publish(scope, key)
   }
 
-  learn(scope: string, key: string): void {
+  add(scope: string, key: string): void {
     let spent = this.#spent.get(scope)
     if (spent === undefined) {
       spent = new Set()

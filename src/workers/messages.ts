@@ -1,7 +1,7 @@
 import type { TransportSetting } from '#net/transport/choose-transports.ts'
 import type { DecisionRecord } from '#observe/decision-ring.ts'
 import type { Level, LogFields } from '#observe/log/application-log.ts'
-import type { MetricsNews } from '#observe/metrics/metrics-writer.ts'
+import type { MetricsUpdate } from '#observe/metrics/metrics-writer.ts'
 import type { BackendFact } from '#plan/backend-fact.ts'
 import type { KeySetState } from '#policies/shared/authentication/remote-key-set.ts'
 import type { SlotChange } from '#state/slots.ts'
@@ -30,7 +30,7 @@ export type ToWorker =
   /** A single-use value was used in another worker. */
   | SpentOnce
   /** A key set was fetched, could not be fetched, or must not be fetched again yet. */
-  | { readonly kind: 'key-set'; readonly news: KeySetState }
+  | { readonly kind: 'key-set'; readonly state: KeySetState }
   /** No policy refers to that key set any more. */
   | { readonly kind: 'key-set-dropped'; readonly id: string }
   /** Close the sockets after `minMs`, and answer. */
@@ -48,7 +48,7 @@ export type FromWorker =
     }
   | { readonly kind: 'records'; readonly question: number; readonly records: readonly DecisionRecord[] }
   /** Location of metrics of this worker. */
-  | { readonly kind: 'metrics'; readonly news: MetricsNews }
+  | { readonly kind: 'metrics'; readonly update: MetricsUpdate }
   | SpentOnce
   | { readonly kind: 'log'; readonly state: LogState }
   /** A message for the log. */

@@ -31,7 +31,7 @@ let planVersion = 0
 let hasGarbage = false
 const secretsByItem = new Map<string, readonly string[]>()
 let secrets: KnownSecrets | undefined
-const metrics = new MetricsWriter((news) => tell({ kind: 'metrics', news }))
+const metrics = new MetricsWriter((update) => send({ kind: 'metrics', update }))
 /** The secrets of the plan. Prepared for the first log line after a change. */
 function knownSecrets(): KnownSecrets {
   secrets ??= new KnownSecrets([...secretsByItem.values()].flat())
@@ -44,22 +44,22 @@ const hider: SecretHider = {
 const format = start.logFormat === 'json' ? JSON_LINE : TEXT_LINE
 const accessLog = new AccessLog(format, (line) => lines.write(line), hider)
 const lines = new LineWriter(start.logFile === undefined ? STANDARD_OUTPUT : new LogFile(start.logFile), {
-  failing: (cause) => tell({ kind: 'log', state: { kind: 'failing', cause: nameLog(cause) } }),
-  resumed: (lines) => tell({ kind: 'log', state: { kind: 'resumed', lines } }),
-  ended: (lines) => tell({ kind: 'log', state: { kind: 'ended', lines } }),
+  failing: (cause) => send({ kind: 'log', state: { kind: 'failing', cause: nameLog(cause) } }),
+  resumed: (lines) => send({ kind: 'log', state: { kind: 'resumed', lines } }),
+  ended: (lines) => send({ kind: 'log', state: { kind: 'ended', lines } }),
   lost: (lines) => metrics.series('lostLines', []).add(lines),
   lossLine: (lines) => accessLog.lossLine(lines),
 })
 const decisionIds = new DecisionIds()
 const observer = new RequestObserver(start.name, decisionIds, accessLog, metrics, (decisionId, error) =>
-  tell({ kind: 'bug', decisionId, stack: error instanceof Error ? (error.stack ?? '') : `${error}` }),
+  send({ kind: 'bug', decisionId, stack: error instanceof Error ? (error.stack ?? '') : `${error}` }),
 )
 const { transports, fallbackReason } = await chooseTransports(start.transport)
 metrics.series('workerStarts', [transports.kind]).add(1)
 if (start.transport === 'auto' && fallbackReason !== undefined) {
   warn('connections without TLS use streams, which are slower', { cause: fallbackReason })
 }
-const once = new LocalOnceMemory((scope, key) => tell({ kind: 'spent', scope, key }))
+const once = new LocalOnceMemory((scope, key) => send({ kind: 'spent', scope, key }))
 const proxy = new ProxyServer({
   decisionIds,
   gateway: {
@@ -75,17 +75,17 @@ const proxy = new ProxyServer({
   ticketKeys: start.ticketKeys,
   bodyMemoryBytes: start.bodyMemoryBytes,
   transports,
-  requestKeySet: (id) => tell({ kind: 'ask-key-set', id }),
-  evicted: evictionReporter(metrics, (level, message, fields) => tell({ kind: 'message', level, message, fields })),
+  requestKeySet: (id) => send({ kind: 'ask-key-set', id }),
+  evicted: evictionReporter(metrics, (level, message, fields) => send({ kind: 'message', level, message, fields })),
   requestsInFlight: metrics.series('requestsInFlight', []),
-  reportFact: (fact) => tell({ kind: 'fact', version: planVersion, fact }),
+  reportFact: (fact) => send({ kind: 'fact', version: planVersion, fact }),
 })
 
 function warn(message: string, fields: LogFields): void {
-  tell({ kind: 'message', level: 'warn', message, fields })
+  send({ kind: 'message', level: 'warn', message, fields })
 }
 
-function tell(message: FromWorker): void {
+function send(message: FromWorker): void {
   port.postMessage(message)
 }
 
@@ -105,10 +105,10 @@ async function takePlan(message: PlanMessage): Promise<FromWorker> {
 }
 
 /** @returns the reply */
-async function hear(message: ToWorker): Promise<FromWorker | undefined> {
+async function handle(message: ToWorker): Promise<FromWorker | undefined> {
   if (message.kind === 'plan') return takePlan(message)
   if (message.kind === 'spent') {
-    once.learn(message.scope, message.key)
+    once.add(message.scope, message.key)
   } else if (message.kind === 'ticket-keys') {
     proxy.changeTicketKeys(message.keys)
   } else if (message.kind === 'stop-accepting') {
@@ -126,7 +126,7 @@ async function hear(message: ToWorker): Promise<FromWorker | undefined> {
 function reply(answer: FromWorker | undefined): void {
   if (hasGarbage) releaseMemory()
   hasGarbage = false
-  if (answer !== undefined) tell(answer)
+  if (answer !== undefined) send(answer)
 }
 
 // One message after the other: a plan is fully in force before the next message is processed.
@@ -134,14 +134,14 @@ let last: Promise<void> = Promise.resolve()
 port.on('message', (message: ToWorker) => {
   // Questions of operators do not wait for a plan or a drain.
   if (message.kind === 'records') {
-    tell({ kind: 'records', question: message.question, records: observer.records.list() })
+    send({ kind: 'records', question: message.question, records: observer.records.list() })
   } else if (message.kind === 'reopen-log') {
     lines.reopen()
   } else if (message.kind === 'key-set') {
     // Not queued, because requests wait for it.
-    proxy.keySetChanged(message.news)
+    proxy.keySetChanged(message.state)
   } else if (message.kind === 'key-set-dropped') {
     proxy.forgetKeySet(message.id)
-  } else last = last.then(() => hear(message)).then(reply)
+  } else last = last.then(() => handle(message)).then(reply)
 })
 countTurns(start.turns, start.turnMs)

@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads'
 import { clock } from '#base/clock.ts'
 import type { DecisionRecord, GatheredRecords } from '#observe/decision-ring.ts'
 import type { Level, LogFields } from '#observe/log/application-log.ts'
-import type { MetricsNews } from '#observe/metrics/metrics-writer.ts'
+import type { MetricsUpdate } from '#observe/metrics/metrics-writer.ts'
 import type { BackendFact } from '#plan/backend-fact.ts'
 import type { PlanDelta } from '#plan/delta.ts'
 import type { KeySetState } from '#policies/shared/authentication/remote-key-set.ts'
@@ -42,7 +42,7 @@ export interface WorkerPoolEvents {
   applied(version: number, failed: readonly { readonly socket: string; readonly message: string }[]): void
   /** A worker died or was stuck, and another one is being started. */
   replaced(name: string, why: ReplacedFor, cause: string): void
-  metrics(worker: string, news: MetricsNews): void
+  metrics(worker: string, update: MetricsUpdate): void
   /** Its thread has ended: it sends no more messages and counts nothing more. */
   ended(worker: string): void
   /** A fact from traffic about a backend of the plan of that version. */
@@ -103,7 +103,7 @@ export class WorkerPool {
   readonly #members = new Map<string, Member>()
   readonly #questions = new Map<number, Question>()
   readonly #watchdog: Watchdog
-  readonly #ticketKeys = new TicketKeys((keys) => this.#tellAll({ kind: 'ticket-keys', keys }))
+  readonly #ticketKeys = new TicketKeys((keys) => this.#broadcast({ kind: 'ticket-keys', keys }))
   #published: Published | undefined
   /** For later workers; by id. */
   readonly #keySets = new Map<string, KeySetState>()
@@ -135,17 +135,17 @@ export class WorkerPool {
 
   publish(published: Published): void {
     this.#published = published
-    this.#tellAll(planMessage(published, published.sockets))
+    this.#broadcast(planMessage(published, published.sockets))
   }
 
-  tellKeySet(news: KeySetState): void {
-    this.#keySets.set(news.id, news)
-    this.#tellAll({ kind: 'key-set', news })
+  publishKeySet(state: KeySetState): void {
+    this.#keySets.set(state.id, state)
+    this.#broadcast({ kind: 'key-set', state })
   }
 
   dropKeySet(id: string): void {
     this.#keySets.delete(id)
-    this.#tellAll({ kind: 'key-set-dropped', id })
+    this.#broadcast({ kind: 'key-set-dropped', id })
   }
 
   /** The newest decision records of all workers, without those of workers that do not respond in time. */
@@ -160,7 +160,7 @@ export class WorkerPool {
 
   /** Reopens the file of the access log. */
   reopenLog(): void {
-    this.#tellAll({ kind: 'reopen-log' })
+    this.#broadcast({ kind: 'reopen-log' })
   }
 
   /** Stops accepting after `minMs`, lets requests finish until `maxMs`, then ends the threads. Resolves when all have ended. */
@@ -175,12 +175,12 @@ export class WorkerPool {
     const ends = members.map(({ thread }) => new Promise<void>((resolve) => thread.once('exit', () => resolve())))
     const stops = members.map(({ stopped }, i) => Promise.race([stopped.promise, ends[i]]))
     // A client that one worker sends away connects again at once: it must not reach another one that is about to close its sockets.
-    this.#tellAll({ kind: 'stop-accepting', minMs })
+    this.#broadcast({ kind: 'stop-accepting', minMs })
     const late = Promise.withResolvers<void>()
     const stopLate = clock.after(minMs + CLOSING_MS, () => late.resolve())
     await Promise.race([Promise.all(stops), late.promise])
     stopLate.cancel()
-    this.#tellAll({ kind: 'drain', drainMs: Math.max(0, maxMs - minMs) })
+    this.#broadcast({ kind: 'drain', drainMs: Math.max(0, maxMs - minMs) })
     await Promise.all(ends)
     force.cancel()
   }
@@ -205,7 +205,7 @@ export class WorkerPool {
     const member: Member = { name, thread, stopped: Promise.withResolvers(), version: 0, failed: [] }
     this.#members.set(name, member)
     let cause = 'the thread ended'
-    thread.on('message', (message: FromWorker) => this.#hear(member, message))
+    thread.on('message', (message: FromWorker) => this.#receive(member, message))
     thread.on('error', (error) => {
       cause = error instanceof Error ? (error.stack ?? error.message) : String(error)
     })
@@ -213,7 +213,7 @@ export class WorkerPool {
       this.#lose(member, 'died', cause)
       this.#events.ended(name)
     })
-    for (const news of this.#keySets.values()) thread.postMessage({ kind: 'key-set', news } satisfies ToWorker)
+    for (const state of this.#keySets.values()) thread.postMessage({ kind: 'key-set', state } satisfies ToWorker)
     const published = this.#published
     if (published === undefined) return
     thread.postMessage(planMessage(published.everything(), published.sockets))
@@ -238,19 +238,19 @@ export class WorkerPool {
     else clock.after(RESPAWN_MS, () => this.#closing || this.#spawn())
   }
 
-  #tellAll(message: ToWorker): void {
+  #broadcast(message: ToWorker): void {
     for (const { thread } of this.#members.values()) thread.postMessage(message)
   }
 
-  #hear(member: Member, message: FromWorker): void {
+  #receive(member: Member, message: FromWorker): void {
     if (message.kind === 'applied') {
       member.version = message.version
       member.failed = message.failed
-      this.#tellWhenAllApplied()
+      this.#reportWhenAllApplied()
     } else if (message.kind === 'records') {
       this.#questions.get(message.question)?.answer(message.records)
     } else if (message.kind === 'metrics') {
-      this.#events.metrics(member.name, message.news)
+      this.#events.metrics(member.name, message.update)
     } else if (message.kind === 'log') {
       this.#events.log(member.name, message.state)
     } else if (message.kind === 'message') {
@@ -268,7 +268,7 @@ export class WorkerPool {
     }
   }
 
-  #tellWhenAllApplied(): void {
+  #reportWhenAllApplied(): void {
     const version = this.#published?.delta.version
     const members = [...this.#members.values()]
     if (version === undefined || members.some((member) => member.version < version)) return

@@ -9,9 +9,9 @@ import { KeySetKeeper } from './key-set-keeper.ts'
 /** Receives the results. */
 export interface KeySetEvents {
   /** The state of a key set, for all workers. */
-  news(news: KeySetState): void
+  publish(state: KeySetState): void
   /** An attempt has ended. */
-  tried(address: KeySetAddress, outcome: 'fetched' | 'failed', news: KeySetState): void
+  attempted(address: KeySetAddress, outcome: 'fetched' | 'failed', state: KeySetState): void
   /** No policy uses it any more. */
   dropped(address: KeySetAddress): void
   /** A bug; the attempt counts as failed. */
@@ -59,9 +59,9 @@ export class KeySetFetcher {
     if (known !== undefined) return known.keeper.renew(address)
     const keeper = new KeySetKeeper(address, this.#attempts, {
       fetch: (from, signal) => this.#fetch(from, signal),
-      told: (news, outcome) => {
-        if (outcome !== undefined) this.#events.tried(address, outcome, news)
-        this.#events.news(news)
+      publish: (state, outcome) => {
+        if (outcome !== undefined) this.#events.attempted(address, outcome, state)
+        this.#events.publish(state)
       },
     })
     this.#kept.set(id, { address, keeper })

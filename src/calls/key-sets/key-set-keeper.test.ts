@@ -20,7 +20,7 @@ afterEach(() => time[Symbol.dispose]())
 
 /** A keeper whose attempts take `takesMs` and end as `answer` says, `began`: milliseconds from the start. */
 function keeperOf(answer: FetchedKeySet = GOOD, takesMs = 0) {
-  const told: KeySetState[] = []
+  const published: KeySetState[] = []
   const began: number[] = []
   const test = { answer }
   const start = clock.monotonic()
@@ -31,10 +31,10 @@ function keeperOf(answer: FetchedKeySet = GOOD, takesMs = 0) {
       if (takesMs > 0) await new Promise<void>((resolve) => clock.after(takesMs, resolve))
       return said
     },
-    told: (news) => told.push(news),
+    publish: (state) => published.push(state),
   })
   const pass = (ms: number) => time.pass(ms)
-  return { test, told, began, keeper, pass, last: () => told.at(-1) }
+  return { test, published, began, keeper, pass, last: () => published.at(-1) }
 }
 
 verifies('traffic.jwtAuthentication.jwks/cacheDuration', 'a key set is fetched again when its time is up', async () => {
@@ -64,25 +64,25 @@ test('failed attempts are repeated after pauses that double up to 15 s; the last
 })
 
 test('the attempts of the first five seconds count as one: who waits goes on waiting', async () => {
-  const { keeper, pass, told, test } = keeperOf(BAD)
+  const { keeper, pass, published, test } = keeperOf(BAD)
   void keeper.fetch()
   await pass(4999)
-  expect(new Set(told.map(({ final, restMs }) => `${final} ${restMs}`))).toEqual(new Set(['false 0']))
-  const before = told.length
+  expect(new Set(published.map(({ final, restMs }) => `${final} ${restMs}`))).toEqual(new Set(['false 0']))
+  const before = published.length
   keeper.ask()
-  expect(told).toHaveLength(before)
+  expect(published).toHaveLength(before)
   test.answer = GOOD
   await pass(2000)
-  expect(told.at(-1)).toMatchObject({ text: 'one', final: true })
+  expect(published.at(-1)).toMatchObject({ text: 'one', final: true })
 })
 
 test('after that an answer is at hand: no keys, and when it is tried next', async () => {
-  const { keeper, pass, told, began } = keeperOf(BAD)
+  const { keeper, pass, published, began } = keeperOf(BAD)
   void keeper.fetch()
   await pass(6300)
   const tries = began.length
   keeper.ask()
-  expect(told.at(-1)).toMatchObject({
+  expect(published.at(-1)).toMatchObject({
     text: undefined,
     failure: 'connection-refused',
     final: true,
@@ -109,13 +109,13 @@ test('an unknown key causes one fetch in ten seconds', async () => {
 })
 
 test('who asks while an attempt is under way is answered by it', async () => {
-  const { keeper, pass, began, told } = keeperOf(GOOD, 3000)
+  const { keeper, pass, began, published } = keeperOf(GOOD, 3000)
   void keeper.fetch()
   await pass(1000)
   keeper.ask()
-  expect([began.length, told.length]).toEqual([1, 0])
+  expect([began.length, published.length]).toEqual([1, 0])
   await pass(2000)
-  expect(told).toHaveLength(1)
+  expect(published).toHaveLength(1)
   // It has not used up what unknown keys may cause.
   keeper.ask()
   expect(began).toHaveLength(2)
@@ -145,11 +145,11 @@ test('another duration counts at once', async () => {
 })
 
 test('a keeper that is closed neither tries nor tells', async () => {
-  const { keeper, pass, began, told } = keeperOf(GOOD, 1000)
+  const { keeper, pass, began, published } = keeperOf(GOOD, 1000)
   void keeper.fetch()
   await pass(500)
   keeper.close()
   keeper.renew(ADDRESS)
   await pass(CACHE_MS * 2)
-  expect([began.length, told.length, time.nextMs]).toEqual([1, 0, undefined])
+  expect([began.length, published.length, time.nextMs]).toEqual([1, 0, undefined])
 })

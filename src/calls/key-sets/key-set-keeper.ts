@@ -14,8 +14,8 @@ const FIRST_FETCH_MS = 5000
 export interface KeeperEvents {
   /** Tries once. Never rejects. */
   fetch(address: KeySetAddress, signal: AbortSignal): Promise<FetchedKeySet>
-  /** An attempt has ended, or a question does not cause one. `tried`: the result of the attempt. */
-  told(news: KeySetState, tried: 'fetched' | 'failed' | undefined): void
+  /** Called after an attempt, with its outcome, and for a question that causes no attempt. */
+  publish(state: KeySetState, outcome: 'fetched' | 'failed' | undefined): void
 }
 
 /** Keeps one key set current: fetches it at the start, after `cacheMs`, and for unknown keys. The last valid set stays in use. */
@@ -46,7 +46,7 @@ export class KeySetKeeper {
   /** Fetches now, unless an attempt is in progress. */
   async fetch(): Promise<void> {
     const { signal } = this.#closing
-    if (this.#isTrying || signal.aborted) return
+    if (this.#isFetching || signal.aborted) return
     this.#timer?.cancel()
     const start = (abandoned: AbortSignal) => this.#events.fetch(this.#address, abandoned)
     const fetched = await this.#attempts.run(keySetId(this.#address), start, signal).catch(() => undefined)
@@ -63,7 +63,7 @@ export class KeySetKeeper {
       this.#wait(Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** this.#failures))
       this.#failures++
     }
-    this.#events.told(this.#news, good ? 'fetched' : 'failed')
+    this.#events.publish(this.#state, good ? 'fetched' : 'failed')
     if (!this.#again) return
     this.#again = false
     void this.fetch()
@@ -72,15 +72,15 @@ export class KeySetKeeper {
   /** The server or the duration changed. The result of an attempt under way may be that of the old server. */
   renew(address: KeySetAddress): void {
     this.#address = address
-    if (this.#isTrying) this.#again = true
+    if (this.#isFetching) this.#again = true
     else void this.fetch()
   }
 
-  /** Requests wait for unknown keys: `told` is called now, or after the attempt. */
+  /** Requests wait for unknown keys: the state is published now, or after the attempt. */
   ask(): void {
-    if (this.#isTrying || this.#isFirst) return
+    if (this.#isFetching || this.#isFirst) return
     if (this.#text === undefined || clock.monotonic() < this.#nextExtraMs) {
-      return this.#events.told(this.#news, undefined)
+      return this.#events.publish(this.#state, undefined)
     }
     this.#nextExtraMs = clock.monotonic() + EXTRA_EVERY_MS
     void this.fetch()
@@ -91,7 +91,7 @@ export class KeySetKeeper {
     this.#timer?.cancel()
   }
 
-  get #isTrying(): boolean {
+  get #isFetching(): boolean {
     return this.#attempts.isRunning(keySetId(this.#address))
   }
 
@@ -100,7 +100,7 @@ export class KeySetKeeper {
     return this.#text === undefined && clock.monotonic() < this.#startMs + FIRST_FETCH_MS
   }
 
-  get #news(): KeySetState {
+  get #state(): KeySetState {
     const until = this.#text === undefined ? this.#nextMs : this.#nextExtraMs
     return {
       id: keySetId(this.#address),

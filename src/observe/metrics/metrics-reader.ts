@@ -1,7 +1,7 @@
 import { ChosenValues } from './chosen-values.ts'
 import { cellsOf, fullName, type Metric } from './metric.ts'
 import { METRICS, type MetricId } from './metrics.ts'
-import { MAX_SERIES, type MetricsNews, type SeriesAddress } from './metrics-writer.ts'
+import { MAX_SERIES, type MetricsUpdate, type SeriesAddress } from './metrics-writer.ts'
 import { seriesKey } from './series-key.ts'
 
 /** The numbers of a series, and the labels with which they are shown. */
@@ -48,19 +48,19 @@ export class MetricsReader {
     this.#chosen = new ChosenValues(events.folded)
   }
 
-  hear(worker: string, news: MetricsNews): void {
+  add(worker: string, update: MetricsUpdate): void {
     const running = this.#running.get(worker) ?? { pages: [], series: [] }
     this.#running.set(worker, running)
     const { pages } = running
-    if (news.page !== undefined) pages.push(new Float64Array(news.page))
-    if (news.series === undefined) return
-    const { metric, values } = news.series
-    if (metric === 'foldedValues' && !this.#labelSets.get(metric)?.has(seriesKey(news.series))) {
+    if (update.page !== undefined) pages.push(new Float64Array(update.page))
+    if (update.series === undefined) return
+    const { metric, values } = update.series
+    if (metric === 'foldedValues' && !this.#labelSets.get(metric)?.has(seriesKey(update.series))) {
       const [label, ...place] = values
       this.#events.firstFolded(label!, place)
     }
-    const { customNames, page, offset } = news.series
-    running.series.push({ metric, customNames, offset, values: this.#bounded(news.series), cells: pages[page]! })
+    const { customNames, page, offset } = update.series
+    running.series.push({ metric, customNames, offset, values: this.#bounded(update.series), cells: pages[page]! })
   }
 
   /** The worker has sent and counted its last numbers. */

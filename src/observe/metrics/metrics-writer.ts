@@ -9,8 +9,8 @@ export const MAX_SERIES = 10_000
 /** Longer label values are truncated: clients choose some of them (names of models and tools, headers). */
 const MAX_VALUE_LENGTH = 256
 
-/** Tells the main thread where the numbers of a worker are. */
-export interface MetricsNews {
+/** A new page or series of a worker, for the reader in the main thread. */
+export interface MetricsUpdate {
   /** A new page of cells; pages are numbered from 0 in order of arrival. */
   readonly page?: SharedArrayBuffer
   readonly series?: SeriesAddress
@@ -55,7 +55,7 @@ export class Series {
 
 /** Creates the series of one worker. Look up a series once and keep it: the hot path only adds. */
 export class MetricsWriter {
-  readonly #tell: (news: MetricsNews) => void
+  readonly #publish: (update: MetricsUpdate) => void
   readonly #series = new Map<string, Series>()
   readonly #chosen = new ChosenValues((label, place) => this.series('foldedValues', [label, ...place]).add(1))
   readonly #counts = new Map<MetricId, number>()
@@ -63,8 +63,8 @@ export class MetricsWriter {
   #page = -1
   #used = 0
 
-  constructor(tell: (news: MetricsNews) => void) {
-    this.#tell = tell
+  constructor(publish: (update: MetricsUpdate) => void) {
+    this.#publish = publish
   }
 
   series(metric: MetricId, values: readonly string[], customNames: readonly string[] = []): Series {
@@ -97,11 +97,11 @@ export class MetricsWriter {
       this.#cells = new Float64Array(page)
       this.#page++
       this.#used = 0
-      this.#tell({ page })
+      this.#publish({ page })
     }
     const offset = this.#used
     this.#used += size
-    this.#tell({ series: { metric: id, values, customNames, page: this.#page, offset } })
+    this.#publish({ series: { metric: id, values, customNames, page: this.#page, offset } })
     return new Series(this.#cells, offset, metric)
   }
 }

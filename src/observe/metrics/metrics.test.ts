@@ -13,7 +13,10 @@ function workers(count: number) {
     folded: (label) => folded.push(label),
     firstFolded: (label, place) => firstFolded.push(`${label} ${place.join(' ')}`),
   })
-  const writers = Array.from({ length: count }, (_, i) => new MetricsWriter((news) => reader.hear(`w${i + 1}`, news)))
+  const writers = Array.from(
+    { length: count },
+    (_, i) => new MetricsWriter((update) => reader.add(`w${i + 1}`, update)),
+  )
   /** The lines of one metric, without the names of others. */
   const lines = (name: string) =>
     reader
@@ -98,7 +101,7 @@ test('what workers counted that have ended stays, as one sum and without their p
   const { reader, lines } = workers(0)
   const tokens = ['input', ...Array<string>(8).fill('x')]
   for (let i = 1; i <= 500; i++) {
-    const writer = new MetricsWriter((news) => reader.hear(`w${i}`, news))
+    const writer = new MetricsWriter((update) => reader.add(`w${i}`, update))
     const refusals = writer.series('wireRefusals', [`code ${i % 3}`])
     refusals.add(2)
     writer.series('tokens', tokens).observe(3)
@@ -116,7 +119,7 @@ test('a worker that goes on adds to what its predecessors counted', () => {
   const { reader, writers, lines } = workers(1)
   writers[0].series('deniedConnections', []).add(4)
   reader.ended('w1')
-  const successor = new MetricsWriter((news) => reader.hear('w2', news)).series('deniedConnections', [])
+  const successor = new MetricsWriter((update) => reader.add('w2', update)).series('deniedConnections', [])
   successor.add(1)
   expect(lines('denied')).toEqual(['gatewright_denied_connections_total 5'])
   successor.add(1)
@@ -283,7 +286,7 @@ test('the bound holds for the sum of all workers, and what one worker told apart
   expect(counts).toHaveLength(201)
   expect(counts.at(-1)).toMatch(/gen_ai_request_model="other",gen_ai_response_model="other".* 250$/)
   expect(folded.filter((label) => label === 'gen_ai_request_model')).toHaveLength(250)
-  // Whoever hears of it counts it in a series, and that tells the log.
+  // The receiver of this event counts it in a series, which causes the log message.
   expect(firstFolded).toEqual([])
 })
 

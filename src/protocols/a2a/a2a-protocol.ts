@@ -55,9 +55,9 @@ function prepareAgent(exchange: Exchange, endpoint: EndpointName, attempt: Proto
 }
 
 /** Only a card that was found is rewritten. */
-function cardFilter(place: CardLocation): SelectFilter {
+function cardFilter(location: CardLocation): SelectFilter {
   return ({ response }, claim) => {
     if (response?.status !== 200) return undefined
-    return { changesLength: true, into: (sink) => new CardFilter(sink, response, { place, claim }) }
+    return { changesLength: true, into: (sink) => new CardFilter(sink, response, { location, claim }) }
   }
 }

@@ -14,18 +14,18 @@ export class CardFilter implements BodySink {
   source: BodySource | null = null
   readonly #sink: BodySink
   readonly #head: Head
-  readonly #place: CardLocation
+  readonly #location: CardLocation
   #held: HeldBytes | undefined
 
   constructor(
     sink: BodySink,
     head: Head,
-    { place, claim }: { readonly place: CardLocation; readonly claim: BodyClaim },
+    { location, claim }: { readonly location: CardLocation; readonly claim: BodyClaim },
   ) {
     this.#sink = sink
     this.#held = new HeldBytes(claim, MAX_CARD_BYTES)
     this.#head = head
-    this.#place = place
+    this.#location = location
   }
 
   get backed(): boolean {
@@ -65,7 +65,7 @@ export class CardFilter implements BodySink {
         contentEncoding: head.joined('content-encoding'),
         body,
       },
-      this.#place,
+      this.#location,
     )
     const sent = result.kind === 'rewritten' ? asBuffer(result.body) : body
     if (sent.length > 0) this.#sink.bytes(sent, 0, sent.length)

@@ -16,11 +16,11 @@ export interface A2aExplanation {
 export function explainA2a(exchange: Exchange, backendAuthority: string, body: Uint8Array | undefined): A2aExplanation {
   const { request } = exchange
   const kind = classifyRequest(request.method, request.target)
-  const place = cardLocation(exchange, backendAuthority)
+  const location = cardLocation(exchange, backendAuthority)
   return {
     kind,
     method: kind === 'call' ? readMethod(request.get('content-type'), body) : undefined,
-    cardBase: kind === 'agent-card' ? place.clientOrigin + toClientPath(mapPaths(place), '/') : undefined,
+    cardBase: kind === 'agent-card' ? location.clientOrigin + toClientPath(mapPaths(location), '/') : undefined,
   }
 }
 

@@ -26,8 +26,8 @@ function readFixture(name: string): string {
   return readFileSync(new URL(`fixtures/${name}.json`, import.meta.url), 'utf8')
 }
 
-function rewrite(card: unknown, place = behindPrefix): unknown {
-  const rewritten = rewriteCard(response(card), place)
+function rewrite(card: unknown, location = behindPrefix): unknown {
+  const rewritten = rewriteCard(response(card), location)
   return rewritten.kind === 'rewritten' ? JSON.parse(new TextDecoder().decode(rewritten.body)) : rewritten.why
 }
 
@@ -119,8 +119,8 @@ test.each(kept)('goes on as it came: %s', (_, card, why) => {
 })
 
 test('a card that already leads through the gateway keeps its signatures', () => {
-  const place: CardLocation = { ...behindPrefix, clientPath: CARD }
-  expect(rewriteCard(response({ url: 'https://gw.example/rpc', signatures: [{}] }), place).kind).toBe('kept')
+  const location: CardLocation = { ...behindPrefix, clientPath: CARD }
+  expect(rewriteCard(response({ url: 'https://gw.example/rpc', signatures: [{}] }), location).kind).toBe('kept')
 })
 
 function exchangeFor(fields: Record<string, string>, method = 'GET', target = CARD): Exchange {
@@ -138,8 +138,8 @@ test.each([
   [{ 'x-forwarded-proto': 'javascript' }, 'http://gw.example:8080'],
   [{ 'x-forwarded-host': 'evil.example', host: 'agent' }, 'http://gw.example:8080'],
 ])('the client reached the gateway with %o at %s', (fields, clientOrigin) => {
-  const place = { clientOrigin, clientPath: `/a2a${CARD}`, upstreamPath: CARD, backendAuthority: 'b:1' }
-  expect(cardLocation(exchangeFor(fields as Record<string, string>), 'b:1')).toEqual(place)
+  const location = { clientOrigin, clientPath: `/a2a${CARD}`, upstreamPath: CARD, backendAuthority: 'b:1' }
+  expect(cardLocation(exchangeFor(fields as Record<string, string>), 'b:1')).toEqual(location)
 })
 
 test('explain tells what a request is', () => {

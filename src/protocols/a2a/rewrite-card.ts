@@ -33,14 +33,14 @@ export interface CardResponse {
  * protocol 0.3, `supportedInterfaces` of 1.0. Interfaces of other hosts, gRPC interfaces, and everything that is not a card stay unchanged.
  * A rewritten card is unambiguous: no member occurs twice, or also in another letter case.
  */
-export function rewriteCard(response: CardResponse, place: CardLocation): CardRewrite {
+export function rewriteCard(response: CardResponse, location: CardLocation): CardRewrite {
   const why = checkRewritable(response)
   if (why !== undefined) return { kind: 'kept', why }
   const received = parseCard(response.body)
   if (received === undefined) return { kind: 'kept', why: 'not-json' }
 
   const { signatures, ...original } = received.card
-  const text = JSON.stringify(rewriteInterfaces(original, place))
+  const text = JSON.stringify(rewriteInterfaces(original, location))
   if (!received.isAmbiguous && text === JSON.stringify(original)) return { kind: 'kept', why: 'nothing-to-rewrite' }
   return { kind: 'rewritten', body: new TextEncoder().encode(text), removedSignatures: signatures !== undefined }
 }
@@ -98,11 +98,11 @@ interface Rewriter {
   readonly ownAuthorities: ReadonlySet<string>
 }
 
-function rewriteInterfaces(card: JsonObject, place: CardLocation): JsonObject {
+function rewriteInterfaces(card: JsonObject, location: CardLocation): JsonObject {
   const rewriter: Rewriter = {
-    clientOrigin: place.clientOrigin,
-    paths: mapPaths(place),
-    ownAuthorities: new Set([place.backendAuthority.toLowerCase(), ...ownAuthority(card)]),
+    clientOrigin: location.clientOrigin,
+    paths: mapPaths(location),
+    ownAuthorities: new Set([location.backendAuthority.toLowerCase(), ...ownAuthority(card)]),
   }
   const changed: Record<string, Json> = {}
   if (card.url !== undefined && card.preferredTransport !== 'GRPC') changed.url = rewriteUrl(rewriter, card.url)

@@ -118,10 +118,10 @@ function explainItem(
   plan: McpPlan,
   exchange: Exchange,
   message: RequestMessage,
-  { itemIn }: Extract<MethodRoute, { kind: 'item' }>,
+  { parameter }: Extract<MethodRoute, { kind: 'item' }>,
 ): McpExplanation {
   exchange.mcp = { ...NO_MCP, method: message.method }
-  const item = prepareItem({ plan, exchange }, message, itemIn)
+  const item = prepareItem({ plan, exchange }, message, parameter)
   if ('status' in item) return explainRefusal(exchange, message.method, item)
   const { target, params } = item
   const requests = sendAll([target], { ...message.json, params })

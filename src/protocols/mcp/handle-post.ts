@@ -101,7 +101,7 @@ async function answerRequest(request: McpRequest, session: Session, message: Req
     case 'broadcast':
       return answerBroadcast(request, session, message, route.capability)
     case 'item': {
-      const item = prepareItem(request, message, route.itemIn)
+      const item = prepareItem(request, message, route.parameter)
       return 'status' in item ? item : answerItem(request, session, message, item)
     }
     default:

@@ -26,9 +26,9 @@ import { answerError, answerStream, encodeEvent, refuseRequest } from './mcp-ans
 export function prepareItem(
   { plan, exchange }: Pick<McpRequest, 'plan' | 'exchange'>,
   message: RequestMessage,
-  place: ItemParameter,
+  parameter: ItemParameter,
 ): OwnedItem | ServedAnswer {
-  const item = findItem(plan, place, message.params)
+  const item = findItem(plan, parameter, message.params)
   if (item === undefined)
     return answerError(exchange, message.id, INVALID_PARAMS, 'the parameters do not identify an item')
   describeItem(exchange, item)

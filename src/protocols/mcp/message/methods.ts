@@ -11,7 +11,7 @@ export type MethodRoute =
   /** Sent to all targets with the capability; their results are empty. */
   | { readonly kind: 'broadcast'; readonly capability: Capability }
   /** Sent to the one target that owns the item. */
-  | { readonly kind: 'item'; readonly itemIn: ItemParameter }
+  | { readonly kind: 'item'; readonly parameter: ItemParameter }
 
 export interface ListRoute {
   /** Member of the result. */
@@ -38,12 +38,12 @@ const METHODS: Readonly<Record<string, MethodRoute>> = {
   'prompts/list': list('prompts', 'name', 'prompt', 'prompts'),
   'resources/list': list('resources', 'uri', 'resource', 'resources'),
   'resources/templates/list': list('resourceTemplates', 'uriTemplate', 'resource', 'resources'),
-  'tools/call': { kind: 'item', itemIn: 'tool-name' },
-  'prompts/get': { kind: 'item', itemIn: 'prompt-name' },
-  'resources/read': { kind: 'item', itemIn: 'uri' },
-  'resources/subscribe': { kind: 'item', itemIn: 'uri' },
-  'resources/unsubscribe': { kind: 'item', itemIn: 'uri' },
-  'completion/complete': { kind: 'item', itemIn: 'ref' },
+  'tools/call': { kind: 'item', parameter: 'tool-name' },
+  'prompts/get': { kind: 'item', parameter: 'prompt-name' },
+  'resources/read': { kind: 'item', parameter: 'uri' },
+  'resources/subscribe': { kind: 'item', parameter: 'uri' },
+  'resources/unsubscribe': { kind: 'item', parameter: 'uri' },
+  'completion/complete': { kind: 'item', parameter: 'ref' },
 }
 
 /**

@@ -39,7 +39,7 @@ export async function serveWithoutSession(request: McpRequest, message: Message)
         answerList(request, session, message, route.list),
       )
     case 'item': {
-      const item = prepareItem(request, message, route.itemIn)
+      const item = prepareItem(request, message, route.parameter)
       if ('status' in item) return item
       return withTargets(request, message, [item.target], (session) => answerItem(request, session, message, item))
     }

@@ -84,7 +84,7 @@ test('it ends after a day', () => {
 
 test('an ended session is over, also for those who only hear of it', () => {
   const elsewhere = new LocalOnceMemory()
-  const here = new LocalOnceMemory((what, key) => elsewhere.learn(what, key))
+  const here = new LocalOnceMemory((what, key) => elsewhere.add(what, key))
   endSession(sealed, here)
   expect(open(sealed.id, { once: here })).toBe('unknown')
   expect(open(sealed.id, { once: elsewhere })).toBe('unknown')

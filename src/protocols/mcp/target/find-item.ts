@@ -19,9 +19,13 @@ export interface FoundItem {
 }
 
 /** Undefined when the parameters do not identify an item. */
-export function findItem(plan: McpPlan, place: ItemParameter, params: JsonObject | undefined): FoundItem | undefined {
+export function findItem(
+  plan: McpPlan,
+  parameter: ItemParameter,
+  params: JsonObject | undefined,
+): FoundItem | undefined {
   if (params === undefined) return undefined
-  switch (place) {
+  switch (parameter) {
     case 'tool-name':
       return readItem(plan, 'tool', 'name', params)
     case 'prompt-name':
