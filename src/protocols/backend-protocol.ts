@@ -25,6 +25,8 @@ export interface BackendProtocol<Spec> {
   addresses(backend: ProtocolBackend<Spec>, endpointsOf: FindEndpoints): readonly (readonly Address[])[] | Refusal
   /** Other names of a section under which policies can target it; unset: a section has only its own name. */
   sectionNames?(spec: Spec, section: string): SectionNames
+  /** The interface that a path belongs to if the settings select another one for it; unset: every path has the same meaning. */
+  misread?(spec: Spec, settings: BackendSettings, path: string): Misread | undefined
   /** Prepares a backend; unset: requests and responses pass unchanged. Reports bad configuration and never throws for it. */
   compile?(backend: ProtocolBackend<Spec>, settings: BackendSettings, context: CompileContext): ProtocolRun
 }
@@ -93,6 +95,12 @@ export interface EndpointName {
   readonly section: string | undefined
 }
 
+/** The interface that a path belongs to: the end of the path that tells, and the setting for it. */
+export interface Misread {
+  readonly end: string
+  readonly type: string
+}
+
 /** One attempt, as seen by a protocol. */
 export interface ProtocolAttempt {
   /** Limit of bodies in memory, in bytes. */
@@ -101,8 +109,8 @@ export interface ProtocolAttempt {
   llmReads(exchange: Exchange): LlmReads
   /** Set by `prepare` if the protocol reads or changes the response. */
   selectFilter: SelectFilter | undefined
-  /** Set by `prepare` if the path belongs to another interface than the one that the configuration selects. */
-  misread?: { readonly end: string; readonly type: string } | undefined
+  /** Set by `prepare` if the configuration selects another interface than the one that the path belongs to. */
+  misread?: Misread | undefined
 }
 
 /**

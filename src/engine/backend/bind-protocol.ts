@@ -5,6 +5,7 @@ import type { Address } from '#protocols/address.ts'
 import type {
   BackendProtocol,
   BackendSettings,
+  Misread,
   ProtocolBackend,
   ProtocolRun,
   SectionNames,
@@ -19,6 +20,7 @@ export interface BoundProtocol extends Pick<BackendProtocol<never>, 'name' | 're
   readonly backend: ProtocolBackend<unknown>
   addresses(lookups: Lookups): readonly (readonly Address[])[] | Refusal
   sectionNames(section: string): SectionNames
+  misread(settings: BackendSettings, path: string): Misread | undefined
   compile(settings: BackendSettings, context: CompileContext): ProtocolRun
 }
 
@@ -42,6 +44,7 @@ export function bindProtocol<Type extends BackendType>(item: BackendItem<Type>):
     backend,
     addresses: (lookups) => protocol.addresses(backend, (service) => endpointsOf(service, lookups)),
     sectionNames: (section) => protocol.sectionNames?.(backend.spec, section) ?? { names: [section] },
+    misread: (settings, path) => protocol.misread?.(backend.spec, settings, path),
     compile: (settings, context) => protocol.compile?.(backend, settings, context) ?? PLAIN,
   }
 }

@@ -55,7 +55,7 @@ function sectionsOf({ key }: BackendItem, endpoints: readonly LiveEndpoint[]): L
 }
 
 /** Merges section `backend` of all policies that apply to a backend, or to one section of it. */
-function mergeForBackend(
+export function mergeForBackend(
   targets: readonly string[],
   item: BackendItem,
   section: string | undefined,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Finding } from '#base/finding.ts'
-import type { PlanItem, PolicyItem } from '#plan/item.ts'
+import type { PlanItem, PolicyItem, RouteItem } from '#plan/item.ts'
 import { specFrom } from '#policies/shared/testing.ts'
 import { trafficJwtAuthentication } from '#policies/traffic/jwt-authentication/schema.ts'
 import { verifies } from '#test/support/verifies.ts'
@@ -8,6 +8,7 @@ import {
   backendItem,
   changeTo,
   listenerItem,
+  matchOf,
   planOf,
   policyItem,
   routeItem,
@@ -122,18 +123,34 @@ test.each([GATEWAY, ROUTE, 'ProxyBackend/default/b'])(
   },
 )
 
-test.each([GATEWAY, 'ProxyBackend/default/b'])(
-  'rules for MCP are checked with those of other policies: %s',
-  (target) => {
-    const of = (policy: string, expression: string) =>
-      policyItem('backend.mcp', target, { authorization: rules('Allow', expression) }, { policy })
-    expect(findings(of('a', 'mcp.tool.name != "x"'))).toEqual([
-      'ProxyPolicy a spec.backend.mcp.authorization.policy.matchExpressions[0]: advice rule-hides-kind',
-    ])
-    expect(findings(of('a', 'mcp.tool.name != "x"'), of('b', 'has(mcp.prompt)'))).toEqual([])
-    expect(findings(of('a', 'mcp.tool.name != "x"'), of('b', '1 +'))).toHaveLength(2)
-  },
-)
+const mcpBackend = backendItem('b', { type: 'mcp', spec: { targets: [], sessionRouting: 'Stateless' } })
+const toMcp = routeItem('r', { backends: toBackend('b') })
+
+test.each<[one: string, other: string]>([
+  [GATEWAY, GATEWAY],
+  [GATEWAY, ROUTE],
+  ['Gateway/default/main/http', 'ProxyBackend/default/b'],
+  ['ProxyBackend/default/b', 'ProxyBackend/default/b'],
+])('rules for MCP are checked with those of other policies: %s with %s', (one, other) => {
+  const of = (policy: string, target: string, expression: string) =>
+    policyItem('backend.mcp', target, { authorization: rules('Allow', expression) }, { policy })
+  const hiding = of('a', one, 'mcp.tool.name != "x"')
+  const used = [listenerItem(), mcpBackend, toMcp]
+  expect(findings(...used, hiding)).toEqual([
+    'ProxyPolicy a spec.backend.mcp.authorization.policy.matchExpressions[0]: advice rule-hides-kind',
+  ])
+  expect(findings(...used, hiding, of('b', other, 'has(mcp.prompt)'))).toEqual([])
+  expect(findings(...used, hiding, of('b', 'HTTPRoute/default/elsewhere', 'has(mcp.prompt)'))).toHaveLength(1)
+  expect(findings(hiding), 'no MCP backend').toEqual([])
+})
+
+test('errors of a rule for MCP are reported where no MCP backend is used, too', () => {
+  const of = (policy: string, expression: string) =>
+    policyItem('backend.mcp', GATEWAY, { authorization: rules('Allow', expression) }, { policy })
+  expect(findings(of('a', 'mcp.tool.name != "x"'), of('b', '1 +'))).toEqual([
+    'ProxyPolicy b spec.backend.mcp.authorization.policy.matchExpressions[0]: error cel-syntax',
+  ])
+})
 
 test('a backend type that is not implemented yet is an error', () => {
   const item = backendItem('b', { type: 'aws', spec: {} })
@@ -355,6 +372,69 @@ test.each<[backend: PlanItem, auth: object, found: readonly string[]]>([
   expect(findings(backend, policy)).toEqual(expected)
   expect(findings(backend, policy, tls)).toEqual([])
   expect(findings(backend)).toEqual([])
+})
+
+test.each([GATEWAY, 'Gateway/default/main/http', ROUTE])(
+  'a credential in plain text is judged with the policies of each use: %s',
+  (target) => {
+    const backend = backendItem('llm', { spec: { host: 'a.test', port: 80 } })
+    const used = [listenerItem(), backend, routeItem('r', { backends: toBackend('llm') })]
+    const auth = (at: string) => policyItem('backend.auth', at, { key: 'k' })
+    const tls = (at: string) => policyItem('backend.tls', at, {}, { policy: 'tls' })
+    const own = 'ProxyBackend/default/llm'
+    const warning = 'ProxyPolicy policy spec.backend.auth.key: warning credential-in-plain-text'
+    expect(findings(...used, auth(target))).toEqual([warning])
+    expect(findings(...used, auth(target), tls(own))).toEqual([])
+    expect(findings(...used, auth(own), tls(target))).toEqual([])
+    const other = routeItem('s', { backends: toBackend('llm'), attachments: [] })
+    expect(findings(...used, other, auth(own), tls(target)), 'a rule without listener').toEqual([])
+  },
+)
+
+test('of two uses of a backend, the one without TLS is reported, until it ends', () => {
+  const { take } = checker()
+  const codes = (...items: readonly PlanItem[]) => take(...items).findings.map(({ code }) => code)
+  const backend = backendItem('llm', { spec: { host: 'a.test', port: 80 } })
+  const auth = policyItem('backend.auth', 'ProxyBackend/default/llm', { key: 'k' })
+  const tls = policyItem('backend.tls', ROUTE, {}, { policy: 'tls' })
+  const secured = [listenerItem(), backend, auth, tls, routeItem('r', { backends: toBackend('llm') })]
+  const plain = routeItem('s', { backends: toBackend('llm') })
+  expect(codes(...secured)).toEqual([])
+  expect(codes(...secured, plain)).toEqual(['credential-in-plain-text'])
+  expect(codes(...secured)).toEqual([])
+})
+
+const atPath = (match: string, more: Partial<RouteItem> = {}) =>
+  routeItem('r', {
+    backends: toBackend('llm'),
+    matches: [matchOf('prefix /v1/chat/completions'), matchOf(match)],
+    ...more,
+  })
+
+test.each<[match: string, reported: string | undefined]>([
+  ['prefix /v1/images/generations', '{ /chat/completions: Completions, /images/generations: Passthrough }'],
+  ['exact /v1/completions', '{ /chat/completions: Completions, /completions: Passthrough }'],
+  ['prefix /v1/messages/', '{ /chat/completions: Completions, /messages: Messages }'],
+  ['exact /v1/messages', '{ /chat/completions: Completions, /messages: Messages }'],
+  ['prefix /v1', undefined],
+  ['pattern /v1/images/generations', undefined],
+])('the path of another LLM interface where routes is unset: %s', (match, reported) => {
+  const { take } = checker()
+  const backend = llm({ provider: provider('a') })
+  const of = (...items: readonly PlanItem[]) => take(listenerItem(), backend, ...items).findings
+  const found = of(atPath(match))
+  expect(found.map(({ origin, path, code, severity }) => [origin.name, path, code, severity])).toEqual(
+    reported === undefined ? [] : [['r', 'spec.rules[0].matches[1].path.value', 'llm-path-not-completions', 'warning']],
+  )
+  if (reported === undefined) return
+  expect(found[0]!.message).toContain(
+    `ProxyBackend default/llm handles and counts these requests as chat completions, because its backend.ai.routes is unset; set it for each kind of path, such as ${reported}`,
+  )
+  for (const target of [GATEWAY, ROUTE, 'ProxyBackend/default/llm', 'ProxyBackend/default/llm/backend']) {
+    expect(of(atPath(match), policyItem('backend.ai', target, { routes: { '*': 'Detect' } }))).toEqual([])
+    expect(of(atPath(match), policyItem('backend.ai', target, { routes: {} }))).toHaveLength(1)
+  }
+  expect(of(atPath(match, { backends: toBackend('b') }), backendItem('b'))).toEqual([])
 })
 
 const RETRY = { attempts: 1, codes: [503] }

@@ -8,6 +8,7 @@ import type { PlanChange } from '#plan/delta.ts'
 import type { BackendItem, PlanItem, PolicyItem, RouteItem, SecretItem } from '#plan/item.ts'
 import { type KeySetAddress, keySetId } from '#policies/shared/authentication/remote-key-set.ts'
 import type { SlotChange } from '#state/slots.ts'
+import type { BackendContext } from '../backend/backend-context.ts'
 import { bindProtocol } from '../backend/bind-protocol.ts'
 import { buildLiveBackend } from '../backend/build-backend.ts'
 import { buildCalledBackend } from '../backend/called-backends.ts'
@@ -15,6 +16,7 @@ import type { LiveBackend } from '../backend/live-backend.ts'
 import { compileSetting, mergeSection } from '../merge/build-chain.ts'
 import { PlanCompileContext, quietContext, type SharedState } from '../merge/compile-context.ts'
 import { allSourcesOf, isSourceOf } from '../merge/merge.ts'
+import { misreadPaths, type Use, usesOfRule } from './check-uses.ts'
 import { failoverProblem } from './failover.ts'
 import type { Lookups } from './lookups.ts'
 import { byPrecedence } from './plan-index.ts'
@@ -44,8 +46,8 @@ interface WantedKeySet {
 }
 
 /**
- * Compiles every policy and backend of a plan once, as the workers will, to find problems and the shared slots they need. Items are
- * compiled again only if they or an object they refer to changed.
+ * Compiles every policy of a plan once, and every backend once for each different set of policies that rules use it with, as the workers
+ * will, to find problems and the shared slots they need. Items are compiled again only if they or an object they refer to changed.
  */
 export class PlanCheck {
   readonly #items = new Table<PlanItem>('items')
@@ -53,6 +55,11 @@ export class PlanCheck {
   readonly #policiesAt = new Table<PolicyItem>('policiesAt', byPrecedence)
   /** Rules by key of the backends that they refer to. */
   readonly #rulesTo = new Table<RouteItem>('rulesTo', (a, b) => (a.key < b.key ? -1 : 1))
+  /** Rules for requests, by key. */
+  readonly #rules = new Table<RouteItem>('rules')
+  /** By use: one row for each rule with this use. By backend: one row for each of its uses. */
+  readonly #uses = new Table<Use>('uses')
+  readonly #usesOf = new Table<true>('usesOf')
   readonly #secretsIn = new Table<SecretItem>('secretsIn', (a, b) => (a.key < b.key ? -1 : 1))
   readonly #problems = new Table<Finding>('problems')
   readonly #slots = new Table<number>('slots')
@@ -75,6 +82,21 @@ export class PlanCheck {
     this.#problems.watch((key) => this.#changedProblems.add(key))
     this.#slots.watch((key) => this.#changedSlots.add(key))
     this.#keySets.watch((id) => this.#changedKeySets.add(id))
+    this.#stages.add({
+      name: 'uses',
+      each: [this.#rules],
+      writes: [this.#uses, this.#problems],
+      run: ([rule], work) => this.#findUses(rule!, work),
+    })
+    this.#stages.add({
+      name: 'compiledUses',
+      each: [this.#uses],
+      writes: [this.#usesOf, this.#problems, this.#slots, this.#keySets],
+      run: ([use], work) => {
+        work.write(this.#usesOf, use!.backend, true)
+        this.#compileUse(use!, work)
+      },
+    })
     this.#stages.add({
       name: 'compile',
       each: [this.#compiled],
@@ -120,6 +142,7 @@ export class PlanCheck {
   }
 
   #index(key: string, before: PlanItem | undefined, item: PlanItem | undefined): void {
+    this.#rules.put(key, '', item?.kind === 'route' ? [item] : [])
     this.#compiled.put(key, '', item?.kind === 'policy' || item?.kind === 'backend' ? [item] : [])
     if (before?.kind === 'policy') this.#policiesAt.put(before.target, key, [])
     if (item?.kind === 'policy') this.#policiesAt.put(item.target, key, [item])
@@ -130,13 +153,65 @@ export class PlanCheck {
   }
 
   #compile(item: PolicyItem | BackendItem, work: Work): void {
-    const state = this.#state
-    const lookups: Lookups = {
+    const lookups = this.#lookups(work)
+    const state = this.#recording(work)
+    if (item.kind === 'backend') {
+      // A backend that routes use is checked with the policies of its uses.
+      if (work.count(this.#usesOf, item.key) === 0) {
+        this.#compileUse({ backend: item.key, targets: [] }, work)
+      }
+      if (groupsOf(item, lookups) < 2) return
+      const problem = failoverProblem(work.read(this.#rulesTo, item.key), lookups)
+      if (problem !== undefined) this.#context(work).report(bindProtocol(item).backend, '.groups', problem)
+      return
+    }
+    // Problems of what never applies would contradict its status, which says that it is overridden.
+    if (isOverridden(item, lookups)) return
+    const context = new PlanCompileContext(lookups, state, (finding) => {
+      const key = originKey(finding.origin)
+      // Other policies report their own problems. Advice on section backend depends on policies of other targets: uses report it.
+      if (key !== originKey(item.origin) || (item.section === 'backend' && finding.severity === 'advice')) return
+      work.write(this.#problems, key, finding)
+    })
+    checkPolicy(item, lookups, context)
+    adviseOnCombination(item, { lookups, context, silent: quietContext(lookups, this.#state) })
+  }
+
+  #findUses(rule: RouteItem, work: Work): void {
+    const lookups = this.#lookups(work)
+    const uses = usesOfRule(rule, lookups)
+    for (const [key, use] of uses) work.write(this.#uses, key, use)
+    for (const problem of misreadPaths(rule, uses.values(), lookups)) {
+      work.write(this.#problems, originKey(rule.origin), { ...problem, origin: rule.origin })
+    }
+  }
+
+  #compileUse(use: Use, work: Work): void {
+    const lookups = this.#lookups(work)
+    const item = lookups.item(use.backend)
+    if (item?.kind !== 'backend') return
+    checkUse(item, use.targets, { lookups, context: this.#context(work), state: this.#recording(work) })
+  }
+
+  #lookups(work: Work): Lookups {
+    return {
       item: (key) => work.read(this.#items, key)[0],
       policiesAt: (target) => work.read(this.#policiesAt, target),
       secretsIn: (namespace) => work.read(this.#secretsIn, namespace),
     }
-    const recording: SharedState = {
+  }
+
+  /** Reports what it finds. */
+  #context(work: Work): PlanCompileContext {
+    return new PlanCompileContext(this.#lookups(work), this.#recording(work), (finding) =>
+      work.write(this.#problems, originKey(finding.origin), finding),
+    )
+  }
+
+  /** Records the slots and key sets that are used. */
+  #recording(work: Work): SharedState {
+    const state = this.#state
+    return {
       ...state,
       slotOf: (key) => {
         const slot = state.slotOf(key)
@@ -153,23 +228,6 @@ export class PlanCheck {
         },
       },
     }
-    const context = new PlanCompileContext(lookups, recording, (finding) => {
-      const key = originKey(finding.origin)
-      // Other policies report their own problems.
-      if (item.kind === 'policy' && key !== originKey(item.origin)) return
-      work.write(this.#problems, key, finding)
-    })
-    if (item.kind === 'policy') {
-      // Problems of what never applies would contradict its status, which says that it is overridden.
-      if (isOverridden(item, lookups)) return
-      checkPolicy(item, lookups, context)
-      adviseOnCombination(item, { lookups, context, silent: quietContext(lookups, state) })
-      return
-    }
-    const groups = checkBackend(item, { lookups, context, state: recording })
-    if (groups < 2) return
-    const problem = failoverProblem(work.read(this.#rulesTo, item.key), lookups)
-    if (problem !== undefined) context.report(bindProtocol(item).backend, '.groups', problem)
   }
 
   #takeProblems(): Checked['problems'] {
@@ -264,19 +322,21 @@ function adviseOnCombination(item: PolicyItem, { lookups, context, silent }: Che
   definition.together.advise(item, compileSetting(other, fields, silent) as never, context)
 }
 
-/**
- * Checks a backend as a rule without policies of its own would use it.
- * @returns the number of its priority groups
- */
-function checkBackend(item: BackendItem, inputs: Parameters<typeof buildLiveBackend>[1]): number {
+/** The number of the priority groups of a backend; 0 if it cannot be used. */
+function groupsOf(item: BackendItem, lookups: Lookups): number {
+  const found = bindProtocol(item).addresses(lookups)
+  return 'kind' in found ? 0 : found.length
+}
+
+/** Checks a backend as rules use it. @param targets outside of the backend whose policies apply to it */
+function checkUse(item: BackendItem, targets: readonly string[], inputs: BackendContext): void {
   const reference = { backend: item.key, weight: 1, path: '' }
-  const backend = buildLiveBackend({ reference, names: NO_PLAN_NAMES, targets: [], carries: 'requests' }, inputs)
-  const { refusal, groups = [] } = backend ?? {}
-  if (refusal === undefined || item.broken !== undefined) return groups.length
+  const backend = buildLiveBackend({ reference, names: NO_PLAN_NAMES, targets, carries: 'requests' }, inputs)
+  const { refusal } = backend ?? {}
+  if (refusal === undefined || item.broken !== undefined) return
   inputs.context.report(bindProtocol(item).backend, '', {
     severity: 'error',
     code: 'not-implemented',
     message: `${refusal.detail ?? refusal.code}; requests to this backend are refused`,
   })
-  return groups.length
 }

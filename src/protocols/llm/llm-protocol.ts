@@ -2,7 +2,14 @@ import type { Exchange } from '#exchange/exchange.ts'
 import type { Outcome, Refusal } from '#exchange/outcome.ts'
 import { Head } from '#net/http/head.ts'
 import { type Address, hostAddress } from '../address.ts'
-import type { BackendProtocol, BodyNeed, EndpointName, ProtocolAttempt, ProtocolRun } from '../backend-protocol.ts'
+import type {
+  BackendProtocol,
+  BackendSettings,
+  BodyNeed,
+  EndpointName,
+  ProtocolAttempt,
+  ProtocolRun,
+} from '../backend-protocol.ts'
 import type { AiPlan } from './ai-plan.ts'
 import { type AiBackendSpec, aiBackend } from './backend-schema.ts'
 import { compileAi, sectionOf } from './compile-ai.ts'
@@ -12,7 +19,7 @@ import { prepareLlmRequest, refuseInDialect, routeTypeOf } from './prepare-reque
 import type { LlmProviderSpec } from './provider-schema.ts'
 import { providerDestination } from './providers.ts'
 import { observeResponse } from './read-response.ts'
-import { bodyNeed } from './route-type.ts'
+import { bodyNeed, compileRouteTypes } from './route-type.ts'
 
 /** LLM providers in groups of priority (specification 1, 2.4). */
 export const llm = {
@@ -23,12 +30,24 @@ export const llm = {
   responseTimeoutMs: 0,
   rewritesHost: true,
   addresses: ({ spec }) => providerAddresses(spec),
+  misread: (spec, settings, path) => {
+    const known = otherInterface(path)
+    return known !== undefined && lacksRoutes(spec, settings) ? known : undefined
+  },
   compile: (backend, settings, context) => new LlmRun(compileAi(backend, settings, context)),
 } as const satisfies BackendProtocol<AiBackendSpec> & { readonly schema: unknown; readonly policy: unknown }
 
 function providerAddresses({ provider, groups = [] }: AiBackendSpec): Address[][] {
   if (provider !== undefined) return [[providerAddress(provider, sectionOf(''))]]
   return groups.map(({ providers }) => providers.map((each) => providerAddress(each, each.name)))
+}
+
+/** Whether a provider handles all requests as chat completions. */
+function lacksRoutes({ groups = [] }: AiBackendSpec, settings: BackendSettings): boolean {
+  const names = groups.flatMap(({ providers }) => providers.map(({ name }) => name))
+  return (names.length === 0 ? [''] : names).some(
+    (name) => compileRouteTypes(settings.of(policy, sectionOf(name))[0]?.spec.routes).unset,
+  )
 }
 
 function providerAddress(provider: LlmProviderSpec, section: string): Address {
