@@ -1,4 +1,5 @@
 import type { ApiObject } from './object.ts'
+import type { RefusedPolicy } from './refused-policy.ts'
 
 /** Objects that were added or changed, and the last state of removed objects. */
 export interface ObjectChange {
@@ -6,6 +7,8 @@ export interface ObjectChange {
   readonly removed: readonly ApiObject[]
   /** Keys of all objects that the sources contain and that are not in use, because they are invalid. Undefined: as before. */
   readonly refused?: ReadonlySet<string>
+  /** The policies among them that can be attached, and that protect their targets. Undefined: as before. */
+  readonly refusedPolicies?: readonly RefusedPolicy[]
 }
 
 /** Collects changes until they are taken; several changes of an object count once. */

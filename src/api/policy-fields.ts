@@ -18,6 +18,7 @@ import type { PolicyDefinition, PolicySource, SettingDefinition } from '#policie
 import { requestMirror } from '#policies/route/request-mirror/index.ts'
 import { requestRedirect } from '#policies/route/request-redirect/index.ts'
 import { urlRewrite } from '#policies/route/url-rewrite/index.ts'
+import { refusedPolicy } from '#policies/shared/refused-policy.ts'
 import { apiKeyAuthentication } from '#policies/traffic/api-key-authentication/index.ts'
 import { authorization } from '#policies/traffic/authorization/index.ts'
 import { basicAuthentication } from '#policies/traffic/basic-authentication/index.ts'
@@ -66,6 +67,8 @@ export const POLICIES = {
     basicAuthentication,
     apiKeyAuthentication,
     directResponse,
+    // Set by the control plane
+    refusedPolicy,
     // Filters of route rules
     requestMirror,
     requestRedirect,

@@ -19,6 +19,7 @@ export const PRE_ROUTING = [
 
 /** After the route is selected. */
 export const POST_ROUTING = [
+  'refusedPolicy', // nothing else may answer for a target whose protection is unknown
   'timeouts', // only noted here; the clock starts with the first backend attempt
   'cors', // answers preflights, and queues headers that later refusals must carry
   'jwtAuthentication', // establishes who calls ...

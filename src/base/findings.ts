@@ -18,7 +18,13 @@ export const FINDINGS = {
       'unknown-version': 'The gateway does not read this version of the kind.',
       'duplicate-object': 'Another object has the same kind, namespace and name; this one is ignored.',
       'policy-not-applied':
-        'The ProxyPolicy has errors and no earlier valid version: its targets are served without it.',
+        'The ProxyPolicy has errors and no earlier valid version: its targets are served without it, because none of its fields protects them.',
+      'policy-refuses':
+        'The policy has errors and no earlier valid version, and may protect its targets: they refuse all requests until it is valid.',
+      'policy-targets-unknown':
+        'The same, but not all targets can be read: a gateway that starts with it does not become ready.',
+      'file-never-valid':
+        'No version of the file could be read: its policies are unknown, and a gateway that starts with it does not become ready.',
     },
   },
   field: {

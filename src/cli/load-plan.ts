@@ -28,7 +28,12 @@ export function loadPlan(store: FileStore, { address }: Pick<TranslateOptions, '
   const keySets = new RemoteKeySets(importKey)
   const state: SharedState = { memory, slotOf, valuesOf, tlsMaterial: TLS_MATERIAL, importKey, keySets }
   const translator = new Translator({ tlsMaterial: TLS_MATERIAL, ...(address === undefined ? {} : { address }) })
-  const change = translator.apply({ set: store.list(), removed: [], refused: store.refused() })
+  const change = translator.apply({
+    set: store.list(),
+    removed: [],
+    refused: store.refused(),
+    refusedPolicies: store.refusedPolicies(),
+  })
   translator.noteProblems(new PlanCheck(state).take(change).problems)
   return { items: translator.items, findings: translator.findings, state }
 }

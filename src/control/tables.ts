@@ -1,6 +1,7 @@
 import { KINDS, type KindName, type ObjectsByKind } from '#api/kinds.ts'
 import { type ApiObject, keyOf } from '#api/object.ts'
 import type { PodObject } from '#api/pod.ts'
+import type { RefusedPolicy } from '#api/refused-policy.ts'
 import type { Finding } from '#base/finding.ts'
 import { Table } from '#base/incremental/table.ts'
 import type { BackendFact } from '#plan/backend-fact.ts'
@@ -41,6 +42,8 @@ export function createTables() {
     bindings: new Table<Binding>('bindings'),
     /** Written from outside: by object and by kind, the keys of objects that are invalid and have no earlier version. */
     refusedObjects: new Table<string>('refusedObjects', compareText),
+    /** Written from outside: by object, the invalid policies that protect their targets. */
+    refusedPolicies: new Table<RefusedPolicy>('refusedPolicies'),
     /** Written from outside: by object, why its newest version is refused. */
     refusedEdits: new Table<string>('refusedEdits'),
     /** Written from outside: facts about backends that were observed in traffic. */

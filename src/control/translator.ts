@@ -1,5 +1,7 @@
 import type { GatewayObject } from '#api/gateway.ts'
+import { objectKey } from '#api/object.ts'
 import type { ObjectChange } from '#api/object-change.ts'
+import type { RefusedPolicy } from '#api/refused-policy.ts'
 import type { Finding } from '#base/finding.ts'
 import { Stages } from '#base/incremental/stage.ts'
 import type { Table } from '#base/incremental/table.ts'
@@ -24,6 +26,7 @@ import {
   sharedSocketStage,
   tieStage,
 } from './policies/policy-stages.ts'
+import { refusedPolicyStage } from './policies/refused-policy-stage.ts'
 import { materialStage } from './references/material-stage.ts'
 import { displacedStage, matchStage, routeStage, shadowedStage, shadowStage } from './routes/route-stages.ts'
 import { addStatusStages, findingStage } from './status/status-stages.ts'
@@ -62,6 +65,7 @@ function buildStages(
   stages.add(displacedStage(tables))
   stages.add(routeStage(tables, openContext))
   stages.add(policyStage(tables, openContext))
+  stages.add(refusedPolicyStage(tables, openContext))
   // Objects that those refer to
   stages.add(sliceStage(tables))
   stages.add(serviceStage(tables))
@@ -122,11 +126,12 @@ export class Translator {
   }
 
   /** @param change valid objects @returns what changed in the plan */
-  apply({ set, removed, refused = this.#refused }: ObjectChange): PlanChange {
+  apply({ set, removed, refused = this.#refused, refusedPolicies }: ObjectChange): PlanChange {
     for (const object of removed) removeObject(this.#tables, object)
     for (const object of set) putObject(this.#tables, object)
     replaceRefused(this.#tables, this.#refused, refused)
     this.#refused = refused
+    if (refusedPolicies !== undefined) this.#replaceRows(this.#tables.refusedPolicies, byObject(refusedPolicies))
     this.#stages.update()
     return this.#takeItems()
   }
@@ -188,9 +193,13 @@ export class Translator {
   }
 
   #replaceAll<Row>(table: Table<Row>, rows: ReadonlyMap<string, Row>): void {
-    for (const key of table.keys()) if (!rows.has(key)) table.put(key, '', [])
-    for (const [key, row] of rows) table.put(key, '', [row])
+    this.#replaceRows(table, new Map([...rows].map(([key, row]) => [key, [row]])))
     this.#stages.update()
+  }
+
+  #replaceRows<Row>(table: Table<Row>, rows: ReadonlyMap<string, readonly Row[]>): void {
+    for (const key of table.keys()) if (!rows.has(key)) table.put(key, '', [])
+    for (const [key, each] of rows) table.put(key, '', each)
   }
 
   #takeItems(): PlanChange {
@@ -211,6 +220,10 @@ export class Translator {
     this.#changedItems.clear()
     return { set, removed }
   }
+}
+
+function byObject(policies: readonly RefusedPolicy[]): ReadonlyMap<string, readonly RefusedPolicy[]> {
+  return Map.groupBy(policies, ({ origin: { kind, namespace, name } }) => objectKey(kind, namespace, name))
 }
 
 function allRows<Row>(table: Table<Row>): readonly Row[] {

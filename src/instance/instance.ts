@@ -19,6 +19,7 @@ import type { PlanDelta } from '#plan/delta.ts'
 import { socketKey } from '#plan/socket.ts'
 import { BucketLevels } from '#state/bucket-levels.ts'
 import { createSlotMemory } from '#state/slots.ts'
+import { formatProblem } from '#store/file-problem.ts'
 import type { FileStore } from '#store/files.ts'
 import { availableMemory, bodyMemoryOf } from '#workers/body-memory.ts'
 import { releaseMemory } from '#workers/release-memory.ts'
@@ -71,6 +72,8 @@ export class Instance {
   #publishing: Promise<void> = Promise.resolve()
   #retry: { cancel(): void } | undefined
   #started = false
+  /** The gateway has been ready since it started. */
+  #wasReady = false
   #draining = false
   #quit: () => void = () => {}
 
@@ -150,6 +153,7 @@ export class Instance {
     await instance.#untilApplied()
     instance.#levelFile?.start()
     instance.#started = true
+    instance.#reportReadiness()
     // Loading code leaves garbage, and so does a first plan of any size.
     releaseMemory()
     return instance
@@ -168,7 +172,9 @@ export class Instance {
 
   /** Why the gateway is not ready for traffic; empty: it is. */
   get whyNotReady(): readonly string[] {
+    const unknownProtection = this.#wasReady ? [] : this.#store.unknownProtection().map(formatProblem)
     return whyNotReady({
+      unknownProtection,
       draining: this.#draining,
       started: this.#started,
       hasGateways: this.#store.list().some(({ kind }) => kind === 'Gateway'),
@@ -260,6 +266,7 @@ export class Instance {
     this.#reloads.count(problems.every(({ severity }) => severity !== 'error'))
     this.#loop.apply(change)
     this.#loop.refused(refusedEdits(stale))
+    this.#reportReadiness()
     if (this.#started && change.set.length >= BIG_CHANGE) this.#publishing = this.#publishing.then(releaseMemory)
   }
 
@@ -300,7 +307,9 @@ export class Instance {
   }
 
   #reportReadiness(): void {
-    if (this.#started && !this.#draining) this.#events.readiness(this.whyNotReady)
+    const { whyNotReady } = this
+    this.#wasReady ||= whyNotReady.length === 0
+    if (this.#started && !this.#draining) this.#events.readiness(whyNotReady)
   }
 
   /** A port that is in use may become free without a change of objects. */

@@ -4,6 +4,8 @@ export interface ServingState {
   /** The first plan is in force. */
   readonly started: boolean
   readonly hasGateways: boolean
+  /** Problems of files because of which it is unknown what has to be protected; empty once the gateway has been ready. */
+  readonly unknownProtection: readonly string[]
   /** Listeners of the plan in force, and why some cannot accept connections. */
   readonly listeners: readonly { readonly name: string; readonly problem: string | undefined }[]
 }
@@ -12,9 +14,10 @@ export interface ServingState {
  * Why load balancers must not send traffic, for `/healthz/ready` and the log. Empty if at least one listener accepts connections: a problem of
  * one listener must not take the others away (decision A-115).
  */
-export function whyNotReady({ draining, started, hasGateways, listeners }: ServingState): string[] {
+export function whyNotReady({ draining, started, hasGateways, unknownProtection, listeners }: ServingState): string[] {
   if (draining) return ['draining']
   if (!started) return ['the first plan is not in force yet']
+  if (unknownProtection.length > 0) return [...unknownProtection]
   if (listeners.some(({ problem }) => problem === undefined)) return []
   if (listeners.length > 0) return listeners.map(({ name, problem }) => `listener ${name}: ${problem}`)
   return [hasGateways ? 'no Gateway has a valid listener' : 'no Gateway exists']

@@ -109,6 +109,11 @@ interface FieldDefinition {
   }
   /** Variables that every request has that the field lets through. */
   readonly guarantees?: (spec: never) => readonly string[]
+  /**
+   * The field, or these of its members, refuses requests or keeps data from where it must not go. If a policy that sets it is invalid and has
+   * no earlier valid version, its targets refuse (decision A-09).
+   */
+  readonly protects?: true | readonly string[]
   /** Members that apply from every level although the field is replaced (decision A-21). */
   readonly accumulates?: readonly string[]
 }

@@ -227,21 +227,21 @@ test('a policy that was never valid is reported as not applied; one that keeps a
   const policy = (spec: string) =>
     `apiVersion: gatewright.dev/v1alpha1\nkind: ProxyPolicy\nmetadata: {name: keys}\nspec:\n  ${spec}\n`
   const target = 'targetRefs: [{group: gateway.networking.k8s.io, kind: Gateway, name: main}]'
-  const wrong = policy(`${target}\n  trafic: {}`)
+  const wrong = policy(`${target}\n  traffic: {timeouts: {request: soon}}`)
   write('a.yaml', `${wrong}---\n${invalid('b')}`)
   const files = open()
   const lines = () => files.problems().map((problem) => formatProblem(problem).slice(directory.length + 1))
   expect(lines()).toEqual([
-    expect.stringMatching(/^a\.yaml:6:3: error: spec\.trafic: .* \[unknown-field\]$/),
+    expect.stringMatching(/^a\.yaml:6:24: error: spec\.traffic\.timeouts\.request: .* \[invalid-duration\]$/),
     expect.stringMatching(/^a\.yaml:11:8: error: .* \[wrong-type\]$/),
-    'a.yaml:6:3: warning: ProxyPolicy default/keys is not applied; its targets are served without it [policy-not-applied]',
+    'a.yaml:6:24: warning: ProxyPolicy default/keys is not applied; its targets are served without it [policy-not-applied]',
   ])
   write('a.yaml', policy(`${target}\n  traffic: {csrf: {}}`))
   files.reload()
   expect(files.problems()).toEqual([])
   write('a.yaml', wrong)
   files.reload()
-  expect(files.problems()).toMatchObject([{ code: 'unknown-field' }])
+  expect(files.problems()).toMatchObject([{ code: 'invalid-duration' }])
 })
 
 test('refused are the objects that are invalid and not in use', () => {

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
-import type { ApiObject } from '#api/object.ts'
+import { type ApiObject, objectKey } from '#api/object.ts'
 import type { ObjectChange } from '#api/object-change.ts'
+import type { RefusedPolicy } from '#api/refused-policy.ts'
 import type { Origin } from '#base/origin.ts'
 import { type Environment, isUnchanged } from './entries-from-outside.ts'
 import { FileObjects } from './file-objects.ts'
@@ -10,6 +11,7 @@ import { fileProblem, findFiles } from './find-files.ts'
 import { type LoadedFile, reloadFile, unreadableFile } from './loaded-file.ts'
 import { FieldLocator } from './locate-field.ts'
 import { duplicateOf } from './parse-yaml.ts'
+import { describeRefused, UNKNOWN_PROTECTION } from './refused-policies.ts'
 import type { ObjectStore } from './store.ts'
 import { Subscribers } from './subscribers.ts'
 import { type Touched, type Watch, watchPaths } from './watch-paths.ts'
@@ -78,7 +80,7 @@ export class FileStore implements ObjectStore {
   }
 
   takeChange(): ObjectChange {
-    return { ...this.#objects.takeChange(), refused: this.refused() }
+    return { ...this.#objects.takeChange(), refused: this.refused(), refusedPolicies: this.refusedPolicies() }
   }
 
   /** Keys of the objects that the files contain, but that are invalid, and have no earlier valid version. */
@@ -88,6 +90,24 @@ export class FileStore implements ObjectStore {
       for (const key of refused) if (!this.#objects.has(key)) found.add(key)
     }
     return found
+  }
+
+  /** The invalid policies without an earlier valid version that protect their targets, or may do so. */
+  refusedPolicies(): readonly RefusedPolicy[] {
+    return [...this.#files.values()].flatMap((file) =>
+      this.#refusedIn(file).filter(({ protects }) => protects.length > 0),
+    )
+  }
+
+  /** Problems because of which it is unknown what has to be protected; the message of each says so. */
+  unknownProtection(): readonly FileProblem[] {
+    return this.#problems.filter(({ code }) => UNKNOWN_PROTECTION.has(code))
+  }
+
+  #refusedIn({ refusedPolicies }: LoadedFile): readonly RefusedPolicy[] {
+    return refusedPolicies.filter(
+      ({ origin: { kind, namespace, name } }) => !this.#objects.has(objectKey(kind, namespace, name)),
+    )
   }
 
   subscribe(onChange: () => void): () => void {
@@ -191,22 +211,8 @@ export class FileStore implements ObjectStore {
 
   *#problemsInFiles(): Generator<FileProblem> {
     for (const { problems } of this.#files.values()) yield* problems
-    yield* this.#policiesNotApplied()
+    for (const file of this.#files.values()) yield* describeRefused(file, this.#refusedIn(file))
     for (const { object, first } of this.#objects.duplicates) yield this.#duplicate(object, first)
-  }
-
-  /** A refused policy protects nothing, which its errors alone do not say (decision A-09). */
-  *#policiesNotApplied(): Generator<FileProblem> {
-    for (const { refused, problems } of this.#files.values()) {
-      for (const key of new Set(refused)) {
-        if (!key.startsWith('ProxyPolicy/') || this.#objects.has(key)) continue
-        const object = key.replace('/', ' ')
-        const cause = problems.find((each) => each.object === object && each.severity === 'error')
-        if (cause === undefined) continue
-        const message = `${object} is not applied; its targets are served without it`
-        yield { ...cause, path: '', code: 'policy-not-applied', severity: 'warning', message }
-      }
-    }
   }
 
   #duplicate({ origin }: ApiObject, first: ApiObject): FileProblem {

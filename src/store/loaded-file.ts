@@ -1,4 +1,5 @@
 import { type ApiObject, keyOf } from '#api/object.ts'
+import type { RefusedPolicy } from '#api/refused-policy.ts'
 import { clock } from '#base/clock.ts'
 import { type Environment, fillFromOutside } from './entries-from-outside.ts'
 import type { FileProblem } from './file-problem.ts'
@@ -18,6 +19,10 @@ export interface LoadedFile {
   readonly problems: readonly FileProblem[]
   /** Keys of the objects that the text contains and that are invalid. */
   readonly refused: readonly string[]
+  /** The policies that the text contains and that are invalid. */
+  readonly refusedPolicies: readonly RefusedPolicy[]
+  /** False: no version of the file was readable, so nothing is known of its objects. */
+  readonly isKnown: boolean
   /** Keys of the objects that are kept from an earlier version. */
   readonly kept: readonly string[]
   /** Keys of the objects that were removed while the file has had problems: by intent, or by a mistake in their identity. */
@@ -46,7 +51,10 @@ export function reloadFile({ environment, ...read }: ReadFile, before: LoadedFil
     invalid.includes(keyOf(object)) ||
     (!present.has(keyOf(object)) && parsed.unidentified.some((partial) => canBe(partial, object)))
   const kept = parsed.parses ? known.filter(isInvalid) : known
-  const all = { refused: invalid, objects: [...objects, ...kept], problems: [...parsed.problems, ...problems] }
+  const { refusedPolicies } = parsed.parses ? parsed : (before ?? parsed)
+  const isKnown = parsed.parses || before?.isKnown === true
+  const content = { refused: invalid, refusedPolicies, isKnown }
+  const all = { ...content, objects: [...objects, ...kept], problems: [...parsed.problems, ...problems] }
   return build({ ...read, parsed, sources, ...all }, kept, before)
 }
 
@@ -58,10 +66,21 @@ function canBe({ kind, namespace = 'default', name }: PartialName, { origin }: A
 
 /** A file that exists but cannot be read keeps all its objects. */
 export function unreadableFile(found: FileProblem, signature: string, before: LoadedFile | undefined): LoadedFile {
-  const { objects = [], refused = [] } = before ?? {}
+  const { objects = [], refused = [], refusedPolicies = [], isKnown = false } = before ?? {}
   const { text, parsed, sources } = before ?? { text: undefined, parsed: undefined, sources: new Map() }
   return build(
-    { file: found.file, signature, text, parsed, sources, objects, refused, problems: [found] },
+    {
+      file: found.file,
+      signature,
+      text,
+      parsed,
+      sources,
+      objects,
+      refused,
+      refusedPolicies,
+      isKnown,
+      problems: [found],
+    },
     objects,
     before,
   )

@@ -1,6 +1,7 @@
 import { apiVersionOf, findKind, KINDS, type KindInfo, OWN_GROUP } from '#api/kinds.ts'
 import { KIND } from '#api/meanings.ts'
 import { type ApiObject, objectKey } from '#api/object.ts'
+import { type RefusedPolicy, readRefusedPolicy } from '#api/refused-policy.ts'
 import type { ConfigProblem } from '#base/config-problem.ts'
 import { plainWord } from '#base/products.ts'
 import { suggest } from '#base/suggest.ts'
@@ -17,6 +18,8 @@ export interface ParsedFile {
   readonly refused: readonly string[]
   /** What is known of the invalid objects that have no key, because their kind or name is wrong or missing. */
   readonly unidentified: readonly PartialName[]
+  /** What is known of the invalid policies, identified or not. */
+  readonly refusedPolicies: readonly RefusedPolicy[]
   /** False: the text is not valid YAML, so its objects are unknown. */
   readonly parses: boolean
   /** Results of the sections by their text; the next parse reuses unchanged ones. */
@@ -49,16 +52,20 @@ interface Verdict {
   readonly name?: ObjectName
   /** Of an invalid object without `name`: what is known of its identity. */
   readonly partial?: PartialName
+  /** Of an invalid policy. */
+  readonly policy?: RefusedPolicy
   readonly problems: readonly FileProblem[]
 }
 
 const NONE: readonly never[] = Object.freeze([])
+const NOTHING = { objects: NONE, refused: NONE, unidentified: NONE, refusedPolicies: NONE }
 
 /** The result of checking an object, before its problems have positions. */
 interface CheckResult {
   readonly object?: ApiObject
   readonly name?: ObjectName
   readonly partial?: PartialName
+  readonly policy?: RefusedPolicy
   readonly problems: readonly ConfigProblem[]
 }
 
@@ -86,8 +93,7 @@ export function parseObjects(text: string, file: string, before?: ParsedFile): P
     return { text: section.text, ...result }
   })
   const faults = read.flatMap((section) => section.faults)
-  if (faults.length > 0)
-    return { objects: [], problems: faults, refused: [], unidentified: [], parses: false, sections }
+  if (faults.length > 0) return { ...NOTHING, problems: faults, parses: false, sections }
   return { ...gather(read, file), parses: true, sections }
 }
 
@@ -141,10 +147,13 @@ function gather(sections: readonly TextSection[], file: string): Omit<ParsedFile
   const objects = new Map<string, ApiObject>()
   const refused: string[] = []
   const unidentified: PartialName[] = []
+  const refusedPolicies: RefusedPolicy[] = []
   const problems: FileProblem[] = []
   for (const section of sections) {
-    for (const [index, { object, name = object?.origin, partial, problems: found }] of section.verdicts.entries()) {
+    for (const [index, verdict] of section.verdicts.entries()) {
+      const { object, name = object?.origin, partial, policy, problems: found } = verdict
       problems.push(...found)
+      if (policy !== undefined) refusedPolicies.push(policy)
       if (partial !== undefined) unidentified.push(partial)
       if (name === undefined) continue
       const key = objectKey(name.kind, name.namespace, name.name)
@@ -154,7 +163,7 @@ function gather(sections: readonly TextSection[], file: string): Omit<ParsedFile
       else objects.set(key, object)
     }
   }
-  return { objects: [...objects.values()], problems, refused, unidentified }
+  return { objects: [...objects.values()], problems, refused, unidentified, refusedPolicies }
 }
 
 function positionOfName(
@@ -181,12 +190,18 @@ function checkObject(value: unknown, line: number, file: string): CheckResult {
   const missing = Object.entries({ apiVersion, kind }).filter(([, member]) => typeof member !== 'string')
   if (missing.length > 0) {
     const problems = missing.map(([field]) => problem(field, 'required', `${field} is required in a file`))
-    return { ...identityOf(value), problems }
+    return { ...identityOf(value), ...refusedPolicyOf(value), problems }
   }
   const info = recognise(String(apiVersion), String(kind))
   if (!('code' in info)) return admit(value, { info, file, line })
   // A warning: an object of other software, which has no version in force.
-  return { ...(info.severity === 'error' ? identityOf(value) : {}), problems: [info] }
+  if (info.severity !== 'error') return { problems: [info] }
+  return { ...identityOf(value), ...refusedPolicyOf(value), problems: [info] }
+}
+
+function refusedPolicyOf(value: unknown): Pick<CheckResult, 'policy'> {
+  const policy = readRefusedPolicy(value)
+  return policy === undefined ? {} : { policy }
 }
 
 /** The kind of an object in a file, or the reason why it is not supported. */
@@ -245,8 +260,10 @@ function admit(written: unknown, { info, file, line }: Admission): CheckResult {
   const { value, problems, warnings } = validate(info.schema, written, { fromFile: true })
   const found = [...problems, ...warnings, ...nameProblems(written, info)]
   const name = nameOf(written, info)
-  if (name === undefined) return { ...identityOf(written), problems: found }
-  if (value === undefined || found.some(({ severity }) => severity === 'error')) return { name, problems: found }
+  if (name === undefined) return { ...identityOf(written), ...refusedPolicyOf(written), problems: found }
+  if (value === undefined || found.some(({ severity }) => severity === 'error')) {
+    return { name, ...refusedPolicyOf(written), problems: found }
+  }
   const { status, ...rest } = value as Record<string, unknown> & { metadata: object; status?: unknown }
   const metadata: Record<string, unknown> = { ...rest.metadata }
   for (const field of SERVER_FIELDS) if (Object.hasOwn(metadata, field)) delete metadata[field]

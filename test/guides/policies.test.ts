@@ -16,6 +16,9 @@ bin/gatewright fields ProxyPolicy.spec.traffic.rateLimit
 \`\`\`
 `
 
+/** Set by the control plane, never by users. */
+const INTERNAL = 'refusedPolicy'
+
 /** Filters of route rules have no field in a ProxyPolicy. */
 const FILTERS: readonly string[] = ['requestMirror', 'requestRedirect', 'urlRewrite']
 
@@ -25,7 +28,8 @@ function pathOf(section: string, field: string): string {
 
 function page(): string {
   const sections = Object.entries(POLICIES).map(([section, definitions]) => {
-    const rows = Object.keys(definitions).map((field) => {
+    const fields = Object.keys(definitions).filter((field) => field !== INTERNAL)
+    const rows = fields.map((field) => {
       const found = findField(pathOf(section, field))
       if ('message' in found) throw new Error(found.message)
       const example = exampleOf(found)

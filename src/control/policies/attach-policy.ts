@@ -14,7 +14,10 @@ import type { PolicyAttachment } from './policy-item.ts'
 export interface TargetAttachment extends PolicyAttachment {
   /** The target for messages: `HTTPRoute default/shop`. */
   readonly title: string
-  readonly kind: string
+  readonly kind: TargetKind
+  /** Key of the object. */
+  readonly object: string
+  readonly section: string | undefined
   /** Field path of the entry of `targetRefs` or `targetSelectors`. */
   readonly path: string
 }
@@ -32,7 +35,9 @@ export interface AttachedPolicy {
   readonly unattached: readonly UnattachedTarget[]
 }
 
-interface AttachmentContext {
+type Targets = Pick<ProxyPolicyObject['spec'], 'targetRefs' | 'targetSelectors'>
+
+export interface AttachmentContext {
   readonly inventory: Inventory
   /** By key of the Gateway or ListenerSet; undefined if it belongs to another controller. */
   readonly listenersOf: (owner: string) => readonly Listener[] | undefined
@@ -55,21 +60,33 @@ interface Entry {
 }
 
 /** Attaches a policy to its targets, which are in its own namespace (decisions A-27 to A-29). */
-export function attachPolicy(context: AttachmentContext, policy: ProxyPolicyObject): AttachedPolicy {
+export function attachPolicy(context: AttachmentContext, object: ProxyPolicyObject): AttachedPolicy {
+  return { object, ...attachTargets(context, object.metadata.namespace, object.spec) }
+}
+
+/** The targets of a policy in a namespace. */
+export function attachTargets(
+  context: AttachmentContext,
+  namespace: string,
+  targets: Targets,
+): Pick<AttachedPolicy, 'attachments' | 'unattached'> {
   const attachments = new Map<string, TargetAttachment>()
   const unattached: UnattachedTarget[] = []
-  for (const entry of entriesOf(context.inventory, policy)) {
+  for (const entry of entriesOf(context.inventory, namespace, targets)) {
     for (const found of attachEntry(context, entry)) {
       if ('target' in found) attachments.set(found.target, attachments.get(found.target) ?? found)
       else unattached.push(found)
     }
   }
-  return { object: policy, attachments: [...attachments.values()], unattached }
+  return { attachments: [...attachments.values()], unattached }
 }
 
-function entriesOf(inventory: Inventory, policy: ProxyPolicyObject): readonly Entry[] {
-  const { namespace } = policy.metadata
-  const refs = (policy.spec.targetRefs ?? []).map((ref, index): Entry => {
+function entriesOf(
+  inventory: Inventory,
+  namespace: string,
+  { targetRefs = [], targetSelectors = [] }: Targets,
+): readonly Entry[] {
+  const refs = targetRefs.map((ref, index): Entry => {
     return {
       ...ref,
       path: `spec.targetRefs[${index}]`,
@@ -80,7 +97,7 @@ function entriesOf(inventory: Inventory, policy: ProxyPolicyObject): readonly En
       },
     }
   })
-  const selectors = (policy.spec.targetSelectors ?? []).map((selector, index): Entry => {
+  const selectors = targetSelectors.map((selector, index): Entry => {
     const message = `Policy is not attached: no ${selector.kind} matching selector found in namespace ${namespace}`
     const isSelected = ({ metadata }: TargetObject) => hasLabels(metadata.labels ?? {}, selector.matchLabels)
     return {
@@ -132,7 +149,8 @@ function attachTo(
   }
   const attachment = { target: targetOf(kind, object, sectionName), level: levelOf(kind, sectionName) }
   const part = sectionName === undefined ? '' : ` section ${sectionName}`
-  return { ...attachment, title: `${title}${part}`, kind, path }
+  const key = objectKey(kind, object.metadata.namespace, object.metadata.name)
+  return { ...attachment, title: `${title}${part}`, kind, object: key, section: sectionName, path }
 }
 
 function isForeign({ listenersOf }: AttachmentContext, kind: TargetKind, { metadata }: TargetObject): boolean {

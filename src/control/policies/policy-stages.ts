@@ -2,10 +2,11 @@ import { objectKey } from '#api/object.ts'
 import type { ProxyPolicyObject } from '#api/proxy-policy.ts'
 import type { StageDefinition, Work } from '#base/incremental/stage.ts'
 import type { PolicyItem } from '#plan/item.ts'
+import type { Inventory } from '../inventory.ts'
 import { type OpenContext, reportTo } from '../open-context.ts'
 import { enclosingTargets, gatewaysReaching } from '../reach.ts'
 import type { Tables } from '../tables.ts'
-import { type AttachedPolicy, attachPolicy } from './attach-policy.ts'
+import { type AttachedPolicy, type AttachmentContext, attachPolicy } from './attach-policy.ts'
 import { reportOverlaps } from './describe-overlaps.ts'
 import { findPartial, findTies, mergeKey, type Overlap } from './find-overlaps.ts'
 import { findSharedSockets, isSocketSetting, type SocketUser } from './find-shared-sockets.ts'
@@ -24,14 +25,7 @@ export function policyStage(tables: Tables, openContext: OpenContext): StageDefi
     run([object], work, key) {
       const context = openContext(work)
       const report = context.reportOn(object!)
-      const attached = attachPolicy(
-        {
-          inventory: context.inventory,
-          listenersOf: (owner) => work.read(tables.listeners, owner)[0],
-          sectionsOf: (backend) => work.read(tables.backends, backend)[0]?.sections ?? [],
-        },
-        object!,
-      )
+      const attached = attachPolicy(attachmentContext(tables, work, context.inventory), object!)
       work.write(policies, key, attached)
       for (const { target } of attached.attachments) work.write(reached, target, true)
       const listenersAt = (target: string) => work.read(tables.listenersAt, target)
@@ -40,6 +34,15 @@ export function policyStage(tables: Tables, openContext: OpenContext): StageDefi
       writeFields(tables, work, fields)
       for (const item of fields.items) if (isSocketSetting(item)) work.write(socketSettings, item.target, item)
     },
+  }
+}
+
+/** Finds the targets of policies in the tables. */
+export function attachmentContext(tables: Tables, work: Work, inventory: Inventory): AttachmentContext {
+  return {
+    inventory,
+    listenersOf: (owner) => work.read(tables.listeners, owner)[0],
+    sectionsOf: (backend) => work.read(tables.backends, backend)[0]?.sections ?? [],
   }
 }
 

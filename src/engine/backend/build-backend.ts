@@ -1,10 +1,11 @@
 import { BACKEND } from '#api/policy-order.ts'
 import { backendName } from '#exchange/backend-name.ts'
 import type { PlanNames } from '#exchange/exchange.ts'
-import { reject } from '#exchange/outcome.ts'
+import { type Refusal, reject } from '#exchange/outcome.ts'
 import { DEFAULT_BOUNDS } from '#net/destination.ts'
 import { type EndpointId, endpointKey } from '#plan/endpoint-key.ts'
 import type { BackendItem } from '#plan/item.ts'
+import { refuseForPolicy } from '#policies/shared/refused-policy.ts'
 import type { Address } from '#protocols/address.ts'
 import { EndpointHealth } from '#state/endpoint-health.ts'
 import { buildChainFor, mergeSection } from '../merge/build-chain.ts'
@@ -30,11 +31,13 @@ export function buildLiveBackend(use: BackendUse, inputs: BackendContext): LiveB
     backendType: item.type,
     protocol: use.carries === 'bytes' ? 'tcp' : protocol.name,
   }
+  const merge = (section: string | undefined) => mergeForBackend(use.targets, item, section, lookups)
   const found =
-    item.broken === undefined ? protocol.addresses(lookups) : reject('backend-invalid', { detail: item.broken })
+    item.broken === undefined
+      ? (refusalAt(merge(undefined).targets, lookups) ?? protocol.addresses(lookups))
+      : reject('backend-invalid', { detail: item.broken })
   if ('kind' in found)
     return { item, names, refusal: found, groups: [], sections: NO_SECTIONS, protocol: {}, readers: [] }
-  const merge = (section: string | undefined) => mergeForBackend(use.targets, item, section, lookups)
   const endpointInputs = { item, protocol, carries: use.carries, isOnlyEndpoint: found.flat().length === 1 }
   const groups = found.map((group) =>
     group.map((address) => buildEndpoint({ ...endpointInputs, address }, merge(address.section), inputs)),
@@ -52,6 +55,15 @@ const NO_SECTIONS: LiveBackend['sections'] = new Map()
 function sectionsOf({ key }: BackendItem, endpoints: readonly LiveEndpoint[]): LiveBackend['sections'] {
   const named = endpoints.filter(({ section }) => section !== undefined)
   return named.length === 0 ? NO_SECTIONS : new Map(named.map((endpoint) => [`${key}/${endpoint.section}`, endpoint]))
+}
+
+/** The refusal of everything at the targets, if an invalid policy protects one of them. Routes for connections have no other check. */
+function refusalAt(targets: readonly string[], lookups: Lookups): Refusal | undefined {
+  for (const target of targets) {
+    const refused = lookups.policiesAt(target).find(({ field }) => field === 'refusedPolicy')
+    if (refused !== undefined) return refuseForPolicy(refused.origin)
+  }
+  return undefined
 }
 
 /** Merges section `backend` of all policies that apply to a backend, or to one section of it. */
@@ -86,7 +98,7 @@ function buildEndpoint(endpointInputs: EndpointInputs, merge: BackendMerge, inpu
     label: address.unixPath ?? `${address.host}:${address.port}`,
     section: address.section,
     destinations: connection.destinations,
-    refusal: connection.refusal,
+    refusal: refusalAt(merge.targets, lookups) ?? connection.refusal,
     hostname: address.hostname,
     rewritesHost: protocol.rewritesHost,
     chain: buildChainFor(

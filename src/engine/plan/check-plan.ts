@@ -333,7 +333,7 @@ function checkUse(item: BackendItem, targets: readonly string[], inputs: Backend
   const reference = { backend: item.key, weight: 1, path: '' }
   const backend = buildLiveBackend({ reference, names: NO_PLAN_NAMES, targets, carries: 'requests' }, inputs)
   const { refusal } = backend ?? {}
-  if (refusal === undefined || item.broken !== undefined) return
+  if (refusal === undefined || refusal.code === 'policy-invalid' || item.broken !== undefined) return
   inputs.context.report(bindProtocol(item).backend, '', {
     severity: 'error',
     code: 'not-implemented',

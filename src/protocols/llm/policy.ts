@@ -8,5 +8,6 @@ export const ai = defineSetting({
   field: 'ai',
   schema: backendAi,
   merge: 'members',
+  protects: ['promptGuard'],
   compile: compileAiSettings,
 })

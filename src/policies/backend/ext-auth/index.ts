@@ -7,5 +7,6 @@ export const extAuth = definePolicy({
   field: 'extAuth',
   schema: backendExtAuth,
   merge: 'replace',
+  protects: true,
   compile: compileBackendExtAuth,
 })

@@ -9,5 +9,6 @@ export const tls = defineSetting({
   field: 'tls',
   schema: backendTls,
   merge: 'members',
+  protects: true,
   compile: compileBackendTls,
 })

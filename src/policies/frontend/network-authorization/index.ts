@@ -9,5 +9,6 @@ export const networkAuthorization = defineSetting({
   field: 'networkAuthorization',
   schema: frontendNetworkAuthorization,
   merge: 'accumulate',
+  protects: true,
   compile: compileNetworkAuthorization,
 })

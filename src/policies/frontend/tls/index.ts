@@ -9,5 +9,6 @@ export const tls = defineSetting({
   field: 'tls',
   schema: frontendTls,
   merge: 'replace',
+  protects: true,
   compile: compileFrontendTls,
 })

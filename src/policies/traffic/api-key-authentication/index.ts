@@ -7,6 +7,7 @@ export const apiKeyAuthentication = definePolicy({
   field: 'apiKeyAuthentication',
   schema: trafficApiKeyAuthentication,
   merge: 'replace',
+  protects: true,
   guarantees: ({ mode }: ApiKeyAuthenticationSpec) => (mode === 'Strict' ? ['apiKey', 'apiKey.key'] : []),
   compile: compileApiKey,
 })

@@ -7,5 +7,6 @@ export const authorization = definePolicy({
   field: 'authorization',
   schema: trafficAuthorization,
   merge: 'accumulate',
+  protects: true,
   compile: compileAuthorization,
 })

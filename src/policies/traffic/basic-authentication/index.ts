@@ -7,6 +7,7 @@ export const basicAuthentication = definePolicy({
   field: 'basicAuthentication',
   schema: trafficBasicAuthentication,
   merge: 'replace',
+  protects: true,
   guarantees: ({ mode }: BasicAuthenticationSpec) => (mode === 'Strict' ? ['basicAuth.username'] : []),
   compile: compileBasicAuthentication,
 })

@@ -7,5 +7,6 @@ export const csrf = definePolicy({
   field: 'csrf',
   schema: trafficCsrf,
   merge: 'replace',
+  protects: true,
   compile: compileCsrf,
 })

@@ -7,5 +7,6 @@ export const directResponse = definePolicy({
   field: 'directResponse',
   schema: trafficDirectResponse,
   merge: 'replace',
+  protects: true,
   compile: compileDirectResponse,
 })

@@ -7,5 +7,6 @@ export const extAuth = definePolicy({
   field: 'extAuth',
   schema: trafficExtAuth,
   merge: 'replace',
+  protects: true,
   compile: compileTrafficExtAuth,
 })

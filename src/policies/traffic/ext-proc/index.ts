@@ -7,5 +7,6 @@ export const extProc = definePolicy({
   field: 'extProc',
   schema: trafficExtProc,
   merge: 'replace',
+  protects: true,
   compile: compileExtProc,
 })

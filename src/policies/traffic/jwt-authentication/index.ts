@@ -7,6 +7,7 @@ export const jwtAuthentication = definePolicy({
   field: 'jwtAuthentication',
   schema: trafficJwtAuthentication,
   merge: 'replace',
+  protects: true,
   guarantees: ({ mode }: JwtAuthenticationSpec) => (mode === 'Strict' ? ['jwt', 'jwt.rawToken'] : []),
   compile: compileJwtAuthentication,
 })

@@ -9,5 +9,6 @@ export const rateLimit = definePolicy({
   field: 'rateLimit',
   schema: trafficRateLimit,
   merge: 'members',
+  protects: true,
   compile: compileRateLimit,
 })

@@ -8,6 +8,7 @@ export const mcp = defineSetting({
   field: 'mcp',
   schema: backendMcp,
   merge: 'members',
+  protects: true,
   accumulates: ['authorization'],
   compile: compileMcpPolicy,
 })

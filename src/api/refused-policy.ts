@@ -1,0 +1,129 @@
+import type { Origin } from '#base/origin.ts'
+import { nodeOf } from '#schema/index.ts'
+import { findKind, OWN_GROUP } from './kinds.ts'
+import { type PolicySection, policyDefinition } from './policy-fields.ts'
+import type { PolicyTargetReference, PolicyTargetSelector } from './policy-targets.ts'
+import { SECTION_TARGETS } from './policy-targets.ts'
+
+/** What is known of an invalid policy. Without an earlier valid version, its targets refuse if it protects them (decision A-09). */
+export interface RefusedPolicy {
+  readonly origin: Origin
+  /** The targets that are readable. */
+  readonly targetRefs: readonly PolicyTargetReference[]
+  readonly targetSelectors: readonly PolicyTargetSelector[]
+  /** No target is missing in these lists. */
+  readonly targetsKnown: boolean
+  /** Paths of fields that protect the targets, and of unknown ones, which may be such fields; empty: the targets need not refuse. */
+  readonly protects: readonly string[]
+}
+
+type Members = Readonly<Record<string, unknown>>
+
+/**
+ * Reads an invalid object that is a policy, or may be one with a mistake in its kind or API version.
+ * @returns undefined if it is no policy
+ */
+export function readRefusedPolicy(value: unknown): RefusedPolicy | undefined {
+  const object = membersOf(value)
+  if (object === undefined) return undefined
+  const spec = membersOf(object.spec)
+  const kind = policyKind(object, spec)
+  if (kind === undefined) return undefined
+  const refs = readList(spec?.targetRefs, (entry) => readReference(entry, kind))
+  const selectors = readList(spec?.targetSelectors, readSelector)
+  const isSet = spec?.targetRefs !== undefined || spec?.targetSelectors !== undefined
+  const metadata = membersOf(object.metadata)
+  const { namespace = 'default', name = '?' } = { namespace: textOf(metadata?.namespace), name: textOf(metadata?.name) }
+  return {
+    origin: { kind, namespace, name },
+    targetRefs: refs.read,
+    targetSelectors: selectors.read,
+    targetsKnown: isSet && refs.complete && selectors.complete,
+    protects: kind === 'BackendTLSPolicy' ? ['spec'] : protectingFields(object, spec),
+  }
+}
+
+/** Only policies have targets, so an object of our group with targets and an unknown kind is a misspelt ProxyPolicy. */
+function policyKind(
+  { apiVersion, kind }: Members,
+  spec: Members | undefined,
+): 'ProxyPolicy' | 'BackendTLSPolicy' | undefined {
+  if (kind === 'ProxyPolicy' || kind === 'BackendTLSPolicy') return kind
+  if (typeof kind === 'string' && findKind(kind) !== undefined) return undefined
+  const isOurs = apiVersion === undefined || `${apiVersion}`.startsWith(`${OWN_GROUP}/`)
+  const hasTargets = spec?.targetRefs !== undefined || spec?.targetSelectors !== undefined
+  return isOurs && hasTargets ? 'ProxyPolicy' : undefined
+}
+
+const SECTIONS = Object.keys(SECTION_TARGETS) as PolicySection[]
+const PLAIN_MEMBERS: readonly string[] = ['apiVersion', 'kind', 'metadata', 'spec', 'status']
+const PLAIN_FIELDS: readonly string[] = ['targetRefs', 'targetSelectors', ...SECTIONS]
+
+function protectingFields(object: Members, spec: Members | undefined): readonly string[] {
+  return [
+    ...Object.keys(object).filter((name) => !PLAIN_MEMBERS.includes(name)),
+    ...Object.keys(spec ?? {})
+      .filter((name) => !PLAIN_FIELDS.includes(name))
+      .map((name) => `spec.${name}`),
+    ...SECTIONS.flatMap((section) => protectingIn(section, spec?.[section])),
+  ]
+}
+
+function protectingIn(section: PolicySection, value: unknown): readonly string[] {
+  const path = `spec.${section}`
+  if (value === undefined || value === null) return []
+  const fields = membersOf(value)
+  if (fields === undefined) return [path]
+  return Object.entries(fields).flatMap(([field, member]) => {
+    if (section === 'traffic' && field === 'phase') return []
+    return protectingParts(section, field, member).map((part) => `${path}.${part}`)
+  })
+}
+
+/** The field if it protects, or its members that do. */
+function protectingParts(section: PolicySection, field: string, value: unknown): readonly string[] {
+  const { schema, protects = [] } = policyDefinition(section, field) ?? {}
+  if (schema === undefined || protects === true) return [field]
+  if (protects.length === 0) return []
+  const members = membersOf(value)
+  if (members === undefined) return [field]
+  const { properties = {} } = nodeOf(schema)
+  return Object.keys(members)
+    .filter((name) => protects.includes(name) || !Object.hasOwn(properties, name))
+    .map((name) => `${field}.${name}`)
+}
+
+function readReference(entry: Members, policy: string): PolicyTargetReference | undefined {
+  const { group, kind, name, sectionName } = entry
+  if (typeof kind !== 'string' || typeof name !== 'string') return undefined
+  const reference = { group: textOf(group) ?? '', kind, name }
+  // A BackendTLSPolicy names ports of Services otherwise, so the whole Service refuses.
+  return typeof sectionName === 'string' && policy === 'ProxyPolicy' ? { ...reference, sectionName } : reference
+}
+
+function readSelector(entry: Members): PolicyTargetSelector | undefined {
+  const { group, kind, matchLabels, sectionName } = entry
+  const labels = Object.entries(membersOf(matchLabels) ?? { '': undefined })
+  if (typeof kind !== 'string' || !labels.every(([, label]) => typeof label === 'string')) return undefined
+  const selector = { group: textOf(group) ?? '', kind, matchLabels: matchLabels as Readonly<Record<string, string>> }
+  return typeof sectionName === 'string' ? { ...selector, sectionName } : selector
+}
+
+function readList<T>(
+  value: unknown,
+  read: (entry: Members) => T | undefined,
+): { readonly read: readonly T[]; readonly complete: boolean } {
+  if (value === undefined) return { read: [], complete: true }
+  if (!Array.isArray(value)) return { read: [], complete: false }
+  const entries = value.map((entry) => read(membersOf(entry) ?? {}))
+  const found = entries.filter((entry) => entry !== undefined)
+  return { read: found, complete: found.length === entries.length && found.length > 0 }
+}
+
+function membersOf(value: unknown): Members | undefined {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Members) : undefined
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined
+}

@@ -1,0 +1,207 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { decideRelay } from '#engine/request/decide-relay.ts'
+import type { LiveRelayListener } from '#engine/route/live-listener.ts'
+import { backendItem, listenerItem, livePlan, policyItem, toBackend } from '#engine/testing.ts'
+import type { RelayRouteItem } from '#plan/item.ts'
+import { codeOf } from '#policies/shared/testing.ts'
+import { formatProblem } from '#store/file-problem.ts'
+import { FileStore } from '#store/files.ts'
+import { backendYaml, gatewayYaml, joinYaml, routeYaml } from '#test/support/objects-folder.ts'
+import { policyYaml } from '#test/support/policy-yaml.ts'
+import { seeRequest } from '#test/support/see-request.ts'
+import { temporaryFolder } from '#test/support/temporary-folder.ts'
+
+/** A policy that is invalid at the very first start: what it may protect is not served (decision A-09). */
+
+const OBJECTS = joinYaml(gatewayYaml(8080), backendYaml('web', 9000), routeYaml('all', '/', 'web'))
+const KEYS = { apiKeyAuthentication: { secretRef: { name: 'keys' }, mode: 'Strictly' } }
+const GUARDED = { authorization: { policy: { matchExpressions: ['has(apiKey.x)'] } } }
+
+type Target = Parameters<typeof policyYaml>[1]
+
+const refusing: [what: string, target: Target, of: string, spec: object, edit?: (yaml: string) => string][] = [
+  ['authentication with an unknown mode', 'Gateway', 'main', { traffic: KEYS }],
+  ['the same for a route', 'HTTPRoute', 'all', { traffic: KEYS }],
+  ['a misspelt section', 'HTTPRoute', 'all', { trafic: GUARDED }],
+  ['a misspelt field of a section', 'HTTPRoute', 'all', { traffic: { authorisation: GUARDED.authorization } }],
+  ['a section that is no mapping', 'HTTPRoute', 'all', { traffic: ['csrf'] }],
+  ['a section outside of spec', 'HTTPRoute', 'all', {}, (yaml) => `${yaml}traffic: ${JSON.stringify(GUARDED)}\n`],
+  ['a misspelt kind', 'HTTPRoute', 'all', { traffic: GUARDED }, (yaml) => yaml.replace('ProxyPolicy', 'ProxyPolicies')],
+  [
+    'a kind that does not exist',
+    'HTTPRoute',
+    'all',
+    { traffic: GUARDED },
+    (yaml) => yaml.replace('ProxyPolicy', 'Rules'),
+  ],
+  [
+    'a misspelt group',
+    'HTTPRoute',
+    'all',
+    { traffic: GUARDED },
+    (yaml) => yaml.replace('gatewright.dev', 'gatewrite.dev'),
+  ],
+  ['a version that does not exist', 'HTTPRoute', 'all', { traffic: GUARDED }, (yaml) => yaml.replace('v1alpha1', 'v9')],
+  ['no name', 'HTTPRoute', 'all', { traffic: GUARDED }, (yaml) => yaml.replace('name: rules', 'labels: {}')],
+  ['TLS to a backend', 'ProxyBackend', 'web', { backend: { tls: { sni: 7 } } }],
+  ['rules for MCP that are misspelt', 'ProxyBackend', 'web', { backend: { mcp: { authorisation: {} } } }],
+  ['guards', 'ProxyBackend', 'web', { backend: { ai: { promptGuard: 7 } } }],
+]
+
+test.each(refusing)('%s: the target refuses', async (_, target, of, spec, edit = (yaml: string) => yaml) => {
+  const policy = edit(policyYaml('rules', target, of, spec))
+  const seen = await seeRequest(joinYaml(OBJECTS, policy), { target: '/' })
+  expect(codeOf(seen.outcome ?? (await seen.attempt()))).toBe('policy-invalid')
+  expect(seen.findings).toContainEqual(
+    expect.objectContaining({
+      code: 'policy-refuses',
+      origin: expect.objectContaining({ kind: target, name: of }),
+      message: expect.stringMatching(/^all requests are refused until ProxyPolicy default\/(rules|\?) is valid$/),
+    }),
+  )
+})
+
+const serving: [what: string, spec: object][] = [
+  ['timeouts', { traffic: { timeouts: { request: 'soon' } } }],
+  ['headers', { traffic: { headerModifiers: 7 } }],
+  ['models', { backend: { ai: { modelAliases: 7 } } }],
+  ['logs', { frontend: { accessLog: 7 } }],
+]
+
+test.each(serving)('a policy that protects nothing: the target is served without it (%s)', async (_, spec) => {
+  const seen = await seeRequest(joinYaml(OBJECTS, policyYaml('rules', 'Gateway', 'main', spec)), { target: '/' })
+  expect(seen.outcome).toBeUndefined()
+})
+
+test('a refused policy at one place leaves the others in service', async () => {
+  const other = routeYaml('other', '/other', 'web')
+  const yaml = joinYaml(OBJECTS, other, policyYaml('rules', 'HTTPRoute', 'other', { traffic: KEYS }))
+  expect((await seeRequest(yaml, { target: '/' })).outcome).toBeUndefined()
+  expect(codeOf((await seeRequest(yaml, { target: '/other' })).outcome)).toBe('policy-invalid')
+})
+
+test('a refused policy for a section', async () => {
+  const policy = policyYaml('rules', 'Gateway', 'main', { traffic: KEYS }).replace(
+    '"name":"main"',
+    '"name":"main","sectionName":"http"',
+  )
+  const seen = await seeRequest(joinYaml(OBJECTS, policy), { target: '/' })
+  expect(codeOf(seen.outcome)).toBe('policy-invalid')
+  expect(seen.findings).toMatchObject([
+    { message: 'all requests to section http are refused until ProxyPolicy default/rules is valid' },
+  ])
+})
+
+test('connections that are relayed are refused, too', () => {
+  const listener = listenerItem({ protocol: 'TCP' })
+  const relay = { kind: 'TCPRoute', namespace: 'default', name: 'all' } as const
+  const rule: RelayRouteItem = {
+    kind: 'relay-route',
+    key: 'TCPRoute/default/all/0',
+    route: relay,
+    rule: 0,
+    ruleName: undefined,
+    created: '',
+    attachments: [{ listener: listener.key, hostnames: [] }],
+    backends: toBackend('b'),
+    origin: relay,
+  }
+  const refused = policyItem('traffic.refusedPolicy', 'Gateway/default/main', {})
+  const { plan, socket } = livePlan(listener, backendItem('b'), rule, refused)
+  const found = socket.serverNames.first('', (each) => each) as LiveRelayListener
+  const { refusal } = decideRelay({ index: plan.index, random: () => 0 }, found, '')
+  expect(refusal).toMatchObject({
+    code: 'policy-invalid',
+    detail: 'ProxyPolicy default/policy has errors and no earlier valid version',
+  })
+})
+
+test('a BackendTLSPolicy that cannot be read: its Service is not reached in plain text', async () => {
+  const service = `
+apiVersion: v1
+kind: Service
+metadata: { name: web }
+spec: { ports: [{ port: 80, name: http }] }
+`
+  const route = routeYaml('all', '/', 'web').replace(
+    'group: gatewright.dev, kind: ProxyBackend, name: web',
+    'name: web, port: 80',
+  )
+  const tls = `
+apiVersion: gateway.networking.k8s.io/v1
+kind: BackendTLSPolicy
+metadata: { name: tls }
+spec: { targetRefs: [{ group: '', kind: Service, name: web, sectionName: http }], validation: 7 }
+`
+  const seen = await seeRequest(joinYaml(gatewayYaml(8080), service, route, tls), { target: '/' })
+  expect(codeOf(seen.outcome)).toBe('policy-invalid')
+})
+
+/** Problems of a file about refused policies, without their place. */
+function problemsOf(store: FileStore): readonly string[] {
+  return store
+    .problems()
+    .filter(({ code }) => /^(policy|file)-/.test(code))
+    .map((problem) => formatProblem({ ...problem, file: '' }))
+}
+
+function open(yaml: string): { readonly store: FileStore; readonly write: (yaml: string) => void } {
+  const file = join(temporaryFolder(), 'objects.yaml')
+  writeFileSync(file, yaml)
+  const store = new FileStore([file])
+  return {
+    store,
+    write(next) {
+      writeFileSync(file, next)
+      store.reload()
+    },
+  }
+}
+
+test('lint and log say what happens at the targets, until the policy is valid; an invalid edit later keeps the valid version', () => {
+  const wrong = policyYaml('rules', 'Gateway', 'main', { traffic: KEYS, trafic: {} })
+  const { store, write } = open(wrong)
+  expect(problemsOf(store)).toEqual([
+    'warning: ProxyPolicy default/rules is not valid; its targets refuse all requests until it is: spec.trafic, spec.traffic.apiKeyAuthentication may protect them [policy-refuses]',
+  ])
+  expect(store.takeChange().refusedPolicies).toHaveLength(1)
+  expect(store.unknownProtection()).toEqual([])
+  write(policyYaml('rules', 'Gateway', 'main', { traffic: GUARDED }))
+  expect(store.takeChange().refusedPolicies).toEqual([])
+  expect(problemsOf(store)).toEqual([])
+  write(wrong)
+  expect(store.takeChange().refusedPolicies).toEqual([])
+  expect(problemsOf(store)).toEqual([])
+})
+
+const unreadable: [what: string, edit: (yaml: string) => string][] = [
+  ['no targets', (yaml) => yaml.replace('targetRefs', 'targetRef')],
+  ['a target without a name', (yaml) => yaml.replace('"name":"main"', '"nam":"main"')],
+  ['no spec', (yaml) => yaml.replace('spec:', 'specs:')],
+]
+
+test.each(unreadable)('targets that cannot be read (%s): what is protected is unknown', (_, edit) => {
+  const { store } = open(edit(policyYaml('rules', 'Gateway', 'main', { traffic: GUARDED })))
+  expect(problemsOf(store)).toEqual([
+    expect.stringMatching(
+      /^error: the targets of ProxyPolicy default\/rules cannot be read, and .* may protect them; a gateway that starts with it does not become ready \[policy-targets-unknown\]$/,
+    ),
+  ])
+  expect(store.unknownProtection()).toHaveLength(1)
+})
+
+test('a file that never parsed: what it protects is unknown; one that parsed before keeps its policies', () => {
+  const { store, write } = open('a: [')
+  expect(problemsOf(store)).toEqual([
+    'error: no version of this file was valid, so its policies are unknown; a gateway that starts with it does not become ready [file-never-valid]',
+  ])
+  expect(store.unknownProtection()).toHaveLength(1)
+  const refused = policyYaml('rules', 'Gateway', 'main', { traffic: KEYS })
+  write(refused)
+  expect(store.unknownProtection()).toEqual([])
+  write(`${refused}---\na: [`)
+  expect(store.unknownProtection()).toEqual([])
+  expect(store.takeChange().refusedPolicies).toHaveLength(1)
+})
