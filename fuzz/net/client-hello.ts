@@ -3,8 +3,9 @@ import { mutate, seeded } from './mutate.ts'
 import { anyHello, readHelloWithNode } from './read-hello-with-node.ts'
 
 // Usage: node fuzz/net/client-hello.ts [seconds] [seed]
-// Has Node's TLS client say hello in many ways, damages it, cuts it into other records, and has Node's TLS server read the same. What
-// we choose a listener by must be what the handshake goes by. The first disagreement is printed with its seed and ends the run with 1.
+// Lets Node's TLS client send ClientHellos with random options, damages them, splits them into other records, and compares with Node's
+// TLS server. The names that select a listener must be those of the handshake. The first disagreement is printed with its seed and ends
+// the run with 1.
 
 const seconds = Number(process.argv[2] ?? 30)
 const firstSeed = Number(process.argv[3] ?? Date.now() % 2 ** 32)
@@ -12,7 +13,7 @@ const firstSeed = Number(process.argv[3] ?? Date.now() % 2 ** 32)
 const RECORD_HEADER_BYTES = 5
 const MAX_RECORD_BYTES = 16_384
 const MESSAGE_HEADER_BYTES = 4
-/** Nobody waits for more than this. */
+/** The longest accepted ClientHello with its records. */
 const MAX_BYTES = 200_000
 
 const counts = { hellos: 0, read: 0, readByBoth: 0, stricter: 0, laxer: 0 }
@@ -27,7 +28,7 @@ while (performance.now() < until) {
 }
 console.log(`seed ${firstSeed} to ${seed}:`, counts)
 
-/** `sound`: nothing of the message was changed, so it has to be read. */
+/** @param sound the message is unchanged, so it must be read */
 async function check(bytes: Buffer, sound: boolean): Promise<void> {
   counts.hellos++
   const ours = read(bytes)
@@ -53,7 +54,7 @@ async function check(bytes: Buffer, sound: boolean): Promise<void> {
   }
 }
 
-/** However it arrives, the decision is the same, and it is made once. */
+/** The decision does not depend on where the bytes are split, and later bytes do not change it. */
 function checkCuts(bytes: Buffer, whole: ReturnType<typeof findClientHello>): void {
   const expected = JSON.stringify(whole)
   for (let cuts = 0; cuts < 8; cuts++) {
@@ -71,19 +72,19 @@ function read(bytes: Buffer): ReturnType<typeof findClientHello> {
   }
 }
 
-/** Names are compared without case, and without the dot of the root. */
+/** Names are compared without case and without a trailing dot. */
 function plainName(name: string): string {
   return name.toLowerCase().replace(/\.$/, '')
 }
 
-/** Node shows the names of protocols without the highest bit of their bytes. */
+/** Node drops the highest bit of each byte of protocol names. */
 function sevenBits(text: string): string {
   return String.fromCharCode(...Buffer.from(text, 'latin1').map((byte) => byte & 127))
 }
 
 // Damage.
 
-/** Changes of bytes anywhere, changes of the message with its lengths mended, and other records. */
+/** Changes bytes anywhere, or the message with corrected lengths, or the records. */
 function damage(original: Buffer): Buffer {
   const way = random()
   if (way < 0.3) return Buffer.from(mutate(original.toString('latin1'), random), 'latin1')
@@ -94,12 +95,12 @@ function damage(original: Buffer): Buffer {
   return way < 0.8 ? inRecords(mended, () => 1) : inRecords(mended, random)
 }
 
-/** One byte becomes another, mostly one that is near: lengths and types are where readers disagree. */
+/** Changes one or two bytes, often by one: readers disagree on lengths and types. */
 function changed(bytes: Buffer): Buffer {
   const copy = Buffer.from(bytes)
   const changes = 1 + Math.floor(random() * 2)
   for (let i = 0; i < changes; i++) {
-    // Behind the random and the session id is what is looked at.
+    // The relevant fields follow the random and the session id.
     const at = random() < 0.8 ? 67 + Math.floor(random() * (copy.length - 67)) : Math.floor(random() * copy.length)
     if (at >= copy.length) continue
     copy[at] = random() < 0.5 ? copy[at]! + (random() < 0.5 ? 1 : 255) : Math.floor(random() * 256)
@@ -111,7 +112,7 @@ function messageOf(hello: Buffer): Buffer {
   return hello.subarray(RECORD_HEADER_BYTES)
 }
 
-/** `message` in records of any size; a `random` of ones makes it one. */
+/** Splits `message` into records of random sizes; a `random` that returns 1 makes one record. */
 function inRecords(message: Buffer, random: () => number): Buffer {
   const records: Buffer[] = []
   for (let at = 0; at < message.length; ) {

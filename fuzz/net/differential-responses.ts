@@ -30,7 +30,7 @@ async function check(method: string, text: string, pieces: readonly string[]): P
     counts.refused++
     return
   }
-  // A 101 that nobody asked for is answered by the relay itself.
+  // The relay answers an unrequested 101 itself.
   if (ours.text.startsWith('HTTP/1.1 502 ')) return
   const relayed = await readResponseWithNode(method, ours.text)
   if (outcome.startsWith('aborted')) {
@@ -41,7 +41,7 @@ async function check(method: string, text: string, pieces: readonly string[]): P
   counts.passed++
   if (!relayed.complete) fail('what is sent on is not complete', method, text, ours, relayed)
   const direct = await readResponseWithNode(method, text)
-  // Node may complain about bytes behind the response, and then withholds the body; we close the connection.
+  // Node may report bytes after the response as an error, and then withholds the body; the gateway closes the connection.
   const bodyFits = direct.complete ? direct.body === relayed.body : relayed.body.startsWith(direct.body)
   if (direct.status === relayed.status && bodyFits) return
   if (!direct.complete && EXPLAINED.has(direct.error ?? '')) return

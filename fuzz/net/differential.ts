@@ -6,8 +6,8 @@ import { type GatewayReading, type ReadRequest, readWithGateway } from './read-w
 import { readWithNode } from './read-with-node.ts'
 
 // Usage: node fuzz/net/differential.ts [seconds] [seed]
-// What the wire engine accepts, node:http in its strict mode must read with the same framing: the raw bytes as far as it accepts
-// them, and what we would send on in any case. The first disagreement is printed with its seed and ends the run with 1.
+// Messages that the gateway accepts must have the same framing in node:http, in its strict mode: the raw bytes, as far as node:http
+// accepts them, and always the forwarded bytes. The first disagreement is printed with its seed and ends the run with 1.
 
 const seconds = Number(process.argv[2] ?? 30)
 const firstSeed = Number(process.argv[3] ?? Date.now() % 2 ** 32)
@@ -35,7 +35,7 @@ async function check(text: string, pieces: readonly string[]): Promise<void> {
   await checkForwarded(text, ours)
 }
 
-/** Both readers must see the same messages, as far as both go. */
+/** Both parsers must read the same messages, up to where the first of them stops. */
 async function checkRaw(text: string, ours: GatewayReading): Promise<void> {
   const node = await readWithNode(text)
   const common = Math.min(node.requests.length, ours.requests.length)
@@ -50,7 +50,7 @@ async function checkRaw(text: string, ours: GatewayReading): Promise<void> {
   if (!EXPLAINED.has(node.error ?? '')) fail('accepted without a reason that we know', text, ours, node)
 }
 
-/** What we send on must be read as exactly the requests that we think they are. */
+/** The forwarded bytes must be read as exactly the requests that the gateway intends to send. */
 async function checkForwarded(text: string, ours: GatewayReading): Promise<void> {
   if (ours.forwarded === '') return
   const node = await readWithNode(ours.forwarded)

@@ -7,8 +7,8 @@ import { mutate, seeded, spice } from './mutate.ts'
 import { type NodeReading, readWithNode } from './read-with-node.ts'
 
 // Usage: node fuzz/net/http2-heads.ts [seconds] [seed]
-// What is accepted from the fields of an HTTP/2 request is written as HTTP/1.1 and must be read by node:http, in its strict mode, as
-// exactly one request that says the same. The first disagreement is printed with its seed and ends the run with 1.
+// Accepted fields of HTTP/2 requests are written as HTTP/1.1, and node:http, in its strict mode, must read them as
+// exactly one equal request. The first disagreement is printed with its seed and ends the run with 1.
 
 const seconds = Number(process.argv[2] ?? 30)
 const firstSeed = Number(process.argv[3] ?? Date.now() % 2 ** 32)
@@ -19,7 +19,7 @@ const REQUESTS = requests as unknown as readonly (readonly Field[])[]
 const LIMITS = { maxHeadBytes: 65_536, maxHeaders: 100 }
 const KNOWN = new Set(METHODS)
 const BODY = 'hello'
-/** What concerns one hop or the framing, and is not passed on or written anew. */
+/** Fields of one hop or of the framing, which are dropped or rewritten. */
 const OF_THIS_HOP = new Set([
   'host',
   'te',
@@ -29,7 +29,7 @@ const OF_THIS_HOP = new Set([
   'http2-settings',
   'content-length',
 ])
-/** Must never arrive. */
+/** Fields that must never be forwarded. */
 const DANGEROUS = ['connection', 'upgrade', 'keep-alive', 'proxy-connection', 'te', 'expect']
 
 const counts = { requests: 0, accepted: 0 }
@@ -83,7 +83,7 @@ async function checkWritten(fields: readonly Field[], head: Head, { kind, length
   checkFields(fields, text, node)
 }
 
-/** Every field arrives, in order, under its name and with its value; nothing else does but the framing. */
+/** All fields arrive in order, with name and value, and no others except the framing. */
 function checkFields(fields: readonly Field[], text: string, node: NodeReading): void {
   const arrived = node.fields[0]!.map(([name, value]): Field => [name.toLowerCase(), value])
   const hosts = arrived.filter(([name]) => name === 'host')
@@ -104,7 +104,7 @@ function checkFields(fields: readonly Field[], text: string, node: NodeReading):
   if (JSON.stringify(sent) !== JSON.stringify(got)) fail('other fields', fields, text, node)
 }
 
-/** On to an HTTP/2 server it must stay the same request. */
+/** Written as HTTP/2 again, it must be the same request. */
 function checkAgain(fields: readonly Field[], head: Head): void {
   const sent = requestFields(head, 'https', head.contentLength)
   const again = new Head()
@@ -114,7 +114,7 @@ function checkAgain(fields: readonly Field[], head: Head): void {
   if (outcome !== 0 || one !== other) fail('refused or changed by HTTP/2', fields, sent, one, other)
 }
 
-/** The length may be written in another place. */
+/** The length may be at another position. */
 function sortedLines(text: string): string {
   const [start, ...lines] = text.split('\r\n')
   return [start, ...lines.sort()].join('\n')
@@ -153,7 +153,7 @@ function change(fields: Field[], random: () => number): void {
       break
     }
     default: {
-      // A line of HTTP/1 becomes a field, or text in one.
+      // A line of HTTP/1 becomes a field, or part of one.
       const [newName = 'x', newValue = ''] = spice(random).split(/: ?/)
       fields.splice(below(fields.length + 1), 0, [newName.toLowerCase(), newValue.trimEnd()])
     }

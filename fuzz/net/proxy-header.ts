@@ -4,8 +4,8 @@ import { findProxyHeader, type ProxyHeader, type ProxyHeaderSettings } from '#ne
 import { mutate, seeded } from './mutate.ts'
 
 // Usage: node fuzz/net/proxy-header.ts [seconds] [seed]
-// Writes PROXY headers of which it knows what they say, damages half of them, and reads them cut anywhere. The first header that is
-// read as something else, or that decides before it is whole, is printed with its seed and ends the run with 1.
+// Writes PROXY headers with known content, damages half of them, and reads them split anywhere. The first header that is
+// read differently, or decided before it is complete, is printed with its seed and ends the run with 1.
 
 const seconds = Number(process.argv[2] ?? 30)
 const firstSeed = Number(process.argv[3] ?? Date.now() % 2 ** 32)
@@ -15,12 +15,12 @@ const SIGNATURE = '\r\n\r\n\0\r\nQUIT\n'
 const MAX_BYTES = { V1: 107, V2: 16 + 65_535 }
 const VERSIONS = ['V1', 'V2', 'All'] as const
 
-/** A header and what it says: `unchanged`, or address and port of the client. */
+/** A header and its content: `unchanged`, or address and port of the client. */
 interface Written {
   readonly text: string
   readonly version: 'V1' | 'V2'
   readonly says: 'unchanged' | { readonly address: string; readonly port: number }
-  /** Where its checksum guards against every change: from the addresses to the end, but for the heads of the TLVs. */
+  /** Offsets where the checksum detects every change: from the addresses to the end, except the heads of the TLVs. */
   readonly guarded: readonly number[]
 }
 
@@ -37,7 +37,7 @@ while (performance.now() < until) {
 }
 console.log(`seed ${firstSeed} to ${seed}:`, counts)
 
-/** As it was written, with the client's own bytes behind it. */
+/** Reads the undamaged header, followed by bytes of the client. */
 function checkWhole({ text, version, says }: Written): void {
   const behind = random() < 0.5 ? '' : 'GET / HTTP/1.1\r\n'
   for (const accepted of VERSIONS) {
@@ -53,7 +53,7 @@ function checkWhole({ text, version, says }: Written): void {
   checkCuts(text + behind, text.length)
 }
 
-/** Whatever is in it: no exception, no decision that later bytes would change, nothing announced that is not there. */
+/** A damaged header: no exception, no decision that later bytes change, no address that is not in the header. */
 function checkDamaged({ text, version, guarded }: Written): void {
   counts.damaged++
   const damaged = mutate(text, random)
@@ -71,7 +71,7 @@ function checkDamaged({ text, version, guarded }: Written): void {
   if (guardedRead?.kind !== 'refused') fail('a wrong checksum', flipped, guardedRead)
 }
 
-/** What is decided on a part must be what is decided on the whole. */
+/** A decision about a part must hold for the whole. */
 function checkCuts(text: string, usedBytes: number): void {
   for (const required of [true, false]) {
     const settings: ProxyHeaderSettings = { version: 'All', required }
@@ -97,7 +97,7 @@ function isSaid(found: ProxyHeader, { address, port }: Exclude<Written['says'], 
   return found.kind === 'announced' && found.port === port && isSameAddress(found.address, address)
 }
 
-/** Looks for what was announced in the bytes of the header, the simple way. */
+/** Searches the header for the announced address, with simple code. */
 function isThere(header: string, { address, port }: { readonly address: string; readonly port: number }): boolean {
   if (header.startsWith('PROXY ')) {
     const [, , source = '', , sourcePort = ''] = header.trimEnd().split(' ')
@@ -109,7 +109,7 @@ function isThere(header: string, { address, port }: { readonly address: string; 
   return isSameAddress(address, source) && bytes.readUInt16BE(16 + 2 * width) === port
 }
 
-/** Compared by Node, which also knows that an IPv4 address in IPv6 clothes is that IPv4 address. */
+/** Compares with Node, which treats an IPv4-mapped IPv6 address as the IPv4 address. */
 function isSameAddress(one: string, other: string): boolean {
   if (isIP(one) === 0 || isIP(other) === 0) return false
   const list = new BlockList()
@@ -161,7 +161,7 @@ function writeV2(): Written {
 }
 
 function anyTlv(): string {
-  // ALPN, authority, padding, a unique id, a network namespace, and one that nobody knows; 0x20 nests others.
+  // ALPN, authority, padding, unique id, network namespace and an unknown type; 0x20 nests others.
   if (random() < 0.2) return tlv(0x20, anyBytes(5) + tlv(0x21, 'TLSv1.3') + tlv(0x22, anyBytes(below(9))))
   return tlv([1, 2, 4, 5, 0x30, 0xe0][below(6)]!, anyBytes(random() < 0.1 ? below(3000) : below(20)))
 }

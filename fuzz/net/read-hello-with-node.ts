@@ -2,27 +2,27 @@ import { duplexPair } from 'node:stream'
 import tls from 'node:tls'
 import { CERTIFICATES } from '#net/testing/certificates.ts'
 
-/** What Node's TLS server made of the first bytes of a client. */
+/** The result of Node's TLS server for the first bytes of a client. */
 export interface ReadHello {
-  /** The hello was understood. */
+  /** The ClientHello was accepted. */
   readonly read: boolean
   readonly serverName: string | undefined
-  /** Undefined: it offered none, or the server did not come as far. */
+  /** Undefined: none were offered, or the server failed before it read them. */
   readonly alpnProtocols: readonly string[] | undefined
 }
 
-/** How long an answer may take, all of which is computing. */
+/** Maximum time of an answer, which is only computation. */
 const PATIENCE_MS = 20
 
 const HANDSHAKE_RECORD = 22
 const CONTEXT = tls.createSecureContext(CERTIFICATES.server)
 
-/** What Node knows of a name before the handshake is over, and shows nobody. */
+/** The internal handle of Node has the server name before the end of the handshake. */
 interface ServerInternals {
   readonly _handle?: { getServername(): string | false | undefined }
 }
 
-/** Has Node begin a handshake on `bytes`, without a socket. */
+/** Starts a handshake of Node on `bytes`, without a socket. */
 export function readHelloWithNode(bytes: Buffer): Promise<ReadHello> {
   return new Promise((resolve) => {
     let alpnProtocols: readonly string[] | undefined
@@ -39,7 +39,7 @@ export function readHelloWithNode(bytes: Buffer): Promise<ReadHello> {
     const finish = (answer?: Buffer) => {
       if (finished) return
       finished = true
-      // A server says hello to nobody whom it has not understood; an alert is another record.
+      // A server sends a handshake record only after a valid ClientHello; an alert is another record type.
       const read = answer?.[0] === HANDSHAKE_RECORD || alpnProtocols !== undefined
       const serverName = (server as unknown as ServerInternals)._handle?.getServername() || undefined
       server.destroy()
@@ -48,7 +48,7 @@ export function readHelloWithNode(bytes: Buffer): Promise<ReadHello> {
     ours.on('data', finish).on('error', () => {})
     server.on('error', () => finish())
     ours.end(bytes)
-    // Nothing comes of a hello that is not whole.
+    // There is no answer to an incomplete ClientHello.
     theirs.on('end', () => setTimeout(finish, PATIENCE_MS))
   })
 }
@@ -56,7 +56,7 @@ export function readHelloWithNode(bytes: Buffer): Promise<ReadHello> {
 const LETTERS = 'abcdefghijklmnopqrstuvwxyz0123456789-_ABCXYZ'
 const PROTOCOLS = ['h2', 'http/1.1', 'http/1.0', 'acme-tls/1', 'x', 'a,b']
 
-/** What a client of Node says first, with options of all kinds. */
+/** The ClientHello of a TLS client of Node with random options. */
 export function anyHello(random: () => number): Promise<Buffer> {
   const below = (limit: number) => Math.floor(random() * limit)
   const label = () => Array.from({ length: 1 + below(12) }, () => LETTERS[below(LETTERS.length)]).join('')

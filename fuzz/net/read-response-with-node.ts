@@ -1,16 +1,16 @@
 import http from 'node:http'
 import { duplexPair } from 'node:stream'
 
-/** What the HTTP client of Node, in its strict mode, made of the bytes of one connection. */
+/** The result of Node's HTTP client, in strict mode, for the bytes of one connection. */
 export interface NodeResponse {
   readonly status: number
   readonly body: string
-  /** The end of the body was seen. */
+  /** The body was complete. */
   readonly complete: boolean
   readonly error: string | undefined
 }
 
-/** Has the HTTP client of Node read `text` as the response to `method`, without a socket; then the connection ends. */
+/** Lets the HTTP client of Node read `text` as the response to `method`, without a socket; then the connection ends. */
 export function readResponseWithNode(method: string, text: string): Promise<NodeResponse> {
   return new Promise((resolve) => {
     let status = 0

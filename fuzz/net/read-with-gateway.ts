@@ -6,25 +6,25 @@ import { MemoryTransport } from '#net/testing/memory-transport.ts'
 import { answerWith, RecordingHandler, TextSink } from '#net/testing/recording-handler.ts'
 import { TimerWheel } from '#net/timer-wheel.ts'
 
-/** One request as a reader understood it. */
+/** One request as a parser read it. */
 export interface ReadRequest {
   readonly method: string
   readonly target: string
   readonly body: string
 }
 
-/** What our side made of the bytes of one connection. */
+/** The result of the gateway for the bytes of one connection. */
 export interface GatewayReading {
   readonly requests: readonly ReadRequest[]
-  /** The requests as they would go on to an upstream. */
+  /** The requests as they would be sent to an upstream. */
   readonly forwarded: string
-  /** Wire refusals and the like. */
+  /** Wire refusals and other failures. */
   readonly events: readonly string[]
-  /** Some request asked for something that node:http stops reading at: an upgrade, also one that we ignore, or CONNECT. */
+  /** A request at which node:http stops reading: an upgrade, even one that the gateway ignores, or CONNECT. */
   readonly special: boolean
 }
 
-/** A peer that nothing depends on. */
+/** An arbitrary peer. */
 export const PEER: Peer = {
   remoteAddress: '192.0.2.1',
   remotePort: 1,
@@ -37,7 +37,7 @@ export const PEER: Peer = {
   certificate: undefined,
 }
 
-/** Has a server connection read `pieces` one after another. */
+/** Lets a server connection read `pieces` one after another. */
 export function readWithGateway(pieces: readonly string[]): GatewayReading {
   const requests: ReadRequest[] = []
   let forwarded = ''
@@ -48,7 +48,7 @@ export function readWithGateway(pieces: readonly string[]): GatewayReading {
     const text = head.writeRequest(body.kind, body.length, '')
     const { method, target } = head
     const plain = new TextSink()
-    // The relayed form keeps the chunks of the wire; the payload is decoded from it by a reader we did not write.
+    // The relayed form keeps the received chunks; an independent parser decodes the payload.
     plain.takesFramed = true
     plain.onEnd = () => {
       forwarded += text + plain.text
@@ -71,7 +71,7 @@ export function readWithGateway(pieces: readonly string[]): GatewayReading {
   return { requests, forwarded, events: handler.events, special }
 }
 
-/** Payload of a well-formed chunked body, the simple way. */
+/** The payload of a well-formed chunked body, by simple code. */
 function payloadOf(text: string): string {
   let payload = ''
   for (let at = 0; ; ) {

@@ -2,7 +2,7 @@ import http from 'node:http'
 import { duplexPair } from 'node:stream'
 import type { ReadRequest } from './read-with-gateway.ts'
 
-/** What node:http, in its strict mode, made of the bytes of one connection. */
+/** The result of node:http, in strict mode, for the bytes of one connection. */
 export interface NodeReading {
   readonly requests: readonly ReadRequest[]
   /** Names and values of the fields of each. */
@@ -11,7 +11,7 @@ export interface NodeReading {
   readonly error: string | undefined
 }
 
-/** Has an HTTP server of Node read `text`, without a socket. */
+/** Lets an HTTP server of Node read `text`, without a socket. */
 export function readWithNode(text: string): Promise<NodeReading> {
   return new Promise((resolve) => {
     const requests: ReadRequest[] = []
@@ -30,20 +30,20 @@ export function readWithNode(text: string): Promise<NodeReading> {
       })
       request.on('error', () => {})
     })
-    // Node answers unknown expectations and continues by events of their own; the framing is the same.
+    // Node has separate events for expectations; the framing is the same.
     const serve = (request: http.IncomingMessage, response: http.ServerResponse) =>
       server.emit('request', request, response)
     server.on('checkExpectation', serve)
     server.on('checkContinue', serve)
     server.on('clientError', (cause: NodeJS.ErrnoException) => {
       error ??= cause.code ?? cause.message
-      // The requests before the bad one are complete, but their ends are told later.
+      // The requests before the invalid one are complete, but their ends are reported later.
       setImmediate(() => theirs.destroy())
     })
     let answers = ''
     ours.on('data', (bytes: Buffer) => {
       answers += bytes.toString('latin1')
-      // Node itself refuses some requests with 400 and no event.
+      // Node refuses some requests with 400 and without an event.
       if (/HTTP\/1\.1 4\d\d /.test(answers)) error ??= 'refused'
     })
     ours.on('error', () => {})

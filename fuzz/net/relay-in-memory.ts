@@ -9,7 +9,7 @@ import { destinationOf } from '#net/testing/raw-peers.ts'
 import { TimerWheel } from '#net/timer-wheel.ts'
 import { PEER } from './read-with-gateway.ts'
 
-/** What a client got from the relay. */
+/** The response that a client got from the relay. */
 export interface Relayed {
   readonly text: string
   /** `finished`, `aborted` or `failed` and their details. */

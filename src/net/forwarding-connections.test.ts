@@ -33,7 +33,7 @@ test('an upgrade relays bytes both ways until one side ends', async () => {
   expect(proxy.events[0]).toMatch(/^finished \/chat/)
 })
 
-test('an upgrade that the upstream declines is an ordinary response', async () => {
+test('a declined upgrade is an ordinary response', async () => {
   const { connect } = await startForwarding(echo)
   const client = await connect()
   client.send(UPGRADE)
@@ -44,7 +44,7 @@ test('an upgrade that the upstream declines is an ordinary response', async () =
 
 test.each([
   ['to another protocol', UPGRADE, 'Upgrade: other'],
-  ['nobody asked for', 'GET / HTTP/1.1\r\nHost: x\r\n\r\n', 'Upgrade: echo'],
+  ['that was not requested', 'GET / HTTP/1.1\r\nHost: x\r\n\r\n', 'Upgrade: echo'],
 ])('an upgrade %s is refused', async (_, request, line) => {
   const { connect } = await startForwarding(answering(() => `HTTP/1.1 101 X\r\nConnection: Upgrade\r\n${line}\r\n\r\n`))
   const client = await connect()
@@ -67,7 +67,7 @@ verifies('backend.static/unix-path-connects', 'a Unix socket as upstream', async
   await client.until((text) => text.endsWith('unix'))
 })
 
-test('drain: no new connection, the request in hand is finished, then all is closed', async () => {
+test('drain: no new connections; the current request finishes, then everything closes', async () => {
   let answer: () => void = () => {}
   const { connect, listener } = await startForwarding((peer) => {
     peer.socket.on('data', () => {
@@ -94,7 +94,7 @@ test('drain: no new connection, the request in hand is finished, then all is clo
   expect(listener.connections).toBe(0)
 })
 
-test('drain cuts what is not finished in time', async () => {
+test('drain aborts requests that do not finish in time', async () => {
   const { connect, listener, proxy } = await startForwarding(() => {})
   const client = await connect()
   client.send('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
@@ -104,7 +104,7 @@ test('drain cuts what is not finished in time', async () => {
   expect(await client.untilEnd()).toBe('')
 })
 
-test('a drain that is under way can be shortened, not prolonged', async () => {
+test('a running drain can be shortened, not extended', async () => {
   const { connect, listener, proxy } = await startForwarding(() => {})
   const client = await connect()
   client.send('GET / HTTP/1.1\r\nHost: x\r\n\r\n')

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { startForwarding } from './testing/forwarding-rig.ts'
 import { type Accepted, answering, echo } from './testing/raw-peers.ts'
 
-test('a request and its response, with a connection kept on both sides', async () => {
+test('a request and its response; both connections stay open', async () => {
   const { connect, upstream, proxy } = await startForwarding(echo)
   const client = await connect()
   client.send('GET /a HTTP/1.1\r\nHost: x\r\n\r\n')
@@ -46,7 +46,7 @@ test.each(['Content-Length', 'chunked'])('3 MB both ways, %s', async (framing) =
   expect(client.text.slice(client.text.indexOf('\r\n\r\n') + 4) === body).toBe(true)
 })
 
-test('a slow reader holds the upstream back instead of filling memory', async () => {
+test('a slow reader pauses the upstream instead of filling memory', async () => {
   let sent = 0
   let stalled = false
   const { connect } = await startForwarding(({ socket }) => {
@@ -74,7 +74,7 @@ test('a slow reader holds the upstream back instead of filling memory', async ()
     before = sent
     await new Promise((resolve) => setTimeout(resolve, 100))
   }
-  // What the kernel takes on both sides, and one read in between.
+  // The buffers of the kernel on both sides, and one read in between.
   expect(sent).toBeLessThan(32 * 1024 * 1024)
   let received = 0
   client.socket.removeAllListeners('data')
@@ -86,7 +86,7 @@ test('a slow reader holds the upstream back instead of filling memory', async ()
   expect(sent).toBe(64 * 1024 * 1024)
 })
 
-test('a chunked response is relayed as it comes, without trailers', async () => {
+test('a chunked response is relayed as it arrives, without trailers', async () => {
   const { connect } = await startForwarding((peer) => {
     peer.socket.once('data', async () => {
       const parts = [
@@ -106,7 +106,7 @@ test('a chunked response is relayed as it comes, without trailers', async () => 
   expect(text).toBe('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n4\r\nWiki\r\n5\r\npedia\r\n0\r\n\r\n')
 })
 
-test('a response that ends with the connection arrives in chunks, and the client connection is kept', async () => {
+test('a response that ends with its connection is sent in chunks, and the client connection stays open', async () => {
   const { connect } = await startForwarding((peer) => {
     peer.socket.once('data', () => peer.socket.end('HTTP/1.1 200 OK\r\n\r\nuntil close'))
   })
@@ -123,7 +123,7 @@ test('a response that ends with the connection arrives in chunks, and the client
 test.each([
   ['a length that is not reached', 'HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n012', '012'],
   ['chunks that do not end', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\n012\r\n', '012\r\n'],
-])('a truncated upstream body cuts the client: %s', async (_, response, end) => {
+])('a truncated upstream body aborts the client response: %s', async (_, response, end) => {
   const { connect, proxy } = await startForwarding((peer) => {
     peer.socket.once('data', () => {
       peer.send(response)
@@ -137,7 +137,7 @@ test.each([
   expect(proxy.events).toEqual(['aborted reset'])
 })
 
-test('an upstream that resets in a body without length does not look complete', async () => {
+test('a body without length that ends with a reset does not look complete', async () => {
   const { connect } = await startForwarding((peer) => {
     peer.socket.once('data', () => {
       peer.send('HTTP/1.1 200 OK\r\n\r\nhalf')
@@ -157,7 +157,7 @@ test.each([
   ['204', 'HTTP/1.1 204 No Content\r\n\r\n', 'HTTP/1.1 204 No Content\r\n\r\n', 1],
   ['204 with a length', 'HTTP/1.1 204 X\r\nContent-Length: 0\r\n\r\n', 'HTTP/1.1 204 X\r\n\r\n', 1],
   ['304', 'HTTP/1.1 304 X\r\n\r\n', 'HTTP/1.1 304 X\r\n\r\n', 1],
-  // The server may be one that sends what it announces.
+  // The server may send the announced body.
   [
     '304 with a length',
     'HTTP/1.1 304 X\r\nContent-Length: 9\r\n\r\n',
@@ -201,7 +201,7 @@ test('interim responses go through, 100 does not', async () => {
   )
 })
 
-test('Expect: 100-continue is answered here and goes no further', async () => {
+test('Expect: 100-continue is answered by the gateway and not forwarded', async () => {
   let seen = ''
   const { connect } = await startForwarding(
     answering((head, body) => {
@@ -226,7 +226,7 @@ test('an HTTP/1.0 client gets a chunked response without chunks', async () => {
   expect(await client.untilEnd()).toBe('HTTP/1.1 200 OK\r\nconnection: close\r\n\r\nok!')
 })
 
-test('an HTTP/1.0 upstream is spoken to in HTTP/1.1 and answered for', async () => {
+test('an HTTP/1.0 upstream gets HTTP/1.1 requests, and its response is forwarded', async () => {
   const { connect } = await startForwarding((peer) => {
     peer.socket.once('data', () => peer.socket.end('HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nok'))
   })
@@ -244,18 +244,15 @@ const BAD_RESPONSES = [
   'HTTP/1.1 200 OK\r\nX: a\r\n b\r\n\r\n',
 ]
 
-test.each(BAD_RESPONSES)(
-  'an upstream response that cannot be understood is answered with 503: %j',
-  async (response) => {
-    const { connect, proxy } = await startForwarding(answering(() => response))
-    const client = await connect()
-    client.send('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
-    await client.until((text) => text.startsWith('HTTP/1.1 503 Service Unavailable\r\n') && text.endsWith('failed'))
-    expect(proxy.events[0]).toBe('failed protocol-error sent')
-  },
-)
+test.each(BAD_RESPONSES)('an invalid upstream response becomes 503: %j', async (response) => {
+  const { connect, proxy } = await startForwarding(answering(() => response))
+  const client = await connect()
+  client.send('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
+  await client.until((text) => text.startsWith('HTTP/1.1 503 Service Unavailable\r\n') && text.endsWith('failed'))
+  expect(proxy.events[0]).toBe('failed protocol-error sent')
+})
 
-test('bytes behind a response are not taken for the next one', async () => {
+test('bytes after a response are not used as the next one', async () => {
   const answer = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n'
   const { connect, upstream } = await startForwarding(answering(() => `${answer}ok${answer}no`))
   const client = await connect()
@@ -280,7 +277,7 @@ test('bytes on an idle connection end it', async () => {
   expect(upstream.connections).toBe(2)
 })
 
-/** Answers the first request of every connection, and closes it without a word when a second one comes. */
+/** Answers the first request of every connection, and closes it silently at the second. */
 function closesOnSecond(peer: Accepted): void {
   let requests = 0
   answering((head) => {
@@ -300,7 +297,7 @@ test.each([
   ['POST', '', false],
   ['PATCH', 'hello', false],
   ['PUT', 'x'.repeat(20_000), false],
-])('a pooled connection turns out to be closed: %s with %j is sent again: %s', async (method, body, again) => {
+])('a stale pooled connection: %s with %j is sent again: %s', async (method, body, again) => {
   const { connect, upstream, proxy } = await startForwarding(closesOnSecond)
   const client = await connect()
   const request = `${method} / HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n\r\n${body}`
@@ -314,8 +311,8 @@ test.each([
 
 test.each([
   ['whole', 'abc', true],
-  ['not whole yet', '', false],
-])('a small request in pieces, %s when its connection turns out to be closed', async (_, rest, again) => {
+  ['incomplete', '', false],
+])('a small request in pieces, %s when its connection is found closed', async (_, rest, again) => {
   const { connect, upstream, proxy } = await startForwarding((peer, index) => {
     const seen = { text: '' }
     let requests = 0
@@ -342,7 +339,7 @@ test.each([
   expect(proxy.events.filter((event) => event.startsWith('failed'))).toEqual(again ? [] : ['failed reset sent'])
 })
 
-test('a fresh connection that is closed is not tried again', async () => {
+test('a request on a new connection that closes is not sent again', async () => {
   const { connect, upstream } = await startForwarding((peer) => {
     peer.socket.once('data', () => peer.socket.destroy())
   })
@@ -361,7 +358,7 @@ test('a refused connection fails unsent', async () => {
   expect(proxy.events[0]).toBe('failed connection-refused unsent')
 })
 
-test('a response head that does not come in time', async () => {
+test('a response head that does not arrive in time', async () => {
   const { connect, proxy } = await startForwarding(() => {})
   proxy.responseTimeoutMs = 100
   const client = await connect()
@@ -370,7 +367,7 @@ test('a response head that does not come in time', async () => {
   expect(proxy.events[0]).toBe('failed timeout sent')
 })
 
-test('a client that leaves takes its upstream request with it', async () => {
+test('a client that disconnects cancels its upstream request', async () => {
   let gone: () => void = () => {}
   const left = new Promise<void>((resolve) => {
     gone = resolve
@@ -387,7 +384,7 @@ test('a client that leaves takes its upstream request with it', async () => {
   expect(proxy.events).toEqual(['aborted reset'])
 })
 
-test('an early answer ends an upload without losing it', async () => {
+test('an early response ends an upload and is not lost', async () => {
   const { connect, upstream } = await startForwarding((peer) => {
     peer.socket.once('data', () => peer.send('HTTP/1.1 413 X\r\ncontent-length: 3\r\n\r\nbig'))
   })

@@ -9,7 +9,7 @@ import { ForwardingHandler } from './testing/forwarding-handler.ts'
 import { destinationOf } from './testing/raw-peers.ts'
 import { wireTransports } from './testing/wire-transports.ts'
 
-// Client and server of Node on both sides of the proxy: peers whose idea of HTTP is not ours.
+// Client and server of Node on both sides of the proxy: independent implementations of HTTP.
 
 let upstream: http.Server
 let pool: ClientPool
@@ -38,7 +38,7 @@ afterAll(async () => {
   upstream.close()
 })
 
-/** Sends back method, path and fields, and the body, in the framing that the path asks for. */
+/** Echoes method, path, fields and body, in the framing that the path selects. */
 function answer(request: http.IncomingMessage, response: http.ServerResponse): void {
   const parts: Buffer[] = []
   request.on('data', (bytes: Buffer) => parts.push(bytes))
@@ -108,7 +108,7 @@ test.each([200, 204, 304, 404, 500])('HEAD and GET with status %i', async (statu
   }
 })
 
-test('field values travel as bytes, and what belongs to the connection stays', async () => {
+test('field values are forwarded as bytes, and connection-level fields are not', async () => {
   const headers = { 'x-latin': '\u00e9\u00ff', connection: 'keep-alive, x-gone', 'x-gone': '1', te: 'trailers' }
   const { asked } = await ask({ path: '/', headers })
   expect(asked[2]).toMatchObject({ 'x-latin': '\u00e9\u00ff', host: `127.0.0.1:${listener.port}` })

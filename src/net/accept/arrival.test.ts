@@ -24,11 +24,11 @@ const HEADER = 'PROXY TCP4 192.0.2.7 198.51.100.1 4711 443\r\n'
 
 interface Rig {
   readonly listener: Listener
-  /** `address raw-address` of everybody who was served, and why others were not. */
+  /** `address raw-address` of each served connection, and the reasons of refusals. */
   readonly told: string[]
 }
 
-/** A listener that writes down who came. */
+/** A listener that records its connections. */
 async function serve(options: Partial<ListenOptions>): Promise<Rig> {
   const told: string[] = []
   const note = ({ remoteAddress, rawAddress }: Peer) => told.push(`${remoteAddress} ${rawAddress}`)
@@ -75,7 +75,7 @@ test('a PROXY header and the request byte by byte', async () => {
   expect(told).toEqual(['192.0.2.7 127.0.0.1'])
 })
 
-test('a request that ends the direction of its client at once', async () => {
+test('a client that ends its direction right after its request', async () => {
   const { listener } = await serve({ proxyHeader: OPTIONAL })
   for (const header of ['', HEADER]) {
     const client = await connect(listener)
@@ -87,7 +87,7 @@ test('a request that ends the direction of its client at once', async () => {
 test.each([
   ['no header', GET, 'proxy-header-missing'],
   ['a malformed one', 'PROXY nonsense\r\n', 'proxy-header-malformed'],
-])('%s where one is required: not a byte', async (_, text, why) => {
+])('%s where one is required: no byte is sent', async (_, text, why) => {
   const { listener, told } = await serve({ proxyHeader: STRICT })
   const client = await connect(listener)
   client.send(text)
@@ -96,7 +96,7 @@ test.each([
   expect(listener.connections).toBe(0)
 })
 
-test('who connects and leaves is not worth a word', async () => {
+test('a client that connects and leaves is not reported', async () => {
   const { listener, told } = await serve({ proxyHeader: STRICT })
   const client = await connect(listener)
   client.socket.end()
@@ -104,7 +104,7 @@ test('who connects and leaves is not worth a word', async () => {
   expect(told).toEqual([])
 })
 
-test('who says nothing for 5 s: refused where a header is required, else served', async () => {
+test('a client that sends nothing for 5 s is refused if a header is required, else served', async () => {
   let ahead = 0
   const { monotonic } = clock
   vi.spyOn(clock, 'monotonic').mockImplementation(() => monotonic() + ahead)
@@ -127,7 +127,7 @@ test('who says nothing for 5 s: refused where a header is required, else served'
   expect(patient.told).toEqual(['127.0.0.1 127.0.0.1'])
 })
 
-test('admission sees the announced address', async () => {
+test('admission uses the announced address', async () => {
   const { listener, told } = await serve({
     proxyHeader: OPTIONAL,
     admit: ({ remoteAddress }) => remoteAddress === '192.0.2.7',
@@ -148,7 +148,7 @@ const TERMINATED: TlsChoice = {
   carries: 'http',
 }
 
-test('a PROXY header stands before TLS', async () => {
+test('a PROXY header precedes TLS', async () => {
   const { listener, told } = await serve({ proxyHeader: STRICT, traffic: { choose: () => TERMINATED } })
   const { socket } = await connect(listener)
   socket.removeAllListeners('data')
@@ -161,7 +161,7 @@ test('a PROXY header stands before TLS', async () => {
   expect(told).toEqual(['192.0.2.7 127.0.0.1'])
 })
 
-test('draining gives up whoever has not arrived', async () => {
+test('draining closes connections before the end of their PROXY header or handshake', async () => {
   for (const options of [{ proxyHeader: STRICT }, { traffic: { choose: () => TERMINATED } }]) {
     const { listener } = await serve(options)
     const client = await connect(listener)
@@ -173,7 +173,7 @@ test('draining gives up whoever has not arrived', async () => {
 
 // Relayed bytes.
 
-/** Keeps connections and what became of them. */
+/** Records connections and how they ended. */
 class Relay implements RelayHandler {
   readonly upstream = new FakeUpstream()
   readonly closings: string[] = []
@@ -193,7 +193,7 @@ class Relay implements RelayHandler {
   }
 }
 
-test('plain bytes go both ways, and the directions end by themselves', async () => {
+test('plain bytes are relayed both ways, and each direction ends separately', async () => {
   const relay = new Relay()
   const { listener } = await serve({ traffic: 'bytes', relay })
   const client = await connect(listener)
@@ -208,7 +208,7 @@ test('plain bytes go both ways, and the directions end by themselves', async () 
   expect(relay.closings).toEqual(['9 6 in order'])
 })
 
-test('TLS that ends here and carries bytes', async () => {
+test('terminated TLS that carries bytes', async () => {
   const relay = new Relay()
   const traffic = { choose: () => ({ ...TERMINATED, alpnProtocols: [], carries: 'bytes' }) as const }
   const { listener } = await serve({ traffic, relay })
@@ -224,7 +224,7 @@ test('TLS that ends here and carries bytes', async () => {
   expect(answer.toString()).toBe('answer')
 })
 
-test('TLS that is passed through arrives as it was sent', async () => {
+test('TLS that is passed through is unchanged', async () => {
   const relay = new Relay()
   const { listener } = await serve({ traffic: { choose: () => 'passthrough' }, relay })
   const socket = tls.connect({ port: listener.port, host: '127.0.0.1', servername: 'server.test' })
@@ -236,7 +236,7 @@ test('TLS that is passed through arrives as it was sent', async () => {
   expect(relay.upstream.request.text).toContain('server.test')
 })
 
-test('a server name that nothing is there for is told so', async () => {
+test('an unknown server name is refused with an alert', async () => {
   const { listener, told } = await serve({ traffic: { choose: () => undefined } })
   const socket = tls.connect({ port: listener.port, host: '127.0.0.1', servername: 'other.test' })
   const [error] = (await once(socket, 'error')) as [NodeJS.ErrnoException]
@@ -268,7 +268,7 @@ test.each([
   ['plain', {}],
   ['under TLS', { traffic: { choose: () => TERMINATED } }],
   ['behind a PROXY header that is optional', { proxyHeader: OPTIONAL }],
-])('HTTP/2 is handed to who serves it: %s', async (_, options: Partial<ListenOptions>) => {
+])('HTTP/2 is passed to its handler: %s', async (_, options: Partial<ListenOptions>) => {
   const { listener } = await serve(options)
   expect(await askHttp2(listener.port, options.traffic !== undefined)).toBe('ok')
   const client = options.traffic === undefined ? await connect(listener) : undefined
@@ -289,14 +289,14 @@ test('the preface of HTTP/2 byte by byte', async () => {
   await client.until((text) => text.includes('\x04\x01\0\0\0\0'))
 })
 
-test('HTTP/2 behind a request of HTTP/1 is a version that is not known', async () => {
+test('HTTP/2 after an HTTP/1 request is an unknown version', async () => {
   const { listener } = await serve({})
   const client = await connect(listener)
   client.send('GET / HTTP/1.1\r\nHost: x\r\n\r\nPRI * HTTP/2.0\r\n\r\nSM\r\n\r\n')
   expect(await client.untilEnd()).toContain('505')
 })
 
-test('a plain socket is closed by a half-open client without harm', async () => {
+test('a client that resets its connection before the first byte', async () => {
   const { listener } = await serve({ proxyHeader: OPTIONAL })
   const socket = net.connect(listener.port, '127.0.0.1')
   await once(socket, 'connect')

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { CERTIFICATES } from '../testing/certificates.ts'
 import { certificateOf } from './client-certificate.ts'
 
-test('what a certificate says', () => {
+test('the names in a certificate', () => {
   const said = certificateOf(new X509Certificate(CERTIFICATES.mesh.cert))
   expect(said?.pem.trim()).toBe(CERTIFICATES.mesh.cert.trim())
   expect(said?.subject).toBe('emailAddress=cart@shop.test,CN=cart,OU=web,OU=carts,O=Shop\\, Best \\+ Co,C=DE')
@@ -21,7 +21,7 @@ test('what a certificate says', () => {
   expect(said?.uris).toEqual(['spiffe://shop.test/ns/carts/sa/cart', 'https://shop.test/a,b'])
 })
 
-test('one without alternative names', () => {
+test('a certificate without alternative names', () => {
   const said = certificateOf(new X509Certificate(CERTIFICATES.client.cert))
   expect([said?.subject, said?.subjectCn, said?.subjectAltNames, said?.uris]).toEqual([
     'CN=client.test',

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { findClientHello } from './client-hello.ts'
 
-/** What a real client says first. */
+/** The first bytes of a real client. */
 function helloOf(options: tls.ConnectionOptions): Promise<Buffer> {
   return new Promise((resolve) => {
     const server = net.createServer((socket) => {
@@ -26,17 +26,17 @@ const real = await helloOf({ servername: 'Shop.Example', ALPNProtocols: ['h2', '
 const FOUND = { usedBytes: 0, hello: { serverName: 'shop.example', alpnProtocols: ['h2', 'http/1.1'] } }
 const NOTHING = { usedBytes: 0, hello: undefined }
 
-test('a real client, in one piece and with something behind it in a record of its own', () => {
+test('a real client, in one piece and followed by another record', () => {
   expect(findClientHello(real)).toEqual(FOUND)
   expect(findClientHello(Buffer.concat([real, Buffer.from([20, 3, 3, 0, 1, 1])]))).toEqual(FOUND)
 })
 
-test('a client that names nothing, with TLS 1.2', async () => {
+test('a TLS 1.2 client without a server name', async () => {
   const hello = await helloOf({ maxVersion: 'TLSv1.2' })
   expect(findClientHello(hello)).toEqual({ usedBytes: 0, hello: { serverName: '', alpnProtocols: [] } })
 })
 
-test('every beginning of it asks for more', () => {
+test('every prefix is incomplete', () => {
   for (let end = 0; end < real.length; end++) expect(findClientHello(real.subarray(0, end)), `${end}`).toBeUndefined()
 })
 
@@ -69,7 +69,7 @@ interface Parts {
   behind?: number[]
 }
 
-/** A whole hello by hand. */
+/** A complete ClientHello, assembled from its parts. */
 function helloWith({ extensions, suites = [0x13, 0x01], compressions = [0], behind = [] }: Parts): Buffer {
   const body = Buffer.concat([
     Buffer.from([3, 3]),
@@ -118,8 +118,8 @@ test.each<[string, Buffer]>([
   ['a record that is too long', Buffer.from([22, 3, 1, 0x40, 1])],
   ['another message', Buffer.from([22, 3, 1, 0, 4, 2, 0, 0, 0])],
   ['a message that is too long', Buffer.from([22, 3, 1, 0, 4, 1, 1, 0, 1])],
-  ['bytes behind the message in its record', helloWithTail()],
-  ['bytes behind the extensions', helloWith({ extensions: Buffer.alloc(0), behind: [0] })],
+  ['bytes after the message in its record', helloWithTail()],
+  ['bytes after the extensions', helloWith({ extensions: Buffer.alloc(0), behind: [0] })],
   ['no suites', helloWith({ suites: [] })],
   ['half a suite', helloWith({ suites: [1] })],
   ['no compression', helloWith({ compressions: [] })],
@@ -132,11 +132,8 @@ test.each<[string, Buffer]>([
   ['an empty protocol', helloWith({ extensions: alpn('') })],
   ['no protocols', helloWith({ extensions: alpn() })],
   ['two lists of protocols', helloWith({ extensions: Buffer.concat([alpn('a'), alpn('b')]) })],
-  ['an extension that is cut', helloWith({ extensions: serverName('abc').subarray(0, -1) })],
-  [
-    'more records than a hello needs',
-    inRecords(helloWith({ extensions: alpn('a'.repeat(60)) }), 1).subarray(0, 65 * 6),
-  ],
+  ['a truncated extension', helloWith({ extensions: serverName('abc').subarray(0, -1) })],
+  ['too many records', inRecords(helloWith({ extensions: alpn('a'.repeat(60)) }), 1).subarray(0, 65 * 6)],
   ['without end', Buffer.concat(new Array(140_000 / 7).fill(Buffer.from([22, 3, 1, 0, 2, 1, 0])))],
 ])('no ClientHello: %s', (_, bytes) => {
   expect(findClientHello(bytes)).toEqual(NOTHING)
@@ -148,7 +145,7 @@ function helloWithTail(): Buffer {
   return hello
 }
 
-/** Some bytes of a good beginning are replaced. */
+/** A valid beginning with some bytes replaced. */
 const damaged = fc
   .tuple(fc.constant(real), fc.array(fc.tuple(fc.nat(), fc.integer({ min: 0, max: 255 })), { maxLength: 4 }))
   .map(([good, changes]) => {
@@ -157,7 +154,7 @@ const damaged = fc
     return bytes
   })
 
-test('whatever comes is found to be something or asks for more, and more bytes do not change what was found', () => {
+test('any input is decided or incomplete, and more bytes do not change a decision', () => {
   fc.assert(
     fc.property(
       fc.oneof(

@@ -23,7 +23,7 @@ async function serve(options: Partial<ListenOptions> = {}): Promise<Listener> {
 
 const GET = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n'
 
-test('tells the handler who is there', async () => {
+test('the handler gets the peer', async () => {
   const handler = new RecordingHandler(({ peer, ...stream }) => stream)
   let told = ''
   handler.onRequest = (stream) => {
@@ -39,14 +39,14 @@ test('tells the handler who is there', async () => {
   expect(told).toBe(JSON.stringify(['127.0.0.1', client.socket.localPort, '127.0.0.1', port, false, null]))
 })
 
-test('a port in use is a typed error', async () => {
+test('a port in use is reported by its error code', async () => {
   const { port } = await serve()
   const error = await serve({ port }).catch((error: ListenError) => error)
   expect(error).toMatchObject({ name: 'ListenError', code: 'address-in-use', host: '127.0.0.1', port })
   expect((error as ListenError).message).toBe(`cannot listen on 127.0.0.1:${port}: address in use`)
 })
 
-test('an address of another machine is a typed error', async () => {
+test('an address of another machine is reported by its error code', async () => {
   await expect(serve({ host: '192.0.2.1' })).rejects.toMatchObject({ code: 'address-not-available' })
 })
 
@@ -66,7 +66,7 @@ test('connections are counted while they are open', async () => {
   while (listener.connections > 0) await new Promise((resolve) => setTimeout(resolve, 5))
 })
 
-test('closing twice is closing once', async () => {
+test('closing twice has no further effect', async () => {
   const listener = await serve()
   const client = await RawClient.connect(listener.port)
   while (listener.connections === 0) await new Promise((resolve) => setTimeout(resolve, 5))
@@ -110,7 +110,7 @@ test('TLS: a server name with a certificate is served', async () => {
   expect(told).toEqual([true, 'server.test', '127.0.0.1'])
 })
 
-test('TLS: HTTP/2 is spoken with clients that agreed on it only', async () => {
+test('TLS: HTTP/2 is used only with clients that negotiated it', async () => {
   const handler = new RecordingHandler((stream) => answerWith(stream, 'x'))
   const { port } = await serve({ handler, traffic: CONTEXTS })
   const client = new RawClient(await connectTls(port, 'server.test'))
@@ -134,7 +134,7 @@ test('TLS: plain text is refused', async () => {
 
 verifies(
   ['frontend.tcp.keepalive/time', 'frontend.tcp.keepalive/interval', 'frontend.tcp.keepalive/retries'],
-  'keepalive is set on accepted sockets as it is configured, and not without',
+  'keepalive is set on accepted sockets only as configured',
   async () => {
     const set = vi.spyOn(net.Socket.prototype, 'setKeepAlive')
     const listener = await serve()

@@ -16,6 +16,6 @@ test.each([
   expect([peer.remoteAddress, peer.rawAddress, peer.localAddress]).toEqual([known, known, known])
 })
 
-test('a connection that has gone has no peer', () => {
+test('a closed connection has no peer', () => {
   expect(peerOf(socket(undefined))).toBe(undefined)
 })

@@ -25,7 +25,7 @@ const IPV6 = [
 const MAPPED = [...new Array(10).fill(0), 255, 255, 192, 0, 2, 7, ...IPV6.slice(16)]
 const SSL = [1, 0, 0, 0, 0, ...tlv(0x21, Buffer.from('TLSv1.3')), ...tlv(0x22, Buffer.from('cart'))]
 
-/** A header whose checksum is right, but for `offBy`. */
+/** A header with a valid checksum, plus `offBy`. */
 function withChecksum(offBy = 0): Buffer {
   const header = v2(0x21, 0x11, IPV4, tlv(0x03, [0, 0, 0, 0]), tlv(0x04, [0, 0]))
   const at = header.length - 5 - 4
@@ -60,16 +60,16 @@ const VALID: Row[] = [
   ['V2, unspecified', v2(0x21, 0x00), 'unchanged'],
   ['V2, unspecified with TLVs', v2(0x21, 0x00, tlv(0x05, [1, 2])), 'unchanged'],
   ['V2, LOCAL', v2(0x20, 0x00), 'unchanged'],
-  ['V2, LOCAL with addresses that do not count', v2(0x20, 0x11, IPV4), 'unchanged'],
-  ['V2, LOCAL with rubbish', v2(0x20, 0xff, [1, 2, 3]), 'unchanged'],
+  ['V2, LOCAL with addresses, which are ignored', v2(0x20, 0x11, IPV4), 'unchanged'],
+  ['V2, LOCAL with an invalid family', v2(0x20, 0xff, [1, 2, 3]), 'unchanged'],
   [
     'V2, TLVs',
     v2(0x21, 0x11, IPV4, tlv(0x01, Buffer.from('h2')), tlv(0xee, []), tlv(0x04, new Array(9).fill(0))),
     '192.0.2.7 4711',
   ],
-  ['V2, TLS facts', v2(0x21, 0x11, IPV4, tlv(0x20, SSL)), '192.0.2.7 4711'],
+  ['V2, a TLS TLV', v2(0x21, 0x11, IPV4, tlv(0x20, SSL)), '192.0.2.7 4711'],
   ['V2, a checksum', withChecksum(), '192.0.2.7 4711'],
-  ['V2, as long as can be', v2(0x21, 0x11, IPV4, tlv(0x04, new Array(65_535 - 12 - 3).fill(0))), '192.0.2.7 4711'],
+  ['V2, of maximum length', v2(0x21, 0x11, IPV4, tlv(0x04, new Array(65_535 - 12 - 3).fill(0))), '192.0.2.7 4711'],
 ]
 
 function bytesOf(header: Buffer | string): Buffer {
@@ -104,28 +104,28 @@ test.each<[string, Buffer | string]>([
   ['V1, addresses of another family', 'PROXY TCP4 2001:db8::7 2001:db8::1 4711 443\r\n'],
   ['V1, one address of another family', 'PROXY TCP6 2001:db8::7 192.0.2.7 4711 443\r\n'],
   ['V1, a zone', 'PROXY TCP6 fe80::1%eth0 ::1 4711 443\r\n'],
-  ['V1, a number that is no address', 'PROXY TCP4 1 198.51.100.1 4711 443\r\n'],
+  ['V1, a number instead of an address', 'PROXY TCP4 1 198.51.100.1 4711 443\r\n'],
   ['V1, a leading zero', 'PROXY TCP4 192.0.2.7 198.51.100.1 04711 443\r\n'],
   ['V1, a port that is too large', 'PROXY TCP4 192.0.2.7 198.51.100.1 65536 443\r\n'],
   ['V1, a destination port that is too large', 'PROXY TCP4 192.0.2.7 198.51.100.1 443 99999\r\n'],
   ['V1, two blanks', 'PROXY TCP4  192.0.2.7 198.51.100.1 4711 443\r\n'],
   ['V1, a blank at the end', 'PROXY TCP4 192.0.2.7 198.51.100.1 4711 443 \r\n'],
-  ['V1, a line feed alone', `PROXY TCP4 192.0.2.7 198.51.100.1 4711 443\n${'x'.repeat(80)}`],
+  ['V1, a line feed without carriage return', `PROXY TCP4 192.0.2.7 198.51.100.1 4711 443\n${'x'.repeat(80)}`],
   ['V1, too long', `PROXY UNKNOWN ${'x'.repeat(92)}\r\n`],
-  ['V1, without end', `PROXY UNKNOWN ${'x'.repeat(200)}`],
+  ['V1, unterminated', `PROXY UNKNOWN ${'x'.repeat(200)}`],
   ['V1, UNKNOWNS', 'PROXY UNKNOWNS\r\n'],
   ['an HTTP request with that method', 'PROXY / HTTP/1.1\r\nHost: x\r\n\r\n'],
   ['V2, version 1', v2(0x11, 0x11, IPV4)],
   ['V2, an unknown command', v2(0x22, 0x11, IPV4)],
   ['V2, an unknown family', v2(0x21, 0x41, new Array(300).fill(0))],
   ['V2, an unknown transport', v2(0x21, 0x13, IPV4)],
-  ['V2, addresses that are cut', v2(0x21, 0x11, IPV4.slice(1))],
-  ['V2, IPv6 in the space of IPv4', v2(0x21, 0x21, IPV4)],
-  ['V2, a TLV that is cut', v2(0x21, 0x11, IPV4, tlv(0x04, [1, 2]).subarray(0, -1))],
+  ['V2, truncated addresses', v2(0x21, 0x11, IPV4.slice(1))],
+  ['V2, IPv6 with the length of IPv4', v2(0x21, 0x21, IPV4)],
+  ['V2, a truncated TLV', v2(0x21, 0x11, IPV4, tlv(0x04, [1, 2]).subarray(0, -1))],
   ['V2, a TLV without length', v2(0x21, 0x11, IPV4, [4, 0])],
-  ['V2, bytes behind the TLVs', v2(0x21, 0x11, IPV4, tlv(0x04, []), [0])],
-  ['V2, TLS facts that are cut', v2(0x21, 0x11, IPV4, tlv(0x20, SSL.slice(0, -1)))],
-  ['V2, TLS facts without result', v2(0x21, 0x11, IPV4, tlv(0x20, [1, 0, 0]))],
+  ['V2, bytes after the TLVs', v2(0x21, 0x11, IPV4, tlv(0x04, []), [0])],
+  ['V2, a truncated TLS TLV', v2(0x21, 0x11, IPV4, tlv(0x20, SSL.slice(0, -1)))],
+  ['V2, a TLS TLV without result', v2(0x21, 0x11, IPV4, tlv(0x20, [1, 0, 0]))],
   ['V2, a wrong checksum', withChecksum(1)],
   ['V2, a short checksum', v2(0x21, 0x11, IPV4, tlv(0x03, [0, 0]))],
   ['V2, two checksums', v2(0x21, 0x11, IPV4, tlv(0x03, [0, 0, 0, 0]), tlv(0x03, [0, 0, 0, 0]))],
@@ -143,12 +143,12 @@ const V1 = Buffer.from('PROXY UNKNOWN\r\n')
 const V2 = v2(0x20, 0)
 
 test.each<[string, 'V1' | 'V2' | 'All', Buffer, string]>([
-  ['V1 where V1 is taken', 'V1', V1, 'unchanged'],
-  ['V2 where V1 is taken', 'V1', V2, 'proxy-header-version'],
-  ['V1 where V2 is taken', 'V2', V1, 'proxy-header-version'],
-  ['V2 where V2 is taken', 'V2', V2, 'unchanged'],
-  ['V1 where all are taken', 'All', V1, 'unchanged'],
-  ['V2 where all are taken', 'All', V2, 'unchanged'],
+  ['V1 where V1 is accepted', 'V1', V1, 'unchanged'],
+  ['V2 where V1 is accepted', 'V1', V2, 'proxy-header-version'],
+  ['V1 where V2 is accepted', 'V2', V1, 'proxy-header-version'],
+  ['V2 where V2 is accepted', 'V2', V2, 'unchanged'],
+  ['V1 where all are accepted', 'All', V1, 'unchanged'],
+  ['V2 where all are accepted', 'All', V2, 'unchanged'],
 ])('%s', (_, version, header, expected) => {
   for (const required of [true, false]) {
     const found = findProxyHeader(header, { version, required })
@@ -172,7 +172,7 @@ test.each([
   expect(findProxyHeader(bytes, STRICT)?.kind).toBe(partly ? undefined : 'refused')
 })
 
-/** Some bytes of a good beginning are replaced. */
+/** A valid beginning with some bytes replaced. */
 const damaged = fc
   .tuple(
     fc.constantFrom(...VALID.filter(([, header]) => header.length < 1000).map(([, header]) => bytesOf(header))),
@@ -184,7 +184,7 @@ const damaged = fc
     return bytes
   })
 
-test('whatever comes is found to be something or asks for more, and more bytes do not change what was found', () => {
+test('any input is decided or incomplete, and more bytes do not change a decision', () => {
   fc.assert(
     fc.property(
       fc.oneof(

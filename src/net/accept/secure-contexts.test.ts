@@ -30,7 +30,7 @@ const IDENTITY: TlsIdentity = { certificates: [SECRET], parameters: PARAMETERS, 
 
 type Wanted = Partial<Pick<TlsTermination, 'alpnProtocols' | 'clientCertificate'>>
 
-/** A listener of a worker whose contexts are `contexts`. */
+/** A listener with these contexts. */
 async function serve(
   contexts: SecureContexts,
   identity: Partial<TlsIdentity>,
@@ -70,7 +70,7 @@ interface Met {
   readonly answer: string
 }
 
-/** One request of a real client on a connection of its own. Rejects with the code of what went wrong. */
+/** One request of a real client on a separate connection. Rejects with the code of the error. */
 function meet(port: number, options: tls.ConnectionOptions = {}): Promise<Met> {
   return new Promise((resolve, reject) => {
     const socket = tls.connect({ port, host: '127.0.0.1', servername: 'server.test', ca: CERTIFICATES.ca, ...options })
@@ -126,7 +126,7 @@ test.each([
   [['TLS_CHACHA20_POLY1305_SHA256', 'TLS_AES_256_GCM_SHA384'], {}],
   [['ECDHE-ECDSA-AES128-GCM-SHA256', 'ECDHE-ECDSA-AES256-GCM-SHA384'], TLS12],
   [['ECDHE-ECDSA-CHACHA20-POLY1305', 'ECDHE-ECDSA-AES128-GCM-SHA256'], TLS12],
-])('the first of %j is taken, whatever the client likes best', async (suites, options) => {
+])('the first of %j is selected, whatever the client prefers', async (suites, options) => {
   const version = options === TLS12 ? 'TLSv1.2' : 'TLSv1.3'
   const parameters = { ...PARAMETERS, ciphers: suites.join(':'), minVersion: version, maxVersion: version } as const
   const { port } = await serve(createContexts(), { parameters })
@@ -142,7 +142,7 @@ test.each([
   ['X25519/P-384', 'X25519', 'P-384:X25519'],
   ['X25519/X25519MLKEM768', 'X25519', 'X25519MLKEM768:X25519'],
   ['P-256', 'prime256v1', 'X25519:P-256'],
-])('of the groups %s, %s is taken', async (groups, taken, offered) => {
+])('of the groups %s, %s is selected', async (groups, taken, offered) => {
   const { port } = await serve(createContexts(), { parameters: { ...PARAMETERS, groups } })
   expect((await meet(port, { ecdhCurve: offered })).group).toBe(taken)
 })
@@ -152,7 +152,7 @@ test('a client without a common group is refused', async () => {
   await expect(meet(port, { ecdhCurve: 'X25519' })).rejects.toThrow('ERR_SSL_')
 })
 
-test('ALPN: the first common one of the list; none in common is refused; no offer is fine', async () => {
+test('ALPN: the first common protocol of the list; no common one is refused; no offer is accepted', async () => {
   const { port, told } = await serve(createContexts(), {}, { alpnProtocols: ['b', 'a', 'http/1.1'] })
   expect((await meet(port, { ALPNProtocols: ['a', 'b'] })).alpn).toBe('b')
   expect((await meet(port)).alpn).toBe(false)
@@ -176,7 +176,7 @@ test('a handshake that takes too long', async () => {
 test.each([
   ['TLS 1.3', {}],
   ['TLS 1.2', TLS12],
-])('%s: a session that one worker began is resumed by another', async (_, options) => {
+])('%s: a session of one worker is resumed by another', async (_, options) => {
   const keys = randomBytes(48)
   const first = await serve(createContexts(keys), {})
   const second = await serve(createContexts(keys), {})
@@ -187,7 +187,7 @@ test.each([
   expect((await meet(stranger.port, { ...options, session })).resumed).toBe(false)
 })
 
-test('new ticket keys end old sessions, not the service', async () => {
+test('new ticket keys invalidate old sessions, and new handshakes work', async () => {
   const contexts = createContexts()
   const { port } = await serve(contexts, {})
   const { session } = await meet(port)
@@ -197,7 +197,7 @@ test('new ticket keys end old sessions, not the service', async () => {
   expect((await meet(port, { session: next.session })).resumed).toBe(true)
 })
 
-test('a session of one listener is none at another', async () => {
+test('a session of one listener is not resumed at another', async () => {
   const { port } = await serve(createContexts(), {})
   const { session } = await meet(port, { servername: 'server.test' })
   expect((await meet(port, { session, servername: 'a.wild.test' })).resumed).toBe(false)
@@ -212,7 +212,7 @@ const TRUSTED: Partial<TlsIdentity> = { clientAuthorities: CERTIFICATES.ca }
 test.each([
   ['TLS 1.3', {}],
   ['TLS 1.2', TLS12],
-])('%s: who shows a valid certificate is let in, also with a resumed session', async (_, options) => {
+])('%s: a client with a valid certificate is accepted, also with a resumed session', async (_, options) => {
   const { port, told } = await serve(createContexts(), TRUSTED, VALID)
   const { session } = await meet(port, { ...options, ...CLIENT })
   expect((await meet(port, { ...options, ...CLIENT, session })).resumed).toBe(true)
@@ -222,7 +222,7 @@ test.each([
 test.each([
   ['TLS 1.3', {}],
   ['TLS 1.2', TLS12],
-])('%s: who shows none, or another one, is not', async (_, options) => {
+])('%s: a client without a certificate, or with another one, is refused', async (_, options) => {
   const { port, told } = await serve(createContexts(), TRUSTED, VALID)
   await expect(meet(port, options)).rejects.toThrow()
   const other = await serve(createContexts(), { clientAuthorities: CERTIFICATES.server.cert }, VALID)
@@ -230,7 +230,7 @@ test.each([
   expect([...told, ...other.told]).toEqual(['handshake-failed', 'client-certificate-invalid'])
 })
 
-test('a session that began without a certificate does not get in where one is asked for', async () => {
+test('a session without a client certificate is not resumed where one is required', async () => {
   const contexts = createContexts()
   const open = await serve(contexts, {})
   const { session } = await meet(open.port)
@@ -240,7 +240,7 @@ test('a session that began without a certificate does not get in where one is as
   expect(closed.told).toEqual(['handshake-failed', 'CN=client.test'])
 })
 
-test('nor one that began where everybody was let in, under the same authorities', async () => {
+test('nor is one from a listener with the same authorities that accepts clients without a certificate', async () => {
   const contexts = createContexts()
   const before = await serve(contexts, TRUSTED, { clientCertificate: 'any' })
   const { session } = await meet(before.port)
@@ -266,14 +266,14 @@ test('a session with a certificate of an authority that is not trusted any more 
   expect(after.told).toEqual(['client-certificate-invalid'])
 })
 
-test('authorities that are none vouch for nobody', async () => {
+test('with invalid authorities no client certificate is valid', async () => {
   const clientAuthorities = '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n'
   const { port, told } = await serve(createContexts(), { clientAuthorities }, VALID)
   await expect(meet(port, CLIENT)).rejects.toThrow()
   expect(told).toEqual(['client-certificate-invalid'])
 })
 
-test('where all are let in, only a valid certificate is believed', async () => {
+test('where all clients are accepted, only a valid certificate identifies one', async () => {
   const any: Wanted = { clientCertificate: 'any' }
   const { port, told } = await serve(createContexts(), TRUSTED, any)
   await meet(port)
@@ -284,9 +284,9 @@ test('where all are let in, only a valid certificate is believed', async () => {
   expect([...told, ...other.told]).toEqual(['nobody', 'CN=client.test', 'nobody', 'nobody'])
 })
 
-// What the context is made of.
+// Creation of contexts.
 
-test('a context is made once, and again when something in it changes', () => {
+test('a context is created once, and again when its settings change', () => {
   const contexts = createContexts()
   const first = contexts.of('a', IDENTITY)
   expect(contexts.of('a', { ...IDENTITY })).toBe(first)
@@ -301,21 +301,21 @@ test.each<[string, Partial<TlsIdentity>]>([
   ['no certificate', { certificates: [] }],
   ['no key', { certificates: [{ data: { 'tls.crt': CERTIFICATES.server.cert } }] }],
   [
-    'the key of another',
+    'the key of another certificate',
     { certificates: [{ data: { 'tls.crt': CERTIFICATES.server.cert, 'tls.key': CERTIFICATES.client.key } }] },
   ],
-])('nothing to show: %s', (_, identity) => {
+])('no usable certificate: %s', (_, identity) => {
   expect(createContexts().of('a', { ...IDENTITY, ...identity })).toBeUndefined()
 })
 
-test('an unusable pair beside a usable one, and the first of two of a kind', async () => {
+test('an unusable pair beside a usable one, and the first of two of one type', async () => {
   const broken = { data: { 'tls.crt': CERTIFICATES.server.cert, 'tls.key': CERTIFICATES.client.key } }
   const other = { data: { 'tls.crt': CERTIFICATES.client.cert, 'tls.key': CERTIFICATES.client.key } }
   const { port } = await serve(createContexts(), { certificates: [broken, SECRET, other] })
   expect((await meet(port)).answer).toContain('200 OK')
 })
 
-test('RSA and ECDSA beside each other: whichever the client can check', async () => {
+test('RSA and ECDSA together: the one that the client supports', async () => {
   const rsa = { data: { 'tls.crt': CERTIFICATES.serverRsa.cert, 'tls.key': CERTIFICATES.serverRsa.key } }
   const { port } = await serve(createContexts(), { certificates: [SECRET, rsa] })
   const shown = async (sigalgs: string) => (await meet(port, { sigalgs, rejectUnauthorized: false })).answer

@@ -25,7 +25,7 @@ const TERMINATED = {
 
 const PROXY_HEADER = 'PROXY TCP4 192.0.2.7 127.0.0.1 1 2\r\n'
 
-/** Keeps connections, and how they ended. */
+/** Records connections and how they ended. */
 class Relay implements RelayHandler {
   readonly closings: string[] = []
 
@@ -38,7 +38,7 @@ class Relay implements RelayHandler {
   }
 }
 
-/** What a client does on a connection of each kind before it misbehaves. */
+/** The actions of a client on a connection of each kind before it misbehaves. */
 interface Way {
   readonly alpn: string
   readonly options?: Partial<ListenOptions>
@@ -86,7 +86,7 @@ interface Connected {
   readonly client: tls.TLSSocket
 }
 
-/** A client with TLS 1.2, which has renegotiation, whose first bytes have been answered or taken. */
+/** A client with TLS 1.2, which has renegotiation, after its first bytes were answered or read. */
 async function connect(
   { alpn, options, header, onRequest, asks }: Way,
   version: tls.SecureVersion,
@@ -123,7 +123,7 @@ async function untilEmpty(listener: Listener): Promise<void> {
 const VERSIONS = ['TLSv1.2', 'TLSv1.3'] as const
 
 test.each(Object.keys(WAYS).flatMap((way) => VERSIONS.map((version) => [way, version] as const)))(
-  '%s over %s: a record that cannot be read ends the connection',
+  '%s over %s: an invalid record ends the connection',
   async (way, version) => {
     const { listener, tap } = await connect(WAYS[way]!, version)
     expect(listener.connections).toBe(1)
@@ -133,7 +133,7 @@ test.each(Object.keys(WAYS).flatMap((way) => VERSIONS.map((version) => [way, ver
   },
 )
 
-test.each(Object.keys(WAYS))('%s: a client that renegotiates is cut off', async (way) => {
+test.each(Object.keys(WAYS))('%s: a client that renegotiates is disconnected', async (way) => {
   const { listener, tap, client } = await connect(WAYS[way]!, 'TLSv1.2')
   let renegotiated = false
   client.renegotiate({}, (error) => {

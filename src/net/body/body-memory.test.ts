@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { BodyClaim, BodyMemory } from './body-memory.ts'
 
-test('requests share a memory; what one gives back another takes', () => {
+test('requests share memory: another request can take what one releases', () => {
   const memory = new BodyMemory(10)
   const [one, other] = [new BodyClaim(memory), new BodyClaim(memory)]
   expect([one.take(6), other.take(5), other.take(4), one.take(1)]).toEqual([true, false, true, false])
@@ -12,7 +12,7 @@ test('requests share a memory; what one gives back another takes', () => {
   expect([memory.heldBytes, other.take(4)]).toEqual([6, true])
 })
 
-test('what is on its way already may be too much', () => {
+test('bytes that have already arrived may exceed the memory', () => {
   const memory = new BodyMemory(10)
   const claim = new BodyClaim(memory)
   claim.takeAnyway(12)
@@ -26,7 +26,7 @@ test.each<[what: string, late: (claim: BodyClaim) => void]>([
   ['given back late', (claim) => claim.give(4)],
   ['taken late', (claim) => claim.take(4)],
   ['taken late, room or not', (claim) => claim.takeAnyway(4)],
-])('at the end everything is given back, once: %s', (_, late) => {
+])('at the end everything is released, once: %s', (_, late) => {
   const memory = new BodyMemory(10)
   const [claim, other] = [new BodyClaim(memory), new BodyClaim(memory)]
   claim.take(4)
@@ -36,7 +36,7 @@ test.each<[what: string, late: (claim: BodyClaim) => void]>([
   expect(memory.heldBytes).toBe(5)
 })
 
-/** A memory of 10 bytes with a clock, and bodies that note when they give way. */
+/** A memory of 10 bytes with a clock, and bodies that record when they give way. */
 function crowded() {
   let nowMs = 0
   const gone: string[] = []
@@ -56,7 +56,7 @@ function crowded() {
   return { memory, gone, coming, pass: (ms: number) => (nowMs += ms) }
 }
 
-test('whoever took longest gives way, the taker itself among them', () => {
+test('the body that has taken longest gives way, possibly the one that asks', () => {
   const { gone, coming, pass } = crowded()
   const [first, second] = [coming('first', 4), coming('second', 6)]
   pass(10_000)
@@ -68,7 +68,7 @@ test.each<[what: string, end: (claim: BodyClaim) => void]>([
   ['complete', (claim) => claim.complete()],
   ['released', (claim) => claim.release()],
   ['followed by another', (claim) => claim.expect({ giveWay: () => {} })],
-])('a body that is %s need not give way any more', (_, end) => {
+])('a body that is %s no longer gives way', (_, end) => {
   const { gone, coming, pass } = crowded()
   end(coming('first', 8).claim)
   pass(10_000)
@@ -77,7 +77,7 @@ test.each<[what: string, end: (claim: BodyClaim) => void]>([
   expect(gone).toEqual([])
 })
 
-test('a request that is over makes no room and expects nothing', () => {
+test('a completed request releases nothing and expects nothing', () => {
   const { gone, coming, pass } = crowded()
   coming('first', 8)
   const { claim, body } = coming('over', 1)

@@ -9,7 +9,7 @@ import { FixedBody } from './fixed-body.ts'
 
 type Result = Collected | PartialBody | undefined
 
-/** What comes of a body at once, told once. */
+/** The result of collecting a body that arrives at once; reported once. */
 function collect(gather: typeof collectStart, source: BodySource, limits: Parameters<typeof collectBody>[1]): Result {
   let result: Result
   gather(source, limits, (one) => {
@@ -24,7 +24,7 @@ function textOf(result: Result): string | undefined {
   return result instanceof PartialBody ? `${result.prefix}...` : result.bytes.toString()
 }
 
-/** A body of unknown length that comes in these parts, in memory that changes afterwards. */
+/** A body of unknown length that arrives in these parts, in memory that changes afterwards. */
 function inParts(parts: readonly string[], end: 'end' | 'reset'): BodySource {
   let left = [...parts]
   const give = (sink: BodySink) => {
@@ -68,12 +68,12 @@ test.each<[parts: string[], maxBytes: number, memoryBytes: number, end: 'end' | 
   },
 )
 
-test('an announced length that is too large is not read at all', () => {
+test('a body with a too large announced length is not read', () => {
   expect(collect(collectBody, new FixedBody('hello'), roomFor(4))).toBe('too-large')
   expect(textOf(collect(collectBody, new FixedBody('hello'), roomFor(5)))).toBe('hello')
 })
 
-test('what came behind the start is given to the end, also without memory for it', () => {
+test('bytes after the start are passed to the end, also without memory for them', () => {
   const { memory, ...limits } = roomFor(3, 4)
   const body = collect(collectStart, inParts(['abcd', 'efgh', 'ij'], 'end'), limits) as PartialBody
   const sink = new TextSink()
@@ -82,7 +82,7 @@ test('what came behind the start is given to the end, also without memory for it
   expect(memory.heldBytes).toBeGreaterThan(4)
 })
 
-test('fields behind a body come with it', () => {
+test('trailers arrive with the body', () => {
   const trailers = new Head()
   trailers.append('x-sum', '3')
   for (const gather of [collectBody, collectStart]) {
@@ -126,7 +126,7 @@ test('when there is no memory, clients that take long give way to others, the ol
   const next = begin()
   give(next, 'xyz')
   expect([oldest.results, slow.results, next.results, memory.heldBytes]).toEqual([['no-memory'], [], [], 10])
-  // One that has taken long itself gives way as well, and nothing more is kept of it.
+  // A body that has taken long itself gives way as well, and no more of it is kept.
   give(slow, 'abcdefg')
   give(slow, 'h')
   slow.sink.end()

@@ -8,7 +8,7 @@ import { collectBody, collectStart, type PartialBody } from './collect-body.ts'
 import { FilteredBody } from './filtered-body.ts'
 import { ForwardingSink } from './forwarding-sink.ts'
 
-/** Numbers the pieces that pass, so that a filter that is begun again would show. */
+/** Numbers the pieces, so that a restarted filter would be noticed. */
 class Numbering extends ForwardingSink {
   #pieces = 0
 
@@ -35,7 +35,7 @@ test.each(framings)(
   },
 )
 
-test('what is gathered is what the filter lets through', () => {
+test('the collected body is the output of the filter', () => {
   const giver = new Giver(BODY_LENGTH, 2)
   let gathered = ''
   collectBody(new FilteredBody(giver, numbered(true)), roomFor(100), (result) => {
@@ -47,7 +47,7 @@ test('what is gathered is what the filter lets through', () => {
   expect(gathered).toBe('1:a 2:b ')
 })
 
-/** Gives on what it has only at the end, as a filter does that waits for a whole document. */
+/** Emits its output only at the end, like a filter that waits for a whole document. */
 class Holding extends ForwardingSink {
   #text = ''
 
@@ -64,7 +64,7 @@ class Holding extends ForwardingSink {
 test.each<[ends: 'end' | 'reset', expected: unknown[]]>([
   ['end', ['1:a 2:bc ', true, '7', undefined]],
   ['reset', ['1:a 2:bc ', false, undefined, 'reset']],
-])('a receiver that takes over behind the last byte learns of it: %s', (ends, expected) => {
+])('a receiver attached after the last byte gets the end: %s', (ends, expected) => {
   const giver = new Giver(BODY_LENGTH, 3)
   let partial: PartialBody | undefined
   collectStart(new FilteredBody(giver, numbered(true)), roomFor(5), (result) => {
@@ -82,7 +82,7 @@ test.each<[ends: 'end' | 'reset', expected: unknown[]]>([
   expect([client.text, client.ended, client.trailers?.get('x-sum'), client.aborted]).toEqual(expected)
 })
 
-test('what a filter gives on with the end is too much for who gathers it', () => {
+test('output that a filter emits at the end exceeds the limit of the collector', () => {
   const giver = new Giver(BODY_CHUNKED, -1)
   let partial: PartialBody | undefined
   const body = new FilteredBody(giver, { changesLength: true, into: (sink) => new Holding(sink) })
@@ -96,7 +96,7 @@ test('what a filter gives on with the end is too much for who gathers it', () =>
   expect([client.text, client.ended]).toEqual(['abc', true])
 })
 
-test('a receiver that takes over gets the rest through the same filter, and the giver goes on', () => {
+test('a receiver that takes over gets the rest through the same filter, and the source continues', () => {
   const giver = new Giver(BODY_CHUNKED, -1)
   let partial: PartialBody | undefined
   collectStart(new FilteredBody(giver, numbered(true)), roomFor(5), (result) => {

@@ -28,7 +28,7 @@ test.each<[sizes: readonly number[], expected: number, charged: number]>([
   expect([held.length, held.bytes.length, memory.heldBytes]).toEqual([0, 0, 0])
 })
 
-test('without room nothing is added, unless nobody else has it', () => {
+test('without room bytes are added only by appendAnyway', () => {
   const { claim, memory } = roomFor(0, 10)
   const held = new HeldBytes(claim, 100)
   expect([held.append(LETTERS, 0, 8), held.append(LETTERS, 8, 11)]).toEqual([true, false])
@@ -37,7 +37,7 @@ test('without room nothing is added, unless nobody else has it', () => {
   expect([held.bytes.toString(), memory.heldBytes]).toEqual(['abcdefghijk', 16])
 })
 
-test('what was given out stays as it was', () => {
+test('returned bytes do not change', () => {
   const held = new HeldBytes(roomFor(0).claim, 100)
   held.append(LETTERS, 0, 3)
   const before = held.bytes
@@ -45,7 +45,7 @@ test('what was given out stays as it was', () => {
   expect(before.toString()).toBe('abc')
 })
 
-test('more than they may be is not added, where that is asked for', () => {
+test('bytes beyond an optional limit are not added', () => {
   const { claim, memory } = roomFor(0)
   const held = new HeldBytes(claim, 10, 1000)
   expect([held.appendWithin(LETTERS, 0, 8), held.appendWithin(LETTERS, 8, 11)]).toEqual([true, false])

@@ -7,7 +7,7 @@ import { collectBody, collectStart, type PartialBody } from './collect-body.ts'
 import { FixedBody } from './fixed-body.ts'
 import { KeptBody } from './kept-body.ts'
 
-test('a body is given to one receiver after another, with what comes meanwhile and behind it', () => {
+test('a body goes to one receiver after another, with bytes that arrive meanwhile and its trailers', () => {
   const giver = new Giver()
   const body = new KeptBody(giver, roomFor(100))
   const [first, second, third] = [new TextSink(), new TextSink(), new TextSink()]
@@ -30,7 +30,7 @@ test('a body is given to one receiver after another, with what comes meanwhile a
   expect([first.ended, second.ended, seen]).toEqual([false, true, '3'])
 })
 
-/** A body of which one receiver got a part, and more came before the next. */
+/** A body of which one receiver got a part; more arrived before the next one. */
 function begun() {
   const giver = new Giver()
   const body = new KeptBody(giver, roomFor(100))
@@ -41,7 +41,7 @@ function begun() {
   return { giver, body }
 }
 
-test('a body that was kept is gathered from its beginning', () => {
+test('a kept body is collected from its beginning', () => {
   const { giver, body } = begun()
   let gathered: unknown
   collectBody(body.detach(), roomFor(100), (result) => {
@@ -52,7 +52,7 @@ test('a body that was kept is gathered from its beginning', () => {
   expect(gathered).toBe('one two three')
 })
 
-test('a body that was kept and is too large to be gathered goes on once', () => {
+test('a kept body that is too large to be collected can be sent once', () => {
   const { giver, body } = begun()
   let partial: PartialBody | undefined
   collectStart(body.detach(), roomFor(5), (result) => {
@@ -68,14 +68,14 @@ test('a body that was kept and is too large to be gathered goes on once', () => 
 test.each([
   [10, 10, true],
   [11, 10, false],
-])('%i bytes with room for %i', (length, room, isWhole) => {
+])('%i bytes with memory for %i', (length, room, isWhole) => {
   const body = new KeptBody(new FixedBody('x'.repeat(length)), roomFor(room))
   const sink = new TextSink()
   body.pipe(sink)
   expect([sink.text.length, body.isWhole]).toEqual([length, isWhole])
 })
 
-test('without memory a body passes and cannot be given again', () => {
+test('without memory a body passes and cannot be sent again', () => {
   const { memory, ...limits } = roomFor(100, 5)
   const giver = new Giver()
   const body = new KeptBody(giver, limits)
@@ -88,7 +88,7 @@ test('without memory a body passes and cannot be given again', () => {
   expect([sink.text, sink.ended, body.isWhole, memory.heldBytes]).toEqual(['four five', true, false, 0])
 })
 
-test('between two receivers it is kept, memory or not', () => {
+test('between two receivers a body is kept, even without memory', () => {
   const { memory, ...limits } = roomFor(100, 5)
   const giver = new Giver()
   const body = new KeptBody(giver, limits)
@@ -103,7 +103,7 @@ test('between two receivers it is kept, memory or not', () => {
   expect(memory.heldBytes).toBe(0)
 })
 
-test('what comes between two receivers is given to the next, however much it is', () => {
+test('bytes that arrive between two receivers go to the next, however many', () => {
   const giver = new Giver()
   const body = new KeptBody(giver, roomFor(3))
   body.pipe(new TextSink())
@@ -115,7 +115,7 @@ test('what comes between two receivers is given to the next, however much it is'
   expect([sink.text, body.isWhole]).toEqual(['four five', false])
 })
 
-test('a receiver that is full holds the giver back', () => {
+test('a receiver that is backed up pauses the source', () => {
   const giver = new Giver()
   const body = new KeptBody(giver, roomFor(100))
   const sink = new TextSink()
@@ -127,7 +127,7 @@ test('a receiver that is full holds the giver back', () => {
   expect(giver.paused).toBe(false)
 })
 
-test('a giver that breaks off breaks off for every receiver', () => {
+test('an aborted source aborts every receiver', () => {
   const giver = new Giver()
   const body = new KeptBody(giver, roomFor(100))
   const [first, second] = [new TextSink(), new TextSink()]

@@ -14,14 +14,14 @@ test.each([
   ['abcd', 4, 'abcd'],
   ['abcde', 4, 'abcd'],
   ['abcde', 0, ''],
-])('of %j at most %i bytes are kept: %j; all of it passes', (text, maxBytes, kept) => {
+])('of %j at most %i bytes are recorded: %j; all of it passes', (text, maxBytes, kept) => {
   const client = new TextSink()
   const sink = new RecordingSink(client, roomFor(maxBytes))
   new FixedBody(text).pipe(sink)
   expect([recordedBy(sink), client.text, client.ended]).toEqual([kept, text, true])
 })
 
-test('what comes in pieces, from memory that is used again', () => {
+test('pieces whose memory is reused', () => {
   const client = new TextSink()
   const sink = new RecordingSink(client, roomFor(5))
   const shared = Buffer.from('-abc-')
@@ -34,14 +34,14 @@ test('what comes in pieces, from memory that is used again', () => {
   expect([recordedBy(sink), client.text]).toEqual(['abcde', 'abcdef-def-'])
 })
 
-test('without memory less is kept, and nothing behind what is missing', () => {
+test('without memory less is recorded, and nothing after the first gap', () => {
   const client = new TextSink()
   const sink = new RecordingSink(client, roomFor(100, 5))
   for (const text of ['abc', 'defghi', 'j']) sink.bytes(Buffer.from(text), 0, text.length)
   expect([recordedBy(sink), client.text]).toEqual(['abc', 'abcdefghij'])
 })
 
-test('a body that breaks off leaves what came; waiting, trailers and failures pass through', () => {
+test('the record of an aborted body has what arrived; pauses, trailers and failures pass through', () => {
   const heard: unknown[] = []
   const client: BodySink = {
     backed: true,

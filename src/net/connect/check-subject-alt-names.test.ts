@@ -6,7 +6,7 @@ const certificate = (subjectaltname: string | undefined, CN = 'common.test') =>
   ({ subject: { CN }, subjectaltname }) as unknown as PeerCertificate
 
 test.each([
-  // accepted names, those of the certificate, whether one is carried
+  // accepted names, names of the certificate, whether one matches
   [['a.test'], 'DNS:a.test', true],
   [['a.test'], 'DNS:b.test, DNS:a.test', true],
   [['a.test'], 'DNS:b.test', false],
@@ -20,7 +20,7 @@ test.each([
   [['spiffe://t/a'], 'URI:spiffe://t/a', true],
   [['spiffe://t/a'], 'URI:spiffe://t/ab', false],
   [['spiffe://t/a'], 'DNS:spiffe://t/a', false],
-  // The common name does not count, whatever else is there.
+  // The common name is never used.
   [['common.test'], undefined, false],
   [['common.test'], 'URI:spiffe://t/a', false],
   [['common.test'], 'IP Address:127.0.0.1', false],

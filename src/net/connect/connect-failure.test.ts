@@ -26,7 +26,7 @@ const errors: readonly (readonly [error: object, code: string, detail: string])[
 ]
 
 for (const [error, code, detail] of errors) {
-  test(`operators read: ${detail}`, () => {
+  test(`detail for operators: ${detail}`, () => {
     expect(connectFailure(Object.assign(new Error(), error), true)).toEqual({ code, detail })
   })
 }

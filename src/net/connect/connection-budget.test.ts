@@ -11,7 +11,7 @@ const to = (more: Partial<Destination> = {}): Destination => ({
   ...more,
 })
 
-test('connections to one address count together, whatever they speak; those to others do not', () => {
+test('connections to one address count together, whatever their protocol; those to other addresses do not', () => {
   const budgets = new ConnectionBudgets()
   expect(budgets.take(to())).toBe(true)
   expect(budgets.take(to({ key: 'other TLS', http: 'http2' }))).toBe(true)
@@ -22,13 +22,13 @@ test('connections to one address count together, whatever they speak; those to o
   expect(budgets.take(to())).toBe(true)
 })
 
-test('each request brings the bound that it goes by', () => {
+test('each request has its own limit', () => {
   const budgets = new ConnectionBudgets()
   for (let i = 0; i < 2; i++) budgets.take(to())
   expect(budgets.take(to({ bounds: { maxConnections: 3, maxWaiting: 0 } }))).toBe(true)
 })
 
-test('who found no room is told when there may be some, until it has found it', () => {
+test('a request without room is notified when a connection ends, until it gets one', () => {
   const budgets = new ConnectionBudgets()
   const got: string[] = []
   const seeker = (name: string): RoomSeeker => {

@@ -26,7 +26,7 @@ interface Dialled {
   transport: Transport | null
   why: ConnectFailureCode | undefined
   detail: string | undefined
-  /** Bytes that came until the peer's end. */
+  /** Bytes received before the peer ended. */
   text: Promise<string>
 }
 
@@ -89,7 +89,7 @@ test('connects to an address', async () => {
 
 verifies(
   'backend.tcp/keepalive',
-  'keepalive is set as the destination has it, before TLS too, else with the defaults',
+  'keepalive is set as configured for the destination, also before TLS, else with the defaults',
   async () => {
     const set = vi.spyOn(net.Socket.prototype, 'setKeepAlive')
     const plain = await serving(saying('one'))
@@ -110,7 +110,7 @@ test('tries all addresses of a name in turn', async () => {
   expect(await text).toBe('second')
 })
 
-test('an address that does not answer does not take the time of those behind it', async () => {
+test('an address that does not respond leaves time for the next ones', async () => {
   const silent = net.createServer({ pauseOnConnect: true }, () => {})
   const port = await serving(silent, '127.0.0.3')
   const secure = tls.createServer(CERTIFICATES.server, (socket) => socket.end('second'))
@@ -120,7 +120,7 @@ test('an address that does not answer does not take the time of those behind it'
   expect(await text).toBe('second')
 })
 
-test('fails when nobody listens', async () => {
+test('fails when the port is closed', async () => {
   const server = saying('')
   const port = await serving(server)
   server.close()
@@ -130,7 +130,7 @@ test('fails when nobody listens', async () => {
   expect(await dial(to('', 0, { unixPath }))).toMatchObject({ why: 'connection-refused' })
 })
 
-test('of several addresses the last one says why', async () => {
+test('of several addresses, the failure of the last is reported', async () => {
   const server = saying('')
   const port = await serving(server)
   server.close()
@@ -143,7 +143,7 @@ test.each([
   ['ENODATA', 'name-unknown'],
   ['EAI_AGAIN', 'name-lookup-failed'],
   ['EAI_FAIL', 'name-lookup-failed'],
-])('fails when the resolver says %s', async (code, why) => {
+])('fails when the resolver reports %s', async (code, why) => {
   const error = Object.assign(new Error(`getaddrinfo ${code} name.test`), { code })
   vi.spyOn(dns, 'lookup').mockImplementation(((_host: string, _options: unknown, done: (error: Error) => void) => {
     process.nextTick(done, error)
@@ -165,7 +165,7 @@ verifies('backend.tcp/connectTimeout', 'the time limit covers the handshake', as
   expect(result).toMatchObject({ transport: null, why: 'connect-timeout', detail: 'no connection within 100 ms' })
 })
 
-test('a dial that is cancelled says nothing', async () => {
+test('a cancelled dial reports nothing', async () => {
   const port = await serving(saying('one'))
   const done = vi.fn()
   const owner = { bytes: () => {}, ended: () => {}, drained: () => {}, closed: () => {} }
@@ -201,8 +201,8 @@ async function tlsServer(options: tls.TlsOptions = {}): Promise<number> {
 }
 
 test.each<[what: string, host: string, settings: Partial<DestinationTls>, expected: string]>([
-  ['an address that the certificate names', '127.0.0.1', {}, 'unnamed nobody false false'],
-  ['a server name that it names', '127.0.0.1', { serverName: 'server.test' }, 'server.test nobody false false'],
+  ['an address in the certificate', '127.0.0.1', {}, 'unnamed nobody false false'],
+  ['a server name in the certificate', '127.0.0.1', { serverName: 'server.test' }, 'server.test nobody false false'],
   ['a wildcard', '127.0.0.1', { serverName: 'a.wild.test' }, 'a.wild.test nobody false false'],
   ['another name', '127.0.0.1', { serverName: 'other.test' }, 'certificate-name'],
   [
@@ -229,7 +229,7 @@ test('TLS: a certificate that has expired', async () => {
   expect([why, detail]).toEqual(['certificate-expired', 'certificate has expired'])
 })
 
-test('TLS: a server that does not speak it', async () => {
+test('a server without TLS', async () => {
   const port = await serving(
     net.createServer((socket) => socket.once('data', () => socket.end('HTTP/1.1 400 X\r\n\r\n'))),
   )
@@ -250,10 +250,10 @@ const accepted: [names: string[], connects: boolean][] = [
   [['spiffe://cluster.test/ns/default/sa'], false],
   [['cluster.test'], false],
 ]
-verifies('backend.tls/verifySubjectAltNames', 'TLS: a certificate is to carry one of the names', async () => {
+verifies('backend.tls/verifySubjectAltNames', 'TLS: a certificate must have one of the names', async () => {
   const port = await tlsServer(CERTIFICATES.workload)
   for (const [subjectAltNames, connects] of accepted) {
-    // Whatever the host is called: the list replaces it.
+    // The list replaces the host.
     const settings = withTls({ ca: CERTIFICATES.workload.cert, serverName: 'whatever.test', subjectAltNames })
     const { transport, why } = await dial(to('127.0.0.1', port, { tls: settings }))
     expect(transport !== null, subjectAltNames.join()).toBe(connects)
@@ -261,7 +261,7 @@ verifies('backend.tls/verifySubjectAltNames', 'TLS: a certificate is to carry on
   }
 })
 
-test('TLS: names that are accepted do not make up for an unknown authority', async () => {
+test('TLS: an accepted name does not make an unknown authority valid', async () => {
   const port = await tlsServer(CERTIFICATES.workload)
   const { transport } = await dial(to('127.0.0.1', port, { tls: withTls({ subjectAltNames: [SPIFFE] }) }))
   expect(transport).toBeNull()
@@ -280,7 +280,7 @@ verifies('backend.tls/keyExchangeGroups', 'TLS: only the listed key exchange gro
   }
 })
 
-test('TLS: of the groups that both have, the first in our list is taken', async () => {
+test('TLS: the first common group of our list is selected', async () => {
   const port = await tlsServer({ ecdhCurve: 'X25519:P-256', minVersion: 'TLSv1.3' })
   for (const [groups, taken] of [
     ['P-256/X25519', 'P-256'],
@@ -310,25 +310,21 @@ verifies(
   },
 )
 
-verifies('backend.tls/mtlsCertificateRef-absent', 'TLS: without one none is presented', async () => {
+verifies('backend.tls/mtlsCertificateRef-absent', 'TLS: without a certificate none is presented', async () => {
   const port = await tlsServer({ requestCert: true, rejectUnauthorized: false })
   const { text } = await dial(to('127.0.0.1', port, { tls: withTls() }))
   expect(await text).toBe('unnamed nobody false false')
 })
 
-verifies(
-  'backend.tls/sni',
-  'TLS: the configured name is the server name, whatever the destination is called',
-  async () => {
-    const port = await tlsServer()
-    resolvingTo('127.0.0.1')
-    const settings = withTls({ serverName: 'a.wild.test' })
-    const { text } = await dial(to('server.test', port, { tls: settings }))
-    expect(await text).toBe('a.wild.test nobody false false')
-  },
-)
+verifies('backend.tls/sni', 'TLS: the configured server name takes precedence over the destination', async () => {
+  const port = await tlsServer()
+  resolvingTo('127.0.0.1')
+  const settings = withTls({ serverName: 'a.wild.test' })
+  const { text } = await dial(to('server.test', port, { tls: settings }))
+  expect(await text).toBe('a.wild.test nobody false false')
+})
 
-verifies('tls/versions', 'TLS: servers of TLS 1.2 and 1.3 are spoken to, older ones are not', async () => {
+verifies('tls/versions', 'TLS 1.2 and 1.3 are accepted from servers, older versions are not', async () => {
   for (const [version, connects] of [
     ['TLSv1.3', true],
     ['TLSv1.2', true],
@@ -356,7 +352,7 @@ test('TLS: sessions are resumed', async () => {
   expect(await (await dial(destination, context)).text).toMatch(/true$/)
 })
 
-test('TLS: key material that cannot be used fails, after the call, without a connection', async () => {
+test('TLS: unusable key material fails asynchronously, without a connection', async () => {
   let connections = 0
   const port = await serving(net.createServer(() => connections++))
   const destination = to('127.0.0.1', port, { tls: withTls({ cert: 'x', key: 'y' }) })
@@ -372,7 +368,7 @@ test('TLS: key material that cannot be used fails, after the call, without a con
   expect(connections).toBe(0)
 })
 
-/** A server that says nothing. */
+/** A server that sends nothing. */
 async function silentServer(options: tls.TlsOptions = {}): Promise<{ port: number; client: Promise<tls.TLSSocket> }> {
   const { promise, resolve } = Promise.withResolvers<tls.TLSSocket>()
   const server = tls.createServer({ ...CERTIFICATES.server, ...options }, (socket) => {
@@ -383,21 +379,18 @@ async function silentServer(options: tls.TlsOptions = {}): Promise<{ port: numbe
   return { port: await serving(server), client: promise }
 }
 
-test.each(['TLSv1.2', 'TLSv1.3'] as const)(
-  '%s: a record that cannot be read ends the connection',
-  async (maxVersion) => {
-    const { port } = await silentServer({ maxVersion })
-    const tap = await WireTap.start(port)
-    cleanup.push(() => tap.close())
-    const { transport, text } = await dial(to('127.0.0.1', tap.port, { tls: withTls() }))
-    expect(transport!.usable).toBe(true)
-    await tap.addToClient(CORRUPT_RECORD)
-    expect(await text).toBe('')
-    expect(transport!.usable).toBe(false)
-  },
-)
+test.each(['TLSv1.2', 'TLSv1.3'] as const)('%s: an invalid record ends the connection', async (maxVersion) => {
+  const { port } = await silentServer({ maxVersion })
+  const tap = await WireTap.start(port)
+  cleanup.push(() => tap.close())
+  const { transport, text } = await dial(to('127.0.0.1', tap.port, { tls: withTls() }))
+  expect(transport!.usable).toBe(true)
+  await tap.addToClient(CORRUPT_RECORD)
+  expect(await text).toBe('')
+  expect(transport!.usable).toBe(false)
+})
 
-test('a server that renegotiates gets no second handshake', async () => {
+test('a second handshake with a server that renegotiates is refused', async () => {
   const { port, client } = await silentServer({ maxVersion: 'TLSv1.2' })
   const { transport } = await dial(to('127.0.0.1', port, { tls: withTls() }))
   expect(transport).not.toBeNull()

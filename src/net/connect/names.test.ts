@@ -12,7 +12,7 @@ beforeEach(() => {
 
 type Answer = readonly string[] | 'ENOTFOUND' | 'EAI_AGAIN'
 
-/** Names whose look-ups are answered by hand; `pass` moves the clock. */
+/** Names whose lookups the test answers; `pass` advances the clock. */
 function setup() {
   const wheel = new TimerWheel()
   const asked: { readonly host: string; readonly answer: (answer: Answer) => void }[] = []
@@ -31,7 +31,7 @@ function setup() {
     now += ms
     wheel.advance()
   }
-  /** Lets the time of an answer pass and gives the next one. */
+  /** Advances the clock by the time of a lookup and gives its answer. */
   const renew = (answer: Answer) => {
     pass(5300)
     expect(asked).toHaveLength(1)
@@ -49,7 +49,7 @@ function resolved(use: NameUse): { readonly addresses: readonly string[]; readon
   return result
 }
 
-test('one look-up at a time answers all who ask meanwhile, and those who ask while the name is in use', () => {
+test('one lookup answers all requests during it and while the name is in use', () => {
   const { names, asked, lookups } = setup()
   const uses = ['a.test', 'a.test', 'b.test'].map((host) => names.use(host))
   const results = uses.map(resolved)
@@ -60,7 +60,7 @@ test('one look-up at a time answers all who ask meanwhile, and those who ask whi
   expect(lookups()).toBe(2)
 })
 
-test('a name in use is looked up every five seconds; one that is not is not, and is forgotten', () => {
+test('a name in use is looked up every five seconds; an unused one is forgotten', () => {
   const { names, asked, pass, renew, lookups } = setup()
   const use = names.use('a.test')
   resolved(use)
@@ -103,7 +103,7 @@ test('a connection is outdated when its address was absent from three answers in
   expect(outdated).toHaveBeenCalledTimes(1)
 })
 
-test('a connection that does not stand yet is not outdated', () => {
+test('a connection that is not established yet is not outdated', () => {
   const { names, asked, renew } = setup()
   const use = names.use('a.test')
   const outdated = vi.fn()
@@ -114,7 +114,7 @@ test('a connection that does not stand yet is not outdated', () => {
   expect(outdated).not.toHaveBeenCalled()
 })
 
-test('a look-up that fails, or finds nothing, changes nothing', () => {
+test('a lookup that fails or finds nothing changes nothing', () => {
   const { names, asked, renew } = setup()
   const use = names.use('a.test')
   const outdated = vi.fn()
@@ -129,7 +129,7 @@ test('a look-up that fails, or finds nothing, changes nothing', () => {
   expect(outdated).toHaveBeenCalledTimes(1)
 })
 
-test('where nothing is known a failure is told, and the next one asks anew', () => {
+test('without known addresses a failure is reported, and the next request starts a new lookup', () => {
   const { names, asked } = setup()
   const first = resolved(names.use('a.test'))
   asked.shift()!.answer('ENOTFOUND')
@@ -139,7 +139,7 @@ test('where nothing is known a failure is told, and the next one asks anew', () 
   expect(second.addresses).toEqual(['192.0.2.1'])
 })
 
-test('a look-up that takes its time is not asked again meanwhile', () => {
+test('a slow lookup is not repeated while it runs', () => {
   const { names, asked, pass, lookups } = setup()
   resolved(names.use('a.test'))
   asked.shift()!.answer(['192.0.2.1'])
@@ -151,7 +151,7 @@ test('a look-up that takes its time is not asked again meanwhile', () => {
   expect(lookups()).toBe(3)
 })
 
-test('one answer spreads connections over the addresses of the family that comes first', () => {
+test('connections are spread over the addresses of the first family in the answer', () => {
   const { names, asked } = setup()
   const first = names.use('a.test')
   const result = resolved(first)

@@ -22,7 +22,7 @@ function setup() {
   return { line, told, waiter, pass }
 }
 
-test('who came first goes first; who has left is passed over', () => {
+test('the oldest waiter is served first; one that has left is skipped', () => {
   const { line, waiter } = setup()
   const [one, two, three] = ['one', 'two', 'three'].map(waiter)
   for (const each of [one, two, three]) line.add(each!)
@@ -31,7 +31,7 @@ test('who came first goes first; who has left is passed over', () => {
   expect([line.take(), line.take(), line.take()]).toEqual([two, three, undefined])
 })
 
-test('nobody waits longer than the limit, each by its own time', () => {
+test('each waiter times out after the limit', () => {
   const { line, told, waiter, pass } = setup()
   line.add(waiter('one'))
   pass(600)
@@ -51,7 +51,7 @@ test('nobody waits longer than the limit, each by its own time', () => {
   expect(told).toHaveLength(3)
 })
 
-test('who comes back on hearing that it is too late waits anew', () => {
+test('a waiter that queues again when it times out waits for a new limit', () => {
   const { line, told, pass } = setup()
   const stubborn: Waiting = {
     failUnsent: ({ code }) => {
@@ -66,7 +66,7 @@ test('who comes back on hearing that it is too late waits anew', () => {
   expect(told).toHaveLength(2)
 })
 
-test('all fail at once when there will be no connection', () => {
+test('all waiters fail at once if no connection is possible', () => {
   const { line, told, waiter } = setup()
   line.add(waiter('one'))
   line.add(waiter('two'))

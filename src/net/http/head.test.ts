@@ -16,7 +16,7 @@ function fieldsOf(head: Head): string[] {
   return fields
 }
 
-test('reads what was received without regard to the case of names', () => {
+test('received fields are found regardless of case', () => {
   const head = parsed(REQUEST)
   expect([head.method, head.target, head.authority]).toEqual(['GET', '/a?b=1', 'example.com'])
   expect(head.get('accept')).toBe('text/html')
@@ -31,7 +31,7 @@ test('reads what was received without regard to the case of names', () => {
   expect(fieldsOf(head)).toEqual(['host=example.com', 'x-one=1', 'accept=text/html', 'x-one=2'])
 })
 
-test('what was received and what was added are one text (RFC 9110, 5.3), cookies with semicolons (RFC 9113, 8.2.3)', () => {
+test('received and added values are joined (RFC 9110, 5.3), cookies with semicolons (RFC 9113, 8.2.3)', () => {
   const head = parsed('GET / HTTP/1.1\r\nHost: a\r\nCookie: a=1\r\nX: 1\r\nX:\r\n\r\n')
   head.append('cookie', 'b=2')
   head.append('x', '2')
@@ -43,7 +43,7 @@ test.each([
   ['x_internal_user', ['x-internal-users', 'x', 'x-internal.user']],
   ['x-internal.user', ['x_internal-user', 'x-internal-users', 'x', 'x-internal-user']],
   ['x', ['x_internal-user', 'x-internal-users', 'x-internal.user', 'x-internal-user']],
-])('_ and - are one in the name of what is removed and replaced (decision A-134): %s', (name, left) => {
+])('names of removed and replaced fields do not distinguish _ and - (decision A-134): %s', (name, left) => {
   const head = parsed(
     'GET / HTTP/1.1\r\nHost: a\r\nX_Internal-User: 1\r\nX-Internal-Users: 2\r\nX: 3\r\nX-Internal.User: 4\r\n\r\n',
   )
@@ -57,14 +57,14 @@ test.each([
   expect(namesOf(other)).toEqual(['host', ...left, name])
 })
 
-test('only letters have a case', () => {
+test('only letters are compared without case', () => {
   const head = parsed('GET / HTTP/1.1\r\nHost: a\r\nX^: 1\r\n\r\n')
   expect(head.get('x~')).toBeUndefined()
   head.remove('x~')
   expect(head.get('x^')).toBe('1')
 })
 
-test('an untouched head goes out as the very text that came in', () => {
+test('an unchanged head is sent as received', () => {
   expect(parsed(REQUEST).writeRequest(0, -1, '')).toBe(REQUEST)
   const response = 'HTTP/1.1 200 Fine\r\nContent-Length: 5\r\nX: y\r\n\r\n'
   expect(parsed(response).writeResponse(1, 5, '')).toBe(response)
@@ -150,7 +150,7 @@ test.each([
   expect(head.writeResponse(kind, length, lines)).toBe(expected)
 })
 
-test('framing: a length that was removed is written all the same', () => {
+test('framing: a removed length is written again', () => {
   const head = parsed('HTTP/1.1 200 OK\r\nContent-Length: 5\r\nA: b\r\n\r\n')
   head.remove('content-length')
   expect(head.writeResponse(1, 5, '')).toBe('HTTP/1.1 200 OK\r\nA: b\r\ncontent-length: 5\r\n\r\n')
@@ -209,26 +209,26 @@ test('a copy does not see later edits, nor the other way round', () => {
   expect(copy.writeRequest(0, -1, '')).toBe(`${REQUEST.slice(0, -2)}x-two: 2\r\nx-three: 3\r\n\r\n`)
 })
 
-/** Messages that set everything that is kept of one, each its part. */
+/** Messages that together set all stored members. */
 const REMEMBERED = [
   'GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade, close\r\nUpgrade: x\r\n\r\n',
   'POST / HTTP/1.0\r\nHost: a\r\nContent-Length: 4\r\nConnection: te, keep-alive, x\r\nTE: trailers\r\nKeep-Alive: timeout=5\r\n\r\n',
   'POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\nExpect: 100-continue\r\n\r\n',
 ]
 
-test.each(REMEMBERED)('reset leaves nothing of the message before: %j', (text) => {
+test.each(REMEMBERED)('reset clears the previous message: %j', (text) => {
   const head = parsed(text)
   head.set('x', 'y')
   head.reset()
   const fresh = new Head()
-  // The tables keep their room; nothing of them counts without a received field.
+  // The tables keep their size; they are not read without received fields.
   fresh.offsets = head.offsets
   fresh.dropped = head.dropped
   expect(head).toEqual(fresh)
   expect([head.method, head.status, head.get('x'), head.fieldCount]).toEqual(['', 0, undefined, 0])
 })
 
-test('a copy is equal in everything', () => {
+test('a copy is equal in all members', () => {
   const heads = REMEMBERED.map(parsed)
   for (const head of heads) expect(head.clone()).toEqual(head)
   const fresh = new Head()

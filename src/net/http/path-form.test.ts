@@ -17,10 +17,10 @@ test.each<[path: string, fault: string | undefined]>([
   ['/a%20b', undefined],
   ['/a%2Fb%5cc', undefined],
   ['/a;b/;c', undefined],
-  // Decoding once is the promise: this is a name with a percent sign.
+  // Paths are decoded once, so this is a name with a percent sign.
   ['/%252e%252e/a', undefined],
   ['/%25', undefined],
-  // Valid UTF-8, and what is no UTF-8 at all: names in other encodings.
+  // Valid UTF-8, and invalid UTF-8: names in other encodings.
   ['/%C3%A9%E2%82%AC%F0%9F%98%80', undefined],
   ['/%E9t%E9/%FF', undefined],
   ['/.', 'a dot segment'],
@@ -89,7 +89,7 @@ test.each<[path: string, normal: string, matched: string]>([
   expect(matchedPathOf(`${path}?a=%61//..&b`)).toBe(matched)
 })
 
-describe('what servers may take a path for', () => {
+describe('possible interpretations of a path by servers', () => {
   test.each<[path: string, ...readings: string[]]>([
     ['/a%20b//c'],
     ['/a%2Fb', '/a/b'],
@@ -107,7 +107,7 @@ describe('what servers may take a path for', () => {
     expect(isAmbiguous(path)).toBe(readings.length > 0)
   })
 
-  test('parameters stay where they are known to be part of the names', () => {
+  test('parameters stay where they are known to belong to the name', () => {
     expect(otherReadings('/a;x/y', true)).toEqual([])
     expect(otherReadings('/a;x%2Fy', true)).toEqual(['/a;x/y'])
   })
@@ -126,6 +126,6 @@ test.each<[path: string, prefix: string, rest: string | undefined]>([
   ['/a%20bc', '/a%20b', undefined],
   ['/a%2Fb', '/a', undefined],
   ['//b', '/a', undefined],
-])('%s has behind %s: %s', (path, prefix, rest) => {
+])('%s after the prefix %s: %s', (path, prefix, rest) => {
   expect(afterPrefix(path, prefix)).toBe(rest)
 })

@@ -11,12 +11,12 @@ test.each<[types: string[], is: boolean]>([
   [['application/grpcx'], false],
   [['text/plain'], false],
   [[], false],
-  // Sent twice it is one text, of which nobody can say what it means (RFC 9110, 5.3 and 8.3).
+  // A repeated field is one text with an undefined meaning (RFC 9110, 5.3 and 8.3).
   [['application/grpc', 'text/plain'], false],
   [['application/grpc+proto', 'text/plain'], false],
   [['application/grpc;a=b', 'text/plain'], false],
   [['text/plain', 'application/grpc'], false],
-])('a request of type %j is one of gRPC: %s', (types, is) => {
+])('a request of type %j is a gRPC call: %s', (types, is) => {
   const head = Head.request('POST', '/')
   for (const type of types) head.append('content-type', type)
   expect(isGrpcRequest(head)).toBe(is)

@@ -33,7 +33,7 @@ test('a strict limit counts from the beginning, whatever is sent', () => {
   expect(pass(300)).toBe(1)
 })
 
-test('a patient limit does not run while the body makes progress', () => {
+test('a progress limit is paused while the body makes progress', () => {
   const { limit, request, pass } = setup(true)
   for (let i = 1; i < 5; i++) {
     request.sentBytes += 10
@@ -45,14 +45,14 @@ test('a patient limit does not run while the body makes progress', () => {
   expect(pass(300)).toBe(1)
 })
 
-test('a patient limit ends a body that nobody takes', () => {
+test('a progress limit ends a body that is not read', () => {
   const { request, pass } = setup(true)
   request.sentBytes = 10
   expect(pass(1200)).toBe(0)
   expect(pass(1200)).toBe(1)
 })
 
-test('behind the response nothing expires any more', () => {
+test('after the response nothing expires', () => {
   const { limit, pass } = setup(true)
   limit.stop()
   limit.requestSent()

@@ -8,7 +8,7 @@ test.each<[types: string[], is: boolean]>([
   [['text/event-stream-x'], false],
   [['text/event-stream', 'text/plain'], false],
   [['text/event-stream; a=b', 'text/plain'], false],
-])('a response of type %j is a stream of events: %s', (types, is) => {
+])('a response of type %j is an event stream: %s', (types, is) => {
   const head = Head.response(200)
   for (const type of types) head.append('content-type', type)
   expect(isEventStream(head)).toBe(is)

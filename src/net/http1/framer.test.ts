@@ -158,7 +158,7 @@ test.each([
   ['1\r', '\n'],
   ['1\r\n0', '\r'],
   ['0\r\n\r', '\n'],
-])('behind %j may follow one of %j', (text, followers) => {
+])('after %j, any of %j may follow', (text, followers) => {
   expect(followersOf(text)).toBe(followers)
 })
 
@@ -169,7 +169,7 @@ test.each([...'0123456789abcdefABCDEF'])('the size 1%s is hexadecimal', (digit) 
 })
 
 const letters = (count: number) => 'x'.repeat(count)
-// The CR behind extensions is counted, the first letter of the name of a trailer and its colon are not.
+// The CR after extensions is counted; the first letter of the name of a trailer and its colon are not.
 const limited: readonly (readonly [what: string, text: string, bad: boolean])[] = [
   ['extensions of 1024 bytes', `1;${letters(1023)}\r\na\r\n0\r\n\r\n`, false],
   ['longer extensions', `1;${letters(1024)}\r\na\r\n0\r\n\r\n`, true],
@@ -255,7 +255,7 @@ test.each([
   expect(framer.done).toBe(done)
 })
 
-test('no bytes are taken from an empty piece, or behind the end', () => {
+test('no bytes are consumed from an empty piece, or after the end', () => {
   const framer = new Framer()
   let calls = 0
   const take = (text: string, start: number) =>

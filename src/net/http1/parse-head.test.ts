@@ -70,7 +70,7 @@ const VALID: string[] = [
   withLines('TE: trailers', 'Connection: TE'),
   withLines('Keep-Alive: timeout=5'),
   withLines('Content_Length: 5'),
-  // More than is searched at once.
+  // Longer than one search.
   withLines(...Array.from({ length: 50 }, () => `X: ${'a'.repeat(100)}`)),
 ]
 
@@ -392,7 +392,7 @@ test.each([
   expect(head.has('upgrade') || head.has('connection') || head.has('http2-settings')).toBe(false)
 })
 
-test('no client of HTTP/1.0 waits for 100 (RFC 9110, 10.1.1)', () => {
+test('an HTTP/1.0 client does not wait for 100 (RFC 9110, 10.1.1)', () => {
   const text = withLines('Expect: 100-continue')
   expect((parseHeadText(text) as Head).expectsContinue).toBe(true)
   expect((parseHeadText(text.replace('HTTP/1.1', 'HTTP/1.0')) as Head).expectsContinue).toBe(false)
@@ -457,7 +457,7 @@ test.each([
 test.each([
   ['request', 'GET /', URI_TOO_LONG, parseRequestHead],
   ['response', 'HTTP/1.1 200 ', HEADERS_TOO_LARGE, parseResponseHead],
-])('the limit of the head applies to the first line of a %s, wherever it begins', (_, line, tooLong, parse) => {
+])('the head limit applies to the first line of a %s, wherever it begins', (_, line, tooLong, parse) => {
   const outcomeOf = (length: number) => {
     const bytes = Buffer.from(`${'-'.repeat(80)}${line.padEnd(length, 'x')}`)
     return parse(bytes, 80, bytes.length, new Head(), { maxHeadBytes: 100, maxHeaders: 3 })
@@ -478,7 +478,7 @@ const RESUMED = [
   startLine('GET http://a/ HTTP/1.1'),
 ]
 
-test.each(RESUMED)('byte by byte, and in two parts at every point, behind other bytes: %j', (text) => {
+test.each(RESUMED)('byte by byte, and in two parts at every point, after other bytes: %j', (text) => {
   const start = 3
   const bytes = Buffer.from(`${'x'.repeat(start)}${text}`, 'latin1')
   const whole = parseHeadText(text)
@@ -497,7 +497,7 @@ test.each(RESUMED)('byte by byte, and in two parts at every point, behind other 
 test.each([
   [withLines('Content-Length: 5', 'Connection: close'), parseRequestHead],
   ['HTTP/1.0 204 No Content\r\nKeep-Alive: timeout=5\r\n\r\n', parseResponseHead],
-])('bytes behind the end are not read: %j', (text, parse) => {
+])('bytes after the end are not read: %j', (text, parse) => {
   for (let end = 0; end < text.length; end++) {
     const bytes = Buffer.from(text.slice(0, end).padEnd(text.length + 32, '\0'), 'latin1')
     expect(parse(bytes, 0, end, new Head(), LIMITS)).toBe(INCOMPLETE)
@@ -529,7 +529,7 @@ test('offsets are correct for a head in the middle of a buffer', () => {
   expect(parseRequestHead(bytes, 0, 0, new Head(), LIMITS)).toBe(INCOMPLETE)
 })
 
-/** A limit of a hundred bytes, whatever stands before the head in the buffer. */
+/** A limit of a hundred bytes, at any offset in the buffer. */
 const SMALL = { maxHeadBytes: 100, maxHeaders: 100 }
 const letters = (length: number) => 'a'.repeat(length)
 const limitedRequests: readonly (readonly [what: string, text: string, outcome: number])[] = [
@@ -543,7 +543,7 @@ const limitedRequests: readonly (readonly [what: string, text: string, outcome: 
   ['fields that are not complete and too long', `GET / HTTP/1.1\r\nhost: a\r\nb: ${letters(73)}`, HEADERS_TOO_LARGE],
 ]
 for (const [what, text, outcome] of limitedRequests) {
-  test.each([0, 1, 150])(`request: ${what}, behind %i bytes`, (start) => {
+  test.each([0, 1, 150])(`request: ${what}, after %i bytes`, (start) => {
     const bytes = Buffer.from(' '.repeat(start) + text, 'latin1')
     const result = parseRequestHead(bytes, start, bytes.length, new Head(), SMALL)
     expect(result).toBe(outcome > 0 ? start + outcome : outcome)
@@ -557,7 +557,7 @@ const limitedResponses: readonly (readonly [what: string, text: string, outcome:
   ['a head that is one byte too long', `HTTP/1.1 200 OK\r\nb: ${letters(77)}\r\n\r\n`, HEADERS_TOO_LARGE],
 ]
 for (const [what, text, outcome] of limitedResponses) {
-  test.each([0, 1, 150])(`response: ${what}, behind %i bytes`, (start) => {
+  test.each([0, 1, 150])(`response: ${what}, after %i bytes`, (start) => {
     const bytes = Buffer.from(' '.repeat(start) + text, 'latin1')
     const result = parseResponseHead(bytes, start, bytes.length, new Head(), SMALL)
     expect(result).toBe(outcome > 0 ? start + outcome : outcome)
@@ -583,7 +583,7 @@ test.each([
   expect((parseHeadText(received) as Head).writeResponse(0, -1, '')).toBe(sent)
 })
 
-test('a field whose name differs in one letter from one of the connection is like any other', () => {
+test('a field whose name differs in one letter from a connection-level field is an ordinary field', () => {
   const names = [
     ...['TE', 'Host', 'Expect', 'Trailer', 'Upgrade', 'Connection', 'Keep-Alive', 'Content-Length'],
     ...['Proxy-Connection', 'Transfer-Encoding', 'Proxy-Authenticate'],
@@ -623,12 +623,12 @@ test.each(['0', '7', '15', '250', '999999999999999'])('Content-Length: %s is the
   expect((parseHeadText(withLines(`Content-Length: ${length}`)) as Head).contentLength).toBe(Number(length))
 })
 
-test('TE says whether trailers are taken', () => {
+test('TE announces whether trailers are accepted', () => {
   expect((parseHeadText(withLines('TE: trailers')) as Head).takesTrailers).toBe(true)
   expect((parseHeadText(withLines('TE: gzip')) as Head).takesTrailers).toBe(false)
 })
 
-test('nothing of a head is left for the next one', () => {
+test('nothing of a head remains for the next one', () => {
   const head = new Head()
   const read = (text: string) => {
     const bytes = Buffer.from(text, 'latin1')
@@ -646,12 +646,12 @@ test('nothing of a head is left for the next one', () => {
 })
 
 const refusedAtOnce: readonly (readonly [what: string, text: string, parse: typeof parseRequestHead])[] = [
-  ['a character behind the version', 'GET / HTTP/1.1X', parseRequestHead],
+  ['a character after the version', 'GET / HTTP/1.1X', parseRequestHead],
   ['a control character in a reason phrase', 'HTTP/1.1 200 O\0', parseResponseHead],
-  ['a character behind the status', 'HTTP/1.1 200X', parseResponseHead],
-  ['a version that is no number', 'GET / HTTP/1.X', parseRequestHead],
+  ['a character after the status', 'HTTP/1.1 200X', parseResponseHead],
+  ['a version that is not a number', 'GET / HTTP/1.X', parseRequestHead],
   ['a carriage return that ends no request line', 'GET / HTTP/1.1\rX', parseRequestHead],
-  ['a carriage return that ends no status line', 'HTTP/1.1 200 OK\rX', parseResponseHead],
+  ['a carriage return without a line feed in a status line', 'HTTP/1.1 200 OK\rX', parseResponseHead],
 ]
 test.each(refusedAtOnce)('%s is refused as soon as it is known', (_, text, parse) => {
   const bytes = Buffer.from(text, 'latin1')

@@ -358,7 +358,7 @@ verifies(
 
 verifies(
   ['frontend.http/http1IdleTimeout', 'frontend.http/http1IdleTimeout-default'],
-  'an idle connection is closed without a word after ten minutes',
+  'an idle connection is closed silently after ten minutes',
   () => {
     const { transport, events, pass } = setup()
     pass(599_000)
@@ -568,7 +568,7 @@ test('drain lets a response that is being sent finish', () => {
 
 verifies(
   ['frontend.http/maxConnectionDuration', 'frontend.http/maxConnectionDuration-in-flight'],
-  'an old connection ends after the request in hand',
+  'a connection at its maximum age ends after its current request',
   () => {
     const limits = { maxConnectionMs: 60_000 }
     const idle = setup(undefined, limits)

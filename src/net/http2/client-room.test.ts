@@ -85,7 +85,7 @@ test('a lowered limit applies to new requests; those in flight continue', async 
   for (const left of [2, 1]) {
     peer.answer(held.shift()!, 'ok')
     await vi.waitFor(() => expect(held).toHaveLength(left))
-    expect(requestsOf(peer), 'one too many is still in hand').toBe(3)
+    expect(requestsOf(peer), 'one more than the limit is in progress').toBe(3)
   }
   peer.answer(held.shift()!, 'ok')
   await vi.waitFor(() => expect(held).toHaveLength(1))

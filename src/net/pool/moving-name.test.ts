@@ -17,7 +17,7 @@ interface Site {
   readonly held: (() => void)[]
 }
 
-/** Answers with its address; requests for `/held` when it is told to. */
+/** Responds with its address; to requests for `/held` only on demand. */
 function site(address: string, kind: 'http1' | 'http2' | 'negotiated'): { server: net.Server; site: Site } {
   const open = new Set<net.Socket>()
   const held: (() => void)[] = []
@@ -88,7 +88,7 @@ async function rig(kind: 'http1' | 'http2' | 'negotiated') {
     http: kind,
     ...(kind === 'negotiated' ? { tls: { ...identity, alpn: ['h2', 'http/1.1'] } } : {}),
   }
-  /** As many answers of the resolver as there are five seconds. */
+  /** Advances the clock by this many lookups of the name. */
   const renew = (times: number) => {
     for (let i = 0; i < times; i++) pass(5300)
   }
@@ -106,7 +106,7 @@ async function rig(kind: 'http1' | 'http2' | 'negotiated') {
 }
 
 test.each(['http1', 'http2', 'negotiated'] as const)(
-  'a busy connection follows its name: what is in hand ends, and then the connection (%s)',
+  'a busy connection to an outdated address ends after its current requests (%s)',
   async (kind) => {
     const { pool, destination, older, newer, renew, move } = await rig(kind)
     const get = (path = '/') => ask(pool, destination, { path })
@@ -115,10 +115,10 @@ test.each(['http1', 'http2', 'negotiated'] as const)(
     await vi.waitFor(() => expect(older.held).toHaveLength(1))
     move()
     renew(2)
-    expect(older.open.size, 'the address may only be left out of some answers').toBeGreaterThan(0)
+    expect(older.open.size, 'some answers may omit the address').toBeGreaterThan(0)
     renew(1)
     expect(await get()).toMatchObject({ body: NEW })
-    expect(older.open.size, 'a request is in hand').toBe(1)
+    expect(older.open.size, 'a request is in progress').toBe(1)
     older.held[0]!()
     expect(await held).toMatchObject({ status: 200, body: OLD })
     await vi.waitFor(() => expect(older.open.size).toBe(0))
@@ -138,7 +138,7 @@ test('a new connection goes to the new address at once', async () => {
   expect(await held).toMatchObject({ body: OLD })
 })
 
-test('idle connections are given up, and with the last one the name is not asked for any more', async () => {
+test('idle connections close, and after the last one the name is no longer resolved', async () => {
   const { pool, destination, older, renew, move, lookups } = await rig('http1')
   await ask(pool, destination)
   move()
@@ -150,7 +150,7 @@ test('idle connections are given up, and with the last one the name is not asked
   expect(lookups()).toBe(before)
 })
 
-test('of a relayed connection nobody needs to hear where its name leads later', async () => {
+test('a relayed connection is not affected by later addresses of its name', async () => {
   const { pool, destination, renew, lookups } = await rig('http1')
   await new Promise<void>((resolve, reject) => {
     const handler = {

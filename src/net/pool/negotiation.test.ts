@@ -29,7 +29,7 @@ const IDENTITY: DestinationTls = {
 
 type Handler = (request: http2.Http2ServerRequest, response: http2.Http2ServerResponse) => void
 
-/** Says which version it was asked in, and echoes. */
+/** Reports the version of the request, and echoes it. */
 const echo: Handler = (request, response) => {
   let body = ''
   request.on('data', (bytes) => {
@@ -81,7 +81,7 @@ test.each<[server: string, make: () => Server, version: string]>([
   ['both', both, '2.0'],
   ['HTTP/1.1', onlyHttp1, '1.1'],
   ['nothing about protocols', withoutAlpn, '1.1'],
-])('a server that speaks %s', async (_, make, version) => {
+])('a server with ALPN %s', async (_, make, version) => {
   const { port, connections } = await serving(make())
   const pool = newPool()
   const destination = to(port, 'negotiated', OFFER)
@@ -96,7 +96,7 @@ test.each<[server: string, make: () => Server, version: string]>([
   if (version === '2.0') expect(opened).toBe(1)
 })
 
-verifies('backend.tls/alpnProtocols', 'what is offered is what the list says', async () => {
+verifies('backend.tls/alpnProtocols', 'the offered protocols are those of the list', async () => {
   const offered: string[][] = []
   const server = tls.createServer({
     ...CERTIFICATES.server,
@@ -119,12 +119,12 @@ verifies('backend.tls/alpnProtocols', 'what is offered is what the list says', a
   ])
 })
 
-test('a server that cannot speak what alone is offered', async () => {
+test('a server that supports none of the offered protocols', async () => {
   const { port } = await serving(onlyHttp1())
   expect(await ask(newPool(), to(port, 'http2', ['h2']))).toMatchObject({ failure: 'handshake-failed', sent: false })
 })
 
-test('a server that is another one now is asked anew', async () => {
+test('a replaced server negotiates again', async () => {
   const first = both()
   const { port, destroyAll } = await serving(first)
   const pool = newPool()
@@ -145,7 +145,7 @@ test('a server that is another one now is asked anew', async () => {
   expect(await ask(pool, destination)).toMatchObject({ body: '1.1 ' })
 })
 
-test('a request that is given up while the handshake goes on is not sent', async () => {
+test('a request cancelled during the handshake is not sent', async () => {
   const asked: string[] = []
   const server = http2.createSecureServer({ ...CERTIFICATES.server, allowHTTP1: true }, (request, response) => {
     asked.push(request.url)
@@ -164,7 +164,7 @@ test('a request that is given up while the handshake goes on is not sent', async
   expect(asked).toEqual(['/kept'])
 })
 
-test('requests that wait for the choice of the server are bounded', async () => {
+test('requests that wait for the choice of the server are limited in number', async () => {
   const silent = await new RawServer(() => {}).start()
   cleanup.push(() => silent.close())
   const pool = newPool()

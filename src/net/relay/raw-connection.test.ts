@@ -16,7 +16,7 @@ afterEach(() => {
   for (const undo of cleanup.splice(0)) undo()
 })
 
-/** Keeps what comes; takes no more than `limit` bytes until it is told to. */
+/** Records received bytes; backed up after `limit` bytes until released. */
 class Collected implements BodySink {
   readonly takesFramed = false
   source: BodySource | null = null
@@ -62,7 +62,7 @@ interface Outcome {
   readonly stream: ClientStream
   readonly connected: boolean
   readonly why: ConnectFailureCode | undefined
-  /** Resolves when the connection is told to be broken. */
+  /** Resolves when the connection is reported as broken. */
   readonly broken: Promise<Abort>
 }
 
@@ -105,7 +105,7 @@ function listenTo(stream: ClientStream, limit?: number): Collected {
   return sink
 }
 
-test('bytes go both ways, and our end leaves the other direction open', async () => {
+test('bytes flow both ways, and our end leaves the other direction open', async () => {
   const server = await serve(async (peer) => {
     await peer.untilEnd()
     peer.send(`got ${peer.text}`)
@@ -135,7 +135,7 @@ test('the end of the server leaves our direction open', async () => {
   expect(sink.text).toBe('bye')
 })
 
-test('a server that speaks first is heard by whoever listens later', async () => {
+test('bytes of a server that sends first reach a receiver attached later', async () => {
   const server = await serve((peer) => peer.socket.end('220 ready'))
   const { stream } = await connect(server.destination)
   await new Promise((resolve) => setTimeout(resolve, 30))
@@ -164,7 +164,7 @@ test('nothing is read while the receiver is full, and nothing is lost', async ()
   expect(sink.text.length).toBe(size)
 })
 
-test('the giver waits while the server does not read', async () => {
+test('the source waits while the server does not read', async () => {
   const server = await serve((peer) => peer.socket.pause())
   const { stream } = await connect(server.destination)
   listenTo(stream)
@@ -177,7 +177,7 @@ test('the giver waits while the server does not read', async () => {
   expect(stream.request.backed).toBe(true)
 })
 
-test('a connection that breaks is no orderly end', async () => {
+test('a broken connection is not an orderly end', async () => {
   const server = await serve((peer) => peer.socket.once('data', () => peer.socket.resetAndDestroy()))
   const { stream } = await connect(server.destination)
   const sink = listenTo(stream)
@@ -186,7 +186,7 @@ test('a connection that breaks is no orderly end', async () => {
   expect([sink.why, sink.ended]).toEqual(['reset', false])
 })
 
-test('one that breaks behind the end of its body is told as broken', async () => {
+test('a connection that breaks after the end of its body is reported as broken', async () => {
   let peer: Accepted | undefined
   const server = await serve((accepted) => {
     peer = accepted
@@ -201,7 +201,7 @@ test('one that breaks behind the end of its body is told as broken', async () =>
   clearInterval(timer)
 })
 
-test('giving up is no orderly end for the server', async () => {
+test('a cancel is not an orderly end for the server', async () => {
   const seen = Promise.withResolvers<boolean>()
   const server = await serve(async (peer) => {
     await peer.untilClosed()
@@ -215,14 +215,14 @@ test('giving up is no orderly end for the server', async () => {
   expect(sink.why).toBe('reset')
 })
 
-test('nobody there', async () => {
+test('a closed port', async () => {
   const server = await serve(() => {})
   const { port } = server
   server.close()
   expect(await connect(destinationOf(port))).toMatchObject({ connected: false, why: 'connection-refused' })
 })
 
-test('whoever gives up before the connection stands hears nothing', async () => {
+test('a cancel before the connection is established reports nothing', async () => {
   const server = await serve(() => {})
   const events: string[] = []
   const handler: ConnectHandler = {
@@ -257,7 +257,7 @@ async function serveTls(): Promise<{ readonly port: number; readonly alpn: (stri
   return { port: (server.address() as net.AddressInfo).port, alpn }
 }
 
-test('over TLS, without a protocol, each direction ends by itself as well', async () => {
+test('over TLS without ALPN, each direction ends separately as well', async () => {
   const { port, alpn } = await serveTls()
   const { stream } = await connect({ ...destinationOf(port), tls: TRUSTED })
   const sink = listenTo(stream)
@@ -268,14 +268,14 @@ test('over TLS, without a protocol, each direction ends by itself as well', asyn
   expect(alpn).toEqual([false])
 })
 
-test('a certificate that is not trusted, and key material that cannot be used, fail like a connection', async () => {
+test('an untrusted certificate and unusable key material fail like a connection', async () => {
   const { port } = await serveTls()
   const to = (settings: object) => ({ ...destinationOf(port), tls: { ...TRUSTED, ...settings } })
   expect(await connect(to({ ca: undefined }))).toMatchObject({ connected: false, why: 'certificate-untrusted' })
   expect(await connect(to({ cert: 'x', key: 'y' }))).toMatchObject({ connected: false, why: 'tls-settings-unusable' })
 })
 
-test('a connection beyond the bound of its address fails at once; one that has ended makes room', async () => {
+test('a connection beyond the limit of its address fails at once; an ended one frees its place', async () => {
   const server = await serve(() => {})
   const pool = createClientPool({ transports: wireTransports() })
   const destination = { ...server.destination, bounds: { maxConnections: 1, maxWaiting: 9 } }

@@ -18,7 +18,7 @@ afterEach(() => {
 
 const MINUTE = 60_000
 
-/** One connection, told in the words of its handler. */
+/** One connection, as a list of the events of its handler. */
 class Rig implements RelayHandler {
   readonly transport = new MemoryTransport()
   readonly upstream = new FakeUpstream()
@@ -52,7 +52,7 @@ class Rig implements RelayHandler {
 
 const settled = () => vi.advanceTimersByTimeAsync(0)
 
-test('nothing is read before there is somewhere to send it', async () => {
+test('nothing is read before there is an upstream', async () => {
   const rig = new Rig()
   expect(rig.transport.paused).toBe(true)
   rig.transport.receive('early')
@@ -61,7 +61,7 @@ test('nothing is read before there is somewhere to send it', async () => {
   expect(rig.upstream.request.text).toBe('early')
 })
 
-test('bytes that come all the same are kept', () => {
+test('bytes that arrive anyway are kept', () => {
   const rig = new Rig()
   const bytes = Buffer.from('early')
   rig.connection.bytes(bytes, 0, 3)
@@ -73,7 +73,7 @@ test('bytes that come all the same are kept', () => {
   expect(rig.upstream.request.text).toBe('early late')
 })
 
-test('both directions end by themselves: first the client', async () => {
+test('each direction ends separately: first the client', async () => {
   const rig = new Rig().connect()
   rig.transport.resume()
   rig.transport.receive('question')
@@ -88,7 +88,7 @@ test('both directions end by themselves: first the client', async () => {
   expect(rig.events.slice(2)).toEqual(['socket closed'])
 })
 
-test('both directions end by themselves: first the upstream', () => {
+test('each direction ends separately: first the upstream', () => {
   const rig = new Rig().connect()
   rig.upstream.send('banner')
   rig.upstream.end()
@@ -108,7 +108,7 @@ test('a client that ended before there was an upstream', () => {
   expect(rig.upstream.request).toMatchObject({ text: 'x', ended: true })
 })
 
-test('an upstream that cannot take more holds the client back', () => {
+test('a backed-up upstream pauses the client', () => {
   const rig = new Rig().connect()
   rig.upstream.request.backed = true
   rig.transport.receive('a')
@@ -118,7 +118,7 @@ test('an upstream that cannot take more holds the client back', () => {
   expect(rig.transport.paused).toBe(false)
 })
 
-test('what came before an orderly end still goes on after the socket has closed', () => {
+test('bytes before an orderly end are still sent after the socket has closed', () => {
   const rig = new Rig().connect()
   rig.upstream.request.backed = true
   rig.connection.bytes(Buffer.from('a'), 0, 1)
@@ -134,7 +134,7 @@ test('what came before an orderly end still goes on after the socket has closed'
   expect(rig.events).toEqual(['accepted', 'closed 2 0 in order', 'socket closed'])
 })
 
-test('a client that cannot take more holds the upstream back', () => {
+test('a backed-up client pauses the upstream', () => {
   const rig = new Rig().connect()
   rig.transport.backed = true
   rig.upstream.send('a')
@@ -143,7 +143,7 @@ test('a client that cannot take more holds the upstream back', () => {
   expect(rig.upstream.paused).toBe(false)
 })
 
-test('an upstream that breaks off does not look like an orderly end', () => {
+test('an aborted upstream does not look like an orderly end', () => {
   const rig = new Rig().connect()
   rig.upstream.send('half')
   rig.upstream.break('reset')
@@ -152,7 +152,7 @@ test('an upstream that breaks off does not look like an orderly end', () => {
   expect(rig.upstream.request.aborted).toBe('reset')
 })
 
-test('a client that breaks off cancels the upstream', () => {
+test('an aborted client cancels the upstream', () => {
   const rig = new Rig().connect()
   rig.transport.receive('half')
   rig.connection.closed()
@@ -160,7 +160,7 @@ test('a client that breaks off cancels the upstream', () => {
   expect(rig.events).toEqual(['accepted', 'closed 4 0 reset', 'socket closed'])
 })
 
-test('given up before there is an upstream', async () => {
+test('aborted before there is an upstream', async () => {
   const rig = new Rig()
   rig.connection.abort()
   await settled()
@@ -170,14 +170,14 @@ test('given up before there is an upstream', async () => {
   expect(rig.upstream.cancelled).toBe(true)
 })
 
-test('draining leaves it alone', () => {
+test('draining does not affect a relayed connection', () => {
   const rig = new Rig().connect()
   rig.connection.drain()
   rig.upstream.send('still')
   expect(rig.transport.text).toBe('still')
 })
 
-test('a silent connection lives for an hour, and any byte gives it another', async () => {
+test('a silent connection is closed after an hour, and every byte restarts the hour', async () => {
   const rig = new Rig().connect()
   await vi.advanceTimersByTimeAsync(50 * MINUTE)
   rig.upstream.send('x')
@@ -187,7 +187,7 @@ test('a silent connection lives for an hour, and any byte gives it another', asy
   expect(rig.events).toEqual(['accepted', 'closed 0 1 timeout', 'socket closed'])
 })
 
-test('a client that leaves unread what was sent to it has less time', async () => {
+test('a client that does not read has less time', async () => {
   const rig = new Rig().connect()
   rig.upstream.send('x')
   rig.transport.unsentBytes = 1

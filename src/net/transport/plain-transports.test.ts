@@ -6,7 +6,7 @@ import { BOTH_TRANSPORTS, DIRECT_TRANSPORTS } from '../testing/wire-transports.t
 import type { PlainTransports } from './plain-transports.ts'
 import { ReadRelay } from './read-relay.ts'
 
-test.each(BOTH_TRANSPORTS)('reset ends a connection, also behind an orderly end: $kind', async (transports) => {
+test.each(BOTH_TRANSPORTS)('reset ends a connection, also after an orderly end: $kind', async (transports) => {
   for (const endsBefore of [false, true]) {
     let closed: () => void = () => {}
     const gone = new Promise<void>((resolve) => {
@@ -50,7 +50,7 @@ async function echoing(transports: PlainTransports) {
   return { server, events, client: await RawClient.connect((server.address() as net.AddressInfo).port) }
 }
 
-test.each(BOTH_TRANSPORTS)('accepted sockets echo, and end behind their last bytes: $kind', async (transports) => {
+test.each(BOTH_TRANSPORTS)('accepted sockets echo, and end after their last bytes: $kind', async (transports) => {
   const { server, events, client } = await echoing(transports)
   const large = 'x'.repeat(100_000)
   client.send('hello \u00ff')
@@ -80,7 +80,7 @@ async function connected(relay: ReadRelay) {
   return { socket, peer }
 }
 
-test.each(BOTH_TRANSPORTS)('client sockets read what comes unless paused, then the end: $kind', async (transports) => {
+test.each(BOTH_TRANSPORTS)('client sockets read unless paused, then report the end: $kind', async (transports) => {
   const relay = new ReadRelay()
   const throughStream = vi.spyOn(relay.onread, 'callback')
   const { socket, peer } = await connected(relay)

@@ -9,11 +9,11 @@ afterEach(() => {
   vi.restoreAllMocks()
 })
 
-test('the pinned Node takes direct reads and writes', async () => {
+test('the pinned Node supports direct reads and writes', async () => {
   expect(await chooseTransports('auto')).toMatchObject({ transports: { kind: 'direct' }, fallbackReason: undefined })
 })
 
-test('the setting chooses streams, and nothing is tried', async () => {
+test('the setting selects streams, and no probe runs', async () => {
   const probe = vi.fn()
   expect(await chooseTransports('streams', probe)).toMatchObject({
     transports: { kind: 'streams' },
@@ -22,7 +22,7 @@ test('the setting chooses streams, and nothing is tried', async () => {
   expect(probe).not.toHaveBeenCalled()
 })
 
-test('what the probe finds missing is the reason for the streams', async () => {
+test('the failure of the probe is the reason for using streams', async () => {
   const choice = await chooseTransports('auto', () => Promise.reject(new Error('something is missing')))
   expect(choice).toMatchObject({ transports: { kind: 'streams' }, fallbackReason: 'something is missing' })
 })
@@ -40,7 +40,7 @@ test.each<[what: string, found: unknown, reason: string]>([
     { streamBaseState: new Int32Array(5), kReadBytesOrError: 5 },
     'stream_wrap has no kReadBytesOrError',
   ],
-  // Node goes on telling its stream, which reads.
+  // Node continues to pass reads to its stream.
   [
     'an array that stays empty',
     { streamBaseState: new Int32Array(5), kReadBytesOrError: 0 },
@@ -51,7 +51,7 @@ test.each<[what: string, found: unknown, reason: string]>([
     { streamBaseState: new Int32Array(5).fill(99_999), kReadBytesOrError: 0 },
     'what was read is not what was written',
   ],
-])('the state of reads is %s', async (_, found, reason) => {
+])('the read state is %s', async (_, found, reason) => {
   await expect(probeDirect(() => found)).rejects.toThrow(reason)
 })
 
@@ -69,7 +69,7 @@ test('process.binding is missing, or refuses', async () => {
   await expect(probeDirect()).rejects.toThrow("process.binding('stream_wrap') failed: ERR_ACCESS_DENIED")
 })
 
-/** Has all handles of sockets do something else, until the test ends. */
+/** Replaces a method of all socket handles until the test ends. */
 async function replaceMethod(name: string, method: unknown): Promise<void> {
   const server = net.createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -86,7 +86,7 @@ async function replaceMethod(name: string, method: unknown): Promise<void> {
   })
 }
 
-/** Steps that never end are given up soon. */
+/** Steps that never end time out soon. */
 function hurry(): void {
   const { after } = clock
   vi.spyOn(clock, 'after').mockImplementation((_, run) => after(300, run))
@@ -97,7 +97,7 @@ test.each(['writeBuffer', 'writeLatin1String'])('handles have no %s', async (nam
   await expect(probeDirect()).rejects.toThrow(`handles of sockets have no ${name}`)
 })
 
-test('nothing native is called where Node gives the handles write requests, as releases before 26.10 do', async () => {
+test('no native call is made where Node passes write requests to handles, as in releases before 26.10', async () => {
   const native = vi.fn()
   await replaceMethod('writeLatin1String', native)
   await replaceMethod('writeBuffer', native)
@@ -129,15 +129,15 @@ test.each<[what: string, name: string, method: () => unknown, reason: string]>([
     'no such call',
   ],
   ['fails', 'writeBuffer', () => -32, 'the connection ended before a write and a read'],
-  ['gives nothing back', 'writeBuffer', () => undefined, 'the connection ended before a write and a read'],
-  ['loses what it is given', 'writeBuffer', () => 0, 'a write and a read took longer than 5000 ms'],
+  ['returns nothing', 'writeBuffer', () => undefined, 'the connection ended before a write and a read'],
+  ['discards its bytes', 'writeBuffer', () => 0, 'a write and a read took longer than 5000 ms'],
 ])('a write %s: %s', async (_, name, method, reason) => {
   hurry()
   await replaceMethod(name, method)
   await expect(probeDirect()).rejects.toThrow(reason)
 })
 
-test('there is no loopback', async () => {
+test('no loopback interface', async () => {
   vi.spyOn(net.Server.prototype, 'listen').mockImplementation(function (this: net.Server) {
     process.nextTick(() => this.emit('error', new Error('listen EADDRNOTAVAIL')))
     return this
@@ -145,7 +145,7 @@ test('there is no loopback', async () => {
   await expect(probeDirect()).rejects.toThrow('listen EADDRNOTAVAIL')
 })
 
-test('sockets have no handle that can be seen', async () => {
+test('sockets without an accessible handle', async () => {
   const connect = net.connect.bind(net) as (...given: unknown[]) => net.Socket
   vi.spyOn(net, 'connect').mockImplementation(((...given: unknown[]) => {
     const socket = connect(...given)

@@ -6,7 +6,7 @@ import { TurnTransport } from './turn-transport.ts'
 class Recorded extends TurnTransport {
   readonly sent: (string | Buffer)[] = []
   readonly memory: ArrayBufferLike[] = []
-  /** The kernel takes bytes as they come. */
+  /** The kernel accepts all bytes. */
   takes = true
 
   get gathered(): number {
@@ -30,7 +30,7 @@ class Recorded extends TurnTransport {
 
 const endOfTurn = () => new Promise((resolve) => setImmediate(resolve))
 
-test('what is written in one turn leaves in one write behind everything else that the turn brings', async () => {
+test('all output of a turn is sent in one write at the end of the turn', async () => {
   const [one, other] = [new Recorded(), new Recorded()]
   const piece = Buffer.from('[piece]')
   one.writeText('head ')
@@ -44,7 +44,7 @@ test('what is written in one turn leaves in one write behind everything else tha
   expect([one.sent, other.sent, one.gathered]).toEqual([['head piece end'], ['other'], 0])
 })
 
-test('more than one write is worth leaves at once, in order', () => {
+test('output larger than one write is sent at once, in order', () => {
   const transport = new Recorded()
   const large = Buffer.alloc(COALESCE_BYTES + 1, 'x')
   transport.writeText('a')
@@ -57,7 +57,7 @@ test('more than one write is worth leaves at once, in order', () => {
   expect(transport.sent.map(String)).toEqual(['a', 'x'.repeat(large.length), `b${'c'.repeat(COALESCE_BYTES)}`])
 })
 
-test('larger pieces are gathered as bytes, with text before and behind them', async () => {
+test('larger pieces are collected as bytes, with text before and after them', async () => {
   const transport = new Recorded()
   const piece = Buffer.alloc(5000, 'x')
   transport.writeText('h\u00e9ad ')
@@ -71,7 +71,7 @@ test('larger pieces are gathered as bytes, with text before and behind them', as
   expect(transport.sent).toEqual([Buffer.from(`h\u00e9ad ${'x'.repeat(4990)} \u00e9nd`, 'latin1')])
 })
 
-test('a block is sent before what does not fit into it', () => {
+test('a block is sent before output that does not fit into it', () => {
   const transport = new Recorded()
   for (const letter of 'abc') transport.writeBytes(Buffer.alloc(7000, letter), 0, 7000)
   transport.writeText('d'.repeat(COALESCE_BYTES - 7000))
@@ -81,7 +81,7 @@ test('a block is sent before what does not fit into it', () => {
   expect(transport.sent.map(String)).toEqual(sent)
 })
 
-test('the memory of a block is used again once it has been sent, and not before', () => {
+test('the memory of a block is reused only after it has been sent', () => {
   const [quick, slow] = [new Recorded(), new Recorded()]
   slow.takes = false
   const write = (transport: Recorded, letter: string) => {
@@ -97,7 +97,7 @@ test('the memory of a block is used again once it has been sent, and not before'
   expect(slow.sent.map(String)).toEqual(['c'.repeat(5000)])
 })
 
-test('the memory of a block that was forgotten is used again', () => {
+test('the memory of a discarded block is reused', () => {
   const [gone, next] = [new Recorded(), new Recorded()]
   next.writeBytes(Buffer.alloc(5000), 0, 5000)
   flushAll()
@@ -110,7 +110,7 @@ test('the memory of a block that was forgotten is used again', () => {
   expect(next.memory[1]).toBe(next.memory[0])
 })
 
-test('forgotten bytes go nowhere, and later ones do', async () => {
+test('discarded bytes are not sent, later ones are', async () => {
   const transport = new Recorded()
   transport.writeText('lost')
   transport.drop()
@@ -119,7 +119,7 @@ test('forgotten bytes go nowhere, and later ones do', async () => {
   expect(transport.sent).toEqual(['kept'])
 })
 
-test('a flush that makes others wait is followed by theirs in the same turn', () => {
+test('output written during a flush is flushed in the same turn', () => {
   const second = new Recorded()
   const first = new (class extends Recorded {
     protected override sendText(text: string): void {

@@ -29,7 +29,7 @@ async function readAll(client: net.Socket): Promise<Buffer> {
 }
 
 test.each(BOTH_TRANSPORTS.flatMap((transports) => [10_000, 30_000].map((size) => ({ ...transports, size }))))(
-  'what the kernel does not take waits, in order: $kind, pieces of $size',
+  'bytes that the kernel does not accept are queued in order: $kind, pieces of $size',
   async ({ size, ...transports }) => {
     const { server, client, transport } = await connected(transports)
     const expected: Buffer[] = []
@@ -55,7 +55,7 @@ test.each(BOTH_TRANSPORTS.flatMap((transports) => [10_000, 30_000].map((size) =>
   },
 )
 
-test.each(BOTH_TRANSPORTS)('it is told when what waited has been sent: $kind', async (transports) => {
+test.each(BOTH_TRANSPORTS)('the owner is notified when queued bytes have been sent: $kind', async (transports) => {
   const { server, client, transport, events } = await connected(transports)
   const piece = Buffer.alloc(60_000)
   while (!transport.backed) transport.writeBytes(piece, 0, piece.length)
@@ -70,7 +70,7 @@ test.each(BOTH_TRANSPORTS)('it is told when what waited has been sent: $kind', a
 })
 
 test.each(BOTH_TRANSPORTS)(
-  'a connection that the peer has reset closes once, whatever is written: $kind',
+  'a connection that the peer reset closes once, whatever is written: $kind',
   async (transports) => {
     const { server, client, transport, events } = await connected(transports)
     client.resetAndDestroy()
@@ -86,7 +86,7 @@ test.each(BOTH_TRANSPORTS)(
   },
 )
 
-test.each(BOTH_TRANSPORTS)('destroying it forgets what waits: $kind', async (transports) => {
+test.each(BOTH_TRANSPORTS)('destroying it discards queued bytes: $kind', async (transports) => {
   const { server, client, transport, events } = await connected(transports)
   while (!transport.backed) transport.writeText('x'.repeat(60_000))
   transport.destroy()
