@@ -207,7 +207,7 @@ test.each([
   [
     'request.path.matches("(")',
     [
-      'error 1 invalid-pattern: this call always fails: regular expression: error parsing regexp: missing closing ): `(`',
+      'error 1 invalid-pattern: this call always fails: regular expression: "(" at character 1 has no closing ")"; write \\( for the character',
     ],
   ],
   [

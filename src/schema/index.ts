@@ -79,6 +79,15 @@ export {
   setOf,
   withRule,
 } from './structures.ts'
-export { authorityOf, cookieName, endpointText, headerText, hostPart, pathText } from './text-forms.ts'
+export {
+  authorityOf,
+  checkPattern,
+  cookieName,
+  endpointText,
+  headerText,
+  hostPart,
+  pathText,
+  patternText,
+} from './text-forms.ts'
 export { type Validation, type ValidationOptions, validate } from './validate.ts'
 export { expressionsIn, type Visited, walk } from './walk.ts'

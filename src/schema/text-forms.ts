@@ -1,4 +1,5 @@
 import type { TString } from 'typebox'
+import { describePatternFault } from '#base/pattern.ts'
 import type { ScalarRefusal } from './node.ts'
 import { formattedText } from './scalars.ts'
 
@@ -22,6 +23,16 @@ export const cookieName = (): TString =>
     const message = 'must be a cookie name: letters, digits and the other token characters, no spaces'
     return { code: 'invalid-name', message }
   })
+
+/** A regular expression in RE2 syntax. */
+export const patternText = (bounds: { readonly min: number; readonly max: number }): TString =>
+  formattedText(bounds, checkPattern)
+
+export function checkPattern(text: string): ScalarRefusal | undefined {
+  const fault = describePatternFault(text)
+  if (fault === undefined) return undefined
+  return { code: 'invalid-pattern', message: `must be a regular expression in RE2 syntax, but ${fault}` }
+}
 
 /** A request path with an optional query; use adds a missing slash at its start. */
 export const pathText = (max: number): TString => formattedText({ min: 1, max }, checkPath)

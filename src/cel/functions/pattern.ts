@@ -1,4 +1,5 @@
-import { RE2JS } from 're2js'
+import type { RE2JS } from 're2js'
+import { compilePattern as compileRe2, describePatternFault } from '#base/pattern.ts'
 import { charge } from '../budget.ts'
 import { CelError } from '../error.ts'
 import { WEIGHTS } from '../weights.ts'
@@ -17,11 +18,10 @@ export interface Pattern {
 /** Compiles a constant pattern, once. @returns an error if RE2 refuses it */
 export function compilePattern(pattern: string): Pattern | CelError {
   if (pattern.length > MAX_PATTERN) return TOO_LONG
-  try {
-    return prepare(RE2JS.compile(pattern))
-  } catch (error) {
-    return new CelError('invalid', `regular expression: ${error instanceof Error ? error.message : 'invalid'}`)
-  }
+  const compiled = compileRe2(pattern)
+  return compiled === undefined
+    ? new CelError('invalid', `regular expression: ${describePatternFault(pattern)}`)
+    : prepare(compiled)
 }
 
 /** Computed patterns are cached for later evaluations. */
@@ -36,8 +36,8 @@ export function computedPattern(text: string): Pattern | CelError {
   const known = cache.get(text)
   if (known !== undefined) return known
   if (cache.size >= MAX_CACHED) cache.clear()
-  const compiled = compilePattern(text)
-  const pattern = compiled instanceof CelError ? INVALID : compiled
+  const compiled = compileRe2(text)
+  const pattern = compiled === undefined ? INVALID : prepare(compiled)
   cache.set(text, pattern)
   return pattern
 }

@@ -3,7 +3,7 @@ import type { HTTPRouteObject } from '#api/http-route.ts'
 import type { PathModifierSpec } from '#api/route-filters.ts'
 import { toByteText } from '#base/byte-text.ts'
 import type { ConfigProblem } from '#base/config-problem.ts'
-import { compilePattern } from '#engine/route/match-value.ts'
+import { describePatternFault } from '#base/pattern.ts'
 import { isFieldName, isFieldValue } from '#net/http/field-syntax.ts'
 import type { ConditionFault } from '../status/condition.ts'
 
@@ -54,8 +54,9 @@ function checkPatterns(match: Match, path: string): readonly RuleFault[] {
     patterns.push({ at: 'method.service', pattern: method.service }, { at: 'method.method', pattern: method.method })
   }
   return patterns.flatMap(({ at, pattern }) => {
-    if (pattern === undefined || compilePattern(pattern) !== undefined) return []
-    const message = 'must be a regular expression in RE2 syntax; this match matches no request'
+    const fault = pattern === undefined ? undefined : describePatternFault(pattern)
+    if (fault === undefined) return []
+    const message = `must be a regular expression in RE2 syntax, but ${fault}. This match matches no request`
     return [{ path: `${path}.${at}`, code: 'invalid-pattern', reason: UNSUPPORTED, message } as const]
   })
 }

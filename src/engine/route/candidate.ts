@@ -1,9 +1,10 @@
 import type { RE2JS } from 're2js'
 import { isCredentialField, isCredentialParameter } from '#base/credential-names.ts'
+import { compilePattern } from '#base/pattern.ts'
 import type { Head } from '#net/http/head.ts'
 import type { RouteItem, RouteMatch } from '#plan/item.ts'
 import { byPrecedence, describePrecedence } from '#plan/route-order.ts'
-import { compileHeaderTest, compilePattern, compileQueryTest } from './match-value.ts'
+import { compileHeaderTest, compileQueryTest } from './match-value.ts'
 import { trimPrefix } from './path-tree.ts'
 import type { RoutedPath } from './request-path.ts'
 

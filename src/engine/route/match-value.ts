@@ -1,4 +1,4 @@
-import { RE2JS } from 're2js'
+import { compilePattern } from '#base/pattern.ts'
 import { matchedAuthority } from '#net/http/authority-form.ts'
 import type { Head } from '#net/http/head.ts'
 import type { ValueMatch } from '#plan/item.ts'
@@ -10,15 +10,6 @@ function compileValueTest(match: Pick<ValueMatch, 'type' | 'value'>): (value: st
   if (type === 'Exact') return (value) => value === expected
   const pattern = compilePattern(expected)
   return pattern === undefined ? () => false : (value) => pattern.matches(value)
-}
-
-/** RE2 syntax, linear time; undefined if it does not compile. */
-export function compilePattern(source: string): RE2JS | undefined {
-  try {
-    return RE2JS.compile(source)
-  } catch {
-    return undefined
-  }
 }
 
 /**

@@ -1,4 +1,5 @@
 import { RE2JS } from 're2js'
+import { compilePattern, describePatternFault } from '#base/pattern.ts'
 import type { RegexGuardSpec } from './guard-schema.ts'
 
 /** A pattern and the replacement of its matches. */
@@ -32,8 +33,8 @@ export function compileRegexRules(spec: RegexGuardSpec): {
   const faults: { path: string; message: string }[] = []
   spec.matches?.forEach((source, index) => {
     const pattern = compilePattern(source)
-    if (typeof pattern === 'string') faults.push({ path: `.matches[${index}]`, message: pattern })
-    else rules.push({ pattern, placeholder: '<masked>' })
+    if (pattern !== undefined) rules.push({ pattern, placeholder: '<masked>' })
+    else faults.push({ path: `.matches[${index}]`, message: `not in RE2 syntax: ${describePatternFault(source)}` })
   })
   spec.builtins?.forEach((name, index) => {
     if (name === 'PhoneNumber') {
@@ -44,15 +45,6 @@ export function compileRegexRules(spec: RegexGuardSpec): {
     rules.push({ pattern: RE2JS.compile(pattern), placeholder })
   })
   return { rules, faults }
-}
-
-/** @returns the pattern, or the reason why it is invalid */
-function compilePattern(source: string): RE2JS | string {
-  try {
-    return RE2JS.compile(source)
-  } catch (error) {
-    return `not a regular expression of RE2 syntax: ${error instanceof Error ? error.message : String(error)}`
-  }
 }
 
 /** A match from `start` to `end`, in UTF-16 units; never empty. */
