@@ -150,13 +150,14 @@ test('listeners, routes, and backends with their health', () => {
           },
         ],
       },
-      routes: [route, { ...route, broken: 'unknown filter' }],
+      routes: [route, { ...route, backends: route.backends.slice(0, 1) }, { ...route, broken: 'unknown filter' }],
     }),
   )
   for (const row of [
     'default/main/http 127.0.0.1:80 accepts connections',
     'default/main/six [::1]:81 not open in use',
     'HTTPRoute default/shop rule 0 default/main/http shop.test GET PathPrefix /cart, with header x-a and parameter b Service/default/shop/80, weight 2 missing (spec.rules[0].backendRefs[1]), weight 1',
+    'parameter b Service/default/shop/80 \n',
     'cannot be served unknown filter',
     'Service/default/shop/80 10.0.0.1:80 88 % in use',
     'Service/default/shop/80 10.0.0.2:80 0 %, the last 3 responses unhealthy evicted until 2026-01-01T00:00:00.000Z',
@@ -258,6 +259,7 @@ test('nothing is loaded, nothing runs, and only the style of the page applies', 
   expect(answer.headers?.['content-security-policy']).toBe(
     `default-src 'none'; style-src 'sha256-${digest}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
   )
+  expect(answer.headers?.['referrer-policy']).toBe('no-referrer')
   expect(answer.body).not.toMatch(/<script|<link|<img|<iframe| style=| on[a-z]+=|https?:/)
   expect(answer.body).toContain('<html lang="en">')
 })
@@ -267,4 +269,6 @@ test('each heading that the page links to is there once', () => {
   const links = [...body.matchAll(/href="#([a-z]+)"/g)].map(([, id]) => id)
   expect(links).toHaveLength(7)
   for (const id of links) expect(body.match(new RegExp(`<h2 id="${id}">`, 'g'))).toHaveLength(1)
+  const titles = [...body.matchAll(/<h2 id="[a-z]+">([^<]*)</g)].map(([, title]) => title)
+  expect(titles.join(', ')).toBe('Findings, Last decisions, Backends, Listeners, Routes, Objects, This server')
 })

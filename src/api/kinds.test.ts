@@ -266,3 +266,55 @@ test('routes get the defaults of the platform', () => {
     },
   })
 })
+
+/** Bounds of lists and numbers, and the words of enumerations, by the name of the field. */
+function limitsOf(node: SchemaNode, name: string): string[] {
+  const { items, properties = {}, enum: words, minItems = 0, maxItems, minimum, maximum } = node
+  return [
+    ...(maxItems === undefined ? [] : [`${name} ${minItems}-${maxItems}`]),
+    ...(minimum === undefined ? [] : [`${name} ${minimum}-${maximum ?? ''}`]),
+    ...(words === undefined ? [] : [`${name} ${words.join('|')}`]),
+    ...(items === undefined ? [] : limitsOf(items, name)),
+    ...Object.entries(properties).flatMap(([member, each]) => limitsOf(each, member)),
+  ]
+}
+
+const LISTENER =
+  'port 1-65535, mode Terminate|Passthrough, certificateRefs 0-64, caCertificateRefs 1-8, mode AllowValidOnly|AllowInsecureFallback, ' +
+  'from All|Selector|Same|None, operator In|NotIn|Exists|DoesNotExist, kinds 0-8'
+const PARENTS = 'parentRefs 0-32, port 1-65535'
+const BACKENDS = 'backendRefs 0-16, weight 0-1000000'
+const HEADER_MODIFIERS_AND_MIRROR =
+  'filters 0-16, set 0-16, add 0-16, remove 0-16, percent 0-100, numerator 0-, denominator 1-'
+
+test.each([
+  ['Gateway', `listeners 0-64, ${LISTENER}, addresses 0-16, perPort 0-64`],
+  ['ListenerSet', `listeners 1-64, ${LISTENER}`],
+  [
+    'HTTPRoute',
+    `${PARENTS}, hostnames 0-16, rules 1-16, matches 0-64, type Exact|PathPrefix|RegularExpression, headers 0-16, ` +
+      'type Exact|RegularExpression, queryParams 0-16, method GET|HEAD|POST|PUT|DELETE|CONNECT|OPTIONS|TRACE|PATCH, ' +
+      `${HEADER_MODIFIERS_AND_MIRROR}, scheme http|https, type ReplaceFullPath|ReplacePrefixMatch, statusCode 300-399, ` +
+      'allowOrigins 0-64, allowMethods 0-16, allowHeaders 0-64, exposeHeaders 0-64, maxAge 1-, ' +
+      `protocol HTTP|GRPC, allowedHeaders 0-64, allowedResponseHeaders 0-64, maxSize 0-, ${BACKENDS}, codes 400-599`,
+  ],
+  [
+    'GRPCRoute',
+    `${PARENTS}, hostnames 0-16, rules 0-16, matches 0-64, type Exact|RegularExpression, headers 0-16, ` +
+      `${HEADER_MODIFIERS_AND_MIRROR}, ${BACKENDS}`,
+  ],
+  ['TCPRoute', `${PARENTS}, rules 1-16, ${BACKENDS}`],
+  ['TLSRoute', `${PARENTS}, hostnames 0-16, rules 1-16, ${BACKENDS}`],
+  ['ReferenceGrant', 'from 1-16, to 1-16'],
+  [
+    'BackendTLSPolicy',
+    'targetRefs 1-16, caCertificateRefs 0-8, wellKnownCACertificates System, subjectAltNames 0-5, type Hostname|URI',
+  ],
+  ['Service', 'protocol TCP|UDP|SCTP, port 1-65535'],
+  [
+    'EndpointSlice',
+    'addressType IPv4|IPv6|FQDN, endpoints 0-1000, addresses 1-100, ports 0-100, port 0-65535, protocol TCP|UDP|SCTP',
+  ],
+])('limits of %s', (kind, expected) => {
+  expect([...new Set(limitsOf(nodeOf(findKind(kind)!.schema), kind))].join(', ')).toBe(expected)
+})

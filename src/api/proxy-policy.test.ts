@@ -176,6 +176,15 @@ test.each([
   expect(codesOf({ targetRefs: [target], backend: SECTIONS.backend })).toEqual([expected])
 })
 
+test.each([
+  ['core', 'Service', 'must be empty for kind Service'],
+  ['', 'Gateway', 'must be "gateway.networking.k8s.io" for kind Gateway'],
+  ['core', 'ProxyBackend', 'must be "gatewright.dev" for kind ProxyBackend'],
+])('group "%s" of a %s: %s', (group, kind, message) => {
+  const spec = { targetRefs: [{ group, kind, name: 'a' }], backend: SECTIONS.backend }
+  expect(validate(proxyPolicy, complete('ProxyPolicy', { spec })).problems).toMatchObject([{ message }])
+})
+
 test('all targets are of one kind', () => {
   expect(codesOf({ targetRefs: [gateway, route], traffic: {} })).toEqual(['spec.targetRefs[1].kind target-kinds-mixed'])
 })

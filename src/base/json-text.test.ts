@@ -47,8 +47,8 @@ test.each(members)('members of %s', (text, expected) => {
     if (end >= 0) found.push([key, text.slice(start, end)])
     return end
   })
-  expect(end < 0 ? undefined : found).toEqual(expected)
-  if (expected !== undefined) expect(end).toBe(text.length)
+  if (expected !== undefined) expect(found).toEqual(expected)
+  expect(end).toBe(expected === undefined ? -1 : text.length)
 })
 
 test.each<[string, string[] | undefined]>([
@@ -66,5 +66,6 @@ test.each<[string, string[] | undefined]>([
     if (end >= 0) found.push(text.slice(start, end))
     return end
   })
-  expect(end < 0 ? undefined : found).toEqual(expected)
+  if (expected !== undefined) expect(found).toEqual(expected)
+  expect(end).toBe(expected === undefined ? -1 : text.length)
 })

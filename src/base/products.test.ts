@@ -1,5 +1,13 @@
 import { expect, test } from 'vitest'
-import { listProducts, meaningsOf, meaningsOfProviders, PRODUCTS, plainWord, withProduct } from './products.ts'
+import {
+  listProducts,
+  meaningsOf,
+  meaningsOfProviders,
+  type NeutralName,
+  PRODUCTS,
+  plainWord,
+  withProduct,
+} from './products.ts'
 
 test('every neutral name has its product', () => {
   expect(PRODUCTS).toMatchObject({
@@ -31,6 +39,36 @@ test.each([
   ['nonsense', undefined],
 ])('%s: %s', (word, expected) => {
   expect(meaningsOfProviders('ai.provider.')[plainWord(word)]).toBe(expected)
+})
+
+test.each<[NeutralName, string]>([
+  ['providerOne', 'openai gpt chatgpt'],
+  ['providerTwo', 'azureopenai azure'],
+  ['providerThree', 'azureai foundry azureaifoundry azurefoundry'],
+  ['providerFour', 'anthropic claude'],
+  ['providerFive', 'gemini google googleai'],
+  ['providerSix', 'vertexai vertex gcpvertexai googlevertexai'],
+  ['providerSeven', 'amazonbedrock bedrock awsbedrock aws'],
+  ['cloudOne', 'aws awssigv4 sigv4 iam'],
+  ['cloudTwo', 'azure entra entraid azuread'],
+  ['cloudThree', 'googlecloud gcp google'],
+  ['moderationEndpoint', 'openaimoderation moderation openai'],
+  ['guardrailsServiceOne', 'bedrockguardrails bedrock awsguardrails guardrails'],
+  ['guardrailsServiceTwo', 'googlemodelarmor modelarmor'],
+  ['ResourceTypeOne', 'azureopenairesource openai azureopenai'],
+  ['ResourceTypeTwo', 'azureaifoundryproject foundry aifoundry azureaifoundry'],
+  ['IdpOne', 'auth0'],
+])('words for %s: %s', (name, words) => {
+  expect(Object.keys(meaningsOf([name])).join(' ')).toBe(words)
+})
+
+test('products that are compatible with providerOne', () => {
+  const own = Object.keys(PRODUCTS).flatMap((name) => Object.keys(meaningsOf([name as NeutralName])))
+  expect(
+    Object.keys(meaningsOfProviders())
+      .filter((word) => !own.includes(word))
+      .join(' '),
+  ).toBe('mistral cohere groq deepseek xai openrouter together fireworks perplexity ollama vllm litellm llamacpp')
 })
 
 test('a word may mean different things in different places', () => {

@@ -56,6 +56,12 @@ test.each([
   expect([answer.backed, upstream.paused, memory.heldBytes]).toEqual([false, false, 0])
 })
 
+test('the memory of unread bytes doubles, up to twice the bound', () => {
+  upstream.send('x'.repeat(300_000))
+  upstream.send('x')
+  expect(memory.heldBytes).toBe(524_288)
+})
+
 test('a response that breaks off: the reader gets what arrived, and then the failure', async () => {
   upstream.send('part')
   upstream.break('reset')

@@ -223,6 +223,11 @@ test.each([
   ['request.path == string(1 / 0)', ['warning 24 always-fails: always fails: division by zero']],
   ['jwt.n == int("x")', ['warning 10 always-fails: always fails: text is not an int']],
   ['request.method == "a" || true', ['warning 1 constant: expression is always true']],
+  [
+    '[[]].exists(e, e[0] == 1 || e[0] == "a")',
+    ['error 34 no-overload: no matching overload for == with (int, string)'],
+  ],
+  ['[[]].exists(e, e[0].exists(x, x) || e[0] == 1 || e[0] == "a")', []],
 ])('problems of %s', (source, expected) => {
   expect(problemsOf(source)).toEqual(expected)
 })
@@ -257,6 +262,17 @@ test.each([
 ])('references of %s', (source, expected) => {
   const { program } = compile(source, environment)
   expect([...program!.references].sort()).toEqual(expected)
+})
+
+test.each([
+  ['f()', 'a.b.f'],
+  ['.f()', 'f'],
+  ['b.f()', 'a.b.f'],
+  ['.a.f()', 'a.f'],
+])('%s in the namespace a.b', (source, expected) => {
+  const functions = ['f', 'a.f', 'a.b.f'].map((name) => define(`${name}() -> string`, () => name))
+  const named = createEnvironment<undefined>({ container: 'a.b', functions })
+  expect(compile(source, named).program?.evaluate(undefined)).toBe(expected)
 })
 
 test('a program has its type and its constant value', () => {

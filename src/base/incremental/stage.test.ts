@@ -120,6 +120,18 @@ test('a stage writes what it says, and reads what is written before', () => {
   expect(() => upsideDown.update()).toThrow('stage wrong must not read late, which is written later')
 })
 
+test('rows from outside stand before those of stages, in the order of their names', () => {
+  const input = new Table<true>('input')
+  const output = new Table<string>('output')
+  const stages = new Stages()
+  stages.add({ name: 's', each: [input], writes: [output], run: (_, work, key) => work.write(output, 'k', key) })
+  for (const key of ['b', 'z', 'a']) input.put(key, 'w', [true])
+  output.put('k', 'y', ['from y'])
+  stages.update()
+  output.put('k', 'c', ['from c'])
+  expect(output.rows('k')).toEqual(['from c', 'from y', 'a', 'b', 'z'])
+})
+
 test('what several stages write stands in their order', () => {
   const input = new Table<true>('input')
   const output = new Table<number>('output')

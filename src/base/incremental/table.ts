@@ -218,12 +218,10 @@ class Cell<Row> implements ReadCell<Row>, WrittenCell {
 }
 
 function byWriter(a: Writer, b: Writer): number {
-  if (typeof a === 'string' || typeof b === 'string') return compareText(nameOf(a), nameOf(b))
+  if (typeof a === 'string' && typeof b === 'string') return compareText(a, b)
+  if (typeof a === 'string') return -1
+  if (typeof b === 'string') return 1
   return a.position - b.position || compareText(a.key, b.key)
-}
-
-function nameOf(writer: Writer): string {
-  return typeof writer === 'string' ? writer : writer.key
 }
 
 function compareText(a: string, b: string): number {

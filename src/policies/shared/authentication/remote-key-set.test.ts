@@ -47,7 +47,9 @@ test('keys change with the text of the set; the same text keeps the same object'
   set.update(stateOf(ONE, { failure: 'timeout' }))
   expect([set.keys === keys, set.state?.failure]).toEqual([true, 'timeout'])
   set.update(stateOf(TWO))
-  expect([...set.keys.keys()]).toEqual(['two'])
+  expect([[...set.keys.keys()], set.faults]).toEqual([['two'], []])
+  set.update(stateOf('{"keys":[1]}'))
+  expect([set.keys.size, set.faults]).toEqual([0, ['keys[0] is not used: it is not an object']])
 })
 
 test('all waiting requests share one fetch, and continue after it', async () => {
@@ -100,7 +102,7 @@ test('the reason for missing keys', () => {
 })
 
 test('policies with the same address share a key set, whose state may arrive before they are compiled', () => {
-  const sets = new RemoteKeySets(importKey, () => {})
+  const sets = new RemoteKeySets(importKey, (id) => requested.push(id))
   sets.update(stateOf(ONE))
   const one = sets.at(ADDRESS)
   expect([...one.keys.keys()]).toEqual(['one'])
@@ -109,6 +111,10 @@ test('policies with the same address share a key set, whose state may arrive bef
   for (const other of others) expect(sets.at({ ...ADDRESS, ...other })).not.toBe(one)
   sets.update(stateOf(TWO))
   expect([...one.keys.keys()]).toEqual(['two'])
+  one.renew()
+  expect(requested).toEqual([ID])
+  sets.remove(keySetId(ADDRESS))
+  sets.update(stateOf(TWO))
   sets.remove(keySetId(ADDRESS))
   expect(sets.at(ADDRESS).fetched).toBe(false)
 })
