@@ -324,6 +324,13 @@ export const ACCEPTED: readonly Accepted[] = [
     replacement: "((type.kind !== 'object' || index.kind !== 'literal') && (typeof index.value !== 'string'))",
     reason: 'the same type: no member has a number for its name, so the type of an element applies',
   },
+  {
+    file: 'cel/compiler/comparison.ts',
+    line: 'if (isPlain(right.constant)) return negated ? unequalTo(left, right.constant) : equalTo(left, right.constant)',
+    original: 'isPlain(right.constant)',
+    replacement: 'false',
+    reason: 'only speed: both values are then evaluated and compared by the general code',
+  },
 ]
 
 /** @returns the entry for a mutant of `file`, whose text is `source` */
