@@ -36,6 +36,7 @@ const members: [text: string, found: [key: string, value: string][] | undefined]
   ['{"a":"x}', undefined],
   ['{"a":[1}', undefined],
   ['{a:1}', undefined],
+  ['x"a":1}', undefined],
   ['[1]', undefined],
   ['', undefined],
 ]

@@ -109,6 +109,18 @@ test('expressions without loops and large data use no steps', () => {
   }
 })
 
+test.each([
+  ['text + text', 0],
+  ['text + (data == 1 ? text : text)', 1200],
+  ['"a" + (data == 1 ? text : text) + text', 1201],
+  ['md5.encode(body)', 600 * 40],
+  ['sha256.encode(body)', 600 * 80],
+  ['base64.encode(body) + base64.encode(body)', 2 * 600 * 3 + 2 * 800],
+  ['url.encode(text)', 600 * 40],
+])('%s of 600 bytes uses %i steps', (source, steps) => {
+  expect(run(source, 'x'.repeat(600)).steps).toBe(steps)
+})
+
 // `||`, `default()` and similar functions handle failures, but must not handle limits.
 test.each([
   [`${ENDLESS} || text == ""`],

@@ -152,8 +152,22 @@ test('a variable is read only if its value is needed', () => {
   evaluate('request.headers["a"] == "b"')
   expect(reads).toEqual(['header a'])
   reads = []
+  expect(evaluate('"X-A" in request.headers')).toBe(true)
+  expect(reads).toEqual(['header X-A'])
+  reads = []
   expect(evaluate('{"r": request}.r.path')).toBe('/api/x')
   expect(reads).toEqual(['request.path'])
+})
+
+test('a group of variables is there if one of them is', () => {
+  const grouped = createEnvironment<string | undefined>({
+    variables: [
+      { path: 'a.b.c', type: 'string', read: (c) => c },
+      { path: 'a.b.d', type: 'string', read: () => undefined },
+    ],
+  })
+  const { program } = compile('has(a.b)', grouped)
+  expect([program!.evaluate('c'), program!.evaluate(undefined)]).toEqual([true, false])
 })
 
 test('an absent variable is the error `no such key`', () => {
