@@ -60,6 +60,7 @@ test.each([
   '[1, 2].exists(n, n * 1000000000 > source.port)',
   'source.ports.exists(i, port, i + port > 80)',
   'source.port.with(n, n * n > 80)',
+  '(source.port + 1).with(n, n * n > 80)',
   '(source.port > 80 ? source.port : 0) + 1 > 3',
   'math.least(source.port, 80) + 1 > 3',
   'coalesce(int(request.method) * 1000000 > 5, true)',
@@ -93,6 +94,7 @@ test.each([
   'has(jwt.realm) && (source.port > 1 || jwt.realm == "x")',
   'has(jwt.a) && [1].exists(n, jwt.a == n)',
   'has(user.name) && user.name == "ann"',
+  'has(jwt.roles) && size(jwt.roles) > 0 && jwt.roles[0] == "a"',
   'request.host != null && request.host.startsWith("a")',
   'request.host == null || request.host.startsWith("a")',
   'request.host == "a"',
@@ -144,6 +146,7 @@ test.each([
   ['source.names[0] == "a"', 'source.names may have fewer elements'],
   ['size(source.names) > 0 && source.names[1] == "a"', 'source.names may have fewer elements'],
   ['1 in [2] || "a" in source.names && source.names[0] == "a"', 'source.names may have fewer elements'],
+  ['has(jwt.roles) && jwt.roles[0] == "a"', 'jwt.roles may have fewer elements'],
   ['0 in [source.port] && [source.port][0] == 1', '[source.port] may have fewer elements'],
   ['request.host.startsWith("a")', 'request.host may be null'],
   ['jwt.?sub.value() == "ann"', 'value() may fail'],
@@ -186,6 +189,14 @@ test.each([
   ],
 ])('%s: %s', (source, message) => {
   expect(failureOf(source)?.startsWith(message)).toBe(true)
+})
+
+test.each([
+  [[], 'user.name == "ann"', 'user.name may be absent'],
+  [['user.name'], 'user.name == "ann"', undefined],
+  [['user.name', 'jwt'], 'user.name == "ann" && jwt.sub == "ann"', 'jwt.sub may be absent'],
+])('with %j known to be present: %s', (present, source, message) => {
+  expect(compile(source, environment, { present }).program?.canFail?.message).toBe(message)
 })
 
 test('the position is that of the failing subexpression', () => {

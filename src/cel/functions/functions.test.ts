@@ -66,10 +66,13 @@ test.each([
   ['["b", "a"].sort()', ['a', 'b']],
   ['[1, "a"].sort()', 'no-such-overload'],
   ['[[1, 2], [3]].flatten()', [1, 2, 3]],
+  ['[1, [2, [3]]].flatten()', [1, 2, [3]]],
   ['[1, [2, [3]]].flatten(2)', [1, 2, 3]],
   ['[1, [2]].flatten(-1)', 'invalid'],
   ['[1, 1u, 1.0, 2, "a", "a"].distinct()', [1, 2, 'a']],
   ['[[1], [1.0], [double("NaN")], [double("NaN")]].distinct().size()', 3],
+  ['[{"a": 1}, {"a": 1}, {"a": 2}].distinct()', [{ a: 1 }, { a: 2 }]],
+  ['[[{"a": 1}], [{"a": 1}]].distinct().size()', 1],
   ['[1, 2, 3].slice(1, 3)', [2, 3]],
   ['[1].slice(1, 3)', 'range'],
   ['[1, 2].reverse() + lists.range(2)', [2, 1, 0, 1]],
@@ -78,6 +81,10 @@ test.each([
   ['sets.contains([1, 2, "a"], [1.0])', true],
   ['sets.equivalent([1, 2], [2, 1, 1])', true],
   ['sets.intersects([1], [2])', false],
+
+  // Sizes
+  ['[size({"a": 1}), {"a": 1}.size(), size([1, 2]), [1, 2].size()]', [1, 1, 2, 2]],
+  ['[size("a😀"), "a😀".size(), size(b"abc"), b"abc".size()]', [2, 2, 3, 3]],
 
   // Explicit failures
   ['fail("no")', 'failed'],
