@@ -102,6 +102,11 @@ test.each([
   ['"a😀b".charAt(1) + "a😀b".substring(2)', '😀b'],
   ['"a😀b".size() + "a😀b".indexOf("b") + "a😀b".lastIndexOf("😀")', 6],
   ['"a😀b".indexOf("b", 3)', -1],
+  ['[["abc".indexOf("c", 3), "abc".lastIndexOf("a", 3), "abc".lastIndexOf("b", 0)]]', [[-1, 0, -1]]],
+  ['"abc".indexOf("a", 4)', 'range'],
+  ['"abc".indexOf("a", -1)', 'range'],
+  ['"abc".lastIndexOf("a", 4)', 'range'],
+  ['"abc".lastIndexOf("a", -1)', 'range'],
   ['"abc".substring(2, 1)', 'range'],
   ['"abc".charAt(4)', 'range'],
   ['"abc".charAt(9223372036854775807)', 'range'],
@@ -114,6 +119,9 @@ test.each([
   ['["a", "b"].join("-")', 'a-b'],
   ['dyn(["a", 1]).join()', 'no-such-overload'],
   ['strings.quote("a\\n\\"\\u0001")', '"a\\n\\"\u0001"'],
+
+  ['"%.0f %.0f %.2f %.2f %.1f".format([0.5, 1.5, 0.125, 0.375, 0.25])', '0 2 0.12 0.38 0.2'],
+  ['"%.2f %.1f".format([1.005, 0.35])', '1.00 0.3'],
 
   // Encodings
   ['string(base64.decode("aGk"))', 'hi'],
@@ -163,7 +171,11 @@ test.each([
     [true, false, false],
   ],
   ['ip("1.2.3.4").family() + ip("::").family()', 10],
-  ['ip("1.2.3.4") == ip("1.2.3.4") && cidr("1.2.3.4/8") != cidr("1.2.3.4/9")', true],
+  ['[ip("1.2.3.4") == ip("1.2.3.4"), ip("1.2.3.4") == ip("1.2.3.5")]', [true, false]],
+  [
+    '["1.2.3.4/8", "1.2.3.4/9", "1.2.3.5/8", "::/8"].map(other, cidr("1.2.3.4/8") == cidr(other))',
+    [true, false, false, false],
+  ],
 
   // Numbers
   ['max(1, 2.5, 2u) == 2.5 && min([3, 2]) == 2', true],
@@ -174,6 +186,8 @@ test.each([
   ['math.bitShiftLeft(1, 64) + math.bitShiftRight(-1, 63)', 1],
   ['math.bitShiftLeft(1, -1)', 'invalid'],
   ['math.abs(-9223372036854775808)', 'range'],
+  ['[math.abs(-9223372036854775807), math.abs(9223372036854775807)].distinct().size()', 1],
+  ['math.abs(9223372036854775807) == 9223372036854775807', true],
   ['9223372036854775807 + 1', 'range'],
   ['-9223372036854775808 / -1', 'range'],
   ['-(-9223372036854775808)', 'range'],
@@ -225,6 +239,19 @@ test.each([
   ['optional.ofNonZeroValue(0).hasValue() || optional.ofNonZeroValue("").hasValue()', false],
 ])('%s', (source, expected) => {
   expect(evaluate(source)).toEqual(expected)
+})
+
+test('random values', () => {
+  expect(evaluate('uuid()')).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
+  expect(evaluate('[random(), random()].all(x, x >= 0.0 && x < 1.0)')).toBe(true)
+})
+
+test.each([
+  ['', false],
+  [' + ["x"]', 'limit'],
+])('a text may have 16 MiB%s', (more, expected) => {
+  const mebibyte = `lists.range(1024).map(i, "${'x'.repeat(1024)}").join()`
+  expect(evaluate(`cel.bind(m, ${mebibyte}, (lists.range(16).map(i, m)${more}).join() == "x")`)).toBe(expected)
 })
 
 test('a very long or very large pattern is refused', () => {
