@@ -5,6 +5,7 @@ import type { LiveEndpoint } from '#engine/backend/live-backend.ts'
 import { needsWholeBody, prepareAttempt } from '#engine/request/prepare-attempt.ts'
 import { recordAnswer } from '#engine/request/record-answer.ts'
 import { responseTimeout } from '#engine/request/response-timeout.ts'
+import { restoreAttemptStart, saveAttemptStart } from '#exchange/attempt-start.ts'
 import type { BodyUse } from '#exchange/body-use.ts'
 import type { Attempt, Exchange } from '#exchange/exchange.ts'
 import { type Outcome, type Refusal, reject } from '#exchange/outcome.ts'
@@ -75,12 +76,9 @@ function attempt(flight: InFlight): void {
   if (readsRequestBody === true && exchange.requestBody === null) {
     return respondLocally(flight, tooLarge(flight))
   }
-  if (flight.retriesLeft > 0 || flight.originalHead !== undefined) {
-    flight.tried = [...flight.tried, endpoint]
-    flight.originalHead ??= exchange.request.clone()
-    exchange.request = flight.originalHead.clone()
-    exchange.newRequestBody = undefined
-  }
+  if (flight.attemptStart !== undefined) restoreAttemptStart(exchange, flight.attemptStart)
+  else if (flight.retriesLeft > 0) flight.attemptStart = saveAttemptStart(exchange)
+  if (flight.attemptStart !== undefined) flight.tried = [...flight.tried, endpoint]
   const outcome = prepareAttempt(endpoint, exchange, flight.decision)
   if (!(outcome instanceof Promise)) return proceedWith(flight, outcome)
   whenSettled(flight, outcome, (settled) => proceedWith(flight, settled))
@@ -99,7 +97,7 @@ function send(flight: InFlight): void {
   const { exchange, context, stream, bodies } = flight
   const endpoint = flight.decision.endpoint!
   const { upgrade } = stream.head
-  if (flight.originalHead !== undefined && flight.tried.length > 1) {
+  if (flight.tried.length > 1) {
     exchange.request.set('x-retry-attempt', String(flight.tried.length - 1))
   }
   flight.attemptStartMs = context.now()

@@ -2,10 +2,10 @@ import { clock } from '#base/clock.ts'
 import type { LiveBackend, LiveEndpoint } from '#engine/backend/live-backend.ts'
 import { Decision } from '#engine/request/decide.ts'
 import type { LiveSocket } from '#engine/route/live-listener.ts'
+import type { AttemptStart } from '#exchange/attempt-start.ts'
 import type { Call } from '#exchange/call.ts'
 import { Exchange } from '#exchange/exchange.ts'
 import { type RunContext, SYSTEM } from '#exchange/run-context.ts'
-import type { Head } from '#net/http/head.ts'
 import type { ClientStream, ServerStream } from '#net/stream.ts'
 import type { WheelTimer } from '#net/timer-wheel.ts'
 import type { Observed, ObserveSettings } from '#observe/observer.ts'
@@ -29,8 +29,8 @@ export class InFlight implements RunContext, BodyOwner, Observed {
   upstream: ClientStream | undefined
   /** Endpoints tried so far; filled only if a retry is possible. */
   tried: readonly LiveEndpoint[] = NONE
-  /** A copy of the request head, made before the first attempt changes it. */
-  originalHead: Head | undefined
+  /** Set if a retry is possible. */
+  attemptStart: AttemptStart | undefined
   retriesLeft = 0
   /** The request counts as a retry in `Load`. */
   retried = false

@@ -65,10 +65,12 @@ function answer(head: string, body: string, peer: Accepted): string {
   return `HTTP/1.1 ${deed} Whatever\r\ncontent-length: ${text.length}\r\n\r\n${text}`
 }
 
-/** The body of the last request to the server that answers well. */
+/** Head and body of the last request to the server that answers well. */
+let goodHead = ''
 let goodBody = ''
 
-function answerWell(_: string, body: string): string {
+function answerWell(head: string, body: string): string {
+  goodHead = head
   goodBody = body
   return 'HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\ngood'
 }
@@ -86,6 +88,30 @@ apiVersion: gatewright.dev/v1alpha1
 kind: ProxyBackend
 metadata: { name: ${name} }
 spec: ${JSON.stringify(spec)}
+`
+}
+
+/** Two providers with hostnames, in order of priority. A policy of the first one sets everything that a policy can set. */
+function hostsYaml(name: string, ports: readonly [number, number]): string {
+  const first = {
+    metadata: { mark: '"first"' },
+    set: [
+      { name: 'host', value: '"first.test"' },
+      { name: ':scheme', value: '"https"' },
+    ],
+    body: '"first"',
+  }
+  const second = { set: [{ name: 'x-seen', value: 'request.scheme + " " + string(has(metadata.mark))' }] }
+  const groups = [first, second].map((request, i) => ({
+    providers: [
+      { name: `p-${i}`, providerOne: {}, host: 'localhost', port: ports[i], policies: { transformation: { request } } },
+    ],
+  }))
+  return `
+apiVersion: gatewright.dev/v1alpha1
+kind: ProxyBackend
+metadata: { name: ${name} }
+spec: ${JSON.stringify({ ai: { groups }, policies: { ai: { routes: { '*': 'Passthrough' } } } })}
 `
 }
 
@@ -113,6 +139,9 @@ const ROUTES: Readonly<Record<string, object>> = {
     },
     backend: { transformation: { request: { add: [{ name: 'x-mark', value: '"backend"' }] } } },
   },
+  made: {
+    traffic: { retry: { codes: [503], attempts: 1 }, transformation: { request: { body: '"made by the route"' } } },
+  },
 }
 
 beforeAll(async () => {
@@ -137,6 +166,9 @@ beforeAll(async () => {
       providersYaml('second', ports),
       routeYaml('second', '/second', 'second'),
       policyYaml('second', 'HTTPRoute', 'second', { traffic: { retry: { codes: [503], attempts: 1 } } }),
+      hostsYaml('hosts', [backend.port, good.port]),
+      routeYaml('hosts', '/hosts', 'hosts'),
+      policyYaml('hosts', 'HTTPRoute', 'hosts', { traffic: { retry: { codes: [503], attempts: 1 } } }),
       serviceYaml('failover', ports),
       policyYaml('failover', 'HTTPRoute', 'failover', { traffic: { retry: { codes: [503], attempts: 1 } } }),
       serviceYaml('evicting', ports),
@@ -243,6 +275,19 @@ test('each attempt starts from the request as its route made it', async () => {
     ['route', 'backend'],
     ['route', 'backend'],
   ])
+})
+
+test('a body that a policy of the route made is sent in every attempt', async () => {
+  expect(await result('made', [], { method: 'POST', body: 'client' })).toBe('200 answer 1, 1 attempts')
+  expect(await result('made', [503], { method: 'POST', body: 'client' })).toBe('200 answer 2, 2 attempts')
+  expect(seen.map(({ body }) => body)).toEqual(['made by the route', 'made by the route'])
+})
+
+test('what a policy of one provider sets does not reach the next provider', async () => {
+  expect(await result('hosts', [503], { method: 'POST', body: 'client' })).toBe('200 good, 1 attempts')
+  expect(goodHead).toMatch(/^host: localhost\r$/im)
+  expect(goodHead).toMatch(/^x-seen: http false\r$/im)
+  expect([seen[0]!.body, goodBody]).toEqual(['first', 'client'])
 })
 
 test('between attempts there is at least the time that it says', async () => {

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { reject } from '#exchange/outcome.ts'
 import type { BackendItem, EndpointsItem, PlanItem } from '#plan/item.ts'
 import { type ExchangeInputs, exchangeWith, linesOf } from '#policies/shared/testing.ts'
 import type { KeptAnswer } from '#protocols/llm/kept-answer.ts'
@@ -127,6 +128,17 @@ test('a connection setting that cannot be applied refuses the attempt before its
   const { outcome, exchange } = await prepared(numbered, items)
   expect(outcome?.kind).toBe('refusal')
   expect(linesOf(exchange.request)).toEqual([])
+})
+
+test('an endpoint that refuses at once runs no response policies, also after an attempt at another one', async () => {
+  const policy = policyItem('backend.transformation', numbered.key, {
+    response: { set: [{ name: 'x', value: '"y"' }] },
+  })
+  const { exchange, decision, endpoint } = await prepared(numbered, [policy])
+  expect(decision.backendProgress.reached).toBe(0)
+  const refusal = reject('backend-invalid')
+  expect(await prepareAttempt({ ...endpoint, refusal }, exchange, decision)).toBe(refusal)
+  expect(decision.backendProgress.reached).toBe(-1)
 })
 
 test.each<[backend: PlanItem, headers: Record<string, string>, whole: boolean]>([

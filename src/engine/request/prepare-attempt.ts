@@ -26,6 +26,7 @@ export function prepareAttempt(
   decision: Decision,
 ): Outcome | Promise<Outcome> {
   decision.endpoint = endpoint
+  decision.backendProgress.reached = -1
   decision.selectFilter = undefined
   if (endpoint.refusal !== undefined) return endpoint.refusal
   const refusal = checkNominated(exchange.request, endpoint.chain)
