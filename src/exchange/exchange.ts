@@ -204,6 +204,11 @@ export class Exchange {
     if (this.queuedHeaders === undefined) this.queuedHeaders = [[name, value]]
     else this.queuedHeaders.push([name, value])
   }
+
+  /** Removes queued headers with these names. */
+  withdrawHeaders(names: readonly string[]): void {
+    this.queuedHeaders = this.queuedHeaders?.filter(([name]) => !names.includes(name))
+  }
 }
 
 /** Buffers a body for policies that need all of it. The body is still forwarded unless a policy replaces it. */

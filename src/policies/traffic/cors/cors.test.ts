@@ -85,6 +85,19 @@ test('other requests of an allowed origin are forwarded, and browsers may read t
   })
 })
 
+const afterAnother: [what: string, later: object, queued: string[]][] = [
+  ['allows the origin', { allowOrigins: [A] }, ['x-other: 1', `access-control-allow-origin: ${A}`]],
+  ['does not allow the origin', { allowOrigins: ['https://b.test'] }, ['x-other: 1']],
+]
+for (const [what, later, queued] of afterAnother) {
+  test(`of two policies, the permissions of the later one apply: it ${what}`, () => {
+    const exchange = exchangeWith({ method: 'PUT', headers: { origin: A } })
+    exchange.queueHeader('x-other', '1')
+    for (const spec of [FULL, later]) expect(policyOf(spec).run.request!(exchange)).toBeUndefined()
+    expect(exchange.queuedHeaders!.map((pair) => pair.join(': '))).toEqual(queued)
+  })
+}
+
 const ordinary: [what: string, method: string, headers: Fields, queued: number][] = [
   ['no Origin', 'GET', {}, 0],
   ['another Origin', 'GET', { origin: 'https://b.test' }, 0],

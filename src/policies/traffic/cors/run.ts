@@ -17,9 +17,13 @@ export interface CorsPlan {
   readonly maxAge: string
 }
 
+/** Headers with which a response permits its origin to read it. */
+const PERMISSIONS = ['access-control-allow-origin', 'access-control-allow-credentials', 'access-control-expose-headers']
+
 /**
  * Responds to preflights before authentication, and queues the headers that a browser needs on other responses, including refusals
- * (decision A-84).
+ * (decision A-84). With a policy in each phase, the permissions of the later one replace those of the earlier one: repeated headers permit
+ * nothing (Fetch, CORS check).
  */
 export function runCors(plan: CorsPlan, exchange: Exchange): Outcome {
   const { request } = exchange
@@ -28,6 +32,7 @@ export function runCors(plan: CorsPlan, exchange: Exchange): Outcome {
   const allowed = isAllowed(plan, origin)
   const method = request.method === 'OPTIONS' ? request.get('access-control-request-method') : undefined
   if (method) return preflight(plan, allowed ? origin : undefined, method, exchange)
+  exchange.withdrawHeaders(PERMISSIONS)
   if (!allowed) return proceed
   exchange.queueHeader('access-control-allow-origin', origin)
   if (plan.credentials) exchange.queueHeader('access-control-allow-credentials', 'true')
