@@ -63,6 +63,16 @@ export const SECTION_TARGETS = {
   backend: ['Gateway', 'ListenerSet', 'HTTPRoute', 'GRPCRoute', 'Service', 'ProxyBackend', 'InferencePool'],
 } as const satisfies Record<string, readonly TargetKind[]>
 
+export type TargetSection = keyof typeof SECTION_TARGETS
+
+/** Whether all sections that a policy has can target objects of a kind. */
+export function canTarget(spec: { readonly [Section in TargetSection]?: unknown }, kind: TargetKind): boolean {
+  return Object.entries(SECTION_TARGETS).every(
+    ([section, kinds]: readonly [string, readonly TargetKind[]]) =>
+      spec[section as TargetSection] === undefined || kinds.includes(kind),
+  )
+}
+
 export interface Target {
   readonly group: string
   readonly kind: string

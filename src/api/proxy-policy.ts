@@ -22,6 +22,7 @@ import {
   policyTargetReference,
   policyTargetSelector,
   SECTION_TARGETS,
+  type TargetSection as Section,
   type Target,
 } from './policy-targets.ts'
 
@@ -29,8 +30,6 @@ interface Targets {
   readonly targetRefs?: readonly Target[]
   readonly targetSelectors?: readonly Target[]
 }
-
-type Section = keyof typeof SECTION_TARGETS
 
 /** Both target lists with their paths. A valid policy has only one of them, but both are checked. */
 function targetsOf(spec: Targets, path: string): { readonly target: Target; readonly at: string }[] {

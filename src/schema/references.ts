@@ -53,7 +53,9 @@ interface ServiceReference {
 /** A Service is always named together with its port. */
 function checkServicePort(ref: ServiceReference, path: string): readonly ConfigProblem[] {
   if (ref.group !== '' || ref.kind !== 'Service' || ref.port !== undefined) return []
-  return [problem(fieldPath(path, 'port'), 'required', 'port is required in a reference to a Service')]
+  const message =
+    'port is required in a reference to a Service; for a ProxyBackend, set group gatewright.dev and kind ProxyBackend'
+  return [problem(fieldPath(path, 'port'), 'required', message)]
 }
 
 /** A rule for schemas of references to a Service or to a ProxyBackend. */

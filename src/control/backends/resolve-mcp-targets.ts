@@ -60,7 +60,7 @@ function staticTarget(
 ): Candidate {
   const { namespace } = backend.metadata
   if (backendRef === undefined) return { namespace, resolved: { name, entry: name, ...spec } }
-  const { key, fault } = resolveBackend(context, backend, { name: backendRef.name, port: spec.port })
+  const { key, fault } = resolveBackend(context, backend, { name: backendRef.name, port: spec.port }, ['Service'])
   if (fault === undefined && key !== undefined) {
     return { namespace, resolved: { name, entry: name, backend: key, ...spec } }
   }

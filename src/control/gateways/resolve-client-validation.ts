@@ -101,7 +101,10 @@ function resolveAuthority(
   const data = kind === 'Secret' ? dataOfSecret(inventory, namespace, name) : dataOfMap(inventory, namespace, name)
   if (data === undefined) {
     const code = kind === 'Secret' ? 'secret-not-found' : 'config-map-not-found'
-    return { ...notFound(inventory, code, { kind, namespace, name }), reason: INVALID }
+    return {
+      ...notFound(inventory, code, { kind, namespace, name, accepted: ['ConfigMap', 'Secret'] }),
+      reason: INVALID,
+    }
   }
   const fault = authorityFault(data[ENTRY], tlsMaterial)
   if (fault === undefined) return objectKey(kind, namespace, name)

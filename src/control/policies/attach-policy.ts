@@ -1,5 +1,6 @@
 import type { ApiObject } from '#api/object.ts'
 import { objectKey } from '#api/object.ts'
+import { canTarget, type TargetSection } from '#api/policy-targets.ts'
 import type { ProxyPolicyObject } from '#api/proxy-policy.ts'
 import type { FindingCode } from '#base/findings.ts'
 import type { LevelName } from '#plan/item.ts'
@@ -35,7 +36,8 @@ export interface AttachedPolicy {
   readonly unattached: readonly UnattachedTarget[]
 }
 
-type Targets = Pick<ProxyPolicyObject['spec'], 'targetRefs' | 'targetSelectors'>
+type Targets = Pick<ProxyPolicyObject['spec'], 'targetRefs' | 'targetSelectors'> &
+  Partial<Record<TargetSection, unknown>>
 
 export interface AttachmentContext {
   readonly inventory: Inventory
@@ -81,18 +83,18 @@ export function attachTargets(
   return { attachments: [...attachments.values()], unattached }
 }
 
-function entriesOf(
-  inventory: Inventory,
-  namespace: string,
-  { targetRefs = [], targetSelectors = [] }: Targets,
-): readonly Entry[] {
+function entriesOf(inventory: Inventory, namespace: string, targets: Targets): readonly Entry[] {
+  const { targetRefs = [], targetSelectors = [] } = targets
   const refs = targetRefs.map((ref, index): Entry => {
     return {
       ...ref,
       path: `spec.targetRefs[${index}]`,
       find: (kind) => [inventory.find(kind, namespace, ref.name) ?? []].flat(),
       notFound: (kind) => {
-        const { code, message } = notFound(inventory, 'target-not-found', { kind, namespace, name: ref.name })
+        const { code, message } = notFound(inventory, 'target-not-found', {
+          ...{ kind, namespace, name: ref.name },
+          accepted: TARGET_KINDS.filter((other) => canTarget(targets, other)),
+        })
         return { code, message: `Policy is not attached: ${message}` }
       },
     }

@@ -1,4 +1,4 @@
-import type { KindName } from '#api/kinds.ts'
+import { findKind, type KindName } from '#api/kinds.ts'
 import type { FindingCode } from '#base/findings.ts'
 import { suggest } from '#base/suggest.ts'
 import type { Inventory } from '../inventory.ts'
@@ -12,15 +12,45 @@ interface Missing {
   readonly message: string
 }
 
+/** The object that a reference names, and the kinds that the reference could name instead; default: only its own. */
+interface Wanted {
+  readonly kind: KindName
+  readonly namespace: string
+  readonly name: string
+  readonly accepted?: readonly KindName[]
+}
+
 /** A reference to an object that does not exist, or is not in use because of its own errors. @param code for objects that do not exist */
-export function notFound(
-  inventory: Inventory,
-  code: FindingCode,
-  { kind, namespace, name }: { readonly kind: KindName; readonly namespace: string; readonly name: string },
-): Missing {
+export function notFound(inventory: Inventory, code: FindingCode, wanted: Wanted): Missing {
+  const { kind, namespace, name } = wanted
   const title = `${kind} ${namespace === '' ? '' : `${namespace}/`}${name}`
   if (inventory.isRefused(kind, namespace, name)) return { code: 'object-refused', message: refusedText(title) }
-  return { code, message: `${title} not found${nearestName(inventory, kind, namespace, name)}` }
+  const hint = sameName(inventory, wanted) ?? nearestName(inventory, kind, namespace, name)
+  return { code, message: `${title} not found${hint}` }
+}
+
+/** Kinds that users mistake for each other. */
+const SIMILAR: readonly (readonly KindName[])[] = [
+  ['Service', 'ProxyBackend'],
+  ['Secret', 'ConfigMap'],
+  ['Gateway', 'ListenerSet'],
+  ['HTTPRoute', 'GRPCRoute', 'TCPRoute', 'TLSRoute'],
+]
+
+/** An object of another kind with the wanted name, which is probably meant. */
+function sameName(inventory: Inventory, { kind, namespace, name, accepted = [kind] }: Wanted): string | undefined {
+  const similar = SIMILAR.find((kinds) => kinds.includes(kind)) ?? []
+  const exists = (other: KindName) =>
+    other !== kind &&
+    (inventory.find(other, namespace, name) !== undefined || inventory.isRefused(other, namespace, name))
+  const usable = accepted.find(exists)
+  if (usable !== undefined) {
+    const { group } = findKind(usable)!
+    const groupToo = group === findKind(kind)!.group ? '' : `group ${group === '' ? '""' : group} and `
+    return `; for ${usable} ${namespace}/${name}, set ${groupToo}kind ${usable}`
+  }
+  const other = similar.find(exists)
+  return other === undefined ? undefined : `; ${other} ${namespace}/${name} exists, but a ${kind} is required here`
 }
 
 /** About an object that is not in use because of its own errors. */

@@ -17,12 +17,19 @@ export interface BackendResolution {
 }
 
 const BACKEND_KINDS = { Service: '', ProxyBackend: OWN_GROUP }
+const ANY_BACKEND: readonly BackendKind[] = ['Service', 'ProxyBackend']
 
-/** Resolves a `backendRef` of an object. References to other namespaces require a ReferenceGrant (decision A-35). */
+type BackendKind = keyof typeof BACKEND_KINDS
+
+/**
+ * Resolves a `backendRef` of an object. References to other namespaces require a ReferenceGrant (decision A-35).
+ * @param accepted the kinds that the reference can name
+ */
 export function resolveBackend(
   { inventory, grants }: TranslationContext,
   from: Pick<ApiObject, 'kind' | 'metadata'>,
   ref: BackendRef,
+  accepted: readonly BackendKind[] = ANY_BACKEND,
 ): BackendResolution {
   const { group = '', kind = 'Service', name, namespace = from.metadata.namespace, port } = ref
   const isService = group === '' && kind === 'Service'
@@ -43,10 +50,10 @@ export function resolveBackend(
   }
   if (!isService) {
     if (inventory.find('ProxyBackend', namespace, name) !== undefined) return { key }
-    return missing(key, inventory, { kind: 'ProxyBackend', namespace, name })
+    return missing(key, inventory, { kind: 'ProxyBackend', namespace, name, accepted })
   }
   const service = inventory.find('Service', namespace, name)
-  if (service === undefined) return missing(key, inventory, { kind: 'Service', namespace, name })
+  if (service === undefined) return missing(key, inventory, { kind: 'Service', namespace, name, accepted })
   const ports = (service.spec.ports ?? []).map((it) => it.port)
   if (ports.includes(port!)) return { key }
   const message = `Service ${namespace}/${name} has no port ${port}; it has ${ports.join(', ') || 'none'}`

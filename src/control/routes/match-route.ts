@@ -62,7 +62,7 @@ function matchParent(context: RouteContext, route: RouteObject, ref: ParentRefer
   const listeners = context.listenersOf(objectKey(ref.kind, namespace, ref.name))
   if (listeners === undefined) {
     if (context.inventory.find(ref.kind, namespace, ref.name) !== undefined) return undefined
-    const object = { kind: ref.kind, namespace, name: ref.name }
+    const object = { kind: ref.kind, namespace, name: ref.name, accepted: ['Gateway', 'ListenerSet'] } as const
     const { code, message } = notFound(context.inventory, 'parent-not-found', object)
     return refuse(code, 'NoMatchingParent', message)
   }
