@@ -12,7 +12,7 @@ export const VARIABLES = {
   },
   GATEWRIGHT_LOG_LEVEL: {
     meaning:
-      'least important messages in the log: error, warn, info (the default) or debug; --log-level takes precedence',
+      'least important messages in the log: error, warn, info (the default) or debug, also by module (info,proxy=debug); --log-level takes precedence',
     commands: ['run'],
   },
   GATEWRIGHT_ACCESS_LOG: { meaning: 'file of the access log; the default is standard output', commands: ['run'] },

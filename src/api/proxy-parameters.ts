@@ -21,7 +21,10 @@ import { type ObjectOf, ownKind } from './object.ts'
 // default in the object of the Gateway would hide the value of its class.
 
 const logging = object({
-  level: optional(text(), 'Log level: one level, or a comma-separated list of module=level entries. When unset, info.'),
+  level: optional(
+    text(),
+    'Log level: one level, or a comma-separated list of module=level entries, such as "warn,proxy=debug". When unset, info.',
+  ),
   format: optional(enumOf('json', 'text'), 'Format of log lines. When unset, text.'),
 })
 

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { clock } from '#base/clock.ts'
 import type { Finding } from '#base/finding.ts'
 import { KnownSecrets } from '#base/known-secrets.ts'
+import { MODULES } from '#base/log-levels.ts'
 import type { Instance } from '#instance/instance.ts'
 import { ApplicationLog } from '#observe/log/application-log.ts'
 import type { FileStore, StaleFile } from '#store/files.ts'
@@ -21,8 +22,12 @@ afterEach(() => {
 /** An instance log, and what one step adds to it: text without its time, JSON without its time and scope. */
 function logs(level: 'info' | 'debug' = 'info') {
   const written = { text: '', json: '' }
-  const text = new InstanceLog(new ApplicationLog({ format: 'text', level }, (line) => (written.text += line)))
-  const json = new InstanceLog(new ApplicationLog({ format: 'json', level }, (line) => (written.json += line)))
+  const text = new InstanceLog(
+    new ApplicationLog({ format: 'text', levels: { others: level } }, (line) => (written.text += line)),
+  )
+  const json = new InstanceLog(
+    new ApplicationLog({ format: 'json', levels: { others: level } }, (line) => (written.json += line)),
+  )
   const saying = (step: (log: InstanceLog) => void): string[] => {
     written.text = ''
     step(text)
@@ -38,8 +43,12 @@ function logs(level: 'info' | 'debug' = 'info') {
       .split('\n')
       .slice(0, -1)
       .map((line) => JSON.parse(line) as Record<string, unknown>)
-    return lines.map(({ time, scope, ...rest }) => {
-      expect([time, scope]).toEqual([TIME, 'gateway'])
+    return lines.map(({ time, scope, module, ...rest }) => {
+      expect([time, scope, MODULES]).toEqual([
+        TIME,
+        'gateway',
+        expect.objectContaining({ [`${module}`]: expect.any(String) }),
+      ])
       return rest
     })
   }
@@ -291,7 +300,7 @@ test('no line shows a secret', () => {
   expect(saying((log) => log.translated(translation({ ...finding, message: 'is hunter22' }), STORE))[1]).toContain(
     'is <redacted>',
   )
-  expect(saying((log) => log.message('warn', 'from a worker', { cause: 'hunter22\nand hunter22' }))).toEqual([
+  expect(saying((log) => log.message('proxy', 'warn', 'from a worker', { cause: 'hunter22\nand hunter22' }))).toEqual([
     'warn from a worker',
     '    <redacted>',
     '    and <redacted>',
@@ -362,7 +371,7 @@ const EVENTS: readonly (readonly [(log: InstanceLog) => void, text: readonly str
   ],
   [(log) => log.stopped(), ['info stopped'], { level: 'info', message: 'stopped' }],
   [
-    (log) => log.message('warn', 'runtime warning', { worker: 'w1', code: undefined, cause: 'x' }),
+    (log) => log.message('workers', 'warn', 'runtime warning', { worker: 'w1', code: undefined, cause: 'x' }),
     ['warn runtime warning worker=w1 cause=x'],
     { level: 'warn', message: 'runtime warning', worker: 'w1', cause: 'x' },
   ],
@@ -390,7 +399,9 @@ test('docs/behaviour/control.md lists the messages', () => {
   const listed = [...rows].flatMap(([, cell]) => cell!.split(/`(?:, `)?/).filter((message) => message !== ''))
   const sources = MESSAGES_IN.map(read).join('')
   const written = [
-    ...sources.matchAll(/(?:log|message|report)\([^'(]*'(?:error|warn|info|debug)', '([^']+)'|warn\('([^']+)'/g),
+    ...sources.matchAll(
+      /(?:log|message|report)\((?:'\w+', )?[^'(]*'(?:error|warn|info|debug)', '([^']+)'|warn\('([^']+)'/g,
+    ),
   ]
   expect(listed.filter((message) => !sources.includes(`'${message}'`))).toEqual([])
   expect(written.map(([, message, warning]) => message ?? warning).filter((one) => !listed.includes(one!))).toEqual([])

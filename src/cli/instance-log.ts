@@ -1,11 +1,12 @@
 import inspector from 'node:inspector'
 import type { Finding } from '#base/finding.ts'
 import type { KnownSecrets } from '#base/known-secrets.ts'
+import type { Level, Module } from '#base/log-levels.ts'
 import type { SharedSettings } from '#control/gateways/read-process-settings.ts'
 import type { InstanceEvents, ListenerState } from '#instance/events.ts'
 import type { Instance } from '#instance/instance.ts'
 import type { ShutdownTimes } from '#instance/shutdown-times.ts'
-import type { ApplicationLog, Level, LogFields } from '#observe/log/application-log.ts'
+import type { ApplicationLog, LogFields } from '#observe/log/application-log.ts'
 import { type FileProblem, placeOf } from '#store/file-problem.ts'
 import type { FileStore, RemovedObject, StaleFile } from '#store/files.ts'
 import type { LogState } from '#workers/messages.ts'
@@ -40,8 +41,8 @@ export class InstanceLog implements InstanceEvents {
     this.#log.hide(secrets)
   }
 
-  message(level: Level, message: string, fields: LogFields): void {
-    this.#log.log(level, message, fields)
+  message(module: Module, level: Level, message: string, fields: LogFields): void {
+    this.#log.log(module, level, message, fields)
   }
 
   objectsChanged(
@@ -60,12 +61,12 @@ export class InstanceLog implements InstanceEvents {
     this.#kept = new Map(stale.map(({ file, objects }) => [file, nameSome(objects)]))
     for (const [file, objects] of this.#kept) {
       if (before.get(file) === objects) continue
-      this.#log.log('warn', 'a file has errors; its last good objects stay in force', { file, objects })
+      this.#log.log('store', 'warn', 'a file has errors; its last good objects stay in force', { file, objects })
     }
     for (const file of before.keys()) {
       if (this.#kept.has(file)) continue
       if (broken.has(file)) this.#kept.set(file, '')
-      else this.#log.log('info', 'a file is in use again', { file })
+      else this.#log.log('store', 'info', 'a file is in use again', { file })
     }
   }
 
@@ -73,7 +74,7 @@ export class InstanceLog implements InstanceEvents {
     const before = this.#removed
     this.#removed = new Set(removed.map(({ object }) => object))
     for (const { file, object } of removed) {
-      if (!before.has(object)) this.#log.log('warn', 'an object was removed', { object, file })
+      if (!before.has(object)) this.#log.log('store', 'warn', 'an object was removed', { object, file })
     }
   }
 
@@ -93,12 +94,12 @@ export class InstanceLog implements InstanceEvents {
     const isNew = [...now].filter(([id]) => !before.has(id))
     const resolved = [...before].filter(([id]) => !now.has(id))
     if (isNew.length === 0 && resolved.length === 0) return
-    if (problems.length === 0) return this.#log.log('info', RESOLVED[where])
-    this.#log.log(errors > 0 ? 'error' : 'warn', wrong, { errors, warnings })
+    if (problems.length === 0) return this.#log.log(MODULE_OF[where], 'info', RESOLVED[where])
+    this.#log.log(MODULE_OF[where], errors > 0 ? 'error' : 'warn', wrong, { errors, warnings })
     for (const [, problem] of isNew) {
-      this.#log.log(problem.severity === 'error' ? 'error' : 'warn', 'problem', fieldsOf(problem))
+      this.#log.log(MODULE_OF[where], problem.severity === 'error' ? 'error' : 'warn', 'problem', fieldsOf(problem))
     }
-    for (const [, problem] of resolved) this.#log.log('info', 'problem resolved', fieldsOf(problem))
+    for (const [, problem] of resolved) this.#log.log(MODULE_OF[where], 'info', 'problem resolved', fieldsOf(problem))
   }
 
   applied(version: number, listeners: readonly ListenerState[]): void {
@@ -106,10 +107,15 @@ export class InstanceLog implements InstanceEvents {
     this.#bound = new Map(listeners.map(({ url, problem }) => [url, problem]))
     for (const { name, url, problem } of listeners) {
       if (before.has(url) && before.get(url) === problem) continue
-      if (problem === undefined) this.#log.log('info', 'listening', { url, listener: name })
-      else this.#log.log('error', 'a listener cannot accept connections', { url, listener: name, cause: problem })
+      if (problem === undefined) this.#log.log('instance', 'info', 'listening', { url, listener: name })
+      else
+        this.#log.log('instance', 'error', 'a listener cannot accept connections', {
+          url,
+          listener: name,
+          cause: problem,
+        })
     }
-    this.#log.log(this.#running ? 'info' : 'debug', 'plan in force', { version })
+    this.#log.log('instance', this.#running ? 'info' : 'debug', 'plan in force', { version })
   }
 
   started(instance: Instance): void {
@@ -117,37 +123,42 @@ export class InstanceLog implements InstanceEvents {
     const debuggerUrl = inspector.url()
     if (debuggerUrl !== undefined) {
       const { host } = new URL(debuggerUrl)
-      this.#log.log('warn', 'the debugger of the runtime is open; anyone who can connect to it can read every secret', {
-        host,
-      })
+      this.#log.log(
+        'instance',
+        'warn',
+        'the debugger of the runtime is open; anyone who can connect to it can read every secret',
+        {
+          host,
+        },
+      )
     }
     const { metrics, readiness } = instance.ports
     const servers = { admin: instance.adminUrl, 'metrics.port': metrics, 'readiness.port': readiness }
     this.#notReady = instance.whyNotReady.join('; ')
-    if (this.#notReady === '') this.#log.log('info', 'ready', servers)
-    else this.#log.log('warn', 'running, but not ready', { ...servers, cause: this.#notReady })
+    if (this.#notReady === '') this.#log.log('instance', 'info', 'ready', servers)
+    else this.#log.log('instance', 'warn', 'running, but not ready', { ...servers, cause: this.#notReady })
   }
 
   readiness(whyNotReady: readonly string[]): void {
     const before = this.#notReady
     this.#notReady = whyNotReady.join('; ')
     if (!this.#running || this.#notReady === before) return
-    if (this.#notReady === '') this.#log.log('info', 'ready')
-    else this.#log.log('warn', 'not ready', { cause: this.#notReady })
+    if (this.#notReady === '') this.#log.log('instance', 'info', 'ready')
+    else this.#log.log('instance', 'warn', 'not ready', { cause: this.#notReady })
   }
 
   /** @param cause why the gateway cannot start */
   failed(cause: string): void {
-    this.#log.log('error', 'the gateway cannot start', { cause })
+    this.#log.log('instance', 'error', 'the gateway cannot start', { cause })
   }
 
   reloaded(): void {
-    this.#log.log('info', 'reloading the files and reopening the access log')
+    this.#log.log('instance', 'info', 'reloading the files and reopening the access log')
   }
 
   /** A Gateway has another value for a setting of the process than an earlier one. */
   settingOfOther({ gateway, setting }: SharedSettings['differing'][number]): void {
-    this.#log.log('warn', 'one process serves all Gateways; a setting of this one is not in force', {
+    this.#log.log('control', 'warn', 'one process serves all Gateways; a setting of this one is not in force', {
       gateway,
       setting,
     })
@@ -155,50 +166,57 @@ export class InstanceLog implements InstanceEvents {
 
   /** The settings of the process in ProxyParameters are not those with which it started. */
   settingsChanged(): void {
-    this.#log.log('warn', 'logging, rawConfig or env of ProxyParameters changed; restart the gateway to apply it')
+    this.#log.log(
+      'control',
+      'warn',
+      'logging, rawConfig or env of ProxyParameters changed; restart the gateway to apply it',
+    )
   }
 
   stopping({ minMs, maxMs }: ShutdownTimes): void {
-    this.#log.log('info', 'stopping', { 'accept.seconds': minMs / 1000, 'finish.seconds': maxMs / 1000 })
+    this.#log.log('instance', 'info', 'stopping', { 'accept.seconds': minMs / 1000, 'finish.seconds': maxMs / 1000 })
   }
 
   /** Everything has ended, within its time or not. */
   stopped(): void {
-    this.#log.log('info', 'stopped')
+    this.#log.log('instance', 'info', 'stopped')
   }
 
   workerReplaced(worker: string, why: ReplacedFor, cause: string): void {
     const message = why === 'died' ? 'a worker died and is replaced' : 'a worker is stuck and is replaced'
-    this.#log.log('error', message, { worker, cause })
+    this.#log.log('workers', 'error', message, { worker, cause })
     this.#logFine(worker)
   }
 
   /** All workers write to one file. */
   accessLog(worker: string, state: LogState): void {
     if (state.kind === 'failing') {
-      if (this.#logFailing.size === 0) this.#log.log('error', UNWRITTEN, { cause: state.cause })
+      if (this.#logFailing.size === 0) this.#log.log('observe', 'error', UNWRITTEN, { cause: state.cause })
       this.#logFailing.add(worker)
       return
     }
     this.#lostLines += state.lines
     if (state.kind === 'resumed') return this.#logFine(worker)
     if (!this.#logFailing.delete(worker) || this.#logFailing.size > 0) return
-    this.#log.log('error', 'the access log is incomplete', { lost: this.#lostLines })
+    this.#log.log('observe', 'error', 'the access log is incomplete', { lost: this.#lostLines })
   }
 
   #logFine(worker: string): void {
     if (!this.#logFailing.delete(worker) || this.#logFailing.size > 0) return
-    this.#log.log('info', 'the access log can be written again', { lost: this.#lostLines })
+    this.#log.log('observe', 'info', 'the access log can be written again', { lost: this.#lostLines })
     this.#lostLines = 0
   }
 
   labelFolded(label: string, [gateway, listener, route, rule]: readonly string[]): void {
     const place = { gateway, listener, route, route_rule: rule }
-    this.#log.log('warn', 'a metric label has 200 values; further ones are counted as other', { label, ...place })
+    this.#log.log('observe', 'warn', 'a metric label has 200 values; further ones are counted as other', {
+      label,
+      ...place,
+    })
   }
 
   bug(decision: string, stack: string): void {
-    this.#log.log('error', 'a bug in the gateway', { decision, stack })
+    this.#log.log('proxy', 'error', 'a bug in the gateway', { decision, stack })
   }
 }
 
@@ -219,6 +237,8 @@ const RESOLVED = {
   files: 'all problems of the files are resolved',
   objects: 'all problems of the objects are resolved',
 } as const
+
+const MODULE_OF = { files: 'store', objects: 'control' } as const
 
 const UNWRITTEN = 'the access log cannot be written; lines are queued in memory, and dropped when the queue is full'
 

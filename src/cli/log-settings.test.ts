@@ -3,22 +3,41 @@ import { logSettings } from './log-settings.ts'
 import { UsageError } from './usage-error.ts'
 
 test('text from level info on, unless something else is set', () => {
-  expect(logSettings({}, {})).toEqual({ format: 'text', level: 'info' })
+  expect(logSettings({}, {})).toEqual({ format: 'text', levels: { others: 'info' } })
   expect(logSettings({}, { GATEWRIGHT_LOG_FORMAT: '', GATEWRIGHT_LOG_LEVEL: '' })).toEqual({
     format: 'text',
-    level: 'info',
+    levels: { others: 'info' },
   })
 })
 
 test('flags are stronger than the environment', () => {
   const environment = { GATEWRIGHT_LOG_FORMAT: 'json', GATEWRIGHT_LOG_LEVEL: 'debug' }
-  expect(logSettings({}, environment)).toEqual({ format: 'json', level: 'debug' })
-  expect(logSettings({ logFormat: 'text', logLevel: 'error' }, environment)).toEqual({ format: 'text', level: 'error' })
+  expect(logSettings({}, environment)).toEqual({ format: 'json', levels: { others: 'debug' } })
+  expect(logSettings({ logFormat: 'text', logLevel: 'error' }, environment)).toEqual({
+    format: 'text',
+    levels: { others: 'error' },
+  })
+})
+
+test('levels by module', () => {
+  expect(logSettings({ logLevel: 'proxy=debug,warn' }, {})).toEqual({
+    format: 'text',
+    levels: { others: 'warn', proxy: 'debug' },
+  })
 })
 
 test.each([
   [{ logFormat: 'xml' }, {}, '--log-format is xml; it must be text or json'],
-  [{}, { GATEWRIGHT_LOG_LEVEL: 'all' }, 'GATEWRIGHT_LOG_LEVEL is all; it must be error, warn, info or debug'],
+  [
+    {},
+    { GATEWRIGHT_LOG_LEVEL: 'all' },
+    'GATEWRIGHT_LOG_LEVEL is all: "all" is not a level; levels are error, warn, info and debug',
+  ],
+  [
+    { logLevel: 'info,prxy=debug' },
+    {},
+    '--log-level is info,prxy=debug: "prxy" is not a module of the log; modules are store, control, instance, workers, proxy and observe',
+  ],
 ])('%j %j is refused', (flags, environment, message) => {
   expect(() => logSettings(flags, environment)).toThrow(new UsageError(message))
 })

@@ -54,7 +54,10 @@ function buildProgram(end: (code: ExitCode) => void): Command {
     .option('--workers <n>', 'number of proxy threads (default: the number of processors)')
     .addOption(addressPool())
     .option('--log-format <format>', 'format of the log and the access log: text or json (default: text)')
-    .option('--log-level <level>', 'least important messages to log: error, warn, info or debug (default: info)')
+    .option(
+      '--log-level <level>',
+      'least important messages to log: error, warn, info or debug, also by module: info,proxy=debug (default: info)',
+    )
     .addHelpText('after', describeVariables('run'))
     .action(async (paths, options) => {
       const { run } = await import('./run.ts')

@@ -56,11 +56,13 @@ export async function run(paths: readonly string[], flags: RunFlags): Promise<Ex
   const log = new InstanceLog(new ApplicationLog(settings, openStandardError()))
   for (const one of shared.differing) log.settingOfOther(one)
   const signals = new Signals()
-  catchWarnings((fields) => log.message('warn', 'runtime warning', fields))
+  catchWarnings((fields) => log.message('workers', 'warn', 'runtime warning', fields))
   let state: StateFolder
   let instance: Instance
   try {
-    state = new StateFolder(flags.state ?? STATE_FOLDER, flags.state !== undefined, (...line) => log.message(...line))
+    state = new StateFolder(flags.state ?? STATE_FOLDER, flags.state !== undefined, (...line) =>
+      log.message('store', ...line),
+    )
     instance = await Instance.start({ ...options, state }, log)
   } catch (error) {
     if (!START_FAILURES.some((failure) => error instanceof failure)) throw error

@@ -4,7 +4,7 @@ import type { ProxyParametersObject } from '#api/proxy-parameters.ts'
 import type { StageDefinition } from '#base/incremental/stage.ts'
 import { describeOrigin } from '#base/origin.ts'
 import { CONTROLLER_NAME, GATEWAY_CLASS } from './controller.ts'
-import { clusterSettings, settingsProblems } from './gateways/process-settings.ts'
+import { clusterSettings, settingsProblems, unknownModules } from './gateways/process-settings.ts'
 import { reportTo } from './open-context.ts'
 import { refusedText } from './references/not-found.ts'
 import type { Report } from './reporting.ts'
@@ -21,6 +21,7 @@ export function parametersStage(tables: Tables): StageDefinition<ProxyParameters
       const problems = settingsProblems(parameters!.spec)
       for (const found of problems) report({ ...found, code: 'parameters-invalid' })
       reportClusterSettings(parameters!, report)
+      for (const found of unknownModules(parameters!.spec)) report(found)
       // Gateways that refer to unusable parameters say so.
       if (problems.length === 0 && work.read(tables.parametersUsed, key).length === 0) reportUnreferenced(report)
     },

@@ -1,6 +1,6 @@
 import type { Finding } from '#base/finding.ts'
 import type { KnownSecrets } from '#base/known-secrets.ts'
-import type { Level, LogFields } from '#observe/log/application-log.ts'
+import type { LogMessage } from '#observe/log/application-log.ts'
 import type { FileProblem } from '#store/file-problem.ts'
 import type { FileStore, RemovedObject, StaleFile } from '#store/files.ts'
 import type { LogState } from '#workers/messages.ts'
@@ -23,7 +23,7 @@ export interface InstanceEvents {
   /** Why the running gateway is not ready; called when a plan has been applied. */
   readiness(whyNotReady: readonly string[]): void
   /** Any other log message. */
-  message(level: Level, message: string, fields: LogFields): void
+  readonly message: LogMessage
   workerReplaced(name: string, why: ReplacedFor, cause: string): void
   accessLog(worker: string, state: LogState): void
   /** A label has too many values at a place (gateway, listener, route, rule); further values count as `other`. */

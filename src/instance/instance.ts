@@ -115,7 +115,7 @@ export class Instance {
         fact: (version, fact) => this.#loop.observed(version, fact),
         askedForKeySet: (id) => this.#calls.requestKeySet(id),
         log: (worker, state) => events.accessLog(worker, state),
-        message: (level, message, fields) => events.message(level, message, fields),
+        message: (...line) => events.message(...line),
         bug: (decisionId, stack) => events.bug(decisionId, stack),
       },
     )

@@ -1,6 +1,7 @@
 import { accessSync, constants, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import type { Level, LogFields } from '#observe/log/application-log.ts'
+import type { Level } from '#base/log-levels.ts'
+import type { LogFields } from '#observe/log/application-log.ts'
 
 type Report = (level: Level, message: string, fields: LogFields) => void
 

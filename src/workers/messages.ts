@@ -1,6 +1,7 @@
+import type { Level, Module } from '#base/log-levels.ts'
 import type { TransportSetting } from '#net/transport/choose-transports.ts'
 import type { DecisionRecord } from '#observe/decision-ring.ts'
-import type { Level, LogFields } from '#observe/log/application-log.ts'
+import type { LogFields } from '#observe/log/application-log.ts'
 import type { MetricsUpdate } from '#observe/metrics/metrics-writer.ts'
 import type { BackendFact } from '#plan/backend-fact.ts'
 import type { KeySetState } from '#policies/shared/authentication/remote-key-set.ts'
@@ -52,7 +53,13 @@ export type FromWorker =
   | SpentOnce
   | { readonly kind: 'log'; readonly state: LogState }
   /** A message for the log. */
-  | { readonly kind: 'message'; readonly level: Level; readonly message: string; readonly fields: LogFields }
+  | {
+      readonly kind: 'message'
+      readonly module: Module
+      readonly level: Level
+      readonly message: string
+      readonly fields: LogFields
+    }
   | { readonly kind: 'bug'; readonly decisionId: string; readonly stack: string }
   /** A fact from traffic about a backend of the plan of that version. */
   | { readonly kind: 'fact'; readonly version: number; readonly fact: BackendFact }

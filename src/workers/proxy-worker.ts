@@ -4,7 +4,7 @@ import { KnownSecrets, type SecretHider } from '#base/known-secrets.ts'
 import { chooseTransports } from '#net/transport/choose-transports.ts'
 import { DecisionIds } from '#observe/decision-ids.ts'
 import { AccessLog } from '#observe/log/access-log.ts'
-import type { LogFields } from '#observe/log/application-log.ts'
+import type { LogFields, LogMessage } from '#observe/log/application-log.ts'
 import { JSON_LINE, TEXT_LINE } from '#observe/log/field-line.ts'
 import { LineWriter } from '#observe/log/line-writer.ts'
 import { LogFile, STANDARD_OUTPUT } from '#observe/log/log-file.ts'
@@ -76,13 +76,17 @@ const proxy = new ProxyServer({
   bodyMemoryBytes: start.bodyMemoryBytes,
   transports,
   requestKeySet: (id) => send({ kind: 'ask-key-set', id }),
-  evicted: evictionReporter(metrics, (level, message, fields) => send({ kind: 'message', level, message, fields })),
+  evicted: evictionReporter(metrics, log),
   requestsInFlight: metrics.series('requestsInFlight', []),
   reportFact: (fact) => send({ kind: 'fact', version: planVersion, fact }),
 })
 
 function warn(message: string, fields: LogFields): void {
-  send({ kind: 'message', level: 'warn', message, fields })
+  log('workers', 'warn', message, fields)
+}
+
+function log(...[module, level, message, fields]: Parameters<LogMessage>): void {
+  send({ kind: 'message', module, level, message, fields })
 }
 
 function send(message: FromWorker): void {

@@ -1,5 +1,5 @@
 import { backendName } from '#exchange/backend-name.ts'
-import type { Level, LogFields } from '#observe/log/application-log.ts'
+import type { LogMessage } from '#observe/log/application-log.ts'
 import type { MetricsWriter } from '#observe/metrics/metrics-writer.ts'
 import type { EndpointId } from '#plan/endpoint-key.ts'
 import type { Eviction } from '#state/endpoint-health.ts'
@@ -7,12 +7,12 @@ import type { Eviction } from '#state/endpoint-health.ts'
 /** Counts and logs the evictions that a thread causes. */
 export function evictionReporter(
   metrics: MetricsWriter,
-  log: (level: Level, message: string, fields: LogFields) => void,
+  log: LogMessage,
 ): (endpoint: EndpointId, eviction: Eviction) => void {
   return ({ backend, endpoint }, { timeMs, cause, sign }) => {
     const name = backendName(backend)
     metrics.series('evictions', [name, endpoint]).add(1)
-    log('warn', 'an endpoint is evicted', {
+    log('proxy', 'warn', 'an endpoint is evicted', {
       backend: name,
       endpoint,
       seconds: timeMs / 1000,

@@ -2,7 +2,7 @@ import v8 from 'node:v8'
 import { Worker } from 'node:worker_threads'
 import { clock } from '#base/clock.ts'
 import type { DecisionRecord, GatheredRecords } from '#observe/decision-ring.ts'
-import type { Level, LogFields } from '#observe/log/application-log.ts'
+import type { LogMessage } from '#observe/log/application-log.ts'
 import type { MetricsUpdate } from '#observe/metrics/metrics-writer.ts'
 import type { BackendFact } from '#plan/backend-fact.ts'
 import type { PlanDelta } from '#plan/delta.ts'
@@ -52,7 +52,7 @@ export interface WorkerPoolEvents {
   /** Requests of a worker wait for keys that it does not have. */
   askedForKeySet(id: string): void
   /** A worker has something to log. */
-  message(level: Level, message: string, fields: LogFields): void
+  readonly message: LogMessage
   /** A request hit a bug; its client got the id. */
   bug(decisionId: string, stack: string): void
 }
@@ -254,7 +254,7 @@ export class WorkerPool {
     } else if (message.kind === 'log') {
       this.#events.log(member.name, message.state)
     } else if (message.kind === 'message') {
-      this.#events.message(message.level, message.message, { worker: member.name, ...message.fields })
+      this.#events.message(message.module, message.level, message.message, { worker: member.name, ...message.fields })
     } else if (message.kind === 'spent') {
       for (const other of this.#members.values()) if (other !== member) other.thread.postMessage(message)
     } else if (message.kind === 'fact') {

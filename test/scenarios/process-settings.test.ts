@@ -67,6 +67,21 @@ verifies(
   },
 )
 
+/** Whether the log of a gateway with this level has messages of the instance at level info, and at level debug. */
+async function levelsSeen(level: string): Promise<readonly boolean[]> {
+  const { gateway } = await start({ logging: { level } })
+  return [/\tinfo\tready /.test(gateway.output.stderr), gateway.output.stderr.includes('\tdebug\tplan in force')]
+}
+
+verifies('parameters.logging/level-single', 'one level for all modules', async () => {
+  expect(await levelsSeen('debug')).toEqual([true, true])
+})
+
+verifies('parameters.logging/level-modules', 'levels by module', async () => {
+  expect(await levelsSeen('store=debug,control=debug')).toEqual([true, false])
+  expect(await levelsSeen('error,instance=debug')).toEqual([true, true])
+})
+
 test('the command line and the environment take precedence', async () => {
   const { gateway, port } = await start(
     { logging: { format: 'json', level: 'error' }, env: [{ name: 'POD_NAME', value: 'pod-7' }] },

@@ -526,7 +526,7 @@ export const DOCUMENT_1 = {
     "Labels and annotations of the Gateway's infrastructure go on every generated resource.",
   ),
   'parameters.logging/level-single': behaviour(1, '2.5', '`logging.level` can be a single level.'),
-  'parameters.logging/level-modules': behaviour.gap(
+  'parameters.logging/level-modules': behaviour(
     1,
     '2.5',
     '`logging.level` can be a comma-separated list of module=level entries.',

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { verifies } from '#test/support/verifies.ts'
-import { clusterSettings, settingsOf, settingsProblems } from './process-settings.ts'
+import { clusterSettings, settingsOf, settingsProblems, unknownModules } from './process-settings.ts'
 
 test('logging, rawConfig and env are variables of the process', () => {
   const rawConfig = {
@@ -87,13 +87,22 @@ verifies(
   },
 )
 
-verifies('parameters.logging/level-single', 'one level, or one with levels of modules, which are reported', () => {
+test('levels by module are passed on; an unknown module has no effect, which is reported', () => {
   expect(settingsOf([{ logging: { level: 'debug' } }]).variables).toEqual({ [LEVEL]: 'debug' })
   const modules = { logging: { level: 'proxy=debug, warn' } }
   expect(settingsProblems(modules)).toEqual([])
-  expect(settingsOf([modules]).variables).toEqual({ [LEVEL]: 'warn' })
-  expect([...clusterSettings(modules)]).toEqual([
-    ['spec.logging.level', 'levels by module are not implemented yet; the level without a module applies to all'],
+  expect(unknownModules(modules)).toEqual([])
+  expect(settingsOf([modules]).variables).toEqual({ [LEVEL]: 'warn,proxy=debug' })
+  const unknown = { logging: { level: 'warn,hyper=debug' } }
+  expect(settingsProblems(unknown)).toEqual([])
+  expect(settingsOf([unknown]).variables).toEqual({ [LEVEL]: 'warn' })
+  expect(unknownModules(unknown)).toEqual([
+    {
+      path: 'spec.logging.level',
+      code: 'unknown-value',
+      severity: 'warning',
+      message: '"hyper" is not a module of the log; modules are store, control, instance, workers, proxy and observe',
+    },
   ])
 })
 

@@ -1,6 +1,7 @@
 import { isVariableName, type VariableName } from '#api/process-variables.ts'
 import type { ProxyParametersSpec } from '#api/proxy-parameters.ts'
 import { type RawConfig, rawConfig } from '#api/raw-config.ts'
+import { type FilterFault, readLogFilter, writeLogFilter } from '#base/log-levels.ts'
 import { type ConfigProblem, problem, validate } from '#schema/index.ts'
 
 /** The settings of the process in ProxyParameters, as the environment variables with the same effect (decision A-118). */
@@ -10,37 +11,36 @@ export interface ProcessSettings {
   readonly workers: number | undefined
 }
 
-const LEVELS = ['error', 'warn', 'info', 'debug'] as const
-
 type Logging = { readonly level?: string; readonly format?: string } | undefined
 
 /** Problems for which the parameters are not used: unknown members of `rawConfig`, unknown levels. */
 export function settingsProblems(spec: ProxyParametersSpec): readonly ConfigProblem[] {
   const raw = validate(rawConfig, spec.rawConfig ?? {}, { path: 'spec.rawConfig' })
   return [
-    ...levelProblems(spec.logging, 'spec.logging.level'),
+    ...filterProblems(spec.logging, 'spec.logging.level', 'level'),
     ...raw.problems,
-    ...levelProblems(raw.value?.logging, 'spec.rawConfig.logging.level'),
+    ...filterProblems(raw.value?.logging, 'spec.rawConfig.logging.level', 'level'),
   ]
 }
 
-function levelProblems(logging: Logging, path: string): readonly ConfigProblem[] {
-  return levelsOf(logging).flatMap(({ level }) => {
-    if (LEVELS.some((known) => known === level)) return []
-    const message = `"${level}" is not a level; levels are ${LEVELS.slice(0, -1).join(', ')} and ${LEVELS.at(-1)}`
-    return [problem(path, 'unknown-value', message)]
-  })
+/** Levels of modules that do not exist, which have no effect. */
+export function unknownModules({ logging, rawConfig: raw }: ProxyParametersSpec): readonly ConfigProblem[] {
+  return [
+    ...filterProblems(logging, 'spec.logging.level', 'module'),
+    ...filterProblems(readRawConfig(raw).logging, 'spec.rawConfig.logging.level', 'module'),
+  ]
+}
+
+function filterProblems(logging: Logging, path: string, about: FilterFault['unknown']): readonly ConfigProblem[] {
+  if (logging?.level === undefined) return []
+  const faults = readLogFilter(logging.level).faults.filter(({ unknown }) => unknown === about)
+  const severity = about === 'module' ? 'warning' : 'error'
+  return faults.map(({ message }) => problem(path, 'unknown-value', message, severity))
 }
 
 /** Settings that have no effect outside Kubernetes, by path. */
-export function clusterSettings({ logging, rawConfig: raw, env = [] }: ProxyParametersSpec): Map<string, string> {
+export function clusterSettings({ env = [] }: ProxyParametersSpec): Map<string, string> {
   const found = new Map<string, string>()
-  const modules = (of: Logging, path: string) => {
-    if (levelsOf(of).some(({ module }) => module !== undefined))
-      found.set(path, 'levels by module are not implemented yet; the level without a module applies to all')
-  }
-  modules(logging, 'spec.logging.level')
-  modules(readRawConfig(raw).logging, 'spec.rawConfig.logging.level')
   for (const [i, { name, valueFrom }] of env.entries()) {
     if (!isVariableName(name))
       found.set(
@@ -62,7 +62,7 @@ export function settingsOf(parameters: readonly ProxyParametersSpec[]): ProcessS
   const logging = Object.assign({}, raw.logging, ...parameters.map((spec) => spec.logging)) as NonNullable<Logging>
   const known: Partial<Record<VariableName, string | undefined>> = {
     GATEWRIGHT_LOG_FORMAT: logging.format,
-    GATEWRIGHT_LOG_LEVEL: levelsOf(logging).find(({ module }) => module === undefined)?.level,
+    GATEWRIGHT_LOG_LEVEL: logging.level === undefined ? undefined : writeLogFilter(readLogFilter(logging.level).levels),
     GATEWRIGHT_ACCESS_LOG: raw.accessLog,
     GATEWRIGHT_ADMIN_ADDR: raw.adminAddress,
     GATEWRIGHT_STATS_ADDR: raw.metricsAddress,
@@ -80,15 +80,6 @@ export function settingsOf(parameters: readonly ProxyParametersSpec[]): ProcessS
 /** Without the members that are not valid; `settingsProblems` reports them. */
 function readRawConfig(value: unknown): RawConfig {
   return validate(rawConfig, value ?? {}).value ?? {}
-}
-
-/** `info`, or `info,proxy=debug`. */
-function levelsOf(logging: Logging): { readonly module: string | undefined; readonly level: string }[] {
-  if (logging?.level === undefined) return []
-  return logging.level.split(',').map((entry) => {
-    const [first, second] = entry.trim().split('=')
-    return second === undefined ? { module: undefined, level: first! } : { module: first, level: second }
-  })
 }
 
 const REFERENCE = /\$\$|\$\(([^)]+)\)/g

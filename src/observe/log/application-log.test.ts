@@ -1,6 +1,7 @@
 import { afterEach, expect, test, vi } from 'vitest'
 import { clock } from '#base/clock.ts'
-import { ApplicationLog, LEVELS, type Level, type LogFields, type LogSettings } from './application-log.ts'
+import { LEVELS, type Level, readLogFilter } from '#base/log-levels.ts'
+import { ApplicationLog, type LogFields, type LogSettings } from './application-log.ts'
 
 afterEach(() => {
   vi.restoreAllMocks()
@@ -12,10 +13,10 @@ function written(
 ): string {
   vi.spyOn(clock, 'now').mockReturnValue(1_800_000_000_000)
   let text = ''
-  const log = new ApplicationLog({ format: 'text', level: 'info', ...settings }, (line) => {
+  const log = new ApplicationLog({ format: 'text', levels: { others: 'info' }, ...settings }, (line) => {
     text += line
   })
-  for (const message of messages) log.log(...message)
+  for (const message of messages) log.log('proxy', ...message)
   return text
 }
 
@@ -23,7 +24,7 @@ test('a message with fields, as text and as JSON', () => {
   const message = ['warn', 'it is late', { a: 'x y', b: 2, none: undefined, empty: '' }] as const
   expect(written({}, message)).toBe('2027-01-15T08:00:00.000000Z\twarn\tit is late a="x y" b=2\n')
   expect(written({ format: 'json' }, message)).toBe(
-    '{"level":"warn","time":"2027-01-15T08:00:00.000000Z","scope":"gateway","message":"it is late","a":"x y","b":2}\n',
+    '{"level":"warn","time":"2027-01-15T08:00:00.000000Z","scope":"gateway","module":"proxy","message":"it is late","a":"x y","b":2}\n',
   )
 })
 
@@ -34,8 +35,25 @@ test.each([
   ['debug', 4],
 ] as const)('at level %s the first %i levels are written', (level, count) => {
   const all = LEVELS.map((each) => [each, each] as const)
-  const lines = written({ level }, ...all).split('\n')
+  const lines = written({ levels: { others: level } }, ...all).split('\n')
   expect(lines.slice(0, -1).map((line) => line.split('\t')[1])).toEqual(LEVELS.slice(0, count))
+})
+
+test.each([
+  ['info', 'store info\nproxy info\n'],
+  ['warn,proxy=debug', 'proxy info\nproxy debug\n'],
+  ['proxy=error', 'store info\n'],
+  ['debug, store = error', 'proxy info\nproxy debug\n'],
+])('the filter %s', (filter, lines) => {
+  vi.spyOn(clock, 'now').mockReturnValue(0)
+  let text = ''
+  const log = new ApplicationLog({ format: 'text', levels: readLogFilter(filter).levels }, (line) => {
+    text += `${line.split('\t')[2]}`
+  })
+  for (const module of ['store', 'proxy'] as const) {
+    for (const level of ['info', 'debug'] as const) log.log(module, level, `${module} ${level}`)
+  }
+  expect(text).toBe(lines)
 })
 
 test('several lines stand under the message in text, where nothing of them reaches the terminal, and in it in JSON', () => {

@@ -1,10 +1,7 @@
 import { clock } from '#base/clock.ts'
 import { KnownSecrets, type SecretHider } from '#base/known-secrets.ts'
+import { LEVELS, type Level, type LogLevels, type Module } from '#base/log-levels.ts'
 import { JSON_LINE, type LineFormat, TEXT_LINE } from './field-line.ts'
-
-/** From the most to the least severe. */
-export const LEVELS = ['error', 'warn', 'info', 'debug'] as const
-export type Level = (typeof LEVELS)[number]
 
 /** Values by name; undefined and empty values are omitted. */
 export type LogFields = Readonly<Record<string, string | number | undefined>>
@@ -12,8 +9,11 @@ export type LogFields = Readonly<Record<string, string | number | undefined>>
 export interface LogSettings {
   readonly format: 'text' | 'json'
   /** Messages of lower levels are not written. */
-  readonly level: Level
+  readonly levels: LogLevels
 }
+
+/** Writes one message. */
+export type LogMessage = (module: Module, level: Level, message: string, fields: LogFields) => void
 
 /**
  * The log of the gateway itself, in the format of the access log. Messages are constants, so that they can be counted and searched;
@@ -21,13 +21,13 @@ export interface LogSettings {
  */
 export class ApplicationLog {
   readonly #format: LineFormat
-  readonly #lowest: number
+  readonly #levels: LogLevels
   readonly #write: (text: string) => void
   #secrets: SecretHider = new KnownSecrets()
 
-  constructor({ format, level }: LogSettings, write: (text: string) => void) {
+  constructor({ format, levels }: LogSettings, write: (text: string) => void) {
     this.#format = format === 'json' ? JSON_LINE : TEXT_LINE
-    this.#lowest = LEVELS.indexOf(level)
+    this.#levels = levels
     this.#write = write
   }
 
@@ -36,10 +36,11 @@ export class ApplicationLog {
     this.#secrets = secrets
   }
 
-  log(level: Level, message: string, fields: LogFields = {}): void {
-    if (LEVELS.indexOf(level) > this.#lowest) return
+  /** @param module the room that the message is about; its level may be set on its own */
+  log(module: Module, level: Level, message: string, fields: LogFields = {}): void {
+    if (LEVELS.indexOf(level) > LEVELS.indexOf(this.#levels[module] ?? this.#levels.others)) return
     const format = this.#format
-    let line = format.message(clock.now(), level, message)
+    let line = format.message(clock.now(), { module, level, message })
     let below = ''
     for (const [name, value] of Object.entries(fields)) {
       if (value === undefined || value === '') continue

@@ -2,12 +2,20 @@ import { escapeInvisible } from '#base/visible-text.ts'
 import type { Json } from '#exchange/exchange.ts'
 import { formatTimestamp } from './timestamp.ts'
 
+/** A message of the gateway itself. */
+interface Message {
+  /** In text it is omitted: it follows from the message. */
+  readonly module: string
+  readonly level: string
+  readonly message: string
+}
+
 /** Formats one line of fields. A logging library would cost as much as half a proxied request. */
 export interface LineFormat {
   /** The start of an access log line, up to the first field. */
   start(epochMs: number): string
   /** The same for a message of the gateway itself. */
-  message(epochMs: number, level: string, message: string): string
+  message(epochMs: number, message: Message): string
   /** The text before the value of a default field. */
   key(name: string): string
   text(value: string): string
@@ -29,7 +37,7 @@ const PLAIN = /^[!#-<>-[\]-~]+$/
 /** `<time>\tinfo\trequest k=v k=v` */
 export const TEXT_LINE: LineFormat = {
   start: (epochMs) => `${formatTimestamp(epochMs)}\tinfo\trequest`,
-  message: (epochMs, level, message) => `${formatTimestamp(epochMs)}\t${level}\t${message}`,
+  message: (epochMs, { level, message }) => `${formatTimestamp(epochMs)}\t${level}\t${message}`,
   key: (name) => ` ${name}=`,
   text: quoteUnsafe,
   number: JSON.stringify,
@@ -56,8 +64,8 @@ function quote(value: Json): string {
 /** One object with flat dotted keys. */
 export const JSON_LINE: LineFormat = {
   start: (epochMs) => `{"level":"info","time":"${formatTimestamp(epochMs)}","scope":"request"`,
-  message: (epochMs, level, message) =>
-    `{"level":"${level}","time":"${formatTimestamp(epochMs)}","scope":"gateway","message":${JSON.stringify(message)}`,
+  message: (epochMs, { module, level, message }) =>
+    `{"level":"${level}","time":"${formatTimestamp(epochMs)}","scope":"gateway","module":"${module}","message":${JSON.stringify(message)}`,
   key: (name) => `,${JSON.stringify(name)}:`,
   text: (value) => (PLAIN.test(value) ? `"${value}"` : quote(value)),
   number: JSON.stringify,
