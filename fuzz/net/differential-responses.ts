@@ -5,7 +5,7 @@ import { readResponseWithNode } from './read-response-with-node.ts'
 import { relayInMemory } from './relay-in-memory.ts'
 
 // Usage: node fuzz/net/differential-responses.ts [seconds] [seed]
-// What the relay makes of a response must be, to the HTTP client of Node, what the response itself is; and a response that was cut
+// The HTTP client of Node must read the same from the relay as from the response itself, and a truncated response
 // must never look complete. The first disagreement is printed with its seed and ends the run with 1.
 
 const seconds = Number(process.argv[2] ?? 30)
