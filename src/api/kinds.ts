@@ -4,6 +4,7 @@ import { type ConfigMapObject, configMap } from './config-map.ts'
 import { type EndpointSliceObject, endpointSlice } from './endpoint-slice.ts'
 import { type GatewayObject, gateway } from './gateway.ts'
 import { type GatewayClassObject, gatewayClass } from './gateway-class.ts'
+import { GATEWAY_GROUP, OWN_GROUP } from './groups.ts'
 import { type GRPCRouteObject, grpcRoute } from './grpc-route.ts'
 import { type HTTPRouteObject, httpRoute } from './http-route.ts'
 import { type ListenerSetObject, listenerSet } from './listener-set.ts'
@@ -85,9 +86,6 @@ const DESCRIPTIONS: { readonly [K in KindName]: string } = {
   EndpointSlice: 'Addresses and ports of the endpoints of a Service.',
   Pod: 'A workload; its address identifies clients in expressions.',
 }
-
-export const OWN_GROUP = 'gatewright.dev'
-const GATEWAY_GROUP = 'gateway.networking.k8s.io'
 
 function own(kind: KindName, plural: string, shortName: string, schema: TSchema): KindInfo {
   const names = { group: OWN_GROUP, kind, plural, shortNames: [shortName], categories: ['gatewright'] }

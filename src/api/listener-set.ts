@@ -9,6 +9,7 @@ import {
   referencedName,
   required,
 } from '#schema/index.ts'
+import { GATEWAY_GROUP } from './groups.ts'
 import { listener } from './listener.ts'
 import { type ObjectOf, platformKind } from './object.ts'
 import { platformStatus } from './platform-fields.ts'
@@ -18,7 +19,7 @@ export const listenerSet = platformKind('ListenerSet', {
     openObject({
       parentRef: required(
         openObject({
-          group: defaulted(groupName(), 'gateway.networking.k8s.io', 'API group of the parent.'),
+          group: defaulted(groupName(), GATEWAY_GROUP, 'API group of the parent.'),
           kind: defaulted(kindName(), 'Gateway', 'Kind of the parent.'),
           name: required(referencedName(), 'Name of the parent.'),
           namespace: optional(

@@ -15,6 +15,7 @@ import {
   withMeanings,
 } from '#schema/index.ts'
 import { clientValidation } from './client-validation.ts'
+import { GATEWAY_GROUP } from './groups.ts'
 import { LISTENER } from './meanings.ts'
 import { hostname, openLabelSelector, secretObjectReference } from './platform-fields.ts'
 
@@ -46,7 +47,7 @@ const allowedRoutes = openObject({
   kinds: optional(
     list(
       openObject({
-        group: defaulted(groupName(), 'gateway.networking.k8s.io', 'API group of the routes.'),
+        group: defaulted(groupName(), GATEWAY_GROUP, 'API group of the routes.'),
         kind: required(kindName(), 'Kind of the routes.'),
       }),
       { max: 8 },

@@ -11,10 +11,11 @@ import {
   required,
   sectionName,
 } from '#schema/index.ts'
+import { GATEWAY_GROUP } from './groups.ts'
 
 /** The platform's ParentReference: the parent of a route, or the subject of a status entry. */
 export const parentReference = openObject({
-  group: defaulted(groupName(), 'gateway.networking.k8s.io', 'API group of the parent.'),
+  group: defaulted(groupName(), GATEWAY_GROUP, 'API group of the parent.'),
   kind: defaulted(kindName(), 'Gateway', 'Kind of the parent.'),
   namespace: optional(namespaceName(), 'Namespace of the parent. When unset, the namespace of the referring object.'),
   name: required(referencedName(), 'Name of the parent.'),

@@ -14,6 +14,7 @@ import {
   sectionName,
   text,
 } from '#schema/index.ts'
+import { GATEWAY_GROUP, OWN_GROUP } from './groups.ts'
 
 const place = {
   group: required(groupName(), 'API group of the target. Empty for a Service.'),
@@ -45,12 +46,12 @@ export type PolicyTargetSelector = Parsed<typeof policyTargetSelector>
 
 /** Kinds that a policy can target (decisions ), with their groups. */
 const TARGET_GROUPS = {
-  Gateway: 'gateway.networking.k8s.io',
-  ListenerSet: 'gateway.networking.k8s.io',
-  HTTPRoute: 'gateway.networking.k8s.io',
-  GRPCRoute: 'gateway.networking.k8s.io',
+  Gateway: GATEWAY_GROUP,
+  ListenerSet: GATEWAY_GROUP,
+  HTTPRoute: GATEWAY_GROUP,
+  GRPCRoute: GATEWAY_GROUP,
   Service: '',
-  ProxyBackend: 'gatewright.dev',
+  ProxyBackend: OWN_GROUP,
   InferencePool: 'inference.networking.k8s.io',
 } as const
 

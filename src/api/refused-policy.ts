@@ -1,6 +1,7 @@
 import type { Origin } from '#base/origin.ts'
 import { nodeOf } from '#schema/index.ts'
-import { findKind, OWN_GROUP } from './kinds.ts'
+import { OWN_GROUP } from './groups.ts'
+import { findKind } from './kinds.ts'
 import { type PolicySection, policyDefinition } from './policy-fields.ts'
 import type { PolicyTargetReference, PolicyTargetSelector } from './policy-targets.ts'
 import { SECTION_TARGETS } from './policy-targets.ts'

@@ -1,5 +1,5 @@
+import { OWN_GROUP } from '#api/groups.ts'
 import type { ApiObject } from '#api/object.ts'
-import { OWN_GROUP } from './controller.ts'
 
 /** The prefix of all annotations of this controller. */
 export const ANNOTATION_PREFIX = `${OWN_GROUP}/`

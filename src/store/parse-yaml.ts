@@ -1,4 +1,5 @@
-import { apiVersionOf, findKind, KINDS, type KindInfo, OWN_GROUP } from '#api/kinds.ts'
+import { OWN_GROUP } from '#api/groups.ts'
+import { apiVersionOf, findKind, KINDS, type KindInfo } from '#api/kinds.ts'
 import { KIND } from '#api/meanings.ts'
 import { type ApiObject, objectKey } from '#api/object.ts'
 import { type RefusedPolicy, readRefusedPolicy } from '#api/refused-policy.ts'

@@ -1,5 +1,5 @@
 import type { ListenerSpec } from '#api/gateway.ts'
-import { GATEWAY_GROUP } from '../controller.ts'
+import { GATEWAY_GROUP } from '#api/groups.ts'
 import type { Report } from '../reporting.ts'
 import type { ConditionFault } from '../status/condition.ts'
 import { type ListenerFaults, tlsModeOf } from './listener.ts'

@@ -1,7 +1,7 @@
+import { GATEWAY_GROUP, OWN_GROUP } from '#api/groups.ts'
 import type { ApiObject } from '#api/object.ts'
 import type { FindingCode } from '#base/findings.ts'
 import { type BackendRef, backendKey } from '#plan/backend-key.ts'
-import { GATEWAY_GROUP, OWN_GROUP } from '../controller.ts'
 import type { Inventory } from '../inventory.ts'
 import type { ConditionFault } from '../status/condition.ts'
 import type { TranslationContext } from '../translation-context.ts'

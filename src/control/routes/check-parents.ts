@@ -1,6 +1,6 @@
 import type { GatewayObject } from '#api/gateway.ts'
+import { GATEWAY_GROUP } from '#api/groups.ts'
 import type { ParentReference } from '#api/parent-reference.ts'
-import { GATEWAY_GROUP } from '../controller.ts'
 import { reportClasslessParent } from '../gateways/resolve-gateways.ts'
 import type { Inventory } from '../inventory.ts'
 import { wrongReference } from '../references/wrong-reference.ts'

@@ -1,5 +1,5 @@
 import type { GatewayObject } from '#api/gateway.ts'
-import { GATEWAY_GROUP } from '../controller.ts'
+import { GATEWAY_GROUP } from '#api/groups.ts'
 import { forwardedHeadersFault } from '../gateways/forwarded-headers.ts'
 import { type Listener, whyNotServed, whyUnusable } from '../gateways/listener.ts'
 import type { ResolvedGateway, ResolvedListenerSet } from '../gateways/resolve-gateways.ts'

@@ -1,6 +1,7 @@
+import { GATEWAY_GROUP, OWN_GROUP } from '#api/groups.ts'
 import type { PolicyAncestorStatus } from '#api/policy-status.ts'
 import type { Finding } from '#base/finding.ts'
-import { CONTROLLER_NAME, GATEWAY_GROUP, OWN_GROUP } from '../controller.ts'
+import { CONTROLLER_NAME } from '../controller.ts'
 import { compareText } from '../inventory.ts'
 import { describeOverlaps } from '../policies/describe-overlaps.ts'
 import type { PolicyFacts } from '../policies/policy-facts.ts'
