@@ -3,7 +3,7 @@ import { VERSION } from '#instance/version.ts'
 import { EXIT, type ExitCode } from './exit-code.ts'
 import { complain, print } from './output.ts'
 import { UsageError } from './usage-error.ts'
-import { describeVariables } from './variables.ts'
+import { describeVariables } from './describe-variables.ts'
 
 const PATHS = 'files and folders with objects (YAML or JSON)'
 const STATE =
