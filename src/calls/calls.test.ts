@@ -24,6 +24,7 @@ import { exchangeWith } from '#policies/shared/testing.ts'
 import { eventually } from '#test/support/eventually.ts'
 import { freePort } from '#test/support/free-port.ts'
 import { Calls } from './calls.ts'
+import { callForKeys, findIdp, IDP_KEY, type Policies } from './testing.ts'
 
 let pool: ClientPool
 let servers: RawServer[]
@@ -386,48 +387,17 @@ test('a deadline ends a call before its head and within its body', async () => {
 })
 
 /** The calls of the gateway itself to a backend `idp` of two endpoints at these ports, or of none. */
-function callsOfGateway(ports: readonly number[], policies: Readonly<Record<FieldName, unknown>> = {}) {
-  const backend: BackendItem = {
-    kind: 'backend',
-    key: 'Service/default/idp/80',
-    namespace: 'default',
-    name: 'idp',
-    type: 'service',
-    spec: { hostname: 'idp.default.svc.cluster.local', port: 80 },
-    broken: undefined,
-    origin: { kind: 'Service', namespace: 'default', name: 'idp' },
-  }
-  const index = indexOf(
-    backend,
-    {
-      kind: 'endpoints',
-      key: 'Endpoints/default/idp/80',
-      addresses: ports.map((port) => ({ host: '127.0.0.1', port })),
-      origin: backend.origin,
-    },
-    ...Object.entries(policies).map(([field, spec]) => policyItem(field as FieldName, 'Service/default/idp', spec)),
-  )
-  const called = new CalledBackends(stateOf())
+function callsOfGateway(ports: readonly number[], policies: Policies = {}) {
   const failed: string[] = []
   const { ofGateway } = new Calls({
     pool,
     bodyMemory,
     random: () => 0,
-    backend: (key) => called.find(key, index),
+    backend: findIdp(ports, policies),
     failed: (...words) => failed.push(words.join(' ')),
     ended: (call) => ended.push(call),
   })
-  const call = (more: Partial<CallRequest> = {}, destination = backend.key) =>
-    ofGateway(destination, {
-      purpose: 'key-set',
-      method: 'GET',
-      path: '/keys',
-      headers: [],
-      body: undefined,
-      timeoutMs: 0,
-      signal: new AbortController().signal,
-      ...more,
-    })
+  const call = (more: Partial<CallRequest> = {}, destination = IDP_KEY) => callForKeys(ofGateway, destination, more)
   return { call, failed }
 }
 

@@ -1,16 +1,14 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { CalledBackends } from '#engine/backend/called-backends.ts'
 import type { LiveEndpoint } from '#engine/backend/live-backend.ts'
-import { type FieldName, indexOf, policyItem, stateOf } from '#engine/testing.ts'
 import { CallError, type CallRequest, type CallResponse, type EndedCall } from '#exchange/call.ts'
 import { BodyMemory } from '#net/body/body-memory.ts'
 import type { FailureCode } from '#net/failure.ts'
 import { Head } from '#net/http/head.ts'
 import type { ClientHandler, ClientPool, Framing } from '#net/stream.ts'
 import { FakeUpstream } from '#net/testing/fake-upstream.ts'
-import type { BackendItem } from '#plan/item.ts'
 import { VirtualTime } from '#test/support/virtual-time.ts'
 import { Calls } from './calls.ts'
+import { callForKeys, findIdp, IDP_KEY, type Policies } from './testing.ts'
 
 // The test is the pool: it has the requests and sends the responses.
 
@@ -28,27 +26,12 @@ interface Sent {
   readonly handler: ClientHandler
 }
 
-type Policies = Readonly<Partial<Record<FieldName, unknown>>>
-
 /** Calls of the gateway to a backend with this number of endpoints. */
 function callsTo(policies: Policies = {}, endpointCount = 1) {
-  const backend: BackendItem = {
-    kind: 'backend',
-    key: 'Service/default/idp/80',
-    namespace: 'default',
-    name: 'idp',
-    type: 'service',
-    spec: { hostname: 'idp.default.svc.cluster.local', port: 80 },
-    broken: undefined,
-    origin: { kind: 'Service', namespace: 'default', name: 'idp' },
-  }
-  const addresses = Array.from({ length: endpointCount }, (_, i) => ({ host: '127.0.0.1', port: 9000 + i }))
-  const index = indexOf(
-    backend,
-    { kind: 'endpoints', key: 'Endpoints/default/idp/80', addresses, origin: backend.origin },
-    ...Object.entries(policies).map(([field, spec]) => policyItem(field as FieldName, 'Service/default/idp', spec)),
+  const find = findIdp(
+    Array.from({ length: endpointCount }, (_, i) => 9000 + i),
+    policies,
   )
-  const called = new CalledBackends(stateOf())
   const sent: Sent[] = []
   const ended: EndedCall[] = []
   const send: ClientPool['send'] = (_, head, framing, responseTimeoutMs, handler) => {
@@ -61,27 +44,18 @@ function callsTo(policies: Policies = {}, endpointCount = 1) {
     pool,
     bodyMemory: new BodyMemory(Number.POSITIVE_INFINITY),
     random: () => 0.25,
-    backend: (key) => called.find(key, index),
+    backend: find,
     failed: () => {},
     ended: (call) => ended.push(call),
   })
   /** Begins a call; what it came to is in `outcome` as soon as that is known. */
   const begin = async (more: Partial<CallRequest> = {}) => {
-    const pending = ofGateway(backend.key, {
-      purpose: 'key-set',
-      method: 'GET',
-      path: '/keys',
-      headers: [],
-      body: undefined,
-      timeoutMs: 0,
-      signal: new AbortController().signal,
-      ...more,
-    })
+    const pending = callForKeys(ofGateway, IDP_KEY, more)
     const outcome = pending.catch((error: unknown) => error)
     await time.pass(0)
     return { outcome, pending, ...sent.at(-1)! }
   }
-  const endpoints: readonly LiveEndpoint[] = called.find(backend.key, index)!.groups[0]!
+  const endpoints: readonly LiveEndpoint[] = find(IDP_KEY)!.groups[0]!
   return { begin, sent, ended, endpoints, pool }
 }
 
