@@ -7,15 +7,7 @@ import { DEFAULT_FIELDS } from '#observe/log/default-fields.ts'
 import { fullName, type Metric } from '#observe/metrics/metric.ts'
 import { METRICS } from '#observe/metrics/metrics.ts'
 import { decisionIds, missingDocuments, unknownDecisions } from './architecture/citations.ts'
-import {
-  brokenLinks,
-  missingPaths,
-  type PageRule,
-  unknownNames,
-  unknownScripts,
-  untitledPages,
-  wordsOf,
-} from './architecture/documents.ts'
+import { PAGE_RULES, unknownNames, wordsOf } from './architecture/documents.ts'
 import { findLines, readProjectTexts } from './architecture/project-texts.ts'
 import { MACHINE_PATHS, OTHER_GATEWAYS, PRIVATE_NOTES } from './architecture/rules.ts'
 import { readSourceTree } from './architecture/source-tree.ts'
@@ -94,15 +86,7 @@ const project = {
   words: wordsOf(texts.filter(({ path }) => /\.(?:ts|json)$/.test(path))),
 }
 
-const pageRules: readonly (readonly [name: string, rule: PageRule])[] = [
-  ['files and folders that pages name exist', missingPaths],
-  ['links of pages lead somewhere', brokenLinks],
-  ['commands that pages name are scripts', unknownScripts],
-  ['pages begin with a title', untitledPages],
-  ['types, functions and constants that pages name exist', unknownNames],
-]
-
-for (const [name, rule] of pageRules) {
+for (const [name, rule] of PAGE_RULES) {
   test(name, () => expect(rule(pages, project)).toEqual([]))
 }
 

@@ -74,6 +74,14 @@ export const unknownScripts: PageRule = (pages, { scripts }) =>
 export const untitledPages: PageRule = (pages) =>
   pages.flatMap(({ path, text }) => (text.startsWith('# ') ? [] : [`${path} has no title`]))
 
+export const PAGE_RULES: readonly (readonly [name: string, rule: PageRule])[] = [
+  ['files and folders that pages name exist', missingPaths],
+  ['links in pages have a target', brokenLinks],
+  ['commands that pages name are scripts', unknownScripts],
+  ['pages begin with a title', untitledPages],
+  ['types, functions and constants that pages name exist', unknownNames],
+]
+
 /** @param texts of code, whose comments are skipped */
 export function wordsOf(texts: readonly ProjectText[]): ReadonlySet<string> {
   return new Set(
