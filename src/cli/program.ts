@@ -1,9 +1,9 @@
 import { Command, CommanderError, Option } from 'commander'
 import { VERSION } from '#instance/version.ts'
+import { describeVariables } from './describe-variables.ts'
 import { EXIT, type ExitCode } from './exit-code.ts'
 import { complain, print } from './output.ts'
 import { UsageError } from './usage-error.ts'
-import { describeVariables } from './describe-variables.ts'
 
 const PATHS = 'files and folders with objects (YAML or JSON)'
 const STATE =
