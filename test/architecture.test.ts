@@ -40,33 +40,37 @@ const { dependencies, scripts } = JSON.parse(readFileSync(join(ROOT, 'package.js
 }
 
 const rules: readonly (readonly [name: string, rule: Rule, remedy: string])[] = [
-  ['every folder of src/ is a room that we know', unknownRooms, 'give it a level in test/architecture/rules.ts'],
-  ['rooms import downward only', upwardImports, 'move the piece down, or hand it in as a function'],
-  ['no file imports itself on a detour, not even a type', cycles, 'move what both need to a file of its own'],
-  ['policies and protocols do not import each other', sealedFolders, 'put what both need in shared/, or a room below'],
-  ['one table knows protocols by name', protocolImports, 'use the interface in protocols/backend-protocol.ts'],
-  ['folders for one command are loaded by no other', reservedFolders, 'see RESERVED_FOLDERS in rules.ts'],
-  ['a schema depends on schemas only', schemaImports, 'a schema is read by tools that know nothing of requests'],
-  ['only some rooms touch the machine', nodeModules, 'take what you need as a function'],
-  ['the engine and what it needs run in a browser', browserCode, 'use Uint8Array, base/ and what the web has'],
+  ['every folder of src/ is a known room', unknownRooms, 'give it a level in test/architecture/rules.ts'],
+  ['rooms import downward only', upwardImports, 'move the code down, or pass it as a function'],
+  ['there are no import cycles, not even of types', cycles, 'move the shared code to a separate file'],
+  [
+    'policies and protocols do not import each other',
+    sealedFolders,
+    'move the shared code to shared/, or to a room below',
+  ],
+  ['only one table names protocols', protocolImports, 'use the interface in protocols/backend-protocol.ts'],
+  ['folders for one command are loaded by that command only', reservedFolders, 'see RESERVED_FOLDERS in rules.ts'],
+  ['a schema depends on schemas only', schemaImports, 'tools without a data plane read schemas'],
+  ['only some rooms import modules of Node', nodeModules, 'take a function as a parameter'],
+  ['the engine and what it needs run in a browser', browserCode, 'use Uint8Array, base/ and web APIs'],
   ['one file writes to the terminal', looseOutput, 'log it, or print it with cli/output.ts'],
-  ['what is for tests is imported by tests', testSupport, 'move the piece to a file of its own'],
+  ['only tests import test support', testSupport, 'move the code to a separate file'],
   ['sources import run-time dependencies only', packages(new Set(Object.keys(dependencies))), 'see docs/decisions/'],
-  ['file names are kebab-case and say something', fileNames, 'name it after its main export'],
+  ['file names are kebab-case and have a meaning', fileNames, 'name it after its main export'],
   ['no file is too long to read', longFiles, 'split it, or name it as a table in test/architecture/rules.ts'],
   ['exports have names', exportForms, 'export by name, re-export by list'],
-  ['no exception is idle', idleExceptions, 'remove it from test/architecture/rules.ts'],
+  ['every exception is needed', idleExceptions, 'remove it from test/architecture/rules.ts'],
 ]
 
 for (const [name, rule, remedy] of rules) {
   test(name, () => expect(rule(files), remedy).toEqual([]))
 }
 
-test('no file names a place on a machine', () => {
+test('no file contains a path of a machine', () => {
   expect(findLines(texts, MACHINE_PATHS)).toEqual([])
 })
 
-test('the project speaks of itself', () => {
+test('no text names another gateway', () => {
   expect(findLines(texts, OTHER_GATEWAYS)).toEqual([])
 })
 
@@ -118,7 +122,7 @@ test('no text has conflict markers of a merge', () => {
   expect(findLines(texts, /^(?:<{7}|>{7}) /m)).toEqual([])
 })
 
-test('nothing cites notes that are no part of the project', () => {
+test('no text cites notes outside of the project', () => {
   expect(findLines(texts, PRIVATE_NOTES), 'cite the specification, an RFC, a decision or docs/behaviour/').toEqual([])
 })
 

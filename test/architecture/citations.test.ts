@@ -14,13 +14,13 @@ const decisions: readonly (readonly [text: string, unknown: readonly string[]])[
 ]
 
 for (const [text, unknown] of decisions) {
-  test(`decisions that nobody can look up: ${text}`, () => {
+  test(`unknown decisions: ${text}`, () => {
     const found = unknownDecisions([{ path: 'a.ts', text }], decisionIds(TABLE))
     expect(found).toEqual(unknown.map((id) => `a.ts:1 cites decision ${id}`))
   })
 }
 
-/** Not written out, or this file would cite what does not exist. */
+/** Assembled, because this file would otherwise cite a missing document. */
 const DOCS = 'docs'
 
 const DOCUMENTS = [

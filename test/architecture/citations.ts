@@ -1,14 +1,14 @@
 import type { ProjectText } from './project-texts.ts'
 
-/** The ids that a table of decisions has rows for: cells such as `| A-24 |` at the beginning of a line. */
+/** The ids of the rows of a table of decisions: cells such as `| A-24 |` at the beginning of a line. */
 export function decisionIds(table: string): ReadonlySet<string> {
   return new Set([...table.matchAll(/^\| (A-\d+|B\d+) \|/gm)].map(([, id]) => id!))
 }
 
-/** Decisions are cited as `A-24` or `B01`; three digits at most, so that other words with digits are none. */
+/** Decisions are cited as `A-24` or `B01`; at most three digits, so that other words with digits do not match. */
 const DECISION = /(?<![\w\-.])(?:A-\d{2,3}|B\d{2,3})(?![\w\-.]\w|\w)/g
 
-/** Lines with citations of decisions that nobody can look up. */
+/** Lines with citations of unknown decisions. */
 export function unknownDecisions(texts: readonly ProjectText[], known: ReadonlySet<string>): string[] {
   return texts.flatMap(({ path, text }) =>
     text
@@ -21,11 +21,11 @@ export function unknownDecisions(texts: readonly ProjectText[], known: ReadonlyS
   )
 }
 
-/** A document, perhaps with the heading that is meant: `docs/behaviour/http.md, "Order"`. */
+/** A document, optionally with a heading: `docs/behaviour/http.md, "Order"`. */
 const DOCUMENT = /\bdocs\/[\w/-]+(?:\.md)?(?:`?, "([^"]+)")?/g
 
 /**
- * Citations of documents or headings that do not exist. Without its ending a name is the beginning of one (`docs/decisions/0006`), or a
+ * Citations of documents or headings that do not exist. A name without extension is a prefix (`docs/decisions/0006`) or a
  * folder.
  */
 export function missingDocuments(texts: readonly ProjectText[]): string[] {
@@ -47,7 +47,7 @@ function hasHeading(text: string | undefined, heading: string): boolean {
   return text?.split('\n').some((line) => /^#+ /.test(line) && line.replace(/^#+ /, '') === heading) ?? false
 }
 
-/** Citations may run over the end of a comment's line. */
+/** A citation may span two lines of a comment. */
 function joinComments(text: string): string {
   return text.replace(/\n\s*(?:\*(?!\/)|\/\/) ?/g, ' ')
 }

@@ -1,18 +1,18 @@
 /**
- * Collections that may outlive the call that fills them, of all rooms that see what peers send: every one has a bound. One that is not
- * here fails a test: say who fills it, and where it is a peer, what the bound is and which test floods it.
+ * Collections that may outlive the call that fills them, in all rooms that handle input of peers: each has a bound. A collection that is not
+ * listed here fails a test: add who fills it and, if a peer does, its bound and the test that floods it.
  */
 
 /**
- * - `configuration`: as many entries as there are things that somebody configured, or names that the code knows.
- * - `work`: one entry for each connection, stream or call that exists anyway, and is bounded where such are made.
+ * - `configuration`: as many entries as there are configured things, or names in the code.
+ * - `work`: one entry for each connection, stream or call, whose number is bounded where it is created.
  * - `message`: parts of one message, which is bounded as a whole.
  */
 type Filled = 'configuration' | 'work' | 'message'
 
 export interface PeerFilled {
   readonly bound: string
-  /** The test that floods it; below the project's folder. */
+  /** The test that floods it, relative to the root of the project. */
   readonly flood: string
 }
 
@@ -81,7 +81,7 @@ export const COLLECTIONS: Readonly<Record<string, Filled | PeerFilled>> = {
   'policies/shared/authentication/read-key-set NO_KEY_SET': 'configuration',
   'policies/shared/authentication/remote-key-set #sets': 'configuration',
   'policies/shared/authentication/remote-key-set #unused': 'configuration',
-  // Good keys only.
+  // Valid keys only.
   'policies/traffic/api-key-authentication/compile presented': 'configuration',
   'policies/traffic/jwt-authentication/compile verifiers': 'configuration',
   'policies/traffic/jwt-authentication/verified-tokens #young': {
@@ -134,7 +134,7 @@ export const COLLECTIONS: Readonly<Record<string, Filled | PeerFilled>> = {
   'state/slots #free': 'configuration',
 }
 
-/** Rooms that see what peers send. */
+/** Rooms that handle input of peers. */
 const ROOMS: ReadonlySet<string> = new Set([
   'calls',
   'exchange',
@@ -153,7 +153,7 @@ const LASTING: readonly RegExp[] = [
   new RegExp(String.raw`^(?:export )?(?:const|let) (\w+)(?:: .*?)? = ${EMPTY}`),
   /^ {4,}(\w+): new (?:Map|Set)\b[^(]*\(\)/,
 ]
-/** Variables of functions, which last where the function waits. */
+/** Variables of functions, which persist while the function waits. */
 const LOCAL = new RegExp(String.raw`^ +(?:const|let) (\w+)(?:: .*?)? = ${EMPTY}`)
 
 /** @param path below `src/` */
@@ -163,7 +163,7 @@ export function collectionsIn(path: string, text: string): string[] {
   const waits = (room === 'protocols' || room === 'proxy') && /\basync\b/.test(text)
   const patterns = waits ? [...LASTING, LOCAL] : LASTING
   return text.split('\n').flatMap((line) => {
-    // Nobody can add to these; they are replaced as a whole.
+    // These are never added to, only replaced as a whole.
     if (/: (?:readonly |Readonly(?:Map|Set)<)/.test(line)) return []
     const name = patterns.map((pattern) => pattern.exec(line)?.[1]).find((found) => found !== undefined)
     return name === undefined ? [] : [`${path.replace(/\.ts$/, '')} ${name}`]

@@ -1,4 +1,4 @@
-/** Names of a graph by what they point to. Names that are no key have no arrows. */
+/** The targets of each name of a graph. Names without an entry have none. */
 export type Graph = ReadonlyMap<string, readonly string[]>
 
 /** @returns groups of names that reach each other; a graph without cycles has none */
@@ -15,7 +15,7 @@ export function findCycles(graph: Graph): string[][] {
   return groups
 }
 
-/** What can be reached from the names, themselves included. */
+/** The names that can be reached from these names, themselves included. */
 export function reachable(graph: Graph, from: readonly string[]): Set<string> {
   const found = new Set(from)
   for (const name of found) {

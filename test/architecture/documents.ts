@@ -1,28 +1,28 @@
 import { posix } from 'node:path'
 import type { ProjectText } from './project-texts.ts'
 
-/** What pages may refer to. */
+/** Everything that pages may refer to. */
 export interface Project {
   /** Every file of the project, from its root. */
   readonly paths: readonly string[]
   /** The scripts of `package.json`. */
   readonly scripts: readonly string[]
-  /** Every word of the code; words that occur in comments only do not count. */
+  /** Every word of the code, except those that occur only in comments. */
   readonly words: ReadonlySet<string>
 }
 
-/** What a page claims and the project does not have: one line for each, with its place. */
+/** Finds claims of pages that are not true of the project: one line for each, with its place. */
 export type PageRule = (pages: readonly ProjectText[], project: Project) => string[]
 
 const FILE = /(?<![\w./@<>*:-])[\w<*][\w.<>*-]*(?:\/[\w.<>*-]+)*\.(?:ts|md)(?![\w/-]|\.\w)/g
-/** Documents are cited by the beginning of their names too; `missingDocuments` looks these up. */
+/** Documents are also cited by the beginning of their names; `missingDocuments` checks these. */
 const FOLDER = /^(?!docs\/|.*\.(?:ts|md)$)[\w<*][\w.<>*-]*\/(?:[\w.<>*-]+\/?)*$/
 const FENCE = /^ *```.*?^ *```/gms
 const CODE = /`([^`\n]+)`/g
 const LINK = /\[[^\]\n]*\]\(([^)\s]+)\)/g
 const NOT_BUILT = /\| (?:not yet|partly: [^|]*) \|$/
 const SCRIPT = /\bnpm run ([\w:]+)/g
-/** Types, functions and constants: `LivePlan`, `prepareLlmRequest`, `RESPONSE_FIELDS`. Words of small letters may be anything. */
+/** Types, functions and constants: `LivePlan`, `prepareLlmRequest`, `RESPONSE_FIELDS`. Lower-case words are not checked. */
 const NAME = /^(?:[A-Z][a-z][A-Za-z\d]*|[a-z]+[A-Z][A-Za-z\d]*|[A-Z]+(?:_[A-Z]+)+)$/
 
 /**
@@ -56,7 +56,7 @@ export const brokenLinks: PageRule = (pages, { paths }) => {
   )
 }
 
-/** Names in backticks that no code has. Rows of `points.md` may name what is not built. */
+/** Names in backticks that do not occur in the code. Rows of `points.md` may name unbuilt code. */
 export const unknownNames: PageRule = (pages, { words }) =>
   eachLine(pages, (line) =>
     NOT_BUILT.test(line) ? [] : codesOf(line).flatMap((code) => code.replace(/\(\)$/, '').split('.')),
@@ -95,7 +95,7 @@ function codesOf(line: string): string[] {
   return [...line.matchAll(CODE)].map(([, code]) => code!)
 }
 
-/** `a2a/` is a folder of ours wherever it stands; `text/event-stream` is none, since no folder at a root is named `text`. */
+/** `a2a/` is always a folder of the project; `text/event-stream` is not, because no root folder is named `text`. */
 function isFolder(code: string, roots: ReadonlySet<string>): boolean {
   return code.endsWith('/') || roots.has(code.split('/')[0]!)
 }

@@ -1,6 +1,6 @@
 import type { PlanItem } from '#plan/item.ts'
 
-/** Explains requests to every kind of backend without anything of Node, as a page of a browser would; `browser.test.ts` runs it. */
+/** Explains requests to every kind of backend without Node, like a page in a browser; `browser.test.ts` runs it. */
 for (const name of ['Buffer', 'process', 'setImmediate', 'global']) Reflect.deleteProperty(globalThis, name)
 
 const { explainRequest } = await import('#engine/explain/explain.ts')

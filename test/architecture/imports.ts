@@ -1,6 +1,6 @@
 import { type Token, tokenize } from '../requirements/tokens.ts'
 
-/** An import or a re-export as it is written. */
+/** An import or a re-export as written. */
 export interface Import {
   readonly specifier: string
   /** Erased at run time: `import type` or `export type`. */
@@ -8,7 +8,7 @@ export interface Import {
   readonly line: number
 }
 
-/** What the rules want to know of a source text. */
+/** The properties of a source text that the rules use. */
 export interface Outline {
   readonly imports: readonly Import[]
   readonly defaultExports: readonly number[]

@@ -11,7 +11,7 @@ const NOT_OURS = new Set(['node_modules', 'dist', 'package-lock.json', 'LICENSE'
 const OUR_HIDDEN = new Set(['.ci', '.github', '.gitignore'])
 const LARGEST = 1_000_000
 
-/** The text files of the project: all but what other people wrote, and what tools generate. */
+/** The text files of the project, except third-party and generated ones. */
 export function readProjectTexts(root: string, folder = ''): ProjectText[] {
   return readdirSync(join(root, folder), { withFileTypes: true })
     .filter(({ name }) => !NOT_OURS.has(name) && (!name.startsWith('.') || OUR_HIDDEN.has(name)))
@@ -22,7 +22,7 @@ export function readProjectTexts(root: string, folder = ''): ProjectText[] {
     })
 }
 
-/** One line for each line that the pattern is found in. */
+/** One result for each line that the pattern matches. */
 export function findLines(texts: readonly ProjectText[], pattern: RegExp): string[] {
   return texts.flatMap(({ path, text }) =>
     pattern.test(text)

@@ -1,6 +1,6 @@
 /**
  * The rooms of `src/` by level, weakest first. A room imports rooms of lower levels only: never a room above, never one beside
- * it. A file that stands in `src/` itself is a room of its own.
+ * it. A file directly in `src/` is a separate room.
  */
 export const LEVELS: readonly (readonly string[])[] = [
   ['base'],
@@ -27,10 +27,10 @@ export interface Exception {
   readonly reason: string
 }
 
-/** Imports that the levels forbid and that are right all the same. */
+/** Permitted exceptions to the levels. */
 export const ROOM_EXCEPTIONS: readonly Exception[] = []
 
-/** Rooms that open sockets, files or threads. All others get what they need of the machine as functions. */
+/** Rooms that open sockets, files or threads. All others get I/O as functions. */
 export const NODE_ROOMS: readonly string[] = [
   'net',
   'store',
@@ -65,7 +65,7 @@ export const BROWSER_ROOMS: readonly string[] = [
   'control',
 ]
 
-/** The only file that writes to the streams of the process; what runs logs (`observe/log/application-log.ts`). */
+/** The only file that writes to the streams of the process; a running gateway logs (`observe/log/application-log.ts`). */
 export const OUTPUT_FILE = 'cli/output.ts'
 
 /**
@@ -75,22 +75,22 @@ export const OUTPUT_FILE = 'cli/output.ts'
 export const BROWSER_EXCEPTIONS: readonly { readonly file: string; readonly reason: string }[] = [
   {
     file: 'protocols/llm/stream-answer.ts',
-    reason: 'stands between two streams of the wire, whose pieces are Buffers',
+    reason: 'connects two streams of the wire, whose pieces are Buffers',
   },
-  { file: 'net/body/held-bytes.ts', reason: 'gathers pieces of the wire, which are Buffers' },
-  { file: 'net/body/as-buffer.ts', reason: 'makes pieces of the wire, which are Buffers' },
+  { file: 'net/body/held-bytes.ts', reason: 'collects pieces of the wire, which are Buffers' },
+  { file: 'net/body/as-buffer.ts', reason: 'creates pieces of the wire, which are Buffers' },
 ]
 
-/** Who may import from `protocols/<name>/`: the table, and what stands in the same folder. */
+/** Files that may import from `protocols/<name>/`, besides files in the same folder. */
 export const PROTOCOL_TABLE = 'protocols/backend-protocols.ts'
 
-/** Folders whose children know nothing of each other; `open` may be imported by all of them. */
+/** Folders whose children must not import each other; `open` may be imported by all of them. */
 export const SEALED_FOLDERS: readonly { readonly folder: string; readonly depth: number; readonly open: string }[] = [
   { folder: 'policies', depth: 2, open: 'policies/shared' },
   { folder: 'protocols', depth: 1, open: 'protocols/http' },
 ]
 
-/** Imports between such children that are right all the same. */
+/** Permitted imports between such children. */
 export const SEAL_EXCEPTIONS: readonly Exception[] = [
   {
     from: 'policies/shared/connection/backend-simple.ts',
@@ -110,10 +110,10 @@ export const RESERVED_FOLDERS: readonly { readonly folder: string; readonly user
     },
   ]
 
-/** What a `schema.ts` may draw on, directly or not: it is read by tools that know nothing of requests. */
+/** Rooms that a `schema.ts` may import, directly or indirectly: tools without a data plane read schemas. */
 export const SCHEMA_ROOMS: readonly string[] = ['base', 'schema', 'cel', 'policies', 'protocols']
 
-/** Words that name nothing. A file is named after what it exports. */
+/** Words without meaning. A file is named after its main export. */
 export const EMPTY_NAMES: readonly string[] = [
   'util',
   'utils',
@@ -126,18 +126,18 @@ export const EMPTY_NAMES: readonly string[] = [
   'stuff',
 ]
 
-/** More lines than this cannot be read in one go. */
+/** Maximum number of lines of a file. */
 export const MAX_LINES = 500
 
 /** Files that are long because they are tables. */
 export const LONG_TABLES: readonly string[] = ['api/requirements/document-1.ts', 'api/requirements/document-2.ts']
 
-/** Where somebody's machine keeps things. */
+/** Absolute paths of a machine. */
 export const MACHINE_PATHS = /(?<![\w.\-/}])\/(?:home|root|Users|work)\/[\w.]/
 
-/** Other gateways: the project speaks of itself. */
+/** Other gateways, which texts of the project do not name. */
 export const OTHER_GATEWAYS = /\b(?:agent|k)gateway\b|\bportkey\b/i
 
-/** Notes that are no part of the project; what they said stands in `docs/` now. */
+/** Notes outside of the project; `docs/` has their content. */
 export const PRIVATE_NOTES =
   /\b(?:data|control)[- ]plane(?:\.md| reference|,? section \d|,? \d|, error catalogue)|\bDESIGN(?:\.md|,|:| \d)|\bllm[ ]matrix\b|\bdecisions-[a]i\b|\b(?:LLM|MCP|A2A), \d/

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join, posix } from 'node:path'
 import { type Outline, outline } from './imports.ts'
 
-/** A file of `src/` with what it imports. */
+/** A file of `src/` with its imports. */
 export interface SourceFile extends Outline {
   /** Below `src/`, with slashes. */
   readonly path: string
@@ -20,7 +20,7 @@ export interface Edge {
   readonly line: number
 }
 
-/** @param prefix of the paths, for a folder beside `src/` */
+/** @param prefix of the paths, for a folder outside of `src/` */
 export function readSourceTree(folder: string, prefix = ''): SourceFile[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .map((path) => path.replaceAll('\\', '/'))
@@ -49,7 +49,7 @@ export function roomOf(path: string): string {
   return path.split('/')[0]!
 }
 
-/** @returns undefined for packages, modules of Node and what lies outside of `src/` */
+/** @returns undefined for packages, modules of Node and files outside of `src/` */
 function resolve(from: string, specifier: string): string | undefined {
   if (specifier.startsWith('#')) return /^#(?:test|examples)\//.test(specifier) ? undefined : specifier.slice(1)
   return specifier.startsWith('.') ? posix.join(posix.dirname(from), specifier) : undefined

@@ -160,7 +160,7 @@ export const exportForms: Rule = (files) =>
     ...starExports.map((line) => `${path}:${line} exports *`),
   ])
 
-/** An exception that excepts nothing is a lie about the code. */
+/** An exception that permits nothing is wrong about the code. */
 export const idleExceptions: Rule = (files) => {
   const imports = files.flatMap(({ path, edges, imports }) =>
     [...edges.map(({ to }) => to), ...imports.map(({ specifier }) => specifier)].map((to) => ({ path, to })),
@@ -210,7 +210,7 @@ function isInside(path: string, folder: string): boolean {
   return path === folder || path.startsWith(`${folder}/`)
 }
 
-/** `policies/traffic/cors` of `policies/traffic/cors/run.ts`; undefined for files that stand above the children. */
+/** `policies/traffic/cors` of `policies/traffic/cors/run.ts`; undefined for files above the children. */
 function childOf(folder: string, depth: number, path: string): string | undefined {
   if (!isInside(path, folder)) return undefined
   const pieces = posix.dirname(path).split('/')
