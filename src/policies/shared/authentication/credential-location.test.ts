@@ -148,7 +148,7 @@ for (const [fields, found, rest] of cookies) {
 
 verifies(
   'location/expression',
-  'text is a credential, a missing or empty text is absent, another type is invalid',
+  'text is a credential, a missing or empty text is absent; another type, and an expression that does not compile, is invalid',
   () => {
     const cases: [string, ReturnType<typeof read>][] = [
       ['"abc"', 'abc'],
@@ -158,6 +158,7 @@ verifies(
       ['42', INVALID],
       ['request.headers["x-key"]', 'k\u00c3\u00a9'],
       ['"5 \u20ac"', '5 \u00e2\u0082\u00ac'],
+      ['1 +', INVALID],
     ]
     for (const [expression, found] of cases) {
       expect(read({ expression }, { headers: { 'x-key': 'k\u00c3\u00a9' } })).toBe(found)

@@ -41,7 +41,7 @@ interface ExpressionLocation {
   readonly expression: Expression
 }
 
-/** Several different credentials, or an invalid one: never treated as absent (decision A-58). */
+/** Several different credentials, an invalid one, or one that cannot be read: never treated as absent (decision A-58). */
 export const INVALID = Symbol('invalid credential')
 
 /** Byte text; undefined: absent. */
@@ -157,7 +157,9 @@ function onlyOne(found: readonly (string | undefined)[]): Credential {
   return only
 }
 
+/** An expression that does not compile finds no credential in any request, so it must not count as absent: `Optional` would let all pass. */
 function fromExpression(expression: Expression, exchange: Exchange): Credential {
+  if (expression.broken) return INVALID
   const text = expression.text(exchange)
   if (text !== undefined) return text === '' ? undefined : toByteText(text)
   const value = expression.json(exchange)

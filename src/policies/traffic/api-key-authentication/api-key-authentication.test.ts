@@ -59,6 +59,15 @@ verifies('traffic.apiKeyAuthentication/optional-present', 'Optional, unknown and
   expect(codeOf(policy.send(bearer('nobody')).outcome)).toBe('api-key-unknown')
   expect(codeOf(policy.send(bearer('k-alice')).outcome)).toBe('proceed')
 })
+test('if the location does not compile, no request counts as one without a key', () => {
+  const location = { expression: 'request.headers[' }
+  const codes = ['Strict', 'Optional', 'Permissive'].map((mode) => {
+    const { exchange, outcome } = policyWith({ mode, location }).send(bearer('k-alice'))
+    expect(exchange.identity.apiKey).toBeUndefined()
+    return codeOf(outcome)
+  })
+  expect(codes).toEqual(['api-key-unknown', 'api-key-unknown', 'proceed'])
+})
 test('without any usable key the detail of the refusal says so', () => {
   expect(policyWith({}, { secrets: {} }).send(bearer('k-alice')).outcome).toMatchObject({
     code: 'api-key-unknown',
@@ -165,6 +174,7 @@ const challenges: [object | undefined, number, string][] = [
   [{ header: { name: 'Authorization', prefix: 'Bearer ' } }, 401, 'www-authenticate: Bearer'],
   [{ header: { name: 'x-api-key' } }, 401, 'www-authenticate: ApiKey'],
   [{ header: { name: 'x-api-key', prefix: 'Bearer' } }, 401, 'www-authenticate: ApiKey'],
+  [{ header: { name: 'x-api-key', prefix: 'Bearer ' } }, 401, 'www-authenticate: ApiKey'],
   [{ queryParameter: { name: 'key' } }, 401, 'www-authenticate: ApiKey'],
   [{ header: { name: 'Proxy-Authorization', prefix: 'Bearer' } }, 407, 'proxy-authenticate: Bearer'],
 ]

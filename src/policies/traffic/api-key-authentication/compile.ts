@@ -45,8 +45,9 @@ function planApiKey(source: Source, context: CompileContext): ApiKeyPlan {
   }
 }
 
+/** In other headers than `Authorization` and `Proxy-Authorization`, `Bearer` is not an authentication scheme of HTTP. */
 function isBearer(location: CredentialLocation): boolean {
-  return location.kind === 'header' && location.isScheme && location.prefix === 'bearer'
+  return location.kind === 'header' && /^(?:proxy-)?authorization$/.test(location.name) && location.prefix === 'bearer'
 }
 
 function collectHolders(source: Source, context: CompileContext): ReadonlyMap<string, KeyHolder> {
