@@ -39,6 +39,10 @@ export class CallAnswer implements CallResponse, BodySink {
     return this.headers.find(([name]) => name === lowerName)?.[1]
   }
 
+  trailer(lowerName: string): string | undefined {
+    return this.#stream.trailers?.get(lowerName)
+  }
+
   get backed(): boolean {
     return this.#held.length >= MAX_QUEUED_BYTES
   }

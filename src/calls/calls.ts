@@ -15,10 +15,15 @@ import type { FailureCode } from '#net/failure.ts'
 import type { ClientPool } from '#net/stream.ts'
 import { CallRoom } from './call-room.ts'
 import { type Caller, captureCaller, GATEWAY_ITSELF } from './caller.ts'
-import { OneCall } from './one-call.ts'
+import { type CallEnd, OneCall } from './one-call.ts'
 
 /** Maximum number of concurrent calls of a thread to one destination. Calls to MCP targets are bounded by the requests that cause them. */
-const AT_ONCE: Readonly<Record<CallPurpose, number>> = { mcp: Number.POSITIVE_INFINITY, 'key-set': 4 }
+const AT_ONCE: Readonly<Record<CallPurpose, number>> = {
+  mcp: Number.POSITIVE_INFINITY,
+  'key-set': 4,
+  // A server that answers within 10 ms gets 100,000 questions in a second; one that hangs does not collect all requests.
+  authorization: 1024,
+}
 
 /** Maximum number of nested calls: the policies of a destination may make calls, too. */
 const MAX_DEPTH = 3
@@ -78,7 +83,7 @@ export class Calls {
     return async (destination, request) => {
       const backend = depth < MAX_DEPTH ? this.#options.backend(destination) : undefined
       if (backend === undefined) {
-        this.#endReporter(request, destination, clock.monotonic())(undefined, 'no-endpoint')
+        this.#endReporter(request, destination, clock.monotonic())({ failure: 'no-endpoint' })
         throw new CallError('no-endpoint', depth < MAX_DEPTH ? undefined : 'policies of destinations call each other')
       }
       const claim = given ?? new BodyClaim(this.#options.bodyMemory)
@@ -92,7 +97,7 @@ export class Calls {
     const ended = this.#endReporter(request, key, clock.monotonic())
     const endpoint = chooseEndpoint(groups, [], random)
     if (backend.refusal !== undefined || endpoint === undefined) {
-      ended(undefined, 'no-endpoint')
+      ended({ failure: 'no-endpoint' })
       return Promise.reject(new CallError('no-endpoint', backend.refusal?.detail))
     }
     const way = {
@@ -113,7 +118,7 @@ export class Calls {
 
   #endReporter({ purpose }: CallRequest, key: string, startMs: number) {
     const backend = backendName(key)
-    return (status: EndedCall['status'], failure: EndedCall['failure']) =>
-      this.#options.ended({ purpose, backend, status, failure, durationMs: clock.monotonic() - startMs })
+    return ({ status, grpcStatus, failure }: CallEnd) =>
+      this.#options.ended({ purpose, backend, status, grpcStatus, failure, durationMs: clock.monotonic() - startMs })
   }
 }

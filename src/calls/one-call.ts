@@ -2,12 +2,20 @@ import { clock } from '#base/clock.ts'
 import type { LiveEndpoint } from '#engine/backend/live-backend.ts'
 import { runChain } from '#engine/request/chain.ts'
 import { recordAnswer } from '#engine/request/record-answer.ts'
-import { type Call, CallError, type CallFailure, type CallRequest, type CallResponse } from '#exchange/call.ts'
+import {
+  type Call,
+  CallError,
+  type CallFailure,
+  type CallRequest,
+  type CallResponse,
+  type EndedCall,
+} from '#exchange/call.ts'
 import { Exchange } from '#exchange/exchange.ts'
 import { SYSTEM } from '#exchange/run-context.ts'
 import type { BodyClaim } from '#net/body/body-memory.ts'
 import { FixedBody } from '#net/body/fixed-body.ts'
 import { type Failure, type FailureCode, isOwnBound } from '#net/failure.ts'
+import { grpcStatusName, grpcTimeout } from '#net/grpc/status-fields.ts'
 import { Head } from '#net/http/head.ts'
 import { BODY_NONE, type ClientHandler, type ClientPool, type ClientStream } from '#net/stream.ts'
 import { CallAnswer } from './call-answer.ts'
@@ -30,8 +38,11 @@ export interface CallWay {
   /** For steps of the destination's own policies. */
   readonly call: Call
   readonly failed: (failure: FailureCode) => void
-  readonly ended: (status: number | undefined, failure: CallFailure | undefined) => void
+  readonly ended: (end: CallEnd) => void
 }
+
+/** How a call ended. */
+export type CallEnd = Partial<Pick<EndedCall, 'status' | 'grpcStatus' | 'failure'>>
 
 /** One call, from the wait for room to the last byte of its answer. */
 export class OneCall implements ClientHandler {
@@ -53,7 +64,8 @@ export class OneCall implements ClientHandler {
   }
 
   make(): Promise<CallResponse> {
-    const { signal, deadlineMs } = this.#request
+    const { signal } = this.#request
+    const deadlineMs = this.#deadlineMs
     const { room, roomKey, atOnce, endpoint } = this.#way
     if (signal.aborted) this.#fail('cancelled')
     else if (endpoint.refusal !== undefined) this.#fail('no-endpoint', endpoint.refusal.detail)
@@ -65,13 +77,18 @@ export class OneCall implements ClientHandler {
     return this.#answered.promise
   }
 
+  get #deadlineMs(): number | undefined {
+    const { deadlineMs, defaultDeadlineMs } = this.#request
+    return deadlineMs ?? (defaultDeadlineMs && (this.#way.endpoint.requestTimeoutMs || defaultDeadlineMs))
+  }
+
   readonly #cancelled = (): void => this.#stop('cancelled')
 
   readonly #go = (): void => {
     this.#hasRoom = true
     this.#send().catch((bug: unknown) => {
       this.#answered.reject(bug)
-      this.#end(undefined, 'no-endpoint')
+      this.#end({ failure: 'no-endpoint' })
     })
   }
 
@@ -82,11 +99,12 @@ export class OneCall implements ClientHandler {
     const outcome = await runChain(endpoint.chain, exchange, { reached: -1 })
     if (this.#over) return
     if (outcome !== undefined) return this.#fail('backend-auth-failed', refusalDetail(outcome))
-    const body = new FixedBody(this.#request.body ?? '')
+    const { protocol, body: given } = this.#request
+    const body = given === undefined || given instanceof Uint8Array ? new FixedBody(given ?? '') : given
     this.#sentMs = clock.monotonic()
     endpoint.health.begin()
     this.#upstream = this.#way.pool.send(
-      endpoint.destinations.usual,
+      protocol === 'grpc' ? endpoint.destinations.rpc : endpoint.destinations.usual,
       exchange.request,
       body,
       endpoint.requestTimeoutMs || this.#request.timeoutMs,
@@ -98,10 +116,11 @@ export class OneCall implements ClientHandler {
 
   #prepare(): Exchange {
     const { endpoint, caller, random, call } = this.#way
-    const { method, path, headers, body, signal } = this.#request
+    const { method, path, headers, body, signal, protocol } = this.#request
     const head = Head.request(method, path)
     head.set('host', endpoint.hostname ?? endpoint.label)
     for (const [name, value] of headers) if (name !== 'host') head.append(name, value)
+    if (protocol === 'grpc') prepareGrpc(head, this.#deadlineMs)
     const exchange = new Exchange(head, caller.peer)
     this.#exchange = exchange
     exchange.context = { ...SYSTEM, random, signal, call }
@@ -111,7 +130,7 @@ export class OneCall implements ClientHandler {
     exchange.workloads = caller.workloads
     Object.assign(exchange.identity, caller.identity)
     exchange.metadata = caller.metadata
-    exchange.requestBody = body ?? new Uint8Array(0)
+    exchange.requestBody = body === undefined ? new Uint8Array(0) : body instanceof Uint8Array ? body : null
     return exchange
   }
 
@@ -119,7 +138,7 @@ export class OneCall implements ClientHandler {
     const { status } = stream.head
     this.#exchange!.response = stream.head
     this.#healthy = this.#judge(status)
-    this.#answer = new CallAnswer(stream, this.#way.claim, (failure) => this.#end(status, failure))
+    this.#answer = new CallAnswer(stream, this.#way.claim, (failure) => this.#end({ status, failure }))
     this.#answered.resolve(this.#answer)
   }
 
@@ -160,10 +179,10 @@ export class OneCall implements ClientHandler {
 
   #fail(failure: CallFailure, detail?: string): void {
     this.#answered.reject(new CallError(failure, detail))
-    this.#end(undefined, failure)
+    this.#end({ failure })
   }
 
-  #end(status: number | undefined, failure: CallFailure | undefined): void {
+  #end({ status, failure }: CallEnd): void {
     if (this.#over) return
     this.#over = true
     this.#deadline?.cancel()
@@ -178,8 +197,20 @@ export class OneCall implements ClientHandler {
     }
     if (this.#hasRoom) room.leave(roomKey)
     else room.forget(roomKey, this.#go)
-    ended(status, failure)
+    ended({ status, failure, grpcStatus: this.#grpcStatus })
   }
+
+  get #grpcStatus(): string | undefined {
+    const value = this.#upstream?.trailers?.get('grpc-status') ?? this.#exchange?.response?.get('grpc-status')
+    return value === undefined ? undefined : grpcStatusName(value)
+  }
+}
+
+/** The fields of every gRPC request (gRPC over HTTP/2, "Requests"). */
+function prepareGrpc(head: Head, deadlineMs: number | undefined): void {
+  head.takesTrailers = true
+  head.set('content-type', 'application/grpc')
+  if (deadlineMs !== undefined) head.set('grpc-timeout', grpcTimeout(deadlineMs))
 }
 
 function refusalDetail(outcome: NonNullable<Awaited<ReturnType<typeof runChain>>>): string | undefined {

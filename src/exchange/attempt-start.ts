@@ -1,4 +1,5 @@
-import type { Exchange, Json } from './exchange.ts'
+import type { Json } from '#base/json.ts'
+import type { Exchange } from './exchange.ts'
 
 /** The state of a request that the steps of an attempt can change. */
 export type AttemptStart = Pick<

@@ -1,20 +1,29 @@
 import type { FailureCode } from '#net/failure.ts'
+import type { BodySource } from '#net/stream.ts'
 
-/** MCP targets and key-set servers. The purpose is a label of the metrics, and determines how many calls to a destination run at a time. */
-export type CallPurpose = 'mcp' | 'key-set'
+/**
+ * MCP targets, key-set servers and authorization servers. The purpose is a label of the metrics, and determines how many calls to a
+ * destination run at a time.
+ */
+export type CallPurpose = 'mcp' | 'key-set' | 'authorization'
 
 /** A request of the gateway itself. */
 export interface CallRequest {
   readonly purpose: CallPurpose
+  /** gRPC always uses HTTP/2, whatever the version of the backend's other requests. Default: `http`. */
+  readonly protocol?: 'http' | 'grpc'
   readonly method: string
   /** Path and query. */
   readonly path: string
   readonly headers: readonly (readonly [name: string, value: string])[]
-  readonly body: Uint8Array | undefined
+  /** A source is a body that continues while the response is read. */
+  readonly body: Uint8Array | BodySource | undefined
   /** Time limit from sending to the response head; 0: none. A request timeout in the destination's own policies replaces it. */
   readonly timeoutMs: number
   /** Time limit from the call to the last byte of the response, including all waits; unset: none. */
   readonly deadlineMs?: number
+  /** The same, but a request timeout in the destination's own policies replaces it. */
+  readonly defaultDeadlineMs?: number
   readonly signal: AbortSignal
 }
 
@@ -25,10 +34,14 @@ export interface CallResponse {
   header(lowerName: string): string | undefined
   /** Must be read to its end or closed with `return()`; otherwise the connection stays in use. */
   readonly body: AsyncIterable<Uint8Array>
+  /** A field of the trailers; valid after the end of the body. */
+  trailer(lowerName: string): string | undefined
 }
 
-/** `no-endpoint`: the destination has no address, or its configuration forbids its use. */
-export type CallFailure = FailureCode | 'no-endpoint' | 'backend-auth-failed'
+/**
+ * `no-endpoint`: the destination has no address, or its configuration forbids its use. `not-made`: this context makes no calls (`explain`).
+ */
+export type CallFailure = FailureCode | 'no-endpoint' | 'backend-auth-failed' | 'not-made'
 
 /** Why no response came. */
 export class CallError extends Error {
@@ -57,6 +70,8 @@ export interface EndedCall {
   readonly backend: string
   /** Status of the response; undefined: no response. */
   readonly status: number | undefined
+  /** Name of the gRPC status of the response, if any. */
+  readonly grpcStatus: string | undefined
   /** Why the response is missing or incomplete. */
   readonly failure: CallFailure | undefined
   readonly durationMs: number

@@ -1,4 +1,5 @@
 import type { ConfigProblem } from '#base/config-problem.ts'
+import type { Json } from '#base/json.ts'
 import {
   CelError,
   type CompileOptions,
@@ -14,7 +15,7 @@ import {
   toJsonText,
   type Value,
 } from '#cel/index.ts'
-import type { Exchange, Json } from './exchange.ts'
+import type { Exchange } from './exchange.ts'
 import {
   EvaluationFailure,
   type Expression,

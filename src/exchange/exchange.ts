@@ -1,3 +1,4 @@
+import type { Json, JsonObject } from '#base/json.ts'
 import type { Reason, RejectionCode } from '#base/rejections.ts'
 import type { ReplayCause } from '#net/failure.ts'
 import type { Head } from '#net/http/head.ts'
@@ -15,10 +16,6 @@ import type { Trace } from './trace.ts'
 import type { Workloads } from './workload.ts'
 
 const NO_NAMES: readonly string[] = []
-
-/** JSON values for policies and expressions. */
-export type Json = null | boolean | number | string | readonly Json[] | JsonObject
-export type JsonObject = { readonly [name: string]: Json }
 
 /** The authenticated identities (specification 1, 5): set by authentication policies, read by later steps and expressions. */
 export interface Identity {

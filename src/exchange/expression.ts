@@ -1,5 +1,6 @@
+import type { Json } from '#base/json.ts'
 import type { PossibleResults, Presence } from '#cel/index.ts'
-import type { Exchange, Json } from './exchange.ts'
+import type { Exchange } from './exchange.ts'
 
 /** The environment of an expression determines the available variables. */
 export type ExpressionEnvironment =

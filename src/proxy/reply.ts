@@ -1,6 +1,7 @@
 import { grpcStatusOf } from '#base/grpc-status.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import { type Answer, type Refusal, refusalStatus, refusalText } from '#exchange/outcome.ts'
+import { encodeGrpcMessage } from '#net/grpc/status-fields.ts'
 import { Head } from '#net/http/head.ts'
 import { isGrpcRequest } from '#net/http/request-rules.ts'
 
@@ -38,10 +39,6 @@ function grpcReply(refusal: Refusal, decisionId: string): Reply {
 function addFields(head: Head, refusal: Refusal, decisionId: string): void {
   for (const [name, value] of refusal.headers) head.append(name, value)
   head.set(DECISION, decisionId)
-}
-
-function encodeGrpcMessage(text: string): string {
-  return text.replace(/[^!-$&-~]/gu, (character) => encodeURIComponent(character))
 }
 
 /** A configured answer, unchanged. */

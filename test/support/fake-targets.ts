@@ -67,6 +67,7 @@ export function fakeTargets(targets: Readonly<Record<string, FakeTarget>>): Fake
       status: reply.status ?? (hasBody ? 200 : 202),
       headers: Object.entries(headers),
       header: (lowerName) => (headers as Record<string, string>)[lowerName],
+      trailer: () => undefined,
       body: bodyOf(reply),
     }
   }
@@ -74,6 +75,7 @@ export function fakeTargets(targets: Readonly<Record<string, FakeTarget>>): Fake
 }
 
 function noteCall(target: string, { method, path, headers, body }: CallRequest): SeenCall {
+  if (body !== undefined && !(body instanceof Uint8Array)) throw new Error('calls to targets have whole bodies')
   const text = new TextDecoder().decode(body)
   const message = body === undefined ? undefined : (JSON.parse(text) as TestMessage)
   return { target, method, path, headers: Object.fromEntries(headers), message, text }

@@ -22,7 +22,7 @@ async function send(url: string, { method, headers, body, signal }: CallRequest)
       headers: fields,
       signal,
       redirect: 'manual',
-      ...(body !== undefined && { body: new Uint8Array(body) }),
+      ...(body instanceof Uint8Array && { body: new Uint8Array(body) }),
     })
   } catch {
     throw new CallError(signal.aborted ? 'cancelled' : 'connect-failed')
@@ -34,6 +34,7 @@ function toCallResponse(response: Response): CallResponse {
     status: response.status,
     headers: [...response.headers],
     header: (lowerName) => response.headers.get(lowerName) ?? undefined,
+    trailer: () => undefined,
     body: response.body ?? (async function* () {})(),
   }
 }

@@ -98,12 +98,39 @@ export async function startGrpcBackend(
     },
   }
   for (const name of services) server.addService(serviceOf(name), methods)
+  const port = await listen(server, secure)
+  return { port, seen: () => seen, cancelled: () => cancelled, close: () => server.forceShutdown() }
+}
+
+function listen(server: Server, secure?: { readonly cert: string; readonly key: string }): Promise<number> {
   const pair = secure && { cert_chain: Buffer.from(secure.cert), private_key: Buffer.from(secure.key) }
-  const port = await new Promise<number>((resolve, reject) => {
-    const trust = pair === undefined ? ServerCredentials.createInsecure() : ServerCredentials.createSsl(null, [pair])
+  const trust = pair === undefined ? ServerCredentials.createInsecure() : ServerCredentials.createSsl(null, [pair])
+  return new Promise((resolve, reject) => {
     server.bindAsync('127.0.0.1:0', trust, (error, bound) => (error === null ? resolve(bound) : reject(error)))
   })
-  return { port, seen: () => seen, cancelled: () => cancelled, close: () => server.forceShutdown() }
+}
+
+/** Methods of a service with one message in each direction, by name: from request to response, or to an error with a code. */
+export type UnaryMethods = Readonly<Record<string, (request: never) => unknown>>
+
+/** Starts a server of a published service. A method that throws a `ServiceError` answers with that status. */
+export async function startGrpcService(
+  service: ServiceDefinition,
+  methods: UnaryMethods,
+): Promise<{ readonly port: number; close(): void }> {
+  const server = new Server()
+  const handlers = Object.entries(methods).map(([name, method]) => [
+    name,
+    async ({ request }: ServerUnaryCall<never, unknown>, answer: sendUnaryData<unknown>) => {
+      try {
+        answer(null, await method(request))
+      } catch (error) {
+        answer(error as ServiceError)
+      }
+    },
+  ])
+  server.addService(service, Object.fromEntries(handlers))
+  return { port: await listen(server), close: () => server.forceShutdown() }
 }
 
 /** The result of a unary call. */

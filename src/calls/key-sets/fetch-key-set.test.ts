@@ -34,7 +34,13 @@ async function fetched({ status = 200, headers = {}, body = GOOD, failure }: Sai
   const call: Call = async (...words) => {
     sent.push(words)
     if (failure !== undefined) throw failure
-    return { status, headers: Object.entries(headers), header: (name) => headers[name], body: pieces() }
+    return {
+      status,
+      headers: Object.entries(headers),
+      header: (name) => headers[name],
+      trailer: () => undefined,
+      body: pieces(),
+    }
   }
   const { signal } = new AbortController()
   const outcome = await fetchKeySet(ADDRESS, { call, importKey, signal })

@@ -137,6 +137,18 @@ const secured: [configured: Configured, expected: Record<string, string>][] = [
   [{ tls: ['http/1.1'], version: 'HTTP2' }, all('http1 http/1.1')],
   [{ tls: ['other', 'h2'] }, all('negotiated other,h2', { '1.1 upgrade': 'http1 other' })],
 ]
+test('gRPC calls of the gateway itself use HTTP/2, whatever is configured', () => {
+  const versions = (configured: Configured) => {
+    const { http, tls } = compile(configured).rpc
+    return tls === undefined ? http : `${http} ${tls.alpn?.join()}`
+  }
+  for (const configured of [{}, { version: 'HTTP1' }, { appProtocol: 'HTTP1' }, { version: 'HTTP2' }] as const) {
+    expect(versions(configured), JSON.stringify(configured)).toBe('http2')
+    expect(versions({ ...configured, tls: true }), JSON.stringify(configured)).toBe('http2 h2')
+  }
+  expect(versions({ tls: ['http/1.1'] })).toBe('http2 h2')
+})
+
 test.each(secured)('for a TLS backend with %j, the handshake chooses the version', (configured, expected) => {
   expect(httpVersions({ tls: true, ...configured })).toEqual(expected)
 })

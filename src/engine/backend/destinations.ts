@@ -17,6 +17,8 @@ export interface Destinations {
   /** For requests received over HTTP/2 without TLS. */
   readonly plaintextHttp2: Destination
   readonly grpc: Destination
+  /** For gRPC calls that the gateway itself makes. They use HTTP/2 whatever version is configured, because there is no other. */
+  readonly rpc: Destination
   /** For upgrade requests, which exist only in HTTP/1.1. */
   readonly upgrade: Destination
 }
@@ -68,7 +70,7 @@ export function compileDestinations(
 
 /** The protocol inside relayed bytes is unknown. */
 function bytesDestinations(usual: Destination): Destinations {
-  return { usual, plaintextHttp2: usual, grpc: usual, upgrade: usual }
+  return { usual, plaintextHttp2: usual, grpc: usual, rpc: usual, upgrade: usual }
 }
 
 function plainDestinations(base: Destination, version: BackendHttpSpec['version']): Destinations {
@@ -76,7 +78,7 @@ function plainDestinations(base: Destination, version: BackendHttpSpec['version'
   const http2: Destination = { ...base, http: 'http2' }
   const usual = version === 'HTTP2' ? http2 : http1
   const derived = version === 'HTTP1' ? http1 : http2
-  return { usual, plaintextHttp2: derived, grpc: derived, upgrade: http1 }
+  return { usual, plaintextHttp2: derived, grpc: derived, rpc: http2, upgrade: http1 }
 }
 
 const H2 = 'h2'
@@ -94,11 +96,13 @@ function securedDestinations(
 ): Destinations {
   const offered = alpn ?? DEFAULT_ALPN[version ?? 'derived']
   const usual = withAlpn(base, identity, offered)
+  const onlyH2 = usual.http === 'http2' ? usual : withAlpn(base, identity, DEFAULT_ALPN.HTTP2)
   const withoutH2 = offered.filter((protocol) => protocol !== H2)
   return {
     usual,
     plaintextHttp2: usual,
-    grpc: alpn === undefined && version === undefined ? withAlpn(base, identity, DEFAULT_ALPN.HTTP2) : usual,
+    grpc: alpn === undefined && version === undefined ? onlyH2 : usual,
+    rpc: onlyH2,
     upgrade:
       withoutH2.length === offered.length
         ? usual

@@ -74,7 +74,7 @@ function virtualContext(nowMs: number, startMonotonicMs: number): RunContext {
     random: FIRST,
     uuid: () => '00000000-0000-4000-8000-000000000000',
     signal: new AbortController().signal,
-    call: () => Promise.reject(new CallError('no-endpoint', 'explain makes no calls')),
+    call: () => Promise.reject(new CallError('not-made')),
   }
 }
 

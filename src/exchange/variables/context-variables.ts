@@ -1,7 +1,8 @@
 import { fromByteText } from '#base/byte-text.ts'
+import type { Json } from '#base/json.ts'
 import { fromJson, JsonMap, type Result, type Variable } from '#cel/index.ts'
 import { bindOf } from '../bind-of.ts'
-import type { Exchange, Json } from '../exchange.ts'
+import type { Exchange } from '../exchange.ts'
 import { type Declared, nonEmpty } from './declared.ts'
 import { SecretText } from './secret-text.ts'
 

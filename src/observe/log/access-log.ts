@@ -1,7 +1,7 @@
 import { clock } from '#base/clock.ts'
+import type { Json } from '#base/json.ts'
 import type { SecretHider } from '#base/known-secrets.ts'
 import type { Reason } from '#base/rejections.ts'
-import type { Json } from '#exchange/exchange.ts'
 import type { Peer } from '#net/peer.ts'
 import type { Ended } from '../ended.ts'
 import { DENIED, type Denied, ENDED, UNREAD, type Unread } from '../fields.ts'

@@ -1,5 +1,5 @@
+import type { Json } from '#base/json.ts'
 import { escapeInvisible } from '#base/visible-text.ts'
-import type { Json } from '#exchange/exchange.ts'
 import { formatTimestamp } from './timestamp.ts'
 
 /** A message of the gateway itself. */

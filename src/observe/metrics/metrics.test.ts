@@ -178,15 +178,17 @@ test('custom labels stand behind the built-in ones, in every series of the metri
   ])
 })
 
-test('a call of the gateway: by the class of its status, or by why its answer is not whole', () => {
+test('a call of the gateway: by why its answer is not whole, else by its gRPC status or the class of its status', () => {
   const { writers, lines } = workers(1)
-  const call = { purpose: 'mcp', backend: 'default/b', failure: undefined, durationMs: 2000 } as const
+  const none = { status: undefined, grpcStatus: undefined, failure: undefined }
+  const call = { purpose: 'mcp', backend: 'default/b', durationMs: 2000, ...none } as const
   observeCall(writers[0], { ...call, status: 204 })
   observeCall(writers[0], { ...call, status: 503 })
   observeCall(writers[0], { ...call, status: 200, failure: 'reset' })
-  observeCall(writers[0], { ...call, status: undefined, failure: 'no-endpoint' })
+  observeCall(writers[0], { ...call, failure: 'no-endpoint' })
+  observeCall(writers[0], { ...call, status: 200, grpcStatus: 'UNAVAILABLE' })
   expect(lines('call_duration_seconds_sum')).toEqual(
-    ['2xx', '5xx', 'reset', 'no-endpoint'].map(
+    ['2xx', '5xx', 'reset', 'no-endpoint', 'UNAVAILABLE'].map(
       (outcome) => `gatewright_call_duration_seconds_sum{purpose="mcp",backend="default/b",outcome="${outcome}"} 2`,
     ),
   )

@@ -1,7 +1,7 @@
 import { isRawNumber, parseExactJson } from '#base/exact-json.ts'
 import { foldCase } from '#base/fold-case.ts'
+import type { Json, JsonObject } from '#base/json.ts'
 import { findAmbiguousMember, type ObjectShape, shapeOf } from '#base/json-ambiguity.ts'
-import type { Json, JsonObject } from '#exchange/exchange.ts'
 import { type CardLocation, mapPaths, type PathMap, toClientPath } from './card-location.ts'
 import { isJson } from './read-method.ts'
 

@@ -1,5 +1,6 @@
 import { parseExactJson } from '#base/exact-json.ts'
-import type { Exchange, JsonObject } from '#exchange/exchange.ts'
+import type { JsonObject } from '#base/json.ts'
+import type { Exchange } from '#exchange/exchange.ts'
 import { NO_MCP } from '#exchange/mcp-facts.ts'
 import { type Refusal, reject } from '#exchange/outcome.ts'
 import type { ServedAnswer } from '../backend-protocol.ts'

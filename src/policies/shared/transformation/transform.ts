@@ -1,5 +1,6 @@
+import type { Json } from '#base/json.ts'
 import type { BodyUse } from '#exchange/body-use.ts'
-import type { Exchange, Json } from '#exchange/exchange.ts'
+import type { Exchange } from '#exchange/exchange.ts'
 import { EvaluationFailure, type Expression } from '#exchange/expression.ts'
 import { type LlmReads, llmReadsOf } from '#exchange/llm-reads.ts'
 import { type Outcome, proceed, reject } from '#exchange/outcome.ts'

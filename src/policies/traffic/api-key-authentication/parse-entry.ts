@@ -1,6 +1,6 @@
 import { fromByteText, toByteText, trimSpace } from '#base/byte-text.ts'
 import { parseExactJson } from '#base/exact-json.ts'
-import type { JsonObject } from '#exchange/exchange.ts'
+import type { JsonObject } from '#base/json.ts'
 
 /** A key defined by a Secret entry; the key is byte text. */
 export interface ApiKeyEntry {

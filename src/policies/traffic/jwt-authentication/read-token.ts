@@ -1,8 +1,8 @@
 import { decodeBase64Url } from '#base/base64url.ts'
 import { bytesOf } from '#base/byte-text.ts'
 import { parseExactJson } from '#base/exact-json.ts'
+import type { JsonObject } from '#base/json.ts'
 import { EXACT_NAMES, findAmbiguousMember } from '#base/json-ambiguity.ts'
-import type { JsonObject } from '#exchange/exchange.ts'
 import type { TokenFailure } from './token-failure.ts'
 
 /** A parsed token whose signature has not been verified (RFC 7519, 7.2; RFC 7515, 5.2). */

@@ -1,6 +1,6 @@
 import { numberIn } from '#base/exact-json.ts'
+import type { JsonObject } from '#base/json.ts'
 import type { SignatureAlgorithm } from '#base/verifying-key.ts'
-import type { JsonObject } from '#exchange/exchange.ts'
 import type { KeySet } from '../../shared/authentication/read-key-set.ts'
 import { RemoteKeySet } from '../../shared/authentication/remote-key-set.ts'
 import { readToken, type UnverifiedToken } from './read-token.ts'

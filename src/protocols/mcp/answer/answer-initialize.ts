@@ -1,5 +1,5 @@
 import { clock } from '#base/clock.ts'
-import type { JsonObject } from '#exchange/exchange.ts'
+import type { JsonObject } from '#base/json.ts'
 import type { ServedAnswer } from '../../backend-protocol.ts'
 import { GATEWAY_INFO } from '../gateway-info.ts'
 import { type McpRequest, targetsOf } from '../mcp-request.ts'

@@ -1,4 +1,5 @@
-import type { Exchange, JsonObject } from '#exchange/exchange.ts'
+import type { JsonObject } from '#base/json.ts'
+import type { Exchange } from '#exchange/exchange.ts'
 import type { ServedAnswer } from '../../backend-protocol.ts'
 import { denialOf, isAllowed } from '../config/authorization.ts'
 import type { McpTargetPlan } from '../config/mcp-plan.ts'

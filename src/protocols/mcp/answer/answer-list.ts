@@ -1,5 +1,5 @@
 import { isCaseVariant } from '#base/fold-case.ts'
-import type { Json, JsonObject } from '#exchange/exchange.ts'
+import type { Json, JsonObject } from '#base/json.ts'
 import type { ServedAnswer } from '../../backend-protocol.ts'
 import { filterItems, hasRules } from '../config/authorization.ts'
 import { type McpRequest, type SessionTarget, targetsOf } from '../mcp-request.ts'

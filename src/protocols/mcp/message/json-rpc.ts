@@ -1,6 +1,6 @@
 import { isRawNumber, numberIn, parseExactJson, type RawNumber } from '#base/exact-json.ts'
+import type { Json, JsonObject } from '#base/json.ts'
 import { findAmbiguousMember } from '#base/json-ambiguity.ts'
-import type { Json, JsonObject } from '#exchange/exchange.ts'
 import { messageShape } from './message-shape.ts'
 
 export type MessageId = string | number | RawNumber

@@ -1,5 +1,5 @@
+import type { Json } from '#base/json.ts'
 import { type ObjectShape, shapeOf } from '#base/json-ambiguity.ts'
-import type { Json } from '#exchange/exchange.ts'
 
 /**
  * The members of messages that rules, routing or rewriting read, by method, in both directions. They must be unambiguous (decision B71).

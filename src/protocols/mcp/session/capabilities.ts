@@ -1,4 +1,4 @@
-import type { JsonObject } from '#exchange/exchange.ts'
+import type { JsonObject } from '#base/json.ts'
 import { isObject } from '../message/json-rpc.ts'
 
 /** The capabilities of targets that affect routing, each with the letter that encodes it in session ids. */

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import type { Identity, JsonObject } from '#exchange/exchange.ts'
+import type { JsonObject } from '#base/json.ts'
+import type { Identity } from '#exchange/exchange.ts'
 import { LocalOnceMemory } from '#state/once-memory.ts'
 import { testSealer } from '#test/support/test-sealer.ts'
 import { endSession, openSession, type SessionOwner, sealSession } from './session-state.ts'

@@ -1,5 +1,5 @@
 import { numberIn } from '#base/exact-json.ts'
-import type { JsonObject } from '#exchange/exchange.ts'
+import type { JsonObject } from '#base/json.ts'
 import type { ServedAnswer } from '../../backend-protocol.ts'
 import { encodeEvent } from '../answer/mcp-answer.ts'
 import type { McpRequest, SessionTarget } from '../mcp-request.ts'

@@ -1,4 +1,4 @@
-import type { JsonObject } from '#exchange/exchange.ts'
+import type { JsonObject } from '#base/json.ts'
 import type { ItemKind } from '../config/authorization.ts'
 import type { McpPlan, McpTargetPlan } from '../config/mcp-plan.ts'
 import { isObject } from '../message/json-rpc.ts'

@@ -33,6 +33,7 @@ function passThrough(response: CallResponse): ServedAnswer {
 function rejectionOf(failure: TargetFailure): RejectionCode {
   switch (failure) {
     case 'no-endpoint':
+    case 'not-made':
       return 'mcp-targets-unavailable'
     case 'backend-auth-failed':
       return 'backend-auth-failed'

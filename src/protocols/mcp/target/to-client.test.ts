@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { JsonObject } from '#exchange/exchange.ts'
+import type { JsonObject } from '#base/json.ts'
 import { NO_MCP } from '#exchange/mcp-facts.ts'
 import { BodyClaim, BodyMemory } from '#net/body/body-memory.ts'
 import { exchangeWith } from '#policies/shared/testing.ts'

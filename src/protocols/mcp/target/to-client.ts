@@ -1,4 +1,4 @@
-import type { JsonObject } from '#exchange/exchange.ts'
+import type { JsonObject } from '#base/json.ts'
 import type { McpRequest, SessionTarget } from '../mcp-request.ts'
 import { sealReference } from '../message/client-reference.ts'
 import {
