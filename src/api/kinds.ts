@@ -43,7 +43,7 @@ export interface ObjectsByKind {
 
 export type KindName = keyof ObjectsByKind
 
-/** An object of a known kind; `kind` tells which. */
+/** An object of a known kind, discriminated by `kind`. */
 export type KnownObject = ObjectsByKind[KindName]
 
 /** Properties of a kind. */

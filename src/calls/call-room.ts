@@ -4,7 +4,7 @@ const MAX_WAITING = 1000
 /** The calls of one purpose to one destination. */
 interface Destination {
   busy: number
-  /** What goes on when there is room, in the order in which it came. */
+  /** Callbacks of waiting calls, oldest first. */
   readonly waiting: Set<() => void>
 }
 

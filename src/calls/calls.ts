@@ -34,7 +34,7 @@ export interface CallsOptions {
   readonly bodyMemory: BodyMemory
   /** 0 (inclusive) to 1 (exclusive). */
   readonly random: () => number
-  /** A backend of the plan in force with its own policies, and none of any route; undefined: there is none of that key. */
+  /** A backend of the plan in force with its own policies, and without policies of routes; undefined if the key is unknown. */
   readonly backend: (key: string) => LiveBackend | undefined
   /** An endpoint of a backend did not answer. */
   readonly failed: (backend: string, endpoint: string, failure: FailureCode) => void

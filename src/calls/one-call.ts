@@ -92,7 +92,7 @@ export class OneCall implements ClientHandler {
     })
   }
 
-  /** After the backend policies of the destination. They see who the caller is, but not the caller's request. */
+  /** After the backend policies of the destination. They see the identity of the caller, but not its request. */
   async #send(): Promise<void> {
     const { endpoint } = this.#way
     const exchange = this.#prepare()

@@ -64,7 +64,7 @@ function sampleProcess(): Sample[] {
   ]
 }
 
-/** @returns undefined where the system does not tell */
+/** @returns undefined where the system does not provide it */
 function countOpenFiles(): number | undefined {
   try {
     // The list contains the descriptor that reads it.

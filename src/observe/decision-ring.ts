@@ -65,8 +65,8 @@ export interface KeptDecision {
 }
 
 /**
- * The last decisions of one worker. Each is a new object: to overwrite the fields of old objects costs more, because the garbage collector
- * has to be told of each of them.
+ * The last decisions of one worker. Each is a new object: overwriting the fields of old objects costs more, because of the
+ * write barrier of the garbage collector.
  */
 export class DecisionRing {
   readonly #decisions: KeptDecision[] = []

@@ -95,7 +95,7 @@ export interface EndpointName {
   readonly section: string | undefined
 }
 
-/** The interface that a path belongs to: the end of the path that tells, and the setting for it. */
+/** The interface of a path: the suffix that identifies it, and the setting for it. */
 export interface Misread {
   readonly end: string
   readonly type: string

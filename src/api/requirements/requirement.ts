@@ -1,9 +1,9 @@
 /**
- * What a statement is about, and so what proves it.
+ * The subject of a statement, which decides what proves it.
  *
  * - `shape`: which objects are valid. A test that validates objects is enough.
  * - `behaviour`: what happens, defaults included. A test has to run the code that does it.
- * - `advice`: what only readers can follow. A page of `docs/` tells them, and no test can.
+ * - `advice`: advice to readers. A page of `docs/` gives it, and no test can prove it.
  */
 export type RequirementKind = 'shape' | 'behaviour' | 'advice'
 

@@ -44,7 +44,7 @@ interface ResolvedDestination {
 /**
  * Translates a ProxyBackend. A broken reference in its own policies makes the whole backend unusable; one in the policies of a provider or
  * target affects only that provider or target, unless `failureMode` FailClosed requires all targets (decision A-37).
- * @param unmet why the backend cannot be used, whatever it says itself
+ * @param unmet why the backend cannot be used, regardless of its own settings
  */
 export function translateBackend(
   context: TranslationContext,

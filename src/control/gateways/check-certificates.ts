@@ -12,7 +12,7 @@ export interface ListenerCertificate {
 }
 
 /**
- * Reports certificates that clients reject: they are served all the same. The time is that of the translation.
+ * Reports certificates that clients reject; they are served anyway. The time is that of the translation.
  * @param hostname of the listener; empty: any host
  * @returns the messages, for the status
  */

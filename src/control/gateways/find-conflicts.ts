@@ -6,7 +6,7 @@ import { type Listener, tlsModeOf } from './listener.ts'
 
 /**
  * Finds conflicts between listeners (docs/behaviour/control.md, "Sockets"; decision A-40). Of the listeners of one object that cannot be
- * told apart none is served, because nothing says which of them is meant (Gateway API, "Handling indistinct Listeners"). Between objects,
+ * distinguished none is served, because the choice would be arbitrary (Gateway API, "Handling indistinct Listeners"). Between objects,
  * the one with higher precedence keeps its claims, even on listeners that are not served: no other object takes over their traffic.
  * @param claims the claims on one address and port, in order of precedence
  * @returns the conflicts, by key of the listener that is not served
@@ -37,7 +37,7 @@ export function findConflicts(
   return conflicts
 }
 
-/** Claims by what tells them apart. One rival is enough, so at most two listeners are kept for each key. */
+/** Claims by their distinguishing property. One rival is enough, so at most two listeners are kept for each key. */
 class ClaimIndex {
   readonly #byFamily = new Map<string, Listener>()
   readonly #byHostname = new Map<string, readonly Listener[]>()
@@ -62,7 +62,7 @@ class ClaimIndex {
   }
 }
 
-/** Listeners of one family are told apart by hostname: that of the request, or the server name of the TLS handshake. */
+/** Listeners of one family are distinguished by hostname: that of the request, or the server name of the TLS handshake. */
 function familyOf(spec: Listener['spec']): string {
   return tlsModeOf(spec) === undefined ? spec.protocol : 'TLS'
 }

@@ -5,7 +5,7 @@ import { type Address, isLoopbackAddress } from '#protocols/address.ts'
 import { type MergedField, sourcesOf } from '../merge/merge.ts'
 import type { Destinations } from './destinations.ts'
 
-/** How `backend.auth` gets a credential that is sent as it is; a signature of `cloudOne` is none. */
+/** How `backend.auth` gets a credential that is sent as it is; a signature of `cloudOne` does not count. */
 const SENT_AS_IS = ['key', 'secretRef', 'passthrough'] as const
 
 /**

@@ -148,7 +148,7 @@ export class ServerSession implements ServedConnection, StreamOwner {
   #settingsChanged({ maxHeaderListSize = MAX_SENT_HEAD_BYTES }: Settings): void {
     this.maxSentHeadBytes = Math.min(MAX_SENT_HEAD_BYTES, maxHeaderListSize)
     if (!this.#settingsChanges.take()) return this.#refuseFlood('too many SETTINGS frames')
-    // The client has begun to speak HTTP/2; from now on the idle timeout applies.
+    // The client has started HTTP/2; from now on the idle timeout applies.
     if (this.#open === 0) this.wheel.arm(this.#idle, this.limits.idleTimeoutMs)
   }
 

@@ -1,11 +1,11 @@
 import { COALESCE_BYTES } from './transport.ts'
 
-/** Blocks kept for the next writer: as many as wait in a busy turn. */
+/** The number of free blocks that are kept: as many as a busy turn needs. */
 const MAX_SPARE = 128
 
 const spare: Buffer[] = []
 
-/** Memory for `COALESCE_BYTES` of output, with anything in it. */
+/** Memory for `COALESCE_BYTES` of output, not initialized. */
 export function takeBlock(): Buffer {
   return spare.pop() ?? Buffer.allocUnsafeSlow(COALESCE_BYTES)
 }

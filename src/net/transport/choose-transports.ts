@@ -2,16 +2,16 @@ import type { PlainTransports } from './plain-transports.ts'
 import { probeDirect } from './probe-direct.ts'
 import { STREAM_TRANSPORTS } from './stream-transports.ts'
 
-/** `auto`: the direct ones where they work. */
+/** `auto`: direct transports where they work. */
 export type TransportSetting = 'auto' | 'streams'
 
 export interface TransportChoice {
   readonly transports: PlainTransports
-  /** Why they are not the direct ones, if they are not. */
+  /** Why direct transports are not used; undefined if they are. */
   readonly fallbackReason: string | undefined
 }
 
-/** Chooses how a thread reads and writes plain sockets. Once in each thread: what works in one must work in that one. */
+/** Chooses how a thread reads and writes plain sockets. Runs in each thread, because direct access must work in that thread. */
 export async function chooseTransports(
   setting: TransportSetting,
   probe: () => Promise<PlainTransports> = probeDirect,

@@ -1,7 +1,7 @@
 import { beginEvent, endEvent } from '#base/turn.ts'
 import type { TransportOwner } from './transport.ts'
 
-/** Hands over what a transport has read. */
+/** Passes read bytes to the owner of a transport. */
 export function deliver(owner: TransportOwner, buffer: Buffer, start: number, end: number): void {
   beginEvent()
   try {

@@ -29,10 +29,10 @@ export interface StreamHandle {
   writeBuffer(request: null, bytes: Uint8Array): Written
 }
 
-/** What Node says about the read that it reports. */
+/** The internal state in which Node reports the result of a read. */
 export interface ReadState {
   readonly streamBaseState: Int32Array
-  /** Where in it the number of bytes stands, or that of the error. */
+  /** Index of the number of bytes, or of the error number. */
   readonly kReadBytesOrError: number
 }
 
@@ -50,13 +50,13 @@ export function handleOf(socket: net.Socket): StreamHandle | undefined {
 }
 
 /**
- * Reads and writes through the handle of a socket, below its stream, whose part of both costs a tenth of all that a request costs us.
- * Nothing of this is documented, all of it is here, and it must not be used before `probeDirect` has tried it.
+ * Reads and writes through the handle of a socket, below its stream: the stream would cost a tenth of the processor time of a request.
+ * All use of undocumented API is in this file, and `probeDirect` must succeed before it is used.
  */
 export function directTransports({ streamBaseState, kReadBytesOrError }: ReadState): PlainTransports {
   /**
-   * Has the handle deliver what a socket reads into the shared buffer to `owner`. Ends and errors stay with the stream. One closure for
-   * each handle: to look the owner up on handles of several shapes costs each read more than the closure costs each connection.
+   * Makes the handle deliver bytes from the shared buffer to `owner`. The stream still handles ends and errors. One closure for each
+   * handle: looking up the owner on handles of several shapes costs each read more than the closure costs each connection.
    */
   function readDirectly(handle: StreamHandle, owner: TransportOwner): void {
     const toStream = handle.onread
@@ -69,7 +69,7 @@ export function directTransports({ streamBaseState, kReadBytesOrError }: ReadSta
 
   const transports: PlainTransports = {
     kind: 'direct',
-    // Node lets client sockets only read into a buffer of ours, so the handle moves into a socket that was made like one.
+    // Node supports shared read buffers only for client sockets, so the handle moves to a socket that was created like one.
     accept(accepted, server, owner) {
       const relay = new ReadRelay()
       const unread = accepted.readableLength > 0 ? (accepted.read() as Buffer) : null
@@ -98,7 +98,7 @@ export function directTransports({ streamBaseState, kReadBytesOrError }: ReadSta
   return transports
 }
 
-/** Writes into the socket's handle. What the kernel does not take at once waits below the stream, in order. */
+/** Writes to the handle of the socket. Bytes that the kernel does not accept at once are queued below the stream, in order. */
 class DirectTransport extends SocketTransport {
   readonly #handle: StreamHandle
   readonly #owner: TransportOwner

@@ -1,7 +1,7 @@
 import { latin1 } from './latin1.ts'
 import type { Transport } from './transport.ts'
 
-/** Stands in for a transport that is not connected yet: keeps what is written for it. */
+/** A substitute for a transport that is not connected yet; it queues writes. */
 export class EarlyTransport implements Transport {
   readonly usable = true
   /** Writers are paused from the beginning. */
@@ -20,7 +20,7 @@ export class EarlyTransport implements Transport {
     this.#texts.push(latin1(buffer, start, end))
   }
 
-  /** Hands over what was written, in as many writes. */
+  /** Repeats the queued writes on the transport. */
   moveTo(transport: Transport): void {
     for (const text of this.#texts) transport.writeText(text)
   }

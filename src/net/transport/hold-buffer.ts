@@ -1,6 +1,6 @@
 const FIRST_CAPACITY = 1024
 
-/** Bytes that could not be worked on yet. Grows by doubling, and lets go of what it needed once. */
+/** Bytes that cannot be processed yet. The memory grows by doubling, and large memory is released again. */
 export class HoldBuffer {
   length = 0
   #bytes: Buffer | null = null

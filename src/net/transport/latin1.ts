@@ -1,6 +1,6 @@
 declare global {
   interface Buffer {
-    /** What `toString('latin1', start, end)` ends up in, without its checks of encoding and range. */
+    /** The function that `toString('latin1', start, end)` calls, without the checks of encoding and range. */
     latin1Slice(start: number, end: number): string
     /** As `write(text, offset, 'latin1')`, likewise. @returns the bytes written */
     latin1Write(text: string, offset: number): number

@@ -5,11 +5,11 @@ import type { Transport, TransportOwner } from './transport.ts'
 /** `direct`: through the handles below the streams of Node. `streams`: through public API only. */
 export type TransportKind = 'direct' | 'streams'
 
-/** How the sockets of a thread are read and written where there is no TLS. */
+/** Access to the plain sockets of a thread. */
 export interface PlainTransports {
   readonly kind: TransportKind
-  /** A transport on a socket that `server` accepted and paused; what was read of it and put back is told first. */
+  /** A transport on a socket that `server` accepted and paused. It first delivers bytes that were read and unshifted. */
   accept(accepted: net.Socket, server: net.Server, owner: TransportOwner): Transport
-  /** A transport on a connected client socket that was made with `relay.onread`. */
+  /** A transport on a connected client socket that was created with `relay.onread`. */
   open(socket: net.Socket, relay: ReadRelay, owner: TransportOwner): Transport
 }

@@ -5,18 +5,18 @@ import type { PlainTransports } from './plain-transports.ts'
 import { ReadRelay } from './read-relay.ts'
 import type { Transport, TransportOwner } from './transport.ts'
 
-/** Longer than a busy machine needs for any step; only a step that never ends takes so long. */
+/** Longer than any step takes on a busy machine. */
 const STEP_TIMEOUT_MS = 5000
-/** Larger than what is gathered, so that it leaves as bytes. */
+/** Larger than coalesced output, so that it is sent as bytes. */
 const LARGE = 20_000
 const PIECE = 65_536
-/** A kernel that takes more than this at once leaves untried what happens when it does not. */
+/** If the kernel accepts more than this, the probe skips queued writes. */
 const MAX_FILL = 256 * 1024 * 1024
 
 /**
- * Tries over one loopback connection all that direct transports need of this Node, which takes a few milliseconds. Node ends the process
- * when native code is called with arguments that it does not expect, so nothing native is called before Node itself has been seen
- * to call it in the same way. Rejects with the reason when something is missing or does not work.
+ * Tests everything that direct transports need of this Node over one loopback connection, which takes a few milliseconds. Node aborts the
+ * process when native code is called with unexpected arguments, so the probe calls a native method only after it has observed Node call it
+ * in the same way. Rejects with the reason if something is missing or does not work.
  */
 export async function probeDirect(findReadState: () => unknown = readStateOfNode): Promise<PlainTransports> {
   const transports = directTransports(checkReadState(findReadState()))
@@ -32,7 +32,7 @@ export async function probeDirect(findReadState: () => unknown = readStateOfNode
   }
 }
 
-/** Deprecated (DEP0111), and refused where the permission model is on. */
+/** Deprecated (DEP0111), and refused under the permission model. */
 function readStateOfNode(): unknown {
   try {
     return (process as unknown as { binding(name: string): unknown }).binding('stream_wrap')
@@ -61,7 +61,7 @@ function checkHandle(handle: StreamHandle | undefined): void {
   if (typeof handle.writeQueueSize !== 'number') throw new Error('handles of sockets have no writeQueueSize')
 }
 
-/** Lets Node write text and bytes to a handle whose two methods only take note of their arguments. */
+/** Lets Node write text and bytes to a handle whose two methods only record their arguments. */
 function checkCalls(socket: net.Socket): void {
   const handle = handleOf(socket) as unknown as Record<string, unknown>
   const calls: unknown[][] = []
@@ -84,7 +84,7 @@ function checkCalls(socket: net.Socket): void {
   if (!likeOurs) throw new Error('this Node calls the handles of sockets with other arguments')
 }
 
-/** Both ends do what those of proxies do: read and write in both ways, wait with what is not taken at once, and end. */
+/** Both ends act like those of a proxy: they read and write in both ways, queue what the kernel does not accept, and end. */
 async function tryOut(transports: PlainTransports, pair: Pair): Promise<void> {
   const near = new ProbeOwner()
   const far = new ProbeOwner()
@@ -118,7 +118,7 @@ async function tryWriting(end: Transport, reader: ProbeOwner): Promise<void> {
   if (reader.beginning !== expected) throw new Error('what was read is not what was written')
 }
 
-/** Writes until the kernel takes no more. @returns how many bytes */
+/** Writes until the kernel accepts no more. @returns the number of bytes */
 function fill(end: Transport): number {
   const piece = Buffer.alloc(PIECE)
   for (let sent = PIECE; sent <= MAX_FILL; sent += PIECE) {
@@ -128,9 +128,9 @@ function fill(end: Transport): number {
   throw new Error('no write ever waited')
 }
 
-/** Takes note of what happens on one end of the connection. */
+/** Records the events of one end of the connection. */
 class ProbeOwner implements TransportOwner {
-  /** The first bytes, as latin-1 text: as many as are compared. */
+  /** The first bytes, as latin-1 text, up to the length of the comparison. */
   beginning = ''
   received = 0
   hasDrained = false
@@ -157,7 +157,7 @@ class ProbeOwner implements TransportOwner {
     this.ended()
   }
 
-  /** Rejects when it takes too long, or the peer ends before. */
+  /** Rejects after a timeout, or when the peer ends first. */
   until(step: string, isDone: () => boolean): Promise<void> {
     return withinTime(step, (resolve, reject) => {
       this.#changed = () => {
@@ -169,13 +169,13 @@ class ProbeOwner implements TransportOwner {
   }
 }
 
-/** The two ends of a connection, as proxies have them: one accepted and paused, one made with a relay. */
+/** The two ends of a connection, as in a proxy: one accepted and paused, one created with a relay. */
 interface Pair {
   readonly server: net.Server
   readonly accepted: net.Socket
   readonly client: net.Socket
   readonly relay: ReadRelay
-  /** The stream of `client` has told of a read. */
+  /** Whether the stream of `client` has reported a read. */
   readonly readThroughStream: () => boolean
   close(): void
 }

@@ -1,12 +1,12 @@
-/** Bytes before the text that sockets read. */
+/** Offset of the bytes that sockets read. */
 export const READ_BASE = 65_536
 const READ_BYTES = 65_536
-/** Behind it, room for other text: of 256 KiB all but what may be looked at behind an end. */
+/** Offset of room for other text: 256 KiB, except the bytes after an end that a search may read. */
 export const COPY_BASE: number = READ_BASE + READ_BYTES
 export const COPY_BYTES = 262_128
 const PAGES = 6
 
-/** What sockets read, where WebAssembly can look at it without copying; before it is room for what is found. */
+/** The memory that sockets read into, which WebAssembly can access without copying; results are stored before it. */
 export const wireMemory: WebAssembly.Memory = new WebAssembly.Memory({ initial: PAGES, maximum: PAGES })
 
 /** All sockets of the worker read into this memory; what must outlive the callback is copied. */

@@ -2,10 +2,10 @@ import { deliver } from './deliver.ts'
 import { readBuffer } from './read-buffer.ts'
 import type { TransportOwner } from './transport.ts'
 
-/** Reads a socket into the shared buffer, and passes on what was read; the owner is named once the connection stands. */
+/** Reads a socket into the shared buffer and passes the bytes on; the owner is set once the connection is established. */
 export class ReadRelay {
   owner: TransportOwner | undefined
-  /** What a socket is made with; for clients the documented option of `net.connect`. */
+  /** The option with which a socket is created; for clients the documented one of `net.connect`. */
   readonly onread = {
     buffer: readBuffer,
     callback: (length: number): boolean => {

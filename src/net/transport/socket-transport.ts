@@ -4,7 +4,7 @@ import { TurnTransport } from './turn-transport.ts'
 
 const NO_OWNER: TransportOwner = { bytes() {}, ended() {}, drained() {}, closed() {} }
 
-/** The sending half of a transport on a Node socket; how bytes are read is decided by who makes it. */
+/** The sending half of a transport on a Node socket. Its creator decides how bytes are read. */
 export class SocketTransport extends TurnTransport implements Transport {
   backed = false
   protected readonly socket: net.Socket
@@ -20,7 +20,7 @@ export class SocketTransport extends TurnTransport implements Transport {
       this.#owner.drained()
     })
     socket.on('end', () => this.#owner.ended())
-    // 'close' follows every error and says all that protocol code needs.
+    // 'close' follows every error and is sufficient for protocol code.
     socket.on('error', () => {})
     socket.on('close', () => this.#owner.closed())
   }
@@ -79,7 +79,7 @@ export class SocketTransport extends TurnTransport implements Transport {
 
   reset(): void {
     this.forget()
-    // Under TLS the missing closure alert tells; a Unix socket has no reset; and a reset behind our orderly end would come too
+    // Under TLS the missing closure alert is the signal; a Unix socket has no reset; and a reset after our orderly end would come too
     // late, fail in Node, and leave the socket without its 'close'.
     if (isPlainTcp(this.socket) && !this.socket.writableEnded) this.socket.resetAndDestroy()
     else this.socket.destroy()

@@ -2,7 +2,7 @@ import { openDataTransport } from './data-transport.ts'
 import type { PlainTransports } from './plain-transports.ts'
 import { SocketTransport } from './socket-transport.ts'
 
-/** Works on every Node: what is not documented is not used. */
+/** Works with every Node, because it uses documented API only. */
 export const STREAM_TRANSPORTS: PlainTransports = {
   kind: 'streams',
   accept(accepted, _server, owner) {

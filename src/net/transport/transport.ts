@@ -1,20 +1,20 @@
 import type { Socket } from 'node:net'
 
-/** What has passed through a socket, under TLS without the TLS. */
+/** Byte counts of a socket; under TLS, of the plain text. */
 export interface ByteCounts {
   readonly bytesRead: number
   readonly bytesWritten: number
 }
 
-/** One byte stream to a peer: what protocol code sees of a socket. */
+/** One byte stream to a peer: the interface of a socket to protocol code. */
 export interface Transport {
-  /** Bytes written now can still reach the peer, as far as is known. */
+  /** Whether bytes written now can still reach the peer, as far as is known. */
   readonly usable: boolean
-  /** More bytes would have to be queued in memory; `TransportOwner.drained` follows. */
+  /** Whether further bytes would be queued in memory; `TransportOwner.drained` follows. */
   readonly backed: boolean
-  /** Bytes that wait in memory. */
+  /** Bytes queued in memory. */
   readonly unsentBytes: number
-  /** Goes on counting until it is closed, and keeps the sums. Where there is a socket. */
+  /** Counts until the socket is closed, and keeps the sums. Only with a socket. */
   readonly counts?: ByteCounts
   /** Writes latin-1 text, one byte per character. */
   writeText(text: string): void
@@ -22,30 +22,30 @@ export interface Transport {
   writeBytes(buffer: Buffer, start: number, end: number): void
   pause(): void
   resume(): void
-  /** Ends our direction behind what was written; the peer may go on sending. */
+  /** Ends our direction after the written bytes; the peer may continue to send. */
   end(): void
-  /** Closes both directions now; what was not sent yet is lost. */
+  /** Closes both directions now; unsent bytes are lost. */
   destroy(): void
-  /** As `destroy`, such that the peer cannot take it for an orderly end where that is possible. */
+  /** Like `destroy`, but, where possible, the peer can distinguish it from an orderly end. */
   reset(): void
-  /** Gives the socket away, paused and as though `unread` had not been read of it; the owner hears no more. Where there is a socket. */
+  /** Releases the socket, paused, with `unread` put back into it; later events are ignored. Only with a socket. */
   detach?(unread: Buffer): Socket
 }
 
-/** Who is told what happens on a transport. */
+/** Receives the events of a transport. */
 export interface TransportOwner {
-  /** Bytes have come. `buffer` belongs to the transport again after this returns. */
+  /** Bytes have arrived. The transport reuses `buffer` after this returns. */
   bytes(buffer: Buffer, start: number, end: number): void
   /** The peer has ended its direction. */
   ended(): void
-  /** What was queued has been sent. */
+  /** All queued bytes have been sent. */
   drained(): void
-  /** The transport is gone; the last call, made once. */
+  /** The transport is closed. The last event, exactly once. */
   closed(): void
 }
 
-/** Up to this size pieces of output wait for each other and go out in one write. */
+/** Up to this size, pieces of output are coalesced into one write. */
 export const COALESCE_BYTES = 16_384
 
-/** Up to this size bytes are cheaper to pass on as text, though that is copied more often. */
+/** Up to this size, bytes are cheaper to forward as text, although text is copied more often. */
 export const TEXT_BYTES = 2048

@@ -4,8 +4,8 @@ import { latin1 } from './latin1.ts'
 import { COALESCE_BYTES, TEXT_BYTES } from './transport.ts'
 
 /**
- * The writing half of a transport: gathers output until the turn ends, or until it is worth a write. As text, which is cheapest for
- * heads and small bodies; once larger pieces join, as bytes in a block, where each is copied once.
+ * The writing half of a transport: collects output until the end of the turn, or until it is large enough for a write. It collects text,
+ * which is cheapest for heads and small bodies; after a larger piece, it collects bytes in a block, where each is copied once.
  */
 export abstract class TurnTransport implements Flushable {
   #text = ''
@@ -69,10 +69,10 @@ export abstract class TurnTransport implements Flushable {
   /** Hands latin-1 text to the kernel or to the layer above it. */
   protected abstract sendText(text: string): void
 
-  /** The same with bytes, whose memory belongs to the transport until they are sent. @returns whether they have been */
+  /** The same with bytes, whose memory the transport owns until they are sent. @returns whether they have been sent */
   protected abstract sendBytes(bytes: Buffer): boolean
 
-  /** Begins a block with the text that is there. */
+  /** Starts a block with the queued text. */
   #openBlock(): Buffer {
     const block = takeBlock()
     this.#block = block

@@ -56,7 +56,7 @@ function quoteUnsafe(value: string): string {
   return PLAIN.test(value) || !UNSAFE.test(value) ? value : quote(value)
 }
 
-/** A value as JSON, without what people who read it in a terminal would not see. */
+/** A value as JSON, without characters that a terminal does not show. */
 function quote(value: Json): string {
   return escapeInvisible(JSON.stringify(value))
 }

@@ -13,7 +13,7 @@ export function seriesKey({ metric, values, customNames }: SeriesLabels): string
   return `${metric} ${customNames.length} ${valuesKey(customNames)}${valuesKey(values)}`
 }
 
-/** Different lists never have the same key: each value stands behind its length. */
+/** Different lists never have the same key: each value is preceded by its length. */
 export function valuesKey(values: readonly string[]): string {
   let key = ''
   for (const value of values) key += `${value.length}:${value}`

@@ -21,7 +21,7 @@ export interface McpExplanation {
   readonly requests: readonly McpTargetRequest[]
   /** One sentence that describes the handling. */
   readonly note: string
-  /** What the client gets when the gateway refuses the request; a JSON-RPC error with status 200 is none. */
+  /** What the client gets when the gateway refuses the request; a JSON-RPC error with status 200 is not a refusal. */
   readonly refusal?: Refusal
 }
 

@@ -84,7 +84,7 @@ async function* mergeStreams(
   const streams = open.map(({ reply }) => withEnd(reply.messages))
   try {
     for await (const [index, received] of interleave(streams)) {
-      // When the client reconnects, it hears all targets again, including the lost one.
+      // After a reconnect the client gets the messages of all targets again, including the lost one.
       if (received === 'end') {
         if (closesTogether) return
         continue
