@@ -62,6 +62,8 @@ test('codes are API: none is renamed or dropped by accident, and each has one ki
     'guard-not-runnable',
     'header-invalid',
     'host-invalid',
+    'htpasswd-line-invalid',
+    'htpasswd-user-duplicate',
     'inconsistent',
     'invalid-attribute',
     'invalid-base64',

@@ -169,6 +169,8 @@ export const FINDINGS = {
       'certificate-missing': 'The certificates for TLS to the backend are missing or invalid.',
       'api-key-entry-invalid': 'An entry of a Secret with API keys cannot be used.',
       'api-key-duplicate': 'Several entries have the same API key.',
+      'htpasswd-line-invalid': 'A line with a user and a password hash cannot be used; the user is refused.',
+      'htpasswd-user-duplicate': 'A user has several lines; the last one applies.',
       'key-set-fault': 'Some keys of the key set cannot be used.',
       'key-set-unusable': 'No key of the key set can be used; all tokens are refused.',
       'key-set-not-fetched': 'The key set has not been fetched yet; all tokens are refused.',

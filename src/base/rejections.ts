@@ -35,6 +35,7 @@ export const REJECTIONS = {
   'jwt-keys-unavailable': { status: 401, text: 'authentication failed', reason: 'JwtAuth' },
   'basic-missing': { status: 401, text: 'authentication required', reason: 'BasicAuth' },
   'basic-invalid': { status: 401, text: 'authentication failed', reason: 'BasicAuth' },
+  'basic-busy': { status: 503, text: 'authentication busy', reason: 'BasicAuth' },
   'authorization-denied': { status: 403, text: 'authorization failed', reason: 'Authorization' },
   'authorization-exceeded': { status: 403, text: 'authorization failed', reason: 'Authorization' },
   'csrf-failed': { status: 403, text: 'CSRF validation failed', reason: 'DirectResponse' },

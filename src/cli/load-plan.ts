@@ -8,6 +8,7 @@ import { RemoteKeySets } from '#policies/shared/authentication/remote-key-set.ts
 import { createSlotMemory, SlotDirectory } from '#state/slots.ts'
 import type { FileStore } from '#store/files.ts'
 import { importKey } from '#workers/import-key.ts'
+import { DIRECT_CHECKER } from '#workers/passwords/thread-checker.ts'
 
 const SLOTS = 65_536
 
@@ -26,7 +27,8 @@ export function loadPlan(store: FileStore, { address }: Pick<TranslateOptions, '
   const valuesOf = (key: string) => directory.valuesOf(key)
   // Key sets are not fetched here; only a gateway does that.
   const keySets = new RemoteKeySets(importKey)
-  const state: SharedState = { memory, slotOf, valuesOf, tlsMaterial: TLS_MATERIAL, importKey, keySets }
+  const passwords = DIRECT_CHECKER
+  const state: SharedState = { memory, slotOf, valuesOf, tlsMaterial: TLS_MATERIAL, importKey, passwords, keySets }
   const translator = new Translator({ tlsMaterial: TLS_MATERIAL, ...(address === undefined ? {} : { address }) })
   const change = translator.apply({
     set: store.list(),

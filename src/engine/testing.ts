@@ -162,6 +162,7 @@ export function stateOf(
     slotOf: (key) => directory.assign(key),
     valuesOf: (key) => directory.valuesOf(key),
     importKey: () => undefined,
+    passwords: { check: () => 'wrong' },
     keySets: new RemoteKeySets(() => undefined),
   }
 }

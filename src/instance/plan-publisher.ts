@@ -15,6 +15,7 @@ import { type EndpointState, readEndpointState } from '#state/endpoint-health.ts
 import { type SlotAssignment, SlotDirectory, type SlotMemory } from '#state/slots.ts'
 import { importKey } from '#workers/import-key.ts'
 import type { SecretChange } from '#workers/messages.ts'
+import { DIRECT_CHECKER } from '#workers/passwords/thread-checker.ts'
 import type { PlanUpdate, Published } from '#workers/worker-pool.ts'
 import { probeSocket } from './probe-socket.ts'
 
@@ -54,6 +55,7 @@ export class PlanPublisher {
       levels,
       tlsMaterial: TLS_MATERIAL,
       importKey,
+      passwords: DIRECT_CHECKER,
       keySets,
       ...(evicted === undefined ? {} : { evicted }),
     })

@@ -10,6 +10,7 @@ import type { TSchema } from '#schema/index.ts'
 import type { TokenBucket, TokenBucketSettings } from '#state/token-bucket.ts'
 import type { ValueBuckets } from '#state/value-buckets.ts'
 import type { RemoteJwksSpec } from './shared/authentication/jwks.ts'
+import type { PasswordChecker } from './shared/authentication/password-checker.ts'
 import type { RemoteKeySet } from './shared/authentication/remote-key-set.ts'
 
 /** One occurrence of a field: its value and its origin. */
@@ -77,6 +78,8 @@ export interface CompileContext {
   readonly tlsMaterial: TlsMaterialCheck
   /** Imports the public key of a token issuer. */
   readonly importKey: ImportKey
+  /** Compares passwords with hashes. */
+  readonly passwords: PasswordChecker
   /**
    * The key set that the main thread fetches from this address, shared by all policies that refer to it. Undefined if the reference is
    * invalid for key sets (control reports it).

@@ -21,6 +21,7 @@ import type { Observer } from '#observe/observer.ts'
 import type { BackendFact } from '#plan/backend-fact.ts'
 import type { PlanChange } from '#plan/delta.ts'
 import type { EndpointId } from '#plan/endpoint-key.ts'
+import type { PasswordChecker } from '#policies/shared/authentication/password-checker.ts'
 import { type KeySetState, RemoteKeySets } from '#policies/shared/authentication/remote-key-set.ts'
 import type { Eviction } from '#state/endpoint-health.ts'
 import type { OnceMemory } from '#state/once-memory.ts'
@@ -40,6 +41,7 @@ export interface ProxyServerOptions {
   readonly gateway?: GatewayIdentity
   readonly memory: SlotMemory
   readonly importKey: ImportKey
+  readonly passwords: PasswordChecker
   readonly observer: Observer
   readonly sealer: Sealer
   readonly once: OnceMemory
@@ -90,14 +92,16 @@ export class ProxyServer {
   readonly #keySets: RemoteKeySets
 
   constructor(options: ProxyServerOptions) {
-    const { decisionIds, gateway, memory, importKey, observer, sealer, once, ticketKeys, transports, evicted } = options
+    const { decisionIds, gateway, memory, importKey, passwords } = options
+    const { observer, sealer, once, ticketKeys, transports, evicted } = options
     const bodyMemory = new BodyMemory(options.bodyMemoryBytes)
     this.#secureContexts = new SecureContexts(ticketKeys)
     this.#transports = transports
     const slotOf = (key: string) => this.#slots.slotOf(key)
     const valuesOf = (key: string) => this.#slots.valuesOf(key)
     this.#keySets = new RemoteKeySets(importKey, options.requestKeySet)
-    const state = { memory, slotOf, valuesOf, tlsMaterial: TLS_MATERIAL, importKey, keySets: this.#keySets, evicted }
+    const keySets = this.#keySets
+    const state = { memory, slotOf, valuesOf, tlsMaterial: TLS_MATERIAL, importKey, passwords, keySets, evicted }
     const plan = new LivePlan(state)
     const pool = createClientPool({ bodyMemory, transports })
     const facts = new BackendFacts(options.reportFact)

@@ -17,6 +17,8 @@ import { openSlotMemory } from '#state/slots.ts'
 import { catchWarnings } from './catch-warnings.ts'
 import { importKey } from './import-key.ts'
 import type { FromWorker, PlanMessage, ToWorker, WorkerStart } from './messages.ts'
+import { SlowHashes } from './passwords/slow-hashes.ts'
+import { ThreadChecker } from './passwords/thread-checker.ts'
 import { releaseMemory } from './release-memory.ts'
 import { evictionReporter } from './report-eviction.ts'
 import { createSealer } from './sealer.ts'
@@ -59,6 +61,7 @@ metrics.series('workerStarts', [transports.kind]).add(1)
 if (start.transport === 'auto' && fallbackReason !== undefined) {
   warn('connections without TLS use streams, which are slower', { cause: fallbackReason })
 }
+const slowHashes = new SlowHashes((error) => warn('a thread that checks passwords failed', { cause: `${error}` }))
 const once = new LocalOnceMemory((scope, key) => send({ kind: 'spent', scope, key }))
 const proxy = new ProxyServer({
   decisionIds,
@@ -69,6 +72,7 @@ const proxy = new ProxyServer({
   },
   memory: openSlotMemory(start.slots),
   importKey,
+  passwords: new ThreadChecker(slowHashes),
   observer,
   sealer: createSealer(start.sessionKeys),
   once,
@@ -120,6 +124,7 @@ async function handle(message: ToWorker): Promise<FromWorker | undefined> {
     return { kind: 'stopped-accepting' }
   } else if (message.kind === 'drain') {
     await proxy.drain(message.drainMs)
+    await slowHashes.close()
     lines.close()
     port.close()
   }

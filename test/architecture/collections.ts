@@ -81,6 +81,7 @@ export const COLLECTIONS: Readonly<Record<string, Filled | PeerFilled>> = {
   'policies/shared/authentication/read-key-set NO_KEY_SET': 'configuration',
   'policies/shared/authentication/remote-key-set #sets': 'configuration',
   'policies/shared/authentication/remote-key-set #unused': 'configuration',
+  'policies/traffic/basic-authentication/compile known': 'configuration',
   // Valid keys only.
   'policies/traffic/api-key-authentication/compile presented': 'configuration',
   'policies/traffic/jwt-authentication/compile verifiers': 'configuration',

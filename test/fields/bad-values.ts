@@ -40,7 +40,8 @@ export const FREE: readonly (readonly [title: RegExp, reason: string])[] = [
 
 /** Values that cannot work, where the schema does not say what they are. The first that matches applies. */
 const BAD: readonly (readonly [title: RegExp, value: unknown])[] = [
-  [/location\.header\.prefix$/, 'two\nlines'],
+  [/location\.header\.prefix$|basicAuthentication\.realm$/, 'two\nlines'],
+  [/basicAuthentication\.users\[\]$/, 'ann:a password in plain text'],
   [/alpnProtocols\[\]$/, 'x'.repeat(256)],
   [/\.providers?(\[\])?\.path(Prefix)?$|\.static\.path$|jwksPath$/, '/a/../b'],
   [/auth\.key$/, 'two\nlines'],

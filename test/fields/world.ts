@@ -8,6 +8,7 @@ import { RemoteKeySets } from '#policies/shared/authentication/remote-key-set.ts
 import { createSlotMemory, SlotDirectory } from '#state/slots.ts'
 import { admitObject } from '#test/support/admit-object.ts'
 import { importKey } from '#workers/import-key.ts'
+import { DIRECT_CHECKER } from '#workers/passwords/thread-checker.ts'
 
 const { server, ca } = CERTIFICATES
 const SECRET_ENTRIES = [
@@ -111,7 +112,8 @@ export class World {
     const slotOf = (key: string) => directory.assign(key)
     const valuesOf = (key: string) => directory.valuesOf(key)
     this.#translator = new Translator({ tlsMaterial: TLS_MATERIAL })
-    this.#check = new PlanCheck({ memory, slotOf, valuesOf, tlsMaterial: TLS_MATERIAL, importKey, keySets })
+    const services = { tlsMaterial: TLS_MATERIAL, importKey, passwords: DIRECT_CHECKER, keySets }
+    this.#check = new PlanCheck({ memory, slotOf, valuesOf, ...services })
     this.#apply(WORLD.map(admitObject), [])
   }
 

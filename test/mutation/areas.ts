@@ -9,9 +9,11 @@ export const CORE: readonly string[] = [
   'policies/traffic/api-key-authentication',
   'policies/traffic/basic-authentication',
   'policies/traffic/jwt-authentication',
+  'workers/passwords',
   'policies/shared/authentication/credential-location.ts',
   'policies/shared/authentication/jwks.ts',
   'policies/shared/authentication/jwt.ts',
+  'policies/shared/authentication/password-hash.ts',
   // Framing.
   'net/http',
   'net/http1',

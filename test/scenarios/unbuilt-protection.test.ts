@@ -28,11 +28,6 @@ const policies: [what: string, spec: object, code: string][] = [
     { traffic: { rateLimit: { global: { ...OPEN, domain: 'd', descriptors: DESCRIPTORS } } } },
     'rate-limit-failed',
   ],
-  [
-    'traffic.basicAuthentication',
-    { traffic: { basicAuthentication: { mode: 'Optional', users: ['u:{SHA}x'] } } },
-    'policy-invalid',
-  ],
   ['backend.extAuth', { backend: { extAuth: { ...OPEN, grpc: {} } } }, 'ext-auth-denied'],
   ['backend.tunnel', { backend: { tunnel: SERVER } }, 'upstream-failed'],
   ['backend.auth.cloudTwo', { backend: { auth: { cloudTwo: {} } } }, 'backend-auth-failed'],

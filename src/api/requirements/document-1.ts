@@ -1046,12 +1046,12 @@ export const DOCUMENT_1 = {
     '5.1',
     'JWT authentication strips the token from the request.',
   ),
-  'traffic.basicAuthentication/credential-stripped': behaviour.gap(
+  'traffic.basicAuthentication/credential-stripped': behaviour(
     1,
     '5.1',
     'Basic authentication strips the credentials from the request.',
   ),
-  'traffic.basicAuthentication/rfc-7617': behaviour.gap(1, '5.1', 'Basic authentication is that of RFC 7617.'),
+  'traffic.basicAuthentication/rfc-7617': behaviour(1, '5.1', 'Basic authentication is that of RFC 7617.'),
   'traffic.apiKeyAuthentication/credential-stripped': behaviour(
     1,
     '5.1',
@@ -1190,60 +1190,56 @@ export const DOCUMENT_1 = {
   // 5.4 Basic authentication
   'traffic.basicAuthentication/exactly-one': shape(1, '5.4', 'Exactly one of `users` and `secretRef` is set.'),
   'traffic.basicAuthentication/mode-values': shape(1, '5.4', '`mode` is `Strict` or `Optional`.'),
-  'traffic.basicAuthentication/mode-default': behaviour.gap(1, '5.4', '`mode` defaults to `Strict`.'),
-  'traffic.basicAuthentication/strict-missing': behaviour.gap(
-    1,
-    '5.4',
-    '`Strict` refuses a request without credentials.',
-  ),
-  'traffic.basicAuthentication/strict-invalid': behaviour.gap(
+  'traffic.basicAuthentication/mode-default': behaviour(1, '5.4', '`mode` defaults to `Strict`.'),
+  'traffic.basicAuthentication/strict-missing': behaviour(1, '5.4', '`Strict` refuses a request without credentials.'),
+  'traffic.basicAuthentication/strict-invalid': behaviour(
     1,
     '5.4',
     '`Strict` refuses an unknown user or a wrong password.',
   ),
-  'traffic.basicAuthentication/strict-valid': behaviour.gap(1, '5.4', '`Strict` admits a valid username and password.'),
-  'traffic.basicAuthentication/optional-present': behaviour.gap(
+  'traffic.basicAuthentication/strict-valid': behaviour(1, '5.4', '`Strict` admits a valid username and password.'),
+  'traffic.basicAuthentication/optional-present': behaviour(
     1,
     '5.4',
     '`Optional` validates credentials that are present, and refuses bad ones.',
   ),
-  'traffic.basicAuthentication/optional-absent': behaviour.gap(
+  'traffic.basicAuthentication/optional-absent': behaviour(
     1,
     '5.4',
     '`Optional` admits a request without credentials.',
   ),
-  'traffic.basicAuthentication/realm-challenge': behaviour.gap(
+  'traffic.basicAuthentication/realm-challenge': behaviour(
     1,
     '5.4',
     'A failure carries `realm` in its `WWW-Authenticate` header.',
   ),
-  'traffic.basicAuthentication/realm-default': behaviour.gap(1, '5.4', '`realm` defaults to `Restricted`.'),
+  'traffic.basicAuthentication/realm-default': behaviour(1, '5.4', '`realm` defaults to `Restricted`.'),
   'traffic.basicAuthentication/users-count': shape(1, '5.4', '`users` has 1 to 256 items.'),
-  'traffic.basicAuthentication/users-line': behaviour.gap(
+  'traffic.basicAuthentication/users-line': behaviour(
     1,
     '5.4',
     'An item of `users` is one htpasswd line, `<username>:<password_hash>`.',
   ),
-  'traffic.basicAuthentication/hashed-only': behaviour.gap(
+  'traffic.basicAuthentication/hashed-only': behaviour(
     1,
     '5.4',
     'A password must be a hash; clear text does not work.',
   ),
-  'traffic.basicAuthentication/hash-md5': behaviour.gap(1, '5.4', 'MD5 hashes are supported.'),
-  'traffic.basicAuthentication/hash-bcrypt': behaviour.gap(1, '5.4', 'bcrypt hashes are supported.'),
-  'traffic.basicAuthentication/hash-crypt': behaviour.gap(1, '5.4', 'crypt hashes are supported.'),
-  'traffic.basicAuthentication/hash-sha1': behaviour.gap(1, '5.4', 'SHA-1 hashes are supported.'),
-  'traffic.basicAuthentication/secretRef': behaviour.gap(
+  'traffic.basicAuthentication/hash-md5': behaviour(1, '5.4', 'MD5 hashes are supported.'),
+  'traffic.basicAuthentication/hash-bcrypt': behaviour(1, '5.4', 'bcrypt hashes are supported.'),
+  'traffic.basicAuthentication/hash-crypt': behaviour(1, '5.4', 'crypt hashes are supported.'),
+  'traffic.basicAuthentication/hash-sha1': behaviour(1, '5.4', 'SHA-1 hashes are supported.'),
+  'traffic.basicAuthentication/secretRef': behaviour(
     1,
     '5.4',
     '`secretRef` names a Secret whose key `.htaccess` holds the complete file.',
   ),
-  'traffic.basicAuthentication/location-default': behaviour.gap(
+  'traffic.basicAuthentication/location-default': behaviour(
     1,
     '5.4',
     'Without `location` credentials are read from `Authorization` with prefix `Basic`.',
   ),
-  'traffic.basicAuthentication/location': behaviour.gap(1, '5.4', '`location` sets where the credentials are read.'),
+  'traffic.basicAuthentication/location': behaviour(1, '5.4', '`location` sets where the credentials are read.'),
 
   // 5.5 API key authentication
   'traffic.apiKeyAuthentication/exactly-one': shape(

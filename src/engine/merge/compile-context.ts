@@ -12,6 +12,7 @@ import type { EndpointId } from '#plan/endpoint-key.ts'
 import type { PlanItem, SecretItem } from '#plan/item.ts'
 import type { CompileContext, PolicySource, SecretMaterial } from '#policies/policy.ts'
 import type { RemoteJwksSpec } from '#policies/shared/authentication/jwks.ts'
+import type { PasswordChecker } from '#policies/shared/authentication/password-checker.ts'
 import type { KeySetAddress, RemoteKeySet } from '#policies/shared/authentication/remote-key-set.ts'
 import type { BucketLevels } from '#state/bucket-levels.ts'
 import type { Eviction } from '#state/endpoint-health.ts'
@@ -30,6 +31,7 @@ export interface SharedState extends SlotLookup {
   /** Absent if no TLS library is available. */
   readonly tlsMaterial?: TlsMaterialCheck
   readonly importKey: ImportKey
+  readonly passwords: PasswordChecker
   /** Hears of each eviction that this thread causes. */
   readonly evicted?: (endpoint: EndpointId, eviction: Eviction) => void
   /** Remote key sets. */
@@ -56,6 +58,10 @@ export class PlanCompileContext implements CompileContext {
 
   get importKey(): ImportKey {
     return this.#state.importKey
+  }
+
+  get passwords(): PasswordChecker {
+    return this.#state.passwords
   }
 
   report(source: PolicySource<unknown>, path: string, problem: Omit<ConfigProblem, 'path'>): void {

@@ -18,6 +18,7 @@ import { ValueBuckets } from '#state/value-buckets.ts'
 import { ValueTable } from '#state/value-table.ts'
 import type { CompileContext, PolicySource, SecretMaterial } from '../policy.ts'
 import type { RemoteJwksSpec } from './authentication/jwks.ts'
+import type { PasswordChecker } from './authentication/password-checker.ts'
 import { type RemoteKeySet, RemoteKeySets } from './authentication/remote-key-set.ts'
 
 /** Test support for policies: exchanges, sources, and a compile context without a plan. */
@@ -132,6 +133,8 @@ export interface ContextInputs {
   readonly tlsMaterial?: TlsMaterialCheck
   /** By default every import fails. */
   readonly importKey?: ImportKey
+  /** By default every password is wrong. */
+  readonly passwords?: PasswordChecker
 }
 
 /** A compile context that answers from the inputs and records reports. */
@@ -203,6 +206,10 @@ export class TestContext implements CompileContext {
 
   get importKey(): ImportKey {
     return this.#inputs.importKey ?? (() => undefined)
+  }
+
+  get passwords(): PasswordChecker {
+    return this.#inputs.passwords ?? { check: () => 'wrong' }
   }
 
   get tlsMaterial(): TlsMaterialCheck {

@@ -4,8 +4,6 @@ import { extAuth as backendExtAuth } from '../backend/ext-auth/index.ts'
 import type { PolicyRun, PolicySource } from '../policy.ts'
 import { requestMirror } from '../route/request-mirror/index.ts'
 import { codeOf, contextWith, exchangeWith, sourceOf, specFrom } from '../shared/testing.ts'
-import { basicAuthentication } from './basic-authentication/index.ts'
-import { trafficBasicAuthentication } from './basic-authentication/schema.ts'
 import { extAuth } from './ext-auth/index.ts'
 import { trafficExtAuth } from './ext-auth/schema.ts'
 import { extProc } from './ext-proc/index.ts'
@@ -30,17 +28,6 @@ function tryOut<Spec>(definition: Compiles<Spec>, spec: Spec, headers = {}) {
 
 const WHOLE = ['not-implemented spec.traffic.field']
 const NO_EXT_AUTH = { code: 'ext-auth-denied', detail: 'extAuth is not implemented yet' }
-
-test('basicAuthentication refuses in every mode', () => {
-  for (const mode of ['Strict', 'Optional']) {
-    const spec = specFrom(trafficBasicAuthentication, { mode, users: ['u:{SHA}x'] })
-    expect(tryOut(basicAuthentication, spec)).toEqual({
-      code: 'policy-invalid',
-      detail: 'basicAuthentication is not implemented yet',
-      reports: WHOLE,
-    })
-  }
-})
 
 test('extAuth refuses in both failure modes: an authorization that nobody asks for is not given', () => {
   for (const failureMode of [undefined, 'FailClosed', 'FailOpen']) {

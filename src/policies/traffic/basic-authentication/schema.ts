@@ -3,6 +3,7 @@ import {
   described,
   enumOf,
   exactlyOne,
+  headerText,
   list,
   object,
   optional,
@@ -24,14 +25,14 @@ export const trafficBasicAuthentication = described(
         'Strict',
         'Strict: a valid user name and password are required. Optional: if the client sends credentials, they must be valid.',
       ),
-      realm: defaulted(text(), 'Restricted', 'Realm in the WWW-Authenticate challenge.'),
+      realm: defaulted(headerText(256), 'Restricted', 'Realm in the WWW-Authenticate challenge.'),
       users: optional(
         list(secret(text(), 'after-colon'), { min: 1, max: 256 }),
         'Users, as htpasswd lines: <username>:<password_hash>. Supported hashes: MD5, bcrypt, crypt, SHA-1. Plain-text passwords are not supported.',
       ),
       secretRef: optional(
-        secretReference(['.htaccess', 'users']),
-        'A Secret whose entry ".htaccess" is an htpasswd file.',
+        secretReference(['.htaccess']),
+        'A Secret whose entry ".htaccess" is an htpasswd file, with the hashes of `users`.',
       ),
       location: optional(
         extractionLocation,

@@ -1,0 +1,36 @@
+import { createHash, timingSafeEqual } from 'node:crypto'
+import { compareSync } from 'bcryptjs'
+import { desCrypt } from './des-crypt.ts'
+import { md5Crypt } from './md5-crypt.ts'
+import { shaCrypt } from './sha-crypt.ts'
+
+/**
+ * Whether a password has a hash that `formatOf` accepts. The time depends on the hash only. Blocks the thread: bcrypt for up to a second.
+ */
+export function checkHash(password: string, hash: string): boolean {
+  if (hash.startsWith('$2')) return compareSync(password, hash)
+  return equal(hashAs(hash, Buffer.from(password)), hash)
+}
+
+/** The hash of a password in the format and with the salt of another hash. */
+function hashAs(hash: string, password: Uint8Array): string {
+  if (hash.startsWith('{SHA}')) return `{SHA}${createHash('sha1').update(password).digest('base64')}`
+  if (!hash.startsWith('$')) return hash.slice(0, 2) + desCrypt(password, hash.slice(0, 2))
+  const parts = hash.split('$')
+  const setting = parts.slice(0, -1).join('$')
+  const salt = parts.at(-2)!
+  const digest =
+    parts[1] === '5' || parts[1] === '6'
+      ? shaCrypt(password, salt, parts[1] === '5' ? 256 : 512, roundsOf(parts[2]!))
+      : md5Crypt(password, salt, parts[1] === '1' ? '$1$' : '$apr1$')
+  return `${setting}$${digest}`
+}
+
+function roundsOf(part: string): number | undefined {
+  return part.startsWith('rounds=') ? Number(part.slice('rounds='.length)) : undefined
+}
+
+/** Compares in constant time; the lengths are no secret. */
+function equal(a: string, b: string): boolean {
+  return a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b))
+}
