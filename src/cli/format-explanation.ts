@@ -77,8 +77,9 @@ function formatRoute({ route, nearMisses, outcome }: Explanation, where: Where):
 function formatSteps(steps: readonly TraceStep[]): string[] {
   if (steps.length === 0) return ['steps     none', '']
   const lines = ['steps, in the order they ran']
-  for (const { stage, name, verdict, detail } of steps) {
+  for (const { stage, name, verdict, detail, notes = [] } of steps) {
     lines.push(`  ${stage.padEnd(12)} ${name.padEnd(22)} ${verdict}${detail === undefined ? '' : `: ${detail}`}`)
+    lines.push(...notes.flatMap((note) => note.split('\n').map((line) => `      ${line}`)))
   }
   return [...lines, '']
 }

@@ -7,6 +7,8 @@ export interface TraceStep {
   readonly verdict: 'proceed' | 'refuse' | 'answer'
   readonly detail: string | undefined
   readonly origins: readonly { readonly origin: Origin; readonly path: string }[]
+  /** What the policy evaluated, as far as the verdict does not show it. */
+  readonly notes?: readonly string[]
 }
 
 /** The position of a credential in a request. */
@@ -36,6 +38,8 @@ export interface TracedLimit {
 export interface Trace {
   step(step: TraceStep): void
   limit(limit: TracedLimit): void
+  /** Adds a note to the current step. */
+  note(text: string): void
   /** The gateway wrote a credential to this header, query parameter or cookie of the request. */
   credential(kind: WrittenCredential['kind'], name: string): void
 }

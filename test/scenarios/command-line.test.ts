@@ -7,7 +7,9 @@ import {
   gatewayYaml,
   joinYaml,
   type ObjectsFolder,
+  routeYaml,
 } from '#test/support/objects-folder.ts'
+import { policyYaml } from '#test/support/policy-yaml.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 
@@ -242,6 +244,35 @@ test('explain shows three levels of policies, what lost, the steps and the bytes
   )
   expect(code).toBe(0)
   await expect(stdout).toMatchFileSnapshot('command-line/explain-levels.txt')
+})
+
+test('explain says which entry of a conditional policy applies, and why others do not', async () => {
+  const conditional = [
+    {
+      condition: 'request.headers["x-v"] == "1"',
+      policy: { request: { set: [{ name: 'x-entry', value: '"first"' }] } },
+    },
+    { policy: { request: { set: [{ name: 'x-entry', value: '"last"' }] } } },
+  ]
+  const traffic = { transformation: { conditional } }
+  const folder = await createObjectsFolder({
+    'all.yaml': joinYaml(
+      gatewayYaml(8080),
+      backendYaml('web', 9000),
+      routeYaml('all', '/', 'web'),
+      policyYaml('choose', 'HTTPRoute', 'all', { traffic }),
+    ),
+  })
+  const { stdout } = await gatewright('explain', '-f', folder.path, 'http://localhost:8080/')
+  await folder.remove()
+  expect(stdout).toContain(`
+  post-routing transformation         proceed
+      conditional[1] applies
+      not conditional[0]: its condition fails: no such key: request.headers.x-v (column 1)
+      request.headers["x-v"] == "1"
+      ^
+`)
+  expect(stdout).toContain('  x-entry: last')
 })
 
 test('explain takes the path as it was typed, and shows how it is matched', async () => {

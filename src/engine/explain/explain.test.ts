@@ -89,6 +89,55 @@ test('policies in force with what they override, in the order traffic, backend, 
   ])
 })
 
+const failing = (name: string) =>
+  `its condition fails: no such key: request.headers.${name} (column 1)\nrequest.headers["${name}"] == "1"\n^`
+
+test.each([
+  ['the first entry', { 'x-v': '1' }, ['conditional[0] applies']],
+  [
+    'another entry',
+    { 'x-v': '2', 'x-w': '1' },
+    ['conditional[1] applies', 'not conditional[0]: its condition is not true'],
+  ],
+  [
+    'no entry',
+    {},
+    [
+      'no entry of conditional applies',
+      `not conditional[0]: ${failing('x-v')}`,
+      `not conditional[1]: ${failing('x-w')}`,
+    ],
+  ],
+])('a conditional policy: %s applies', async (_, headers, notes) => {
+  const conditional = ['x-v', 'x-w'].map((name) => ({ condition: `request.headers["${name}"] == "1"`, policy: {} }))
+  const { steps } = await explained(
+    [...PLAN, policyItem('traffic.transformation', ROUTE, { conditional }), policyItem('traffic.csrf', ROUTE, {})],
+    { target: '/api', headers },
+  )
+  expect(steps.map((step) => [step.name, step.notes])).toEqual([
+    ['transformation', notes],
+    ['csrf', undefined],
+  ])
+})
+
+test('a policy without conditions has no note about them', async () => {
+  const policy = policyItem('traffic.rateLimit', ROUTE, { local: [{ requests: 1, unit: 'Hours' }] })
+  const { steps } = await explained([...PLAN, policy])
+  expect(steps.map(({ notes }) => notes)).toEqual([undefined])
+})
+
+test('a Deny rule that does not deny because its evaluation fails', async () => {
+  const rule = policyItem('traffic.authorization', ROUTE, rules('Deny', 'request.headers["x-v"] == "1"', 'false'))
+  const { steps, outcome } = await explained([...PLAN, rule])
+  expect(outcome).toBeUndefined()
+  const why = 'no such key: request.headers.x-v (column 1)\nrequest.headers["x-v"] == "1"\n^'
+  expect(steps.map(({ notes }) => notes)).toEqual([
+    [
+      `Deny rule spec.traffic.authorization.policy.matchExpressions[0] of ProxyPolicy default/policy does not match, because it failed: ${why}`,
+    ],
+  ])
+})
+
 test('a refusal: the steps up to it, and nothing is sent', async () => {
   const { outcome, steps, upstream, endpoints } = await explained([
     ...PLAN,

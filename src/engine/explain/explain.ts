@@ -86,8 +86,13 @@ export async function explainRequest({ nowMs, plan, socket }: ExplainInputs, exc
   const steps: TraceStep[] = []
   const limits: TracedLimit[] = []
   const credentials: WrittenCredential[] = []
+  let notes: string[] = []
   const trace: Trace = {
-    step: (step) => steps.push(step),
+    step(step) {
+      steps.push(notes.length === 0 ? step : { ...step, notes })
+      notes = []
+    },
+    note: (text) => notes.push(text),
     limit: (limit) => limits.push(limit),
     credential: (kind, name) => credentials.push({ kind, name }),
   }

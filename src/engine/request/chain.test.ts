@@ -136,7 +136,7 @@ test('a trace has every step, its verdict and its origin', async () => {
   })
   const steps: TraceStep[] = []
   const exchange = exchangeWith({ status: 200 })
-  exchange.trace = { step: (step) => steps.push(step), limit: () => {}, credential: () => {} }
+  exchange.trace = { note: () => {}, step: (step) => steps.push(step), limit: () => {}, credential: () => {} }
   await runChain(chain, exchange, { reached: -1 })
   runResponses(chain, exchange, 1)
   const origins = (field: string) => [

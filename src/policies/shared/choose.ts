@@ -36,10 +36,24 @@ export function compileChoices<P, T>(
 
 /** The first alternative whose condition is true; a condition that fails is not true (decision A-31). */
 export function choose<T>(choices: readonly Choice<T>[], exchange: Exchange): T | undefined {
-  for (const { condition, policy } of choices) {
-    if (condition === undefined || condition.isTrue(exchange)) return policy
+  let applies = 0
+  for (; applies < choices.length; applies++) {
+    const { condition } = choices[applies]!
+    if (condition === undefined || condition.isTrue(exchange)) break
   }
-  return undefined
+  if (exchange.trace !== undefined) traceChoice(choices, applies, exchange)
+  return choices[applies]?.policy
+}
+
+/** Tells `explain` which alternative applies, and why earlier ones do not. */
+function traceChoice(choices: readonly Choice<unknown>[], applies: number, exchange: Exchange): void {
+  if (choices.every(({ condition }) => condition === undefined)) return
+  exchange.trace?.note(applies < choices.length ? `conditional[${applies}] applies` : 'no entry of conditional applies')
+  for (let i = 0; i < applies; i++) {
+    const why = choices[i]!.condition?.whyFailed(exchange)
+    const reason = why === undefined ? 'is not true' : `fails: ${why}`
+    exchange.trace?.note(`not conditional[${i}]: its condition ${reason}`)
+  }
 }
 
 /** All conditions of the alternatives. */

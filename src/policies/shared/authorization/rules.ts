@@ -82,6 +82,14 @@ export function firstDenial(rules: RuleSet, exchange: Exchange): Denial | undefi
   return { rule: 'allow', failed }
 }
 
+/** Tells `explain` which Deny rules do not match because their evaluation fails (decision A-65). */
+export function traceFailedDenials({ deny }: RuleSet, exchange: Exchange): void {
+  for (const { expression, label } of deny) {
+    const why = expression.whyFailed(exchange)
+    if (why !== undefined) exchange.trace?.note(`${label} does not match, because it failed: ${why}`)
+  }
+}
+
 /** For operators: the rule, and why its evaluation failed, if it did. */
 export function describeDenial({ rule, failed }: Denial, exchange: Exchange): string {
   const what = rule === 'allow' ? 'no Allow rule matched' : rule.label

@@ -1,6 +1,13 @@
 import type { Exchange } from '#exchange/exchange.ts'
 import { type Outcome, proceed, type Refusal, reject } from '#exchange/outcome.ts'
-import { type Denial, describeDenial, firstDenial, type Rule, type RuleSet } from '../../shared/authorization/rules.ts'
+import {
+  type Denial,
+  describeDenial,
+  firstDenial,
+  type Rule,
+  type RuleSet,
+  traceFailedDenials,
+} from '../../shared/authorization/rules.ts'
 
 export interface AuthorizationPlan {
   readonly rules: RuleSet
@@ -23,6 +30,7 @@ export function planAuthorization(rules: RuleSet): AuthorizationPlan {
  */
 export function runAuthorization(plan: AuthorizationPlan, exchange: Exchange): Outcome {
   const denial = firstDenial(plan.rules, exchange)
+  if (exchange.trace !== undefined) traceFailedDenials(plan.rules, exchange)
   if (denial === undefined) return proceed
   const { exceeded } = exchange
   if (exceeded === undefined) return refusalOf(plan, denial, exchange)

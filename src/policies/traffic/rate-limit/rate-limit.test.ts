@@ -373,7 +373,7 @@ test('explain is told the limits and values of a request', () => {
   const policy = policyOf({ local: [BY_CALLER, { tokens: 7, unit: 'Hours', burst: 1 }] })
   const limits: TracedLimit[] = []
   const exchange = exchangeWith(of('a'))
-  exchange.trace = { step: () => {}, credential: () => {}, limit: (limit) => limits.push(limit) }
+  exchange.trace = { note: () => {}, step: () => {}, credential: () => {}, limit: (limit) => limits.push(limit) }
   policy.run.request!(exchange)
   expect(limits).toEqual([
     { unit: 'requests', capacity: 2, unitMs: 60_000, key: { expression: BY_CALLER.key, value: 'a', isSecret: false } },
@@ -395,7 +395,12 @@ test.each([
   const policy = policyOf({ local: [{ ...BY_CALLER, key }] })
   const exchange = exchangeWith()
   const seen: unknown[] = []
-  exchange.trace = { step: () => {}, credential: () => {}, limit: (limit) => seen.push(limit.key?.isSecret) }
+  exchange.trace = {
+    note: () => {},
+    step: () => {},
+    credential: () => {},
+    limit: (limit) => seen.push(limit.key?.isSecret),
+  }
   policy.run.request!(exchange)
   expect(seen).toEqual([isSecret])
 })
