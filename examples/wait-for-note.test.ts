@@ -25,7 +25,7 @@ test('a gateway is ready when its own note is whole', async () => {
   expect(await waiting).toMatchObject({ admin: 'http://127.0.0.1:15100', metricsPort: 15_120 })
 })
 
-test('a gateway that ended is never ready, whoever else is', async () => {
+test('a gateway that ended is never ready, even if another one is', async () => {
   await using own = await folder()
   await using other = await folder()
   writeRunningNote(stateIn(other.path), instance)

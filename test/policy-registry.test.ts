@@ -10,7 +10,7 @@ import { contextWith, sourceOf } from '#policies/shared/testing.ts'
 import { validate } from '#schema/index.ts'
 import { importKey } from '#workers/import-key.ts'
 
-test('a definition stands under its own name', () => {
+test('a definition is registered under its name', () => {
   for (const [section, definitions] of Object.entries(POLICIES)) {
     for (const [field, definition] of Object.entries(definitions)) expect(definition).toMatchObject({ section, field })
   }

@@ -54,7 +54,7 @@ async function serve(answer: Answer, request: IncomingMessage, response: ServerR
   try {
     await answer(request, response, gone.signal)
   } catch (error) {
-    // A client that leaves in the middle breaks reads, waits and writes; nobody is left to answer.
+    // A client that disconnects breaks reads, waits and writes; there is no client left to respond to.
     if (gone.signal.aborted || request.destroyed) return
     console.error('an example server failed', error)
     if (!response.headersSent) response.writeHead(500)

@@ -106,7 +106,7 @@ test('/decisions names the workers that did not answer', async () => {
   unanswered = []
 })
 
-test('texts of secrets are taken out of every answer', async () => {
+test('secrets are removed from every response', async () => {
   expect(await json('/decisions?route=default/told')).toMatchObject([{ detail: 'said <redacted> twice' }])
 })
 

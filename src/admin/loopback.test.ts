@@ -28,7 +28,7 @@ const callers: readonly (readonly [what: string, headers: Record<string, string>
   ['a program that says localhost', { host: 'localhost:15000' }, false],
   ['a program on IPv6', { host: '[::1]:15000' }, false],
   ['no Host at all', {}, true],
-  ['a name that somebody points here', { host: 'rebind.example.com:15000' }, true],
+  ['a foreign name that resolves to loopback', { host: 'rebind.example.com:15000' }, true],
   ['a name that begins like an address', { host: '127.0.0.1.example.com' }, true],
   ['a browser whose address bar was typed into', { host: 'localhost:15000', 'sec-fetch-site': 'none' }, false],
   ['a page of the server itself', { host: 'localhost:15000', 'sec-fetch-site': 'same-origin' }, false],

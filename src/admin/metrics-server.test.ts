@@ -19,7 +19,7 @@ test('both paths give the text of the moment', async () => {
   await server.close()
 })
 
-test('a failure is reported, and the scraper is told nothing about it', async () => {
+test('a failure is reported, but not to the scraper', async () => {
   const bugs: unknown[] = []
   const failure = new Error('a secret detail')
   const server = await startMetricsServer({
@@ -44,13 +44,13 @@ test('a port in use is named in one line', async () => {
   await first.close()
 })
 
-test('after closing nobody answers', async () => {
+test('no connections are accepted after closing', async () => {
   const server = await startMetricsServer({ host: '127.0.0.1', port: 0, metricsText: () => '', reportBug: failOnBug })
   await server.close()
   await expect(ask(server.port, '/metrics')).rejects.toThrow('ECONNREFUSED')
 })
 
-test('its first page says what it is', async () => {
+test('the first page describes the port', async () => {
   const server = await startMetricsServer({ host: '127.0.0.1', port: 0, metricsText: () => '', reportBug: failOnBug })
   const { status, headers, body } = await ask(server.port, '/')
   await server.close()

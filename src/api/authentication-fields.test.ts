@@ -71,14 +71,10 @@ verifies(
     }),
 )
 
-verifies(
-  'traffic.jwtAuthentication/mcp-optional',
-  'mcp is optional, and stands beside any mode and number of providers',
-  () => {
-    jwt((mcp) => ({ mcp })).is({ good: [{}], optional: true })
-    jwt((mcp) => ({ mode: 'Permissive', providers: n(2, provider), mcp })).is({ good: [{}] })
-  },
-)
+verifies('traffic.jwtAuthentication/mcp-optional', 'mcp is optional, with any mode and number of providers', () => {
+  jwt((mcp) => ({ mcp })).is({ good: [{}], optional: true })
+  jwt((mcp) => ({ mode: 'Permissive', providers: n(2, provider), mcp })).is({ good: [{}] })
+})
 
 verifies('traffic.jwtAuthentication.providers/issuer-required', 'issuer is a required ShortString', () =>
   jwtProvider((issuer) => ({ issuer })).is({ ...shortString, required: true }),
@@ -171,7 +167,7 @@ verifies('traffic.basicAuthentication/users-count', 'users has 1 to 256 items', 
   }),
 )
 
-verifies('traffic.apiKeyAuthentication/exactly-one', 'API keys come from one Secret or from selected ones', () =>
+verifies('traffic.apiKeyAuthentication/exactly-one', 'API keys are from one Secret or from selected ones', () =>
   traffic((x) => ({ apiKeyAuthentication: x })).is({
     good: [{ secretRef: { name: 'keys' } }, { secretSelector: { matchLabels: { a: 'b' } } }],
     bad: { 'exactly-one-of': [{}, { secretRef: { name: 'keys' }, secretSelector: { matchLabels: {} } }] },

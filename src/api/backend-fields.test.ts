@@ -27,7 +27,7 @@ const EXAMPLES = {
 
 verifies(
   ['backend/full-fields', 'backend/full-fields-optional'],
-  'a backend section takes ten fields, each by itself',
+  'a backend section has ten fields, each of which may be set alone',
   () => {
     expect([...BACKEND_FIELDS].sort()).toEqual(Object.keys(EXAMPLES).sort())
     for (const [field, value] of Object.entries(EXAMPLES)) {
@@ -260,7 +260,7 @@ verifies('backend.auth/location-one-of', 'the place of a credential is a header,
   }),
 )
 
-test('location stands beside key, secretRef and passthrough only', () => {
+test('location is allowed only with key, secretRef and passthrough', () => {
   const location = { header: { name: 'x-key', prefix: 'Key' } }
   for (const [form, value] of Object.entries(CREDENTIALS)) {
     const applies = !form.startsWith('cloud')

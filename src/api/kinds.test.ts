@@ -50,7 +50,7 @@ test('the fields of the sections, in the order of the specification', () => {
   expect(BACKEND_FIELDS.join(' ')).toBe('tcp tls http tunnel auth ai transformation health mcp extAuth')
 })
 
-verifies('platform/object-meta', 'metadata has the fields of the platform, and tolerates what tools write', () => {
+verifies('platform/object-meta', 'metadata has the fields of the platform, and allows fields that tools write', () => {
   const { schema } = findKind('ProxyBackend')!
   const judge = (metadata: unknown) => {
     const object = { ...complete('ProxyBackend', { spec: { dynamicForwardProxy: {} } }), metadata }

@@ -28,11 +28,11 @@ test.each([
   ['POST_ROUTING', POST_ROUTING],
   ['BACKEND', BACKEND],
   ['RESPONSE', RESPONSE],
-])('no field stands twice in %s', (_, fields: readonly string[]) => {
+])('no field is repeated in %s', (_, fields: readonly string[]) => {
   expect(new Set(fields).size).toBe(fields.length)
 })
 
-test('what acts before routing acts in the same order after it', () => {
+test('policies before routing have the same order after it', () => {
   const shared = POST_ROUTING.filter((field) => (PRE_ROUTING as readonly string[]).includes(field))
   expect(shared).toEqual([...PRE_ROUTING])
 })
@@ -60,7 +60,7 @@ test.each([
   for (const later of then) expect(POST_ROUTING.indexOf(first)).toBeLessThan(POST_ROUTING.indexOf(later))
 })
 
-test('on the way back plain edits come before computed ones', () => {
+test('on responses, plain edits precede computed ones', () => {
   expect(RESPONSE.indexOf('headerModifiers')).toBeLessThan(RESPONSE.indexOf('transformation'))
 })
 
@@ -76,7 +76,7 @@ test('an order that leaves a field out does not compile', () => {
   expectTypeOf<Complete<Exclude<Answering<Traffic>, Exclude<(typeof RESPONSE)[number], 'cors'>>>>().toBeNever()
 })
 
-test('what acts on responses is known to the compiler', () => {
+test('the compiler knows all policies that act on responses', () => {
   expectTypeOf<Answering<typeof POLICIES.traffic>>().toEqualTypeOf<
     'headerModifiers' | 'transformation' | 'extProc' | 'cors' | 'rateLimit' | 'extAuth'
   >()

@@ -15,7 +15,7 @@ function mute(node: SchemaNode, path: string): string[] {
   })
 }
 
-test('every field that is named like a reference says what it refers to', () => {
+test('every field named like a reference declares its target', () => {
   const found = Object.entries(POLICIES).flatMap(([section, fields]) =>
     Object.values(fields).flatMap((definition) =>
       definition.schema === undefined ? [] : mute(nodeOf(definition.schema), `${section}.${definition.field}`),

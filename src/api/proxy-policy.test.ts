@@ -219,7 +219,7 @@ const AT_PHASE = {
   directResponse: { status: 204 },
 }
 
-test('PreRouting allows only what can act before a route is known', () => {
+test('PreRouting allows only policies that can act before a route is known', () => {
   const refused = Object.entries(AT_PHASE)
     .filter(
       ([field, value]) =>

@@ -31,7 +31,7 @@ const NO_SECRETS: readonly string[] = [
   'fileKeyRef.key',
 ]
 
-test('a text whose name sounds like a secret is marked as one, or is known to be none', () => {
+test('a text named like a secret is marked as one, or listed as an exception', () => {
   const texts = PLACES.filter(({ node, steps }) => {
     const name = steps.findLast((step) => !/^[[{]/.test(step)) ?? ''
     return node.type === 'string' && node.scalar !== 'CELExpression' && SOUNDS_SECRET.test(name)

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { FINDINGS, isOfKind } from './findings.ts'
 
-test('codes are API: none is renamed or dropped by accident, and each has one kind', () => {
+test('codes are API: none is renamed or removed by accident, and each has one kind', () => {
   const codes = Object.values(FINDINGS).flatMap(({ codes }) => Object.keys(codes))
   expect(codes.toSorted()).toEqual([
     'address-not-usable',

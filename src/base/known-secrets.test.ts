@@ -54,7 +54,7 @@ test('without secrets only parameters are hidden', () => {
   expect(hide([], 'sk-12345')).toBe('sk-12345')
 })
 
-test('it finds what replacing each value in turn would find', () => {
+test('it finds the same values as replacing each one in turn', () => {
   const letters = fc.string({ unit: fc.constantFrom('a', 'b', 'é', '\u{1f600}'), minLength: 8, maxLength: 10 })
   fc.assert(
     fc.property(fc.array(letters, { maxLength: 4 }), fc.array(letters, { maxLength: 6 }), (secrets, pieces) => {

@@ -6,7 +6,7 @@ const change = fc.array(fc.tuple(fc.string({ maxLength: 3 }), fc.option(fc.nat()
   maxLength: 60,
 })
 
-test('it holds what a Map holds after the same changes, and older versions stay as they were', () => {
+test('it equals a Map after the same changes, and older versions do not change', () => {
   fc.assert(
     fc.property(fc.array(change, { maxLength: 20 }), (changes) => {
       let map: PersistentMap<number> = PersistentMap.EMPTY

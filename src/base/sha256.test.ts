@@ -27,7 +27,7 @@ test('agrees with an independent implementation at every length around block bor
   }
 })
 
-test('a key is the same digest in another form, at every length and for every byte', () => {
+test('a key is another form of the digest, at every length and for every byte', () => {
   for (let length = 0; length <= 260; length++) {
     const bytes = Uint8Array.from({ length }, (_, i) => (i * 31 + length) & 255)
     const key = digestKey(String.fromCharCode(...bytes))
@@ -36,7 +36,7 @@ test('a key is the same digest in another form, at every length and for every by
   }
 })
 
-test('a long message leaves nothing behind for a short one', () => {
+test('a long message does not affect a later short one', () => {
   sha256(new Uint8Array(5000).fill(255))
   expect(hexOf(sha256(new Uint8Array()))).toBe(published[0][1])
 })

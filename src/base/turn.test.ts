@@ -37,7 +37,7 @@ async function becomeBusy(): Promise<void> {
   order = []
 }
 
-test('outside of events, what waits is flushed once, in order, at the end of the turn', async () => {
+test('outside of events, pending output is flushed once, in order, at the end of the turn', async () => {
   flushLater(output('first'))
   flushLater(output('second'))
   await Promise.resolve()
@@ -47,7 +47,7 @@ test('outside of events, what waits is flushed once, in order, at the end of the
   expect(order).toEqual(['first', 'second'])
 })
 
-test('as long as turns bring little, output is flushed behind its event', () => {
+test('while turns are small, output is flushed after its event', () => {
   event('one', 'two')
   expect(order).toEqual(['one', 'two'])
   event()
@@ -83,7 +83,7 @@ test('some quiet turns in a row end the waiting', async () => {
   expect(order).toEqual(['1', '2', '3', '4', '5'])
 })
 
-test('a turn that brings much in between begins the count anew', async () => {
+test('a large turn in between restarts the count', async () => {
   await becomeBusy()
   for (const names of ['1', '2', '3', 'abcd', '4', '5']) {
     event(...names)
@@ -93,7 +93,7 @@ test('a turn that brings much in between begins the count anew', async () => {
   expect(order).not.toContain('6')
 })
 
-test('what begins to wait during a flush is flushed behind it', () => {
+test('output that is added during a flush is flushed after it', () => {
   flushLater({
     flush() {
       order.push('first')

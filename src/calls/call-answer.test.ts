@@ -27,7 +27,7 @@ async function next(): Promise<string | undefined> {
   return done === true ? undefined : Buffer.from(value).toString()
 }
 
-test('what arrived since the last read is one piece, and a read without any waits', async () => {
+test('bytes that arrived since the last read are one piece, and a read without bytes waits', async () => {
   upstream.send('one')
   upstream.send('two')
   expect(await next()).toBe('onetwo')
@@ -62,7 +62,7 @@ test('the memory of unread bytes doubles, up to twice the bound', () => {
   expect(memory.heldBytes).toBe(524_288)
 })
 
-test('a response that breaks off: the reader gets what arrived, and then the failure', async () => {
+test('an aborted response: the reader gets the received bytes, and then the failure', async () => {
   upstream.send('part')
   upstream.break('reset')
   expect(ended).toEqual(['reset'])

@@ -43,7 +43,7 @@ test('destinations do not wait for each other', () => {
   expect(went).toEqual(['1', '2', '3'])
 })
 
-test('who does not wait any more is passed over', () => {
+test('a call that stopped waiting is skipped', () => {
   const { room, went, enter, forget } = roomOfTwo()
   for (const name of ['1', '2', '3', '4']) enter(name)
   expect([forget('3'), forget('3'), forget('1'), forget('x', 'b')]).toEqual([true, false, false, false])

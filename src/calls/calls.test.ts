@@ -114,7 +114,7 @@ async function failureOf(pending: Promise<unknown>): Promise<string> {
 
 const ANSWER = 'HTTP/1.1 201 Created\r\nX-Kind: a\r\nx-kind: b\r\ncontent-length: 5\r\n\r\nhello'
 
-test('a call: what is sent, and what comes back', async () => {
+test('a call: the request and the response', async () => {
   let sent = ''
   const port = await serve(
     answering((head, body) => {
@@ -136,7 +136,7 @@ test('a call: what is sent, and what comes back', async () => {
   expect(await bodyOf(response)).toBe('hello')
 })
 
-test('a target is evicted by its condition, and used all the same, because it has one endpoint', async () => {
+test('a target is evicted by its condition, and still used, because it has one endpoint', async () => {
   let status = 429
   const port = await serve(answering(() => `HTTP/1.1 ${status} Whatever\r\ncontent-length: 0\r\n\r\n`))
   const health = { unhealthyCondition: 'response.code == 429', eviction: { duration: '1h', consecutiveFailures: 2 } }
@@ -197,7 +197,7 @@ test('a call without a body', async () => {
   expect([response.status, await bodyOf(response)]).toEqual([204, ''])
 })
 
-test('backend policies of the target act on the call; they know who the caller is and nothing of its request', async () => {
+test('backend policies of the target act on the call; they know the identity of the caller, but not its request', async () => {
   let sent = ''
   const port = await serve(
     answering((head) => {
@@ -224,7 +224,7 @@ test('backend policies of the target act on the call; they know who the caller i
 
 test('a credential that is missing: nothing is sent', async () => {
   const port = await serve(() => {
-    throw new Error('somebody connected')
+    throw new Error('unexpected connection')
   })
   const call = await callsTo(port, { 'backend.auth': { secretRef: { name: 'gone' } } })
   expect(await failureOf(call())).toBe('backend-auth-failed')
@@ -237,7 +237,7 @@ test('a destination that the backend does not have', async () => {
   expect(await failureOf(call({}, KEY))).toBe('no-endpoint')
 })
 
-test('nobody listens', async () => {
+test('a closed port', async () => {
   const call = await callsTo(await freePort())
   expect(await failureOf(call())).toBe('connection-refused')
 })
@@ -264,7 +264,7 @@ test('an answer that is cut off does not look complete', async () => {
   await expect(bodyOf(response)).rejects.toThrow(CallError)
 })
 
-test('a body that is streamed is read as it comes', async () => {
+test('a streamed body is read as it arrives', async () => {
   const port = await serve((peer) =>
     peer.socket.once('data', () => {
       peer.send('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n3\r\none\r\n')
@@ -274,7 +274,7 @@ test('a body that is streamed is read as it comes', async () => {
   expect(await bodyOf(await (await callsTo(port))())).toBe('onetwo')
 })
 
-test('while nobody reads the upstream is held back, and all of it arrives when somebody does', async () => {
+test('without a reader the upstream is paused, and a later reader gets the whole body', async () => {
   const length = 40_000_000
   let unsent = () => length
   const port = await serve((peer) =>
@@ -350,7 +350,7 @@ test('calls that are over have left nothing on the signal of their request, howe
   expect(getEventListeners(signal, 'abort')).toEqual([])
 })
 
-test('what is observed of a call: its purpose, its backend, and how it ended', async () => {
+test('a call is observed with its purpose, its backend and its result', async () => {
   await bodyOf(await (await callsTo(await serve(answering(() => ANSWER))))())
   await failureOf((await callsTo(await freePort()))())
   await failureOf((await callsTo(1))({}, `${KEY}/two`))

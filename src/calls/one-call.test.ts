@@ -300,7 +300,7 @@ test.each([
     'no-endpoint',
     'backend.tunnel is not implemented yet',
   ],
-])('%s: the error says what and why', async (_, policies: Policies, failure, detail) => {
+])('%s: the error has the failure and its cause', async (_, policies: Policies, failure, detail) => {
   const { begin } = callsTo(policies)
   const error = await (await begin()).outcome
   expect(error).toBeInstanceOf(CallError)

@@ -54,7 +54,7 @@ test('other keys have other calls', async () => {
   expect(results).toEqual(['second: b'])
 })
 
-test('whoever leaves is told at once, and the others still get the result', async () => {
+test('a waiter that leaves gets its error at once, and the others still get the result', async () => {
   const { calls, results, ask, settled } = flights()
   const leave = ask('first')
   ask('second')
@@ -92,7 +92,7 @@ test('leaving after the result changes nothing', async () => {
   expect([results, calls[0]!.signal.aborted]).toEqual([['first: keys'], false])
 })
 
-test('whoever has left before asking causes no call', async () => {
+test('an aborted signal causes no call', async () => {
   const { flight } = flights()
   const start = () => Promise.reject(new Error('called'))
   await expect(flight.run('a', start, AbortSignal.abort())).rejects.toEqual(new CallError('cancelled'))

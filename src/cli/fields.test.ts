@@ -34,7 +34,7 @@ test.each([
   else expect(type).toMatch(expected)
 })
 
-test('a default, a secret and a required field say so', () => {
+test('a default, a secret and a required field are marked', () => {
   expect(describeField(found('ProxyPolicy.spec.traffic.csrf')).join('\n')).not.toContain('default')
   expect(describeField(found('ProxyPolicy.spec.backend.auth.key')).join('\n')).toContain('secret    yes')
   expect(describeField(found('ProxyBackend.spec.ai.provider.providerSeven.region')).join('\n')).toMatch(
@@ -43,7 +43,7 @@ test('a default, a secret and a required field say so', () => {
   expect(describeField(found('HTTPRoute.spec.rules.filters.type')).join('\n')).toMatch(/required +yes/)
 })
 
-test('the statements of the specification, with marks where one is not so yet', () => {
+test('the statements of the specification, marked if not implemented yet', () => {
   expect(describeField(found('ProxyPolicy.spec.backend.tls.verifySubjectAltNames')).join('\n')).toContain(
     '\nSpecification:\n  `verifySubjectAltNames` has 1 to 16 items.\n',
   )

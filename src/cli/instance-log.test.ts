@@ -72,7 +72,7 @@ const instance = (...whyNotReady: readonly string[]) =>
 
 const at = (url: string, problem?: string) => ({ name: 'default/main/http', url, problem })
 
-test('what is wrong is logged once, again when it changes, and that it is resolved', () => {
+test('a problem is logged once, again when it changes, and when it is resolved', () => {
   const { saying, jsonOf } = logs()
   const warning = (log: InstanceLog) => log.translated(translation(finding), STORE)
   expect(saying(warning)).toEqual([
@@ -156,7 +156,7 @@ test('a listener is logged when it is new, fails, or serves again', () => {
   ])
 })
 
-test('once it runs, every plan is logged; before, only what listens', () => {
+test('after the start every plan is logged; before, only the listeners', () => {
   const { saying, jsonOf } = logs()
   const applied = (log: InstanceLog) => log.applied(2, [])
   const started = (log: InstanceLog) => log.started(instance())
@@ -181,7 +181,7 @@ test('a gateway that serves nothing is not called ready, and every change is log
   expect(saying((log) => log.readiness(['a', 'b']))).toEqual(['warn not ready cause="a; b"'])
 })
 
-test('problems of files are logged whenever they change, and what stays in force', () => {
+test('problems of files are logged whenever they change, with the objects that stay in force', () => {
   const { saying, jsonOf } = logs()
   const problem = {
     file: 'a.yaml',

@@ -40,7 +40,7 @@ test('listeners of a plan: sockets that are free are opened', async () => {
   expect([...it.bindings()]).toEqual([[`127.0.0.1:${port}`, { state: 'bound' }]])
 })
 
-test('a port that is taken is told, the others are opened, and later it is tried again', async () => {
+test('a port in use is reported, the others are opened, and later it is tried again', async () => {
   const { it, publish } = publisher()
   const [taken, free] = [await freePort(), await freePort()]
   const items = [listenerItem({ port: taken }), listenerItem({ name: 'b', port: free })]
@@ -66,7 +66,7 @@ test('a socket that is open is not tried again: the workers have it', async () =
   expect((await publish(listenerItem({ port, hostname: 'a.test' }))).sockets).toEqual([`127.0.0.1:${port}`])
 })
 
-test('a socket that no listener wants any more is given up, and may come back', async () => {
+test('a socket without listeners is closed, and can be opened again', async () => {
   const { publish } = publisher()
   const port = await freePort()
   await publish(listenerItem({ port }))
@@ -88,7 +88,7 @@ test('a socket that a worker could not open counts as refused until the next pla
   expect((await publish(item)).sockets).toEqual([`127.0.0.1:${port}`])
 })
 
-test('an address that is not of this machine is told', async () => {
+test('an address of another machine is reported', async () => {
   const { it, publish } = publisher()
   await publish(listenerItem({ address: '192.0.2.1', port: 1 }))
   expect(it.refused.get('192.0.2.1:1')).toBe('192.0.2.1 is not an address of this machine')
@@ -119,7 +119,7 @@ test('state keeps its slot while its policy is there, and gives it back after', 
   expect((await take()).size).toBe(0)
 })
 
-test('a worker that knows nothing is sent everything, one that knows the version before what changed', async () => {
+test('a new worker gets the whole plan, one with the previous version gets the changes', async () => {
   const { publish } = publisher()
   const a = policyItem('traffic.csrf', 'Gateway/default/main', {})
   const b = policyItem('traffic.cors', 'Gateway/default/main', {})
@@ -129,7 +129,7 @@ test('a worker that knows nothing is sent everything, one that knows the version
   expect(published.everything().delta).toEqual({ version: 2, set: [a, b], removed: [] })
 })
 
-test('what is wrong with policies is known as soon as the plan is taken', () => {
+test('problems of policies are known as soon as the plan is accepted', () => {
   const { it } = publisher()
   const broken = policyItem('frontend.tracing', 'Gateway/default/main', {})
   const found = it.take({ version: 1, set: [broken], removed: [] })
@@ -138,7 +138,7 @@ test('what is wrong with policies is known as soon as the plan is taken', () => 
   expect([it.version, it.items.size]).toEqual([2, 0])
 })
 
-test('secrets are told with the items that they stand in, and taken back with them', async () => {
+test('secrets are published and withdrawn with the items that contain them', async () => {
   const { publish } = publisher()
   const at = (spec: unknown) => policyItem('backend.auth', 'Service/default/s', spec, { path: 'spec.backend.auth' })
   const other = listenerItem({ port: await freePort() })

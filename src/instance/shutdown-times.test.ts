@@ -16,7 +16,7 @@ function gateway(said: Said, index: number): GatewayItem {
 
 test.each<[string, readonly Said[], { minMs?: number; maxMs?: number }, number, number]>([
   ['without a Gateway the defaults hold', [], {}, 0, 55_000],
-  ['nobody says anything', ['silent'], {}, 0, 55_000],
+  ['nothing is configured', ['silent'], {}, 0, 55_000],
   ['a Gateway says', [[2, 30]], {}, 2000, 25_000],
   [
     'the largest of each',

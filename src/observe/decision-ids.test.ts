@@ -22,7 +22,7 @@ test('no two are alike, in one worker and in several', () => {
   expect(ids.idOf(7)).not.toBe(ids.idOf(7 + 2 ** 32))
 })
 
-test('ids of successive decisions differ in half of their bits, none of which stands still', () => {
+test('ids of successive decisions differ in half of their bits, and every bit varies', () => {
   const bits = idsUpTo(COUNT).map((id) => BigInt(`0x${id}`))
   const flips = Array<number>(64).fill(0)
   for (const [i, id] of bits.slice(1).entries()) {

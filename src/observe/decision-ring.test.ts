@@ -14,7 +14,7 @@ test('an empty ring has no records', () => {
   expect(new DecisionRing('w1', ids, 3).list()).toEqual([])
 })
 
-test('the newest comes first, with the id that the client was shown', () => {
+test('the newest is first, with the id that the client got', () => {
   const ring = new DecisionRing('w2', ids, 5)
   fill(ring, 35, 37)
   expect(ring.list().map(({ id, worker, target }) => `${id} ${worker} ${target}`)).toEqual(

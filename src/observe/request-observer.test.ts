@@ -188,7 +188,7 @@ test('a relayed connection that was refused, or that broke', () => {
   ])
 })
 
-test('log expressions of a connection know who called; of a request they know nothing', () => {
+test('log expressions of a connection can read the client, but no request', () => {
   const { observer: it, lines } = observer()
   const add = { from: 'source.address', name: 'destination.hostname', path: 'request.path', code: 'response.code' }
   it.relayEnded(observedRelay({ settings: settingsOf({ add }) }), undefined)
@@ -197,7 +197,7 @@ test('log expressions of a connection know who called; of a request they know no
   expect(lines[0]).not.toHaveProperty('code')
 })
 
-test('a refusal: what operators are told, and what the client was not', () => {
+test('a refusal: details for operators that the client does not get', () => {
   const { observer: it, lines, end } = observer()
   const noted = { refusal: 'upstream-failed', refusalDetail: 'reset at e:1', reason: 'UpstreamFailure' } as const
   end({ noted, status: 503 })
@@ -209,7 +209,7 @@ test('a refusal: what operators are told, and what the client was not', () => {
   expect(lines[1]).toMatchObject({ error: 'rate limit exceeded' })
 })
 
-test('why a stream broke behind its head stands in log and record, though nothing was refused', () => {
+test('log and record have the cause of a stream that broke after its head, although nothing was refused', () => {
   const { observer: it, lines, end } = observer()
   end({ noted: { refusalDetail: 'the target sent an invalid message: not-json' } })
   expect(lines).toMatchObject([{ 'http.status': 200, error: 'the target sent an invalid message: not-json' }])
@@ -266,7 +266,7 @@ test('retries are counted', () => {
   ).toEqual([1, 3])
 })
 
-test('why attempts failed is in line, record and metrics, and so is what was sent again', () => {
+test('line, record and metrics have the failures of attempts and the resent requests', () => {
   const { end, lines, reader, observer: it } = observer()
   const attempts = [
     { endpoint: 'e', status: 0, failure: 'reset', maybeProcessed: true, replayed: 'stale-connection' as const },
@@ -321,7 +321,7 @@ test.each(['operation', 'provider', 'requestModel', 'responseModel'] as const)(
   },
 )
 
-test('an LLM request whose tokens nobody counted has no token metric', () => {
+test('an LLM request without token counts has no token metric', () => {
   const { end, metrics } = observer()
   end({ llm: {} })
   expect(Object.keys(metrics())).not.toContain('gen_ai_client_token_usage_count')
@@ -392,9 +392,9 @@ test('every metric of a request carries the labels, which are evaluated once', (
   expect(evaluated).toHaveBeenCalledOnce()
 })
 
-test('what the wire refused and connections that were denied are counted', () => {
+test('refused messages and denied connections are counted', () => {
   const { observer: it, metrics, lines, bugs } = observer()
-  expect(it.refusedByWire('malformed-request'), 'a request tells of itself').toBe(undefined)
+  expect(it.refusedByWire('malformed-request'), 'a request is reported separately').toBe(undefined)
   it.connectionDenied(PEER, 'why')
   it.connectionRefused(PEER, 'proxy-header-missing')
   it.bug('w1-1', 'cause')
@@ -408,7 +408,7 @@ test('what the wire refused and connections that were denied are counted', () =>
 
 const UNREAD: IncomingConnection = { peer: PEER, gateway: 'default/main', listener: '', protocol: 'http' }
 
-test('what the wire refused before it was a request: a line with its peer, and a record by id', () => {
+test('a message refused before it is a request: a line with its peer, and a record with its id', () => {
   const { observer: it, lines } = observer()
   const id = it.refusedByWire('host-invalid', { connection: UNREAD, decisionNumber: 7 })
   expect(id).toBe(ids.idOf(7))
@@ -506,7 +506,7 @@ test('requests that end in the same turn of the event loop have durations and ti
   expect(it.records.list().map(({ durationMs }) => durationMs)).toEqual([2, 40])
 })
 
-test('the record of a request holds what the line and the labels of metrics say', () => {
+test('the record of a request has the values of the line and of metric labels', () => {
   const { observer: it, end } = observer()
   const noted = { refusal: 'rate-limited', reason: 'RateLimit' } as const
   const inputs = { noted, status: 429, endpointLabel: 'e:1', llm: { inputTokens: 3, outputTokens: 4 } }

@@ -141,7 +141,7 @@ test.each([
   }
 })
 
-test('what is forgotten depends on the last eviction, not on the first', () => {
+test('the time until evictions are forgotten depends on the last eviction', () => {
   const health = endpoint({})
   record(health, '-')
   time += 3000
@@ -183,7 +183,7 @@ test('the count of failures outlives an eviction: one more failure evicts again'
   expect(record(health, '-')).toEqual([6000])
 })
 
-test('after a healthy answer in service failures are counted anew, evictions are not', () => {
+test('a healthy response in service resets the count of failures, not that of evictions', () => {
   const health = endpoint({ consecutiveFailures: 2 })
   record(health, '--')
   time += 3000
@@ -242,7 +242,7 @@ test('no row of answers takes health or score out of bounds', () => {
   }
 })
 
-test('the counts of failures and evictions stop at what a word holds', () => {
+test('the counts of failures and evictions stop at the maximum of a word', () => {
   const memory = createSlotMemory(1, false)
   memory.words[1] = 2 ** 31 - 1
   memory.words[4] = 2 ** 31 - 1
@@ -270,7 +270,7 @@ test('each fact has words of its own, and every eviction and return another phas
   expect(memory.words.slice(0, 6)).toEqual(Int32Array.of(300_000, 1, 1, 2, 1, 3000))
 })
 
-test('the phase may pass what a word holds', () => {
+test('the phase may exceed the maximum of a word', () => {
   const memory = createSlotMemory(1, false)
   memory.words[3] = 2 ** 31 - 2
   const health = endpoint({}, memory)

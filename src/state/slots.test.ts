@@ -45,7 +45,7 @@ test('no two keys share a slot, however often keys come and go', () => {
   }
 })
 
-test('when memory is full further keys get none, until one is freed', () => {
+test('when memory is full further keys get no slot, until one is freed', () => {
   const { directory } = directoryOf(2)
   expect(retain(directory, ['a', 'b', 'c', 'd'])).toEqual(['c', 'd'])
   expect(directory.assign('e')).toBeUndefined()
@@ -67,7 +67,7 @@ test('a slot is empty when a key gets it, also one that was used before; its nei
   expect([wordsOf('c'), wordsOf('b')]).toEqual([new Set([0]), new Set([7])])
 })
 
-test('a freed slot is given out again only when all others have been used, the one that rested longest first', () => {
+test('a freed slot is reused only when all others have been used, the one freed first before others', () => {
   const { directory } = directoryOf(4)
   retain(directory, ['a', 'b'])
   const [a, b] = [directory.slotOf('a'), directory.slotOf('b')]
@@ -85,7 +85,7 @@ test('memory is shared between threads unless there is only one', () => {
   expect(createSlotMemory(2).words).toHaveLength(2 * WORDS_PER_SLOT)
 })
 
-test('a key that counts by value keeps its memory while it has a slot; others have none', () => {
+test('a key that counts by value keeps its table while it has a slot; other keys have no table', () => {
   const { directory } = directoryOf(2)
   directory.assign('a')
   directory.assign('b')
@@ -111,7 +111,7 @@ test('memory for values is shared if slots are', () => {
   }
 })
 
-test('a worker knows what it was told last', () => {
+test('a worker has the slots of its last update', () => {
   const slots = new AssignedSlots()
   const values = new ArrayBuffer(8)
   slots.update({

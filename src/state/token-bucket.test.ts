@@ -31,7 +31,7 @@ test('it starts full', () => {
 
 verifies(
   'traffic.rateLimit.local/burst',
-  'rate and burst together may be taken at once, then one rate per unit',
+  'rate and burst together are available at once, then one rate per unit',
   () => {
     const limit = bucket()
     expect(limit.take(15)).toBe(true)
@@ -83,7 +83,7 @@ test('what is left over adds to the refill', () => {
   expect(limit.remaining()).toBe(13)
 })
 
-test('a charge that is known only afterwards never goes below 0', () => {
+test('a later charge never makes the level negative', () => {
   const limit = bucket()
   limit.drain(9)
   expect(limit.remaining()).toBe(6)
@@ -93,7 +93,7 @@ test('a charge that is known only afterwards never goes below 0', () => {
   expect(limit.remaining()).toBe(10)
 })
 
-test('given back is what was taken, and no more than fits', () => {
+test('taken tokens can be returned, up to the capacity', () => {
   const limit = bucket()
   limit.take(5)
   limit.give(3)
@@ -117,7 +117,7 @@ test.each([
   expect(limit.resetSeconds()).toBe(seconds)
 })
 
-test('a limit beyond what a word holds is a very high one', () => {
+test('a limit beyond the range of a word is a very high limit', () => {
   const limit = bucket({ rate: 3_000_000_000, capacity: 5_000_000_000 })
   expect(limit.remaining()).toBe(2_147_483_647)
   expect(limit.take(1)).toBe(true)
@@ -265,7 +265,7 @@ async function hammer(threads: number, tries: number, settings: TokenBucketSetti
 
 const sum = (numbers: readonly number[]) => numbers.reduce((total, each) => total + each, 0)
 
-test('threads that take at the same time get exactly what is there', async () => {
+test('threads that take at the same time get exactly the available tokens', async () => {
   clock.monotonic = monotonic
   const hour = { rate: 20_000, capacity: 30_000, unitMs: 3_600_000 }
   expect(sum(await hammer(4, 20_000, hour))).toBe(30_000)

@@ -78,7 +78,7 @@ test('requests without a value share one bucket', () => {
   expect([left(undefined), left('')]).toEqual([1, 3])
 })
 
-test('what is given back returns to the bucket that it was taken from', () => {
+test('returned tokens go to the bucket from which they were taken', () => {
   const { buckets, take, left } = bucketsOf()
   take('a', 2)
   buckets.give(1)
@@ -91,7 +91,7 @@ test('what is given back returns to the bucket that it was taken from', () => {
   expect(left('a')).toBe(3)
 })
 
-test('a charge goes to the bucket of its request, whatever was selected since', () => {
+test('a charge goes to the bucket of its request, even if another one was selected since', () => {
   const { buckets, left } = bucketsOf()
   buckets.select('a')
   const held = buckets.held()
@@ -105,7 +105,7 @@ test('a charge goes to the bucket of its request, whatever was selected since', 
   expect(left('a')).toBe(0)
 })
 
-test('when no bucket can be given up, new values share one; those with a bucket keep it', () => {
+test('when no bucket can be discarded, new values share one; values with a bucket keep it', () => {
   const { take, left, isShared } = bucketsOf(memoryOf(1))
   for (let i = 0; i < 16; i++) take(`own-${i}`, 3)
   expect([take('late-1', 2), take('late-2', 1), take('late-3')]).toEqual([true, true, false])
@@ -115,7 +115,7 @@ test('when no bucket can be given up, new values share one; those with a bucket 
   expect([isShared('late-1'), left('late-1')]).toEqual([false, 3])
 })
 
-test('what was taken from the shared bucket is given back to it', () => {
+test('tokens from the shared bucket are returned to it', () => {
   const { buckets, take, left } = bucketsOf(memoryOf(1))
   for (let i = 0; i < 16; i++) take(`own-${i}`, 3)
   take('late', 2)
@@ -240,7 +240,7 @@ async function hammer(memory: Memory, threads: number, tries: number, names: num
 
 const HOUR: TokenBucketSettings = { rate: 700, capacity: 1000, unitMs: 3_600_000 }
 
-test('threads that take from the same values at the same time get exactly what is there', async () => {
+test('threads that take from the same values at the same time get exactly the available tokens', async () => {
   clock.monotonic = monotonic
   const settings = { ...HOUR, capacity: 100_000 }
   expect(await hammer(memoryOf(4096, true), 4, 150_000, 2, settings)).toEqual([100_000, 100_000])
@@ -256,7 +256,7 @@ test('threads that compete for places give no value more than its own bucket and
   expect(sorted[15]).toBe(1000)
 })
 
-test('threads that end at any point block nobody, and give nobody a new quota', async () => {
+test('threads that end at any point block no other thread, and refill no quota', async () => {
   clock.monotonic = monotonic
   const memory = memoryOf(1, true)
   new TokenBucket(memory.slots, 0, HOUR)

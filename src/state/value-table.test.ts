@@ -58,7 +58,7 @@ test('a hash keeps its place and its level', () => {
   expect([3, 4].map((unit) => table.level(place, unit, REFILL))).toEqual([1, 11])
 })
 
-test('only full buckets are given up, and all of them when the time comes', () => {
+test('only full buckets are discarded, and all of them eventually', () => {
   const table = new ValueTable(createValueMemory(false, 1))
   for (let i = 0; i < 16; i++) table.write(table.add(0, i, 1, 0, REFILL), 0, i === 9 ? 15 : 14)
   const taken = table.add(0, 100, 1, 0, REFILL)

@@ -61,7 +61,7 @@ test('a file named by the user is read whatever its ending', () => {
   expect(namesOf(open(path('gateway.conf')))).toEqual(['a gateway.conf'])
 })
 
-test('what is missing or cannot be read is named', () => {
+test('missing and unreadable files are named', () => {
   write('a.yaml', configMap('a'))
   chmodSync(path('a.yaml'), 0o200)
   const files = open(path('a.yaml'), path('none.yaml'))
@@ -89,7 +89,7 @@ test('a directory gains, loses and renames files', () => {
   expect(namesOf(files)).toEqual(['a z.yaml'])
 })
 
-test('subscribers hear of changes and of nothing else', () => {
+test('subscribers are notified of changes only', () => {
   write('a.yaml', configMap('a'))
   const files = open(directory, path('none.yaml'))
   let calls = 0

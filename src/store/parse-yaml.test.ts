@@ -165,7 +165,7 @@ test('the second object of a name is ignored and named', () => {
   ])
 })
 
-test('what only a server can know is not taken from a file', () => {
+test('fields that only a server sets are not read from a file', () => {
   const text = `apiVersion: gateway.networking.k8s.io/v1
 kind: Gateway
 metadata: {name: a, uid: x, creationTimestamp: "2030-01-01T00:00:00Z", generation: 7, labels: {a: b}}

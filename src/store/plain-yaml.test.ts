@@ -76,7 +76,7 @@ test('equal texts are read as one', () => {
 
 const EXAMPLES = join(import.meta.dirname, '../../examples')
 
-test('reads most of what the examples hold, as the library does', () => {
+test('reads most documents of the examples like the library', () => {
   const files = readdirSync(EXAMPLES, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.yaml'))
   const texts = files.flatMap((file) =>
     splitDocuments(readFileSync(join(EXAMPLES, file), 'utf8')).map(({ text }) => text),
@@ -161,7 +161,7 @@ function numbers(seed: number): (bound: number) => number {
   }
 }
 
-test('what it reads of random texts, the library reads as well', () => {
+test('random texts that it reads have the same result in the library', () => {
   const below = numbers(7)
   const piece = () => PIECES[below(PIECES.length)]!
   const key = () => `${'abcde'[below(5)]}:`

@@ -57,7 +57,7 @@ test('an edit looks at the file that was edited, not at all of them', async () =
   expect(new Set(looks)).toEqual(new Set([path('c.yaml')]))
 })
 
-test('a file that comes, goes or is replaced is seen like an edit', async () => {
+test('a created, removed or replaced file counts as an edit', async () => {
   for (const name of ['a', 'b']) write(`${name}.yaml`, name)
   watch()
   write('c.yaml', 'new')
@@ -69,7 +69,7 @@ test('a file that comes, goes or is replaced is seen like an edit', async () => 
   await until('replaced', 'new')
 })
 
-test('what is reached through a link is followed to where it leads', async () => {
+test('links are followed to their targets', async () => {
   mkdirSync(path('..first'))
   mkdirSync(path('..second'))
   write('..first/a.yaml', 'first')

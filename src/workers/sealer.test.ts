@@ -9,7 +9,7 @@ function sealerWith(current: string, previous?: string) {
   return createSealer(readSessionKeys({ SESSION_KEY: current, GATEWRIGHT_SESSION_KEY_PREVIOUS: previous }))
 }
 
-test('what one instance sealed, another one with the same key opens', () => {
+test('another instance with the same key opens sealed text', () => {
   const sealed = sealerWith(KEY).seal(bytes)
   expect(sealed).toMatch(/^[A-Za-z0-9_-]+$/)
   expect(sealerWith(KEY).open(sealed)).toEqual(Buffer.from(bytes))

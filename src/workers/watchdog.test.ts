@@ -25,7 +25,7 @@ function watched(): { readonly dog: Watchdog; readonly turns: Int32Array } {
   return { dog, turns: new Int32Array(dog.watch('w1')) }
 }
 
-test('a worker that has not turned in 20 turns of 500 ms is stuck, and told of once', () => {
+test('a worker whose loop has not turned in 20 turns of 500 ms is stuck, and reported once', () => {
   const { turns } = watched()
   turns[0] = 1
   // The first turn of the main thread sees the worker's.
@@ -37,7 +37,7 @@ test('a worker that has not turned in 20 turns of 500 ms is stuck, and told of o
   expect(stuck).toEqual(['w1'])
 })
 
-test('one turn of the worker begins the wait anew', () => {
+test('one turn of the worker restarts the wait', () => {
   const { turns } = watched()
   for (let i = 0; i < 5; i++) {
     turns[0]!++
@@ -46,7 +46,7 @@ test('one turn of the worker begins the wait anew', () => {
   expect(stuck).toEqual([])
 })
 
-test('the wall clock does not count: a machine that slept harms nobody', () => {
+test('the wall clock does not count: suspension of the machine ends no worker', () => {
   const { turns } = watched()
   turns[0] = 1
   turn(2)

@@ -58,7 +58,7 @@ function spin(name: string): void {
   channel.close()
 }
 
-test('a worker that spins is replaced, and why is told; the others stay', async () => {
+test('a worker that spins is replaced, and the cause is reported; the others stay', async () => {
   const { pool, replaced, ended } = await startPool({ stuckAfterMs: 1000 })
   spin('w1')
   await eventually('another worker on the plan', () => {
@@ -80,7 +80,7 @@ test('records: a worker that does not answer is named, and the others are not wa
   expect(await asked, 'one that dies has no records').toEqual({ records: [], unanswered: [] })
 })
 
-test('asking for records leaves nothing behind', async () => {
+test('asking for records leaves no state', async () => {
   const { pool } = await startPool({ stuckAfterMs: 600_000 })
   const warned = vi.spyOn(process, 'emitWarning')
   for (let i = 0; i < 30; i++) expect((await pool.records()).unanswered).toEqual([])

@@ -15,7 +15,7 @@ test('every collection that lasts has a bound', () => {
   expect(Object.keys(COLLECTIONS).filter((name) => !found.includes(name))).toEqual([])
 })
 
-test('what peers fill is flooded by a test', () => {
+test('a test floods every collection that peers fill', () => {
   for (const [name, filled] of Object.entries(COLLECTIONS)) {
     if (typeof filled !== 'string') expect(existsSync(join(ROOT, filled.flood)), `${name}: ${filled.flood}`).toBe(true)
   }

@@ -42,7 +42,7 @@ test('held-bytes', () => {
   expect([held.length, most()]).toEqual([4000, 4000])
 })
 
-test.each(['data: xxxxxxxx', 'data:x\n', 'data\r', 'event: x', ': x'])('sse: %j for ever', (piece) => {
+test.each(['data: xxxxxxxx', 'data:x\n', 'data\r', 'event: x', ': x'])('sse: %j endlessly', (piece) => {
   const parser = new SseParser(10_000)
   const bytes = encoder.encode(piece)
   const flood = () => {
@@ -99,7 +99,7 @@ test('stream-answer', () => {
   const stream = filter!.into(sink)
   const { concat } = Buffer
   Buffer.concat = () => {
-    throw new Error('copies all of a block for every piece of it')
+    throw new Error('copies a whole block for each of its pieces')
   }
   try {
     for (let i = 0; i < 300_000; i++) stream.bytes(Buffer.from('x'), 0, 1)
@@ -122,7 +122,7 @@ const note = (text: string) => ({
   params: { level: 'info', data: text },
 })
 
-/** Says this for ever instead of answering `initialize`; counts how often it was heard. */
+/** Sends this endlessly instead of a response to `initialize`; counts the received copies. */
 function talkative(say: (i: number) => object) {
   let said = 0
   const speak: FakeTarget = () => ({
@@ -173,7 +173,7 @@ test('fan-out: answers of many targets, each of them small enough', async () => 
   expect(most()).toBeLessThanOrEqual(100_000)
 })
 
-test('to-client: pings that nobody answers', async () => {
+test('to-client: pings without responses', async () => {
   const pings = (function* () {
     for (let i = 0; i < 3000; i++) yield { jsonrpc: '2.0', id: `${i}${'x'.repeat(1000)}`, method: 'ping' }
     yield { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: `0${'x'.repeat(1000)}` } }

@@ -99,7 +99,7 @@ test.each([
   ['test/scenarios/retries.test.ts', 'behaviour'],
   ['test/cases/translate/secrets.yaml', 'behaviour'],
   ['docs/behaviour/llm.md', 'advice'],
-])('what %s can prove: %s', (file, kind) => {
+])('%s can prove: %s', (file, kind) => {
   expect(new Proofs(ROOT).of(file)).toBe(kind)
 })
 

@@ -53,7 +53,7 @@ const AT = { host: '127.0.0.1', port: 9000 }
 
 verifies(
   ['backend/policies-merge', 'policy/backend-applies-on-connect'],
-  'fields of the backend and of policies for it apply side by side, to what is sent and not before',
+  'fields of the backend and of policies for it apply together, and only to the sent request',
   async () => {
     const objects = [
       backend('web', { static: AT, policies: { transformation: says('backend') } }),

@@ -37,10 +37,10 @@ metadata: { name: tools }
 spec: { mcp: { targets: [{ name: talker, static: { host: 127.0.0.1, port: ${at}, path: /talks } }] } }
 `
 
-/** How many bytes were written for those who asked a talker something. */
+/** The number of bytes that talkers have sent. */
 let talked = 0
 
-/** Says the same for ever, as long as somebody listens. */
+/** Sends the same text repeatedly until the client disconnects. */
 function talk(response: ServerResponse): void {
   response.writeHead(200, { 'content-type': 'text/event-stream' })
   const event = `data: {"jsonrpc":"2.0","method":"notifications/message","params":{"data":"${'x'.repeat(500)}"}}\n\n`
@@ -61,7 +61,7 @@ async function answer(incoming: IncomingMessage, response: ServerResponse): Prom
   if (url.includes('/talks')) return talk(response)
   if (url.includes('/fails')) return void response.writeHead(503).end('no')
   if (url.includes('/large')) {
-    // More than sockets hold, and nobody knows how much it will be.
+    // More than sockets hold, and of unknown length.
     response.write('x')
     return void response.end('x'.repeat(200 * MEMORY))
   }
@@ -130,7 +130,7 @@ async function begin(path: string, bytes: number): Promise<RawClient> {
   return client
 }
 
-/** Two requests that take nearly all the memory; one that finds none, since whoever looks was faster, begins again. */
+/** Two requests that take nearly all the memory. A request that finds none, because a check was faster, starts again. */
 async function fill(): Promise<readonly RawClient[]> {
   const clients = [await begin('/whole', HELD), await begin('/whole', HELD)]
   await eventually('the memory is taken', async () => {
@@ -140,7 +140,7 @@ async function fill(): Promise<readonly RawClient[]> {
   return clients
 }
 
-/** Nobody holds anything: one request may have it all, as often as it likes. */
+/** No memory is in use: one request may have all of it, repeatedly. */
 async function expectAllFree(): Promise<void> {
   const all = { status: 200, text: String(MEMORY) }
   await eventually('all memory is free', async () => (await post('/whole', MEMORY)).status === 200)
@@ -153,7 +153,7 @@ test('a body that would have to be gathered is refused while others hold the mem
   expect(await post('/start', THIRD)).toMatchObject({ status: 503 })
   const chat = await post('/v1/chat/completions', THIRD)
   expect([chat.status, JSON.parse(chat.text)]).toMatchObject([503, { error: { message: 'no memory for the body' } }])
-  // Others are served: what is small enough, what streams, and what asks for a retry that it does not get.
+  // Other requests are served: small ones, streamed ones, and those that ask for a retry, which they do not get.
   expect(await post('/whole', 5000)).toEqual({ status: 200, text: '5000' })
   expect(await post('/plain', 3 * MEMORY)).toEqual({ status: 200, text: String(3 * MEMORY) })
   expect(await post('/again', THIRD)).toEqual({ status: 200, text: String(THIRD) })
@@ -166,7 +166,7 @@ test('a body that would have to be gathered is refused while others hold the mem
   expect(line).toContain(`use all ${MEMORY} bytes`)
   const metrics = await (await fetch(`${gateway.url(15_020)}/metrics`)).text()
   expect(metrics).toMatch(/gatewright_requests_total\{.*status="503",reason="Internal".*\} [1-9]/)
-  // Those who hold it are served in the end.
+  // The requests that hold the memory are served in the end.
   for (const client of holders) {
     client.send('x')
     expect(await client.until((all) => all.includes(`\r\n\r\n${HELD}`))).toContain('HTTP/1.1 200 OK')
@@ -192,7 +192,7 @@ test('a target that talks in place of answering is given up', async () => {
 test.each<[how: string, end: (client: RawClient) => void]>([
   ['given up by its client', ({ socket }) => socket.destroy()],
   ['reset', ({ socket }) => socket.resetAndDestroy()],
-])('what a request holds is free when it is %s', async (_, end) => {
+])('the memory of a request is released when it is %s', async (_, end) => {
   for (const client of await fill()) end(client)
   await expectAllFree()
 })
@@ -215,7 +215,7 @@ test.each<[what: string, path: string, bytes: number, status: number]>([
   await expectAllFree()
 })
 
-test('a response that cannot be read leaves no connection behind', async () => {
+test('an unreadable response leaves no connection open', async () => {
   for (let time = 0; time < 4; time++) expect((await post('/answer/large', 1)).status).toBe(503)
   await eventually(
     'the connections are closed',
@@ -226,7 +226,7 @@ test('a response that cannot be read leaves no connection behind', async () => {
   )
 })
 
-test('bodies of HTTP/2 come out of the same memory', async () => {
+test('bodies of HTTP/2 use the same memory', async () => {
   const client = http2.connect(`http://127.0.0.1:${port}`)
   using _ = { [Symbol.dispose]: () => client.destroy() }
   const begin = () => {

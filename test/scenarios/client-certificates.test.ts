@@ -88,7 +88,7 @@ test('AllowValidOnly: with a certificate of an authority that is named, and no o
   await logged(({ error }) => error === 'client-certificate-invalid')
 })
 
-test('expressions and the log know who it is', async () => {
+test('expressions and the log have the identity of the client', async () => {
   await askOverTls(ports.strict, { ...CART, path: '/known' })
   const line = await logged((it) => it['http.path'] === '/known')
   expect(line).toMatchObject({
@@ -111,7 +111,7 @@ test('a resumed session is the same client, and needs its certificate to be one'
   await expect(askOverTls(ports.strict, { session: anonymous })).rejects.toThrow()
 })
 
-test('AllowInsecureFallback lets everybody in, says so, and believes only valid certificates', async () => {
+test('AllowInsecureFallback accepts all clients, is reported, and uses only valid certificates', async () => {
   for (const [path, client] of Object.entries({ '/nobody': {}, '/stranger': STRANGER, '/cart-too': CART })) {
     expect((await askOverTls(ports.fallback, { ...client, path })).status).toBe(200)
     const line = await logged((it) => it['http.path'] === path)

@@ -56,7 +56,7 @@ spec:
 afterAll(() => mistakes.remove())
 
 test.each(['init', 'run', 'lint', 'explain', 'fields', 'version'])(
-  '%s --help says what it does, and exits 0',
+  '%s --help describes the command, and exits 0',
   async (command) => {
     const { code, stdout } = await gatewright(command, '--help')
     expect(code).toBe(0)
@@ -77,7 +77,7 @@ test.each([
   expect(listed.map((line) => line.trim())).toEqual(expect.arrayContaining(names))
 })
 
-test('version --verbose says what runs, and why the transport was chosen', async () => {
+test('version --verbose prints the runtime, and the reason for the transport', async () => {
   const runtime = /^gatewright 0\.1\.0\nruntime {4}Node v\d+\.\d+\.\d+, \w+ \w+\ncode {7}(bundle|source)\n/
   const { code, stdout, stderr } = await gatewright('version', '--verbose')
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
@@ -162,7 +162,7 @@ test('lint takes paths as arguments, and with -f', async () => {
   expect(folder.stdout).toBe('30 objects: nothing to report\n')
 })
 
-test('lint on good objects says so and exits 0', async () => {
+test('lint of valid objects reports no problems and exits 0', async () => {
   const { code, stdout } = await gatewright('lint', '-f', 'examples/quickstart')
   expect(stdout).toBe('30 objects: nothing to report\n')
   expect(code).toBe(0)
@@ -233,7 +233,7 @@ test('run of a path that does not exist ends at once, and names it', async () =>
   expect(stderr).toContain('gatewright: no such file or directory: no/such/folder\n')
 })
 
-test('explain shows three levels of policies, what lost, the steps and the bytes', async () => {
+test('explain shows three levels of policies, those overridden, the steps and the bytes', async () => {
   const { code, stdout } = await gatewright(
     'explain',
     '-f',
@@ -305,7 +305,7 @@ test.each([
   expect([code, stdout]).toEqual([1, `${method} http://localhost:8080/\n\n${line}\n`])
 })
 
-test('explain of a refusal says which step refused, and exits 1', async () => {
+test('explain of a refusal names the step that refused, and exits 1', async () => {
   const { code, stdout } = await gatewright(
     'explain',
     '-f',
@@ -329,18 +329,18 @@ test.each([
   expect(code).toBe(expected)
 })
 
-test('explain tells that objects have problems: what is left out shows nowhere else', async () => {
+test('explain reports that objects have problems, because omitted objects appear nowhere else', async () => {
   const { stderr } = await gatewright('explain', '-f', mistakes.path, 'http://localhost:8080/')
   expect(stderr).toBe('gatewright: the objects have 1 error; run gatewright lint to list them\n')
 })
 
-test('explain on a port where nobody listens', async () => {
+test('explain on a port without a listener', async () => {
   const { code, stdout } = await gatewright('explain', '-f', 'examples/quickstart', 'http://localhost:9/')
   expect(code).toBe(1)
   expect(stdout).toBe('no Gateway listens on port 9; listeners: 127.0.0.1:8080\n')
 })
 
-test('what objects name is shown as one line for each problem, without what a terminal would obey', async () => {
+test('each problem is one line, without control characters of the objects', async () => {
   const folder = await createObjectsFolder({
     'all.yaml': `apiVersion: v1
 kind: "Ser\\e[2J\\x9b2Jvice"

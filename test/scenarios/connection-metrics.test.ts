@@ -94,7 +94,7 @@ test('a plain connection counts once, with every byte', async () => {
   expect(await metric('downstream_sent_bytes_total', ports.plain)).toEqual({ 'default/main plain http': heard })
 })
 
-test('where listeners share plain HTTP the connection belongs to none of them', async () => {
+test('a connection to a port of several plain HTTP listeners has no listener label', async () => {
   await exchange(net.connect(ports.shared, '127.0.0.1'), THREE)
   const of = await eventually('the connection is counted', async () => {
     const counted = await metric('downstream_connections_total', ports.shared)

@@ -65,7 +65,7 @@ async function askOverAndOver(url: string, isOver: () => boolean): Promise<{ sta
   return { statuses, closes }
 }
 
-/** The same over HTTP/2: a new session when the old one says that it ends, and again what it says that it did not serve. */
+/** The same over HTTP/2: opens a new session after a GOAWAY, and repeats requests that were not served. */
 async function askOverSessions(url: string, isOver: () => boolean): Promise<{ statuses: number[]; sessions: number }> {
   const statuses: number[] = []
   let sessions = 0
@@ -192,35 +192,39 @@ test('SIGTERM under load, with a minimum from the environment, which is stronger
   await stopUnderLoad(await startRig(stops, { CONNECTION_MIN_TERMINATION_DEADLINE: '2s' }))
 })
 
-verifies('parameters.shutdown/max-wait', 'what is left after the maximum is cut, wherever it came in', async () => {
-  await using stops = new AsyncDisposableStack()
-  const { folder, gateway, port } = await startRig(stops)
-  const endless = fetch(`http://127.0.0.1:${port}/?delay=120000`).catch(() => 'cut')
-  const next = await freePort()
-  await eventually('the first request is under way', async () => {
-    const { status } = await fetch(`http://127.0.0.1:${port}/`)
-    return status === 200 || undefined
-  })
+verifies(
+  'parameters.shutdown/max-wait',
+  'connections left after the maximum are aborted, on every listener',
+  async () => {
+    await using stops = new AsyncDisposableStack()
+    const { folder, gateway, port } = await startRig(stops)
+    const endless = fetch(`http://127.0.0.1:${port}/?delay=120000`).catch(() => 'cut')
+    const next = await freePort()
+    await eventually('the first request is under way', async () => {
+      const { status } = await fetch(`http://127.0.0.1:${port}/`)
+      return status === 200 || undefined
+    })
 
-  // The socket of the first request is given up; it goes on all the same.
-  const all = await readFile(join(folder.path, 'all.yaml'), 'utf8')
-  await folder.write('all.yaml', all.replace(`port: ${port} `, `port: ${next} `))
-  await folder.write('parameters.yaml', shutdownYaml(0, 2))
-  await planSays(gateway, { min: 0, max: 2 })
-  const another = fetch(`http://127.0.0.1:${next}/?delay=120000`).catch(() => 'cut')
-  await eventually('the second request is under way', async () => {
-    const { status } = await fetch(`http://127.0.0.1:${next}/`)
-    return status === 200 || undefined
-  })
+    // The socket of the first request is given up; it goes on all the same.
+    const all = await readFile(join(folder.path, 'all.yaml'), 'utf8')
+    await folder.write('all.yaml', all.replace(`port: ${port} `, `port: ${next} `))
+    await folder.write('parameters.yaml', shutdownYaml(0, 2))
+    await planSays(gateway, { min: 0, max: 2 })
+    const another = fetch(`http://127.0.0.1:${next}/?delay=120000`).catch(() => 'cut')
+    await eventually('the second request is under way', async () => {
+      const { status } = await fetch(`http://127.0.0.1:${next}/`)
+      return status === 200 || undefined
+    })
 
-  expect(await gateway.close()).toBe(0)
-  expect(await Promise.all([endless, another])).toEqual(['cut', 'cut'])
-  // Both have ended in order on our side: a thread that is ended says nothing.
-  const lines = gateway.output.stdout.split('\n').filter((line) => line.includes('delay=120000'))
-  expect(lines.map((line) => /error="[^"]+"/.exec(line)?.[0])).toEqual(
-    Array(2).fill('error="client connection ended: cancelled"'),
-  )
-})
+    expect(await gateway.close()).toBe(0)
+    expect(await Promise.all([endless, another])).toEqual(['cut', 'cut'])
+    // Both have ended in order on our side: a thread that is ended says nothing.
+    const lines = gateway.output.stdout.split('\n').filter((line) => line.includes('delay=120000'))
+    expect(lines.map((line) => /error="[^"]+"/.exec(line)?.[0])).toEqual(
+      Array(2).fill('error="client connection ended: cancelled"'),
+    )
+  },
+)
 
 /** A client that sends its next request when the last one is answered, and `pauseMs` have passed. */
 function askOnOneConnection(port: number, pauseMs: number): Promise<{ answered: number; lost: number }> {

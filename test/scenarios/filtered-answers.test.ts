@@ -92,7 +92,7 @@ test('an agent card leads through the gateway', async () => {
   expect((JSON.parse(text) as { url: string }).url).toContain(`http://127.0.0.1:${port}`)
 })
 
-test('tokens are counted, and the client gets what it asked for', async () => {
+test('tokens are counted, and the client gets the response it asked for', async () => {
   const response = await chat()
   const text = await response.text()
   expect(response.headers.get('x-size')).toBe(`${text.length}`)

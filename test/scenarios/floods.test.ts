@@ -60,7 +60,7 @@ async function misbehave(count: number, bytes: string, reads: boolean) {
   }
 }
 
-/** What everybody else gets meanwhile. */
+/** The responses to other clients meanwhile. */
 async function askOthers(): Promise<void> {
   const response = await fetch(`http://127.0.0.1:${port}/`)
   expect([response.status, await response.text()]).toEqual([200, 'small'])
@@ -70,7 +70,7 @@ function residentMb(): number {
   return Number(execFileSync('ps', ['-o', 'rss=', '-p', String(gateway.process.pid)], { encoding: 'utf8' })) / 1024
 }
 
-test('slow heads: a thousand clients that send a byte now and then keep nobody from being served', async () => {
+test('slow heads: a thousand clients that send a byte now and then do not affect others', async () => {
   const before = residentMb()
   await using slow = await misbehave(1000, 'GET / HTTP/1.1\r\nhost: a\r\nx-slow: ', true)
   for (let i = 0; i < 10; i++) {
@@ -82,7 +82,7 @@ test('slow heads: a thousand clients that send a byte now and then keep nobody f
   expect(residentMb() - before).toBeLessThan(100)
 })
 
-test('slow readers: what they do not take stays with the backend', async () => {
+test('slow readers pause the backend', async () => {
   const before = residentMb()
   await using slow = await misbehave(100, 'GET /large HTTP/1.1\r\nhost: a\r\n\r\n', false)
   for (let i = 0; i < 10; i++) {

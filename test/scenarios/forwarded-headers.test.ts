@@ -163,7 +163,7 @@ test('explain shows the decision', async () => {
   expect(output).toContain(`x-forwarded-host: localhost:${ports.alone}\n`)
 })
 
-test('lint -v, and only that, names each Gateway that does not say', async () => {
+test('only lint -v names each Gateway without the annotation', async () => {
   const advice = /^.*forwarded-headers-unset.*$/gm
   const verbose = await gatewright('lint', '-v', folder.path)
   expect(verbose.match(advice)).toEqual([expect.stringContaining('Gateway default/main: X-Forwarded-For, -Proto')])

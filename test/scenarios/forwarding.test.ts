@@ -67,7 +67,7 @@ async function answerWithHash(incoming: IncomingMessage, response: ServerRespons
   response.end(hash.digest('hex'))
 }
 
-/** `echo`: what comes goes back. `other`: another protocol than the one asked for. `no`: a plain answer. */
+/** `echo`: echoes bytes. `other`: switches to another protocol than requested. `no`: an ordinary response. */
 function upgrade(incoming: IncomingMessage, socket: Socket): void {
   socket.on('error', () => {})
   const name = incoming.url!.split('/').at(-1)
@@ -246,7 +246,7 @@ function head(path: string, method = 'HEAD'): Promise<IncomingMessage> {
   })
 }
 
-test('HEAD, 204 and 304 have no body, and keep what their head says', async () => {
+test('HEAD, 204 and 304 have no body, and keep the fields of their head', async () => {
   const large = await head('/web/large')
   expect([large.statusCode, large.headers['content-length']]).toEqual([200, '3000000'])
   const empty = await fetch(url('/web/empty'))
@@ -328,7 +328,7 @@ test.each([
   })
 })
 
-test('a client that expects 100 is told to go on when its body is wanted, and not before', async () => {
+test('a client that expects 100 gets it when its body is read, and not before', async () => {
   await using client = await connect()
   client.peer.send('POST /web/hash HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n')
   expect(await client.peer.until((text) => text.includes('\r\n\r\n'))).toMatch(/^HTTP\/1\.1 100 /)
@@ -337,7 +337,7 @@ test('a client that expects 100 is told to go on when its body is wanted, and no
   expect(await client.peer.until((text) => text.includes(hash))).toMatch(/\r\n\r\nHTTP\/1\.1 200 OK\r\n/)
 })
 
-test('a client that expects 100 and is refused is not told to go on', async () => {
+test('a client that expects 100 and is refused does not get it', async () => {
   await using client = await connect()
   client.peer.send('POST /nowhere HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n')
   expect(await client.peer.until((text) => text.includes('route not found'))).toMatch(/^HTTP\/1\.1 404 /)
@@ -361,7 +361,7 @@ test('an upgrade: bytes pass both ways until one side ends', async () => {
   await client.peer.untilEnd()
 })
 
-test('bytes that come right behind the upgrade request are not lost', async () => {
+test('bytes directly after the upgrade request are not lost', async () => {
   await using client = await connect()
   client.peer.send(`${UPGRADE('/web/echo')}early`)
   await client.peer.until((text) => text.endsWith('hello early'))
@@ -381,7 +381,7 @@ test('a backend that declines the upgrade answers as to any request', async () =
   expect(await client.peer.until((text) => text.endsWith('no'))).toMatch(/^HTTP\/1\.1 426 /)
 })
 
-verifies('backend.static/unix-path-connects', 'a backend behind a Unix domain socket', async () => {
+verifies('backend.static/unix-path-connects', 'a backend on a Unix domain socket', async () => {
   expect(await (await fetch(url('/socket'))).text()).toBe('over a socket')
 })
 
@@ -482,7 +482,7 @@ test('a request target in absolute form is that of its authority', async () => {
   expect(up).toMatch(/^GET \/raw\/x\?y HTTP\/1\.1\r\nHost: h\.test\r\n/i)
 })
 
-test('metrics tell what was forwarded', async () => {
+test('metrics count forwarded requests', async () => {
   await fetch(url('/web/counted'))
   const text = await readText((await fetch(`${gateway.url(15_020)}/metrics`)).body!)
   expect(text).toMatch(/gatewright_requests_total\{backend="default\/web",protocol="http",method="GET",status="200",/)

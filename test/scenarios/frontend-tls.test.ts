@@ -79,7 +79,7 @@ test('a request for another host than the connection was made for', async () => 
   expect(await ask('a.wild.test', 'b.wild.test')).toContain('200 OK')
 })
 
-test('sessions are resumed, whichever worker the connection comes to', async () => {
+test('every worker resumes sessions', async () => {
   for (const maxVersion of ['TLSv1.3', 'TLSv1.2'] as const) {
     const { session, resumed } = await askOverTls(plain, { maxVersion })
     expect(resumed).toBe(false)

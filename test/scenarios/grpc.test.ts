@@ -199,18 +199,15 @@ test.each([
 test.each([
   ['put in its place', 'test.Replaced', status.FAILED_PRECONDITION, 'not now: grün', 9],
   ['read and put in its place', 'test.Rewritten', status.FAILED_PRECONDITION, 'not now: grün', 9],
-])(
-  'a call that ends with its status alone keeps it behind a body that is %s',
-  async (_, service, code, details, told) => {
-    const answer = await callerOf(service).ask('fail', 'x')
-    expect(answer).toMatchObject({ code, details, message: undefined })
-    // There was something in front of it.
-    expect(answer.head).toBeDefined()
-    expect(answer.head?.get('grpc-status')).toEqual([])
-    const line = await eventually('its log line', () => lines(`/${service}/Fail`)[0])
-    expect(line).toMatchObject({ 'grpc.status': told, told })
-  },
-)
+])('a status-only response keeps its status after a body that is %s', async (_, service, code, details, told) => {
+  const answer = await callerOf(service).ask('fail', 'x')
+  expect(answer).toMatchObject({ code, details, message: undefined })
+  // There was something in front of it.
+  expect(answer.head).toBeDefined()
+  expect(answer.head?.get('grpc-status')).toEqual([])
+  const line = await eventually('its log line', () => lines(`/${service}/Fail`)[0])
+  expect(line).toMatchObject({ 'grpc.status': told, told })
+})
 
 test('a refusal is its status alone, although a policy writes the bodies of responses', async () => {
   const answer = await callerOf('test.Refused').ask('fail', 'x')
@@ -289,7 +286,7 @@ test('calls at the same time share connections', async () => {
 const refused: [what: string, service: string, name: 'say' | 'fail', code: status, details: string][] = [
   ['a method that the server does not have', 'test.Unknown', 'say', status.UNIMPLEMENTED, 'route not found'],
   ['a method that no route names', 'test.OnlySay', 'fail', status.UNIMPLEMENTED, 'route not found'],
-  ['a caller who may not', 'test.Denied', 'say', status.PERMISSION_DENIED, 'authorization failed'],
+  ['a caller without permission', 'test.Denied', 'say', status.PERMISSION_DENIED, 'authorization failed'],
   ['a backend that is down', 'test.Down', 'say', status.UNAVAILABLE, 'upstream call failed'],
 ]
 test.each(refused)('%s', async (_, service, name, code, details) => {
@@ -298,7 +295,7 @@ test.each(refused)('%s', async (_, service, name, code, details) => {
   expect(answer.trailers.get('gatewright-decision')).toHaveLength(1)
 })
 
-test('a limit that is used up, and what it says of itself', async () => {
+test('an exhausted limit, and its headers', async () => {
   const caller = callerOf('test.Limited')
   expect((await caller.ask('say', 'x')).code).toBe(status.OK)
   const answer = await caller.ask('say', 'x')

@@ -17,7 +17,7 @@ let relayPort: number
 /** The endpoints that heads of requests came to, in order. */
 let asked: string[] = []
 
-/** Endpoints of which nobody ever gets an answer: what they do with a head. */
+/** Endpoints that never respond, by their reaction to a request head. */
 const DEAD: Readonly<Record<string, (peer: RawClient) => void>> = {
   closing: (peer) => peer.socket.end(),
   resetting: (peer) => peer.socket.resetAndDestroy(),
@@ -84,7 +84,7 @@ beforeAll(async () => {
     Object.entries(ports).flatMap(([name, dead]) => {
       const service = `${name}-${condition}`
       const health = { ...spec, eviction: { duration: '60s' } }
-      // Only who waits for silence has a limit, and one that the good endpoint keeps on a busy machine.
+      // Only requests to silent endpoints have a limit, which the good endpoint meets on a busy machine.
       const backend = { health, ...(name === 'silent' && { http: { requestTimeout: '2s' } }) }
       return [serviceYaml(service, [dead, good.port]), policyYaml(service, 'Service', service, { backend })]
     }),
@@ -160,7 +160,7 @@ async function statuses(path: string, count: number): Promise<number[]> {
 
 verifies(
   ['health/unset-connection-failure', 'health/evicted-gets-no-traffic'],
-  'an endpoint that gives no answer is evicted by the first request, whatever the condition says',
+  'an endpoint that does not respond is evicted by the first request, regardless of the condition',
   async () => {
     for (const condition of Object.keys(CONDITIONS)) {
       for (const name of ['refused', ...Object.keys(DEAD)]) {
@@ -202,7 +202,7 @@ test('answers that break off count as failures in a row, though their heads are 
   expect(broken).toBe(3)
 })
 
-test('how an upgraded connection ends says nothing about the endpoint', async () => {
+test('the end of an upgraded connection does not affect the health of the endpoint', async () => {
   for (let i = 0; i < 60 && asked.length < 3; i++) {
     const client = await RawClient.connect(port)
     client.send('GET /upgraded HTTP/1.1\r\nHost: h\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n')
@@ -236,7 +236,7 @@ test.each(Object.keys(LEAVING))('a client that leaves %s says nothing about the 
   expect(asked).toContain('silent')
 })
 
-test('when all endpoints are evicted each attempt of a request goes to another one', async () => {
+test('when all endpoints are evicted, each attempt of a request uses another one', async () => {
   for (let i = 0; i < 10; i++) {
     asked = []
     expect(await statuses('hopeless', 1)).toEqual([503])

@@ -126,7 +126,7 @@ test.each([
   })
 })
 
-test('a backend that does not speak the version of its client: log and status say what to configure', async () => {
+test('a backend without the version of its client: log and status name the setting', async () => {
   const answer = await ask(await connectPlain(), [':method', 'GET', ':path', '/unasked', ':authority', 'a.test'])
   expect(answer).toMatchObject({ status: 503, body: expect.stringContaining('upstream call failed') })
   const line = await eventually('the line of the request', () =>
@@ -165,7 +165,7 @@ verifies('frontend.tls/alpnProtocols-default', 'h2 and http/1.1 are offered, in 
 
 verifies(
   ['frontend.http/http2WindowSize', 'frontend.http/http2ConnectionWindowSize', 'frontend.http/http2FrameSize'],
-  'windows and frame size are what the policy says',
+  'windows and frame size are those of the policy',
   async () => {
     const client = await connectPlain()
     expect(client.remoteSettings).toMatchObject({ initialWindowSize: 81_920, maxFrameSize: 32_768 })

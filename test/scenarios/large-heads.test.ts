@@ -146,7 +146,7 @@ test('a request head that is too large for an HTTP/2 backend is 431, alone', asy
   expect(connections).toBe(1)
 })
 
-test('such a request says nothing about the endpoint, which stays in service', async () => {
+test('such a request does not affect the endpoint, which stays in service', async () => {
   const statuses: number[] = []
   for (let i = 0; i < 40; i++) {
     const response = await fetch(`http://127.0.0.1:${port}/two`, { headers: { 'x-big': 'v'.repeat(5000) } })

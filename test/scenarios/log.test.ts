@@ -59,7 +59,7 @@ test('with JSON every line of both logs is an object; the flag is stronger than 
   expect(told.slice(-2)).toMatchObject([{ message: 'stopping', 'accept.seconds': 0 }, { message: 'stopped' }])
 })
 
-test('a gateway that cannot start says why in its log', async () => {
+test('a gateway that cannot start logs the reason', async () => {
   const path = await objects(gatewayYaml(await freePort()))
   await using first = await startGateway({ files: [path], workers: 1 })
   const admin = new URL(first.url(15_000)).host

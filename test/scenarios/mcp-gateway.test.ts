@@ -153,7 +153,7 @@ test('a single target is passed through under its own names', async () => {
   expect(contents).toMatchObject([{ uri: 'weather://stations' }])
 })
 
-test('progress arrives while the call goes on', async () => {
+test('progress arrives during the call', async () => {
   const { client } = await connect(await startFront(both))
   const steps: number[] = []
   const options = { onprogress: ({ progress }: { progress: number }) => void steps.push(progress) }
@@ -170,7 +170,7 @@ verifies('backend.mcp/stateful-session-header', 'a session survives a change of 
   expect(await answer.text()).toContain('notes_search')
 })
 
-test('a deleted session is gone for every method', async () => {
+test('a deleted session is refused for every method', async () => {
   const front = await startFront(both)
   const { transport } = await connect(front)
   const { sessionId } = transport
@@ -200,7 +200,7 @@ verifies('backend.mcp/fail-open-initialization', 'FailOpen: the others go on ser
   expect(front.exchanges[0]?.attempts).toContainEqual({ endpoint: 'down', status: 0, failure: 'connect-failed' })
 })
 
-verifies('backend.mcp/fail-open-initialization', 'FailOpen: nobody left is a failure', async () => {
+verifies('backend.mcp/fail-open-initialization', 'FailOpen: no remaining target is a failure', async () => {
   const front = await startFront(mcpPlan(['down'], { failureMode: 'FailOpen' }))
   await expect(connect(front)).rejects.toThrow()
 })
@@ -263,7 +263,7 @@ verifies(
   },
 )
 
-test('a target cannot answer what another one was asked', async () => {
+test('a target cannot respond to the request of another one', async () => {
   const guesser = await startGuesser()
   opened.push(guesser)
   const front = await startFront(mcpPlan(['notes', 'guesser']), {
@@ -283,7 +283,7 @@ test('a target cannot answer what another one was asked', async () => {
   )
 })
 
-test('a message that a target could read differently reaches none', async () => {
+test('an ambiguous message reaches no target', async () => {
   const { plan } = compileTestMcp({ targets: [{ name: 'notes' }] }, [rule('Deny', 'mcp.tool.name == "add"')])
   const front = await startFront(plan)
   const { client, transport } = await connect(front)

@@ -54,7 +54,7 @@ spec:
   backend: { http: { version: HTTP1 } }
 `
 
-/** The server: answers with the path that it has resolved, and with what it was sent. */
+/** The server: responds with the path that it has resolved, and with the received one. */
 function startServer(): Promise<number> {
   const server = createServer((request, response) => {
     const sent = request.url!
@@ -122,7 +122,7 @@ const spellings: [target: string, byRoute: number, byExpression: number][] = [
   ['/admin/x%00', 400, 400],
   ['/%c0%afadmin/x', 400, 400],
   ['/%2', 400, 400],
-  // Separators that are data: no rule can tell, unless one reads the path.
+  // Encoded separators in data are ambiguous only if a rule reads the path.
   ['/packages/@scope%2fname', 200, 400],
   ['/packages/%40scope', 200, 200],
   ['/a%20b//c?x=%2F..%zz', 200, 200],
@@ -149,7 +149,7 @@ test('an absolute target is read alike', async () => {
   expect((await askHttp1(byRoute, 'http://127.0.0.1/x/..%2fadmin')).status).toBe(400)
 })
 
-test('the record says why a path was refused', async () => {
+test('the record has the reason for refusing a path', async () => {
   await askHttp1(byRoute, '/admin%2frecorded')
   const response = await fetch(`${gateway.url(15_000)}/decisions`)
   expect(await response.text()).toContain(

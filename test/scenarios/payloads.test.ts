@@ -121,7 +121,7 @@ const messages = (content: string) => [{ role: 'user' as const, content }]
 
 verifies(
   ['frontend.accessLog/attributes', 'logTracingAttributes/add'],
-  'a log that asks for it sees what a chat says, in one piece or streamed',
+  'log expressions can read the content of a chat, streamed or not',
   async () => {
     const client = new OpenAI({ apiKey: 'k', baseURL: `http://127.0.0.1:${port}/v1`, maxRetries: 0 })
     const asked = { model: 'm', temperature: 0.5 }
@@ -152,7 +152,7 @@ const ask = (path: string, content: string) =>
 
 verifies(
   ['llm.routes/detect-metadata', 'traffic.rateLimit.local/tokens-both'],
-  'what passes as it is is read for the log and for limits',
+  'unchanged responses are read for the log and for limits',
   async () => {
     expect((await ask('/unknown', 'as it is?')).status).toBe(200)
     expect(await lineWith('as it is?')).toMatchObject({
@@ -167,14 +167,14 @@ verifies(
   },
 )
 
-verifies('llm.routes/messages-token-count', 'a token count goes to its path, and is no usage', async () => {
+verifies('llm.routes/messages-token-count', 'a token count goes to its path, and does not count as usage', async () => {
   expect(await (await ask('/counting', 'how many?')).json()).toEqual({ input_tokens: 42 })
   const line = await lineWith('how many?')
   expect(line).toMatchObject({ count: 42, prompt: messages('how many?') })
   expect(Object.keys(line)).not.toContain('gen_ai.usage.input_tokens')
 })
 
-test('a log that asks for it sees what goes through a tool', async () => {
+test('log expressions can read arguments and results of a tool', async () => {
   const client = new Client({ name: 'test', version: '1' })
   await client.connect(new StreamableHTTPClientTransport(new URL(`http://127.0.0.1:${port}/mcp`)))
   stops.defer(() => client.close())
@@ -193,7 +193,7 @@ test('a log that asks for it sees what goes through a tool', async () => {
   expect(Object.keys(JSON.parse(initialised))).not.toContain('given')
 })
 
-test('what was said stands in the log alone', async () => {
+test('the content appears only in the log', async () => {
   await lineWith('Bergen')
   const decisions = await (await fetch(`${gateway.url(15_000)}/decisions`)).text()
   expect(decisions).toContain('/v1/chat/completions')

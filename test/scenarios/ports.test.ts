@@ -13,7 +13,7 @@ import {
   routeYaml,
 } from '#test/support/objects-folder.ts'
 
-test('a port in use stops only its listener, is named, and is taken as soon as it is free', async () => {
+test('a port in use stops only its listener, is reported, and is opened as soon as it is free', async () => {
   await using stops = new AsyncDisposableStack()
   const echo = await startEcho({ port: 0 })
   stops.defer(echo.close)
@@ -61,7 +61,7 @@ test('a port in use stops only its listener, is named, and is taken as soon as i
   })
 })
 
-test('a gateway without an open port is not ready, says why, and is ready as soon as it has one', async () => {
+test('a gateway without an open port is not ready, reports the reason, and becomes ready with one', async () => {
   await using stops = new AsyncDisposableStack()
   const holder = createServer()
   stops.defer(() => void holder.close())

@@ -50,7 +50,7 @@ spec:
 
 verifies(
   ['parameters.logging/format', 'parameters.env/set'],
-  'a gateway logs as its ProxyParameters say, and has their variables in all threads',
+  'a gateway logs as configured in its ProxyParameters, and has their variables in all threads',
   async () => {
     const { gateway, port } = await start({
       logging: { format: 'json', level: 'debug' },

@@ -18,7 +18,7 @@ const stops = new AsyncDisposableStack()
 let gateway: TestGateway
 const ports: Record<string, number> = {}
 
-/** A Gateway of one listener of its own, with what it says of PROXY headers. */
+/** A Gateway with one listener and these settings for PROXY headers. */
 async function door(name: string, settings: string, listener = 'protocol: HTTP'): Promise<string> {
   const port = await freePort()
   ports[name] = port
@@ -63,7 +63,7 @@ beforeAll(async () => {
 
 afterAll(() => stops.disposeAsync())
 
-/** Sends bytes in pieces and takes what comes until the end. */
+/** Sends bytes in pieces and reads until the end. */
 function talk(name: string, ...pieces: readonly string[]): Promise<string> {
   return new Promise((resolve, reject) => {
     let text = ''
@@ -125,7 +125,7 @@ verifies(
   },
 )
 
-verifies('frontend.proxyProtocol/strict', 'a header stands before TLS', async () => {
+verifies('frontend.proxyProtocol/strict', 'a header precedes TLS', async () => {
   for (const before of [V1, V2]) {
     expect((await askOverTls(ports.secured!, { before, path: '/tls' })).status).toBe(200)
   }

@@ -32,7 +32,7 @@ let failures = 0
 const CHUNK = '{"id":"c","model":"m-1","choices":[{"index":0,"delta":{"content":"yes"},"finish_reason":"stop"}]}'
 const USAGE = '{"id":"c","model":"m-1","choices":[],"usage":{"prompt_tokens":5,"completion_tokens":3,"total_tokens":8}}'
 
-/** Streams an answer of a provider, and says what it cost. */
+/** Streams the response of a provider, with its usage. */
 function answerChat(response: ServerResponse): void {
   response.setHeader('content-type', 'text/event-stream')
   for (const event of [CHUNK, USAGE]) response.write(`data: ${event}\n\n`)
@@ -165,7 +165,7 @@ test('a request without a body has an empty one', async () => {
   expect(await lineOf('/plain')).toMatchObject({ status: 200, sent: '', got: '', start: 0 })
 })
 
-test('a body that a policy reads whole is that one; one that was refused is none', async () => {
+test('a body that a policy reads whole is recorded; a refused one is not', async () => {
   expect(await lineOf('/whole', 'fits', true)).toMatchObject({ sent: 'fits', got: 'fits' })
   const refused = await lineOf('/whole', LETTERS, true)
   expect(refused).toMatchObject({ status: 413, got: refused.text })
@@ -187,7 +187,7 @@ test('a request that is sent again has one body, and the last answer', async () 
   expect(await lineOf('/retry', 'again')).toMatchObject({ sent: 'again', got: 'again', 'retry.attempt': 2 })
 })
 
-test('the gateway answers itself: a request body that nobody read is none', async () => {
+test('a response of the gateway itself: an unread request body is not recorded', async () => {
   const line = await lineOf('/direct', 'unread')
   expect(line).toMatchObject({ status: 418, got: 'a teapot' })
   expect(line).not.toHaveProperty('sent')
@@ -196,7 +196,7 @@ test('the gateway answers itself: a request body that nobody read is none', asyn
   expect(mcp.text).not.toBe('')
 })
 
-test('of the stream of a provider there is what the client gets; one that is replaced is paid for', async () => {
+test('of a provider stream, the record has the part that the client gets; a replaced one still counts as usage', async () => {
   const body = '{"model":"m","messages":[{"role":"user","content":"?"}],"stream":true}'
   const line = await lineOf('/v1/chat/completions', body)
   expect(line).toMatchObject({ status: 200, got: line.text, tokens: 8 })
@@ -210,11 +210,11 @@ test('of the stream of a provider there is what the client gets; one that is rep
   })
 })
 
-test('a response that breaks off leaves what came', async () => {
+test('the record of an aborted response has the received part', async () => {
   expect(await lineOf('/cut', 'x')).toMatchObject({ text: 'broken', sent: 'x', got: 'only this' })
 })
 
-test('a client that leaves in the middle of its body leaves what came', async () => {
+test('the record of an aborted request body has the received part', async () => {
   const client = await RawClient.connect(port)
   const target = `/plain?${++asked}`
   client.send(`POST ${target} HTTP/1.1\r\nhost: a\r\ncontent-length: 100\r\n\r\nhalf of`)
@@ -236,7 +236,7 @@ verifies(
   },
 )
 
-test('lint has nothing to say', () => {
+test('lint reports nothing', () => {
   const store = new FileStore([folder.path])
   expect(findingLines(store, loadPlan(store).findings).lines).toEqual([])
 })

@@ -13,7 +13,7 @@ import { policyYaml } from '#test/support/policy-yaml.ts'
 import { seeRequest } from '#test/support/see-request.ts'
 import { temporaryFolder } from '#test/support/temporary-folder.ts'
 
-/** A policy that is invalid at the very first start: what it may protect is not served (decision A-09). */
+/** A policy that is invalid at the very first start: its possible targets are not served (decision A-09). */
 
 const OBJECTS = joinYaml(gatewayYaml(8080), backendYaml('web', 9000), routeYaml('all', '/', 'web'))
 const KEYS = { apiKeyAuthentication: { secretRef: { name: 'keys' }, mode: 'Strictly' } }
@@ -182,7 +182,7 @@ const unreadable: [what: string, edit: (yaml: string) => string][] = [
   ['no spec', (yaml) => yaml.replace('spec:', 'specs:')],
 ]
 
-test.each(unreadable)('targets that cannot be read (%s): what is protected is unknown', (_, edit) => {
+test.each(unreadable)('targets that cannot be read (%s): the protected objects are unknown', (_, edit) => {
   const { store } = open(edit(policyYaml('rules', 'Gateway', 'main', { traffic: GUARDED })))
   expect(problemsOf(store)).toEqual([
     expect.stringMatching(
@@ -192,7 +192,7 @@ test.each(unreadable)('targets that cannot be read (%s): what is protected is un
   expect(store.unknownProtection()).toHaveLength(1)
 })
 
-test('a file that never parsed: what it protects is unknown; one that parsed before keeps its policies', () => {
+test('a file that never parsed: the protected objects are unknown; one that parsed before keeps its policies', () => {
   const { store, write } = open('a: [')
   expect(problemsOf(store)).toEqual([
     'error: no version of this file was valid, so its policies are unknown; a gateway that starts with it does not become ready [file-never-valid]',

@@ -36,7 +36,7 @@ const ports = {
   going: 16_008,
   closed: 16_009,
 }
-/** Nobody listens there. */
+/** A port without a listener. */
 const NOBODY = 1
 /** Received by the server behind `counting`, which answers when the client has ended. */
 let received = 0
@@ -222,20 +222,20 @@ verifies('backend.static/tcp', 'bytes go both ways; a client that has ended is s
   )
 })
 
-test('a server that speaks first and ends is answered by the client, who ends later', async () => {
+test('a server that sends first and ends gets the bytes of the client, which ends later', async () => {
   const socket = open(ports.weights)
   expect(await hear(socket)).toEqual({ text: expect.stringMatching(/^(one|two)$/), error: undefined })
   socket.end('late words')
   await once(socket, 'close')
 })
 
-test('much in both directions at once, none of it held by the gateway', async () => {
+test('many bytes in both directions at once are not buffered by the gateway', async () => {
   const size = 64_000_000
   const socket = open(ports.echo)
   const piece = Buffer.alloc(1_000_000, 'x')
   for (let sent = 0; sent < size; sent += piece.length) socket.write(piece)
   socket.end()
-  // Nobody reads yet: the echo has to wait, and with it the client.
+  // There is no reader yet: the echo has to wait, and with it the client.
   await sleep(300)
   expect(socket.writableLength).toBeGreaterThan(size / 4)
   let length = 0
@@ -258,12 +258,12 @@ test('backends are chosen by weight', async () => {
   expect(ones).toBeLessThan(190)
 })
 
-test('without a route the connection is closed, and the log says why', async () => {
+test('without a route the connection is closed, and the log has the reason', async () => {
   expect((await hear(open(ports.empty))).text).toBe('')
   expect(await logLine('code=route-not-found')).toContain('listener=empty')
 })
 
-test('when nobody answers at the backend, the connection is closed, and the log says so', async () => {
+test('when the backend is unreachable, the connection is closed, and the log has the reason', async () => {
   expect((await hear(open(ports.down))).text).toBe('')
   expect(await logLine('code=upstream-failed')).toMatch(
     /error="upstream call failed: connection-refused at 127.0.0.1:\d+" reason=UpstreamFailure/,
@@ -310,7 +310,7 @@ test('TLS passes through by server name: the gateway has no certificate for it, 
   expect(await logLine('tls.sni=other.wild.test')).toContain('listener=through route=default/others')
 })
 
-test('TLS ends at the gateway where the listener says so, and plain bytes go on', async () => {
+test('a listener that terminates TLS forwards plain bytes', async () => {
   expect(await hearSecured('ends.wild.test', 'secret')).toMatchObject({ text: 'secret' })
   expect(await logLine('listener=ends')).toContain('tls.sni=ends.wild.test protocol=tcp')
 })
@@ -336,7 +336,7 @@ test.each(['nobody.test', undefined])('no listener takes the server name %s: no 
   expect(await hearSecured(servername)).toEqual({ text: '', error: expect.any(String) })
 })
 
-test('a listener that goes lets connections that stand go on, and takes no new ones', async () => {
+test('a removed listener keeps its connections, and accepts no new ones', async () => {
   const socket = open(ports.going)
   socket.write('before')
   await once(socket, 'data')

@@ -89,7 +89,7 @@ test('a change is live in all workers, and no request and no connection is lost'
 /** Of the mistake in the file. */
 const PLACE = /\terror\tproblem at=\S*route\.yaml:\d+:\d+ .*code=invalid-yaml/
 
-test('a file that stops parsing keeps its last good objects, and says so in three places', async () => {
+test('a file that stops parsing keeps its last valid objects, and is reported in three places', async () => {
   await folder.write('route.yaml', routeYaml('all', '/', 'one'))
   await liveEverywhere('one')
   await folder.write('route.yaml', `${routeYaml('all', '/', 'two')}\n  : : not yaml`)
@@ -131,7 +131,7 @@ test('an object that becomes invalid keeps its last good version; the others of 
   expect(JSON.stringify(saying)).toContain('route.yaml:')
 })
 
-test('a new file with an invalid object is told on the terminal and in /status', async () => {
+test('a new file with an invalid object is reported on the terminal and in /status', async () => {
   await folder.write('new.yaml', backendYaml('three', 1).replace('static', 'statik'))
   await eventually(
     'said',

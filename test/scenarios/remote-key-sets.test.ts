@@ -164,7 +164,7 @@ async function logLineOf(name: Name, status: number): Promise<string> {
 }
 
 // First, while the first fetch is under way.
-test('requests that come before the key set wait for it, and one whose client leaves holds nobody up', async () => {
+test('requests that arrive before the key set wait for it, and one whose client disconnects delays no other', async () => {
   await eventually(
     'the key sets are being fetched',
     () => servers.slow.requests.length + servers.left.requests.length === 2,
@@ -185,7 +185,7 @@ test('requests that come before the key set wait for it, and one whose client le
   expect([servers.slow.requests, servers.left.requests]).toEqual([['GET /keys'], ['GET /keys']])
 })
 
-test('a server that is not there: 401, and the status, log and metrics say why; when it comes, tokens pass', async () => {
+test('an unreachable server: 401, with the cause in status, log and metrics; once it is reachable, tokens are valid', async () => {
   const [finding] = await eventually('the status says so', async () => {
     const findings = await findingsOf('late')
     return findings.length > 0 ? findings : undefined
@@ -253,7 +253,7 @@ test('rotation: a burst of tokens with a new key causes one fetch, and all of th
   expect(servers.rotating.requests, 'further unknown keys cause none for a while').toHaveLength(2)
 })
 
-test('a server that goes away: the last good keys stay in use, and the status says so', async () => {
+test('a server that becomes unreachable: the last valid keys stay in use, and the status reports it', async () => {
   expect(await statusesOf('failing', tokenOf(first))).toEqual([200])
   await servers.failing.close()
   expect((await ask('failing', tokenOf(unknown))).status).toBe(401)
@@ -265,7 +265,7 @@ test('a server that goes away: the last good keys stay in use, and the status sa
   expect(await keySetOf('failing')).toMatchObject({ fetchedAt: expect.any(String), failure: expect.any(String) })
 })
 
-test('a key set that is spoiled: the last good one stays, and the status says what is wrong', async () => {
+test('an invalid key set: the last valid one stays, and the status has the problem', async () => {
   expect(await statusesOf('spoiled', tokenOf(first))).toEqual([200])
   servers.spoiled.answer(200, '{"keys":[{"kty":"oct","k":"AAAA"}]}')
   expect((await ask('spoiled', tokenOf(unknown))).status).toBe(401)
@@ -287,7 +287,7 @@ test('another backendRef counts from the edit on', async () => {
   })
 })
 
-test('explain fetches nothing and says what a gateway would', async () => {
+test('explain fetches nothing and describes what a gateway would do', async () => {
   const before = servers.static.requests.length
   const url = `http://127.0.0.1:${port}/static`
   const words = ['explain', '-f', folder.path, '-H', `authorization: Bearer ${tokenOf(first)}`, url]

@@ -135,7 +135,7 @@ async function sendNewer(fields: IncomingHttpHeaders): Promise<NewerAnswer> {
 const GRPC = { 'content-type': 'application/grpc', te: 'trailers' }
 const known = (fields: IncomingHttpHeaders | undefined) => Object.fromEntries(Object.entries(fields ?? {}))
 
-test('over HTTP/1 a removed field does not come in an interim response, nor under its name with _', async () => {
+test('over HTTP/1 a removed field is not in an interim response, nor under its name with _', async () => {
   const answer = (
     await sendOlder('/older', 'x_internal_user: root', 'X-Internal-User: root', 'X_Team: root')
   ).toLowerCase()
@@ -163,20 +163,20 @@ test('over HTTP/2 neither', async () => {
   expect(JSON.stringify(seen.head)).not.toContain('root')
 })
 
-test('behind the body of a gRPC request come fields that nobody needs before it, and that no policy writes', async () => {
+test('trailers of a gRPC request are forwarded unless they belong in a head or a policy writes them', async () => {
   const { seen } = await sendNewer(GRPC)
   expect(known(seen.trailers)).toEqual({ 'x-sum': '3' })
 })
 
-test('behind another request come none', async () => {
+test('trailers of other requests are not forwarded', async () => {
   const { seen } = await sendNewer({ 'content-type': 'text/plain', te: 'trailers' })
   expect(known(seen.trailers)).toEqual({})
 })
 
 test.each([
-  ['gRPC', { 'content-type': 'application/grpc' }],
-  ['who announced to take them', { te: 'trailers' }],
-])('behind a response they go to clients of %s', async (_, fields) => {
+  ['a gRPC call', { 'content-type': 'application/grpc' }],
+  ['a request with te: trailers', { te: 'trailers' }],
+])('trailers of a response are sent to the client: %s', async (_, fields) => {
   const { trailers } = await sendNewer(fields)
   expect(known(trailers)).toEqual({ 'grpc-status': '0', 'x-kept': 'behind' })
 })
@@ -215,7 +215,7 @@ test.each(['keep-alive', 'x-own', 'te, x-own', 'http2-settings', 'x-computed'])(
   },
 )
 
-test('the record says why', async () => {
+test('the record has the reason', async () => {
   await sendOlder('/older', 'Connection: x-role')
   await sendOlder('/newer', 'Connection: x-computed')
   await sendOlder('/older', 'Connection: cookie')

@@ -150,7 +150,7 @@ beforeAll(async () => {
   const good = await new RawServer(answering(answerWell)).start()
   stops.defer(() => good.close())
   port = await freePort()
-  // One does what it is told, the other one always answers 200.
+  // One responds as requested, the other always with 200.
   const ports = [backend.port, good.port]
   const folder = await createObjectsFolder({
     'all.yaml': joinYaml(
@@ -208,7 +208,7 @@ async function result(path: string, todo: readonly Deed[], init?: RequestInit): 
   return `${status} ${text}, ${seen.length} attempts`
 }
 
-verifies('traffic.retry/applies', 'statuses that are listed are retried, as often as it says', async () => {
+verifies('traffic.retry/applies', 'listed statuses are retried up to the configured number of attempts', async () => {
   expect(await result('codes', [503])).toBe('200 answer 2, 2 attempts')
   expect(await result('codes', [503, 429])).toBe('200 answer 3, 3 attempts')
   expect(await result('codes', [503, 503, 503])).toBe('503 answer 3, 3 attempts')
@@ -217,11 +217,11 @@ verifies('traffic.retry/applies', 'statuses that are listed are retried, as ofte
   expect(await result('plain', [503])).toBe('503 answer 1, 1 attempts')
 })
 
-test('once, unless it says how often', async () => {
+test('by default there is one retry', async () => {
   expect(await result('once', [503, 503])).toBe('503 answer 2, 2 attempts')
 })
 
-test('connection failures are retried whatever is listed; statuses only when they are', async () => {
+test('connection failures are always retried; statuses only if listed', async () => {
   // Of a GET on a connection that was idle the pool itself would send the first one again.
   const post = { method: 'POST', body: 'b' }
   expect(await result('failures', ['reset', 'reset'], post)).toBe('200 answer 3, 3 attempts')
@@ -230,12 +230,12 @@ test('connection failures are retried whatever is listed; statuses only when the
   expect(await result('plain', ['reset'], post)).toBe('503 upstream call failed, 1 attempts')
 })
 
-test('a later attempt says which one it is, whatever the client said', async () => {
+test('a later attempt has its number, regardless of the header of the client', async () => {
   await result('codes', [503, 503], { headers: { 'x-retry-attempt': '99' } })
   expect(seen.slice(1).map(({ attempt }) => attempt)).toEqual(['1', '2'])
 })
 
-test('a body of up to 64 KiB is sent again, whatever the method', async () => {
+test('a body of up to 64 KiB is sent again, for any method', async () => {
   for (const length of [1, 65_536]) {
     const body = 'b'.repeat(length)
     expect(await result('codes', [503], { method: 'POST', body })).toBe('200 answer 2, 2 attempts')
@@ -283,14 +283,14 @@ test('a body that a policy of the route made is sent in every attempt', async ()
   expect(seen.map(({ body }) => body)).toEqual(['made by the route', 'made by the route'])
 })
 
-test('what a policy of one provider sets does not reach the next provider', async () => {
+test('settings of a policy of one provider do not reach the next provider', async () => {
   expect(await result('hosts', [503], { method: 'POST', body: 'client' })).toBe('200 good, 1 attempts')
   expect(goodHead).toMatch(/^host: localhost\r$/im)
   expect(goodHead).toMatch(/^x-seen: http false\r$/im)
   expect([seen[0]!.body, goodBody]).toEqual(['first', 'client'])
 })
 
-test('between attempts there is at least the time that it says', async () => {
+test('there is at least the configured time between attempts', async () => {
   await result('pause', [503, 503])
   const pauses = seen.slice(1).map(({ at }, i) => at - seen[i]!.at)
   expect(pauses).toHaveLength(2)
@@ -363,7 +363,7 @@ async function tracesOf(target: string): Promise<{ readonly attempts: readonly A
   return { attempts: records.find((record) => record.target === target)!.attempts, line }
 }
 
-test('a retry of what the backend may have processed says so', async () => {
+test('a retry of a possibly processed request is marked', async () => {
   deeds = ['reset']
   expect(await ask('failures/unsure', { method: 'POST', body: 'x' })).toMatchObject({ status: 200 })
   const { attempts, line } = await tracesOf('/failures/unsure')
@@ -373,7 +373,7 @@ test('a retry of what the backend may have processed says so', async () => {
   expect(line).not.toContain('upstream.failure')
 })
 
-test('a retry of what cannot have been processed does not say that it may', async () => {
+test('a retry of a request that cannot have been processed is not marked', async () => {
   await ask('dead/sure', { method: 'POST', body: 'x' })
   const { attempts, line } = await tracesOf('/dead/sure')
   expect(attempts.map(({ maybeProcessed }) => maybeProcessed)).toEqual([false, false, false])
@@ -414,7 +414,7 @@ test('a later attempt prefers an endpoint that was not tried', async () => {
 
 verifies(
   ['health/evicted-gets-no-traffic', 'health/unset-5xx', 'policy/backend-target-service'],
-  'an endpoint that answered 5xx is evicted: no request goes there any more',
+  'an endpoint that responded 5xx is evicted and gets no requests',
   async () => {
     deeds = Array(100).fill(500)
     const statuses: number[] = []
@@ -426,7 +426,7 @@ verifies(
 
 verifies(
   ['health/unhealthyCondition', 'health/unhealthyCondition-response-code'],
-  'a condition of its own decides what counts as unhealthy',
+  'a configured condition decides what counts as unhealthy',
   async () => {
     deeds = Array(100).fill(500)
     for (let i = 0; i < 40; i++) await ask('judging')

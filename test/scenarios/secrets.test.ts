@@ -179,7 +179,7 @@ function explain(...words: string[]): Promise<string> {
   })
 }
 
-test('explain hides the keys that it injects, unless it is told to show them', async () => {
+test('explain hides the keys that it injects, unless --show-secrets is set', async () => {
   const url = `http://localhost:${port}`
   const hidden = await explain(
     `${url}/a?access_token=t0p-s3cret`,
@@ -207,7 +207,7 @@ test('explain hides the keys that it injects, unless it is told to show them', a
   expect(await explain('--show-secrets', `${url}/own-field`)).toContain(`x-own: ${SHORT_KEY}`)
 })
 
-test('what is wrong with an object is said without the secrets in it', async () => {
+test('problems of an object are reported without its secrets', async () => {
   const wrong = joinYaml(
     `
 apiVersion: gatewright.dev/v1alpha1

@@ -39,7 +39,7 @@ async function serveEcho() {
   return { objects, ask }
 }
 
-test('without a terminal SIGHUP reads the files again and opens the access log anew', async () => {
+test('without a terminal SIGHUP reloads the files and reopens the access log', async () => {
   const { objects, ask } = await serveEcho()
   const log = join(temporaryFolder(), 'access.log')
   const lines = (file: string) => (existsSync(file) ? readFileSync(file, 'utf8').trimEnd().split('\n') : [])
@@ -71,7 +71,7 @@ test('a renamed access log is noticed without a signal', async () => {
   })
 })
 
-test('a full disk: told once, counted, and requests go on', async () => {
+test('a full disk is reported once and counted, and requests continue', async () => {
   const { objects, ask } = await serveEcho()
   const gateway = await startGateway({ files: [objects.path], environment: { GATEWRIGHT_ACCESS_LOG: '/dev/full' } })
   stops.use(gateway)
@@ -142,7 +142,7 @@ test('the gateway stops in order when its terminal is closed', async () => {
   expect(existsSync(note), 'in order').toBe(false)
 })
 
-test('nobody reads standard error any more: the gateway goes on', async () => {
+test('the gateway continues when standard error is closed', async () => {
   const { objects, ask } = await serveEcho()
   const gateway = await startGateway({ files: [objects.path] })
   stops.use(gateway)

@@ -8,7 +8,7 @@ import { temporaryFolder } from '#test/support/temporary-folder.ts'
 
 test('a gateway whose working directory cannot be written runs, and logs that its state is in memory', async () => {
   const objects = writeObjects(await freePort())
-  // Nobody, not even root, can create a folder there.
+  // Not even root can create a folder there.
   await using gateway = await startGateway({ files: [objects], workers: 1, folder: '/proc' })
   expect((await fetch(`${gateway.url(15_021)}/healthz/live`)).status).toBe(200)
   expect(await gateway.close()).toBe(0)

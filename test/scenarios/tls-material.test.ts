@@ -69,7 +69,7 @@ afterAll(() => stops.disposeAsync())
 const MISFIT = 'Secret default/stolen: the certificate and the key do not match'
 const UNREADABLE = 'ConfigMap default/garbage: the certificate cannot be read'
 
-test('lint names the reference and what is wrong with it', () => {
+test('lint names the reference and its problem', () => {
   const found = loadPlan(new FileStore([folder.path])).findings.filter(({ severity }) => severity === 'error')
   expect(found.map(({ path, code, message }) => `${path} ${code}: ${message}`).sort()).toEqual([
     'spec.backend.tls.caCertificateRefs[0] certificate-missing: ca.crt of ConfigMap garbage: the certificate cannot be read; requests to the backend are refused',
@@ -87,7 +87,7 @@ interface Condition {
   readonly message: string
 }
 
-test('the status of the listeners says it', async () => {
+test('the status of the listeners has the problem', async () => {
   const { objects } = (await (await fetch(`${gateway.url(15000)}/status`)).json()) as {
     objects: { origin: { kind: string }; status?: { listeners?: { name: string; conditions: Condition[] }[] } }[]
   }

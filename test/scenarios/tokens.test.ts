@@ -118,7 +118,7 @@ verifies(
   },
 )
 
-test('who shows none, a wrong one, or one of a stranger', async () => {
+test('no token, an invalid one, or one of another issuer', async () => {
   const cases: [Record<string, string>, number, string, challenge: string | null][] = [
     [{}, 401, 'authentication required', 'Bearer'],
     [show('x.y.z'), 401, 'authentication failed', 'Bearer error="invalid_token"'],
@@ -135,7 +135,7 @@ test('who shows none, a wrong one, or one of a stranger', async () => {
   }
 })
 
-test('the log has the claims, what was wrong, and never a token', async () => {
+test('the log has the claims and the failure, and never a token', async () => {
   const token = signToken(shop, 'ES256', { ...SHOP, group: { name: 'buyers' } })
   await seenBy(await ask('/logged', show(token)))
   expect(await lineWith('/logged')).toMatchObject({
@@ -151,7 +151,7 @@ test('the log has the claims, what was wrong, and never a token', async () => {
   expect(gateway.output.stdout).not.toContain(token)
 })
 
-verifies('traffic.jwtAuthentication/location', 'a token in the query or a cookie is taken out of it', async () => {
+verifies('traffic.jwtAuthentication/location', 'a token in the query or a cookie is removed from it', async () => {
   const token = signToken(shop, 'ES256', SHOP)
   expect((await seenBy(await ask(`/query?a=1&token=${token}&b=2`))).path).toBe('/query?a=1&b=2')
   const { headers } = await seenBy(await ask('/cookie', { cookie: `a=1; token=${token}` }))
@@ -161,7 +161,7 @@ verifies('traffic.jwtAuthentication/location', 'a token in the query or a cookie
 
 verifies(
   'backend.auth/passthrough',
-  'the token goes on where the backend wants it; a bad one stays what it was',
+  'the token is forwarded where the backend expects it; an invalid one is unchanged',
   async () => {
     const good = show(signToken(shop, 'ES256', SHOP))
     for (const headers of [good, show('x.y.z')]) {

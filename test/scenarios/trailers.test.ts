@@ -18,7 +18,7 @@ interface Seen {
   readonly attempt: string | undefined
 }
 
-/** Says what it saw; fails a retried request at first. */
+/** Reports the received request; fails a retried request at first. */
 async function answer(stream: ServerHttp2Stream, head: IncomingHttpHeaders): Promise<void> {
   let trailers: IncomingHttpHeaders = {}
   stream.on('trailers', (fields) => {
@@ -89,11 +89,11 @@ test.each<[what: string, path: string, body: string, seen: Partial<Seen>]>([
   ['a policy reads, though it is empty', '/read', '', { body: '', sum: '3' }],
   ['a policy reads the beginning of', '/started', 'abc', { body: 'abc', sum: '3' }],
   ['is sent again', '/again', 'abc', { body: 'abc', sum: '3', attempt: '1' }],
-])('fields behind a request body that %s go on', async (_, path, body, seen) => {
+])('trailers of a request body that %s are forwarded', async (_, path, body, seen) => {
   expect(await send(path, body)).toEqual(seen)
 })
 
-test('fields behind a body that another one took the place of do not', async () => {
+test('trailers of a replaced body are not', async () => {
   expect(await send('/changed', 'abc')).toEqual({ body: 'abc!' })
 })
 

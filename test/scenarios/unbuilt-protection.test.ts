@@ -4,7 +4,7 @@ import { backendYaml, gatewayYaml, joinYaml, routeYaml } from '#test/support/obj
 import { policyYaml } from '#test/support/policy-yaml.ts'
 import { seeRequest } from '#test/support/see-request.ts'
 
-/** Whoever configures a protection that is not implemented gets no unprotected request through, and is told (decision A-36). */
+/** A configured protection that is not implemented refuses all requests, and is reported (decision A-36). */
 
 const SERVER = { backendRef: { group: 'gatewright.dev', kind: 'ProxyBackend', name: 'web' } }
 const OPEN = { ...SERVER, failureMode: 'FailOpen' }

@@ -71,7 +71,7 @@ test('a backend that does not answer takes no more connections and waiting reque
   expect(metrics).toMatch(/upstream_failures_total\{backend="default\/silent",failure="wait-timeout",.*\} [1-9]/)
 })
 
-test('explain shows the bounds of a backend, and lint a bound that is none', async () => {
+test('explain shows the bounds of a backend, and lint an invalid bound', async () => {
   const run = (...words: string[]) => promisify(execFile)(join(ROOT, 'bin', 'gatewright'), words)
   const { stdout } = await run('explain', '-f', folder, `http://127.0.0.1:${port}/silent`)
   expect(stdout).toContain(

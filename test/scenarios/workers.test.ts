@@ -100,7 +100,7 @@ verifies(
   },
 )
 
-test('a killed worker is replaced, and the gateway goes on serving', async () => {
+test('a killed worker is replaced, and the gateway continues to serve', async () => {
   const [victim] = instance.workers.members
   await instance.workers.kill(victim!.name)
   await eventually('another worker on the current plan', () => {

@@ -48,7 +48,7 @@ test('the kind ProxyBackend and the section backend share names, not statements'
   expect(textsOf('ProxyPolicy.spec.backend.mcp')).not.toContain(statement('backend.mcp/targets-count').text)
 })
 
-test('kinds of the platform have none', () => {
+test('kinds of the platform have no statements', () => {
   expect(requirementsOf(field('Gateway.spec.listeners'))).toEqual([])
 })
 

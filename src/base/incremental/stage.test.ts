@@ -25,7 +25,7 @@ function lookup() {
   return { names, texts, found, settle }
 }
 
-test('a change runs what read it, and nothing else', () => {
+test('a change runs only the nodes that read it', () => {
   const { names, texts, found, settle } = lookup()
   names.put('a', 'w', ['one'])
   names.put('b', 'w', ['two'])
@@ -40,7 +40,7 @@ test('a change runs what read it, and nothing else', () => {
   expect(found.keys()).toEqual(['a', 'b'])
 })
 
-test('what was read before, and is not any more, is not followed', () => {
+test('inputs that a node no longer reads are not followed', () => {
   const { names, texts, found, settle } = lookup()
   names.put('a', 'w', ['one'])
   texts.put('one', 'w', ['1'])
@@ -52,7 +52,7 @@ test('what was read before, and is not any more, is not followed', () => {
   expect(settle()).toEqual([])
 })
 
-test('a node without rows takes what it wrote with it, and follows nothing', () => {
+test('a node without rows loses its output and follows nothing', () => {
   const { names, texts, found, settle } = lookup()
   names.put('a', 'w', ['one'])
   texts.put('one', 'w', ['1'])
@@ -84,7 +84,7 @@ test('rows stand in the order of their writers, or as they are compared', () => 
   expect([plain.rows('k'), plain.keys()]).toEqual([[], []])
 })
 
-test('rows that say the same stay the same objects', () => {
+test('equal rows keep their identity', () => {
   const table = new Table<object>('rows')
   const first = { a: [1], b: undefined }
   table.put('k', 'w', [first, { c: 1 }])
@@ -102,7 +102,7 @@ test('rows that say the same stay the same objects', () => {
 
 const nothing: Omit<StageDefinition<number>, 'run' | 'each'> = { name: 'wrong', writes: [] }
 
-test('a stage writes what it says, and reads what is written before', () => {
+test('a stage writes only declared tables, and reads only tables of earlier stages', () => {
   const input = new Table<number>('input')
   const output = new Table<number>('output')
   input.put('k', 'w', [1])
@@ -132,7 +132,7 @@ test('rows from outside stand before those of stages, in the order of their name
   expect(output.rows('k')).toEqual(['from c', 'from y', 'a', 'b', 'z'])
 })
 
-test('what several stages write stands in their order', () => {
+test('rows of several stages are in the order of the stages', () => {
   const input = new Table<true>('input')
   const output = new Table<number>('output')
   const stages = new Stages()

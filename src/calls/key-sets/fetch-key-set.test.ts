@@ -47,7 +47,7 @@ async function fetched({ status = 200, headers = {}, body = GOOD, failure }: Sai
   return { outcome, sent, read, closed }
 }
 
-test('what is sent: a GET with a deadline', async () => {
+test('the request is a GET with a deadline', async () => {
   const { outcome, sent } = await fetched({})
   expect(outcome).toEqual({ text: GOOD })
   expect(sent).toEqual([

@@ -63,7 +63,7 @@ test('failed attempts are repeated after pauses that double up to 15 s; the last
   expect(time.nextMs).toBeGreaterThan(15_000)
 })
 
-test('the attempts of the first five seconds count as one: who waits goes on waiting', async () => {
+test('the attempts of the first five seconds count as one: waiting requests keep waiting', async () => {
   const { keeper, pass, published, test } = keeperOf(BAD)
   void keeper.fetch()
   await pass(4999)
@@ -76,7 +76,7 @@ test('the attempts of the first five seconds count as one: who waits goes on wai
   expect(published.at(-1)).toMatchObject({ text: 'one', final: true })
 })
 
-test('after that an answer is at hand: no keys, and when it is tried next', async () => {
+test('after that the answer is immediate: no keys, and the time of the next attempt', async () => {
   const { keeper, pass, published, began } = keeperOf(BAD)
   void keeper.fetch()
   await pass(6300)
@@ -108,7 +108,7 @@ test('an unknown key causes one fetch in ten seconds', async () => {
   expect(began).toEqual([0, 1000, 11_000])
 })
 
-test('who asks while an attempt is under way is answered by it', async () => {
+test('a request during an attempt gets its result', async () => {
   const { keeper, pass, began, published } = keeperOf(GOOD, 3000)
   void keeper.fetch()
   await pass(1000)
@@ -121,7 +121,7 @@ test('who asks while an attempt is under way is answered by it', async () => {
   expect(began).toHaveLength(2)
 })
 
-test('when the server is another one, what an attempt under way brings is not the last word', async () => {
+test('after a change of the server, the result of the current attempt is replaced', async () => {
   const { keeper, pass, test, began, last } = keeperOf(GOOD, 1000)
   void keeper.fetch()
   await pass(500)
@@ -144,7 +144,7 @@ test('another duration counts at once', async () => {
   expect(began).toEqual([0, 1000, 1000 + CACHE_MS * 2])
 })
 
-test('a keeper that is closed neither tries nor tells', async () => {
+test('a closed keeper neither fetches nor publishes', async () => {
   const { keeper, pass, began, published } = keeperOf(GOOD, 1000)
   void keeper.fetch()
   await pass(500)

@@ -49,7 +49,7 @@ interface RouteStatus {
   readonly parents: readonly { readonly conditions: readonly Readonly<Record<string, string>>[] }[]
 }
 
-test('a route says that its backend has errors, until the backend is correct or gone', () => {
+test('the status of a route reports that its backend has errors, until the backend is correct or removed', () => {
   const translator = new Translator()
   const refused = {
     codes: ['HTTPRoute spec.rules[0].backendRefs[0] object-refused'],

@@ -23,7 +23,7 @@ verifies('platform/condition', 'a condition keeps its time until its status chan
   })
 })
 
-test('conditions are compared per parent, ancestor and listener, whatever the order', () => {
+test('conditions are compared per parent, ancestor and listener, in any order', () => {
   const parents = ['a', 'b'].map((name) => ({
     parentRef: { name },
     controllerName: 'c',

@@ -98,7 +98,7 @@ verifies('backend.http/version-unset-plaintext', 'a plaintext client keeps its v
 
 verifies(
   'backend.http/version-unset-https',
-  'requests of clients with TLS use HTTP/1.1, whatever version the client uses',
+  'requests of clients with TLS use HTTP/1.1, regardless of the version of the client',
   () => {
     const chosen = httpVersions({})
     expect([chosen['1.1 TLS'], chosen['2 TLS']]).toEqual(['http1', 'http1'])

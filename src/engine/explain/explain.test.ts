@@ -58,14 +58,14 @@ test.each([
   expect((await explained([...PLAN, ...items])).upstreamHttp).toBe(upstreamHttp)
 })
 
-test('near misses say why another rule does not match', async () => {
+test('near misses show why another rule does not match', async () => {
   const { nearMisses } = await explained(PLAN)
   expect(nearMisses.filter(({ item }) => item === NEAR)).toMatchObject([
     { why: 'method GET is not PUT', pathMatches: true },
   ])
 })
 
-test('policies in force with what they override, in the order traffic, backend, frontend', async () => {
+test('policies in force with those they override, in the order traffic, backend, frontend', async () => {
   const { policies } = await explained([
     ...PLAN,
     policyItem('frontend.http', GATEWAY, {}),
@@ -237,7 +237,7 @@ test('a path is shown as received and as matched', async () => {
   expect(upstream).toMatch('GET //api//x%20y?q=%61 HTTP/1.1')
 })
 
-test('no key set is fetched: the step says what a gateway would do', async () => {
+test('no key set is fetched: the step describes what a gateway would do', async () => {
   const remote = {
     jwksPath: '/keys',
     cacheDuration: '5m',
@@ -257,7 +257,7 @@ test('no key set is fetched: the step says what a gateway would do', async () =>
   expect(outcome).toMatchObject({ kind: 'refusal', code: 'jwt-keys-unavailable' })
 })
 
-test('the explanation of the same request at the same time is the same, whatever time and randomness expressions read', async () => {
+test('the explanation of the same request at the same time is the same, regardless of the time and random values that expressions read', async () => {
   const set = [
     { name: 'x-random', value: 'string(random())' },
     { name: 'x-uuid', value: 'uuid()' },

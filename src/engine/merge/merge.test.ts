@@ -47,7 +47,7 @@ verifies('policy/merge-field-by-field', 'different fields of two policies both a
   expect(merged(policies, { section: 'backend', phase: undefined })).toEqual({ tcp: 'a', tls: 'b' })
 })
 
-verifies('policy/merge-not-deep', 'a field that two policies set is taken whole from the one with precedence', () => {
+verifies('policy/merge-not-deep', 'a field that two policies set comes whole from the one with precedence', () => {
   const policies = [
     policyItem('traffic.rateLimit', GATEWAY, { local: ['l'], global: { domain: 'd' } }, { policy: 'weak' }),
     policyItem('traffic.rateLimit', ROUTE, { local: ['mine'] }, { policy: 'strong' }),

@@ -170,7 +170,7 @@ test('slots: one for each bucket at each target, one for each endpoint', () => {
   expect([...slots].filter((key) => !key.startsWith('Endpoint '))).toHaveLength(2)
 })
 
-test('what did not change is not compiled again, but keeps its findings and slots', () => {
+test('unchanged items are not compiled again, and keep their findings and slots', () => {
   const { take, slotKeys } = checker()
   const items = [limit(GATEWAY), backendItem('b'), policyItem('traffic.authorization', ROUTE, rules('Deny', '1 +'))]
   const first = take(...items)

@@ -91,7 +91,7 @@ test('a policy of the Gateway applies to every rule until it is removed', () => 
   expect([fields('r'), fields('s')]).toEqual([[], []])
 })
 
-test('links are in execution order, whatever the order of the items', () => {
+test('links are in execution order, regardless of the order of the items', () => {
   const policies = (['directResponse', 'transformation', 'csrf', 'cors'] as const).map((field) =>
     policyItem(`traffic.${field}`, ROUTE, field === 'directResponse' ? { status: 200 } : {}),
   )

@@ -118,7 +118,7 @@ test('all response steps run even when one replaces the response, and the last r
   expect(ran).toEqual(['c back', 'b back', 'a back'])
 })
 
-test('a chain reads the union of what its links read', () => {
+test('a chain reads the union of the inputs of its links', () => {
   const link = (run: ChainLink['run']): ChainLink => ({
     merged: { field: 'a', sources: [], overridden: [] },
     run,
@@ -149,7 +149,7 @@ test('a trace has every step, its verdict and its origin', async () => {
   ])
 })
 
-test('a limit in any step refuses, whatever the step decided, and later steps do not run', async () => {
+test('a limit in any step refuses regardless of the decision of the step, and later steps do not run', async () => {
   for (const outcome of [undefined, refusal]) {
     const { chain, ran } = chainOf({ a: { request: outcome }, b: go })
     const exchange = exchangeWith()

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { difference } from './attached.ts'
 
-test('removed and added members, whatever the order of the others', () => {
+test('removed and added members, in any order of the others', () => {
   const lists = fc.shuffledSubarray([1, 2, 3, 4, 5, 6])
   fc.assert(
     fc.property(lists, lists, (before, after) => {

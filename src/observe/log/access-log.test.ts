@@ -65,7 +65,7 @@ test('a line of JSON', () => {
   })
 })
 
-test('what is not known is left out', () => {
+test('unknown values are omitted', () => {
   expect(textOf({ place: null, status: 0 })).toBe(
     `${START} src.addr=192.0.2.7:40000 http.method=GET http.host=example.com http.path=/path http.version=HTTP/1.1` +
       ' duration=12.4ms\n',
@@ -139,7 +139,7 @@ const READ_REQUEST: LlmRequest = {
   prompt: [{ role: 'user', content: 'secret' }],
 }
 
-test('LLM requests: parameters, kinds of tokens and times where they are known; never what was said', () => {
+test('LLM requests: parameters, kinds of tokens and times where they are known; never the content', () => {
   const line = jsonOf(
     {
       llm: {
@@ -265,7 +265,7 @@ test.each(Object.keys(BROUGHT))('the value of a Secret is not written in %s', (f
   }
 })
 
-test('nor is it in what went wrong, of a request or of a connection', () => {
+test('nor is it in the error of a request or of a connection', () => {
   const lines: string[] = []
   const log = new AccessLog(TEXT_LINE, (line) => lines.push(line), new KnownSecrets([SECRET]))
   log.log(new Ended(observed(), clock.now(), 1, `no ${SECRET}`))
@@ -359,12 +359,12 @@ verifies('frontend.accessLog/filter', 'with a filter only requests for which it 
   expect(filter('request.headers["absent"] == "x"')).toBe(false)
 })
 
-test('a filter that a limit ended hides nobody', () => {
+test('a filter that reaches a limit hides no request', () => {
   const filter = 'lists.range(100000).exists(x, lists.range(100000).exists(y, request.method == "x"))'
   expect(textOf({ settings: settingsOf({ filter }) })).toBeDefined()
 })
 
-test('whether a line was kept back is told', () => {
+test('the result shows whether a line was omitted', () => {
   const log = new AccessLog(TEXT_LINE, () => {})
   expect(log.log(new Ended(observed(), clock.now(), 1, undefined))).toBe(true)
   expect(log.log(new Ended(observed({ settings: settingsOf({ filter: 'false' }) }), clock.now(), 1, undefined))).toBe(

@@ -31,7 +31,7 @@ test.each([
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be there
 const OBEYED = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202e]/
 
-test('whatever a stranger sends, a field of text stays on its line, cannot pass for another field and reads back', () => {
+test('any text stays on its line, cannot look like another field, and can be read back', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), (value) => {
       const written = TEXT_LINE.text(value)
@@ -47,7 +47,7 @@ const anyText = fc.oneof(
   fc.constantFrom('\u001b[2J', '\u009b2J', '\u202e', '\u2028', '\ud800'),
 )
 
-test('a line of JSON reads back and is one line that a terminal can show, whatever is in it', () => {
+test('any line of JSON can be read back, and is one line that a terminal can show', () => {
   fc.assert(
     fc.property(anyText, anyText, fc.jsonValue({ stringUnit: 'binary' }), (name, text, json) => {
       const line = `${JSON_LINE.start(0)}${JSON_LINE.key('a')}${JSON_LINE.text(text)}${JSON_LINE.foreign(`b${name}`, json as null)}${JSON_LINE.end}`

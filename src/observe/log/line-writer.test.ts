@@ -47,7 +47,7 @@ function toFile() {
   return { ...writerTo(open(path, constants.O_WRONLY | constants.O_CREAT)), read: () => readFileSync(path, 'utf8') }
 }
 
-/** A pipe that nobody reads before `read` is called, which gives bytes as latin-1 text. */
+/** A pipe without a reader until `read` is called, which returns bytes as latin-1 text. */
 function toPipe() {
   const path = join(folder, 'pipe')
   execFileSync('mkfifo', [path])
@@ -85,7 +85,7 @@ test('much is written at once', () => {
   expect(vi.getTimerCount()).toBe(0)
 })
 
-test('flush writes what is there', () => {
+test('flush writes all queued lines', () => {
   const { writer, read } = toFile()
   writer.write('last words\n')
   writer.flush()
@@ -94,7 +94,7 @@ test('flush writes what is there', () => {
   expect(read()).toBe('last words\n')
 })
 
-test('a slow reader loses nothing and holds nobody up', () => {
+test('a slow reader loses nothing and delays no request', () => {
   const { writer, read } = toPipe()
   const lines = Array.from({ length: 5000 }, (_, i) => `${i} ${'ä'.repeat(i % 90)}\n`)
   for (const line of lines) writer.write(line)
@@ -107,7 +107,7 @@ test('a slow reader loses nothing and holds nobody up', () => {
   expect(Buffer.from(got, 'latin1').toString() === lines.join('')).toBe(true)
 })
 
-test('when too much waits newer lines are dropped, and the log says how many', () => {
+test('when the queue is full, newer lines are dropped, and the log has their number', () => {
   const { writer, read, told, lost } = toPipe()
   const line = `${'x'.repeat(65_535)}\n`
   for (let i = 0; i < 300; i++) writer.write(line)
@@ -125,7 +125,7 @@ test('when too much waits newer lines are dropped, and the log says how many', (
   expect(lost()).toBe(dropped)
 })
 
-test('lines that nobody can ever read are counted, told of once, and do not wait', () => {
+test('lines without a possible reader are counted, reported once, and not queued', () => {
   const { writer, told, lost } = writerTo(open(join(folder, 'log'), constants.O_RDONLY | constants.O_CREAT))
   for (let i = 0; i < 3; i++) {
     writer.write('into\n')
@@ -140,7 +140,7 @@ test('lines that nobody can ever read are counted, told of once, and do not wait
 /** Writing to it fails like writing to a full disk. */
 const FULL = '/dev/full'
 
-test('a full disk: lines wait, it is told once, and they are written when there is room', () => {
+test('a full disk is reported once; lines are queued and written when there is room', () => {
   const { writer, told, target, lost } = writerTo(open(FULL, constants.O_WRONLY))
   const path = join(folder, 'log')
   const roomy = open(path, constants.O_WRONLY | constants.O_CREAT)
@@ -156,7 +156,7 @@ test('a full disk: lines wait, it is told once, and they are written when there 
   expect(vi.getTimerCount()).toBe(0)
 })
 
-test('a disk that is full for long: newer lines are lost, and the log says how many', () => {
+test('a disk that stays full: newer lines are lost, and the log has their number', () => {
   const { writer, told, target, lost } = writerTo(open(FULL, constants.O_WRONLY))
   const path = join(folder, 'log')
   const line = `${'x'.repeat(65_535)}\n`
@@ -189,7 +189,7 @@ test('at the end a full disk is not waited for, a slow reader is', () => {
   expect(got === line.repeat(200)).toBe(true)
 })
 
-test('the rest of a line whose beginning stands in the file before is left out, and counted', () => {
+test('the rest of a line that began in the previous file is omitted and counted', () => {
   const { writer, target, lost } = toPipe()
   const line = `${'x'.repeat(1000)}\n`
   for (let i = 0; i < 200; i++) writer.write(line)
@@ -204,7 +204,7 @@ test('the rest of a line whose beginning stands in the file before is left out, 
   expect(lost()).toBe(1)
 })
 
-test('a file that cannot be opened anew is told of once; lines go on into the one before', () => {
+test('a file that cannot be reopened is reported once; lines continue in the previous one', () => {
   const { writer, told, target, read } = toFile()
   target.follow = () => {
     throw Object.assign(new Error('no'), { code: 'EACCES' })

@@ -30,7 +30,7 @@ afterEach(() => {
 
 const write = (file: LogFile, text: string) => void writeSync(file.descriptor, text)
 
-test('it appends to what is there', () => {
+test('it appends to the existing file', () => {
   appendFileSync(path, 'before\n')
   const file = new LogFile(path)
   write(file, 'one\n')
@@ -48,7 +48,7 @@ test.each([
       appendFileSync(path, '')
     },
   ],
-])('a file that was %s is begun anew, within a second', (_, rotate) => {
+])('a file that was %s is created again within a second', (_, rotate) => {
   const file = new LogFile(path)
   write(file, 'one\n')
   rotate()
@@ -73,7 +73,7 @@ test('a file that was emptied in place stays, and is written from its beginning'
   file.close()
 })
 
-test('it is opened anew when somebody says so', () => {
+test('it is reopened on request', () => {
   const file = new LogFile(path)
   renameSync(path, `${path}.1`)
   file.reopen()
@@ -83,7 +83,7 @@ test('it is opened anew when somebody says so', () => {
   file.close()
 })
 
-test('a path that cannot be opened: the file before stays, and each look says so until it can', () => {
+test('a path that cannot be opened: the previous file stays in use, and each check reports it', () => {
   const file = new LogFile(path)
   renameSync(path, `${path}.1`)
   mkdirSync(path)

@@ -97,7 +97,7 @@ test('values read at the scrape, with the prefix of their metric', () => {
   )
 })
 
-test('what workers counted that have ended stays, as one sum and without their pages', () => {
+test('counts of ended workers are kept as one sum, without their pages', () => {
   const { reader, lines } = workers(0)
   const tokens = ['input', ...Array<string>(8).fill('x')]
   for (let i = 1; i <= 500; i++) {
@@ -107,7 +107,7 @@ test('what workers counted that have ended stays, as one sum and without their p
     writer.series('tokens', tokens).observe(3)
     reader.ended(`w${i}`)
     expect(lines('wire').reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0)).toBe(2 * i)
-    // Nobody looks at its page any more.
+    // Its page is not read any more.
     refusals.add(1_000_000)
   }
   expect(lines('wire').map((line) => line.split(' ').at(-1))).toEqual(['334', '334', '332'])
@@ -115,7 +115,7 @@ test('what workers counted that have ended stays, as one sum and without their p
   expect(lines('gen_ai_client_token_usage_count')[0]).toMatch(/ 500$/)
 })
 
-test('a worker that goes on adds to what its predecessors counted', () => {
+test('a replaced worker adds to the counts of its predecessors', () => {
   const { reader, writers, lines } = workers(1)
   writers[0].series('deniedConnections', []).add(4)
   reader.ended('w1')
@@ -165,7 +165,7 @@ test.each([
   expect(lines('wire')).toEqual([`gatewright_wire_refusals_total{code="${written}"} 1`])
 })
 
-test('custom labels stand behind the built-in ones, in every series of the metric', () => {
+test('custom labels follow the built-in ones, in every series of the metric', () => {
   const { writers, lines } = workers(2)
   writers[0].series('requests', [...REQUEST, 'gold', 'eu'], ['tier', 'region']).add(1)
   writers[1]!.series('requests', [...REQUEST, 'acme'], ['customer']).add(2)
@@ -194,7 +194,7 @@ test('a call of the gateway: by why its answer is not whole, else by its gRPC st
   )
 })
 
-test('a gauge shows what was set last', () => {
+test('a gauge shows the last value', () => {
   const { reader, writers } = workers(1)
   const gauge = writers[0].series('keySetFetched', ['default/b', '/keys'])
   gauge.set(1_800_000_000.5)
@@ -263,7 +263,7 @@ test('the 201st model of a rule is `other`, in every metric', () => {
   expect(folded, 'the worker did').toEqual([])
 })
 
-test('secrets are taken out of values that peers choose', () => {
+test('secrets are removed from values that peers choose', () => {
   const { writers, lines } = workers(1)
   writers[0].series('mcpRequests', ['tools/call', 'tool', 's', 'say hunter22', 'g', 'l', 'r', 'rule']).add(1)
   writers[0].series('requests', [...REQUEST, 'hunter22'], ['user']).add(1)
@@ -279,7 +279,7 @@ test('each rule has its own 200', () => {
   expect(lines('folded')).toEqual([])
 })
 
-test('the bound holds for the sum of all workers, and what one worker told apart stays counted', () => {
+test('the bound holds for the sum of all workers, and no count of a worker is lost', () => {
   const { writers, lines, folded, firstFolded } = workers(3)
   for (const [at, writer] of writers.entries()) {
     for (let i = 0; i < 150; i++) writer.series('llmDuration', llm(`m${at}-${i}`)).observe(1)

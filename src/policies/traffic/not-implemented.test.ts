@@ -29,7 +29,7 @@ function tryOut<Spec>(definition: Compiles<Spec>, spec: Spec, headers = {}) {
 const WHOLE = ['not-implemented spec.traffic.field']
 const NO_EXT_AUTH = { code: 'ext-auth-denied', detail: 'extAuth is not implemented yet' }
 
-test('extAuth refuses in both failure modes: an authorization that nobody asks for is not given', () => {
+test('extAuth refuses in both failure modes, because authorization is never requested', () => {
   for (const failureMode of [undefined, 'FailClosed', 'FailOpen']) {
     const spec = specFrom(trafficExtAuth, { ...HTTP, failureMode })
     expect(tryOut(extAuth, spec)).toEqual({ ...NO_EXT_AUTH, reports: WHOLE })

@@ -142,7 +142,7 @@ test.each([
   expect(cardLocation(exchangeFor(fields as Record<string, string>), 'b:1')).toEqual(location)
 })
 
-test('explain tells what a request is', () => {
+test('explain shows the kind of a request', () => {
   expect(explainA2a(exchangeFor({}), 'b:1', undefined)).toEqual({
     kind: 'agent-card',
     method: undefined,

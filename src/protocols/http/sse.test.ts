@@ -33,7 +33,7 @@ for (const [name, text, events] of streams) {
   })
 }
 
-test('what is written is read back', () => {
+test('written events can be read back', () => {
   const events = [plain('a\nb\n\nc'), { event: 'message', data: '{}', id: '1', retryMs: 5 }, plain('')]
   const text = events.map(formatSse).join('')
   expect(new SseParser().push(new TextEncoder().encode(text))).toEqual(events)

@@ -7,7 +7,7 @@ import { compileAi } from './compile-ai.ts'
 
 const one = { provider: { providerOne: {} } }
 
-test('what will not take effect is reported with its path', () => {
+test('settings without effect are reported with their path', () => {
   const cases: [ai: object, problems: string[]][] = [
     [{ routes: { messages: 'Passthrough' } }, ['.routes["messages"]: suffix-without-slash']],
     [
@@ -41,7 +41,7 @@ test.each([
   expect(reports).toEqual(count === 0 ? [] : ['inconsistent spec.traffic.field.provider.path'])
 })
 
-test('an alias for nothing is none', () => {
+test('an empty alias is ignored', () => {
   expect(sent('{"model":"a"}', { ai: { modelAliases: { a: '', b: 'c' } } }).text).toBe('{"model":"a"}')
 })
 

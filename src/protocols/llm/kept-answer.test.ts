@@ -29,7 +29,7 @@ test.each([
   expect(kept.toolCalls).toEqual([{ id: 'i', name: 'n', arguments: value }])
 })
 
-test('what is no text is left out', () => {
+test('values other than text are omitted', () => {
   const kept = new KeptAnswer(ALL, 10_000)
   for (const part of [undefined, null, 7, {}, '']) kept.addText(0, part)
   kept.beginCall(0, 7, null)
@@ -37,7 +37,7 @@ test('what is no text is left out', () => {
   expect([kept.completion, kept.toolCalls]).toEqual([[], [{ id: '', name: '', arguments: '' }]])
 })
 
-test('only what is read is kept', () => {
+test('only parts that are read are kept', () => {
   const calls = new KeptAnswer({ ...ALL, completion: false }, 10_000)
   const texts = new KeptAnswer({ ...ALL, toolCalls: false }, 10_000)
   for (const kept of [calls, texts]) {

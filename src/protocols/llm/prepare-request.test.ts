@@ -5,7 +5,7 @@ import type { RouteType } from './policy-schema.ts'
 
 const CHAT = '{"model":"gpt-4o-mini","messages":[{"role":"user","content":"hi"}]}'
 
-test('a body that needs no change goes on as the very same bytes', () => {
+test('a body that needs no change is forwarded with identical bytes', () => {
   const { prepared, bytes } = prepare(CHAT)
   expect(prepared.kind === 'send' && prepared.body === bytes).toBe(true)
 })
@@ -186,7 +186,7 @@ test('an option of usage in another case does not hide usage from limits', () =>
   expect(text).toBe('{"model":"m","stream":true,"stream_options":{"include_usage":true}}')
 })
 
-test('Detect knows nothing of a body that can be read in two ways', () => {
+test('Detect finds nothing in an ambiguous body', () => {
   const ai = { routes: { '*': 'Detect' } } as const
   expect(sent('{"model":"a","Model":"b"}', { ai }).facts).toMatchObject({ requestModel: '' })
 })

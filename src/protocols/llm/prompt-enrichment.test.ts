@@ -64,7 +64,7 @@ test('messages: system text goes into `system`', () => {
   )
 })
 
-test('responses: text becomes the message that it stands for', () => {
+test('responses: a plain text input becomes a message', () => {
   const given = (input: string) => `{${MODEL}${input}}`
   expect(sent(given(',"input":"q\\n"'), enriched('Responses')).text).toBe(
     given(`,"input":[${S1},${U1},{"role":"user","content":"q\\n"},${A2},${S2}]`),

@@ -220,7 +220,7 @@ test('keys for providers two and three (B16)', () => {
   })
 })
 
-test('what a provider cannot take, and what is not there yet, by status', () => {
+test('types that a provider does not support, and types that are not implemented yet, have different codes', () => {
   const cases: [type: RouteType, provider: object, code: string][] = [
     ['Embeddings', { providerFour: {} }, 'llm-unsupported'],
     ['Responses', { providerFour: {} }, 'llm-unsupported'],

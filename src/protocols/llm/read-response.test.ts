@@ -301,7 +301,7 @@ test('a clean end without an end mark is an error unless the answer was finished
   expect(pass('').text).toContain('"error"')
 })
 
-test('what comes after the end mark, or after an error of the provider, is no break', () => {
+test('data after the end mark, or after an error of the provider, does not break the stream', () => {
   for (const body of [chunk('x') + DONE, 'data: {"error":{"message":"overloaded"}}\n\n']) {
     const { text, collector } = pass(body, { breaks: 'reset' })
     expect(text).toBe(body)
@@ -510,7 +510,7 @@ for (const [type, body, completion, toolCalls] of keptOfStreams) {
   })
 }
 
-test('what has come of a stream that breaks off is kept', () => {
+test('the received part of an aborted stream is kept', () => {
   expect(pass(chunk('a') + chunk('b'), { reads: BOTH, breaks: 'reset' }).facts.answer?.completion).toEqual(['ab'])
 })
 
@@ -529,7 +529,7 @@ test('the beginning of a long answer is kept; a very long JSON answer is not loo
   }
 })
 
-test('nothing is kept that nobody reads', () => {
+test('nothing is kept without a reader', () => {
   for (const [type, body] of kept) expect(pass(body, { type, contentType: JSON_TYPE }).facts.answer).toBeUndefined()
 })
 

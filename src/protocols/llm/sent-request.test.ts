@@ -45,7 +45,7 @@ test.each<[what: string, body: object, setup: Setup, prompt: object[]]>([
   expect(request.prompt).toBe(request.prompt)
 })
 
-test('the prompt has the configured messages, and masks instead of what they hide', () => {
+test('the prompt has the configured messages, and masks in place of masked text', () => {
   const ai = {
     prompt: { prepend: [{ role: 'system', content: 'Be brief.' }] },
     promptGuard: { request: [{ regex: { matches: ['sec[a-z]+'], action: 'Mask' as const } }] },
@@ -55,7 +55,7 @@ test('the prompt has the configured messages, and masks instead of what they hid
   expect(prompt[1]?.content).not.toContain('secret')
 })
 
-test('a prompt with a broken escape is none', () => {
+test('a prompt with a broken escape is ignored', () => {
   expect(requestOf('{"model":"m","messages":[{"role":"user","content":"\\q"}]}', {}).prompt).toEqual([])
 })
 

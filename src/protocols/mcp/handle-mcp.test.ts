@@ -102,7 +102,7 @@ test.each([
   ['{"jsonrpc":"2.0","id":1,"method":"tools/list","Method":"tools/call","params":{"name":"a_x"}}', null, 'Method'],
   ['{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a_x","Name":"b_y"}}', 1, 'Name'],
   ['{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a_x","name":"b_y"}}', 1, 'name'],
-])('what targets could read differently is refused: %s', async (message, id, member) => {
+])('messages that targets could read differently are refused: %s', async (message, id, member) => {
   const { client, seen } = await startSession()
   const received = await client.send({ message })
   const error = { code: -32600, message: `ambiguous member "${member}"` }
@@ -160,7 +160,7 @@ test.each(['tasks/get', 'server/discover', 'x', 'toString'])('the method %s is n
   expect(seen).toEqual([])
 })
 
-test('a backend whose authentication cannot be carried out serves nobody', async () => {
+test('a backend whose authentication cannot be enforced refuses all requests', async () => {
   const { plan } = compileTestMcp({ targets: [{ name: 'a' }] }, [
     specFrom(backendMcp, { authentication: { jwks: { jwksPath: '/keys', backendRef: { name: 'keys', port: 80 } } } }),
   ])
@@ -183,7 +183,7 @@ verifies(
   },
 )
 
-test('each target gets its own session and revision back, and none of the client', async () => {
+test('each target gets its own session and revision, not those of the client', async () => {
   const { client, seen } = await startSession()
   await client.notify('notifications/initialized')
   expect(

@@ -74,7 +74,7 @@ test('a target gets its own id and token back, of whatever size', async () => {
   ])
 })
 
-test('an answer counts once, in its own session, and only when somebody asked', async () => {
+test('a response counts once, in its own session, and only for a pending request', async () => {
   const { client, seen } = await start({ a: asking, b: asking })
   const { id } = await askedBy(client, 'a_x')
   const message = { jsonrpc: '2.0', id, result: {} }
@@ -124,7 +124,7 @@ test('notifications go to all targets, unchanged', async () => {
   ])
 })
 
-test('a cancellation goes to whom it concerns, or to all when that is not known', async () => {
+test('a cancellation goes to the target of the request, or to all targets if it is unknown', async () => {
   const release = Promise.withResolvers<void>()
   const slow = target(async (call) => {
     await release.promise
@@ -152,7 +152,7 @@ test.each([
   expect((await client.notify('notifications/initialized')).status).toBe(status)
 })
 
-test('the level of logging goes to targets that log', async () => {
+test('the log level goes to targets with logging', async () => {
   const logging = target((call) => ({ json: answer(call) }), { logging: {} })
   const { client, seen } = await start({ a: logging, b: asking, c: logging })
   const { messages } = await client.request(3, 'logging/setLevel', { level: 'error' })
@@ -173,7 +173,7 @@ function speaks(...events: (object | string)[]): FakeTarget {
 const withoutStream: FakeTarget = (call) => (call.method === 'GET' ? { status: 405 } : asking(call))
 const listen = { method: 'GET' }
 
-test('the stream carries what all targets say', async () => {
+test('the stream has the messages of all targets', async () => {
   const { client, seen } = await start(
     {
       a: speaks(note('notifications/tools/list_changed'), note('notifications/resources/updated', { uri: 'm://x' })),
@@ -191,7 +191,7 @@ test('the stream carries what all targets say', async () => {
   })
 })
 
-test('updated resources are named as the client knows them', async () => {
+test('updated resources have the URIs that the client uses', async () => {
   const { client } = await start({
     a: speaks(note('notifications/resources/updated', { uri: 'm://x' })),
     b: withoutStream,
@@ -265,7 +265,7 @@ test('a ping of a target on the stream can be answered', async () => {
   expect(seen.at(-1)).toMatchObject({ target: 'a', message: { id: 'p', result: {} } })
 })
 
-test('when no target has a stream, there is none', async () => {
+test('without a stream of any target there is no stream', async () => {
   const { client } = await start({ a: withoutStream, b: withoutStream })
   expect((await client.send(listen)).status).toBe(405)
 })

@@ -1,7 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import type { FromWorker, ToWorker, WorkerStart } from '../messages.ts'
 
-// A worker without a proxy. `w2` stops accepting after `w1` has; each notes what it knows when it is told to drain.
+// A worker without a proxy. `w2` stops accepting after `w1` has; each records its state when it gets the message to drain.
 
 const { name, slots } = workerData as WorkerStart
 const words = new Int32Array(slots)

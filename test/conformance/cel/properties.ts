@@ -24,7 +24,7 @@ import {
   uintExpression,
 } from './expression-arbitrary.ts'
 
-/** Something that holds for every expression, to be tried by tests (a little) and by the fuzzer (for hours). */
+/** A property of every expression; tests check it briefly, the fuzzer for hours. */
 export interface Property {
   readonly name: string
   readonly property: fc.IProperty<unknown[]>

@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 export interface Outcomes {
-  /** Every case that ran, as `section: what it sends`. */
+  /** Every executed case, as `section: <its frames>`. */
   readonly ran: readonly string[]
-  /** Those that failed, with what was seen instead. */
+  /** The failed cases, with the observed behaviour. */
   readonly failed: ReadonlyMap<string, string>
 }
 

@@ -369,7 +369,7 @@ test('a key that reads the body needs it', () => {
   expect(policyOf({ local: [BY_CALLER] }).run.readsRequestBody).toBe(false)
 })
 
-test('explain is told the limits and values of a request', () => {
+test('explain gets the limits and values of a request', () => {
   const policy = policyOf({ local: [BY_CALLER, { tokens: 7, unit: 'Hours', burst: 1 }] })
   const limits: TracedLimit[] = []
   const exchange = exchangeWith(of('a'))

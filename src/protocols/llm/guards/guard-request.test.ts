@@ -255,7 +255,7 @@ test('a member that is there twice hides nothing', () => {
   )
 })
 
-test('guards see the configured messages and what earlier guards masked (B51)', () => {
+test('guards see the configured messages, and texts masked by earlier guards (B51)', () => {
   const promptGuard = {
     request: [
       { regex: { matches: ['alpha'], action: 'Mask' as const } },

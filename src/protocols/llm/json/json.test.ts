@@ -30,7 +30,7 @@ test('members are those that JSON.parse finds', () => {
   )
 })
 
-test('what JSON.parse refuses is refused', () => {
+test('text that JSON.parse refuses is refused', () => {
   const broken = fc.tuple(spaced, fc.nat(), fc.constantFrom('', ',', ']', '}', '"', '1', 'x', ':', '-', '\\'))
   fc.assert(
     fc.property(broken, ([json, at, junk]) => {
@@ -127,7 +127,7 @@ test('strings and elements', () => {
 
 const edits = fc.dictionary(fc.constantFrom('a', 'b', 'c', 'é', '"', ''), fc.option(fc.jsonValue(), { nil: undefined }))
 
-test('edits change what they name and nothing else', () => {
+test('edits change only the named members', () => {
   const objects = fc.dictionary(fc.constantFrom('a', 'b', 'c', 'd', 'é', '"', '1'), fc.jsonValue())
   fc.assert(
     fc.property(objects, edits, fc.constantFrom(undefined, 2), (object, changes, indent) => {
@@ -146,7 +146,7 @@ test('edits change what they name and nothing else', () => {
   )
 })
 
-test('no edits give the very same bytes', () => {
+test('without edits the bytes are identical', () => {
   const members = scan('{"a":1}')
   expect(new BodyEdits(members).apply()).toBe(members.bytes)
 })

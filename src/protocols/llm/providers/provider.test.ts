@@ -7,7 +7,7 @@ test.each<[values: string[], token: string | undefined]>([
   [['bearer  sk-1'], 'sk-1'],
   [['Basic YTpi'], undefined],
   [[], undefined],
-  // Policies see both as one text; which one a provider would take, nobody knows.
+  // Policies see both as one text; a provider may use either.
   [['Bearer sk-1', 'Bearer sk-2'], undefined],
 ])('the bearer token of %j', (values, token) => {
   const request = Head.request('POST', '/')

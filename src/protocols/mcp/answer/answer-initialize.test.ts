@@ -60,7 +60,7 @@ test.each([
   expect(seen.map(({ message }) => message?.params?.protocolVersion)).toEqual([asked, asked])
 })
 
-test('what the client can do is told to the targets, tasks only to a single one', async () => {
+test('targets get the capabilities of the client, tasks only if there is a single target', async () => {
   const capabilities = { sampling: {}, elicitation: {}, roots: {}, tasks: {} }
   const { call, seen } = fakeTargets({ a: toolServer, b: resourceServer })
   await new TestClient(double, call).send({ message: initializeMessage({ capabilities }) })
@@ -70,7 +70,7 @@ test('what the client can do is told to the targets, tasks only to a single one'
   expect(told).toEqual([without, without, capabilities])
 })
 
-test('what targets say before they answer is passed on', async () => {
+test('messages of targets before their responses are forwarded', async () => {
   const notification = { jsonrpc: '2.0', method: 'notifications/message', params: { level: 'info', data: 'hi' } }
   const chatty: FakeTarget = ({ message }) => ({
     events: [

@@ -89,7 +89,7 @@ test.each([
   })
 })
 
-test('a message that needs no change goes on as it was written', async () => {
+test('a message that needs no change is forwarded unchanged', async () => {
   const { client, seen } = await start(echo, single)
   const text = '{ "jsonrpc":"2.0", "id":1, "method":"tools/call", "params":{"name":"x","arguments":{"n":1.0}} }'
   await client.send({ message: text })
@@ -146,7 +146,7 @@ verifies('backend.mcp.authorization/call-refused', 'every request for an item is
   expect((await client.request(9, 'tools/call', { name: 'a_y' })).status).toBe(200)
 })
 
-test('read contents are named as the client knows them', async () => {
+test('contents have the URIs that the client uses', async () => {
   const contents = [{ uri: 'm://x', text: 'hi' }, { text: 'no URI' }]
   const { client } = await start(target((call) => ({ json: answer(call, { contents }) })))
   const { messages } = await client.request(9, 'resources/read', { uri: 'a+m://x' })
@@ -242,7 +242,7 @@ const payloadOf = async (
   return exchange.mcp?.toolCall
 }
 
-test('what goes through a tool is kept where an expression reads it', async () => {
+test('arguments and results of a tool are kept if an expression reads them', async () => {
   expect(await payloadOf((call) => ({ json: answer(call) }))).toBeUndefined()
   expect(await payloadOf((call) => ({ json: answer(call) }), 1000)).toMatchObject({
     arguments: { n: 1 },
@@ -257,7 +257,7 @@ test('what goes through a tool is kept where an expression reads it', async () =
   })
 })
 
-test('of a stream the first answer counts, and none that is too long', async () => {
+test('the first response of a stream counts, unless it is too long', async () => {
   const events = (call: SeenCall) => ({
     events: [
       { jsonrpc: '2.0', method: 'notifications/progress', params: { progressToken: 1, progress: 1 } },

@@ -144,7 +144,7 @@ test('a single target keeps its names, cursor and the rest of its result', async
   expect(seen).toHaveLength(2)
 })
 
-test('what targets say meanwhile arrives before the list', async () => {
+test('messages of targets meanwhile arrive before the list', async () => {
   const note = { jsonrpc: '2.0', method: 'notifications/message', params: { level: 'info', data: 1 } }
   const chatty = target(({ message }) => ({ events: [note, { jsonrpc: '2.0', id: message?.id, result: tools('x') }] }))
   const { client } = await start({ a: chatty, b: lists({ 'tools/list': tools('y') }) })
@@ -177,7 +177,7 @@ for (const [name, failing, status, code, noted] of failures) {
     expect(received.exchange.mcp?.toleratedFailures).toBeUndefined()
   })
 
-  verifies('backend.mcp/fail-open-runtime', `a list goes without a target that ${name}`, async () => {
+  verifies('backend.mcp/fail-open-runtime', `a list omits a target that ${name}`, async () => {
     const { client } = await start({ a: target(failing), b: healthy }, mcpPlan(['a', 'b'], { failureMode: 'FailOpen' }))
     const received = await client.request(1, 'tools/list')
     expect(namesIn(received.messages[0])).toEqual(['b_y'])

@@ -83,7 +83,7 @@ test('an Allow rule that hides prompts and resources is reported, unless a rule 
   expect(compileTestMcp({ targets: [{ name: 'a' }] }, [tools, prompts]).problems).toEqual([])
 })
 
-test('authentication that cannot be carried out lets nobody in', () => {
+test('authentication that cannot be enforced refuses all requests', () => {
   const { plan, problems } = compileTestMcp({ targets: [{ name: 'a' }] }, [
     specFrom(backendMcp, { authentication: { jwks: { jwksPath: '/keys', backendRef: { name: 'keys', port: 80 } } } }),
   ])

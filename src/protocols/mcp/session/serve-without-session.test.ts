@@ -47,7 +47,7 @@ verifies('backend.mcp/stateless', 'a list asks all targets; no session is asked 
   expect(seen.filter(({ method }) => method === 'DELETE')).toHaveLength(2)
 })
 
-test('initialize promises only what works without a session', async () => {
+test('initialize announces only capabilities that work without a session', async () => {
   const { client, seen } = start()
   const received = await client.initialize()
   expect(received.headers['mcp-session-id']).toBeUndefined()
@@ -55,7 +55,7 @@ test('initialize promises only what works without a session', async () => {
   expect(seen.map(describe)).toEqual(['a initialize', 'b initialize', 'a DELETE', 'b DELETE'])
 })
 
-test('a target that gives no session is not initialised again', async () => {
+test('a target without sessions is not initialised again', async () => {
   const { client, seen } = start({ a: server(false), b: server(true) })
   await client.request(1, 'tools/call', { name: 'a_x' })
   expect(seen.map(describe)).toEqual(['a initialize', 'a tools/call'])

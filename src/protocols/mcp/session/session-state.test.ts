@@ -83,7 +83,7 @@ test('it ends after a day', () => {
   expect(open(sealed.id, { nowMs: 1_000_001 + 24 * HOUR_MS })).toBe('unknown')
 })
 
-test('an ended session is over, also for those who only hear of it', () => {
+test('an ended session is refused, also in threads that are only notified', () => {
   const elsewhere = new LocalOnceMemory()
   const here = new LocalOnceMemory((what, key) => elsewhere.add(what, key))
   endSession(sealed, here)
@@ -91,7 +91,7 @@ test('an ended session is over, also for those who only hear of it', () => {
   expect(open(sealed.id, { once: elsewhere })).toBe('unknown')
 })
 
-test('an id under another key sends the client back to the start; what never was an id is refused', () => {
+test('an id under another key makes the client start again; any other text is refused', () => {
   const other = sealSession(testSealer(), owner, session)
   expect(open(other.id)).toBe('unknown')
   expect(open('garbage')).toBe('malformed')

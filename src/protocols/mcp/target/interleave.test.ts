@@ -12,7 +12,7 @@ test('every value arrives, each source in its order', async () => {
   expect(all.filter(([index]) => index === 2).map(([, value]) => value)).toEqual([10, 20])
 })
 
-test('a silent source holds nobody up', async () => {
+test('a silent source delays no other source', async () => {
   const silent = (async function* () {
     await new Promise<never>(() => {})
     yield 0

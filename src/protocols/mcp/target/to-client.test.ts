@@ -44,7 +44,7 @@ function stream({ maxBytes = 1_000_000, relaysAnswers = false } = {}) {
 const ask = (id: number) => ({ id, method: 'elicitation/create' })
 const cancel = (requestId: unknown) => ({ method: 'notifications/cancelled', params: { requestId } })
 
-test('a request is taken back under the name that the client knows, the last one of its id', () => {
+test('a request is canceled with the id that the client knows, the last one of its id', () => {
   const { say, memory } = stream()
   say(ask(1))
   const held = memory.heldBytes
@@ -55,7 +55,7 @@ test('a request is taken back under the name that the client knows, the last one
   expect(say(cancel(null))).toBeUndefined()
 })
 
-test('the last 256 requests can be taken back', () => {
+test('the last 256 requests can be canceled', () => {
   const { say, memory } = stream()
   const ids = Array.from({ length: 10 + 256 }, (_, i) => i + 10)
   for (const id of ids.slice(0, 256)) say(ask(id))
@@ -66,7 +66,7 @@ test('the last 256 requests can be taken back', () => {
   expect(memory.heldBytes).toBeLessThan(1.1 * held)
 })
 
-test('what there is no memory for is passed on, and cannot be taken back', () => {
+test('without memory a request is forwarded, and cannot be canceled', () => {
   const { say, memory } = stream({ maxBytes: 10 })
   expect(say(ask(1))).toMatchObject({ method: 'elicitation/create' })
   expect(say(cancel(1))).toBeUndefined()
@@ -84,7 +84,7 @@ test('an answer that belongs elsewhere is counted and dropped, unless the client
   expect(stream({ relaysAnswers: true }).say(answer)).toMatchObject(answer)
 })
 
-test('what is no progress token stays as it is', () => {
+test('a value that is not a progress token is unchanged', () => {
   const { say } = stream()
   for (const _meta of [7, { progressToken: {} }, { other: 1 }]) {
     expect(say({ ...ask(1), params: { _meta } })).toMatchObject({ params: { _meta } })
