@@ -109,6 +109,7 @@ test('codes are API: none is renamed or removed by accident, and each has one ki
     'no-gateway',
     'not-an-object',
     'not-implemented',
+    'not-substituted',
     'not-together',
     'number-inexact',
     'object-refused',

@@ -11,6 +11,8 @@ export const FINDINGS = {
       'file-unreadable': 'The file or folder cannot be read.',
       'file-too-large': 'The file of an entry of `dataFrom` is too large.',
       'variable-missing': 'The environment variable of an entry of `dataFrom` is not set, or empty.',
+      'not-substituted':
+        'The value is only the name of a variable, as in shell scripts; the gateway does not replace it.',
       'files-only': 'The field is allowed only in local files.',
       'invalid-yaml': 'The text is not valid YAML or JSON.',
       'not-an-object': 'The document is not a mapping with `apiVersion`, `kind` and `metadata`.',
@@ -32,7 +34,8 @@ export const FINDINGS = {
     codes: {
       'wrong-type': 'The value does not have the type of the field.',
       required: 'A required field is missing.',
-      'unknown-field': 'The object has no field of this name.',
+      'unknown-field':
+        'The object has no field of this name. An object of our own kinds is refused; others, which may be of a newer version, are used without the field.',
       'unknown-value': 'The value is not one of the allowed values.',
       'out-of-range': 'The number is too small or too large.',
       'too-short': 'The text is too short.',
