@@ -89,7 +89,7 @@ export interface SchemaNode {
   readonly filesOnly?: true
   /** The field is deprecated; the path of its replacement. */
   readonly replacedBy?: string
-  /** A platform object: unknown fields are kept and reported as warnings, null means absent (decision A-07). */
+  /** A platform object: unknown fields are kept and reported, null means absent (decision A-07). */
   readonly open?: boolean
 }
 

@@ -8,7 +8,7 @@ export function object<P extends TProperties>(properties: P): TObject<P> {
   return buildObject(properties)
 }
 
-/** A platform object of which only these fields are read; unknown ones are kept and reported as warnings (decision A-07). */
+/** A platform object of which only these fields are read; unknown ones are kept and reported (decision A-07). */
 export function openObject<P extends TProperties>(properties: P): TObject<P> {
   return buildObject(properties, { open: true })
 }

@@ -117,15 +117,15 @@ test('unknown fields can be dropped with or without a warning', () => {
   const parsed = { requests: 1, unit: 'Seconds', exact: false }
   const warned = validate(limit, value, { unknownFields: 'warn' })
   expect(warned.value).toEqual(parsed)
-  expect(warned.warnings).toMatchObject([{ path: 'more', code: 'unknown-field', severity: 'warning' }])
-  expect(validate(limit, value, { unknownFields: 'ignore' })).toEqual({ value: parsed, problems: [], warnings: [] })
+  expect(warned.tolerated).toMatchObject([{ path: 'more', code: 'unknown-field', severity: 'warning' }])
+  expect(validate(limit, value, { unknownFields: 'ignore' })).toEqual({ value: parsed, problems: [], tolerated: [] })
 })
 
 test('an open object keeps unknown fields with a warning, and treats null as absent', () => {
   const schema = openObject({ name: optional(text(), 'Name.') })
-  const { value, problems, warnings } = validate(schema, { name: null, namee: 'x' })
+  const { value, problems, tolerated } = validate(schema, { name: null, namee: 'x' })
   expect({ value, problems }).toEqual({ value: { namee: 'x' }, problems: [] })
-  expect(warnings).toMatchObject([{ path: 'namee', severity: 'warning', message: expect.stringContaining('"name"') }])
+  expect(tolerated).toMatchObject([{ path: 'namee', severity: 'error', message: expect.stringContaining('"name"') }])
 })
 
 test('lists can refuse duplicates', () => {

@@ -5,6 +5,7 @@ import type { FindingCode } from '#base/findings.ts'
 import { type Meanings, nameWithProduct, plainWord } from '#base/products.ts'
 import { suggest } from '#base/suggest.ts'
 import { type FieldGroup, nodeOf, type ObjectRule, type Parsed, type SchemaNode } from './node.ts'
+import { type Enclosing, placeOfField } from './place-of-field.ts'
 import { fieldPath, itemPath, problem } from './problem.ts'
 
 export interface ValidationOptions {
@@ -20,16 +21,18 @@ export interface Validation<T> {
   /** The value with its schema defaults, if there is no error. */
   readonly value?: T
   readonly problems: readonly ConfigProblem[]
-  /** Problems that do not invalidate the value, such as unknown fields without effect. */
-  readonly warnings: readonly ConfigProblem[]
+  /** Problems that do not invalidate the value: unknown fields that it is used without. */
+  readonly tolerated: readonly ConfigProblem[]
 }
 
 /** One validation in progress. */
 interface Run {
   readonly problems: ConfigProblem[]
-  readonly warnings: ConfigProblem[]
+  readonly tolerated: ConfigProblem[]
   readonly unknownFields: 'refuse' | 'warn' | 'ignore'
   readonly fromFile: boolean
+  /** The objects that contain the current value, outermost first; undefined: nobody reads hints. */
+  readonly enclosing: Enclosing[] | undefined
 }
 
 /** Validates a parsed JSON value against a schema and sets the schema defaults. Reports all problems at once; the input does not change. */
@@ -39,10 +42,10 @@ export function validate<S extends TSchema>(
   options: ValidationOptions = {},
 ): Validation<Parsed<S>> {
   const { path = '', unknownFields = 'refuse', fromFile = false } = options
-  const run: Run = { problems: [], warnings: [], unknownFields, fromFile }
+  const run: Run = { problems: [], tolerated: [], unknownFields, fromFile, enclosing: [] }
   const parsed = visit(run, nodeOf(schema), value, path)
-  const { problems, warnings } = run
-  return problems.length > 0 ? { problems, warnings } : { value: parsed as Parsed<S>, problems, warnings }
+  const { problems, tolerated } = run
+  return problems.length > 0 ? { problems, tolerated } : { value: parsed as Parsed<S>, problems, tolerated }
 }
 
 function report(run: Run, path: string, code: FindingCode, message: string): void {
@@ -99,11 +102,12 @@ function visitFields(run: Run, node: SchemaNode, fields: Record<string, unknown>
   let failed: Set<string> | undefined
   let meant: readonly Hint[] | undefined
 
+  run.enclosing?.push({ node, path, fields })
   for (const [name, member] of Object.entries(fields)) {
     const property = Object.hasOwn(properties, name) ? properties[name] : undefined
     if (property === undefined) {
-      const hint = hintFor(node, name, fields)
-      if (hint !== undefined) meant = [...(meant ?? []), hint]
+      const hint = hintFor(run, node, name, fields)
+      if (hint !== undefined && !hint.isElsewhere) meant = [...(meant ?? []), hint]
       if (keepsUnknown(run, node, name, path, hint)) setMember(parsed, name, member)
       continue
     }
@@ -114,6 +118,7 @@ function visitFields(run: Run, node: SchemaNode, fields: Record<string, unknown>
     setMember(parsed, name, visit(run, property, member, fieldPath(path, name)))
     if (hasFailed(run, before)) failed = (failed ?? new Set()).add(name)
   }
+  run.enclosing?.pop()
   if (isReplaced(node, fields)) {
     reportReplaced(run, node, fields, path)
   } else {
@@ -182,11 +187,22 @@ function knownFields({ properties = {} }: SchemaNode): string {
 interface Hint {
   readonly text: string
   readonly field?: string
+  /** It means a field of an enclosing object. */
+  readonly isElsewhere?: boolean
 }
 
-function hintFor(node: SchemaNode, name: string, fields: object): Hint | undefined {
+function hintFor(run: Run, node: SchemaNode, name: string, fields: Record<string, unknown>): Hint | undefined {
   const meaning = node.meanings?.[plainWord(name)]
   if (meaning !== undefined) return { text: `: ${meaning}` }
+  const place = placeOfField(
+    { name, value: fields[name], fits: (field) => fits(field, fields[name]) },
+    run.enclosing ?? [],
+  )
+  if (place !== undefined) {
+    const where = place.path === '' ? 'at the top level of the object' : `in ${place.path}`
+    const field = place.through === undefined ? { isElsewhere: true } : { field: place.through }
+    return { text: `; it belongs ${where}`, ...field }
+  }
   const known = Object.keys(node.properties ?? {})
   // Rather a field that is not set yet.
   const absent = known.filter((field) => !Object.hasOwn(fields, field))
@@ -194,16 +210,25 @@ function hintFor(node: SchemaNode, name: string, fields: object): Hint | undefin
   return field === undefined ? undefined : { text: `, did you mean "${field}"?`, field }
 }
 
+/** Whether a value can be meant for a field: its form is right, and the names in it are known. */
+function fits(node: SchemaNode, value: unknown): boolean {
+  const trial: Run = { problems: [], tolerated: [], unknownFields: 'refuse', fromFile: true, enclosing: undefined }
+  visit(trial, node, value, '')
+  return ![...trial.problems, ...trial.tolerated].some(({ code }) => NOT_FITTING.includes(code))
+}
+
+const NOT_FITTING: readonly FindingCode[] = ['wrong-type', 'unknown-field', 'unknown-value']
+
 /** @returns whether an unknown field stays in the value */
 function keepsUnknown(run: Run, node: SchemaNode, name: string, path: string, hint: Hint | undefined): boolean {
   const found = (effect: string, severity: ConfigProblem['severity']) =>
     problem(fieldPath(path, name), 'unknown-field', `unknown field "${name}"${hint?.text ?? effect}`, severity)
   if (node.open) {
-    run.warnings.push(found(', it has no effect here', 'warning'))
+    run.tolerated.push(found(', it has no effect here', 'error'))
     return true
   }
   if (run.unknownFields === 'refuse') run.problems.push(found(knownFields(node), 'error'))
-  if (run.unknownFields === 'warn') run.warnings.push(found(', it has been dropped', 'warning'))
+  if (run.unknownFields === 'warn') run.tolerated.push(found(', it has been dropped', 'warning'))
   return false
 }
 

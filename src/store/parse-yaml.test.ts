@@ -93,7 +93,7 @@ spec:
 })
 
 test.each([
-  ['a: b\n c: d\n', 'invalid-yaml', 1],
+  ['a: b\n c: d\n', 'invalid-yaml', 2],
   ['a: [1\n', 'invalid-yaml', 2],
   ['a: 1\na: 2\n', 'invalid-yaml', 2],
   ['a: *nowhere\n', 'invalid-yaml', 1],
@@ -177,12 +177,10 @@ status: {conditions: []}
   expect(object).not.toHaveProperty('status')
 })
 
-test('unknown fields of platform kinds are warnings', () => {
+test('an object of a platform kind with an unknown field is used, and has an error', () => {
   const { objects, problems } = parseObjects(SERVICE.replace('ports:', 'prots: [], ports:'), 'a.yaml')
   expect(objects).toHaveLength(1)
-  expect(problems).toMatchObject([
-    { path: 'spec.prots', code: 'unknown-field', severity: 'warning', line: 4, column: 8 },
-  ])
+  expect(problems).toMatchObject([{ path: 'spec.prots', code: 'unknown-field', severity: 'error', line: 4, column: 8 }])
 })
 
 test('parsing again keeps the objects that stayed where they were, and moves the others', () => {

@@ -8,6 +8,7 @@ import { plainWord } from '#base/products.ts'
 import { suggest } from '#base/suggest.ts'
 import { problem, validate } from '#schema/index.ts'
 import type { FilePosition, FileProblem } from './file-problem.ts'
+import { mayHavePlaceholders, placeholderProblems } from './placeholders.ts'
 import { readPlainYaml } from './plain-yaml.ts'
 import { positionOf, readPieces, type Section, splitDocuments } from './yaml-pieces.ts'
 
@@ -105,7 +106,7 @@ function readSection(section: Section, file: string, shared: Map<string, string>
 /** Most sections are plain and contain a valid object, whose field positions are not needed. */
 function readPlain({ text, line }: Section, file: string, shared: Map<string, string>): ReadSection | undefined {
   const plain = readPlainYaml(text, shared)
-  if (plain === undefined || isList(plain.value)) return undefined
+  if (plain === undefined || isList(plain.value) || mayHavePlaceholders(text)) return undefined
   const verdict = checkObject(plain.value, plain.line + line - 1, file)
   return verdict.problems.length > 0 ? undefined : { line, verdicts: [{ ...verdict, problems: NONE }], faults: NONE }
 }
@@ -113,7 +114,8 @@ function readPlain({ text, line }: Section, file: string, shared: Map<string, st
 function readWithPositions({ text, line }: Section, file: string): ReadSection {
   const { pieces, faults, lines } = readPieces(text)
   const verdicts = pieces.map((piece): Verdict => {
-    const { problems, ...result } = checkObject(piece.value, piece.line, file)
+    const { problems: found, ...result } = checkObject(piece.value, piece.line, file)
+    const problems = mayHavePlaceholders(text) ? [...found, ...placeholderProblems(piece.value)] : found
     const name = result.object?.origin ?? result.name
     const object = name === undefined ? {} : { object: `${name.kind} ${name.namespace}/${name.name}` }
     const placed = problems.map((each) => ({ ...each, file, ...positionOf(lines, piece, each.path), ...object }))
@@ -258,11 +260,12 @@ interface Admission {
 }
 
 function admit(written: unknown, { info, file, line }: Admission): CheckResult {
-  const { value, problems, warnings } = validate(info.schema, written, { fromFile: true })
-  const found = [...problems, ...warnings, ...nameProblems(written, info)]
+  const { value, problems, tolerated } = validate(info.schema, written, { fromFile: true })
+  const wrongNames = nameProblems(written, info)
+  const found = [...problems, ...tolerated, ...wrongNames]
   const name = nameOf(written, info)
   if (name === undefined) return { ...identityOf(written), ...refusedPolicyOf(written), problems: found }
-  if (value === undefined || found.some(({ severity }) => severity === 'error')) {
+  if (value === undefined || wrongNames.length > 0) {
     return { name, ...refusedPolicyOf(written), problems: found }
   }
   const { status, ...rest } = value as Record<string, unknown> & { metadata: object; status?: unknown }

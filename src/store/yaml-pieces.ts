@@ -1,4 +1,5 @@
 import { type Document, isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseAllDocuments } from 'yaml'
+import { describeAliasError, describeSyntaxError, positionAt, type SyntaxFault } from './yaml-faults.ts'
 
 /** A value of a YAML text that should be an object: a document, or an item of a `List`. */
 export interface Piece {
@@ -6,13 +7,6 @@ export interface Piece {
   readonly node: Node
   readonly document: Document
   /** Line and column of its first character, from 1. */
-  readonly line: number
-  readonly column: number
-}
-
-/** A syntax error with its position. */
-export interface SyntaxFault {
-  readonly message: string
   readonly line: number
   readonly column: number
 }
@@ -55,18 +49,13 @@ export function readPieces(text: string): YamlPieces {
   for (const document of parseAllDocuments(text, { lineCounter: lines, merge: true, prettyErrors: false })) {
     const [first] = document.errors
     // Further errors of the same document usually result from the first.
-    if (first !== undefined) faults.push({ message: withoutQuote(first), ...positionAt(lines, first.pos[0]) })
+    if (first !== undefined) faults.push(describeSyntaxError(first, { text, document, lines }))
     if (first !== undefined || document.contents === null) continue
     const value = resolvedValue(document)
-    if (value instanceof Error) faults.push({ message: withoutQuote(value), ...startOf(lines, document.contents) })
+    if (value instanceof Error) faults.push(describeAliasError(value, { text, document, lines }))
     else if (!isEmpty(document.contents)) pieces.push(...cut(lines, document, value))
   }
   return { pieces, faults, lines }
-}
-
-/** Removes the quoted text from a message: it may be part of a Secret, and the position is reported separately. */
-function withoutQuote({ message }: Error): string {
-  return message.replace(/: .*$/s, '')
 }
 
 /** Resolves aliases. An unknown alias, or one that expands too much, is an error of the text. */
@@ -98,11 +87,6 @@ function cut(lines: LineCounter, document: Document, value: unknown): readonly P
 
 function startOf(lines: LineCounter, node: Node): { line: number; column: number } {
   return positionAt(lines, node.range?.[0] ?? 0)
-}
-
-function positionAt(lines: LineCounter, offset: number): { line: number; column: number } {
-  const { line, col } = lines.linePos(offset)
-  return { line: Math.max(line, 1), column: Math.max(col, 1) }
 }
 
 /**

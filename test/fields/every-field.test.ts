@@ -44,8 +44,8 @@ const USELESS = new Set(['not-implemented', 'guard-not-runnable', 'parameters-on
 
 /** What a gateway says about the field of an object. */
 function problemsOf(world: World, object: Members, { kind, steps }: Leaf): readonly ConfigProblem[] {
-  const { problems, warnings } = validate(kind.schema, object)
-  const all = problems.length > 0 ? problems : [...warnings, ...world.findingsOn(admitObject(object))]
+  const { problems, tolerated } = validate(kind.schema, object)
+  const all = problems.length > 0 ? problems : [...tolerated, ...world.findingsOn(admitObject(object))]
   return all.filter((problem) => isAbout(problem, pathOf(steps)))
 }
 

@@ -1,0 +1,175 @@
+import { type Document, isAlias, isScalar, type LineCounter, type Node, visit, type YAMLError } from 'yaml'
+
+/** A syntax error with its position. */
+export interface SyntaxFault {
+  readonly message: string
+  readonly line: number
+  readonly column: number
+}
+
+/** A text that does not parse. */
+export interface FaultyText {
+  readonly text: string
+  readonly document: Document
+  readonly lines: LineCounter
+}
+
+/** What is wrong, and where; by default at the position that the library reports. */
+interface Description {
+  readonly message: string
+  readonly offset?: number
+}
+
+/**
+ * Describes a syntax error in the words of users. No message quotes the text, which may be a part of a Secret.
+ * @param error the first one of a document; further ones usually result from it
+ */
+export function describeSyntaxError(error: YAMLError, source: FaultyText): SyntaxFault {
+  const [at] = error.pos
+  const { message, offset = at } = describe(error, at, source) ?? { message: withoutQuote(error) }
+  return { message, ...positionAt(source.lines, offset) }
+}
+
+/** Describes an error in the resolution of aliases: an unknown one, or one that expands too much. */
+export function describeAliasError(error: Error, { document, lines }: FaultyText): SyntaxFault {
+  const unknown = unknownAlias(document)
+  const message =
+    unknown === undefined
+      ? withoutQuote(error)
+      : 'a value that starts with * refers to an anchor, and there is none of this name; put other text in quotes'
+  return { message, ...positionAt(lines, unknown ?? (document.contents as Node).range?.[0] ?? 0) }
+}
+
+function unknownAlias(document: Document): number | undefined {
+  let offset: number | undefined
+  visit(document, {
+    Alias(_, alias) {
+      if (alias.resolve(document) !== undefined) return undefined
+      offset = alias.range?.[0]
+      return visit.BREAK
+    },
+  })
+  return offset
+}
+
+type Describe = (at: number, source: FaultyText, message: string) => Description | undefined
+
+/** By code of the library. */
+const DESCRIPTIONS: { readonly [Code in YAMLError['code']]?: Describe } = {
+  DUPLICATE_KEY: (at, { document, lines }) => {
+    const first = firstOfKey(document, at)
+    const where = first === undefined ? '' : `, first in line ${positionAt(lines, first).line}`
+    return { message: `this key is set twice in one mapping${where}` }
+  },
+  TAB_AS_INDENT: () => ({ message: 'the indentation contains a tab; use spaces' }),
+  BAD_INDENT: (_, __, message) =>
+    message.startsWith('Flow')
+      ? {
+          message: `${bracketOf(message)} of a line above is not closed before this line, or this line is not indented`,
+        }
+      : { message: 'the indentation of this key is not that of the other keys of its mapping' },
+  BLOCK_AS_IMPLICIT_KEY: (at, { text }) =>
+    /: |:$/m.test(restOfLine(text, at))
+      ? { message: 'a value that contains ": " or ends with ":" must be in quotes' }
+      : {
+          message: 'this line is indented differently from the lines above that it belongs to',
+          offset: nextLine(text, at),
+        },
+  MULTILINE_IMPLICIT_KEY: describeNoKey,
+  MISSING_CHAR: (at, source, message) => {
+    if (message.includes('quote')) {
+      const opened = lastQuoted(source.document)
+      return { message: 'this quote is not closed', ...(opened !== undefined && { offset: opened }) }
+    }
+    if (message.startsWith('Flow')) return { message: `${bracketOf(message)} is not closed before the end` }
+    if (message.startsWith('Block collection')) return { message: 'the text after "---" must be in the next line' }
+    return describeNoKey(at, source)
+  },
+  BAD_SCALAR_START: () => ({ message: 'a value that starts with @, % or ` must be in quotes' }),
+  BAD_DQ_ESCAPE: () => ({
+    message: 'there is no such escape in double quotes; write \\\\ for a backslash, or use single quotes',
+  }),
+  BLOCK_IN_FLOW: () => ({ message: 'a comma is missing: { } and [ ] separate their entries with commas' }),
+  KEY_OVER_1024_CHARS: () => ({ message: 'a key has more than 1024 characters' }),
+  UNEXPECTED_TOKEN: (at, { text }, message) => {
+    if (/flow-(?:seq|map)-end/.test(message)) return { message: 'this bracket closes nothing' }
+    if (message.startsWith('Unexpected ,')) return { message: 'there is no entry before this comma' }
+    if (message.startsWith('Block scalar header')) {
+      return { message: 'the text after | or > must start in the next line' }
+    }
+    if (!message.startsWith('Unexpected scalar at node end')) return undefined
+    return startsLine(text, at)
+      ? { message: 'this line is not part of the list or mapping above' }
+      : { message: 'text follows a quoted value; put the whole value in quotes' }
+  },
+}
+
+function describe({ code, message }: YAMLError, at: number, source: FaultyText): Description | undefined {
+  return DESCRIPTIONS[code]?.(at, source, message)
+}
+
+/** A line among keys that is none. */
+function describeNoKey(at: number, { text }: Pick<FaultyText, 'text'>): Description {
+  const line = restOfLine(text, at)
+  if (/^-\s/.test(line))
+    return { message: 'a list item is among the keys of a mapping; indent it under the key of its list' }
+  if (/^[\w./-]+:\S/.test(line)) return { message: 'a space is missing after the colon of a key' }
+  return { message: 'this line must be a key and a value: a name, a colon and a space' }
+}
+
+function bracketOf(message: string): string {
+  return message.startsWith('Flow map') ? '"{"' : '"["'
+}
+
+/** Offset of the first key that is equal to the one at an offset. */
+function firstOfKey(document: Document, at: number): number | undefined {
+  let first: number | undefined
+  visit(document, {
+    Map(_, map) {
+      const keys = map.items.flatMap(({ key }) => (isScalar(key) && !isAlias(key) ? [key] : []))
+      const repeated = keys.find(({ range }) => range?.[0] === at)
+      if (repeated === undefined) return undefined
+      first = keys.find(({ value }) => value === repeated.value)?.range?.[0]
+      return visit.BREAK
+    },
+  })
+  return first
+}
+
+/** Offset of the last quoted text: if a quote is not closed, it contains all that follows. */
+function lastQuoted(document: Document): number | undefined {
+  let last: number | undefined
+  visit(document, {
+    Scalar(_, { type, range }) {
+      if ((type === 'QUOTE_DOUBLE' || type === 'QUOTE_SINGLE') && range) last = range[0]
+    },
+  })
+  return last
+}
+
+function restOfLine(text: string, at: number): string {
+  const start = startsLine(text, at) ? at + (/^[ \t]*/.exec(text.slice(at))?.[0].length ?? 0) : at
+  const end = text.indexOf('\n', start)
+  return text.slice(start, end < 0 ? undefined : end)
+}
+
+function startsLine(text: string, at: number): boolean {
+  return /(?:^|\n)[ \t]*$/.test(text.slice(0, at))
+}
+
+/** Offset of the first character of the next line that is not empty; if the position starts a line, of that line. */
+function nextLine(text: string, at: number): number {
+  const from = startsLine(text, at) ? at : text.indexOf('\n', at) + 1
+  return from + (/^\s*/.exec(text.slice(from))?.[0].length ?? 0)
+}
+
+/** Removes the quoted text from a message. */
+function withoutQuote({ message }: Error): string {
+  return message.replace(/: .*$/s, '')
+}
+
+/** Line and column of an offset, from 1. */
+export function positionAt(lines: LineCounter, offset: number): { line: number; column: number } {
+  const { line, col } = lines.linePos(offset)
+  return { line: Math.max(line, 1), column: Math.max(col, 1) }
+}
