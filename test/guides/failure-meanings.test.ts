@@ -192,7 +192,7 @@ async function limited(expression: string): Promise<string[]> {
   return requests.map((request) => codeOf(run.request!(exchangeWith(request))))
 }
 
-/** The rows of the guide, and what shows that they are true: with an expression that fails, and with one that does not compile. */
+/** The rows of the guide, each with its proof: an expression that fails, and one that does not compile. */
 const ROWS: readonly {
   readonly row: string
   readonly seen: (expression: string) => Promise<unknown>
@@ -272,10 +272,10 @@ const ROWS: readonly {
     broken: ['proceed', 'rate-limited', 'rate-limited'],
   },
   {
-    row: '`location.expression` of a credential | there is no credential | as if evaluation failed',
+    row: '`location.expression` of a credential | there is no credential | the credential of every request is invalid',
     seen: keyed,
     fails: 'api-key-missing',
-    broken: 'api-key-missing',
+    broken: 'api-key-unknown',
   },
 ]
 
