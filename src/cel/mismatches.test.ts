@@ -37,6 +37,8 @@ test.each<[source: string, toFalse: string | undefined, toTrue: string | undefin
   [`ok ? ${H} == "a" : ok`, `${H} == "a" is false`, undefined],
   [`${H} == "a" ? ok : !ok`, `${H} == "a" is false`, `${H} == "a" is false`],
   [`default(${H} == "a", false)`, `${H} == "a" is false`, undefined],
+  [`cel.bind(n, 1, ${H} == "a")`, `${H} == "a" is false`, undefined],
+  [`cel.block([1], ${H} == "a")`, `${H} == "a" is false`, undefined],
   [`["a"].exists(role, ${H} == role)`, `${H} == role is false`, undefined],
 
   // Tests that another value cannot change, or that do not depend on the value.

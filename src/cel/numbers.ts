@@ -89,11 +89,10 @@ export function remainderOfUints(a: Uint, b: Uint): Uint | CelError {
 
 /** Truncates a double to an int; an error at the limits of int64, where doubles are not exact. */
 export function doubleToInt(value: number): Int | CelError {
-  if (Number.isNaN(value) || value <= -(2 ** 63) || value >= 2 ** 63) return OVERFLOW
+  if (!(Math.abs(value) < 2 ** 63)) return OVERFLOW
   return toInt(BigInt(Math.trunc(value)))
 }
 
 export function doubleToUint(value: number): Uint | CelError {
-  if (Number.isNaN(value) || value < 0 || value >= 2 ** 64) return OVERFLOW
-  return toUint(BigInt(Math.trunc(value)))
+  return value >= 0 && value < Number.POSITIVE_INFINITY ? toUint(BigInt(Math.trunc(value))) : OVERFLOW
 }
