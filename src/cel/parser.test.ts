@@ -29,6 +29,8 @@ test.each([
   ['foo(1, , 2) + [3, 4', ['1:8 unexpected ","', '1:20 expected ] to close [, found the end']],
   ['a["x"', ['1:6 expected ] to close [, found the end']],
   ['{1: 2, 3}', ['1:9 expected : after the key, found "}"']],
+  ['(a b (c)) d', ['1:4 expected ) to close (, found "b"', '1:11 unexpected "d" after the expression']],
+  ['f(a b (c] d) e', ['1:5 expected ) to close (, found "b"', '1:14 unexpected "e" after the expression']],
   ['a ? b', ['1:6 expected : after the ? branch, found the end']],
   ['a b', ['1:3 unexpected "b" after the expression']],
   ['a.in', ['1:3 in cannot be a member name; quote it: `in`']],
@@ -92,6 +94,10 @@ test.each([
   ['macros', `a${'.map(x,x)'.repeat(1800)}`],
 ])('%s has a maximum depth', (_, source) => {
   expect(parse(source).problems.map((problem) => problem.code)).toContain('too-deep')
+})
+
+test('a name with a leading dot is a function, never a macro', () => {
+  expect([parse('has(a.b)').expr?.kind, parse('.has(a.b)').expr?.kind]).toEqual(['has', 'call'])
 })
 
 test('chains of && and || may be long', () => {
