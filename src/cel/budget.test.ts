@@ -117,11 +117,24 @@ test.each([
   ['sha256.encode(body)', 600 * 80],
   ['base64.encode(body) + base64.encode(body)', 2 * 600 * 3 + 2 * 800],
   ['url.encode(text)', 600 * 40],
+  ['text.upperAscii()', 600 * 60],
+  ['text.trim()', 600 * 40],
   // Looked up and added; the key of a list holds those of its elements.
   ['[text].distinct() == []', 2 * (220 + 600 * 0.6)],
   ['[[text]].distinct() == []', 2 * (220 + 600 * 0.6 + 220 + 607 * 0.6)],
 ])('%s of 600 bytes uses %i steps', (source, steps) => {
   expect(run(source, 'x'.repeat(600)).steps).toBeCloseTo(steps)
+})
+
+test.each([
+  // 40 for the turn, 12 for each name, literal and operator, the calls, and what they read.
+  ['x == 7', 40 + 3 * 12],
+  ['json(string(x)) == 7', 40 + 5 * 12 + 500 + 300 + 3],
+  ['timestamp(x).getHours() == 0', 40 + 5 * 12 + 1500 + 6000],
+  ['ip("10.0.0.7") == ip(string(x))', 40 + 6 * 12 + 1500 + 1500 + 300 + 4],
+  ['cidr("10.0.0.0/8").containsIP("10.0.0." + string(x))', 40 + 7 * 12 + 2000 + 1500 + 300 + 8 * 4],
+])('%s in a turn of a loop uses %i steps', (source, steps) => {
+  expect(run(`[7].exists(x, ${source})`).steps).toBe(steps)
 })
 
 // `||`, `default()` and similar functions handle failures, but must not handle limits.

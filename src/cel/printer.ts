@@ -97,13 +97,7 @@ function within(expr: Expr, surroundings: string, strictly = false): string {
 
 /** `-1.foo()` would be parsed as a member of a negative literal, and `1.foo` as an invalid number. */
 function isNumberBeforeDot(expr: Expr, surroundings: string): boolean {
-  if (surroundings !== 'member' || expr.kind !== 'literal') return false
-  return (
-    typeof expr.value !== 'string' &&
-    typeof expr.value !== 'boolean' &&
-    expr.value !== null &&
-    !(expr.value instanceof Uint8Array)
-  )
+  return surroundings === 'member' && expr.kind === 'literal' && !isTextual(expr.value)
 }
 
 function printCall(target: Expr | undefined, name: string, args: readonly Expr[]): string {

@@ -137,7 +137,6 @@ const FUNCTIONS: Readonly<Record<string, Partial<FunctionWeight>>> = {
   timestamp: { call: 1500, unit: 4 },
   duration: { call: 1500, unit: 0 },
   // Lists, sets and maps: comparisons are charged where they are made.
-  'lists.range': { element: 0 },
   slice: { element: 8 },
   flatten: { call: 200, element: 0, unit: 0 },
   distinct: { call: 300, element: 0 },
