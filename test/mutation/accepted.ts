@@ -345,6 +345,13 @@ export const ACCEPTED: readonly Accepted[] = [
     replacement: 'false',
     reason: 'only speed: the other branch gives the same text',
   },
+  {
+    file: 'cel/string-literal.ts',
+    line: "if (raw || !body.includes('\\\\')) return encoder.encode(body)",
+    original: "'\\\\'",
+    replacement: "''",
+    reason: 'only speed: a text without escapes is decoded one character after the other',
+  },
 ]
 
 /** @returns the entry for a mutant of `file`, whose text is `source` */
