@@ -71,10 +71,10 @@ export function parseCelDuration(text: string): Duration | CelError {
   if (text === '0' || text === '+0' || text === '-0') return new Duration(0, 0)
   if (text.length > 200 || !DURATION.test(text)) return new CelError('invalid', 'not a duration')
   let nanos = 0n
+  // A part may have no digits on one side of the point: `BigInt('')` is 0.
   for (const [, whole, fraction = '', unit] of text.matchAll(DURATION_PART)) {
     const per = NANOS_PER[unit!]!
-    nanos += BigInt(whole || '0') * per
-    if (fraction !== '') nanos += (BigInt(fraction) * per) / 10n ** BigInt(fraction.length)
+    nanos += BigInt(whole!) * per + (BigInt(fraction) * per) / 10n ** BigInt(fraction.length)
   }
   return durationOfNanos(text.startsWith('-') ? -nanos : nanos)
 }
