@@ -38,6 +38,7 @@ test.each([
   ['for', ['1:1 for is a reserved word']],
   ['f(1,)', ['1:5 expected an argument after the comma, found )']],
   ['"abc', ['1:1 string is not closed']],
+  ['x."abc', ['1:3 string is not closed', '1:3 expected a name after the dot, found a string']],
   ['"\\q" + "\\ud800"', ['1:2 unknown escape "\\\\q"', '1:9 not a Unicode code point: \\ud800']],
   ['12abc', ['1:1 not a number: 12abc']],
   ['9223372036854775808', ['1:1 int literal is out of range']],
