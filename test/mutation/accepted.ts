@@ -1,3 +1,4 @@
+import { ACCEPTED_FRAMING } from './accepted-framing.ts'
 import type { Mutant } from './mutate.ts'
 
 /** A mutant that no test needs to notice. It is known by the text of its line, so that it stays known when lines move. */
@@ -12,6 +13,7 @@ export interface Accepted {
 }
 
 export const ACCEPTED: readonly Accepted[] = [
+  ...ACCEPTED_FRAMING,
   {
     file: 'engine/backend/balance.ts',
     line: 'return tried.length === 0 ? drawAny(groups, random) : chooseAgain(groups, tried, random)',
@@ -25,13 +27,6 @@ export const ACCEPTED: readonly Accepted[] = [
     original: 'key === INVALID',
     replacement: 'false',
     reason: 'nobody holds what is no text, and the next line refuses it by itself',
-  },
-  {
-    file: 'net/http1/body-reader.ts',
-    line: 'this.#framed = false',
-    original: 'this.#framed = false',
-    replacement: ';',
-    reason: 'the same program: it is read once a sink is there, and pipe sets it',
   },
   ...[
     ['<', '<='],
@@ -58,13 +53,6 @@ export const ACCEPTED: readonly Accepted[] = [
     reason: 'only memory: a destination that nobody uses stays with nothing in it',
   },
   {
-    file: 'net/http/request-rules.ts',
-    line: "return GRPC.test(request.joined('content-type') ?? '')",
-    original: "''",
-    replacement: "'mutated'",
-    reason: 'the same answer: neither text is a type of gRPC',
-  },
-  {
     file: 'engine/request/decide.ts',
     line: 'readonly postProgress: Progress = { reached: -1 }',
     original: '1',
@@ -72,70 +60,11 @@ export const ACCEPTED: readonly Accepted[] = [
     reason: 'the same program: any number below 0 says that no step was reached',
   },
   {
-    file: 'net/http1/parse-head.ts',
-    line: 'if (i + 2 > end) return i === end || bytes[i] === CR ? INCOMPLETE : MALFORMED',
-    original: '>',
-    replacement: '>=',
-    reason: 'only speed: a status line that ends what has arrived is read again with the bytes that follow',
-  },
-  ...['false', '((length > LONGEST_NOTED) && (NOTED[32 * length + (bytes[name]! & 31)] !== 1))'].map((replacement) => ({
-    file: 'net/http1/parse-head.ts',
-    line: 'if (length > LONGEST_NOTED || NOTED[32 * length + (bytes[name]! & 31)] !== 1) continue',
-    original: 'length > LONGEST_NOTED || NOTED[32 * length + (bytes[name]! & 31)] !== 1',
-    replacement,
-    reason: 'only speed: noteField then compares the names itself',
-  })),
-  ...['32', '1'].map((original) => ({
-    file: 'net/http1/parse-head.ts',
-    line: 'const NOTED = new Uint8Array(32 * (LONGEST_NOTED + 1))',
-    original,
-    replacement: `(${original} + 1)`,
-    reason: 'only memory: a larger table',
-  })),
-  {
-    file: 'net/http1/parse-head.ts',
-    line: 'return length === CONNECT.length && equals(bytes, start, CONNECT)',
-    original: 'length === CONNECT.length && equals(bytes, start, CONNECT)',
-    replacement: '((length === CONNECT.length) || (equals(bytes, start, CONNECT)))',
-    reason: 'only speed: origin form is then finished from the text, too',
-  },
-  ...[
-    ['if', 'CLOSE', 'head.saysClose'],
-    ['else if', 'KEEP_ALIVE', 'head.saysKeepAlive'],
-  ].flatMap(([word, option, member]) => {
-    const condition = `end - start === ${option}.length && equals(bytes, start, ${option})`
-    return [
-      [condition, 'false'],
-      ['-', '+'],
-    ].map(([original, replacement]) => ({
-      file: 'net/http1/parse-head.ts',
-      line: `${word} (${condition}) ${member} = true`,
-      original: original!,
-      replacement: replacement!,
-      reason: 'only speed: the option is then read from the text',
-    }))
-  }),
-  {
     file: 'state/endpoint-health.ts',
     line: 'if (!this.evicted) this.#move(DEFICIT, 0)',
     original: '0',
     replacement: '(0 + 1)',
     reason: 'less than the rounding: health comes as near to 1, within two millionths',
-  },
-  {
-    file: 'net/http1/body-writer.ts',
-    line: 'framed = false',
-    original: 'false',
-    replacement: 'true',
-    reason: 'the same program: it is read once a message has begun, and start sets it',
-  },
-  {
-    file: 'net/http1/finish-head.ts',
-    line: 'for (let at = 0; at < head.received; at++) {',
-    original: '<',
-    replacement: '<=',
-    reason:
-      'the same head: nobody asks whether what is behind the last field is dropped, and the next head begins with none dropped',
   },
   {
     file: 'policies/shared/authentication/remote-key-set.ts',
@@ -172,80 +101,12 @@ export const ACCEPTED: readonly Accepted[] = [
     replacement: 'true',
     reason: 'the same program: expressions have no name, and no cookie is found without one',
   },
-  ...['net/http1/read-head.ts', 'net/http1/parse-head.ts'].flatMap((file) =>
-    [
-      ['<', '<='],
-      ['0', '(0 + 1)'],
-    ].map(([original, replacement]) => ({
-      file,
-      line: 'if (after < 0) return after',
-      original: original!,
-      replacement: replacement!,
-      reason: 'the same program: a line has more than one byte, so its end is neither 0 nor 1',
-    })),
-  ),
-  {
-    file: 'net/http1/parse-head.ts',
-    line: 'head.unfinished = first !== 47 || isConnect(bytes, start, head.methodEnd)',
-    original: '47',
-    replacement: '(47 + 1)',
-    reason: 'only speed: origin form is then finished from the text, too; nothing else begins with a 0',
-  },
-  {
-    file: 'net/http1/parse-head.ts',
-    line: 'if (after + 2 > end) return after === end || bytes[after] === CR ? INCOMPLETE : MALFORMED',
-    original: '2',
-    replacement: '(2 + 1)',
-    reason: 'the same outcome: no head ends with its first line',
-  },
   {
     file: 'policies/shared/authentication/read-key-set.ts',
     line: 'return first < 0 ? 0 : 8 * (bytes.length - first) - Math.clz32(bytes[first]!) + 24',
     original: '0',
     replacement: '(0 + 1)',
     reason: 'the same answer: less than the least number of bits',
-  },
-  ...['#left', '#digits', '#overhead'].map((member) => ({
-    file: 'net/http1/framer.ts',
-    line: `${member} = 0`,
-    original: '0',
-    replacement: '(0 + 1)',
-    reason: 'the same program: start sets it before bytes are read',
-  })),
-  {
-    file: 'net/http1/framer.ts',
-    line: '#dropping = false',
-    original: 'false',
-    replacement: 'true',
-    reason: 'the same program: start sets it before bytes are read',
-  },
-  {
-    file: 'net/http1/framer.ts',
-    line: 'if (!this.#step(buffer[i]!)) return i',
-    original: 'i',
-    replacement: 'undefined',
-    reason: 'the same program: the index means nothing when the framing is bad',
-  },
-  {
-    file: 'net/http1/framer.ts',
-    line: 'return lower >= 97 && lower <= 102 ? lower - 87 : -1',
-    original: '1',
-    replacement: '(1 + 1)',
-    reason: 'the same program: only the sign counts',
-  },
-  {
-    file: 'net/http1/framer.ts',
-    line: 'const EXTENSION_VALUE = 16',
-    original: '16',
-    replacement: '(16 + 1)',
-    reason: 'the same program: no other state has this number either',
-  },
-  {
-    file: 'net/http1/framer.ts',
-    line: 'let passedTo = this.#dropping ? start : -1',
-    original: '1',
-    replacement: '(1 + 1)',
-    reason: 'the same program: only the sign counts',
   },
   {
     file: 'policies/traffic/jwt-authentication/token-verifier.ts',

@@ -1,8 +1,8 @@
 import { withoutPort } from './field-syntax.ts'
 
 /** The last authority that was read, and its host: requests in a row are mostly for one host, which then is one string with one hash. */
-let lastAuthority = ''
-let lastHost = ''
+let lastAuthority: string | undefined
+let lastHost: string
 
 /**
  * The host of an authority: lower case, without port and without the final dot of an absolute name (RFC 1034, 3.1), as in TLS server

@@ -8,21 +8,19 @@ const LOWER_TOKEN = 16
 export const METHOD = 32
 
 /** One entry per byte, the sum of the bits above. */
-export const CHARACTER: Uint8Array = buildTable()
+export const CHARACTER: Uint8Array = Uint8Array.from({ length: 256 }, (_, code) => bitsOf(code))
 
-function buildTable(): Uint8Array {
-  const table = new Uint8Array(256)
-  for (let code = 0; code < 256; code++) {
-    if (code === 9 || (code >= 32 && code !== 127)) table[code]! |= FIELD_VALUE
-    // Clients never send a fragment. A server that truncates the target at '#' would serve a different path than the gateway matched.
-    if (code > 32 && code < 127 && code !== 35) table[code]! |= TARGET
-    const text = String.fromCharCode(code)
-    if (/[!#$%&'*+\-.^_`|~0-9A-Za-z]/.test(text)) table[code]! |= TOKEN
-    if (/[!#$%&'*+\-.^_`|~0-9a-z]/.test(text)) table[code]! |= LOWER_TOKEN
-    if (/[!#$%&'*+\-.^_`|~0-9A-Z]/.test(text)) table[code]! |= METHOD
-    if (/[-._0-9A-Za-z]/.test(text)) table[code]! |= HOST
-  }
-  return table
+function bitsOf(code: number): number {
+  let bits = 0
+  if (code === 9 || (code >= 32 && code !== 127)) bits |= FIELD_VALUE
+  // Clients never send a fragment. A server that truncates the target at '#' would serve a different path than the gateway matched.
+  if (code > 32 && code < 127 && code !== 35) bits |= TARGET
+  const text = String.fromCharCode(code)
+  if (/[!#$%&'*+\-.^_`|~0-9A-Za-z]/.test(text)) bits |= TOKEN
+  if (/[!#$%&'*+\-.^_`|~0-9a-z]/.test(text)) bits |= LOWER_TOKEN
+  if (/[!#$%&'*+\-.^_`|~0-9A-Z]/.test(text)) bits |= METHOD
+  if (/[-._0-9A-Za-z]/.test(text)) bits |= HOST
+  return bits
 }
 
 /** Whether `text` is a valid field name: a token (RFC 9110, 5.6.2). */
@@ -66,10 +64,8 @@ export function withoutPort(authority: string): string {
   return colon < 0 ? authority : authority.slice(0, colon)
 }
 
+/** A character that is no byte has no entry, and so none of the bits. */
 function consistsOf(text: string, bit: number): boolean {
-  for (let i = 0; i < text.length; i++) {
-    const code = text.charCodeAt(i)
-    if (code > 255 || (CHARACTER[code]! & bit) === 0) return false
-  }
+  for (let i = 0; i < text.length; i++) if ((CHARACTER[text.charCodeAt(i)]! & bit) === 0) return false
   return true
 }

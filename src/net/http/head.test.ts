@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { parseHeadText } from '../http1/parse-head-text.ts'
-import { Head } from './head.ts'
+import { foldName, Head, isSameName } from './head.ts'
 
 const REQUEST = 'GET /a?b=1 HTTP/1.1\r\nHost: example.com\r\nX-One: 1\r\nAccept:  text/html \r\nx-one: 2\r\n\r\n'
 
@@ -27,6 +27,13 @@ test('received fields are found regardless of case', () => {
   expect(head.joined('x-two')).toBeUndefined()
   expect(head.has('x-two')).toBe(false)
   expect(head.get('x-two')).toBeUndefined()
+  // The first field.
+  expect([head.get('host'), head.getAll('host'), head.joined('host'), head.has('host')]).toEqual([
+    'example.com',
+    ['example.com'],
+    'example.com',
+    true,
+  ])
   expect(head.fieldCount).toBe(4)
   expect(fieldsOf(head)).toEqual(['host=example.com', 'x-one=1', 'accept=text/html', 'x-one=2'])
 })
@@ -58,10 +65,55 @@ test.each([
 })
 
 test('only letters are compared without case', () => {
-  const head = parsed('GET / HTTP/1.1\r\nHost: a\r\nX^: 1\r\n\r\n')
+  const head = parsed('GET / HTTP/1.1\r\nHost: a\r\nX^: 1\r\nAZ: 2\r\n\r\n')
   expect(head.get('x~')).toBeUndefined()
   head.remove('x~')
-  expect(head.get('x^')).toBe('1')
+  expect([head.get('x^'), head.get('az')]).toEqual(['1', '2'])
+  head.remove('az')
+  expect(head.has('az')).toBe(false)
+})
+
+test.each(['ab', 'xb', 'ax'])('names are compared whole: %s', (name) => {
+  const head = parsed('GET / HTTP/1.1\r\nHost: a\r\nAB: 1\r\n\r\n')
+  head.append('ab', '2')
+  const found = name === 'ab'
+  expect([head.has(name), head.getAll(name)]).toEqual([found, found ? ['1', '2'] : []])
+  expect([head.isNamed(1, name), isSameName('ab', name)]).toEqual([found, found])
+  head.remove(name)
+  expect(head.has('ab')).toBe(!found)
+})
+
+test('_ and - are one in two names, other characters are not', () => {
+  expect(['a_b', 'a-b', 'a.b', 'a_bc'].map((name) => isSameName(name, 'a-b'))).toEqual([true, true, false, false])
+  expect(['a_b', 'a-b', 'a.b'].map((name) => isSameName(name, 'a_b'))).toEqual([true, true, false])
+  expect(foldName('X_Y-Z_')).toBe('x-y-z-')
+})
+
+test.each([
+  ...['GET', 'PUT', 'POST', 'HEAD', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'CONNECT'],
+  ...['A', 'AB', 'ABC', 'ABCD', 'ABCDE', 'ABCDEF', 'ABCDEFG', 'ABCDEFGH'],
+])('the method %s is read', (method) => {
+  const head = new Head()
+  head.text = `${method} / HTTP/1.1\r\n\r\n`
+  head.methodEnd = method.length
+  expect(head.method).toBe(method)
+})
+
+test.each([31, 32, 33, 64, 65, 200])('a head of %i fields has each of them, and so has its copy', (count) => {
+  const lines = Array.from({ length: count - 1 }, (_, i) => `X-${i}: ${i}\r\n`)
+  const head = parsed(`GET / HTTP/1.1\r\nHost: a\r\n${lines.join('')}\r\n`)
+  const expected = ['host=a', ...lines.map((_, i) => `x-${i}=${i}`)]
+  expect([head.fieldCount, fieldsOf(head)]).toEqual([count, expected])
+  expect(fieldsOf(head.clone())).toEqual(expected)
+})
+
+test('a removed field stays removed when there is space for more', () => {
+  const head = parsed(REQUEST)
+  head.drop(1)
+  head.drop(1)
+  head.reserve(33)
+  expect([head.fieldCount, fieldsOf(head)]).toEqual([3, ['host=example.com', 'accept=text/html', 'x-one=2']])
+  expect([head.receivedName(1), head.receivedValue(1)]).toEqual(['X-One', '1'])
 })
 
 test('an unchanged head is sent as received', () => {
@@ -142,6 +194,7 @@ test.each([
   ['same length stays in place', 1, 5, '', 'HTTP/1.1 200 OK\r\nContent-Length: 5\r\nA: b\r\n\r\n'],
   ['another length replaces it', 1, 7, '', 'HTTP/1.1 200 OK\r\nA: b\r\ncontent-length: 7\r\n\r\n'],
   ['chunked replaces it', 2, -1, '', 'HTTP/1.1 200 OK\r\nA: b\r\ntransfer-encoding: chunked\r\n\r\n'],
+  ['chunked of a known length', 2, 5, '', 'HTTP/1.1 200 OK\r\nA: b\r\ntransfer-encoding: chunked\r\n\r\n'],
   ['until close', 3, -1, 'connection: close\r\n', 'HTTP/1.1 200 OK\r\nA: b\r\nconnection: close\r\n\r\n'],
   ['an announced length without a body', 0, 5, '', 'HTTP/1.1 200 OK\r\nContent-Length: 5\r\nA: b\r\n\r\n'],
   ['no body, nothing announced', 0, -1, '', 'HTTP/1.1 200 OK\r\nA: b\r\n\r\n'],
@@ -209,6 +262,31 @@ test('a copy does not see later edits, nor the other way round', () => {
   expect(copy.writeRequest(0, -1, '')).toBe(`${REQUEST.slice(0, -2)}x-two: 2\r\nx-three: 3\r\n\r\n`)
 })
 
+test('nothing is left of an addition that was removed', () => {
+  const head = Head.request('GET', '/')
+  head.append('a', '1')
+  head.append('b', '2')
+  head.remove('b')
+  expect([head.get('b'), head.getAll('b'), head.joined('b'), head.has('b')]).toEqual([undefined, [], undefined, false])
+  expect([head.has('a'), head.fieldCount, fieldsOf(head)]).toEqual([true, 1, ['a=1']])
+  expect(head.writeRequest(0, -1, '')).toBe('GET / HTTP/1.1\r\na: 1\r\n\r\n')
+})
+
+test('a copy has what was changed, and nothing of what was there before', () => {
+  const request = parsed(REQUEST)
+  request.method = 'PUT'
+  request.target = '/z'
+  const copy = new Head()
+  copy.set('x-old', '1')
+  copy.copyFrom(request)
+  expect(copy.writeRequest(0, -1, '')).toBe(REQUEST.replace('GET /a?b=1', 'PUT /z'))
+  expect(copy.copyFrom(Head.response(503)).status).toBe(503)
+  const removed = parsed(REQUEST)
+  removed.drop(0)
+  removed.drop(3)
+  expect(fieldsOf(removed.clone())).toEqual(['x-one=1', 'accept=text/html'])
+})
+
 /** Messages that together set all stored members. */
 const REMEMBERED = [
   'GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade, close\r\nUpgrade: x\r\n\r\n',
@@ -218,14 +296,16 @@ const REMEMBERED = [
 
 test.each(REMEMBERED)('reset clears the previous message: %j', (text) => {
   const head = parsed(text)
+  expect([head.target, head.method]).toEqual(['/', text.split(' ')[0]])
   head.set('x', 'y')
+  head.receivedStatus(500)
   head.reset()
   const fresh = new Head()
   // The tables keep their size; they are not read without received fields.
   fresh.offsets = head.offsets
   fresh.dropped = head.dropped
   expect(head).toEqual(fresh)
-  expect([head.method, head.status, head.get('x'), head.fieldCount]).toEqual(['', 0, undefined, 0])
+  expect([head.method, head.target, head.status, head.get('x'), head.fieldCount]).toEqual(['', '', 0, undefined, 0])
 })
 
 test('a copy is equal in all members', () => {
@@ -236,6 +316,15 @@ test('a copy is equal in all members', () => {
     heads.some((head) => head[name] !== fresh[name]),
   )
   expect(Object.keys(fresh).filter((name) => !known.includes(name as keyof Head))).toEqual([])
+})
+
+test.each([99, 1000, 200.5])('the status %d is refused', (status) => {
+  expect(() => Head.response(status)).toThrow(RangeError)
+})
+
+test.each([100, 999])('the status %d is possible', (status) => {
+  expect(Head.response(status).status).toBe(status)
+  expect(Head.request('GET', '/').status).toBe(0)
 })
 
 test('a gateway-made head without any field', () => {

@@ -356,7 +356,7 @@ export class Head {
     const keepsLength =
       this.lengthField >= 0 && announced === this.contentLength && this.dropped[this.lengthField] === 0
     const skip = keepsLength ? -1 : this.lengthField
-    let tail = this.#added === 0 ? '' : this.#addedLines()
+    let tail = this.#addedLines()
     if (!keepsLength && announced >= 0) tail += `content-length: ${announced}\r\n`
     if (kind === CHUNKED) tail += 'transfer-encoding: chunked\r\n'
     tail += connectionLines
@@ -374,7 +374,7 @@ export class Head {
     for (let at = 0; at < received; at++) {
       if (dropped[at] === 0 && at !== skip) continue
       const start = offsets[4 * at]!
-      if (start > run) kept += text.slice(run, start)
+      kept += text.slice(run, start)
       run = at + 1 < received ? offsets[4 * at + 4]! : end
     }
     return kept + text.slice(run, end)
@@ -449,8 +449,7 @@ function readsLike(text: string, start: number, lowerName: string): boolean {
   for (let i = 0; i < lowerName.length; i++) {
     const wanted = lowerName.charCodeAt(i)
     const given = text.charCodeAt(start + i)
-    if (given === wanted) continue
-    if (isDash(wanted) ? !isDash(given) : (given | 32) !== wanted || wanted < 97 || wanted > 122) return false
+    if (isDash(wanted) ? !isDash(given) : !isSameLetter(given, wanted)) return false
   }
   return true
 }
@@ -462,10 +461,14 @@ function isDash(code: number): boolean {
 /** Whether `text` contains `lowerName` at `start`, ignoring case. */
 function equalsAt(text: string, start: number, lowerName: string): boolean {
   for (let i = 0; i < lowerName.length; i++) {
-    const wanted = lowerName.charCodeAt(i)
-    const given = text.charCodeAt(start + i)
-    if (given === wanted) continue
-    if ((given | 32) !== wanted || wanted < 97 || wanted > 122) return false
+    if (!isSameLetter(text.charCodeAt(start + i), lowerName.charCodeAt(i))) return false
   }
   return true
 }
+
+/** Compares characters of tokens, ignoring case. In that bit letters differ, and `^` from `~`. */
+function isSameLetter(given: number, wanted: number): boolean {
+  return given === wanted || ((given | 32) === wanted && wanted !== TILDE)
+}
+
+const TILDE = 126

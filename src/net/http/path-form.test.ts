@@ -68,6 +68,7 @@ test.each<[path: string, normal: string, matched: string]>([
   ['/a%2eb', '/a.b', '/a.b'],
   ['//admin///x//', '//admin///x//', '/admin/x/'],
   ['/%2F%5c', '/%2F%5C', '/%2F%5C'],
+  ['/%0a%1f', '/%0A%1F', '/%0A%1F'],
   ['/a%2f/%2fb', '/a%2F/%2Fb', '/a%2F/%2Fb'],
   ['/caf%c3%a9%20x', '/caf%C3%A9%20x', '/caf%C3%A9%20x'],
   ['/%25%3f%23', '/%25%3F%23', '/%25%3F%23'],
@@ -87,6 +88,11 @@ test.each<[path: string, normal: string, matched: string]>([
   expect(matchedPath(matched)).toBe(matched)
   expect(matchedTarget(`${path}?a=%61//..&b`)).toBe(`${matched}?a=%61//..&b`)
   expect(matchedPathOf(`${path}?a=%61//..&b`)).toBe(matched)
+  expect([matchedTarget(path), matchedPathOf(path)]).toEqual([matched, matched])
+})
+
+test('a target of a query alone has an empty path', () => {
+  expect([matchedTarget('?a=%61//'), matchedPathOf('?a=%61//')]).toEqual(['?a=%61//', ''])
 })
 
 describe('possible interpretations of a path by servers', () => {

@@ -20,12 +20,12 @@ const ANY_FAULT = new RegExp(FAULTS.map(([, { source }]) => source).join('|'), '
 /** Why a path is refused before any rule applies; undefined if it is valid. */
 export function pathFault(path: string): string | undefined {
   if (!ANY_FAULT.test(path)) return undefined
-  return FAULTS.find(([, pattern]) => pattern.test(path))?.[0]
+  return FAULTS.find(([, pattern]) => pattern.test(path))![0]
 }
 
 /** The forwarded form: unreserved characters are decoded, other escapes are upper case (RFC 3986, 6.2.2). */
 export function normalPath(path: string): string {
-  return path.includes('%') ? decode(path, UNRESERVED) : path
+  return decode(path, UNRESERVED)
 }
 
 /**
@@ -33,20 +33,23 @@ export function normalPath(path: string): string {
  * is allowed in a path is decoded, and runs of `/` become one. `%2F` and `%5C` are unchanged: see `otherReadings`.
  */
 export function matchedPath(path: string): string {
-  const decoded = path.includes('%') ? decode(path, VISIBLE) : path
+  const decoded = decode(path, VISIBLE)
   return decoded.includes('//') ? decoded.replace(/\/{2,}/g, '/') : decoded
 }
 
 /** The matched form of a request target; the query is unchanged. */
 export function matchedTarget(target: string): string {
-  const mark = target.indexOf('?')
-  return mark < 0 ? matchedPath(target) : matchedPath(target.slice(0, mark)) + target.slice(mark)
+  return matchedPathOf(target) + target.slice(endOfPath(target))
 }
 
 /** The matched form of the path of a request target. */
 export function matchedPathOf(target: string): string {
+  return matchedPath(target.slice(0, endOfPath(target)))
+}
+
+function endOfPath(target: string): number {
   const mark = target.indexOf('?')
-  return matchedPath(mark < 0 ? target : target.slice(0, mark))
+  return mark < 0 ? target.length : mark
 }
 
 /** Whether servers may interpret a path in normal form differently. */
@@ -62,7 +65,7 @@ export function isAmbiguous(normal: string): boolean {
 export function otherReadings(normal: string, keepsParameters: boolean): readonly string[] {
   const readings = new Set<string>()
   const bare = keepsParameters ? normal : withoutParameters(normal)
-  for (const text of normal === bare ? [normal] : [normal, bare]) {
+  for (const text of new Set([normal, bare])) {
     for (const decoded of withSeparators(text)) {
       readings.add(matchedPath(decoded))
       if (!keepsParameters) readings.add(matchedPath(withoutParameters(decoded)))
@@ -78,7 +81,7 @@ function withSeparators(path: string): Set<string> {
 }
 
 function withoutParameters(path: string): string {
-  return path.includes(';') ? path.replace(/;[^/]*/g, '') : path
+  return path.replace(/;[^/]*/g, '')
 }
 
 /**
@@ -97,9 +100,10 @@ export function afterPrefix(normal: string, prefix: string): string | undefined 
 function endOfPrefix(normal: string, prefix: string): number | undefined {
   let end = 0
   for (let at = 0; at < prefix.length; ) {
-    const piece = PIECE.exec(normal.slice(end))?.[0] ?? ''
+    const piece = PIECE.exec(normal.slice(end))?.[0]
+    if (piece === undefined) return undefined
     const matched = matchedPath(piece)
-    if (piece === '' || !prefix.startsWith(matched, at)) return undefined
+    if (!prefix.startsWith(matched, at)) return undefined
     end += piece.length
     at += matched.length
   }
@@ -134,5 +138,5 @@ function decode(path: string, decoded: Decoded): string {
     text += path.slice(kept, at) + instead
     kept = at + 3
   }
-  return kept === 0 ? path : text + path.slice(kept)
+  return text + path.slice(kept)
 }

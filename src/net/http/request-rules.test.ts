@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
+import { BODY_CHUNKED, BODY_LENGTH, BODY_NONE, type BodyKind } from '../stream.ts'
 import { Head } from './head.ts'
-import { isGrpcRequest, isIdempotent } from './request-rules.ts'
+import { announcedLength, isGrpcRequest, isIdempotent } from './request-rules.ts'
 
 test.each<[types: string[], is: boolean]>([
   [['application/grpc'], true],
@@ -25,4 +26,22 @@ test.each<[types: string[], is: boolean]>([
 test('the methods that may be sent twice (RFC 9110, 9.2.2)', () => {
   const methods = ['GET', 'HEAD', 'OPTIONS', 'TRACE', 'PUT', 'DELETE', 'POST', 'PATCH', 'CONNECT', 'get']
   expect(methods.filter(isIdempotent)).toEqual(['GET', 'HEAD', 'OPTIONS', 'TRACE', 'PUT', 'DELETE'])
+})
+
+test.each<[method: string, received: number, kind: BodyKind, length: number, announced: number]>([
+  ['POST', -1, BODY_LENGTH, 5, 5],
+  ['GET', 9, BODY_LENGTH, 5, 5],
+  ['POST', -1, BODY_CHUNKED, -1, -1],
+  ['GET', 0, BODY_NONE, -1, 0],
+  ['GET', -1, BODY_NONE, -1, -1],
+  ['GET', 1, BODY_NONE, -1, -1],
+  ['POST', -1, BODY_NONE, -1, 0],
+  ['PUT', -1, BODY_NONE, -1, 0],
+  ['PATCH', -1, BODY_NONE, -1, 0],
+  ['DELETE', -1, BODY_NONE, -1, -1],
+])('%s with a received length of %i and a body of kind %i and length %i announces %i', (method, ...rest) => {
+  const [received, kind, length, announced] = rest
+  const head = Head.request(method, '/')
+  head.contentLength = received
+  expect(announcedLength(head, { kind, length })).toBe(announced)
 })

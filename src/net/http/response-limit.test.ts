@@ -52,6 +52,25 @@ test('a progress limit ends a body that is not read', () => {
   expect(pass(1200)).toBe(1)
 })
 
+test('a patient limit begins again when the request has been sent', () => {
+  const { limit, request, pass } = setup(true)
+  expect(pass(900)).toBe(0)
+  request.open = false
+  limit.requestSent()
+  expect(pass(900)).toBe(0)
+  expect(pass(300)).toBe(1)
+})
+
+test('the progress of one request is not that of the next one', () => {
+  const { limit, request, pass } = setup(true)
+  request.sentBytes = 1
+  expect(pass(1200)).toBe(0)
+  limit.stop()
+  limit.start(1000, true)
+  expect(pass(1200)).toBe(0)
+  expect(pass(1200)).toBe(1)
+})
+
 test('after the response nothing expires', () => {
   const { limit, pass } = setup(true)
   limit.stop()

@@ -37,7 +37,7 @@ export class ResponseLimit {
 
   /** The request has been sent completely. */
   requestSent(): void {
-    if (this.#patientMs > 0) this.#keeper.arm(this.#timer, this.#patientMs)
+    if (this.#patientMs !== 0) this.#keeper.arm(this.#timer, this.#patientMs)
   }
 
   stop(): void {

@@ -32,7 +32,6 @@ export class BodyReader implements BodySource {
     this.length = length
     this.#framer.start(kind, length)
     this.#sink = null
-    this.#framed = false
     this.#paused = false
     this.#discarding = false
     this.#failure = null

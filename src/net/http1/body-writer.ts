@@ -83,7 +83,7 @@ export class BodyWriter implements BodySink {
     this.sentBytes += end - start
     const chunked = this.#kind === BODY_CHUNKED && !this.framed
     if (chunked) this.#writeText(`${(end - start).toString(16)}\r\n`)
-    if (this.#text !== '' && end - start <= COALESCE_BYTES) this.#writeText(latin1(buffer, start, end))
+    if (this.#keeps(end - start)) this.#writeText(latin1(buffer, start, end))
     else {
       this.#text = ''
       this.#transport!.writeBytes(buffer, start, end)
@@ -123,7 +123,12 @@ export class BodyWriter implements BodySink {
   }
 
   #writeText(text: string): void {
-    if (this.#text !== '') this.#text = this.#text.length + text.length > COALESCE_BYTES ? '' : this.#text + text
+    this.#text = this.#keeps(text.length) ? this.#text + text : ''
     this.#transport!.writeText(text)
+  }
+
+  /** Whether the message is kept with that much more of it. */
+  #keeps(length: number): boolean {
+    return this.#text !== '' && this.#text.length + length <= COALESCE_BYTES
   }
 }

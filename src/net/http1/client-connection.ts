@@ -93,7 +93,6 @@ export class ClientConnection implements TransportOwner, Carrier {
   destroy(): void {
     if (this.#dead) return
     this.#dead = true
-    this.#held.clear()
     this.#owner.gone(this)
     this.#transport.destroy()
   }

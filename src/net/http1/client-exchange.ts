@@ -41,6 +41,7 @@ export class ClientExchange implements ClientStream, ReaderOwner, WriterOwner {
   /** Time limit until the response head. */
   readonly limit: ResponseLimit
   context: unknown
+  /** Null when the exchange is over. */
   connection: Carrier | null = null
   readonly #owner: ExchangeOwner
   #handler!: ClientHandler
@@ -87,7 +88,7 @@ export class ClientExchange implements ClientStream, ReaderOwner, WriterOwner {
 
   cancel(): void {
     if (this.#phase === OVER) return
-    this.#leave()?.destroy()
+    this.#leave().destroy()
     this.body.abort('cancelled')
   }
 
@@ -107,13 +108,12 @@ export class ClientExchange implements ClientStream, ReaderOwner, WriterOwner {
 
   /** `head` is a final response. @returns whether the connection can be reused after its body */
   takeResponse(): boolean {
-    const { head } = this
     const kind = this.#responseKind()
     const keep = this.#endIsCertain(kind)
     this.limit.stop()
     this.#phase = READING
     this.request.forgetWhole()
-    this.body.start(kind, kind === BODY_CHUNKED || kind === BODY_CLOSE ? -1 : head.contentLength)
+    this.body.start(kind, this.head.contentLength)
     return keep
   }
 
@@ -141,16 +141,15 @@ export class ClientExchange implements ClientStream, ReaderOwner, WriterOwner {
     if (this.#phase === OVER) return
     const wasWaiting = this.#phase === WAITING
     const connection = this.#leave()
-    connection?.destroy()
-    const maybeProcessed = connection?.connected ?? false
-    if (wasWaiting) this.#handler.failed(this, { code: why, detail: undefined, maybeProcessed })
+    connection.destroy()
+    if (wasWaiting) this.#handler.failed(this, { code: why, detail: undefined, maybeProcessed: connection.connected })
     else this.body.abort(why)
   }
 
   /** No connection could be opened. */
   failUnsent(failure: ConnectFailure): void {
     if (this.#phase === OVER) return
-    this.#leave()?.destroy()
+    this.#leave().destroy()
     this.#handler.failed(this, { ...failure, maybeProcessed: false })
   }
 
@@ -173,7 +172,7 @@ export class ClientExchange implements ClientStream, ReaderOwner, WriterOwner {
   messageWritten(): void {
     this.limit.requestSent()
     // The end of a request is visible in its framing; the end of a tunnel direction is only visible as the end of the connection.
-    if (this.#tunnel) this.connection?.endOutput()
+    if (this.#tunnel) this.connection!.endOutput()
   }
 
   messageCut(why: Abort): void {
@@ -187,13 +186,13 @@ export class ClientExchange implements ClientStream, ReaderOwner, WriterOwner {
     else this.fail('timeout')
   }
 
-  #leave(): Carrier | null {
-    const connection = this.connection
+  #leave(): Carrier {
+    const connection = this.connection!
     this.#phase = OVER
     this.connection = null
     this.request.close()
     this.limit.stop()
-    connection?.abandonExchange()
+    connection.abandonExchange()
     return connection
   }
 

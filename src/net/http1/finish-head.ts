@@ -5,7 +5,6 @@ import { HOST_INVALID, MALFORMED } from '../http/head-outcome.ts'
 
 /** Fields whose removal would change the routing or the end of the message. */
 const NOT_DROPPED = new Set(['host', 'content-length'])
-const NAMES_OF_CONNECTION = new Set(['connection', 'te', 'upgrade', 'keep-alive'])
 
 /**
  * Second part of reading a request head, for the few heads that need their text: targets that are not in origin form, Connection
@@ -35,7 +34,7 @@ function finishTarget(head: Head): number {
 function finishAbsolute(head: Head, target: string): number {
   const match = /^https?:\/\/([^/?]*)([^?]*)(.*)$/i.exec(target)
   if (match === null) return MALFORMED
-  const [, authority = '', path = '', query = ''] = match
+  const [authority, path, query] = [match[1]!, match[2]!, match[3]!]
   if (!isAuthority(authority) || authority.toLowerCase() !== head.authority.toLowerCase()) return HOST_INVALID
   if (path === '' && query === '' && head.method === 'OPTIONS') head.target = '*'
   else head.target = `${path === '' ? '/' : path}${query}`
@@ -53,7 +52,9 @@ function finishConnection(head: Head, ofRequest: boolean): number {
   let nominatesUpgrade = false
   const nominated = new Set<string>()
   for (let at = 0; at < head.received; at++) {
-    const name = connectionLevelName(head, at)
+    // The parser has dropped the connection-level fields.
+    if (head.dropped[at] === 0) continue
+    const name = head.receivedName(at).toLowerCase()
     if (name === 'upgrade') upgrade = upgrade === '' ? head.receivedValue(at) : `${upgrade}, ${head.receivedValue(at)}`
     else if (name === 'te') head.takesTrailers ||= listOf(head.receivedValue(at)).includes('trailers')
     else if (name === 'connection') {
@@ -92,16 +93,9 @@ function dropNominated(head: Head, nominated: ReadonlySet<string>): void {
  * bypass the rules of the gateway.
  */
 function takesUpgrade(head: Head, upgrade: string, ofRequest: boolean): boolean {
-  if (upgrade === '' || head.http10) return false
+  if (head.http10) return false
   if (!ofRequest) return true
   return !head.chunked && head.contentLength <= 0 && !listOf(upgrade).some((protocol) => /^h2c(\/|$)/.test(protocol))
-}
-
-/** Lower-case name of a dropped connection-level field; '' for all others. */
-function connectionLevelName(head: Head, at: number): string {
-  if (head.dropped[at] === 0) return ''
-  const name = head.receivedName(at).toLowerCase()
-  return NAMES_OF_CONNECTION.has(name) ? name : ''
 }
 
 function listOf(value: string): string[] {

@@ -34,6 +34,7 @@ const VALID: string[] = [
   startLine('GET https://a HTTP/1.1'),
   startLine('CONNECT b.example:443 HTTP/1.1'),
   startLine('CONNECT [::1]:443 HTTP/1.1'),
+  'CONNECT a:80 HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n',
   withHost('example.com'),
   withHost('example.com:8080'),
   withHost('a:9'),
@@ -320,8 +321,13 @@ test.each([
   expect(head.writeRequest(0, -1, '')).toBe(startLine(`GET ${origin} HTTP/1.1`))
 })
 
-test('OPTIONS for the whole server in absolute form is forwarded in asterisk form', () => {
-  expect((parseHeadText(startLine('OPTIONS http://a HTTP/1.1')) as Head).target).toBe('*')
+test.each([
+  ['http://a', '*'],
+  ['http://a/', '/'],
+  ['http://a/x', '/x'],
+  ['http://a?q', '/?q'],
+])('OPTIONS %s is for %s: for the whole server in asterisk form', (target, forwarded) => {
+  expect((parseHeadText(startLine(`OPTIONS ${target} HTTP/1.1`)) as Head).target).toBe(forwarded)
 })
 
 test('HTTP/1.0 is forwarded as HTTP/1.1', () => {
@@ -350,6 +356,13 @@ test.each([
   expect([head.authority, head.contentLength]).toEqual(['a', 5])
   head.reset()
   expect(head.nominated).toEqual([])
+})
+
+test('a nominated field is dropped in the first line, too, and from responses', () => {
+  const request = parseHeadText('GET / HTTP/1.1\r\nX: 1\r\nHost: a\r\nConnection: x\r\n\r\n') as Head
+  expect([request.has('x'), request.nominated]).toEqual([false, ['x']])
+  const response = parseHeadText('HTTP/1.1 200 OK\r\nX: 1\r\nConnection: x\r\n\r\n') as Head
+  expect([response.has('x'), response.nominated]).toEqual([false, []])
 })
 
 test('connection-level fields and nominated fields are dropped', () => {
@@ -381,10 +394,11 @@ test.each([
   [['Connection: Upgrade', 'Upgrade: websocket'], 'websocket'],
   [['Connection: keep-alive, upgrade', 'Upgrade: a/1', 'Upgrade: b'], 'a/1, b'],
   [['Upgrade: websocket'], ''],
+  [['Connection: keep-alive, x', 'Upgrade: websocket'], ''],
   [['Connection: Upgrade'], ''],
   [['Connection: Upgrade, HTTP2-Settings', 'Upgrade: h2c', 'HTTP2-Settings: AAMAAABkAAQAoAAAAAIAAAAA'], ''],
   [['Connection: Upgrade', 'Upgrade: websocket, h2c'], ''],
-  [['Connection: Upgrade', 'Upgrade: websocket', 'Content-Length: 5'], ''],
+  [['Connection: Upgrade', 'Upgrade: websocket', 'Content-Length: 1'], ''],
   [['Connection: Upgrade', 'Upgrade: websocket', 'Content-Length: 0'], 'websocket'],
 ])('the upgrade requested by %j is %j', (lines, upgrade) => {
   const head = parseHeadText(withLines(...lines)) as Head
@@ -428,6 +442,12 @@ test.each([
 test('the second of two equal lengths is dropped', () => {
   const head = parseHeadText(withLines('Content-Length: 5', 'Content-Length: 5')) as Head
   expect(head.writeRequest(1, 5, '')).toBe(withLines('Content-Length: 5'))
+})
+
+test('without limits of its own, a text has up to 10,000 fields', () => {
+  const textOf = (count: number) => `GET / HTTP/1.1\r\nHost: a\r\n${'a:\r\n'.repeat(count - 1)}\r\n`
+  expect(parseHeadText(textOf(10_000))).toBeInstanceOf(Head)
+  expect(parseHeadText(textOf(10_001))).toBe(HEADERS_TOO_LARGE)
 })
 
 function parsePrefix(text: string, maxHeadBytes = 65_536): number {
@@ -643,6 +663,12 @@ test('nothing of a head remains for the next one', () => {
   expect(read(withLines('Connection: close'))).toBeGreaterThan(0)
   expect(read(withLines('X: kept'))).toBeGreaterThan(0)
   expect(head.get('x')).toBe('kept')
+  // Where the first head has its third field, the second has the same letter in a value.
+  expect(read('GET / HTTP/1.1\r\nHost: a\r\nX: 1\r\nY: 2\r\n\r\n')).toBeGreaterThan(0)
+  expect(read('GET / HTTP/1.1\r\nHost: a\r\nX: 123Y\r\n\r\n')).toBeGreaterThan(0)
+  expect([head.get('y'), head.getAll('y')]).toEqual([undefined, []])
+  head.remove('y')
+  expect(head.fieldCount).toBe(2)
 })
 
 const refusedAtOnce: readonly (readonly [what: string, text: string, parse: typeof parseRequestHead])[] = [

@@ -1,0 +1,338 @@
+import type { Accepted } from './accepted.ts'
+
+/** Mutants of one file with one reason. */
+interface Group {
+  readonly file: string
+  readonly reason: string
+  readonly mutants: readonly (readonly [line: string, original: string, replacement: string])[]
+}
+
+/** Initial values of members that are set before they are read, by file. */
+const SET_BEFORE_READ: Readonly<Record<string, readonly string[]>> = {
+  'net/http/response-limit.ts': ['#sentBefore = 0'],
+  'net/http1/body-reader.ts': ['#framed = false'],
+  'net/http1/body-writer.ts': ['framed = false', '#left = 0'],
+  'net/http1/client-connection.ts': ['#silent = true', '#running = false'],
+  'net/http1/client-exchange.ts': [
+    '#forHead = false',
+    '#idempotent = false',
+    '#tunnel = false',
+    '#released = false',
+    '#replayed = false',
+    '#interim = 0',
+  ],
+  'net/http1/framer.ts': ['#left = 0', '#digits = 0', '#overhead = 0', '#dropping = false'],
+}
+
+function changeOf(original: string): Pick<Accepted, 'original' | 'replacement'> {
+  const replacement = original === '0' ? '(0 + 1)' : String(original === 'false')
+  return { original, replacement }
+}
+
+const GROUPS: readonly Group[] = [
+  {
+    file: 'net/http/authority-form.ts',
+    reason: 'only speed: the host is read again',
+    mutants: [
+      ['if (authority !== lastAuthority) {', 'authority !== lastAuthority', 'true'],
+      ['lastAuthority = authority', 'lastAuthority = authority', ';'],
+    ],
+  },
+  {
+    file: 'net/http/head-outcome.ts',
+    reason: 'the same program: no other outcome has this number either',
+    mutants: [['export const METHOD_NOT_IMPLEMENTED = -8', '8', '(8 + 1)']],
+  },
+  {
+    file: 'net/http/head.ts',
+    reason: 'only memory: a larger table',
+    mutants: [
+      ['offsets: Int32Array = new Int32Array(4 * 32)', '4', '(4 + 1)'],
+      ['offsets: Int32Array = new Int32Array(4 * 32)', '32', '(32 + 1)'],
+    ],
+  },
+  {
+    file: 'net/http/head.ts',
+    reason: 'only speed: the same text is put together from its parts',
+    mutants: [
+      [
+        "if (tail === '' && startLine === '' && this.droppedCount === 0 && skip < 0) return this.text",
+        "tail === '' && startLine === '' && this.droppedCount === 0 && skip < 0",
+        'false',
+      ],
+      [
+        "if (tail === '' && startLine === '' && this.droppedCount === 0 && skip < 0) return this.text",
+        "''",
+        "'mutated'",
+      ],
+      [
+        'if (this.droppedCount === 0 && skip < 0) return text.slice(from, end)',
+        'this.droppedCount === 0 && skip < 0',
+        'false',
+      ],
+    ],
+  },
+  {
+    file: 'net/http/head.ts',
+    reason: 'only speed: there is no value at -1',
+    mutants: [['return added < 0 ? undefined : this.#values[added]', 'added < 0', 'false']],
+  },
+  {
+    file: 'net/http/head.ts',
+    reason: 'only memory: a value behind the last one is not read',
+    mutants: [
+      ["this.#values[this.#added] = ''", "this.#values[this.#added] = ''", ';'],
+      ["this.#values[this.#added] = ''", "''", "'mutated'"],
+      ["while (this.#added > 0) this.#values[--this.#added] = ''", "''", "'mutated'"],
+    ],
+  },
+  {
+    file: 'net/http/head.ts',
+    reason: 'only speed for a request, whose line is then written again',
+    mutants: [
+      [
+        "if (this.startLineKept) return this.#write('', 0, kind, length, connectionLines)",
+        'this.startLineKept',
+        'false',
+      ],
+    ],
+  },
+  {
+    file: 'net/http/head.ts',
+    reason: 'only speed and memory: tables that grow earlier, later or by more',
+    mutants: [
+      ['if (count <= this.dropped.length) return', '<=', '<'],
+      ['const capacity = Math.max(count, 2 * this.dropped.length)', '2', '(2 + 1)'],
+      ['const capacity = Math.max(count, 2 * this.dropped.length)', '*', '/'],
+      ['const offsets = new Int32Array(4 * capacity)', '4', '(4 + 1)'],
+    ],
+  },
+  {
+    file: 'net/http/head.ts',
+    reason: 'only speed: what is behind the last field is copied, too, and not read',
+    mutants: [
+      ['for (let i = 0; i < 4 * other.received; i++) this.offsets[i] = other.offsets[i]!', '<', '<='],
+      ['for (let i = 0; i < 4 * other.received; i++) this.offsets[i] = other.offsets[i]!', '4', '(4 + 1)'],
+      ['for (let i = 0; i < other.received; i++) this.dropped[i] = other.dropped[i]!', '<', '<='],
+    ],
+  },
+  {
+    file: 'net/http/head.ts',
+    reason: 'the same program: callers look at the sign alone',
+    mutants: [
+      ['return -1', '1', '(1 + 1)'],
+      ['const announced = kind === LENGTH || kind === NONE ? length : -1', '1', '(1 + 1)'],
+      ['const skip = keepsLength ? -1 : this.lengthField', '1', '(1 + 1)'],
+    ],
+  },
+  {
+    file: 'net/http/head.ts',
+    reason: 'only speed: the field is found by its name',
+    mutants: [
+      [
+        "return this.keepsReceivedHost ? this.#value(this.hostField) : (this.get('host') ?? '')",
+        'this.keepsReceivedHost',
+        'false',
+      ],
+    ],
+  },
+  {
+    file: 'net/http/path-form.ts',
+    reason: 'only speed: a path without a run of slashes is searched for one by an expression',
+    mutants: [
+      ["return decoded.includes('//') ? decoded.replace(/\\/{2,}/g, '/') : decoded", "decoded.includes('//')", 'true'],
+      ["return decoded.includes('//') ? decoded.replace(/\\/{2,}/g, '/') : decoded", "'//'", "''"],
+    ],
+  },
+  {
+    file: 'net/http/path-form.ts',
+    reason: 'only speed: endOfPrefix finds the same end',
+    mutants: [
+      [
+        'const end = normal.startsWith(prefix) ? prefix.length : endOfPrefix(normal, prefix)',
+        'normal.startsWith(prefix)',
+        'false',
+      ],
+    ],
+  },
+  {
+    file: 'net/http/path-form.ts',
+    reason: 'only memory: no escape has more than two digits',
+    mutants: [['return Array.from({ length: 256 }, (_, code) => {', '256', '(256 + 1)']],
+  },
+  {
+    file: 'net/http/request-rules.ts',
+    reason: 'the same answer: neither text is a type that is looked for',
+    mutants: [["return GRPC.test(request.joined('content-type') ?? '')", "''", "'mutated'"]],
+  },
+  {
+    file: 'net/http/response-rules.ts',
+    reason: 'the same answer: neither text is a type that is looked for',
+    mutants: [["return EVENT_STREAM.test(response.joined('content-type') ?? '')", "''", "'mutated'"]],
+  },
+  {
+    file: 'net/http1/body-writer.ts',
+    reason: 'only speed: bytes that are not kept are written as text, too',
+    mutants: [
+      ['if (this.#keeps(end - start)) this.#writeText(latin1(buffer, start, end))', 'this.#keeps(end - start)', 'true'],
+    ],
+  },
+  {
+    file: 'net/http1/finish-head.ts',
+    reason: 'only speed: without nominated fields nothing is dropped',
+    mutants: [
+      ['if (nominated.size > 0) {', 'nominated.size > 0', 'true'],
+      ['if (nominated.size > 0) {', '>', '>='],
+    ],
+  },
+  {
+    file: 'net/http1/finish-head.ts',
+    reason: 'only speed: no field with a name that is compared is left',
+    mutants: [['if (head.dropped[at] === 0) continue', 'head.dropped[at] === 0', 'false']],
+  },
+  {
+    file: 'net/http1/finish-head.ts',
+    reason: 'only speed: nothing is left to finish in such a head',
+    mutants: [
+      ['if (!head.unfinished) return 0', '!head.unfinished', 'false'],
+      ['return head.unfinished ? finishConnection(head, false) : 0', 'head.unfinished', 'true'],
+    ],
+  },
+  {
+    file: 'net/http1/finish-head.ts',
+    reason:
+      'the same head: nobody asks whether what is behind the last field is dropped, and the next head begins with none dropped',
+    mutants: [['for (let at = 0; at < head.received; at++) {', '<', '<=']],
+  },
+  {
+    file: 'net/http1/framer.ts',
+    reason: 'the same program: the index means nothing when the framing is bad',
+    mutants: [['if (!this.#step(buffer[i]!)) return i', 'i', 'undefined']],
+  },
+  {
+    file: 'net/http1/framer.ts',
+    reason: 'the same program: only the sign counts',
+    mutants: [
+      ['return lower >= 97 && lower <= 102 ? lower - 87 : -1', '1', '(1 + 1)'],
+      ['let passedTo = this.#dropping ? start : -1', '1', '(1 + 1)'],
+    ],
+  },
+  {
+    file: 'net/http1/framer.ts',
+    reason: 'the same program: no other state has this number either',
+    mutants: [['const EXTENSION_VALUE = 16', '16', '(16 + 1)']],
+  },
+  {
+    file: 'net/http1/parse-head-text.ts',
+    reason: 'the same program: a line has more than one byte, so its end is neither 0 nor 1',
+    mutants: [
+      ['if (after < 0) return after', '<', '<='],
+      ['if (after < 0) return after', '0', '(0 + 1)'],
+    ],
+  },
+  {
+    file: 'net/http1/parse-head.ts',
+    reason: 'only speed: a status line that ends what has arrived is read again with the bytes that follow',
+    mutants: [['if (i + 2 > end) return i === end || bytes[i] === CR ? INCOMPLETE : MALFORMED', '>', '>=']],
+  },
+  {
+    file: 'net/http1/parse-head.ts',
+    reason: 'only speed: noteField then compares the names itself',
+    mutants: [
+      [
+        'if (length > LONGEST_NOTED || NOTED[32 * length + (bytes[name]! & 31)] !== 1) continue',
+        'length > LONGEST_NOTED || NOTED[32 * length + (bytes[name]! & 31)] !== 1',
+        'false',
+      ],
+      [
+        'if (length > LONGEST_NOTED || NOTED[32 * length + (bytes[name]! & 31)] !== 1) continue',
+        'length > LONGEST_NOTED || NOTED[32 * length + (bytes[name]! & 31)] !== 1',
+        '((length > LONGEST_NOTED) && (NOTED[32 * length + (bytes[name]! & 31)] !== 1))',
+      ],
+    ],
+  },
+  {
+    file: 'net/http1/parse-head.ts',
+    reason: 'only memory: a larger table',
+    mutants: [
+      ['const NOTED = new Uint8Array(32 * (LONGEST_NOTED + 1))', '32', '(32 + 1)'],
+      ['const NOTED = new Uint8Array(32 * (LONGEST_NOTED + 1))', '1', '(1 + 1)'],
+    ],
+  },
+  {
+    file: 'net/http1/parse-head.ts',
+    reason: 'only speed: origin form is then finished from the text, too',
+    mutants: [
+      [
+        'return length === CONNECT.length && equals(bytes, start, CONNECT)',
+        'length === CONNECT.length && equals(bytes, start, CONNECT)',
+        '((length === CONNECT.length) || (equals(bytes, start, CONNECT)))',
+      ],
+    ],
+  },
+  {
+    file: 'net/http1/parse-head.ts',
+    reason: 'only speed: the option is then read from the text',
+    mutants: [
+      [
+        'if (end - start === CLOSE.length && equals(bytes, start, CLOSE)) head.saysClose = true',
+        'end - start === CLOSE.length && equals(bytes, start, CLOSE)',
+        'false',
+      ],
+      ['if (end - start === CLOSE.length && equals(bytes, start, CLOSE)) head.saysClose = true', '-', '+'],
+      [
+        'else if (end - start === KEEP_ALIVE.length && equals(bytes, start, KEEP_ALIVE)) head.saysKeepAlive = true',
+        'end - start === KEEP_ALIVE.length && equals(bytes, start, KEEP_ALIVE)',
+        'false',
+      ],
+      [
+        'else if (end - start === KEEP_ALIVE.length && equals(bytes, start, KEEP_ALIVE)) head.saysKeepAlive = true',
+        '-',
+        '+',
+      ],
+    ],
+  },
+  {
+    file: 'net/http1/parse-head.ts',
+    reason: 'the same program: a line has more than one byte, so its end is neither 0 nor 1',
+    mutants: [
+      ['if (after < 0) return after', '<', '<='],
+      ['if (after < 0) return after', '0', '(0 + 1)'],
+    ],
+  },
+  {
+    file: 'net/http1/parse-head.ts',
+    reason: 'only speed: origin form is then finished from the text, too; nothing else begins with a 0',
+    mutants: [['head.unfinished = first !== 47 || isConnect(bytes, start, head.methodEnd)', '47', '(47 + 1)']],
+  },
+  {
+    file: 'net/http1/parse-head.ts',
+    reason: 'the same outcome: no head ends with its first line',
+    mutants: [
+      ['if (after + 2 > end) return after === end || bytes[after] === CR ? INCOMPLETE : MALFORMED', '2', '(2 + 1)'],
+    ],
+  },
+  {
+    file: 'net/http1/read-head.ts',
+    reason: 'the same program: a line has more than one byte, so its end is neither 0 nor 1',
+    mutants: [
+      ['if (after < 0) return after', '<', '<='],
+      ['if (after < 0) return after', '0', '(0 + 1)'],
+    ],
+  },
+]
+
+/** Mutants of the framing of HTTP/1 that no test needs to notice. */
+export const ACCEPTED_FRAMING: readonly Accepted[] = [
+  ...Object.entries(SET_BEFORE_READ).flatMap(([file, lines]) =>
+    lines.map((line) => ({
+      file,
+      line,
+      ...changeOf(line.slice(line.lastIndexOf(' ') + 1)),
+      reason: 'the same program: where a message, body or limit begins, it is set',
+    })),
+  ),
+  ...GROUPS.flatMap(({ file, reason, mutants }) =>
+    mutants.map(([line, original, replacement]) => ({ file, line, original, replacement, reason })),
+  ),
+]
