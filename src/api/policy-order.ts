@@ -29,7 +29,7 @@ export const POST_ROUTING = [
   'authorization', // reads identity and what the authorizer said
   'retry', // only noted here
   'rateLimit', // only admitted requests consume quota
-  'requestMirror', // copies what was admitted
+  'requestMirror', // only decides which backends get a copy; copies are sent with the request
   'extProc', // may rewrite anything below
   'transformation', // sees claims and limits, changes what the backend sees
   'csrf', // judges the request as received, after authentication (decision A-85)

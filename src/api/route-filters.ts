@@ -1,4 +1,5 @@
 import {
+  atMostOne,
   boolean,
   type ConfigProblem,
   defaulted,
@@ -38,17 +39,35 @@ const pathModifier = openObject({
   replacePrefixMatch: optional(text({ max: 1024 }), 'Replacement of the matched prefix.'),
 })
 
-const requestMirror = openObject({
-  backendRef: required(openBackendReference, 'Backend that receives the copies.'),
-  percent: optional(integer({ min: 0, max: 100 }), 'Percentage of the requests to copy.'),
-  fraction: optional(
-    openObject({
-      numerator: required(integer({ min: 0 }), 'Numerator of the fraction.'),
-      denominator: defaulted(integer({ min: 1 }), 100, 'Denominator of the fraction.'),
-    }),
-    'Fraction of the requests to copy.',
-  ),
-})
+const fraction = withRule(
+  openObject({
+    numerator: required(integer({ min: 0 }), 'Numerator of the fraction.'),
+    denominator: defaulted(integer({ min: 1 }), 100, 'Denominator of the fraction.'),
+  }),
+  {
+    reads: ['numerator', 'denominator'],
+    description: 'The numerator is not greater than the denominator.',
+    check: ({ numerator, denominator }, path) =>
+      numerator <= denominator
+        ? []
+        : [
+            problem(
+              fieldPath(path, 'numerator'),
+              'inconsistent',
+              `must not be greater than the denominator, ${denominator}`,
+            ),
+          ],
+  },
+)
+
+const requestMirror = atMostOne(
+  ['percent', 'fraction'],
+  openObject({
+    backendRef: required(openBackendReference, 'Backend that receives the copies.'),
+    percent: optional(integer({ min: 0, max: 100 }), 'Percentage of the requests to copy. When unset, all of them.'),
+    fraction: optional(fraction, 'Fraction of the requests to copy.'),
+  }),
+)
 
 const requestRedirect = openObject({
   scheme: optional(enumOf('http', 'https'), 'New scheme.'),

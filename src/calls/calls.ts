@@ -23,6 +23,8 @@ const AT_ONCE: Readonly<Record<CallPurpose, number>> = {
   'key-set': 4,
   // A server that answers within 10 ms gets 100,000 questions in a second; one that hangs does not collect all requests.
   authorization: 1024,
+  // Copies may be lost; their number must not be that of all requests.
+  mirror: 256,
 }
 
 /** Maximum number of nested calls: the policies of a destination may make calls, too. */

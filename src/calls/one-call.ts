@@ -1,4 +1,5 @@
 import { clock } from '#base/clock.ts'
+import { chooseDestination } from '#engine/backend/destinations.ts'
 import type { LiveEndpoint } from '#engine/backend/live-backend.ts'
 import { runChain } from '#engine/request/chain.ts'
 import { recordAnswer } from '#engine/request/record-answer.ts'
@@ -17,6 +18,7 @@ import { FixedBody } from '#net/body/fixed-body.ts'
 import { type Failure, type FailureCode, isOwnBound } from '#net/failure.ts'
 import { grpcStatusName, grpcTimeout } from '#net/grpc/status-fields.ts'
 import { Head } from '#net/http/head.ts'
+import { isGrpcRequest } from '#net/http/request-rules.ts'
 import { BODY_NONE, type ClientHandler, type ClientPool, type ClientStream } from '#net/stream.ts'
 import { CallAnswer } from './call-answer.ts'
 import type { CallRoom } from './call-room.ts'
@@ -104,7 +106,7 @@ export class OneCall implements ClientHandler {
     this.#sentMs = clock.monotonic()
     endpoint.health.begin()
     this.#upstream = this.#way.pool.send(
-      protocol === 'grpc' ? endpoint.destinations.rpc : endpoint.destinations.usual,
+      protocol === 'grpc' ? endpoint.destinations.rpc : chooseDestination(endpoint.destinations, exchange, ''),
       exchange.request,
       body,
       endpoint.requestTimeoutMs || this.#request.timeoutMs,
@@ -116,11 +118,12 @@ export class OneCall implements ClientHandler {
 
   #prepare(): Exchange {
     const { endpoint, caller, random, call } = this.#way
-    const { method, path, headers, body, signal, protocol } = this.#request
+    const { method, path, host, headers, body, signal, protocol } = this.#request
     const head = Head.request(method, path)
-    head.set('host', endpoint.hostname ?? endpoint.label)
+    head.set('host', hostFor(endpoint, host))
     for (const [name, value] of headers) if (name !== 'host') head.append(name, value)
     if (protocol === 'grpc') prepareGrpc(head, this.#deadlineMs)
+    head.takesTrailers ||= isGrpcRequest(head)
     const exchange = new Exchange(head, caller.peer)
     this.#exchange = exchange
     exchange.context = { ...SYSTEM, random, signal, call }
@@ -206,9 +209,14 @@ export class OneCall implements ClientHandler {
   }
 }
 
+/** A forwarded host is rewritten as for other forwarded requests (specification 2, 2.2.4). */
+function hostFor({ hostname, label, rewritesHost }: LiveEndpoint, forwarded: string | undefined): string {
+  if (forwarded !== undefined && !rewritesHost) return forwarded
+  return hostname ?? forwarded ?? label
+}
+
 /** The fields of every gRPC request (gRPC over HTTP/2, "Requests"). */
 function prepareGrpc(head: Head, deadlineMs: number | undefined): void {
-  head.takesTrailers = true
   head.set('content-type', 'application/grpc')
   if (deadlineMs !== undefined) head.set('grpc-timeout', grpcTimeout(deadlineMs))
 }

@@ -2,10 +2,10 @@ import type { FailureCode } from '#net/failure.ts'
 import type { BodySource } from '#net/stream.ts'
 
 /**
- * MCP targets, key-set servers and authorization servers. The purpose is a label of the metrics, and determines how many calls to a
+ * MCP targets, key-set servers, authorization servers and receivers of copies. The purpose is a label of the metrics, and determines how many calls to a
  * destination run at a time.
  */
-export type CallPurpose = 'mcp' | 'key-set' | 'authorization'
+export type CallPurpose = 'mcp' | 'key-set' | 'authorization' | 'mirror'
 
 /** A request of the gateway itself. */
 export interface CallRequest {
@@ -16,6 +16,8 @@ export interface CallRequest {
   /** Path and query. */
   readonly path: string
   readonly headers: readonly (readonly [name: string, value: string])[]
+  /** The host of a forwarded request, which changes only if the destination rewrites it. Default: the host of the destination. */
+  readonly host?: string
   /** A source is a body that continues while the response is read. */
   readonly body: Uint8Array | BodySource | undefined
   /** Time limit from sending to the response head; 0: none. A request timeout in the destination's own policies replaces it. */

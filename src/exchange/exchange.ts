@@ -140,6 +140,9 @@ export class Exchange {
   /** The retry policy in force; its details are in `policies/traffic/retry`. */
   retry: RetrySettings | undefined
 
+  /** Keys of the backends that get a copy of the request; set if there are any. */
+  mirrors: string[] | undefined
+
   /** Token limits that are charged when the number of tokens is known. */
   tokenLimits: readonly TokenLimit[] | undefined
 

@@ -15,6 +15,7 @@ import { FilteredBody } from '#net/body/filtered-body.ts'
 import { FixedBody } from '#net/body/fixed-body.ts'
 import { KeptBody } from '#net/body/kept-body.ts'
 import { RecordingSink } from '#net/body/recording-sink.ts'
+import { TeedBody } from '#net/body/teed-body.ts'
 import type { Head } from '#net/http/head.ts'
 import {
   type Abort,
@@ -49,7 +50,7 @@ export type SendableBody = Pick<BodySource, 'kind' | 'length' | 'trails' | 'pipe
 /**
  * The two bodies of a request on their way through the gateway:
  *
- *     client ── buffered (whole or its beginning), kept for a retry, replaced ── recorded ──► backend
+ *     client ── copied ── buffered (whole or its beginning), kept for a retry, replaced ── recorded ──► backend
  *     backend ── read and changed by its protocol ── buffered, replaced ── recorded ──► client
  *
  * Steps that no policy or protocol needs do not exist: then the body streams from one connection to the other. All memory for bodies is claimed
@@ -58,6 +59,8 @@ export type SendableBody = Pick<BodySource, 'kind' | 'length' | 'trails' | 'pipe
 export class Bodies implements BodyReader {
   readonly #owner: BodyOwner
   #claim: BodyClaim | undefined
+  /** The client's body, if it is copied for other backends. */
+  #teed: TeedBody | undefined
   /** Replaces the client's body if its beginning was read, or if it is kept for another attempt. */
   #request: PartialBody | KeptBody | undefined
   /** The trailers of a request body that was buffered. */
@@ -85,14 +88,36 @@ export class Bodies implements BodyReader {
     return exchange.requestBody === undefined && stream.body.kind !== BODY_NONE
   }
 
+  /** The client's body. */
+  get #source(): BodySource {
+    return this.#teed ?? this.#owner.stream.body
+  }
+
+  /**
+   * A copy of the body for another backend than that of the request; before `requestToSend`. Undefined: the request has none.
+   * @param givenUp called when the copy will not be complete
+   */
+  copyRequest(limits: CollectLimits, givenUp: () => void): Uint8Array | BodySource | undefined {
+    const { newRequestBody, requestBody } = this.#owner.exchange
+    const known = newRequestBody ?? requestBody
+    if (known != null) {
+      if (!limits.claim.take(known.length)) givenUp()
+      return known
+    }
+    const source = this.#request ?? this.#source
+    if (source.kind === BODY_NONE) return undefined
+    this.#teed ??= new TeedBody(source)
+    this.#request = undefined
+    return this.#teed.copy(limits, givenUp)
+  }
+
   readRequestBody(exchange: Exchange, maxBytes: number, use: Exclude<BodyUse, false>): Promise<Refusal | undefined> {
-    const { stream } = this.#owner
-    if (stream.body.kind === BODY_NONE) {
+    if (this.#source.kind === BODY_NONE) {
       exchange.requestBody = EMPTY
       return Promise.resolve(undefined)
     }
     // An earlier attempt may have sent a part of it.
-    const body = this.#request instanceof KeptBody ? this.#request.detach() : stream.body
+    const body = this.#request instanceof KeptBody ? this.#request.detach() : this.#source
     this.#request = undefined
     return new Promise((resolve) => {
       collect(body, { maxBytes, claim: this.claim, givesWay: true }, use, (result) => {
@@ -112,9 +137,8 @@ export class Bodies implements BodyReader {
 
   /** Keeps the client's body while it streams, so that it can be sent again. @returns false when it is known to be too large */
   keepRequest(): boolean {
-    const { body } = this.#owner.stream
-    if (body.length > REPLAY_LIMIT) return false
-    this.#request = new KeptBody(body, { maxBytes: REPLAY_LIMIT, claim: this.claim })
+    if (this.#source.length > REPLAY_LIMIT) return false
+    this.#request = new KeptBody(this.#source, { maxBytes: REPLAY_LIMIT, claim: this.claim })
     return true
   }
 
@@ -132,11 +156,10 @@ export class Bodies implements BodyReader {
    * The body for the backend. A body in memory has a Content-Length. Trailers of the client do not apply to a replaced body.
    */
   requestToSend(): SendableBody {
-    const { exchange, stream } = this.#owner
-    const { newRequestBody, requestBody } = exchange
+    const { newRequestBody, requestBody } = this.#owner.exchange
     if (newRequestBody !== undefined) return new FixedBody(newRequestBody)
     if (requestBody) return new FixedBody(requestBody, this.#requestTrailers)
-    return this.#request ?? stream.body
+    return this.#request ?? this.#source
   }
 
   /** Sends a body to the backend, and records it if an expression of log or metrics reads it (decision A-49). */
@@ -209,6 +232,7 @@ export class Bodies implements BodyReader {
 
   /** Releases the memory at the end of the request. */
   release(): void {
+    this.#teed?.close()
     this.#claim?.release()
   }
 

@@ -28,6 +28,7 @@ import { serveRequest } from './serve-request.ts'
 export function forward(flight: InFlight): void {
   const { exchange } = flight
   const { serve } = flight.backend.protocol
+  if (exchange.mirrors !== undefined) flight.context.mirrors.send(flight)
   if (serve !== undefined) return serveRequest(flight, serve)
   if (exchange.retry !== undefined) flight.retriesLeft = exchange.retry.attempts
   if (exchange.requestBody === null) return forwardLarge(flight)

@@ -11,6 +11,7 @@ import type { Observer } from '#observe/observer.ts'
 import type { OnceMemory } from '#state/once-memory.ts'
 import type { BackendFacts } from './backend-facts.ts'
 import type { Load } from './load.ts'
+import type { Mirrors } from './mirrors.ts'
 
 /** State that all requests of one worker share. */
 export interface ProxyContext {
@@ -22,6 +23,7 @@ export interface ProxyContext {
   index: PlanIndex
   readonly pool: ClientPool
   readonly calls: Calls
+  readonly mirrors: Mirrors
   readonly wheel: TimerWheel
   readonly observer: Observer
   readonly load: Load

@@ -15,6 +15,7 @@ import { eventually } from '#test/support/eventually.ts'
 import { testSealer } from '#test/support/test-sealer.ts'
 import { BackendFacts } from './backend-facts.ts'
 import { Load } from './load.ts'
+import { Mirrors } from './mirrors.ts'
 import { Receiver } from './receive.ts'
 
 const stops = new AsyncDisposableStack()
@@ -56,6 +57,14 @@ async function startGateway(target: number, draining: AbortSignal): Promise<stri
   stops.defer(() => pool.close())
   const observer: Pick<Observer, 'ended' | 'bug'> = { ended: () => {}, bug: (_, error) => console.error(error) }
   const bodyMemory = new BodyMemory(Number.POSITIVE_INFINITY)
+  const calls = new Calls({
+    pool,
+    bodyMemory,
+    random: Math.random,
+    backend: () => undefined,
+    failed: () => {},
+    ended: () => {},
+  })
   const handler = new Receiver(
     {
       decisionIds: new DecisionIds(),
@@ -63,14 +72,8 @@ async function startGateway(target: number, draining: AbortSignal): Promise<stri
       workloads: plan.workloads,
       index: plan.index,
       pool,
-      calls: new Calls({
-        pool,
-        bodyMemory,
-        random: Math.random,
-        backend: () => undefined,
-        failed: () => {},
-        ended: () => {},
-      }),
+      calls,
+      mirrors: new Mirrors(calls),
       wheel: workerWheel,
       observer: observer as Observer,
       load: new Load({ add: () => {} }),

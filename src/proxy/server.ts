@@ -31,6 +31,7 @@ import { chooseTls, clientAuthChanged } from './choose-tls.ts'
 import { connectionExchange } from './connection-exchange.ts'
 import { incomingConnection } from './incoming-connection.ts'
 import { Load } from './load.ts'
+import { Mirrors } from './mirrors.ts'
 import type { ProxyContext } from './proxy-context.ts'
 import { Receiver } from './receive.ts'
 import { Relay } from './relay.ts'
@@ -107,6 +108,14 @@ export class ProxyServer {
     const facts = new BackendFacts(options.reportFact)
     const called = new CalledBackends(state)
     const random = Math.random
+    const calls = new Calls({
+      pool,
+      bodyMemory,
+      random,
+      backend: (key) => called.find(key, plan.index),
+      failed: (backend, endpoint, failure) => facts.record(backend, endpoint, failure),
+      ended: (call) => observer.callEnded(call),
+    })
     this.#plan = plan
     this.#pool = pool
     this.#context = {
@@ -115,14 +124,8 @@ export class ProxyServer {
       workloads: plan.workloads,
       index: plan.index,
       pool,
-      calls: new Calls({
-        pool,
-        bodyMemory,
-        random,
-        backend: (key) => called.find(key, plan.index),
-        failed: (backend, endpoint, failure) => facts.record(backend, endpoint, failure),
-        ended: (call) => observer.callEnded(call),
-      }),
+      calls,
+      mirrors: new Mirrors(calls),
       wheel: workerWheel,
       observer,
       load: new Load(options.requestsInFlight),

@@ -2,7 +2,6 @@ import { expect, test } from 'vitest'
 import type { Outcome } from '#exchange/outcome.ts'
 import { extAuth as backendExtAuth } from '../backend/ext-auth/index.ts'
 import type { PolicyRun, PolicySource } from '../policy.ts'
-import { requestMirror } from '../route/request-mirror/index.ts'
 import { codeOf, contextWith, exchangeWith, sourceOf, specFrom } from '../shared/testing.ts'
 import { extAuth } from './ext-auth/index.ts'
 import { trafficExtAuth } from './ext-auth/schema.ts'
@@ -74,8 +73,4 @@ test('extProc has no failure mode, so it refuses', () => {
   const spec = specFrom(trafficExtProc, { conditional })
   expect(tryOut(extProc, spec, { x: '1' }).code).toBe('ext-proc-failed')
   expect(tryOut(extProc, spec, { x: '2' }).code).toBe('proceed')
-})
-
-test('requestMirror does not change the request', () => {
-  expect(tryOut(requestMirror, {})).toEqual({ code: 'proceed', reports: WHOLE })
 })

@@ -1,8 +1,8 @@
-import type { CompileContext, PolicySource } from '../../policy.ts'
-import { reportNotImplemented } from '../../shared/not-implemented.ts'
+import type { PolicySource, RequestRun } from '../../policy.ts'
+import { chooseMirrors, type Mirror } from './run.ts'
 
-/** Mirrored requests are not sent yet. The request itself is not affected. */
-export function compileRequestMirror(sources: readonly PolicySource<unknown>[], context: CompileContext): undefined {
-  for (const source of sources) reportNotImplemented(context, source, '', 'no copies are sent')
-  return undefined
+/** Nothing is left to do if no filter has a backend and a positive fraction. */
+export function compileRequestMirror(sources: readonly PolicySource<readonly Mirror[]>[]): RequestRun | undefined {
+  const mirrors = sources.flatMap(({ spec }) => spec).filter(({ numerator }) => numerator > 0)
+  return mirrors.length === 0 ? undefined : { request: (exchange) => chooseMirrors(mirrors, exchange) }
 }
