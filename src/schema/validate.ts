@@ -31,7 +31,7 @@ interface Run {
   readonly tolerated: ConfigProblem[]
   readonly unknownFields: 'refuse' | 'warn' | 'ignore'
   readonly fromFile: boolean
-  /** The objects that contain the current value, outermost first; undefined: nobody reads hints. */
+  /** The objects that contain the current value, outermost first; undefined: hints are not read. */
   readonly enclosing: Enclosing[] | undefined
 }
 

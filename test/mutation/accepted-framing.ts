@@ -200,13 +200,12 @@ const GROUPS: readonly Group[] = [
   },
   {
     file: 'net/http1/finish-head.ts',
-    reason:
-      'the same head: nobody asks whether what is behind the last field is dropped, and the next head begins with none dropped',
+    reason: 'the same head: the flag after the last field is never read, and the next head resets it',
     mutants: [['for (let at = 0; at < head.received; at++) {', '<', '<=']],
   },
   {
     file: 'net/http1/framer.ts',
-    reason: 'the same program: the index means nothing when the framing is bad',
+    reason: 'the same program: the index is not used when the framing is invalid',
     mutants: [['if (!this.#step(buffer[i]!)) return i', 'i', 'undefined']],
   },
   {
@@ -219,7 +218,7 @@ const GROUPS: readonly Group[] = [
   },
   {
     file: 'net/http1/framer.ts',
-    reason: 'the same program: no other state has this number either',
+    reason: 'the same program: no other state has this number',
     mutants: [['const EXTENSION_VALUE = 16', '16', '(16 + 1)']],
   },
   {
@@ -232,7 +231,7 @@ const GROUPS: readonly Group[] = [
   },
   {
     file: 'net/http1/parse-head.ts',
-    reason: 'only speed: a status line that ends what has arrived is read again with the bytes that follow',
+    reason: 'only speed: a status line at the end of the received bytes is parsed again with the following bytes',
     mutants: [['if (i + 2 > end) return i === end || bytes[i] === CR ? INCOMPLETE : MALFORMED', '>', '>=']],
   },
   {

@@ -94,7 +94,7 @@ function mutateNode(node: Node, source: string, add: Add): boolean {
     case 'ExportNamedDeclaration':
       return !isNode(node.source)
     case 'ThrowStatement':
-      // What is thrown is a bug; nobody relies on its words.
+      // A thrown error is a bug; its text is not part of any contract.
       return false
     case 'BinaryExpression':
     case 'LogicalExpression':

@@ -1032,7 +1032,7 @@ export const DOCUMENT_1 = {
   'idp.endpoints/discovery': behaviour.gap(
     1,
     '4.4',
-    'GET `/realms/{realm}/.well-known/openid-configuration` answers JSON with `issuer` and `jwks_uri`, to anybody.',
+    'GET `/realms/{realm}/.well-known/openid-configuration` answers JSON with `issuer` and `jwks_uri`, without authentication.',
   ),
 
   // 5.1 Authentication: scope

@@ -93,7 +93,7 @@ test('a sink attached after the body was aborted gets the abort, and nothing is 
   expect(sink.source).toBe(null)
 })
 
-test('a body that is discarded flows to nobody', () => {
+test('a discarded body has no consumer', () => {
   reader.start(BODY_LENGTH, 5)
   reader.pipe(sink)
   reader.discard()

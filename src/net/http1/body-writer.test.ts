@@ -66,7 +66,7 @@ test('chunks as they were received are sent as they are', () => {
   expect([transport.text, writer.sentBytes, events]).toEqual(['2;x\r\nab\r\n0\r\n\r\n', 14, ['written']])
 })
 
-test('outside of a message nothing is sent, and nobody is told', () => {
+test('outside of a message nothing is sent, and no event is reported', () => {
   const isSilent = () => {
     give('late')
     writer.end()

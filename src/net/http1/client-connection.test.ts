@@ -146,7 +146,7 @@ test('an upgrade relays what follows', () => {
   expect(transport.endedByUs).toBe(true)
 })
 
-test('bytes that nobody asked for close the connection', () => {
+test('unrequested bytes close the connection', () => {
   const { transport, take, ask } = asked()
   transport.receive(OK)
   transport.receive('H')

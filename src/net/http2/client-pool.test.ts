@@ -543,7 +543,7 @@ test('other requests of a session can be cancelled while a reset by the server i
     await new Promise<void>((resolve) => {
       const sink = new TextSink()
       sink.abort = () => {
-        // As whoever awaits the first one does.
+        // As code that awaits the first one does.
         void Promise.resolve().then(() => {
           for (const stream of talking) stream.cancel()
           resolve()
