@@ -25,15 +25,33 @@ const ADVICE: Partial<Record<FailureCode, string>> = {
   timeout: ' (backend.http.requestTimeout)',
   'connect-timeout': ' (backend.tcp.connectTimeout)',
   'not-http2': ' (set backend.http.version to HTTP1, or appProtocol of the Service port to http)',
+  'too-many-waiting': ' (annotation gatewright.dev/max-waiting-requests)',
+  'too-many-connections': ' (annotation gatewright.dev/max-connections)',
+}
+
+/** A failure on the way to a backend. */
+interface BackendFailure {
+  readonly code: FailureCode
+  readonly detail: string | undefined
+}
+
+/** The cause and the setting that may solve it, for operators. @param place `at 10.0.0.1:80`, `from target a` */
+export function describeCause({ code, detail }: BackendFailure, place: string): string {
+  const cause = `${code} ${place}${ADVICE[code] ?? ''}`
+  return detail === undefined ? cause : `${cause}: ${detail}`
+}
+
+/** The bound of a backend that is reached, and the annotation that sets it, which the client may know; undefined: the cause is another one. */
+export function reachedBound({ code, detail }: BackendFailure): string | undefined {
+  if (failureRejection(code) !== 'upstream-overloaded' || detail === undefined) return undefined
+  return `${detail}${ADVICE[code] ?? ''}`
 }
 
 /** The refusal of a request or connection that failed at `endpoint`. */
-export function rejectFailure(
-  { code, detail }: { readonly code: FailureCode; readonly detail: string | undefined },
-  endpoint: string,
-): Refusal {
-  const at = `${code} at ${endpoint}${ADVICE[code] ?? ''}`
+export function rejectFailure(failure: BackendFailure, endpoint: string): Refusal {
+  const { code, detail } = failure
   return reject(failureRejection(code), {
-    detail: detail === undefined || detail === endpoint ? at : `${at}: ${detail}`,
+    detail: describeCause(detail === endpoint ? { code, detail: undefined } : failure, `at ${endpoint}`),
+    limit: reachedBound(failure),
   })
 }

@@ -163,7 +163,9 @@ test('a body that would have to be gathered is refused while others hold the mem
   )
   expect(JSON.parse(line)).toMatchObject({ reason: 'Internal', 'http.status': 503 })
   expect(line).toContain('"code":"body-memory-exhausted"')
-  expect(line).toContain(`use all ${MEMORY} bytes`)
+  expect(line).toContain(
+    `no memory is left for the body of the request: the requests of this worker use all ${MEMORY} bytes (GATEWRIGHT_BODY_MEMORY)`,
+  )
   const metrics = await (await fetch(`${gateway.url(15_020)}/metrics`)).text()
   expect(metrics).toMatch(/gatewright_requests_total\{.*status="503",reason="Internal".*\} [1-9]/)
   // The requests that hold the memory are served in the end.
@@ -182,7 +184,9 @@ test('a target that talks in place of answering is given up', async () => {
       headers: { accept: 'application/json, text/event-stream', 'content-type': 'application/json' },
       body: JSON.stringify(message),
     })
-    expect(await response.text()).toContain('{"code":-32603,"message":"the stream from a target failed"}')
+    expect(await response.text()).toContain(
+      '"message":"the stream from a target failed: no memory is left for the response of the target',
+    )
   }
   // What it said before is what was held, and what sockets hold: how much that is depends on how busy the machine is.
   expect(talked).toBeLessThan(400 * MEMORY)

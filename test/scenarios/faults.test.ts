@@ -122,16 +122,23 @@ test.each([
   expect(answer.decision).toMatch(/^[0-9a-f]{16}$/)
 })
 
-test('the record of a refusal has more details than the response', async () => {
-  const { decision } = await ask('/dead')
+test.each([
+  ['/dead', 'upstream-failed', /^connection-refused at 127\.0\.0\.1:\d+$/],
+  [
+    '/silent',
+    'request-timeout',
+    /^the limit is \d+ ms \(traffic\.timeouts\.request, or timeouts\.request of the route rule\)$/,
+  ],
+])('the record of a refusal of %s has more details than the response', async (path, code, detail) => {
+  const { decision } = await ask(path)
   const records = (await (await fetch(`${gateway.url(15000)}/decisions?limit=50`)).json()) as {
     id: string
     code: string
     detail: string
   }[]
   const record = records.find(({ id }) => id === decision)
-  expect(record?.code).toBe('upstream-failed')
-  expect(record?.detail).toMatch(/^connection-refused at 127\.0\.0\.1:\d+$/)
+  expect(record?.code).toBe(code)
+  expect(record?.detail).toMatch(detail)
 })
 
 test('a response that is cut off does not look complete', async () => {

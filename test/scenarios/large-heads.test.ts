@@ -146,6 +146,17 @@ test('a request head that is too large for an HTTP/2 backend is 431, alone', asy
   expect(connections).toBe(1)
 })
 
+test('a request head above the limits of the gateway is 431; the log names the fields that set them', async () => {
+  const client = await RawClient.connect(port)
+  client.send(`GET /large-head HTTP/1.1\r\nHost: h\r\nX-Big: ${'v'.repeat(70_000)}\r\n\r\n`)
+  const text = await client.untilEnd()
+  expect(text).toMatch(/^HTTP\/1\.1 431 /)
+  expect(text.split('\r\n\r\n')[1]).toBe('request header fields too large')
+  const line = await lineOf('frontend.http.http1MaxHeaders limits the number of fields')
+  expect(line).toContain('code=headers-too-large')
+  expect(line).toContain('http2MaxHeaderSize their size over HTTP/2; over HTTP/1.1 it is 64 KiB')
+})
+
 test('such a request does not affect the endpoint, which stays in service', async () => {
   const statuses: number[] = []
   for (let i = 0; i < 40; i++) {

@@ -55,7 +55,10 @@ test('a backend that does not answer takes no more connections and waiting reque
       return `${response.status} ${await response.text()}`
     }),
   )
-  expect(answers.sort()).toEqual(['503 upstream overloaded', '503 upstream overloaded', '504 upstream call timeout'])
+  const bound =
+    'all connections are busy, and the limit of queued requests (1) is reached (annotation gatewright.dev/max-waiting-requests)'
+  const overloaded = `503 upstream overloaded: ${bound}`
+  expect(answers.sort()).toEqual([overloaded, overloaded, '504 upstream call timeout'])
   expect(silent.connections).toBe(2)
   giveUp.abort()
   expect(await Promise.all(hanging)).toEqual(['AbortError', 'AbortError'])

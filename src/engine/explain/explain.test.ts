@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { clock } from '#base/clock.ts'
 import type { CallRequest } from '#exchange/call.ts'
+import { refusalStatus, refusalText } from '#exchange/outcome.ts'
 import type { PlanItem } from '#plan/item.ts'
 import { type ExchangeInputs, exchangeWith } from '#policies/shared/testing.ts'
 import { createSigningKey, signToken } from '#test/support/token-issuer.ts'
@@ -194,6 +195,19 @@ test('a body that a policy reads is part of the forwarded bytes', async () => {
   const { exchange } = exchangeReading({ method: 'POST', target: '/api', headers: { 'content-length': '5' } }, 'hello')
   const { upstream } = await explainRequest({ nowMs: 0, ...livePlan(...PLAN, reads) }, exchange)
   expect(upstream).toBe('POST /api HTTP/1.1\r\nhost: example.com\r\ncontent-length: 5\r\n\r\nhello')
+})
+
+test('a body above the limit is refused with the limit and its field', async () => {
+  const reads = policyItem('traffic.authorization', ROUTE, rules('Require', 'size(request.body) > 0'))
+  const bounds = policyItem('frontend.http', GATEWAY, { maxBufferSize: 4 })
+  const { exchange } = exchangeReading({ method: 'POST', target: '/api', headers: { 'content-length': '5' } }, 'hello')
+  const { outcome } = await explainRequest({ nowMs: 0, ...livePlan(...PLAN, reads, bounds) }, exchange)
+  if (outcome?.kind !== 'refusal') throw new Error('nothing refuses')
+  expect([outcome.code, refusalStatus(outcome), refusalText(outcome)]).toEqual([
+    'body-too-large',
+    413,
+    'request body too large: the limit is 4 bytes (frontend.http.maxBufferSize)',
+  ])
 })
 
 test('the same request has the same result, also for a backend with several endpoints', async () => {

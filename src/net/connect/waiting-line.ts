@@ -79,5 +79,8 @@ export function waitedTooLong(timeoutMs: number): ConnectFailure {
 export const LATE_WAITING: ConnectFailure = { code: 'wait-timeout', detail: 'no connection was free in time' }
 
 export function tooManyWaiting(maxWaiting: number): ConnectFailure {
-  return { code: 'too-many-waiting', detail: `all connections are busy and ${maxWaiting} requests are queued` }
+  return {
+    code: 'too-many-waiting',
+    detail: `all connections are busy, and the limit of queued requests (${maxWaiting}) is reached`,
+  }
 }

@@ -37,7 +37,7 @@ test('requests beyond the connection limit wait in order; those beyond the queue
   const { serve, waiting, answerNext } = patient()
   const { pool, server, destination } = await rig(serve, { maxConnections: 2, maxWaiting: 1 })
   const [one, two, three] = ['one', 'two', 'three'].map((body) => ask(pool, destination, { method: 'POST', body }))
-  const detail = 'all connections are busy and 1 requests are queued'
+  const detail = 'all connections are busy, and the limit of queued requests (1) is reached'
   expect(await ask(pool, destination)).toMatchObject({ failure: 'too-many-waiting', sent: false, detail })
   await vi.waitFor(() => expect(waiting).toHaveLength(2))
   for (let i = 0; i < 3; i++) await answerNext()

@@ -11,8 +11,8 @@ export interface SseEvent {
 
 /** The peer sent an event that exceeds the limit, possibly without end. */
 export class SseEventTooLarge extends Error {
-  constructor() {
-    super('an event in the stream is too large')
+  constructor(maxChars: number) {
+    super(`an event in the stream exceeds ${maxChars} characters`)
   }
 }
 
@@ -63,7 +63,7 @@ export class SseParser {
     }
     this.#pending += text.length - start
     if (start < text.length) this.#pieces.push(text.slice(start))
-    if (this.held > this.#maxChars) throw new SseEventTooLarge()
+    if (this.held > this.#maxChars) throw new SseEventTooLarge(this.#maxChars)
     return events
   }
 

@@ -224,8 +224,12 @@ test.each<[what: string, reply: (call: SeenCall, result: object) => FakeReply]>(
   const small = await client.request(9, 'tools/call', { name: 'a_100' })
   expect(small.messages).toMatchObject([{ id: 9, result: {} }])
   const large = await client.request(9, 'tools/call', { name: 'a_1000' })
-  expect(large.messages).toMatchObject([{ id: 9, error: { code: -32603 } }])
-  expect(large.exchange.refusalDetail).toBe('no memory is left for the response of the target')
+  const limit =
+    'no memory is left for the response of the target: the requests of this worker use all memory for bodies (GATEWRIGHT_BODY_MEMORY)'
+  expect(large.messages).toMatchObject([
+    { id: 9, error: { code: -32603, message: `the stream from a target failed: ${limit}` } },
+  ])
+  expect(large.exchange.refusalDetail).toBe(limit)
   claim.release()
   expect(memory.heldBytes).toBe(0)
 })

@@ -18,7 +18,7 @@ import type { Session } from '../session/session-state.ts'
 import { callTarget, type TargetMessage } from '../target/call-target.ts'
 import { type FoundItem, findItem } from '../target/find-item.ts'
 import { publicUri } from '../target/naming.ts'
-import { answerFailure, hasFailed, noteFailure } from '../target/target-failure.ts'
+import { answerFailure, brokenStreamText, hasFailed, noteFailure } from '../target/target-failure.ts'
 import { ToClient } from '../target/to-client.ts'
 import { trackInFlight } from '../target/track-in-flight.ts'
 import { answerError, answerStream, encodeEvent, refuseRequest } from './mcp-answer.ts'
@@ -133,7 +133,7 @@ async function* relay(
   } catch (error) {
     if (deps.signal.aborted) return
     noteFailure(exchange, error)
-    yield encodeEvent(errorText(message.id, INTERNAL_ERROR, 'the stream from the target failed'))
+    yield encodeEvent(errorText(message.id, INTERNAL_ERROR, brokenStreamText(error)))
   } finally {
     done()
   }

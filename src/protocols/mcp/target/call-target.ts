@@ -1,5 +1,6 @@
 import { CallError, type CallResponse } from '#exchange/call.ts'
 import type { Attempt } from '#exchange/exchange.ts'
+import { describeCause, reachedBound } from '#exchange/reject-failure.ts'
 import type { BodyClaim } from '#net/body/body-memory.ts'
 import { SseParser } from '#protocols/http/sse.ts'
 import type { McpTargetPlan } from '../config/mcp-plan.ts'
@@ -11,6 +12,9 @@ import { targetHeaders } from './forward-headers.ts'
 
 /** Longest accepted message of a target. */
 const MAX_MESSAGE_BYTES = 32 * 1024 * 1024
+
+const MESSAGE_LIMIT = `the limit is ${MAX_MESSAGE_BYTES} bytes, which no field sets`
+const BODY_MEMORY = 'the requests of this worker use all memory for bodies (GATEWRIGHT_BODY_MEMORY)'
 
 /** Memory overhead of a piece of a response: a response may arrive in millions of pieces. */
 const PIECE_BYTES = 64
@@ -39,12 +43,26 @@ export type TargetReply =
   | { readonly kind: 'nothing' }
   /** An HTTP status that is not a success; the body has not been read. */
   | { readonly kind: 'refused'; readonly response: CallResponse }
-  | { readonly kind: 'failed'; readonly failure: TargetFailure; readonly detail: string }
+  | {
+      readonly kind: 'failed'
+      readonly failure: TargetFailure
+      readonly detail: string
+      /** The bound of the target that is reached, which the client may know. */
+      readonly limit?: string
+    }
 
 export type TargetFailure = CallError['failure'] | 'invalid-answer'
 
-/** The target broke the protocol after its response had begun. */
-export class TargetStreamError extends Error {}
+/** The target broke the protocol after its response had begun, or exceeded a limit. */
+export class TargetStreamError extends Error {
+  /** The exceeded limit, which the client may know. */
+  readonly limit: string | undefined
+
+  constructor(message: string, limit?: string) {
+    super(limit === undefined ? message : `${message}: ${limit}`)
+    this.limit = limit
+  }
+}
 
 export interface TargetCall {
   readonly target: McpTargetPlan
@@ -77,8 +95,18 @@ export async function callTarget(request: McpRequest, call: TargetCall): Promise
     if (!(error instanceof CallError)) throw error
     const { failure, detail } = error
     noteAttempt(request, { endpoint: target.name, status: 0, failure, detail })
-    const at = `${failure} from target ${target.name}`
-    return { kind: 'failed', failure, detail: detail === undefined ? at : `${at}: ${detail}` }
+    if (failure === 'backend-auth-failed' || failure === 'no-endpoint') {
+      const at = `${failure} from target ${target.name}`
+      return { kind: 'failed', failure, detail: detail === undefined ? at : `${at}: ${detail}` }
+    }
+    const cause = { code: failure, detail }
+    const limit = reachedBound(cause)
+    return {
+      kind: 'failed',
+      failure,
+      detail: describeCause(cause, `from target ${target.name}`),
+      ...(limit && { limit }),
+    }
   }
 }
 
@@ -149,7 +177,7 @@ async function* readOne(body: AsyncIterable<Uint8Array>, claim: BodyClaim): Asyn
 
 /** A response is in memory until it is complete. */
 function hold(claim: BodyClaim, bytes: number): void {
-  if (!claim.take(bytes)) throw new TargetStreamError('no memory is left for the response of the target')
+  if (!claim.take(bytes)) throw new TargetStreamError('no memory is left for the response of the target', BODY_MEMORY)
 }
 
 function readMessage(text: string): Message {
@@ -165,7 +193,7 @@ async function readText(body: AsyncIterable<Uint8Array>, claim: BodyClaim): Prom
   let bytes = 0
   for await (const chunk of body) {
     bytes += chunk.length
-    if (bytes > MAX_MESSAGE_BYTES) throw new TargetStreamError('the response of the target is too large')
+    if (bytes > MAX_MESSAGE_BYTES) throw new TargetStreamError('the response of the target is too large', MESSAGE_LIMIT)
     hold(claim, chunk.length + PIECE_BYTES)
     text += decoder.decode(chunk, { stream: true })
   }

@@ -9,6 +9,7 @@ import { callTarget, discard, type TargetMessage, TargetStreamError } from './ca
 import { interleave } from './interleave.ts'
 import {
   answerFailure,
+  brokenStreamText,
   describeFailure,
   type FailedReply,
   hasFailed,
@@ -118,7 +119,7 @@ export async function* gather(
     for await (const [index, received] of interleave(streams)) {
       const open = opened[index]!
       if ('answer' in received) {
-        const outcome = toOutcome(open, received.answer, forgive)
+        const outcome = toOutcome(open, received, forgive)
         outcomes.set(open, outcome)
         if (outcome.error !== undefined && request.plan.failureMode === 'FailClosed') break
         continue
@@ -138,6 +139,8 @@ const MESSAGE_COST = 64
 interface LastMessage {
   /** Undefined: the stream failed or ended too early. */
   readonly answer: ResponseMessage | undefined
+  /** Why there is none, for the client. */
+  readonly text?: string | undefined
 }
 
 /** The messages of a target up to and including its response. The last value stands for the response, even if there is none. */
@@ -147,6 +150,7 @@ async function* readUntilAnswer(
   { id, maxHeld }: { readonly id: MessageId; readonly maxHeld: number | undefined },
 ): AsyncGenerator<TargetMessage | LastMessage> {
   let held = 0
+  let text: string | undefined
   try {
     for await (const received of messages) {
       const { message } = received
@@ -158,30 +162,32 @@ async function* readUntilAnswer(
       if (maxHeld !== undefined) {
         held += MESSAGE_COST + (message?.text.length ?? 0)
         if (held > maxHeld)
-          throw new TargetStreamError(`target ${target.plan.name} sent too many messages before its response`)
+          throw new TargetStreamError(
+            `target ${target.plan.name} sent too many messages before its response`,
+            `the limit is ${maxHeld} characters, which no field sets`,
+          )
         received.keep()
       }
       yield received
     }
   } catch (error) {
     if (!request.deps.signal.aborted) noteFailure(request.exchange, error)
+    text = brokenStreamText(error)
   }
-  yield { answer: undefined }
+  yield { answer: undefined, text }
 }
 
-function toOutcome(
-  open: OpenTarget,
-  answer: ResponseMessage | undefined,
-  forgive: Gathering['forgive'],
-): TargetOutcome {
-  if (answer === undefined) return { open, result: undefined, error: BROKEN_STREAM }
+function toOutcome(open: OpenTarget, { answer, text }: LastMessage, forgive: Gathering['forgive']): TargetOutcome {
+  if (answer === undefined) return { open, result: undefined, error: brokenStream(text) }
   const result = answer.result ?? forgive?.(answer)
   if (result !== undefined) return { open, result, error: undefined }
   const error = answer.json.error
-  return { open, result: undefined, error: isObject(error) ? error : BROKEN_STREAM }
+  return { open, result: undefined, error: isObject(error) ? error : brokenStream() }
 }
 
-const BROKEN_STREAM: JsonObject = { code: INTERNAL_ERROR, message: 'the stream from a target failed' }
+function brokenStream(message = brokenStreamText(undefined)): JsonObject {
+  return { code: INTERNAL_ERROR, message }
+}
 
 /** The error of the whole request: the first one. With FailOpen, undefined if another target has succeeded. */
 export function decisiveError(

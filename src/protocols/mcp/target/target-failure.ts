@@ -3,9 +3,10 @@ import type { CallResponse } from '#exchange/call.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import { failureRejection } from '#exchange/reject-failure.ts'
 import type { ServedAnswer } from '../../backend-protocol.ts'
+import { SseEventTooLarge } from '../../http/sse.ts'
 import { refuse, refuseRequest } from '../answer/mcp-answer.ts'
 import { INTERNAL_ERROR, type MessageId } from '../message/json-rpc.ts'
-import type { TargetFailure, TargetReply } from './call-target.ts'
+import { type TargetFailure, type TargetReply, TargetStreamError } from './call-target.ts'
 import { passedHeaders } from './forward-headers.ts'
 
 /** A failed reply of a target. */
@@ -23,7 +24,9 @@ export function answerFailure(exchange: Exchange, failed: FailedReply, id: Messa
   if (failed.kind === 'refused') return passThrough(failed.response)
   const rejection = { code: rejectionOf(failed.failure), detail: failed.detail }
   if (id === undefined) return refuse(exchange, rejection.code, { detail: rejection.detail })
-  return refuseRequest(exchange, rejection, { id, code: INTERNAL_ERROR, message: 'the target could not be reached' })
+  const message =
+    failed.limit === undefined ? 'the target could not be reached' : `the target is overloaded: ${failed.limit}`
+  return refuseRequest(exchange, rejection, { id, code: INTERNAL_ERROR, message })
 }
 
 function passThrough(response: CallResponse): ServedAnswer {
@@ -58,6 +61,13 @@ export function describeFailure(reply: FailedReply, target: string): string {
 
 /** Records that a stream broke after its response had begun; only log and decision record can still show it. */
 export function noteFailure(exchange: Exchange, error: unknown): void {
-  exchange.refusalDetail = error instanceof Error ? error.message : 'the stream from a target failed'
+  exchange.refusalDetail = error instanceof Error ? error.message : brokenStreamText(error)
   if (exchange.mcp !== undefined) exchange.mcp.errorCode = INTERNAL_ERROR
+}
+
+/** Why a stream broke, for the client, which may know exceeded limits only. */
+export function brokenStreamText(error: unknown): string {
+  const text = 'the stream from a target failed'
+  if (error instanceof TargetStreamError && error.limit !== undefined) return `${text}: ${error.message}`
+  return error instanceof SseEventTooLarge ? `${text}: ${error.message}` : text
 }
