@@ -5,6 +5,7 @@
 export const REJECTIONS = {
   // reading the request
   'malformed-request': { status: 400, text: 'malformed request', reason: 'InvalidRequest' },
+  'tls-not-expected': { status: 400, text: 'TLS on a port without TLS', reason: 'InvalidRequest' },
   'host-invalid': { status: 400, text: 'invalid host', reason: 'InvalidRequest' },
   'connection-invalid': { status: 400, text: 'invalid connection field', reason: 'InvalidRequest' },
   'path-invalid': { status: 400, text: 'invalid path', reason: 'InvalidRequest' },

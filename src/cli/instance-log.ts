@@ -25,6 +25,7 @@ export class InstanceLog implements InstanceEvents {
   #kept = new Map<string, string>()
   /** The objects that files with problems no longer contain. */
   #removed = new Set<string>()
+  /** The problem of each listener, by name and URL. */
   #bound = new Map<string, string | undefined>()
   #running = false
   /** Why the gateway was not ready when this was logged last; empty: it was. */
@@ -104,9 +105,10 @@ export class InstanceLog implements InstanceEvents {
 
   applied(version: number, listeners: readonly ListenerState[]): void {
     const before = this.#bound
-    this.#bound = new Map(listeners.map(({ url, problem }) => [url, problem]))
+    this.#bound = new Map(listeners.map(({ name, url, problem }) => [`${name} ${url}`, problem]))
     for (const { name, url, problem } of listeners) {
-      if (before.has(url) && before.get(url) === problem) continue
+      const listener = `${name} ${url}`
+      if (before.has(listener) && before.get(listener) === problem) continue
       if (problem === undefined) this.#log.log('instance', 'info', 'listening', { url, listener: name })
       else
         this.#log.log('instance', 'error', 'a listener cannot accept connections', {

@@ -16,6 +16,7 @@ import { TLS_MATERIAL } from '#net/tls-material.ts'
 import { MetricsReader } from '#observe/metrics/metrics-reader.ts'
 import { MetricsWriter } from '#observe/metrics/metrics-writer.ts'
 import type { PlanDelta } from '#plan/delta.ts'
+import type { ListenerItem } from '#plan/item.ts'
 import { socketKey } from '#plan/socket.ts'
 import { BucketLevels } from '#state/bucket-levels.ts'
 import { createSlotMemory } from '#state/slots.ts'
@@ -302,7 +303,7 @@ export class Instance {
     return this.#publisher.listeners.map((item) => ({
       name: `${item.gateway.namespace}/${item.gateway.name}/${item.name}`,
       url: `${item.protocol.toLowerCase()}://${hostPort(item.address, item.port)}`,
-      problem: this.#publisher.refused.get(socketKey(item)),
+      problem: this.#publisher.refused.get(socketKey(item)) ?? certificateProblem(item),
     }))
   }
 
@@ -335,4 +336,10 @@ export class Instance {
     if (this.#appliedVersion >= this.#publisher.version) return Promise.resolve()
     return new Promise((resolve) => this.#waiting.push(resolve))
   }
+}
+
+/** Such a listener accepts connections, but serves none. */
+function certificateProblem({ tlsMode, certificates }: ListenerItem): string | undefined {
+  if (tlsMode !== 'Terminate' || certificates.length > 0) return undefined
+  return 'it has no usable certificate, so every TLS handshake is refused (certificate-missing)'
 }

@@ -145,6 +145,8 @@ export interface RelayHandler {
 /** Refusals by the wire protocol; rejection codes of `base/rejections.ts`. */
 export type WireRefusal =
   | 'malformed-request'
+  /** The client sent a TLS handshake to a port without TLS. */
+  | 'tls-not-expected'
   | 'host-invalid'
   | 'request-timeout-reading'
   | 'uri-too-long'

@@ -8,7 +8,7 @@ const CLIENT_CERTIFICATES = { none: 'none', AllowValidOnly: 'valid', AllowInsecu
 /**
  * The TLS settings of the listener for `serverName`. Reads the current plan, so a changed certificate applies from the next handshake
  * (decision A-39).
- * @returns undefined if no listener has the name, or its certificate is missing: the handshake is refused
+ * @returns undefined if no listener has the name: the handshake is refused
  */
 export function chooseTls(
   socket: LiveSocket,
@@ -26,7 +26,7 @@ export function chooseTls(
     clientAuthorities: authoritiesOf(listener, index),
   }
   const context = contexts.of(listener.item.key, identity)
-  if (context === undefined) return undefined
+  if (context === undefined) return 'no-certificate'
   const clientCertificate = CLIENT_CERTIFICATES[listener.item.clientValidation?.mode ?? 'none']
   return listener.carries === 'bytes'
     ? { context, alpnProtocols: tls.relayedAlpnProtocols, clientCertificate, carries: 'bytes' }

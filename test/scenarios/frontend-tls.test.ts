@@ -72,6 +72,20 @@ test('the listener is the one of the server name; without one of that name the h
   await eventually('the log says so', () => gateway.output.stdout.includes('error=server-name-unknown') || undefined)
 })
 
+test('the log says that a listener has no usable certificate, and refused handshakes name it', async () => {
+  const port = await freePort()
+  const bare = await createObjectsFolder({ 'all.yaml': httpsGatewayYaml('bare', port) })
+  stops.defer(bare.remove)
+  const other = stops.use(await startGateway({ files: [bare.path], workers: 1 }))
+  expect(other.output.stderr).toContain(
+    'cause="it has no usable certificate, so every TLS handshake is refused (certificate-missing)"',
+  )
+  expect(other.output.stderr).toContain('\trunning, but not ready ')
+  expect(other.output.stderr).not.toContain('\tlistening ')
+  await expect(askOverTls(port, { servername: 'server.test' })).rejects.toThrow('HANDSHAKE_FAILURE')
+  await eventually('a line', () => other.output.stdout.includes('error=certificate-missing') || undefined)
+})
+
 test('a request for another host than the connection was made for', async () => {
   const ask = async (servername: string, host: string) => (await askOverTls(plain, { servername, host })).text
   expect(await ask('server.test', 'a.wild.test')).toMatch(/^HTTP\/1.1 421 .*misdirected request$/s)

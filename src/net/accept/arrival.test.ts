@@ -244,6 +244,28 @@ test('an unknown server name is refused with an alert', async () => {
   expect(told).toEqual(['server-name-unknown'])
 })
 
+test('a listener without a usable certificate refuses with a code of its own', async () => {
+  const { listener, told } = await serve({ traffic: { choose: () => 'no-certificate' } })
+  const socket = tls.connect({ port: listener.port, host: '127.0.0.1', servername: 'server.test' })
+  const [error] = (await once(socket, 'error')) as [NodeJS.ErrnoException]
+  expect(error.code).toBe('ERR_SSL_SSL/TLS_ALERT_HANDSHAKE_FAILURE')
+  expect(told).toEqual(['certificate-missing'])
+})
+
+test.each([
+  ['GET / HTTP/1.1\r\n\r\n', 'plain-http'],
+  ['POST ', 'plain-http'],
+  ['PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 'plain-http'],
+  ['SSH-2.0-x\r\n', 'client-hello-malformed'],
+  ['\x16\x02', 'client-hello-malformed'],
+])('%j without TLS on a port with TLS: %s', async (bytes, code) => {
+  const { listener, told } = await serve({ traffic: { choose: () => undefined } })
+  const socket = net.connect({ port: listener.port, host: '127.0.0.1' }, () => socket.write(bytes, 'latin1'))
+  socket.on('error', () => {})
+  await once(socket, 'close')
+  expect(told).toEqual([code])
+})
+
 // HTTP/2.
 
 function askHttp2(port: number, secured: boolean): Promise<string> {

@@ -36,6 +36,9 @@ const PROXY_HEADER_TIMEOUT_MS = 5000
 /** An unrecognized_name alert, fatal (RFC 6066, 3). */
 const UNRECOGNIZED_NAME = Buffer.from([21, 3, 3, 0, 2, 2, 112])
 
+/** A handshake_failure alert, fatal (RFC 8446, 6.2). */
+const HANDSHAKE_FAILURE = Buffer.from([21, 3, 3, 0, 2, 2, 40])
+
 /**
  * An incoming connection: PROXY header, admission, TLS, then the protocol handler. An error closes it before any byte of the
  * protocol is sent.
@@ -110,11 +113,12 @@ export class Arrival implements ServedConnection {
 
   #readClientHello(tls: ListenTls): void {
     this.#limit(this.#settings.handshakeTimeoutMs, () => this.#refuse('handshake-timeout'))
-    readAhead(this.#socket, findClientHello, ({ hello }) => {
-      if (hello === undefined) return this.#refuse('client-hello-malformed')
+    readAhead(this.#socket, findClientHello, ({ hello, isPlainHttp }) => {
+      if (hello === undefined) return this.#refuse(isPlainHttp ? 'plain-http' : 'client-hello-malformed')
       this.#peer = { ...this.#peer, serverName: hello.serverName || undefined }
       const choice = tls.choose(hello)
       if (choice === undefined) this.#refuse('server-name-unknown', UNRECOGNIZED_NAME)
+      else if (choice === 'no-certificate') this.#refuse('certificate-missing', HANDSHAKE_FAILURE)
       else if (choice === 'passthrough') this.#enter(this.#socket, 'bytes')
       else this.#shakeHands(choice)
     })

@@ -111,7 +111,6 @@ test.each<[string, Parts, string, string[]]>([
 })
 
 test.each<[string, Buffer]>([
-  ['plain HTTP', Buffer.from('GET / HTTP/1.1\r\n')],
   ['another record', Buffer.from([21, 3, 3, 0, 2, 1, 0])],
   ['another protocol version', Buffer.from([22, 2, 0, 0, 5])],
   ['an empty record', Buffer.from([22, 3, 1, 0, 0])],
@@ -137,6 +136,10 @@ test.each<[string, Buffer]>([
   ['without end', Buffer.concat(new Array(140_000 / 7).fill(Buffer.from([22, 3, 1, 0, 2, 1, 0])))],
 ])('no ClientHello: %s', (_, bytes) => {
   expect(findClientHello(bytes)).toEqual(NOTHING)
+})
+
+test('an HTTP request without TLS is told apart', () => {
+  expect(findClientHello(Buffer.from('GET / HTTP/1.1\r\n'))).toEqual({ ...NOTHING, isPlainHttp: true })
 })
 
 function helloWithTail(): Buffer {

@@ -8,9 +8,13 @@ export interface ClientHello {
   readonly alpnProtocols: readonly string[]
 }
 
-/** `hello` is undefined if the bytes are not a ClientHello. No bytes are consumed: the handshake reads them again. */
+/**
+ * `hello` is undefined if the bytes are not a ClientHello; `isPlainHttp` then tells whether they look like an HTTP request without TLS. No
+ * bytes are consumed: the handshake reads them again.
+ */
 export interface ClientHelloFinding extends Finding {
   readonly hello: ClientHello | undefined
+  readonly isPlainHttp?: boolean
 }
 
 /** Larger than any real ClientHello, even with post-quantum key shares and a large ticket. */
@@ -30,12 +34,21 @@ const HOST_NAME = 0
 const MAX_NAME_BYTES = 255
 const NAME = /^[a-z0-9_-]+(?:\.[a-z0-9_-]+)*\.?$/
 
+/** A request line as far as its method, and the beginning of one. */
+const PLAIN_HTTP = /^[A-Z]{3,19} /
+const MAYBE_PLAIN_HTTP = /^[A-Z]{1,19}$/
+
+const PLAIN: ClientHelloFinding = { usedBytes: 0, hello: undefined, isPlainHttp: true }
 const NOTHING: ClientHelloFinding = { usedBytes: 0, hello: undefined }
 
 /** Finds the ClientHello at the beginning of a connection. @returns undefined while it is incomplete */
 export function findClientHello(bytes: Buffer): ClientHelloFinding | undefined {
   const message = gatherMessage(bytes)
-  if (!(message instanceof Uint8Array)) return message === 'incomplete' ? undefined : NOTHING
+  if (!(message instanceof Uint8Array)) {
+    const start = bytes.latin1Slice(0, Math.min(bytes.length, 20))
+    if (message === 'incomplete' || MAYBE_PLAIN_HTTP.test(start)) return undefined
+    return PLAIN_HTTP.test(start) ? PLAIN : NOTHING
+  }
   try {
     return { usedBytes: 0, hello: readHello(new Reader(message)) }
   } catch (error) {

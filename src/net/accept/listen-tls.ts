@@ -10,7 +10,8 @@ export interface ListenTls {
   choose(hello: ClientHello): TlsChoice | undefined
 }
 
-export type TlsChoice = TlsTermination | 'passthrough'
+/** `no-certificate`: the listener has no usable certificate, so the handshake is refused. */
+export type TlsChoice = TlsTermination | 'passthrough' | 'no-certificate'
 
 /** TLS is terminated. */
 export interface TlsTermination {

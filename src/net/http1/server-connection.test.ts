@@ -302,6 +302,9 @@ test('interim responses are sent only to HTTP/1.1 clients; only the connection s
 
 test.each([
   ['malformed-request', 400, 'malformed request', 'GET / HTTP/1.1\nHost: x\n\n'],
+  ['tls-not-expected', 400, 'TLS on a port without TLS', '\x16\x03\x01\x02\0'],
+  ['tls-not-expected', 400, 'TLS on a port without TLS', '\x16'],
+  ['malformed-request', 400, 'malformed request', '\x16\x01'],
   ['host-invalid', 400, 'invalid host', 'GET / HTTP/1.1\r\n\r\n'],
   ['uri-too-long', 414, 'request target too long', `GET /${'x'.repeat(65_537)}`],
   ['headers-too-large', 431, 'request header fields too large', `GET / HTTP/1.1\r\nX: ${'x'.repeat(65_537)}`],
@@ -320,6 +323,12 @@ test.each([
     `\r\ncontent-type: text/plain\r\nx-refusal: refused ${code}\r\ncontent-length: ${text.length}\r\nconnection: close\r\n\r\n${text}`,
   )
   expect([transport.endedByUs, transport.destroyed]).toEqual([true, false])
+})
+
+test('bytes of TLS after a request are malformed', () => {
+  const { transport, events } = setup((stream) => answerWith(stream, 'ok'))
+  transport.receive(`${GET}\x16\x03\x01`)
+  expect(events.at(-1)).toBe('refused malformed-request')
 })
 
 test('a body with invalid framing is refused, and its consumer aborted', () => {

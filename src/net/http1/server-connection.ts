@@ -37,6 +37,9 @@ type Phase = typeof READING_HEAD | typeof SERVING | typeof LINGERING | typeof CL
 const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n'
 /** First line of the HTTP/2 connection preface; an HTTP/1 parser reads it as a request with an unsupported version. */
 const HTTP2_LINE = 'PRI * HTTP/2.0\r\n'
+/** A TLS handshake record, and its major version. */
+const TLS_HANDSHAKE = 22
+const TLS_MAJOR = 3
 const CR = 13
 const LF = 10
 
@@ -272,7 +275,7 @@ export class ServerConnection implements ServerStream, ServedConnection, Transpo
       if (this.#mayBeHttp2(buffer, start, end)) {
         if (end - start < HTTP2_LINE.length) return start
         this.#handOver(buffer, start, end)
-      } else this.#refuse(refusalOf(after))
+      } else this.#refuse(this.#isTls(buffer, start, end) ? 'tls-not-expected' : refusalOf(after))
       return end
     }
     this.#beginRequest()
@@ -283,6 +286,12 @@ export class ServerConnection implements ServerStream, ServedConnection, Transpo
   #mayBeHttp2(buffer: Buffer, start: number, end: number): boolean {
     if (this.#settings.onHttp2 === undefined || this.#requested || this.peer.secure) return false
     return HTTP2_LINE.startsWith(buffer.latin1Slice(start, Math.min(end, start + HTTP2_LINE.length)))
+  }
+
+  /** Whether a plain connection begins with a TLS handshake record (RFC 8446, 5.1). */
+  #isTls(buffer: Buffer, start: number, end: number): boolean {
+    if (this.#requested || this.peer.secure) return false
+    return buffer[start] === TLS_HANDSHAKE && (end - start === 1 || buffer[start + 1] === TLS_MAJOR)
   }
 
   #handOver(buffer: Buffer, start: number, end: number): void {

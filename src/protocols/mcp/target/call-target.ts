@@ -95,10 +95,6 @@ export async function callTarget(request: McpRequest, call: TargetCall): Promise
     if (!(error instanceof CallError)) throw error
     const { failure, detail } = error
     noteAttempt(request, { endpoint: target.name, status: 0, failure, detail })
-    if (failure === 'backend-auth-failed' || failure === 'no-endpoint') {
-      const at = `${failure} from target ${target.name}`
-      return { kind: 'failed', failure, detail: detail === undefined ? at : `${at}: ${detail}` }
-    }
     const cause = { code: failure, detail }
     const limit = reachedBound(cause)
     return {
