@@ -16,8 +16,8 @@ import { type Failure, isOwnBound, type ReplayCause } from '#net/failure.ts'
 import type { Head } from '#net/http/head.ts'
 import { isGrpcRequest } from '#net/http/request-rules.ts'
 import { BODY_LENGTH, BODY_NONE, type ClientHandler, type ClientStream, type Framing } from '#net/stream.ts'
-import { WheelTimer } from '#net/timer-wheel.ts'
 import type { SendableBody } from './bodies.ts'
+import { startDeadline } from './deadline.ts'
 import type { InFlight } from './in-flight.ts'
 import { RequestTrailerGate, screenInterim, screenTrailers } from './passing-fields.ts'
 import { fail, respondLocally, whenSettled } from './respond.ts'
@@ -104,7 +104,7 @@ function send(flight: InFlight): void {
   flight.attemptStartMs = context.now()
   if (exchange.sentMonotonicMs === 0) {
     exchange.sentMonotonicMs = flight.attemptStartMs
-    startDeadline(flight)
+    startDeadline(flight, endLateAttempt)
   }
   flight.occupyEndpoint()
   const body = bodies.requestToSend()
@@ -268,33 +268,17 @@ function retry(flight: InFlight): void {
   })
 }
 
-/** `timeouts.request` (specification 2, 2.2; decision A-92): from the first attempt to the last byte of the response. */
-function startDeadline(flight: InFlight): void {
-  const { requestTimeoutMs } = flight.exchange
-  if (requestTimeoutMs === undefined || requestTimeoutMs === 0) return
-  flight.deadline = new WheelTimer(() => endAtDeadline(flight))
-  flight.context.wheel.arm(flight.deadline, requestTimeoutMs)
-}
-
-function endAtDeadline(flight: InFlight): void {
+/** Ends the attempt in flight when the time of the request is up before the response head. */
+function endLateAttempt(flight: InFlight): void {
   const { exchange, upstream } = flight
-  if (flight.responded) {
-    // The health of the endpoint has been recorded at the response head.
-    exchange.reason = 'Timeout'
-    exchange.refusalDetail = 'the request timed out after the response head'
-    return flight.stream.abort()
-  }
   const failure = upstream?.awaitsRoom === true ? DEADLINE_EXCEEDED_UNSENT : DEADLINE_EXCEEDED
   flight.upstream = undefined
-  flight.stopWaiting()
   // An endpoint that does not respond in time is unhealthy (decision A-99). After the response head, while a policy waits for the body, its
   // health has been recorded.
   if (upstream !== undefined && exchange.response === undefined) recordAttempt(flight, undefined, failure)
   else flight.releaseEndpoint()
   flight.healthy = false
   upstream?.cancel()
-  const detail = `the limit is ${exchange.requestTimeoutMs} ms (traffic.timeouts.request, or timeouts.request of the route rule)`
-  respondLocally(flight, reject('request-timeout', { detail }))
 }
 
 /** The failure of an attempt that the deadline ended. The server may have processed the request. */

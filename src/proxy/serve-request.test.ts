@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events'
-import { afterEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test } from 'vitest'
 import { Calls } from '#calls/calls.ts'
-import { listenerItem, livePlan, routeItem } from '#engine/testing.ts'
+import { listenerItem, livePlan, matchOf, policyItem, routeItem } from '#engine/testing.ts'
 import { listen } from '#net/accept/listener.ts'
 import { BodyMemory } from '#net/body/body-memory.ts'
 import { createClientPool } from '#net/pool/client-pool.ts'
@@ -18,18 +18,22 @@ import { Load } from './load.ts'
 import { Mirrors } from './mirrors.ts'
 import { Receiver } from './receive.ts'
 
-const stops = new AsyncDisposableStack()
+let stops: AsyncDisposableStack
+beforeEach(() => {
+  stops = new AsyncDisposableStack()
+})
 afterEach(() => stops.disposeAsync())
 
 const EVENTS = 'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n'
 const INITIALIZED = { protocolVersion: '2025-06-18', capabilities: {}, serverInfo: { name: 't', version: '1' } }
 
-/** An MCP server whose notification streams end at once, except those requested with `last-event-id: stay`. */
+/** An MCP server that answers no tool call, and whose notification streams end at once, except those requested with `last-event-id: stay`. */
 async function startTarget(): Promise<number> {
   const answer = (head: string, body: string) => {
     if (head.includes('last-event-id: stay')) return EVENTS
     if (head.startsWith('GET ')) return `${EVENTS}0\r\n\r\n`
-    const { id } = JSON.parse(body) as { id?: number | string }
+    const { id, method } = JSON.parse(body) as { id?: number | string; method: string }
+    if (method === 'tools/call') return ''
     if (id === undefined) return 'HTTP/1.1 202 Accepted\r\ncontent-length: 0\r\n\r\n'
     const text = JSON.stringify({ jsonrpc: '2.0', id, result: INITIALIZED })
     const fields = `content-type: application/json\r\nmcp-session-id: s\r\ncontent-length: ${text.length}`
@@ -52,7 +56,9 @@ async function startGateway(target: number, draining: AbortSignal): Promise<stri
     origin: { kind: 'ProxyBackend', namespace: 'default', name: 'm' },
   }
   const route = routeItem('r', { backends: [{ backend: backend.key, weight: 1, path: '' }] })
-  const { plan, socket } = livePlan(listenerItem(), route, backend)
+  const hasty = routeItem('hasty', { matches: [matchOf('prefix /hasty')], backends: route.backends })
+  const timeout = policyItem('traffic.timeouts', 'HTTPRoute/default/hasty', { request: '300ms' })
+  const { plan, socket } = livePlan(listenerItem(), route, hasty, timeout, backend)
   const pool = createClientPool()
   stops.defer(() => pool.close())
   const observer: Pick<Observer, 'ended' | 'bug'> = { ended: () => {}, bug: (_, error) => console.error(error) }
@@ -89,40 +95,62 @@ async function startGateway(target: number, draining: AbortSignal): Promise<stri
   )
   const listener = await listen({ host: '127.0.0.1', port: 0, handler })
   stops.defer(() => listener.close())
-  return `http://127.0.0.1:${listener.port}/mcp`
+  return `http://127.0.0.1:${listener.port}`
 }
+
+function post(url: string, message: object, session?: string): Promise<Response> {
+  return fetch(url, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      ...(session === undefined ? {} : { 'mcp-session-id': session }),
+    },
+    body: JSON.stringify({ jsonrpc: '2.0', ...message }),
+  })
+}
+
+async function initialize(url: string): Promise<string> {
+  const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'c', version: '1' } }
+  const response = await post(url, { id: 1, method: 'initialize', params })
+  await response.text()
+  return response.headers.get('mcp-session-id') ?? ''
+}
+
+function openStream(url: string, session: string, more: Record<string, string> = {}): Promise<Response> {
+  return fetch(url, { headers: { accept: 'text/event-stream', 'mcp-session-id': session, ...more } })
+}
+
+test('the timeout of a request ends a call that its target does not answer, and closes streams', async () => {
+  const url = await startGateway(await startTarget(), new AbortController().signal)
+  const session = await initialize(`${url}/mcp`)
+  const hasty = `${url}/hasty`
+  const late = await post(hasty, { id: 2, method: 'tools/call', params: { name: 't' } }, session)
+  expect(`${late.status} ${await late.text()}`).toBe('504 request timeout')
+  const stream = await openStream(hasty, session, { 'last-event-id': 'stay' })
+  expect(stream.status).toBe(200)
+  await expect(stream.text()).rejects.toThrow()
+})
 
 test('ended notification streams leave no listeners on the drain signal', async () => {
   const draining = new AbortController()
-  const url = await startGateway(await startTarget(), draining.signal)
-  const open = (session: string, more: Record<string, string> = {}) =>
-    fetch(url, { headers: { accept: 'text/event-stream', 'mcp-session-id': session, ...more } })
-  const initialize = await fetch(url, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
-    body: JSON.stringify({
-      jsonrpc: '2.0',
-      id: 1,
-      method: 'initialize',
-      params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'c', version: '1' } },
-    }),
-  })
-  const session = initialize.headers.get('mcp-session-id') ?? ''
-  await initialize.text()
+  const url = `${await startGateway(await startTarget(), draining.signal)}/mcp`
+  const session = await initialize(url)
+  const open = (more?: Record<string, string>) => openStream(url, session, more)
   const watching = () => getEventListeners(draining.signal, 'abort').length
 
   for (let i = 0; i < 20; i++) {
-    const stream = await open(session)
+    const stream = await open()
     expect(`${stream.status} ${await stream.text()}`).toBe('200 ')
   }
   await eventually('the ended ones are forgotten', () => watching() === 0)
 
-  const left = await open(session, { 'last-event-id': 'stay' })
+  const left = await open({ 'last-event-id': 'stay' })
   expect(watching()).toBe(1)
   await left.body?.cancel()
   await eventually('the one whose client left is forgotten', () => watching() === 0)
 
-  const drained = await open(session, { 'last-event-id': 'stay' })
+  const drained = await open({ 'last-event-id': 'stay' })
   draining.abort()
   expect(await drained.text()).toBe('')
 })

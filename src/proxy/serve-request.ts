@@ -3,6 +3,7 @@ import { refuseLargeBody } from '#exchange/refuse-large-body.ts'
 import { Head } from '#net/http/head.ts'
 import { isLoopbackAddress } from '#protocols/address.ts'
 import type { Serve, ServedAnswer } from '#protocols/backend-protocol.ts'
+import { startDeadline } from './deadline.ts'
 import type { InFlight } from './in-flight.ts'
 import { PumpedBody } from './pumped-body.ts'
 import { DECISION } from './reply.ts'
@@ -24,6 +25,7 @@ async function answer(flight: InFlight, serve: Serve): Promise<void> {
     if (unread !== undefined) return respondLocally(flight, unread)
   }
   if (exchange.requestBody === null) return respondLocally(flight, refuseLargeBody('body-too-large', maxBufferBytes))
+  startDeadline(flight)
   const serving = serve(exchange, exchange.newRequestBody ?? exchange.requestBody, {
     call: context.calls.toSections(flight.backend, exchange, bodies.claim),
     sealer: context.sealer,
