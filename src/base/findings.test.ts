@@ -44,6 +44,7 @@ test('codes are API: none is renamed or removed by accident, and each has one ki
     'credential-in-plain-text',
     'credential-invalid',
     'credential-not-removed',
+    'credentials-share-location',
     'deny-can-fail',
     'duplicate',
     'duplicate-object',

@@ -31,6 +31,14 @@ export interface PolicyFields {
   readonly response?: readonly string[]
 }
 
+/** The credential without which a policy refuses every request. */
+export interface RequiredCredential {
+  /** Where it is in a request: `header authorization`. */
+  readonly location: string
+  /** What the value begins with, in lower case; empty without a prefix. */
+  readonly prefix: string
+}
+
 /** A compiled policy for requests. Members that are unset cost nothing. */
 export interface RequestRun {
   readonly request?: Step
@@ -117,6 +125,8 @@ interface FieldDefinition {
    * no earlier valid version, its targets refuse (decision A-09).
    */
   readonly protects?: true | readonly string[]
+  /** The credential without which the field refuses every request. */
+  readonly requires?: (spec: never) => RequiredCredential | undefined
   /** Members that apply from every level although the field is replaced (decision A-21). */
   readonly accumulates?: readonly string[]
 }

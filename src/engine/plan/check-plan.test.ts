@@ -487,3 +487,71 @@ test('groups are checked again when a route gets retry, or ceases to use them', 
   expect(messages(route)).toHaveLength(1)
   expect(messages(routeItem('r'))).toEqual([])
 })
+
+const AUTHENTICATION: Readonly<Record<string, object>> = {
+  jwt: { mode: 'Strict', providers: [{ issuer: 'i', jwks: { inline: '{"keys":[]}' } }] },
+  apiKey: { mode: 'Strict', secretRef: { name: 's' } },
+  basic: { mode: 'Strict', realm: 'r', users: ['ann:{SHA}2jmj7l5rSw0yVb/vlWAYkK/YBwk='] },
+}
+
+/** `mechanism[@target][ PreRouting]`, with other members of its spec. */
+function authentication(text: string, more: object = {}): PolicyItem {
+  const [, mechanism = '', target = ROUTE, phase = 'traffic'] = /^(\w+)(?:@(\S+))?(?: (\w+))?$/.exec(text)!
+  const field = `${phase as 'traffic'}.${mechanism}Authentication` as const
+  return policyItem(field, target, { ...AUTHENTICATION[mechanism], ...more }, { policy: mechanism })
+}
+
+/** Of the findings about shared locations: policy, severity, and the policy that the message names. */
+function sharedLocations(...policies: readonly PolicyItem[]): string[] {
+  const route = routeItem('r', { ruleName: 'one' })
+  return checker()
+    .take(listenerItem(), route, ...policies)
+    .findings.filter(({ code }) => code === 'credentials-share-location')
+    .map(
+      ({ origin, severity, message }) =>
+        `${origin.name}: ${severity}, ${/ProxyPolicy default\/(\w+)/.exec(message)![1]}`,
+    )
+}
+
+const at = (location: object) => ({ location })
+
+test.each<[policies: readonly PolicyItem[], found: string[]]>([
+  [[authentication('jwt'), authentication('apiKey')], ['jwt: error, apiKey']],
+  [[authentication(`jwt@${GATEWAY}`), authentication('apiKey')], ['apiKey: error, jwt']],
+  [[authentication(`jwt@${GATEWAY}/http`), authentication(`apiKey@${ROUTE}/one`)], ['apiKey: error, jwt']],
+  [[authentication(`jwt@${GATEWAY}`), authentication(`apiKey@${GATEWAY}/http`)], ['apiKey: error, jwt']],
+  [[authentication(`jwt@${GATEWAY} PreRouting`), authentication('apiKey')], ['apiKey: error, jwt']],
+  [[authentication('jwt'), authentication('basic')], ['jwt: warning, basic']],
+  [[authentication('jwt'), authentication('apiKey', { mode: 'Optional' })], []],
+  [[authentication('jwt', { mode: 'Permissive' }), authentication('apiKey')], []],
+  [[authentication('jwt'), authentication('apiKey', at({ header: { name: 'x-api-key' } }))], []],
+  [
+    [authentication('jwt'), authentication('apiKey', at({ header: { name: 'Authorization', prefix: 'bearer ' } }))],
+    ['jwt: error, apiKey'],
+  ],
+  [
+    [authentication('jwt', at({ cookie: { name: 'c' } })), authentication('apiKey', at({ cookie: { name: 'c' } }))],
+    ['jwt: error, apiKey'],
+  ],
+  [
+    [
+      authentication('jwt', at({ cookie: { name: 'c' } })),
+      authentication('apiKey', at({ queryParameter: { name: 'c' } })),
+    ],
+    [],
+  ],
+  [[authentication('jwt', at({ expression: '"x"' })), authentication('apiKey', at({ expression: '"x"' }))], []],
+  [[authentication(`jwt@${GATEWAY} PreRouting`), authentication('jwt')], []],
+  [[authentication('jwt@HTTPRoute/default/other'), authentication('apiKey')], []],
+])('two policies that require credentials at one location: %#', (policies, found) => {
+  expect(sharedLocations(...policies)).toEqual(found)
+})
+
+test('a shared location is reported until one of the policies is gone', () => {
+  const it = checker()
+  const codes = (...items: readonly PlanItem[]) =>
+    it.take(listenerItem(), routeItem('r'), ...items).findings.map(({ code }) => code)
+  const route = authentication('apiKey')
+  expect(codes(authentication(`jwt@${GATEWAY}`), route)).toContain('credentials-share-location')
+  expect(codes(route)).not.toContain('credentials-share-location')
+})

@@ -20,6 +20,7 @@ import { misreadPaths, type Use, usesOfRule } from './check-uses.ts'
 import { failoverProblem } from './failover.ts'
 import type { Lookups } from './lookups.ts'
 import { byPrecedence } from './plan-index.ts'
+import { sharedLocationProblem } from './shared-location.ts'
 
 /** The results of a check that changed since the previous one. */
 export interface Checked {
@@ -175,6 +176,8 @@ export class PlanCheck {
     })
     checkPolicy(item, lookups, context)
     adviseOnCombination(item, { lookups, context, silent: quietContext(lookups, this.#state) })
+    const shared = sharedLocationProblem(item, lookups)
+    if (shared !== undefined) context.report(item, '', shared)
   }
 
   #findUses(rule: RouteItem, work: Work): void {

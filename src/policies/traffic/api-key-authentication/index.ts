@@ -1,4 +1,5 @@
 import { definePolicy } from '../../policy.ts'
+import { requiredCredential } from '../../shared/authentication/required-credential.ts'
 import { compileApiKey } from './compile.ts'
 import { type ApiKeyAuthenticationSpec, trafficApiKeyAuthentication } from './schema.ts'
 
@@ -9,5 +10,6 @@ export const apiKeyAuthentication = definePolicy({
   merge: 'replace',
   protects: true,
   guarantees: ({ mode }: ApiKeyAuthenticationSpec) => (mode === 'Strict' ? ['apiKey', 'apiKey.key'] : []),
+  requires: (spec: ApiKeyAuthenticationSpec) => requiredCredential(spec, 'Bearer'),
   compile: compileApiKey,
 })

@@ -1,4 +1,5 @@
 import { definePolicy } from '../../policy.ts'
+import { requiredCredential } from '../../shared/authentication/required-credential.ts'
 import { compileBasicAuthentication } from './compile.ts'
 import { type BasicAuthenticationSpec, trafficBasicAuthentication } from './schema.ts'
 
@@ -9,5 +10,6 @@ export const basicAuthentication = definePolicy({
   merge: 'replace',
   protects: true,
   guarantees: ({ mode }: BasicAuthenticationSpec) => (mode === 'Strict' ? ['basicAuth.username'] : []),
+  requires: (spec: BasicAuthenticationSpec) => requiredCredential(spec, 'Basic'),
   compile: compileBasicAuthentication,
 })

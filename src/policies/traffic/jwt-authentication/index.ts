@@ -1,4 +1,5 @@
 import { definePolicy } from '../../policy.ts'
+import { requiredCredential } from '../../shared/authentication/required-credential.ts'
 import { compileJwtAuthentication } from './compile.ts'
 import { type JwtAuthenticationSpec, trafficJwtAuthentication } from './schema.ts'
 
@@ -9,5 +10,6 @@ export const jwtAuthentication = definePolicy({
   merge: 'replace',
   protects: true,
   guarantees: ({ mode }: JwtAuthenticationSpec) => (mode === 'Strict' ? ['jwt', 'jwt.rawToken'] : []),
+  requires: (spec: JwtAuthenticationSpec) => requiredCredential(spec, 'Bearer'),
   compile: compileJwtAuthentication,
 })

@@ -1,0 +1,56 @@
+import { policyDefinition } from '#api/policy-fields.ts'
+import type { ConfigProblem } from '#base/config-problem.ts'
+import { describeOrigin } from '#base/origin.ts'
+import type { PolicyItem } from '#plan/item.ts'
+import type { RequiredCredential } from '#policies/policy.ts'
+import { mergeSection } from '../merge/build-chain.ts'
+import { listenerTargets } from '../route/live-listener.ts'
+import type { Lookups } from './lookups.ts'
+
+/**
+ * Another policy in force at the target that requires another credential at the same location (decision A-60). Each pair is
+ * reported once: for the narrower target, or for one of two policies of the same target.
+ */
+export function sharedLocationProblem(item: PolicyItem, lookups: Lookups): Omit<ConfigProblem, 'path'> | undefined {
+  const mine = requiredBy(item)
+  if (mine === undefined) return undefined
+  const targets = targetsAround(item.target, lookups)
+  for (const phase of ['PreRouting', 'PostRouting'] as const) {
+    for (const { field, sources } of mergeSection({ section: 'traffic', phase, targets }, lookups).values()) {
+      const other = sources[0]!
+      if (field === item.field || (other.target === item.target && other.key > item.key)) continue
+      const theirs = requiredBy(other)
+      if (theirs?.location === mine.location) return problem(mine, theirs, other)
+    }
+  }
+  return undefined
+}
+
+function requiredBy({ section, field, spec }: PolicyItem): RequiredCredential | undefined {
+  return policyDefinition(section, field)?.requires?.(spec as never)
+}
+
+function problem(mine: RequiredCredential, theirs: RequiredCredential, other: PolicyItem): Omit<ConfigProblem, 'path'> {
+  const where = `${other.path} of ${describeOrigin(other.origin)}`
+  const advice = 'set another location, or another mode, in one of them'
+  if (mine.prefix === theirs.prefix) {
+    const message = `${where} requires another credential at the same location (${mine.location}), so all requests are refused; ${advice}`
+    return { severity: 'error', code: 'credentials-share-location', message }
+  }
+  const message = `${where} requires another credential at the same location (${mine.location}), so only requests that repeat the header pass; ${advice}`
+  return { severity: 'warning', code: 'credentials-share-location', message }
+}
+
+/** The target and the wider targets whose policies apply to all of its requests, or to those of one of its listeners. */
+function targetsAround(target: string, lookups: Lookups): readonly string[] {
+  const [kind, namespace, name] = target.split('/')
+  const whole = `${kind}/${namespace}/${name}`
+  const own = target === whole ? [target] : [whole, target]
+  const rule = lookups.item(`${whole}/0`)
+  if (rule?.kind !== 'route') return own
+  const listeners = rule.attachments.flatMap(({ listener }) => {
+    const item = lookups.item(listener)
+    return item?.kind === 'listener' ? listenerTargets(item) : []
+  })
+  return [...new Set([...listeners, ...own])]
+}
