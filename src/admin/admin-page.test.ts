@@ -131,6 +131,23 @@ test('objects with their conditions; those that are not as they should be have r
   )
 })
 
+test('a condition of an ancestor that the object repeats is shown once', () => {
+  const condition = (type: string, message: string, status = 'True') => ({ type, status, reason: 'Why', message })
+  const status = {
+    conditions: [condition('Accepted', 'yes'), condition('Attached', 'Gateway default/main: no', 'False')],
+    ancestors: [
+      {
+        ancestorRef: { kind: 'Gateway', name: 'main' },
+        conditions: [condition('Accepted', 'yes'), condition('Attached', 'no', 'False')],
+      },
+      { ancestorRef: { kind: 'Gateway', name: 'other' }, conditions: [condition('Attached', 'not here', 'False')] },
+    ],
+  }
+  expect(textOf(page({ status: { objects: [{ origin, status, findings: [] }] } }))).toContain(
+    '✓ Accepted True ✗ Attached False (Why) Gateway default/main: no ✗ Gateway other: Attached False (Why) not here',
+  )
+})
+
 test('listeners, routes, and backends with their health', () => {
   const text = textOf(
     page({

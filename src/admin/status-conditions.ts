@@ -20,9 +20,11 @@ export function isGood({ type, status }: Pick<PlacedCondition, 'type' | 'status'
   return status === (NEGATIVE.has(type) ? 'False' : 'True')
 }
 
+type Condition = Omit<PlacedCondition, 'of'>
+
 interface Part {
   readonly name?: string
-  readonly conditions?: readonly Omit<PlacedCondition, 'of'>[]
+  readonly conditions?: readonly Condition[]
   readonly parentRef?: Reference
   readonly ancestorRef?: Reference
 }
@@ -33,7 +35,7 @@ interface Reference {
   readonly sectionName?: string
 }
 
-/** The conditions in a `status`, with those of listeners, parents and ancestors. */
+/** The conditions in a `status`, with those of listeners, parents and ancestors that do not only repeat one of the object. */
 export function conditionsIn(status: unknown): readonly PlacedCondition[] {
   const {
     conditions,
@@ -44,8 +46,18 @@ export function conditionsIn(status: unknown): readonly PlacedCondition[] {
   const own = [{ conditions: conditions ?? [] }, ...listeners, ...parents, ...ancestors]
   return own.flatMap((part: Part) => {
     const of = part.name ?? nameOf(part.parentRef ?? part.ancestorRef)
-    return (part.conditions ?? []).map((condition) => ({ ...condition, of }))
+    return (part.conditions ?? [])
+      .filter(
+        (condition) => part.ancestorRef === undefined || !conditions?.some((whole) => isRepeated(condition, whole)),
+      )
+      .map((condition) => ({ ...condition, of }))
   })
+}
+
+/** The message of a condition of the whole object may begin with the name of the ancestor. */
+function isRepeated({ type, status, reason, message }: Condition, whole: Condition): boolean {
+  const isSame = whole.type === type && whole.status === status && whole.reason === reason
+  return isSame && (whole.message === message || whole.message.endsWith(`: ${message}`))
 }
 
 function nameOf(reference: Reference | undefined): string | undefined {

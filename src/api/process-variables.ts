@@ -1,14 +1,52 @@
+import { parseByteSize } from '#base/byte-size.ts'
+import { parseDuration } from '#base/duration.ts'
+import { parseIpAddress } from '#base/ip-address.ts'
 /** An environment variable that commands read. */
 export interface ProcessVariable {
   readonly meaning: string
   readonly commands: readonly ('run' | 'version')[]
+  /** The form of its value; unset: any text, or a form that its reader checks. */
+  readonly form?: VariableForm
 }
+
+interface VariableForm {
+  /** Completes `must be`. */
+  readonly text: string
+  readonly isValid: (value: string) => boolean
+}
+
+function oneOf(...values: readonly string[]): VariableForm {
+  return { text: values.join(' or '), isValid: (value) => values.includes(value) }
+}
+
+const ADDRESS: VariableForm = {
+  text: 'an IP address and a port, such as 127.0.0.1:15000',
+  isValid(value) {
+    const { host, port } = hostAndPort(value)
+    return parseIpAddress(host) !== undefined && /^\d{1,5}$/.test(port) && Number(port) <= 65_535
+  },
+}
+
+/** The parts of `host:port`; an IPv6 address is in brackets. */
+export function hostAndPort(text: string): { readonly host: string; readonly port: string } {
+  const colon = text.lastIndexOf(':')
+  return { host: text.slice(0, Math.max(colon, 0)).replace(/^\[|\]$/g, ''), port: text.slice(colon + 1) }
+}
+
+const SIZE: VariableForm = { text: 'a size, such as 512Mi', isValid: (value) => parseByteSize(value) !== undefined }
+const DURATION: VariableForm = {
+  text: 'a duration, such as 10s',
+  isValid: (value) => parseDuration(value) !== undefined,
+}
+const SECONDS: VariableForm = { text: 'a number of seconds, such as 60', isValid: (value) => /^\d{1,8}$/.test(value) }
+const KEY: VariableForm = { text: '64 hexadecimal digits', isValid: (value) => /^[0-9a-fA-F]{64}$/.test(value) }
 
 /** All environment variables of the command line, in the order of help and README. */
 export const VARIABLES = {
   GATEWRIGHT_LOG_FORMAT: {
     meaning: 'format of the log and the access log: text (the default) or json; --log-format takes precedence',
     commands: ['run'],
+    form: oneOf('text', 'json'),
   },
   GATEWRIGHT_LOG_LEVEL: {
     meaning:
@@ -19,31 +57,38 @@ export const VARIABLES = {
   GATEWRIGHT_ADMIN_ADDR: {
     meaning: 'address of the admin server, a loopback address; the default is 127.0.0.1:15000',
     commands: ['run'],
+    form: ADDRESS,
   },
   GATEWRIGHT_STATS_ADDR: {
     meaning: 'address of the metrics server; the default is port 15020 of --bind',
     commands: ['run'],
+    form: ADDRESS,
   },
   GATEWRIGHT_READINESS_ADDR: {
     meaning: 'address of the readiness server; the default is port 15021 of --bind',
     commands: ['run'],
+    form: ADDRESS,
   },
   GATEWRIGHT_BODY_MEMORY: {
     meaning: 'memory that buffered bodies may use in each worker, such as 256Mi',
     commands: ['run'],
+    form: SIZE,
   },
   GATEWRIGHT_TRANSPORT: {
     meaning:
       'streams: connections without TLS use only the public API of Node; auto (the default): the fastest transport that works',
     commands: ['run', 'version'],
+    form: oneOf('auto', 'streams'),
   },
   CONNECTION_MIN_TERMINATION_DEADLINE: {
     meaning: 'minimum time of a shutdown, such as 10s; it takes precedence over shutdown.min of ProxyParameters',
     commands: ['run'],
+    form: DURATION,
   },
   TERMINATION_GRACE_PERIOD_SECONDS: {
     meaning: 'maximum seconds of a shutdown; they take precedence over shutdown.max of ProxyParameters',
     commands: ['run'],
+    form: SECONDS,
   },
   POD_NAME: { meaning: 'value of env.podName in expressions', commands: ['run'] },
   NAMESPACE: { meaning: 'value of env.namespace in expressions', commands: ['run'] },
@@ -51,10 +96,12 @@ export const VARIABLES = {
   SESSION_KEY: {
     meaning: '64 hexadecimal digits that encrypt MCP session ids, so that sessions survive a restart',
     commands: ['run'],
+    form: KEY,
   },
   GATEWRIGHT_SESSION_KEY_PREVIOUS: {
     meaning: 'the previous session key, which still decrypts existing sessions',
     commands: ['run'],
+    form: KEY,
   },
 } as const satisfies Readonly<Record<string, ProcessVariable>>
 
@@ -62,4 +109,10 @@ export type VariableName = keyof typeof VARIABLES
 
 export function isVariableName(name: string): name is VariableName {
   return Object.hasOwn(VARIABLES, name)
+}
+
+/** Why a variable cannot have a value; undefined: it can. An empty value counts as unset. The text never contains the value, which may be a key. */
+export function variableFault(name: VariableName, value: string): string | undefined {
+  const { form }: ProcessVariable = VARIABLES[name]
+  return value === '' || form === undefined || form.isValid(value) ? undefined : `must be ${form.text}`
 }

@@ -1,4 +1,4 @@
-import type { VariableName } from '#api/process-variables.ts'
+import { type VariableName, variableFault } from '#api/process-variables.ts'
 import { UsageError } from './usage-error.ts'
 
 /** Environment variables of the process. Only those of the table can be read. */
@@ -7,9 +7,15 @@ export type Environment = { readonly [V in VariableName]?: string | undefined }
 /** A setting, as its name and text. */
 export type Setting = readonly [name: string, text: string | undefined]
 
-/** An environment variable; undefined if it is unset or empty. */
+/**
+ * An environment variable; undefined if it is unset or empty.
+ * @throws UsageError if its value does not have the form of the variable
+ */
 export function readVariable(environment: Environment, name: VariableName): string | undefined {
-  return environment[name] || undefined
+  const text = environment[name] || undefined
+  const fault = text === undefined ? undefined : variableFault(name, text)
+  if (fault !== undefined) throw new UsageError(`${name} is ${text}; it ${fault}`)
+  return text
 }
 
 /**

@@ -1,10 +1,9 @@
 import { closeSync, existsSync, openSync } from 'node:fs'
-import { isIP } from 'node:net'
 import { availableParallelism } from 'node:os'
 import { isDeepStrictEqual } from 'node:util'
 import { NotLoopback } from '#admin/admin-server.ts'
 import { PortInUse } from '#admin/port-in-use.ts'
-import type { VariableName } from '#api/process-variables.ts'
+import { hostAndPort, type VariableName } from '#api/process-variables.ts'
 import { readProcessSettings } from '#control/gateways/read-process-settings.ts'
 import { BadAddressPool } from '#instance/address-pool.ts'
 import { Instance } from '#instance/instance.ts'
@@ -26,6 +25,7 @@ import { openStandardError } from './output.ts'
 import { writeRunningNote } from './running-note.ts'
 import { shutdownVariables } from './shutdown-variables.ts'
 import { Signals } from './signals.ts'
+import { checkStatePath } from './state-path.ts'
 import { transportSetting } from './transport-setting.ts'
 import { UsageError } from './usage-error.ts'
 
@@ -45,6 +45,7 @@ export async function run(paths: readonly string[], flags: RunFlags): Promise<Ex
   const files = objectPaths('run', paths, flags)
   const missing = files.find((path) => !existsSync(path))
   if (missing !== undefined) throw new UsageError(`no such file or directory: ${missing}`)
+  if (flags.state !== undefined) checkStatePath(flags.state, files)
   await using stops = new AsyncDisposableStack()
   const store = stops.adopt(new FileStore(files, { watch: true }), (store) => store.close())
   const shared = readProcessSettings(store.list())
@@ -149,11 +150,6 @@ function sessionKeys(environment: Environment): InstanceOptions['sessionKeys'] {
 function address(environment: Environment, name: VariableName, otherwise: HostPort): HostPort {
   const text = readVariable(environment, name)
   if (text === undefined) return otherwise
-  const colon = text.lastIndexOf(':')
-  const host = text.slice(0, colon).replace(/^\[|\]$/g, '')
-  const port = Number(text.slice(colon + 1))
-  if (colon < 1 || isIP(host) === 0 || !Number.isInteger(port) || port < 0 || port > 65_535) {
-    throw new UsageError(`${name} is ${text}; it must be an IP address and a port, such as 127.0.0.1:15000`)
-  }
-  return { host, port }
+  const { host, port } = hostAndPort(text)
+  return { host, port: Number(port) }
 }

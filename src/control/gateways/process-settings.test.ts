@@ -129,3 +129,36 @@ test.each([
     [path, expect.stringContaining(message)],
   ])
 })
+
+test.each([
+  ['SESSION_KEY', 'secret', '64 hexadecimal digits'],
+  ['GATEWRIGHT_SESSION_KEY_PREVIOUS', 'secret', '64 hexadecimal digits'],
+  ['GATEWRIGHT_ADMIN_ADDR', 'localhost:15000', 'an IP address and a port, such as 127.0.0.1:15000'],
+  ['GATEWRIGHT_STATS_ADDR', '127.0.0.1:99999', 'an IP address and a port, such as 127.0.0.1:15000'],
+  ['GATEWRIGHT_READINESS_ADDR', '127.0.0.1', 'an IP address and a port, such as 127.0.0.1:15000'],
+  ['GATEWRIGHT_BODY_MEMORY', 'much', 'a size, such as 512Mi'],
+  ['GATEWRIGHT_TRANSPORT', 'fast', 'auto or streams'],
+  ['GATEWRIGHT_LOG_FORMAT', 'xml', 'text or json'],
+  ['CONNECTION_MIN_TERMINATION_DEADLINE', '10', 'a duration, such as 10s'],
+  ['TERMINATION_GRACE_PERIOD_SECONDS', '1m', 'a number of seconds, such as 60'],
+])('env that the process cannot use: %s is %s', (name, value, form) => {
+  const env = [
+    { name: 'POD_NAME', value: 'p' },
+    { name, value },
+  ]
+  expect(settingsProblems({ env })).toEqual([
+    { path: 'spec.env[1].value', code: 'unknown-value', message: `of ${name} must be ${form}`, severity: 'error' },
+  ])
+  expect(settingsProblems({ env: [{ name, value: '' }] })).toEqual([])
+})
+
+test.each([
+  ['adminAddress', '[::1]:0', 'here', 'an IP address and a port, such as 127.0.0.1:15000'],
+  ['metricsAddress', '0.0.0.0:1', ':1', 'an IP address and a port, such as 127.0.0.1:15000'],
+  ['bodyMemory', '64Mi', 'x', 'a size, such as 512Mi'],
+])('rawConfig that the process cannot use: %s', (member, good, bad, form) => {
+  expect(settingsProblems({ rawConfig: { [member]: good } })).toEqual([])
+  expect(settingsProblems({ rawConfig: { [member]: bad } })).toEqual([
+    { path: `spec.rawConfig.${member}`, code: 'unknown-value', message: `must be ${form}`, severity: 'error' },
+  ])
+})

@@ -1,4 +1,4 @@
-import { isVariableName, type VariableName } from '#api/process-variables.ts'
+import { isVariableName, type VariableName, variableFault } from '#api/process-variables.ts'
 import type { ProxyParametersSpec } from '#api/proxy-parameters.ts'
 import { type RawConfig, rawConfig } from '#api/raw-config.ts'
 import { type FilterFault, readLogFilter, writeLogFilter } from '#base/log-levels.ts'
@@ -20,7 +20,37 @@ export function settingsProblems(spec: ProxyParametersSpec): readonly ConfigProb
     ...filterProblems(spec.logging, 'spec.logging.level', 'level'),
     ...raw.problems,
     ...filterProblems(raw.value?.logging, 'spec.rawConfig.logging.level', 'level'),
+    ...rawProblems(raw.value),
+    ...envProblems(spec.env),
   ]
+}
+
+/** The variable with the effect of a member of `rawConfig`. */
+const VARIABLE_OF = {
+  accessLog: 'GATEWRIGHT_ACCESS_LOG',
+  adminAddress: 'GATEWRIGHT_ADMIN_ADDR',
+  metricsAddress: 'GATEWRIGHT_STATS_ADDR',
+  readinessAddress: 'GATEWRIGHT_READINESS_ADDR',
+  bodyMemory: 'GATEWRIGHT_BODY_MEMORY',
+  transport: 'GATEWRIGHT_TRANSPORT',
+} as const satisfies { readonly [Member in keyof RawConfig]?: VariableName }
+
+type Member = keyof typeof VARIABLE_OF
+
+function rawProblems(raw: RawConfig = {}): readonly ConfigProblem[] {
+  return Object.entries(VARIABLE_OF).flatMap(([member, variable]) => {
+    const fault = variableFault(variable, raw[member as Member] ?? '')
+    return fault === undefined ? [] : [problem(`spec.rawConfig.${member}`, 'unknown-value', fault)]
+  })
+}
+
+/** Of two entries with one name, the last one applies. The messages contain no value, which may be a key. */
+function envProblems(env: NonNullable<ProxyParametersSpec['env']> = []): readonly ConfigProblem[] {
+  return [...expandEnv(env)].flatMap(([name, value]) => {
+    const fault = isVariableName(name) ? variableFault(name, value) : undefined
+    const index = env.findLastIndex((entry) => entry.name === name)
+    return fault === undefined ? [] : [problem(`spec.env[${index}].value`, 'unknown-value', `of ${name} ${fault}`)]
+  })
 }
 
 /** Levels of modules that do not exist, which have no effect. */
@@ -63,12 +93,7 @@ export function settingsOf(parameters: readonly ProxyParametersSpec[]): ProcessS
   const known: Partial<Record<VariableName, string | undefined>> = {
     GATEWRIGHT_LOG_FORMAT: logging.format,
     GATEWRIGHT_LOG_LEVEL: logging.level === undefined ? undefined : writeLogFilter(readLogFilter(logging.level).levels),
-    GATEWRIGHT_ACCESS_LOG: raw.accessLog,
-    GATEWRIGHT_ADMIN_ADDR: raw.adminAddress,
-    GATEWRIGHT_STATS_ADDR: raw.metricsAddress,
-    GATEWRIGHT_READINESS_ADDR: raw.readinessAddress,
-    GATEWRIGHT_BODY_MEMORY: raw.bodyMemory,
-    GATEWRIGHT_TRANSPORT: raw.transport,
+    ...Object.fromEntries(Object.entries(VARIABLE_OF).map(([member, name]) => [name, raw[member as Member]])),
   }
   const variables: Partial<Record<VariableName, string>> = {}
   for (const [name, value] of [...Object.entries(known), ...expandEnv(parameters.flatMap(({ env = [] }) => env))]) {

@@ -4,6 +4,7 @@ import { type ApiObject, objectKey } from '#api/object.ts'
 import type { FindingCode } from '#base/findings.ts'
 import type { TlsMaterialCheck } from '#base/tls-material.ts'
 import { normaliseHostname } from '../hostname.ts'
+import { missingEntry } from '../references/missing-entry.ts'
 import { notFound } from '../references/not-found.ts'
 import { secretData } from '../references/secret-data.ts'
 import { wrongReference } from '../references/wrong-reference.ts'
@@ -93,13 +94,11 @@ function resolveCertificate(
   return { code: 'listener-certificate', reason: INVALID, message: `${title}: ${fault}` }
 }
 
-function certificateFault(
-  { 'tls.crt': cert, 'tls.key': key }: Readonly<Record<string, string>>,
-  tlsMaterial: TlsMaterialCheck,
-): string | undefined {
-  if (cert === undefined) return 'has no entry "tls.crt"'
+function certificateFault(data: Readonly<Record<string, string>>, tlsMaterial: TlsMaterialCheck): string | undefined {
+  const { 'tls.crt': cert, 'tls.key': key } = data
+  if (cert === undefined) return missingEntry(['tls.crt'], Object.keys(data))
   if (!cert.includes('-----BEGIN CERTIFICATE-----')) return 'entry "tls.crt" is not in PEM form'
-  if (key === undefined) return 'has no entry "tls.key"'
+  if (key === undefined) return missingEntry(['tls.key'], Object.keys(data))
   if (!key.includes('PRIVATE KEY-----')) return 'entry "tls.key" is not in PEM form'
   return tlsMaterial.pairFault(cert, key)
 }

@@ -6,6 +6,7 @@ import type { FindingCode } from '#base/findings.ts'
 import type { TlsMaterialCheck } from '#base/tls-material.ts'
 import type { ClientValidation } from '#plan/item.ts'
 import { configMapData } from '../references/config-map-data.ts'
+import { missingEntry } from '../references/missing-entry.ts'
 import { notFound } from '../references/not-found.ts'
 import { secretData } from '../references/secret-data.ts'
 import { wrongReference } from '../references/wrong-reference.ts'
@@ -106,7 +107,7 @@ function resolveAuthority(
       reason: INVALID,
     }
   }
-  const fault = authorityFault(data[ENTRY], tlsMaterial)
+  const fault = authorityFault(data, tlsMaterial)
   if (fault === undefined) return objectKey(kind, namespace, name)
   return { code: 'listener-client-authority', reason: INVALID, message: `${title}: ${fault}` }
 }
@@ -121,8 +122,9 @@ function dataOfMap(inventory: TranslationContext['inventory'], namespace: string
   return map === undefined ? undefined : configMapData(map)
 }
 
-function authorityFault(pem: string | undefined, tlsMaterial: TlsMaterialCheck): string | undefined {
-  if (pem === undefined) return `has no entry "${ENTRY}"`
+function authorityFault(data: Readonly<Record<string, string>>, tlsMaterial: TlsMaterialCheck): string | undefined {
+  const pem = data[ENTRY]
+  if (pem === undefined) return missingEntry([ENTRY], Object.keys(data))
   if (!pem.includes('-----BEGIN CERTIFICATE-----')) return `entry "${ENTRY}" is not in PEM form`
   return tlsMaterial.authoritiesFault(pem)
 }

@@ -7,6 +7,7 @@ import { hasLabels, type Labels } from '../label-selector.ts'
 import type { PolicyField } from '../policies/policy-item.ts'
 import type { Report } from '../reporting.ts'
 import type { TranslationContext } from '../translation-context.ts'
+import { missingEntry } from './missing-entry.ts'
 import { notFound } from './not-found.ts'
 import { resolveBackend } from './resolve-backend.ts'
 import { secretData } from './secret-data.ts'
@@ -98,12 +99,7 @@ function resolveSecret(progress: Progress, { entries }: Reference, { name }: { n
   progress.material.push(objectKey('Secret', namespace, name))
   const missing = missingEntries(Object.keys(secretData(secret)), entries)
   if (missing.length === 0) return
-  addFault(
-    progress,
-    path,
-    'secret-key-missing',
-    `Secret ${namespace}/${name} has no entry ${missing.join(' and no entry ')}`,
-  )
+  addFault(progress, path, 'secret-key-missing', `Secret ${namespace}/${name} ${missing.join(' and ')}`)
 }
 
 function resolveConfigMap(progress: Progress, { entries }: Reference, { name }: { name: string }, path: string): void {
@@ -118,14 +114,14 @@ function resolveConfigMap(progress: Progress, { entries }: Reference, { name }: 
   progress.material.push(objectKey('ConfigMap', namespace, name))
   const missing = missingEntries([...Object.keys(map.data ?? {}), ...Object.keys(map.binaryData ?? {})], entries)
   if (missing.length === 0) return
-  addFault(progress, path, 'config-map-key-missing', `${title} has no entry ${missing.join(' and no entry ')}`)
+  addFault(progress, path, 'config-map-key-missing', `${title} ${missing.join(' and ')}`)
 }
 
-/** @param wanted lists of names; the object must have at least one entry of each list */
+/** What is missing. @param wanted lists of names; the object must have at least one entry of each list */
 function missingEntries(present: readonly string[], wanted: Reference['entries']): readonly string[] {
   return wanted
     .filter((names) => !names.some((name) => present.includes(name)))
-    .map((names) => names.map((name) => `"${name}"`).join(' or '))
+    .map((names) => missingEntry(names, present))
 }
 
 function resolveSecretSelector(progress: Progress, { matchLabels }: { matchLabels: Labels }, path: string): void {

@@ -62,17 +62,18 @@ export function policyStatus(policy: PolicyFacts, gatewaysOf: GatewaysOf, errors
         ? []
         : [
             summaryOf(accepted, own[0]!),
-            unattached === undefined ? attachedCondition(policy) : summaryOf(unattached, { ancestorRef: SUMMARY }),
+            unattached ?? attachedCondition(policy),
             ...overlappedConditions(policy, (at) => gatewaysOf(at).length > 0),
           ],
     ancestors: limitAncestors([...foreign, ...own].sort(byReference), condition),
   }
 }
 
-/** A condition for the whole policy; if it is not True, the message names the first ancestor concerned. */
+/** A condition for the whole policy; if it is not True, the message names the first Gateway concerned. */
 function summaryOf(condition: ConditionDraft, { ancestorRef }: Pick<Draft, 'ancestorRef'>): ConditionDraft {
-  if (condition.status === 'True') return condition
-  return { ...condition, message: `${nameOf(ancestorRef)}: ${condition.message}` }
+  const { kind, namespace, name } = ancestorRef
+  if (condition.status === 'True' || kind === undefined) return condition
+  return { ...condition, message: `${kind} ${namespace}/${name}: ${condition.message}` }
 }
 
 function attachedCondition({ object, unattached }: PolicyFacts): ConditionDraft {
@@ -105,10 +106,6 @@ function overlappedConditions(policy: PolicyFacts, isHere: (target: string) => b
   const here = policy.overlaps.filter(({ at }) => isHere(at))
   if (here.length === 0) return []
   return [conditionsOf(policy.object)('Overlapped', 'True', 'FieldsOverridden', describeOverlaps(here))]
-}
-
-function nameOf({ kind, namespace, name }: AncestorRef): string {
-  return kind === undefined ? name : `${kind} ${namespace}/${name}`
 }
 
 function byReference(a: { readonly ancestorRef: AncestorRef }, b: { readonly ancestorRef: AncestorRef }): number {

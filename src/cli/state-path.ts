@@ -1,0 +1,33 @@
+import { realpathSync } from 'node:fs'
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
+import { UsageError } from './usage-error.ts'
+
+/**
+ * Checks that no file of the state folder is read as configuration.
+ * @param paths files and folders with objects
+ * @throws UsageError if the state folder is in one of the folders; names that begin with a dot are not read there
+ */
+export function checkStatePath(state: string, paths: readonly string[]): void {
+  const real = realPath(state)
+  const folder = paths.find((path) => isRead(relative(realPath(path), real)))
+  if (folder === undefined) return
+  throw new UsageError(
+    `--state ${state} is in ${folder}, where its files would be read as objects; use another folder, or one whose name begins with a dot`,
+  )
+}
+
+/** @param inner the path of the state folder, relative to a folder with objects */
+function isRead(inner: string): boolean {
+  return !isAbsolute(inner) && inner.split(sep).every((name) => !name.startsWith('.'))
+}
+
+/** The folder may not exist yet. */
+function realPath(path: string): string {
+  const absolute = resolve(path)
+  try {
+    return realpathSync(absolute)
+  } catch {
+    const above = dirname(absolute)
+    return above === absolute ? absolute : join(realPath(above), basename(absolute))
+  }
+}
