@@ -237,7 +237,7 @@ test('a caller that leaves cancels the call', async () => {
   await eventually('the server knows', () => plain.cancelled() > before)
 })
 
-test('nobody listens', async () => {
+test('a closed port', async () => {
   expect(await ask(callsTo(await freePort()), 'Say')).toMatch(/^connection-refused/)
 })
 
@@ -372,7 +372,7 @@ test.each(FAULTS)('a server that %s', async (_, answer, expected) => {
   expect(ended.length - before, 'the call is counted once').toBe(1)
   expect(bodyMemory.heldBytes).toBe(0)
   const peer = server.peers[0]!
-  // What did not end by itself was reset: the server does not go on for nobody.
+  // Calls that had not ended were reset, so the server does not continue without a client.
   const isOver = () => peer.socket.destroyed || peer.of(RST_STREAM, 1).length > 0 || peer.of(HEADERS, 1).length > 0
   await eventually('it is over', isOver)
 })

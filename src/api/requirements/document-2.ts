@@ -1063,7 +1063,7 @@ export const DOCUMENT_2 = {
   'backend.ai.promptGuard.regex/response-masked': behaviour.gap(
     2,
     '2.5',
-    'What matches in a response is always masked, whatever `action` says.',
+    'Matches in a response are always masked, regardless of `action`.',
   ),
   'backend.ai.promptGuard.webhook/backendRef-required': shape(2, '2.5', '`webhook.backendRef` is required.'),
   'backend.ai.promptGuard.webhook/backendRef-kinds': behaviour.gap(

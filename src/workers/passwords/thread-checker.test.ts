@@ -49,7 +49,7 @@ test('a wrong password is checked again', async () => {
   expect(await checked('right', 'p', HASH)).toBe('right')
 })
 
-test('an unknown user costs a check, and is refused even with the password of somebody else', async () => {
+test('an unknown user costs a check, and is refused even with the password of another user', async () => {
   expect(await checked('right', 'p', HASH, 'nobody')).toBe('wrong')
   expect(await checked('right', 'p', HASH, 'nobody')).toBe('wrong')
   expect(asked).toHaveLength(2)

@@ -10,6 +10,6 @@ export const refuseExtAuth: Step = refuseUnimplemented('ext-auth-denied', 'extAu
  * so requests are refused in both modes (decision A-36).
  */
 export function unimplementedExtAuth(source: PolicySource<unknown>, path: string, context: CompileContext): Step {
-  reportNotImplemented(context, source, path, 'requests are refused, whatever failureMode says')
+  reportNotImplemented(context, source, path, 'requests are refused, regardless of failureMode')
   return refuseExtAuth
 }

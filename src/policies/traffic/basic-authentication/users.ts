@@ -15,7 +15,7 @@ export class Users {
   readonly problems: readonly LineProblem[]
   readonly #hashes: ReadonlyMap<string, string>
   readonly #all: readonly string[]
-  /** Secret of this list, so that nobody can tell whose hash a decoy is. */
+  /** Secret of this list, so that a decoy cannot be attributed to a user. */
   readonly #secret = crypto.getRandomValues(new Int32Array(4))
 
   /** @param lines lines of a htpasswd file; blank ones and comments are ignored if they are undefined */

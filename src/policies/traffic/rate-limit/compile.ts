@@ -48,7 +48,7 @@ function keysOf({ policy }: Choice<RateLimitPlan>): Expression[] {
  */
 function refusesGlobal(source: Source, path: string, spec: RateLimitSpec, context: CompileContext): boolean {
   if (spec.global === undefined) return false
-  reportNotImplemented(context, source, `${path}.global`, 'requests are refused, whatever failureMode says')
+  reportNotImplemented(context, source, `${path}.global`, 'requests are refused, regardless of failureMode')
   return true
 }
 
@@ -82,7 +82,7 @@ function compileKey(source: Source, path: string, text: string, context: Compile
   // Authentication runs before limits.
   const key = context.expression(source, path, text, 'request', 'value', context.guaranteed(source))
   if (key.references.size === 0 && !key.broken) {
-    const message = 'this key reads nothing of the request, so it does not tell callers apart'
+    const message = 'this key does not depend on the request, so it is the same for all callers'
     context.report(source, path, { severity: 'warning', code: 'no-effect', message })
   }
   const changing = CHANGING.find((name) => key.references.has(name))
