@@ -39,6 +39,16 @@ export interface RequiredCredential {
   readonly prefix: string
 }
 
+/** A part of a policy that has an effect only on requests to some backends. */
+export interface BackendNeed {
+  /** Relative to the source, as in `CompileContext.report`. */
+  readonly path: string
+  /** What such backends have: a hostname, or LLM calls that use tokens. */
+  readonly backendsWith: 'hostname' | 'tokens'
+  /** The effect on requests to other backends. */
+  readonly otherwise: string
+}
+
 /** A compiled policy for requests. Members that are unset cost nothing. */
 export interface RequestRun {
   readonly request?: Step
@@ -127,6 +137,8 @@ interface FieldDefinition {
   readonly protects?: true | readonly string[]
   /** The credential without which the field refuses every request. */
   readonly requires?: (spec: never) => RequiredCredential | undefined
+  /** Its parts that do nothing for requests to some backends. */
+  readonly needs?: (spec: never) => readonly BackendNeed[]
   /** Members that apply from every level although the field is replaced (decision A-21). */
   readonly accumulates?: readonly string[]
 }

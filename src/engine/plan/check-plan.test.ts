@@ -555,3 +555,67 @@ test('a shared location is reported until one of the policies is gone', () => {
   expect(codes(authentication(`jwt@${GATEWAY}`), route)).toContain('credentials-share-location')
   expect(codes(route)).not.toContain('credentials-share-location')
 })
+
+/** Messages about parts without effect, with their paths. */
+function withoutEffect(...items: readonly PlanItem[]): string[] {
+  return checker()
+    .take(...items)
+    .findings.filter(({ code }) => code === 'no-effect')
+    .map(({ path, severity, message }) => `${path}: ${severity}, ${message}`)
+}
+
+const AUTO = { mode: 'Auto' }
+const TOKENS = {
+  local: [
+    { requests: 1, unit: 'Hours' },
+    { tokens: 1, unit: 'Hours' },
+  ],
+}
+const NUMBERED = backendItem('numbered')
+const NAMED = backendItem('named', { spec: { host: 'backend.test', port: 9000 } })
+const LLM = backendItem('llm', { type: 'ai', spec: { provider: { providerOne: {}, host: '127.0.0.1', port: 80 } } })
+const to = (...names: string[]) => routeItem('r', { ruleName: 'one', backends: toBackend(...names) })
+const NO_HOSTNAME =
+  'warning, has no effect: no backend of HTTPRoute/default/r has a hostname; they receive the host of the client'
+const NO_TOKENS = 'warning, has no effect: no backend of HTTPRoute/default/r is an AI backend; no tokens are counted'
+
+test.each<[what: string, items: readonly PlanItem[], found: string[]]>([
+  [
+    'an address',
+    [to('numbered'), NUMBERED, policyItem('traffic.hostRewrite', ROUTE, AUTO)],
+    [`spec.traffic.hostRewrite.mode: ${NO_HOSTNAME}`],
+  ],
+  ['None', [to('numbered'), NUMBERED, policyItem('traffic.hostRewrite', ROUTE, { mode: 'None' })], []],
+  [
+    'one hostname of two',
+    [to('numbered', 'named'), NUMBERED, NAMED, policyItem('traffic.hostRewrite', ROUTE, AUTO)],
+    [],
+  ],
+  ['a Gateway', [to('numbered'), NUMBERED, policyItem('traffic.hostRewrite', GATEWAY, AUTO)], []],
+  ['no backend', [to(), policyItem('traffic.hostRewrite', ROUTE, AUTO)], []],
+  ['a backend that does not exist', [to('gone'), policyItem('traffic.hostRewrite', ROUTE, AUTO)], []],
+  ['a route that does not exist', [policyItem('traffic.hostRewrite', ROUTE, AUTO)], []],
+  [
+    'a rule',
+    [to('numbered'), NUMBERED, policyItem('traffic.hostRewrite', `${ROUTE}/one`, AUTO)],
+    [`spec.traffic.hostRewrite.mode: ${NO_HOSTNAME.replace('/r ', '/r/one ')}`],
+  ],
+  ['another rule', [to('numbered'), NUMBERED, policyItem('traffic.hostRewrite', `${ROUTE}/other`, AUTO)], []],
+  [
+    'no tokens',
+    [to('named'), NAMED, policyItem('traffic.rateLimit', ROUTE, TOKENS)],
+    [`spec.traffic.rateLimit.local[1].tokens: ${NO_TOKENS}`],
+  ],
+  ['tokens', [to('named', 'llm'), NAMED, LLM, policyItem('traffic.rateLimit', ROUTE, TOKENS)], []],
+  [
+    'no tokens in an entry of conditional',
+    [
+      to('named'),
+      NAMED,
+      policyItem('traffic.rateLimit', ROUTE, { conditional: [{ condition: 'true', policy: TOKENS }] }),
+    ],
+    [`spec.traffic.rateLimit.conditional[0].policy.local[1].tokens: ${NO_TOKENS}`],
+  ],
+])('a part of a policy that no backend of its target fits is reported: %s', (_, items, found) => {
+  expect(withoutEffect(listenerItem(), ...items)).toEqual(found)
+})

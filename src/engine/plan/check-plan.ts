@@ -16,6 +16,7 @@ import type { LiveBackend } from '../backend/live-backend.ts'
 import { compileSetting, mergeSection } from '../merge/build-chain.ts'
 import { PlanCompileContext, quietContext, type SharedState } from '../merge/compile-context.ts'
 import { allSourcesOf, isSourceOf } from '../merge/merge.ts'
+import { unmetNeeds } from './backend-needs.ts'
 import { misreadPaths, type Use, usesOfRule } from './check-uses.ts'
 import { failoverProblem } from './failover.ts'
 import type { Lookups } from './lookups.ts'
@@ -178,6 +179,7 @@ export class PlanCheck {
     adviseOnCombination(item, { lookups, context, silent: quietContext(lookups, this.#state) })
     const shared = sharedLocationProblem(item, lookups)
     if (shared !== undefined) context.report(item, '', shared)
+    for (const problem of unmetNeeds(item, lookups)) context.report(item, problem.path, problem)
   }
 
   #findUses(rule: RouteItem, work: Work): void {

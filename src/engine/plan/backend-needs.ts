@@ -1,0 +1,51 @@
+import { policyDefinition } from '#api/policy-fields.ts'
+import type { ConfigProblem } from '#base/config-problem.ts'
+import type { BackendItem, PolicyItem, RouteItem } from '#plan/item.ts'
+import type { BackendNeed } from '#policies/policy.ts'
+import { bindProtocol } from '../backend/bind-protocol.ts'
+import type { Lookups } from './lookups.ts'
+
+/**
+ * The parts of a policy for a route or rule that have no effect, because none of its backends has what they need. A policy for a Gateway is
+ * not checked: its routes may go to different backends.
+ */
+export function unmetNeeds(item: PolicyItem, lookups: Lookups): readonly ConfigProblem[] {
+  const needs: readonly BackendNeed[] = policyDefinition(item.section, item.field)?.needs?.(item.spec as never) ?? []
+  if (needs.length === 0) return []
+  const backends = rulesOf(item.target, lookups).flatMap((rule) => backendsOf(rule, lookups))
+  if (backends.length === 0) return []
+  return needs
+    .filter((need) => !backends.some((backend) => HAS[need.backendsWith](backend, lookups)))
+    .map(({ path, backendsWith, otherwise }) => {
+      const message = `has no effect: no backend of ${item.target} ${LACKS[backendsWith]}; ${otherwise}`
+      return { path, code: 'no-effect', message, severity: 'warning' }
+    })
+}
+
+const HAS: Readonly<Record<BackendNeed['backendsWith'], (backend: BackendItem, lookups: Lookups) => boolean>> = {
+  hostname(backend, lookups) {
+    const found = bindProtocol(backend).addresses(lookups)
+    return 'kind' in found || found.flat().some(({ hostname }) => hostname !== undefined)
+  },
+  tokens: (backend) => bindProtocol(backend).name === 'llm',
+}
+
+const LACKS = { hostname: 'has a hostname', tokens: 'is an AI backend' } as const
+
+/** The rules at a target; none for other targets than routes. */
+function rulesOf(target: string, lookups: Lookups): readonly RouteItem[] {
+  const [kind, namespace, name, ruleName] = target.split('/')
+  const rules: RouteItem[] = []
+  for (let at = 0; ; at++) {
+    const item = lookups.item(`${kind}/${namespace}/${name}/${at}`)
+    if (item?.kind !== 'route') return rules
+    if (ruleName === undefined || item.ruleName === ruleName) rules.push(item)
+  }
+}
+
+function backendsOf(rule: RouteItem, lookups: Lookups): readonly BackendItem[] {
+  return rule.backends.flatMap(({ backend }) => {
+    const item = backend === undefined ? undefined : lookups.item(backend)
+    return item?.kind === 'backend' ? item : []
+  })
+}
