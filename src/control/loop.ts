@@ -1,4 +1,5 @@
 import type { ObjectChange } from '#api/object-change.ts'
+import { clock } from '#base/clock.ts'
 import type { Finding } from '#base/finding.ts'
 import type { BackendFact } from '#plan/backend-fact.ts'
 import type { PlanDelta } from '#plan/delta.ts'
@@ -36,12 +37,28 @@ export function startControlLoop(options: ControlLoopOptions): ControlLoop {
   const { translator } = options
   let version = 0
   let closed = false
+  let alarm: { readonly at: number; cancel(): void } | undefined
+
+  /** Statuses also change when a time passes, such as the end of the validity of a certificate. */
+  const setAlarm = () => {
+    const at = translator.nextDeadline
+    if (at === alarm?.at) return
+    alarm?.cancel()
+    alarm = at === undefined ? undefined : { at, ...clock.after(Math.max(0, at + 1 - clock.now()), timePassed) }
+  }
+  const timePassed = () => {
+    // Set anew if the wall clock was set back.
+    alarm = undefined
+    translator.passTime()
+    publishStatuses()
+  }
 
   const publishStatuses = () => {
     const statuses = translator.takeStatuses()
     const findings = translator.takeFindings()
     const isChanged = statuses.written.length > 0 || statuses.withdrawn.length > 0
     if (isChanged || findings !== undefined) options.publishStatuses(statuses, findings)
+    setAlarm()
   }
 
   return {
@@ -78,6 +95,7 @@ export function startControlLoop(options: ControlLoopOptions): ControlLoop {
     },
     close() {
       closed = true
+      alarm?.cancel()
     },
   }
 }

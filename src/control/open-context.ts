@@ -1,11 +1,12 @@
 import { type ApiObject, objectKey } from '#api/object.ts'
+import { clock } from '#base/clock.ts'
 import type { Work } from '#base/incremental/stage.ts'
 import type { TlsMaterialCheck } from '#base/tls-material.ts'
 import { type Grants, pairKey } from './grants.ts'
 import type { Inventory } from './inventory.ts'
 import type { ReportOn } from './reporting.ts'
 import type { Tables } from './tables.ts'
-import type { TranslationContext } from './translation-context.ts'
+import type { IsPast, TranslationContext } from './translation-context.ts'
 
 /** Creates the context of one node: reads through it become dependencies of the node, and reports become its findings. */
 export type OpenContext = (work: Work) => TranslationContext
@@ -16,7 +17,17 @@ export function contextOpener(tables: Tables, tlsMaterial: TlsMaterialCheck): Op
     grants: trackedGrants(tables, work),
     reportOn: reportTo(tables, work),
     tlsMaterial,
+    isPast: watchedTime(tables, work),
   })
+}
+
+function watchedTime({ deadlines, passed }: Tables, work: Work): IsPast {
+  return (ms) => {
+    if (clock.now() > ms) return true
+    work.write(deadlines, `${ms}`, true)
+    work.read(passed, `${ms}`)
+    return false
+  }
 }
 
 /** Writes problems to the findings of an object. */

@@ -48,6 +48,9 @@ export function createTables() {
     refusedEdits: new Table<string>('refusedEdits'),
     /** Written from outside: facts about backends that were observed in traffic. */
     facts: new Table<BackendFact>('facts'),
+    /** By time (ms since the epoch): one row for each node whose result changes when it passes. Written from outside: the times that pass. */
+    deadlines: new Table<true>('deadlines'),
+    passed: new Table<true>('passed'),
     /** One row at `all`, for stages that have one node. */
     always: new Table<true>('always'),
 

@@ -9,4 +9,8 @@ export interface TranslationContext {
   readonly grants: Grants
   readonly reportOn: ReportOn
   readonly tlsMaterial: TlsMaterialCheck
+  readonly isPast: IsPast
 }
+
+/** Whether a time (ms since the epoch) has passed. If not, the node runs again when it passes. */
+export type IsPast = (ms: number) => boolean

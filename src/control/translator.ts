@@ -2,6 +2,7 @@ import type { GatewayObject } from '#api/gateway.ts'
 import { objectKey } from '#api/object.ts'
 import type { ObjectChange } from '#api/object-change.ts'
 import type { RefusedPolicy } from '#api/refused-policy.ts'
+import { clock } from '#base/clock.ts'
 import type { Finding } from '#base/finding.ts'
 import { Stages } from '#base/incremental/stage.ts'
 import type { Table } from '#base/incremental/table.ts'
@@ -163,6 +164,22 @@ export class Translator {
   forgetFacts(): void {
     for (const key of this.#tables.facts.keys()) this.#tables.facts.put(key, '', [])
     this.#stages.update()
+  }
+
+  /** The next time at which results change without a change of objects, in ms since the epoch; undefined: never. */
+  get nextDeadline(): number | undefined {
+    const times = this.#tables.deadlines.keys().map(Number)
+    return times.length === 0 ? undefined : times.reduce((first, time) => Math.min(first, time))
+  }
+
+  /** Updates the results that depend on times that have passed. */
+  passTime(): void {
+    const now = clock.now()
+    const due = this.#tables.deadlines.keys().filter((time) => now > Number(time))
+    for (const time of due) this.#tables.passed.put(time, '', [true])
+    this.#stages.update()
+    // No node reads a time that has passed.
+    for (const time of due) this.#tables.passed.put(time, '', [])
   }
 
   /** The changes of statuses since the last call. */

@@ -1,15 +1,8 @@
-import { afterEach, beforeEach, expect, test } from 'vitest'
-import { clock } from '#base/clock.ts'
+import { expect, test } from 'vitest'
 import type { ConfigProblem } from '#base/config-problem.ts'
 import { checkCertificates } from './check-certificates.ts'
 
-const { now } = clock
-beforeEach(() => {
-  clock.now = () => Date.parse('2026-06-01')
-})
-afterEach(() => {
-  clock.now = now
-})
+const NOW = Date.parse('2026-06-01')
 
 function certificate(names: readonly string[], from = '2026-01-01', until = '2027-01-01') {
   const validity = { fromMs: Date.parse(from), untilMs: Date.parse(until), names }
@@ -18,7 +11,12 @@ function certificate(names: readonly string[], from = '2026-01-01', until = '202
 
 function found(certificates: Parameters<typeof checkCertificates>[0], hostname: string): readonly string[] {
   const problems: ConfigProblem[] = []
-  const messages = checkCertificates(certificates, hostname, (problem) => problems.push(problem))
+  const messages = checkCertificates(
+    certificates,
+    hostname,
+    (ms) => NOW > ms,
+    (problem) => problems.push(problem),
+  )
   expect(problems.map(({ message }) => message)).toEqual(messages)
   expect(problems.every(({ severity }) => severity === 'warning')).toBe(true)
   return problems.map(({ path, code, message }) => `${path} ${code}: ${message}`)

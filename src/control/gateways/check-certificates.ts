@@ -1,6 +1,6 @@
-import { clock } from '#base/clock.ts'
 import type { CertificateValidity } from '#base/tls-material.ts'
 import type { Report } from '../reporting.ts'
+import type { IsPast } from '../translation-context.ts'
 
 /** A usable certificate of a listener. */
 export interface ListenerCertificate {
@@ -12,13 +12,15 @@ export interface ListenerCertificate {
 }
 
 /**
- * Reports certificates that clients reject; they are served anyway. The time is that of the translation.
+ * Reports certificates that clients reject; they are served anyway.
  * @param hostname of the listener; empty: any host
+ * @param isPast whether a time has passed; when it passes, the certificates are checked again
  * @returns the messages, for the status
  */
 export function checkCertificates(
   certificates: readonly ListenerCertificate[],
   hostname: string,
+  isPast: IsPast,
   report: Report,
 ): readonly string[] {
   const messages: string[] = []
@@ -26,12 +28,11 @@ export function checkCertificates(
     report({ path, code, message, severity: 'warning' })
     messages.push(message)
   }
-  const now = clock.now()
   for (const { title, path, validity } of certificates) {
     if (validity === undefined) continue
-    if (now > validity.untilMs)
+    if (isPast(validity.untilMs))
       warn(path, 'certificate-expired', `${title}: the certificate expired on ${day(validity.untilMs)}`)
-    else if (now < validity.fromMs)
+    else if (!isPast(validity.fromMs - 1))
       warn(path, 'certificate-expired', `${title}: the certificate is valid only from ${day(validity.fromMs)}`)
   }
   const [first] = certificates

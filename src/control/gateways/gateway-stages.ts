@@ -49,7 +49,7 @@ export function gatewayStage(
   return {
     name: 'gateways',
     each: [tables.objects.Gateway],
-    writes: [gateways, claims, served, parametersUsed, items, findings],
+    writes: [gateways, claims, served, parametersUsed, items, findings, tables.deadlines],
     run([object], work, key) {
       const gateway = resolveGateway(openContext(work), object!, addressOf)
       if (gateway === undefined) return
@@ -68,7 +68,7 @@ export function listenerSetStage(tables: Tables, openContext: OpenContext): Stag
   return {
     name: 'listenerSets',
     each: [tables.objects.ListenerSet],
-    writes: [listenerSets, claims, findings],
+    writes: [listenerSets, claims, findings, tables.deadlines],
     run([object], work, key) {
       const context = openContext(work)
       const parent = parentOf(object!)

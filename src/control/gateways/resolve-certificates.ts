@@ -54,7 +54,7 @@ export function resolveCertificates(
       faults.push({ reason: certificate.reason, message: certificate.message })
     }
   }
-  const notes = checkCertificates(found, normaliseHostname(listener.spec.hostname), report)
+  const notes = checkCertificates(found, normaliseHostname(listener.spec.hostname), context.isPast, report)
   const [fault] = faults
   return fault === undefined ? { secrets, notes } : { secrets, fault, notes }
 }
