@@ -735,6 +735,25 @@ test('the time limit also applies before there is a connection', async () => {
   }
 })
 
+test('a closed pool closes its side, and does not wait for the side of a server that never speaks', async () => {
+  const { pool, pass } = newPool()
+  const peers: Accepted[] = []
+  const silent = await new RawServer((peer) => void peers.push(peer)).start()
+  cleanup.push(() => silent.close())
+  const asked = ask(pool, { ...silent.destination, http: 'http2' }, { timeoutMs: 1000 })
+  await vi.waitFor(() => expect(peers[0]?.text).toContain('PRI * HTTP/2.0'))
+  pass(1300)
+  expect(await asked).toMatchObject({ failure: 'timeout' })
+  pool.close()
+  pass(1300)
+  await vi.waitFor(() => expect(peers[0]!.ended).toBe(true))
+  // Only a write shows that the other side does not read any more.
+  await vi.waitFor(() => {
+    peers[0]!.send('late')
+    expect(peers[0]!.closed).toBe(true)
+  })
+})
+
 test('a closed pool keeps no connections', async () => {
   const { pool, destination, server } = await frames(answeringFrames((peer, stream) => peer.answer(stream, 'ok')))
   await ask(pool, destination)

@@ -23,6 +23,9 @@ const MAX_SESSION_MEMORY = 128
 const SILENCE_MS = 15_000
 const PING_TIMEOUT_MS = 10_000
 
+/** Time that the server has to close its side, when nothing is in flight. */
+const LINGER_MS = 1000
+
 const OPTIONS = {
   peerMaxConcurrentStreams: ASSUMED_STREAMS,
   maxSessionMemory: MAX_SESSION_MEMORY,
@@ -88,7 +91,7 @@ export class ClientSession implements Carrier {
     // The socket emits 'close' before its streams do.
     socket.on('close', () => this.#lost())
     this.#session.on('close', () => this.#lost())
-    this.#armIdle()
+    this.#rest()
   }
 
   /** Whether another request can be sent now. */
@@ -126,7 +129,7 @@ export class ClientSession implements Carrier {
     this.reused = true
     this.#heardMs = clock.monotonic()
     this.#exchanges.delete(exchange)
-    if (this.#exchanges.size === 0) this.#armIdle()
+    if (this.#exchanges.size === 0) this.#rest()
     if (this.hasRoom) this.#owner.roomIn(this)
   }
 
@@ -154,11 +157,11 @@ export class ClientSession implements Carrier {
 
   #windDown(): void {
     this.#retire()
-    if (this.#exchanges.size > 0) this.#owner.wheel.arm(this.#watch, SILENCE_MS)
+    this.#owner.wheel.arm(this.#watch, this.#exchanges.size === 0 ? LINGER_MS : SILENCE_MS)
   }
 
   #lookAfter(): void {
-    if (this.#exchanges.size === 0) return
+    if (this.#exchanges.size === 0) return this.#giveUp()
     this.suspect()
     this.#owner.wheel.arm(this.#watch, SILENCE_MS)
   }
@@ -166,6 +169,8 @@ export class ClientSession implements Carrier {
   #giveUp(): void {
     this.#lost()
     this.#session.destroy()
+    // The runtime only ends our side of the connection if `close` was called before. It destroys the streams in the same turn.
+    setImmediate(() => this.#socket.destroy())
   }
 
   #lost(): void {
@@ -175,8 +180,10 @@ export class ClientSession implements Carrier {
     this.#owner.wheel.remove(this.#watch)
   }
 
-  #armIdle(): void {
+  /** Nothing is in flight. */
+  #rest(): void {
     if (!this.#draining) this.#owner.wheel.arm(this.#idle, this.#owner.idleTimeoutMs)
+    else if (!this.ended) this.#owner.wheel.arm(this.#watch, LINGER_MS)
   }
 
   #retire(): void {
