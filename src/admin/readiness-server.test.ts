@@ -19,7 +19,7 @@ const answers = [
   ['HEAD', '/healthz/ready', ['draining'], 503, ''],
   ['GET', '/healthz/live', ['a'], 200, 'live\n'],
   ['POST', '/healthz/ready', [], 405, 'method not allowed\n'],
-  ['GET', '/', [], 404, 'not found\n'],
+  ['GET', '/healthz', [], 404, 'not found\n'],
   ['GET', '/toString', [], 404, 'not found\n'],
 ] as const
 
@@ -33,4 +33,12 @@ for (const [method, path, waiting, status, body] of answers) {
 test('a balancer may call it by any name', async () => {
   reasons = []
   expect((await ask(server.port, '/healthz/ready', { headers: { host: 'gateway.example.com' } })).status).toBe(200)
+})
+
+test('/ says what the port is for, also while the gateway is not ready', async () => {
+  reasons = ['draining']
+  const { status, body } = await ask(server.port, '/')
+  expect(status).toBe(200)
+  expect(body).toContain('This port of the gateway tells load balancers whether it is ready. It carries no traffic.')
+  for (const path of ['/healthz/ready', '/healthz/live']) expect(body).toContain(`<a href="${path}">`)
 })

@@ -1,4 +1,5 @@
 import { textAnswer } from './answer.ts'
+import { indexPage } from './index-page.ts'
 import { type RunningServer, startSmallServer } from './small-server.ts'
 
 export interface ReadinessServerOptions {
@@ -9,6 +10,16 @@ export interface ReadinessServerOptions {
   readonly reportBug: (error: unknown) => void
 }
 
+const PURPOSE = 'This port of the gateway tells load balancers whether it is ready. It carries no traffic.'
+const PATHS = [
+  {
+    path: '/healthz/ready',
+    method: 'GET',
+    about: '200 if the gateway is ready for traffic; otherwise 503 with the reasons.',
+  },
+  { path: '/healthz/live', method: 'GET', about: '200 as long as the process answers.' },
+]
+
 /**
  * Starts the server for `/healthz/ready` and `/healthz/live`, for load balancers (decision A-115).
  * @throws PortInUse
@@ -18,6 +29,7 @@ export function startReadinessServer({ whyNotReady, ...options }: ReadinessServe
     ...options,
     purpose: 'readiness',
     endpoints: {
+      '/': { method: 'GET', answer: () => indexPage('Gatewright readiness', PURPOSE, PATHS) },
       '/healthz/ready': {
         method: 'GET',
         answer() {

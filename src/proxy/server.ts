@@ -55,7 +55,7 @@ export interface ProxyServerOptions {
   /** Requests a new fetch of a key set that lacks the key of a token. */
   readonly requestKeySet: (id: string) => void
   /** Hears of each eviction that this thread causes. */
-  readonly evicted: (endpoint: EndpointId, eviction: Eviction) => void
+  readonly evicted: (endpoint: EndpointId, eviction: Eviction | undefined) => void
   /** Counts the requests in flight. */
   readonly requestsInFlight: { add(amount: number): void }
   /** Receives facts that traffic shows about backends. */

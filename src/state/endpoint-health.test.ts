@@ -438,8 +438,8 @@ test.each<[string, Partial<EvictionSettings>, number, Eviction]>([
     2,
     { timeMs: 3000, cause: '2 consecutive unhealthy responses', sign: 'no response' },
   ],
-])('an eviction is reported once, with its cause: %s', (_, settings, failures, eviction) => {
-  const reported: Eviction[] = []
+])('an eviction is reported once, with its cause, and its end: %s', (_, settings, failures, eviction) => {
+  const reported: (Eviction | undefined)[] = []
   const health = new EndpointHealth(createSlotMemory(1, false), 0, { ...EVICTION, ...settings }, false, (it) =>
     reported.push(it),
   )
@@ -448,6 +448,9 @@ test.each<[string, Partial<EvictionSettings>, number, Eviction]>([
   health.recordUnhealthy('no response')
   health.recordUnhealthy(503)
   expect(reported).toEqual([eviction])
+  clock.now = () => time + 3000
+  expect([health.evicted, health.evicted]).toEqual([false, false])
+  expect(reported).toEqual([eviction, undefined])
 })
 
 test('the state of an endpoint can be read without returning it to service', () => {

@@ -58,24 +58,24 @@ export class EndpointHealth {
   readonly #slot: number
   readonly #eviction: EvictionSettings | undefined
   readonly #alone: boolean
-  readonly #onEvicted: (eviction: Eviction) => void
+  readonly #onChange: (eviction: Eviction | undefined) => void
 
   /**
    * @param alone the backend has no other endpoint, so values for the choice of an endpoint are not maintained
-   * @param onEvicted called for each eviction, in the thread that caused it
+   * @param onChange called for each eviction, and with undefined for each return to service, in the thread that causes or notices it
    */
   constructor(
     memory: SlotMemory,
     slot: number,
     eviction: EvictionSettings | undefined,
     alone = false,
-    onEvicted: (eviction: Eviction) => void = () => {},
+    onChange: (eviction: Eviction | undefined) => void = () => {},
   ) {
     this.#memory = memory
     this.#slot = slot
     this.#eviction = eviction
     this.#alone = alone
-    this.#onEvicted = onEvicted
+    this.#onChange = onChange
   }
 
   /** Moving average of the share of healthy responses, 0 to 1. It does not change while the endpoint is evicted. */
@@ -89,9 +89,9 @@ export class EndpointHealth {
     if (!isEvicted(phase)) return false
     if (clock.now() < this.#until) return true
     const restored = this.#eviction?.restoreHealth
-    if (this.#exchange(PHASE, phase, phase + 1) && restored !== undefined) {
-      this.#store(DEFICIT, Math.round((1 - restored) * ONE))
-    }
+    if (!this.#exchange(PHASE, phase, phase + 1)) return false
+    if (restored !== undefined) this.#store(DEFICIT, Math.round((1 - restored) * ONE))
+    this.#onChange(undefined)
     return false
   }
 
@@ -136,7 +136,7 @@ export class EndpointHealth {
     const { health } = this
     if (!triggers(eviction, health, failures)) return undefined
     const timeMs = this.#evict(eviction, phase)
-    if (timeMs !== undefined) this.#onEvicted({ timeMs, cause: describeCause(eviction, health, failures), sign })
+    if (timeMs !== undefined) this.#onChange({ timeMs, cause: describeCause(eviction, health, failures), sign })
     return timeMs
   }
 

@@ -35,8 +35,8 @@ export interface Limit {
   remaining(): number
   /** Tokens left after the last call. */
   readonly level: number
-  /** Seconds until the next tokens, rounded up: a client that waits so long does not come too early. At least 1. */
-  resetSeconds(): number
+  /** Time until the next tokens, more than 0. */
+  resetMs(): number
   /** The same bucket, for a cost that is known when other requests have been handled. */
   held(): Pick<Limit, 'drain'>
 }
@@ -97,8 +97,8 @@ export class TokenBucket implements Limit {
     return Atomics.load(this.#words, this.#base + TOKENS)
   }
 
-  resetSeconds(): number {
-    return Math.ceil((this.settings.unitMs - this.phaseMs()) / 1000)
+  resetMs(): number {
+    return this.settings.unitMs - this.phaseMs()
   }
 
   held(): this {

@@ -71,8 +71,8 @@ export class ValueBuckets implements Limit {
     return this.#isShared
   }
 
-  resetSeconds(): number {
-    return this.#shared.resetSeconds()
+  resetMs(): number {
+    return this.#shared.resetMs()
   }
 
   /** All buckets that are not full, as low and high half of the hash and the level, one after the other. */

@@ -43,7 +43,7 @@ test('2 workers, 500 users: 200 of them in the scrape, and it is said', async ()
   const said = gateway.output.stderr.split('\n').filter((line) => line.includes('a metric label has 200 values'))
   expect(said).toEqual([
     expect.stringMatching(
-      /\twarn\ta metric label has 200 values; further ones are counted as other label=user gateway=default\/main listener=http route=default\/all route_rule=unknown$/,
+      /\twarn\ta metric label has 200 values; further ones are counted as other label=user gateway=default\/main listener=http route=default\/all route_rule="rule 0"$/,
     ),
   ])
 })

@@ -7,6 +7,7 @@ import { type EndpointId, endpointKey } from '#plan/endpoint-key.ts'
 import type { BackendItem } from '#plan/item.ts'
 import { refuseForPolicy } from '#policies/shared/refused-policy.ts'
 import type { Address } from '#protocols/address.ts'
+import type { ProtocolRun } from '#protocols/backend-protocol.ts'
 import { EndpointHealth } from '#state/endpoint-health.ts'
 import { buildChainFor, mergeSection } from '../merge/build-chain.ts'
 import type { SharedState } from '../merge/compile-context.ts'
@@ -36,16 +37,23 @@ export function buildLiveBackend(use: BackendUse, inputs: BackendContext): LiveB
     item.broken === undefined
       ? (refusalAt(merge(undefined).targets, lookups) ?? protocol.addresses(lookups))
       : reject('backend-invalid', { detail: item.broken })
-  if ('kind' in found)
-    return { item, names, refusal: found, groups: [], sections: NO_SECTIONS, protocol: {}, readers: [] }
+  const compileProtocol = () =>
+    protocol.compile(
+      backendSettings((section) => merge(section).fields),
+      context,
+    )
+  if ('kind' in found) {
+    // The refusal has the format of the protocol, although nothing is sent.
+    const run = compileProtocol()
+    const format: ProtocolRun =
+      run.refuse === undefined ? {} : { refuse: (exchange, refusal) => run.refuse!(exchange, refusal) }
+    return { item, names, refusal: found, groups: [], sections: NO_SECTIONS, protocol: format, readers: [] }
+  }
   const endpointInputs = { item, protocol, carries: use.carries, isOnlyEndpoint: found.flat().length === 1 }
   const groups = found.map((group) =>
     group.map((address) => buildEndpoint({ ...endpointInputs, address }, merge(address.section), inputs)),
   )
-  const run = protocol.compile(
-    backendSettings((section) => merge(section).fields),
-    context,
-  )
+  const run = compileProtocol()
   const sections = sectionsOf(item, groups.flat())
   return { item, names, refusal: undefined, groups, sections, protocol: run, readers: context.readers }
 }
@@ -126,5 +134,5 @@ function healthOf(
   const key = endpointKey(id)
   const slot = state.slotOf(key)
   if (slot === undefined) throw new Error(`no shared slot for ${key}`)
-  return new EndpointHealth(state.memory, slot, eviction, isOnlyEndpoint, (evicted) => state.evicted?.(id, evicted))
+  return new EndpointHealth(state.memory, slot, eviction, isOnlyEndpoint, (eviction) => state.evicted?.(id, eviction))
 }

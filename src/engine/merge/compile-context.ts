@@ -32,8 +32,8 @@ export interface SharedState extends SlotLookup {
   readonly tlsMaterial?: TlsMaterialCheck
   readonly importKey: ImportKey
   readonly passwords: PasswordChecker
-  /** Hears of each eviction that this thread causes. */
-  readonly evicted?: (endpoint: EndpointId, eviction: Eviction) => void
+  /** Hears of each eviction that this thread causes, and, with undefined, of each return to service that it notices. */
+  readonly evicted?: (endpoint: EndpointId, eviction: Eviction | undefined) => void
   /** Remote key sets. */
   readonly keySets: { at(address: KeySetAddress): RemoteKeySet }
 }

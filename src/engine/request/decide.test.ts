@@ -49,7 +49,7 @@ test('a request that is to be forwarded has its listener, rule, match and backen
     listener: 'http',
     route: 'default/r',
     routeKind: 'HTTPRoute',
-    rule: '',
+    rule: 'rule 0',
     backend: 'default/b',
     backendType: 'static',
     protocol: 'http',

@@ -119,7 +119,7 @@ export function ruleNames(listener: PlanNames, item: RouteItem | RelayRouteItem)
     ...listener,
     route: `${item.route.namespace}/${item.route.name}`,
     routeKind: item.route.kind,
-    rule: item.ruleName ?? '',
+    rule: item.ruleName ?? `rule ${item.rule}`,
   }
 }
 

@@ -88,7 +88,7 @@ test('plain refusals are text, and 405 names the methods', async () => {
   const { client } = await startSession()
   const received = await client.send({ method: 'PATCH' })
   expect(received.headers).toEqual({ 'content-type': 'text/plain; charset=utf-8', allow: 'GET, POST, DELETE' })
-  expect((await client.send({ message: ping, headers: { 'mcp-session-id': 'x' } })).text).toBe('mcp: invalid session\n')
+  expect((await client.send({ message: ping, headers: { 'mcp-session-id': 'x' } })).text).toBe('mcp: invalid session')
 })
 
 test('a batch is refused in JSON-RPC', async () => {

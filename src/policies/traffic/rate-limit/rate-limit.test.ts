@@ -83,31 +83,34 @@ test('headers describe the most restrictive bucket, for allowed and refused requ
   expect(queued(policy.send().exchange)).toEqual({
     'x-ratelimit-limit': '2',
     'x-ratelimit-remaining': '1',
-    'x-ratelimit-reset': '43',
+    'x-ratelimit-reset': '42',
   })
   policy.send()
   const { exchange, outcome } = policy.send()
   expect(queued(exchange)).toEqual({
     'x-ratelimit-limit': '2',
     'x-ratelimit-remaining': '0',
-    'x-ratelimit-reset': '43',
+    'x-ratelimit-reset': '42',
   })
   expect(outcome).toMatchObject({ code: OVER, headers: [['retry-after', '43']] })
 })
 
-test.each([0, 200, 400, 600, 800])('%d ms after the start, Retry-After is x-ratelimit-reset', (afterMs) => {
-  const policy = policyOf({ local: [{ requests: 1, unit: 'Minutes' }] })
-  policy.send()
-  nowMs += afterMs
-  // A second reading would differ.
-  clock.monotonic = () => {
-    nowMs += 1000
-    return nowMs
-  }
-  const { exchange, outcome } = policy.send()
-  const reset = queued(exchange)['x-ratelimit-reset']
-  expect(outcome).toMatchObject({ code: OVER, headers: [['retry-after', reset]] })
-})
+test.each([
+  [0, '60', '60'],
+  [200, '59', '60'],
+  [58_999, '1', '2'],
+  [59_600, '0', '1'],
+])(
+  '%d ms after the start x-ratelimit-reset is rounded down, and Retry-After is rounded up',
+  (afterMs, reset, retry) => {
+    const policy = policyOf({ local: [{ requests: 1, unit: 'Minutes' }] })
+    policy.send()
+    nowMs += afterMs
+    const { exchange, outcome } = policy.send()
+    expect(queued(exchange)['x-ratelimit-reset']).toBe(reset)
+    expect(outcome).toMatchObject({ code: OVER, headers: [['retry-after', retry]] })
+  },
+)
 
 test('a refusal names the policy and the entry, not the value of the key', () => {
   const entries = [

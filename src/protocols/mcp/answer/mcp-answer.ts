@@ -28,7 +28,7 @@ export function refuse(exchange: Exchange, code: RejectionCode, options: Refusal
   return {
     status: options.status ?? status,
     headers: [['content-type', type], ...(options.headers ?? [])],
-    body: encoder.encode(options.json ?? `${text}\n`),
+    body: encoder.encode(options.json ?? text),
     refuses: true,
   }
 }
