@@ -11,6 +11,7 @@ import { type RunningGateway, waitForNote, waitForReadiness } from './wait-for-n
 
 const ROOT = join(import.meta.dirname, '..')
 const READY_WITHIN_MS = 30_000
+const PARENT_CHECK_MS = 200
 /** Paths of other objects, relative to the folder where npm was started. */
 const PATHS = process.argv.slice(2).map((path) => resolve(process.env.INIT_CWD ?? process.cwd(), path))
 
@@ -44,6 +45,7 @@ async function start(): Promise<number> {
   const gateway = startGateway(state)
   const exit = exitCodeOf(gateway)
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => gateway.kill(signal))
+  whenShellEnds(() => gateway.kill('SIGTERM'))
 
   const gone = new AbortController()
   exit.then(() => gone.abort())
@@ -60,6 +62,18 @@ async function start(): Promise<number> {
   const code = await exit
   await upstreams.close()
   return isLate && code === 0 ? 1 : code
+}
+
+/** npm passes signals to the shell that runs its script, and the shell may end without passing them on. */
+function whenShellEnds(stop: () => void): void {
+  if (process.env.npm_lifecycle_event !== 'start') return
+  const shell = process.ppid
+  const timer = setInterval(() => {
+    if (process.ppid === shell) return
+    clearInterval(timer)
+    stop()
+  }, PARENT_CHECK_MS)
+  timer.unref()
 }
 
 function startGateway(state: string): ChildProcess {
