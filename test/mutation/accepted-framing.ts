@@ -12,7 +12,7 @@ const SET_BEFORE_READ: Readonly<Record<string, readonly string[]>> = {
   'net/http/response-limit.ts': ['#sentBefore = 0'],
   'net/http1/body-reader.ts': ['#framed = false'],
   'net/http1/body-writer.ts': ['framed = false', '#left = 0'],
-  'net/http1/client-connection.ts': ['#silent = true', '#running = false'],
+  'net/http1/client-connection.ts': ['#silent = true', '#running = false', '#keep = true'],
   'net/http1/client-exchange.ts': [
     '#forHead = false',
     '#idempotent = false',
@@ -70,6 +70,18 @@ const GROUPS: readonly Group[] = [
         'this.droppedCount === 0 && skip < 0',
         'false',
       ],
+    ],
+  },
+  {
+    file: 'net/http/head.ts',
+    reason: 'only speed: the text is cut out, or made lower case, each time',
+    mutants: [
+      [
+        'for (const method of METHODS[end] ?? []) if (text.startsWith(method)) return method',
+        'text.startsWith(method)',
+        'false',
+      ],
+      ['if (isLowerFieldName(name)) return name', 'isLowerFieldName(name)', 'false'],
     ],
   },
   {
@@ -176,6 +188,20 @@ const GROUPS: readonly Group[] = [
     mutants: [
       ['if (this.#keeps(end - start)) this.#writeText(latin1(buffer, start, end))', 'this.#keeps(end - start)', 'true'],
     ],
+  },
+  {
+    file: 'net/http1/client-connection.ts',
+    reason: 'only speed: nothing is read, or what is read is copied first',
+    mutants: [
+      ['if (this.#held.length > 0) this.#run(this.#held.bytes, 0, this.#held.length)', 'this.#held.length > 0', 'true'],
+      ['if (this.#held.length > 0) this.#run(this.#held.bytes, 0, this.#held.length)', '>', '>='],
+      ['if (this.#held.length === 0) return this.#run(buffer, start, end)', 'this.#held.length === 0', 'false'],
+    ],
+  },
+  {
+    file: 'net/http1/client-connection.ts',
+    reason: 'never used: no transport gives bytes inside of a call',
+    mutants: [['if (!this.#running) this.#run(this.#held.bytes, 0, this.#held.length)', '!this.#running', 'true']],
   },
   {
     file: 'net/http1/finish-head.ts',

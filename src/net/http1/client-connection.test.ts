@@ -146,6 +146,15 @@ test('an upgrade relays what follows', () => {
   expect(transport.endedByUs).toBe(true)
 })
 
+test('a connection that was a tunnel is not used again', () => {
+  const { connection, transport, first, take } = asked()
+  transport.receive('HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n')
+  first.exchange.body.pipe(first.sink)
+  first.exchange.request.end()
+  connection.ended()
+  expect([first.sink.ended, take()]).toEqual([true, ['gone']])
+})
+
 test('unrequested bytes close the connection', () => {
   const { transport, take, ask } = asked()
   transport.receive(OK)
@@ -173,6 +182,16 @@ test('nothing is read while the receiver is backed up', () => {
     false,
     ['put Infinity'],
   ])
+})
+
+test('one byte that was held is read when the receiver has room', () => {
+  const { transport, first } = asked()
+  first.sink.backed = true
+  transport.receive('HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nab')
+  transport.owner!.bytes(Buffer.from('c'), 0, 1)
+  first.sink.backed = false
+  first.sink.source!.resume()
+  expect([first.sink.text, first.sink.ended]).toEqual(['abc', true])
 })
 
 test('a connection reads on when a receiver that was backed up has room', () => {

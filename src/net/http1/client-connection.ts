@@ -186,13 +186,13 @@ export class ClientConnection implements TransportOwner, Carrier {
     else if (status < 200) {
       exchange.informed()
       exchange.head.reset()
-    } else this.#beginResponse(exchange, after < end)
+    } else this.#beginResponse(exchange, after === end)
     return after
   }
 
-  #beginResponse(exchange: ClientExchange, moreCame: boolean): void {
+  #beginResponse(exchange: ClientExchange, isClear: boolean): void {
     this.#keep = exchange.takeResponse()
-    if (exchange.body.done) this.#complete(exchange, moreCame)
+    if (exchange.body.done) this.#complete(exchange, isClear)
     exchange.announceResponse()
   }
 
@@ -205,16 +205,17 @@ export class ClientConnection implements TransportOwner, Carrier {
       exchange.fail('protocol-error')
       return end
     }
-    if (body.done) this.#complete(exchange, after < end)
+    if (body.done) this.#complete(exchange, after === end)
     return after
   }
 
   /**
    * The response has been read. The connection becomes idle before the receiver gets the end, so that the next request of the same
    * client can reuse it.
+   * @param isClear the connection is open, and nothing follows the response
    */
-  #complete(exchange: ClientExchange, moreCame: boolean): void {
-    const keep = this.#keep && !this.#outdated && !moreCame && !exchange.request.open
+  #complete(exchange: ClientExchange, isClear: boolean): void {
+    const keep = isClear && this.#keep && !this.#outdated && !exchange.request.open
     const hint = exchange.head.keepAliveSeconds
     exchange.finish()
     this.#reused = true

@@ -669,6 +669,11 @@ test('nothing of a head remains for the next one', () => {
   expect([head.get('y'), head.getAll('y')]).toEqual([undefined, []])
   head.remove('y')
   expect(head.fieldCount).toBe(2)
+  // The first head has a fourth field, and has dropped it.
+  expect(read(withLines('X: 1', 'Y: 2', 'Connection: close'))).toBeGreaterThan(0)
+  expect(read(withLines('X: 1', 'Y: 2'))).toBeGreaterThan(0)
+  head.remove('x')
+  expect(head.writeRequest(0, -1, '')).toBe(withLines('Y: 2'))
 })
 
 const refusedAtOnce: readonly (readonly [what: string, text: string, parse: typeof parseRequestHead])[] = [
