@@ -200,6 +200,16 @@ const GROUPS: readonly Group[] = [
   },
   {
     file: 'net/http1/client-connection.ts',
+    reason: 'only speed: a turn of the loop that reads nothing',
+    mutants: [['while (at < end && this.#exchange !== null) {', '<', '<=']],
+  },
+  {
+    file: 'net/http1/client-connection.ts',
+    reason: 'only speed: the connection is paused before the next bytes, and resumed for the receiver of the body',
+    mutants: [['else if (start < end) this.#transport.pause()', 'start < end', 'true']],
+  },
+  {
+    file: 'net/http1/client-connection.ts',
     reason: 'never used: no transport gives bytes inside of a call',
     mutants: [['if (!this.#running) this.#run(this.#held.bytes, 0, this.#held.length)', '!this.#running', 'true']],
   },

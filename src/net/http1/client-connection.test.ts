@@ -166,7 +166,7 @@ test('unrequested bytes close the connection', () => {
 })
 
 test('nothing is read while the receiver is backed up', () => {
-  const { transport, first, take } = asked()
+  const { transport, first, take, ask } = asked()
   first.sink.backed = true
   transport.receive('HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nab')
   expect([first.sink.text, transport.paused]).toEqual(['ab', true])
@@ -182,6 +182,9 @@ test('nothing is read while the receiver is backed up', () => {
     false,
     ['put Infinity'],
   ])
+  const { sink } = ask()
+  transport.receive(OK)
+  expect([sink.text, sink.ended]).toEqual(['ok', true])
 })
 
 test('one byte that was held is read when the receiver has room', () => {

@@ -4,7 +4,7 @@ import { TurnTransport } from '../transport/turn-transport.ts'
 
 /** A transport without a socket: the test acts as the peer and reads what was written. */
 export class MemoryTransport extends TurnTransport implements Transport {
-  readonly usable = true
+  usable = true
   backed = false
   unsentBytes = 0
   paused = false
