@@ -22,6 +22,18 @@ const SET_BEFORE_READ: Readonly<Record<string, readonly string[]>> = {
     '#interim = 0',
   ],
   'net/http1/framer.ts': ['#left = 0', '#digits = 0', '#overhead = 0', '#dropping = false'],
+  'net/http1/server-connection.ts': [
+    '#running = false',
+    '#forHead = false',
+    '#responded = false',
+    '#answered = false',
+    '#continueOwed = false',
+    '#closeAfter = false',
+    '#discarded = 0',
+    '#sendsEvents = false',
+    '#unsentBytes = 0',
+    '#sentBytes = 0',
+  ],
 }
 
 function changeOf(original: string): Pick<Accepted, 'original' | 'replacement'> {
@@ -206,12 +218,41 @@ const GROUPS: readonly Group[] = [
   {
     file: 'net/http1/client-connection.ts',
     reason: 'only speed: the connection is paused before the next bytes, and resumed for the receiver of the body',
-    mutants: [['else if (start < end) this.#transport.pause()', 'start < end', 'true']],
+    mutants: [
+      ['else if (start < end) this.#transport.pause()', 'start < end', 'true'],
+      ['else if (start < end) this.#transport.pause()', '<', '<='],
+    ],
+  },
+  {
+    file: 'net/http1/client-connection.ts',
+    reason: 'the same program: the connection is closed then, and the index is not used',
+    mutants: [
+      ['return end', 'end', 'undefined'],
+      ['if (this.#exchange !== exchange) return end', 'end', 'undefined'],
+    ],
+  },
+  {
+    file: 'net/http1/client-connection.ts',
+    reason: 'the same program: a head has more than one byte, so its end is neither 0 nor 1',
+    mutants: [
+      ['if (after < 0) {', '<', '<='],
+      ['if (after < 0) {', '0', '(0 + 1)'],
+    ],
   },
   {
     file: 'net/http1/client-connection.ts',
     reason: 'never used: no transport gives bytes inside of a call',
     mutants: [['if (!this.#running) this.#run(this.#held.bytes, 0, this.#held.length)', '!this.#running', 'true']],
+  },
+  {
+    file: 'net/http1/client-exchange.ts',
+    reason: 'never used: a body that ends with its connection has no length',
+    mutants: [["this.request.start(transport, '', BODY_CLOSE, -1)", '1', '(1 + 1)']],
+  },
+  {
+    file: 'net/http1/client-exchange.ts',
+    reason: 'the same program: no other phase has this number either',
+    mutants: [['const OVER = 2', '2', '(2 + 1)']],
   },
   {
     file: 'net/http1/finish-head.ts',
@@ -354,6 +395,16 @@ const GROUPS: readonly Group[] = [
       ['if (after < 0) return after', '<', '<='],
       ['if (after < 0) return after', '0', '(0 + 1)'],
     ],
+  },
+  {
+    file: 'net/http1/server-connection.ts',
+    reason: 'the same program: no other phase has this number either',
+    mutants: [['const CLOSED = 3', '3', '(3 + 1)']],
+  },
+  {
+    file: 'net/http1/server-connection.ts',
+    reason: 'only speed: responses are kept, and nobody reads them again',
+    mutants: [['readonly response: BodyWriter = new BodyWriter(this, { keepsWhole: false })', 'false', 'true']],
   },
 ]
 

@@ -33,7 +33,8 @@ export class Examiner implements Disposable {
     const unknown = tests.filter((test) => !this.#sound.has(test))
     if (unknown.length === 0) return undefined
     const begun = performance.now()
-    const failure = await this.#trials.run({ file, text, tests: unknown }, FIRST_LIMIT_MS)
+    const limitMs = Math.max(FIRST_LIMIT_MS, unknown.length * LEAST_LIMIT_MS)
+    const failure = await this.#trials.run({ file, text, tests: unknown }, limitMs)
     if (failure !== undefined) return failure
     const run = { ms: performance.now() - begun }
     for (const test of unknown) this.#sound.set(test, run)
@@ -44,13 +45,19 @@ export class Examiner implements Disposable {
   async examine(examined: Examined, text: string): Promise<string | undefined> {
     const { file, nearest, farther, scenarios } = examined
     const limitMs = this.#limitOf(nearest)
-    const noticed =
-      (await this.#trials.run({ file, text, tests: nearest }, limitMs)) ??
-      (await this.#failTwice({ file, text, tests: farther }, limitMs + farther.length * LEAST_LIMIT_MS))
-    if (noticed !== undefined || scenarios.length === 0) return noticed
-    const broken = await this.checkTests(examined, scenarios)
-    if (broken !== undefined) throw new Error(`a scenario fails without a mutant: ${broken}`)
+    const near = await this.#trials.run({ file, text, tests: nearest }, limitMs)
+    if (near !== undefined) return near
+    const far = await this.#failTwice({ file, text, tests: farther }, limitMs + farther.length * LEAST_LIMIT_MS)
+    if (far !== undefined) await this.#mustPass(examined, farther)
+    if (far !== undefined || scenarios.length === 0) return far
+    await this.#mustPass(examined, scenarios)
     return this.#failTwice({ file, text, tests: scenarios }, scenarios.length * SCENARIO_LIMIT_MS)
+  }
+
+  /** A test that fails anyway says nothing about a mutant. */
+  async #mustPass(examined: Examined, tests: readonly string[]): Promise<void> {
+    const broken = await this.checkTests(examined, tests)
+    if (broken !== undefined) throw new Error(`a test fails without a mutant: ${broken}`)
   }
 
   #limitOf(tests: readonly string[]): number {

@@ -303,5 +303,5 @@ test('the clock is fixed, random numbers are constant, and no calls are made', a
   const exchange = exchangeWith({ target: '/api/x' })
   await explainRequest({ nowMs: 86_400_000, ...livePlan(...PLAN) }, exchange)
   expect([exchange.context.now(), exchange.context.random()]).toEqual([86_400_000, 0])
-  await expect(exchange.context.call('x', {} as CallRequest)).rejects.toThrow('no-endpoint')
+  await expect(exchange.context.call('x', {} as CallRequest)).rejects.toThrow('not-made')
 })

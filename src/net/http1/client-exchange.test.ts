@@ -88,7 +88,8 @@ test.each([
   ['the connection fails', true, 'failed reset: undefined, maybe processed'],
   ['the connection fails before it is open', false, 'failed reset: undefined, unsent'],
 ])('%s', (_, connected, event) => {
-  const { rig, exchange, take } = setup({ connected })
+  const { rig, exchange, transport, take } = setup({ connected })
+  exchange.request.start(transport, '', BODY_LENGTH, 5)
   exchange.limit.start(1000, false)
   exchange.fail('reset')
   expect(take()).toEqual(['abandoned', 'destroy', event])

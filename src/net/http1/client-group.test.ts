@@ -35,6 +35,12 @@ interface Opened {
   fail(): void
 }
 
+/** How a request is sent; of the framing, what is not the default. */
+interface Sent extends Partial<Framing> {
+  readonly timeoutMs?: number
+  readonly destination?: Destination
+}
+
 /** A pool that opens connections without sockets. */
 function setup(settings: Partial<PoolSettings> = {}) {
   const wheel = new TimerWheel()
@@ -70,10 +76,10 @@ function setup(settings: Partial<PoolSettings> = {}) {
     { wheel, idleTimeoutMs: 1000, maxIdle: 2, ...settings } as PoolSettings,
     connector as unknown as Connector,
   )
-  const send = (path: string, { timeoutMs = 0, method = 'GET', destination = DESTINATION, ...more } = {}) => {
+  const send = (path: string, { timeoutMs = 0, destination = DESTINATION, ...framing }: Sent = {}) => {
     const rig = new ExchangeRig()
-    const framing: Framing = { kind: BODY_NONE, length: -1, ...more }
-    const stream = pool.send(destination, Head.request(method, path), framing, timeoutMs, rig.handler, 'context')
+    const whole: Framing = { kind: BODY_NONE, length: -1, ...framing }
+    const stream = pool.send(destination, Head.request('GET', path), whole, timeoutMs, rig.handler, 'context')
     return Object.assign(rig, { stream })
   }
   /** Opens connections and lets them become idle. */
@@ -259,7 +265,8 @@ test('no more requests wait than permitted, and none longer than a connection ma
   const destination = { ...DESTINATION, bounds: { maxConnections: 9, maxWaiting: 1 } }
   const [first, second] = [send('/first', { destination }), send('/second', { destination })]
   await new Promise<void>((resolve) => process.nextTick(resolve))
-  const failure = 'failed too-many-waiting: all connections are busy and 1 requests are queued, unsent'
+  const failure =
+    'failed too-many-waiting: all connections are busy, and the limit of queued requests (1) is reached, unsent'
   expect([first.events, second.events]).toEqual([[], [failure]])
   pass(700)
   expect(first.events).toEqual(['failed wait-timeout: no connection was free within 500 ms, unsent'])

@@ -177,6 +177,14 @@ test('a large chunked rest closes the connection when its size is known', () => 
   expect(transport.endedByUs).toBe(true)
 })
 
+test('a lingering connection can be closed', () => {
+  const { connection, transport } = setup()
+  transport.receive(GET.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n'))
+  expect([transport.endedByUs, transport.destroyed]).toEqual([true, false])
+  connection.abort()
+  expect(transport.destroyed).toBe(true)
+})
+
 test('a lingering connection waits while the client still reads', () => {
   const { transport, pass } = setup()
   transport.receive(GET.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n'))
