@@ -137,6 +137,8 @@ export class Exchange {
   hostRewritten = false
   /** `timeouts.request`; 0: no limit, undefined: not set. */
   requestTimeoutMs: number | undefined
+  /** `timeouts.backendRequest` of the route rule, for each attempt; 0: no limit, undefined: not set. */
+  attemptTimeoutMs: number | undefined
   /** The retry policy in force; its details are in `policies/traffic/retry`. */
   retry: RetrySettings | undefined
 

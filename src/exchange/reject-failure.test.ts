@@ -8,7 +8,12 @@ const FULL = 'all connections are busy, and the limit of queued requests (2) is 
 test.each([
   ['refused', AT, 'upstream call failed', 'refused at 10.0.0.1:80'],
   ['dns', 'no such host', 'upstream call failed', 'dns at 10.0.0.1:80: no such host'],
-  ['timeout', undefined, 'upstream call timeout', 'timeout at 10.0.0.1:80 (backend.http.requestTimeout)'],
+  [
+    'timeout',
+    undefined,
+    'upstream call timeout',
+    'timeout at 10.0.0.1:80 (backend.http.requestTimeout, or timeouts.backendRequest of the route rule)',
+  ],
   [
     'connect-timeout',
     undefined,

@@ -23,7 +23,7 @@ export function failureRejection(code: FailureCode): RejectionCode {
 
 /** Advice for failures that a change of configuration may solve. */
 const ADVICE: Partial<Record<CallFailure, string>> = {
-  timeout: ' (backend.http.requestTimeout)',
+  timeout: ' (backend.http.requestTimeout, or timeouts.backendRequest of the route rule)',
   'connect-timeout': ' (backend.tcp.connectTimeout)',
   'not-http2': ' (set backend.http.version to HTTP1, or appProtocol of the Service port to http)',
   'too-many-waiting': ' (annotation gatewright.dev/max-waiting-requests)',

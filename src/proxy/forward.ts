@@ -136,7 +136,7 @@ function frame(
     length: emptied ? 0 : body.length,
     upgrade: stream.head.upgrade,
     // The default timeout is for servers that do not respond, not for slow uploads.
-    patient: requestTimeoutMs === 0,
+    patient: requestTimeoutMs === 0 && !exchange.attemptTimeoutMs,
     trailers: trails ? new RequestTrailerGate(decision) : undefined,
   }
 }

@@ -166,6 +166,8 @@ beforeAll(async () => {
       providersYaml('second', ports),
       routeYaml('second', '/second', 'second'),
       policyYaml('second', 'HTTPRoute', 'second', { traffic: { retry: { codes: [503], attempts: 1 } } }),
+      routeYaml('rule', '/rule', 'backend', '      timeouts: { backendRequest: 200ms }\n'),
+      policyYaml('rule', 'HTTPRoute', 'rule', { traffic: { retry: { attempts: 1 } } }),
       hostsYaml('hosts', [backend.port, good.port]),
       routeYaml('hosts', '/hosts', 'hosts'),
       policyYaml('hosts', 'HTTPRoute', 'hosts', { traffic: { retry: { codes: [503], attempts: 1 } } }),
@@ -322,6 +324,11 @@ test('when time runs out in the middle of a response the client is cut off', asy
   expect(seen).toHaveLength(1)
   const { line } = await tracesOf('/limited/begun')
   expect(line).toMatch(/ error="the request timed out after the response head.*" reason=Timeout /)
+})
+
+test('a route rule may limit each attempt; the end of its time may be retried', async () => {
+  expect(await result('rule', ['silence'])).toBe('200 answer 2, 2 attempts')
+  expect(await result('rule', ['silence', 'silence'])).toBe('504 upstream call timeout, 2 attempts')
 })
 
 verifies(

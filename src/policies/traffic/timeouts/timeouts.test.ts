@@ -35,10 +35,13 @@ verifies('traffic.timeouts/other-kinds-ignored', 'a GRPCRoute has no timeout, an
   expect(context.reports).toEqual(['no-effect spec.traffic.field.request'])
 })
 
-test('a timeout per attempt, which a route rule may have, is reported', () => {
+test.each([
+  ['1500ms', 1500],
+  ['0s', 0],
+])('a timeout of %s for each attempt, which a route rule may have, is recorded', (backendRequest, expectedMs) => {
   const context = contextWith()
-  timeouts.compile([sourceOf({ request: '1s', backendRequest: '0s' } as object)], context)
+  const exchange = exchangeWith()
+  timeouts.compile([sourceOf({ backendRequest } as object)], context)?.request?.(exchange)
+  expect([exchange.requestTimeoutMs, exchange.attemptTimeoutMs]).toEqual([undefined, expectedMs])
   expect(context.reports).toEqual([])
-  timeouts.compile([sourceOf({ request: '2s', backendRequest: '1s' } as object)], context)
-  expect(context.reports).toEqual(['not-implemented spec.traffic.field.backendRequest'])
 })
