@@ -43,8 +43,8 @@ export interface RequiredCredential {
 export interface BackendNeed {
   /** Relative to the source, as in `CompileContext.report`. */
   readonly path: string
-  /** What such backends have: a hostname, or LLM calls that use tokens. */
-  readonly backendsWith: 'hostname' | 'tokens'
+  /** What such backends have: a hostname, LLM calls that use tokens, or requests that the gateway forwards. */
+  readonly backendsWith: 'hostname' | 'tokens' | 'forwarding'
   /** The effect on requests to other backends. */
   readonly otherwise: string
 }

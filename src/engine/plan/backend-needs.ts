@@ -17,7 +17,7 @@ export function unmetNeeds(item: PolicyItem, lookups: Lookups): readonly ConfigP
   return needs
     .filter((need) => !backends.some((backend) => HAS[need.backendsWith](backend, lookups)))
     .map(({ path, backendsWith, otherwise }) => {
-      const message = `has no effect: no backend of ${item.target} ${LACKS[backendsWith]}; ${otherwise}`
+      const message = `has no effect: no backend of ${describeTarget(item.target)} ${LACKS[backendsWith]}; ${otherwise}`
       return { path, code: 'no-effect', message, severity: 'warning' }
     })
 }
@@ -28,18 +28,31 @@ const HAS: Readonly<Record<BackendNeed['backendsWith'], (backend: BackendItem, l
     return 'kind' in found || found.flat().some(({ hostname }) => hostname !== undefined)
   },
   tokens: (backend) => bindProtocol(backend).name === 'llm',
+  // Requests for MCP backends end at the gateway, which calls the targets itself.
+  forwarding: (backend) => bindProtocol(backend).name !== 'mcp',
 }
 
-const LACKS = { hostname: 'has a hostname', tokens: 'is an AI backend' } as const
+const LACKS = {
+  hostname: 'has a hostname',
+  tokens: 'is an AI backend',
+  forwarding: 'receives forwarded requests',
+} as const
+
+function describeTarget(target: string): string {
+  return target.replace(/^(.*)#(\d+)$/, 'rule $2 of $1')
+}
 
 /** The rules at a target; none for other targets than routes. */
 function rulesOf(target: string, lookups: Lookups): readonly RouteItem[] {
-  const [kind, namespace, name, ruleName] = target.split('/')
+  const [kind, namespace, name, ruleName] = target.replace(/#\d+$/, '').split('/')
   const rules: RouteItem[] = []
   for (let at = 0; ; at++) {
     const item = lookups.item(`${kind}/${namespace}/${name}/${at}`)
     if (item?.kind !== 'route') return rules
-    if (ruleName === undefined || item.ruleName === ruleName) rules.push(item)
+    const applies = target.includes('#')
+      ? target.endsWith(`#${at}`)
+      : ruleName === undefined || item.ruleName === ruleName
+    if (applies) rules.push(item)
   }
 }
 

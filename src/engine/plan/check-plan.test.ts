@@ -574,6 +574,12 @@ const TOKENS = {
 const NUMBERED = backendItem('numbered')
 const NAMED = backendItem('named', { spec: { host: 'backend.test', port: 9000 } })
 const LLM = backendItem('llm', { type: 'ai', spec: { provider: { providerOne: {}, host: '127.0.0.1', port: 80 } } })
+const TOOLS = backendItem('tools', {
+  type: 'mcp',
+  spec: { targets: [{ name: 'one', entry: 'one', host: '127.0.0.1', port: 1 }], sessionRouting: 'Stateful' },
+})
+const NOT_FORWARDED =
+  'warning, has no effect: no backend of HTTPRoute/default/r receives forwarded requests; calls to MCP targets are not repeated'
 const to = (...names: string[]) => routeItem('r', { ruleName: 'one', backends: toBackend(...names) })
 const NO_HOSTNAME =
   'warning, has no effect: no backend of HTTPRoute/default/r has a hostname; they receive the host of the client'
@@ -605,6 +611,17 @@ test.each<[what: string, items: readonly PlanItem[], found: string[]]>([
     'no tokens',
     [to('named'), NAMED, policyItem('traffic.rateLimit', ROUTE, TOKENS)],
     [`spec.traffic.rateLimit.local[1].tokens: ${NO_TOKENS}`],
+  ],
+  [
+    'retries of an MCP backend',
+    [to('tools'), TOOLS, policyItem('traffic.retry', ROUTE, {})],
+    [`spec.traffic.retry: ${NOT_FORWARDED}`],
+  ],
+  ['retries of another backend too', [to('tools', 'named'), TOOLS, NAMED, policyItem('traffic.retry', ROUTE, {})], []],
+  [
+    'retries of the rule itself',
+    [to('tools'), TOOLS, policyItem('traffic.retry', `${ROUTE}#0`, {})],
+    [`spec.traffic.retry: ${NOT_FORWARDED.replace('HTTPRoute', 'rule 0 of HTTPRoute')}`],
   ],
   ['tokens', [to('named', 'llm'), NAMED, LLM, policyItem('traffic.rateLimit', ROUTE, TOKENS)], []],
   [

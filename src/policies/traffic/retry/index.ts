@@ -7,5 +7,6 @@ export const retry = definePolicy({
   field: 'retry',
   schema: trafficRetry,
   merge: 'replace',
+  needs: () => [{ path: '', backendsWith: 'forwarding', otherwise: 'calls to MCP targets are not repeated' }],
   compile: compileRetry,
 })
