@@ -67,8 +67,9 @@ function specOf(section: string, field: string, example: unknown): unknown {
   if (section === 'route') {
     const { value, problems } = validate(httpRoute, example)
     expect(problems).toEqual([])
-    const filter = value?.spec.rules?.[0]?.filters?.[0]
-    return filter?.[field as keyof typeof filter]
+    const rule = value?.spec.rules?.[0]
+    const filter = rule?.filters?.[0]
+    return filter?.[field as keyof typeof filter] ?? rule?.[field as keyof typeof rule]
   }
   const { value, problems } = validate(proxyPolicy, example)
   expect(problems).toEqual([])

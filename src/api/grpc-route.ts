@@ -25,6 +25,7 @@ import {
   weight,
 } from './platform-fields.ts'
 import { grpcRouteFilter } from './route-filters.ts'
+import { sessionPersistence } from './session-persistence.ts'
 
 const grpcRouteMatch = openObject({
   method: optional(
@@ -63,7 +64,8 @@ const grpcRouteRule = withMeanings(
     ),
     filters: optional(list(grpcRouteFilter, { max: 16 }), 'Filters for matched requests.'),
     backendRefs: optional(list(grpcBackendRef, { max: 16 }), 'Backends of matched requests.'),
-    ...unread('sessionPersistence', 'retry', 'timeouts'),
+    sessionPersistence: optional(sessionPersistence, 'Keeps clients at one endpoint.'),
+    ...unread('retry', 'timeouts'),
   }),
 )
 

@@ -28,10 +28,10 @@ import {
   matchType,
   platformStatus,
   routeFields,
-  unread,
   weight,
 } from './platform-fields.ts'
 import { httpRouteFilter, routeRetry, routeTimeouts } from './route-filters.ts'
+import { sessionPersistence } from './session-persistence.ts'
 
 const ODD_PATH = /\/\/|%2f|%5c|#/i
 
@@ -119,7 +119,7 @@ const httpRouteRule = withMeanings(
     backendRefs: optional(list(httpBackendRef, { max: 16 }), 'Backends of matched requests.'),
     timeouts: optional(routeTimeouts, 'Timeouts of matched requests.'),
     retry: optional(routeRetry, 'Retries of matched requests.'),
-    ...unread('sessionPersistence'),
+    sessionPersistence: optional(sessionPersistence, 'Keeps clients at one endpoint.'),
   }),
 )
 

@@ -284,6 +284,7 @@ const LISTENER =
   'from All|Selector|Same|None, operator In|NotIn|Exists|DoesNotExist, kinds 0-8'
 const PARENTS = 'parentRefs 0-32, port 1-65535'
 const BACKENDS = 'backendRefs 0-16, weight 0-1000000'
+const SESSIONS = 'type Cookie|Header, lifetimeType Session|Permanent'
 const HEADER_MODIFIERS_AND_MIRROR =
   'filters 0-16, set 0-16, add 0-16, remove 0-16, percent 0-100, numerator 0-, denominator 1-'
 
@@ -296,12 +297,12 @@ test.each([
       'type Exact|RegularExpression, queryParams 0-16, method GET|HEAD|POST|PUT|DELETE|CONNECT|OPTIONS|TRACE|PATCH, ' +
       `${HEADER_MODIFIERS_AND_MIRROR}, scheme http|https, type ReplaceFullPath|ReplacePrefixMatch, statusCode 300-399, ` +
       'allowOrigins 0-64, allowMethods 0-16, allowHeaders 0-64, exposeHeaders 0-64, maxAge 1-, ' +
-      `protocol HTTP|GRPC, allowedHeaders 0-64, allowedResponseHeaders 0-64, maxSize 0-, ${BACKENDS}, codes 400-599`,
+      `protocol HTTP|GRPC, allowedHeaders 0-64, allowedResponseHeaders 0-64, maxSize 0-, ${BACKENDS}, codes 400-599, ${SESSIONS}`,
   ],
   [
     'GRPCRoute',
     `${PARENTS}, hostnames 0-16, rules 0-16, matches 0-64, type Exact|RegularExpression, headers 0-16, ` +
-      `${HEADER_MODIFIERS_AND_MIRROR}, ${BACKENDS}`,
+      `${HEADER_MODIFIERS_AND_MIRROR}, ${BACKENDS}, ${SESSIONS}`,
   ],
   ['TCPRoute', `${PARENTS}, rules 1-16, ${BACKENDS}`],
   ['TLSRoute', `${PARENTS}, hostnames 0-16, rules 1-16, ${BACKENDS}`],

@@ -17,6 +17,7 @@ import { tracing } from '#policies/frontend/tracing/index.ts'
 import type { PolicyDefinition, PolicySource, SettingDefinition } from '#policies/policy.ts'
 import { requestMirror } from '#policies/route/request-mirror/index.ts'
 import { requestRedirect } from '#policies/route/request-redirect/index.ts'
+import { sessionPersistence } from '#policies/route/session-persistence/index.ts'
 import { urlRewrite } from '#policies/route/url-rewrite/index.ts'
 import { refusedPolicy } from '#policies/shared/refused-policy.ts'
 import { apiKeyAuthentication } from '#policies/traffic/api-key-authentication/index.ts'
@@ -73,6 +74,8 @@ export const POLICIES = {
     requestMirror,
     requestRedirect,
     urlRewrite,
+    // Of route rules
+    sessionPersistence,
   },
   backend: {
     tcp: backendTcp,

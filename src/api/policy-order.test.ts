@@ -52,7 +52,7 @@ test.each([
   ),
   before('authorization', 'rateLimit', 'transformation', 'csrf'),
   before('apiKeyAuthentication', 'authorization', 'csrf'),
-  before('rateLimit', 'requestMirror', 'directResponse', 'requestRedirect'),
+  before('rateLimit', 'sessionPersistence', 'requestMirror', 'directResponse', 'requestRedirect'),
   before('transformation', 'headerModifiers'),
   before('hostRewrite', 'urlRewrite'),
   before('requestRedirect', 'directResponse'),
@@ -78,7 +78,7 @@ test('an order that leaves a field out does not compile', () => {
 
 test('the compiler knows all policies that act on responses', () => {
   expectTypeOf<Answering<typeof POLICIES.traffic>>().toEqualTypeOf<
-    'headerModifiers' | 'transformation' | 'extProc' | 'cors' | 'rateLimit' | 'extAuth'
+    'headerModifiers' | 'transformation' | 'extProc' | 'cors' | 'rateLimit' | 'extAuth' | 'sessionPersistence'
   >()
   expectTypeOf<Answering<typeof POLICIES.backend>>().toEqualTypeOf<'transformation' | 'extAuth'>()
 })

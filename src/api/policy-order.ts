@@ -29,6 +29,7 @@ export const POST_ROUTING = [
   'authorization', // reads identity and what the authorizer said
   'retry', // only noted here
   'rateLimit', // only admitted requests consume quota
+  'sessionPersistence', // only noted here; the backend and its endpoint are chosen after all policies
   'requestMirror', // only decides which backends get a copy; copies are sent with the request
   'extProc', // may rewrite anything below
   'transformation', // sees claims and limits, changes what the backend sees
@@ -48,7 +49,15 @@ export const BACKEND = [
 ] as const
 
 /** Order of response policies. Chains run in the order post-routing, backend, pre-routing; within a chain in this order. */
-export const RESPONSE = ['headerModifiers', 'transformation', 'extProc', 'cors', 'rateLimit', 'extAuth'] as const
+export const RESPONSE = [
+  'headerModifiers',
+  'transformation',
+  'extProc',
+  'cors',
+  'rateLimit',
+  'extAuth',
+  'sessionPersistence',
+] as const
 
 /** The fields of a section that process requests. */
 export type Acting<Section> = {

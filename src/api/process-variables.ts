@@ -4,7 +4,7 @@ import { parseIpAddress } from '#base/ip-address.ts'
 /** An environment variable that commands read. */
 export interface ProcessVariable {
   readonly meaning: string
-  readonly commands: readonly ('run' | 'version')[]
+  readonly commands: readonly ('run' | 'explain' | 'version')[]
   /** The form of its value; unset: any text, or a form that its reader checks. */
   readonly form?: VariableForm
 }
@@ -94,13 +94,14 @@ export const VARIABLES = {
   NAMESPACE: { meaning: 'value of env.namespace in expressions', commands: ['run'] },
   GATEWAY: { meaning: 'value of env.gateway in expressions', commands: ['run'] },
   SESSION_KEY: {
-    meaning: '64 hexadecimal digits that encrypt MCP session ids, so that sessions survive a restart',
-    commands: ['run'],
+    meaning:
+      '64 hexadecimal digits that encrypt MCP session ids and persistent sessions of routes, so that they survive a restart',
+    commands: ['run', 'explain'],
     form: KEY,
   },
   GATEWRIGHT_SESSION_KEY_PREVIOUS: {
     meaning: 'the previous session key, which still decrypts existing sessions',
-    commands: ['run'],
+    commands: ['run', 'explain'],
     form: KEY,
   },
 } as const satisfies Readonly<Record<string, ProcessVariable>>

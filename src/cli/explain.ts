@@ -21,6 +21,7 @@ import { formatRelayExplanation } from './format-relay-explanation.ts'
 import { type ListenFlags, listenAddresses } from './listen-addresses.ts'
 import { loadPlan } from './load-plan.ts'
 import { complain, print } from './output.ts'
+import { sessionKeys } from './session-keys.ts'
 import { UsageError } from './usage-error.ts'
 
 export interface ExplainFlags extends ListenFlags {
@@ -38,7 +39,7 @@ export async function explain(request: readonly string[], flags: ExplainFlags): 
   const store = new FileStore(flags.file)
   const secrets = flags.showSecrets ? undefined : new SecretIndex().update({ set: store.list(), removed: [] })
   const show = (text: string) => print(secrets === undefined ? text : secrets.hide(text))
-  const { items, findings, state } = loadPlan(store, { address })
+  const { items, findings, state } = loadPlan(store, { address, sessionKeys: sessionKeys(process.env) })
   warnOfProblems(store, findings)
   const plan = new LivePlan(state)
   plan.update(wholePlan(items))

@@ -9,6 +9,7 @@ import { createSlotMemory, SlotDirectory } from '#state/slots.ts'
 import type { FileStore } from '#store/files.ts'
 import { importKey } from '#workers/import-key.ts'
 import { DIRECT_CHECKER } from '#workers/passwords/thread-checker.ts'
+import { createSealer, readSessionKeys, type SessionKeys } from '#workers/sealer.ts'
 
 const SLOTS = 65_536
 
@@ -19,8 +20,13 @@ export interface LoadedPlan {
   readonly state: SharedState
 }
 
+export interface LoadOptions extends Pick<TranslateOptions, 'address'> {
+  /** Of the gateway whose sessions requests have; by default random. */
+  readonly sessionKeys?: SessionKeys
+}
+
 /** Translates and checks, with separate memory for buckets and health. @param address the address of the listeners of a Gateway */
-export function loadPlan(store: FileStore, { address }: Pick<TranslateOptions, 'address'> = {}): LoadedPlan {
+export function loadPlan(store: FileStore, { address, sessionKeys }: LoadOptions = {}): LoadedPlan {
   const memory = createSlotMemory(SLOTS, false)
   const directory = new SlotDirectory(memory)
   const slotOf = (key: string) => directory.assign(key)
@@ -28,7 +34,17 @@ export function loadPlan(store: FileStore, { address }: Pick<TranslateOptions, '
   // Key sets are not fetched here; only a gateway does that.
   const keySets = new RemoteKeySets(importKey)
   const passwords = DIRECT_CHECKER
-  const state: SharedState = { memory, slotOf, valuesOf, tlsMaterial: TLS_MATERIAL, importKey, passwords, keySets }
+  const sealer = createSealer(sessionKeys ?? readSessionKeys({}))
+  const state: SharedState = {
+    memory,
+    slotOf,
+    valuesOf,
+    tlsMaterial: TLS_MATERIAL,
+    importKey,
+    passwords,
+    sealer,
+    keySets,
+  }
   const translator = new Translator({ tlsMaterial: TLS_MATERIAL, ...(address === undefined ? {} : { address }) })
   const change = translator.apply({
     set: store.list(),

@@ -28,15 +28,25 @@ interface Place {
   readonly depth: number
 }
 
-const FILTERS = ['spec', 'rules', 'filters']
-const FILTER_EXAMPLES = ['requestMirror', 'requestRedirect', 'urlRewrite']
+/** Parts of route rules that have an example, by the path of the field that contains them. */
+const RULE_PARTS: readonly (readonly [path: readonly string[], fields: readonly string[]])[] = [
+  [
+    ['spec', 'rules', 'filters'],
+    ['requestMirror', 'requestRedirect', 'urlRewrite'],
+  ],
+  [['spec', 'rules'], ['sessionPersistence']],
+]
 const PROTOCOLS: Readonly<Record<string, string>> = { ai: 'llm', mcp: 'mcp' }
 
 function placeOf(kind: string, path: readonly string[]): Place | undefined {
-  if (kind === 'HTTPRoute' && FILTERS.every((name, index) => path[index] === name)) {
-    const filter = path[FILTERS.length]
-    if (filter === undefined || !FILTER_EXAMPLES.includes(filter)) return undefined
-    return { file: `src/policies/route/${kebab(filter)}/example.yaml`, depth: FILTERS.length + 1 }
+  if (kind === 'HTTPRoute') {
+    const part = RULE_PARTS.find(
+      ([above, fields]) =>
+        above.every((name, index) => path[index] === name) && fields.includes(path[above.length] ?? ''),
+    )
+    if (part === undefined) return undefined
+    const depth = part[0].length + 1
+    return { file: `src/policies/route/${kebab(path[depth - 1]!)}/example.yaml`, depth }
   }
   const section = kind === 'ProxyBackend' && path[1] === 'policies' ? 'backend' : path[1]
   const field = path[2]

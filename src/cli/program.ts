@@ -94,6 +94,7 @@ function buildProgram(end: (code: ExitCode) => void): Command {
     .addOption(addressPool())
     .option('--show-secrets', 'show credentials in clear text; treat the output as a secret')
     .option('-d, --data <body>', 'request body; the default method becomes POST')
+    .addHelpText('after', describeVariables('explain'))
     .action(async (request, options) => {
       const { explain } = await import('./explain.ts')
       end(await explain(request, options))

@@ -13,7 +13,6 @@ import { CAN_SHARE_PORTS } from '#net/accept/listener.ts'
 import { ApplicationLog, type LogSettings } from '#observe/log/application-log.ts'
 import { FileStore } from '#store/files.ts'
 import { catchWarnings } from '#workers/catch-warnings.ts'
-import { readSessionKeys } from '#workers/sealer.ts'
 import { bodyMemory } from './body-memory.ts'
 import { type Environment, readVariable } from './environment.ts'
 import { EXIT, type ExitCode } from './exit-code.ts'
@@ -23,6 +22,7 @@ import { type LogFlags, logSettings } from './log-settings.ts'
 import { objectPaths, type PathFlags } from './object-paths.ts'
 import { openStandardError } from './output.ts'
 import { writeRunningNote } from './running-note.ts'
+import { sessionKeys } from './session-keys.ts'
 import { shutdownVariables } from './shutdown-variables.ts'
 import { Signals } from './signals.ts'
 import { checkStatePath } from './state-path.ts'
@@ -136,14 +136,6 @@ function workerCount(text: string | undefined): number {
   if (count > 1 && !CAN_SHARE_PORTS)
     throw new UsageError(`--workers ${count}: this platform supports only one worker; use --workers 1`)
   return count
-}
-
-function sessionKeys(environment: Environment): InstanceOptions['sessionKeys'] {
-  try {
-    return readSessionKeys(environment)
-  } catch (error) {
-    throw new UsageError((error as Error).message)
-  }
 }
 
 /** `host:port` from the environment, `[::1]:0` for IPv6. */

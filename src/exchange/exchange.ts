@@ -12,6 +12,7 @@ import type { McpFacts } from './mcp-facts.ts'
 import type { Refusal } from './outcome.ts'
 import { redactTarget } from './redact-target.ts'
 import { NO_STEPS, type RunContext } from './run-context.ts'
+import type { Session } from './session.ts'
 import type { Trace } from './trace.ts'
 import type { Workloads } from './workload.ts'
 
@@ -55,6 +56,12 @@ export const NO_PLAN_NAMES: PlanNames = {
   backend: '',
   backendType: '',
   protocol: '',
+}
+
+/** The path of a route match, as configured. */
+export interface MatchedPath {
+  readonly type: 'Exact' | 'PathPrefix' | 'RegularExpression'
+  readonly value: string
 }
 
 /** One attempt to reach a backend, for log, metrics and decision record. */
@@ -129,8 +136,8 @@ export class Exchange {
 
   /** The names of the listener, then of the rule, then of the backend; undefined before the listener is selected. */
   names: PlanNames | undefined
-  /** The PathPrefix of the route match, for prefix rewrites; undefined for other matches. */
-  matchedPrefix: string | undefined
+  /** The path of the route match; undefined before the route is selected. */
+  matchedPath: MatchedPath | undefined
   /** Set by traffic steps for the later forwarding. */
   hostRewrite: 'Auto' | 'None' | undefined
   /** A filter set the host: no automatic rewrite. */
@@ -142,6 +149,8 @@ export class Exchange {
   /** The retry policy in force; its details are in `policies/traffic/retry`. */
   retry: RetrySettings | undefined
 
+  /** Set if the rule has persistent sessions. */
+  session: Session | undefined
   /** Keys of the backends that get a copy of the request; set if there are any. */
   mirrors: string[] | undefined
 
@@ -175,6 +184,11 @@ export class Exchange {
   }
 
   /** Created by the first expression, because most requests evaluate none. */
+  /** For prefix rewrites; undefined for other matches. */
+  get matchedPrefix(): string | undefined {
+    return this.matchedPath?.type === 'PathPrefix' ? this.matchedPath.value : undefined
+  }
+
   get budgets(): ExpressionBudgets {
     this.#budgets ??= new ExpressionBudgets()
     return this.#budgets

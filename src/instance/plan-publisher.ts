@@ -16,6 +16,7 @@ import { type SlotAssignment, SlotDirectory, type SlotMemory } from '#state/slot
 import { importKey } from '#workers/import-key.ts'
 import type { SecretChange } from '#workers/messages.ts'
 import { DIRECT_CHECKER } from '#workers/passwords/thread-checker.ts'
+import { createSealer, readSessionKeys } from '#workers/sealer.ts'
 import type { PlanUpdate, Published } from '#workers/worker-pool.ts'
 import { probeSocket } from './probe-socket.ts'
 
@@ -56,6 +57,8 @@ export class PlanPublisher {
       tlsMaterial: TLS_MATERIAL,
       importKey,
       passwords: DIRECT_CHECKER,
+      // No request is served here.
+      sealer: createSealer(readSessionKeys({})),
       keySets,
       ...(evicted === undefined ? {} : { evicted }),
     })

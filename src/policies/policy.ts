@@ -1,5 +1,6 @@
 import type { ConfigProblem } from '#base/config-problem.ts'
 import type { Origin } from '#base/origin.ts'
+import type { Sealer } from '#base/sealer.ts'
 import type { TlsMaterialCheck } from '#base/tls-material.ts'
 import type { ImportKey } from '#base/verifying-key.ts'
 import type { BodyUse } from '#exchange/body-use.ts'
@@ -98,6 +99,8 @@ export interface CompileContext {
   readonly importKey: ImportKey
   /** Compares passwords with hashes. */
   readonly passwords: PasswordChecker
+  /** Protects texts that clients keep. */
+  readonly sealer: Sealer
   /**
    * The key set that the main thread fetches from this address, shared by all policies that refer to it. Undefined if the reference is
    * invalid for key sets (control reports it).

@@ -1,7 +1,7 @@
 import { clock } from '#base/clock.ts'
-import { chooseEndpoint } from '#engine/backend/balance.ts'
 import { chooseDestination } from '#engine/backend/destinations.ts'
 import type { LiveEndpoint } from '#engine/backend/live-backend.ts'
+import { chooseForAttempt } from '#engine/backend/session-endpoint.ts'
 import { needsWholeBody, prepareAttempt } from '#engine/request/prepare-attempt.ts'
 import { recordAnswer } from '#engine/request/record-answer.ts'
 import { responseTimeout } from '#engine/request/response-timeout.ts'
@@ -70,7 +70,7 @@ function bufferBody(flight: InFlight, use: Exclude<BodyUse, false>): void {
 /** Starts one attempt: choose an endpoint, run its policies, send. */
 function attempt(flight: InFlight): void {
   const { exchange, context } = flight
-  const endpoint = chooseEndpoint(flight.backend.groups, flight.tried, context.random)
+  const endpoint = chooseForAttempt(flight.backend, exchange.session, flight.tried, context.random)
   if (endpoint === undefined) return respondLocally(flight, reject('no-healthy-backends'))
   const { readsRequestBody } = endpoint.chain
   if (readsRequestBody !== false && flight.bodies.requestStreams) return bufferBody(flight, readsRequestBody)

@@ -102,7 +102,17 @@ export class ProxyServer {
     const valuesOf = (key: string) => this.#slots.valuesOf(key)
     this.#keySets = new RemoteKeySets(importKey, options.requestKeySet)
     const keySets = this.#keySets
-    const state = { memory, slotOf, valuesOf, tlsMaterial: TLS_MATERIAL, importKey, passwords, keySets, evicted }
+    const state = {
+      memory,
+      slotOf,
+      valuesOf,
+      tlsMaterial: TLS_MATERIAL,
+      importKey,
+      passwords,
+      sealer,
+      keySets,
+      evicted,
+    }
     const plan = new LivePlan(state)
     const pool = createClientPool({ bodyMemory, transports })
     const facts = new BackendFacts(options.reportFact)

@@ -17,8 +17,8 @@ export const headerText = (max: number): TString =>
   )
 
 /** The name of a cookie, which is a token (RFC 6265, 4.1.1). */
-export const cookieName = (): TString =>
-  formattedText({ min: 1, max: 256 }, (text) => {
+export const cookieName = (max = 256): TString =>
+  formattedText({ min: 1, max }, (text) => {
     if (TOKEN.test(text)) return undefined
     const message = 'must be a cookie name: letters, digits and the other token characters, no spaces'
     return { code: 'invalid-name', message }

@@ -24,8 +24,9 @@ for (const [type, spec] of Object.entries(BACKENDS)) {
   const keySets = new RemoteKeySets(importKey)
   const slotOf = (key: string) => slots.assign(key)
   const valuesOf = (key: string) => slots.valuesOf(key)
+  const sealer = { seal: () => '', open: () => undefined }
   const passwords = { check: () => 'wrong' as const }
-  const plan = new LivePlan({ memory, slotOf, valuesOf, importKey, passwords, keySets })
+  const plan = new LivePlan({ memory, slotOf, valuesOf, importKey, passwords, sealer, keySets })
   plan.update({ set: itemsFor(type, spec), removed: [] })
   const socket = plan.sockets.get('127.0.0.1:8080')!
   const { outcome, upstream, protocol } = await explainRequest({ plan, socket, nowMs: 0 }, newExchange())

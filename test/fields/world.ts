@@ -9,6 +9,7 @@ import { createSlotMemory, SlotDirectory } from '#state/slots.ts'
 import { admitObject } from '#test/support/admit-object.ts'
 import { importKey } from '#workers/import-key.ts'
 import { DIRECT_CHECKER } from '#workers/passwords/thread-checker.ts'
+import { testSealer } from '../support/test-sealer.ts'
 
 const { server, ca } = CERTIFICATES
 const SECRET_ENTRIES = [
@@ -112,7 +113,7 @@ export class World {
     const slotOf = (key: string) => directory.assign(key)
     const valuesOf = (key: string) => directory.valuesOf(key)
     this.#translator = new Translator({ tlsMaterial: TLS_MATERIAL })
-    const services = { tlsMaterial: TLS_MATERIAL, importKey, passwords: DIRECT_CHECKER, keySets }
+    const services = { tlsMaterial: TLS_MATERIAL, importKey, passwords: DIRECT_CHECKER, sealer: testSealer(), keySets }
     this.#check = new PlanCheck({ memory, slotOf, valuesOf, ...services })
     this.#apply(WORLD.map(admitObject), [])
   }

@@ -19,11 +19,16 @@ bin/gatewright fields ProxyPolicy.spec.traffic.rateLimit
 /** Set by the control plane, never by users. */
 const INTERNAL = 'refusedPolicy'
 
-/** Filters of route rules have no field in a ProxyPolicy. */
-const FILTERS: readonly string[] = ['requestMirror', 'requestRedirect', 'urlRewrite']
+/** Fields of route rules and of their filters, which a ProxyPolicy does not have. */
+const OF_ROUTES: Readonly<Record<string, string>> = {
+  requestMirror: 'HTTPRoute.spec.rules.filters',
+  requestRedirect: 'HTTPRoute.spec.rules.filters',
+  urlRewrite: 'HTTPRoute.spec.rules.filters',
+  sessionPersistence: 'HTTPRoute.spec.rules',
+}
 
 function pathOf(section: string, field: string): string {
-  return FILTERS.includes(field) ? `HTTPRoute.spec.rules.filters.${field}` : `ProxyPolicy.spec.${section}.${field}`
+  return `${OF_ROUTES[field] ?? `ProxyPolicy.spec.${section}`}.${field}`
 }
 
 function page(): string {

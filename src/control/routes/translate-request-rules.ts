@@ -75,6 +75,10 @@ function filterItems(
     const spec = filters.mirrors.flatMap((mirror) => mirrorSpec(progress, mirror, at.target))
     fields.push({ field: 'requestMirror', path: first!.path, spec })
   }
+  const { sessionPersistence } = rule
+  if (sessionPersistence !== undefined) {
+    fields.push({ field: 'sessionPersistence', path: `${at.path}.sessionPersistence`, spec: sessionPersistence })
+  }
   const { timeouts, retry } = limitsOf(progress, rule)
   if (timeouts !== undefined) fields.push({ field: 'timeouts', path: `${at.path}.timeouts`, spec: timeouts })
   if (retry !== undefined) fields.push({ field: 'retry', path: `${at.path}.retry`, spec: retry })
@@ -99,18 +103,17 @@ function mirrorSpec(progress: RequestProgress, { filter, path }: MirrorFilter, t
   return [{ backend, numerator, denominator }]
 }
 
-/** Fields of a rule that are not implemented, with what happens instead. */
+/** Fields of a GRPCRoute rule that are not implemented, with what to use instead. */
 const UNREAD = {
-  sessionPersistence: 'requests are balanced without it',
   timeouts: 'use timeouts of a ProxyPolicy',
   retry: 'use retry of a ProxyPolicy',
 } as const
 
-/** Reports fields of a rule that have no effect. Timeouts and retry of an HTTPRoute have one. */
+/** Reports fields of a rule that have no effect. */
 function reportUnused({ object, report }: RequestProgress, rule: Rule, path: string): void {
+  if (object.kind === 'HTTPRoute') return
   for (const [field, instead] of Object.entries(UNREAD)) {
-    if (rule[field as keyof Rule] === undefined || (object.kind === 'HTTPRoute' && field !== 'sessionPersistence'))
-      continue
+    if (rule[field as keyof Rule] === undefined) continue
     const message = `${field} is not implemented yet; ${instead}`
     report({ path: `${path}.${field}`, code: 'not-implemented', message, severity: 'warning' })
   }

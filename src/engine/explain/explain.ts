@@ -13,8 +13,8 @@ import type { ListenerItem, Phase, RouteItem, RouteMatch } from '#plan/item.ts'
 import { isLoopbackAddress } from '#protocols/address.ts'
 import type { ProtocolExplanation } from '#protocols/backend-protocol.ts'
 import { backendTargets } from '../backend/backend-targets.ts'
-import { chooseEndpoint } from '../backend/balance.ts'
 import { chooseDestination } from '../backend/destinations.ts'
+import { chooseForAttempt } from '../backend/session-endpoint.ts'
 import type { LivePlan } from '../plan/live-plan.ts'
 import { type Lookups, RecordedLookups } from '../plan/lookups.ts'
 import { Decision, decide, refuseForClient, runResponsePolicies } from '../request/decide.ts'
@@ -151,7 +151,7 @@ function httpVersionOf(exchange: Exchange, { endpoint }: Decision): Destination[
 }
 
 async function attempt(exchange: Exchange, decision: Decision): Promise<Outcome> {
-  const endpoint = chooseEndpoint(decision.backend!.groups, [], FIRST)
+  const endpoint = chooseForAttempt(decision.backend!, exchange.session, [], FIRST)
   if (endpoint === undefined) return reject('no-healthy-backends')
   if (needsWholeBody(decision, exchange)) {
     const { maxBufferBytes } = decision.frontend!

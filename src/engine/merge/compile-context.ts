@@ -3,6 +3,7 @@ import type { ConfigProblem } from '#base/config-problem.ts'
 import { parseDuration } from '#base/duration.ts'
 import type { Finding } from '#base/finding.ts'
 import { describeOrigin } from '#base/origin.ts'
+import type { Sealer } from '#base/sealer.ts'
 import { type TlsMaterialCheck, UNCHECKED_MATERIAL } from '#base/tls-material.ts'
 import type { ImportKey } from '#base/verifying-key.ts'
 import { compileExpression } from '#exchange/compile-expression.ts'
@@ -32,6 +33,7 @@ export interface SharedState extends SlotLookup {
   readonly tlsMaterial?: TlsMaterialCheck
   readonly importKey: ImportKey
   readonly passwords: PasswordChecker
+  readonly sealer: Sealer
   /** Hears of each eviction that this thread causes, and, with undefined, of each return to service that it notices. */
   readonly evicted?: (endpoint: EndpointId, eviction: Eviction | undefined) => void
   /** Remote key sets. */
@@ -58,6 +60,10 @@ export class PlanCompileContext implements CompileContext {
 
   get importKey(): ImportKey {
     return this.#state.importKey
+  }
+
+  get sealer(): Sealer {
+    return this.#state.sealer
   }
 
   get passwords(): PasswordChecker {

@@ -8,15 +8,10 @@ import { foldName } from '#net/http/head.ts'
 import type { RouteMatch } from '#plan/item.ts'
 import type { ProtocolAttempt, SelectFilter } from '#protocols/backend-protocol.ts'
 import type { LiveBackend, LiveEndpoint } from '../backend/live-backend.ts'
+import { chooseReference } from '../backend/session-endpoint.ts'
 import type { FrontendSettings } from '../merge/frontend-settings.ts'
 import type { PlanIndex } from '../plan/plan-index.ts'
-import {
-  chooseBackend,
-  type LiveListener,
-  type LiveRequestListener,
-  type LiveRule,
-  type LiveSocket,
-} from '../route/live-listener.ts'
+import type { LiveListener, LiveRequestListener, LiveRule, LiveSocket } from '../route/live-listener.ts'
 import { RequestPath } from '../route/request-path.ts'
 import type { NearMiss } from '../route/route-table.ts'
 import { refuseIfRead, refuseOtherMeaning, refuseOtherRule } from './ambiguous-path.ts'
@@ -141,7 +136,7 @@ function route(
   decision.rule = rule
   decision.match = hit.match
   exchange.names = rule.names
-  exchange.matchedPrefix = hit.match.path.type === 'PathPrefix' ? hit.match.path.value : undefined
+  exchange.matchedPath = hit.match.path
 
   const chain = rule.postRouting.get(inputs.index)
   if (path.ambiguous) {
@@ -159,7 +154,7 @@ function selectBackend(inputs: DecideInputs, rule: LiveRule, exchange: Exchange,
   const { path, match } = decision
   const refusal = path.read(exchange)
   if (refusal !== undefined) return refusal
-  const chosen = chooseBackend(rule, inputs.random)
+  const chosen = chooseReference(rule, exchange.session, inputs.index, inputs.random)
   if (chosen === undefined) return reject('no-valid-backends')
   const backend = chosen.backend.get(inputs.index)
   if (backend === undefined) return reject('backend-missing', { detail: chosen.reference.path })

@@ -1,6 +1,8 @@
 import type { Exchange } from '#exchange/exchange.ts'
 import type { Outcome } from '#exchange/outcome.ts'
+import type { EndpointName } from '#exchange/session.ts'
 import type { LiveEndpoint } from '../backend/live-backend.ts'
+import { sessionNameOf } from '../backend/session-endpoint.ts'
 import { refuseExceeded, runChain } from './chain.ts'
 import { checkNominated } from './check-connection.ts'
 import type { Decision } from './decide.ts'
@@ -28,12 +30,17 @@ export function prepareAttempt(
   decision.endpoint = endpoint
   decision.backendProgress.reached = -1
   decision.selectFilter = undefined
+  if (exchange.session !== undefined) exchange.session.used = sessionEndpoint(endpoint, decision)
   if (endpoint.refusal !== undefined) return endpoint.refusal
   const refusal = checkNominated(exchange.request, endpoint.chain)
   if (refusal !== undefined) return refusal
   const outcome = runChain(endpoint.chain, exchange, decision.backendProgress)
   if (outcome instanceof Promise) return outcome.then((refusal) => refusal ?? finish(endpoint, exchange, decision))
   return outcome ?? finish(endpoint, exchange, decision)
+}
+
+function sessionEndpoint(endpoint: LiveEndpoint, { backend }: Decision): EndpointName | undefined {
+  return backend && { backend: backend.item.key, endpoint: sessionNameOf(endpoint) }
 }
 
 function finish(endpoint: LiveEndpoint, exchange: Exchange, decision: Decision): Outcome {

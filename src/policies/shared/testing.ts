@@ -1,6 +1,7 @@
 import type { ConfigProblem } from '#base/config-problem.ts'
 import { parseDuration } from '#base/duration.ts'
 import { describeOrigin } from '#base/origin.ts'
+import type { Sealer } from '#base/sealer.ts'
 import { type TlsMaterialCheck, UNCHECKED_MATERIAL } from '#base/tls-material.ts'
 import type { ImportKey } from '#base/verifying-key.ts'
 import { compileExpression } from '#exchange/compile-expression.ts'
@@ -66,7 +67,7 @@ export function exchangeWith(inputs: ExchangeInputs = {}): Exchange {
   exchange.originalMethod = head.method
   exchange.originalAuthority = head.authority
   exchange.originalTarget = head.target
-  exchange.matchedPrefix = inputs.matchedPrefix
+  if (inputs.matchedPrefix !== undefined) exchange.matchedPath = { type: 'PathPrefix', value: inputs.matchedPrefix }
   if (inputs.body !== undefined) exchange.requestBody = new TextEncoder().encode(inputs.body)
   if (inputs.status !== undefined) {
     exchange.response = received(`HTTP/1.1 ${inputs.status} Whatever`, inputs.responseHeaders ?? {})
@@ -124,6 +125,12 @@ export function sourceOf<Spec>(spec: Spec, more: Partial<PolicySource<Spec>> = {
   }
 }
 
+/** Protects nothing: a text is the bytes themselves. */
+export const PLAIN_SEALER: Sealer = {
+  seal: (bytes) => new TextDecoder().decode(bytes),
+  open: (text) => new TextEncoder().encode(text),
+}
+
 export interface ContextInputs {
   readonly guaranteed?: readonly string[]
   readonly secrets?: Readonly<Record<string, Readonly<Record<string, string>>>>
@@ -135,6 +142,8 @@ export interface ContextInputs {
   readonly importKey?: ImportKey
   /** By default every password is wrong. */
   readonly passwords?: PasswordChecker
+  /** By default, texts are not protected. */
+  readonly sealer?: Sealer
 }
 
 /** A compile context that answers from the inputs and records reports. */
@@ -210,6 +219,10 @@ export class TestContext implements CompileContext {
 
   get passwords(): PasswordChecker {
     return this.#inputs.passwords ?? { check: () => 'wrong' }
+  }
+
+  get sealer(): Sealer {
+    return this.#inputs.sealer ?? PLAIN_SEALER
   }
 
   get tlsMaterial(): TlsMaterialCheck {

@@ -6,16 +6,16 @@ export function cookieValues(fields: readonly string[], name: string): string[] 
   const values: string[] = []
   for (const field of fields) {
     for (const pair of field.split(';')) {
-      if (nameOf(pair) === name) values.push(trimSpace(pair.slice(pair.indexOf('=') + 1)))
+      if (nameOf(pair) === name) values.push(valueIn(pair))
     }
   }
   return values
 }
 
-/** Removes all cookies with a name; the others are joined in one field. */
-export function removeCookie(head: Head, name: string): void {
+/** Removes all cookies with a name, or those that also have a value; the others are joined in one field. */
+export function removeCookie(head: Head, name: string, value?: string): void {
   const pairs = pairsOf(head)
-  const kept = pairs.filter((pair) => nameOf(pair) !== name)
+  const kept = pairs.filter((pair) => nameOf(pair) !== name || (value !== undefined && valueIn(pair) !== value))
   if (kept.length < pairs.length) writePairs(head, kept)
 }
 
@@ -35,6 +35,10 @@ function pairsOf(head: Head): string[] {
 function nameOf(pair: string): string | undefined {
   const equals = pair.indexOf('=')
   return equals === -1 ? undefined : trimSpace(pair.slice(0, equals))
+}
+
+function valueIn(pair: string): string {
+  return trimSpace(pair.slice(pair.indexOf('=') + 1))
 }
 
 function writePairs(head: Head, pairs: readonly string[]): void {
