@@ -122,7 +122,7 @@ test.each([
 
 test.each([
   [['--log-format', 'xml'], '--log-format is xml; it must be text or json'],
-  [['--log-level', 'loud'], '--log-level is loud; it must be error, warn, info or debug'],
+  [['--log-level', 'loud'], '--log-level is loud: "loud" is not a level; levels are error, warn, info and debug'],
 ])('%j is a usage error of run', async (words, message) => {
   expect(await gatewright('run', '-f', mistakes.path, ...words)).toMatchObject({
     code: 2,
