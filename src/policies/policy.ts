@@ -59,6 +59,8 @@ export interface RequestRun {
   readonly fields?: PolicyFields
   /** The data of LLM responses that its expressions read. */
   readonly llmReads?: LlmReads
+  /** Query parameters that may hold credentials. Their values are never shown (decision A-111). */
+  readonly credentialParameters?: readonly string[]
 }
 
 /** A policy that also processes responses; its field has a position in the order of response policies. */

@@ -25,6 +25,8 @@ export interface Chain {
   readonly readsRequestBody: BodyUse
   readonly readsResponseBody: BodyUse
   readonly llmReads: LlmReads
+  /** Query parameters that may hold credentials. */
+  readonly credentialParameters: readonly string[]
   /** Expressions that decide about requests. */
   readonly readers: readonly Reader[]
   /** Header fields that the policies read or write other than by expressions, folded (`foldName`). */
@@ -51,6 +53,7 @@ export function buildChain(
     readsRequestBody: strongestUse(links.map(({ run }) => run.readsRequestBody)),
     readsResponseBody: strongestUse(links.map(({ run }) => run.readsResponseBody)),
     llmReads: joinLlmReads(links.flatMap(({ run }) => run.llmReads ?? [])),
+    credentialParameters: links.flatMap(({ run }) => run.credentialParameters ?? []),
     readers,
     fields: { request: fieldsOf(links, 'request'), response: fieldsOf(links, 'response') },
   }

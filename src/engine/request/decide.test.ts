@@ -299,3 +299,27 @@ test('TLS: pre-routing policies of the listener run before the host is compared'
   )
   expect(code).toBe('authorization-denied')
 })
+
+const inQuery = (name: string) => ({
+  mode: 'Optional',
+  secretRef: { name: 's' },
+  location: { queryParameter: { name } },
+})
+
+test.each([
+  ['refuses for its Connection field', { headers: { connection: 'x-set' } }, 'connection-invalid'],
+  ['refuses for its path', { target: '/a%2fb?x=1&shop=&more=' }, 'path-ambiguous'],
+  ['forwards', {}, undefined],
+])('credentials in the query are redacted in a request that the gateway %s', async (_, inputs, code) => {
+  const set = [{ name: 'x-set', value: 'request.path' }]
+  const at = planWith(
+    {},
+    policyItem('PreRouting.apiKeyAuthentication', GATEWAY, inQuery('shop')),
+    policyItem('traffic.apiKeyAuthentication', ROUTE, inQuery('more')),
+    policyItem('traffic.transformation', ROUTE, { request: { set } }),
+  )
+  const target = '/?x=1&shop=&more='
+  const { exchange, code: found } = await decided(at, { target, ...inputs })
+  expect(found).toBe(code)
+  expect(exchange.redactedParameters).toEqual(['shop', 'more'])
+})

@@ -88,6 +88,7 @@ export function decide(inputs: DecideInputs, exchange: Exchange, decision: Decis
   if (listener.forwardedHeaders !== undefined) setForwardedHeaders(listener.forwardedHeaders, exchange)
 
   const chain = listener.preRouting.get(inputs.index)
+  redactCredentials(chain, exchange)
   if (decision.path.ambiguous) {
     const refused = refuseIfRead(decision.path, undefined, readerOfPath(chain.readers))
     if (refused !== undefined) return refused
@@ -139,6 +140,7 @@ function route(
   exchange.matchedPath = hit.match.path
 
   const chain = rule.postRouting.get(inputs.index)
+  redactCredentials(chain, exchange)
   if (path.ambiguous) {
     const refused =
       refuseOtherRule(path, hit, host, listener, exchange) ?? refuseIfRead(path, hit.match, readerOfPath(chain.readers))
@@ -218,6 +220,11 @@ export function readsResponseBody({ postRouting, preRouting, endpoint }: Decisio
   const pre = preRouting?.readsResponseBody ?? false
   const backend = endpoint?.chain.readsResponseBody ?? false
   return post === true || pre === true || backend === true || post || pre || backend
+}
+
+/** Before anything can refuse the request: its target is logged in any case. */
+function redactCredentials({ credentialParameters }: Chain, exchange: Exchange): void {
+  for (const name of credentialParameters) exchange.redactQueryParameter(name)
 }
 
 /**

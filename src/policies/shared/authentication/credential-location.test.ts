@@ -9,6 +9,7 @@ import {
   INVALID,
   readCredential,
   removeCredential,
+  usesOf,
   writeCredential,
 } from './credential-location.ts'
 import type { ExtractionLocationSpec, InsertionLocationSpec } from './extraction-location.ts'
@@ -16,15 +17,6 @@ import type { ExtractionLocationSpec, InsertionLocationSpec } from './extraction
 function read(spec: ExtractionLocationSpec, request: ExchangeInputs) {
   return readCredential(compileLocation(sourceOf(undefined), spec, contextWith()), exchangeWith(request))
 }
-
-test('the log redacts the query parameter of a credential', () => {
-  // A neutral name, because the log redacts `key` and similar names by default.
-  const location = compileLocation(sourceOf(undefined), { queryParameter: { name: 'shop' } }, contextWith())
-  const exchange = exchangeWith({ target: '/p?a=1&shop=abc' })
-  expect(exchange.loggedTarget).toBe('/p?a=1&shop=abc')
-  readCredential(location, exchange)
-  expect(exchange.loggedTarget).toBe('/p?a=1&shop=<redacted>')
-})
 
 test('a credential is read from the request as received, despite later changes (decision A-59)', () => {
   const exchange = exchangeWith({ target: '/?key=a', headers: { cookie: 'key=b', 'x-key': 'c' } })
@@ -41,6 +33,16 @@ test.each([
   [{ queryParameter: { name: 'key' } }, []],
 ])('header fields that a credential at %j uses', (spec, fields) => {
   expect(fieldsAt(compileWritableLocation(spec))).toEqual({ request: fields })
+})
+
+test('a policy declares the query parameter of its credential', () => {
+  const uses = [{ queryParameter: { name: 'shop' } }, { cookie: { name: 'shop' } }].map((spec) =>
+    usesOf(compileWritableLocation(spec)),
+  )
+  expect(uses).toEqual([
+    { fields: { request: [] }, credentialParameters: ['shop'] },
+    { fields: { request: ['cookie'] } },
+  ])
 })
 
 test('a problem of an expression has its path, and a credential read by an expression is reported as not removable', () => {

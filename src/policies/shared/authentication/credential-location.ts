@@ -3,7 +3,7 @@ import type { Exchange } from '#exchange/exchange.ts'
 import type { Expression } from '#exchange/expression.ts'
 import { isFieldName, isFieldValue } from '#net/http/field-syntax.ts'
 import type { Head } from '#net/http/head.ts'
-import type { CompileContext, PolicyFields, PolicySource } from '../../policy.ts'
+import type { CompileContext, PolicyFields, PolicySource, RequestRun } from '../../policy.ts'
 import { receivedValues } from '../fields/received-field.ts'
 import { queryValues, withoutQueryParameter, withQueryParameter } from '../url/query.ts'
 import { cookieValues, removeCookie, setCookie } from './cookies.ts'
@@ -87,13 +87,18 @@ export function readCredential(location: CredentialLocation, exchange: Exchange)
     case 'header':
       return onlyOne(receivedValues(exchange.request, location.name).map((value) => afterPrefix(location, value)))
     case 'queryParameter':
-      exchange.redactQueryParameter(location.name)
       return onlyOne(queryValues(exchange.originalTarget, location.name))
     case 'cookie':
       return onlyOne(cookieValues(receivedValues(exchange.request, 'cookie'), location.name))
     case 'expression':
       return fromExpression(location.expression, exchange)
   }
+}
+
+/** What reading and removing a credential at the location uses of a request. */
+export function usesOf(location: CredentialLocation): Pick<RequestRun, 'fields' | 'credentialParameters'> {
+  const fields = fieldsAt(location)
+  return location.kind === 'queryParameter' ? { fields, credentialParameters: [location.name] } : { fields }
 }
 
 /** Headers that reading, removing or writing a credential at the location uses. */

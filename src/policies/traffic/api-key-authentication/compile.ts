@@ -7,7 +7,7 @@ import {
   authorizationHeader,
   type CredentialLocation,
   compileLocation,
-  fieldsAt,
+  usesOf,
 } from '../../shared/authentication/credential-location.ts'
 import { readsRequestBody } from '../../shared/body-use.ts'
 import { parseEntry } from './parse-entry.ts'
@@ -24,7 +24,7 @@ export function compileApiKey(sources: readonly Source[], context: CompileContex
   return {
     request: (exchange) => runApiKey(plan, exchange),
     readsRequestBody: location.kind === 'expression' && readsRequestBody([location.expression]),
-    fields: fieldsAt(location),
+    ...usesOf(location),
   }
 }
 

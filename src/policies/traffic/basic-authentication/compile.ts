@@ -3,7 +3,7 @@ import { describeOrigin } from '#base/origin.ts'
 import { reject } from '#exchange/outcome.ts'
 import type { CompileContext, PolicySource, RequestRun } from '../../policy.ts'
 import { challengeFor } from '../../shared/authentication/challenge.ts'
-import { authorizationHeader, compileLocation, fieldsAt } from '../../shared/authentication/credential-location.ts'
+import { authorizationHeader, compileLocation, usesOf } from '../../shared/authentication/credential-location.ts'
 import { readsRequestBody } from '../../shared/body-use.ts'
 import { type BasicPlan, runBasic } from './run.ts'
 import type { BasicAuthenticationSpec } from './schema.ts'
@@ -18,7 +18,7 @@ export function compileBasicAuthentication(sources: readonly Source[], context: 
   return {
     request: (exchange) => runBasic(plan, exchange),
     readsRequestBody: location.kind === 'expression' && readsRequestBody([location.expression]),
-    fields: fieldsAt(location),
+    ...usesOf(location),
   }
 }
 

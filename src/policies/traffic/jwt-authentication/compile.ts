@@ -6,7 +6,7 @@ import {
   authorizationHeader,
   type CredentialLocation,
   compileLocation,
-  fieldsAt,
+  usesOf,
 } from '../../shared/authentication/credential-location.ts'
 import { type KeySet, NO_KEY_SET, readKeySet } from '../../shared/authentication/read-key-set.ts'
 import { RemoteKeySet } from '../../shared/authentication/remote-key-set.ts'
@@ -27,7 +27,7 @@ export function compileJwtAuthentication(sources: readonly Source[], context: Co
   return {
     request: (exchange) => runJwt(plan, exchange),
     readsRequestBody: location.kind === 'expression' && readsRequestBody([location.expression]),
-    fields: fieldsAt(location),
+    ...usesOf(location),
   }
 }
 
