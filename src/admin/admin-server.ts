@@ -1,3 +1,4 @@
+import { byKey } from '#base/compare-text.ts'
 import type { DecisionRecord, GatheredRecords } from '#observe/decision-ring.ts'
 import type { PlanItem, RouteItem } from '#plan/item.ts'
 import { adminPage } from './admin-page.ts'
@@ -108,11 +109,11 @@ async function answerPage(options: AdminServerOptions, paths: readonly IndexEntr
 }
 
 function routesOf(items: Iterable<PlanItem>): RouteItem[] {
-  return [...items].filter((item) => item.kind === 'route').toSorted((a, b) => (a.key < b.key ? -1 : 1))
+  return [...items].filter((item) => item.kind === 'route').toSorted(byKey)
 }
 
 function describePlan({ version, items }: ReturnType<AdminServerOptions['dump']>): unknown {
-  const sorted = [...items].toSorted((a, b) => (a.key < b.key ? -1 : 1))
+  const sorted = [...items].toSorted(byKey)
   return { version, items: sorted.map(redactItem) }
 }
 

@@ -1,3 +1,4 @@
+import { compareText } from '#base/compare-text.ts'
 import { count } from '#base/count.ts'
 import type { Finding } from '#base/finding.ts'
 import { describeOrigin } from '#base/origin.ts'
@@ -25,10 +26,10 @@ export function problemLines(problems: readonly FileProblem[], { advice = false 
   const number = (wanted: Finding['severity']) => placed.filter(({ severity }) => severity === wanted).length
   const sorted = placed.toSorted(
     (a, b) =>
-      compare(a.file, b.file) ||
+      compareText(a.file, b.file) ||
       (a.line ?? 0) - (b.line ?? 0) ||
       (a.column ?? 0) - (b.column ?? 0) ||
-      compare(a.code, b.code),
+      compareText(a.code, b.code),
   )
   return {
     problems: sorted,
@@ -66,8 +67,4 @@ function describeName(origin: Finding['origin']): string {
 function formatFinding(problem: FileProblem): string {
   const [first = '', ...more] = problem.message.split('\n')
   return [formatProblem({ ...problem, message: first }), ...more.map((line) => `    ${line}`)].join('\n')
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0
 }

@@ -1,5 +1,6 @@
 import type { KindName, ObjectsByKind } from '#api/kinds.ts'
 import type { ApiObject } from '#api/object.ts'
+import { compareText } from '#base/compare-text.ts'
 import type { Labels } from './label-selector.ts'
 
 /** Access to the objects by kind, namespace and name. */
@@ -22,9 +23,4 @@ export function byAge(a: Pick<ApiObject, 'metadata'>, b: Pick<ApiObject, 'metada
     compareText(a.metadata.namespace, b.metadata.namespace) ||
     compareText(a.metadata.name, b.metadata.name)
   )
-}
-
-/** Compares code units, so the order does not depend on the locale. */
-export function compareText(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0
 }

@@ -1,3 +1,4 @@
+import { byKey, compareText } from '#base/compare-text.ts'
 import type { Finding } from '#base/finding.ts'
 import { secretsOfItem } from '#control/secret-values.ts'
 import type { Binding } from '#control/translation.ts'
@@ -74,7 +75,7 @@ export class PlanPublisher {
 
   /** In the order of their keys. */
   get listeners(): readonly ListenerItem[] {
-    return [...this.#listeners.values()].sort((a, b) => (a.key < b.key ? -1 : 1))
+    return [...this.#listeners.values()].sort(byKey)
   }
 
   /** Processes a change. @returns all problems of the objects whose policies or backends compile differently than before, by key */
@@ -117,7 +118,7 @@ export class PlanPublisher {
   get endpoints(): (EndpointId & EndpointState)[] {
     return this.#directory
       .assignments()
-      .toSorted(([a], [b]) => (a < b ? -1 : 1))
+      .toSorted(([a], [b]) => compareText(a, b))
       .flatMap(([key, slot]) => {
         const id = parseEndpointKey(key)
         return id === undefined ? [] : [{ ...id, ...readEndpointState(this.#memory, slot) }]

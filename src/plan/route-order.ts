@@ -1,3 +1,4 @@
+import { compareText } from '#base/compare-text.ts'
 import type { RelayRouteItem, RouteItem } from './item.ts'
 
 /** Order of two rules that match equally well: the older route first, then namespace/name, then the earlier rule (decision A-52). */
@@ -18,8 +19,4 @@ export function describePrecedence(winner: RouteItem, loser: RouteItem): string 
   }
   const why = winner.created === loser.created ? 'which is first by namespace and name' : 'which is older'
   return `${kind} ${namespace}/${name}, ${why},`
-}
-
-function compareText(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0
 }

@@ -1,6 +1,7 @@
 import type { ApiObject } from '#api/object.ts'
 import { keyOf } from '#api/object.ts'
 import { type ObjectChange, ObjectChanges } from '#api/object-change.ts'
+import { compareText } from '#base/compare-text.ts'
 import { Generations } from './generations.ts'
 import type { LoadedFile } from './loaded-file.ts'
 
@@ -82,6 +83,5 @@ export class FileObjects {
 }
 
 function byPosition({ origin: a }: ApiObject, { origin: b }: ApiObject): number {
-  const [one = '', other = ''] = [a.file, b.file]
-  return one < other ? -1 : one > other ? 1 : (a.line ?? 0) - (b.line ?? 0)
+  return compareText(a.file ?? '', b.file ?? '') || (a.line ?? 0) - (b.line ?? 0)
 }

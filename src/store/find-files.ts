@@ -1,5 +1,6 @@
 import { type Dirent, lstatSync, readdirSync, realpathSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { compareText } from '#base/compare-text.ts'
 import { problem } from '#schema/index.ts'
 import type { FileProblem } from './file-problem.ts'
 
@@ -56,7 +57,7 @@ function collectFolder(path: string, above: ReadonlySet<string>, search: Search)
 }
 
 function byName(a: Dirent, b: Dirent): number {
-  return a.name < b.name ? -1 : 1
+  return compareText(a.name, b.name)
 }
 
 /** Most file systems report the type in the listing. */

@@ -28,16 +28,6 @@ export const ACCEPTED: readonly Accepted[] = [
     replacement: 'false',
     reason: 'no holder has a key that is not text, and the next line refuses it',
   },
-  ...[
-    ['<', '<='],
-    ['1', '(1 + 1)'],
-  ].map(([original, replacement]) => ({
-    file: 'policies/traffic/api-key-authentication/compile.ts',
-    line: 'for (const [name, value] of Object.entries(secret.data).sort(([a], [b]) => (a < b ? -1 : 1))) {',
-    original: original!,
-    replacement: replacement!,
-    reason: 'the same order: no two names are equal, and only the sign of a comparison counts',
-  })),
   {
     file: 'state/endpoint-health.ts',
     line: 'if (this.#load(FAILURES) !== 0) this.#store(FAILURES, 0)',

@@ -1,3 +1,4 @@
+import { compareText } from '../compare-text.ts'
 import { sameData } from './same-data.ts'
 
 /** A reader of cells. It runs again when one of them changes. */
@@ -222,10 +223,6 @@ function byWriter(a: Writer, b: Writer): number {
   if (typeof a === 'string') return -1
   if (typeof b === 'string') return 1
   return a.position - b.position || compareText(a.key, b.key)
-}
-
-function compareText(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0
 }
 
 function sameRows(a: readonly unknown[], b: readonly unknown[]): boolean {

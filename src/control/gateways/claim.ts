@@ -1,4 +1,5 @@
 import type { ApiObject } from '#api/object.ts'
+import { compareText } from '#base/compare-text.ts'
 import type { Listener } from './listener.ts'
 
 /** A listener that wants to use an address and port. */
@@ -20,5 +21,5 @@ function ageOf({ metadata }: ApiObject): readonly string[] {
 }
 
 export function byOrder(a: { readonly order: string }, b: { readonly order: string }): number {
-  return a.order < b.order ? -1 : a.order > b.order ? 1 : 0
+  return compareText(a.order, b.order)
 }

@@ -1,7 +1,7 @@
 import { policyDefinition } from '#api/policy-fields.ts'
+import { compareText } from '#base/compare-text.ts'
 import { describeOrigin, type Origin } from '#base/origin.ts'
 import { LEVEL, type PolicyItem } from '#plan/item.ts'
-import { compareText } from '../inventory.ts'
 
 /** A field of a policy that another policy overrides, possibly against the intention of its author (decision A-24). */
 export interface Overlap {

@@ -1,7 +1,7 @@
 import type { ParentReference } from '#api/parent-reference.ts'
+import { compareText } from '#base/compare-text.ts'
 import type { Attachment } from '#plan/item.ts'
 import { isServed, type Listener, whyNotServed } from '../gateways/listener.ts'
-import { compareText } from '../inventory.ts'
 import type { Report } from '../reporting.ts'
 import type { ConditionFault } from '../status/condition.ts'
 import type { ListenerMatch, MatchedRoute } from './match-route.ts'

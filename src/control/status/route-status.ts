@@ -1,5 +1,5 @@
+import { compareText } from '#base/compare-text.ts'
 import { CONTROLLER_NAME } from '../controller.ts'
-import { compareText } from '../inventory.ts'
 import type { AttachedParent } from '../routes/attach-route.ts'
 import type { TranslatedRoute } from '../routes/translate-route.ts'
 import { conditionsOf } from './condition.ts'

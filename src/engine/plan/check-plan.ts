@@ -1,4 +1,5 @@
 import { policyDefinition } from '#api/policy-fields.ts'
+import { byKey } from '#base/compare-text.ts'
 import type { Finding } from '#base/finding.ts'
 import { Stages, type Work } from '#base/incremental/stage.ts'
 import { Table } from '#base/incremental/table.ts'
@@ -56,13 +57,13 @@ export class PlanCheck {
   readonly #compiled = new Table<PolicyItem | BackendItem>('compiled')
   readonly #policiesAt = new Table<PolicyItem>('policiesAt', byPrecedence)
   /** Rules by key of the backends that they refer to. */
-  readonly #rulesTo = new Table<RouteItem>('rulesTo', (a, b) => (a.key < b.key ? -1 : 1))
+  readonly #rulesTo = new Table<RouteItem>('rulesTo', byKey)
   /** Rules for requests, by key. */
   readonly #rules = new Table<RouteItem>('rules')
   /** By use: one row for each rule with this use. By backend: one row for each of its uses. */
   readonly #uses = new Table<Use>('uses')
   readonly #usesOf = new Table<true>('usesOf')
-  readonly #secretsIn = new Table<SecretItem>('secretsIn', (a, b) => (a.key < b.key ? -1 : 1))
+  readonly #secretsIn = new Table<SecretItem>('secretsIn', byKey)
   readonly #problems = new Table<Finding>('problems')
   readonly #slots = new Table<number>('slots')
   readonly #keySets = new Table<WantedKeySet>('keySets')

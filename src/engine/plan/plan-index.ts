@@ -1,3 +1,4 @@
+import { byKey, compareText } from '#base/compare-text.ts'
 import { PersistentMap } from '#base/persistent-map.ts'
 import type { PlanChange } from '#plan/delta.ts'
 import type {
@@ -201,20 +202,12 @@ function itemOf(member: object): PlanItem {
   return ('route' in member && !('kind' in member) ? member.route : member) as PlanItem
 }
 
-function byKey(a: PlanItem, b: PlanItem): number {
-  return a.key < b.key ? -1 : 1
-}
-
 /** Older objects first (objects from files have no time and count as oldest), then namespace/name. */
 export function byPrecedence(a: PolicyItem, b: PolicyItem): number {
   return (
-    compare(a.created, b.created) ||
-    compare(a.origin.namespace, b.origin.namespace) ||
-    compare(a.origin.name, b.origin.name) ||
-    compare(a.key, b.key)
+    compareText(a.created, b.created) ||
+    compareText(a.origin.namespace, b.origin.namespace) ||
+    compareText(a.origin.name, b.origin.name) ||
+    compareText(a.key, b.key)
   )
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0
 }

@@ -1,3 +1,4 @@
+import { compareText } from '#base/compare-text.ts'
 import { encode } from './json/splice.ts'
 
 /** A model name that the configuration sets in requests. */
@@ -25,7 +26,7 @@ export function compileAliases(aliases: Readonly<Record<string, string>> | undef
   const exact = entries.filter(([key]) => !key.includes('*'))
   const patterns = entries
     .filter(([key]) => key.includes('*'))
-    .sort(([one], [other]) => other.length - one.length || (one < other ? -1 : 1))
+    .sort(([one], [other]) => other.length - one.length || compareText(one, other))
   return {
     exact: new Map(exact.map(([key, target]) => [key, toModelName(target)])),
     patterns: patterns.map(([key, target]) => ({ pieces: key.split('*'), target: toModelName(target) })),

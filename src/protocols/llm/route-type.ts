@@ -1,3 +1,4 @@
+import { compareText } from '#base/compare-text.ts'
 import { matchedPath, matchedPathOf } from '#net/http/path-form.ts'
 import type { RouteType } from './policy-schema.ts'
 
@@ -21,7 +22,7 @@ export function compileRouteTypes(routes: Readonly<Record<string, RouteType>> | 
   const suffixes = Object.entries(routes ?? {})
     .filter(([suffix]) => suffix !== '*')
     .map(([suffix, type]) => ({ suffix: matchedPath(suffix), type }))
-    .sort((one, other) => other.suffix.length - one.suffix.length || (one.suffix < other.suffix ? -1 : 1))
+    .sort((one, other) => other.suffix.length - one.suffix.length || compareText(one.suffix, other.suffix))
   const otherwise = routes?.['*']
   const unset = suffixes.length === 0 && otherwise === undefined
   return { suffixes, otherwise: unset ? 'Completions' : otherwise, unset }

@@ -1,3 +1,4 @@
+import { compareText } from '#base/compare-text.ts'
 import { describeOrigin } from '#base/origin.ts'
 import { digestKey } from '#base/sha256.ts'
 import { reject } from '#exchange/outcome.ts'
@@ -54,7 +55,7 @@ function collectHolders(source: Source, context: CompileContext): ReadonlyMap<st
   const holders = new Map<string, KeyHolder>()
   const path = source.spec.secretRef === undefined ? '.secretSelector' : '.secretRef'
   for (const secret of secretsOf(source, context)) {
-    for (const [name, value] of Object.entries(secret.data).sort(([a], [b]) => (a < b ? -1 : 1))) {
+    for (const [name, value] of Object.entries(secret.data).sort(([a], [b]) => compareText(a, b))) {
       const entry = parseEntry(value)
       const label = `Secret ${secret.name}, entry ${name}`
       if (typeof entry === 'string') {
