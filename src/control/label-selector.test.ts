@@ -35,6 +35,9 @@ const table: readonly (readonly [LabelSelector, boolean])[] = [
   [{ matchExpressions: [{ key: 'a'.repeat(64), operator: 'DoesNotExist' }] }, false],
   [{ matchExpressions: [{ key: 'team.example/A_b.c-d', operator: 'DoesNotExist' }] }, true],
   [{ matchExpressions: [{ key: 'other', operator: 'NotIn', values: [''] }] }, true],
+  [{ matchExpressions: [{ key: 'tier', operator: 'Like' }] }, false],
+  [{ matchExpressions: [{ key: `${'a'.repeat(253)}/b`, operator: 'DoesNotExist' }] }, true],
+  [{ matchExpressions: [{ key: `${'a'.repeat(254)}/b`, operator: 'DoesNotExist' }] }, false],
 ]
 
 for (const [selector, expected] of table) {

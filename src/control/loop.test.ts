@@ -89,11 +89,30 @@ test('problems found by compiling reach the statuses', () => {
 })
 
 test('a closed loop publishes nothing more', () => {
-  const { loop, deltas, statuses, put } = startLoop()
+  const { loop, deltas, statuses, put } = startLoop(gatewayOn(8080), backend(1))
+  const before = [deltas.length, statuses.length]
   loop.close()
-  put(gatewayOn(8080))
-  loop.bound(new Map())
-  expect([deltas, statuses.flat()]).toEqual([[], []])
+  put(gatewayOn(8081))
+  loop.bound(new Map([['127.0.0.1:8080', { state: 'bound' }]]))
+  loop.refused(new Map([['Gateway/default/main', 'invalid']]))
+  loop.observed(1, { backend: 'ProxyBackend/default/b', code: 'backend-not-http2', at: '127.0.0.1:1' })
+  loop.recompiled(
+    new Map([
+      [
+        'ProxyBackend/default/b',
+        [
+          {
+            origin: { kind: 'ProxyBackend', namespace: 'default', name: 'b' },
+            path: 'spec',
+            code: 'cel-syntax',
+            message: 'unexpected end',
+            severity: 'error',
+          },
+        ],
+      ],
+    ]),
+  )
+  expect([deltas.length, statuses.length]).toEqual(before)
 })
 
 const backend = (port: number) =>

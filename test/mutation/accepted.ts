@@ -203,6 +203,13 @@ export const ACCEPTED: readonly Accepted[] = [
     replacement: "''",
     reason: 'only speed: a text without escapes is decoded one character after the other',
   },
+  {
+    file: 'control/policies/policy-stages.ts',
+    line: "name: 'overlaps',",
+    original: "'overlaps'",
+    replacement: "''",
+    reason: 'only the message of a bug: it names the stage',
+  },
 ]
 
 /** @returns the entry for a mutant of `file`, whose text is `source` */
