@@ -23,6 +23,7 @@ const { values, positionals } = parseArgs({
     seed: { type: 'string', default: '1' },
     tests: { type: 'string', default: '8' },
     scenarios: { type: 'string', default: '6' },
+    from: { type: 'string' },
     processes: { type: 'string', default: String(availableParallelism()) },
     killers: { type: 'boolean', default: false },
   },
@@ -71,7 +72,16 @@ function chooseWork(sources: readonly SourceFile[]): Work[] {
   const others = all.flatMap(({ path, mutants }) => mutants.filter((mutant) => isWanted(path, mutant)))
   const chosen = new Set(sample(others, Number(values.sample), Number(values.seed)))
   const sampled = all.map((work) => ({ ...work, mutants: work.mutants.filter((mutant) => chosen.has(mutant)) }))
-  return [...core, ...sampled].filter(({ mutants }) => mutants.length > 0)
+  return startingAt([...core, ...sampled].filter(({ mutants }) => mutants.length > 0))
+}
+
+/** The work from `--from` on. The sample is the same with and without it. */
+function startingAt(all: Work[]): Work[] {
+  const { from } = values
+  if (from === undefined) return all
+  const start = all.findIndex(({ path }) => isIn([from], path))
+  if (start < 0) throw new Error(`no mutant is chosen in ${from}`)
+  return all.slice(start)
 }
 
 function readWork(path: string): Work {
