@@ -106,6 +106,43 @@ test.each([
   expect(compiled(source, 'log').problems.join()).toContain(`did you mean ${suggestion}?`)
 })
 
+test.each([
+  ['"a"', 'a'],
+  ['7', '7'],
+  ['[1, "a"]', '["1","a"]'],
+  ['apiKey.key', 'k-1'],
+  ['[apiKey.key, request.method]', '["k-1","GET"]'],
+  ['null', undefined],
+  ['optional.none()', undefined],
+  ['request.headers["nothing"]', undefined],
+])('the text of the key %s: %s', (source, expected) => {
+  expect(compiled(source).expression.keyText(exchange())).toBe(expected)
+})
+
+const ENDLESS = 'lists.range(100000).exists(x, lists.range(100000).exists(y, x < 0))'
+
+test.each(['isTrue', 'test', 'text', 'keyText', 'json', 'body'] as const)('%s reports a limit', (method) => {
+  const made = exchange()
+  compiled(ENDLESS).expression[method](made)
+  expect(made.exceeded).toContain('request: evaluation takes too many steps (column 31)')
+})
+
+test('an expression that does not compile fails always', () => {
+  const { expression } = compiled('1 +')
+  const made = exchange()
+  const { isTrue, test: decide, text, keyText, json } = expression
+  expect([isTrue, decide, text, keyText, json].map((evaluate) => evaluate(made))).toEqual([
+    false,
+    undefined,
+    undefined,
+    undefined,
+    undefined,
+  ])
+  expect(expression.body(made)).toEqual(new EvaluationFailure('request: the expression does not compile'))
+  expect(expression.whyFailed(made)).toBe('the expression does not compile')
+  expect(expression.possibleResults(() => true)).toEqual({ true: false, false: false, absent: false })
+})
+
 test('references are the paths that an expression reads', () => {
   const { expression } = compiled('request.body != null && request.headers["a"] == "b"')
   expect([...expression.references].sort()).toEqual(['request.body', 'request.headers'])

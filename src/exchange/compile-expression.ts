@@ -47,7 +47,7 @@ export function compileExpression(
   source: string,
   environment: ExpressionEnvironment,
   report: Report,
-  { use = 'value', present, where = environment }: ExpressionOptions = {},
+  { use, present, where = environment }: ExpressionOptions = {},
 ): Expression {
   const { program, problems, membersRead, mismatch } = compile<Exchange>(
     source,

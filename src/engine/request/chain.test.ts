@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { type Outcome, reject } from '#exchange/outcome.ts'
 import type { TraceStep } from '#exchange/trace.ts'
+import { Head } from '#net/http/head.ts'
 import { exchangeWith, runContext } from '#policies/shared/testing.ts'
 import { policyItem } from '../testing.ts'
 import { buildChain, type ChainLink, type Progress, runChain, runResponses } from './chain.ts'
@@ -147,6 +148,22 @@ test('a trace has every step, its verdict and its origin', async () => {
     { stage: 'post-routing', name: 'b', verdict: 'refuse', detail: 'why', origins: origins('b') },
     { stage: 'response', name: 'a', verdict: 'proceed', detail: undefined, origins: origins('a') },
   ])
+})
+
+test('a trace tells a configured response from a refusal', async () => {
+  const answer: Outcome = { kind: 'answer', head: Head.response(204), body: undefined }
+  const { chain } = chainOf({ a: { request: answer, response: answer } })
+  const verdicts: string[] = []
+  const exchange = exchangeWith({ status: 200 })
+  exchange.trace = {
+    note: () => {},
+    step: ({ stage, verdict, detail }) => verdicts.push(`${stage} ${verdict} ${detail}`),
+    limit: () => {},
+    credential: () => {},
+  }
+  await runChain(chain, exchange, { reached: -1 })
+  runResponses(chain, exchange, 0)
+  expect(verdicts).toEqual(['post-routing answer undefined', 'response answer undefined'])
 })
 
 test('a limit in any step refuses regardless of the decision of the step, and later steps do not run', async () => {
