@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
@@ -97,7 +98,27 @@ const DAMAGE: readonly [what: string, damage: (text: string) => string, cause: s
   ['has another level', (text) => text.replace('"level":1', '"level":9'), 'the content does not match its hash'],
   ['is of something else', () => '{}', 'the content does not match its hash'],
   ['is null', () => 'null', 'null'],
+  ['has no list of levels', (text) => rehashed(text, () => ({})), 'the content has another form'],
+  [
+    'has a level without a key',
+    (text) => rehashed(text, ([bucket]) => [{ ...bucket, key: undefined }]),
+    'the content has another form',
+  ],
+  [
+    'has a level above the capacity',
+    (text) => rehashed(text, ([bucket]) => [{ ...bucket, level: 16 }]),
+    'the content has another form',
+  ],
+  ['has a rate of 0', (text) => rehashed(text, ([bucket]) => [{ ...bucket, rate: 0 }]), 'the content has another form'],
 ]
+
+/** The document with other levels, and their hash. */
+function rehashed(text: string, change: (buckets: Record<string, unknown>[]) => unknown): string {
+  const { saved } = JSON.parse(text)
+  const changed = { ...saved, buckets: change(saved.buckets) }
+  return JSON.stringify({ sha256: createHash('sha256').update(JSON.stringify(changed)).digest('hex'), saved: changed })
+}
+
 for (const [what, damage, cause] of DAMAGE) {
   test(`a file that ${what} is reported, and all limits are unused`, async () => {
     const { file, messages, start } = setUp()
