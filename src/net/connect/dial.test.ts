@@ -4,7 +4,7 @@ import net from 'node:net'
 import tls from 'node:tls'
 import { afterEach, expect, test, vi } from 'vitest'
 import { verifies } from '#test/support/verifies.ts'
-import type { Destination, DestinationTls } from '../destination.ts'
+import { DEFAULT_BOUNDS, type Destination, type DestinationTls } from '../destination.ts'
 import type { ConnectFailure, ConnectFailureCode } from '../failure.ts'
 import { CERTIFICATES } from '../testing/certificates.ts'
 import { CORRUPT_RECORD, WireTap } from '../testing/wire-tap.ts'
@@ -177,6 +177,23 @@ test('a cancelled dial reports nothing', async () => {
   }).cancel()
   await (await dial(destination)).text
   expect(done).not.toHaveBeenCalled()
+})
+
+test('a dial that has failed gives its connection back once, also when it is then cancelled', async () => {
+  const destination = to('127.0.0.1', 1, { bounds: { ...DEFAULT_BOUNDS, maxConnections: 1 } })
+  const connector = connectorFor(destination)
+  expect(connector.reserve(destination)).toBe(false)
+  const failed = Promise.withResolvers<void>()
+  const owner = { bytes: () => {}, ended: () => {}, drained: () => {}, closed: () => {} }
+  const pending = dialTransport(destination, dialContext(destination), {
+    connector,
+    owner,
+    done: () => failed.resolve(),
+  })
+  await failed.promise
+  expect(connector.reserve(destination)).toBe(true)
+  pending.cancel()
+  expect(connector.reserve(destination)).toBe(false)
 })
 
 function withTls(settings: Partial<DestinationTls> = {}): DestinationTls {
