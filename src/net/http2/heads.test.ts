@@ -73,6 +73,8 @@ test.each<[fields: string[], outcome: number]>([
   [[':path', '/', ':authority', 'a'], MALFORMED],
   [[':method', 'GET', ':authority', 'a'], MALFORMED],
   [[...GET, ':method', 'PUT'], MALFORMED],
+  [[':method', 'GET', ':scheme', 'http', 'x', '1', ':path', '/', ':authority', 'a'], MALFORMED],
+  [['x', '1', ...GET], MALFORMED],
   [[...GET, ':protocol', 'websocket'], MALFORMED],
   [[...GET, 'x', '1', ':path', '/'], MALFORMED],
   [pseudo('G T', '/', 'a'), MALFORMED],
@@ -117,6 +119,8 @@ test.each<[fields: string[], outcome: number]>([
   [get('content-length', '5, 5'), MALFORMED],
   [get('content-length', ''), MALFORMED],
   [get('content-length', '5', 'content-length', '5'), MALFORMED],
+  [get('content-length', '0', 'content-length', '0'), MALFORMED],
+  [get('content-length', '0', 'content-length', '5'), MALFORMED],
   [get(...Array.from({ length: 8 }, (_, i) => [`x${i}`, '']).flat()), HEADERS_TOO_LARGE],
   [get('x', 'a'.repeat(16_384)), HEADERS_TOO_LARGE],
 ])('%j is refused with %i', (fields, outcome) => {
