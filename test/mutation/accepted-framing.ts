@@ -126,6 +126,8 @@ const GROUPS: readonly Group[] = [
     reason: 'only speed and memory: tables that grow earlier, later or by more',
     mutants: [
       ['if (count <= this.dropped.length) return', '<=', '<'],
+      ['if (count <= this.dropped.length) return', 'count <= this.dropped.length', 'false'],
+      ['if (count <= this.dropped.length) return', 'return', ';'],
       ['const capacity = Math.max(count, 2 * this.dropped.length)', '2', '(2 + 1)'],
       ['const capacity = Math.max(count, 2 * this.dropped.length)', '*', '/'],
       ['const offsets = new Int32Array(4 * capacity)', '4', '(4 + 1)'],
@@ -253,6 +255,29 @@ const GROUPS: readonly Group[] = [
     file: 'net/http1/client-exchange.ts',
     reason: 'the same program: no other phase has this number either',
     mutants: [['const OVER = 2', '2', '(2 + 1)']],
+  },
+  {
+    file: 'net/http1/client-pool.ts',
+    reason: 'only memory: the exchanges that are kept for later requests',
+    mutants: [
+      ['const MAX_SPARE = 1024', '1024', '(1024 + 1)'],
+      ['if (this.#spare.length < MAX_SPARE) this.#spare.push(exchange)', 'this.#spare.length < MAX_SPARE', 'true'],
+      ['if (this.#spare.length < MAX_SPARE) this.#spare.push(exchange)', '<', '<='],
+    ],
+  },
+  {
+    file: 'net/http1/client-pool.ts',
+    reason: 'the same program: the hints of servers are whole seconds',
+    mutants: [['if (closing || ms <= 0 || !connection.usable) return connection.destroy()', '0', '(0 + 1)']],
+  },
+  {
+    file: 'net/http1/client-pool.ts',
+    reason:
+      'only memory: a timer of a closed connection does nothing, and a dial that was cancelled is not cancelled again',
+    mutants: [
+      ['this.#pool.settings.wheel.remove(connection.timer)', 'this.#pool.settings.wheel.remove(connection.timer)', ';'],
+      ['this.#dials.delete(connection)', 'this.#dials.delete(connection)', ';'],
+    ],
   },
   {
     file: 'net/http1/finish-head.ts',

@@ -1,6 +1,9 @@
+import { once } from 'node:events'
 import type { Socket } from 'node:net'
+import { duplexPair } from 'node:stream'
 import { beforeEach, expect, test, vi } from 'vitest'
 import { clock } from '#base/clock.ts'
+import { flushAll } from '#base/turn.ts'
 import type { Connector } from '../connect/connector.ts'
 import type { Dial, DialContext, DialOptions } from '../connect/dial.ts'
 import type { PoolSettings } from '../connect/pool-settings.ts'
@@ -124,6 +127,16 @@ test.each([
   rig.stream.request.bytes(Buffer.from('h'), 0, 1)
   pass(1200)
   expect(rig.events).toEqual(events)
+})
+
+test('the response limit ends with the head of the response', () => {
+  const { opened, send, pass } = setup()
+  const { sink } = send('/', { timeoutMs: 1000 })
+  opened[0]!.succeed()
+  opened[0]!.transport.receive(OK.slice(0, -1))
+  pass(1200)
+  opened[0]!.transport.receive('k')
+  expect([sink.text, sink.ended, sink.aborted]).toEqual(['ok', true, undefined])
 })
 
 test('the connection that was used last is used next', () => {
@@ -272,14 +285,45 @@ test('no more requests wait than permitted, and none longer than a connection ma
   expect(first.events).toEqual(['failed wait-timeout: no connection was free within 500 ms, unsent'])
 })
 
-test('a destination for which nobody waits any more is forgotten', () => {
-  const { pool, room, seekers, send } = setup()
-  room.connections = 0
-  send('/first').stream.cancel()
-  seekers[0]!.roomToConnect()
+test('a destination for which no request waits any more is forgotten', () => {
+  const { pool, opened, room, seekers, send } = setup()
+  room.connections = 1
+  send('/first')
+  const { stream } = send('/second')
+  opened[0]!.fail()
+  expect(pool.isOpen('a')).toBe(false)
+  stream.cancel()
   room.connections = 9
-  send('/second')
+  seekers[0]!.roomToConnect()
+  expect(opened).toHaveLength(1)
+  send('/third')
+  expect(opened[1]!.context).not.toBe(opened[0]!.context)
+})
+
+test('a connection that was opened elsewhere is used like others, and so is what it knows', async () => {
+  const { pool, opened, send } = setup()
+  const [socket, server] = duplexPair()
+  const context: DialContext = { secureContext: undefined, session: undefined }
+  pool.adopt(DESTINATION, { socket: socket as Socket, context, use: undefined })
   expect(pool.isOpen('a')).toBe(true)
+  const { sink } = send('/first')
+  flushAll()
+  const [bytes] = await once(server, 'data')
+  expect(String(bytes)).toBe('GET /first HTTP/1.1\r\n\r\n')
+  const ended = new Promise<void>((resolve) => {
+    sink.onEnd = resolve
+  })
+  server.write(OK)
+  await ended
+  send('/second')
+  expect(opened).toHaveLength(0)
+  send('/third')
+  expect(opened[0]!.context).toBe(context)
+  const other = { ...context }
+  pool.adopt(DESTINATION, { socket: duplexPair()[0] as Socket, context: other, use: undefined })
+  send('/fourth')
+  send('/fifth')
+  expect(opened[1]!.context).toBe(context)
 })
 
 /** A request on an idle connection that its server closes before it answers. */

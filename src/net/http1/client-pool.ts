@@ -33,7 +33,7 @@ export class Http1Pool extends GroupedPool<Group> implements ExchangeOwner {
     exchange.begin(head.method, handler, context)
     const transport = this.group(destination).carry(exchange, destination)
     const text = head.writeRequest(framing.kind, announcedLength(head, framing), connectionLines(framing.upgrade))
-    if (responseTimeoutMs > 0) exchange.limit.start(responseTimeoutMs, framing.patient === true)
+    if (responseTimeoutMs !== 0) exchange.limit.start(responseTimeoutMs, framing.patient === true)
     exchange.request.start(transport, text, framing.kind, framing.length)
     if (framing.kind === BODY_NONE) exchange.request.end()
     return exchange

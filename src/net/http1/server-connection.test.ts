@@ -1,56 +1,13 @@
-import { beforeEach, expect, test, vi } from 'vitest'
-import { clock } from '#base/clock.ts'
+import { expect, test } from 'vitest'
 import { verifies } from '#test/support/verifies.ts'
 import { FixedBody } from '../body/fixed-body.ts'
 import { Head } from '../http/head.ts'
-import { DEFAULT_SERVER_LIMITS, type ServerLimits } from '../limits.ts'
-import type { Peer } from '../peer.ts'
+import { DEFAULT_SERVER_LIMITS } from '../limits.ts'
 import { BODY_CHUNKED, BODY_CLOSE, BODY_LENGTH, BODY_NONE, type BodySink, type ServerStream } from '../stream.ts'
-import { MemoryTransport } from '../testing/memory-transport.ts'
-import { answerWith, RecordingHandler, TextSink } from '../testing/recording-handler.ts'
-import { TimerWheel } from '../timer-wheel.ts'
-import { ServerConnection } from './server-connection.ts'
+import { answerWith, TextSink } from '../testing/recording-handler.ts'
+import { GET, OK, OK_CLOSE, POST_CHUNKED, POST5, serverRig } from '../testing/server-rig.ts'
 
-const PEER: Peer = {
-  remoteAddress: '192.0.2.1',
-  remotePort: 1234,
-  rawAddress: '192.0.2.1',
-  rawPort: 1234,
-  localAddress: '192.0.2.2',
-  localPort: 80,
-  secure: false,
-  serverName: undefined,
-  certificate: undefined,
-}
-
-let now = 0
-
-beforeEach(() => {
-  now = 0
-  vi.spyOn(clock, 'monotonic').mockImplementation(() => now)
-})
-
-function setup(onRequest?: (stream: ServerStream) => void, more: Partial<ServerLimits> = {}) {
-  const handler = new RecordingHandler(onRequest)
-  const wheel = new TimerWheel()
-  const transport = new MemoryTransport()
-  const state = { closed: 0 }
-  const limits = { ...DEFAULT_SERVER_LIMITS, ...more }
-  const connection = new ServerConnection(PEER, { handler, limits, wheel, onClosed: () => state.closed++ })
-  transport.owner = connection
-  connection.attach(transport)
-  const pass = (ms: number) => {
-    now += ms
-    wheel.advance()
-  }
-  return { handler, transport, connection, state, pass, events: handler.events }
-}
-
-const OK = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok'
-const OK_CLOSE = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\nok'
-const GET = 'GET /a HTTP/1.1\r\nHost: x\r\n\r\n'
-const POST5 = 'POST /b HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\n'
-const POST_CHUNKED = 'POST /c HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n'
+const setup = serverRig()
 
 test('head and body of a response are sent in one write', () => {
   const { transport, events } = setup()

@@ -106,7 +106,7 @@ export class ServerConnection implements ServerStream, ServedConnection, Transpo
     this.#transport = transport
     const { idleTimeoutMs, maxConnectionMs } = this.#settings.limits
     this.#arm(idleTimeoutMs)
-    if (maxConnectionMs > 0) this.#settings.wheel.arm(this.#age, maxConnectionMs)
+    if (maxConnectionMs !== 0) this.#settings.wheel.arm(this.#age, maxConnectionMs)
   }
 
   get version(): '1.0' | '1.1' {
@@ -169,7 +169,6 @@ export class ServerConnection implements ServerStream, ServedConnection, Transpo
   // Called by the transport.
 
   bytes(buffer: Buffer, start: number, end: number): void {
-    if (this.#phase === CLOSED) return
     if (this.#held.length === 0) return this.#run(buffer, start, end)
     this.#held.append(buffer, start, end)
     if (!this.#running) this.#run(this.#held.bytes, 0, this.#held.length)
@@ -230,7 +229,7 @@ export class ServerConnection implements ServerStream, ServedConnection, Transpo
 
   /** Processes buffered bytes, unless a caller up the stack does, and resumes reading when none are left. */
   #advance(): void {
-    if (this.#running || this.#phase === CLOSED) return
+    if (this.#running) return
     if (this.#held.length > 0) this.#run(this.#held.bytes, 0, this.#held.length)
     else this.#transport.resume()
   }
@@ -324,7 +323,6 @@ export class ServerConnection implements ServerStream, ServedConnection, Transpo
     if (this.#phase !== SERVING) return end
     const { body } = this
     if (body.done || !body.flowing) return start
-    this.#continueOwed = false
     if (body.kind !== BODY_CLOSE) this.#arm(this.#settings.limits.bodyTimeoutMs)
     const after = body.feed(buffer, start, end)
     if (this.#phase !== SERVING) return end

@@ -1,0 +1,270 @@
+import { expect, test } from 'vitest'
+import { Head } from '../http/head.ts'
+import { DEFAULT_SERVER_LIMITS } from '../limits.ts'
+import { BODY_CHUNKED, BODY_CLOSE, BODY_LENGTH, type BodySource, type ServerStream } from '../stream.ts'
+import { answerWith, TextSink } from '../testing/recording-handler.ts'
+import { GET, OK, OK_CLOSE, POST_CHUNKED, POST5, serverRig } from '../testing/server-rig.ts'
+
+const setup = serverRig()
+
+const CLOSE = GET.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n')
+const EXPECTING = POST5.replace('\r\n\r\n', '\r\nExpect: 100-continue\r\n\r\n')
+const { lingerTimeoutMs, writeTimeoutMs, bodyTimeoutMs, idleTimeoutMs } = DEFAULT_SERVER_LIMITS
+
+/** A connection whose requests the test answers. */
+function held() {
+  const streams: ServerStream[] = []
+  return { ...setup((stream) => streams.push(stream)), streams }
+}
+
+test('a connection without a request is closed when it has been idle', () => {
+  const { transport, pass, events } = setup()
+  pass(idleTimeoutMs - 100)
+  expect(transport.destroyed).toBe(false)
+  pass(400)
+  expect([transport.destroyed, events]).toEqual([true, []])
+})
+
+test('a client that ends its direction without a request is let go', () => {
+  const { transport, events } = setup()
+  transport.receiveEnd()
+  expect([transport.endedByUs, transport.destroyed, events]).toEqual([true, false, []])
+})
+
+test('a connection that should not be reused says so in its next response', () => {
+  const { connection, transport } = setup()
+  connection.discourageReuse()
+  transport.receive(GET)
+  expect([transport.text, transport.endedByUs]).toEqual([OK_CLOSE, true])
+})
+
+test('a drain gives a head that is arriving its time', () => {
+  const { connection, transport, pass } = setup()
+  transport.receive(GET.slice(0, 9))
+  connection.drain()
+  pass(5000)
+  transport.receive(GET.slice(9))
+  expect(transport.text).toBe(OK_CLOSE)
+})
+
+test('a drain gives a response that is being read its time', () => {
+  const { connection, transport, streams, pass } = held()
+  transport.receive(GET)
+  transport.unsentBytes = 10
+  streams[0]!.respond(Head.response(200), BODY_LENGTH, 2)
+  connection.drain()
+  pass(5000)
+  expect(transport.destroyed).toBe(false)
+})
+
+test('a client that reads nothing of a response is disconnected after the write timeout', () => {
+  const { transport, streams, pass, events } = held()
+  transport.receive(GET)
+  transport.unsentBytes = 10
+  streams[0]!.respond(Head.response(200), BODY_LENGTH, 2)
+  pass(writeTimeoutMs - 100)
+  expect(transport.destroyed).toBe(false)
+  pass(400)
+  expect([transport.destroyed, events.at(-1)]).toEqual([true, 'aborted timeout'])
+})
+
+test('behind its response, and when its client is gone, a request gets nothing more', () => {
+  const { transport, streams } = held()
+  transport.receive(GET)
+  streams[0]!.respond(Head.response(200), BODY_CHUNKED, -1)
+  streams[0]!.inform(Head.response(103))
+  const text = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n'
+  expect(transport.text).toBe(text)
+  streams[0]!.abort()
+  streams[0]!.inform(Head.response(103))
+  expect([streams[0]!.respond(Head.response(200), BODY_CHUNKED, -1), transport.text]).toEqual([true, text])
+})
+
+test('bytes behind those that came are not read', () => {
+  const { connection, transport } = setup()
+  const bytes = Buffer.from(`${GET}\r\n${GET}`, 'latin1')
+  connection.bytes(bytes, 0, GET.length)
+  transport.receive(GET)
+  expect(transport.text).toBe(OK + OK)
+})
+
+test('pipelined requests are each served once, when the first is answered late', () => {
+  const { transport, handler, events } = setup()
+  let first: ServerStream | undefined
+  handler.onRequest = (stream) => {
+    if (first === undefined) first = stream
+    else answerWith(stream, 'ok')
+  }
+  transport.receive(`${GET}${POST5}hello${GET}`)
+  answerWith(first!, 'ok')
+  expect(events.filter((event) => event.startsWith('request'))).toEqual([
+    'request GET /a',
+    'request POST /b',
+    'request GET /a',
+  ])
+  expect(transport.text).toBe(OK.repeat(3))
+})
+
+test('the time of a head begins with one byte that came before the last response', () => {
+  const { transport, streams, pass } = held()
+  transport.receive(`${GET}G`)
+  answerWith(streams[0]!, 'ok')
+  pass(30_300)
+  expect(transport.text).toMatch(/okHTTP\/1.1 408 /)
+})
+
+test('one empty line before a request is ignored, two are not', () => {
+  const { transport, events } = setup()
+  transport.receive(`\r\n${GET}\r\n${GET}`)
+  transport.receive(`\r\n\r\n${GET}`)
+  expect(events.filter((event) => !event.startsWith('finished'))).toEqual([
+    'request GET /a',
+    'request GET /a',
+    'refused malformed-request',
+  ])
+})
+
+test.each([
+  [GET, 0],
+  [POST5.replace('5', '0'), 0],
+  [POST5.replace('5', '1'), 1],
+  [POST5, 5],
+  [POST_CHUNKED, -1],
+])('the body of %j has the length %i', (request, length) => {
+  const { transport, streams } = held()
+  transport.receive(request)
+  expect([streams[0]!.body.length, streams[0]!.body.done]).toEqual([length, length === 0])
+})
+
+test('100 is sent for a body, before the response', () => {
+  const empty = held()
+  empty.transport.receive(EXPECTING.replace('5', '0'))
+  empty.streams[0]!.body.pipe(new TextSink())
+  expect(empty.transport.text).toBe('')
+  const late = held()
+  late.transport.receive(EXPECTING)
+  late.streams[0]!.respond(Head.response(200), BODY_LENGTH, 0)
+  late.streams[0]!.body.pipe(new TextSink())
+  expect(late.transport.text).toBe('HTTP/1.1 200 OK\r\ncontent-length: 0\r\nconnection: close\r\n\r\n')
+})
+
+test.each([
+  [65_536, OK],
+  [65_537, OK_CLOSE],
+])('an early response to a request of %i bytes', (length, text) => {
+  const { transport } = setup()
+  transport.receive(POST5.replace('5', `${length}`))
+  expect([transport.text, transport.endedByUs]).toEqual([text, text === OK_CLOSE])
+})
+
+test('64 KiB of each request are discarded', () => {
+  const { transport, events } = setup()
+  const framing = '10000\r\n\r\n0\r\n\r\n'.length
+  for (let i = 0; i < 2; i++) {
+    transport.receive(`${POST_CHUNKED}${(65_536 - framing).toString(16).padStart(5, '0')}\r\n`)
+    transport.receive('x'.repeat(65_536 - framing))
+    transport.receive('\r\n0\r\n\r\n')
+  }
+  transport.receive(GET)
+  expect([events.at(-1), transport.text]).toEqual(['finished 2', OK.repeat(3)])
+})
+
+test('the rest of a request that does not come is not awaited for long', () => {
+  const { transport, pass } = setup()
+  transport.receive(POST5)
+  pass(lingerTimeoutMs - 100)
+  expect(transport.endedByUs).toBe(false)
+  pass(400)
+  expect([transport.text, transport.endedByUs]).toEqual([OK, true])
+})
+
+test('a handler that ends the connection behind a response is obeyed', () => {
+  const { transport, handler, connection } = setup()
+  handler.finished = () => connection.abort()
+  transport.receive(CLOSE)
+  expect([transport.destroyed, transport.endedByUs]).toEqual([true, false])
+})
+
+test('a connection that lingers reads on, and is closed whatever its client does', () => {
+  const { transport, streams, pass } = held()
+  transport.receive(`${CLOSE}${GET}`)
+  expect(transport.paused).toBe(true)
+  answerWith(streams[0]!, 'ok')
+  expect([transport.paused, transport.endedByUs]).toEqual([false, true])
+  pass(lingerTimeoutMs - 100)
+  transport.receive(GET)
+  transport.receiveEnd()
+  expect([streams.length, transport.destroyed]).toEqual([1, false])
+  pass(400)
+  expect([transport.destroyed, transport.wasReset]).toEqual([true, false])
+})
+
+test('a connection lingers while its client reads what was queued before', () => {
+  const { transport, pass } = setup()
+  transport.unsentBytes = 5000
+  transport.receive(CLOSE)
+  pass(lingerTimeoutMs + 200)
+  expect(transport.destroyed).toBe(false)
+  pass(writeTimeoutMs + 200)
+  expect(transport.destroyed).toBe(true)
+})
+
+test('a body that is resumed late does not keep a connection that lingers', () => {
+  const { transport, streams, pass } = held()
+  transport.receive(POST5.replace('5', '99999'))
+  streams[0]!.body.pause()
+  answerWith(streams[0]!, 'ok')
+  streams[0]!.body.resume()
+  pass(lingerTimeoutMs + 200)
+  expect(transport.destroyed).toBe(true)
+})
+
+test('a request that was refused gets no other response', () => {
+  const { transport, handler } = setup((stream) => stream.body.pipe(new TextSink()))
+  handler.aborted = (stream) => void stream.respond(Head.response(200), BODY_CHUNKED, -1)
+  transport.receive(POST_CHUNKED)
+  transport.receive('zz')
+  expect(transport.text.match(/HTTP\/1.1 \d+/g)).toEqual(['HTTP/1.1 400'])
+})
+
+test('a response to HTTP/1.0 that is complete is not reset', () => {
+  const { transport, connection } = setup((stream) => {
+    stream.respond(Head.response(200), BODY_CLOSE, -1)
+    stream.response.end()
+  })
+  transport.receive(GET.replace('1.1', '1.0'))
+  connection.abort()
+  expect([transport.endedByUs, transport.destroyed, transport.wasReset]).toEqual([true, true, false])
+})
+
+test('an event stream does not lift the time limits of the next request', () => {
+  const { transport, streams, pass } = held()
+  transport.receive(`${POST5}hel`)
+  const head = Head.response(200)
+  head.set('content-type', 'text/event-stream')
+  streams[0]!.respond(head, BODY_LENGTH, 0)
+  streams[0]!.body.pipe(new TextSink())
+  transport.receive('lo')
+  streams[0]!.response.end()
+  transport.receive(POST5)
+  streams[1]!.body.pipe(new TextSink())
+  pass(bodyTimeoutMs + 200)
+  expect(transport.text).toMatch(/HTTP\/1.1 408 /)
+})
+
+test('the response goes on when the client has read', () => {
+  const { transport, streams } = held()
+  let resumed = 0
+  const source: BodySource = {
+    kind: BODY_CHUNKED,
+    length: -1,
+    pipe: () => {},
+    pause: () => {},
+    resume: () => resumed++,
+  }
+  transport.receive(GET)
+  streams[0]!.respond(Head.response(200), BODY_CHUNKED, -1)
+  streams[0]!.response.source = source
+  transport.drain()
+  expect(resumed).toBe(1)
+})
