@@ -22,7 +22,7 @@ export interface SessionPlan {
 
 /** What the gateway seals: clients can neither read it nor choose an endpoint. */
 interface Token {
-  readonly k: 'session'
+  readonly k: 'route-session'
   readonly rule: string
   readonly backend: string
   readonly endpoint: string
@@ -40,7 +40,7 @@ export function readSession(plan: SessionPlan, exchange: Exchange): Outcome {
   let bound: EndpointName | undefined
   let startMs = now
   for (const value of valuesIn(plan, exchange)) {
-    const token = openJson<Token>(plan.sealer, 'session', value)
+    const token = openJson<Token>(plan.sealer, 'route-session', value)
     if (token === undefined) continue
     remove(plan, exchange, value)
     if (bound !== undefined || !isValid(plan, token, now)) continue
@@ -79,7 +79,7 @@ export function nameSession(plan: SessionPlan, exchange: Exchange): Outcome {
   const isSame = used.backend === session.bound?.backend && used.endpoint === session.bound.endpoint
   if (isSame && plan.idleMs === Number.POSITIVE_INFINITY) return proceed
   const start = isSame ? session.startMs : now
-  const token: Token = { k: 'session', rule: plan.rule, ...used, start, last: now }
+  const token: Token = { k: 'route-session', rule: plan.rule, ...used, start, last: now }
   const value = sealJson(plan.sealer, token)
   if (plan.isCookie) response.append('set-cookie', cookieOf(plan, exchange, value, start))
   else response.set(plan.name.toLowerCase(), value)

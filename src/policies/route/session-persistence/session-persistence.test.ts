@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { sealJson } from '#base/sealer.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import { testSealer } from '#test/support/test-sealer.ts'
 import { contextWith, type ExchangeInputs, exchangeWith, linesOf, runContext, sourceOf } from '../../shared/testing.ts'
@@ -48,7 +49,16 @@ test('clients cannot read or make a session; values that are not ours are forwar
   const rule = ruleWith({ sessionName: 'stay' })
   const cookie = cookieOf(rule.send({}))
   expect(Buffer.from(cookie.slice('stay='.length), 'base64url').toString('latin1')).not.toContain('10.0.0')
-  for (const value of ['x', 'W10', `${cookie.slice('stay='.length)}A`, testSealer().seal(new Uint8Array(40))]) {
+  // An id of an MCP session.
+  const ofOtherUse = sealJson(sealer, {
+    k: 'session',
+    rule: 'HTTPRoute/default/shop#0',
+    ...SHOP,
+    start: START,
+    last: START,
+  })
+  const others = ['x', 'W10', `${cookie.slice('stay='.length)}A`, testSealer().seal(new Uint8Array(40)), ofOtherUse]
+  for (const value of others) {
     const { request, session } = rule.send(withCookie(`stay=${value}`))
     expect(session!.bound, value).toBeUndefined()
     expect(linesOf(request)).toEqual([`cookie: stay=${value}`])
