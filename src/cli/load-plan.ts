@@ -8,7 +8,7 @@ import { RemoteKeySets } from '#policies/shared/authentication/remote-key-set.ts
 import { createSlotMemory, SlotDirectory } from '#state/slots.ts'
 import type { FileStore } from '#store/files.ts'
 import { importKey } from '#workers/import-key.ts'
-import { DIRECT_CHECKER } from '#workers/passwords/thread-checker.ts'
+import { DIRECT_CHECKER } from '#workers/passwords/direct-checker.ts'
 import { createSealer, readSessionKeys, type SessionKeys } from '#workers/sealer.ts'
 
 const SLOTS = 65_536

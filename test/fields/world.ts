@@ -8,7 +8,7 @@ import { RemoteKeySets } from '#policies/shared/authentication/remote-key-set.ts
 import { createSlotMemory, SlotDirectory } from '#state/slots.ts'
 import { admitObject } from '#test/support/admit-object.ts'
 import { importKey } from '#workers/import-key.ts'
-import { DIRECT_CHECKER } from '#workers/passwords/thread-checker.ts'
+import { DIRECT_CHECKER } from '#workers/passwords/direct-checker.ts'
 import { testSealer } from '../support/test-sealer.ts'
 
 const { server, ca } = CERTIFICATES

@@ -1,2 +1,2 @@
 /** Checks passwords as the gateway does, for tests of rooms without cryptography. */
-export { DIRECT_CHECKER } from '#workers/passwords/thread-checker.ts'
+export { DIRECT_CHECKER } from '#workers/passwords/direct-checker.ts'

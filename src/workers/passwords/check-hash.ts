@@ -1,20 +1,19 @@
-import { createHash, timingSafeEqual } from 'node:crypto'
 import { compareSync } from 'bcryptjs'
 import { desCrypt } from './des-crypt.ts'
 import { md5Crypt } from './md5-crypt.ts'
 import { shaCrypt } from './sha-crypt.ts'
+import { equalHashes, isSha1, sha1Hash } from './sha1-hash.ts'
 
 /**
  * Whether a password has a hash that `formatOf` accepts. The time depends on the hash only. Blocks the thread: bcrypt for up to a second.
  */
 export function checkHash(password: string, hash: string): boolean {
   if (hash.startsWith('$2')) return compareSync(password, hash)
-  return equal(hashAs(hash, Buffer.from(password)), hash)
+  return equalHashes(isSha1(hash) ? sha1Hash(password) : hashAs(hash, Buffer.from(password)), hash)
 }
 
 /** The hash of a password in the format and with the salt of another hash. */
 function hashAs(hash: string, password: Uint8Array): string {
-  if (hash.startsWith('{SHA}')) return `{SHA}${createHash('sha1').update(password).digest('base64')}`
   if (!hash.startsWith('$')) return hash.slice(0, 2) + desCrypt(password, hash.slice(0, 2))
   const parts = hash.split('$')
   const setting = parts.slice(0, -1).join('$')
@@ -28,9 +27,4 @@ function hashAs(hash: string, password: Uint8Array): string {
 
 function roundsOf(part: string): number | undefined {
   return part.startsWith('rounds=') ? Number(part.slice('rounds='.length)) : undefined
-}
-
-/** Compares in constant time; the lengths are no secret. */
-function equal(a: string, b: string): boolean {
-  return a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b))
 }

@@ -1,6 +1,6 @@
 import type { PasswordChecker, PasswordVerdict } from '#policies/shared/authentication/password-checker.ts'
-import { checkHash } from './check-hash.ts'
 import { PasswordMemory } from './password-memory.ts'
+import { equalHashes, isSha1, sha1Hash } from './sha1-hash.ts'
 import type { SlowHashes } from './slow-hashes.ts'
 
 /** The checker of a proxy worker: remembers right passwords, joins equal checks, and leaves slow hashes to another thread. */
@@ -16,7 +16,7 @@ export class ThreadChecker implements PasswordChecker {
 
   check(password: string, hash: string, decoyFor?: string): PasswordVerdict | Promise<PasswordVerdict> {
     // A SHA-1 costs less than a look-up.
-    if (hash.startsWith('{SHA}')) return verdictOf(checkHash(password, hash), decoyFor)
+    if (isSha1(hash)) return verdictOf(equalHashes(sha1Hash(password), hash), decoyFor)
     const digest = this.#memory.digestOf(hash, password, ...(decoyFor === undefined ? [] : [decoyFor]))
     if (this.#memory.has(digest)) return 'right'
     return this.#pending.get(digest) ?? this.#start(digest, password, hash, decoyFor)
@@ -34,11 +34,6 @@ export class ThreadChecker implements PasswordChecker {
     this.#pending.set(digest, pending)
     return pending
   }
-}
-
-/** Checks at once, for commands that serve no clients. */
-export const DIRECT_CHECKER: PasswordChecker = {
-  check: (password, hash, decoyFor) => verdictOf(checkHash(password, hash), decoyFor),
 }
 
 function verdictOf(matches: boolean, decoyFor: string | undefined): PasswordVerdict {
