@@ -35,6 +35,7 @@ test('codes are API: none is renamed or removed by accident, and each has one ki
     'certificate-expired',
     'certificate-hostname',
     'certificate-missing',
+    'certificate-pair',
     'conditional-exclusive',
     'conditional-order',
     'config-map-key-missing',

@@ -13,6 +13,7 @@ export const FINDINGS = {
       'variable-missing': 'The environment variable of an entry of `dataFrom` is not set, or empty.',
       'not-substituted':
         'The value is only the name of a variable, as in shell scripts; the gateway does not replace it.',
+      'certificate-pair': 'The certificate and the key that `dataFrom` names do not form a usable pair.',
       'files-only': 'The field is allowed only in local files.',
       'invalid-yaml': 'The text is not valid YAML or JSON.',
       'not-an-object': 'The document is not a mapping with `apiVersion`, `kind` and `metadata`.',

@@ -26,3 +26,17 @@ export const UNCHECKED_MATERIAL: TlsMaterialCheck = {
   authoritiesFault: () => undefined,
   validity: () => undefined,
 }
+
+const CERTIFICATE = '-----BEGIN CERTIFICATE-----'
+const PRIVATE_KEY = 'PRIVATE KEY-----'
+
+/** Why entries "tls.crt" and "tls.key" of a Secret are no usable pair; the text contains no value. */
+export function certificateFault(cert: string, key: string, check: TlsMaterialCheck): string | undefined {
+  if (!cert.includes(CERTIFICATE)) {
+    if (!cert.includes(PRIVATE_KEY)) return 'entry "tls.crt" is not in PEM form'
+    const swapped = key.includes(CERTIFICATE) ? ', and entry "tls.key" holds a certificate: swap them' : ''
+    return `entry "tls.crt" holds a private key${swapped}`
+  }
+  if (key.includes(PRIVATE_KEY)) return check.pairFault(cert, key)
+  return `entry "tls.key" ${key.includes(CERTIFICATE) ? 'holds a certificate, no private key' : 'is not in PEM form'}`
+}

@@ -12,6 +12,7 @@ import { gatewayAddresses } from '#instance/address-pool.ts'
 import type { Head } from '#net/http/head.ts'
 import { refusalOf } from '#net/http/head-outcome.ts'
 import { parseHeadText } from '#net/http1/parse-head-text.ts'
+import { TLS_MATERIAL } from '#net/tls-material.ts'
 import { wholePlan } from '#plan/delta.ts'
 import { FileStore } from '#store/files.ts'
 import { EXIT, type ExitCode } from './exit-code.ts'
@@ -36,7 +37,7 @@ export interface ExplainFlags extends ListenFlags {
 export async function explain(request: readonly string[], flags: ExplainFlags): Promise<ExitCode> {
   const { method, url, text } = readRequest(request, flags.data)
   const address = gatewayAddresses(listenAddresses(flags))
-  const store = new FileStore(flags.file)
+  const store = new FileStore(flags.file, { tlsMaterial: TLS_MATERIAL })
   const secrets = flags.showSecrets ? undefined : new SecretIndex().update({ set: store.list(), removed: [] })
   const show = (text: string) => print(secrets === undefined ? text : secrets.hide(text))
   const { items, findings, state } = loadPlan(store, { address, sessionKeys: sessionKeys(process.env) })

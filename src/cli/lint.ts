@@ -2,6 +2,7 @@ import { count } from '#base/count.ts'
 import { adviseForwardedHeaders } from '#control/gateways/forwarded-headers.ts'
 import { SecretIndex } from '#control/secret-values.ts'
 import { gatewayAddresses } from '#instance/address-pool.ts'
+import { TLS_MATERIAL } from '#net/tls-material.ts'
 import { FileStore } from '#store/files.ts'
 import { oneOf } from './environment.ts'
 import { EXIT, type ExitCode } from './exit-code.ts'
@@ -23,7 +24,7 @@ export interface LintFlags extends ListenFlags, PathFlags {
 export function lint(paths: readonly string[], { verbose, ...flags }: LintFlags): ExitCode {
   const failOn = oneOf(FAIL_ON, ['--fail-on', flags.failOn]) ?? 'errors'
   const address = gatewayAddresses(listenAddresses(flags))
-  const store = new FileStore(objectPaths('lint', paths, flags))
+  const store = new FileStore(objectPaths('lint', paths, flags), { tlsMaterial: TLS_MATERIAL })
   const { items, findings } = loadPlan(store, { address })
   const advice = verbose ? adviseForwardedHeaders(items.values(), store.list()) : []
   const { lines, errors, warnings, advised } = findingLines(store, [...findings, ...advice], { advice: verbose })

@@ -10,6 +10,7 @@ import { Instance } from '#instance/instance.ts'
 import type { HostPort, InstanceOptions } from '#instance/options.ts'
 import { StateFolder, StateFolderUnusable } from '#instance/state-folder.ts'
 import { CAN_SHARE_PORTS } from '#net/accept/listener.ts'
+import { TLS_MATERIAL } from '#net/tls-material.ts'
 import { ApplicationLog, type LogSettings } from '#observe/log/application-log.ts'
 import { FileStore } from '#store/files.ts'
 import { catchWarnings } from '#workers/catch-warnings.ts'
@@ -47,7 +48,7 @@ export async function run(paths: readonly string[], flags: RunFlags): Promise<Ex
   if (missing !== undefined) throw new UsageError(`no such file or directory: ${missing}`)
   if (flags.state !== undefined) checkStatePath(flags.state, files)
   await using stops = new AsyncDisposableStack()
-  const store = stops.adopt(new FileStore(files, { watch: true }), (store) => store.close())
+  const store = stops.adopt(new FileStore(files, { watch: true, tlsMaterial: TLS_MATERIAL }), (store) => store.close())
   const shared = readProcessSettings(store.list())
   // The workers get the same environment.
   for (const [name, value] of Object.entries(shared.variables)) process.env[name] ||= value

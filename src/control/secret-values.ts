@@ -1,11 +1,11 @@
 import { findKind, isKind } from '#api/kinds.ts'
 import { type ApiObject, keyOf } from '#api/object.ts'
 import type { ObjectChange } from '#api/object-change.ts'
+import { secretData } from '#api/secret-data.ts'
 import { toByteText } from '#base/byte-text.ts'
 import { KnownSecrets } from '#base/known-secrets.ts'
 import type { PlanItem } from '#plan/item.ts'
 import { secretsIn } from '#schema/index.ts'
-import { secretData } from './references/secret-data.ts'
 
 /** The secrets in an object, as byte text: all values of a Secret, or the fields that the schema marks as secret. */
 export function secretsOfObject(object: ApiObject): readonly string[] {

@@ -3,7 +3,9 @@ import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { secret } from '#api/secret.ts'
+import { type SecretObject, secret } from '#api/secret.ts'
+import { CERTIFICATES } from '#net/testing/certificates.ts'
+import { TLS_MATERIAL } from '#net/tls-material.ts'
 import { validate } from '#schema/index.ts'
 import { formatProblem } from './file-problem.ts'
 import { FileStore, type FileStoreOptions } from './files.ts'
@@ -202,4 +204,38 @@ test('a file of which even the folder is missing is found when it comes', async 
   const files = open({ watch: true, quietMs: 1, pollMs: 20 })
   write('late/b', 'here')
   await untilValue(files, 'here')
+})
+
+test('a pair that does not fit while its files are replaced keeps the last good pair; swapped files are named', () => {
+  const pairs = [CERTIFICATES.server, CERTIFICATES.serverRsa]
+  const put = (cert: string, key: string) => {
+    write('tls.crt', cert)
+    write('tls.key', key)
+  }
+  put(pairs[0]!.cert, pairs[0]!.key)
+  write('objects/keys.yaml', secretYaml('dataFrom: {tls.crt: {file: ../tls.crt}, tls.key: {file: ../tls.key}}'))
+  const files = open({ tlsMaterial: TLS_MATERIAL })
+  const certificate = () => (files.list()[0] as SecretObject).data?.['tls.crt']
+  const first = certificate()
+  expect(problemsOf(files)).toEqual([])
+  put(pairs[1]!.cert, pairs[0]!.key)
+  files.reload()
+  expect(problemsOf(files)).toEqual([
+    expect.stringMatching(
+      /error: dataFrom\[tls\.crt\]: the certificate and the key do not match \[certificate-pair\]$/,
+    ),
+  ])
+  expect(certificate()).toBe(first)
+  expect(files.stale()).toHaveLength(1)
+  put(pairs[1]!.cert, pairs[1]!.key)
+  files.reload()
+  expect(problemsOf(files)).toEqual([])
+  expect(certificate()).not.toBe(first)
+  put(pairs[1]!.key, pairs[1]!.cert)
+  files.reload()
+  expect(problemsOf(files)).toEqual([
+    expect.stringContaining(
+      'entry "tls.crt" holds a private key, and entry "tls.key" holds a certificate: swap them [certificate-pair]',
+    ),
+  ])
 })

@@ -4,8 +4,10 @@ import type { ConfigMapObject } from '#api/config-map.ts'
 import { isKind } from '#api/kinds.ts'
 import { type ApiObject, keyOf } from '#api/object.ts'
 import type { SecretObject } from '#api/secret.ts'
+import { secretData } from '#api/secret-data.ts'
 import type { ConfigProblem } from '#base/config-problem.ts'
 import { describeOrigin } from '#base/origin.ts'
+import { certificateFault, type TlsMaterialCheck } from '#base/tls-material.ts'
 import { fieldPath, itemPath, problem } from '#schema/index.ts'
 import type { FileProblem } from './file-problem.ts'
 import { signatureOf } from './file-signature.ts'
@@ -16,6 +18,12 @@ const MAX_BYTES = 1024 * 1024
 
 /** The variables that `env` of `dataFrom` can name. */
 export type Environment = Readonly<Record<string, string | undefined>>
+
+/** Where values come from, and what checks pairs of certificate and key. */
+export interface Sources {
+  readonly environment: Environment
+  readonly tlsMaterial: TlsMaterialCheck
+}
 
 /** Objects of a file with the entries that their `dataFrom` names. */
 export interface FilledObjects {
@@ -33,14 +41,18 @@ type WithEntries = SecretObject | ConfigMapObject
  * Replaces `dataFrom` of the objects of a file by the values that it names. An object of which a value is missing is refused as a whole, so
  * that a certificate is never used with the key of another one. No problem contains a value.
  */
-export function fillFromOutside(objects: readonly ApiObject[], text: string, environment: Environment): FilledObjects {
+export function fillFromOutside(
+  objects: readonly ApiObject[],
+  text: string,
+  { environment, tlsMaterial }: Sources,
+): FilledObjects {
   const filled: ApiObject[] = []
   const problems: FileProblem[] = []
   const refused: string[] = []
   const sources = new Map<string, string | undefined>()
   const locator = new FieldLocator(() => text)
   for (const object of objects) {
-    const found = hasOutsideEntries(object) ? fill(object, { environment, sources }) : object
+    const found = hasOutsideEntries(object) ? fill(object, { environment, tlsMaterial, sources }) : object
     if (!Array.isArray(found)) {
       filled.push(found as ApiObject)
       continue
@@ -68,13 +80,15 @@ function hasOutsideEntries(object: ApiObject): object is WithEntries & ApiObject
   return (isKind(object, 'Secret') || isKind(object, 'ConfigMap')) && object.dataFrom !== undefined
 }
 
-interface Outside {
-  readonly environment: Environment
+interface Outside extends Sources {
   readonly sources: Map<string, string | undefined>
 }
 
 /** @returns the object without `dataFrom`, or what is missing */
-function fill(object: WithEntries, { environment, sources }: Outside): ApiObject | readonly ConfigProblem[] {
+function fill(
+  object: WithEntries,
+  { environment, tlsMaterial, sources }: Outside,
+): ApiObject | readonly ConfigProblem[] {
   const problems: ConfigProblem[] = []
   const texts: [string, string][] = []
   const bytes: [string, string][] = []
@@ -93,11 +107,21 @@ function fill(object: WithEntries, { environment, sources }: Outside): ApiObject
     }
   }
   if (problems.length > 0) return problems
-  return withoutSources(
-    isKind(object, 'Secret')
-      ? { ...object, stringData: added(object.stringData, texts), data: added(object.data, bytes) }
-      : { ...object, data: added(object.data, texts), binaryData: added(object.binaryData, bytes) },
-  )
+  if (!isKind(object, 'Secret')) {
+    return withoutSources({ ...object, data: added(object.data, texts), binaryData: added(object.binaryData, bytes) })
+  }
+  const filled = { ...object, stringData: added(object.stringData, texts), data: added(object.data, bytes) }
+  return pairProblems(filled, tlsMaterial) ?? withoutSources(filled)
+}
+
+/** While one of the two files of a pair has been replaced and the other not, the pair does not fit: the last good one stays in use. */
+function pairProblems(secret: SecretObject, tlsMaterial: TlsMaterialCheck): readonly ConfigProblem[] | undefined {
+  const entry = ['tls.crt', 'tls.key'].find((name) => secret.dataFrom?.[name] !== undefined)
+  if (entry === undefined) return undefined
+  const { 'tls.crt': cert, 'tls.key': key } = secretData(secret)
+  if (cert === undefined || key === undefined) return undefined
+  const fault = certificateFault(cert, key, tlsMaterial)
+  return fault === undefined ? undefined : [problem(itemPath('dataFrom', entry), 'certificate-pair', fault)]
 }
 
 function withoutSources({ dataFrom: _, ...object }: WithEntries): ApiObject {

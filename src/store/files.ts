@@ -3,7 +3,8 @@ import { type ApiObject, objectKey } from '#api/object.ts'
 import type { ObjectChange } from '#api/object-change.ts'
 import type { RefusedPolicy } from '#api/refused-policy.ts'
 import type { Origin } from '#base/origin.ts'
-import { type Environment, isUnchanged } from './entries-from-outside.ts'
+import { type TlsMaterialCheck, UNCHECKED_MATERIAL } from '#base/tls-material.ts'
+import { type Environment, isUnchanged, type Sources } from './entries-from-outside.ts'
 import { FileObjects } from './file-objects.ts'
 import type { FilePosition, FileProblem } from './file-problem.ts'
 import { signatureOf } from './file-signature.ts'
@@ -43,6 +44,8 @@ export interface FileStoreOptions {
   readonly pollMs?: number
   /** The variables that `dataFrom` of Secrets and ConfigMaps can name. */
   readonly environment?: Environment
+  /** Checks pairs of certificate and key; without it, only their PEM format is checked. */
+  readonly tlsMaterial?: TlsMaterialCheck
 }
 
 /** Objects from files and directories. The store never changes the files; it keeps statuses in memory. */
@@ -53,7 +56,7 @@ export class FileStore implements ObjectStore {
   readonly #locator = new FieldLocator((file) => this.#files.get(file)?.text)
   readonly #watch: Watch | undefined
   readonly #objects = new FileObjects()
-  readonly #environment: Environment
+  readonly #from: Sources
   /** By path, in order. */
   #files: Map<string, LoadedFile> = new Map()
   #isLinked = true
@@ -65,9 +68,10 @@ export class FileStore implements ObjectStore {
 
   /** Reads the files; `problems` returns their errors. */
   constructor(paths: readonly string[], options: FileStoreOptions = {}) {
-    const { watch = false, quietMs = 100, pollMs = 2000, environment = process.env } = options
+    const { watch = false, quietMs = 100, pollMs = 2000 } = options
+    const { environment = process.env, tlsMaterial = UNCHECKED_MATERIAL } = options
     this.#paths = paths
-    this.#environment = environment
+    this.#from = { environment, tlsMaterial }
     this.#watch = watch ? watchPaths(paths, (touched) => this.#reloadTouched(touched), { quietMs, pollMs }) : undefined
     this.reload()
   }
@@ -178,7 +182,7 @@ export class FileStore implements ObjectStore {
       signature = signatureOf(file)
       if (before?.signature === signature && sourcesUnchanged(before)) return before
       const text = readFileSync(file, 'utf8')
-      return reloadFile({ file, signature, text, environment: this.#environment }, before)
+      return reloadFile({ file, signature, text, from: this.#from }, before)
     } catch (error) {
       const found = fileProblem(file, error)
       return found.code === 'file-missing' ? undefined : unreadableFile(found, signature, before)

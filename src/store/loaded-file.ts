@@ -1,7 +1,7 @@
 import { type ApiObject, keyOf } from '#api/object.ts'
 import type { RefusedPolicy } from '#api/refused-policy.ts'
 import { clock } from '#base/clock.ts'
-import { type Environment, fillFromOutside } from './entries-from-outside.ts'
+import { fillFromOutside, type Sources } from './entries-from-outside.ts'
 import type { FileProblem } from './file-problem.ts'
 import { type ParsedFile, type PartialName, parseObjects } from './parse-yaml.ts'
 
@@ -36,14 +36,14 @@ interface ReadFile {
   readonly file: string
   readonly signature: string
   readonly text: string
-  readonly environment: Environment
+  readonly from: Sources
 }
 
 /** State of a file after it was read again. Objects that were valid and are now invalid keep their last valid version (decision A-09). */
-export function reloadFile({ environment, ...read }: ReadFile, before: LoadedFile | undefined): LoadedFile {
+export function reloadFile({ from, ...read }: ReadFile, before: LoadedFile | undefined): LoadedFile {
   const { file, text } = read
   const parsed = parseObjects(text, file, before?.parsed)
-  const { objects, problems, refused, sources } = fillFromOutside(parsed.objects, text, environment)
+  const { objects, problems, refused, sources } = fillFromOutside(parsed.objects, text, from)
   const known = before?.objects ?? []
   const invalid = [...parsed.refused, ...refused]
   const present = new Set(objects.map(keyOf))

@@ -1,12 +1,12 @@
 import type { ListenerSpec } from '#api/gateway.ts'
 import { GATEWAY_GROUP } from '#api/groups.ts'
 import { type ApiObject, objectKey } from '#api/object.ts'
+import { secretData } from '#api/secret-data.ts'
 import type { FindingCode } from '#base/findings.ts'
-import type { TlsMaterialCheck } from '#base/tls-material.ts'
+import { certificateFault } from '#base/tls-material.ts'
 import { normaliseHostname } from '../hostname.ts'
 import { missingEntry } from '../references/missing-entry.ts'
 import { notFound } from '../references/not-found.ts'
-import { secretData } from '../references/secret-data.ts'
 import { wrongReference } from '../references/wrong-reference.ts'
 import type { Report } from '../reporting.ts'
 import type { ConditionFault } from '../status/condition.ts'
@@ -86,19 +86,13 @@ function resolveCertificate(
     return { ...notFound(inventory, 'secret-not-found', object), reason: INVALID }
   }
   const data = secretData(secret)
-  const fault = certificateFault(data, tlsMaterial)
+  const missing = ['tls.crt', 'tls.key'].find((name) => data[name] === undefined)
+  const { 'tls.crt': cert = '', 'tls.key': key = '' } = data
+  const fault =
+    missing === undefined ? certificateFault(cert, key, tlsMaterial) : missingEntry([missing], Object.keys(data))
   if (fault === undefined) {
     const validity = tlsMaterial.validity(data['tls.crt']!)
     return { key: objectKey('Secret', namespace, ref.name), title, path, validity }
   }
   return { code: 'listener-certificate', reason: INVALID, message: `${title}: ${fault}` }
-}
-
-function certificateFault(data: Readonly<Record<string, string>>, tlsMaterial: TlsMaterialCheck): string | undefined {
-  const { 'tls.crt': cert, 'tls.key': key } = data
-  if (cert === undefined) return missingEntry(['tls.crt'], Object.keys(data))
-  if (!cert.includes('-----BEGIN CERTIFICATE-----')) return 'entry "tls.crt" is not in PEM form'
-  if (key === undefined) return missingEntry(['tls.key'], Object.keys(data))
-  if (!key.includes('PRIVATE KEY-----')) return 'entry "tls.key" is not in PEM form'
-  return tlsMaterial.pairFault(cert, key)
 }

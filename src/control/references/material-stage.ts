@@ -1,10 +1,10 @@
 import type { ConfigMapObject } from '#api/config-map.ts'
 import type { SecretObject } from '#api/secret.ts'
+import { secretData } from '#api/secret-data.ts'
 import type { StageDefinition } from '#base/incremental/stage.ts'
 import type { ConfigMapItem, SecretItem } from '#plan/item.ts'
 import type { Tables } from '../tables.ts'
 import { configMapData } from './config-map-data.ts'
-import { secretData } from './secret-data.ts'
 
 /** Writes items for the Secrets and ConfigMaps that other objects refer to. No others reach the data plane. */
 export function materialStage({ objects, wantedMaterial, items }: Tables): StageDefinition<true> {

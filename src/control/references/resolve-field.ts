@@ -1,5 +1,6 @@
 import { objectKey } from '#api/object.ts'
 import { policyDefinition } from '#api/policy-fields.ts'
+import { secretData } from '#api/secret-data.ts'
 import type { FindingCode } from '#base/findings.ts'
 import type { BackendRef } from '#plan/backend-key.ts'
 import { type Reference, walk } from '#schema/index.ts'
@@ -10,7 +11,6 @@ import type { TranslationContext } from '../translation-context.ts'
 import { missingEntry } from './missing-entry.ts'
 import { notFound } from './not-found.ts'
 import { resolveBackend } from './resolve-backend.ts'
-import { secretData } from './secret-data.ts'
 
 /** The resolved references of a policy field. */
 export interface ResolvedField {

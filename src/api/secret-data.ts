@@ -1,5 +1,5 @@
-import type { SecretObject } from '#api/secret.ts'
 import { toByteText } from '#base/byte-text.ts'
+import type { SecretObject } from './secret.ts'
 
 /**
  * The entries of a Secret as byte text. `stringData` takes precedence over `data`, as in Kubernetes. The schema rejects entries with
