@@ -53,7 +53,7 @@ test('the statements of the specification, marked if not implemented yet', () =>
   expect(describeField(found('ProxyPolicy.spec.backend.tls.verifySubjectAltNames')).join('\n')).toContain(
     '\nSpecification:\n  `verifySubjectAltNames` has 1 to 16 items.\n',
   )
-  const lines = describeField(found('ProxyPolicy.spec.traffic.extAuth.failureMode'))
+  const lines = describeField(found('ProxyPolicy.spec.traffic.rateLimit.global.failureMode'))
   expect(lines).toContain('  effect    not implemented yet')
   const at = lines.indexOf('Specification ("not yet": not implemented, or proved by no test):')
   expect(lines.slice(at + 1, at + 3)).toEqual([
@@ -65,7 +65,8 @@ test('the statements of the specification, marked if not implemented yet', () =>
 
 test('the list of fields says which are not implemented', () => {
   const lines = describeField(found('ProxyPolicy.spec.traffic'))
-  expect(lines).toContain('  extAuth               External authorization. (object, not implemented yet)')
+  expect(lines).toContain('  extAuth               External authorization. (object)')
+  expect(lines).toContain('  extProc               External processing by a gRPC server. (object, not implemented yet)')
   expect(lines).toContain('  retry                 Retries. (object)')
 })
 

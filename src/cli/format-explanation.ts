@@ -1,3 +1,4 @@
+import { fromByteText } from '#base/byte-text.ts'
 import { REDACTED } from '#base/credential-names.ts'
 import { grpcStatusOf } from '#base/grpc-status.ts'
 import type { Explanation } from '#engine/explain/explain.ts'
@@ -29,6 +30,7 @@ export interface ExplanationText {
 /** An explanation as text, in the order of processing. */
 export function formatExplanation({ method, url, explanation, store, showsSecrets }: ExplanationText): string {
   const where = locator(store)
+  const hide: Hide = showsSecrets ? asItIs : (message) => hideCredentials(message, explanation.credentials)
   return [
     `${method} ${url}`,
     '',
@@ -37,12 +39,10 @@ export function formatExplanation({ method, url, explanation, store, showsSecret
     ...formatRoute(explanation, where),
     ...formatPolicies(explanation.policies, where),
     ...formatSteps(explanation.steps),
+    ...formatCallouts(explanation.callouts, hide),
     ...formatLimits(explanation.limits, showsSecrets),
     ...formatBackend(explanation),
-    ...formatOutcome(
-      explanation,
-      showsSecrets ? asItIs : (message) => hideCredentials(message, explanation.credentials),
-    ),
+    ...formatOutcome(explanation, hide),
   ].join('\n')
 }
 
@@ -84,6 +84,17 @@ function formatSteps(steps: readonly TraceStep[]): string[] {
   return [...lines, '']
 }
 
+/** The questions, which are not sent. */
+function formatCallouts(callouts: Explanation['callouts'], hide: Hide): string[] {
+  const lines = callouts.flatMap(({ policy, backend, message, attributes }) => [
+    `${policy} would ask ${backend} (nothing is sent; what follows assumes that it allows the request)`,
+    ...indent(fromByteText(hide(message))),
+    ...(attributes === undefined ? [] : indent(attributes)),
+    '',
+  ])
+  return lines
+}
+
 /** The limits, not their levels, which only a running gateway knows. */
 function formatLimits(limits: readonly TracedLimit[], showsSecrets: boolean): string[] {
   if (limits.length === 0) return []
@@ -101,6 +112,9 @@ function describeKey(key: TracedLimit['key'], showsSecrets: boolean): string {
   return `for each ${expression}: this one is ${isSecret && !showsSecrets ? REDACTED : JSON.stringify(value)}`
 }
 
+/** Hides the credentials of a message. */
+type Hide = (message: string) => string
+
 const HTTP_VERSION_NAMES = {
   http1: 'HTTP/1.1',
   http2: 'HTTP/2',
@@ -111,10 +125,7 @@ function asItIs(message: string): string {
   return message
 }
 
-function formatOutcome(
-  { outcome, grpc, upstream, upstreamHttp, protocol }: Explanation,
-  hide: (message: string) => string,
-): string[] {
+function formatOutcome({ outcome, grpc, upstream, upstreamHttp, protocol }: Explanation, hide: Hide): string[] {
   const lines = protocol?.lines ?? []
   const gap = lines.length === 0 ? [] : ['']
   if (outcome?.kind === 'refusal') return [...lines, ...gap, formatRefusal(outcome, grpc)]

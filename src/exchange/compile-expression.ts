@@ -4,15 +4,19 @@ import {
   CelError,
   type CompileOptions,
   compile,
+  Double,
+  Duration,
   Flattened,
   type MembersRead,
   type Note,
   type PossibleResults,
   type Presence,
   type Program,
+  Timestamp,
   toExactJson,
   toJson,
   toJsonText,
+  Uint,
   type Value,
 } from '#cel/index.ts'
 import type { Exchange } from './exchange.ts'
@@ -164,6 +168,14 @@ class CelExpression implements Expression {
     return text === 'null' ? undefined : text
   }
 
+  scalarKey(exchange: Exchange): string | undefined {
+    return this.#convert(exchange, scalarKeyOf)
+  }
+
+  expiryMs(exchange: Exchange, nowMs: number): number | undefined {
+    return this.#convert(exchange, (value) => expiryOf(value, nowMs))
+  }
+
   json(exchange: Exchange): Json | undefined {
     return this.#convert(exchange, exactJsonOf)
   }
@@ -212,6 +224,35 @@ function keyTextOf(value: Value): string {
   return Array.isArray(value) ? JSON.stringify(value.map(keyTextOf)) : toJsonText(value)
 }
 
+function scalarKeyOf(value: Value): string | undefined {
+  switch (typeof value) {
+    case 'string':
+      return `string ${value}`
+    case 'number':
+    case 'bigint':
+      return `int ${value}`
+    case 'boolean':
+      return `bool ${value}`
+    default:
+      if (value === null) return 'null'
+      if (value instanceof SecretText) return `string ${value.clearText}`
+      if (value instanceof Uint8Array) return `bytes ${latin1(value)}`
+      if (value instanceof Uint) return `uint ${value.value}`
+      return value instanceof Double ? `double ${Object.is(value.value, -0) ? '-0' : value.value}` : undefined
+  }
+}
+
+function expiryOf(value: Value, nowMs: number): number | undefined {
+  if (value instanceof Duration) return nowMs + msOf(value)
+  if (value instanceof Timestamp) return msOf(value)
+  if (typeof value === 'number' || typeof value === 'bigint') return 1000 * Number(value)
+  return value instanceof Uint || value instanceof Double ? 1000 * Number(value.value) : undefined
+}
+
+function msOf({ seconds, nanos }: Duration | Timestamp): number {
+  return 1000 * seconds + nanos / 1e6
+}
+
 function jsonOf(value: Value): Json {
   return toJson(value) as Json
 }
@@ -247,6 +288,8 @@ function brokenExpression(source: string, where: string): Expression {
     test: () => undefined,
     text: () => undefined,
     keyText: () => undefined,
+    scalarKey: () => undefined,
+    expiryMs: () => undefined,
     json: () => undefined,
     writeAttributes: () => {},
     body: () => new EvaluationFailure(`${where}: ${DOES_NOT_COMPILE}`),

@@ -79,6 +79,20 @@ export interface Attempt {
   readonly replayed?: ReplayCause
 }
 
+/** A server that a policy asked about the request, for log and decision record. */
+export interface Callout {
+  readonly policy: 'extAuth'
+  /** `<namespace>/<name>` of the backend. */
+  readonly backend: string
+  /** `failed`: the server gave no decision, and the failure mode of the policy decided. */
+  readonly verdict: 'allowed' | 'denied' | 'failed'
+  /** A cached decision was used. */
+  readonly cached: boolean
+  readonly durationMs: number
+  /** For operators. */
+  readonly detail: string | undefined
+}
+
 /**
  * One request in flight: the state that every step reads and changes. It has no socket; bodies are read through `bodies`, which the caller
  * of the engine provides.
@@ -165,6 +179,8 @@ export class Exchange {
   /** Response headers queued by policies; written last, and they replace existing ones. */
   queuedHeaders: [name: string, value: string][] | undefined
   attempts: Attempt[] | undefined
+  /** In the order in which they ended. */
+  callouts: Callout[] | undefined
   /** Attempts after the first one, by the retry policy or by the connection itself. */
   retries = 0
   /** The code of the refusal; undefined without a refusal. */

@@ -56,6 +56,16 @@ export interface Expression {
    * JSON. Undefined if it failed or is null.
    */
   keyText(exchange: Exchange): string | undefined
+  /**
+   * The result as a text that tells values and types apart (1 and "1"), for the key of a cache: null, bool, int, uint, double, string or bytes.
+   * Secrets are in clear text. Undefined if it failed or has another type.
+   */
+  scalarKey(exchange: Exchange): string | undefined
+  /**
+   * A time of expiry, in milliseconds since the epoch: a duration after `nowMs`, a timestamp, or a number of seconds since the epoch. Undefined
+   * if it failed or has another type.
+   */
+  expiryMs(exchange: Exchange, nowMs: number): number | undefined
   /** The result as JSON (bytes as base64), in which every number keeps its text; undefined if it failed. */
   json(exchange: Exchange): Json | undefined
   /**

@@ -18,6 +18,8 @@ export interface Refusal {
   /** Replace the status and text of the catalogue, if a policy configures them. */
   readonly status: number | undefined
   readonly body: string | undefined
+  /** A body of another server, instead of `body`: it may not be text. */
+  readonly bytes: Uint8Array | undefined
   readonly contentType: string | undefined
   /** The exceeded limit and the field that sets it, which the client may know. Follows the text of the catalogue. */
   readonly limit: string | undefined
@@ -48,6 +50,7 @@ function refusal(code: RejectionCode, extras: Partial<Omit<Refusal, 'kind' | 'co
     headers: extras.headers ?? [],
     status: extras.status,
     body: extras.body,
+    bytes: extras.bytes,
     contentType: extras.contentType,
     limit: extras.limit,
   }
@@ -59,7 +62,8 @@ export function refusalStatus(refused: Refusal): number {
 }
 
 /** Text of a refusal for its client. */
-export function refusalText({ code, body, limit }: Refusal): string {
+export function refusalText({ code, body, bytes, limit }: Refusal): string {
   const { text } = REJECTIONS[code]
+  if (bytes !== undefined) return new TextDecoder().decode(bytes)
   return body ?? (limit === undefined ? text : `${text}: ${limit}`)
 }

@@ -34,12 +34,24 @@ export interface TracedLimit {
   readonly key: TracedKey | undefined
 }
 
+/** A question to a server, which `explain` does not send. */
+export interface TracedCallout {
+  readonly policy: string
+  /** `<namespace>/<name>` of the backend. */
+  readonly backend: string
+  /** In the form of HTTP/1.1, as byte text. */
+  readonly message: string
+  /** Further content, as JSON. */
+  readonly attributes: string | undefined
+}
+
 /** Collects what happens to one exchange. */
 export interface Trace {
   step(step: TraceStep): void
   limit(limit: TracedLimit): void
   /** Adds a note to the current step. */
   note(text: string): void
+  callout(callout: TracedCallout): void
   /** The gateway wrote a credential to this header, query parameter or cookie of the request. */
   credential(kind: WrittenCredential['kind'], name: string): void
 }

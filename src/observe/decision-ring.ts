@@ -1,4 +1,4 @@
-import type { Attempt, PlanNames } from '#exchange/exchange.ts'
+import type { Attempt, Callout, PlanNames } from '#exchange/exchange.ts'
 import { redactTarget } from '#exchange/redact-target.ts'
 import type { DecisionIds } from './decision-ids.ts'
 
@@ -29,6 +29,8 @@ export interface DecisionRecord {
   sentMs: number | undefined
   answeredMs: number | undefined
   attempts: readonly Attempt[]
+  /** Servers that policies asked, with their verdicts. */
+  callouts: readonly Callout[]
   inputTokens: number
   outputTokens: number
 }
@@ -60,6 +62,7 @@ export interface KeptDecision {
   readonly sentMs: number | undefined
   readonly answeredMs: number | undefined
   readonly attempts: readonly Attempt[]
+  readonly callouts: readonly Callout[]
   readonly inputTokens: number
   readonly outputTokens: number
 }

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { clock } from '#base/clock.ts'
+import type { Callout } from '#exchange/exchange.ts'
 import { verifies } from '#test/support/verifies.ts'
 import { DecisionIds } from './decision-ids.ts'
 import { Ended } from './ended.ts'
@@ -116,10 +117,23 @@ verifies('service/metrics', 'a request: line, metrics and record', () => {
       reason: 'Upstream',
       durationMs: 250,
       attempts: [],
+      callouts: [],
       inputTokens: 0,
       outputTokens: 0,
     },
   ])
+})
+
+test('callouts are in the record; one without an answer that failed open is noted', () => {
+  const { observer: it, lines, end } = observer()
+  const one = { policy: 'extAuth', backend: 'default/authz', cached: false, durationMs: 7, detail: undefined } as const
+  const allowed: Callout = { ...one, verdict: 'allowed' }
+  const failed: Callout = { ...one, verdict: 'failed', detail: 'timeout' }
+  end({ callouts: [allowed] })
+  expect(lines.at(-1)).not.toHaveProperty('error')
+  end({ callouts: [allowed, failed] })
+  expect(lines.at(-1)).toMatchObject({ error: 'extAuth had no answer of default/authz: timeout' })
+  expect(it.records.list()).toMatchObject([{ callouts: [allowed] }, { callouts: [allowed, failed] }])
 })
 
 test('the record of a request has its times after it was received', () => {

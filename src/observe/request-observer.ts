@@ -72,7 +72,8 @@ export class RequestObserver implements Observer {
 
   ended(request: Observed, sentBytes: number, broken: string | undefined): void {
     const { exchange } = request
-    const note = joinNotes(noteOnTargets(exchange.mcp), joinNotes(noteOnStream(exchange), broken))
+    const policies = joinNotes(noteOnTargets(exchange.mcp), noteOnCallouts(exchange))
+    const note = joinNotes(policies, joinNotes(noteOnStream(exchange), broken))
     const ended = this.#end(request, note)
     this.#log.log(ended)
     this.#metrics.record(ended, sentBytes)
@@ -164,7 +165,8 @@ export class RequestObserver implements Observer {
       durationMs: 0,
       sentMs: undefined,
       answeredMs: undefined,
-      attempts: NO_ATTEMPTS,
+      attempts: NONE,
+      callouts: NONE,
       inputTokens: 0,
       outputTokens: 0,
     })
@@ -189,14 +191,15 @@ export class RequestObserver implements Observer {
       durationMs: ended.durationMs,
       sentMs: sentMonotonicMs === 0 ? undefined : sentMonotonicMs - startMonotonicMs,
       answeredMs: answeredMonotonicMs === 0 ? undefined : answeredMonotonicMs - startMonotonicMs,
-      attempts: exchange.attempts ?? NO_ATTEMPTS,
+      attempts: exchange.attempts ?? NONE,
+      callouts: exchange.callouts ?? NONE,
       inputTokens: llm?.inputTokens ?? 0,
       outputTokens: llm?.outputTokens ?? 0,
     })
   }
 }
 
-const NO_ATTEMPTS: readonly never[] = []
+const NONE: readonly never[] = []
 
 function joinNotes(one: string | undefined, other: string | undefined): string | undefined {
   return one === undefined || other === undefined ? (one ?? other) : `${one}; ${other}`
@@ -214,6 +217,13 @@ function noteOnStrayAnswers({ strayAnswers }: McpFacts): string | undefined {
   if (strayAnswers === undefined) return undefined
   const counts = [...strayAnswers].map(([target, count]) => `${count} from ${target}`).join(', ')
   return `unsolicited responses from targets were dropped: ${counts}`
+}
+
+/** A request that passed although a server gave no decision. That a refusal had this cause is in its own detail. */
+function noteOnCallouts({ callouts, refusal }: Exchange): string | undefined {
+  const failed = refusal === undefined ? callouts?.filter(({ verdict }) => verdict === 'failed') : undefined
+  if (failed === undefined || failed.length === 0) return undefined
+  return failed.map(({ policy, backend, detail }) => `${policy} had no answer of ${backend}: ${detail}`).join('; ')
 }
 
 /** A stream that broke after its response had begun is not a refusal. */

@@ -1,6 +1,6 @@
 import { clock } from '#base/clock.ts'
 import { compileExpression } from '#exchange/compile-expression.ts'
-import { Exchange, NO_PLAN_NAMES, type PlanNames } from '#exchange/exchange.ts'
+import { type Callout, Exchange, NO_PLAN_NAMES, type PlanNames } from '#exchange/exchange.ts'
 import type { Expression, ExpressionEnvironment } from '#exchange/expression.ts'
 import { type LlmFacts, NO_LLM } from '#exchange/llm-facts.ts'
 import { type McpFacts, NO_MCP } from '#exchange/mcp-facts.ts'
@@ -45,6 +45,7 @@ export interface ObservedInputs extends Partial<Omit<Observed, 'exchange'>> {
   readonly peer?: Peer
   readonly llm?: Partial<LlmFacts>
   readonly mcp?: Partial<McpFacts>
+  readonly callouts?: Callout[]
   /** Facts that the proxy records in the exchange. */
   readonly noted?: Partial<
     Pick<Exchange, 'reason' | 'refusal' | 'refusalDetail' | 'attempts' | 'retries' | 'version' | 'a2aMethod'>
@@ -66,6 +67,7 @@ export function observed(inputs: ObservedInputs = {}): Observed {
   exchange.startMonotonicMs = clock.monotonic()
   exchange.names = place ?? undefined
   exchange.llm = inputs.llm && { ...NO_LLM, provider: 'p', ...inputs.llm }
+  exchange.callouts = inputs.callouts
   exchange.mcp = inputs.mcp && { ...NO_MCP, ...inputs.mcp }
   if (jwt !== undefined) exchange.identity.jwt = { claims: jwt, token: 't' }
   Object.assign(exchange, inputs.noted)
@@ -143,6 +145,7 @@ export function keptDecision(values: Partial<KeptDecision> = {}): KeptDecision {
     sentMs: undefined,
     answeredMs: undefined,
     attempts: [],
+    callouts: [],
     inputTokens: 0,
     outputTokens: 0,
     ...values,

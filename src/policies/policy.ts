@@ -13,6 +13,7 @@ import type { ValueBuckets } from '#state/value-buckets.ts'
 import type { RemoteJwksSpec } from './shared/authentication/jwks.ts'
 import type { PasswordChecker } from './shared/authentication/password-checker.ts'
 import type { RemoteKeySet } from './shared/authentication/remote-key-set.ts'
+import type { VerdictCache } from './shared/ext-auth/verdict-cache.ts'
 
 /** One occurrence of a field: its value and its origin. */
 export interface PolicySource<Spec> {
@@ -76,6 +77,14 @@ export interface SecretMaterial {
   readonly data: Readonly<Record<string, string>>
 }
 
+/** `backendRef` of a server that a policy asks. */
+export interface CalledBackend {
+  readonly kind: string
+  readonly name: string
+  readonly namespace?: string | undefined
+  readonly port?: number | undefined
+}
+
 /** Services for compiling a policy. The same in the workers, in `lint`, in `explain` and for the status. */
 export interface CompileContext {
   /** Reports a problem; `path` is relative to the source (`.local[0].requests`) or empty. */
@@ -96,6 +105,19 @@ export interface CompileContext {
   /** Sorted by name. */
   secretsWithLabels(source: PolicySource<unknown>, labels: Readonly<Record<string, string>>): readonly SecretMaterial[]
   configMap(source: PolicySource<unknown>, name: string): SecretMaterial | undefined
+  /** Key of the backend that a policy asks itself; undefined if the reference is not permitted (control reports it). */
+  calledBackend(source: PolicySource<unknown>, reference: CalledBackend): string | undefined
+  /** A server that the policy asks decides by this part of the request: counts like an expression that reads it. */
+  reads(
+    source: PolicySource<unknown>,
+    path: string,
+    what: { readonly path: boolean; readonly allFields: boolean },
+  ): void
+  /**
+   * The cache for decisions of an authorization server, shared by all rules that have this policy.
+   * @param settings everything that the policy sets at `path`: with other settings, the cache is another one
+   */
+  verdictCache(source: PolicySource<unknown>, path: string, settings: string, maxEntries: number): VerdictCache
   readonly tlsMaterial: TlsMaterialCheck
   /** Imports the public key of a token issuer. */
   readonly importKey: ImportKey

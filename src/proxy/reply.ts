@@ -20,10 +20,10 @@ export interface Reply {
 export function replyToRefusal(refusal: Refusal, exchange: Exchange, decisionId: string): Reply {
   if (isGrpcRequest(exchange.request)) return grpcReply(refusal, decisionId)
   const head = Head.response(refusalStatus(refusal))
-  const text = refusalText(refusal)
-  if (text !== '') head.set('content-type', refusal.contentType ?? 'text/plain')
+  const body = refusal.bytes ?? Buffer.from(refusalText(refusal))
+  if (body.length > 0) head.set('content-type', refusal.contentType ?? 'text/plain')
   addFields(head, refusal, decisionId)
-  return { head, body: text === '' ? undefined : Buffer.from(text) }
+  return { head, body: body.length === 0 ? undefined : body }
 }
 
 /** The form for gRPC clients, which read only `grpc-status`: HTTP 200 without a body (docs/behaviour/http.md, "Refusals"). */

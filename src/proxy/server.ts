@@ -23,6 +23,7 @@ import type { PlanChange } from '#plan/delta.ts'
 import type { EndpointId } from '#plan/endpoint-key.ts'
 import type { PasswordChecker } from '#policies/shared/authentication/password-checker.ts'
 import { type KeySetState, RemoteKeySets } from '#policies/shared/authentication/remote-key-set.ts'
+import { VerdictCaches } from '#policies/shared/ext-auth/verdict-cache.ts'
 import type { Eviction } from '#state/endpoint-health.ts'
 import type { OnceMemory } from '#state/once-memory.ts'
 import { AssignedSlots, type SlotChange, type SlotMemory } from '#state/slots.ts'
@@ -111,6 +112,7 @@ export class ProxyServer {
       passwords,
       sealer,
       keySets,
+      verdicts: new VerdictCaches(),
       evicted,
     }
     const plan = new LivePlan(state)

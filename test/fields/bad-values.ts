@@ -17,6 +17,7 @@ export const FREE: readonly (readonly [title: RegExp, reason: string])[] = [
   [/^(Secret|ConfigMap)\.dataFrom\./, 'files read the values before an object is valid; src/store/ tests it'],
   [/^Secret\.(type|stringData)|^ConfigMap\.data/, 'the fields that refer to an entry check it'],
   [/^ReferenceGrant\.spec\./, 'it may permit references of objects that other controllers read'],
+  [/\.grpc\.contextExtensions\.entry$/, 'the authorization server decides what it means'],
   [/\.tls\.options\.entry$/, 'no option has an effect, and the gateway says so'],
   [/^GatewayClass\.spec\.description$/, 'text for people'],
   [/^GatewayClass\.spec\.controllerName$/, 'other controllers have classes too'],

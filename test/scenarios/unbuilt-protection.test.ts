@@ -21,14 +21,12 @@ const DESCRIPTORS = [{ entries: [{ name: 'n', expression: '"v"' }] }]
 const CHAT = JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'hello' }] })
 
 const policies: [what: string, spec: object, code: string][] = [
-  ['traffic.extAuth', { traffic: { extAuth: { ...OPEN, http: {} } } }, 'ext-auth-denied'],
   ['traffic.extProc', { traffic: { extProc: SERVER } }, 'ext-proc-failed'],
   [
     'traffic.rateLimit.global',
     { traffic: { rateLimit: { global: { ...OPEN, domain: 'd', descriptors: DESCRIPTORS } } } },
     'rate-limit-failed',
   ],
-  ['backend.extAuth', { backend: { extAuth: { ...OPEN, grpc: {} } } }, 'ext-auth-denied'],
   ['backend.tunnel', { backend: { tunnel: SERVER } }, 'upstream-failed'],
   ['backend.auth.cloudTwo', { backend: { auth: { cloudTwo: {} } } }, 'backend-auth-failed'],
   ['a guard with a webhook', guards({ request: [{ webhook: SERVER }] }), 'prompt-guard-failed'],

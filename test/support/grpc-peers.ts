@@ -117,6 +117,7 @@ export type UnaryMethods = Readonly<Record<string, (request: never) => unknown>>
 export async function startGrpcService(
   service: ServiceDefinition,
   methods: UnaryMethods,
+  secure?: { readonly cert: string; readonly key: string },
 ): Promise<{ readonly port: number; close(): void }> {
   const server = new Server()
   const handlers = Object.entries(methods).map(([name, method]) => [
@@ -130,7 +131,7 @@ export async function startGrpcService(
     },
   ])
   server.addService(service, Object.fromEntries(handlers))
-  return { port: await listen(server), close: () => server.forceShutdown() }
+  return { port: await listen(server, secure), close: () => server.forceShutdown() }
 }
 
 /** The result of a unary call. */

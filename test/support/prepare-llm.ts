@@ -115,6 +115,8 @@ function expressionOf(source: string, result: string | number | undefined): Expr
     test: () => false,
     text: () => undefined,
     keyText: () => undefined,
+    scalarKey: () => undefined,
+    expiryMs: () => undefined,
     json: () => result,
     writeAttributes: () => {},
     body: () => new EvaluationFailure('test'),

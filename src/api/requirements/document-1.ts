@@ -1508,12 +1508,12 @@ export const DOCUMENT_1 = {
     '7',
     'A request that HTTP authorization denies is refused with status 403.',
   ),
-  'traffic.extAuth.cache/key-failure-sent': behaviour.gap(
+  'traffic.extAuth.cache/key-failure-sent': behaviour(
     1,
     '7',
     'When a cache key fails or has an unsupported value, the request still goes to the server.',
   ),
-  'traffic.extAuth.cache/key-failure-not-cached': behaviour.gap(
+  'traffic.extAuth.cache/key-failure-not-cached': behaviour(
     1,
     '7',
     'The result of such a request is neither read from the cache nor written to it.',

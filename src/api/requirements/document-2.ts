@@ -435,64 +435,60 @@ export const DOCUMENT_2 = {
   ),
 
   // 2.2.6 External authorization
-  'traffic.extAuth/backendRef': behaviour.gap(
+  'traffic.extAuth/backendRef': behaviour(
     2,
     '2.2.6',
     'The authorization server of `backendRef` is a Service or a Backend.',
   ),
   'traffic.extAuth/failureMode-values': shape(2, '2.2.6', '`failureMode` is `FailClosed` or `FailOpen`.'),
-  'traffic.extAuth/failureMode-default': behaviour.gap(2, '2.2.6', '`failureMode` defaults to `FailClosed`.'),
-  'traffic.extAuth/fail-closed': behaviour.gap(
+  'traffic.extAuth/failureMode-default': behaviour(2, '2.2.6', '`failureMode` defaults to `FailClosed`.'),
+  'traffic.extAuth/fail-closed': behaviour(
     2,
     '2.2.6',
     '`FailClosed`: a server that is unavailable or fails denies the request.',
   ),
-  'traffic.extAuth/fail-open': behaviour.gap(
+  'traffic.extAuth/fail-open': behaviour(
     2,
     '2.2.6',
     '`FailOpen`: a server that is unavailable or fails lets the request continue.',
   ),
-  'traffic.extAuth.forwardBody/includes-body': behaviour.gap(
+  'traffic.extAuth.forwardBody/includes-body': behaviour(
     2,
     '2.2.6',
     "With `forwardBody` the request's body is buffered and sent to the server.",
   ),
   'traffic.extAuth.forwardBody/maxSize-required': shape(2, '2.2.6', '`forwardBody.maxSize` is a required ByteSize.'),
-  'traffic.extAuth.forwardBody/larger-refused': behaviour.gap(
+  'traffic.extAuth.forwardBody/larger-refused': behaviour(
     2,
     '2.2.6',
     'A request with a body larger than `maxSize` is refused with a response.',
   ),
-  'traffic.extAuth.grpc/protocol': behaviour.gap(
-    2,
-    '2.2.6',
-    '`grpc` uses the gRPC protocol of external authorization.',
-  ),
+  'traffic.extAuth.grpc/protocol': behaviour(2, '2.2.6', '`grpc` uses the gRPC protocol of external authorization.'),
   'traffic.extAuth.grpc/contextExtensions-count': shape(2, '2.2.6', '`contextExtensions` has at most 64 entries.'),
-  'traffic.extAuth.grpc/contextExtensions': behaviour.gap(
+  'traffic.extAuth.grpc/contextExtensions': behaviour(
     2,
     '2.2.6',
     '`contextExtensions` is sent to the server in the context extensions.',
   ),
   'traffic.extAuth.grpc/requestMetadata-count': shape(2, '2.2.6', '`requestMetadata` has at most 64 entries.'),
-  'traffic.extAuth.grpc/requestMetadata': behaviour.gap(
+  'traffic.extAuth.grpc/requestMetadata': behaviour(
     2,
     '2.2.6',
     'The values of `requestMetadata` are sent as filter metadata of the metadata context.',
   ),
-  'traffic.extAuth.grpc/requestMetadata-unset-jwt': behaviour.gap(
+  'traffic.extAuth.grpc/requestMetadata-unset-jwt': behaviour(
     2,
     '2.2.6',
     'Without it, and with a JWT policy, a compatibility key of the JWT filter is sent.',
   ),
-  'traffic.extAuth.http/status-200': behaviour.gap(
+  'traffic.extAuth.http/status-200': behaviour(
     2,
     '2.2.6',
     'Over HTTP only an answer with status 200 authorizes; any other status fails.',
   ),
-  'traffic.extAuth.http/path': behaviour.gap(2, '2.2.6', '`http.path` is an expression for the path that is asked.'),
-  'traffic.extAuth.http/path-default': behaviour.gap(2, '2.2.6', 'Without `http.path` the original path is asked.'),
-  'traffic.extAuth.http/redirect': behaviour.gap(
+  'traffic.extAuth.http/path': behaviour(2, '2.2.6', '`http.path` is an expression for the path that is asked.'),
+  'traffic.extAuth.http/path-default': behaviour(2, '2.2.6', 'Without `http.path` the original path is asked.'),
+  'traffic.extAuth.http/redirect': behaviour(
     2,
     '2.2.6',
     '`http.redirect` is an expression for the path to redirect to on failure.',
@@ -507,18 +503,18 @@ export const DOCUMENT_2 = {
     '2.2.6',
     'An item of `allowedRequestHeaders` is a ShortString.',
   ),
-  'traffic.extAuth.http/allowedRequestHeaders': behaviour.gap(
+  'traffic.extAuth.http/allowedRequestHeaders': behaviour(
     2,
     '2.2.6',
     'The listed request headers are sent to the server.',
   ),
-  'traffic.extAuth.http/allowedRequestHeaders-default': behaviour.gap(
+  'traffic.extAuth.http/allowedRequestHeaders-default': behaviour(
     2,
     '2.2.6',
     '`allowedRequestHeaders` defaults to `Authorization`.',
   ),
   'traffic.extAuth.http/addRequestHeaders-count': shape(2, '2.2.6', '`addRequestHeaders` has at most 64 entries.'),
-  'traffic.extAuth.http/addRequestHeaders': behaviour.gap(
+  'traffic.extAuth.http/addRequestHeaders': behaviour(
     2,
     '2.2.6',
     '`addRequestHeaders` adds headers with the values of expressions to what is asked.',
@@ -533,47 +529,47 @@ export const DOCUMENT_2 = {
     '2.2.6',
     'An item of `allowedResponseHeaders` is a ShortString.',
   ),
-  'traffic.extAuth.http/allowedResponseHeaders': behaviour.gap(
+  'traffic.extAuth.http/allowedResponseHeaders': behaviour(
     2,
     '2.2.6',
     'The listed headers of the answer are copied into the request to the backend.',
   ),
   'traffic.extAuth.http/responseMetadata-count': shape(2, '2.2.6', '`responseMetadata` has at most 64 entries.'),
-  'traffic.extAuth.http/responseMetadata': behaviour.gap(
+  'traffic.extAuth.http/responseMetadata': behaviour(
     2,
     '2.2.6',
     'The values of `responseMetadata` are visible as `extauthz` to later expressions.',
   ),
-  'traffic.extAuth.cache/results': behaviour.gap(2, '2.2.6', '`cache` keeps the results of the gRPC protocol.'),
+  'traffic.extAuth.cache/results': behaviour(2, '2.2.6', '`cache` keeps the results of the gRPC protocol.'),
   'traffic.extAuth.cache/key-required': shape(2, '2.2.6', '`cache.key` is required.'),
   'traffic.extAuth.cache/key-count': shape(2, '2.2.6', '`cache.key` has 1 to 16 items.'),
   'traffic.extAuth.cache/key-item-length': shape(2, '2.2.6', 'An item of `cache.key` has at most 16384 characters.'),
-  'traffic.extAuth.cache/key': behaviour.gap(2, '2.2.6', 'A result is used again only for requests with the same key.'),
-  'traffic.extAuth.cache/key-complete': advice.gap(
+  'traffic.extAuth.cache/key': behaviour(2, '2.2.6', 'A result is used again only for requests with the same key.'),
+  'traffic.extAuth.cache/key-complete': advice(
     2,
     '2.2.6',
     "The key must capture every property of the request that the server's decision depends on.",
   ),
   'traffic.extAuth.cache/ttl-required': shape(2, '2.2.6', '`cache.ttl` is required.'),
-  'traffic.extAuth.cache/ttl-duration-string': behaviour.gap(2, '2.2.6', '`cache.ttl` may be a duration such as `5m`.'),
-  'traffic.extAuth.cache/ttl-expression-duration': behaviour.gap(
+  'traffic.extAuth.cache/ttl-duration-string': behaviour(2, '2.2.6', '`cache.ttl` may be a duration such as `5m`.'),
+  'traffic.extAuth.cache/ttl-expression-duration': behaviour(
     2,
     '2.2.6',
     '`cache.ttl` may be an expression that yields a duration.',
   ),
-  'traffic.extAuth.cache/ttl-expression-timestamp': behaviour.gap(
+  'traffic.extAuth.cache/ttl-expression-timestamp': behaviour(
     2,
     '2.2.6',
     '`cache.ttl` may be an expression that yields the time of expiry.',
   ),
-  'traffic.extAuth.cache/ttl-after-response': behaviour.gap(
+  'traffic.extAuth.cache/ttl-after-response': behaviour(
     2,
     '2.2.6',
     "`cache.ttl` is evaluated after the server's response was applied.",
   ),
   'traffic.extAuth.cache/maxEntries-minimum': shape(2, '2.2.6', '`cache.maxEntries` is an integer of at least 1.'),
-  'traffic.extAuth.cache/maxEntries-default': behaviour.gap(2, '2.2.6', '`cache.maxEntries` defaults to 10000.'),
-  'traffic.extAuth.cache/maxEntries': behaviour.gap(2, '2.2.6', 'The cache holds at most `maxEntries` results.'),
+  'traffic.extAuth.cache/maxEntries-default': behaviour(2, '2.2.6', '`cache.maxEntries` defaults to 10000.'),
+  'traffic.extAuth.cache/maxEntries': behaviour(2, '2.2.6', 'The cache holds at most `maxEntries` results.'),
 
   // 2.2.7 External processing
   'traffic.extProc/backendRef': behaviour.gap(2, '2.2.7', 'The processor of `backendRef` is a Service or a Backend.'),
@@ -765,7 +761,7 @@ export const DOCUMENT_2 = {
     '2.3',
     '`backend.transformation` changes requests to the destination and its responses.',
   ),
-  'backend.extAuth/applies': behaviour.gap(2, '2.3', '`backend.extAuth` authorizes requests to the destination.'),
+  'backend.extAuth/applies': behaviour(2, '2.3', '`backend.extAuth` authorizes requests to the destination.'),
   'backend.extAuth/no-conditional': shape(2, '2.3', '`backend.extAuth` has no `conditional`.'),
   'backend.tcp/keepalive': behaviour(2, '2.3', '`tcp.keepalive` sets TCP keepalive on connections to the destination.'),
   'backend.tcp/connectTimeout': behaviour(

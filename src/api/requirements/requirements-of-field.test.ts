@@ -66,7 +66,8 @@ test('every statement is about a field, except those of subjects', () => {
 
 test.each([
   ['ProxyPolicy.spec.traffic.extProc', true],
-  ['ProxyPolicy.spec.traffic.extAuth.grpc', true], // part of an object that is not implemented
+  ['ProxyPolicy.spec.traffic.extProc.processingOptions', true], // part of an object that is not implemented
+  ['ProxyPolicy.spec.traffic.extAuth.grpc', false],
   ['ProxyPolicy.spec.traffic.rateLimit', false], // in part
   ['ProxyPolicy.spec.traffic.rateLimit.global', true],
   ['ProxyPolicy.spec.traffic.csrf', false],

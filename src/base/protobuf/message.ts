@@ -132,6 +132,9 @@ export interface Message<T> extends DelimitedKind<T> {
   readFields(input: Reader): T
 }
 
+/** The value of a message type. */
+export type MessageValue<M> = M extends Message<infer T> ? T : never
+
 /** @param fields by the names of the members: the member `hostName` is the field `host_name` of the definition */
 export function message<const F extends Fields>(fields: F): Message<ValueOf<F>> {
   const names = Object.keys(fields)

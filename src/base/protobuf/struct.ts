@@ -1,3 +1,4 @@
+import { numberIn } from '../exact-json.ts'
 import type { Json, JsonObject } from '../json.ts'
 import {
   BOOL,
@@ -52,13 +53,15 @@ function wrap(value: Json): ValueOf<typeof VALUE_FIELDS> {
   switch (typeof value) {
     case 'string':
       return { stringValue: value }
-    case 'number':
-      return { numberValue: value }
     case 'boolean':
       return { boolValue: value }
-    default:
+    default: {
       if (value === null) return { nullValue: 0 }
+      // Also of a number that keeps its text (`parseExactJson`).
+      const numberValue = numberIn(value)
+      if (numberValue !== undefined) return { numberValue }
       return Array.isArray(value) ? { listValue: value } : { structValue: value as JsonObject }
+    }
   }
 }
 

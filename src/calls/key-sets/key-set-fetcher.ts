@@ -1,8 +1,8 @@
 import type { ImportKey } from '#base/verifying-key.ts'
 import type { KeySetChange } from '#engine/plan/check-plan.ts'
 import type { Call } from '#exchange/call.ts'
+import { SingleFlight } from '#exchange/single-flight.ts'
 import { type KeySetAddress, type KeySetState, keySetId } from '#policies/shared/authentication/remote-key-set.ts'
-import { SingleFlight } from '../single-flight.ts'
 import { type FetchedKeySet, fetchKeySet } from './fetch-key-set.ts'
 import { KeySetKeeper } from './key-set-keeper.ts'
 

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { clock } from '#base/clock.ts'
+import { SingleFlight } from '#exchange/single-flight.ts'
 import type { KeySetState } from '#policies/shared/authentication/remote-key-set.ts'
 import { verifies } from '#test/support/verifies.ts'
 import { VirtualTime } from '#test/support/virtual-time.ts'
-import { SingleFlight } from '../single-flight.ts'
 import type { FetchedKeySet } from './fetch-key-set.ts'
 import { KeySetKeeper } from './key-set-keeper.ts'
 

@@ -1,6 +1,6 @@
 import { clock } from '#base/clock.ts'
+import type { SingleFlight } from '#exchange/single-flight.ts'
 import { type KeySetAddress, type KeySetState, keySetId } from '#policies/shared/authentication/remote-key-set.ts'
-import type { SingleFlight } from '../single-flight.ts'
 import type { FetchedKeySet } from './fetch-key-set.ts'
 
 /** Pauses after failed attempts: the first, doubled with each, up to the longest (decision A-62). */

@@ -4,7 +4,7 @@ import type { Exchange } from '#exchange/exchange.ts'
 import { type Answer, type Outcome, reject } from '#exchange/outcome.ts'
 import { refuseLargeBody } from '#exchange/refuse-large-body.ts'
 import type { RunContext } from '#exchange/run-context.ts'
-import type { Trace, TracedLimit, TraceStep, WrittenCredential } from '#exchange/trace.ts'
+import type { Trace, TracedCallout, TracedLimit, TraceStep, WrittenCredential } from '#exchange/trace.ts'
 import type { Destination } from '#net/destination.ts'
 import { matchedPath } from '#net/http/path-form.ts'
 import { isGrpcRequest } from '#net/http/request-rules.ts'
@@ -41,6 +41,8 @@ export interface Explanation {
   readonly steps: readonly TraceStep[]
   /** Local rate limits that the request takes from. */
   readonly limits: readonly TracedLimit[]
+  /** Servers that policies would ask. The rest assumes that they allow the request. */
+  readonly callouts: readonly TracedCallout[]
   /** Where the gateway wrote credentials into the upstream request. */
   readonly credentials: readonly WrittenCredential[]
   /** Backend references of the rule with their weights; the chosen one is marked. */
@@ -85,6 +87,7 @@ const FIRST = () => 0
 export async function explainRequest({ nowMs, plan, socket }: ExplainInputs, exchange: Exchange): Promise<Explanation> {
   const steps: TraceStep[] = []
   const limits: TracedLimit[] = []
+  const callouts: TracedCallout[] = []
   const credentials: WrittenCredential[] = []
   let notes: string[] = []
   const trace: Trace = {
@@ -94,6 +97,7 @@ export async function explainRequest({ nowMs, plan, socket }: ExplainInputs, exc
     },
     note: (text) => notes.push(text),
     limit: (limit) => limits.push(limit),
+    callout: (callout) => callouts.push(callout),
     credential: (kind, name) => credentials.push({ kind, name }),
   }
   exchange.trace = trace
@@ -118,6 +122,7 @@ export async function explainRequest({ nowMs, plan, socket }: ExplainInputs, exc
     policies: effectivePolicies(decision, new RecordedLookups(index)),
     steps,
     limits,
+    callouts,
     credentials,
     backends: explainBackends(rule, decision.backend, index),
     endpoints: explainEndpoints(decision.backend, decision.endpoint),

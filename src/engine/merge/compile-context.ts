@@ -11,10 +11,11 @@ import type { Expression, ExpressionEnvironment, ExpressionUse } from '#exchange
 import { backendKey } from '#plan/backend-key.ts'
 import type { EndpointId } from '#plan/endpoint-key.ts'
 import type { PlanItem, SecretItem } from '#plan/item.ts'
-import type { CompileContext, PolicySource, SecretMaterial } from '#policies/policy.ts'
+import type { CalledBackend, CompileContext, PolicySource, SecretMaterial } from '#policies/policy.ts'
 import type { RemoteJwksSpec } from '#policies/shared/authentication/jwks.ts'
 import type { PasswordChecker } from '#policies/shared/authentication/password-checker.ts'
 import type { KeySetAddress, RemoteKeySet } from '#policies/shared/authentication/remote-key-set.ts'
+import { VerdictCache, type VerdictCaches } from '#policies/shared/ext-auth/verdict-cache.ts'
 import type { BucketLevels } from '#state/bucket-levels.ts'
 import type { Eviction } from '#state/endpoint-health.ts'
 import type { SlotLookup, SlotMemory } from '#state/slots.ts'
@@ -38,6 +39,8 @@ export interface SharedState extends SlotLookup {
   readonly evicted?: (endpoint: EndpointId, eviction: Eviction | undefined) => void
   /** Remote key sets. */
   readonly keySets: { at(address: KeySetAddress): RemoteKeySet }
+  /** Caches of authorization servers; only in a proxy, where requests fill them. */
+  readonly verdicts?: VerdictCaches
 }
 
 /** The compile context of policies; it answers from the plan. */
@@ -118,10 +121,30 @@ export class PlanCompileContext implements CompileContext {
     return item?.kind === 'configmap' ? item : undefined
   }
 
+  calledBackend(source: PolicySource<unknown>, reference: CalledBackend): string | undefined {
+    const { kind, name, namespace = source.origin.namespace, port } = reference
+    const backend = backendKey({ kind, name, namespace, ...(port !== undefined && { port }) }, namespace)
+    return source.notPermitted?.includes(backend) === true ? undefined : backend
+  }
+
+  reads(
+    source: PolicySource<unknown>,
+    path: string,
+    what: { readonly path: boolean; readonly allFields: boolean },
+  ): void {
+    const where = `${source.path}${path} of ${describeOrigin(source.origin)}`
+    this.readers.push({ where, readsPath: what.path, fields: what.allFields ? 'all' : new Set() })
+  }
+
+  verdictCache(source: PolicySource<unknown>, path: string, settings: string, maxEntries: number): VerdictCache {
+    const key = `${describeOrigin(source.origin)} ${source.path}${path} ${settings}`
+    return this.#state.verdicts?.at(key, maxEntries) ?? new VerdictCache(maxEntries)
+  }
+
   remoteKeySet(source: PolicySource<unknown>, remote: RemoteJwksSpec): RemoteKeySet | undefined {
     const { backendRef, jwksPath, cacheDuration } = remote
-    const backend = backendKey(backendRef, source.origin.namespace)
-    if (source.notPermitted?.includes(backend) === true) return undefined
+    const backend = this.calledBackend(source, backendRef)
+    if (backend === undefined) return undefined
     const item = this.#lookups.item(backend)
     if (item?.kind !== 'backend' || (item.type !== 'service' && item.type !== 'static')) return undefined
     return this.#state.keySets.at({ backend, path: targetOf(jwksPath), cacheMs: parseDuration(cacheDuration)! })

@@ -137,7 +137,13 @@ test('a trace has every step, its verdict and its origin', async () => {
   })
   const steps: TraceStep[] = []
   const exchange = exchangeWith({ status: 200 })
-  exchange.trace = { note: () => {}, step: (step) => steps.push(step), limit: () => {}, credential: () => {} }
+  exchange.trace = {
+    note: () => {},
+    step: (step) => steps.push(step),
+    limit: () => {},
+    callout: () => {},
+    credential: () => {},
+  }
   await runChain(chain, exchange, { reached: -1 })
   runResponses(chain, exchange, 1)
   const origins = (field: string) => [
@@ -159,6 +165,7 @@ test('a trace tells a configured response from a refusal', async () => {
     note: () => {},
     step: ({ stage, verdict, detail }) => verdicts.push(`${stage} ${verdict} ${detail}`),
     limit: () => {},
+    callout: () => {},
     credential: () => {},
   }
   await runChain(chain, exchange, { reached: -1 })

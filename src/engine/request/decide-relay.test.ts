@@ -117,7 +117,10 @@ for (const [what, items, code] of [
 }
 
 test('a backend with extAuth refuses connections: external authorization needs a request', () => {
-  const extAuth = policyItem('backend.extAuth', 'ProxyBackend/default/b', {})
+  const extAuth = policyItem('backend.extAuth', 'ProxyBackend/default/b', {
+    backendRef: { group: '', kind: 'Service', name: 'authz', port: 80 },
+    grpc: {},
+  })
   const { refusal } = decideFor([LISTENER, backendItem('b'), relayRoute('r', []), extAuth])
   expect(refusal).toMatchObject({
     code: 'policy-invalid',

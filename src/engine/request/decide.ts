@@ -174,8 +174,13 @@ function selectBackend(inputs: DecideInputs, rule: LiveRule, exchange: Exchange,
  */
 export function refuseForClient(refusal: Refusal, index: PlanIndex, exchange: Exchange, decision: Decision): Refusal {
   const backend = decision.backend ?? decision.rule?.backends[0]?.backend.get(index)
-  if (backend?.protocol.refuse === undefined || refusal.body !== undefined) return refusal
+  if (backend?.protocol.refuse === undefined || isConfigured(refusal)) return refusal
   return backend.protocol.refuse(exchange, refusal)
+}
+
+/** A policy, or the server that it asks, has chosen the body. */
+function isConfigured({ body, bytes }: Refusal): boolean {
+  return body !== undefined || bytes !== undefined
 }
 
 /**

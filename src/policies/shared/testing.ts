@@ -17,10 +17,11 @@ import { createSlotMemory, SlotDirectory } from '#state/slots.ts'
 import { TokenBucket } from '#state/token-bucket.ts'
 import { ValueBuckets } from '#state/value-buckets.ts'
 import { ValueTable } from '#state/value-table.ts'
-import type { CompileContext, PolicySource, SecretMaterial } from '../policy.ts'
+import type { CalledBackend, CompileContext, PolicySource, SecretMaterial } from '../policy.ts'
 import type { RemoteJwksSpec } from './authentication/jwks.ts'
 import type { PasswordChecker } from './authentication/password-checker.ts'
 import { type RemoteKeySet, RemoteKeySets } from './authentication/remote-key-set.ts'
+import { VerdictCache } from './ext-auth/verdict-cache.ts'
 
 /** Test support for policies: exchanges, sources, and a compile context without a plan. */
 
@@ -150,6 +151,8 @@ export interface ContextInputs {
 export class TestContext implements CompileContext {
   readonly problems: ConfigProblem[] = []
   readonly bucketKeys: string[] = []
+  /** What servers that policies ask see of a request. */
+  readonly readings: string[] = []
   /** Ids of key sets whose fetch was requested. */
   readonly requestedKeySets: string[] = []
   readonly keySets = new RemoteKeySets(
@@ -227,6 +230,19 @@ export class TestContext implements CompileContext {
 
   get tlsMaterial(): TlsMaterialCheck {
     return this.#inputs.tlsMaterial ?? UNCHECKED_MATERIAL
+  }
+
+  calledBackend({ origin }: PolicySource<unknown>, { kind, name, namespace, port }: CalledBackend): string | undefined {
+    const key = `${kind}/${namespace ?? origin.namespace}/${name}`
+    return kind === 'Service' ? `${key}/${port}` : key
+  }
+
+  verdictCache(_: PolicySource<unknown>, __: string, ___: string, maxEntries: number): VerdictCache {
+    return new VerdictCache(maxEntries)
+  }
+
+  reads(_: PolicySource<unknown>, path: string, what: { readonly path: boolean; readonly allFields: boolean }): void {
+    this.readings.push(`${path || 'all'}: ${what.path ? 'path' : ''}${what.allFields ? ' fields' : ''}`)
   }
 
   /** A remote key set for any backend; nothing is fetched until the test calls `update`. */

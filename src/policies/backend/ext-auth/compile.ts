@@ -1,5 +1,5 @@
 import type { CompileContext, PolicyRun, PolicySource } from '../../policy.ts'
-import { unimplementedExtAuth } from '../../shared/ext-auth/unimplemented-ext-auth.ts'
+import { compileExtAuth } from '../../shared/ext-auth/compile-ext-auth.ts'
 import type { ExtAuthSpec } from './schema.ts'
 
 /** The same as in `traffic`, for every attempt and never conditional (specification 2, 2.3). */
@@ -8,5 +8,5 @@ export function compileBackendExtAuth(
   context: CompileContext,
 ): PolicyRun {
   const source = sources[0]!
-  return { request: unimplementedExtAuth(source, '', context) }
+  return compileExtAuth(source, '', source.spec, context)
 }

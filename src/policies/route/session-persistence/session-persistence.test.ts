@@ -165,7 +165,7 @@ test('explain shows where the session leads', () => {
   const notes: string[] = []
   for (const request of [{}, withCookie(cookie)]) {
     const exchange = exchangeWith(request)
-    exchange.trace = { step() {}, limit() {}, credential() {}, note: (text) => notes.push(text) }
+    exchange.trace = { step() {}, limit() {}, callout() {}, credential() {}, note: (text) => notes.push(text) }
     const source = sourceOf({ type: 'Cookie', sessionName: 'stay' } as SessionPersistenceSpec, {
       target: 'HTTPRoute/default/shop#0',
     })

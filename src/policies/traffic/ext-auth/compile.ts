@@ -1,28 +1,31 @@
-import { proceed } from '#exchange/outcome.ts'
-import type { Step } from '#exchange/step.ts'
+import { strongestUse } from '#exchange/body-use.ts'
+import { proceed, reject } from '#exchange/outcome.ts'
 import type { CompileContext, PolicyRun, PolicySource } from '../../policy.ts'
 import { readsRequestBody } from '../../shared/body-use.ts'
 import { choose, compileChoices, conditionsOf, warnWithoutFallback } from '../../shared/choose.ts'
-import { refuseExtAuth, unimplementedExtAuth } from '../../shared/ext-auth/unimplemented-ext-auth.ts'
+import { compileExtAuth, type ExtAuthRun } from '../../shared/ext-auth/compile-ext-auth.ts'
 import type { ExtAuthSection, ExtAuthSpec } from './schema.ts'
 
-/**
- * External authorization is not implemented yet: every item refuses (decision A-36). A condition that does not compile refuses, too (decision
- * A-31), because it is unknown whether the item applies.
- */
+/** A condition that does not compile refuses (decision A-31), because it is unknown whether its item applies. */
+const REFUSE_UNKNOWN = reject('ext-auth-denied', { detail: 'a condition of extAuth does not compile' })
+
 export function compileTrafficExtAuth(
   sources: readonly PolicySource<ExtAuthSection>[],
   context: CompileContext,
 ): PolicyRun {
   const source = sources[0]!
-  const choices = compileChoices<ExtAuthSpec, Step>(source, context, (_, path) =>
-    unimplementedExtAuth(source, path, context),
+  const choices = compileChoices<ExtAuthSpec, ExtAuthRun>(source, context, (spec, path) =>
+    compileExtAuth(source, path, spec, context),
   )
+  const [only] = choices
+  if (only !== undefined && only.condition === undefined) return only.policy
   warnWithoutFallback(source, choices, context, 'requests pass without external authorization')
   const conditions = conditionsOf(choices)
-  if (conditions.some(({ broken }) => broken)) return { request: refuseExtAuth }
+  if (conditions.some(({ broken }) => broken)) return { request: () => REFUSE_UNKNOWN }
+  const policies = choices.map(({ policy }) => policy)
   return {
-    request: (exchange) => choose(choices, exchange)?.(exchange) ?? proceed,
-    readsRequestBody: readsRequestBody(conditions),
+    request: (exchange) => choose(choices, exchange)?.request(exchange) ?? proceed,
+    readsRequestBody: strongestUse([readsRequestBody(conditions), ...policies.map((one) => one.readsRequestBody)]),
+    fields: { request: policies.flatMap(({ fields }) => fields?.request ?? []) },
   }
 }

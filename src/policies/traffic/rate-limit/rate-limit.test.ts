@@ -376,7 +376,13 @@ test('explain gets the limits and values of a request', () => {
   const policy = policyOf({ local: [BY_CALLER, { tokens: 7, unit: 'Hours', burst: 1 }] })
   const limits: TracedLimit[] = []
   const exchange = exchangeWith(of('a'))
-  exchange.trace = { note: () => {}, step: () => {}, credential: () => {}, limit: (limit) => limits.push(limit) }
+  exchange.trace = {
+    note: () => {},
+    callout: () => {},
+    step: () => {},
+    credential: () => {},
+    limit: (limit) => limits.push(limit),
+  }
   policy.run.request!(exchange)
   expect(limits).toEqual([
     { unit: 'requests', capacity: 2, unitMs: 60_000, key: { expression: BY_CALLER.key, value: 'a', isSecret: false } },
@@ -400,6 +406,7 @@ test.each([
   const seen: unknown[] = []
   exchange.trace = {
     note: () => {},
+    callout: () => {},
     step: () => {},
     credential: () => {},
     limit: (limit) => seen.push(limit.key?.isSecret),

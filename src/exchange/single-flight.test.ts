@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { CallError } from '#exchange/call.ts'
+import { CallError } from './call.ts'
 import { SingleFlight } from './single-flight.ts'
 
 /** Calls that end when the test says so, each with the names of those who wait for it. */

@@ -1,4 +1,4 @@
-import { CallError } from '#exchange/call.ts'
+import { CallError } from './call.ts'
 
 interface Flight<T> {
   readonly result: Promise<T>

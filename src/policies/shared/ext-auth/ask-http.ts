@@ -1,0 +1,209 @@
+import type { JsonObject } from '#base/json.ts'
+import { type Call, CallError, type CallRequest, type CallResponse } from '#exchange/call.ts'
+import { FailedCall } from '#exchange/call-unary.ts'
+import type { Exchange } from '#exchange/exchange.ts'
+import type { Expression } from '#exchange/expression.ts'
+import { type Refusal, reject } from '#exchange/outcome.ts'
+import { isTarget } from '#net/http/field-syntax.ts'
+import { Head } from '#net/http/head.ts'
+import { fieldText } from '../fields/field-text.ts'
+import { type Answered, DEADLINE_MS, type Prepare, type Question } from './question.ts'
+import { isServerField } from './server-fields.ts'
+import { type HeaderEdit, NO_EDITS, type Verdict } from './verdict.ts'
+
+/** Of an answer. */
+const MAX_BODY_BYTES = 1024 * 1024
+
+export interface HttpSettings {
+  /** Undefined: the path of the request. */
+  readonly path: Expression | undefined
+  /** Where a client goes that has to sign in first. */
+  readonly redirect: Expression | undefined
+  /** Lower-case names of headers of the request. */
+  readonly sentHeaders: readonly string[]
+  readonly addedHeaders: readonly (readonly [lowerName: string, value: Expression])[]
+  /** Lower-case names of headers of the answer for the request to the backend. */
+  readonly copiedHeaders: readonly string[]
+  readonly metadata: readonly (readonly [name: string, value: Expression])[]
+}
+
+/** Asks with an HTTP request: only status 200 allows (specification 2, 2.2.6). */
+export function askHttp(backend: string, settings: HttpSettings): Prepare {
+  return (exchange, body) => {
+    const { path } = settings
+    const target = path === undefined ? exchange.request.target : path.text(exchange)
+    if (target === undefined || !target.startsWith('/') || !isTarget(target)) {
+      return reject('ext-auth-denied', { detail: path?.whyFailed(exchange) ?? 'the result of path is not a path' })
+    }
+    const headers = questionHeaders(settings, exchange, body)
+    return questionOf(backend, settings, { method: exchange.request.method, path: target, headers, body })
+  }
+}
+
+type HttpRequest = Pick<CallRequest, 'method' | 'path' | 'headers'> & { readonly body: Uint8Array | undefined }
+
+function questionOf(backend: string, settings: HttpSettings, request: HttpRequest): Question {
+  const { method, path, headers, body } = request
+  return {
+    send: (call, signal) =>
+      send(call, backend, settings, {
+        purpose: 'authorization',
+        method,
+        path,
+        headers,
+        body: body === undefined || body.length === 0 ? undefined : body,
+        timeoutMs: 0,
+        defaultDeadlineMs: DEADLINE_MS,
+        signal,
+      }),
+    describe() {
+      const head = Head.request(method, path)
+      for (const [name, value] of headers) head.append(name, value)
+      let message = head.writeRequest(0, -1, '')
+      for (const byte of body ?? []) message += String.fromCharCode(byte)
+      return { message, attributes: undefined }
+    },
+  }
+}
+
+function questionHeaders(
+  { sentHeaders, addedHeaders }: HttpSettings,
+  exchange: Exchange,
+  body: Uint8Array | undefined,
+): [name: string, value: string][] {
+  const headers = new Map<string, string>()
+  for (const name of sentHeaders) {
+    const value = exchange.request.joined(name)
+    if (value !== undefined) headers.set(name, value)
+  }
+  for (const [name, expression] of addedHeaders) {
+    const text = expression.text(exchange)
+    const value = text === undefined ? undefined : fieldText(text)
+    if (value === undefined) headers.delete(name)
+    else headers.set(name, value)
+  }
+  // Servers that know bodies that are cut expect it.
+  if (body !== undefined) headers.set('x-envoy-auth-partial-body', 'false')
+  return [...headers]
+}
+
+async function send(call: Call, backend: string, settings: HttpSettings, request: CallRequest): Promise<Answered> {
+  try {
+    const response = await call(backend, request)
+    const { status } = response
+    const body = await bodyOf(response)
+    if (status !== 200) return (exchange) => denied(settings, response, body, exchange)
+    if (body === undefined)
+      return new FailedCall('response-invalid', `the response has more than ${MAX_BODY_BYTES} bytes`)
+    return (exchange) => allowed(settings, response, body, exchange)
+  } catch (error) {
+    if (error instanceof CallError) return new FailedCall(error.failure, error.detail)
+    throw error
+  }
+}
+
+/** @returns undefined if it is too large, or if the answer is a refusal whose body is incomplete: it is a refusal all the same */
+async function bodyOf({ status, body }: CallResponse): Promise<Uint8Array | undefined> {
+  const pieces: Uint8Array[] = []
+  let length = 0
+  try {
+    for await (const piece of body) {
+      length += piece.length
+      if (length > MAX_BODY_BYTES) return undefined
+      pieces.push(piece)
+    }
+  } catch (error) {
+    if (status !== 200 && error instanceof CallError) return undefined
+    throw error
+  }
+  return joinPieces(pieces, length)
+}
+
+function joinPieces(pieces: readonly Uint8Array[], length: number): Uint8Array {
+  const whole = new Uint8Array(length)
+  let at = 0
+  for (const piece of pieces) {
+    whole.set(piece, at)
+    at += piece.length
+  }
+  return whole
+}
+
+/** The named headers come from the server only: those that it does not send are removed (decision A-76). */
+function allowed(
+  { copiedHeaders, metadata }: HttpSettings,
+  response: CallResponse,
+  body: Uint8Array,
+  exchange: Exchange,
+): Verdict {
+  const headers: HeaderEdit[] = response.headers
+    .filter(([name]) => copiedHeaders.includes(name))
+    .map(([lowerName, value]) => ({ lowerName, value, mode: 'append' }))
+  return {
+    refusal: undefined,
+    edits: { ...NO_EDITS, removedHeaders: copiedHeaders, headers },
+    metadata: metadata.length === 0 ? undefined : metadataOf(metadata, response, body, exchange),
+  }
+}
+
+/** The expressions see the response of the authorization server as `response`. A value that fails is left out. */
+function metadataOf(
+  metadata: HttpSettings['metadata'],
+  { status, headers }: CallResponse,
+  body: Uint8Array,
+  exchange: Exchange,
+): JsonObject {
+  const { response, responseBody } = exchange
+  const head = Head.response(status)
+  for (const [name, value] of headers) head.append(name, value)
+  exchange.response = head
+  exchange.responseBody = body
+  const values = metadata.flatMap(([name, expression]) => {
+    const value = expression.json(exchange)
+    return value === undefined ? [] : [[name, value] as const]
+  })
+  exchange.response = response
+  exchange.responseBody = responseBody
+  return Object.fromEntries(values)
+}
+
+/** Redirections and faults of the client are passed on; other statuses say something about the server (decision A-74). */
+function denied(
+  settings: HttpSettings,
+  { status, headers }: CallResponse,
+  body: Uint8Array | undefined,
+  exchange: Exchange,
+): Verdict {
+  const detail = `the authorization server answered ${status}`
+  return {
+    refusal: refusalOf(settings, { status, headers, body, detail }, exchange),
+    edits: NO_EDITS,
+    metadata: undefined,
+  }
+}
+
+interface Denial extends Pick<CallResponse, 'status' | 'headers'> {
+  readonly body: Uint8Array | undefined
+  readonly detail: string
+}
+
+function refusalOf({ redirect }: HttpSettings, { status, headers, body, detail }: Denial, exchange: Exchange): Refusal {
+  if (redirect !== undefined && (status === 401 || status === 403)) return redirectTo(redirect, detail, exchange)
+  if (body === undefined || status < 300 || status > 499) return reject('ext-auth-denied', { detail })
+  const sent = headers.filter(([name]) => isServerField(name))
+  return reject('ext-auth-denied', {
+    detail,
+    status,
+    headers: sent.filter(([name]) => name !== 'content-type'),
+    contentType: sent.find(([name]) => name === 'content-type')?.[1],
+    bytes: body,
+  })
+}
+
+/** Method and query are not carried over (decision A-72). */
+function redirectTo(redirect: Expression, detail: string, exchange: Exchange): Refusal {
+  const location = redirect.text(exchange)
+  const value = location === undefined || location === '' ? undefined : fieldText(location)
+  if (value === undefined) return reject('ext-auth-denied', { detail: `${detail}; redirect has no usable result` })
+  return reject('ext-auth-denied', { detail, status: 302, headers: [['location', value]], body: '' })
+}

@@ -1,0 +1,85 @@
+import { fromByteText } from '#base/byte-text.ts'
+import type { JsonObject } from '#base/json.ts'
+import type { MessageValue } from '#base/protobuf/message.ts'
+import type { Exchange } from '#exchange/exchange.ts'
+import type { Expression } from '#exchange/expression.ts'
+import { spiffeIdOf } from '#exchange/spiffe-id.ts'
+import type { Head } from '#net/http/head.ts'
+import type { CHECK_REQUEST } from './check-messages.ts'
+
+export type CheckRequest = MessageValue<typeof CHECK_REQUEST>
+
+/** The configured parts of the question. */
+export interface CheckSettings {
+  readonly contextExtensions: ReadonlyMap<string, string>
+  /** Undefined: the claims of a validated token, under the key of the JWT filter. */
+  readonly requestMetadata: readonly (readonly [key: string, value: Expression])[] | undefined
+}
+
+/** Where servers look for the claims of a token. */
+const JWT_FILTER = 'envoy.filters.http.jwt_authn'
+
+const decoder = new TextDecoder()
+
+/** The question about a request. @param body undefined: it is not forwarded */
+export function checkRequest(settings: CheckSettings, exchange: Exchange, body: Uint8Array | undefined): CheckRequest {
+  const { request, peer, scheme, version, context } = exchange
+  const startMs = context.now() - (context.monotonic() - exchange.startMonotonicMs)
+  const seconds = Math.floor(startMs / 1000)
+  const http = {
+    id: context.uuid().replaceAll('-', ''),
+    method: request.method,
+    headers: headersOf(request, scheme),
+    path: request.target,
+    host: request.authority,
+    scheme,
+    size: body?.length ?? 0,
+    protocol: version === '2' ? 'HTTP/2' : `HTTP/${version}`,
+    body: body && decoder.decode(body),
+  }
+  return {
+    attributes: {
+      source: { ...addressOf(peer.remoteAddress, peer.remotePort), principal: spiffeIdOf(peer.certificate) },
+      destination: addressOf(peer.localAddress, peer.localPort),
+      request: { time: { seconds, nanos: Math.floor((startMs - 1000 * seconds) * 1e6) }, http },
+      contextExtensions: settings.contextExtensions,
+      metadataContext: { filterMetadata: metadataOf(settings, exchange) },
+      tlsSession: peer.secure ? { sni: peer.serverName } : undefined,
+    },
+  }
+}
+
+function addressOf(address: string, portValue: number) {
+  return { address: { socketAddress: { address, portValue } } }
+}
+
+/** Repeated fields are one text, as expressions read them. Bytes that are not UTF-8 become U+FFFD. */
+function headersOf(request: Head, scheme: string): Map<string, string> {
+  const headers = new Map([
+    [':method', request.method],
+    [':authority', request.authority],
+    [':path', request.target],
+    [':scheme', scheme],
+  ])
+  request.each((name, value) => {
+    const before = headers.get(name)
+    const text = fromByteText(value)
+    headers.set(name, before === undefined ? text : `${before}${name === 'cookie' ? '; ' : ', '}${text}`)
+  })
+  return headers
+}
+
+/** A value that fails, or that is not a map, is left out. */
+function metadataOf({ requestMetadata }: CheckSettings, exchange: Exchange): ReadonlyMap<string, JsonObject> {
+  const metadata = new Map<string, JsonObject>()
+  if (requestMetadata === undefined) {
+    const { jwt } = exchange.identity
+    if (jwt !== undefined) metadata.set(JWT_FILTER, { jwt_payload: jwt.claims })
+    return metadata
+  }
+  for (const [key, expression] of requestMetadata) {
+    const value = expression.json(exchange)
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) metadata.set(key, value as JsonObject)
+  }
+  return metadata
+}

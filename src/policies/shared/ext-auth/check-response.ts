@@ -1,0 +1,48 @@
+import { decodeMessage } from '#base/protobuf/message.ts'
+import { FailedCall } from '#exchange/call-unary.ts'
+import { type Refusal, reject } from '#exchange/outcome.ts'
+import { CHECK_RESPONSE, type DeniedResponse, type OkResponse } from './check-messages.ts'
+import { clientHeaders, headerEdits, isServerField } from './server-fields.ts'
+import { NO_EDITS, type RequestEdits, type Verdict } from './verdict.ts'
+
+/** Reads a CheckResponse. @returns a failure if the bytes are none */
+export function readCheckResponse(bytes: Uint8Array): Verdict | FailedCall {
+  const response = decodeMessage(CHECK_RESPONSE, bytes)
+  if (response === undefined) return new FailedCall('response-invalid', 'the message is not a CheckResponse')
+  const { status, okResponse, deniedResponse } = response
+  const metadata = response.dynamicMetadata ?? okResponse?.dynamicMetadata
+  const code = status?.code ?? 0
+  if (code === 0) return { refusal: undefined, edits: requestEdits(okResponse), metadata }
+  const detail = `the authorization server denied with code ${code}`
+  return { refusal: refusalOf(deniedResponse, detail), edits: NO_EDITS, metadata }
+}
+
+function requestEdits(ok: OkResponse | undefined): RequestEdits {
+  if (ok === undefined) return NO_EDITS
+  return {
+    removedHeaders: (ok.headersToRemove ?? []).map((name) => name.toLowerCase()).filter(isServerField),
+    headers: headerEdits(ok.headers),
+    setParameters: (ok.queryParametersToSet ?? []).map(({ key = '', value = '' }) => [key, value] as const),
+    removedParameters: ok.queryParametersToRemove ?? [],
+    responseHeaders: clientHeaders(ok.responseHeadersToAdd),
+  }
+}
+
+/** A server that only says no leaves status and text to us. */
+function refusalOf(denied: DeniedResponse | undefined, detail: string): Refusal {
+  if (denied === undefined) return reject('ext-auth-denied', { detail })
+  const { status, headers, body = '' } = denied
+  const sent = clientHeaders(headers)
+  return reject('ext-auth-denied', {
+    detail,
+    status: statusOf(status?.code),
+    headers: sent.filter(([name]) => name !== 'content-type'),
+    contentType: sent.find(([name]) => name === 'content-type')?.[1],
+    body,
+  })
+}
+
+/** Undefined: that of the refusal. */
+function statusOf(code: number | undefined): number | undefined {
+  return code !== undefined && code >= 200 && code <= 599 ? code : undefined
+}

@@ -1,0 +1,22 @@
+import type { Call } from '#exchange/call.ts'
+import type { FailedCall } from '#exchange/call-unary.ts'
+import type { Exchange } from '#exchange/exchange.ts'
+import type { Refusal } from '#exchange/outcome.ts'
+import type { Verdict } from './verdict.ts'
+
+/** What came back: a decision, one that the request completes, or a failure of the server. */
+export type Answered = Verdict | ((exchange: Exchange) => Verdict) | FailedCall
+
+/** The question about one request. */
+export interface Question {
+  /** Sends it. The promise does not use the exchange. */
+  send(call: Call, signal: AbortSignal): Promise<Answered>
+  /** As a message, for `explain`: in the form of HTTP/1.1, with further attributes as JSON. */
+  describe(): { readonly message: string; readonly attributes: string | undefined }
+}
+
+/** Prepares the question about a request. @param body undefined: it is not forwarded. @returns a refusal if it cannot be asked */
+export type Prepare = (exchange: Exchange, body: Uint8Array | undefined) => Question | Refusal
+
+/** Of a question, from the wait for a connection to the last byte of the answer, unless the server's policies say otherwise (decision A-73). */
+export const DEADLINE_MS = 2000

@@ -1,0 +1,221 @@
+import { expect, test, vi } from 'vitest'
+import type { Exchange } from '#exchange/exchange.ts'
+import { ALLOWED, DENIED, GRPC, header, policyOf, shown, specWith } from '#test/support/ext-auth-policy.ts'
+import type { Reply } from '#test/support/fake-authorization-server.ts'
+import { verifies } from '#test/support/verifies.ts'
+import { contextWith, exchangeWith, linesOf, sourceOf } from '../testing.ts'
+import { cacheKey, VerdictCache, VerdictCaches } from './verdict-cache.ts'
+
+const cached = (more: object = {}) => ({
+  ...GRPC,
+  cache: { key: ['request.headers["authorization"]'], ttl: '1m', ...more },
+})
+const as = (authorization: string) => ({ headers: { authorization } })
+/** Answers with a number that increases, as header `x-count`. */
+function counting(): () => Reply {
+  let count = 0
+  return () => ({ check: { status: { code: 0 }, okResponse: { headers: [header('x-count', String(++count))] } } })
+}
+
+verifies(
+  ['traffic.extAuth.cache/results', 'traffic.extAuth.cache/key', 'traffic.extAuth.cache/ttl-duration-string'],
+  'decisions are used again for the same key, without a promise',
+  async () => {
+    vi.useFakeTimers({ now: 1_000_000, toFake: ['Date'] })
+    try {
+      const policy = policyOf(cached(), counting())
+      const sends = async (key: string) => {
+        const { exchange, sync } = await policy.send(as(key), at(Date.now()))
+        return `${exchange.request.get('x-count')}${sync ? ' at once' : ''}`
+      }
+      expect(await sends('a')).toBe('1')
+      expect(await sends('a')).toBe('1 at once')
+      expect(await sends('b')).toBe('2')
+      vi.setSystemTime(1_054_999)
+      expect(await sends('a')).toBe('1 at once')
+      vi.setSystemTime(1_060_000)
+      expect(await sends('a')).toBe('3')
+    } finally {
+      vi.useRealTimers()
+    }
+  },
+)
+
+/** Fixes the clock of a request. */
+function at(nowMs: number): (exchange: Exchange) => void {
+  return (exchange) => {
+    exchange.context = { ...exchange.context, now: () => nowMs }
+  }
+}
+
+test('denials are cached with everything that they say; failures are not', async () => {
+  const replies: Reply[] = [
+    { failure: 'timeout' },
+    { check: { status: { code: 7 }, deniedResponse: { status: { code: 401 }, body: 'no' } } },
+  ]
+  const policy = policyOf(cached(), () => replies[Math.min(policy.requests.length, 2) - 1]!)
+  expect(shown(await policy.send(as('a')))).toEqual(DENIED)
+  const first = await policy.send(as('a'))
+  const second = await policy.send(as('a'))
+  expect([shown(first), shown(second)]).toEqual([
+    { status: 401, body: 'no' },
+    { status: 401, body: 'no' },
+  ])
+  expect(policy.requests).toHaveLength(2)
+  expect(second.exchange.callouts).toMatchObject([{ verdict: 'denied', cached: true }])
+})
+
+test('a cached decision has all effects again', async () => {
+  const okResponse = { responseHeadersToAdd: [header('x-checked', 'yes')], headersToRemove: ['x-old'] }
+  const dynamicMetadata = { fields: { user: { stringValue: 'alice' } } }
+  const policy = policyOf(cached(), { check: { status: { code: 0 }, okResponse, dynamicMetadata } })
+  await policy.send(as('a'))
+  const { exchange } = await policy.send({ headers: { authorization: 'a', 'x-old': '1' } })
+  expect(policy.requests).toHaveLength(1)
+  expect(exchange.queuedHeaders).toEqual([['x-checked', 'yes']])
+  expect(exchange.extauthz).toMatchObject({ user: 'alice' })
+  expect(linesOf(exchange.request)).toEqual(['authorization: a'])
+})
+
+verifies(
+  ['traffic.extAuth.cache/key-failure-sent', 'traffic.extAuth.cache/key-failure-not-cached'],
+  'a request without a key is asked every time',
+  async () => {
+    const keys = ['request.headers["absent"]', '[1]', '{"a": 1}', 'request.startTime', '1 +']
+    for (const key of keys) {
+      const policy = policyOf(cached({ key: ['"a"', key] }))
+      for (let i = 0; i < 3; i++) expect(shown(await policy.send(as('a')))).toBe('allowed')
+      expect(policy.requests, key).toHaveLength(3)
+    }
+  },
+)
+
+test('the parts of a key are told apart by type and place', async () => {
+  const keys: string[][] = [
+    ['1', '"1"'],
+    ['"1"', '1'],
+    ['1u', '"1"'],
+    ['1.0', '"1"'],
+    ['true', '"1"'],
+    ['"true"', '"1"'],
+    ['b"1"', '"1"'],
+    ['null', '"1"'],
+    ['"null"', '"1"'],
+    ['"a"', '"b"'],
+    ['"ab"', '""'],
+    ['""', '"ab"'],
+    ['"a"'],
+  ]
+  const context = contextWith()
+  const seen = new Set(
+    keys.map((key) => {
+      const parts = key.map((text) => context.expression(sourceOf({}), '', text, 'request'))
+      return cacheKey({ cache: new VerdictCache(1), key: parts, ttl: 0 }, exchangeWith())
+    }),
+  )
+  expect(seen.size).toBe(keys.length)
+  expect(seen).not.toContain(undefined)
+})
+
+const NOW = 1_763_800_000_000
+const TTLS: [ttl: string, keptMs: number][] = [
+  ['90s', 90_000],
+  ['1h30m', 5_400_000],
+  ['duration("90s")', 90_000],
+  ['duration(extauthz.ttl)', 120_000],
+  ['timestamp("2025-11-22T08:26:50Z")', 10_000],
+  ['timestamp(extauthz.until)', 20_000],
+  ['1763800030', 30_000],
+  ['1763800030.5', 30_500],
+  ['duration("0s")', 0],
+  ['duration("-5s")', 0],
+  ['timestamp("2020-01-01T00:00:00Z")', 0],
+  ['1763799999', 0],
+  ['"90s"', 0],
+  ['true', 0],
+  ['extauthz.absent', 0],
+  ['1 +', 0],
+]
+verifies(
+  [
+    'traffic.extAuth.cache/ttl-expression-duration',
+    'traffic.extAuth.cache/ttl-expression-timestamp',
+    'traffic.extAuth.cache/ttl-after-response',
+  ],
+  'how long a decision is kept',
+  async () => {
+    const fields = { ttl: { stringValue: '120s' }, until: { stringValue: '2025-11-22T08:27:00Z' } }
+    for (const [ttl, keptMs] of TTLS) {
+      const policy = policyOf(cached({ ttl }), { check: { status: { code: 0 }, dynamicMetadata: { fields } } })
+      const asks = async (nowMs: number) => {
+        const before = policy.requests.length
+        await policy.send(as('a'), at(nowMs))
+        return policy.requests.length > before
+      }
+      expect(await asks(NOW), ttl).toBe(true)
+      // Before the decision is renewed, and when it has expired.
+      if (keptMs > 0) expect(await asks(NOW + 0.89 * keptMs), ttl).toBe(false)
+      expect(await asks(NOW + keptMs), ttl).toBe(true)
+    }
+  },
+)
+
+verifies(
+  ['traffic.extAuth.cache/maxEntries', 'traffic.extAuth.cache/maxEntries-default'],
+  'the least recently used decision is dropped',
+  async () => {
+    const policy = policyOf(cached({ maxEntries: 2 }))
+    const asked = async (key: string) => {
+      const before = policy.requests.length
+      await policy.send(as(key))
+      return policy.requests.length > before
+    }
+    for (const key of ['a', 'b']) expect(await asked(key)).toBe(true)
+    expect(await asked('a')).toBe(false)
+    expect(await asked('c')).toBe(true)
+    expect(await asked('a')).toBe(false)
+    expect(await asked('b')).toBe(true)
+    expect(specWith(cached())).toMatchObject({ cache: { maxEntries: 10_000 } })
+    const large = policyOf(cached())
+    for (let i = 0; i <= 10_000; i++) await large.send(as(`${i}`))
+    const before = large.requests.length
+    await large.send(as('1'))
+    expect(large.requests.length - before, 'the 10,000 last ones are there').toBe(0)
+    await large.send(as('0'))
+    expect(large.requests.length - before).toBe(1)
+  },
+)
+
+test('near its expiry one request renews a decision; the others use it, and all if the server fails', async () => {
+  let reply: Reply | Promise<Reply> = ALLOWED
+  const policy = policyOf(cached({ ttl: '10s' }), () => reply)
+  await policy.send(as('a'), at(NOW))
+  let answer: (reply: Reply) => void = () => {}
+  reply = new Promise((resolve) => {
+    answer = resolve
+  })
+  const renewing = policy.send(as('a'), at(NOW + 9000))
+  expect((await policy.send(as('a'), at(NOW + 9001))).sync).toBe(true)
+  answer({ failure: 'timeout' })
+  const failed = await renewing
+  expect(shown(failed)).toBe('allowed')
+  expect(failed.exchange.callouts).toMatchObject([{ verdict: 'allowed', cached: true, detail: 'not renewed: timeout' }])
+  reply = { check: { status: { code: 7 } } }
+  expect(shown(await policy.send(as('a'), at(NOW + 9002))), 'another one tries').toEqual(DENIED)
+  expect(shown(await policy.send(as('a'), at(NOW + 9003)))).toEqual(DENIED)
+  expect(policy.requests).toHaveLength(3)
+})
+
+test('requests with the same key that come at once wait for one answer', async () => {
+  const policy = policyOf(cached(), counting())
+  const all = await Promise.all(['a', 'a', 'a', 'b'].map((key) => policy.send(as(key))))
+  expect(all.map(({ exchange }) => exchange.request.get('x-count'))).toEqual(['1', '1', '1', '2'])
+  expect(policy.requests).toHaveLength(2)
+})
+
+test('rules that share a policy share its cache; other settings have another one', () => {
+  const caches = new VerdictCaches()
+  const one = caches.at('ProxyPolicy default/a {}', 10)
+  expect(caches.at('ProxyPolicy default/a {}', 10)).toBe(one)
+  expect(caches.at('ProxyPolicy default/a {"x":1}', 10)).not.toBe(one)
+})

@@ -1,0 +1,110 @@
+import type { Exchange } from '#exchange/exchange.ts'
+import type { Expression } from '#exchange/expression.ts'
+import { SingleFlight } from '#exchange/single-flight.ts'
+import type { Answered } from './question.ts'
+import type { Verdict } from './verdict.ts'
+
+/** The last part of its time in which a decision is renewed: this fraction, and at most this long. */
+const RENEWAL_FRACTION = 0.1
+const MAX_RENEWAL_MS = 5000
+
+interface Entry {
+  readonly verdict: Verdict
+  readonly expiresMs: number
+  readonly renewFromMs: number
+  /** A request asks the server again. */
+  isRenewed: boolean
+}
+
+/** Decisions of an authorization server by key. The entry that was used least recently is dropped first. */
+export class VerdictCache {
+  /** Questions under way, by key: requests with the same key wait for one answer. */
+  readonly flights = new SingleFlight<Answered>()
+  readonly #maxEntries: number
+  /** The most recently used last. */
+  readonly #entries = new Map<string, Entry>()
+
+  constructor(maxEntries: number) {
+    this.#maxEntries = maxEntries
+  }
+
+  get size(): number {
+    return this.#entries.size
+  }
+
+  /** The decision in force; undefined if there is none. */
+  find(key: string, nowMs: number): Verdict | undefined {
+    const entry = this.#entries.get(key)
+    if (entry === undefined) return undefined
+    this.#entries.delete(key)
+    if (entry.expiresMs <= nowMs) return undefined
+    this.#entries.set(key, entry)
+    return entry.verdict
+  }
+
+  /** Whether this request is to ask the server again although there is a decision: true for one request near its expiry. */
+  renews(key: string, nowMs: number): boolean {
+    const entry = this.#entries.get(key)
+    if (entry === undefined || entry.isRenewed || nowMs < entry.renewFromMs) return false
+    entry.isRenewed = true
+    return true
+  }
+
+  /** The server gave no decision: the next request may try. */
+  renewalFailed(key: string): void {
+    const entry = this.#entries.get(key)
+    if (entry !== undefined) entry.isRenewed = false
+  }
+
+  /** @param expiresMs undefined, or not after `nowMs`: the decision is not kept */
+  store(key: string, verdict: Verdict, nowMs: number, expiresMs: number | undefined): void {
+    this.#entries.delete(key)
+    if (expiresMs === undefined || !(expiresMs > nowMs)) return
+    const renewalMs = Math.min(RENEWAL_FRACTION * (expiresMs - nowMs), MAX_RENEWAL_MS)
+    this.#entries.set(key, { verdict, expiresMs, renewFromMs: expiresMs - renewalMs, isRenewed: false })
+    for (const oldest of this.#entries.keys()) {
+      if (this.#entries.size <= this.#maxEntries) return
+      this.#entries.delete(oldest)
+    }
+  }
+}
+
+/** The caches of a thread. Rules that share a policy share its cache; it lives as long as one of them uses it. */
+export class VerdictCaches {
+  readonly #caches = new Map<string, WeakRef<VerdictCache>>()
+
+  /** @param key of the policy and everything it sets: with another setting, old decisions do not count */
+  at(key: string, maxEntries: number): VerdictCache {
+    const known = this.#caches.get(key)?.deref()
+    if (known !== undefined) return known
+    for (const [other, cache] of this.#caches) if (cache.deref() === undefined) this.#caches.delete(other)
+    const cache = new VerdictCache(maxEntries)
+    this.#caches.set(key, new WeakRef(cache))
+    return cache
+  }
+}
+
+/** How decisions are cached (specification 2, 2.2.6). */
+export interface CacheSettings {
+  readonly cache: VerdictCache
+  readonly key: readonly Expression[]
+  /** A number: milliseconds. */
+  readonly ttl: number | Expression
+}
+
+/** The key of a request; undefined if a part of it fails or has an unsupported type: then nothing is read from the cache or stored. */
+export function cacheKey({ key }: CacheSettings, exchange: Exchange): string | undefined {
+  let text = ''
+  for (const expression of key) {
+    const part = expression.scalarKey(exchange)
+    if (part === undefined) return undefined
+    // With its length, so that no two lists of parts have the same text.
+    text += `${part.length} ${part}`
+  }
+  return text
+}
+
+/** When a decision that was applied to `exchange` expires; undefined if the expression has no usable result. */
+export function expiryOf({ ttl }: CacheSettings, exchange: Exchange, nowMs: number): number | undefined {
+  return typeof ttl === 'number' ? nowMs + ttl : ttl.expiryMs(exchange, nowMs)
+}

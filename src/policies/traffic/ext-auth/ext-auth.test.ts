@@ -1,0 +1,191 @@
+import { expect, test, vi } from 'vitest'
+import type { Exchange } from '#exchange/exchange.ts'
+import {
+  ALLOWED,
+  compiled,
+  DENIED,
+  GRPC,
+  HTTP,
+  type Policy,
+  policyOf,
+  SERVER,
+  shown,
+} from '#test/support/ext-auth-policy.ts'
+import type { Reply } from '#test/support/fake-authorization-server.ts'
+import { verifies } from '#test/support/verifies.ts'
+
+const FAILURES: Reply[] = [
+  { failure: 'timeout' },
+  { failure: 'connection-refused', detail: 'ECONNREFUSED' },
+  { failure: 'no-endpoint' },
+  { failure: 'backend-auth-failed' },
+  { failure: 'too-many-waiting' },
+]
+verifies(
+  ['traffic.extAuth/fail-closed', 'traffic.extAuth/failureMode-default'],
+  'a server that fails denies',
+  async () => {
+    for (const reply of FAILURES) {
+      for (const written of [GRPC, HTTP, { ...GRPC, failureMode: 'FailClosed' }]) {
+        expect(shown(await policyOf(written, reply).send())).toEqual(DENIED)
+      }
+    }
+    const { outcome } = await policyOf(GRPC, FAILURES[1]!).send()
+    expect(outcome).toMatchObject({
+      detail: 'authorization server default/authz: connection-refused: ECONNREFUSED',
+    })
+  },
+)
+
+verifies('traffic.extAuth/fail-open', 'a server that fails lets the request continue', async () => {
+  for (const reply of FAILURES) {
+    for (const written of [GRPC, HTTP]) {
+      const sent = await policyOf({ ...written, failureMode: 'FailOpen' }, reply).send()
+      expect(shown(sent)).toBe('allowed')
+      expect(sent.exchange.callouts).toMatchObject([{ verdict: 'failed', backend: 'default/authz' }])
+    }
+  }
+})
+
+test('an answer that is none is a failure', async () => {
+  const odd: [written: object, reply: Reply][] = [
+    [GRPC, { status: 200, body: 'yes' }],
+    [GRPC, { status: 200, headers: [['content-type', 'application/grpc']], body: '\0\0\0\0\u0002\u0012\u0009' }],
+    [HTTP, { status: 200, body: 'half', breaks: true }],
+    [HTTP, { status: 200, body: new Uint8Array(1024 * 1024 + 1) }],
+  ]
+  for (const [written, reply] of odd) {
+    expect(shown(await policyOf(written, reply).send())).toEqual(DENIED)
+    expect(shown(await policyOf({ ...written, failureMode: 'FailOpen' }, reply).send())).toBe('allowed')
+  }
+})
+
+test('callouts are recorded with verdict and time', async () => {
+  const timed = async (written: object, reply: Reply) => {
+    const { exchange } = await policyOf(written, reply).send()
+    return exchange.callouts
+  }
+  const one = { policy: 'extAuth', backend: 'default/authz', cached: false, durationMs: expect.any(Number) }
+  expect(await timed(GRPC, ALLOWED)).toEqual([{ ...one, verdict: 'allowed', detail: undefined }])
+  expect(await timed(HTTP, { status: 401 })).toEqual([
+    { ...one, verdict: 'denied', detail: 'the authorization server answered 401' },
+  ])
+  expect(await timed(GRPC, { check: { status: { code: 7 } } })).toEqual([
+    { ...one, verdict: 'denied', detail: 'the authorization server denied with code 7' },
+  ])
+  expect(await timed(GRPC, { failure: 'timeout' })).toEqual([{ ...one, verdict: 'failed', detail: 'timeout' }])
+})
+
+test('a request that is abandoned is not touched any more', async () => {
+  let answer: (reply: Reply) => void = () => {}
+  const policy = policyOf({ ...HTTP, failureMode: 'FailOpen' }, () => new Promise((resolve) => (answer = resolve)))
+  const controller = new AbortController()
+  let seen: Exchange | undefined
+  const settled = vi.fn()
+  void policy
+    .send({}, (exchange) => {
+      exchange.context = { ...exchange.context, signal: controller.signal }
+      seen = exchange
+    })
+    .then(settled)
+  controller.abort()
+  answer({ status: 200 })
+  await new Promise((resolve) => setImmediate(resolve))
+  expect(settled).not.toHaveBeenCalled()
+  expect(seen!.callouts).toBeUndefined()
+})
+
+const bodyOf = ({ checks }: Policy) =>
+  checks.map(
+    (check) => (check as { attributes: { request: { http: { body: string; size: number } } } }).attributes.request.http,
+  )
+
+verifies('traffic.extAuth.forwardBody/includes-body', 'the body is a part of the question', async () => {
+  const forwardBody = { maxSize: 10 }
+  const grpc = policyOf({ ...GRPC, forwardBody })
+  await grpc.send({ method: 'POST', body: 'grün 12345' })
+  expect(shown(await grpc.send({ method: 'POST', body: 'grün 1234' }))).toBe('allowed')
+  expect(bodyOf(grpc)).toMatchObject([{ body: 'grün 1234', size: 10 }])
+  const http = policyOf({ ...HTTP, forwardBody }, { status: 200 })
+  await http.send({ method: 'POST', body: '0123456789' })
+  await http.send({ method: 'POST', body: '' })
+  expect(http.requests).toMatchObject([
+    { headers: [['x-envoy-auth-partial-body', 'false']], body: new TextEncoder().encode('0123456789') },
+    { headers: [['x-envoy-auth-partial-body', 'false']], body: undefined },
+  ])
+  const unset = policyOf(GRPC)
+  await unset.send({ method: 'POST', body: 'secret' })
+  expect(bodyOf(unset)).toMatchObject([{ body: '', size: 0 }])
+})
+
+test('a body that an earlier policy has replaced is the one that is forwarded', async () => {
+  const policy = policyOf({ ...GRPC, forwardBody: { maxSize: 10 } })
+  const replaced = (text: string) => (exchange: Exchange) => {
+    exchange.newRequestBody = new TextEncoder().encode(text)
+  }
+  expect(shown(await policy.send({ body: 'far too long for it' }, replaced('new')))).toBe('allowed')
+  expect(bodyOf(policy)).toMatchObject([{ body: 'new' }])
+  expect(shown(await policy.send({ body: '' }, replaced('far too long for it')))).toMatchObject({ status: 413 })
+})
+
+verifies('traffic.extAuth.forwardBody/larger-refused', 'a larger body is refused, and nobody is asked', async () => {
+  const refused = {
+    status: 413,
+    body: 'external authorization failed: the limit of the body is 16 bytes (extAuth.forwardBody.maxSize)',
+  }
+  for (const failureMode of ['FailClosed', 'FailOpen']) {
+    const policy = policyOf({ ...GRPC, failureMode, forwardBody: { maxSize: '16' } })
+    expect(shown(await policy.send({ method: 'POST', body: 'x'.repeat(17) }))).toEqual(refused)
+    const announced = await policy.send({ method: 'POST', headers: { 'content-length': '17' } })
+    expect(shown(announced)).toEqual(refused)
+    expect(announced.sync, 'the body is not read').toBe(true)
+    const reads: number[] = []
+    const unknown = await policy.send({ method: 'POST', headers: { 'transfer-encoding': 'chunked' } }, (exchange) => {
+      exchange.bodies = {
+        readRequestBody: async (it, maxBytes) => {
+          reads.push(maxBytes)
+          it.requestBody = null
+          return undefined
+        },
+        readResponseBody: () => Promise.reject(new Error('not for requests')),
+      }
+    })
+    expect(shown(unknown)).toEqual(refused)
+    expect(reads).toEqual([16])
+    expect(policy.requests).toEqual([])
+  }
+})
+
+test('of conditional policies the first one whose condition is true asks', async () => {
+  const conditional = [
+    { condition: 'request.path == "/a"', policy: { backendRef: { name: 'a', port: 1 }, grpc: {} } },
+    { condition: 'request.headers["absent"] == "x"', policy: { backendRef: { name: 'b', port: 1 }, grpc: {} } },
+    { policy: { backendRef: { name: 'c', port: 1 }, http: { allowedResponseHeaders: ['x-user'] } } },
+  ]
+  const policy = policyOf({ conditional }, ({ protocol }) => (protocol === 'grpc' ? ALLOWED : { status: 200 }))
+  await policy.send({ target: '/a' })
+  await policy.send({ target: '/b' })
+  expect(policy.destinations).toEqual(['Service/default/a/1', 'Service/default/c/1'])
+  expect(policy.context.reports).toEqual([])
+})
+
+test('without a fallback other requests pass', async () => {
+  const policy = policyOf({ conditional: [{ condition: 'request.path == "/a"', policy: GRPC }] }, { failure: 'reset' })
+  expect(shown(await policy.send({ target: '/a' }))).toEqual(DENIED)
+  expect(shown(await policy.send({ target: '/b' }))).toBe('allowed')
+})
+
+test('a condition that does not compile refuses', async () => {
+  const policy = policyOf({ conditional: [{ condition: '1 +', policy: { ...GRPC, failureMode: 'FailOpen' } }] })
+  expect(policy.context.reports).toEqual(['cel-syntax spec.traffic.field.conditional[0].condition'])
+  expect(shown(await policy.send())).toEqual(DENIED)
+  expect(policy.requests).toEqual([])
+})
+
+test('bodies that expressions read are buffered', () => {
+  const need = (written: object) => compiled(written).readsRequestBody
+  expect(need(GRPC)).toBe(false)
+  expect(need({ ...GRPC, cache: { key: ['string(request.body)'], ttl: '1m' } })).toBe(true)
+  expect(need({ ...SERVER, http: { addRequestHeaders: { a: 'string(request.bodyPrefix)' } } })).toBe('prefix')
+  expect(need({ ...SERVER, http: { responseMetadata: { a: 'string(request.body)' } } })).toBe(true)
+})

@@ -1,0 +1,541 @@
+import { execFile } from 'node:child_process'
+import { once } from 'node:events'
+import http, { type IncomingMessage, type ServerResponse } from 'node:http'
+import net, { type AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { status } from '@grpc/grpc-js'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Echo, startEcho } from '#examples/upstreams/echo.ts'
+import { frameMessage } from '#net/grpc/message-frame.ts'
+import { CERTIFICATES } from '#net/testing/certificates.ts'
+import { type FramePeer, FrameServer } from '#net/testing/frame-server.ts'
+import { END_STREAM, type Field } from '#net/testing/frames.ts'
+import { type Accepted, RawClient, RawServer } from '#net/testing/raw-peers.ts'
+import { envoyService } from '#test/support/envoy-definitions.ts'
+import { eventually } from '#test/support/eventually.ts'
+import { freePort } from '#test/support/free-port.ts'
+import { startGateway, type TestGateway } from '#test/support/gateway.ts'
+import { GrpcCaller, startGrpcBackend, startGrpcService } from '#test/support/grpc-peers.ts'
+import {
+  backendYaml,
+  createObjectsFolder,
+  joinYaml,
+  listenersYaml,
+  routeYaml,
+  serviceYaml,
+} from '#test/support/objects-folder.ts'
+import { policyYaml } from '#test/support/policy-yaml.ts'
+import { authoritiesYaml } from '#test/support/tls-objects.ts'
+
+// External authorization in a running gateway, by servers of other implementations, and by servers that misbehave.
+
+const AUTHORIZATION = envoyService('envoy/service/auth/v3/external_auth.proto', 'envoy.service.auth.v3.Authorization')
+
+interface Check {
+  readonly attributes: {
+    readonly contextExtensions: Readonly<Record<string, string>>
+    readonly request: {
+      readonly http: { readonly path: string; readonly body: string; readonly headers: Record<string, string> }
+    }
+  }
+}
+
+const stops = new AsyncDisposableStack()
+let gateway: TestGateway
+let objectsPath: string
+let port: number
+/** Another listener, because routes for HTTP and for gRPC do not share hosts. */
+let rpcPort: number
+const hungConnections: net.Socket[] = []
+/** The questions to the gRPC server. */
+const checks: Check[] = []
+/** The questions to the HTTP server. */
+const asked: { readonly method: string; readonly url: string; readonly body: string }[] = []
+
+function check(question: Check) {
+  checks.push(question)
+  const { path, headers } = question.attributes.request.http
+  if (path.includes('denied')) {
+    const deniedResponse = {
+      status: { code: 429 },
+      headers: [{ header: { key: 'x-why', value: 'no' } }],
+      body: 'not you',
+    }
+    return { status: { code: 7 }, deniedResponse }
+  }
+  if (path.includes('failing')) throw Object.assign(new Error('not now'), { code: status.UNAVAILABLE })
+  const edits = [
+    { header: { key: 'x-user', value: headers.authorization ?? 'nobody' } },
+    { header: { key: 'x-target', value: 'green' } },
+  ]
+  return {
+    status: { code: 0 },
+    okResponse: { headers: edits, responseHeadersToAdd: [{ header: { key: 'x-checked', value: 'yes' } }] },
+    dynamicMetadata: { fields: { tier: { stringValue: 'gold' } } },
+  }
+}
+
+function answerHttp(request: IncomingMessage, response: ServerResponse): void {
+  let body = ''
+  request.on('data', (bytes: Buffer) => {
+    body += bytes.toString()
+  })
+  request.on('end', () => {
+    asked.push({ method: request.method!, url: request.url!, body })
+    if (request.url!.startsWith('/http/denied')) return void response.writeHead(401, { 'x-why': 'no' }).end('who?')
+    response.writeHead(200, { 'x-user': 'carol' }).end('{"tier":"silver"}')
+  })
+}
+
+// Servers that misbehave
+
+const HEAD: readonly Field[] = [
+  [':status', '200'],
+  ['content-type', 'application/grpc'],
+]
+const OK: readonly Field[] = [['grpc-status', '0']]
+/** An empty CheckResponse allows: each of these would if it were complete. */
+const YES = Buffer.from(frameMessage(new Uint8Array(0))).toString('latin1')
+
+type GrpcFault = (peer: FramePeer, stream: number) => void
+const grpcFaults: Record<string, GrpcFault> = {
+  resets: (peer, stream) => peer.reset(stream, 2),
+  closes: (peer) => peer.socket.destroy(),
+  stalls: () => {},
+  'stalls-after-head': (peer, stream) => peer.head(stream, HEAD),
+  'stalls-after-message': (peer, stream) => {
+    peer.head(stream, HEAD)
+    peer.data(stream, YES)
+  },
+  'closes-mid-stream': (peer, stream) => {
+    peer.head(stream, HEAD)
+    peer.data(stream, YES)
+    peer.socket.destroy()
+  },
+  late: (peer, stream) => {
+    setTimeout(() => {
+      peer.head(stream, HEAD)
+      peer.data(stream, YES)
+      peer.head(stream, OK, END_STREAM)
+    }, 900).unref()
+  },
+  twice: (peer, stream) => {
+    peer.head(stream, HEAD)
+    peer.data(stream, YES + YES)
+    peer.head(stream, OK, END_STREAM)
+  },
+  garbage: (peer, stream) => {
+    peer.head(stream, HEAD)
+    peer.data(stream, Buffer.from(frameMessage(Buffer.from([0xff, 0xff, 0xff]))).toString('latin1'))
+    peer.head(stream, OK, END_STREAM)
+  },
+  'no-http2': (peer) => peer.socket.write('what?\n'.repeat(10)),
+  large: (peer, stream) => {
+    peer.head(stream, HEAD)
+    peer.data(stream, `\0\u0006\0\0\0${'x'.repeat(16_000)}`)
+  },
+  'no-trailers': (peer, stream) => {
+    peer.head(stream, HEAD)
+    peer.data(stream, YES, END_STREAM)
+  },
+  'http-503': (peer, stream) => peer.head(stream, [[':status', '503']], END_STREAM),
+}
+
+const httpFaults: Record<string, (peer: Accepted) => void> = {
+  resets: (peer) => peer.socket.resetAndDestroy(),
+  closes: (peer) => peer.close(),
+  stalls: () => {},
+  'stalls-after-head': (peer) => peer.send('HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\n'),
+  'closes-mid-body': (peer) => {
+    peer.send('HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhalf')
+    peer.socket.end()
+  },
+  late: (peer) => void setTimeout(() => peer.send('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'), 900).unref(),
+  garbage: (peer) => peer.send('what?\r\n\r\n'),
+  'two-lengths': (peer) => peer.send('HTTP/1.1 200 OK\r\ncontent-length: 0\r\ncontent-length: 5\r\n\r\n'),
+  switches: (peer) => peer.send('HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n'),
+  large: (peer) => {
+    peer.send(`HTTP/1.1 200 OK\r\ncontent-length: 100000000\r\n\r\n`)
+    const more = () => {
+      while (!peer.socket.destroyed && peer.socket.write('x'.repeat(65_536)));
+    }
+    peer.socket.on('drain', more)
+    more()
+  },
+}
+
+const frameServers: FrameServer[] = []
+const rawServers: RawServer[] = []
+
+async function startGrpcFault(fault: GrpcFault): Promise<number> {
+  const server = await new FrameServer((peer) => {
+    peer.settings()
+    peer.onRequest = (stream) => fault(peer, stream)
+  }).start()
+  frameServers.push(server)
+  stops.defer(() => server.close())
+  return server.destination.port
+}
+
+async function startHttpFault(fault: (peer: Accepted) => void): Promise<number> {
+  const server = await new RawServer((peer) => void peer.socket.once('data', () => fault(peer))).start()
+  rawServers.push(server)
+  stops.defer(() => server.close())
+  return server.port
+}
+
+/** With a route at the listener for HTTP. */
+const atHttp = (yaml: string) => yaml.replace('{ name: main }', '{ name: main, sectionName: http }')
+const httpRouteYaml: typeof routeYaml = (...given) => atHttp(routeYaml(...given))
+
+const proxyBackend = (name: string) => ({ group: 'gatewright.dev', kind: 'ProxyBackend', name })
+
+/** Two routes to the echo server whose policies ask a server that misbehaves: one fails closed, the other open. */
+function faultYaml(name: string, at: number, protocol: object): string {
+  const extAuth = { backendRef: proxyBackend(name), ...protocol }
+  return joinYaml(
+    backendYaml(name, at),
+    policyYaml(`${name}-limit`, 'ProxyBackend', name, { backend: { http: { requestTimeout: '400ms' } } }),
+    ...['FailClosed', 'FailOpen'].flatMap((failureMode) => {
+      const route = `${name}-${failureMode.toLowerCase()}`
+      return [
+        httpRouteYaml(route, `/${route}`, 'echo'),
+        policyYaml(route, 'HTTPRoute', route, { traffic: { extAuth: { ...extAuth, failureMode } } }),
+      ]
+    }),
+  )
+}
+
+/** Two routes to the echo server whose policies ask an HTTP server that is not there. */
+function absentYaml(name: string): string {
+  return joinYaml(
+    ...['FailClosed', 'FailOpen'].flatMap((failureMode) => {
+      const route = `${name}-${failureMode.toLowerCase()}`
+      const extAuth = { backendRef: proxyBackend(name), failureMode, http: {} }
+      return [
+        httpRouteYaml(route, `/${route}`, 'echo'),
+        policyYaml(route, 'HTTPRoute', route, { traffic: { extAuth } }),
+      ]
+    }),
+  )
+}
+
+beforeAll(async () => {
+  const echo = await startEcho({ port: 0 })
+  stops.defer(echo.close)
+  const authz = await startGrpcService(AUTHORIZATION, { check })
+  stops.defer(authz.close)
+  const secured = await startGrpcService(AUTHORIZATION, { check }, CERTIFICATES.server)
+  stops.defer(secured.close)
+  const talk = await startGrpcBackend(['test.Guarded'])
+  stops.defer(talk.close)
+  const web = http.createServer(answerHttp).listen(0, '127.0.0.1')
+  await once(web, 'listening')
+  stops.defer(() => void web.close())
+  const hung = net
+    .createServer((socket) => {
+      hungConnections.push(socket)
+      socket.on('error', () => {})
+    })
+    .listen(0, '127.0.0.1')
+  await once(hung, 'listening')
+  stops.defer(() => void hung.close())
+  port = await freePort()
+  rpcPort = await freePort()
+  const objects = [
+    listenersYaml('main', [
+      `{ name: http, protocol: HTTP, port: ${port} }`,
+      `{ name: rpc, protocol: HTTP, port: ${rpcPort} }`,
+    ]),
+    backendYaml('echo', echo.port),
+    backendYaml('talk', talk.port),
+    backendYaml('web', (web.address() as AddressInfo).port),
+    backendYaml('hung', (hung.address() as AddressInfo).port),
+    backendYaml('nobody', await freePort()),
+    backendYaml('secured', secured.port),
+    authoritiesYaml('trusted', CERTIFICATES.ca),
+    policyYaml('trust', 'ProxyBackend', 'secured', {
+      backend: { tls: { caCertificateRefs: [{ name: 'trusted' }], sni: 'server.test' }, auth: { key: 'k3y' } },
+    }),
+    atHttp(serviceYaml('authz', [authz.port])),
+    httpRouteYaml('grpc', '/grpc', 'echo'),
+    policyYaml('grpc', 'HTTPRoute', 'grpc', {
+      traffic: {
+        extAuth: {
+          backendRef: { name: 'authz', port: 80 },
+          grpc: { contextExtensions: { tenant: 'blue' } },
+          forwardBody: { maxSize: 1000 },
+        },
+        authorization: { action: 'Require', policy: { matchExpressions: ['extauthz.tier == "gold"'] } },
+      },
+    }),
+    httpRouteYaml('secured', '/secured', 'echo'),
+    policyYaml('secured', 'HTTPRoute', 'secured', {
+      traffic: { extAuth: { backendRef: proxyBackend('secured'), grpc: {} } },
+    }),
+    httpRouteYaml('http', '/http', 'echo'),
+    policyYaml('http', 'HTTPRoute', 'http', {
+      traffic: {
+        extAuth: {
+          backendRef: proxyBackend('web'),
+          http: { allowedResponseHeaders: ['x-user'], responseMetadata: { tier: 'json(response.body).tier' } },
+          forwardBody: { maxSize: 1000 },
+        },
+        transformation: { request: { set: [{ name: 'x-tier', value: 'extauthz.tier' }] } },
+      },
+    }),
+    httpRouteYaml('cached', '/cached', 'echo'),
+    policyYaml('cached', 'HTTPRoute', 'cached', {
+      traffic: {
+        extAuth: {
+          backendRef: { name: 'authz', port: 80 },
+          grpc: {},
+          cache: { key: ['request.headers["authorization"]'], ttl: '1h' },
+        },
+      },
+    }),
+    httpRouteYaml('backend', '/backend', 'asking'),
+    backendYaml('asking', echo.port),
+    policyYaml('asking', 'ProxyBackend', 'asking', {
+      backend: { extAuth: { backendRef: { name: 'authz', port: 80 }, grpc: {} } },
+    }),
+    httpRouteYaml('hung', '/hung', 'echo'),
+    policyYaml('hung', 'HTTPRoute', 'hung', { traffic: { extAuth: { backendRef: proxyBackend('hung'), grpc: {} } } }),
+    absentYaml('nobody'),
+    // Before routing: the server's header selects the route.
+    `
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: { name: by-header }
+spec:
+  parentRefs: [{ name: main, sectionName: http }]
+  rules:
+    - matches: [{ path: { value: /early }, headers: [{ name: x-target, value: green }] }]
+      backendRefs: [{ group: gatewright.dev, kind: ProxyBackend, name: echo }]
+`,
+    policyYaml('early', 'Gateway', 'main', {
+      traffic: {
+        phase: 'PreRouting',
+        extAuth: {
+          conditional: [
+            {
+              condition: 'request.path.startsWith("/early")',
+              policy: { backendRef: { name: 'authz', port: 80 }, grpc: {} },
+            },
+          ],
+        },
+      },
+    }),
+    `
+apiVersion: gateway.networking.k8s.io/v1
+kind: GRPCRoute
+metadata: { name: talk }
+spec:
+  parentRefs: [{ name: main, sectionName: rpc }]
+  rules:
+    - matches: [{ method: { service: test.Guarded } }]
+      backendRefs: [{ group: gatewright.dev, kind: ProxyBackend, name: talk }]
+`,
+    policyYaml('talk', 'GRPCRoute', 'talk', {
+      traffic: { extAuth: { backendRef: proxyBackend('web'), http: { path: '"/http/denied"' } } },
+    }),
+  ]
+  for (const [name, fault] of Object.entries(grpcFaults)) {
+    objects.push(faultYaml(`g-${name}`, await startGrpcFault(fault), { grpc: {} }))
+  }
+  for (const [name, fault] of Object.entries(httpFaults)) {
+    objects.push(faultYaml(`h-${name}`, await startHttpFault(fault), { http: {} }))
+  }
+  const folder = await createObjectsFolder({ 'all.yaml': joinYaml(...objects), 'gone.yaml': absentYaml('gone') })
+  stops.defer(folder.remove)
+  objectsPath = join(folder.path, 'all.yaml')
+  gateway = stops.use(await startGateway({ files: [folder.path], workers: 1 }))
+})
+
+afterAll(() => stops.disposeAsync())
+
+const url = (path: string) => `http://127.0.0.1:${port}${path}`
+const get = (path: string, headers: Record<string, string> = {}) => fetch(url(path), { headers })
+const echoed = async (response: Response) => (await response.json()) as Echo
+
+test('a gRPC server of another implementation allows: its headers replace those of the client', async () => {
+  const forged = { authorization: 'alice', 'x-user': 'root', x_user: 'root' }
+  const response = await fetch(url('/grpc/a?b=c'), { method: 'POST', headers: forged, body: 'the body' })
+  expect([response.status, response.headers.get('x-checked')]).toEqual([200, 'yes'])
+  const { headers, body } = await echoed(response)
+  expect(headers).toMatchObject({ 'x-user': 'alice', authorization: 'alice' })
+  expect(headers).not.toHaveProperty('x_user')
+  expect(body, 'the body reaches the backend unchanged').toBe('the body')
+  expect(checks.at(-1)!.attributes).toMatchObject({
+    contextExtensions: { tenant: 'blue' },
+    request: { http: { path: '/grpc/a?b=c', body: 'the body' } },
+  })
+})
+
+test('a gRPC server denies: the client gets its answer', async () => {
+  const response = await get('/grpc/denied')
+  expect([response.status, response.headers.get('x-why'), await response.text()]).toEqual([429, 'no', 'not you'])
+  expect((await get('/grpc/failing')).status).toBe(403)
+})
+
+test('a body that is too large is refused, and nobody is asked', async () => {
+  const before = checks.length
+  const response = await fetch(url('/grpc/a'), { method: 'POST', body: 'x'.repeat(1001) })
+  expect(response.status).toBe(413)
+  const streamed = new ReadableStream({
+    start(controller) {
+      for (let i = 0; i < 11; i++) controller.enqueue(new Uint8Array(100))
+      controller.close()
+    },
+  })
+  const chunked = await fetch(url('/grpc/a'), { method: 'POST', body: streamed, duplex: 'half' } as RequestInit)
+  expect(chunked.status).toBe(413)
+  expect(checks.length).toBe(before)
+})
+
+test('a server behind TLS and a credential is asked with the policies that are attached to it', async () => {
+  expect((await get('/secured/a', { authorization: 'bob' })).status).toBe(200)
+  expect(checks.at(-1)!.attributes.request.http.headers.authorization, 'of the client').toBe('bob')
+})
+
+test('an HTTP server allows and denies', async () => {
+  const response = await fetch(url('/http/a?b=c'), { method: 'PUT', headers: { 'x-user': 'root' }, body: 'the body' })
+  const { headers, body } = await echoed(response)
+  expect(headers).toMatchObject({ 'x-user': 'carol', 'x-tier': 'silver' })
+  expect(body).toBe('the body')
+  expect(asked.at(-1)).toEqual({ method: 'PUT', url: '/http/a?b=c', body: 'the body' })
+  const denied = await get('/http/denied')
+  expect([denied.status, denied.headers.get('x-why'), await denied.text()]).toEqual([401, 'no', 'who?'])
+})
+
+test('a gRPC client that is denied gets a gRPC status', async () => {
+  const caller = new GrpcCaller(`127.0.0.1:${rpcPort}`, 'test.Guarded')
+  const { code, details } = await caller.ask('say', 'hello')
+  caller.client.close()
+  expect([code, details]).toEqual([status.UNAUTHENTICATED, 'who?'])
+})
+
+test('before routing, headers of the server select the route', async () => {
+  expect((await get('/early')).status).toBe(200)
+  expect((await get('/early/denied')).status).toBe(429)
+  expect((await get('/nowhere')).status).toBe(404)
+})
+
+test('a backend asks for its own requests', async () => {
+  expect((await echoed(await get('/backend/a', { authorization: 'dan' }))).headers['x-user']).toBe('dan')
+  expect((await get('/backend/denied')).status).toBe(429)
+})
+
+test('explain shows the questions, sends nothing, and goes on as if they were allowed', async () => {
+  const before = [checks.length, asked.length]
+  const explain = async (...words: string[]) => {
+    const run = promisify(execFile)
+    const files = ['-f', objectsPath, '-H', 'authorization: Bearer s3cret', ...words]
+    return (await run('bin/gatewright', ['explain', ...files])).stdout
+  }
+  const grpc = await explain('-H', 'x-a: ü', url('/cached?a=b'))
+  expect(
+    grpc,
+  ).toContain(`extAuth would ask default/authz (nothing is sent; what follows assumes that it allows the request)
+  GET /cached?a=b HTTP/1.1
+  host: 127.0.0.1:${port}
+  authorization: <redacted>
+  x-a: ü
+`)
+  expect(grpc).toContain('"metadataContext":{"filterMetadata":{}}')
+  expect(grpc).toMatch(/post-routing +extAuth +proceed/)
+  const plain = await explain('POST', '-d', 'the body', url('/http/a'))
+  expect(
+    plain,
+  ).toContain(`extAuth would ask default/web (nothing is sent; what follows assumes that it allows the request)
+  POST /http/a HTTP/1.1
+  authorization: <redacted>
+  x-envoy-auth-partial-body: false
+
+  the body
+`)
+  expect(plain).toMatch(/request to the backend, over HTTP\/1\.1/)
+  expect(`${grpc}${plain}`).not.toContain('s3cret')
+  expect([checks.length, asked.length]).toEqual(before)
+})
+
+test.each([
+  ['an ambiguous path', 'GET /grpc/a%2fb HTTP/1.1\r\nhost: a\r\n', 'path-ambiguous'],
+  ['a Connection field', 'GET /grpc/a HTTP/1.1\r\nhost: a\r\nconnection: x-tier\r\n', 'connection-invalid'],
+])('%s that hides something from the server is refused', async (_, head, code) => {
+  const client = await RawClient.connect(port)
+  client.send(`${head}\r\n`)
+  const text = await client.until((received) => received.includes('\r\n\r\n'))
+  client.close()
+  expect(text).toMatch(/^HTTP\/1\.1 400 /)
+  const id = /gatewright-decision: (\S+)/.exec(text)![1]
+  const record = await fetch(`${gateway.url(15_000)}/decisions?id=${id}`)
+  expect(await record.text()).toContain(`"code": "${code}"`)
+})
+
+test('cached decisions are not asked again', async () => {
+  const before = checks.length
+  for (let i = 0; i < 5; i++) {
+    const { headers } = await echoed(await get(`/cached/${i}`, { authorization: 'eve' }))
+    expect(headers['x-user']).toBe('eve')
+  }
+  expect(checks.length - before).toBe(1)
+})
+
+test.each(['nobody', 'gone'])('a server that is not there (%s) is a failure of the server', async (name) => {
+  expect((await get(`/${name}-failclosed`)).status).toBe(403)
+  expect((await get(`/${name}-failopen`)).status).toBe(200)
+})
+
+const FAULTS = [
+  ...Object.keys(grpcFaults).map((name) => `g-${name}`),
+  ...Object.keys(httpFaults).map((name) => `h-${name}`),
+]
+
+test.each(FAULTS)('a server that misbehaves (%s): the failure mode decides in time', async (name) => {
+  const begunMs = performance.now()
+  const [closed, open, other] = await Promise.all([
+    get(`/${name}-failclosed`),
+    get(`/${name}-failopen`, { 'x-a': '1' }),
+    get('/grpc/a'),
+  ])
+  expect(other.status, 'others are served').toBe(200)
+  expect([closed.status, await closed.text()]).toEqual([403, 'external authorization failed'])
+  expect(open.status).toBe(200)
+  // The limit of the server is 400 ms, the default 2 s.
+  expect(performance.now() - begunMs).toBeLessThan(10_000)
+})
+
+test('nothing is left of them', async () => {
+  const metrics = await (await fetch(`${gateway.url(15_020)}/metrics`)).text()
+  expect(metrics).toMatch(
+    /gatewright_call_duration_seconds_count\{purpose="authorization",backend="default\/authz",outcome="OK"\} \d+/,
+  )
+  expect(metrics).toMatch(/backend="default\/authz",outcome="UNAVAILABLE"/)
+  expect(metrics).toMatch(/backend="default\/g-stalls",outcome="timeout"/)
+  expect(metrics).toMatch(/backend="default\/g-resets",outcome="reset"/)
+  const open = () => frameServers.flatMap(({ peers }) => peers).filter(({ socket }) => !socket.destroyed)
+  // HTTP/2 connections may stay open for the next request, one for each server, but none that was misused.
+  await eventually('no connection is left over', () => open().length <= frameServers.length)
+})
+
+test('a client that leaves cancels the question', async () => {
+  const client = await RawClient.connect(port)
+  client.send('GET /hung HTTP/1.1\r\nhost: a\r\n\r\n')
+  await eventually('the server is asked', () => hungConnections.length > 0)
+  client.socket.resetAndDestroy()
+  const outcome = /backend="default\/hung",outcome="cancelled"/
+  const metrics = async () => (await fetch(`${gateway.url(15_020)}/metrics`)).text()
+  await eventually('it is cancelled', async () => outcome.test(await metrics()))
+  for (const socket of hungConnections) socket.destroy()
+})
+
+test('the record of a decision names the server, its time and its verdict', async () => {
+  const response = await get('/http/denied')
+  const id = response.headers.get('gatewright-decision')
+  const find = await fetch(`${gateway.url(15_000)}/decisions?id=${id}`)
+  expect(await find.text()).toMatch(
+    /"callouts":\s*\[\s*\{\s*"policy":\s*"extAuth",\s*"backend":\s*"default\/web",\s*"verdict":\s*"denied",\s*"cached":\s*false,\s*"durationMs":\s*[\d.]+,\s*"detail":\s*"the authorization server answered 401"/,
+  )
+})
