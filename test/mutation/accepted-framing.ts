@@ -21,6 +21,7 @@ const SET_BEFORE_READ: Readonly<Record<string, readonly string[]>> = {
     '#replayed = false',
     '#interim = 0',
   ],
+  'net/http1/field-lines.ts': ['count = 0', 'stop = 0', '#shift = 0'],
   'net/http1/framer.ts': ['#left = 0', '#digits = 0', '#overhead = 0', '#dropping = false'],
   'net/http1/server-connection.ts': [
     '#running = false',
@@ -280,6 +281,15 @@ const GROUPS: readonly Group[] = [
     ],
   },
   {
+    file: 'net/http1/field-lines.ts',
+    reason: 'only speed: how much is searched at once',
+    mutants: [
+      ['const MOST = READ_BASE / (4 * PER_LINE) - 1', '4', '(4 + 1)'],
+      ['const MOST = READ_BASE / (4 * PER_LINE) - 1', '1', '(1 + 1)'],
+      ['const WINDOW = 2048', '2048', '(2048 + 1)'],
+    ],
+  },
+  {
     file: 'net/http1/finish-head.ts',
     reason: 'only speed: without nominated fields nothing is dropped',
     mutants: [
@@ -419,6 +429,66 @@ const GROUPS: readonly Group[] = [
     mutants: [
       ['if (after < 0) return after', '<', '<='],
       ['if (after < 0) return after', '0', '(0 + 1)'],
+    ],
+  },
+  {
+    file: 'net/http1/server-connection.ts',
+    reason: 'the same program: of a length that is not known the sign alone counts',
+    mutants: [
+      ["this.#transport.writeText(head.writeResponse(BODY_NONE, -1, ''))", '1', '(1 + 1)'],
+      [
+        'this.response.start(this.#transport, head.writeResponse(BODY_NONE, -1, lines), BODY_CLOSE, -1)',
+        '1',
+        '(1 + 1)',
+      ],
+      ['this.body.start(BODY_CLOSE, -1)', '1', '(1 + 1)'],
+    ],
+  },
+  {
+    file: 'net/http1/server-connection.ts',
+    reason: 'only speed: nothing is read, or what is read is copied first',
+    mutants: [
+      ['if (this.#held.length > 0) this.#run(this.#held.bytes, 0, this.#held.length)', 'this.#held.length > 0', 'true'],
+      ['if (this.#held.length > 0) this.#run(this.#held.bytes, 0, this.#held.length)', '>', '>='],
+      ['if (this.#held.length === 0) return this.#run(buffer, start, end)', 'this.#held.length === 0', 'false'],
+    ],
+  },
+  {
+    file: 'net/http1/server-connection.ts',
+    reason: 'never used: no transport gives bytes inside of a call',
+    mutants: [['if (!this.#running) this.#run(this.#held.bytes, 0, this.#held.length)', '!this.#running', 'true']],
+  },
+  {
+    file: 'net/http1/server-connection.ts',
+    reason: 'only memory: a connection that ends keeps what it did not read, until it is forgotten',
+    mutants: [
+      ['if (this.#phase === CLOSED) return this.#held.clear()', 'this.#held.clear()', 'undefined'],
+      ['this.#held.clear()', 'this.#held.clear()', ';'],
+    ],
+  },
+  {
+    file: 'net/http1/server-connection.ts',
+    reason: 'the same program: a head has more than one byte, so its end is neither 0 nor 1',
+    mutants: [
+      ['if (after < 0) {', '<', '<='],
+      ['if (after < 0) {', '0', '(0 + 1)'],
+    ],
+  },
+  {
+    file: 'net/http1/server-connection.ts',
+    reason: 'the same program: no more requests are read then, and the index is not used',
+    mutants: [
+      ['return end', 'end', 'undefined'],
+      ['if (this.#phase !== SERVING) return end', 'end', 'undefined'],
+    ],
+  },
+  {
+    file: 'net/http1/server-connection.ts',
+    reason: 'only memory: the timers of a closed connection do nothing',
+    mutants: [
+      ['this.#forget()', 'this.#forget()', ';'],
+      ['this.#settings.wheel.remove(this.#timer)', 'this.#settings.wheel.remove(this.#timer)', ';'],
+      ['this.#settings.wheel.remove(this.#age)', 'this.#settings.wheel.remove(this.#age)', ';'],
     ],
   },
   {

@@ -125,6 +125,14 @@ test('the whole is not kept if it was forgotten, or is not needed', () => {
   expect([writer.whole, transport.text]).toEqual(['', 'HEADxHEADx'])
 })
 
+test('of a message in chunks that is too large, nothing is kept', () => {
+  writer.start(transport, 'HEAD ', BODY_CHUNKED, -1)
+  give('x'.repeat(16_385))
+  give('x')
+  writer.end()
+  expect(writer.whole).toBe('')
+})
+
 test('a message continues on another transport, when that has room', () => {
   const [full, next] = [new MemoryTransport(), new MemoryTransport()]
   full.backed = true

@@ -290,7 +290,7 @@ export class ServerConnection implements ServerStream, ServedConnection, Transpo
   /** Whether a plain connection begins with a TLS handshake record (RFC 8446, 5.1). */
   #isTls(buffer: Buffer, start: number, end: number): boolean {
     if (this.#requested || this.peer.secure) return false
-    return buffer[start] === TLS_HANDSHAKE && (end - start === 1 || buffer[start + 1] === TLS_MAJOR)
+    return buffer[start] === TLS_HANDSHAKE && (start + 1 === end || buffer[start + 1] === TLS_MAJOR)
   }
 
   #handOver(buffer: Buffer, start: number, end: number): void {
@@ -390,12 +390,6 @@ export class ServerConnection implements ServerStream, ServedConnection, Transpo
     if (serving) this.#abandon(why, cut)
   }
 
-  #destroy(): void {
-    this.#phase = CLOSED
-    this.#forget()
-    this.#transport.destroy()
-  }
-
   #forget(): void {
     this.#settings.wheel.remove(this.#timer)
     this.#settings.wheel.remove(this.#age)
@@ -414,7 +408,7 @@ export class ServerConnection implements ServerStream, ServedConnection, Transpo
       if (this.#answered) this.#linger()
       else if (!this.#sendsEvents && !this.body.done && this.body.flowing && this.body.kind !== BODY_CLOSE) {
         this.#refuse('request-timeout-reading')
-      } else if (this.#responded || this.#clientEnded) this.#writeOn()
+      } else this.#writeOn()
     } else if (this.#phase === READING_HEAD && this.#headTimed) this.#refuse('request-timeout-reading')
     else if (this.#phase === LINGERING) this.#lingerOn()
     else if (this.#phase === READING_HEAD) this.#endIdle()
@@ -422,15 +416,15 @@ export class ServerConnection implements ServerStream, ServedConnection, Transpo
 
   /** A drained connection may still be sending its last response. */
   #endIdle(): void {
-    if (this.#draining && this.#transport.unsentBytes > 0) this.#linger()
-    else this.#destroy()
+    if (this.#draining && this.#transport.unsentBytes !== 0) this.#linger()
+    else this.#fail('timeout')
   }
 
   /** Re-arms the write timeout as long as the client reads, however slowly. */
   #writeOn(): void {
     const { unsentBytes } = this.#transport
     const waits = unsentBytes === this.#unsentBytes && this.response.sentBytes === this.#sentBytes
-    if (waits && unsentBytes > 0) this.#fail('timeout')
+    if (waits && unsentBytes !== 0) this.#fail('timeout')
     else if (waits && this.#clientEnded) this.#fail('reset')
     else this.#watchWriting()
   }
@@ -444,7 +438,7 @@ export class ServerConnection implements ServerStream, ServedConnection, Transpo
 
   #lingerOn(): void {
     const { unsentBytes } = this.#transport
-    if (unsentBytes === 0 || unsentBytes === this.#unsentBytes) this.#destroy()
+    if (unsentBytes === 0 || unsentBytes === this.#unsentBytes) this.#fail('timeout')
     else this.#watchWriting()
   }
 

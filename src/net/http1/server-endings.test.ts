@@ -1,7 +1,15 @@
 import { expect, test } from 'vitest'
 import { Head } from '../http/head.ts'
 import { DEFAULT_SERVER_LIMITS } from '../limits.ts'
-import { BODY_CHUNKED, BODY_CLOSE, BODY_LENGTH, type BodySource, type ServerStream } from '../stream.ts'
+import {
+  BODY_CHUNKED,
+  BODY_CLOSE,
+  BODY_LENGTH,
+  BODY_NONE,
+  type BodyKind,
+  type BodySource,
+  type ServerStream,
+} from '../stream.ts'
 import { answerWith, TextSink } from '../testing/recording-handler.ts'
 import { GET, OK, OK_CLOSE, POST_CHUNKED, POST5, serverRig } from '../testing/server-rig.ts'
 
@@ -23,6 +31,22 @@ test('a connection without a request is closed when it has been idle', () => {
   expect(transport.destroyed).toBe(false)
   pass(400)
   expect([transport.destroyed, events]).toEqual([true, []])
+})
+
+test.each(['', GET.slice(0, 5), GET])('a connection that is closed behind %j aborts no request', (text) => {
+  const { connection, transport, events } = setup()
+  transport.receive(text)
+  connection.abort()
+  expect([transport.destroyed, events]).toEqual([true, text === GET ? ['request GET /a', 'finished 2'] : []])
+})
+
+test('the response of an aborted request ends without an event', () => {
+  const { connection, transport, streams, events } = held()
+  transport.receive(GET)
+  streams[0]!.respond(Head.response(200), BODY_CHUNKED, -1)
+  connection.abort()
+  streams[0]!.response.end()
+  expect(events).toEqual(['request GET /a', 'aborted cancelled'])
 })
 
 test('a client that ends its direction without a request is let go', () => {
@@ -68,10 +92,19 @@ test('a client that reads nothing of a response is disconnected after the write 
   expect([transport.destroyed, events.at(-1)]).toEqual([true, 'aborted timeout'])
 })
 
+test('a client that reads nothing is disconnected while its next request is served, too', () => {
+  const { transport, streams, pass, events } = held()
+  transport.receive(`${GET}${GET}`)
+  transport.unsentBytes = 10
+  answerWith(streams[0]!, 'ok')
+  for (let i = 0; i < 4; i++) pass(writeTimeoutMs + 200)
+  expect([transport.destroyed, events.at(-1)]).toEqual([true, 'aborted timeout'])
+})
+
 test('behind its response, and when its client is gone, a request gets nothing more', () => {
   const { transport, streams } = held()
   transport.receive(GET)
-  streams[0]!.respond(Head.response(200), BODY_CHUNKED, -1)
+  expect(streams[0]!.respond(Head.response(200), BODY_CHUNKED, -1)).toBe(true)
   streams[0]!.inform(Head.response(103))
   const text = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n'
   expect(transport.text).toBe(text)
@@ -102,7 +135,15 @@ test('pipelined requests are each served once, when the first is answered late',
     'request POST /b',
     'request GET /a',
   ])
-  expect(transport.text).toBe(OK.repeat(3))
+  expect([transport.text, transport.paused]).toEqual([OK.repeat(3), false])
+})
+
+test('a connection that a request in a row ends is not read on', () => {
+  const { transport, streams, handler } = held()
+  transport.receive(`${GET}${GET}`)
+  handler.onRequest = (stream) => stream.abort()
+  answerWith(streams[0]!, 'ok')
+  expect([transport.destroyed, transport.paused]).toEqual([true, true])
 })
 
 test('the time of a head begins with one byte that came before the last response', () => {
@@ -110,6 +151,18 @@ test('the time of a head begins with one byte that came before the last response
   transport.receive(`${GET}G`)
   answerWith(streams[0]!, 'ok')
   pass(30_300)
+  expect(transport.text).toMatch(/okHTTP\/1.1 408 /)
+})
+
+test('each head has its own time', () => {
+  const { transport, pass } = setup()
+  transport.receive(GET.slice(0, 5))
+  pass(20_000)
+  transport.receive(GET.slice(5))
+  transport.receive(GET.slice(0, 5))
+  pass(20_000)
+  expect(transport.text).toBe(OK)
+  pass(10_300)
   expect(transport.text).toMatch(/okHTTP\/1.1 408 /)
 })
 
@@ -122,18 +175,22 @@ test('one empty line before a request is ignored, two are not', () => {
     'request GET /a',
     'refused malformed-request',
   ])
+  const other = setup()
+  other.transport.receive(`\rX${GET}`)
+  expect(other.events).toEqual(['refused malformed-request'])
 })
 
-test.each([
-  [GET, 0],
-  [POST5.replace('5', '0'), 0],
-  [POST5.replace('5', '1'), 1],
-  [POST5, 5],
-  [POST_CHUNKED, -1],
-])('the body of %j has the length %i', (request, length) => {
+test.each<[request: string, kind: BodyKind, length: number]>([
+  [GET, BODY_NONE, 0],
+  [POST5.replace('5', '0'), BODY_NONE, 0],
+  [POST5.replace('5', '1'), BODY_LENGTH, 1],
+  [POST5, BODY_LENGTH, 5],
+  [POST_CHUNKED, BODY_CHUNKED, -1],
+])('the body of %j has the kind %i and the length %i', (request, kind, length) => {
   const { transport, streams } = held()
   transport.receive(request)
-  expect([streams[0]!.body.length, streams[0]!.body.done]).toEqual([length, length === 0])
+  const { body } = streams[0]!
+  expect([body.kind, body.length, body.done]).toEqual([kind, length, length === 0])
 })
 
 test('100 is sent for a body, before the response', () => {
@@ -148,6 +205,26 @@ test('100 is sent for a body, before the response', () => {
   expect(late.transport.text).toBe('HTTP/1.1 200 OK\r\ncontent-length: 0\r\nconnection: close\r\n\r\n')
 })
 
+test('100 is sent once, and then the rest of a body may follow an early response', () => {
+  const { transport, streams } = held()
+  transport.receive(EXPECTING)
+  streams[0]!.body.pipe(new TextSink())
+  streams[0]!.body.pause()
+  streams[0]!.body.resume()
+  answerWith(streams[0]!, 'ok')
+  expect([transport.text, transport.endedByUs]).toEqual([`HTTP/1.1 100 Continue\r\n\r\n${OK}`, false])
+})
+
+test('nothing is read for a receiver that is backed up by what came last', () => {
+  const { transport, streams } = held()
+  const sink = new TextSink()
+  transport.receive(POST5)
+  streams[0]!.body.pipe(sink)
+  sink.backed = true
+  transport.receive('he')
+  expect([sink.text, transport.paused]).toEqual(['he', true])
+})
+
 test.each([
   [65_536, OK],
   [65_537, OK_CLOSE],
@@ -155,6 +232,46 @@ test.each([
   const { transport } = setup()
   transport.receive(POST5.replace('5', `${length}`))
   expect([transport.text, transport.endedByUs]).toEqual([text, text === OK_CLOSE])
+})
+
+test('a body of any size is read, and answered whenever the handler wants', () => {
+  const { transport, streams } = held()
+  const sink = new TextSink()
+  transport.receive(POST5.replace('5', '200000'))
+  streams[0]!.body.pipe(sink)
+  for (let i = 0; i < 4; i++) transport.receive('x'.repeat(50_000))
+  expect([sink.text.length, sink.ended]).toEqual([200_000, true])
+  answerWith(streams[0]!, 'ok')
+  transport.receive(GET)
+  answerWith(streams[1]!, 'ok')
+  expect(transport.text).toBe(OK + OK)
+})
+
+test('a request that its receiver ends is not refused for what follows', () => {
+  const { transport, streams, events } = held()
+  const sink = new TextSink()
+  transport.receive(POST_CHUNKED)
+  sink.bytes = () => streams[0]!.abort()
+  streams[0]!.body.pipe(sink)
+  transport.receive('1\r\na\r\nzz')
+  expect(events).toEqual(['request POST /c', 'aborted cancelled'])
+})
+
+test('the rest of a request that came before an early response is discarded', () => {
+  const { transport, streams } = held()
+  transport.receive(`${POST5}hello${GET}`)
+  answerWith(streams[0]!, 'ok')
+  answerWith(streams[1]!, 'ok')
+  expect(transport.text).toBe(OK + OK)
+})
+
+test('64 KiB of a request are discarded, and not a byte more', () => {
+  const { transport } = setup()
+  transport.receive(`${POST_CHUNKED}fffff\r\n`)
+  transport.receive('x'.repeat(65_536 - 7))
+  expect(transport.endedByUs).toBe(false)
+  transport.receive('x')
+  expect(transport.endedByUs).toBe(true)
 })
 
 test('64 KiB of each request are discarded', () => {
@@ -199,9 +316,9 @@ test('a connection that lingers reads on, and is closed whatever its client does
   expect([transport.destroyed, transport.wasReset]).toEqual([true, false])
 })
 
-test('a connection lingers while its client reads what was queued before', () => {
+test.each([1, 5000])('a connection lingers while its client reads %i bytes that were queued before', (queued) => {
   const { transport, pass } = setup()
-  transport.unsentBytes = 5000
+  transport.unsentBytes = queued
   transport.receive(CLOSE)
   pass(lingerTimeoutMs + 200)
   expect(transport.destroyed).toBe(false)
@@ -217,6 +334,21 @@ test('a body that is resumed late does not keep a connection that lingers', () =
   streams[0]!.body.resume()
   pass(lingerTimeoutMs + 200)
   expect(transport.destroyed).toBe(true)
+})
+
+test('a refusal names the request that it ends, if there is one', () => {
+  const { transport, streams, handler, connection } = held()
+  const refused: unknown[] = []
+  handler.refused = (_, code, stream) => {
+    refused.push(code, stream)
+    return ['x-refusal', code]
+  }
+  transport.receive(`${POST_CHUNKED}zz`)
+  streams[0]!.body.pipe(new TextSink())
+  const head = held()
+  head.handler.refused = handler.refused
+  head.transport.receive('GET / HTTP/1.1\r\n\r\n')
+  expect(refused).toEqual(['malformed-request', connection, 'host-invalid', undefined])
 })
 
 test('a request that was refused gets no other response', () => {

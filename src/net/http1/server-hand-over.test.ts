@@ -11,7 +11,10 @@ const PREFACE = 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\nsettings'
 function http2(peer: Partial<Peer> = {}) {
   const taken: string[] = []
   const rig = setup(undefined, {}, { ...peer, onHttp2: (socket) => taken.push(String(socket)) })
-  const detach = (unread: Buffer) => unread.latin1Slice(0, unread.length) as unknown as Socket
+  const detach = (unread: Buffer) => {
+    rig.transport.pause()
+    return unread.latin1Slice(0, unread.length) as unknown as Socket
+  }
   Object.assign(rig.transport, { detach })
   return { ...rig, taken }
 }
@@ -20,8 +23,15 @@ test('a client that begins with the preface of HTTP/2 is handed over, with all t
   const { transport, taken, events, pass, state } = http2()
   transport.receive(PREFACE)
   for (let i = 0; i < 20; i++) pass(60_000)
-  expect([taken, transport.text, transport.destroyed]).toEqual([[PREFACE], '', false])
+  expect([taken, transport.text, transport.destroyed, transport.paused]).toEqual([[PREFACE], '', false, true])
   expect([events, state.closed]).toEqual([[], 0])
+})
+
+test('a connection that was handed over is not closed here', () => {
+  const { connection, transport } = http2()
+  transport.receive(PREFACE)
+  connection.abort()
+  expect(transport.destroyed).toBe(false)
 })
 
 test('in two parts at every point, and byte by byte', () => {
@@ -35,6 +45,13 @@ test('in two parts at every point, and byte by byte', () => {
   const { transport, taken } = http2()
   for (const byte of PREFACE.slice(0, 16)) transport.receive(byte)
   expect(taken).toEqual([PREFACE.slice(0, 16)])
+})
+
+test('an empty line before the preface is ignored', () => {
+  const { transport, taken } = http2()
+  transport.receive(`\r\n${PREFACE.slice(0, 14)}`)
+  transport.receive(PREFACE.slice(14))
+  expect(taken).toEqual([PREFACE])
 })
 
 test.each<[what: string, peer: Partial<Peer>, text: string, events: string[]]>([

@@ -50,6 +50,25 @@ test('a tunnel may be silent', () => {
   expect([transport.destroyed, events]).toEqual([false, ['request GET /a']])
 })
 
+test.each<[what: string, move: (rig: ReturnType<typeof tunnel>) => void]>([
+  ['sends', ({ transport }) => transport.receive('x')],
+  [
+    'is read',
+    ({ upstream }) => {
+      upstream.request.source!.pause()
+      upstream.request.source!.resume()
+    },
+  ],
+])('the client of a tunnel that reads nothing is disconnected, though it %s', (_, move) => {
+  const rig = tunnel()
+  rig.transport.unsentBytes = 10
+  for (let i = 0; i < 30 && !rig.transport.destroyed; i++) {
+    move(rig)
+    rig.pass(40_000)
+  }
+  expect([rig.transport.destroyed, rig.events.at(-1)]).toEqual([true, 'aborted timeout'])
+})
+
 test('a tunnel that is cut does not look complete', () => {
   const { transport, upstream, events } = tunnel()
   upstream.break('reset')

@@ -17,7 +17,7 @@ function setup() {
   line.add(waiting)
   rig.exchange.request.start(waiting.transport, 'HEAD ', BODY_LENGTH, 4)
   rig.exchange.request.bytes(Buffer.from('bo'), 0, 2)
-  return { ...rig, line, waiting }
+  return { ...rig, rig, line, waiting }
 }
 
 test('a waiting request has sent nothing when it fails', () => {
@@ -33,6 +33,9 @@ test('a request that has waited for too long fails, one that was given up does n
   expect(late.events).toEqual(['failed wait-timeout: late, unsent'])
   const given = setup()
   given.exchange.cancel()
+  // The exchange may already serve another request.
+  given.rig.begin()
+  given.exchange.connection = new WaitingRequest(given.exchange, given.line)
   given.waiting.failUnsent(LATE)
   expect([given.events, given.line.size]).toEqual([[], 0])
 })

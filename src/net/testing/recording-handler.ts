@@ -67,7 +67,7 @@ export class RecordingHandler implements StreamHandler {
     this.events.push(`broken ${fault}: ${detail}`)
   }
 
-  refused(_peer: Peer, code: WireRefusal): ResponseField {
+  refused(_peer: Peer, code: WireRefusal, _stream?: ServerStream): ResponseField {
     const event = `refused ${code}`
     this.events.push(event)
     return ['x-refusal', event]
