@@ -67,6 +67,19 @@ test('after a long pause of the process, every due timer fires once', () => {
   expect(pass(10_000_000)).toBe(1)
 })
 
+test('a timer that arms itself again needs no second interval', () => {
+  const intervals = vi.spyOn(globalThis, 'setInterval')
+  const wheel = new TimerWheel()
+  const timer: WheelTimer = new WheelTimer(() => wheel.arm(timer, 500))
+  wheel.arm(timer, 500)
+  for (let i = 0; i < 3; i++) {
+    now += 800
+    wheel.advance()
+  }
+  expect(intervals).toHaveBeenCalledOnce()
+  wheel.remove(timer)
+})
+
 test('a firing timer can arm and remove timers of its own slot', () => {
   const wheel = new TimerWheel()
   const fired: string[] = []

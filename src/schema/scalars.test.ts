@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { verifies } from '#test/support/verifies.ts'
 import {
   byteSize,
+  celExpression,
   duration,
   groupName,
   host,
@@ -10,6 +11,7 @@ import {
   kindName,
   namespaceName,
   objectName,
+  port,
   quantity,
   shortString,
   type TSchema,
@@ -73,7 +75,9 @@ test.each([
   ['integer', integer({ min: 1, max: 3 }), 3, 4, 'out-of-range'],
   ['integer is safe', integer(), Number.MAX_SAFE_INTEGER, 2 ** 53, 'wrong-type'],
   ['an integer is not a string', integer(), 1, '1', 'wrong-type'],
+  ['port', port(), 1, 0, 'out-of-range'],
   ['intOrString', intOrString(), 'http', true, 'wrong-type'],
+  ['celExpression', celExpression(), 'a', '', 'too-short'],
   ['objectName is a DNS subdomain', objectName(), 'a.b-1', 'a_b', 'invalid-name'],
   ['objectName has at most 253 characters', objectName(), 'a'.repeat(253), 'a'.repeat(254), 'too-long'],
   ['namespaceName is a DNS label', namespaceName(), 'a-1', 'a.b', 'invalid-namespace'],

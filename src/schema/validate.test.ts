@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import {
+  annotate,
   atLeastOne,
   boolean,
   defaulted,
@@ -31,6 +32,9 @@ const limit = exactlyOne(
     exact: defaulted(boolean(), false, 'Exact.'),
   }),
 )
+
+const fieldsNamed = (letters: string) =>
+  object(Object.fromEntries([...letters].map((name) => [name, optional(text(), 'A text.')])))
 
 const found = (schema: Parameters<typeof validate>[0], value: unknown) =>
   validate(schema, value, { path: 'spec' }).problems.map(({ path, code }) => `${path} ${code}`)
@@ -86,6 +90,8 @@ test.each([
   [text({ max: 3 }), 'secret', 'must have at most 3 characters; it has 6'],
   [list(text(), { max: 1 }), ['a', 'b'], 'must have at most 1 item; it has 2'],
   [object({}), { a: 1 }, 'unknown field "a", no fields are allowed here'],
+  [fieldsNamed('abcdefgh'), { xy: 1 }, 'unknown field "xy"; the fields are a, b, c, d, e, f, g, h'],
+  [fieldsNamed('abcdefghi'), { xy: 1 }, 'unknown field "xy"'],
 ])('message %#', (schema, value, message) => {
   expect(validate(schema, value).problems.map((each) => each.message)).toContain(message)
 })
@@ -123,6 +129,7 @@ test('unknown fields can be dropped with or without a warning', () => {
 
 test('an open object keeps unknown fields with a warning, and treats null as absent', () => {
   const schema = openObject({ name: optional(text(), 'Name.') })
+  expect(validate(schema, { name: null }).value).toEqual({})
   const { value, problems, tolerated } = validate(schema, { name: null, namee: 'x' })
   expect({ value, problems }).toEqual({ value: { namee: 'x' }, problems: [] })
   expect(tolerated).toMatchObject([{ path: 'namee', severity: 'error', message: expect.stringContaining('"name"') }])
@@ -168,6 +175,20 @@ test('a rule runs only when the fields it reads are valid', () => {
   expect(found(range, { min: 2, max: 1, nott: 5 })).toEqual(['spec.nott unknown-field', 'spec inconsistent'])
   expect(found(range, { min: 'x', max: 1 })).toEqual(['spec.min wrong-type'])
   expect(found(range, { max: 1 })).toEqual(['spec.min required'])
+})
+
+test('where one field replaces all others, only the rules that read nothing else are checked', () => {
+  const refuse = (name: string) => ({
+    reads: [name],
+    description: name,
+    check: (_: unknown, path: string) => [problem(`${path}.${name}`, 'inconsistent', name)],
+  })
+  const schema = annotate(object({ all: optional(text(), 'All.'), one: optional(text(), 'One.') }), {
+    insteadOf: 'all',
+    rules: [refuse('all'), refuse('one')],
+  })
+  expect(found(schema, { one: 'a' })).toEqual(['spec.all inconsistent', 'spec.one inconsistent'])
+  expect(found(schema, { all: 'a' })).toEqual(['spec.all inconsistent'])
 })
 
 test('group rules test only the presence of fields', () => {

@@ -1,5 +1,17 @@
 import { expect, test } from 'vitest'
-import { celExpression, type DeepReadonly, list, mapOf, object, optional, type Parsed, text, walk } from './index.ts'
+import {
+  celExpression,
+  type DeepReadonly,
+  durationOrCel,
+  expressionsIn,
+  list,
+  mapOf,
+  object,
+  optional,
+  type Parsed,
+  text,
+  walk,
+} from './index.ts'
 
 const schema = object({
   name: optional(text(), 'Name.'),
@@ -23,6 +35,13 @@ test('walk visits every described part of a value, outer first', () => {
 test('walk accepts values of the wrong shape', () => {
   const value = { name: {}, rules: { when: 'x' }, values: ['y'] }
   expect([...walk(schema, value)].map(({ path }) => path)).toEqual(['', 'name', 'rules', 'values'])
+})
+
+test('a text that may be a duration is an expression only if it is not one', () => {
+  const lifetimes = mapOf(durationOrCel())
+  expect([...expressionsIn(lifetimes, { a: '5s', b: 'request.time' }, 'spec')]).toEqual([
+    { expression: 'request.time', path: 'spec[b]' },
+  ])
 })
 
 test('types follow the schema', () => {

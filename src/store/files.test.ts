@@ -51,6 +51,7 @@ test('reads directories to their depth, in order, and passes over other files an
   write('readme.md', 'not yaml: [')
   write('.git/x.yaml', broken)
   symlinkSync(directory, path('a/loop'))
+  symlinkSync(path('removed'), path('a/dangling.yaml'))
   const files = open()
   expect(files.problems()).toEqual([])
   expect(namesOf(files)).toEqual(['d a/d.json', 'c a/deep/c.yml', 'b b.yaml'])

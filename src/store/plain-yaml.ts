@@ -129,7 +129,6 @@ class PlainReader {
         list.push(this.#inline(inline, indent))
       }
     } while (this.#indent === indent && isItem(this.#rest))
-    if (this.#indent > indent) notPlain()
     return list
   }
 
@@ -145,7 +144,6 @@ class PlainReader {
     if (text[0] === '|') return this.#textBlock(text, indent)
     const value = FLOW_START.test(text) ? this.#flow(text) : this.#scalars.plain(withoutComment(text), NOT_IN_PLAIN)
     this.#advance()
-    if (this.#indent > indent) notPlain()
     return value
   }
 
@@ -176,7 +174,6 @@ class PlainReader {
     if (found.length === 0 || end === this.#lines.length - 1) notPlain()
     this.#line = end
     this.#advance()
-    if (this.#indent > indent) notPlain()
     const text = found.join('\n')
     return header === '|' ? `${text}\n` : text
   }

@@ -2,7 +2,7 @@ import fs, { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileS
 import { syncBuiltinESMExports } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { FileStore } from './files.ts'
 
 const { statSync } = fs
@@ -83,4 +83,24 @@ test('links are followed to their targets', async () => {
   await until('second')
   write('..second/a.yaml', 'edited')
   await until('edited')
+})
+
+test('a given file that is a link changes with its target, which is also read under its own name', async () => {
+  write('a.yaml', 'first')
+  symlinkSync('a.yaml', path('link'))
+  store = new FileStore([path('a.yaml'), path('link')], { watch: true, quietMs: 1 })
+  write('a.yaml', 'edited')
+  await until('edited')
+})
+
+test('an edit that was read before it is reported is no second change', async () => {
+  write('a.yaml', 'a')
+  watch()
+  write('a.yaml', 'edited')
+  store!.reload()
+  looks = []
+  let calls = 0
+  store!.subscribe(() => calls++)
+  await vi.waitFor(() => expect(looks).toContain(path('a.yaml')))
+  expect([calls, store!.list()[0]!.metadata.name]).toEqual([0, 'edited'])
 })

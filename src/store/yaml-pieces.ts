@@ -77,7 +77,7 @@ function cut(lines: LineCounter, document: Document, value: unknown): readonly P
   const whole = { value, node, document, ...startOf(lines, node) }
   if (!isMap(node) || (value as { kind?: unknown }).kind !== 'List') return [whole]
   const { items } = value as { items?: unknown }
-  const itemsNode = node.get('items', true)
+  const itemsNode = node.get('items')
   if (!Array.isArray(items) || !isSeq(itemsNode)) return [whole]
   return items.map((item, index) => {
     const itemNode = itemsNode.items[index] as Node

@@ -3,6 +3,8 @@ import tls from 'node:tls'
 import { afterEach, expect, test, vi } from 'vitest'
 import { verifies } from '#test/support/verifies.ts'
 import { CERTIFICATES } from '../testing/certificates.ts'
+import { FrameClient } from '../testing/frame-client.ts'
+import { GOAWAY, PREFACE, SETTINGS } from '../testing/frames.ts'
 import { RawClient } from '../testing/raw-peers.ts'
 import { answerWith, RecordingHandler } from '../testing/recording-handler.ts'
 import type { ListenError } from './listen-error.ts'
@@ -77,6 +79,20 @@ test('a connection that was served is reported with its peer and bytes when it c
   expect(ended).toEqual([])
   client.close()
   await vi.waitFor(() => expect(ended).toEqual([[listener.port, GET.length, true]]))
+})
+
+test('a connection that begins HTTP/2 while the listener drains gets a GOAWAY', async () => {
+  const listener = await serve()
+  const socket = net.connect(listener.port, '127.0.0.1')
+  const client = new FrameClient(socket)
+  cleanup.push(() => socket.destroy())
+  await vi.waitFor(() => expect(listener.connections).toBe(1))
+  const closed = listener.close({ drainMs: 60_000 })
+  socket.write(PREFACE, 'latin1')
+  client.send(SETTINGS, 0, 0, Buffer.alloc(0))
+  await client.until(({ type }) => type === GOAWAY)
+  socket.destroy()
+  await closed
 })
 
 test('closing twice has no further effect', async () => {

@@ -196,6 +196,21 @@ test('a dial that has failed gives its connection back once, also when it is the
   expect(connector.reserve(destination)).toBe(false)
 })
 
+test('a dial that is cancelled before its name is resolved opens no connection', () => {
+  const connect = vi.spyOn(net, 'connect')
+  const wheel = new TimerWheel()
+  const done = vi.fn()
+  let answer = () => {}
+  const names = new Names(wheel, (_, answered) => {
+    answer = () => answered(null, ['127.0.0.1'])
+  })
+  const destination = to('name.test', 80)
+  new Dial(destination, dialContext(destination), { wheel, names, done }).cancel()
+  answer()
+  expect(connect).not.toHaveBeenCalled()
+  expect(done).not.toHaveBeenCalled()
+})
+
 function withTls(settings: Partial<DestinationTls> = {}): DestinationTls {
   return {
     serverName: undefined,

@@ -190,7 +190,7 @@ export class ClientExchange implements ClientStream, ReaderOwner, RequestWriterO
     this.#phase = READING
     this.request.forgetWhole()
     const stream = this.#stream!
-    this.body.start(stream, kind, kind === BODY_CHUNKED ? -1 : head.contentLength)
+    this.body.start(stream, kind, head.contentLength)
     // Node emits 'end' only if the stream is read.
     if (kind === BODY_NONE) stream.resume()
     this.#handler.response(this)

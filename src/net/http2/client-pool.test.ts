@@ -640,6 +640,30 @@ test('a response time limit covers the head only', async () => {
   expect(await ask(pool, destination, { timeoutMs: 1000 })).toMatchObject({ status: 200, body: 'late' })
 })
 
+test('over TLS the scheme is https, and a further connection resumes the session of the first', async () => {
+  const server = http2.createSecureServer({ ...CERTIFICATES.server, settings: { maxConcurrentStreams: 1 } })
+  const resumed: boolean[] = []
+  server.on('secureConnection', (socket) => {
+    resumed.push(socket.isSessionReused())
+    cleanup.push(() => socket.destroy())
+  })
+  const held: ServerHttp2Stream[] = []
+  server.on('stream', (stream: ServerHttp2Stream, { ':scheme': scheme, ':path': path }: IncomingHttpHeaders) => {
+    if (path === '/') return answer(stream, scheme!)
+    if (held.push(stream) === 2) for (const one of held) answer(one, '')
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  cleanup.push(() => server.close())
+  const { pool } = newPool()
+  const tls = { serverName: undefined, ca: CERTIFICATES.ca, cert: undefined, key: undefined, verify: 'full' } as const
+  const { port } = server.address() as AddressInfo
+  const destination: Destination = { ...destinationOf(port), http: 'http2', tls: { ...tls, alpn: ['h2'] } }
+  expect(await ask(pool, destination)).toMatchObject({ body: 'https' })
+  const path = '/held'
+  await Promise.all([ask(pool, destination, { path }), ask(pool, destination, { path })])
+  expect(resumed).toEqual([false, true])
+})
+
 test('an idle connection is kept for the idle timeout of the pool', async () => {
   const { pool, destination, pass, server } = await frames(answeringFrames((peer, stream) => peer.answer(stream, 'ok')))
   await ask(pool, destination)

@@ -5,7 +5,7 @@ import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, expect, test } from 'vitest'
 import { Head } from '../http/head.ts'
 import { BODY_CHUNKED, BODY_LENGTH, type ServerStream } from '../stream.ts'
-import { type FrameClient, requestBlock } from '../testing/frame-client.ts'
+import { FrameClient, requestBlock } from '../testing/frame-client.ts'
 import {
   ACK,
   CONTINUATION,
@@ -18,6 +18,7 @@ import {
   HEADERS,
   headerBlock,
   PING,
+  PREFACE,
   RST_STREAM,
   SETTINGS,
   uint32,
@@ -189,6 +190,19 @@ test('a client that stays connected after its GOAWAY is disconnected', async () 
   await client.until(({ type, flags }) => type === DATA && flags === END_STREAM)
   client.send(GOAWAY, 0, 0, Buffer.alloc(8))
   await passUntil(() => rig.open === 0)
+})
+
+test('a client that keeps its direction open after a drain is disconnected', async () => {
+  await start({ lingerTimeoutMs: MINUTE, idleTimeoutMs: NEVER })
+  const socket = net.connect({ port: rig.port, host: '127.0.0.1', allowHalfOpen: true })
+  const client = new FrameClient(socket)
+  socket.write(PREFACE, 'latin1')
+  client.send(SETTINGS, 0, 0)
+  client.request(1)
+  await eventually(() => rig.handler.events.length > 0)
+  rig.sessions[0]!.drain()
+  await passUntil(() => rig.open === 0)
+  socket.destroy()
 })
 
 test('the connection closes when the client ends its direction', async () => {

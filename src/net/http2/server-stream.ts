@@ -151,7 +151,7 @@ export class Http2ServerStream implements ServerStream, ReaderOwner, ResponseWri
     }
     const bodiless = isBodiless(this.head.method === 'HEAD', status)
     const sent = bodiless || status === RESET_CONTENT ? BODY_NONE : kind
-    const fields = responseFields(head, announcedLength(status, bodiless, bodiless ? kind : sent, length))
+    const fields = responseFields(head, announcedLength(status, bodiless, sent, length))
     if (listBytes(fields) > this.maxHeadBytes) return false
     this.#responded = true
     if (!this.body.done) this.#mayBeSilent ||= isEventStream(head)

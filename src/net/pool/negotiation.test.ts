@@ -6,12 +6,16 @@ import { afterEach, expect, test } from 'vitest'
 import { verifies } from '#test/support/verifies.ts'
 import type { Destination, DestinationTls } from '../destination.ts'
 import { Head } from '../http/head.ts'
-import { BODY_NONE, type ClientPool } from '../stream.ts'
+import { BODY_NONE, type ClientHandler, type ClientPool } from '../stream.ts'
 import { ask } from '../testing/ask.ts'
 import { CERTIFICATES } from '../testing/certificates.ts'
+import { handClock } from '../testing/hand-clock.ts'
 import { destinationOf, RawServer } from '../testing/raw-peers.ts'
+import { TimerWheel } from '../timer-wheel.ts'
 import { createClientPool } from './client-pool.ts'
+import { Negotiation, type Pools } from './negotiation.ts'
 
+const clock = handClock()
 const cleanup: (() => unknown)[] = []
 
 afterEach(() => {
@@ -162,6 +166,32 @@ test('a request cancelled during the handshake is not sent', async () => {
   pool.send(destination, head, { kind: BODY_NONE, length: -1 }, 0, handler, undefined).cancel()
   await given
   expect(asked).toEqual(['/kept'])
+})
+
+test.each([
+  ['without a connection', false, 'wait-timeout'],
+  ['while the connection opens', true, 'connect-timeout'],
+])('a request that waits too long %s', async (_, getsRoom, expected) => {
+  const wheel = new TimerWheel()
+  let hasRoom = false
+  const connector = { wheel, reserve: () => hasRoom, dial: () => {} }
+  const closed = { isOpen: () => false }
+  const pools = { http1: closed, http2: closed, connector } as unknown as Pools
+  const negotiation = new Negotiation(pools, { ...to(1, 'negotiated', OFFER), connectTimeoutMs: 1000 })
+  const failures: string[] = []
+  const nothing = () => {}
+  const handler: ClientHandler = {
+    response: nothing,
+    informed: nothing,
+    upgraded: nothing,
+    replayed: nothing,
+    failed: (_, { code }) => failures.push(code),
+  }
+  negotiation.send(Head.request('GET', '/'), { kind: BODY_NONE, length: -1 }, 0, handler, undefined)
+  hasRoom = getsRoom
+  negotiation.roomToConnect()
+  clock.pass(wheel, 1300)
+  expect(failures).toEqual([expected])
 })
 
 test('requests that wait for the choice of the server are limited in number', async () => {

@@ -149,7 +149,15 @@ const refusals: LlmRefusal[] = [
     'llm-body-invalid',
     'invalid request body: duplicate key at byte 13',
   ],
-  ...['Model', '\u017ftream', 'Max_Tokens', 'U\u017fer', 'Messages'].map(
+  [
+    'in another case as the first',
+    '{"Model":"m"}',
+    {},
+    400,
+    'llm-body-invalid',
+    'invalid request body: key with different letter case at byte 1',
+  ],
+  ...['Model', '\u017ftream', 'Max_Tokens', 'U\u017fer', 'Messages', 'Instructions', 'Input', 'Seed', 'N'].map(
     (key): LlmRefusal => [
       `${key} beside model`,
       `{"model":"m","${key}":"x"}`,

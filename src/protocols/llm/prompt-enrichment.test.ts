@@ -79,6 +79,15 @@ verifies('backend.ai.prompt/route-types', 'embeddings are left alone', () => {
   expect(sent(`{${MODEL},"input":"x"}`, enriched('Embeddings')).text).toBe(`{${MODEL},"input":"x"}`)
 })
 
+test('messages: without system text, `system` stays as it is', () => {
+  const turns = { append: [{ role: 'assistant', content: 'A2' }] }
+  for (const system of ['', '"system":"sys",', '"system":7,']) {
+    expect(sent(`{${system}"messages":[],${MODEL}}`, enriched('Messages', turns)).text).toBe(
+      `{${system}"messages":[${A2}],${MODEL}}`,
+    )
+  }
+})
+
 test('a request without a place for messages is refused', () => {
   for (const [type, body] of [
     ['Completions', `{${MODEL}}`],

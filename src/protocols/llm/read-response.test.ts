@@ -185,6 +185,11 @@ const buffered: [type: RouteType, body: string, facts: Partial<LlmFacts>][] = [
   ],
   [
     'Detect',
+    '{"usageMetadata":{"promptTokenCount":1,"thoughtsTokenCount":4}}',
+    { inputTokens: 1, outputTokens: 4, totalTokens: 5, reasoningTokens: 4 },
+  ],
+  [
+    'Detect',
     '{"usage":{"inputTokens":1,"outputTokens":2,"cacheReadInputTokens":4,"cacheWriteInputTokens":1}}',
     {
       inputTokens: 6,
@@ -299,6 +304,8 @@ test('a clean end without an end mark is an error unless the answer was finished
   expect(pass(chunk('x')).broken).toBe('incomplete')
   expect(pass(chunk('x', 'stop'))).toMatchObject({ text: chunk('x', 'stop'), broken: undefined })
   expect(pass('').text).toContain('"error"')
+  expect(pass(MESSAGES_STREAM.slice(0, 4).join(''), { type: 'Messages' }).broken).toBe('incomplete')
+  expect(pass(MESSAGES_STREAM.join(''), { type: 'Messages' }).broken).toBe(undefined)
 })
 
 test('data after the end mark, or after an error of the provider, does not break the stream', () => {

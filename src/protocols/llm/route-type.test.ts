@@ -176,4 +176,6 @@ verifies('llm.routes/models', 'models are listed in the dialect of the client (B
     first_id: 'fast',
     last_id: 'pin',
   })
+  const unpinned = prepare(undefined, { ...setup, provider: { providerOne: {} } }).prepared
+  expect(unpinned.kind === 'llm-answer' && JSON.parse(unpinned.body).data).toHaveLength(1)
 })

@@ -143,6 +143,6 @@ export class StreamAnswer extends ForwardingSink {
     if (event === undefined) return true
     if (keeps) format.keep(event, kept)
     format.read(event, facts)
-    return !this.#options.hidesUsage || !format.isUsageOnly(event)
+    return !this.#options.hidesUsage || format.isUsageOnly?.(event) !== true
   }
 }

@@ -19,8 +19,8 @@ export interface StreamFormat {
   read(event: unknown, facts: LlmFacts): void
   /** Keeps output of the model; called only if something reads it, and then for every event. */
   keep(event: unknown, kept: KeptAnswer): void
-  /** The event exists only because usage was requested. */
-  isUsageOnly(event: unknown): boolean
+  /** The event exists only because usage was requested. Without it: there is no such event. */
+  isUsageOnly?(event: unknown): boolean
   /** Text of the event that ends a broken stream; `events` is the number of earlier events (decision B31). */
   formatBreak(message: string, events: number): string
 }

@@ -26,10 +26,6 @@ export class DetectStream extends DetectReader implements StreamFormat {
     else keepBlockEvent(event, kept)
   }
 
-  isUsageOnly(): boolean {
-    return false
-  }
-
   formatBreak(): string {
     return ''
   }

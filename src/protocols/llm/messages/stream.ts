@@ -30,10 +30,6 @@ export class MessagesStream implements StreamFormat {
     keepBlockEvent(event, kept)
   }
 
-  isUsageOnly(): boolean {
-    return false
-  }
-
   formatBreak(message: string): string {
     return `event: error\ndata: ${formatMessagesError(502, 'upstream-failed', message)}\n\n`
   }

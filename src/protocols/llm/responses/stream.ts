@@ -38,10 +38,6 @@ export class ResponsesStream implements StreamFormat {
     keepItemEvent(event, kept)
   }
 
-  isUsageOnly(): boolean {
-    return false
-  }
-
   /** Events are numbered from 0 without gaps. */
   formatBreak(message: string, events: number): string {
     const response = {

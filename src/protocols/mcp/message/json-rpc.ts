@@ -137,6 +137,5 @@ export function resultText(id: MessageId, result: JsonObject): string {
 
 /** `id` null: the request could not be read. */
 export function errorText(id: MessageId | null, code: number, message: string, data?: Json): string {
-  const error = data === undefined ? { code, message } : { code, message, data }
-  return JSON.stringify({ jsonrpc: '2.0', id, error })
+  return JSON.stringify({ jsonrpc: '2.0', id, error: { code, message, data } })
 }
