@@ -72,12 +72,13 @@ test('a worker that spins is replaced, and the cause is reported; the others sta
 })
 
 test('records: a worker that does not answer is named, and the others are not waited for', async () => {
-  const { pool } = await startPool({ stuckAfterMs: 600_000, answerMs: 2000 })
+  const { pool, replaced } = await startPool({ stuckAfterMs: 600_000, answerMs: 2000 })
   spin('w2')
   await eventually('w2 alone is silent', async () => (await pool.records()).unanswered.join() === 'w2')
   const asked = pool.records()
   await pool.kill('w2')
   expect(await asked, 'one that dies has no records').toEqual({ records: [], unanswered: [] })
+  expect(replaced).toEqual([{ name: 'w2', why: 'died', cause: 'the thread ended' }])
 })
 
 test('asking for records leaves no state', async () => {
