@@ -51,6 +51,7 @@ test('compilation determines whether a rule reads the client certificate', () =>
   expect(rulesOf(['Allow', 'source.address == "x"']).rules?.readsCertificate).toBe(false)
   expect(rulesOf(['Require', 'true'], ['Allow', 'has(source.identity.namespace)']).rules?.readsCertificate).toBe(true)
   expect(rulesOf(['Deny', 'source.?spiffeId.orValue("") == "x"']).rules?.readsCertificate).toBe(true)
+  expect(rulesOf(['Allow', 'has(source.certificate)']).rules?.readsCertificate).toBe(true)
   expect(rulesOf(['Deny', 'source.?identity.?namespace.orValue("") == "x"']).rules?.readsCertificate).toBe(true)
   expect(networkAuthorization.compile([], contextWith())).toBeUndefined()
 })

@@ -77,6 +77,12 @@ for (const [name, value] of [
   })
 }
 
+test('an invalid value refuses responses', () => {
+  const { context, run } = policyOf({ response: { set: [field('x-a', 'two\r\nlines')] } })
+  expect(codeOf(run.response!(exchangeWith({ status: 200 })))).toBe('filter-failed')
+  expect(context.reports).toEqual(['header-invalid spec.traffic.field.response.set[0]'])
+})
+
 test('an invalid name refuses requests, because the intended header would not be changed', () => {
   const { context, run } = policyOf({ request: { remove: ['x-a', 'x internal'] } })
   expect(codeOf(run.request!(exchangeWith()))).toBe('filter-failed')
