@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest'
 import type { LiveSocket } from '#engine/route/live-listener.ts'
 import { listenerItem, livePlan } from '#engine/testing.ts'
+import type { SecureContexts } from '#net/accept/secure-contexts.ts'
 import type { ClientValidation } from '#plan/item.ts'
-import { clientAuthChanged } from './choose-tls.ts'
+import { chooseTls, clientAuthChanged } from './choose-tls.ts'
 
 type Written = Readonly<Record<string, ClientValidation | undefined>>
 
@@ -53,4 +54,15 @@ test.each<[what: string, before: Written, after: Written, otherwise: boolean]>([
   ],
 ])('%s', (_, before, after, otherwise) => {
   expect(clientAuthChanged(socketOf(before), socketOf(after))).toBe(otherwise)
+})
+
+test.each([
+  ['HTTPS', 'http'],
+  ['TLS', 'bytes'],
+] as const)('a connection of a listener for %s carries %s', (protocol, carries) => {
+  const { plan, socket } = livePlan(listenerItem({ hostname: 'a.test', protocol, tlsMode: 'Terminate' }))
+  const context = {}
+  const contexts = { of: () => context } as unknown as SecureContexts
+  expect(chooseTls(socket, 'a.test', { index: plan.index, contexts })).toMatchObject({ context, carries })
+  expect(chooseTls(socket, 'b.test', { index: plan.index, contexts })).toBeUndefined()
 })

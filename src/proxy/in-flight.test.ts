@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import type { LiveEndpoint } from '#engine/backend/live-backend.ts'
 import type { LiveSocket } from '#engine/route/live-listener.ts'
 import { ExchangeSlot } from '#exchange/exchange-slot.ts'
 import { BodyMemory } from '#net/body/body-memory.ts'
@@ -37,6 +38,18 @@ function fill(part: object): void {
     if (typeof value !== 'object' || value === null) Reflect.set(part, name, new Left())
   }
 }
+
+test('an endpoint is released once, however often the request ends', () => {
+  const flight = new InFlight(CONTEXT, STREAM, SOCKET)
+  const calls: string[] = []
+  const health = { begin: () => calls.push('begin'), end: () => calls.push('end') }
+  flight.decision.endpoint = { health } as unknown as LiveEndpoint
+  flight.releaseEndpoint()
+  flight.occupyEndpoint()
+  flight.releaseEndpoint()
+  flight.releaseEndpoint()
+  expect(calls).toEqual(['begin', 'end'])
+})
 
 const SHARED = new Set<object>()
 for (const shared of [CONTEXT, SOCKET, STREAM]) for (const object of reachable(shared)) SHARED.add(object)

@@ -72,13 +72,6 @@ test('all buckets are refilled at the same time', () => {
   expect([left('a'), left('b')]).toEqual([2, 2])
 })
 
-test('the seconds until the next tokens are the same for all values', () => {
-  const { buckets } = bucketsOf(memoryOf(), { unitMs: 10_000 })
-  buckets.select('a')
-  time += 2500
-  expect(buckets.resetSeconds()).toBe(8)
-})
-
 test('requests without a value share one bucket', () => {
   const { take, left } = bucketsOf()
   expect([take(undefined, 2), take(undefined, 2)]).toEqual([true, false])

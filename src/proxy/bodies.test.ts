@@ -1,0 +1,79 @@
+import { expect, test } from 'vitest'
+import type { Decision } from '#engine/request/decide.ts'
+import { BodyMemory } from '#net/body/body-memory.ts'
+import { FixedBody } from '#net/body/fixed-body.ts'
+import type { BodySource, ClientStream, ServerStream } from '#net/stream.ts'
+import { Giver } from '#net/testing/giver.ts'
+import { TextSink } from '#net/testing/recording-handler.ts'
+import { exchangeWith } from '#policies/shared/testing.ts'
+import { Bodies, type BodyOwner } from './bodies.ts'
+
+/** A request with that body, which waits for its response. */
+function setup(body: BodySource, decision: Partial<Decision> = {}) {
+  const owner = {
+    exchange: exchangeWith({ status: 200 }),
+    decision: decision as Decision,
+    stream: { body } as ServerStream,
+    context: { bodyMemory: new BodyMemory(1000) },
+    isWaiting: true as boolean,
+    healthy: true,
+  } satisfies BodyOwner
+  return { owner, bodies: new Bodies(owner) }
+}
+
+const textOf = (body: Uint8Array | null | undefined) => (body ? Buffer.from(body).toString() : body)
+
+test.each([
+  ['', true, ''],
+  ['hello', true, 'hello'],
+  ['hello, world', true, null],
+  ['hello', 'prefix', 'hello'],
+] as const)('a request body %j, read as far as %j', async (text, use, read) => {
+  const { owner, bodies } = setup(new FixedBody(text))
+  expect(await bodies.readRequestBody(owner.exchange, 10, use)).toBeUndefined()
+  expect(textOf(owner.exchange.requestBody)).toBe(read)
+})
+
+test('the beginning of a request body that is too large', async () => {
+  const { owner, bodies } = setup(new FixedBody('hello, world'))
+  await bodies.readRequestBody(owner.exchange, 10, 'prefix')
+  expect([owner.exchange.requestBody, textOf(owner.exchange.requestBodyPrefix)]).toEqual([null, 'hello, wor'])
+})
+
+test('a request body that ends when nobody waits is not read', () => {
+  const giver = new Giver()
+  const { owner, bodies } = setup(giver)
+  void bodies.readRequestBody(owner.exchange, 10, true)
+  giver.give('hello')
+  owner.isWaiting = false
+  giver.sink.end()
+  expect(owner.exchange.requestBody).toBeUndefined()
+})
+
+test('a request body repeats while all of it is kept', () => {
+  const giver = new Giver()
+  const { bodies } = setup(giver)
+  expect(bodies.requestRepeats).toBe(true)
+  bodies.keepRequest()
+  bodies.requestToSend().pipe(new TextSink())
+  giver.give('x'.repeat(500))
+  expect(bodies.requestRepeats).toBe(true)
+  giver.give('x'.repeat(70_000))
+  expect(bodies.requestRepeats).toBe(false)
+})
+
+test('a response body that is read whole, and one that breaks', async () => {
+  for (const [end, body, refusal] of [
+    [(giver: Giver) => giver.sink.end(), 'hello', undefined],
+    [(giver: Giver) => giver.sink.abort('reset'), undefined, 'the response ended early: reset'],
+  ] as const) {
+    const { owner, bodies } = setup(new FixedBody(''))
+    const giver = new Giver()
+    bodies.openResponse({ body: giver as BodySource } as ClientStream)
+    const read = bodies.readResponseBody(owner.exchange, 10, true)
+    giver.give('hello')
+    end(giver)
+    expect((await read)?.detail).toBe(refusal)
+    expect([textOf(owner.exchange.responseBody), owner.healthy]).toEqual([body, refusal === undefined])
+  }
+})
