@@ -18,5 +18,5 @@ function literalPrefix(pattern: string): string {
   const text = pattern.replace(/^\^/, '')
   const meta = text.search(META)
   if (meta < 0) return text
-  return text.slice(0, Math.max(text.lastIndexOf('/', meta - 1), 0)) || '/'
+  return text.slice(0, Math.max(text.lastIndexOf('/', meta - 1), 0))
 }
