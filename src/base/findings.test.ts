@@ -91,6 +91,7 @@ test('codes are API: none is renamed or removed by accident, and each has one ki
     'key-set-not-fetched',
     'key-set-stale',
     'key-set-unusable',
+    'limit-descriptor-can-fail',
     'limit-key-can-fail',
     'limit-key-changes',
     'limit-key-from-client',

@@ -191,6 +191,8 @@ export const FINDINGS = {
       'limit-key-from-client':
         'Clients choose the key of a rate limit, so they can get another limit with every request.',
       'limit-key-changes': 'The key of a rate limit differs between requests of the same caller, so it limits nothing.',
+      'limit-descriptor-can-fail':
+        'An expression of a descriptor of a global rate limit can fail; the descriptor does not limit such requests.',
       'proxy-protocol-unrestricted': 'Any client that can connect can claim any source address.',
       'alias-empty': 'A model alias maps to an empty name.',
       'guard-not-applied': 'Requests of this type are not guarded; the prompt guard has no effect on them.',

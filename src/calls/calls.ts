@@ -23,6 +23,7 @@ const AT_ONCE: Readonly<Record<CallPurpose, number>> = {
   'key-set': 4,
   // A server that answers within 10 ms gets 100,000 questions in a second; one that hangs does not collect all requests.
   authorization: 1024,
+  'rate-limit': 1024,
   // Copies may be lost; their number must not be that of all requests.
   mirror: 256,
 }
@@ -66,8 +67,8 @@ export class Calls {
     this.#options = options
   }
 
-  /** For steps of a request (`RunContext.call`): calls with the identity of its client, whose answers count as its memory. */
-  ofRequest(caller: Caller, claim: BodyClaim): Call {
+  /** For steps of a request (`RunContext.call`): calls with the identity of its client. Their answers count as memory of `claim`, if any. */
+  ofRequest(caller: Caller, claim: BodyClaim | undefined): Call {
     return this.#callIn(captureCaller(caller), claim, 0)
   }
 

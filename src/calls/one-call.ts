@@ -126,7 +126,7 @@ export class OneCall implements ClientHandler {
     head.takesTrailers ||= isGrpcRequest(head)
     const exchange = new Exchange(head, caller.peer)
     this.#exchange = exchange
-    exchange.context = { ...SYSTEM, random, signal, call }
+    exchange.context = { ...SYSTEM, random, signal, call, callLater: call }
     exchange.startMonotonicMs = clock.monotonic()
     exchange.names = caller.names
     exchange.gateway = caller.gateway

@@ -2,10 +2,10 @@ import type { FailureCode } from '#net/failure.ts'
 import type { BodySource } from '#net/stream.ts'
 
 /**
- * MCP targets, key-set servers, authorization servers and receivers of copies. The purpose is a label of the metrics, and determines how many calls to a
- * destination run at a time.
+ * MCP targets, servers of key sets, authorization and rate limits, and receivers of copies. The purpose is a label of the metrics, and
+ * determines how many calls to a destination run at a time.
  */
-export type CallPurpose = 'mcp' | 'key-set' | 'authorization' | 'mirror'
+export type CallPurpose = 'mcp' | 'key-set' | 'authorization' | 'rate-limit' | 'mirror'
 
 /** A request of the gateway itself. */
 export interface CallRequest {

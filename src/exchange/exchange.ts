@@ -81,7 +81,7 @@ export interface Attempt {
 
 /** A server that a policy asked about the request, for log and decision record. */
 export interface Callout {
-  readonly policy: 'extAuth'
+  readonly policy: 'extAuth' | 'rateLimit'
   /** `<namespace>/<name>` of the backend. */
   readonly backend: string
   /** `failed`: the server gave no decision, and the failure mode of the policy decided. */
@@ -170,6 +170,8 @@ export class Exchange {
 
   /** Token limits that are charged when the number of tokens is known. */
   tokenLimits: readonly TokenLimit[] | undefined
+  /** Number of descriptors of global rate limits that were left out, because an expression failed. */
+  unsentDescriptors = 0
 
   /** Remaining budgets of expressions. */
   #budgets: ExpressionBudgets | undefined

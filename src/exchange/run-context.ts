@@ -18,6 +18,8 @@ export interface RunContext {
   readonly signal: AbortSignal
   /** Calls a backend of the plan for the client of the request, as it is identified now. */
   readonly call: Call
+  /** The same for calls that may outlive the request: neither its end nor its memory limits them. */
+  readonly callLater: Call
 }
 
 /** The time and randomness of the system. */
@@ -28,9 +30,12 @@ export const SYSTEM = {
   uuid: () => globalThis.crypto.randomUUID(),
 } as const
 
+const refuseCall: Call = () => Promise.reject(new CallError('no-endpoint'))
+
 /** For an exchange that only expressions use, not steps: there is nothing to cancel, and no calls are made. */
 export const NO_STEPS: RunContext = {
   ...SYSTEM,
   signal: new AbortController().signal,
-  call: () => Promise.reject(new CallError('no-endpoint')),
+  call: refuseCall,
+  callLater: refuseCall,
 }

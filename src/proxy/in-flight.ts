@@ -113,6 +113,10 @@ export class InFlight implements RunContext, BodyOwner, Observed {
     return this.context.calls.ofRequest(this.exchange, this.bodies.claim)
   }
 
+  get callLater(): Call {
+    return this.context.calls.ofRequest(this.exchange, undefined)
+  }
+
   /** Cancels all waits; the request itself may continue. */
   stopWaiting(): void {
     this.backoff?.cancel()

@@ -1,5 +1,5 @@
 import type { PolicySection } from '#api/policy-fields.ts'
-import { CallError } from '#exchange/call.ts'
+import { type Call, CallError } from '#exchange/call.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import { type Answer, type Outcome, reject } from '#exchange/outcome.ts'
 import { refuseLargeBody } from '#exchange/refuse-large-body.ts'
@@ -70,13 +70,15 @@ export interface ExplainInputs {
 
 /** A fixed clock, constant random numbers and no calls, so that the result is reproducible. */
 function virtualContext(nowMs: number, startMonotonicMs: number): RunContext {
+  const call: Call = () => Promise.reject(new CallError('not-made'))
   return {
     now: () => nowMs,
     monotonic: () => startMonotonicMs,
     random: FIRST,
     uuid: () => '00000000-0000-4000-8000-000000000000',
     signal: new AbortController().signal,
-    call: () => Promise.reject(new CallError('not-made')),
+    call,
+    callLater: call,
   }
 }
 

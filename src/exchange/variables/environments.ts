@@ -30,6 +30,8 @@ interface Group {
   readonly because?: Readonly<Partial<Record<ExpressionEnvironment, string>>>
   /** This version provides no values in these environments: they are absent, and lint reports it. */
   readonly undelivered?: { readonly environments: Environments; readonly why: string }
+  /** In these environments the variables are absent for streamed LLM responses. */
+  readonly wholeOnly?: Environments
 }
 
 /** Environments whose results are attributes; one expression may give several. */
@@ -73,7 +75,7 @@ const GROUPS: readonly Group[] = [
   },
   { variables: GATEWAY_NAMES, environments: HTTP, otherwise: '' },
   { variables: IDENTITY, environments: HTTP, otherwise: '' },
-  { variables: RESPONSE, environments: RESPONDED, otherwise: NO_RESPONSE },
+  { variables: RESPONSE, environments: RESPONDED, otherwise: NO_RESPONSE, wholeOnly: ['token-cost'] },
   {
     variables: RESPONSE_BODY,
     environments: RESPONDED.filter((environment) => environment !== 'health'),
@@ -158,11 +160,28 @@ export function environmentOf(name: ExpressionEnvironment): Environment<Exchange
 
 /** All variables in this environment: readable, or with the reason why not. */
 export function variablesAt(environment: ExpressionEnvironment): readonly (Variable<Exchange> | UnavailableVariable)[] {
-  return GROUPS.flatMap(({ variables, environments, otherwise, because }) => {
+  return GROUPS.flatMap(({ variables, environments, otherwise, because, wholeOnly }) => {
+    if (wholeOnly?.includes(environment)) return variables.map(absentIfStreamed)
     if (environments.includes(environment)) return variables
     const unavailable = WITHOUT_REQUEST[environment] ?? because?.[environment] ?? otherwise
     return variables.map(({ path }) => ({ path, unavailable }))
   })
+}
+
+/** Specification 2, 2.2.8: the cost of tokens sees no response when the request streams. */
+function absentIfStreamed(variable: Declared): Declared {
+  if ('unavailable' in variable) return variable
+  const { read, index, prepareIndex, ...others } = variable
+  const unlessStreamed =
+    <A extends readonly unknown[], R>(reader: (exchange: Exchange, ...more: A) => R) =>
+    (exchange: Exchange, ...more: A) =>
+      exchange.llm?.streaming === true ? undefined : reader(exchange, ...more)
+  return {
+    ...others,
+    read: unlessStreamed(read),
+    ...(index && { index: unlessStreamed(index) }),
+    ...(prepareIndex && { prepareIndex: (key: string) => unlessStreamed(prepareIndex(key)) }),
+  }
 }
 
 /** Variables of an environment that are declared but absent in this version, with the reason. */

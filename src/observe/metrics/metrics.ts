@@ -184,6 +184,12 @@ export const METRICS = {
     type: 'counter',
     ...labelled(PLACE_FIELDS, 'server'),
   },
+  unsentDescriptors: {
+    name: 'rate_limit_unsent_descriptors_total',
+    help: 'Descriptors of global rate limits that were left out because an expression failed: they limit nothing.',
+    type: 'counter',
+    ...labelled(PLACE_FIELDS),
+  },
   requestsInFlight: {
     name: 'requests_in_flight',
     help: 'Requests that have begun and not ended. Relayed connections are not counted.',

@@ -109,6 +109,9 @@ export class RequestMetrics {
       series.retries ??= this.#writer.series('retries', series.labels, ended.customNames)
       series.retries.add(exchange.retries)
     }
+    if (exchange.unsentDescriptors > 0) {
+      this.#writer.series('unsentDescriptors', readPlaceLabels(ended)).add(exchange.unsentDescriptors)
+    }
     if (exchange.attempts !== undefined) countUpstreamFailures(this.#writer, ended)
     if (exchange.llm !== undefined) this.#recordLlm(ended, exchange.llm)
     if (exchange.mcp?.method !== undefined) this.#recordMcp(ended)

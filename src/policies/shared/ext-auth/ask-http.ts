@@ -7,8 +7,8 @@ import { type Refusal, reject } from '#exchange/outcome.ts'
 import { isTarget } from '#net/http/field-syntax.ts'
 import { Head } from '#net/http/head.ts'
 import { fieldText } from '../fields/field-text.ts'
+import { isServerField } from '../fields/server-fields.ts'
 import { type Answered, DEADLINE_MS, type Prepare, type Question } from './question.ts'
-import { isServerField } from './server-fields.ts'
 import { type HeaderEdit, NO_EDITS, type Verdict } from './verdict.ts'
 
 /** Of an answer. */

@@ -6,12 +6,12 @@ import type { Step } from '#exchange/step.ts'
 import { isFieldName } from '#net/http/field-syntax.ts'
 import type { CompileContext, PolicyRun, PolicySource } from '../../policy.ts'
 import { readsRequestBody } from '../body-use.ts'
+import { isServerField } from '../fields/server-fields.ts'
 import { askGrpc } from './ask-grpc.ts'
 import { askHttp } from './ask-http.ts'
 import { authorize, type ExtAuth } from './authorize.ts'
 import type { ExtAuthSpec } from './ext-auth.ts'
 import type { Prepare } from './question.ts'
-import { isServerField } from './server-fields.ts'
 import type { CacheSettings } from './verdict-cache.ts'
 
 /** A compiled policy. */

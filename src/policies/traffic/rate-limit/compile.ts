@@ -1,139 +1,43 @@
-import { describeOrigin } from '#base/origin.ts'
 import type { Expression } from '#exchange/expression.ts'
-import { reject } from '#exchange/outcome.ts'
-import type { TokenBucketSettings } from '#state/token-bucket.ts'
+import { llmReadsOf } from '#exchange/llm-reads.ts'
 import type { CompileContext, PolicyRun, PolicySource } from '../../policy.ts'
 import { readsRequestBody } from '../../shared/body-use.ts'
-import { type Choice, choose, compileChoices, conditionsOf, warnWithoutFallback } from '../../shared/choose.ts'
-import { reportNotImplemented } from '../../shared/not-implemented.ts'
-import { type LocalLimit, type LocalLimits, runLocalLimits } from './run.ts'
-import type { LocalRateLimitSpec, RateLimitSection, RateLimitSpec } from './schema.ts'
+import { choose, compileChoices, conditionsOf, warnWithoutFallback } from '../../shared/choose.ts'
+import { compileGlobal, expressionsBefore } from './compile-global.ts'
+import { compileLocal } from './compile-local.ts'
+import { type GlobalLimit, runGlobalLimit } from './run-global.ts'
+import { type LocalLimits, runLocalLimits } from './run-local.ts'
+import type { RateLimitSection, RateLimitSpec } from './schema.ts'
 
-type Source = PolicySource<RateLimitSection>
-
-const UNIT_MS = { Seconds: 1000, Minutes: 60_000, Hours: 3_600_000 } as const
-
-interface RateLimitPlan {
+interface RateLimits {
   readonly local: LocalLimits
-  /** Refuses requests that an external service would have to decide on. */
-  readonly refusesAll: boolean
+  readonly global: GlobalLimit | undefined
 }
 
-const GLOBAL_REFUSED = reject('rate-limit-failed', { detail: 'global rate limits are not implemented yet' })
-
-export function compileRateLimit(sources: readonly Source[], context: CompileContext): PolicyRun {
+export function compileRateLimit(
+  sources: readonly PolicySource<RateLimitSection>[],
+  context: CompileContext,
+): PolicyRun {
   const source = sources[0]!
-  const choices = compileChoices<RateLimitSpec, RateLimitPlan>(source, context, (spec, path) => ({
+  const choices = compileChoices<RateLimitSpec, RateLimits>(source, context, (spec, path) => ({
     local: compileLocal(source, path, spec.local ?? [], context),
-    refusesAll: refusesGlobal(source, path, spec, context),
+    global: spec.global && compileGlobal(source, path, spec.global, context),
   }))
   warnWithoutFallback(source, choices, context, 'requests are not limited')
+  const limits = choices.map(({ policy }) => policy)
   return {
     request(exchange) {
-      const plan = choose(choices, exchange)
-      if (plan === undefined) return undefined
-      return runLocalLimits(plan.local, exchange) ?? (plan.refusesAll ? GLOBAL_REFUSED : undefined)
+      const chosen = choose(choices, exchange)
+      if (chosen === undefined) return undefined
+      const refused = runLocalLimits(chosen.local, exchange)
+      return refused ?? (chosen.global && runGlobalLimit(chosen.global, exchange))
     },
-    readsRequestBody: readsRequestBody([...conditionsOf(choices), ...choices.flatMap(keysOf)]),
+    readsRequestBody: readsRequestBody([...conditionsOf(choices), ...limits.flatMap(expressionsOf)]),
+    llmReads: llmReadsOf(limits.flatMap(({ global }) => global?.tokens.flatMap(({ cost }) => cost ?? []) ?? [])),
   }
 }
 
-function keysOf({ policy }: Choice<RateLimitPlan>): Expression[] {
-  return policy.local.byKey.map(({ key }) => key)
-}
-
-/**
- * The external service is not called yet. `failureMode` is about a service that fails; a limit that is never counted protects nothing, so
- * requests are refused in both modes (decision A-36).
- */
-function refusesGlobal(source: Source, path: string, spec: RateLimitSpec, context: CompileContext): boolean {
-  if (spec.global === undefined) return false
-  reportNotImplemented(context, source, `${path}.global`, 'requests are refused, regardless of failureMode')
-  return true
-}
-
-function compileLocal(
-  source: Source,
-  path: string,
-  entries: readonly LocalRateLimitSpec[],
-  context: CompileContext,
-): LocalLimits {
-  const limits = bucketKeys(source, path, entries).map(({ bucketKey, entry }, index): LocalLimit => {
-    const settings = bucketSettings(entry)
-    const unit = entry.tokens === undefined ? 'requests' : 'tokens'
-    const entryPath = `${path}.local[${index}]`
-    const where = `${describeOrigin(source.origin)}, ${source.path}${entryPath}`
-    if (entry.key === undefined) return { unit, where, bucket: context.tokenBucket(bucketKey, settings) }
-    const key = compileKey(source, `${entryPath}.key`, entry.key, context)
-    return { unit, where, bucket: context.valueBuckets(bucketKey, settings), key }
-  })
-  return {
-    all: limits,
-    requests: limits.flatMap(({ unit, bucket }) => (unit === 'requests' ? bucket : [])),
-    tokens: limits.flatMap(({ unit, bucket }) => (unit === 'tokens' ? bucket : [])),
-    byKey: limits.filter((limit) => limit.key !== undefined),
-  }
-}
-
-/** Variables that have another value for each request or connection of the same caller. */
-const CHANGING = ['request.startTime', 'source.port', 'source.rawPort']
-
-function compileKey(source: Source, path: string, text: string, context: CompileContext): Expression {
-  // Authentication runs before limits.
-  const key = context.expression(source, path, text, 'request', 'value', context.guaranteed(source))
-  if (key.references.size === 0 && !key.broken) {
-    const message = 'this key does not depend on the request, so it is the same for all callers'
-    context.report(source, path, { severity: 'warning', code: 'no-effect', message })
-  }
-  const changing = CHANGING.find((name) => key.references.has(name))
-  if (changing !== undefined) {
-    const message = `${changing} differs between requests or connections of the same caller, so this limits nothing`
-    context.report(source, path, { severity: 'warning', code: 'limit-key-changes', message })
-  }
-  if (key.canFail !== undefined) {
-    const [what = '', ...lines] = key.canFail.split('\n')
-    const message = [`requests for which the key fails share one limit: ${what}`, ...lines].join('\n')
-    context.report(source, path, { severity: 'advice', code: 'limit-key-can-fail', message })
-  }
-  const chosen = [...key.references].find((name) => name.startsWith('request.') && !CHANGING.includes(name))
-  if (chosen !== undefined) {
-    const message = `a client chooses ${chosen}, so it can get another limit with every request; use verified values such as jwt.sub, apiKey.key or source.address`
-    context.report(source, path, { severity: 'advice', code: 'limit-key-from-client', message })
-  }
-  return key
-}
-
-/** Capacity is rate plus burst; the whole rate is added each full unit (decision A-79). */
-function bucketSettings(entry: LocalRateLimitSpec): TokenBucketSettings {
-  const rate = entry.requests ?? entry.tokens ?? 0
-  return { rate, capacity: rate + (entry.burst ?? 0), unitMs: UNIT_MS[entry.unit] }
-}
-
-/**
- * One bucket, or one set of buckets, per policy, target and entry (decision A-80). Its key has the content of the entry and not its position,
- * so that an unchanged entry keeps its level (decision A-81); equal entries are numbered.
- */
-function bucketKeys(
-  source: Source,
-  path: string,
-  entries: readonly LocalRateLimitSpec[],
-): { readonly bucketKey: string; readonly entry: LocalRateLimitSpec }[] {
-  const { origin, target } = source
-  const scope = `rateLimit ${origin.kind}/${origin.namespace}/${origin.name} ${target} ${conditionAt(source, path)}`
-  const seen = new Map<string, number>()
-  return entries.map((entry) => {
-    const { requests, tokens, unit, burst = 0, key } = entry
-    const content = `requests=${requests} tokens=${tokens} unit=${unit} burst=${burst}${key === undefined ? '' : ` key=${key}`}`
-    const count = seen.get(content) ?? 0
-    seen.set(content, count + 1)
-    return { bucketKey: `${scope} ${content} #${count}`, entry }
-  })
-}
-
-/** The condition of a conditional item, which distinguishes it from the others. */
-function conditionAt(source: Source, path: string): string {
-  const { conditional } = source.spec
-  const index = /\[(\d+)\]/.exec(path)?.[1]
-  if (conditional === undefined || index === undefined) return ''
-  return `if ${conditional[Number(index)]?.condition ?? 'nothing else'}`
+/** Those that are evaluated before the request is sent. */
+function expressionsOf({ local, global }: RateLimits): Expression[] {
+  return [...local.byKey.map(({ key }) => key), ...(global === undefined ? [] : expressionsBefore(global))]
 }

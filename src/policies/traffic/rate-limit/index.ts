@@ -2,7 +2,7 @@ import { type BackendNeed, definePolicy } from '../../policy.ts'
 import { compileRateLimit } from './compile.ts'
 import { type RateLimitSection, type RateLimitSpec, trafficRateLimit } from './schema.ts'
 
-export { chargeTokens } from './run.ts'
+export { chargeTokens } from './run-local.ts'
 
 export const rateLimit = definePolicy({
   section: 'traffic',

@@ -461,22 +461,3 @@ for (const [conditions, reports] of hints) {
     expect(policyOf({ conditional: items }).context.reports).toEqual(reports)
   })
 }
-
-const GLOBAL = {
-  backendRef: { name: 'limits', port: 80 },
-  domain: 'd',
-  descriptors: [{ entries: [{ name: 'n', expression: '"v"' }] }],
-}
-
-test('a global limit, whose service is never called, refuses in both failure modes', () => {
-  for (const failureMode of [undefined, 'FailClosed', 'FailOpen']) {
-    const policy = policyOf({ global: { ...GLOBAL, failureMode } })
-    expect(policy.codes(1)).toEqual(['rate-limit-failed'])
-    expect(policy.context.reports).toEqual(['not-implemented spec.traffic.field.global'])
-  }
-})
-
-test('beside a global limit, local limits are checked first', () => {
-  const policy = policyOf({ local: [{ requests: 1, unit: 'Hours' }], global: { ...GLOBAL, failureMode: 'FailOpen' } })
-  expect(policy.codes(2)).toEqual(['rate-limit-failed', OVER])
-})

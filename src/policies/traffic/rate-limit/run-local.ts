@@ -35,14 +35,14 @@ export function runLocalLimits(limits: LocalLimits, exchange: Exchange): Outcome
   const exhausted = tokens.find((bucket) => bucket.remaining() < 1) ?? takeFromAll(requests)
   if (exhausted !== undefined) return refuse(exhausted, limits, exchange)
   const tight = tightest(requests, tokens)
-  if (tight !== undefined) setLimitHeaders(tight, tight.resetMs(), exchange)
+  if (tight !== undefined) setHeaders(tight, tight.resetMs(), exchange)
   return proceed
 }
 
 /** The clock is read once: `Retry-After` is rounded up, so that a client that waits so long does not come too early, and at least 1. */
 function refuse(exhausted: Limit, { all }: LocalLimits, exchange: Exchange): Outcome {
   const resetMs = exhausted.resetMs()
-  setLimitHeaders(exhausted, resetMs, exchange)
+  setHeaders(exhausted, resetMs, exchange)
   const detail = all.find(({ bucket }) => bucket === exhausted)?.where
   return reject('rate-limited', { detail, headers: [['retry-after', String(Math.max(1, Math.ceil(resetMs / 1000)))]] })
 }
@@ -87,10 +87,15 @@ function tightest(requests: readonly Limit[], tokens: readonly Limit[]): Limit |
   return tight
 }
 
-/** Sets the headers of one bucket (decision A-82: whole seconds until the next tokens, rounded down), unless an earlier policy has set those of another one. */
-function setLimitHeaders(bucket: Limit, resetMs: number, exchange: Exchange): void {
+/** Whole seconds until the next tokens, rounded down. */
+function setHeaders({ settings, level }: Limit, resetMs: number, exchange: Exchange): void {
+  queueLimitHeaders(settings.capacity, level, Math.floor(resetMs / 1000), exchange)
+}
+
+/** Sets the headers of one limit (decision A-82), unless an earlier policy has set those of another one. */
+export function queueLimitHeaders(limit: number, remaining: number, resetSeconds: number, exchange: Exchange): void {
   if (exchange.queuedHeaders?.some(([name]) => name.startsWith('x-ratelimit-'))) return
-  exchange.queueHeader('x-ratelimit-limit', String(bucket.settings.capacity))
-  exchange.queueHeader('x-ratelimit-remaining', String(bucket.level))
-  exchange.queueHeader('x-ratelimit-reset', String(Math.floor(resetMs / 1000)))
+  exchange.queueHeader('x-ratelimit-limit', String(limit))
+  exchange.queueHeader('x-ratelimit-remaining', String(remaining))
+  exchange.queueHeader('x-ratelimit-reset', String(resetSeconds))
 }

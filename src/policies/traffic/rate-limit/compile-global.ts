@@ -1,0 +1,69 @@
+import { describeOrigin } from '#base/origin.ts'
+import type { Expression } from '#exchange/expression.ts'
+import type { CompileContext, PolicySource } from '../../policy.ts'
+import type { GlobalDescriptor, GlobalLimit } from './run-global.ts'
+import type { GlobalRateLimitSpec, RateLimitSection } from './schema.ts'
+
+type Source = PolicySource<RateLimitSection>
+type DescriptorSpec = GlobalRateLimitSpec['descriptors'][number]
+
+/** @param path of the limits, relative to the source */
+export function compileGlobal(
+  source: Source,
+  path: string,
+  spec: GlobalRateLimitSpec,
+  context: CompileContext,
+): GlobalLimit {
+  const descriptors = spec.descriptors.map((descriptor, index) =>
+    compileDescriptor(source, `${path}.global.descriptors[${index}]`, descriptor, context),
+  )
+  return {
+    destination: context.calledBackend(source, spec.backendRef),
+    failOpen: spec.failureMode === 'FailOpen',
+    domain: spec.domain,
+    requests: descriptors.filter(({ unit }) => unit === 'Requests'),
+    tokens: descriptors.filter(({ unit }) => unit === 'Tokens'),
+    where: `${describeOrigin(source.origin)}, ${source.path}${path}.global`,
+  }
+}
+
+/** All expressions that are evaluated before the request is sent. */
+export function expressionsBefore({ requests, tokens }: GlobalLimit): Expression[] {
+  const entries = [...requests, ...tokens].flatMap(({ entries }) => entries.map(({ value }) => value))
+  return [...entries, ...requests.flatMap(({ cost }) => cost ?? [])]
+}
+
+function compileDescriptor(
+  source: Source,
+  path: string,
+  { unit, entries, cost }: DescriptorSpec,
+  context: CompileContext,
+): GlobalDescriptor {
+  const present = context.guaranteed(source)
+  const compile = (at: string, text: string, environment: 'request' | 'request-cost' | 'token-cost') => {
+    const expression = context.expression(source, at, text, environment, 'value', present)
+    warnOfFailure(source, at, expression, context)
+    return expression
+  }
+  return {
+    unit,
+    entries: entries.map(({ name, expression }, index) => ({
+      name,
+      value: compile(`${path}.entries[${index}].expression`, expression, 'request'),
+    })),
+    cost:
+      cost === undefined
+        ? undefined
+        : compile(`${path}.cost`, cost, unit === 'Requests' ? 'request-cost' : 'token-cost'),
+  }
+}
+
+/** A client that can make an expression fail is not limited by the descriptor (decision A-83). */
+function warnOfFailure(source: Source, path: string, { canFail }: Expression, context: CompileContext): void {
+  if (canFail === undefined) return
+  const [what = '', ...lines] = canFail.split('\n')
+  const message = [`the descriptor does not limit requests for which this expression fails: ${what}`, ...lines].join(
+    '\n',
+  )
+  context.report(source, path, { severity: 'warning', code: 'limit-descriptor-can-fail', message })
+}
