@@ -656,37 +656,37 @@ export const DOCUMENT_2 = {
     '`burst` allows that much more than the rate in a short period.',
   ),
   'traffic.rateLimit.global/backendRef-required': shape(2, '2.2.8', '`global.backendRef` is required.'),
-  'traffic.rateLimit.global/backendRef-kinds': behaviour.gap(
+  'traffic.rateLimit.global/backendRef-kinds': behaviour(
     2,
     '2.2.8',
     'The external service of `global.backendRef` is a Service or a Backend.',
   ),
-  'traffic.rateLimit.global/external-service': behaviour.gap(
+  'traffic.rateLimit.global/external-service': behaviour(
     2,
     '2.2.8',
     'The external service decides whether the request is within its limits.',
   ),
   'traffic.rateLimit.global/failureMode-values': shape(2, '2.2.8', '`failureMode` is `FailClosed` or `FailOpen`.'),
-  'traffic.rateLimit.global/failureMode-default': behaviour.gap(2, '2.2.8', '`failureMode` defaults to `FailClosed`.'),
-  'traffic.rateLimit.global/fail-closed': behaviour.gap(
+  'traffic.rateLimit.global/failureMode-default': behaviour(2, '2.2.8', '`failureMode` defaults to `FailClosed`.'),
+  'traffic.rateLimit.global/fail-closed': behaviour(
     2,
     '2.2.8',
     '`FailClosed`: a service that is unavailable denies the request.',
   ),
-  'traffic.rateLimit.global/fail-open': behaviour.gap(
+  'traffic.rateLimit.global/fail-open': behaviour(
     2,
     '2.2.8',
     '`FailOpen`: a service that is unavailable lets the request continue.',
   ),
   'traffic.rateLimit.global/domain-required': shape(2, '2.2.8', '`domain` is a required ShortString.'),
-  'traffic.rateLimit.global/domain': behaviour.gap(
+  'traffic.rateLimit.global/domain': behaviour(
     2,
     '2.2.8',
     '`domain` is sent to the service and separates applications there.',
   ),
   'traffic.rateLimit.global/descriptors-required': shape(2, '2.2.8', '`descriptors` is required.'),
   'traffic.rateLimit.global/descriptors-count': shape(2, '2.2.8', '`descriptors` has 1 to 16 items.'),
-  'traffic.rateLimit.global/descriptor-is-rule': behaviour.gap(2, '2.2.8', 'Each descriptor is one rule.'),
+  'traffic.rateLimit.global/descriptor-is-rule': behaviour(2, '2.2.8', 'Each descriptor is one rule.'),
   'traffic.rateLimit.global.descriptors/entries-count': shape(2, '2.2.8', '`entries` has 1 to 16 items.'),
   'traffic.rateLimit.global.descriptors/entry-name-required': shape(
     2,
@@ -698,44 +698,44 @@ export const DOCUMENT_2 = {
     '2.2.8',
     '`expression` of an entry is a required CELExpression.',
   ),
-  'traffic.rateLimit.global.descriptors/entries': behaviour.gap(
+  'traffic.rateLimit.global.descriptors/entries': behaviour(
     2,
     '2.2.8',
     'The values of the entries, such as `source.address`, are sent as the descriptor.',
   ),
   'traffic.rateLimit.global.descriptors/unit-values': shape(2, '2.2.8', '`unit` is `Tokens` or `Requests`.'),
-  'traffic.rateLimit.global.descriptors/unit-default': behaviour.gap(2, '2.2.8', '`unit` defaults to `Requests`.'),
-  'traffic.rateLimit.global.descriptors/cost': behaviour.gap(
+  'traffic.rateLimit.global.descriptors/unit-default': behaviour(2, '2.2.8', '`unit` defaults to `Requests`.'),
+  'traffic.rateLimit.global.descriptors/cost': behaviour(
     2,
     '2.2.8',
     '`cost` is an expression for the cost of a request.',
   ),
-  'traffic.rateLimit.global.descriptors/cost-default-requests': behaviour.gap(
+  'traffic.rateLimit.global.descriptors/cost-default-requests': behaviour(
     2,
     '2.2.8',
     'For `Requests` the cost defaults to 1.',
   ),
-  'traffic.rateLimit.global.descriptors/cost-default-tokens': behaviour.gap(
+  'traffic.rateLimit.global.descriptors/cost-default-tokens': behaviour(
     2,
     '2.2.8',
     'For `Tokens` the cost defaults to the total number of tokens.',
   ),
-  'traffic.rateLimit.global.descriptors/cost-tokens-after-completion': behaviour.gap(
+  'traffic.rateLimit.global.descriptors/cost-tokens-after-completion': behaviour(
     2,
     '2.2.8',
     'For `Tokens` the cost is evaluated after completion.',
   ),
-  'traffic.rateLimit.global.descriptors/cost-tokens-variables': behaviour.gap(
+  'traffic.rateLimit.global.descriptors/cost-tokens-variables': behaviour(
     2,
     '2.2.8',
     '`cost` for `Tokens` sees `request`, `llm` and `response`.',
   ),
-  'traffic.rateLimit.global.descriptors/cost-tokens-streaming': behaviour.gap(
+  'traffic.rateLimit.global.descriptors/cost-tokens-streaming': behaviour(
     2,
     '2.2.8',
     '`cost` for `Tokens` sees no `response` when the request streams.',
   ),
-  'traffic.rateLimit.global.descriptors/cost-requests-phase': behaviour.gap(
+  'traffic.rateLimit.global.descriptors/cost-requests-phase': behaviour(
     2,
     '2.2.8',
     'For `Requests` the cost is computed while the request is processed.',
