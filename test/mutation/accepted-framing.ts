@@ -287,6 +287,11 @@ const GROUPS: readonly Group[] = [
       ['const MOST = READ_BASE / (4 * PER_LINE) - 1', '4', '(4 + 1)'],
       ['const MOST = READ_BASE / (4 * PER_LINE) - 1', '1', '(1 + 1)'],
       ['const WINDOW = 2048', '2048', '(2048 + 1)'],
+      ['for (let window = WINDOW; ; window *= 4) {', '4', '(4 + 1)'],
+      ['if (lines.count > 0) {', 'lines.count > 0', 'false'],
+      ['if (lines.count > 0) {', '0', '(0 + 1)'],
+      ['return', 'return', ';'],
+      ['if (bytes === readBuffer) lines.search(at, end, READ_BASE)', 'bytes === readBuffer', 'false'],
     ],
   },
   {
@@ -489,6 +494,14 @@ const GROUPS: readonly Group[] = [
       ['this.#forget()', 'this.#forget()', ';'],
       ['this.#settings.wheel.remove(this.#timer)', 'this.#settings.wheel.remove(this.#timer)', ';'],
       ['this.#settings.wheel.remove(this.#age)', 'this.#settings.wheel.remove(this.#age)', ';'],
+    ],
+  },
+  {
+    file: 'net/http1/server-connection.ts',
+    reason: 'never used: no request is aborted then',
+    mutants: [
+      ["else this.#fail('timeout')", "'timeout'", "''"],
+      ["if (unsentBytes === 0 || unsentBytes === this.#unsentBytes) this.#fail('timeout')", "'timeout'", "''"],
     ],
   },
   {

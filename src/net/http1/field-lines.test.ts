@@ -147,6 +147,7 @@ test('the maximum number of lines, and the maximum length of a head', () => {
   expectFound(many, 'a', 3)
   for (const length of [2030, 2048, 2060, 8192, 60_000]) {
     expectFound(`a: b\r\nlong: ${'v'.repeat(length)}\r\nc: d\r\n\r\n`, 'a', 5)
+    expectFound(`long: ${'v'.repeat(length)}\r\nc: d\r\n\r\n`, 'a', 5)
     expectFound(`a: b\r\nlong: ${'v'.repeat(length)}`, 'a', 5)
   }
 })

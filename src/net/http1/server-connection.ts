@@ -411,7 +411,7 @@ export class ServerConnection implements ServerStream, ServedConnection, Transpo
       } else this.#writeOn()
     } else if (this.#phase === READING_HEAD && this.#headTimed) this.#refuse('request-timeout-reading')
     else if (this.#phase === LINGERING) this.#lingerOn()
-    else if (this.#phase === READING_HEAD) this.#endIdle()
+    else this.#endIdle()
   }
 
   /** A drained connection may still be sending its last response. */
@@ -450,7 +450,6 @@ export class ServerConnection implements ServerStream, ServedConnection, Transpo
 
   /** Whether the rest of the request prevents reading a next request. */
   #mustClose(): boolean {
-    if (this.body.done) return false
     // A client that waits for 100 may or may not send the body, so the start of its next request is ambiguous.
     return this.#continueOwed || this.body.left > this.#settings.limits.maxDiscardBytes
   }
