@@ -1,4 +1,4 @@
-import { beforeEach, expect, test, vi } from 'vitest'
+import { beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { clock } from '#base/clock.ts'
 import { TimerWheel, WheelTimer } from './timer-wheel.ts'
 
@@ -109,4 +109,22 @@ test('the interval runs only while a timer is armed', () => {
   expect(start).toHaveBeenCalledTimes(1)
   pass(300)
   expect(stop).toHaveBeenCalled()
+})
+
+test('the wheel has one interval, and none without timers', () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const wheel = new TimerWheel()
+  let again = 3
+  const timer: WheelTimer = new WheelTimer(() => {
+    if (again-- > 0) wheel.arm(timer, 100)
+  })
+  wheel.arm(timer, 100)
+  const intervals: number[] = []
+  for (let i = 0; i < 10; i++) {
+    now += 300
+    wheel.advance()
+    intervals.push(vi.getTimerCount())
+  }
+  expect([intervals[0], Math.max(...intervals), intervals.at(-1)]).toEqual([1, 1, 0])
 })

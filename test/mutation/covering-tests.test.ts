@@ -14,6 +14,10 @@ const FILES = Object.entries({
   '../test/registry.test.ts': "import './support/e.ts'",
   'proxy/e.test.ts': "import '#test/support/e.ts'",
   'proxy/d.test.ts': "import type { A } from '#net/a.ts'",
+  'state/f.ts': '',
+  'state/g.ts': "import './f.ts'",
+  'state/f.test.ts': "import './g.ts'",
+  'state/near.test.ts': "import './f.ts'",
 }).map(([path, text]) => describeSource(path, text))
 
 test.each<[path: string, most: number, tests: readonly string[]]>([
@@ -21,6 +25,7 @@ test.each<[path: string, most: number, tests: readonly string[]]>([
   ['net/a.ts', 1, ['net/a.test.ts']],
   ['net/b.ts', 9, ['net/b.test.ts']],
   ['policies/schema.ts', 9, ['proxy/e.test.ts', '../test/registry.test.ts']],
+  ['state/f.ts', 9, ['state/f.test.ts', 'state/near.test.ts']],
   ['proxy/unknown.ts', 9, []],
 ])('tests of %s, at most %i', (path, most, tests) => {
   expect(coveringTests(FILES, path, most)).toEqual(tests)

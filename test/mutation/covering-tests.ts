@@ -9,7 +9,7 @@ export function fieldTests(files: readonly SourceFile[], path: string): string[]
   return declares ? files.map((file) => file.path).filter((each) => FIELD_TESTS.test(each)) : []
 }
 
-/** Tests that run what `path` says, nearest first: by the number of imports between them, then by the folders they share. */
+/** Tests that run what `path` says: the one with its name, then the nearest, by the number of imports between them and the folders they share. */
 export function coveringTests(files: readonly SourceFile[], path: string, most: number): string[] {
   const importers = Map.groupBy(
     files.flatMap((file) => importedBy(file).map((to) => ({ from: file.path, to }))),
@@ -21,9 +21,18 @@ export function coveringTests(files: readonly SourceFile[], path: string, most: 
   }
   return [...distances]
     .filter(([file]) => file.endsWith('.test.ts'))
-    .toSorted(([a, distanceA], [b, distanceB]) => distanceA - distanceB || steps(path, a) - steps(path, b))
+    .toSorted(
+      ([a, distanceA], [b, distanceB]) =>
+        Number(isNamedAfter(path, b)) - Number(isNamedAfter(path, a)) ||
+        distanceA - distanceB ||
+        steps(path, a) - steps(path, b),
+    )
     .slice(0, most)
     .map(([file]) => file)
+}
+
+function isNamedAfter(path: string, test: string): boolean {
+  return test === path.replace(/\.ts$/, '.test.ts')
 }
 
 /** Files that run when the given one does, also outside of `src/`. */

@@ -133,8 +133,18 @@ test('LLM requests: models and tokens, 0 tokens too', () => {
   expect(jsonOf({ llm: {} })).not.toHaveProperty('gen_ai.usage.input_tokens')
 })
 
+const NUMBERS: Readonly<Record<string, number>> = {
+  temperature: 0.5,
+  top_p: 1,
+  seed: 0,
+  max_tokens: 9,
+  frequency_penalty: 0.25,
+  presence_penalty: -1,
+  dimensions: 3,
+}
+
 const READ_REQUEST: LlmRequest = {
-  number: (parameter) => ({ temperature: 0.5, top_p: 1, seed: 0, max_tokens: 9, dimensions: 3 })[parameter as string],
+  number: (parameter) => NUMBERS[parameter as string],
   text: () => 'base64',
   prompt: [{ role: 'user', content: 'secret' }],
 }
@@ -171,6 +181,8 @@ test('LLM requests: parameters, kinds of tokens and times where they are known; 
     'gen_ai.request.temperature': 0.5,
     'gen_ai.request.top_p': 1,
     'gen_ai.request.max_tokens': 9,
+    'gen_ai.request.frequency_penalty': 0.25,
+    'gen_ai.request.presence_penalty': -1,
     'gen_ai.request.seed': 0,
     'gen_ai.request.encoding_formats': 'base64',
     'gen_ai.embeddings.dimension.count': 3,
@@ -272,6 +284,22 @@ test('nor is it in the error of a request or of a connection', () => {
   log.logConnection(PEER, `no ${SECRET}`, 'Authorization')
   for (const line of lines) expect(line).toContain('error="no <redacted>"')
   expect(lines).toHaveLength(2)
+})
+
+test('nor is it anywhere in an added field', () => {
+  const settings = settingsOf({ add: { added: '{"a": [1, null, {"b": request.path}], request.path: true}' } })
+  const lines: string[] = []
+  const log = new AccessLog(JSON_LINE, (line) => lines.push(line), new KnownSecrets([SECRET]))
+  log.log(new Ended(observed({ settings, line: `GET /${SECRET}` }), clock.now(), 1, undefined))
+  expect(JSON.parse(lines[0]!)).toMatchObject({
+    added: { a: [1, null, { b: '/<redacted>' }], '/<redacted>': true },
+  })
+})
+
+test('a line says how many were lost', () => {
+  const lossLine = (format: typeof TEXT_LINE) => new AccessLog(format, () => {}).lossLine(3)
+  expect(lossLine(TEXT_LINE)).toBe(`${START} error="3 lines of the access log were lost"\n`)
+  expect(JSON.parse(lossLine(JSON_LINE))).toMatchObject({ error: '3 lines of the access log were lost' })
 })
 
 verifies('logTracingAttributes/remove', 'removed fields are not written, those of the place neither', () => {
