@@ -64,3 +64,17 @@ test('lint reports Deny rules that may fail', () => {
   )
   expect(context.reports).toEqual(['deny-can-fail spec.traffic.field.policy.matchExpressions[0]'])
 })
+
+test.each([
+  ['source.address', false],
+  ['source.port', false],
+  ['source.identity', true],
+  ['source.spiffeId', true],
+  ['source.subjectAltNames', true],
+  ['source.issuer', true],
+  ['source.subject', true],
+  ['source.subjectCn', true],
+  ['source.certificate', true],
+])('a rule that reads %s waits for the certificate: %s', (path, expected) => {
+  expect(rulesOf(['Deny', `default(string(dyn(${path})), "") == "x"`]).rules?.readsCertificate).toBe(expected)
+})
