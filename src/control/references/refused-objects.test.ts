@@ -96,3 +96,12 @@ test.each([
   translator.apply({ set: [], removed: [], refused: new Set() })
   expect(codesOf(translator)).not.toContain(found)
 })
+
+test.each([
+  ['Gateway', 'main', 'no port is open: Gateway default/main has errors and is not in use'],
+  ['HTTPRoute', 'main', 'there is no Gateway, so no port is open; create one with gatewayClassName gatewright'],
+])('without a Gateway, a refused %s is the reason if it is one', (kind, name, message) => {
+  const translator = new Translator()
+  translator.apply({ set: [], removed: [], refused: keys([kind, name]) })
+  expect(translator.findings.map((finding) => finding.message)).toEqual([message])
+})

@@ -636,3 +636,7 @@ test.each<[what: string, items: readonly PlanItem[], found: string[]]>([
 ])('a part of a policy that no backend of its target fits is reported: %s', (_, items, found) => {
   expect(withoutEffect(listenerItem(), ...items)).toEqual(found)
 })
+
+test('a field without a definition has no problems', () => {
+  expect(findings(policyItem('traffic.future', GATEWAY, {}))).toEqual([])
+})

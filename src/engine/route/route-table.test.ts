@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { foldName } from '#net/http/head.ts'
 import type { RouteItem, RouteMatch, ValueMatch } from '#plan/item.ts'
 import { type ExchangeInputs, exchangeWith } from '#policies/shared/testing.ts'
 import { matchOf, routeItem } from '../testing.ts'
@@ -187,6 +188,32 @@ test('near misses name the first condition that is not met', () => {
   expect(why('/a?p=2', { method: 'PUT', headers: { x: '1' } })).toMatchObject([
     { why: 'query parameter p is 2, not 1', pathMatches: true },
   ])
+})
+
+test('near misses show no value of a credential', () => {
+  const table = tableOf([
+    rule('header', { ...matchOf('prefix /a'), headers: [exactly('Authorization', 'Bearer k')] }),
+    rule('parameter', { ...matchOf('prefix /a'), queryParams: [exactly('access_token', 'k')] }),
+  ])
+  const why = (target: string, inputs: ExchangeInputs = {}) =>
+    table.nearMisses('h', exchangeWith({ ...inputs, target }).request, routedPath(target)).map((miss) => miss.why)
+  expect(why('/a')).toEqual(['header Authorization is absent', 'query parameter access_token is absent'])
+  expect(why('/a?access_token=other', { headers: { authorization: 'Bearer other' } })).toEqual([
+    'header Authorization is a different value',
+    'query parameter access_token is a different value',
+  ])
+})
+
+test.each([
+  ['x', 'a.test', true],
+  ['y', 'a.test', false],
+  ['y', 'b.test', true],
+  ['x', 'b.test', false],
+  ['x', 'c.test', false],
+])('a rule compares %s for the host %s: %s', (name, host, expected) => {
+  const comparing = (header: string) => ({ ...matchOf('prefix /'), headers: [exactly(header, '1')] })
+  const table = tableOf([rule('a', comparing('X'), {}, ['a.test']), rule('b', comparing('Y'), {}, ['b.test'])])
+  expect(table.comparesField(foldName(name), host)).toBe(expected)
 })
 
 test('a rule that is equally specific loses to the older route, then by namespace and name, then by rule number', () => {

@@ -89,6 +89,12 @@ test('an invalid name refuses requests, because the intended header would not be
   expect(context.reports).toEqual(['header-invalid spec.traffic.field.request.remove[1]'])
 })
 
+test('an invalid header refuses responses', () => {
+  const { context, run } = policyOf({ response: { set: [field('x-a', 'two\r\nlines')] } })
+  expect(codeOf(run.response!(exchangeWith({ status: 200 })))).toBe('filter-failed')
+  expect(context.reports).toEqual(['header-invalid spec.traffic.field.response.set[0]'])
+})
+
 test('a modifier of only one message leaves the other unchanged', () => {
   expect(policyOf({ request: { remove: ['x'] } }).run.response).toBeUndefined()
   expect(policyOf({ response: { remove: ['x'] } }).run.request).toBeUndefined()

@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest'
+import { type LlmFacts, NO_LLM } from '#exchange/llm-facts.ts'
+import { DetectReader } from './response.ts'
+
+test.each<[answer: object, facts: Partial<LlmFacts>]>([
+  [
+    { modelVersion: 'g', usageMetadata: { promptTokenCount: 7 } },
+    { responseModel: 'g', inputTokens: 7, outputTokens: 0, totalTokens: 7, providerTotalTokens: 7 },
+  ],
+  [
+    {
+      usageMetadata: {
+        promptTokenCount: 7,
+        candidatesTokenCount: 3,
+        thoughtsTokenCount: 2,
+        cachedContentTokenCount: 1,
+      },
+    },
+    { inputTokens: 7, outputTokens: 5, totalTokens: 12, cachedInputTokens: 1, reasoningTokens: 2 },
+  ],
+  [
+    { usage: { inputTokens: 5 } },
+    { inputTokens: 5, providerInputTokens: 5, outputTokens: undefined, totalTokens: 5, providerTotalTokens: 5 },
+  ],
+  [
+    { usage: { inputTokens: 5, outputTokens: 4, cacheReadInputTokens: 2, cacheWriteInputTokens: 1, totalTokens: 9 } },
+    {
+      inputTokens: 8,
+      providerInputTokens: 5,
+      outputTokens: 4,
+      totalTokens: 12,
+      providerTotalTokens: 9,
+      cachedInputTokens: 2,
+      cacheCreationInputTokens: 1,
+    },
+  ],
+])('%j', (answer, expected) => {
+  const facts: LlmFacts = { ...NO_LLM }
+  new DetectReader().read(answer, facts)
+  expect(facts).toMatchObject(expected)
+})
