@@ -98,3 +98,20 @@ test('an id under another key makes the client start again; any other text is re
   expect(open('')).toBe('malformed')
   expect(open(`${sealed.id} x`)).toBe('malformed')
 })
+
+test('a session is of one caller, however callers are identified', () => {
+  const callers: Identity[] = [
+    nobody,
+    alice,
+    { ...nobody, apiKey: { key: 'x', entry: 'a', metadata: {} } },
+    { ...nobody, apiKey: { key: 'x', entry: 'b', metadata: {} } },
+    { ...nobody, basicAuth: { username: 'a', credential: 'x' } },
+    { ...nobody, basicAuth: { username: 'b', credential: 'x' } },
+    { ...alice, basicAuth: { username: 'a', credential: 'x' } },
+  ]
+  for (const [at, identity] of callers.entries()) {
+    const { id } = sealSession(sealer, { ...owner, identity }, session)
+    const opening = callers.map((other) => typeof open(id, { owner: { identity: other } }) === 'object')
+    expect(opening).toEqual(callers.map((_, other) => other === at))
+  }
+})

@@ -1,0 +1,43 @@
+import { expect, test } from 'vitest'
+import { readCapabilities, sessionlessCapabilities, uniteCapabilities } from './capabilities.ts'
+
+const ALL = {
+  tools: { listChanged: true },
+  prompts: { listChanged: true },
+  resources: { listChanged: true, subscribe: true },
+  logging: {},
+  completions: {},
+}
+
+test.each([
+  [ALL, 'tools prompts resources logging completions subscribe'],
+  [{ tools: {}, resources: { subscribe: false } }, 'tools resources'],
+  [{ tools: true, tasks: {} }, ''],
+  [undefined, ''],
+])('capabilities in %j: %s', (capabilities, found) => {
+  expect([...readCapabilities(capabilities)].join(' ')).toBe(found)
+})
+
+test.each<[all: unknown[], united: object]>([
+  [[], {}],
+  [[ALL], ALL],
+  [[{ tools: { listChanged: false } }], { tools: {} }],
+  [[{ tools: { listChanged: 'yes', more: true }, tasks: {} }], { tools: {} }],
+  [[{ tools: {} }, { tools: { listChanged: true } }, { tools: {} }, undefined], { tools: { listChanged: true } }],
+  [
+    [{ resources: { subscribe: true } }, { resources: { listChanged: true }, prompts: {} }],
+    { resources: { subscribe: true, listChanged: true }, prompts: {} },
+  ],
+])('the union of %j', (all, united) => {
+  expect(uniteCapabilities(all)).toEqual(united)
+})
+
+test('without a session: no log levels, subscriptions and notifications', () => {
+  expect(sessionlessCapabilities({ ...ALL, tools: { listChanged: true, more: 1 }, experimental: { a: 1 } })).toEqual({
+    tools: { more: 1 },
+    prompts: {},
+    resources: {},
+    completions: {},
+    experimental: { a: 1 },
+  })
+})
