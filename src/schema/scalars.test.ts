@@ -4,12 +4,14 @@ import {
   byteSize,
   celExpression,
   duration,
+  durationOrCel,
   groupName,
   host,
   integer,
   intOrString,
   kindName,
   namespaceName,
+  nodeOf,
   objectName,
   port,
   quantity,
@@ -30,6 +32,20 @@ verifies('scalar/duration-form', 'a duration is up to four groups of digits and 
   }
   expect(codeOf(duration({ min: '1m' }), '59s')).toEqual(['out-of-range'])
   expect(codeOf(duration({ min: '1m' }), '60s')).toEqual([])
+})
+
+test('the least duration is described', () => {
+  expect(nodeOf(duration({ min: '1m' })).minimumDuration).toBe('1m')
+  expect(nodeOf(duration()).minimumDuration).toBeUndefined()
+})
+
+test.each([
+  ['a port', port(), [1, 65_535], [0, 65_536]],
+  ['an expression', celExpression(), ['a', 'x'.repeat(16_384)], ['', 'x'.repeat(16_385)]],
+  ['a duration or an expression', durationOrCel(), ['a', '1s'], ['', 'x'.repeat(16_385)]],
+])('the bounds of %s', (_, schema, good, bad) => {
+  for (const value of good) expect(codeOf(schema, value)).toEqual([])
+  for (const value of bad) expect(codeOf(schema, value)).toHaveLength(1)
 })
 
 verifies('scalar/byte-size-string-or-integer', 'a size is a string or an integer', () => {

@@ -53,3 +53,11 @@ test('types follow the schema', () => {
   const same: DeepReadonly<{ name?: string }> = value
   expect(same).toBe(value)
 })
+
+test('a duration is no expression', () => {
+  const either = object({ a: optional(durationOrCel()), b: optional(durationOrCel()), c: optional(celExpression()) })
+  expect([...expressionsIn(either, { a: '5s', b: 'x', c: '5s', d: 'y' }, 'spec')]).toEqual([
+    { expression: 'x', path: 'spec.b' },
+    { expression: '5s', path: 'spec.c' },
+  ])
+})
