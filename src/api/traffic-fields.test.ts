@@ -25,6 +25,13 @@ verifies('traffic/fields-optional', 'a traffic section without fields is valid',
   fieldOf('ProxyPolicy', (x) => ({ spec: { targetRefs: [gateway], traffic: x } })).is({ good: [{}] }),
 )
 
+test('cors.allowOrigins has at most 64 origins', () =>
+  traffic((allowOrigins) => ({ cors: { allowOrigins } })).is({
+    good: [[], n(64, (i) => `https://a${i}.test`)],
+    bad: { 'too-many-items': [n(65, (i) => `https://a${i}.test`)] },
+    optional: true,
+  }))
+
 verifies('traffic/phase-values', 'phase is PreRouting or PostRouting', () =>
   traffic((phase) => ({ phase })).is({
     good: ['PreRouting', 'PostRouting'],

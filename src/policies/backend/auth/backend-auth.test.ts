@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Identity } from '#exchange/exchange.ts'
+import { nodeOf } from '#schema/index.ts'
 import { verifies } from '#test/support/verifies.ts'
 import { codeOf, contextWith, exchangeWith, linesOf, sourceOf, specFrom } from '../../shared/testing.ts'
 import { auth } from './index.ts'
@@ -97,4 +98,9 @@ for (const [written, report] of refused) {
 test('a client credential that the location cannot hold is refused', () => {
   const odd = { apiKey: { ...apiKey, key: 'a; admin=1' } }
   expect(send({ passthrough: {}, location: { cookie: { name: 'c' } } }, odd).code).toBe('backend-auth-failed')
+})
+
+test('the entries that the Secret of cloudOne must have', () => {
+  const { secretRef } = nodeOf(backendAuth).properties!.cloudOne!.properties!
+  expect(secretRef?.refersTo?.entries).toEqual([['accessKey'], ['secretKey']])
 })
