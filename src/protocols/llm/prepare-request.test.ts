@@ -149,15 +149,21 @@ const refusals: LlmRefusal[] = [
     'llm-body-invalid',
     'invalid request body: duplicate key at byte 13',
   ],
-  [
-    'in another case as the first',
-    '{"Model":"m"}',
-    {},
-    400,
-    'llm-body-invalid',
-    'invalid request body: key with different letter case at byte 1',
-  ],
-  ...['Model', '\u017ftream', 'Max_Tokens', 'U\u017fer', 'Messages', 'Instructions', 'Input', 'Seed', 'N'].map(
+  ...[
+    ...[
+      'Model',
+      '\u017ftream',
+      'Stream_Options',
+      'U\u017fer',
+      'Metadata',
+      'Messages',
+      'System',
+      'Instructions',
+      'Input',
+    ],
+    ...['Max_Tokens', 'Max_Completion_Tokens', 'Max_Output_Tokens', 'N', 'Temperature', 'Top_P', 'Seed'],
+    ...['Frequency_Penalty', 'Presence_Penalty', 'Dimensions', 'Encoding_Format', 'Tools', 'Tool_Choice'],
+  ].map(
     (key): LlmRefusal => [
       `${key} beside model`,
       `{"model":"m","${key}":"x"}`,
@@ -165,6 +171,19 @@ const refusals: LlmRefusal[] = [
       400,
       'llm-body-invalid',
       'invalid request body: key with different letter case at byte 13',
+    ],
+  ),
+  ...[
+    ['first', '{"Model":"x","model":"m"}', 1],
+    ['later', '{"a":1,"b":2,"Model":"x","model":"m"}', 13],
+  ].map(
+    ([place, body, at]): LlmRefusal => [
+      `a key in another case, ${place}`,
+      `${body}`,
+      {},
+      400,
+      'llm-body-invalid',
+      `invalid request body: key with different letter case at byte ${at}`,
     ],
   ),
   [
@@ -207,3 +226,17 @@ for (const [name, body, setup, status, code, message] of refusals) {
     expect(JSON.parse(refusal.body ?? '')).toEqual({ error: { message, type, param: null, code } })
   })
 }
+
+test('the list of models has pinned models and exact aliases', () => {
+  const idsOf = (setup: Setup) => {
+    const { prepared } = prepare(undefined, { ...setup, method: 'GET', ai: { routes: { '*': 'Models' }, ...setup.ai } })
+    const { body } = prepared as { body: string }
+    return JSON.parse(body).data.map(({ id }: { id?: string }) => id)
+  }
+  expect(idsOf({})).toEqual([])
+  expect(idsOf({ ai: { modelAliases: { fast: 'a', 'b-*': 'c' } } })).toEqual(['fast'])
+  expect(idsOf({ provider: { providerOne: { model: 'pinned' } }, ai: { modelAliases: { fast: 'a' } } })).toEqual([
+    'fast',
+    'pinned',
+  ])
+})
