@@ -274,13 +274,6 @@ export const ACCEPTED: readonly Accepted[] = [
     reason: 'the same result: what is no object has no members, so `in` throws, which is caught',
   },
   {
-    file: 'net/http2/server-stream.ts',
-    line: 'const fields = responseFields(head, announcedLength(status, bodiless, bodiless ? kind : sent, length))',
-    original: 'bodiless',
-    replacement: 'false',
-    reason: 'the same length: a body of unknown length has -1 for its length, too',
-  },
-  {
     file: 'net/http2/client-pool.ts',
     line: 'this.#context ??= dialContext(this.#destination)',
     original: '??=',
@@ -342,13 +335,6 @@ export const ACCEPTED: readonly Accepted[] = [
     original: '5',
     replacement: '(5 + 1)',
     reason: 'the same program: the next word of a slot is not used either',
-  },
-  {
-    file: 'net/http2/client-exchange.ts',
-    line: 'this.body.start(stream, kind, kind === BODY_CHUNKED ? -1 : head.contentLength)',
-    original: 'kind === BODY_CHUNKED',
-    replacement: 'false',
-    reason: 'the same length: without Content-Length it is -1, too',
   },
 ]
 
