@@ -53,12 +53,12 @@ test('the statements of the specification, marked if not implemented yet', () =>
   expect(describeField(found('ProxyPolicy.spec.backend.tls.verifySubjectAltNames')).join('\n')).toContain(
     '\nSpecification:\n  `verifySubjectAltNames` has 1 to 16 items.\n',
   )
-  const lines = describeField(found('ProxyPolicy.spec.traffic.rateLimit.global.failureMode'))
+  const lines = describeField(found('ProxyPolicy.spec.backend.ai.promptCaching.minTokens'))
   expect(lines).toContain('  effect    not implemented yet')
   const at = lines.indexOf('Specification ("not yet": not implemented, or proved by no test):')
   expect(lines.slice(at + 1, at + 3)).toEqual([
-    '           `failureMode` is `FailClosed` or `FailOpen`.',
-    '  not yet  `failureMode` defaults to `FailClosed`.',
+    '  not yet  `minTokens` defaults to 1024.',
+    '           `minTokens` is an integer of at least 0.',
   ])
   expect(describeField(found('Gateway.spec.listeners')).join('\n')).not.toContain('Specification')
 })

@@ -18,6 +18,7 @@ export const FREE: readonly (readonly [title: RegExp, reason: string])[] = [
   [/^Secret\.(type|stringData)|^ConfigMap\.data/, 'the fields that refer to an entry check it'],
   [/^ReferenceGrant\.spec\./, 'it may permit references of objects that other controllers read'],
   [/\.grpc\.contextExtensions\.entry$/, 'the authorization server decides what it means'],
+  [/\.global\.(domain|descriptors\[\]\.entries\[\]\.name)$/, 'the rate limit server decides which it knows'],
   [/\.tls\.options\.entry$/, 'no option has an effect, and the gateway says so'],
   [/^GatewayClass\.spec\.description$/, 'text for people'],
   [/^GatewayClass\.spec\.controllerName$/, 'other controllers have classes too'],

@@ -120,5 +120,5 @@ test('the answer of an MCP backend can be replaced, a refusal keeps its own', as
   })
   expect([answered.status, await answered.text()]).toEqual([200, 'replaced'])
   const refused = await fetch(`http://127.0.0.1:${port}/mcp`, { method: 'PUT' })
-  expect([refused.status, await refused.text()]).toEqual([405, 'method not allowed\n'])
+  expect([refused.status, await refused.text()]).toEqual([405, 'method not allowed'])
 })

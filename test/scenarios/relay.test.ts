@@ -218,7 +218,7 @@ verifies('backend.static/tcp', 'bytes go both ways; a client that has ended is s
   expect(await heard).toEqual({ text: 'hello world', error: undefined })
   const line = await logLine('route=default/echo')
   expect(line).toMatch(
-    / gateway=default\/main listener=echo route=default\/echo endpoint=127.0.0.1:\d+ src.addr=\S+ protocol=tcp duration=[\d.]+ms$/,
+    / gateway=default\/main listener=echo route_rule="rule 0" route=default\/echo endpoint=127.0.0.1:\d+ src.addr=\S+ protocol=tcp duration=[\d.]+ms$/,
   )
 })
 
@@ -307,7 +307,9 @@ function hearSecured(servername: string | undefined, say = ''): Promise<Heard> {
 test('TLS passes through by server name: the gateway has no certificate for it, the backends have', async () => {
   const [first, second] = await Promise.all([hearSecured('first.wild.test'), hearSecured('other.wild.test')])
   expect([first.text, second.text]).toEqual(['first for first.wild.test', 'second for other.wild.test'])
-  expect(await logLine('tls.sni=other.wild.test')).toContain('listener=through route=default/others')
+  expect(await logLine('tls.sni=other.wild.test')).toContain(
+    'listener=through route_rule="rule 0" route=default/others',
+  )
 })
 
 test('a listener that terminates TLS forwards plain bytes', async () => {

@@ -7,7 +7,6 @@ import { seeRequest } from '#test/support/see-request.ts'
 /** A configured protection that is not implemented refuses all requests, and is reported (decision A-36). */
 
 const SERVER = { backendRef: { group: 'gatewright.dev', kind: 'ProxyBackend', name: 'web' } }
-const OPEN = { ...SERVER, failureMode: 'FailOpen' }
 const JWKS = { jwksPath: '/keys', ...SERVER }
 const guards = (promptGuard: object) => ({ backend: { ai: { promptGuard } } })
 
@@ -17,16 +16,10 @@ kind: ProxyBackend
 metadata: { name: models }
 spec: { ai: { provider: { providerOne: {} } } }
 `
-const DESCRIPTORS = [{ entries: [{ name: 'n', expression: '"v"' }] }]
 const CHAT = JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'hello' }] })
 
 const policies: [what: string, spec: object, code: string][] = [
   ['traffic.extProc', { traffic: { extProc: SERVER } }, 'ext-proc-failed'],
-  [
-    'traffic.rateLimit.global',
-    { traffic: { rateLimit: { global: { ...OPEN, domain: 'd', descriptors: DESCRIPTORS } } } },
-    'rate-limit-failed',
-  ],
   ['backend.tunnel', { backend: { tunnel: SERVER } }, 'upstream-failed'],
   ['backend.auth.cloudTwo', { backend: { auth: { cloudTwo: {} } } }, 'backend-auth-failed'],
   ['a guard with a webhook', guards({ request: [{ webhook: SERVER }] }), 'prompt-guard-failed'],

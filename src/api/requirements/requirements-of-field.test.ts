@@ -68,8 +68,9 @@ test.each([
   ['ProxyPolicy.spec.traffic.extProc', true],
   ['ProxyPolicy.spec.traffic.extProc.processingOptions', true], // part of an object that is not implemented
   ['ProxyPolicy.spec.traffic.extAuth.grpc', false],
-  ['ProxyPolicy.spec.traffic.rateLimit', false], // in part
-  ['ProxyPolicy.spec.traffic.rateLimit.global', true],
+  ['ProxyPolicy.spec.traffic.rateLimit.global', false],
+  ['ProxyPolicy.spec.traffic.jwtAuthentication', false], // in part
+  ['ProxyPolicy.spec.traffic.jwtAuthentication.mcp', true],
   ['ProxyPolicy.spec.traffic.csrf', false],
   ['ProxyPolicy.spec.traffic.retry.attempts', false], // nothing is said about it
   ['Gateway.spec.listeners', false],
