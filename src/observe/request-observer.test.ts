@@ -537,3 +537,12 @@ test('the record of a request has the values of the line and of metric labels', 
   )
   expect(kept).toHaveLength(12)
 })
+
+test('a series with custom labels is not used for requests of the same place without them', () => {
+  const { end, reader } = observer()
+  const llm = { inputTokens: 1 }
+  end({ llm, settings: settingsOf({ labels: { tier: '"gold"' } }) })
+  end({ llm })
+  const durations = reader.text().match(/gen_ai_server_request_duration\w*_count\{.*/g) ?? []
+  expect(durations.map((line) => line.replace(/.*,(?=tier)/, ''))).toEqual(['tier="gold"} 1', 'tier="unknown"} 1'])
+})

@@ -37,13 +37,6 @@ test('walk accepts values of the wrong shape', () => {
   expect([...walk(schema, value)].map(({ path }) => path)).toEqual(['', 'name', 'rules', 'values'])
 })
 
-test('a text that may be a duration is an expression only if it is not one', () => {
-  const lifetimes = mapOf(durationOrCel())
-  expect([...expressionsIn(lifetimes, { a: '5s', b: 'request.time' }, 'spec')]).toEqual([
-    { expression: 'request.time', path: 'spec[b]' },
-  ])
-})
-
 test('types follow the schema', () => {
   const value: Parsed<typeof schema> = { name: 'a', rules: [{ when: 'x' }], values: { a: 'b' } }
   // @ts-expect-error validated values are readonly

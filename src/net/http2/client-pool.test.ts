@@ -306,6 +306,15 @@ const cut: [what: string, serve: (peer: FramePeer, stream: number) => void, expe
     { failure: 'protocol-error' },
   ],
   [
+    'an interim response with a field of the connection',
+    (peer, stream) =>
+      peer.head(stream, [
+        [':status', '103'],
+        ['connection', 'close'],
+      ]),
+    { failure: 'protocol-error' },
+  ],
+  [
     'an interim response as the last',
     (peer, stream) => peer.head(stream, [[':status', '103']], END_STREAM),
     { failure: 'protocol-error' },

@@ -193,7 +193,10 @@ test('a client that stays connected after its GOAWAY is disconnected', async () 
 })
 
 test('a client that keeps its direction open after a drain is disconnected', async () => {
-  await start({ lingerTimeoutMs: MINUTE, idleTimeoutMs: NEVER })
+  let answer = () => {}
+  await start({ lingerTimeoutMs: MINUTE, idleTimeoutMs: NEVER }, (stream) => {
+    answer = () => answerWith(stream, 'late')
+  })
   const socket = net.connect({ port: rig.port, host: '127.0.0.1', allowHalfOpen: true })
   const client = new FrameClient(socket)
   socket.write(PREFACE, 'latin1')
@@ -201,6 +204,7 @@ test('a client that keeps its direction open after a drain is disconnected', asy
   client.request(1)
   await eventually(() => rig.handler.events.length > 0)
   rig.sessions[0]!.drain()
+  answer()
   await passUntil(() => rig.open === 0)
   socket.destroy()
 })

@@ -277,6 +277,14 @@ test.each(Object.keys(BROUGHT))('the value of a Secret is not written in %s', (f
   }
 })
 
+test('nor is it in an added field, at any depth', () => {
+  const lines: string[] = []
+  const log = new AccessLog(JSON_LINE, (line) => lines.push(line), new KnownSecrets([SECRET]))
+  const settings = settingsOf({ add: { all: `[{"a": "${SECRET}", "${SECRET}": [1, null]}]` } })
+  log.log(new Ended(observed({ settings }), clock.now(), 1, undefined))
+  expect(JSON.parse(lines[0]!).all).toEqual([{ a: '<redacted>', '<redacted>': [1, null] }])
+})
+
 test('nor is it in the error of a request or of a connection', () => {
   const lines: string[] = []
   const log = new AccessLog(TEXT_LINE, (line) => lines.push(line), new KnownSecrets([SECRET]))

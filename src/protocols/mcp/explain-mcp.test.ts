@@ -61,6 +61,12 @@ test.each([
   expect(explain(message)).toMatchObject({ requests: [], note })
 })
 
+test('an unknown revision is refused with the id of the request', () => {
+  const head = postHead()
+  head.append('mcp-protocol-version', '1999-01-01')
+  expect(JSON.parse(explain(request('ping'), plan, head).refusal?.body ?? '')).toMatchObject({ id: 1 })
+})
+
 test.each([
   [request('tools/call', { name: 'a_secret' }), 'by backend.mcp.authorization'],
   [request('tools/call', { name: 'c_x' }), 'the name belongs to no target'],

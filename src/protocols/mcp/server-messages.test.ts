@@ -281,3 +281,26 @@ test('a single target that refuses the stream is passed on', async () => {
   const { client } = await start({ a: lost }, mcpPlan(['a'], { failureMode: 'FailOpen' }))
   expect((await client.send(listen)).status).toBe(404)
 })
+
+test('a notification that concerns nothing of the client is dropped from a list', async () => {
+  const cancelling: FakeTarget = target((call) => {
+    if (call.message?.method !== 'tools/list') return {}
+    return { events: [note('notifications/cancelled', { requestId: 9 }), answer(call, { tools: [{ name: 'x' }] })] }
+  })
+  const { client } = await start({ a: cancelling, b: cancelling })
+  const { messages } = await client.request(7, 'tools/list')
+  expect(messages).toMatchObject([{ id: 7, result: { tools: [{ name: 'a_x' }, { name: 'b_x' }] } }])
+})
+
+test('a stream of a target is aborted when the stream of another one is refused', async () => {
+  const streams: AbortSignal[] = []
+  const opens = (status: number) => target(({ method }) => (method === 'GET' ? { status, events: [] } : {}))
+  const { call } = fakeTargets({ a: opens(200), b: opens(500) })
+  const client = new TestClient(mcpPlan(['a', 'b']), (destination, request) => {
+    if (request.method === 'GET') streams.push(request.signal!)
+    return call(destination, request)
+  })
+  await client.initialize()
+  await client.send({ method: 'GET' })
+  expect(streams.map(({ aborted }) => aborted)).toEqual([true, false])
+})

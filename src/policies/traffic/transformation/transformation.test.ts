@@ -276,3 +276,12 @@ test('the selected item is not kept for the next request', () => {
   policy.run.response!(exchange)
   expect(exchange.response!.has('y')).toBe(false)
 })
+
+test('the fields that it sets or removes are named, because trailers must not bring them again', () => {
+  const header = (name: string) => ({ name, value: '"1"' })
+  const { run } = policyOf({
+    request: { add: [header('x-c')], set: [header('x-a')], remove: ['x-b'] },
+    response: { set: [header('x-d')] },
+  })
+  expect(run.fields).toEqual({ request: ['x-a', 'x-b'], response: ['x-d'] })
+})

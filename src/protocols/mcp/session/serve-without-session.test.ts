@@ -113,5 +113,29 @@ test('FailOpen: targets that need no session go on when another one is lost', as
   lost = true
   const { messages, exchange } = await client.request(1, 'tools/list')
   expect(messages).toMatchObject([{ result: { tools: [{ name: 'a_x' }] } }])
-  expect(exchange.refusal).toBeUndefined()
+  expect([exchange.refusal, exchange.reason]).toEqual([undefined, 'Upstream'])
+})
+
+test('sessions are closed when the response is complete', async () => {
+  const order: string[] = []
+  const b = server(true)
+  const { client } = start({
+    a: server(true),
+    b: (seen) => {
+      if (seen.method === 'DELETE') order.push('closed')
+      if (seen.message?.method !== 'tools/call') return b(seen)
+      const progress = { jsonrpc: '2.0', method: 'notifications/message', params: { level: 'info', data: 'x' } }
+      return {
+        events: (function* () {
+          yield progress
+          order.push('first')
+          yield progress
+          order.push('second')
+          yield { jsonrpc: '2.0', id: seen.message?.id, result: {} }
+        })(),
+      }
+    },
+  })
+  await client.request(7, 'tools/call', { name: 'b_x' })
+  expect(order).toEqual(['first', 'second', 'closed'])
 })

@@ -71,6 +71,13 @@ test('entries of one name in two Secrets are two callers', () => {
   expect(open(id, { owner: by('other/first/alice') })).toBe('unknown')
 })
 
+test('the user of basic authentication is the caller', () => {
+  const by = (username: string) => ({ ...owner, identity: { ...nobody, basicAuth: { username, credential: 'x' } } })
+  const { id } = sealSession(sealer, by('alice'), session)
+  expect(open(id, { owner: by('alice') })).toMatchObject({ id })
+  expect(open(id, { owner: by('bob') })).toBe('unknown')
+})
+
 test('without a subject only the same token is the same caller', () => {
   const by = (token: string) => ({ ...owner, identity: { ...nobody, jwt: { claims: { iss: 'i' }, token } } })
   const { id } = sealSession(sealer, by('a.b.c'), session)

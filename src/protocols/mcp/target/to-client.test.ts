@@ -55,6 +55,13 @@ test('a request is canceled with the id that the client knows, the last one of i
   expect(say(cancel(null))).toBeUndefined()
 })
 
+test('a progress token is replaced, and none is added', () => {
+  const { say } = stream()
+  const metaOf = (_meta: object) => (say({ ...ask(1), params: { _meta } })!.params as JsonObject)._meta
+  expect(metaOf({ other: true })).toEqual({ other: true })
+  expect(metaOf({ progressToken: 7 })).toEqual({ progressToken: expect.stringMatching(/^.{20,}$/) })
+})
+
 test('the last 256 requests can be canceled', () => {
   const { say, memory } = stream()
   const ids = Array.from({ length: 10 + 256 }, (_, i) => i + 10)
