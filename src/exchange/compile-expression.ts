@@ -91,6 +91,9 @@ const HEADERS = 'request.headers'
 /** Fields that a message may have only once. */
 const SENT_ONCE: ReadonlySet<string> = new Set(['host', 'content-length'])
 
+/** Fallbacks of an absent value, by type; most values are strings. */
+const FALLBACKS = ['""', '0', 'false', '[]', '{}'] as const
+
 /** Static properties of an expression. */
 interface ExpressionFacts {
   readonly environment: ExpressionEnvironment
@@ -132,6 +135,21 @@ class CelExpression implements Expression {
 
   possibleResults(presence: Presence): PossibleResults {
     return compile(this.source, environmentOf(this.#environment)).possibleResults(presence)
+  }
+
+  safePart(): string | undefined {
+    const { canFail, source } = this.#program
+    if (canFail === undefined) return undefined
+    const { start, end } = canFail
+    const programWith = (part: string) =>
+      compile(source.slice(0, start) + part + source.slice(end), environmentOf(this.#environment), CONDITION).program
+    // A value of unknown type is combined with values of the fallback's type only if the fallback itself may be in its place.
+    const fallback = FALLBACKS.find((fallback) => programWith(fallback) !== undefined)
+    const safe = `default(${source.slice(start, end)}, ${fallback})`
+    const program = fallback === undefined ? undefined : programWith(safe)
+    if (program === undefined) return undefined
+    const next = program.canFail
+    return next === undefined || next.start >= start + safe.length ? safe : undefined
   }
 
   isTrue(exchange: Exchange, atLimit = false): boolean {
@@ -282,6 +300,7 @@ function brokenExpression(source: string, where: string): Expression {
     requestFields: new Set(),
     broken: true,
     canFail: undefined,
+    safePart: () => undefined,
     evasion: () => undefined,
     possibleResults: () => ({ true: false, false: false, absent: false }),
     isTrue: () => false,

@@ -45,6 +45,11 @@ export interface Expression {
   readonly broken: boolean
   /** How an evaluation can fail, with its position; undefined if no way is known, and for a broken expression. */
   readonly canFail: string | undefined
+  /**
+   * The part that can fail, in a form that cannot: `default(jwt.team, "")`. With it the expression compiles. Undefined if no such form is
+   * known. Compiles again, because few ask for it.
+   */
+  safePart(): string | undefined
   /** True only if the result is `true`, not for a failure or another type. `atLimit`: the result if a limit ends the evaluation. */
   isTrue(exchange: Exchange, atLimit?: boolean): boolean
   /** The result; undefined if it failed or is not a bool. */

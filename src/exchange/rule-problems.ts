@@ -8,15 +8,16 @@ export function ruleProblems(action: 'Allow' | 'Deny' | 'Require', expression: E
   const { canFail } = expression
   const evasion = expression.evasion(action !== 'Deny')
   return [
-    ...(action === 'Deny' && canFail !== undefined ? [denyCanFail(canFail)] : []),
+    ...(action === 'Deny' && canFail !== undefined ? [denyCanFail(canFail, expression.safePart())] : []),
     ...(evasion === undefined ? [] : [ruleOnClientField(action, evasion)]),
   ]
 }
 
 /** A Deny rule whose evaluation can fail: then it does not match, and the request passes (decision A-65). */
-function denyCanFail(canFail: string): Problem {
+function denyCanFail(canFail: string, safePart: string | undefined): Problem {
   const [what = '', ...lines] = canFail.split('\n')
-  const first = `this Deny rule does not deny when its evaluation fails: ${what}; guard it with has() or in, or add default() or coalesce()`
+  const advice = safePart === undefined ? 'handle the failure, for example with coalesce()' : `write ${safePart}`
+  const first = `this Deny rule does not deny when its evaluation fails: ${what}; ${advice}`
   return { code: 'deny-can-fail', severity: 'warning', message: [first, ...lines].join('\n') }
 }
 

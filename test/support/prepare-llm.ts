@@ -109,6 +109,7 @@ function expressionOf(source: string, result: string | number | undefined): Expr
     references: new Set(),
     broken: false,
     canFail: undefined,
+    safePart: () => undefined,
     evasion: () => undefined,
     possibleResults: () => ({ true: false, false: true, absent: false }),
     isTrue: () => false,

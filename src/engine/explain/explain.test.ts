@@ -139,6 +139,15 @@ test('a Deny rule that does not deny because its evaluation fails', async () => 
   ])
 })
 
+test('a Deny rule that does not compile denies, and is not said not to match', async () => {
+  const rule = policyItem('traffic.authorization', ROUTE, rules('Deny', 'request.headers[', 'false'))
+  const { steps, outcome } = await explained([...PLAN, rule])
+  const detail =
+    'Deny rule spec.traffic.authorization.policy.matchExpressions[0] of ProxyPolicy default/policy failed: the expression does not compile'
+  expect(outcome).toMatchObject({ code: 'authorization-denied', detail })
+  expect(steps.map(({ verdict, notes }) => [verdict, notes])).toEqual([['refuse', undefined]])
+})
+
 test('a refusal: the steps up to it, and nothing is sent', async () => {
   const { outcome, steps, upstream, endpoints } = await explained([
     ...PLAN,

@@ -52,7 +52,7 @@ export function expressionsOf(rules: RuleSet): Expression[] {
 export interface Denial {
   /** The rule that denied, or `allow` if there are Allow rules and none matched. */
   readonly rule: Rule | 'allow'
-  /** A rule that did not match because its evaluation failed; of several Allow rules the first one. */
+  /** A rule whose evaluation failed: the rule that denied, if that is why; of several Allow rules the first one that failed. */
   readonly failed: Rule | undefined
 }
 
@@ -64,7 +64,8 @@ export interface Denial {
  */
 export function firstDenial(rules: RuleSet, exchange: Exchange): Denial | undefined {
   for (const rule of rules.deny) {
-    if (rule.expression.broken || rule.expression.isTrue(exchange)) return { rule, failed: undefined }
+    if (rule.expression.broken) return { rule, failed: rule }
+    if (rule.expression.isTrue(exchange)) return { rule, failed: undefined }
     if (exchange.exceeded !== undefined) return { rule, failed: undefined }
   }
   for (const rule of rules.require) {
@@ -82,9 +83,10 @@ export function firstDenial(rules: RuleSet, exchange: Exchange): Denial | undefi
   return { rule: 'allow', failed }
 }
 
-/** Tells `explain` which Deny rules do not match because their evaluation fails (decision A-65). */
+/** Tells `explain` which Deny rules do not match because their evaluation fails (decision A-65). One that does not compile denies. */
 export function traceFailedDenials({ deny }: RuleSet, exchange: Exchange): void {
   for (const { expression, label } of deny) {
+    if (expression.broken) continue
     const why = expression.whyFailed(exchange)
     if (why !== undefined) exchange.trace?.note(`${label} does not match, because it failed: ${why}`)
   }

@@ -256,6 +256,21 @@ test.each([
   expect(warnings.map(({ message }) => message).join()).toContain(why ?? '')
 })
 
+test.each([
+  ['request.headers["x-guest"] == "1"', 'write default(request.headers["x-guest"], "")'],
+  ['jwt.role != "admin"', 'write default(jwt.role, "")'],
+  ['jwt.level > 3', 'write default(jwt.level, 0)'],
+  ['source.address == "::1" && "a" in jwt.roles', 'write default(jwt.roles, [])'],
+  ['int(request.method) > 1', 'handle the failure, for example with coalesce()'],
+])('the advice about Deny rule %s compiles: %s', (expression, advice) => {
+  const { context } = policyOf([['Deny', expression]])
+  expect(context.problems.map(({ message }) => message.split('\n')[0]).join()).toContain(`; ${advice}`)
+  const [, part, safe] = /(\S+) may be absent .*; write (.+)/.exec(context.problems[0]!.message) ?? []
+  if (part === undefined || safe === undefined) return
+  const mended = policyOf([['Deny', expression.replace(part, safe)]]).context.problems
+  expect(mended.filter(({ severity }) => severity !== 'advice')).toEqual([])
+})
+
 const ROLE = 'default(request.headers["x-role"], "none")'
 
 test.each([
