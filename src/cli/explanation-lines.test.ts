@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest'
+import type { EffectivePolicy } from '#engine/explain/explain-parts.ts'
+import { policyItem } from '#engine/testing.ts'
+import { formatBackend, formatPolicies } from './explanation-lines.ts'
+
+const nowhere = () => ''
+
+test.each([
+  ['PreRouting', '  traffic.csrf (PreRouting)'],
+  ['PostRouting', '  traffic.csrf'],
+] as const)('an effective policy of the phase %s, and the one that it overrides', (phase, title) => {
+  const [source, loser] = [
+    policyItem('traffic.csrf', 'Gateway/default/main', {}, { level: 'Listener' }),
+    policyItem('traffic.csrf', 'Gateway/default/main', {}, { level: 'Gateway' }),
+  ]
+  const policy = { section: 'traffic', phase, field: 'csrf', sources: [source], overridden: [loser] } as EffectivePolicy
+  expect(formatPolicies([policy], nowhere)).toEqual([
+    'effective policies, and the policies they override',
+    title,
+    '      set by ProxyPolicy default/policy spec.traffic.csrf, level Listener',
+    '      over   ProxyPolicy default/policy spec.traffic.csrf, level Gateway',
+    '',
+  ])
+})
+
+test('no policies, and no backends', () => {
+  expect(formatPolicies([], nowhere)).toEqual(['policies  none', ''])
+  expect(formatBackend({ backends: [], endpoints: [] })).toEqual([])
+})
+
+test('the weight of a backend is shown if there are several', () => {
+  const backend = (key: string, chosen: boolean) => ({ key, weight: 2, chosen })
+  expect(formatBackend({ backends: [backend('a', true)], endpoints: [] })).toEqual(['backend', '  > a', ''])
+  expect(formatBackend({ backends: [backend('a', true), backend('b', false)], endpoints: [] })).toEqual([
+    'backend',
+    '  > a, weight 2',
+    '    b, weight 2',
+    '',
+  ])
+})
