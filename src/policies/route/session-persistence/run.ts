@@ -39,21 +39,38 @@ export function readSession(plan: SessionPlan, exchange: Exchange): Outcome {
   const now = exchange.context.now()
   let bound: EndpointName | undefined
   let startMs = now
+  let foreign = false
+  let ended = false
   for (const value of valuesIn(plan, exchange)) {
     const token = openJson<Token>(plan.sealer, 'route-session', value)
-    if (token === undefined) continue
+    if (token === undefined) {
+      foreign = true
+      continue
+    }
     remove(plan, exchange, value)
-    if (bound !== undefined || !isValid(plan, token, now)) continue
+    if (bound !== undefined) continue
+    if (!isValid(plan, token, now)) {
+      ended = true
+      continue
+    }
     bound = { backend: token.backend, endpoint: token.endpoint }
     startMs = token.start
   }
   exchange.session = { bound, startMs, used: undefined }
   exchange.trace?.note(
     bound === undefined
-      ? 'the request has no session; its response starts one'
+      ? `${whyUnbound(plan, foreign, ended)}; its response starts one`
       : `the session leads to ${bound.endpoint} of ${backendName(bound.backend)}`,
   )
   return proceed
+}
+
+/** For `explain`, which usually has another key than the gateway. */
+function whyUnbound({ name, isCookie }: SessionPlan, foreign: boolean, ended: boolean): string {
+  if (ended) return 'the session of the request has ended or belongs to another rule'
+  if (!foreign) return 'the request has no session'
+  const place = `${isCookie ? 'cookie' : 'header'} ${name}`
+  return `the value of ${place} cannot be read as a session with the key of this command (set SESSION_KEY to that of the gateway)`
 }
 
 function valuesIn({ name, isCookie }: SessionPlan, { request }: Exchange): readonly string[] {

@@ -162,8 +162,11 @@ test('a response that no endpoint gave, and a refusal, start no session', () => 
 test('explain shows where the session leads', () => {
   const rule = ruleWith({ sessionName: 'stay' })
   const cookie = cookieOf(rule.send({}))
+  const ofOtherRule = cookieOf(ruleWith({ sessionName: 'stay' }, 'HTTPRoute/default/shop#1').send({}))
+  // Sealed by a gateway with another key.
+  const unreadable = `stay=${sealJson(testSealer(), { k: 'route-session' })}`
   const notes: string[] = []
-  for (const request of [{}, withCookie(cookie)]) {
+  for (const request of [{}, withCookie(cookie), withCookie(ofOtherRule), withCookie(unreadable)]) {
     const exchange = exchangeWith(request)
     exchange.trace = { step() {}, limit() {}, callout() {}, credential() {}, note: (text) => notes.push(text) }
     const source = sourceOf({ type: 'Cookie', sessionName: 'stay' } as SessionPersistenceSpec, {
@@ -174,5 +177,7 @@ test('explain shows where the session leads', () => {
   expect(notes).toEqual([
     'the request has no session; its response starts one',
     'the session leads to 10.0.0.1:80 of default/shop',
+    'the session of the request has ended or belongs to another rule; its response starts one',
+    'the value of cookie stay cannot be read as a session with the key of this command (set SESSION_KEY to that of the gateway); its response starts one',
   ])
 })
