@@ -36,19 +36,19 @@ const validation = atMostOne(
   }),
 )
 
+/** An entry of `targetRefs`: an object in the same namespace. */
+export const backendTlsTarget = openObject({
+  group: required(groupName(), 'API group of the target.'),
+  kind: required(kindName(), 'Kind of the target.'),
+  name: required(referencedName(), 'Name of the target.'),
+  sectionName: optional(sectionName(), 'Name or number of one port of the target.'),
+})
+
 export const backendTlsPolicy = platformKind('BackendTLSPolicy', {
   spec: required(
     openObject({
       targetRefs: required(
-        list(
-          openObject({
-            group: required(groupName(), 'API group of the target.'),
-            kind: required(kindName(), 'Kind of the target.'),
-            name: required(referencedName(), 'Name of the target.'),
-            sectionName: optional(sectionName(), 'Name or number of one port of the target.'),
-          }),
-          { min: 1, max: 16 },
-        ),
+        list(backendTlsTarget, { min: 1, max: 16 }),
         'Services or ProxyBackends that the policy attaches to.',
       ),
       validation: required(validation, 'Verification of the server certificate.'),

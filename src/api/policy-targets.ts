@@ -91,13 +91,18 @@ export function checkTargets(targets: readonly Target[], path: string): readonly
 }
 
 function checkTarget(target: Target, path: string): readonly ConfigProblem[] {
-  const group = Object.hasOwn(TARGET_GROUPS, target.kind) ? TARGET_GROUPS[target.kind as TargetKind] : undefined
+  const group = isTargetKind(target.kind) ? TARGET_GROUPS[target.kind] : undefined
   if (group === undefined) return [problem(fieldPath(path, 'kind'), 'target-not-allowed', unknownTarget(target.kind))]
   if (group !== target.group) {
     const message = group === '' ? 'must be empty for kind Service' : `must be "${group}" for kind ${target.kind}`
     return [problem(fieldPath(path, 'group'), 'target-not-allowed', message)]
   }
   return checkServiceSection(target, path)
+}
+
+/** Whether policies can target objects of a kind. */
+export function isTargetKind(kind: string): kind is TargetKind {
+  return Object.hasOwn(TARGET_GROUPS, kind)
 }
 
 function unknownTarget(kind: string): string {

@@ -1,18 +1,27 @@
 import type { Origin } from '#base/origin.ts'
-import { nodeOf } from '#schema/index.ts'
+import { nodeOf, type TSchema, validate } from '#schema/index.ts'
+import { backendTlsTarget } from './backend-tls-policy.ts'
 import { OWN_GROUP } from './groups.ts'
 import { findKind } from './kinds.ts'
 import { type PolicySection, policyDefinition } from './policy-fields.ts'
-import type { PolicyTargetReference, PolicyTargetSelector } from './policy-targets.ts'
-import { SECTION_TARGETS } from './policy-targets.ts'
+import {
+  checkTargets,
+  isTargetKind,
+  type PolicyTargetReference,
+  type PolicyTargetSelector,
+  policyTargetReference,
+  policyTargetSelector,
+  SECTION_TARGETS,
+  type Target,
+} from './policy-targets.ts'
 
 /** What is known of an invalid policy. Without an earlier valid version, its targets refuse if it protects them (decision A-09). */
 export interface RefusedPolicy {
   readonly origin: Origin
-  /** The targets that are readable. */
+  /** The targets that are readable, also those with a mistake in another member. */
   readonly targetRefs: readonly PolicyTargetReference[]
   readonly targetSelectors: readonly PolicyTargetSelector[]
-  /** No target is missing in these lists. */
+  /** These lists have all targets, and no entry has a mistake that may stand for another target. */
   readonly targetsKnown: boolean
   /** Paths of fields that protect the targets, and of unknown ones, which may be such fields; empty: the targets need not refuse. */
   readonly protects: readonly string[]
@@ -94,31 +103,58 @@ function protectingParts(section: PolicySection, field: string, value: unknown):
     .map((name) => `${field}.${name}`)
 }
 
-function readReference(entry: Members, policy: string): PolicyTargetReference | undefined {
-  const { group, kind, name, sectionName } = entry
-  if (typeof kind !== 'string' || typeof name !== 'string') return undefined
-  const reference = { group: textOf(group) ?? '', kind, name }
-  // A BackendTLSPolicy names ports of Services otherwise, so the whole Service refuses.
-  return typeof sectionName === 'string' && policy === 'ProxyPolicy' ? { ...reference, sectionName } : reference
+/** A target that the text may mean, and whether it says so without mistakes: a wrong member may stand for another target. */
+interface ReadTarget<T> {
+  readonly target: T | undefined
+  readonly isCertain: boolean
 }
 
-function readSelector(entry: Members): PolicyTargetSelector | undefined {
+function readReference(entry: Members, policy: string): ReadTarget<PolicyTargetReference> {
+  const { group, kind, name, sectionName } = entry
+  if (typeof kind !== 'string' || !isTargetKind(kind) || typeof name !== 'string') return UNREADABLE
+  const isOwn = policy === 'ProxyPolicy'
+  const reference = { group: textOf(group) ?? '', kind, name }
+  return {
+    // A BackendTLSPolicy names ports of Services otherwise, so the whole Service refuses.
+    target: isOwn && typeof sectionName === 'string' ? { ...reference, sectionName } : reference,
+    isCertain: isOwn ? isTarget(policyTargetReference, entry) : isValid(backendTlsTarget, entry),
+  }
+}
+
+function readSelector(entry: Members): ReadTarget<PolicyTargetSelector> {
   const { group, kind, matchLabels, sectionName } = entry
   const labels = Object.entries(membersOf(matchLabels) ?? { '': undefined })
-  if (typeof kind !== 'string' || !labels.every(([, label]) => typeof label === 'string')) return undefined
+  if (typeof kind !== 'string' || !isTargetKind(kind)) return UNREADABLE
+  if (!labels.every(([, label]) => typeof label === 'string')) return UNREADABLE
   const selector = { group: textOf(group) ?? '', kind, matchLabels: matchLabels as Readonly<Record<string, string>> }
-  return typeof sectionName === 'string' ? { ...selector, sectionName } : selector
+  return {
+    target: typeof sectionName === 'string' ? { ...selector, sectionName } : selector,
+    isCertain: isTarget(policyTargetSelector, entry),
+  }
+}
+
+const UNREADABLE = { target: undefined, isCertain: false } as const
+
+function isTarget(schema: typeof policyTargetReference | typeof policyTargetSelector, entry: Members): boolean {
+  return isValid(schema, entry) && checkTargets([entry as unknown as Target], '').length === 0
+}
+
+function isValid(schema: TSchema, entry: Members): boolean {
+  const { problems, tolerated } = validate(schema, entry)
+  return problems.length === 0 && tolerated.length === 0
 }
 
 function readList<T>(
   value: unknown,
-  read: (entry: Members) => T | undefined,
+  read: (entry: Members) => ReadTarget<T>,
 ): { readonly read: readonly T[]; readonly complete: boolean } {
   if (value === undefined) return { read: [], complete: true }
   if (!Array.isArray(value)) return { read: [], complete: false }
   const entries = value.map((entry) => read(membersOf(entry) ?? {}))
-  const found = entries.filter((entry) => entry !== undefined)
-  return { read: found, complete: found.length === entries.length && found.length > 0 }
+  return {
+    read: entries.flatMap(({ target }) => target ?? []),
+    complete: entries.length > 0 && entries.every(({ isCertain }) => isCertain),
+  }
 }
 
 function membersOf(value: unknown): Members | undefined {

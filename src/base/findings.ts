@@ -23,9 +23,9 @@ export const FINDINGS = {
       'policy-not-applied':
         'The ProxyPolicy has errors and no earlier valid version: its targets are served without it, because none of its fields protects them.',
       'policy-refuses':
-        'The policy has errors and no earlier valid version, and may protect its targets: they refuse all requests until it is valid.',
+        'The policy has errors and may protect its targets: a gateway without an earlier valid version, as after a start, refuses all requests to them.',
       'policy-targets-unknown':
-        'The same, but not all targets can be read: a gateway that starts with it does not become ready.',
+        'The same, but not all targets are known, because an entry has mistakes: a gateway that starts with it does not become ready.',
       'file-never-valid':
         'No version of the file could be read: its policies are unknown, and a gateway that starts with it does not become ready.',
     },

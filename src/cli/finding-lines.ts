@@ -1,9 +1,10 @@
 import { compareText } from '#base/compare-text.ts'
 import { count } from '#base/count.ts'
 import type { Finding } from '#base/finding.ts'
-import { describeOrigin } from '#base/origin.ts'
 import { type FileProblem, formatProblem } from '#store/file-problem.ts'
 import type { FileStore } from '#store/files.ts'
+import { placeFindings } from '#store/place-findings.ts'
+import { CONSEQUENCES } from '#store/refused-policies.ts'
 
 /** Problems sorted by position, each as lines for a terminal, and the number of problems of each severity. */
 export type ProblemLines = { readonly lines: string[]; readonly problems: readonly FileProblem[] } & Readonly<
@@ -29,6 +30,7 @@ export function problemLines(problems: readonly FileProblem[], { advice = false 
       compareText(a.file, b.file) ||
       (a.line ?? 0) - (b.line ?? 0) ||
       (a.column ?? 0) - (b.column ?? 0) ||
+      rank(a) - rank(b) ||
       compareText(a.code, b.code),
   )
   return {
@@ -40,27 +42,15 @@ export function problemLines(problems: readonly FileProblem[], { advice = false 
   }
 }
 
-/**
- * Findings with their places in the files, without those about objects that are refused: the errors of such an object are problems of its
- * file, and one cause is reported once.
- */
-export function placeFindings(store: FileStore, findings: readonly Finding[]): FileProblem[] {
-  return findings.flatMap(({ origin, ...problem }) => {
-    if (problem.code === 'object-refused') return []
-    const { file = '', line } = origin
-    const position = store.locate(origin, problem.path) ?? { file, ...(line === undefined ? {} : { line, column: 1 }) }
-    return { ...problem, ...position, message: `${describeName(origin)}: ${problem.message}` }
-  })
+/** At one position, a cause comes before what follows from it, and a field before the object. */
+function rank({ code, path }: FileProblem): number {
+  return Number(path === '') + Number(CONSEQUENCES.has(code))
 }
 
 /** `1 error, 2 warnings`, `2 warnings`; `no problems` if there are none. */
 export function countProblems({ errors, warnings }: Readonly<Record<'errors' | 'warnings', number>>): string {
   const counts = [errors > 0 ? [count(errors, 'error')] : [], warnings > 0 ? [count(warnings, 'warning')] : []].flat()
   return counts.join(', ') || 'no problems'
-}
-
-function describeName(origin: Finding['origin']): string {
-  return describeOrigin({ kind: origin.kind, namespace: origin.namespace, name: origin.name })
 }
 
 /** Further lines of a message (an expression and a caret under it) follow the line that editors parse. */

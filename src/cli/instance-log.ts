@@ -9,9 +9,10 @@ import type { ShutdownTimes } from '#instance/shutdown-times.ts'
 import type { ApplicationLog, LogFields } from '#observe/log/application-log.ts'
 import { type FileProblem, placeOf } from '#store/file-problem.ts'
 import type { FileStore, RemovedObject, StaleFile } from '#store/files.ts'
+import { placeFindings } from '#store/place-findings.ts'
 import type { LogState } from '#workers/messages.ts'
 import type { ReplacedFor } from '#workers/worker-pool.ts'
-import { placeFindings, problemLines } from './finding-lines.ts'
+import { problemLines } from './finding-lines.ts'
 
 /** Logs the events of an instance. Events that several workers report, and unchanged states, are logged once. */
 export class InstanceLog implements InstanceEvents {

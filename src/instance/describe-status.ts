@@ -4,6 +4,7 @@ import type { Finding } from '#base/finding.ts'
 import { socketKey } from '#plan/socket.ts'
 import { formatProblem } from '#store/file-problem.ts'
 import type { FileStore } from '#store/files.ts'
+import { placeFindings } from '#store/place-findings.ts'
 import type { WorkerPool } from '#workers/worker-pool.ts'
 import type { PlanPublisher } from './plan-publisher.ts'
 import { VERSION } from './version.ts'
@@ -26,7 +27,10 @@ export function describeStatus({
   keySets,
   planVersion,
 }: Parts): StatusReport {
+  const objects = new Set(store.list().map(({ origin }) => originKey(origin)))
   const findings = Map.groupBy(all, ({ origin }: Finding) => originKey(origin))
+  // A refused policy is no object of the store.
+  const refused = all.filter(({ origin, severity }) => severity !== 'advice' && !objects.has(originKey(origin)))
   return {
     version: VERSION,
     planVersion,
@@ -47,7 +51,7 @@ export function describeStatus({
         ...(message === undefined ? {} : { message }),
       }
     }),
-    problems: store.problems().map(formatProblem),
+    problems: [...store.problems(), ...placeFindings(store, refused)].map(formatProblem),
     staleFiles: store.stale().map(({ file, since, objects, problems }) => ({
       file,
       since: new Date(since).toISOString(),

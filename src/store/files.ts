@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { type ApiObject, objectKey } from '#api/object.ts'
 import type { ObjectChange } from '#api/object-change.ts'
 import type { RefusedPolicy } from '#api/refused-policy.ts'
-import type { Origin } from '#base/origin.ts'
+import { describeOrigin, type Origin } from '#base/origin.ts'
 import { type TlsMaterialCheck, UNCHECKED_MATERIAL } from '#base/tls-material.ts'
 import { type Environment, isUnchanged, type Sources } from './entries-from-outside.ts'
 import { FileObjects } from './file-objects.ts'
@@ -12,7 +12,7 @@ import { fileProblem, findFiles } from './find-files.ts'
 import { type LoadedFile, reloadFile, unreadableFile } from './loaded-file.ts'
 import { FieldLocator } from './locate-field.ts'
 import { duplicateOf } from './parse-yaml.ts'
-import { describeRefused, UNKNOWN_PROTECTION } from './refused-policies.ts'
+import { causeOf, describeRefused, UNKNOWN_PROTECTION } from './refused-policies.ts'
 import type { ObjectStore } from './store.ts'
 import { Subscribers } from './subscribers.ts'
 import { type Touched, type Watch, watchPaths } from './watch-paths.ts'
@@ -148,9 +148,18 @@ export class FileStore implements ObjectStore {
     )
   }
 
-  /** The position of a field of an object in its file. */
+  /** The position of a field of an object in its file; of a refused policy, that of its errors. */
   locate(origin: Origin, fieldPath: string): FilePosition | undefined {
-    return this.#locator.locate(origin, fieldPath)
+    return this.#locator.locate(origin, fieldPath) ?? this.#locateErrors(origin)
+  }
+
+  #locateErrors(origin: Origin): FilePosition | undefined {
+    for (const loaded of this.#files.values()) {
+      const policy = loaded.refusedPolicies.find((each) => describeOrigin(each.origin) === describeOrigin(origin))
+      const cause = policy && causeOf(loaded, policy)
+      if (cause !== undefined) return { file: cause.file, line: cause.line ?? 1, column: cause.column ?? 1 }
+    }
+    return undefined
   }
 
   /** Reads changed files again. Notifies subscribers if anything is different. */

@@ -1,5 +1,6 @@
 import type { RefusedPolicy } from '#api/refused-policy.ts'
 import type { FindingCode } from '#base/findings.ts'
+import { describeOrigin } from '#base/origin.ts'
 import { problem } from '#schema/index.ts'
 import type { FileProblem } from './file-problem.ts'
 import type { LoadedFile } from './loaded-file.ts'
@@ -7,38 +8,48 @@ import type { LoadedFile } from './loaded-file.ts'
 /** Codes of problems because of which it is unknown what has to be protected. A gateway does not become ready with them (decision A-09). */
 export const UNKNOWN_PROTECTION: ReadonlySet<FindingCode> = new Set(['policy-targets-unknown', 'file-never-valid'])
 
-/** What happens because of the invalid policies of a file, which their errors alone do not say. */
+/** Codes of problems that follow from the errors of an object or file. Each is listed after these errors. */
+export const CONSEQUENCES: ReadonlySet<FindingCode> = new Set([
+  ...UNKNOWN_PROTECTION,
+  'policy-not-applied',
+  'policy-refuses',
+])
+
+/** What happens because of the invalid policies of a file, which their errors alone do not say. The control plane reports the targets that refuse. */
 export function* describeRefused(file: LoadedFile, policies: readonly RefusedPolicy[]): Generator<FileProblem> {
   const { problems, isKnown } = file
-  const [first] = problems
-  if (!isKnown && first !== undefined) {
+  const last = problems.at(-1)
+  if (!isKnown && last !== undefined) {
     const message =
       'no version of this file was valid, so its policies are unknown; a gateway that starts with it does not become ready'
-    yield { ...first, ...problem('', 'file-never-valid', message) }
+    yield { ...last, ...problem('', 'file-never-valid', message) }
   }
   for (const policy of policies) {
-    const { kind, namespace, name } = policy.origin
-    const object = `${kind} ${namespace}/${name}`
-    const cause =
-      problems.find((each) => each.object === object && each.severity === 'error') ??
-      problems.find((each) => each.object === undefined && each.severity === 'error')
-    if (cause !== undefined) yield { ...cause, object, ...describePolicy(object, policy) }
+    const cause = causeOf(file, policy)
+    const found = describePolicy(describeOrigin(policy.origin), policy)
+    if (cause !== undefined && found !== undefined) yield { ...cause, object: describeOrigin(policy.origin), ...found }
   }
 }
 
-function describePolicy(policy: string, { protects, targetsKnown }: RefusedPolicy): ReturnType<typeof problem> {
+/** The last error of an invalid policy: what follows from its errors is reported at the same place, after them. */
+export function causeOf({ problems }: LoadedFile, { origin }: RefusedPolicy): FileProblem | undefined {
+  const object = describeOrigin(origin)
+  const errors = problems.filter(({ severity }) => severity === 'error').toSorted(byPosition)
+  return errors.findLast((each) => each.object === object) ?? errors.findLast((each) => each.object === undefined)
+}
+
+function byPosition(a: FileProblem, b: FileProblem): number {
+  return (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0)
+}
+
+function describePolicy(
+  policy: string,
+  { protects, targetsKnown }: RefusedPolicy,
+): ReturnType<typeof problem> | undefined {
   if (protects.length === 0) {
     return problem('', 'policy-not-applied', `${policy} is not applied; its targets are served without it`, 'warning')
   }
-  const why = `${protects.join(', ')} may protect them`
-  if (targetsKnown) {
-    return problem(
-      '',
-      'policy-refuses',
-      `${policy} is not valid; its targets refuse all requests until it is: ${why}`,
-      'warning',
-    )
-  }
-  const message = `the targets of ${policy} cannot be read, and ${why}; a gateway that starts with it does not become ready`
+  if (targetsKnown) return undefined
+  const message = `not all targets of ${policy} are known because of its errors, and ${protects.join(', ')} may protect them; a gateway that starts with it does not become ready`
   return problem('', 'policy-targets-unknown', message)
 }

@@ -1,6 +1,8 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { findingLines } from '#cli/finding-lines.ts'
+import { loadPlan } from '#cli/load-plan.ts'
 import { decideRelay } from '#engine/request/decide-relay.ts'
 import type { LiveRelayListener } from '#engine/route/live-listener.ts'
 import { backendItem, listenerItem, livePlan, policyItem, toBackend } from '#engine/testing.ts'
@@ -58,7 +60,9 @@ test.each(refusing)('%s: the target refuses', async (_, target, of, spec, edit =
     expect.objectContaining({
       code: 'policy-refuses',
       origin: expect.objectContaining({ kind: target, name: of }),
-      message: expect.stringMatching(/^all requests are refused until ProxyPolicy default\/(rules|\?) is valid$/),
+      message: expect.stringMatching(
+        /^a gateway that starts with ProxyPolicy default\/(rules|\?) refuses all requests until the policy is valid$/,
+      ),
     }),
   )
 })
@@ -89,9 +93,13 @@ test('a refused policy for a section', async () => {
   )
   const seen = await seeRequest(joinYaml(OBJECTS, policy), { target: '/' })
   expect(codeOf(seen.outcome)).toBe('policy-invalid')
-  expect(seen.findings).toMatchObject([
-    { message: 'all requests to section http are refused until ProxyPolicy default/rules is valid' },
-  ])
+  const to = 'all requests to section http until the policy is valid'
+  expect(seen.findings).toContainEqual(
+    expect.objectContaining({
+      severity: 'error',
+      message: `a gateway that starts with ProxyPolicy default/rules refuses ${to}`,
+    }),
+  )
 })
 
 test('connections that are relayed are refused, too', () => {
@@ -160,12 +168,9 @@ function open(yaml: string): { readonly store: FileStore; readonly write: (yaml:
   }
 }
 
-test('lint and log say what happens at the targets, until the policy is valid; an invalid edit later keeps the valid version', () => {
+test('an invalid edit of a valid policy keeps the valid version', () => {
   const wrong = policyYaml('rules', 'Gateway', 'main', { traffic: KEYS, trafic: {} })
   const { store, write } = open(wrong)
-  expect(problemsOf(store)).toEqual([
-    'warning: ProxyPolicy default/rules is not valid; its targets refuse all requests until it is: spec.trafic, spec.traffic.apiKeyAuthentication may protect them [policy-refuses]',
-  ])
   expect(store.takeChange().refusedPolicies).toHaveLength(1)
   expect(store.unknownProtection()).toEqual([])
   write(policyYaml('rules', 'Gateway', 'main', { traffic: GUARDED }))
@@ -179,6 +184,10 @@ test('lint and log say what happens at the targets, until the policy is valid; a
 const unreadable: [what: string, edit: (yaml: string) => string][] = [
   ['no targets', (yaml) => yaml.replace('targetRefs', 'targetRef')],
   ['a target without a name', (yaml) => yaml.replace('"name":"main"', '"nam":"main"')],
+  ['a kind that cannot be a target', (yaml) => yaml.replace('"kind":"Gateway"', '"kind":"GateWay"')],
+  ['a group that the kind does not have', (yaml) => yaml.replace('gateway.networking.k8s.io', 'networking.k8s.io')],
+  ['an unknown member of a target', (yaml) => yaml.replace('"name":"main"', '"name":"main","namespace":"default"')],
+  ['a member with a wrong type', (yaml) => yaml.replace('"name":"main"', '"name":"main","sectionName":7')],
   ['no spec', (yaml) => yaml.replace('spec:', 'specs:')],
 ]
 
@@ -186,10 +195,45 @@ test.each(unreadable)('targets that cannot be read (%s): the protected objects a
   const { store } = open(edit(policyYaml('rules', 'Gateway', 'main', { traffic: GUARDED })))
   expect(problemsOf(store)).toEqual([
     expect.stringMatching(
-      /^error: the targets of ProxyPolicy default\/rules cannot be read, and .* may protect them; a gateway that starts with it does not become ready \[policy-targets-unknown\]$/,
+      /^error: not all targets of ProxyPolicy default\/rules are known because of its errors, and .* may protect them; a gateway that starts with it does not become ready \[policy-targets-unknown\]$/,
     ),
   ])
   expect(store.unknownProtection()).toHaveLength(1)
+})
+
+/** What `lint` prints about one policy, in order, without its file. */
+function lintOf(yaml: string): readonly string[] {
+  const { store } = open(yaml)
+  return findingLines(store, loadPlan(store).findings)
+    .problems.filter(({ object, message }) => `${object} ${message}`.includes('ProxyPolicy default/rules'))
+    .map((problem) => formatProblem({ ...problem, file: '' }))
+}
+
+test('lint names the error of a policy, and then the targets that refuse because of it', () => {
+  const wrong = policyYaml('rules', 'HTTPRoute', 'all', { traffic: { apiKeyAuthentication: 7 } })
+  expect(lintOf(joinYaml(OBJECTS, wrong))).toEqual([
+    'error: HTTPRoute default/all: a gateway that starts with ProxyPolicy default/rules refuses all requests until the policy is valid [policy-refuses]',
+    expect.stringMatching(/^error: spec.traffic.apiKeyAuthentication: .* \[wrong-type\]$/),
+    'error: ProxyPolicy default/rules: a gateway that starts with it refuses all requests to HTTPRoute default/all until it is valid: spec.traffic.apiKeyAuthentication may protect them [policy-refuses]',
+  ])
+})
+
+test('no message says that requests are refused if no target refuses', () => {
+  const mistyped = policyYaml('rules', 'HTTPRoute', 'al', { traffic: { apiKeyAuthentication: 7 } })
+  expect(lintOf(joinYaml(OBJECTS, mistyped))).toEqual([
+    expect.stringContaining('[wrong-type]'),
+    'error: ProxyPolicy default/rules: Policy is not attached: HTTPRoute default/al not found; did you mean "all"?; nothing is protected by this policy [target-not-found]',
+  ])
+  const unknown = mistyped.replace('"HTTPRoute"', '"HttpRoute"').replace('"al"', '"all"')
+  expect(lintOf(joinYaml(OBJECTS, unknown)).join()).not.toContain('refuses')
+})
+
+test('a mistake in a target may stand for another target: the one that it names refuses, too', async () => {
+  const policy = policyYaml('rules', 'HTTPRoute', 'all', { traffic: GUARDED }).replace(
+    '"name":"all"',
+    '"name":"all","namespace":"default"',
+  )
+  expect(codeOf((await seeRequest(joinYaml(OBJECTS, policy), { target: '/' })).outcome)).toBe('policy-invalid')
 })
 
 test('a file that never parsed: the protected objects are unknown; one that parsed before keeps its policies', () => {

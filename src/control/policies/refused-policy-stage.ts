@@ -4,8 +4,9 @@ import type { StageDefinition, Work } from '#base/incremental/stage.ts'
 import type { Source } from '#base/incremental/table.ts'
 import { describeOrigin } from '#base/origin.ts'
 import { type OpenContext, reportTo } from '../open-context.ts'
+import type { Report } from '../reporting.ts'
 import type { Tables } from '../tables.ts'
-import { attachTargets, type TargetAttachment } from './attach-policy.ts'
+import { type AttachedPolicy, attachTargets, type TargetAttachment } from './attach-policy.ts'
 import { policyItem } from './policy-item.ts'
 import { attachmentContext } from './policy-stages.ts'
 
@@ -18,11 +19,13 @@ export function refusedPolicyStage(tables: Tables, openContext: OpenContext): St
     run(policies, work) {
       const context = attachmentContext(tables, work, openContext(work).inventory)
       for (const policy of policies) {
-        for (const attachment of attachTargets(context, policy.origin.namespace, policy).attachments) {
+        const { attachments, unattached } = attachTargets(context, policy.origin.namespace, policy)
+        for (const attachment of attachments) {
           const item = policyItem(refusalOf(policy), attachment)
           work.write(tables.items, item.key, item)
           reportOnTarget(tables, work, policy, attachment)
         }
+        reportOnPolicy(reportTo(tables, work)(policy), policy, { attachments, unattached })
       }
     },
   }
@@ -39,10 +42,27 @@ function refusalOf({ origin }: RefusedPolicy): Parameters<typeof policyItem>[0] 
   }
 }
 
+/** Names exactly the targets that refuse: those of a policy with errors may be missing, too. */
+function reportOnPolicy(
+  report: Report,
+  { protects }: RefusedPolicy,
+  { attachments, unattached }: Pick<AttachedPolicy, 'attachments' | 'unattached'>,
+): void {
+  const refusing = attachments.map(({ title }) => title).join(', ')
+  if (refusing !== '') {
+    const message = `a gateway that starts with it refuses all requests to ${refusing} until it is valid: ${protects.join(', ')} may protect them`
+    report({ path: '', code: 'policy-refuses', message, severity: 'error' })
+  }
+  for (const { code, message } of unattached) {
+    const extent = refusing === '' ? `${message}; nothing is protected by this policy` : message
+    report({ path: '', code, message: extent, severity: 'error' })
+  }
+}
+
 function reportOnTarget(tables: Tables, work: Work, { origin }: RefusedPolicy, target: TargetAttachment): void {
   const [object] = work.read(tables.objects[target.kind] as Source<ApiObject>, target.object)
   if (object === undefined) return
   const what = target.section === undefined ? 'all requests' : `all requests to section ${target.section}`
-  const message = `${what} are refused until ${describeOrigin(origin)} is valid`
-  reportTo(tables, work)(object)({ path: '', code: 'policy-refuses', message, severity: 'warning' })
+  const message = `a gateway that starts with ${describeOrigin(origin)} refuses ${what} until the policy is valid`
+  reportTo(tables, work)(object)({ path: '', code: 'policy-refuses', message, severity: 'error' })
 }

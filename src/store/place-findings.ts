@@ -1,0 +1,21 @@
+import type { Finding } from '#base/finding.ts'
+import { describeOrigin } from '#base/origin.ts'
+import type { FileProblem } from './file-problem.ts'
+import type { FileStore } from './files.ts'
+
+/**
+ * Findings with their places in the files, without those about objects that are refused: the errors of such an object are problems of its
+ * file, and one cause is reported once.
+ */
+export function placeFindings(store: FileStore, findings: readonly Finding[]): FileProblem[] {
+  return findings.flatMap(({ origin, ...problem }) => {
+    if (problem.code === 'object-refused') return []
+    const { file = '', line } = origin
+    const position = store.locate(origin, problem.path) ?? { file, ...(line === undefined ? {} : { line, column: 1 }) }
+    return { ...problem, ...position, message: `${describeName(origin)}: ${problem.message}` }
+  })
+}
+
+function describeName(origin: Finding['origin']): string {
+  return describeOrigin({ kind: origin.kind, namespace: origin.namespace, name: origin.name })
+}
