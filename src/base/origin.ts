@@ -7,6 +7,8 @@ export interface Origin {
   /** Path of the file as given by the user, and the line where the object starts (from 1). */
   readonly file?: string
   readonly line?: number
+  /** Files that entries of a Secret or ConfigMap are from, by name of the entry. */
+  readonly entryFiles?: Readonly<Record<string, string>>
 }
 
 /** `ProxyPolicy default/keys (policies.yaml:12)`; `GatewayClass gatewright` for objects without namespace. */

@@ -75,6 +75,7 @@ export interface PolicyRun extends RequestRun {
 export interface SecretMaterial {
   readonly name: string
   readonly data: Readonly<Record<string, string>>
+  readonly origin: Origin
 }
 
 /** `backendRef` of a server that a policy asks. */

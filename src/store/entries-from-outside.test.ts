@@ -54,6 +54,7 @@ test('entries of a Secret come from the environment and from files beside the fi
   const [object] = files.list()
   expect(object).toMatchObject({ stringData: { b: 'vé' }, data: { a: 'YQ==', c: '/wo=' } })
   expect(object).not.toHaveProperty('dataFrom')
+  expect(object!.origin.entryFiles).toEqual({ c: path('objects/c.bin') })
 })
 
 test('entries of a ConfigMap do, too', () => {

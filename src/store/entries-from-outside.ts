@@ -92,6 +92,7 @@ function fill(
   const problems: ConfigProblem[] = []
   const texts: [string, string][] = []
   const bytes: [string, string][] = []
+  const entryFiles: Record<string, string> = {}
   for (const [key, { env, file }] of Object.entries(object.dataFrom ?? {})) {
     const path = itemPath('dataFrom', key)
     if (env !== undefined) {
@@ -100,6 +101,7 @@ function fill(
       else problems.push(variableMissing(fieldPath(path, 'env'), env, value))
     } else if (file !== undefined) {
       const from = isAbsolute(file) ? file : join(dirname(object.origin.file ?? ''), file)
+      entryFiles[key] = from
       sources.set(from, currentSignature(from))
       const content = readBounded(from)
       if (Buffer.isBuffer(content)) bytes.push([key, content.toString('base64')])
@@ -107,10 +109,12 @@ function fill(
     }
   }
   if (problems.length > 0) return problems
+  const origin = bytes.length === 0 ? object.origin : { ...object.origin, entryFiles }
   if (!isKind(object, 'Secret')) {
-    return withoutSources({ ...object, data: added(object.data, texts), binaryData: added(object.binaryData, bytes) })
+    const { data, binaryData } = object
+    return withoutSources({ ...object, origin, data: added(data, texts), binaryData: added(binaryData, bytes) })
   }
-  const filled = { ...object, stringData: added(object.stringData, texts), data: added(object.data, bytes) }
+  const filled = { ...object, origin, stringData: added(object.stringData, texts), data: added(object.data, bytes) }
   return pairProblems(filled, tlsMaterial) ?? withoutSources(filled)
 }
 

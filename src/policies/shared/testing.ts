@@ -135,6 +135,8 @@ export const PLAIN_SEALER: Sealer = {
 export interface ContextInputs {
   readonly guaranteed?: readonly string[]
   readonly secrets?: Readonly<Record<string, Readonly<Record<string, string>>>>
+  /** Files that entries of the secrets are from. */
+  readonly entryFiles?: Readonly<Record<string, string>>
   /** Labels of the secrets. */
   readonly labels?: Readonly<Record<string, Readonly<Record<string, string>>>>
   readonly configMaps?: Readonly<Record<string, Readonly<Record<string, string>>>>
@@ -198,7 +200,8 @@ export class TestContext implements CompileContext {
 
   secret(_: PolicySource<unknown>, name: string): SecretMaterial | undefined {
     const data = this.#inputs.secrets?.[name]
-    return data === undefined ? undefined : { name, data }
+    const { entryFiles = {} } = this.#inputs
+    return data === undefined ? undefined : { name, data, origin: { kind: 'Secret', namespace: '', name, entryFiles } }
   }
 
   secretsWithLabels(
@@ -213,7 +216,7 @@ export class TestContext implements CompileContext {
 
   configMap(_: PolicySource<unknown>, name: string): SecretMaterial | undefined {
     const data = this.#inputs.configMaps?.[name]
-    return data === undefined ? undefined : { name, data }
+    return data === undefined ? undefined : { name, data, origin: { kind: 'ConfigMap', namespace: '', name } }
   }
 
   get importKey(): ImportKey {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { REJECTIONS } from '#base/rejections.ts'
-import type { Outcome } from '#exchange/outcome.ts'
+import { type Outcome, type Refusal, refusalText } from '#exchange/outcome.ts'
 import { withoutSecrets } from '#schema/index.ts'
 import { nodeOf } from '#schema/node.ts'
 import { DIRECT_CHECKER } from '#test/support/password-checker.ts'
@@ -60,7 +60,7 @@ verifies('traffic.basicAuthentication/strict-invalid', 'Strict, unknown user and
   )
   expect(refused.map(codeOf)).toEqual(Array(4).fill('basic-invalid'))
   // Nothing in the response tells which half was wrong.
-  for (const outcome of refused) expect(outcome).toEqual(refused[0])
+  for (const outcome of refused) expect({ ...outcome, detail: '' }).toEqual({ ...refused[0], detail: '' })
 })
 verifies('traffic.basicAuthentication/strict-valid', 'Strict, right password', () => {
   expect(codeOf(policyWith().send(ANN).outcome)).toBe('proceed')
@@ -155,6 +155,27 @@ for (const [spec, status, challenge] of challenges) {
   )
 }
 
+const MALFORMED = 'the credential is not base64 of <username>:<password> in UTF-8, or the password is too long'
+
+test.each([
+  [encoded('ann:hunter2'), 'wrong password of user "ann"'],
+  [encoded('hunter2:myPassword'), 'unknown user'],
+  [encoded('eve:hunter2'), 'the line of user "eve" cannot be used'],
+  [encoded('hunter2'), MALFORMED],
+  ['hunter2', MALFORMED],
+])('the record has the reason of a refusal, and no text of the client but names of the list: %s', (sent, detail) => {
+  const policy = policyWith({ users: [`ann:${SHA1}`, 'eve:locked'] })
+  const { outcome } = policy.send({ headers: { authorization: `Basic ${sent}` } })
+  expect(outcome).toMatchObject({ code: 'basic-invalid', detail })
+  expect(refusalText(outcome as Refusal)).toBe('authentication failed')
+})
+
+test('different credentials: the record says so', () => {
+  const authorization = [encoded('ann:myPassword'), encoded('bob:myPassword')].map((text) => `Basic ${text}`)
+  const { outcome } = policyWith().send({ headers: { authorization } })
+  expect(outcome).toMatchObject({ detail: 'the request has different credentials, or one that cannot be read' })
+})
+
 function accepts(hash: string): void {
   const policy = policyWith({ users: [`ann:${hash}`] })
   expect(policy.context.reports).toEqual([])
@@ -239,6 +260,14 @@ verifies('traffic.basicAuthentication/secretRef', 'the htpasswd file of a Secret
   expect(codeOf(policy.send(basic('# staff:myPassword')).outcome)).toBe('basic-invalid')
   expect(policy.context.reports).toEqual(['htpasswd-line-invalid spec.traffic.field.secretRef'])
   expect(policy.context.problems[0]!.message).toBe(`Secret staff, entry .htaccess, line 6: user "plain": ${SUPPORTED}`)
+})
+
+test('a line of a Secret is located in the file that its entry is from', () => {
+  const secrets = { staff: { '.htaccess': `ann:${SHA1}\nplain:myPassword` } }
+  const policy = policyWith(SECRET, { secrets, entryFiles: { '.htaccess': 'objects/staff.htpasswd' } })
+  expect(policy.context.problems[0]!.message).toBe(
+    `Secret staff, entry .htaccess (objects/staff.htpasswd), line 2: user "plain": ${SUPPORTED}`,
+  )
 })
 
 test.each([

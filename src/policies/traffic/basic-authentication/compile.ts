@@ -69,7 +69,8 @@ function usersOf(source: Source, context: CompileContext): Users {
     return new Users([])
   }
   const users = usersFrom(secret!, () => linesOf(fromByteText(file)))
-  const label = `Secret ${secretRef.name}, entry ${ENTRY}`
+  const from = secret!.origin.entryFiles?.[ENTRY]
+  const label = `Secret ${secretRef.name}, entry ${ENTRY}${from === undefined ? '' : ` (${from})`}`
   report(source, context, users, (line) => ({ path: '.secretRef', label: `${label}, line ${line + 1}` }))
   return users
 }

@@ -13,7 +13,8 @@ export interface LineProblem {
 /** The users of a policy, with their hashes. A user whose line is invalid has none. */
 export class Users {
   readonly problems: readonly LineProblem[]
-  readonly #hashes: ReadonlyMap<string, string>
+  /** By user; undefined: the line of the user is invalid. */
+  readonly #hashes: ReadonlyMap<string, string | undefined>
   readonly #all: readonly string[]
   /** Secret of this list, so that a decoy cannot be attributed to a user. */
   readonly #secret = crypto.getRandomValues(new Int32Array(4))
@@ -41,8 +42,8 @@ export class Users {
       hashes.set(name, typeof format === 'object' ? undefined : hash)
     }
     this.problems = problems
-    this.#hashes = new Map([...hashes].flatMap(([name, hash]) => (hash === undefined ? [] : [[name, hash] as const])))
-    this.#all = [...this.#hashes.values()]
+    this.#hashes = hashes
+    this.#all = [...hashes.values()].filter((hash) => hash !== undefined)
   }
 
   get isEmpty(): boolean {
@@ -51,6 +52,11 @@ export class Users {
 
   hashOf(name: string): string | undefined {
     return this.#hashes.get(name)
+  }
+
+  /** Whether a line names the user, even an invalid one. */
+  has(name: string): boolean {
+    return this.#hashes.has(name)
   }
 
   /**
