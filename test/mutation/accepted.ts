@@ -392,6 +392,13 @@ export const ACCEPTED: readonly Accepted[] = [
     replacement: '>=',
     reason: 'the same program: no bytes are passed on, and the transport is resumed',
   },
+  {
+    file: 'net/http2/client-exchange.ts',
+    line: 'if (bad || interim.status === 101 || ++this.#interim > MAX_INTERIM_RESPONSES) return this.#refuse()',
+    original: 'bad || interim.status === 101',
+    replacement: '((bad) && (interim.status === 101))',
+    reason: 'the same outcome: node:http2 refuses these interim responses itself',
+  },
 ]
 
 /** @returns the entry for a mutant of `file`, whose text is `source` */

@@ -194,7 +194,8 @@ test('a client that stays connected after its GOAWAY is disconnected', async () 
 
 test('a client that keeps its direction open after a drain is disconnected', async () => {
   let answer = () => {}
-  await start({ lingerTimeoutMs: MINUTE, idleTimeoutMs: NEVER }, (stream) => {
+  const limits: Limits = { lingerTimeoutMs: MINUTE, idleTimeoutMs: NEVER, http2: { keepaliveTimeoutMs: NEVER } }
+  await start(limits, (stream) => {
     answer = () => answerWith(stream, 'late')
   })
   const socket = net.connect({ port: rig.port, host: '127.0.0.1', allowHalfOpen: true })

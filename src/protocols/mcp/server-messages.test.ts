@@ -288,8 +288,9 @@ test('a notification that concerns nothing of the client is dropped from a list'
     return { events: [note('notifications/cancelled', { requestId: 9 }), answer(call, { tools: [{ name: 'x' }] })] }
   })
   const { client } = await start({ a: cancelling, b: cancelling })
-  const { messages } = await client.request(7, 'tools/list')
+  const { messages, text } = await client.request(7, 'tools/list')
   expect(messages).toMatchObject([{ id: 7, result: { tools: [{ name: 'a_x' }, { name: 'b_x' }] } }])
+  expect(text.match(/^event: /gm)).toHaveLength(1)
 })
 
 test('a stream of a target is aborted when the stream of another one is refused', async () => {
