@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
+import type { Exchange } from '#exchange/exchange.ts'
 import {
   type FakeTarget,
   fakeTargets,
@@ -304,4 +305,16 @@ test('a stream of a target is aborted when the stream of another one is refused'
   await client.initialize()
   await client.send({ method: 'GET' })
   expect(streams.map(({ aborted }) => aborted)).toEqual([true, false])
+})
+
+test('FailOpen: a stream opens without a target that fails, which is noted', async () => {
+  const opens = (status: number) => target(({ method }) => (method === 'GET' ? { status, events: [] } : {}))
+  const { call } = fakeTargets({ a: opens(200), b: opens(500), c: opens(405) })
+  const client = new TestClient(mcpPlan(['a', 'b', 'c'], { failureMode: 'FailOpen' }), call)
+  await client.initialize()
+  const opened = Promise.withResolvers<Exchange>()
+  // The stream stays open.
+  void client.send({ method: 'GET', prepare: opened.resolve })
+  const exchange = await opened.promise
+  await vi.waitFor(() => expect(exchange.mcp?.toleratedFailures).toEqual(['status 500 from target b']))
 })
