@@ -399,6 +399,13 @@ export const ACCEPTED: readonly Accepted[] = [
     replacement: '((bad) && (interim.status === 101))',
     reason: 'the same outcome: node:http2 refuses these interim responses itself',
   },
+  {
+    file: 'proxy/receive.ts',
+    line: 'if (broken === undefined && flight.healthy) flight.decision.endpoint?.health.recordCompleted()',
+    original: '?.',
+    replacement: '.',
+    reason: 'the same program: only the response of an endpoint can be healthy',
+  },
 ]
 
 /** @returns the entry for a mutant of `file`, whose text is `source` */
