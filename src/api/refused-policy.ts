@@ -75,8 +75,13 @@ function protectingFields(object: Members, spec: Members | undefined): readonly 
     ...Object.keys(spec ?? {})
       .filter((name) => !PLAIN_FIELDS.includes(name))
       .map((name) => `spec.${name}`),
-    ...SECTIONS.flatMap((section) => protectingIn(section, spec?.[section])),
+    ...protectingSettings(spec ?? {}),
   ]
+}
+
+/** Paths of the settings of a policy that protect its targets. */
+export function protectingSettings(spec: { readonly [Section in PolicySection]?: unknown }): readonly string[] {
+  return SECTIONS.flatMap((section) => protectingIn(section, spec[section]))
 }
 
 function protectingIn(section: PolicySection, value: unknown): readonly string[] {

@@ -5,7 +5,7 @@ const workers = { busySeconds: [['w3', 1.5]] as const }
 const HEALTHY = { health: 1, consecutiveFailures: 0, evictedUntilMs: undefined }
 
 function samplesOf(...endpoints: Parameters<typeof gatherSamples>[0]['endpoints']) {
-  return gatherSamples({ endpoints, workers: { busySeconds: [...workers.busySeconds] } })
+  return gatherSamples({ endpoints, findings: [], workers: { busySeconds: [...workers.busySeconds] } })
 }
 
 test('endpoints: how many, and the health of each', () => {
@@ -20,6 +20,21 @@ test('endpoints: how many, and the health of each', () => {
     { metric: 'endpointEvicted', value: 0, values: ['default/web', '127.0.0.1:9000'] },
     { metric: 'endpointHealth', value: 0.7, values: ['default/models', 'first'] },
     { metric: 'endpointEvicted', value: 1, values: ['default/models', 'first'] },
+  ])
+})
+
+test('findings by severity and code', () => {
+  const findings = [
+    { severity: 'error', code: 'target-not-found' },
+    { severity: 'warning', code: 'no-effect' },
+    { severity: 'error', code: 'target-not-found' },
+    { severity: 'error', code: 'no-effect' },
+  ] as const
+  const samples = gatherSamples({ endpoints: [], findings, workers: { busySeconds: [] } })
+  expect(samples.filter(({ metric }) => metric === 'configFindings')).toEqual([
+    { metric: 'configFindings', value: 2, values: ['error', 'target-not-found'] },
+    { metric: 'configFindings', value: 1, values: ['warning', 'no-effect'] },
+    { metric: 'configFindings', value: 1, values: ['error', 'no-effect'] },
   ])
 })
 

@@ -1,5 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { performance } from 'node:perf_hooks'
+import type { ConfigProblem } from '#base/config-problem.ts'
 import { backendName } from '#exchange/backend-name.ts'
 import type { MetricId } from '#observe/metrics/metrics.ts'
 import type { Sample } from '#observe/metrics/metrics-reader.ts'
@@ -13,14 +14,16 @@ const MAX_ENDPOINTS = 1000
 
 interface Sources {
   readonly endpoints: readonly (EndpointId & EndpointState)[]
+  readonly findings: readonly Pick<ConfigProblem, 'severity' | 'code'>[]
   readonly workers: Pick<WorkerPool, 'busySeconds'>
 }
 
 /** The metrics that are read at each scrape, because nothing has to count them. */
-export function gatherSamples({ endpoints, workers }: Sources): Sample[] {
+export function gatherSamples({ endpoints, findings, workers }: Sources): Sample[] {
   return [
     sample('buildInfo', 1, VERSION, process.versions.node),
     ...sampleEndpoints(endpoints),
+    ...sampleFindings(findings),
     sample('eventLoopBusy', performance.eventLoopUtilization().active / 1000, 'main'),
     ...workers.busySeconds.map(([name, seconds]) => sample('eventLoopBusy', seconds, name)),
     ...sampleProcess(),
@@ -41,6 +44,15 @@ function sampleEndpoints(endpoints: Sources['endpoints']): Sample[] {
       ]
     }),
   ]
+}
+
+/** A code has a series while it has findings. */
+function sampleFindings(findings: Sources['findings']): Sample[] {
+  const counted = Map.groupBy(findings, ({ severity, code }) => `${severity} ${code}`)
+  return [...counted.values()].map((alike) => {
+    const { severity, code } = alike[0]!
+    return sample('configFindings', alike.length, severity, code)
+  })
 }
 
 function isEvicted({ evictedUntilMs }: EndpointState): boolean {

@@ -253,7 +253,8 @@ export class Instance {
   }
 
   #metricsText(): string {
-    return this.#metrics.text(gatherSamples({ endpoints: this.#publisher.endpoints, workers: this.#workers }))
+    const findings = [...this.#store.problems(), ...this.findings]
+    return this.#metrics.text(gatherSamples({ endpoints: this.#publisher.endpoints, findings, workers: this.#workers }))
   }
 
   #takeObjects(): void {

@@ -108,11 +108,13 @@ test('a request is in flight until it has ended', async () => {
 })
 
 test('reads of the objects, with their outcome', async () => {
+  const before = await metric('gatewright_config_findings')
   expect(await metric('gatewright_config')).toEqual([
     'gatewright_config_reloads_total{outcome="success"} 1',
     'gatewright_config_reloads_total{outcome="failure"} 0',
     'gatewright_config_last_reload_successful 1',
     expect.stringMatching(/^gatewright_config_last_reload_success_timestamp_seconds 1\d{9}/),
+    ...before,
   ])
   await folder.write('more.yaml', 'kind: [')
   await eventually(
@@ -121,6 +123,11 @@ test('reads of the objects, with their outcome', async () => {
   )
   expect(await metric('gatewright_config_last_reload_successful')).toEqual([
     'gatewright_config_last_reload_successful 0',
+  ])
+  const after = await metric('gatewright_config_findings')
+  expect(after.filter((line) => !before.includes(line))).toEqual([
+    'gatewright_config_findings{severity="error",code="invalid-yaml"} 1',
+    'gatewright_config_findings{severity="error",code="file-never-valid"} 1',
   ])
 })
 

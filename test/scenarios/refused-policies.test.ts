@@ -222,10 +222,59 @@ test('no message says that requests are refused if no target refuses', () => {
   const mistyped = policyYaml('rules', 'HTTPRoute', 'al', { traffic: { apiKeyAuthentication: 7 } })
   expect(lintOf(joinYaml(OBJECTS, mistyped))).toEqual([
     expect.stringContaining('[wrong-type]'),
-    'error: ProxyPolicy default/rules: Policy is not attached: HTTPRoute default/al not found; did you mean "all"?; nothing is protected by this policy [target-not-found]',
+    'error: ProxyPolicy default/rules: nothing is protected by this policy. Policy is not attached: HTTPRoute default/al not found; did you mean "all"? [target-not-found]',
   ])
   const unknown = mistyped.replace('"HTTPRoute"', '"HttpRoute"').replace('"al"', '"all"')
   expect(lintOf(joinYaml(OBJECTS, unknown)).join()).not.toContain('refuses')
+})
+
+const missing: [what: string, spec: object, edit: (yaml: string) => string, says: string][] = [
+  [
+    'another name',
+    GUARDED,
+    (yaml) => yaml.replace('"all"', '"al"'),
+    'HTTPRoute default/al not found; did you mean "all"?',
+  ],
+  [
+    'another namespace',
+    GUARDED,
+    (yaml) => yaml.replace('name: rules', 'name: rules, namespace: ops'),
+    'HTTPRoute ops/all not found',
+  ],
+  [
+    'another section',
+    GUARDED,
+    (yaml) => yaml.replace('"all"', '"all","sectionName":"one"'),
+    'sectionName "one" not found in HTTPRoute default/all',
+  ],
+]
+
+test.each(missing)(
+  'a valid policy that protects and misses its target (%s): it protects nothing, and says so',
+  (_, spec, edit, says) => {
+    const yaml = edit(policyYaml('rules', 'HTTPRoute', 'all', { traffic: spec }))
+    const { store } = open(joinYaml(OBJECTS, yaml))
+    const messages = loadPlan(store).findings.map(({ message }) => message)
+    expect(messages).toContainEqual(
+      expect.stringContaining(`nothing is protected by this policy. Policy is not attached: ${says}`),
+    )
+  },
+)
+
+test('a policy says nothing about protection if it protects nothing, or one of its targets exists', () => {
+  const messagesOf = (traffic: object, edit: (yaml: string) => string) => {
+    const { store } = open(joinYaml(OBJECTS, edit(policyYaml('rules', 'HTTPRoute', 'al', { traffic }))))
+    return loadPlan(store)
+      .findings.map(({ message }) => message)
+      .join('\n')
+  }
+  const also = '"targetRefs":[{"group":"gateway.networking.k8s.io","kind":"HTTPRoute","name":"all"},'
+  const plain = messagesOf({ timeouts: { request: '5s' } }, (yaml) => yaml)
+  const partial = messagesOf(GUARDED, (yaml) => yaml.replace('"targetRefs":[', also))
+  for (const messages of [plain, partial]) {
+    expect(messages).toContain('HTTPRoute default/al not found')
+    expect(messages).not.toContain('nothing is protected')
+  }
 })
 
 test('a mistake in a target may stand for another target: the one that it names refuses, too', async () => {

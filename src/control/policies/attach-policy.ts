@@ -66,6 +66,11 @@ export function attachPolicy(context: AttachmentContext, object: ProxyPolicyObje
   return { object, ...attachTargets(context, object.metadata.namespace, object.spec) }
 }
 
+/** The message of a target that a policy is not attached to, if the policy should protect its targets and is attached to none. */
+export function protectsNothing(message: string): string {
+  return `nothing is protected by this policy. ${message}`
+}
+
 /** The targets of a policy in a namespace. */
 export function attachTargets(
   context: AttachmentContext,

@@ -1,5 +1,6 @@
+import { protectingSettings } from '#api/refused-policy.ts'
 import type { Report } from '../reporting.ts'
-import type { AttachedPolicy, UnattachedTarget } from './attach-policy.ts'
+import { type AttachedPolicy, protectsNothing, type UnattachedTarget } from './attach-policy.ts'
 import type { Overlap } from './find-overlaps.ts'
 
 /** The targets that a policy is attached to, those that it is not, and the overlaps in which it loses. */
@@ -15,8 +16,12 @@ export function policyFactsOf(
   }: { readonly overlaps: readonly Overlap[]; readonly gatewaysOf: (target: string) => readonly string[] },
   report: Report,
 ): PolicyFacts {
-  const all = [...unattached, ...unreached(attachments, gatewaysOf)]
-  for (const miss of all) report({ ...miss, severity: 'error' })
+  const missed = unreached(attachments, gatewaysOf)
+  const all = [...unattached, ...missed]
+  const isOpen = missed.length === attachments.length && protectingSettings(object.spec).length > 0
+  for (const { message, ...miss } of all) {
+    report({ ...miss, message: isOpen ? protectsNothing(message) : message, severity: 'error' })
+  }
   return { object, attachments, unattached: all, overlaps }
 }
 

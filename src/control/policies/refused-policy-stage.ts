@@ -6,7 +6,7 @@ import { describeOrigin } from '#base/origin.ts'
 import { type OpenContext, reportTo } from '../open-context.ts'
 import type { Report } from '../reporting.ts'
 import type { Tables } from '../tables.ts'
-import { type AttachedPolicy, attachTargets, type TargetAttachment } from './attach-policy.ts'
+import { type AttachedPolicy, attachTargets, protectsNothing, type TargetAttachment } from './attach-policy.ts'
 import { policyItem } from './policy-item.ts'
 import { attachmentContext } from './policy-stages.ts'
 
@@ -54,8 +54,7 @@ function reportOnPolicy(
     report({ path: '', code: 'policy-refuses', message, severity: 'error' })
   }
   for (const { code, message } of unattached) {
-    const extent = refusing === '' ? `${message}; nothing is protected by this policy` : message
-    report({ path: '', code, message: extent, severity: 'error' })
+    report({ path: '', code, message: refusing === '' ? protectsNothing(message) : message, severity: 'error' })
   }
 }
 

@@ -79,12 +79,12 @@ test.each([
   [
     'a target',
     [gateway(), policy({ group: GROUP, kind: 'HTTPRoute', name: 'main' }, { traffic: { csrf: {} } })],
-    'Policy is not attached: HTTPRoute default/main not found; for Gateway default/main, set kind Gateway',
+    'nothing is protected by this policy. Policy is not attached: HTTPRoute default/main not found; for Gateway default/main, set kind Gateway',
   ],
   [
     'a target that the policy cannot have',
     [service, policy({ group: GROUP, kind: 'Gateway', name: 'cart' }, { traffic: { csrf: {} } })],
-    'Policy is not attached: Gateway default/cart not found',
+    'nothing is protected by this policy. Policy is not attached: Gateway default/cart not found',
   ],
   [
     'an object with a similar name only',

@@ -238,6 +238,12 @@ export const METRICS = {
     type: 'gauge',
     labels: [],
   },
+  configFindings: {
+    name: 'config_findings',
+    help: 'Findings in force, including problems of files.',
+    type: 'gauge',
+    labels: ['severity', 'code'],
+  },
   buildInfo: {
     name: 'build_info',
     help: 'Always 1; the labels are the versions of the gateway and of its runtime.',
