@@ -3,7 +3,7 @@ import type { Exchange } from '#exchange/exchange.ts'
 import type { Expression } from '#exchange/expression.ts'
 import type { ConnectionRefusal } from '#net/accept/connection-refusal.ts'
 import type { Peer } from '#net/peer.ts'
-import type { Abort, ConnectionFault, WireRefusal } from '#net/stream.ts'
+import type { ConnectionFault, WireRefusal } from '#net/stream.ts'
 
 /** A completed request, as the proxy passes it. */
 export interface Observed {
@@ -70,8 +70,8 @@ export interface AccessLogSettings {
 export interface Observer {
   /** `broken`: why the client did not get a complete response, for operators. */
   ended(request: Observed, sentBytes: number, broken: string | undefined): void
-  /** `aborted`: why the connection did not end normally. */
-  relayEnded(relay: ObservedRelay, aborted: Abort | undefined): void
+  /** `broken`: why the connection did not end normally, for operators. */
+  relayEnded(relay: ObservedRelay, broken: string | undefined): void
   /** A connection that served HTTP was closed. */
   connectionEnded(connection: IncomingConnection, receivedBytes: number, sentBytes: number): void
   /** A TLS handshake has succeeded. */

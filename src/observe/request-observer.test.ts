@@ -190,8 +190,8 @@ test('a relayed connection that was refused, or that broke', () => {
     refusalDetail: 'connect-failed at e:1',
     reason: 'UpstreamFailure',
   } as const
-  it.relayEnded(observedRelay({ noted }), 'cancelled')
-  it.relayEnded(observedRelay(), 'reset')
+  it.relayEnded(observedRelay({ noted }), 'connection ended: cancelled')
+  it.relayEnded(observedRelay(), 'connection ended: reset')
   expect(lines).toMatchObject([
     { error: 'upstream call failed: connect-failed at e:1', reason: 'UpstreamFailure', code: 'upstream-failed' },
     { error: 'connection ended: reset' },

@@ -6,7 +6,7 @@ import { type Exchange, NO_PLAN_NAMES } from '#exchange/exchange.ts'
 import type { McpFacts } from '#exchange/mcp-facts.ts'
 import type { ConnectionRefusal } from '#net/accept/connection-refusal.ts'
 import type { Peer } from '#net/peer.ts'
-import type { Abort, ConnectionFault, WireRefusal } from '#net/stream.ts'
+import type { ConnectionFault, WireRefusal } from '#net/stream.ts'
 import type { DecisionIds } from './decision-ids.ts'
 import { DecisionRing } from './decision-ring.ts'
 import { Ended } from './ended.ts'
@@ -80,8 +80,8 @@ export class RequestObserver implements Observer {
     this.#keep(ended)
   }
 
-  relayEnded(relay: ObservedRelay, aborted: Abort | undefined): void {
-    const ended = this.#end(relay, aborted === undefined ? undefined : `connection ended: ${aborted}`)
+  relayEnded(relay: ObservedRelay, broken: string | undefined): void {
+    const ended = this.#end(relay, broken)
     this.#log.log(ended)
     this.#relays.record(ended, relay)
     this.#keep(ended)

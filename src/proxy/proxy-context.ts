@@ -10,6 +10,7 @@ import type { DecisionIds } from '#observe/decision-ids.ts'
 import type { Observer } from '#observe/observer.ts'
 import type { OnceMemory } from '#state/once-memory.ts'
 import type { BackendFacts } from './backend-facts.ts'
+import type { CutOff } from './cut-off.ts'
 import type { Load } from './load.ts'
 import type { Mirrors } from './mirrors.ts'
 
@@ -34,6 +35,7 @@ export interface ProxyContext {
   readonly once: OnceMemory
   /** Aborted when the proxy begins to drain. */
   readonly draining: AbortSignal
+  readonly cutOff: CutOff
   readonly random: () => number
   /** Monotonic milliseconds. */
   readonly now: () => number

@@ -6,6 +6,7 @@ import type { Peer } from '#net/peer.ts'
 import type { Abort, ConnectionFault, ResponseField, ServerStream, StreamHandler, WireRefusal } from '#net/stream.ts'
 import type { UnreadRequest } from '#observe/observer.ts'
 import { chargeTokens } from '#policies/traffic/rate-limit/index.ts'
+import type { CutOff } from './cut-off.ts'
 import { forward } from './forward.ts'
 import { InFlight } from './in-flight.ts'
 import { incomingConnection } from './incoming-connection.ts'
@@ -63,7 +64,8 @@ export class Receiver implements StreamHandler {
     flight.context.load.end(flight.retried)
     flight.bodies.recordForLog()
     chargeTokenLimits(flight)
-    this.#context.observer.ended(flight, 0, `${cut ? 'response of the backend' : 'client connection'} ended: ${why}`)
+    const { observer, cutOff } = this.#context
+    observer.ended(flight, 0, cut ? `response of the backend ended: ${why}` : whyDisconnected(cutOff, why))
     flight.bodies.release()
   }
 
@@ -86,6 +88,10 @@ export class Receiver implements StreamHandler {
     const connection = incomingConnection(this.socket, peer, peer.secure ? 'https' : 'http')
     return { connection, decisionNumber: this.#context.decisionIds.next() }
   }
+}
+
+function whyDisconnected(cutOff: CutOff, why: Abort): string {
+  return cutOff.take() ?? `client connection ended: ${why}`
 }
 
 /** Records the refusal of a request that has begun; `aborted` follows. If the response has begun, its status is kept. */

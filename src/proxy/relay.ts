@@ -37,7 +37,8 @@ export class Relay implements RelayHandler {
     flight.releaseEndpoint()
     // After an orderly end, bytes may still be on their way to the server.
     if (why !== undefined) flight.upstream?.cancel()
-    this.#context.observer.relayEnded(flight, why)
+    const { observer, cutOff } = this.#context
+    observer.relayEnded(flight, why && (cutOff.take() ?? `connection ended: ${why}`))
   }
 }
 

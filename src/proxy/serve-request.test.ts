@@ -14,6 +14,7 @@ import { LocalOnceMemory } from '#state/once-memory.ts'
 import { eventually } from '#test/support/eventually.ts'
 import { testSealer } from '#test/support/test-sealer.ts'
 import { BackendFacts } from './backend-facts.ts'
+import { CutOff } from './cut-off.ts'
 import { Load } from './load.ts'
 import { Mirrors } from './mirrors.ts'
 import { Receiver } from './receive.ts'
@@ -88,6 +89,7 @@ async function startGateway(target: number, draining: AbortSignal): Promise<stri
       sealer: testSealer(),
       once: new LocalOnceMemory(),
       draining,
+      cutOff: new CutOff(),
       random: Math.random,
       now: () => performance.now(),
     },

@@ -30,6 +30,7 @@ import { AssignedSlots, type SlotChange, type SlotMemory } from '#state/slots.ts
 import { BackendFacts } from './backend-facts.ts'
 import { chooseTls, clientAuthChanged } from './choose-tls.ts'
 import { connectionExchange } from './connection-exchange.ts'
+import { CutOff } from './cut-off.ts'
 import { incomingConnection } from './incoming-connection.ts'
 import { Load } from './load.ts'
 import { Mirrors } from './mirrors.ts'
@@ -146,6 +147,7 @@ export class ProxyServer {
       sealer,
       once,
       draining: this.#draining.signal,
+      cutOff: new CutOff(),
       random,
       now: () => clock.monotonic(),
     }
@@ -220,12 +222,14 @@ export class ProxyServer {
     for (const listener of listeners) listener.stopAccepting()
   }
 
-  /** The second step: waits `drainMs` for requests in flight, then aborts them. */
-  async drain(drainMs: number): Promise<void> {
+  /** The second step: waits `drainMs` for requests in flight, then aborts them. @returns the number of aborted requests and connections */
+  async drain(drainMs: number): Promise<number> {
+    const { cutOff } = this.#context
     this.#draining.abort()
     const listeners = [...this.#closing, ...[...this.#open.values()].map(({ listener }) => listener)]
-    await Promise.all(listeners.map((listener) => listener.close({ drainMs })))
+    await Promise.all(listeners.map((listener) => listener.close({ drainMs, cutting: () => cutOff.begin() })))
     this.#pool.close()
+    return cutOff.count
   }
 
   #closeSockets(sockets: readonly OpenSocket[]): void {

@@ -67,6 +67,8 @@ export type FromWorker =
   | { readonly kind: 'ask-key-set'; readonly id: string }
   /** The sockets are closed; open connections are still served. */
   | { readonly kind: 'stopped-accepting' }
+  /** All connections are closed; the number of requests and relayed connections that the maximum of the shutdown ended. */
+  | { readonly kind: 'drained'; readonly cutOff: number }
 
 /** Changed secrets, as byte text, by the item that contains them. No output shows them. */
 export type SecretChange = readonly (readonly [key: string, secrets: readonly string[]])[]

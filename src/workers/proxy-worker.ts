@@ -123,7 +123,7 @@ async function handle(message: ToWorker): Promise<FromWorker | undefined> {
     await proxy.stopAccepting(message.minMs)
     return { kind: 'stopped-accepting' }
   } else if (message.kind === 'drain') {
-    await proxy.drain(message.drainMs)
+    send({ kind: 'drained', cutOff: await proxy.drain(message.drainMs) })
     await slowHashes.close()
     lines.close()
     port.close()

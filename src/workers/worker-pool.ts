@@ -108,6 +108,8 @@ export class WorkerPool {
   /** For later workers; by id. */
   readonly #keySets = new Map<string, KeySetState>()
   #nextName = 1
+  /** Requests and relayed connections that the maximum of the shutdown ended, in all workers. */
+  #cutOff = 0
   #nextQuestion = 1
   #closing = false
 
@@ -183,6 +185,10 @@ export class WorkerPool {
     this.#broadcast({ kind: 'drain', drainMs: Math.max(0, maxMs - minMs) })
     await Promise.all(ends)
     force.cancel()
+    if (this.#cutOff === 0) return
+    this.#events.message('instance', 'warn', 'requests were cut off, because the maximum of the shutdown was reached', {
+      requests: this.#cutOff,
+    })
   }
 
   /** Ends one thread at once; the pool replaces it. For tests and operators. */
@@ -263,6 +269,8 @@ export class WorkerPool {
       this.#events.askedForKeySet(message.id)
     } else if (message.kind === 'stopped-accepting') {
       member.stopped.resolve()
+    } else if (message.kind === 'drained') {
+      this.#cutOff += message.cutOff
     } else if (message.kind === 'bug') {
       this.#events.bug(message.decisionId, message.stack)
     }

@@ -221,7 +221,10 @@ verifies(
     // Both have ended in order on our side: a thread that is ended says nothing.
     const lines = gateway.output.stdout.split('\n').filter((line) => line.includes('delay=120000'))
     expect(lines.map((line) => /error="[^"]+"/.exec(line)?.[0])).toEqual(
-      Array(2).fill('error="client connection ended: cancelled"'),
+      Array(2).fill('error="cut off: the maximum of the shutdown was reached"'),
+    )
+    expect(gateway.output.stderr).toContain(
+      '\twarn\trequests were cut off, because the maximum of the shutdown was reached requests=2\n',
     )
   },
 )

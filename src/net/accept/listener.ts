@@ -60,6 +60,12 @@ export interface ListenOptions extends ConnectionSettings {
   readonly transports?: PlainTransports
 }
 
+export interface CloseOptions {
+  readonly drainMs?: number
+  /** Called before the remaining connections are reset. */
+  readonly cutting?: () => void
+}
+
 export interface Listener {
   readonly port: number
   /** Number of open connections. */
@@ -72,9 +78,9 @@ export interface Listener {
   stopAccepting(): void
   /**
    * Stops accepting, finishes requests in flight with `connection: close`, closes idle connections after a grace, and resets the
-   * remaining connections after `drainMs`. Resolves when no connection is left. Another call can only shorten the time.
+   * remaining connections after `drainMs`, at `cutting`. Resolves when no connection is left. Another call can only shorten the time.
    */
-  close(options?: { readonly drainMs?: number }): Promise<void>
+  close(options?: CloseOptions): Promise<void>
 }
 
 /** Whether several threads can listen on one port, each with its own socket (`SO_REUSEPORT` with load balancing). */
@@ -153,8 +159,11 @@ class SocketListener implements Listener, Destinations {
     this.#server.close()
   }
 
-  async close({ drainMs = 0 }: { readonly drainMs?: number } = {}): Promise<void> {
-    const cut = clock.after(drainMs, () => this.#cut())
+  async close({ drainMs = 0, cutting }: CloseOptions = {}): Promise<void> {
+    const cut = clock.after(drainMs, () => {
+      cutting?.()
+      this.#cut()
+    })
     this.#closed ??= this.#drain()
     await this.#closed
     cut.cancel()
