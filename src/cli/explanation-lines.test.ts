@@ -23,6 +23,25 @@ test.each([
   ])
 })
 
+test.each([
+  ['requestMirror', 'filter RequestMirror of the route rule'],
+  ['requestRedirect', 'filter RequestRedirect of the route rule'],
+  ['urlRewrite', 'filter URLRewrite of the route rule'],
+  ['sessionPersistence', 'sessionPersistence of the route rule'],
+  ['refusedPolicy', 'refused policy, whose targets refuse everything'],
+  ['timeouts', 'traffic.timeouts'],
+] as const)('%s is named as users write it: %s', (field, name) => {
+  const source = policyItem(`traffic.${field}`, 'HTTPRoute/default/r', {})
+  const policy = {
+    section: 'traffic',
+    phase: 'PostRouting',
+    field,
+    sources: [source],
+    overridden: [],
+  } as EffectivePolicy
+  expect(formatPolicies([policy], nowhere)[1]).toBe(`  ${name}`)
+})
+
 test('no policies, and no backends', () => {
   expect(formatPolicies([], nowhere)).toEqual(['policies  none', ''])
   expect(formatBackend({ backends: [], endpoints: [] })).toEqual([])

@@ -1,3 +1,4 @@
+import { policyDefinition } from '#api/policy-fields.ts'
 import type { Origin } from '#base/origin.ts'
 import type { Explanation } from '#engine/explain/explain.ts'
 import type { EffectivePolicy } from '#engine/explain/explain-parts.ts'
@@ -43,7 +44,8 @@ export function formatPolicies(policies: readonly EffectivePolicy[], where: Wher
   if (policies.length === 0) return ['policies  none', '']
   const lines = ['effective policies, and the policies they override']
   for (const { section, phase, field, sources, overridden } of policies) {
-    lines.push(`  ${section}.${field}${phase === 'PreRouting' ? ' (PreRouting)' : ''}`)
+    const name = policyDefinition(section, field)?.writtenAs ?? `${section}.${field}`
+    lines.push(`  ${name}${phase === 'PreRouting' ? ' (PreRouting)' : ''}`)
     for (const source of sources) lines.push(`      set by ${describeSource(source, where)}`)
     for (const loser of overridden) lines.push(`      over   ${describeSource(loser, where)}`)
   }

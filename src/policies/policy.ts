@@ -143,6 +143,8 @@ interface FieldDefinition {
   readonly section: 'frontend' | 'traffic' | 'backend'
   /** Name of the field in its section. */
   readonly field: string
+  /** What users write, if it is no field of a ProxyPolicy: `filter RequestMirror of the route rule`. */
+  readonly writtenAs?: string
   /** Bounds, defaults, documentation, references and secrets of the field. A filter of a route rule uses the schema of the route. */
   readonly schema?: TSchema
   /**
@@ -207,7 +209,7 @@ export function defineSetting<Spec, Setting, Schema extends TSchema>(
 
 /** A filter of a route rule. A ProxyPolicy cannot set it, so the route has its schema. */
 export function defineFilter<Spec, Run extends RequestRun>(
-  definition: Omit<PolicyDefinition<Spec, Run>, 'kind' | 'section'>,
+  definition: Omit<PolicyDefinition<Spec, Run>, 'kind' | 'section'> & { readonly writtenAs: string },
 ): PolicyDefinition<Spec, Run> {
   return { kind: 'steps', section: 'traffic', ...definition }
 }

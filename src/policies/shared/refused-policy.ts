@@ -8,6 +8,7 @@ import { defineFilter, type PolicySource, type RequestRun } from '../policy.ts'
  */
 export const refusedPolicy = defineFilter({
   field: 'refusedPolicy',
+  writtenAs: 'refused policy, whose targets refuse everything',
   merge: 'replace',
   compile([source]: readonly PolicySource<unknown>[]): RequestRun | undefined {
     if (source === undefined) return undefined
