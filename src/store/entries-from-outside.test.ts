@@ -200,6 +200,25 @@ test('a file outside of the watched paths is watched: edits, replacements and li
   await untilValue(files, 'edited again')
 })
 
+test('a folder on the way to a file outside that is a link: each swap of it counts, and edits after it', async () => {
+  write('objects/keys.yaml', secretYaml('dataFrom: {b: {file: ../live/current/b}}'))
+  write('live/first/b', 'first')
+  write('live/second/b', 'second')
+  symlinkSync('first', path('live/current'))
+  const swapTo = (folder: string) => {
+    symlinkSync(folder, path('live/new'))
+    renameSync(path('live/new'), path('live/current'))
+  }
+  const files = open({ watch: true, quietMs: 1 })
+  await untilValue(files, 'first')
+  swapTo('second')
+  await untilValue(files, 'second')
+  write('live/second/b', 'edited')
+  await untilValue(files, 'edited')
+  swapTo('first')
+  await untilValue(files, 'first')
+})
+
 test('a file of which even the folder is missing is found when it comes', async () => {
   write('objects/keys.yaml', secretYaml('dataFrom: {b: {file: ../late/b}}'))
   const files = open({ watch: true, quietMs: 1, pollMs: 20 })

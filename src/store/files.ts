@@ -216,7 +216,7 @@ export class FileStore implements ObjectStore {
 
   #take(changed: readonly Change[]): void {
     this.#list = undefined
-    this.#watch?.follow(sourceUsers(this.#files.values()))
+    this.#watch?.follow(followedFiles(this.#files.values(), this.#isLinked))
     for (const key of this.#objects.replace(changed)) this.#statuses.delete(key)
     this.#problems = [...this.#searchProblems, ...this.#problemsInFiles()]
     this.#subscribers.notify()
@@ -247,11 +247,12 @@ function sourcesUnchanged({ sources }: LoadedFile): boolean {
   return true
 }
 
-/** The files that take values from other files, by path of the other file. */
-function sourceUsers(files: Iterable<LoadedFile>): Map<string, string[]> {
+/** The files to report when another file changes, by path of that file: those that take values from it, or that may lead to it as links. */
+function followedFiles(files: Iterable<LoadedFile>, isLinked: boolean): Map<string, string[]> {
   const users = new Map<string, string[]>()
   for (const { file, sources } of files) {
     for (const source of sources.keys()) users.set(source, [...(users.get(source) ?? []), file])
+    if (isLinked) users.set(file, [...(users.get(file) ?? []), file])
   }
   return users
 }

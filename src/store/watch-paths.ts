@@ -1,6 +1,7 @@
 import { type FSWatcher, realpathSync, statSync, watch } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { clock } from '#base/clock.ts'
+import { wayTo } from './path-links.ts'
 
 interface WatchOptions {
   /** How long the files must be unchanged before a change is reported. */
@@ -21,7 +22,7 @@ export type Touched = ReadonlySet<string> | undefined
 type Timer = ReturnType<typeof clock.after>
 
 export interface Watch {
-  /** Replaces the files outside of the paths that others depend on. @param users the dependent files, reported instead, by path */
+  /** Replaces the files outside of the paths that others depend on or lead to. @param users the dependent files, reported instead, by path */
   follow(users: ReadonlyMap<string, readonly string[]>): void
   close(): void
 }
@@ -35,7 +36,6 @@ export function watchPaths(
   onChange: (touched: Touched) => void,
   { quietMs, pollMs }: WatchOptions,
 ): Watch {
-  const watchers: FSWatcher[] = []
   let quiet: Timer | undefined
   let poll: Timer | undefined
   let waitingSince = 0
@@ -64,19 +64,40 @@ export function watchPaths(
   const lookRegularly = () => {
     poll ??= clock.after(pollMs, reportAll)
   }
-  for (const path of paths) {
-    try {
-      const isDirectory = statSync(path).isDirectory()
-      const folder = isDirectory ? path : dirname(path)
-      const watcher = watch(folder, { recursive: isDirectory, persistent: false }, (_, name) =>
-        touch(name === null ? undefined : join(folder, name)),
-      )
-      watcher.on('error', lookRegularly)
-      watchers.push(watcher)
-    } catch {
-      lookRegularly()
+  /** A watch stays with the folder that a link led to when it began, so it begins anew when the way to the path has changed. */
+  const watchGiven = (path: string): (() => void) => {
+    let watchers: FSWatcher[] = []
+    let real: string | undefined
+    const close = () => {
+      for (const watcher of watchers) watcher.close()
+      watchers = []
     }
+    const open = () => {
+      close()
+      real = realPathOf(path)
+      try {
+        const isDirectory = statSync(path).isDirectory()
+        const folder = isDirectory ? path : dirname(path)
+        watchers.push(
+          watch(folder, { recursive: isDirectory, persistent: false }, (_, name) =>
+            touch(name === null ? undefined : join(folder, name)),
+          ),
+        )
+        for (const links of wayTo(path).links) watchers.push(watch(links, { persistent: false }, lookAtWay))
+      } catch {
+        lookRegularly()
+      }
+      for (const watcher of watchers) watcher.on('error', lookRegularly)
+    }
+    const lookAtWay = () => {
+      if (realPathOf(path) === real) return
+      open()
+      touch(undefined)
+    }
+    open()
+    return close
   }
+  const given = paths.map(watchGiven)
   const followed = new Map<string, Followed>()
   const followFolder = (folder: string): Followed => {
     const entry: Followed = { watcher: undefined, users: new Set() }
@@ -115,7 +136,7 @@ export function watchPaths(
     close: () => {
       quiet?.cancel()
       poll?.cancel()
-      for (const watcher of watchers) watcher.close()
+      for (const closeGiven of given) closeGiven()
       for (const { watcher } of followed.values()) watcher?.close()
     },
   }
@@ -127,12 +148,16 @@ interface Followed {
   users: ReadonlySet<string>
 }
 
-/** The folder of a file, and the folder of the file that its name leads to through links. */
+/** The folders in which a change can be one of the file: that of the file, and those of the links on the way to it. */
 function foldersOf(file: string): ReadonlySet<string> {
-  const folder = dirname(file)
+  const { links, folder = dirname(file) } = wayTo(file)
+  return new Set([...links, folder])
+}
+
+function realPathOf(path: string): string | undefined {
   try {
-    return new Set([folder, dirname(realpathSync(file))])
+    return realpathSync(path)
   } catch {
-    return new Set([folder])
+    return undefined
   }
 }

@@ -93,6 +93,59 @@ test('a given file that is a link changes with its target, which is also read un
   await until('edited')
 })
 
+/** Two folders with a file each, and a link to the first one. */
+function linkFolders(): void {
+  for (const name of ['first', 'second']) {
+    mkdirSync(path(`outside/${name}`), { recursive: true })
+    write(`outside/${name}/a.yaml`, name)
+  }
+  symlinkSync('first', path('outside/current'))
+}
+
+/** Makes the link lead to another folder, in one step. */
+function swapTo(folder: string): void {
+  symlinkSync(folder, path('outside/new'))
+  renameSync(path('outside/new'), path('outside/current'))
+}
+
+test('a given folder that is a link: a swap of the link counts, and so do edits, new files and new folders after it', async () => {
+  linkFolders()
+  store = new FileStore([path('outside/current')], { watch: true, quietMs: 1 })
+  await until('first')
+  swapTo('second')
+  await until('second')
+  write('outside/second/a.yaml', 'edited')
+  await until('edited')
+  mkdirSync(path('outside/second/more'))
+  write('outside/second/more/b.yaml', 'new')
+  await until('edited', 'new')
+  swapTo('first')
+  await until('first')
+})
+
+test.each([
+  ['in a folder', 'outside/current/'],
+  ['a file', 'outside/current/a.yaml'],
+])('a link on the way to a given path counts (%s)', async (_, given) => {
+  linkFolders()
+  mkdirSync(path('way'))
+  symlinkSync('../outside', path('way/to'))
+  store = new FileStore([path(`way/to/${given.slice('outside/'.length)}`)], { watch: true, quietMs: 1 })
+  swapTo('second')
+  await until('second')
+})
+
+test('a link in a given folder that leads outside: swaps on its way and edits at its end count', async () => {
+  linkFolders()
+  mkdirSync(path('given'))
+  symlinkSync('../outside/current/a.yaml', path('given/a.yaml'))
+  store = new FileStore([path('given')], { watch: true, quietMs: 1 })
+  swapTo('second')
+  await until('second')
+  write('outside/second/a.yaml', 'edited')
+  await until('edited')
+})
+
 test('an edit that was read before it is reported is no second change', async () => {
   write('a.yaml', 'a')
   watch()
