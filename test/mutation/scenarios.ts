@@ -22,7 +22,7 @@ export const SCENARIOS: readonly (readonly [area: string, names: readonly string
   ['engine/backend', ['retries', 'health', 'own-bounds']],
   ['workers', ['workers', 'reload', 'drain']],
   ['instance', ['reload', 'workers', 'drain', 'ports']],
-  ['cli', ['command-line', 'log']],
+  ['cli', ['explain-output', 'command-line', 'log']],
 ]
 
 /** @returns paths of tests, relative to `src/` as in `covering-tests.ts` */
