@@ -27,8 +27,8 @@ function project(name: string, include: string[], env: Record<string, string> = 
 export default defineConfig({
   test: {
     globalSetup: 'test/support/build-bundle.ts',
-    // One more than there are cores: scenarios wait for sockets and processes most of their time.
-    maxWorkers: availableParallelism() + 1,
+    // Two more than there are cores: scenarios wait for sockets and processes most of their time.
+    maxWorkers: availableParallelism() + 2,
     projects: [
       project('all', ['src/**/*.test.ts', 'test/**/*.test.ts', 'examples/**/*.test.ts']),
       project('streams', WIRE, { WIRE_TRANSPORTS: 'streams' }),
