@@ -95,7 +95,7 @@ async function ask(calls: ReturnType<typeof callsTo>, method: string, text = 'he
   const unary = { purpose: 'authorization', path, message: new TextEncoder().encode(text), ...limits, ...more } as const
   const answer = await callUnary(calls, KEY, unary)
   if (answer instanceof FailedCall) {
-    return answer.detail === undefined ? answer.failure : `${answer.failure}: ${answer.detail}`
+    return answer.text
   }
   return Buffer.from(answer).toString()
 }

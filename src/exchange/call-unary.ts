@@ -27,6 +27,11 @@ export class FailedCall {
     this.failure = failure
     this.detail = detail
   }
+
+  /** Failure and detail, for operators. */
+  get text(): string {
+    return this.detail === undefined ? this.failure : `${this.failure}: ${this.detail}`
+  }
 }
 
 /** Makes a gRPC call. @returns the message of the server, or why there is none */

@@ -1,10 +1,11 @@
 import { toByteText } from '#base/byte-text.ts'
 import { encodeMessage } from '#base/protobuf/message.ts'
 import { callUnary, FailedCall } from '#exchange/call-unary.ts'
+import { CALLOUT_DEADLINE_MS } from '../callout.ts'
 import { CHECK_PATH, CHECK_REQUEST } from './check-messages.ts'
 import { type CheckRequest, type CheckSettings, checkRequest } from './check-request.ts'
 import { readCheckResponse } from './check-response.ts'
-import { DEADLINE_MS, type Prepare } from './question.ts'
+import type { Prepare } from './question.ts'
 
 /** Asks over gRPC (`envoy.service.auth.v3`). */
 export function askGrpc(backend: string, settings: CheckSettings): Prepare {
@@ -16,7 +17,7 @@ export function askGrpc(backend: string, settings: CheckSettings): Prepare {
           purpose: 'authorization',
           path: CHECK_PATH,
           message: encodeMessage(CHECK_REQUEST, request),
-          defaultDeadlineMs: DEADLINE_MS,
+          defaultDeadlineMs: CALLOUT_DEADLINE_MS,
           signal,
         })
         return answer instanceof FailedCall ? answer : readCheckResponse(answer)

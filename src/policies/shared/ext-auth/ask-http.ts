@@ -6,9 +6,10 @@ import type { Expression } from '#exchange/expression.ts'
 import { type Refusal, reject } from '#exchange/outcome.ts'
 import { isTarget } from '#net/http/field-syntax.ts'
 import { Head } from '#net/http/head.ts'
+import { CALLOUT_DEADLINE_MS } from '../callout.ts'
 import { fieldText } from '../fields/field-text.ts'
 import { isServerField } from '../fields/server-fields.ts'
-import { type Answered, DEADLINE_MS, type Prepare, type Question } from './question.ts'
+import type { Answered, Prepare, Question } from './question.ts'
 import { type HeaderEdit, NO_EDITS, type Verdict } from './verdict.ts'
 
 /** Of an answer. */
@@ -53,7 +54,7 @@ function questionOf(backend: string, settings: HttpSettings, request: HttpReques
         headers,
         body: body === undefined || body.length === 0 ? undefined : body,
         timeoutMs: 0,
-        defaultDeadlineMs: DEADLINE_MS,
+        defaultDeadlineMs: CALLOUT_DEADLINE_MS,
         signal,
       }),
     describe() {

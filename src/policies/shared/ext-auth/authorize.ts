@@ -1,16 +1,17 @@
 import { backendName } from '#exchange/backend-name.ts'
 import { CallError } from '#exchange/call.ts'
 import { FailedCall } from '#exchange/call-unary.ts'
-import type { Exchange } from '#exchange/exchange.ts'
+import type { Callout, Exchange } from '#exchange/exchange.ts'
 import { type Outcome, proceed, type Refusal, reject } from '#exchange/outcome.ts'
 import { afterwards, type Step } from '#exchange/step.ts'
+import { recordCallout } from '../callout.ts'
 import type { Answered, Prepare } from './question.ts'
 import { applyVerdict, type Verdict } from './verdict.ts'
 import { type CacheSettings, cacheKey, expiryOf } from './verdict-cache.ts'
 
 /** External authorization by one server (specification 2, 2.2.6). */
 export interface ExtAuth {
-  /** Key of the backend; undefined: its reference is not permitted, which is as if it failed. */
+  /** Key of the backend; empty: its reference is not permitted, which is as if it failed. */
   readonly backend: string
   readonly prepare: Prepare
   /** A failure of the server lets the request continue. */
@@ -105,7 +106,7 @@ function settle(asked: Asked, answer: Answered, known: Verdict | undefined): Out
 
 function useKnown(asked: Asked, known: Verdict, failed: FailedCall): Outcome {
   const verdict = known.refusal === undefined ? 'allowed' : 'denied'
-  record(asked, verdict, { cached: true, detail: `not renewed: ${describeFailure(failed)}` })
+  record(asked, verdict, { cached: true, detail: `not renewed: ${failed.text}` })
   return applyVerdict(known, asked.exchange)
 }
 
@@ -113,7 +114,7 @@ function fail(asked: Asked, failed: FailedCall): Outcome {
   const { extAuth, exchange } = asked
   // `explain` shows what would happen if the server allowed the request.
   if (failed.failure === 'not-made') return proceed
-  const detail = describeFailure(failed)
+  const detail = failed.text
   record(asked, 'failed', { detail })
   if (!extAuth.failsOpen) {
     return reject('ext-auth-denied', { detail: `authorization server ${backendName(extAuth.backend)}: ${detail}` })
@@ -122,22 +123,10 @@ function fail(asked: Asked, failed: FailedCall): Outcome {
   return proceed
 }
 
-function describeFailure({ failure, detail }: FailedCall): string {
-  return detail === undefined ? failure : `${failure}: ${detail}`
-}
-
 function record(
   { extAuth, exchange, startMs }: Asked,
-  verdict: 'allowed' | 'denied' | 'failed',
-  { cached = false, detail }: { readonly cached?: boolean; readonly detail?: string | undefined },
+  verdict: Callout['verdict'],
+  more: Parameters<typeof recordCallout>[3],
 ): void {
-  exchange.callouts ??= []
-  exchange.callouts.push({
-    policy: 'extAuth',
-    backend: backendName(extAuth.backend),
-    verdict,
-    cached,
-    durationMs: exchange.context.monotonic() - startMs,
-    detail,
-  })
+  recordCallout(exchange, { policy: 'extAuth', backend: extAuth.backend, startMs }, verdict, more)
 }

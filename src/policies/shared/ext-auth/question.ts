@@ -17,6 +17,3 @@ export interface Question {
 
 /** Prepares the question about a request. @param body undefined: it is not forwarded. @returns a refusal if it cannot be asked */
 export type Prepare = (exchange: Exchange, body: Uint8Array | undefined) => Question | Refusal
-
-/** Of a question, from the wait for a connection to the last byte of the answer, unless the server's policies say otherwise (decision A-73). */
-export const DEADLINE_MS = 2000

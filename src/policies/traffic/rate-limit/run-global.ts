@@ -2,10 +2,11 @@ import { numberIn } from '#base/exact-json.ts'
 import { decodeMessage, encodeMessage } from '#base/protobuf/message.ts'
 import { backendName } from '#exchange/backend-name.ts'
 import { callUnary, FailedCall } from '#exchange/call-unary.ts'
-import type { Exchange, TokenLimit } from '#exchange/exchange.ts'
+import type { Callout, Exchange, TokenLimit } from '#exchange/exchange.ts'
 import type { Expression } from '#exchange/expression.ts'
 import { type Outcome, proceed, reject } from '#exchange/outcome.ts'
 import { afterwards } from '#exchange/step.ts'
+import { CALLOUT_DEADLINE_MS, recordCallout } from '../../shared/callout.ts'
 import { applyLimitResponse } from './apply-limit-response.ts'
 import {
   LIMIT_PATH,
@@ -15,9 +16,6 @@ import {
   RATE_LIMIT_RESPONSE,
   WITHIN_LIMITS,
 } from './limit-messages.ts'
-
-/** Time limit of a question, unless the destination sets another (decision A-73). */
-const DEADLINE_MS = 2000
 
 /** `global` of a rate limit. */
 export interface GlobalLimit {
@@ -72,7 +70,8 @@ export function runGlobalLimit(limit: GlobalLimit, exchange: Exchange): Outcome 
   return afterwards(exchange, answered, (message) => {
     const answer = readAnswer(message)
     if (answer instanceof FailedCall && answer.failure === 'not-made') return proceed
-    recordCallout(backendName(destination), answer, startMs, exchange)
+    const detail = answer instanceof FailedCall ? answer.text : undefined
+    recordCallout(exchange, { policy: 'rateLimit', backend: destination, startMs }, verdictOf(answer), { detail })
     return answer instanceof FailedCall ? fail(limit, answer) : applyLimitResponse(answer, limit.where, exchange)
   })
 }
@@ -81,7 +80,7 @@ const NOT_PERMITTED = new FailedCall('no-endpoint', 'the reference to the servic
 
 function questionOf({ domain }: GlobalLimit, descriptors: readonly LimitDescriptor[], signal: AbortSignal) {
   const message = encodeMessage(RATE_LIMIT_REQUEST, { domain, descriptors })
-  return { purpose: 'rate-limit', path: LIMIT_PATH, message, defaultDeadlineMs: DEADLINE_MS, signal } as const
+  return { purpose: 'rate-limit', path: LIMIT_PATH, message, defaultDeadlineMs: CALLOUT_DEADLINE_MS, signal } as const
 }
 
 function readAnswer(message: Uint8Array | FailedCall): LimitResponse | FailedCall {
@@ -92,26 +91,12 @@ function readAnswer(message: Uint8Array | FailedCall): LimitResponse | FailedCal
 
 /** The service gave no decision, so `failureMode` decides. */
 function fail({ failOpen, where }: GlobalLimit, failed: FailedCall): Outcome {
-  return failOpen
-    ? proceed
-    : reject('rate-limit-failed', { detail: `${where}: the service failed: ${describe(failed)}` })
+  return failOpen ? proceed : reject('rate-limit-failed', { detail: `${where}: the service failed: ${failed.text}` })
 }
 
-function recordCallout(backend: string, answer: LimitResponse | FailedCall, startMs: number, exchange: Exchange): void {
-  const failed = answer instanceof FailedCall
-  exchange.callouts ??= []
-  exchange.callouts.push({
-    policy: 'rateLimit',
-    backend,
-    verdict: failed ? 'failed' : answer.overallCode === WITHIN_LIMITS ? 'allowed' : 'denied',
-    cached: false,
-    durationMs: exchange.context.monotonic() - startMs,
-    detail: failed ? describe(answer) : undefined,
-  })
-}
-
-function describe({ failure, detail }: FailedCall): string {
-  return detail === undefined ? failure : `${failure}: ${detail}`
+function verdictOf(answer: LimitResponse | FailedCall): Callout['verdict'] {
+  if (answer instanceof FailedCall) return 'failed'
+  return answer.overallCode === WITHIN_LIMITS ? 'allowed' : 'denied'
 }
 
 /** @returns undefined if an expression fails */
