@@ -127,13 +127,13 @@ test.each([
 })
 
 test.each([
-  // 40 for the turn, 12 for each name, literal and operator, the calls, and what they read.
+  // 40 per iteration; 12 per name, literal and operator; and the costs of the calls and of the text that they read.
   ['x == 7', 40 + 3 * 12],
   ['json(string(x)) == 7', 40 + 5 * 12 + 500 + 300 + 3],
   ['timestamp(x).getHours() == 0', 40 + 5 * 12 + 1500 + 6000],
   ['ip("10.0.0.7") == ip(string(x))', 40 + 6 * 12 + 1500 + 1500 + 300 + 4],
   ['cidr("10.0.0.0/8").containsIP("10.0.0." + string(x))', 40 + 7 * 12 + 2000 + 1500 + 300 + 8 * 4],
-])('%s in a turn of a loop uses %i steps', (source, steps) => {
+])('%s in one iteration of a loop uses %i steps', (source, steps) => {
   expect(run(`[7].exists(x, ${source})`).steps).toBe(steps)
 })
 

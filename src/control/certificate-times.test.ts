@@ -76,7 +76,7 @@ function startLoop(validity: Readonly<Record<string, readonly [from: number, unt
     statuses,
     alarms: () => [...alarms].map(({ at }) => at),
     use: (...names: readonly string[]) => loop.apply({ set: [...secrets, gateway(...names)], removed: [] }),
-    /** Advances to one hour after the beginning of a day, and runs what is due. */
+    /** Sets the clock to 01:00 of a day and runs the alarms that are due. */
     advance(day: number) {
       time = day * DAY + DAY / 24
       for (const alarm of alarms) {

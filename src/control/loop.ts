@@ -47,7 +47,7 @@ export function startControlLoop(options: ControlLoopOptions): ControlLoop {
     alarm = at === undefined ? undefined : { at, ...clock.after(Math.max(0, at + 1 - clock.now()), timePassed) }
   }
   const timePassed = () => {
-    // Set anew if the wall clock was set back.
+    // If the wall clock was set back, publishStatuses sets the alarm again.
     alarm = undefined
     translator.passTime()
     publishStatuses()

@@ -1,18 +1,18 @@
-/** What decides about readiness. */
+/** The state that readiness depends on. */
 export interface ServingState {
   readonly draining: boolean
   /** The first plan is in force. */
   readonly started: boolean
   readonly hasGateways: boolean
-  /** Problems of files because of which it is unknown what has to be protected; empty once the gateway has been ready. */
+  /** Problems of files that may contain policies whose targets are unknown; empty once the gateway has been ready. */
   readonly unknownProtection: readonly string[]
   /** Listeners of the plan in force, and why some cannot accept connections. */
   readonly listeners: readonly { readonly name: string; readonly problem: string | undefined }[]
 }
 
 /**
- * Why load balancers must not send traffic, for `/healthz/ready` and the log. Empty if at least one listener accepts connections: a problem of
- * one listener must not take the others away (decision A-115).
+ * The reasons why load balancers must not send traffic, for `/healthz/ready` and the log. Empty if at least one listener accepts connections: a
+ * problem of one listener must not make the others unreachable (decision A-115).
  */
 export function whyNotReady({ draining, started, hasGateways, unknownProtection, listeners }: ServingState): string[] {
   if (draining) return ['draining']

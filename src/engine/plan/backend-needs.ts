@@ -6,8 +6,8 @@ import { bindProtocol } from '../backend/bind-protocol.ts'
 import type { Lookups } from './lookups.ts'
 
 /**
- * The parts of a policy for a route or rule that have no effect, because none of its backends has what they need. A policy for a Gateway is
- * not checked: its routes may go to different backends.
+ * Finds the parts of a policy for a route or rule that have no effect, because no backend of the route or rule supports them. A policy for a
+ * Gateway is not checked, because the backends of its routes may differ.
  */
 export function unmetNeeds(item: PolicyItem, lookups: Lookups): readonly ConfigProblem[] {
   const needs: readonly BackendNeed[] = policyDefinition(item.section, item.field)?.needs?.(item.spec as never) ?? []

@@ -207,7 +207,7 @@ export class PlanCheck {
     }
   }
 
-  /** Reports what it finds. */
+  /** A context that records problems as findings of the object that they belong to. */
   #context(work: Work): PlanCompileContext {
     return new PlanCompileContext(this.#lookups(work), this.#recording(work), (finding) =>
       work.write(this.#problems, originKey(finding.origin), finding),

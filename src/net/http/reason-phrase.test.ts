@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http'
 import { expect, test } from 'vitest'
 import { reasonPhrase } from './reason-phrase.ts'
 
-/** Statuses that no response of the gateway has, and those that RFC 9110 named anew. */
+/** Differences from Node: statuses that the gateway never sends, and those that RFC 9110 renamed. */
 const OTHERWISE: Readonly<Record<string, string>> = {
   102: '',
   305: '',

@@ -38,7 +38,7 @@ interface Opened {
   fail(): void
 }
 
-/** How a request is sent; of the framing, what is not the default. */
+/** Settings of a request; members of the framing that are missing have their default. */
 interface Sent extends Partial<Framing> {
   readonly timeoutMs?: number
   readonly destination?: Destination
@@ -232,7 +232,7 @@ test('an idle connection that its server closes is not used', () => {
   expect(opened).toHaveLength(3)
 })
 
-test('a destination without connections begins anew', () => {
+test('a destination without connections starts from its initial state', () => {
   const { opened, send } = setup()
   send('/first')
   opened[0]!.fail()

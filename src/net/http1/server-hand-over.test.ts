@@ -7,7 +7,7 @@ const setup = serverRig()
 
 const PREFACE = 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\nsettings'
 
-/** A connection that may become one of HTTP/2, and what was handed over. */
+/** A connection that may switch to HTTP/2, and the bytes that were handed over. */
 function http2(peer: Partial<Peer> = {}) {
   const taken: string[] = []
   const rig = setup(undefined, {}, { ...peer, onHttp2: (socket) => taken.push(String(socket)) })
@@ -19,7 +19,7 @@ function http2(peer: Partial<Peer> = {}) {
   return { ...rig, taken }
 }
 
-test('a client that begins with the preface of HTTP/2 is handed over, with all that came', () => {
+test('a connection that begins with the HTTP/2 preface is handed over with all received bytes', () => {
   const { transport, taken, events, pass, state } = http2()
   transport.receive(PREFACE)
   for (let i = 0; i < 20; i++) pass(60_000)
