@@ -4,6 +4,8 @@ import { checkHash } from './check-hash.ts'
 
 const LONG = 'a very much longer text to encrypt.  This one even stretches over morethan one line.'
 
+const BYTES_64 = '0123456789abcdef'.repeat(4)
+
 /** Published hashes, and hashes that libxcrypt and OpenSSL computed. */
 const hashes: readonly (readonly [password: string, hash: string])[] = [
   // Apache HTTP Server, "Password Formats"
@@ -25,7 +27,22 @@ const hashes: readonly (readonly [password: string, hash: string])[] = [
     LONG,
     '$6$rounds=1400$anotherlongsalts$POfYwTEok97VWcjxIiSOjiykti.o/pQs.wPvMxQ6Fm7I6IoYN3CmLs66x9t0oSwbtEW7o7UmJEiDwGqd8p4ur1',
   ],
-  // libxcrypt 4.4
+  // libxcrypt 4.4. The passwords and salts differ in every bit that DES uses, and have the lengths of whole and partial blocks.
+  ['K9~z!mQ_', 'zzc.tj6PkQ4fY'],
+  ['U*U*U*U*', '..uHrDQ9FAjfI'],
+  ['xY3#vB8%', 'kPHOIanEH0euM'],
+  ['dolphins', '9aKbQW5uaZ.YU'],
+  ['A', 'S/OoMV7WjUQo2'],
+  ['7z^L(p0{', 'aZ/sRaUUJ40SI'],
+  ['0123456789abcdef', '$1$Zz$JcAvRaH/sxevxCHQdEXjf1'],
+  ['0123456789abcdefg', '$1$12345678$QHk3EEhG67cR4Spqkfs1o/'],
+  ['x'.repeat(32), '$5$rounds=1000$s$6FXzQleDqhdTAWBtlwbZCjJPlh276m2vhrltbmTSsB0'],
+  [BYTES_64, '$5$rounds=1000$0123456789abcdef$S2IWh.XouHY9bhflyRYXSWgyCHF2UmfZs5YE31nMx31'],
+  [
+    BYTES_64,
+    '$6$rounds=1000$0123456789abcdef$FD.9OtDXW.gUvjr8aOYSU3WMv2Fq4BRmiTf1nNyb3O4HTZnR3.pEoE2.QXzBeE1Hy/lsDzkoOpQB0xX.K7AGo0',
+  ],
+  ['', '$6$rounds=1000$z$x0juMOYWNjdTR5sgT0aaf01dUdENiddCXmoVqsM/pBx9KC5VmZxeXnqIzBTkqhuwKAeCzb1g6t9RHwvnCzIf61'],
   ['password', '$1$abcd0123$U.n6Jj1fRNp16L12zcPVi.'],
   ['', '$1$x$fwjfZtMwarkdetsjiQreU1'],
   ['password', 'abJnggxhB/yWI'],

@@ -1,7 +1,7 @@
 import { compareSync } from 'bcryptjs'
 import { desCrypt } from './des-crypt.ts'
 import { md5Crypt } from './md5-crypt.ts'
-import { shaCrypt } from './sha-crypt.ts'
+import { SHA256, SHA512, shaCrypt } from './sha-crypt.ts'
 import { equalHashes, isSha1, sha1Hash } from './sha1-hash.ts'
 
 /**
@@ -14,13 +14,13 @@ export function checkHash(password: string, hash: string): boolean {
 
 /** The hash of a password in the format and with the salt of another hash. */
 function hashAs(hash: string, password: Uint8Array): string {
-  if (!hash.startsWith('$')) return hash.slice(0, 2) + desCrypt(password, hash.slice(0, 2))
+  if (!hash.startsWith('$')) return desCrypt(password, hash.slice(0, 2))
   const parts = hash.split('$')
   const setting = parts.slice(0, -1).join('$')
   const salt = parts.at(-2)!
   const digest =
     parts[1] === '5' || parts[1] === '6'
-      ? shaCrypt(password, salt, parts[1] === '5' ? 256 : 512, roundsOf(parts[2]!))
+      ? shaCrypt(password, salt, parts[1] === '5' ? SHA256 : SHA512, roundsOf(parts[2]!))
       : md5Crypt(password, salt, parts[1] === '1' ? '$1$' : '$apr1$')
   return `${setting}$${digest}`
 }

@@ -48,14 +48,14 @@ const ENCRYPTIONS = 25
  * The traditional hash of crypt(3): encrypts 64 zero bits 25 times with the password as the key of a DES whose expansion the salt changes.
  * Only eight characters of the password count, and seven bits of each.
  * @param salt two characters
- * @returns the 11 characters after the salt
+ * @returns the salt and 11 characters
  */
 export function desCrypt(password: Uint8Array, salt: string): string {
   const roundKeys = roundKeysOf(keyOf(password))
   const expansion = expansionWith(salt)
   let block: Bits = new Uint8Array(64)
   for (let i = 0; i < ENCRYPTIONS; i++) block = encrypt(block, roundKeys, expansion)
-  let text = ''
+  let text = salt
   for (let at = 0; at < 64; at += 6) {
     let bits = 0
     for (let i = at; i < at + 6; i++) bits = (bits << 1) | (block[i] ?? 0)

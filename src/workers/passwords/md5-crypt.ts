@@ -11,11 +11,10 @@ const ORDER = [0, 6, 12, 1, 7, 13, 2, 8, 14, 3, 9, 15, 4, 10, 5]
  * @returns the 22 characters after the salt
  */
 export function md5Crypt(password: Uint8Array, salt: string, prefix: '$1$' | '$apr1$'): string {
-  const saltBytes = Buffer.from(salt, 'latin1')
+  const saltBytes = Buffer.from(salt)
   const { length } = password
   const inner = md5([password, saltBytes, password])
-  const parts: Uint8Array[] = [password, Buffer.from(prefix), saltBytes]
-  for (let left = length; left > 0; left -= 16) parts.push(inner.subarray(0, Math.min(16, left)))
+  const parts: Uint8Array[] = [password, Buffer.from(prefix), saltBytes, Buffer.alloc(length, inner)]
   for (let bits = length; bits > 0; bits >>= 1) parts.push((bits & 1) === 1 ? NUL : password.subarray(0, 1))
   let digest = md5(parts)
   for (let round = 0; round < ROUNDS; round++) {

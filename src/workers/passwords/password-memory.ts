@@ -19,14 +19,11 @@ export class PasswordMemory {
   }
 
   has(digest: string): boolean {
-    const until = this.#until.get(digest)
-    if (until === undefined) return false
-    if (until > clock.monotonic()) return true
-    this.#until.delete(digest)
-    return false
+    return (this.#until.get(digest) ?? 0) > clock.monotonic()
   }
 
   add(digest: string): void {
+    // A digest that is set again would keep its place in the map.
     this.#until.delete(digest)
     if (this.#until.size >= MAX_KEPT) this.#until.delete(this.#until.keys().next().value!)
     this.#until.set(digest, clock.monotonic() + KEPT_MS)

@@ -11,8 +11,8 @@ interface Variant {
   readonly last: readonly number[]
 }
 
-const SHA256: Variant = { algorithm: 'sha256', order: rotations(10, [0, 10, 20], [2, 0, 1]), last: [30, 31] }
-const SHA512: Variant = { algorithm: 'sha512', order: rotations(21, [0, 21, 42], [1, 2, 0]), last: [63] }
+export const SHA256: Variant = { algorithm: 'sha256', order: rotations(10, [0, 10, 20], [2, 0, 1]), last: [30, 31] }
+export const SHA512: Variant = { algorithm: 'sha512', order: rotations(21, [0, 21, 42], [1, 2, 0]), last: [63] }
 
 /** Each triple is the previous one, reordered, with every byte moved by one. */
 function rotations(count: number, first: readonly number[], take: readonly number[]): number[] {
@@ -32,23 +32,22 @@ function rotations(count: number, first: readonly number[], take: readonly numbe
 export function shaCrypt(
   password: Uint8Array,
   salt: string,
-  bits: 256 | 512,
+  variant: Variant,
   rounds: number | undefined = DEFAULT_ROUNDS,
 ): string {
-  const variant = bits === 256 ? SHA256 : SHA512
   const digest = (parts: readonly Uint8Array[]): Uint8Array => {
     const hash = createHash(variant.algorithm)
     for (const part of parts) hash.update(part)
     return hash.digest()
   }
-  const saltBytes = Buffer.from(salt, 'latin1')
+  const saltBytes = Buffer.from(salt)
   const { length } = password
   const b = digest([password, saltBytes, password])
-  const ofA: Uint8Array[] = [password, saltBytes, repeat(b, length)]
+  const ofA: Uint8Array[] = [password, saltBytes, Buffer.alloc(length, b)]
   for (let bits = length; bits > 0; bits >>= 1) ofA.push((bits & 1) === 1 ? b : password)
   let c = digest(ofA)
-  const p = repeat(digest(new Array<Uint8Array>(length).fill(password)), length)
-  const s = repeat(digest(new Array<Uint8Array>(16 + c[0]!).fill(saltBytes)), saltBytes.length)
+  const p = Buffer.alloc(length, digest(new Array<Uint8Array>(length).fill(password)))
+  const s = Buffer.alloc(saltBytes.length, digest(new Array<Uint8Array>(16 + c[0]!).fill(saltBytes)))
   for (let round = 0; round < rounds; round++) {
     const odd = (round & 1) === 1
     const ofC: Uint8Array[] = [odd ? p : c]
@@ -58,13 +57,6 @@ export function shaCrypt(
     c = digest(ofC)
   }
   return textOf(c, variant)
-}
-
-function repeat(bytes: Uint8Array, length: number): Uint8Array {
-  const repeated = new Uint8Array(length)
-  for (let at = 0; at < length; at += bytes.length)
-    repeated.set(bytes.subarray(0, Math.min(bytes.length, length - at)), at)
-  return repeated
 }
 
 function textOf(digest: Uint8Array, { order, last }: Variant): string {

@@ -62,10 +62,11 @@ test('equal checks at the same time are one, also those of an unknown user', asy
     checker.check('p', HASH),
     checker.check('p', HASH, 'x'),
     checker.check('p', HASH, 'x'),
+    checker.check('p', HASH, 'y'),
   ]
-  expect(asked).toHaveLength(2)
+  expect(asked).toHaveLength(3)
   for (const { settle } of asked) settle('right')
-  expect(await Promise.all(all)).toEqual(['right', 'right', 'wrong', 'wrong'])
+  expect(await Promise.all(all)).toEqual(['right', 'right', 'wrong', 'wrong', 'wrong'])
 })
 
 test('without room in the queue nothing is concluded or remembered', async () => {
