@@ -13,7 +13,7 @@ import { PlanPublisher } from './plan-publisher.ts'
 
 /** Translation and the check of the plan, as an instance joins them, with what they publish. */
 function runControl() {
-  const publisher = new PlanPublisher(createSlotMemory(256, false), new BucketLevels())
+  const publisher = new PlanPublisher(createSlotMemory(256, false), new BucketLevels(), () => {})
   const statuses = new Map<string, unknown>()
   let findings: readonly Finding[] = []
   const loop = startControlLoop({

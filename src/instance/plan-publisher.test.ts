@@ -1,19 +1,36 @@
 import { createServer } from 'node:net'
-import { expect, test } from 'vitest'
-import { listenerItem, policyItem } from '#engine/testing.ts'
+import { expect, test, vi } from 'vitest'
+import type { Finding } from '#base/finding.ts'
+import type { LiveEndpoint } from '#engine/backend/live-backend.ts'
+import { backendItem, listenerItem, policyItem } from '#engine/testing.ts'
+import type { EndpointId } from '#plan/endpoint-key.ts'
 import type { PlanItem } from '#plan/item.ts'
 import { BucketLevels } from '#state/bucket-levels.ts'
+import type { Eviction } from '#state/endpoint-health.ts'
 import { createSlotMemory } from '#state/slots.ts'
 import { freePort } from '#test/support/free-port.ts'
 import { PlanPublisher } from './plan-publisher.ts'
 
-/** A publisher, and the plans that it takes and publishes one after the other. */
+/** A policy `default/<name>` for a route of the same name, with a rate limit. */
+const limitItem = (name: string, limit: object) =>
+  policyItem(
+    'traffic.rateLimit',
+    `HTTPRoute/default/${name}`,
+    { local: [{ unit: 'Seconds', ...limit }] },
+    { policy: name },
+  )
+
+/** A publisher with 16 slots, and the plans that it takes and publishes one after the other. */
 function publisher() {
-  const it = new PlanPublisher(createSlotMemory(16, false), new BucketLevels())
+  const levels = new BucketLevels()
+  const evictions: [EndpointId, Eviction | undefined][] = []
+  const it = new PlanPublisher(createSlotMemory(16, false), levels, (...eviction) => evictions.push(eviction))
   let before: ReadonlyMap<string, PlanItem> = new Map()
   let version = 0
   return {
     it,
+    levels,
+    evictions,
     async publish(...items: readonly PlanItem[]) {
       const after = new Map(items.map((item) => [item.key, item]))
       const set = items.filter((item) => before.get(item.key) !== item)
@@ -59,11 +76,12 @@ test('a port in use is reported, the others are opened, and later it is tried ag
 })
 
 test('a socket that is open is not tried again: the workers have it', async () => {
-  const { publish } = publisher()
+  const { it, publish } = publisher()
   const port = await freePort()
   await publish(listenerItem({ port }))
   await using _ = await occupy(port)
   expect((await publish(listenerItem({ port, hostname: 'a.test' }))).sockets).toEqual([`127.0.0.1:${port}`])
+  expect(it.refused.size).toBe(0)
 })
 
 test('a socket without listeners is closed, and can be opened again', async () => {
@@ -85,6 +103,10 @@ test('a socket that a worker could not open counts as refused until the next pla
     reason: 'PortUnavailable',
     message: 'gone',
   })
+  {
+    await using _ = await occupy(port)
+    expect((await publish(item)).sockets).toEqual([])
+  }
   expect((await publish(item)).sockets).toEqual([`127.0.0.1:${port}`])
 })
 
@@ -95,14 +117,8 @@ test('an address of another machine is reported', async () => {
 })
 
 test('state keeps its slot while its policy is there, and gives it back after', async () => {
-  const { publish } = publisher()
-  const limit = (policy: string, requests: number) =>
-    policyItem(
-      'traffic.rateLimit',
-      `HTTPRoute/default/${policy}`,
-      { local: [{ requests, unit: 'Seconds' }] },
-      { policy },
-    )
+  const { publish, levels } = publisher()
+  const closed = vi.spyOn(levels, 'closed')
   const slots = new Map<string, number>()
   const take = async (...items: readonly PlanItem[]) => {
     const { assigned, freed } = (await publish(...items)).slots
@@ -110,13 +126,29 @@ test('state keeps its slot while its policy is there, and gives it back after', 
     for (const [key, slot] of assigned) slots.set(key, slot)
     return new Map(slots)
   }
-  const b = limit('b', 2)
-  const first = await take(limit('a', 1), b)
+  const b = limitItem('b', { requests: 2 })
+  const first = await take(limitItem('a', { requests: 1 }), b)
   expect(first.size).toBe(2)
-  const second = await take(b, limit('c', 3))
+  const second = await take(b, limitItem('c', { requests: 3 }))
   expect(second.size).toBe(2)
   expect([...first].filter(([key, slot]) => second.get(key) === slot)).toHaveLength(1)
   expect((await take()).size).toBe(0)
+  expect(closed.mock.calls.flat(), 'their levels are not saved any more').toEqual(
+    [...first.keys(), ...second.keys()].filter((key, i, all) => all.indexOf(key) === i),
+  )
+  expect((await publish()).slots, 'nothing has changed since').toEqual({ assigned: [], freed: [] })
+  const many = (prefix: string) => Array.from({ length: 16 }, (_, i) => limitItem(`${prefix}${i}`, { requests: 1 }))
+  await take(...many('x'))
+  await take()
+  expect((await take(...many('y'))).size, 'all 16 slots are free again').toBe(16)
+})
+
+test('the memory of a limit by value is assigned with its slot', async () => {
+  const { publish } = publisher()
+  const { slots, everything } = await publish(limitItem('a', { requests: 1, key: 'source.address' }))
+  const [[, , values]] = slots.assigned as [(typeof slots.assigned)[number]]
+  expect(values?.byteLength).toBeGreaterThan(0)
+  expect(everything().slots.assigned).toEqual(slots.assigned)
 })
 
 test('a new worker gets the whole plan, one with the previous version gets the changes', async () => {
@@ -127,6 +159,57 @@ test('a new worker gets the whole plan, one with the previous version gets the c
   const published = await publish(a, b)
   expect(published.delta).toEqual({ version: 2, set: [b], removed: [] })
   expect(published.everything().delta).toEqual({ version: 2, set: [a, b], removed: [] })
+  expect((await publish(b)).delta).toEqual({ version: 3, set: [], removed: [a.key] })
+})
+
+test('a publisher without a plan has version 0; listeners are in the order of their keys', () => {
+  const { it } = publisher()
+  expect(it.version).toBe(0)
+  it.take({ version: 7, set: [listenerItem({ name: 'b' }), listenerItem({ name: 'a' })], removed: [] })
+  expect(it.version).toBe(7)
+  expect(it.listeners.map(({ name }) => name)).toEqual(['a', 'b'])
+})
+
+test('endpoints are in the order of their keys, with the health that calls of the main thread record', async () => {
+  const { it, evictions, publish } = publisher()
+  const key = 'ProxyBackend/default/a'
+  const b = backendItem('b')
+  await publish(b)
+  await publish(
+    b,
+    backendItem('a'),
+    policyItem('backend.health', key, { eviction: { consecutiveFailures: 1, duration: '1h' } }),
+    limitItem('a', { requests: 1 }),
+  )
+  const [[called]] = it.calledBackend(key)!.groups as [readonly [LiveEndpoint]]
+  called.health.recordUnhealthy(500)
+  expect(it.endpoints).toMatchObject([
+    { backend: key, endpoint: '127.0.0.1:9000', consecutiveFailures: 1, evictedUntilMs: expect.any(Number) },
+    { backend: 'ProxyBackend/default/b', endpoint: '127.0.0.1:9000', consecutiveFailures: 0 },
+  ])
+  expect(evictions).toMatchObject([[{ backend: key, endpoint: '127.0.0.1:9000' }, { sign: 500 }]])
+  expect(it.calledBackend('ProxyBackend/default/c')).toBeUndefined()
+})
+
+test('key sets of policies are fetched, their problems are found, and they are forgotten', async () => {
+  const { it, publish } = publisher()
+  const backend = backendItem('keys')
+  const backendRef = { group: 'gatewright.dev', kind: 'ProxyBackend', name: 'keys' }
+  const jwks = { remote: { jwksPath: '/keys', cacheDuration: '5m', backendRef } }
+  const providers = [{ issuer: 'https://id.test', jwks }]
+  const policy = policyItem('traffic.jwtAuthentication', 'HTTPRoute/default/a', { mode: 'Strict', providers })
+  const id = 'ProxyBackend/default/keys /keys'
+  const codes = (found: ReadonlyMap<string, readonly Finding[]>) => [...found.values()].flat().map(({ code }) => code)
+
+  expect(it.keySetChange).toEqual({ wanted: [], dropped: [] })
+  await publish(backend, policy)
+  expect(it.keySetChange).toMatchObject({ wanted: [{ backend: backend.key, path: '/keys' }], dropped: [] })
+  const state = { id, text: undefined, fetchedMs: 0, failure: 'timeout', final: true, restMs: 0 }
+  expect(codes(it.keySetChanged(state))).toEqual(['key-set-not-fetched'])
+  await publish(backend)
+  expect(it.keySetChange).toEqual({ wanted: [], dropped: [id] })
+  it.forgetKeySet(id)
+  expect(codes(it.take({ version: 9, set: [policy], removed: [] }))).toEqual([])
 })
 
 test('problems of policies are known as soon as the plan is accepted', () => {
@@ -148,7 +231,9 @@ test('secrets are published and withdrawn with the items that contain them', asy
   const next = await publish(item, other)
   expect(next.secrets).toEqual([])
   expect(next.everything().secrets).toEqual([[key, ['inline-key']]])
-  expect((await publish(at({ secretRef: { name: 'a' } }), other)).secrets).toEqual([[key, []]])
+  const withdrawn = await publish(at({ secretRef: { name: 'a' } }), other)
+  expect(withdrawn.secrets).toEqual([[key, []]])
+  expect(withdrawn.everything().secrets).toEqual([])
   await publish(at({ key: 'another-key' }))
   expect((await publish()).secrets).toEqual([[key, []]])
 })

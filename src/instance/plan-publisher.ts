@@ -35,13 +35,14 @@ export class PlanPublisher {
   readonly #changed = new Set<string>()
   /** Keys of the items with secrets that the workers have. */
   readonly #withSecrets = new Set<string>()
-  readonly #changedSlots = new Map<string, 'assigned' | 'freed'>()
+  /** Keys of slots that were assigned or freed since then. */
+  readonly #changedSlots = new Set<string>()
   readonly #levels: BucketLevels
   readonly #keySets = new RemoteKeySets(importKey)
   #keySetChange: KeySetChange = { wanted: [], dropped: [] }
   #version = 0
 
-  constructor(memory: SlotMemory, levels: BucketLevels, evicted?: SharedState['evicted']) {
+  constructor(memory: SlotMemory, levels: BucketLevels, evicted: NonNullable<SharedState['evicted']>) {
     this.#memory = memory
     this.#directory = new SlotDirectory(memory)
     this.#levels = levels
@@ -59,7 +60,7 @@ export class PlanPublisher {
       passwords: { check: () => 'wrong' },
       sealer: { seal: () => '', open: () => undefined },
       keySets,
-      ...(evicted === undefined ? {} : { evicted }),
+      evicted,
     })
   }
 
@@ -86,9 +87,9 @@ export class PlanPublisher {
     for (const key of slots.freed) {
       this.#directory.free(key)
       this.#levels.closed(key)
-      this.#changedSlots.set(key, 'freed')
+      this.#changedSlots.add(key)
     }
-    for (const [key] of slots.assigned) this.#changedSlots.set(key, 'assigned')
+    for (const [key] of slots.assigned) this.#changedSlots.add(key)
     return problems
   }
 
@@ -155,8 +156,8 @@ export class PlanPublisher {
     }
     const assigned: SlotAssignment[] = []
     const freed: string[] = []
-    for (const [key, change] of this.#changedSlots) {
-      if (change === 'freed') freed.push(key)
+    for (const key of this.#changedSlots) {
+      if (this.#directory.slotOf(key) === undefined) freed.push(key)
       else assigned.push(this.#directory.assignment(key))
     }
     const secrets = this.#changedSecrets()
