@@ -1,6 +1,7 @@
-import { request } from 'node:http'
+import { type RequestOptions, request } from 'node:http'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startEcho } from '#examples/upstreams/echo.ts'
+import { startNotes } from '#examples/upstreams/mcp.ts'
 import { Instance } from '#instance/instance.ts'
 import { FileStore } from '#store/files.ts'
 import { eventually } from '#test/support/eventually.ts'
@@ -23,9 +24,18 @@ spec:
   traffic: { rateLimit: { local: [{ requests: 5, unit: Hours }] } }
 `
 
+const mcpBackend = (port: number) => `
+apiVersion: gatewright.dev/v1alpha1
+kind: ProxyBackend
+metadata: { name: tools }
+spec: { mcp: { targets: [{ name: notes, static: { host: 127.0.0.1, port: ${port}, path: /mcp } }] } }
+`
+
 beforeAll(async () => {
   const echo = await startEcho({ port: 0 })
   stops.defer(echo.close)
+  const notes = await startNotes({ port: 0 })
+  stops.defer(notes.close)
   port = await freePort()
   const folder = await createObjectsFolder({
     'all.yaml': joinYaml(
@@ -34,6 +44,8 @@ beforeAll(async () => {
       routeYaml('all', '/', 'echo'),
       routeYaml('limited', '/limited', 'echo'),
       limit,
+      mcpBackend(notes.port),
+      routeYaml('tools', '/mcp', 'tools'),
     ),
   })
   stops.defer(folder.remove)
@@ -76,14 +88,15 @@ beforeAll(async () => {
 afterAll(() => stops.disposeAsync())
 
 /** One request on a connection of its own, so that the kernel chooses a worker each time. */
-function ask(path: string): Promise<{ status: number }> {
+function ask(path: string, more: RequestOptions = {}, body = ''): Promise<{ status: number; session: string }> {
   return new Promise((resolve, reject) => {
-    const sent = request({ host: '127.0.0.1', port, path, agent: false }, (response) => {
+    const sent = request({ host: '127.0.0.1', port, path, agent: false, ...more }, (response) => {
       response.resume()
-      response.on('end', () => resolve({ status: response.statusCode ?? 0 }))
+      const session = String(response.headers['mcp-session-id'])
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, session }))
     })
     sent.on('error', reject)
-    sent.end()
+    sent.end(body)
   })
 }
 
@@ -99,6 +112,26 @@ verifies(
     expect(workers.size, 'both workers refused some').toBe(2)
   },
 )
+
+test('an MCP session that ends at one worker has ended at all workers', async () => {
+  const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
+  const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1' } }
+  const post = (message: object, more = {}) =>
+    ask(
+      '/mcp',
+      { method: 'POST', headers: { ...headers, ...more } },
+      JSON.stringify({ jsonrpc: '2.0', id: 1, ...message }),
+    )
+  const { session } = await post({ method: 'initialize', params })
+  const inSession = { 'mcp-session-id': session }
+  const ping = async () => {
+    const answers = await Promise.all(Array.from({ length: 20 }, () => post({ method: 'ping' }, inSession)))
+    return [...new Set(answers.map(({ status }) => status))]
+  }
+  expect(await ping()).toEqual([200])
+  await ask('/mcp', { method: 'DELETE', headers: inSession })
+  await eventually('404 from both workers', async () => String(await ping()) === '404')
+})
 
 test('a killed worker is replaced, and the gateway continues to serve', async () => {
   const [victim] = instance.workers.members
