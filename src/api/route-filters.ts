@@ -6,6 +6,7 @@ import {
   duration,
   enumOf,
   fieldPath,
+  formattedText,
   httpHeaderName,
   integer,
   list,
@@ -91,26 +92,67 @@ const cors = openObject({
   maxAge: defaulted(integer({ min: 1 }), 5, 'Seconds for which a browser may cache a preflight response.'),
 })
 
-const externalAuth = openObject({
-  protocol: required(enumOf('HTTP', 'GRPC'), 'Protocol of the authorization server.'),
-  backendRef: required(openBackendReference, 'The authorization server.'),
-  grpc: optional(
-    openObject({ allowedHeaders: optional(list(text(), { max: 64 }), 'Request headers to send.') }),
-    'Settings for protocol GRPC.',
-  ),
-  http: optional(
-    openObject({
-      path: optional(text(), 'Prefix of the path of the authorization request.'),
-      allowedHeaders: optional(list(text(), { max: 64 }), 'Request headers to send.'),
-      allowedResponseHeaders: optional(list(text(), { max: 64 }), 'Response headers to copy to the backend request.'),
-    }),
-    'Settings for protocol HTTP.',
-  ),
-  forwardBody: optional(
-    openObject({ maxSize: optional(integer({ min: 0 }), 'Maximum number of body bytes to send.') }),
-    'Whether and how the request body is sent.',
-  ),
-})
+/** The characters of a path (RFC 3986, 3.3). */
+const PATH = /^(?:[-A-Za-z0-9/._~!$&'()*+,;=:@]|%[0-9a-fA-F]{2})*$/
+
+const pathPrefix = formattedText({ max: 1024 }, (value) =>
+  PATH.test(value) ? undefined : { code: 'invalid-path', message: 'must be a path such as "/verify", without a query' },
+)
+
+const authHeaders = setOf(text(), { max: 64 })
+
+const externalAuth = withRule(
+  openObject({
+    protocol: required(enumOf('HTTP', 'GRPC'), 'Protocol of the authorization server.'),
+    backendRef: required(openBackendReference, 'The authorization server.'),
+    grpc: optional(
+      openObject({ allowedHeaders: optional(authHeaders, 'Request headers to send. When unset, all of them.') }),
+      'Settings for protocol GRPC.',
+    ),
+    http: optional(
+      openObject({
+        path: optional(pathPrefix, 'Prefix of the path of the authorization request.'),
+        allowedHeaders: optional(authHeaders, 'Request headers to send besides "Authorization".'),
+        allowedResponseHeaders: optional(
+          authHeaders,
+          'Response headers to copy to the backend request. When unset, all that do not describe the response itself.',
+        ),
+      }),
+      'Settings for protocol HTTP.',
+    ),
+    forwardBody: optional(
+      openObject({
+        maxSize: defaulted(
+          integer({ min: 0 }),
+          0,
+          'Maximum size of the body in bytes. Requests with a larger body are refused. 0: the body is not sent.',
+        ),
+      }),
+      'Whether and how the request body is sent.',
+    ),
+  }),
+  {
+    reads: ['protocol', 'grpc', 'http'],
+    description: 'protocol GRPC requires grpc and excludes http; protocol HTTP requires http and excludes grpc.',
+    check: checkAuthProtocol,
+  },
+)
+
+function checkAuthProtocol(
+  filter: { readonly protocol: 'HTTP' | 'GRPC'; readonly grpc?: unknown; readonly http?: unknown },
+  path: string,
+): readonly ConfigProblem[] {
+  const [own, other] = filter.protocol === 'GRPC' ? (['grpc', 'http'] as const) : (['http', 'grpc'] as const)
+  const problems: ConfigProblem[] = []
+  if (filter[own] === undefined) {
+    problems.push(problem(fieldPath(path, own), 'required', `is required with protocol ${filter.protocol}`))
+  }
+  if (filter[other] !== undefined) {
+    const message = `${other} cannot be set with protocol ${filter.protocol}`
+    problems.push(problem(fieldPath(path, other), 'not-together', message))
+  }
+  return problems
+}
 
 const SETTINGS = {
   RequestHeaderModifier: 'requestHeaderModifier',
@@ -122,9 +164,6 @@ const SETTINGS = {
   ExternalAuth: 'externalAuth',
   ExtensionRef: 'extensionRef',
 } as const
-
-/** Types of filters. */
-export const FILTER_TYPES: readonly string[] = Object.keys(SETTINGS)
 
 /** A filter must have the settings of its type and no others. */
 function checkFilter(
@@ -155,6 +194,14 @@ const commonFilters = {
   requestMirror: optional(requestMirror, 'Settings for type RequestMirror.'),
   extensionRef: optional(typedLocalReference, 'Settings for type ExtensionRef.'),
 }
+
+/** Types of filters of an HTTPRoute. */
+export const HTTP_FILTER_TYPES: readonly string[] = Object.keys(SETTINGS)
+
+/** Types of filters of a GRPCRoute. */
+export const GRPC_FILTER_TYPES: readonly string[] = Object.entries(SETTINGS)
+  .filter(([, field]) => Object.hasOwn(commonFilters, field))
+  .map(([type]) => type)
 
 /** A filter of an HTTPRoute. */
 export const httpRouteFilter = withRule(

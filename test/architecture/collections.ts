@@ -58,6 +58,8 @@ export const COLLECTIONS: Readonly<Record<string, Filled | PeerFilled>> = {
   'net/pool/client-pool #negotiations': 'configuration',
   'net/relay/raw-connection contexts': 'configuration',
   'net/transport/block spare': 'work',
+  'policies/shared/ext-auth/site #expressions': 'configuration',
+  'policies/shared/ext-auth/site #fields': 'configuration',
   'policies/shared/ext-auth/verdict-cache #caches': 'configuration',
   'policies/shared/ext-auth/verdict-cache #entries': {
     bound: 'maxEntries of the policy',

@@ -54,6 +54,8 @@ export const COMPANIONS: readonly (readonly [title: RegExp, members: Readonly<Re
   // before the filters that contain them
   [/path\|\.replacePrefixMatch$/, { type: 'ReplacePrefixMatch' }],
   [/path\|\.replaceFullPath$/, { type: 'ReplaceFullPath' }],
+  [/externalAuth\|\.grpc/, { protocol: 'GRPC' }],
+  [/externalAuth\|/, { protocol: 'HTTP', http: {} }],
   [/^ProxyPolicy\.spec\.frontend/, { targetRefs: [gateway] }],
   [/^ProxyPolicy\.spec\.traffic\.phase/, { targetRefs: [gateway] }],
   [/^ProxyPolicy\.spec\.traffic/, { targetRefs: [route] }],

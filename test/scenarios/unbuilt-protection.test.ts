@@ -69,13 +69,3 @@ spec:
     'BackendTLSPolicy is not implemented yet; requests to its targets are refused',
   ])
 })
-
-test('a rule with the filter ExternalAuth refuses', async () => {
-  const filter = { type: 'ExternalAuth', externalAuth: { protocol: 'HTTP', backendRef: { name: 'server', port: 80 } } }
-  const route = routeYaml('all', '/', 'web', `      filters: [${JSON.stringify(filter)}]\n`)
-  const { outcome, findings } = await seeRequest(joinYaml(gatewayYaml(8080), backendYaml('web', 9000), route))
-  expect([outcome?.kind, findings.map(({ code, severity }) => `${code} ${severity}`)]).toEqual([
-    'refusal',
-    ['not-implemented error'],
-  ])
-})

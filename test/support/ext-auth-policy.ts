@@ -9,8 +9,9 @@ import {
   sourceOf,
   specFrom,
 } from '#policies/shared/testing.ts'
+import type { ExternalAuthFilter } from '#policies/traffic/ext-auth/external-auth-filter.ts'
 import { extAuth } from '#policies/traffic/ext-auth/index.ts'
-import { trafficExtAuth } from '#policies/traffic/ext-auth/schema.ts'
+import { type ExtAuthSection, trafficExtAuth } from '#policies/traffic/ext-auth/schema.ts'
 import { type FakeServer, fakeServer, type Reply } from './fake-authorization-server.ts'
 
 /** Test support: `traffic.extAuth` with a server in memory. */
@@ -32,13 +33,21 @@ export interface Policy extends FakeServer {
   send(request?: ExchangeInputs, prepare?: (exchange: Exchange) => void): Promise<Sent>
 }
 
-export function policyOf(
-  written: object,
-  reply: Reply | ((request: CallRequest) => Reply | Promise<Reply>) = ALLOWED,
-): Policy {
+type Replies = Reply | ((request: CallRequest) => Reply | Promise<Reply>)
+
+export function policyOf(written: object, reply: Replies = ALLOWED): Policy {
+  return policyWith(specWith(written), reply)
+}
+
+/** The filter ExternalAuth of a rule; `backend` as the control plane resolves it. */
+export function filterOf(written: Omit<ExternalAuthFilter, 'backend'>, reply: Replies = ALLOWED): Policy {
+  return policyWith({ backend: 'Service/default/authz/9000', ...written }, reply)
+}
+
+function policyWith(spec: ExtAuthSection | ExternalAuthFilter, reply: Replies): Policy {
   const server = fakeServer(typeof reply === 'function' ? reply : () => reply)
   const context = contextWith()
-  const run = extAuth.compile([sourceOf(specFrom(trafficExtAuth, written))], context)
+  const run = extAuth.compile([sourceOf(spec)], context)
   return {
     ...server,
     context,

@@ -18,8 +18,9 @@ test.each<[HttpRouteFilterSpec[], object]>([
   [[request({ remove: ['a'] }), request({ remove: ['b'] })], { request: { remove: ['a', 'b'] } }],
   [[request({ set: [A] }), response({ set: [B] })], { request: { set: [A] }, response: { set: [B] } }],
 ])('modifiers of headers are joined: %j', (filters, spec) => {
-  expect(readFilters(filters, 'spec.rules[0]')).toEqual({
+  expect(readFilters(filters, 'spec.rules[0]', 'HTTPRoute')).toEqual({
     fields: [{ field: 'headerModifiers', spec, path: 'spec.rules[0].filters[0]' }],
+    externalAuth: undefined,
     mirrors: [],
     faults: [],
   })
@@ -28,17 +29,36 @@ test.each<[HttpRouteFilterSpec[], object]>([
 const CORS = { type: 'CORS', cors: {} } as HttpRouteFilterSpec
 const REWRITE = { type: 'URLRewrite', urlRewrite: { hostname: 'a' } } as HttpRouteFilterSpec
 const REDIRECT = { type: 'RequestRedirect', requestRedirect: { port: 1 } } as HttpRouteFilterSpec
+const AUTH = {
+  type: 'ExternalAuth',
+  externalAuth: { protocol: 'GRPC', backendRef: { name: 'authz', port: 1 }, grpc: {} },
+} as HttpRouteFilterSpec
 
 test.each<[string, HttpRouteFilterSpec[], string[]]>([
-  ['one of each', [CORS, REWRITE], []],
+  ['one of each', [CORS, REWRITE, AUTH], []],
   ['two of CORS', [CORS, CORS], ['filters[1].cors filters-incompatible IncompatibleFilters']],
   ['two rewrites', [REWRITE, CORS, REWRITE], ['filters[2].urlRewrite filters-incompatible IncompatibleFilters']],
   ['a redirect and a rewrite', [REDIRECT, REWRITE], ['filters filters-incompatible IncompatibleFilters']],
-  ['ExternalAuth', [{ type: 'ExternalAuth' }], ['filters[0] not-implemented UnsupportedValue']],
+  ['two of ExternalAuth', [AUTH, AUTH], ['filters[1].externalAuth filters-incompatible IncompatibleFilters']],
   ['another type', [{ type: 'Cors' }], ['filters[0] filter-value UnsupportedValue']],
 ])('%s', (_, filters, faults) => {
-  const read = readFilters(filters, 'rule')
+  const read = readFilters(filters, 'rule', 'HTTPRoute')
   expect(read.faults.map(({ path, code, reason }) => `${path} ${code} ${reason}`)).toEqual(
     faults.map((fault) => `rule.${fault}`),
   )
+})
+
+test('a GRPCRoute has only the filters of the Gateway API', () => {
+  const faults = (filter: HttpRouteFilterSpec) => readFilters([filter], 'rule', 'GRPCRoute').faults
+  expect(faults(request({ add: [A] }))).toEqual([])
+  for (const filter of [CORS, REWRITE, REDIRECT, AUTH]) {
+    expect(faults(filter)).toEqual([
+      {
+        path: 'rule.filters[0]',
+        code: 'filter-value',
+        reason: 'UnsupportedValue',
+        message: `filters of type ${filter.type} are not supported; use a ProxyPolicy`,
+      },
+    ])
+  }
 })

@@ -1,7 +1,8 @@
-import { FILTER_TYPES, type HttpRouteFilterSpec } from '#api/route-filters.ts'
+import { GRPC_FILTER_TYPES, HTTP_FILTER_TYPES, type HttpRouteFilterSpec } from '#api/route-filters.ts'
 import type { FindingCode } from '#base/findings.ts'
 import { suggest } from '#base/suggest.ts'
 import type { RuleFault } from './check-rules.ts'
+import type { RequestRouteObject } from './route-object.ts'
 
 type HeaderFilter = NonNullable<HttpRouteFilterSpec['requestHeaderModifier']>
 
@@ -20,8 +21,14 @@ export interface MirrorFilter {
 
 const UNSUPPORTED = 'UnsupportedValue'
 
+export interface ExternalAuthFilter {
+  readonly filter: NonNullable<HttpRouteFilterSpec['externalAuth']>
+  readonly path: string
+}
+
 export interface RuleFilters {
   readonly fields: readonly FilterField[]
+  readonly externalAuth: ExternalAuthFilter | undefined
   readonly mirrors: readonly MirrorFilter[]
   /** They prevent the whole rule from being served. */
   readonly faults: readonly RuleFault[]
@@ -31,20 +38,31 @@ export interface RuleFilters {
  * Reads the filters of a rule. Header modifiers for the same direction merge; every other filter may occur once. A filter that is not
  * supported is a fault, because a request must not be forwarded without it (Gateway API, HTTPRouteFilter).
  */
-export function readFilters(filters: readonly HttpRouteFilterSpec[] = [], rulePath: string): RuleFilters {
+export function readFilters(
+  filters: readonly HttpRouteFilterSpec[] = [],
+  rulePath: string,
+  kind: RequestRouteObject['kind'],
+): RuleFilters {
+  const types = kind === 'GRPCRoute' ? GRPC_FILTER_TYPES : HTTP_FILTER_TYPES
   const fields = new Map<FilterField['field'], FilterField>()
   const mirrors: MirrorFilter[] = []
   const faults: RuleFault[] = []
+  let externalAuth: ExternalAuthFilter | undefined
   const fault = (path: string, code: FindingCode, reason: string, message: string) =>
     void faults.push({ path, code, reason, message })
+  const repeated = (path: string, field: string) =>
+    fault(path, 'filters-incompatible', 'IncompatibleFilters', `a rule can have only one ${field} filter`)
   const once = (field: FilterField['field'], spec: unknown, path: string) => {
-    if (fields.has(field)) {
-      fault(path, 'filters-incompatible', 'IncompatibleFilters', `a rule can have only one ${field} filter`)
-    } else fields.set(field, { field, spec, path })
+    if (fields.has(field)) repeated(path, field)
+    else fields.set(field, { field, spec, path })
   }
 
   for (const [index, filter] of filters.entries()) {
     const path = `${rulePath}.filters[${index}]`
+    if (!types.includes(filter.type)) {
+      fault(path, 'filter-value', UNSUPPORTED, unsupportedFilter(filter.type, types))
+      continue
+    }
     switch (filter.type) {
       case 'RequestHeaderModifier':
         mergeModifier(fields, 'request', filter.requestHeaderModifier, path)
@@ -65,17 +83,18 @@ export function readFilters(filters: readonly HttpRouteFilterSpec[] = [], rulePa
         if (filter.requestMirror !== undefined) mirrors.push({ filter: filter.requestMirror, path })
         break
       case 'ExternalAuth':
-        fault(path, 'not-implemented', UNSUPPORTED, 'ExternalAuth is not implemented yet; use extAuth of a ProxyPolicy')
+        if (externalAuth !== undefined) repeated(`${path}.externalAuth`, 'externalAuth')
+        else externalAuth = { filter: filter.externalAuth!, path: `${path}.externalAuth` }
         break
       default:
-        fault(path, 'filter-value', UNSUPPORTED, unsupportedFilter(filter.type))
+        fault(path, 'filter-value', UNSUPPORTED, unsupportedFilter(filter.type, types))
     }
   }
   if (fields.has('urlRewrite') && fields.has('requestRedirect')) {
     const message = 'a rule cannot have both a redirect and a rewrite'
     fault(`${rulePath}.filters`, 'filters-incompatible', 'IncompatibleFilters', message)
   }
-  return { fields: [...fields.values()], mirrors, faults }
+  return { fields: [...fields.values()], externalAuth, mirrors, faults }
 }
 
 interface Modifiers {
@@ -103,8 +122,8 @@ function joinModifiers(a: HeaderFilter, b: HeaderFilter): HeaderFilter {
   return joined as HeaderFilter
 }
 
-function unsupportedFilter(type: string): string {
-  const nearest = FILTER_TYPES.includes(type) ? undefined : suggest(type, FILTER_TYPES)
+function unsupportedFilter(type: string, types: readonly string[]): string {
+  const nearest = types.includes(type) ? undefined : suggest(type, types)
   const advice = nearest === undefined ? 'use a ProxyPolicy' : `did you mean "${nearest}"?`
   return `filters of type ${type} are not supported; ${advice}`
 }

@@ -7,7 +7,7 @@ import { checkRule, checkRuleNames } from './check-rules.ts'
 import { grpcMatches, httpMatches } from './route-matches.ts'
 import type { RequestRouteObject } from './route-object.ts'
 import { type Progress, type ReferenceSource, reportFaults, ruleItem, useBackend } from './route-progress.ts'
-import { type MirrorFilter, type RuleFilters, readFilters } from './rule-filters.ts'
+import { type ExternalAuthFilter, type MirrorFilter, type RuleFilters, readFilters } from './rule-filters.ts'
 
 type Rule = HttpRouteRuleSpec | GrpcRouteRuleSpec
 type WeightedRef = Omit<HttpBackendRefSpec, 'filters'> & { readonly filters?: readonly unknown[] }
@@ -24,7 +24,7 @@ type RequestProgress = Progress<RequestRouteObject>
 function translateRule(progress: RequestProgress, rule: Rule, index: number): void {
   const { object } = progress
   const path = `spec.rules[${index}]`
-  const filters = readFilters(rule.filters, path)
+  const filters = readFilters(rule.filters, path, object.kind)
   reportFaults(progress, [...filters.faults, ...checkRule(rule, path)])
   const target = ruleTarget(object.kind, object.metadata, index)
   const backends = (rule.backendRefs ?? []).map((ref, i) =>
@@ -70,6 +70,10 @@ function filterItems(
 ): readonly PolicyItem[] {
   const { object } = progress
   const fields: Omit<PolicyField, 'object' | 'section' | 'phase'>[] = [...filters.fields]
+  if (filters.externalAuth !== undefined) {
+    const { path } = filters.externalAuth
+    fields.push({ field: 'extAuth', path, spec: externalAuthSpec(progress, filters.externalAuth, at.target) })
+  }
   if (filters.mirrors.length > 0) {
     const [first] = filters.mirrors
     const spec = filters.mirrors.flatMap((mirror) => mirrorSpec(progress, mirror, at.target))
@@ -101,6 +105,12 @@ function mirrorSpec(progress: RequestProgress, { filter, path }: MirrorFilter, t
   if (backend === undefined) return []
   const { numerator, denominator } = filter.fraction ?? { numerator: filter.percent ?? 100, denominator: 100 }
   return [{ backend, numerator, denominator }]
+}
+
+/** Without a usable backend the filter refuses the requests of its rule (Gateway API, HTTPRouteFilter). */
+function externalAuthSpec(progress: RequestProgress, { filter, path }: ExternalAuthFilter, target: string) {
+  const { backendRef, ...spec } = filter
+  return { ...spec, backend: useBackend(progress, backendRef, { path: `${path}.backendRef`, target }) }
 }
 
 /** Fields of a GRPCRoute rule that are not implemented, with what to use instead. */

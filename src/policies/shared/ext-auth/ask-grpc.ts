@@ -8,8 +8,8 @@ import { readCheckResponse } from './check-response.ts'
 import type { Prepare } from './question.ts'
 
 /** Asks over gRPC (`envoy.service.auth.v3`). */
-export function askGrpc(backend: string, settings: CheckSettings): Prepare {
-  return (exchange, body) => {
+export function askGrpc(settings: CheckSettings): Prepare {
+  return (backend, exchange, body) => {
     const request = checkRequest(settings, exchange, body)
     return {
       async send(call, signal) {

@@ -16,42 +16,49 @@ import { type HeaderEdit, NO_EDITS, type Verdict } from './verdict.ts'
 const MAX_BODY_BYTES = 1024 * 1024
 
 export interface HttpSettings {
-  /** Undefined: the path of the request. */
-  readonly path: Expression | undefined
+  /** A prefix precedes the path of the request. */
+  readonly path: Expression | { readonly prefix: string }
   /** Where a client goes that has to sign in first. */
   readonly redirect: Expression | undefined
+  /** The server sees the host of the request, not its own. */
+  readonly forwardsHost: boolean
   /** Lower-case names of headers of the request. */
   readonly sentHeaders: readonly string[]
   readonly addedHeaders: readonly (readonly [lowerName: string, value: Expression])[]
-  /** Lower-case names of headers of the answer for the request to the backend. */
-  readonly copiedHeaders: readonly string[]
+  /** Lower-case names of headers of the answer for the request to the backend. `all`: without those that describe the answer. */
+  readonly copiedHeaders: readonly string[] | 'all'
   readonly metadata: readonly (readonly [name: string, value: Expression])[]
 }
 
 /** Asks with an HTTP request: only status 200 allows (specification 2, 2.2.6). */
-export function askHttp(backend: string, settings: HttpSettings): Prepare {
-  return (exchange, body) => {
-    const { path } = settings
-    const target = path === undefined ? exchange.request.target : path.text(exchange)
-    if (target === undefined || !target.startsWith('/') || !isTarget(target)) {
-      return reject('ext-auth-denied', { detail: path?.whyFailed(exchange) ?? 'the result of path is not a path' })
-    }
+export function askHttp(settings: HttpSettings): Prepare {
+  return (backend, exchange, body) => {
+    const path = targetOf(settings, exchange)
+    if (typeof path !== 'string') return path
+    const { method, authority } = exchange.request
     const headers = questionHeaders(settings, exchange, body)
-    return questionOf(backend, settings, { method: exchange.request.method, path: target, headers, body })
+    const host = settings.forwardsHost ? { host: authority } : undefined
+    return questionOf(backend, settings, { method, path, headers, body, ...host })
   }
 }
 
-type HttpRequest = Pick<CallRequest, 'method' | 'path' | 'headers'> & { readonly body: Uint8Array | undefined }
+function targetOf({ path }: HttpSettings, exchange: Exchange): string | Refusal {
+  const written = 'prefix' in path ? exchange.request.target : path.text(exchange)
+  if (written?.startsWith('/') === true && isTarget(written)) return 'prefix' in path ? path.prefix + written : written
+  const why = 'prefix' in path ? 'the target of the request is not a path' : path.whyFailed(exchange)
+  return reject('ext-auth-denied', { detail: why ?? 'the result of path is not a path' })
+}
+
+type HttpRequest = Pick<CallRequest, 'method' | 'path' | 'headers' | 'host'> & { readonly body: Uint8Array | undefined }
 
 function questionOf(backend: string, settings: HttpSettings, request: HttpRequest): Question {
-  const { method, path, headers, body } = request
+  const { body, ...rest } = request
+  const { method, path, headers, host } = rest
   return {
     send: (call, signal) =>
       send(call, backend, settings, {
+        ...rest,
         purpose: 'authorization',
-        method,
-        path,
-        headers,
         body: body === undefined || body.length === 0 ? undefined : body,
         timeoutMs: 0,
         defaultDeadlineMs: CALLOUT_DEADLINE_MS,
@@ -59,6 +66,7 @@ function questionOf(backend: string, settings: HttpSettings, request: HttpReques
       }),
     describe() {
       const head = Head.request(method, path)
+      if (host !== undefined) head.set('host', host)
       for (const [name, value] of headers) head.append(name, value)
       let message = head.writeRequest(0, -1, '')
       for (const byte of body ?? []) message += String.fromCharCode(byte)
@@ -137,14 +145,21 @@ function allowed(
   body: Uint8Array,
   exchange: Exchange,
 ): Verdict {
-  const headers: HeaderEdit[] = response.headers
-    .filter(([name]) => copiedHeaders.includes(name))
-    .map(([lowerName, value]) => ({ lowerName, value, mode: 'append' }))
+  const copied = response.headers.filter(([name]) =>
+    copiedHeaders === 'all' ? isServerField(name) && !describesAnswer(name) : copiedHeaders.includes(name),
+  )
+  const headers = copied.map(([lowerName, value]): HeaderEdit => ({ lowerName, value, mode: 'append' }))
+  const removedHeaders = copiedHeaders === 'all' ? copied.map(([name]) => name) : copiedHeaders
   return {
     refusal: undefined,
-    edits: { ...NO_EDITS, removedHeaders: copiedHeaders, headers },
+    edits: { ...NO_EDITS, removedHeaders, headers },
     metadata: metadata.length === 0 ? undefined : metadataOf(metadata, response, body, exchange),
   }
+}
+
+/** In a request, these fields would describe the client's body (RFC 9110, 8). */
+function describesAnswer(lowerName: string): boolean {
+  return lowerName.startsWith('content-')
 }
 
 /** The expressions see the response of the authorization server as `response`. A value that fails is left out. */

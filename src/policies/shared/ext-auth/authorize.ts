@@ -11,53 +11,67 @@ import { type CacheSettings, cacheKey, expiryOf } from './verdict-cache.ts'
 
 /** External authorization by one server (specification 2, 2.2.6). */
 export interface ExtAuth {
-  /** Key of the backend; empty: its reference is not permitted, which is as if it failed. */
-  readonly backend: string
+  /** Key of the backend; undefined: the reference to it may not be used, which is as if it failed. */
+  readonly backend: string | undefined
   readonly prepare: Prepare
   /** A failure of the server lets the request continue. */
   readonly failsOpen: boolean
   /** Headers of the request that only the server may set. */
   readonly ownedHeaders: readonly string[]
-  /** Maximum size of the forwarded body; undefined: it is not forwarded. */
-  readonly maxBodyBytes: number | undefined
+  /** Undefined: it is not forwarded. */
+  readonly body: ForwardedBody | undefined
   readonly cache: CacheSettings | undefined
 }
 
-/** Asks the server about each request. Synchronous if the cache answers. */
-export function authorize(extAuth: ExtAuth): Step {
-  const { maxBodyBytes } = extAuth
-  if (maxBodyBytes === undefined) return (exchange) => decide(extAuth, exchange, undefined)
-  return (exchange) => withBody(extAuth, exchange, maxBodyBytes)
+export interface ForwardedBody {
+  readonly maxBytes: number
+  /** The field that sets the maximum. */
+  readonly field: string
 }
 
-function withBody(extAuth: ExtAuth, exchange: Exchange, maxBytes: number): Outcome | Promise<Outcome> {
+/** Of which the backend is known. */
+type Server = ExtAuth & { readonly backend: string }
+
+/** Asks the server about each request. Synchronous if the cache answers. */
+export function authorize(extAuth: ExtAuth): Step {
+  const { backend, body } = extAuth
+  if (backend === undefined) return (exchange) => withoutAnswer(extAuth, UNUSABLE, exchange)
+  const server: Server = { ...extAuth, backend }
+  if (body === undefined) return (exchange) => decide(server, exchange, undefined)
+  return (exchange) => withBody(server, exchange, body)
+}
+
+const UNUSABLE = 'the reference to the authorization server cannot be used'
+
+function withBody(extAuth: Server, exchange: Exchange, limit: ForwardedBody): Outcome | Promise<Outcome> {
+  const { maxBytes } = limit
   const go = (): Outcome | Promise<Outcome> => {
     const body = exchange.newRequestBody ?? exchange.requestBody
-    if (body === null || body === undefined || body.length > maxBytes) return refuseLarge(maxBytes)
+    if (body === null || body === undefined || body.length > maxBytes) return refuseLarge(limit)
     return decide(extAuth, exchange, body)
   }
   if (exchange.newRequestBody !== undefined || exchange.requestBody !== undefined) return go()
-  if (exchange.request.contentLength > maxBytes) return refuseLarge(maxBytes)
+  if (exchange.request.contentLength > maxBytes) return refuseLarge(limit)
   const read = exchange.bodies.readRequestBody(exchange, maxBytes, true)
   return afterwards(exchange, read, (unread) => unread ?? go())
 }
 
 /** The server is not asked about a part of a body (decision A-75). */
-function refuseLarge(maxBytes: number): Refusal {
-  const limit = `the limit of the body is ${maxBytes} bytes (extAuth.forwardBody.maxSize)`
+function refuseLarge({ maxBytes, field }: ForwardedBody): Refusal {
+  const limit = `the limit of the body is ${maxBytes} bytes (${field})`
   return reject('ext-auth-denied', { status: 413, detail: limit, limit })
 }
 
 /** One request and the server that is asked about it. */
 interface Asked {
-  readonly extAuth: ExtAuth
+  readonly extAuth: Server
   readonly exchange: Exchange
   /** In the cache; undefined: there is none, or the request has no key. */
   readonly key: string | undefined
   readonly startMs: number
 }
 
-function decide(extAuth: ExtAuth, exchange: Exchange, body: Uint8Array | undefined): Outcome | Promise<Outcome> {
+function decide(extAuth: Server, exchange: Exchange, body: Uint8Array | undefined): Outcome | Promise<Outcome> {
   const { cache } = extAuth
   const key = cache === undefined ? undefined : cacheKey(cache, exchange)
   const asked: Asked = { extAuth, exchange, key, startMs: exchange.context.monotonic() }
@@ -72,7 +86,7 @@ function decide(extAuth: ExtAuth, exchange: Exchange, body: Uint8Array | undefin
 /** @param known a decision that is still in force, if the server cannot renew it */
 function ask(asked: Asked, body: Uint8Array | undefined, known: Verdict | undefined): Outcome | Promise<Outcome> {
   const { extAuth, exchange, key } = asked
-  const question = extAuth.prepare(exchange, body)
+  const question = extAuth.prepare(extAuth.backend, exchange, body)
   if ('kind' in question) return question
   exchange.trace?.callout({ policy: 'extAuth', backend: backendName(extAuth.backend), ...question.describe() })
   const { call, signal } = exchange.context
@@ -116,10 +130,12 @@ function fail(asked: Asked, failed: FailedCall): Outcome {
   if (failed.failure === 'not-made') return proceed
   const detail = failed.text
   record(asked, 'failed', { detail })
-  if (!extAuth.failsOpen) {
-    return reject('ext-auth-denied', { detail: `authorization server ${backendName(extAuth.backend)}: ${detail}` })
-  }
-  for (const name of extAuth.ownedHeaders) exchange.request.remove(name)
+  return withoutAnswer(extAuth, `authorization server ${backendName(extAuth.backend)}: ${detail}`, exchange)
+}
+
+function withoutAnswer({ failsOpen, ownedHeaders }: ExtAuth, detail: string, { request }: Exchange): Outcome {
+  if (!failsOpen) return reject('ext-auth-denied', { detail })
+  for (const name of ownedHeaders) request.remove(name)
   return proceed
 }
 

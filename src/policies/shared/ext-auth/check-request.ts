@@ -11,7 +11,9 @@ export type CheckRequest = MessageValue<typeof CHECK_REQUEST>
 
 /** The configured parts of the question. */
 export interface CheckSettings {
-  readonly contextExtensions: ReadonlyMap<string, string>
+  /** Lower-case names of the headers that the server sees, pseudo-headers included. */
+  readonly sentHeaders: ReadonlySet<string> | 'all'
+  readonly contextExtensions: ReadonlyMap<string, string> | undefined
   /** Undefined: the claims of a validated token, under the key of the JWT filter. */
   readonly requestMetadata: readonly (readonly [key: string, value: Expression])[] | undefined
 }
@@ -29,7 +31,7 @@ export function checkRequest(settings: CheckSettings, exchange: Exchange, body: 
   const http = {
     id: context.uuid().replaceAll('-', ''),
     method: request.method,
-    headers: headersOf(request, scheme),
+    headers: headersOf(request, scheme, settings),
     path: request.target,
     host: request.authority,
     scheme,
@@ -54,7 +56,7 @@ function addressOf(address: string, portValue: number) {
 }
 
 /** Repeated fields are one text, as expressions read them. Bytes that are not UTF-8 become U+FFFD. */
-function headersOf(request: Head, scheme: string): Map<string, string> {
+function headersOf(request: Head, scheme: string, { sentHeaders }: CheckSettings): Map<string, string> {
   const headers = new Map([
     [':method', request.method],
     [':authority', request.authority],
@@ -66,7 +68,8 @@ function headersOf(request: Head, scheme: string): Map<string, string> {
     const text = fromByteText(value)
     headers.set(name, before === undefined ? text : `${before}${name === 'cookie' ? '; ' : ', '}${text}`)
   })
-  return headers
+  if (sentHeaders === 'all') return headers
+  return new Map([...headers].filter(([name]) => sentHeaders.has(name)))
 }
 
 /** A value that fails, or that is not a map, is left out. */

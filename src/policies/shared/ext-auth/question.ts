@@ -15,5 +15,10 @@ export interface Question {
   describe(): { readonly message: string; readonly attributes: string | undefined }
 }
 
-/** Prepares the question about a request. @param body undefined: it is not forwarded. @returns a refusal if it cannot be asked */
-export type Prepare = (exchange: Exchange, body: Uint8Array | undefined) => Question | Refusal
+/**
+ * Prepares the question about a request.
+ * @param backend key of the backend of the server
+ * @param body undefined: it is not forwarded
+ * @returns a refusal if it cannot be asked
+ */
+export type Prepare = (backend: string, exchange: Exchange, body: Uint8Array | undefined) => Question | Refusal

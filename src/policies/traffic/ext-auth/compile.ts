@@ -3,17 +3,26 @@ import { proceed, reject } from '#exchange/outcome.ts'
 import type { CompileContext, PolicyRun, PolicySource } from '../../policy.ts'
 import { readsRequestBody } from '../../shared/body-use.ts'
 import { choose, compileChoices, conditionsOf, warnWithoutFallback } from '../../shared/choose.ts'
-import { compileExtAuth, type ExtAuthRun } from '../../shared/ext-auth/compile-ext-auth.ts'
+import { compileExtAuth } from '../../shared/ext-auth/compile-ext-auth.ts'
+import type { ExtAuthRun } from '../../shared/ext-auth/site.ts'
+import { compileExternalAuthFilter, type ExternalAuthFilter } from './external-auth-filter.ts'
 import type { ExtAuthSection, ExtAuthSpec } from './schema.ts'
 
 /** A condition that does not compile refuses (decision A-31), because it is unknown whether its item applies. */
 const REFUSE_UNKNOWN = reject('ext-auth-denied', { detail: 'a condition of extAuth does not compile' })
 
+/** A filter of a route rule takes precedence over policies, as for all fields (decision A-22). */
 export function compileTrafficExtAuth(
-  sources: readonly PolicySource<ExtAuthSection>[],
+  sources: readonly PolicySource<ExtAuthSection | ExternalAuthFilter>[],
   context: CompileContext,
 ): PolicyRun {
   const source = sources[0]!
+  const { spec } = source
+  if ('protocol' in spec) return compileExternalAuthFilter({ ...source, spec }, context)
+  return compileSection({ ...source, spec }, context)
+}
+
+function compileSection(source: PolicySource<ExtAuthSection>, context: CompileContext): PolicyRun {
   const choices = compileChoices<ExtAuthSpec, ExtAuthRun>(source, context, (spec, path) =>
     compileExtAuth(source, path, spec, context),
   )
