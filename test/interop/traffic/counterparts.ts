@@ -1,0 +1,142 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { createInterface } from 'node:readline'
+
+/** Where the counterparts are installed and built. A second run finds them there. */
+const FOLDER = join(tmpdir(), 'gatewright-interop')
+const SOURCES = import.meta.dirname
+
+/** A counterpart that cannot be had. */
+export class MissingCounterpart extends Error {}
+
+/** @returns the path of a program. @param debianPackage has it */
+export function installedProgram(program: string, debianPackage: string): string {
+  const folders = (process.env.PATH ?? '').split(delimiter)
+  const found = folders.map((folder) => join(folder, program)).find((path) => existsSync(path))
+  if (found === undefined) {
+    throw new MissingCounterpart(`${program} is not installed; install the Debian package ${debianPackage}`)
+  }
+  return found
+}
+
+/** Builds a program of the Go module beside this file. @returns its path */
+export function builtGoProgram(name: string): string {
+  const go = installedProgram('go', 'golang-go')
+  const program = folderOf('bin', name)
+  run(name, go, ['build', '-o', program, `./${name}`], join(SOURCES, 'go'))
+  return program
+}
+
+/** Builds the program of a published Go module. @returns its path */
+export function installedGoProgram(name: string, packageAtVersion: string): string {
+  const go = installedProgram('go', 'golang-go')
+  const program = folderOf('bin', name)
+  if (!existsSync(program)) run(name, go, ['install', packageAtVersion], FOLDER, { GOBIN: folderOf('bin') })
+  return program
+}
+
+/** Installs npm packages with exact versions. @returns the folder in which code can import them */
+export function installedNpmPackages(name: string, ...packages: readonly string[]): string {
+  const folder = folderOf(name)
+  if (packages.every((one) => existsSync(join(folder, 'node_modules', one.slice(0, one.lastIndexOf('@')))))) {
+    return folder
+  }
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(join(folder, 'package.json'), '{ "private": true }')
+  run(name, 'npm', ['install', '--ignore-scripts', '--no-audit', '--no-fund', '--save-exact', ...packages], folder)
+  return folder
+}
+
+/** Installs Python packages in an environment of their own. @returns its interpreter */
+export function installedPythonPackages(name: string, ...packages: readonly string[]): string {
+  const python = installedProgram('python3', 'python3-venv')
+  const interpreter = folderOf(name, 'bin', 'python')
+  const installed = folderOf(name, 'installed')
+  if (existsSync(installed)) return interpreter
+  run(name, python, ['-m', 'venv', folderOf(name)], SOURCES)
+  run(name, interpreter, ['-m', 'pip', 'install', '--quiet', ...packages], SOURCES)
+  writeFileSync(installed, packages.join('\n'))
+  return interpreter
+}
+
+/** Fetches the dependencies of a Maven project. @returns a class path */
+export function installedJars(name: string, pom: string): string {
+  installedProgram('java', 'default-jdk')
+  const maven = installedProgram('mvn', 'maven')
+  const folder = folderOf(name)
+  const options = [`-DoutputDirectory=${folder}`, '-f', pom]
+  if (!existsSync(folder)) run(name, maven, ['-q', 'dependency:copy-dependencies', ...options], SOURCES)
+  return join(folder, '*')
+}
+
+function folderOf(...parts: readonly string[]): string {
+  mkdirSync(FOLDER, { recursive: true })
+  return join(FOLDER, ...parts)
+}
+
+function run(
+  name: string,
+  program: string,
+  words: readonly string[],
+  cwd: string,
+  environment: Readonly<Record<string, string>> = {},
+): void {
+  const options = { cwd, env: { ...process.env, ...environment }, encoding: 'utf8' } as const
+  const { status, stderr, stdout } = spawnSync(program, words, options)
+  if (status === 0) return
+  const said = `${stderr ?? ''}${stdout ?? ''}`.trim().split('\n').slice(-5).join('\n     ')
+  throw new MissingCounterpart(`${name} could not be installed: ${program} ${words.join(' ')}\n     ${said}`)
+}
+
+/** A counterpart that runs. */
+export interface Running extends AsyncDisposable {
+  readonly process: ChildProcess
+}
+
+export interface StartOptions {
+  readonly words?: readonly string[]
+  readonly environment?: Readonly<Record<string, string>>
+  readonly cwd?: string
+}
+
+/** Starts a server. Whatever it logs is dropped. */
+export function startServer(program: string, { words = [], environment = {}, cwd = FOLDER }: StartOptions): Running {
+  const child = spawn(program, words, {
+    cwd,
+    env: { ...process.env, ...environment },
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
+  child.stdout.resume()
+  return {
+    process: child,
+    async [Symbol.asyncDispose]() {
+      if (child.exitCode !== null || child.signalCode !== null) return
+      const exit = once(child, 'exit')
+      child.kill('SIGKILL')
+      await exit
+    },
+  }
+}
+
+/** Starts a server that prints its port. */
+export async function startPrintingServer(
+  program: string,
+  options: StartOptions,
+): Promise<Running & { readonly port: number }> {
+  const running = startServer(program, options)
+  const lines = createInterface({ input: running.process.stdout! })
+  const [first] = (await Promise.race([once(lines, 'line'), once(running.process, 'exit')])) as [unknown]
+  if (typeof first !== 'string') throw new Error(`${program} ended at once`)
+  return { ...running, port: Number(first) }
+}
+
+/** Runs a program that reads JSON and prints JSON. */
+export function askProgram(program: string, words: readonly string[], question: unknown): unknown {
+  const options = { input: JSON.stringify(question), encoding: 'utf8', maxBuffer: 2 ** 26 } as const
+  const { status, stdout, stderr } = spawnSync(program, words, options)
+  if (status !== 0) throw new Error(`${program} ${words.join(' ')} failed:\n${stderr}`)
+  return JSON.parse(stdout)
+}

@@ -1,0 +1,26 @@
+import { startEcho } from '#examples/upstreams/echo.ts'
+import { freePort } from '../../support/free-port.ts'
+import { startGateway, type TestGateway } from '../../support/gateway.ts'
+import { backendYaml, createObjectsFolder, gatewayYaml, joinYaml } from '../../support/objects-folder.ts'
+
+/** A running gateway with one HTTP listener. */
+export interface Front {
+  readonly port: number
+  readonly gateway: TestGateway
+  ask(path: string, init?: RequestInit): Promise<Response>
+}
+
+/** Starts a gateway `main`, a ProxyBackend `echo` that returns what it receives, and these objects. */
+export async function startFront(stops: AsyncDisposableStack, ...objects: readonly string[]): Promise<Front> {
+  const echo = await startEcho({ port: 0 })
+  stops.defer(echo.close)
+  const port = await freePort()
+  const folder = await createObjectsFolder({
+    'all.yaml': joinYaml(gatewayYaml(port), backendYaml('echo', echo.port), ...objects),
+  })
+  stops.defer(folder.remove)
+  const gateway = stops.use(await startGateway({ files: [folder.path], workers: 2 }))
+  return { port, gateway, ask: (path, init) => fetch(`http://127.0.0.1:${port}${path}`, init) }
+}
+
+export const proxyBackend = (name: string) => ({ group: 'gatewright.dev', kind: 'ProxyBackend', name })
