@@ -1,6 +1,8 @@
 import { isIP } from 'node:net'
 import { clock } from '#base/clock.ts'
+import { isCredentialField } from '#base/credential-names.ts'
 import type { Finding } from '#base/finding.ts'
+import { KnownSecrets } from '#base/known-secrets.ts'
 import { SecretIndex } from '#control/secret-values.ts'
 import { explainRequest } from '#engine/explain/explain.ts'
 import { explainRelay } from '#engine/explain/explain-relay.ts'
@@ -16,6 +18,7 @@ import { TLS_MATERIAL } from '#net/tls-material.ts'
 import { wholePlan } from '#plan/delta.ts'
 import { FileStore } from '#store/files.ts'
 import { EXIT, type ExitCode } from './exit-code.ts'
+import { PlanCalls } from './explain-calls.ts'
 import { countProblems, findingLines } from './finding-lines.ts'
 import { formatExplanation, formatRefusal } from './format-explanation.ts'
 import { formatRelayExplanation } from './format-relay-explanation.ts'
@@ -31,18 +34,25 @@ export interface ExplainFlags extends ListenFlags {
   readonly data?: string
   /** Shows credentials in clear text. */
   readonly showSecrets?: boolean
+  /** Asks the servers that policies ask. */
+  readonly call?: boolean
 }
 
-/** Shows how a gateway with these objects would handle one request or connection. Opens no socket. */
+/** Shows how a gateway with these objects would handle one request or connection. Opens no socket, except for `--call`. */
 export async function explain(request: readonly string[], flags: ExplainFlags): Promise<ExitCode> {
   const { method, url, text } = readRequest(request, flags.data)
   const address = gatewayAddresses(listenAddresses(flags))
   const store = new FileStore(flags.file, { tlsMaterial: TLS_MATERIAL })
   const secrets = flags.showSecrets ? undefined : new SecretIndex().update({ set: store.list(), removed: [] })
   const show = (text: string) => print(secrets === undefined ? text : secrets.hide(text))
-  const { items, findings, state } = loadPlan(store, { address, sessionKeys: sessionKeys(process.env) })
+  const { items, findings, state } = loadPlan(store, {
+    address,
+    sessionKeys: sessionKeys(process.env),
+    ...(flags.call === true && { fetchKeySet: (id, keySets) => void calls.fetchKeySet(id, keySets) }),
+  })
   warnOfProblems(store, findings)
   const plan = new LivePlan(state)
+  using calls = new PlanCalls(plan, state)
   plan.update(wholePlan(items))
   const port = portOf(url)
   const places = [...plan.sockets.values()].filter((place) => place.port === port)
@@ -71,8 +81,14 @@ export async function explain(request: readonly string[], flags: ExplainFlags): 
     return EXIT.findings
   }
   const body = flags.data === undefined ? undefined : Buffer.from(flags.data)
-  const explanation = await explainRequest({ nowMs: clock.now(), plan, socket }, buildExchange(head, body, url, socket))
-  show(formatExplanation({ method, url: text, explanation, store, showsSecrets: secrets === undefined }))
+  const credentials = new KnownSecrets(credentialsOf(head))
+  const explanation = await explainRequest(
+    { nowMs: clock.now(), plan, socket, ...(flags.call === true && { calls }) },
+    buildExchange(head, body, url, socket),
+  )
+  const showsSecrets = secrets === undefined
+  const hideValues = (text: string) => credentials.hideValues(text)
+  show(formatExplanation({ method, url: text, explanation, store, showsSecrets, hideValues }))
   return explanation.outcome?.kind === 'refusal' ? EXIT.findings : EXIT.ok
 }
 
@@ -136,6 +152,16 @@ function buildHead(methodAndTarget: string, url: URL, { header = [], data }: Exp
   return parseHeadText(Buffer.from(text).toString('latin1'))
 }
 
+/** The values that are credentials by convention. */
+function credentialsOf(head: Head): string[] {
+  const values: string[] = []
+  head.each((name, value) => {
+    if (!isCredentialField(name)) return
+    values.push(value, ...(name === 'cookie' ? value.split(/; */).map((pair) => pair.replace(/^[^=]*=/, '')) : []))
+  })
+  return values
+}
+
 function buildExchange(head: Head, body: Uint8Array | undefined, url: URL, socket: LiveSocket): Exchange {
   const exchange = new Exchange(head, {
     remoteAddress: '127.0.0.1',
@@ -148,6 +174,7 @@ function buildExchange(head: Head, body: Uint8Array | undefined, url: URL, socke
     serverName: serverNameOf(url) || undefined,
     certificate: undefined,
   })
+  exchange.startMonotonicMs = clock.monotonic()
   exchange.bodies = readerOf(body)
   exchange.scheme = url.protocol === 'https:' ? 'https' : 'http'
   exchange.originalMethod = head.method

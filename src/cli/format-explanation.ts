@@ -4,7 +4,7 @@ import { grpcStatusOf } from '#base/grpc-status.ts'
 import type { Explanation } from '#engine/explain/explain.ts'
 import { describePath } from '#engine/route/candidate.ts'
 import { type Refusal, refusalStatus, refusalText } from '#exchange/outcome.ts'
-import type { TracedLimit, TraceStep } from '#exchange/trace.ts'
+import type { TracedLimit, TraceStep, WrittenCredential } from '#exchange/trace.ts'
 import type { FileStore } from '#store/files.ts'
 import {
   describeRule,
@@ -16,6 +16,7 @@ import {
   type Where,
 } from './explanation-lines.ts'
 import { hideCredentials } from './hide-credentials.ts'
+import { messageLines } from './message-lines.ts'
 
 export interface ExplanationText {
   readonly method: string
@@ -25,12 +26,17 @@ export interface ExplanationText {
   readonly store: FileStore
   /** Shows credentials of messages in clear text. */
   readonly showsSecrets: boolean
+  /** Hides the credentials of the request in any text. */
+  readonly hideValues: (text: string) => string
 }
 
 /** An explanation as text, in the order of processing. */
-export function formatExplanation({ method, url, explanation, store, showsSecrets }: ExplanationText): string {
+export function formatExplanation(text: ExplanationText): string {
+  const { method, url, explanation, store, showsSecrets } = text
   const where = locator(store)
-  const hide: Hide = showsSecrets ? asItIs : (message) => hideCredentials(message, explanation.credentials)
+  const hide: Hide = showsSecrets
+    ? asItIs
+    : (message, more = []) => hideCredentials(message, [...explanation.credentials, ...more])
   return [
     `${method} ${url}`,
     '',
@@ -39,7 +45,7 @@ export function formatExplanation({ method, url, explanation, store, showsSecret
     ...formatRoute(explanation, where),
     ...formatPolicies(explanation.policies, where),
     ...formatSteps(explanation.steps),
-    ...formatCallouts(explanation.callouts, hide),
+    ...formatCallouts(text, hide),
     ...formatLimits(explanation.limits, showsSecrets),
     ...formatBackend(explanation),
     ...formatOutcome(explanation, hide),
@@ -84,15 +90,30 @@ function formatSteps(steps: readonly TraceStep[]): string[] {
   return [...lines, '']
 }
 
-/** The questions, which are not sent. */
-function formatCallouts(callouts: Explanation['callouts'], hide: Hide): string[] {
-  const lines = callouts.flatMap(({ policy, backend, message, attributes }) => [
-    `${policy} would ask ${backend} (nothing is sent; what follows assumes that it allows the request)`,
-    ...indent(fromByteText(hide(message))),
-    ...(attributes === undefined ? [] : indent(attributes)),
-    '',
-  ])
-  return lines
+/** What servers are asked, and what they answer. */
+function formatCallouts({ explanation, showsSecrets, hideValues }: ExplanationText, hide: Hide): string[] {
+  const parameters = explanation.credentials.flatMap(({ kind, name }) => (kind === 'queryParameter' ? [name] : []))
+  return explanation.callouts.flatMap((callout) => {
+    const { question } = callout
+    const lines =
+      question.protocol === 'http'
+        ? fromByteText(hide(question.message, question.credentials)).trimEnd().split('\r\n')
+        : [
+            `gRPC call of ${question.path}, a message of ${question.bytes} bytes`,
+            ...messageLines(question.message, showsSecrets ? undefined : { secrets: question.secrets, parameters }),
+          ]
+    const text = indent(lines.join('\n'))
+    return [describeAnswer(callout), ...(showsSecrets ? text : text.map(hideValues)), '']
+  })
+}
+
+function describeAnswer({ policy, backend, answer }: Explanation['callouts'][number]): string {
+  if (answer === undefined) {
+    return `${policy} would ask ${backend} (not sent without --call; what follows assumes that it allows the request)`
+  }
+  const { verdict, durationMs, detail } = answer
+  const said = verdict === 'failed' ? 'which gave no decision' : `which ${verdict} the request`
+  return `${policy} asked ${backend}, ${said} (${Math.ceil(durationMs)} ms)${detail === undefined ? '' : `: ${detail}`}`
 }
 
 /** The limits, not their levels, which only a running gateway knows. */
@@ -112,8 +133,8 @@ function describeKey(key: TracedLimit['key'], showsSecrets: boolean): string {
   return `for each ${expression}: this one is ${isSecret && !showsSecrets ? REDACTED : JSON.stringify(value)}`
 }
 
-/** Hides the credentials of a message. */
-type Hide = (message: string) => string
+/** Hides the credentials of a message. @param more where else they are */
+type Hide = (message: string, more?: readonly WrittenCredential[]) => string
 
 const HTTP_VERSION_NAMES = {
   http1: 'HTTP/1.1',

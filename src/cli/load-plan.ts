@@ -23,16 +23,17 @@ export interface LoadedPlan {
 export interface LoadOptions extends Pick<TranslateOptions, 'address'> {
   /** Of the gateway whose sessions requests have; by default random. */
   readonly sessionKeys?: SessionKeys
+  /** Fetches the remote key set with this id into `keySets`. Without it, none is fetched. */
+  readonly fetchKeySet?: (id: string, keySets: RemoteKeySets) => void
 }
 
 /** Translates and checks, with separate memory for buckets and health. @param address the address of the listeners of a Gateway */
-export function loadPlan(store: FileStore, { address, sessionKeys }: LoadOptions = {}): LoadedPlan {
+export function loadPlan(store: FileStore, { address, sessionKeys, fetchKeySet }: LoadOptions = {}): LoadedPlan {
   const memory = createSlotMemory(SLOTS, false)
   const directory = new SlotDirectory(memory)
   const slotOf = (key: string) => directory.assign(key)
   const valuesOf = (key: string) => directory.valuesOf(key)
-  // Key sets are not fetched here; only a gateway does that.
-  const keySets = new RemoteKeySets(importKey)
+  const keySets: RemoteKeySets = new RemoteKeySets(importKey, fetchKeySet && ((id) => fetchKeySet(id, keySets)))
   const passwords = DIRECT_CHECKER
   const sealer = createSealer(sessionKeys ?? readSessionKeys({}))
   const state: SharedState = {

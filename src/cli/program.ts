@@ -82,7 +82,7 @@ function buildProgram(end: (code: ExitCode) => void): Command {
   program
     .command('explain')
     .description(
-      'Show what a gateway with these objects would do with one request or connection, without sending anything.',
+      'Show what a gateway with these objects would do with one request or connection. Nothing is sent without --call.',
     )
     .argument(
       '<request...>',
@@ -94,6 +94,10 @@ function buildProgram(end: (code: ExitCode) => void): Command {
     .addOption(addressPool())
     .option('--show-secrets', 'show credentials in clear text; treat the output as a secret')
     .option('-d, --data <body>', 'request body; the default method becomes POST')
+    .option(
+      '--call',
+      'ask the servers that policies ask (authorization, global rate limits, key sets); nothing is sent to backends',
+    )
     .addHelpText('after', describeVariables('explain'))
     .action(async (request, options) => {
       const { explain } = await import('./explain.ts')

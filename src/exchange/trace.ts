@@ -34,15 +34,32 @@ export interface TracedLimit {
   readonly key: TracedKey | undefined
 }
 
-/** A question to a server, which `explain` does not send. */
+/** A question to a server that a policy asks. */
 export interface TracedCallout {
   readonly policy: string
   /** `<namespace>/<name>` of the backend. */
   readonly backend: string
+  readonly question: TracedHttp | TracedGrpc
+}
+
+export interface TracedHttp {
+  readonly protocol: 'http'
   /** In the form of HTTP/1.1, as byte text. */
   readonly message: string
-  /** Further content, as JSON. */
-  readonly attributes: string | undefined
+  /** Headers that may hold credentials, besides those with conventional names. */
+  readonly credentials: readonly WrittenCredential[]
+}
+
+export interface TracedGrpc {
+  readonly protocol: 'grpc'
+  /** `/package.Service/Method`. */
+  readonly path: string
+  /** By the names of its fields. */
+  readonly message: object
+  /** Size of the message. */
+  readonly bytes: number
+  /** Texts in it that may be credentials. */
+  readonly secrets: readonly string[]
 }
 
 /** Collects what happens to one exchange. */

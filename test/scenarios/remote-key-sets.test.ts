@@ -295,7 +295,7 @@ test('explain fetches nothing and describes what a gateway would do', async () =
     (error: { stdout: string; code: number }) => error,
   )) as { stdout: string; code?: number }
   expect(stdout).toContain(
-    'explain does not fetch the key set of the issuer; a gateway would (GET /realms/shop/certs?v=1 of ProxyBackend/default/static-keys)',
+    'without --call, the key set of the issuer is not fetched (GET /realms/shop/certs?v=1 of ProxyBackend/default/static-keys)',
   )
   expect(code).toBe(1)
   expect(servers.static.requests).toHaveLength(before)

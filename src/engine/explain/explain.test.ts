@@ -4,6 +4,7 @@ import type { CallRequest } from '#exchange/call.ts'
 import { refusalStatus, refusalText } from '#exchange/outcome.ts'
 import type { PlanItem } from '#plan/item.ts'
 import { type ExchangeInputs, exchangeWith } from '#policies/shared/testing.ts'
+import { fakeServer } from '#test/support/fake-authorization-server.ts'
 import { createSigningKey, signToken } from '#test/support/token-issuer.ts'
 import { VirtualTime } from '#test/support/virtual-time.ts'
 import {
@@ -274,10 +275,44 @@ test('no key set is fetched: the step describes what a gateway would do', async 
     target: '/api/x',
     headers: { authorization: `Bearer ${token}` },
   })
-  const detail =
-    'explain does not fetch the key set of the issuer; a gateway would (GET /keys of ProxyBackend/default/b)'
+  const detail = 'without --call, the key set of the issuer is not fetched (GET /keys of ProxyBackend/default/b)'
   expect(steps).toMatchObject([{ name: 'jwtAuthentication', verdict: 'refuse', detail }])
   expect(outcome).toMatchObject({ kind: 'refusal', code: 'jwt-keys-unavailable' })
+})
+
+const ASKS = policyItem('traffic.extAuth', ROUTE, {
+  backendRef: { group: 'gatewright.dev', kind: 'ProxyBackend', name: 'c' },
+  http: { addRequestHeaders: { 'x-copy': 'request.headers["x-api-key"]', 'x-plain': '"1"' } },
+})
+
+test('without calls a question is shown, and counts as allowed', async () => {
+  const inputs = { target: '/api/x', headers: { 'x-api-key': 'k3y' } }
+  const { callouts, outcome } = await explained([...PLAN, ASKS], inputs)
+  expect(outcome).toBeUndefined()
+  expect(callouts).toEqual([
+    {
+      policy: 'extAuth',
+      backend: 'default/c',
+      question: {
+        protocol: 'http',
+        message: 'GET /api/x HTTP/1.1\r\nx-copy: k3y\r\nx-plain: 1\r\n\r\n',
+        credentials: [{ kind: 'header', name: 'x-copy' }],
+      },
+      answer: undefined,
+    },
+  ])
+})
+
+test('with calls the servers decide', async () => {
+  const { call, destinations } = fakeServer(() => ({ status: 401, body: 'who?' }))
+  const inputs = { nowMs: 0, ...livePlan(...PLAN, ASKS), calls: { ofRequest: () => call } }
+  const { callouts, outcome, upstream } = await explainRequest(inputs, exchangeWith({ target: '/api/x' }))
+  expect(destinations).toEqual(['ProxyBackend/default/c'])
+  expect(callouts).toMatchObject([
+    { answer: { verdict: 'denied', detail: 'the authorization server answered 401', durationMs: expect.any(Number) } },
+  ])
+  expect(outcome).toMatchObject({ code: 'ext-auth-denied', status: 401 })
+  expect(upstream).toBeUndefined()
 })
 
 test('the explanation of the same request at the same time is the same, regardless of the time and random values that expressions read', async () => {

@@ -1,6 +1,7 @@
 import type { PolicySection } from '#api/policy-fields.ts'
+import { clock } from '#base/clock.ts'
 import { type Call, CallError } from '#exchange/call.ts'
-import type { Exchange } from '#exchange/exchange.ts'
+import type { Callout, Exchange } from '#exchange/exchange.ts'
 import { type Answer, type Outcome, reject } from '#exchange/outcome.ts'
 import { refuseLargeBody } from '#exchange/refuse-large-body.ts'
 import type { RunContext } from '#exchange/run-context.ts'
@@ -41,9 +42,9 @@ export interface Explanation {
   readonly steps: readonly TraceStep[]
   /** Local rate limits that the request takes from. */
   readonly limits: readonly TracedLimit[]
-  /** Servers that policies would ask. The rest assumes that they allow the request. */
-  readonly callouts: readonly TracedCallout[]
-  /** Where the gateway wrote credentials into the upstream request. */
+  /** Servers that policies ask. Without calls, the rest assumes that they allow the request. */
+  readonly callouts: readonly ExplainedCallout[]
+  /** Where the gateway read credentials that it did not remove, or wrote some into the upstream request. */
   readonly credentials: readonly WrittenCredential[]
   /** Backend references of the rule with their weights; the chosen one is marked. */
   readonly backends: readonly ExplainedBackend[]
@@ -61,11 +62,23 @@ export interface Explanation {
   readonly protocol: ProtocolExplanation | undefined
 }
 
+export interface ExplainedCallout extends TracedCallout {
+  /** Undefined: it was not asked. */
+  readonly answer: Callout | undefined
+}
+
+/** Calls for a request, as in a proxy. */
+export interface ExplainCalls {
+  ofRequest(exchange: Exchange): Call
+}
+
 export interface ExplainInputs {
   /** Milliseconds since the epoch; the clock stays fixed at this time. */
   readonly nowMs: number
   readonly plan: LivePlan
   readonly socket: LiveSocket
+  /** Asks the servers that policies ask. Undefined: nothing is sent. */
+  readonly calls?: ExplainCalls
 }
 
 /** A fixed clock, constant random numbers and no calls, so that the result is reproducible. */
@@ -82,11 +95,21 @@ function virtualContext(nowMs: number, startMonotonicMs: number): RunContext {
   }
 }
 
+/** The same with calls, which take time. */
+function callingContext(calls: ExplainCalls, nowMs: number, exchange: Exchange): RunContext {
+  const call: Call = (destination, request) => calls.ofRequest(exchange)(destination, request)
+  const monotonic = () => clock.monotonic()
+  return { ...virtualContext(nowMs, exchange.startMonotonicMs), monotonic, call }
+}
+
 /** Always selects the first candidate. */
 const FIRST = () => 0
 
 /** Runs the engine of the proxy on an exchange and reports what it did. The exchange changes as it would for a real request. */
-export async function explainRequest({ nowMs, plan, socket }: ExplainInputs, exchange: Exchange): Promise<Explanation> {
+export async function explainRequest(
+  { nowMs, plan, socket, calls }: ExplainInputs,
+  exchange: Exchange,
+): Promise<Explanation> {
   const steps: TraceStep[] = []
   const limits: TracedLimit[] = []
   const callouts: TracedCallout[] = []
@@ -103,7 +126,8 @@ export async function explainRequest({ nowMs, plan, socket }: ExplainInputs, exc
     credential: (kind, name) => credentials.push({ kind, name }),
   }
   exchange.trace = trace
-  exchange.context = virtualContext(nowMs, exchange.startMonotonicMs)
+  exchange.context =
+    calls === undefined ? virtualContext(nowMs, exchange.startMonotonicMs) : callingContext(calls, nowMs, exchange)
   exchange.workloads = plan.workloads
   const decision = new Decision()
   const received = exchange.originalTarget.split('?', 1)[0]!
@@ -124,8 +148,8 @@ export async function explainRequest({ nowMs, plan, socket }: ExplainInputs, exc
     policies: effectivePolicies(decision, new RecordedLookups(index)),
     steps,
     limits,
-    callouts,
-    credentials,
+    callouts: callouts.map((callout, index) => ({ ...callout, answer: exchange.callouts?.[index] })),
+    credentials: [...credentials, ...exchange.redactedParameters.map(queryParameter)],
     backends: explainBackends(rule, decision.backend, index),
     endpoints: explainEndpoints(decision.backend, decision.endpoint),
     outcome,
@@ -134,6 +158,10 @@ export async function explainRequest({ nowMs, plan, socket }: ExplainInputs, exc
     upstreamHttp: sends && outcome === undefined ? httpVersionOf(exchange, decision) : undefined,
     protocol,
   }
+}
+
+function queryParameter(name: string): WrittenCredential {
+  return { kind: 'queryParameter', name }
 }
 
 /** Response policies apply to configured answers as to those of backends. */

@@ -97,7 +97,7 @@ test('the reason for missing keys', () => {
   set.update(stateOf(undefined, { failure: 'timeout' }))
   expect(set.unavailableReason).toBe(`the key set of the issuer has not been fetched ${where}: timeout`)
   const explained = new RemoteKeySet(ADDRESS, importKey, undefined)
-  expect(explained.unavailableReason).toBe(`explain does not fetch the key set of the issuer; a gateway would ${where}`)
+  expect(explained.unavailableReason).toBe(`without --call, the key set of the issuer is not fetched ${where}`)
   expect(explained.renew()).toBeUndefined()
 })
 

@@ -86,7 +86,7 @@ export class RemoteKeySet {
   get unavailableReason(): string {
     const { backend, path } = this.address
     const fetch = `GET ${path} of ${backend}`
-    if (this.#ask === undefined) return `explain does not fetch the key set of the issuer; a gateway would (${fetch})`
+    if (this.#ask === undefined) return `without --call, the key set of the issuer is not fetched (${fetch})`
     return `the key set of the issuer has not been fetched (${fetch}): ${this.#state?.failure ?? 'the server has not answered yet'}`
   }
 

@@ -1,9 +1,10 @@
-import { toByteText } from '#base/byte-text.ts'
 import { encodeMessage } from '#base/protobuf/message.ts'
 import { callUnary, FailedCall } from '#exchange/call-unary.ts'
+import { readsCredentials } from '#exchange/credential-reads.ts'
+import type { Exchange } from '#exchange/exchange.ts'
 import { CALLOUT_DEADLINE_MS } from '../callout.ts'
 import { CHECK_PATH, CHECK_REQUEST } from './check-messages.ts'
-import { type CheckRequest, type CheckSettings, checkRequest } from './check-request.ts'
+import { type CheckSettings, checkRequest } from './check-request.ts'
 import { readCheckResponse } from './check-response.ts'
 import type { Prepare } from './question.ts'
 
@@ -22,20 +23,23 @@ export function askGrpc(settings: CheckSettings): Prepare {
         })
         return answer instanceof FailedCall ? answer : readCheckResponse(answer)
       },
-      describe: () => describeCheck(request),
+      describe: () => ({
+        protocol: 'grpc',
+        path: CHECK_PATH,
+        message: request,
+        bytes: encodeMessage(CHECK_REQUEST, request).length,
+        secrets: secretsIn(settings, exchange),
+      }),
     }
   }
 }
 
-function describeCheck({ attributes = {} }: CheckRequest) {
-  const { request, ...others } = attributes
-  const { method, path, protocol, headers = new Map(), body, ...more } = request?.http ?? {}
-  const fields = [...headers].filter(([name]) => !name.startsWith(':'))
-  const message = [`${method} ${path} ${protocol}`, ...fields.map(([name, value]) => `${name}: ${toByteText(value)}`)]
-  return {
-    message: `${message.join('\r\n')}\r\n\r\n${toByteText(body ?? '')}`,
-    attributes: JSON.stringify({ ...others, request: { http: more } }, (_, value) =>
-      value instanceof Map ? Object.fromEntries(value) : value,
-    ),
-  }
+/** Metadata whose value may come from a credential. */
+function secretsIn({ requestMetadata = [] }: CheckSettings, exchange: Exchange): string[] {
+  return requestMetadata.flatMap(([, value]) => (readsCredentials(value) ? textsIn(value.json(exchange)) : []))
+}
+
+function textsIn(value: unknown): string[] {
+  if (typeof value === 'string') return [value]
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : []
 }

@@ -1,9 +1,11 @@
 import type { JsonObject } from '#base/json.ts'
 import { type Call, CallError, type CallRequest, type CallResponse } from '#exchange/call.ts'
 import { FailedCall } from '#exchange/call-unary.ts'
+import { readsCredentials } from '#exchange/credential-reads.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import type { Expression } from '#exchange/expression.ts'
 import { type Refusal, reject } from '#exchange/outcome.ts'
+import type { WrittenCredential } from '#exchange/trace.ts'
 import { isTarget } from '#net/http/field-syntax.ts'
 import { Head } from '#net/http/head.ts'
 import { CALLOUT_DEADLINE_MS } from '../callout.ts'
@@ -70,9 +72,14 @@ function questionOf(backend: string, settings: HttpSettings, request: HttpReques
       for (const [name, value] of headers) head.append(name, value)
       let message = head.writeRequest(0, -1, '')
       for (const byte of body ?? []) message += String.fromCharCode(byte)
-      return { message, attributes: undefined }
+      return { protocol: 'http', message, credentials: credentialsIn(settings) }
     },
   }
+}
+
+/** The added headers whose value may come from a credential. */
+function credentialsIn({ addedHeaders }: HttpSettings): WrittenCredential[] {
+  return addedHeaders.flatMap(([name, value]) => (readsCredentials(value) ? [{ kind: 'header', name }] : []))
 }
 
 function questionHeaders(

@@ -88,7 +88,8 @@ function ask(asked: Asked, body: Uint8Array | undefined, known: Verdict | undefi
   const { extAuth, exchange, key } = asked
   const question = extAuth.prepare(extAuth.backend, exchange, body)
   if ('kind' in question) return question
-  exchange.trace?.callout({ policy: 'extAuth', backend: backendName(extAuth.backend), ...question.describe() })
+  const { trace } = exchange
+  trace?.callout({ policy: 'extAuth', backend: backendName(extAuth.backend), question: question.describe() })
   const { call, signal } = exchange.context
   const send = (until: AbortSignal) => question.send(call, until)
   const answered =

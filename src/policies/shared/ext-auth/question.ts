@@ -2,6 +2,7 @@ import type { Call } from '#exchange/call.ts'
 import type { FailedCall } from '#exchange/call-unary.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import type { Refusal } from '#exchange/outcome.ts'
+import type { TracedCallout } from '#exchange/trace.ts'
 import type { Verdict } from './verdict.ts'
 
 /** What came back: a decision, one that the request completes, or a failure of the server. */
@@ -11,8 +12,8 @@ export type Answered = Verdict | ((exchange: Exchange) => Verdict) | FailedCall
 export interface Question {
   /** Sends it. The promise does not use the exchange. */
   send(call: Call, signal: AbortSignal): Promise<Answered>
-  /** As a message, for `explain`: in the form of HTTP/1.1, with further attributes as JSON. */
-  describe(): { readonly message: string; readonly attributes: string | undefined }
+  /** For `explain`. */
+  describe(): TracedCallout['question']
 }
 
 /**

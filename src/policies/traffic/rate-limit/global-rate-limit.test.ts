@@ -355,8 +355,13 @@ test('explain shows the question, and assumes that the service agrees', async ()
     {
       policy: 'rateLimit',
       backend: 'default/limits',
-      message: 'POST /envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit HTTP/2\r\n\r\n',
-      attributes: '{"domain":"shop","descriptors":[{"entries":[{"key":"caller","value":"ann"}]}]}',
+      question: {
+        protocol: 'grpc',
+        path: '/envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit',
+        message: { domain: 'shop', descriptors: [{ entries: [{ key: 'caller', value: 'ann' }] }] },
+        bytes: 23,
+        secrets: [],
+      },
     },
   ])
   expect(exchange.callouts).toBeUndefined()

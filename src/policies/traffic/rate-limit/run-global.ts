@@ -2,6 +2,7 @@ import { numberIn } from '#base/exact-json.ts'
 import { decodeMessage, encodeMessage } from '#base/protobuf/message.ts'
 import { backendName } from '#exchange/backend-name.ts'
 import { callUnary, FailedCall } from '#exchange/call-unary.ts'
+import { readsCredentials } from '#exchange/credential-reads.ts'
 import type { Callout, Exchange, TokenLimit } from '#exchange/exchange.ts'
 import type { Expression } from '#exchange/expression.ts'
 import { type Outcome, proceed, reject } from '#exchange/outcome.ts'
@@ -159,15 +160,22 @@ class GlobalTokenLimit implements TokenLimit {
 const NEVER_ABORTED = new AbortController().signal
 
 function traceQuestion(
-  { domain }: GlobalLimit,
+  { domain, requests, tokens }: GlobalLimit,
   destination: string,
   descriptors: readonly LimitDescriptor[],
   exchange: Exchange,
 ): void {
+  const message = { domain, descriptors }
+  const values = [...requests, ...tokens].flatMap(({ entries }) => entries.map(({ value }) => value))
   exchange.trace?.callout({
     policy: 'rateLimit',
     backend: backendName(destination),
-    message: `POST ${LIMIT_PATH} HTTP/2\r\n\r\n`,
-    attributes: JSON.stringify({ domain, descriptors }),
+    question: {
+      protocol: 'grpc',
+      path: LIMIT_PATH,
+      message,
+      bytes: encodeMessage(RATE_LIMIT_REQUEST, message).length,
+      secrets: values.flatMap((value) => (readsCredentials(value) ? (textOf(value, exchange) ?? []) : [])),
+    },
   })
 }
