@@ -165,6 +165,8 @@ export const FINDINGS = {
     codes: {
       'secret-missing': 'The Secret, or its entry, does not exist; requests are refused.',
       'credential-invalid': 'The credential cannot be sent; requests are refused.',
+      'credential-incomplete':
+        'The configuration does not determine everything that the credential needs; requests are refused.',
       'credential-not-removed':
         'The credential is read by an expression, so the gateway cannot remove it from the request.',
       'credential-in-plain-text': 'A credential is sent to a backend without TLS.',

@@ -98,8 +98,9 @@ export class OneCall implements ClientHandler {
   async #send(): Promise<void> {
     const { endpoint } = this.#way
     const exchange = this.#prepare()
-    const outcome = await runChain(endpoint.chain, exchange, { reached: -1 })
+    const refused = await runChain(endpoint.chain, exchange, { reached: -1 })
     if (this.#over) return
+    const outcome = refused ?? endpoint.chain.sign?.(exchange)
     if (outcome !== undefined) return this.#fail('backend-auth-failed', refusalDetail(outcome))
     const { protocol, body: given } = this.#request
     const body = given === undefined || given instanceof Uint8Array ? new FixedBody(given ?? '') : given

@@ -7,6 +7,7 @@ import type { PlanItem } from '#plan/item.ts'
 import { RemoteKeySets } from '#policies/shared/authentication/remote-key-set.ts'
 import { createSlotMemory, SlotDirectory } from '#state/slots.ts'
 import type { FileStore } from '#store/files.ts'
+import { createCloudServices } from '#workers/cloud-services.ts'
 import { importKey } from '#workers/import-key.ts'
 import { DIRECT_CHECKER } from '#workers/passwords/direct-checker.ts'
 import { createSealer, readSessionKeys, type SessionKeys } from '#workers/sealer.ts'
@@ -44,6 +45,7 @@ export function loadPlan(store: FileStore, { address, sessionKeys, fetchKeySet }
     importKey,
     passwords,
     sealer,
+    clouds: createCloudServices(process.env),
     keySets,
   }
   const translator = new Translator({ tlsMaterial: TLS_MATERIAL, ...(address === undefined ? {} : { address }) })

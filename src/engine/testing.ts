@@ -3,7 +3,7 @@ import type { Expression } from '#exchange/expression.ts'
 import type { PlanChange } from '#plan/delta.ts'
 import type { BackendItem, LevelName, ListenerItem, PlanItem, PolicyItem, RouteItem, RouteMatch } from '#plan/item.ts'
 import { RemoteKeySets } from '#policies/shared/authentication/remote-key-set.ts'
-import { type ExchangeInputs, exchangeWith, PLAIN_SEALER } from '#policies/shared/testing.ts'
+import { type ExchangeInputs, exchangeWith, NO_CLOUDS, PLAIN_SEALER } from '#policies/shared/testing.ts'
 import { createSlotMemory, SlotDirectory } from '#state/slots.ts'
 import type { SharedState } from './merge/compile-context.ts'
 import { LivePlan } from './plan/live-plan.ts'
@@ -164,6 +164,7 @@ export function stateOf(
     importKey: () => undefined,
     passwords: { check: () => 'wrong' },
     sealer: PLAIN_SEALER,
+    clouds: NO_CLOUDS,
     keySets: new RemoteKeySets(() => undefined),
   }
 }

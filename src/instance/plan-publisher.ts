@@ -14,6 +14,7 @@ import { type KeySetState, RemoteKeySets } from '#policies/shared/authentication
 import type { BucketLevels } from '#state/bucket-levels.ts'
 import { type EndpointState, readEndpointState } from '#state/endpoint-health.ts'
 import { type SlotAssignment, SlotDirectory, type SlotMemory } from '#state/slots.ts'
+import { createCloudServices } from '#workers/cloud-services.ts'
 import { importKey } from '#workers/import-key.ts'
 import type { SecretChange } from '#workers/messages.ts'
 import type { PlanUpdate, Published } from '#workers/worker-pool.ts'
@@ -59,6 +60,7 @@ export class PlanPublisher {
       // No request is served here.
       passwords: { check: () => 'wrong' },
       sealer: { seal: () => '', open: () => undefined },
+      clouds: createCloudServices(process.env),
       keySets,
       evicted,
     })

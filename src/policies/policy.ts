@@ -4,8 +4,10 @@ import type { Sealer } from '#base/sealer.ts'
 import type { TlsMaterialCheck } from '#base/tls-material.ts'
 import type { ImportKey } from '#base/verifying-key.ts'
 import type { BodyUse } from '#exchange/body-use.ts'
+import type { Exchange } from '#exchange/exchange.ts'
 import type { Expression, ExpressionEnvironment, ExpressionUse } from '#exchange/expression.ts'
 import type { LlmReads } from '#exchange/llm-reads.ts'
+import type { Outcome } from '#exchange/outcome.ts'
 import type { ResponseStep, Step } from '#exchange/step.ts'
 import type { TSchema } from '#schema/index.ts'
 import type { TokenBucket, TokenBucketSettings } from '#state/token-bucket.ts'
@@ -13,6 +15,7 @@ import type { ValueBuckets } from '#state/value-buckets.ts'
 import type { RemoteJwksSpec } from './shared/authentication/jwks.ts'
 import type { PasswordChecker } from './shared/authentication/password-checker.ts'
 import type { RemoteKeySet } from './shared/authentication/remote-key-set.ts'
+import type { CloudServices } from './shared/clouds/cloud-services.ts'
 import type { VerdictCache } from './shared/ext-auth/verdict-cache.ts'
 
 /** One occurrence of a field: its value and its origin. */
@@ -62,6 +65,10 @@ export interface RequestRun {
   readonly llmReads?: LlmReads
   /** Query parameters that may hold credentials. Their values are never shown (decision A-111). */
   readonly credentialParameters?: readonly string[]
+  /**
+   * Section `backend` only: signs the request of an attempt after everything else has changed it, the protocol and the host rewrite included.
+   */
+  readonly sign?: (exchange: Exchange) => Outcome
 }
 
 /** A policy that also processes responses; its field has a position in the order of response policies. */
@@ -84,6 +91,14 @@ export interface CalledBackend {
   readonly name: string
   readonly namespace?: string | undefined
   readonly port?: number | undefined
+}
+
+/** The endpoint that section `backend` is compiled for. */
+export interface PolicyDestination {
+  /** The host that requests to it have; undefined: an IP address, or a socket. */
+  readonly hostname: string | undefined
+  /** What signatures for it must be valid for, as far as its type determines that. */
+  readonly signing: { readonly service: string; readonly region: string } | undefined
 }
 
 /** Services for compiling a policy. The same in the workers, in `lint`, in `explain` and for the status. */
@@ -119,7 +134,10 @@ export interface CompileContext {
    * @param settings everything that the policy sets at `path`: with other settings, the cache is another one
    */
   verdictCache(source: PolicySource<unknown>, path: string, settings: string, maxEntries: number): VerdictCache
+  /** Undefined: the policy is compiled for itself, not for an endpoint. */
+  readonly destination: PolicyDestination | undefined
   readonly tlsMaterial: TlsMaterialCheck
+  readonly clouds: CloudServices
   /** Imports the public key of a token issuer. */
   readonly importKey: ImportKey
   /** Compares passwords with hashes. */

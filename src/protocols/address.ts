@@ -11,6 +11,8 @@ export interface Address {
   readonly hostname: string | undefined
   /** TLS with the system's certificate authorities unless a `tls` policy says otherwise. */
   readonly tls: boolean
+  /** What signatures of requests must be valid for, if the type of the backend determines it. */
+  readonly signing: { readonly service: string; readonly region: string } | undefined
   /** The version of HTTP that the port of a Service declares. */
   readonly version: BackendHttpSpec['version']
 }
@@ -20,11 +22,22 @@ export interface HostAndPort {
   readonly port: number
 }
 
+const NOWHERE: Address = {
+  host: '',
+  port: 0,
+  unixPath: undefined,
+  section: undefined,
+  hostname: undefined,
+  tls: false,
+  signing: undefined,
+  version: undefined,
+}
+
 /** The address of a host; brackets around an IPv6 address are removed. */
 export function hostAddress({ host, port }: HostAndPort, section?: string, tls = false): Address {
   const bare = host.startsWith('[') ? host.slice(1, -1) : host
   const hostname = isIpAddress(bare) ? undefined : bare
-  return { host: bare, port, unixPath: undefined, section, hostname, tls, version: undefined }
+  return { ...NOWHERE, host: bare, port, section, hostname, tls }
 }
 
 /** Pages of other sites can reach a loopback listener through the user's browser (decision B81). @param address an IP address */
@@ -37,5 +50,5 @@ function isIpAddress(host: string): boolean {
 }
 
 export function socketAddress(unixPath: string): Address {
-  return { host: '', port: 0, unixPath, section: undefined, hostname: undefined, tls: false, version: undefined }
+  return { ...NOWHERE, unixPath }
 }

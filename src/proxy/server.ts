@@ -23,6 +23,7 @@ import type { PlanChange } from '#plan/delta.ts'
 import type { EndpointId } from '#plan/endpoint-key.ts'
 import type { PasswordChecker } from '#policies/shared/authentication/password-checker.ts'
 import { type KeySetState, RemoteKeySets } from '#policies/shared/authentication/remote-key-set.ts'
+import type { CloudServices } from '#policies/shared/clouds/cloud-services.ts'
 import { VerdictCaches } from '#policies/shared/ext-auth/verdict-cache.ts'
 import type { Eviction } from '#state/endpoint-health.ts'
 import type { OnceMemory } from '#state/once-memory.ts'
@@ -47,6 +48,7 @@ export interface ProxyServerOptions {
   readonly passwords: PasswordChecker
   readonly observer: Observer
   readonly sealer: Sealer
+  readonly clouds: CloudServices
   readonly once: OnceMemory
   /** Keys for TLS session tickets: 48 bytes that all workers share. */
   readonly ticketKeys: Uint8Array
@@ -112,6 +114,7 @@ export class ProxyServer {
       importKey,
       passwords,
       sealer,
+      clouds: options.clouds,
       keySets,
       verdicts: new VerdictCaches(),
       evicted,

@@ -15,6 +15,7 @@ import { ProxyServer } from '#proxy/server.ts'
 import { LocalOnceMemory } from '#state/once-memory.ts'
 import { openSlotMemory } from '#state/slots.ts'
 import { catchWarnings } from './catch-warnings.ts'
+import { createCloudServices } from './cloud-services.ts'
 import { importKey } from './import-key.ts'
 import type { FromWorker, PlanMessage, ToWorker, WorkerStart } from './messages.ts'
 import { SlowHashes } from './passwords/slow-hashes.ts'
@@ -75,6 +76,7 @@ const proxy = new ProxyServer({
   passwords: new ThreadChecker(slowHashes),
   observer,
   sealer: createSealer(start.sessionKeys),
+  clouds: createCloudServices(process.env),
   once,
   ticketKeys: start.ticketKeys,
   bodyMemoryBytes: start.bodyMemoryBytes,

@@ -25,8 +25,9 @@ for (const [type, spec] of Object.entries(BACKENDS)) {
   const slotOf = (key: string) => slots.assign(key)
   const valuesOf = (key: string) => slots.valuesOf(key)
   const sealer = { seal: () => '', open: () => undefined }
+  const clouds = { hashing: { sha256: () => '', hmacSha256: () => new Uint8Array(0) }, region: undefined }
   const passwords = { check: () => 'wrong' as const }
-  const plan = new LivePlan({ memory, slotOf, valuesOf, importKey, passwords, sealer, keySets })
+  const plan = new LivePlan({ memory, slotOf, valuesOf, importKey, passwords, sealer, clouds, keySets })
   plan.update({ set: itemsFor(type, spec), removed: [] })
   const socket = plan.sockets.get('127.0.0.1:8080')!
   const { outcome, upstream, protocol } = await explainRequest({ plan, socket, nowMs: 0 }, newExchange())

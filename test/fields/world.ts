@@ -7,6 +7,7 @@ import { TLS_MATERIAL } from '#net/tls-material.ts'
 import { RemoteKeySets } from '#policies/shared/authentication/remote-key-set.ts'
 import { createSlotMemory, SlotDirectory } from '#state/slots.ts'
 import { admitObject } from '#test/support/admit-object.ts'
+import { createCloudServices } from '#workers/cloud-services.ts'
 import { importKey } from '#workers/import-key.ts'
 import { DIRECT_CHECKER } from '#workers/passwords/direct-checker.ts'
 import { testSealer } from '../support/test-sealer.ts'
@@ -113,7 +114,8 @@ export class World {
     const slotOf = (key: string) => directory.assign(key)
     const valuesOf = (key: string) => directory.valuesOf(key)
     this.#translator = new Translator({ tlsMaterial: TLS_MATERIAL })
-    const services = { tlsMaterial: TLS_MATERIAL, importKey, passwords: DIRECT_CHECKER, sealer: testSealer(), keySets }
+    const crypto = { tlsMaterial: TLS_MATERIAL, importKey, passwords: DIRECT_CHECKER, sealer: testSealer() }
+    const services = { ...crypto, clouds: createCloudServices({}), keySets }
     this.#check = new PlanCheck({ memory, slotOf, valuesOf, ...services })
     this.#apply(WORLD.map(admitObject), [])
   }

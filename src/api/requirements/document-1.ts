@@ -1323,23 +1323,19 @@ export const DOCUMENT_1 = {
     'Without a client authentication policy `passthrough` has no effect.',
   ),
   'backend.auth.cloudOne/secretRef-required': shape(1, '5.6', '`cloudOne.secretRef` is required.'),
-  'backend.auth.cloudOne/secret-keys': behaviour.gap(
+  'backend.auth.cloudOne/secret-keys': behaviour(
     1,
     '5.6',
     'Its Secret holds `accessKey`, `secretKey` and, optionally, `sessionToken`.',
   ),
-  'backend.auth.cloudOne/signs': behaviour.gap(1, '5.6', 'Requests are signed with those credentials.'),
+  'backend.auth.cloudOne/signs': behaviour(1, '5.6', 'Requests are signed with those credentials.'),
   'backend.auth.cloudOne/serviceName-length': shape(1, '5.6', '`cloudOne.serviceName` is a ShortString.'),
-  'backend.auth.cloudOne/serviceName': behaviour.gap(
+  'backend.auth.cloudOne/serviceName': behaviour(
     1,
     '5.6',
     '`cloudOne.serviceName` is the service name of the request signature.',
   ),
-  'backend.auth.cloudOne/serviceName-of-backend': behaviour.gap(
-    1,
-    '5.6',
-    'A typed backend may supply the service name.',
-  ),
+  'backend.auth.cloudOne/serviceName-of-backend': behaviour(1, '5.6', 'A typed backend may supply the service name.'),
   'backend.auth.cloudOne/omitted': behaviour.gap(
     1,
     '5.6',

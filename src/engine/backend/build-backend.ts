@@ -112,7 +112,7 @@ function buildEndpoint(endpointInputs: EndpointInputs, merge: BackendMerge, inpu
     chain: buildChainFor(
       { stage: 'backend', section: 'backend', phase: undefined, order: BACKEND, targets: merge.targets },
       lookups,
-      context,
+      context.towards(address),
     ),
     health: healthOf(endpointInputs, connection, state),
     isUnhealthy: connection.isUnhealthy,

@@ -17,6 +17,7 @@ const ADDRESS: Address = {
   section: undefined,
   hostname: 'a.test',
   tls: false,
+  signing: undefined,
   version: undefined,
 }
 const TLS = {

@@ -11,10 +11,17 @@ import type { Expression, ExpressionEnvironment, ExpressionUse } from '#exchange
 import { backendKey } from '#plan/backend-key.ts'
 import type { EndpointId } from '#plan/endpoint-key.ts'
 import type { PlanItem, SecretItem } from '#plan/item.ts'
-import type { CalledBackend, CompileContext, PolicySource, SecretMaterial } from '#policies/policy.ts'
+import type {
+  CalledBackend,
+  CompileContext,
+  PolicyDestination,
+  PolicySource,
+  SecretMaterial,
+} from '#policies/policy.ts'
 import type { RemoteJwksSpec } from '#policies/shared/authentication/jwks.ts'
 import type { PasswordChecker } from '#policies/shared/authentication/password-checker.ts'
 import type { KeySetAddress, RemoteKeySet } from '#policies/shared/authentication/remote-key-set.ts'
+import type { CloudServices } from '#policies/shared/clouds/cloud-services.ts'
 import { VerdictCache, type VerdictCaches } from '#policies/shared/ext-auth/verdict-cache.ts'
 import type { BucketLevels } from '#state/bucket-levels.ts'
 import type { Eviction } from '#state/endpoint-health.ts'
@@ -33,6 +40,7 @@ export interface SharedState extends SlotLookup {
   /** Absent if no TLS library is available. */
   readonly tlsMaterial?: TlsMaterialCheck
   readonly importKey: ImportKey
+  readonly clouds: CloudServices
   readonly passwords: PasswordChecker
   readonly sealer: Sealer
   /** Hears of each eviction that this thread causes, and, with undefined, of each return to service that it notices. */
@@ -46,19 +54,37 @@ export interface SharedState extends SlotLookup {
 /** The compile context of policies; it answers from the plan. */
 export class PlanCompileContext implements CompileContext {
   /** Expressions compiled so far that decide about requests. */
-  readonly readers: Reader[] = []
+  readonly readers: Reader[]
+  readonly destination: PolicyDestination | undefined
   readonly #lookups: Lookups
   readonly #state: SharedState
   readonly #findings: (finding: Finding) => void
 
-  constructor(lookups: Lookups, state: SharedState, findings: (finding: Finding) => void) {
+  constructor(
+    lookups: Lookups,
+    state: SharedState,
+    findings: (finding: Finding) => void,
+    outer?: { readonly readers: Reader[]; readonly destination: PolicyDestination },
+  ) {
     this.#lookups = lookups
     this.#state = state
     this.#findings = findings
+    this.readers = outer?.readers ?? []
+    this.destination = outer?.destination
+  }
+
+  /** The context for one endpoint of the same backend. */
+  towards(destination: PolicyDestination): PlanCompileContext {
+    const { readers } = this
+    return new PlanCompileContext(this.#lookups, this.#state, this.#findings, { readers, destination })
   }
 
   get tlsMaterial(): TlsMaterialCheck {
     return this.#state.tlsMaterial ?? UNCHECKED_MATERIAL
+  }
+
+  get clouds(): CloudServices {
+    return this.#state.clouds
   }
 
   get importKey(): ImportKey {

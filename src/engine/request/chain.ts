@@ -22,6 +22,8 @@ export interface Chain {
   readonly steps: readonly Step[]
   /** Response steps, in response order. `after`: a step runs only if the request reached the link with this index. */
   readonly responses: readonly { readonly run: ResponseStep; readonly after: number }[]
+  /** Runs last, on the request as it will be sent. */
+  readonly sign: PolicyRun['sign']
   readonly readsRequestBody: BodyUse
   readonly readsResponseBody: BodyUse
   readonly llmReads: LlmReads
@@ -50,6 +52,7 @@ export function buildChain(
       .map((link, after) => ({ link, after }))
       .toSorted((a, b) => rank(a.link) - rank(b.link))
       .flatMap(({ link, after }) => (link.run.response === undefined ? [] : [{ run: link.run.response, after }])),
+    sign: links.find(({ run }) => run.sign !== undefined)?.run.sign,
     readsRequestBody: strongestUse(links.map(({ run }) => run.readsRequestBody)),
     readsResponseBody: strongestUse(links.map(({ run }) => run.readsResponseBody)),
     llmReads: joinLlmReads(links.flatMap(({ run }) => run.llmReads ?? [])),

@@ -18,7 +18,7 @@ export function needsWholeBody({ backend }: Decision, exchange: Exchange): boole
 }
 
 /**
- * Changes `exchange.request` (and `newRequestBody`) for one endpoint: backend policies, host, protocol. Each attempt must start with an
+ * Changes `exchange.request` (and `newRequestBody`) for one endpoint: backend policies, host, protocol, signature. Each attempt must start with an
  * unchanged copy of the request.
  * @returns undefined if the request is to be sent
  */
@@ -48,9 +48,10 @@ function finish(endpoint: LiveEndpoint, exchange: Exchange, decision: Decision):
   const refusal = path.read(exchange)
   if (refusal !== undefined) return refusal
   rewriteHost(endpoint, exchange)
-  if (backend?.protocol.prepare === undefined) return undefined
+  const { sign } = endpoint.chain
+  if (backend?.protocol.prepare === undefined) return sign?.(exchange)
   const outcome = backend.protocol.prepare(exchange, endpoint, decision)
-  return refuseExceeded(exchange, 'expression-exceeded-request') ?? outcome ?? path.read(exchange)
+  return refuseExceeded(exchange, 'expression-exceeded-request') ?? outcome ?? path.read(exchange) ?? sign?.(exchange)
 }
 
 /** Applies `hostRewrite` (specification 2, 2.2.4): automatic for destinations with a hostname, unless a filter has set the host. */

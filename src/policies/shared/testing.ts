@@ -17,10 +17,11 @@ import { createSlotMemory, SlotDirectory } from '#state/slots.ts'
 import { TokenBucket } from '#state/token-bucket.ts'
 import { ValueBuckets } from '#state/value-buckets.ts'
 import { ValueTable } from '#state/value-table.ts'
-import type { CalledBackend, CompileContext, PolicySource, SecretMaterial } from '../policy.ts'
+import type { CalledBackend, CompileContext, PolicyDestination, PolicySource, SecretMaterial } from '../policy.ts'
 import type { RemoteJwksSpec } from './authentication/jwks.ts'
 import type { PasswordChecker } from './authentication/password-checker.ts'
 import { type RemoteKeySet, RemoteKeySets } from './authentication/remote-key-set.ts'
+import type { CloudServices } from './clouds/cloud-services.ts'
 import { VerdictCache } from './ext-auth/verdict-cache.ts'
 
 /** Test support for policies: exchanges, sources, and a compile context without a plan. */
@@ -132,6 +133,12 @@ export const PLAIN_SEALER: Sealer = {
   open: (text) => new TextEncoder().encode(text),
 }
 
+/** Digests are empty. */
+export const NO_CLOUDS: CloudServices = {
+  hashing: { sha256: () => '', hmacSha256: () => new Uint8Array(0) },
+  region: undefined,
+}
+
 export interface ContextInputs {
   readonly guaranteed?: readonly string[]
   readonly secrets?: Readonly<Record<string, Readonly<Record<string, string>>>>
@@ -147,6 +154,10 @@ export interface ContextInputs {
   readonly passwords?: PasswordChecker
   /** By default, texts are not protected. */
   readonly sealer?: Sealer
+  /** The endpoint that policies are compiled for. */
+  readonly destination?: PolicyDestination
+  /** By default, digests are empty, and there is no region. */
+  readonly clouds?: Partial<CloudServices>
 }
 
 /** A compile context that answers from the inputs and records reports. */
@@ -217,6 +228,14 @@ export class TestContext implements CompileContext {
   configMap(_: PolicySource<unknown>, name: string): SecretMaterial | undefined {
     const data = this.#inputs.configMaps?.[name]
     return data === undefined ? undefined : { name, data, origin: { kind: 'ConfigMap', namespace: '', name } }
+  }
+
+  get destination(): PolicyDestination | undefined {
+    return this.#inputs.destination
+  }
+
+  get clouds(): CloudServices {
+    return { ...NO_CLOUDS, ...this.#inputs.clouds }
   }
 
   get importKey(): ImportKey {

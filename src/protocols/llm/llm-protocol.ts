@@ -51,8 +51,8 @@ function lacksRoutes({ groups = [] }: AiBackendSpec, settings: BackendSettings):
 }
 
 function providerAddress(provider: LlmProviderSpec, section: string): Address {
-  const { host, port, tls } = providerDestination(provider)
-  return hostAddress({ host, port }, section, tls)
+  const { host, port, tls, signing } = providerDestination(provider)
+  return { ...hostAddress({ host, port }, section, tls), signing }
 }
 
 class LlmRun implements ProtocolRun {

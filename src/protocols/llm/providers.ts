@@ -51,6 +51,7 @@ export interface ProviderDestination {
   readonly port: number
   /** Whether TLS with the system's certificate authorities is used if no `tls` policy applies. */
   readonly tls: boolean
+  readonly signing: Provider['signing']
 }
 
 /**
@@ -60,7 +61,8 @@ export interface ProviderDestination {
  */
 export function providerDestination(spec: LlmProviderSpec): ProviderDestination {
   const own = buildProvider(spec)
-  if (spec.host === undefined) return { host: own.host, port: spec.port ?? own.port, tls: true }
+  const { signing } = own
+  if (spec.host === undefined) return { host: own.host, port: spec.port ?? own.port, tls: true, signing }
   const port = spec.port ?? 443
-  return { host: spec.host, port, tls: port === 443 }
+  return { host: spec.host, port, tls: port === 443, signing }
 }

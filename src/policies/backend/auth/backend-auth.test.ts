@@ -85,7 +85,6 @@ const refused: [written: object, report: string][] = [
   [{ secretRef: { name: 'broken' } }, 'credential-invalid spec.traffic.field.secretRef'],
   [{ key: '' }, 'credential-invalid spec.traffic.field.key'],
   [{ key: 'a; b', location: { cookie: { name: 'c' } } }, 'credential-invalid spec.traffic.field.key'],
-  [{ cloudOne: { secretRef: { name: 'token' } } }, 'not-implemented spec.traffic.field.cloudOne'],
   [{ cloudTwo: {} }, 'not-implemented spec.traffic.field.cloudTwo'],
   [{ cloudThree: {} }, 'not-implemented spec.traffic.field.cloudThree'],
 ]

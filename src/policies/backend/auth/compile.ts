@@ -10,6 +10,7 @@ import {
   type WritableLocation,
 } from '../../shared/authentication/credential-location.ts'
 import { reportNotImplemented } from '../../shared/not-implemented.ts'
+import { compileCloudOne } from './cloud-one/compile-cloud-one.ts'
 import { passCredential, sendCredential } from './run.ts'
 import type { BackendAuthSpec } from './schema.ts'
 
@@ -18,7 +19,8 @@ type Source = PolicySource<BackendAuthSpec>
 /** A request is never sent without its credential: if the credential is not available, the request is refused first (decision A-36). */
 export function compileBackendAuth(sources: readonly Source[], context: CompileContext): RequestRun {
   const source = sources[0]!
-  const { passthrough, location: where } = source.spec
+  const { passthrough, cloudOne, location: where } = source.spec
+  if (cloudOne !== undefined) return compileCloudOne(source, context)
   const location = where === undefined ? undefined : compileWritableLocation(where)
   if (passthrough !== undefined) {
     return {
@@ -62,7 +64,7 @@ function usable(
 }
 
 function cloudCredential(source: Source, context: CompileContext): Refusal {
-  const cloud = (['cloudOne', 'cloudTwo', 'cloudThree'] as const).find((name) => source.spec[name] !== undefined)
+  const cloud = (['cloudTwo', 'cloudThree'] as const).find((name) => source.spec[name] !== undefined)
   const effect = cloud === undefined ? 'requests are refused' : `${withProduct(cloud)}; requests are refused`
   reportNotImplemented(context, source, cloud === undefined ? '' : `.${cloud}`, effect)
   return reject('backend-auth-failed', {

@@ -15,6 +15,8 @@ export interface Provider {
   readonly convert: (format: ClientFormat, model: string) => Conversion
   /** `max_tokens` of chat requests is moved to its new name for models that refuse the old name (decision B27). */
   readonly movesMaxTokens: boolean
+  /** What signatures of requests must be valid for; unset: the provider takes no signatures. */
+  readonly signing?: { readonly service: string; readonly region: string }
   /** Headers that the provider requires besides the credential; runs after backend authentication. */
   readonly headers: (request: Head, credential: Credential | undefined, path: string) => HeaderEdits
 }

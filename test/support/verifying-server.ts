@@ -1,0 +1,132 @@
+import { createHash, createHmac } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer, type IncomingMessage } from 'node:http'
+import { createServer as createHttp2Server, type Http2ServerRequest } from 'node:http2'
+import type { AddressInfo } from 'node:net'
+import { SignatureV4 } from '@smithy/signature-v4'
+
+/** The credential that a request must be signed with. */
+export interface ServerKeys {
+  readonly accessKeyId: string
+  readonly secretAccessKey: string
+  readonly sessionToken?: string
+  readonly service: string
+  readonly region: string
+}
+
+/** One request, and why its signature is wrong; undefined: it is valid. */
+export interface VerifiedRequest {
+  readonly fault: string | undefined
+  readonly target: string
+  readonly body: string
+  readonly headers: Readonly<Record<string, string>>
+}
+
+export interface VerifyingServer extends AsyncDisposable {
+  readonly port: number
+  readonly seen: VerifiedRequest[]
+  /** Statuses of the next answers to valid requests, before 200. */
+  readonly next: number[]
+}
+
+/**
+ * A server like those of the cloud: it computes the signature of each request as received, with the vendor's library, and refuses any other one
+ * with 403. It answers valid requests with their body.
+ */
+export async function startVerifyingServer(keys: ServerKeys, http2 = false): Promise<VerifyingServer> {
+  const seen: VerifiedRequest[] = []
+  const next: number[] = []
+  const server = http2 ? createHttp2Server() : createServer()
+  server.on('request', async (request: IncomingMessage | Http2ServerRequest, response) => {
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk as Buffer)
+    const body = Buffer.concat(chunks)
+    const fault = await faultOf(request, body, keys)
+    const headers = Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)]))
+    seen.push({ fault, target: request.url!, body: body.toString(), headers })
+    response.writeHead(fault === undefined ? (next.shift() ?? 200) : 403, { 'content-type': 'text/plain' })
+    response.end(fault ?? body)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const sockets = new Set<{ destroy(): void }>()
+  server.on('connection', (socket: { destroy(): void }) => sockets.add(socket))
+  return {
+    port: (server.address() as AddressInfo).port,
+    seen,
+    next,
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
+
+async function faultOf(
+  { headers, url, method }: IncomingMessage | Http2ServerRequest,
+  body: Buffer,
+  { accessKeyId, secretAccessKey, sessionToken, service, region }: ServerKeys,
+): Promise<string | undefined> {
+  const form = /^AWS4-HMAC-SHA256 Credential=([^,]*), SignedHeaders=([^,]*), Signature=([0-9a-f]{64})$/
+  const [, credential, names] = form.exec(headers.authorization ?? '') ?? []
+  if (names === undefined) return `no signature: ${headers.authorization}`
+  const time = String(headers['x-amz-date'])
+  const signedAt = Date.parse(time.replace(/(....)(..)(..)T(..)(..)(..)Z/, '$1-$2-$3T$4:$5:$6Z'))
+  if (!(Math.abs(Date.now() - signedAt) < 300_000)) return `wrong time: ${time}`
+  if (credential !== `${accessKeyId}/${time.slice(0, 8)}/${region}/${service}/aws4_request`)
+    return `wrong scope: ${credential}`
+  if (headers['x-amz-security-token'] !== sessionToken) return 'wrong session token'
+  const signed = names.split(';')
+  const must = Object.keys(headers).filter((name) => name.startsWith('x-amz-') || name === 'content-type')
+  const unsigned = ['host', ...must].filter((name) => !signed.includes(name))
+  if (unsigned.length > 0) return `not signed: ${unsigned.join()}`
+  const host = headers.host ?? String(headers[':authority'])
+  const [path, search = ''] = url!.split(/\?(.*)/s)
+  const query: Record<string, string> = {}
+  for (const [name, value] of new URLSearchParams(search)) query[name] = value
+  const signer = new SignatureV4({
+    // Session tokens are among the fields already.
+    credentials: { accessKeyId, secretAccessKey },
+    service,
+    region,
+    sha256: Digest,
+    applyChecksum: false,
+    uriEscapePath: service !== 's3',
+  })
+  const expected = await signer.sign(
+    {
+      method: method!,
+      protocol: 'https:',
+      hostname: host,
+      path: path!,
+      query,
+      headers: Object.fromEntries(signed.map((name) => [name, name === 'host' ? host : String(headers[name])])),
+      body,
+    },
+    { signingDate: new Date(signedAt), signableHeaders: new Set(signed) },
+  )
+  return expected.headers.authorization === headers.authorization ? undefined : 'wrong signature'
+}
+
+/** SHA-256 as the library expects it: with a secret, HMAC. */
+class Digest {
+  readonly #hash: { update(data: Uint8Array): unknown; digest(): Buffer }
+
+  constructor(secret?: string | ArrayBuffer | ArrayBufferView) {
+    this.#hash = secret === undefined ? createHash('sha256') : createHmac('sha256', bytesOf(secret))
+  }
+
+  update(data: string | ArrayBuffer | ArrayBufferView): void {
+    this.#hash.update(bytesOf(data))
+  }
+
+  async digest(): Promise<Uint8Array> {
+    return this.#hash.digest()
+  }
+
+  reset(): void {}
+}
+
+function bytesOf(data: string | ArrayBuffer | ArrayBufferView): Uint8Array {
+  return typeof data === 'string' ? Buffer.from(data) : Buffer.from(data as Uint8Array)
+}
