@@ -14,6 +14,8 @@ export function failureRejection(code: FailureCode): RejectionCode {
     case 'too-many-waiting':
     case 'too-many-connections':
       return 'upstream-overloaded'
+    case 'address-not-allowed':
+      return 'destination-not-allowed'
     case 'request-headers-too-large':
       return 'headers-too-large'
     default:

@@ -8,6 +8,8 @@ export interface Destination {
   /** The protocol; default: HTTP/1.1. `negotiated`: the server chooses from `tls.alpn` (RFC 7301). */
   readonly http?: 'http1' | 'http2' | 'negotiated'
   readonly connectTimeoutMs: number
+  /** Clients choose it: each address of it is checked when it is dialled (decision A-96). */
+  readonly chosenByClient?: true
   /** Limits per worker; default: `DEFAULT_BOUNDS`. */
   readonly bounds?: DestinationBounds
   /** TCP keepalive; default: that of specification 2, 2.1 (decision A-41). */

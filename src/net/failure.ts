@@ -23,6 +23,7 @@ export type ConnectFailureCode =
   | 'handshake-failed'
   | 'tls-settings-unusable'
   | 'connect-failed'
+  | 'address-not-allowed'
 
 /** Why a request got no response; stable like `ConnectFailureCode`. */
 export type FailureCode = ConnectFailureCode | 'not-http2' | 'request-headers-too-large' | Abort
@@ -34,6 +35,7 @@ const OWN_BOUNDS: ReadonlySet<FailureCode> = new Set([
   'too-many-connections',
   'resources-exhausted',
   'request-headers-too-large',
+  'address-not-allowed',
 ])
 
 export function isOwnBound(code: FailureCode): boolean {

@@ -35,11 +35,19 @@ export const COLLECTIONS: Readonly<Record<string, Filled | PeerFilled>> = {
   'net/accept/secure-contexts #made': 'configuration',
   'net/body/body-memory #incoming': 'work',
   'net/body/teed-body #copies': 'configuration',
-  'net/connect/connection-budget #budgets': 'configuration',
+  'net/connect/connection-budget #budgets': 'work',
   'net/connect/connection-budget #seekers': 'configuration',
   'net/connect/dial #addresses': 'message',
-  'net/connect/grouped-pool #groups': 'configuration',
-  'net/connect/names #inUse': 'configuration',
+  'net/connect/dial #sockets': 'message',
+  'net/connect/grouped-pool #groups': 'work',
+  'net/connect/names #known': {
+    bound: '1,000, and those of open connections',
+    flood: 'src/net/connect/names.test.ts',
+  },
+  'net/connect/names #unused': {
+    bound: '1,000',
+    flood: 'src/net/connect/names.test.ts',
+  },
   'net/connect/names #uses': 'work',
   'net/connect/names #waiting': 'work',
   'net/connect/waiting-line #waiters': {

@@ -38,7 +38,13 @@ const CODES: Readonly<Record<string, ConnectFailureCode>> = {
 }
 
 /** Resolver errors which mean that the name does not exist or has no address. */
-const NO_SUCH_NAME = new Set(['ENOTFOUND', 'ENODATA', 'EAI_NONAME', 'EAI_NODATA'])
+export const NO_SUCH_NAME: ReadonlySet<string> = new Set([
+  'ENOTFOUND',
+  'ENODATA',
+  'EBADNAME',
+  'EAI_NONAME',
+  'EAI_NODATA',
+])
 
 /** @param secured the connection uses TLS; a reset is then a failed handshake */
 export function connectFailure(error: NodeJS.ErrnoException, secured: boolean): ConnectFailure {

@@ -6,17 +6,21 @@ import { Dial, type DialContext, type DialOptions } from './dial.ts'
 import { Names } from './names.ts'
 import type { PoolSettings } from './pool-settings.ts'
 
+type ConnectorSettings = Pick<PoolSettings, 'wheel' | 'lookup' | 'transports' | 'forwardRules'>
+
 /** Opens the upstream connections of one worker. */
 export class Connector {
   readonly wheel: TimerWheel
   readonly transports: PlainTransports
   readonly #budgets = new ConnectionBudgets()
   readonly #names: Names
+  readonly #refuse: DialOptions['refuse']
 
-  constructor({ wheel, lookup, transports }: Pick<PoolSettings, 'wheel' | 'lookup' | 'transports'>) {
+  constructor({ wheel, lookup, transports, forwardRules }: ConnectorSettings) {
     this.wheel = wheel
     this.transports = transports
     this.#names = new Names(wheel, lookup)
+    this.#refuse = (address, port) => forwardRules.refuse(address, port)
   }
 
   /**
@@ -37,6 +41,7 @@ export class Connector {
       ...options,
       wheel: this.wheel,
       names: this.#names,
+      refuse: destination.chosenByClient === true ? this.#refuse : undefined,
       gone: () => this.#budgets.give(destination),
     })
   }

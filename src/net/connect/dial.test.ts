@@ -1,8 +1,8 @@
-import dns from 'node:dns'
 import { once } from 'node:events'
 import net from 'node:net'
 import tls from 'node:tls'
-import { afterEach, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { clock } from '#base/clock.ts'
 import { verifies } from '#test/support/verifies.ts'
 import { DEFAULT_BOUNDS, type Destination, type DestinationTls } from '../destination.ts'
 import type { ConnectFailure, ConnectFailureCode } from '../failure.ts'
@@ -14,7 +14,8 @@ import type { Transport } from '../transport/transport.ts'
 import { Connector } from './connector.ts'
 import { Dial, dialContext } from './dial.ts'
 import { dialTransport } from './dial-transport.ts'
-import { Names, systemLookup } from './names.ts'
+import { ForwardRules } from './forward-rules.ts'
+import { type Lookup, Names } from './names.ts'
 
 const cleanup: (() => unknown)[] = []
 
@@ -54,7 +55,12 @@ function dial(destination: Destination, context = dialContext(destination)): Pro
 }
 
 function connectorFor(destination: Destination): Connector {
-  const connector = new Connector({ wheel: new TimerWheel(), lookup: systemLookup, transports: STREAM_TRANSPORTS })
+  const connector = new Connector({
+    wheel: new TimerWheel(),
+    lookup: (host, done) => lookup(host, done),
+    transports: STREAM_TRANSPORTS,
+    forwardRules: new ForwardRules(),
+  })
   connector.reserve(destination)
   return connector
 }
@@ -73,11 +79,17 @@ function to(host: string, port: number, more: Partial<Destination> = {}): Destin
   return { key: 'k', host, port, connectTimeoutMs: 3000, ...more }
 }
 
+/** Answers of the resolver; tests replace it. */
+let lookup: Lookup
+
+beforeEach(() => {
+  lookup = () => {
+    throw new Error('no lookup was expected')
+  }
+})
+
 function resolvingTo(...addresses: string[]): void {
-  const found = addresses.map((address) => ({ address, family: net.isIP(address) }))
-  vi.spyOn(dns, 'lookup').mockImplementation(((_host: string, _options: unknown, done: (...all: unknown[]) => void) => {
-    process.nextTick(done, null, found)
-  }) as unknown as typeof dns.lookup)
+  lookup = (_, done) => process.nextTick(done, null, addresses)
 }
 
 test('connects to an address', async () => {
@@ -145,9 +157,7 @@ test.each([
   ['EAI_FAIL', 'name-lookup-failed'],
 ])('fails when the resolver reports %s', async (code, why) => {
   const error = Object.assign(new Error(`getaddrinfo ${code} name.test`), { code })
-  vi.spyOn(dns, 'lookup').mockImplementation(((_host: string, _options: unknown, done: (error: Error) => void) => {
-    process.nextTick(done, error)
-  }) as unknown as typeof dns.lookup)
+  lookup = (_, done) => process.nextTick(done, error, [])
   expect(await dial(to('name.test', 80))).toMatchObject({ why, detail: `getaddrinfo ${code} name.test` })
 })
 
@@ -323,7 +333,7 @@ test('TLS: the first common group of our list is selected', async () => {
       const done = (connected: net.Socket | null) => resolve(connected as tls.TLSSocket)
       new Dial(destination, dialContext(destination), {
         wheel: new TimerWheel(),
-        names: new Names(new TimerWheel(), systemLookup),
+        names: new Names(new TimerWheel(), lookup),
         done,
       })
     })
@@ -391,7 +401,7 @@ test('TLS: unusable key material fails asynchronously, without a connection', as
   const done = vi.fn()
   new Dial(destination, dialContext(destination), {
     wheel: new TimerWheel(),
-    names: new Names(new TimerWheel(), systemLookup),
+    names: new Names(new TimerWheel(), lookup),
     done,
   })
   expect(done).not.toHaveBeenCalled()
@@ -435,3 +445,97 @@ test('a second handshake with a server that renegotiates is refused', async () =
   await expect(once(socket, 'close')).rejects.toThrow('no renegotiation')
   expect(renegotiated).toBe(false)
 })
+
+/** Sockets that the test opens and events that it emits, instead of those of the system. */
+function scriptedSockets() {
+  const opened = new Map<string, net.Socket>()
+  vi.spyOn(net, 'connect').mockImplementation(((options: net.TcpNetConnectOpts) => {
+    const socket = new net.Socket()
+    opened.set(options.host!, socket)
+    return socket
+  }) as unknown as typeof net.connect)
+  return opened
+}
+
+function dialNamed(addresses: readonly string[], refuse?: (address: string) => string | undefined) {
+  let now = 1000
+  vi.spyOn(clock, 'monotonic').mockImplementation(() => now)
+  const wheel = new TimerWheel()
+  const opened = scriptedSockets()
+  const done = vi.fn()
+  const destination = to('name.test', 80)
+  const names = new Names(new TimerWheel(), (_, answered) => answered(null, addresses))
+  new Dial(destination, dialContext(destination), { wheel, names, done, refuse })
+  const pass = (ms: number) => {
+    now += ms
+    wheel.advance()
+  }
+  return { opened, done, pass, tried: () => [...opened.keys()] }
+}
+
+test('an address that does not respond is raced by the next one, families in turn', () => {
+  const { opened, done, pass, tried } = dialNamed(['2001:db8::1', '2001:db8::2', '192.0.2.1'])
+  expect(tried()).toEqual(['2001:db8::1'])
+  pass(150)
+  expect(tried()).toEqual(['2001:db8::1'])
+  pass(250)
+  expect(tried()).toEqual(['2001:db8::1', '192.0.2.1'])
+  opened.get('192.0.2.1')!.emit('connect')
+  expect(done.mock.calls[0]![0]).toBe(opened.get('192.0.2.1'))
+  expect(opened.get('2001:db8::1')!.destroyed).toBe(true)
+  expect(opened.get('192.0.2.1')!.destroyed).toBe(false)
+  pass(5000)
+  expect(tried()).toHaveLength(2)
+})
+
+test('a slow address may still win, and a failed one is followed at once', () => {
+  const { opened, done, pass, tried } = dialNamed(['192.0.2.1', '192.0.2.2', '192.0.2.3'])
+  pass(400)
+  opened.get('192.0.2.2')!.emit('error', Object.assign(new Error('refused'), { code: 'ECONNREFUSED' }))
+  expect(tried()).toEqual(['192.0.2.1', '192.0.2.2', '192.0.2.3'])
+  opened.get('192.0.2.1')!.emit('connect')
+  expect(done.mock.calls[0]![0]).toBe(opened.get('192.0.2.1'))
+  expect(opened.get('192.0.2.3')!.destroyed).toBe(true)
+})
+
+test('the dial fails only when every address has failed', () => {
+  const { opened, done, pass } = dialNamed(['192.0.2.1', '192.0.2.2'])
+  pass(400)
+  opened.get('192.0.2.2')!.emit('error', new Error('second'))
+  expect(done).not.toHaveBeenCalled()
+  opened.get('192.0.2.1')!.emit('error', new Error('first'))
+  expect(done.mock.calls[0]![1]).toEqual({ code: 'connect-failed', detail: 'first' })
+})
+
+test('addresses that must not be dialled are skipped; if there are no others, the dial fails', async () => {
+  const refuse = (address: string) => (address.startsWith('127.') ? `${address} is a loopback address` : undefined)
+  expect(dialNamed(['127.0.0.1', '192.0.2.2'], refuse).tried()).toEqual(['192.0.2.2'])
+  vi.restoreAllMocks()
+  const { done, tried } = dialNamed(['127.0.0.1'], refuse)
+  await new Promise((resolve) => process.nextTick(resolve))
+  expect(tried()).toEqual([])
+  const failure = { code: 'address-not-allowed', detail: '127.0.0.1 is a loopback address' }
+  expect(done.mock.calls[0]![1]).toEqual(failure)
+})
+
+test('servers see one handshake: while one address negotiates TLS, the others are left', async () => {
+  const held: net.Socket[] = []
+  const port = await serving(
+    net.createServer((socket) => held.push(socket)),
+    '127.0.0.3',
+  )
+  let others = 0
+  await serving(
+    net.createServer(() => others++),
+    '127.0.0.2',
+    port,
+  )
+  resolvingTo('127.0.0.3', '127.0.0.2')
+  const dialled = dial(to('server.test', port, { tls: withTls(), connectTimeoutMs: 6000 }))
+  await vi.waitFor(() => expect(held).toHaveLength(1))
+  await new Promise((resolve) => setTimeout(resolve, 600))
+  expect(others).toBe(0)
+  held[0]!.destroy()
+  await vi.waitFor(() => expect(others).toBe(1))
+  expect((await dialled).why).toBe('connect-timeout')
+}, 15_000)

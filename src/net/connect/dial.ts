@@ -16,6 +16,8 @@ export interface DialOptions {
   readonly onread?: net.OnReadOpts
   /** Keep the sending direction open after the server has ended its own. */
   readonly halfOpen?: boolean
+  /** Why an address must not be dialled; undefined: it may be. */
+  readonly refuse?: ((address: string, port: number) => string | undefined) | undefined
   /** Called once, when the connection has closed or could not be opened. */
   gone?(): void
   /**
@@ -65,12 +67,15 @@ const UNUSABLE: ConnectFailure = {
   detail: 'the configured certificates or keys cannot be used',
 }
 
-/** Time limit for one address while others are left. */
+/** Time limit for one address to complete TLS while others are left. */
 const MAX_ATTEMPT_MS = 3000
+/** The next address is tried beside one that has not responded for so long (RFC 8305, 5). */
+const ATTEMPT_DELAY_MS = 200
 
 /**
  * Opens a connection: resolves the host, tries its addresses in turn, and performs the TLS handshake, all within
- * `connectTimeoutMs` (decision A-107).
+ * `connectTimeoutMs` (decision A-107). An address that does not respond delays the next one only briefly; the first that accepts wins (RFC
+ * 8305, 5).
  */
 export class Dial {
   readonly #destination: Destination
@@ -81,10 +86,14 @@ export class Dial {
   readonly #attempt: WheelTimer
   /** The use of the host name; undefined for an IP address. */
   #use: NameUse | undefined
+  /** Addresses that were not tried yet. */
   #addresses: string[] = []
-  #socket: net.Socket | null = null
+  /** Sockets that are connecting, with their addresses. */
+  readonly #sockets = new Map<net.Socket, string>()
+  /** The server has accepted this connection; the TLS handshake is not complete. */
+  #accepted: net.Socket | undefined
   /** The failure of the last address. */
-  #lastFailure: ConnectFailure = { code: 'connect-failed', detail: undefined }
+  #lastFailure: ConnectFailure | undefined
   #over = false
 
   constructor(destination: Destination, context: DialContext, options: DialOptions) {
@@ -94,9 +103,9 @@ export class Dial {
     this.#options = options
     this.#wheel = wheel
     this.#total = new WheelTimer(() => this.#expire())
-    this.#attempt = new WheelTimer(() => this.#giveUpAddress())
+    this.#attempt = new WheelTimer(() => this.#goOn())
     wheel.arm(this.#total, destination.connectTimeoutMs)
-    if (context.secureContext === null) process.nextTick(() => this.#finish(null, UNUSABLE))
+    if (context.secureContext === null) this.#failLater(UNUSABLE)
     else this.#resolve()
   }
 
@@ -110,27 +119,48 @@ export class Dial {
 
   #resolve(): void {
     const { host, unixPath } = this.#destination
-    if (unixPath !== undefined || net.isIP(host) !== 0) {
-      this.#addresses = [host]
-      return this.#tryNext()
-    }
+    if (unixPath !== undefined) return this.#connect(host)
+    if (net.isIP(host) !== 0) return this.#tryAll([host])
     this.#use = this.#options.names.use(host)
     this.#use.resolve((addresses, failure) => {
       if (this.#over) return
-      if (addresses === null) return this.#finish(null, failure)
-      this.#addresses = [...addresses]
-      this.#tryNext()
+      if (addresses === null) return this.#failLater(failure!)
+      this.#tryAll(addresses)
     })
   }
 
+  #tryAll(addresses: readonly string[]): void {
+    const { refuse } = this.#options
+    if (refuse === undefined) this.#addresses = [...addresses]
+    else {
+      const { port } = this.#destination
+      const refusals = addresses.map((address) => refuse(address, port))
+      this.#addresses = addresses.filter((_, i) => refusals[i] === undefined)
+      if (this.#addresses.length === 0) {
+        return this.#failLater({ code: 'address-not-allowed', detail: refusals[0]! })
+      }
+    }
+    this.#tryNext()
+  }
+
+  /** The caller must have its `Dial` before it hears of the failure. */
+  #failLater(failure: ConnectFailure): void {
+    process.nextTick(() => this.#finish(null, failure))
+  }
+
+  /** Tries the next address, beside those that are being tried. */
   #tryNext(): void {
-    this.#drop()
     const address = this.#addresses.shift()
-    if (address === undefined) return this.#finish(null, this.#lastFailure)
-    if (this.#addresses.length > 0) {
-      const share = this.#destination.connectTimeoutMs / (this.#addresses.length + 1)
-      this.#wheel.arm(this.#attempt, Math.min(MAX_ATTEMPT_MS, share))
-    } else this.#wheel.disarm(this.#attempt)
+    if (address === undefined) {
+      if (this.#sockets.size === 0) this.#finish(null, this.#lastFailure!)
+      return
+    }
+    if (this.#addresses.length > 0) this.#wheel.arm(this.#attempt, ATTEMPT_DELAY_MS)
+    else this.#wheel.disarm(this.#attempt)
+    this.#connect(address)
+  }
+
+  #connect(address: string): void {
     const { tls: settings } = this.#destination
     if (settings === undefined) this.#connectPlain(address)
     else this.#connectTls(address, settings)
@@ -172,25 +202,45 @@ export class Dial {
   }
 
   #watch(socket: net.Socket, event: 'connect' | 'secureConnect', address: string): void {
-    this.#socket = socket
+    this.#sockets.set(socket, address)
     const { timeMs, intervalMs, retries } = this.#destination.keepalive ?? DEFAULT_KEEPALIVE
     socket.setKeepAlive(true, timeMs, intervalMs, retries)
     const fail = (error: Error) => {
+      this.#sockets.delete(socket)
+      if (this.#accepted === socket) this.#accepted = undefined
       this.#lastFailure = connectFailure(error, this.#destination.tls !== undefined)
       this.#tryNext()
     }
     socket.once('error', fail)
+    if (event === 'secureConnect') socket.once('connect', () => this.#shake(socket))
     socket.once(event, () => {
       socket.off('error', fail)
-      this.#socket = null
+      this.#sockets.delete(socket)
       this.#use?.chose(address)
       this.#finish(socket, null)
     })
   }
 
-  /** Tries the next address: the remaining addresses share the time. */
-  #giveUpAddress(): void {
-    this.#lastFailure = { code: 'connect-timeout', detail: 'the first addresses of the name did not respond' }
+  /** The handshake needs round trips as well: the other addresses are left for its failure, so that servers see one handshake. */
+  #shake(socket: net.Socket): void {
+    this.#accepted = socket
+    for (const [other, address] of this.#sockets) {
+      if (other === socket) continue
+      this.#drop(other)
+      this.#addresses.push(address)
+    }
+    if (this.#addresses.length === 0) return this.#wheel.disarm(this.#attempt)
+    const share = this.#destination.connectTimeoutMs / (this.#addresses.length + 1)
+    this.#wheel.arm(this.#attempt, Math.min(MAX_ATTEMPT_MS, share))
+  }
+
+  /** Tries the next address, because the others did not respond in time. */
+  #goOn(): void {
+    if (this.#accepted !== undefined) {
+      this.#drop(this.#accepted)
+      this.#accepted = undefined
+      this.#lastFailure = { code: 'connect-timeout', detail: 'the first addresses of the name did not respond' }
+    }
     this.#tryNext()
   }
 
@@ -212,17 +262,15 @@ export class Dial {
     this.#options.gone?.()
   }
 
+  /** Releases the timers and all unfinished attempts. */
   #stop(): void {
     this.#wheel.remove(this.#total)
     this.#wheel.remove(this.#attempt)
-    this.#drop()
+    for (const socket of this.#sockets.keys()) this.#drop(socket)
   }
 
-  /** Releases an unfinished attempt. */
-  #drop(): void {
-    const socket = this.#socket
-    if (socket === null) return
-    this.#socket = null
+  #drop(socket: net.Socket): void {
+    this.#sockets.delete(socket)
     socket.removeAllListeners('error')
     socket.on('error', () => {})
     socket.destroy()

@@ -11,18 +11,19 @@ beforeEach(() => {
 })
 
 type Answer = readonly string[] | 'ENOTFOUND' | 'EAI_AGAIN'
+type Asked = { readonly host: string; readonly answer: (answer: Answer, ttlMs?: number) => void }
 
 /** Names whose lookups the test answers; `pass` advances the clock. */
 function setup() {
   const wheel = new TimerWheel()
-  const asked: { readonly host: string; readonly answer: (answer: Answer) => void }[] = []
+  const asked: Asked[] = []
   let count = 0
   const names = new Names(wheel, (host, done) => {
     count++
     asked.push({
       host,
-      answer: (answer) => {
-        if (typeof answer !== 'string') return done(null, answer)
+      answer: (answer, ttlMs) => {
+        if (typeof answer !== 'string') return done(null, answer, ttlMs)
         done(Object.assign(new Error(`getaddrinfo ${answer}`), { code: answer }), [])
       },
     })
@@ -129,14 +130,100 @@ test('a lookup that fails or finds nothing changes nothing', () => {
   expect(outdated).toHaveBeenCalledTimes(1)
 })
 
-test('without known addresses a failure is reported, and the next request starts a new lookup', () => {
-  const { names, asked } = setup()
-  const first = resolved(names.use('a.test'))
-  asked.shift()!.answer('ENOTFOUND')
-  expect(first.failure).toBe('name-unknown')
-  const second = resolved(names.use('a.test'))
+test('a failure is the answer until its back-off ends, which doubles from 100 ms to 5 s', () => {
+  const { names, asked, pass, lookups } = setup()
+  const fail = () => {
+    const result = resolved(names.use('a.test'))
+    asked.shift()?.answer('ENOTFOUND')
+    return result.failure
+  }
+  expect(fail()).toBe('name-unknown')
+  for (const backoffMs of [100, 200, 400, 800, 1600, 3200, 5000, 5000]) {
+    const before = lookups()
+    now += backoffMs - 1
+    expect([fail(), lookups()]).toEqual(['name-unknown', before])
+    now += 1
+    expect([fail(), lookups()]).toEqual(['name-unknown', before + 1])
+  }
+  now += 5000
+  const last = resolved(names.use('a.test'))
   asked.shift()!.answer(['192.0.2.1'])
-  expect(second.addresses).toEqual(['192.0.2.1'])
+  expect(last.addresses).toEqual(['192.0.2.1'])
+  pass(0)
+})
+
+test('the back-off of a name is forgotten some time after its last use', () => {
+  const { names, asked, pass } = setup()
+  const use = names.use('a.test')
+  resolved(use)
+  asked.shift()!.answer('EAI_AGAIN')
+  use.release()
+  expect(names.size).toBe(1)
+  pass(11_000)
+  expect([names.size, asked.length]).toEqual([0, 0])
+})
+
+test('while lookups of a name in use fail, they are repeated with back-off, and its addresses stay in use', () => {
+  const { names, asked, pass, lookups } = setup()
+  resolved(names.use('a.test'))
+  asked.shift()!.answer(['192.0.2.1'])
+  pass(5300)
+  asked.shift()!.answer('EAI_AGAIN')
+  expect(resolved(names.use('a.test'))).toEqual({ addresses: ['192.0.2.1'], failure: undefined })
+  pass(400)
+  expect(lookups()).toBe(3)
+  asked.shift()!.answer('EAI_AGAIN')
+  pass(500)
+  expect(lookups()).toBe(4)
+  asked.shift()!.answer(['192.0.2.2'])
+  expect(resolved(names.use('a.test')).addresses).toEqual(['192.0.2.2'])
+})
+
+test.each([
+  [0, 900, 1300],
+  [20_000, 19_900, 20_300],
+  [3_600_000, 59_900, 60_300],
+])('an answer with a TTL of %i ms is valid for at least one second and at most one minute', (ttlMs, still, over) => {
+  const { names, asked, pass, lookups } = setup()
+  resolved(names.use('a.test'))
+  asked.shift()!.answer(['192.0.2.1'], ttlMs)
+  pass(still)
+  expect(lookups()).toBe(1)
+  pass(over - still)
+  expect(lookups()).toBe(2)
+})
+
+test('an unused name is remembered while its answer is valid', () => {
+  const { names, asked, pass, lookups } = setup()
+  const use = names.use('a.test')
+  resolved(use)
+  asked.shift()!.answer(['192.0.2.1'], 30_000)
+  use.release()
+  pass(20_000)
+  const again = names.use('a.test')
+  expect([resolved(again).addresses, lookups()]).toEqual([['192.0.2.1'], 1])
+  again.release()
+  pass(11_000)
+  expect([names.size, lookups()]).toEqual([0, 1])
+})
+
+test('at most a thousand unused names are remembered', () => {
+  const { names, asked, lookups } = setup()
+  const kept = names.use('kept.test')
+  resolved(kept)
+  asked.shift()!.answer(['192.0.2.1'])
+  for (let i = 0; i < 1500; i++) {
+    const use = names.use(`${i}.test`)
+    resolved(use)
+    asked.shift()!.answer(['192.0.2.1'], 60_000)
+    use.release()
+  }
+  expect(names.size).toBe(1001)
+  resolved(names.use('1499.test'))
+  resolved(names.use('kept.test'))
+  expect(lookups()).toBe(1501)
+  resolved(names.use('0.test'))
+  expect(lookups()).toBe(1502)
 })
 
 test('a slow lookup is not repeated while it runs', () => {
@@ -151,16 +238,15 @@ test('a slow lookup is not repeated while it runs', () => {
   expect(lookups()).toBe(3)
 })
 
-test('connections are spread over the addresses of the first family in the answer', () => {
+test('connections are spread over the addresses, families in turn', () => {
   const { names, asked } = setup()
-  const first = names.use('a.test')
-  const result = resolved(first)
+  const result = resolved(names.use('a.test'))
   asked.shift()!.answer(['2001:db8::1', '2001:db8::2', '192.0.2.1'])
   const firsts = [result, ...[1, 2, 3].map(() => resolved(names.use('a.test')))].map(({ addresses }) => addresses)
   expect(firsts).toEqual([
-    ['2001:db8::1', '2001:db8::2', '192.0.2.1'],
-    ['2001:db8::2', '2001:db8::1', '192.0.2.1'],
-    ['2001:db8::1', '2001:db8::2', '192.0.2.1'],
-    ['2001:db8::2', '2001:db8::1', '192.0.2.1'],
+    ['2001:db8::1', '192.0.2.1', '2001:db8::2'],
+    ['2001:db8::2', '192.0.2.1', '2001:db8::1'],
+    ['2001:db8::1', '192.0.2.1', '2001:db8::2'],
+    ['2001:db8::2', '192.0.2.1', '2001:db8::1'],
   ])
 })

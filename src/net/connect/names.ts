@@ -1,26 +1,30 @@
-import dns from 'node:dns'
 import net from 'node:net'
+import { clock } from '#base/clock.ts'
 import type { ConnectFailure } from '../failure.ts'
 import { type TimerWheel, WheelTimer } from '../timer-wheel.ts'
 import { lookupFailure } from './connect-failure.ts'
 
-/** Resolves all addresses of a name, in the order in which to try them. */
+/**
+ * Resolves all addresses of a name.
+ * @param done `ttlMs` is how long the answer is valid; undefined: the source does not say
+ */
 export type Lookup = (
   host: string,
-  done: (error: NodeJS.ErrnoException | null, addresses: readonly string[]) => void,
+  done: (error: NodeJS.ErrnoException | null, addresses: readonly string[], ttlMs?: number) => void,
 ) => void
 
-/** The system resolver. It gives no TTL. */
-export const systemLookup: Lookup = (host, done) => {
-  dns.lookup(host, { all: true, order: 'verbatim' }, (error, found) => {
-    done(error, error === null ? found.map(({ address }) => address) : [])
-  })
-}
-
-/** Lifetime of an answer while the name is in use. */
+/** Lifetime of an answer whose source states none. */
 const FRESH_MS = 5000
+/** Bounds of a stated lifetime: a TTL of 0 must not cause a lookup for each connection, and a removed server must be noticed. */
+const MIN_FRESH_MS = 1000
+const MAX_FRESH_MS = 60_000
+/** After a failed lookup; doubles with every further one. Until then the failure is the answer. */
+const MIN_BACKOFF_MS = 100
+const MAX_BACKOFF_MS = 5000
 /** Number of consecutive answers without an address before its connections are closed: some servers return only some of their addresses. */
 const MAX_ABSENT = 3
+/** Maximum number of names that are remembered without a connection. */
+const MAX_UNUSED = 1000
 
 type Resolved = (addresses: readonly string[] | null, failure: ConnectFailure | null) => void
 
@@ -37,54 +41,85 @@ export interface NameUse {
 }
 
 /**
- * The addresses of the names that connections use. Names in use are resolved again, so that new connections use the current addresses
- * and connections to removed addresses end.
+ * The addresses of the names that connections use. Names in use are resolved again when their answer expires, so that new connections use
+ * the current addresses and connections to removed addresses end. Unused names are remembered until their answer expires.
  */
 export class Names {
   readonly #wheel: TimerWheel
   readonly #lookup: Lookup
-  readonly #inUse = new Map<string, Name>()
+  readonly #known = new Map<string, Name>()
+  /** Names without a connection, the one that has been unused for longest first. */
+  readonly #unused = new Set<Name>()
 
   constructor(wheel: TimerWheel, lookup: Lookup) {
     this.#wheel = wheel
     this.#lookup = lookup
   }
 
+  /** Number of names that are remembered. */
+  get size(): number {
+    return this.#known.size
+  }
+
   /** Begins to use a name, until `release`. */
   use(host: string): NameUse {
-    let name = this.#inUse.get(host)
+    let name = this.#known.get(host)
     if (name === undefined) {
       name = new Name(host, {
         wheel: this.#wheel,
         lookup: this.#lookup,
-        unused: () => this.#inUse.delete(host),
+        unused: (name) => this.#keep(name),
+        expired: (name) => this.#forget(name),
       })
-      this.#inUse.set(host, name)
+      this.#known.set(host, name)
     }
+    this.#unused.delete(name)
     return name.use()
+  }
+
+  #keep(name: Name): void {
+    this.#unused.add(name)
+    if (this.#unused.size <= MAX_UNUSED) return
+    const [oldest] = this.#unused
+    this.#forget(oldest!)
+  }
+
+  #forget(name: Name): void {
+    name.end()
+    this.#unused.delete(name)
+    this.#known.delete(name.host)
   }
 }
 
 interface NameSettings {
   readonly wheel: TimerWheel
   readonly lookup: Lookup
-  readonly unused: () => void
+  /** The last connection has closed. */
+  readonly unused: (name: Name) => void
+  /** What is known about an unused name is no longer valid. */
+  readonly expired: (name: Name) => void
 }
 
 class Name {
-  readonly #host: string
+  readonly host: string
   readonly #settings: NameSettings
   readonly #uses = new Set<Use>()
-  readonly #timer = new WheelTimer(() => this.#lookUp())
+  readonly #timer = new WheelTimer(() => this.#expire())
   /** The last good answer. */
   #addresses: readonly string[] | undefined
+  /** The last answer was this failure; undefined: it was good. */
+  #failure: ConnectFailure | undefined
+  #backoffMs = 0
+  /** End of the wait after a failed lookup, in monotonic milliseconds. */
+  #retryAtMs = 0
   #lookingUp = false
   /** Callers that wait for the first answer. */
   #waiting: Resolved[] = []
   #resolved = 0
+  #ended = false
 
   constructor(host: string, settings: NameSettings) {
-    this.#host = host
+    this.host = host
     this.#settings = settings
   }
 
@@ -95,39 +130,61 @@ class Name {
   }
 
   resolve(done: Resolved): void {
-    if (this.#addresses !== undefined) return done(rotate(this.#addresses, this.#resolved++), null)
+    if (this.#addresses !== undefined) return done(inOrder(this.#addresses, this.#resolved++), null)
+    if (this.#failure !== undefined && clock.monotonic() < this.#retryAtMs) return done(null, this.#failure)
     this.#waiting.push(done)
     this.#lookUp()
   }
 
   release(use: Use): void {
     if (!this.#uses.delete(use) || this.#uses.size > 0) return
+    // A later request for the name continues its back-off.
+    if (this.#failure !== undefined) this.#arm(2 * MAX_BACKOFF_MS)
+    this.#settings.unused(this)
+  }
+
+  end(): void {
+    this.#ended = true
     this.#settings.wheel.remove(this.#timer)
-    this.#settings.unused()
+  }
+
+  #expire(): void {
+    if (this.#uses.size > 0) this.#lookUp()
+    else this.#settings.expired(this)
   }
 
   /** Starts a lookup; only one at a time runs. */
   #lookUp(): void {
     if (this.#lookingUp) return
     this.#lookingUp = true
-    this.#settings.lookup(this.#host, (error, addresses) => {
+    this.#settings.lookup(this.host, (error, addresses, ttlMs = FRESH_MS) => {
       this.#lookingUp = false
-      if (error !== null || addresses.length === 0) this.#failed(error)
-      else this.#answered(addresses)
-      if (this.#uses.size > 0) this.#settings.wheel.arm(this.#timer, FRESH_MS)
+      if (error === null && addresses.length > 0) this.#answered(addresses, ttlMs)
+      else this.#failed(error)
     })
   }
 
-  #answered(addresses: readonly string[]): void {
+  #answered(addresses: readonly string[], ttlMs: number): void {
     this.#addresses = addresses
+    this.#failure = undefined
+    this.#backoffMs = 0
+    this.#arm(Math.min(Math.max(ttlMs, MIN_FRESH_MS), MAX_FRESH_MS))
     for (const use of [...this.#uses]) use.compare(addresses)
-    for (const done of this.#takeWaiting()) done(rotate(addresses, this.#resolved++), null)
+    for (const done of this.#takeWaiting()) done(inOrder(addresses, this.#resolved++), null)
   }
 
   /** Keeps the known addresses: a resolver failure says nothing about the servers. */
   #failed(error: NodeJS.ErrnoException | null): void {
-    const failure = lookupFailure(this.#host, error)
+    const failure = lookupFailure(this.host, error)
+    this.#failure = failure
+    this.#backoffMs = Math.min(Math.max(2 * this.#backoffMs, MIN_BACKOFF_MS), MAX_BACKOFF_MS)
+    this.#retryAtMs = clock.monotonic() + this.#backoffMs
+    this.#arm(this.#uses.size > 0 ? this.#backoffMs : 2 * MAX_BACKOFF_MS)
     for (const done of this.#takeWaiting()) done(null, failure)
+  }
+
+  #arm(ms: number): void {
+    if (!this.#ended) this.#settings.wheel.arm(this.#timer, ms)
   }
 
   #takeWaiting(): Resolved[] {
@@ -167,15 +224,29 @@ class Use implements NameUse {
 }
 
 /**
- * Rotates the addresses, so that connections that share one answer are distributed over them. The address family of the first address
- * stays first, because the system chose it.
+ * The order in which to try addresses: families in turn, beginning with that of the first address (RFC 8305, 4), each rotated, so that
+ * connections that share one answer are distributed over it.
  */
-function rotate(addresses: readonly string[], by: number): readonly string[] {
+function inOrder(addresses: readonly string[], by: number): readonly string[] {
+  if (addresses.length === 1) return addresses
   const family = net.isIP(addresses[0]!)
-  const other = addresses.findIndex((address) => net.isIP(address) !== family)
-  const leading = other < 0 ? addresses.length : other
-  const first = by % leading
-  return first === 0
-    ? addresses
-    : [...addresses.slice(first, leading), ...addresses.slice(0, first), ...addresses.slice(leading)]
+  const leading = rotate(
+    addresses.filter((address) => net.isIP(address) === family),
+    by,
+  )
+  const others = rotate(
+    addresses.filter((address) => net.isIP(address) !== family),
+    by,
+  )
+  const ordered: string[] = []
+  for (let i = 0; i < Math.max(leading.length, others.length); i++) {
+    if (i < leading.length) ordered.push(leading[i]!)
+    if (i < others.length) ordered.push(others[i]!)
+  }
+  return ordered
+}
+
+function rotate(addresses: readonly string[], by: number): readonly string[] {
+  const first = by % addresses.length
+  return first > 0 ? [...addresses.slice(first), ...addresses.slice(0, first)] : addresses
 }

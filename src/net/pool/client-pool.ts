@@ -1,7 +1,8 @@
 import { BodyMemory } from '../body/body-memory.ts'
 import { Connector } from '../connect/connector.ts'
-import { systemLookup } from '../connect/names.ts'
+import { ForwardRules } from '../connect/forward-rules.ts'
 import type { PoolSettings } from '../connect/pool-settings.ts'
+import { createLookup, systemSources } from '../connect/system-lookup.ts'
 import type { Destination } from '../destination.ts'
 import type { Head } from '../http/head.ts'
 import { Http1Pool } from '../http1/client-pool.ts'
@@ -16,7 +17,8 @@ const DEFAULTS: Omit<PoolSettings, 'bodyMemory'> = {
   idleTimeoutMs: 90_000,
   maxIdle: 512,
   wheel: workerWheel,
-  lookup: systemLookup,
+  lookup: createLookup(systemSources()),
+  forwardRules: new ForwardRules(),
   transports: STREAM_TRANSPORTS,
 }
 

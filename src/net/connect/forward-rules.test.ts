@@ -1,0 +1,113 @@
+import { expect, test } from 'vitest'
+import { ForwardRules, type Network, parseNetwork } from './forward-rules.ts'
+import { ownSockets } from './own-sockets.ts'
+
+const networks = (...texts: string[]): Network[] => texts.map((text) => parseNetwork(text)!)
+
+test.each([
+  ['127.0.0.1', 'a loopback address'],
+  ['127.255.255.254', 'a loopback address'],
+  ['::1', 'a loopback address'],
+  ['0.0.0.0', 'an unspecified address'],
+  ['0.1.2.3', 'an unspecified address'],
+  ['::', 'an unspecified address'],
+  ['169.254.0.1', 'a link-local address'],
+  ['169.254.169.254', 'a link-local address'],
+  ['fe80::1', 'a link-local address'],
+  ['febf::1', 'a link-local address'],
+  ['224.0.0.1', 'a multicast address'],
+  ['239.255.255.255', 'a multicast address'],
+  ['ff02::1', 'a multicast address'],
+  ['255.255.255.255', 'a broadcast address'],
+  ['fd00:ec2::254', 'a metadata address'],
+  ['fd20:ce::254', 'a metadata address'],
+  ['100.100.100.200', 'a metadata address'],
+  ['168.63.129.16', 'a metadata address'],
+  ['192.0.0.192', 'a metadata address'],
+  ['::ffff:127.0.0.1', 'a loopback address'],
+  ['::ffff:7f00:1', 'a loopback address'],
+  ['0:0:0:0:0:ffff:169.254.169.254', 'a link-local address'],
+  ['::127.0.0.1', 'a loopback address'],
+  ['::ffff:0:127.0.0.1', 'a loopback address'],
+  ['64:ff9b::a9fe:a9fe', 'a link-local address'],
+  ['64:ff9b:1::7f00:1', 'a loopback address'],
+  ['2002:7f00:1::', 'a loopback address'],
+  ['2002:a9fe:a9fe::1', 'a link-local address'],
+  // The client of a Teredo address is 127.0.0.1, inverted.
+  ['2001:0:4136:e378:8000:63bf:80ff:fffe', 'a loopback address'],
+])('%s is not forwarded to: %s', (address, name) => {
+  expect(new ForwardRules().refuse(address, 80)).toBe(`${address} is ${name}`)
+})
+
+test.each(['fe80::1%eth0', 'fe80::1%1', '::1%lo', '0x7f.1', '0177.0.0.1', '2130706433', '127.1', 'localhost', ''])(
+  '%j is not an address',
+  (address) => {
+    expect(new ForwardRules().refuse(address, 80)).toBeDefined()
+    expect(
+      new ForwardRules(networks('0.0.0.0/0', '::/0')).refuse(address.includes('%') ? address : '', 80),
+    ).toBeDefined()
+  },
+)
+
+test.each([
+  '192.0.2.1',
+  '10.0.0.1',
+  '172.16.0.1',
+  '192.168.1.1',
+  '100.64.0.1',
+  '126.255.255.255',
+  '128.0.0.1',
+  '2001:db8::1',
+  'fd00::1',
+  '::ffff:192.0.2.1',
+  '2002:c000:201::1',
+  '64:ff9b::c000:201',
+])('%s is forwarded to', (address) => {
+  expect(new ForwardRules().refuse(address, 80)).toBeUndefined()
+})
+
+test('named networks are permitted, in any spelling of their addresses; others stay refused', () => {
+  const rules = new ForwardRules(networks('127.0.0.0/24', '169.254.169.254', 'fe80::/64'))
+  for (const address of ['127.0.0.1', '::ffff:127.0.0.1', '64:ff9b::7f00:1', '169.254.169.254', 'fe80::1']) {
+    expect(rules.refuse(address, 80), address).toBeUndefined()
+  }
+  for (const address of ['127.0.1.1', '::1', '169.254.169.253', 'fe80:0:0:1::1']) {
+    expect(rules.refuse(address, 80), address).toBeDefined()
+  }
+})
+
+test.each(['', '10.0.0.0/33', 'x', '127.1', '10.0.0.0/', 'fe80::1%eth0', '::/129'])('%j is not a network', (text) => {
+  expect(parseNetwork(text)).toBeUndefined()
+})
+
+test('sockets of the gateway are refused, also in permitted networks and other spellings', () => {
+  const listening = [
+    { host: '127.0.0.1', port: 8080 },
+    { host: '0.0.0.0', port: 15020 },
+    { host: '0:0:0:0:0:0:0:1', port: 9000 },
+  ]
+  const isOwn = ownSockets(
+    () => listening,
+    () => ['127.0.0.1', '10.1.2.3', 'fd00::7'],
+  )
+  const rules = new ForwardRules(networks('0.0.0.0/0', '::/0'), isOwn)
+  for (const [address, port] of [
+    ['127.0.0.1', 8080],
+    ['::ffff:127.0.0.1', 8080],
+    ['0.0.0.0', 8080],
+    ['::', 9000],
+    ['::1', 9000],
+    ['10.1.2.3', 15020],
+    ['127.0.0.9', 15020],
+    ['fd00::7', 15020],
+  ] as const) {
+    expect(rules.refuse(address, port), address).toBe(`${address}:${port} is the gateway itself`)
+  }
+  for (const [address, port] of [
+    ['127.0.0.2', 8080],
+    ['127.0.0.1', 8081],
+    ['10.1.2.4', 15020],
+  ] as const) {
+    expect(rules.refuse(address, port), address).toBeUndefined()
+  }
+})
