@@ -29,6 +29,6 @@ export async function bundle(entries, folder) {
  *
  * @param {string} code without comments, so such characters are in literals
  */
-function escapeWide(code) {
+export function escapeWide(code) {
   return code.replace(/[^\0-\xff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }

@@ -2,6 +2,7 @@ import { mkdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { isCurrent } from '../bin/main.js'
+import { escapeWide } from '../build/bundle.mjs'
 import { temporaryFolder } from './support/temporary-folder.ts'
 
 test.each<[change: string, make: (sources: string) => void]>([
@@ -22,4 +23,10 @@ test.each<[change: string, make: (sources: string) => void]>([
   expect(isCurrent(bundle, sources)).toBe(true)
   make(sources)
   expect(isCurrent(bundle, sources)).toBe(false)
+})
+
+test('characters beyond latin-1 are escaped in the bundle, which does not change texts', () => {
+  const escaped = escapeWide('"café → 😀"')
+  expect(escaped).toBe('"café \\u2192 \\ud83d\\ude00"')
+  expect(JSON.parse(escaped)).toBe('café → 😀')
 })

@@ -1,8 +1,8 @@
-import { createServer as createHttpServer } from 'node:http'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { BinaryReader } from '@bufbuild/protobuf/wire'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { startEcho } from '#examples/upstreams/echo.ts'
+import { modelsYaml, startChatProvider } from '#test/support/chat-provider.ts'
 import { envoyService } from '#test/support/envoy-definitions.ts'
 import { eventually } from '#test/support/eventually.ts'
 import { freePort } from '#test/support/free-port.ts'
@@ -116,18 +116,8 @@ beforeAll(async () => {
     for (const socket of silentSockets) socket.destroy()
     silent.close()
   })
-  const provider = createHttpServer((incoming, response) => {
-    incoming.resume()
-    const usage = { prompt_tokens: 5, completion_tokens: 3, total_tokens: 8 }
-    const choices = [{ index: 0, message: { role: 'assistant', content: 'yes' }, finish_reason: 'stop' }]
-    response.setHeader('content-type', 'application/json')
-    incoming.on('end', () => response.end(JSON.stringify({ id: 'c', model: 'm', choices, usage })))
-  })
-  await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve))
-  stops.defer(() => void provider.close())
-  const models = { host: '127.0.0.1', port: (provider.address() as AddressInfo).port }
+  const provider = stops.use(await startChatProvider())
   port = await freePort()
-  const ai = JSON.stringify({ ai: { provider: { providerOne: {}, ...models } } })
   const objects = await createObjectsFolder({
     'all.yaml': joinYaml(
       gatewayYaml(port),
@@ -136,7 +126,7 @@ beforeAll(async () => {
       backendYaml('nothing', await freePort()),
       backendYaml('silent', (silent.address() as AddressInfo).port),
       serviceYaml('limits', [servicePort]),
-      `\napiVersion: gatewright.dev/v1alpha1\nkind: ProxyBackend\nmetadata: { name: models }\nspec: ${ai}\n`,
+      modelsYaml('models', provider.port),
       ...['limited', 'by-service', 'closed', 'open', 'slow'].map((name) => routeYaml(name, `/${name}`, 'echo')),
       routeYaml('chat', '/v1', 'models'),
       policyYaml('limited', 'HTTPRoute', 'limited', limits('limits')),

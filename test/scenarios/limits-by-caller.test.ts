@@ -1,11 +1,11 @@
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { Agent, createServer, type IncomingHttpHeaders, request } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { Agent, type IncomingHttpHeaders, request } from 'node:http'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startEcho } from '#examples/upstreams/echo.ts'
+import { modelsYaml, startChatProvider } from '#test/support/chat-provider.ts'
 import { eventually } from '#test/support/eventually.ts'
 import { freePort } from '#test/support/free-port.ts'
 import { startGateway, type TestGateway } from '#test/support/gateway.ts'
@@ -33,27 +33,13 @@ const limit = (entry: object) => ({ traffic: { rateLimit: { local: [{ unit: 'Hou
 beforeAll(async () => {
   const echo = await startEcho({ port: 0 })
   stops.defer(echo.close)
-  const provider = createServer((incoming, response) => {
-    incoming.resume()
-    const usage = { prompt_tokens: 5, completion_tokens: 3, total_tokens: 8 }
-    const choices = [{ index: 0, message: { role: 'assistant', content: 'yes' }, finish_reason: 'stop' }]
-    response.setHeader('content-type', 'application/json')
-    incoming.on('end', () => response.end(JSON.stringify({ id: 'c', model: 'm', choices, usage })))
-  })
-  await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve))
-  stops.defer(() => void provider.close())
-  const models = { host: '127.0.0.1', port: (provider.address() as AddressInfo).port }
+  const provider = stops.use(await startChatProvider())
   port = await freePort()
   objects = await createObjectsFolder({
     'all.yaml': joinYaml(
       gatewayYaml(port),
       backendYaml('echo', echo.port),
-      `
-apiVersion: gatewright.dev/v1alpha1
-kind: ProxyBackend
-metadata: { name: models }
-spec: ${JSON.stringify({ ai: { provider: { providerOne: {}, ...models } } })}
-`,
+      modelsYaml('models', provider.port),
       routeYaml('all', '/', 'echo'),
       routeYaml('limited', '/limited', 'echo'),
       routeYaml('sprayed', '/sprayed', 'echo'),

@@ -17,7 +17,14 @@ import { createSlotMemory, SlotDirectory } from '#state/slots.ts'
 import { TokenBucket } from '#state/token-bucket.ts'
 import { ValueBuckets } from '#state/value-buckets.ts'
 import { ValueTable } from '#state/value-table.ts'
-import type { CalledBackend, CompileContext, PolicyDestination, PolicySource, SecretMaterial } from '../policy.ts'
+import type {
+  CalledBackend,
+  CompileContext,
+  PolicyDestination,
+  PolicySource,
+  RequestRun,
+  SecretMaterial,
+} from '../policy.ts'
 import type { RemoteJwksSpec } from './authentication/jwks.ts'
 import type { PasswordChecker } from './authentication/password-checker.ts'
 import { type RemoteKeySet, RemoteKeySets } from './authentication/remote-key-set.ts'
@@ -114,6 +121,17 @@ export function codeOf(outcome: Outcome | Promise<Outcome>): string {
   if (outcome === undefined) return 'proceed'
   if (outcome instanceof Promise) return 'later'
   return outcome.kind === 'refusal' ? outcome.code : 'answer'
+}
+
+/** Sends requests to a policy that decides without waiting. */
+export function sendTo({ request: step }: RequestRun): (request: ExchangeInputs) => {
+  readonly exchange: Exchange
+  readonly outcome: Outcome
+} {
+  return (request) => {
+    const exchange = exchangeWith(request)
+    return { exchange, outcome: step!(exchange) as Outcome }
+  }
 }
 
 /** A source with `spec`, from ProxyPolicy `default/test`. */

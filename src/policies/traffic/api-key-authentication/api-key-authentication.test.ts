@@ -11,6 +11,7 @@ import {
   type ExchangeInputs,
   exchangeWith,
   linesOf,
+  sendTo,
   sourceOf,
   specFrom,
 } from '../../shared/testing.ts'
@@ -29,10 +30,7 @@ function policyWith(spec: object = {}, inputs = KEYS) {
   const run = apiKeyAuthentication.compile([source], context)!
   return {
     context,
-    send(request: ExchangeInputs) {
-      const exchange = exchangeWith(request)
-      return { exchange, outcome: run.request!(exchange) as Outcome }
-    },
+    send: sendTo(run),
   }
 }
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { REJECTIONS } from '#base/rejections.ts'
-import { type Outcome, type Refusal, refusalText } from '#exchange/outcome.ts'
+import { type Refusal, refusalText } from '#exchange/outcome.ts'
 import { withoutSecrets } from '#schema/index.ts'
 import { nodeOf } from '#schema/node.ts'
 import { DIRECT_CHECKER } from '#test/support/password-checker.ts'
@@ -11,8 +11,8 @@ import {
   codeOf,
   contextWith,
   type ExchangeInputs,
-  exchangeWith,
   linesOf,
+  sendTo,
   sourceOf,
   specFrom,
 } from '../../shared/testing.ts'
@@ -34,10 +34,7 @@ function policyWith(spec: object = USERS, inputs: ContextInputs = {}) {
   const run = basicAuthentication.compile([sourceOf(specFrom(trafficBasicAuthentication, spec))], context)!
   return {
     context,
-    send(request: ExchangeInputs) {
-      const exchange = exchangeWith(request)
-      return { exchange, outcome: run.request!(exchange) as Outcome }
-    },
+    send: sendTo(run),
   }
 }
 

@@ -3,7 +3,6 @@ import fc from 'fast-check'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { clock } from '#base/clock.ts'
 import { REJECTIONS } from '#base/rejections.ts'
-import type { Outcome } from '#exchange/outcome.ts'
 import { importKey } from '#test/support/import-key.ts'
 import {
   createSigningKey,
@@ -22,6 +21,7 @@ import {
   exchangeWith,
   linesOf,
   runContext,
+  sendTo,
   sourceOf,
   specFrom,
 } from '../../shared/testing.ts'
@@ -64,10 +64,7 @@ function policyWith(spec: object = {}) {
   return {
     context,
     checks: () => checks,
-    send(request: ExchangeInputs) {
-      const exchange = exchangeWith(request)
-      return { exchange, outcome: run.request!(exchange) as Outcome }
-    },
+    send: sendTo(run),
     /** `proceed`, or the reason for refusing the token. */
     judge(token: string): string {
       const { outcome } = this.send(bearer(token))
