@@ -263,9 +263,7 @@ function retry(flight: InFlight): void {
   exchange.response = undefined
   const backoffMs = exchange.retry?.backoffMs ?? 0
   if (backoffMs === 0) return attempt(flight)
-  flight.backoff = clock.after(backoffMs, () => {
-    if (flight.isWaiting) attempt(flight)
-  })
+  flight.backoff = clock.after(backoffMs, () => attempt(flight))
 }
 
 /** Ends the attempt in flight when the time of the request is up before the response head. */

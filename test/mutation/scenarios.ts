@@ -6,6 +6,9 @@ import { isIn } from './areas.ts'
  */
 export const SCENARIOS: readonly (readonly [area: string, names: readonly string[]])[] = [
   ['proxy/choose-tls.ts', ['frontend-tls', 'client-certificates', 'tls', 'connection-metrics', 'relay']],
+  ['proxy/forward.ts', ['forwarding', 'retries', 'faults', 'expressions', 'removed-fields', 'own-bounds']],
+  ['proxy/receive.ts', ['forwarding', 'health', 'broken-llm-backend', 'limits-by-caller', 'http2', 'own-bounds']],
+  ['proxy/serve-request.ts', ['mcp-gateway', 'payloads', 'body-memory', 'large-heads', 'drain']],
   ['proxy/grpc-trailers.ts', ['grpc', 'trailers']],
   ['proxy/in-flight.ts', ['drain', 'ports', 'relay', 'http2']],
   ['proxy/incoming-connection.ts', ['connection-metrics', 'relay', 'http2']],
