@@ -24,7 +24,7 @@ export const SCENARIOS: readonly (readonly [area: string, names: readonly string
   ['protocols/llm', ['filtered-answers', 'recorded-bodies']],
   ['engine/backend', ['retries', 'health', 'own-bounds']],
   ['workers', ['workers', 'reload', 'drain']],
-  ['instance', ['reload', 'workers', 'drain', 'ports']],
+  ['instance', ['reload', 'workers', 'drain', 'ports', 'metric-bounds', 'remote-key-sets']],
   ['cli', ['explain-output', 'command-line', 'log']],
 ]
 

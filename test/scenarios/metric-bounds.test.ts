@@ -32,14 +32,19 @@ test('2 workers, 500 users: 200 of them in the scrape, and it is said', async ()
     const sent = users.map((user) => fetch(gateway.url(port), { headers: { 'x-user': user, connection: 'close' } }))
     for (const response of await Promise.all(sent)) await response.text()
   }
-  const lines = await eventually('all are counted', async () => {
+  const linesOf = async (metric: string) => {
     const text = await (await fetch(`${gateway.url(15_020)}/metrics`)).text()
-    const found = text.split('\n').filter((line) => line.startsWith('gatewright_requests_total{'))
-    const count = found.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0)
-    return count === 500 ? found : undefined
+    return text.split('\n').filter((line) => line.startsWith(`${metric}{`))
+  }
+  const sumOf = (lines: readonly string[]) => lines.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0)
+  const lines = await eventually('all are counted', async () => {
+    const found = await linesOf('gatewright_requests_total')
+    return sumOf(found) === 500 ? found : undefined
   })
   expect(lines).toHaveLength(201)
   expect(lines.filter((line) => line.includes('user="other"'))).toEqual([expect.stringMatching(/\} 300$/)])
+  const folded = sumOf(await linesOf('gatewright_folded_label_values_total'))
+  expect(folded, 'in three metrics of requests, by workers and main thread').toBe(3 * 300)
   const said = gateway.output.stderr.split('\n').filter((line) => line.includes('a metric label has 200 values'))
   expect(said).toEqual([
     expect.stringMatching(

@@ -37,7 +37,7 @@ const BOXES = [
   'c1af92680d34e75b af427c9561de0b38 9ef528c3704a1db6 432c95fabe17608d',
   '4b2ef08d3c975a61 d0b7491ae35c2f86 14bdc37eaf680592 6bd814a7950fe23c',
   'd2846fb1a93e50c7 1fd8a374c56b0e92 7b419ce206adf358 21e74a8dfc90356b',
-].map((rows) => rows.split(' ').map((row) => [...row].map((digit) => Number.parseInt(digit, 16))))
+].map((rows) => rows.split(' ').map((row) => [...row].map((digit) => Number(`0x${digit}`))))
 
 /** One bit per element. */
 type Bits = Uint8Array

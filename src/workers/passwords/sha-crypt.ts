@@ -7,11 +7,11 @@ interface Variant {
   readonly algorithm: 'sha256' | 'sha512'
   /** Bytes of the digest, three for each four characters of the text. */
   readonly order: readonly number[]
-  /** The rest of the digest, lowest byte first. */
+  /** The rest of the digest, highest byte first. */
   readonly last: readonly number[]
 }
 
-export const SHA256: Variant = { algorithm: 'sha256', order: rotations(10, [0, 10, 20], [2, 0, 1]), last: [30, 31] }
+export const SHA256: Variant = { algorithm: 'sha256', order: rotations(10, [0, 10, 20], [2, 0, 1]), last: [31, 30] }
 export const SHA512: Variant = { algorithm: 'sha512', order: rotations(21, [0, 21, 42], [1, 2, 0]), last: [63] }
 
 /** Each triple is the previous one, reordered, with every byte moved by one. */
@@ -64,6 +64,6 @@ function textOf(digest: Uint8Array, { order, last }: Variant): string {
   for (let i = 0; i < order.length; i += 3) {
     text += crypt64((digest[order[i]!]! << 16) | (digest[order[i + 1]!]! << 8) | digest[order[i + 2]!]!, 4)
   }
-  const rest = last.reduce((bits, byte, i) => bits | (digest[byte]! << (8 * i)), 0)
+  const rest = last.reduce((bits, byte) => (bits << 8) | digest[byte]!, 0)
   return text + crypt64(rest, last.length + 1)
 }
