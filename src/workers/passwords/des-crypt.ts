@@ -101,8 +101,7 @@ function encrypt(block: Bits, roundKeys: readonly Bits[], expansion: readonly nu
   let left = permuted.subarray(0, 32)
   let right = permuted.subarray(32)
   for (const roundKey of roundKeys) {
-    const mixed = mix(right, roundKey, expansion)
-    for (let i = 0; i < 32; i++) mixed[i]! ^= left[i]!
+    const mixed = xor(mix(right, roundKey, expansion), left)
     left = right
     right = mixed
   }
@@ -114,11 +113,10 @@ function encrypt(block: Bits, roundKeys: readonly Bits[], expansion: readonly nu
 
 /** The function f of FIPS 46-3. */
 function mix(half: Bits, roundKey: Bits, expansion: readonly number[]): Bits {
-  const expanded = permute(half, expansion)
-  for (let i = 0; i < 48; i++) expanded[i]! ^= roundKey[i]!
+  const expanded = xor(permute(half, expansion), roundKey)
   const output = new Uint8Array(32)
   for (const [box, rows] of BOXES.entries()) {
-    const [a, b, c, d, e, f] = expanded.subarray(6 * box, 6 * box + 6) as unknown as readonly [
+    const [a, b, c, d, e, f] = expanded.subarray(6 * box) as unknown as readonly [
       number,
       number,
       number,
@@ -130,6 +128,10 @@ function mix(half: Bits, roundKey: Bits, expansion: readonly number[]): Bits {
     for (let i = 0; i < 4; i++) output[4 * box + i] = (value >> (3 - i)) & 1
   }
   return permute(output, PERMUTATION)
+}
+
+function xor(bits: Bits, others: Bits): Bits {
+  return bits.map((bit, i) => bit ^ others[i]!)
 }
 
 function permute(bits: Bits, positions: readonly number[]): Bits {
