@@ -1,3 +1,4 @@
+import { clock } from '#base/clock.ts'
 import type { Calls } from '#calls/calls.ts'
 import type { CallRequest } from '#exchange/call.ts'
 import type { Exchange } from '#exchange/exchange.ts'
@@ -11,12 +12,20 @@ const MEMORY_BYTES = 16 * 1024 * 1024
 const MAX_BEHIND_BYTES = 1024 * 1024
 /** Time for a copy and its response. */
 const DEADLINE_MS = 60_000
+/** Time that a shutdown gives the copies in progress. */
+const CLOSING_MS = 500
 
 /** A request that may be copied. */
 interface Original {
   readonly exchange: Exchange
   readonly stream: { readonly head: Head }
   readonly bodies: Bodies
+}
+
+/** A copy in progress. */
+interface Copy {
+  readonly claim: BodyClaim
+  readonly abandoned: AbortController
 }
 
 /**
@@ -26,6 +35,8 @@ interface Original {
 export class Mirrors {
   readonly #calls: Calls
   readonly #memory = new BodyMemory(MEMORY_BYTES)
+  /** The copies in progress. */
+  readonly #open = new Set<AbortController>()
 
   constructor(calls: Calls) {
     this.#calls = calls
@@ -51,11 +62,19 @@ export class Mirrors {
         deadlineMs: DEADLINE_MS,
         signal: abandoned.signal,
       }
-      void this.#deliver(exchange, backend, request, claim)
+      void this.#deliver(exchange, backend, request, { claim, abandoned })
     }
   }
 
-  async #deliver(exchange: Exchange, backend: string, request: CallRequest, claim: BodyClaim): Promise<void> {
+  /** Gives up the copies that a short wait does not complete: nobody waits for their responses, so a shutdown must not either. */
+  async close(): Promise<void> {
+    if (this.#open.size === 0) return
+    await new Promise<void>((resolve) => clock.after(CLOSING_MS, resolve))
+    for (const copy of this.#open) copy.abort()
+  }
+
+  async #deliver(exchange: Exchange, backend: string, request: CallRequest, { claim, abandoned }: Copy): Promise<void> {
+    this.#open.add(abandoned)
     try {
       const { body } = await this.#calls.ofRequest(exchange, claim)(backend, request)
       for await (const _ of body);
@@ -63,6 +82,7 @@ export class Mirrors {
       // The call has counted its failure.
     } finally {
       claim.release()
+      this.#open.delete(abandoned)
     }
   }
 }

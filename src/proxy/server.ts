@@ -227,10 +227,11 @@ export class ProxyServer {
 
   /** The second step: waits `drainMs` for requests in flight, then aborts them. @returns the number of aborted requests and connections */
   async drain(drainMs: number): Promise<number> {
-    const { cutOff } = this.#context
+    const { cutOff, mirrors } = this.#context
     this.#draining.abort()
     const listeners = [...this.#closing, ...[...this.#open.values()].map(({ listener }) => listener)]
     await Promise.all(listeners.map((listener) => listener.close({ drainMs, cutting: () => cutOff.begin() })))
+    await mirrors.close()
     this.#pool.close()
     return cutOff.count
   }

@@ -139,6 +139,7 @@ export const COLLECTIONS: Readonly<Record<string, Filled | PeerFilled>> = {
   'protocols/mcp/answer/open-stream open': 'configuration',
   'protocols/mcp/answer/open-stream failed': 'configuration',
   'protocols/mcp/target/to-client #references': { bound: '256 of a stream, and the memory for bodies', flood: FLOODS },
+  'proxy/mirrors #open': 'work',
   'proxy/mirrors fields': 'message',
   'proxy/backend-facts #reported': 'configuration',
   'proxy/server #open': 'configuration',

@@ -7,11 +7,8 @@ import { promisify } from 'node:util'
 import { status } from '@grpc/grpc-js'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Echo, startEcho } from '#examples/upstreams/echo.ts'
-import { frameMessage } from '#net/grpc/message-frame.ts'
 import { CERTIFICATES } from '#net/testing/certificates.ts'
-import { type FramePeer, FrameServer } from '#net/testing/frame-server.ts'
-import { END_STREAM, type Field } from '#net/testing/frames.ts'
-import { type Accepted, RawClient, RawServer } from '#net/testing/raw-peers.ts'
+import { RawClient } from '#net/testing/raw-peers.ts'
 import { envoyService } from '#test/support/envoy-definitions.ts'
 import { eventually } from '#test/support/eventually.ts'
 import { freePort } from '#test/support/free-port.ts'
@@ -28,7 +25,7 @@ import {
 import { policyYaml } from '#test/support/policy-yaml.ts'
 import { authoritiesYaml } from '#test/support/tls-objects.ts'
 
-// External authorization in a running gateway, by servers of other implementations, and by servers that misbehave.
+// External authorization in a running gateway, by servers of other implementations. Servers that misbehave are in grpc-callout-faults and http-callout-faults.
 
 const AUTHORIZATION = envoyService('envoy/service/auth/v3/external_auth.proto', 'envoy.service.auth.v3.Authorization')
 
@@ -88,124 +85,11 @@ function answerHttp(request: IncomingMessage, response: ServerResponse): void {
   })
 }
 
-// Servers that misbehave
-
-const HEAD: readonly Field[] = [
-  [':status', '200'],
-  ['content-type', 'application/grpc'],
-]
-const OK: readonly Field[] = [['grpc-status', '0']]
-/** An empty CheckResponse allows: each of these would if it were complete. */
-const YES = Buffer.from(frameMessage(new Uint8Array(0))).toString('latin1')
-
-type GrpcFault = (peer: FramePeer, stream: number) => void
-const grpcFaults: Record<string, GrpcFault> = {
-  resets: (peer, stream) => peer.reset(stream, 2),
-  closes: (peer) => peer.socket.destroy(),
-  stalls: () => {},
-  'stalls-after-head': (peer, stream) => peer.head(stream, HEAD),
-  'stalls-after-message': (peer, stream) => {
-    peer.head(stream, HEAD)
-    peer.data(stream, YES)
-  },
-  'closes-mid-stream': (peer, stream) => {
-    peer.head(stream, HEAD)
-    peer.data(stream, YES)
-    peer.socket.destroy()
-  },
-  late: (peer, stream) => {
-    setTimeout(() => {
-      peer.head(stream, HEAD)
-      peer.data(stream, YES)
-      peer.head(stream, OK, END_STREAM)
-    }, 900).unref()
-  },
-  twice: (peer, stream) => {
-    peer.head(stream, HEAD)
-    peer.data(stream, YES + YES)
-    peer.head(stream, OK, END_STREAM)
-  },
-  garbage: (peer, stream) => {
-    peer.head(stream, HEAD)
-    peer.data(stream, Buffer.from(frameMessage(Buffer.from([0xff, 0xff, 0xff]))).toString('latin1'))
-    peer.head(stream, OK, END_STREAM)
-  },
-  'no-http2': (peer) => peer.socket.write('what?\n'.repeat(10)),
-  large: (peer, stream) => {
-    peer.head(stream, HEAD)
-    peer.data(stream, `\0\u0006\0\0\0${'x'.repeat(16_000)}`)
-  },
-  'no-trailers': (peer, stream) => {
-    peer.head(stream, HEAD)
-    peer.data(stream, YES, END_STREAM)
-  },
-  'http-503': (peer, stream) => peer.head(stream, [[':status', '503']], END_STREAM),
-}
-
-const httpFaults: Record<string, (peer: Accepted) => void> = {
-  resets: (peer) => peer.socket.resetAndDestroy(),
-  closes: (peer) => peer.close(),
-  stalls: () => {},
-  'stalls-after-head': (peer) => peer.send('HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\n'),
-  'closes-mid-body': (peer) => {
-    peer.send('HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhalf')
-    peer.socket.end()
-  },
-  late: (peer) => void setTimeout(() => peer.send('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'), 900).unref(),
-  garbage: (peer) => peer.send('what?\r\n\r\n'),
-  'two-lengths': (peer) => peer.send('HTTP/1.1 200 OK\r\ncontent-length: 0\r\ncontent-length: 5\r\n\r\n'),
-  switches: (peer) => peer.send('HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n'),
-  large: (peer) => {
-    peer.send(`HTTP/1.1 200 OK\r\ncontent-length: 100000000\r\n\r\n`)
-    const more = () => {
-      while (!peer.socket.destroyed && peer.socket.write('x'.repeat(65_536)));
-    }
-    peer.socket.on('drain', more)
-    more()
-  },
-}
-
-const frameServers: FrameServer[] = []
-const rawServers: RawServer[] = []
-
-async function startGrpcFault(fault: GrpcFault): Promise<number> {
-  const server = await new FrameServer((peer) => {
-    peer.settings()
-    peer.onRequest = (stream) => fault(peer, stream)
-  }).start()
-  frameServers.push(server)
-  stops.defer(() => server.close())
-  return server.destination.port
-}
-
-async function startHttpFault(fault: (peer: Accepted) => void): Promise<number> {
-  const server = await new RawServer((peer) => void peer.socket.once('data', () => fault(peer))).start()
-  rawServers.push(server)
-  stops.defer(() => server.close())
-  return server.port
-}
-
 /** With a route at the listener for HTTP. */
 const atHttp = (yaml: string) => yaml.replace('{ name: main }', '{ name: main, sectionName: http }')
 const httpRouteYaml: typeof routeYaml = (...given) => atHttp(routeYaml(...given))
 
 const proxyBackend = (name: string) => ({ group: 'gatewright.dev', kind: 'ProxyBackend', name })
-
-/** Two routes to the echo server whose policies ask a server that misbehaves: one fails closed, the other open. */
-function faultYaml(name: string, at: number, protocol: object): string {
-  const extAuth = { backendRef: proxyBackend(name), ...protocol }
-  return joinYaml(
-    backendYaml(name, at),
-    policyYaml(`${name}-limit`, 'ProxyBackend', name, { backend: { http: { requestTimeout: '400ms' } } }),
-    ...['FailClosed', 'FailOpen'].flatMap((failureMode) => {
-      const route = `${name}-${failureMode.toLowerCase()}`
-      return [
-        httpRouteYaml(route, `/${route}`, 'echo'),
-        policyYaml(route, 'HTTPRoute', route, { traffic: { extAuth: { ...extAuth, failureMode } } }),
-      ]
-    }),
-  )
-}
 
 /** Two routes to the echo server whose policies ask an HTTP server that is not there. */
 function absentYaml(name: string): string {
@@ -341,12 +225,6 @@ spec:
       traffic: { extAuth: { backendRef: proxyBackend('web'), http: { path: '"/http/denied"' } } },
     }),
   ]
-  for (const [name, fault] of Object.entries(grpcFaults)) {
-    objects.push(faultYaml(`g-${name}`, await startGrpcFault(fault), { grpc: {} }))
-  }
-  for (const [name, fault] of Object.entries(httpFaults)) {
-    objects.push(faultYaml(`h-${name}`, await startHttpFault(fault), { http: {} }))
-  }
   const folder = await createObjectsFolder({ 'all.yaml': joinYaml(...objects), 'gone.yaml': absentYaml('gone') })
   stops.defer(folder.remove)
   objectsPath = join(folder.path, 'all.yaml')
@@ -490,36 +368,12 @@ test.each(['nobody', 'gone'])('a server that is not there (%s) is a failure of t
   expect((await get(`/${name}-failopen`)).status).toBe(200)
 })
 
-const FAULTS = [
-  ...Object.keys(grpcFaults).map((name) => `g-${name}`),
-  ...Object.keys(httpFaults).map((name) => `h-${name}`),
-]
-
-test.each(FAULTS)('a server that misbehaves (%s): the failure mode decides in time', async (name) => {
-  const begunMs = performance.now()
-  const [closed, open, other] = await Promise.all([
-    get(`/${name}-failclosed`),
-    get(`/${name}-failopen`, { 'x-a': '1' }),
-    get('/grpc/a'),
-  ])
-  expect(other.status, 'others are served').toBe(200)
-  expect([closed.status, await closed.text()]).toEqual([403, 'external authorization failed'])
-  expect(open.status).toBe(200)
-  // The limit of the server is 400 ms, the default 2 s.
-  expect(performance.now() - begunMs).toBeLessThan(10_000)
-})
-
-test('nothing is left of them', async () => {
+test('metrics count questions by their outcome', async () => {
   const metrics = await (await fetch(`${gateway.url(15_020)}/metrics`)).text()
-  expect(metrics).toMatch(
-    /gatewright_call_duration_seconds_count\{purpose="authorization",backend="default\/authz",outcome="OK"\} \d+/,
-  )
-  expect(metrics).toMatch(/backend="default\/authz",outcome="UNAVAILABLE"/)
-  expect(metrics).toMatch(/backend="default\/g-stalls",outcome="timeout"/)
-  expect(metrics).toMatch(/backend="default\/g-resets",outcome="reset"/)
-  const open = () => frameServers.flatMap(({ peers }) => peers).filter(({ socket }) => !socket.destroyed)
-  // HTTP/2 connections may stay open for the next request, one for each server, but none that was misused.
-  await eventually('no connection is left over', () => open().length <= frameServers.length)
+  for (const outcome of ['OK', 'UNAVAILABLE']) {
+    const labels = `{purpose="authorization",backend="default/authz",outcome="${outcome}"}`
+    expect(metrics).toContain(`gatewright_call_duration_seconds_count${labels}`)
+  }
 })
 
 test('a client that leaves cancels the question', async () => {

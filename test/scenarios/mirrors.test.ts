@@ -238,3 +238,9 @@ test('gRPC calls are copied over HTTP/2', async () => {
   expect(await caller.ask('say', 'hello')).toMatchObject({ message: expect.stringContaining('hello') })
   await eventually('the copy', () => shadow.seen() !== undefined)
 })
+
+// Last, because it stops the gateway. The test would time out: a copy has 60 seconds, as has the shutdown.
+test('a shutdown does not wait for the response to a copy', async () => {
+  await echoOf('/deaf')
+  expect(await gateway.close()).toBe(0)
+})
