@@ -24,7 +24,7 @@ import type { EndpointId } from '#plan/endpoint-key.ts'
 import type { PasswordChecker } from '#policies/shared/authentication/password-checker.ts'
 import { type KeySetState, RemoteKeySets } from '#policies/shared/authentication/remote-key-set.ts'
 import type { CloudServices } from '#policies/shared/clouds/cloud-services.ts'
-import { VerdictCaches } from '#policies/shared/ext-auth/verdict-cache.ts'
+import { type ThreadShare, VerdictCaches } from '#policies/shared/ext-auth/verdict-cache.ts'
 import type { Eviction } from '#state/endpoint-health.ts'
 import type { OnceMemory } from '#state/once-memory.ts'
 import { AssignedSlots, type SlotChange, type SlotMemory } from '#state/slots.ts'
@@ -54,6 +54,8 @@ export interface ProxyServerOptions {
   readonly ticketKeys: Uint8Array
   /** Limit of the memory for the bodies of all requests. */
   readonly bodyMemoryBytes: number
+  /** The worker's part in limits of the instance. */
+  readonly share: ThreadShare
   /** Transports for connections without TLS, on both sides. */
   readonly transports: PlainTransports
   /** Requests a new fetch of a key set that lacks the key of a token. */
@@ -116,7 +118,7 @@ export class ProxyServer {
       sealer,
       clouds: options.clouds,
       keySets,
-      verdicts: new VerdictCaches(),
+      verdicts: new VerdictCaches(options.share),
       evicted,
     }
     const plan = new LivePlan(state)

@@ -5,6 +5,7 @@ import type { LogFields } from '#observe/log/application-log.ts'
 import type { MetricsUpdate } from '#observe/metrics/metrics-writer.ts'
 import type { BackendFact } from '#plan/backend-fact.ts'
 import type { KeySetState } from '#policies/shared/authentication/remote-key-set.ts'
+import type { ThreadShare } from '#policies/shared/ext-auth/verdict-cache.ts'
 import type { SlotChange } from '#state/slots.ts'
 import type { SessionKeys } from './sealer.ts'
 
@@ -91,6 +92,8 @@ export interface SpentOnce {
 /** Settings of a new worker. */
 export interface WorkerStart {
   readonly name: string
+  /** A replacement takes the place of the worker before it. */
+  readonly share: ThreadShare
   /** Shared by all workers of the instance. */
   readonly slots: SharedArrayBuffer
   readonly logFormat: 'text' | 'json'

@@ -80,6 +80,7 @@ const proxy = new ProxyServer({
   once,
   ticketKeys: start.ticketKeys,
   bodyMemoryBytes: start.bodyMemoryBytes,
+  share: start.share,
   transports,
   requestKeySet: (id) => send({ kind: 'ask-key-set', id }),
   evicted: evictionReporter(metrics, log),

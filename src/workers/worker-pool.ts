@@ -7,6 +7,7 @@ import type { MetricsUpdate } from '#observe/metrics/metrics-writer.ts'
 import type { BackendFact } from '#plan/backend-fact.ts'
 import type { PlanDelta } from '#plan/delta.ts'
 import type { KeySetState } from '#policies/shared/authentication/remote-key-set.ts'
+import type { ThreadShare } from '#policies/shared/ext-auth/verdict-cache.ts'
 import type { SlotChange } from '#state/slots.ts'
 import type { FromWorker, LogState, SecretChange, ToWorker, WorkerStart } from './messages.ts'
 import { TicketKeys } from './ticket-keys.ts'
@@ -74,10 +75,11 @@ const ANSWER_MS = 2000
 const ENTRY = import.meta.url.endsWith('.ts') ? './proxy-worker.ts' : './proxy-worker.js'
 
 /** Common settings of all workers. */
-type CommonStart = Omit<WorkerStart, 'name' | 'ticketKeys' | 'turns' | 'turnMs'>
+type CommonStart = Omit<WorkerStart, 'name' | 'share' | 'ticketKeys' | 'turns' | 'turnMs'>
 
 interface Member {
   readonly name: string
+  readonly share: ThreadShare
   readonly thread: Worker
   /** It accepts no more connections. */
   readonly stopped: PromiseWithResolvers<void>
@@ -119,7 +121,7 @@ export class WorkerPool {
     this.#answerMs = tuning.answerMs ?? ANSWER_MS
     this.#entry = tuning.entry ?? new URL(ENTRY, import.meta.url)
     this.#watchdog = new Watchdog((name) => this.#end(name), tuning.stuckAfterMs)
-    for (let i = 0; i < count; i++) this.#spawn()
+    for (let place = 0; place < count; place++) this.#spawn({ place, threads: count })
   }
 
   /** The threads, and the plan version of each. */
@@ -196,19 +198,20 @@ export class WorkerPool {
     await this.#members.get(name)?.thread.terminate()
   }
 
-  #spawn(): void {
+  #spawn(share: ThreadShare): void {
     const name = `w${this.#nextName++}`
     const thread = new Worker(this.#entry, {
       workerData: {
         ...this.#start,
         name,
+        share,
         ticketKeys: this.#ticketKeys.current,
         turns: this.#watchdog.watch(name),
         turnMs: this.#watchdog.turnMs,
       } satisfies WorkerStart,
       name,
     })
-    const member: Member = { name, thread, stopped: Promise.withResolvers(), version: 0, failed: [] }
+    const member: Member = { name, share, thread, stopped: Promise.withResolvers(), version: 0, failed: [] }
     this.#members.set(name, member)
     let cause = 'the thread ended'
     thread.on('message', (message: FromWorker) => this.#receive(member, message))
@@ -240,8 +243,8 @@ export class WorkerPool {
     if (this.#closing) return
     this.#events.replaced(member.name, why, cause)
     // A worker that cannot start would die again at once.
-    if (member.version > 0) this.#spawn()
-    else clock.after(RESPAWN_MS, () => this.#closing || this.#spawn())
+    if (member.version > 0) this.#spawn(member.share)
+    else clock.after(RESPAWN_MS, () => this.#closing || this.#spawn(member.share))
   }
 
   #broadcast(message: ToWorker): void {

@@ -62,7 +62,7 @@ const cache = object({
     durationOrCel(),
     'How long a decision is cached: a duration such as "5m", or a CEL expression that returns a duration or an expiry timestamp.',
   ),
-  maxEntries: defaulted(integer({ min: 1 }), 10_000, 'Maximum number of cached decisions.'),
+  maxEntries: defaulted(integer({ min: 1 }), 10_000, 'Maximum number of cached decisions, in all workers together.'),
 })
 
 function checkCacheNeedsGrpc(

@@ -4,7 +4,8 @@ import { ALLOWED, DENIED, GRPC, header, policyOf, shown, specWith } from '#test/
 import type { Reply } from '#test/support/fake-authorization-server.ts'
 import { verifies } from '#test/support/verifies.ts'
 import { contextWith, exchangeWith, linesOf, sourceOf } from '../testing.ts'
-import { cacheKey, VerdictCache, VerdictCaches } from './verdict-cache.ts'
+import { NO_EDITS } from './verdict.ts'
+import { cacheKey, shareOf, VerdictCache, VerdictCaches } from './verdict-cache.ts'
 
 const cached = (more: object = {}) => ({
   ...GRPC,
@@ -214,8 +215,24 @@ test('requests with the same key that come at once wait for one answer', async (
 })
 
 test('rules that share a policy share its cache; other settings have another one', () => {
-  const caches = new VerdictCaches()
+  const caches = new VerdictCaches({ place: 0, threads: 1 })
   const one = caches.at('ProxyPolicy default/a {}', 10)
   expect(caches.at('ProxyPolicy default/a {}', 10)).toBe(one)
   expect(caches.at('ProxyPolicy default/a {"x":1}', 10)).not.toBe(one)
+})
+
+test.each<[total: number, threads: number, shares: number[]]>([
+  [10_000, 1, [10_000]],
+  [10_000, 4, [2500, 2500, 2500, 2500]],
+  [10, 4, [3, 3, 2, 2]],
+  [2, 4, [1, 1, 0, 0]],
+])('%i entries of %i workers', (total, threads, shares) => {
+  expect(shares.map((_, place) => shareOf(total, { place, threads }))).toEqual(shares)
+  const verdict = { refusal: undefined, edits: NO_EDITS, metadata: undefined }
+  const kept = shares.map((_, place) => {
+    const cache = new VerdictCaches({ place, threads }).at('policy', total)
+    for (let i = 0; i <= total; i++) cache.store(`${i}`, verdict, 0, 1000)
+    return cache.size
+  })
+  expect(kept).toEqual(shares)
 })

@@ -24,6 +24,7 @@ export class VerdictCache {
   /** The most recently used last. */
   readonly #entries = new Map<string, Entry>()
 
+  /** @param maxEntries 0: nothing is kept */
   constructor(maxEntries: number) {
     this.#maxEntries = maxEntries
   }
@@ -69,16 +70,36 @@ export class VerdictCache {
   }
 }
 
+/** The part of a thread in what all threads of an instance may hold together. */
+export interface ThreadShare {
+  /** 0 (inclusive) to `threads` (exclusive), another for each thread. */
+  readonly place: number
+  readonly threads: number
+}
+
+/** The shares of all threads add up to `total` (decision A-77). */
+export function shareOf(total: number, { place, threads }: ThreadShare): number {
+  return Math.floor(total / threads) + (place < total % threads ? 1 : 0)
+}
+
 /** The caches of a thread. Rules that share a policy share its cache; it lives as long as one of them uses it. */
 export class VerdictCaches {
+  readonly #share: ThreadShare
   readonly #caches = new Map<string, WeakRef<VerdictCache>>()
 
-  /** @param key of the policy and everything it sets: with another setting, old decisions do not count */
+  constructor(share: ThreadShare) {
+    this.#share = share
+  }
+
+  /**
+   * @param key of the policy and everything it sets: with another setting, old decisions do not count
+   * @param maxEntries of the policy in all threads together
+   */
   at(key: string, maxEntries: number): VerdictCache {
     const known = this.#caches.get(key)?.deref()
     if (known !== undefined) return known
     for (const [other, cache] of this.#caches) if (cache.deref() === undefined) this.#caches.delete(other)
-    const cache = new VerdictCache(maxEntries)
+    const cache = new VerdictCache(shareOf(maxEntries, this.#share))
     this.#caches.set(key, new WeakRef(cache))
     return cache
   }
