@@ -134,6 +134,11 @@ export class Head {
     return !this.saysClose && (!this.http10 || this.saysKeepAlive)
   }
 
+  /** The fields are those that were received: none was removed, set or added. */
+  get hasReceivedFields(): boolean {
+    return this.droppedCount === 0 && this.#added === 0
+  }
+
   get fieldCount(): number {
     return this.received - this.droppedCount + this.#added
   }
@@ -290,6 +295,15 @@ export class Head {
   /** An independent copy: a retry needs the head from before the first attempt changed it. */
   clone(): Head {
     return new Head().copyFrom(this)
+  }
+
+  /** A copy with the fields as received. */
+  cloneAsReceived(): Head {
+    const head = this.clone()
+    head.dropped.fill(0)
+    head.droppedCount = 0
+    head.#added = 0
+    return head
   }
 
   /** Copies `other` into this head. */

@@ -168,6 +168,37 @@ verifies(
   },
 )
 
+test('an expression reads the request as received, and leaves it as it is now', () => {
+  const location = compileLocation(
+    sourceOf(undefined),
+    {
+      expression:
+        'request.method + " " + request.host + request.pathAndQuery + " " + request.headers["authorization"]' +
+        ' + " " + request.headers["cookie"] + " " + string(request.body) + " " + string("x-new" in request.headers)',
+    },
+    contextWith(),
+  )
+  const headers = { authorization: 'Bearer x', cookie: 'a=1; b=2' }
+  const exchange = exchangeWith({ method: 'POST', target: '/p?key=1&a=2', headers, body: 'old' })
+  const { request } = exchange
+  const received = 'POST example.com/p?key=1&a=2 Bearer x a=1; b=2 old false'
+  expect(readCredential(location, exchange)).toBe(received)
+
+  request.remove('authorization')
+  request.method = 'GET'
+  request.target = '/other'
+  request.authority = 'other.example'
+  request.set('x-new', '1')
+  removeCredential(compileLocation(sourceOf(undefined), { cookie: { name: 'a' } }, contextWith()), request)
+  exchange.newRequestBody = new TextEncoder().encode('new')
+  expect(readCredential(location, exchange)).toBe(received)
+
+  expect(exchange.request).toBe(request)
+  expect([request.method, request.target, request.authority]).toEqual(['GET', '/other', 'other.example'])
+  expect(linesOf(request)).toEqual(['x-new: 1', 'cookie: b=2'])
+  expect(new TextDecoder().decode(exchange.newRequestBody)).toBe('new')
+})
+
 const header = (prefix?: string): InsertionLocationSpec => ({
   header: prefix === undefined ? { name: 'X-Key' } : { name: 'X-Key', prefix },
 })

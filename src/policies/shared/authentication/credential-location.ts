@@ -4,7 +4,7 @@ import type { Expression } from '#exchange/expression.ts'
 import { isFieldName, isFieldValue } from '#net/http/field-syntax.ts'
 import type { Head } from '#net/http/head.ts'
 import type { CompileContext, PolicyFields, PolicySource, RequestRun } from '../../policy.ts'
-import { receivedValues } from '../fields/received-field.ts'
+import { receivedValues, withReceivedRequest } from '../fields/received-field.ts'
 import { queryValues, withoutQueryParameter, withQueryParameter } from '../url/query.ts'
 import { cookieValues, removeCookie, setCookie } from './cookies.ts'
 import type { ExtractionLocationSpec, InsertionLocationSpec } from './extraction-location.ts'
@@ -91,7 +91,7 @@ export function readCredential(location: CredentialLocation, exchange: Exchange)
     case 'cookie':
       return onlyOne(cookieValues(receivedValues(exchange.request, 'cookie'), location.name))
     case 'expression':
-      return fromExpression(location.expression, exchange)
+      return withReceivedRequest(exchange, () => fromExpression(location.expression, exchange))
   }
 }
 

@@ -1,13 +1,38 @@
+import type { Exchange } from '#exchange/exchange.ts'
 import type { Head } from '#net/http/head.ts'
 
-/**
- * Values of a header as received, independent of changes by policies: authentication policies must not affect each other, and a
- * transformation must not disable a check (decisions A-59, A-85). `_` and `-` are equivalent in the name (decision A-134). A head that was
- * not received has its current values. `name` in lower case.
- */
+// The request as received, independent of changes by policies: authentication policies must not affect each other, and a transformation must
+// not disable a check (decisions A-59, A-85). A head that was not received is what it is now.
+
+/** Values of a header. `_` and `-` are equivalent in the name (decision A-134). `name` in lower case. */
 export function receivedValues(head: Head, name: string): string[] {
-  if (head.received === 0) return head.getAll(name)
+  if (head.text === '') return head.getAll(name)
   const values: string[] = []
   for (let at = 0; at < head.received; at++) if (head.isNamed(at, name)) values.push(head.receivedValue(at))
   return values
+}
+
+/** Evaluates with the request as received. @param evaluate must not change the request */
+export function withReceivedRequest<T>(exchange: Exchange, evaluate: () => T): T {
+  const { request, newRequestBody } = exchange
+  exchange.request = receivedHead(exchange)
+  exchange.newRequestBody = undefined
+  try {
+    return evaluate()
+  } finally {
+    exchange.request = request
+    exchange.newRequestBody = newRequestBody
+  }
+}
+
+function receivedHead({ request, originalMethod, originalTarget, originalAuthority }: Exchange): Head {
+  if (request.text === '') return request
+  const { method, target, authority } = request
+  const keepsLine = method === originalMethod && target === originalTarget && authority === originalAuthority
+  if (keepsLine && request.hasReceivedFields) return request
+  const head = request.cloneAsReceived()
+  head.method = originalMethod
+  head.target = originalTarget
+  if (head.authority !== originalAuthority) head.authority = originalAuthority
+  return head
 }
