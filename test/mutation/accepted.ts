@@ -1,4 +1,5 @@
 import { ACCEPTED_FRAMING } from './accepted-framing.ts'
+import { ACCEPTED_SECURITY } from './accepted-security.ts'
 import type { Mutant } from './mutate.ts'
 
 /** A mutant that no test needs to notice. It is known by the text of its line, so that it stays known when lines move. */
@@ -14,6 +15,7 @@ export interface Accepted {
 
 export const ACCEPTED: readonly Accepted[] = [
   ...ACCEPTED_FRAMING,
+  ...ACCEPTED_SECURITY,
   {
     file: 'engine/backend/balance.ts',
     line: 'return tried.length === 0 ? drawAny(groups, random) : chooseAgain(groups, tried, random)',
@@ -416,51 +418,6 @@ export const ACCEPTED: readonly Accepted[] = [
     replacement: replacement!,
     reason: 'never used: the main thread serves no requests',
   })),
-  {
-    file: 'workers/passwords/password-memory.ts',
-    line: 'readonly #key = randomBytes(32)',
-    original: '32',
-    replacement: '(32 + 1)',
-    reason: 'the same program: the key of an HMAC may have any length',
-  },
-  ...[
-    ['let block: Bits = new Uint8Array(64)', '64'],
-    ['for (let at = 0; at < 64; at += 6) {', '<', '64'],
-    ['const key = new Uint8Array(64)', '64'],
-    ['for (let byte = 0; byte < 8; byte++) {', '<', '8'],
-    ['for (let bit = 0; bit < 7; bit++) key[8 * byte + bit] = ((password[byte] ?? 0) >> (6 - bit)) & 1', '<', '7'],
-    ['for (let n = 0; n < 12; n++) {', '<', '12'],
-    ['let left = permuted.subarray(0, 32)', '32'],
-    ['const swapped = new Uint8Array(64)', '64'],
-    ['const output = new Uint8Array(32)', '32'],
-    ['for (let i = 0; i < 4; i++) output[4 * box + i] = (value >> (3 - i)) & 1', '<', '4'],
-  ].flatMap(([line, ...originals]) =>
-    originals.map((original) => ({
-      file: 'workers/passwords/des-crypt.ts',
-      line: line!,
-      original,
-      replacement: original === '<' ? '<=' : `(${original} + 1)`,
-      reason: 'the same program: the additional bit is 0, not read, or overwritten',
-    })),
-  ),
-  ...[
-    ["import.meta.url.endsWith('.ts')", 'true'],
-    ["'.ts'", "''"],
-    ["'./password-thread.js'", "''"],
-  ].map(([original, replacement]) => ({
-    file: 'workers/passwords/slow-hashes.ts',
-    line: "const ENTRY = import.meta.url.endsWith('.ts') ? './password-thread.ts' : './password-thread.js'",
-    original: original!,
-    replacement: replacement!,
-    reason: 'differs only in the bundle, which these tests do not run',
-  })),
-  {
-    file: 'workers/passwords/slow-hashes.ts',
-    line: "const thread = new Worker(this.#entry, { name: 'passwords' })",
-    original: "'passwords'",
-    replacement: "''",
-    reason: 'only the name of the thread in tools of the system',
-  },
 ]
 
 /** @returns the entry for a mutant of `file`, whose text is `source` */

@@ -7,8 +7,8 @@ import { isIn } from './areas.ts'
 export const SCENARIOS: readonly (readonly [area: string, names: readonly string[]])[] = [
   ['proxy/choose-tls.ts', ['frontend-tls', 'client-certificates', 'tls', 'connection-metrics', 'relay']],
   ['proxy/forward.ts', ['forwarding', 'retries', 'faults', 'expressions', 'removed-fields', 'own-bounds']],
-  ['proxy/receive.ts', ['forwarding', 'health', 'broken-llm-backend', 'limits-by-caller', 'http2', 'own-bounds']],
-  ['proxy/serve-request.ts', ['mcp-gateway', 'payloads', 'body-memory', 'large-heads', 'drain']],
+  ['proxy/receive.ts', ['health', 'broken-llm-backend', 'limits-by-caller', 'forwarding', 'http2', 'own-bounds']],
+  ['proxy/serve-request.ts', ['body-memory', 'payloads', 'mcp-gateway', 'large-heads', 'drain']],
   ['proxy/grpc-trailers.ts', ['grpc', 'trailers']],
   ['proxy/in-flight.ts', ['drain', 'ports', 'relay', 'http2']],
   ['proxy/incoming-connection.ts', ['connection-metrics', 'relay', 'http2']],
@@ -24,7 +24,7 @@ export const SCENARIOS: readonly (readonly [area: string, names: readonly string
   ['protocols/llm', ['filtered-answers', 'recorded-bodies']],
   ['engine/backend', ['retries', 'health', 'own-bounds']],
   ['workers', ['workers', 'reload', 'drain']],
-  ['instance', ['reload', 'workers', 'drain', 'ports', 'metric-bounds', 'remote-key-sets']],
+  ['instance', ['ports', 'reload', 'workers', 'drain', 'metric-bounds', 'remote-key-sets']],
   ['cli', ['explain-output', 'command-line', 'log']],
 ]
 

@@ -4,13 +4,14 @@ import { ALLOWED, DENIED, GRPC, header, policyOf, shown, specWith } from '#test/
 import type { Reply } from '#test/support/fake-authorization-server.ts'
 import { verifies } from '#test/support/verifies.ts'
 import { contextWith, exchangeWith, linesOf, sourceOf } from '../testing.ts'
-import { NO_EDITS } from './verdict.ts'
+import { NO_EDITS, type Verdict } from './verdict.ts'
 import { cacheKey, shareOf, VerdictCache, VerdictCaches } from './verdict-cache.ts'
 
 const cached = (more: object = {}) => ({
   ...GRPC,
   cache: { key: ['request.headers["authorization"]'], ttl: '1m', ...more },
 })
+const ALLOWED_VERDICT: Verdict = { refusal: undefined, edits: NO_EDITS, metadata: undefined }
 const as = (authorization: string) => ({ headers: { authorization } })
 /** Answers with a number that increases, as header `x-count`. */
 function counting(): () => Reply {
@@ -48,6 +49,28 @@ function at(nowMs: number): (exchange: Exchange) => void {
     exchange.context = { ...exchange.context, now: () => nowMs }
   }
 }
+
+test('a decision is in force until its time is over, whether or not it was renewed', () => {
+  const cache = new VerdictCache(1)
+  cache.store('a', ALLOWED_VERDICT, 0, 1000)
+  expect(cache.size).toBe(1)
+  expect(cache.find('a', 999)).toBe(ALLOWED_VERDICT)
+  expect(cache.find('a', 1000)).toBeUndefined()
+  expect(cache.size).toBe(0)
+})
+
+test.each([undefined, 999, 1000, Number.NaN])('a decision that expires at %s is not kept at 1000', (expiresMs) => {
+  const cache = new VerdictCache(1)
+  cache.store('a', ALLOWED_VERDICT, 0, 5000)
+  cache.store('a', ALLOWED_VERDICT, 1000, expiresMs)
+  expect(cache.size, 'nor is the one before').toBe(0)
+})
+
+test('a decision that is stored again is the last one to be dropped', () => {
+  const cache = new VerdictCache(2)
+  for (const key of ['a', 'b', 'a', 'c']) cache.store(key, ALLOWED_VERDICT, 0, 1000)
+  expect(['a', 'b', 'c'].filter((key) => cache.find(key, 1) !== undefined)).toEqual(['a', 'c'])
+})
 
 test('denials are cached with everything that they say; failures are not', async () => {
   const replies: Reply[] = [
@@ -219,6 +242,7 @@ test('rules that share a policy share its cache; other settings have another one
   const one = caches.at('ProxyPolicy default/a {}', 10)
   expect(caches.at('ProxyPolicy default/a {}', 10)).toBe(one)
   expect(caches.at('ProxyPolicy default/a {"x":1}', 10)).not.toBe(one)
+  expect(caches.at('ProxyPolicy default/a {}', 10), 'after another one was made').toBe(one)
 })
 
 test.each<[total: number, threads: number, shares: number[]]>([
@@ -228,10 +252,9 @@ test.each<[total: number, threads: number, shares: number[]]>([
   [2, 4, [1, 1, 0, 0]],
 ])('%i entries of %i workers', (total, threads, shares) => {
   expect(shares.map((_, place) => shareOf(total, { place, threads }))).toEqual(shares)
-  const verdict = { refusal: undefined, edits: NO_EDITS, metadata: undefined }
   const kept = shares.map((_, place) => {
     const cache = new VerdictCaches({ place, threads }).at('policy', total)
-    for (let i = 0; i <= total; i++) cache.store(`${i}`, verdict, 0, 1000)
+    for (let i = 0; i <= total; i++) cache.store(`${i}`, ALLOWED_VERDICT, 0, 1000)
     return cache.size
   })
   expect(kept).toEqual(shares)

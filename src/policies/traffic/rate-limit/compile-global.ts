@@ -61,9 +61,6 @@ function compileDescriptor(
 /** A client that can make an expression fail is not limited by the descriptor (decision A-83). */
 function warnOfFailure(source: Source, path: string, { canFail }: Expression, context: CompileContext): void {
   if (canFail === undefined) return
-  const [what = '', ...lines] = canFail.split('\n')
-  const message = [`the descriptor does not limit requests for which this expression fails: ${what}`, ...lines].join(
-    '\n',
-  )
+  const message = `the descriptor does not limit requests for which this expression fails: ${canFail}`
   context.report(source, path, { severity: 'warning', code: 'limit-descriptor-can-fail', message })
 }

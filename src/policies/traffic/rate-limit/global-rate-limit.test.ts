@@ -59,8 +59,10 @@ function policyOf(limit: object, answer: LimitResponse | CallError | string = WI
   const spec = specFrom(trafficRateLimit, { global: { ...LIMIT, ...limit }, ...(local && { local: [local] }) })
   const run = rateLimit.compile([sourceOf(spec)], context)!
   return {
+    run,
     asked: service.asked,
     reports: context.reports,
+    problems: context.problems,
     async send(headers: Readonly<Record<string, string>> = { 'x-caller': 'ann' }) {
       const exchange = exchangeWith({ headers })
       exchange.context = runContext({ call: service.call, callLater: service.call })
@@ -202,6 +204,13 @@ test('without a descriptor the service is not asked; lint warns of expressions t
   })
   expect(policy.reports).toEqual([
     'limit-descriptor-can-fail spec.traffic.field.global.descriptors[0].entries[0].expression',
+  ])
+  expect(policy.problems.map(({ message }) => message.split('\n'))).toEqual([
+    [
+      'the descriptor does not limit requests for which this expression fails: request.headers["x-caller"] may be absent (column 1)',
+      'request.headers["x-caller"]',
+      '^',
+    ],
   ])
   const certain = policyOf({ descriptors: [{ entries: [{ name: 'a', expression: 'source.address' }] }] })
   expect(certain.reports).toEqual([])
@@ -434,4 +443,50 @@ test('local and global limits of tokens are both charged', async () => {
   expect(policy.asked).toHaveLength(2)
   const { exchange: next } = await policy.send()
   expect(next.queuedHeaders).toContainEqual(['x-ratelimit-remaining', '58'])
+})
+
+test('a request body that an entry or the cost of a request reads is buffered', () => {
+  const reads = (descriptor: object) => policyOf({ descriptors: [descriptor] }).run.readsRequestBody
+  const ofBody = { entries: [{ name: 'user', expression: 'json(request.body).user' }] }
+  expect(reads(CALLER)).toBe(false)
+  expect(reads(ofBody)).toBe(true)
+  expect(reads({ ...ofBody, unit: 'Tokens' })).toBe(true)
+  expect(reads({ ...CALLER, cost: 'size(request.body)' })).toBe(true)
+})
+
+test('descriptors of requests and of tokens whose entries fail are left out, and counted', async () => {
+  const failing = { entries: [{ name: 'plan', expression: 'request.headers["x-plan"]' }] }
+  const descriptors = [failing, { ...failing, unit: 'Tokens' }]
+  const nothing = policyOf({ descriptors })
+  expect((await nothing.send()).exchange.unsentDescriptors).toBe(2)
+  expect(nothing.asked).toEqual([])
+  const rest = policyOf({ descriptors: [...descriptors, CALLER, { ...CALLER, unit: 'Tokens' }] })
+  expect((await rest.send()).exchange.unsentDescriptors).toBe(2)
+  expect(rest.asked.map((asked) => asked.descriptors)).toEqual([['caller=ann', 'caller=ann 0']])
+})
+
+test('the cost of tokens can read the usage, the cost of requests cannot', () => {
+  const codes = (unit: string) =>
+    policyOf({ descriptors: [{ ...CALLER, unit, cost: 'llm.totalTokens' }] }).problems.map(({ code }) => code)
+  expect(codes('Requests')).toContain('cel-unavailable')
+  expect(codes('Tokens')).not.toContain('cel-unavailable')
+})
+
+test.each([
+  ['FailClosed', 'rate-limit-failed'],
+  ['FailOpen', undefined],
+])('a service that the policy may not use is not asked; %s decides', async (failureMode, code) => {
+  const service = serviceWith(OVER)
+  const context = Object.assign(contextWith(), { calledBackend: () => undefined })
+  const global = { ...LIMIT, failureMode, descriptors: [CALLER, { ...CALLER, unit: 'Tokens' }] }
+  const run = rateLimit.compile([sourceOf(specFrom(trafficRateLimit, { global }))], context)!
+  const exchange = exchangeWith({ headers: { 'x-caller': 'ann' } })
+  exchange.context = runContext({ call: service.call, callLater: service.call })
+  const outcome = await run.request!(exchange)
+  const detail =
+    'ProxyPolicy default/test, spec.traffic.field.global: the service failed: no-endpoint: the reference to the service is not permitted'
+  if (code === undefined) expect(outcome).toBeUndefined()
+  else expect(outcome).toMatchObject({ code, detail })
+  chargeTokens(exchange, 5)
+  expect(service.asked).toEqual([])
 })

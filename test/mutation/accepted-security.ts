@@ -1,0 +1,115 @@
+import type { Accepted } from './accepted.ts'
+
+/** Mutants of password hashes, of authorization servers and of global rate limits that no test needs to notice. */
+export const ACCEPTED_SECURITY: readonly Accepted[] = [
+  {
+    file: 'workers/passwords/password-memory.ts',
+    line: 'readonly #key = randomBytes(32)',
+    original: '32',
+    replacement: '(32 + 1)',
+    reason: 'the same program: the key of an HMAC may have any length',
+  },
+  ...[
+    ['let block: Bits = new Uint8Array(64)', '64'],
+    ['for (let at = 0; at < 64; at += 6) {', '<', '64'],
+    ['const key = new Uint8Array(64)', '64'],
+    ['for (let byte = 0; byte < 8; byte++) {', '<', '8'],
+    ['for (let bit = 0; bit < 7; bit++) key[8 * byte + bit] = ((password[byte] ?? 0) >> (6 - bit)) & 1', '<', '7'],
+    ['for (let n = 0; n < 12; n++) {', '<', '12'],
+    ['let left = permuted.subarray(0, 32)', '32'],
+    ['const swapped = new Uint8Array(64)', '64'],
+    ['const output = new Uint8Array(32)', '32'],
+    ['for (let i = 0; i < 4; i++) output[4 * box + i] = (value >> (3 - i)) & 1', '<', '4'],
+  ].flatMap(([line, ...originals]) =>
+    originals.map((original) => ({
+      file: 'workers/passwords/des-crypt.ts',
+      line: line!,
+      original,
+      replacement: original === '<' ? '<=' : `(${original} + 1)`,
+      reason: 'the same program: the additional bit is 0, not read, or overwritten',
+    })),
+  ),
+  ...[
+    ["import.meta.url.endsWith('.ts')", 'true'],
+    ["'.ts'", "''"],
+    ["'./password-thread.js'", "''"],
+  ].map(([original, replacement]) => ({
+    file: 'workers/passwords/slow-hashes.ts',
+    line: "const ENTRY = import.meta.url.endsWith('.ts') ? './password-thread.ts' : './password-thread.js'",
+    original: original!,
+    replacement: replacement!,
+    reason: 'differs only in the bundle, which these tests do not run',
+  })),
+  {
+    file: 'workers/passwords/slow-hashes.ts',
+    line: "const thread = new Worker(this.#entry, { name: 'passwords' })",
+    original: "'passwords'",
+    replacement: "''",
+    reason: 'only the name of the thread in tools of the system',
+  },
+  {
+    file: 'policies/traffic/rate-limit/apply-limit-response.ts',
+    line: 'queueLimitHeaders(currentLimit?.requestsPerUnit ?? 0, limitRemaining, durationUntilReset?.seconds ?? 0, exchange)',
+    original: '?.',
+    replacement: '.',
+    reason: 'the same program: only statuses with a limit are compared',
+  },
+  ...[
+    ['cache.deref() === undefined', 'false'],
+    ['this.#caches.delete(other)', ';'],
+  ].map(([original, replacement]) => ({
+    file: 'policies/shared/ext-auth/verdict-cache.ts',
+    line: 'for (const [other, cache] of this.#caches) if (cache.deref() === undefined) this.#caches.delete(other)',
+    original: original!,
+    replacement: replacement!,
+    reason: 'only memory: the key of a collected cache stays',
+  })),
+  {
+    file: 'policies/shared/ext-auth/verdict-cache.ts',
+    line: "let text = ''",
+    original: "''",
+    replacement: "'mutated'",
+    reason: 'the same program: all keys have the same prefix',
+  },
+  ...[
+    ['edits.setParameters.length > 0 || edits.removedParameters.length > 0', 'true'],
+    ['>', '>='],
+  ].map(([original, replacement]) => ({
+    file: 'policies/shared/ext-auth/verdict.ts',
+    line: 'if (edits.setParameters.length > 0 || edits.removedParameters.length > 0) editQuery(request, edits)',
+    original: original!,
+    replacement: replacement!,
+    reason: 'only speed: the same target is set',
+  })),
+  {
+    file: 'policies/traffic/rate-limit/compile-global.ts',
+    line: "const expression = context.expression(source, at, text, environment, 'value', present)",
+    original: "'value'",
+    replacement: "''",
+    reason: 'the same program: only conditions are checked for their type',
+  },
+  ...[
+    ['tokens.length > 0', 'true'],
+    ['>', '>='],
+  ].map(([original, replacement]) => ({
+    file: 'policies/traffic/rate-limit/run-global.ts',
+    line: 'if (tokens.length > 0) {',
+    original: original!,
+    replacement: replacement!,
+    reason: 'only speed: without descriptors of tokens, nothing is charged',
+  })),
+  {
+    file: 'policies/traffic/rate-limit/run-global.ts',
+    line: 'if (exchange.trace !== undefined) traceQuestion(limit, destination, descriptors, exchange)',
+    original: 'exchange.trace !== undefined',
+    replacement: 'true',
+    reason: 'only speed: a question that nobody reads is prepared',
+  },
+  {
+    file: 'policies/traffic/rate-limit/run-global.ts',
+    line: 'const detail = answer instanceof FailedCall ? answer.text : undefined',
+    original: 'answer instanceof FailedCall',
+    replacement: 'true',
+    reason: 'the same value: a response has no text',
+  },
+]
