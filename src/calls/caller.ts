@@ -1,12 +1,17 @@
 import type { Exchange } from '#exchange/exchange.ts'
+import { traceParent } from '#exchange/trace-parent.ts'
 import type { Peer } from '#net/peer.ts'
 
 /** In whose name a call is made, for the backend policies of its destination. */
-export type Caller = Pick<Exchange, 'peer' | 'names' | 'identity' | 'metadata' | 'gateway' | 'workloads'>
+export interface Caller extends Pick<Exchange, 'peer' | 'names' | 'identity' | 'metadata' | 'gateway' | 'workloads'> {
+  /** The trace that its request belongs to, if any. */
+  readonly traceparent: string | undefined
+}
 
 /** The part of a request that a call needs: a call that ends a session may outlive the request, and must not keep the rest in memory. */
-export function captureCaller({ peer, names, identity, metadata, gateway, workloads }: Caller): Caller {
-  return { peer, names, identity: { ...identity }, metadata, gateway, workloads }
+export function captureCaller(exchange: Exchange): Caller {
+  const { peer, names, identity, metadata, gateway, workloads, request } = exchange
+  return { peer, names, identity: { ...identity }, metadata, gateway, workloads, traceparent: traceParent(request) }
 }
 
 const NO_PEER: Peer = {
@@ -29,4 +34,5 @@ export const GATEWAY_ITSELF: Caller = {
   metadata: undefined,
   gateway: undefined,
   workloads: undefined,
+  traceparent: undefined,
 }

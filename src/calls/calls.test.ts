@@ -136,6 +136,24 @@ test('a call: the request and the response', async () => {
   expect(await bodyOf(response)).toBe('hello')
 })
 
+test('a call belongs to the trace of the request that causes it, unless it has its own', async () => {
+  const heads: string[] = []
+  const port = await serve(
+    answering((head) => {
+      heads.push(head)
+      return ANSWER
+    }),
+  )
+  const backend = findIdp([port])
+  const calls = new Calls({ pool, bodyMemory, random: () => 0, backend, failed: () => {}, ended: () => {} })
+  const trace = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
+  const callOf = (traceparent: string) => calls.ofRequest(exchangeWith({ headers: { traceparent } }), undefined)
+  await bodyOf(await callForKeys(callOf(trace), IDP_KEY))
+  await bodyOf(await callForKeys(callOf('00-1-2-03'), IDP_KEY))
+  await bodyOf(await callForKeys(callOf(trace), IDP_KEY, { headers: [['traceparent', 'own']] }))
+  expect(heads.map((head) => /^traceparent: (.*)\r$/m.exec(head)?.[1])).toEqual([trace, undefined, 'own'])
+})
+
 test('a target is evicted by its condition, and still used, because it has one endpoint', async () => {
   let status = 429
   const port = await serve(answering(() => `HTTP/1.1 ${status} Whatever\r\ncontent-length: 0\r\n\r\n`))

@@ -10,6 +10,7 @@ import {
   type CallResponse,
   type EndedCall,
 } from '#exchange/call.ts'
+import type { Exchange } from '#exchange/exchange.ts'
 import { BodyClaim, type BodyMemory } from '#net/body/body-memory.ts'
 import type { FailureCode } from '#net/failure.ts'
 import type { ClientPool } from '#net/stream.ts'
@@ -68,13 +69,13 @@ export class Calls {
   }
 
   /** For steps of a request (`RunContext.call`): calls with the identity of its client. Their answers count as memory of `claim`, if any. */
-  ofRequest(caller: Caller, claim: BodyClaim | undefined): Call {
-    return this.#callIn(captureCaller(caller), claim, 0)
+  ofRequest(exchange: Exchange, claim: BodyClaim | undefined): Call {
+    return this.#callIn(captureCaller(exchange), claim, 0)
   }
 
   /** Calls to the sections of a request's backend (MCP targets), with the policies of its route too. */
-  toSections(backend: LiveBackend, caller: Caller, claim: BodyClaim): Call {
-    const captured = captureCaller(caller)
+  toSections(backend: LiveBackend, exchange: Exchange, claim: BodyClaim): Call {
+    const captured = captureCaller(exchange)
     return (destination, request) => {
       const endpoint = backend.sections.get(destination)
       const groups = endpoint === undefined ? [] : [[endpoint]]

@@ -123,6 +123,7 @@ export class OneCall implements ClientHandler {
     const head = Head.request(method, path)
     head.set('host', hostFor(endpoint, host))
     for (const [name, value] of headers) if (name !== 'host') head.append(name, value)
+    if (caller.traceparent !== undefined && !head.has('traceparent')) head.set('traceparent', caller.traceparent)
     if (protocol === 'grpc') prepareGrpc(head, this.#deadlineMs)
     head.takesTrailers ||= isGrpcRequest(head)
     const exchange = new Exchange(head, caller.peer)

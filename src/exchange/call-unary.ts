@@ -22,10 +22,13 @@ export class FailedCall {
   readonly failure: CallFailure | 'grpc-error' | 'response-invalid'
   /** For operators. */
   readonly detail: string | undefined
+  /** As in `Callout`. */
+  readonly status: string | undefined
 
-  constructor(failure: FailedCall['failure'], detail: string | undefined) {
+  constructor(failure: FailedCall['failure'], detail: string | undefined, status?: string) {
     this.failure = failure
     this.detail = detail
+    this.status = status
   }
 
   /** Failure and detail, for operators. */
@@ -61,7 +64,7 @@ async function readAnswer(response: CallResponse): Promise<Uint8Array | FailedCa
   const foreign = foreignHead(response)
   if (foreign !== undefined) {
     await response.body[Symbol.asyncIterator]().return?.()
-    return new FailedCall('response-invalid', foreign)
+    return new FailedCall('response-invalid', foreign, `${response.status}`)
   }
   const reader = new FrameReader(MAX_MESSAGE_BYTES)
   let answer: Uint8Array | undefined
@@ -92,5 +95,5 @@ function readStatus(response: CallResponse): FailedCall | undefined {
   if (status === '0') return undefined
   const text = decodeGrpcMessage(field('grpc-message') ?? '')
   const name = grpcStatusName(status)
-  return new FailedCall('grpc-error', text === '' ? name : `${name}: ${text}`)
+  return new FailedCall('grpc-error', text === '' ? name : `${name}: ${text}`, name)
 }

@@ -88,7 +88,11 @@ export interface Callout {
   readonly verdict: 'allowed' | 'denied' | 'failed'
   /** A cached decision was used. */
   readonly cached: boolean
+  /** From the beginning of the request to the question. */
+  readonly startMs: number
   readonly durationMs: number
+  /** Status of the answer, or the name of its gRPC status; undefined: none arrived, or a cached decision was used. */
+  readonly status: string | undefined
   /** For operators. */
   readonly detail: string | undefined
 }

@@ -126,7 +126,15 @@ verifies('service/metrics', 'a request: line, metrics and record', () => {
 
 test('callouts are in the record; one without an answer that failed open is noted', () => {
   const { observer: it, lines, end } = observer()
-  const one = { policy: 'extAuth', backend: 'default/authz', cached: false, durationMs: 7, detail: undefined } as const
+  const one = {
+    policy: 'extAuth',
+    backend: 'default/authz',
+    cached: false,
+    startMs: 1,
+    durationMs: 7,
+    status: 'OK',
+    detail: undefined,
+  } as const
   const allowed: Callout = { ...one, verdict: 'allowed' }
   const failed: Callout = { ...one, verdict: 'failed', detail: 'timeout' }
   end({ callouts: [allowed] })

@@ -21,7 +21,7 @@ export function recordCallout(
   exchange: Exchange,
   { policy, backend, startMs }: AskedServer,
   verdict: Callout['verdict'],
-  { cached = false, detail }: { readonly cached?: boolean; readonly detail?: string | undefined } = {},
+  { cached = false, status, detail }: Partial<Pick<Callout, 'cached' | 'status' | 'detail'>> = {},
 ): void {
   exchange.callouts ??= []
   exchange.callouts.push({
@@ -29,7 +29,9 @@ export function recordCallout(
     backend: backendName(backend),
     verdict,
     cached,
+    startMs: startMs - exchange.startMonotonicMs,
     durationMs: exchange.context.monotonic() - startMs,
+    status,
     detail,
   })
 }

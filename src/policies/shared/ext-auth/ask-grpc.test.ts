@@ -270,3 +270,10 @@ test.each(DENIAL_CASES)('a gRPC server denies %s', async (_, check, expected) =>
     expect(sent.exchange.extauthz).toMatchObject({ why: 'no' })
   }
 })
+
+test('the id of the question is that of the trace, if the request belongs to one', async () => {
+  const policy = policyOf(GRPC)
+  const trace = '0af7651916cd43dd8448eb211c80319c'
+  await policy.send({ headers: { traceparent: `00-${trace}-b7ad6b7169203331-01` } })
+  expect(policy.checks).toMatchObject([{ attributes: { request: { http: { id: trace } } } }])
+})

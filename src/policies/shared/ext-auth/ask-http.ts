@@ -110,7 +110,7 @@ async function send(call: Call, backend: string, settings: HttpSettings, request
     const body = await bodyOf(response)
     if (status !== 200) return (exchange) => denied(settings, response, body, exchange)
     if (body === undefined)
-      return new FailedCall('response-invalid', `the response has more than ${MAX_BODY_BYTES} bytes`)
+      return new FailedCall('response-invalid', `the response has more than ${MAX_BODY_BYTES} bytes`, '200')
     return (exchange) => allowed(settings, response, body, exchange)
   } catch (error) {
     if (error instanceof CallError) return new FailedCall(error.failure, error.detail)
@@ -158,6 +158,7 @@ function allowed(
   const headers = copied.map(([lowerName, value]): HeaderEdit => ({ lowerName, value, mode: 'append' }))
   const removedHeaders = copiedHeaders === 'all' ? copied.map(([name]) => name) : copiedHeaders
   return {
+    status: `${response.status}`,
     refusal: undefined,
     edits: { ...NO_EDITS, removedHeaders, headers },
     metadata: metadata.length === 0 ? undefined : metadataOf(metadata, response, body, exchange),
@@ -199,6 +200,7 @@ function denied(
 ): Verdict {
   const detail = `the authorization server answered ${status}`
   return {
+    status: `${status}`,
     refusal: refusalOf(settings, { status, headers, body, detail }, exchange),
     edits: NO_EDITS,
     metadata: undefined,

@@ -110,7 +110,8 @@ function settle(asked: Asked, answer: Answered, known: Verdict | undefined): Out
     return known === undefined ? fail(asked, answer) : useKnown(asked, known, answer)
   }
   const verdict = typeof answer === 'function' ? answer(exchange) : answer
-  record(asked, verdict.refusal === undefined ? 'allowed' : 'denied', { detail: verdict.refusal?.detail })
+  const { status, refusal } = verdict
+  record(asked, refusal === undefined ? 'allowed' : 'denied', { status, detail: refusal?.detail })
   const outcome = applyVerdict(verdict, exchange)
   if (key !== undefined) {
     const nowMs = exchange.context.now()
@@ -130,7 +131,7 @@ function fail(asked: Asked, failed: FailedCall): Outcome {
   // `explain` shows what would happen if the server allowed the request.
   if (failed.failure === 'not-made') return proceed
   const detail = failed.text
-  record(asked, 'failed', { detail })
+  record(asked, 'failed', { status: failed.status, detail })
   return withoutAnswer(extAuth, `authorization server ${backendName(extAuth.backend)}: ${detail}`, exchange)
 }
 

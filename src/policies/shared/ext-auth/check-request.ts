@@ -4,6 +4,7 @@ import type { MessageValue } from '#base/protobuf/message.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import type { Expression } from '#exchange/expression.ts'
 import { spiffeIdOf } from '#exchange/spiffe-id.ts'
+import { traceId } from '#exchange/trace-parent.ts'
 import type { Head } from '#net/http/head.ts'
 import type { CHECK_REQUEST } from './check-messages.ts'
 
@@ -29,7 +30,7 @@ export function checkRequest(settings: CheckSettings, exchange: Exchange, body: 
   const startMs = context.now() - (context.monotonic() - exchange.startMonotonicMs)
   const seconds = Math.floor(startMs / 1000)
   const http = {
-    id: context.uuid().replaceAll('-', ''),
+    id: traceId(request) ?? context.uuid().replaceAll('-', ''),
     method: request.method,
     headers: headersOf(request, scheme, settings),
     path: request.target,

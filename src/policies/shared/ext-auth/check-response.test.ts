@@ -17,7 +17,7 @@ test('bytes that are no CheckResponse are a failure, so failureMode decides', ()
 
 test('code 0 allows, which is also the default', () => {
   for (const response of [{}, { status: {} }, { status: { code: 0 } }, { deniedResponse: { body: 'no' } }]) {
-    expect(read(response)).toEqual({ refusal: undefined, edits: NO_EDITS, metadata: undefined })
+    expect(read(response)).toEqual({ status: 'OK', refusal: undefined, edits: NO_EDITS, metadata: undefined })
   }
 })
 

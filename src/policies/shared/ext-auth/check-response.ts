@@ -13,9 +13,9 @@ export function readCheckResponse(bytes: Uint8Array): Verdict | FailedCall {
   const { status, okResponse, deniedResponse } = response
   const metadata = response.dynamicMetadata ?? okResponse?.dynamicMetadata
   const code = status?.code ?? 0
-  if (code === 0) return { refusal: undefined, edits: requestEdits(okResponse), metadata }
+  if (code === 0) return { status: 'OK', refusal: undefined, edits: requestEdits(okResponse), metadata }
   const detail = `the authorization server denied with code ${code}`
-  return { refusal: refusalOf(deniedResponse, detail), edits: NO_EDITS, metadata }
+  return { status: 'OK', refusal: refusalOf(deniedResponse, detail), edits: NO_EDITS, metadata }
 }
 
 function requestEdits(ok: OkResponse | undefined): RequestEdits {

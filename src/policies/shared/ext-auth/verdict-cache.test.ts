@@ -11,7 +11,7 @@ const cached = (more: object = {}) => ({
   ...GRPC,
   cache: { key: ['request.headers["authorization"]'], ttl: '1m', ...more },
 })
-const ALLOWED_VERDICT: Verdict = { refusal: undefined, edits: NO_EDITS, metadata: undefined }
+const ALLOWED_VERDICT: Verdict = { status: 'OK', refusal: undefined, edits: NO_EDITS, metadata: undefined }
 const as = (authorization: string) => ({ headers: { authorization } })
 /** Answers with a number that increases, as header `x-count`. */
 function counting(): () => Reply {

@@ -4,9 +4,9 @@ import { applyVerdict, NO_EDITS, type RequestEdits } from './verdict.ts'
 
 function applied(edits: Partial<RequestEdits>, target = '/p?a=1&b=2') {
   const exchange = exchangeWith({ target })
-  expect(applyVerdict({ refusal: undefined, edits: { ...NO_EDITS, ...edits }, metadata: undefined }, exchange)).toBe(
-    undefined,
-  )
+  expect(
+    applyVerdict({ status: 'OK', refusal: undefined, edits: { ...NO_EDITS, ...edits }, metadata: undefined }, exchange),
+  ).toBe(undefined)
   return exchange
 }
 
@@ -22,7 +22,7 @@ test.each<[what: string, edits: Partial<RequestEdits>, target: string]>([
 test('without metadata there is none to read, and metadata of several servers are merged', () => {
   const exchange = applied({})
   expect(exchange.extauthz).toBeUndefined()
-  applyVerdict({ refusal: undefined, edits: NO_EDITS, metadata: { a: 1, b: 1 } }, exchange)
-  applyVerdict({ refusal: undefined, edits: NO_EDITS, metadata: { b: 2 } }, exchange)
+  applyVerdict({ status: 'OK', refusal: undefined, edits: NO_EDITS, metadata: { a: 1, b: 1 } }, exchange)
+  applyVerdict({ status: 'OK', refusal: undefined, edits: NO_EDITS, metadata: { b: 2 } }, exchange)
   expect({ ...exchange.extauthz }).toEqual({ a: 1, b: 2 })
 })

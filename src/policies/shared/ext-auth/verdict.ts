@@ -7,6 +7,8 @@ import { withoutQueryParameter, withQueryParameter } from '../url/query.ts'
 
 /** What an authorization server decided. It does not refer to the request, so a cache can keep it. */
 export interface Verdict {
+  /** Status of the answer, or the name of its gRPC status. */
+  readonly status: string
   /** Undefined: the request is allowed. */
   readonly refusal: Refusal | undefined
   readonly edits: RequestEdits

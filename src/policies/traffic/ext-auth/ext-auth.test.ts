@@ -60,20 +60,32 @@ test('an answer that is none is a failure', async () => {
   }
 })
 
-test('callouts are recorded with verdict and time', async () => {
+test('callouts are recorded with what a span of a trace needs: start, duration, status and verdict', async () => {
   const timed = async (written: object, reply: Reply) => {
-    const { exchange } = await policyOf(written, reply).send()
+    const { exchange } = await policyOf(written, reply).send({}, (it) => {
+      it.startMonotonicMs = it.context.monotonic() - 5000
+    })
     return exchange.callouts
   }
   const one = { policy: 'extAuth', backend: 'default/authz', cached: false, durationMs: expect.any(Number) }
-  expect(await timed(GRPC, ALLOWED)).toEqual([{ ...one, verdict: 'allowed', detail: undefined }])
-  expect(await timed(HTTP, { status: 401 })).toEqual([
-    { ...one, verdict: 'denied', detail: 'the authorization server answered 401' },
-  ])
-  expect(await timed(GRPC, { check: { status: { code: 7 } } })).toEqual([
-    { ...one, verdict: 'denied', detail: 'the authorization server denied with code 7' },
-  ])
-  expect(await timed(GRPC, { failure: 'timeout' })).toEqual([{ ...one, verdict: 'failed', detail: 'timeout' }])
+  const cases: [written: object, reply: Reply, recorded: object][] = [
+    [GRPC, ALLOWED, { verdict: 'allowed', status: 'OK', detail: undefined }],
+    [HTTP, { status: 200 }, { verdict: 'allowed', status: '200', detail: undefined }],
+    [HTTP, { status: 401 }, { verdict: 'denied', status: '401', detail: 'the authorization server answered 401' }],
+    [
+      GRPC,
+      { check: { status: { code: 7 } } },
+      { verdict: 'denied', status: 'OK', detail: 'the authorization server denied with code 7' },
+    ],
+    [GRPC, { failure: 'timeout' }, { verdict: 'failed', status: undefined, detail: 'timeout' }],
+    [GRPC, { status: 503 }, { verdict: 'failed', status: '503', detail: 'response-invalid: the server answered 503' }],
+  ]
+  for (const [written, reply, recorded] of cases) {
+    const [callout, ...more] = (await timed(written, reply)) ?? []
+    expect(more).toEqual([])
+    expect(callout).toEqual({ ...one, startMs: expect.any(Number), ...recorded })
+    expect(callout!.startMs).toBeGreaterThanOrEqual(5000)
+  }
 })
 
 test('a request that is abandoned is not touched any more', async () => {

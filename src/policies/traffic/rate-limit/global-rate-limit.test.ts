@@ -340,7 +340,9 @@ test('the decision record names the service, its verdict and its time', async ()
       backend: 'default/limits',
       verdict: 'denied',
       cached: false,
+      startMs: expect.any(Number),
       durationMs: expect.any(Number),
+      status: 'OK',
       detail: undefined,
     },
   ])

@@ -71,8 +71,8 @@ export function runGlobalLimit(limit: GlobalLimit, exchange: Exchange): Outcome 
   return afterwards(exchange, answered, (message) => {
     const answer = readAnswer(message)
     if (answer instanceof FailedCall && answer.failure === 'not-made') return proceed
-    const detail = answer instanceof FailedCall ? answer.text : undefined
-    recordCallout(exchange, { policy: 'rateLimit', backend: destination, startMs }, verdictOf(answer), { detail })
+    const said = answer instanceof FailedCall ? { status: answer.status, detail: answer.text } : { status: 'OK' }
+    recordCallout(exchange, { policy: 'rateLimit', backend: destination, startMs }, verdictOf(answer), said)
     return answer instanceof FailedCall ? fail(limit, answer) : applyLimitResponse(answer, limit.where, exchange)
   })
 }
