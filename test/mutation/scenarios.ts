@@ -23,8 +23,9 @@ export const SCENARIOS: readonly (readonly [area: string, names: readonly string
   ['protocols/a2a', ['filtered-answers']],
   ['protocols/llm', ['filtered-answers', 'recorded-bodies']],
   ['engine/backend', ['retries', 'health', 'own-bounds']],
+  ['workers/passwords', ['passwords']],
   ['workers', ['workers', 'reload', 'drain']],
-  ['instance', ['ports', 'reload', 'workers', 'drain', 'metric-bounds', 'remote-key-sets']],
+  ['instance', ['ports', 'reload', 'workers', 'drain', 'metric-bounds']],
   ['cli', ['explain-output', 'command-line', 'log']],
 ]
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { answering, RawClient, RawServer } from '#net/testing/raw-peers.ts'
 import { eventually } from '#test/support/eventually.ts'
 import { freePort } from '#test/support/free-port.ts'
-import { startGateway } from '#test/support/gateway.ts'
+import { startGateway, type TestGateway } from '#test/support/gateway.ts'
 import { createObjectsFolder, joinYaml, listenersYaml, routeYaml, serviceYaml } from '#test/support/objects-folder.ts'
 import { policyYaml } from '#test/support/policy-yaml.ts'
 import { verifies } from '#test/support/verifies.ts'
@@ -61,6 +61,8 @@ ${at.map((port, i) => `      - providers: [{ name: p${i}, providerOne: {}, host:
 /** Whether a condition is written, the names of services say. */
 const CONDITIONS = { own: { unhealthyCondition: NEVER }, default: {} }
 
+let running: TestGateway
+
 beforeEach(() => {
   asked = []
 })
@@ -105,6 +107,16 @@ beforeAll(async () => {
       backend: { health: { eviction: { duration: '60s', consecutiveFailures: 3 } } },
     }),
   )
+  const statuses = [500, 200, 500, 200, 500, 500]
+  const mixed = await serve('mixed', (peer) =>
+    peer.socket.end(`HTTP/1.1 ${statuses.shift() ?? 200} x\r\ncontent-length: 0\r\nconnection: close\r\n\r\n`),
+  )
+  objects.push(
+    serviceYaml('mixed', [mixed]),
+    policyYaml('mixed', 'Service', 'mixed', {
+      backend: { health: { eviction: { duration: '60s', consecutiveFailures: 2 } } },
+    }),
+  )
   const upgrading = await serve('upgrading', (peer) => {
     peer.socket.write('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n')
     setTimeout(() => peer.socket.resetAndDestroy(), 20)
@@ -142,7 +154,7 @@ beforeAll(async () => {
   ])
   const folder = await createObjectsFolder({ 'all.yaml': joinYaml(gateway, ...objects) })
   stops.defer(folder.remove)
-  stops.use(await startGateway({ files: [folder.path], workers: 1 }))
+  running = stops.use(await startGateway({ files: [folder.path], workers: 1 }))
 })
 
 afterAll(() => stops.disposeAsync())
@@ -200,6 +212,15 @@ test('answers that break off count as failures in a row, though their heads are 
     await response.text().catch(() => broken++)
   }
   expect(broken).toBe(3)
+})
+
+test('a complete healthy answer ends a row of failures, an unhealthy one continues it', async () => {
+  const evictions = () =>
+    running.output.stderr.split('\n').filter((line) => /an endpoint is evicted.*default\/mixed/.test(line)).length
+  for (let i = 0; i < 5; i++) await (await fetch(`http://127.0.0.1:${port}/mixed`)).text()
+  expect(evictions()).toBe(0)
+  await (await fetch(`http://127.0.0.1:${port}/mixed`)).text()
+  await eventually('the eviction', () => evictions() === 1)
 })
 
 test('the end of an upgraded connection does not affect the health of the endpoint', async () => {
