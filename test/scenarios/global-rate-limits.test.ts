@@ -221,4 +221,7 @@ test('the decision record names service and verdict, and metrics count the quest
   expect(records).toMatchObject([{ code: 'rate-limit-failed', callouts }])
   const metrics = await (await fetch(`${gateway.url(15_020)}/metrics`)).text()
   expect(metrics).toMatch(/gatewright_call_duration_seconds_count\{purpose="rate-limit",backend="default\/nothing",/)
+  expect(metrics).toMatch(
+    /gatewright_callouts_total\{policy="rateLimit",backend="default\/nothing",verdict="failed",cached="false"\} [1-9]/,
+  )
 })

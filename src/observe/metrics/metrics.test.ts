@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { observeCall } from './call-metrics.ts'
+import { observeCall, observeCallouts } from './call-metrics.ts'
 import { METRICS } from './metrics.ts'
 import { MetricsReader } from './metrics-reader.ts'
 import { MetricsWriter } from './metrics-writer.ts'
@@ -192,6 +192,24 @@ test('a call of the gateway: by why its answer is not whole, else by its gRPC st
       (outcome) => `gatewright_call_duration_seconds_sum{purpose="mcp",backend="default/b",outcome="${outcome}"} 2`,
     ),
   )
+})
+
+test('a decision of a server that a policy asked: by policy, server and verdict, and whether it was cached', () => {
+  const { writers, lines } = workers(1)
+  const one = { policy: 'extAuth', backend: 'default/b', startMs: 0, durationMs: 2, status: 'OK', detail: 'a' } as const
+  observeCallouts(writers[0], [{ ...one, verdict: 'allowed', cached: false }])
+  observeCallouts(writers[0], [
+    { ...one, verdict: 'allowed', cached: true, detail: 'b' },
+    { ...one, verdict: 'allowed', cached: true },
+    { ...one, policy: 'rateLimit', verdict: 'failed', cached: false },
+  ])
+  const series = (policy: string, verdict: string, cached: boolean, count: number) =>
+    `gatewright_callouts_total{policy="${policy}",backend="default/b",verdict="${verdict}",cached="${cached}"} ${count}`
+  expect(lines('callouts_total')).toEqual([
+    series('extAuth', 'allowed', false, 1),
+    series('extAuth', 'allowed', true, 2),
+    series('rateLimit', 'failed', false, 1),
+  ])
 })
 
 test('a gauge shows the last value', () => {

@@ -74,6 +74,12 @@ export const METRICS = {
     labels: ['purpose', 'backend', 'outcome'],
     buckets: DURATION,
   },
+  callouts: {
+    name: 'callouts_total',
+    help: 'Decisions of servers that policies asked; cached ones caused no request.',
+    type: 'counter',
+    labels: ['policy', 'backend', 'verdict', 'cached'],
+  },
   keySetFetches: {
     name: 'key_set_fetches_total',
     help: 'Attempts to fetch a key set. An attempt also fails if the fetched set cannot be used.',

@@ -1,6 +1,7 @@
 import { NO_PLAN_NAMES, type PlanNames } from '#exchange/exchange.ts'
 import type { LlmFacts } from '#exchange/llm-facts.ts'
 import type { Ended } from '../ended.ts'
+import { observeCallouts } from './call-metrics.ts'
 import { METHODS } from './known-values.ts'
 import { labelReader } from './labels.ts'
 import { LLM_FIELDS, MCP_FIELDS, PLACE_FIELDS, REQUEST_FIELDS } from './metrics.ts'
@@ -112,6 +113,7 @@ export class RequestMetrics {
     if (exchange.unsentDescriptors > 0) {
       this.#writer.series('unsentDescriptors', readPlaceLabels(ended)).add(exchange.unsentDescriptors)
     }
+    if (exchange.callouts !== undefined) observeCallouts(this.#writer, exchange.callouts)
     if (exchange.attempts !== undefined) countUpstreamFailures(this.#writer, ended)
     if (exchange.llm !== undefined) this.#recordLlm(ended, exchange.llm)
     if (exchange.mcp?.method !== undefined) this.#recordMcp(ended)
