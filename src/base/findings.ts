@@ -170,6 +170,10 @@ export const FINDINGS = {
       'credential-not-removed':
         'The credential is read by an expression, so the gateway cannot remove it from the request.',
       'credential-in-plain-text': 'A credential is sent to a backend without TLS.',
+      'credential-for-any-destination':
+        'A credential is sent to every server that a client names (`dynamicForwardProxy`).',
+      'open-forward-proxy':
+        'Clients can reach any server through a `dynamicForwardProxy` backend, because nothing restricts who they are.',
       'failover-without-retry':
         'A request that fails in one priority group is not sent to the next, because its route has no `retry`.',
       'credentials-share-location': 'Two policies require different credentials at the same location of a request.',

@@ -1,6 +1,7 @@
 import { clock } from '#base/clock.ts'
 import { chooseDestination } from '#engine/backend/destinations.ts'
 import type { LiveEndpoint } from '#engine/backend/live-backend.ts'
+import { findPlace, isRefusal } from '#engine/backend/place.ts'
 import { runChain } from '#engine/request/chain.ts'
 import { recordAnswer } from '#engine/request/record-answer.ts'
 import {
@@ -102,12 +103,14 @@ export class OneCall implements ClientHandler {
     if (this.#over) return
     const outcome = refused ?? endpoint.chain.sign?.(exchange)
     if (outcome !== undefined) return this.#fail('backend-auth-failed', refusalDetail(outcome))
+    const place = findPlace(endpoint.place, exchange.request.authority)
+    if (isRefusal(place)) return this.#fail('no-endpoint', place.detail)
     const { protocol, body: given } = this.#request
     const body = given === undefined || given instanceof Uint8Array ? new FixedBody(given ?? '') : given
     this.#sentMs = clock.monotonic()
     endpoint.health.begin()
     this.#upstream = this.#way.pool.send(
-      protocol === 'grpc' ? endpoint.destinations.rpc : chooseDestination(endpoint.destinations, exchange, ''),
+      protocol === 'grpc' ? place.destinations.rpc : chooseDestination(place.destinations, exchange, ''),
       exchange.request,
       body,
       endpoint.requestTimeoutMs || this.#request.timeoutMs,

@@ -22,13 +22,14 @@ import { PlanCalls } from './explain-calls.ts'
 import { countProblems, findingLines } from './finding-lines.ts'
 import { formatExplanation, formatRefusal } from './format-explanation.ts'
 import { formatRelayExplanation } from './format-relay-explanation.ts'
+import { type ForwardFlags, forwardNetworks } from './forward-networks.ts'
 import { type ListenFlags, listenAddresses } from './listen-addresses.ts'
 import { loadPlan } from './load-plan.ts'
 import { complain, print } from './output.ts'
 import { sessionKeys } from './session-keys.ts'
 import { UsageError } from './usage-error.ts'
 
-export interface ExplainFlags extends ListenFlags {
+export interface ExplainFlags extends ForwardFlags, ListenFlags {
   readonly file: readonly string[]
   readonly header?: readonly string[]
   readonly data?: string
@@ -48,6 +49,9 @@ export async function explain(request: readonly string[], flags: ExplainFlags): 
   const { items, findings, state } = loadPlan(store, {
     address,
     sessionKeys: sessionKeys(process.env),
+    forwardTo: forwardNetworks(flags),
+    // `plan` exists when a request is explained.
+    listening: () => plan.sockets.values(),
     ...(flags.call === true && { fetchKeySet: (id, keySets) => void calls.fetchKeySet(id, keySets) }),
   })
   warnOfProblems(store, findings)

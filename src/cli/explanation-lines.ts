@@ -56,6 +56,9 @@ function describeSource(item: PolicyItem, where: Where): string {
   return `${nameOf(item.origin)} ${item.path}, level ${item.level}${where(item.origin, item.path)}`
 }
 
+/** The addresses of a name are judged when they are dialled (decision A-96). */
+const NAMED = ' (named by the request; its address is checked when it is dialled)'
+
 export function formatBackend({ backends, endpoints }: Pick<Explanation, 'backends' | 'endpoints'>): string[] {
   if (backends.length === 0) return []
   const lines = ['backend']
@@ -64,9 +67,11 @@ export function formatBackend({ backends, endpoints }: Pick<Explanation, 'backen
     lines.push(`  ${chosen ? '>' : ' '} ${key}${share}`)
   }
   const groups = new Set(endpoints.map(({ priority }) => priority)).size
-  for (const { label, section, priority, chosen, bounds } of endpoints) {
+  for (const { label, section, priority, chosen, named, bounds } of endpoints) {
     const group = groups > 1 ? `, priority ${priority + 1}` : ''
-    lines.push(`    ${chosen ? '>' : ' '} ${label}${section === undefined ? '' : ` (${section})`}${group}`)
+    lines.push(
+      `    ${chosen ? '>' : ' '} ${label}${section === undefined ? '' : ` (${section})`}${group}${named === true ? NAMED : ''}`,
+    )
     if (bounds === undefined) continue
     const { maxConnections, maxWaiting } = bounds
     lines.push(`      at most ${maxConnections} connections and ${maxWaiting} queued requests in each worker`)

@@ -2,6 +2,8 @@ import type { Finding } from '#base/finding.ts'
 import { type TranslateOptions, Translator } from '#control/translator.ts'
 import type { SharedState } from '#engine/merge/compile-context.ts'
 import { PlanCheck } from '#engine/plan/check-plan.ts'
+import { ForwardRules, parseNetwork } from '#net/connect/forward-rules.ts'
+import { ownSockets, type SocketAddress } from '#net/connect/own-sockets.ts'
 import { TLS_MATERIAL } from '#net/tls-material.ts'
 import type { PlanItem } from '#plan/item.ts'
 import { RemoteKeySets } from '#policies/shared/authentication/remote-key-set.ts'
@@ -24,12 +26,19 @@ export interface LoadedPlan {
 export interface LoadOptions extends Pick<TranslateOptions, 'address'> {
   /** Of the gateway whose sessions requests have; by default random. */
   readonly sessionKeys?: SessionKeys
+  /** Networks that clients may choose destinations in whatever they are. */
+  readonly forwardTo?: readonly string[]
+  /** Sockets of the gateway, which they may not choose. */
+  readonly listening?: () => Iterable<SocketAddress>
   /** Fetches the remote key set with this id into `keySets`. Without it, none is fetched. */
   readonly fetchKeySet?: (id: string, keySets: RemoteKeySets) => void
 }
 
 /** Translates and checks, with separate memory for buckets and health. @param address the address of the listeners of a Gateway */
-export function loadPlan(store: FileStore, { address, sessionKeys, fetchKeySet }: LoadOptions = {}): LoadedPlan {
+export function loadPlan(
+  store: FileStore,
+  { address, sessionKeys, fetchKeySet, ...forwarding }: LoadOptions = {},
+): LoadedPlan {
   const memory = createSlotMemory(SLOTS, false)
   const directory = new SlotDirectory(memory)
   const slotOf = (key: string) => directory.assign(key)
@@ -47,6 +56,7 @@ export function loadPlan(store: FileStore, { address, sessionKeys, fetchKeySet }
     sealer,
     clouds: createCloudServices(process.env),
     keySets,
+    forwardRules: forwardRules(forwarding),
   }
   const translator = new Translator({ tlsMaterial: TLS_MATERIAL, ...(address === undefined ? {} : { address }) })
   const change = translator.apply({
@@ -57,4 +67,12 @@ export function loadPlan(store: FileStore, { address, sessionKeys, fetchKeySet }
   })
   translator.noteProblems(new PlanCheck(state).take(change).problems)
   return { items: translator.items, findings: translator.findings, state }
+}
+
+function forwardRules({
+  forwardTo = [],
+  listening = () => [],
+}: Pick<LoadOptions, 'forwardTo' | 'listening'>): ForwardRules {
+  const networks = forwardTo.map(parseNetwork).filter((network) => network !== undefined)
+  return new ForwardRules(networks, ownSockets(listening))
 }

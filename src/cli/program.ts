@@ -51,6 +51,7 @@ function buildProgram(end: (code: ExitCode) => void): Command {
     .option('-f, --file <path>', FILES, collect)
     .option('--state <dir>', STATE)
     .addOption(bind())
+    .addOption(allowForwardTo())
     .option('--workers <n>', 'number of proxy threads (default: the number of processors)')
     .addOption(addressPool())
     .option('--log-format <format>', 'format of the log and the access log: text or json (default: text)')
@@ -92,6 +93,7 @@ function buildProgram(end: (code: ExitCode) => void): Command {
     .option('-H, --header <field>', "request header, 'name: value'; may be repeated", collect)
     .addOption(bind())
     .addOption(addressPool())
+    .addOption(allowForwardTo())
     .option('--show-secrets', 'show credentials in clear text; treat the output as a secret')
     .option('-d, --data <body>', 'request body; the default method becomes POST')
     .option(
@@ -132,6 +134,12 @@ const addressPool = () =>
     '--address-pool <cidr>',
     'loopback range, such as 127.10.0.0/16; each Gateway gets its own address from it',
   )
+
+const allowForwardTo = () =>
+  new Option(
+    '--allow-forward-to <cidr>',
+    'network that dynamicForwardProxy backends may reach although its addresses are refused by default, such as 127.0.0.0/8; may be repeated',
+  ).argParser(collect)
 
 function collect(value: string, before: readonly string[] = []): string[] {
   return [...before, value]

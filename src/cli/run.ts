@@ -17,6 +17,7 @@ import { catchWarnings } from '#workers/catch-warnings.ts'
 import { bodyMemory } from './body-memory.ts'
 import { type Environment, readVariable } from './environment.ts'
 import { EXIT, type ExitCode } from './exit-code.ts'
+import { type ForwardFlags, forwardNetworks } from './forward-networks.ts'
 import { InstanceLog } from './instance-log.ts'
 import { type ListenFlags, listenAddresses } from './listen-addresses.ts'
 import { type LogFlags, logSettings } from './log-settings.ts'
@@ -30,7 +31,7 @@ import { checkStatePath } from './state-path.ts'
 import { transportSetting } from './transport-setting.ts'
 import { UsageError } from './usage-error.ts'
 
-export interface RunFlags extends ListenFlags, LogFlags, PathFlags {
+export interface RunFlags extends ForwardFlags, ListenFlags, LogFlags, PathFlags {
   readonly state?: string
   readonly workers?: string | undefined
 }
@@ -113,6 +114,7 @@ function toOptions(
     shutdown: shutdownVariables(environment),
     sessionKeys: sessionKeys(environment),
     bodyMemoryBytes: bodyMemory(environment),
+    forwardTo: forwardNetworks(flags),
     transport: transportSetting(environment),
   }
 }

@@ -12,6 +12,7 @@ import { SecretIndex } from '#control/secret-values.ts'
 import { stampStatus } from '#control/status/stamp-status.ts'
 import type { StatusChange } from '#control/translation.ts'
 import { Translator } from '#control/translator.ts'
+import type { SocketAddress } from '#net/connect/own-sockets.ts'
 import { TLS_MATERIAL } from '#net/tls-material.ts'
 import { MetricsReader } from '#observe/metrics/metrics-reader.ts'
 import { MetricsWriter } from '#observe/metrics/metrics-writer.ts'
@@ -103,6 +104,7 @@ export class Instance {
         logFile: options.logFile,
         sessionKeys: options.sessionKeys,
         bodyMemoryBytes: options.bodyMemoryBytes ?? bodyMemoryOf(availableMemory(), options.workers),
+        forwardTo: options.forwardTo ?? [],
         transport: options.transport,
       },
       {
@@ -285,8 +287,14 @@ export class Instance {
 
   #send(): void {
     this.#publishing = this.#publishing.then(async () => {
-      this.#workers.publish(await this.#publisher.publish())
+      this.#workers.publish({ ...(await this.#publisher.publish()), otherSockets: this.#otherSockets() })
     })
+  }
+
+  /** Sockets of the servers for operators. */
+  #otherSockets(): SocketAddress[] {
+    const { admin, metrics, readiness } = this.#options
+    return [readiness, metrics, admin].map(({ host }, at) => ({ address: host, port: this.#servers[at]!.port }))
   }
 
   #applied(version: number, failed: readonly { readonly socket: string; readonly message: string }[]): void {

@@ -29,6 +29,8 @@ export interface InstanceOptions {
   /** Memory for the bodies that a worker buffers, in bytes; undefined: a share of the available memory. */
   readonly bodyMemoryBytes: number | undefined
   /** Transport for connections without TLS. */
+  /** Networks that clients may choose destinations in whatever they are. */
+  readonly forwardTo?: readonly string[]
   readonly transport: TransportSetting
 }
 

@@ -1,3 +1,4 @@
+import ipaddr from 'ipaddr.js'
 import type { BackendHttpSpec } from '#policies/backend/http/schema.ts'
 
 /** An address to connect to. */
@@ -5,6 +6,8 @@ export interface Address {
   readonly host: string
   readonly port: number
   readonly unixPath: string | undefined
+  /** Clients choose host and port (`dynamicForwardProxy`). Until a request does, they are empty. */
+  readonly chosenByClient?: true
   /** The provider or MCP target that it belongs to. */
   readonly section: string | undefined
   /** Host that an automatic host rewrite sets; undefined for IP addresses and sockets (decision A-91). */
@@ -45,8 +48,22 @@ export function isLoopbackAddress(address: string): boolean {
   return address === '::1' || address.startsWith('127.')
 }
 
-function isIpAddress(host: string): boolean {
-  return host.includes(':') || /^\d{1,3}(?:\.\d{1,3}){3}$/.test(host)
+/** Whether a host is an IP address, as opposed to a name. */
+export function isIpAddress(host: string): boolean {
+  return host.includes(':') || ipaddr.IPv4.isValidFourPartDecimal(host)
+}
+
+/** The place of an endpoint whose requests name their destinations. */
+export const ANY_ADDRESS: Address = { ...NOWHERE, chosenByClient: true }
+
+/** The address that a request names. */
+export function requestedAddress(named: HostAndPort): Address {
+  return { ...hostAddress(named), chosenByClient: true }
+}
+
+/** The name of an address in log, metrics and status. It is `*` for all that clients choose, so that they create no names. */
+export function labelOf({ host, port, unixPath, chosenByClient }: Address): string {
+  return chosenByClient === true ? '*' : (unixPath ?? `${host}:${port}`)
 }
 
 export function socketAddress(unixPath: string): Address {

@@ -1,10 +1,10 @@
 import { a2a } from './a2a/a2a-protocol.ts'
 import type { BackendProtocol } from './backend-protocol.ts'
-import { serviceHttp, staticHttp } from './http/http-protocol.ts'
+import { forwardProxyHttp, serviceHttp, staticHttp } from './http/http-protocol.ts'
 import { llm } from './llm/llm-protocol.ts'
 import { mcp } from './mcp/mcp-protocol.ts'
 import { unimplemented } from './unimplemented.ts'
-import { awsBackend, dynamicForwardProxyBackend } from './unimplemented-schema.ts'
+import { awsBackend } from './unimplemented-schema.ts'
 
 /** The protocol of each type of backend. Only this table imports the implementations. */
 export const BACKEND_PROTOCOLS = {
@@ -13,7 +13,7 @@ export const BACKEND_PROTOCOLS = {
   ai: llm,
   mcp,
   a2a,
-  dynamicForwardProxy: unimplemented('dynamicForwardProxy', dynamicForwardProxyBackend),
+  dynamicForwardProxy: forwardProxyHttp,
   aws: unimplemented('aws', awsBackend),
 } as const
 

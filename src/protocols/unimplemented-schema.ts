@@ -20,6 +20,3 @@ export const awsBackend = exactlyOne(
   ['agentRuntime'],
   object({ agentRuntime: optional(agentRuntime, 'An agent runtime.') }),
 )
-
-/** `ProxyBackend.spec.dynamicForwardProxy` (specification 1, 2.3). */
-export const dynamicForwardProxyBackend = object({})

@@ -110,7 +110,7 @@ function send(flight: InFlight): void {
   const body = bodies.requestToSend()
   const framing = frame(flight, body, endpoint)
   const upstream = context.pool.send(
-    chooseDestination(endpoint.destinations, exchange, upgrade),
+    chooseDestination(flight.decision.place!.destinations, exchange, upgrade),
     exchange.request,
     framing,
     responseTimeout(endpoint, exchange),
@@ -198,11 +198,12 @@ const UPSTREAM: ClientHandler = {
   failed(stream: ClientStream, failure: Failure): void {
     const flight = stream.context as InFlight
     if (flight.upstream !== stream) return
-    const { label } = flight.decision.endpoint!
-    flight.context.facts.record(flight.backend.item.key, label, failure.code)
+    const { endpoint, place } = flight.decision
+    flight.context.facts.record(flight.backend.item.key, endpoint!.label, failure.code)
     recordAttempt(flight, undefined, failure)
-    if (mayRetry(flight)) return retry(flight)
-    respondLocally(flight, rejectFailure(failure, label))
+    // Another attempt would have the same destination.
+    if (failure.code !== 'address-not-allowed' && mayRetry(flight)) return retry(flight)
+    respondLocally(flight, rejectFailure(failure, place!.label))
   },
 }
 
@@ -210,6 +211,7 @@ const UPSTREAM: ClientHandler = {
 function recordAttempt(flight: InFlight, status: number | undefined, failure?: Failure): void {
   const { exchange, context } = flight
   const endpoint = flight.decision.endpoint!
+  const { label } = flight.decision.place!
   exchange.answeredMonotonicMs = context.now()
   flight.releaseEndpoint()
   if (failure === undefined || countsForHealth(flight, failure)) {
@@ -220,9 +222,9 @@ function recordAttempt(flight: InFlight, status: number | undefined, failure?: F
   }
   if (failure !== undefined) {
     const { code, detail, maybeProcessed } = failure
-    addAttempt(exchange, { endpoint: endpoint.label, status: 0, failure: code, detail, maybeProcessed })
+    addAttempt(exchange, { endpoint: label, status: 0, failure: code, detail, maybeProcessed })
   } else if (flight.tried.length > 0 || exchange.attempts !== undefined) {
-    addAttempt(exchange, { endpoint: endpoint.label, status: status!, failure: undefined })
+    addAttempt(exchange, { endpoint: label, status: status!, failure: undefined })
   }
 }
 
@@ -236,7 +238,7 @@ function countsForHealth({ stream }: InFlight, { code }: Failure): boolean {
 function recordReplay(flight: InFlight, cause: ReplayCause): void {
   const { exchange } = flight
   const maybeProcessed = cause === 'stale-connection'
-  const { label } = flight.decision.endpoint!
+  const { label } = flight.decision.place!
   addAttempt(exchange, { endpoint: label, status: 0, failure: 'reset', maybeProcessed, replayed: cause })
   exchange.retries++
   if (flight.retriesLeft > 0) flight.retriesLeft--

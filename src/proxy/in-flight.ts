@@ -139,7 +139,7 @@ export class InFlight implements RunContext, BodyOwner, Observed {
   }
 
   get endpointLabel(): string | undefined {
-    return this.decision.endpoint?.label
+    return this.decision.place?.label ?? this.decision.endpoint?.label
   }
 
   /** Log, metrics and trace settings of the listener. */

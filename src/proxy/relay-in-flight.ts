@@ -1,4 +1,5 @@
 import type { LiveEndpoint } from '#engine/backend/live-backend.ts'
+import type { Place } from '#engine/backend/place.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import type { ClientStream, RelayedConnection } from '#net/stream.ts'
 import type { ObservedRelay, ObserveSettings } from '#observe/observer.ts'
@@ -18,6 +19,7 @@ export class RelayInFlight implements ObservedRelay {
   receivedBytes = 0
   sentBytes = 0
   #endpoint: LiveEndpoint | undefined
+  #place: Place | undefined
   /** The connection counts as in flight at its endpoint. */
   #occupied = false
 
@@ -34,12 +36,13 @@ export class RelayInFlight implements ObservedRelay {
   }
 
   get endpointLabel(): string | undefined {
-    return this.#endpoint?.label
+    return this.#place?.label
   }
 
   /** Called when connecting to the endpoint begins. */
-  occupyEndpoint(endpoint: LiveEndpoint): void {
+  occupyEndpoint(endpoint: LiveEndpoint, place: Place): void {
     this.#endpoint = endpoint
+    this.#place = place
     this.#occupied = true
     endpoint.health.begin()
     this.exchange.sentMonotonicMs = this.context.now()

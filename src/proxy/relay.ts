@@ -51,11 +51,11 @@ function relay(flight: RelayInFlight, socket: LiveSocket): void {
   if (listener?.carries !== 'bytes') return refuse(flight, reject('listener-not-found'))
   flight.settings = listener.frontend.get(index)
   flight.protocol = listener.item.protocol === 'TLS' ? 'tls' : 'tcp'
-  const { names, endpoint, refusal } = decideRelay({ index, random }, listener, serverName)
+  const { names, endpoint, place, refusal } = decideRelay({ index, random }, listener, serverName)
   exchange.names = names
   if (refusal !== undefined) return refuse(flight, refusal)
-  flight.occupyEndpoint(endpoint)
-  flight.upstream = context.pool.connect(endpoint.destinations.usual, UPSTREAM, flight)
+  flight.occupyEndpoint(endpoint, place)
+  flight.upstream = context.pool.connect(place.destinations.usual, UPSTREAM, flight)
 }
 
 /** Closes the connection, because its protocol for error responses is unknown; the log has the reason. */

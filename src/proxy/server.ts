@@ -10,6 +10,8 @@ import type { ListenTls } from '#net/accept/listen-tls.ts'
 import { CAN_SHARE_PORTS, type ConnectionSettings, type Listener, listen } from '#net/accept/listener.ts'
 import { SecureContexts } from '#net/accept/secure-contexts.ts'
 import { BodyMemory } from '#net/body/body-memory.ts'
+import { ForwardRules, type Network } from '#net/connect/forward-rules.ts'
+import { ownSockets, type SocketAddress } from '#net/connect/own-sockets.ts'
 import type { Peer } from '#net/peer.ts'
 import { createClientPool } from '#net/pool/client-pool.ts'
 import type { ClientPool } from '#net/stream.ts'
@@ -56,6 +58,8 @@ export interface ProxyServerOptions {
   readonly bodyMemoryBytes: number
   /** The worker's part in limits of the instance. */
   readonly share: ThreadShare
+  /** Networks that clients may choose destinations in whatever they are (`--allow-forward-to`); default: none. */
+  readonly forwardTo?: readonly Network[]
   /** Transports for connections without TLS, on both sides. */
   readonly transports: PlainTransports
   /** Requests a new fetch of a key set that lacks the key of a token. */
@@ -97,6 +101,8 @@ export class ProxyServer {
   readonly #secureContexts: SecureContexts
   readonly #transports: PlainTransports
   readonly #keySets: RemoteKeySets
+  /** Sockets of the other servers of this process. */
+  #otherSockets: readonly SocketAddress[] = []
 
   constructor(options: ProxyServerOptions) {
     const { decisionIds, gateway, memory, importKey, passwords } = options
@@ -108,6 +114,10 @@ export class ProxyServer {
     const valuesOf = (key: string) => this.#slots.valuesOf(key)
     this.#keySets = new RemoteKeySets(importKey, options.requestKeySet)
     const keySets = this.#keySets
+    const forwardRules = new ForwardRules(
+      options.forwardTo,
+      ownSockets(() => [...this.#plan.sockets.values(), ...this.#otherSockets]),
+    )
     const state = {
       memory,
       slotOf,
@@ -120,9 +130,10 @@ export class ProxyServer {
       keySets,
       verdicts: new VerdictCaches(options.share),
       evicted,
+      forwardRules,
     }
     const plan = new LivePlan(state)
-    const pool = createClientPool({ bodyMemory, transports })
+    const pool = createClientPool({ bodyMemory, transports, forwardRules })
     const facts = new BackendFacts(options.reportFact)
     const called = new CalledBackends(state)
     const random = Math.random
@@ -197,6 +208,11 @@ export class ProxyServer {
     }
     if (CAN_SHARE_PORTS) this.#closeSockets(removed)
     return failed
+  }
+
+  /** The sockets of the servers for operators: clients must not choose them as destinations. */
+  set otherSockets(sockets: readonly SocketAddress[]) {
+    this.#otherSockets = sockets
   }
 
   keySetChanged(state: KeySetState): void {

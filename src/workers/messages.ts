@@ -1,4 +1,5 @@
 import type { Level, Module } from '#base/log-levels.ts'
+import type { SocketAddress } from '#net/connect/own-sockets.ts'
 import type { TransportSetting } from '#net/transport/choose-transports.ts'
 import type { DecisionRecord } from '#observe/decision-ring.ts'
 import type { LogFields } from '#observe/log/application-log.ts'
@@ -18,6 +19,8 @@ export interface PlanMessage {
   readonly slots: SlotChange
   /** `address:port` of every socket to listen on; all other sockets are drained. */
   readonly sockets: readonly string[]
+  /** Sockets of the main thread. */
+  readonly otherSockets: readonly SocketAddress[]
   readonly secrets: SecretChange
 }
 
@@ -105,6 +108,8 @@ export interface WorkerStart {
   readonly ticketKeys: Uint8Array
   /** Memory for the bodies that the worker buffers. */
   readonly bodyMemoryBytes: number
+  /** Networks that clients may choose destinations in whatever they are. */
+  readonly forwardTo: readonly string[]
   readonly transport: TransportSetting
   /** One Int32 that the worker increments every `turnMs`; see `watchdog.ts`. */
   readonly turns: SharedArrayBuffer

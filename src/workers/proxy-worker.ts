@@ -1,6 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { KnownSecrets, type SecretHider } from '#base/known-secrets.ts'
 
+import { parseNetwork } from '#net/connect/forward-rules.ts'
 import { chooseTransports } from '#net/transport/choose-transports.ts'
 import { DecisionIds } from '#observe/decision-ids.ts'
 import { AccessLog } from '#observe/log/access-log.ts'
@@ -81,6 +82,7 @@ const proxy = new ProxyServer({
   ticketKeys: start.ticketKeys,
   bodyMemoryBytes: start.bodyMemoryBytes,
   share: start.share,
+  forwardTo: start.forwardTo.map(parseNetwork).filter((network) => network !== undefined),
   transports,
   requestKeySet: (id) => send({ kind: 'ask-key-set', id }),
   evicted: evictionReporter(metrics, log),
@@ -111,6 +113,7 @@ async function takePlan(message: PlanMessage): Promise<FromWorker> {
   // Loading the code and the first plan leaves as much garbage as live memory.
   hasGarbage = planVersion === 0
   planVersion = delta.version
+  proxy.otherSockets = message.otherSockets
   const failed = await proxy.update(delta, message.slots, message.sockets)
   return { kind: 'applied', version: delta.version, failed }
 }

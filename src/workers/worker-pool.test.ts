@@ -28,6 +28,7 @@ async function startPool(tuning: { readonly stuckAfterMs: number; readonly answe
       sessionKeys: readSessionKeys({}),
       bodyMemoryBytes: 2 ** 20,
       transport: 'auto',
+      forwardTo: [],
     },
     {
       applied: () => applied++,

@@ -1,6 +1,7 @@
 import v8 from 'node:v8'
 import { Worker } from 'node:worker_threads'
 import { clock } from '#base/clock.ts'
+import type { SocketAddress } from '#net/connect/own-sockets.ts'
 import type { DecisionRecord, GatheredRecords } from '#observe/decision-ring.ts'
 import type { LogMessage } from '#observe/log/application-log.ts'
 import type { MetricsUpdate } from '#observe/metrics/metrics-writer.ts'
@@ -16,6 +17,8 @@ import { Watchdog } from './watchdog.ts'
 /** The plan for the data plane. */
 export interface Published extends PlanUpdate {
   readonly sockets: readonly string[]
+  /** Sockets of the main thread; default: none. */
+  readonly otherSockets?: readonly SocketAddress[]
   /** The whole plan, for a new worker. */
   readonly everything: () => PlanUpdate
 }
@@ -139,7 +142,7 @@ export class WorkerPool {
 
   publish(published: Published): void {
     this.#published = published
-    this.#broadcast(planMessage(published, published.sockets))
+    this.#broadcast(planMessage(published, published))
   }
 
   publishKeySet(state: KeySetState): void {
@@ -225,7 +228,7 @@ export class WorkerPool {
     for (const state of this.#keySets.values()) thread.postMessage({ kind: 'key-set', state } satisfies ToWorker)
     const published = this.#published
     if (published === undefined) return
-    thread.postMessage(planMessage(published.everything(), published.sockets))
+    thread.postMessage(planMessage(published.everything(), published))
   }
 
   /** The worker is replaced at once: a thread that is stuck in native code may take long to end. */
@@ -309,6 +312,6 @@ export class WorkerPool {
   }
 }
 
-function planMessage({ delta, slots, secrets }: PlanUpdate, sockets: readonly string[]): ToWorker {
-  return { kind: 'plan', delta: JSON.stringify(delta), slots, secrets, sockets }
+function planMessage({ delta, slots, secrets }: PlanUpdate, { sockets, otherSockets = [] }: Published): ToWorker {
+  return { kind: 'plan', delta: JSON.stringify(delta), slots, secrets, sockets, otherSockets }
 }

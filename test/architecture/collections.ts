@@ -40,6 +40,10 @@ export const COLLECTIONS: Readonly<Record<string, Filled | PeerFilled>> = {
   'net/connect/dial #addresses': 'message',
   'net/connect/dial #sockets': 'message',
   'net/connect/grouped-pool #groups': 'work',
+  'net/connect/idle-connections #idle': {
+    bound: '512',
+    flood: 'src/net/pool/chosen-destination.test.ts',
+  },
   'net/connect/names #known': {
     bound: '1,000, and those of open connections',
     flood: 'src/net/connect/names.test.ts',

@@ -112,17 +112,17 @@ export const DOCUMENT_1 = {
     '`status.conditions` of a ProxyBackend is an optional list of Condition.',
   ),
   'backend/status-conditions-count': shape(1, '2.3', '`status.conditions` of a ProxyBackend has at most 8 items.'),
-  'backend.dynamicForwardProxy/host-header': behaviour.gap(
+  'backend.dynamicForwardProxy/host-header': behaviour(
     1,
     '2.3',
     'Each request goes to the destination that its HTTP Host header names.',
   ),
-  'backend.dynamicForwardProxy/tls-sni': behaviour.gap(
+  'backend.dynamicForwardProxy/tls-sni': behaviour(
     1,
     '2.3',
     'TLS traffic goes to the destination that the TLS SNI names.',
   ),
-  'backend.dynamicForwardProxy/access-controls': advice.gap(
+  'backend.dynamicForwardProxy/access-controls': advice(
     1,
     '2.3',
     'As any destination can be reached, access controls must be applied where it is used.',

@@ -28,8 +28,11 @@ function translateRule(progress: RelayProgress, rule: RelayRuleSpec, index: numb
   })
 }
 
-/** Types of backends that can receive relayed bytes; the others require requests. */
-const RELAY_TYPES: ReadonlySet<Destination> = new Set(['static', 'dynamicForwardProxy'])
+/** Types of backends that can receive relayed bytes; the others require requests. Only TLS connections name a destination. */
+const RELAY_TYPES: Readonly<Record<'TCPRoute' | 'TLSRoute', readonly Destination[]>> = {
+  TCPRoute: ['static'],
+  TLSRoute: ['static', 'dynamicForwardProxy'],
+}
 
 /** A reference that cannot be resolved keeps its weight: its share of the connections is closed. */
 function resolveRouteBackend(progress: RelayProgress, ref: WeightedRef, at: ReferenceSource): WeightedBackend {
@@ -40,8 +43,9 @@ function resolveRouteBackend(progress: RelayProgress, ref: WeightedRef, at: Refe
   const backend = inventory.find('ProxyBackend', ref.namespace ?? progress.object.metadata.namespace, ref.name)
   if (key === undefined || ref.kind !== 'ProxyBackend' || backend === undefined) return { backend: key, weight, path }
   const type = destinationOf(backend)
-  if (RELAY_TYPES.has(type)) return { backend: key, weight, path }
-  const message = `ProxyBackend ${backend.metadata.namespace}/${ref.name} is of type ${type}; a ${progress.object.kind} requires a ProxyBackend of type static, or a Service`
+  const types = RELAY_TYPES[progress.object.kind]
+  if (types.includes(type)) return { backend: key, weight, path }
+  const message = `ProxyBackend ${backend.metadata.namespace}/${ref.name} is of type ${type}; a ${progress.object.kind} requires a ProxyBackend of type ${types.join(' or ')}, or a Service`
   progress.report({ path, code: 'backend-takes-requests', message, severity: 'error' })
   progress.resolvedRefs.push({ reason: 'UnsupportedProtocol', message })
   return { backend: undefined, weight, path }

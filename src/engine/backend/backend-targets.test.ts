@@ -5,6 +5,7 @@ import { verifies } from '#test/support/verifies.ts'
 import { Decision, decide } from '../request/decide.ts'
 import { backendItem, listenerItem, livePlan, policyItem, routeItem } from '../testing.ts'
 import { backendTargets } from './backend-targets.ts'
+import type { Place } from './place.ts'
 
 const SERVICE: BackendItem = {
   ...backendItem('svc'),
@@ -60,7 +61,7 @@ async function timeouts(item: BackendItem, ...targets: readonly string[]): Promi
   const { plan, socket } = livePlan(listenerItem(), route, SERVICE, ENDPOINTS, MCP, STATIC, ...policies)
   const decision = new Decision()
   await decide({ index: plan.index, socket, random: () => 0 }, exchangeWith(), decision)
-  return decision.backend!.groups.flat().map(({ destinations }) => destinations.usual.connectTimeoutMs)
+  return decision.backend!.groups.flat().map(({ place }) => (place as Place).destinations.usual.connectTimeoutMs)
 }
 
 verifies('policy/backend-target-service', 'a policy of the Service is in force', async () => {

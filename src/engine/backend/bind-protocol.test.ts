@@ -28,6 +28,11 @@ test.each([
   expect(found(backendItem('b', { spec }))).toEqual([[address]])
 })
 
+test('any destination: the host is that of the request', () => {
+  const item = backendItem('b', { type: 'dynamicForwardProxy', spec: {} })
+  expect(found(item)).toEqual([[at('', 0, undefined, { chosenByClient: true })]])
+})
+
 test('an agent', () => {
   const item = backendItem('b', { type: 'a2a', spec: { host: 'agent.test', port: 81 } })
   expect(found(item)).toEqual([[at('agent.test', 81, 'agent.test')]])
@@ -97,7 +102,7 @@ test('MCP targets: the host, or the first endpoint of a Service; no address for 
   ])
 })
 
-test.each(['dynamicForwardProxy', 'aws'] as const)('%s is refused, not ignored', (type) => {
+test.each(['aws'] as const)('%s is refused, not ignored', (type) => {
   expect(found(backendItem('b', { type, spec: {} }))).toMatchObject({
     kind: 'refusal',
     code: 'backend-invalid',

@@ -2,22 +2,28 @@ import { BACKEND } from '#api/policy-order.ts'
 import { backendName } from '#exchange/backend-name.ts'
 import type { PlanNames } from '#exchange/exchange.ts'
 import { type Refusal, reject } from '#exchange/outcome.ts'
+import { ForwardRules } from '#net/connect/forward-rules.ts'
 import { DEFAULT_BOUNDS } from '#net/destination.ts'
 import { type EndpointId, endpointKey } from '#plan/endpoint-key.ts'
 import type { BackendItem } from '#plan/item.ts'
+import { health } from '#policies/backend/health/index.ts'
+import type { CompileContext } from '#policies/policy.ts'
 import { refuseForPolicy } from '#policies/shared/refused-policy.ts'
-import type { Address } from '#protocols/address.ts'
+import { type Address, labelOf } from '#protocols/address.ts'
 import type { ProtocolRun } from '#protocols/backend-protocol.ts'
 import { EndpointHealth } from '#state/endpoint-health.ts'
 import { buildChainFor, mergeSection } from '../merge/build-chain.ts'
 import type { SharedState } from '../merge/compile-context.ts'
+import { type MergedField, sourcesOf } from '../merge/merge.ts'
 import type { Lookups } from '../plan/lookups.ts'
 import type { BackendContext, BackendMerge, BackendUse } from './backend-context.ts'
 import { backendTargets } from './backend-targets.ts'
 import { type BoundProtocol, backendSettings, bindProtocol } from './bind-protocol.ts'
 import { type Connection, compileConnection } from './connection.ts'
+import { type AddressUse, compileDestinations } from './destinations.ts'
+import { reportExposedCredential } from './exposed-credential.ts'
 import type { LiveBackend, LiveEndpoint } from './live-backend.ts'
-import { reportPlainCredential } from './plain-credential.ts'
+import { type Place, RequestedPlaces } from './place.ts'
 
 /** Builds a backend for the requests of one rule. @returns undefined if the reference is broken, or the backend does not exist */
 export function buildLiveBackend(use: BackendUse, inputs: BackendContext): LiveBackend | undefined {
@@ -96,16 +102,15 @@ interface EndpointInputs extends Pick<BackendUse, 'carries'> {
 function buildEndpoint(endpointInputs: EndpointInputs, merge: BackendMerge, inputs: BackendContext): LiveEndpoint {
   const { item, protocol, address, carries } = endpointInputs
   const { lookups, context, state } = inputs
-  const connection: Connection = compileConnection(
-    { address, carries, bounds: item.bounds && { ...DEFAULT_BOUNDS, ...item.bounds } },
-    merge.fields,
-    context,
-  )
-  reportPlainCredential({ item, address, destinations: connection.destinations }, merge.fields, context)
+  const connection: Connection = compileConnection({ carries }, merge.fields, context)
+  const bounds = item.bounds && { ...DEFAULT_BOUNDS, ...item.bounds }
+  const place = placeOf({ address, carries, bounds }, connection, state)
+  reportExposedCredential({ item, address, place }, merge.fields, context)
+  if (place instanceof RequestedPlaces) reportEviction(merge.fields, context)
   return {
-    label: address.unixPath ?? `${address.host}:${address.port}`,
+    label: labelOf(address),
     section: address.section,
-    destinations: connection.destinations,
+    place,
     refusal: refusalAt(merge.targets, lookups) ?? connection.refusal,
     hostname: address.hostname,
     rewritesHost: protocol.rewritesHost,
@@ -121,8 +126,30 @@ function buildEndpoint(endpointInputs: EndpointInputs, merge: BackendMerge, inpu
   }
 }
 
-function endpointId({ key }: BackendItem, { section, host, port, unixPath }: Address): EndpointId {
-  return { backend: key, endpoint: section ?? unixPath ?? `${host}:${port}` }
+function placeOf(use: AddressUse, { settings }: Connection, { forwardRules }: SharedState): Place | RequestedPlaces {
+  const { address } = use
+  const compile = (address: Address) => compileDestinations({ ...use, address }, settings)
+  if (address.chosenByClient !== true) return { label: labelOf(address), destinations: compile(address) }
+  return new RequestedPlaces({
+    compile,
+    secured: settings.tls !== undefined,
+    bounds: use.bounds,
+    rules: forwardRules ?? DEFAULT_RULES,
+  })
+}
+
+const DEFAULT_RULES = new ForwardRules()
+
+/** A destination that clients choose has no endpoints to choose between, so there is nothing to evict. */
+function reportEviction(fields: ReadonlyMap<string, MergedField>, context: CompileContext): void {
+  const [source] = sourcesOf(health, fields)
+  if (source?.spec.eviction === undefined) return
+  const message = 'has no effect: each request to a dynamicForwardProxy backend names its own destination'
+  context.report(source, '.eviction', { code: 'no-effect', message, severity: 'warning' })
+}
+
+function endpointId({ key }: BackendItem, address: Address): EndpointId {
+  return { backend: key, endpoint: address.section ?? labelOf(address) }
 }
 
 function healthOf(
@@ -134,5 +161,6 @@ function healthOf(
   const key = endpointKey(id)
   const slot = state.slotOf(key)
   if (slot === undefined) throw new Error(`no shared slot for ${key}`)
-  return new EndpointHealth(state.memory, slot, eviction, isOnlyEndpoint, (eviction) => state.evicted?.(id, eviction))
+  const used = address.chosenByClient === true ? undefined : eviction
+  return new EndpointHealth(state.memory, slot, used, isOnlyEndpoint, (eviction) => state.evicted?.(id, eviction))
 }

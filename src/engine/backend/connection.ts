@@ -5,11 +5,12 @@ import type { CompileContext } from '#policies/policy.ts'
 import type { EvictionSettings } from '#state/endpoint-health.ts'
 import { compileSetting } from '../merge/build-chain.ts'
 import type { MergedField } from '../merge/merge.ts'
-import { type AddressUse, compileDestinations, type Destinations } from './destinations.ts'
+import type { BackendUse } from './backend-context.ts'
+import type { DestinationSettings } from './destinations.ts'
 
 /** Connection and health settings of one address: the fields of section `backend` that are not steps. */
 export interface Connection {
-  readonly destinations: Destinations
+  readonly settings: DestinationSettings
   /** Set if a setting cannot be applied; then nothing is sent. */
   readonly refusal: Refusal | undefined
   readonly requestTimeoutMs: number
@@ -18,7 +19,7 @@ export interface Connection {
 }
 
 export function compileConnection(
-  use: AddressUse,
+  use: Pick<BackendUse, 'carries'>,
   fields: ReadonlyMap<string, MergedField>,
   context: CompileContext,
 ): Connection {
@@ -28,7 +29,7 @@ export function compileConnection(
   const tls = compileSetting(backend.tls, fields, context)
   const tunnel = compileSetting(backend.tunnel, fields, context)
   return {
-    destinations: compileDestinations(use, { tcp, tls, version: http.version }),
+    settings: { tcp, tls, version: http.version },
     refusal: tunnel?.refusal ?? tls?.refusal ?? refuseExtAuth(use, fields),
     requestTimeoutMs: http.requestTimeoutMs,
     ...compileSetting(backend.health, fields, context),
@@ -36,7 +37,10 @@ export function compileConnection(
 }
 
 /** External authorization works on requests only. Relayed connections are refused, because they would bypass it. */
-function refuseExtAuth({ carries }: AddressUse, fields: ReadonlyMap<string, MergedField>): Refusal | undefined {
+function refuseExtAuth(
+  { carries }: Pick<BackendUse, 'carries'>,
+  fields: ReadonlyMap<string, MergedField>,
+): Refusal | undefined {
   if (carries === 'requests' || !fields.has('extAuth')) return undefined
   return reject('policy-invalid', { detail: 'backend.extAuth does not support connections' })
 }

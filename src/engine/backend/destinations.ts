@@ -48,9 +48,11 @@ export function compileDestinations(
   { address, carries, bounds }: AddressUse,
   { tcp, tls, version }: DestinationSettings,
 ): Destinations {
-  const { host, port, unixPath } = address
+  const { host, port, unixPath, chosenByClient } = address
   const { connectTimeoutMs, keepalive } = tcp
-  const key = unixPath ?? `${host}:${port}`
+  const place = unixPath ?? `${host}:${port}`
+  // Connections whose address was not checked must not serve a destination that a client chooses.
+  const key = chosenByClient === true ? `chosen ${place}` : place
   const base: Destination = {
     key,
     host,
@@ -58,6 +60,7 @@ export function compileDestinations(
     connectTimeoutMs,
     keepalive,
     ...(unixPath === undefined ? {} : { unixPath }),
+    ...(chosenByClient === true && { chosenByClient }),
     ...(bounds === undefined ? {} : { bounds }),
   }
   const identity = tls === undefined ? systemTls(address) : configuredTls(address, tls)

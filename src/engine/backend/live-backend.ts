@@ -5,7 +5,7 @@ import type { EndpointName, ProtocolRun } from '#protocols/backend-protocol.ts'
 import type { EndpointHealth } from '#state/endpoint-health.ts'
 import type { Chain } from '../request/chain.ts'
 import type { Reader } from '../request/readers.ts'
-import type { Destinations } from './destinations.ts'
+import type { Place, RequestedPlaces } from './place.ts'
 
 /** A backend as used by one route rule, with its merged policies. */
 export interface LiveBackend {
@@ -25,7 +25,8 @@ export interface LiveBackend {
 
 /** One address of a backend, with its merged policies and its health. */
 export interface LiveEndpoint extends EndpointName {
-  readonly destinations: Destinations
+  /** Where it is; with `RequestedPlaces`, each request names a place. */
+  readonly place: Place | RequestedPlaces
   /** Set if a connection setting cannot be applied; then nothing is sent. */
   readonly refusal: Refusal | undefined
   /** Written by an automatic host rewrite; undefined for IP addresses and Unix sockets (decision A-91). */

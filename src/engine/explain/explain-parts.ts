@@ -2,6 +2,7 @@ import type { PolicySection } from '#api/policy-fields.ts'
 import type { DestinationBounds } from '#net/destination.ts'
 import type { Phase, PolicyItem } from '#plan/item.ts'
 import type { LiveBackend, LiveEndpoint } from '../backend/live-backend.ts'
+import { type Place, RequestedPlaces } from '../backend/place.ts'
 import { mergeSection } from '../merge/build-chain.ts'
 import type { Lookups } from '../plan/lookups.ts'
 import type { PlanIndex } from '../plan/plan-index.ts'
@@ -19,6 +20,8 @@ export interface ExplainedEndpoint {
   readonly section: string | undefined
   readonly priority: number
   readonly chosen: boolean
+  /** The request names it. */
+  readonly named?: true
   /** Connection limits in each worker, if the object sets them. */
   readonly bounds: DestinationBounds | undefined
 }
@@ -56,14 +59,20 @@ export function explainBackends(
 export function explainEndpoints(
   backend: LiveBackend | undefined,
   chosen: LiveEndpoint | undefined,
+  place: Place | undefined,
 ): ExplainedEndpoint[] {
   return (backend?.groups ?? []).flatMap((group, priority) =>
     group.map((endpoint) => ({
-      label: endpoint.label,
+      label: (endpoint === chosen ? place?.label : undefined) ?? endpoint.label,
       section: endpoint.section,
       priority,
       chosen: endpoint === chosen,
-      bounds: endpoint.destinations.usual.bounds,
+      bounds: boundsOf(endpoint.place),
+      ...(endpoint.place instanceof RequestedPlaces && { named: true }),
     })),
   )
+}
+
+function boundsOf(place: LiveEndpoint['place']): DestinationBounds | undefined {
+  return place instanceof RequestedPlaces ? place.bounds : place.destinations.usual.bounds
 }

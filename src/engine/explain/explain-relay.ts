@@ -28,7 +28,7 @@ export interface RelayExplanation {
 /** Runs the engine of the proxy on a connection and reports its decision. */
 export function explainRelay(index: PlanIndex, listener: LiveRelayListener, serverName: string): RelayExplanation {
   // A fixed draw makes the result reproducible.
-  const { rule, backend, endpoint, refusal } = decideRelay({ index, random: () => 0 }, listener, serverName)
+  const { rule, backend, endpoint, place, refusal } = decideRelay({ index, random: () => 0 }, listener, serverName)
   const { item, targets } = listener
   const lookups = new RecordedLookups(index)
   const toBackend = backend === undefined ? [] : [...targets, ...backendTargets(backend.item, undefined)]
@@ -40,7 +40,7 @@ export function explainRelay(index: PlanIndex, listener: LiveRelayListener, serv
       ...policiesInForce({ section: 'frontend', phase: undefined, targets }, lookups),
     ],
     backends: explainBackends(rule, backend, index),
-    endpoints: explainEndpoints(backend, endpoint),
+    endpoints: explainEndpoints(backend, endpoint, place),
     refusal,
   }
 }

@@ -151,7 +151,7 @@ export async function explainRequest(
     callouts: callouts.map((callout, index) => ({ ...callout, answer: exchange.callouts?.[index] })),
     credentials: [...credentials, ...exchange.redactedParameters.map(queryParameter)],
     backends: explainBackends(rule, decision.backend, index),
-    endpoints: explainEndpoints(decision.backend, decision.endpoint),
+    endpoints: explainEndpoints(decision.backend, decision.endpoint, decision.place),
     outcome,
     grpc: isGrpcRequest(exchange.request),
     upstream: sends && outcome === undefined ? upstreamText(exchange) : undefined,
@@ -181,8 +181,8 @@ function explainProtocol(
   return backend?.protocol.explain?.(exchange, endpoint, boundToLoopback)
 }
 
-function httpVersionOf(exchange: Exchange, { endpoint }: Decision): Destination['http'] {
-  return chooseDestination(endpoint!.destinations, exchange, exchange.request.upgrade).http
+function httpVersionOf(exchange: Exchange, { place }: Decision): Destination['http'] {
+  return chooseDestination(place!.destinations, exchange, exchange.request.upgrade).http
 }
 
 async function attempt(exchange: Exchange, decision: Decision): Promise<Outcome> {

@@ -8,6 +8,7 @@ import { type TlsMaterialCheck, UNCHECKED_MATERIAL } from '#base/tls-material.ts
 import type { ImportKey } from '#base/verifying-key.ts'
 import { compileExpression } from '#exchange/compile-expression.ts'
 import type { Expression, ExpressionEnvironment, ExpressionUse } from '#exchange/expression.ts'
+import type { ForwardRules } from '#net/connect/forward-rules.ts'
 import { backendKey } from '#plan/backend-key.ts'
 import type { EndpointId } from '#plan/endpoint-key.ts'
 import type { PlanItem, SecretItem } from '#plan/item.ts'
@@ -45,6 +46,8 @@ export interface SharedState extends SlotLookup {
   readonly sealer: Sealer
   /** Hears of each eviction that this thread causes, and, with undefined, of each return to service that it notices. */
   readonly evicted?: (endpoint: EndpointId, eviction: Eviction | undefined) => void
+  /** Which addresses clients may choose (`dynamicForwardProxy`). Absent: no networks are permitted besides the usual ones. */
+  readonly forwardRules?: ForwardRules
   /** Remote key sets. */
   readonly keySets: { at(address: KeySetAddress): RemoteKeySet }
   /** Caches of authorization servers; only in a proxy, where requests fill them. */

@@ -6,7 +6,7 @@ import { Table } from '#base/incremental/table.ts'
 import type { Origin } from '#base/origin.ts'
 import { NO_PLAN_NAMES } from '#exchange/exchange.ts'
 import type { PlanChange } from '#plan/delta.ts'
-import type { BackendItem, PlanItem, PolicyItem, RouteItem, SecretItem } from '#plan/item.ts'
+import type { BackendItem, PlanItem, PolicyItem, RelayRouteItem, RouteItem, SecretItem } from '#plan/item.ts'
 import { type KeySetAddress, keySetId } from '#policies/shared/authentication/remote-key-set.ts'
 import type { SlotChange } from '#state/slots.ts'
 import type { BackendContext } from '../backend/backend-context.ts'
@@ -21,6 +21,7 @@ import { unmetNeeds } from './backend-needs.ts'
 import { misreadPaths, type Use, usesOfRule } from './check-uses.ts'
 import { failoverProblem } from './failover.ts'
 import type { Lookups } from './lookups.ts'
+import { openForwardProxies } from './open-forward-proxy.ts'
 import { byPrecedence } from './plan-index.ts'
 import { sharedLocationProblem } from './shared-location.ts'
 
@@ -60,6 +61,8 @@ export class PlanCheck {
   readonly #rulesTo = new Table<RouteItem>('rulesTo', byKey)
   /** Rules for requests, by key. */
   readonly #rules = new Table<RouteItem>('rules')
+  /** Rules for connections, by key. */
+  readonly #relayRules = new Table<RelayRouteItem>('relayRules')
   /** By use: one row for each rule with this use. By backend: one row for each of its uses. */
   readonly #uses = new Table<Use>('uses')
   readonly #usesOf = new Table<true>('usesOf')
@@ -90,6 +93,12 @@ export class PlanCheck {
       each: [this.#rules],
       writes: [this.#uses, this.#problems],
       run: ([rule], work) => this.#findUses(rule!, work),
+    })
+    this.#stages.add({
+      name: 'relayUses',
+      each: [this.#relayRules],
+      writes: [this.#problems],
+      run: ([rule], work) => this.#checkForwarding(rule!, work),
     })
     this.#stages.add({
       name: 'compiledUses',
@@ -146,6 +155,7 @@ export class PlanCheck {
 
   #index(key: string, before: PlanItem | undefined, item: PlanItem | undefined): void {
     this.#rules.put(key, '', item?.kind === 'route' ? [item] : [])
+    this.#relayRules.put(key, '', item?.kind === 'relay-route' ? [item] : [])
     this.#compiled.put(key, '', item?.kind === 'policy' || item?.kind === 'backend' ? [item] : [])
     if (before?.kind === 'policy') this.#policiesAt.put(before.target, key, [])
     if (item?.kind === 'policy') this.#policiesAt.put(item.target, key, [item])
@@ -188,6 +198,13 @@ export class PlanCheck {
     const uses = usesOfRule(rule, lookups)
     for (const [key, use] of uses) work.write(this.#uses, key, use)
     for (const problem of misreadPaths(rule, uses.values(), lookups)) {
+      work.write(this.#problems, originKey(rule.origin), { ...problem, origin: rule.origin })
+    }
+    this.#checkForwarding(rule, work)
+  }
+
+  #checkForwarding(rule: RouteItem | RelayRouteItem, work: Work): void {
+    for (const problem of openForwardProxies(rule, this.#lookups(work))) {
       work.write(this.#problems, originKey(rule.origin), { ...problem, origin: rule.origin })
     }
   }

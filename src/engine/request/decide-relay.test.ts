@@ -131,7 +131,7 @@ test('a backend with extAuth refuses connections: external authorization needs a
 test('TLS towards the backend has no ALPN offer unless the policy sets one: the protocol of the bytes is unknown', () => {
   const tls = (spec: object) => policyItem('backend.tls', 'ProxyBackend/default/b', spec)
   const alpnWith = (spec: object) =>
-    decideFor([LISTENER, backendItem('b'), relayRoute('r', []), tls(spec)]).endpoint?.destinations.usual.tls?.alpn
+    decideFor([LISTENER, backendItem('b'), relayRoute('r', []), tls(spec)]).place?.destinations.usual.tls?.alpn
   expect(alpnWith({})).toBeUndefined()
   expect(alpnWith({ alpnProtocols: ['postgresql'] })).toEqual(['postgresql'])
 })

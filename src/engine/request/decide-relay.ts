@@ -2,6 +2,7 @@ import type { PlanNames } from '#exchange/exchange.ts'
 import { type Refusal, reject } from '#exchange/outcome.ts'
 import { chooseEndpoint } from '../backend/balance.ts'
 import type { LiveBackend, LiveEndpoint } from '../backend/live-backend.ts'
+import { findPlace, isRefusal, type Place } from '../backend/place.ts'
 import type { PlanIndex } from '../plan/plan-index.ts'
 import { chooseBackend, type LiveRelayListener, type LiveRelayRule } from '../route/live-listener.ts'
 
@@ -22,8 +23,8 @@ interface Reached {
 /** The destination of a connection, or the reason to close it. */
 export type RelayDecision = Reached &
   (
-    | { readonly endpoint: LiveEndpoint; readonly refusal?: undefined }
-    | { readonly endpoint?: undefined; readonly refusal: Refusal }
+    | { readonly endpoint: LiveEndpoint; readonly place: Place; readonly refusal?: undefined }
+    | { readonly endpoint?: undefined; readonly place?: undefined; readonly refusal: Refusal }
   )
 
 /**
@@ -49,5 +50,12 @@ export function decideRelay(
   if (backend.refusal !== undefined) return { ...reached, refusal: backend.refusal }
   const endpoint = chooseEndpoint(backend.groups, [], random)
   if (endpoint === undefined) return { ...reached, refusal: reject('no-healthy-backends') }
-  return endpoint.refusal === undefined ? { ...reached, endpoint } : { ...reached, refusal: endpoint.refusal }
+  if (endpoint.refusal !== undefined) return { ...reached, refusal: endpoint.refusal }
+  const place = findPlace(endpoint.place, authorityOf(listener, serverName))
+  return isRefusal(place) ? { ...reached, refusal: place } : { ...reached, endpoint, place }
+}
+
+/** A server name has no port. TLS that passes through the gateway goes to the port of HTTPS (decision A-97). */
+function authorityOf({ item }: LiveRelayListener, serverName: string): string {
+  return item.tlsMode === 'Passthrough' && serverName !== '' ? `${serverName}:443` : serverName
 }

@@ -8,6 +8,7 @@ import { foldName } from '#net/http/head.ts'
 import type { RouteMatch } from '#plan/item.ts'
 import type { ProtocolAttempt, SelectFilter } from '#protocols/backend-protocol.ts'
 import type { LiveBackend, LiveEndpoint } from '../backend/live-backend.ts'
+import type { Place } from '../backend/place.ts'
 import { chooseReference } from '../backend/session-endpoint.ts'
 import type { FrontendSettings } from '../merge/frontend-settings.ts'
 import type { PlanIndex } from '../plan/plan-index.ts'
@@ -40,6 +41,8 @@ export class Decision implements ProtocolAttempt {
   readonly postProgress: Progress = { reached: -1 }
   /** The endpoint of the last attempt. */
   endpoint: LiveEndpoint | undefined
+  /** Where the last attempt connects to; undefined until the request names it. */
+  place: Place | undefined
   readonly backendProgress: Progress = { reached: -1 }
   /** Selects the response filter of the backend's protocol. */
   selectFilter: SelectFilter | undefined

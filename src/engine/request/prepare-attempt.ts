@@ -2,6 +2,7 @@ import type { Exchange } from '#exchange/exchange.ts'
 import type { Outcome } from '#exchange/outcome.ts'
 import type { EndpointName } from '#exchange/session.ts'
 import type { LiveEndpoint } from '../backend/live-backend.ts'
+import { findPlace, isRefusal } from '../backend/place.ts'
 import { sessionNameOf } from '../backend/session-endpoint.ts'
 import { refuseExceeded, runChain } from './chain.ts'
 import { checkNominated } from './check-connection.ts'
@@ -28,6 +29,7 @@ export function prepareAttempt(
   decision: Decision,
 ): Outcome | Promise<Outcome> {
   decision.endpoint = endpoint
+  decision.place = undefined
   decision.backendProgress.reached = -1
   decision.selectFilter = undefined
   if (exchange.session !== undefined) exchange.session.used = sessionEndpoint(endpoint, decision)
@@ -48,6 +50,9 @@ function finish(endpoint: LiveEndpoint, exchange: Exchange, decision: Decision):
   const refusal = path.read(exchange)
   if (refusal !== undefined) return refusal
   rewriteHost(endpoint, exchange)
+  const place = findPlace(endpoint.place, exchange.request.authority)
+  if (isRefusal(place)) return place
+  decision.place = place
   const { sign } = endpoint.chain
   if (backend?.protocol.prepare === undefined) return sign?.(exchange)
   const outcome = backend.protocol.prepare(exchange, endpoint, decision)

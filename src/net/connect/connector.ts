@@ -3,6 +3,7 @@ import type { TimerWheel } from '../timer-wheel.ts'
 import type { PlainTransports } from '../transport/plain-transports.ts'
 import { ConnectionBudgets, type RoomSeeker } from './connection-budget.ts'
 import { Dial, type DialContext, type DialOptions } from './dial.ts'
+import { IdleConnections } from './idle-connections.ts'
 import { Names } from './names.ts'
 import type { PoolSettings } from './pool-settings.ts'
 
@@ -12,6 +13,8 @@ type ConnectorSettings = Pick<PoolSettings, 'wheel' | 'lookup' | 'transports' | 
 export class Connector {
   readonly wheel: TimerWheel
   readonly transports: PlainTransports
+  /** To destinations that clients have chosen. */
+  readonly chosenIdle: IdleConnections = new IdleConnections()
   readonly #budgets = new ConnectionBudgets()
   readonly #names: Names
   readonly #refuse: DialOptions['refuse']

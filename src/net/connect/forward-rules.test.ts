@@ -82,9 +82,9 @@ test.each(['', '10.0.0.0/33', 'x', '127.1', '10.0.0.0/', 'fe80::1%eth0', '::/129
 
 test('sockets of the gateway are refused, also in permitted networks and other spellings', () => {
   const listening = [
-    { host: '127.0.0.1', port: 8080 },
-    { host: '0.0.0.0', port: 15020 },
-    { host: '0:0:0:0:0:0:0:1', port: 9000 },
+    { address: '127.0.0.1', port: 8080 },
+    { address: '0.0.0.0', port: 15020 },
+    { address: '0:0:0:0:0:0:0:1', port: 9000 },
   ]
   const isOwn = ownSockets(
     () => listening,

@@ -5,7 +5,7 @@ import type { IsOwnSocket } from './forward-rules.ts'
 
 /** The address and port of a listening socket. */
 export interface SocketAddress {
-  readonly host: string
+  readonly address: string
   readonly port: number
 }
 
@@ -38,7 +38,7 @@ export function ownSockets(
   return (address, port) => {
     for (const socket of listening()) {
       if (socket.port !== port) continue
-      const host = canonical(socket.host)
+      const host = canonical(socket.address)
       if (host === address || host === 'localhost') return true
       // Linux connects the unspecified address to loopback.
       if (WILDCARDS.has(address)) return true

@@ -101,10 +101,12 @@ class Group implements ConnectionGroup, ConnectionOwner, RoomSeeker {
     if (this.#idle.length >= settings.maxIdle) return connection.destroy()
     settings.wheel.arm(connection.timer, ms)
     this.#idle.push(connection)
+    if (this.#destination.chosenByClient) this.#pool.connector.chosenIdle.add(connection, () => connection.destroy())
   }
 
   gone(connection: ClientConnection): void {
     this.#pool.settings.wheel.remove(connection.timer)
+    if (this.#destination.chosenByClient) this.#pool.connector.chosenIdle.remove(connection)
     this.#dials.get(connection)?.cancel()
     this.#dials.delete(connection)
     const at = this.#idle.indexOf(connection)
@@ -150,6 +152,7 @@ class Group implements ConnectionGroup, ConnectionOwner, RoomSeeker {
     for (let connection = this.#idle.pop(); connection !== undefined; connection = this.#idle.pop()) {
       if (connection.usable) {
         this.#pool.settings.wheel.disarm(connection.timer)
+        if (this.#destination.chosenByClient) this.#pool.connector.chosenIdle.remove(connection)
         return connection
       }
       connection.destroy()

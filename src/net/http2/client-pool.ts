@@ -132,7 +132,13 @@ class Group implements ConnectionGroup, ExchangeOwner, SessionOwner, RoomSeeker 
     while (this.#line.size > 0 && session.hasRoom) this.#carry(session, this.#line.take()!)
   }
 
+  rests(session: ClientSession): void {
+    // Draining lets later requests on the session finish.
+    if (this.#destination.chosenByClient) this.#pool.connector.chosenIdle.add(session, () => session.drain())
+  }
+
   gone(session: ClientSession): void {
+    if (this.#destination.chosenByClient) this.#pool.connector.chosenIdle.remove(session)
     const at = this.#sessions.indexOf(session)
     if (at >= 0) this.#sessions.splice(at, 1)
     this.roomToConnect()

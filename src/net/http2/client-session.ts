@@ -39,6 +39,8 @@ const OPTIONS = {
 export interface SessionOwner {
   readonly wheel: TimerWheel
   readonly idleTimeoutMs: number
+  /** Nothing is in flight on the session. */
+  rests(session: ClientSession): void
   /** A stream has ended: there is room for another request. */
   roomIn(session: ClientSession): void
   /** The session accepts no further requests. Called once. */
@@ -182,8 +184,12 @@ export class ClientSession implements Carrier {
 
   /** Nothing is in flight. */
   #rest(): void {
-    if (!this.#draining) this.#owner.wheel.arm(this.#idle, this.#owner.idleTimeoutMs)
-    else if (!this.ended) this.#owner.wheel.arm(this.#watch, LINGER_MS)
+    if (this.#draining) {
+      if (!this.ended) this.#owner.wheel.arm(this.#watch, LINGER_MS)
+      return
+    }
+    this.#owner.wheel.arm(this.#idle, this.#owner.idleTimeoutMs)
+    this.#owner.rests(this)
   }
 
   #retire(): void {

@@ -54,3 +54,6 @@ export const staticBackend = withRule(
 )
 
 export type StaticBackendSpec = Parsed<typeof staticBackend>
+
+/** `ProxyBackend.spec.dynamicForwardProxy` (specification 1, 2.3). */
+export const dynamicForwardProxyBackend = object({})

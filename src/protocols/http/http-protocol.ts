@@ -1,7 +1,7 @@
 import type { BackendHttpSpec } from '#policies/backend/http/schema.ts'
-import { hostAddress, socketAddress } from '../address.ts'
+import { ANY_ADDRESS, hostAddress, socketAddress } from '../address.ts'
 import type { BackendProtocol } from '../backend-protocol.ts'
-import { type StaticBackendSpec, staticBackend } from './backend-schema.ts'
+import { dynamicForwardProxyBackend, type StaticBackendSpec, staticBackend } from './backend-schema.ts'
 
 /** Time limit for a response head if no policy sets one (docs/behaviour/wire.md, "Limits"). */
 const RESPONSE_TIMEOUT_MS = 300_000
@@ -16,6 +16,15 @@ export const staticHttp = {
     [unixPath === undefined ? hostAddress({ host, port }) : socketAddress(unixPath)],
   ],
 } as const satisfies BackendProtocol<StaticBackendSpec> & { readonly schema: unknown }
+
+/** Any server: each request names its own (specification 1, 2.3). Its host is that of the request, so no rewrite applies. */
+export const forwardProxyHttp = {
+  name: 'http',
+  schema: dynamicForwardProxyBackend,
+  responseTimeoutMs: RESPONSE_TIMEOUT_MS,
+  rewritesHost: false,
+  addresses: () => [[ANY_ADDRESS]],
+} as const satisfies BackendProtocol<unknown> & { readonly schema: unknown }
 
 /** A port of a Service. */
 export interface ServiceSpec {
