@@ -56,7 +56,8 @@ async function main(): Promise<number> {
     for (const suite of wishes.suites) {
       const { rounds, seconds } = wishes
       const progress = (text: string) => console.error(text)
-      const rows = await runSuite({ suite, candidates, upstreams, rounds, seconds, progress })
+      const able = candidates.filter(({ name }) => !suite.without?.includes(name))
+      const rows = await runSuite({ suite, candidates: able, upstreams, rounds, seconds, progress })
       console.log(`\n${formatTable(suite, rows)}`)
     }
     return 0

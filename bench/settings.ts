@@ -12,6 +12,8 @@ export const PORTS = {
   gatewright: { bare: 18003, full: 18004, h2: 18003, tls: 18023 },
   files: 19001,
   events: 19003,
+  authorization: 19004,
+  limits: 19005,
 } as const
 
 /** The listener of a suite: pass-through, all policies, HTTP/2 without TLS, TLS. */

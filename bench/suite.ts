@@ -19,6 +19,8 @@ export interface Suite {
   readonly pace?: number
   /** Text that every response must contain, so that error pages are detected. */
   readonly expect: string
+  /** Candidates that cannot do this. */
+  readonly without?: readonly string[]
 }
 
 const CHAT = JSON.stringify({
@@ -51,6 +53,16 @@ const BROWSER = {
   cookie:
     'session=q8Zr0cVZtXk3o2Jm1Yw7uQpLh5NfE9aB.7dKfT2mVxPz4RjWcY8sGhLqNbE6uAoI3; theme=dark; visitor=1234567890.1700000000; consent=eyJhbmFseXRpY3MiOnRydWUsIm1hcmtldGluZyI6ZmFsc2V9; basket=0f8b6d52-9c1e-4f0a-8a57-3d2e6b1c4a99',
 }
+
+/** Suites that ask another server about each request. */
+const ASKED = {
+  door: 'bare',
+  unit: 'request',
+  headers: { authorization: `Bearer ${TOKEN}` },
+  expect: 'thirty-two bytes',
+  // Only with a script or an agent of its own.
+  without: ['haproxy'],
+} as const
 
 const JSON_BODY = { 'content-type': 'application/json' }
 
@@ -128,6 +140,25 @@ export const SUITES: readonly Suite[] = [
     unit: 'request',
     headers: { authorization: `Bearer ${TOKEN}` },
     expect: 'thirty-two bytes',
+  },
+  {
+    name: 'ext-authz',
+    about:
+      'GET of 32 bytes; the gateway asks an authorization server over gRPC about each request, nginx asks with auth_request over HTTP/1.1.',
+    path: '/asked',
+    ...ASKED,
+  },
+  {
+    name: 'ext-authz-cached',
+    about: 'The same, but the gateway caches the verdict; nginx does not.',
+    path: '/asked-once',
+    ...ASKED,
+  },
+  {
+    name: 'rate-limit-global',
+    about: 'The same, but the gateway asks a rate limit service over gRPC.',
+    path: '/counted',
+    ...ASKED,
   },
   {
     name: 'llm',

@@ -21,7 +21,7 @@ function writeCertificate(scratch: string): void {
   writeFileSync(join(scratch, 'objects', 'certificate.yaml'), JSON.stringify(secret))
 }
 
-/** Starts the upstreams of all candidates: nginx for requests, `sse/event-server.ts` for event streams. */
+/** Starts the upstreams of all candidates: nginx for requests, `sse/event-server.ts` for event streams, `callouts/answer-server.ts` for questions. */
 export function startUpstreams(scratch: string): readonly PinnedProcess[] {
   mkdirSync(join(scratch, 'temp'))
   mkdirSync(join(scratch, 'www'))
@@ -29,8 +29,10 @@ export function startUpstreams(scratch: string): readonly PinnedProcess[] {
   writeFileSync(join(scratch, 'www', '10k'), '0123456789abcdef'.repeat(640))
   const files = ['nginx', '-p', scratch, '-c', projectFile('bench/servers/upstream.nginx.conf')]
   const events = [process.execPath, projectFile('bench/sse/event-server.ts')]
+  const answers = [process.execPath, projectFile('bench/callouts/answer-server.ts')]
   return [
     new PinnedProcess({ name: 'upstream', core: LOAD_CORE, command: files, scratch }),
     new PinnedProcess({ name: 'events', core: LOAD_CORE, command: events, scratch }),
+    new PinnedProcess({ name: 'answers', core: LOAD_CORE, command: answers, scratch }),
   ]
 }
