@@ -78,7 +78,7 @@ test('an order that leaves a field out does not compile', () => {
 
 test('the compiler knows all policies that act on responses', () => {
   expectTypeOf<Answering<typeof POLICIES.traffic>>().toEqualTypeOf<
-    'headerModifiers' | 'transformation' | 'extProc' | 'cors' | 'rateLimit' | 'extAuth' | 'sessionPersistence'
+    'headerModifiers' | 'transformation' | 'cors' | 'rateLimit' | 'extAuth' | 'sessionPersistence'
   >()
   expectTypeOf<Answering<typeof POLICIES.backend>>().toEqualTypeOf<'transformation' | 'extAuth'>()
 })

@@ -48,11 +48,13 @@ export const BACKEND = [
   'transformation', // sees the request as the backend will
 ] as const
 
-/** Order of response policies. Chains run in the order post-routing, backend, pre-routing; within a chain in this order. */
+/**
+ * Order of response policies. Chains run in the order post-routing, backend, pre-routing; within a chain in this order. `extProc` is not one of
+ * them: it processes the responses of backends with their bodies, after all of these.
+ */
 export const RESPONSE = [
   'headerModifiers',
   'transformation',
-  'extProc',
   'cors',
   'rateLimit',
   'extAuth',

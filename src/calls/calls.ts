@@ -18,12 +18,16 @@ import { CallRoom } from './call-room.ts'
 import { type Caller, captureCaller, GATEWAY_ITSELF } from './caller.ts'
 import { type CallEnd, OneCall } from './one-call.ts'
 
-/** Maximum number of concurrent calls of a thread to one destination. Calls to MCP targets are bounded by the requests that cause them. */
+/**
+ * Maximum number of concurrent calls of a thread to one destination. Calls to MCP targets and to processors, which last as long as the requests that
+ * cause them, are bounded by those.
+ */
 const AT_ONCE: Readonly<Record<CallPurpose, number>> = {
   mcp: Number.POSITIVE_INFINITY,
   'key-set': 4,
   // A server that answers within 10 ms gets 100,000 questions in a second; one that hangs does not collect all requests.
   authorization: 1024,
+  processing: Number.POSITIVE_INFINITY,
   'rate-limit': 1024,
   // Copies may be lost; their number must not be that of all requests.
   mirror: 256,

@@ -13,7 +13,7 @@ import {
   type EndedCall,
 } from '#exchange/call.ts'
 import { Exchange } from '#exchange/exchange.ts'
-import { SYSTEM } from '#exchange/run-context.ts'
+import { NO_CLIENT, SYSTEM } from '#exchange/run-context.ts'
 import type { BodyClaim } from '#net/body/body-memory.ts'
 import { FixedBody } from '#net/body/fixed-body.ts'
 import { type Failure, type FailureCode, isOwnBound } from '#net/failure.ts'
@@ -67,13 +67,14 @@ export class OneCall implements ClientHandler {
   }
 
   make(): Promise<CallResponse> {
-    const { signal } = this.#request
+    const { signal, messageDeadline } = this.#request
     const deadlineMs = this.#deadlineMs
     const { room, roomKey, atOnce, endpoint } = this.#way
     if (signal.aborted) this.#fail('cancelled')
     else if (endpoint.refusal !== undefined) this.#fail('no-endpoint', endpoint.refusal.detail)
     else {
       signal.addEventListener('abort', this.#cancelled, { once: true })
+      messageDeadline?.bind(endpoint.requestTimeoutMs, () => this.#stop('timeout'))
       if (deadlineMs !== undefined) this.#deadline = clock.after(deadlineMs, () => this.#stop('timeout'))
       if (!room.enter(roomKey, atOnce, this.#go)) this.#fail('too-many-waiting')
     }
@@ -105,7 +106,7 @@ export class OneCall implements ClientHandler {
     if (outcome !== undefined) return this.#fail('backend-auth-failed', refusalDetail(outcome))
     const place = findPlace(endpoint.place, exchange.request.authority)
     if (isRefusal(place)) return this.#fail('no-endpoint', place.detail)
-    const { protocol, body: given } = this.#request
+    const { protocol, body: given, messageDeadline, timeoutMs } = this.#request
     const body = given === undefined || given instanceof Uint8Array ? new FixedBody(given ?? '') : given
     this.#sentMs = clock.monotonic()
     endpoint.health.begin()
@@ -113,7 +114,7 @@ export class OneCall implements ClientHandler {
       protocol === 'grpc' ? place.destinations.rpc : chooseDestination(place.destinations, exchange, ''),
       exchange.request,
       body,
-      endpoint.requestTimeoutMs || this.#request.timeoutMs,
+      messageDeadline === undefined ? endpoint.requestTimeoutMs || timeoutMs : 0,
       this,
       undefined,
     )
@@ -131,7 +132,7 @@ export class OneCall implements ClientHandler {
     head.takesTrailers ||= isGrpcRequest(head)
     const exchange = new Exchange(head, caller.peer)
     this.#exchange = exchange
-    exchange.context = { ...SYSTEM, random, signal, call, callLater: call }
+    exchange.context = { ...SYSTEM, ...NO_CLIENT, random, signal, call, callLater: call }
     exchange.startMonotonicMs = clock.monotonic()
     exchange.names = caller.names
     exchange.gateway = caller.gateway

@@ -9,11 +9,16 @@ import { explainRelay } from '#engine/explain/explain-relay.ts'
 import { LivePlan } from '#engine/plan/live-plan.ts'
 import type { LiveSocket } from '#engine/route/live-listener.ts'
 import { type BodyReader, Exchange } from '#exchange/exchange.ts'
+import { NO_BODIES } from '#exchange/no-bodies.ts'
 import { reject } from '#exchange/outcome.ts'
 import { gatewayAddresses } from '#instance/address-pool.ts'
+import { BodyClaim, BodyMemory } from '#net/body/body-memory.ts'
+import { collectBody } from '#net/body/collect-body.ts'
+import { FixedBody } from '#net/body/fixed-body.ts'
 import type { Head } from '#net/http/head.ts'
 import { refusalOf } from '#net/http/head-outcome.ts'
 import { parseHeadText } from '#net/http1/parse-head-text.ts'
+import type { BodySource } from '#net/stream.ts'
 import { TLS_MATERIAL } from '#net/tls-material.ts'
 import { wholePlan } from '#plan/delta.ts'
 import { FileStore } from '#store/files.ts'
@@ -179,7 +184,7 @@ function buildExchange(head: Head, body: Uint8Array | undefined, url: URL, socke
     certificate: undefined,
   })
   exchange.startMonotonicMs = clock.monotonic()
-  exchange.bodies = readerOf(body)
+  exchange.bodies = readerOf(exchange, body)
   exchange.scheme = url.protocol === 'https:' ? 'https' : 'http'
   exchange.originalMethod = head.method
   exchange.originalAuthority = head.authority
@@ -189,12 +194,31 @@ function buildExchange(head: Head, body: Uint8Array | undefined, url: URL, socke
 }
 
 /** The request body is complete; there is never a response body. */
-function readerOf(body: Uint8Array | undefined): BodyReader {
+function readerOf(exchange: Exchange, body: Uint8Array | undefined): BodyReader {
+  const change = (bytes: Uint8Array) => {
+    exchange.newRequestBody = undefined
+    exchange.requestBody = bytes
+  }
   return {
-    async readRequestBody(exchange) {
-      exchange.requestBody = body ?? new Uint8Array(0)
+    ...NO_BODIES,
+    async readRequestBody() {
+      exchange.requestBody ??= body ?? new Uint8Array(0)
       return undefined
     },
-    readResponseBody: async () => undefined,
+    outgoing: () => new FixedBody(exchange.newRequestBody ?? exchange.requestBody ?? ''),
+    replace(_, changed) {
+      if (changed instanceof Uint8Array) return void change(changed)
+      return readWhole(changed).then((bytes) => void change(bytes))
+    },
   }
+}
+
+/** Memory for a body that a processor returns (`--call`). */
+const MEMORY = new BodyMemory(Number.POSITIVE_INFINITY)
+
+function readWhole(body: BodySource): Promise<Uint8Array> {
+  const limits = { maxBytes: Number.POSITIVE_INFINITY, claim: new BodyClaim(MEMORY) }
+  return new Promise((resolve) => {
+    collectBody(body, limits, (result) => typeof result === 'object' && resolve(result.bytes))
+  })
 }

@@ -66,7 +66,7 @@ test('the statements of the specification, marked if not implemented yet', () =>
 test('the list of fields says which are not implemented', () => {
   const lines = describeField(found('ProxyPolicy.spec.traffic'))
   expect(lines).toContain('  extAuth               External authorization. (object)')
-  expect(lines).toContain('  extProc               External processing by a gRPC server. (object, not implemented yet)')
+  expect(lines).toContain('  extProc               External processing by a gRPC server. (object)')
   expect(lines).toContain('  retry                 Retries. (object)')
 })
 

@@ -1,5 +1,6 @@
 import type { BodyReader, Exchange } from '#exchange/exchange.ts'
 import type { Expression } from '#exchange/expression.ts'
+import { NO_BODIES } from '#exchange/no-bodies.ts'
 import type { PlanChange } from '#plan/delta.ts'
 import type { BackendItem, LevelName, ListenerItem, PlanItem, PolicyItem, RouteItem, RouteMatch } from '#plan/item.ts'
 import { RemoteKeySets } from '#policies/shared/authentication/remote-key-set.ts'
@@ -184,12 +185,12 @@ export function exchangeReading(
   const exchange = exchangeWith(inputs)
   const limits: number[] = []
   const bodies: BodyReader = {
+    ...NO_BODIES,
     async readRequestBody(of, maxBytes) {
       limits.push(maxBytes)
       of.requestBody = body.length > maxBytes ? null : new TextEncoder().encode(body)
       return undefined
     },
-    readResponseBody: async () => undefined,
   }
   exchange.bodies = bodies
   return { exchange, limits }

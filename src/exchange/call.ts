@@ -1,11 +1,12 @@
 import type { FailureCode } from '#net/failure.ts'
 import type { BodySource } from '#net/stream.ts'
+import type { MessageDeadline } from './message-deadline.ts'
 
 /**
- * MCP targets, servers of key sets, authorization and rate limits, and receivers of copies. The purpose is a label of the metrics, and
+ * MCP targets, servers of key sets, authorization, processing and rate limits, and receivers of copies. The purpose is a label of the metrics, and
  * determines how many calls to a destination run at a time.
  */
-export type CallPurpose = 'mcp' | 'key-set' | 'authorization' | 'rate-limit' | 'mirror'
+export type CallPurpose = 'mcp' | 'key-set' | 'authorization' | 'processing' | 'rate-limit' | 'mirror'
 
 /** A request of the gateway itself. */
 export interface CallRequest {
@@ -26,6 +27,8 @@ export interface CallRequest {
   readonly deadlineMs?: number
   /** The same, but a request timeout in the destination's own policies replaces it. */
   readonly defaultDeadlineMs?: number
+  /** Time limit that the caller starts and stops while the call goes on, instead of all others. */
+  readonly messageDeadline?: MessageDeadline
   readonly signal: AbortSignal
 }
 

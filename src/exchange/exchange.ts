@@ -1,8 +1,9 @@
 import type { Json, JsonObject } from '#base/json.ts'
 import type { Reason, RejectionCode } from '#base/rejections.ts'
-import type { ReplayCause } from '#net/failure.ts'
+import type { Abort, ReplayCause } from '#net/failure.ts'
 import type { Head } from '#net/http/head.ts'
 import type { Peer } from '#net/peer.ts'
+import type { BodySource, SendableBody } from '#net/stream.ts'
 import type { BodyUse } from './body-use.ts'
 import { ExchangeSlots } from './exchange-slot.ts'
 import { ExpressionBudgets } from './expression-budgets.ts'
@@ -81,11 +82,11 @@ export interface Attempt {
 
 /** A server that a policy asked about the request, for log and decision record. */
 export interface Callout {
-  readonly policy: 'extAuth' | 'rateLimit'
+  readonly policy: 'extAuth' | 'extProc' | 'rateLimit'
   /** `<namespace>/<name>` of the backend. */
   readonly backend: string
-  /** `failed`: the server gave no decision, and the failure mode of the policy decided. */
-  readonly verdict: 'allowed' | 'denied' | 'failed'
+  /** `answered`: the server responded to the client instead. `failed`: it gave no decision, and the failure mode of the policy decided. */
+  readonly verdict: 'allowed' | 'denied' | 'answered' | 'failed'
   /** A cached decision was used. */
   readonly cached: boolean
   /** From the beginning of the request to the question. */
@@ -259,6 +260,22 @@ export interface BodyReader {
   readRequestBody(exchange: Exchange, maxBytes: number, use: Exclude<BodyUse, false>): Promise<Refusal | undefined>
   /** The same for a response; rejects if it ends early. */
   readResponseBody(exchange: Exchange, maxBytes: number, use: Exclude<BodyUse, false>): Promise<Refusal | undefined>
+  /** The body of a message as it would be forwarded now. Delivered once. */
+  outgoing(message: 'request' | 'response'): SendableBody
+  /**
+   * Replaces that body.
+   * @param trailers of a body in memory
+   * @returns a promise if earlier steps had buffered the body, and later ones may read it: it is buffered again; a refusal if that fails
+   */
+  replace(
+    message: 'request' | 'response',
+    body: BodySource | Uint8Array,
+    trailers?: Head,
+  ): Promise<Refusal | undefined> | undefined
+  /** Counts bytes of a body that a step keeps as memory; negative: they are released. */
+  hold(bytes: number): void
+  /** Records that the backend broke off its response before any of it was sent. @returns the refusal for the client */
+  brokenResponse(why: Abort): Refusal
 }
 
 /** A limit that is charged afterwards (specification 2, 2.2.8). */

@@ -1,5 +1,6 @@
 import { clock } from '#base/clock.ts'
 import { type Call, CallError } from './call.ts'
+import type { Outcome } from './outcome.ts'
 
 /**
  * Services for steps and expressions. The creator of an exchange provides them, so that neither uses a global: the proxy provides real ones;
@@ -20,6 +21,13 @@ export interface RunContext {
   readonly call: Call
   /** The same for calls that may outlive the request: neither its end nor its memory limits them. */
   readonly callLater: Call
+  /**
+   * Ends the request with this outcome instead of what the backend sends, while no step of the caller waits. If the response has begun, it is
+   * reset. An `Error` is a bug.
+   */
+  interrupt(why: NonNullable<Outcome> | Error): void
+  /** Calls `over` when no policy can act any more: the response is complete, the client has disconnected, or the connection was upgraded. */
+  whenOver(over: () => void): void
 }
 
 /** The time and randomness of the system. */
@@ -30,11 +38,15 @@ export const SYSTEM = {
   uuid: () => globalThis.crypto.randomUUID(),
 } as const
 
+/** For an exchange that no connection waits for. */
+export const NO_CLIENT = { interrupt: () => {}, whenOver: () => {} } as const
+
 const refuseCall: Call = () => Promise.reject(new CallError('no-endpoint'))
 
 /** For an exchange that only expressions use, not steps: there is nothing to cancel, and no calls are made. */
 export const NO_STEPS: RunContext = {
   ...SYSTEM,
+  ...NO_CLIENT,
   signal: new AbortController().signal,
   call: refuseCall,
   callLater: refuseCall,

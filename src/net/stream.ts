@@ -48,6 +48,9 @@ export interface BodySource {
   resume(): void
 }
 
+/** A body that can be sent. The sink learns from `pipe` what to resume. */
+export type SendableBody = Pick<BodySource, 'kind' | 'length' | 'trails' | 'pipe'>
+
 /** A request body from a client. */
 export interface RequestBody extends BodySource {
   /** All of it has been received. */

@@ -71,8 +71,14 @@ export interface RequestRun {
   readonly sign?: (exchange: Exchange) => Outcome
 }
 
+/** A policy that also processes responses of backends together with their bodies, after all response steps. */
+export interface ProcessingRun extends RequestRun {
+  /** Not for responses of the gateway itself. */
+  readonly processResponse?: Step
+}
+
 /** A policy that also processes responses; its field has a position in the order of response policies. */
-export interface PolicyRun extends RequestRun {
+export interface PolicyRun extends ProcessingRun {
   /** Runs only if the request reached this policy (docs/behaviour/http.md, "Response policies"). */
   readonly response?: ResponseStep
   readonly readsResponseBody?: BodyUse

@@ -2,6 +2,7 @@ import type { Decision } from '#engine/request/decide.ts'
 import type { BodyUse } from '#exchange/body-use.ts'
 import type { BodyReader, Exchange } from '#exchange/exchange.ts'
 import { type Refusal, reject } from '#exchange/outcome.ts'
+import { refuseLargeBody } from '#exchange/refuse-large-body.ts'
 import { BodyClaim, type BodyMemory } from '#net/body/body-memory.ts'
 import {
   type Collected,
@@ -23,6 +24,7 @@ import {
   type BodySink,
   type BodySource,
   type ClientStream,
+  type SendableBody,
   type ServerStream,
 } from '#net/stream.ts'
 import type { AnswerFilter } from '#protocols/backend-protocol.ts'
@@ -44,14 +46,11 @@ export interface BodyOwner {
   healthy: boolean
 }
 
-/** A body that can be sent. */
-export type SendableBody = Pick<BodySource, 'kind' | 'length' | 'trails' | 'pipe'>
-
 /**
  * The two bodies of a request on their way through the gateway:
  *
- *     client ── copied ── buffered (whole or its beginning), kept for a retry, replaced ── recorded ──► backend
- *     backend ── read and changed by its protocol ── buffered, replaced ── recorded ──► client
+ *     client ── processed ── copied ── buffered (whole or its beginning), kept for a retry, replaced ── recorded ──► backend
+ *     backend ── read and changed by its protocol ── buffered, replaced ── processed ── recorded ──► client
  *
  * Steps that no policy or protocol needs do not exist: then the body streams from one connection to the other. All memory for bodies is claimed
  * here.
@@ -61,12 +60,16 @@ export class Bodies implements BodyReader {
   #claim: BodyClaim | undefined
   /** The client's body, if it is copied for other backends. */
   #teed: TeedBody | undefined
+  /** Replaces the client's body: what a server that a policy asks has made of it. */
+  #processed: BodySource | undefined
   /** Replaces the client's body if its beginning was read, or if it is kept for another attempt. */
   #request: PartialBody | KeptBody | undefined
   /** The trailers of a request body that was buffered. */
   #requestTrailers: Head | undefined
   /** The response body after the protocol, and after its beginning was read. */
   #response: BodySource | undefined
+  /** Replaces it: after all response policies, and after a server has processed it. */
+  #outgoing: SendableBody | undefined
   #requestRecording: RecordingSink | undefined
   #responseRecording: RecordingSink | undefined
   /** Reports after the end whether the backend's stream was complete. */
@@ -82,15 +85,59 @@ export class Bodies implements BodyReader {
     return this.#claim
   }
 
-  /** The client sends a body, and it has not been buffered. */
+  /** There is a body for the backend, and it has not been buffered. */
   get requestStreams(): boolean {
-    const { exchange, stream } = this.#owner
-    return exchange.requestBody === undefined && stream.body.kind !== BODY_NONE
+    return this.#owner.exchange.requestBody === undefined && this.#source.kind !== BODY_NONE
   }
 
-  /** The client's body. */
+  /** The client's body, or what policies have made of it. */
   get #source(): BodySource {
-    return this.#teed ?? this.#owner.stream.body
+    return this.#teed ?? this.#processed ?? this.#owner.stream.body
+  }
+
+  outgoing(message: 'request' | 'response'): SendableBody {
+    return message === 'request' ? this.requestToSend() : this.response
+  }
+
+  hold(bytes: number): void {
+    if (bytes > 0) this.claim.takeAnyway(bytes)
+    else this.claim.give(-bytes)
+  }
+
+  replace(
+    message: 'request' | 'response',
+    body: BodySource | Uint8Array,
+    trailers?: Head,
+  ): Promise<Refusal | undefined> | undefined {
+    if (body instanceof Uint8Array) this.claim.takeAnyway(body.length)
+    if (message === 'request') return this.#replaceRequest(body, trailers)
+    const { exchange } = this.#owner
+    const isBytes = body instanceof Uint8Array
+    this.#outgoing = isBytes ? new FixedBody(body, trailers) : body
+    exchange.responseBody = isBytes ? body : undefined
+    exchange.newResponseBody = undefined
+    return undefined
+  }
+
+  #replaceRequest(body: BodySource | Uint8Array, trailers: Head | undefined): Promise<Refusal | undefined> | undefined {
+    const { exchange, decision } = this.#owner
+    const { requestBody: before } = exchange
+    this.#request = undefined
+    this.#requestTrailers = trailers
+    exchange.newRequestBody = undefined
+    exchange.requestBodyPrefix = undefined
+    if (body instanceof Uint8Array) {
+      exchange.requestBody = body
+      return undefined
+    }
+    exchange.requestBody = undefined
+    this.#processed = body
+    if (before === undefined) return undefined
+    const { maxBufferBytes } = decision.frontend!
+    return this.readRequestBody(exchange, maxBufferBytes, before === null ? 'prefix' : true).then((unread) => {
+      const large = exchange.requestBody === null && before !== null
+      return unread ?? (large ? refuseLargeBody('body-too-large', maxBufferBytes) : undefined)
+    })
   }
 
   /**
@@ -178,9 +225,14 @@ export class Bodies implements BodyReader {
     this.#response = filter === undefined ? body : new FilteredBody(body, filter)
   }
 
-  /** The body of the backend's response, for the client. */
+  /** The body for the client. */
   get response(): SendableBody {
-    return this.#response!
+    return this.#outgoing ?? this.#response!
+  }
+
+  /** Sets the body that response policies have made of that of the backend. */
+  offerResponse(body: SendableBody): void {
+    this.#outgoing = body
   }
 
   /** Why the backend's stream counts as failed although the client sees a clean end; undefined: it does not. */
@@ -195,7 +247,7 @@ export class Bodies implements BodyReader {
         if (!this.#owner.isWaiting) return
         const broken = isAbort(result) ? result : this.#filter?.broken
         // Nothing has been sent to the client yet, so an aborted stream can still become a refusal.
-        if (broken !== undefined && broken !== 'incomplete') return resolve(this.#brokenResponse(broken))
+        if (broken !== undefined && broken !== 'incomplete') return resolve(this.brokenResponse(broken))
         if (result === 'no-memory') return resolve(this.#noMemory('response'))
         exchange.responseBody = isWhole(result) ? result.bytes : null
         if (result instanceof PartialBody) {
@@ -237,7 +289,7 @@ export class Bodies implements BodyReader {
   }
 
   /** A backend that aborts after the head counts as failed (decision A-99). */
-  #brokenResponse(why: Abort): Refusal {
+  brokenResponse(why: Abort): Refusal {
     const { decision } = this.#owner
     this.#owner.healthy = false
     if (why !== 'cancelled') decision.endpoint?.health.recordUnhealthy('incomplete response')

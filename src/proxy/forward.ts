@@ -15,8 +15,8 @@ import { LATE_WAITING } from '#net/connect/waiting-line.ts'
 import { type Failure, isOwnBound, type ReplayCause } from '#net/failure.ts'
 import type { Head } from '#net/http/head.ts'
 import { isGrpcRequest } from '#net/http/request-rules.ts'
+import type { SendableBody } from '#net/stream.ts'
 import { BODY_LENGTH, BODY_NONE, type ClientHandler, type ClientStream, type Framing } from '#net/stream.ts'
-import type { SendableBody } from './bodies.ts'
 import { startDeadline } from './deadline.ts'
 import type { InFlight } from './in-flight.ts'
 import { RequestTrailerGate, screenInterim, screenTrailers } from './passing-fields.ts'
@@ -184,6 +184,7 @@ const UPSTREAM: ClientHandler = {
     }
     // `timeouts.request` ends at a 101 (decision A-92).
     flight.endDeadline()
+    flight.endPolicies()
     screenInterim(flight.decision, stream.head)
     flight.status = 101
     flight.responded = true

@@ -40,7 +40,7 @@ function fill(part: object): void {
 }
 
 test('an endpoint is released once, however often the request ends', () => {
-  const flight = new InFlight(CONTEXT, STREAM, SOCKET)
+  const flight = new InFlight(CONTEXT, STREAM, SOCKET, () => {})
   const calls: string[] = []
   const health = { begin: () => calls.push('begin'), end: () => calls.push('end') }
   flight.decision.endpoint = { health } as unknown as LiveEndpoint
@@ -55,7 +55,7 @@ const SHARED = new Set<object>()
 for (const shared of [CONTEXT, SOCKET, STREAM]) for (const object of reachable(shared)) SHARED.add(object)
 
 test('no object of a request is reachable from the next request on its connection', () => {
-  const first = new InFlight(CONTEXT, STREAM, SOCKET)
+  const first = new InFlight(CONTEXT, STREAM, SOCKET, () => {})
   const parts = reachable(first)
   expect(parts.size).toBeGreaterThan(8)
   for (const part of parts) {
@@ -68,7 +68,7 @@ test('no object of a request is reachable from the next request on its connectio
   const left = reachable(first)
   expect([...left].filter((object) => object instanceof Left).length).toBeGreaterThan(60)
 
-  const second = new InFlight(CONTEXT, STREAM, SOCKET)
+  const second = new InFlight(CONTEXT, STREAM, SOCKET, () => {})
   const seen = reachable(second)
   expect([...seen].filter((object) => left.has(object))).toEqual([])
   expect(second.exchange.slots.get(SLOT)).toBe(SLOT.initial)

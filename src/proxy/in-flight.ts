@@ -5,6 +5,7 @@ import type { LiveSocket } from '#engine/route/live-listener.ts'
 import type { AttemptStart } from '#exchange/attempt-start.ts'
 import type { Call } from '#exchange/call.ts'
 import { Exchange } from '#exchange/exchange.ts'
+import type { Outcome } from '#exchange/outcome.ts'
 import { type RunContext, SYSTEM } from '#exchange/run-context.ts'
 import type { ClientStream, ServerStream } from '#net/stream.ts'
 import type { WheelTimer } from '#net/timer-wheel.ts'
@@ -13,6 +14,9 @@ import { Bodies, type BodyOwner } from './bodies.ts'
 import type { ProxyContext } from './proxy-context.ts'
 
 const NONE: readonly LiveEndpoint[] = Object.freeze([])
+
+/** Ends a request with this outcome instead of what its backend sends. */
+export type Interrupt = (flight: InFlight, why: NonNullable<Outcome> | Error) => void
 
 /**
  * One request in the proxy: its exchange, its progress, and the streams on both sides. Every request has new objects, so that no data of a
@@ -50,8 +54,13 @@ export class InFlight implements RunContext, BodyOwner, Observed {
   abort: AbortController | undefined
   attemptStartMs = 0
   status = 0
+  readonly #interrupt: Interrupt
+  /** Called when no policy can act any more. */
+  #whenOver: (() => void)[] | undefined
 
-  constructor(context: ProxyContext, stream: ServerStream, socket: LiveSocket) {
+  /** @param interrupt see `RunContext.interrupt` */
+  constructor(context: ProxyContext, stream: ServerStream, socket: LiveSocket, interrupt: Interrupt) {
+    this.#interrupt = interrupt
     const { head, peer } = stream
     context.load.begin()
     this.context = context
@@ -117,6 +126,23 @@ export class InFlight implements RunContext, BodyOwner, Observed {
     return this.context.calls.ofRequest(this.exchange, undefined)
   }
 
+  interrupt(why: NonNullable<Outcome> | Error): void {
+    this.#interrupt(this, why)
+  }
+
+  whenOver(over: () => void): void {
+    this.#whenOver ??= []
+    this.#whenOver.push(over)
+  }
+
+  /** No policy can act any more. */
+  endPolicies(): void {
+    const callbacks = this.#whenOver
+    if (callbacks === undefined) return
+    this.#whenOver = undefined
+    for (const over of callbacks) over()
+  }
+
   /** Cancels all waits; the request itself may continue. */
   stopWaiting(): void {
     this.backoff?.cancel()
@@ -128,6 +154,7 @@ export class InFlight implements RunContext, BodyOwner, Observed {
   abandon(): void {
     this.ended = true
     this.stopWaiting()
+    this.endPolicies()
     this.endDeadline()
     this.upstream?.cancel()
     this.upstream = undefined

@@ -1,7 +1,5 @@
 import { asBuffer } from '#net/body/as-buffer.ts'
-import type { BodySink, BodySource } from '#net/stream.ts'
-import { BODY_CHUNKED, type BodyKind } from '#net/stream.ts'
-import type { SendableBody } from './bodies.ts'
+import { BODY_CHUNKED, type BodyKind, type BodySink, type BodySource, type SendableBody } from '#net/stream.ts'
 
 /** Waits until the sink has drained. */
 class Gate implements BodySource {
@@ -33,16 +31,17 @@ export class PumpedBody implements SendableBody {
   readonly length = -1
   readonly #pieces: AsyncIterable<Uint8Array>
   readonly #isWanted: () => boolean
-  /** Settles when the body has ended; rejects with the error of the iterable. */
-  ended: Promise<void> = Promise.resolve()
+  readonly #failed: (error: unknown) => void
 
-  constructor(pieces: AsyncIterable<Uint8Array>, isWanted: () => boolean) {
+  /** @param failed called with an error of the iterable */
+  constructor(pieces: AsyncIterable<Uint8Array>, isWanted: () => boolean, failed: (error: unknown) => void) {
     this.#pieces = pieces
     this.#isWanted = isWanted
+    this.#failed = failed
   }
 
   pipe(sink: BodySink): void {
-    this.ended = this.#pump(sink)
+    this.#pump(sink).catch(this.#failed)
   }
 
   async #pump(sink: BodySink): Promise<void> {

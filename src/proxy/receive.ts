@@ -10,6 +10,7 @@ import type { CutOff } from './cut-off.ts'
 import { forward } from './forward.ts'
 import { InFlight } from './in-flight.ts'
 import { incomingConnection } from './incoming-connection.ts'
+import { interrupt } from './interrupt.ts'
 import type { ProxyContext } from './proxy-context.ts'
 import { DECISION } from './reply.ts'
 import { fail, respondLocally, whenSettled } from './respond.ts'
@@ -26,7 +27,7 @@ export class Receiver implements StreamHandler {
   }
 
   request(stream: ServerStream): void {
-    const flight = new InFlight(this.#context, stream, this.socket)
+    const flight = new InFlight(this.#context, stream, this.socket, interrupt)
     stream.context = flight
     try {
       const { index, random } = this.#context
@@ -41,6 +42,7 @@ export class Receiver implements StreamHandler {
   finished(stream: ServerStream, sentBytes: number): void {
     const flight = stream.context as InFlight
     flight.endDeadline()
+    flight.endPolicies()
     flight.releaseEndpoint()
     flight.context.load.end(flight.retried)
     flight.bodies.recordForLog()

@@ -1,8 +1,8 @@
 import { asBuffer } from '#net/body/as-buffer.ts'
 import { ForwardingSink } from '#net/body/forwarding-sink.ts'
 import type { Head } from '#net/http/head.ts'
+import type { SendableBody } from '#net/stream.ts'
 import { BODY_LENGTH, BODY_NONE, type BodyKind, type BodySink } from '#net/stream.ts'
-import type { SendableBody } from './bodies.ts'
 
 /** A body that replaces the body of the backend. */
 export class ReplacedBody implements SendableBody {

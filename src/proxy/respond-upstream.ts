@@ -4,8 +4,9 @@ import { refuseLargeBody } from '#exchange/refuse-large-body.ts'
 import type { ClientStream } from '#net/stream.ts'
 import { takeGrpcStatus } from './grpc-trailers.ts'
 import type { InFlight } from './in-flight.ts'
+import { sendProcessed } from './process-response.ts'
 import { ReplacedBody } from './replaced-body.ts'
-import { respondLocally, sendBody, sendReply, whenSettled } from './respond.ts'
+import { replyBody, respondLocally, whenSettled } from './respond.ts'
 
 /** Forwards an upstream response through the response policies. Its body streams unless a policy reads it. */
 export function respondFromUpstream(flight: InFlight, upstream: ClientStream): void {
@@ -25,14 +26,11 @@ function passOn(flight: InFlight, upstream: ClientStream): void {
   const { bodies, exchange } = flight
   const { newResponseBody } = exchange
   const { response } = bodies
-  if (newResponseBody === undefined) {
-    if (!sendBody(flight, upstream.head, response)) upstream.cancel()
-    return
-  }
+  if (newResponseBody === undefined) return sendProcessed(flight, response, () => upstream.cancel())
   const trailers =
     newResponseBody.length > 0 && response.trails === true ? takeGrpcStatus(flight, upstream.head) : undefined
   const body = new ReplacedBody(response, newResponseBody, trailers)
-  if (!sendBody(flight, upstream.head, body)) upstream.cancel()
+  sendProcessed(flight, body, () => upstream.cancel())
 }
 
 /** Buffers the body, because an expression of a response policy reads it (specification 2, 2.1). */
@@ -52,6 +50,7 @@ function bufferResponse(flight: InFlight, upstream: ClientStream, use: Exclude<B
     if (large) upstream.cancel()
     if (replaced !== undefined) return respondLocally(flight, replaced)
     const { head, trailers } = upstream
-    sendReply(flight, { head, body: exchange.responseBody ?? undefined, trailers })
+    const body = replyBody(flight, { head, body: exchange.responseBody ?? undefined, trailers })
+    sendProcessed(flight, body, () => upstream.cancel())
   })
 }

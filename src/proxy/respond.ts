@@ -4,8 +4,7 @@ import type { Exchange } from '#exchange/exchange.ts'
 import { type Outcome, type Refusal, reject } from '#exchange/outcome.ts'
 import { FixedBody } from '#net/body/fixed-body.ts'
 import type { Head } from '#net/http/head.ts'
-import type { BodyKind } from '#net/stream.ts'
-import type { SendableBody } from './bodies.ts'
+import type { BodyKind, SendableBody } from '#net/stream.ts'
 import { takeGrpcStatus } from './grpc-trailers.ts'
 import type { InFlight } from './in-flight.ts'
 import { type Reply, replyToAnswer, replyToRefusal } from './reply.ts'
@@ -47,11 +46,14 @@ function setResponse(exchange: Exchange, { head, body }: Reply): void {
 }
 
 /** Sends a complete response. */
-export function sendReply(flight: InFlight, reply: Reply): void {
-  const { head } = reply
-  const bytes = flight.exchange.newResponseBody ?? reply.body ?? NO_BYTES
-  const trailers = reply.trailers ?? (bytes.length > 0 ? takeGrpcStatus(flight, head) : undefined)
-  sendBody(flight, head, new FixedBody(bytes, trailers))
+function sendReply(flight: InFlight, reply: Reply): void {
+  sendBody(flight, reply.head, replyBody(flight, reply))
+}
+
+/** The body of a complete response, after response policies. */
+export function replyBody(flight: InFlight, { head, body, trailers }: Reply): FixedBody {
+  const bytes = flight.exchange.newResponseBody ?? body ?? NO_BYTES
+  return new FixedBody(bytes, trailers ?? (bytes.length > 0 ? takeGrpcStatus(flight, head) : undefined))
 }
 
 /**

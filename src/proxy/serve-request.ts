@@ -5,9 +5,10 @@ import { isLoopbackAddress } from '#protocols/address.ts'
 import type { Serve, ServedAnswer } from '#protocols/backend-protocol.ts'
 import { startDeadline } from './deadline.ts'
 import type { InFlight } from './in-flight.ts'
+import { sendProcessed } from './process-response.ts'
 import { PumpedBody } from './pumped-body.ts'
 import { DECISION } from './reply.ts'
-import { fail, respondLocally, sendBody, sendReply } from './respond.ts'
+import { fail, replyBody, respondLocally, sendBody } from './respond.ts'
 
 /** Serves a request whose protocol ends at the gateway. */
 export function serveRequest(flight: InFlight, serve: Serve): void {
@@ -41,10 +42,10 @@ async function answer(flight: InFlight, serve: Serve): Promise<void> {
   })
   if (served === undefined) return
   if (!flight.isWaiting) return endUnwanted(served)
-  await send(flight, served)
+  send(flight, served)
 }
 
-async function send(flight: InFlight, served: ServedAnswer): Promise<void> {
+function send(flight: InFlight, served: ServedAnswer): void {
   const { exchange } = flight
   const head = Head.response(served.status)
   for (const [name, value] of served.headers) head.append(name, value)
@@ -59,22 +60,22 @@ async function send(flight: InFlight, served: ServedAnswer): Promise<void> {
     endUnwanted(served)
     return respondLocally(flight, replaced)
   }
-  if (isWhole) return sendReply(flight, { head, body })
-  const pumped = new PumpedBody(body, () => !flight.ended)
-  if (!sendBody(flight, head, pumped)) return endUnwanted(served)
-  const stopWatching = exchange.originalMethod === 'GET' ? endWhenDraining(flight) : undefined
-  try {
-    await pumped.ended
-  } finally {
-    stopWatching?.()
-  }
+  const pumped = isWhole
+    ? replyBody(flight, { head, body })
+    : new PumpedBody(
+        body,
+        () => !flight.ended,
+        (error) => flight.ended || fail(flight, error),
+      )
+  const giveUp = () => endUnwanted(served)
+  if (exchange.responseIsRefusal) {
+    if (!sendBody(flight, head, pumped)) giveUp()
+  } else sendProcessed(flight, pumped, giveUp)
+  if (!isWhole && exchange.originalMethod === 'GET') endWhenDraining(flight)
 }
 
-/**
- * Ends a stream of notifications when the worker drains: it would never end otherwise, and its client reconnects to another worker.
- * @returns stops watching; call it when the stream has ended, because the signal of the worker outlives it
- */
-function endWhenDraining(flight: InFlight): () => void {
+/** Ends a stream of notifications when the worker drains: it would never end otherwise, and its client reconnects to another worker. */
+function endWhenDraining(flight: InFlight): void {
   const { stream, context } = flight
   const { draining } = context
   const end = () => {
@@ -82,9 +83,10 @@ function endWhenDraining(flight: InFlight): () => void {
     stream.response.end()
     flight.abort?.abort()
   }
-  if (draining.aborted) end()
-  else draining.addEventListener('abort', end, { once: true, signal: flight.signal })
-  return () => draining.removeEventListener('abort', end)
+  if (draining.aborted) return end()
+  draining.addEventListener('abort', end, { once: true })
+  // The signal of the worker outlives the stream.
+  flight.whenOver(() => draining.removeEventListener('abort', end))
 }
 
 /** Ends a response that is not sent, for example because the client has disconnected. */

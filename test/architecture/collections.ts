@@ -26,6 +26,10 @@ export const COLLECTIONS: Readonly<Record<string, Filled | PeerFilled>> = {
     flood: 'src/calls/call-room.test.ts',
   },
   'calls/key-sets/key-set-fetcher #kept': 'configuration',
+  'exchange/call-stream #queue': {
+    bound: '64 KiB and one message: callers stop while it is backed',
+    flood: 'src/exchange/call-stream.test.ts',
+  },
   'exchange/compile-expression references': 'configuration',
   'exchange/compile-expression requestFields': 'configuration',
   'exchange/single-flight #flights': 'work',
@@ -72,6 +76,11 @@ export const COLLECTIONS: Readonly<Record<string, Filled | PeerFilled>> = {
   'net/transport/block spare': 'work',
   'policies/shared/ext-auth/site #expressions': 'configuration',
   'policies/shared/ext-auth/site #fields': 'configuration',
+  'policies/traffic/ext-proc/body-input #held': 'message',
+  'policies/traffic/ext-proc/body-output #queue': {
+    bound: '64 KiB, or 1 MiB while the other message waits: the processor is not read meanwhile',
+    flood: 'test/scenarios/ext-proc-faults.test.ts',
+  },
   'policies/shared/ext-auth/verdict-cache #caches': 'configuration',
   'policies/shared/ext-auth/verdict-cache #entries': {
     bound: 'maxEntries of the policy',

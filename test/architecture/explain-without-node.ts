@@ -6,6 +6,7 @@ for (const name of ['Buffer', 'process', 'setImmediate', 'global']) Reflect.dele
 const { explainRequest } = await import('#engine/explain/explain.ts')
 const { LivePlan } = await import('#engine/plan/live-plan.ts')
 const { Exchange } = await import('#exchange/exchange.ts')
+const { NO_BODIES } = await import('#exchange/no-bodies.ts')
 const { Head } = await import('#net/http/head.ts')
 const { RemoteKeySets } = await import('#policies/shared/authentication/remote-key-set.ts')
 const { createSlotMemory, SlotDirectory } = await import('#state/slots.ts')
@@ -100,6 +101,6 @@ function newExchange() {
   exchange.originalAuthority = head.authority
   exchange.originalTarget = head.target
   exchange.requestBody = body
-  exchange.bodies = { readRequestBody: async () => undefined, readResponseBody: async () => undefined }
+  exchange.bodies = NO_BODIES
   return exchange
 }

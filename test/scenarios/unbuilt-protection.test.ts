@@ -19,7 +19,6 @@ spec: { ai: { provider: { providerOne: {} } } }
 const CHAT = JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'hello' }] })
 
 const policies: [what: string, spec: object, code: string][] = [
-  ['traffic.extProc', { traffic: { extProc: SERVER } }, 'ext-proc-failed'],
   ['backend.tunnel', { backend: { tunnel: SERVER } }, 'upstream-failed'],
   ['backend.auth.cloudTwo', { backend: { auth: { cloudTwo: {} } } }, 'backend-auth-failed'],
   ['a guard with a webhook', guards({ request: [{ webhook: SERVER }] }), 'prompt-guard-failed'],

@@ -6,6 +6,8 @@ import { loadSync } from '@grpc/proto-loader'
 /** The package carries the published definitions; none of its code is loaded. */
 const DEFINITIONS = join(dirname(fileURLToPath(import.meta.resolve('@grpc/grpc-js-xds/package.json'))), 'deps')
 const ROOTS = ['envoy-api', 'googleapis', 'protoc-gen-validate', 'xds']
+/** Definitions with members that the package does not have yet. */
+const NEWER = join(import.meta.dirname, 'definitions')
 
 /**
  * A service of Envoy's protocols, read and written by `protobufjs`: `envoy.service.auth.v3.Authorization`.
@@ -16,7 +18,7 @@ export function envoyService(file: string, name: string): ServiceClientConstruct
     longs: Number,
     defaults: true,
     oneofs: true,
-    includeDirs: ROOTS.map((root) => join(DEFINITIONS, root)),
+    includeDirs: [NEWER, ...ROOTS.map((root) => join(DEFINITIONS, root))],
   }
   let found: unknown = loadPackageDefinition(loadSync(file, options))
   for (const part of name.split('.')) found = (found as Readonly<Record<string, unknown>>)[part]

@@ -572,36 +572,36 @@ export const DOCUMENT_2 = {
   'traffic.extAuth.cache/maxEntries': behaviour(2, '2.2.6', 'The cache holds at most `maxEntries` results.'),
 
   // 2.2.7 External processing
-  'traffic.extProc/backendRef': behaviour.gap(2, '2.2.7', 'The processor of `backendRef` is a Service or a Backend.'),
+  'traffic.extProc/backendRef': behaviour(2, '2.2.7', 'The processor of `backendRef` is a Service or a Backend.'),
   'traffic.extProc/processingOptions-optional': shape(2, '2.2.7', '`processingOptions` may be left out.'),
   'traffic.extProc/body-mode-values': shape(
     2,
     '2.2.7',
     'A body mode is `None`, `Buffered`, `BufferedPartial` or `FullDuplexStreamed`.',
   ),
-  'traffic.extProc/requestBodyMode-default': behaviour.gap(
+  'traffic.extProc/requestBodyMode-default': behaviour(
     2,
     '2.2.7',
     '`requestBodyMode` defaults to `FullDuplexStreamed`.',
   ),
-  'traffic.extProc/responseBodyMode-default': behaviour.gap(
+  'traffic.extProc/responseBodyMode-default': behaviour(
     2,
     '2.2.7',
     '`responseBodyMode` defaults to `FullDuplexStreamed`.',
   ),
-  'traffic.extProc/body-none': behaviour.gap(2, '2.2.7', '`None` does not send the body.'),
-  'traffic.extProc/body-buffered': behaviour.gap(2, '2.2.7', '`Buffered` sends the whole body at once.'),
-  'traffic.extProc/body-buffered-limit': behaviour.gap(2, '2.2.7', '`Buffered` with a body above 8 KB is an error.'),
-  'traffic.extProc/body-buffered-partial': behaviour.gap(
+  'traffic.extProc/body-none': behaviour(2, '2.2.7', '`None` does not send the body.'),
+  'traffic.extProc/body-buffered': behaviour(2, '2.2.7', '`Buffered` sends the whole body at once.'),
+  'traffic.extProc/body-buffered-limit': behaviour(2, '2.2.7', '`Buffered` with a body above 8 KB is an error.'),
+  'traffic.extProc/body-buffered-partial': behaviour(
     2,
     '2.2.7',
     '`BufferedPartial` buffers up to 8 KB, and sends that beginning of a larger body.',
   ),
-  'traffic.extProc/body-full-duplex-streamed': behaviour.gap(2, '2.2.7', '`FullDuplexStreamed` streams the body.'),
+  'traffic.extProc/body-full-duplex-streamed': behaviour(2, '2.2.7', '`FullDuplexStreamed` streams the body.'),
   'traffic.extProc/header-mode-values': shape(2, '2.2.7', 'A header mode is `Send` or `Skip`.'),
-  'traffic.extProc/requestHeaderMode-default': behaviour.gap(2, '2.2.7', '`requestHeaderMode` defaults to `Send`.'),
-  'traffic.extProc/responseHeaderMode-default': behaviour.gap(2, '2.2.7', '`responseHeaderMode` defaults to `Send`.'),
-  'traffic.extProc/header-mode': behaviour.gap(
+  'traffic.extProc/requestHeaderMode-default': behaviour(2, '2.2.7', '`requestHeaderMode` defaults to `Send`.'),
+  'traffic.extProc/responseHeaderMode-default': behaviour(2, '2.2.7', '`responseHeaderMode` defaults to `Send`.'),
+  'traffic.extProc/header-mode': behaviour(
     2,
     '2.2.7',
     '`Send` sends the headers to the processor and `Skip` does not.',
@@ -614,8 +614,8 @@ export const DOCUMENT_2 = {
     '2.2.7',
     '`Send` sends the trailers to the processor and `Skip` does not.',
   ),
-  'traffic.extProc/allowModeOverride-default': behaviour.gap(2, '2.2.7', '`allowModeOverride` defaults to false.'),
-  'traffic.extProc/allowModeOverride': behaviour.gap(
+  'traffic.extProc/allowModeOverride-default': behaviour(2, '2.2.7', '`allowModeOverride` defaults to false.'),
+  'traffic.extProc/allowModeOverride': behaviour(
     2,
     '2.2.7',
     'With it, a mode override in a header response changes the later phases of the exchange.',

@@ -65,8 +65,9 @@ test('every statement is about a field, except those of subjects', () => {
 })
 
 test.each([
-  ['ProxyPolicy.spec.traffic.extProc', true],
-  ['ProxyPolicy.spec.traffic.extProc.processingOptions', true], // part of an object that is not implemented
+  ['ProxyPolicy.spec.traffic.extProc', false],
+  ['ProxyPolicy.spec.backend.tunnel', true],
+  ['ProxyPolicy.spec.backend.tunnel.backendRef', true], // part of an object that is not implemented
   ['ProxyPolicy.spec.traffic.extAuth.grpc', false],
   ['ProxyPolicy.spec.traffic.rateLimit.global', false],
   ['ProxyPolicy.spec.traffic.jwtAuthentication', false], // in part

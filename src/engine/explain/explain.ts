@@ -4,7 +4,7 @@ import { type Call, CallError } from '#exchange/call.ts'
 import type { Callout, Exchange } from '#exchange/exchange.ts'
 import { type Answer, type Outcome, reject } from '#exchange/outcome.ts'
 import { refuseLargeBody } from '#exchange/refuse-large-body.ts'
-import type { RunContext } from '#exchange/run-context.ts'
+import { NO_CLIENT, type RunContext } from '#exchange/run-context.ts'
 import type { Trace, TracedCallout, TracedLimit, TraceStep, WrittenCredential } from '#exchange/trace.ts'
 import type { Destination } from '#net/destination.ts'
 import { matchedPath } from '#net/http/path-form.ts'
@@ -85,6 +85,7 @@ export interface ExplainInputs {
 function virtualContext(nowMs: number, startMonotonicMs: number): RunContext {
   const call: Call = () => Promise.reject(new CallError('not-made'))
   return {
+    ...NO_CLIENT,
     now: () => nowMs,
     monotonic: () => startMonotonicMs,
     random: FIRST,

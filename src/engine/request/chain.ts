@@ -24,6 +24,8 @@ export interface Chain {
   readonly responses: readonly { readonly run: ResponseStep; readonly after: number }[]
   /** Runs last, on the request as it will be sent. */
   readonly sign: PolicyRun['sign']
+  /** Steps that process the response of a backend together with its body, after all response steps. */
+  readonly processors: readonly { readonly run: Step; readonly after: number }[]
   readonly readsRequestBody: BodyUse
   readonly readsResponseBody: BodyUse
   readonly llmReads: LlmReads
@@ -53,6 +55,9 @@ export function buildChain(
       .toSorted((a, b) => rank(a.link) - rank(b.link))
       .flatMap(({ link, after }) => (link.run.response === undefined ? [] : [{ run: link.run.response, after }])),
     sign: links.find(({ run }) => run.sign !== undefined)?.run.sign,
+    processors: links.flatMap(({ run }, after) =>
+      run.processResponse === undefined ? [] : [{ run: run.processResponse, after }],
+    ),
     readsRequestBody: strongestUse(links.map(({ run }) => run.readsRequestBody)),
     readsResponseBody: strongestUse(links.map(({ run }) => run.readsResponseBody)),
     llmReads: joinLlmReads(links.flatMap(({ run }) => run.llmReads ?? [])),
@@ -122,6 +127,21 @@ export function runResponses(chain: Chain, exchange: Exchange, reached: number):
     if (outcome !== undefined) replaced = outcome
   }
   return replaced
+}
+
+/** Runs the steps that process a response with its body. A step may replace the response, and ends the processing. */
+export function runProcessors(chain: Chain, exchange: Exchange, reached: number, from = 0): Outcome | Promise<Outcome> {
+  const { processors } = chain
+  for (let i = from; i < processors.length; i++) {
+    const { run, after } = processors[i]!
+    if (after > reached) continue
+    const outcome = run(exchange)
+    if (outcome instanceof Promise) {
+      return afterwards(exchange, outcome, (late) => late ?? runProcessors(chain, exchange, reached, i + 1))
+    }
+    if (outcome !== undefined) return outcome
+  }
+  return undefined
 }
 
 function traceLink(chain: Chain, index: number, exchange: Exchange, outcome: Outcome, stage = chain.stage): void {

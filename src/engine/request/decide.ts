@@ -16,7 +16,7 @@ import type { LiveListener, LiveRequestListener, LiveRule, LiveSocket } from '..
 import { RequestPath } from '../route/request-path.ts'
 import type { NearMiss } from '../route/route-table.ts'
 import { refuseIfRead, refuseOtherMeaning, refuseOtherRule } from './ambiguous-path.ts'
-import { type Chain, type Progress, runChain, runResponses } from './chain.ts'
+import { type Chain, type Progress, runChain, runProcessors, runResponses } from './chain.ts'
 import { checkConnection, checkMatchedFields, checkNominated } from './check-connection.ts'
 import { isForwardedField, setForwardedHeaders } from './forwarded-headers.ts'
 import { readerOfField, readerOfPath } from './readers.ts'
@@ -200,6 +200,26 @@ export function runResponsePolicies(exchange: Exchange, decision: Decision): Out
 
 function responsesOf(chain: Chain | undefined, exchange: Exchange, { reached }: Progress): Outcome {
   return chain === undefined || chain.responses.length === 0 ? undefined : runResponses(chain, exchange, reached)
+}
+
+/** Whether policies process the response of a backend together with its body. */
+export function processesResponse({ postRouting, preRouting }: Decision): boolean {
+  return hasProcessors(postRouting) || hasProcessors(preRouting)
+}
+
+function hasProcessors(chain: Chain | undefined): boolean {
+  return chain !== undefined && chain.processors.length > 0
+}
+
+/**
+ * Runs these policies, after `runResponsePolicies`: those after routing, then those before it.
+ * @returns the replacement of the response, if any
+ */
+export function processResponse(exchange: Exchange, decision: Decision): Outcome | Promise<Outcome> {
+  const { postRouting, preRouting, postProgress, preProgress } = decision
+  const before = () => (preRouting === undefined ? undefined : runProcessors(preRouting, exchange, preProgress.reached))
+  const outcome = postRouting === undefined ? undefined : runProcessors(postRouting, exchange, postProgress.reached)
+  return outcome instanceof Promise ? outcome.then((late) => late ?? before()) : (outcome ?? before())
 }
 
 /**

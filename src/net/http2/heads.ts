@@ -7,6 +7,7 @@ import {
   MALFORMED,
   METHOD_NOT_IMPLEMENTED,
 } from '../http/head-outcome.ts'
+import { isHeadOnly } from '../http/trailer-fields.ts'
 import { type HeadLimits, MAX_METHOD_BYTES } from '../limits.ts'
 import type { TrailerGate } from '../stream.ts'
 
@@ -247,20 +248,8 @@ function noteResponseField(head: Head, name: string, value: string): number {
 
 function noteTrailerField(_head: Head, name: string): number {
   const foldedName = foldName(name)
-  const leads = HEAD_ONLY.has(foldedName) || foldedName.startsWith('x-forwarded-') || isConnectionLevel(foldedName)
-  return leads ? DROP : KEEP
+  return isHeadOnly(foldedName) ? DROP : KEEP
 }
-
-/**
- * Fields that are valid only before a body: routing, authentication, request modifiers, body format and response control (RFC 9110,
- * 6.5.1). As trailers they would bypass checks of the head.
- */
-const HEAD_ONLY: ReadonlySet<string> = new Set([
-  ...['host', 'forwarded', 'http2-settings', 'authorization', 'proxy-authorization', 'cookie', 'set-cookie'],
-  ...['www-authenticate', 'proxy-authenticate', 'content-encoding', 'content-range', 'content-type', 'cache-control'],
-  ...['expect', 'max-forwards', 'pragma', 'range', 'if-match', 'if-none-match', 'if-modified-since', 'if-range'],
-  ...['if-unmodified-since', 'age', 'date', 'expires', 'location', 'retry-after', 'vary', 'warning'],
-])
 
 /** Like `noteLength` of HTTP/1: accepts only digits that every parser reads as the same number. */
 function noteLength(head: Head, value: string): number {

@@ -22,6 +22,7 @@ import { destinationOf } from './raw-peers.ts'
 /** One accepted connection of a `FrameServer`. */
 export class FramePeer extends FrameConnection {
   onRequest: (stream: number) => void = () => {}
+  onData: (stream: number) => void = () => {}
   #greeted = false
 
   settings(...settings: readonly (readonly [number, number])[]): void {
@@ -65,6 +66,7 @@ export class FramePeer extends FrameConnection {
 
   protected override received({ type, stream }: Frame): void {
     if (type === HEADERS) this.onRequest(stream)
+    if (type === DATA) this.onData(stream)
   }
 }
 

@@ -1,18 +1,19 @@
 import type { JsonObject } from '#base/json.ts'
 import { type Call, CallError, type CallRequest, type CallResponse } from '#exchange/call.ts'
-import { FailedCall } from '#exchange/call-unary.ts'
 import { readsCredentials } from '#exchange/credential-reads.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import type { Expression } from '#exchange/expression.ts'
+import { FailedCall } from '#exchange/failed-call.ts'
 import { type Refusal, reject } from '#exchange/outcome.ts'
 import type { WrittenCredential } from '#exchange/trace.ts'
 import { isTarget } from '#net/http/field-syntax.ts'
 import { Head } from '#net/http/head.ts'
 import { CALLOUT_DEADLINE_MS } from '../callout.ts'
 import { fieldText } from '../fields/field-text.ts'
+import type { HeaderEdit } from '../fields/header-edits.ts'
 import { isServerField } from '../fields/server-fields.ts'
 import type { Answered, Prepare, Question } from './question.ts'
-import { type HeaderEdit, NO_EDITS, type Verdict } from './verdict.ts'
+import { NO_EDITS, type Verdict } from './verdict.ts'
 
 /** Of an answer. */
 const MAX_BODY_BYTES = 1024 * 1024

@@ -1,7 +1,7 @@
 import { backendName } from '#exchange/backend-name.ts'
 import { CallError } from '#exchange/call.ts'
-import { FailedCall } from '#exchange/call-unary.ts'
 import type { Callout, Exchange } from '#exchange/exchange.ts'
+import { FailedCall } from '#exchange/failed-call.ts'
 import { type Outcome, proceed, type Refusal, reject } from '#exchange/outcome.ts'
 import { afterwards, type Step } from '#exchange/step.ts'
 import { recordCallout } from '../callout.ts'

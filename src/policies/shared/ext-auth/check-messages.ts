@@ -1,6 +1,4 @@
 import {
-  BOOL,
-  BYTES,
   field,
   INT32,
   INT64,
@@ -12,6 +10,7 @@ import {
   UINT32,
 } from '#base/protobuf/message.ts'
 import { STRUCT } from '#base/protobuf/struct.ts'
+import { HEADER_OPTION } from '../fields/header-option.ts'
 
 // Messages of the published service `envoy.service.auth.v3.Authorization`: the fields that we write or read.
 
@@ -52,16 +51,6 @@ const ATTRIBUTES = message({
 
 export const CHECK_REQUEST = message({ attributes: field(1, ATTRIBUTES) })
 
-const HEADER_OPTION = message({
-  header: field(1, message({ key: field(1, STRING), value: field(2, STRING), rawValue: field(3, BYTES) })),
-  append: field(2, message({ value: field(1, BOOL) })),
-  appendAction: field(3, INT32),
-})
-
-/** Values of `appendAction`. */
-export const ADD_IF_ABSENT = 1
-export const OVERWRITE_IF_EXISTS = 3
-
 const OK_RESPONSE = message({
   headers: repeated(2, HEADER_OPTION),
   /** Deprecated in favour of that of the whole response. */
@@ -85,6 +74,5 @@ export const CHECK_RESPONSE = message({
   dynamicMetadata: field(4, STRUCT),
 })
 
-export type HeaderOption = MessageValue<typeof HEADER_OPTION>
 export type OkResponse = MessageValue<typeof OK_RESPONSE>
 export type DeniedResponse = MessageValue<typeof DENIED_RESPONSE>

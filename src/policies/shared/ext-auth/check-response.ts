@@ -1,9 +1,9 @@
 import { decodeMessage } from '#base/protobuf/message.ts'
-import { FailedCall } from '#exchange/call-unary.ts'
+import { FailedCall } from '#exchange/failed-call.ts'
 import { type Refusal, reject } from '#exchange/outcome.ts'
+import { clientHeaders, headerEdits } from '../fields/header-edits.ts'
 import { isServerField } from '../fields/server-fields.ts'
 import { CHECK_RESPONSE, type DeniedResponse, type OkResponse } from './check-messages.ts'
-import { clientHeaders, headerEdits } from './header-edits.ts'
 import { NO_EDITS, type RequestEdits, type Verdict } from './verdict.ts'
 
 /** Reads a CheckResponse. @returns a failure if the bytes are none */

@@ -1,6 +1,6 @@
 import type { Call } from '#exchange/call.ts'
-import type { FailedCall } from '#exchange/call-unary.ts'
 import type { Exchange } from '#exchange/exchange.ts'
+import type { FailedCall } from '#exchange/failed-call.ts'
 import type { Refusal } from '#exchange/outcome.ts'
 import type { TracedCallout } from '#exchange/trace.ts'
 import type { Verdict } from './verdict.ts'

@@ -3,6 +3,7 @@ import type { JsonObject } from '#base/json.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import { type Outcome, proceed, type Refusal } from '#exchange/outcome.ts'
 import type { Head } from '#net/http/head.ts'
+import { editHeader, type HeaderEdit } from '../fields/header-edits.ts'
 import { withoutQueryParameter, withQueryParameter } from '../url/query.ts'
 
 /** What an authorization server decided. It does not refer to the request, so a cache can keep it. */
@@ -24,13 +25,6 @@ export interface RequestEdits {
   readonly removedParameters: readonly string[]
   /** For the response to the client. */
   readonly responseHeaders: readonly (readonly [lowerName: string, value: string])[]
-}
-
-/** `value`: undefined removes the header. */
-export interface HeaderEdit {
-  readonly lowerName: string
-  readonly value: string | undefined
-  readonly mode: 'set' | 'append' | 'add-if-absent' | 'set-if-present'
 }
 
 export const NO_EDITS: RequestEdits = {
@@ -56,14 +50,6 @@ export function applyVerdict({ refusal, edits, metadata }: Verdict, exchange: Ex
 /** Without a prototype, because the server chooses the names. */
 function addMetadata(exchange: Exchange, metadata: JsonObject): void {
   exchange.extauthz = Object.assign(Object.create(null), exchange.extauthz, metadata)
-}
-
-function editHeader(head: Head, { lowerName, value, mode }: HeaderEdit): void {
-  if (mode === 'add-if-absent' && head.has(lowerName)) return
-  if (mode === 'set-if-present' && !head.has(lowerName)) return
-  if (value === undefined) head.remove(lowerName)
-  else if (mode === 'append') head.append(lowerName, value)
-  else head.set(lowerName, value)
 }
 
 function editQuery(head: Head, { setParameters, removedParameters }: RequestEdits): void {

@@ -1,5 +1,6 @@
 import { expect, test, vi } from 'vitest'
 import type { Exchange } from '#exchange/exchange.ts'
+import { NO_BODIES } from '#exchange/no-bodies.ts'
 import {
   ALLOWED,
   compiled,
@@ -154,6 +155,7 @@ verifies('traffic.extAuth.forwardBody/larger-refused', 'a larger body is refused
     const reads: number[] = []
     const unknown = await policy.send({ method: 'POST', headers: { 'transfer-encoding': 'chunked' } }, (exchange) => {
       exchange.bodies = {
+        ...NO_BODIES,
         readRequestBody: async (it, maxBytes) => {
           reads.push(maxBytes)
           it.requestBody = null

@@ -1,22 +1,59 @@
-import { proceed } from '#exchange/outcome.ts'
-import type { CompileContext, PolicyRun, PolicySource } from '../../policy.ts'
+import type { Exchange } from '#exchange/exchange.ts'
+import { ExchangeSlot } from '#exchange/exchange-slot.ts'
+import { type Outcome, proceed, reject } from '#exchange/outcome.ts'
+import type { CompileContext, PolicySource, ProcessingRun } from '../../policy.ts'
 import { readsRequestBody } from '../../shared/body-use.ts'
 import { choose, compileChoices, conditionsOf } from '../../shared/choose.ts'
-import { reportNotImplemented } from '../../shared/not-implemented.ts'
-import { refuseUnimplemented } from '../../shared/refuse-unimplemented.ts'
+import { Conversation, type Processor } from './conversation.ts'
+import { modesOf } from './modes.ts'
 import type { ExtProcSection, ExtProcSpec } from './schema.ts'
 
-const refuse = refuseUnimplemented('ext-proc-failed', 'extProc')
+/** A condition that does not compile refuses (decision A-31), because it is unknown whether its item applies. */
+const REFUSE_UNKNOWN = reject('ext-proc-failed', { detail: 'a condition of extProc does not compile' })
 
-/** External processing is not implemented yet. It has no failure mode, so requests that need it are refused (decision A-78). */
-export function compileExtProc(sources: readonly PolicySource<ExtProcSection>[], context: CompileContext): PolicyRun {
+/** The step for the response continues the conversation that the step for the request has begun. */
+export function compileExtProc(
+  sources: readonly PolicySource<ExtProcSection>[],
+  context: CompileContext,
+): ProcessingRun {
   const source = sources[0]!
-  const choices = compileChoices<ExtProcSpec, typeof refuse>(source, context, (_, path) => {
-    reportNotImplemented(context, source, path, 'requests are refused')
-    return refuse
-  })
+  const choices = compileChoices<ExtProcSpec, Processor>(source, context, (spec, path) =>
+    compileProcessor(source, path, spec, context),
+  )
+  const conditions = conditionsOf(choices)
+  if (conditions.some(({ broken }) => broken)) return { request: () => REFUSE_UNKNOWN }
+  const conversations = new ExchangeSlot<Conversation | undefined>(undefined)
   return {
-    request: (exchange) => choose(choices, exchange)?.() ?? proceed,
-    readsRequestBody: readsRequestBody(conditionsOf(choices)),
+    request: (exchange) => {
+      const processor = choose(choices, exchange)
+      return processor === undefined ? proceed : begin(processor, exchange, conversations)
+    },
+    processResponse: (exchange) => exchange.slots.get(conversations)?.processResponse(),
+    readsRequestBody: readsRequestBody(conditions),
+  }
+}
+
+function begin(
+  processor: Processor,
+  exchange: Exchange,
+  conversations: ExchangeSlot<Conversation | undefined>,
+): Outcome | Promise<Outcome> {
+  const conversation = new Conversation(processor, exchange)
+  exchange.slots.set(conversations, conversation)
+  return conversation.processRequest()
+}
+
+function compileProcessor(
+  source: PolicySource<unknown>,
+  path: string,
+  spec: ExtProcSpec,
+  context: CompileContext,
+): Processor {
+  const modes = modesOf(spec)
+  if (modes.request.headers) context.reads(source, path, { path: true, allFields: true })
+  return {
+    backend: context.calledBackend(source, spec.backendRef) ?? '',
+    modes,
+    allowModeOverride: spec.processingOptions?.allowModeOverride === true,
   }
 }

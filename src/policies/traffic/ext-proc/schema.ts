@@ -8,6 +8,7 @@ import {
   optional,
   type Parsed,
   required,
+  validate,
 } from '#schema/index.ts'
 import { orConditional } from '../../shared/conditional.ts'
 
@@ -21,28 +22,31 @@ const bodyMode = (direction: string) =>
 
 const sendMode = (what: string) => defaulted(enumOf('Send', 'Skip'), 'Send', `Whether to send ${what}.`)
 
-const extProc = object({
-  backendRef: required(backendObjectReference(), 'Service or ProxyBackend of the processing server.'),
-  processingOptions: optional(
-    object({
-      requestBodyMode: bodyMode('request'),
-      responseBodyMode: bodyMode('response'),
-      requestHeaderMode: sendMode('request headers'),
-      responseHeaderMode: sendMode('response headers'),
-      requestTrailerMode: sendMode('request trailers'),
-      responseTrailerMode: sendMode('response trailers'),
-      allowModeOverride: defaulted(
-        boolean(),
-        false,
-        'Whether the server may change these modes in its responses to headers.',
-      ),
-    }),
-    'Which parts of requests and responses to send to the server.',
+const processingOptions = object({
+  requestBodyMode: bodyMode('request'),
+  responseBodyMode: bodyMode('response'),
+  requestHeaderMode: sendMode('request headers'),
+  responseHeaderMode: sendMode('response headers'),
+  requestTrailerMode: sendMode('request trailers'),
+  responseTrailerMode: sendMode('response trailers'),
+  allowModeOverride: defaulted(
+    boolean(),
+    false,
+    'Whether the server may change these modes in its responses to headers.',
   ),
 })
+
+const extProc = object({
+  backendRef: required(backendObjectReference(), 'Service or ProxyBackend of the processing server.'),
+  processingOptions: optional(processingOptions, 'Which parts of requests and responses to send to the server.'),
+})
+
+/** The options of a policy without any. */
+export const DEFAULT_OPTIONS = validate(processingOptions, {}).value!
 
 /** `traffic.extProc` (specification 2, 2.2.7). */
 export const trafficExtProc = described('External processing by a gRPC server.', orConditional(extProc))
 
+export type ProcessingOptions = Parsed<typeof processingOptions>
 export type ExtProcSpec = Parsed<typeof extProc>
 export type ExtProcSection = Parsed<typeof trafficExtProc>

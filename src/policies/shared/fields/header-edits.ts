@@ -1,10 +1,17 @@
-import { isServerField, serverValue } from '../fields/server-fields.ts'
-import { ADD_IF_ABSENT, type HeaderOption, OVERWRITE_IF_EXISTS } from './check-messages.ts'
-import type { HeaderEdit } from './verdict.ts'
+import type { Head } from '#net/http/head.ts'
+import { ADD_IF_ABSENT, type HeaderOption, OVERWRITE_IF_EXISTS } from './header-option.ts'
+import { isServerField, serverValue } from './server-fields.ts'
+
+/** `value`: undefined removes the header. */
+export interface HeaderEdit {
+  readonly lowerName: string
+  readonly value: string | undefined
+  readonly mode: 'set' | 'append' | 'add-if-absent' | 'set-if-present'
+}
 
 /**
- * The edits that an authorization server asks for; those of fields that it may not set are left out. An invalid value removes the header, so that
- * a client cannot choose the value (decision A-89).
+ * The edits that a server asks for; those of fields that it may not set are left out. An invalid value removes the header, so that a client
+ * cannot choose the value (decision A-89).
  */
 export function headerEdits(options: readonly HeaderOption[] = []): HeaderEdit[] {
   const edits: HeaderEdit[] = []
@@ -20,6 +27,14 @@ export function clientHeaders(options: readonly HeaderOption[] | undefined): (re
   return headerEdits(options).flatMap(({ lowerName, value }) =>
     value === undefined ? [] : [[lowerName, value] as const],
   )
+}
+
+export function editHeader(head: Head, { lowerName, value, mode }: HeaderEdit): void {
+  if (mode === 'add-if-absent' && head.has(lowerName)) return
+  if (mode === 'set-if-present' && !head.has(lowerName)) return
+  if (value === undefined) head.remove(lowerName)
+  else if (mode === 'append') head.append(lowerName, value)
+  else head.set(lowerName, value)
 }
 
 /** Without a word about it, a header replaces that of the client, who could choose the value otherwise. */

@@ -1,0 +1,25 @@
+import { REJECTIONS } from '#base/rejections.ts'
+import type { Interrupt } from './in-flight.ts'
+import { fail, respondLocally } from './respond.ts'
+
+/** If the response has begun, it is reset (`RunContext.interrupt`). */
+export const interrupt: Interrupt = (flight, why) => {
+  if (flight.ended) return
+  const { exchange, upstream } = flight
+  if (flight.responded) {
+    if (why instanceof Error) return fail(flight, why)
+    if (why.kind === 'refusal') {
+      exchange.reason = REJECTIONS[why.code].reason
+      exchange.refusalDetail = why.detail
+    }
+    return flight.stream.abort()
+  }
+  flight.stopWaiting()
+  flight.upstream = undefined
+  // The endpoint is not the cause, so nothing is recorded for its health.
+  flight.releaseEndpoint()
+  flight.healthy = false
+  upstream?.cancel()
+  if (why instanceof Error) fail(flight, why)
+  else respondLocally(flight, why)
+}
