@@ -63,7 +63,7 @@ function compileCache(site: Site, spec: ExtAuthSpec): CacheSettings {
   const { source, context } = site
   return {
     cache: context.verdictCache(source, site.pathOf(''), JSON.stringify(spec), maxEntries),
-    key: key.map((text, index) => site.expression(`.cache.key[${index}]`, text)),
-    ttl: parseDuration(ttl) ?? site.expression('.cache.ttl', ttl),
+    key: key.map((text, index) => site.optionalExpression(`.cache.key[${index}]`, text)),
+    ttl: parseDuration(ttl) ?? site.optionalExpression('.cache.ttl', ttl),
   }
 }

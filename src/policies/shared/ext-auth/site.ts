@@ -19,7 +19,7 @@ export class Site {
   readonly #expressions: Expression[] = []
   /** Names of headers of requests that it sends or sets. */
   readonly #fields: string[] = []
-  /** A header name that cannot work. */
+  /** A header name or an expression that cannot work. */
   #invalid: string | undefined
 
   constructor(source: PolicySource<unknown>, path: string, context: CompileContext) {
@@ -32,7 +32,15 @@ export class Site {
     return `${this.#path}${path}`
   }
 
+  /** One that does not compile refuses all requests: the server would be asked about less, or its answer would mean less. */
   expression(path: string, text: string, environment: ExpressionEnvironment = 'request'): Expression {
+    const expression = this.optionalExpression(path, text, environment)
+    if (expression.broken) this.#invalid ??= `${this.pathOf(path)}: the expression does not compile`
+    return expression
+  }
+
+  /** One without which the server is only asked more often. */
+  optionalExpression(path: string, text: string, environment: ExpressionEnvironment = 'request'): Expression {
     const expression = this.context.expression(this.source, this.pathOf(path), text, environment)
     this.#expressions.push(expression)
     return expression

@@ -23,8 +23,13 @@ export function compileGlobal(
     domain: spec.domain,
     requests: descriptors.filter(({ unit }) => unit === 'Requests'),
     tokens: descriptors.filter(({ unit }) => unit === 'Tokens'),
+    broken: descriptors.some(isBroken),
     where: `${describeOrigin(source.origin)}, ${source.path}${path}.global`,
   }
+}
+
+function isBroken({ entries, cost }: GlobalDescriptor): boolean {
+  return cost?.broken === true || entries.some(({ value }) => value.broken)
 }
 
 /** All expressions that are evaluated before the request is sent. */

@@ -27,6 +27,8 @@ export interface GlobalLimit {
   readonly domain: string
   readonly requests: readonly GlobalDescriptor[]
   readonly tokens: readonly GlobalDescriptor[]
+  /** An expression does not compile, so a descriptor limits nothing. */
+  readonly broken: boolean
   /** Its policy and path, for operators. */
   readonly where: string
 }
@@ -50,6 +52,8 @@ interface TokenDescriptor {
  * the tokens are known. A descriptor with an expression that fails is left out (decision A-83).
  */
 export function runGlobalLimit(limit: GlobalLimit, exchange: Exchange): Outcome | Promise<Outcome> {
+  if (limit.broken && !limit.failOpen)
+    return reject('rate-limit-failed', { detail: `${limit.where}: an expression does not compile` })
   const tokens = limit.tokens.flatMap(({ entries, cost }): TokenDescriptor[] => {
     const values = entriesOf(entries, exchange)
     return values === undefined ? [] : [{ entries: values, cost }]
