@@ -12,7 +12,16 @@ const endpoint = openObject({
     }),
     'State of the endpoint.',
   ),
-  ...unread('hostname', 'targetRef', 'nodeName', 'zone', 'hints', 'deprecatedTopology'),
+  targetRef: optional(
+    openObject({
+      kind: optional(text(), 'Kind of the object.'),
+      namespace: optional(text(), 'Namespace of the object.'),
+      name: optional(text(), 'Name of the object.'),
+      ...unread('apiVersion', 'fieldPath', 'resourceVersion', 'uid'),
+    }),
+    'The Pod of the endpoint. It is one endpoint, even if slices of both address families list it.',
+  ),
+  ...unread('hostname', 'nodeName', 'zone', 'hints', 'deprecatedTopology'),
 })
 
 const endpointPort = openObject({

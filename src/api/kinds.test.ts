@@ -127,7 +127,7 @@ const POD_STATUS = `
 `
 const SERVICE_SPEC = `
   allocateLoadBalancerNodePorts clusterIPs externalIPs externalTrafficPolicy healthCheckNodePort internalTrafficPolicy
-  ipFamilies ipFamilyPolicy loadBalancerClass loadBalancerIP loadBalancerSourceRanges publishNotReadyAddresses
+  ipFamilyPolicy loadBalancerClass loadBalancerIP loadBalancerSourceRanges publishNotReadyAddresses
   sessionAffinity sessionAffinityConfig trafficDistribution
 `
 
@@ -311,7 +311,7 @@ test.each([
     'BackendTLSPolicy',
     'targetRefs 1-16, caCertificateRefs 0-8, wellKnownCACertificates System, subjectAltNames 0-5, type Hostname|URI',
   ],
-  ['Service', 'protocol TCP|UDP|SCTP, port 1-65535'],
+  ['Service', 'protocol TCP|UDP|SCTP, port 1-65535, ipFamilies IPv4|IPv6'],
   [
     'EndpointSlice',
     'addressType IPv4|IPv6|FQDN, endpoints 0-1000, addresses 1-100, ports 0-100, port 0-65535, protocol TCP|UDP|SCTP',

@@ -30,6 +30,7 @@ const serviceSpec = openObject({
   ports: optional(list(servicePort), 'Ports of the Service.'),
   clusterIP: optional(text(), 'Cluster IP address of the Service.'),
   externalName: optional(host(), 'DNS name of the Service, for type ExternalName.'),
+  ipFamilies: optional(list(enumOf('IPv4', 'IPv6')), 'Address families of the Service, the preferred one first.'),
   ...unread(
     'allocateLoadBalancerNodePorts',
     'clusterIPs',
@@ -37,7 +38,6 @@ const serviceSpec = openObject({
     'externalTrafficPolicy',
     'healthCheckNodePort',
     'internalTrafficPolicy',
-    'ipFamilies',
     'ipFamilyPolicy',
     'loadBalancerClass',
     'loadBalancerIP',

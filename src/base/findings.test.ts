@@ -145,6 +145,7 @@ test('codes are API: none is renamed or removed by accident, and each has one ki
     'secret-not-found',
     'selector-invalid',
     'selector-matches-nothing',
+    'service-port-expects-tls',
     'service-without-endpoints',
     'suffix-without-slash',
     'target-kinds-mixed',

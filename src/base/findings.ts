@@ -172,6 +172,8 @@ export const FINDINGS = {
       'credential-in-plain-text': 'A credential is sent to a backend without TLS.',
       'credential-for-any-destination':
         'A credential is sent to every server that a client names (`dynamicForwardProxy`).',
+      'service-port-expects-tls':
+        'The `appProtocol` of a Service port means TLS, but requests are sent to it in plain text.',
       'open-forward-proxy':
         'Clients can reach any server through a `dynamicForwardProxy` backend, because nothing restricts who they are.',
       'failover-without-retry':

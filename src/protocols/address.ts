@@ -39,13 +39,21 @@ const NOWHERE: Address = {
 /** The address of a host; brackets around an IPv6 address are removed. */
 export function hostAddress({ host, port }: HostAndPort, section?: string, tls = false): Address {
   const bare = host.startsWith('[') ? host.slice(1, -1) : host
-  const hostname = isIpAddress(bare) ? undefined : bare
-  return { ...NOWHERE, host: bare, port, section, hostname, tls }
+  return { ...NOWHERE, host: bare, port, section, hostname: hostnameOf(bare), tls }
 }
 
 /** Pages of other sites can reach a loopback listener through the user's browser (decision B81). @param address an IP address */
 export function isLoopbackAddress(address: string): boolean {
   return address === '::1' || address.startsWith('127.')
+}
+
+/**
+ * The name of a host in `Host` and in TLS: without the final dot, which keeps a name from being completed in lookups (RFC 6066, 3). Undefined
+ * for IP addresses.
+ */
+export function hostnameOf(host: string): string | undefined {
+  if (isIpAddress(host)) return undefined
+  return host.endsWith('.') ? host.slice(0, -1) : host
 }
 
 /** Whether a host is an IP address, as opposed to a name. */

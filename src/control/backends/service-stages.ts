@@ -1,16 +1,16 @@
 import type { EndpointSliceObject } from '#api/endpoint-slice.ts'
 import { objectKey } from '#api/object.ts'
 import type { ServiceObject } from '#api/service.ts'
-import { compareText } from '#base/compare-text.ts'
 import type { StageDefinition } from '#base/incremental/stage.ts'
 import type { BackendItem, EndpointsItem } from '#plan/item.ts'
 import { reportTo } from '../open-context.ts'
 import type { ReportOn } from '../reporting.ts'
 import type { Tables } from '../tables.ts'
 import { backendBounds } from './backend-bounds.ts'
+import { endpointAddresses } from './endpoint-addresses.ts'
+import { findServicePort, type ServicePort } from './service-port.ts'
 import { unmetDemand } from './tls-demand.ts'
 
-type ServicePort = NonNullable<ServiceObject['spec']['ports']>[number]
 type Address = EndpointsItem['addresses'][number]
 
 /** DNS domain of the cluster. */
@@ -30,8 +30,7 @@ export function sliceStage(tables: Tables): StageDefinition<EndpointSliceObject>
 }
 
 /**
- * Adds items for Service ports that other objects refer to. Addresses are the ready endpoints of EndpointSlices; an ExternalName Service
- * is resolved by DNS. The gateway never connects to cluster IPs (decision A-131).
+ * Adds items for Service ports that other objects refer to, with the addresses of their endpoints. The gateway never connects to cluster IPs (decision A-131).
  */
 export function serviceStage(tables: Tables): StageDefinition<true> {
   const { wantedBackends, slices, tlsDemands, endpointless, items, findings } = tables
@@ -43,9 +42,9 @@ export function serviceStage(tables: Tables): StageDefinition<true> {
       const [kind, namespace = '', name = '', number] = key.split('/')
       if (kind !== 'Service') return
       const [service] = work.read(tables.objects.Service, objectKey('Service', namespace, name))
-      const port = service?.spec.ports?.find((it) => it.port === Number(number))
+      const port = service && findServicePort(service, Number(number))
       if (service === undefined || port === undefined) return
-      const addresses = addressesOf(service, port, work.read(slices, `${namespace}/${name}`))
+      const addresses = endpointAddresses(service, port, work.read(slices, `${namespace}/${name}`))
       const endpoints = endpointsItem(service, port, addresses)
       const report = reportTo(tables, work)
       const demands = work.read(tlsDemands, objectKey('Service', namespace, name))
@@ -91,25 +90,6 @@ function endpointsItem(service: ServiceObject, { port }: ServicePort, addresses:
     addresses,
     origin: service.origin,
   }
-}
-
-/** EndpointSlices and Services use the same port names. A port without a name is the only port. */
-function addressesOf(
-  { spec }: ServiceObject,
-  { name = '', port }: ServicePort,
-  slices: readonly EndpointSliceObject[],
-): readonly Address[] {
-  if (spec.type === 'ExternalName') return spec.externalName === undefined ? [] : [{ host: spec.externalName, port }]
-  const found = new Map<string, Address>()
-  for (const slice of slices) {
-    const target = (slice.ports ?? []).find((it) => (it.name ?? '') === name)?.port
-    if (target === undefined) continue
-    for (const { addresses, conditions } of slice.endpoints ?? []) {
-      if (conditions?.ready === false) continue
-      for (const host of addresses) found.set(`${host} ${target}`, { host, port: target })
-    }
-  }
-  return [...found.values()].sort((a, b) => compareText(a.host, b.host) || a.port - b.port)
 }
 
 function reportNoEndpoints(service: ServiceObject, { name, port }: ServicePort, reportOn: ReportOn): void {

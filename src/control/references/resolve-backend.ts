@@ -2,6 +2,7 @@ import { GATEWAY_GROUP, OWN_GROUP } from '#api/groups.ts'
 import type { ApiObject } from '#api/object.ts'
 import type { FindingCode } from '#base/findings.ts'
 import { type BackendRef, backendKey } from '#plan/backend-key.ts'
+import { findServicePort, tcpPorts } from '../backends/service-port.ts'
 import type { Inventory } from '../inventory.ts'
 import type { ConditionFault } from '../status/condition.ts'
 import type { TranslationContext } from '../translation-context.ts'
@@ -54,9 +55,11 @@ export function resolveBackend(
   }
   const service = inventory.find('Service', namespace, name)
   if (service === undefined) return missing(key, inventory, { kind: 'Service', namespace, name, accepted })
-  const ports = (service.spec.ports ?? []).map((it) => it.port)
-  if (ports.includes(port!)) return { key }
-  const message = `Service ${namespace}/${name} has no port ${port}; it has ${ports.join(', ') || 'none'}`
+  if (findServicePort(service, port!) !== undefined) return { key }
+  const ports = tcpPorts(service).map((it) => it.port)
+  const other = service.spec.ports?.find((it) => it.port === port)?.protocol
+  const lack = other === undefined ? `has no port ${port}` : `has port ${port} only for ${other}`
+  const message = `Service ${namespace}/${name} ${lack}; it has ${ports.join(', ') || 'no TCP ports'}`
   return fault(key, 'backend-port-unknown', 'BackendNotFound', message, '.port')
 }
 

@@ -20,6 +20,7 @@ const at = (host: string, port: number, hostname: string | undefined, more: obje
 
 test.each([
   ['a name', { host: 'b.test', port: 80 }, at('b.test', 80, 'b.test')],
+  ['an absolute name', { host: 'b.test.', port: 80 }, at('b.test.', 80, 'b.test')],
   ['an IPv4 address', { host: '10.0.0.1', port: 80 }, at('10.0.0.1', 80, undefined)],
   ['an IPv6 address', { host: '::1', port: 80 }, at('::1', 80, undefined)],
   ['an IPv6 address in brackets', { host: '[2001:db8::1]', port: 80 }, at('2001:db8::1', 80, undefined)],
@@ -56,6 +57,14 @@ function endpointsOf(service: string, port: number, ...addresses: EndpointsItem[
 test('a Service has its ready endpoints, each with the hostname of the Service', () => {
   const two = endpointsOf('s', 80, { host: '10.0.0.1', port: 8080 }, { host: '10.0.0.2', port: 8080 })
   expect(found(SERVICE, two)).toEqual([[at('10.0.0.1', 8080, 's.default.svc'), at('10.0.0.2', 8080, 's.default.svc')]])
+})
+
+test.each([
+  ['an external name', 'db.example.', 'db.example'],
+  ['an external address', '192.0.2.1', undefined],
+])('a Service with %s has its hostname without the final dot', (_, host, hostname) => {
+  const external = { ...SERVICE, spec: { hostname: host, port: 80 } } as BackendItem
+  expect(found(external, endpointsOf('s', 80, { host, port: 80 }))).toEqual([[at(host, 80, hostname)]])
 })
 
 test('a Service without endpoints has no address', () => {

@@ -24,6 +24,7 @@ import { type AddressUse, compileDestinations } from './destinations.ts'
 import { reportExposedCredential } from './exposed-credential.ts'
 import type { LiveBackend, LiveEndpoint } from './live-backend.ts'
 import { type Place, RequestedPlaces } from './place.ts'
+import { reportPlainPort } from './report-plain-port.ts'
 
 /** Builds a backend for the requests of one rule. @returns undefined if the reference is broken, or the backend does not exist */
 export function buildLiveBackend(use: BackendUse, inputs: BackendContext): LiveBackend | undefined {
@@ -59,6 +60,7 @@ export function buildLiveBackend(use: BackendUse, inputs: BackendContext): LiveB
   const groups = found.map((group) =>
     group.map((address) => buildEndpoint({ ...endpointInputs, address }, merge(address.section), inputs)),
   )
+  if (use.carries === 'requests') reportPlainPort(item, groups.flat(), context)
   const run = compileProtocol()
   const sections = sectionsOf(item, groups.flat())
   return { item, names, refusal: undefined, groups, sections, protocol: run, readers: context.readers }

@@ -1,5 +1,5 @@
 import type { BackendHttpSpec } from '#policies/backend/http/schema.ts'
-import { ANY_ADDRESS, hostAddress, socketAddress } from '../address.ts'
+import { ANY_ADDRESS, hostAddress, hostnameOf, socketAddress } from '../address.ts'
 import type { BackendProtocol } from '../backend-protocol.ts'
 import { dynamicForwardProxyBackend, type StaticBackendSpec, staticBackend } from './backend-schema.ts'
 
@@ -51,7 +51,8 @@ export const serviceHttp = {
   name: 'http',
   responseTimeoutMs: RESPONSE_TIMEOUT_MS,
   rewritesHost: false,
-  addresses: ({ namespace, name, spec: { hostname, port, appProtocol = '' } }, endpointsOf) => {
+  addresses: ({ namespace, name, spec: { hostname: host, port, appProtocol = '' } }, endpointsOf) => {
+    const hostname = hostnameOf(host)
     const version = VERSIONS.get(appProtocol)
     const endpoints = endpointsOf(`${namespace}/${name}/${port}`) ?? []
     return [endpoints.map((address) => ({ ...hostAddress(address), hostname, version }))]
