@@ -11,9 +11,12 @@ import {
   policyOf,
   SERVER,
   shown,
+  specWith,
 } from '#test/support/ext-auth-policy.ts'
 import type { Reply } from '#test/support/fake-authorization-server.ts'
 import { verifies } from '#test/support/verifies.ts'
+import { contextWith, exchangeWith, sourceOf } from '../../shared/testing.ts'
+import { extAuth } from './index.ts'
 
 const FAILURES: Reply[] = [
   { failure: 'timeout' },
@@ -202,4 +205,16 @@ test('bodies that expressions read are buffered', () => {
   expect(need({ ...GRPC, cache: { key: ['string(request.body)'], ttl: '1m' } })).toBe(true)
   expect(need({ ...SERVER, http: { addRequestHeaders: { a: 'string(request.bodyPrefix)' } } })).toBe('prefix')
   expect(need({ ...SERVER, http: { responseMetadata: { a: 'string(request.body)' } } })).toBe(true)
+})
+
+test('a reference that may not be used is as if the server failed, and nobody is asked', async () => {
+  const context = Object.assign(contextWith(), { calledBackend: () => undefined })
+  const outcomeOf = async (failureMode: string) => {
+    const spec = specWith({ ...SERVER, failureMode, http: { allowedResponseHeaders: ['x-user'] } })
+    const exchange = exchangeWith({ headers: { 'x-user': 'forged' } })
+    return [await extAuth.compile([sourceOf(spec)], context)!.request!(exchange), exchange.request.get('x-user')]
+  }
+  const detail = 'the reference to the authorization server cannot be used'
+  expect(await outcomeOf('FailClosed')).toMatchObject([{ code: 'ext-auth-denied', detail }, 'forged'])
+  expect(await outcomeOf('FailOpen')).toEqual([undefined, undefined])
 })
