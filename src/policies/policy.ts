@@ -107,6 +107,13 @@ export interface PolicyDestination {
   readonly signing: { readonly service: string; readonly region: string } | undefined
 }
 
+/** The part of a request that a server decides by. */
+export interface ReadParts {
+  readonly path: boolean
+  readonly allFields: boolean
+  readonly trailers?: boolean
+}
+
 /** Services for compiling a policy. The same in the workers, in `lint`, in `explain` and for the status. */
 export interface CompileContext {
   /** Reports a problem; `path` is relative to the source (`.local[0].requests`) or empty. */
@@ -130,11 +137,7 @@ export interface CompileContext {
   /** Key of the backend that a policy asks itself; undefined if the reference is not permitted (control reports it). */
   calledBackend(source: PolicySource<unknown>, reference: CalledBackend): string | undefined
   /** A server that the policy asks decides by this part of the request: counts like an expression that reads it. */
-  reads(
-    source: PolicySource<unknown>,
-    path: string,
-    what: { readonly path: boolean; readonly allFields: boolean },
-  ): void
+  reads(source: PolicySource<unknown>, path: string, what: ReadParts): void
   /**
    * The cache for decisions of an authorization server, shared by all rules that have this policy.
    * @param settings everything that the policy sets at `path`: with other settings, the cache is another one

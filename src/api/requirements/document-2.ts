@@ -607,9 +607,9 @@ export const DOCUMENT_2 = {
     '`Send` sends the headers to the processor and `Skip` does not.',
   ),
   'traffic.extProc/trailer-mode-values': shape(2, '2.2.7', 'A trailer mode is `Skip` or `Send`.'),
-  'traffic.extProc/requestTrailerMode-default': behaviour.gap(2, '2.2.7', '`requestTrailerMode` defaults to `Send`.'),
-  'traffic.extProc/responseTrailerMode-default': behaviour.gap(2, '2.2.7', '`responseTrailerMode` defaults to `Send`.'),
-  'traffic.extProc/trailer-mode': behaviour.gap(
+  'traffic.extProc/requestTrailerMode-default': behaviour(2, '2.2.7', '`requestTrailerMode` defaults to `Send`.'),
+  'traffic.extProc/responseTrailerMode-default': behaviour(2, '2.2.7', '`responseTrailerMode` defaults to `Send`.'),
+  'traffic.extProc/trailer-mode': behaviour(
     2,
     '2.2.7',
     '`Send` sends the trailers to the processor and `Skip` does not.',

@@ -17,6 +17,7 @@ import type {
   CompileContext,
   PolicyDestination,
   PolicySource,
+  ReadParts,
   SecretMaterial,
 } from '#policies/policy.ts'
 import type { RemoteJwksSpec } from '#policies/shared/authentication/jwks.ts'
@@ -156,13 +157,14 @@ export class PlanCompileContext implements CompileContext {
     return source.notPermitted?.includes(backend) === true ? undefined : backend
   }
 
-  reads(
-    source: PolicySource<unknown>,
-    path: string,
-    what: { readonly path: boolean; readonly allFields: boolean },
-  ): void {
+  reads(source: PolicySource<unknown>, path: string, what: ReadParts): void {
     const where = `${source.path}${path} of ${describeOrigin(source.origin)}`
-    this.readers.push({ where, readsPath: what.path, fields: what.allFields ? 'all' : new Set() })
+    this.readers.push({
+      where,
+      readsPath: what.path,
+      fields: what.allFields ? 'all' : new Set(),
+      seesTrailers: what.trailers === true,
+    })
   }
 
   verdictCache(source: PolicySource<unknown>, path: string, settings: string, maxEntries: number): VerdictCache {

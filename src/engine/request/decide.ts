@@ -19,7 +19,7 @@ import { refuseIfRead, refuseOtherMeaning, refuseOtherRule } from './ambiguous-p
 import { type Chain, type Progress, runChain, runProcessors, runResponses } from './chain.ts'
 import { checkConnection, checkMatchedFields, checkNominated } from './check-connection.ts'
 import { isForwardedField, setForwardedHeaders } from './forwarded-headers.ts'
-import { readerOfField, readerOfPath } from './readers.ts'
+import { isReadInHead, readerOfPath } from './readers.ts'
 
 const NO_MISSES: readonly NearMiss[] = Object.freeze([])
 
@@ -237,7 +237,7 @@ export function isHeadField(
   if (message === 'response') return false
   if (listener?.forwardedHeaders !== undefined && isForwardedField(foldedName)) return true
   const reads = (source: Chain | LiveBackend | undefined) =>
-    source !== undefined && readerOfField(source.readers, foldedName) !== undefined
+    source !== undefined && isReadInHead(source.readers, foldedName)
   const routes = match?.headers.some((header) => foldName(header.name) === foldedName) ?? false
   return routes || reads(preRouting) || reads(postRouting) || reads(backend)
 }

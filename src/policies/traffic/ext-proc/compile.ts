@@ -50,7 +50,8 @@ function compileProcessor(
   context: CompileContext,
 ): Processor {
   const modes = modesOf(spec)
-  if (modes.request.headers) context.reads(source, path, { path: true, allFields: true })
+  const { headers, trailers } = modes.request
+  if (headers) context.reads(source, path, { path: true, allFields: true, trailers })
   return {
     backend: context.calledBackend(source, spec.backendRef) ?? '',
     modes,
