@@ -107,7 +107,9 @@ function formatCallouts({ explanation, showsSecrets, hideValues }: ExplanationTe
   })
 }
 
-function describeAnswer({ policy, backend, answer }: Explanation['callouts'][number]): string {
+function describeAnswer({ policy, backend, sent, answer }: Explanation['callouts'][number]): string {
+  if (sent && answer === undefined)
+    return `${policy} asked ${backend}, which had not finished at the end of the explanation`
   if (answer === undefined) {
     return `${policy} would ask ${backend} (not sent without --call; what follows assumes that it allows the request)`
   }

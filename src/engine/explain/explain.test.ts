@@ -298,6 +298,7 @@ test('without calls a question is shown, and counts as allowed', async () => {
         message: 'GET /api/x HTTP/1.1\r\nx-copy: k3y\r\nx-plain: 1\r\n\r\n',
         credentials: [{ kind: 'header', name: 'x-copy' }],
       },
+      sent: false,
       answer: undefined,
     },
   ])
@@ -309,7 +310,10 @@ test('with calls the servers decide', async () => {
   const { callouts, outcome, upstream } = await explainRequest(inputs, exchangeWith({ target: '/api/x' }))
   expect(destinations).toEqual(['ProxyBackend/default/c'])
   expect(callouts).toMatchObject([
-    { answer: { verdict: 'denied', detail: 'the authorization server answered 401', durationMs: expect.any(Number) } },
+    {
+      sent: true,
+      answer: { verdict: 'denied', detail: 'the authorization server answered 401', durationMs: expect.any(Number) },
+    },
   ])
   expect(outcome).toMatchObject({ code: 'ext-auth-denied', status: 401 })
   expect(upstream).toBeUndefined()

@@ -63,7 +63,9 @@ export interface Explanation {
 }
 
 export interface ExplainedCallout extends TracedCallout {
-  /** Undefined: it was not asked. */
+  /** The server was asked. */
+  readonly sent: boolean
+  /** Undefined: it was not asked, or has not finished. */
   readonly answer: Callout | undefined
 }
 
@@ -149,7 +151,7 @@ export async function explainRequest(
     policies: effectivePolicies(decision, new RecordedLookups(index)),
     steps,
     limits,
-    callouts: callouts.map((callout, index) => ({ ...callout, answer: exchange.callouts?.[index] })),
+    callouts: withAnswers(callouts, calls !== undefined, exchange.callouts ?? []),
     credentials: [...credentials, ...exchange.redactedParameters.map(queryParameter)],
     backends: explainBackends(rule, decision.backend, index),
     endpoints: explainEndpoints(decision.backend, decision.endpoint, decision.place),
@@ -159,6 +161,20 @@ export async function explainRequest(
     upstreamHttp: sends && outcome === undefined ? httpVersionOf(exchange, decision) : undefined,
     protocol,
   }
+}
+
+/** Answers are in the order in which they came: a server may answer a later question of another policy first. */
+function withAnswers(
+  callouts: readonly TracedCallout[],
+  sent: boolean,
+  answers: readonly Callout[],
+): ExplainedCallout[] {
+  const open = [...answers]
+  return callouts.map((callout) => {
+    const at = open.findIndex(({ policy, backend }) => policy === callout.policy && backend === callout.backend)
+    const [answer] = at < 0 ? [] : open.splice(at, 1)
+    return { ...callout, sent, answer }
+  })
 }
 
 function queryParameter(name: string): WrittenCredential {
