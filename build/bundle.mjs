@@ -2,6 +2,8 @@ import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 const ROOT = join(import.meta.dirname, '..')
+/** Large packages that only some configurations need; they are imported from `node_modules` then. */
+const LOADED_LATE = ['@aws-sdk/credential-provider-node', 'google-auth-library']
 
 /**
  * Writes one module for each entry, with what it imports, and modules for what entries share. A worker thread starts from the module of its
@@ -14,7 +16,12 @@ const ROOT = join(import.meta.dirname, '..')
 export async function bundle(entries, folder) {
   const { rolldown } = await import('rolldown')
   const absolute = Object.entries(entries).map(([name, path]) => [name, join(ROOT, path)])
-  await using built = await rolldown({ input: Object.fromEntries(absolute), platform: 'node', cwd: ROOT })
+  await using built = await rolldown({
+    input: Object.fromEntries(absolute),
+    platform: 'node',
+    cwd: ROOT,
+    external: LOADED_LATE,
+  })
   const names = { entryFileNames: '[name].js', chunkFileNames: '[name].js' }
   const { output } = await built.generate({ format: 'esm', comments: false, ...names })
   const modules = new Map(output.flatMap((one) => (one.type === 'chunk' ? [[one.fileName, one.code]] : [])))

@@ -18,6 +18,7 @@ const EMPTY: StatusReport = {
   endpoints: [],
   workers: [{ name: 'w1', planVersion: 7 }],
   keySets: [],
+  credentials: [],
 }
 
 interface Inputs extends Partial<Omit<AdminPageInputs, 'status' | 'decisions'>> {

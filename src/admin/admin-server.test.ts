@@ -24,6 +24,7 @@ const report: StatusReport = {
   workers: [{ name: 'w1', planVersion: 7 }],
   endpoints: [],
   keySets: [],
+  credentials: [],
 }
 const ring = new DecisionRing('w1', new DecisionIds(), 4)
 const detail = 'said hunter22 twice'

@@ -17,6 +17,8 @@ export interface StatusReport {
   readonly endpoints: readonly EndpointReport[]
   /** Remote key sets of token issuers. */
   readonly keySets: readonly KeySetReport[]
+  /** Credentials of clouds for backends. */
+  readonly credentials: readonly CredentialReport[]
 }
 
 export interface ObjectReport {
@@ -64,6 +66,17 @@ export interface KeySetReport {
   readonly path: string
   /** When the keys in use were fetched (RFC 3339); undefined if there are none. */
   readonly fetchedAt?: string
+  /** Why the last attempt failed; undefined if it succeeded. */
+  readonly failure?: string
+}
+
+export interface CredentialReport {
+  /** What it is and where it is from: `access token of Google Cloud from Secret default/google`. */
+  readonly source: string
+  /** When the one in use was obtained (RFC 3339); undefined if there is none. */
+  readonly fetchedAt?: string
+  /** When the one in use expires (RFC 3339); undefined if it does not. */
+  readonly expiresAt?: string
   /** Why the last attempt failed; undefined if it succeeded. */
   readonly failure?: string
 }

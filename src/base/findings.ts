@@ -165,6 +165,8 @@ export const FINDINGS = {
     codes: {
       'secret-missing': 'The Secret, or its entry, does not exist; requests are refused.',
       'credential-invalid': 'The credential cannot be sent; requests are refused.',
+      'credential-unavailable': 'A credential of a cloud cannot be obtained; requests are refused until it can.',
+      'credential-stale': 'A credential of a cloud cannot be renewed; the last one stays in use until it expires.',
       'credential-incomplete':
         'The configuration does not determine everything that the credential needs; requests are refused.',
       'credential-not-removed':

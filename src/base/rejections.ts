@@ -52,6 +52,7 @@ export const REJECTIONS = {
   'policy-invalid': { status: 500, text: 'policy cannot be applied', reason: 'Internal' },
   // the backend
   'backend-auth-failed': { status: 500, text: 'backend authentication failed', reason: 'UpstreamFailure' },
+  'backend-credential-unavailable': { status: 500, text: 'backend authentication failed', reason: 'UpstreamFailure' },
   'upstream-failed': { status: 503, text: 'upstream call failed', reason: 'UpstreamFailure' },
   'upstream-overloaded': { status: 503, text: 'upstream overloaded', reason: 'UpstreamFailure' },
   'upstream-timeout': { status: 504, text: 'upstream call timeout', reason: 'Timeout' },

@@ -42,7 +42,8 @@ export class PlanCalls implements ExplainCalls {
     const [backend = '', path = ''] = id.split(' ')
     const { signal } = new AbortController()
     const fetched = await fetchKeySet({ backend, path, cacheMs: 0 }, { call: this.#calls.ofGateway, importKey, signal })
-    const result = 'text' in fetched ? { text: fetched.text, failure: undefined } : { text: undefined, ...fetched }
+    const result =
+      'value' in fetched ? { value: fetched.value, failure: undefined } : { value: undefined, failure: fetched.failure }
     keySets.update({ id, ...result, fetchedMs: clock.now(), final: true, restMs: Number.POSITIVE_INFINITY })
   }
 

@@ -7,6 +7,7 @@ import { ownSockets, type SocketAddress } from '#net/connect/own-sockets.ts'
 import { TLS_MATERIAL } from '#net/tls-material.ts'
 import type { PlanItem } from '#plan/item.ts'
 import { RemoteKeySets } from '#policies/shared/authentication/remote-key-set.ts'
+import { CloudCredentials } from '#policies/shared/clouds/cloud-credential.ts'
 import { createSlotMemory, SlotDirectory } from '#state/slots.ts'
 import type { FileStore } from '#store/files.ts'
 import { createCloudServices } from '#workers/cloud-services.ts'
@@ -54,7 +55,7 @@ export function loadPlan(
     importKey,
     passwords,
     sealer,
-    clouds: createCloudServices(process.env),
+    clouds: createCloudServices(new CloudCredentials()),
     keySets,
     forwardRules: forwardRules(forwarding),
   }

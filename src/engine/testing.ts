@@ -4,6 +4,7 @@ import { NO_BODIES } from '#exchange/no-bodies.ts'
 import type { PlanChange } from '#plan/delta.ts'
 import type { BackendItem, LevelName, ListenerItem, PlanItem, PolicyItem, RouteItem, RouteMatch } from '#plan/item.ts'
 import { RemoteKeySets } from '#policies/shared/authentication/remote-key-set.ts'
+import { CloudCredentials } from '#policies/shared/clouds/cloud-credential.ts'
 import { type ExchangeInputs, exchangeWith, NO_CLOUDS, PLAIN_SEALER } from '#policies/shared/testing.ts'
 import { createSlotMemory, SlotDirectory } from '#state/slots.ts'
 import type { SharedState } from './merge/compile-context.ts'
@@ -165,7 +166,7 @@ export function stateOf(
     importKey: () => undefined,
     passwords: { check: () => 'wrong' },
     sealer: PLAIN_SEALER,
-    clouds: NO_CLOUDS,
+    clouds: { ...NO_CLOUDS, credentials: new CloudCredentials() },
     keySets: new RemoteKeySets(() => undefined),
   }
 }

@@ -1,4 +1,4 @@
-import type { KeySetReport, StatusReport } from '#admin/status-report.ts'
+import type { CredentialReport, KeySetReport, StatusReport } from '#admin/status-report.ts'
 import { keyOf } from '#api/object.ts'
 import type { Finding } from '#base/finding.ts'
 import { socketKey } from '#plan/socket.ts'
@@ -15,6 +15,7 @@ interface Parts {
   readonly publisher: PlanPublisher
   readonly workers: WorkerPool
   readonly keySets: readonly KeySetReport[]
+  readonly credentials: readonly CredentialReport[]
   readonly planVersion: number
 }
 
@@ -25,6 +26,7 @@ export function describeStatus({
   publisher,
   workers,
   keySets,
+  credentials,
   planVersion,
 }: Parts): StatusReport {
   const objects = new Set(store.list().map(({ origin }) => originKey(origin)))
@@ -64,6 +66,7 @@ export function describeStatus({
       ...(evictedUntilMs === undefined ? {} : { evictedUntil: new Date(evictedUntilMs).toISOString() }),
     })),
     keySets,
+    credentials,
   }
 }
 

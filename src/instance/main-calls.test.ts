@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest'
-import type { KeySetChange } from '#engine/plan/check-plan.ts'
+import type { SourceChanges } from '#engine/plan/check-plan.ts'
 import { MetricsReader } from '#observe/metrics/metrics-reader.ts'
 import { MetricsWriter } from '#observe/metrics/metrics-writer.ts'
-import type { KeySetAddress, KeySetState } from '#policies/shared/authentication/remote-key-set.ts'
+import type { KeySetAddress } from '#policies/shared/authentication/remote-key-set.ts'
+import type { KeptUpdate } from '#policies/shared/kept/kept-copies.ts'
 import { eventually } from '#test/support/eventually.ts'
 import type { WorkerPool } from '#workers/worker-pool.ts'
 import { MainCalls } from './main-calls.ts'
@@ -13,23 +14,24 @@ const ID = 'ProxyBackend/default/keys /keys'
 
 test('a key set is reported while a policy wants it, and forgotten everywhere afterwards', async () => {
   const events: string[] = []
-  const states: KeySetState[] = []
-  let keySetChange: KeySetChange = { wanted: [ADDRESS], dropped: [] }
+  const updates: KeptUpdate[] = []
+  const credentials = { wanted: [], dropped: [] }
+  let sources: SourceChanges = { keySets: { wanted: [ADDRESS], dropped: [] }, credentials }
   const publisher = {
     version: 1,
-    get keySetChange() {
-      return keySetChange
+    get sources() {
+      return sources
     },
     calledBackend: () => undefined,
-    keySetChanged: (state: KeySetState) => {
-      states.push(state)
+    keptChanged: (update: KeptUpdate) => {
+      updates.push(update)
       return new Map([['ProxyPolicy/default/p', []]])
     },
-    forgetKeySet: (id: string) => void events.push(`publisher forgets ${id}`),
+    forgetKept: (of: string, id: string) => void events.push(`publisher forgets ${of} ${id}`),
   } as Partial<PlanPublisher> as PlanPublisher
   const workers = {
-    publishKeySet: ({ id }: KeySetState) => void events.push(`workers get ${id}`),
-    dropKeySet: (id: string) => void events.push(`workers drop ${id}`),
+    publishKept: ({ of, state }: KeptUpdate) => void events.push(`workers get ${of} ${state.id}`),
+    dropKept: (of: string, id: string) => void events.push(`workers drop ${of} ${id}`),
   } as Partial<WorkerPool> as WorkerPool
   const reader = new MetricsReader({ hide: (text) => text, folded: () => {}, firstFolded: () => {} })
   const metrics = new MetricsWriter((update) => reader.add('main', update))
@@ -45,16 +47,16 @@ test('a key set is reported while a policy wants it, and forgotten everywhere af
   calls.planChanged()
   await eventually('the first attempt failed', () => calls.keySets.length > 0)
   expect(calls.keySets).toEqual([{ backend: ADDRESS.backend, path: '/keys', failure: 'no-endpoint' }])
-  expect(states[0]).toMatchObject({ id: ID, text: undefined, failure: 'no-endpoint' })
+  expect(updates[0]).toMatchObject({ of: 'key-set', state: { id: ID, value: undefined, failure: 'no-endpoint' } })
   expect(recompiled[0]).toBe('ProxyPolicy/default/p')
-  expect(events[0]).toBe(`workers get ${ID}`)
+  expect(events[0]).toBe(`workers get key-set ${ID}`)
   expect(reader.text([])).toContain(
     'gatewright_key_set_fetches_total{backend="default/keys",path="/keys",outcome="failed"} 1',
   )
 
   events.length = 0
-  keySetChange = { wanted: [], dropped: [ID] }
+  sources = { keySets: { wanted: [], dropped: [ID] }, credentials }
   calls.planChanged()
   expect(calls.keySets).toEqual([])
-  expect(events).toEqual([`publisher forgets ${ID}`, `workers drop ${ID}`])
+  expect(events).toEqual([`publisher forgets key-set ${ID}`, `workers drop key-set ${ID}`])
 })

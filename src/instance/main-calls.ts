@@ -1,6 +1,7 @@
-import type { KeySetReport } from '#admin/status-report.ts'
+import type { CredentialReport, KeySetReport } from '#admin/status-report.ts'
 import { Calls } from '#calls/calls.ts'
-import { KeySetFetcher } from '#calls/key-sets/key-set-fetcher.ts'
+import { Keepers } from '#calls/kept/keepers.ts'
+import { fetchKeySet } from '#calls/key-sets/fetch-key-set.ts'
 import type { ControlLoop } from '#control/loop.ts'
 import { backendName } from '#exchange/backend-name.ts'
 import { BodyMemory } from '#net/body/body-memory.ts'
@@ -8,10 +9,14 @@ import { createClientPool } from '#net/pool/client-pool.ts'
 import type { ClientPool } from '#net/stream.ts'
 import { observeCall } from '#observe/metrics/call-metrics.ts'
 import type { MetricsWriter } from '#observe/metrics/metrics-writer.ts'
-import { keySetId } from '#policies/shared/authentication/remote-key-set.ts'
+import { type KeySetAddress, keySetId } from '#policies/shared/authentication/remote-key-set.ts'
+import type { Credential, CredentialSource } from '#policies/shared/clouds/cloud-credential.ts'
+import type { KeptKind, KeptUpdate } from '#policies/shared/kept/kept-copies.ts'
+import type { KeptState } from '#policies/shared/kept/kept-value.ts'
 import { BackendFacts } from '#proxy/backend-facts.ts'
 import { importKey } from '#workers/import-key.ts'
 import type { WorkerPool } from '#workers/worker-pool.ts'
+import { fetchCredential } from './clouds/fetch-credential.ts'
 import type { PlanPublisher } from './plan-publisher.ts'
 
 /** Memory for responses that have arrived but are not read yet. */
@@ -25,21 +30,27 @@ interface Parts {
   readonly bug: (error: unknown) => void
 }
 
-/** The calls that the main thread makes for all workers, to key-set servers (decision A-62). */
+/** The calls that the main thread makes for all workers: to key-set servers (decision A-62), and for credentials of clouds (decision A-104). */
 export class MainCalls {
-  readonly #publisher: PlanPublisher
+  readonly #parts: Parts
   readonly #pool: ClientPool
   readonly #facts: BackendFacts
-  readonly #fetcher: KeySetFetcher
+  readonly #keepers: {
+    readonly 'key-set': Keepers<KeySetAddress, string>
+    readonly credential: Keepers<CredentialSource, Credential>
+  }
   /** By id of the key set. */
-  readonly #reports = new Map<string, KeySetReport>()
+  readonly #keySets = new Map<string, KeySetReport>()
+  /** By id of the source. */
+  readonly #credentials = new Map<string, CredentialReport>()
 
-  constructor({ publisher, workers, loop, metrics, bug }: Parts) {
+  constructor(parts: Parts) {
+    const { publisher, loop, metrics, bug } = parts
     const bodyMemory = new BodyMemory(BODY_BYTES)
-    this.#publisher = publisher
+    this.#parts = parts
     this.#pool = createClientPool({ bodyMemory })
     this.#facts = new BackendFacts((fact) => loop.observed(publisher.version, fact))
-    const calls = new Calls({
+    const { ofGateway: call } = new Calls({
       pool: this.#pool,
       bodyMemory,
       random: Math.random,
@@ -47,47 +58,98 @@ export class MainCalls {
       failed: (...failure) => this.#facts.record(...failure),
       ended: (call) => observeCall(metrics, call),
     })
-    this.#fetcher = new KeySetFetcher(calls.ofGateway, importKey, {
-      publish: (state) => workers.publishKeySet(state),
-      attempted: (address, outcome, state) => {
-        const { backend, path } = address
-        const labels = [backendName(backend), path]
-        metrics.series('keySetFetches', [...labels, outcome]).add(1)
-        metrics.series('keySetFetched', labels).set(state.fetchedMs / 1000)
-        const fetched = state.text === undefined ? {} : { fetchedAt: new Date(state.fetchedMs).toISOString() }
-        const failed = state.failure === undefined ? {} : { failure: state.failure }
-        this.#reports.set(state.id, { backend, path, ...fetched, ...failed })
-        loop.recompiled(publisher.keySetChanged(state))
-      },
-      dropped: (address) => {
-        const id = keySetId(address)
-        this.#reports.delete(id)
-        metrics.series('keySetFetched', [backendName(address.backend), address.path]).set(0)
-        publisher.forgetKeySet(id)
-        workers.dropKeySet(id)
-      },
-      bug,
-    })
+    this.#keepers = {
+      'key-set': new Keepers({
+        idOf: keySetId,
+        fetch: (address, signal) => fetchKeySet(address, { call, importKey, signal }),
+        publish: (state) => this.#publish({ of: 'key-set', state }),
+        attempted: (address, outcome, state) => this.#keySetAttempted(address, outcome, state),
+        dropped: (address) => this.#keySetDropped(address),
+        bug,
+      }),
+      credential: new Keepers({
+        idOf: ({ id }) => id,
+        fetch: ({ request }, signal) => fetchCredential(request, signal),
+        publish: (state) => this.#publish({ of: 'credential', state }),
+        attempted: (source, outcome, state) => this.#credentialAttempted(source, outcome, state),
+        dropped: (source) => this.#credentialDropped(source),
+        bug,
+      }),
+    }
   }
 
   /** Called after the publisher has processed a change of the plan. */
   planChanged(): void {
     this.#facts.reset()
-    this.#fetcher.take(this.#publisher.keySetChange)
+    const { keySets, credentials } = this.#parts.publisher.sources
+    this.#keepers['key-set'].take(keySets)
+    this.#keepers.credential.take(credentials)
   }
 
-  /** Requests of a worker wait for keys that it does not have. */
-  requestKeySet(id: string): void {
-    this.#fetcher.ask(id)
+  /** Requests of a worker wait for a value that it does not have. */
+  requestKept(of: KeptKind, id: string): void {
+    this.#keepers[of].ask(id)
   }
 
   /** The key sets that were requested at least once. */
   get keySets(): readonly KeySetReport[] {
-    return [...this.#reports.values()]
+    return [...this.#keySets.values()]
+  }
+
+  /** The credentials that were requested at least once. */
+  get credentials(): readonly CredentialReport[] {
+    return [...this.#credentials.values()]
   }
 
   close(): void {
-    this.#fetcher.close()
+    for (const keepers of Object.values(this.#keepers)) keepers.close()
     this.#pool.close()
   }
+
+  #publish(update: KeptUpdate): void {
+    this.#parts.workers.publishKept(update)
+  }
+
+  #keySetAttempted(address: KeySetAddress, outcome: string, state: KeptState<string>): void {
+    const { metrics, loop, publisher } = this.#parts
+    const { backend, path } = address
+    const labels = [backendName(backend), path]
+    metrics.series('keySetFetches', [...labels, outcome]).add(1)
+    metrics.series('keySetFetched', labels).set(state.fetchedMs / 1000)
+    this.#keySets.set(state.id, { backend, path, ...lastFetch(state) })
+    loop.recompiled(publisher.keptChanged({ of: 'key-set', state }))
+  }
+
+  #keySetDropped(address: KeySetAddress): void {
+    const id = keySetId(address)
+    this.#keySets.delete(id)
+    this.#parts.metrics.series('keySetFetched', [backendName(address.backend), address.path]).set(0)
+    this.#forget('key-set', id)
+  }
+
+  #credentialAttempted({ label }: CredentialSource, outcome: string, state: KeptState<Credential>): void {
+    const { metrics, loop, publisher } = this.#parts
+    const expiresMs = state.value?.expiresMs
+    metrics.series('credentialFetches', [label, outcome]).add(1)
+    metrics.series('credentialExpiry', [label]).set((expiresMs ?? 0) / 1000)
+    const expires = expiresMs === undefined ? {} : { expiresAt: new Date(expiresMs).toISOString() }
+    this.#credentials.set(state.id, { source: label, ...lastFetch(state), ...expires })
+    loop.recompiled(publisher.keptChanged({ of: 'credential', state }))
+  }
+
+  #credentialDropped({ id, label }: CredentialSource): void {
+    this.#credentials.delete(id)
+    this.#parts.metrics.series('credentialExpiry', [label]).set(0)
+    this.#forget('credential', id)
+  }
+
+  #forget(of: KeptKind, id: string): void {
+    this.#parts.publisher.forgetKept(of, id)
+    this.#parts.workers.dropKept(of, id)
+  }
+}
+
+function lastFetch({ value, fetchedMs, failure }: KeptState<unknown>): { fetchedAt?: string; failure?: string } {
+  const fetched = value === undefined ? {} : { fetchedAt: new Date(fetchedMs).toISOString() }
+  return failure === undefined ? fetched : { ...fetched, failure }
 }

@@ -201,14 +201,14 @@ test('key sets of policies are fetched, their problems are found, and they are f
   const id = 'ProxyBackend/default/keys /keys'
   const codes = (found: ReadonlyMap<string, readonly Finding[]>) => [...found.values()].flat().map(({ code }) => code)
 
-  expect(it.keySetChange).toEqual({ wanted: [], dropped: [] })
+  expect(it.sources.keySets).toEqual({ wanted: [], dropped: [] })
   await publish(backend, policy)
-  expect(it.keySetChange).toMatchObject({ wanted: [{ backend: backend.key, path: '/keys' }], dropped: [] })
-  const state = { id, text: undefined, fetchedMs: 0, failure: 'timeout', final: true, restMs: 0 }
-  expect(codes(it.keySetChanged(state))).toEqual(['key-set-not-fetched'])
+  expect(it.sources.keySets).toMatchObject({ wanted: [{ backend: backend.key, path: '/keys' }], dropped: [] })
+  const state = { id, value: undefined, fetchedMs: 0, failure: 'timeout', final: true, restMs: 0 }
+  expect(codes(it.keptChanged({ of: 'key-set', state }))).toEqual(['key-set-not-fetched'])
   await publish(backend)
-  expect(it.keySetChange).toEqual({ wanted: [], dropped: [id] })
-  it.forgetKeySet(id)
+  expect(it.sources.keySets).toEqual({ wanted: [], dropped: [id] })
+  it.forgetKept('key-set', id)
   expect(codes(it.take({ version: 9, set: [policy], removed: [] }))).toEqual([])
 })
 

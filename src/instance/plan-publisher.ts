@@ -4,13 +4,13 @@ import { secretsOfItem } from '#control/secret-values.ts'
 import type { Binding } from '#control/translation.ts'
 import type { LiveBackend } from '#engine/backend/live-backend.ts'
 import type { SharedState } from '#engine/merge/compile-context.ts'
-import { type KeySetChange, PlanCheck } from '#engine/plan/check-plan.ts'
+import { PlanCheck, type SourceChanges } from '#engine/plan/check-plan.ts'
 import { TLS_MATERIAL } from '#net/tls-material.ts'
 import type { PlanDelta } from '#plan/delta.ts'
 import { type EndpointId, parseEndpointKey } from '#plan/endpoint-key.ts'
 import type { ListenerItem, PlanItem } from '#plan/item.ts'
 import { socketKey } from '#plan/socket.ts'
-import { type KeySetState, RemoteKeySets } from '#policies/shared/authentication/remote-key-set.ts'
+import { KeptCopies, type KeptKind, type KeptUpdate } from '#policies/shared/kept/kept-copies.ts'
 import type { BucketLevels } from '#state/bucket-levels.ts'
 import { type EndpointState, readEndpointState } from '#state/endpoint-health.ts'
 import { type SlotAssignment, SlotDirectory, type SlotMemory } from '#state/slots.ts'
@@ -19,6 +19,8 @@ import { importKey } from '#workers/import-key.ts'
 import type { SecretChange } from '#workers/messages.ts'
 import type { PlanUpdate, Published } from '#workers/worker-pool.ts'
 import { probeSocket } from './probe-socket.ts'
+
+const UNCHANGED = { wanted: [], dropped: [] }
 
 /**
  * Processes changes between translation and the workers: checks the plan, assigns shared slots to its state, and checks which sockets can
@@ -39,8 +41,8 @@ export class PlanPublisher {
   /** Keys of slots that were assigned or freed since then. */
   readonly #changedSlots = new Set<string>()
   readonly #levels: BucketLevels
-  readonly #keySets = new RemoteKeySets(importKey)
-  #keySetChange: KeySetChange = { wanted: [], dropped: [] }
+  readonly #kept = new KeptCopies(importKey)
+  #sources: SourceChanges = { keySets: UNCHANGED, credentials: UNCHANGED }
   #version = 0
 
   constructor(memory: SlotMemory, levels: BucketLevels, evicted: NonNullable<SharedState['evicted']>) {
@@ -49,7 +51,7 @@ export class PlanPublisher {
     this.#levels = levels
     const slotOf = (key: string) => this.#directory.assign(key)
     const valuesOf = (key: string) => this.#directory.valuesOf(key)
-    const keySets = this.#keySets
+    const { keySets, credentials } = this.#kept
     this.#check = new PlanCheck({
       memory,
       slotOf,
@@ -60,7 +62,7 @@ export class PlanPublisher {
       // No request is served here.
       passwords: { check: () => 'wrong' },
       sealer: { seal: () => '', open: () => undefined },
-      clouds: createCloudServices(process.env),
+      clouds: createCloudServices(credentials),
       keySets,
       evicted,
     })
@@ -84,8 +86,8 @@ export class PlanPublisher {
     this.#version = delta.version
     for (const key of delta.removed) this.#replace(key, undefined)
     for (const item of delta.set) this.#replace(item.key, item)
-    const { problems, slots, keySets } = this.#check.take(delta)
-    this.#keySetChange = keySets
+    const { problems, slots, sources } = this.#check.take(delta)
+    this.#sources = sources
     for (const key of slots.freed) {
       this.#directory.free(key)
       this.#levels.closed(key)
@@ -95,19 +97,19 @@ export class PlanPublisher {
     return problems
   }
 
-  /** The effect of the last change on the key sets to fetch. */
-  get keySetChange(): KeySetChange {
-    return this.#keySetChange
+  /** The effect of the last change on the values to fetch. */
+  get sources(): SourceChanges {
+    return this.#sources
   }
 
-  /** Processes the current state of a key set. @returns problems, as `take` does */
-  keySetChanged(state: KeySetState): ReadonlyMap<string, readonly Finding[]> {
-    this.#keySets.update(state)
-    return this.#check.keySetChanged(state.id)
+  /** Processes the current state of a kept value. @returns problems, as `take` does */
+  keptChanged(update: KeptUpdate): ReadonlyMap<string, readonly Finding[]> {
+    this.#kept.update(update)
+    return this.#check.keptChanged(update.of, update.state.id)
   }
 
-  forgetKeySet(id: string): void {
-    this.#keySets.remove(id)
+  forgetKept(of: KeptKind, id: string): void {
+    this.#kept.remove(of, id)
   }
 
   /** A backend for calls of the gateway itself. */

@@ -86,12 +86,24 @@ function attempt(flight: InFlight): void {
 }
 
 function proceedWith(flight: InFlight, outcome: Outcome): void {
+  if (outcome?.kind === 'refusal' && outcome.code === 'backend-credential-unavailable')
+    return failUnsent(flight, outcome)
   if (outcome !== undefined) return respondLocally(flight, outcome)
   const { misread } = flight.decision
   if (misread !== undefined) {
     flight.context.facts.note(flight.backend.item.key, 'llm-path-not-completions', misread.end)
   }
   send(flight)
+}
+
+/** The attempt fails although nothing was sent: another endpoint may have another credential (decision A-104). */
+function failUnsent(flight: InFlight, refusal: Refusal): void {
+  const { label, health } = flight.decision.endpoint!
+  health.recordUnhealthy('no response')
+  const { code, detail } = refusal
+  addAttempt(flight.exchange, { endpoint: label, status: 0, failure: code, detail, maybeProcessed: false })
+  if (mayRetry(flight)) return retry(flight)
+  respondLocally(flight, refusal)
 }
 
 function send(flight: InFlight): void {

@@ -24,9 +24,9 @@ import type { BackendFact } from '#plan/backend-fact.ts'
 import type { PlanChange } from '#plan/delta.ts'
 import type { EndpointId } from '#plan/endpoint-key.ts'
 import type { PasswordChecker } from '#policies/shared/authentication/password-checker.ts'
-import { type KeySetState, RemoteKeySets } from '#policies/shared/authentication/remote-key-set.ts'
 import type { CloudServices } from '#policies/shared/clouds/cloud-services.ts'
 import { type ThreadShare, VerdictCaches } from '#policies/shared/ext-auth/verdict-cache.ts'
+import { KeptCopies, type KeptKind, type KeptUpdate } from '#policies/shared/kept/kept-copies.ts'
 import type { Eviction } from '#state/endpoint-health.ts'
 import type { OnceMemory } from '#state/once-memory.ts'
 import { AssignedSlots, type SlotChange, type SlotMemory } from '#state/slots.ts'
@@ -50,7 +50,7 @@ export interface ProxyServerOptions {
   readonly passwords: PasswordChecker
   readonly observer: Observer
   readonly sealer: Sealer
-  readonly clouds: CloudServices
+  readonly createClouds: (credentials: CloudServices['credentials']) => CloudServices
   readonly once: OnceMemory
   /** Keys for TLS session tickets: 48 bytes that all workers share. */
   readonly ticketKeys: Uint8Array
@@ -62,8 +62,8 @@ export interface ProxyServerOptions {
   readonly forwardTo?: readonly Network[]
   /** Transports for connections without TLS, on both sides. */
   readonly transports: PlainTransports
-  /** Requests a new fetch of a key set that lacks the key of a token. */
-  readonly requestKeySet: (id: string) => void
+  /** Requests a new fetch of a value that is missing or does not suffice. */
+  readonly requestKept: (of: KeptKind, id: string) => void
   /** Hears of each eviction that this thread causes. */
   readonly evicted: (endpoint: EndpointId, eviction: Eviction | undefined) => void
   /** Counts the requests in flight. */
@@ -100,7 +100,7 @@ export class ProxyServer {
   readonly #draining = new AbortController()
   readonly #secureContexts: SecureContexts
   readonly #transports: PlainTransports
-  readonly #keySets: RemoteKeySets
+  readonly #kept: KeptCopies
   /** Sockets of the other servers of this process. */
   #otherSockets: readonly SocketAddress[] = []
 
@@ -112,8 +112,8 @@ export class ProxyServer {
     this.#transports = transports
     const slotOf = (key: string) => this.#slots.slotOf(key)
     const valuesOf = (key: string) => this.#slots.valuesOf(key)
-    this.#keySets = new RemoteKeySets(importKey, options.requestKeySet)
-    const keySets = this.#keySets
+    this.#kept = new KeptCopies(importKey, options.requestKept)
+    const { keySets, credentials } = this.#kept
     const forwardRules = new ForwardRules(
       options.forwardTo,
       ownSockets(() => [...this.#plan.sockets.values(), ...this.#otherSockets]),
@@ -126,7 +126,7 @@ export class ProxyServer {
       importKey,
       passwords,
       sealer,
-      clouds: options.clouds,
+      clouds: options.createClouds(credentials),
       keySets,
       verdicts: new VerdictCaches(options.share),
       evicted,
@@ -215,13 +215,13 @@ export class ProxyServer {
     this.#otherSockets = sockets
   }
 
-  keySetChanged(state: KeySetState): void {
-    this.#keySets.update(state)
+  keptChanged(update: KeptUpdate): void {
+    this.#kept.update(update)
   }
 
-  /** Removes a key set that no policy refers to any more. */
-  forgetKeySet(id: string): void {
-    this.#keySets.remove(id)
+  /** Removes a value that no policy refers to any more. */
+  forgetKept(of: KeptKind, id: string): void {
+    this.#kept.remove(of, id)
   }
 
   /** Sets new keys for TLS session tickets. */

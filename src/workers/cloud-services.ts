@@ -5,7 +5,10 @@ import { HASHING } from './hashing.ts'
 const REGION = ['AWS_REGION', 'AWS_DEFAULT_REGION'] as const
 
 /** What policies need for credentials of clouds, in this process. */
-export function createCloudServices(env: NodeJS.ProcessEnv): CloudServices {
+export function createCloudServices(
+  credentials: CloudServices['credentials'],
+  env: NodeJS.ProcessEnv = process.env,
+): CloudServices {
   const region = REGION.map((name) => env[name]?.trim()).find((value) => value !== undefined && value !== '')
-  return { hashing: HASHING, region }
+  return { hashing: HASHING, region, credentials }
 }

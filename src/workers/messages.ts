@@ -5,8 +5,8 @@ import type { DecisionRecord } from '#observe/decision-ring.ts'
 import type { LogFields } from '#observe/log/application-log.ts'
 import type { MetricsUpdate } from '#observe/metrics/metrics-writer.ts'
 import type { BackendFact } from '#plan/backend-fact.ts'
-import type { KeySetState } from '#policies/shared/authentication/remote-key-set.ts'
 import type { ThreadShare } from '#policies/shared/ext-auth/verdict-cache.ts'
+import type { KeptKind, KeptUpdate } from '#policies/shared/kept/kept-copies.ts'
 import type { SlotChange } from '#state/slots.ts'
 import type { SessionKeys } from './sealer.ts'
 
@@ -34,10 +34,10 @@ export type ToWorker =
   | { readonly kind: 'ticket-keys'; readonly keys: Uint8Array }
   /** A single-use value was used in another worker. */
   | SpentOnce
-  /** A key set was fetched, could not be fetched, or must not be fetched again yet. */
-  | { readonly kind: 'key-set'; readonly state: KeySetState }
-  /** No policy refers to that key set any more. */
-  | { readonly kind: 'key-set-dropped'; readonly id: string }
+  /** A value was fetched, could not be fetched, or must not be fetched again yet. */
+  | { readonly kind: 'kept'; readonly update: KeptUpdate }
+  /** No policy refers to that value any more. */
+  | { readonly kind: 'kept-dropped'; readonly of: KeptKind; readonly id: string }
   /** Close the sockets after `minMs`, and answer. */
   | { readonly kind: 'stop-accepting'; readonly minMs: number }
   /** Follows `stop-accepting`: cut off the rest after `drainMs`, and end. */
@@ -67,8 +67,8 @@ export type FromWorker =
   | { readonly kind: 'bug'; readonly decisionId: string; readonly stack: string }
   /** A fact from traffic about a backend of the plan of that version. */
   | { readonly kind: 'fact'; readonly version: number; readonly fact: BackendFact }
-  /** Requests wait for keys that the worker does not have. */
-  | { readonly kind: 'ask-key-set'; readonly id: string }
+  /** Requests wait for a value that the worker does not have. */
+  | { readonly kind: 'ask-kept'; readonly of: KeptKind; readonly id: string }
   /** The sockets are closed; open connections are still served. */
   | { readonly kind: 'stopped-accepting' }
   /** All connections are closed; the number of requests and relayed connections that the maximum of the shutdown ended. */

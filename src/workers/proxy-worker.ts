@@ -12,6 +12,7 @@ import { LogFile, STANDARD_OUTPUT } from '#observe/log/log-file.ts'
 import { MetricsWriter } from '#observe/metrics/metrics-writer.ts'
 import { RequestObserver } from '#observe/request-observer.ts'
 import type { PlanDelta } from '#plan/delta.ts'
+import type { KeptUpdate } from '#policies/shared/kept/kept-copies.ts'
 import { ProxyServer } from '#proxy/server.ts'
 import { LocalOnceMemory } from '#state/once-memory.ts'
 import { openSlotMemory } from '#state/slots.ts'
@@ -77,14 +78,14 @@ const proxy = new ProxyServer({
   passwords: new ThreadChecker(slowHashes),
   observer,
   sealer: createSealer(start.sessionKeys),
-  clouds: createCloudServices(process.env),
+  createClouds: createCloudServices,
   once,
   ticketKeys: start.ticketKeys,
   bodyMemoryBytes: start.bodyMemoryBytes,
   share: start.share,
   forwardTo: start.forwardTo.map(parseNetwork).filter((network) => network !== undefined),
   transports,
-  requestKeySet: (id) => send({ kind: 'ask-key-set', id }),
+  requestKept: (of, id) => send({ kind: 'ask-kept', of, id }),
   evicted: evictionReporter(metrics, log),
   requestsInFlight: metrics.series('requestsInFlight', []),
   reportFact: (fact) => send({ kind: 'fact', version: planVersion, fact }),
@@ -106,10 +107,22 @@ function nameLog(cause: string): string {
   return start.logFile === undefined ? cause : `${start.logFile}: ${cause}`
 }
 
+/** The values must not be in the log from now on. */
+function noteSecrets(key: string, values: readonly string[]): void {
+  if (values.length === 0 && !secretsByItem.has(key)) return
+  secretsByItem.set(key, values)
+  secrets = undefined
+}
+
+function secretsOf({ of, state }: KeptUpdate): readonly string[] {
+  const secret = of === 'credential' ? state.value?.secret : undefined
+  if (secret === undefined) return []
+  return 'token' in secret ? [secret.token] : [secret.keys.secretKey, secret.keys.sessionToken ?? []].flat()
+}
+
 async function takePlan(message: PlanMessage): Promise<FromWorker> {
   const delta = JSON.parse(message.delta) as PlanDelta
-  for (const [key, values] of message.secrets) secretsByItem.set(key, values)
-  if (message.secrets.length > 0) secrets = undefined
+  for (const [key, values] of message.secrets) noteSecrets(key, values)
   // Loading the code and the first plan leaves as much garbage as live memory.
   hasGarbage = planVersion === 0
   planVersion = delta.version
@@ -152,11 +165,13 @@ port.on('message', (message: ToWorker) => {
     send({ kind: 'records', question: message.question, records: observer.records.list() })
   } else if (message.kind === 'reopen-log') {
     lines.reopen()
-  } else if (message.kind === 'key-set') {
+  } else if (message.kind === 'kept') {
     // Not queued, because requests wait for it.
-    proxy.keySetChanged(message.state)
-  } else if (message.kind === 'key-set-dropped') {
-    proxy.forgetKeySet(message.id)
+    proxy.keptChanged(message.update)
+    noteSecrets(`credential ${message.update.state.id}`, secretsOf(message.update))
+  } else if (message.kind === 'kept-dropped') {
+    proxy.forgetKept(message.of, message.id)
+    noteSecrets(`credential ${message.id}`, [])
   } else last = last.then(() => handle(message)).then(reply)
 })
 countTurns(start.turns, start.turnMs)

@@ -36,7 +36,7 @@ async function startPool(tuning: { readonly stuckAfterMs: number; readonly answe
       metrics: () => {},
       ended: (name) => ended.push(name),
       fact: () => {},
-      askedForKeySet: () => {},
+      askedForKept: () => {},
       log: () => {},
       message: () => {},
       bug: (_, stack) => {

@@ -7,8 +7,8 @@ import type { LogMessage } from '#observe/log/application-log.ts'
 import type { MetricsUpdate } from '#observe/metrics/metrics-writer.ts'
 import type { BackendFact } from '#plan/backend-fact.ts'
 import type { PlanDelta } from '#plan/delta.ts'
-import type { KeySetState } from '#policies/shared/authentication/remote-key-set.ts'
 import type { ThreadShare } from '#policies/shared/ext-auth/verdict-cache.ts'
+import type { KeptKind, KeptUpdate } from '#policies/shared/kept/kept-copies.ts'
 import type { SlotChange } from '#state/slots.ts'
 import type { FromWorker, LogState, SecretChange, ToWorker, WorkerStart } from './messages.ts'
 import { TicketKeys } from './ticket-keys.ts'
@@ -53,8 +53,8 @@ export interface WorkerPoolEvents {
   fact(version: number, fact: BackendFact): void
   /** The access log of a worker cannot be written, or can be again. */
   log(worker: string, state: LogState): void
-  /** Requests of a worker wait for keys that it does not have. */
-  askedForKeySet(id: string): void
+  /** Requests of a worker wait for a value that it does not have. */
+  askedForKept(of: KeptKind, id: string): void
   /** A worker has something to log. */
   readonly message: LogMessage
   /** A request hit a bug; its client got the id. */
@@ -110,8 +110,8 @@ export class WorkerPool {
   readonly #watchdog: Watchdog
   readonly #ticketKeys = new TicketKeys((keys) => this.#broadcast({ kind: 'ticket-keys', keys }))
   #published: Published | undefined
-  /** For later workers; by id. */
-  readonly #keySets = new Map<string, KeySetState>()
+  /** For later workers; by kind and id. */
+  readonly #kept = new Map<string, KeptUpdate>()
   #nextName = 1
   /** Requests and relayed connections that the maximum of the shutdown ended, in all workers. */
   #cutOff = 0
@@ -145,14 +145,14 @@ export class WorkerPool {
     this.#broadcast(planMessage(published, published))
   }
 
-  publishKeySet(state: KeySetState): void {
-    this.#keySets.set(state.id, state)
-    this.#broadcast({ kind: 'key-set', state })
+  publishKept(update: KeptUpdate): void {
+    this.#kept.set(`${update.of} ${update.state.id}`, update)
+    this.#broadcast({ kind: 'kept', update })
   }
 
-  dropKeySet(id: string): void {
-    this.#keySets.delete(id)
-    this.#broadcast({ kind: 'key-set-dropped', id })
+  dropKept(of: KeptKind, id: string): void {
+    this.#kept.delete(`${of} ${id}`)
+    this.#broadcast({ kind: 'kept-dropped', of, id })
   }
 
   /** The newest decision records of all workers, without those of workers that do not respond in time. */
@@ -225,7 +225,7 @@ export class WorkerPool {
       this.#lose(member, 'died', cause)
       this.#events.ended(name)
     })
-    for (const state of this.#keySets.values()) thread.postMessage({ kind: 'key-set', state } satisfies ToWorker)
+    for (const update of this.#kept.values()) thread.postMessage({ kind: 'kept', update } satisfies ToWorker)
     const published = this.#published
     if (published === undefined) return
     thread.postMessage(planMessage(published.everything(), published))
@@ -271,8 +271,8 @@ export class WorkerPool {
       for (const other of this.#members.values()) if (other !== member) other.thread.postMessage(message)
     } else if (message.kind === 'fact') {
       this.#events.fact(message.version, message.fact)
-    } else if (message.kind === 'ask-key-set') {
-      this.#events.askedForKeySet(message.id)
+    } else if (message.kind === 'ask-kept') {
+      this.#events.askedForKept(message.of, message.id)
     } else if (message.kind === 'stopped-accepting') {
       member.stopped.resolve()
     } else if (message.kind === 'drained') {

@@ -25,7 +25,7 @@ export const COLLECTIONS: Readonly<Record<string, Filled | PeerFilled>> = {
     bound: 'those that are configured; 1,000 wait for each',
     flood: 'src/calls/call-room.test.ts',
   },
-  'calls/key-sets/key-set-fetcher #kept': 'configuration',
+  'calls/kept/keepers #kept': 'configuration',
   'exchange/call-stream #queue': {
     bound: '64 KiB and one message: callers stop while it is backed',
     flood: 'src/exchange/call-stream.test.ts',
@@ -108,8 +108,8 @@ export const COLLECTIONS: Readonly<Record<string, Filled | PeerFilled>> = {
   'observe/metrics/request-metrics #places': 'configuration',
   'observe/metrics/request-metrics #lastLlm': 'configuration',
   'policies/shared/authentication/read-key-set NO_KEY_SET': 'configuration',
-  'policies/shared/authentication/remote-key-set #sets': 'configuration',
-  'policies/shared/authentication/remote-key-set #unused': 'configuration',
+  'policies/shared/kept/kept-value #copies': 'configuration',
+  'policies/shared/kept/kept-value #unused': 'configuration',
   'policies/traffic/basic-authentication/compile known': 'configuration',
   // Valid keys only.
   'policies/traffic/api-key-authentication/compile presented': 'configuration',

@@ -26,7 +26,15 @@ for (const [type, spec] of Object.entries(BACKENDS)) {
   const slotOf = (key: string) => slots.assign(key)
   const valuesOf = (key: string) => slots.valuesOf(key)
   const sealer = { seal: () => '', open: () => undefined }
-  const clouds = { hashing: { sha256: () => '', hmacSha256: () => new Uint8Array(0) }, region: undefined }
+  const clouds = {
+    hashing: { sha256: () => '', hmacSha256: () => new Uint8Array(0) },
+    region: undefined,
+    credentials: {
+      at: () => {
+        throw new Error('no clouds')
+      },
+    },
+  }
   const passwords = { check: () => 'wrong' as const }
   const plan = new LivePlan({ memory, slotOf, valuesOf, importKey, passwords, sealer, clouds, keySets })
   plan.update({ set: itemsFor(type, spec), removed: [] })

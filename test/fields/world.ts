@@ -5,6 +5,7 @@ import { PlanCheck } from '#engine/plan/check-plan.ts'
 import { CERTIFICATES } from '#net/testing/certificates.ts'
 import { TLS_MATERIAL } from '#net/tls-material.ts'
 import { RemoteKeySets } from '#policies/shared/authentication/remote-key-set.ts'
+import { CloudCredentials } from '#policies/shared/clouds/cloud-credential.ts'
 import { createSlotMemory, SlotDirectory } from '#state/slots.ts'
 import { admitObject } from '#test/support/admit-object.ts'
 import { createCloudServices } from '#workers/cloud-services.ts'
@@ -115,7 +116,7 @@ export class World {
     const valuesOf = (key: string) => directory.valuesOf(key)
     this.#translator = new Translator({ tlsMaterial: TLS_MATERIAL })
     const crypto = { tlsMaterial: TLS_MATERIAL, importKey, passwords: DIRECT_CHECKER, sealer: testSealer() }
-    const services = { ...crypto, clouds: createCloudServices({}), keySets }
+    const services = { ...crypto, clouds: createCloudServices(new CloudCredentials(), {}), keySets }
     this.#check = new PlanCheck({ memory, slotOf, valuesOf, ...services })
     this.#apply(WORLD.map(admitObject), [])
   }

@@ -20,7 +20,6 @@ const CHAT = JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'h
 
 const policies: [what: string, spec: object, code: string][] = [
   ['backend.tunnel', { backend: { tunnel: SERVER } }, 'upstream-failed'],
-  ['backend.auth.cloudTwo', { backend: { auth: { cloudTwo: {} } } }, 'backend-auth-failed'],
   ['a guard with a webhook', guards({ request: [{ webhook: SERVER }] }), 'prompt-guard-failed'],
   ['a guard of responses', guards({ response: [{ regex: { builtins: ['Email'] } }] }), 'prompt-guard-failed'],
 ]

@@ -1341,7 +1341,7 @@ export const DOCUMENT_1 = {
     '5.6',
     "Without `cloudOne` the default credential chain of the cloud's SDK is used.",
   ),
-  'backend.auth.cloudTwo/secretRef': behaviour.gap(
+  'backend.auth.cloudTwo/secretRef': behaviour(
     1,
     '5.6',
     'The Secret of `cloudTwo.secretRef` holds `clientID`, `tenantID` and `clientSecret`.',
@@ -1351,7 +1351,7 @@ export const DOCUMENT_1 = {
     '5.6',
     'Inside `managedIdentity` the strings `clientId`, `objectId` and `resourceId` are required.',
   ),
-  'backend.auth.cloudTwo/managedIdentity': behaviour.gap(
+  'backend.auth.cloudTwo/managedIdentity': behaviour(
     1,
     '5.6',
     'With `managedIdentity` the token comes from that identity.',
@@ -1362,14 +1362,14 @@ export const DOCUMENT_1 = {
     '`cloudTwo.secretRef` and `cloudTwo.managedIdentity` may both be left out.',
   ),
   'backend.auth.cloudThree/type-values': shape(1, '5.6', '`cloudThree.type` is `AccessToken` or `IdToken`.'),
-  'backend.auth.cloudThree/access-token': advice.gap(1, '5.6', '`AccessToken` is for general use.'),
-  'backend.auth.cloudThree/id-token': advice.gap(1, '5.6', '`IdToken` is for serverless runtimes.'),
-  'backend.auth.cloudThree/secretRef': behaviour.gap(
+  'backend.auth.cloudThree/access-token': advice(1, '5.6', '`AccessToken` is for general use.'),
+  'backend.auth.cloudThree/id-token': advice(1, '5.6', '`IdToken` is for serverless runtimes.'),
+  'backend.auth.cloudThree/secretRef': behaviour(
     1,
     '5.6',
     'The Secret of `cloudThree.secretRef` holds `credentials.json`.',
   ),
-  'backend.auth.cloudThree/ambient': behaviour.gap(
+  'backend.auth.cloudThree/ambient': behaviour(
     1,
     '5.6',
     'Without `cloudThree.secretRef` ambient credentials are used.',
@@ -1380,7 +1380,7 @@ export const DOCUMENT_1 = {
     '5.6',
     '`cloudThree.audience` is allowed only with `IdToken`.',
   ),
-  'backend.auth.cloudThree/audience-default': behaviour.gap(
+  'backend.auth.cloudThree/audience-default': behaviour(
     1,
     '5.6',
     "`cloudThree.audience` defaults to what the backend's hostname gives.",

@@ -49,7 +49,7 @@ async function fetched({ status = 200, headers = {}, body = GOOD, failure }: Sai
 
 test('the request is a GET with a deadline', async () => {
   const { outcome, sent } = await fetched({})
-  expect(outcome).toEqual({ text: GOOD })
+  expect(outcome).toEqual({ value: GOOD, forMs: 300_000 })
   expect(sent).toEqual([
     [
       'Service/default/idp/80',
@@ -94,7 +94,7 @@ for (const [what, said, failure] of failures) {
 
 test('an answer that is too large is not read to its end', async () => {
   const exact = GOOD.padEnd(1024 * 1024, ' ')
-  expect((await fetched({ body: exact })).outcome).toEqual({ text: exact })
+  expect((await fetched({ body: exact })).outcome).toEqual({ value: exact, forMs: 300_000 })
   const { outcome, read, closed } = await fetched({ body: GOOD.padEnd(100 * 1024 * 1024, ' ') })
   expect(outcome).toEqual({ failure: 'the response has more than 1 MiB' })
   expect([read, closed]).toEqual([17, true])

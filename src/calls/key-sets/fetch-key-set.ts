@@ -2,13 +2,11 @@ import type { ImportKey } from '#base/verifying-key.ts'
 import { type Call, CallError, type CallResponse } from '#exchange/call.ts'
 import { readKeySet } from '#policies/shared/authentication/read-key-set.ts'
 import type { KeySetAddress } from '#policies/shared/authentication/remote-key-set.ts'
+import type { Fetched } from '../kept/keeper.ts'
 
 /** For the whole call (decision A-62). */
 const DEADLINE_MS = 10_000
 const MAX_BYTES = 1024 * 1024
-
-/** A valid key set, or why there is none, for operators. */
-export type FetchedKeySet = { readonly text: string } | { readonly failure: string }
 
 export interface FetchWith {
   readonly call: Call
@@ -18,9 +16,9 @@ export interface FetchWith {
 
 /** Fetches a key set once; redirects are not followed (decision A-62). Rejects only for bugs. */
 export async function fetchKeySet(
-  { backend, path }: KeySetAddress,
+  { backend, path, cacheMs }: KeySetAddress,
   { call, importKey, signal }: FetchWith,
-): Promise<FetchedKeySet> {
+): Promise<Fetched<string>> {
   try {
     const response = await call(backend, {
       purpose: 'key-set',
@@ -32,14 +30,14 @@ export async function fetchKeySet(
       deadlineMs: DEADLINE_MS,
       signal,
     })
-    return await readAnswer(response, importKey)
+    return await readAnswer(response, importKey, cacheMs)
   } catch (error) {
     if (!(error instanceof CallError)) throw error
     return { failure: error.detail === undefined ? error.failure : `${error.failure}: ${error.detail}` }
   }
 }
 
-async function readAnswer(response: CallResponse, importKey: ImportKey): Promise<FetchedKeySet> {
+async function readAnswer(response: CallResponse, importKey: ImportKey, forMs: number): Promise<Fetched<string>> {
   const refused = refusedHead(response)
   if (refused !== undefined) {
     await response.body[Symbol.asyncIterator]().return?.()
@@ -50,7 +48,7 @@ async function readAnswer(response: CallResponse, importKey: ImportKey): Promise
   const text = readText(bytes)
   if (text === undefined) return { failure: 'the response is not UTF-8' }
   const { keys, faults } = readKeySet(text, importKey)
-  if (keys.size > 0) return { text }
+  if (keys.size > 0) return { value: text, forMs }
   const why = faults.length === 0 ? '' : ` (${faults.slice(0, 3).join('; ')})`
   return { failure: `the response has no usable key${why}` }
 }

@@ -6,7 +6,7 @@ import { type MergedField, sourcesOf } from '../merge/merge.ts'
 import { type Place, RequestedPlaces } from './place.ts'
 
 /** How `backend.auth` gets a credential that is sent as it is; a signature of `cloudOne` does not count. */
-const SENT_AS_IS = ['key', 'secretRef', 'passthrough'] as const
+const SENT_AS_IS = ['key', 'secretRef', 'passthrough', 'cloudTwo', 'cloudThree'] as const
 
 /**
  * Reports a credential that is sent in plain text to a ProxyBackend outside of this machine (decisions A-102, B11), and one that any server

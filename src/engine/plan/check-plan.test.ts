@@ -257,7 +257,7 @@ function keySetsOf(...plans: readonly (readonly PlanItem[])[]) {
   return plans.map((items) => {
     const change = changeTo(index, planOf(...items))
     index = index.after(change)
-    const { wanted, dropped } = check.take(change).keySets
+    const { wanted, dropped } = check.take(change).sources.keySets
     return { wanted: wanted.map(({ backend, path, cacheMs }) => `${backend} ${path} ${cacheMs}`), dropped }
   })
 }
@@ -329,9 +329,9 @@ test('the state of a key set is a finding of the policies that refer to it', () 
   const check = new PlanCheck(state)
   check.take({ set: [backendItem('keys'), fetching(), limit(GATEWAY)], removed: [] })
   const update = (failure: string | undefined) => {
-    const keySet = { id: ID, text: '{}', fetchedMs: 0, failure, final: true, restMs: 0 }
+    const keySet = { id: ID, value: '{}', fetchedMs: 0, failure, final: true, restMs: 0 }
     state.keySets.update(keySet)
-    return [...check.keySetChanged(ID)].map(([key, found]) => [key, found.map(({ code }) => code)])
+    return [...check.keptChanged('key-set', ID)].map(([key, found]) => [key, found.map(({ code }) => code)])
   }
   expect(update('timeout')).toEqual([['ProxyPolicy/default/policy', ['key-set-fault', 'key-set-stale']]])
   expect(update(undefined)).toEqual([['ProxyPolicy/default/policy', ['key-set-fault']]])

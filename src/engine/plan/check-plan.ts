@@ -8,6 +8,8 @@ import { NO_PLAN_NAMES } from '#exchange/exchange.ts'
 import type { PlanChange } from '#plan/delta.ts'
 import type { BackendItem, PlanItem, PolicyItem, RelayRouteItem, RouteItem, SecretItem } from '#plan/item.ts'
 import { type KeySetAddress, keySetId } from '#policies/shared/authentication/remote-key-set.ts'
+import type { CredentialSource } from '#policies/shared/clouds/cloud-credential.ts'
+import type { KeptKind } from '#policies/shared/kept/kept-copies.ts'
 import type { SlotChange } from '#state/slots.ts'
 import type { BackendContext } from '../backend/backend-context.ts'
 import { bindProtocol } from '../backend/bind-protocol.ts'
@@ -24,6 +26,7 @@ import type { Lookups } from './lookups.ts'
 import { openForwardProxies } from './open-forward-proxy.ts'
 import { byPrecedence } from './plan-index.ts'
 import { sharedLocationProblem } from './shared-location.ts'
+import { type SourceChange, WantedSources } from './wanted-sources.ts'
 
 /** The results of a check that changed since the previous one. */
 export interface Checked {
@@ -31,22 +34,13 @@ export interface Checked {
   readonly problems: ReadonlyMap<string, readonly Finding[]>
   /** Shared slots that are newly needed, and those that are no longer needed. */
   readonly slots: SlotChange
-  readonly keySets: KeySetChange
+  readonly sources: SourceChanges
 }
 
-/** Changes of the key sets that policies refer to. */
-export interface KeySetChange {
-  /** New key sets, and those whose backend or duration changed. */
-  readonly wanted: readonly KeySetAddress[]
-  /** Ids of key sets that no policy refers to any more. */
-  readonly dropped: readonly string[]
-}
-
-/** A key set as one policy refers to it. */
-interface WantedKeySet {
-  readonly address: KeySetAddress
-  /** The current version of its backend. */
-  readonly backend: PlanItem
+/** Changes of the sources of values that policies refer to. */
+export interface SourceChanges {
+  readonly keySets: SourceChange<KeySetAddress>
+  readonly credentials: SourceChange<CredentialSource>
 }
 
 /**
@@ -69,17 +63,13 @@ export class PlanCheck {
   readonly #secretsIn = new Table<SecretItem>('secretsIn', byKey)
   readonly #problems = new Table<Finding>('problems')
   readonly #slots = new Table<number>('slots')
-  readonly #keySets = new Table<WantedKeySet>('keySets')
-  /** Number of state changes of a key set, by its id. */
-  readonly #keySetStates = new Table<number>('keySetStates')
+  readonly #keySets = new WantedSources('keySets', keySetId)
+  readonly #credentials = new WantedSources<CredentialSource>('credentials', ({ id }) => id)
   readonly #stages = new Stages()
   readonly #changedProblems = new Set<string>()
   readonly #changedSlots = new Set<string>()
-  readonly #changedKeySets = new Set<string>()
   readonly #known = new Map<string, PlanItem>()
   readonly #assigned = new Map<string, number>()
-  /** Key sets that are being fetched, by id. */
-  readonly #wanted = new Map<string, WantedKeySet>()
   readonly #state: SharedState
 
   /** @param state assigns slots */
@@ -87,7 +77,6 @@ export class PlanCheck {
     this.#state = state
     this.#problems.watch((key) => this.#changedProblems.add(key))
     this.#slots.watch((key) => this.#changedSlots.add(key))
-    this.#keySets.watch((id) => this.#changedKeySets.add(id))
     this.#stages.add({
       name: 'uses',
       each: [this.#rules],
@@ -103,7 +92,7 @@ export class PlanCheck {
     this.#stages.add({
       name: 'compiledUses',
       each: [this.#uses],
-      writes: [this.#usesOf, this.#problems, this.#slots, this.#keySets],
+      writes: [this.#usesOf, this.#problems, this.#slots, this.#keySets.table, this.#credentials.table],
       run: ([use], work) => {
         work.write(this.#usesOf, use!.backend, true)
         this.#compileUse(use!, work)
@@ -112,7 +101,7 @@ export class PlanCheck {
     this.#stages.add({
       name: 'compile',
       each: [this.#compiled],
-      writes: [this.#problems, this.#slots, this.#keySets],
+      writes: [this.#problems, this.#slots, this.#keySets.table, this.#credentials.table],
       run: ([item], work) => this.#compile(item!, work),
     })
   }
@@ -121,16 +110,16 @@ export class PlanCheck {
     for (const key of removed) this.#put(key, undefined)
     for (const item of set) this.#put(item.key, item)
     this.#stages.update()
-    return { problems: this.#takeProblems(), slots: this.#takeSlots(), keySets: this.#takeKeySets() }
+    return { problems: this.#takeProblems(), slots: this.#takeSlots(), sources: this.#takeSources() }
   }
 
   /**
-   * Compiles the policies of a key set again after its state in `state.keySets` changed.
+   * Compiles the policies that refer to a kept value again after its state changed.
    * @returns the changed findings, as in `Checked`
    */
-  keySetChanged(id: string): Checked['problems'] {
-    const [times = 0] = this.#keySetStates.rows(id)
-    this.#keySetStates.put(id, '', [times + 1])
+  keptChanged(of: KeptKind, id: string): Checked['problems'] {
+    const sources = of === 'key-set' ? this.#keySets : this.#credentials
+    sources.stateChanged(id)
     this.#stages.update()
     return this.#takeProblems()
   }
@@ -231,7 +220,7 @@ export class PlanCheck {
     )
   }
 
-  /** Records the slots and key sets that are used. */
+  /** Records the slots and kept values that are used. */
   #recording(work: Work): SharedState {
     const state = this.#state
     return {
@@ -243,11 +232,18 @@ export class PlanCheck {
       },
       keySets: {
         at: (address) => {
-          const id = keySetId(address)
           const [backend] = work.read(this.#items, address.backend)
-          work.write(this.#keySets, id, { address, backend: backend! })
-          work.read(this.#keySetStates, id)
+          this.#keySets.record(work, address, backend, address.cacheMs)
           return state.keySets.at(address)
+        },
+      },
+      clouds: {
+        ...state.clouds,
+        credentials: {
+          at: (source) => {
+            this.#credentials.record(work, source, undefined, 0)
+            return state.clouds.credentials.at(source)
+          },
         },
       },
     }
@@ -259,21 +255,8 @@ export class PlanCheck {
     return problems
   }
 
-  #takeKeySets(): KeySetChange {
-    const wanted: KeySetAddress[] = []
-    const dropped: string[] = []
-    for (const id of this.#changedKeySets) {
-      const row = mostUrgent(this.#keySets.rows(id))
-      const before = this.#wanted.get(id)
-      if (row === undefined) {
-        if (this.#wanted.delete(id)) dropped.push(id)
-      } else if (row.backend !== before?.backend || row.address.cacheMs !== before.address.cacheMs) {
-        wanted.push(row.address)
-        this.#wanted.set(id, row)
-      }
-    }
-    this.#changedKeySets.clear()
-    return { wanted, dropped }
+  #takeSources(): SourceChanges {
+    return { keySets: this.#keySets.takeChange(), credentials: this.#credentials.takeChange() }
   }
 
   #takeSlots(): SlotChange {
@@ -301,11 +284,6 @@ function backendsOf({ backends }: RouteItem): string[] {
 
 function originKey({ kind, namespace, name }: Origin): string {
   return `${kind}/${namespace}/${name}`
-}
-
-/** The reference with the shortest cache duration, of all references to one key set. */
-function mostUrgent(rows: readonly WantedKeySet[]): WantedKeySet | undefined {
-  return rows.toSorted((a, b) => a.address.cacheMs - b.address.cacheMs)[0]
 }
 
 /** Whether another policy for the same target takes the whole field. */

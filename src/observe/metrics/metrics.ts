@@ -92,6 +92,18 @@ export const METRICS = {
     type: 'gauge',
     labels: ['backend', 'path'],
   },
+  credentialFetches: {
+    name: 'credential_fetches_total',
+    help: 'Attempts to obtain a credential of a cloud for backends.',
+    type: 'counter',
+    labels: ['source', 'outcome'],
+  },
+  credentialExpiry: {
+    name: 'credential_expiry_timestamp_seconds',
+    help: 'Time when the credential in use expires. 0 if there is none, or if it does not expire.',
+    type: 'gauge',
+    labels: ['source'],
+  },
   wireRefusals: {
     name: 'wire_refusals_total',
     help: 'Requests that the HTTP parser refused, and HTTP/2 connections that failed.',

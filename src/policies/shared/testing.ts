@@ -28,6 +28,7 @@ import type {
 import type { RemoteJwksSpec } from './authentication/jwks.ts'
 import type { PasswordChecker } from './authentication/password-checker.ts'
 import { type RemoteKeySet, RemoteKeySets } from './authentication/remote-key-set.ts'
+import { CloudCredentials } from './clouds/cloud-credential.ts'
 import type { CloudServices } from './clouds/cloud-services.ts'
 import { VerdictCache } from './ext-auth/verdict-cache.ts'
 
@@ -155,6 +156,7 @@ export const PLAIN_SEALER: Sealer = {
 export const NO_CLOUDS: CloudServices = {
   hashing: { sha256: () => '', hmacSha256: () => new Uint8Array(0) },
   region: undefined,
+  credentials: new CloudCredentials(),
 }
 
 export interface ContextInputs {

@@ -2,7 +2,7 @@ import type { ConfigProblem } from '#base/config-problem.ts'
 import { withProduct } from '#base/products.ts'
 import { pathFault } from '#net/http/path-form.ts'
 import { auth } from '#policies/backend/auth/index.ts'
-import type { BackendAuthSpec } from '#policies/backend/auth/schema.ts'
+import type { AuthForm } from '#policies/backend/auth/schema.ts'
 import type { CompileContext, PolicySource } from '#policies/policy.ts'
 import type { BackendSettings, ProtocolBackend } from '../backend-protocol.ts'
 import type { AiPlan, AiProviderPlan, AiSettings } from './ai-plan.ts'
@@ -81,7 +81,7 @@ class SharedSettings {
   }
 }
 
-function credentialOf(source: PolicySource<BackendAuthSpec> | undefined): Credential | undefined {
+function credentialOf(source: PolicySource<AuthForm> | undefined): Credential | undefined {
   if (source === undefined) return undefined
   const { key, secretRef, location } = source.spec
   return {

@@ -36,7 +36,7 @@ verifies(
   () => {
     for (const [spec, system, host] of systems) {
       expect(buildProvider(providerFrom(spec)).system).toBe(system)
-      expect(providerDestination(providerFrom(spec))).toEqual({ host, port: 443, tls: true })
+      expect(providerDestination(providerFrom(spec))).toMatchObject({ host, port: 443, tls: true })
     }
   },
 )

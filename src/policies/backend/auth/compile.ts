@@ -1,5 +1,4 @@
 import { toByteText, trimSpace } from '#base/byte-text.ts'
-import { withProduct } from '#base/products.ts'
 import { type Refusal, reject } from '#exchange/outcome.ts'
 import type { CompileContext, PolicySource, RequestRun } from '../../policy.ts'
 import {
@@ -9,18 +8,20 @@ import {
   fieldsAt,
   type WritableLocation,
 } from '../../shared/authentication/credential-location.ts'
-import { reportNotImplemented } from '../../shared/not-implemented.ts'
 import { compileCloudOne } from './cloud-one/compile-cloud-one.ts'
 import { passCredential, sendCredential } from './run.ts'
-import type { BackendAuthSpec } from './schema.ts'
+import type { AuthForm } from './schema.ts'
+import { compileToken } from './token/compile-token.ts'
 
-type Source = PolicySource<BackendAuthSpec>
+type Source = PolicySource<AuthForm>
 
 /** A request is never sent without its credential: if the credential is not available, the request is refused first (decision A-36). */
 export function compileBackendAuth(sources: readonly Source[], context: CompileContext): RequestRun {
   const source = sources[0]!
-  const { passthrough, cloudOne, location: where } = source.spec
+  const { passthrough, cloudOne, cloudTwo, cloudThree, location: where } = source.spec
   if (cloudOne !== undefined) return compileCloudOne(source, context)
+  if (cloudTwo !== undefined) return compileToken(source, 'cloudTwo', context)
+  if (cloudThree !== undefined) return compileToken(source, 'cloudThree', context)
   const location = where === undefined ? undefined : compileWritableLocation(where)
   if (passthrough !== undefined) {
     return {
@@ -46,7 +47,7 @@ function credentialOf(source: Source, location: WritableLocation, context: Compi
     context.report(source, '.secretRef', { severity: 'error', code: 'secret-missing', message })
     return reject('backend-auth-failed', { detail: `Secret ${secretRef.name} has no entry Authorization` })
   }
-  return cloudCredential(source, context)
+  throw new Error('a backend.auth without a form')
 }
 
 function usable(
@@ -61,13 +62,4 @@ function usable(
   const message = 'is empty or cannot be written to the location; requests are refused'
   context.report(source, path, { severity: 'error', code: 'credential-invalid', message })
   return reject('backend-auth-failed', { detail: `the credential of ${source.path}${path} is not usable` })
-}
-
-function cloudCredential(source: Source, context: CompileContext): Refusal {
-  const cloud = (['cloudTwo', 'cloudThree'] as const).find((name) => source.spec[name] !== undefined)
-  const effect = cloud === undefined ? 'requests are refused' : `${withProduct(cloud)}; requests are refused`
-  reportNotImplemented(context, source, cloud === undefined ? '' : `.${cloud}`, effect)
-  return reject('backend-auth-failed', {
-    detail: `${cloud === undefined ? 'this form of backend.auth' : withProduct(cloud)} is not implemented yet`,
-  })
 }

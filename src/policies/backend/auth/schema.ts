@@ -129,3 +129,8 @@ export const backendAuth = described(
 )
 
 export type BackendAuthSpec = Parsed<typeof backendAuth>
+
+/** What the policy does: as configured, or without a policy as the type of the backend implies. */
+export type AuthForm = Omit<BackendAuthSpec, 'cloudOne'> & {
+  readonly cloudOne?: Partial<NonNullable<BackendAuthSpec['cloudOne']>>
+}

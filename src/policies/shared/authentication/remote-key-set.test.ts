@@ -9,9 +9,9 @@ const ID = 'Service/default/idp/80 /keys'
 const ONE = keySetOf(createSigningKey('P-256', 'one'))
 const TWO = keySetOf(createSigningKey('P-256', 'two'))
 
-const stateOf = (text: string | undefined, more: Partial<KeySetState> = {}): KeySetState => ({
+const stateOf = (value: string | undefined, more: Partial<KeySetState> = {}): KeySetState => ({
   id: ID,
-  text,
+  value,
   fetchedMs: 7,
   failure: undefined,
   final: true,

@@ -106,7 +106,7 @@ function problemOfKeys({ keys }: KeySet, issuer: string): Omit<ConfigProblem, 'p
 function problemOfFetch({ state, address }: RemoteKeySet, issuer: string): Omit<ConfigProblem, 'path'> | undefined {
   if (state?.failure === undefined) return undefined
   const why = `GET ${address.path} of ${address.backend}: ${state.failure}`
-  if (state.text === undefined) {
+  if (state.value === undefined) {
     const message = `the key set cannot be fetched, and tokens of ${issuer} are refused until it can: ${why}`
     return { severity: 'error', code: 'key-set-not-fetched', message }
   }

@@ -546,9 +546,9 @@ const REMOTE = { jwksPath: '/keys', backendRef: { name: 'id', port: 80 } }
 const REMOTE_ID = 'Service/default/id /keys'
 const REMOTE_PROVIDERS = [{ issuer: ISSUER, jwks: { remote: REMOTE } }]
 
-const stateOf = (text: string | undefined, more: Partial<KeySetState> = {}): KeySetState => ({
+const stateOf = (value: string | undefined, more: Partial<KeySetState> = {}): KeySetState => ({
   id: REMOTE_ID,
-  text,
+  value,
   fetchedMs: NOW * 1000,
   failure: undefined,
   final: true,

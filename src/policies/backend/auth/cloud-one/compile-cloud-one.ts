@@ -1,51 +1,86 @@
 import { trimSpace } from '#base/byte-text.ts'
+import type { Hashing } from '#base/hashing.ts'
+import { PRODUCTS } from '#base/products.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import { type Outcome, proceed, type Refusal, reject } from '#exchange/outcome.ts'
+import type { Step } from '#exchange/step.ts'
 import { isFieldValue } from '#net/http/field-syntax.ts'
 import type { CompileContext, PolicyFields, PolicySource, RequestRun } from '../../../policy.ts'
-import type { BackendAuthSpec } from '../schema.ts'
+import type { AccessKeys, CloudCredential } from '../../../shared/clouds/cloud-credential.ts'
+import { awaitCredential, keptCredential, NOT_OBTAINED } from '../kept-credential.ts'
+import type { AuthForm } from '../schema.ts'
 import { isUnusable, refuseUnusable, type Unusable } from '../unusable.ts'
-import { type AccessKeys, leavesBodyUnsigned, RequestSigner } from './request-signer.ts'
+import { leavesBodyUnsigned, RequestSigner, type SigningScope } from './request-signer.ts'
 import { serviceNameProblem, signingScope } from './signing-scope.ts'
 
-type Source = PolicySource<BackendAuthSpec>
+type Source = PolicySource<AuthForm>
 
 const FIELDS: PolicyFields = {
   request: ['authorization', 'content-type', 'date', 'x-amz-content-sha256', 'x-amz-date', 'x-amz-security-token'],
 }
 
+/** The keys for one attempt; undefined: there are none. */
+type Keys = (exchange: Exchange) => AccessKeys | undefined
+
 /** Signs every attempt, after everything else has changed the request (specification 1, 5.6). */
 export function compileCloudOne(source: Source, context: CompileContext): RequestRun {
   const { secretRef, serviceName } = source.spec.cloudOne!
   const problem = serviceNameProblem(serviceName)
-  const keys = problem ?? readKeys(context.secret(source, secretRef.name)?.data ?? {}, secretRef.name)
-  if (isUnusable(keys)) return denied(refuseUnusable(source, keys, context))
+  if (problem !== undefined) return denied(refuseUnusable(source, problem, context))
+  const fixed = secretRef && readKeys(context.secret(source, secretRef.name)?.data ?? {}, secretRef.name)
+  if (fixed !== undefined && isUnusable(fixed)) return denied(refuseUnusable(source, fixed, context))
   const { destination, clouds } = context
   if (destination === undefined) return denied(reject('backend-auth-failed'))
   const scope = signingScope(serviceName, destination, clouds.region)
   if (isUnusable(scope)) return denied(refuseUnusable(source, scope, context))
 
-  const signer = new RequestSigner(scope, clouds.hashing)
+  const run = signingRun(scope, clouds.hashing)
+  const note = `signs the request for service ${scope.service} in ${scope.region} with the`
+  if (fixed !== undefined) return run(noting(`${note} keys of Secret ${secretRef!.name}`), () => fixed)
+  const chain = keptCredential(source, { cloud: 'cloudOne' }, LABEL, context)
+  return run(
+    awaitCredential(chain, `${note} ${LABEL}`, () => proceed),
+    ({ context }) => keysFrom(chain, context.now()),
+  )
+}
+
+const LABEL = `keys of ${PRODUCTS.cloudOne} from the environment of the gateway`
+/** What `explain` signs with, which obtains no credentials; it shows no signature either. */
+const NO_KEYS: AccessKeys = { accessKey: NOT_OBTAINED, secretKey: '', sessionToken: undefined }
+
+function keysFrom(chain: CloudCredential, nowMs: number): AccessKeys | undefined {
+  if (!chain.isKept) return NO_KEYS
+  const secret = chain.current(nowMs)?.secret
+  return secret !== undefined && 'keys' in secret ? secret.keys : undefined
+}
+
+function noting(text: string): Step {
+  return ({ trace }) => {
+    trace?.note(text)
+    return proceed
+  }
+}
+
+function signingRun(scope: SigningScope, hashing: Hashing): (request: Step, keys: Keys) => RequestRun {
+  const signer = new RequestSigner(scope, hashing)
   const unsignedBody = leavesBodyUnsigned(scope.service)
-  const note = `signs the request for service ${scope.service} in ${scope.region} with the keys of Secret ${secretRef.name}`
-  return {
-    request(exchange) {
-      exchange.trace?.note(note)
-      return proceed
-    },
-    sign: (exchange) => sign(exchange, signer, keys, unsignedBody),
+  return (request, keys) => ({
+    request,
+    sign: (exchange) => sign(exchange, signer, keys(exchange), unsignedBody),
     readsRequestBody: !unsignedBody,
     fields: FIELDS,
-  }
+  })
 }
 
 function denied(refusal: Refusal): RequestRun {
   return { request: () => refusal, fields: FIELDS }
 }
 
-function sign(exchange: Exchange, signer: RequestSigner, keys: AccessKeys, unsignedBody: boolean): Outcome {
+function sign(exchange: Exchange, signer: RequestSigner, keys: AccessKeys | undefined, unsignedBody: boolean): Outcome {
   const { request, newRequestBody, requestBody, trace } = exchange
   const body = newRequestBody ?? requestBody
+  // They expired since the request waited for them.
+  if (keys === undefined) return reject('backend-credential-unavailable', { detail: `the ${LABEL} have expired` })
   // A call of the gateway may stream its body, such as a copy of a request.
   if (body === null && !unsignedBody) {
     return reject('backend-auth-failed', { detail: 'a body that streams cannot be signed' })

@@ -5,8 +5,9 @@ import { expect, test } from 'vitest'
 import { Head } from '#net/http/head.ts'
 import { HASHING } from '#test/support/hashing.ts'
 import { verifies } from '#test/support/verifies.ts'
+import type { AccessKeys } from '../../../shared/clouds/cloud-credential.ts'
 import { linesOf } from '../../../shared/testing.ts'
-import { type AccessKeys, RequestSigner, type SigningScope } from './request-signer.ts'
+import { RequestSigner, type SigningScope } from './request-signer.ts'
 
 interface Case {
   readonly name: string

@@ -1,14 +1,7 @@
 import type { Hashing } from '#base/hashing.ts'
 import type { Head } from '#net/http/head.ts'
+import type { AccessKeys } from '../../../shared/clouds/cloud-credential.ts'
 import { canonicalRequest } from './canonical-request.ts'
-
-/** Keys of an account, long-lived or temporary. Byte text. */
-export interface AccessKeys {
-  readonly accessKey: string
-  readonly secretKey: string
-  /** Only temporary keys have one. */
-  readonly sessionToken: string | undefined
-}
 
 /** What a signature is valid for. */
 export interface SigningScope {

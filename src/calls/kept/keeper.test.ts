@@ -1,16 +1,16 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { clock } from '#base/clock.ts'
 import { SingleFlight } from '#exchange/single-flight.ts'
-import type { KeySetState } from '#policies/shared/authentication/remote-key-set.ts'
+import type { KeptState } from '#policies/shared/kept/kept-value.ts'
 import { verifies } from '#test/support/verifies.ts'
 import { VirtualTime } from '#test/support/virtual-time.ts'
-import type { FetchedKeySet } from './fetch-key-set.ts'
-import { KeySetKeeper } from './key-set-keeper.ts'
+import { type Fetched, Keeper } from './keeper.ts'
 
 const CACHE_MS = 300_000
-const ADDRESS = { backend: 'Service/default/idp/80', path: '/keys', cacheMs: CACHE_MS }
-const GOOD: FetchedKeySet = { text: 'one' }
-const BAD: FetchedKeySet = { failure: 'connection-refused' }
+const ID = 'id'
+const SOURCE = 'source'
+const GOOD: Fetched<string> = { value: 'one', forMs: CACHE_MS }
+const BAD: Fetched<string> = { failure: 'connection-refused' }
 
 let time: VirtualTime
 beforeEach(() => {
@@ -19,12 +19,12 @@ beforeEach(() => {
 afterEach(() => time[Symbol.dispose]())
 
 /** A keeper whose attempts take `takesMs` and end as `answer` says, `began`: milliseconds from the start. */
-function keeperOf(answer: FetchedKeySet = GOOD, takesMs = 0) {
-  const published: KeySetState[] = []
+function keeperOf(answer: Fetched<string> = GOOD, takesMs = 0) {
+  const published: KeptState<string>[] = []
   const began: number[] = []
   const test = { answer }
   const start = clock.monotonic()
-  const keeper = new KeySetKeeper(ADDRESS, new SingleFlight(), {
+  const keeper = new Keeper(ID, SOURCE, new SingleFlight(), {
     fetch: async () => {
       began.push(clock.monotonic() - start)
       const said = test.answer
@@ -42,10 +42,10 @@ verifies('traffic.jwtAuthentication.jwks/cacheDuration', 'a key set is fetched a
   void keeper.fetch()
   await pass(CACHE_MS - 1)
   expect(began).toEqual([0])
-  test.answer = { text: 'two' }
+  test.answer = { value: 'two', forMs: CACHE_MS }
   await pass(1)
   expect(began).toEqual([0, CACHE_MS])
-  expect(last()).toMatchObject({ text: 'two', failure: undefined, final: true })
+  expect(last()).toMatchObject({ value: 'two', failure: undefined, final: true })
 })
 
 test('failed attempts are repeated after pauses that double up to 15 s; the last good set stays', async () => {
@@ -56,10 +56,10 @@ test('failed attempts are repeated after pauses that double up to 15 s; the last
   await pass(1 + 60_000)
   const pauses = began.slice(2).map((at, i) => at - began[i + 1]!)
   expect(pauses).toEqual([200, 400, 800, 1600, 3200, 6400, 12_800, 15_000, 15_000])
-  expect(last()).toMatchObject({ text: 'one', failure: 'connection-refused', final: true })
+  expect(last()).toMatchObject({ value: 'one', failure: 'connection-refused', final: true })
   test.answer = GOOD
   await pass(15_000)
-  expect(last()).toMatchObject({ text: 'one', failure: undefined })
+  expect(last()).toMatchObject({ value: 'one', failure: undefined })
   expect(time.nextMs).toBeGreaterThan(15_000)
 })
 
@@ -73,7 +73,7 @@ test('the attempts of the first five seconds count as one: waiting requests keep
   expect(published).toHaveLength(before)
   test.answer = GOOD
   await pass(2000)
-  expect(published.at(-1)).toMatchObject({ text: 'one', final: true })
+  expect(published.at(-1)).toMatchObject({ value: 'one', final: true })
 })
 
 test('after that the answer is immediate: no keys, and the time of the next attempt', async () => {
@@ -83,7 +83,7 @@ test('after that the answer is immediate: no keys, and the time of the next atte
   const tries = began.length
   keeper.ask()
   expect(published.at(-1)).toMatchObject({
-    text: undefined,
+    value: undefined,
     failure: 'connection-refused',
     final: true,
     restMs: time.nextMs,
@@ -125,21 +125,22 @@ test('after a change of the server, the result of the current attempt is replace
   const { keeper, pass, test, began, last } = keeperOf(GOOD, 1000)
   void keeper.fetch()
   await pass(500)
-  test.answer = { text: 'two' }
-  keeper.renew(ADDRESS)
+  test.answer = { value: 'two', forMs: CACHE_MS }
+  keeper.renew(SOURCE)
   await pass(1500)
-  expect([began.length, last()?.text]).toEqual([2, 'two'])
-  test.answer = { text: 'three' }
-  keeper.renew(ADDRESS)
+  expect([began.length, last()?.value]).toEqual([2, 'two'])
+  test.answer = { value: 'three', forMs: CACHE_MS }
+  keeper.renew(SOURCE)
   await pass(1000)
-  expect([began.length, last()?.text]).toEqual([3, 'three'])
+  expect([began.length, last()?.value]).toEqual([3, 'three'])
 })
 
 test('another duration counts at once', async () => {
-  const { keeper, pass, began } = keeperOf()
+  const { keeper, pass, began, test } = keeperOf()
   void keeper.fetch()
   await pass(1000)
-  keeper.renew({ ...ADDRESS, cacheMs: CACHE_MS * 2 })
+  test.answer = { value: 'one', forMs: CACHE_MS * 2 }
+  keeper.renew(SOURCE)
   await pass(CACHE_MS * 2)
   expect(began).toEqual([0, 1000, 1000 + CACHE_MS * 2])
 })
@@ -149,7 +150,7 @@ test('a closed keeper neither fetches nor publishes', async () => {
   void keeper.fetch()
   await pass(500)
   keeper.close()
-  keeper.renew(ADDRESS)
+  keeper.renew(SOURCE)
   await pass(CACHE_MS * 2)
   expect([began.length, published.length, time.nextMs]).toEqual([1, 0, undefined])
 })

@@ -1,0 +1,33 @@
+import type { ImportKey } from '#base/verifying-key.ts'
+import { RemoteKeySets } from '../authentication/remote-key-set.ts'
+import { CloudCredentials, type Credential } from '../clouds/cloud-credential.ts'
+import type { KeptState } from './kept-value.ts'
+
+/** A state for all workers. */
+export type KeptUpdate =
+  | { readonly of: 'key-set'; readonly state: KeptState<string> }
+  | { readonly of: 'credential'; readonly state: KeptState<Credential> }
+export type KeptKind = KeptUpdate['of']
+
+/** All values of a thread that the main thread keeps current. */
+export class KeptCopies {
+  readonly keySets: RemoteKeySets
+  readonly credentials: CloudCredentials
+
+  /** @param ask requests a fetch from the main thread; undefined: nothing is fetched */
+  constructor(importKey: ImportKey, ask?: (of: KeptKind, id: string) => void) {
+    this.keySets = new RemoteKeySets(importKey, ask && ((id) => ask('key-set', id)))
+    this.credentials = new CloudCredentials(ask && ((id) => ask('credential', id)))
+  }
+
+  update(update: KeptUpdate): void {
+    if (update.of === 'key-set') this.keySets.update(update.state)
+    else this.credentials.update(update.state)
+  }
+
+  /** Removes a value that no policy uses any more. */
+  remove(of: KeptKind, id: string): void {
+    if (of === 'key-set') this.keySets.remove(id)
+    else this.credentials.remove(id)
+  }
+}
