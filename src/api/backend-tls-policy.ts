@@ -1,36 +1,64 @@
 import {
-  atMostOne,
+  type ConfigProblem,
   enumOf,
+  exactlyOne,
+  fieldPath,
   groupName,
   kindName,
   list,
   mapOf,
   openObject,
   optional,
+  problem,
   referencedName,
   required,
   sectionName,
   sni,
   text,
+  withRule,
 } from '#schema/index.ts'
 import { type ObjectOf, platformKind } from './object.ts'
-import { platformStatus, typedLocalReference } from './platform-fields.ts'
+import { hostname, platformStatus, typedLocalReference } from './platform-fields.ts'
 
-const validation = atMostOne(
+const subjectAltName = withRule(
+  openObject({
+    type: required(enumOf('Hostname', 'URI'), 'Type of the name.'),
+    hostname: optional(hostname(), 'Name, for type Hostname.'),
+    uri: optional(text({ min: 1, max: 253 }), 'Name, for type URI.'),
+  }),
+  {
+    reads: ['type', 'hostname', 'uri'],
+    description: 'Type Hostname requires hostname, type URI requires uri with a scheme.',
+    check: checkName,
+  },
+)
+
+/** The scheme and the authority of an absolute URI (RFC 3986, 3). */
+const ABSOLUTE_URI = /^[A-Za-z][-+.A-Za-z0-9]*:\/\/[^/?#]/
+
+function checkName(
+  name: { readonly type: 'Hostname' | 'URI'; readonly hostname?: string; readonly uri?: string },
+  path: string,
+): readonly ConfigProblem[] {
+  const field = name.type === 'URI' ? 'uri' : 'hostname'
+  const value = name[field]
+  const at = fieldPath(path, field)
+  if (value === undefined) return [problem(at, 'required', `is required with type ${name.type}`)]
+  if (field === 'hostname' || ABSOLUTE_URI.test(value)) return []
+  return [problem(at, 'invalid-uri', 'must be an absolute URI, such as "spiffe://example.org/shop"')]
+}
+
+const validation = exactlyOne(
   ['caCertificateRefs', 'wellKnownCACertificates'],
   openObject({
-    caCertificateRefs: optional(list(typedLocalReference, { max: 8 }), 'ConfigMaps with CA certificates.'),
+    caCertificateRefs: optional(
+      list(typedLocalReference, { min: 1, max: 8 }),
+      'ConfigMaps with CA certificates in "ca.crt".',
+    ),
     wellKnownCACertificates: optional(enumOf('System'), 'Trust the CA certificates of the system.'),
     hostname: required(sni(), 'Server name (SNI) to send, and the name that the certificate must contain.'),
     subjectAltNames: optional(
-      list(
-        openObject({
-          type: required(enumOf('Hostname', 'URI'), 'Type of the name.'),
-          hostname: optional(text({ min: 1, max: 253 }), 'Name, for type Hostname.'),
-          uri: optional(text({ min: 1, max: 253 }), 'Name, for type URI.'),
-        }),
-        { max: 5 },
-      ),
+      list(subjectAltName, { max: 5 }),
       'Names as an alternative to hostname. The certificate must contain at least one of them.',
     ),
   }),

@@ -223,7 +223,12 @@ const PLATFORM_OBJECTS = [
   ['ReferenceGrant', { spec: { from: [{ group: '', kind: 'A', namespace: 'a' }], to: [] } }, ['spec.to too-few-items']],
   [
     'BackendTLSPolicy',
-    { spec: { targetRefs: [{ group: '', kind: 'Service', name: 'a' }], validation: { hostname: 'a' } } },
+    {
+      spec: {
+        targetRefs: [{ group: '', kind: 'Service', name: 'a' }],
+        validation: { hostname: 'a', wellKnownCACertificates: 'System' },
+      },
+    },
     [],
   ],
   ['Service', { spec: { ports: [{ port: 80, targetPort: 'http', nodePort: 30_000 }], sessionAffinity: 'None' } }, []],
@@ -309,7 +314,7 @@ test.each([
   ['ReferenceGrant', 'from 1-16, to 1-16'],
   [
     'BackendTLSPolicy',
-    'targetRefs 1-16, caCertificateRefs 0-8, wellKnownCACertificates System, subjectAltNames 0-5, type Hostname|URI',
+    'targetRefs 1-16, caCertificateRefs 1-8, wellKnownCACertificates System, subjectAltNames 0-5, type Hostname|URI',
   ],
   ['Service', 'protocol TCP|UDP|SCTP, port 1-65535, ipFamilies IPv4|IPv6'],
   [

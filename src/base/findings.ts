@@ -53,6 +53,7 @@ export const FINDINGS = {
       'invalid-namespace': 'The text is not a valid namespace name.',
       'invalid-host': 'The text is not a host name or an IP address.',
       'invalid-path': 'The text is not a valid request path.',
+      'invalid-uri': 'The text is not an absolute URI, such as `spiffe://example.org/shop`.',
       'invalid-origin': 'The text is not an origin, such as `https://app.example.com`.',
       'invalid-region': 'The text is not a valid region name.',
       'invalid-identifier': 'The text is not a valid identifier for the provider.',

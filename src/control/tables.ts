@@ -9,7 +9,7 @@ import type { BackendFact } from '#plan/backend-fact.ts'
 import type { PlanItem, PolicyItem, RelayRouteItem, RouteItem } from '#plan/item.ts'
 import { byPrecedence } from '#plan/route-order.ts'
 import { hasOwnAnnotation } from './annotations.ts'
-import type { TlsDemand } from './backends/tls-demand.ts'
+import type { AttachedTlsPolicy } from './backends/attach-tls-policy.ts'
 import type { TranslatedBackend } from './backends/translate-backend.ts'
 import { byOrder, type Claim } from './gateways/claim.ts'
 import type { Listener } from './gateways/listener.ts'
@@ -95,6 +95,7 @@ export function createTables() {
     shadowedAt: new Table<Shadowed>('shadowedAt'),
     backends: new Table<TranslatedBackend>('backends'),
     policies: new Table<AttachedPolicy>('policies'),
+    tlsPolicies: new Table<AttachedTlsPolicy>('tlsPolicies'),
     /** By Gateway: the policies that configure its sockets. */
     socketSettings: new Table<PolicyItem>('socketSettings'),
 
@@ -107,8 +108,6 @@ export function createTables() {
     /** By backend, Secret or ConfigMap: one row for each object that requires it in the plan. */
     wantedBackends: new Table<true>('wantedBackends'),
     wantedMaterial: new Table<true>('wantedMaterial'),
-    /** By backend object: the BackendTLSPolicies for it. */
-    tlsDemands: new Table<TlsDemand>('tlsDemands'),
     slices: new Table<ObjectsByKind['EndpointSlice']>('slices', byAge),
     /** By Service port: one row if it has no endpoint. */
     endpointless: new Table<true>('endpointless'),

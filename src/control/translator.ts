@@ -12,8 +12,8 @@ import type { PlanChange } from '#plan/delta.ts'
 import type { PlanItem } from '#plan/item.ts'
 import { annotationStage } from './annotation-stage.ts'
 import { backendStage } from './backends/backend-stage.ts'
-import { backendTlsStage } from './backends/backend-tls-stage.ts'
 import { serviceStage, sliceStage } from './backends/service-stages.ts'
+import { missedTlsTargetsStage, tlsPolicyStage } from './backends/tls-policy-stages.ts'
 import { classStage, gatewayStage, listenerSetStage, listenerStage, socketStage } from './gateways/gateway-stages.ts'
 import { grantStage } from './grant-stage.ts'
 import { observedStage } from './observed-stage.ts'
@@ -60,12 +60,12 @@ function buildStages(
   stages.add(socketStage(tables))
   stages.add(listenerStage(tables))
   // Objects that attach to them
-  stages.add(backendTlsStage(tables))
   stages.add(backendStage(tables, openContext))
   stages.add(matchStage(tables, openContext))
   stages.add(displacedStage(tables))
   stages.add(routeStage(tables, openContext))
   stages.add(policyStage(tables, openContext))
+  stages.add(tlsPolicyStage(tables, openContext))
   stages.add(refusedPolicyStage(tables, openContext))
   // Objects that those refer to
   stages.add(sliceStage(tables))
@@ -83,6 +83,7 @@ function buildStages(
   stages.add(overlapStage(tables))
   stages.add(reachStage(tables))
   stages.add(policyFactsStage(tables))
+  stages.add(missedTlsTargetsStage(tables))
   stages.add(parametersStage(tables))
   stages.add(noGatewayStage(tables))
   stages.add(annotationStage(tables))

@@ -139,14 +139,18 @@ export const LEVEL = {
   RouteRule: 4,
   /** Written in the route rule itself: filters, timeouts, retry. */
   RouteFilter: 5,
+  /** A BackendTLSPolicy that targets the Service or ProxyBackend (decision A-62). */
+  BackendTLSPolicy: 6,
+  /** The same with a section. */
+  BackendTLSPolicySection: 7,
   /** A ProxyPolicy that targets the Service or ProxyBackend. */
-  Backend: 6,
+  Backend: 8,
   /** The same with a section: port, provider, MCP target. */
-  BackendSection: 7,
+  BackendSection: 9,
   /** `ProxyBackend.spec.policies`. */
-  BackendInline: 8,
+  BackendInline: 10,
   /** `policies` of one provider or MCP target. */
-  SectionInline: 9,
+  SectionInline: 11,
 } as const
 export type LevelName = keyof typeof LEVEL
 
@@ -181,6 +185,8 @@ interface AnyPolicyItem {
   readonly created: string
   /** Keys of backends that the field names but must not use (no ReferenceGrant, decision A-35). For this field they do not exist. */
   readonly notPermitted?: readonly string[]
+  /** Set if the field cannot be applied at all: it refuses what it would apply to. */
+  readonly broken?: string
 }
 
 /** A destination. Key: `ProxyBackend/<namespace>/<name>` or `Service/<namespace>/<name>/<port>`. */

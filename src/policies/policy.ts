@@ -28,6 +28,8 @@ export interface PolicySource<Spec> {
   readonly target: string
   /** Keys of backends that it names but must not use (no ReferenceGrant, decision A-35). For this field they do not exist. */
   readonly notPermitted?: readonly string[]
+  /** Set if the field cannot be applied at all. */
+  readonly broken?: string
 }
 
 /** Names of headers that a policy uses: in requests, those that it reads, sets or removes; in responses, those that it sets or removes. */

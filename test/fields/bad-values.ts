@@ -19,7 +19,7 @@ export const FREE: readonly (readonly [title: RegExp, reason: string])[] = [
   [/^ReferenceGrant\.spec\./, 'it may permit references of objects that other controllers read'],
   [/\.grpc\.contextExtensions\.entry$/, 'the authorization server decides what it means'],
   [/\.global\.(domain|descriptors\[\]\.entries\[\]\.name)$/, 'the rate limit server decides which it knows'],
-  [/\.tls\.options\.entry$/, 'no option has an effect, and the gateway says so'],
+  [/(\.tls|BackendTLSPolicy\.spec)\.options\.entry$/, 'no option has an effect, and the gateway says so'],
   [/^GatewayClass\.spec\.description$/, 'text for people'],
   [/^GatewayClass\.spec\.controllerName$/, 'other controllers have classes too'],
   [

@@ -41,6 +41,7 @@ export const EXAMPLES: readonly (readonly [title: RegExp, value: unknown])[] = [
   [/EndpointSlice\.endpoints\[\]\.addresses\[\]$/, '127.0.0.1'],
   [/shutdown\.(min|max)$/, 1],
   [/jwks\.inline$/, '{"keys":[]}'],
+  [/subjectAltNames\[\]\.uri$/, 'spiffe://example.org/known'],
 ]
 
 /** Members that an object needs beside a field. The text is that of the leaf; `|` marks the end of the object. */
@@ -84,6 +85,8 @@ export const COMPANIONS: readonly (readonly [title: RegExp, members: Readonly<Re
   [/providerTwo\./, { deploymentName: 'known' }],
   [/cloudThree\.audience$/, { type: 'IdToken' }],
   [/(otlp|tracing)\.path$/, { protocol: 'HTTP' }],
+  [/subjectAltNames\[\]\.uri$/, { type: 'URI' }],
+  [/subjectAltNames\[\]\./, { type: 'Hostname', hostname: 'a.example.com' }],
   [/(caCertificateRefs\[\])\./, { group: '', kind: 'ConfigMap', name: 'known' }],
   [/\.listeners\[\]\.tls\.mode/, { protocol: 'TLS' }],
   [/\.listeners\[\]\.tls/, { protocol: 'HTTPS' }],

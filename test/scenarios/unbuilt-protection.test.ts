@@ -50,20 +50,3 @@ spec: { mcp: { targets: [{ name: one, static: { host: 127.0.0.1, port: 9000 } }]
     { severity: 'error', message: expect.stringMatching(/not implemented yet; every request .* refused/) },
   ])
 })
-
-test('a target of a BackendTLSPolicy refuses', async () => {
-  const policy = `
-apiVersion: gateway.networking.k8s.io/v1
-kind: BackendTLSPolicy
-metadata: { name: encrypted }
-spec:
-  targetRefs: [{ group: gatewright.dev, kind: ProxyBackend, name: web }]
-  validation: { hostname: web.test, wellKnownCACertificates: System }
-`
-  const yaml = joinYaml(gatewayYaml(8080), backendYaml('web', 9000), routeYaml('all', '/', 'web'), policy)
-  const { outcome, findings } = await seeRequest(yaml)
-  expect(codeOf(outcome)).toBe('backend-invalid')
-  expect(findings.map(({ message }) => message)).toEqual([
-    'BackendTLSPolicy is not implemented yet; requests to its targets are refused',
-  ])
-})

@@ -5,20 +5,18 @@ import { fieldTables } from '../policies/policy-stages.ts'
 import { writeFields } from '../policies/write-policies.ts'
 import type { Tables } from '../tables.ts'
 import { targetsOfUse } from '../use.ts'
-import { unmetDemand } from './tls-demand.ts'
 import { translateBackend } from './translate-backend.ts'
 
 /** Translates each ProxyBackend. */
 export function backendStage(tables: Tables, openContext: OpenContext): StageDefinition<ProxyBackendObject> {
-  const { backends, enclosing, callers, wantedBackends, tlsDemands, items } = tables
+  const { backends, enclosing, callers, wantedBackends, items } = tables
   return {
     name: 'backends',
     each: [tables.objects.ProxyBackend],
     writes: [backends, enclosing, ...fieldTables(tables)],
     run([object], work, key) {
       const context = openContext(work)
-      const unmet = unmetDemand(work.read(tlsDemands, key))
-      const translated = translateBackend(context, object!, context.reportOn(object!), unmet)
+      const translated = translateBackend(context, object!, context.reportOn(object!))
       work.write(backends, key, translated)
       work.write(items, key, translated.item)
       writeFields(tables, work, translated.fields)

@@ -9,7 +9,6 @@ import type { Tables } from '../tables.ts'
 import { backendBounds } from './backend-bounds.ts'
 import { endpointAddresses } from './endpoint-addresses.ts'
 import { findServicePort, type ServicePort } from './service-port.ts'
-import { unmetDemand } from './tls-demand.ts'
 
 type Address = EndpointsItem['addresses'][number]
 
@@ -33,7 +32,7 @@ export function sliceStage(tables: Tables): StageDefinition<EndpointSliceObject>
  * Adds items for Service ports that other objects refer to, with the addresses of their endpoints. The gateway never connects to cluster IPs (decision A-131).
  */
 export function serviceStage(tables: Tables): StageDefinition<true> {
-  const { wantedBackends, slices, tlsDemands, endpointless, items, findings } = tables
+  const { wantedBackends, slices, endpointless, items, findings } = tables
   return {
     name: 'services',
     each: [wantedBackends],
@@ -47,12 +46,8 @@ export function serviceStage(tables: Tables): StageDefinition<true> {
       const addresses = endpointAddresses(service, port, work.read(slices, `${namespace}/${name}`))
       const endpoints = endpointsItem(service, port, addresses)
       const report = reportTo(tables, work)
-      const demands = work.read(tlsDemands, objectKey('Service', namespace, name))
-      const rest = {
-        bounds: backendBounds(service.metadata, report(service)),
-        broken: unmetDemand(demands, [port.name ?? '', `${port.port}`]),
-      }
-      work.write(items, key, backendItem(key, service, port, rest))
+      const bounds = backendBounds(service.metadata, report(service))
+      work.write(items, key, backendItem(key, service, port, bounds))
       work.write(items, endpoints.key, endpoints)
       if (addresses.length > 0) return
       work.write(endpointless, key, true)
@@ -65,7 +60,7 @@ function backendItem(
   key: string,
   service: ServiceObject,
   { port, appProtocol }: ServicePort,
-  { bounds, broken }: { readonly bounds: BackendItem['bounds']; readonly broken: string | undefined },
+  bounds: BackendItem['bounds'],
 ): BackendItem {
   const { namespace, name } = service.metadata
   const hostname = service.spec.externalName ?? `${name}.${namespace}.svc.${CLUSTER_DOMAIN}`
@@ -77,7 +72,7 @@ function backendItem(
     type: 'service',
     spec: { hostname, port, ...(appProtocol === undefined ? {} : { appProtocol }) },
     ...(bounds === undefined ? {} : { bounds }),
-    broken,
+    broken: undefined,
     origin: service.origin,
   }
 }

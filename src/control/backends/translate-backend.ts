@@ -44,13 +44,11 @@ interface ResolvedDestination {
 /**
  * Translates a ProxyBackend. A broken reference in its own policies makes the whole backend unusable; one in the policies of a provider or
  * target affects only that provider or target, unless `failureMode` FailClosed requires all targets (decision A-37).
- * @param unmet why the backend cannot be used, regardless of its own settings
  */
 export function translateBackend(
   context: TranslationContext,
   object: ProxyBackendObject,
   report: Report,
-  unmet: string | undefined,
 ): TranslatedBackend {
   const { spec, metadata, origin } = object
   const target = backendTarget('ProxyBackend', metadata)
@@ -63,7 +61,7 @@ export function translateBackend(
   const faults = own.flatMap((field) => field.faults)
   const bounds = backendBounds(metadata, report)
   const ofNeeded = resolved.needsAllSections === true ? ofSections.flatMap((field) => field.faults) : []
-  const broken = [unmet, resolved.broken, ...ofNeeded, ...faults].filter((fault) => fault !== undefined)
+  const broken = [resolved.broken, ...ofNeeded, ...faults].filter((fault) => fault !== undefined)
   return {
     object,
     item: {

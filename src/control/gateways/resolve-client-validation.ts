@@ -4,10 +4,9 @@ import { GATEWAY_GROUP } from '#api/groups.ts'
 import { type ApiObject, objectKey } from '#api/object.ts'
 import { secretData } from '#api/secret-data.ts'
 import type { FindingCode } from '#base/findings.ts'
-import type { TlsMaterialCheck } from '#base/tls-material.ts'
 import type { ClientValidation } from '#plan/item.ts'
+import { authorityFault } from '../references/authority-fault.ts'
 import { configMapData } from '../references/config-map-data.ts'
-import { missingEntry } from '../references/missing-entry.ts'
 import { notFound } from '../references/not-found.ts'
 import { wrongReference } from '../references/wrong-reference.ts'
 import type { Report } from '../reporting.ts'
@@ -81,7 +80,6 @@ type AuthorityRef = ClientValidationSpec['caCertificateRefs'][number]
 type RefFault = ConditionFault & { readonly code: FindingCode }
 
 const INVALID = 'InvalidCACertificateRef'
-const ENTRY = 'ca.crt'
 
 /** @returns the key of the ConfigMap or Secret, or why it cannot be used */
 function resolveAuthority(
@@ -120,11 +118,4 @@ function dataOfSecret(inventory: TranslationContext['inventory'], namespace: str
 function dataOfMap(inventory: TranslationContext['inventory'], namespace: string, name: string) {
   const map = inventory.find('ConfigMap', namespace, name)
   return map === undefined ? undefined : configMapData(map)
-}
-
-function authorityFault(data: Readonly<Record<string, string>>, tlsMaterial: TlsMaterialCheck): string | undefined {
-  const pem = data[ENTRY]
-  if (pem === undefined) return missingEntry([ENTRY], Object.keys(data))
-  if (!pem.includes('-----BEGIN CERTIFICATE-----')) return `entry "${ENTRY}" is not in PEM form`
-  return tlsMaterial.authoritiesFault(pem)
 }

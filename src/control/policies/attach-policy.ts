@@ -30,8 +30,8 @@ export interface UnattachedTarget {
   readonly message: string
 }
 
-export interface AttachedPolicy {
-  readonly object: ProxyPolicyObject
+export interface AttachedPolicy<Policy = ProxyPolicyObject> {
+  readonly object: Policy
   readonly attachments: readonly TargetAttachment[]
   readonly unattached: readonly UnattachedTarget[]
 }
@@ -90,20 +90,10 @@ export function attachTargets(
 
 function entriesOf(inventory: Inventory, namespace: string, targets: Targets): readonly Entry[] {
   const { targetRefs = [], targetSelectors = [] } = targets
-  const refs = targetRefs.map((ref, index): Entry => {
-    return {
-      ...ref,
-      path: `spec.targetRefs[${index}]`,
-      find: (kind) => [inventory.find(kind, namespace, ref.name) ?? []].flat(),
-      notFound: (kind) => {
-        const { code, message } = notFound(inventory, 'target-not-found', {
-          ...{ kind, namespace, name: ref.name },
-          accepted: TARGET_KINDS.filter((other) => canTarget(targets, other)),
-        })
-        return { code, message: `Policy is not attached: ${message}` }
-      },
-    }
-  })
+  const accepted = TARGET_KINDS.filter((kind) => canTarget(targets, kind))
+  const refs = targetRefs.map((ref, index) =>
+    referenceEntry(inventory, namespace, { ref, path: `spec.targetRefs[${index}]`, accepted }),
+  )
   const selectors = targetSelectors.map((selector, index): Entry => {
     const message = `Policy is not attached: no ${selector.kind} matching selector found in namespace ${namespace}`
     const isSelected = ({ metadata }: TargetObject) => hasLabels(metadata.labels ?? {}, selector.matchLabels)
@@ -115,6 +105,36 @@ function entriesOf(inventory: Inventory, namespace: string, targets: Targets): r
     }
   })
   return [...refs, ...selectors]
+}
+
+type TargetReference = NonNullable<Targets['targetRefs']>[number]
+
+interface ReferenceUse {
+  readonly ref: TargetReference
+  readonly path: string
+  /** The kinds that the policy can target. */
+  readonly accepted: readonly TargetKind[]
+}
+
+function referenceEntry(inventory: Inventory, namespace: string, { ref, path, accepted }: ReferenceUse): Entry {
+  return {
+    ...ref,
+    path,
+    find: (kind) => [inventory.find(kind, namespace, ref.name) ?? []].flat(),
+    notFound: (kind) => {
+      const { code, message } = notFound(inventory, 'target-not-found', { kind, namespace, name: ref.name, accepted })
+      return { code, message: `Policy is not attached: ${message}` }
+    },
+  }
+}
+
+/** Attaches a policy to the target that one reference names. */
+export function attachReference(
+  context: AttachmentContext,
+  namespace: string,
+  use: ReferenceUse,
+): TargetAttachment | UnattachedTarget {
+  return attachEntry(context, referenceEntry(context.inventory, namespace, use))[0]!
 }
 
 function attachEntry(context: AttachmentContext, entry: Entry): readonly (TargetAttachment | UnattachedTarget)[] {

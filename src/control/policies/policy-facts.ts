@@ -1,4 +1,3 @@
-import { protectingSettings } from '#api/refused-policy.ts'
 import type { Report } from '../reporting.ts'
 import { type AttachedPolicy, protectsNothing, type UnattachedTarget } from './attach-policy.ts'
 import type { Overlap } from './find-overlaps.ts'
@@ -8,21 +7,22 @@ export interface PolicyFacts extends AttachedPolicy {
   readonly overlaps: readonly Overlap[]
 }
 
-export function policyFactsOf(
-  { object, attachments, unattached }: AttachedPolicy,
-  {
-    overlaps,
-    gatewaysOf,
-  }: { readonly overlaps: readonly Overlap[]; readonly gatewaysOf: (target: string) => readonly string[] },
+/**
+ * The targets that a policy does not reach, each reported.
+ * @param protects whether the policy protects its targets
+ */
+export function missedTargets(
+  { attachments, unattached }: Pick<AttachedPolicy, 'attachments' | 'unattached'>,
+  { gatewaysOf, protects }: { readonly gatewaysOf: (target: string) => readonly string[]; readonly protects: boolean },
   report: Report,
-): PolicyFacts {
+): readonly UnattachedTarget[] {
   const missed = unreached(attachments, gatewaysOf)
   const all = [...unattached, ...missed]
-  const isOpen = missed.length === attachments.length && protectingSettings(object.spec).length > 0
+  const isOpen = missed.length === attachments.length && protects
   for (const { message, ...miss } of all) {
     report({ ...miss, message: isOpen ? protectsNothing(message) : message, severity: 'error' })
   }
-  return { object, attachments, unattached: all, overlaps }
+  return all
 }
 
 /** Targets that exist, but that no Gateway sends traffic to. */

@@ -18,11 +18,13 @@ export interface PolicyAttachment {
   readonly level: LevelName
 }
 
-/** @param notPermitted keys of backends that the field refers to without a ReferenceGrant */
+/** Why a field cannot be applied in full, see `PolicyItem`. */
+export type FieldFaults = Pick<PolicyItem, 'notPermitted' | 'broken'>
+
 export function policyItem(
   { object, section, phase, field, path, spec }: PolicyField,
   { target, level }: PolicyAttachment,
-  notPermitted: readonly string[] = [],
+  { notPermitted = [], broken }: FieldFaults = {},
 ): PolicyItem {
   const { namespace, name, creationTimestamp } = object.metadata
   const where = phase === undefined ? section : `${section}/${phase}`
@@ -39,6 +41,7 @@ export function policyItem(
     path,
     created: creationTimestamp ?? '',
     ...(notPermitted.length === 0 ? {} : { notPermitted }),
+    ...(broken === undefined ? {} : { broken }),
   }
   // The schema of the object admitted the spec of every field.
   return item as PolicyItem

@@ -1,5 +1,6 @@
 import { objectKey } from '#api/object.ts'
 import type { ProxyPolicyObject } from '#api/proxy-policy.ts'
+import { protectingSettings } from '#api/refused-policy.ts'
 import type { StageDefinition, Work } from '#base/incremental/stage.ts'
 import type { PolicyItem } from '#plan/item.ts'
 import type { Inventory } from '../inventory.ts'
@@ -10,7 +11,7 @@ import { type AttachedPolicy, type AttachmentContext, attachPolicy } from './att
 import { reportOverlaps } from './describe-overlaps.ts'
 import { findPartial, findTies, mergeKey, type Overlap } from './find-overlaps.ts'
 import { findSharedSockets, isSocketSetting, type SocketUser } from './find-shared-sockets.ts'
-import { policyFactsOf } from './policy-facts.ts'
+import { missedTargets } from './policy-facts.ts'
 import { reportNoEffect } from './report-no-effect.ts'
 import { translatePolicy } from './translate-policy.ts'
 import { writeFields } from './write-policies.ts'
@@ -136,11 +137,12 @@ export function policyFactsStage(tables: Tables): StageDefinition<AttachedPolicy
     each: [policies],
     writes: [policyFacts, findings],
     run([attached], work, key) {
-      const facts = {
-        overlaps: work.read(overlaps, key),
+      const reach = {
         gatewaysOf: (target: string) => work.read(gatewaysOf, target)[0] ?? [],
+        protects: protectingSettings(attached!.object.spec).length > 0,
       }
-      work.write(policyFacts, key, policyFactsOf(attached!, facts, reportTo(tables, work)(attached!.object)))
+      const unattached = missedTargets(attached!, reach, reportTo(tables, work)(attached!.object))
+      work.write(policyFacts, key, { ...attached!, unattached, overlaps: work.read(overlaps, key) })
     },
   }
 }

@@ -38,7 +38,7 @@ export function translateField(
 ): TranslatedFields {
   const { backends, notPermitted, material, faults }: ResolvedField = resolveField(context, field, report)
   return {
-    items: attachments.map((attachment) => policyItem(field, attachment, notPermitted)),
+    items: attachments.map((attachment) => policyItem(field, attachment, { notPermitted })),
     calls: attachments.flatMap(({ target }) => backends.map((to) => ({ from: target, to }))),
     material: attachments.length === 0 ? [] : material,
     faults,

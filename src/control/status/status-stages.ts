@@ -13,6 +13,7 @@ import { joinProblems } from './join-problems.ts'
 import { policyStatus } from './policy-status.ts'
 import { refusedEditCondition, withCondition } from './refused-edit.ts'
 import { routeStatus } from './route-status.ts'
+import { tlsPolicyStatus } from './tls-policy-status.ts'
 
 /** Combines the problems of each object that were found during translation and compilation. */
 export function findingStage({ findings, problems, allFindings }: Tables): StageDefinition<Finding> {
@@ -30,7 +31,7 @@ export function findingStage({ findings, problems, allFindings }: Tables): Stage
 
 /** Adds the stages that write the statuses, one for each kind of object. */
 export function addStatusStages(stages: Stages, tables: Tables): void {
-  const { objects, gateways, listenerSets, routes, backends, policyFacts } = tables
+  const { objects, gateways, listenerSets, routes, backends, policyFacts, tlsPolicies } = tables
   stages.add(
     statusStage(tables, 'classStatuses', objects.GatewayClass, (object, work, key) => {
       if (object.spec.controllerName !== CONTROLLER_NAME) return undefined
@@ -69,6 +70,12 @@ export function addStatusStages(stages: Stages, tables: Tables): void {
     statusStage(tables, 'policyStatuses', policyFacts, (policy, work, key) => {
       const gatewaysOf = (target: string) => work.read(tables.gatewaysOf, target)[0] ?? []
       return { object: policy.object, status: policyStatus(policy, gatewaysOf, errorsOf(tables, work, key)) }
+    }),
+  )
+  stages.add(
+    statusStage(tables, 'tlsPolicyStatuses', tlsPolicies, (policy, work, key) => {
+      const gatewaysOf = (target: string) => work.read(tables.gatewaysOf, target)[0] ?? []
+      return { object: policy.object, status: tlsPolicyStatus(policy, work.read(tables.overlaps, key), gatewaysOf) }
     }),
   )
 }

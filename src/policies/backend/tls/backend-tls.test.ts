@@ -57,6 +57,20 @@ verifies('backend.tls/caCertificateRefs-wins', 'the CA of the ConfigMap takes pr
   expect(compile({ caCertificateRefs, mtlsCertificateRef: [{ name: 'with-ca' }] }).setting?.ca).toBe(OTHER_CA)
 })
 
+test('several ConfigMaps count together', () => {
+  const inputs = { configMaps: { ...INPUTS.configMaps, more: { 'ca.crt': CA } } }
+  const spec = { caCertificateRefs: [{ name: 'trust' }, { name: 'more' }] }
+  expect(tls.compile([sourceOf(spec)], contextWith(inputs))?.ca).toBe(`${OTHER_CA}\n${CA}`)
+})
+
+test('a policy that cannot be applied refuses as a broken backend', () => {
+  const source = { ...sourceOf({ sni: 'a.test' }), broken: 'no certificate authority can be used' }
+  expect(tls.compile([source], contextWith(INPUTS))?.refusal).toMatchObject({
+    code: 'backend-invalid',
+    detail: 'TLS to the backend: no certificate authority can be used',
+  })
+})
+
 test('verification', () => {
   expect(compile({ insecureSkipVerify: 'All' }).setting?.verify).toBe('none')
   expect(compile({ insecureSkipVerify: 'Hostname' }).setting?.verify).toBe('chain-only')

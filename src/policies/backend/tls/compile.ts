@@ -33,7 +33,6 @@ export function compileBackendTls(sources: readonly Source[], context: CompileCo
   const { spec } = source
   const client = clientCertificate(source, context)
   const trust = authorities(source, context)
-  const unusable = client.problem ?? trust.problem
   return {
     serverName: spec.sni,
     ca: trust.ca ?? client.ca,
@@ -43,8 +42,13 @@ export function compileBackendTls(sources: readonly Source[], context: CompileCo
     subjectAltNames: spec.verifySubjectAltNames,
     alpn: spec.alpnProtocols,
     groups: compileGroups(spec.keyExchangeGroups),
-    refusal: unusable === undefined ? undefined : reject('upstream-failed', { detail: `backend.tls: ${unusable}` }),
+    refusal: refusalOf(source, client.problem ?? trust.problem),
   }
+}
+
+function refusalOf({ broken }: Source, unusable: string | undefined): Refusal | undefined {
+  if (broken !== undefined) return reject('backend-invalid', { detail: `TLS to the backend: ${broken}` })
+  return unusable === undefined ? undefined : reject('upstream-failed', { detail: `backend.tls: ${unusable}` })
 }
 
 interface ClientCertificate {
@@ -75,16 +79,18 @@ function clientCertificate(source: Source, context: CompileContext): ClientCerti
   return failed(source, context, '.mtlsCertificateRef[0]', `ca.cert of Secret ${name}: ${caFault}`)
 }
 
+/** The ConfigMaps of all references together. */
 function authorities(source: Source, context: CompileContext): { readonly ca?: string; readonly problem?: string } {
-  const name = source.spec.caCertificateRefs?.[0]?.name
-  if (name === undefined) return {}
-  const ca = context.configMap(source, name)?.data['ca.crt']
-  if (!isPem(ca)) {
-    return failed(source, context, '.caCertificateRefs[0]', `ConfigMap ${name} has no PEM text in ca.crt`)
+  const texts: string[] = []
+  for (const [index, { name }] of (source.spec.caCertificateRefs ?? []).entries()) {
+    const path = `.caCertificateRefs[${index}]`
+    const ca = context.configMap(source, name)?.data['ca.crt']
+    if (!isPem(ca)) return failed(source, context, path, `ConfigMap ${name} has no PEM text in ca.crt`)
+    const fault = context.tlsMaterial.authoritiesFault(ca)
+    if (fault !== undefined) return failed(source, context, path, `ca.crt of ConfigMap ${name}: ${fault}`)
+    texts.push(ca)
   }
-  const fault = context.tlsMaterial.authoritiesFault(ca)
-  if (fault === undefined) return { ca }
-  return failed(source, context, '.caCertificateRefs[0]', `ca.crt of ConfigMap ${name}: ${fault}`)
+  return texts.length === 0 ? {} : { ca: texts.join('\n') }
 }
 
 function failed(source: Source, context: CompileContext, path: string, problem: string): { readonly problem: string } {
