@@ -282,6 +282,33 @@ test('the phase may exceed the maximum of a word', () => {
   }
 })
 
+test('after an eviction the share rises from a tenth to the whole, over the time of the eviction', () => {
+  const health = endpoint({})
+  expect(health.share).toBe(1)
+  record(health, '-')
+  expect(health.share).toBe(1)
+  time += 3000
+  expect([health.evicted, health.share]).toEqual([false, 0.1])
+  time += 600
+  expect(health.share).toBeCloseTo(0.2, 6)
+  time += 2399
+  expect(health.share).toBeCloseTo(2999 / 3000, 6)
+  time += 1
+  expect(health.share).toBe(1)
+  record(health, '-')
+  time += 6000 + 3000
+  expect(health.share).toBeCloseTo(0.5, 6)
+})
+
+test('the share of an endpoint is reduced for at most a minute', () => {
+  const health = endpoint({ durationMs: 3_600_000 })
+  record(health, '-')
+  time += 3_600_000 + 30_000
+  expect(health.share).toBeCloseTo(0.5, 6)
+  time += 30_000
+  expect(health.share).toBe(1)
+})
+
 test('the score falls with latency and with the number of requests that wait', () => {
   const health = endpoint()
   health.recordHealthy(1000)

@@ -48,6 +48,9 @@ const MAX_WORD = 2 ** 31 - 1
 const WEIGHT = 0.3
 /** Past evictions no longer count after this multiple of the last eviction time in service (decision A-100). */
 const RESET_FACTOR = 5
+/** Share of an endpoint at its return to service: enough to learn whether it has recovered. */
+const FIRST_SHARE = 0.1
+const MAX_SLOW_START_MS = 60_000
 
 /**
  * Health of one endpoint, shared by all routes and workers of an instance (specification 1, section 3; decision A-101). Every change is
@@ -99,6 +102,18 @@ export class EndpointHealth {
   get score(): number {
     const latencySeconds = this.#load(LATENCY) / 1_000_000
     return this.health / (1 + latencySeconds * (1 + 0.1 * this.#memory.inFlight[this.#slot]!))
+  }
+
+  /**
+   * Share of the usual requests that the endpoint takes: less than 1 for some time after an eviction, so that a server that has just started
+   * is not overloaded at once. The time is that of the eviction, at most a minute.
+   */
+  get share(): number {
+    if (this.#load(EVICTIONS) === 0) return 1
+    const rampMs = Math.min(this.#load(LAST_MS), MAX_SLOW_START_MS)
+    const elapsedMs = clock.now() - this.#until
+    if (elapsedMs < 0 || elapsedMs >= rampMs) return 1
+    return Math.max(FIRST_SHARE, elapsedMs / rampMs)
   }
 
   begin(): void {

@@ -9,11 +9,12 @@ interface Endpoint extends Balanced {
   readonly name: string
 }
 
-/** An endpoint: `a` is available with score 1, `!a` is evicted, `a=0.4` has that score. */
+/** An endpoint: `a` is available with score 1, `!a` is evicted, `a=0.4` has that score, `a=1*0.2` takes a fifth of its draws. */
 function endpoint(text: string): Endpoint {
-  const [word, score = '1'] = text.split('=') as [string, string?]
+  const [word, numbers = '1'] = text.split('=') as [string, string?]
+  const [score, share = '1'] = numbers.split('*') as [string, string?]
   const evicted = word.startsWith('!')
-  const health = { evicted, score: Number(score) } as EndpointHealth
+  const health = { evicted, score: Number(score), share: Number(share) } as EndpointHealth
   return { name: evicted ? word.slice(1) : word, health }
 }
 
@@ -93,6 +94,31 @@ test.each([
 
 test('equal scores: the first draw wins', () => {
   expect(chosen(groupsOf('a b'), '', draws(0.6, 0.1))).toBe('b')
+})
+
+test('an endpoint that has just returned takes its share of the draws; the others are drawn again, once', () => {
+  const groups = groupsOf('a=1*0.2 b=0.1')
+  expect(chosen(groups, '', draws(0, 0.19, 0.9))).toBe('a')
+  expect(chosen(groups, '', draws(0, 0.2, 0.9, 0.9))).toBe('b')
+  expect(chosen(groups, '', draws(0, 0.2, 0, 0.9))).toBe('a')
+})
+
+test('the share of an endpoint that returns grows with its draws', () => {
+  const counts = [0.1, 0.5, 1].map((share) => {
+    const groups = groupsOf(`a=1*${share} b c`)
+    let taken = 0
+    const steps = 10
+    const middle = (i: number) => (i + 0.5) / steps
+    // Every combination of the first draw, whether its share applies, and what is drawn instead; the second draw is always b.
+    for (let one = 0; one < 3; one++)
+      for (let applies = 0; applies < steps; applies++)
+        for (let again = 0; again < 3; again++) {
+          const rest = one === 0 && share < 1 ? [middle(applies), ...(middle(applies) < share ? [] : [again / 3])] : []
+          if (chosen(groups, '', draws(one / 3, ...rest, 0.4)) === 'a') taken++
+        }
+    return taken
+  })
+  expect(counts).toEqual([12, 20, 30])
 })
 
 test('a group with one endpoint needs no random number', () => {

@@ -57,7 +57,14 @@ function drawAvailable<E extends Balanced>(
 
 /** Draws with replacement, so that even the endpoint with the lowest score is sometimes chosen. */
 function betterOfTwo<E extends Balanced>(endpoints: readonly E[], random: () => number): E {
-  const one = endpoints[Math.floor(random() * endpoints.length)]!
-  const other = endpoints[Math.floor(random() * endpoints.length)]!
+  const one = draw(endpoints, random)
+  const other = draw(endpoints, random)
   return other.health.score > one.health.score ? other : one
+}
+
+/** An endpoint that has just returned to service takes only a share of its draws. The rest is drawn again, once. */
+function draw<E extends Balanced>(endpoints: readonly E[], random: () => number): E {
+  const drawn = endpoints[Math.floor(random() * endpoints.length)]!
+  const { share } = drawn.health
+  return share >= 1 || random() < share ? drawn : endpoints[Math.floor(random() * endpoints.length)]!
 }
