@@ -119,7 +119,7 @@ verifies(
       good: ['/', `/${'x'.repeat(106)}`],
       bad: {
         'too-short': [''],
-        'invalid-path': ['run/socket'],
+        'invalid-path': ['run/socket', '/run/a\0b', '/run/a\n', '\0abstract'],
         'too-long': [`/${'x'.repeat(107)}`, `/${'ä'.repeat(54)}`],
       },
     })

@@ -7,6 +7,8 @@ const CODES: Readonly<Record<string, ConnectFailureCode>> = {
   ECONNREFUSED: 'connection-refused',
   // A Unix socket that does not exist, or that the gateway may not open.
   ENOENT: 'connection-refused',
+  ENOTDIR: 'connection-refused',
+  ELOOP: 'connection-refused',
   EACCES: 'connection-refused',
   EHOSTUNREACH: 'unreachable',
   EHOSTDOWN: 'unreachable',
@@ -46,6 +48,12 @@ export const NO_SUCH_NAME: ReadonlySet<string> = new Set([
   'EAI_NODATA',
 ])
 
+/** Members of errors of OpenSSL and of failed connections. */
+interface SystemErrorMembers {
+  readonly reason?: string
+  readonly address?: string
+}
+
 /** @param secured the connection uses TLS; a reset is then a failed handshake */
 export function connectFailure(error: NodeJS.ErrnoException, secured: boolean): ConnectFailure {
   return { code: codeOf(error, secured), detail: detailOf(error) }
@@ -54,8 +62,18 @@ export function connectFailure(error: NodeJS.ErrnoException, secured: boolean): 
 /** The part of a message that the code already expresses; the address stays, because a name may have several. */
 const IMPLIED_BY_CODE = /^connect (?:ECONNREFUSED|ETIMEDOUT) /
 
+/** Why a Unix socket cannot be opened. */
+const SOCKET_CAUSES: Readonly<Record<string, string>> = {
+  ENOENT: 'the socket does not exist',
+  ENOTDIR: 'the socket does not exist',
+  EACCES: 'the gateway is not permitted to open the socket',
+  ECONNREFUSED: 'no server listens on the socket',
+}
+
 /** OpenSSL errors have a `reason`; their message is a line of the error queue. The text after a semicolon is advice to users of Node. */
-function detailOf({ message, reason }: NodeJS.ErrnoException & { readonly reason?: string }): string {
+function detailOf({ code = '', message, reason, address }: NodeJS.ErrnoException & SystemErrorMembers): string {
+  const cause = address?.startsWith('/') === true ? SOCKET_CAUSES[code] : undefined
+  if (cause !== undefined) return `${cause}: ${address}`
   const text = typeof reason === 'string' ? reason : message.replace(IMPLIED_BY_CODE, '')
   return text.replace(/; if the root CA is installed locally.*$/, '').slice(0, MAX_DETAIL_LENGTH)
 }

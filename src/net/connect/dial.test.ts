@@ -1,5 +1,8 @@
 import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
 import net from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import tls from 'node:tls'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { clock } from '#base/clock.ts'
@@ -139,7 +142,16 @@ test('fails when the port is closed', async () => {
   const detail = `127.0.0.1:${port}`
   expect(await dial(to('127.0.0.1', port))).toMatchObject({ transport: null, why: 'connection-refused', detail })
   const unixPath = '/nowhere/socket'
-  expect(await dial(to('', 0, { unixPath }))).toMatchObject({ why: 'connection-refused' })
+  expect(await dial(to('', 0, { unixPath }))).toMatchObject({
+    why: 'connection-refused',
+    detail: 'the socket does not exist: /nowhere/socket',
+  })
+  // This file exists and is no socket.
+  const file = import.meta.filename
+  expect(await dial(to('', 0, { unixPath: file }))).toMatchObject({
+    why: 'connection-refused',
+    detail: `no server listens on the socket: ${file}`,
+  })
 })
 
 test('of several addresses, the failure of the last is reported', async () => {
@@ -383,6 +395,24 @@ verifies('backend.tls/sni-default', 'TLS: the name of the destination is the ser
   resolvingTo('127.0.0.1')
   const { text } = await dial(to('server.test', port, { tls: withTls() }))
   expect(await text).toBe('server.test nobody false false')
+})
+
+test('TLS on a Unix socket: the certificate must be for sni, else for localhost', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'dial-'))
+  const unixPath = join(folder, 's')
+  const server = tls.createServer(CERTIFICATES.server, (socket) => socket.end(socket.servername || 'unnamed'))
+  server.on('tlsClientError', () => {})
+  server.listen(unixPath)
+  await once(server, 'listening')
+  cleanup.push(
+    () => server.close(),
+    () => rmSync(folder, { recursive: true, force: true }),
+  )
+  const over = (settings: Partial<DestinationTls>) => dial(to('', 0, { unixPath, tls: withTls(settings) }))
+  expect(await (await over({ serverName: 'server.test' })).text).toBe('server.test')
+  const { why, detail } = await over({})
+  expect([why, detail]).toEqual(['certificate-name', expect.stringContaining('localhost')])
+  expect(await (await over({ subjectAltNames: ['server.test'] })).text).toBe('unnamed')
 })
 
 test('TLS: sessions are resumed', async () => {

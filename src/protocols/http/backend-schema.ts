@@ -17,6 +17,7 @@ const MAX_SOCKET_PATH_BYTES = 107
 
 function checkSocketPath(path: string): ScalarRefusal | undefined {
   if (!path.startsWith('/')) return { code: 'invalid-path', message: 'must be an absolute path' }
+  if (/\p{Cc}/u.test(path)) return { code: 'invalid-path', message: 'must not contain control characters' }
   const bytes = new TextEncoder().encode(path).length
   if (bytes <= MAX_SOCKET_PATH_BYTES) return undefined
   return { code: 'too-long', message: `must have at most ${MAX_SOCKET_PATH_BYTES} bytes; it has ${bytes}` }
