@@ -14,6 +14,7 @@ import type { Exchange } from '#exchange/exchange.ts'
 import { BodyClaim, type BodyMemory } from '#net/body/body-memory.ts'
 import type { FailureCode } from '#net/failure.ts'
 import type { ClientPool } from '#net/stream.ts'
+import { type TimerWheel, workerWheel } from '#net/timer-wheel.ts'
 import { CallRoom } from './call-room.ts'
 import { type Caller, captureCaller, GATEWAY_ITSELF } from './caller.ts'
 import { type CallEnd, OneCall } from './one-call.ts'
@@ -40,6 +41,8 @@ const MAX_DEPTH = 3
 export interface CallsOptions {
   readonly pool: ClientPool
   readonly bodyMemory: BodyMemory
+  /** For deadlines; by default that of the thread. */
+  readonly wheel?: TimerWheel
   /** 0 (inclusive) to 1 (exclusive). */
   readonly random: () => number
   /** A backend of the plan in force with its own policies, and without policies of routes; undefined if the key is unknown. */
@@ -88,11 +91,12 @@ export class Calls {
   }
 
   #callIn(caller: Caller, given: BodyClaim | undefined, depth: number): Call {
-    return async (destination, request) => {
+    return (destination, request) => {
       const backend = depth < MAX_DEPTH ? this.#options.backend(destination) : undefined
       if (backend === undefined) {
         this.#endReporter(request, destination, clock.monotonic())({ failure: 'no-endpoint' })
-        throw new CallError('no-endpoint', depth < MAX_DEPTH ? undefined : 'policies of destinations call each other')
+        const detail = depth < MAX_DEPTH ? undefined : 'policies of destinations call each other'
+        return Promise.reject(new CallError('no-endpoint', detail))
       }
       const claim = given ?? new BodyClaim(this.#options.bodyMemory)
       return this.#make({ backend, groups: backend.groups, caller, claim, depth }, request)
@@ -100,7 +104,7 @@ export class Calls {
   }
 
   #make({ backend, groups, caller, claim, depth }: Attempt, request: CallRequest): Promise<CallResponse> {
-    const { pool, random, failed } = this.#options
+    const { pool, wheel = workerWheel, random, failed } = this.#options
     const { key } = backend.item
     const ended = this.#endReporter(request, key, clock.monotonic())
     const endpoint = chooseEndpoint(groups, [], random)
@@ -113,6 +117,7 @@ export class Calls {
       caller,
       claim,
       pool,
+      wheel,
       room: this.#room,
       roomKey: `${request.purpose} ${key}`,
       atOnce: AT_ONCE[request.purpose],

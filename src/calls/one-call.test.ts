@@ -6,6 +6,7 @@ import type { FailureCode } from '#net/failure.ts'
 import { Head } from '#net/http/head.ts'
 import type { ClientHandler, ClientPool, Framing } from '#net/stream.ts'
 import { FakeUpstream } from '#net/testing/fake-upstream.ts'
+import { TimerWheel } from '#net/timer-wheel.ts'
 import { VirtualTime } from '#test/support/virtual-time.ts'
 import { Calls } from './calls.ts'
 import { callForKeys, findIdp, IDP_KEY, type Policies } from './testing.ts'
@@ -13,10 +14,20 @@ import { callForKeys, findIdp, IDP_KEY, type Policies } from './testing.ts'
 // The test is the pool: it has the requests and sends the responses.
 
 let time: VirtualTime
+let wheel: TimerWheel
 beforeEach(() => {
   time = new VirtualTime()
+  wheel = new TimerWheel()
 })
 afterEach(() => time[Symbol.dispose]())
+
+/** Until after a deadline of one second: the wheel is up to 200 ms late. */
+async function passDeadline(): Promise<void> {
+  await time.pass(999)
+  wheel.advance()
+  await time.pass(201)
+  wheel.advance()
+}
 
 interface Sent {
   readonly head: Head
@@ -42,6 +53,7 @@ function callsTo(policies: Policies = {}, endpointCount = 1) {
   const pool = { send } as ClientPool
   const { ofGateway } = new Calls({
     pool,
+    wheel,
     bodyMemory: new BodyMemory(Number.POSITIVE_INFINITY),
     random: () => 0.25,
     backend: find,
@@ -111,10 +123,10 @@ test.each<[what: string, evicted: boolean, end: (begun: Begun, caller: AbortCont
     false,
     async (begun) => {
       await answer(begun, 200)
-      await time.pass(1000)
+      await passDeadline()
     },
   ],
-  ['no response before the deadline', true, () => time.pass(1000)],
+  ['no response before the deadline', true, () => passDeadline()],
   ['a refused connection', true, (begun) => fail(begun, 'connection-refused')],
   ['no time to wait for a connection', false, (begun) => fail(begun, 'wait-timeout')],
   ['no room to wait for a connection', false, (begun) => fail(begun, 'too-many-waiting')],
@@ -125,7 +137,7 @@ test.each<[what: string, evicted: boolean, end: (begun: Begun, caller: AbortCont
     false,
     async ({ stream }) => {
       stream.awaitsRoom = true
-      await time.pass(1000)
+      await passDeadline()
     },
   ],
 ])('%s: the endpoint is evicted: %s', async (_, evicted, end) => {
@@ -180,7 +192,7 @@ test('the score of an endpoint depends on its latency and on the calls in flight
 
 test.each<[what: string, failure: string, end: (begun: Begun, caller: AbortController) => Promise<void> | void]>([
   ['a caller that gives up', 'cancelled', (_, caller) => caller.abort()],
-  ['a deadline', 'timeout', () => time.pass(1000)],
+  ['a deadline', 'timeout', () => passDeadline()],
   [
     'a caller that gives up while all connections are busy',
     'cancelled',
@@ -194,7 +206,7 @@ test.each<[what: string, failure: string, end: (begun: Begun, caller: AbortContr
     'wait-timeout',
     async ({ stream }) => {
       stream.awaitsRoom = true
-      await time.pass(1000)
+      await passDeadline()
     },
   ],
   ['a switch of protocols', 'protocol-error', ({ stream, handler }) => handler.upgraded(stream)],
@@ -209,11 +221,11 @@ test.each<[what: string, failure: string, end: (begun: Begun, caller: AbortContr
   expect(ended.map((call) => [call.status, call.failure])).toEqual([[undefined, failure]])
 })
 
-test('a call that is given up before anything was sent sends nothing', async () => {
+test('a call that was given up before it began sends nothing', async () => {
   const { begin, sent } = callsTo()
   const caller = new AbortController()
-  const begun = begin({ signal: caller.signal })
   caller.abort()
+  const begun = begin({ signal: caller.signal })
   expect(await (await begun).outcome).toMatchObject({ failure: 'cancelled' })
   expect(sent).toEqual([])
 })

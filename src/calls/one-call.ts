@@ -13,6 +13,7 @@ import {
   type EndedCall,
 } from '#exchange/call.ts'
 import { Exchange } from '#exchange/exchange.ts'
+import type { Outcome } from '#exchange/outcome.ts'
 import { NO_CLIENT, SYSTEM } from '#exchange/run-context.ts'
 import type { BodyClaim } from '#net/body/body-memory.ts'
 import { FixedBody } from '#net/body/fixed-body.ts'
@@ -21,6 +22,7 @@ import { grpcStatusName, grpcTimeout } from '#net/grpc/status-fields.ts'
 import { Head } from '#net/http/head.ts'
 import { isGrpcRequest } from '#net/http/request-rules.ts'
 import { BODY_NONE, type ClientHandler, type ClientPool, type ClientStream } from '#net/stream.ts'
+import { type TimerWheel, WheelTimer } from '#net/timer-wheel.ts'
 import { CallAnswer } from './call-answer.ts'
 import type { CallRoom } from './call-room.ts'
 import type { Caller } from './caller.ts'
@@ -32,6 +34,7 @@ export interface CallWay {
   /** Memory for what of the answer has not been read. */
   readonly claim: BodyClaim
   readonly pool: ClientPool
+  readonly wheel: TimerWheel
   readonly room: CallRoom
   /** Purpose and destination; calls with the same key share the bound. */
   readonly roomKey: string
@@ -53,7 +56,7 @@ export class OneCall implements ClientHandler {
   readonly #request: CallRequest
   #exchange: Exchange | undefined
   readonly #answered = Promise.withResolvers<CallResponse>()
-  #deadline: { cancel(): void } | undefined
+  #deadline: WheelTimer | undefined
   #hasRoom = false
   #sentMs = 0
   #upstream: ClientStream | undefined
@@ -69,13 +72,16 @@ export class OneCall implements ClientHandler {
   make(): Promise<CallResponse> {
     const { signal, messageDeadline } = this.#request
     const deadlineMs = this.#deadlineMs
-    const { room, roomKey, atOnce, endpoint } = this.#way
+    const { room, roomKey, atOnce, endpoint, wheel } = this.#way
     if (signal.aborted) this.#fail('cancelled')
     else if (endpoint.refusal !== undefined) this.#fail('no-endpoint', endpoint.refusal.detail)
     else {
       signal.addEventListener('abort', this.#cancelled, { once: true })
       messageDeadline?.bind(endpoint.requestTimeoutMs, () => this.#stop('timeout'))
-      if (deadlineMs !== undefined) this.#deadline = clock.after(deadlineMs, () => this.#stop('timeout'))
+      if (deadlineMs !== undefined) {
+        this.#deadline = new WheelTimer(() => this.#stop('timeout'))
+        wheel.arm(this.#deadline, deadlineMs)
+      }
       if (!room.enter(roomKey, atOnce, this.#go)) this.#fail('too-many-waiting')
     }
     return this.#answered.promise
@@ -88,20 +94,27 @@ export class OneCall implements ClientHandler {
 
   readonly #cancelled = (): void => this.#stop('cancelled')
 
+  /** The backend policies of the destination see the identity of the caller, but not its request. */
   readonly #go = (): void => {
     this.#hasRoom = true
-    this.#send().catch((bug: unknown) => {
-      this.#answered.reject(bug)
-      this.#end({ failure: 'no-endpoint' })
-    })
+    try {
+      const exchange = this.#prepare()
+      const refused = runChain(this.#way.endpoint.chain, exchange, { reached: -1 })
+      if (refused instanceof Promise) refused.then((settled) => this.#send(exchange, settled)).catch(this.#fault)
+      else this.#send(exchange, refused)
+    } catch (bug) {
+      this.#fault(bug)
+    }
   }
 
-  /** After the backend policies of the destination. They see the identity of the caller, but not its request. */
-  async #send(): Promise<void> {
-    const { endpoint } = this.#way
-    const exchange = this.#prepare()
-    const refused = await runChain(endpoint.chain, exchange, { reached: -1 })
+  readonly #fault = (bug: unknown): void => {
+    this.#answered.reject(bug)
+    this.#end({ failure: 'no-endpoint' })
+  }
+
+  #send(exchange: Exchange, refused: Outcome): void {
     if (this.#over) return
+    const { endpoint } = this.#way
     const outcome = refused ?? endpoint.chain.sign?.(exchange)
     if (outcome !== undefined) return this.#fail('backend-auth-failed', refusalDetail(outcome))
     const place = findPlace(endpoint.place, exchange.request.authority)
@@ -194,7 +207,7 @@ export class OneCall implements ClientHandler {
   #end({ status, failure }: CallEnd): void {
     if (this.#over) return
     this.#over = true
-    this.#deadline?.cancel()
+    if (this.#deadline !== undefined) this.#way.wheel.remove(this.#deadline)
     this.#request.signal.removeEventListener('abort', this.#cancelled)
     const { endpoint, room, roomKey, ended } = this.#way
     if (this.#upstream !== undefined) {
@@ -227,6 +240,6 @@ function prepareGrpc(head: Head, deadlineMs: number | undefined): void {
   if (deadlineMs !== undefined) head.set('grpc-timeout', grpcTimeout(deadlineMs))
 }
 
-function refusalDetail(outcome: NonNullable<Awaited<ReturnType<typeof runChain>>>): string | undefined {
+function refusalDetail(outcome: NonNullable<Outcome>): string | undefined {
   return outcome.kind === 'refusal' ? outcome.detail : undefined
 }

@@ -390,8 +390,8 @@ test('a client that leaves cancels the question', async () => {
 test('the record of a decision names the server, its time and its verdict', async () => {
   const response = await get('/http/denied')
   const id = response.headers.get('gatewright-decision')
-  const find = await fetch(`${gateway.url(15_000)}/decisions?id=${id}`)
-  expect(await find.text()).toMatch(
-    /"callouts":\s*\[\s*\{\s*"policy":\s*"extAuth",\s*"backend":\s*"default\/web",\s*"verdict":\s*"denied",\s*"cached":\s*false,\s*"durationMs":\s*[\d.]+,\s*"detail":\s*"the authorization server answered 401"/,
-  )
+  const records = await (await fetch(`${gateway.url(15_000)}/decisions?id=${id}`)).json()
+  const verdict = { verdict: 'denied', cached: false, status: '401', detail: 'the authorization server answered 401' }
+  const times = { startMs: expect.any(Number), durationMs: expect.any(Number) }
+  expect(records).toMatchObject([{ callouts: [{ policy: 'extAuth', backend: 'default/web', ...times, ...verdict }] }])
 })

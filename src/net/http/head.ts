@@ -8,6 +8,11 @@ const LENGTH = 1
 const CHUNKED = 2
 
 const NOTHING: readonly string[] = []
+/** The tables of a head without received fields, which is most heads that the gateway creates. */
+const NO_OFFSETS = new Int32Array(0)
+const NONE_DROPPED = new Uint8Array(0)
+/** Fields for which the tables have room at first. */
+const FIRST_FIELDS = 8
 
 /**
  * The head of one HTTP/1 message: the received byte text, a table of offsets into it, and separate edits. Fields are decoded on demand,
@@ -19,9 +24,9 @@ export class Head {
   /** The received head with its final empty line; '' for a head that the gateway created. */
   text = ''
   /** Four offsets into `text` per received field: name start, name end, value start, value end. */
-  offsets: Int32Array = new Int32Array(4 * 32)
+  offsets: Int32Array = NO_OFFSETS
   /** 1 for a received field that was removed. */
-  dropped: Uint8Array = new Uint8Array(32)
+  dropped: Uint8Array = NONE_DROPPED
   received = 0
   droppedCount = 0
   /** Where an interrupted parse continues: the start of the first incomplete line. */
@@ -254,7 +259,7 @@ export class Head {
   /** Allocates space for `count` received fields. */
   reserve(count: number): void {
     if (count <= this.dropped.length) return
-    const capacity = Math.max(count, 2 * this.dropped.length)
+    const capacity = Math.max(count, 2 * this.dropped.length, FIRST_FIELDS)
     const offsets = new Int32Array(4 * capacity)
     offsets.set(this.offsets)
     this.offsets = offsets

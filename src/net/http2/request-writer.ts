@@ -94,9 +94,9 @@ export class RequestWriter implements BodySink {
       if (this.#left < 0) return this.abort('protocol-error')
     }
     this.sentBytes += end - start
-    this.#keep(buffer, start, end)
+    const kept = this.#keep(buffer, start, end)
     const stream = this.#stream
-    if (stream !== null && !stream.write(Buffer.from(buffer.subarray(start, end)))) this.backed = true
+    if (stream !== null && !stream.write(kept ?? Buffer.from(buffer.subarray(start, end)))) this.backed = true
   }
 
   end(trailers?: Head): void {
@@ -133,11 +133,18 @@ export class RequestWriter implements BodySink {
     this.source?.resume()
   }
 
-  /** Keeps bytes for a replay; all of them while there is no stream, because the source is paused then. */
-  #keep(buffer: Buffer, start: number, end: number): void {
+  /**
+   * Keeps bytes for a replay; all of them while there is no stream, because the source is paused then.
+   * @returns the copy, which does not change any more; undefined if there is none
+   */
+  #keep(buffer: Buffer, start: number, end: number): Buffer | undefined {
     const kept = this.#kept
-    if (kept === undefined) return
-    if (this.#stream === null) return kept.appendAnyway(buffer, start, end)
-    if (!kept.appendWithin(buffer, start, end)) this.forgetWhole()
+    if (kept === undefined) return undefined
+    if (this.#stream === null) kept.appendAnyway(buffer, start, end)
+    else if (!kept.appendWithin(buffer, start, end)) {
+      this.forgetWhole()
+      return undefined
+    }
+    return kept.bytes.subarray(kept.length - (end - start))
   }
 }
