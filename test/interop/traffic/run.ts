@@ -1,6 +1,7 @@
 import { checkBrowser } from './browser.ts'
 import { MissingCounterpart } from './counterparts.ts'
 import { checkExternalAuthorization } from './external-authorization.ts'
+import { checkExternalProcessing } from './external-processing.ts'
 import { checkPasswords } from './passwords.ts'
 import { checkRateLimits } from './rate-limits.ts'
 import { checkTokens } from './tokens.ts'
@@ -19,6 +20,7 @@ const PARTS: Readonly<Record<string, (transcript: Transcript, stops: AsyncDispos
   tokens: checkTokens,
   'rate-limits': checkRateLimits,
   'external-authorization': checkExternalAuthorization,
+  'external-processing': checkExternalProcessing,
   browser: checkBrowser,
 }
 
