@@ -79,7 +79,7 @@ export const COLLECTIONS: Readonly<Record<string, Filled | PeerFilled>> = {
   'policies/traffic/ext-proc/body-input #held': 'message',
   'policies/traffic/ext-proc/body-output #queue': {
     bound: '64 KiB, or 1 MiB while the other message waits: the processor is not read meanwhile',
-    flood: 'test/scenarios/ext-proc-faults.test.ts',
+    flood: 'test/scenarios/ext-proc-traffic.test.ts',
   },
   'policies/shared/ext-auth/verdict-cache #caches': 'configuration',
   'policies/shared/ext-auth/verdict-cache #entries': {

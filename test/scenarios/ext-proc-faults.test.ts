@@ -321,27 +321,3 @@ test('a response that has begun is reset', async () => {
   await expect(response.text()).rejects.toThrow()
   await eventually('the log says why', () => gateway.output.stdout.includes('processor default/faulty: reset'))
 })
-
-test('a processor that sends more than the client reads waits', async () => {
-  const megabyte = 'x'.repeat(1_000_000)
-  let sent = 0
-  fault = {
-    data: (peer, stream, count) => {
-      if (count !== 4) return answering(HEADERS + streamed('requestBody', '', true))(peer, stream, count)
-      peer.data(stream, RESPONSE_HEADERS)
-      const more = () => {
-        if (peer.socket.destroyed || sent >= 20) return
-        sent++
-        const message = streamed('responseBody', megabyte)
-        for (let at = 0; at < message.length; at += 16_000) peer.data(stream, message.slice(at, at + 16_000))
-        setTimeout(more, 1).unref()
-      }
-      more()
-    },
-  }
-  const response = await fetch(`http://127.0.0.1:${port}/default`, { method: 'POST', body: 'hello' })
-  expect(response.status).toBe(200)
-  await response.body!.cancel()
-  await streamsOver()
-  expect((await post('/plain')).status).toBe(200)
-})

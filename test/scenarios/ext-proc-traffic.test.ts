@@ -3,7 +3,7 @@ import http2, { type ServerHttp2Stream } from 'node:http2'
 import type { AddressInfo, Server } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { status } from '@grpc/grpc-js'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { startWeather } from '#examples/upstreams/mcp.ts'
 import { RawClient } from '#net/testing/raw-peers.ts'
 import { eventually } from '#test/support/eventually.ts'
@@ -106,6 +106,8 @@ beforeAll(async () => {
   const newer = http2.createServer()
   newer.on('stream', (stream: ServerHttp2Stream, headers) => void serveHttp2(stream, headers).catch(() => {}))
   const older = http.createServer((request, response) => void serveHttp(request, response).catch(() => {}))
+  const unread = http.createServer((_, response) => response.writeHead(413).end('too much'))
+  stops.defer(() => unread.closeAllConnections())
   older.on('upgrade', (_, socket) => {
     socket.write('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: echo\r\n\r\nwelcome')
     socket.on('data', (bytes: Buffer) => socket.end(bytes))
@@ -156,6 +158,7 @@ beforeAll(async () => {
     direct: ['older', { extProc: processing(), directResponse: { status: 200, body: 'direct' } }],
     chat: ['models', { extProc: processing() }],
     mcp: ['tools', { extProc: processing() }],
+    unread: ['unread', { extProc: processing() }],
     slow: ['older', { extProc: processing(), timeouts: { request: '300ms' } }],
   }
   const mirror = `      filters: [${JSON.stringify({ type: 'RequestMirror', requestMirror: { backendRef: refOf('copies') } })}]\n`
@@ -167,6 +170,7 @@ beforeAll(async () => {
       ]),
       backendYaml('older', olderPort),
       backendYaml('copies', olderPort),
+      backendYaml('unread', await listen(unread)),
       backendYaml('newer', await listen(newer)),
       backendYaml('rpc', rpc.port),
       backendYaml('nothing', await freePort()),
@@ -200,6 +204,10 @@ beforeEach(() => {
   seen.length = 0
   processor.talks.length = 0
 })
+
+afterEach(() =>
+  eventually('all streams are over', () => processor.talks.every(({ ended, cancelled }) => ended || cancelled)),
+)
 
 const talk = (): Talk => processor.talks[0]!
 const at =
@@ -435,6 +443,41 @@ test('MCP messages are processed as their client sends and gets them', async () 
   expect([code, body.includes('serverInfo')]).toEqual([200, true])
   const sentBack = talk().parts.flatMap(({ responseBody }) => responseBody?.body.toString() ?? [])
   expect(sentBack.join('')).toBe(body)
+})
+
+test('a client that does not read stops the processor, not the worker', async () => {
+  const piece = Buffer.alloc(100_000, 'x')
+  const count = 300
+  let written = 0
+  answer = (part, { stream }) => {
+    if (part.request !== 'responseBody') return unchanged(part)
+    if (!part.responseBody!.endOfStream) return undefined
+    const write = (): void => {
+      written++
+      const streamedResponse = { body: piece, endOfStream: written === count }
+      const answered = { responseBody: { response: { bodyMutation: { streamedResponse } } } }
+      stream.write(answered, () => written < count && write())
+    }
+    write()
+    return undefined
+  }
+  const response = await fetch(`http://127.0.0.1:${port}/read`, { method: 'POST', body: 'hello' })
+  let before = -1
+  await eventually('nothing moves', async () => {
+    const isStill = written === before
+    before = written
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    return isStill && written > 0
+  })
+  expect(written).toBeLessThan(count)
+  expect((await post('/either', 'hello')).status).toBe(200)
+  expect((await response.arrayBuffer()).byteLength).toBe(count * piece.length)
+})
+
+test('a backend that responds without reading the request is not waited for', async () => {
+  const init = { method: 'POST', body: new Uint8Array(10_000_000) }
+  const response = await fetch(`http://127.0.0.1:${port}/unread`, init)
+  expect([response.status, await response.text()]).toEqual([413, 'too much'])
 })
 
 test('a client that leaves cancels the conversation', async () => {

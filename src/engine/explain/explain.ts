@@ -129,8 +129,13 @@ export async function explainRequest(
     credential: (kind, name) => credentials.push({ kind, name }),
   }
   exchange.trace = trace
-  exchange.context =
-    calls === undefined ? virtualContext(nowMs, exchange.startMonotonicMs) : callingContext(calls, nowMs, exchange)
+  const overs: (() => void)[] = []
+  exchange.context = {
+    ...(calls === undefined
+      ? virtualContext(nowMs, exchange.startMonotonicMs)
+      : callingContext(calls, nowMs, exchange)),
+    whenOver: (over) => overs.push(over),
+  }
   exchange.workloads = plan.workloads
   const decision = new Decision()
   const received = exchange.originalTarget.split('?', 1)[0]!
@@ -143,6 +148,7 @@ export async function explainRequest(
   const { listener, rule, match } = decision
   const protocol = outcome === undefined ? explainProtocol(exchange, decision) : undefined
   outcome ??= protocol?.refusal
+  for (const over of overs) over()
   return {
     path: { received, matched: matchedPath(received) },
     listener: listener?.item,

@@ -430,6 +430,7 @@ export class Half implements InputOwner, Processed {
   skip(): void {
     if (!this.isActive) return
     this.#stage = 'over'
+    this.isAsked = false
     this.#settle(proceed)
   }
 

@@ -1,0 +1,54 @@
+import { expect, test } from 'vitest'
+import { NO_BODIES } from '#exchange/no-bodies.ts'
+import { codeOf, contextWith, exchangeWith, sourceOf, specFrom } from '../../shared/testing.ts'
+import { extProc } from './index.ts'
+import { trafficExtProc } from './schema.ts'
+
+const SERVER = { backendRef: { name: 'processor', port: 9000 } }
+const SKIP_HEADERS = { requestHeaderMode: 'Skip' }
+
+function compile(written: object) {
+  const context = contextWith()
+  return { context, run: extProc.compile([sourceOf(specFrom(trafficExtProc, written))], context)! }
+}
+
+test.each([
+  [{}, ['all: path fields']],
+  [SKIP_HEADERS, []],
+])('with the options %j the processor reads %j', (processingOptions, readings) => {
+  expect(compile({ ...SERVER, processingOptions }).context.readings).toEqual(readings)
+})
+
+test('without a connection to the processor a request is refused', async () => {
+  const { run } = compile(SERVER)
+  const exchange = exchangeWith()
+  exchange.bodies = NO_BODIES
+  const outcome = await run.request!(exchange)
+  expect(outcome).toMatchObject({ code: 'ext-proc-failed', detail: 'processor default/processor: no-endpoint' })
+  expect(exchange.callouts).toMatchObject([
+    { policy: 'extProc', backend: 'default/processor', verdict: 'failed', detail: 'no-endpoint' },
+  ])
+})
+
+test('a request that nothing of is processed decides without a promise', () => {
+  const { run } = compile({ ...SERVER, processingOptions: SKIP_HEADERS })
+  const exchange = exchangeWith({ status: 200 })
+  exchange.bodies = NO_BODIES
+  expect(codeOf(run.request!(exchange))).toBe('proceed')
+  expect(exchange.callouts).toBeUndefined()
+})
+
+test('a response whose request did not reach the policy is not processed', () => {
+  expect(compile(SERVER).run.processResponse!(exchangeWith({ status: 200 }))).toBeUndefined()
+})
+
+test('a condition that does not compile refuses', () => {
+  const { run, context } = compile({ conditional: [{ condition: 'request.', policy: SERVER }] })
+  expect(codeOf(run.request!(exchangeWith()))).toBe('ext-proc-failed')
+  expect(context.problems.length).toBeGreaterThan(0)
+})
+
+test('a condition that reads the body needs it', () => {
+  const conditional = [{ condition: 'size(request.body) > 3', policy: SERVER }]
+  expect(compile({ conditional }).run.readsRequestBody).toBe(true)
+})
