@@ -175,6 +175,8 @@ export const FINDINGS = {
       'credential-in-plain-text': 'A credential is sent to a backend without TLS.',
       'credential-for-any-destination':
         'A credential is sent to every server that a client names (`dynamicForwardProxy`).',
+      'backend-without-address':
+        'A policy refers to a `dynamicForwardProxy` backend as the server that it asks, but only requests of clients name a destination.',
       'service-port-expects-tls':
         'The `appProtocol` of a Service port means TLS, but requests are sent to it in plain text.',
       'open-forward-proxy':

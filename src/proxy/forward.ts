@@ -212,7 +212,8 @@ const UPSTREAM: ClientHandler = {
     const flight = stream.context as InFlight
     if (flight.upstream !== stream) return
     const { endpoint, place } = flight.decision
-    flight.context.facts.record(flight.backend.item.key, endpoint!.label, failure.code)
+    // A destination that a client chose says nothing about the configuration.
+    if (endpoint!.place === place) flight.context.facts.record(flight.backend.item.key, endpoint!.label, failure.code)
     recordAttempt(flight, undefined, failure)
     // Another attempt would have the same destination.
     if (failure.code !== 'address-not-allowed' && mayRetry(flight)) return retry(flight)

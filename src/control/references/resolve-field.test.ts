@@ -12,6 +12,7 @@ const objects = [
   { kind: 'ConfigMap', metadata: { name: 'other' }, data: { x: 'x' } },
   { kind: 'ProxyBackend', metadata: { name: 'static' }, spec: { static: { host: 'a', port: 1 } } },
   { kind: 'ProxyBackend', metadata: { name: 'agent' }, spec: { a2a: { host: 'a', port: 1 } } },
+  { kind: 'ProxyBackend', metadata: { name: 'any' }, spec: { dynamicForwardProxy: {} } },
   { kind: 'Service', metadata: { name: 'svc' }, spec: { ports: [{ port: 80 }] } },
 ].map(admitObject)
 
@@ -46,6 +47,13 @@ const references = [
     { backendRef: { name: 'svc', port: 81 } },
     [],
     ['spec.traffic.extAuth.backendRef.port backend-port-unknown'],
+  ],
+  [
+    'traffic',
+    'extAuth',
+    { backendRef: backend('any') },
+    ['ProxyBackend/default/any'],
+    ['spec.traffic.extAuth.backendRef backend-without-address'],
   ],
   ['traffic', 'extAuth', { backendRef: { name: 'svc' } }, [], ['spec.traffic.extAuth.backendRef backend-port-missing']],
   [

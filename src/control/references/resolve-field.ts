@@ -74,7 +74,20 @@ function resolveBackendRef(progress: Progress, ref: BackendRef, path: string): v
   if (fault !== undefined) {
     addFault(progress, `${path}${fault.field}`, fault.code, fault.message)
     if (fault.reason === 'RefNotPermitted' && key !== undefined) progress.notPermitted.push(key)
-  } else if (key !== undefined) progress.backends.push(key)
+    return
+  }
+  if (key !== undefined) progress.backends.push(key)
+  if (ref.kind === 'ProxyBackend') reportWithoutAddress(progress, ref, path)
+}
+
+/** Only requests of clients name a destination. */
+function reportWithoutAddress(progress: Progress, { namespace, name }: BackendRef, path: string): void {
+  const own = progress.field.object.metadata.namespace
+  const backend = progress.context.inventory.find('ProxyBackend', namespace ?? own, name)
+  if (backend?.spec.dynamicForwardProxy === undefined) return
+  const title = `ProxyBackend ${backend.metadata.namespace}/${name}`
+  const message = `${title} has no address of its own (dynamicForwardProxy), so the gateway cannot send it requests; refer to a Service or another ProxyBackend`
+  addFault(progress, path, 'backend-without-address', message)
 }
 
 /** Key sets are fetched only from Services and static backends (decision A-62). */

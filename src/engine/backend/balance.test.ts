@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { EndpointHealth } from '#state/endpoint-health.ts'
+import { EndpointHealth } from '#state/endpoint-health.ts'
+import { createSlotMemory } from '#state/slots.ts'
 import { verifies } from '#test/support/verifies.ts'
 import { draws } from '../testing.ts'
 import { type Balanced, chooseEndpoint } from './balance.ts'
@@ -166,4 +167,33 @@ test('for any draw, an endpoint is chosen if there is one, preferably one that i
       if (serving.length > 0) expect(serving.map((each) => each.name)).toContain(name)
     }),
   )
+})
+
+test('of fifty endpoints, a slow one gets less than a quarter of its share, and a failing one nothing but probes', () => {
+  const memory = createSlotMemory(50, false)
+  const eviction = { durationMs: 3000, restoreHealth: undefined, consecutiveFailures: 3, healthThreshold: undefined }
+  const endpoints = Array.from({ length: 50 }, (_, slot) => ({ health: new EndpointHealth(memory, slot, eviction) }))
+  const [slow, failing] = endpoints
+  let seed = 1
+  const random = () => {
+    seed = (seed * 48_271) % 2_147_483_647
+    return seed / 2_147_483_647
+  }
+  const counts = new Map<Balanced, number>()
+  const requests = 20_000
+  for (let i = 0; i < requests; i++) {
+    const chosen = chooseEndpoint([endpoints], [], random)!
+    counts.set(chosen, (counts.get(chosen) ?? 0) + 1)
+    if (chosen === failing) chosen.health.recordUnhealthy(503)
+    else {
+      chosen.health.recordHealthy(chosen === slow ? 100 : 10)
+      chosen.health.recordCompleted()
+    }
+  }
+  const share = requests / endpoints.length
+  expect(counts.get(slow!)).toBeLessThan(share / 4)
+  expect(counts.get(failing!)).toBeLessThan(10)
+  const others = endpoints.slice(2).map((endpoint) => counts.get(endpoint)!)
+  expect(Math.min(...others)).toBeGreaterThan(share / 2)
+  expect(Math.max(...others)).toBeLessThan(share * 2)
 })
