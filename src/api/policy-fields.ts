@@ -19,6 +19,7 @@ import { requestMirror } from '#policies/route/request-mirror/index.ts'
 import { requestRedirect } from '#policies/route/request-redirect/index.ts'
 import { sessionPersistence } from '#policies/route/session-persistence/index.ts'
 import { urlRewrite } from '#policies/route/url-rewrite/index.ts'
+import { clientCertificate } from '#policies/shared/client-certificate.ts'
 import { refusedPolicy } from '#policies/shared/refused-policy.ts'
 import { apiKeyAuthentication } from '#policies/traffic/api-key-authentication/index.ts'
 import { authorization } from '#policies/traffic/authorization/index.ts'
@@ -88,6 +89,8 @@ export const POLICIES = {
     health,
     mcp: BACKEND_PROTOCOLS.mcp.policy,
     extAuth: backendExtAuth,
+    // Set by Gateways
+    clientCertificate,
   },
 } as const
 

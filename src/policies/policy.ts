@@ -131,8 +131,11 @@ export interface CompileContext {
   ): Expression
   /** Variables that the other fields of the same object guarantee at the same target, to requests that they let through. */
   guaranteed(source: PolicySource<unknown>): readonly string[]
-  /** A Secret in the namespace of the source's object; undefined if it does not exist (not reported). */
-  secret(source: PolicySource<unknown>, name: string): SecretMaterial | undefined
+  /**
+   * A Secret; undefined if it does not exist (not reported).
+   * @param namespace default: that of the source's object
+   */
+  secret(source: PolicySource<unknown>, name: string, namespace?: string): SecretMaterial | undefined
   /** Sorted by name. */
   secretsWithLabels(source: PolicySource<unknown>, labels: Readonly<Record<string, string>>): readonly SecretMaterial[]
   configMap(source: PolicySource<unknown>, name: string): SecretMaterial | undefined

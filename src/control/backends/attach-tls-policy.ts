@@ -19,6 +19,7 @@ import { wrongReference } from '../references/wrong-reference.ts'
 import type { Report } from '../reporting.ts'
 import type { ConditionFault } from '../status/condition.ts'
 import type { TranslationContext } from '../translation-context.ts'
+import { tcpPorts } from './service-port.ts'
 
 /** A BackendTLSPolicy with its targets and certificate authorities. */
 export interface AttachedTlsPolicy extends AttachedPolicy<BackendTLSPolicyObject> {
@@ -87,8 +88,8 @@ function isBackend({ group, kind }: TargetRef): boolean {
 /** A section of a Service is the name of a port (Gateway API), or its number, as for a ProxyPolicy. */
 function withPortNumber({ inventory }: AttachmentContext, namespace: string, ref: TargetRef): TargetRef {
   if (ref.kind !== 'Service' || ref.sectionName === undefined) return ref
-  const ports = inventory.find('Service', namespace, ref.name)?.spec.ports ?? []
-  const named = ports.find(({ name }) => name === ref.sectionName)
+  const service = inventory.find('Service', namespace, ref.name)
+  const named = service && tcpPorts(service).find(({ name }) => name === ref.sectionName)
   return named === undefined ? ref : { ...ref, sectionName: `${named.port}` }
 }
 

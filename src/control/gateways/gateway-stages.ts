@@ -45,17 +45,22 @@ export function gatewayStage(
   openContext: OpenContext,
   addressOf: AddressOf,
 ): StageDefinition<GatewayObject> {
-  const { gateways, claims, served, parametersUsed, items, findings } = tables
+  const { gateways, claims, served, parametersUsed, items, wantedMaterial, findings } = tables
   return {
     name: 'gateways',
     each: [tables.objects.Gateway],
-    writes: [gateways, claims, served, parametersUsed, items, findings, tables.deadlines],
+    writes: [gateways, claims, served, parametersUsed, items, wantedMaterial, findings, tables.deadlines],
     run([object], work, key) {
       const gateway = resolveGateway(openContext(work), object!, addressOf)
       if (gateway === undefined) return
       work.write(gateways, key, gateway)
       work.write(served, 'any', true)
       work.write(items, key, gatewayItem(gateway))
+      if (gateway.backendCertificate !== undefined) {
+        const { item, secret } = gateway.backendCertificate
+        work.write(items, item.key, item)
+        if (secret !== undefined) work.write(wantedMaterial, secret, true)
+      }
       for (const parameters of gateway.parameters.objects) work.write(parametersUsed, keyOf(parameters), true)
       writeClaims(tables, work, gateway.object, gateway)
     },

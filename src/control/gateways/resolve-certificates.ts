@@ -1,13 +1,7 @@
 import type { ListenerSpec } from '#api/gateway.ts'
-import { GATEWAY_GROUP } from '#api/groups.ts'
-import { type ApiObject, objectKey } from '#api/object.ts'
-import { secretData } from '#api/secret-data.ts'
-import type { FindingCode } from '#base/findings.ts'
-import { certificateFault } from '#base/tls-material.ts'
+import type { ApiObject } from '#api/object.ts'
 import { normaliseHostname } from '../hostname.ts'
-import { missingEntry } from '../references/missing-entry.ts'
-import { notFound } from '../references/not-found.ts'
-import { wrongReference } from '../references/wrong-reference.ts'
+import { resolveKeyPair } from '../references/resolve-key-pair.ts'
 import type { Report } from '../reporting.ts'
 import type { ConditionFault } from '../status/condition.ts'
 import type { TranslationContext } from '../translation-context.ts'
@@ -22,7 +16,7 @@ export interface Certificates {
   readonly notes: readonly string[]
 }
 
-const INVALID = 'InvalidCertificateRef'
+const FAILED = { code: 'listener-certificate', reason: 'InvalidCertificateRef' } as const
 
 /** Resolves the certificates of a listener that terminates TLS. Unusable ones are omitted; without any, every handshake fails. */
 export function resolveCertificates(
@@ -37,7 +31,7 @@ export function resolveCertificates(
   if (refs.length === 0) {
     const message = 'a listener that terminates TLS requires a certificate; set tls.certificateRefs'
     report({ path, code: 'listener-certificate', message, severity: 'error' })
-    return { secrets: [], fault: { reason: INVALID, message }, notes: [] }
+    return { secrets: [], fault: { reason: FAILED.reason, message }, notes: [] }
   }
 
   const found: ListenerCertificate[] = []
@@ -45,10 +39,10 @@ export function resolveCertificates(
   const faults: ConditionFault[] = []
   for (const [index, ref] of refs.entries()) {
     const at = `${path}[${index}]`
-    const certificate = resolveCertificate(context, owner, ref, at)
+    const certificate = resolveKeyPair(context, owner, ref, FAILED)
     if ('key' in certificate) {
       secrets.push(certificate.key)
-      found.push(certificate)
+      found.push({ ...certificate, path: at })
     } else {
       report({ path: at, code: certificate.code, message: certificate.message, severity: 'error' })
       faults.push({ reason: certificate.reason, message: certificate.message })
@@ -57,42 +51,4 @@ export function resolveCertificates(
   const notes = checkCertificates(found, normaliseHostname(listener.spec.hostname), context.isPast, report)
   const [fault] = faults
   return fault === undefined ? { secrets, notes } : { secrets, fault, notes }
-}
-
-type CertificateRef = NonNullable<NonNullable<ListenerSpec['tls']>['certificateRefs']>[number]
-type RefFault = ConditionFault & { readonly code: FindingCode }
-
-/** @returns the certificate with the key of its Secret, or why it cannot be used */
-function resolveCertificate(
-  { inventory, grants, tlsMaterial }: TranslationContext,
-  owner: Pick<ApiObject, 'kind' | 'metadata'>,
-  ref: CertificateRef,
-  path: string,
-): (ListenerCertificate & { readonly key: string }) | RefFault {
-  if (ref.kind !== 'Secret' || ref.group !== '') {
-    const { message } = wrongReference(ref, { Secret: '' })
-    return { code: 'listener-certificate', reason: INVALID, message }
-  }
-  const namespace = ref.namespace ?? owner.metadata.namespace
-  const from = { group: GATEWAY_GROUP, kind: owner.kind, namespace: owner.metadata.namespace }
-  const title = `Secret ${namespace}/${ref.name}`
-  if (!grants(from, { group: '', kind: 'Secret', namespace, name: ref.name })) {
-    const message = `no ReferenceGrant permits ${title}`
-    return { code: 'reference-not-permitted', reason: 'RefNotPermitted', message }
-  }
-  const secret = inventory.find('Secret', namespace, ref.name)
-  if (secret === undefined) {
-    const object = { kind: 'Secret', namespace, name: ref.name } as const
-    return { ...notFound(inventory, 'secret-not-found', object), reason: INVALID }
-  }
-  const data = secretData(secret)
-  const missing = ['tls.crt', 'tls.key'].find((name) => data[name] === undefined)
-  const { 'tls.crt': cert = '', 'tls.key': key = '' } = data
-  const fault =
-    missing === undefined ? certificateFault(cert, key, tlsMaterial) : missingEntry([missing], Object.keys(data))
-  if (fault === undefined) {
-    const validity = tlsMaterial.validity(data['tls.crt']!)
-    return { key: objectKey('Secret', namespace, ref.name), title, path, validity }
-  }
-  return { code: 'listener-certificate', reason: INVALID, message: `${title}: ${fault}` }
 }

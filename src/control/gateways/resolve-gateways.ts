@@ -13,6 +13,7 @@ import { wrongReference } from '../references/wrong-reference.ts'
 import type { Report } from '../reporting.ts'
 import type { ConditionFault } from '../status/condition.ts'
 import type { TranslationContext } from '../translation-context.ts'
+import { type BackendCertificate, resolveBackendCertificate } from './backend-certificate.ts'
 import { type AddressFaults, checkAddresses } from './check-addresses.ts'
 import { checkListener, resolveRouteKinds } from './check-listener.ts'
 import { forwardedHeadersFault } from './forwarded-headers.ts'
@@ -29,6 +30,8 @@ export interface ResolvedGateway {
   readonly addressFaults: AddressFaults
   /** Unusable parameters do not stop the Gateway from serving traffic. */
   readonly parameters: GatewayParameters
+  /** Undefined: it has none. */
+  readonly backendCertificate: BackendCertificate | undefined
 }
 
 /** A ListenerSet whose parent is a Gateway of this controller. */
@@ -69,7 +72,8 @@ export function resolveGateway(
   const addressFaults = checkAddresses(object.spec, address, report)
   const trust = readClientTrust(context, object, report)
   const listeners = resolveListeners(context, { gateway: object, owner: object, address, trust })
-  return { object, address, addressFaults, parameters, listeners }
+  const backendCertificate = resolveBackendCertificate(context, object, report)
+  return { object, address, addressFaults, parameters, backendCertificate, listeners }
 }
 
 /** @param parent its Gateway, which belongs to this controller */
@@ -254,9 +258,9 @@ function listenerSetFault(
 
 /** Reports fields of a Gateway that are not implemented, or only on Kubernetes. */
 function reportUnsupported({ spec }: GatewayObject, report: Report): void {
-  if (spec.tls?.backend !== undefined) {
-    const message = 'client certificates for backends are not implemented yet; use backend.tls of a ProxyPolicy instead'
-    report({ path: 'spec.tls.backend', code: 'not-implemented', message, severity: 'error' })
+  if (spec.tls?.backend?.resolvedRefs !== undefined) {
+    const message = 'resolvedRefs is not implemented yet; it has no effect'
+    report({ path: 'spec.tls.backend.resolvedRefs', code: 'not-implemented', message, severity: 'error' })
   }
   for (const field of ['defaultScope', 'backendTLS'] as const) {
     if (spec[field] === undefined) continue

@@ -19,7 +19,7 @@ const LISTENERS_NOT_VALID = 'ListenersNotValid'
 
 /** `status` of a Gateway (Gateway API, GatewayStatus). @param attachedListenerSets the number of its accepted ListenerSets */
 export function gatewayStatus(
-  { object, address, addressFaults, parameters }: ResolvedGateway,
+  { object, address, addressFaults, parameters, backendCertificate }: ResolvedGateway,
   traffic: Traffic,
   attachedListenerSets: number,
 ) {
@@ -36,12 +36,25 @@ export function gatewayStatus(
       unassigned === undefined
         ? programmedCondition(object, traffic, 'Invalid')
         : condition('Programmed', 'False', unassigned.reason, unassigned.message),
+      ...resolvedRefsCondition(object, backendCertificate),
       ...insecureValidationCondition(object),
       ...annotationCondition(object),
     ],
     listeners: listeners.map((listener) => listenerStatus(listener, traffic)),
     attachedListenerSets,
   }
+}
+
+/** Present if the Gateway has a client certificate for backends (Gateway API, GatewayBackendTLS). */
+function resolvedRefsCondition(
+  gateway: GatewayObject,
+  certificate: ResolvedGateway['backendCertificate'],
+): ConditionDraft[] {
+  if (certificate === undefined) return []
+  const condition = conditionsOf(gateway)
+  const { fault } = certificate
+  if (fault === undefined) return [condition('ResolvedRefs', 'True', 'ResolvedRefs', 'All references resolved')]
+  return [condition('ResolvedRefs', 'False', fault.reason, fault.message)]
 }
 
 /** Present while clients without a valid certificate are accepted (Gateway API, FrontendTLSConfig). */

@@ -104,7 +104,7 @@ interface EndpointInputs extends Pick<BackendUse, 'carries'> {
 function buildEndpoint(endpointInputs: EndpointInputs, merge: BackendMerge, inputs: BackendContext): LiveEndpoint {
   const { item, protocol, address, carries } = endpointInputs
   const { lookups, context, state } = inputs
-  const connection: Connection = compileConnection({ carries }, merge.fields, context)
+  const connection: Connection = compileConnection({ carries, tls: address.tls }, merge.fields, context)
   const bounds = item.bounds && { ...DEFAULT_BOUNDS, ...item.bounds }
   const place = placeOf({ address, carries, bounds }, connection, state)
   reportExposedCredential({ item, address, place }, merge.fields, context)

@@ -2,6 +2,7 @@ import { POLICIES } from '#api/policy-fields.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import { type Refusal, reject } from '#exchange/outcome.ts'
 import type { CompileContext } from '#policies/policy.ts'
+import type { Address } from '#protocols/address.ts'
 import type { EvictionSettings } from '#state/endpoint-health.ts'
 import { compileSetting } from '../merge/build-chain.ts'
 import type { MergedField } from '../merge/merge.ts'
@@ -19,7 +20,7 @@ export interface Connection {
 }
 
 export function compileConnection(
-  use: Pick<BackendUse, 'carries'>,
+  use: Pick<BackendUse, 'carries'> & Pick<Address, 'tls'>,
   fields: ReadonlyMap<string, MergedField>,
   context: CompileContext,
 ): Connection {
@@ -27,10 +28,13 @@ export function compileConnection(
   const tcp = compileSetting(backend.tcp, fields, context)
   const http = compileSetting(backend.http, fields, context)
   const tls = compileSetting(backend.tls, fields, context)
+  const client = compileSetting(backend.clientCertificate, fields, context)
+  const needsClient = tls === undefined ? use.tls : tls.cert === undefined
   const tunnel = compileSetting(backend.tunnel, fields, context)
   return {
-    settings: { tcp, tls, version: http.version },
-    refusal: tunnel?.refusal ?? tls?.refusal ?? refuseExtAuth(use, fields),
+    settings: { tcp, tls, client: client?.pair, version: http.version },
+    refusal:
+      tunnel?.refusal ?? tls?.refusal ?? (needsClient ? client?.refusal : undefined) ?? refuseExtAuth(use, fields),
     requestTimeoutMs: http.requestTimeoutMs,
     ...compileSetting(backend.health, fields, context),
   }

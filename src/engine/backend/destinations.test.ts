@@ -3,6 +3,7 @@ import type { Exchange } from '#exchange/exchange.ts'
 import type { Destination } from '#net/destination.ts'
 import type { BackendHttpSpec } from '#policies/backend/http/schema.ts'
 import type { BackendTlsSetting } from '#policies/backend/tls/compile.ts'
+import type { KeyPair } from '#policies/shared/connection/key-pair.ts'
 import { exchangeWith } from '#policies/shared/testing.ts'
 import type { Address } from '#protocols/address.ts'
 import { verifies } from '#test/support/verifies.ts'
@@ -44,6 +45,7 @@ function compile({ version, appProtocol, tls }: Configured) {
     {
       tcp: { connectTimeoutMs: 1000, keepalive: { retries: 9, timeMs: 1, intervalMs: 1 } },
       tls: tls === undefined ? undefined : { ...TLS, alpn: tls === true ? undefined : tls },
+      client: undefined,
       version,
     },
   )
@@ -164,10 +166,11 @@ test('connections with different ALPN offers are not shared', () => {
 })
 
 /** TLS settings of an address that uses TLS without a policy, such as that of an LLM provider. */
-function tlsOf(address: Partial<Address>, tls?: Partial<BackendTlsSetting>) {
+function tlsOf(address: Partial<Address>, tls?: Partial<BackendTlsSetting>, client?: KeyPair) {
   const settings = {
     tcp: { connectTimeoutMs: 1000, keepalive: { retries: 9, timeMs: 1, intervalMs: 1 } },
     tls: tls === undefined ? undefined : { ...TLS, ...tls },
+    client,
     version: undefined,
   }
   return compileDestinations({ address: { ...ADDRESS, tls: true, ...address }, carries: 'requests' }, settings).usual
@@ -178,6 +181,14 @@ test('without a policy, the certificate of a provider must match its hostname an
   const verified = { serverName: 'a.test', ca: undefined, cert: undefined, key: undefined, verify: 'full' }
   expect(tlsOf({})).toEqual({ ...verified, alpn: ['h2', 'http/1.1'] })
   expect(tlsOf({ tls: false })).toBeUndefined()
+})
+
+test('the client certificate of the Gateway is for TLS without another one', () => {
+  const client = { cert: 'G-CERT', key: 'G-KEY' }
+  expect(tlsOf({ tls: true }, undefined, client)).toMatchObject(client)
+  expect(tlsOf({ tls: false }, {}, client)).toMatchObject(client)
+  expect(tlsOf({ tls: true }, { cert: 'CERT', key: 'KEY' }, client)).toMatchObject({ cert: 'CERT', key: 'KEY' })
+  expect(tlsOf({ tls: false }, undefined, client)).toBeUndefined()
 })
 
 test.each<[setting: Partial<BackendTlsSetting>, expected: object]>([

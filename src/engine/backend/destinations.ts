@@ -4,6 +4,7 @@ import { isGrpcRequest } from '#net/http/request-rules.ts'
 import type { BackendHttpSpec } from '#policies/backend/http/schema.ts'
 import type { BackendTcpSetting } from '#policies/backend/tcp/compile.ts'
 import type { BackendTlsSetting } from '#policies/backend/tls/compile.ts'
+import type { KeyPair } from '#policies/shared/connection/key-pair.ts'
 import type { Address } from '#protocols/address.ts'
 import type { BackendUse } from './backend-context.ts'
 
@@ -41,12 +42,14 @@ export interface AddressUse extends Pick<BackendUse, 'carries'> {
 export interface DestinationSettings {
   readonly tcp: BackendTcpSetting
   readonly tls: BackendTlsSetting | undefined
+  /** The client certificate for TLS if `tls` has none. */
+  readonly client: KeyPair | undefined
   readonly version: BackendHttpSpec['version']
 }
 
 export function compileDestinations(
   { address, carries, bounds }: AddressUse,
-  { tcp, tls, version }: DestinationSettings,
+  { tcp, tls, client, version }: DestinationSettings,
 ): Destinations {
   const { host, port, unixPath, chosenByClient } = address
   const { connectTimeoutMs, keepalive } = tcp
@@ -63,7 +66,7 @@ export function compileDestinations(
     ...(chosenByClient === true && { chosenByClient }),
     ...(bounds === undefined ? {} : { bounds }),
   }
-  const identity = tls === undefined ? systemTls(address) : configuredTls(address, tls)
+  const identity = withCertificate(tls === undefined ? systemTls(address) : configuredTls(address, tls), client)
   if (carries === 'bytes') return bytesDestinations(identity === undefined ? base : secure(base, identity, tls?.alpn))
   const decided = version ?? address.version
   return identity === undefined
@@ -122,6 +125,13 @@ function withAlpn(base: Destination, identity: DestinationTls, alpn: readonly st
 function secure(base: Destination, identity: DestinationTls, alpn: DestinationTls['alpn']): Destination {
   const tls = { ...identity, alpn }
   return { ...base, key: `${base.key} ${JSON.stringify(tls)}`, tls }
+}
+
+function withCertificate(
+  identity: DestinationTls | undefined,
+  client: KeyPair | undefined,
+): DestinationTls | undefined {
+  return identity === undefined || identity.cert !== undefined ? identity : { ...identity, ...client }
 }
 
 function systemTls(address: Address): DestinationTls | undefined {

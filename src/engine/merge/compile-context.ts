@@ -134,8 +134,12 @@ export class PlanCompileContext implements CompileContext {
       .flatMap((item) => policyDefinition(item.section, item.field)?.guarantees?.(item.spec as never) ?? [])
   }
 
-  secret(source: PolicySource<unknown>, name: string): SecretMaterial | undefined {
-    const item = this.#lookups.item(`Secret/${source.origin.namespace}/${name}`)
+  secret(
+    { origin }: PolicySource<unknown>,
+    name: string,
+    namespace: string = origin.namespace,
+  ): SecretMaterial | undefined {
+    const item = this.#lookups.item(`Secret/${namespace}/${name}`)
     return item?.kind === 'secret' ? item : undefined
   }
 

@@ -1,6 +1,7 @@
 import { type Refusal, reject } from '#exchange/outcome.ts'
 import type { CompileContext, PolicySource } from '../../policy.ts'
 import { compileGroups } from '../../shared/connection/compile-groups.ts'
+import { isPem, readKeyPair } from '../../shared/connection/key-pair.ts'
 import type { BackendTlsSpec } from './schema.ts'
 
 /** TLS settings towards a backend, with resolved PEM material. */
@@ -61,21 +62,15 @@ interface ClientCertificate {
 function clientCertificate(source: Source, context: CompileContext): ClientCertificate {
   const name = source.spec.mtlsCertificateRef?.[0]?.name
   if (name === undefined) return {}
-  const data = context.secret(source, name)?.data
-  if (data === undefined) return failed(source, context, '.mtlsCertificateRef[0]', `Secret ${name} does not exist`)
-  const cert = data['tls.crt']
-  const key = data['tls.key']
-  if (!isPem(cert) || !isPem(key)) {
-    return failed(source, context, '.mtlsCertificateRef[0]', `Secret ${name} has no PEM text in tls.crt and tls.key`)
-  }
-  const fault = context.tlsMaterial.pairFault(cert, key)
-  if (fault !== undefined) return failed(source, context, '.mtlsCertificateRef[0]', `Secret ${name}: ${fault}`)
-  const ca = data['ca.cert'] ?? data['ca.crt']
-  if (ca === undefined || source.spec.caCertificateRefs?.[0] !== undefined) return { cert, key }
+  const secret = context.secret(source, name)
+  const pair = readKeyPair(secret, name, context.tlsMaterial)
+  if (typeof pair === 'string') return failed(source, context, '.mtlsCertificateRef[0]', pair)
+  const ca = secret?.data['ca.cert'] ?? secret?.data['ca.crt']
+  if (ca === undefined || source.spec.caCertificateRefs?.[0] !== undefined) return pair
   if (!isPem(ca))
     return failed(source, context, '.mtlsCertificateRef[0]', `ca.cert of Secret ${name} is not in PEM format`)
   const caFault = context.tlsMaterial.authoritiesFault(ca)
-  if (caFault === undefined) return { cert, key, ca }
+  if (caFault === undefined) return { ...pair, ca }
   return failed(source, context, '.mtlsCertificateRef[0]', `ca.cert of Secret ${name}: ${caFault}`)
 }
 
@@ -97,8 +92,4 @@ function failed(source: Source, context: CompileContext, path: string, problem: 
   const message = `${problem}; requests to the backend are refused`
   context.report(source, path, { severity: 'error', code: 'certificate-missing', message })
   return { problem }
-}
-
-function isPem(text: string | undefined): text is string {
-  return text?.includes('-----BEGIN ') ?? false
 }
