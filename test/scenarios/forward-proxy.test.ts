@@ -5,14 +5,17 @@ import http2 from 'node:http2'
 import net from 'node:net'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
+import tls from 'node:tls'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Echo, startEcho } from '#examples/upstreams/echo.ts'
+import { eventually } from '#test/support/eventually.ts'
 import { freePort } from '#test/support/free-port.ts'
 import { startGateway, type TestGateway } from '#test/support/gateway.ts'
 import {
   createObjectsFolder,
   gatewayYaml,
   joinYaml,
+  listenersYaml,
   type ObjectsFolder,
   routeYaml,
 } from '#test/support/objects-folder.ts'
@@ -23,7 +26,7 @@ const stops = new AsyncDisposableStack()
 let folders: { readonly open: ObjectsFolder; readonly strict: ObjectsFolder }
 let open: TestGateway
 let strict: TestGateway
-let ports: { readonly open: number; readonly strict: number; readonly echo: number }
+let ports: { readonly open: number; readonly strict: number; readonly tls: number; readonly echo: number }
 
 const any = (more = '') => `
 apiVersion: gatewright.dev/v1alpha1
@@ -31,16 +34,28 @@ kind: ProxyBackend
 metadata: { name: any }
 spec: { dynamicForwardProxy: {}${more} }
 `
+const relayed = (port: number) =>
+  joinYaml(
+    listenersYaml('relays', [`{ name: tls, protocol: TLS, port: ${port}, tls: { mode: Passthrough } }`]),
+    `
+apiVersion: gateway.networking.k8s.io/v1
+kind: TLSRoute
+metadata: { name: all }
+spec:
+  parentRefs: [{ name: relays }]
+  rules: [{ backendRefs: [{ group: gatewright.dev, kind: ProxyBackend, name: any }] }]
+`,
+  )
 const retry = '      retry: { attempts: 3, codes: [503] }\n'
 
 beforeAll(async () => {
   const echo = await startEcho({ port: 0 })
   stops.defer(() => echo.close())
-  ports = { open: await freePort(), strict: await freePort(), echo: echo.port }
+  ports = { open: await freePort(), strict: await freePort(), tls: await freePort(), echo: echo.port }
   const objects = (port: number) => joinYaml(gatewayYaml(port), any(), routeYaml('all', '/', 'any', retry))
   folders = {
     open: await createObjectsFolder({ 'all.yaml': objects(ports.open) }),
-    strict: await createObjectsFolder({ 'all.yaml': objects(ports.strict) }),
+    strict: await createObjectsFolder({ 'all.yaml': objects(ports.strict), 'tls.yaml': relayed(ports.tls) }),
   }
   stops.defer(() => folders.open.remove())
   stops.defer(() => folders.strict.remove())
@@ -157,6 +172,22 @@ test('the log has the cause, and the destination; a refused address is not retri
     'upstream.failure': 'address-not-allowed',
   })
   expect(line).not.toContain('retry.attempt')
+})
+
+test.each([
+  ['localhost', { endpoint: 'localhost:443', 'upstream.failure': 'address-not-allowed' }],
+  ['', {}],
+])('a TLS connection to server name %j is closed', async (servername, logged) => {
+  const before = strict.output.stdout.length
+  const socket = tls.connect({ host: '127.0.0.1', port: ports.tls, servername, rejectUnauthorized: false })
+  await new Promise<void>((resolve) => socket.on('error', () => {}).on('close', () => resolve()))
+  const line = await eventually('a line', () =>
+    strict.output.stdout
+      .slice(before)
+      .split('\n')
+      .find((it) => it !== ''),
+  )
+  expect(JSON.parse(line)).toMatchObject({ gateway: 'default/relays', ...logged })
 })
 
 test('the gateway itself is no destination, even in permitted networks', async () => {
