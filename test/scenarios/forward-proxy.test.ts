@@ -215,12 +215,14 @@ function gatewright(...words: readonly string[]): string {
   }
 }
 
-test('lint warns that everybody can use it', () => {
+test('lint and the status warn that everybody can use it', async () => {
   const output = gatewright('lint', folders.open.path)
   expect(output).toContain(
     'spec.rules[0].backendRefs[0]: HTTPRoute default/all: every client of listener http can reach any server through ProxyBackend default/any',
   )
   expect(output).toContain('[open-forward-proxy]')
+  const status = await (await fetch(`${open.url(15_000)}/status`)).text()
+  expect(status).toContain('open-forward-proxy')
 })
 
 test('explain shows the destination, or why it is refused', () => {

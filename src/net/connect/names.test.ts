@@ -250,3 +250,14 @@ test('connections are spread over the addresses, families in turn', () => {
     ['2001:db8::2', '192.0.2.1', '2001:db8::1'],
   ])
 })
+
+test('the family that a connection was established with is tried first', () => {
+  const { names, asked } = setup()
+  const use = names.use('a.test')
+  resolved(use)
+  asked.shift()!.answer(['2001:db8::1', '192.0.2.1'])
+  use.chose('192.0.2.1')
+  expect(resolved(names.use('a.test')).addresses).toEqual(['192.0.2.1', '2001:db8::1'])
+  use.chose('2001:db8::1')
+  expect(resolved(names.use('a.test')).addresses).toEqual(['2001:db8::1', '192.0.2.1'])
+})

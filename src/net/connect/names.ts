@@ -116,6 +116,8 @@ class Name {
   /** Callers that wait for the first answer. */
   #waiting: Resolved[] = []
   #resolved = 0
+  /** The address family of the last connection; 0: none was opened. */
+  #family = 0
   #ended = false
 
   constructor(host: string, settings: NameSettings) {
@@ -130,7 +132,7 @@ class Name {
   }
 
   resolve(done: Resolved): void {
-    if (this.#addresses !== undefined) return done(inOrder(this.#addresses, this.#resolved++), null)
+    if (this.#addresses !== undefined) return done(this.#inOrder(this.#addresses), null)
     if (this.#failure !== undefined && clock.monotonic() < this.#retryAtMs) return done(null, this.#failure)
     this.#waiting.push(done)
     this.#lookUp()
@@ -141,6 +143,11 @@ class Name {
     // A later request for the name continues its back-off.
     if (this.#failure !== undefined) this.#arm(2 * MAX_BACKOFF_MS)
     this.#settings.unused(this)
+  }
+
+  /** A connection to the address was established. */
+  connected(address: string): void {
+    this.#family = net.isIP(address)
   }
 
   end(): void {
@@ -170,7 +177,7 @@ class Name {
     this.#backoffMs = 0
     this.#arm(Math.min(Math.max(ttlMs, MIN_FRESH_MS), MAX_FRESH_MS))
     for (const use of [...this.#uses]) use.compare(addresses)
-    for (const done of this.#takeWaiting()) done(inOrder(addresses, this.#resolved++), null)
+    for (const done of this.#takeWaiting()) done(this.#inOrder(addresses), null)
   }
 
   /** Keeps the known addresses: a resolver failure says nothing about the servers. */
@@ -185,6 +192,31 @@ class Name {
 
   #arm(ms: number): void {
     if (!this.#ended) this.#settings.wheel.arm(this.#timer, ms)
+  }
+
+  /**
+   * The order in which to try addresses: families in turn (RFC 8305, 4), each rotated, so that connections that share one answer are
+   * distributed over it. The family that worked last is first, since another one may be unreachable.
+   */
+  #inOrder(addresses: readonly string[]): readonly string[] {
+    if (addresses.length === 1) return addresses
+    const by = this.#resolved++
+    const hasFamily = addresses.some((address) => net.isIP(address) === this.#family)
+    const family = hasFamily ? this.#family : net.isIP(addresses[0]!)
+    const leading = rotate(
+      addresses.filter((address) => net.isIP(address) === family),
+      by,
+    )
+    const others = rotate(
+      addresses.filter((address) => net.isIP(address) !== family),
+      by,
+    )
+    const ordered: string[] = []
+    for (let i = 0; i < Math.max(leading.length, others.length); i++) {
+      if (i < leading.length) ordered.push(leading[i]!)
+      if (i < others.length) ordered.push(others[i]!)
+    }
+    return ordered
   }
 
   #takeWaiting(): Resolved[] {
@@ -210,6 +242,7 @@ class Use implements NameUse {
 
   chose(address: string): void {
     this.#address = address
+    this.#name.connected(address)
   }
 
   release(): void {
@@ -221,29 +254,6 @@ class Use implements NameUse {
     if (addresses.includes(this.#address)) this.#absent = 0
     else if (++this.#absent === MAX_ABSENT) this.outdated()
   }
-}
-
-/**
- * The order in which to try addresses: families in turn, beginning with that of the first address (RFC 8305, 4), each rotated, so that
- * connections that share one answer are distributed over it.
- */
-function inOrder(addresses: readonly string[], by: number): readonly string[] {
-  if (addresses.length === 1) return addresses
-  const family = net.isIP(addresses[0]!)
-  const leading = rotate(
-    addresses.filter((address) => net.isIP(address) === family),
-    by,
-  )
-  const others = rotate(
-    addresses.filter((address) => net.isIP(address) !== family),
-    by,
-  )
-  const ordered: string[] = []
-  for (let i = 0; i < Math.max(leading.length, others.length); i++) {
-    if (i < leading.length) ordered.push(leading[i]!)
-    if (i < others.length) ordered.push(others[i]!)
-  }
-  return ordered
 }
 
 function rotate(addresses: readonly string[], by: number): readonly string[] {
