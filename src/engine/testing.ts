@@ -153,9 +153,11 @@ export function indexOf(...items: readonly PlanItem[]): PlanIndex {
 }
 
 /** State of one thread in which every key gets a slot; it has no TLS library. */
-export function stateOf(
-  slots = 64,
-): SharedState & { readonly directory: SlotDirectory; readonly keySets: RemoteKeySets } {
+export function stateOf(slots = 64): SharedState & {
+  readonly directory: SlotDirectory
+  readonly keySets: RemoteKeySets
+  readonly clouds: { readonly credentials: CloudCredentials }
+} {
   const memory = createSlotMemory(slots, false)
   const directory = new SlotDirectory(memory)
   return {

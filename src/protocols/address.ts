@@ -1,4 +1,5 @@
 import ipaddr from 'ipaddr.js'
+import type { ImpliedCloud } from '#policies/backend/auth/implied-auth.ts'
 import type { BackendHttpSpec } from '#policies/backend/http/schema.ts'
 
 /** An address to connect to. */
@@ -16,6 +17,8 @@ export interface Address {
   readonly tls: boolean
   /** What signatures of requests must be valid for, if the type of the backend determines it. */
   readonly signing: { readonly service: string; readonly region: string } | undefined
+  /** The cloud whose credentials from the environment of the gateway are used if no `auth` policy applies (decision B12). */
+  readonly ambient: ImpliedCloud | undefined
   /** The version of HTTP that the port of a Service declares. */
   readonly version: BackendHttpSpec['version']
 }
@@ -33,6 +36,7 @@ const NOWHERE: Address = {
   hostname: undefined,
   tls: false,
   signing: undefined,
+  ambient: undefined,
   version: undefined,
 }
 

@@ -166,3 +166,60 @@ verifies(
     ])
   },
 )
+
+/** The credential that a provider gets without a policy, which nothing obtains here. */
+const ambient: [what: string, provider: object, sent: string | undefined][] = [
+  [
+    'Bedrock',
+    { providerSeven: { region: 'us-west-2' } },
+    'AWS4-HMAC-SHA256 Credential=not-obtained/<day>/us-west-2/bedrock/aws4_request, SignedHeaders=host;x-amz-date, Signature=<signature>',
+  ],
+  ['Vertex AI', { providerSix: { projectId: 'p' } }, 'Bearer not-obtained'],
+  ['Azure OpenAI', { providerThree: { resourceName: 'r', resourceType: 'ResourceTypeOne' } }, 'Bearer not-obtained'],
+  [
+    'an endpoint of Azure',
+    { providerTwo: { endpoint: 'https://r.openai.azure.com', apiVersion: 'v1' } },
+    'Bearer not-obtained',
+  ],
+  ['an endpoint elsewhere', { providerTwo: { endpoint: 'https://llm.example.com', apiVersion: 'v1' } }, undefined],
+  [
+    'a private endpoint of AWS',
+    { providerSeven: {}, host: 'vpce-1.bedrock-runtime.us-east-1.vpce.amazonaws.com' },
+    expect.stringContaining('/us-east-1/bedrock/'),
+  ],
+  ['another host', { providerSeven: {}, host: '127.0.0.1', port: 9000 }, undefined],
+  ['a host that only looks like one', { providerSeven: {}, host: 'evilamazonaws.com' }, undefined],
+  ['a host without TLS', { providerSeven: {}, host: 'bedrock-runtime.us-east-1.amazonaws.com', port: 80 }, undefined],
+  ['OpenAI', { providerOne: {} }, undefined],
+]
+for (const [what, provider, sent] of ambient) {
+  verifies(
+    'backend.auth.cloudOne/omitted',
+    `without auth, ${what} gets credentials of its cloud from the environment`,
+    async () => {
+      const routes = { ai: { routes: { '*': 'Passthrough' } } }
+      const objects = [backend('models', { ai: { provider }, policies: routes }), routeYaml('all', '/', 'models')]
+      const { exchange, attempt, findings } = await seeRequest(joinYaml(gatewayYaml(8080), ...objects), {
+        target: '/x',
+      })
+      expect(await attempt()).toBeUndefined()
+      const hidden = exchange.request
+        .get('authorization')
+        ?.replace(/\d{8}/, '<day>')
+        .replace(/[0-9a-f]{64}$/, '<signature>')
+      expect(hidden).toEqual(sent)
+      expect(findings.filter(({ severity }) => severity === 'error')).toEqual([])
+    },
+  )
+}
+
+test('a policy replaces the credentials of the cloud', async () => {
+  const policies = { ai: { routes: { '*': 'Passthrough' } }, auth: { key: 'own' } }
+  const objects = [
+    backend('models', { ai: { provider: { providerSeven: {} } }, policies }),
+    routeYaml('all', '/', 'models'),
+  ]
+  const { exchange, attempt } = await seeRequest(joinYaml(gatewayYaml(8080), ...objects))
+  expect(await attempt()).toBeUndefined()
+  expect(linesOf(exchange.request)).toEqual(['authorization: Bearer own'])
+})

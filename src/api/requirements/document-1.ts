@@ -1336,7 +1336,7 @@ export const DOCUMENT_1 = {
     '`cloudOne.serviceName` is the service name of the request signature.',
   ),
   'backend.auth.cloudOne/serviceName-of-backend': behaviour(1, '5.6', 'A typed backend may supply the service name.'),
-  'backend.auth.cloudOne/omitted': behaviour.gap(
+  'backend.auth.cloudOne/omitted': behaviour(
     1,
     '5.6',
     "Without `cloudOne` the default credential chain of the cloud's SDK is used.",

@@ -22,6 +22,7 @@ import { type BoundProtocol, backendSettings, bindProtocol } from './bind-protoc
 import { type Connection, compileConnection } from './connection.ts'
 import { type AddressUse, compileDestinations } from './destinations.ts'
 import { reportExposedCredential } from './exposed-credential.ts'
+import { impliedFields } from './implied-fields.ts'
 import type { LiveBackend, LiveEndpoint } from './live-backend.ts'
 import { type Place, RequestedPlaces } from './place.ts'
 import { reportPlainPort } from './report-plain-port.ts'
@@ -117,7 +118,14 @@ function buildEndpoint(endpointInputs: EndpointInputs, merge: BackendMerge, inpu
     hostname: address.hostname,
     rewritesHost: protocol.rewritesHost,
     chain: buildChainFor(
-      { stage: 'backend', section: 'backend', phase: undefined, order: BACKEND, targets: merge.targets },
+      {
+        stage: 'backend',
+        section: 'backend',
+        phase: undefined,
+        order: BACKEND,
+        targets: merge.targets,
+        implied: impliedFields(item, address),
+      },
       lookups,
       context.towards(address),
     ),

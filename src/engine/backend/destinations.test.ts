@@ -19,6 +19,7 @@ const ADDRESS: Address = {
   hostname: 'a.test',
   tls: false,
   signing: undefined,
+  ambient: undefined,
   version: undefined,
 }
 const TLS = {

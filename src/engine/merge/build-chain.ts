@@ -15,12 +15,15 @@ export interface ChainPlan {
   readonly phase: Phase | undefined
   readonly order: readonly string[]
   readonly targets: readonly string[]
+  /** Fields that apply although no policy sets them. */
+  readonly implied?: readonly MergedField[]
 }
 
 /** Merges the policies of the targets, and compiles them in execution order. */
 export function buildChainFor(plan: ChainPlan, lookups: Lookups, context: PlanCompileContext): Chain {
   const readersBefore = context.readers.length
-  const merged = mergeSection(plan, lookups)
+  const set = mergeSection(plan, lookups)
+  const merged = plan.implied === undefined ? set : withImplied(set, plan.implied)
   const links: ChainLink[] = []
   for (const field of plan.order) {
     const definition = policyDefinition(plan.section, field)
@@ -30,6 +33,13 @@ export function buildChainFor(plan: ChainPlan, lookups: Lookups, context: PlanCo
     if (run !== undefined) links.push({ merged: entry, run })
   }
   return buildChain(plan.stage, links, RESPONSE, context.readers.slice(readersBefore))
+}
+
+function withImplied(
+  set: ReadonlyMap<string, MergedField>,
+  implied: readonly MergedField[],
+): ReadonlyMap<string, MergedField> {
+  return new Map([...implied.map((merged) => [merged.field, merged] as const), ...set])
 }
 
 export function mergeSection(

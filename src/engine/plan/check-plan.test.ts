@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Finding } from '#base/finding.ts'
-import type { PlanItem, PolicyItem, RouteItem } from '#plan/item.ts'
+import type { BackendItem, PlanItem, PolicyItem, RouteItem } from '#plan/item.ts'
+import type { CredentialSource } from '#policies/shared/clouds/cloud-credential.ts'
 import { specFrom } from '#policies/shared/testing.ts'
 import { trafficJwtAuthentication } from '#policies/traffic/jwt-authentication/schema.ts'
 import { verifies } from '#test/support/verifies.ts'
@@ -639,4 +640,52 @@ test.each<[what: string, items: readonly PlanItem[], found: string[]]>([
 
 test('a field without a definition has no problems', () => {
   expect(findings(policyItem('traffic.future', GATEWAY, {}))).toEqual([])
+})
+
+test('credentials of clouds are requested once for all policies with the same source, and again when a Secret changes', () => {
+  const state = stateOf()
+  // Digests make the difference between sources.
+  const hashing = { sha256: (data: string | Uint8Array) => `${data}`, hmacSha256: () => new Uint8Array(0) }
+  const check = new PlanCheck({ ...state, clouds: { ...state.clouds, hashing } })
+  let index = PlanIndex.EMPTY
+  const take = (...items: readonly PlanItem[]) => {
+    const change = changeTo(index, planOf(...items))
+    index = index.after(change)
+    const { wanted, dropped } = check.take(change).sources.credentials
+    return [wanted.map(({ label }) => label), dropped.length]
+  }
+  const secret = (clientSecret: string): PlanItem => ({
+    kind: 'secret',
+    key: 'Secret/default/azure',
+    namespace: 'default',
+    name: 'azure',
+    labels: {},
+    data: { clientID: 'app', tenantID: 'tenant', clientSecret },
+    origin: { kind: 'Secret', namespace: 'default', name: 'azure' },
+  })
+  const auth = (target: string) => policyItem('backend.auth', target, { cloudTwo: { secretRef: { name: 'azure' } } })
+  const [one, two] = [backendItem('keys'), backendItem('more')]
+  const [forOne, forTwo, before, after] = [auth(one.key), auth(two.key), secret('a'), secret('b')]
+  const label = 'token of Azure for https://cognitiveservices.azure.com/.default from Secret default/azure'
+  expect(take(one, two, forOne, forTwo, before)).toEqual([[label], 0])
+  expect(take(one, two, forTwo, before)).toEqual([[], 0])
+  expect(take(one, two, forTwo, after)).toEqual([[label], 1])
+  expect(take(one, two, after)).toEqual([[], 1])
+})
+
+test('the source of an implied credential fails the backend, at the backend', () => {
+  const state = stateOf()
+  const check = new PlanCheck(state)
+  const spec = { provider: { providerSeven: { region: 'us-east-1' } } }
+  const models = backendItem('models', { type: 'ai', spec } as Partial<BackendItem>)
+  const { wanted } = check.take({ set: [models], removed: [] }).sources.credentials
+  const [{ id, label, request }] = wanted as [CredentialSource]
+  expect([label, request]).toEqual(['keys of AWS from the environment of the gateway', { cloud: 'cloudOne' }])
+  state.clouds.credentials.update({ id, value: undefined, fetchedMs: 0, failure: 'no keys', final: true, restMs: 0 })
+  expect(check.keptChanged('credential', id).get('ProxyBackend/default/models')?.[0]).toMatchObject({
+    code: 'credential-unavailable',
+    path: 'spec.ai',
+    message:
+      'the keys of AWS from the environment of the gateway cannot be obtained, and requests are refused until it can: no keys',
+  })
 })

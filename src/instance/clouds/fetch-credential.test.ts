@@ -153,10 +153,12 @@ verifies(
       })
       response.end(url.includes('/identity') ? idToken : JSON.stringify(TOKEN))
     })
+    // The library does not look for the server first, which takes seconds on a busy machine.
+    vi.stubEnv('METADATA_SERVER_DETECTION', 'assume-present')
     vi.stubEnv('GCE_METADATA_HOST', `127.0.0.1:${endpoint.port}`)
-    expect(await fetchCredential(GOOGLE, open)).toMatchObject({ value: { secret: { token: 'token' } } })
+    expect(await fetchCredential(GOOGLE, open, 20_000)).toMatchObject({ value: { secret: { token: 'token' } } })
     const audience = 'https://service.example.run.app'
-    expect(await fetchCredential({ ...GOOGLE, audience }, open)).toMatchObject({
+    expect(await fetchCredential({ ...GOOGLE, audience }, open, 20_000)).toMatchObject({
       value: { secret: { token: idToken }, expiresMs: 4_102_444_800_000 },
     })
     expect(endpoint.seen.some((request) => request.includes(`identity?format=full&audience=${audience}`))).toBe(true)
@@ -165,7 +167,7 @@ verifies(
 
 test('Google Cloud: nothing in the environment', async () => {
   vi.stubEnv('METADATA_SERVER_DETECTION', 'none')
-  expect(await fetchCredential(GOOGLE, open)).toEqual({
+  expect(await fetchCredential(GOOGLE, open, 20_000)).toEqual({
     failure: expect.stringMatching(/^Could not load the default credentials/),
   })
 })
@@ -174,7 +176,7 @@ test('AWS: temporary keys from the environment', async () => {
   vi.stubEnv('AWS_ACCESS_KEY_ID', 'AKIDEXAMPLE')
   vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'secret')
   vi.stubEnv('AWS_SESSION_TOKEN', 'session')
-  expect(await fetchCredential({ cloud: 'cloudOne' }, open)).toEqual({
+  expect(await fetchCredential({ cloud: 'cloudOne' }, open, 20_000)).toEqual({
     value: {
       secret: { keys: { accessKey: 'AKIDEXAMPLE', secretKey: 'secret', sessionToken: 'session' } },
       expiresMs: undefined,
@@ -190,7 +192,7 @@ test('AWS: keys of a container, with an expiry', async () => {
   })
   vi.stubEnv('AWS_CONTAINER_CREDENTIALS_FULL_URI', `${endpoint.url}/keys`)
   vi.stubEnv('AWS_CONTAINER_AUTHORIZATION_TOKEN', 'pod-token')
-  expect(await fetchCredential({ cloud: 'cloudOne' }, open)).toMatchObject({
+  expect(await fetchCredential({ cloud: 'cloudOne' }, open, 20_000)).toMatchObject({
     value: { secret: { keys: { accessKey: 'AKID', sessionToken: 'session' } }, expiresMs: Date.parse(expiry) },
   })
   expect(endpoint.seen).toEqual(['GET /keys'])
@@ -205,7 +207,7 @@ test('AWS: keys of a profile in a file, read again for each attempt', async () =
   vi.stubEnv('AWS_PROFILE', 'p')
   for (const key of ['ONE', 'TWO']) {
     write(key)
-    expect(await fetchCredential({ cloud: 'cloudOne' }, open)).toMatchObject({
+    expect(await fetchCredential({ cloud: 'cloudOne' }, open, 20_000)).toMatchObject({
       value: { secret: { keys: { accessKey: key } } },
     })
   }
@@ -213,7 +215,7 @@ test('AWS: keys of a profile in a file, read again for each attempt', async () =
 
 test('AWS: nothing in the environment', async () => {
   vi.stubEnv('AWS_EC2_METADATA_DISABLED', 'true')
-  expect(await fetchCredential({ cloud: 'cloudOne' }, open)).toEqual({
+  expect(await fetchCredential({ cloud: 'cloudOne' }, open, 20_000)).toEqual({
     failure: expect.stringMatching(/Could not load credentials from any providers/),
   })
 })

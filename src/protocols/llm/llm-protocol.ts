@@ -51,8 +51,8 @@ function lacksRoutes({ groups = [] }: AiBackendSpec, settings: BackendSettings):
 }
 
 function providerAddress(provider: LlmProviderSpec, section: string): Address {
-  const { host, port, tls, signing } = providerDestination(provider)
-  return { ...hostAddress({ host, port }, section, tls), signing }
+  const { host, port, tls, signing, ambient } = providerDestination(provider)
+  return { ...hostAddress({ host, port }, section, tls), signing, ambient }
 }
 
 class LlmRun implements ProtocolRun {

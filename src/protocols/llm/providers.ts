@@ -52,7 +52,12 @@ export interface ProviderDestination {
   /** Whether TLS with the system's certificate authorities is used if no `tls` policy applies. */
   readonly tls: boolean
   readonly signing: Provider['signing']
+  /** The cloud whose credentials from the environment the provider gets without an `auth` policy. */
+  readonly ambient: Provider['cloud']
 }
+
+/** Credentials from the environment go to hosts of the cloud only (decision B12). */
+const CLOUD_HOSTS = /\.(?:amazonaws\.com|amazonaws\.com\.cn|api\.aws|googleapis\.com|azure\.com)$/i
 
 /**
  * `host` and `port` are independent: a host without a port uses port 443, a port without a host uses the provider's default host (decision
@@ -61,8 +66,9 @@ export interface ProviderDestination {
  */
 export function providerDestination(spec: LlmProviderSpec): ProviderDestination {
   const own = buildProvider(spec)
-  const { signing } = own
-  if (spec.host === undefined) return { host: own.host, port: spec.port ?? own.port, tls: true, signing }
-  const port = spec.port ?? 443
-  return { host: spec.host, port, tls: port === 443, signing }
+  const { signing, cloud } = own
+  const host = spec.host ?? own.host
+  const port = spec.port ?? (spec.host === undefined ? own.port : 443)
+  const tls = spec.host === undefined || port === 443
+  return { host, port, tls, signing, ambient: tls && CLOUD_HOSTS.test(host) ? cloud : undefined }
 }

@@ -33,7 +33,15 @@ export function compileBackendAuth(sources: readonly Source[], context: CompileC
   const writtenTo = location ?? authorizationHeader('Bearer')
   const credential = credentialOf(source, writtenTo, context)
   if (typeof credential !== 'string') return { request: () => credential, fields: fieldsAt(writtenTo) }
-  return { request: (exchange) => sendCredential(writtenTo, credential, exchange), fields: fieldsAt(writtenTo) }
+  const from =
+    source.spec.secretRef === undefined ? 'the key of the policy' : `the entry of Secret ${source.spec.secretRef.name}`
+  return {
+    request(exchange) {
+      exchange.trace?.note(`sends ${from}`)
+      return sendCredential(writtenTo, credential, exchange)
+    },
+    fields: fieldsAt(writtenTo),
+  }
 }
 
 /** Byte text of the configured credential, or why it is not available. */

@@ -3,10 +3,12 @@ import { type Outcome, reject } from '#exchange/outcome.ts'
 import { afterwards, type Step } from '#exchange/step.ts'
 import type { CompileContext, PolicySource } from '../../policy.ts'
 import type { CloudCredential, CredentialRequest } from '../../shared/clouds/cloud-credential.ts'
+import type { AuthForm } from './schema.ts'
+import { pathIn } from './unusable.ts'
 
 /** The credential that the main thread obtains with a request. Reports that it cannot be obtained. @param label without secrets */
 export function keptCredential(
-  source: PolicySource<unknown>,
+  source: PolicySource<AuthForm>,
   request: CredentialRequest,
   label: string,
   context: CompileContext,
@@ -15,14 +17,15 @@ export function keptCredential(
   const id = `${label} ${hashing.sha256(new TextEncoder().encode(JSON.stringify(request)))}`
   const credential = credentials.at({ id, label, request })
   const { state } = credential
+  const path = pathIn(source, `.${request.cloud}`)
   if (state?.failure === undefined) return credential
   if (state.value === undefined) {
     const message = `the ${label} cannot be obtained, and requests are refused until it can: ${state.failure}`
-    context.report(source, `.${request.cloud}`, { severity: 'error', code: 'credential-unavailable', message })
+    context.report(source, path, { severity: 'error', code: 'credential-unavailable', message })
   } else {
     const since = new Date(state.fetchedMs).toISOString()
     const message = `the ${label} cannot be renewed; the one obtained at ${since} stays in use until it expires: ${state.failure}`
-    context.report(source, `.${request.cloud}`, { severity: 'warning', code: 'credential-stale', message })
+    context.report(source, path, { severity: 'warning', code: 'credential-stale', message })
   }
   return credential
 }

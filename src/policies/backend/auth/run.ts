@@ -23,6 +23,7 @@ export function passCredential(location: WritableLocation | undefined, exchange:
   const { identity } = exchange
   const credential = validatedCredential(identity)
   if (credential === undefined) return proceed
+  exchange.trace?.note('sends the validated credential of the client')
   const isBasic = identity.jwt === undefined && identity.apiKey === undefined
   return sendCredential(location ?? (isBasic ? BASIC : BEARER), credential, exchange)
 }

@@ -133,4 +133,6 @@ export type BackendAuthSpec = Parsed<typeof backendAuth>
 /** What the policy does: as configured, or without a policy as the type of the backend implies. */
 export type AuthForm = Omit<BackendAuthSpec, 'cloudOne'> & {
   readonly cloudOne?: Partial<NonNullable<BackendAuthSpec['cloudOne']>>
+  /** There is no policy; problems are those of the backend. */
+  readonly implied?: true
 }

@@ -11,6 +11,7 @@ export function buildProviderSeven(block: ProviderBlock<'providerSeven'>): Provi
     pin: block.model,
     convert: () => NOT_IMPLEMENTED,
     movesMaxTokens: false,
+    cloud: 'cloudOne',
     signing: { service: 'bedrock', region },
     headers: () => NO_EDITS,
   }

@@ -10,6 +10,7 @@ export function buildProviderSix(block: ProviderBlock<'providerSix'>): Provider 
     pin: block.model,
     convert: () => NOT_IMPLEMENTED,
     movesMaxTokens: false,
+    cloud: 'cloudThree',
     headers: () => NO_EDITS,
   }
 }

@@ -27,6 +27,7 @@ export function buildProviderThree(block: ProviderBlock<'providerThree'>): Provi
     pin: block.model,
     convert: isProject ? projectPaths(block.projectName ?? '') : resourcePaths(block.apiVersion),
     movesMaxTokens: true,
+    cloud: 'cloudTwo',
     headers: isProject ? projectHeaders : keyHeaders,
   }
 }

@@ -16,6 +16,7 @@ export function buildProviderTwo(block: ProviderBlock<'providerTwo'>): Provider 
     pin: block.deploymentName,
     convert: resourcePaths(block.apiVersion),
     movesMaxTokens: true,
+    cloud: 'cloudTwo',
     headers: keyHeaders,
   }
 }

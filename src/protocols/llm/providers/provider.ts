@@ -1,6 +1,7 @@
 import { trimSpace } from '#base/byte-text.ts'
 import type { Head } from '#net/http/head.ts'
 import { pathFault } from '#net/http/path-form.ts'
+import type { ImpliedCloud } from '#policies/backend/auth/implied-auth.ts'
 import type { ClientFormat } from '../route-type.ts'
 
 /** One provider with its settings, built from the table in `providers.ts`. */
@@ -15,6 +16,8 @@ export interface Provider {
   readonly convert: (format: ClientFormat, model: string) => Conversion
   /** `max_tokens` of chat requests is moved to its new name for models that refuse the old name (decision B27). */
   readonly movesMaxTokens: boolean
+  /** The cloud that the provider belongs to. */
+  readonly cloud?: ImpliedCloud
   /** What signatures of requests must be valid for; unset: the provider takes no signatures. */
   readonly signing?: { readonly service: string; readonly region: string }
   /** Headers that the provider requires besides the credential; runs after backend authentication. */
