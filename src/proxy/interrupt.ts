@@ -8,10 +8,9 @@ export const interrupt: Interrupt = (flight, why) => {
   const { exchange, upstream } = flight
   if (flight.responded) {
     if (why instanceof Error) return fail(flight, why)
-    if (why.kind === 'refusal') {
-      exchange.reason = REJECTIONS[why.code].reason
-      exchange.refusalDetail = why.detail
-    }
+    const isRefusal = why.kind === 'refusal'
+    if (isRefusal) exchange.reason = REJECTIONS[why.code].reason
+    exchange.refusalDetail = isRefusal ? why.detail : 'a policy responded after the response had begun'
     return flight.stream.abort()
   }
   flight.stopWaiting()

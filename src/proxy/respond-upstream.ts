@@ -26,11 +26,11 @@ function passOn(flight: InFlight, upstream: ClientStream): void {
   const { bodies, exchange } = flight
   const { newResponseBody } = exchange
   const { response } = bodies
-  if (newResponseBody === undefined) return sendProcessed(flight, response, () => upstream.cancel())
+  if (newResponseBody === undefined) return sendProcessed(flight, response, upstream)
   const trailers =
     newResponseBody.length > 0 && response.trails === true ? takeGrpcStatus(flight, upstream.head) : undefined
   const body = new ReplacedBody(response, newResponseBody, trailers)
-  sendProcessed(flight, body, () => upstream.cancel())
+  sendProcessed(flight, body, upstream)
 }
 
 /** Buffers the body, because an expression of a response policy reads it (specification 2, 2.1). */
@@ -51,6 +51,6 @@ function bufferResponse(flight: InFlight, upstream: ClientStream, use: Exclude<B
     if (replaced !== undefined) return respondLocally(flight, replaced)
     const { head, trailers } = upstream
     const body = replyBody(flight, { head, body: exchange.responseBody ?? undefined, trailers })
-    sendProcessed(flight, body, () => upstream.cancel())
+    sendProcessed(flight, body, upstream)
   })
 }

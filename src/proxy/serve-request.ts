@@ -67,10 +67,10 @@ function send(flight: InFlight, served: ServedAnswer): void {
         () => !flight.ended,
         (error) => flight.ended || fail(flight, error),
       )
-  const giveUp = () => endUnwanted(served)
+  const source = { cancel: () => endUnwanted(served) }
   if (exchange.responseIsRefusal) {
-    if (!sendBody(flight, head, pumped)) giveUp()
-  } else sendProcessed(flight, pumped, giveUp)
+    if (!sendBody(flight, head, pumped)) source.cancel()
+  } else sendProcessed(flight, pumped, source)
   if (!isWhole && exchange.originalMethod === 'GET') endWhenDraining(flight)
 }
 
@@ -80,7 +80,8 @@ function endWhenDraining(flight: InFlight): void {
   const { draining } = context
   const end = () => {
     if (flight.ended) return
-    stream.response.end()
+    // A policy may still process the head.
+    if (flight.responded) stream.response.end()
     flight.abort?.abort()
   }
   if (draining.aborted) return end()

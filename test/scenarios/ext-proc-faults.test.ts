@@ -248,6 +248,7 @@ const FAULTS: [what: string, route: string, fault: Fault, detail: RegExp | strin
     },
     'response-invalid: the message has 100663296 bytes; the limit is 4194304',
   ],
+  ['asks for more time', 'headers', { data: answering(says({ overrideMessageTimeout: { seconds: 60 } })) }, 'timeout'],
   [
     'keeps a streamed body',
     'default',

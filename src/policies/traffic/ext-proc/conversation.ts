@@ -154,6 +154,8 @@ export class Conversation implements Talk, MessageReceiver {
     if (this.#isComplete) return undefined
     const answer = decodeMessage(PROCESSING_RESPONSE, bytes)
     if (answer === undefined) this.fail('response-invalid: the message is not a ProcessingResponse')
+    // It asks for more time than it has, which the configuration does not allow.
+    else if (answer.overrideMessageTimeout !== undefined) return undefined
     else this.#take(answer)
     this.changed(true)
     if (this.failure !== undefined || !this.#mustWait) return undefined

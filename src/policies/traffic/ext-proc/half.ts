@@ -237,12 +237,10 @@ export class Half implements InputOwner, Processed {
   }
 
   #endPassed(): void {
-    const { failure, exchange } = this.#talk
     if (this.#stage !== 'passing' || !this.#sendsTrailers) {
       this.#output!.end(this.#trailers)
       return this.#finish()
     }
-    if (failure !== undefined) return exchange.context.interrupt(failure)
     this.#stage = 'trailers'
     this.#sendTrailers()
   }

@@ -92,6 +92,7 @@ export const PROCESSING_RESPONSE = message({
   immediateResponse: field(7, IMMEDIATE_RESPONSE),
   dynamicMetadata: field(8, STRUCT),
   modeOverride: field(9, PROCESSING_MODE),
+  overrideMessageTimeout: field(10, message({})),
 })
 
 export type ProcessingRequest = MessageValue<typeof PROCESSING_REQUEST>
