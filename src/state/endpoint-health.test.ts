@@ -282,6 +282,13 @@ test('the phase may exceed the maximum of a word', () => {
   }
 })
 
+test('requests in flight count before the first response, too', () => {
+  const health = endpoint()
+  expect(health.score).toBe(1)
+  for (let i = 0; i < 100; i++) health.begin()
+  expect(health.score).toBeCloseTo(1 / 1.1, 6)
+})
+
 test('after an eviction the share rises from a tenth to the whole, over the time of the eviction', () => {
   const health = endpoint({})
   expect(health.share).toBe(1)

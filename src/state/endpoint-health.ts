@@ -48,6 +48,8 @@ const MAX_WORD = 2 ** 31 - 1
 const WEIGHT = 0.3
 /** Past evictions no longer count after this multiple of the last eviction time in service (decision A-100). */
 const RESET_FACTOR = 5
+/** For requests in flight at an endpoint that has not responded yet: one that never does must not attract them all. */
+const UNKNOWN_LATENCY_SECONDS = 0.01
 /** Share of an endpoint at its return to service: enough to learn whether it has recovered. */
 const FIRST_SHARE = 0.1
 const MAX_SLOW_START_MS = 60_000
@@ -101,7 +103,8 @@ export class EndpointHealth {
   /** Higher is better: health, reduced by latency and requests in flight. */
   get score(): number {
     const latencySeconds = this.#load(LATENCY) / 1_000_000
-    return this.health / (1 + latencySeconds * (1 + 0.1 * this.#memory.inFlight[this.#slot]!))
+    const waitingSeconds = 0.1 * this.#memory.inFlight[this.#slot]! * (latencySeconds || UNKNOWN_LATENCY_SECONDS)
+    return this.health / (1 + latencySeconds + waitingSeconds)
   }
 
   /**

@@ -169,6 +169,22 @@ test('for any draw, an endpoint is chosen if there is one, preferably one that i
   )
 })
 
+test('an endpoint that never responds does not attract the requests', () => {
+  const memory = createSlotMemory(2, false)
+  const [silent, other] = [0, 1].map((slot) => ({ health: new EndpointHealth(memory, slot, undefined) }))
+  other!.health.recordHealthy(10)
+  let waiting = 0
+  // All pairs of draws, equally often.
+  for (let i = 0; i < 400; i++) {
+    const chosen = chooseEndpoint([[silent!, other!]], [], draws((i & 1) / 2, ((i >> 1) & 1) / 2))
+    if (chosen !== silent) continue
+    waiting++
+    silent!.health.begin()
+  }
+  // A quarter of the pairs draws it twice.
+  expect(waiting).toBeLessThan(100 + 20)
+})
+
 test('of fifty endpoints, a slow one gets less than a quarter of its share, and a failing one nothing but probes', () => {
   const memory = createSlotMemory(50, false)
   const eviction = { durationMs: 3000, restoreHealth: undefined, consecutiveFailures: 3, healthThreshold: undefined }
