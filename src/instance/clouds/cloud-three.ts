@@ -10,6 +10,8 @@ import type { Credential, RequestTo } from '#policies/shared/clouds/cloud-creden
 import { CredentialError } from './credential-error.ts'
 
 const IAM_CREDENTIALS = 'https://iamcredentials.googleapis.com/v1/projects/-/serviceAccounts'
+/** Tokens need none; without one, the library would look for it before it asks for a token, for instance with gcloud. */
+const NO_PROJECT = '-'
 const SCOPES = ['https://www.googleapis.com/auth/cloud-platform']
 
 /** Members of `credentials.json`, by its `type`. */
@@ -41,7 +43,11 @@ export async function obtainToken(
   if (file?.type === 'impersonated_service_account') return impersonate(file, audience, transporterOptions)
   const client =
     file === undefined
-      ? await new GoogleAuth({ scopes: SCOPES, clientOptions: { transporterOptions } }).getClient()
+      ? await new GoogleAuth({
+          projectId: NO_PROJECT,
+          scopes: SCOPES,
+          clientOptions: { transporterOptions },
+        }).getClient()
       : clientFor(file, audience, transporterOptions)
   return audience === undefined ? accessToken(client) : idToken(client, audience)
 }
