@@ -14,8 +14,8 @@ import { proxyProtocol } from '#policies/frontend/proxy-protocol/index.ts'
 import { tcp as frontendTcp } from '#policies/frontend/tcp/index.ts'
 import { tls as frontendTls } from '#policies/frontend/tls/index.ts'
 import { tracing } from '#policies/frontend/tracing/index.ts'
-import type { PolicyDefinition, PolicySource, SettingDefinition } from '#policies/policy.ts'
-import { requestMirror } from '#policies/route/request-mirror/index.ts'
+import { ofBackendRef, type PolicyDefinition, type PolicySource, type SettingDefinition } from '#policies/policy.ts'
+import { backendRefMirror, requestMirror } from '#policies/route/request-mirror/index.ts'
 import { requestRedirect } from '#policies/route/request-redirect/index.ts'
 import { sessionPersistence } from '#policies/route/session-persistence/index.ts'
 import { urlRewrite } from '#policies/route/url-rewrite/index.ts'
@@ -89,6 +89,11 @@ export const POLICIES = {
     health,
     mcp: BACKEND_PROTOCOLS.mcp.policy,
     extAuth: backendExtAuth,
+    // Filters of a backendRef
+    headerModifiers: ofBackendRef(headerModifiers, 'header modifiers'),
+    urlRewrite: ofBackendRef(urlRewrite, 'filter URLRewrite'),
+    requestRedirect: ofBackendRef(requestRedirect, 'filter RequestRedirect'),
+    requestMirror: backendRefMirror,
     // Set by Gateways
     clientCertificate,
   },

@@ -80,5 +80,5 @@ test('the compiler knows all policies that act on responses', () => {
   expectTypeOf<Answering<typeof POLICIES.traffic>>().toEqualTypeOf<
     'headerModifiers' | 'transformation' | 'cors' | 'rateLimit' | 'extAuth' | 'sessionPersistence'
   >()
-  expectTypeOf<Answering<typeof POLICIES.backend>>().toEqualTypeOf<'transformation' | 'extAuth'>()
+  expectTypeOf<Answering<typeof POLICIES.backend>>().toEqualTypeOf<'headerModifiers' | 'transformation' | 'extAuth'>()
 })

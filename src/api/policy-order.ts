@@ -45,7 +45,10 @@ export const POST_ROUTING = [
 export const BACKEND = [
   'extAuth', // may still refuse before credentials are added
   'auth', // adds the gateway's credentials
-  'transformation', // sees the request as the backend will
+  'transformation', // sees what policies made of the request
+  'headerModifiers', // plain edits come after computed ones, as in a rule
+  'urlRewrite', // an explicit host or path beats the automatic one
+  'requestRedirect', // answers, last
 ] as const
 
 /**

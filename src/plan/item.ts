@@ -128,6 +128,8 @@ export interface WeightedBackend {
   readonly weight: number
   /** Path of the reference in the route: `spec.rules[0].backendRefs[1]`. */
   readonly path: string
+  /** Target of its own filters; undefined: it has none. */
+  readonly filters?: string
 }
 
 /** Level of a policy; a higher number takes precedence (specification 1, 2.6; decision A-22). */

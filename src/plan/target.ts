@@ -28,6 +28,11 @@ export function ruleTarget(kind: RouteKind, route: ObjectName, rule: number): st
   return `${kind}/${route.namespace}/${route.name}#${rule}`
 }
 
+/** A `backendRef` of a rule: target of its own filters. @param rule see `ruleTarget` */
+export function backendRefTarget(rule: string, index: number): string {
+  return `${rule}/backendRefs/${index}`
+}
+
 /** `section`: the port of a Service, the provider or MCP target of a ProxyBackend. */
 export function backendTarget(kind: 'Service' | 'ProxyBackend', backend: ObjectName, section?: string): string {
   return `${kind}/${backend.namespace}/${backend.name}${section === undefined ? '' : `/${section}`}`

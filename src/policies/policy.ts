@@ -245,3 +245,14 @@ export function defineFilter<Spec, Run extends RequestRun>(
 ): PolicyDefinition<Spec, Run> {
   return { kind: 'steps', section: 'traffic', ...definition }
 }
+
+/**
+ * The filter of a route rule as a filter of one of its `backendRef`s. It belongs to section `backend`: it runs for each attempt, on the request
+ * as the rule has left it (Gateway API, HTTPBackendRef).
+ */
+export function ofBackendRef<Spec, Run extends RequestRun>(
+  { kind, field, compile }: PolicyDefinition<Spec, Run>,
+  filter: string,
+): PolicyDefinition<Spec, Run> {
+  return { kind, section: 'backend', field, writtenAs: `${filter} of the backendRef`, merge: 'replace', compile }
+}

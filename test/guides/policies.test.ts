@@ -16,9 +16,6 @@ bin/gatewright fields ProxyPolicy.spec.traffic.rateLimit
 \`\`\`
 `
 
-/** Set by the control plane, never by users. */
-const INTERNAL = 'refusedPolicy'
-
 /** Fields of route rules and of their filters, which a ProxyPolicy does not have. */
 const OF_ROUTES: Readonly<Record<string, string>> = {
   requestMirror: 'HTTPRoute.spec.rules.filters',
@@ -33,7 +30,10 @@ function pathOf(section: string, field: string): string {
 
 function page(): string {
   const sections = Object.entries(POLICIES).map(([section, definitions]) => {
-    const fields = Object.keys(definitions).filter((field) => field !== INTERNAL)
+    // Without a schema: set by the control plane, or filters of routes.
+    const fields = Object.entries(definitions).flatMap(([field, { schema }]: [string, { schema?: unknown }]) =>
+      schema !== undefined || (section === 'traffic' && Object.hasOwn(OF_ROUTES, field)) ? [field] : [],
+    )
     const rows = fields.map((field) => {
       const found = findField(pathOf(section, field))
       if ('message' in found) throw new Error(found.message)

@@ -22,8 +22,15 @@ export function checkRule(rule: RequestRule, path: string): readonly RuleFault[]
   const matches: readonly Match[] = rule.matches ?? []
   return [
     ...matches.flatMap((match, index) => checkPatterns(match, `${path}.matches[${index}]`)),
-    ...checkPrefixReplacements(rule as HttpRule, path),
     ...checkRedirect(rule, path),
+    ...checkFilters(rule, path),
+  ]
+}
+
+/** Finds values of filters that cannot work. @param rule the filters of a rule or of one of its backendRefs, with the matches of the rule */
+export function checkFilters(rule: Pick<RequestRule, 'filters' | 'matches'>, path: string): readonly RuleFault[] {
+  return [
+    ...checkPrefixReplacements(rule as HttpRule, path),
     ...checkHeaders(rule, path),
     ...checkCors(rule as HttpRule, path),
   ]
@@ -82,7 +89,7 @@ function checkRedirect({ filters = [], backendRefs = [] }: RequestRule, path: st
 }
 
 /** Header names to remove, and values to set, that no message can contain. */
-function checkHeaders({ filters = [] }: RequestRule, path: string): readonly RuleFault[] {
+function checkHeaders({ filters = [] }: Pick<RequestRule, 'filters'>, path: string): readonly RuleFault[] {
   const fault = (at: string, message: string) =>
     ({ path: at, code: 'header-invalid', reason: UNSUPPORTED, message }) as const
   return filters.flatMap((filter, index) =>

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { HttpRouteFilterSpec } from '#api/route-filters.ts'
-import { readFilters } from './rule-filters.ts'
+import { readBackendRefFilters, readFilters } from './rule-filters.ts'
 
 const request = (requestHeaderModifier: object) =>
   ({ type: 'RequestHeaderModifier', requestHeaderModifier }) as HttpRouteFilterSpec
@@ -61,4 +61,21 @@ test('a GRPCRoute has only the filters of the Gateway API', () => {
       },
     ])
   }
+})
+
+const PREFIX = {
+  type: 'URLRewrite',
+  urlRewrite: { path: { type: 'ReplacePrefixMatch', replacePrefixMatch: '/a' } },
+} as HttpRouteFilterSpec
+
+test.each<[string, rule: HttpRouteFilterSpec[], own: HttpRouteFilterSpec[], faults: string[]]>([
+  ['a rewrite of the host in both', [REWRITE], [REWRITE], []],
+  ['a rewrite of the host in the rule', [REWRITE], [PREFIX], []],
+  ['a rewrite of the path in both', [PREFIX], [PREFIX], ['filters[0].urlRewrite.path.type filters-incompatible']],
+  ['filters of rules', [], [CORS, AUTH], ['filters[0] filter-value', 'filters[1] filter-value']],
+  ['two rewrites', [], [REWRITE, REWRITE], ['filters[1].urlRewrite filters-incompatible']],
+])('filters of a backendRef: %s', (_, rule, own, faults) => {
+  const ofRule = readFilters(rule, 'rule', 'HTTPRoute')
+  const read = readBackendRefFilters(own, 'ref', 'HTTPRoute', ofRule)
+  expect(read.faults.map(({ path, code }) => `${path} ${code}`)).toEqual(faults.map((fault) => `ref.${fault}`))
 })

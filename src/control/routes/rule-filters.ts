@@ -42,6 +42,7 @@ export function readFilters(
   filters: readonly HttpRouteFilterSpec[] = [],
   rulePath: string,
   kind: RequestRouteObject['kind'],
+  owner: 'rule' | 'backendRef' = 'rule',
 ): RuleFilters {
   const types = kind === 'GRPCRoute' ? GRPC_FILTER_TYPES : HTTP_FILTER_TYPES
   const fields = new Map<FilterField['field'], FilterField>()
@@ -51,7 +52,7 @@ export function readFilters(
   const fault = (path: string, code: FindingCode, reason: string, message: string) =>
     void faults.push({ path, code, reason, message })
   const repeated = (path: string, field: string) =>
-    fault(path, 'filters-incompatible', 'IncompatibleFilters', `a rule can have only one ${field} filter`)
+    fault(path, 'filters-incompatible', 'IncompatibleFilters', `a ${owner} can have only one ${field} filter`)
   const once = (field: FilterField['field'], spec: unknown, path: string) => {
     if (fields.has(field)) repeated(path, field)
     else fields.set(field, { field, spec, path })
@@ -91,10 +92,40 @@ export function readFilters(
     }
   }
   if (fields.has('urlRewrite') && fields.has('requestRedirect')) {
-    const message = 'a rule cannot have both a redirect and a rewrite'
+    const message = `a ${owner} cannot have both a redirect and a rewrite`
     fault(`${rulePath}.filters`, 'filters-incompatible', 'IncompatibleFilters', message)
   }
   return { fields: [...fields.values()], externalAuth, mirrors, faults }
+}
+
+/** They decide about requests before a backend is chosen. */
+const ONLY_IN_RULES: readonly string[] = ['CORS', 'ExternalAuth']
+
+/** Reads the filters of a `backendRef`. @param ofRule those of its rule, which run first */
+export function readBackendRefFilters(
+  filters: readonly HttpRouteFilterSpec[] = [],
+  path: string,
+  kind: RequestRouteObject['kind'],
+  ofRule: RuleFilters,
+): RuleFilters {
+  const read = readFilters(filters, path, kind, 'backendRef')
+  const faults = filters.flatMap(({ type, urlRewrite }, index): readonly RuleFault[] => {
+    const at = `${path}.filters[${index}]`
+    if (ONLY_IN_RULES.includes(type)) {
+      const message = `filters of type ${type} are not supported in a backendRef; move it to the rule`
+      return [{ path: at, code: 'filter-value', reason: UNSUPPORTED, message }]
+    }
+    if (urlRewrite?.path?.type !== 'ReplacePrefixMatch' || !rewritesPath(ofRule)) return []
+    const message = 'the rule replaces the path that has the matched prefix'
+    return [
+      { path: `${at}.urlRewrite.path.type`, code: 'filters-incompatible', reason: 'IncompatibleFilters', message },
+    ]
+  })
+  return { ...read, faults: [...read.faults, ...faults] }
+}
+
+function rewritesPath({ fields }: RuleFilters): boolean {
+  return fields.some(({ field, spec }) => field === 'urlRewrite' && (spec as { path?: unknown }).path !== undefined)
 }
 
 interface Modifiers {

@@ -1,16 +1,21 @@
 import type { GrpcRouteRuleSpec } from '#api/grpc-route.ts'
 import type { HttpBackendRefSpec, HttpRouteRuleSpec } from '#api/http-route.ts'
 import type { PolicyItem, WeightedBackend } from '#plan/item.ts'
-import { ruleTarget } from '#plan/target.ts'
+import { backendRefTarget, ruleTarget } from '#plan/target.ts'
 import { type PolicyField, policyItem } from '../policies/policy-item.ts'
-import { checkRule, checkRuleNames } from './check-rules.ts'
+import { checkFilters, checkRule, checkRuleNames } from './check-rules.ts'
 import { grpcMatches, httpMatches } from './route-matches.ts'
 import type { RequestRouteObject } from './route-object.ts'
 import { type Progress, type ReferenceSource, reportFaults, ruleItem, useBackend } from './route-progress.ts'
-import { type ExternalAuthFilter, type MirrorFilter, type RuleFilters, readFilters } from './rule-filters.ts'
+import {
+  type ExternalAuthFilter,
+  type MirrorFilter,
+  type RuleFilters,
+  readBackendRefFilters,
+  readFilters,
+} from './rule-filters.ts'
 
 type Rule = HttpRouteRuleSpec | GrpcRouteRuleSpec
-type WeightedRef = Omit<HttpBackendRefSpec, 'filters'> & { readonly filters?: readonly unknown[] }
 
 /** The rules of an HTTPRoute or GRPCRoute. */
 export function translateRequestRules(progress: RequestProgress): void {
@@ -28,7 +33,7 @@ function translateRule(progress: RequestProgress, rule: Rule, index: number): vo
   reportFaults(progress, [...filters.faults, ...checkRule(rule, path)])
   const target = ruleTarget(object.kind, object.metadata, index)
   const backends = (rule.backendRefs ?? []).map((ref, i) =>
-    resolveRouteBackend(progress, ref, { path: `${path}.backendRefs[${i}]`, target }),
+    resolveRouteBackend(progress, ref, { path: `${path}.backendRefs[${i}]`, target, index: i, rule, filters }),
   )
   reportUnused(progress, rule, path)
   const broken = filters.faults.map(({ message }) => message).join('; ')
@@ -45,20 +50,33 @@ function translateRule(progress: RequestProgress, rule: Rule, index: number): vo
   if (broken === '') progress.items.push(...filterItems(progress, rule, filters, { path, target }))
 }
 
-/** A reference that cannot be resolved keeps its weight: its share of the requests is refused. */
+interface BackendRefSource extends ReferenceSource {
+  readonly index: number
+  readonly rule: Rule
+  /** The filters of the rule. */
+  readonly filters: RuleFilters
+}
+
+/** A reference that cannot be used keeps its weight: its share of the requests is refused. */
 function resolveRouteBackend(
   progress: RequestProgress,
-  ref: WeightedRef,
-  { path, target }: ReferenceSource,
+  ref: HttpBackendRefSpec,
+  at: BackendRefSource,
 ): WeightedBackend {
-  const { weight } = ref
-  if (ref.filters !== undefined && ref.filters.length > 0) {
-    const message = 'filters of a backendRef are not implemented yet; requests to this backendRef are refused'
-    progress.report({ path: `${path}.filters`, code: 'not-implemented', message, severity: 'error' })
-    progress.accepted.push({ reason: 'UnsupportedValue', message })
-    return { backend: undefined, weight, path }
+  const { object } = progress
+  const { path, target: ruleTarget } = at
+  const { weight, filters = [] } = ref
+  const read = readBackendRefFilters(filters, path, object.kind, at.filters)
+  reportFaults(progress, [...read.faults, ...checkFilters({ ...at.rule, filters }, path)])
+  const backend = useBackend(progress, ref, at)
+  if (read.faults.length > 0) return { backend: undefined, weight, path }
+  if (filters.length === 0) return { backend, weight, path }
+  const target = backendRefTarget(ruleTarget, at.index)
+  const fields = [...read.fields, ...mirrorFields(progress, read, ruleTarget)]
+  for (const field of fields) {
+    progress.items.push(policyItem({ object, section: 'backend', ...field }, { target, level: 'RouteFilter' }))
   }
-  return { backend: useBackend(progress, ref, { path, target }), weight, path }
+  return { backend, weight, path, filters: target }
 }
 
 /** Filters, timeouts and retry of a rule become `traffic` policies with the highest precedence (decision A-22). */
@@ -74,11 +92,7 @@ function filterItems(
     const { path } = filters.externalAuth
     fields.push({ field: 'extAuth', path, spec: externalAuthSpec(progress, filters.externalAuth, at.target) })
   }
-  if (filters.mirrors.length > 0) {
-    const [first] = filters.mirrors
-    const spec = filters.mirrors.flatMap((mirror) => mirrorSpec(progress, mirror, at.target))
-    fields.push({ field: 'requestMirror', path: first!.path, spec })
-  }
+  fields.push(...mirrorFields(progress, filters, at.target))
   const { sessionPersistence } = rule
   if (sessionPersistence !== undefined) {
     fields.push({ field: 'sessionPersistence', path: `${at.path}.sessionPersistence`, spec: sessionPersistence })
@@ -97,6 +111,14 @@ function filterItems(
 /** Timeouts and retry; only HTTPRoute has them (Gateway API). */
 function limitsOf({ object }: RequestProgress, rule: Rule): Pick<HttpRouteRuleSpec, 'timeouts' | 'retry'> {
   return object.kind === 'HTTPRoute' ? (rule as HttpRouteRuleSpec) : {}
+}
+
+/** One field for all mirrors. */
+function mirrorFields(progress: RequestProgress, { mirrors }: RuleFilters, target: string) {
+  const [first] = mirrors
+  if (first === undefined) return []
+  const spec = mirrors.flatMap((mirror) => mirrorSpec(progress, mirror, target))
+  return [{ field: 'requestMirror', path: first.path, spec }]
 }
 
 /** A mirror whose backend cannot be resolved is omitted: mirrors never affect the request itself. */

@@ -1,3 +1,4 @@
+import { POLICIES } from '#api/policy-fields.ts'
 import { BACKEND } from '#api/policy-order.ts'
 import { backendName } from '#exchange/backend-name.ts'
 import type { PlanNames } from '#exchange/exchange.ts'
@@ -12,7 +13,7 @@ import { refuseForPolicy } from '#policies/shared/refused-policy.ts'
 import { type Address, labelOf } from '#protocols/address.ts'
 import type { ProtocolRun } from '#protocols/backend-protocol.ts'
 import { EndpointHealth } from '#state/endpoint-health.ts'
-import { buildChainFor, mergeSection } from '../merge/build-chain.ts'
+import { buildChainFor, compileSetting, mergeSection } from '../merge/build-chain.ts'
 import type { SharedState } from '../merge/compile-context.ts'
 import { type MergedField, sourcesOf } from '../merge/merge.ts'
 import type { Lookups } from '../plan/lookups.ts'
@@ -40,7 +41,9 @@ export function buildLiveBackend(use: BackendUse, inputs: BackendContext): LiveB
     backendType: item.type,
     protocol: use.carries === 'bytes' ? 'tcp' : protocol.name,
   }
-  const merge = (section: string | undefined) => mergeForBackend(use.targets, item, section, lookups)
+  const { filters } = use.reference
+  const targets = filters === undefined ? use.targets : [...use.targets, filters]
+  const merge = (section: string | undefined) => mergeForBackend(targets, item, section, lookups)
   const found =
     item.broken === undefined
       ? (refusalAt(merge(undefined).targets, lookups) ?? protocol.addresses(lookups))
@@ -55,7 +58,7 @@ export function buildLiveBackend(use: BackendUse, inputs: BackendContext): LiveB
     const run = compileProtocol()
     const format: ProtocolRun =
       run.refuse === undefined ? {} : { refuse: (exchange, refusal) => run.refuse!(exchange, refusal) }
-    return { item, names, refusal: found, groups: [], sections: NO_SECTIONS, protocol: format, readers: [] }
+    return { ...NOTHING, item, names, targets, refusal: found, protocol: format }
   }
   const endpointInputs = { item, protocol, carries: use.carries, isOnlyEndpoint: found.flat().length === 1 }
   const groups = found.map((group) =>
@@ -64,10 +67,13 @@ export function buildLiveBackend(use: BackendUse, inputs: BackendContext): LiveB
   if (use.carries === 'requests') reportPlainPort(item, groups.flat(), context)
   const run = compileProtocol()
   const sections = sectionsOf(item, groups.flat())
-  return { item, names, refusal: undefined, groups, sections, protocol: run, readers: context.readers }
+  const chooseMirrors = compileSetting(POLICIES.backend.requestMirror, merge(undefined).fields, context)
+  const { readers } = context
+  return { item, names, targets, refusal: undefined, groups, sections, chooseMirrors, protocol: run, readers }
 }
 
 const NO_SECTIONS: LiveBackend['sections'] = new Map()
+const NOTHING = { groups: [], sections: NO_SECTIONS, chooseMirrors: undefined, readers: [] }
 
 function sectionsOf({ key }: BackendItem, endpoints: readonly LiveEndpoint[]): LiveBackend['sections'] {
   const named = endpoints.filter(({ section }) => section !== undefined)

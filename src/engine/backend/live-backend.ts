@@ -11,12 +11,16 @@ import type { Place, RequestedPlaces } from './place.ts'
 export interface LiveBackend {
   readonly item: BackendItem
   readonly names: PlanNames
+  /** The targets outside of the backend whose policies apply to it, weakest first. */
+  readonly targets: readonly string[]
   /** Set if the backend cannot be used; then every request is refused with it. */
   readonly refusal: Refusal | undefined
   /** Endpoints by priority; most backends have one group. */
   readonly groups: readonly (readonly LiveEndpoint[])[]
   /** Endpoints of sections (providers, MCP targets) by the key of the section: `ProxyBackend/default/x/target`. */
   readonly sections: ReadonlyMap<string, LiveEndpoint>
+  /** Decides which backends get a copy of a request, as the filters of its `backendRef` say. */
+  readonly chooseMirrors: ((exchange: Exchange) => void) | undefined
   /** How its protocol handles requests and responses. */
   readonly protocol: ProtocolRun
   /** Expressions of its policies and settings that decide about requests. */

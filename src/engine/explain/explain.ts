@@ -231,7 +231,9 @@ function effectivePolicies(decision: Decision, lookups: Lookups): EffectivePolic
   const policies = list('traffic', 'PreRouting', atListener)
   if (rule !== undefined) policies.push(...list('traffic', 'PostRouting', atRule))
   if (backend !== undefined) {
-    policies.push(...list('backend', undefined, [...atRule, ...backendTargets(backend.item, endpoint?.section)]))
+    policies.push(
+      ...list('backend', undefined, [...backend.targets, ...backendTargets(backend.item, endpoint?.section)]),
+    )
   }
   policies.push(...list('frontend', undefined, atListener))
   return policies

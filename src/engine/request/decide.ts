@@ -156,8 +156,7 @@ function route(
 }
 
 function selectBackend(inputs: DecideInputs, rule: LiveRule, exchange: Exchange, decision: Decision): Outcome {
-  const { path, match } = decision
-  const refusal = path.read(exchange)
+  const refusal = decision.path.read(exchange)
   if (refusal !== undefined) return refusal
   const chosen = chooseReference(rule, exchange.session, inputs.index, inputs.random)
   if (chosen === undefined) return reject('no-valid-backends')
@@ -165,10 +164,15 @@ function selectBackend(inputs: DecideInputs, rule: LiveRule, exchange: Exchange,
   if (backend === undefined) return reject('backend-missing', { detail: chosen.reference.path })
   decision.backend = backend
   exchange.names = backend.names
-  const nominated = backend.refusal ?? checkNominated(exchange.request, backend)
-  if (nominated !== undefined || !path.ambiguous) return nominated
-  const refused = refuseIfRead(path, match, readerOfPath(backend.readers))
-  return refused ?? refuseOtherMeaning(path, match, backend.protocol, exchange)
+  const refused =
+    backend.refusal ?? checkNominated(exchange.request, backend) ?? refuseAmbiguous(backend, exchange, decision)
+  if (refused === undefined) backend.chooseMirrors?.(exchange)
+  return refused
+}
+
+function refuseAmbiguous({ readers, protocol }: LiveBackend, exchange: Exchange, { path, match }: Decision): Outcome {
+  if (!path.ambiguous) return undefined
+  return refuseIfRead(path, match, readerOfPath(readers)) ?? refuseOtherMeaning(path, match, protocol, exchange)
 }
 
 /**

@@ -1,5 +1,7 @@
-import { defineFilter } from '../../policy.ts'
+import type { Exchange } from '#exchange/exchange.ts'
+import { defineFilter, type SettingDefinition } from '../../policy.ts'
 import { compileRequestMirror } from './compile.ts'
+import type { Mirror } from './run.ts'
 
 /** A rule may have several mirror filters. */
 export const requestMirror = defineFilter({
@@ -8,3 +10,13 @@ export const requestMirror = defineFilter({
   merge: 'accumulate',
   compile: compileRequestMirror,
 })
+
+/** The mirror filters of a `backendRef`. Copies are sent once, however many attempts the request needs. */
+export const backendRefMirror: SettingDefinition<readonly Mirror[], ((exchange: Exchange) => void) | undefined> = {
+  kind: 'setting',
+  section: 'backend',
+  field: 'requestMirror',
+  writtenAs: 'filter RequestMirror of the backendRef',
+  merge: 'replace',
+  compile: (sources) => compileRequestMirror(sources)?.request,
+}
