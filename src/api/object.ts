@@ -9,6 +9,8 @@ export interface ApiObject {
   readonly metadata: StoredMeta
   readonly spec?: unknown
   readonly status?: unknown
+  /** Set in a stand-in for an invalid route: why its requests are refused. */
+  readonly refusal?: string
   /** Not part of the API: the file (and line) or store of the object. */
   readonly origin: Origin
 }
@@ -19,6 +21,7 @@ export type StoredMeta = ObjectMeta & { readonly name: string; readonly namespac
 /** A stored object of a kind, its members typed by the schema of the kind. */
 export type ObjectOf<S extends TSchema> = Omit<Parsed<S>, 'metadata'> & {
   readonly metadata: StoredMeta
+  readonly refusal?: string
   readonly origin: Origin
 }
 

@@ -141,6 +141,8 @@ test('codes are API: none is renamed or removed by accident, and each has one ki
     'proxy-protocol-unrestricted',
     'reference-not-permitted',
     'required',
+    'route-matches-unknown',
+    'route-refuses',
     'route-shadowed',
     'rule-hides-kind',
     'rule-on-client-field',

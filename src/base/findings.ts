@@ -145,6 +145,10 @@ export const FINDINGS = {
       'route-shadowed': 'Other rules match all requests or connections of this rule and take precedence.',
       'filters-incompatible': 'The filters of a rule exclude each other.',
       'filter-value': 'The filter, or its value, is not supported.',
+      'route-refuses':
+        'The HTTPRoute or GRPCRoute has errors: a gateway without an earlier valid version, as after a start, refuses all requests that its rules match.',
+      'route-matches-unknown':
+        'The same, but not all requests that it matches are known, because a match, hostname or parent has mistakes: a gateway that starts with it does not become ready.',
     },
   },
   target: {

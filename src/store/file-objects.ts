@@ -24,6 +24,12 @@ export class FileObjects {
     return this.#objects.has(key)
   }
 
+  /** A stand-in for an invalid object is not a version of it. */
+  hasVersion(key: string): boolean {
+    const object = this.#objects.get(key)
+    return object !== undefined && object.refusal === undefined
+  }
+
   /** The object at a position in a file; undefined when an earlier position defines it differently. */
   at(written: ApiObject): ApiObject | undefined {
     const key = keyOf(written)
@@ -82,6 +88,8 @@ export class FileObjects {
   }
 }
 
-function byPosition({ origin: a }: ApiObject, { origin: b }: ApiObject): number {
+/** Stand-ins come last: a valid definition in another file takes precedence. */
+function byPosition({ origin: a, refusal }: ApiObject, { origin: b, refusal: other }: ApiObject): number {
+  if ((refusal === undefined) !== (other === undefined)) return refusal === undefined ? -1 : 1
   return compareText(a.file ?? '', b.file ?? '') || (a.line ?? 0) - (b.line ?? 0)
 }

@@ -91,7 +91,7 @@ export class FileStore implements ObjectStore {
   refused(): ReadonlySet<string> {
     const found = new Set<string>()
     for (const { refused } of this.#files.values()) {
-      for (const key of refused) if (!this.#objects.has(key)) found.add(key)
+      for (const key of refused) if (!this.#objects.hasVersion(key)) found.add(key)
     }
     return found
   }
@@ -109,10 +109,12 @@ export class FileStore implements ObjectStore {
   }
 
   #refusedIn({ refusedPolicies }: LoadedFile): readonly RefusedPolicy[] {
-    return refusedPolicies.filter(
-      ({ origin: { kind, namespace, name } }) => !this.#objects.has(objectKey(kind, namespace, name)),
-    )
+    return refusedPolicies.filter(this.#isWithoutVersion)
   }
+
+  /** No version of the object is in force; a stand-in is none. */
+  readonly #isWithoutVersion = ({ origin: { kind, namespace, name } }: { readonly origin: Origin }): boolean =>
+    !this.#objects.hasVersion(objectKey(kind, namespace, name))
 
   subscribe(onChange: () => void): () => void {
     return this.#subscribers.add(onChange)
@@ -224,7 +226,9 @@ export class FileStore implements ObjectStore {
 
   *#problemsInFiles(): Generator<FileProblem> {
     for (const { problems } of this.#files.values()) yield* problems
-    for (const file of this.#files.values()) yield* describeRefused(file, this.#refusedIn(file))
+    for (const file of this.#files.values()) {
+      yield* describeRefused(file, this.#refusedIn(file), file.refusedRoutes.filter(this.#isWithoutVersion))
+    }
     for (const { object, first } of this.#objects.duplicates) yield this.#duplicate(object, first)
   }
 

@@ -1,5 +1,6 @@
 import { type ApiObject, keyOf } from '#api/object.ts'
 import type { RefusedPolicy } from '#api/refused-policy.ts'
+import type { RefusedRoute } from '#api/refused-route.ts'
 import { clock } from '#base/clock.ts'
 import { fillFromOutside, type Sources } from './entries-from-outside.ts'
 import type { FileProblem } from './file-problem.ts'
@@ -21,6 +22,8 @@ export interface LoadedFile {
   readonly refused: readonly string[]
   /** The policies that the text contains and that are invalid. */
   readonly refusedPolicies: readonly RefusedPolicy[]
+  /** The routes for requests that the text contains and that are invalid. */
+  readonly refusedRoutes: readonly RefusedRoute[]
   /** False: no version of the file was readable, so nothing is known of its objects. */
   readonly isKnown: boolean
   /** Keys of the objects that are kept from an earlier version. */
@@ -44,17 +47,20 @@ export function reloadFile({ from, ...read }: ReadFile, before: LoadedFile | und
   const { file, text } = read
   const parsed = parseObjects(text, file, before?.parsed)
   const { objects, problems, refused, sources } = fillFromOutside(parsed.objects, text, from)
-  const known = before?.objects ?? []
+  // A stand-in is no earlier version.
+  const known = (before?.objects ?? []).filter(({ refusal }) => refusal === undefined)
   const invalid = [...parsed.refused, ...refused]
   const present = new Set(objects.map(keyOf))
   const isInvalid = (object: ApiObject): boolean =>
     invalid.includes(keyOf(object)) ||
     (!present.has(keyOf(object)) && parsed.unidentified.some((partial) => canBe(partial, object)))
   const kept = parsed.parses ? known.filter(isInvalid) : known
-  const { refusedPolicies } = parsed.parses ? parsed : (before ?? parsed)
+  const { refusedPolicies, refusedRoutes } = parsed.parses ? parsed : (before ?? parsed)
+  const inUse = new Set([...objects, ...kept].map(keyOf))
+  const standIns = refusedRoutes.flatMap(({ standIn }) => standIn ?? []).filter((it) => !inUse.has(keyOf(it)))
   const isKnown = parsed.parses || before?.isKnown === true
-  const content = { refused: invalid, refusedPolicies, isKnown }
-  const all = { ...content, objects: [...objects, ...kept], problems: [...parsed.problems, ...problems] }
+  const content = { refused: invalid, refusedPolicies, refusedRoutes, isKnown }
+  const all = { ...content, objects: [...objects, ...kept, ...standIns], problems: [...parsed.problems, ...problems] }
   return build({ ...read, parsed, sources, ...all }, kept, before)
 }
 
@@ -66,7 +72,7 @@ function canBe({ kind, namespace = 'default', name }: PartialName, { origin }: A
 
 /** A file that exists but cannot be read keeps all its objects. */
 export function unreadableFile(found: FileProblem, signature: string, before: LoadedFile | undefined): LoadedFile {
-  const { objects = [], refused = [], refusedPolicies = [], isKnown = false } = before ?? {}
+  const { objects = [], refused = [], refusedPolicies = [], refusedRoutes = [], isKnown = false } = before ?? {}
   const { text, parsed, sources } = before ?? { text: undefined, parsed: undefined, sources: new Map() }
   return build(
     {
@@ -78,6 +84,7 @@ export function unreadableFile(found: FileProblem, signature: string, before: Lo
       objects,
       refused,
       refusedPolicies,
+      refusedRoutes,
       isKnown,
       problems: [found],
     },

@@ -3,6 +3,7 @@ import { apiVersionOf, findKind, KINDS, type KindInfo } from '#api/kinds.ts'
 import { KIND } from '#api/meanings.ts'
 import { type ApiObject, objectKey } from '#api/object.ts'
 import { type RefusedPolicy, readRefusedPolicy } from '#api/refused-policy.ts'
+import { losesProtection, type RefusedRoute, readRefusedRoute } from '#api/refused-route.ts'
 import type { ConfigProblem } from '#base/config-problem.ts'
 import { plainWord } from '#base/products.ts'
 import { suggest } from '#base/suggest.ts'
@@ -22,6 +23,8 @@ export interface ParsedFile {
   readonly unidentified: readonly PartialName[]
   /** What is known of the invalid policies, identified or not. */
   readonly refusedPolicies: readonly RefusedPolicy[]
+  /** What is known of the invalid routes for requests. */
+  readonly refusedRoutes: readonly RefusedRoute[]
   /** False: the text is not valid YAML, so its objects are unknown. */
   readonly parses: boolean
   /** Results of the sections by their text; the next parse reuses unchanged ones. */
@@ -56,11 +59,13 @@ interface Verdict {
   readonly partial?: PartialName
   /** Of an invalid policy. */
   readonly policy?: RefusedPolicy
+  /** Of an invalid route for requests. */
+  readonly route?: RefusedRoute
   readonly problems: readonly FileProblem[]
 }
 
 const NONE: readonly never[] = Object.freeze([])
-const NOTHING = { objects: NONE, refused: NONE, unidentified: NONE, refusedPolicies: NONE }
+const NOTHING = { objects: NONE, refused: NONE, unidentified: NONE, refusedPolicies: NONE, refusedRoutes: NONE }
 
 /** The result of checking an object, before its problems have positions. */
 interface CheckResult {
@@ -68,6 +73,8 @@ interface CheckResult {
   readonly name?: ObjectName
   readonly partial?: PartialName
   readonly policy?: RefusedPolicy
+  /** Of an invalid route for requests. */
+  readonly route?: RefusedRoute
   readonly problems: readonly ConfigProblem[]
 }
 
@@ -134,10 +141,18 @@ function moveTo(line: number, section: ReadSection): ReadSection {
   const by = line - section.line
   if (by === 0) return section
   const moved = (at: FileProblem): FileProblem => ({ ...at, line: (at.line ?? 1) + by })
-  const verdicts = section.verdicts.map(({ object, problems, ...rest }): Verdict => {
-    const origin = object === undefined ? undefined : { ...object.origin, line: (object.origin.line ?? 1) + by }
-    const here = object === undefined || origin === undefined ? {} : { object: { ...object, origin } }
-    return { ...rest, ...here, problems: problems.map(moved) }
+  const moveObject = (object: ApiObject): ApiObject => ({
+    ...object,
+    origin: { ...object.origin, line: (object.origin.line ?? 1) + by },
+  })
+  const verdicts = section.verdicts.map(({ object, route, problems, ...rest }): Verdict => {
+    const standIn = route?.standIn && moveObject(route.standIn)
+    return {
+      ...rest,
+      ...(object === undefined ? {} : { object: moveObject(object) }),
+      ...(route === undefined ? {} : { route: { ...route, standIn } }),
+      problems: problems.map(moved),
+    }
   })
   return { line, verdicts, faults: section.faults.map(moved) }
 }
@@ -151,12 +166,14 @@ function gather(sections: readonly TextSection[], file: string): Omit<ParsedFile
   const refused: string[] = []
   const unidentified: PartialName[] = []
   const refusedPolicies: RefusedPolicy[] = []
+  const refusedRoutes: RefusedRoute[] = []
   const problems: FileProblem[] = []
   for (const section of sections) {
     for (const [index, verdict] of section.verdicts.entries()) {
-      const { object, name = object?.origin, partial, policy, problems: found } = verdict
+      const { object, name = object?.origin, partial, policy, route, problems: found } = verdict
       problems.push(...found)
       if (policy !== undefined) refusedPolicies.push(policy)
+      if (route !== undefined) refusedRoutes.push(route)
       if (partial !== undefined) unidentified.push(partial)
       if (name === undefined) continue
       const key = objectKey(name.kind, name.namespace, name.name)
@@ -166,7 +183,7 @@ function gather(sections: readonly TextSection[], file: string): Omit<ParsedFile
       else objects.set(key, object)
     }
   }
-  return { objects: [...objects.values()], problems, refused, unidentified, refusedPolicies }
+  return { objects: [...objects.values()], problems, refused, unidentified, refusedPolicies, refusedRoutes }
 }
 
 function positionOfName(
@@ -259,26 +276,40 @@ interface Admission {
   readonly line: number
 }
 
-function admit(written: unknown, { info, file, line }: Admission): CheckResult {
+function admit(written: unknown, admission: Admission): CheckResult {
+  const { info } = admission
   const { value, problems, tolerated } = validate(info.schema, written, { fromFile: true })
   const wrongNames = nameProblems(written, info)
   const found = [...problems, ...tolerated, ...wrongNames]
   const name = nameOf(written, info)
   if (name === undefined) return { ...identityOf(written), ...refusedPolicyOf(written), problems: found }
-  if (value === undefined || wrongNames.length > 0) {
-    return { name, ...refusedPolicyOf(written), problems: found }
+  if (value === undefined || wrongNames.length > 0 || losesProtection(written, tolerated)) {
+    return { name, ...refusedPolicyOf(written), ...refusedRouteOf(written, name, admission), problems: found }
   }
+  return { object: storedObject(value as object, name, admission), problems: found }
+}
+
+function refusedRouteOf(written: unknown, name: ObjectName, admission: Admission): Pick<CheckResult, 'route'> {
+  const read = readRefusedRoute(written, admission.info)
+  if (read === undefined) return {}
+  const { value, isComplete } = read
+  const refusal = `${name.kind} ${name.namespace}/${name.name} has errors and no earlier valid version`
+  const standIn = value === undefined ? undefined : { ...storedObject(value, name, admission), refusal }
+  return { route: { origin: name, standIn, isComplete } }
+}
+
+/** @param value a validated value, with its defaults */
+function storedObject(value: object, name: ObjectName, { info, file, line }: Admission): ApiObject {
   const { status, ...rest } = value as Record<string, unknown> & { metadata: object; status?: unknown }
   const metadata: Record<string, unknown> = { ...rest.metadata }
   for (const field of SERVER_FIELDS) if (Object.hasOwn(metadata, field)) delete metadata[field]
   // The first generation; the store increments it.
-  const object = {
+  return {
     ...rest,
     ...(info.statusIsOurs || status === undefined ? {} : { status }),
     metadata: { ...metadata, name: name.name, namespace: name.namespace, generation: 1 },
     origin: { ...name, file, line, generation: 1 },
   } as unknown as ApiObject
-  return { object, problems: found }
 }
 
 function nameProblems(value: unknown, info: KindInfo): readonly ConfigProblem[] {

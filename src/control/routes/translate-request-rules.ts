@@ -21,10 +21,18 @@ type Rule = HttpRouteRuleSpec | GrpcRouteRuleSpec
 export function translateRequestRules(progress: RequestProgress): void {
   const rules = progress.object.spec.rules ?? []
   reportFaults(progress, checkRuleNames(rules))
+  reportRefusal(progress)
   for (const [index, rule] of rules.entries()) translateRule(progress, rule, index)
 }
 
 type RequestProgress = Progress<RequestRouteObject>
+
+/** An invalid route without an earlier version: other routes, which may have other policies, do not get its requests (decision A-09). */
+function reportRefusal(progress: RequestProgress): void {
+  if (progress.object.refusal === undefined) return
+  const message = 'a gateway that starts with it refuses all requests that its rules match until it is valid'
+  reportFaults(progress, [{ path: '', code: 'route-refuses', reason: 'UnsupportedValue', message }])
+}
 
 function translateRule(progress: RequestProgress, rule: Rule, index: number): void {
   const { object } = progress
@@ -36,7 +44,7 @@ function translateRule(progress: RequestProgress, rule: Rule, index: number): vo
     resolveRouteBackend(progress, ref, { path: `${path}.backendRefs[${i}]`, target, index: i, rule, filters }),
   )
   reportUnused(progress, rule, path)
-  const broken = filters.faults.map(({ message }) => message).join('; ')
+  const broken = object.refusal ?? filters.faults.map(({ message }) => message).join('; ')
   progress.items.push({
     kind: 'route',
     ...ruleItem(progress, rule, index),

@@ -159,7 +159,7 @@ function selectBackend(inputs: DecideInputs, rule: LiveRule, exchange: Exchange,
   const refusal = decision.path.read(exchange)
   if (refusal !== undefined) return refusal
   const chosen = chooseReference(rule, exchange.session, inputs.index, inputs.random)
-  if (chosen === undefined) return reject('no-valid-backends')
+  if (chosen === undefined) return reject('no-valid-backends', { detail: rule.item.broken })
   const backend = chosen.backend.get(inputs.index)
   if (backend === undefined) return reject('backend-missing', { detail: chosen.reference.path })
   decision.backend = backend
