@@ -8,6 +8,7 @@ const pairs = [
   ['\u00e9', '\u00c3\u00a9'],
   ['\u20ac5', '\u00e2\u0082\u00ac5'],
   ['\u{1f511}', '\u00f0\u009f\u0094\u0091'],
+  ['\ufeffadmin', '\u00ef\u00bb\u00bfadmin'],
 ] as const
 
 for (const [text, byteText] of pairs) {

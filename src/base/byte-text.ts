@@ -4,7 +4,8 @@
  */
 
 const encoder = new TextEncoder()
-const decoder = new TextDecoder()
+// A byte order mark at the beginning stays: a policy must not take two values for one that the backend distinguishes.
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 
 /** The UTF-8 bytes of a text as byte text. ASCII text, the usual case, is returned unchanged. */
 export function toByteText(text: string): string {

@@ -83,7 +83,7 @@ function formatAsString(value: Value): string | CelError {
 
 function decodeLoosely(bytes: Uint8Array): string {
   charge(bytes.length * WEIGHTS.utf8Byte)
-  return new TextDecoder().decode(bytes)
+  return new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes)
 }
 
 /** As `string(double)` and `%s` print it. */

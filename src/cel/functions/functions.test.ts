@@ -123,6 +123,7 @@ test.each([
 
   ['"%.0f %.0f %.2f %.2f %.1f".format([0.5, 1.5, 0.125, 0.375, 0.25])', '0 2 0.12 0.38 0.2'],
   ['"%.2f %.1f".format([1.005, 0.35])', '1.00 0.3'],
+  ['"%s".format([b"\\xef\\xbb\\xbfa"])', '\ufeffa'],
 
   // Encodings
   ['string(base64.decode("aGk"))', 'hi'],

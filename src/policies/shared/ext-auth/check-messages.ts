@@ -1,4 +1,5 @@
 import {
+  BYTES,
   field,
   INT32,
   INT64,
@@ -33,6 +34,7 @@ const HTTP_REQUEST = message({
   size: field(9, INT64),
   protocol: field(10, STRING),
   body: field(11, STRING),
+  rawBody: field(12, BYTES),
 })
 
 const REQUEST = message({

@@ -22,7 +22,8 @@ export interface CheckSettings {
 /** Where servers look for the claims of a token. */
 const JWT_FILTER = 'envoy.filters.http.jwt_authn'
 
-const decoder = new TextDecoder()
+// A byte order mark is content.
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 
 /** The question about a request. @param body undefined: it is not forwarded */
 export function checkRequest(settings: CheckSettings, exchange: Exchange, body: Uint8Array | undefined): CheckRequest {
@@ -38,7 +39,7 @@ export function checkRequest(settings: CheckSettings, exchange: Exchange, body: 
     scheme,
     size: body?.length ?? 0,
     protocol: version === '2' ? 'HTTP/2' : `HTTP/${version}`,
-    body: body && decoder.decode(body),
+    ...bodyOf(body),
   }
   return {
     attributes: {
@@ -50,6 +51,12 @@ export function checkRequest(settings: CheckSettings, exchange: Exchange, body: 
       tlsSession: peer.secure ? { sni: peer.serverName } : undefined,
     },
   }
+}
+
+/** As text, in which bytes that are not UTF-8 are U+FFFD. Then the server gets the bytes as well. */
+function bodyOf(bytes: Uint8Array | undefined) {
+  const body = bytes && decoder.decode(bytes)
+  return body?.includes('\ufffd') === true ? { body, rawBody: bytes } : { body }
 }
 
 function addressOf(address: string, portValue: number) {

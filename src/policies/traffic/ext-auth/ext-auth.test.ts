@@ -134,6 +134,19 @@ verifies('traffic.extAuth.forwardBody/includes-body', 'the body is a part of the
   expect(bodyOf(unset)).toMatchObject([{ body: '', size: 0 }])
 })
 
+test('the server sees every byte of the body', async () => {
+  const policy = policyOf({ ...GRPC, forwardBody: { maxSize: 10 } })
+  await policy.send({ method: 'POST', body: '\ufeff{}' })
+  const bytes = (exchange: Exchange) => {
+    exchange.newRequestBody = Uint8Array.of(0x61, 0xff, 0xfe)
+  }
+  await policy.send({ method: 'POST' }, bytes)
+  expect(bodyOf(policy)).toMatchObject([
+    { body: '\ufeff{}', size: 5, rawBody: Buffer.of() },
+    { body: 'a\ufffd\ufffd', size: 3, rawBody: Buffer.of(0x61, 0xff, 0xfe) },
+  ])
+})
+
 test('a body that an earlier policy has replaced is the one that is forwarded', async () => {
   const policy = policyOf({ ...GRPC, forwardBody: { maxSize: 10 } })
   const replaced = (text: string) => (exchange: Exchange) => {
