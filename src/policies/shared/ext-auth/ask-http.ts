@@ -163,6 +163,7 @@ function allowed(
     refusal: undefined,
     edits: { ...NO_EDITS, removedHeaders, headers },
     metadata: metadata.length === 0 ? undefined : metadataOf(metadata, response, body, exchange),
+    bytes: body.length,
   }
 }
 
@@ -205,6 +206,7 @@ function denied(
     refusal: refusalOf(settings, { status, headers, body, detail }, exchange),
     edits: NO_EDITS,
     metadata: undefined,
+    bytes: body?.length ?? 0,
   }
 }
 

@@ -17,7 +17,9 @@ test('bytes that are no CheckResponse are a failure, so failureMode decides', ()
 
 test('code 0 allows, which is also the default', () => {
   for (const response of [{}, { status: {} }, { status: { code: 0 } }, { deniedResponse: { body: 'no' } }]) {
-    expect(read(response)).toEqual({ status: 'OK', refusal: undefined, edits: NO_EDITS, metadata: undefined })
+    const { bytes, ...verdict } = read(response)
+    expect(verdict).toEqual({ status: 'OK', refusal: undefined, edits: NO_EDITS, metadata: undefined })
+    expect(bytes).toBe(encodeMessage(CHECK_RESPONSE, response).length)
   }
 })
 

@@ -13,9 +13,10 @@ export function readCheckResponse(bytes: Uint8Array): Verdict | FailedCall {
   const { status, okResponse, deniedResponse } = response
   const metadata = response.dynamicMetadata ?? okResponse?.dynamicMetadata
   const code = status?.code ?? 0
-  if (code === 0) return { status: 'OK', refusal: undefined, edits: requestEdits(okResponse), metadata }
+  const more = { status: 'OK', metadata, bytes: bytes.length }
+  if (code === 0) return { ...more, refusal: undefined, edits: requestEdits(okResponse) }
   const detail = `the authorization server denied with code ${code}`
-  return { status: 'OK', refusal: refusalOf(deniedResponse, detail), edits: NO_EDITS, metadata }
+  return { ...more, refusal: refusalOf(deniedResponse, detail), edits: NO_EDITS }
 }
 
 function requestEdits(ok: OkResponse | undefined): RequestEdits {

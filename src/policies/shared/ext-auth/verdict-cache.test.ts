@@ -11,7 +11,7 @@ const cached = (more: object = {}) => ({
   ...GRPC,
   cache: { key: ['request.headers["authorization"]'], ttl: '1m', ...more },
 })
-const ALLOWED_VERDICT: Verdict = { status: 'OK', refusal: undefined, edits: NO_EDITS, metadata: undefined }
+const ALLOWED_VERDICT: Verdict = { status: 'OK', refusal: undefined, edits: NO_EDITS, metadata: undefined, bytes: 2 }
 const as = (authorization: string) => ({ headers: { authorization } })
 /** Answers with a number that increases, as header `x-count`. */
 function counting(): () => Reply {
@@ -70,6 +70,36 @@ test('a decision that is stored again is the last one to be dropped', () => {
   const cache = new VerdictCache(2)
   for (const key of ['a', 'b', 'a', 'c']) cache.store(key, ALLOWED_VERDICT, 0, 1000)
   expect(['a', 'b', 'c'].filter((key) => cache.find(key, 1) !== undefined)).toEqual(['a', 'c'])
+})
+
+const MIB = 1024 * 1024
+
+test.each([
+  ['keys', 'k'.repeat(300_000), 2],
+  ['answers', '', 300_000],
+])('the memory of a cache is bounded, whatever the size of its %s', (_, text, bytes) => {
+  const cache = new VerdictCache(1000)
+  for (let i = 0; i < 100; i++) cache.store(`${i}${text}`, { ...ALLOWED_VERDICT, bytes }, 0, 1000)
+  // 1 MiB, and 4 KiB for each entry.
+  expect(cache.size).toBe(Math.floor((MIB + 1000 * 4096) / 300_004))
+  expect(cache.find(`99${text}`, 1)).toBeDefined()
+  for (let i = 0; i < 1000; i++) cache.store(`small ${i}`, ALLOWED_VERDICT, 0, 1000)
+  expect(cache.size, 'what was dropped does not count').toBe(1000)
+})
+
+test('entries that expire, are found or are replaced count once', () => {
+  const cache = new VerdictCache(2)
+  const large = { ...ALLOWED_VERDICT, bytes: MIB / 2 }
+  for (let i = 0; i < 10; i++) {
+    cache.store('a', large, i, i + 2)
+    cache.store('b', large, i, i + 1)
+    expect(cache.find('a', i)).toBe(large)
+    expect(cache.find('b', i + 1)).toBeUndefined()
+  }
+  cache.store('b', large, 10, 11)
+  expect(cache.size).toBe(2)
+  cache.store('c', { ...large, bytes: 2 * MIB }, 10, 11)
+  expect(cache.size, 'more than the cache may hold').toBe(0)
 })
 
 test('denials are cached with everything that they say; failures are not', async () => {

@@ -8,8 +8,14 @@ import type { Verdict } from './verdict.ts'
 const RENEWAL_FRACTION = 0.1
 const MAX_RENEWAL_MS = 5000
 
+/** Keys come from clients and answers from servers, so the number of entries alone does not bound the memory of a cache. */
+const BYTES_PER_ENTRY = 4096
+/** For a cache of few entries. */
+const BYTES_BESIDES = 1024 * 1024
+
 interface Entry {
   readonly verdict: Verdict
+  readonly bytes: number
   readonly expiresMs: number
   readonly renewFromMs: number
   /** A request asks the server again. */
@@ -21,12 +27,15 @@ export class VerdictCache {
   /** Questions under way, by key: requests with the same key wait for one answer. */
   readonly flights = new SingleFlight<Answered>()
   readonly #maxEntries: number
+  readonly #maxBytes: number
   /** The most recently used last. */
   readonly #entries = new Map<string, Entry>()
+  #bytes = 0
 
   /** @param maxEntries 0: nothing is kept */
   constructor(maxEntries: number) {
     this.#maxEntries = maxEntries
+    this.#maxBytes = BYTES_BESIDES + maxEntries * BYTES_PER_ENTRY
   }
 
   get size(): number {
@@ -37,9 +46,9 @@ export class VerdictCache {
   find(key: string, nowMs: number): Verdict | undefined {
     const entry = this.#entries.get(key)
     if (entry === undefined) return undefined
-    this.#entries.delete(key)
+    this.#drop(key)
     if (entry.expiresMs <= nowMs) return undefined
-    this.#entries.set(key, entry)
+    this.#keep(key, entry)
     return entry.verdict
   }
 
@@ -59,14 +68,27 @@ export class VerdictCache {
 
   /** @param expiresMs undefined, or not after `nowMs`: the decision is not kept */
   store(key: string, verdict: Verdict, nowMs: number, expiresMs: number | undefined): void {
-    this.#entries.delete(key)
+    this.#drop(key)
     if (expiresMs === undefined || !(expiresMs > nowMs)) return
     const renewalMs = Math.min(RENEWAL_FRACTION * (expiresMs - nowMs), MAX_RENEWAL_MS)
-    this.#entries.set(key, { verdict, expiresMs, renewFromMs: expiresMs - renewalMs, isRenewed: false })
+    const bytes = key.length + verdict.bytes
+    this.#keep(key, { verdict, bytes, expiresMs, renewFromMs: expiresMs - renewalMs, isRenewed: false })
     for (const oldest of this.#entries.keys()) {
-      if (this.#entries.size <= this.#maxEntries) return
-      this.#entries.delete(oldest)
+      if (this.#entries.size <= this.#maxEntries && this.#bytes <= this.#maxBytes) return
+      this.#drop(oldest)
     }
+  }
+
+  #keep(key: string, entry: Entry): void {
+    this.#entries.set(key, entry)
+    this.#bytes += entry.bytes
+  }
+
+  #drop(key: string): void {
+    const entry = this.#entries.get(key)
+    if (entry === undefined) return
+    this.#entries.delete(key)
+    this.#bytes -= entry.bytes
   }
 }
 

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
 import { exchangeWith } from '../testing.ts'
-import { applyVerdict, NO_EDITS, type RequestEdits } from './verdict.ts'
+import { applyVerdict, NO_EDITS, type RequestEdits, type Verdict } from './verdict.ts'
+
+const ALLOWED: Verdict = { status: 'OK', refusal: undefined, edits: NO_EDITS, metadata: undefined, bytes: 0 }
 
 function applied(edits: Partial<RequestEdits>, target = '/p?a=1&b=2') {
   const exchange = exchangeWith({ target })
-  expect(
-    applyVerdict({ status: 'OK', refusal: undefined, edits: { ...NO_EDITS, ...edits }, metadata: undefined }, exchange),
-  ).toBe(undefined)
+  expect(applyVerdict({ ...ALLOWED, edits: { ...NO_EDITS, ...edits } }, exchange)).toBe(undefined)
   return exchange
 }
 
@@ -22,7 +22,7 @@ test.each<[what: string, edits: Partial<RequestEdits>, target: string]>([
 test('without metadata there is none to read, and metadata of several servers are merged', () => {
   const exchange = applied({})
   expect(exchange.extauthz).toBeUndefined()
-  applyVerdict({ status: 'OK', refusal: undefined, edits: NO_EDITS, metadata: { a: 1, b: 1 } }, exchange)
-  applyVerdict({ status: 'OK', refusal: undefined, edits: NO_EDITS, metadata: { b: 2 } }, exchange)
+  applyVerdict({ ...ALLOWED, metadata: { a: 1, b: 1 } }, exchange)
+  applyVerdict({ ...ALLOWED, metadata: { b: 2 } }, exchange)
   expect({ ...exchange.extauthz }).toEqual({ a: 1, b: 2 })
 })

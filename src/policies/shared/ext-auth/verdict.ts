@@ -15,6 +15,8 @@ export interface Verdict {
   readonly edits: RequestEdits
   /** Later expressions read it as `extauthz`. */
   readonly metadata: JsonObject | undefined
+  /** Of the answer: how much a cache keeps of it. */
+  readonly bytes: number
 }
 
 /** Changes of a request that is allowed, in this order. */
