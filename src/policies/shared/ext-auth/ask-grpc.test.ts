@@ -169,10 +169,13 @@ const OK_CASES: [what: string, ok: object, lines: string[]][] = [
   [
     'framing, host and pseudo-headers are not changed',
     {
-      headersToRemove: ['x-user', 'x-old', 'host', ':path', 'content-length'],
+      headersToRemove: ['x-user', 'x-old', 'host', ':path', 'content-length', 'Content_Length'],
       headers: [
         header('Content-Length', '5'),
         header('transfer-encoding', 'chunked'),
+        header('content_length', '5'),
+        header('Transfer_Encoding', 'chunked'),
+        header('http2_settings', 'x'),
         header('connection', 'x-keep'),
         header('Upgrade', 'h2c'),
         header('te', 'trailers'),

@@ -7,7 +7,7 @@ import { FailedCall } from '#exchange/failed-call.ts'
 import { type Refusal, reject } from '#exchange/outcome.ts'
 import type { WrittenCredential } from '#exchange/trace.ts'
 import { isTarget } from '#net/http/field-syntax.ts'
-import { Head } from '#net/http/head.ts'
+import { foldName, Head } from '#net/http/head.ts'
 import { CALLOUT_DEADLINE_MS } from '../callout.ts'
 import { fieldText } from '../fields/field-text.ts'
 import type { HeaderEdit } from '../fields/header-edits.ts'
@@ -169,7 +169,7 @@ function allowed(
 
 /** In a request, these fields would describe the client's body (RFC 9110, 8). */
 function describesAnswer(lowerName: string): boolean {
-  return lowerName.startsWith('content-')
+  return foldName(lowerName).startsWith('content-')
 }
 
 /** The expressions see the response of the authorization server as `response`. A value that fails is left out. */

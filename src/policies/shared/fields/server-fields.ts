@@ -1,6 +1,6 @@
 import { trimSpace } from '#base/byte-text.ts'
 import { isFieldName, isFieldValue } from '#net/http/field-syntax.ts'
-import { isConnectionLevel } from '#net/http/head.ts'
+import { foldName, isConnectionLevel } from '#net/http/head.ts'
 import { fieldText } from './field-text.ts'
 
 /** A header that a server which a policy asks wants to set (`envoy.config.core.v3.HeaderValue`). */
@@ -16,9 +16,10 @@ export interface ServerHeader {
  * routes and their filters (docs/behaviour/http.md, "External authorization").
  */
 export function isServerField(lowerName: string): boolean {
-  return (
-    isFieldName(lowerName) && !isConnectionLevel(lowerName) && lowerName !== 'host' && lowerName !== 'http2-settings'
-  )
+  // CGI-style servers take `content_length` for `Content-Length` (decision A-134).
+  const foldedName = foldName(lowerName)
+  const isOurs = isConnectionLevel(foldedName) || foldedName === 'host' || foldedName === 'http2-settings'
+  return isFieldName(lowerName) && !isOurs
 }
 
 /** The value as byte text; undefined if it is not valid in a header. */

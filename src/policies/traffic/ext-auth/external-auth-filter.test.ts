@@ -73,6 +73,7 @@ const ANSWER: Reply = {
     ['host', 'evil.example'],
     ['connection', 'close'],
     ['content-type', 'text/plain'],
+    ['content_type', 'text/plain'],
     ['content-length', '2'],
   ],
   body: 'ok',
