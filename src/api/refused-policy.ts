@@ -1,8 +1,10 @@
+import { compareText } from '#base/compare-text.ts'
 import type { Origin } from '#base/origin.ts'
 import { nodeOf, type TSchema, validate } from '#schema/index.ts'
 import { backendTlsTarget } from './backend-tls-policy.ts'
 import { OWN_GROUP } from './groups.ts'
 import { findKind } from './kinds.ts'
+import type { ApiObject } from './object.ts'
 import { type PolicySection, policyDefinition } from './policy-fields.ts'
 import {
   checkTargets,
@@ -51,6 +53,32 @@ export function readRefusedPolicy(value: unknown): RefusedPolicy | undefined {
     targetsKnown: isSet && refs.complete && selectors.complete,
     protects: kind === 'BackendTLSPolicy' ? ['spec'] : protectingFields(object, spec),
   }
+}
+
+/**
+ * A policy that is not in force because another object has its name. Like an edit that is refused, it changes nothing where the other one
+ * sets the fields by which it protects.
+ * @returns undefined if it protects nothing else
+ */
+export function readDisplacedPolicy(object: ApiObject, inForce: ApiObject): RefusedPolicy | undefined {
+  const policy = readRefusedPolicy(written(object))
+  if (policy === undefined || policy.protects.length === 0) return undefined
+  const other = readRefusedPolicy(written(inForce))
+  const isCovered = policy.protects.every((path) => other?.protects.includes(path))
+  const covered = new Set(isCovered ? [...other!.targetRefs, ...other!.targetSelectors].map(textOfTarget) : [])
+  const targetRefs = policy.targetRefs.filter((target) => !covered.has(textOfTarget(target)))
+  const targetSelectors = policy.targetSelectors.filter((target) => !covered.has(textOfTarget(target)))
+  if (targetRefs.length + targetSelectors.length === 0) return undefined
+  return { ...policy, origin: object.origin, targetRefs, targetSelectors }
+}
+
+/** The members that a file can have. */
+function written({ apiVersion, kind, metadata, spec }: ApiObject): Members {
+  return { apiVersion, kind, metadata, spec }
+}
+
+function textOfTarget(target: PolicyTargetReference | PolicyTargetSelector): string {
+  return JSON.stringify(Object.entries(target).toSorted(([a], [b]) => compareText(a, b)))
 }
 
 /** Only policies have targets, so an object of our group with targets and an unknown kind is a misspelt ProxyPolicy. */

@@ -11,7 +11,7 @@ import { signatureOf } from './file-signature.ts'
 import { fileProblem, findFiles } from './find-files.ts'
 import { type LoadedFile, reloadFile, unreadableFile } from './loaded-file.ts'
 import { FieldLocator } from './locate-field.ts'
-import { duplicateOf } from './parse-yaml.ts'
+import { displacedBy, duplicateOf } from './parse-yaml.ts'
 import { causeOf, describeRefused, UNKNOWN_PROTECTION } from './refused-policies.ts'
 import type { ObjectStore } from './store.ts'
 import { Subscribers } from './subscribers.ts'
@@ -96,11 +96,18 @@ export class FileStore implements ObjectStore {
     return found
   }
 
-  /** The invalid policies without an earlier valid version that protect their targets, or may do so. */
+  /**
+   * The invalid policies without an earlier valid version that protect their targets, or may do so, and those that are ignored because
+   * another one has their name.
+   */
   refusedPolicies(): readonly RefusedPolicy[] {
-    return [...this.#files.values()].flatMap((file) =>
-      this.#refusedIn(file).filter(({ protects }) => protects.length > 0),
-    )
+    const displaced = this.#objects.duplicates.flatMap(({ object, first }) => displacedBy(first, object))
+    return [...this.#files.values()]
+      .flatMap((file) => [
+        ...this.#refusedIn(file).filter(({ protects }) => protects.length > 0),
+        ...(file.parsed?.displacedPolicies ?? []),
+      ])
+      .concat(displaced)
   }
 
   /** Problems because of which it is unknown what has to be protected; the message of each says so. */

@@ -161,7 +161,7 @@ test('the second object of a name is ignored and named', () => {
   const { objects, problems } = parseObjects(`${SERVICE}---\n${SERVICE}`, 'a.yaml')
   expect(objects).toHaveLength(1)
   expect(problems.map(formatProblem)).toEqual([
-    'a.yaml:8:12: error: metadata.name: duplicate Service: the object at a.yaml:1 has the same name; this object is ignored [duplicate-object]',
+    'a.yaml:8:12: error: metadata.name: duplicate Service: the object at a.yaml:1 has the same name; this object is ignored, so give it another name [duplicate-object]',
   ])
 })
 

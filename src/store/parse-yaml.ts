@@ -2,7 +2,7 @@ import { OWN_GROUP } from '#api/groups.ts'
 import { apiVersionOf, findKind, KINDS, type KindInfo } from '#api/kinds.ts'
 import { KIND } from '#api/meanings.ts'
 import { type ApiObject, objectKey } from '#api/object.ts'
-import { type RefusedPolicy, readRefusedPolicy } from '#api/refused-policy.ts'
+import { type RefusedPolicy, readDisplacedPolicy, readRefusedPolicy } from '#api/refused-policy.ts'
 import { losesProtection, type RefusedRoute, readRefusedRoute } from '#api/refused-route.ts'
 import type { ConfigProblem } from '#base/config-problem.ts'
 import { plainWord } from '#base/products.ts'
@@ -23,6 +23,8 @@ export interface ParsedFile {
   readonly unidentified: readonly PartialName[]
   /** What is known of the invalid policies, identified or not. */
   readonly refusedPolicies: readonly RefusedPolicy[]
+  /** The policies that are ignored because another object of the file has their name, and that protect other targets. */
+  readonly displacedPolicies: readonly RefusedPolicy[]
   /** What is known of the invalid routes for requests. */
   readonly refusedRoutes: readonly RefusedRoute[]
   /** False: the text is not valid YAML, so its objects are unknown. */
@@ -65,7 +67,14 @@ interface Verdict {
 }
 
 const NONE: readonly never[] = Object.freeze([])
-const NOTHING = { objects: NONE, refused: NONE, unidentified: NONE, refusedPolicies: NONE, refusedRoutes: NONE }
+const NOTHING = {
+  objects: NONE,
+  refused: NONE,
+  unidentified: NONE,
+  refusedPolicies: NONE,
+  displacedPolicies: NONE,
+  refusedRoutes: NONE,
+}
 
 /** The result of checking an object, before its problems have positions. */
 interface CheckResult {
@@ -166,6 +175,7 @@ function gather(sections: readonly TextSection[], file: string): Omit<ParsedFile
   const refused: string[] = []
   const unidentified: PartialName[] = []
   const refusedPolicies: RefusedPolicy[] = []
+  const displacedPolicies: RefusedPolicy[] = []
   const refusedRoutes: RefusedRoute[] = []
   const problems: FileProblem[] = []
   for (const section of sections) {
@@ -178,12 +188,22 @@ function gather(sections: readonly TextSection[], file: string): Omit<ParsedFile
       if (name === undefined) continue
       const key = objectKey(name.kind, name.namespace, name.name)
       const first = objects.get(key)
-      if (first !== undefined) problems.push(duplicateOf(first, name, { file, ...positionOfName(section, index) }))
-      else if (object === undefined) refused.push(key)
+      if (first !== undefined) {
+        problems.push(duplicateOf(first, name, { file, ...positionOfName(section, index) }))
+        displacedPolicies.push(...displacedBy(first, object))
+      } else if (object === undefined) refused.push(key)
       else objects.set(key, object)
     }
   }
-  return { objects: [...objects.values()], problems, refused, unidentified, refusedPolicies, refusedRoutes }
+  return {
+    objects: [...objects.values()],
+    problems,
+    refused,
+    unidentified,
+    refusedPolicies,
+    displacedPolicies,
+    refusedRoutes,
+  }
 }
 
 function positionOfName(
@@ -195,9 +215,15 @@ function positionOfName(
   return { ...position, line: position.line + line - 1 }
 }
 
+/** @param object the duplicate, if it is valid */
+export function displacedBy(first: ApiObject, object: ApiObject | undefined): readonly RefusedPolicy[] {
+  const displaced = object && readDisplacedPolicy(object, first)
+  return displaced === undefined ? [] : [displaced]
+}
+
 /** @param first the object that already has the name */
 export function duplicateOf({ origin }: ApiObject, name: ObjectName, position: FilePosition): FileProblem {
-  const message = `duplicate ${name.kind}: the object at ${origin.file}:${origin.line} has the same name; this object is ignored`
+  const message = `duplicate ${name.kind}: the object at ${origin.file}:${origin.line} has the same name; this object is ignored, so give it another name`
   const object = `${name.kind} ${name.namespace}/${name.name}`
   return { ...problem('metadata.name', 'duplicate-object', message), ...position, object }
 }

@@ -298,3 +298,45 @@ test('a file that never parsed: the protected objects are unknown; one that pars
   expect(store.unknownProtection()).toEqual([])
   expect(store.takeChange().refusedPolicies).toHaveLength(1)
 })
+
+const USERS = { basicAuthentication: { users: ['ann:{SHA}QY7lFvHLCVxQ/y8Qp2GSiJwoHzo='] } }
+const named = (target: Target, of: string, traffic: object) => policyYaml('rules', target, of, { traffic })
+
+const displaced: [what: string, first: string, second: string, code: string | undefined][] = [
+  ['other fields', named('HTTPRoute', 'all', { cors: {} }), named('HTTPRoute', 'all', USERS), 'policy-invalid'],
+  ['another target', named('HTTPRoute', 'none', USERS), named('HTTPRoute', 'all', USERS), 'policy-invalid'],
+  ['a wider target', named('HTTPRoute', 'none', USERS), named('Gateway', 'main', USERS), 'policy-invalid'],
+  ['a copy', named('HTTPRoute', 'all', USERS), named('HTTPRoute', 'all', USERS), 'basic-missing'],
+  [
+    'fewer fields',
+    named('HTTPRoute', 'all', { ...USERS, csrf: {} }),
+    named('HTTPRoute', 'all', USERS),
+    'basic-missing',
+  ],
+  [
+    'nothing that protects',
+    named('HTTPRoute', 'all', { timeouts: {} }),
+    named('HTTPRoute', 'all', { cors: {} }),
+    undefined,
+  ],
+]
+
+test.each(displaced)('a policy with the name of another one: what it alone protects refuses (%s)', async (_, ...it) => {
+  const [first, second, code] = it
+  const seen = await seeRequest(joinYaml(OBJECTS, first, second), { target: '/' })
+  expect(seen.outcome && codeOf(seen.outcome)).toBe(code)
+})
+
+test('the same across files, until it has another name', () => {
+  const folder = temporaryFolder()
+  writeFileSync(join(folder, 'a.yaml'), joinYaml(OBJECTS, named('HTTPRoute', 'all', { cors: {} })))
+  writeFileSync(join(folder, 'b.yaml'), named('HTTPRoute', 'all', USERS))
+  const store = new FileStore([folder])
+  expect(store.takeChange().refusedPolicies).toMatchObject([{ targetRefs: [{ name: 'all' }] }])
+  expect(store.problems()).toMatchObject([
+    { message: expect.stringMatching(/has the same name; this object is ignored, so give it another name$/) },
+  ])
+  writeFileSync(join(folder, 'b.yaml'), policyYaml('users', 'HTTPRoute', 'all', { traffic: USERS }))
+  store.reload()
+  expect(store.takeChange().refusedPolicies).toEqual([])
+})
