@@ -17,6 +17,8 @@ export interface InputOwner {
   receiverBacked(use: 'send' | 'pass'): boolean
   /** @param bytes a copy */
   received(use: 'send' | 'pass', bytes: Uint8Array): void
+  /** Counts held bytes as memory; negative: they are released. */
+  hold(bytes: number): void
   /** More bytes are held than wanted; the source is paused. */
   overflowed(): void
   ended(trailers: Head | undefined): void
@@ -58,6 +60,7 @@ export class BodyInput implements BodySink {
   /** Takes the held bytes. */
   take(): Uint8Array {
     const all = this.#joined
+    this.#owner.hold(-this.#heldBytes)
     this.#held = []
     this.#heldBytes = 0
     return all
@@ -93,6 +96,7 @@ export class BodyInput implements BodySink {
     if (this.#use !== 'hold') return this.#owner.received(this.#use, bytes)
     this.#held.push(bytes)
     this.#heldBytes += bytes.length
+    this.#owner.hold(bytes.length)
     if (this.#heldBytes <= this.#maxHeldBytes || this.#overflowed) return
     this.#overflowed = true
     this.#owner.overflowed()

@@ -168,10 +168,9 @@ export class Half implements InputOwner, Processed {
   }
 
   #outputOf(shape: BodyShape): BodyOutput {
-    const { bodies } = this.#talk.exchange
     return new BodyOutput(
       shape,
-      (bytes) => bodies.hold(bytes),
+      (bytes) => this.hold(bytes),
       () => this.resume(),
     )
   }
@@ -197,6 +196,10 @@ export class Half implements InputOwner, Processed {
     if (use === 'pass') return this.#output!.write(bytes)
     this.#sentBytes = true
     this.#sendBody(bytes, false)
+  }
+
+  hold(bytes: number): void {
+    this.#talk.exchange.bodies.hold(bytes)
   }
 
   overflowed(): void {
