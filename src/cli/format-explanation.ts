@@ -114,6 +114,7 @@ function describeAnswer({ policy, backend, sent, answer }: Explanation['callouts
     return `${policy} would ask ${backend} (not sent without --call; what follows assumes that it allows the request)`
   }
   const { verdict, durationMs, detail } = answer
+  if (!sent) return `${policy} cannot ask ${backend}: ${detail ?? verdict}`
   const said = verdict === 'failed' ? 'which gave no decision' : `which ${verdict} the request`
   return `${policy} asked ${backend}, ${said} (${Math.ceil(durationMs)} ms)${detail === undefined ? '' : `: ${detail}`}`
 }

@@ -304,6 +304,17 @@ test('without calls a question is shown, and counts as allowed', async () => {
   ])
 })
 
+test('without calls a server that does not exist refuses as in a proxy', async () => {
+  const asks = policyItem('traffic.extAuth', ROUTE, {
+    backendRef: { group: 'gatewright.dev', kind: 'ProxyBackend', name: 'none' },
+    http: {},
+  })
+  const { callouts, outcome, upstream } = await explained([...PLAN, asks], { target: '/api/x' })
+  expect(outcome).toMatchObject({ code: 'ext-auth-denied', detail: 'authorization server default/none: no-endpoint' })
+  expect(callouts).toMatchObject([{ sent: false, answer: { verdict: 'failed', detail: 'no-endpoint' } }])
+  expect(upstream).toBeUndefined()
+})
+
 test('with calls the servers decide', async () => {
   const { call, destinations } = fakeServer(() => ({ status: 401, body: 'who?' }))
   const inputs = { nowMs: 0, ...livePlan(...PLAN, ASKS), calls: { ofRequest: () => call } }
@@ -351,5 +362,5 @@ test('the clock is fixed, random numbers are constant, and no calls are made', a
   const exchange = exchangeWith({ target: '/api/x' })
   await explainRequest({ nowMs: 86_400_000, ...livePlan(...PLAN) }, exchange)
   expect([exchange.context.now(), exchange.context.random()]).toEqual([86_400_000, 0])
-  await expect(exchange.context.call('x', {} as CallRequest)).rejects.toThrow('not-made')
+  await expect(exchange.context.call('ProxyBackend/default/c', {} as CallRequest)).rejects.toThrow('not-made')
 })

@@ -83,9 +83,13 @@ export interface ExplainInputs {
   readonly calls?: ExplainCalls
 }
 
-/** A fixed clock, constant random numbers and no calls, so that the result is reproducible. */
-function virtualContext(nowMs: number, startMonotonicMs: number): RunContext {
-  const call: Call = () => Promise.reject(new CallError('not-made'))
+/** A fixed clock, constant random numbers and no calls, so that the result is reproducible. Calls that cannot be made fail as in a proxy. */
+function virtualContext(plan: LivePlan, nowMs: number, startMonotonicMs: number): RunContext {
+  const call: Call = (destination) => {
+    const backend = plan.calledBackend(destination)
+    const canBeMade = backend !== undefined && backend.refusal === undefined && backend.groups.flat().length > 0
+    return Promise.reject(new CallError(canBeMade ? 'not-made' : 'no-endpoint', backend?.refusal?.detail))
+  }
   return {
     ...NO_CLIENT,
     now: () => nowMs,
@@ -99,10 +103,10 @@ function virtualContext(nowMs: number, startMonotonicMs: number): RunContext {
 }
 
 /** The same with calls, which take time. */
-function callingContext(calls: ExplainCalls, nowMs: number, exchange: Exchange): RunContext {
+function callingContext(calls: ExplainCalls, plan: LivePlan, nowMs: number, exchange: Exchange): RunContext {
   const call: Call = (destination, request) => calls.ofRequest(exchange)(destination, request)
   const monotonic = () => clock.monotonic()
-  return { ...virtualContext(nowMs, exchange.startMonotonicMs), monotonic, call }
+  return { ...virtualContext(plan, nowMs, exchange.startMonotonicMs), monotonic, call }
 }
 
 /** Always selects the first candidate. */
@@ -132,8 +136,8 @@ export async function explainRequest(
   const overs: (() => void)[] = []
   exchange.context = {
     ...(calls === undefined
-      ? virtualContext(nowMs, exchange.startMonotonicMs)
-      : callingContext(calls, nowMs, exchange)),
+      ? virtualContext(plan, nowMs, exchange.startMonotonicMs)
+      : callingContext(calls, plan, nowMs, exchange)),
     whenOver: (over) => overs.push(over),
   }
   exchange.workloads = plan.workloads

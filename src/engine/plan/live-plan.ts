@@ -1,6 +1,8 @@
 import type { Workloads } from '#exchange/workload.ts'
 import type { PlanChange } from '#plan/delta.ts'
 import { socketKey } from '#plan/socket.ts'
+import { buildCalledBackend } from '../backend/called-backends.ts'
+import type { LiveBackend } from '../backend/live-backend.ts'
 import type { SharedState } from '../merge/compile-context.ts'
 import { buildRelayListener } from '../route/build-relay-listener.ts'
 import { buildRequestListener } from '../route/build-request-listener.ts'
@@ -11,6 +13,7 @@ import {
   type LiveRequestListener,
   type LiveSocket,
 } from '../route/live-listener.ts'
+import { RecordedLookups } from './lookups.ts'
 import { PlanIndex } from './plan-index.ts'
 
 /**
@@ -36,6 +39,11 @@ export class LivePlan {
   /** The key is `address:port`. */
   get sockets(): ReadonlyMap<string, LiveSocket> {
     return this.#sockets
+  }
+
+  /** A backend for calls of the gateway itself, built anew; undefined if there is none with that key. For `explain`. */
+  calledBackend(key: string): LiveBackend | undefined {
+    return buildCalledBackend(key, new RecordedLookups(this.#index), this.#state)
   }
 
   update(change: PlanChange): void {
