@@ -263,7 +263,7 @@ function addAttempt(exchange: Exchange, attempt: Attempt): void {
   exchange.attempts.push(attempt)
 }
 
-/** Whether attempts are left, and the worker has capacity for another retry. */
+/** Whether attempts are left, and the instance has capacity for another retry. */
 function mayRetry(flight: InFlight): boolean {
   if (flight.retriesLeft === 0 || !flight.bodies.requestRepeats) return false
   flight.retried ||= flight.context.load.takeRetry()

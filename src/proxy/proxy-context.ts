@@ -8,10 +8,10 @@ import type { ClientPool } from '#net/stream.ts'
 import type { TimerWheel } from '#net/timer-wheel.ts'
 import type { DecisionIds } from '#observe/decision-ids.ts'
 import type { Observer } from '#observe/observer.ts'
+import type { Load } from '#state/load.ts'
 import type { OnceMemory } from '#state/once-memory.ts'
 import type { BackendFacts } from './backend-facts.ts'
 import type { CutOff } from './cut-off.ts'
-import type { Load } from './load.ts'
 import type { Mirrors } from './mirrors.ts'
 
 /** State that all requests of one worker share. */

@@ -10,12 +10,12 @@ import { workerWheel } from '#net/timer-wheel.ts'
 import { DecisionIds } from '#observe/decision-ids.ts'
 import type { Observer } from '#observe/observer.ts'
 import type { BackendItem } from '#plan/item.ts'
+import { createLoadMemory, Load } from '#state/load.ts'
 import { LocalOnceMemory } from '#state/once-memory.ts'
 import { eventually } from '#test/support/eventually.ts'
 import { testSealer } from '#test/support/test-sealer.ts'
 import { BackendFacts } from './backend-facts.ts'
 import { CutOff } from './cut-off.ts'
-import { Load } from './load.ts'
 import { Mirrors } from './mirrors.ts'
 import { Receiver } from './receive.ts'
 
@@ -83,7 +83,7 @@ async function startGateway(target: number, draining: AbortSignal): Promise<stri
       mirrors: new Mirrors(calls),
       wheel: workerWheel,
       observer: observer as Observer,
-      load: new Load({ add: () => {} }),
+      load: new Load({ add: () => {} }, createLoadMemory(1), 0),
       facts: new BackendFacts(() => {}),
       bodyMemory,
       sealer: testSealer(),

@@ -28,6 +28,7 @@ import type { CloudServices } from '#policies/shared/clouds/cloud-services.ts'
 import { type ThreadShare, VerdictCaches } from '#policies/shared/ext-auth/verdict-cache.ts'
 import { KeptCopies, type KeptKind, type KeptUpdate } from '#policies/shared/kept/kept-copies.ts'
 import type { Eviction } from '#state/endpoint-health.ts'
+import type { Load } from '#state/load.ts'
 import type { OnceMemory } from '#state/once-memory.ts'
 import { AssignedSlots, type SlotChange, type SlotMemory } from '#state/slots.ts'
 import { BackendFacts } from './backend-facts.ts'
@@ -35,7 +36,6 @@ import { chooseTls, clientAuthChanged } from './choose-tls.ts'
 import { connectionExchange } from './connection-exchange.ts'
 import { CutOff } from './cut-off.ts'
 import { incomingConnection } from './incoming-connection.ts'
-import { Load } from './load.ts'
 import { Mirrors } from './mirrors.ts'
 import type { ProxyContext } from './proxy-context.ts'
 import { Receiver } from './receive.ts'
@@ -66,8 +66,7 @@ export interface ProxyServerOptions {
   readonly requestKept: (of: KeptKind, id: string) => void
   /** Hears of each eviction that this thread causes. */
   readonly evicted: (endpoint: EndpointId, eviction: Eviction | undefined) => void
-  /** Counts the requests in flight. */
-  readonly requestsInFlight: { add(amount: number): void }
+  readonly load: Load
   /** Receives facts that traffic shows about backends. */
   readonly reportFact: (fact: BackendFact) => void
 }
@@ -157,7 +156,7 @@ export class ProxyServer {
       mirrors: new Mirrors(calls),
       wheel: workerWheel,
       observer,
-      load: new Load(options.requestsInFlight),
+      load: options.load,
       facts,
       bodyMemory,
       sealer,

@@ -99,6 +99,8 @@ export interface WorkerStart {
   readonly share: ThreadShare
   /** Shared by all workers of the instance. */
   readonly slots: SharedArrayBuffer
+  /** Requests and retries in flight of all workers; `createLoadMemory`. */
+  readonly load: SharedArrayBuffer
   readonly logFormat: 'text' | 'json'
   /** Undefined: standard output. */
   readonly logFile: string | undefined

@@ -14,6 +14,7 @@ import { RequestObserver } from '#observe/request-observer.ts'
 import type { PlanDelta } from '#plan/delta.ts'
 import type { KeptUpdate } from '#policies/shared/kept/kept-copies.ts'
 import { ProxyServer } from '#proxy/server.ts'
+import { Load } from '#state/load.ts'
 import { LocalOnceMemory } from '#state/once-memory.ts'
 import { openSlotMemory } from '#state/slots.ts'
 import { catchWarnings } from './catch-warnings.ts'
@@ -87,7 +88,7 @@ const proxy = new ProxyServer({
   transports,
   requestKept: (of, id) => send({ kind: 'ask-kept', of, id }),
   evicted: evictionReporter(metrics, log),
-  requestsInFlight: metrics.series('requestsInFlight', []),
+  load: new Load(metrics.series('requestsInFlight', []), start.load, start.share.place),
   reportFact: (fact) => send({ kind: 'fact', version: planVersion, fact }),
 })
 

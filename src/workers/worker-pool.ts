@@ -9,6 +9,7 @@ import type { BackendFact } from '#plan/backend-fact.ts'
 import type { PlanDelta } from '#plan/delta.ts'
 import type { ThreadShare } from '#policies/shared/ext-auth/verdict-cache.ts'
 import type { KeptKind, KeptUpdate } from '#policies/shared/kept/kept-copies.ts'
+import { createLoadMemory } from '#state/load.ts'
 import type { SlotChange } from '#state/slots.ts'
 import type { FromWorker, LogState, SecretChange, ToWorker, WorkerStart } from './messages.ts'
 import { TicketKeys } from './ticket-keys.ts'
@@ -78,7 +79,7 @@ const ANSWER_MS = 2000
 const ENTRY = import.meta.url.endsWith('.ts') ? './proxy-worker.ts' : './proxy-worker.js'
 
 /** Common settings of all workers. */
-type CommonStart = Omit<WorkerStart, 'name' | 'share' | 'ticketKeys' | 'turns' | 'turnMs'>
+type CommonStart = Omit<WorkerStart, 'name' | 'share' | 'load' | 'ticketKeys' | 'turns' | 'turnMs'>
 
 interface Member {
   readonly name: string
@@ -108,6 +109,7 @@ export class WorkerPool {
   readonly #members = new Map<string, Member>()
   readonly #questions = new Map<number, Question>()
   readonly #watchdog: Watchdog
+  readonly #load: SharedArrayBuffer
   readonly #ticketKeys = new TicketKeys((keys) => this.#broadcast({ kind: 'ticket-keys', keys }))
   #published: Published | undefined
   /** For later workers; by kind and id. */
@@ -120,6 +122,7 @@ export class WorkerPool {
 
   constructor(count: number, start: CommonStart, events: WorkerPoolEvents, tuning: WorkerPoolTuning = {}) {
     this.#start = start
+    this.#load = createLoadMemory(count)
     this.#events = events
     this.#answerMs = tuning.answerMs ?? ANSWER_MS
     this.#entry = tuning.entry ?? new URL(ENTRY, import.meta.url)
@@ -208,6 +211,7 @@ export class WorkerPool {
         ...this.#start,
         name,
         share,
+        load: this.#load,
         ticketKeys: this.#ticketKeys.current,
         turns: this.#watchdog.watch(name),
         turnMs: this.#watchdog.turnMs,
