@@ -39,6 +39,17 @@ test.each([
     { metadata, spec: { targetRefs: [target], backend: { cors: { allowOrigins: ['https://a.test'] } } } },
     'spec.backend.cors; it belongs in spec.traffic',
   ],
+  [
+    'ProxyPolicy',
+    {
+      metadata,
+      spec: {
+        targetRefs: [target],
+        traffic: { extAuth: { conditional: [{ condition: 'true', backendRef: metadata }] } },
+      },
+    },
+    'spec.traffic.extAuth.conditional[0].backendRef; it belongs in spec.traffic.extAuth.conditional[0].policy',
+  ],
 ])('%s %j: %s', (kind, object, message) => {
   expect(unknownFields(kind, object)).toEqual([message])
 })

@@ -19,6 +19,7 @@ test('codes are API: none is renamed or removed by accident, and each has one ki
     'backend-port-unknown',
     'backend-takes-requests',
     'backend-without-address',
+    'cache-key-shared',
     'cel-always-fails',
     'cel-constant',
     'cel-invalid-pattern',

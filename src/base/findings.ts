@@ -177,6 +177,8 @@ export const FINDINGS = {
       'credential-not-removed':
         'The credential is read by an expression, so the gateway cannot remove it from the request.',
       'credential-in-plain-text': 'A credential is sent to a backend without TLS.',
+      'cache-key-shared':
+        'The key of a cache of decisions has nothing that tells callers apart: the decision for one caller applies to all.',
       'credential-for-any-destination':
         'A credential is sent to every server that a client names (`dynamicForwardProxy`).',
       'backend-without-address':

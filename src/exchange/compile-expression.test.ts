@@ -174,3 +174,23 @@ test('client data that is nested too deeply is an ordinary failure', () => {
   }
   expect(written).toEqual([])
 })
+
+test.each([
+  ['/check', true],
+  ['https://id.test/login', true],
+  ['shop', true],
+  ['shop.example.com/v1', true],
+  ['requst', false],
+  ['jwt.sub', false],
+  ['request.pth', false],
+  ['foo(1)', false],
+])('%s where an expression is expected may be a text: %s', (source, isText) => {
+  const { problems } = compiled(source)
+  expect(problems.join().includes(`; if a text is meant, write '"${source}"'`)).toBe(isText)
+})
+
+test('a condition is no text', () => {
+  const problems: string[] = []
+  compileExpression('admin', 'request', ({ message }) => problems.push(message), { use: 'condition' })
+  expect(problems).toEqual(['undeclared reference to admin (column 1)\nadmin\n^'])
+})

@@ -43,6 +43,12 @@ type Report = (problem: Omit<ConfigProblem, 'path'>) => void
 
 const encoder = new TextEncoder()
 
+/** Codes of the first problem of a text that is no expression. */
+const LITERAL_CODES: ReadonlySet<string> = new Set(['undeclared', 'syntax'])
+
+/** A word, path or URL: a common mistake where a field takes an expression. */
+const PLAIN_TEXT = /^(?:https?:\/)?\/?[\w.~%-]+(?:\/[\w.~%-]*)*$/
+
 /** A result of another type never counts as true. This is a warning, not an error: the expression still runs (specification 2, 2.2.2). */
 const CONDITION: CompileOptions = { expect: 'bool', unexpected: 'warning' }
 
@@ -58,9 +64,15 @@ export function compileExpression(
     environmentOf(environment),
     use === 'condition' ? { ...CONDITION, present } : { present },
   )
-  for (const problem of problems) {
+  for (const [index, problem] of problems.entries()) {
     const { severity, code, suggestion } = problem
-    report({ severity, code: `cel-${code}`, message: describe(problem, suggestion) })
+    const isText = index === 0 && suggestion === undefined && use !== 'condition' && LITERAL_CODES.has(code)
+    const hint = isText && PLAIN_TEXT.test(source) ? `; if a text is meant, write '${JSON.stringify(source)}'` : ''
+    report({
+      severity,
+      code: `cel-${code}`,
+      message: describe({ ...problem, message: problem.message + hint }, suggestion),
+    })
   }
   if (program === undefined) return brokenExpression(source, where)
   reportUndelivered(program.references, environment, report)

@@ -27,12 +27,14 @@ export interface Place {
 const MAX_DEPTH = 3
 
 /**
- * The only object that a misplaced field can belong to. It is often written with the indentation of another object, so enclosing objects
- * come first, then those within the innermost one, then, for objects and lists, those within the enclosing ones.
+ * The only object that a misplaced field can belong to. A required object that is missing comes first. It is often written with the
+ * indentation of another object, so enclosing objects come next, then those within the innermost one, then, for objects and lists, those within the enclosing ones.
  * @param enclosing outermost first; the last one has the field
  */
 export function placeOfField(field: Misplaced, enclosing: readonly Enclosing[]): Place | undefined {
   const outer = enclosing.slice(0, -1).reverse()
+  const lacking = placeInMissing(field, enclosing.at(-1))
+  if (lacking !== undefined) return lacking
   const around = outer.find(({ node, fields }) => isPlace(node, fields, field))
   if (around !== undefined) return { path: around.path }
   const [innermost] = enclosing.slice(-1)
@@ -50,6 +52,14 @@ export function placeOfField(field: Misplaced, enclosing: readonly Enclosing[]):
 function isPlace(node: SchemaNode, fields: Readonly<Record<string, unknown>>, { name, fits }: Misplaced): boolean {
   const { properties = {} } = node
   return Object.hasOwn(properties, name) && !Object.hasOwn(fields, name) && fits(properties[name]!)
+}
+
+/** A required object that the innermost object does not have, such as `policy` of a conditional entry. */
+function placeInMissing(field: Misplaced, innermost: Enclosing | undefined): Place | undefined {
+  if (innermost === undefined) return undefined
+  const { required = [], properties = {} } = innermost.node
+  const name = required.find((each) => !Object.hasOwn(innermost.fields, each) && isPlace(properties[each]!, {}, field))
+  return name === undefined ? undefined : { path: fieldPath(innermost.path, name), through: name }
 }
 
 interface Inner {

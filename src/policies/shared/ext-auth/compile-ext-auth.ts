@@ -61,9 +61,29 @@ function compileHttp(site: Site, http: NonNullable<ExtAuthSpec['http']>): Asks {
 function compileCache(site: Site, spec: ExtAuthSpec): CacheSettings {
   const { key, ttl, maxEntries } = spec.cache!
   const { source, context } = site
+  const keys = key.map((text, index) => site.optionalExpression(`.cache.key[${index}]`, text))
+  const isShared = keys.every(({ broken, references }) => !broken && ![...references].some(tellsCallersApart))
+  if (isShared) {
+    const message =
+      'the key has nothing that tells callers apart, so the decision for one of them applies to all; add what the server reads, such as request.headers["authorization"], jwt.sub or source.address'
+    context.report(source, site.pathOf('.cache.key'), { severity: 'warning', code: 'cache-key-shared', message })
+  }
   return {
     cache: context.verdictCache(source, site.pathOf(''), JSON.stringify(spec), maxEntries),
-    key: key.map((text, index) => site.optionalExpression(`.cache.key[${index}]`, text)),
+    key: keys,
     ttl: parseDuration(ttl) ?? site.optionalExpression('.cache.ttl', ttl),
   }
+}
+
+/** Parts of a request that are the same for all callers of one path. */
+const SAME_FOR_ALL: ReadonlySet<string> = new Set([
+  'request.path',
+  'request.method',
+  'request.host',
+  'request.scheme',
+  'request.version',
+])
+
+function tellsCallersApart(reference: string): boolean {
+  return !SAME_FOR_ALL.has(reference)
 }

@@ -231,3 +231,15 @@ test('a reference that may not be used is as if the server failed, and nobody is
   expect(await outcomeOf('FailClosed')).toMatchObject([{ code: 'ext-auth-denied', detail }, 'forged'])
   expect(await outcomeOf('FailOpen')).toEqual([undefined, undefined])
 })
+
+test.each([
+  [['request.path', 'request.method', '"all"'], true],
+  [['"all"'], true],
+  [['request.path', 'request.headers["authorization"]'], false],
+  [['jwt.sub'], false],
+  [['request.headers'], false],
+  [['request.pth'], false],
+])('a cache whose key %j is the same for all callers is reported: %s', (key, isShared) => {
+  const { context } = policyOf({ ...GRPC, cache: { key, ttl: '1m' } })
+  expect(context.reports.includes('cache-key-shared spec.traffic.field.cache.key')).toBe(isShared)
+})
