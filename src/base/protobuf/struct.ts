@@ -23,6 +23,15 @@ export const STRUCT: DelimitedKind<JsonObject> = {
   read: (input) => Object.fromEntries(STRUCT_MESSAGE.read(input).fields ?? []),
 }
 
+/** Other implementations refuse messages that are nested more than 100 deep; a level of JSON is up to three levels of messages. */
+const MAX_DEPTH = 28
+
+/** Whether receivers can read an object as a `Struct`, also some levels deep in a message. */
+export function isShallow(value: Json, maxDepth = MAX_DEPTH): boolean {
+  if (typeof value !== 'object' || value === null || numberIn(value) !== undefined) return true
+  return maxDepth > 0 && Object.values(value).every((member) => isShallow(member, maxDepth - 1))
+}
+
 const VALUE: DelimitedKind<Json> = {
   wire: DELIMITED,
   write: (out, value) => VALUE_MESSAGE.write(out, wrap(value)),

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import type { Json, JsonObject } from '#base/json.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import { DENIED, GRPC, header, type Policy, policyOf, SERVER, shown } from '#test/support/ext-auth-policy.ts'
 import { verifies } from '#test/support/verifies.ts'
@@ -119,6 +120,30 @@ verifies('traffic.extAuth.grpc/requestMetadata', 'expressions for the metadata; 
   await policy.send({ target: '/p' }, signedIn)
   expect(metadataAsked(policy)).toEqual({ 'my.filter': { user: 'alice', n: 1, path: '/p' } })
   expect(policy.context.reports).toEqual([])
+})
+
+/** An object in objects, or in lists. */
+function nested(depth: number, inLists: boolean): JsonObject {
+  let value: Json = {}
+  for (let i = 1; i < depth; i++) value = inLists && i < depth - 1 ? [value] : { a: value }
+  return value as JsonObject
+}
+
+test.each([false, true])('metadata that no server could read is left out, nested in lists: %s', async (inLists) => {
+  const claims = (depth: number) => (exchange: Exchange) => {
+    exchange.identity.jwt = { claims: nested(depth, inLists), token: 'x' }
+  }
+  const policy = policyOf(GRPC)
+  // The server reads with another implementation, which throws if it cannot.
+  await policy.send({}, claims(28))
+  expect(metadataAsked(policy)).toHaveProperty(['envoy.filters.http.jwt_authn', 'jwt_payload'])
+  for (const depth of [29, 100_000]) {
+    await policy.send({}, claims(depth))
+    expect(metadataAsked(policy)).toEqual({})
+  }
+  const own = policyOf({ ...SERVER, grpc: { requestMetadata: { a: 'json(request.body)', b: '{"c": 1}' } } })
+  await own.send({ method: 'POST', body: JSON.stringify(nested(29, inLists)) })
+  expect(metadataAsked(own)).toEqual({ b: { c: 1 } })
 })
 
 const HEADERS = { 'x-user': ['forged', 'twice'], x_user: 'forged too', 'x-old': '1', 'x-keep': '1' }

@@ -1,6 +1,7 @@
 import { fromByteText } from '#base/byte-text.ts'
 import type { JsonObject } from '#base/json.ts'
 import type { MessageValue } from '#base/protobuf/message.ts'
+import { isShallow } from '#base/protobuf/struct.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import type { Expression } from '#exchange/expression.ts'
 import { spiffeIdOf } from '#exchange/spiffe-id.ts'
@@ -80,17 +81,18 @@ function headersOf(request: Head, scheme: string, { sentHeaders }: CheckSettings
   return new Map([...headers].filter(([name]) => sentHeaders.has(name)))
 }
 
-/** A value that fails, or that is not a map, is left out. */
+/** A value that fails, that is not a map, or that the server could not read is left out: a client must not make the question fail. */
 function metadataOf({ requestMetadata }: CheckSettings, exchange: Exchange): ReadonlyMap<string, JsonObject> {
   const metadata = new Map<string, JsonObject>()
   if (requestMetadata === undefined) {
-    const { jwt } = exchange.identity
-    if (jwt !== undefined) metadata.set(JWT_FILTER, { jwt_payload: jwt.claims })
+    const claims = exchange.identity.jwt?.claims
+    if (claims !== undefined && isShallow(claims)) metadata.set(JWT_FILTER, { jwt_payload: claims })
     return metadata
   }
   for (const [key, expression] of requestMetadata) {
     const value = expression.json(exchange)
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) metadata.set(key, value as JsonObject)
+    const isMap = typeof value === 'object' && value !== null && !Array.isArray(value)
+    if (isMap && isShallow(value)) metadata.set(key, value as JsonObject)
   }
   return metadata
 }
