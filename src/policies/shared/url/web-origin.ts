@@ -9,7 +9,8 @@ export interface WebOrigin {
 
 export const DEFAULT_PORT = { http: 80, https: 443 } as const
 
-const ORIGIN = /^(https?):\/\/(\[[0-9a-f:.]+\]|[^/:?#@[\]\s]+)(?::(\d{1,5}))?$/
+/** `*` is for patterns. */
+const ORIGIN = /^(https?):\/\/(\[[0-9a-f:.]+\]|[-._*0-9a-z]+)(?::(\d{1,5}))?$/
 
 /** @returns undefined for `null`, other schemes and texts that are not exactly an origin */
 export function parseOrigin(text: string): WebOrigin | undefined {

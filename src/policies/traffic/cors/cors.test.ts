@@ -145,6 +145,9 @@ for (const [text, origin, matches] of origins) {
 }
 
 test('an invalid origin matches only *', () => {
+  for (const host of ['evil.test\\.a.test', 'evil.test%5c.a.test', 'evil.test,.a.test', 'evil.test?.a.test']) {
+    expect(send({ allowOrigins: ['https://*.a.test'] }, 'GET', { origin: `https://${host}` }).queued, host).toEqual([])
+  }
   expect(send(FULL, 'GET', { origin: 'null' }).queued).toEqual([])
   expect(send({ allowOrigins: ['*'] }, 'GET', { origin: 'null' }).queued).toEqual(['access-control-allow-origin: null'])
 })
