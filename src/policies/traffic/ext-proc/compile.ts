@@ -3,7 +3,7 @@ import { ExchangeSlot } from '#exchange/exchange-slot.ts'
 import { type Outcome, proceed, reject } from '#exchange/outcome.ts'
 import type { CompileContext, PolicySource, ProcessingRun } from '../../policy.ts'
 import { readsRequestBody } from '../../shared/body-use.ts'
-import { choose, compileChoices, conditionsOf } from '../../shared/choose.ts'
+import { choose, compileChoices, conditionsOf, warnWithoutFallback } from '../../shared/choose.ts'
 import { Conversation, type Processor } from './conversation.ts'
 import { modesOf } from './modes.ts'
 import type { ExtProcSection, ExtProcSpec } from './schema.ts'
@@ -20,6 +20,7 @@ export function compileExtProc(
   const choices = compileChoices<ExtProcSpec, Processor>(source, context, (spec, path) =>
     compileProcessor(source, path, spec, context),
   )
+  warnWithoutFallback(source, choices, context, 'requests pass without external processing')
   const conditions = conditionsOf(choices)
   if (conditions.some(({ broken }) => broken)) return { request: () => REFUSE_UNKNOWN }
   const conversations = new ExchangeSlot<Conversation | undefined>(undefined)

@@ -52,3 +52,13 @@ test('a condition that reads the body needs it', () => {
   const conditional = [{ condition: 'size(request.body) > 3', policy: SERVER }]
   expect(compile({ conditional }).run.readsRequestBody).toBe(true)
 })
+
+test.each([
+  [['request.headers["x"] == "1"'], ['no-fallback spec.traffic.field.conditional']],
+  [['request.headers["x"] == "1"', 'request.method == "POST"'], []],
+  [['request.headers["x"] == "1"', undefined], []],
+])('requests that pass if the conditions %j fail', (conditions, reports) => {
+  const conditional = conditions.map((condition) => ({ condition, policy: SERVER }))
+  const { context } = compile({ conditional })
+  expect(context.reports).toEqual(reports)
+})
