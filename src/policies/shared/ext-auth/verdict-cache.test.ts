@@ -171,6 +171,32 @@ test('the parts of a key are told apart by type and place', async () => {
   expect(seen).not.toContain(undefined)
 })
 
+test('a decision about one spelling of host and path is not used for another', async () => {
+  const key = ['request.method', 'request.host', 'request.path']
+  const policy = policyOf(cached({ key }))
+  const requests: [authority: string, target: string][] = [
+    ['a.test', '/admin'],
+    ['a.test', '//admin'],
+    ['a.test', '/adm%69n'],
+    ['A.test', '/admin'],
+    ['a.test.', '/admin'],
+    ['a.test:80', '/admin'],
+    ['a.test:80', '//admin'],
+  ]
+  for (const round of [1, 2]) {
+    for (const [authority, target] of requests) {
+      const { sync } = await policy.send({ target }, (exchange) => {
+        exchange.request.authority = authority
+      })
+      expect([authority, target, sync]).toEqual([authority, target, round === 2])
+    }
+  }
+  await policy.send({ target: '//admin?q' }, (exchange) => {
+    exchange.request.authority = 'a.test'
+  })
+  expect(policy.requests, 'the query has one spelling').toHaveLength(requests.length)
+})
+
 const NOW = 1_763_800_000_000
 const TTLS: [ttl: string, keptMs: number][] = [
   ['90s', 90_000],

@@ -1,6 +1,9 @@
 import type { Exchange } from '#exchange/exchange.ts'
 import type { Expression } from '#exchange/expression.ts'
 import { SingleFlight } from '#exchange/single-flight.ts'
+import { matchedAuthority } from '#net/http/authority-form.ts'
+import { matchedPath } from '#net/http/path-form.ts'
+import { splitTarget } from '../url/query.ts'
 import type { Answered } from './question.ts'
 import type { Verdict } from './verdict.ts'
 
@@ -141,10 +144,25 @@ export function cacheKey({ key }: CacheSettings, exchange: Exchange): string | u
   for (const expression of key) {
     const part = expression.scalarKey(exchange)
     if (part === undefined) return undefined
-    // With its length, so that no two lists of parts have the same text.
-    text += `${part.length} ${part}`
+    text += delimited(part)
   }
-  return text
+  return text + otherSpelling(exchange)
+}
+
+/** With its length, so that no two lists of parts have the same text. */
+function delimited(part: string): string {
+  return `${part.length} ${part}`
+}
+
+/**
+ * Expressions read one spelling of host and path (decisions A-51 and A-136), but the server sees the spelling of the client: it may allow
+ * `//admin` and deny `/admin`.
+ */
+function otherSpelling({ request: { authority, target } }: Exchange): string {
+  const { path } = splitTarget(target)
+  return matchedPath(path) === path && matchedAuthority(authority) === authority
+    ? ''
+    : delimited(authority) + delimited(path)
 }
 
 /** When a decision that was applied to `exchange` expires; undefined if the expression has no usable result. */
