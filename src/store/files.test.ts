@@ -46,7 +46,7 @@ function namesOf(files: FileStore): readonly string[] {
 
 test('reads directories to their depth, in order, and passes over other files and hidden ones', () => {
   write('b.yaml', configMap('b'))
-  write('a/deep/c.yml', configMap('c'))
+  write('a/deep/c.YML', configMap('c'))
   write('a/d.json', '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"d"}}')
   write('readme.md', 'not yaml: [')
   write('.git/x.yaml', broken)
@@ -54,7 +54,7 @@ test('reads directories to their depth, in order, and passes over other files an
   symlinkSync(path('removed'), path('a/dangling.yaml'))
   const files = open()
   expect(files.problems()).toEqual([])
-  expect(namesOf(files)).toEqual(['d a/d.json', 'c a/deep/c.yml', 'b b.yaml'])
+  expect(namesOf(files)).toEqual(['d a/d.json', 'c a/deep/c.YML', 'b b.yaml'])
 })
 
 test('a file named by the user is read whatever its ending', () => {

@@ -4,7 +4,7 @@ import { compareText } from '#base/compare-text.ts'
 import { problem } from '#schema/index.ts'
 import type { FileProblem } from './file-problem.ts'
 
-const CONFIG_FILE = /\.(?:ya?ml|json)$/
+const CONFIG_FILE = /\.(?:ya?ml|json)$/i
 
 export interface FoundFiles {
   /** Sorted by path, without duplicates. */

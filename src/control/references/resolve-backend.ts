@@ -4,6 +4,7 @@ import type { FindingCode } from '#base/findings.ts'
 import { type BackendRef, backendKey } from '#plan/backend-key.ts'
 import { findServicePort, tcpPorts } from '../backends/service-port.ts'
 import type { Inventory } from '../inventory.ts'
+import type { Report } from '../reporting.ts'
 import type { ConditionFault } from '../status/condition.ts'
 import type { TranslationContext } from '../translation-context.ts'
 import { notFound } from './not-found.ts'
@@ -61,6 +62,13 @@ export function resolveBackend(
   const lack = other === undefined ? `has no port ${port}` : `has port ${port} only for ${other}`
   const message = `Service ${namespace}/${name} ${lack}; it has ${ports.join(', ') || 'no TCP ports'}`
   return fault(key, 'backend-port-unknown', 'BackendNotFound', message, '.port')
+}
+
+/** Reports a port that has no effect: a ProxyBackend has its own. @param path field path of the reference */
+export function reportUnusedPort(report: Report, { kind, name, port }: BackendRef, path: string): void {
+  if (kind !== 'ProxyBackend' || port === undefined) return
+  const message = `has no effect: ProxyBackend ${name} has a port of its own`
+  report({ path: `${path}.port`, code: 'no-effect', message, severity: 'warning' })
 }
 
 function missing(

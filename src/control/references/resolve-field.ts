@@ -10,7 +10,7 @@ import type { Report } from '../reporting.ts'
 import type { TranslationContext } from '../translation-context.ts'
 import { missingEntry } from './missing-entry.ts'
 import { notFound } from './not-found.ts'
-import { resolveBackend } from './resolve-backend.ts'
+import { reportUnusedPort, resolveBackend } from './resolve-backend.ts'
 
 /** The resolved references of a policy field. */
 export interface ResolvedField {
@@ -77,6 +77,7 @@ function resolveBackendRef(progress: Progress, ref: BackendRef, path: string): v
     return
   }
   if (key !== undefined) progress.backends.push(key)
+  reportUnusedPort(progress.report, ref, path)
   if (ref.kind === 'ProxyBackend') reportWithoutAddress(progress, ref, path)
 }
 

@@ -1,7 +1,7 @@
 import { keyOf } from '#api/object.ts'
 import type { BackendRef } from '#plan/backend-key.ts'
 import type { Attachment, PolicyItem, RelayRouteItem, RouteItem } from '#plan/item.ts'
-import { resolveBackend } from '../references/resolve-backend.ts'
+import { reportUnusedPort, resolveBackend } from '../references/resolve-backend.ts'
 import type { Report } from '../reporting.ts'
 import type { ConditionFault } from '../status/condition.ts'
 import type { TranslationContext } from '../translation-context.ts'
@@ -58,6 +58,7 @@ export function useBackend(progress: Progress, ref: BackendRef, { path, target }
   const { key, fault } = resolveBackend(progress.context, progress.object, ref)
   if (fault === undefined && key !== undefined) {
     progress.uses.push({ from: target, to: key })
+    reportUnusedPort(progress.report, ref, path)
     return key
   }
   if (fault !== undefined) {
