@@ -190,6 +190,7 @@ export const FINDINGS = {
       'failover-without-retry':
         'A request that fails in one priority group is not sent to the next, because its route has no `retry`.',
       'credentials-share-location': 'Two policies require different credentials at the same location of a request.',
+      'tunnel-backend': 'The proxy server of a tunnel cannot be one.',
       'certificate-missing': 'The certificates for TLS to the backend are missing or invalid.',
       'api-key-entry-invalid': 'An entry of a Secret with API keys cannot be used.',
       'api-key-duplicate': 'Several entries have the same API key.',

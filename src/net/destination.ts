@@ -8,6 +8,8 @@ export interface Destination {
   /** The protocol; default: HTTP/1.1. `negotiated`: the server chooses from `tls.alpn` (RFC 7301). */
   readonly http?: 'http1' | 'http2' | 'negotiated'
   readonly connectTimeoutMs: number
+  /** Connections go through a proxy server. */
+  readonly tunnel?: DestinationTunnel
   /** Clients choose it: each address of it is checked when it is dialled (decision A-96). */
   readonly chosenByClient?: true
   /** Limits per worker; default: `DEFAULT_BOUNDS`. */
@@ -34,6 +36,20 @@ export interface TcpKeepalive {
   readonly intervalMs: number
   /** Unanswered probes before the connection is dropped. */
   readonly retries: number
+}
+
+/** A proxy server, and the credential for it. */
+export interface ProxyServer {
+  /** Its endpoints, at least one. Another one is tried if one cannot be reached. */
+  readonly proxies: readonly Destination[]
+  /** Value of `Proxy-Authorization`. */
+  readonly authorization: string | undefined
+}
+
+/** How connections to a destination use a proxy server. */
+export interface DestinationTunnel extends ProxyServer {
+  /** `connect`: it opens a tunnel to the destination (RFC 9110, 9.3.6). `forward`: it gets requests in absolute form (RFC 9112, 3.2.2). */
+  readonly mode: 'connect' | 'forward'
 }
 
 export interface DestinationTls {

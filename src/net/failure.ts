@@ -24,6 +24,8 @@ export type ConnectFailureCode =
   | 'tls-settings-unusable'
   | 'connect-failed'
   | 'address-not-allowed'
+  | 'tunnel-refused'
+  | 'tunnel-failed'
 
 /** Why a request got no response; stable like `ConnectFailureCode`. */
 export type FailureCode = ConnectFailureCode | 'not-http2' | 'request-headers-too-large' | Abort

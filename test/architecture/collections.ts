@@ -43,6 +43,7 @@ export const COLLECTIONS: Readonly<Record<string, Filled | PeerFilled>> = {
   'net/connect/connection-budget #seekers': 'configuration',
   'net/connect/dial #addresses': 'message',
   'net/connect/dial #sockets': 'message',
+  'net/connect/dial contexts': 'configuration',
   'net/connect/grouped-pool #groups': 'work',
   'net/connect/idle-connections #idle': {
     bound: '512',
@@ -72,7 +73,6 @@ export const COLLECTIONS: Readonly<Record<string, Filled | PeerFilled>> = {
   'net/http2/server-session #spare': 'work',
   'net/http2/server-stream #fields': 'message',
   'net/pool/client-pool #negotiations': 'configuration',
-  'net/relay/raw-connection contexts': 'configuration',
   'net/transport/block spare': 'work',
   'policies/shared/ext-auth/site #expressions': 'configuration',
   'policies/shared/ext-auth/site #fields': 'configuration',

@@ -19,7 +19,6 @@ spec: { ai: { provider: { providerOne: {} } } }
 const CHAT = JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'hello' }] })
 
 const policies: [what: string, spec: object, code: string][] = [
-  ['backend.tunnel', { backend: { tunnel: SERVER } }, 'upstream-failed'],
   ['a guard with a webhook', guards({ request: [{ webhook: SERVER }] }), 'prompt-guard-failed'],
   ['a guard of responses', guards({ response: [{ regex: { builtins: ['Email'] } }] }), 'prompt-guard-failed'],
 ]

@@ -862,12 +862,12 @@ export const DOCUMENT_2 = {
   ),
   'backend.http/version-unset-https': behaviour(2, '2.3', 'Without `version` HTTPS traffic uses HTTP/1.'),
   'backend.tunnel/backendRef-required': shape(2, '2.3', '`tunnel.backendRef` is required.'),
-  'backend.tunnel/backendRef-kinds': behaviour.gap(
+  'backend.tunnel/backendRef-kinds': behaviour(
     2,
     '2.3',
     '`tunnel.backendRef` names a proxy server: a Service or a Backend.',
   ),
-  'backend.tunnel/https-proxy': behaviour.gap(
+  'backend.tunnel/https-proxy': behaviour(
     2,
     '2.3',
     'Connections go through the proxy server as through an HTTPS proxy.',

@@ -66,12 +66,12 @@ test('every statement is about a field, except those of subjects', () => {
 
 test.each([
   ['ProxyPolicy.spec.traffic.extProc', false],
-  ['ProxyPolicy.spec.backend.tunnel', true],
-  ['ProxyPolicy.spec.backend.tunnel.backendRef', true], // part of an object that is not implemented
+  ['ProxyPolicy.spec.backend.tunnel', false],
   ['ProxyPolicy.spec.traffic.extAuth.grpc', false],
   ['ProxyPolicy.spec.traffic.rateLimit.global', false],
   ['ProxyPolicy.spec.traffic.jwtAuthentication', false], // in part
   ['ProxyPolicy.spec.traffic.jwtAuthentication.mcp', true],
+  ['ProxyPolicy.spec.traffic.jwtAuthentication.mcp.provider', true], // part of an object that is not implemented
   ['ProxyPolicy.spec.traffic.csrf', false],
   ['ProxyPolicy.spec.traffic.retry.attempts', false], // nothing is said about it
   ['Gateway.spec.listeners', false],

@@ -4,7 +4,7 @@ import { backendName } from '#exchange/backend-name.ts'
 import type { PlanNames } from '#exchange/exchange.ts'
 import { type Refusal, reject } from '#exchange/outcome.ts'
 import { ForwardRules } from '#net/connect/forward-rules.ts'
-import { DEFAULT_BOUNDS } from '#net/destination.ts'
+import { DEFAULT_BOUNDS, type ProxyServer } from '#net/destination.ts'
 import { type EndpointId, endpointKey } from '#plan/endpoint-key.ts'
 import type { BackendItem } from '#plan/item.ts'
 import { health } from '#policies/backend/health/index.ts'
@@ -13,18 +13,19 @@ import { refuseForPolicy } from '#policies/shared/refused-policy.ts'
 import { type Address, labelOf } from '#protocols/address.ts'
 import type { ProtocolRun } from '#protocols/backend-protocol.ts'
 import { EndpointHealth } from '#state/endpoint-health.ts'
-import { buildChainFor, compileSetting, mergeSection } from '../merge/build-chain.ts'
+import { buildChainFor, compileSetting } from '../merge/build-chain.ts'
 import type { SharedState } from '../merge/compile-context.ts'
 import { type MergedField, sourcesOf } from '../merge/merge.ts'
 import type { Lookups } from '../plan/lookups.ts'
 import type { BackendContext, BackendMerge, BackendUse } from './backend-context.ts'
-import { backendTargets } from './backend-targets.ts'
 import { type BoundProtocol, backendSettings, bindProtocol } from './bind-protocol.ts'
+import { compileTunnel } from './compile-tunnel.ts'
 import { type Connection, compileConnection } from './connection.ts'
 import { type AddressUse, compileDestinations } from './destinations.ts'
 import { reportExposedCredential } from './exposed-credential.ts'
 import { impliedFields } from './implied-fields.ts'
 import type { LiveBackend, LiveEndpoint } from './live-backend.ts'
+import { mergeForBackend } from './merge-for-backend.ts'
 import { type Place, RequestedPlaces } from './place.ts'
 import { reportPlainPort } from './report-plain-port.ts'
 
@@ -89,17 +90,6 @@ function refusalAt(targets: readonly string[], lookups: Lookups): Refusal | unde
   return undefined
 }
 
-/** Merges section `backend` of all policies that apply to a backend, or to one section of it. */
-export function mergeForBackend(
-  targets: readonly string[],
-  item: BackendItem,
-  section: string | undefined,
-  lookups: Lookups,
-): BackendMerge {
-  const all = [...targets, ...backendTargets(item, section)]
-  return { targets: all, fields: mergeSection({ section: 'backend', phase: undefined, targets: all }, lookups) }
-}
-
 interface EndpointInputs extends Pick<BackendUse, 'carries'> {
   readonly item: BackendItem
   readonly protocol: BoundProtocol
@@ -111,7 +101,11 @@ interface EndpointInputs extends Pick<BackendUse, 'carries'> {
 function buildEndpoint(endpointInputs: EndpointInputs, merge: BackendMerge, inputs: BackendContext): LiveEndpoint {
   const { item, protocol, address, carries } = endpointInputs
   const { lookups, context, state } = inputs
-  const connection: Connection = compileConnection({ carries, tls: address.tls }, merge.fields, context)
+  const connection: Connection = compileConnection(
+    { carries, tls: address.tls, tunnel: tunnelOf(address, merge.fields, inputs) },
+    merge.fields,
+    context,
+  )
   const bounds = item.bounds && { ...DEFAULT_BOUNDS, ...item.bounds }
   const place = placeOf({ address, carries, bounds }, connection, state)
   reportExposedCredential({ item, address, place }, merge.fields, context)
@@ -140,6 +134,17 @@ function buildEndpoint(endpointInputs: EndpointInputs, merge: BackendMerge, inpu
     requestTimeoutMs: connection.requestTimeoutMs,
     defaultTimeoutMs: protocol.responseTimeoutMs,
   }
+}
+
+function tunnelOf(
+  address: Address,
+  fields: ReadonlyMap<string, MergedField>,
+  inputs: BackendContext,
+): ProxyServer | Refusal | undefined {
+  const { context } = inputs
+  const setting = compileSetting(POLICIES.backend.tunnel, fields, context)
+  const build = (use: BackendUse) => buildLiveBackend(use, { ...inputs, context: context.silent })
+  return setting && compileTunnel(setting, address, inputs, build)
 }
 
 function placeOf(use: AddressUse, { settings }: Connection, { forwardRules }: SharedState): Place | RequestedPlaces {

@@ -1,6 +1,7 @@
 import { POLICIES } from '#api/policy-fields.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import { type Refusal, reject } from '#exchange/outcome.ts'
+import type { ProxyServer } from '#net/destination.ts'
 import type { CompileContext } from '#policies/policy.ts'
 import type { Address } from '#protocols/address.ts'
 import type { EvictionSettings } from '#state/endpoint-health.ts'
@@ -19,8 +20,13 @@ export interface Connection {
   readonly isUnhealthy: (exchange: Exchange, status: number) => boolean
 }
 
+interface ConnectionUse extends Pick<BackendUse, 'carries'>, Pick<Address, 'tls'> {
+  /** The proxy server, or why it cannot be used; undefined: direct connections. */
+  readonly tunnel: ProxyServer | Refusal | undefined
+}
+
 export function compileConnection(
-  use: Pick<BackendUse, 'carries'> & Pick<Address, 'tls'>,
+  use: ConnectionUse,
   fields: ReadonlyMap<string, MergedField>,
   context: CompileContext,
 ): Connection {
@@ -30,11 +36,11 @@ export function compileConnection(
   const tls = compileSetting(backend.tls, fields, context)
   const client = compileSetting(backend.clientCertificate, fields, context)
   const needsClient = tls === undefined ? use.tls : tls.cert === undefined
-  const tunnel = compileSetting(backend.tunnel, fields, context)
+  // A destination behind a proxy server is never connected to directly.
+  const [tunnel, broken] = use.tunnel !== undefined && 'kind' in use.tunnel ? [undefined, use.tunnel] : [use.tunnel]
   return {
-    settings: { tcp, tls, client: client?.pair, version: http.version },
-    refusal:
-      tunnel?.refusal ?? tls?.refusal ?? (needsClient ? client?.refusal : undefined) ?? refuseExtAuth(use, fields),
+    settings: { tcp, tls, client: client?.pair, version: http.version, tunnel },
+    refusal: broken ?? tls?.refusal ?? (needsClient ? client?.refusal : undefined) ?? refuseExtAuth(use, fields),
     requestTimeoutMs: http.requestTimeoutMs,
     ...compileSetting(backend.health, fields, context),
   }

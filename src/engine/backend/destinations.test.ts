@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Exchange } from '#exchange/exchange.ts'
-import type { Destination } from '#net/destination.ts'
+import type { Destination, ProxyServer } from '#net/destination.ts'
 import type { BackendHttpSpec } from '#policies/backend/http/schema.ts'
 import type { BackendTlsSetting } from '#policies/backend/tls/compile.ts'
 import type { KeyPair } from '#policies/shared/connection/key-pair.ts'
@@ -40,7 +40,7 @@ interface Configured {
   readonly tls?: true | readonly string[]
 }
 
-function compile({ version, appProtocol, tls }: Configured) {
+function compile({ version, appProtocol, tls }: Configured, tunnel?: ProxyServer) {
   return compileDestinations(
     { address: { ...ADDRESS, version: appProtocol }, carries: 'requests' },
     {
@@ -48,6 +48,7 @@ function compile({ version, appProtocol, tls }: Configured) {
       tls: tls === undefined ? undefined : { ...TLS, alpn: tls === true ? undefined : tls },
       client: undefined,
       version,
+      tunnel,
     },
   )
 }
@@ -173,6 +174,7 @@ function tlsOf(address: Partial<Address>, tls?: Partial<BackendTlsSetting>, clie
     tls: tls === undefined ? undefined : { ...TLS, ...tls },
     client,
     version: undefined,
+    tunnel: undefined,
   }
   return compileDestinations({ address: { ...ADDRESS, tls: true, ...address }, carries: 'requests' }, settings).usual
     .tls
@@ -207,4 +209,26 @@ test.each<[setting: Partial<BackendTlsSetting>, expected: object]>([
   ],
 ])('a policy configures the verification of the certificate: %j', (setting, expected) => {
   for (const tls of [true, false]) expect(tlsOf({ tls }, setting)).toMatchObject(expected)
+})
+
+test('through a proxy server: absolute form for plain HTTP/1.1 without upgrade, else CONNECT', () => {
+  const proxies = [{ key: '192.0.2.1:3128', host: '192.0.2.1', port: 3128, connectTimeoutMs: 1000 }]
+  const tunnel = { proxies, authorization: 'Basic x' }
+  const modes = (configured: Configured) => {
+    const { usual, plaintextHttp2, grpc, rpc, upgrade } = compile(configured, tunnel)
+    return [usual, plaintextHttp2, grpc, rpc, upgrade].map((destination) => destination.tunnel?.mode)
+  }
+  expect(modes({})).toEqual(['forward', 'connect', 'connect', 'connect', 'connect'])
+  expect(modes({ version: 'HTTP1' })).toEqual(['forward', 'forward', 'forward', 'connect', 'connect'])
+  expect(modes({ version: 'HTTP2' })).toEqual(['connect', 'connect', 'connect', 'connect', 'connect'])
+  expect(modes({ tls: true })).toEqual(['connect', 'connect', 'connect', 'connect', 'connect'])
+})
+
+test('connections through a proxy server are not shared with others', () => {
+  const proxies = [{ key: '192.0.2.1:3128', host: '192.0.2.1', port: 3128, connectTimeoutMs: 1000 }]
+  const keys = [undefined, { proxies, authorization: 'a' }, { proxies, authorization: 'b' }].flatMap((tunnel) => {
+    const { usual, upgrade } = compile({}, tunnel)
+    return tunnel === undefined ? [usual.key] : [usual.key, upgrade.key]
+  })
+  expect(new Set(keys).size).toBe(5)
 })

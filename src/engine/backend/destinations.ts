@@ -1,5 +1,11 @@
 import type { Exchange } from '#exchange/exchange.ts'
-import type { Destination, DestinationBounds, DestinationTls } from '#net/destination.ts'
+import type {
+  Destination,
+  DestinationBounds,
+  DestinationTls,
+  DestinationTunnel,
+  ProxyServer,
+} from '#net/destination.ts'
 import { isGrpcRequest } from '#net/http/request-rules.ts'
 import type { BackendHttpSpec } from '#policies/backend/http/schema.ts'
 import type { BackendTcpSetting } from '#policies/backend/tcp/compile.ts'
@@ -45,18 +51,19 @@ export interface DestinationSettings {
   /** The client certificate for TLS if `tls` has none. */
   readonly client: KeyPair | undefined
   readonly version: BackendHttpSpec['version']
+  readonly tunnel: ProxyServer | undefined
 }
 
 export function compileDestinations(
   { address, carries, bounds }: AddressUse,
-  { tcp, tls, client, version }: DestinationSettings,
+  { tcp, tls, client, version, tunnel }: DestinationSettings,
 ): Destinations {
   const { host, port, unixPath, chosenByClient } = address
   const { connectTimeoutMs, keepalive } = tcp
   const place = unixPath ?? `${host}:${port}`
   // Connections whose address was not checked must not serve a destination that a client chooses.
   const key = chosenByClient === true ? `chosen ${place}` : place
-  const base: Destination = {
+  const direct: Destination = {
     key,
     host,
     port,
@@ -67,10 +74,11 @@ export function compileDestinations(
     ...(bounds === undefined ? {} : { bounds }),
   }
   const identity = withCertificate(tls === undefined ? systemTls(address) : configuredTls(address, tls), client)
+  const base = tunnel === undefined ? direct : through(direct, tunnel, 'connect')
   if (carries === 'bytes') return bytesDestinations(identity === undefined ? base : secure(base, identity, tls?.alpn))
   const decided = version ?? address.version
   return identity === undefined
-    ? plainDestinations(base, decided)
+    ? plainDestinations(base, decided, tunnel && through(direct, tunnel, 'forward'))
     : securedDestinations(base, identity, tls?.alpn, decided)
 }
 
@@ -79,12 +87,24 @@ function bytesDestinations(usual: Destination): Destinations {
   return { usual, plaintextHttp2: usual, grpc: usual, rpc: usual, upgrade: usual }
 }
 
-function plainDestinations(base: Destination, version: BackendHttpSpec['version']): Destinations {
-  const http1: Destination = { ...base, http: 'http1' }
+/** @param forward the destination for requests that a proxy server forwards: HTTP/1.1 without upgrades (decision A-105) */
+function plainDestinations(
+  base: Destination,
+  version: BackendHttpSpec['version'],
+  forward: Destination = base,
+): Destinations {
+  const http1: Destination = { ...forward, http: 'http1' }
   const http2: Destination = { ...base, http: 'http2' }
   const usual = version === 'HTTP2' ? http2 : http1
   const derived = version === 'HTTP1' ? http1 : http2
-  return { usual, plaintextHttp2: derived, grpc: derived, rpc: http2, upgrade: http1 }
+  return { usual, plaintextHttp2: derived, grpc: derived, rpc: http2, upgrade: { ...base, http: 'http1' } }
+}
+
+/** Extends the key, so that connections through a proxy server are shared neither with others nor with other uses of it. */
+function through(direct: Destination, tunnel: ProxyServer, mode: DestinationTunnel['mode']): Destination {
+  const proxies = tunnel.proxies.map(({ key }) => key)
+  const key = `${direct.key} ${mode} ${JSON.stringify([proxies, tunnel.authorization])}`
+  return { ...direct, key, tunnel: { ...tunnel, mode } }
 }
 
 const H2 = 'h2'

@@ -77,6 +77,11 @@ export class PlanCompileContext implements CompileContext {
     this.destination = outer?.destination
   }
 
+  /** The same without findings, for what is checked elsewhere. */
+  get silent(): PlanCompileContext {
+    return new PlanCompileContext(this.#lookups, this.#state, () => {})
+  }
+
   /** The context for one endpoint of the same backend. */
   towards(destination: PolicyDestination): PlanCompileContext {
     const { readers } = this

@@ -1,7 +1,7 @@
 import type { ConfigProblem } from '#base/config-problem.ts'
 import type { BackendItem, RouteItem } from '#plan/item.ts'
 import { backendSettings, bindProtocol } from '../backend/bind-protocol.ts'
-import { mergeForBackend } from '../backend/build-backend.ts'
+import { mergeForBackend } from '../backend/merge-for-backend.ts'
 import { listenerTargets, ruleTargets } from '../route/live-listener.ts'
 import type { Lookups } from './lookups.ts'
 

@@ -2,10 +2,11 @@ import type { Destination } from '../destination.ts'
 import type { TimerWheel } from '../timer-wheel.ts'
 import type { PlainTransports } from '../transport/plain-transports.ts'
 import { ConnectionBudgets, type RoomSeeker } from './connection-budget.ts'
-import { Dial, type DialContext, type DialOptions } from './dial.ts'
+import { Dial, type DialContext, type Dialling, type DialOptions } from './dial.ts'
 import { IdleConnections } from './idle-connections.ts'
 import { Names } from './names.ts'
 import type { PoolSettings } from './pool-settings.ts'
+import { TunnelDial } from './tunnel-dial.ts'
 
 type ConnectorSettings = Pick<PoolSettings, 'wheel' | 'lookup' | 'transports' | 'forwardRules'>
 
@@ -39,13 +40,11 @@ export class Connector {
     destination: Destination,
     context: DialContext,
     options: Pick<DialOptions, 'onread' | 'halfOpen' | 'done'>,
-  ): Dial {
-    return new Dial(destination, context, {
-      ...options,
-      wheel: this.wheel,
-      names: this.#names,
-      refuse: destination.chosenByClient === true ? this.#refuse : undefined,
-      gone: () => this.#budgets.give(destination),
-    })
+  ): Dialling {
+    const all = { ...options, wheel: this.wheel, names: this.#names, gone: () => this.#budgets.give(destination) }
+    const { tunnel } = destination
+    if (tunnel !== undefined) return new TunnelDial(destination, tunnel, context, all)
+    const refuse = destination.chosenByClient === true ? this.#refuse : undefined
+    return new Dial(destination, context, { ...all, refuse })
   }
 }

@@ -4,7 +4,7 @@ import { openDataTransport } from '../transport/data-transport.ts'
 import { ReadRelay } from '../transport/read-relay.ts'
 import type { Transport, TransportOwner } from '../transport/transport.ts'
 import type { Connector } from './connector.ts'
-import type { Dial, DialContext, DialOptions } from './dial.ts'
+import type { DialContext, Dialling, DialOptions } from './dial.ts'
 import type { NameUse } from './names.ts'
 
 export interface DialTransportOptions extends Pick<DialOptions, 'halfOpen'> {
@@ -20,15 +20,21 @@ export function dialTransport(
   destination: Destination,
   context: DialContext,
   { connector, owner, done, ...options }: DialTransportOptions,
-): Dial {
+): Dialling {
   const relay = new ReadRelay()
   return connector.dial(destination, context, {
     ...options,
     onread: relay.onread,
     done: (socket, failure, use) => {
       if (socket === null) done(null, failure, use)
-      else if (destination.tls === undefined) done(connector.transports.open(socket, relay, owner), null, use)
-      else done(openDataTransport(socket, owner), null, use)
+      else if (destination.tls === undefined && destination.tunnel === undefined)
+        done(connector.transports.open(socket, relay, owner), null, use)
+      else {
+        const transport = openDataTransport(socket, owner)
+        // Paused since the answer of a proxy server.
+        if (destination.tunnel !== undefined) socket.resume()
+        done(transport, null, use)
+      }
     },
   })
 }

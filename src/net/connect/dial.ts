@@ -35,6 +35,25 @@ export interface DialContext {
   session: Buffer | undefined
 }
 
+/** A connection that is being opened. */
+export interface Dialling {
+  /** Gives it up; `done` is not called. */
+  cancel(): void
+}
+
+/** By destination, whose object the plan keeps while it is unchanged. */
+const contexts = new WeakMap<Destination, DialContext>()
+
+/** The context of a destination without a pool. */
+export function contextOf(destination: Destination): DialContext {
+  let context = contexts.get(destination)
+  if (context === undefined) {
+    context = dialContext(destination)
+    contexts.set(destination, context)
+  }
+  return context
+}
+
 /** Creates the parts of a destination that are expensive and used by every connection. */
 export function dialContext({ tls: settings }: Destination): DialContext {
   return { secureContext: settings === undefined ? undefined : secureContextOf(settings), session: undefined }
@@ -58,11 +77,35 @@ function secureContextOf({ ca, cert, key, groups, verify }: DestinationTls): tls
   }
 }
 
+type HandshakeOptions = tls.ConnectionOptions & Pick<net.SocketConstructorOpts, 'allowHalfOpen'>
+
+/** Options of the TLS handshake with a destination, which has TLS settings. */
+export function handshakeOptions(
+  { host, tls: settings }: Destination,
+  { secureContext, session }: DialContext,
+  allowHalfOpen: boolean,
+): HandshakeOptions {
+  const { serverName, verify, alpn, subjectAltNames } = settings!
+  const options: HandshakeOptions = {
+    servername: serverName ?? (net.isIP(host) === 0 ? host : ''),
+    rejectUnauthorized: verify !== 'none',
+    allowHalfOpen,
+    ...(alpn === undefined ? {} : { ALPNProtocols: [...alpn] }),
+  }
+  if (secureContext) options.secureContext = secureContext
+  if (session !== undefined) options.session = session
+  if (verify === 'chain-only') options.checkServerIdentity = () => undefined
+  else if (subjectAltNames !== undefined) {
+    options.checkServerIdentity = (_, certificate) => checkSubjectAltNames(subjectAltNames, certificate)
+  }
+  return options
+}
+
 /** Upstream connections are always probed (decision A-41). */
 const DEFAULT_KEEPALIVE: TcpKeepalive = { timeMs: 180_000, intervalMs: 180_000, retries: 9 }
 
 /** Unusable key material is reported as a failed handshake (decision A-108). */
-const UNUSABLE: ConnectFailure = {
+export const UNUSABLE: ConnectFailure = {
   code: 'tls-settings-unusable',
   detail: 'the configured certificates or keys cannot be used',
 }
@@ -77,7 +120,7 @@ const ATTEMPT_DELAY_MS = 200
  * `connectTimeoutMs` (decision A-107). An address that does not respond delays the next one only briefly; the first that accepts wins (RFC
  * 8305, 5).
  */
-export class Dial {
+export class Dial implements Dialling {
   readonly #destination: Destination
   readonly #context: DialContext
   readonly #options: DialOptions
@@ -161,9 +204,8 @@ export class Dial {
   }
 
   #connect(address: string): void {
-    const { tls: settings } = this.#destination
-    if (settings === undefined) this.#connectPlain(address)
-    else this.#connectTls(address, settings)
+    if (this.#destination.tls === undefined) this.#connectPlain(address)
+    else this.#connectTls(address)
   }
 
   #connectPlain(address: string): void {
@@ -174,24 +216,12 @@ export class Dial {
     this.#watch(net.connect(options as net.NetConnectOpts), 'connect', address)
   }
 
-  #connectTls(address: string, settings: DestinationTls): void {
-    const { host, port, unixPath } = this.#destination
-    const options: tls.ConnectionOptions & Pick<net.SocketConstructorOpts, 'allowHalfOpen'> = {
+  #connectTls(address: string): void {
+    const { port, unixPath } = this.#destination
+    const socket = tls.connect({
       ...(unixPath === undefined ? { host: address, port } : { path: unixPath }),
-      servername: settings.serverName ?? (net.isIP(host) === 0 ? host : ''),
-      rejectUnauthorized: settings.verify !== 'none',
-      allowHalfOpen: this.#options.halfOpen ?? false,
-      ...(settings.alpn === undefined ? {} : { ALPNProtocols: [...settings.alpn] }),
-    }
-    const { secureContext } = this.#context
-    if (secureContext) options.secureContext = secureContext
-    if (this.#context.session !== undefined) options.session = this.#context.session
-    const { verify, subjectAltNames } = settings
-    if (verify === 'chain-only') options.checkServerIdentity = () => undefined
-    else if (subjectAltNames !== undefined) {
-      options.checkServerIdentity = (_, certificate) => checkSubjectAltNames(subjectAltNames, certificate)
-    }
-    const socket = tls.connect(options)
+      ...handshakeOptions(this.#destination, this.#context, this.#options.halfOpen ?? false),
+    })
     socket.setNoDelay(true)
     // After the handshake, Node emits TLS errors but leaves the socket open.
     socket.on('error', () => socket.destroy())

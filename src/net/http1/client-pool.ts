@@ -1,5 +1,5 @@
 import type { RoomSeeker } from '../connect/connection-budget.ts'
-import { type Dial, type DialContext, dialContext } from '../connect/dial.ts'
+import { type DialContext, type Dialling, dialContext } from '../connect/dial.ts'
 import { type DialTransportOptions, dialTransport } from '../connect/dial-transport.ts'
 import { type AdoptedSocket, type ConnectionGroup, GroupedPool } from '../connect/grouped-pool.ts'
 import { tooManyWaiting, WaitingLine, waitedTooLong } from '../connect/waiting-line.ts'
@@ -10,6 +10,7 @@ import { BODY_NONE, type ClientHandler, type ClientStream, type Framing } from '
 import type { WheelTimer } from '../timer-wheel.ts'
 import { openDataTransport } from '../transport/data-transport.ts'
 import type { Transport } from '../transport/transport.ts'
+import { absoluteForm, ForwardedHandler } from './absolute-form.ts'
 import { ClientConnection, type ConnectionOwner } from './client-connection.ts'
 import { ClientExchange, type ExchangeOwner } from './client-exchange.ts'
 import { WaitingRequest } from './waiting-request.ts'
@@ -30,9 +31,11 @@ export class Http1Pool extends GroupedPool<Group> implements ExchangeOwner {
     context: unknown,
   ): ClientStream {
     const exchange = this.#spare.pop() ?? new ClientExchange(this)
-    exchange.begin(head.method, handler, context)
+    const isForwarded = destination.tunnel?.mode === 'forward'
+    exchange.begin(head.method, isForwarded ? new ForwardedHandler(handler) : handler, context)
     const transport = this.group(destination).carry(exchange, destination)
-    const text = head.writeRequest(framing.kind, announcedLength(head, framing), connectionLines(framing.upgrade))
+    const sent = isForwarded ? absoluteForm(head, destination) : head
+    const text = sent.writeRequest(framing.kind, announcedLength(head, framing), connectionLines(framing.upgrade))
     if (responseTimeoutMs !== 0) exchange.limit.start(responseTimeoutMs, framing.patient === true)
     exchange.request.start(transport, text, framing.kind, framing.length)
     if (framing.kind === BODY_NONE) exchange.request.end()
@@ -67,7 +70,7 @@ class Group implements ConnectionGroup, ConnectionOwner, RoomSeeker {
   /** The destination of the last request: members that are not part of the key may change. */
   #destination: Destination
   readonly #idle: ClientConnection[] = []
-  readonly #dials = new Map<ClientConnection, Dial>()
+  readonly #dials = new Map<ClientConnection, Dialling>()
   readonly #line: WaitingLine<WaitingRequest>
   #context: DialContext | undefined
   #size = 0

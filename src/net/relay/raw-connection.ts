@@ -1,5 +1,5 @@
 import type { Connector } from '../connect/connector.ts'
-import { type Dial, type DialContext, dialContext } from '../connect/dial.ts'
+import { contextOf, type Dialling } from '../connect/dial.ts'
 import { type DialTransportOptions, dialTransport } from '../connect/dial-transport.ts'
 import type { Destination } from '../destination.ts'
 import type { ConnectFailure } from '../failure.ts'
@@ -13,18 +13,6 @@ const TOO_MANY: ConnectFailure = {
   detail: 'the limit of connections to the address is reached',
 }
 
-/** By destination, whose object the plan keeps while it is unchanged. */
-const contexts = new WeakMap<Destination, DialContext>()
-
-function contextOf(destination: Destination): DialContext {
-  let context = contexts.get(destination)
-  if (context === undefined) {
-    context = dialContext(destination)
-    contexts.set(destination, context)
-  }
-  return context
-}
-
 /** An upstream connection without requests. */
 export class RawConnection extends RawDuplex implements ClientStream {
   readonly head: Head = new Head()
@@ -32,7 +20,7 @@ export class RawConnection extends RawDuplex implements ClientStream {
   readonly awaitsRoom = false
   context: unknown
   readonly #handler: ConnectHandler
-  #dial: Dial | undefined
+  #dial: Dialling | undefined
   #cancelled = false
 
   constructor(handler: ConnectHandler, context: unknown) {

@@ -46,10 +46,10 @@ test('tcp: connect timeout and keepalive', () => {
   expect(context.reports).toEqual([])
 })
 
-test('tunnel: a destination behind a proxy server is never connected to directly', () => {
+test('tunnel: the proxy server', () => {
   const context = contextWith()
   expect(tunnel.compile([], context)).toBeUndefined()
   const spec = { backendRef: { group: '', kind: 'Service', name: 'proxy', port: 3128 } }
-  expect(tunnel.compile([sourceOf(spec)], context)?.refusal.code).toBe('upstream-failed')
-  expect(context.reports).toEqual(['not-implemented spec.traffic.field'])
+  expect(tunnel.compile([sourceOf(spec)], context)?.proxy).toBe('Service/default/proxy/3128')
+  expect(context.reports).toEqual([])
 })

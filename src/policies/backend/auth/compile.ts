@@ -45,7 +45,7 @@ export function compileBackendAuth(sources: readonly Source[], context: CompileC
 }
 
 /** Byte text of the configured credential, or why it is not available. */
-function credentialOf(source: Source, location: WritableLocation, context: CompileContext): string | Refusal {
+export function credentialOf(source: Source, location: WritableLocation, context: CompileContext): string | Refusal {
   const { key, secretRef } = source.spec
   if (key !== undefined) return usable(source, '.key', toByteText(key), location, context)
   if (secretRef !== undefined) {

@@ -1,0 +1,152 @@
+import type net from 'node:net'
+import tls from 'node:tls'
+import type { Destination, DestinationTunnel } from '../destination.ts'
+import type { ConnectFailure } from '../failure.ts'
+import { WheelTimer } from '../timer-wheel.ts'
+import { connectFailure } from './connect-failure.ts'
+import { type ConnectAnswer, connectRequest, readConnectAnswer } from './connect-request.ts'
+import {
+  connectedTooLate,
+  contextOf,
+  Dial,
+  type DialContext,
+  type Dialling,
+  type DialOptions,
+  handshakeOptions,
+  UNUSABLE,
+} from './dial.ts'
+import type { NameUse } from './names.ts'
+
+/** The index of the proxy server for the next connection; they take turns. */
+let turn = 0
+
+/**
+ * Opens a connection through a proxy server: connects to the server, asks it for a tunnel if the mode is `connect`, and performs the TLS
+ * handshake with the destination, all within `connectTimeoutMs` of the destination (decisions A-105, A-107). The proxy server resolves the name
+ * of the destination.
+ */
+export class TunnelDial implements Dialling {
+  readonly #destination: Destination
+  readonly #context: DialContext
+  readonly #options: DialOptions
+  readonly #tunnel: DestinationTunnel
+  /** Proxy servers that were not tried yet. */
+  readonly #proxies: Destination[]
+  readonly #total: WheelTimer
+  #dial: Dial | undefined
+  /** The connection to the proxy server. */
+  #socket: net.Socket | undefined
+  #over = false
+
+  constructor(destination: Destination, tunnel: DestinationTunnel, context: DialContext, options: DialOptions) {
+    const { proxies } = tunnel
+    const first = turn++ % proxies.length
+    this.#destination = destination
+    this.#context = context
+    this.#options = options
+    this.#tunnel = tunnel
+    this.#proxies = [...proxies.slice(first), ...proxies.slice(0, first)]
+    this.#total = new WheelTimer(() => this.#fail(connectedTooLate(destination.connectTimeoutMs)))
+    options.wheel.arm(this.#total, destination.connectTimeoutMs)
+    if (context.secureContext === null) process.nextTick(() => this.#fail(UNUSABLE))
+    else this.#connect()
+  }
+
+  cancel(): void {
+    if (this.#over) return
+    this.#stop()
+    this.#options.gone?.()
+  }
+
+  #connect(): void {
+    const { wheel, names, halfOpen = false } = this.#options
+    const proxy = this.#proxies.shift()!
+    this.#dial = new Dial(proxy, contextOf(proxy), {
+      wheel,
+      names,
+      halfOpen,
+      done: (socket, failure, use) => {
+        this.#dial = undefined
+        if (socket !== null) return this.#connected(socket, use)
+        if (this.#proxies.length > 0) return this.#connect()
+        const { code, detail } = failure!
+        const place = proxy.unixPath ?? `${proxy.host}:${proxy.port}`
+        this.#fail({ code, detail: `proxy server ${place}${detail === undefined ? '' : `: ${detail}`}` })
+      },
+    })
+  }
+
+  #connected(socket: net.Socket, use: NameUse | undefined): void {
+    this.#socket = socket
+    socket.on('error', () => socket.destroy())
+    if (this.#tunnel.mode === 'forward') return this.#finish(socket, use)
+    const closed = () => this.#fail({ code: 'tunnel-failed', detail: 'the proxy server closed the connection' })
+    let received: Buffer = Buffer.alloc(0)
+    const onData = (bytes: Buffer) => {
+      received = Buffer.concat([received, bytes])
+      const answer = readConnectAnswer(received)
+      if (answer === undefined) return
+      socket.off('data', onData)
+      socket.off('close', closed)
+      socket.off('end', closed)
+      this.#answered(answer, use)
+    }
+    socket.on('data', onData)
+    socket.once('close', closed)
+    socket.once('end', closed)
+    socket.write(connectRequest(this.#destination, this.#tunnel.authorization), 'latin1')
+  }
+
+  #answered(answer: ConnectAnswer, use: NameUse | undefined): void {
+    if ('code' in answer) return this.#fail(answer)
+    const socket = this.#socket!
+    if (this.#destination.tls !== undefined) {
+      if (answer.rest.length === 0) return this.#shake(socket, use)
+      const detail = 'the proxy server sent bytes before the TLS handshake'
+      return this.#fail({ code: 'tunnel-failed', detail })
+    }
+    // Until its reader is there. The rest are the first bytes of a server that sends first.
+    socket.pause()
+    if (answer.rest.length > 0) socket.unshift(answer.rest)
+    this.#finish(socket, use)
+  }
+
+  #shake(socket: net.Socket, use: NameUse | undefined): void {
+    const { halfOpen = false } = this.#options
+    const secured = tls.connect({ ...handshakeOptions(this.#destination, this.#context, halfOpen), socket })
+    secured.on('session', (session) => {
+      this.#context.session = session
+    })
+    secured.once('close', () => socket.destroy())
+    // After the handshake, Node emits TLS errors but leaves the socket open.
+    secured.on('error', () => secured.destroy())
+    const fail = (error: Error) => this.#fail(connectFailure(error, true))
+    secured.once('error', fail)
+    secured.once('secureConnect', () => {
+      secured.off('error', fail)
+      this.#finish(secured, use)
+    })
+  }
+
+  #finish(socket: net.Socket, use: NameUse | undefined): void {
+    this.#socket = undefined
+    this.#stop()
+    socket.once('close', () => this.#options.gone?.())
+    this.#options.done(socket, null, use)
+  }
+
+  #fail(failure: ConnectFailure): void {
+    if (this.#over) return
+    this.#stop()
+    this.#options.gone?.()
+    this.#options.done(null, failure, undefined)
+  }
+
+  /** Releases the timer and what is unfinished. */
+  #stop(): void {
+    this.#over = true
+    this.#options.wheel.remove(this.#total)
+    this.#dial?.cancel()
+    this.#socket?.destroy()
+  }
+}
