@@ -68,6 +68,14 @@ verifies(
   },
 )
 
+test('a request over HTTP/1.1 without TLS is asked about as such', async () => {
+  const policy = policyOf(GRPC)
+  await policy.send()
+  expect(policy.checks).toMatchObject([
+    { attributes: { request: { http: { protocol: 'HTTP/1.1' } }, tlsSession: null } },
+  ])
+})
+
 test('the time of the question is that of the request', async () => {
   const policy = policyOf(GRPC)
   await policy.send({}, (exchange) => {

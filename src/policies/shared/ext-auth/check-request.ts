@@ -39,7 +39,7 @@ export function checkRequest(settings: CheckSettings, exchange: Exchange, body: 
     host: request.authority,
     scheme,
     size: body?.length ?? 0,
-    protocol: version === '2' ? 'HTTP/2' : `HTTP/${version}`,
+    protocol: `HTTP/${version}`,
     ...bodyOf(body),
   }
   return {

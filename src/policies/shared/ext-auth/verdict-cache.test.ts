@@ -98,8 +98,12 @@ test('entries that expire, are found or are replaced count once', () => {
   }
   cache.store('b', large, 10, 11)
   expect(cache.size).toBe(2)
-  cache.store('c', { ...large, bytes: 2 * MIB }, 10, 11)
-  expect(cache.size, 'more than the cache may hold').toBe(0)
+  // With its key of one byte.
+  const most = MIB + 2 * 4096 - 1
+  cache.store('c', { ...large, bytes: most }, 10, 11)
+  expect(cache.size, 'as much as the cache may hold').toBe(1)
+  cache.store('c', { ...large, bytes: most + 1 }, 10, 11)
+  expect(cache.size).toBe(0)
 })
 
 test('denials are cached with everything that they say; failures are not', async () => {
