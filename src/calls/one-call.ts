@@ -115,6 +115,7 @@ export class OneCall implements ClientHandler {
   #send(exchange: Exchange, refused: Outcome): void {
     if (this.#over) return
     const { endpoint } = this.#way
+    if (endpoint.target !== undefined) exchange.request.target = endpoint.target
     const outcome = refused ?? endpoint.chain.sign?.(exchange)
     if (outcome !== undefined) return this.#fail('backend-auth-failed', refusalDetail(outcome))
     const place = findPlace(endpoint.place, exchange.request.authority)

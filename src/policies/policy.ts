@@ -50,8 +50,8 @@ export interface RequiredCredential {
 export interface BackendNeed {
   /** Relative to the source, as in `CompileContext.report`. */
   readonly path: string
-  /** What such backends have: a hostname, LLM calls that use tokens, or requests that the gateway forwards. */
-  readonly backendsWith: 'hostname' | 'tokens' | 'forwarding'
+  /** What such backends have: a hostname, LLM calls that use tokens, requests that the gateway forwards, or requests with their own path. */
+  readonly backendsWith: 'hostname' | 'tokens' | 'forwarding' | 'target'
   /** The effect on requests to other backends. */
   readonly otherwise: string
 }
@@ -106,7 +106,14 @@ export interface PolicyDestination {
   /** The host that requests to it have; undefined: an IP address, or a socket. */
   readonly hostname: string | undefined
   /** What signatures for it must be valid for, as far as its type determines that. */
-  readonly signing: { readonly service: string; readonly region: string } | undefined
+  readonly signing: DestinationSigning | undefined
+}
+
+export interface DestinationSigning {
+  readonly service: string
+  readonly region: string
+  /** It accepts no signature for another service, and no token of another cloud (decision B92). */
+  readonly only?: true
 }
 
 /** The part of a request that a server decides by. */

@@ -1,6 +1,7 @@
 import ipaddr from 'ipaddr.js'
 import type { ImpliedCloud } from '#policies/backend/auth/implied-auth.ts'
 import type { BackendHttpSpec } from '#policies/backend/http/schema.ts'
+import type { DestinationSigning } from '#policies/policy.ts'
 
 /** An address to connect to. */
 export interface Address {
@@ -16,9 +17,11 @@ export interface Address {
   /** TLS with the system's certificate authorities unless a `tls` policy says otherwise. */
   readonly tls: boolean
   /** What signatures of requests must be valid for, if the type of the backend determines it. */
-  readonly signing: { readonly service: string; readonly region: string } | undefined
+  readonly signing: DestinationSigning | undefined
   /** The cloud whose credentials from the environment of the gateway are used if no `auth` policy applies (decision B12). */
   readonly ambient: ImpliedCloud | undefined
+  /** Path and query of every request; undefined: those of the request (decision B91). */
+  readonly target: string | undefined
   /** The version of HTTP that the port of a Service declares. */
   readonly version: BackendHttpSpec['version']
 }
@@ -37,6 +40,7 @@ const NOWHERE: Address = {
   tls: false,
   signing: undefined,
   ambient: undefined,
+  target: undefined,
   version: undefined,
 }
 

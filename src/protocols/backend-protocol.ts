@@ -21,8 +21,8 @@ export interface BackendProtocol<Spec> {
   readonly responseTimeoutMs: number
   /** The host of a request becomes that of the backend unless a policy says otherwise (specification 2, 2.2.4). */
   readonly rewritesHost: boolean
-  /** Addresses by priority, or the reason why the backend cannot be used. */
-  addresses(backend: ProtocolBackend<Spec>, endpointsOf: FindEndpoints): readonly (readonly Address[])[] | Refusal
+  /** Addresses by priority. */
+  addresses(backend: ProtocolBackend<Spec>, endpointsOf: FindEndpoints): readonly (readonly Address[])[]
   /** Other names of a section under which policies can target it; unset: a section has only its own name. */
   sectionNames?(spec: Spec, section: string): SectionNames
   /** The interface that a path belongs to if the settings select another one for it; unset: every path has the same meaning. */

@@ -1,10 +1,9 @@
 import { a2a } from './a2a/a2a-protocol.ts'
+import { aws } from './aws/aws-protocol.ts'
 import type { BackendProtocol } from './backend-protocol.ts'
 import { forwardProxyHttp, serviceHttp, staticHttp } from './http/http-protocol.ts'
 import { llm } from './llm/llm-protocol.ts'
 import { mcp } from './mcp/mcp-protocol.ts'
-import { unimplemented } from './unimplemented.ts'
-import { awsBackend } from './unimplemented-schema.ts'
 
 /** The protocol of each type of backend. Only this table imports the implementations. */
 export const BACKEND_PROTOCOLS = {
@@ -14,7 +13,7 @@ export const BACKEND_PROTOCOLS = {
   mcp,
   a2a,
   dynamicForwardProxy: forwardProxyHttp,
-  aws: unimplemented('aws', awsBackend),
+  aws,
 } as const
 
 export type BackendType = keyof typeof BACKEND_PROTOCOLS

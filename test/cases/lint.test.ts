@@ -45,6 +45,7 @@ test('rules that a caller can flip, as `gatewright lint -v` prints them', () => 
 
 test.each([
   ['names from other gateways, and names that are almost right', 'test/cases/lint/other-names.yaml'],
+  ['mistakes of agent runtimes', 'test/cases/lint/agent-runtimes.yaml'],
   ['each error once, not again at what refers to its object', 'test/cases/lint/refused-objects.yaml'],
 ])('%s, as `gatewright lint` prints them', (_, file) => {
   const golden = file.replace('.yaml', '.txt')

@@ -29,6 +29,7 @@ export const FREE: readonly (readonly [title: RegExp, reason: string])[] = [
   [/\.ai\.(defaults|overrides|transformations)\[\]\.field$/, 'any name of a JSON member'],
   [/\.ai\.(defaults|overrides)\[\]\.value$/, 'any JSON value'],
   [/\.ai\.modelAliases\.entry$|\.provider[A-Z][a-z]+\.model$/, 'the provider decides which models exist'],
+  [/agentRuntime\.qualifier$/, 'the service decides which aliases and versions exist'],
   [
     /\.(deploymentName|projectName|provider(Two|Three)\.apiVersion)$/,
     'the provider decides which exist; it is encoded in the path',

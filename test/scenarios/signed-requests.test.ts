@@ -67,7 +67,7 @@ const transformation =
 
 beforeAll(async () => {
   api = stops.use(await startVerifyingServer(KEYS))
-  api2 = stops.use(await startVerifyingServer(KEYS, true))
+  api2 = stops.use(await startVerifyingServer(KEYS, { http2: true }))
   store = stops.use(await startVerifyingServer(S3))
   model = stops.use(await startVerifyingServer(BEDROCK))
   port = await freePort()

@@ -1,7 +1,7 @@
 import { createHash, createHmac } from 'node:crypto'
 import { once } from 'node:events'
-import { createServer, type IncomingMessage } from 'node:http'
-import { createServer as createHttp2Server, type Http2ServerRequest } from 'node:http2'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer as createHttp2Server, createSecureServer, type Http2ServerRequest } from 'node:http2'
 import type { AddressInfo } from 'node:net'
 import { SignatureV4 } from '@smithy/signature-v4'
 
@@ -12,12 +12,16 @@ export interface ServerKeys {
   readonly sessionToken?: string
   readonly service: string
   readonly region: string
+  /** The server accepts this bearer token, too. */
+  readonly bearer?: string
 }
 
 /** One request, and why its signature is wrong; undefined: it is valid. */
 export interface VerifiedRequest {
   readonly fault: string | undefined
+  readonly method: string
   readonly target: string
+  readonly version: string
   readonly body: string
   readonly headers: Readonly<Record<string, string>>
 }
@@ -27,46 +31,69 @@ export interface VerifyingServer extends AsyncDisposable {
   readonly seen: VerifiedRequest[]
   /** Statuses of the next answers to valid requests, before 200. */
   readonly next: number[]
+  /** Answers valid requests instead of the server, if it is set. */
+  answer: ((response: ServerResponse, body: Buffer) => void) | undefined
+}
+
+export interface VerifyingServerOptions {
+  readonly http2?: boolean
+  /** The server speaks TLS, and HTTP/2 and HTTP/1.1. */
+  readonly secure?: { readonly cert: string; readonly key: string }
 }
 
 /**
  * A server like those of the cloud: it computes the signature of each request as received, with the vendor's library, and refuses any other one
  * with 403. It answers valid requests with their body.
  */
-export async function startVerifyingServer(keys: ServerKeys, http2 = false): Promise<VerifyingServer> {
+export async function startVerifyingServer(
+  keys: ServerKeys,
+  { http2 = false, secure }: VerifyingServerOptions = {},
+): Promise<VerifyingServer> {
   const seen: VerifiedRequest[] = []
   const next: number[] = []
-  const server = http2 ? createHttp2Server() : createServer()
-  server.on('request', async (request: IncomingMessage | Http2ServerRequest, response) => {
+  const server =
+    secure === undefined
+      ? http2
+        ? createHttp2Server()
+        : createServer()
+      : createSecureServer({ ...secure, allowHTTP1: true })
+  // The responses of HTTP/2 have the same methods.
+  const onRequest = async (request: IncomingMessage | Http2ServerRequest, response: ServerResponse) => {
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk as Buffer)
     const body = Buffer.concat(chunks)
     const fault = await faultOf(request, body, keys)
     const headers = Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)]))
-    seen.push({ fault, target: request.url!, body: body.toString(), headers })
+    const { method, httpVersion: version } = request
+    seen.push({ fault, method: method!, target: request.url!, version, body: body.toString(), headers })
+    if (fault === undefined && result.answer !== undefined) return result.answer(response, body)
     response.writeHead(fault === undefined ? (next.shift() ?? 200) : 403, { 'content-type': 'text/plain' })
     response.end(fault ?? body)
-  })
+  }
+  server.on('request', onRequest as never)
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const sockets = new Set<{ destroy(): void }>()
   server.on('connection', (socket: { destroy(): void }) => sockets.add(socket))
-  return {
+  const result: VerifyingServer = {
     port: (server.address() as AddressInfo).port,
     seen,
     next,
+    answer: undefined,
     async [Symbol.asyncDispose]() {
       for (const socket of sockets) socket.destroy()
       await new Promise((resolve) => server.close(resolve))
     },
   }
+  return result
 }
 
 async function faultOf(
   { headers, url, method }: IncomingMessage | Http2ServerRequest,
   body: Buffer,
-  { accessKeyId, secretAccessKey, sessionToken, service, region }: ServerKeys,
+  { accessKeyId, secretAccessKey, sessionToken, service, region, bearer }: ServerKeys,
 ): Promise<string | undefined> {
+  if (bearer !== undefined && headers.authorization === `Bearer ${bearer}`) return undefined
   const form = /^AWS4-HMAC-SHA256 Credential=([^,]*), SignedHeaders=([^,]*), Signature=([0-9a-f]{64})$/
   const [, credential, names] = form.exec(headers.authorization ?? '') ?? []
   if (names === undefined) return `no signature: ${headers.authorization}`

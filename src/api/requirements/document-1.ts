@@ -160,13 +160,13 @@ export const DOCUMENT_1 = {
   // 2.3.3 AwsBackend and AwsAgentCoreBackend
   'backend.aws/exactly-one': shape(1, '2.3.3', '`aws` holds exactly one of: `agentRuntime`.'),
   'backend.aws.agentRuntime/agentRuntimeArn-required': shape(1, '2.3.3', '`agentRuntimeArn` is required.'),
-  'backend.aws.agentRuntime/agentRuntimeArn': behaviour.gap(
+  'backend.aws.agentRuntime/agentRuntimeArn': behaviour(
     1,
     '2.3.3',
     'Requests go to the agent runtime that `agentRuntimeArn` names.',
   ),
   'backend.aws.agentRuntime/qualifier-optional': shape(1, '2.3.3', '`qualifier` is an optional string.'),
-  'backend.aws.agentRuntime/qualifier': behaviour.gap(
+  'backend.aws.agentRuntime/qualifier': behaviour(
     1,
     '2.3.3',
     '`qualifier` selects an alias or a version of the agent runtime.',

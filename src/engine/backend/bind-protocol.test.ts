@@ -111,10 +111,11 @@ test('MCP targets: the host, or the first endpoint of a Service; no address for 
   ])
 })
 
-test.each(['aws'] as const)('%s is refused, not ignored', (type) => {
-  expect(found(backendItem('b', { type, spec: {} }))).toMatchObject({
-    kind: 'refusal',
-    code: 'backend-invalid',
-    detail: `${type} is not implemented yet`,
-  })
+test('an agent runtime', () => {
+  const agentRuntimeArn = 'arn:aws:bedrock-agentcore:us-east-1:123456789012:runtime/a-1'
+  const item = backendItem('b', { type: 'aws', spec: { agentRuntime: { agentRuntimeArn } } })
+  const host = 'bedrock-agentcore.us-east-1.amazonaws.com'
+  const target = '/runtimes/arn%3Aaws%3Abedrock-agentcore%3Aus-east-1%3A123456789012%3Aruntime%2Fa-1/invocations'
+  const signing = { service: 'bedrock-agentcore', region: 'us-east-1', only: true }
+  expect(found(item)).toEqual([[at(host, 443, host, { tls: true, ambient: 'cloudOne', signing, target })]])
 })

@@ -1,4 +1,3 @@
-import type { Refusal } from '#exchange/outcome.ts'
 import type { BackendItem } from '#plan/item.ts'
 import type { CompileContext } from '#policies/policy.ts'
 import type { Address } from '#protocols/address.ts'
@@ -18,7 +17,7 @@ import type { Lookups } from '../plan/lookups.ts'
 export interface BoundProtocol extends Pick<BackendProtocol<never>, 'name' | 'responseTimeoutMs' | 'rewritesHost'> {
   /** The backend as the origin of findings. */
   readonly backend: ProtocolBackend<unknown>
-  addresses(lookups: Lookups): readonly (readonly Address[])[] | Refusal
+  addresses(lookups: Lookups): readonly (readonly Address[])[]
   sectionNames(section: string): SectionNames
   misread(settings: BackendSettings, path: string): Misread | undefined
   compile(settings: BackendSettings, context: CompileContext): ProtocolRun

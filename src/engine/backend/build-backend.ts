@@ -117,6 +117,7 @@ function buildEndpoint(endpointInputs: EndpointInputs, merge: BackendMerge, inpu
     refusal: refusalAt(merge.targets, lookups) ?? connection.refusal,
     hostname: address.hostname,
     rewritesHost: protocol.rewritesHost,
+    target: address.target,
     chain: buildChainFor(
       {
         stage: 'backend',

@@ -20,6 +20,7 @@ const ADDRESS: Address = {
   tls: false,
   signing: undefined,
   ambient: undefined,
+  target: undefined,
   version: undefined,
 }
 const TLS = {

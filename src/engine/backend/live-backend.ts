@@ -37,6 +37,8 @@ export interface LiveEndpoint extends EndpointName {
   readonly hostname: string | undefined
   /** `hostRewrite` is `Auto` unless a policy sets it. */
   readonly rewritesHost: boolean
+  /** Path and query of every request; undefined: those of the request. */
+  readonly target: string | undefined
   readonly chain: Chain
   readonly health: EndpointHealth
   /** Whether a response is unhealthy. A missing response is always unhealthy (decision A-99). */

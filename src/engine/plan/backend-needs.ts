@@ -2,6 +2,7 @@ import { policyDefinition } from '#api/policy-fields.ts'
 import type { ConfigProblem } from '#base/config-problem.ts'
 import type { BackendItem, PolicyItem, RouteItem } from '#plan/item.ts'
 import type { BackendNeed } from '#policies/policy.ts'
+import type { Address } from '#protocols/address.ts'
 import { bindProtocol } from '../backend/bind-protocol.ts'
 import type { Lookups } from './lookups.ts'
 
@@ -23,20 +24,23 @@ export function unmetNeeds(item: PolicyItem, lookups: Lookups): readonly ConfigP
 }
 
 const HAS: Readonly<Record<BackendNeed['backendsWith'], (backend: BackendItem, lookups: Lookups) => boolean>> = {
-  hostname(backend, lookups) {
-    const found = bindProtocol(backend).addresses(lookups)
-    return 'kind' in found || found.flat().some(({ hostname }) => hostname !== undefined)
-  },
+  hostname: (backend, lookups) => addressesOf(backend, lookups).some(({ hostname }) => hostname !== undefined),
   tokens: (backend) => bindProtocol(backend).name === 'llm',
   // Requests for MCP backends end at the gateway, which calls the targets itself.
   forwarding: (backend) => bindProtocol(backend).name !== 'mcp',
+  target: (backend, lookups) => addressesOf(backend, lookups).every(({ target }) => target === undefined),
 }
 
 const LACKS = {
   hostname: 'has a hostname',
   tokens: 'is an AI backend',
   forwarding: 'receives forwarded requests',
+  target: 'receives the path of a request',
 } as const
+
+function addressesOf(backend: BackendItem, lookups: Lookups): readonly Address[] {
+  return bindProtocol(backend).addresses(lookups).flat()
+}
 
 function describeTarget(target: string): string {
   return target.replace(/^(.*)#(\d+)$/, 'rule $2 of $1')

@@ -153,11 +153,6 @@ test('errors of a rule for MCP are reported where no MCP backend is used, too', 
   ])
 })
 
-test('a backend type that is not implemented yet is an error', () => {
-  const item = backendItem('b', { type: 'aws', spec: {} })
-  expect(findings(item)).toEqual(['ProxyBackend b spec.aws: error not-implemented'])
-})
-
 test('a backend that control marked as broken is not reported again', () => {
   expect(findings(backendItem('b', { broken: 'its reference is broken' }))).toEqual([])
 })
@@ -579,6 +574,14 @@ const TOOLS = backendItem('tools', {
   type: 'mcp',
   spec: { targets: [{ name: 'one', entry: 'one', host: '127.0.0.1', port: 1 }], sessionRouting: 'Stateful' },
 })
+const RUNTIME = backendItem('runtime', {
+  type: 'aws',
+  spec: { agentRuntime: { agentRuntimeArn: 'arn:aws:bedrock-agentcore:us-east-1:123456789012:runtime/a' } },
+})
+const PATH = { path: { type: 'ReplaceFullPath', replaceFullPath: '/x' } }
+const HOST = { hostname: 'x.test' }
+const NO_PATH =
+  'warning, has no effect: no backend of HTTPRoute/default/r receives the path of a request; agent runtimes have one path'
 const NOT_FORWARDED =
   'warning, has no effect: no backend of HTTPRoute/default/r receives forwarded requests; calls to MCP targets are not repeated'
 const to = (...names: string[]) => routeItem('r', { ruleName: 'one', backends: toBackend(...names) })
@@ -608,6 +611,17 @@ test.each<[what: string, items: readonly PlanItem[], found: string[]]>([
     [`spec.traffic.hostRewrite.mode: ${NO_HOSTNAME.replace('/r ', '/r/one ')}`],
   ],
   ['another rule', [to('numbered'), NUMBERED, policyItem('traffic.hostRewrite', `${ROUTE}/other`, AUTO)], []],
+  [
+    'a path for an agent runtime',
+    [to('runtime'), RUNTIME, policyItem('traffic.urlRewrite', ROUTE, PATH)],
+    [`spec.traffic.urlRewrite.path: ${NO_PATH}`],
+  ],
+  ['a hostname for an agent runtime', [to('runtime'), RUNTIME, policyItem('traffic.urlRewrite', ROUTE, HOST)], []],
+  [
+    'a path for another backend, too',
+    [to('runtime', 'named'), RUNTIME, NAMED, policyItem('traffic.urlRewrite', ROUTE, PATH)],
+    [],
+  ],
   [
     'no tokens',
     [to('named'), NAMED, policyItem('traffic.rateLimit', ROUTE, TOKENS)],

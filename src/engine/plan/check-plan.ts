@@ -323,21 +323,13 @@ function adviseOnCombination(item: PolicyItem, { lookups, context, silent }: Che
   definition.together.advise(item, compileSetting(other, fields, silent) as never, context)
 }
 
-/** The number of the priority groups of a backend; 0 if it cannot be used. */
+/** The number of the priority groups of a backend. */
 function groupsOf(item: BackendItem, lookups: Lookups): number {
-  const found = bindProtocol(item).addresses(lookups)
-  return 'kind' in found ? 0 : found.length
+  return bindProtocol(item).addresses(lookups).length
 }
 
 /** Checks a backend as rules use it. @param targets outside of the backend whose policies apply to it */
 function checkUse(item: BackendItem, targets: readonly string[], inputs: BackendContext): void {
   const reference = { backend: item.key, weight: 1, path: '' }
-  const backend = buildLiveBackend({ reference, names: NO_PLAN_NAMES, targets, carries: 'requests' }, inputs)
-  const { refusal } = backend ?? {}
-  if (refusal === undefined || refusal.code === 'policy-invalid' || item.broken !== undefined) return
-  inputs.context.report(bindProtocol(item).backend, '', {
-    severity: 'error',
-    code: 'not-implemented',
-    message: `${refusal.detail ?? refusal.code}; requests to this backend are refused`,
-  })
+  buildLiveBackend({ reference, names: NO_PLAN_NAMES, targets, carries: 'requests' }, inputs)
 }

@@ -81,12 +81,6 @@ test.each<[what: string, at: At, inputs: ExchangeInputs, code: string]>([
     'backend-missing',
   ],
   ['a backend that is broken', planWith({}, backendItem('b', { broken: 'why' })), {}, 'backend-invalid'],
-  [
-    'a backend type that is not implemented',
-    planWith({}, backendItem('b', { type: 'aws', spec: {} })),
-    {},
-    'backend-invalid',
-  ],
   ['a path with dot segments', planWith({}), { target: '/a/../b' }, 'path-invalid'],
   ['CONNECT', planWith({}), { method: 'CONNECT', target: 'example.com:443' }, 'method-not-allowed'],
 ])('%s is refused', async (_, at, inputs, code) => {

@@ -47,6 +47,7 @@ function sessionEndpoint(endpoint: LiveEndpoint, { backend }: Decision): Endpoin
 
 function finish(endpoint: LiveEndpoint, exchange: Exchange, decision: Decision): Outcome {
   const { path, backend } = decision
+  if (endpoint.target !== undefined) exchange.request.target = endpoint.target
   const refusal = path.read(exchange)
   if (refusal !== undefined) return refusal
   rewriteHost(endpoint, exchange)

@@ -9,6 +9,8 @@ export const CERTIFICATES = {
   /** Self-signed, for expired.test and 127.0.0.1. */
   expired: { cert: read('expired.pem'), key: read('expired.key') },
   client: { cert: read('client.pem'), key: read('client.key') },
+  /** Self-signed. */
+  runtime: { cert: read('runtime.pem'), key: read('runtime.key') },
   workload: { cert: read('workload.pem'), key: read('workload.key') },
   meshCa: read('mesh-ca.pem'),
   mesh: { cert: read('mesh.pem'), key: read('mesh.key') },

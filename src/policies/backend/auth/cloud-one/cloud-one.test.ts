@@ -165,6 +165,17 @@ for (const [inputs, problem] of refused) {
   })
 }
 
+test('a signature for another service than the only one of the backend is reported, and sent', () => {
+  const signing = { service: 'bedrock-agentcore', region: 'us-east-1', only: true } as const
+  const { code, problems } = send({ to: { signing }, serviceName: 'bedrock' })
+  expect([code, problems]).toEqual([
+    'proceed',
+    [`inconsistent ${AT}.serviceName: the backend accepts only signatures for bedrock-agentcore; remove serviceName`],
+  ])
+  expect(send({ to: { signing }, serviceName: 'bedrock-agentcore' }).problems).toEqual([])
+  expect(send({ to: { signing: BEDROCK }, serviceName: 's' }).problems).toEqual([])
+})
+
 test('compiled for itself, a policy reports only what does not depend on the endpoint', () => {
   const context = contextWith({ secrets: SECRETS })
   const spec = specFrom(backendAuth, { cloudOne: { secretRef: { name: 'keys' } } })

@@ -33,6 +33,11 @@ export function compileCloudOne(source: Source, context: CompileContext): Reques
   if (destination === undefined) return denied(reject('backend-auth-failed'))
   const scope = signingScope(serviceName, destination, clouds.region)
   if (isUnusable(scope)) return denied(refuseUnusable(source, scope, context))
+  const { signing } = destination
+  if (signing?.only === true && scope.service !== signing.service) {
+    const message = `the backend accepts only signatures for ${signing.service}; remove serviceName`
+    context.report(source, '.cloudOne.serviceName', { severity: 'warning', code: 'inconsistent', message })
+  }
 
   const run = signingRun(scope, clouds.hashing)
   const note = `signs the request for service ${scope.service} in ${scope.region} with the`

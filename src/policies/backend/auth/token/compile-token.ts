@@ -1,3 +1,4 @@
+import { withProduct } from '#base/products.ts'
 import { type Refusal, reject } from '#exchange/outcome.ts'
 import type { CompileContext, PolicySource, RequestRun } from '../../../policy.ts'
 import { authorizationHeader, fieldsAt } from '../../../shared/authentication/credential-location.ts'
@@ -18,6 +19,10 @@ export function compileToken(
   context: CompileContext,
 ): RequestRun {
   const { destination } = context
+  if (destination?.signing?.only === true) {
+    const why = `${withProduct(cloud)} cannot be used with an agent runtime; use ${withProduct('cloudOne')} or a bearer token`
+    return denied(refuseUnusable(source, { code: 'credential-invalid', path: `.${cloud}`, why }, context))
+  }
   const built = REQUESTS[cloud](source, destination, context)
   if (isUnusable(built)) return denied(refuseUnusable(source, built, context))
   if (destination === undefined) return denied(reject('backend-auth-failed'))

@@ -80,6 +80,23 @@ const requestOf = (written: object, to: Partial<PolicyDestination> = {}): Creden
   compile(written, to).sources[0]!.request
 const COGNITIVE = 'https://cognitiveservices.azure.com/.default'
 
+test.each([
+  ['cloudTwo', { cloudTwo: {} }, 'Azure'],
+  ['cloudThree', { cloudThree: {} }, 'Google Cloud'],
+])('%s is not obtained for a backend that accepts only signatures for its service', (cloud, written, product) => {
+  const signing = { service: 'bedrock-agentcore', region: 'us-east-1', only: true } as const
+  const policy = compile(written, { signing })
+  expect([codeOf(policy.run.request!(exchangeWith())), policy.sources]).toEqual(['backend-auth-failed', []])
+  expect(policy.problems).toMatchObject([
+    {
+      code: 'credential-invalid',
+      severity: 'error',
+      path: `spec.traffic.field.${cloud}`,
+      message: `${cloud} (${product}) cannot be used with an agent runtime; use cloudOne (AWS) or a bearer token; requests are refused`,
+    },
+  ])
+})
+
 verifies('backend.auth.cloudTwo/secretRef', 'a token for the application that the Secret names', () => {
   const client = { clientId: 'app', tenantId: 'tenant', secret: 's3cret' }
   expect(requestOf({ cloudTwo: { secretRef: { name: 'azure' } } })).toEqual({

@@ -1,0 +1,297 @@
+import { once } from 'node:events'
+import http from 'node:http'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { CERTIFICATES } from '#net/testing/certificates.ts'
+import { eventually } from '#test/support/eventually.ts'
+import { freePort } from '#test/support/free-port.ts'
+import { startGateway, type TestGateway } from '#test/support/gateway.ts'
+import {
+  createObjectsFolder,
+  gatewayYaml,
+  joinYaml,
+  type ObjectsFolder,
+  routeYaml,
+} from '#test/support/objects-folder.ts'
+import { policyYaml } from '#test/support/policy-yaml.ts'
+import { verifies } from '#test/support/verifies.ts'
+import { type ServerKeys, startVerifyingServer, type VerifyingServer } from '#test/support/verifying-server.ts'
+
+/** Agent runtimes, at a server that has the certificate of their region and verifies every signature with the vendor's library. */
+
+const KEYS: ServerKeys = {
+  accessKeyId: 'AKIDEXAMPLE',
+  secretAccessKey: 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY',
+  sessionToken: 'FwoGZXIvYXdzEXAMPLE//////token==',
+  service: 'bedrock-agentcore',
+  region: 'us-west-2',
+  bearer: 'oauth-token',
+}
+const HOST = 'bedrock-agentcore.us-west-2.amazonaws.com'
+const ARN = 'arn:aws:bedrock-agentcore:us-west-2:123456789012:runtime/travel_agent-Ab1'
+const TARGET =
+  '/runtimes/arn%3Aaws%3Abedrock-agentcore%3Aus-west-2%3A123456789012%3Aruntime%2Ftravel_agent-Ab1/invocations'
+const SESSION = 'x-amzn-bedrock-agentcore-runtime-session-id'
+
+const runtimeYaml = (name: string, more = '', { qualifier = '', region = 'us-west-2' } = {}) => `
+apiVersion: gatewright.dev/v1alpha1
+kind: ProxyBackend
+metadata: { name: ${name} }
+spec:
+  aws: { agentRuntime: { agentRuntimeArn: "${ARN.replace('us-west-2', region)}"${qualifier && `, qualifier: "${qualifier}"`} } }
+  ${more}
+`
+const secrets = `
+apiVersion: v1
+kind: Secret
+metadata: { name: keys }
+stringData: { accessKey: ${KEYS.accessKeyId}, secretKey: "${KEYS.secretAccessKey}", sessionToken: "${KEYS.sessionToken}" }
+---
+apiVersion: v1
+kind: Secret
+metadata: { name: callers }
+stringData: { ann: ${KEYS.bearer} }
+`
+const editedRoute = `
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: { name: edited }
+spec:
+  parentRefs: [{ name: main }]
+  rules:
+    - matches: [{ path: { type: PathPrefix, value: /edited } }]
+      filters:
+        - { type: URLRewrite, urlRewrite: { path: { type: ReplaceFullPath, replaceFullPath: /other } } }
+        - { type: RequestHeaderModifier, requestHeaderModifier: { set: [{ name: ${SESSION}, value: "session of the gateway" }] } }
+      retry: { attempts: 2, codes: [503] }
+      backendRefs: [{ group: gatewright.dev, kind: ProxyBackend, name: edited }]
+`
+const mirroredRoute = `
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: { name: mirrored }
+spec:
+  parentRefs: [{ name: main }]
+  rules:
+    - matches: [{ path: { type: PathPrefix, value: /mirrored } }]
+      filters:
+        - { type: RequestMirror, requestMirror: { backendRef: { group: gatewright.dev, kind: ProxyBackend, name: production } } }
+      backendRefs: [{ group: gatewright.dev, kind: ProxyBackend, name: plain }]
+`
+const edits = `policies:
+    http: { requestTimeout: 300ms }
+    health: { unhealthyCondition: "response.code >= 500", eviction: { duration: 1s, consecutiveFailures: 5 } }
+    transformation: { request: { set: [{ name: x-amzn-custom, value: "request.method" }], body: '"<" + string(request.body) + ">"' } }`
+const objectsOf = (port: number) =>
+  joinYaml(
+    gatewayYaml(port),
+    secrets,
+    runtimeYaml('plain'),
+    runtimeYaml(
+      'production',
+      'policies: { auth: { cloudOne: { secretRef: { name: keys } } }, http: { version: HTTP1 } }',
+      {
+        qualifier: 'PROD/1 b',
+      },
+    ),
+    runtimeYaml('token', `policies: { auth: { key: ${KEYS.bearer} } }`),
+    runtimeYaml('caller', 'policies: { auth: { passthrough: {} } }'),
+    runtimeYaml('elsewhere', '', { region: 'eu-west-1' }),
+    runtimeYaml('edited', edits),
+    runtimeYaml('azure'),
+    runtimeYaml('misnamed'),
+    ...['plain', 'production', 'token', 'caller', 'elsewhere', 'azure', 'misnamed'].map((name) =>
+      routeYaml(name, `/${name}`, name),
+    ),
+    editedRoute,
+    mirroredRoute,
+    policyYaml('callers', 'HTTPRoute', 'caller', {
+      traffic: { apiKeyAuthentication: { secretRef: { name: 'callers' } } },
+    }),
+    policyYaml('azure', 'ProxyBackend', 'azure', { backend: { auth: { cloudTwo: {} } } }),
+    policyYaml('misnamed', 'ProxyBackend', 'misnamed', {
+      backend: { auth: { cloudOne: { secretRef: { name: 'keys' }, serviceName: 'bedrock' } } },
+    }),
+  )
+
+const stops = new AsyncDisposableStack()
+let objects: ObjectsFolder
+let gateway: TestGateway
+let port: number
+let server: VerifyingServer
+
+/** The environment of a gateway whose agent runtimes are at the server. */
+function environment(more: Record<string, string>): Record<string, string> {
+  const preload = pathToFileURL(join(import.meta.dirname, '..', 'support', 'loopback-runtime.ts'))
+  return {
+    NODE_OPTIONS: `--import ${preload.href}`,
+    LOOPBACK_RUNTIME_PORT: String(server.port),
+    SSL_CERT_FILE: join(import.meta.dirname, '../../src/net/testing/certificates/runtime.pem'),
+    AWS_REGION: 'eu-central-1',
+    AWS_EC2_METADATA_DISABLED: 'true',
+    ...more,
+  }
+}
+
+beforeAll(async () => {
+  server = stops.use(await startVerifyingServer(KEYS, { secure: CERTIFICATES.runtime }))
+  port = await freePort()
+  objects = await createObjectsFolder({ 'all.yaml': objectsOf(port) })
+  stops.defer(() => objects.remove())
+  const keys = {
+    AWS_ACCESS_KEY_ID: KEYS.accessKeyId,
+    AWS_SECRET_ACCESS_KEY: KEYS.secretAccessKey,
+    AWS_SESSION_TOKEN: KEYS.sessionToken!,
+  }
+  gateway = stops.use(await startGateway({ files: [objects.path], environment: environment(keys) }))
+}, 30_000)
+afterAll(() => stops.disposeAsync())
+beforeEach(() => {
+  server.seen.length = 0
+  server.next.length = 0
+  server.answer = undefined
+})
+
+const send = (path: string, init: RequestInit = {}) => fetch(`${gateway.url(port)}${path}`, init)
+const post = (path: string, body = '{"prompt":"hi"}', headers: Record<string, string> = {}) =>
+  send(path, { method: 'POST', body, headers: { 'content-type': 'application/json', ...headers } })
+
+verifies(
+  'backend.aws.agentRuntime/agentRuntimeArn',
+  'a request goes to the runtime of the ARN, over TLS, signed with keys from the environment for the region of the ARN',
+  async () => {
+    const response = await post('/plain/chat?x=1', '{"prompt":"hi"}', { authorization: 'Bearer of-the-client' })
+    expect([response.status, await response.text()]).toEqual([200, '{"prompt":"hi"}'])
+    expect(server.seen).toMatchObject([{ fault: undefined, method: 'POST', target: TARGET, version: '2.0' }])
+    expect(server.seen[0]!.headers[':authority']).toBe(HOST)
+    expect(server.seen[0]!.headers).not.toHaveProperty(SESSION)
+  },
+)
+
+verifies(
+  'backend.aws.agentRuntime/qualifier',
+  'the qualifier is the query of every request, which the keys of a Secret sign',
+  async () => {
+    expect((await post('/production?qualifier=DEV')).status).toBe(200)
+    expect(server.seen).toMatchObject([
+      { fault: undefined, target: `${TARGET}?qualifier=PROD%2F1%20b`, version: '1.1', headers: { host: HOST } },
+    ])
+  },
+)
+
+test('method and fields of sessions pass, and are signed', async () => {
+  const fields = {
+    [SESSION]: 'session-0123456789-0123456789-012345',
+    'x-amzn-bedrock-agentcore-runtime-user-id': 'ann',
+    'x-amzn-bedrock-agentcore-runtime-custom-tenant': 't1',
+    'mcp-session-id': 's1',
+  }
+  expect((await send('/plain', { method: 'DELETE', headers: fields })).status).toBe(200)
+  expect(server.seen).toMatchObject([{ fault: undefined, method: 'DELETE', headers: fields }])
+  expect(server.seen[0]!.headers.authorization).toContain(`;${SESSION};`)
+})
+
+test('events of an answer arrive one by one', async () => {
+  let more: (() => void) | undefined
+  server.answer = (response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    response.write('data: 1\n\n')
+    more = () => response.end('data: 2\n\n')
+  }
+  const response = await post('/plain', '{}', { accept: 'text/event-stream' })
+  const texts = response.body!.pipeThrough(new TextDecoderStream()).getReader()
+  expect((await texts.read()).value).toBe('data: 1\n\n')
+  more!()
+  expect((await texts.read()).value).toBe('data: 2\n\n')
+  expect((await texts.read()).done).toBe(true)
+  expect(server.seen).toMatchObject([{ fault: undefined, headers: { accept: 'text/event-stream' } }])
+})
+
+test('a body above the buffer limit is refused if it must be signed, and streams with a bearer token', async () => {
+  const body = 'x'.repeat(3 * 1024 * 1024)
+  expect([(await post('/plain', body)).status, server.seen.length]).toEqual([413, 0])
+  const response = await post('/token', body)
+  expect([response.status, (await response.text()).length]).toEqual([200, body.length])
+  expect(server.seen).toMatchObject([{ target: TARGET, headers: { authorization: 'Bearer oauth-token' } }])
+  expect(server.seen[0]!.headers).not.toHaveProperty('x-amz-date')
+})
+
+test('passthrough sends the validated credential of the client instead of a signature', async () => {
+  const headers = { authorization: `Bearer ${KEYS.bearer}` }
+  expect([(await post('/caller', '{}', headers)).status, (await post('/caller')).status]).toEqual([200, 401])
+  expect(server.seen).toMatchObject([{ fault: undefined, target: TARGET, headers }])
+})
+
+test('filters, transformations and retries: each attempt has the path of the runtime and a signature of its own', async () => {
+  server.next.push(503)
+  const response = await post('/edited/x?y=1', 'body', { 'content-type': 'text/plain' })
+  expect([response.status, await response.text()]).toEqual([200, '<body>'])
+  const headers = { [SESSION]: 'session of the gateway', 'x-amzn-custom': 'POST' }
+  expect(server.seen).toMatchObject([
+    { fault: undefined, target: TARGET, headers },
+    { fault: undefined, target: TARGET, headers: { ...headers, 'x-retry-attempt': '1' } },
+  ])
+})
+
+test('the errors of a runtime reach the client, and its silence is a timeout', async () => {
+  server.answer = (response) => response.writeHead(429, { 'x-amzn-errortype': 'ThrottlingException' }).end('{}')
+  const throttled = await post('/plain')
+  expect([throttled.status, throttled.headers.get('x-amzn-errortype')]).toEqual([429, 'ThrottlingException'])
+  server.answer = () => {}
+  expect((await post('/edited', 'x')).status).toBe(504)
+})
+
+test('a copy for a runtime has its path and a signature, too', async () => {
+  expect((await send('/mirrored?x=1')).status).toBe(200)
+  await eventually('both requests have arrived', () => server.seen.length === 2)
+  expect(server.seen.map(({ fault }) => fault)).toEqual([undefined, undefined])
+  expect(server.seen.map(({ target }) => target).sort()).toEqual([TARGET, `${TARGET}?qualifier=PROD%2F1%20b`])
+})
+
+test('nothing is sent to a server that has no certificate for the region', async () => {
+  expect([(await post('/elsewhere')).status, server.seen]).toEqual([503, []])
+  const elsewhere = 'endpoint=bedrock-agentcore.eu-west-1.amazonaws.com:443'
+  await eventually('it is logged', () => gateway.output.stdout.includes(elsewhere))
+  expect(gateway.output.stdout.split('\n').find((line) => line.includes(elsewhere))).toContain(
+    'upstream.failure=certificate-name',
+  )
+})
+
+test('tokens of other clouds are refused, and signatures for another service are reported', async () => {
+  const response = await post('/azure')
+  expect([response.status, server.seen]).toEqual([500, []])
+  expect((await post('/misnamed')).status).toBe(403)
+  const { stderr } = gateway.output
+  expect(stderr).toContain('no backend of rule 0 of HTTPRoute/default/edited receives the path of a request')
+  expect(stderr).toContain('cloudTwo (Azure) cannot be used with an agent runtime')
+  expect(stderr).toContain('the backend accepts only signatures for bedrock-agentcore; remove serviceName')
+})
+
+test('without keys in the environment requests are refused, and the status of the backend says why', async () => {
+  const at = await freePort()
+  const home = objects.path
+  await using bare = await startGateway({
+    files: [(await ownFolder(at)).path],
+    workers: 1,
+    environment: environment({
+      AWS_ACCESS_KEY_ID: '',
+      AWS_SECRET_ACCESS_KEY: '',
+      AWS_CONFIG_FILE: join(home, 'none'),
+      AWS_SHARED_CREDENTIALS_FILE: join(home, 'none'),
+    }),
+  })
+  const request = http.request(`${bare.url(at)}/plain`, { method: 'POST' }).end('{}')
+  const [response] = (await once(request, 'response')) as [http.IncomingMessage]
+  expect([response.statusCode, server.seen]).toEqual([500, []])
+  response.resume()
+  await eventually('it is reported', () => bare.output.stderr.includes('credential-unavailable'))
+})
+
+async function ownFolder(at: number): Promise<ObjectsFolder> {
+  const folder = await createObjectsFolder({
+    'all.yaml': joinYaml(gatewayYaml(at), runtimeYaml('plain'), routeYaml('plain', '/plain', 'plain')),
+  })
+  stops.defer(() => folder.remove())
+  return folder
+}
