@@ -82,6 +82,13 @@ export const ACCEPTED_SECURITY: readonly Accepted[] = [
     reason: 'only speed: the same target is set',
   })),
   {
+    file: 'policies/traffic/ext-proc/immediate-response.ts',
+    line: "const status = grpcStatus?.status ?? (code === 200 ? 0 : grpcStatusOf('ext-proc-failed', code))",
+    original: "'ext-proc-failed'",
+    replacement: "''",
+    reason: 'the same program: only the HTTP status determines the status of this refusal',
+  },
+  {
     file: 'policies/traffic/rate-limit/compile-global.ts',
     line: "const expression = context.expression(source, at, text, environment, 'value', present)",
     original: "'value'",

@@ -13,7 +13,7 @@ const NO_BYTES = new Uint8Array(0)
 export function immediateAnswer(response: ImmediateResponse, exchange: Exchange): Answer | undefined {
   const { status, headers, body = NO_BYTES, grpcStatus } = response
   const code = status?.code ?? 200
-  if (!Number.isInteger(code) || code < 200 || code > 599) return undefined
+  if (code < 200 || code > 599) return undefined
   if (isGrpcRequest(exchange.request)) return grpcAnswer(code, response)
   const head = Head.response(code)
   if (body.length > 0) head.set('content-type', 'text/plain')
@@ -25,7 +25,6 @@ export function immediateAnswer(response: ImmediateResponse, exchange: Exchange)
 /** gRPC clients read only `grpc-status` (docs/behaviour/http.md, "Refusals"). */
 function grpcAnswer(code: number, { headers, body = NO_BYTES, grpcStatus }: ImmediateResponse): Answer {
   const head = Head.response(200)
-  head.set('content-type', 'application/grpc')
   const status = grpcStatus?.status ?? (code === 200 ? 0 : grpcStatusOf('ext-proc-failed', code))
   editFields(head, headers)
   head.set('content-type', 'application/grpc')

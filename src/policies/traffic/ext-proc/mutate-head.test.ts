@@ -19,6 +19,11 @@ test('no mutation changes nothing', () => {
   expect([mutateHead(head, undefined, ':path'), linesOf(head)]).toEqual([undefined, ['x-a: 1', 'x-a: 2']])
 })
 
+test('a change without a header changes nothing', () => {
+  const head = request()
+  expect([mutateHead(head, { setHeaders: [{}] }, ':path'), linesOf(head)]).toEqual([undefined, ['x-a: 1', 'x-a: 2']])
+})
+
 test('a header that is removed and set is set', () => {
   const head = request()
   mutateHead(head, { removeHeaders: ['X-A'], setHeaders: [set('X-A', 'new')] }, ':path')
@@ -53,6 +58,7 @@ test.each([
   ['/b c', ':path is invalid: "/b c"'],
   ['*', ':path is invalid: "*"'],
   ['', ':path is invalid: ""'],
+  ['/b\r\nc', ':path is invalid: ""'],
 ])('the path %j', (path, problem) => {
   const head = request()
   expect(mutateHead(head, { setHeaders: [set(':path', path)] }, ':path')).toBe(problem)
