@@ -13,6 +13,10 @@ import {
   routeYaml,
 } from '#test/support/objects-folder.ts'
 
+const WITHOUT_CERTIFICATE = '{ name: https, protocol: HTTPS, port: 8443 }'
+const NO_CERTIFICATE =
+  'listener default/main/https: it has no usable certificate, so every TLS handshake is refused (certificate-missing)'
+
 test('a port in use stops only its listener, is reported, and is opened as soon as it is free', async () => {
   await using stops = new AsyncDisposableStack()
   const echo = await startEcho({ port: 0 })
@@ -79,8 +83,8 @@ test('a gateway without an open port is not ready, reports the reason, and becom
   expect(await health('ready')).toEqual([503, 'not ready: no Gateway exists\n'])
   expect(gateway.output.stderr).toMatch(/\twarn\trunning, but not ready .* cause="no Gateway exists"\n/)
 
-  await folder.write('all.yaml', listenersYaml('main', ['{ name: https, protocol: HTTPS, port: 8443 }']))
-  await readiness(503, 'not ready: no Gateway has a valid listener')
+  await folder.write('all.yaml', listenersYaml('main', [WITHOUT_CERTIFICATE]))
+  await readiness(503, `not ready: ${NO_CERTIFICATE}`)
   await folder.write('all.yaml', gatewayYaml(taken))
   await readiness(503, `not ready: listener default/main/http: 127.0.0.1:${taken} is in use by another process`)
   expect(await health('live')).toEqual([200, 'live\n'])
@@ -89,6 +93,29 @@ test('a gateway without an open port is not ready, reports the reason, and becom
   await folder.write('all.yaml', '')
   await readiness(503, 'not ready: no Gateway exists')
   expect(gateway.output.stderr).toMatch(/\tinfo\tready\n(?:.*\n)*.*\twarn\tnot ready cause="no Gateway exists"\n/)
+})
+
+test('a gateway does not become ready while it is unknown what to protect, and one that was ready stays ready', async () => {
+  await using stops = new AsyncDisposableStack()
+  const port = await freePort()
+  const folder = await createObjectsFolder({ 'all.yaml': gatewayYaml(port), 'policies.yaml': 'a: [' })
+  stops.defer(folder.remove)
+  const gateway = stops.use(await startGateway({ files: [folder.path], workers: 1 }))
+  const readiness = async () => {
+    const response = await fetch(`${gateway.url(15_021)}/healthz/ready`)
+    return `${response.status} ${await response.text()}`
+  }
+  expect(await readiness()).toMatch(/^503 not ready: .*policies\.yaml:1:5: error: no version of this file was valid/)
+
+  await folder.write('policies.yaml', '')
+  await eventually('it is ready', async () => (await readiness()) === '200 ready\n' || undefined)
+  await folder.write('more.yaml', 'a: [')
+  await eventually('the new file is read', () => gateway.output.stderr.includes('more.yaml') || undefined)
+  await folder.write('all.yaml', listenersYaml('main', [WITHOUT_CERTIFICATE]))
+  const noCertificate = `503 not ready: ${NO_CERTIFICATE}\n`
+  await eventually('its listeners count alone', async () => (await readiness()) === noCertificate || undefined)
+  await folder.write('all.yaml', gatewayYaml(port))
+  await eventually('it is ready again', async () => (await readiness()) === '200 ready\n' || undefined)
 })
 
 test('two Gateways on one port each get an address from the pool', async () => {
