@@ -2,7 +2,16 @@ import type { BodyReader, Exchange } from '#exchange/exchange.ts'
 import type { Expression } from '#exchange/expression.ts'
 import { NO_BODIES } from '#exchange/no-bodies.ts'
 import type { PlanChange } from '#plan/delta.ts'
-import type { BackendItem, LevelName, ListenerItem, PlanItem, PolicyItem, RouteItem, RouteMatch } from '#plan/item.ts'
+import type {
+  BackendItem,
+  LevelName,
+  ListenerItem,
+  PlanItem,
+  PolicyItem,
+  RelayRouteItem,
+  RouteItem,
+  RouteMatch,
+} from '#plan/item.ts'
 import { RemoteKeySets } from '#policies/shared/authentication/remote-key-set.ts'
 import { CloudCredentials } from '#policies/shared/clouds/cloud-credential.ts'
 import { type ExchangeInputs, exchangeWith, NO_CLOUDS, PLAIN_SEALER } from '#policies/shared/testing.ts'
@@ -64,6 +73,27 @@ export function routeItem(name: string, more: Partial<RouteItem> = {}): RouteIte
     matches: [matchOf('prefix /')],
     backends: [],
     origin: { ...route },
+    ...more,
+  }
+}
+
+/** A rule of TLSRoute `default/<name>`; an empty `hostnames` matches any server name. */
+export function relayRouteItem(
+  name: string,
+  hostnames: readonly string[] = [],
+  more: Partial<RelayRouteItem> = {},
+): RelayRouteItem {
+  const route = { kind: 'TLSRoute', namespace: 'default', name } as const
+  return {
+    kind: 'relay-route',
+    key: `TLSRoute/default/${name}/${more.rule ?? 0}`,
+    route,
+    rule: 0,
+    ruleName: undefined,
+    created: '',
+    attachments: [{ listener: listenerItem().key, hostnames }],
+    backends: toBackend('b'),
+    origin: route,
     ...more,
   }
 }

@@ -1,27 +1,10 @@
 import { expect, test } from 'vitest'
-import type { ListenerItem, PlanItem, RelayRouteItem } from '#plan/item.ts'
+import type { ListenerItem, PlanItem } from '#plan/item.ts'
 import type { LiveRelayListener } from '../route/live-listener.ts'
-import { backendItem, draws, listenerItem, livePlan, policyItem, toBackend } from '../testing.ts'
+import { backendItem, draws, listenerItem, livePlan, policyItem, relayRouteItem, toBackend } from '../testing.ts'
 import { decideRelay } from './decide-relay.ts'
 
 const LISTENER = listenerItem({ protocol: 'TLS', tlsMode: 'Passthrough' })
-
-/** A rule of TLSRoute `default/<name>`; an empty `hostnames` matches any server name. */
-function relayRoute(name: string, hostnames: readonly string[], more: Partial<RelayRouteItem> = {}): RelayRouteItem {
-  const route = { kind: 'TLSRoute', namespace: 'default', name } as const
-  return {
-    kind: 'relay-route',
-    key: `TLSRoute/default/${name}/${more.rule ?? 0}`,
-    route,
-    rule: 0,
-    ruleName: undefined,
-    created: '',
-    attachments: [{ listener: LISTENER.key, hostnames }],
-    backends: toBackend('b'),
-    origin: route,
-    ...more,
-  }
-}
 
 function decideFor(items: readonly PlanItem[], serverName = '', random = () => 0) {
   const { plan, socket } = livePlan(...items)
@@ -30,10 +13,10 @@ function decideFor(items: readonly PlanItem[], serverName = '', random = () => 0
 }
 
 const TIERS = [
-  relayRoute('any', []),
-  relayRoute('wide', ['*.example.com']),
-  relayRoute('narrow', ['*.db.example.com']),
-  relayRoute('exact', ['one.db.example.com', 'other.test']),
+  relayRouteItem('any', []),
+  relayRouteItem('wide', ['*.example.com']),
+  relayRouteItem('narrow', ['*.db.example.com']),
+  relayRouteItem('exact', ['one.db.example.com', 'other.test']),
 ]
 
 for (const [serverName, route] of [
@@ -52,16 +35,16 @@ for (const [serverName, route] of [
 
 test('of several rules for one name, the oldest route is used, then namespace/name, then the first rule', () => {
   const routes = [
-    relayRoute('a', ['x.test'], { created: '2026-01-02T00:00:00Z' }),
-    relayRoute('c', ['x.test'], { created: '2026-01-01T00:00:00Z', rule: 1 }),
-    relayRoute('c', ['x.test'], { created: '2026-01-01T00:00:00Z' }),
-    relayRoute('d', ['x.test'], { created: '2026-01-01T00:00:00Z' }),
+    relayRouteItem('a', ['x.test'], { created: '2026-01-02T00:00:00Z' }),
+    relayRouteItem('c', ['x.test'], { created: '2026-01-01T00:00:00Z', rule: 1 }),
+    relayRouteItem('c', ['x.test'], { created: '2026-01-01T00:00:00Z' }),
+    relayRouteItem('d', ['x.test'], { created: '2026-01-01T00:00:00Z' }),
   ]
   expect(decideFor([LISTENER, backendItem('b'), ...routes], 'x.test').rule?.item.key).toBe('TLSRoute/default/c/0')
 })
 
 test('the plan names include listener, route and backend', () => {
-  const { names } = decideFor([LISTENER, backendItem('b'), relayRoute('r', [], { ruleName: 'first' })])
+  const { names } = decideFor([LISTENER, backendItem('b'), relayRouteItem('r', [], { ruleName: 'first' })])
   expect(names).toMatchObject({
     gateway: 'default/main',
     listener: 'http',
@@ -75,7 +58,7 @@ test('the plan names include listener, route and backend', () => {
 
 test('backends are chosen by weight', () => {
   const weighted = toBackend('b', 'c').map((reference, i) => ({ ...reference, weight: [3, 1][i]! }))
-  const items = [LISTENER, backendItem('b'), backendItem('c'), relayRoute('r', [], { backends: weighted })]
+  const items = [LISTENER, backendItem('b'), backendItem('c'), relayRouteItem('r', [], { backends: weighted })]
   const chosen = (draw: number) => decideFor(items, '', draws(draw, 0, 0)).backend?.item.name
   expect([0, 0.74, 0.75, 0.99].map(chosen)).toEqual(['b', 'b', 'c', 'c'])
 })
@@ -94,18 +77,22 @@ const SERVICE = backendItem('db', {
 
 for (const [what, items, code] of [
   ['no route', [], 'route-not-found'],
-  ['no backend', [relayRoute('r', [], { backends: [] })], 'no-valid-backends'],
-  ['a weight of 0', [relayRoute('r', [], { backends: [{ ...toBackend('b')[0]!, weight: 0 }] })], 'no-valid-backends'],
+  ['no backend', [relayRouteItem('r', [], { backends: [] })], 'no-valid-backends'],
+  [
+    'a weight of 0',
+    [relayRouteItem('r', [], { backends: [{ ...toBackend('b')[0]!, weight: 0 }] })],
+    'no-valid-backends',
+  ],
   [
     'a broken reference',
-    [relayRoute('r', [], { backends: [{ ...toBackend('b')[0]!, backend: undefined }] })],
+    [relayRouteItem('r', [], { backends: [{ ...toBackend('b')[0]!, backend: undefined }] })],
     'backend-missing',
   ],
-  ['a backend that does not exist', [relayRoute('r', [])], 'backend-missing'],
-  ['a broken backend', [relayRoute('r', []), backendItem('b', { broken: 'why' })], 'backend-invalid'],
+  ['a backend that does not exist', [relayRouteItem('r', [])], 'backend-missing'],
+  ['a broken backend', [relayRouteItem('r', []), backendItem('b', { broken: 'why' })], 'backend-invalid'],
   [
     'a Service without endpoints',
-    [relayRoute('r', [], { backends: [{ ...toBackend('b')[0]!, backend: SERVICE.key }] }), SERVICE, ENDPOINTS],
+    [relayRouteItem('r', [], { backends: [{ ...toBackend('b')[0]!, backend: SERVICE.key }] }), SERVICE, ENDPOINTS],
     'no-healthy-backends',
   ],
 ] as const satisfies readonly (readonly [string, readonly PlanItem[], string])[]) {
@@ -121,7 +108,7 @@ test('a backend with extAuth refuses connections: external authorization needs a
     backendRef: { group: '', kind: 'Service', name: 'authz', port: 80 },
     grpc: {},
   })
-  const { refusal } = decideFor([LISTENER, backendItem('b'), relayRoute('r', []), extAuth])
+  const { refusal } = decideFor([LISTENER, backendItem('b'), relayRouteItem('r', []), extAuth])
   expect(refusal).toMatchObject({
     code: 'policy-invalid',
     detail: 'backend.extAuth does not support connections',
@@ -131,7 +118,7 @@ test('a backend with extAuth refuses connections: external authorization needs a
 test('TLS towards the backend has no ALPN offer unless the policy sets one: the protocol of the bytes is unknown', () => {
   const tls = (spec: object) => policyItem('backend.tls', 'ProxyBackend/default/b', spec)
   const alpnWith = (spec: object) =>
-    decideFor([LISTENER, backendItem('b'), relayRoute('r', []), tls(spec)]).place?.destinations.usual.tls?.alpn
+    decideFor([LISTENER, backendItem('b'), relayRouteItem('r', []), tls(spec)]).place?.destinations.usual.tls?.alpn
   expect(alpnWith({})).toBeUndefined()
   expect(alpnWith({ alpnProtocols: ['postgresql'] })).toEqual(['postgresql'])
 })
