@@ -19,9 +19,10 @@ function relayTo() {
     connect: vi.fn(() => ({ cancel: calls.cancel })),
     abort: vi.fn(),
   }
+  const cutOff = new CutOff()
   const context = {
     decisionIds: new DecisionIds(),
-    cutOff: new CutOff(),
+    cutOff,
     observer: { bug: calls.bug, relayEnded: calls.relayEnded },
     pool: { connect: calls.connect },
     index: plan.index,
@@ -29,7 +30,7 @@ function relayTo() {
     now: () => 0,
   } as unknown as ProxyContext
   const connection = { peer: {}, context: undefined, tunnel: vi.fn(), abort: calls.abort }
-  return { relay: new Relay(context, socket), connection: connection as never, calls }
+  return { relay: new Relay(context, socket), connection: connection as never, calls, plan, cutOff }
 }
 
 test('a bug closes the connection as an internal error, and is reported', () => {
@@ -61,4 +62,35 @@ test.each([
     expect.objectContaining({ receivedBytes: 3, sentBytes: 5 }),
     why && 'connection ended: reset',
   )
+})
+
+test('the log has the protocol of the listener, and its settings', () => {
+  const { relay, connection, calls } = relayTo()
+  relay.accepted(connection)
+  relay.closed(connection, 0, 0, undefined)
+  const [ended] = calls.relayEnded.mock.calls[0]!
+  expect(ended.protocol).toBe('tls')
+  expect(ended.settings).toBeDefined()
+})
+
+test('a connection that the maximum of a shutdown ends is logged as cut off', () => {
+  const { relay, connection, calls, cutOff } = relayTo()
+  relay.accepted(connection)
+  cutOff.begin()
+  relay.closed(connection, 0, 0, 'reset')
+  expect(calls.relayEnded).toHaveBeenCalledWith(expect.anything(), 'cut off: the maximum of the shutdown was reached')
+})
+
+test.each([
+  ['has another hostname', listenerItem({ protocol: 'TLS', tlsMode: 'Passthrough', hostname: 'other.test' })],
+  ['serves HTTP', listenerItem({ protocol: 'HTTPS', tlsMode: 'Terminate' })],
+])('a connection is closed if the listener of its socket %s since it was accepted', (_, listener) => {
+  const { relay, connection, calls, plan } = relayTo()
+  plan.update({ set: [listener], removed: [] })
+  relay.socket = plan.sockets.get('127.0.0.1:8080')!
+  relay.accepted(connection)
+  expect(calls.connect).not.toHaveBeenCalled()
+  expect(calls.abort).toHaveBeenCalledOnce()
+  relay.closed(connection, 0, 0, 'reset')
+  expect(calls.relayEnded.mock.calls[0]![0].exchange.refusal).toBe('listener-not-found')
 })
