@@ -1,5 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest'
 import { backendItem, listenerItem, livePlan, relayRouteItem } from '#engine/testing.ts'
+import type { ClientStream, ConnectHandler } from '#net/stream.ts'
 import { DecisionIds } from '#observe/decision-ids.ts'
 import { EndpointHealth } from '#state/endpoint-health.ts'
 import { CutOff } from './cut-off.ts'
@@ -8,9 +9,9 @@ import { Relay } from './relay.ts'
 
 afterEach(() => void vi.restoreAllMocks())
 
-/** A TLS route to one backend, with a recorded pool and a recorded observer. */
-function relayTo() {
-  const listener = listenerItem({ protocol: 'TLS', tlsMode: 'Passthrough' })
+/** A route to one backend, with a recorded pool and a recorded observer. */
+function relayTo(protocol: 'TLS' | 'TCP' = 'TLS') {
+  const listener = listenerItem({ protocol, tlsMode: protocol === 'TLS' ? 'Passthrough' : undefined })
   const { plan, socket } = livePlan(listener, relayRouteItem('r'), backendItem('b'))
   const calls = {
     bug: vi.fn(),
@@ -18,6 +19,7 @@ function relayTo() {
     cancel: vi.fn(),
     connect: vi.fn(() => ({ cancel: calls.cancel })),
     abort: vi.fn(),
+    tunnel: vi.fn(),
   }
   const cutOff = new CutOff()
   const context = {
@@ -29,7 +31,7 @@ function relayTo() {
     random: () => 0,
     now: () => 0,
   } as unknown as ProxyContext
-  const connection = { peer: {}, context: undefined, tunnel: vi.fn(), abort: calls.abort }
+  const connection = { peer: {}, context: undefined, tunnel: calls.tunnel, abort: calls.abort }
   return { relay: new Relay(context, socket), connection: connection as never, calls, plan, cutOff }
 }
 
@@ -64,12 +66,15 @@ test.each([
   )
 })
 
-test('the log has the protocol of the listener, and its settings', () => {
-  const { relay, connection, calls } = relayTo()
+test.each([
+  ['TLS', 'tls'],
+  ['TCP', 'tcp'],
+] as const)('the log has the protocol of the listener (%s), and its settings', (protocol, logged) => {
+  const { relay, connection, calls } = relayTo(protocol)
   relay.accepted(connection)
   relay.closed(connection, 0, 0, undefined)
   const [ended] = calls.relayEnded.mock.calls[0]!
-  expect(ended.protocol).toBe('tls')
+  expect(ended.protocol).toBe(logged)
   expect(ended.settings).toBeDefined()
 })
 
@@ -93,4 +98,15 @@ test.each([
   expect(calls.abort).toHaveBeenCalledOnce()
   relay.closed(connection, 0, 0, 'reset')
   expect(calls.relayEnded.mock.calls[0]![0].exchange.refusal).toBe('listener-not-found')
+})
+
+test('a connection to the backend counts as healthy, and then carries the bytes', () => {
+  const healthy = vi.spyOn(EndpointHealth.prototype, 'recordHealthy')
+  const { relay, connection, calls } = relayTo()
+  relay.accepted(connection)
+  const [, handler, flight] = calls.connect.mock.calls[0] as unknown as [unknown, ConnectHandler, unknown]
+  const stream = { context: flight } as ClientStream
+  handler.connected(stream)
+  expect(healthy).toHaveBeenCalledOnce()
+  expect(calls.tunnel).toHaveBeenCalledWith(stream)
 })

@@ -402,6 +402,13 @@ export const ACCEPTED: readonly Accepted[] = [
     reason: 'the same outcome: node:http2 refuses these interim responses itself',
   },
   {
+    file: 'proxy/relay.ts',
+    line: "const serverName = flight.connection.peer.serverName ?? ''",
+    original: "''",
+    replacement: "'mutated'",
+    reason: 'a name that no listener and no route has is treated like no name',
+  },
+  {
     file: 'proxy/receive.ts',
     line: 'if (broken === undefined && flight.healthy) flight.decision.endpoint?.health.recordCompleted()',
     original: '?.',
