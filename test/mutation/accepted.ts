@@ -402,6 +402,14 @@ export const ACCEPTED: readonly Accepted[] = [
     reason: 'the same outcome: node:http2 refuses these interim responses itself',
   },
   {
+    file: 'proxy/serve-request.ts',
+    line: 'if (!flight.isWaiting) return',
+    original: '!flight.isWaiting',
+    replacement: 'false',
+    reason:
+      'saves work if the request ends in the turn that ends its body: its calls are aborted, and their response is discarded',
+  },
+  {
     file: 'proxy/relay.ts',
     line: "const serverName = flight.connection.peer.serverName ?? ''",
     original: "''",
