@@ -112,11 +112,4 @@ export const ACCEPTED_SECURITY: readonly Accepted[] = [
     replacement: 'true',
     reason: 'only speed: a question that nobody reads is prepared',
   },
-  {
-    file: 'policies/traffic/rate-limit/run-global.ts',
-    line: 'const detail = answer instanceof FailedCall ? answer.text : undefined',
-    original: 'answer instanceof FailedCall',
-    replacement: 'true',
-    reason: 'the same value: a response has no text',
-  },
 ]

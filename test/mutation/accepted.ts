@@ -58,20 +58,6 @@ export const ACCEPTED: readonly Accepted[] = [
     replacement: '(0 + 1)',
     reason: 'less than the rounding: health approaches 1 to within two millionths',
   },
-  {
-    file: 'policies/shared/authentication/remote-key-set.ts',
-    line: '#restUntilMs = 0',
-    original: '0',
-    replacement: '(0 + 1)',
-    reason: 'the same program: the monotonic clock has passed the first millisecond before there is a policy',
-  },
-  {
-    file: 'policies/shared/authentication/remote-key-set.ts',
-    line: 'this.#unused.delete(id)',
-    original: 'this.#unused.delete(id)',
-    replacement: ';',
-    reason: 'only memory, in at(): a state that a key set has taken over is not read again',
-  },
   ...['?.', "''"].map((original) => ({
     file: 'policies/shared/authentication/credential-location.ts',
     line: "return { kind: 'cookie', name: toByteText(spec.cookie?.name ?? '') }",
@@ -284,13 +270,6 @@ export const ACCEPTED: readonly Accepted[] = [
   },
   {
     file: 'engine/plan/check-plan.ts',
-    line: 'if (this.#wanted.delete(id)) dropped.push(id)',
-    original: 'this.#wanted.delete(id)',
-    replacement: 'true',
-    reason: 'the same program: a key set that no policy uses any more was wanted before',
-  },
-  {
-    file: 'engine/plan/check-plan.ts',
     line: "if (other?.kind !== 'setting') return",
     original: '?.',
     replacement: '.',
@@ -401,14 +380,17 @@ export const ACCEPTED: readonly Accepted[] = [
     replacement: '((bad) && (interim.status === 101))',
     reason: 'the same outcome: node:http2 refuses these interim responses itself',
   },
-  {
+  ...[
+    ['!flight.isWaiting', 'false'],
+    ['return', ';'],
+  ].map(([original, replacement]) => ({
     file: 'proxy/serve-request.ts',
     line: 'if (!flight.isWaiting) return',
-    original: '!flight.isWaiting',
-    replacement: 'false',
+    original: original!,
+    replacement: replacement!,
     reason:
       'saves work if the request ends in the turn that ends its body: its calls are aborted, and their response is discarded',
-  },
+  })),
   {
     file: 'proxy/relay.ts',
     line: "const serverName = flight.connection.peer.serverName ?? ''",
