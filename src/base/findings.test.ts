@@ -165,6 +165,7 @@ test('codes are API: none is renamed or removed by accident, and each has one ki
     'too-long',
     'too-many-items',
     'too-short',
+    'tunnel-backend',
     'unknown-field',
     'unknown-kind',
     'unknown-value',

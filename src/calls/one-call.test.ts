@@ -307,10 +307,10 @@ test.each([
     'Secret gone has no entry Authorization',
   ],
   [
-    'a setting that is not supported',
+    'a proxy server that is missing',
     { 'backend.tunnel': { backendRef: { name: 'p', port: 1 } } },
     'no-endpoint',
-    'backend.tunnel is not implemented yet',
+    'backend.tunnel: the proxy server does not exist, or is not permitted',
   ],
 ])('%s: the error has the failure and its cause', async (_, policies: Policies, failure, detail) => {
   const { begin } = callsTo(policies)

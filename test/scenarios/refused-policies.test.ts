@@ -48,6 +48,7 @@ const refusing: [what: string, target: Target, of: string, spec: object, edit?: 
   ['a version that does not exist', 'HTTPRoute', 'all', { traffic: GUARDED }, (yaml) => yaml.replace('v1alpha1', 'v9')],
   ['no name', 'HTTPRoute', 'all', { traffic: GUARDED }, (yaml) => yaml.replace('name: rules', 'labels: {}')],
   ['TLS to a backend', 'ProxyBackend', 'web', { backend: { tls: { sni: 7 } } }],
+  ['a proxy server', 'ProxyBackend', 'web', { backend: { tunnel: {} } }],
   ['rules for MCP that are misspelt', 'ProxyBackend', 'web', { backend: { mcp: { authorisation: {} } } }],
   ['guards', 'ProxyBackend', 'web', { backend: { ai: { promptGuard: 7 } } }],
 ]

@@ -9,5 +9,6 @@ export const tunnel = defineSetting({
   field: 'tunnel',
   schema: backendTunnel,
   merge: 'replace',
+  protects: true,
   compile: compileBackendTunnel,
 })
