@@ -258,8 +258,9 @@ export function defineFilter<Spec, Run extends RequestRun>(
  * as the rule has left it (Gateway API, HTTPBackendRef).
  */
 export function ofBackendRef<Spec, Run extends RequestRun>(
-  { kind, field, compile }: PolicyDefinition<Spec, Run>,
+  { kind, field, compile, needs }: PolicyDefinition<Spec, Run>,
   filter: string,
 ): PolicyDefinition<Spec, Run> {
-  return { kind, section: 'backend', field, writtenAs: `${filter} of the backendRef`, merge: 'replace', compile }
+  const writtenAs = `${filter} of the backendRef`
+  return { kind, section: 'backend', field, writtenAs, merge: 'replace', compile, ...(needs && { needs }) }
 }

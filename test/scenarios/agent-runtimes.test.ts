@@ -1,13 +1,14 @@
 import { once } from 'node:events'
 import http from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { CERTIFICATES } from '#net/testing/certificates.ts'
 import { eventually } from '#test/support/eventually.ts'
 import { freePort } from '#test/support/free-port.ts'
 import { startGateway, type TestGateway } from '#test/support/gateway.ts'
 import {
+  backendYaml,
   createObjectsFolder,
   gatewayYaml,
   joinYaml,
@@ -15,10 +16,14 @@ import {
   routeYaml,
 } from '#test/support/objects-folder.ts'
 import { policyYaml } from '#test/support/policy-yaml.ts'
+import { type ProxyServer, startProxyServer } from '#test/support/proxy-server.ts'
 import { verifies } from '#test/support/verifies.ts'
 import { type ServerKeys, startVerifyingServer, type VerifyingServer } from '#test/support/verifying-server.ts'
 
-/** Agent runtimes, at a server that has the certificate of their region and verifies every signature with the vendor's library. */
+/**
+ * Agent runtimes, at a server that has the certificate of their region and verifies every signature with the vendor's library. Their hosts are
+ * reached through a proxy server, because no other place can be configured.
+ */
 
 const KEYS: ServerKeys = {
   accessKeyId: 'AKIDEXAMPLE',
@@ -81,11 +86,14 @@ spec:
 `
 const edits = `policies:
     http: { requestTimeout: 300ms }
-    health: { unhealthyCondition: "response.code >= 500", eviction: { duration: 1s, consecutiveFailures: 5 } }
     transformation: { request: { set: [{ name: x-amzn-custom, value: "request.method" }], body: '"<" + string(request.body) + ">"' } }`
-const objectsOf = (port: number) =>
+const proxyBackend = (name: string) => ({ group: 'gatewright.dev', kind: 'ProxyBackend', name })
+const RUNTIMES = ['plain', 'production', 'token', 'caller', 'elsewhere', 'edited', 'failing', 'azure', 'misnamed']
+const objectsOf = (port: number, authorizerPort: number) =>
   joinYaml(
     gatewayYaml(port),
+    backendYaml('proxy', proxy.port),
+    backendYaml('authorizer', authorizerPort),
     secrets,
     runtimeYaml('plain'),
     runtimeYaml(
@@ -99,15 +107,25 @@ const objectsOf = (port: number) =>
     runtimeYaml('caller', 'policies: { auth: { passthrough: {} } }'),
     runtimeYaml('elsewhere', '', { region: 'eu-west-1' }),
     runtimeYaml('edited', edits),
+    runtimeYaml('failing'),
     runtimeYaml('azure'),
     runtimeYaml('misnamed'),
-    ...['plain', 'production', 'token', 'caller', 'elsewhere', 'azure', 'misnamed'].map((name) =>
-      routeYaml(name, `/${name}`, name),
+    ...RUNTIMES.map((name) =>
+      policyYaml(`${name}-proxy`, 'ProxyBackend', name, { backend: { tunnel: { backendRef: proxyBackend('proxy') } } }),
     ),
+    ...RUNTIMES.filter((name) => name !== 'edited').map((name) => routeYaml(name, `/${name}`, name)),
     editedRoute,
     mirroredRoute,
     policyYaml('callers', 'HTTPRoute', 'caller', {
       traffic: { apiKeyAuthentication: { secretRef: { name: 'callers' } } },
+    }),
+    policyYaml('edited', 'ProxyBackend', 'edited', {
+      backend: {
+        extAuth: { backendRef: proxyBackend('authorizer'), http: { allowedResponseHeaders: ['x-amzn-tenant'] } },
+      },
+    }),
+    policyYaml('failing', 'ProxyBackend', 'failing', {
+      backend: { health: { eviction: { duration: '60s', consecutiveFailures: 2 } } },
     }),
     policyYaml('azure', 'ProxyBackend', 'azure', { backend: { auth: { cloudTwo: {} } } }),
     policyYaml('misnamed', 'ProxyBackend', 'misnamed', {
@@ -120,31 +138,36 @@ let objects: ObjectsFolder
 let gateway: TestGateway
 let port: number
 let server: VerifyingServer
+let proxy: ProxyServer
 
-/** The environment of a gateway whose agent runtimes are at the server. */
-function environment(more: Record<string, string>): Record<string, string> {
-  const preload = pathToFileURL(join(import.meta.dirname, '..', 'support', 'loopback-runtime.ts'))
-  return {
-    NODE_OPTIONS: `--import ${preload.href}`,
-    LOOPBACK_RUNTIME_PORT: String(server.port),
-    SSL_CERT_FILE: join(import.meta.dirname, '../../src/net/testing/certificates/runtime.pem'),
-    AWS_REGION: 'eu-central-1',
-    AWS_EC2_METADATA_DISABLED: 'true',
-    ...more,
-  }
+const ENVIRONMENT = {
+  SSL_CERT_FILE: join(import.meta.dirname, '../../src/net/testing/certificates/runtime.pem'),
+  AWS_REGION: 'eu-central-1',
+  AWS_EC2_METADATA_DISABLED: 'true',
 }
 
 beforeAll(async () => {
   server = stops.use(await startVerifyingServer(KEYS, { secure: CERTIFICATES.runtime }))
+  proxy = stops.use(
+    await startProxyServer({ names: { [HOST]: server.port, [HOST.replace('us-west-2', 'eu-west-1')]: server.port } }),
+  )
+  const authorizer = http.createServer((_, response) => response.writeHead(200, { 'x-amzn-tenant': 't1' }).end())
+  await once(authorizer.listen(0, '127.0.0.1'), 'listening')
+  stops.defer(() => {
+    authorizer.closeAllConnections()
+    authorizer.close()
+  })
   port = await freePort()
-  objects = await createObjectsFolder({ 'all.yaml': objectsOf(port) })
+  const { port: authorizerPort } = authorizer.address() as AddressInfo
+  objects = await createObjectsFolder({ 'all.yaml': objectsOf(port, authorizerPort) })
   stops.defer(() => objects.remove())
   const keys = {
+    ...ENVIRONMENT,
     AWS_ACCESS_KEY_ID: KEYS.accessKeyId,
     AWS_SECRET_ACCESS_KEY: KEYS.secretAccessKey,
     AWS_SESSION_TOKEN: KEYS.sessionToken!,
   }
-  gateway = stops.use(await startGateway({ files: [objects.path], environment: environment(keys) }))
+  gateway = stops.use(await startGateway({ files: [objects.path], environment: keys }))
 }, 30_000)
 afterAll(() => stops.disposeAsync())
 beforeEach(() => {
@@ -165,6 +188,7 @@ verifies(
     expect([response.status, await response.text()]).toEqual([200, '{"prompt":"hi"}'])
     expect(server.seen).toMatchObject([{ fault: undefined, method: 'POST', target: TARGET, version: '2.0' }])
     expect(server.seen[0]!.headers[':authority']).toBe(HOST)
+    expect(proxy.seen).toMatchObject([{ method: 'CONNECT', target: `${HOST}:443` }])
     expect(server.seen[0]!.headers).not.toHaveProperty(SESSION)
   },
 )
@@ -223,11 +247,11 @@ test('passthrough sends the validated credential of the client instead of a sign
   expect(server.seen).toMatchObject([{ fault: undefined, target: TARGET, headers }])
 })
 
-test('filters, transformations and retries: each attempt has the path of the runtime and a signature of its own', async () => {
+test('filters, transformations, external authorization and retries: each attempt has the path of the runtime and a signature of its own', async () => {
   server.next.push(503)
   const response = await post('/edited/x?y=1', 'body', { 'content-type': 'text/plain' })
   expect([response.status, await response.text()]).toEqual([200, '<body>'])
-  const headers = { [SESSION]: 'session of the gateway', 'x-amzn-custom': 'POST' }
+  const headers = { [SESSION]: 'session of the gateway', 'x-amzn-custom': 'POST', 'x-amzn-tenant': 't1' }
   expect(server.seen).toMatchObject([
     { fault: undefined, target: TARGET, headers },
     { fault: undefined, target: TARGET, headers: { ...headers, 'x-retry-attempt': '1' } },
@@ -240,6 +264,12 @@ test('the errors of a runtime reach the client, and its silence is a timeout', a
   expect([throttled.status, throttled.headers.get('x-amzn-errortype')]).toEqual([429, 'ThrottlingException'])
   server.answer = () => {}
   expect((await post('/edited', 'x')).status).toBe(504)
+})
+
+test('a runtime that fails is evicted', async () => {
+  server.next.push(500, 500)
+  for (let i = 0; i < 2; i++) expect((await post('/failing')).status).toBe(500)
+  await eventually('the eviction', () => /an endpoint is evicted.*default\/failing/.test(gateway.output.stderr))
 })
 
 test('a copy for a runtime has its path and a signature, too', async () => {
@@ -274,18 +304,22 @@ test('without keys in the environment requests are refused, and the status of th
   await using bare = await startGateway({
     files: [(await ownFolder(at)).path],
     workers: 1,
-    environment: environment({
+    environment: {
+      ...ENVIRONMENT,
       AWS_ACCESS_KEY_ID: '',
       AWS_SECRET_ACCESS_KEY: '',
       AWS_CONFIG_FILE: join(home, 'none'),
       AWS_SHARED_CREDENTIALS_FILE: join(home, 'none'),
-    }),
+    },
   })
   const request = http.request(`${bare.url(at)}/plain`, { method: 'POST' }).end('{}')
   const [response] = (await once(request, 'response')) as [http.IncomingMessage]
   expect([response.statusCode, server.seen]).toEqual([500, []])
   response.resume()
-  await eventually('it is reported', () => bare.output.stderr.includes('credential-unavailable'))
+  await eventually('it is reported', async () => {
+    const status = await (await fetch(`${bare.url(15_000)}/status`)).text()
+    return status.includes('credential-unavailable') && status.includes('cannot be obtained, and requests are refused')
+  })
 })
 
 async function ownFolder(at: number): Promise<ObjectsFolder> {

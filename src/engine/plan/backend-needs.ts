@@ -7,13 +7,13 @@ import { bindProtocol } from '../backend/bind-protocol.ts'
 import type { Lookups } from './lookups.ts'
 
 /**
- * Finds the parts of a policy for a route or rule that have no effect, because no backend of the route or rule supports them. A policy for a
+ * Finds the parts of a policy for a route, a rule or a `backendRef` that have no effect, because none of its backends supports them. A policy for a
  * Gateway is not checked, because the backends of its routes may differ.
  */
 export function unmetNeeds(item: PolicyItem, lookups: Lookups): readonly ConfigProblem[] {
   const needs: readonly BackendNeed[] = policyDefinition(item.section, item.field)?.needs?.(item.spec as never) ?? []
   if (needs.length === 0) return []
-  const backends = rulesOf(item.target, lookups).flatMap((rule) => backendsOf(rule, lookups))
+  const backends = backendsAt(item.target, lookups)
   if (backends.length === 0) return []
   return needs
     .filter((need) => !backends.some((backend) => HAS[need.backendsWith](backend, lookups)))
@@ -43,7 +43,8 @@ function addressesOf(backend: BackendItem, lookups: Lookups): readonly Address[]
 }
 
 function describeTarget(target: string): string {
-  return target.replace(/^(.*)#(\d+)$/, 'rule $2 of $1')
+  const rule = target.replace(/^([^#]*)#(\d+)/, 'rule $2 of $1')
+  return rule.replace(/^(.*)\/backendRefs\/(\d+)$/, 'backendRef $2 of $1')
 }
 
 /** The rules at a target; none for other targets than routes. */
@@ -60,8 +61,12 @@ function rulesOf(target: string, lookups: Lookups): readonly RouteItem[] {
   }
 }
 
-function backendsOf(rule: RouteItem, lookups: Lookups): readonly BackendItem[] {
-  return rule.backends.flatMap(({ backend }) => {
+/** The backends of a route, a rule, or one reference of a rule. */
+function backendsAt(target: string, lookups: Lookups): readonly BackendItem[] {
+  const [rule, own] = target.split('/backendRefs/')
+  const references = rulesOf(rule!, lookups).flatMap(({ backends }) => backends)
+  return references.flatMap(({ backend, filters }) => {
+    if (own !== undefined && filters !== target) return []
     const item = backend === undefined ? undefined : lookups.item(backend)
     return item?.kind === 'backend' ? item : []
   })

@@ -616,6 +616,30 @@ test.each<[what: string, items: readonly PlanItem[], found: string[]]>([
     [to('runtime'), RUNTIME, policyItem('traffic.urlRewrite', ROUTE, PATH)],
     [`spec.traffic.urlRewrite.path: ${NO_PATH}`],
   ],
+  [
+    'a path for an agent runtime, in a filter of its backendRef',
+    [
+      routeItem('r', {
+        backends: [...toBackend('named'), { ...toBackend('runtime')[0]!, filters: `${ROUTE}#0/backendRefs/1` }],
+      }),
+      RUNTIME,
+      NAMED,
+      policyItem('backend.urlRewrite', `${ROUTE}#0/backendRefs/1`, PATH),
+    ],
+    [`spec.backend.urlRewrite.path: ${NO_PATH.replace('HTTP', 'backendRef 1 of rule 0 of HTTP')}`],
+  ],
+  [
+    'a path for another backend, in a filter of its backendRef',
+    [
+      routeItem('r', {
+        backends: [{ ...toBackend('named')[0]!, filters: `${ROUTE}#0/backendRefs/0` }, ...toBackend('runtime')],
+      }),
+      RUNTIME,
+      NAMED,
+      policyItem('backend.urlRewrite', `${ROUTE}#0/backendRefs/0`, PATH),
+    ],
+    [],
+  ],
   ['a hostname for an agent runtime', [to('runtime'), RUNTIME, policyItem('traffic.urlRewrite', ROUTE, HOST)], []],
   [
     'a path for another backend, too',

@@ -1,16 +1,36 @@
-import { exactlyOne, formattedText, object, optional, type Parsed, required, text } from '#schema/index.ts'
+import {
+  exactlyOne,
+  formattedText,
+  object,
+  optional,
+  type Parsed,
+  required,
+  text,
+  withMeanings,
+} from '#schema/index.ts'
 import { readRuntimeArn } from './runtime-arn.ts'
 
-const agentRuntime = object({
-  agentRuntimeArn: required(
-    formattedText({}, (arn) => {
-      const read = readRuntimeArn(arn)
-      return typeof read === 'string' ? { code: 'invalid-identifier', message: read } : undefined
-    }),
-    'ARN of the agent runtime.',
-  ),
-  qualifier: optional(text({ min: 1 }), 'Alias or version of the agent runtime. When unset, its default endpoint.'),
-})
+const MEANINGS = {
+  arn: 'use "agentRuntimeArn"',
+  region: 'remove it; the ARN contains the region',
+  alias: 'use "qualifier"',
+  endpoint: 'use "qualifier"',
+  version: 'use "qualifier"',
+}
+
+const agentRuntime = withMeanings(
+  MEANINGS,
+  object({
+    agentRuntimeArn: required(
+      formattedText({}, (arn) => {
+        const read = readRuntimeArn(arn)
+        return typeof read === 'string' ? { code: 'invalid-identifier', message: read } : undefined
+      }),
+      'ARN of the agent runtime.',
+    ),
+    qualifier: optional(text({ min: 1 }), 'Alias or version of the agent runtime. When unset, its default endpoint.'),
+  }),
+)
 
 /** `ProxyBackend.spec.aws` (specification 1, 2.3.3). */
 export const awsBackend = exactlyOne(
