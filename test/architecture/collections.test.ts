@@ -25,6 +25,7 @@ test.each([
   ['proxy/x.ts', '  readonly #a: Map<string, () => void> = new Map()', ['proxy/x #a']],
   ['proxy/x.ts', '  #b: string[] = []', ['proxy/x #b']],
   ['net/x.ts', 'const c = new Set<string>()', ['net/x c']],
+  ['net/x.ts', '  readonly #h = new LinkedList<Item>()', ['net/x #h']],
   ['net/x.ts', 'function f() {\n  const d: string[] = []\n}', []],
   ['protocols/x.ts', 'async function f() {\n    const d: string[] = []\n}', ['protocols/x d']],
   ['policies/x.ts', '    e: new Map(),', ['policies/x e']],

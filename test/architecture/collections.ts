@@ -70,6 +70,7 @@ export const COLLECTIONS: Readonly<Record<string, Filled | PeerFilled>> = {
   'net/http1/client-pool #dials': 'work',
   'net/http2/client-pool #sessions': 'work',
   'net/http2/client-session #exchanges': 'work',
+  'net/http2/free-in-order released': 'work',
   'net/http2/server-session #spare': 'work',
   'net/http2/server-stream #fields': 'message',
   'net/pool/client-pool #negotiations': 'configuration',
@@ -178,7 +179,7 @@ const ROOMS: ReadonlySet<string> = new Set([
   'state',
 ])
 
-const EMPTY = String.raw`(?:\{ \w+: )?(?:new (?:Weak)?(?:Map|Set)\b[^(]*\(\)|\[\]|NO_BYTES)`
+const EMPTY = String.raw`(?:\{ \w+: )?(?:new (?:(?:Weak)?(?:Map|Set)|LinkedList)\b[^(]*\(\)|\[\]|NO_BYTES)`
 const LASTING: readonly RegExp[] = [
   // Fields, variables of modules, members of objects.
   new RegExp(String.raw`^ {2}(?:static |readonly |private )*(#?\w+)(?:: .*?)? = ${EMPTY}`),

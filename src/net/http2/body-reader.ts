@@ -2,6 +2,13 @@ import type { Http2Stream } from 'node:http2'
 import type { Head } from '../http/head.ts'
 import { type Abort, BODY_NONE, type BodyKind, type BodySink, type BodySource } from '../stream.ts'
 
+const READER = Symbol('reader')
+
+/** Holds its reader only until the end of the body: Node keeps a stream long after that. */
+interface ReadStream extends Http2Stream {
+  [READER]?: BodyReader | null
+}
+
 /** The exchange of a reader. */
 export interface ReaderOwner {
   /** The body has a consumer now, or bytes were delivered to it. */
@@ -21,7 +28,7 @@ export class BodyReader implements BodySource {
   /** Number of bytes delivered. */
   receivedBytes = 0
   readonly #owner: ReaderOwner
-  #stream: Http2Stream | null = null
+  #stream: ReadStream | null = null
   #sink: BodySink | null = null
   #trailers: Head | undefined
   #failure: Abort | null = null
@@ -60,7 +67,10 @@ export class BodyReader implements BodySource {
     this.#owner.bodyWanted()
     if (this.#reading) return this.resume()
     this.#reading = true
-    this.#stream?.on('data', this.#onData)
+    const stream = this.#stream
+    if (stream === null) return
+    stream[READER] = this
+    stream.on('data', BodyReader.#onData)
   }
 
   pause(): void {
@@ -90,7 +100,13 @@ export class BodyReader implements BodySource {
     this.#letGo()?.abort(why)
   }
 
-  readonly #onData = (bytes: Buffer): void => {
+  /** The same listener for all streams. */
+  static readonly #onData = function (this: ReadStream, bytes: Buffer): void {
+    const reader = this[READER]
+    if (reader) reader.#take(bytes)
+  }
+
+  #take(bytes: Buffer): void {
     const sink = this.#sink
     if (sink === null) return
     this.receivedBytes += bytes.length
@@ -102,6 +118,7 @@ export class BodyReader implements BodySource {
   #letGo(): BodySink | null {
     const sink = this.#sink
     this.#sink = null
+    if (this.#stream !== null) this.#stream[READER] = null
     if (sink !== null && sink.source === this) sink.source = null
     return sink
   }

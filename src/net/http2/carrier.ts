@@ -1,7 +1,8 @@
 import type { ClientHttp2Stream, ClientSessionRequestOptions } from 'node:http2'
+import type { Linked } from '#base/linked-list.ts'
 
 /** An exchange of a session. */
-export interface Carried {
+export interface Carried extends Linked<Carried> {
   /** The session exceeds the stream limit: the exchange moves to another session, if nothing was sent. */
   recall(): void
 }

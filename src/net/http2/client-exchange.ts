@@ -18,7 +18,7 @@ import {
 } from '../stream.ts'
 import { BodyReader, type ReaderOwner } from './body-reader.ts'
 import type { Carried, Carrier } from './carrier.ts'
-import { watchEndOfStream } from './end-of-stream.ts'
+import { sawEndOfStream, watchEndOfStream } from './end-of-stream.ts'
 import { listBytes, readResponseFields, readTrailerFields, requestFields } from './heads.ts'
 import { RequestWriter, type RequestWriterOwner } from './request-writer.ts'
 import { cancelStream } from './reset-stream.ts'
@@ -39,6 +39,16 @@ const WAITING = 0
 /** Response head delivered; its body is being read. */
 const READING = 1
 const OVER = 2
+
+const EXCHANGE = Symbol('exchange')
+
+/**
+ * Node keeps a stream long after its end, often until the old generation is collected. It refers to its exchange only by this slot, which is emptied
+ * when they part; else it would keep the whole request in memory as long.
+ */
+interface ExchangeStream extends ClientHttp2Stream {
+  [EXCHANGE]?: ClientExchange | null
+}
 
 /** The connection group of an exchange. */
 export interface ExchangeOwner extends LimitKeeper {
@@ -62,6 +72,9 @@ export interface ExchangeRequest {
 
 /** One request and its response, independent of the session. */
 export class ClientExchange implements ClientStream, ReaderOwner, RequestWriterOwner, Carried, Waiting {
+  /** For the session. */
+  previous: Carried | null = null
+  next: Carried | null = null
   readonly head: Head = new Head()
   readonly body: BodyReader = new BodyReader(this)
   readonly request: RequestWriter
@@ -77,7 +90,7 @@ export class ClientExchange implements ClientStream, ReaderOwner, RequestWriterO
   readonly #forHead: boolean
   readonly #idempotent: boolean
   #session: Carrier | null = null
-  #stream: ClientHttp2Stream | null = null
+  #stream: ExchangeStream | null = null
   #phase: typeof WAITING | typeof READING | typeof OVER = WAITING
   #replays = 0
   /** Number of received interim responses. */
@@ -124,28 +137,61 @@ export class ClientExchange implements ClientStream, ReaderOwner, RequestWriterO
   /** Sends the request on `session`. Throws if the runtime rejects its head. */
   start(session: Carrier): void {
     const endStream = this.request.kind === BODY_NONE
-    const stream = session.open(this.#fields, { endStream, waitForTrailers: this.request.mayTrail })
+    const stream: ExchangeStream = session.open(this.#fields, { endStream, waitForTrailers: this.request.mayTrail })
     this.#session = session
     this.#stream = stream
-    const seesEnd = watchEndOfStream(stream)
-    stream.on('response', (_, flags, fields) => {
-      if (this.#stream === stream) this.#takeResponse(fields, (flags & NGHTTP2_FLAG_END_STREAM) !== 0)
-    })
-    stream.on('headers', (_, __, fields) => {
-      if (this.#stream === stream) this.#takeInterim(fields)
-    })
-    stream.on('trailers', (_, __, fields) => {
-      if (this.#stream === stream) this.#takeTrailers(fields)
-    })
-    stream.on('end', () => {
-      if (this.#stream === stream && seesEnd()) this.#complete()
-    })
+    stream[EXCHANGE] = this
+    watchEndOfStream(stream)
+    stream.on('response', ClientExchange.#onResponse)
+    stream.on('headers', ClientExchange.#onHeaders)
+    stream.on('trailers', ClientExchange.#onTrailers)
+    stream.on('end', ClientExchange.#onEnd)
     // 'close' follows every error and is handled instead.
-    stream.on('error', () => {})
-    stream.on('close', () => {
-      if (this.#stream === stream) this.#closed(stream)
-    })
+    stream.on('error', ignore)
+    stream.on('close', ClientExchange.#onClose)
     this.request.attach(stream)
+  }
+
+  // The listeners are the same for all streams.
+
+  static readonly #onResponse = function (
+    this: ExchangeStream,
+    _: unknown,
+    flags: number,
+    fields: readonly string[],
+  ): void {
+    const exchange = this[EXCHANGE]
+    if (exchange) exchange.#takeResponse(fields, (flags & NGHTTP2_FLAG_END_STREAM) !== 0)
+  }
+
+  static readonly #onHeaders = function (
+    this: ExchangeStream,
+    _: unknown,
+    __: unknown,
+    fields: readonly string[],
+  ): void {
+    const exchange = this[EXCHANGE]
+    if (exchange) exchange.#takeInterim(fields)
+  }
+
+  static readonly #onTrailers = function (
+    this: ExchangeStream,
+    _: unknown,
+    __: unknown,
+    fields: readonly string[],
+  ): void {
+    const exchange = this[EXCHANGE]
+    if (exchange) exchange.#takeTrailers(fields)
+  }
+
+  static readonly #onEnd = function (this: ExchangeStream): void {
+    const exchange = this[EXCHANGE]
+    if (exchange && sawEndOfStream(this)) exchange.#complete()
+  }
+
+  static readonly #onClose = function (this: ExchangeStream): void {
+    const exchange = this[EXCHANGE]
+    if (exchange) exchange.#closed(this)
   }
 
   /** The session exceeds the stream limit, and nothing was sent: the exchange moves to another session, or waits. */
@@ -273,8 +319,11 @@ export class ClientExchange implements ClientStream, ReaderOwner, RequestWriterO
   /** Detaches from the stream; its later events are ignored. */
   #detach(): void {
     const session = this.#session
+    if (this.#stream !== null) this.#stream[EXCHANGE] = null
     this.#session = null
     this.#stream = null
     session?.leave(this)
   }
 }
+
+function ignore(): void {}

@@ -1,6 +1,7 @@
 import http2, { type ClientHttp2Session, type ClientHttp2Stream, type ClientSessionRequestOptions } from 'node:http2'
 import type { Socket } from 'node:net'
 import { clock } from '#base/clock.ts'
+import { LinkedList } from '#base/linked-list.ts'
 import { MAX_SENT_HEAD_BYTES, RESPONSE_LIMITS } from '../limits.ts'
 import { type TimerWheel, WheelTimer } from '../timer-wheel.ts'
 import type { Carried, Carrier } from './carrier.ts'
@@ -61,7 +62,7 @@ export class ClientSession implements Carrier {
   /** Checks a draining session regularly. */
   readonly #watch: WheelTimer = new WheelTimer(() => this.#lookAfter())
   /** The requests in flight. */
-  readonly #exchanges = new Set<Carried>()
+  readonly #exchanges = new LinkedList<Carried>()
   #limit = ASSUMED_STREAMS
   #draining = false
   #pinging = false
@@ -154,7 +155,7 @@ export class ClientSession implements Carrier {
 
   /** Recalls requests beyond the stream limit of the server, which the runtime would hold back until there is room. */
   #recallUnsent(): void {
-    for (const exchange of [...this.#exchanges]) exchange.recall()
+    for (const exchange of this.#exchanges.items) exchange.recall()
   }
 
   #windDown(): void {

@@ -1,16 +1,28 @@
 import type { ClientHttp2Stream } from 'node:http2'
+import { Readable } from 'node:stream'
+
+const END_SEEN = Symbol('end seen')
+
+interface WatchedStream extends ClientHttp2Stream {
+  [END_SEEN]?: boolean
+}
 
 /**
- * Detects whether the peer has ended a stream (END_STREAM). Node emits 'end' also when the peer resets it, even with NO_ERROR, so a
+ * Detects whether the peer ends a stream (END_STREAM). Node emits 'end' also when the peer resets it, even with NO_ERROR, so a
  * truncated response would look complete. The difference is whether the stream is already closed when its end is pushed.
- * @returns a function that is valid in and after 'end'
  */
-export function watchEndOfStream(stream: ClientHttp2Stream): () => boolean {
-  let seen = false
-  const { push } = stream
-  stream.push = (chunk, encoding) => {
-    if (chunk === null && !stream.closed) seen = true
-    return push.call(stream, chunk, encoding)
-  }
-  return () => seen
+export function watchEndOfStream(stream: WatchedStream): void {
+  stream[END_SEEN] = false
+  stream.push = pushAndNote
+}
+
+/** Valid in and after 'end' of a watched stream. */
+export function sawEndOfStream(stream: WatchedStream): boolean {
+  return stream[END_SEEN] === true
+}
+
+/** One function for all streams, which holds none of them. */
+function pushAndNote(this: WatchedStream, chunk: unknown, encoding?: BufferEncoding): boolean {
+  if (chunk === null && !this.closed) this[END_SEEN] = true
+  return Readable.prototype.push.call(this, chunk, encoding)
 }

@@ -9,8 +9,12 @@ let handle: symbol | undefined
 /** Keeps the native object of a session for each of its streams, until the stream is garbage. */
 const held = new FinalizationRegistry<object>((session) => {
   // V8 frees the native object of the stream in a task of its own, which runs before the next turn.
-  setImmediate(release, session)
+  if (released.length === 0) setImmediate(release)
+  released.push(session)
 })
+
+/** The native objects of sessions to let go of in the next turn. */
+const released: object[] = []
 
 /**
  * Keeps the native object of `session` until that of `stream` has been freed. A stream that is destroyed while its output is pending
@@ -23,8 +27,9 @@ export function freeInOrder(stream: Http2Stream, session: Http2Session): void {
   if (first !== undefined && last !== undefined) held.register(first, last)
 }
 
-/** Nothing refers to it any more. */
-function release(_session: object): void {}
+function release(): void {
+  released.length = 0
+}
 
 function nativeObject(owner: object): object | undefined {
   handle ??= Object.getOwnPropertySymbols(owner).find(({ description }) => description === HANDLE)

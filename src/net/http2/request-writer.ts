@@ -26,6 +26,13 @@ export interface RequestWriterOwner {
 /** Maximum size of a body that is kept until the response begins, so that the request can be sent again. */
 const MAX_KEPT_BYTES = 65_536
 
+const WRITER = Symbol('writer')
+
+/** Holds its writer only until the end of the exchange: Node keeps a stream long after that. */
+interface WrittenStream extends ClientHttp2Stream {
+  [WRITER]?: RequestWriter | null
+}
+
 /** Sends the body of a request: buffers it until there is a stream, then sends it as it arrives. */
 export class RequestWriter implements BodySink {
   source: BodySource | null = null
@@ -36,7 +43,7 @@ export class RequestWriter implements BodySink {
   /** Body bytes received from the source. */
   sentBytes = 0
   readonly #owner: RequestWriterOwner
-  #stream: ClientHttp2Stream | null = null
+  #stream: WrittenStream | null = null
   /** The body is not complete. */
   open: boolean
   #left: number
@@ -66,15 +73,13 @@ export class RequestWriter implements BodySink {
   }
 
   /** Sends the buffered bytes, then further bytes, on `stream`. */
-  attach(stream: ClientHttp2Stream): void {
+  attach(stream: WrittenStream): void {
+    this.#detach()
     this.#stream = stream
     if (this.kind === BODY_NONE) return
-    stream.on('drain', () => {
-      if (this.#stream === stream) this.#flow()
-    })
-    stream.on('wantTrailers', () => {
-      if (this.#stream === stream && !stream.closed) stream.sendTrailers(this.#trailers)
-    })
+    stream[WRITER] = this
+    stream.on('drain', RequestWriter.#onDrain)
+    if (this.mayTrail) stream.on('wantTrailers', RequestWriter.#onWantTrailers)
     if (this.#kept !== undefined && this.#kept.length > 0) stream.write(this.#kept.bytes)
     if (!this.open) stream.end()
     else if (!stream.writableNeedDrain) this.#flow()
@@ -120,6 +125,23 @@ export class RequestWriter implements BodySink {
   close(): void {
     this.#letGo()
     this.forgetWhole()
+    this.#detach()
+  }
+
+  // The listeners are the same for all streams.
+
+  static readonly #onDrain = function (this: WrittenStream): void {
+    const writer = this[WRITER]
+    if (writer) writer.#flow()
+  }
+
+  static readonly #onWantTrailers = function (this: WrittenStream): void {
+    const writer = this[WRITER]
+    if (writer && !this.closed) this.sendTrailers(writer.#trailers)
+  }
+
+  #detach(): void {
+    if (this.#stream !== null) this.#stream[WRITER] = null
     this.#stream = null
   }
 
