@@ -9,6 +9,7 @@ const { Exchange } = await import('#exchange/exchange.ts')
 const { NO_BODIES } = await import('#exchange/no-bodies.ts')
 const { Head } = await import('#net/http/head.ts')
 const { RemoteKeySets } = await import('#policies/shared/authentication/remote-key-set.ts')
+const { CloudCredentials } = await import('#policies/shared/clouds/cloud-credential.ts')
 const { createSlotMemory, SlotDirectory } = await import('#state/slots.ts')
 
 const BACKENDS = {
@@ -16,6 +17,7 @@ const BACKENDS = {
   ai: { provider: { providerOne: {} } },
   mcp: { targets: [{ name: 't', entry: 't', host: '127.0.0.1', port: 9 }], sessionRouting: 'Stateful' },
   a2a: { host: 'agent.test', port: 80 },
+  aws: { agentRuntime: { agentRuntimeArn: 'arn:aws:bedrock-agentcore:us-east-1:123456789012:runtime/a' } },
 }
 
 for (const [type, spec] of Object.entries(BACKENDS)) {
@@ -29,11 +31,7 @@ for (const [type, spec] of Object.entries(BACKENDS)) {
   const clouds = {
     hashing: { sha256: () => '', hmacSha256: () => new Uint8Array(0) },
     region: undefined,
-    credentials: {
-      at: () => {
-        throw new Error('no clouds')
-      },
-    },
+    credentials: new CloudCredentials(),
   }
   const passwords = { check: () => 'wrong' as const }
   const plan = new LivePlan({ memory, slotOf, valuesOf, importKey, passwords, sealer, clouds, keySets })
