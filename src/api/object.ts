@@ -9,11 +9,14 @@ export interface ApiObject {
   readonly metadata: StoredMeta
   readonly spec?: unknown
   readonly status?: unknown
-  /** Set in a stand-in for an invalid route: why its requests are refused. */
-  readonly refusal?: string
+  /** Set in a stand-in for a route that is not in use: why its requests are refused. */
+  readonly refusal?: Refusal
   /** Not part of the API: the file (and line) or store of the object. */
   readonly origin: Origin
 }
+
+/** The route has errors and was never valid, or its name was already in use. */
+export type Refusal = 'never-valid' | 'duplicate'
 
 /** The metadata of a stored object: its name is known; cluster-wide objects have the namespace ''. */
 export type StoredMeta = ObjectMeta & { readonly name: string; readonly namespace: string }
@@ -21,7 +24,7 @@ export type StoredMeta = ObjectMeta & { readonly name: string; readonly namespac
 /** A stored object of a kind, its members typed by the schema of the kind. */
 export type ObjectOf<S extends TSchema> = Omit<Parsed<S>, 'metadata'> & {
   readonly metadata: StoredMeta
-  readonly refusal?: string
+  readonly refusal?: Refusal
   readonly origin: Origin
 }
 

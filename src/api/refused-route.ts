@@ -58,6 +58,19 @@ export function readRefusedRoute(written: unknown, { kind, schema }: KindInfo): 
   return { value: value as object | undefined, isComplete: isComplete && value !== undefined }
 }
 
+/**
+ * A route for requests that is not in use because another object has its name. It refuses the requests that it matches, so that they do not
+ * reach a less specific route with other policies.
+ * @param position among the objects of the name, from 1; the stand-in has a name of its own, which no object can have
+ * @returns undefined for other kinds, and for a copy of the object in use
+ */
+export function standInForDuplicate(object: ApiObject, inUse: ApiObject, position: number): ApiObject | undefined {
+  if (object.kind !== 'HTTPRoute' && object.kind !== 'GRPCRoute') return undefined
+  if (JSON.stringify(object.spec) === JSON.stringify(inUse.spec)) return undefined
+  const name = `${object.metadata.name}@${position}`
+  return { ...object, metadata: { ...object.metadata, name }, refusal: 'duplicate' }
+}
+
 /** Whether an object is used without unknown fields in which it may ask for authorization: a misspelt `filters`, or a field of `externalAuth`. */
 export function losesProtection(written: unknown, tolerated: readonly ConfigProblem[]): boolean {
   return tolerated.some(

@@ -146,7 +146,7 @@ export const FINDINGS = {
       'filters-incompatible': 'The filters of a rule exclude each other.',
       'filter-value': 'The filter, or its value, is not supported.',
       'route-refuses':
-        'The HTTPRoute or GRPCRoute has errors: a gateway without an earlier valid version, as after a start, refuses all requests that its rules match.',
+        'The HTTPRoute or GRPCRoute refuses all requests that its rules match: it has errors and no earlier valid version, as after a start, or its name is already in use.',
       'route-matches-unknown':
         'The same, but not all requests that it matches are known, because a match, hostname or parent has mistakes: a gateway that starts with it does not become ready.',
     },

@@ -1,6 +1,7 @@
 import type { ApiObject } from '#api/object.ts'
 import { keyOf } from '#api/object.ts'
 import { type ObjectChange, ObjectChanges } from '#api/object-change.ts'
+import { standInForDuplicate } from '#api/refused-route.ts'
 import { compareText } from '#base/compare-text.ts'
 import { Generations } from './generations.ts'
 import type { LoadedFile } from './loaded-file.ts'
@@ -18,6 +19,8 @@ export class FileObjects {
   /** All definitions of an object, in order of position, by its key. */
   readonly #definitions = new Map<string, readonly ApiObject[]>()
   readonly #repeated = new Set<string>()
+  /** By the key of an object: the keys of the stand-ins for its other definitions. */
+  readonly #standIns = new Map<string, ReadonlyMap<ApiObject, string>>()
   readonly #changes = new ObjectChanges()
 
   has(key: string): boolean {
@@ -30,10 +33,12 @@ export class FileObjects {
     return object !== undefined && object.refusal === undefined
   }
 
-  /** The object at a position in a file; undefined when an earlier position defines it differently. */
+  /** The object at a position in a file; if an earlier position defines it, its stand-in, if any. */
   at(written: ApiObject): ApiObject | undefined {
     const key = keyOf(written)
-    return this.#definitions.get(key)?.[0] === written ? this.#objects.get(key) : undefined
+    if (this.#definitions.get(key)?.[0] === written) return this.#objects.get(key)
+    const standIn = this.#standIns.get(key)?.get(written)
+    return standIn === undefined ? undefined : this.#objects.get(standIn)
   }
 
   /** Duplicates, in the order of the keys. */
@@ -68,23 +73,49 @@ export class FileObjects {
         this.#definitions.set(key, [...(this.#definitions.get(key) ?? []), object].sort(byPosition))
       }
     }
-    return [...touched].filter((key) => this.#update(key))
+    return [...touched].flatMap((key) => this.#update(key))
   }
 
-  /** @returns whether the object was removed */
-  #update(key: string): boolean {
+  /** @returns the keys of removed objects: the object itself, and stand-ins for its other definitions */
+  #update(key: string): readonly string[] {
     const definitions = this.#definitions.get(key) ?? []
     if (definitions.length > 1) this.#repeated.add(key)
     else this.#repeated.delete(key)
-    this.#changes.note(key, this.#objects.get(key))
+    const removed = this.#updateStandIns(key, definitions)
     const [first] = definitions
-    if (first === undefined) {
-      this.#definitions.delete(key)
-      this.#generations.forget(key)
-      return this.#objects.delete(key)
+    if (first !== undefined) {
+      this.#set(key, first)
+      return removed
     }
-    this.#objects.set(key, this.#generations.number(key, first))
-    return false
+    this.#definitions.delete(key)
+    return this.#remove(key) ? [...removed, key] : removed
+  }
+
+  #updateStandIns(key: string, [first, ...others]: readonly ApiObject[]): readonly string[] {
+    const before = this.#standIns.get(key)
+    if (before === undefined && others.length === 0) return []
+    const standIns = new Map<ApiObject, string>()
+    for (const [index, other] of others.entries()) {
+      const standIn = standInForDuplicate(other, first!, index + 2)
+      if (standIn === undefined) continue
+      standIns.set(other, keyOf(standIn))
+      this.#set(keyOf(standIn), standIn)
+    }
+    if (standIns.size > 0) this.#standIns.set(key, standIns)
+    else this.#standIns.delete(key)
+    const current = new Set(standIns.values())
+    return [...(before?.values() ?? [])].filter((standIn) => !current.has(standIn) && this.#remove(standIn))
+  }
+
+  #set(key: string, object: ApiObject): void {
+    this.#changes.note(key, this.#objects.get(key))
+    this.#objects.set(key, this.#generations.number(key, object))
+  }
+
+  #remove(key: string): boolean {
+    this.#changes.note(key, this.#objects.get(key))
+    this.#generations.forget(key)
+    return this.#objects.delete(key)
   }
 }
 

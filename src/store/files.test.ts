@@ -274,6 +274,27 @@ test('the same object in two files: the first file has it', () => {
   ])
 })
 
+test('the second object of a name in a file is ignored and named', () => {
+  write('a.yaml', `${configMap('x', 'first')}---\n${configMap('x', 'second')}`)
+  const files = open()
+  expect(files.list()).toHaveLength(1)
+  expect(files.problems().map(formatProblem)).toEqual([
+    `${path('a.yaml')}:8:12: error: metadata.name: duplicate ConfigMap: the object at ${path('a.yaml')}:1 has the same name; this object is ignored, so give it another name [duplicate-object]`,
+  ])
+})
+
+test('an earlier version stays in force whether another object has its name or not', () => {
+  const value = (files: FileStore) => files.list().map((object) => (object as { data?: object }).data)
+  write('a.yaml', `${configMap('x', 'first')}---\n${configMap('x', 'second')}`)
+  const files = open()
+  write('a.yaml', `${invalid('x')}---\n${configMap('x', 'second')}`)
+  files.reload()
+  expect(value(files)).toEqual([{ value: 'first' }])
+  write('a.yaml', `${configMap('x', 'third')}---\n${invalid('x')}`)
+  files.reload()
+  expect(value(files)).toEqual([{ value: 'third' }])
+})
+
 test('finds fields again for later findings', () => {
   write('a.yaml', `---\n${configMap('a')}---\n${configMap('b')}`)
   const files = open()

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { type ApiObject, objectKey } from '#api/object.ts'
 import type { ObjectChange } from '#api/object-change.ts'
-import type { RefusedPolicy } from '#api/refused-policy.ts'
+import { type RefusedPolicy, readDisplacedPolicy } from '#api/refused-policy.ts'
 import { describeOrigin, type Origin } from '#base/origin.ts'
 import { type TlsMaterialCheck, UNCHECKED_MATERIAL } from '#base/tls-material.ts'
 import { type Environment, isUnchanged, type Sources } from './entries-from-outside.ts'
@@ -11,7 +11,7 @@ import { signatureOf } from './file-signature.ts'
 import { fileProblem, findFiles } from './find-files.ts'
 import { type LoadedFile, reloadFile, unreadableFile } from './loaded-file.ts'
 import { FieldLocator } from './locate-field.ts'
-import { displacedBy, duplicateOf } from './parse-yaml.ts'
+import { duplicateOf } from './parse-yaml.ts'
 import { causeOf, describeRefused, UNKNOWN_PROTECTION } from './refused-policies.ts'
 import type { ObjectStore } from './store.ts'
 import { Subscribers } from './subscribers.ts'
@@ -101,12 +101,9 @@ export class FileStore implements ObjectStore {
    * another one has their name.
    */
   refusedPolicies(): readonly RefusedPolicy[] {
-    const displaced = this.#objects.duplicates.flatMap(({ object, first }) => displacedBy(first, object))
+    const displaced = this.#objects.duplicates.flatMap(({ object, first }) => readDisplacedPolicy(object, first) ?? [])
     return [...this.#files.values()]
-      .flatMap((file) => [
-        ...this.#refusedIn(file).filter(({ protects }) => protects.length > 0),
-        ...(file.parsed?.displacedPolicies ?? []),
-      ])
+      .flatMap((file) => this.#refusedIn(file).filter(({ protects }) => protects.length > 0))
       .concat(displaced)
   }
 

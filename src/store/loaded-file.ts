@@ -47,21 +47,31 @@ export function reloadFile({ from, ...read }: ReadFile, before: LoadedFile | und
   const { file, text } = read
   const parsed = parseObjects(text, file, before?.parsed)
   const { objects, problems, refused, sources } = fillFromOutside(parsed.objects, text, from)
-  // A stand-in is no earlier version.
-  const known = (before?.objects ?? []).filter(({ refusal }) => refusal === undefined)
+  const known = versionsIn(before)
   const invalid = [...parsed.refused, ...refused]
   const present = new Set(objects.map(keyOf))
   const isInvalid = (object: ApiObject): boolean =>
-    invalid.includes(keyOf(object)) ||
+    parsed.refused.includes(keyOf(object)) ||
+    (refused.includes(keyOf(object)) && !present.has(keyOf(object))) ||
     (!present.has(keyOf(object)) && parsed.unidentified.some((partial) => canBe(partial, object)))
   const kept = parsed.parses ? known.filter(isInvalid) : known
   const { refusedPolicies, refusedRoutes } = parsed.parses ? parsed : (before ?? parsed)
-  const inUse = new Set([...objects, ...kept].map(keyOf))
-  const standIns = refusedRoutes.flatMap(({ standIn }) => standIn ?? []).filter((it) => !inUse.has(keyOf(it)))
+  const keptKeys = new Set(kept.map(keyOf))
+  const standIns = refusedRoutes.flatMap(({ standIn }) => standIn ?? []).filter((it) => !keptKeys.has(keyOf(it)))
   const isKnown = parsed.parses || before?.isKnown === true
   const content = { refused: invalid, refusedPolicies, refusedRoutes, isKnown }
   const all = { ...content, objects: [...objects, ...kept, ...standIns], problems: [...parsed.problems, ...problems] }
   return build({ ...read, parsed, sources, ...all }, kept, before)
+}
+
+/** Earlier versions that can stay in force: no stand-ins, and no objects with a name that was already in use. */
+function versionsIn(before: LoadedFile | undefined): readonly ApiObject[] {
+  const versions = new Map<string, ApiObject>()
+  for (const object of before?.objects ?? []) {
+    const key = keyOf(object)
+    if (object.refusal === undefined && !versions.has(key)) versions.set(key, object)
+  }
+  return [...versions.values()]
 }
 
 /** Whether a document whose kind or name is wrong or missing can be the next version of an object: the kind or the name is the same. */

@@ -22,12 +22,13 @@ export class FieldLocator {
     if (file === undefined || text === undefined) return undefined
     if (this.#last?.text !== text) this.#last = { text, source: readPieces(text) }
     const { source } = this.#last
-    const piece = source.pieces.find((candidate) => isObject(candidate, origin))
+    const same = source.pieces.filter((candidate) => isObject(candidate, origin))
+    const piece = same.find(({ line }) => line === origin.line) ?? same[0]
     return piece === undefined ? undefined : { file, ...positionOf(source.lines, piece, fieldPath) }
   }
 }
 
-/** Compares identity, not lines: the object in use may be older than the text. */
+/** Compares identity, not lines, which only tell duplicates apart: the object in use may be older than the text. */
 function isObject({ value }: Piece, origin: Origin): boolean {
   const { kind, metadata } = (value ?? {}) as { kind?: unknown; metadata?: Record<string, unknown> | null }
   if (kind !== origin.kind || metadata?.name !== origin.name) return false

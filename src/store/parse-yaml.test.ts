@@ -157,14 +157,6 @@ test('names and namespaces', () => {
   expect(namesOf('apiVersion: v1\nkind: Namespace\nmetadata: {name: a}\n')).toEqual(['Namespace /a 1'])
 })
 
-test('the second object of a name is ignored and named', () => {
-  const { objects, problems } = parseObjects(`${SERVICE}---\n${SERVICE}`, 'a.yaml')
-  expect(objects).toHaveLength(1)
-  expect(problems.map(formatProblem)).toEqual([
-    'a.yaml:8:12: error: metadata.name: duplicate Service: the object at a.yaml:1 has the same name; this object is ignored, so give it another name [duplicate-object]',
-  ])
-})
-
 test('fields that only a server sets are not read from a file', () => {
   const text = `apiVersion: gateway.networking.k8s.io/v1
 kind: Gateway

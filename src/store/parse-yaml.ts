@@ -2,7 +2,7 @@ import { OWN_GROUP } from '#api/groups.ts'
 import { apiVersionOf, findKind, KINDS, type KindInfo } from '#api/kinds.ts'
 import { KIND } from '#api/meanings.ts'
 import { type ApiObject, objectKey } from '#api/object.ts'
-import { type RefusedPolicy, readDisplacedPolicy, readRefusedPolicy } from '#api/refused-policy.ts'
+import { type RefusedPolicy, readRefusedPolicy } from '#api/refused-policy.ts'
 import { losesProtection, type RefusedRoute, readRefusedRoute } from '#api/refused-route.ts'
 import type { ConfigProblem } from '#base/config-problem.ts'
 import { plainWord } from '#base/products.ts'
@@ -14,7 +14,7 @@ import { readPlainYaml } from './plain-yaml.ts'
 import { positionOf, readPieces, type Section, splitDocuments } from './yaml-pieces.ts'
 
 export interface ParsedFile {
-  /** The valid objects, with their origin. */
+  /** The valid objects, with their origin; several may have one name. */
   readonly objects: readonly ApiObject[]
   readonly problems: readonly FileProblem[]
   /** Keys (`objectKey`) of invalid objects. */
@@ -23,8 +23,6 @@ export interface ParsedFile {
   readonly unidentified: readonly PartialName[]
   /** What is known of the invalid policies, identified or not. */
   readonly refusedPolicies: readonly RefusedPolicy[]
-  /** The policies that are ignored because another object of the file has their name, and that protect other targets. */
-  readonly displacedPolicies: readonly RefusedPolicy[]
   /** What is known of the invalid routes for requests. */
   readonly refusedRoutes: readonly RefusedRoute[]
   /** False: the text is not valid YAML, so its objects are unknown. */
@@ -72,7 +70,6 @@ const NOTHING = {
   refused: NONE,
   unidentified: NONE,
   refusedPolicies: NONE,
-  displacedPolicies: NONE,
   refusedRoutes: NONE,
 }
 
@@ -171,11 +168,11 @@ interface TextSection extends ReadSection {
 }
 
 function gather(sections: readonly TextSection[], file: string): Omit<ParsedFile, 'parses' | 'sections'> {
-  const objects = new Map<string, ApiObject>()
+  const objects: ApiObject[] = []
+  const firsts = new Map<string, ApiObject>()
   const refused: string[] = []
   const unidentified: PartialName[] = []
   const refusedPolicies: RefusedPolicy[] = []
-  const displacedPolicies: RefusedPolicy[] = []
   const refusedRoutes: RefusedRoute[] = []
   const problems: FileProblem[] = []
   for (const section of sections) {
@@ -187,21 +184,22 @@ function gather(sections: readonly TextSection[], file: string): Omit<ParsedFile
       if (partial !== undefined) unidentified.push(partial)
       if (name === undefined) continue
       const key = objectKey(name.kind, name.namespace, name.name)
-      const first = objects.get(key)
-      if (first !== undefined) {
+      const first = firsts.get(key)
+      if (object !== undefined) {
+        objects.push(object)
+        if (first === undefined) firsts.set(key, object)
+      } else if (first === undefined) refused.push(key)
+      // The store reports objects that it has, and among them stand-ins.
+      else if (route?.standIn === undefined)
         problems.push(duplicateOf(first, name, { file, ...positionOfName(section, index) }))
-        displacedPolicies.push(...displacedBy(first, object))
-      } else if (object === undefined) refused.push(key)
-      else objects.set(key, object)
     }
   }
   return {
-    objects: [...objects.values()],
+    objects,
     problems,
     refused,
     unidentified,
     refusedPolicies,
-    displacedPolicies,
     refusedRoutes,
   }
 }
@@ -213,12 +211,6 @@ function positionOfName(
   const { pieces, lines } = readPieces(text)
   const position = positionOf(lines, pieces[index]!, 'metadata.name')
   return { ...position, line: position.line + line - 1 }
-}
-
-/** @param object the duplicate, if it is valid */
-export function displacedBy(first: ApiObject, object: ApiObject | undefined): readonly RefusedPolicy[] {
-  const displaced = object && readDisplacedPolicy(object, first)
-  return displaced === undefined ? [] : [displaced]
 }
 
 /** @param first the object that already has the name */
@@ -319,8 +311,8 @@ function refusedRouteOf(written: unknown, name: ObjectName, admission: Admission
   const read = readRefusedRoute(written, admission.info)
   if (read === undefined) return {}
   const { value, isComplete } = read
-  const refusal = `${name.kind} ${name.namespace}/${name.name} has errors and no earlier valid version`
-  const standIn = value === undefined ? undefined : { ...storedObject(value, name, admission), refusal }
+  const standIn =
+    value === undefined ? undefined : { ...storedObject(value, name, admission), refusal: 'never-valid' as const }
   return { route: { origin: name, standIn, isComplete } }
 }
 

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { loadPlan } from '#cli/load-plan.ts'
 import { codeOf } from '#policies/shared/testing.ts'
 import { FileStore } from '#store/files.ts'
 import { backendYaml, gatewayYaml, joinYaml, routeYaml } from '#test/support/objects-folder.ts'
@@ -139,4 +140,67 @@ test('a stand-in is no version of the route: it is replaced by every later one',
   write(wrong)
   expect(specs()).toEqual([[true, true]])
   expect(store.stale()).toMatchObject([{ objects: ['HTTPRoute/default/admin'] }])
+})
+
+const duplicates: [what: string, first: string, second: string, target: string, code: string | undefined][] = [
+  [
+    'a more specific path',
+    routeYaml('all', '/', 'web'),
+    routeYaml('all', '/admin', 'web'),
+    '/admin',
+    'no-valid-backends',
+  ],
+  ['what the first route has', routeYaml('all', '/', 'web'), routeYaml('all', '/admin', 'web'), '/', undefined],
+  ['a copy', routeYaml('all', '/', 'web'), routeYaml('all', '/', 'web'), '/', undefined],
+  ['a less specific path', routeYaml('all', '/shop', 'web'), routeYaml('all', '/', 'web'), '/', 'no-valid-backends'],
+  [
+    'one with errors',
+    routeYaml('all', '/', 'web'),
+    ADMIN.replace('protocol: HTTP', 'protocol: x'),
+    '/admin',
+    'no-valid-backends',
+  ],
+]
+
+test.each(duplicates)('a route with the name of another one refuses what it alone matches: %s', async (_, ...it) => {
+  const [first, second, target, code] = it
+  const objects = joinYaml(gatewayYaml(8080), backendYaml('web', 9000))
+  const seen = await seeRequest(joinYaml(objects, first, second.replace('name: admin', 'name: all')), { target })
+  expect(seen.outcome && codeOf(seen.outcome)).toBe(code)
+})
+
+test('the same across files: every duplicate refuses until it has a name of its own', async () => {
+  const folder = temporaryFolder()
+  const path = (name: string) => join(folder, name)
+  writeFileSync(path('a.yaml'), OPEN)
+  writeFileSync(path('b.yaml'), joinYaml(routeYaml('all', '/b', 'web'), routeYaml('all', '/c', 'web')))
+  const store = new FileStore([folder])
+  const routes = () =>
+    store
+      .list()
+      .filter(({ kind }) => kind === 'HTTPRoute')
+      .map(({ metadata, refusal, origin }) => `${metadata.name} ${refusal} ${origin.name}`)
+  expect(routes()).toEqual(['all undefined all', 'all@2 duplicate all', 'all@3 duplicate all'])
+  expect(store.problems()).toMatchObject([
+    { code: 'duplicate-object', file: path('b.yaml') },
+    { code: 'duplicate-object', file: path('b.yaml') },
+  ])
+  const { items, findings } = loadPlan(store)
+  expect([...items.keys()].filter((key) => key.startsWith('HTTPRoute'))).toHaveLength(3)
+  expect(findings).toContainEqual(
+    expect.objectContaining({
+      code: 'route-refuses',
+      severity: 'error',
+      origin: expect.objectContaining({ name: 'all', file: path('b.yaml') }),
+      message:
+        'refuses all requests that its rules match until it has a name of its own, because less specific routes would serve them with other policies',
+    }),
+  )
+  store.takeChange()
+  writeFileSync(path('b.yaml'), joinYaml(routeYaml('b', '/b', 'web')))
+  store.reload()
+  expect(routes()).toEqual(['all undefined all', 'b undefined b'])
+  const { set, removed } = store.takeChange()
+  expect(set.map(({ metadata }) => metadata.name)).toEqual(['b'])
+  expect(removed.map(({ metadata }) => metadata.name)).toEqual(['all@2', 'all@3'])
 })

@@ -1,5 +1,6 @@
 import type { GrpcRouteRuleSpec } from '#api/grpc-route.ts'
 import type { HttpBackendRefSpec, HttpRouteRuleSpec } from '#api/http-route.ts'
+import type { Refusal } from '#api/object.ts'
 import type { PolicyItem, WeightedBackend } from '#plan/item.ts'
 import { backendRefTarget, ruleTarget } from '#plan/target.ts'
 import { type PolicyField, policyItem } from '../policies/policy-item.ts'
@@ -27,11 +28,29 @@ export function translateRequestRules(progress: RequestProgress): void {
 
 type RequestProgress = Progress<RequestRouteObject>
 
-/** An invalid route without an earlier version: other routes, which may have other policies, do not get its requests (decision A-09). */
+/** Why a stand-in refuses, for its findings and for decision records. */
+const REFUSALS = {
+  'never-valid': {
+    message: 'a gateway that starts with it refuses all requests that its rules match until it is valid',
+    detail: 'has errors and no earlier valid version',
+  },
+  duplicate: {
+    message:
+      'refuses all requests that its rules match until it has a name of its own, because less specific routes would serve them with other policies',
+    detail: 'is ignored because another object has its name',
+  },
+} as const satisfies Record<Refusal, object>
+
+/** A route that is not in use: other routes, which may have other policies, do not get its requests (decision A-09). */
 function reportRefusal(progress: RequestProgress): void {
-  if (progress.object.refusal === undefined) return
-  const message = 'a gateway that starts with it refuses all requests that its rules match until it is valid'
+  const { refusal } = progress.object
+  if (refusal === undefined) return
+  const { message } = REFUSALS[refusal]
   reportFaults(progress, [{ path: '', code: 'route-refuses', reason: 'UnsupportedValue', message }])
+}
+
+function refusalDetail({ refusal, origin }: RequestRouteObject): string | undefined {
+  return refusal && `${origin.kind} ${origin.namespace}/${origin.name} ${REFUSALS[refusal].detail}`
 }
 
 function translateRule(progress: RequestProgress, rule: Rule, index: number): void {
@@ -44,7 +63,7 @@ function translateRule(progress: RequestProgress, rule: Rule, index: number): vo
     resolveRouteBackend(progress, ref, { path: `${path}.backendRefs[${i}]`, target, index: i, rule, filters }),
   )
   reportUnused(progress, rule, path)
-  const broken = object.refusal ?? filters.faults.map(({ message }) => message).join('; ')
+  const broken = refusalDetail(object) ?? filters.faults.map(({ message }) => message).join('; ')
   progress.items.push({
     kind: 'route',
     ...ruleItem(progress, rule, index),
