@@ -116,7 +116,7 @@ export class Instance {
         metrics: (worker, update) => this.#metrics.add(worker, update),
         ended: (worker) => this.#metrics.ended(worker),
         fact: (version, fact) => this.#loop.observed(version, fact),
-        askedForKept: (of, id) => this.#calls.requestKept(of, id),
+        askedForKept: (of, id, fetchedMs) => this.#calls.requestKept(of, id, fetchedMs),
         log: (worker, state) => events.accessLog(worker, state),
         message: (...line) => events.message(...line),
         bug: (decisionId, stack) => events.bug(decisionId, stack),

@@ -86,9 +86,9 @@ export class MainCalls {
     this.#keepers.credential.take(credentials)
   }
 
-  /** Requests of a worker wait for a value that it does not have. */
-  requestKept(of: KeptKind, id: string): void {
-    this.#keepers[of].ask(id)
+  /** Requests of a worker wait for a newer value than the one that was fetched at this time. */
+  requestKept(of: KeptKind, id: string, fetchedMs: number): void {
+    this.#keepers[of].ask(id, fetchedMs)
   }
 
   /** The key sets that were requested at least once. */

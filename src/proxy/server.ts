@@ -63,7 +63,7 @@ export interface ProxyServerOptions {
   /** Transports for connections without TLS, on both sides. */
   readonly transports: PlainTransports
   /** Requests a new fetch of a value that is missing or does not suffice. */
-  readonly requestKept: (of: KeptKind, id: string) => void
+  readonly requestKept: (of: KeptKind, id: string, fetchedMs: number) => void
   /** Hears of each eviction that this thread causes. */
   readonly evicted: (endpoint: EndpointId, eviction: Eviction | undefined) => void
   readonly load: Load

@@ -68,7 +68,7 @@ export type FromWorker =
   /** A fact from traffic about a backend of the plan of that version. */
   | { readonly kind: 'fact'; readonly version: number; readonly fact: BackendFact }
   /** Requests wait for a value that the worker does not have. */
-  | { readonly kind: 'ask-kept'; readonly of: KeptKind; readonly id: string }
+  | { readonly kind: 'ask-kept'; readonly of: KeptKind; readonly id: string; readonly fetchedMs: number }
   /** The sockets are closed; open connections are still served. */
   | { readonly kind: 'stopped-accepting' }
   /** All connections are closed; the number of requests and relayed connections that the maximum of the shutdown ended. */

@@ -86,7 +86,7 @@ const proxy = new ProxyServer({
   share: start.share,
   forwardTo: start.forwardTo.map(parseNetwork).filter((network) => network !== undefined),
   transports,
-  requestKept: (of, id) => send({ kind: 'ask-kept', of, id }),
+  requestKept: (of, id, fetchedMs) => send({ kind: 'ask-kept', of, id, fetchedMs }),
   evicted: evictionReporter(metrics, log),
   load: new Load(metrics.series('requestsInFlight', []), start.load, start.share.place),
   reportFact: (fact) => send({ kind: 'fact', version: planVersion, fact }),

@@ -55,7 +55,7 @@ export interface WorkerPoolEvents {
   /** The access log of a worker cannot be written, or can be again. */
   log(worker: string, state: LogState): void
   /** Requests of a worker wait for a value that it does not have. */
-  askedForKept(of: KeptKind, id: string): void
+  askedForKept(of: KeptKind, id: string, fetchedMs: number): void
   /** A worker has something to log. */
   readonly message: LogMessage
   /** A request hit a bug; its client got the id. */
@@ -276,7 +276,7 @@ export class WorkerPool {
     } else if (message.kind === 'fact') {
       this.#events.fact(message.version, message.fact)
     } else if (message.kind === 'ask-kept') {
-      this.#events.askedForKept(message.of, message.id)
+      this.#events.askedForKept(message.of, message.id, message.fetchedMs)
     } else if (message.kind === 'stopped-accepting') {
       member.stopped.resolve()
     } else if (message.kind === 'drained') {

@@ -34,7 +34,10 @@ function keeperOf(answer: Fetched<string> = GOOD, takesMs = 0) {
     publish: (state) => published.push(state),
   })
   const pass = (ms: number) => time.pass(ms)
-  return { test, published, began, keeper, pass, last: () => published.at(-1) }
+  const last = () => published.at(-1)
+  /** By a thread that has the last published value. */
+  const ask = () => keeper.ask(last()?.fetchedMs ?? 0)
+  return { test, published, began, keeper, pass, last, ask }
 }
 
 verifies('traffic.jwtAuthentication.jwks/cacheDuration', 'a key set is fetched again when its time is up', async () => {
@@ -64,12 +67,12 @@ test('failed attempts are repeated after pauses that double up to 15 s; the last
 })
 
 test('the attempts of the first five seconds count as one: waiting requests keep waiting', async () => {
-  const { keeper, pass, published, test } = keeperOf(BAD)
+  const { keeper, pass, published, test, ask } = keeperOf(BAD)
   void keeper.fetch()
   await pass(4999)
   expect(new Set(published.map(({ final, restMs }) => `${final} ${restMs}`))).toEqual(new Set(['false 0']))
   const before = published.length
-  keeper.ask()
+  ask()
   expect(published).toHaveLength(before)
   test.answer = GOOD
   await pass(2000)
@@ -77,11 +80,11 @@ test('the attempts of the first five seconds count as one: waiting requests keep
 })
 
 test('after that the answer is immediate: no keys, and the time of the next attempt', async () => {
-  const { keeper, pass, published, began } = keeperOf(BAD)
+  const { keeper, pass, published, began, ask } = keeperOf(BAD)
   void keeper.fetch()
   await pass(6300)
   const tries = began.length
-  keeper.ask()
+  ask()
   expect(published.at(-1)).toMatchObject({
     value: undefined,
     failure: 'connection-refused',
@@ -92,32 +95,42 @@ test('after that the answer is immediate: no keys, and the time of the next atte
 })
 
 test('an unknown key causes one fetch in ten seconds', async () => {
-  const { keeper, pass, began, last } = keeperOf()
+  const { keeper, pass, began, last, ask } = keeperOf()
   void keeper.fetch()
   await pass(1000)
-  for (let i = 0; i < 5; i++) keeper.ask()
+  for (let i = 0; i < 5; i++) ask()
   await pass(0)
   expect(began).toEqual([0, 1000])
   expect(last()).toMatchObject({ restMs: 10_000 })
   await pass(9999)
-  keeper.ask()
+  ask()
   expect(began).toHaveLength(2)
   expect(last()).toMatchObject({ restMs: 1 })
   await pass(1)
-  keeper.ask()
+  ask()
   expect(began).toEqual([0, 1000, 11_000])
 })
 
-test('a request during an attempt gets its result', async () => {
-  const { keeper, pass, began, published } = keeperOf(GOOD, 3000)
+test('a value that was fetched while a thread asked for one causes no other fetch', async () => {
+  const { keeper, pass, began, published } = keeperOf()
   void keeper.fetch()
   await pass(1000)
-  keeper.ask()
+  keeper.ask(0)
+  await pass(0)
+  expect(began).toEqual([0])
+  expect(published).toMatchObject([{ value: 'one', restMs: 0 }, { value: 'one' }])
+})
+
+test('a request during an attempt gets its result', async () => {
+  const { keeper, pass, began, published, ask } = keeperOf(GOOD, 3000)
+  void keeper.fetch()
+  await pass(1000)
+  ask()
   expect([began.length, published.length]).toEqual([1, 0])
   await pass(2000)
   expect(published).toHaveLength(1)
   // It has not used up what unknown keys may cause.
-  keeper.ask()
+  ask()
   expect(began).toHaveLength(2)
 })
 

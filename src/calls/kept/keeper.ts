@@ -80,10 +80,14 @@ export class Keeper<Source, Value> {
     else void this.fetch()
   }
 
-  /** Requests wait for a value: the state is published now, or after the attempt. */
-  ask(): void {
+  /**
+   * Requests wait for a newer value than the one that was fetched at this time (0: none): the state is published now, or after the attempt. A value
+   * that was fetched while they asked is newer.
+   */
+  ask(fetchedMs: number): void {
     if (this.#isFetching || this.#isFirst) return
-    if (this.#value === undefined || clock.monotonic() < this.#nextExtraMs) {
+    const isNewer = this.#fetchedMs !== fetchedMs
+    if (this.#value === undefined || isNewer || clock.monotonic() < this.#nextExtraMs) {
       return this.#events.publish(this.#state, undefined)
     }
     this.#nextExtraMs = clock.monotonic() + EXTRA_EVERY_MS

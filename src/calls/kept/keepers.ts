@@ -38,9 +38,9 @@ export class Keepers<Source, Value> {
     for (const source of wanted) this.#keep(source)
   }
 
-  /** Requests of a worker wait for a value. */
-  ask(id: string): void {
-    this.#kept.get(id)?.keeper.ask()
+  /** Requests of a worker wait for a newer value than the one that was fetched at this time. */
+  ask(id: string, fetchedMs: number): void {
+    this.#kept.get(id)?.keeper.ask(fetchedMs)
   }
 
   close(): void {

@@ -63,6 +63,18 @@ test('all waiting requests share one fetch, and continue after it', async () => 
   expect(time.nextMs, 'no timer is left').toBeUndefined()
 })
 
+test('the main thread learns which value the thread has', () => {
+  const asked: unknown[] = []
+  const own = new RemoteKeySets(importKey, (...question) => asked.push(question)).at(ADDRESS)
+  void own.renew()
+  own.update(stateOf(ONE, { fetchedMs: 7 }))
+  void own.renew()
+  expect(asked).toEqual([
+    [ID, 0],
+    [ID, 7],
+  ])
+})
+
 test('a request waits at most five seconds, and the next one starts another fetch', async () => {
   const wait = set.renew()
   await time.pass(4999)

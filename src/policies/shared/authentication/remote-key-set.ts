@@ -1,5 +1,5 @@
 import type { ImportKey } from '#base/verifying-key.ts'
-import { type KeptState, KeptValue, KeptValues } from '../kept/kept-value.ts'
+import { type KeptState, KeptValue, KeptValues, type RequestKept } from '../kept/kept-value.ts'
 import { type KeySet, NO_KEY_SET, readKeySet } from './read-key-set.ts'
 
 /** Where a key set is fetched, and how long it is used before it is fetched again. */
@@ -26,7 +26,7 @@ export class RemoteKeySet extends KeptValue<string> {
   #set: KeySet = NO_KEY_SET
 
   /** @param ask as for `KeptValue` */
-  constructor(address: KeySetAddress, importKey: ImportKey, ask: ((id: string) => void) | undefined) {
+  constructor(address: KeySetAddress, importKey: ImportKey, ask: RequestKept | undefined) {
     super(keySetId(address), ask)
     this.address = address
     this.#importKey = importKey
@@ -63,7 +63,7 @@ export class RemoteKeySet extends KeptValue<string> {
 /** The remote key sets of a thread, by `keySetId`. */
 export class RemoteKeySets extends KeptValues<KeySetAddress, string, RemoteKeySet> {
   /** @param ask as for `KeptValue` */
-  constructor(importKey: ImportKey, ask?: (id: string) => void) {
+  constructor(importKey: ImportKey, ask?: RequestKept) {
     super(keySetId, (address) => new RemoteKeySet(address, importKey, ask))
   }
 }

@@ -1,4 +1,4 @@
-import { KeptValue, KeptValues } from '../kept/kept-value.ts'
+import { KeptValue, KeptValues, type RequestKept } from '../kept/kept-value.ts'
 
 /** Keys of an account of `cloudOne`, long-lived or temporary. Byte text. */
 export interface AccessKeys {
@@ -49,7 +49,7 @@ export class CloudCredential extends KeptValue<Credential> {
   readonly label: string
 
   /** @param ask as for `KeptValue` */
-  constructor({ id, label }: CredentialSource, ask: ((id: string) => void) | undefined) {
+  constructor({ id, label }: CredentialSource, ask: RequestKept | undefined) {
     super(id, ask)
     this.label = label
   }
@@ -64,7 +64,7 @@ export class CloudCredential extends KeptValue<Credential> {
 /** The credentials of a thread, by the id of their source. */
 export class CloudCredentials extends KeptValues<CredentialSource, Credential, CloudCredential> {
   /** @param ask as for `KeptValue` */
-  constructor(ask?: (id: string) => void) {
+  constructor(ask?: RequestKept) {
     super(
       ({ id }) => id,
       (source) => new CloudCredential(source, ask),

@@ -1,7 +1,7 @@
 import type { ImportKey } from '#base/verifying-key.ts'
 import { RemoteKeySets } from '../authentication/remote-key-set.ts'
 import { CloudCredentials, type Credential } from '../clouds/cloud-credential.ts'
-import type { KeptState } from './kept-value.ts'
+import type { KeptState, RequestKept } from './kept-value.ts'
 
 /** A state for all workers. */
 export type KeptUpdate =
@@ -15,9 +15,9 @@ export class KeptCopies {
   readonly credentials: CloudCredentials
 
   /** @param ask requests a fetch from the main thread; undefined: nothing is fetched */
-  constructor(importKey: ImportKey, ask?: (of: KeptKind, id: string) => void) {
-    this.keySets = new RemoteKeySets(importKey, ask && ((id) => ask('key-set', id)))
-    this.credentials = new CloudCredentials(ask && ((id) => ask('credential', id)))
+  constructor(importKey: ImportKey, ask?: (of: KeptKind, ...asked: Parameters<RequestKept>) => void) {
+    this.keySets = new RemoteKeySets(importKey, ask && ((...asked) => ask('key-set', ...asked)))
+    this.credentials = new CloudCredentials(ask && ((...asked) => ask('credential', ...asked)))
   }
 
   update(update: KeptUpdate): void {

@@ -15,6 +15,9 @@ export interface KeptState<Value> {
   readonly restMs: number
 }
 
+/** Requests a newer value than the one that was fetched at this time (`KeptState.fetchedMs`; 0: there is none). */
+export type RequestKept = (id: string, fetchedMs: number) => void
+
 /** How long a request waits for a value (decision A-63). */
 const WAIT_MS = 5000
 /** Maximum number of requests of a worker that wait for one value; others are refused at once. */
@@ -30,14 +33,14 @@ interface PendingFetch {
 /** One thread's copy of a value that the main thread keeps current. It changes without an edit of the policies that use it. */
 export class KeptValue<Value> {
   readonly id: string
-  readonly #ask: ((id: string) => void) | undefined
+  readonly #ask: RequestKept | undefined
   #state: KeptState<Value> | undefined
   #pending: PendingFetch | undefined
   /** Monotonic milliseconds. */
   #restUntilMs = 0
 
   /** @param ask requests a fetch from the main thread; undefined: nothing is fetched (`lint`, `explain`) */
-  constructor(id: string, ask: ((id: string) => void) | undefined) {
+  constructor(id: string, ask: RequestKept | undefined) {
     this.id = id
     this.#ask = ask
   }
@@ -71,7 +74,7 @@ export class KeptValue<Value> {
   }
 
   /** Sends one request for all waiting requests. */
-  #requestFetch(ask: (id: string) => void): PendingFetch {
+  #requestFetch(ask: RequestKept): PendingFetch {
     const { promise, resolve } = Promise.withResolvers<void>()
     const settle = () => {
       timeout.cancel()
@@ -81,7 +84,7 @@ export class KeptValue<Value> {
     const timeout = clock.after(WAIT_MS, settle)
     const pending = { settled: promise, settle, waiting: 0 }
     this.#pending = pending
-    ask(this.id)
+    ask(this.id, this.#state?.fetchedMs ?? 0)
     return pending
   }
 }
