@@ -33,11 +33,13 @@ type Members = Readonly<Record<string, unknown>>
 
 /**
  * Reads an invalid object that is a policy, or may be one with a mistake in its kind or API version.
+ * @param meant the kind that it has without a mistake, if that is certain
  * @returns undefined if it is no policy
  */
-export function readRefusedPolicy(value: unknown): RefusedPolicy | undefined {
-  const object = membersOf(value)
-  if (object === undefined) return undefined
+export function readRefusedPolicy(value: unknown, meant?: string): RefusedPolicy | undefined {
+  const members = membersOf(value)
+  if (members === undefined) return undefined
+  const object = meant === undefined ? members : { ...members, kind: meant }
   const spec = membersOf(object.spec)
   const kind = policyKind(object, spec)
   if (kind === undefined) return undefined

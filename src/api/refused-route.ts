@@ -1,7 +1,7 @@
 import type { ConfigProblem } from '#base/config-problem.ts'
 import type { Origin } from '#base/origin.ts'
 import { validate } from '#schema/index.ts'
-import type { KindInfo } from './kinds.ts'
+import { apiVersionOf, type KindInfo } from './kinds.ts'
 import type { ApiObject } from './object.ts'
 
 /** An invalid route for requests. Without an earlier valid version, the requests that it matches are refused (decision A-09). */
@@ -21,10 +21,16 @@ interface ReadRoute {
 
 type Members = Readonly<Record<string, unknown>>
 
-/** Reads what an invalid route matches, so that its requests do not reach a less specific route with other policies. @returns undefined for other kinds */
-export function readRefusedRoute(written: unknown, { kind, schema }: KindInfo): ReadRoute | undefined {
+/**
+ * Reads what an invalid route matches, so that its requests do not reach a less specific route with other policies.
+ * @param info the kind that is meant: the written kind or API version may be misspelt
+ * @returns undefined for other kinds
+ */
+export function readRefusedRoute(written: unknown, info: KindInfo): ReadRoute | undefined {
+  const { kind, schema } = info
   if (kind !== 'HTTPRoute' && kind !== 'GRPCRoute') return undefined
-  const { apiVersion, metadata, spec: writtenSpec } = membersOf(written)
+  const apiVersion = apiVersionOf(info)
+  const { metadata, spec: writtenSpec } = membersOf(written)
   const { name, namespace, labels } = membersOf(metadata)
   const whole = (spec: object, meta: object) => ({ apiVersion, kind, metadata: meta, spec })
   const isValid = (spec: object, meta: object = { name }): boolean => {

@@ -18,6 +18,11 @@ export function suggest(word: string, candidates: Iterable<string>): string | un
   return best ?? abbreviated(small, all)
 }
 
+/** Whether one insertion, deletion, replacement or swap makes a word the other one, in upper or lower case. */
+export function isOneEditAway(word: string, other: string): boolean {
+  return editDistance(word.toLowerCase(), other.toLowerCase()) <= 1
+}
+
 const SHORTEST_PART = 3
 
 function abbreviated(small: string, candidates: readonly string[]): string | undefined {

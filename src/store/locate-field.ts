@@ -22,15 +22,17 @@ export class FieldLocator {
     if (file === undefined || text === undefined) return undefined
     if (this.#last?.text !== text) this.#last = { text, source: readPieces(text) }
     const { source } = this.#last
-    const same = source.pieces.filter((candidate) => isObject(candidate, origin))
-    const piece = same.find(({ line }) => line === origin.line) ?? same[0]
+    const named = source.pieces.filter((candidate) => hasName(candidate, origin))
+    const same = named.filter(({ value }) => (value as { kind?: unknown }).kind === origin.kind)
+    const atLine = ({ line }: Piece): boolean => line === origin.line
+    const piece = same.find(atLine) ?? same[0] ?? named.find(atLine)
     return piece === undefined ? undefined : { file, ...positionOf(source.lines, piece, fieldPath) }
   }
 }
 
-/** Compares identity, not lines, which only tell duplicates apart: the object in use may be older than the text. */
-function isObject({ value }: Piece, origin: Origin): boolean {
-  const { kind, metadata } = (value ?? {}) as { kind?: unknown; metadata?: Record<string, unknown> | null }
-  if (kind !== origin.kind || metadata?.name !== origin.name) return false
+/** Lines only tell duplicates apart, and find an object whose kind is misspelt: the object in use may be older than the text. */
+function hasName({ value }: Piece, origin: Origin): boolean {
+  const { metadata } = (value ?? {}) as { metadata?: Record<string, unknown> | null }
+  if (metadata?.name !== origin.name) return false
   return findKind(origin.kind)?.namespaced === false || (metadata.namespace ?? 'default') === origin.namespace
 }

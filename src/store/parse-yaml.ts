@@ -6,7 +6,7 @@ import { type RefusedPolicy, readRefusedPolicy } from '#api/refused-policy.ts'
 import { losesProtection, type RefusedRoute, readRefusedRoute } from '#api/refused-route.ts'
 import type { ConfigProblem } from '#base/config-problem.ts'
 import { plainWord } from '#base/products.ts'
-import { suggest } from '#base/suggest.ts'
+import { isOneEditAway, suggest } from '#base/suggest.ts'
 import { problem, validate } from '#schema/index.ts'
 import type { FilePosition, FileProblem } from './file-problem.ts'
 import { mayHavePlaceholders, placeholderProblems } from './placeholders.ts'
@@ -234,19 +234,35 @@ function checkObject(value: unknown, line: number, file: string): CheckResult {
   if (!('code' in info)) return admit(value, { info, file, line })
   // A warning: an object of other software, which has no version in force.
   if (info.severity !== 'error') return { problems: [info] }
-  return { ...identityOf(value), ...refusedPolicyOf(value), problems: [info] }
+  const problems = [info]
+  const meant = meantKind(String(apiVersion), String(kind))
+  const name = meant && nameOf(value, meant)
+  const route = name && meant && refusedRouteOf(value, name, { info: meant, file, line })
+  return { ...identityOf(value), ...refusedPolicyOf(value, meant), ...route, problems }
 }
 
-function refusedPolicyOf(value: unknown): Pick<CheckResult, 'policy'> {
-  const policy = readRefusedPolicy(value)
+/** @param meant the kind that the object has without its mistake */
+function refusedPolicyOf(value: unknown, meant?: KindInfo): Pick<CheckResult, 'policy'> {
+  const policy = readRefusedPolicy(value, meant?.kind)
   return policy === undefined ? {} : { policy }
+}
+
+/** The kind that an object certainly has, although its kind, group or version has a mistake: that of its group that is one edit away, or a known one. */
+function meantKind(apiVersion: string, kind: string): KindInfo | undefined {
+  const known = findKind(kind)
+  if (known !== undefined) return known
+  const group = groupOf(apiVersion)
+  return KINDS.find((info) => info.group === group && isOneEditAway(kind, info.kind))
+}
+
+function groupOf(apiVersion: string): string {
+  return apiVersion.slice(0, Math.max(apiVersion.lastIndexOf('/'), 0))
 }
 
 /** The kind of an object in a file, or the reason why it is not supported. */
 function recognise(apiVersion: string, kind: string): KindInfo | ConfigProblem {
-  const slash = apiVersion.lastIndexOf('/')
-  const group = slash < 0 ? '' : apiVersion.slice(0, slash)
-  const version = apiVersion.slice(slash + 1)
+  const group = groupOf(apiVersion)
+  const version = apiVersion.slice(apiVersion.lastIndexOf('/') + 1)
   const info = findKind(kind)
   if (info === undefined) return unknownKind(group, kind)
   if (info.group !== group) return wrongGroup(info, apiVersion, group)

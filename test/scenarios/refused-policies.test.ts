@@ -127,7 +127,10 @@ test('connections that are relayed are refused, too', () => {
   })
 })
 
-test('a BackendTLSPolicy that cannot be read: its Service is not reached in plain text', async () => {
+test.each([
+  ['invalid', 'BackendTLSPolicy'],
+  ['of a misspelt kind', 'BackendTlsPolcy'],
+])('a BackendTLSPolicy that is %s: its Service is not reached in plain text', async (_, kind) => {
   const service = `
 apiVersion: v1
 kind: Service
@@ -140,7 +143,7 @@ spec: { ports: [{ port: 80, name: http }] }
   )
   const tls = `
 apiVersion: gateway.networking.k8s.io/v1
-kind: BackendTLSPolicy
+kind: ${kind}
 metadata: { name: tls }
 spec: { targetRefs: [{ group: '', kind: Service, name: web, sectionName: http }], validation: 7 }
 `

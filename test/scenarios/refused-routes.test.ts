@@ -35,6 +35,10 @@ const refusing: [what: string, edit: (yaml: string) => string][] = [
     'a second match that is unreadable',
     (yaml) => yaml.replace('value: /admin } }]', 'value: /admin } }, { path: { type: Prefix } }]'),
   ],
+  ['a misspelt kind', (yaml) => yaml.replace('HTTPRoute', 'HTTPRout')],
+  ['a kind in lower case', (yaml) => yaml.replace('HTTPRoute', 'httproute')],
+  ['a misspelt group', (yaml) => yaml.replace('gateway.networking.k8s.io', 'gateway.network.k8s.io')],
+  ['an unknown version', (yaml) => yaml.replace('k8s.io/v1', 'k8s.io/v2')],
   [
     'a second rule that is unreadable',
     (yaml) => yaml.replace('  rules:', '  rules:\n    - matches: [{ path: { type: Prefix } }]'),
@@ -204,3 +208,24 @@ test('the same across files: every duplicate refuses until it has a name of its 
   expect(set.map(({ metadata }) => metadata.name)).toEqual(['b'])
   expect(removed.map(({ metadata }) => metadata.name)).toEqual(['all@2', 'all@3'])
 })
+
+test('the stand-in of a misspelt kind is replaced by the route, and is found in its file', () => {
+  const { store, write } = open(joinYaml(OPEN, ADMIN.replace('HTTPRoute', 'HTTPRout')))
+  const standIn = store.list().find(({ refusal }) => refusal !== undefined)!
+  expect(store.locate(standIn.origin, 'spec.rules')).toMatchObject({ line: standIn.origin.line! + 5 })
+  expect(store.problems()).toMatchObject([
+    { code: 'unknown-kind', message: 'unknown kind "HTTPRout", did you mean "HTTPRoute"?' },
+  ])
+  write(joinYaml(OPEN, ADMIN))
+  write(joinYaml(OPEN, ADMIN.replace('HTTPRoute', 'HTTPRout')))
+  expect(store.list().filter(({ refusal }) => refusal !== undefined)).toEqual([])
+  expect(store.stale()).toMatchObject([{ objects: ['HTTPRoute/default/admin'] }])
+})
+
+test.each(['UDPRoute', 'HTTPRouteList'])(
+  'a kind that is not certainly a route for requests has no stand-in: %s',
+  (kind) => {
+    const { store } = open(ADMIN.replace('HTTPRoute', kind))
+    expect(store.list()).toEqual([])
+  },
+)
