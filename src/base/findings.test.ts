@@ -25,6 +25,7 @@ test('codes are API: none is renamed or removed by accident, and each has one ki
     'cel-invalid-pattern',
     'cel-literal',
     'cel-macro',
+    'cel-never-equal',
     'cel-no-overload',
     'cel-syntax',
     'cel-too-deep',

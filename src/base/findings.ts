@@ -86,6 +86,8 @@ export const FINDINGS = {
       'cel-unexpected-type': 'The result does not have the type that the field requires.',
       'cel-invalid-pattern': 'A constant regular expression is not in RE2 syntax.',
       'cel-constant': 'A constant argument is invalid, so the call always fails.',
+      'cel-never-equal':
+        'A variable is compared with a text that it never has, such as a path without a slash: the comparison has always the same result.',
       'cel-always-fails': 'A part of the expression fails in every evaluation.',
       'deny-can-fail': 'The evaluation of a Deny rule can fail, and then the rule does not deny.',
       'rule-on-client-field': 'A client can change the result of the rule by repeating a header.',

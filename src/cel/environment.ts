@@ -20,6 +20,18 @@ export interface Variable<C> {
   readonly index?: (context: C, key: string) => Result | undefined
   /** Called at compile time for a constant key, to create a faster reader than `index`. Requires `index`. */
   readonly prepareIndex?: (key: string) => (context: C) => Result | undefined
+  /** Why the value, a string, never is a constant text, or never begins with it. Called at compile time, for warnings. */
+  readonly misfit?: (text: string, part: 'whole' | 'prefix') => Misfit | undefined
+}
+
+/** Why a variable never has a text. */
+export interface Misfit {
+  /** Completes "request.path is never ...: ". */
+  readonly why: string
+  /** The text that was probably meant. */
+  readonly instead?: string
+  /** What to write, if it is not a text. */
+  readonly write?: string
 }
 
 /** A variable that is available only in other environments; the reason completes "x is not available here: ...". */

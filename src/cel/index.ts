@@ -29,6 +29,7 @@ export type {
   Environment,
   EnvironmentOptions,
   HostType,
+  Misfit,
   TypeProvider,
   UnavailableVariable,
   Variable,

@@ -9,6 +9,7 @@ import type { Frame } from './compiler/node.ts'
 import type { Environment } from './environment.ts'
 import { CelError } from './error.ts'
 import { findFailures } from './failure/find-failures.ts'
+import { reportImpossibleTexts } from './impossible-texts.ts'
 import { type MembersRead, membersRead } from './members-read.ts'
 import { findMismatches, type Mismatch } from './mismatches.ts'
 import { parseType } from './parse-type.ts'
@@ -77,6 +78,7 @@ export function compile<C>(source: string, environment: Environment<C>, options:
   const checked = check(expr, environment, problems)
   const whole = { start: expr.start, end: expr.end }
   if (options.expect !== undefined) requireResult(checked.type, options.expect, options.unexpected, whole, problems)
+  reportImpossibleTexts(expr, checked, problems)
   const compiled = compileChecked(expr, checked, environment, problems)
   const { node } = compiled
   if (node.constant !== undefined && expr.kind !== 'literal' && !problems.hasErrors) {

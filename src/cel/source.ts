@@ -13,6 +13,7 @@ export type ProblemCode =
   | 'unexpected-type'
   | 'invalid-pattern'
   | 'constant'
+  | 'never-equal'
   | 'always-fails'
 
 /** A message about a position in an expression. */

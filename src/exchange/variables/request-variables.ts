@@ -5,19 +5,32 @@ import type { Exchange } from '../exchange.ts'
 import { readGrpcStatus } from '../read-grpc-status.ts'
 import type { Declared } from './declared.ts'
 import { headerVariable } from './header-view.ts'
+import { hostMisfit, methodMisfit, pathMisfit, schemeMisfit, targetMisfit } from './misfits.ts'
 
 /** The request with the changes of earlier policies; path and host are in their matched form (decisions ). */
 export const REQUEST: readonly Declared[] = [
-  { path: 'request.method', type: 'string', always: true, read: ({ request }) => request.method },
+  { path: 'request.method', type: 'string', always: true, read: ({ request }) => request.method, misfit: methodMisfit },
   { path: 'request.uri', type: 'string', always: true, read: uriOf },
-  { path: 'request.host', type: 'wrapper(string)', read: ({ request }) => matchedAuthority(request.authority) || null },
-  { path: 'request.scheme', type: 'string', always: true, read: ({ scheme }) => scheme },
-  { path: 'request.path', type: 'string', always: true, read: ({ request }) => matchedPathOf(request.target) },
+  {
+    path: 'request.host',
+    type: 'wrapper(string)',
+    read: ({ request }) => matchedAuthority(request.authority) || null,
+    misfit: hostMisfit,
+  },
+  { path: 'request.scheme', type: 'string', always: true, read: ({ scheme }) => scheme, misfit: schemeMisfit },
+  {
+    path: 'request.path',
+    type: 'string',
+    always: true,
+    read: ({ request }) => matchedPathOf(request.target),
+    misfit: pathMisfit,
+  },
   {
     path: 'request.pathAndQuery',
     type: 'string',
     always: true,
     read: ({ request }) => matchedTarget(request.target),
+    misfit: targetMisfit,
   },
   { path: 'request.version', type: 'string', always: true, read: ({ version }) => versionText(version) },
   headerVariable('request.headers', 'request', ({ request }) => request, true),

@@ -4,12 +4,13 @@ import { spiffeIdOf } from '../spiffe-id.ts'
 import type { Workload } from '../workload.ts'
 import { type Declared, nonEmpty } from './declared.ts'
 import { headerVariable } from './header-view.ts'
+import { addressMisfit } from './misfits.ts'
 
 /** The client, at the level of the connection. */
 export const SOURCE: readonly Declared[] = [
-  { path: 'source.address', type: 'string', always: true, read: ({ peer }) => peer.remoteAddress },
+  addressVariable('source.address', ({ peer }) => peer.remoteAddress),
   { path: 'source.port', type: 'int', always: true, read: ({ peer }) => peer.remotePort },
-  { path: 'source.rawAddress', type: 'string', always: true, read: ({ peer }) => peer.rawAddress },
+  addressVariable('source.rawAddress', ({ peer }) => peer.rawAddress),
   { path: 'source.rawPort', type: 'int', always: true, read: ({ peer }) => peer.rawPort },
 ]
 
@@ -41,6 +42,10 @@ export const WORKLOAD: readonly Declared[] = [
  * Headers of a CONNECT request that established a tunnel. The gateway refuses CONNECT (docs/behaviour/http.md), so they are always absent.
  */
 export const TUNNEL: readonly Declared[] = [headerVariable('source.connectHeaders', 'request', () => undefined, false)]
+
+function addressVariable(path: string, read: (exchange: Exchange) => string): Declared {
+  return { path, type: 'string', always: true, read, misfit: addressMisfit(path) }
+}
 
 function certificate({ peer }: Exchange): PeerCertificate | undefined {
   return peer.certificate
