@@ -4,9 +4,9 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { backendYaml, routeYaml } from '../../support/objects-folder.ts'
 import { policyYaml } from '../../support/policy-yaml.ts'
-import { installedNpmPackages, installedProgram } from './counterparts.ts'
-import { startFront } from './front.ts'
-import type { Transcript } from './transcript.ts'
+import { installedNpmPackages, installedProgram } from '../counterparts.ts'
+import { startFront } from '../front.ts'
+import type { Transcript } from '../transcript.ts'
 
 /** What is used of the package `playwright-core`. */
 interface Chromium {

@@ -3,16 +3,17 @@ import type { Echo } from '#examples/upstreams/echo.ts'
 import { backendYaml, routeYaml } from '../../support/objects-folder.ts'
 import { policyYaml } from '../../support/policy-yaml.ts'
 import { createSigningKey, keySetOf, signToken } from '../../support/token-issuer.ts'
-import { builtGoProgram, startPrintingServer } from './counterparts.ts'
-import { proxyBackend, startFront } from './front.ts'
-import type { Transcript } from './transcript.ts'
+import { builtGoProgram, startPrintingServer } from '../counterparts.ts'
+import { proxyBackend, startFront } from '../front.ts'
+import type { Transcript } from '../transcript.ts'
 
-const RULES = join(import.meta.dirname, 'go', 'authorizer', 'rules.rego')
+const GO = join(import.meta.dirname, 'go')
+const RULES = join(GO, 'authorizer', 'rules.rego')
 const ISSUER = 'https://id.test'
 
 /** External authorization by a Go server of the published message types, whose rules the library of Open Policy Agent evaluates. */
 export async function checkExternalAuthorization(transcript: Transcript, stops: AsyncDisposableStack): Promise<void> {
-  const server = stops.use(await startPrintingServer(builtGoProgram('authorizer'), { words: [RULES] }))
+  const server = stops.use(await startPrintingServer(builtGoProgram(GO, 'authorizer'), { words: [RULES] }))
   const key = createSigningKey('P-256')
   const jwtAuthentication = { providers: [{ issuer: ISSUER, jwks: { inline: keySetOf(key) } }] }
   const extAuth = { backendRef: proxyBackend('authorizer'), grpc: { contextExtensions: { tenant: 'blue' } } }

@@ -1,9 +1,12 @@
+import { join } from 'node:path'
 import type { Echo } from '#examples/upstreams/echo.ts'
 import { backendYaml, routeYaml } from '../../support/objects-folder.ts'
 import { policyYaml } from '../../support/policy-yaml.ts'
-import { builtGoProgram, startPrintingServer } from './counterparts.ts'
-import { type Front, proxyBackend, startFront } from './front.ts'
-import type { Transcript } from './transcript.ts'
+import { builtGoProgram, startPrintingServer } from '../counterparts.ts'
+import { type Front, proxyBackend, startFront } from '../front.ts'
+import type { Transcript } from '../transcript.ts'
+
+const GO = join(import.meta.dirname, 'go')
 
 /** Body modes by the path that has them. */
 const MODES: Readonly<Record<string, string>> = {
@@ -15,7 +18,7 @@ const MODES: Readonly<Record<string, string>> = {
 
 /** External processing by a Go server of the published message types. */
 export async function checkExternalProcessing(transcript: Transcript, stops: AsyncDisposableStack): Promise<void> {
-  const server = stops.use(await startPrintingServer(builtGoProgram('processor'), {}))
+  const server = stops.use(await startPrintingServer(builtGoProgram(GO, 'processor'), {}))
   const backendRef = proxyBackend('processor')
   const policed = Object.entries(MODES).flatMap(([name, mode]) => {
     const processingOptions = { requestBodyMode: mode, responseBodyMode: mode }

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { routeYaml } from '../../support/objects-folder.ts'
 import { policyYaml } from '../../support/policy-yaml.ts'
-import { installedProgram } from './counterparts.ts'
-import { type Front, startFront } from './front.ts'
-import type { Transcript } from './transcript.ts'
+import { installedProgram } from '../counterparts.ts'
+import { type Front, startFront } from '../front.ts'
+import type { Transcript } from '../transcript.ts'
 
 /** `htpasswd` options by name of a format. */
 const FORMATS: Readonly<Record<string, readonly string[]>> = {

@@ -4,9 +4,9 @@ import { eventually } from '../../support/eventually.ts'
 import { freePort } from '../../support/free-port.ts'
 import { backendYaml, createObjectsFolder, routeYaml } from '../../support/objects-folder.ts'
 import { policyYaml } from '../../support/policy-yaml.ts'
-import { installedGoProgram, installedProgram, startServer } from './counterparts.ts'
-import { type Front, proxyBackend, startFront } from './front.ts'
-import type { Transcript } from './transcript.ts'
+import { installedGoProgram, installedProgram, startServer } from '../counterparts.ts'
+import { type Front, proxyBackend, startFront } from '../front.ts'
+import type { Transcript } from '../transcript.ts'
 
 const SERVICE = 'github.com/envoyproxy/ratelimit/src/service_cmd@v1.4.1-0.20260122083618-3fb702589d36'
 
@@ -35,7 +35,7 @@ const TOTAL_TOKENS = 6
 /** Global limits by the rate limit service of Envoy, which counts in Redis. */
 export async function checkRateLimits(transcript: Transcript, stops: AsyncDisposableStack): Promise<void> {
   const redis = installedProgram('redis-server', 'redis-server')
-  const program = installedGoProgram('service_cmd', SERVICE)
+  const program = installedGoProgram('ratelimit', SERVICE)
   const redisPort = await freePort()
   const counts = stops.use(
     startServer(redis, {

@@ -4,9 +4,9 @@ import { startKeySetServer } from '../../support/key-set-server.ts'
 import { backendYaml, routeYaml } from '../../support/objects-folder.ts'
 import { policyYaml } from '../../support/policy-yaml.ts'
 import type { Jwk } from '../../support/token-issuer.ts'
-import { askProgram, installedJars, installedProgram, installedPythonPackages } from './counterparts.ts'
-import { type Front, proxyBackend, startFront } from './front.ts'
-import type { Transcript } from './transcript.ts'
+import { askProgram, installedJars, installedProgram, installedPythonPackages } from '../counterparts.ts'
+import { type Front, proxyBackend, startFront } from '../front.ts'
+import type { Transcript } from '../transcript.ts'
 
 const MAKERS = join(import.meta.dirname, 'tokens')
 

@@ -1,7 +1,7 @@
 import { startEcho } from '#examples/upstreams/echo.ts'
-import { freePort } from '../../support/free-port.ts'
-import { startGateway, type TestGateway } from '../../support/gateway.ts'
-import { backendYaml, createObjectsFolder, gatewayYaml, joinYaml } from '../../support/objects-folder.ts'
+import { freePort } from '../support/free-port.ts'
+import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { backendYaml, createObjectsFolder, gatewayYaml, joinYaml } from '../support/objects-folder.ts'
 
 /** A running gateway with one HTTP listener. */
 export interface Front {

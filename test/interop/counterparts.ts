@@ -2,12 +2,11 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { delimiter, join } from 'node:path'
+import { basename, delimiter, join } from 'node:path'
 import { createInterface } from 'node:readline'
 
 /** Where the counterparts are installed and built. A second run finds them there. */
 const FOLDER = join(tmpdir(), 'gatewright-interop')
-const SOURCES = import.meta.dirname
 
 /** A counterpart that cannot be had. */
 export class MissingCounterpart extends Error {}
@@ -22,19 +21,20 @@ export function installedProgram(program: string, debianPackage: string): string
   return found
 }
 
-/** Builds a program of the Go module beside this file. @returns its path */
-export function builtGoProgram(name: string): string {
+/** Builds a program of a Go module in a folder. @returns its path */
+export function builtGoProgram(module: string, name: string): string {
   const go = installedProgram('go', 'golang-go')
   const program = folderOf('bin', name)
-  run(name, go, ['build', '-o', program, `./${name}`], join(SOURCES, 'go'))
+  run(name, go, ['build', '-o', program, `./${name}`], module)
   return program
 }
 
-/** Builds the program of a published Go module. @returns its path */
+/** Builds a program of a published Go module in the folder `name`. @returns its path */
 export function installedGoProgram(name: string, packageAtVersion: string): string {
   const go = installedProgram('go', 'golang-go')
-  const program = folderOf('bin', name)
-  if (!existsSync(program)) run(name, go, ['install', packageAtVersion], FOLDER, { GOBIN: folderOf('bin') })
+  const folder = folderOf(name)
+  const program = join(folder, basename(packageAtVersion.slice(0, packageAtVersion.indexOf('@'))))
+  if (!existsSync(program)) run(name, go, ['install', packageAtVersion], FOLDER, { GOBIN: folder })
   return program
 }
 
@@ -56,8 +56,8 @@ export function installedPythonPackages(name: string, ...packages: readonly stri
   const interpreter = folderOf(name, 'bin', 'python')
   const installed = folderOf(name, 'installed')
   if (existsSync(installed)) return interpreter
-  run(name, python, ['-m', 'venv', folderOf(name)], SOURCES)
-  run(name, interpreter, ['-m', 'pip', 'install', '--quiet', ...packages], SOURCES)
+  run(name, python, ['-m', 'venv', folderOf(name)], FOLDER)
+  run(name, interpreter, ['-m', 'pip', 'install', '--quiet', ...packages], FOLDER)
   writeFileSync(installed, packages.join('\n'))
   return interpreter
 }
@@ -68,7 +68,7 @@ export function installedJars(name: string, pom: string): string {
   const maven = installedProgram('mvn', 'maven')
   const folder = folderOf(name)
   const options = [`-DoutputDirectory=${folder}`, '-f', pom]
-  if (!existsSync(folder)) run(name, maven, ['-q', 'dependency:copy-dependencies', ...options], SOURCES)
+  if (!existsSync(folder)) run(name, maven, ['-q', 'dependency:copy-dependencies', ...options], FOLDER)
   return join(folder, '*')
 }
 
@@ -94,6 +94,8 @@ function run(
 /** A counterpart that runs. */
 export interface Running extends AsyncDisposable {
   readonly process: ChildProcess
+  /** What it wrote to standard error. */
+  readonly complaints: () => string
 }
 
 export interface StartOptions {
@@ -102,21 +104,29 @@ export interface StartOptions {
   readonly cwd?: string
 }
 
-/** Starts a server. Whatever it logs is dropped. */
+/** Starts a server. Its standard output is dropped. */
 export function startServer(program: string, { words = [], environment = {}, cwd = FOLDER }: StartOptions): Running {
   const child = spawn(program, words, {
     cwd,
     env: { ...process.env, ...environment },
-    stdio: ['ignore', 'pipe', 'ignore'],
+    stdio: ['ignore', 'pipe', 'pipe'],
   })
   child.stdout.resume()
+  let complaints = ''
+  child.stderr.on('data', (bytes: Buffer) => {
+    complaints = `${complaints}${bytes}`.slice(-2000)
+  })
   return {
     process: child,
+    complaints: () => complaints,
     async [Symbol.asyncDispose]() {
       if (child.exitCode !== null || child.signalCode !== null) return
       const exit = once(child, 'exit')
-      child.kill('SIGKILL')
+      // SIGKILL would leave the workers of some servers behind.
+      child.kill('SIGTERM')
+      const impatience = setTimeout(() => child.kill('SIGKILL'), 5_000)
       await exit
+      clearTimeout(impatience)
     },
   }
 }
