@@ -221,7 +221,7 @@ export const FINDINGS = {
       'guard-not-runnable': 'The prompt guard cannot run; requests are refused.',
       'model-unfit': 'The model name cannot be part of a path; requests are refused with 400.',
       'number-inexact': 'The whole number is too large to be exact; a different number is sent.',
-      'path-invalid': 'The path cannot be sent to the provider; requests are refused.',
+      'path-invalid': 'The path cannot be sent to the provider or authorization server; requests are refused.',
       'suffix-without-slash': 'A path suffix without a leading `/` also matches inside a path segment.',
       'unsupported-conversion': 'Requests of this type cannot be sent to the provider; they are refused with 400.',
     },

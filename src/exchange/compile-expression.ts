@@ -121,6 +121,7 @@ class CelExpression implements Expression {
   readonly references: ReadonlySet<string>
   readonly broken = false
   readonly requestFields: MembersRead
+  readonly constantText: string | undefined
   readonly canFail: Expression['canFail']
   readonly #environment: ExpressionEnvironment
   readonly #program: Program<Exchange>
@@ -133,6 +134,7 @@ class CelExpression implements Expression {
     this.source = program.source
     this.where = where
     this.references = program.references
+    this.constantText = typeof program.constant === 'string' ? program.constant : undefined
     this.requestFields = requestFields
     this.#evasions = evasions.map((evasion) => (evasion === undefined ? undefined : describe(evasion)))
     this.canFail = program.canFail === undefined ? undefined : describe(program.canFail)
@@ -311,6 +313,7 @@ function brokenExpression(source: string, where: string): Expression {
     references: new Set(),
     requestFields: new Set(),
     broken: true,
+    constantText: undefined,
     canFail: undefined,
     safePart: () => undefined,
     evasion: () => undefined,

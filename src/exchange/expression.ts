@@ -43,6 +43,8 @@ export interface Expression {
   possibleResults(presence: Presence): PossibleResults
   /** The expression does not compile, so every evaluation fails. The problem has been reported. */
   readonly broken: boolean
+  /** The result, if it is a text that does not depend on the exchange. */
+  readonly constantText: string | undefined
   /** How an evaluation can fail, with its position; undefined if no way is known, and for a broken expression. */
   readonly canFail: string | undefined
   /**

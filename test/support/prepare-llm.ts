@@ -108,6 +108,7 @@ function expressionOf(source: string, result: string | number | undefined): Expr
     requestFields: new Set(),
     references: new Set(),
     broken: false,
+    constantText: undefined,
     canFail: undefined,
     safePart: () => undefined,
     evasion: () => undefined,

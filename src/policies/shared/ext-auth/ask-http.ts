@@ -45,9 +45,14 @@ export function askHttp(settings: HttpSettings): Prepare {
   }
 }
 
+/** Whether an authorization request can have this path, with or without a query. */
+export function isRequestPath(text: string): boolean {
+  return text.startsWith('/') && isTarget(text)
+}
+
 function targetOf({ path }: HttpSettings, exchange: Exchange): string | Refusal {
   const written = 'prefix' in path ? exchange.request.target : path.text(exchange)
-  if (written?.startsWith('/') === true && isTarget(written)) return 'prefix' in path ? path.prefix + written : written
+  if (written !== undefined && isRequestPath(written)) return 'prefix' in path ? path.prefix + written : written
   const why = 'prefix' in path ? 'the target of the request is not a path' : path.whyFailed(exchange)
   return reject('ext-auth-denied', { detail: why ?? 'the result of path is not a path' })
 }

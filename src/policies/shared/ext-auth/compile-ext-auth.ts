@@ -1,8 +1,9 @@
 import { parseByteSize } from '#base/byte-size.ts'
 import { parseDuration } from '#base/duration.ts'
+import type { Expression } from '#exchange/expression.ts'
 import type { CompileContext, PolicySource } from '../../policy.ts'
 import { askGrpc } from './ask-grpc.ts'
-import { askHttp } from './ask-http.ts'
+import { askHttp, isRequestPath } from './ask-http.ts'
 import type { ExtAuth } from './authorize.ts'
 import type { ExtAuthSpec } from './ext-auth.ts'
 import { type ExtAuthRun, Site } from './site.ts'
@@ -45,7 +46,7 @@ function compileHttp(site: Site, http: NonNullable<ExtAuthSpec['http']>): Asks {
   const ownedHeaders = site.headers('.http.allowedResponseHeaders', allowedResponseHeaders)
   const added = site.expressions('.http.addRequestHeaders', http.addRequestHeaders ?? {})
   const prepare = askHttp({
-    path: path === undefined ? { prefix: '' } : site.expression('.http.path', path),
+    path: path === undefined ? { prefix: '' } : compilePath(site, path),
     redirect: redirect === undefined ? undefined : site.expression('.http.redirect', redirect),
     forwardsHost: false,
     sentHeaders,
@@ -56,6 +57,15 @@ function compileHttp(site: Site, http: NonNullable<ExtAuthSpec['http']>): Asks {
     metadata: site.expressions('.http.responseMetadata', http.responseMetadata ?? {}, 'response'),
   })
   return { prepare, ownedHeaders }
+}
+
+function compilePath(site: Site, text: string): Expression {
+  const path = site.expression('.http.path', text)
+  const { constantText } = path
+  if (constantText === undefined || isRequestPath(constantText)) return path
+  const message = `all requests are refused, because ${JSON.stringify(constantText)} is not a path: a path begins with a slash, and has neither spaces nor controls`
+  site.context.report(site.source, site.pathOf('.http.path'), { severity: 'error', code: 'path-invalid', message })
+  return path
 }
 
 function compileCache(site: Site, spec: ExtAuthSpec): CacheSettings {

@@ -243,3 +243,16 @@ test.each([
   const { context } = policyOf({ ...GRPC, cache: { key, ttl: '1m' } })
   expect(context.reports.includes('cache-key-shared spec.traffic.field.cache.key')).toBe(isShared)
 })
+
+test.each([
+  ['"check"', ['path-invalid spec.traffic.field.http.path']],
+  ['"check" + "/all"', ['path-invalid spec.traffic.field.http.path']],
+  ['"https://auth.test/check"', ['path-invalid spec.traffic.field.http.path']],
+  ['"/a b"', ['path-invalid spec.traffic.field.http.path']],
+  ['"/check?all"', []],
+  ['"/check" + request.path', []],
+])('the path %s of all authorization requests: %j', (path, reports) => {
+  expect(policyOf({ ...SERVER, http: { path } }).context.reports.filter((each) => each.startsWith('path-'))).toEqual(
+    reports,
+  )
+})

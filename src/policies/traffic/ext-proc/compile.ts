@@ -5,7 +5,7 @@ import type { CompileContext, PolicySource, ProcessingRun } from '../../policy.t
 import { readsRequestBody } from '../../shared/body-use.ts'
 import { choose, compileChoices, conditionsOf, warnWithoutFallback } from '../../shared/choose.ts'
 import { Conversation, type Processor } from './conversation.ts'
-import { modesOf } from './modes.ts'
+import { asksNothing, modesOf } from './modes.ts'
 import type { ExtProcSection, ExtProcSpec } from './schema.ts'
 
 /** A condition that does not compile refuses (decision A-31), because it is unknown whether its item applies. */
@@ -51,6 +51,11 @@ function compileProcessor(
   context: CompileContext,
 ): Processor {
   const modes = modesOf(spec)
+  if (asksNothing(modes)) {
+    const message =
+      'has no effect, because the server is never asked: all headers and trailers are Skip, and all bodies None; use requestHeaderMode: Send if it decides about requests'
+    context.report(source, `${path}.processingOptions`, { severity: 'warning', code: 'no-effect', message })
+  }
   const { headers, trailers } = modes.request
   if (headers) context.reads(source, path, { path: true, allFields: true, trailers })
   return {

@@ -19,6 +19,25 @@ test.each([
   expect(compile({ ...SERVER, processingOptions }).context.readings).toEqual(readings)
 })
 
+const NOTHING = {
+  requestHeaderMode: 'Skip',
+  responseHeaderMode: 'Skip',
+  requestBodyMode: 'None',
+  responseBodyMode: 'None',
+  requestTrailerMode: 'Skip',
+  responseTrailerMode: 'Skip',
+}
+
+test.each([
+  [NOTHING, ['no-effect spec.traffic.field.processingOptions']],
+  [{ ...NOTHING, allowModeOverride: true }, ['no-effect spec.traffic.field.processingOptions']],
+  [{ ...NOTHING, responseTrailerMode: 'Send' }, []],
+  [{ ...NOTHING, requestBodyMode: 'Buffered' }, []],
+  [SKIP_HEADERS, []],
+])('with the options %j the reports are %j', (processingOptions, reports) => {
+  expect(compile({ ...SERVER, processingOptions }).context.reports).toEqual(reports)
+})
+
 test('without a connection to the processor a request is refused', async () => {
   const { run } = compile(SERVER)
   const exchange = exchangeWith()

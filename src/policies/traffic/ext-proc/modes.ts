@@ -39,6 +39,11 @@ export function modesOf({ processingOptions: options = DEFAULT_OPTIONS }: ExtPro
   }
 }
 
+/** Whether the processor gets no part of any message. It can override modes only in an answer. */
+export function asksNothing({ request, response }: Modes): boolean {
+  return [request, response].every(({ headers, body, trailers }) => !headers && body === 'None' && !trailers)
+}
+
 const BODY_MODES: Readonly<Record<number, BodyMode>> = {
   [BODY_NONE]: 'None',
   [BODY_STREAMED]: 'FullDuplexStreamed',
