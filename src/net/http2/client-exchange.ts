@@ -18,6 +18,7 @@ import {
 } from '../stream.ts'
 import { BodyReader, type ReaderOwner } from './body-reader.ts'
 import type { Carried, Carrier } from './carrier.ts'
+import { faultOf } from './connection-fault.ts'
 import { sawEndOfStream, watchEndOfStream } from './end-of-stream.ts'
 import { listBytes, readResponseFields, readTrailerFields, requestFields } from './heads.ts'
 import { RequestWriter, type RequestWriterOwner } from './request-writer.ts'
@@ -284,8 +285,7 @@ export class ClientExchange implements ClientStream, ReaderOwner, RequestWriterO
       return this.#owner.replay(this)
     }
     if (session.isForeign) return this.failUnsent(NOT_HTTP2)
-    const why = stream.rstCode === NGHTTP2_PROTOCOL_ERROR ? 'protocol-error' : 'reset'
-    this.#end(why, !untouched)
+    this.#end(isMalformed(stream) ? 'protocol-error' : 'reset', !untouched)
   }
 
   /**
@@ -327,3 +327,11 @@ export class ClientExchange implements ClientStream, ReaderOwner, RequestWriterO
 }
 
 function ignore(): void {}
+
+/** Whether a stream ended because the server broke the protocol, on the stream or on its connection. */
+function isMalformed({ rstCode, errored }: ClientHttp2Stream): boolean {
+  if (rstCode === NGHTTP2_PROTOCOL_ERROR) return true
+  const fault = errored === null ? undefined : faultOf(errored)
+  // The other one is a GOAWAY with an error.
+  return fault === 'http2-protocol-error' || fault === 'http2-flood'
+}

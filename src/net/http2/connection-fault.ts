@@ -4,7 +4,7 @@ import type { ConnectionFault } from '../stream.ts'
 const FLOOD_ERRORS: ReadonlySet<unknown> = new Set([-904, -905])
 
 /**
- * The fault of the client that an error of a session reports; undefined for errors of the socket and of the gateway itself. Node does not
+ * The fault of the other side that an error of a session reports; undefined for errors of the socket and of the gateway itself. Node does not
  * report every fault: not streams that nghttp2 resets by itself, and nothing after a GOAWAY (docs/decisions/0121-http2.md).
  */
 export function faultOf(error: Error): ConnectionFault | undefined {

@@ -1,0 +1,268 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { CERTIFICATES } from '#net/testing/certificates.ts'
+import type { FramePeer } from '#net/testing/frame-server.ts'
+import { type Accepted, RawServer } from '#net/testing/raw-peers.ts'
+import { behindTls, type CountingUpstream, countingHttp1, countingHttp2 } from '#test/support/counting-upstreams.ts'
+import { eventually } from '#test/support/eventually.ts'
+import { freePort } from '#test/support/free-port.ts'
+import { startGateway, type TestGateway } from '#test/support/gateway.ts'
+import { GRPC_FAULTS, type GrpcFault } from '#test/support/grpc-faults.ts'
+import { HTTP_FAULTS } from '#test/support/http-faults.ts'
+import { backendYaml, createObjectsFolder, gatewayYaml, joinYaml, routeYaml } from '#test/support/objects-folder.ts'
+import { policyYaml } from '#test/support/policy-yaml.ts'
+import { authoritiesYaml } from '#test/support/tls-objects.ts'
+
+// Backends that misbehave in every way, with and without retries. Each case has a server of its own, which counts what it receives.
+
+/**
+ * How a fault ends: the `failure` of the attempt, or `cut` if the response head had been sent to the client, or `not-processed` if the gateway
+ * resends the request on its own, or `switched` if the server began another protocol.
+ */
+type End = 'reset' | 'protocol-error' | 'not-http2' | 'timeout' | 'cut' | 'switched' | 'not-processed'
+
+/** What the server does with the first requests. */
+interface Mode {
+  readonly retries: number
+  /** Number of requests that it does not answer. */
+  readonly faults: number
+}
+
+const MODES: Readonly<Record<string, Mode>> = {
+  plain: { retries: 0, faults: 1 },
+  retried: { retries: 1, faults: 1 },
+  hopeless: { retries: 2, faults: Number.POSITIVE_INFINITY },
+}
+
+const HTTP1_ENDS: Readonly<Record<string, End>> = {
+  resets: 'reset',
+  closes: 'reset',
+  garbage: 'protocol-error',
+  'two-lengths': 'protocol-error',
+  'endless-head': 'protocol-error',
+  'endless-line': 'protocol-error',
+  'endless-interim-heads': 'protocol-error',
+  switches: 'switched',
+  stalls: 'timeout',
+  'drips-its-head': 'timeout',
+  'stalls-after-head': 'cut',
+  'closes-mid-body': 'cut',
+  'resets-mid-body': 'cut',
+  'garbage-chunks': 'cut',
+  'endless-trailers': 'cut',
+  'drips-its-body': 'cut',
+}
+
+const HTTP2_ENDS: Readonly<Record<string, End>> = {
+  resets: 'reset',
+  closes: 'reset',
+  'resets-the-connection': 'reset',
+  'no-http2': 'protocol-error',
+  'endless-head': 'protocol-error',
+  'many-interim-heads': 'protocol-error',
+  stalls: 'timeout',
+  'stalls-after-head': 'cut',
+  'stalls-after-message': 'cut',
+  'closes-in-mid-stream': 'cut',
+  'resets-in-mid-stream': 'cut',
+  'goes-away-in-mid-stream': 'cut',
+  'endless-trailers': 'cut',
+  'refuses-each-stream': 'not-processed',
+  'goes-away': 'not-processed',
+}
+
+const HTTP2_FAULTS: Readonly<Record<string, GrpcFault>> = {
+  ...GRPC_FAULTS,
+  'many-interim-heads': (peer, stream) => {
+    for (let i = 0; i < 101; i++) peer.head(stream, [[':status', '103']])
+  },
+}
+
+/** Bodies that only the time limit of the request ends. Other requests have no limit, which they would reach on a busy machine. */
+const ENDLESS = ['stalls-after-head', 'stalls-after-message', 'drips-its-body']
+const LIMIT = '1500ms'
+
+const METHODS = ['GET', 'POST'] as const
+const WIRES = ['http1', 'http2', 'http1-tls', 'http2-tls'] as const
+
+interface Case extends Mode {
+  readonly name: string
+  readonly wire: (typeof WIRES)[number]
+  readonly method: (typeof METHODS)[number]
+  readonly fault: string
+  readonly mode: string
+  readonly end: End
+  readonly upstream: CountingUpstream
+}
+
+const stops = new AsyncDisposableStack()
+const cases: Case[] = []
+const bystanders: Promise<string>[] = []
+const held: Accepted[] = []
+let gateway: TestGateway
+let port: number
+
+/** Enough requests in flight that a fifth of them are more retries than the cases make at the same time. */
+const BYSTANDERS = 300
+const AT_ONCE = 60
+const WORKERS = 2
+
+async function start(name: string, wire: Case['wire'], fault: string, faults: number): Promise<CountingUpstream> {
+  const plain = wire.startsWith('http1')
+    ? await countingHttp1(name, (n) => (n > faults ? undefined : HTTP_FAULTS[fault]))
+    : await countingHttp2(name, (n) => {
+        if (n > faults) return undefined
+        return (peer: FramePeer, stream: number) => HTTP2_FAULTS[fault]!(peer, stream, 'half')
+      })
+  const upstream = wire.endsWith('-tls') ? await behindTls(plain, wire === 'http1-tls' ? 'http/1.1' : 'h2') : plain
+  stops.defer(() => upstream.close())
+  return upstream
+}
+
+/** The objects of a case: its backend, and a route under its name. */
+function caseYaml({ name, wire, fault, end, retries, upstream }: Case): string {
+  const tls = wire.endsWith('-tls') && { tls: { caCertificateRefs: [{ name: 'trusted' }], sni: 'server.test' } }
+  const version = wire.startsWith('http1') ? 'HTTP1' : 'HTTP2'
+  const http = { version, ...(end === 'timeout' && { requestTimeout: LIMIT }) }
+  const traffic = {
+    ...(ENDLESS.includes(fault) && { timeouts: { request: LIMIT } }),
+    ...(retries > 0 && { retry: { attempts: retries } }),
+  }
+  return joinYaml(
+    backendYaml(name, upstream.port),
+    policyYaml(name, 'ProxyBackend', name, { backend: { http, ...tls } }),
+    routeYaml(name, `/${name}`, name),
+    policyYaml(`${name}-route`, 'HTTPRoute', name, { traffic }),
+  )
+}
+
+beforeAll(async () => {
+  port = await freePort()
+  for (const wire of WIRES) {
+    for (const [fault, end] of Object.entries(wire.startsWith('http1') ? HTTP1_ENDS : HTTP2_ENDS)) {
+      if (wire === 'http1-tls' && fault === 'resets-mid-body') continue
+      for (const [mode, { retries, faults }] of Object.entries(MODES)) {
+        // TLS has the same cases, but not with each method.
+        for (const method of wire.endsWith('-tls') ? METHODS.slice(1) : METHODS) {
+          const name = `${wire}-${fault}-${mode}-${method.toLowerCase()}`
+          const upstream = await start(name, wire, fault, faults)
+          cases.push({ name, wire, fault, mode, method, end, retries, faults, upstream })
+        }
+      }
+    }
+  }
+  const holding = await new RawServer((peer) => held.push(peer)).start()
+  stops.defer(() => holding.close())
+  const folder = await createObjectsFolder({
+    'all.yaml': joinYaml(
+      gatewayYaml(port),
+      authoritiesYaml('trusted', CERTIFICATES.ca),
+      backendYaml('held', holding.port),
+      routeYaml('held', '/held', 'held'),
+      ...cases.map(caseYaml),
+    ),
+  })
+  stops.defer(folder.remove)
+  gateway = stops.use(await startGateway({ files: [folder.path], workers: WORKERS }))
+  for (let i = 0; i < BYSTANDERS; i++) bystanders.push(ask(`held/${i}`).then((response) => response.text()))
+  await eventually('the bystanders wait', () => held.length === BYSTANDERS)
+}, 30_000)
+
+afterAll(() => stops.disposeAsync())
+
+function ask(path: string, init?: RequestInit): Promise<Response> {
+  return fetch(`http://127.0.0.1:${port}/${path}`, init)
+}
+
+/** What the client and the server saw of a request, such as `503 upstream-failed reset, sent 1`. */
+async function outcome({ name, method, upstream }: Case): Promise<string> {
+  const body = `body of ${name}`
+  const text = await end(name, method === 'POST' ? { method, body } : { method })
+  const { bodies } = upstream
+  const sent = bodies.length
+  expect(bodies, name).toEqual(Array(sent).fill(method === 'POST' ? body : ''))
+  return `${text}, sent ${sent}`
+}
+
+async function end(name: string, init: RequestInit): Promise<string> {
+  // The connection may end before the client has read the head.
+  const response = await ask(name, init).catch(() => undefined)
+  const text = await response?.text().catch(() => undefined)
+  if (response === undefined || text === undefined) return 'cut'
+  if (response.status === 200) return text
+  const id = response.headers.get('gatewright-decision')
+  const records = (await (await fetch(`${gateway.url(15_000)}/decisions?id=${id}`)).json()) as {
+    code?: string
+    attempts: { failure?: string }[]
+  }[]
+  const { code, attempts } = records[0]!
+  return `${response.status} ${code} ${attempts.at(-1)?.failure}`
+}
+
+/** The gateway resends requests that the server has not processed up to this number of times. */
+const RESENT = 3
+
+function expected({ name, end, retries, faults }: Case): string {
+  if (end === 'cut') return 'cut, sent 1'
+  if (end === 'switched') return '502 upgrade-failed undefined, sent 1'
+  const allowed = end === 'not-processed' ? Math.max(RESENT, retries) : retries
+  if (faults <= allowed) return `${name} ${faults + 1}, sent ${faults + 1}`
+  const refusal =
+    end === 'timeout'
+      ? '504 upstream-timeout timeout'
+      : `503 upstream-failed ${end === 'not-processed' ? 'reset' : end}`
+  return `${refusal}, sent ${allowed + 1}`
+}
+
+/** Runs a step for all, a limited number at the same time. */
+async function forAll<Item>(items: readonly Item[], step: (item: Item) => Promise<void>): Promise<void> {
+  const left = items.values()
+  await Promise.all(
+    Array.from({ length: AT_ONCE }, async () => {
+      for (const item of left) await step(item)
+    }),
+  )
+}
+
+test('every fault ends as documented, and its request is sent as often as allowed', async () => {
+  const outcomes: Record<string, string> = {}
+  await forAll(cases, async (each) => {
+    outcomes[each.name] = await outcome(each)
+  })
+  expect(outcomes).toEqual(Object.fromEntries(cases.map((each) => [each.name, expected(each)])))
+})
+
+test('after a fault the next request gets its own response', async () => {
+  const healed = cases.filter(({ faults }) => faults === 1)
+  const texts: Record<string, string> = {}
+  const before = Object.fromEntries(healed.map(({ name, upstream }) => [name, upstream.bodies.length]))
+  await forAll(healed, async ({ name }) => {
+    texts[name] = await end(name, { method: 'POST', body: 'next' })
+  })
+  expect(texts).toEqual(Object.fromEntries(healed.map(({ name }) => [name, `${name} ${before[name]! + 1}`])))
+})
+
+/** Idle connections of both workers; over HTTP/2 a connection outlives the failure of a request. */
+function mayStay(faults: number, wire: Case['wire']): number {
+  return faults === 1 || wire.startsWith('http2') ? WORKERS : 0
+}
+
+test('nothing is left: connections that failed are closed, and only the bystanders are in flight', async () => {
+  await eventually('failed connections are closed', () => {
+    expect(
+      cases.filter(({ faults, wire, upstream }) => upstream.open() > mayStay(faults, wire)).map(({ name }) => name),
+    ).toEqual([])
+    return true
+  })
+  const inFlight = async () => {
+    const text = await (await fetch(`${gateway.url(15_020)}/metrics`)).text()
+    return Number(/^gatewright_requests_in_flight (\d+)$/m.exec(text)?.[1])
+  }
+  expect(await inFlight()).toBe(BYSTANDERS)
+  for (const peer of held) {
+    const id = /^GET \/(held\/\d+) /.exec(peer.text)![1]!
+    peer.send(`HTTP/1.1 200 OK\r\ncontent-length: ${id.length}\r\n\r\n${id}`)
+  }
+  expect(await Promise.all(bystanders)).toEqual(Array.from({ length: BYSTANDERS }, (_, i) => `held/${i}`))
+  await eventually('nothing is in flight', async () => (await inFlight()) === 0)
+  expect(gateway.output.stderr).not.toMatch(/\n\s+at /)
+})
