@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { CERTIFICATES } from '#net/testing/certificates.ts'
 import type { FramePeer } from '#net/testing/frame-server.ts'
-import { type Accepted, RawServer } from '#net/testing/raw-peers.ts'
+import { type Accepted, answering, RawClient, RawServer } from '#net/testing/raw-peers.ts'
 import { behindTls, type CountingUpstream, countingHttp1, countingHttp2 } from '#test/support/counting-upstreams.ts'
 import { eventually } from '#test/support/eventually.ts'
 import { freePort } from '#test/support/free-port.ts'
 import { startGateway, type TestGateway } from '#test/support/gateway.ts'
 import { GRPC_FAULTS, type GrpcFault } from '#test/support/grpc-faults.ts'
-import { HTTP_FAULTS } from '#test/support/http-faults.ts'
+import { HTTP_FAULTS, type HttpFault } from '#test/support/http-faults.ts'
 import { backendYaml, createObjectsFolder, gatewayYaml, joinYaml, routeYaml } from '#test/support/objects-folder.ts'
 import { policyYaml } from '#test/support/policy-yaml.ts'
 import { authoritiesYaml } from '#test/support/tls-objects.ts'
@@ -70,11 +70,23 @@ const HTTP2_ENDS: Readonly<Record<string, End>> = {
   'goes-away': 'not-processed',
 }
 
+const HTTP1_FAULTS: Readonly<Record<string, HttpFault>> = {
+  ...HTTP_FAULTS,
+  begins: (peer) => peer.socket.end('HTTP/1.1 20'),
+}
+
 const HTTP2_FAULTS: Readonly<Record<string, GrpcFault>> = {
   ...GRPC_FAULTS,
+  'goes-away-before': (peer, stream) => goAway(peer, stream - 2),
+  'goes-away-after': (peer, stream) => goAway(peer, stream),
   'many-interim-heads': (peer, stream) => {
     for (let i = 0; i < 101; i++) peer.head(stream, [[':status', '103']])
   },
+}
+
+function goAway(peer: FramePeer, lastStream: number): void {
+  peer.goaway(lastStream, 0)
+  peer.socket.end()
 }
 
 /** Bodies that only the time limit of the request ends. Other requests have no limit, which they would reach on a busy machine. */
@@ -94,10 +106,56 @@ interface Case extends Mode {
   readonly upstream: CountingUpstream
 }
 
+/** Faults of a connection on which a request has been answered: the server closes it at the moment at which the next request arrives. */
+const STALE: readonly (readonly [
+  wire: 'http1' | 'http2',
+  fault: string,
+  method: string,
+  retries: number,
+  ends: string,
+])[] = [
+  ['http1', 'closes', 'GET', 0, '200 stale-0 3, sent 2'],
+  ['http1', 'closes', 'POST', 0, '503 upstream call failed, sent 1'],
+  ['http1', 'closes', 'POST', 1, '200 stale-2 3, sent 2'],
+  ['http1', 'resets', 'GET', 0, '200 stale-3 3, sent 2'],
+  ['http1', 'resets', 'POST', 0, '503 upstream call failed, sent 1'],
+  ['http1', 'begins', 'GET', 0, '503 upstream call failed, sent 1'],
+  ['http1', 'begins', 'GET', 1, '200 stale-6 3, sent 2'],
+  ['http2', 'closes', 'GET', 0, '200 stale-7 3, sent 2'],
+  ['http2', 'closes', 'POST', 0, '503 upstream call failed, sent 1'],
+  ['http2', 'closes', 'POST', 1, '200 stale-9 3, sent 2'],
+  ['http2', 'goes-away-before', 'POST', 0, '200 stale-10 3, sent 2'],
+  ['http2', 'goes-away-after', 'POST', 0, '503 upstream call failed, sent 1'],
+]
+
+/** Faults before a request can be sent. */
+const CONNECTING: Readonly<Record<string, { readonly serve: (peer: Accepted) => void; readonly ends: string }>> = {
+  stalls: { serve: () => {}, ends: '504 upstream-timeout connect-timeout connect-timeout' },
+  closes: { serve: (peer) => peer.socket.end(), ends: '503 upstream-failed handshake-failed handshake-failed' },
+  resets: {
+    serve: (peer) => void peer.socket.resetAndDestroy(),
+    ends: '503 upstream-failed handshake-failed handshake-failed',
+  },
+  garbage: {
+    serve: (peer) => peer.send('what?\r\n\r\n'),
+    ends: '503 upstream-failed handshake-failed handshake-failed',
+  },
+  alert: {
+    serve: (peer) => peer.send('\x15\x03\x03\0\x02\x02\x28'),
+    ends: '503 upstream-failed handshake-failed handshake-failed',
+  },
+}
+
+type CaseObjects = Pick<Case, 'name' | 'wire' | 'fault' | 'retries' | 'upstream'> & { readonly end?: End }
+
 const stops = new AsyncDisposableStack()
+const servers = new AsyncDisposableStack()
 const cases: Case[] = []
 const bystanders: Promise<string>[] = []
 const held: Accepted[] = []
+/** In the order of the table. */
+const staleUpstreams: CountingUpstream[] = []
+const stormed: Accepted[] = []
 let gateway: TestGateway
 let port: number
 
@@ -105,21 +163,28 @@ let port: number
 const BYSTANDERS = 300
 const AT_ONCE = 60
 const WORKERS = 2
+const NEVER_MS = 15_000
 
-async function start(name: string, wire: Case['wire'], fault: string, faults: number): Promise<CountingUpstream> {
+/** @param isFault whether request `n`, from 1, is not answered */
+async function start(
+  name: string,
+  wire: Case['wire'],
+  fault: string,
+  isFault: (n: number) => boolean,
+): Promise<CountingUpstream> {
   const plain = wire.startsWith('http1')
-    ? await countingHttp1(name, (n) => (n > faults ? undefined : HTTP_FAULTS[fault]))
+    ? await countingHttp1(name, (n) => (isFault(n) ? HTTP1_FAULTS[fault] : undefined))
     : await countingHttp2(name, (n) => {
-        if (n > faults) return undefined
+        if (!isFault(n)) return undefined
         return (peer: FramePeer, stream: number) => HTTP2_FAULTS[fault]!(peer, stream, 'half')
       })
   const upstream = wire.endsWith('-tls') ? await behindTls(plain, wire === 'http1-tls' ? 'http/1.1' : 'h2') : plain
-  stops.defer(() => upstream.close())
+  servers.defer(() => upstream.close())
   return upstream
 }
 
 /** The objects of a case: its backend, and a route under its name. */
-function caseYaml({ name, wire, fault, end, retries, upstream }: Case): string {
+function caseYaml({ name, wire, fault, end, retries, upstream }: CaseObjects): string {
   const tls = wire.endsWith('-tls') && { tls: { caCertificateRefs: [{ name: 'trusted' }], sni: 'server.test' } }
   const version = wire.startsWith('http1') ? 'HTTP1' : 'HTTP2'
   const http = { version, ...(end === 'timeout' && { requestTimeout: LIMIT }) }
@@ -135,6 +200,17 @@ function caseYaml({ name, wire, fault, end, retries, upstream }: Case): string {
   )
 }
 
+/** A backend with TLS that can be asked twice. */
+function connectingYaml(name: string, at: number): string {
+  const tls = { caCertificateRefs: [{ name: 'trusted' }], sni: 'server.test' }
+  return joinYaml(
+    backendYaml(name, at),
+    policyYaml(name, 'ProxyBackend', name, { backend: { tls, tcp: { connectTimeout: '700ms' } } }),
+    routeYaml(name, `/${name}`, name),
+    policyYaml(`${name}-route`, 'HTTPRoute', name, { traffic: { retry: { attempts: 1 } } }),
+  )
+}
+
 beforeAll(async () => {
   port = await freePort()
   for (const wire of WIRES) {
@@ -144,14 +220,36 @@ beforeAll(async () => {
         // TLS has the same cases, but not with each method.
         for (const method of wire.endsWith('-tls') ? METHODS.slice(1) : METHODS) {
           const name = `${wire}-${fault}-${mode}-${method.toLowerCase()}`
-          const upstream = await start(name, wire, fault, faults)
+          const upstream = await start(name, wire, fault, (n) => n <= faults)
           cases.push({ name, wire, fault, mode, method, end, retries, faults, upstream })
         }
       }
     }
   }
+  const stale = await Promise.all(
+    STALE.map(async ([wire, fault, , retries], i) => {
+      const name = `stale-${i}`
+      const upstream = await start(name, wire, fault, (n) => n === 2)
+      staleUpstreams.push(upstream)
+      return caseYaml({ name, wire, fault, retries, upstream })
+    }),
+  )
+  const connecting = await Promise.all(
+    Object.entries(CONNECTING).map(async ([fault, { serve }]) => {
+      const server = await new RawServer((peer) => serve(peer)).start()
+      servers.defer(() => server.close())
+      return connectingYaml(`connecting-${fault}`, server.port)
+    }),
+  )
+  const storming = await new RawServer(
+    answering((_, __, peer) => {
+      stormed.push(peer)
+      return ''
+    }),
+  ).start()
+  servers.defer(() => storming.close())
   const holding = await new RawServer((peer) => held.push(peer)).start()
-  stops.defer(() => holding.close())
+  servers.defer(() => holding.close())
   const folder = await createObjectsFolder({
     'all.yaml': joinYaml(
       gatewayYaml(port),
@@ -159,6 +257,12 @@ beforeAll(async () => {
       backendYaml('held', holding.port),
       routeYaml('held', '/held', 'held'),
       ...cases.map(caseYaml),
+      ...stale,
+      ...connecting,
+      connectingYaml('connecting-refused', await freePort()),
+      backendYaml('storm', storming.port),
+      routeYaml('storm', '/storm', 'storm'),
+      policyYaml('storm', 'HTTPRoute', 'storm', { traffic: { retry: { codes: [503] } } }),
     ),
   })
   stops.defer(folder.remove)
@@ -167,7 +271,11 @@ beforeAll(async () => {
   await eventually('the bystanders wait', () => held.length === BYSTANDERS)
 }, 30_000)
 
-afterAll(() => stops.disposeAsync())
+afterAll(async () => {
+  // A gateway that stops waits for its requests, and those end with their servers.
+  await servers.disposeAsync()
+  await stops.disposeAsync()
+})
 
 function ask(path: string, init?: RequestInit): Promise<Response> {
   return fetch(`http://127.0.0.1:${port}/${path}`, init)
@@ -184,10 +292,15 @@ async function outcome({ name, method, upstream }: Case): Promise<string> {
 }
 
 async function end(name: string, init: RequestInit): Promise<string> {
-  // The connection may end before the client has read the head.
-  const response = await ask(name, init).catch(() => undefined)
-  const text = await response?.text().catch(() => undefined)
-  if (response === undefined || text === undefined) return 'cut'
+  let response: Response
+  let text: string
+  try {
+    response = await ask(name, { ...init, signal: AbortSignal.timeout(NEVER_MS) })
+    text = await response.text()
+  } catch (error) {
+    // The connection may also be cut before the client has read the head.
+    return (error as Error).name === 'TimeoutError' ? 'never ended' : 'cut'
+  }
   if (response.status === 200) return text
   const id = response.headers.get('gatewright-decision')
   const records = (await (await fetch(`${gateway.url(15_000)}/decisions?id=${id}`)).json()) as {
@@ -195,7 +308,7 @@ async function end(name: string, init: RequestInit): Promise<string> {
     attempts: { failure?: string }[]
   }[]
   const { code, attempts } = records[0]!
-  return `${response.status} ${code} ${attempts.at(-1)?.failure}`
+  return `${response.status} ${code} ${attempts.map(({ failure }) => failure).join(' ')}`
 }
 
 /** The gateway resends requests that the server has not processed up to this number of times. */
@@ -203,14 +316,11 @@ const RESENT = 3
 
 function expected({ name, end, retries, faults }: Case): string {
   if (end === 'cut') return 'cut, sent 1'
-  if (end === 'switched') return '502 upgrade-failed undefined, sent 1'
+  if (end === 'switched') return '502 upgrade-failed , sent 1'
   const allowed = end === 'not-processed' ? Math.max(RESENT, retries) : retries
   if (faults <= allowed) return `${name} ${faults + 1}, sent ${faults + 1}`
-  const refusal =
-    end === 'timeout'
-      ? '504 upstream-timeout timeout'
-      : `503 upstream-failed ${end === 'not-processed' ? 'reset' : end}`
-  return `${refusal}, sent ${allowed + 1}`
+  const failures = Array(allowed + 1).fill(end === 'not-processed' ? 'reset' : end)
+  return `${end === 'timeout' ? '504 upstream-timeout' : '503 upstream-failed'} ${failures.join(' ')}, sent ${allowed + 1}`
 }
 
 /** Runs a step for all, a limited number at the same time. */
@@ -258,11 +368,61 @@ test('nothing is left: connections that failed are closed, and only the bystande
     return Number(/^gatewright_requests_in_flight (\d+)$/m.exec(text)?.[1])
   }
   expect(await inFlight()).toBe(BYSTANDERS)
-  for (const peer of held) {
-    const id = /^GET \/(held\/\d+) /.exec(peer.text)![1]!
-    peer.send(`HTTP/1.1 200 OK\r\ncontent-length: ${id.length}\r\n\r\n${id}`)
-  }
+  releaseBystanders()
   expect(await Promise.all(bystanders)).toEqual(Array.from({ length: BYSTANDERS }, (_, i) => `held/${i}`))
   await eventually('nothing is in flight', async () => (await inFlight()) === 0)
   expect(gateway.output.stderr).not.toMatch(/\n\s+at /)
+})
+
+test.each(STALE.map((row, i) => [...row, i] as const))(
+  'an idle connection of %s that the server %s when the next request (%s, %i retries) arrives: %s',
+  async (_, __, method, ___, ends, i) => {
+    const { bodies } = staleUpstreams[i]!
+    const name = `stale-${i}`
+    const client = await RawClient.connect(port)
+    client.send(`GET /${name} HTTP/1.1\r\nHost: h\r\n\r\n`)
+    const first = await client.until((text) => text.endsWith(`\r\n\r\n${name} 1`))
+    const body = method === 'POST' ? 'again' : ''
+    client.send(`${method} /${name} HTTP/1.1\r\nHost: h\r\nContent-Length: ${body.length}\r\n\r\n${body}`)
+    const all = await client.until((text) => /\r\n\r\n.+$/s.test(text.slice(first.length)))
+    client.close()
+    const [, status, text] = /^HTTP\/1.1 (\d+) .*\r\n\r\n(.*)$/s.exec(all.slice(first.length))!
+    expect(`${status} ${text}, sent ${bodies.length - 1}`).toBe(ends)
+    expect(bodies.slice(1)).toEqual(Array(bodies.length - 1).fill(body))
+  },
+)
+
+test('a connection that cannot be established ends as documented, after as many attempts as allowed', async () => {
+  const ends: Record<string, string> = { refused: '503 upstream-failed connection-refused connection-refused' }
+  for (const [fault, row] of Object.entries(CONNECTING)) ends[fault] = row.ends
+  const asked = Object.keys(ends).map(async (fault) => [
+    fault,
+    await end(`connecting-${fault}`, { method: 'POST', body: 'x' }),
+  ])
+  expect(Object.fromEntries(await Promise.all(asked))).toEqual(ends)
+})
+
+function releaseBystanders(): void {
+  for (const peer of held.splice(0)) {
+    const id = /^GET \/(held\/\d+) /.exec(peer.text)![1]!
+    peer.send(`HTTP/1.1 200 OK\r\ncontent-length: ${id.length}\r\n\r\n${id}`)
+  }
+}
+
+test('of requests that fail in all workers at the same time a fifth is retried, or three', async () => {
+  releaseBystanders()
+  await Promise.all(bystanders)
+  const count = 15
+  const answers = Array.from({ length: count }, () => ask('storm'))
+  const answer = (status: number) => {
+    for (const peer of stormed.splice(0)) peer.send(`HTTP/1.1 ${status} x\r\ncontent-length: 0\r\n\r\n`)
+  }
+  await eventually('all have come', () => stormed.length === count)
+  answer(503)
+  await eventually('the retries have come', () => stormed.length === 3)
+  answer(200)
+  const statuses = (await Promise.all(answers)).map(({ status }) => status)
+  expect(statuses.filter((status) => status === 200)).toHaveLength(3)
+  expect(statuses.filter((status) => status === 503)).toHaveLength(count - 3)
+  expect(stormed).toEqual([])
 })

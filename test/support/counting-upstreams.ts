@@ -53,8 +53,13 @@ export async function countingHttp2(
     if (![...peer.of(HEADERS, stream), ...parts].some(({ flags }) => (flags & END_STREAM) !== 0)) return
     const n = bodies.push(Buffer.concat(parts.map(({ payload }) => payload)).toString('latin1'))
     const misbehave = fault(n)
-    if (misbehave === undefined) peer.answer(stream, `${name} ${n}`)
-    else misbehave(peer, stream)
+    if (misbehave !== undefined) return misbehave(peer, stream)
+    const text = `${name} ${n}`
+    peer.head(stream, [
+      [':status', '200'],
+      ['content-length', String(text.length)],
+    ])
+    peer.data(stream, text, END_STREAM)
   }
   const server = await new FrameServer((peer) => {
     peer.settings()
