@@ -1,3 +1,4 @@
+import { connect } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { CERTIFICATES } from '#net/testing/certificates.ts'
 import type { FramePeer } from '#net/testing/frame-server.ts'
@@ -155,6 +156,8 @@ const bystanders: Promise<string>[] = []
 const held: Accepted[] = []
 /** In the order of the table. */
 const staleUpstreams: CountingUpstream[] = []
+/** Numbers of connections. */
+const connected: Record<string, () => number> = {}
 const stormed: Accepted[] = []
 let gateway: TestGateway
 let port: number
@@ -201,14 +204,20 @@ function caseYaml({ name, wire, fault, end, retries, upstream }: CaseObjects): s
 }
 
 /** A backend with TLS that can be asked twice. */
-function connectingYaml(name: string, at: number): string {
+function connectingYaml(name: string, at: number, http: object = {}): string {
   const tls = { caCertificateRefs: [{ name: 'trusted' }], sni: 'server.test' }
   return joinYaml(
     backendYaml(name, at),
-    policyYaml(name, 'ProxyBackend', name, { backend: { tls, tcp: { connectTimeout: '700ms' } } }),
+    policyYaml(name, 'ProxyBackend', name, { backend: { tls, http, tcp: { connectTimeout: '700ms' } } }),
     routeYaml(name, `/${name}`, name),
     policyYaml(`${name}-route`, 'HTTPRoute', name, { traffic: { retry: { attempts: 1 } } }),
   )
+}
+
+async function connectingServer(serve: (peer: Accepted, index: number) => void): Promise<RawServer> {
+  const server = await new RawServer(serve).start()
+  servers.defer(() => server.close())
+  return server
 }
 
 beforeAll(async () => {
@@ -234,13 +243,23 @@ beforeAll(async () => {
       return caseYaml({ name, wire, fault, retries, upstream })
     }),
   )
-  const connecting = await Promise.all(
-    Object.entries(CONNECTING).map(async ([fault, { serve }]) => {
-      const server = await new RawServer((peer) => serve(peer)).start()
-      servers.defer(() => server.close())
-      return connectingYaml(`connecting-${fault}`, server.port)
-    }),
-  )
+  const connecting: string[] = []
+  for (const [fault, { serve }] of Object.entries(CONNECTING)) {
+    const server = await connectingServer(serve)
+    connected[fault] = () => server.connections
+    connecting.push(connectingYaml(`connecting-${fault}`, server.port))
+    for (const wire of ['http1-tls', 'http2-tls'] as const) {
+      const name = `recovering-${wire}-${fault}`
+      const good = await start(name, wire, '', () => false)
+      const { port: at } = await connectingServer((peer, index) => {
+        if (index === 0) return serve(peer)
+        const inner = connect(good.port, '127.0.0.1')
+        peer.socket.pipe(inner).pipe(peer.socket)
+      })
+      // Without a version it is negotiated.
+      connecting.push(connectingYaml(name, at, wire === 'http2-tls' ? { version: 'HTTP2' } : {}))
+    }
+  }
   const storming = await new RawServer(
     answering((_, __, peer) => {
       stormed.push(peer)
@@ -351,6 +370,17 @@ test('after a fault the next request gets its own response', async () => {
   expect(texts).toEqual(Object.fromEntries(healed.map(({ name }) => [name, `${name} ${before[name]! + 1}`])))
 })
 
+test('a connection that cannot be established ends as documented, after as many attempts as allowed', async () => {
+  const ends: Record<string, string> = { refused: '503 upstream-failed connection-refused connection-refused' }
+  for (const [fault, row] of Object.entries(CONNECTING)) ends[fault] = row.ends
+  const asked = Object.keys(ends).map(async (fault) => [
+    fault,
+    await end(`connecting-${fault}`, { method: 'POST', body: 'x' }),
+  ])
+  expect(Object.fromEntries(await Promise.all(asked))).toEqual(ends)
+  for (const [fault, connections] of Object.entries(connected)) expect(connections(), fault).toBe(2)
+})
+
 /** Idle connections of both workers; over HTTP/2 a connection outlives the failure of a request. */
 function mayStay(faults: number, wire: Case['wire']): number {
   return faults === 1 || wire.startsWith('http2') ? WORKERS : 0
@@ -392,22 +422,21 @@ test.each(STALE.map((row, i) => [...row, i] as const))(
   },
 )
 
-test('a connection that cannot be established ends as documented, after as many attempts as allowed', async () => {
-  const ends: Record<string, string> = { refused: '503 upstream-failed connection-refused connection-refused' }
-  for (const [fault, row] of Object.entries(CONNECTING)) ends[fault] = row.ends
-  const asked = Object.keys(ends).map(async (fault) => [
-    fault,
-    await end(`connecting-${fault}`, { method: 'POST', body: 'x' }),
-  ])
-  expect(Object.fromEntries(await Promise.all(asked))).toEqual(ends)
-})
-
 function releaseBystanders(): void {
   for (const peer of held.splice(0)) {
     const id = /^GET \/(held\/\d+) /.exec(peer.text)![1]!
     peer.send(`HTTP/1.1 200 OK\r\ncontent-length: ${id.length}\r\n\r\n${id}`)
   }
 }
+
+test.each(['http1-tls', 'http2-tls'])(
+  'a retry gets a connection of its own, and succeeds when it does (%s)',
+  async (wire) => {
+    const asked = Object.keys(CONNECTING).map((fault) => `recovering-${wire}-${fault}`)
+    const texts = await Promise.all(asked.map((name) => end(name, { method: 'POST', body: 'x' })))
+    expect(texts).toEqual(asked.map((name) => `${name} 1`))
+  },
+)
 
 test('of requests that fail in all workers at the same time a fifth is retried, or three', async () => {
   releaseBystanders()

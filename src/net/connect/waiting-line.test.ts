@@ -66,10 +66,20 @@ test('a waiter that queues again when it times out waits for a new limit', () =>
   expect(told).toHaveLength(2)
 })
 
-test('all waiters fail at once if no connection is possible', () => {
+test('a failed attempt to connect fails those that waited when it began, and no later ones', () => {
   const { line, told, waiter } = setup()
+  const again: Waiting = {
+    failUnsent: ({ code }) => {
+      told.push(`again ${code}`)
+      line.add(again)
+    },
+  }
   line.add(waiter('one'))
-  line.add(waiter('two'))
-  line.failAll({ code: 'connection-refused', detail: undefined })
-  expect(told).toEqual(['one connection-refused', 'two connection-refused'])
+  line.add(again)
+  const { lastArrival } = line
+  const later = waiter('later')
+  line.add(later)
+  line.failUpTo(lastArrival, { code: 'connection-refused', detail: undefined })
+  expect(told).toEqual(['one connection-refused', 'again connection-refused'])
+  expect([line.take(), line.take(), line.take()]).toEqual([later, again, undefined])
 })

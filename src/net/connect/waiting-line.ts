@@ -16,12 +16,21 @@ export interface WaitingLineSettings {
   readonly tooLate: () => ConnectFailure
 }
 
+/** The arrival of a request. */
+interface Arrival {
+  /** Monotonic milliseconds. */
+  readonly ms: number
+  /** Counts the arrivals. */
+  readonly number: number
+}
+
 /** Requests that wait for a connection, in order of arrival. One timer serves all of them. */
 export class WaitingLine<Waiter extends Waiting> {
   readonly #settings: WaitingLineSettings
-  /** The requests, with their time of arrival. */
-  readonly #waiters = new Map<Waiter, number>()
+  readonly #waiters = new Map<Waiter, Arrival>()
   readonly #timer = new WheelTimer(() => this.#expire())
+
+  #arrived = 0
 
   constructor(settings: WaitingLineSettings) {
     this.#settings = settings
@@ -31,8 +40,13 @@ export class WaitingLine<Waiter extends Waiting> {
     return this.#waiters.size
   }
 
+  /** The last arrival so far, for `failUpTo`. */
+  get lastArrival(): number {
+    return this.#arrived
+  }
+
   add(waiter: Waiter): void {
-    this.#waiters.set(waiter, clock.monotonic())
+    this.#waiters.set(waiter, { ms: clock.monotonic(), number: ++this.#arrived })
     if (this.#waiters.size === 1) this.#settings.wheel.arm(this.#timer, this.#settings.timeoutMs)
   }
 
@@ -50,21 +64,28 @@ export class WaitingLine<Waiter extends Waiting> {
     return undefined
   }
 
-  /** Fails all requests, because no connection could be opened. */
-  failAll(failure: ConnectFailure): void {
-    for (let waiter = this.take(); waiter !== undefined; waiter = this.take()) waiter.failUnsent(failure)
+  /**
+   * Fails the requests that had arrived when an attempt to connect began, which has failed. Later ones, such as retries of these, need an
+   * attempt of their own.
+   */
+  failUpTo(lastArrival: number, failure: ConnectFailure): void {
+    for (const [waiter, { number }] of this.#waiters) {
+      if (number > lastArrival) return
+      this.delete(waiter)
+      waiter.failUnsent(failure)
+    }
   }
 
   #expire(): void {
     const { wheel, timeoutMs, tooLate } = this.#settings
     const before = clock.monotonic() - timeoutMs
-    for (const [waiter, sinceMs] of this.#waiters) {
-      if (sinceMs > before) break
+    for (const [waiter, { ms }] of this.#waiters) {
+      if (ms > before) break
       this.#waiters.delete(waiter)
       waiter.failUnsent(tooLate())
     }
-    for (const sinceMs of this.#waiters.values()) {
-      wheel.arm(this.#timer, sinceMs - before)
+    for (const { ms } of this.#waiters.values()) {
+      wheel.arm(this.#timer, ms - before)
       break
     }
   }

@@ -287,7 +287,7 @@ const cut: [what: string, serve: (peer: FramePeer, stream: number) => void, expe
       ])
       peer.data(stream, 'half', END_STREAM)
     },
-    { status: 200, aborted: 'reset' },
+    { status: 200, aborted: 'protocol-error' },
   ],
   [
     'reset before a response',
@@ -343,7 +343,7 @@ const cut: [what: string, serve: (peer: FramePeer, stream: number) => void, expe
         stream,
         [...'abc'].map((name) => [name, 'x'.repeat(50_000)]),
       ),
-    { failure: 'reset' },
+    { failure: 'protocol-error' },
   ],
   [
     'a head of many fields',
@@ -355,7 +355,7 @@ const cut: [what: string, serve: (peer: FramePeer, stream: number) => void, expe
       ),
     { failure: 'reset' },
   ],
-  ['no HTTP/2 any more', (peer) => peer.socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'), { failure: 'reset' }],
+  ['no HTTP/2 any more', (peer) => peer.socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'), { failure: 'protocol-error' }],
 ]
 const foreign: [what: string, serve: (peer: Accepted) => void, failure: string][] = [
   ['answers in HTTP/1.1 and closes', (peer) => peer.socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'), 'not-http2'],

@@ -177,17 +177,17 @@ class Group implements ConnectionGroup, ExchangeOwner, SessionOwner, RoomSeeker 
   #open(): void {
     this.#dials++
     this.#context ??= dialContext(this.#destination)
-    const done: DialOptions['done'] = (...dialled) => this.#dialled(...dialled)
+    const { lastArrival } = this.#line
+    const done: DialOptions['done'] = (...dialled) => this.#dialled(lastArrival, ...dialled)
     this.#pool.connector.dial(this.#destination, this.#context, { done })
   }
 
-  #dialled(...[socket, failure, use]: Parameters<DialOptions['done']>): void {
+  #dialled(lastArrival: number, ...[socket, failure, use]: Parameters<DialOptions['done']>): void {
     this.#dials--
     if (socket !== null) {
       this.adopt({ context: this.#context!, socket, use })
-      this.roomToConnect()
-    } else if (!this.isOpen) this.#line.failAll(failure!)
-    this.#forgetIfEmpty()
+    } else if (!this.isOpen) this.#line.failUpTo(lastArrival, failure!)
+    this.roomToConnect()
   }
 
   /** Whether the server has set a stream limit of 0 on its connections. */

@@ -80,11 +80,14 @@ export class Negotiation implements RoomSeeker {
     const { http1, http2, connector } = this.#pools
     if (!connector.reserve(this.#destination, this)) return
     this.#dialling = true
+    const { lastArrival } = this.#line
     const context = dialContext(this.#destination)
     const done: DialOptions['done'] = (socket, failure, use) => {
       this.#dialling = false
-      if (socket === null) this.#line.failAll(failure!)
-      else if ((socket as TLSSocket).alpnProtocol === H2) this.#use(http2, this.#http2, { context, socket, use })
+      if (socket === null) {
+        this.#line.failUpTo(lastArrival, failure!)
+        this.roomToConnect()
+      } else if ((socket as TLSSocket).alpnProtocol === H2) this.#use(http2, this.#http2, { context, socket, use })
       else this.#use(http1, this.#http1, { context, socket, use })
     }
     connector.dial(this.#destination, context, { done })
