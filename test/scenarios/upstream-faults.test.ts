@@ -254,6 +254,7 @@ beforeAll(async () => {
       const { port: at } = await connectingServer((peer, index) => {
         if (index === 0) return serve(peer)
         const inner = connect(good.port, '127.0.0.1')
+        inner.on('error', () => peer.close())
         peer.socket.pipe(inner).pipe(peer.socket)
       })
       // Without a version it is negotiated.
@@ -381,6 +382,15 @@ test('a connection that cannot be established ends as documented, after as many 
   for (const [fault, connections] of Object.entries(connected)) expect(connections(), fault).toBe(2)
 })
 
+test.each(['http1-tls', 'http2-tls'])(
+  'a retry gets a connection of its own, and succeeds when it does (%s)',
+  async (wire) => {
+    const asked = Object.keys(CONNECTING).map((fault) => `recovering-${wire}-${fault}`)
+    const texts = await Promise.all(asked.map((name) => end(name, { method: 'POST', body: 'x' })))
+    expect(texts).toEqual(asked.map((name) => `${name} 1`))
+  },
+)
+
 /** Idle connections of both workers; over HTTP/2 a connection outlives the failure of a request. */
 function mayStay(faults: number, wire: Case['wire']): number {
   return faults === 1 || wire.startsWith('http2') ? WORKERS : 0
@@ -428,15 +438,6 @@ function releaseBystanders(): void {
     peer.send(`HTTP/1.1 200 OK\r\ncontent-length: ${id.length}\r\n\r\n${id}`)
   }
 }
-
-test.each(['http1-tls', 'http2-tls'])(
-  'a retry gets a connection of its own, and succeeds when it does (%s)',
-  async (wire) => {
-    const asked = Object.keys(CONNECTING).map((fault) => `recovering-${wire}-${fault}`)
-    const texts = await Promise.all(asked.map((name) => end(name, { method: 'POST', body: 'x' })))
-    expect(texts).toEqual(asked.map((name) => `${name} 1`))
-  },
-)
 
 test('of requests that fail in all workers at the same time a fifth is retried, or three', async () => {
   releaseBystanders()
