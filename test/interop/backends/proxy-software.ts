@@ -84,7 +84,8 @@ async function started(
   return running
 }
 
-function isOpen(port: number): Promise<boolean> {
+/** Whether a server listens at a loopback port. */
+export function isOpen(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1')
     socket.once('connect', () => {
