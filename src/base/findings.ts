@@ -170,6 +170,10 @@ export const FINDINGS = {
   setting: {
     title: 'Settings of policies and backends',
     codes: {
+      'audience-any': 'A JWT provider has no `audiences`, so tokens for other services are accepted, too.',
+      'fails-open': 'Requests pass without authorization while the authorization server fails.',
+      'protection-weakened':
+        'An authentication policy overrides a wider one that requires a credential, and requires none.',
       'secret-missing': 'The Secret, or its entry, does not exist; requests are refused.',
       'credential-invalid': 'The credential cannot be sent; requests are refused.',
       'credential-unavailable': 'A credential of a cloud cannot be obtained; requests are refused until it can.',

@@ -28,7 +28,10 @@ function describeGroup(group: readonly Overlap[]): string {
   const what = lost === undefined ? '' : ` (${lost.join(', ')})`
   const winners = group.slice(0, MAX_NAMED).map(({ by }) => by)
   const more = group.length > MAX_NAMED ? ` and ${group.length - MAX_NAMED} more` : ''
-  return `${fieldName(loser)}${what} is overridden by ${winners.join(', ')}${more}`
+  const effect = group.some(({ weakens }) => weakens)
+    ? ', which protects less: requests without a credential pass there'
+    : ''
+  return `${fieldName(loser)}${what} is overridden by ${winners.join(', ')}${more}${effect}`
 }
 
 /** Groups overlaps that differ only in the winner or in the target of the loser. */

@@ -12,6 +12,8 @@ export interface Overlap {
   readonly at: string
   /** The winner, for messages. */
   readonly by: string
+  /** The winner does not require a credential that the loser requires. */
+  readonly weakens: boolean
 }
 
 /** Whether another policy for the same target can override the whole field. */
@@ -35,7 +37,17 @@ export function byLoser(a: Overlap, b: Overlap): number {
 }
 
 function overlap(loser: PolicyItem, winner: PolicyItem, lost: Overlap['lost']): Overlap {
-  return { loser, lost, at: winner.target, by: describeWinner(winner) }
+  return { loser, lost, at: winner.target, by: describeWinner(winner), weakens: weakens(winner, loser) }
+}
+
+/** Whether requests pass without a value that the other policy guarantees, as with another mode than Strict. */
+function weakens(winner: PolicyItem, loser: PolicyItem): boolean {
+  const kept = guaranteesOf(winner)
+  return guaranteesOf(loser).some((name) => !kept.includes(name))
+}
+
+function guaranteesOf(item: PolicyItem): readonly string[] {
+  return definitionOf(item)?.guarantees?.(item.spec as never) ?? []
 }
 
 /** A backend that sets the field itself is its own target. */

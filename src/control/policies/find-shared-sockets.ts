@@ -29,5 +29,7 @@ export function findSharedSockets(
   const by = `Gateway ${owner.namespace}/${owner.name}, which is older and also listens on ${socket}`
   const others = new Set(users.map(gatewayTarget))
   others.delete(gatewayTarget(owner))
-  return [...others].flatMap((at) => settingsOf(at).map((loser) => ({ loser, lost: undefined, at, by })))
+  return [...others].flatMap((at) =>
+    settingsOf(at).map((loser) => ({ loser, lost: undefined, at, by, weakens: false })),
+  )
 }

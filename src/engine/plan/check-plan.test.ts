@@ -329,8 +329,10 @@ test('the state of a key set is a finding of the policies that refer to it', () 
     state.keySets.update(keySet)
     return [...check.keptChanged('key-set', ID)].map(([key, found]) => [key, found.map(({ code }) => code)])
   }
-  expect(update('timeout')).toEqual([['ProxyPolicy/default/policy', ['key-set-fault', 'key-set-stale']]])
-  expect(update(undefined)).toEqual([['ProxyPolicy/default/policy', ['key-set-fault']]])
+  expect(update('timeout')).toEqual([
+    ['ProxyPolicy/default/policy', ['audience-any', 'key-set-fault', 'key-set-stale']],
+  ])
+  expect(update(undefined)).toEqual([['ProxyPolicy/default/policy', ['audience-any', 'key-set-fault']]])
 })
 
 test('a backend that the gateway calls has only its own policies', () => {

@@ -25,7 +25,7 @@ import { failoverProblem } from './failover.ts'
 import type { Lookups } from './lookups.ts'
 import { openForwardProxies } from './open-forward-proxy.ts'
 import { byPrecedence } from './plan-index.ts'
-import { sharedLocationProblem } from './shared-location.ts'
+import { sharedLocationProblem, weakenedProblem } from './shared-location.ts'
 import { type SourceChange, WantedSources } from './wanted-sources.ts'
 
 /** The results of a check that changed since the previous one. */
@@ -179,6 +179,8 @@ export class PlanCheck {
     adviseOnCombination(item, { lookups, context, silent: quietContext(lookups, this.#state) })
     const shared = sharedLocationProblem(item, lookups)
     if (shared !== undefined) context.report(item, '', shared)
+    const weakened = weakenedProblem(item, lookups)
+    if (weakened !== undefined) context.report(item, weakened.path, weakened)
     for (const problem of unmetNeeds(item, lookups)) context.report(item, problem.path, problem)
   }
 

@@ -26,6 +26,22 @@ export function sharedLocationProblem(item: PolicyItem, lookups: Lookups): Omit<
   return undefined
 }
 
+/** A wider policy for the same field that requires a credential which this one does not require, so that requests without one pass. */
+export function weakenedProblem(item: PolicyItem, lookups: Lookups): ConfigProblem | undefined {
+  const { section, field, phase, target } = item
+  const targets = targetsAround(target, lookups).filter((each) => each !== target)
+  const [wider] = mergeSection({ section, phase, targets }, lookups).get(field)?.sources ?? []
+  if (wider === undefined) return undefined
+  const kept = guaranteedBy(item)
+  if (guaranteedBy(wider).every((name) => kept.includes(name))) return undefined
+  const message = `protects less than ${wider.path} of ${describeOrigin(wider.origin)}, which it overrides here: requests without a credential pass`
+  return { path: '.mode', severity: 'advice', code: 'protection-weakened', message }
+}
+
+function guaranteedBy({ section, field, spec }: PolicyItem): readonly string[] {
+  return policyDefinition(section, field)?.guarantees?.(spec as never) ?? []
+}
+
 function requiredBy({ section, field, spec }: PolicyItem): RequiredCredential | undefined {
   return policyDefinition(section, field)?.requires?.(spec as never)
 }

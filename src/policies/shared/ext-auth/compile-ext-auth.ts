@@ -18,6 +18,11 @@ export function compileExtAuth(
 ): ExtAuthRun {
   const site = new Site(source, path, context)
   const { forwardBody, grpc, http } = spec
+  if (spec.failureMode === 'FailOpen') {
+    const message =
+      'requests pass without authorization while the server fails, and a client may be able to overload it'
+    context.report(source, site.pathOf('.failureMode'), { severity: 'advice', code: 'fails-open', message })
+  }
   return site.run({
     backend: context.calledBackend(source, spec.backendRef),
     ...(grpc === undefined ? compileHttp(site, http!) : compileGrpc(site, grpc)),

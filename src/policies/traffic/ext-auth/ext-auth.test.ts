@@ -207,7 +207,10 @@ test('without a fallback other requests pass', async () => {
 
 test('a condition that does not compile refuses', async () => {
   const policy = policyOf({ conditional: [{ condition: '1 +', policy: { ...GRPC, failureMode: 'FailOpen' } }] })
-  expect(policy.context.reports).toEqual(['cel-syntax spec.traffic.field.conditional[0].condition'])
+  expect(policy.context.reports).toEqual([
+    'cel-syntax spec.traffic.field.conditional[0].condition',
+    'fails-open spec.traffic.field.conditional[0].policy.failureMode',
+  ])
   expect(shown(await policy.send())).toEqual(DENIED)
   expect(policy.requests).toEqual([])
 })

@@ -87,8 +87,12 @@ function verifierOf(source: Source, context: CompileContext): TokenVerifier {
 }
 
 function reportProvider(source: Source, index: number, keySet: AnyKeySet, context: CompileContext): void {
-  const { jwks, issuer } = source.spec.providers[index]!
+  const { jwks, issuer, audiences } = source.spec.providers[index]!
   const path = `.providers[${index}].jwks.${jwks.remote === undefined ? 'inline' : 'remote'}`
+  if (audiences === undefined) {
+    const message = `a token of ${issuer} for any other service is accepted, too; set the audiences of this gateway`
+    context.report(source, `.providers[${index}]`, { severity: 'advice', code: 'audience-any', message })
+  }
   for (const message of keySet.faults) {
     context.report(source, path, { severity: 'warning', code: 'key-set-fault', message })
   }
