@@ -41,16 +41,22 @@ test('a provider is named by its section', () => {
   expect([sessionNameOf(endpoint('h:443', false, 'one')), sessionNameOf(endpoint('h:443'))]).toEqual(['one', 'h:443'])
 })
 
+type Weighted = readonly [backend: LiveBackend | undefined, weight: number]
+
 /** The backend of a request, of references with these weights. */
-function chosen(session: Session | undefined, ...references: [backend: LiveBackend | undefined, weight: number][]) {
+function chosen(session: Session | undefined, ...references: Weighted[]) {
+  return choose(session, references, 0)?.reference.backend
+}
+
+function choose(session: Session | undefined, references: readonly Weighted[], random: number) {
   const rule = {
-    backends: references.map(([live, weight]) => ({
-      reference: { backend: live?.item.key, weight, path: '' },
+    backends: references.map(([live, weight], index) => ({
+      reference: { backend: live?.item.key, weight, path: `backendRefs[${index}]` },
       backend: { get: () => live },
     })),
     totalWeight: references.reduce((sum, [, weight]) => sum + weight, 0),
   } as unknown as LiveRule
-  return chooseReference(rule, session, PlanIndex.EMPTY, () => 0)?.reference.backend
+  return chooseReference(rule, session, PlanIndex.EMPTY, () => random)
 }
 
 test('a session takes precedence over weights, even of 0', () => {
@@ -66,4 +72,48 @@ test('a backend that is not referenced, missing or refused is not chosen for a s
   expect(chosen(bound('C', 'c1'), [A, 1], [B, 1])).toBe('A')
   expect(chosen(bound('B', 'b1'), [A, 1], [undefined, 1])).toBe('A')
   expect(chosen(bound('B', 'b1'), [A, 1], [backend('B', [[b1]], { refusal: {} }), 1])).toBe('A')
+})
+
+test.for([
+  [
+    'a weight of 0 is not used when another reference leads to the backend',
+    [
+      [A, 0],
+      [A, 1],
+    ],
+    0,
+    'backendRefs[1]',
+  ],
+  [
+    'weights choose between references to the backend: the first',
+    [
+      [A, 1],
+      [B, 98],
+      [A, 1],
+    ],
+    0.49,
+    'backendRefs[0]',
+  ],
+  [
+    'weights choose between references to the backend: the last',
+    [
+      [A, 1],
+      [B, 98],
+      [A, 1],
+    ],
+    0.51,
+    'backendRefs[2]',
+  ],
+  [
+    'of several with a weight of 0 none is used',
+    [
+      [A, 0],
+      [A, 0],
+      [B, 1],
+    ],
+    0,
+    'backendRefs[2]',
+  ],
+] as const)('references to one backend differ in their filters: %s', ([, references, random, path]) => {
+  expect(choose(bound('A', 'a2'), references, random)?.reference.path).toBe(path)
 })

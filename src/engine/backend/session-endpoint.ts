@@ -11,7 +11,8 @@ export function sessionNameOf({ section, label }: Pick<LiveEndpoint, 'section' |
 
 /**
  * The backend reference of a request. A session takes precedence over weights, even over a weight of 0 (Gateway API, GEP-1619, "Traffic
- * Splitting"). If its endpoint is gone or evicted, the request stays at the backend unless the weight is 0.
+ * Splitting"). If its endpoint is gone or evicted, the request stays at the backend unless the weight is 0. Weights choose between several
+ * references to the backend, because their filters may differ, and a reference of weight 0 may lack those of the others.
  */
 export function chooseReference(
   rule: LiveRule,
@@ -20,13 +21,21 @@ export function chooseReference(
   random: () => number,
 ): LiveReference | undefined {
   if (session?.bound === undefined) return chooseBackend(rule, random)
-  for (const reference of rule.backends) {
-    if (reference.reference.backend !== session.bound.backend) continue
-    const backend = reference.backend.get(index)
-    if (backend === undefined || backend.refusal !== undefined) continue
-    if (reference.reference.weight > 0 || boundEndpoint(backend, session, []) !== undefined) return reference
-  }
-  return chooseBackend(rule, random)
+  const { bound } = session
+  const leading = rule.backends.filter(
+    ({ reference, backend }) => reference.backend === bound.backend && isUsable(backend.get(index)),
+  )
+  const totalWeight = leading.reduce((sum, { reference }) => sum + reference.weight, 0)
+  if (totalWeight > 0) return chooseBackend({ backends: leading, totalWeight }, random)
+  // With several of them, it is unknown which one the session came by.
+  const [only, ...others] = leading
+  const backend = others.length === 0 ? only?.backend.get(index) : undefined
+  const isThere = backend !== undefined && boundEndpoint(backend, session, []) !== undefined
+  return isThere ? only : chooseBackend(rule, random)
+}
+
+function isUsable(backend: LiveBackend | undefined): boolean {
+  return backend !== undefined && backend.refusal === undefined
 }
 
 /** The endpoint of an attempt: that of the session if it is there, not evicted and not tried, else one by load balancing. */
