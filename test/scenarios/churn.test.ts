@@ -1,0 +1,14 @@
+import { expect, test } from 'vitest'
+import { runChurn } from '#test/support/churn.ts'
+
+test('while endpoints come and go 20 times a second and certificates rotate, no request fails', async () => {
+  const report = await runChurn(4)
+  expect(report.failed).toEqual([])
+  expect(report).toMatchObject({ leftInFlight: 0, leftOpen: 0 })
+  // The load and the changes were real.
+  expect(report.answered).toBeGreaterThan(50)
+  expect(report.reloads).toBeGreaterThan(10)
+  expect(report.endpoints).toBeGreaterThan(20)
+  expect(report.used).toBeGreaterThan(10)
+  expect(report.serials.size).toBe(2)
+})
