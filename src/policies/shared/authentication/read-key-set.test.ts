@@ -65,6 +65,31 @@ test.each<[KeyKind, string[]]>([
   expect(keys.get('k')?.map((key) => key.algorithms)).toEqual([algorithms])
 })
 
+test('a token tries at most 16 keys: others with the same kid are left out', () => {
+  const same = JSON.stringify({ keys: Array.from({ length: 18 }, () => jwk) })
+  const { keys, faults } = readKeySet(same, importKey)
+  expect(keys.get('k')).toHaveLength(16)
+  const fault = (index: number) => `keys[${index}] is not used: 16 other keys have the same "kid"`
+  expect(faults).toEqual([fault(16), fault(17)])
+})
+
+/** A number of this many bits. */
+function numberOf(bits: number): string {
+  const bytes = Buffer.alloc(Math.ceil(bits / 8))
+  bytes[0] = 1 << ((bits - 1) % 8)
+  bytes[bytes.length - 1]! |= 1
+  return bytes.toString('base64url')
+}
+
+test.each([
+  [8192, 64, []],
+  [8193, 17, ['keys[0] is not used: an RSA key must have at most 8192 bits']],
+  [2048, 65, ['keys[0] is not used: its "e" must have at most 64 bits']],
+])('a check of a signature is short: RSA with %i bits, e with %i', (bits, exponent, faults) => {
+  const key = { ...RSA, n: numberOf(bits), e: numberOf(exponent) }
+  expect(readKeySet(JSON.stringify({ keys: [key] }), importKey).faults).toEqual(faults)
+})
+
 test.each([
   [2047, false],
   [2048, true],

@@ -22,6 +22,8 @@ export const NO_KEY_SET: KeySet = { keys: new Map(), faults: [] }
 /** A member of `keys` before validation. */
 type Members = Readonly<Record<string, unknown>>
 
+type NamedKey = TokenKey & { readonly kid: string }
+
 /** A key that cannot be used; with a fault if it was intended for signatures. */
 interface Unusable {
   readonly fault: string | undefined
@@ -29,8 +31,10 @@ interface Unusable {
 
 const FOR_OTHER_USE: Unusable = { fault: undefined }
 
-/** Limits the work for large sets: every thread imports every key, and a token tries all keys with its `kid`. */
+/** Limits the work for large sets: every thread imports every key. */
 const MAX_KEYS = 1000
+/** Limits the work for one token, which tries all keys with its `kid`. */
+const MAX_KEYS_OF_KID = 16
 
 /** Parses a JSON Web Key Set (RFC 7517, 5). Unusable keys are left out; the others work (decision A-56). */
 export function readKeySet(text: string, importKey: ImportKey): KeySet {
@@ -40,10 +44,19 @@ export function readKeySet(text: string, importKey: ImportKey): KeySet {
   const faults: string[] = []
   members.forEach((jwk, index) => {
     const read = readKey(jwk, importKey)
-    if (!('fault' in read)) keys.set(read.kid, [...(keys.get(read.kid) ?? []), read])
-    else if (read.fault !== undefined) faults.push(`keys[${index}] is not used: ${read.fault}`)
+    const fault = 'fault' in read ? read.fault : addKey(keys, read)
+    if (fault !== undefined) faults.push(`keys[${index}] is not used: ${fault}`)
   })
   return { keys, faults }
+}
+
+/** @returns why the key is not used */
+function addKey(keys: Map<string, TokenKey[]>, key: NamedKey): string | undefined {
+  const same = keys.get(key.kid)
+  if (same === undefined) keys.set(key.kid, [key])
+  else if (same.length < MAX_KEYS_OF_KID) same.push(key)
+  else return `${MAX_KEYS_OF_KID} other keys have the same "kid"`
+  return undefined
 }
 
 /** @returns the problem, if the text is not a key set */
@@ -58,7 +71,7 @@ function membersOf(text: string): readonly unknown[] | string {
   return set.keys.length > MAX_KEYS ? `has more than ${MAX_KEYS} keys` : set.keys
 }
 
-function readKey(jwk: unknown, importKey: ImportKey): (TokenKey & { readonly kid: string }) | Unusable {
+function readKey(jwk: unknown, importKey: ImportKey): NamedKey | Unusable {
   if (!isObject(jwk)) return { fault: 'it is not an object' }
   const { kid, use, key_ops: operations } = jwk
   if (use !== undefined && use !== 'sig') return FOR_OTHER_USE
@@ -87,6 +100,8 @@ function formByType({ kty, crv, n, e, x, y }: Members): ReturnType<typeof formOf
   if (kty === 'RSA') {
     if (typeof n !== 'string' || typeof e !== 'string') return { fault: 'it has no "n" or no "e"' }
     if (bitsOf(n) < MIN_RSA_BITS) return { fault: `an RSA key must have at least ${MIN_RSA_BITS} bits` }
+    if (bitsOf(n) > MAX_RSA_BITS) return { fault: `an RSA key must have at most ${MAX_RSA_BITS} bits` }
+    if (bitsOf(e) > MAX_EXPONENT_BITS) return { fault: `its "e" must have at most ${MAX_EXPONENT_BITS} bits` }
     return { jwk: { kty, n, e }, algorithms: ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'] }
   }
   if (kty === 'EC') {
@@ -105,6 +120,9 @@ function formByType({ kty, crv, n, e, x, y }: Members): ReturnType<typeof formOf
 
 /** RFC 7518, 3.3 and 3.5. */
 const MIN_RSA_BITS = 2048
+/** Limits the time of a check, which blocks its thread: one with a key of 16,384 bits takes 16 ms. */
+const MAX_RSA_BITS = 8192
+const MAX_EXPONENT_BITS = 64
 const CURVE_ALGORITHMS = { 'P-256': 'ES256', 'P-384': 'ES384', 'P-521': 'ES512' } as const
 
 /** Length of a base64url number in bits, without leading zeros. */
