@@ -196,7 +196,7 @@ test('key sets of policies are fetched, their problems are found, and they are f
   const backend = backendItem('keys')
   const backendRef = { group: 'gatewright.dev', kind: 'ProxyBackend', name: 'keys' }
   const jwks = { remote: { jwksPath: '/keys', cacheDuration: '5m', backendRef } }
-  const providers = [{ issuer: 'https://id.test', jwks }]
+  const providers = [{ issuer: 'https://id.test', audiences: ['api'], jwks }]
   const policy = policyItem('traffic.jwtAuthentication', 'HTTPRoute/default/a', { mode: 'Strict', providers })
   const id = 'ProxyBackend/default/keys /keys'
   const codes = (found: ReadonlyMap<string, readonly Finding[]>) => [...found.values()].flat().map(({ code }) => code)
