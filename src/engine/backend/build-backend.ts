@@ -155,6 +155,7 @@ function placeOf(use: AddressUse, { settings }: Connection, { forwardRules }: Sh
   return new RequestedPlaces({
     compile,
     secured: settings.tls !== undefined,
+    tunnelled: settings.tunnel !== undefined,
     bounds: use.bounds,
     rules: forwardRules ?? DEFAULT_RULES,
   })

@@ -3,7 +3,7 @@ import { ForwardRules, parseNetwork } from '#net/connect/forward-rules.ts'
 import { findPlace, isRefusal, RequestedPlaces } from './place.ts'
 
 /** Places whose destinations are only their addresses. */
-function places(secured = false, rules = new ForwardRules()) {
+function places(secured = false, rules = new ForwardRules(), tunnelled = false) {
   const compiled: string[] = []
   const found = new RequestedPlaces({
     compile: ({ host, port, chosenByClient }) => {
@@ -11,6 +11,7 @@ function places(secured = false, rules = new ForwardRules()) {
       return {} as never
     },
     secured,
+    tunnelled,
     bounds: undefined,
     rules,
   })
@@ -96,6 +97,27 @@ test.each([
   `${'a.'.repeat(127)}aa`,
 ])('%j names no destination', (authority) => {
   expect(find(authority)).toMatch(/^host-invalid: /)
+})
+
+test.each([
+  ['localhost', []],
+  ['LOCALHOST.:8080', []],
+  ['a.localhost', []],
+  ['localhost:9', ['127.0.0.0/8', '::1/128']],
+])('behind a proxy server, which resolves it, %s is not allowed if %j are permitted', (authority, permitted) => {
+  const rules = new ForwardRules(
+    permitted.map((network) => parseNetwork(network)!),
+    (_, port) => port === 9,
+  )
+  expect(places(false, rules, true).found.find(authority)).toMatchObject({ code: 'destination-not-allowed' })
+})
+
+test('behind a proxy server, localhost is permitted with one of its addresses, and other names are', () => {
+  for (const network of ['127.0.0.1', '::1']) {
+    const { found } = places(false, new ForwardRules([parseNetwork(network)!]), true)
+    expect(found.find('localhost')).toMatchObject({ label: 'localhost:80' })
+  }
+  expect(places(false, new ForwardRules(), true).found.find('notlocalhost')).toMatchObject({ label: 'notlocalhost:80' })
 })
 
 test('permitted networks are found', () => {

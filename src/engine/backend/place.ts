@@ -18,6 +18,8 @@ export interface RequestedPlacesOptions {
   readonly compile: (address: Address) => Destinations
   /** Connections use TLS. */
   readonly secured: boolean
+  /** A proxy server resolves names, so that their addresses cannot be judged. */
+  readonly tunnelled: boolean
   readonly bounds: DestinationBounds | undefined
   readonly rules: ForwardRules
 }
@@ -43,7 +45,7 @@ export class RequestedPlaces {
     const named = readAuthority(authority, this.#options.secured ? 443 : 80)
     if ('kind' in named) return named
     const { host, port } = named
-    const refused = isIpAddress(host) ? this.#options.rules.refuse(host, port) : undefined
+    const refused = this.#refuse(host, port)
     if (refused !== undefined) return reject('destination-not-allowed', { detail: refused })
     const label = host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
     const place = { label, destinations: this.#options.compile(requestedAddress(named)) }
@@ -51,7 +53,19 @@ export class RequestedPlaces {
     this.#known.set(authority, place)
     return place
   }
+
+  #refuse(host: string, port: number): string | undefined {
+    const { rules, tunnelled } = this.#options
+    if (isIpAddress(host)) return rules.refuse(host, port)
+    if (!tunnelled || !LOOPBACK_NAME.test(host)) return undefined
+    const refusals = LOOPBACK_ADDRESSES.map((address) => rules.refuse(address, port))
+    return refusals.includes(undefined) ? undefined : `${host}: ${refusals[0]}`
+  }
 }
+
+/** Names that always are those of loopback addresses (RFC 6761, 6.3): those of the gateway, if the proxy server is on its machine. */
+const LOOPBACK_NAME = /(?:^|\.)localhost$/
+const LOOPBACK_ADDRESSES = ['127.0.0.1', '::1']
 
 /** The place of a request at an endpoint, after everything that may change its host. */
 export function findPlace(place: Place | RequestedPlaces, authority: string): Place | Refusal {
