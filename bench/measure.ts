@@ -1,3 +1,4 @@
+import { readCounts, slowShareSince } from './balance/slow-share.ts'
 import type { Candidate } from './candidate.ts'
 import { load } from './load.ts'
 import type { PinnedProcess } from './pinned-process.ts'
@@ -14,6 +15,8 @@ export interface Sample {
   readonly p99Us: number
   readonly residentMb: number | undefined
   readonly errors: number
+  /** Requests of the slow endpoint relative to its fair share; undefined without endpoints. */
+  readonly slowShare: number | undefined
   /** CPU of the two cores used by other processes; 1 is one core. */
   readonly foreignCores: number
 }
@@ -30,6 +33,7 @@ export async function measure(
   const ownNs = () => (pid === undefined ? 0 : cpuNs(pid))
   const serversNs = () => upstreams.reduce((sum, server) => sum + cpuNs(server.pid), cpuNs(process.pid))
 
+  const counts = suite.hasEndpoints === true ? await readCounts() : undefined
   const before = { own: ownNs(), servers: serversNs(), busy: busyMs(CORES), time: performance.now() }
   const result = await load(suite, candidate.address(suite), seconds)
   const own = ownNs() - before.own
@@ -43,6 +47,7 @@ export async function measure(
     p99Us,
     residentMb: pid === undefined ? undefined : residentMb(pid),
     errors,
+    slowShare: counts && (await slowShareSince(counts)),
     foreignCores: Math.max(0, (busyMs(CORES) - before.busy - known) / (performance.now() - before.time)),
   }
 }

@@ -14,6 +14,7 @@ export const PORTS = {
   events: 19003,
   authorization: 19004,
   limits: 19005,
+  endpoints: 19100,
 } as const
 
 /** The listener of a suite: pass-through, all policies, HTTP/2 without TLS, TLS. */

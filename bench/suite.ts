@@ -19,6 +19,8 @@ export interface Suite {
   readonly pace?: number
   /** Text that every response must contain, so that error pages are detected. */
   readonly expect: string
+  /** Print the share of the slow endpoint (`balance/`). */
+  readonly hasEndpoints?: boolean
   /** Candidates that cannot do this. */
   readonly without?: readonly string[]
 }
@@ -159,6 +161,20 @@ export const SUITES: readonly Suite[] = [
     about: 'The same, but the gateway asks a rate limit service over gRPC.',
     path: '/counted',
     ...ASKED,
+  },
+  {
+    name: 'balance',
+    about:
+      'GET of 32 bytes at 2,000 requests a second to 50 endpoints that take 2 ms; one takes 20 ms, and one responds 503 at once, which is retried. The gateway balances as always, haproxy with leastconn.',
+    path: '/balanced',
+    door: 'bare',
+    unit: 'request',
+    headers: {},
+    pace: 2000,
+    expect: 'thirty-two bytes',
+    hasEndpoints: true,
+    // The reference is haproxy.
+    without: ['nginx'],
   },
   {
     name: 'llm',

@@ -28,6 +28,7 @@ export function formatTable({ name, about, unit }: Suite, rows: readonly Row[]):
     line(head.map((_, index) => (index === 0 ? '---' : '---:'))),
     ...rows.map((row) => line(cells(row, base))),
     '',
+    ...slowShares(rows),
     noise(rows),
   ].join('\n')
 }
@@ -49,6 +50,15 @@ function cells({ name, samples }: Row, base: Row | undefined): string[] {
       0,
     ),
   ]
+}
+
+/** A line for suites with a slow endpoint. */
+function slowShares(rows: readonly Row[]): string[] {
+  const shares = rows
+    .map(({ name, samples }) => ({ name, values: samples.flatMap(({ slowShare }) => slowShare ?? []) }))
+    .filter(({ values }) => values.length > 0)
+    .map(({ name, values }) => `${name} ${format(median(values), 2)}`)
+  return shares.length === 0 ? [] : [`Requests of the slow endpoint, relative to a fair share: ${shares.join(', ')}.`]
 }
 
 function noise(rows: readonly Row[]): string {

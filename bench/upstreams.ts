@@ -21,7 +21,10 @@ function writeCertificate(scratch: string): void {
   writeFileSync(join(scratch, 'objects', 'certificate.yaml'), JSON.stringify(secret))
 }
 
-/** Starts the upstreams of all candidates: nginx for requests, `sse/event-server.ts` for event streams, `callouts/answer-server.ts` for questions. */
+/**
+ * Starts the upstreams of all candidates: nginx for requests, `sse/event-server.ts` for event streams, `callouts/answer-server.ts` for
+ * questions, `balance/endpoint-server.ts` for the choice of an endpoint.
+ */
 export function startUpstreams(scratch: string): readonly PinnedProcess[] {
   mkdirSync(join(scratch, 'temp'))
   mkdirSync(join(scratch, 'www'))
@@ -30,9 +33,11 @@ export function startUpstreams(scratch: string): readonly PinnedProcess[] {
   const files = ['nginx', '-p', scratch, '-c', projectFile('bench/servers/upstream.nginx.conf')]
   const events = [process.execPath, projectFile('bench/sse/event-server.ts')]
   const answers = [process.execPath, projectFile('bench/callouts/answer-server.ts')]
+  const endpoints = [process.execPath, projectFile('bench/balance/endpoint-server.ts')]
   return [
     new PinnedProcess({ name: 'upstream', core: LOAD_CORE, command: files, scratch }),
     new PinnedProcess({ name: 'events', core: LOAD_CORE, command: events, scratch }),
     new PinnedProcess({ name: 'answers', core: LOAD_CORE, command: answers, scratch }),
+    new PinnedProcess({ name: 'endpoints', core: LOAD_CORE, command: endpoints, scratch }),
   ]
 }
