@@ -14,8 +14,8 @@ import {
 import { policyYaml } from '#test/support/policy-yaml.ts'
 import { verifies } from '#test/support/verifies.ts'
 
-/** What the backend does with one request. `hold` leaves it to the test; `begin` sends the first part of a response and nothing more; `cut` then ends. */
-type Deed = number | 'reset' | 'silence' | 'begin' | 'cut' | 'hold'
+/** What the backend does with one request. `hold` leaves it to the test; `begin` sends the first part of a response and nothing more; `cut` then ends; `switch` accepts an upgrade. */
+type Deed = number | 'switch' | 'reset' | 'silence' | 'begin' | 'cut' | 'hold'
 
 interface Seen {
   /** Values of `x-mark`. */
@@ -57,6 +57,10 @@ function answer(head: string, body: string, peer: Accepted): string {
     return ''
   }
   if (deed === 'begin') return BEGINNING
+  if (deed === 'switch') {
+    setTimeout(() => peer.send('later'), 800)
+    return 'HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n'
+  }
   if (deed === 'cut') {
     peer.socket.end(BEGINNING)
     return ''
@@ -324,6 +328,15 @@ test('when time runs out in the middle of a response the client is cut off', asy
   expect(seen).toHaveLength(1)
   const { line } = await tracesOf('/limited/begun')
   expect(line).toMatch(/ error="the request timed out after the response head.*" reason=Timeout /)
+})
+
+test('the time of the whole ends with an upgrade', async () => {
+  deeds = ['switch']
+  const client = await RawClient.connect(port)
+  client.send('GET /limited/upgraded HTTP/1.1\r\nHost: h\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n')
+  const text = await client.until((received) => received.endsWith('later'))
+  expect(text).toMatch(/^HTTP\/1\.1 101 /)
+  client.close()
 })
 
 test('a route rule may limit each attempt; the end of its time may be retried', async () => {
