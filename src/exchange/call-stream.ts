@@ -1,9 +1,9 @@
 import { asBuffer } from '#net/body/as-buffer.ts'
-import { FrameReader, frameMessage } from '#net/grpc/message-frame.ts'
+import { frameMessage } from '#net/grpc/message-frame.ts'
 import { BODY_CHUNKED, type BodySink, type BodySource } from '#net/stream.ts'
-import type { Call, CallPurpose, CallResponse } from './call.ts'
-import { FailedCall, failedCall } from './failed-call.ts'
-import { foreignHead, MAX_MESSAGE_BYTES, readStatus } from './grpc-answer.ts'
+import type { Call, CallPurpose } from './call.ts'
+import { type FailedCall, failedCall } from './failed-call.ts'
+import { GRPC_REQUEST, readMessages } from './grpc-answer.ts'
 import { MessageDeadline } from './message-deadline.ts'
 
 /** Messages that wait for a connection, above which more should not be sent. */
@@ -111,17 +111,16 @@ export class CallStream implements BodySource {
     let failure: FailedCall | undefined
     try {
       const response = await call(destination, {
+        ...GRPC_REQUEST,
         purpose,
-        protocol: 'grpc',
-        method: 'POST',
         path,
-        headers: [],
         body: this,
-        timeoutMs: 0,
         messageDeadline: this.deadline,
         signal: this.#cancelled.signal,
       })
-      failure = await this.#read(response)
+      failure = await readMessages(response, (message) =>
+        this.#isCancelled ? undefined : this.#receiver.message(message),
+      )
     } catch (error) {
       failure = failedCall(error)
       if (failure === undefined && !this.#isCancelled) this.#receiver.broke(error)
@@ -132,23 +131,5 @@ export class CallStream implements BodySource {
     this.#receiver.ended(failure)
     // What of the call is left on the connection.
     this.cancel()
-  }
-
-  async #read(response: CallResponse): Promise<FailedCall | undefined> {
-    const foreign = foreignHead(response)
-    if (foreign !== undefined) {
-      await response.body[Symbol.asyncIterator]().return?.()
-      return new FailedCall('response-invalid', foreign)
-    }
-    const reader = new FrameReader(MAX_MESSAGE_BYTES)
-    for await (const piece of response.body) {
-      reader.push(piece)
-      for (let next = reader.next(); next !== undefined; next = reader.next()) {
-        if (this.#isCancelled) return undefined
-        const wait = this.#receiver.message(next)
-        if (wait !== undefined) await wait
-      }
-    }
-    return reader.atBoundary ? readStatus(response) : new FailedCall('response-invalid', 'the message is incomplete')
   }
 }

@@ -1,7 +1,7 @@
-import { BadFrame, FrameReader, frameMessage } from '#net/grpc/message-frame.ts'
+import { BadFrame, frameMessage } from '#net/grpc/message-frame.ts'
 import type { Call, CallPurpose, CallResponse } from './call.ts'
-import { FailedCall, failedCall } from './failed-call.ts'
-import { foreignHead, MAX_MESSAGE_BYTES, readStatus } from './grpc-answer.ts'
+import { FailedCall, failureOf } from './failed-call.ts'
+import { GRPC_REQUEST, readMessages } from './grpc-answer.ts'
 
 /** A gRPC call with one message in each direction. */
 export interface UnaryCall {
@@ -19,40 +19,25 @@ export async function callUnary(call: Call, destination: string, unary: UnaryCal
   const { purpose, path, message, defaultDeadlineMs, signal } = unary
   try {
     const response = await call(destination, {
+      ...GRPC_REQUEST,
       purpose,
-      protocol: 'grpc',
-      method: 'POST',
       path,
-      headers: [],
       body: frameMessage(message),
-      timeoutMs: 0,
       defaultDeadlineMs,
       signal,
     })
     return await readAnswer(response)
   } catch (error) {
-    const failed = failedCall(error)
-    if (failed === undefined) throw error
-    return failed
+    return failureOf(error)
   }
 }
 
 async function readAnswer(response: CallResponse): Promise<Uint8Array | FailedCall> {
-  const foreign = foreignHead(response)
-  if (foreign !== undefined) {
-    await response.body[Symbol.asyncIterator]().return?.()
-    return new FailedCall('response-invalid', foreign, `${response.status}`)
-  }
-  const reader = new FrameReader(MAX_MESSAGE_BYTES)
   let answer: Uint8Array | undefined
-  // Leaving the loop early gives up the connection.
-  for await (const piece of response.body) {
-    reader.push(piece)
-    for (let next = reader.next(); next !== undefined; next = reader.next()) {
-      if (answer !== undefined) throw new BadFrame('the response has more than one message')
-      answer = next
-    }
-  }
-  if (!reader.atBoundary) return new FailedCall('response-invalid', 'the message is incomplete')
-  return readStatus(response) ?? answer ?? new FailedCall('response-invalid', 'the response has no message')
+  const failure = await readMessages(response, (message) => {
+    if (answer !== undefined) throw new BadFrame('the response has more than one message')
+    answer = message
+    return undefined
+  })
+  return failure ?? answer ?? new FailedCall('response-invalid', 'the response has no message')
 }

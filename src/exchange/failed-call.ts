@@ -27,3 +27,10 @@ export function failedCall(error: unknown): FailedCall | undefined {
   if (error instanceof CallError) return new FailedCall(error.failure, error.detail)
   return error instanceof BadFrame ? new FailedCall('response-invalid', error.message) : undefined
 }
+
+/** The same, but throws a bug. */
+export function failureOf(error: unknown): FailedCall {
+  const failed = failedCall(error)
+  if (failed === undefined) throw error
+  return failed
+}

@@ -3,7 +3,7 @@ import { type Call, CallError, type CallRequest, type CallResponse } from '#exch
 import { readsCredentials } from '#exchange/credential-reads.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import type { Expression } from '#exchange/expression.ts'
-import { FailedCall } from '#exchange/failed-call.ts'
+import { FailedCall, failureOf } from '#exchange/failed-call.ts'
 import { type Refusal, reject } from '#exchange/outcome.ts'
 import type { WrittenCredential } from '#exchange/trace.ts'
 import { isTarget } from '#net/http/field-syntax.ts'
@@ -119,8 +119,7 @@ async function send(call: Call, backend: string, settings: HttpSettings, request
       return new FailedCall('response-invalid', `the response has more than ${MAX_BODY_BYTES} bytes`, '200')
     return (exchange) => allowed(settings, response, body, exchange)
   } catch (error) {
-    if (error instanceof CallError) return new FailedCall(error.failure, error.detail)
-    throw error
+    return failureOf(error)
   }
 }
 

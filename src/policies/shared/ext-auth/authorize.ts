@@ -1,7 +1,6 @@
 import { backendName } from '#exchange/backend-name.ts'
-import { CallError } from '#exchange/call.ts'
 import type { Callout, Exchange } from '#exchange/exchange.ts'
-import { FailedCall } from '#exchange/failed-call.ts'
+import { FailedCall, failureOf } from '#exchange/failed-call.ts'
 import { type Outcome, proceed, type Refusal, reject } from '#exchange/outcome.ts'
 import { afterwards, type Step } from '#exchange/step.ts'
 import { recordCallout } from '../callout.ts'
@@ -92,15 +91,10 @@ function ask(asked: Asked, body: Uint8Array | undefined, known: Verdict | undefi
   trace?.callout({ policy: 'extAuth', backend: backendName(extAuth.backend), question: question.describe() })
   const { call, signal } = exchange.context
   const send = (until: AbortSignal) => question.send(call, until)
+  // A wait for the question of another request may end.
   const answered =
     key === undefined ? send(signal) : extAuth.cache!.cache.flights.run(key, send, signal).catch(failureOf)
   return afterwards(exchange, answered, (answer) => settle(asked, answer, known))
-}
-
-/** Waiting for the question of another request ended. */
-function failureOf(error: unknown): FailedCall {
-  if (error instanceof CallError) return new FailedCall(error.failure, error.detail)
-  throw error
 }
 
 function settle(asked: Asked, answer: Answered, known: Verdict | undefined): Outcome {
