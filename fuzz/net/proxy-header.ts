@@ -1,6 +1,6 @@
 import { BlockList, isIP } from 'node:net'
-import { crc32c } from '#net/accept/crc32c.ts'
 import { findProxyHeader, type ProxyHeader, type ProxyHeaderSettings } from '#net/accept/proxy-header.ts'
+import { crc32c } from '#net/crc32.ts'
 import { mutate, seeded } from './mutate.ts'
 
 // Usage: node fuzz/net/proxy-header.ts [seconds] [seed]

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { crc32c } from './crc32c.ts'
+import { crc32c } from '../crc32.ts'
 import { findProxyHeader, type ProxyHeader, type ProxyHeaderSettings } from './proxy-header.ts'
 
 const SIGNATURE = Buffer.from('\r\n\r\n\0\r\nQUIT\n', 'latin1')

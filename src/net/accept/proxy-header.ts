@@ -1,7 +1,7 @@
 import { isIPv4, isIPv6 } from 'node:net'
 import ipaddr from 'ipaddr.js'
+import { crc32c } from '../crc32.ts'
 import type { ConnectionRefusal } from './connection-refusal.ts'
-import { crc32c } from './crc32c.ts'
 import type { Finding } from './read-ahead.ts'
 
 /** Which PROXY headers are accepted (specification 2, 2.1 `proxyProtocol`; decision A-47). */
