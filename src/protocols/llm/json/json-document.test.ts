@@ -1,0 +1,107 @@
+import { expect, test } from 'vitest'
+import { JsonValue, parseDocument } from './json-document.ts'
+
+const encoder = new TextEncoder()
+const parse = (text: string) => parseDocument(encoder.encode(text))
+
+function parsed(text: string): JsonValue {
+  const value = parse(text)
+  if (!(value instanceof JsonValue)) throw new Error(`${value.fault} at ${value.at}`)
+  return value
+}
+
+/** The plain value that a parsed one stands for. */
+function plain(value: JsonValue): unknown {
+  switch (value.kind) {
+    case 'object':
+      return Object.fromEntries(value.members.map(([key, member]) => [key, plain(member)]))
+    case 'array':
+      return value.elements.map(plain)
+    case 'string':
+      return value.text
+    case 'number':
+      return value.number
+    case 'boolean':
+      return value.isTrue
+    default:
+      return null
+  }
+}
+
+const long = 'x'.repeat(100)
+
+test.each([
+  '{}',
+  ' [ ] ',
+  '{"a":1,"b":[true,false,null,-1.5e3],"c":{"d":"e","f":{}}}',
+  '[[[]],[{}],""]',
+  '{"a\\u0062":"\\"\\\\\\/\\b\\f\\n\\r\\t\\u00e9","":"é😀"}',
+  `{"long":"${long}\\n${long}","k":"${long}"}`,
+  '"text"',
+  '3',
+  'null',
+  JSON.stringify(Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`k${i}`, i]))),
+])('%s reads like JSON.parse', (text) => {
+  expect(plain(parsed(text))).toEqual(JSON.parse(text))
+})
+
+test.each<[text: string, fault: string, at: number]>([
+  ['', 'not-json', 0],
+  ['{', 'not-json', 1],
+  ['{"a"}', 'not-json', 4],
+  ['{"a":1,}', 'not-json', 7],
+  ['[1 2]', 'not-json', 3],
+  ['[1,]', 'not-json', 3],
+  ['{} x', 'not-json', 3],
+  ['"a', 'not-json', 2],
+  ['"a\\x"', 'not-json', 2],
+  ['"\\u12g4"', 'not-json', 1],
+  ['"a\nb"', 'not-json', 2],
+  [`"${long}\n"`, 'not-json', 101],
+  [`"${long}\\q"`, 'not-json', 101],
+  [`"${long}\\u12"`, 'not-json', 101],
+  ['{"a":1,"a":2}', 'duplicate-key', 7],
+  ['[{"b":{"a":1,"\\u0061":2}}]', 'duplicate-key', 13],
+  [`{${Array.from({ length: 12 }, (_, i) => `"k${i}":0`).join(',')},"k3":1}`, 'duplicate-key', 87],
+  ['['.repeat(257) + ']'.repeat(257), 'not-json', 256],
+])('%s is refused: %s at %d', (text, fault, at) => {
+  expect(parse(text)).toEqual({ fault, at })
+})
+
+test('text that is not UTF-8 is refused', () => {
+  expect(parseDocument(new Uint8Array([0x22, 0xc3, 0x22]))).toEqual({ fault: 'not-json', at: 0 })
+})
+
+test('256 levels are read', () => {
+  expect(parsed('['.repeat(256) + ']'.repeat(256)).kind).toBe('array')
+})
+
+test('a member is found by its name, however it is written; null counts as absent', () => {
+  const value = parsed('{"a":1,"\\u0062":2,"c":null,"toString":3}')
+  expect(value.get('a')?.number).toBe(1)
+  expect(value.get('b')?.number).toBe(2)
+  expect(value.get('c')).toBeUndefined()
+  expect(value.get('toString')?.number).toBe(3)
+  expect(value.get('d')).toBeUndefined()
+  expect(parsed('[1]').get('a')).toBeUndefined()
+})
+
+test('parts keep their bytes: numbers of any size, escapes, spaces', () => {
+  const value = parsed('{"n": 12345678901234567890.10, "s": "\\u00e9\\/", "o": { "x" : 1 } }')
+  const text = (name: string) => new TextDecoder().decode(value.get(name)?.json)
+  expect([text('n'), text('s'), text('o')]).toEqual(['12345678901234567890.10', '"\\u00e9\\/"', '{ "x" : 1 }'])
+})
+
+test('a value knows where it is', () => {
+  const value = parsed('{"messages":[{"role":"user"},{"content":[{"a":0},{"text":"x"}]}],"z":[[1,2]]}')
+  const text = value.get('messages')?.elements[1]?.get('content')?.elements[1]?.get('text')
+  expect(text?.path).toBe('messages[1].content[1].text')
+  expect(value.get('z')?.elements[0]?.elements[1]?.path).toBe('z[0][1]')
+  expect(value.path).toBe('')
+})
+
+test('100,000 parts are read in linear time and without deep recursion', () => {
+  const value = parsed(`[${'{"a":"b"},'.repeat(99_999)}{"a":"c"}]`)
+  expect(value.elements.length).toBe(100_000)
+  expect(value.elements[99_999]?.get('a')?.text).toBe('c')
+})

@@ -1,0 +1,312 @@
+import { decodeText } from './decode-text.ts'
+import type { JsonFault } from './scan-members.ts'
+import { skipSpace, skipString, skipValue } from './skip-value.ts'
+
+/** Deeper nesting is refused, as by `skipValue`. */
+const MAX_DEPTH = 256
+
+/** Up to this many keys are compared with each other; more go into a set. */
+const FEW_KEYS = 8
+
+/** Strings up to this length are examined byte by byte; the native parser is faster for longer ones. */
+const NEAR = 64
+
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+const latin1 = new TextDecoder('latin1')
+
+export type JsonKind = 'object' | 'array' | 'string' | 'number' | 'boolean' | 'null'
+
+/**
+ * Parses JSON into positions, without building values, so that parts of it can be copied as they are: exact numbers, no re-encoding. Unlike
+ * `scanMembers` it validates everything (RFC 8259): UTF-8, escapes, control characters, and that no object at any depth has a key twice.
+ */
+export function parseDocument(bytes: Uint8Array): JsonValue | JsonFault {
+  try {
+    utf8.decode(bytes)
+  } catch {
+    return { fault: 'not-json', at: 0 }
+  }
+  const tape = new Tape(bytes)
+  try {
+    const end = tape.read(skipSpace(bytes, 0), 0)
+    const rest = skipSpace(bytes, end)
+    if (rest < bytes.length) return { fault: 'not-json', at: rest }
+  } catch (error) {
+    if (error instanceof Unreadable) return error.fault
+    throw error
+  }
+  return new JsonValue(tape, 0)
+}
+
+class Unreadable extends Error {
+  readonly fault: JsonFault
+
+  constructor(fault: JsonFault['fault'], at: number) {
+    super(fault)
+    this.fault = { fault, at }
+  }
+}
+
+/** The positions of all values of a text: for each value its start, its end, and the index after its last descendant. */
+class Tape {
+  readonly bytes: Uint8Array
+  readonly at: number[] = []
+
+  constructor(bytes: Uint8Array) {
+    this.bytes = bytes
+  }
+
+  /** Reads the value at `start`. @returns the position after it */
+  read(start: number, depth: number): number {
+    const { bytes, at } = this
+    const index = at.length
+    at.push(start, 0, 0)
+    const end = this.#readAny(bytes[start], start, depth)
+    at[index + 1] = end
+    at[index + 2] = at.length
+    return end
+  }
+
+  #readAny(first: number | undefined, start: number, depth: number): number {
+    if (first === 0x22) return endOfString(this.bytes, start + 1)
+    if (first !== 0x7b && first !== 0x5b) {
+      const end = skipValue(this.bytes, start)
+      if (end < 0) throw new Unreadable('not-json', ~end)
+      return end
+    }
+    if (depth === MAX_DEPTH) throw new Unreadable('not-json', start)
+    return first === 0x7b ? this.#readObject(start, depth + 1) : this.#readArray(start, depth + 1)
+  }
+
+  #readArray(start: number, depth: number): number {
+    const { bytes } = this
+    let next = skipSpace(bytes, start + 1)
+    if (bytes[next] === 0x5d) return next + 1
+    for (;;) {
+      next = skipSpace(bytes, this.read(next, depth))
+      if (bytes[next] === 0x5d) return next + 1
+      if (bytes[next] !== 0x2c) throw new Unreadable('not-json', next)
+      next = skipSpace(bytes, next + 1)
+    }
+  }
+
+  #readObject(start: number, depth: number): number {
+    const { bytes, at } = this
+    const first = at.length
+    let next = skipSpace(bytes, start + 1)
+    if (bytes[next] === 0x7d) return next + 1
+    for (;;) {
+      if (bytes[next] !== 0x22) throw new Unreadable('not-json', next)
+      const keyEnd = endOfString(bytes, next + 1)
+      at.push(next, keyEnd, at.length + 3)
+      next = skipSpace(bytes, keyEnd)
+      if (bytes[next] !== 0x3a) throw new Unreadable('not-json', next)
+      next = skipSpace(bytes, this.read(skipSpace(bytes, next + 1), depth))
+      if (bytes[next] === 0x7d) break
+      if (bytes[next] !== 0x2c) throw new Unreadable('not-json', next)
+      next = skipSpace(bytes, next + 1)
+    }
+    this.#refuseDuplicates(first)
+    return next + 1
+  }
+
+  #refuseDuplicates(first: number): void {
+    const { at } = this
+    const keys: number[] = []
+    for (let key = first; key < at.length; key = at[key + 5]!) keys.push(key)
+    if (keys.length > FEW_KEYS) return this.#refuseInSet(keys)
+    for (let one = 1; one < keys.length; one++) {
+      for (let other = 0; other < one; other++) {
+        if (this.#isSame(keys[one]!, keys[other]!)) throw new Unreadable('duplicate-key', at[keys[one]!]!)
+      }
+    }
+  }
+
+  #refuseInSet(keys: readonly number[]): void {
+    const seen = new Set<string>()
+    for (const key of keys) {
+      const text = this.textAt(key)
+      if (seen.has(text)) throw new Unreadable('duplicate-key', this.at[key]!)
+      seen.add(text)
+    }
+  }
+
+  #isSame(one: number, other: number): boolean {
+    const { at, bytes } = this
+    const [start, otherStart] = [at[one]!, at[other]!]
+    const [length, otherLength] = [at[one + 1]! - start, at[other + 1]! - otherStart]
+    if (length !== otherLength) return this.#isEscaped(one, other) && this.textAt(one) === this.textAt(other)
+    for (let i = 1; i < length; i++) {
+      if (bytes[start + i] !== bytes[otherStart + i]) {
+        return this.#isEscaped(one, other) && this.textAt(one) === this.textAt(other)
+      }
+    }
+    return true
+  }
+
+  #isEscaped(one: number, other: number): boolean {
+    return this.#hasBackslash(one) || this.#hasBackslash(other)
+  }
+
+  #hasBackslash(key: number): boolean {
+    const { at, bytes } = this
+    for (let i = at[key]!; i < at[key + 1]!; i++) if (bytes[i] === 0x5c) return true
+    return false
+  }
+
+  /** The decoded text of a string. */
+  textAt(index: number): string {
+    const { at, bytes } = this
+    const [start, end] = [at[index]! + 1, at[index + 1]! - 1]
+    const text = decodeText(bytes, start, end)
+    return text.includes('\\') ? (JSON.parse(`"${text}"`) as string) : text
+  }
+}
+
+/** The position after the string whose content starts at `from`, which must be valid. */
+function endOfString(bytes: Uint8Array, from: number): number {
+  const end = skipString(bytes, from)
+  if (end < 0) throw new Unreadable('not-json', bytes.length)
+  if (end - from <= NEAR) checkBytes(bytes, from, end - 1)
+  else checkLong(bytes, from, end - 1)
+  return end
+}
+
+function checkBytes(bytes: Uint8Array, start: number, end: number): void {
+  for (let at = start; at < end; at++) {
+    const byte = bytes[at]!
+    if (byte < 0x20) throw new Unreadable('not-json', at)
+    if (byte === 0x5c) at = endOfEscape(bytes, at) - 1
+  }
+}
+
+/** Only the position of a fault needs a look at each byte. */
+function checkLong(bytes: Uint8Array, start: number, end: number): void {
+  try {
+    JSON.parse(latin1.decode(bytes.subarray(start - 1, end + 1)))
+  } catch {
+    checkBytes(bytes, start, end)
+  }
+}
+
+/** The position after the escape at `at` (RFC 8259, 7). */
+function endOfEscape(bytes: Uint8Array, at: number): number {
+  const letter = bytes[at + 1]!
+  if (letter !== 0x75) {
+    if (!'"\\/bfnrt'.includes(String.fromCharCode(letter))) throw new Unreadable('not-json', at)
+    return at + 2
+  }
+  for (let i = at + 2; i < at + 6; i++) if (!isHex(bytes[i]!)) throw new Unreadable('not-json', at)
+  return at + 6
+}
+
+function isHex(byte: number): boolean {
+  return (byte >= 0x30 && byte <= 0x39) || ((byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x66)
+}
+
+const KINDS: Readonly<Record<number, JsonKind>> = {
+  123: 'object',
+  91: 'array',
+  34: 'string',
+  116: 'boolean',
+  102: 'boolean',
+  110: 'null',
+}
+
+/** A value of a parsed text. It shares the bytes of the text. */
+export class JsonValue {
+  readonly #tape: Tape
+  readonly #index: number
+
+  constructor(tape: Tape, index: number) {
+    this.#tape = tape
+    this.#index = index
+  }
+
+  get kind(): JsonKind {
+    return KINDS[this.#tape.bytes[this.#tape.at[this.#index]!]!] ?? 'number'
+  }
+
+  /** The text of the value as received; of a string, with its quotes and escapes. */
+  get json(): Uint8Array {
+    const { bytes, at } = this.#tape
+    return bytes.subarray(at[this.#index]!, at[this.#index + 1]!)
+  }
+
+  /** The decoded text of a string. */
+  get text(): string {
+    return this.#tape.textAt(this.#index)
+  }
+
+  /** The nearest double of a number. */
+  get number(): number {
+    const { bytes, at } = this.#tape
+    return Number(decodeText(bytes, at[this.#index]!, at[this.#index + 1]!))
+  }
+
+  get isTrue(): boolean {
+    return this.#tape.bytes[this.#tape.at[this.#index]!] === 0x74
+  }
+
+  /** The elements of an array; none for other values. */
+  get elements(): readonly JsonValue[] {
+    const { at } = this.#tape
+    const elements: JsonValue[] = []
+    if (this.kind !== 'array') return elements
+    for (let next = this.#index + 3; next < at[this.#index + 2]!; next = at[next + 2]!) {
+      elements.push(new JsonValue(this.#tape, next))
+    }
+    return elements
+  }
+
+  /** The keys and values of an object, in order; none for other values. */
+  get members(): readonly (readonly [key: string, value: JsonValue])[] {
+    const { at } = this.#tape
+    const members: (readonly [string, JsonValue])[] = []
+    if (this.kind !== 'object') return members
+    for (let key = this.#index + 3; key < at[this.#index + 2]!; key = at[key + 5]!) {
+      members.push([this.#tape.textAt(key), new JsonValue(this.#tape, key + 3)])
+    }
+    return members
+  }
+
+  /** A member of an object; undefined if it is absent or null, or if this is no object. */
+  get(name: string): JsonValue | undefined {
+    const { at, bytes } = this.#tape
+    if (this.kind !== 'object') return undefined
+    for (let key = this.#index + 3; key < at[this.#index + 2]!; key = at[key + 5]!) {
+      if (this.#reads(key, name)) return bytes[at[key + 3]!] === 0x6e ? undefined : new JsonValue(this.#tape, key + 3)
+    }
+    return undefined
+  }
+
+  #reads(key: number, name: string): boolean {
+    const { at, bytes } = this.#tape
+    const start = at[key]! + 1
+    const length = at[key + 1]! - 1 - start
+    if (length !== name.length) return length > name.length && this.#tape.textAt(key) === name
+    for (let i = 0; i < length; i++) if (bytes[start + i] !== name.charCodeAt(i)) return false
+    return true
+  }
+
+  /** Where the value is: `messages[3].content[0].text`; empty for the whole text. */
+  get path(): string {
+    const { at } = this.#tape
+    let path = ''
+    let index = 0
+    while (index < this.#index) {
+      const isObject = this.#tape.bytes[at[index]!] === 0x7b
+      let position = 0
+      let next = index + 3
+      // The child that contains this value.
+      while (at[isObject ? next + 5 : next + 2]! <= this.#index) {
+        next = at[isObject ? next + 5 : next + 2]!
+        position++
+      }
+      if (isObject) path += path === '' ? this.#tape.textAt(next) : `.${this.#tape.textAt(next)}`
+      else path += `[${position}]`
+      index = isObject ? next + 3 : next
+    }
+    return path
+  }
+}

@@ -1,0 +1,103 @@
+import type { Losses } from '../losses.ts'
+import { Untranslatable } from '../untranslatable.ts'
+import type { JsonKind, JsonValue } from './json-document.ts'
+
+/**
+ * Reads the members of an object, each at most once. What no reader has asked for is a loss. All methods throw `Untranslatable` for a value of
+ * another type; a member that is null counts as absent.
+ */
+export class ObjectReader {
+  readonly value: JsonValue
+  readonly #left: Map<string, JsonValue>
+
+  /** @param value anything; refused if it is no object */
+  constructor(value: JsonValue) {
+    this.value = expectKind(value, 'object')
+    this.#left = new Map(value.members)
+  }
+
+  /** A member of any type. */
+  take(name: string): JsonValue | undefined {
+    const value = this.#left.get(name)
+    if (value === undefined) return undefined
+    this.#left.delete(name)
+    return value.kind === 'null' ? undefined : value
+  }
+
+  takeKind(name: string, kind: JsonKind): JsonValue | undefined {
+    const value = this.take(name)
+    return value && expectKind(value, kind)
+  }
+
+  /** The decoded text of a string. */
+  text(name: string): string | undefined {
+    return this.takeKind(name, 'string')?.text
+  }
+
+  /** A string as JSON text, for text that is only copied. */
+  literal(name: string): Uint8Array | undefined {
+    return this.takeKind(name, 'string')?.json
+  }
+
+  /** A number as JSON text. */
+  number(name: string): Uint8Array | undefined {
+    return this.takeKind(name, 'number')?.json
+  }
+
+  /** A whole number that is not negative. */
+  count(name: string): number | undefined {
+    const value = this.takeKind(name, 'number')
+    if (value === undefined) return undefined
+    const { number } = value
+    if (!Number.isSafeInteger(number) || number < 0) throw new Untranslatable(value, 'must be a whole number')
+    return number
+  }
+
+  flag(name: string): boolean | undefined {
+    return this.takeKind(name, 'boolean')?.isTrue
+  }
+
+  /** The elements of a list; none if it is absent. */
+  list(name: string): readonly JsonValue[] {
+    return this.takeKind(name, 'array')?.elements ?? []
+  }
+
+  object(name: string): ObjectReader | undefined {
+    const value = this.take(name)
+    return value && new ObjectReader(value)
+  }
+
+  /** One of several words. */
+  word<Word extends string>(name: string, words: readonly Word[]): Word | undefined {
+    const value = this.takeKind(name, 'string')
+    if (value === undefined) return undefined
+    const { text } = value
+    const word = words.find((each) => each === text)
+    if (word === undefined) throw new Untranslatable(value, `must be one of ${words.join(', ')}`)
+    return word
+  }
+
+  require<Value>(name: string, found: Value | undefined): Value {
+    if (found === undefined) throw new Untranslatable(this.value, `${name} is required`)
+    return found
+  }
+
+  /** Records the members that were not read. */
+  drop(losses: Losses): void {
+    for (const value of this.#left.values()) if (value.kind !== 'null') losses.drop(value)
+  }
+}
+
+const ARTICLES: Readonly<Record<JsonKind, string>> = {
+  object: 'an object',
+  array: 'a list',
+  string: 'a string',
+  number: 'a number',
+  boolean: 'true or false',
+  null: 'null',
+}
+
+export function expectKind(value: JsonValue, kind: JsonKind): JsonValue {
+  if (value.kind !== kind) throw new Untranslatable(value, `must be ${ARTICLES[kind]}`)
+  return value
+}

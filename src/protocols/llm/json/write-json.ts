@@ -1,0 +1,96 @@
+const encoder = new TextEncoder()
+
+/** JSON text that is written as it is. */
+export type JsonText = Uint8Array | JsonPieces
+
+/**
+ * JSON text in several pieces, for a value that is made of a part of another one, such as a data URL. Text pieces are ASCII or belong into a
+ * JSON string as they are.
+ */
+export class JsonPieces {
+  readonly pieces: readonly (string | Uint8Array)[]
+
+  constructor(...pieces: (string | Uint8Array)[]) {
+    this.pieces = pieces
+  }
+}
+
+/**
+ * Text with the type of the value that it stands for, so that a body made of it can be checked against the types of its vendor at compile
+ * time. Only `writeJson` may read it.
+ */
+export function asIs<Value>(text: JsonText): Value {
+  return text as unknown as Value
+}
+
+/** Serializes a value. Like `JSON.stringify`, but JSON text in it is copied, and no string of the whole is built. */
+export function writeJson(value: unknown): Uint8Array {
+  const out = new Output()
+  out.value(value)
+  return out.join()
+}
+
+class Output {
+  readonly #pieces: (string | Uint8Array)[] = []
+  #text = ''
+
+  value(value: unknown): void {
+    if (value instanceof Uint8Array) this.#bytes(value)
+    else if (value instanceof JsonPieces) this.#copy(value)
+    else if (Array.isArray(value)) this.#array(value)
+    else if (typeof value === 'object' && value !== null) this.#object(value)
+    else this.#text += JSON.stringify(value) ?? 'null'
+  }
+
+  #copy({ pieces }: JsonPieces): void {
+    for (const piece of pieces) {
+      if (typeof piece === 'string') this.#text += piece
+      else this.#bytes(piece)
+    }
+  }
+
+  #array(values: readonly unknown[]): void {
+    let separator = '['
+    for (const value of values) {
+      this.#text += separator
+      this.value(value)
+      separator = ','
+    }
+    this.#text += separator === '[' ? '[]' : ']'
+  }
+
+  #object(members: object): void {
+    let separator = '{'
+    for (const key of Object.keys(members)) {
+      const value = (members as Readonly<Record<string, unknown>>)[key]
+      if (value === undefined) continue
+      this.#text += `${separator}${JSON.stringify(key)}:`
+      this.value(value)
+      separator = ','
+    }
+    this.#text += separator === '{' ? '{}' : '}'
+  }
+
+  #bytes(bytes: Uint8Array): void {
+    if (this.#text !== '') this.#pieces.push(this.#text)
+    this.#text = ''
+    this.#pieces.push(bytes)
+  }
+
+  join(): Uint8Array {
+    if (this.#text !== '') this.#pieces.push(this.#text)
+    let size = 0
+    // A UTF-16 unit has at most 3 bytes in UTF-8.
+    for (const piece of this.#pieces) size += typeof piece === 'string' ? piece.length * 3 : piece.length
+    const out = new Uint8Array(size)
+    let at = 0
+    for (const piece of this.#pieces) {
+      if (typeof piece === 'string') at += encoder.encodeInto(piece, out.subarray(at)).written
+      else {
+        out.set(piece, at)
+        at += piece.length
+      }
+    }
+    return out.subarray(0, at)
+  }
+}
