@@ -9,6 +9,8 @@ export interface LlmFacts extends LlmTokens {
   serviceTier: string | undefined
   /** Milliseconds from the start of the request to the first token of a stream. */
   timeToFirstTokenMs: number | undefined
+  /** Set if the provider speaks another dialect than the client. */
+  readonly translation: LlmTranslation | undefined
   /** The forwarded request; undefined if its body was not read. */
   readonly request: LlmRequest | undefined
   /** Output of the model; undefined if no expression in force reads it. */
@@ -66,8 +68,17 @@ export const NO_LLM: Readonly<LlmFacts> = {
   streaming: false,
   serviceTier: undefined,
   timeToFirstTokenMs: undefined,
+  translation: undefined,
   request: undefined,
   answer: undefined,
+}
+
+/** A request that was translated between dialects. */
+export interface LlmTranslation {
+  readonly from: string
+  readonly to: string
+  /** Paths of the client's body that could not be carried. */
+  readonly dropped: readonly string[]
 }
 
 /** An LLM request, parsed lazily from its body. */

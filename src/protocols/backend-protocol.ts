@@ -121,6 +121,10 @@ export type SelectFilter = (exchange: Exchange, claim: BodyClaim) => AnswerFilte
 
 /** Stands between the response of a backend and its receiver: the client, or response policies that buffer the body. */
 export interface AnswerFilter extends BodyFilter {
+  /** The body must have been read to its end before the head is sent, because `refusal` is known only then. */
+  readonly whole?: boolean
+  /** The response cannot be used, and the client gets this instead. */
+  readonly refusal?: Refusal | undefined
   /** Set if the stream of the backend broke off or was incomplete although its receiver sees a clean end: the attempt failed. */
   readonly broken?: Abort | 'incomplete' | undefined
 }

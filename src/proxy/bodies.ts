@@ -240,6 +240,16 @@ export class Bodies implements BodyReader {
     return this.#filter?.broken
   }
 
+  /** The protocol knows only at the end of the response whether it can be used. */
+  get responseIsJudged(): boolean {
+    return this.#filter?.whole === true
+  }
+
+  /** Why the response cannot be used; known after its body was read. */
+  get responseRefusal(): Refusal | undefined {
+    return this.#filter?.refusal
+  }
+
   readResponseBody(exchange: Exchange, maxBytes: number, use: Exclude<BodyUse, false>): Promise<Refusal | undefined> {
     const source = this.#response!
     return new Promise((resolve) => {

@@ -12,7 +12,7 @@ import { replyBody, respondLocally, whenSettled } from './respond.ts'
 export function respondFromUpstream(flight: InFlight, upstream: ClientStream): void {
   flight.exchange.response = upstream.head
   flight.bodies.openResponse(upstream)
-  const use = readsResponseBody(flight.decision)
+  const use = flight.bodies.responseIsJudged || readsResponseBody(flight.decision)
   if (use !== false) return bufferResponse(flight, upstream, use)
   const replaced = runResponsePolicies(flight.exchange, flight.decision)
   if (replaced !== undefined) {
@@ -33,14 +33,16 @@ function passOn(flight: InFlight, upstream: ClientStream): void {
   sendProcessed(flight, body, upstream)
 }
 
-/** Buffers the body, because an expression of a response policy reads it (specification 2, 2.1). */
+/** Buffers the body: an expression of a response policy reads it (specification 2, 2.1), or its protocol must see all of it. */
 function bufferResponse(flight: InFlight, upstream: ClientStream, use: Exclude<BodyUse, false>): void {
   const { exchange, bodies } = flight
   const { maxBufferBytes } = flight.decision.frontend!
   whenSettled(flight, bodies.readResponseBody(exchange, maxBufferBytes, use), (unread) => {
     const large = exchange.responseBody === null
     const refused =
-      unread ?? (large && use === true ? refuseLargeBody('response-too-large', maxBufferBytes) : undefined)
+      unread ??
+      bodies.responseRefusal ??
+      (large && use === true ? refuseLargeBody('response-too-large', maxBufferBytes) : undefined)
     if (refused !== undefined) {
       upstream.cancel()
       return respondLocally(flight, refused)

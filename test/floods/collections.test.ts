@@ -95,7 +95,11 @@ test('stream-answer', () => {
   exchange.llm = { ...NO_LLM }
   exchange.response = Head.response(200)
   exchange.response.set('content-type', 'text/event-stream')
-  const filter = observeResponse({ wire: 'Completions', hidesUsage: false, kept: undefined }, exchange, claim)
+  const filter = observeResponse(
+    { wire: 'Completions', hidesUsage: false, kept: undefined, translation: undefined, maxBytes: 2 ** 21 },
+    exchange,
+    claim,
+  )
   const stream = filter!.into(sink)
   const { concat } = Buffer
   Buffer.concat = () => {

@@ -72,6 +72,7 @@ function everything(): Exchange {
     requestModel: 'fast',
     responseModel: 'fast-1',
     streaming: true,
+    translation: undefined,
     serviceTier: 'flex',
     inputTokens: 7,
     outputTokens: 4,

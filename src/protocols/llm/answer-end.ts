@@ -1,4 +1,18 @@
+import type { BodyClaim } from '#net/body/body-memory.ts'
 import type { AnswerError, AnswerSink, AnswerUsage, Citation, StopReason } from './answer-sink.ts'
+
+/** Memory overhead of a piece, so that many short ones are bounded, too. */
+const PIECE = 16
+
+/** Open at the same time; no provider needs as many. */
+const MAX_OPEN_BLOCKS = 1000
+
+export interface AnswerEndOptions {
+  /** Memory for the answer if its writer keeps it; undefined: the writer keeps nothing. */
+  readonly claim: BodyClaim | undefined
+  /** Most that such a writer may keep, in UTF-16 units. */
+  readonly maxKept: number
+}
 
 /**
  * Ends an answer once: whatever a provider sends after its end or its error is dropped, blocks that it left open are closed, and an answer that
@@ -6,14 +20,17 @@ import type { AnswerError, AnswerSink, AnswerUsage, Citation, StopReason } from 
  */
 export class AnswerEnd implements AnswerSink {
   readonly #sink: AnswerSink
+  readonly #options: AnswerEndOptions
   readonly #open = new Set<number>()
+  #kept = 0
   #isStarted = false
   #isFinished = false
   #isEnded = false
   #failure: AnswerError | undefined
 
-  constructor(sink: AnswerSink) {
+  constructor(sink: AnswerSink, options: AnswerEndOptions) {
     this.#sink = sink
+    this.#options = options
   }
 
   /** Why the answer did not come to its end. */
@@ -28,35 +45,35 @@ export class AnswerEnd implements AnswerSink {
   }
 
   text(block: number, text: string): void {
-    if (this.#opens(block)) this.#sink.text(block, text)
+    if (this.#takes(block, text)) this.#sink.text(block, text)
   }
 
   refusal(block: number, text: string): void {
-    if (this.#opens(block)) this.#sink.refusal(block, text)
+    if (this.#takes(block, text)) this.#sink.refusal(block, text)
   }
 
   thinking(block: number, text: string): void {
-    if (this.#opens(block)) this.#sink.thinking(block, text)
+    if (this.#takes(block, text)) this.#sink.thinking(block, text)
   }
 
   signature(block: number, text: string): void {
-    if (this.#opens(block)) this.#sink.signature(block, text)
+    if (this.#takes(block, text)) this.#sink.signature(block, text)
   }
 
   redacted(block: number, data: string): void {
-    if (this.#opens(block)) this.#sink.redacted(block, data)
+    if (this.#takes(block, data)) this.#sink.redacted(block, data)
   }
 
   call(block: number, id: string, name: string): void {
-    if (this.#opens(block)) this.#sink.call(block, id, name)
+    if (this.#takes(block, id + name)) this.#sink.call(block, id, name)
   }
 
   arguments(block: number, text: string): void {
-    if (this.#opens(block)) this.#sink.arguments(block, text)
+    if (this.#takes(block, text)) this.#sink.arguments(block, text)
   }
 
   citation(block: number, citation: Citation): void {
-    if (this.#opens(block)) this.#sink.citation(block, citation)
+    if (this.#takes(block, citation.text ?? '')) this.#sink.citation(block, citation)
   }
 
   close(block: number): void {
@@ -105,11 +122,25 @@ export class AnswerEnd implements AnswerSink {
     if (!this.#isStarted) this.start('', '')
   }
 
-  #opens(block: number): boolean {
+  /** Whether the contents of a block may pass. */
+  #takes(block: number, contents: string): boolean {
     if (this.#isFinished || this.#isEnded) return false
     this.#begin()
     this.#open.add(block)
+    if (this.#open.size > MAX_OPEN_BLOCKS || !this.#hasRoom(contents.length)) {
+      this.fail(incomplete("the provider's response is too large to be translated"))
+      return false
+    }
     return true
+  }
+
+  #hasRoom(length: number): boolean {
+    const { claim, maxKept } = this.#options
+    if (claim === undefined) return true
+    // What a writer keeps for each piece, besides its contents.
+    const added = length + PIECE
+    this.#kept += added
+    return this.#kept <= maxKept && claim.take(added)
   }
 }
 

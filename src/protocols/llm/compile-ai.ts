@@ -7,6 +7,7 @@ import type { CompileContext, PolicySource } from '#policies/policy.ts'
 import type { BackendSettings, ProtocolBackend } from '../backend-protocol.ts'
 import type { AiPlan, AiProviderPlan, AiSettings } from './ai-plan.ts'
 import type { AiBackendSpec } from './backend-schema.ts'
+import { conversionOf } from './conversion.ts'
 import { toModelName } from './model-aliases.ts'
 import { ai } from './policy.ts'
 import type { BackendAiSpec, RouteType } from './policy-schema.ts'
@@ -170,11 +171,11 @@ function routeProblem(
     return { code: 'not-implemented', message, severity: 'warning' }
   }
   if (!isClientFormat(type)) return undefined
-  const { kind: outcome } = provider.convert(type, provider.pin ?? 'any')
+  const { kind: outcome } = conversionOf(provider, type, provider.pin ?? 'any', false)
   if (outcome === 'not-implemented') {
     return notImplemented(`${type} requests to ${withProduct(kind)} are not implemented yet; they are refused with 501`)
   }
-  if (outcome === 'native') return undefined
+  if (outcome === 'send') return undefined
   if (outcome === 'model-unfit') {
     const message = 'the configured model cannot be part of a path; requests are refused with 400'
     return { code: 'model-unfit', message, severity: 'error' }

@@ -154,7 +154,7 @@ export type OutputFormat =
       readonly strict: boolean | undefined
     }
 
-export const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const
+const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const
 export type Effort = (typeof EFFORTS)[number]
 
 /** How much the model thinks before it answers. */

@@ -7,6 +7,9 @@ import type { TargetNames } from './target-names.ts'
 /** The dialects of chats. A dialect is not a route type: a provider may want another one than its client speaks. */
 export type Dialect = 'completions' | 'messages' | 'responses' | 'converse'
 
+/** What is sent to a provider: a chat, texts to embed, or a chat whose tokens are to be counted. */
+export type WireDialect = Dialect | 'embeddings' | 'count'
+
 /**
  * A dialect that clients speak. A folder with a dialect's name has a file for each function: `read-request.ts`, `write-answer.ts`,
  * `write-stream.ts`, `errors.ts`.
@@ -18,6 +21,8 @@ export interface ClientDialect {
   writeAnswer(context: AnswerContext, done: (body: Uint8Array) => void): AnswerSink
   /** Writes events. Each call of the sink writes what it makes known at once; nothing is written after `end`. */
   writeStream(context: AnswerContext, write: (events: string) => void): AnswerSink
+  /** The end of a stream repeats all of it, so that its writer must keep it. */
+  readonly keepsStream: boolean
   /** The body of an error response. */
   formatError(error: AnswerError): string
 }

@@ -6,6 +6,8 @@ import { refuseLargeBody } from '#exchange/refuse-large-body.ts'
 import type { AiPlan, AiProviderPlan } from './ai-plan.ts'
 import { applyBodySettings } from './body-settings.ts'
 import { enrichMessages, moveMaxTokens, requestUsage } from './completions/request.ts'
+import { conversionOf } from './conversion.ts'
+import { NATIVE_DIALECTS } from './dialects.ts'
 import type { PromptGuards } from './guards/compile-guards.ts'
 import { guardRequest } from './guards/guard-request.ts'
 import { BodyEdits } from './json/edit-members.ts'
@@ -19,10 +21,11 @@ import { type LlmAnswer, listModels } from './models.ts'
 import type { RouteType } from './policy-schema.ts'
 import type { PromptEnrichment } from './prompt-enrichment.ts'
 import type { Conversion, HeaderEdits } from './providers/provider.ts'
-import { formatRefusal, refuse } from './refuse.ts'
+import { formatRefusal, refuse, refuseFault } from './refuse.ts'
 import { enrichInput } from './responses/request.ts'
 import { type ClientFormat, isClientFormat, methodOf, resolveRouteType } from './route-type.ts'
 import { SentRequest } from './sent-request.ts'
+import { type AnswerTranslation, translateRequest } from './translate-request.ts'
 import { upstreamPath } from './upstream-path.ts'
 
 /** The request for the provider, and how its response is read. */
@@ -47,6 +50,10 @@ export interface ResponsePlan {
   readonly hidesUsage: boolean
   /** Keeps output of the model; undefined: no expression in force reads it. The same as `facts.answer`. */
   readonly kept: KeptAnswer | undefined
+  /** The provider speaks another dialect than the client. */
+  readonly translation: AnswerTranslation | undefined
+  /** Limit of bodies in bytes. */
+  readonly maxBytes: number
 }
 
 /** Inputs besides the exchange. */
@@ -120,13 +127,17 @@ function prepareAsIs(
   const path = exchange.request.target
   const headers = provider.provider.headers(exchange.request, provider.credential, path)
   if (type === 'Passthrough') {
-    const response = { wire: type, hidesUsage: false, kept: undefined }
+    const response = asIs(type, undefined, input)
     return { kind: 'send', type, path, headers, body: undefined, facts: undefined, response }
   }
   const kept = keptAnswer(input)
   const facts = detectFacts(provider, input.body, kept)
-  const response = { wire: type, hidesUsage: false, kept }
+  const response = asIs(type, kept, input)
   return { kind: 'send', type, path, headers: withoutEncoding(headers), body: undefined, facts, response }
+}
+
+function asIs(wire: RouteType, kept: KeptAnswer | undefined, { maxKept }: RequestInput): ResponsePlan {
+  return { wire, hidesUsage: false, kept, translation: undefined, maxBytes: maxKept }
 }
 
 function detectFacts(provider: AiProviderPlan, body: Uint8Array | undefined, answer: KeptAnswer | undefined): LlmFacts {
@@ -168,26 +179,34 @@ function prepareTyped(
   const replacement = (settings.aliases && findAlias(settings.aliases, chosen)) ?? provider.pin
   const model = replacement?.name ?? chosen
 
-  const conversion = provider.provider.convert(type, model)
-  if (conversion.kind !== 'native') return refuseConversion(type, provider, conversion.kind)
+  const streaming = isStreamed(members)
+  const conversion = conversionOf(provider.provider, type, model, streaming)
+  if (conversion.kind !== 'send') return refuseConversion(type, provider, conversion.kind)
+  const { dialect } = conversion
+  const isNative = dialect === NATIVE_DIALECTS[type]
 
   const edits = new BodyEdits(members)
   if (replacement !== undefined && model !== given) edits.set('model', modelAt, replacement.json)
-  const streaming = isStreamed(members)
-  const hidesUsage = streaming && type === 'Completions' && requestUsage(members, input.reads.tokens, edits)
-  if (type === 'Completions' && provider.provider.movesMaxTokens) moveMaxTokens(members, model, edits)
+  const hidesUsage = isNative && streaming && type === 'Completions' && requestUsage(members, input.reads.tokens, edits)
+  if (isNative && type === 'Completions' && provider.provider.movesMaxTokens) moveMaxTokens(members, model, edits)
   if (settings.prompt !== undefined && ENRICH[type]?.(members, settings.prompt, edits) === false) {
     return refuse(type, 'llm-body-invalid', 'the request has no list of messages')
   }
-  const body = guard(type, settings.guards, edits.apply())
-  if ('kind' in body) return body
+  const final = guard(type, settings.guards, edits.apply())
+  if ('kind' in final) return final
+  const translated = isNative ? undefined : translateRequest(type, dialect, final)
+  if (translated !== undefined && 'kind' in translated) return translated
+  const sent = translated?.body ?? final
+  const body = conversion.edit === undefined ? sent : conversion.edit(sent, exchange.request)
 
   const path = upstreamPath(provider.path ?? conversion.path, exchange.request.target)
   const headers = withoutEncoding(provider.provider.headers(exchange.request, provider.credential, path))
   const kept = keptAnswer(input)
-  const request = new SentRequest(type, members, body)
-  const facts = buildFacts(provider, type, { requestModel: model, streaming, request, answer: kept })
-  return { kind: 'send', type, path, headers, body, facts, response: { wire: type, hidesUsage, kept } }
+  const request = new SentRequest(type, members, final)
+  const translation = translated?.facts
+  const facts = buildFacts(provider, type, { requestModel: model, streaming, request, answer: kept, translation })
+  const response = { wire: type, hidesUsage, kept, translation: translated?.answer, maxBytes: input.maxKept }
+  return { kind: 'send', type, path, headers, body, facts, response }
 }
 
 /** The members of a body in which every relevant name is unambiguous (decision B29). */
@@ -230,23 +249,10 @@ function refuseCoding(type: ClientFormat): Refusal {
   return formatRefusal(type, reject('llm-body-invalid', { status: 415, detail }), detail)
 }
 
-function refuseFault(type: ClientFormat, { fault, at }: JsonFault): Refusal {
-  switch (fault) {
-    case 'not-an-object':
-      return refuse(type, 'llm-body-invalid', 'request must be an object')
-    case 'duplicate-key':
-      return refuse(type, 'llm-body-invalid', `duplicate key at byte ${at}`)
-    case 'ambiguous-key':
-      return refuse(type, 'llm-body-invalid', `key with different letter case at byte ${at}`)
-    case 'not-json':
-      return refuse(type, 'llm-body-invalid', `not JSON at byte ${at}`)
-  }
-}
-
 function refuseConversion(
   type: ClientFormat,
   { provider }: AiProviderPlan,
-  kind: Exclude<Conversion['kind'], 'native'>,
+  kind: Exclude<Conversion['kind'], 'send'>,
 ): Refusal {
   switch (kind) {
     case 'unsupported':

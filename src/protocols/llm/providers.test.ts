@@ -223,8 +223,8 @@ test('keys for providers two and three (B16)', () => {
 test('types that a provider does not support, and types that are not implemented yet, have different codes', () => {
   const cases: [type: RouteType, provider: object, code: string][] = [
     ['Embeddings', { providerFour: {} }, 'llm-unsupported'],
-    ['Responses', { providerFour: {} }, 'llm-unsupported'],
-    ['Responses', { providerThree: { ...project, model: 'claude' } }, 'llm-unsupported'],
+    ['Responses', { providerFour: {} }, 'llm-not-implemented'],
+    ['Responses', { providerThree: { ...project, model: 'claude' } }, 'llm-not-implemented'],
     ['Completions', { providerFour: {} }, 'llm-not-implemented'],
     ['Messages', { providerOne: {} }, 'llm-not-implemented'],
     ['Completions', { providerSix: { projectId: 'p' } }, 'llm-not-implemented'],

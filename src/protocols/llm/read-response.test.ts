@@ -59,7 +59,13 @@ function pass(body: string, answer: Answer = {}) {
   exchange.response = Head.response(answer.status ?? 200)
   exchange.response.set('content-type', answer.contentType ?? 'text/event-stream; charset=utf-8')
   const collector = new Collector()
-  const plan = { wire: answer.type ?? 'Completions', hidesUsage: answer.hidesUsage ?? false, kept }
+  const plan = {
+    wire: answer.type ?? 'Completions',
+    hidesUsage: answer.hidesUsage ?? false,
+    kept,
+    translation: undefined,
+    maxBytes: 2 ** 21,
+  }
   const filter = observeResponse(plan, exchange, answer.claim ?? roomFor(0).claim)
   const sink = filter?.into(collector) ?? collector
   const bytes = Buffer.from(body)
@@ -552,7 +558,7 @@ test('trailers go on', () => {
   exchange.response = Head.response(200)
   exchange.response.set('content-type', 'text/event-stream')
   const filter = observeResponse(
-    { wire: 'Completions', hidesUsage: false, kept: undefined },
+    { wire: 'Completions', hidesUsage: false, kept: undefined, translation: undefined, maxBytes: 2 ** 21 },
     exchange,
     roomFor(0).claim,
   )

@@ -8,21 +8,25 @@ import { JsonAnswer } from './json-answer.ts'
 import type { ResponsePlan } from './prepare-request.ts'
 import { StreamAnswer, type StreamAnswerOptions } from './stream-answer.ts'
 import type { StreamFormat } from './stream-format.ts'
+import { translateAnswer } from './translate-answer.ts'
 
 /**
  * Selects the filter that reads the response in `exchange.response` while it passes; facts go to `exchange.llm`. It keeps no other part of
  * the exchange.
  * @param claim memory for bytes that the filter holds
- * @returns undefined if there is nothing to read: another route type, an error response, or a content coding
+ * @returns undefined if there is nothing to translate or to read: another route type, an error response, or a content coding
  */
 export function observeResponse(plan: ResponsePlan, exchange: Exchange, claim: BodyClaim): AnswerFilter | undefined {
   const { llm: facts, response, startMonotonicMs } = exchange
-  if (facts === undefined || response === undefined || !isReadable(response)) return undefined
+  if (facts === undefined || response === undefined) return undefined
   plan.kept?.areValidFor(claim)
+  const { translation, kept, maxBytes } = plan
+  if (translation !== undefined) return translateAnswer(translation, { exchange, facts, kept, claim, maxBytes })
+  if (!isReadable(response)) return undefined
   if (isEventStream(response)) {
     const build = STREAMS[plan.wire]
     if (build === undefined) return undefined
-    const { hidesUsage, kept } = plan
+    const { hidesUsage } = plan
     return observeStream(build(), { facts, hidesUsage, kept, claim, startMonotonicMs }, plan.wire !== 'Detect')
   }
   const reader = answerReader(plan, facts, claim)

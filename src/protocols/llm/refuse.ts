@@ -1,6 +1,7 @@
 import type { RejectionCode } from '#base/rejections.ts'
 import { type Refusal, refusalStatus, refusalText, reject } from '#exchange/outcome.ts'
 import { formatCompletionsError } from './completions/errors.ts'
+import type { JsonFault } from './json/scan-members.ts'
 import { formatMessagesError } from './messages/errors.ts'
 import type { RouteType } from './policy-schema.ts'
 
@@ -30,4 +31,18 @@ export function formatRefusal(type: RouteType, refusal: Refusal, publicDetail?: 
   const message = publicDetail === undefined ? text : `${text}: ${publicDetail}`
   const format = ERROR_FORMS[type] ?? formatCompletionsError
   return { ...refusal, body: format(refusalStatus(refusal), refusal.code, message), contentType: 'application/json' }
+}
+
+/** A body that is no JSON object as it must be. */
+export function refuseFault(type: RouteType, { fault, at }: JsonFault): Refusal {
+  switch (fault) {
+    case 'not-an-object':
+      return refuse(type, 'llm-body-invalid', 'request must be an object')
+    case 'duplicate-key':
+      return refuse(type, 'llm-body-invalid', `duplicate key at byte ${at}`)
+    case 'ambiguous-key':
+      return refuse(type, 'llm-body-invalid', `key with different letter case at byte ${at}`)
+    case 'not-json':
+      return refuse(type, 'llm-body-invalid', `not JSON at byte ${at}`)
+  }
 }

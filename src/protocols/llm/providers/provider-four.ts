@@ -1,6 +1,14 @@
 import type { Head } from '#net/http/head.ts'
 import type { ProviderBlock } from '../provider-schema.ts'
-import { bearerToken, type Credential, fixedPaths, type HeaderEdits, type Provider } from './provider.ts'
+import {
+  bearerToken,
+  type Credential,
+  fixedEndpoints,
+  type HeaderEdits,
+  messagesEndpoints,
+  type Provider,
+  UNSUPPORTED,
+} from './provider.ts'
 
 /** Version of the messages API if the client sends none. */
 export const MESSAGES_VERSION = '2023-06-01'
@@ -22,13 +30,12 @@ const BROWSER_FIELDS = [
 
 /** Anthropic: the messages API; `base` is `/v1` or the configured prefix. */
 export function buildProviderFour(block: ProviderBlock<'providerFour'>, base: string): Provider {
-  const paths = { Messages: `${base}/messages`, MessagesTokenCount: `${base}/messages/count_tokens` }
   return {
     system: 'anthropic',
     host: 'api.anthropic.com',
     port: 443,
     pin: block.model,
-    convert: fixedPaths(paths, ['Responses', 'Embeddings']),
+    convert: fixedEndpoints(messagesEndpoints(base), UNSUPPORTED),
     movesMaxTokens: false,
     headers: messagesHeaders,
   }

@@ -1,18 +1,18 @@
 import type { Head } from '#net/http/head.ts'
 import type { ProviderBlock } from '../provider-schema.ts'
-import type { ClientFormat } from '../route-type.ts'
 import {
   bearerToken,
-  type Conversion,
   type Credential,
-  fixedPaths,
+  chatEndpoints,
+  type Endpoints,
+  fixedEndpoints,
   type HeaderEdits,
   MODEL_UNFIT,
+  messagesEndpoints,
   NO_EDITS,
-  NOT_IMPLEMENTED,
   type Provider,
+  sendTo,
   toSegment,
-  UNSUPPORTED,
 } from './provider.ts'
 import { MESSAGES_VERSION } from './provider-four.ts'
 
@@ -32,44 +32,28 @@ export function buildProviderThree(block: ProviderBlock<'providerThree'>): Provi
   }
 }
 
-const SUFFIXES: Partial<Record<ClientFormat, string>> = {
-  Completions: 'chat/completions',
-  Responses: 'responses',
-  Embeddings: 'embeddings',
-}
-
 /** Resource type one: the version determines the path format. */
 export function resourcePaths(apiVersion: string | undefined): Provider['convert'] {
-  if (apiVersion === undefined || apiVersion === 'v1') return fixedPaths(suffixed('/openai/v1/', ''), [])
+  if (apiVersion === undefined || apiVersion === 'v1') return fixedEndpoints(chatEndpoints('/openai/v1'))
   const query = `?api-version=${encodeURIComponent(apiVersion)}`
-  if (apiVersion === 'preview') return fixedPaths(suffixed('/openai/v1/', query), [])
+  if (apiVersion === 'preview') return fixedEndpoints(chatEndpoints('/openai/v1', query))
+  const responses: Endpoints = { Responses: ['responses', `/openai/responses${query}`] }
   return (format, model) => {
-    const suffix = SUFFIXES[format]
-    if (suffix === undefined) return NOT_IMPLEMENTED
-    if (format === 'Responses') return { kind: 'native', path: `/openai/${suffix}${query}` }
+    if (format === 'Responses') return sendTo(responses, format)
     const deployment = toSegment(model)
     if (deployment === undefined) return MODEL_UNFIT
-    return { kind: 'native', path: `/openai/deployments/${deployment}/${suffix}${query}` }
+    return sendTo(chatEndpoints(`/openai/deployments/${deployment}`, query), format)
   }
 }
 
 /** Resource type two: models of the messages family have separate endpoints that support only that format. */
 function projectPaths(projectName: string): Provider['convert'] {
-  const chat = fixedPaths(suffixed(`/api/projects/${encodeURIComponent(projectName)}/openai/v1/`, ''), [])
-  const messages: Partial<Record<ClientFormat, Conversion>> = {
-    Messages: { kind: 'native', path: '/anthropic/v1/messages' },
-    MessagesTokenCount: { kind: 'native', path: '/anthropic/v1/messages/count_tokens' },
-    Completions: NOT_IMPLEMENTED,
-    Responses: UNSUPPORTED,
-  }
+  const chat = fixedEndpoints(chatEndpoints(`/api/projects/${encodeURIComponent(projectName)}/openai/v1`))
+  const messages = fixedEndpoints(messagesEndpoints('/anthropic/v1'))
   return (format, model) => {
-    const isMessagesModel = model.slice(0, 6).toLowerCase() === 'claude'
-    return (isMessagesModel ? messages[format] : undefined) ?? chat(format)
+    const isMessagesModel = format !== 'Embeddings' && model.slice(0, 6).toLowerCase() === 'claude'
+    return isMessagesModel ? messages(format) : chat(format)
   }
-}
-
-function suffixed(base: string, query: string): Partial<Record<ClientFormat, string>> {
-  return Object.fromEntries(Object.entries(SUFFIXES).map(([format, suffix]) => [format, `${base}${suffix}${query}`]))
 }
 
 /** Dated versions read keys only from `api-key`, so without an explicit location the key is sent there, too (decision B16). */

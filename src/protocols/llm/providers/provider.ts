@@ -2,6 +2,7 @@ import { trimSpace } from '#base/byte-text.ts'
 import type { Head } from '#net/http/head.ts'
 import { pathFault } from '#net/http/path-form.ts'
 import type { ImpliedCloud } from '#policies/backend/auth/implied-auth.ts'
+import type { WireDialect } from '../dialect.ts'
 import type { ClientFormat } from '../route-type.ts'
 
 /** One provider with its settings, built from the table in `providers.ts`. */
@@ -12,8 +13,8 @@ export interface Provider {
   readonly port: number
   /** Model that replaces the model of every request. */
   readonly pin: string | undefined
-  /** The path for requests of a client format with the given model. */
-  readonly convert: (format: ClientFormat, model: string) => Conversion
+  /** What the provider gets for a request of a client format with the given model. */
+  readonly convert: (format: ClientFormat, model: string, streamed: boolean) => Conversion
   /** `max_tokens` of chat requests is moved to its new name for models that refuse the old name (decision B27). */
   readonly movesMaxTokens: boolean
   /** The cloud that the provider belongs to. */
@@ -24,16 +25,19 @@ export interface Provider {
   readonly headers: (request: Head, credential: Credential | undefined, path: string) => HeaderEdits
 }
 
-/** Whether a provider supports a client format. */
+/** What becomes of a request. */
 export type Conversion =
-  /** The provider supports the format natively; `path` may have a query. */
-  | { readonly kind: 'native'; readonly path: string }
+  /** `path` may have a query. In another dialect than that of the client, the request and its response are translated. */
+  | { readonly kind: 'send'; readonly dialect: WireDialect; readonly path: string; readonly edit?: EditBody }
   /** There is no meaningful conversion (docs/behaviour/llm.md, "Formats"). */
   | { readonly kind: 'unsupported' }
   /** A conversion that this version does not implement yet. */
   | { readonly kind: 'not-implemented' }
   /** The model cannot be part of the path, but the provider requires it there. */
   | { readonly kind: 'model-unfit' }
+
+/** Changes that a provider requires to a body of its own dialect, which is well-formed. */
+export type EditBody = (body: Uint8Array, request: Head) => Uint8Array
 
 export const UNSUPPORTED: Conversion = { kind: 'unsupported' }
 export const MODEL_UNFIT: Conversion = { kind: 'model-unfit' }
@@ -71,13 +75,39 @@ export function bearerToken(request: Head): string | undefined {
   return value.length >= 8 && value.slice(0, 7).toLowerCase() === 'bearer ' ? trimSpace(value.slice(7)) : undefined
 }
 
-/** Paths that do not depend on the model, by client format; all other formats are `other`. */
-export function fixedPaths(
-  paths: Partial<Record<ClientFormat, string>>,
-  unsupported: readonly ClientFormat[],
-): (format: ClientFormat) => Conversion {
+/** Dialect and path of requests by client format. */
+export type Endpoints = Partial<Record<ClientFormat, readonly [dialect: WireDialect, path: string]>>
+
+/** Conversions that do not depend on the model; `other` for all other formats. */
+export function fixedEndpoints(endpoints: Endpoints, other = NOT_IMPLEMENTED): (format: ClientFormat) => Conversion {
   const table = new Map<ClientFormat, Conversion>()
-  for (const [format, path] of Object.entries(paths)) table.set(format as ClientFormat, { kind: 'native', path })
-  for (const format of unsupported) table.set(format, UNSUPPORTED)
-  return (format) => table.get(format) ?? NOT_IMPLEMENTED
+  for (const format of Object.keys(endpoints) as ClientFormat[]) table.set(format, sendTo(endpoints, format, other))
+  return (format) => table.get(format) ?? other
+}
+
+export function sendTo(endpoints: Endpoints, format: ClientFormat, other = NOT_IMPLEMENTED): Conversion {
+  const endpoint = endpoints[format]
+  return endpoint === undefined ? other : { kind: 'send', dialect: endpoint[0], path: endpoint[1] }
+}
+
+/** Endpoints of a provider that has chat completions but no messages. */
+export function chatEndpoints(base: string, query = ''): Endpoints {
+  const chat = `${base}/chat/completions${query}`
+  return {
+    Completions: ['completions', chat],
+    Messages: ['completions', chat],
+    Responses: ['responses', `${base}/responses${query}`],
+    Embeddings: ['embeddings', `${base}/embeddings${query}`],
+  }
+}
+
+/** Endpoints of a provider that has only messages. */
+export function messagesEndpoints(base: string): Endpoints {
+  const messages = `${base}/messages`
+  return {
+    Completions: ['messages', messages],
+    Messages: ['messages', messages],
+    Responses: ['messages', messages],
+    MessagesTokenCount: ['count', `${messages}/count_tokens`],
+  }
 }

@@ -1,0 +1,140 @@
+import { expect, test } from 'vitest'
+import { NO_TOKENS } from '#exchange/llm-facts.ts'
+import { BodyClaim, BodyMemory } from '#net/body/body-memory.ts'
+import { AnswerEnd, type AnswerEndOptions } from './answer-end.ts'
+import type { AnswerError, AnswerSink } from './answer-sink.ts'
+
+const ERROR: AnswerError = { status: 529, type: 'overloaded_error', message: 'busy', code: undefined, param: undefined }
+
+/** What a writer is told, as text. */
+class Told implements AnswerSink {
+  readonly calls: string[] = []
+
+  start = (id: string, model: string) => this.#add(`start ${id} ${model}`)
+  text = (block: number, text: string) => this.#add(`text ${block} ${text}`)
+  refusal = (block: number, text: string) => this.#add(`refusal ${block} ${text}`)
+  thinking = (block: number, text: string) => this.#add(`thinking ${block} ${text}`)
+  signature = (block: number, text: string) => this.#add(`signature ${block} ${text}`)
+  redacted = (block: number, data: string) => this.#add(`redacted ${block} ${data}`)
+  call = (block: number, id: string, name: string) => this.#add(`call ${block} ${id} ${name}`)
+  arguments = (block: number, text: string) => this.#add(`arguments ${block} ${text}`)
+  citation = (block: number) => this.#add(`citation ${block}`)
+  close = (block: number) => this.#add(`close ${block}`)
+  finish = (reason: string, stopSequence = '') => this.#add(`finish ${reason}${stopSequence}`)
+  usage = () => this.#add('usage')
+  fail = ({ status, message }: AnswerError) => this.#add(`fail ${status} ${message}`)
+  end = () => this.#add('end')
+
+  #add(call: string): void {
+    this.calls.push(call)
+  }
+}
+
+const UNBOUNDED: AnswerEndOptions = { claim: undefined, maxKept: 0 }
+const USAGE = { ...NO_TOKENS, serviceTier: undefined }
+
+function told(tell: (end: AnswerEnd) => void, options = UNBOUNDED): string[] {
+  const sink = new Told()
+  tell(new AnswerEnd(sink, options))
+  return sink.calls
+}
+
+test.each<[says: string, tell: (end: AnswerEnd) => void, calls: string[]]>([
+  [
+    'open blocks are closed before the end',
+    (end) => {
+      end.start('i', 'm')
+      end.text(0, 'a')
+      end.call(1, 'c', 'f')
+      end.finish('calls')
+      end.usage(USAGE)
+      end.end()
+    },
+    ['start i m', 'text 0 a', 'call 1 c f', 'close 0', 'close 1', 'finish calls', 'usage', 'end'],
+  ],
+  [
+    'an answer begins although the provider did not say so',
+    (end) => {
+      end.text(0, 'a')
+      end.start('i', 'm')
+      end.finish('end')
+      end.end()
+    },
+    ['start  ', 'text 0 a', 'close 0', 'finish end', 'end'],
+  ],
+  [
+    'nothing follows a reason to stop but usage',
+    (end) => {
+      end.finish('end')
+      end.text(0, 'late')
+      end.citation(0, { url: undefined, title: undefined, text: undefined, start: undefined, end: undefined })
+      end.finish('length')
+      end.usage(USAGE)
+      end.end()
+      end.end()
+      end.usage(USAGE)
+    },
+    ['start  ', 'finish end', 'usage', 'end'],
+  ],
+  [
+    'an answer without a reason to stop is an error',
+    (end) => {
+      end.text(0, 'a')
+      end.close(0)
+      end.end()
+    },
+    ['start  ', 'text 0 a', 'close 0', "fail 502 the provider's stream ended before the response was complete", 'end'],
+  ],
+  [
+    'an error ends the answer, once',
+    (end) => {
+      end.thinking(0, 'hm')
+      end.signature(0, 's')
+      end.fail(ERROR)
+      end.fail(ERROR)
+      end.text(0, 'late')
+      end.close(0)
+      end.break()
+      end.end()
+    },
+    ['start  ', 'thinking 0 hm', 'signature 0 s', 'fail 529 busy', 'end'],
+  ],
+  [
+    'a break is an error',
+    (end) => {
+      end.refusal(0, 'no')
+      end.redacted(1, 'x')
+      end.break()
+    },
+    ['start  ', 'refusal 0 no', 'redacted 1 x', "fail 502 the provider's stream was interrupted", 'end'],
+  ],
+  [
+    'a break after the reason to stop is not',
+    (end) => {
+      end.finish('end')
+      end.break()
+    },
+    ['start  ', 'finish end', 'end'],
+  ],
+])('%s', (_says, tell, calls) => {
+  expect(told(tell)).toEqual(calls)
+})
+
+test('a provider cannot fill the memory with open blocks', () => {
+  const calls = told((end) => {
+    for (let block = 0; block < 5000; block++) end.text(block, 'a')
+  })
+  expect(calls.filter((call) => call.startsWith('text')).length).toBe(1000)
+  expect(calls.slice(-2)).toEqual(["fail 502 the provider's response is too large to be translated", 'end'])
+})
+
+test('an answer that its writer keeps is bounded by its length and by the memory', () => {
+  const tell = (end: AnswerEnd) => {
+    for (let piece = 0; piece < 100; piece++) end.arguments(0, '0123456789')
+  }
+  const roomy = new BodyClaim(new BodyMemory(1_000_000))
+  const texts = (options: AnswerEndOptions) => told(tell, options).filter((call) => call.startsWith('arguments')).length
+  expect(texts({ claim: roomy, maxKept: 260 })).toBe(10)
+  expect(texts({ claim: new BodyClaim(new BodyMemory(130)), maxKept: 10_000 })).toBe(5)
+  expect(texts({ claim: roomy, maxKept: 10_000 })).toBe(100)
+})
