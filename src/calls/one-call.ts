@@ -27,11 +27,14 @@ import { CallAnswer } from './call-answer.ts'
 import type { CallRoom } from './call-room.ts'
 import type { Caller } from './caller.ts'
 
+/** Maximum size of a part of a body that is signed by itself. */
+const MAX_SIGNED_PART_BYTES = 1024 * 1024
+
 /** Everything that one call needs. */
 export interface CallWay {
   readonly endpoint: LiveEndpoint
   readonly caller: Caller
-  /** Memory for what of the answer has not been read. */
+  /** Memory for parts of bodies. */
   readonly claim: BodyClaim
   readonly pool: ClientPool
   readonly wheel: TimerWheel
@@ -116,12 +119,14 @@ export class OneCall implements ClientHandler {
     if (this.#over) return
     const { endpoint } = this.#way
     if (endpoint.target !== undefined) exchange.request.target = endpoint.target
-    const outcome = refused ?? endpoint.chain.sign?.(exchange)
+    const outcome = refused ?? endpoint.chain.signature?.sign(exchange)
     if (outcome !== undefined) return this.#fail('backend-auth-failed', refusalDetail(outcome))
     const place = findPlace(endpoint.place, exchange.request.authority)
     if (isRefusal(place)) return this.#fail('no-endpoint', place.detail)
     const { protocol, body: given, messageDeadline, timeoutMs } = this.#request
-    const body = given === undefined || given instanceof Uint8Array ? new FixedBody(given ?? '') : given
+    const unsigned = given === undefined || given instanceof Uint8Array ? new FixedBody(given ?? '') : given
+    const limits = { claim: this.#way.claim, maxBytes: MAX_SIGNED_PART_BYTES }
+    const body = exchange.signBody?.(unsigned, limits) ?? unsigned
     this.#sentMs = clock.monotonic()
     endpoint.health.begin()
     this.#upstream = this.#way.pool.send(

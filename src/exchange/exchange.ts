@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '#base/json.ts'
 import type { Reason, RejectionCode } from '#base/rejections.ts'
+import type { CollectLimits } from '#net/body/collect-body.ts'
 import type { Abort, ReplayCause } from '#net/failure.ts'
 import type { Head } from '#net/http/head.ts'
 import type { Peer } from '#net/peer.ts'
@@ -144,6 +145,8 @@ export class Exchange {
   /** A body that a step set; it replaces `requestBody` for the backend. */
   newRequestBody: Uint8Array | undefined
   newResponseBody: Uint8Array | undefined
+  /** Signs the request body of an attempt while it is sent; set by the signature of the request. */
+  signBody: SignBody | undefined
 
   readonly identity: Identity = { jwt: undefined, apiKey: undefined, basicAuth: undefined }
   metadata: Record<string, Json> | undefined
@@ -249,6 +252,9 @@ export class Exchange {
     this.queuedHeaders = this.queuedHeaders?.filter(([name]) => !names.includes(name))
   }
 }
+
+/** @param limits of a part of the body that must be in memory */
+export type SignBody = (body: SendableBody, limits: CollectLimits) => SendableBody
 
 /** Buffers a body for policies that need all of it. The body is still forwarded unless a policy replaces it. */
 export interface BodyReader {

@@ -9,6 +9,7 @@ import type { Expression, ExpressionEnvironment, ExpressionUse } from '#exchange
 import type { LlmReads } from '#exchange/llm-reads.ts'
 import type { Outcome } from '#exchange/outcome.ts'
 import type { ResponseStep, Step } from '#exchange/step.ts'
+import type { Head } from '#net/http/head.ts'
 import type { TSchema } from '#schema/index.ts'
 import type { TokenBucket, TokenBucketSettings } from '#state/token-bucket.ts'
 import type { ValueBuckets } from '#state/value-buckets.ts'
@@ -67,10 +68,16 @@ export interface RequestRun {
   readonly llmReads?: LlmReads
   /** Query parameters that may hold credentials. Their values are never shown (decision A-111). */
   readonly credentialParameters?: readonly string[]
-  /**
-   * Section `backend` only: signs the request of an attempt after everything else has changed it, the protocol and the host rewrite included.
-   */
-  readonly sign?: (exchange: Exchange) => Outcome
+  /** Section `backend` only. */
+  readonly signature?: RequestSignature
+}
+
+/** Signs the request of an attempt after everything else has changed it, the protocol and the host rewrite included. */
+export interface RequestSignature {
+  /** Whether the whole body of a request must be in memory before it is signed. */
+  readonly coversBody: (request: Head) => boolean
+  /** May set `exchange.signBody`. */
+  readonly sign: (exchange: Exchange) => Outcome
 }
 
 /** A policy that also processes responses of backends together with their bodies, after all response steps. */

@@ -200,9 +200,17 @@ export class Bodies implements BodyReader {
   }
 
   /**
-   * The body for the backend. A body in memory has a Content-Length. Trailers of the client do not apply to a replaced body.
+   * The body for the backend, signed if its signature covers parts of it.
    */
   requestToSend(): SendableBody {
+    const body = this.#unsignedRequest()
+    const { exchange, decision } = this.#owner
+    if (exchange.signBody === undefined) return body
+    return exchange.signBody(body, { claim: this.claim, maxBytes: decision.frontend!.maxBufferBytes })
+  }
+
+  /** A body in memory has a Content-Length. Trailers of the client do not apply to a replaced body. */
+  #unsignedRequest(): SendableBody {
     const { newRequestBody, requestBody } = this.#owner.exchange
     if (newRequestBody !== undefined) return new FixedBody(newRequestBody)
     if (requestBody) return new FixedBody(requestBody, this.#requestTrailers)

@@ -2,7 +2,7 @@ import { clock } from '#base/clock.ts'
 import { chooseDestination } from '#engine/backend/destinations.ts'
 import type { LiveEndpoint } from '#engine/backend/live-backend.ts'
 import { chooseForAttempt } from '#engine/backend/session-endpoint.ts'
-import { needsWholeBody, prepareAttempt } from '#engine/request/prepare-attempt.ts'
+import { attemptBodyUse, needsWholeBody, prepareAttempt } from '#engine/request/prepare-attempt.ts'
 import { recordAnswer } from '#engine/request/record-answer.ts'
 import { responseTimeout } from '#engine/request/response-timeout.ts'
 import { restoreAttemptStart, saveAttemptStart } from '#exchange/attempt-start.ts'
@@ -72,9 +72,9 @@ function attempt(flight: InFlight): void {
   const { exchange, context } = flight
   const endpoint = chooseForAttempt(flight.backend, exchange.session, flight.tried, context.random)
   if (endpoint === undefined) return respondLocally(flight, reject('no-healthy-backends'))
-  const { readsRequestBody } = endpoint.chain
-  if (readsRequestBody !== false && flight.bodies.requestStreams) return bufferBody(flight, readsRequestBody)
-  if (readsRequestBody === true && exchange.requestBody === null) {
+  const use = attemptBodyUse(endpoint, (flight.attemptStart ?? exchange).request)
+  if (use !== false && flight.bodies.requestStreams) return bufferBody(flight, use)
+  if (use === true && exchange.requestBody === null) {
     return respondLocally(flight, tooLarge(flight))
   }
   if (flight.attemptStart !== undefined) restoreAttemptStart(exchange, flight.attemptStart)

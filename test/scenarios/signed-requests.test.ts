@@ -1,5 +1,7 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { RawClient } from '#net/testing/raw-peers.ts'
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { encodeEvent } from '#net/event-stream/event-frame.ts'
+import { encodeHeaders } from '#net/event-stream/event-header.ts'
+import { RawClient, RawServer } from '#net/testing/raw-peers.ts'
 import { freePort } from '#test/support/free-port.ts'
 import { startGateway, type TestGateway } from '#test/support/gateway.ts'
 import { createObjectsFolder, gatewayYaml, joinYaml, routeYaml } from '#test/support/objects-folder.ts'
@@ -25,6 +27,9 @@ let api: VerifyingServer
 let api2: VerifyingServer
 let store: VerifyingServer
 let model: VerifyingServer
+/** Records requests, and answers none. */
+let silent: RawServer
+let silentText = ''
 
 const secret = `
 apiVersion: v1
@@ -62,6 +67,29 @@ spec:
       retry: { attempts: 2, codes: [503] }
       backendRefs: [{ group: gatewright.dev, kind: ProxyBackend, name: edited }]
 `
+const retried = `
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: { name: retried }
+spec:
+  parentRefs: [{ name: main }]
+  rules:
+    - matches: [{ path: { type: PathPrefix, value: /retried } }]
+      retry: { attempts: 2, codes: [503] }
+      backendRefs: [{ group: gatewright.dev, kind: ProxyBackend, name: api }]
+`
+const mirrored = `
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: { name: mirrored }
+spec:
+  parentRefs: [{ name: main }]
+  rules:
+    - matches: [{ path: { type: PathPrefix, value: /mirrored } }]
+      filters:
+        - { type: RequestMirror, requestMirror: { backendRef: { group: gatewright.dev, kind: ProxyBackend, name: api2 } } }
+      backendRefs: [{ group: gatewright.dev, kind: ProxyBackend, name: api }]
+`
 const transformation =
   ', transformation: { request: { set: [{ name: x-amz-meta-c, value: "request.method" }], body: \'"<" + string(request.body) + ">"\' } }'
 
@@ -70,6 +98,12 @@ beforeAll(async () => {
   api2 = stops.use(await startVerifyingServer(KEYS, { http2: true }))
   store = stops.use(await startVerifyingServer(S3))
   model = stops.use(await startVerifyingServer(BEDROCK))
+  silent = await new RawServer((peer) => {
+    peer.socket.on('data', () => {
+      silentText = peer.text
+    })
+  }).start()
+  stops.defer(() => silent.close())
   port = await freePort()
   const objects = await createObjectsFolder({
     'all.yaml': joinYaml(
@@ -81,6 +115,10 @@ beforeAll(async () => {
       signed('store', store.port, 's3'),
       bedrock(model.port),
       edits,
+      mirrored,
+      retried,
+      signed('silent', silent.port, 'execute-api'),
+      routeYaml('silent', '/silent', 'silent'),
       routeYaml('api', '/api', 'api'),
       routeYaml('api2', '/api2', 'api2'),
       routeYaml('store', '/store', 'store'),
@@ -171,3 +209,78 @@ verifies(
     expect([response.status, faults(model), model.seen[0]?.target]).toEqual([200, [undefined], path])
   },
 )
+
+const EVENT_HEADERS = encodeHeaders([
+  { name: ':event-type', type: 'text', value: 'AudioEvent' },
+  { name: ':message-type', type: 'text', value: 'event' },
+])
+const event = (payload: string) => encodeEvent(EVENT_HEADERS, Buffer.from(payload))
+const EVENT_STREAM = 'application/vnd.amazon.eventstream'
+
+/** Sends these pieces as a body without a length. @returns status and text of the answer */
+async function sendEvents(path: string, ...pieces: Uint8Array[]): Promise<[status: number, text: string]> {
+  const body = new ReadableStream({
+    start(controller) {
+      for (const piece of pieces) controller.enqueue(piece)
+      controller.close()
+    },
+  })
+  const init = { method: 'POST', body, duplex: 'half', headers: { 'content-type': EVENT_STREAM } }
+  const response = await send(path, init as RequestInit)
+  return [response.status, await response.text()]
+}
+
+for (const [version, prefix] of [
+  ['HTTP/1.1', '/api'],
+  ['HTTP/2', '/api2'],
+] as const) {
+  verifies('backend.auth.cloudOne/signs', `a server accepts the signature of each event over ${version}`, async () => {
+    const events = Buffer.concat([event('one'), event('zwei'), event('x'.repeat(100_000))])
+    const pieces = [events.subarray(0, 100), events.subarray(100, 200), events.subarray(200)]
+    expect(await sendEvents(`${prefix}/stream`, ...pieces)).toEqual([200, events.toString()])
+    const server = prefix === '/api' ? api : api2
+    expect(server.seen).toMatchObject([
+      { fault: undefined, headers: { 'x-amz-content-sha256': 'STREAMING-AWS4-HMAC-SHA256-EVENTS' } },
+    ])
+    expect(server.seen[0]!.headers).not.toHaveProperty('content-length')
+  })
+}
+
+test('an event stream may be larger than the buffer limit', async () => {
+  const events = Array.from({ length: 30 }, () => event('x'.repeat(100_000)))
+  const [status, text] = await sendEvents('/api', ...events)
+  expect([status, text.length, faults(api)]).toEqual([200, Buffer.concat(events).length, [undefined]])
+})
+
+test('each attempt has its own signatures of the events', async () => {
+  api.next.push(503)
+  expect(await sendEvents('/retried', event('one'))).toEqual([200, Buffer.from(event('one')).toString()])
+  expect(faults(api)).toEqual([undefined, undefined])
+})
+
+test('the copy of an event stream is signed for its own server', async () => {
+  const events = [event('one'), event('two')]
+  await sendEvents('/mirrored', ...events)
+  const copied = await vi.waitUntil(() => api2.seen[0])
+  expect([copied.fault, copied.body]).toEqual([undefined, Buffer.concat(events).toString()])
+})
+
+test('an event does not wait for the next one', async () => {
+  const client = await RawClient.connect(port)
+  const chunk = (bytes: Uint8Array) => `${bytes.length.toString(16)}\r\n${Buffer.from(bytes).toString('latin1')}\r\n`
+  const head = `POST /silent HTTP/1.1\r\nhost: a\r\ncontent-type: ${EVENT_STREAM}\r\ntransfer-encoding: chunked\r\n\r\n`
+  client.send(`${head}${chunk(event('one'))}`)
+  await vi.waitUntil(() => silentText.includes(Buffer.from(event('one')).toString('latin1')))
+  client.send(chunk(event('two')))
+  await vi.waitUntil(() => silentText.includes(Buffer.from(event('two')).toString('latin1')))
+  expect(silentText.split(':chunk-signature')).toHaveLength(3)
+  client.close()
+})
+
+test('a body that is not an event stream is refused', async () => {
+  const [status, text] = await sendEvents('/api', event('one'), Buffer.from('this is no frame at all'))
+  expect([status, text]).toEqual([400, 'malformed request'])
+  expect(await sendEvents('/api', event('one').subarray(0, 30))).toEqual([400, 'malformed request'])
+  // The server has got no complete request.
+  expect(api.seen).toEqual([])
+})

@@ -1,9 +1,10 @@
-import { createHash, createHmac } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { createServer as createHttp2Server, createSecureServer, type Http2ServerRequest } from 'node:http2'
 import type { AddressInfo } from 'node:net'
 import { SignatureV4 } from '@smithy/signature-v4'
+import { VendorSha256 } from './vendor-sha256.ts'
+import { verifyEvents } from './verify-events.ts'
 
 /** The credential that a request must be signed with. */
 export interface ServerKeys {
@@ -22,6 +23,7 @@ export interface VerifiedRequest {
   readonly method: string
   readonly target: string
   readonly version: string
+  /** As text; of an event stream, the signed events. */
   readonly body: string
   readonly headers: Readonly<Record<string, string>>
 }
@@ -43,7 +45,7 @@ export interface VerifyingServerOptions {
 
 /**
  * A server like those of the cloud: it computes the signature of each request as received, with the vendor's library, and refuses any other one
- * with 403. It answers valid requests with their body.
+ * with 403. It also verifies each event of an event stream (`verifyEvents`). It answers valid requests with their body.
  */
 export async function startVerifyingServer(
   keys: ServerKeys,
@@ -60,9 +62,18 @@ export async function startVerifyingServer(
   // The responses of HTTP/2 have the same methods.
   const onRequest = async (request: IncomingMessage | Http2ServerRequest, response: ServerResponse) => {
     const chunks: Buffer[] = []
-    for await (const chunk of request) chunks.push(chunk as Buffer)
-    const body = Buffer.concat(chunks)
-    const fault = await faultOf(request, body, keys)
+    try {
+      for await (const chunk of request) chunks.push(chunk as Buffer)
+    } catch {
+      // The client broke off.
+      return
+    }
+    const received = Buffer.concat(chunks)
+    const seed = /[0-9a-f]{64}$/.exec(request.headers.authorization ?? '')?.[0]
+    const isStream = request.headers['x-amz-content-sha256'] === 'STREAMING-AWS4-HMAC-SHA256-EVENTS'
+    const events = isStream ? verifyEvents(received, String(seed), keys) : undefined
+    const body = events?.body ?? received
+    const fault = (await faultOf(request, received, keys)) ?? events?.fault
     const headers = Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)]))
     const { method, httpVersion: version } = request
     seen.push({ fault, method: method!, target: request.url!, version, body: body.toString(), headers })
@@ -116,7 +127,7 @@ async function faultOf(
     credentials: { accessKeyId, secretAccessKey },
     service,
     region,
-    sha256: Digest,
+    sha256: VendorSha256,
     applyChecksum: false,
     uriEscapePath: service !== 's3',
   })
@@ -133,27 +144,4 @@ async function faultOf(
     { signingDate: new Date(signedAt), signableHeaders: new Set(signed) },
   )
   return expected.headers.authorization === headers.authorization ? undefined : 'wrong signature'
-}
-
-/** SHA-256 as the library expects it: with a secret, HMAC. */
-class Digest {
-  readonly #hash: { update(data: Uint8Array): unknown; digest(): Buffer }
-
-  constructor(secret?: string | ArrayBuffer | ArrayBufferView) {
-    this.#hash = secret === undefined ? createHash('sha256') : createHmac('sha256', bytesOf(secret))
-  }
-
-  update(data: string | ArrayBuffer | ArrayBufferView): void {
-    this.#hash.update(bytesOf(data))
-  }
-
-  async digest(): Promise<Uint8Array> {
-    return this.#hash.digest()
-  }
-
-  reset(): void {}
-}
-
-function bytesOf(data: string | ArrayBuffer | ArrayBufferView): Uint8Array {
-  return typeof data === 'string' ? Buffer.from(data) : Buffer.from(data as Uint8Array)
 }

@@ -23,7 +23,7 @@ export interface Chain {
   /** Response steps, in response order. `after`: a step runs only if the request reached the link with this index. */
   readonly responses: readonly { readonly run: ResponseStep; readonly after: number }[]
   /** Runs last, on the request as it will be sent. */
-  readonly sign: PolicyRun['sign']
+  readonly signature: PolicyRun['signature']
   /** Steps that process the response of a backend together with its body, after all response steps. */
   readonly processors: readonly { readonly run: Step; readonly after: number }[]
   readonly readsRequestBody: BodyUse
@@ -54,7 +54,7 @@ export function buildChain(
       .map((link, after) => ({ link, after }))
       .toSorted((a, b) => rank(a.link) - rank(b.link))
       .flatMap(({ link, after }) => (link.run.response === undefined ? [] : [{ run: link.run.response, after }])),
-    sign: links.find(({ run }) => run.sign !== undefined)?.run.sign,
+    signature: links.find(({ run }) => run.signature !== undefined)?.run.signature,
     processors: links.flatMap(({ run }, after) =>
       run.processResponse === undefined ? [] : [{ run: run.processResponse, after }],
     ),

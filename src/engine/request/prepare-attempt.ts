@@ -1,6 +1,8 @@
+import type { BodyUse } from '#exchange/body-use.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import type { Outcome } from '#exchange/outcome.ts'
 import type { EndpointName } from '#exchange/session.ts'
+import type { Head } from '#net/http/head.ts'
 import type { LiveEndpoint } from '../backend/live-backend.ts'
 import { findPlace, isRefusal } from '../backend/place.ts'
 import { sessionNameOf } from '../backend/session-endpoint.ts'
@@ -18,6 +20,11 @@ export function needsWholeBody({ backend }: Decision, exchange: Exchange): boole
   return need === 'whole' || (need === 'whole-if-small' && contentLength > 0 && contentLength <= MAX_READ_BYTES)
 }
 
+/** The part of the body that must be available before an attempt begins. @param request as the attempt begins with it */
+export function attemptBodyUse({ chain }: LiveEndpoint, request: Head): BodyUse {
+  return chain.signature?.coversBody(request) === true ? true : chain.readsRequestBody
+}
+
 /**
  * Changes `exchange.request` (and `newRequestBody`) for one endpoint: backend policies, host, protocol, signature. Each attempt must start with an
  * unchanged copy of the request.
@@ -32,6 +39,7 @@ export function prepareAttempt(
   decision.place = undefined
   decision.backendProgress.reached = -1
   decision.selectFilter = undefined
+  exchange.signBody = undefined
   if (exchange.session !== undefined) exchange.session.used = sessionEndpoint(endpoint, decision)
   if (endpoint.refusal !== undefined) return endpoint.refusal
   const refusal = checkNominated(exchange.request, endpoint.chain)
@@ -54,10 +62,15 @@ function finish(endpoint: LiveEndpoint, exchange: Exchange, decision: Decision):
   const place = findPlace(endpoint.place, exchange.request.authority)
   if (isRefusal(place)) return place
   decision.place = place
-  const { sign } = endpoint.chain
-  if (backend?.protocol.prepare === undefined) return sign?.(exchange)
+  const { signature } = endpoint.chain
+  if (backend?.protocol.prepare === undefined) return signature?.sign(exchange)
   const outcome = backend.protocol.prepare(exchange, endpoint, decision)
-  return refuseExceeded(exchange, 'expression-exceeded-request') ?? outcome ?? path.read(exchange) ?? sign?.(exchange)
+  return (
+    refuseExceeded(exchange, 'expression-exceeded-request') ??
+    outcome ??
+    path.read(exchange) ??
+    signature?.sign(exchange)
+  )
 }
 
 /** Applies `hostRewrite` (specification 2, 2.2.4): automatic for destinations with a hostname, unless a filter has set the host. */

@@ -18,6 +18,11 @@ export class EventFrame {
   payloadStart = 0
   payloadEnd = 0
 
+  /** A view of the whole frame. */
+  get bytes(): Buffer {
+    return this.buffer.subarray(this.start, this.end)
+  }
+
   /** A view of the payload. */
   get payload(): Buffer {
     return this.buffer.subarray(this.payloadStart, this.payloadEnd)

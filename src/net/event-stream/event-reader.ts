@@ -7,6 +7,13 @@ import { endOfHeader } from './event-header.ts'
 /** The headers of a frame are never longer ("Prelude"). */
 const MAX_HEADERS_BYTES = 131_072
 
+/** Why a body does not consist of frames that can be read. */
+export interface BadFrame {
+  readonly why: 'malformed' | 'too-large' | 'no-memory'
+  /** For operators. */
+  readonly detail: string
+}
+
 /**
  * Separates the frames of a body that arrives in pieces. A frame that lies within one piece is not copied, any other one once.
  */
@@ -18,7 +25,7 @@ export class EventReader {
   readonly #held: HeldBytes
   /** Bytes of that frame; 0 while its prelude is incomplete. */
   #heldFrameBytes = 0
-  #problem: string | undefined
+  #bad: BadFrame | undefined
 
   /**
    * @param maxBytes of one frame; a larger one is refused as soon as its length is known
@@ -37,12 +44,12 @@ export class EventReader {
 
   /**
    * Reads `buffer[start, end)`, of which nothing is kept by reference.
-   * @returns why these bytes, or earlier ones, are not frames, for operators; undefined: they are
+   * @returns the problem of these bytes, or of earlier ones, after which nothing is read
    */
-  read(buffer: Buffer, start: number, end: number): string | undefined {
+  read(buffer: Buffer, start: number, end: number): BadFrame | undefined {
     let at = start
     if (this.#held.length > 0) at = this.#complete(buffer, start, end)
-    while (this.#problem === undefined && end - at >= PRELUDE_BYTES) {
+    while (this.#bad === undefined && end - at >= PRELUDE_BYTES) {
       const length = this.#frameBytes(buffer, at)
       if (length > end - at) {
         this.#heldFrameBytes = length
@@ -52,7 +59,7 @@ export class EventReader {
       at += length
     }
     if (at < end) this.#hold(buffer, at, end)
-    return this.#problem
+    return this.#bad
   }
 
   /** Adds to the frame that is incomplete what belongs to it. @returns the end of that */
@@ -62,9 +69,9 @@ export class EventReader {
     if (this.#heldFrameBytes === 0) {
       at = Math.min(end, start + PRELUDE_BYTES - held.length)
       this.#hold(buffer, start, at)
-      if (held.length < PRELUDE_BYTES || this.#problem !== undefined) return at
+      if (held.length < PRELUDE_BYTES || this.#bad !== undefined) return at
       this.#heldFrameBytes = this.#frameBytes(held.bytes, 0)
-      if (this.#problem !== undefined) return at
+      if (this.#bad !== undefined) return at
     }
     const rest = Math.min(end, at + this.#heldFrameBytes - held.length)
     this.#hold(buffer, at, rest)
@@ -80,8 +87,8 @@ export class EventReader {
   }
 
   #hold(buffer: Buffer, start: number, end: number): void {
-    if (this.#problem === undefined && !this.#held.append(buffer, start, end)) {
-      this.#problem = 'no memory is left for a frame'
+    if (this.#bad === undefined && !this.#held.append(buffer, start, end)) {
+      this.#bad = { why: 'no-memory', detail: 'no memory is left for a frame' }
     }
   }
 
@@ -90,29 +97,29 @@ export class EventReader {
     const length = uint32(bytes, at)
     const headersLength = uint32(bytes, at + 4)
     if (crc32(bytes, at, at + LENGTHS_BYTES) !== uint32(bytes, at + LENGTHS_BYTES)) {
-      this.#problem = 'the checksum of the lengths of a frame is wrong'
+      this.#bad = malformed('the checksum of the lengths of a frame is wrong')
     } else if (length < MIN_FRAME_BYTES + headersLength) {
-      this.#problem = `a frame of ${length} bytes cannot have ${headersLength} bytes of headers`
+      this.#bad = malformed(`a frame of ${length} bytes cannot have ${headersLength} bytes of headers`)
     } else if (headersLength > MAX_HEADERS_BYTES) {
-      this.#problem = `a frame has ${headersLength} bytes of headers; the limit is ${MAX_HEADERS_BYTES}`
+      this.#bad = malformed(`a frame has ${headersLength} bytes of headers; the limit is ${MAX_HEADERS_BYTES}`)
     } else if (length > this.#maxBytes) {
-      this.#problem = `a frame has ${length} bytes; the limit is ${this.#maxBytes}`
+      this.#bad = { why: 'too-large', detail: `a frame has ${length} bytes; the limit is ${this.#maxBytes}` }
     }
     return length
   }
 
   #deliver(buffer: Buffer, start: number, end: number): void {
-    if (this.#problem !== undefined) return
+    if (this.#bad !== undefined) return
     const payloadEnd = end - CHECKSUM_BYTES
     if (crc32(buffer, start, payloadEnd) !== uint32(buffer, payloadEnd)) {
-      this.#problem = 'the checksum of a frame is wrong'
+      this.#bad = malformed('the checksum of a frame is wrong')
       return
     }
     const payloadStart = start + PRELUDE_BYTES + uint32(buffer, start + 4)
     for (let at = start + PRELUDE_BYTES; at < payloadStart; ) {
       at = endOfHeader(buffer, at, payloadStart)
       if (at > 0) continue
-      this.#problem = 'a header of a frame is malformed'
+      this.#bad = malformed('a header of a frame is malformed')
       return
     }
     const frame = this.#frame
@@ -123,6 +130,10 @@ export class EventReader {
     frame.payloadEnd = payloadEnd
     this.#take(frame)
   }
+}
+
+function malformed(detail: string): BadFrame {
+  return { why: 'malformed', detail }
 }
 
 function uint32(bytes: Uint8Array, at: number): number {

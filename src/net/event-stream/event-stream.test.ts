@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { BodyClaim, BodyMemory } from '../body/body-memory.ts'
 import { type EventFrame, encodeEvent } from './event-frame.ts'
 import { type EventHeader, encodeHeaders } from './event-header.ts'
-import { EventReader } from './event-reader.ts'
+import { type BadFrame, EventReader } from './event-reader.ts'
 
 const REFERENCE = new EventStreamCodec(
   (bytes) => Buffer.from(bytes as Uint8Array).toString(),
@@ -51,13 +51,18 @@ function read(pieces: readonly Uint8Array[], { maxBytes = 1000, memory = 10_000 
   const reader = new EventReader(new BodyClaim(bodies), maxBytes, (frame) => {
     frames.push({ headers: frame.headers().map(kept), payload: frame.payload.toString() })
   })
-  let problem: string | undefined
+  let bad: BadFrame | undefined
   for (const piece of pieces) {
     const buffer = Buffer.concat([Buffer.from('..'), piece, Buffer.from('..')])
-    problem = reader.read(buffer, 2, 2 + piece.length)
+    bad = reader.read(buffer, 2, 2 + piece.length)
     buffer.fill(170)
   }
-  return { frames, problem, isComplete: reader.atBoundary, heldBytes: bodies.heldBytes }
+  return {
+    frames,
+    problem: bad && `${bad.why}: ${bad.detail}`,
+    isComplete: reader.atBoundary,
+    heldBytes: bodies.heldBytes,
+  }
 }
 
 const kept = (header: EventHeader): EventHeader =>
@@ -124,18 +129,22 @@ test('any changed byte of a frame is noticed', () => {
     const changed = Uint8Array.from(frame)
     changed[at]! ^= 1
     const whole = read([changed])
-    expect([at, whole.frames, whole.problem]).toEqual([at, [], expect.stringContaining('checksum')])
+    expect([at, whole.frames, whole.problem]).toEqual([at, [], expect.stringMatching(/^malformed: the checksum/)])
     const split = read([changed.subarray(0, at), changed.subarray(at)])
     expect([at, split.frames, split.problem]).toEqual([at, [], whole.problem])
   }
 })
 
 test.each([
-  ['a length below the minimum', frameOf(15, 0), 'a frame of 15 bytes cannot have 0 bytes of headers'],
-  ['headers longer than the frame', frameOf(24, 9), 'a frame of 24 bytes cannot have 9 bytes of headers'],
-  ['a frame over the limit', frameOf(1001, 0), 'a frame has 1001 bytes; the limit is 1000'],
-  ['the largest length', frameOf(0xffff_ffff, 0), 'a frame has 4294967295 bytes; the limit is 1000'],
-  ['headers over their limit', frameOf(200_000, 131_073), 'a frame has 131073 bytes of headers; the limit is 131072'],
+  ['a length below the minimum', frameOf(15, 0), 'malformed: a frame of 15 bytes cannot have 0 bytes of headers'],
+  ['headers longer than the frame', frameOf(24, 9), 'malformed: a frame of 24 bytes cannot have 9 bytes of headers'],
+  ['a frame over the limit', frameOf(1001, 0), 'too-large: a frame has 1001 bytes; the limit is 1000'],
+  ['the largest length', frameOf(0xffff_ffff, 0), 'too-large: a frame has 4294967295 bytes; the limit is 1000'],
+  [
+    'headers over their limit',
+    frameOf(200_000, 131_073),
+    'malformed: a frame has 131073 bytes of headers; the limit is 131072',
+  ],
 ])('%s is refused before the frame arrives', (_, frame, problem) => {
   expect(problemOf(frame.subarray(0, 12))).toBe(problem)
   for (const at of [3, 11]) expect(problemOf(frame.subarray(0, at), frame.subarray(at, 12))).toBe(problem)
@@ -152,7 +161,7 @@ test.each([
   ['a second header beyond the headers', [1, 97, 0, 1, 98, 9]],
 ])('a header with %s is refused', (_, bytes) => {
   const frame = frameOf(16 + bytes.length, bytes.length, Uint8Array.from(bytes))
-  expect(read([frame])).toMatchObject({ frames: [], problem: 'a header of a frame is malformed' })
+  expect(read([frame])).toMatchObject({ frames: [], problem: 'malformed: a header of a frame is malformed' })
 })
 
 test('a frame of the size of the limit is read', () => {
@@ -165,7 +174,7 @@ test('nothing is read after a problem', () => {
   const broken = frameOf(15, 0)
   expect(read([event('first'), broken, event('second')])).toMatchObject({
     frames: [{ payload: 'first' }],
-    problem: 'a frame of 15 bytes cannot have 0 bytes of headers',
+    problem: 'malformed: a frame of 15 bytes cannot have 0 bytes of headers',
   })
 })
 
@@ -174,7 +183,7 @@ test('a frame that is not complete holds memory, until there is none', () => {
   expect(read([frame.subarray(0, 100)])).toMatchObject({ problem: undefined, isComplete: false, heldBytes: 100 })
   expect(read([frame.subarray(0, 100), frame.subarray(100)], { memory: 300 })).toMatchObject({
     frames: [],
-    problem: 'no memory is left for a frame',
+    problem: 'no-memory: no memory is left for a frame',
   })
 })
 

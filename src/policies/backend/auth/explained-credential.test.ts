@@ -51,7 +51,7 @@ for (const [written, note, at] of explained) {
       note: (text) => said.push(text),
       credential: (kind, name) => places.push(`${kind} ${name}`),
     } as Partial<Trace> as Trace
-    expect(codeOf(run.request!(exchange) ?? run.sign?.(exchange))).toBe('proceed')
+    expect(codeOf(run.request!(exchange) ?? run.signature?.sign(exchange))).toBe('proceed')
     expect([said, places]).toEqual([[note], at])
   })
 }

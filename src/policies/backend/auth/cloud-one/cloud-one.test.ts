@@ -41,7 +41,7 @@ function send(inputs: Inputs, body?: string) {
     ...(body === undefined ? {} : { body }),
   })
   exchange.context = runContext({ now: () => 1_767_323_045_678 })
-  const code = codeOf(run.request!(exchange) ?? run.sign?.(exchange))
+  const code = codeOf(run.request!(exchange) ?? run.signature?.sign(exchange))
   return {
     code,
     lines: linesOf(exchange.request),
@@ -103,12 +103,31 @@ test('the region is that of the backend, else of its hostname, else of the envir
 
 test('the body is buffered and signed, except for services that take unsigned bodies', () => {
   const to = { signing: BEDROCK }
-  expect(compile({ to }).run.readsRequestBody).toBe(true)
   expect(send({ to }, 'one').lines.at(-1)).not.toBe(send({ to }, 'two').lines.at(-1))
   const s3 = { to, serviceName: 's3' }
-  expect(compile(s3).run.readsRequestBody).toBe(false)
   expect(send(s3, 'one')).toEqual(send(s3, 'two'))
   expect(send(s3).lines).toContain('x-amz-content-sha256: UNSIGNED-PAYLOAD')
+})
+
+test('the whole body is needed, unless it is unsigned or an event stream', () => {
+  const needsBody = (serviceName: string, contentType: string) => {
+    const { request } = exchangeWith({ headers: { 'content-type': contentType } })
+    return compile({ to: { signing: BEDROCK }, serviceName }).run.signature!.coversBody(request)
+  }
+  const events = 'application/vnd.amazon.eventstream'
+  expect(
+    ['text/plain', events, `${events};x=1`, events.toUpperCase(), `${events}2`, `${events}, text/plain`].map((type) => [
+      needsBody('sqs', type),
+      needsBody('s3', type),
+    ]),
+  ).toEqual([
+    [true, false],
+    [false, false],
+    [false, false],
+    [false, false],
+    [true, false],
+    [true, false],
+  ])
 })
 
 test('a body that streams although it must be signed is refused', () => {
@@ -119,8 +138,16 @@ test('a body that streams although it must be signed is refused', () => {
     const { run } = compile({ to: { signing: BEDROCK }, serviceName })
     const exchange = exchangeWith()
     exchange.requestBody = null
-    expect(codeOf(run.sign!(exchange))).toBe(code)
+    expect(codeOf(run.signature!.sign(exchange))).toBe(code)
+    expect(exchange.signBody).toBeUndefined()
   }
+})
+
+test('S3 takes no signed events: an event stream is unsigned, too', () => {
+  const { run } = compile({ to: { signing: BEDROCK }, serviceName: 's3' })
+  const exchange = exchangeWith({ headers: { 'content-type': 'application/vnd.amazon.eventstream' } })
+  run.signature!.sign(exchange)
+  expect([exchange.request.get('x-amz-content-sha256'), exchange.signBody]).toEqual(['UNSIGNED-PAYLOAD', undefined])
 })
 
 const SET = { to: { signing: BEDROCK } }

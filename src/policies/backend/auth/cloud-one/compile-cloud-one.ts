@@ -10,7 +10,9 @@ import type { AccessKeys, CloudCredential } from '../../../shared/clouds/cloud-c
 import { awaitCredential, keptCredential, NOT_OBTAINED } from '../kept-credential.ts'
 import type { AuthForm } from '../schema.ts'
 import { isUnusable, refuseUnusable, type Unusable } from '../unusable.ts'
-import { leavesBodyUnsigned, RequestSigner, type SigningScope } from './request-signer.ts'
+import { leavesBodyUnsigned, RequestSigner } from './request-signer.ts'
+import type { SigningScope } from './scope-signer.ts'
+import { isEventStream, SignedEvents } from './signed-events.ts'
 import { serviceNameProblem, signingScope } from './signing-scope.ts'
 
 type Source = PolicySource<AuthForm>
@@ -71,8 +73,10 @@ function signingRun(scope: SigningScope, hashing: Hashing): (request: Step, keys
   const unsignedBody = leavesBodyUnsigned(scope.service)
   return (request, keys) => ({
     request,
-    sign: (exchange) => sign(exchange, signer, keys(exchange), unsignedBody),
-    readsRequestBody: !unsignedBody,
+    signature: {
+      coversBody: (request) => !unsignedBody && !isEventStream(request),
+      sign: (exchange) => sign(exchange, signer, keys(exchange), unsignedBody),
+    },
     fields: FIELDS,
   })
 }
@@ -82,15 +86,22 @@ function denied(refusal: Refusal): RequestRun {
 }
 
 function sign(exchange: Exchange, signer: RequestSigner, keys: AccessKeys | undefined, unsignedBody: boolean): Outcome {
-  const { request, newRequestBody, requestBody, trace } = exchange
-  const body = newRequestBody ?? requestBody
+  const { request, trace } = exchange
   // They expired since the request waited for them.
   if (keys === undefined) return reject('backend-credential-unavailable', { detail: `the ${LABEL} have expired` })
-  // A call of the gateway may stream its body, such as a copy of a request.
-  if (body === null && !unsignedBody) {
-    return reject('backend-auth-failed', { detail: 'a body that streams cannot be signed' })
+  const nowMs = exchange.context.now()
+  if (!unsignedBody && isEventStream(request)) {
+    const events = signer.signEvents(request, keys, nowMs)
+    exchange.signBody = (body, limits) => new SignedEvents(body, limits, events, exchange)
+    trace?.note('signs each event of the body')
+  } else {
+    const body = exchange.newRequestBody ?? exchange.requestBody
+    // A call of the gateway may stream its body, such as a copy of a request.
+    if (body === null && !unsignedBody) {
+      return reject('backend-auth-failed', { detail: 'a body that streams cannot be signed' })
+    }
+    signer.sign(request, body ?? undefined, keys, nowMs)
   }
-  signer.sign(request, body ?? undefined, keys, exchange.context.now())
   trace?.credential('header', 'authorization')
   trace?.credential('header', 'x-amz-security-token')
   return proceed

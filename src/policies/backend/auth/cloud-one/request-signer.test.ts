@@ -4,10 +4,12 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { Head } from '#net/http/head.ts'
 import { HASHING } from '#test/support/hashing.ts'
+import { VendorSha256 } from '#test/support/vendor-sha256.ts'
 import { verifies } from '#test/support/verifies.ts'
 import type { AccessKeys } from '../../../shared/clouds/cloud-credential.ts'
 import { linesOf } from '../../../shared/testing.ts'
-import { RequestSigner, type SigningScope } from './request-signer.ts'
+import { RequestSigner } from './request-signer.ts'
+import type { SigningScope } from './scope-signer.ts'
 
 interface Case {
   readonly name: string
@@ -64,7 +66,7 @@ test('signs like the JavaScript library of the vendor, for any path, query and b
         const signer = new SignatureV4({
           credentials: { accessKeyId: KEYS.accessKey, secretAccessKey: KEYS.secretKey },
           ...SCOPE,
-          sha256: NodeSha256,
+          sha256: VendorSha256,
           applyChecksum: false,
         })
         const reference = await signer.sign(
@@ -119,30 +121,3 @@ test('the key of a day is replaced with the day and with the keys', () => {
     expect(signatureAt(keys, nowMs)).toBe(signatureAt(keys, nowMs, new RequestSigner(SCOPE, HASHING)))
   }
 })
-
-/** SHA-256 as the library expects it: with a secret, HMAC. */
-class NodeSha256 {
-  readonly #secret: Uint8Array | undefined
-  #data: Uint8Array = new Uint8Array(0)
-
-  constructor(secret?: string | ArrayBuffer | ArrayBufferView) {
-    if (secret === undefined) return
-    this.#secret = typeof secret === 'string' ? Buffer.from(secret) : Buffer.from(secret as Uint8Array)
-  }
-
-  update(data: string | ArrayBuffer | ArrayBufferView): void {
-    this.#data = Buffer.concat([
-      this.#data,
-      typeof data === 'string' ? Buffer.from(data) : Buffer.from(data as Uint8Array),
-    ])
-  }
-
-  async digest(): Promise<Uint8Array> {
-    if (this.#secret === undefined) return Buffer.from(HASHING.sha256(this.#data), 'hex')
-    return HASHING.hmacSha256(this.#secret, Buffer.from(this.#data).toString('latin1'))
-  }
-
-  reset(): void {
-    this.#data = new Uint8Array(0)
-  }
-}

@@ -1,6 +1,6 @@
 import type { PolicyDestination } from '../../../policy.ts'
 import type { Unusable } from '../unusable.ts'
-import type { SigningScope } from './request-signer.ts'
+import type { SigningScope } from './scope-signer.ts'
 
 /** What a name must be so that the scope of a signature is not ambiguous. */
 const SERVICE = /^[a-z0-9-]+$/i
