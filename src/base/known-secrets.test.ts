@@ -37,6 +37,12 @@ test.each<[what: string, secret: string, text: string, shown: string]>([
     '"type": "service_account" abcdefgh1',
     '"type": "service_account" <redacted>',
   ],
+  [
+    'in an object of a file',
+    '{"type":"impersonated_service_account","source_credentials":{"client_email":"robot@a.test","private_key":"-----BEGIN PRIVATE KEY-----\\nMIIEvQIBADANBgkqhkiG\\n-----END PRIVATE KEY-----","refresh_token":"1//abcdefgh"}}',
+    'robot@a.test MIIEvQIBADANBgkqhkiG 1//abcdefgh',
+    'robot@a.test <redacted> <redacted>',
+  ],
 ])('a secret %s', (_, secret, text, shown) => expect(hide([secret], text)).toBe(shown))
 
 test('the longer of two values that begin alike is hidden whole', () => {

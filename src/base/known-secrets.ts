@@ -142,11 +142,16 @@ function passwordOf(line: string): string[] {
   return colon < 0 || line.startsWith('//', colon + 1) ? [] : [line.slice(colon + 1)]
 }
 
+/** The credentials in a file of JSON, at any depth: accounts that others impersonate are in members of their own. */
 function membersOf(json: string): string[] {
+  const found: string[] = []
   try {
-    const members = Object.entries(JSON.parse(json) as Readonly<Record<string, unknown>>)
-    return members.flatMap(([name, value]) => (isCredentialParameter(name) && typeof value === 'string' ? [value] : []))
+    JSON.parse(json, (name, value: unknown) => {
+      if (typeof value === 'string' && isCredentialParameter(name)) found.push(value, ...partsOf(value))
+      return value
+    })
   } catch {
     return []
   }
+  return found
 }

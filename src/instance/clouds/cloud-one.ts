@@ -1,17 +1,24 @@
 import { defaultProvider } from '@aws-sdk/credential-provider-node'
 import { toByteText } from '#base/byte-text.ts'
 import type { Credential } from '#policies/shared/clouds/cloud-credential.ts'
+import { CredentialError, causeOf } from './credential-error.ts'
+
+/**
+ * Texts of the SDK without values of others. Other errors may have the command line and the output of a program that gives keys, or what a
+ * server answered.
+ */
+const TEXTS =
+  /^(?:Could not load credentials from any providers|Could not resolve credentials using profile|Server responded with status: \d+|URL not accepted|Web identity configuration not specified|The SSO session associated with this profile (?:has expired|is invalid))/
 
 /**
  * Keys from the default chain of the vendor's SDK: environment, profile, web identity (roles of pods), container, instance metadata. A new
  * provider for each attempt, because one keeps what it has found.
  */
 export async function obtainKeys(signal: AbortSignal): Promise<Credential> {
-  const { accessKeyId, secretAccessKey, sessionToken, expiration } = await defaultProvider({
-    timeout: 1000,
-    maxRetries: 1,
-    ignoreCache: true,
-  })()
+  const provider = defaultProvider({ timeout: 1000, maxRetries: 1, ignoreCache: true })
+  const { accessKeyId, secretAccessKey, sessionToken, expiration } = await provider().catch((error: unknown) => {
+    throw new CredentialError(causeOf(error, TEXTS))
+  })
   signal.throwIfAborted()
   return {
     secret: {

@@ -7,7 +7,8 @@ import {
   UserRefreshClient,
 } from 'google-auth-library'
 import type { Credential, RequestTo } from '#policies/shared/clouds/cloud-credential.ts'
-import { CredentialError } from './credential-error.ts'
+import { CredentialError, causeOf } from './credential-error.ts'
+import { askEndpoint } from './token-answer.ts'
 
 const IAM_CREDENTIALS = 'https://iamcredentials.googleapis.com/v1/projects/-/serviceAccounts'
 /** Tokens need none; without one, the library would look for it before it asks for a token, for instance with gcloud. */
@@ -28,17 +29,74 @@ interface CredentialFile {
   readonly source_credentials?: CredentialFile
 }
 
+type Transport = NonNullable<OAuth2ClientOptions['transporterOptions']>
+
+/** Texts of the library without values of others. */
+const TEXTS =
+  /^(?:Could not load the default credentials|The file at .* does not exist|Unable to read the credential file specified by the GOOGLE_APPLICATION_CREDENTIALS environment variable)/
+
 /**
  * An access token for all APIs of the cloud, or an ID token for one audience. Without credentials, those of the environment are used
  * (`GOOGLE_APPLICATION_CREDENTIALS`, the file of `gcloud`, the metadata server).
  * @param send replaces `fetch` in tests
  */
 export async function obtainToken(
-  { audience, credentials }: RequestTo<'cloudThree'>,
+  request: RequestTo<'cloudThree'>,
   signal: AbortSignal,
   send: typeof fetch = fetch,
 ): Promise<Credential> {
-  const transporterOptions: Transport = { fetchImplementation: send, signal, retry: false }
+  const endpoints = new Endpoints(send)
+  const signals = AbortSignal.any([signal, endpoints.failed])
+  try {
+    return await tokenFrom(request, { fetchImplementation: endpoints.fetch, signal: signals })
+  } catch (error) {
+    throw endpoints.explain(error)
+  }
+}
+
+/** The servers that the library asks. Its own errors repeat answers, which may repeat the request, and it repeats requests. */
+class Endpoints {
+  readonly #send: typeof fetch
+  readonly #failed = new AbortController()
+  #failure: CredentialError | undefined
+  /** The last one that answered. */
+  #answered: string | undefined
+
+  constructor(send: typeof fetch) {
+    this.#send = send
+  }
+
+  /** Aborted by the first failure, so that the library does not try again: that is up to `Keeper`. */
+  get failed(): AbortSignal {
+    return this.#failed.signal
+  }
+
+  /** `fetch` for the library. */
+  readonly fetch: typeof fetch = async (to, init = {}) => {
+    const url = new URL(to instanceof Request ? to.url : to)
+    try {
+      const { headers, text } = await askEndpoint(url, init, this.#send)
+      this.#answered = url.origin
+      return new Response(text, { headers })
+    } catch (error) {
+      if (error instanceof CredentialError) this.#failure = error
+      this.#failed.abort()
+      throw error
+    }
+  }
+
+  explain(error: unknown): CredentialError {
+    if (error instanceof CredentialError) return error
+    if (this.#failure !== undefined) return this.#failure
+    if (this.#answered !== undefined) return new CredentialError(`${this.#answered} answered without a token`)
+    return new CredentialError(causeOf(error, TEXTS))
+  }
+}
+
+async function tokenFrom(
+  { audience, credentials }: RequestTo<'cloudThree'>,
+  transporterOptions: Transport,
+): Promise<Credential> {
   const file = credentials === undefined ? undefined : (JSON.parse(credentials) as CredentialFile)
   if (file?.type === 'impersonated_service_account') return impersonate(file, audience, transporterOptions)
   const client =
@@ -51,8 +109,6 @@ export async function obtainToken(
       : clientFor(file, audience, transporterOptions)
   return audience === undefined ? accessToken(client) : idToken(client, audience)
 }
-
-type Transport = NonNullable<OAuth2ClientOptions['transporterOptions']>
 
 /**
  * Clients for the types of credentials that name only endpoints of the vendor. Other types make the gateway read files and call servers that the
@@ -94,19 +150,15 @@ async function impersonate(
     url: `${IAM_CREDENTIALS}/${account}:${method}`,
     method: 'POST',
     data,
-    retry: false,
   })
   if (audience !== undefined) return { secret: { token: answer.token ?? '' }, expiresMs: expiryOf(answer.token ?? '') }
-  const expiresMs = Date.parse(answer.expireTime ?? '')
-  if (!answer.accessToken || Number.isNaN(expiresMs))
-    throw new CredentialError('the answer has no token with an expiry')
-  return { secret: { token: answer.accessToken }, expiresMs }
+  return { secret: { token: answer.accessToken ?? '' }, expiresMs: Date.parse(answer.expireTime ?? '') }
 }
 
 async function accessToken(client: AuthClient): Promise<Credential> {
   const { token } = await client.getAccessToken()
   if (!token) throw new CredentialError('the token endpoint answered without a token')
-  return { secret: { token }, expiresMs: client.credentials.expiry_date ?? undefined }
+  return { secret: { token }, expiresMs: client.credentials.expiry_date ?? Number.NaN }
 }
 
 async function idToken(client: AuthClient, audience: string): Promise<Credential> {

@@ -1,6 +1,8 @@
 import { readFile } from 'node:fs/promises'
+import { isFieldValue } from '#net/http/field-syntax.ts'
 import type { Credential, RequestTo } from '#policies/shared/clouds/cloud-credential.ts'
-import { CredentialError } from './credential-error.ts'
+import { CredentialError, causeOf } from './credential-error.ts'
+import { askEndpoint, parseObject } from './token-answer.ts'
 
 /**
  * Tokens of Microsoft Entra ID by its three documented calls: client credentials with a secret, client credentials with a federated token
@@ -20,7 +22,6 @@ interface TokenCall {
 
 const AUTHORITY = 'https://login.microsoftonline.com'
 const METADATA_SERVER = 'http://169.254.169.254'
-const MAX_BYTES = 65_536
 const FEDERATED = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer'
 
 export async function obtainToken(
@@ -30,14 +31,7 @@ export async function obtainToken(
 ): Promise<Credential> {
   const { url, headers = {}, form } = await tokenCall(request, env)
   const sent = form === undefined ? {} : { method: 'POST', body: new URLSearchParams(form) }
-  let response: Response
-  try {
-    response = await fetch(url, { ...sent, headers, redirect: 'error', signal })
-  } catch (error) {
-    throw new CredentialError(`${url.origin} did not answer: ${causeOf(error)}`)
-  }
-  const text = await readText(response)
-  if (response.status !== 200) throw new CredentialError(`${url.origin} answered ${response.status}${errorIn(text)}`)
+  const { text } = await askEndpoint(url, { ...sent, headers, signal })
   return readToken(text, url.origin)
 }
 
@@ -62,7 +56,7 @@ async function tokenCall({ scope, client, identity }: Request, env: Environment)
 
 function clientCall(tenant: string, form: Readonly<Record<string, string>>, env: Environment): TokenCall {
   const base = (env.AZURE_AUTHORITY_HOST || AUTHORITY).replace(/\/+$/, '')
-  const url = new URL(`${base}/${encodeURIComponent(tenant)}/oauth2/v2.0/token`)
+  const url = endpointUrl('AZURE_AUTHORITY_HOST', `${base}/${encodeURIComponent(tenant)}/oauth2/v2.0/token`)
   const isLocal = url.hostname === '127.0.0.1' || url.hostname === 'localhost'
   if (url.protocol !== 'https:' && !isLocal) throw new CredentialError('AZURE_AUTHORITY_HOST must begin with https://')
   return { url, form: { grant_type: 'client_credentials', ...form } }
@@ -73,7 +67,8 @@ function identityCall(scope: string, identity: Request['identity'], env: Environ
   const resource = scope.replace(/\/\.default$/, '')
   const { IDENTITY_ENDPOINT: endpoint, IDENTITY_HEADER: key } = env
   if (endpoint && key) {
-    const url = new URL(endpoint)
+    if (!isFieldValue(key)) throw new CredentialError('IDENTITY_HEADER is not a header value')
+    const url = endpointUrl('IDENTITY_ENDPOINT', endpoint)
     url.searchParams.set('api-version', '2019-08-01')
     url.searchParams.set('resource', resource)
     if (identity !== undefined) {
@@ -81,11 +76,21 @@ function identityCall(scope: string, identity: Request['identity'], env: Environ
     }
     return { url, headers: { Metadata: 'true', 'X-IDENTITY-HEADER': key } }
   }
-  const url = new URL('/metadata/identity/oauth2/token', env.AZURE_POD_IDENTITY_AUTHORITY_HOST || METADATA_SERVER)
+  const server = env.AZURE_POD_IDENTITY_AUTHORITY_HOST || METADATA_SERVER
+  const url = endpointUrl('AZURE_POD_IDENTITY_AUTHORITY_HOST', '/metadata/identity/oauth2/token', server)
   url.searchParams.set('api-version', '2018-02-01')
   url.searchParams.set('resource', resource)
   if (identity !== undefined) url.searchParams.set(identity.parameter, identity.value)
   return { url, headers: { Metadata: 'true' } }
+}
+
+/** @param name the variable that the URL is from */
+function endpointUrl(name: string, text: string, base?: string): URL {
+  const url = URL.parse(text, base)
+  if (url === null || url.username !== '' || url.password !== '') {
+    throw new CredentialError(`${name} is not a URL without user and password`)
+  }
+  return url
 }
 
 async function readFederatedToken(file: string): Promise<string> {
@@ -96,50 +101,12 @@ async function readFederatedToken(file: string): Promise<string> {
   }
 }
 
-async function readText(response: Response): Promise<string> {
-  const chunks: Uint8Array[] = []
-  let length = 0
-  for await (const chunk of response.body ?? []) {
-    length += chunk.length
-    if (length > MAX_BYTES) throw new CredentialError('the answer of the token endpoint is too large')
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString()
-}
-
-/** Code and number of the error (RFC 6749, 5.2), which contain no secret. The description may repeat parts of the request. */
-function errorIn(text: string): string {
-  const answer = parse(text)
-  const code = typeof answer?.error === 'string' && /^[\w.-]{1,64}$/.test(answer.error) ? answer.error : undefined
-  const numbers = Array.isArray(answer?.error_codes) ? answer.error_codes.filter(Number.isInteger) : []
-  const said = [code, ...numbers.map((number) => `AADSTS${number}`)].filter((part) => part !== undefined)
-  return said.length === 0 ? '' : `: ${said.join(' ')}`
-}
-
 /** Lifetimes are relative, so that a wrong clock here does not matter. The metadata server writes numbers as text. */
 function readToken(text: string, origin: string): Credential {
-  const answer = parse(text)
+  const answer = parseObject(text)
   const token = answer?.access_token
-  if (typeof token !== 'string' || token === '' || /[^!-~]/.test(token)) {
-    throw new CredentialError(`${origin} answered without a token`)
-  }
+  if (typeof token !== 'string') throw new CredentialError(`${origin} answered without a token`)
   const seconds = Number(answer?.expires_in ?? Number.NaN)
   const expiresMs = Number.isFinite(seconds) ? Date.now() + seconds * 1000 : Number(answer?.expires_on) * 1000
-  if (!Number.isFinite(expiresMs)) throw new CredentialError(`${origin} does not say when the token expires`)
   return { secret: { token }, expiresMs }
-}
-
-function parse(text: string): Readonly<Record<string, unknown>> | undefined {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined
-  } catch {
-    return undefined
-  }
-}
-
-function causeOf(error: unknown): string {
-  const cause = error instanceof Error ? (error.cause ?? error) : error
-  if (cause instanceof Error) return (cause as NodeJS.ErrnoException).code ?? cause.message
-  return String(cause)
 }

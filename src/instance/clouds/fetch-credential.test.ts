@@ -90,9 +90,17 @@ const faults: [what: string, answer: Answer, failure: string | RegExp][] = [
   [
     'a token that is no header value',
     { json: { access_token: 'a\r\nb', expires_in: 3600 } },
-    / answered without a token$/,
+    'the answer has no usable credential',
   ],
-  ['no expiry', { json: { access_token: 'token' } }, / does not say when the token expires$/],
+  ['a token that is empty', { json: { access_token: '', expires_in: 3600 } }, 'the answer has no usable credential'],
+  ['a code that is none', { status: 400, text: '{"error":"client-s3cret"}' }, / answered 400$/],
+  ['no expiry', { json: { access_token: 'token' } }, 'the answer does not say when the credential expires'],
+  [
+    'an expiry that is no number',
+    { json: { access_token: 'token', expires_in: 'soon' } },
+    'the answer does not say when the credential expires',
+  ],
+  ['a negative lifetime', { json: { access_token: 'token', expires_in: -1 } }, /already expired/],
   [
     'an expired token',
     { json: { access_token: 'token', expires_in: 0 } },
@@ -104,8 +112,8 @@ const faults: [what: string, answer: Answer, failure: string | RegExp][] = [
     /already expired/,
   ],
   ['too much', { status: 200, text: 'x'.repeat(100_000) }, 'the answer of the token endpoint is too large'],
-  ['a redirect', { status: 302, text: '', headers: { location: 'http://127.0.0.1:1/' } }, / did not answer: /],
-  ['a connection that breaks off', (request) => request.socket.resetAndDestroy(), / did not answer: /],
+  ['a redirect', { status: 302, text: '', headers: { location: 'http://127.0.0.1:1/' } }, / answered 302$/],
+  ['a connection that breaks off', (request) => request.socket.resetAndDestroy(), / did not answer: ECONNRESET$/],
   ['silence', 'silence', 'no answer within 0.3 s'],
   ['a body that stalls', (_, response) => response.writeHead(200).write('{'), 'no answer within 0.3 s'],
 ]
@@ -129,6 +137,30 @@ test('a token endpoint that refuses connections, and one without TLS elsewhere',
   expect(await fetchCredential(AZURE, open)).toEqual({ failure: `${url} did not answer: ECONNREFUSED` })
   vi.stubEnv('AZURE_AUTHORITY_HOST', 'http://login.example.com')
   expect(await fetchCredential(AZURE, open)).toEqual({ failure: 'AZURE_AUTHORITY_HOST must begin with https://' })
+})
+
+test('a lifetime that ends after all dates', async () => {
+  const endpoint = await endpointWith({ json: { access_token: 'token', expires_in: 1e300 } })
+  vi.stubEnv('AZURE_AUTHORITY_HOST', endpoint.url)
+  expect(await fetchCredential(AZURE, open)).toMatchObject({ value: { expiresMs: 8.64e15 } })
+})
+
+const variables: [name: string, value: string, failure: string][] = [
+  [
+    'IDENTITY_ENDPOINT',
+    'http://user:pass-s3cret@127.0.0.1:1/',
+    'IDENTITY_ENDPOINT is not a URL without user and password',
+  ],
+  ['IDENTITY_ENDPOINT', 'no-url-s3cret', 'IDENTITY_ENDPOINT is not a URL without user and password'],
+  ['IDENTITY_HEADER', 'two\nlines-s3cret', 'IDENTITY_HEADER is not a header value'],
+]
+test.each(variables)('Azure: %s=%j is refused without its value', async (name, value, failure) => {
+  vi.stubEnv('IDENTITY_ENDPOINT', 'http://127.0.0.1:1/')
+  vi.stubEnv('IDENTITY_HEADER', 'header')
+  vi.stubEnv(name, value)
+  expect(await fetchCredential({ cloud: 'cloudTwo', scope: 'https://ai.azure.com/.default' }, open)).toEqual({
+    failure,
+  })
 })
 
 test('a closed keeper ends the attempt', async () => {
@@ -212,6 +244,28 @@ test('AWS: keys of a profile in a file, read again for each attempt', async () =
     expect(await fetchCredential({ cloud: 'cloudOne' }, open, 20_000)).toMatchObject({
       value: { secret: { keys: { accessKey: key } } },
     })
+  }
+})
+
+test('AWS: the command and the output of a program that gives keys are not repeated', async () => {
+  writeFileSync(process.env.AWS_CONFIG_FILE!, `[profile p]\ncredential_process = sh -c 'echo out-s3cret >&2; exit 3'\n`)
+  vi.stubEnv('AWS_PROFILE', 'p')
+  const fetched = await fetchCredential({ cloud: 'cloudOne' }, open, 20_000)
+  expect(fetched).toEqual({ failure: expect.stringMatching(/./) })
+  expect(JSON.stringify(fetched)).not.toContain('s3cret')
+})
+
+test('AWS: keys of an endpoint that answers with something else', async () => {
+  vi.stubEnv('AWS_EC2_METADATA_DISABLED', 'true')
+  for (const text of [
+    '{"AccessKeyId":"AKID","SecretAccessKey":"half-s3cret',
+    '{"AccessKeyId":{},"SecretAccessKey":"s3cret"}',
+  ]) {
+    const endpoint = await endpointWith({ status: 200, text })
+    vi.stubEnv('AWS_CONTAINER_CREDENTIALS_FULL_URI', `${endpoint.url}/keys`)
+    const fetched = await fetchCredential({ cloud: 'cloudOne' }, open, 20_000)
+    expect(fetched).toEqual({ failure: expect.stringMatching(/./) })
+    expect(JSON.stringify(fetched)).not.toContain('s3cret')
   }
 })
 

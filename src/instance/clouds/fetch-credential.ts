@@ -1,6 +1,6 @@
 import type { Fetched } from '#calls/kept/keeper.ts'
 import type { Credential, CredentialRequest, RequestTo } from '#policies/shared/clouds/cloud-credential.ts'
-import { CredentialError } from './credential-error.ts'
+import { CredentialError, causeOf } from './credential-error.ts'
 
 /** For one attempt, all calls to token endpoints included. */
 const DEADLINE_MS = 5000
@@ -9,6 +9,8 @@ const RENEW_AFTER = { least: 0.76, most: 0.8 } as const
 /** Renewal of credentials that do not expire: the environment may have others. */
 const UNLIMITED_MS = 3_600_000
 const LEAST_MS = 1000
+/** Later times are no dates (ECMA-262, "Time Values and Time Range"). */
+const LATEST_MS = 8.64e15
 
 /** The services of a cloud are loaded when the first backend needs them: their libraries are large. */
 const CLOUDS = {
@@ -34,21 +36,29 @@ export async function fetchCredential(
     const value = await Promise.race([CLOUDS[request.cloud](request as never, signal), ended.promise])
     return usable(value)
   } catch (error) {
-    return { failure: describe(error) }
+    return { failure: causeOf(error) }
   }
 }
 
-function usable(value: Credential): Fetched<Credential> {
-  if (value.expiresMs === undefined) return { value, forMs: UNLIMITED_MS }
-  const leftMs = value.expiresMs - Date.now()
-  if (!(leftMs > 0)) return { failure: 'the credential has already expired; check the clock of this machine' }
+/** Checks what a service gave, whatever its library has accepted. */
+function usable({ secret, expiresMs }: Credential): Fetched<Credential> {
+  if (!canBeSent(secret)) return { failure: 'the answer has no usable credential' }
+  if (expiresMs === undefined) return { value: { secret, expiresMs }, forMs: UNLIMITED_MS }
+  if (Number.isNaN(expiresMs)) return { failure: 'the answer does not say when the credential expires' }
+  const untilMs = Math.min(expiresMs, LATEST_MS)
+  const leftMs = untilMs - Date.now()
+  if (leftMs <= 0) return { failure: 'the credential has already expired; check the clock of this machine' }
   const share = RENEW_AFTER.least + Math.random() * (RENEW_AFTER.most - RENEW_AFTER.least)
-  return { value, forMs: Math.max(LEAST_MS, leftMs * share) }
+  return { value: { secret, expiresMs: untilMs }, forMs: Math.max(LEAST_MS, leftMs * share) }
 }
 
-/** One line of at most 300 characters. */
-function describe(error: unknown): string {
-  const text = error instanceof Error ? error.message : String(error)
-  const line = text.replace(/\s+/g, ' ').trim()
-  return line.length > 300 ? `${line.slice(0, 300)}...` : line
+function canBeSent(secret: Credential['secret']): boolean {
+  if ('token' in secret) return isVisible(secret.token)
+  const { accessKey, secretKey, sessionToken } = secret.keys
+  return isVisible(accessKey) && isVisible(secretKey) && (sessionToken === undefined || isVisible(sessionToken))
+}
+
+/** A library may give anything. */
+function isVisible(text: unknown): boolean {
+  return typeof text === 'string' && /^[!-~]+$/.test(text)
 }

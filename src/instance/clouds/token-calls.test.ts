@@ -6,6 +6,7 @@ import type { CredentialRequest } from '#policies/shared/clouds/cloud-credential
 import { temporaryFolder } from '#test/support/temporary-folder.ts'
 import { obtainToken as obtainThree } from './cloud-three.ts'
 import { obtainToken as obtainTwo } from './cloud-two.ts'
+import { fetchCredential } from './fetch-credential.ts'
 
 /** Requests for tokens, compared with those that the vendors' Python libraries send (test/interop/token-requests.py). */
 
@@ -131,6 +132,62 @@ for (const [name, credentials, audience] of threes) {
     expect(expiresMs).toBeGreaterThan(Date.now())
   })
 }
+
+/** Everything that a request has. */
+async function echoOf(to: Parameters<typeof fetch>[0], { headers, body }: RequestInit = {}): Promise<string> {
+  return [String(to), ...new Headers(headers).values(), String(body ?? '')].join(' ')
+}
+
+const EXPIRES = { expires_in: 3600, expireTime: '2099-01-01T00:00:00Z' }
+const answers: [what: string, status: number, answer: (echo: string) => unknown, failure: RegExp | string][] = [
+  [
+    'refuses and repeats the request',
+    400,
+    (echo) => ({ error: 'invalid_grant', error_description: echo }),
+    / answered 400: invalid_grant$/,
+  ],
+  ['has the request as its code', 400, (echo) => ({ error: echo }), / answered 400$/],
+  ['has an object as its error', 403, (echo) => ({ error: { code: 403, message: echo } }), / answered 403$/],
+  ['fails with the request as text', 500, (echo) => echo, / answered 500$/],
+  ['is overloaded', 429, () => ({}), / answered 429$/],
+  ['answers with the request', 200, (echo) => echo, /without an? (?:ID )?token$/],
+  ['answers with nothing', 200, () => '', /without an? (?:ID )?token$/],
+  ['answers with two lines', 200, () => ({ ...EXPIRES, access_token: 'a\r\nb', id_token: 'a\r\nb' }), /./],
+  ['answers with an object', 200, () => ({ ...EXPIRES, access_token: {}, id_token: {} }), /./],
+  ['does not say when the token expires', 200, () => ({ access_token: 'token' }), /./],
+]
+const accounts: [name: string, credentials: object, audience?: string][] = [
+  ...threes,
+  [
+    'impersonation, ID token',
+    { type: 'impersonated_service_account', service_account_impersonation_url: TARGET, source_credentials: ACCOUNT },
+    AUDIENCE,
+  ],
+]
+const combinations = accounts.flatMap(([name, credentials, audience]) =>
+  answers.map(([what, ...answer]) => [name, what, credentials, audience, ...answer] as const),
+)
+test.each(combinations)(
+  'Google Cloud, %s: an endpoint that %s',
+  async (_name, _what, credentials, audience, status, answer, failure) => {
+    const secrets: string[] = []
+    vi.spyOn(globalThis, 'fetch').mockImplementation(async (to, init) => {
+      const echo = await echoOf(to, init)
+      secrets.push(...(echo.match(/(?<==)[\w.+%-]{6,}/g) ?? []))
+      const said = answer(echo)
+      const type = typeof said === 'string' ? 'text/plain' : 'application/json'
+      const body = typeof said === 'string' ? said : JSON.stringify(said)
+      return new Response(body, { status, headers: { 'content-type': type } })
+    })
+    const request = { cloud: 'cloudThree', audience, credentials: JSON.stringify(credentials) } as const
+    const fetched = await fetchCredential(request, signal)
+    expect(fetched).toEqual({ failure: expect.stringMatching(failure) })
+    const asked = vi.mocked(globalThis.fetch).mock.calls.map(([to]) => String(to))
+    expect(asked, 'no request is repeated').toEqual([...new Set(asked)])
+    expect(secrets).not.toEqual([])
+    for (const secret of secrets) expect(JSON.stringify(fetched)).not.toContain(secret)
+  },
+)
 
 test('credentials with endpoints of their own are not used', async () => {
   const { sent, send } = recorder()
