@@ -227,7 +227,7 @@ test('types that a provider does not support, and types that are not implemented
     ['Responses', { providerThree: { ...project, model: 'claude' } }, 'llm-not-implemented'],
     ['Completions', { providerFour: {} }, 'llm-not-implemented'],
     ['Messages', { providerOne: {} }, 'llm-not-implemented'],
-    ['Completions', { providerSix: { projectId: 'p' } }, 'llm-not-implemented'],
+    ['Embeddings', { providerSix: { projectId: 'p' } }, 'llm-not-implemented'],
     ['MessagesTokenCount', { providerOne: {} }, 'llm-not-implemented'],
   ]
   for (const [type, provider, code] of cases) {
@@ -266,17 +266,18 @@ verifies('backend.ai.groups/priority-order', 'groups keep their order', () => {
 })
 
 test('providers that share settings report once', () => {
+  const unfit = { providerThree: { ...resource, apiVersion: '2024-10-21', model: '..' } }
   const groups = [
     {
       providers: [
-        { name: 'a', providerSix: { projectId: 'p' } },
-        { name: 'b', providerSix: { projectId: 'p' } },
+        { name: 'a', ...unfit },
+        { name: 'b', ...unfit },
       ],
     },
   ]
-  expect(compile({ groups }, as('Completions')).problems).toEqual(['.routes["*"]: not-implemented'])
+  expect(compile({ groups }, as('Completions')).problems).toEqual(['.routes["*"]: model-unfit'])
   expect(compile({ groups }).problems).toEqual([
-    '.groups[0].providers[0]: not-implemented',
-    '.groups[0].providers[1]: not-implemented',
+    '.groups[0].providers[0]: model-unfit',
+    '.groups[0].providers[1]: model-unfit',
   ])
 })

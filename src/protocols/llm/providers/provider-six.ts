@@ -1,14 +1,25 @@
 import type { ProviderBlock } from '../provider-schema.ts'
-import { NO_EDITS, NOT_IMPLEMENTED, type Provider } from './provider.ts'
+import type { ClientFormat } from '../route-type.ts'
+import { editMessagesBody, replaceModel } from './edit-messages-body.ts'
+import { type Conversion, MODEL_UNFIT, NO_EDITS, NOT_IMPLEMENTED, type Provider, toSegment } from './provider.ts'
 
-/** Vertex AI. Its formats are not implemented yet; Passthrough and Detect work. */
+/** Version of the messages API that the platform requires in bodies. */
+const MESSAGES_VERSION = 'vertex-2023-10-16'
+
+/** Vertex AI: models of the messages family have endpoints for each model, the others share one for chat completions. */
 export function buildProviderSix(block: ProviderBlock<'providerSix'>): Provider {
+  const region = block.region ?? 'global'
+  const base = `/v1/projects/${encodeURIComponent(block.projectId)}/locations/${encodeURIComponent(region)}`
   return {
     system: 'gcp.vertex_ai',
-    host: platformHost(block.region ?? 'global'),
+    host: platformHost(region),
     port: 443,
     pin: block.model,
-    convert: () => NOT_IMPLEMENTED,
+    convert: (format, model, streamed) => {
+      const messagesModel = messagesModelOf(model)
+      if (messagesModel === undefined) return convertToChat(base, format, model)
+      return convertToMessages(`${base}/publishers/anthropic/models`, format, messagesModel, streamed)
+    },
     movesMaxTokens: false,
     cloud: 'cloudThree',
     headers: () => NO_EDITS,
@@ -20,4 +31,42 @@ function platformHost(region: string): string {
   // Multi-region locations have separate hosts (decision B21).
   if (region === 'us' || region === 'eu') return `aiplatform.${region}.rep.googleapis.com`
   return `${region}-aiplatform.googleapis.com`
+}
+
+/**
+ * The platform's name of a model of the messages family: without its publisher, and with `@` before its date. Undefined for other models.
+ */
+function messagesModelOf(model: string): string | undefined {
+  const name = /^(?:.*publishers\/anthropic\/models\/|anthropic\/|(?=claude-))(.*)$/.exec(model)?.[1]
+  return name?.replace(/-(\d{8})$/, '@$1')
+}
+
+function convertToMessages(models: string, format: ClientFormat, model: string, streamed: boolean): Conversion {
+  switch (format) {
+    case 'Embeddings':
+      return NOT_IMPLEMENTED
+    case 'MessagesTokenCount': {
+      const edit = (body: Uint8Array) => editMessagesBody(body, { version: MESSAGES_VERSION, model })
+      return { kind: 'send', dialect: 'count', path: `${models}/count-tokens:rawPredict`, edit }
+    }
+    default: {
+      const segment = toSegment(model)?.replace('%40', '@')
+      if (segment === undefined) return MODEL_UNFIT
+      const path = `${models}/${segment}:${streamed ? 'streamRawPredict' : 'rawPredict'}`
+      return { kind: 'send', dialect: 'messages', path, edit: editChat }
+    }
+  }
+}
+
+function editChat(body: Uint8Array): Uint8Array {
+  return editMessagesBody(body, { version: MESSAGES_VERSION, model: undefined })
+}
+
+/** The endpoint for chat completions requires the publisher in the name of a model (decision B21). */
+function convertToChat(base: string, format: ClientFormat, model: string): Conversion {
+  if (format === 'Embeddings' || format === 'MessagesTokenCount') return NOT_IMPLEMENTED
+  const path = `${base}/endpoints/openapi/chat/completions`
+  if (!/^gemini[-@]/.test(model)) return { kind: 'send', dialect: 'completions', path }
+  const edit = (body: Uint8Array) => replaceModel(body, `google/${model}`)
+  return { kind: 'send', dialect: 'completions', path, edit }
 }
