@@ -115,6 +115,7 @@ test('codes are API: none is renamed or removed by accident, and each has one ki
     'listener-set-not-allowed',
     'llm-path-not-completions',
     'model-unfit',
+    'model-unknown',
     'name-collision',
     'name-invalid',
     'no-effect',

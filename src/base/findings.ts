@@ -224,6 +224,7 @@ export const FINDINGS = {
       'guard-not-applied': 'Requests of this type are not guarded; the prompt guard has no effect on them.',
       'guard-not-runnable': 'The prompt guard cannot run; requests are refused.',
       'model-unfit': 'The model name cannot be part of a path; requests are refused with 400.',
+      'model-unknown': 'The gateway knows no model of this name; it may be new, or misspelled.',
       'number-inexact': 'The whole number is too large to be exact; a different number is sent.',
       'path-invalid': 'The path cannot be sent to the provider or authorization server; requests are refused.',
       'suffix-without-slash': 'A path suffix without a leading `/` also matches inside a path segment.',

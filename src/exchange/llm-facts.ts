@@ -4,6 +4,8 @@ export interface LlmFacts extends LlmTokens {
   provider: string
   /** After pin and aliases. */
   requestModel: string
+  /** The request model as configuration or the model catalogue name it; undefined: the client may have invented the name. */
+  knownModel: string | undefined
   responseModel: string | undefined
   streaming: boolean
   serviceTier: string | undefined
@@ -64,6 +66,7 @@ export const NO_LLM: Readonly<LlmFacts> = {
   operation: undefined,
   provider: '',
   requestModel: '',
+  knownModel: undefined,
   responseModel: undefined,
   streaming: false,
   serviceTier: undefined,
@@ -71,6 +74,15 @@ export const NO_LLM: Readonly<LlmFacts> = {
   translation: undefined,
   request: undefined,
   answer: undefined,
+}
+
+/** Milliseconds for each output token after the first one; undefined unless a stream had tokens. @param elapsedMs since the start of the request */
+export function msPerOutputToken(
+  { timeToFirstTokenMs, outputTokens }: LlmFacts,
+  elapsedMs: number,
+): number | undefined {
+  if (timeToFirstTokenMs === undefined || outputTokens === undefined || outputTokens === 0) return undefined
+  return Math.max(0, elapsedMs - timeToFirstTokenMs) / outputTokens
 }
 
 /** A request that was translated between dialects. */

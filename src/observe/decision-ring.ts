@@ -1,5 +1,4 @@
 import type { Attempt, Callout, PlanNames } from '#exchange/exchange.ts'
-import type { LlmTranslation } from '#exchange/llm-facts.ts'
 import { redactTarget } from '#exchange/redact-target.ts'
 import type { DecisionIds } from './decision-ids.ts'
 
@@ -34,8 +33,6 @@ export interface DecisionRecord {
   callouts: readonly Callout[]
   inputTokens: number
   outputTokens: number
-  /** The request was translated between dialects of LLM providers. */
-  translation: LlmTranslation | undefined
 }
 
 /** Decision records of the workers that responded in time. */
@@ -68,7 +65,6 @@ export interface KeptDecision {
   readonly callouts: readonly Callout[]
   readonly inputTokens: number
   readonly outputTokens: number
-  readonly translation: LlmTranslation | undefined
 }
 
 /**

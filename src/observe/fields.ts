@@ -2,7 +2,7 @@ import { hideCredentialParameters } from '#base/credential-names.ts'
 import type { Reason } from '#base/rejections.ts'
 import { sha256OfByteText } from '#base/sha256.ts'
 import type { Attempt } from '#exchange/exchange.ts'
-import type { LlmFacts, LlmRequest } from '#exchange/llm-facts.ts'
+import { type LlmFacts, type LlmRequest, msPerOutputToken } from '#exchange/llm-facts.ts'
 import type { McpFacts } from '#exchange/mcp-facts.ts'
 import { readGrpcStatus } from '#exchange/read-grpc-status.ts'
 import { spiffeIdOf } from '#exchange/spiffe-id.ts'
@@ -157,6 +157,7 @@ const LLM = fields<LlmFacts>()([
   { name: 'gen_ai.provider.name', label: 'gen_ai_system', read: ({ provider }) => provider },
   {
     name: 'gen_ai.request.model',
+    // The value in metrics is that of `LlmPlace.modelLabel`.
     label: 'gen_ai_request_model',
     chosenByPeers: true,
     read: ({ requestModel }) => requestModel,
@@ -287,8 +288,7 @@ function shortSession(id: string | undefined): string | undefined {
 }
 
 function msPerToken({ exchange: { llm }, durationMs }: Ended): number | undefined {
-  if (llm?.timeToFirstTokenMs === undefined || !llm.outputTokens) return undefined
-  return (durationMs - llm.timeToFirstTokenMs) / llm.outputTokens
+  return llm && msPerOutputToken(llm, durationMs)
 }
 
 /** With microsecond precision. */

@@ -120,7 +120,6 @@ verifies('service/metrics', 'a request: line, metrics and record', () => {
       callouts: [],
       inputTokens: 0,
       outputTokens: 0,
-      translation: undefined,
     },
   ])
 })
@@ -316,10 +315,11 @@ test('line, record and metrics have the failures of attempts and the resent requ
   ])
 })
 
-test('LLM requests: tokens by type, duration, first token', () => {
+test('LLM requests: tokens by type, duration, first token, time per token', () => {
   const { end, reader, observer: it } = observer()
-  const llm = { operation: 'chat' as const, provider: 'one', requestModel: 'm', inputTokens: 10, outputTokens: 20 }
-  end({ llm: { ...llm, timeToFirstTokenMs: 40 }, place: { ...PLACE, protocol: 'llm' } })
+  const llm = { operation: 'chat' as const, provider: 'one', knownModel: 'm', inputTokens: 10, outputTokens: 20 }
+  const cached = { cachedInputTokens: 4, cacheCreationInputTokens: 3 }
+  end({ llm: { ...llm, ...cached, requestModel: 'm', timeToFirstTokenMs: 40 }, place: { ...PLACE, protocol: 'llm' } })
   const labels =
     'gen_ai_operation_name="chat",gen_ai_system="one",gen_ai_request_model="m",gen_ai_response_model="unknown"'
   const text = reader.text()
@@ -327,17 +327,63 @@ test('LLM requests: tokens by type, duration, first token', () => {
     Number(new RegExp(`gatewright_${name}_sum\\{${more}${labels},.*\\} (.*)`).exec(text)?.[1])
   expect(sum('gen_ai_client_token_usage', 'gen_ai_token_type="input",')).toBe(10)
   expect(sum('gen_ai_client_token_usage', 'gen_ai_token_type="output",')).toBe(20)
+  expect(sum('gen_ai_client_token_usage', 'gen_ai_token_type="input_cache_read",')).toBe(4)
+  expect(sum('gen_ai_client_token_usage', 'gen_ai_token_type="input_cache_write",')).toBe(3)
   expect(sum('gen_ai_server_request_duration')).toBe(0.25)
   expect(sum('gen_ai_server_time_to_first_token')).toBe(0.04)
+  // 20 tokens in 0.25 s - 0.04 s.
+  expect(sum('gen_ai_server_time_per_output_token')).toBe(0.0105)
+  const bounds = (name: string) =>
+    [...text.matchAll(new RegExp(`${name}_bucket.*le="([^"]*)"`, 'g'))].map(([, le]) => le)
+  expect(bounds('gen_ai_server_time_per_output_token').join(' ')).toBe(
+    '0.001 0.01 0.025 0.05 0.075 0.1 0.15 0.2 0.3 0.4 0.5 0.75 1 2.5 +Inf',
+  )
   expect(it.records.list()).toMatchObject([{ inputTokens: 10, outputTokens: 20 }])
 })
 
-test.each(['operation', 'provider', 'requestModel', 'responseModel'] as const)(
+test('a request model has its own series only if configuration, the catalogue or a response names it', () => {
+  const { end, reader } = observer()
+  const call = { operation: 'chat', provider: 'one' } as const
+  for (let i = 0; i < 300; i++) end({ status: 404, llm: { ...call, requestModel: `invented-${i}` } })
+  end({ status: 429, llm: { ...call, requestModel: 'own' } })
+  end({ llm: { ...call, requestModel: 'own', responseModel: 'own' } })
+  // Known from now on.
+  end({ status: 429, llm: { ...call, requestModel: 'own' } })
+  end({ llm: { ...call, requestModel: 'fast', knownModel: 'fast', responseModel: 'fast-1' } })
+  end({ llm: { ...call, requestModel: 'gpt-4o-2024-08-06', knownModel: 'gpt-4o' } })
+  end({ llm: { ...call, requestModel: '' } })
+  const counts = reader
+    .text()
+    .matchAll(/request_duration_count\{.*request_model="([^"]*)",gen_ai_response_model="([^"]*)".* (\d+)/g)
+  expect([...counts].map(([, ...found]) => found.join(' '))).toEqual([
+    'other unknown 301',
+    'own own 1',
+    'own unknown 1',
+    'fast fast-1 1',
+    'gpt-4o unknown 1',
+    'unknown unknown 1',
+  ])
+  expect(reader.text()).not.toContain('folded')
+})
+
+test('a provider that confirms every name: 200 names have their own series', () => {
+  const { end, reader } = observer()
+  const long = 'm'.repeat(257)
+  end({ llm: { requestModel: long, responseModel: long } })
+  for (let i = 0; i < 300; i++) end({ llm: { requestModel: `invented-${i}`, responseModel: `invented-${i}` } })
+  end({ status: 429, llm: { requestModel: 'invented-299' } })
+  expect(reader.text().match(/request_duration_count\{/g)).toHaveLength(203)
+  expect(reader.text()).toMatch(/request_model="other",gen_ai_response_model="unknown".* 1\n/)
+  expect(reader.text()).toMatch(/request_model="other",gen_ai_response_model="m{255}…".* 1\n/)
+})
+
+test.each(['operation', 'provider', 'knownModel', 'responseModel'] as const)(
   'LLM requests of one place that differ in %s are different series',
   (field) => {
     const { end, reader } = observer()
-    const llm = { operation: 'chat', provider: 'one', requestModel: 'm', responseModel: 'n', inputTokens: 10 } as const
-    const other = { ...llm, [field]: field === 'operation' ? 'embeddings' : 'other', inputTokens: 7 }
+    const models = { requestModel: 'm', knownModel: 'm', responseModel: 'n' }
+    const llm = { operation: 'chat', provider: 'one', ...models, inputTokens: 10 } as const
+    const other = { ...llm, [field]: field === 'operation' ? 'embeddings' : 'else', inputTokens: 7 }
     for (const call of [llm, llm, other, llm]) end({ llm: call })
     const sums = reader.text().match(/client_token_usage_sum\{.*/g)
     expect(sums?.map((line) => line.slice(line.lastIndexOf(' ') + 1)).sort()).toEqual(['30', '7'])
@@ -411,7 +457,7 @@ test('every metric of a request carries the labels, which are evaluated once', (
   expect(new Set(series.map((line) => line.split(/_bucket|_sum|_count|\{/)[0]))).toEqual(
     new Set(flagged.map(({ name }) => `gatewright_${name}`)),
   )
-  expect(flagged).toHaveLength(9)
+  expect(flagged).toHaveLength(10)
   expect(evaluated).toHaveBeenCalledOnce()
 })
 

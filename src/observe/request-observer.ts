@@ -169,7 +169,6 @@ export class RequestObserver implements Observer {
       callouts: NONE,
       inputTokens: 0,
       outputTokens: 0,
-      translation: undefined,
     })
   }
 
@@ -196,7 +195,6 @@ export class RequestObserver implements Observer {
       callouts: exchange.callouts ?? NONE,
       inputTokens: llm?.inputTokens ?? 0,
       outputTokens: llm?.outputTokens ?? 0,
-      translation: llm?.translation,
     })
   }
 }

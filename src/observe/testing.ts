@@ -148,7 +148,6 @@ export function keptDecision(values: Partial<KeptDecision> = {}): KeptDecision {
     callouts: [],
     inputTokens: 0,
     outputTokens: 0,
-    translation: undefined,
     ...values,
   }
 }

@@ -54,11 +54,13 @@ export class RelayInFlight implements ObservedRelay {
     this.#endpoint?.health.end()
   }
 
-  /** For a relayed connection, connecting is the whole attempt: health uses only whether it succeeded, and its latency. */
+  /** Health uses only whether connecting succeeded, and its latency. */
   recordHealthy(): void {
     const { exchange, context } = this
     exchange.answeredMonotonicMs = context.now()
     this.#endpoint?.health.recordHealthy(exchange.answeredMonotonicMs - exchange.sentMonotonicMs)
+    // For a relayed connection, connecting is the whole attempt.
+    this.#endpoint?.health.recordCompleted()
   }
 
   recordUnhealthy(): void {

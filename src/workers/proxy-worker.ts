@@ -74,7 +74,7 @@ const proxy = new ProxyServer({
     namespace: process.env.NAMESPACE,
     gateway: process.env.GATEWAY,
   },
-  memory: openSlotMemory(start.slots, start.share.place),
+  memory: openSlotMemory(start.slots),
   importKey,
   passwords: new ThreadChecker(slowHashes),
   observer,

@@ -107,7 +107,12 @@ export const COLLECTIONS: Readonly<Record<string, Filled | PeerFilled>> = {
   },
   'observe/metrics/metrics-writer #counts': 'configuration',
   'observe/metrics/request-metrics #places': 'configuration',
-  'observe/metrics/request-metrics #lastLlm': 'configuration',
+  'observe/metrics/request-metrics #llmPlaces': 'configuration',
+  'observe/metrics/request-metrics #named': {
+    bound: '200 names of 256 characters at each place',
+    flood: 'src/observe/request-observer.test.ts',
+  },
+  'observe/metrics/request-metrics #series': 'configuration',
   'policies/shared/authentication/read-key-set NO_KEY_SET': 'configuration',
   'policies/shared/kept/kept-value #copies': 'configuration',
   'policies/shared/kept/kept-value #unused': 'configuration',

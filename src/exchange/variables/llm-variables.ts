@@ -1,6 +1,6 @@
 import { CelError, Double, Duration, fromJson, parseJsonBytes, type Result, Uint } from '#cel/index.ts'
 import type { Exchange } from '../exchange.ts'
-import { type LlmTokens, NO_TOKENS, type NumberParameter } from '../llm-facts.ts'
+import { type LlmTokens, msPerOutputToken, NO_TOKENS, type NumberParameter } from '../llm-facts.ts'
 import { type Declared, nonEmpty, notYet } from './declared.ts'
 
 /** Facts from an LLM request; absent for other requests. */
@@ -87,12 +87,8 @@ function listOf(elements: readonly unknown[] | undefined): Result | undefined {
   return elements === undefined || elements.length === 0 ? undefined : fromJson(elements)
 }
 
-/** Time from the first token to the end, divided by the number of tokens; absent without tokens. */
 function timePerOutputToken({ llm, context, startMonotonicMs }: Exchange): Duration | undefined {
-  if (llm?.timeToFirstTokenMs === undefined || llm.outputTokens === undefined || llm.outputTokens === 0)
-    return undefined
-  const generatedMs = context.monotonic() - startMonotonicMs - llm.timeToFirstTokenMs
-  return Duration.fromMs(generatedMs / llm.outputTokens)
+  return durationOf(llm && msPerOutputToken(llm, context.monotonic() - startMonotonicMs))
 }
 
 function durationOf(ms: number | undefined): Duration | undefined {

@@ -70,6 +70,7 @@ function everything(): Exchange {
     operation: 'chat',
     provider: 'openai',
     requestModel: 'fast',
+    knownModel: 'fast',
     responseModel: 'fast-1',
     streaming: true,
     translation: undefined,

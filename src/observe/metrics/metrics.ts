@@ -8,6 +8,7 @@ const CONNECTION_DURATION = [0.0005, 0.0015, 0.0043, 0.0126, 0.0368, 0.108, 0.31
 const TOKENS = Array.from({ length: 14 }, (_, i) => 4 ** i)
 const LLM_DURATION = Array.from({ length: 14 }, (_, i) => Number((0.01 * 2 ** i).toFixed(2)))
 const FIRST_TOKEN = [0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10]
+const PER_TOKEN = [0.001, 0.01, 0.025, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.75, 1, 2.5]
 
 /** Fields for the place of a request in the configuration. */
 export const PLACE_FIELDS = ['gateway', 'listener', 'route', 'route_rule'] as const
@@ -188,6 +189,14 @@ export const METRICS = {
     ...labelled(LLM_FIELDS),
     hasCustomLabels: true,
     buckets: FIRST_TOKEN,
+  },
+  perToken: {
+    name: 'gen_ai_server_time_per_output_token',
+    help: 'Seconds for each output token of streamed LLM responses after the first one.',
+    type: 'histogram',
+    ...labelled(LLM_FIELDS),
+    hasCustomLabels: true,
+    buckets: PER_TOKEN,
   },
   mcpRequests: {
     name: 'mcp_requests_total',

@@ -1,10 +1,10 @@
 import { NO_PLAN_NAMES, type PlanNames } from '#exchange/exchange.ts'
-import type { LlmFacts } from '#exchange/llm-facts.ts'
+import { type LlmFacts, type LlmTokens, msPerOutputToken } from '#exchange/llm-facts.ts'
 import type { Ended } from '../ended.ts'
 import { observeCallouts } from './call-metrics.ts'
 import { METHODS } from './known-values.ts'
 import { labelReader } from './labels.ts'
-import { LLM_FIELDS, MCP_FIELDS, PLACE_FIELDS, REQUEST_FIELDS } from './metrics.ts'
+import { LLM_FIELDS, MCP_FIELDS, type MetricId, PLACE_FIELDS, REQUEST_FIELDS } from './metrics.ts'
 import type { MetricsWriter, Series } from './metrics-writer.ts'
 import { valuesKey } from './series-key.ts'
 import { countUpstreamFailures } from './upstream-metrics.ts'
@@ -15,6 +15,7 @@ const MAX_KEY_LENGTH = 1024
 
 const readRequestLabels = labelReader(REQUEST_FIELDS)
 const readLlmLabels = labelReader(LLM_FIELDS)
+const MODEL_LABEL = LLM_FIELDS.indexOf('gen_ai.request.model')
 const readMcpLabels = labelReader(MCP_FIELDS)
 const readPlaceLabels = labelReader(PLACE_FIELDS)
 
@@ -36,53 +37,86 @@ interface PlaceSeries {
   readonly byLabels: Map<string, RequestSeries>
 }
 
+/** Values of `gen_ai_token_type`. Input includes the tokens that were read from a cache or written to it. */
+const TOKENS = {
+  input: 'inputTokens',
+  output: 'outputTokens',
+  input_cache_read: 'cachedInputTokens',
+  input_cache_write: 'cacheCreationInputTokens',
+} as const satisfies Record<string, keyof LlmTokens>
+type TokenType = keyof typeof TOKENS
+const TOKEN_TYPES = Object.keys(TOKENS) as TokenType[]
+
 /** The series of LLM calls with the same labels; each is created when it is first needed. */
 class LlmSeries {
   readonly #writer: MetricsWriter
-  readonly #call: Pick<LlmFacts, 'operation' | 'provider' | 'requestModel' | 'responseModel'>
+  readonly #call: Pick<LlmFacts, 'operation' | 'provider' | 'requestModel' | 'knownModel' | 'responseModel'>
   readonly #labels: readonly string[]
   readonly #names: readonly string[]
-  #duration: Series | undefined
-  #input: Series | undefined
-  #output: Series | undefined
-  #firstToken: Series | undefined
+  readonly #series = new Map<string, Series>()
 
   constructor(writer: MetricsWriter, call: LlmFacts, labels: readonly string[], names: readonly string[]) {
-    const { operation, provider, requestModel, responseModel } = call
+    const { operation, provider, requestModel, knownModel, responseModel } = call
     this.#writer = writer
-    this.#call = { operation, provider, requestModel, responseModel }
+    this.#call = { operation, provider, requestModel, knownModel, responseModel }
     this.#labels = labels
     this.#names = names
   }
 
-  isOf({ operation, provider, requestModel, responseModel }: LlmFacts): boolean {
+  isOf({ operation, provider, requestModel, knownModel, responseModel }: LlmFacts): boolean {
     const call = this.#call
     return (
       call.operation === operation &&
       call.provider === provider &&
       call.requestModel === requestModel &&
+      call.knownModel === knownModel &&
       call.responseModel === responseModel
     )
   }
 
-  get duration(): Series {
-    this.#duration ??= this.#writer.series('llmDuration', this.#labels, this.#names)
-    return this.#duration
+  of(metric: 'llmDuration' | 'firstToken' | 'perToken'): Series {
+    return this.#find(metric, metric, [])
   }
 
-  get input(): Series {
-    this.#input ??= this.#writer.series('tokens', ['input', ...this.#labels], this.#names)
-    return this.#input
+  tokens(type: TokenType): Series {
+    return this.#find(type, 'tokens', [type])
   }
 
-  get output(): Series {
-    this.#output ??= this.#writer.series('tokens', ['output', ...this.#labels], this.#names)
-    return this.#output
+  #find(key: string, metric: MetricId, ownLabels: readonly string[]): Series {
+    let series = this.#series.get(key)
+    if (series === undefined) {
+      series = this.#writer.series(metric, [...ownLabels, ...this.#labels], this.#names)
+      this.#series.set(key, series)
+    }
+    return series
   }
+}
 
-  get firstToken(): Series {
-    this.#firstToken ??= this.#writer.series('firstToken', this.#labels, this.#names)
-    return this.#firstToken
+/** Maximum number of models of a place that are known from responses only, and the longest name of one. */
+const MAX_NAMED_MODELS = 200
+const MAX_MODEL_LENGTH = 256
+
+/** The LLM calls of a place. */
+class LlmPlace {
+  /** Most calls have the same labels as the previous one. */
+  last: LlmSeries | undefined
+  /** Models that a provider has confirmed by naming them in a response. */
+  readonly #named = new Set<string>()
+
+  /**
+   * The value of the label for the request model. A client can invent names, so a name needs a witness: configuration, the catalogue, or a
+   * response.
+   */
+  modelLabel({ requestModel, knownModel, responseModel }: LlmFacts): string {
+    if (requestModel === '') return 'unknown'
+    if (
+      requestModel === responseModel &&
+      requestModel.length <= MAX_MODEL_LENGTH &&
+      this.#named.size < MAX_NAMED_MODELS
+    ) {
+      this.#named.add(requestModel)
+    }
+    return this.#named.has(requestModel) ? requestModel : (knownModel ?? 'other')
   }
 }
 
@@ -93,8 +127,7 @@ class LlmSeries {
 export class RequestMetrics {
   readonly #writer: MetricsWriter
   readonly #places = new WeakMap<PlanNames, PlaceSeries>()
-  /** Most LLM calls of a place have the same labels as the previous one. */
-  readonly #lastLlm = new WeakMap<PlanNames, LlmSeries>()
+  readonly #llmPlaces = new WeakMap<PlanNames, LlmPlace>()
 
   constructor(writer: MetricsWriter) {
     this.#writer = writer
@@ -164,20 +197,30 @@ export class RequestMetrics {
 
   #recordLlm(ended: Ended, llm: LlmFacts): void {
     const series = this.#llmSeriesOf(ended, llm)
-    series.duration.observe(ended.durationMs / 1000)
-    if (llm.inputTokens !== undefined) series.input.observe(llm.inputTokens)
-    if (llm.outputTokens !== undefined) series.output.observe(llm.outputTokens)
-    if (llm.timeToFirstTokenMs !== undefined) series.firstToken.observe(llm.timeToFirstTokenMs / 1000)
+    series.of('llmDuration').observe(ended.durationMs / 1000)
+    for (const type of TOKEN_TYPES) {
+      const count = llm[TOKENS[type]]
+      if (count !== undefined) series.tokens(type).observe(count)
+    }
+    if (llm.timeToFirstTokenMs === undefined) return
+    series.of('firstToken').observe(llm.timeToFirstTokenMs / 1000)
+    const perTokenMs = msPerOutputToken(llm, ended.durationMs)
+    if (perTokenMs !== undefined) series.of('perToken').observe(perTokenMs / 1000)
   }
 
   #llmSeriesOf(ended: Ended, llm: LlmFacts): LlmSeries {
     const names = ended.exchange.names ?? NO_PLAN_NAMES
+    let place = this.#llmPlaces.get(names)
+    if (place === undefined) {
+      place = new LlmPlace()
+      this.#llmPlaces.set(names, place)
+    }
     const isPlain = ended.customNames.length === 0
-    const last = isPlain ? this.#lastLlm.get(names) : undefined
-    if (last?.isOf(llm)) return last
-    const labels = [...readLlmLabels(ended), ...ended.customValues]
-    const series = new LlmSeries(this.#writer, llm, labels, ended.customNames)
-    if (isPlain) this.#lastLlm.set(names, series)
+    if (isPlain && place.last?.isOf(llm)) return place.last
+    const labels = readLlmLabels(ended)
+    labels[MODEL_LABEL] = place.modelLabel(llm)
+    const series = new LlmSeries(this.#writer, llm, [...labels, ...ended.customValues], ended.customNames)
+    if (isPlain) place.last = series
     return series
   }
 

@@ -41,6 +41,18 @@ test.each([
   expect(reports).toEqual(count === 0 ? [] : ['inconsistent spec.traffic.field.provider.path'])
 })
 
+test.each<[provider: object, problems: string[]]>([
+  [{ providerOne: { model: 'gpt-4o' } }, []],
+  [{ providerOne: { model: 'gpt4o' } }, ['.provider.providerOne.model: model-unknown']],
+  [{ providerOne: {} }, []],
+  // Other servers have models of their own, and Azure has deployments.
+  [{ providerOne: { model: 'my-llama' }, host: 'vllm.example', port: 8000 }, []],
+  [{ providerThree: { resourceName: 'r', resourceType: 'ResourceTypeOne', model: 'my-deployment' } }, []],
+  [{ providerTwo: { endpoint: 'x.openai.azure.com', deploymentName: 'mine' } }, []],
+])('a pinned model that the catalogue does not list is reported: %j', (provider, problems) => {
+  expect(compile({ provider }).problems).toEqual(problems)
+})
+
 test('an empty alias is ignored', () => {
   expect(sent('{"model":"a"}', { ai: { modelAliases: { a: '', b: 'c' } } }).text).toBe('{"model":"a"}')
 })

@@ -9,6 +9,7 @@ import type { AiPlan, AiProviderPlan, AiSettings } from './ai-plan.ts'
 import type { AiBackendSpec } from './backend-schema.ts'
 import { conversionOf } from './conversion.ts'
 import { toModelName } from './model-aliases.ts'
+import { modelOf } from './models.ts'
 import { ai } from './policy.ts'
 import type { BackendAiSpec, RouteType } from './policy-schema.ts'
 import type { LlmProviderSpec, NamedLlmProviderSpec, ProviderKind } from './provider-schema.ts'
@@ -31,7 +32,9 @@ export function compileAi(
     const section = sectionOf(name)
     const source = settings.of(ai, section)[0]
     const plan = compileProvider(name, spec, shared.of(source), credentialOf(settings.of(auth, section)[0]))
-    reportProvider(spec, plan.settings, (field, problem) => context.report(backend, path + field, problem))
+    const report: Report = (field, problem) => context.report(backend, path + field, problem)
+    reportProvider(spec, plan.settings, report)
+    reportModel(spec, report)
     reportRoutes(
       plan,
       spec,
@@ -125,6 +128,16 @@ function reportProvider(spec: LlmProviderSpec, { routes }: AiSettings, report: R
   if (spec.pathPrefix === undefined) return
   const message = 'has no effect: path is also set and takes precedence'
   report('.pathPrefix', { code: 'no-effect', message, severity: 'warning' })
+}
+
+/** A model of the vendor that the catalogue does not list. Other servers, and deployments on Azure, have names of their own. */
+function reportModel(spec: LlmProviderSpec, report: Report): void {
+  const kind = providerKind(spec)
+  if (spec.host !== undefined || kind === 'providerTwo' || kind === 'providerThree') return
+  const model = spec[kind]?.model
+  if (model === undefined || modelOf(model).name !== undefined) return
+  const message = `${JSON.stringify(model)} is not in the list of models that the gateway knows; it is treated like the newest of its family`
+  report(`.${kind}.model`, { code: 'model-unknown', message, severity: 'advice' })
 }
 
 /** Reports route types that will be refused with 400 or 501, and settings that a route type does not use. */

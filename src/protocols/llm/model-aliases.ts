@@ -17,6 +17,8 @@ export interface ModelAliases {
   readonly exact: ReadonlyMap<string, ModelName>
   /** Keys with `*`, split at `*`, longest key first. */
   readonly patterns: readonly { readonly pieces: readonly string[]; readonly target: ModelName }[]
+  /** Names of all targets. */
+  readonly targets: ReadonlySet<string>
 }
 
 /** Aliases with an empty target are ignored. @returns undefined without aliases; an empty map counts as unset (decision B01) */
@@ -30,6 +32,7 @@ export function compileAliases(aliases: Readonly<Record<string, string>> | undef
   return {
     exact: new Map(exact.map(([key, target]) => [key, toModelName(target)])),
     patterns: patterns.map(([key, target]) => ({ pieces: key.split('*'), target: toModelName(target) })),
+    targets: new Set(entries.map(([, target]) => target)),
   }
 }
 

@@ -18,6 +18,20 @@ test('facts of the request', () => {
   })
 })
 
+test.each<[model: string, known: string | undefined, setup?: Setup]>([
+  ['gpt-4o-mini', 'gpt-4o-mini'],
+  ['gpt-4o-mini-2024-07-18', 'gpt-4o-mini'],
+  ['invented', undefined],
+  ['invented', 'pinned', { provider: { providerOne: { model: 'pinned' } } }],
+  ['fast', 'target', { ai: { modelAliases: { fast: 'target' } } }],
+  ['target', 'target', { ai: { modelAliases: { fast: 'target' } } }],
+  ['invented', undefined, { ai: { modelAliases: { fast: 'target' } } }],
+  ['gpt-4o', 'gpt-4o', { ai: { routes: { '*': 'Detect' } } }],
+  ['invented', undefined, { ai: { routes: { '*': 'Detect' } } }],
+])('model %s is known as %s', (model, known, setup = {}) => {
+  expect(sent(JSON.stringify({ model }), setup).facts?.knownModel).toBe(known)
+})
+
 verifies(
   [
     'backend.ai.provider/path-default',

@@ -15,9 +15,10 @@ import { type ExactNames, findCaseVariant } from './json/exact-names.ts'
 import { findMember, type JsonFault, type Members, scanMembers, stringAt, valueIs } from './json/scan-members.ts'
 import { KeptAnswer } from './kept-answer.ts'
 import { otherInterface } from './known-paths.ts'
+import { type LlmAnswer, listModels } from './list-models.ts'
 import { enrichConversation } from './messages/request.ts'
 import { findAlias } from './model-aliases.ts'
-import { type LlmAnswer, listModels } from './models.ts'
+import { modelOf } from './models.ts'
 import type { RouteType } from './policy-schema.ts'
 import type { PromptEnrichment } from './prompt-enrichment.ts'
 import type { Conversion, HeaderEdits } from './providers/provider.ts'
@@ -144,8 +145,10 @@ function detectFacts(provider: AiProviderPlan, body: Uint8Array | undefined, ans
   const members = body === undefined ? undefined : scanExactly(body, provider.settings.members)
   if (members === undefined || 'fault' in members) return buildFacts(provider, 'Detect', { answer })
   const request = new SentRequest('Detect', members)
+  const requestModel = modelIn(members) ?? ''
   return buildFacts(provider, 'Detect', {
-    requestModel: modelIn(members) ?? '',
+    requestModel,
+    knownModel: modelOf(requestModel).name,
     streaming: isStreamed(members),
     request,
     answer,
@@ -204,7 +207,9 @@ function prepareTyped(
   const kept = keptAnswer(input)
   const request = new SentRequest(type, members, final)
   const translation = translated?.facts
-  const facts = buildFacts(provider, type, { requestModel: model, streaming, request, answer: kept, translation })
+  const isConfigured = replacement !== undefined || settings.aliases?.targets.has(model) === true
+  const names = { requestModel: model, knownModel: isConfigured ? model : modelOf(model).name }
+  const facts = buildFacts(provider, type, { ...names, streaming, request, answer: kept, translation })
   const response = { wire: type, hidesUsage, kept, translation: translated?.answer, maxBytes: input.maxKept }
   return { kind: 'send', type, path, headers, body, facts, response }
 }
