@@ -75,6 +75,7 @@ test('codes are API: none is renamed or removed by accident, and each has one ki
     'host-invalid',
     'htpasswd-line-invalid',
     'htpasswd-user-duplicate',
+    'identity-unused',
     'inconsistent',
     'invalid-attribute',
     'invalid-base64',

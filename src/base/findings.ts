@@ -171,7 +171,9 @@ export const FINDINGS = {
     title: 'Settings of policies and backends',
     codes: {
       'audience-any': 'A JWT provider has no `audiences`, so tokens for other services are accepted, too.',
-      'fails-open': 'Requests pass without authorization while the authorization server fails.',
+      'fails-open': 'Requests pass without authorization, or without a limit, while the server that decides fails.',
+      'identity-unused':
+        'An authentication policy requires no credential, and nothing depends on the identity of requests that have one.',
       'protection-weakened':
         'An authentication policy overrides a wider one that requires a credential, and requires none.',
       'secret-missing': 'The Secret, or its entry, does not exist; requests are refused.',

@@ -204,6 +204,8 @@ interface FieldDefinition {
     /** @param other the compiled setting of the other field */
     readonly advise: (source: PolicySource<never>, other: never, context: CompileContext) => void
   }
+  /** The variable that has the identity of a caller whose credential the field accepts. */
+  readonly identifies?: string
   /** Variables that every request has that the field lets through. */
   readonly guarantees?: (spec: never) => readonly string[]
   /**

@@ -729,3 +729,15 @@ test('the source of an implied credential fails the backend, at the backend', ()
       'the keys of AWS from the environment of the gateway cannot be obtained, and requests are refused until it can: no keys',
   })
 })
+
+test('advice on an identity that nothing reads comes and goes with the policies that read it', () => {
+  const it = checker()
+  const optional = policyItem('traffic.apiKeyAuthentication', GATEWAY, { mode: 'Optional', secretRef: { name: 'k' } })
+  const plan = [listenerItem(), routeItem('r'), optional]
+  const reads = policyItem('traffic.authorization', ROUTE, rules('Deny', 'apiKey.key == "x"'), { policy: 'reads' })
+  const advice = (...items: readonly PlanItem[]) =>
+    it.take(...items).findings.filter(({ code }) => code === 'identity-unused').length
+  expect([advice(...plan), advice(...plan, reads), advice(...plan), advice(listenerItem(), optional)]).toEqual([
+    1, 0, 1, 0,
+  ])
+})

@@ -26,6 +26,7 @@ import type { Lookups } from './lookups.ts'
 import { openForwardProxies } from './open-forward-proxy.ts'
 import { byPrecedence } from './plan-index.ts'
 import { sharedLocationProblem, weakenedProblem } from './shared-location.ts'
+import { optionalIdentities, unusedIdentityProblem } from './unused-identity.ts'
 import { type SourceChange, WantedSources } from './wanted-sources.ts'
 
 /** The results of a check that changed since the previous one. */
@@ -60,6 +61,8 @@ export class PlanCheck {
   /** By use: one row for each rule with this use. By backend: one row for each of its uses. */
   readonly #uses = new Table<Use>('uses')
   readonly #usesOf = new Table<true>('usesOf')
+  /** By authentication policy that requires no credential: one row for each rule where it is in force, and whether the rule uses the identity. */
+  readonly #identities = new Table<boolean>('identities')
   readonly #secretsIn = new Table<SecretItem>('secretsIn', byKey)
   readonly #problems = new Table<Finding>('problems')
   readonly #slots = new Table<number>('slots')
@@ -80,7 +83,7 @@ export class PlanCheck {
     this.#stages.add({
       name: 'uses',
       each: [this.#rules],
-      writes: [this.#uses, this.#problems],
+      writes: [this.#uses, this.#identities, this.#problems],
       run: ([rule], work) => this.#findUses(rule!, work),
     })
     this.#stages.add({
@@ -181,6 +184,8 @@ export class PlanCheck {
     if (shared !== undefined) context.report(item, '', shared)
     const weakened = weakenedProblem(item, lookups)
     if (weakened !== undefined) context.report(item, weakened.path, weakened)
+    const unused = unusedIdentityProblem(item, (key) => work.read(this.#identities, key))
+    if (unused !== undefined) context.report(item, unused.path, unused)
     for (const problem of unmetNeeds(item, lookups)) context.report(item, problem.path, problem)
   }
 
@@ -191,6 +196,7 @@ export class PlanCheck {
     for (const problem of misreadPaths(rule, uses.values(), lookups)) {
       work.write(this.#problems, originKey(rule.origin), { ...problem, origin: rule.origin })
     }
+    for (const [policy, isUsed] of optionalIdentities(rule, lookups)) work.write(this.#identities, policy, isUsed)
     this.#checkForwarding(rule, work)
   }
 

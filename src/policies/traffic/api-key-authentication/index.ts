@@ -9,6 +9,7 @@ export const apiKeyAuthentication = definePolicy({
   schema: trafficApiKeyAuthentication,
   merge: 'replace',
   protects: true,
+  identifies: 'apiKey',
   guarantees: ({ mode }: ApiKeyAuthenticationSpec) => (mode === 'Strict' ? ['apiKey', 'apiKey.key'] : []),
   requires: (spec: ApiKeyAuthenticationSpec) => requiredCredential(spec, 'Bearer'),
   compile: compileApiKey,

@@ -9,6 +9,7 @@ export const basicAuthentication = definePolicy({
   schema: trafficBasicAuthentication,
   merge: 'replace',
   protects: true,
+  identifies: 'basicAuth',
   guarantees: ({ mode }: BasicAuthenticationSpec) => (mode === 'Strict' ? ['basicAuth.username'] : []),
   requires: (spec: BasicAuthenticationSpec) => requiredCredential(spec, 'Basic'),
   compile: compileBasicAuthentication,

@@ -9,6 +9,7 @@ export const jwtAuthentication = definePolicy({
   schema: trafficJwtAuthentication,
   merge: 'replace',
   protects: true,
+  identifies: 'jwt',
   guarantees: ({ mode }: JwtAuthenticationSpec) => (mode === 'Strict' ? ['jwt', 'jwt.rawToken'] : []),
   requires: (spec: JwtAuthenticationSpec) => requiredCredential(spec, 'Bearer'),
   compile: compileJwtAuthentication,

@@ -14,6 +14,10 @@ export function compileGlobal(
   spec: GlobalRateLimitSpec,
   context: CompileContext,
 ): GlobalLimit {
+  if (spec.failureMode === 'FailOpen') {
+    const message = 'requests pass without this limit while the server fails, and a client may be able to overload it'
+    context.report(source, `${path}.global.failureMode`, { severity: 'advice', code: 'fails-open', message })
+  }
   const descriptors = spec.descriptors.map((descriptor, index) =>
     compileDescriptor(source, `${path}.global.descriptors[${index}]`, descriptor, context),
   )
