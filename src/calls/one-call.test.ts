@@ -156,17 +156,27 @@ test('a configured condition reads the head of the response', async () => {
   expect(endpoints[0]!.health.evicted).toBe(true)
 })
 
-test.each<[between: string, evicted: boolean, end: (begun: Begun) => Promise<unknown>]>([
+test.each<[between: string, evicted: boolean, end: (begun: Begun, caller: AbortController) => Promise<unknown>]>([
   ['a whole healthy response', false, (begun) => answerWhole(begun, 200)],
   [
-    'a healthy response that is given up',
-    true,
+    'a healthy response of which the caller has read enough',
+    false,
     async (begun) => (await answer(begun, 200)).body[Symbol.asyncIterator]().return?.(),
   ],
+  [
+    'a healthy response whose caller gives up',
+    true,
+    async (begun, caller) => {
+      await answer(begun, 200)
+      caller.abort()
+    },
+  ],
+  ['the head of a healthy response', true, (begun) => answer(begun, 200)],
 ])('two failures with %s in between are consecutive: %s', async (_, evicted, end) => {
   const { begin, endpoints } = callsTo({ 'backend.health': { eviction: { duration: '3s', consecutiveFailures: 2 } } })
+  const caller = new AbortController()
   await answerWhole(await begin(), 503)
-  await end(await begin())
+  await end(await begin({ signal: caller.signal }), caller)
   await answerWhole(await begin(), 503)
   expect(endpoints[0]!.health.evicted).toBe(evicted)
 })
@@ -179,15 +189,16 @@ test('two unhealthy responses in a row are consecutive, though both are complete
   expect(endpoints[0]!.health.evicted).toBe(true)
 })
 
-test('the score of an endpoint depends on its latency and on the calls in flight', async () => {
+test('the score of an endpoint depends on its latency, to the end of responses, and on the calls in flight', async () => {
   const { begin, endpoints } = callsTo({}, 2)
   const scores = () => endpoints.map(({ health }) => health.score.toFixed(3)).toSorted()
   const begun = await begin()
   await time.pass(500)
   await answer(begun, 200)
-  expect(scores()).toEqual(['0.645', '1.000'])
+  expect(scores()).toEqual(['0.999', '1.000'])
+  await time.pass(500)
   begun.stream.end()
-  expect(scores()).toEqual(['0.667', '1.000'])
+  expect(scores()).toEqual(['0.500', '1.000'])
 })
 
 test.each<[what: string, failure: string, end: (begun: Begun, caller: AbortController) => Promise<void> | void]>([

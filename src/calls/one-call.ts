@@ -3,7 +3,7 @@ import { chooseDestination } from '#engine/backend/destinations.ts'
 import type { LiveEndpoint } from '#engine/backend/live-backend.ts'
 import { findPlace, isRefusal } from '#engine/backend/place.ts'
 import { runChain } from '#engine/request/chain.ts'
-import { recordAnswer } from '#engine/request/record-answer.ts'
+import { judgeHead, recordComplete } from '#engine/request/record-answer.ts'
 import {
   type Call,
   CallError,
@@ -199,10 +199,16 @@ export class OneCall implements ClientHandler {
     this.#fail(why)
   }
 
-  /** Health of the endpoint, by the head of its answer. */
   #judge(status: number | undefined): boolean {
-    const latencyMs = clock.monotonic() - this.#sentMs
-    return recordAnswer(this.#way.endpoint, this.#exchange!, { status, latencyMs })
+    return judgeHead(this.#way.endpoint, this.#exchange!, status)
+  }
+
+  /** Counts an answer that was healthy by its head. A caller that reads no further has read what it needed. */
+  #judgeEnd(status: number, failure: CallFailure | undefined): void {
+    const { endpoint } = this.#way
+    if (failure === 'reset' || failure === 'protocol-error') endpoint.health.recordUnhealthy('incomplete response')
+    else if (failure === undefined || (failure === 'cancelled' && !this.#request.signal.aborted))
+      recordComplete(endpoint, status, this.#sentMs)
   }
 
   #fail(failure: CallFailure, detail?: string): void {
@@ -218,10 +224,7 @@ export class OneCall implements ClientHandler {
     const { endpoint, room, roomKey, ended } = this.#way
     if (this.#upstream !== undefined) {
       endpoint.health.end()
-      // A response that breaks off counts as unhealthy (decision A-99).
-      if (status !== undefined && (failure === 'reset' || failure === 'protocol-error'))
-        endpoint.health.recordUnhealthy('incomplete response')
-      else if (this.#healthy && failure === undefined) endpoint.health.recordCompleted()
+      if (this.#healthy) this.#judgeEnd(status!, failure)
     }
     if (this.#hasRoom) room.leave(roomKey)
     else room.forget(roomKey, this.#go)

@@ -20,7 +20,7 @@ import type { PlanDelta } from '#plan/delta.ts'
 import type { ListenerItem } from '#plan/item.ts'
 import { socketKey } from '#plan/socket.ts'
 import { BucketLevels } from '#state/bucket-levels.ts'
-import { createSlotMemory } from '#state/slots.ts'
+import { buffersOf, createSlotMemory } from '#state/slots.ts'
 import { formatProblem } from '#store/file-problem.ts'
 import type { FileStore } from '#store/files.ts'
 import { availableMemory, bodyMemoryOf } from '#workers/body-memory.ts'
@@ -89,7 +89,8 @@ export class Instance {
     })
     this.#ownMetrics = new MetricsWriter((update) => this.#metrics.add('main', update))
     this.#reloads = new ReloadMetrics(this.#ownMetrics)
-    const memory = createSlotMemory(SLOTS)
+    // The main thread makes calls, too.
+    const memory = createSlotMemory(SLOTS, true, options.workers + 1)
     this.#levelFile = options.state && new LevelFile(options.state)
     this.#publisher = new PlanPublisher(
       memory,
@@ -99,7 +100,7 @@ export class Instance {
     this.#workers = new WorkerPool(
       options.workers,
       {
-        slots: memory.words.buffer as SharedArrayBuffer,
+        slots: buffersOf(memory),
         logFormat: options.logFormat,
         logFile: options.logFile,
         sessionKeys: options.sessionKeys,

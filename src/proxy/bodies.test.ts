@@ -10,15 +10,18 @@ import { Bodies, type BodyOwner } from './bodies.ts'
 
 /** A request with that body, which waits for its response. */
 function setup(body: BodySource, decision: Partial<Decision> = {}) {
+  let broken = 0
   const owner = {
     exchange: exchangeWith({ status: 200 }),
     decision: decision as Decision,
     stream: { body } as ServerStream,
     context: { bodyMemory: new BodyMemory(1000) },
     isWaiting: true as boolean,
-    healthy: true,
+    breakAttempt: () => {
+      broken++
+    },
   } satisfies BodyOwner
-  return { owner, bodies: new Bodies(owner) }
+  return { owner, bodies: new Bodies(owner), timesBroken: () => broken }
 }
 
 const textOf = (body: Uint8Array | null | undefined) => (body ? Buffer.from(body).toString() : body)
@@ -63,17 +66,18 @@ test('a request body repeats while all of it is kept', () => {
 })
 
 test('a response body that is read whole, and one that breaks', async () => {
-  for (const [end, body, refusal] of [
-    [(giver: Giver) => giver.sink.end(), 'hello', undefined],
-    [(giver: Giver) => giver.sink.abort('reset'), undefined, 'the response ended early: reset'],
+  for (const [end, body, refusal, broken] of [
+    [(giver: Giver) => giver.sink.end(), 'hello', undefined, 0],
+    [(giver: Giver) => giver.sink.abort('reset'), undefined, 'the response ended early: reset', 1],
+    [(giver: Giver) => giver.sink.abort('cancelled'), undefined, 'the response ended early: cancelled', 0],
   ] as const) {
-    const { owner, bodies } = setup(new FixedBody(''))
+    const { owner, bodies, timesBroken } = setup(new FixedBody(''))
     const giver = new Giver()
     bodies.openResponse({ body: giver as BodySource } as ClientStream)
     const read = bodies.readResponseBody(owner.exchange, 10, true)
     giver.give('hello')
     end(giver)
     expect((await read)?.detail).toBe(refusal)
-    expect([textOf(owner.exchange.responseBody), owner.healthy]).toEqual([body, refusal === undefined])
+    expect([textOf(owner.exchange.responseBody), timesBroken()]).toEqual([body, broken])
   }
 })

@@ -42,8 +42,8 @@ export interface BodyOwner {
   readonly context: { readonly bodyMemory: BodyMemory }
   /** The request has no response yet, and its client is connected. */
   readonly isWaiting: boolean
-  /** The head of the backend's response was healthy. */
-  healthy: boolean
+  /** The backend ended its response early. */
+  breakAttempt(): void
 }
 
 /**
@@ -308,9 +308,7 @@ export class Bodies implements BodyReader {
 
   /** A backend that aborts after the head counts as failed (decision A-99). */
   brokenResponse(why: Abort): Refusal {
-    const { decision } = this.#owner
-    this.#owner.healthy = false
-    if (why !== 'cancelled') decision.endpoint?.health.recordUnhealthy('incomplete response')
+    if (why !== 'cancelled') this.#owner.breakAttempt()
     return reject('upstream-failed', { detail: `the response ended early: ${why}` })
   }
 

@@ -17,7 +17,7 @@ export function startDeadline(flight: InFlight, endWork?: (flight: InFlight) => 
 function endAtDeadline(flight: InFlight, endWork?: (flight: InFlight) => void): void {
   const { exchange } = flight
   if (flight.responded) {
-    // The health of the endpoint has been recorded at the response head.
+    // A client that reads slowly may be the cause, so nothing is recorded for the health of the endpoint.
     exchange.reason = 'Timeout'
     exchange.refusalDetail = 'the request timed out after the response head'
     return flight.stream.abort()

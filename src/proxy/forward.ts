@@ -3,7 +3,7 @@ import { chooseDestination } from '#engine/backend/destinations.ts'
 import type { LiveEndpoint } from '#engine/backend/live-backend.ts'
 import { chooseForAttempt } from '#engine/backend/session-endpoint.ts'
 import { attemptBodyUse, needsWholeBody, prepareAttempt } from '#engine/request/prepare-attempt.ts'
-import { recordAnswer } from '#engine/request/record-answer.ts'
+import { judgeHead } from '#engine/request/record-answer.ts'
 import { responseTimeout } from '#engine/request/response-timeout.ts'
 import { restoreAttemptStart, saveAttemptStart } from '#exchange/attempt-start.ts'
 import type { BodyUse } from '#exchange/body-use.ts'
@@ -164,6 +164,7 @@ const UPSTREAM: ClientHandler = {
       recordAttempt(flight, status)
       if (flight.exchange.retry?.codes.has(status) && mayRetry(flight)) {
         stream.cancel()
+        flight.completeAttempt()
         return retry(flight)
       }
       respondFromUpstream(flight, stream)
@@ -190,6 +191,8 @@ const UPSTREAM: ClientHandler = {
     if (flight.upstream !== stream) return stream.cancel()
     flight.exchange.response = stream.head
     recordAttempt(flight, 101)
+    // An upgrade is complete with its 101; how the tunnel ends does not count.
+    flight.recordHealthy()
     if (stream.head.upgrade.toLowerCase() !== flight.stream.head.upgrade.toLowerCase()) {
       stream.cancel()
       return respondLocally(flight, reject('upgrade-failed', { detail: `backend switched to ${stream.head.upgrade}` }))
@@ -221,19 +224,16 @@ const UPSTREAM: ClientHandler = {
   },
 }
 
-/** Records an attempt for the health of its endpoint, the log and the decision record. */
+/** Records the response head of an attempt, or its failure, for the health of its endpoint, the log and the decision record. */
 function recordAttempt(flight: InFlight, status: number | undefined, failure?: Failure): void {
   const { exchange, context } = flight
   const endpoint = flight.decision.endpoint!
   const { label } = flight.decision.place!
   exchange.answeredMonotonicMs = context.now()
-  flight.releaseEndpoint()
   if (failure === undefined || countsForHealth(flight, failure)) {
-    const latencyMs = exchange.answeredMonotonicMs - flight.attemptStartMs
-    flight.healthy = recordAnswer(endpoint, exchange, { status, latencyMs })
-    // An upgrade is complete with its 101; how the tunnel ends does not count.
-    if (status === 101 && flight.healthy) endpoint.health.recordCompleted()
+    flight.healthyStatus = judgeHead(endpoint, exchange, status) ? status! : 0
   }
+  if (failure !== undefined) flight.releaseEndpoint()
   if (failure !== undefined) {
     const { code, detail, maybeProcessed } = failure
     addAttempt(exchange, { endpoint: label, status: 0, failure: code, detail, maybeProcessed })
@@ -287,11 +287,8 @@ function endLateAttempt(flight: InFlight): void {
   const { exchange, upstream } = flight
   const failure = upstream?.awaitsRoom === true ? DEADLINE_EXCEEDED_UNSENT : DEADLINE_EXCEEDED
   flight.upstream = undefined
-  // An endpoint that does not respond in time is unhealthy (decision A-99). After the response head, while a policy waits for the body, its
-  // health has been recorded.
+  // An endpoint that does not respond in time is unhealthy (decision A-99). After the response head, a policy may be what takes long.
   if (upstream !== undefined && exchange.response === undefined) recordAttempt(flight, undefined, failure)
-  else flight.releaseEndpoint()
-  flight.healthy = false
   upstream?.cancel()
 }
 

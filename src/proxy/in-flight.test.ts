@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest'
+import { afterEach, expect, test } from 'vitest'
+import { clock } from '#base/clock.ts'
 import type { LiveEndpoint } from '#engine/backend/live-backend.ts'
 import type { LiveSocket } from '#engine/route/live-listener.ts'
 import { ExchangeSlot } from '#exchange/exchange-slot.ts'
@@ -39,6 +40,11 @@ function fill(part: object): void {
   }
 }
 
+const { monotonic } = clock
+afterEach(() => {
+  clock.monotonic = monotonic
+})
+
 test('an endpoint is released once, however often the request ends', () => {
   const flight = new InFlight(CONTEXT, STREAM, SOCKET, () => {})
   const calls: string[] = []
@@ -50,6 +56,44 @@ test('an endpoint is released once, however often the request ends', () => {
   flight.releaseEndpoint()
   expect(calls).toEqual(['begin', 'end'])
 })
+
+test.each<[ends: string, end: (flight: InFlight) => void, healthy: number[], unhealthy: number]>([
+  ['its response ends', (flight) => flight.completeAttempt(), [2], 0],
+  ['its upgrade succeeds, and the tunnel breaks', upgrade, [2], 0],
+  ['the backend breaks it off', (flight) => flight.breakAttempt(), [], 1],
+  ['the stream of a provider ends early', endEarly, [], 1],
+  ['the client or the gateway ends it', (flight) => flight.releaseEndpoint(), [], 0],
+])('an attempt with a healthy head counts when %s', (_, end, expected, times) => {
+  const flight = new InFlight(CONTEXT, STREAM, SOCKET, () => {})
+  const healthy: (number | undefined)[] = []
+  let unhealthy = 0
+  const health = {
+    begin: () => {},
+    end: () => {},
+    recordHealthy: (latencyMs: number | undefined) => healthy.push(latencyMs),
+    recordUnhealthy: () => unhealthy++,
+  }
+  flight.decision.endpoint = { health } as unknown as LiveEndpoint
+  flight.occupyEndpoint()
+  flight.attemptStartMs = 3
+  clock.monotonic = () => 5
+  flight.healthyStatus = 200
+  end(flight)
+  // What ends later counts no more.
+  flight.completeAttempt()
+  flight.breakAttempt()
+  expect([healthy, unhealthy]).toEqual([expected, times])
+})
+
+function upgrade(flight: InFlight): void {
+  flight.recordHealthy()
+  flight.breakAttempt()
+}
+
+function endEarly(flight: InFlight): void {
+  Object.defineProperty(flight.bodies, 'responseBroken', { value: 'incomplete' })
+  flight.completeAttempt()
+}
 
 const SHARED = new Set<object>()
 for (const shared of [CONTEXT, SOCKET, STREAM]) for (const object of reachable(shared)) SHARED.add(object)

@@ -1,6 +1,7 @@
 import { clock } from '#base/clock.ts'
 import type { LiveBackend, LiveEndpoint } from '#engine/backend/live-backend.ts'
 import { Decision } from '#engine/request/decide.ts'
+import { recordComplete } from '#engine/request/record-answer.ts'
 import type { LiveSocket } from '#engine/route/live-listener.ts'
 import type { AttemptStart } from '#exchange/attempt-start.ts'
 import type { Call } from '#exchange/call.ts'
@@ -44,8 +45,8 @@ export class InFlight implements RunContext, BodyOwner, Observed {
   ended = false
   /** The request counts as in flight at its endpoint. */
   endpointOccupied = false
-  /** The response head of the backend was healthy; the end of the response is judged later. */
-  healthy = false
+  /** Status of the endpoint's response if its head is healthy; whether the response is healthy shows at its end. 0: there is none. */
+  healthyStatus = 0
   /** Fires at the end of `timeouts.request`. */
   deadline: WheelTimer | undefined
   /** The wait before a retry. */
@@ -174,14 +175,37 @@ export class InFlight implements RunContext, BodyOwner, Observed {
     return this.decision.frontend
   }
 
+  /** An attempt begins. It is in flight at its endpoint until one of the next three. */
   occupyEndpoint(): void {
     this.endpointOccupied = true
     this.decision.endpoint?.health.begin()
   }
 
+  /** The response of the endpoint, or the tunnel, has ended. */
+  completeAttempt(): void {
+    if (this.bodies.responseBroken !== undefined) return this.breakAttempt()
+    this.recordHealthy()
+    this.releaseEndpoint()
+  }
+
+  /** The endpoint ended its response early (decision A-99). */
+  breakAttempt(): void {
+    if (this.healthyStatus !== 0) this.decision.endpoint!.health.recordUnhealthy('incomplete response')
+    this.releaseEndpoint()
+  }
+
+  /** The client or the gateway ended the attempt, which says nothing about its endpoint. */
   releaseEndpoint(): void {
+    this.healthyStatus = 0
     if (!this.endpointOccupied) return
     this.endpointOccupied = false
     this.decision.endpoint?.health.end()
+  }
+
+  /** Counts a response that was healthy by its head, once. */
+  recordHealthy(): void {
+    if (this.healthyStatus === 0) return
+    recordComplete(this.decision.endpoint!, this.healthyStatus, this.attemptStartMs)
+    this.healthyStatus = 0
   }
 }

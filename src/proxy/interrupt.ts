@@ -15,9 +15,6 @@ export const interrupt: Interrupt = (flight, why) => {
   }
   flight.stopWaiting()
   flight.upstream = undefined
-  // The endpoint is not the cause, so nothing is recorded for its health.
-  flight.releaseEndpoint()
-  flight.healthy = false
   upstream?.cancel()
   if (why instanceof Error) fail(flight, why)
   else respondLocally(flight, why)

@@ -43,14 +43,12 @@ export class Receiver implements StreamHandler {
     const flight = stream.context as InFlight
     flight.endDeadline()
     flight.endPolicies()
-    flight.releaseEndpoint()
     flight.context.load.end(flight.retried)
     flight.bodies.recordForLog()
     flight.exchange.trailers ??= flight.upstream?.trailers
     chargeTokenLimits(flight)
-    const broken = recordIncompleteStream(flight)
-    if (broken === undefined && flight.healthy) flight.decision.endpoint?.health.recordCompleted()
-    this.#context.observer.ended(flight, sentBytes, broken)
+    flight.completeAttempt()
+    this.#context.observer.ended(flight, sentBytes, noteOnBrokenStream(flight))
     flight.bodies.release()
     flight.upstream?.release()
     flight.ended = true
@@ -61,7 +59,7 @@ export class Receiver implements StreamHandler {
   aborted(stream: ServerStream, why: Abort, cut: boolean): void {
     const flight = stream.context as InFlight | undefined
     if (flight === undefined) return
-    if (cut) recordAbort(flight, why)
+    if (cut && why !== 'cancelled') flight.breakAttempt()
     flight.abandon()
     flight.context.load.end(flight.retried)
     flight.bodies.recordForLog()
@@ -114,17 +112,9 @@ function chargeTokenLimits({ exchange }: InFlight): void {
   chargeTokens(exchange, exchange.llm.totalTokens)
 }
 
-/** A backend that aborts after the response head is unhealthy (decision A-99), except for upgrades, which are complete with the 101. */
-function recordAbort({ decision, status }: InFlight, why: Abort): void {
-  if (why !== 'cancelled' && status !== 101) decision.endpoint?.health.recordUnhealthy('incomplete response')
-}
-
-/** Records a provider's stream that ended early. The client got a complete response with an error event; the provider counts as failed. */
-function recordIncompleteStream({ bodies, decision }: InFlight): string | undefined {
-  const { responseBroken } = bodies
-  if (responseBroken === undefined) return undefined
-  decision.endpoint?.health.recordUnhealthy('incomplete response')
-  return `the provider's stream ended early: ${responseBroken}`
+/** A provider's stream that ended early: the client got a complete response with an error event. */
+function noteOnBrokenStream({ bodies: { responseBroken } }: InFlight): string | undefined {
+  return responseBroken && `the provider's stream ended early: ${responseBroken}`
 }
 
 function proceed(flight: InFlight, outcome: Outcome): void {

@@ -54,13 +54,11 @@ export class RelayInFlight implements ObservedRelay {
     this.#endpoint?.health.end()
   }
 
-  /** Health uses only whether connecting succeeded, and its latency. */
+  /** For a relayed connection, connecting is the whole attempt: health uses only whether it succeeded, and its latency. */
   recordHealthy(): void {
     const { exchange, context } = this
     exchange.answeredMonotonicMs = context.now()
     this.#endpoint?.health.recordHealthy(exchange.answeredMonotonicMs - exchange.sentMonotonicMs)
-    // For a relayed connection, connecting is the whole attempt.
-    this.#endpoint?.health.recordCompleted()
   }
 
   recordUnhealthy(): void {

@@ -50,6 +50,7 @@ function bufferResponse(flight: InFlight, upstream: ClientStream, use: Exclude<B
     const replaced = runResponsePolicies(flight.exchange, flight.decision)
     if (large && replaced === undefined && exchange.newResponseBody === undefined) return passOn(flight, upstream)
     if (large) upstream.cancel()
+    else flight.completeAttempt()
     if (replaced !== undefined) return respondLocally(flight, replaced)
     const { head, trailers } = upstream
     const body = replyBody(flight, { head, body: exchange.responseBody ?? undefined, trailers })

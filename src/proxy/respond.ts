@@ -15,6 +15,7 @@ const NO_BYTES = new Uint8Array(0)
 export function respondLocally(flight: InFlight, outcome: NonNullable<Outcome>): void {
   const { exchange } = flight
   flight.endDeadline()
+  flight.releaseEndpoint()
   let reply: Reply
   if (outcome.kind === 'refusal') {
     recordRefusal(exchange, outcome)

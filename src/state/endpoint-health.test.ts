@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { clock } from '#base/clock.ts'
 import { verifies } from '#test/support/verifies.ts'
 import { EndpointHealth, type Eviction, type EvictionSettings, readEndpointState } from './endpoint-health.ts'
-import { createSlotMemory, openSlotMemory } from './slots.ts'
+import { buffersOf, createSlotMemory, openSlotMemory } from './slots.ts'
 
 const { now } = clock
 let time = 0
@@ -28,13 +28,11 @@ function endpoint(eviction?: Partial<EvictionSettings>, memory = createSlotMemor
   return new EndpointHealth(memory, 0, eviction === undefined ? undefined : { ...EVICTION, ...eviction })
 }
 
-/** `-` an unhealthy answer, `+` a healthy one, `/` one that breaks off behind a healthy head. @returns the time of the eviction that each one brought, in milliseconds */
+/** `-` an unhealthy answer, `+` a healthy one. @returns the time of the eviction that each one brought, in milliseconds */
 function record(health: EndpointHealth, answers: string): (number | undefined)[] {
   return [...answers].map((answer) => {
     if (answer === '-') return health.recordUnhealthy(503)
     health.recordHealthy(10)
-    if (answer === '/') return health.recordUnhealthy(503)
-    health.recordCompleted()
     return undefined
   })
 }
@@ -75,7 +73,7 @@ verifies('health/evict-consecutive-failures', 'so many unhealthy answers in a ro
   expect(evictedAfter({ consecutiveFailures: 3 }, '-----')).toBe(3)
   expect(evictedAfter({ consecutiveFailures: 3 }, '--+--+--+')).toBeUndefined()
   expect(evictedAfter({ consecutiveFailures: 3 }, '--+---')).toBe(6)
-  expect(evictedAfter({ consecutiveFailures: 3 }, '-+////')).toBe(5)
+  expect(evictedAfter({ consecutiveFailures: 3 }, '-+---')).toBe(5)
   expect(evictedAfter({ consecutiveFailures: 1 }, '-')).toBe(1)
 })
 
@@ -340,13 +338,49 @@ test('only answers that say so move latency, and a very slow one does not overfl
   expect(health.score).toBeGreaterThan(0)
 })
 
-test('requests in flight are counted by each thread for itself: those of one that died are forgotten', () => {
-  const { words } = createSlotMemory(1)
-  const died = endpoint(undefined, openSlotMemory(words.buffer))
-  died.recordHealthy(1000)
-  for (let i = 0; i < 100; i++) died.begin()
-  expect(died.score).toBeCloseTo(1 / 12, 6)
-  expect(endpoint(undefined, openSlotMemory(words.buffer)).score).toBeCloseTo(1 / 2, 6)
+/** Two endpoints, the second one with latency 1 s, as each of two workers and the main thread see them. */
+function threeThreads() {
+  const main = createSlotMemory(2, true, 3)
+  const [one, other] = [0, 1].map((place) => openSlotMemory(buffersOf(main), place))
+  const healthIn = (memory = main) => new EndpointHealth(memory, 1, undefined)
+  healthIn().recordHealthy(1000)
+  return { main, one: healthIn(one), other: healthIn(other), healthIn }
+}
+
+test.each([
+  // in flight in each worker and the main thread, 1 / score: 2 and a tenth for each request
+  [[0, 0, 0], 2],
+  [[10, 0, 0], 3],
+  [[0, 10, 0], 3],
+  [[0, 0, 10], 3],
+  [[10, 20, 30], 8],
+])('the score depends on the requests in flight of all threads: %j', (counts, expected) => {
+  const { one, other, healthIn } = threeThreads()
+  const all = [one, other, healthIn()]
+  for (const [i, health] of all.entries()) for (let n = 0; n < counts[i]!; n++) health.begin()
+  for (const { score } of all) expect(1 / score).toBeCloseTo(expected, 6)
+  for (const [i, health] of all.entries()) for (let n = 0; n < counts[i]!; n++) health.end()
+  for (const { score } of all) expect(1 / score).toBeCloseTo(2, 6)
+})
+
+test('the requests in flight at one endpoint do not count for another one', () => {
+  const { main, one } = threeThreads()
+  const first = new EndpointHealth(main, 0, undefined)
+  for (let i = 0; i < 10; i++) one.begin()
+  expect([first.score, 1 / one.score]).toEqual([1, expect.closeTo(3, 6)])
+})
+
+test('what a worker had in flight when it died does not count, once another one has its place', () => {
+  const { main, one, other, healthIn } = threeThreads()
+  for (let i = 0; i < 10; i++) one.begin()
+  for (let i = 0; i < 20; i++) other.begin()
+  const replacement = healthIn(openSlotMemory(buffersOf(main), 0))
+  expect(1 / replacement.score).toBeCloseTo(4, 6)
+  expect(1 / other.score).toBeCloseTo(4, 6)
+  replacement.begin()
+  replacement.end()
+  for (let i = 0; i < 20; i++) other.end()
+  expect(1 / replacement.score).toBeCloseTo(2, 6)
 })
 
 test('all workers and routes see one state, each with its own settings', () => {
@@ -406,8 +440,8 @@ const THREAD = `
 import { parentPort, workerData } from 'node:worker_threads'
 import { EndpointHealth } from ${JSON.stringify(new URL('./endpoint-health.ts', import.meta.url).href)}
 import { openSlotMemory } from ${JSON.stringify(new URL('./slots.ts', import.meta.url).href)}
-const { buffer, gate, settings, threads, slots } = workerData
-const memory = openSlotMemory(buffer)
+const { buffers, gate, settings, threads, slots } = workerData
+const memory = openSlotMemory(buffers, 0)
 let evictions = 0
 let reported = 0
 for (let slot = 0; slot < slots; slot++) {
@@ -424,7 +458,7 @@ test('of threads that see an endpoint fail at the same time exactly one evicts i
   const memory = createSlotMemory(slots)
   const settings: EvictionSettings = { ...EVICTION, durationMs: 3_600_000 }
   const gate = new Int32Array(new SharedArrayBuffer(4))
-  const workerData = { buffer: memory.words.buffer, gate, settings, threads, slots }
+  const workerData = { buffers: buffersOf(memory), gate, settings, threads, slots }
   const options = { eval: true, workerData, execArgv: ['--input-type=module'] }
   const counts = await Promise.all(
     Array.from({ length: threads }, () => {

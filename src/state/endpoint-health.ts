@@ -1,5 +1,5 @@
 import { clock } from '#base/clock.ts'
-import { type SlotMemory, WORDS_PER_SLOT } from './slots.ts'
+import { type SlotMemory, slotsOf, WORDS_PER_SLOT } from './slots.ts'
 
 /** Settings of eviction (specification 2, 2.3 `BackendEviction`; decisions A-99, A-100). Without them no endpoint is evicted. */
 export interface EvictionSettings {
@@ -36,7 +36,7 @@ export interface EndpointState {
 // Words of a slot. A slot of zeros is an unused endpoint: healthy and in service.
 const DEFICIT = 0 // 1 minus health, in millionths
 const FAILURES = 1 // consecutive unhealthy responses
-const LATENCY = 2 // moving average of healthy responses, microseconds; 0: unknown
+const LATENCY = 2 // moving average of the time to the end of healthy responses, microseconds; 0: unknown
 const PHASE = 3 // incremented by every eviction and every return; odd while evicted
 const EVICTIONS = 4 // number of evictions that prolong the next one
 const LAST_MS = 5 // length of the last eviction
@@ -62,11 +62,14 @@ export class EndpointHealth {
   readonly #memory: SlotMemory
   readonly #slot: number
   readonly #eviction: EvictionSettings | undefined
-  readonly #alone: boolean
+  readonly #slots: number
+  /** Index in `inFlight` of the count of this thread. */
+  readonly #counted: number
+  /** The backend has no other endpoint: latency and requests in flight are not maintained, because only the choice of an endpoint reads them. */
+  readonly alone: boolean
   readonly #onChange: (eviction: Eviction | undefined) => void
 
   /**
-   * @param alone the backend has no other endpoint, so values for the choice of an endpoint are not maintained
    * @param onChange called for each eviction, and with undefined for each return to service, in the thread that causes or notices it
    */
   constructor(
@@ -79,7 +82,9 @@ export class EndpointHealth {
     this.#memory = memory
     this.#slot = slot
     this.#eviction = eviction
-    this.#alone = alone
+    this.#slots = slotsOf(memory)
+    this.#counted = memory.own + slot
+    this.alone = alone
     this.#onChange = onChange
   }
 
@@ -103,7 +108,7 @@ export class EndpointHealth {
   /** Higher is better: health, reduced by latency and requests in flight. */
   get score(): number {
     const latencySeconds = this.#load(LATENCY) / 1_000_000
-    const waitingSeconds = 0.1 * this.#memory.inFlight[this.#slot]! * (latencySeconds || UNKNOWN_LATENCY_SECONDS)
+    const waitingSeconds = 0.1 * this.#inFlight * (latencySeconds || UNKNOWN_LATENCY_SECONDS)
     return this.health / (1 + latencySeconds + waitingSeconds)
   }
 
@@ -119,25 +124,22 @@ export class EndpointHealth {
     return Math.max(FIRST_SHARE, elapsedMs / rampMs)
   }
 
+  /** A request to the endpoint begins; `end` follows when its response has ended. No other thread writes to this word. */
   begin(): void {
-    if (!this.#alone) this.#memory.inFlight[this.#slot]!++
+    if (!this.alone) this.#memory.inFlight[this.#counted]!++
   }
 
   end(): void {
-    if (!this.#alone) this.#memory.inFlight[this.#slot]!--
-  }
-
-  /** A healthy response has begun. @param latencyMs undefined: no latency sample */
-  recordHealthy(latencyMs: number | undefined): void {
-    if (!this.evicted) this.#move(DEFICIT, 0)
-    if (latencyMs !== undefined && !this.#alone) this.#learnLatency(Math.min(latencyMs * 1000, MAX_WORD))
+    if (!this.alone) this.#memory.inFlight[this.#counted]!--
   }
 
   /**
-   * A healthy response is complete: resets the count of consecutive failures, also for routes with eviction if this one has none. A
-   * response that is aborted after its head does not reset it.
+   * A healthy response is complete. It resets the count of consecutive failures, also for routes with eviction if this one has none.
+   * @param latencyMs time from sending the request to the end of the response; undefined: no latency sample
    */
-  recordCompleted(): void {
+  recordHealthy(latencyMs: number | undefined): void {
+    if (!this.evicted) this.#move(DEFICIT, 0)
+    if (latencyMs !== undefined && !this.alone) this.#learnLatency(Math.min(latencyMs * 1000, MAX_WORD))
     // Reads first: a write invalidates the cache line of the other workers.
     if (this.#load(FAILURES) !== 0) this.#store(FAILURES, 0)
   }
@@ -170,6 +172,14 @@ export class EndpointHealth {
     this.#store(LAST_MS, Math.min(timeMs, MAX_WORD))
     this.#store(EVICTIONS, evictions)
     return timeMs
+  }
+
+  /** Requests in flight of all threads. */
+  get #inFlight(): number {
+    const { inFlight } = this.#memory
+    let sum = 0
+    for (let at = this.#slot; at < inFlight.length; at += this.#slots) sum += inFlight[at]!
+    return sum
   }
 
   get #until(): number {

@@ -9,25 +9,63 @@ export interface SlotMemory {
   readonly words: Int32Array<ArrayBufferLike>
   /** The same memory as 64-bit words, for times. */
   readonly ends: BigInt64Array<ArrayBufferLike>
-  /**
-   * Requests in flight per slot. Every thread counts its own, outside the shared memory: otherwise the requests of a worker that died
-   * would be counted forever.
-   */
+  /** Requests in flight: for every thread, one word per slot. A thread writes only to words of its own (docs/decisions/0223). */
   readonly inFlight: Int32Array<ArrayBufferLike>
+  /** Index in `inFlight` of the first word of this thread. */
+  readonly own: number
 }
 
 export const WORDS_PER_SLOT = 8
+const BYTES_PER_WORD = Int32Array.BYTES_PER_ELEMENT
 
-/** @param shared false for a single thread without `SharedArrayBuffer` */
-export function createSlotMemory(slots: number, shared = true): SlotMemory {
-  const bytes = slots * WORDS_PER_SLOT * 4
-  return openSlotMemory(shared ? new SharedArrayBuffer(bytes) : new ArrayBuffer(bytes))
+/** What a `SlotMemory` consists of. */
+export interface SlotBuffers {
+  readonly words: ArrayBufferLike
+  readonly inFlight: ArrayBufferLike
 }
 
-/** Opens the memory that another thread created. */
-export function openSlotMemory(buffer: ArrayBufferLike): SlotMemory {
-  const words = new Int32Array(buffer)
-  return { words, ends: new BigInt64Array(buffer), inFlight: new Int32Array(words.length / WORDS_PER_SLOT) }
+/**
+ * @param shared false for a single thread without `SharedArrayBuffer`
+ * @param threads how many threads count requests in flight; the one that creates the memory has the last place
+ */
+export function createSlotMemory(slots: number, shared = true, threads = 1): SlotMemory {
+  const allocate = (words: number) => {
+    const bytes = words * BYTES_PER_WORD
+    return shared ? new SharedArrayBuffer(bytes) : new ArrayBuffer(bytes)
+  }
+  return viewSlots({ words: allocate(slots * WORDS_PER_SLOT), inFlight: allocate(slots * threads) }, threads - 1)
+}
+
+/** The memory, for `openSlotMemory` in another thread. */
+export function buffersOf({ words, inFlight }: SlotMemory): SlotBuffers {
+  return { words: words.buffer, inFlight: inFlight.buffer }
+}
+
+/**
+ * Opens the memory that another thread created.
+ * @param place number of this thread, from 0. A thread that replaces another one has its place, and clears what that one had in flight.
+ */
+export function openSlotMemory(buffers: SlotBuffers, place: number): SlotMemory {
+  const memory = viewSlots(buffers, place)
+  const { inFlight, own } = memory
+  // Zeros are not overwritten: pages that nobody writes to take no memory.
+  for (let at = own; at < own + slotsOf(memory); at++) if (inFlight[at] !== 0) inFlight[at] = 0
+  return memory
+}
+
+/** Number of slots. */
+export function slotsOf({ words }: SlotMemory): number {
+  return words.length / WORDS_PER_SLOT
+}
+
+function viewSlots(buffers: SlotBuffers, place: number): SlotMemory {
+  const words = new Int32Array(buffers.words)
+  return {
+    words,
+    ends: new BigInt64Array(buffers.words),
+    inFlight: new Int32Array(buffers.inFlight),
+    own: place * (words.length / WORDS_PER_SLOT),
+  }
 }
 
 /** Finds the shared memory of a key. */
@@ -81,7 +119,7 @@ export class SlotDirectory implements SlotLookup {
 
   constructor(memory: SlotMemory) {
     this.#memory = memory
-    this.#capacity = memory.words.length / WORDS_PER_SLOT
+    this.#capacity = slotsOf(memory)
   }
 
   /** Frees the slot of a key that is no longer used. */

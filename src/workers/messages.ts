@@ -7,7 +7,7 @@ import type { MetricsUpdate } from '#observe/metrics/metrics-writer.ts'
 import type { BackendFact } from '#plan/backend-fact.ts'
 import type { ThreadShare } from '#policies/shared/ext-auth/verdict-cache.ts'
 import type { KeptKind, KeptUpdate } from '#policies/shared/kept/kept-copies.ts'
-import type { SlotChange } from '#state/slots.ts'
+import type { SlotBuffers, SlotChange } from '#state/slots.ts'
 import type { SessionKeys } from './sealer.ts'
 
 /** A change of the plan. It is sent as JSON text, which is cheaper to copy than object graphs. */
@@ -98,7 +98,7 @@ export interface WorkerStart {
   /** A replacement takes the place of the worker before it. */
   readonly share: ThreadShare
   /** Shared by all workers of the instance. */
-  readonly slots: SharedArrayBuffer
+  readonly slots: SlotBuffers
   /** Requests and retries in flight of all workers; `createLoadMemory`. */
   readonly load: SharedArrayBuffer
   readonly logFormat: 'text' | 'json'

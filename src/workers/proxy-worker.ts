@@ -74,7 +74,7 @@ const proxy = new ProxyServer({
     namespace: process.env.NAMESPACE,
     gateway: process.env.GATEWAY,
   },
-  memory: openSlotMemory(start.slots),
+  memory: openSlotMemory(start.slots, start.share.place),
   importKey,
   passwords: new ThreadChecker(slowHashes),
   observer,

@@ -1,6 +1,6 @@
 import { BroadcastChannel } from 'node:worker_threads'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { createSlotMemory } from '#state/slots.ts'
+import { buffersOf, createSlotMemory } from '#state/slots.ts'
 import { eventually } from '#test/support/eventually.ts'
 import { readSessionKeys } from './sealer.ts'
 import { WorkerPool } from './worker-pool.ts'
@@ -18,7 +18,7 @@ async function startPool(tuning: { readonly stuckAfterMs: number; readonly answe
   const replaced: Replaced[] = []
   const ended: string[] = []
   let applied = 0
-  const slots = createSlotMemory(16).words.buffer as SharedArrayBuffer
+  const slots = buffersOf(createSlotMemory(16, true, 3))
   const pool = new WorkerPool(
     2,
     {
@@ -94,5 +94,5 @@ test('no worker drains before all of them have stopped accepting', async () => {
   const entry = new URL('./testing/stopping-worker.ts', import.meta.url)
   const { pool, slots } = await startPool({ stuckAfterMs: 600_000, entry })
   await pool.drain(30_000, 30_000)
-  expect([...new Int32Array(slots).subarray(3, 5)]).toEqual([2, 2])
+  expect([...new Int32Array(slots.words).subarray(3, 5)]).toEqual([2, 2])
 })

@@ -101,12 +101,16 @@ beforeAll(async () => {
     }
   }
   const cutting = await serve('cutting', (peer) => peer.socket.end(Object.values(CUT)[0]!))
-  objects.push(
-    serviceYaml('counted', [cutting, good.port]),
-    policyYaml('counted', 'Service', 'counted', {
-      backend: { health: { eviction: { duration: '60s', consecutiveFailures: 3 } } },
-    }),
-  )
+  for (const [service, condition] of Object.entries({
+    counted: { consecutiveFailures: 3 },
+    weighed: { healthThreshold: 30 },
+  })) {
+    const health = { eviction: { duration: '60s', ...condition } }
+    objects.push(
+      serviceYaml(service, [cutting, good.port]),
+      policyYaml(service, 'Service', service, { backend: { health } }),
+    )
+  }
   const statuses = [500, 200, 500, 200, 500, 500]
   const mixed = await serve('mixed', (peer) =>
     peer.socket.end(`HTTP/1.1 ${statuses.shift() ?? 200} x\r\ncontent-length: 0\r\nconnection: close\r\n\r\n`),
@@ -205,13 +209,17 @@ test.each(Object.keys(CUT))('an endpoint whose answer breaks off (%s) is evicted
   }
 })
 
-test('answers that break off count as failures in a row, though their heads are healthy', async () => {
+test.each([
+  ['failures in a row', 'counted', 3],
+  // 1, 0.7, 0.49, 0.343, 0.2401: one sample each
+  ['unhealthy, once each', 'weighed', 4],
+])('answers that break off count as %s, though their heads are healthy', async (_, service, expected) => {
   let broken = 0
-  for (let i = 0; i < 60; i++) {
-    const response = await fetch(`http://127.0.0.1:${port}/counted`, { method: 'POST', body: 'x' })
+  for (let i = 0; i < 120; i++) {
+    const response = await fetch(`http://127.0.0.1:${port}/${service}`, { method: 'POST', body: 'x' })
     await response.text().catch(() => broken++)
   }
-  expect(broken).toBe(3)
+  expect(broken).toBe(expected)
 })
 
 test('a complete healthy answer ends a row of failures, an unhealthy one continues it', async () => {

@@ -203,7 +203,6 @@ test('of fifty endpoints, a slow one gets less than a quarter of its share, and 
     if (chosen === failing) chosen.health.recordUnhealthy(503)
     else {
       chosen.health.recordHealthy(chosen === slow ? 100 : 10)
-      chosen.health.recordCompleted()
     }
   }
   const share = requests / endpoints.length

@@ -4,7 +4,7 @@ import type { FromWorker, ToWorker, WorkerStart } from '../messages.ts'
 // A worker without a proxy. `w2` stops accepting after `w1` has; each records its state when it gets the message to drain.
 
 const { name, slots } = workerData as WorkerStart
-const words = new Int32Array(slots)
+const words = new Int32Array(slots.words)
 const own = Number(name.slice(1))
 
 function tell(message: FromWorker): void {
