@@ -1,4 +1,5 @@
 import type { Attempt, Callout, PlanNames } from '#exchange/exchange.ts'
+import type { LlmTranslation } from '#exchange/llm-facts.ts'
 import { redactTarget } from '#exchange/redact-target.ts'
 import type { DecisionIds } from './decision-ids.ts'
 
@@ -33,6 +34,8 @@ export interface DecisionRecord {
   callouts: readonly Callout[]
   inputTokens: number
   outputTokens: number
+  /** The request was translated between dialects of LLM providers. */
+  translation: LlmTranslation | undefined
 }
 
 /** Decision records of the workers that responded in time. */
@@ -65,6 +68,7 @@ export interface KeptDecision {
   readonly callouts: readonly Callout[]
   readonly inputTokens: number
   readonly outputTokens: number
+  readonly translation: LlmTranslation | undefined
 }
 
 /**

@@ -120,6 +120,7 @@ verifies('service/metrics', 'a request: line, metrics and record', () => {
       callouts: [],
       inputTokens: 0,
       outputTokens: 0,
+      translation: undefined,
     },
   ])
 })

@@ -169,6 +169,7 @@ export class RequestObserver implements Observer {
       callouts: NONE,
       inputTokens: 0,
       outputTokens: 0,
+      translation: undefined,
     })
   }
 
@@ -195,6 +196,7 @@ export class RequestObserver implements Observer {
       callouts: exchange.callouts ?? NONE,
       inputTokens: llm?.inputTokens ?? 0,
       outputTokens: llm?.outputTokens ?? 0,
+      translation: llm?.translation,
     })
   }
 }

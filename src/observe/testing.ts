@@ -148,6 +148,7 @@ export function keptDecision(values: Partial<KeptDecision> = {}): KeptDecision {
     callouts: [],
     inputTokens: 0,
     outputTokens: 0,
+    translation: undefined,
     ...values,
   }
 }

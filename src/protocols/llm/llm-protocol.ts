@@ -8,11 +8,13 @@ import type {
   BodyNeed,
   EndpointName,
   ProtocolAttempt,
+  ProtocolExplanation,
   ProtocolRun,
 } from '../backend-protocol.ts'
 import type { AiPlan } from './ai-plan.ts'
 import { type AiBackendSpec, aiBackend } from './backend-schema.ts'
 import { compileAi, sectionOf } from './compile-ai.ts'
+import { describeLlm } from './explain-llm.ts'
 import { otherInterface } from './known-paths.ts'
 import { ai as policy } from './policy.ts'
 import { prepareLlmRequest, refuseInDialect, routeTypeOf } from './prepare-request.ts'
@@ -98,6 +100,11 @@ class LlmRun implements ProtocolRun {
     exchange.llm = prepared.facts
     attempt.selectFilter = (answered, claim) => observeResponse(prepared.response, answered, claim)
     return undefined
+  }
+
+  explain(exchange: Exchange, endpoint: EndpointName | undefined): ProtocolExplanation | undefined {
+    const provider = this.#plan.providers.find(({ name }) => sectionOf(name) === endpoint?.section)
+    return provider && { lines: describeLlm(routeTypeOf(provider, exchange), exchange.llm) }
   }
 
   refuse(exchange: Exchange, refusal: Refusal): Refusal {
