@@ -13,6 +13,8 @@ export interface LlmFacts extends LlmTokens {
   timeToFirstTokenMs: number | undefined
   /** Set if the provider speaks another dialect than the client. */
   readonly translation: LlmTranslation | undefined
+  /** How a stream failed after its head: the type of the provider's error event, or why the stream broke off. */
+  errorType: string | undefined
   /** The forwarded request; undefined if its body was not read. */
   readonly request: LlmRequest | undefined
   /** Output of the model; undefined if no expression in force reads it. */
@@ -72,6 +74,7 @@ export const NO_LLM: Readonly<LlmFacts> = {
   serviceTier: undefined,
   timeToFirstTokenMs: undefined,
   translation: undefined,
+  errorType: undefined,
   request: undefined,
   answer: undefined,
 }

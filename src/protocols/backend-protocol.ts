@@ -125,8 +125,18 @@ export interface AnswerFilter extends BodyFilter {
   readonly whole?: boolean
   /** The response cannot be used, and the client gets this instead. */
   readonly refusal?: Refusal | undefined
-  /** Set if the stream of the backend broke off or was incomplete although its receiver sees a clean end: the attempt failed. */
-  readonly broken?: Abort | 'incomplete' | undefined
+  /** Set if the response failed although its receiver sees a clean end. */
+  readonly failure?: AnswerFailure | undefined
+}
+
+/** How a response failed after its head. */
+export interface AnswerFailure {
+  /** For log and decision record; without text of the backend. */
+  readonly detail: string
+  /** The backend is the cause: it counts as failed. */
+  readonly unhealthy: boolean
+  /** The connection broke off: as long as nothing has been sent, the client gets a refusal. */
+  readonly cut: Abort | undefined
 }
 
 /** Services for a protocol that serves requests itself. */

@@ -27,7 +27,7 @@ import {
   type SendableBody,
   type ServerStream,
 } from '#net/stream.ts'
-import type { AnswerFilter } from '#protocols/backend-protocol.ts'
+import type { AnswerFailure, AnswerFilter } from '#protocols/backend-protocol.ts'
 
 /** A larger body is not kept for a retry (decision A-93). */
 const REPLAY_LIMIT = 65_536
@@ -243,9 +243,9 @@ export class Bodies implements BodyReader {
     this.#outgoing = body
   }
 
-  /** Why the backend's stream counts as failed although the client sees a clean end; undefined: it does not. */
-  get responseBroken(): string | undefined {
-    return this.#filter?.broken
+  /** How the response of the backend failed although the client sees a clean end. */
+  get responseFailure(): AnswerFailure | undefined {
+    return this.#filter?.failure
   }
 
   /** The protocol knows only at the end of the response whether it can be used. */
@@ -263,9 +263,9 @@ export class Bodies implements BodyReader {
     return new Promise((resolve) => {
       collect(source, { maxBytes, claim: this.claim }, use, (result) => {
         if (!this.#owner.isWaiting) return
-        const broken = isAbort(result) ? result : this.#filter?.broken
+        const cut = isAbort(result) ? result : this.#filter?.failure?.cut
         // Nothing has been sent to the client yet, so an aborted stream can still become a refusal.
-        if (broken !== undefined && broken !== 'incomplete') return resolve(this.brokenResponse(broken))
+        if (cut !== undefined) return resolve(this.brokenResponse(cut))
         if (result === 'no-memory') return resolve(this.#noMemory('response'))
         exchange.responseBody = isWhole(result) ? result.bytes : null
         if (result instanceof PartialBody) {

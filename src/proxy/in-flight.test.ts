@@ -91,7 +91,7 @@ function upgrade(flight: InFlight): void {
 }
 
 function endEarly(flight: InFlight): void {
-  Object.defineProperty(flight.bodies, 'responseBroken', { value: 'incomplete' })
+  Object.defineProperty(flight.bodies, 'responseFailure', { value: { unhealthy: true } })
   flight.completeAttempt()
 }
 

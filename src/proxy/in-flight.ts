@@ -183,7 +183,7 @@ export class InFlight implements RunContext, BodyOwner, Observed {
 
   /** The response of the endpoint, or the tunnel, has ended. */
   completeAttempt(): void {
-    if (this.bodies.responseBroken !== undefined) return this.breakAttempt()
+    if (this.bodies.responseFailure?.unhealthy === true) return this.breakAttempt()
     this.recordHealthy()
     this.releaseEndpoint()
   }

@@ -48,7 +48,7 @@ export class Receiver implements StreamHandler {
     flight.exchange.trailers ??= flight.upstream?.trailers
     chargeTokenLimits(flight)
     flight.completeAttempt()
-    this.#context.observer.ended(flight, sentBytes, noteOnBrokenStream(flight))
+    this.#context.observer.ended(flight, sentBytes, noteOnFailure(flight))
     flight.bodies.release()
     flight.upstream?.release()
     flight.ended = true
@@ -60,12 +60,14 @@ export class Receiver implements StreamHandler {
     const flight = stream.context as InFlight | undefined
     if (flight === undefined) return
     if (cut && why !== 'cancelled') flight.breakAttempt()
+    // The client left after an event that told it of a failure.
+    else if (!cut && flight.bodies.responseFailure !== undefined) flight.completeAttempt()
     flight.abandon()
     flight.context.load.end(flight.retried)
     flight.bodies.recordForLog()
     chargeTokenLimits(flight)
     const { observer, cutOff } = this.#context
-    observer.ended(flight, 0, cut ? `response of the backend ended: ${why}` : whyDisconnected(cutOff, why))
+    observer.ended(flight, 0, cut ? noteOnCut(flight, why) : (noteOnFailure(flight) ?? whyDisconnected(cutOff, why)))
     flight.bodies.release()
   }
 
@@ -112,9 +114,16 @@ function chargeTokenLimits({ exchange }: InFlight): void {
   chargeTokens(exchange, exchange.llm.totalTokens)
 }
 
-/** A provider's stream that ended early: the client got a complete response with an error event. */
-function noteOnBrokenStream({ bodies: { responseBroken } }: InFlight): string | undefined {
-  return responseBroken && `the provider's stream ended early: ${responseBroken}`
+/** A response that failed after its head, although the client got a complete one: an LLM stream with an error event. */
+function noteOnFailure({ bodies: { responseFailure }, exchange }: InFlight): string | undefined {
+  if (responseFailure?.unhealthy === true && exchange.refusal === undefined) exchange.reason = 'UpstreamFailure'
+  return responseFailure?.detail
+}
+
+/** The backend broke off its response. */
+function noteOnCut({ exchange, status }: InFlight, why: Abort): string {
+  if (why !== 'cancelled' && status !== 101) exchange.reason = 'UpstreamFailure'
+  return `response of the backend ended: ${why}`
 }
 
 function proceed(flight: InFlight, outcome: Outcome): void {

@@ -3,13 +3,14 @@ import { readsAt } from './json/reads-at.ts'
 /** Bits of `searchMembers`. */
 export const HAS_USAGE = 1
 export const HAS_FINISH = 2
+export const HAS_ERROR = 4
 
 const QUOTE = 0x22
 
 /**
- * Searches a block of JSON text for the members `usage` and `finish` with a value other than null. It scans the bytes once without parsing.
+ * Searches a block of JSON text for the members `usage`, `error` and `finish` with a value other than null. It scans the bytes once without parsing.
  * It finds members at any depth, so the caller parses the block to be certain.
- * @returns bits `HAS_USAGE` and `HAS_FINISH`
+ * @returns bits `HAS_USAGE`, `HAS_ERROR` and `HAS_FINISH`
  */
 export function searchMembers(piece: Uint8Array, start: number, end: number, finish: string): number {
   const first = finish.length === 0 ? -1 : finish.charCodeAt(0)
@@ -18,6 +19,7 @@ export function searchMembers(piece: Uint8Array, start: number, end: number, fin
     if (piece[at] !== QUOTE) continue
     const next = piece[at + 1]
     if (next === 0x75 && isMember(piece, at + 1, end, 'usage')) found |= HAS_USAGE
+    else if (next === 0x65 && isMember(piece, at + 1, end, 'error')) found |= HAS_ERROR
     else if (next === first && isMember(piece, at + 1, end, finish)) found |= HAS_FINISH
   }
   return found

@@ -1,88 +1,12 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { clock } from '#base/clock.ts'
 import { type LlmFacts, NO_LLM } from '#exchange/llm-facts.ts'
-import { type LlmReads, READS_NOTHING } from '#exchange/llm-reads.ts'
-import type { BodyClaim } from '#net/body/body-memory.ts'
 import { Head } from '#net/http/head.ts'
-import type { Abort, BodySink, BodySource } from '#net/stream.ts'
 import { roomFor } from '#net/testing/room-for.ts'
 import { exchangeWith } from '#policies/shared/testing.ts'
-import { KeptAnswer } from './kept-answer.ts'
 import type { RouteType } from './policy-schema.ts'
 import { observeResponse } from './read-response.ts'
-
-class Collector implements BodySink {
-  readonly backed = false
-  readonly takesFramed = true
-  source: BodySource | null = null
-  text = ''
-  calls = 0
-  ended = 0
-  aborted: Abort | undefined
-
-  bytes(buffer: Buffer, start: number, end: number): void {
-    this.text += buffer.toString('latin1', start, end)
-    this.calls++
-  }
-
-  end(): void {
-    this.ended++
-  }
-
-  abort(why: Abort): void {
-    this.aborted = why
-  }
-}
-
-interface Answer {
-  readonly type?: RouteType
-  readonly hidesUsage?: boolean
-  readonly contentType?: string
-  readonly status?: number
-  /** Sizes of the pieces in which the body arrives; the rest comes in one. */
-  readonly cuts?: readonly number[]
-  readonly breaks?: Abort
-  /** What of the answer is kept. */
-  readonly reads?: Partial<LlmReads>
-  readonly maxKept?: number
-  readonly claim?: BodyClaim
-}
-
-/** Runs an answer through the filter as the wire would: all pieces in the same memory, which is overwritten afterwards. */
-function pass(body: string, answer: Answer = {}) {
-  const exchange = exchangeWith()
-  const kept = answer.reads && new KeptAnswer({ ...READS_NOTHING, ...answer.reads }, answer.maxKept ?? 10_000)
-  const facts: LlmFacts = { ...NO_LLM, answer: kept }
-  exchange.llm = facts
-  exchange.startMonotonicMs = clock.monotonic()
-  exchange.response = Head.response(answer.status ?? 200)
-  exchange.response.set('content-type', answer.contentType ?? 'text/event-stream; charset=utf-8')
-  const collector = new Collector()
-  const plan = {
-    wire: answer.type ?? 'Completions',
-    hidesUsage: answer.hidesUsage ?? false,
-    kept,
-    translation: undefined,
-    maxBytes: 2 ** 21,
-  }
-  const filter = observeResponse(plan, exchange, answer.claim ?? roomFor(0).claim)
-  const sink = filter?.into(collector) ?? collector
-  const bytes = Buffer.from(body)
-  const shared = Buffer.alloc(bytes.length + 20)
-  let at = 0
-  for (const size of [...(answer.cuts ?? []), bytes.length]) {
-    const end = Math.min(at + size, bytes.length)
-    if (end === at) continue
-    bytes.copy(shared, 7, at, end)
-    sink.bytes(shared, 7, 7 + end - at)
-    shared.fill('#')
-    at = end
-  }
-  if (answer.breaks === undefined) sink.end()
-  else sink.abort(answer.breaks)
-  return { facts, collector, broken: filter?.broken, text: Buffer.from(collector.text, 'latin1').toString() }
-}
+import { Collector, pass } from './testing.ts'
 
 const JSON_TYPE = 'application/json'
 
@@ -290,7 +214,7 @@ test('a stream that breaks off ends with an error event in the dialect (B31)', (
   expect(chat.text).not.toContain(half)
   expect(errorEvent(chat.text).error.code).toBe('upstream-failed')
   expect(chat.collector).toMatchObject({ ended: 1, aborted: undefined })
-  expect(chat.broken).toBe('reset')
+  expect(chat.failure).toMatchObject({ cut: 'reset', unhealthy: true })
 
   const messages = pass(MESSAGES_STREAM.slice(0, 3).join(''), { type: 'Messages', breaks: 'timeout' })
   expect(messages.text).toContain('\n\nevent: error\ndata: ')
@@ -307,11 +231,11 @@ test('a stream that breaks off ends with an error event in the dialect (B31)', (
 
 test('a clean end without an end mark is an error unless the answer was finished (B31)', () => {
   expect(errorEvent(pass(chunk('x')).text).error.message).toContain('ended before')
-  expect(pass(chunk('x')).broken).toBe('incomplete')
-  expect(pass(chunk('x', 'stop'))).toMatchObject({ text: chunk('x', 'stop'), broken: undefined })
+  expect(pass(chunk('x')).facts.errorType).toBe('incomplete')
+  expect(pass(chunk('x', 'stop'))).toMatchObject({ text: chunk('x', 'stop'), failure: undefined })
   expect(pass('').text).toContain('"error"')
-  expect(pass(MESSAGES_STREAM.slice(0, 4).join(''), { type: 'Messages' }).broken).toBe('incomplete')
-  expect(pass(MESSAGES_STREAM.join(''), { type: 'Messages' }).broken).toBe(undefined)
+  expect(pass(MESSAGES_STREAM.slice(0, 4).join(''), { type: 'Messages' }).facts.errorType).toBe('incomplete')
+  expect(pass(MESSAGES_STREAM.join(''), { type: 'Messages' }).failure).toBe(undefined)
 })
 
 test('data after the end mark, or after an error of the provider, does not break the stream', () => {

@@ -7,6 +7,7 @@ import { answerReader, isReadable, STREAMS } from './answer-formats.ts'
 import { JsonAnswer } from './json-answer.ts'
 import type { ResponsePlan } from './prepare-request.ts'
 import { StreamAnswer, type StreamAnswerOptions } from './stream-answer.ts'
+import { brokenStream, reportedError, type StreamError } from './stream-error.ts'
 import type { StreamFormat } from './stream-format.ts'
 import { translateAnswer } from './translate-answer.ts'
 
@@ -31,7 +32,7 @@ export function observeResponse(plan: ResponsePlan, exchange: Exchange, claim: B
   }
   const reader = answerReader(plan, facts, claim)
   if (reader === undefined) return undefined
-  return { changesLength: false, broken: undefined, into: (sink) => new JsonAnswer(sink, reader) }
+  return { changesLength: false, into: (sink) => new JsonAnswer(sink, reader) }
 }
 
 function observeStream(
@@ -39,13 +40,18 @@ function observeStream(
   options: Pick<StreamAnswerOptions, 'facts' | 'hidesUsage' | 'kept' | 'claim' | 'startMonotonicMs'>,
   marksBreak: boolean,
 ): AnswerFilter {
-  const filter: { changesLength: boolean; broken: AnswerFilter['broken']; into: AnswerFilter['into'] } = {
+  const filter: { -readonly [K in keyof AnswerFilter]: AnswerFilter[K] } = {
     changesLength: marksBreak,
-    broken: undefined,
-    into: (sink) => new StreamAnswer(sink, { ...options, format, marksBreak, onBreak }),
+    into: (sink) => new StreamAnswer(sink, { ...options, format, marksBreak, onBreak, onError }),
   }
+  const { facts } = options
   const onBreak = (why: Abort | 'incomplete') => {
-    filter.broken = why
+    facts.errorType = why
+    filter.failure = brokenStream(why)
+  }
+  const onError = (error: StreamError) => {
+    facts.errorType = error.type
+    filter.failure = reportedError(error)
   }
   return filter
 }

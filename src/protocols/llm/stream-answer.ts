@@ -1,18 +1,18 @@
 import { clock } from '#base/clock.ts'
+import { parseExactJson } from '#base/exact-json.ts'
 import type { LlmFacts } from '#exchange/llm-facts.ts'
 import type { BodyClaim } from '#net/body/body-memory.ts'
 import { ForwardingSink } from '#net/body/forwarding-sink.ts'
-import { HeldBytes } from '#net/body/held-bytes.ts'
 import type { Head } from '#net/http/head.ts'
 import type { Abort, BodySink } from '#net/stream.ts'
-import { SseBlocks } from '../http/sse-blocks.ts'
+import { decodeText } from './json/decode-text.ts'
 import type { KeptAnswer } from './kept-answer.ts'
-import { HAS_FINISH, HAS_USAGE, searchMembers } from './member-search.ts'
-import { dataStart, parseData } from './stream-block.ts'
+import { HAS_ERROR, HAS_FINISH, HAS_USAGE, searchMembers } from './member-search.ts'
+import { LongEvent } from './sse/long-event.ts'
+import { SseBlock } from './sse/sse-block.ts'
+import { type SseBlockReceiver, SseSplitter } from './sse/sse-splitter.ts'
+import { isErrorEvent, readError, type StreamError, UNKNOWN_ERROR } from './stream-error.ts'
 import type { StreamFormat } from './stream-format.ts'
-
-/** A longer block is forwarded without being read, and so is one for which there is no memory. */
-const MAX_BLOCK_BYTES = 2 * 1024 * 1024
 
 export interface StreamAnswerOptions {
   readonly format: StreamFormat
@@ -28,20 +28,25 @@ export interface StreamAnswerOptions {
   readonly marksBreak: boolean
   /** Called for a break that the client sees as an error event; for health and log. */
   readonly onBreak: (why: Abort | 'incomplete') => void
+  /** Called for an error that the provider reports in the stream. */
+  readonly onError: (error: StreamError) => void
 }
 
 /**
  * Forwards an event stream and reads facts from it. Whole blocks are forwarded in the call that brings them, without copying. Only an
  * unfinished block is held back, so that the client never gets half an event, and a stream that breaks off can end with an error event
- * (decision B31). Only the first event and those with usage are parsed, unless texts are kept.
+ * (decision B31). Only events until the first output, and those with usage or an error, are parsed, unless texts are kept.
  */
-export class StreamAnswer extends ForwardingSink {
+export class StreamAnswer extends ForwardingSink implements SseBlockReceiver {
   readonly #options: StreamAnswerOptions
-  readonly #blocks = new SseBlocks()
-  /** The beginning of an unfinished block. */
-  readonly #held: HeldBytes
-  /** The beginning of the current block was forwarded unread. */
-  #isTooLong = false
+  readonly #splitter: SseSplitter
+  readonly #block = new SseBlock()
+  /** The block that is forwarded in parts. */
+  #long: LongEvent | undefined
+  /** The memory of the current piece, and the part of it that was read and is to be forwarded. */
+  #piece: Buffer | undefined
+  #from = 0
+  #to = 0
   #events = 0
   #hasOutput = false
   #isFinished = false
@@ -50,37 +55,56 @@ export class StreamAnswer extends ForwardingSink {
   constructor(sink: BodySink, options: StreamAnswerOptions) {
     super(sink)
     this.#options = options
-    this.#held = new HeldBytes(options.claim, MAX_BLOCK_BYTES)
+    this.#splitter = new SseSplitter(this, options)
   }
 
   override bytes(buffer: Buffer, start: number, end: number): void {
-    const piece = buffer.subarray(start, end)
-    let at = this.#completeHeld(piece)
-    if (at < 0) return
-    let from = at
-    for (let next = this.#blocks.next(piece, at); next >= 0; next = this.#blocks.next(piece, at)) {
-      if (!this.#passes(piece, at, next)) {
-        if (at > from) this.sink.bytes(buffer, start + from, start + at)
-        from = next
-      }
-      at = next
+    this.#piece = buffer
+    this.#from = this.#to = start
+    this.#splitter.push(buffer, start, end)
+    this.#forwardRead()
+    this.#piece = undefined
+  }
+
+  block(buffer: Buffer, start: number, end: number): void {
+    const passes = this.#reads(buffer, start, end)
+    if (buffer !== this.#piece) {
+      if (passes) this.sink.bytes(buffer, start, end)
+      return
     }
-    if (at > from) this.sink.bytes(buffer, start + from, start + at)
-    if (at < piece.length) this.#hold(piece, at, piece.length)
+    if (start !== this.#to) this.#from = this.#to = start
+    if (passes) this.#to = end
+    else this.#forwardRead()
+  }
+
+  part(buffer: Buffer, start: number, end: number, isLast: boolean): void {
+    this.#forwardRead()
+    this.#long ??= new LongEvent(this.#options.format.members)
+    this.#long.push(buffer, start, end)
+    if (isLast) this.#readLong()
+    this.sink.bytes(buffer, start, end)
+  }
+
+  #readLong(): void {
+    const { reduced } = this.#long!
+    this.#long = undefined
+    this.#reads(reduced, 0, reduced.length)
   }
 
   override end(trailers?: Head): void {
-    // Some providers omit the empty line after their last block.
-    const held = this.#held.bytes
-    const passesHeld = held.length > 0 && this.#passes(held, 0, held.length)
+    if (this.#long?.isWhole === true) this.#readLong()
+    else if (this.#long !== undefined && this.#options.marksBreak) return this.#cutOff('incomplete')
+    const { rest } = this.#splitter
+    const passesRest = rest.length > 0 && this.#reads(rest, 0, rest.length)
     if (!this.#isComplete())
       this.#markBreak('incomplete', "the provider's stream ended before the response was complete")
-    else if (passesHeld) this.#flushHeld()
+    else if (passesRest) this.sink.bytes(rest, 0, rest.length)
     this.sink.end(trailers)
   }
 
   override abort(why: Abort): void {
     if (why === 'cancelled' || !this.#options.marksBreak) return this.sink.abort(why)
+    if (this.#long !== undefined) return this.#cutOff(why)
     if (!this.#isEnded) this.#markBreak(why, "the provider's stream was interrupted")
     this.sink.end()
   }
@@ -95,54 +119,58 @@ export class StreamAnswer extends ForwardingSink {
     this.sink.bytes(frame, 0, frame.length)
   }
 
-  /**
-   * Completes the block that earlier pieces began.
-   * @returns index of the first block that begins in this piece; -1 if there is none
-   */
-  #completeHeld(piece: Buffer): number {
-    if (this.#held.length === 0 && !this.#isTooLong) return 0
-    const end = this.#blocks.next(piece, 0)
-    this.#hold(piece, 0, end < 0 ? piece.length : end)
-    if (end < 0) return end
-    const block = this.#held.bytes
-    if (!this.#isTooLong && this.#passes(block, 0, block.length)) this.#flushHeld()
-    this.#held.drop()
-    this.#isTooLong = false
-    return end
+  /** After a part of an event, no event that is added would be understood. */
+  #cutOff(why: Abort | 'incomplete'): void {
+    this.#options.onBreak(why)
+    this.sink.abort(why === 'incomplete' ? 'protocol-error' : why)
   }
 
-  /** Holds a part of a block. If there is no room, it and the rest of the block are forwarded. */
-  #hold(piece: Buffer, start: number, end: number): void {
-    if (!this.#isTooLong && this.#held.appendWithin(piece, start, end)) return
-    this.#isTooLong = true
-    this.#flushHeld()
-    this.#held.drop()
-    this.sink.bytes(piece, start, end)
-  }
-
-  #flushHeld(): void {
-    if (this.#held.length > 0) this.sink.bytes(this.#held.bytes, 0, this.#held.length)
+  #forwardRead(): void {
+    if (this.#to > this.#from) this.sink.bytes(this.#piece!, this.#from, this.#to)
+    this.#from = this.#to
   }
 
   /** Reads the relevant facts of a block. @returns whether the client gets the block */
-  #passes(piece: Buffer, start: number, end: number): boolean {
-    const data = dataStart(piece, start, end)
-    if (data < 0) return true
-    const { format, facts, kept } = this.#options
-    if (!this.#hasOutput && format.isOutput(piece, start, data)) {
+  #reads(buffer: Uint8Array, start: number, end: number): boolean {
+    const block = this.#block.read(buffer, start, end)
+    if (block.dataStart < 0) return true
+    const { format, kept } = this.#options
+    const isFirst = this.#events++ === 0
+    if (format.isEnd(block)) this.#isEnded = true
+    const found = searchMembers(buffer, block.dataStart, block.dataEnd, format.finishMember)
+    if ((found & HAS_FINISH) !== 0) this.#isFinished = true
+    const isError = isErrorEvent(block)
+    const keeps = kept !== undefined && !kept.isFull
+    const isRead = isFirst || !this.#hasOutput || format.readsAll || keeps || isError
+    if (!isRead && (found & (HAS_USAGE | HAS_ERROR)) === 0) return true
+    return this.#readEvent(parseData(block.data), isError)
+  }
+
+  #readEvent(event: unknown, isError: boolean): boolean {
+    const { format, facts, kept, hidesUsage } = this.#options
+    const error = readError(event) ?? (isError ? UNKNOWN_ERROR : undefined)
+    if (error !== undefined) this.#fail(error)
+    if (event === undefined) return true
+    if (!this.#hasOutput && format.isOutput(event)) {
       this.#hasOutput = true
       facts.timeToFirstTokenMs = clock.monotonic() - this.#options.startMonotonicMs
     }
-    const isFirst = this.#events++ === 0
-    if (format.isEnd(piece, start, data)) this.#isEnded = true
-    const found = searchMembers(piece, data, end, format.finishMember)
-    if ((found & HAS_FINISH) !== 0) this.#isFinished = true
-    const keeps = kept !== undefined && !kept.isFull
-    if ((found & HAS_USAGE) === 0 && !isFirst && !format.readsAll && !keeps) return true
-    const event = parseData(piece, start, end)
-    if (event === undefined) return true
-    if (keeps) format.keep(event, kept)
+    if (kept !== undefined && !kept.isFull) format.keep(event, kept)
     format.read(event, facts)
-    return !this.#options.hidesUsage || format.isUsageOnly?.(event) !== true
+    return !hidesUsage || format.isUsageOnly?.(event) !== true
+  }
+
+  #fail(error: StreamError): void {
+    this.#isEnded = true
+    this.#options.onError(error)
+  }
+}
+
+/** The JSON of an event; undefined if it is invalid. */
+function parseData(data: Uint8Array): unknown {
+  try {
+    return parseExactJson(decodeText(data, 0, data.length))
+  } catch {
+    return undefined
   }
 }

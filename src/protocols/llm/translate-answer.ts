@@ -15,6 +15,7 @@ import { JsonValue, parseDocument } from './json/json-document.ts'
 import type { KeptAnswer } from './kept-answer.ts'
 import { ObservedAnswer } from './observed-answer.ts'
 import { formatRefusal } from './refuse.ts'
+import { classifyError, reportedError } from './stream-error.ts'
 import type { AnswerTranslation } from './translate-request.ts'
 import { Untranslatable } from './untranslatable.ts'
 
@@ -63,7 +64,7 @@ class Translation implements AnswerFilter {
   readonly #around: AnswerSurroundings
   readonly #isStream: boolean
   refusal: Refusal | undefined
-  broken: AnswerFilter['broken']
+  failure: AnswerFilter['failure']
 
   constructor(plan: AnswerTranslation, around: AnswerSurroundings, isStream: boolean) {
     this.#plan = plan
@@ -91,7 +92,9 @@ class Translation implements AnswerFilter {
   }
 
   #fail(error: AnswerError): void {
-    this.broken = 'incomplete'
+    const known = classifyError(error)
+    this.#around.facts.errorType = known.type
+    this.failure = reportedError(known)
     if (!this.#plan.streamed) this.refusal = refuseAnswer(this.#plan, error.status, error.message)
   }
 }

@@ -1,7 +1,8 @@
 import type { LlmFacts } from '#exchange/llm-facts.ts'
-import { memberOf, textAt } from '../json/read-value.ts'
+import { elementsOf, memberOf, textAt } from '../json/read-value.ts'
 import { readsAt } from '../json/reads-at.ts'
 import type { KeptAnswer } from '../kept-answer.ts'
+import type { SseBlock } from '../sse/sse-block.ts'
 import type { StreamFormat } from '../stream-format.ts'
 import { formatCompletionsError } from './errors.ts'
 import { keepChoices } from './keep-answer.ts'
@@ -11,13 +12,14 @@ import { readCompletionsUsage } from './response.ts'
 export class CompletionsStream implements StreamFormat {
   readonly finishMember = 'finish_reason'
   readonly readsAll = false
+  readonly members = ['type', 'model', 'service_tier', 'usage', 'error']
 
-  isEnd(piece: Uint8Array, _start: number, data: number): boolean {
-    return readsAt(piece, data, '[DONE]') || readsAt(piece, data, '{"error"')
+  isEnd({ bytes, dataStart }: SseBlock): boolean {
+    return readsAt(bytes, dataStart, '[DONE]')
   }
 
-  isOutput(): boolean {
-    return true
+  isOutput(event: unknown): boolean {
+    return hasOutput(event)
   }
 
   read(event: unknown, facts: LlmFacts): void {
@@ -38,4 +40,19 @@ export class CompletionsStream implements StreamFormat {
   formatBreak(message: string): string {
     return `data: ${formatCompletionsError(502, 'upstream-failed', message)}\n\n`
   }
+}
+
+/** Members of a message with output of the model. Some providers add those with its thoughts. */
+const OUTPUT = ['content', 'refusal', 'tool_calls', 'function_call', 'reasoning_content', 'reasoning', 'audio']
+
+/** Whether a chunk has more than a role. Empty texts are no output. */
+export function hasOutput(chunk: unknown): boolean {
+  return elementsOf(memberOf(chunk, 'choices')).some((choice) => {
+    const delta = memberOf(choice, 'delta')
+    return OUTPUT.some((key) => !isEmpty(memberOf(delta, key))) || !isEmpty(memberOf(choice, 'text'))
+  })
+}
+
+function isEmpty(value: unknown): boolean {
+  return value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0)
 }

@@ -1,22 +1,32 @@
 import { keepChoices } from '../completions/keep-answer.ts'
+import { hasOutput } from '../completions/stream.ts'
 import { memberOf, textAt } from '../json/read-value.ts'
 import type { KeptAnswer } from '../kept-answer.ts'
 import { keepBlockEvent } from '../messages/keep-answer.ts'
 import { keepItemEvent } from '../responses/keep-answer.ts'
 import type { StreamFormat } from '../stream-format.ts'
-import { DetectReader } from './response.ts'
+import { DETECT_MEMBERS, DetectReader } from './response.ts'
+
+/** Members of a stream's objects that can be large are read in part. */
+const DETECT_PATHS = DETECT_MEMBERS.flatMap((member) => {
+  if (member !== 'response' && member !== 'message' && member !== 'metadata') return [member]
+  return ['model', 'modelVersion', 'service_tier', 'usage', 'usageMetadata'].map((name) => `${member}.${name}`)
+}).concat('type', 'error')
 
 /** A stream of unknown format: facts are read if possible, and no events are added. */
 export class DetectStream extends DetectReader implements StreamFormat {
   readonly finishMember = ''
   readonly readsAll = true
+  readonly members = DETECT_PATHS
 
   isEnd(): boolean {
     return false
   }
 
-  isOutput(): boolean {
-    return true
+  isOutput(event: unknown): boolean {
+    const type = textAt(event, 'type')
+    if (type !== undefined) return type.endsWith('delta')
+    return hasOutput(event) || memberOf(event, 'candidates') !== undefined || memberOf(event, 'delta') !== undefined
   }
 
   keep(event: unknown, kept: KeptAnswer): void {

@@ -21,12 +21,27 @@ export interface MemberLimits {
 
 const NO_BYTES = new Uint8Array(0)
 
+/** The wanted members of one object, and those of its members that are objects. */
+interface Wanted {
+  /** The object around it. */
+  readonly outer: Wanted | undefined
+  /** 1 for the outermost object. */
+  readonly depth: number
+  /** Path of the object, with a dot at its end; empty for the outermost one. */
+  readonly path: string
+  readonly names: readonly string[]
+  readonly inside: (readonly [name: string, members: Wanted])[]
+}
+
 /**
- * Reads selected top-level members of a JSON object that arrives in pieces. It keeps nothing else, so it finds the usage in responses of
- * any size. It does not validate the JSON.
+ * Reads selected members of a JSON object that arrives in pieces: top-level ones, such as `usage`, and members of top-level objects, such as
+ * `response.usage`. It keeps nothing else, so it finds the usage in responses of any size. It does not validate the JSON.
  */
 export class MemberReader {
-  readonly #wanted: readonly string[]
+  /** The object that is being read. */
+  #wanted: Wanted
+  /** The value of the current key, if it is an object with wanted members. */
+  #next: Wanted | undefined
   readonly #found: (key: string, value: unknown) => void
   readonly #maxBytes: number
   #state: 'before' | 'inside' | 'over' = 'before'
@@ -34,7 +49,7 @@ export class MemberReader {
   #inString = false
   /** The next byte of the string is escaped. */
   #escaped = false
-  /** At the top level: a string read now is a key. */
+  /** In an object that is read: a string read now is a key. */
   #atKey = false
   /** The current key if it is wanted, else empty. */
   #key = ''
@@ -46,10 +61,15 @@ export class MemberReader {
   readonly #claim: BodyClaim | undefined
 
   constructor(wanted: readonly string[], found: (key: string, value: unknown) => void, limits: MemberLimits = {}) {
-    this.#wanted = wanted
+    this.#wanted = groupByObject('', wanted, undefined)
     this.#found = found
     this.#maxBytes = Math.max(USUAL_BYTES, limits.maxBytes ?? 0)
     this.#claim = limits.claim
+  }
+
+  /** The object has ended. */
+  get isOver(): boolean {
+    return this.#state === 'over'
   }
 
   /** Takes the next piece; does not keep a reference to it. */
@@ -60,34 +80,43 @@ export class MemberReader {
     /** Start of the part to keep in this piece. */
     let start = 0
     let depth = this.#depth
+    let level = this.#wanted.depth
     if (this.#inString) {
       at = this.#skipString(piece, 0)
-      if (depth === 1 && this.#atKey && !this.#inString) this.#readKey(piece, 0, at)
+      if (depth === level && this.#atKey && !this.#inString) this.#readKey(piece, 0, at)
     }
     while (at < length) {
       const byte = piece[at++]!
       if (byte === QUOTE) {
         const begin = at - 1
         at = this.#skipString(piece, at)
-        if (depth !== 1 || !this.#atKey) continue
+        if (depth !== level || !this.#atKey) continue
         if (!this.#inString) this.#readKey(piece, begin, at)
         else start = this.#keep(begin)
       } else if (byte < 0x5b) {
-        // Most bytes are digits, commas and colons. Only commas and colons matter, and only at the top level.
-        if (depth > 1) continue
+        // Most bytes are digits, commas and colons. Only commas and colons matter, and only in objects that are read.
+        if (depth > level) continue
         if (byte === 0x3a) {
           this.#atKey = false
           if (this.#key !== '') start = this.#keep(at)
         } else if (byte === 0x2c) {
           this.#endValue(piece, start, at - 1)
+          this.#next = undefined
           this.#atKey = true
         }
       } else if (byte === 0x7b || byte === 0x5b) {
         depth++
-      } else if ((byte === 0x7d || byte === 0x5d) && --depth === 0) {
+        if (this.#next !== undefined && byte === 0x7b) level = this.#enter(this.#next)
+        this.#next = undefined
+      } else if ((byte === 0x7d || byte === 0x5d) && --depth < level) {
         this.#endValue(piece, start, at - 1)
-        this.#state = 'over'
-        return
+        if (this.#wanted.outer === undefined) {
+          this.#state = 'over'
+          return
+        }
+        this.#wanted = this.#wanted.outer
+        level = this.#wanted.depth
+        this.#atKey = false
       }
     }
     this.#depth = depth
@@ -140,11 +169,24 @@ export class MemberReader {
   #readKey(piece: Uint8Array, start: number, end: number): void {
     if (this.#keeping) {
       const key = this.#take(piece, start, end).slice(1, -1)
-      this.#key = this.#wanted.includes(key) ? key : ''
+      this.#setKey((name) => name === key)
       return
     }
     const size = end - start - 2
-    this.#key = this.#wanted.find((key) => key.length === size && readsAt(piece, start + 1, key)) ?? ''
+    this.#setKey((name) => name.length === size && readsAt(piece, start + 1, name))
+  }
+
+  #setKey(isKey: (name: string) => boolean): void {
+    const { names, inside } = this.#wanted
+    this.#key = names.find(isKey) ?? ''
+    this.#next = this.#key === '' ? inside.find(([name]) => isKey(name))?.[1] : undefined
+  }
+
+  /** @returns the depth of the object */
+  #enter(members: Wanted): number {
+    this.#wanted = members
+    this.#atKey = true
+    return members.depth
   }
 
   #keep(at: number): number {
@@ -177,7 +219,7 @@ export class MemberReader {
   #endValue(piece: Uint8Array, start: number, end: number): void {
     if (!this.#keeping) return
     const value = parse(this.#take(piece, start, end))
-    if (value !== undefined) this.#found(this.#key, value)
+    if (value !== undefined) this.#found(this.#wanted.path + this.#key, value)
   }
 
   /** The kept text with its last part in this piece; empty if it was too long. */
@@ -198,6 +240,20 @@ export class MemberReader {
     this.#keptLength = 0
     return ''
   }
+}
+
+/** @param paths of wanted members inside the object at `path`; a member cannot be wanted both whole and in part */
+function groupByObject(path: string, paths: readonly string[], outer: Wanted | undefined): Wanted {
+  const nested = new Map<string, string[]>()
+  const names: string[] = []
+  for (const each of paths) {
+    const dot = each.indexOf('.')
+    if (dot < 0) names.push(each)
+    else nested.set(each.slice(0, dot), [...(nested.get(each.slice(0, dot)) ?? []), each.slice(dot + 1)])
+  }
+  const wanted: Wanted = { outer, depth: (outer?.depth ?? 0) + 1, path, names, inside: [] }
+  for (const [name, within] of nested) wanted.inside.push([name, groupByObject(`${path}${name}.`, within, wanted)])
+  return wanted
 }
 
 function parse(text: string): unknown {

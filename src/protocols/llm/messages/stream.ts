@@ -1,6 +1,7 @@
 import type { LlmFacts } from '#exchange/llm-facts.ts'
 import { memberOf, objectAt, textAt } from '../json/read-value.ts'
 import type { KeptAnswer } from '../kept-answer.ts'
+import type { SseBlock } from '../sse/sse-block.ts'
 import { isEventOf, type StreamFormat } from '../stream-format.ts'
 import { formatMessagesError } from './errors.ts'
 import { keepBlockEvent } from './keep-answer.ts'
@@ -10,14 +11,18 @@ import { MessagesUsage } from './response.ts'
 export class MessagesStream implements StreamFormat {
   readonly finishMember = 'stop_reason'
   readonly readsAll = false
+  readonly members = ['type', 'message.model', 'message.usage', 'usage', 'error']
   readonly #usage = new MessagesUsage()
 
-  isEnd(piece: Uint8Array, start: number, data: number): boolean {
-    return isEventOf(piece, start, data, 'message_stop') || isEventOf(piece, start, data, 'error')
+  isEnd(block: SseBlock): boolean {
+    return isEventOf(block, 'message_stop')
   }
 
-  isOutput(piece: Uint8Array, start: number, data: number): boolean {
-    return isEventOf(piece, start, data, 'content_block_delta')
+  /** The start of a call has its name. */
+  isOutput(event: unknown): boolean {
+    const type = textAt(event, 'type')
+    if (type === 'content_block_start') return textAt(memberOf(event, 'content_block'), 'type') === 'tool_use'
+    return type === 'content_block_delta'
   }
 
   read(event: unknown, facts: LlmFacts): void {

@@ -1,26 +1,34 @@
 import type { LlmFacts } from '#exchange/llm-facts.ts'
 import { memberOf, objectAt, textAt } from '../json/read-value.ts'
 import type { KeptAnswer } from '../kept-answer.ts'
+import type { SseBlock } from '../sse/sse-block.ts'
 import { isEventOf, type StreamFormat } from '../stream-format.ts'
 import { keepItemEvent } from './keep-answer.ts'
 import { readResponsesUsage } from './response.ts'
 
-const END_EVENTS = ['response.completed', 'response.incomplete', 'response.failed', 'error']
+const END_EVENTS = ['response.completed', 'response.incomplete', 'response.failed', 'response.cancelled']
+
+const RESPONSE = ['id', 'model', 'created_at', 'service_tier', 'usage', 'error']
 
 /** Streams of the responses API, ended by the event with the whole response. */
 export class ResponsesStream implements StreamFormat {
   readonly finishMember = ''
   readonly readsAll = false
+  readonly members = ['type', 'code', 'error', ...RESPONSE.map((member) => `response.${member}`)]
   #id = ''
   #created = 0
   #model = ''
 
-  isEnd(piece: Uint8Array, start: number, data: number): boolean {
-    return END_EVENTS.some((type) => isEventOf(piece, start, data, type))
+  isEnd(block: SseBlock): boolean {
+    return END_EVENTS.some((type) => isEventOf(block, type))
   }
 
-  isOutput(piece: Uint8Array, start: number, data: number): boolean {
-    return isEventOf(piece, start, data, 'response.output_text.delta')
+  /** The start of an item that is a call has its name. */
+  isOutput(event: unknown): boolean {
+    const type = textAt(event, 'type') ?? ''
+    if (type === 'response.output_item.added')
+      return textAt(memberOf(event, 'item'), 'type')?.endsWith('_call') === true
+    return type.startsWith('response.') && type.endsWith('.delta')
   }
 
   read(event: unknown, facts: LlmFacts): void {
