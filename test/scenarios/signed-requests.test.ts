@@ -27,9 +27,9 @@ let api: VerifyingServer
 let api2: VerifyingServer
 let store: VerifyingServer
 let model: VerifyingServer
-/** Records requests, and answers none. */
-let silent: RawServer
-let silentText = ''
+/** Records the request of a stream, and begins its answer with the first event. */
+let live: RawServer
+let liveText = ''
 
 const secret = `
 apiVersion: v1
@@ -98,12 +98,13 @@ beforeAll(async () => {
   api2 = stops.use(await startVerifyingServer(KEYS, { http2: true }))
   store = stops.use(await startVerifyingServer(S3))
   model = stops.use(await startVerifyingServer(BEDROCK))
-  silent = await new RawServer((peer) => {
+  live = await new RawServer((peer) => {
     peer.socket.on('data', () => {
-      silentText = peer.text
+      if (liveText === '') peer.send('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\nok\r\n')
+      liveText = peer.text
     })
   }).start()
-  stops.defer(() => silent.close())
+  stops.defer(() => live.close())
   port = await freePort()
   const objects = await createObjectsFolder({
     'all.yaml': joinYaml(
@@ -117,8 +118,8 @@ beforeAll(async () => {
       edits,
       mirrored,
       retried,
-      signed('silent', silent.port, 'execute-api'),
-      routeYaml('silent', '/silent', 'silent'),
+      signed('live', live.port, 'execute-api'),
+      routeYaml('live', '/live', 'live'),
       routeYaml('api', '/api', 'api'),
       routeYaml('api2', '/api2', 'api2'),
       routeYaml('store', '/store', 'store'),
@@ -265,15 +266,18 @@ test('the copy of an event stream is signed for its own server', async () => {
   expect([copied.fault, copied.body]).toEqual([undefined, Buffer.concat(events).toString()])
 })
 
-test('an event does not wait for the next one', async () => {
+test('an event does not wait for the next one, and an answer that has begun is reset by a malformed event', async () => {
   const client = await RawClient.connect(port)
   const chunk = (bytes: Uint8Array) => `${bytes.length.toString(16)}\r\n${Buffer.from(bytes).toString('latin1')}\r\n`
-  const head = `POST /silent HTTP/1.1\r\nhost: a\r\ncontent-type: ${EVENT_STREAM}\r\ntransfer-encoding: chunked\r\n\r\n`
+  const head = `POST /live HTTP/1.1\r\nhost: a\r\ncontent-type: ${EVENT_STREAM}\r\ntransfer-encoding: chunked\r\n\r\n`
   client.send(`${head}${chunk(event('one'))}`)
-  await vi.waitUntil(() => silentText.includes(Buffer.from(event('one')).toString('latin1')))
+  await client.until((text) => text.includes('2\r\nok'))
   client.send(chunk(event('two')))
-  await vi.waitUntil(() => silentText.includes(Buffer.from(event('two')).toString('latin1')))
-  expect(silentText.split(':chunk-signature')).toHaveLength(3)
+  await vi.waitUntil(() => liveText.includes(Buffer.from(event('two')).toString('latin1')))
+  expect(liveText.split(':chunk-signature')).toHaveLength(3)
+  client.send(chunk(Buffer.from('this is no frame at all')))
+  // Without the last chunk.
+  expect(await client.untilEnd()).toMatch(/\r\n\r\n2\r\nok\r\n$/)
   client.close()
 })
 
