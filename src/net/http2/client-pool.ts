@@ -58,6 +58,8 @@ class Group implements ConnectionGroup, ExchangeOwner, SessionOwner, RoomSeeker 
   readonly #line: WaitingLine<ClientExchange>
   #context: DialContext | undefined
   #dials = 0
+  /** Requests beyond the limit would be refused: each one that waits could use up its replays on new connections. */
+  assumedStreams = ASSUMED_STREAMS
 
   constructor(pool: Http2Pool, destination: Destination) {
     const { connectTimeoutMs: timeoutMs } = destination
@@ -89,7 +91,7 @@ class Group implements ConnectionGroup, ExchangeOwner, SessionOwner, RoomSeeker 
     if (session !== undefined) return this.#carry(session, exchange)
     const { maxWaiting } = destination.bounds ?? DEFAULT_BOUNDS
     // Requests that the connections being opened will take do not count.
-    if (this.#line.size >= maxWaiting + this.#dials * ASSUMED_STREAMS) {
+    if (this.#line.size >= maxWaiting + this.#dials * this.assumedStreams) {
       process.nextTick(() => exchange.failUnsent(tooManyWaiting(maxWaiting)))
       return
     }
@@ -132,6 +134,11 @@ class Group implements ConnectionGroup, ExchangeOwner, SessionOwner, RoomSeeker 
     while (this.#line.size > 0 && session.hasRoom) this.#carry(session, this.#line.take()!)
   }
 
+  limited(streams: number): void {
+    // A limit of 0 is not lasting, and another connection may reach another server.
+    this.assumedStreams = Math.min(Math.max(1, streams), ASSUMED_STREAMS)
+  }
+
   rests(session: ClientSession): void {
     // Draining lets later requests on the session finish.
     if (this.#destination.chosenByClient) this.#pool.connector.chosenIdle.add(session, () => session.drain())
@@ -152,7 +159,7 @@ class Group implements ConnectionGroup, ExchangeOwner, SessionOwner, RoomSeeker 
   /** Opens connections for the waiting requests. */
   roomToConnect(): void {
     const shut = this.#sessions.filter(({ isShut }) => isShut).length
-    while (shut < MAX_SHUT && this.#line.size > this.#dials * ASSUMED_STREAMS) {
+    while (shut < MAX_SHUT && this.#line.size > this.#dials * this.assumedStreams) {
       if (!this.#pool.connector.reserve(this.#destination, this)) return
       this.#open()
     }

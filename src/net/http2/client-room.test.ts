@@ -137,3 +137,27 @@ test('if every connection allows no streams, only a few are opened to reach anot
   expect(await late).toMatchObject({ failure: 'no-streams-allowed', sent: false })
   expect(server.peers.length).toBeLessThanOrEqual(3)
 })
+
+/** A server that allows one stream on each connection, and refuses the others. */
+function oneAtATime(peer: FramePeer): void {
+  let busy = false
+  peer.settings([MAX_CONCURRENT_STREAMS, 1])
+  peer.onRequest = (stream) => {
+    if (busy) return peer.reset(stream, REFUSED_STREAM)
+    busy = true
+    setTimeout(() => {
+      busy = false
+      peer.answer(stream, 'ok')
+    }, 20)
+  }
+}
+
+test('waiting requests do not use up their replays on further connections of a server that allows few streams', async () => {
+  const { pool, destination, server } = await frames(oneAtATime, { maxConnections: 8, maxWaiting: 99 })
+  const results = await Promise.all(Array.from({ length: 16 }, () => ask(pool, destination, { method: 'POST' })))
+  for (const result of results) expect(result).toMatchObject({ body: 'ok' })
+  const replays = results.map((result) => result.replays.length)
+  // Only the first connection had to learn it.
+  expect(Math.max(...replays)).toBe(1)
+  expect(server.peers.length).toBeGreaterThan(1)
+})

@@ -10,7 +10,7 @@ import { endWithSocket } from './end-with-socket.ts'
 import { freeInOrder } from './free-in-order.ts'
 import { sendKeepalive } from './send-keepalive.ts'
 
-/** Assumed stream limit until the server announces one (RFC 9113, 6.5.2 recommends no less). */
+/** Assumed stream limit of a server that has never announced one (RFC 9113, 6.5.2 recommends no less). */
 export const ASSUMED_STREAMS = 100
 
 /** Flow-control windows for the server: of one stream, and of a connection. */
@@ -40,6 +40,10 @@ const OPTIONS = {
 export interface SessionOwner {
   readonly wheel: TimerWheel
   readonly idleTimeoutMs: number
+  /** Stream limit until the server announces one. */
+  readonly assumedStreams: number
+  /** The server has announced its stream limit. */
+  limited(streams: number): void
   /** Nothing is in flight on the session. */
   rests(session: ClientSession): void
   /** A stream has ended: there is room for another request. */
@@ -63,7 +67,7 @@ export class ClientSession implements Carrier {
   readonly #watch: WheelTimer = new WheelTimer(() => this.#lookAfter())
   /** The requests in flight. */
   readonly #exchanges = new LinkedList<Carried>()
-  #limit = ASSUMED_STREAMS
+  #limit: number
   #draining = false
   #pinging = false
   /** The server has sent its initial SETTINGS (RFC 9113, 3.4). */
@@ -75,6 +79,7 @@ export class ClientSession implements Carrier {
   constructor(socket: Socket, owner: SessionOwner) {
     this.#owner = owner
     this.#socket = socket
+    this.#limit = owner.assumedStreams
     const options = { ...OPTIONS, createConnection: () => socket }
     this.#session = endWithSocket(socket, () => http2.connect('http://upstream', options))
     this.#session.on('connect', () => this.#session.setLocalWindowSize(CONNECTION_WINDOW))
@@ -82,6 +87,7 @@ export class ClientSession implements Carrier {
       this.maxHeadBytes = Math.min(MAX_SENT_HEAD_BYTES, maxHeaderListSize)
       this.#begun = true
       this.#limit = maxConcurrentStreams ?? Number.POSITIVE_INFINITY
+      owner.limited(this.#limit)
       if (this.#exchanges.size > this.#limit) this.#recallUnsent()
       if (this.hasRoom) owner.roomIn(this)
     })
