@@ -103,6 +103,8 @@ class DirectTransport extends SocketTransport {
   readonly #handle: StreamHandle
   readonly #owner: TransportOwner
   #pending = 0
+  /** A write has failed. */
+  #broken = false
 
   constructor(socket: net.Socket, owner: TransportOwner) {
     super(socket, owner)
@@ -126,7 +128,7 @@ class DirectTransport extends SocketTransport {
   }
 
   #goOn(result: Written, bytes: Uint8Array | null): void {
-    if (typeof result !== 'object') return this.destroy()
+    if (typeof result !== 'object') return this.#failed()
     this.#pending++
     result.buffer = bytes
     result.oncomplete = (status) => this.#written(status)
@@ -140,9 +142,27 @@ class DirectTransport extends SocketTransport {
 
   #written(status: number): void {
     this.#pending--
-    if (status < 0) return this.destroy()
+    if (status < 0) return this.#failed()
     if (this.#pending > 0 || !this.backed) return
     this.backed = false
     this.#owner.drained()
+  }
+
+  /**
+   * A server that responds early and closes resets the connection while the request is still being sent. Its response has been received, and
+   * is read before the socket is destroyed.
+   */
+  #failed(): void {
+    this.forget()
+    if (this.#broken) return
+    this.#broken = true
+    // This turn may already be past its reads.
+    setImmediate(() => setImmediate(() => this.destroy()))
+  }
+
+  /** The write has taken the error, so the socket reports a reset as an end. */
+  protected override ended(): void {
+    if (this.#broken) this.destroy()
+    else super.ended()
   }
 }

@@ -109,3 +109,22 @@ test.each(BOTH_TRANSPORTS)('client sockets read unless paused, then report the e
   if (transports === DIRECT_TRANSPORTS) expect(throughStream).not.toHaveBeenCalled()
   else expect(throughStream).toHaveBeenCalled()
 })
+
+test('what was received before a write fails is read', async () => {
+  const relay = new ReadRelay()
+  const { socket, peer } = await connected(relay)
+  if (socket.connecting) await once(socket, 'connect')
+  const events: string[] = []
+  const transport = DIRECT_TRANSPORTS.open(socket, relay, {
+    bytes: (buffer, start, end) => events.push(buffer.latin1Slice(start, end)),
+    ended: () => events.push('ended'),
+    drained: () => {},
+    closed: () => events.push('closed'),
+  })
+  // In one turn: the response and the reset of the peer are in the kernel when the rest of the request is written.
+  peer.write('too large')
+  peer.resetAndDestroy()
+  for (const size of [20_000, 20_000]) transport.writeBytes(Buffer.alloc(size), 0, size)
+  await vi.waitFor(() => expect(events.at(-1)).toBe('closed'))
+  expect(events).toEqual(['too large', 'closed'])
+})

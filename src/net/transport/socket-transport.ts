@@ -19,7 +19,7 @@ export class SocketTransport extends TurnTransport implements Transport {
       this.backed = false
       this.#owner.drained()
     })
-    socket.on('end', () => this.#owner.ended())
+    socket.on('end', () => this.ended())
     // 'close' follows every error and is sufficient for protocol code.
     socket.on('error', () => {})
     socket.on('close', () => this.#owner.closed())
@@ -35,6 +35,10 @@ export class SocketTransport extends TurnTransport implements Transport {
 
   get counts(): ByteCounts {
     return this.socket
+  }
+
+  protected ended(): void {
+    this.#owner.ended()
   }
 
   protected sendText(text: string): void {
