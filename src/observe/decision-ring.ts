@@ -36,6 +36,8 @@ export interface DecisionRecord {
   outputTokens: number
   /** The request was translated between dialects of LLM providers. */
   translation: LlmTranslation | undefined
+  /** How the stream of an LLM provider failed after its head. */
+  errorType: string | undefined
 }
 
 /** Decision records of the workers that responded in time. */
@@ -69,6 +71,7 @@ export interface KeptDecision {
   readonly inputTokens: number
   readonly outputTokens: number
   readonly translation: LlmTranslation | undefined
+  readonly errorType: string | undefined
 }
 
 /**

@@ -10,7 +10,7 @@ import { withoutPort } from '#net/http/field-syntax.ts'
 import type { Peer } from '#net/peer.ts'
 import type { DecisionRecord } from './decision-ring.ts'
 import type { Ended } from './ended.ts'
-import { isUnknownItem, MCP_METHODS, METHODS } from './metrics/known-values.ts'
+import { isUnknownItem, LLM_ERROR_TYPES, MCP_METHODS, METHODS } from './metrics/known-values.ts'
 
 // All fields of requests and connections: only this file defines their names and values. Fields are in the order of the log line.
 
@@ -176,6 +176,13 @@ const LLM = fields<LlmFacts>()([
   { name: 'gen_ai.usage.output_image_tokens', read: (llm) => llm.outputImageTokens },
   { name: 'gen_ai.usage.input_audio_tokens', read: (llm) => llm.inputAudioTokens },
   { name: 'gen_ai.usage.output_audio_tokens', read: (llm) => llm.outputAudioTokens },
+  {
+    name: 'error.type',
+    record: 'errorType',
+    label: 'error_type',
+    labelValues: LLM_ERROR_TYPES,
+    read: ({ errorType }) => errorType,
+  },
 ])
 const LLM_REQUEST = fields<LlmRequest>()([
   { name: 'gen_ai.request.temperature', read: (request) => request.number('temperature') },

@@ -121,6 +121,7 @@ verifies('service/metrics', 'a request: line, metrics and record', () => {
       inputTokens: 0,
       outputTokens: 0,
       translation: undefined,
+      errorType: undefined,
     },
   ])
 })
@@ -342,6 +343,30 @@ test('LLM requests: tokens by type, duration, first token, time per token', () =
   expect(it.records.list()).toMatchObject([{ inputTokens: 10, outputTokens: 20 }])
 })
 
+test('a stream that failed after its head: the type of the error in log, record and metrics', () => {
+  const { observer: it, lines, end, reader } = observer()
+  for (const errorType of ['overloaded_error', 'a type that a provider invents']) {
+    end({
+      llm: { provider: 'one', errorType },
+      noted: { reason: 'UpstreamFailure' },
+      place: { ...PLACE, protocol: 'llm' },
+    })
+  }
+  expect(lines[0]).toMatchObject({ 'error.type': 'overloaded_error', reason: 'UpstreamFailure', 'http.status': 200 })
+  const kept = { errorType: 'overloaded_error', reason: 'UpstreamFailure', status: 200 }
+  expect(it.records.list()).toContainEqual(expect.objectContaining(kept))
+  const place = 'gateway="default/main",listener="http",route="default/r",route_rule="first"'
+  expect(
+    reader
+      .text()
+      .match(/stream_errors_total\{.*/g)
+      ?.sort(),
+  ).toEqual([
+    `stream_errors_total{error_type="other",gen_ai_system="one",backend="default/b",${place}} 1`,
+    `stream_errors_total{error_type="overloaded_error",gen_ai_system="one",backend="default/b",${place}} 1`,
+  ])
+})
+
 test('a request model has its own series only if configuration, the catalogue or a response names it', () => {
   const { end, reader } = observer()
   const call = { operation: 'chat', provider: 'one' } as const
@@ -443,7 +468,7 @@ test('every metric of a request carries the labels, which are evaluated once', (
     {
       settings,
       headers: { tier: 'gold' },
-      llm: { inputTokens: 1, outputTokens: 1, timeToFirstTokenMs: 1 },
+      llm: { inputTokens: 1, outputTokens: 1, timeToFirstTokenMs: 1, errorType: 'reset' },
       mcp: { method: 'm' },
       noted: { attempts, retries: 1 },
     },
@@ -458,7 +483,7 @@ test('every metric of a request carries the labels, which are evaluated once', (
   expect(new Set(series.map((line) => line.split(/_bucket|_sum|_count|\{/)[0]))).toEqual(
     new Set(flagged.map(({ name }) => `gatewright_${name}`)),
   )
-  expect(flagged).toHaveLength(10)
+  expect(flagged).toHaveLength(11)
   expect(evaluated).toHaveBeenCalledOnce()
 })
 
@@ -579,7 +604,12 @@ test('requests that end in the same turn of the event loop have durations and ti
 test('the record of a request has the values of the line and of metric labels', () => {
   const { observer: it, end } = observer()
   const noted = { refusal: 'rate-limited', reason: 'RateLimit' } as const
-  const inputs = { noted, status: 429, endpointLabel: 'e:1', llm: { inputTokens: 3, outputTokens: 4 } }
+  const inputs = {
+    noted,
+    status: 429,
+    endpointLabel: 'e:1',
+    llm: { inputTokens: 3, outputTokens: 4, errorType: 'reset' },
+  }
   end(inputs)
   const ended = new Ended(observed(inputs), clock.now(), 1, undefined)
   const [record] = it.records.list()
@@ -591,7 +621,7 @@ test('the record of a request has the values of the line and of metric labels', 
   expect(kept.map(({ record: member, value }) => [member, value])).toEqual(
     kept.map(({ record: member }) => [member, record![member!]]),
   )
-  expect(kept).toHaveLength(12)
+  expect(kept).toHaveLength(13)
 })
 
 test('a series with custom labels is not used for requests of the same place without them', () => {

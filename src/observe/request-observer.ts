@@ -170,6 +170,7 @@ export class RequestObserver implements Observer {
       inputTokens: 0,
       outputTokens: 0,
       translation: undefined,
+      errorType: undefined,
     })
   }
 
@@ -197,6 +198,7 @@ export class RequestObserver implements Observer {
       inputTokens: llm?.inputTokens ?? 0,
       outputTokens: llm?.outputTokens ?? 0,
       translation: llm?.translation,
+      errorType: llm?.errorType,
     })
   }
 }

@@ -149,6 +149,7 @@ export function keptDecision(values: Partial<KeptDecision> = {}): KeptDecision {
     inputTokens: 0,
     outputTokens: 0,
     translation: undefined,
+    errorType: undefined,
     ...values,
   }
 }

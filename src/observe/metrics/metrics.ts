@@ -21,6 +21,7 @@ export const LLM_FIELDS = [
   'gen_ai.response.model',
   ...PLACE_FIELDS,
 ] as const
+export const LLM_ERROR_FIELDS = ['error.type', 'gen_ai.provider.name', 'backend', ...PLACE_FIELDS] as const
 export const MCP_FIELDS = [
   'mcp.method.name',
   'mcp.resource.type',
@@ -197,6 +198,13 @@ export const METRICS = {
     ...labelled(LLM_FIELDS),
     hasCustomLabels: true,
     buckets: PER_TOKEN,
+  },
+  llmErrors: {
+    name: 'gen_ai_server_stream_errors_total',
+    help: 'Streamed LLM responses that failed after their head: they broke off, or have an error event of the provider.',
+    type: 'counter',
+    ...labelled(LLM_ERROR_FIELDS),
+    hasCustomLabels: true,
   },
   mcpRequests: {
     name: 'mcp_requests_total',

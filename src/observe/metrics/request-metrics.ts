@@ -4,7 +4,7 @@ import type { Ended } from '../ended.ts'
 import { observeCallouts } from './call-metrics.ts'
 import { METHODS } from './known-values.ts'
 import { labelReader } from './labels.ts'
-import { LLM_FIELDS, MCP_FIELDS, type MetricId, PLACE_FIELDS, REQUEST_FIELDS } from './metrics.ts'
+import { LLM_ERROR_FIELDS, LLM_FIELDS, MCP_FIELDS, type MetricId, PLACE_FIELDS, REQUEST_FIELDS } from './metrics.ts'
 import type { MetricsWriter, Series } from './metrics-writer.ts'
 import { valuesKey } from './series-key.ts'
 import { countUpstreamFailures } from './upstream-metrics.ts'
@@ -15,6 +15,7 @@ const MAX_KEY_LENGTH = 1024
 
 const readRequestLabels = labelReader(REQUEST_FIELDS)
 const readLlmLabels = labelReader(LLM_FIELDS)
+const readLlmErrorLabels = labelReader(LLM_ERROR_FIELDS)
 const MODEL_LABEL = LLM_FIELDS.indexOf('gen_ai.request.model')
 const readMcpLabels = labelReader(MCP_FIELDS)
 const readPlaceLabels = labelReader(PLACE_FIELDS)
@@ -201,6 +202,9 @@ export class RequestMetrics {
     for (const type of TOKEN_TYPES) {
       const count = llm[TOKENS[type]]
       if (count !== undefined) series.tokens(type).observe(count)
+    }
+    if (llm.errorType !== undefined) {
+      this.#writer.series('llmErrors', [...readLlmErrorLabels(ended), ...ended.customValues], ended.customNames).add(1)
     }
     if (llm.timeToFirstTokenMs === undefined) return
     series.of('firstToken').observe(llm.timeToFirstTokenMs / 1000)
