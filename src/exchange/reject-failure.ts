@@ -18,6 +18,8 @@ export function failureRejection(code: FailureCode): RejectionCode {
       return 'destination-not-allowed'
     case 'request-headers-too-large':
       return 'headers-too-large'
+    case 'tls-settings-unusable':
+      return 'backend-invalid'
     default:
       return 'upstream-failed'
   }

@@ -102,7 +102,7 @@ test('a certificate of the backend takes precedence', async () => {
 })
 
 test('without its certificate a Gateway sends nothing over TLS', async () => {
-  expect(await ask('broken', '/usual')).toEqual([503, 'upstream call failed'])
+  expect(await ask('broken', '/usual')).toEqual([500, 'invalid backend type'])
   expect((await ask('broken', '/plain'))[0]).toBe(200)
   expect(gateway.output.stderr).toContain('Secret default/nothing')
 })

@@ -109,6 +109,16 @@ beforeAll(async () => {
         'no-authority',
         '{ caCertificateRefs: [{ group: "", kind: ConfigMap, name: nothing }], hostname: server.test }',
       ),
+      `\napiVersion: v1\nkind: ConfigMap\nmetadata: { name: unreadable }\ndata: { ca.crt: no certificate }\n`,
+      ...['nothing', 'unreadable'].flatMap((map) => [
+        backendYaml(`policy-${map}`, server.port),
+        routeYaml(`policy-${map}`, `/policy-${map}`, `policy-${map}`),
+        policyYaml(`policy-${map}`, 'ProxyBackend', `policy-${map}`, {
+          backend: { tls: { caCertificateRefs: [{ name: map }] } },
+        }),
+        `${backendYaml(`own-${map}`, server.port).trimEnd()}\n  policies: { tls: { caCertificateRefs: [{ name: ${map} }] } }\n`,
+        routeYaml(`own-${map}`, `/own-${map}`, `own-${map}`),
+      ]),
       encryptedYaml('overridden', named('other.test')),
       policyYaml('overriding', 'Service', 'overridden', { backend: { tls: { insecureSkipVerify: 'All' } } }),
       // Weaker than a BackendTLSPolicy, so that nothing here uses it.
@@ -165,11 +175,14 @@ test('with alternative names, the server needs one of them, and hostname is only
   expect(await ask('/by-uri')).toEqual([200, 'a.test'])
 })
 
-test('without a usable authority nothing is sent', async () => {
-  const before = server.connections()
-  expect(await ask('/no-authority')).toEqual([500, 'invalid backend type'])
-  expect(server.connections()).toBe(before)
-})
+test.each(['no-authority', 'policy-nothing', 'policy-unreadable', 'own-nothing', 'own-unreadable'])(
+  'without a usable authority nothing is sent: %s',
+  async (name) => {
+    const before = server.connections()
+    expect(await ask(`/${name}`)).toEqual([500, 'invalid backend type'])
+    expect(server.connections()).toBe(before)
+  },
+)
 
 test('a ProxyPolicy of the Service takes precedence', async () => {
   expect((await ask('/overridden'))[0]).toBe(200)

@@ -275,6 +275,6 @@ test.each(unusable)('a proxy server %s refuses', async (_, shop, proxied, codes)
     ),
   )
   const outcome = await attempt()
-  expect(['upstream-failed', 'backend-auth-failed']).toContain(codeOf(outcome))
+  expect(['backend-invalid', 'backend-auth-failed']).toContain(codeOf(outcome))
   expect(findings.filter(({ severity }) => severity === 'error').map(({ code }) => code)).toEqual(codes)
 })

@@ -40,7 +40,9 @@ export function compileTunnel(
   const broken = refusal ?? endpoints.find((endpoint) => endpoint.refusal !== undefined)?.refusal
   if (broken !== undefined) return refuse(`the proxy server cannot be used: ${broken.detail ?? broken.code}`)
   const proxies = endpoints.flatMap(({ place }) => (place instanceof RequestedPlaces ? [] : [place.destinations.usual]))
-  if (proxies.length === 0) return refuse('the proxy server has no endpoint')
+  if (proxies.length === 0) {
+    return reject('no-healthy-backends', { detail: 'backend.tunnel: the proxy server has no endpoint' })
+  }
   const [auth] = sourcesOf(POLICIES.backend.auth, fields)
   const authorization = auth === undefined ? undefined : compileProxyAuthorization(auth, context)
   return typeof authorization === 'object' ? authorization : { proxies, authorization }
@@ -51,5 +53,5 @@ function isServer({ type }: BackendItem): boolean {
 }
 
 function refuse(problem: string): Refusal {
-  return reject('upstream-failed', { detail: `backend.tunnel: ${problem}` })
+  return reject('backend-invalid', { detail: `backend.tunnel: ${problem}` })
 }

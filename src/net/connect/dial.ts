@@ -104,7 +104,7 @@ export function handshakeOptions(
 /** Upstream connections are always probed (decision A-41). */
 const DEFAULT_KEEPALIVE: TcpKeepalive = { timeMs: 180_000, intervalMs: 180_000, retries: 9 }
 
-/** Unusable key material is reported as a failed handshake (decision A-108). */
+/** Key material that OpenSSL refuses fails the connection, and settings are never weakened (decision A-108). */
 export const UNUSABLE: ConnectFailure = {
   code: 'tls-settings-unusable',
   detail: 'the configured certificates or keys cannot be used',

@@ -30,6 +30,6 @@ export const clientCertificate: SettingDefinition<ClientCertificateSpec, ClientC
     const pair =
       source.broken ?? readKeyPair(context.secret(source, name, namespace), `${namespace}/${name}`, context.tlsMaterial)
     if (typeof pair !== 'string') return { pair, refusal: undefined }
-    return { pair: undefined, refusal: reject('upstream-failed', { detail: `client certificate: ${pair}` }) }
+    return { pair: undefined, refusal: reject('backend-invalid', { detail: `client certificate: ${pair}` }) }
   },
 }

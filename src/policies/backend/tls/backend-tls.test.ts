@@ -91,7 +91,7 @@ for (const [written, reports] of refused) {
   test(`never weaker than configured: ${JSON.stringify(written)}`, () => {
     const compiled = compile(written)
     expect(compiled.reports).toEqual(reports)
-    expect(compiled.setting?.refusal?.code).toBe('upstream-failed')
+    expect(compiled.setting?.refusal?.code).toBe('backend-invalid')
   })
 }
 

@@ -43,13 +43,12 @@ export function compileBackendTls(sources: readonly Source[], context: CompileCo
     subjectAltNames: spec.verifySubjectAltNames,
     alpn: spec.alpnProtocols,
     groups: compileGroups(spec.keyExchangeGroups),
-    refusal: refusalOf(source, client.problem ?? trust.problem),
+    refusal: refusalOf(source.broken ?? client.problem ?? trust.problem),
   }
 }
 
-function refusalOf({ broken }: Source, unusable: string | undefined): Refusal | undefined {
-  if (broken !== undefined) return reject('backend-invalid', { detail: `TLS to the backend: ${broken}` })
-  return unusable === undefined ? undefined : reject('upstream-failed', { detail: `backend.tls: ${unusable}` })
+function refusalOf(problem: string | undefined): Refusal | undefined {
+  return problem === undefined ? undefined : reject('backend-invalid', { detail: `TLS to the backend: ${problem}` })
 }
 
 interface ClientCertificate {
