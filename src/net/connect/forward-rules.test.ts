@@ -21,6 +21,7 @@ test.each([
   ['255.255.255.255', 'a broadcast address'],
   ['fd00:ec2::254', 'a metadata address'],
   ['fd20:ce::254', 'a metadata address'],
+  ['fd00:42::42', 'a metadata address'],
   ['100.100.100.200', 'a metadata address'],
   ['168.63.129.16', 'a metadata address'],
   ['192.0.0.192', 'a metadata address'],
@@ -31,6 +32,10 @@ test.each([
   ['::ffff:0:127.0.0.1', 'a loopback address'],
   ['64:ff9b::a9fe:a9fe', 'a link-local address'],
   ['64:ff9b:1::7f00:1', 'a loopback address'],
+  // 127.0.0.1 after a prefix of 48, 56 and 64 bits (RFC 6052, 2.2), with an address of another kind elsewhere.
+  ['64:ff9b:1:7f00:0:100:808:808', 'a loopback address'],
+  ['64:ff9b:1:87f:0:1:808:808', 'a loopback address'],
+  ['64:ff9b:1:808:7f:0:108:808', 'a loopback address'],
   ['2002:7f00:1::', 'a loopback address'],
   ['2002:a9fe:a9fe::1', 'a link-local address'],
   // The client of a Teredo address is 127.0.0.1, inverted.
@@ -62,6 +67,8 @@ test.each([
   '::ffff:192.0.2.1',
   '2002:c000:201::1',
   '64:ff9b::c000:201',
+  '64:ff9b:1::c000:201',
+  '64:ff9b:1:c000:2:100::',
 ])('%s is forwarded to', (address) => {
   expect(new ForwardRules().refuse(address, 80)).toBeUndefined()
 })
@@ -74,6 +81,15 @@ test('named networks are permitted, in any spelling of their addresses; others s
   for (const address of ['127.0.1.1', '::1', '169.254.169.253', 'fe80:0:0:1::1']) {
     expect(rules.refuse(address, 80), address).toBeDefined()
   }
+})
+
+test('each address that may be meant must be permitted', () => {
+  const rules = new ForwardRules(networks('127.0.0.0/8'))
+  expect(rules.refuse('64:ff9b:1::7f00:1', 80)).toBeUndefined()
+  // 169.254.169.254 after a prefix of 48 bits, 127.0.0.1 after one of 96.
+  expect(rules.refuse('64:ff9b:1:a9fe:a9:fe00:7f00:1', 80)).toBe(
+    '64:ff9b:1:a9fe:a9:fe00:7f00:1 is a link-local address',
+  )
 })
 
 test.each(['', '10.0.0.0/33', 'x', '127.1', '10.0.0.0/', 'fe80::1%eth0', '::/129'])('%j is not a network', (text) => {

@@ -21,6 +21,7 @@ const REFUSED: readonly (readonly [network: Network, name: string])[] = (
     ['fd00:ec2::254/128', 'a metadata address'],
     ['fd00:ec2::23/128', 'a metadata address'],
     ['fd20:ce::254/128', 'a metadata address'],
+    ['fd00:42::42/128', 'a metadata address'],
     ['::/128', 'an unspecified address'],
     ['::1/128', 'a loopback address'],
     ['fe80::/10', 'a link-local address'],
@@ -49,12 +50,16 @@ export class ForwardRules {
     const parsed = ipaddr.process(address)
     const addresses = [parsed, ...embedded(parsed)]
     if (addresses.some((it) => this.#isOwn(it.toString(), port))) return `${address}:${port} is the gateway itself`
-    if (addresses.some((it) => this.#allowed.some((network) => contains(network, it)))) return undefined
+    if (this.#isAllowed(parsed)) return undefined
     for (const it of addresses) {
       const refused = REFUSED.find(([network]) => contains(network, it))
-      if (refused !== undefined) return `${address} is ${refused[1]}`
+      if (refused !== undefined && !this.#isAllowed(it)) return `${address} is ${refused[1]}`
     }
     return undefined
+  }
+
+  #isAllowed(address: ipaddr.IPv4 | ipaddr.IPv6): boolean {
+    return this.#allowed.some((network) => contains(network, address))
   }
 }
 
@@ -73,25 +78,35 @@ function contains([network, prefix]: Network, address: ipaddr.IPv4 | ipaddr.IPv6
   return address.kind() === network.kind() && address.match(network as never, prefix)
 }
 
-/** Start of IPv6 addresses that contain an IPv4 address, where it begins, and whether its bits are inverted. */
-const EMBEDDING: readonly (readonly [network: Network, at: number, inverted: boolean])[] = (
-  [
-    // IPv4-compatible (RFC 4291, 2.5.5.1), IPv4-translated (RFC 2765), NAT64 (RFC 6052, RFC 8215), 6to4 (RFC 3056), Teredo (RFC 4380).
-    ['::/96', 12, false],
-    ['::ffff:0:0:0/96', 12, false],
-    ['64:ff9b::/96', 12, false],
-    ['64:ff9b:1::/48', 12, false],
-    ['2002::/16', 2, false],
-    ['2001::/32', 12, true],
-  ] as const
-).map(([network, at, inverted]) => [ipaddr.parseCIDR(network), at, inverted])
+/** Bytes of an IPv4 address within an IPv6 address, by the length of the prefix of a translator (RFC 6052, 2.2). Byte 8 is not used. */
+const AFTER_48 = [6, 7, 9, 10]
+const AFTER_56 = [7, 9, 10, 11]
+const AFTER_64 = [9, 10, 11, 12]
+const AFTER_96 = [12, 13, 14, 15]
 
-/** The IPv4 address that a router may take out of an IPv6 address. */
+/** Networks of IPv6 addresses that contain an IPv4 address, the bytes where it may be, and whether its bits are inverted. */
+const EMBEDDING: readonly (readonly [network: Network, places: readonly (readonly number[])[], inverted: boolean])[] = (
+  [
+    // IPv4-compatible (RFC 4291, 2.5.5.1), IPv4-translated (RFC 2765), NAT64 (RFC 6052), 6to4 (RFC 3056), Teredo (RFC 4380).
+    ['::/96', [AFTER_96], false],
+    ['::ffff:0:0:0/96', [AFTER_96], false],
+    ['64:ff9b::/96', [AFTER_96], false],
+    // NAT64 within a network, whose operator chooses the length of the prefix (RFC 8215).
+    ['64:ff9b:1::/48', [AFTER_48, AFTER_56, AFTER_64, AFTER_96], false],
+    ['2002::/16', [[2, 3, 4, 5]], false],
+    ['2001::/32', [AFTER_96], true],
+  ] as const
+).map(([network, places, inverted]) => [ipaddr.parseCIDR(network), places, inverted])
+
+/** The IPv4 addresses that a router may take out of an IPv6 address. */
 function embedded(address: ipaddr.IPv4 | ipaddr.IPv6): readonly ipaddr.IPv4[] {
   if (address.kind() === 'ipv4') return []
   const bytes = address.toByteArray()
-  return EMBEDDING.filter(([network]) => contains(network, address)).map(([, at, inverted]) => {
-    const part = bytes.slice(at, at + 4)
-    return new ipaddr.IPv4(inverted ? part.map((byte) => byte ^ 0xff) : part)
-  })
+  return EMBEDDING.filter(([network]) => contains(network, address)).flatMap(([, places, inverted]) =>
+    places
+      .map((place) => place.map((at) => (inverted ? bytes[at]! ^ 0xff : bytes[at]!)))
+      // Of several places only one has the address, and the others usually have zeros.
+      .filter(([first]) => places.length === 1 || first !== 0)
+      .map((found) => new ipaddr.IPv4(found)),
+  )
 }
