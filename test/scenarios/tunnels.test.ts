@@ -1,10 +1,12 @@
 import { createServer } from 'node:http'
 import http2 from 'node:http2'
+import { createServer as createSecureServer } from 'node:https'
 import net, { type AddressInfo, type Server } from 'node:net'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { startEcho } from '#examples/upstreams/echo.ts'
 import { CERTIFICATES } from '#net/testing/certificates.ts'
 import { codeOf } from '#policies/shared/testing.ts'
+import { echoWebSocket } from '#test/support/echo-websocket.ts'
 import { freePort } from '#test/support/free-port.ts'
 import { startGateway, type TestGateway } from '#test/support/gateway.ts'
 import {
@@ -94,6 +96,8 @@ beforeAll(async () => {
     'http2.invalid': plain2,
     'greeter.invalid': greeter,
     'upgrading.invalid': await listen(upgrading),
+    'sockets.invalid': await listen(createServer().on('upgrade', echoWebSocket)),
+    'secure-sockets.invalid': await listen(createSecureServer(CERTIFICATES.server).on('upgrade', echoWebSocket)),
   }
   proxy = stops.use(await startProxyServer({ names, credential: CREDENTIAL, faults: FAULTS }))
   secureProxy = stops.use(await startProxyServer({ names, tls: CERTIFICATES.server }))
@@ -125,6 +129,8 @@ beforeAll(async () => {
       ),
       tunnelledYaml('http2', { http: { version: 'HTTP2' } }),
       tunnelledYaml('upgrading'),
+      tunnelledYaml('sockets'),
+      tunnelledYaml('secure-sockets', TLS),
       tunnelledYaml('greeter'),
       `
 apiVersion: gateway.networking.k8s.io/v1alpha2
@@ -200,6 +206,22 @@ test('HTTP/2 without TLS, and upgrades: a tunnel', async () => {
     'CONNECT http2.invalid:80',
     'CONNECT upgrading.invalid:80',
   ])
+})
+
+test.each(['sockets', 'secure-sockets'])('a WebSocket: a tunnel (%s)', async (name) => {
+  const messages = ['short', 'long '.repeat(5000)]
+  const socket = new WebSocket(`${gateway.url(port).replace('http', 'ws')}/${name}`)
+  const received: unknown[] = []
+  const code = await new Promise<number>((resolve) => {
+    socket.addEventListener('open', () => messages.forEach((message) => void socket.send(message)))
+    socket.addEventListener('message', ({ data }) => {
+      received.push(data)
+      if (received.length === messages.length) socket.close(4000, 'enough')
+    })
+    socket.addEventListener('close', (event) => resolve(event.code))
+  })
+  expect([received, code]).toEqual([messages, 4000])
+  expect(proxy.seen).toMatchObject([{ method: 'CONNECT', target: `${name}.invalid:80`, credential: CREDENTIAL }])
 })
 
 test('relayed connections: a tunnel, from the first byte of the server', async () => {

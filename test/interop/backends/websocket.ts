@@ -6,13 +6,15 @@ import { createRequire } from 'node:module'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { eventually } from '../../support/eventually.ts'
+import { freePort } from '../../support/free-port.ts'
+import { backendYaml } from '../../support/objects-folder.ts'
 import { authoritiesYaml } from '../../support/tls-objects.ts'
 import { installedNpmPackages } from '../counterparts.ts'
-import { startFront } from '../front.ts'
+import { proxyBackend, startFront } from '../front.ts'
 import type { Transcript } from '../transcript.ts'
 import { Authority } from './authority.ts'
 import { backendAt } from './backend-at.ts'
-import { partFolder } from './proxy-software.ts'
+import { partFolder, startSquid } from './proxy-software.ts'
 
 /** What is used of the package `ws`. */
 interface Ws {
@@ -32,18 +34,32 @@ interface Socket extends NodeJS.EventEmitter {
 export async function checkWebSocket(transcript: Transcript, stops: AsyncDisposableStack): Promise<void> {
   const folder = installedNpmPackages('npm-websocket', 'ws@8.23.0')
   const ws = createRequire(join(folder, 'package.json'))('ws') as Ws
-  const root = Authority.root(partFolder(stops), 'root')
+  const place = { folder: partFolder(stops), ports: [await freePort()] }
+  const root = Authority.root(place.folder, 'root')
   const { cert, key } = root.issue('server', { names: 'DNS:server.test' })
   const material = { cert: readFileSync(cert), key: readFileSync(key) }
   const plain = await startServer(ws, http.createServer(), stops)
   const secure = await startServer(ws, https.createServer(material), stops)
+  const log = join(place.folder, 'squid', 'access.log')
+  const squid = await startSquid(stops, place, [
+    `http_port 127.0.0.1:${place.ports[0]}`,
+    'logformat seen %rm %ru',
+    `access_log stdio:${log} seen`,
+    'http_access allow all',
+  ])
+  const tls = { caCertificateRefs: [{ name: 'trusted' }], sni: 'server.test' }
+  const tunnel = { backendRef: proxyBackend('squid') }
   const front = await startFront(
     stops,
     authoritiesYaml('trusted', root.pem),
+    backendYaml('squid', place.ports[0]!),
     backendAt('plain', plain.port, {}),
-    backendAt('tls', secure.port, { tls: { caCertificateRefs: [{ name: 'trusted' }], sni: 'server.test' } }),
+    backendAt('tls', secure.port, { tls }),
+    backendAt('squid-plain', plain.port, { tunnel }),
+    backendAt('squid-tls', secure.port, { tls, tunnel }),
   )
-  for (const [name, { clients }] of Object.entries({ plain, tls: secure })) {
+  const servers = { plain, tls: secure, 'squid-plain': plain, 'squid-tls': secure }
+  for (const [name, { clients }] of Object.entries(servers)) {
     const url = `ws://127.0.0.1:${front.port}/${name}`
     const open = async (path = '', protocols: readonly string[] = [], options: object = {}) => {
       const socket = new ws.WebSocket(url + path, protocols, options)
@@ -99,6 +115,14 @@ export async function checkWebSocket(transcript: Transcript, stops: AsyncDisposa
 
     transcript.check(`${name}: the client of Node`, await askWithNode(url), ['chat', 'hello', 4002])
   }
+
+  await front.gateway.close()
+  await squid[Symbol.asyncDispose]()
+  // A line begins with `-` for a connection without a request, which looks whether squid listens.
+  const lines = readFileSync(log, 'utf8').split('\n')
+  const asked = new Set(lines.filter((line) => line !== '' && !line.startsWith('-')))
+  const tunnels = [plain, secure].map(({ port }) => `CONNECT 127.0.0.1:${port}`)
+  transcript.check('squid: tunnels, and nothing else', [...asked].sort(), tunnels.sort())
 }
 
 async function startServer(ws: Ws, server: Server, stops: AsyncDisposableStack) {
