@@ -13,6 +13,8 @@ export const REJECTIONS = {
   'request-timeout-reading': { status: 408, text: 'request timeout', reason: 'InvalidRequest' },
   'method-not-allowed': { status: 405, text: 'method not allowed', reason: 'Internal' },
   'body-too-large': { status: 413, text: 'request body too large', reason: 'InvalidRequest' },
+  'content-coding-unsupported': { status: 415, text: 'unsupported content encoding', reason: 'InvalidRequest' },
+  'content-coding-invalid': { status: 400, text: 'invalid content encoding', reason: 'InvalidRequest' },
   'uri-too-long': { status: 414, text: 'request target too long', reason: 'InvalidRequest' },
   'expectation-failed': { status: 417, text: 'expectation failed', reason: 'InvalidRequest' },
   misdirected: { status: 421, text: 'misdirected request', reason: 'NotFound' },

@@ -21,6 +21,7 @@ import { parseHeadText } from '#net/http1/parse-head-text.ts'
 import type { BodySource } from '#net/stream.ts'
 import { TLS_MATERIAL } from '#net/tls-material.ts'
 import { wholePlan } from '#plan/delta.ts'
+import { decodeRequestBody } from '#proxy/decode-request-body.ts'
 import { FileStore } from '#store/files.ts'
 import { EXIT, type ExitCode } from './exit-code.ts'
 import { PlanCalls } from './explain-calls.ts'
@@ -205,6 +206,7 @@ function readerOf(exchange: Exchange, body: Uint8Array | undefined): BodyReader 
       exchange.requestBody ??= body ?? new Uint8Array(0)
       return undefined
     },
+    decodeRequestBody,
     outgoing: () => new FixedBody(exchange.newRequestBody ?? exchange.requestBody ?? ''),
     replace(_, changed) {
       if (changed instanceof Uint8Array) return void change(changed)

@@ -266,6 +266,11 @@ export interface BodyReader {
   readRequestBody(exchange: Exchange, maxBytes: number, use: Exclude<BodyUse, false>): Promise<Refusal | undefined>
   /** The same for a response; rejects if it ends early. */
   readResponseBody(exchange: Exchange, maxBytes: number, use: Exclude<BodyUse, false>): Promise<Refusal | undefined>
+  /**
+   * Decodes the request body, which was read, and removes its `content-encoding`.
+   * @returns a refusal if it cannot be decoded, or exceeds `maxBytes` afterwards
+   */
+  decodeRequestBody(exchange: Exchange, maxBytes: number): Promise<Refusal | undefined>
   /** The body of a message as it would be forwarded now. Delivered once. */
   outgoing(message: 'request' | 'response'): SendableBody
   /**

@@ -8,6 +8,7 @@ const NO_BODY: SendableBody = { kind: BODY_NONE, length: -1, pipe: (sink) => sin
 export const NO_BODIES: BodyReader = {
   readRequestBody: async () => undefined,
   readResponseBody: async () => undefined,
+  decodeRequestBody: async () => undefined,
   outgoing: () => NO_BODY,
   replace: () => undefined,
   hold: () => {},

@@ -28,6 +28,7 @@ import {
   type ServerStream,
 } from '#net/stream.ts'
 import type { AnswerFailure, AnswerFilter } from '#protocols/backend-protocol.ts'
+import { decodeRequestBody } from './decode-request-body.ts'
 
 /** A larger body is not kept for a retry (decision A-93). */
 const REPLAY_LIMIT = 65_536
@@ -180,6 +181,13 @@ export class Bodies implements BodyReader {
         resolve(undefined)
       })
     })
+  }
+
+  async decodeRequestBody(exchange: Exchange, maxBytes: number): Promise<Refusal | undefined> {
+    const refusal = await decodeRequestBody(exchange, maxBytes)
+    if (refusal !== undefined) return refusal
+    const { length } = (exchange.newRequestBody ?? exchange.requestBody)!
+    return this.claim.take(length) ? undefined : this.#noMemory('request')
   }
 
   /** Keeps the client's body while it streams, so that it can be sent again. @returns false when it is known to be too large */

@@ -2,7 +2,7 @@ import { clock } from '#base/clock.ts'
 import { chooseDestination } from '#engine/backend/destinations.ts'
 import type { LiveEndpoint } from '#engine/backend/live-backend.ts'
 import { chooseForAttempt } from '#engine/backend/session-endpoint.ts'
-import { attemptBodyUse, needsWholeBody, prepareAttempt } from '#engine/request/prepare-attempt.ts'
+import { attemptBodyUse, needsDecodedBody, needsWholeBody, prepareAttempt } from '#engine/request/prepare-attempt.ts'
 import { judgeHead } from '#engine/request/record-answer.ts'
 import { responseTimeout } from '#engine/request/response-timeout.ts'
 import { restoreAttemptStart, saveAttemptStart } from '#exchange/attempt-start.ts'
@@ -67,9 +67,18 @@ function bufferBody(flight: InFlight, use: Exclude<BodyUse, false>): void {
   })
 }
 
+function decodeBody(flight: InFlight): void {
+  const { exchange, decision, bodies } = flight
+  whenSettled(flight, bodies.decodeRequestBody(exchange, decision.frontend!.maxBufferBytes), (refusal) => {
+    if (refusal !== undefined) return respondLocally(flight, refusal)
+    attempt(flight)
+  })
+}
+
 /** Starts one attempt: choose an endpoint, run its policies, send. */
 function attempt(flight: InFlight): void {
   const { exchange, context } = flight
+  if (needsDecodedBody(flight.decision, exchange)) return decodeBody(flight)
   const endpoint = chooseForAttempt(flight.backend, exchange.session, flight.tried, context.random)
   if (endpoint === undefined) return respondLocally(flight, reject('no-healthy-backends'))
   const use = attemptBodyUse(endpoint, (flight.attemptStart ?? exchange).request)

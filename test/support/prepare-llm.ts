@@ -61,8 +61,8 @@ class LlmContext extends TestContext {
   }
 }
 
-/** Runs one request through `prepareLlmRequest`. */
-export function prepare(body: string | undefined, setup: Setup = {}) {
+/** Runs one request through `prepareLlmRequest`. @param body null: it exceeds the limit */
+export function prepare(body: string | null | undefined, setup: Setup = {}) {
   const { plan } = compile({ provider: setup.provider ?? { providerOne: {} } }, setup)
   const head = Head.request(setup.method ?? 'POST', setup.target ?? '/v1/chat/completions')
   for (const [name, value] of Object.entries(setup.headers ?? {})) head.set(name, value)
@@ -78,7 +78,7 @@ export function prepare(body: string | undefined, setup: Setup = {}) {
     certificate: undefined,
   })
   exchange.originalTarget = setup.originalTarget ?? head.target
-  const bytes = body === undefined ? undefined : new TextEncoder().encode(body)
+  const bytes = body == null ? body : new TextEncoder().encode(body)
   const prepared = prepareLlmRequest(plan, 0, exchange, {
     body: bytes,
     reads: { ...READS_NOTHING, ...setup.reads },
@@ -88,14 +88,17 @@ export function prepare(body: string | undefined, setup: Setup = {}) {
 }
 
 /** The upstream request, with the body also as text; throws if it is refused. */
-export function sent(body: string | undefined, setup?: Setup): PreparedLlmRequest & { text: string | undefined } {
+export function sent(
+  body: string | null | undefined,
+  setup?: Setup,
+): PreparedLlmRequest & { text: string | undefined } {
   const { prepared } = prepare(body, setup)
   if (prepared.kind !== 'send') throw new Error(`not sent: ${JSON.stringify(prepared)}`)
   return { ...prepared, text: prepared.body && new TextDecoder().decode(prepared.body) }
 }
 
 /** The refusal; throws if there is none. */
-export function refused(body: string | undefined, setup?: Setup): Refusal {
+export function refused(body: string | null | undefined, setup?: Setup): Refusal {
   const { prepared } = prepare(body, setup)
   if (prepared.kind !== 'refusal') throw new Error(`not refused: ${prepared.kind}`)
   return prepared

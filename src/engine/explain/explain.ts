@@ -19,7 +19,7 @@ import { chooseForAttempt } from '../backend/session-endpoint.ts'
 import type { LivePlan } from '../plan/live-plan.ts'
 import { type Lookups, RecordedLookups } from '../plan/lookups.ts'
 import { Decision, decide, refuseForClient, runResponsePolicies } from '../request/decide.ts'
-import { needsWholeBody, prepareAttempt } from '../request/prepare-attempt.ts'
+import { needsDecodedBody, needsWholeBody, prepareAttempt } from '../request/prepare-attempt.ts'
 import { type LiveSocket, listenerTargets, ruleTargets } from '../route/live-listener.ts'
 import type { NearMiss } from '../route/route-table.ts'
 import {
@@ -220,6 +220,10 @@ async function attempt(exchange: Exchange, decision: Decision): Promise<Outcome>
     const unread = await exchange.bodies.readRequestBody(exchange, maxBufferBytes, true)
     if (unread !== undefined) return unread
     if (exchange.requestBody === null) return refuseLargeBody('body-too-large', maxBufferBytes)
+    if (needsDecodedBody(decision, exchange)) {
+      const undecoded = await exchange.bodies.decodeRequestBody(exchange, maxBufferBytes)
+      if (undecoded !== undefined) return undecoded
+    }
   }
   return prepareAttempt(endpoint, exchange, decision)
 }

@@ -20,6 +20,13 @@ export function needsWholeBody({ backend }: Decision, exchange: Exchange): boole
   return need === 'whole' || (need === 'whole-if-small' && contentLength > 0 && contentLength <= MAX_READ_BYTES)
 }
 
+/** Whether the body of a request, which was read, must be decoded before its protocol can use it. */
+export function needsDecodedBody({ backend }: Decision, exchange: Exchange): boolean {
+  if (backend?.protocol.bodyNeed === undefined || !exchange.request.has('content-encoding')) return false
+  const body = exchange.newRequestBody ?? exchange.requestBody
+  return body != null && body.length > 0 && backend.protocol.bodyNeed(exchange) === 'whole'
+}
+
 /** The part of the body that must be available before an attempt begins. @param request as the attempt begins with it */
 export function attemptBodyUse({ chain }: LiveEndpoint, request: Head): BodyUse {
   return chain.signature?.coversBody(request) === true ? true : chain.readsRequestBody

@@ -81,7 +81,7 @@ class LlmRun implements ProtocolRun {
   prepare(exchange: Exchange, { section }: EndpointName, attempt: ProtocolAttempt): Outcome {
     const provider = this.#plan.providers.findIndex(({ name }) => sectionOf(name) === section)
     const prepared = prepareLlmRequest(this.#plan, provider, exchange, {
-      body: exchange.newRequestBody ?? exchange.requestBody ?? undefined,
+      body: exchange.newRequestBody ?? exchange.requestBody,
       reads: attempt.llmReads(exchange),
       maxKept: attempt.maxBufferBytes,
     })

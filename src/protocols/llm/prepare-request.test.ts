@@ -153,8 +153,9 @@ const refusals: LlmRefusal[] = [
   ['no model', '{"messages":[]}', {}, 400, 'llm-model-missing', 'model is required'],
   ['model is no string', '{"model":4}', {}, 400, 'llm-model-missing', 'model is required'],
   ['bad JSON', '{"model":"m",}', {}, 400, 'llm-body-invalid', 'invalid request body: not JSON at byte 13'],
-  ['empty', '', {}, 400, 'llm-body-invalid', 'invalid request body: not JSON at byte 0'],
-  ['no object', '[1]', {}, 400, 'llm-body-invalid', 'invalid request body: request must be an object'],
+  ['no body', undefined, {}, 400, 'llm-body-invalid', 'invalid request body: a JSON object is required'],
+  ['empty', '', {}, 400, 'llm-body-invalid', 'invalid request body: a JSON object is required'],
+  ['no object', '[1]', {}, 400, 'llm-body-invalid', 'invalid request body: a JSON object is required'],
   [
     'twice',
     '{"model":"m","\\u006dodel":"x"}',

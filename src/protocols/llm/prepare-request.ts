@@ -1,7 +1,7 @@
 import type { Exchange } from '#exchange/exchange.ts'
 import { type LlmFacts, NO_LLM } from '#exchange/llm-facts.ts'
 import type { LlmReads } from '#exchange/llm-reads.ts'
-import { type Refusal, reject } from '#exchange/outcome.ts'
+import type { Refusal } from '#exchange/outcome.ts'
 import { refuseLargeBody } from '#exchange/refuse-large-body.ts'
 import type { AiPlan, AiProviderPlan } from './ai-plan.ts'
 import { applyBodySettings } from './body-settings.ts'
@@ -59,8 +59,8 @@ export interface ResponsePlan {
 
 /** Inputs besides the exchange. */
 export interface RequestInput {
-  /** The whole body; undefined if it is not read (`bodyNeed`) or exceeds the limit. */
-  readonly body: Uint8Array | undefined
+  /** The whole body; null if it exceeds the limit, undefined if it was not read (`bodyNeed`) or there is none. */
+  readonly body: Uint8Array | null | undefined
   /** The parts of the call that limits and expressions in force read. */
   readonly reads: LlmReads
   /** Limit of bodies in bytes, and of what is kept of a response for expressions in characters. */
@@ -141,8 +141,12 @@ function asIs(wire: RouteType, kept: KeptAnswer | undefined, { maxKept }: Reques
   return { wire, hidesUsage: false, kept, translation: undefined, maxBytes: maxKept }
 }
 
-function detectFacts(provider: AiProviderPlan, body: Uint8Array | undefined, answer: KeptAnswer | undefined): LlmFacts {
-  const members = body === undefined ? undefined : scanExactly(body, provider.settings.members)
+function detectFacts(
+  provider: AiProviderPlan,
+  body: Uint8Array | null | undefined,
+  answer: KeptAnswer | undefined,
+): LlmFacts {
+  const members = body == null ? undefined : scanExactly(body, provider.settings.members)
   if (members === undefined || 'fault' in members) return buildFacts(provider, 'Detect', { answer })
   const request = new SentRequest('Detect', members)
   const requestModel = modelIn(members) ?? ''
@@ -167,9 +171,11 @@ function prepareTyped(
 ): PreparedLlmRequest | Refusal {
   const { settings } = provider
   if (settings.guards?.closed === true) return refuse(type, 'prompt-guard-failed')
-  if (input.body === undefined) return formatRefusal(type, refuseLargeBody('body-too-large', input.maxKept))
+  if (input.body === null) return formatRefusal(type, refuseLargeBody('body-too-large', input.maxKept))
+  if (input.body === undefined || input.body.length === 0) return refuseFault(type, NO_BODY)
+  // A coding of the client was decoded before; this one is from a policy.
   const coding = exchange.request.joined('content-encoding')
-  if (coding !== undefined && coding !== 'identity') return refuseCoding(type)
+  if (coding !== undefined && coding !== 'identity') return refuse(type, 'content-coding-unsupported')
   const received = scanExactly(input.body, settings.members)
   if ('fault' in received) return refuseFault(type, received)
 
@@ -214,6 +220,8 @@ function prepareTyped(
   return { kind: 'send', type, path, headers, body, facts, response }
 }
 
+const NO_BODY: JsonFault = { fault: 'not-an-object', at: 0 }
+
 /** The members of a body in which every relevant name is unambiguous (decision B29). */
 function scanExactly(body: Uint8Array, names: ExactNames): Members | JsonFault {
   const members = scanMembers(body)
@@ -247,11 +255,6 @@ const ENRICH: Partial<Record<ClientFormat, Enrich>> = {
   Messages: enrichConversation,
   MessagesTokenCount: enrichConversation,
   Responses: enrichInput,
-}
-
-function refuseCoding(type: ClientFormat): Refusal {
-  const detail = 'unsupported content encoding'
-  return formatRefusal(type, reject('llm-body-invalid', { status: 415, detail }), detail)
 }
 
 function refuseConversion(

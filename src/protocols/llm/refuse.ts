@@ -37,7 +37,7 @@ export function formatRefusal(type: RouteType, refusal: Refusal, publicDetail?: 
 export function refuseFault(type: RouteType, { fault, at }: JsonFault): Refusal {
   switch (fault) {
     case 'not-an-object':
-      return refuse(type, 'llm-body-invalid', 'request must be an object')
+      return refuse(type, 'llm-body-invalid', 'a JSON object is required')
     case 'duplicate-key':
       return refuse(type, 'llm-body-invalid', `duplicate key at byte ${at}`)
     case 'ambiguous-key':

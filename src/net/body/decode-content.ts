@@ -1,0 +1,55 @@
+import {
+  brotliDecompress,
+  type CompressCallback,
+  constants,
+  gunzip,
+  inflate,
+  inflateRaw,
+  zstdDecompress,
+} from 'node:zlib'
+
+/** A small body may expand to this size, whatever its ratio. */
+const ALWAYS_BYTES = 65_536
+/** A larger body may expand to this multiple of its size. Texts of requests stay below 20. */
+const MAX_RATIO = 100
+
+type Decode = (bytes: Uint8Array, maxOutputLength: number, done: CompressCallback) => void
+
+/** RFC 9110, 8.4.1; RFC 9659 limits the window of `zstd` to 8 MiB. */
+const DECODERS: Readonly<Record<string, Decode>> = {
+  gzip: (bytes, maxOutputLength, done) => gunzip(bytes, { maxOutputLength }, done),
+  deflate: (bytes, maxOutputLength, done) =>
+    // Some clients omit the zlib header (RFC 9110, 8.4.1.2).
+    hasZlibHeader(bytes) ? inflate(bytes, { maxOutputLength }, done) : inflateRaw(bytes, { maxOutputLength }, done),
+  br: (bytes, maxOutputLength, done) => brotliDecompress(bytes, { maxOutputLength }, done),
+  zstd: (bytes, maxOutputLength, done) =>
+    zstdDecompress(bytes, { maxOutputLength, params: { [constants.ZSTD_d_windowLogMax]: 23 } }, done),
+}
+const ALIASES: Readonly<Record<string, string>> = { 'x-gzip': 'gzip' }
+
+/** The content codings that `decodeContent` knows, as a field value. */
+export const CONTENT_CODINGS = Object.keys(DECODERS).join(', ')
+
+export type Undecoded = 'unknown-coding' | 'malformed' | 'too-large'
+
+/**
+ * Decodes a body. It runs in another thread.
+ * @param coding the value of `Content-Encoding`: one coding
+ */
+export function decodeContent(coding: string, bytes: Uint8Array, maxBytes: number): Promise<Uint8Array | Undecoded> {
+  const name = coding.trim().toLowerCase()
+  const known = ALIASES[name] ?? name
+  if (!Object.hasOwn(DECODERS, known)) return Promise.resolve('unknown-coding')
+  const limit = Math.min(maxBytes, Math.max(ALWAYS_BYTES, bytes.length * MAX_RATIO))
+  return new Promise((resolve) => {
+    DECODERS[known]!(bytes, limit, (error, decoded) => {
+      if (error === null) resolve(decoded)
+      else resolve('code' in error && error.code === 'ERR_BUFFER_TOO_LARGE' ? 'too-large' : 'malformed')
+    })
+  })
+}
+
+/** RFC 1950, 2.2: method 8, and a checksum of the two bytes. */
+function hasZlibHeader([first = 0, second = 0]: Uint8Array): boolean {
+  return (first & 0x0f) === 8 && ((first << 8) | second) % 31 === 0
+}
