@@ -3,6 +3,7 @@ import type { Origin } from '#base/origin.ts'
 import type { Explanation } from '#engine/explain/explain.ts'
 import type { EffectivePolicy } from '#engine/explain/explain-parts.ts'
 import type { PolicyItem, RelayRouteItem, RouteItem } from '#plan/item.ts'
+import type { EvictionSettings } from '#state/endpoint-health.ts'
 import type { FileStore } from '#store/files.ts'
 
 // Common parts of explanations of requests and of connections.
@@ -67,14 +68,36 @@ export function formatBackend({ backends, endpoints }: Pick<Explanation, 'backen
     lines.push(`  ${chosen ? '>' : ' '} ${key}${share}`)
   }
   const groups = new Set(endpoints.map(({ priority }) => priority)).size
-  for (const { label, section, priority, chosen, named, bounds } of endpoints) {
+  for (const { label, section, priority, chosen, named, bounds, eviction } of endpoints) {
     const group = groups > 1 ? `, priority ${priority + 1}` : ''
     lines.push(
       `    ${chosen ? '>' : ' '} ${label}${section === undefined ? '' : ` (${section})`}${group}${named === true ? NAMED : ''}`,
     )
+    if (eviction !== undefined) lines.push(`      ${describeEviction(eviction)}`)
     if (bounds === undefined) continue
     const { maxConnections, maxWaiting } = bounds
     lines.push(`      at most ${maxConnections} connections and ${maxWaiting} queued requests in each worker`)
   }
   return [...lines, '']
+}
+
+/** The states of an endpoint and what moves it between them (specification 1, section 3). */
+function describeEviction({
+  consecutiveFailures,
+  healthThreshold,
+  durationMs,
+  restoreHealth,
+}: EvictionSettings): string {
+  const causes = [
+    consecutiveFailures !== undefined && consecutiveFailures > 0 && describeFailures(consecutiveFailures),
+    healthThreshold !== undefined && `an unhealthy response that leaves a health below ${healthThreshold}`,
+    consecutiveFailures === undefined && healthThreshold === undefined && describeFailures(1),
+  ].filter((cause) => cause !== false)
+  if (causes.length === 0) return 'never evicted: consecutiveFailures is 0'
+  const time = `for ${durationMs / 1000} s times the number of evictions so far`
+  return `evicted after ${causes.join(' or ')}, ${time}; returns with ${restoreHealth === undefined ? 'the health that it had' : `health ${restoreHealth}`}`
+}
+
+function describeFailures(count: number): string {
+  return count === 1 ? 'an unhealthy response' : `${count} consecutive unhealthy responses`
 }

@@ -61,7 +61,8 @@ const MAX_SLOW_START_MS = 60_000
 export class EndpointHealth {
   readonly #memory: SlotMemory
   readonly #slot: number
-  readonly #eviction: EvictionSettings | undefined
+  /** Undefined: the endpoint is never evicted. */
+  readonly eviction: EvictionSettings | undefined
   readonly #slots: number
   /** Index in `inFlight` of the count of this thread. */
   readonly #counted: number
@@ -81,7 +82,7 @@ export class EndpointHealth {
   ) {
     this.#memory = memory
     this.#slot = slot
-    this.#eviction = eviction
+    this.eviction = eviction
     this.#slots = slotsOf(memory)
     this.#counted = memory.own + slot
     this.alone = alone
@@ -98,7 +99,7 @@ export class EndpointHealth {
     const phase = this.#load(PHASE)
     if (!isEvicted(phase)) return false
     if (clock.now() < this.#until) return true
-    const restored = this.#eviction?.restoreHealth
+    const restored = this.eviction?.restoreHealth
     if (!this.#exchange(PHASE, phase, phase + 1)) return false
     if (restored !== undefined) this.#store(DEFICIT, Math.round((1 - restored) * ONE))
     this.#onChange(undefined)
@@ -151,7 +152,7 @@ export class EndpointHealth {
     const phase = this.#load(PHASE)
     if (evicted || isEvicted(phase)) return undefined
     this.#move(DEFICIT, ONE)
-    const eviction = this.#eviction
+    const eviction = this.eviction
     if (eviction === undefined) return undefined
     const { health } = this
     if (!triggers(eviction, health, failures)) return undefined

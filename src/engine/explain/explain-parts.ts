@@ -1,6 +1,7 @@
 import type { PolicySection } from '#api/policy-fields.ts'
 import type { DestinationBounds } from '#net/destination.ts'
 import type { Phase, PolicyItem } from '#plan/item.ts'
+import type { EvictionSettings } from '#state/endpoint-health.ts'
 import type { LiveBackend, LiveEndpoint } from '../backend/live-backend.ts'
 import { type Place, RequestedPlaces } from '../backend/place.ts'
 import { mergeSection } from '../merge/build-chain.ts'
@@ -24,6 +25,8 @@ export interface ExplainedEndpoint {
   readonly named?: true
   /** Connection limits in each worker, if the object sets them. */
   readonly bounds: DestinationBounds | undefined
+  /** Undefined: it is never evicted. */
+  readonly eviction: EvictionSettings | undefined
 }
 
 /** One effective field: the policies that set it, and those that were overridden. */
@@ -68,6 +71,7 @@ export function explainEndpoints(
       priority,
       chosen: endpoint === chosen,
       bounds: boundsOf(endpoint.place),
+      eviction: endpoint.health.eviction,
       ...(endpoint.place instanceof RequestedPlaces && { named: true }),
     })),
   )

@@ -174,6 +174,17 @@ test('without a listener or a route, the report has neither', async () => {
   expect(missed.policies.map(({ field }) => field)).toEqual(['http'])
 })
 
+test('the eviction of an endpoint', async () => {
+  const health = policyItem('backend.health', BACKEND, { eviction: { duration: '2s', restoreHealth: 50 } })
+  const { endpoints } = await explained([...PLAN, health])
+  expect(endpoints[0]!.eviction).toEqual({
+    durationMs: 2000,
+    restoreHealth: 0.5,
+    consecutiveFailures: undefined,
+    healthThreshold: undefined,
+  })
+})
+
 test('a Service without endpoints: refused as the proxy would, and nothing is sent', async () => {
   const service = backendItem('svc', {
     key: 'Service/default/svc/80',
