@@ -19,12 +19,13 @@ export interface Conversation {
   readonly maxTokens: number | undefined
   readonly sampling: Sampling
   /** Strings. */
-  readonly stop: readonly JsonText[]
+  readonly stop: readonly JsonValue[]
   readonly format: OutputFormat | undefined
   readonly reasoning: ReasoningWish | undefined
   /** A string that identifies the end user. */
   readonly user: JsonText | undefined
-  readonly serviceTier: string | undefined
+  /** A string, as the completions API names the tiers: `auto`, `default`, `flex`, `priority`. */
+  readonly serviceTier: JsonValue | undefined
 }
 
 /** Numbers. */
@@ -139,9 +140,11 @@ export interface Tool {
   readonly origin: JsonValue
 }
 
-export type ToolChoice =
-  /** The model decides; it must call some tool; it must not. */
-  { readonly kind: 'auto' | 'any' | 'none' } | { readonly kind: 'tool'; readonly name: string }
+export type ToolChoice = { readonly origin: JsonValue } & (
+  | /** The model decides; it must call some tool; it must not. */
+  { readonly kind: 'auto' | 'any' | 'none' }
+  | { readonly kind: 'tool'; readonly name: string }
+)
 
 export type OutputFormat =
   /** Any JSON object. */
@@ -162,7 +165,7 @@ export interface ReasoningWish {
   readonly effort?: Effort | undefined
   /** In tokens. */
   readonly budget?: number | undefined
-  /** The model decides how much. */
+  /** The model decides how much. False: the effort does not turn thinking on. */
   readonly adaptive?: boolean | undefined
   /** The client wants to see a summary of the thoughts. */
   readonly summary?: boolean | undefined
