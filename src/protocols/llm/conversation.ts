@@ -24,8 +24,13 @@ export interface Conversation {
   readonly reasoning: ReasoningWish | undefined
   /** A string that identifies the end user. */
   readonly user: JsonText | undefined
-  /** A string, as the completions API names the tiers: `auto`, `default`, `flex`, `priority`. */
-  readonly serviceTier: JsonValue | undefined
+  readonly serviceTier: ServiceTier | undefined
+}
+
+export interface ServiceTier {
+  /** As the completions API names it: `auto`, `default`, `flex`, `priority`. */
+  readonly name: string
+  readonly origin: JsonValue
 }
 
 /** Numbers. */

@@ -1,0 +1,177 @@
+import type { CallPart, MediaSource, Part, ResultPart, TextPart, Turn } from '../conversation.ts'
+import type { JsonValue } from '../json/json-document.ts'
+import { expectKind, ObjectReader } from '../json/object-reader.ts'
+import { JsonPieces } from '../json/write-json.ts'
+import type { Losses } from '../losses.ts'
+import { Untranslatable } from '../untranslatable.ts'
+
+type Role = Turn['role']
+
+/** Where a type of block may stand. */
+const PLACES: Readonly<Record<string, readonly (Role | 'result')[]>> = {
+  text: ['system', 'user', 'assistant', 'result'],
+  image: ['user', 'assistant', 'result'],
+  document: ['user', 'assistant', 'result'],
+  search_result: ['user', 'assistant', 'result'],
+  tool_result: ['user'],
+  tool_use: ['assistant'],
+  thinking: ['assistant'],
+  redacted_thinking: ['assistant'],
+}
+
+const SOURCES = ['base64', 'text', 'url', 'file'] as const
+
+/** What tools of a provider left in the history. The texts after them say what came of them. */
+const HOSTED = /^(?:server_tool_use|mcp_tool_use|\w+_tool_result)$/
+
+/** Reads the contents of turns, in their order: a result of a tool must follow its call (decision B28). */
+export class PartReader {
+  readonly #losses: Losses
+  readonly #calls = new Set<string>()
+
+  constructor(losses: Losses) {
+    this.#losses = losses
+  }
+
+  /** @param value a string or a list of blocks */
+  content(value: JsonValue, place: Role | 'result'): readonly Part[] {
+    if (value.kind === 'string') return [{ kind: 'text', text: value.json, origin: value }]
+    const parts: Part[] = []
+    for (const block of expectKind(value, 'array').elements) this.#block(block, place, parts)
+    return parts
+  }
+
+  #block(origin: JsonValue, place: Role | 'result', parts: Part[]): void {
+    const reader = new ObjectReader(origin)
+    const type = reader.require('type', reader.text('type'))
+    if (!Object.hasOwn(PLACES, type)) {
+      if (place !== 'assistant' || !HOSTED.test(type)) {
+        throw new Untranslatable(origin, `content of the type ${type} cannot be translated`)
+      }
+      return this.#losses.drop(origin)
+    }
+    if (!PLACES[type]!.includes(place))
+      throw new Untranslatable(origin, `content of the type ${type} cannot stand here`)
+    if (type === 'document') this.#document(reader, parts)
+    else parts.push(this.#part(type, reader))
+    reader.drop(this.#losses)
+  }
+
+  #part(type: string, reader: ObjectReader): Part {
+    switch (type) {
+      case 'image': {
+        const source = this.#source(reader.require('source', reader.object('source')))
+        return { kind: 'image', source, ...this.#marks(reader) }
+      }
+      case 'search_result':
+        return this.#searchResult(reader)
+      case 'tool_result':
+        return this.#result(reader)
+      case 'tool_use':
+        return this.#call(reader)
+      case 'thinking': {
+        const text = reader.require('thinking', reader.literal('thinking'))
+        return { kind: 'thinking', text, signature: reader.literal('signature'), origin: reader.value }
+      }
+      case 'redacted_thinking':
+        return { kind: 'redacted', data: reader.require('data', reader.literal('data')), origin: reader.value }
+      default:
+        return { kind: 'text', text: reader.require('text', reader.literal('text')), ...this.#marks(reader) }
+    }
+  }
+
+  #marks(reader: ObjectReader): { readonly origin: JsonValue; readonly cached: boolean | undefined } {
+    return { origin: reader.value, cached: takeCached(reader, this.#losses) }
+  }
+
+  #call(reader: ObjectReader): CallPart {
+    const id = reader.require('id', reader.text('id'))
+    this.#calls.add(id)
+    // Who called the tool: the model, or code of a hosted tool.
+    reader.take('caller')
+    const name = reader.require('name', reader.text('name'))
+    const input = reader.require('input', reader.takeKind('input', 'object')).json
+    return { kind: 'call', id, name, input, ...this.#marks(reader) }
+  }
+
+  #result(reader: ObjectReader): ResultPart {
+    const id = reader.require('tool_use_id', reader.takeKind('tool_use_id', 'string'))
+    const callId = id.text
+    if (!this.#calls.has(callId)) throw new Untranslatable(id, 'no earlier call has this id')
+    const content = reader.take('content')
+    const parts = content === undefined ? [] : this.content(content, 'result')
+    return { kind: 'result', callId, parts, isError: reader.flag('is_error') ?? false, ...this.#marks(reader) }
+  }
+
+  /** Becomes one text: where it comes from, and what was found. */
+  #searchResult(reader: ObjectReader): TextPart {
+    const pieces: (string | Uint8Array)[] = ['"']
+    pieces.push(inner(reader.require('title', reader.literal('title'))), '\\n')
+    pieces.push(inner(reader.require('source', reader.literal('source'))))
+    for (const part of this.content(reader.require('content', reader.takeKind('content', 'array')), 'system')) {
+      if (part.kind === 'text' && part.text instanceof Uint8Array) pieces.push('\\n\\n', inner(part.text))
+    }
+    pieces.push('"')
+    return { kind: 'text', text: new JsonPieces(...pieces), ...this.#marks(reader) }
+  }
+
+  #document(reader: ObjectReader, parts: Part[]): void {
+    const source = reader.require('source', reader.object('source'))
+    const content = source.take('content')
+    if (content === undefined) {
+      const name = reader.text('title')
+      parts.push({ kind: 'file', source: this.#source(source), name, ...this.#marks(reader) })
+      return
+    }
+    source.word('type', ['content'])
+    source.drop(this.#losses)
+    const { origin, cached } = this.#marks(reader)
+    if (content.kind === 'string') {
+      const name = reader.text('title')
+      parts.push({ kind: 'file', source: { kind: 'text', text: content.json }, name, origin, cached })
+      return
+    }
+    // The document is a sequence of texts and images.
+    const contents = this.content(content, 'result')
+    contents.forEach((part, index) => {
+      parts.push(index === contents.length - 1 ? { ...part, cached } : part)
+    })
+  }
+
+  #source(reader: ObjectReader): MediaSource {
+    const type = reader.require('type', reader.word('type', SOURCES))
+    const source = readSource(type, reader)
+    reader.drop(this.#losses)
+    return source
+  }
+}
+
+function readSource(type: (typeof SOURCES)[number], reader: ObjectReader): MediaSource {
+  switch (type) {
+    case 'base64': {
+      const mediaType = reader.require('media_type', reader.text('media_type'))
+      return { kind: 'data', mediaType, data: inner(reader.require('data', reader.literal('data'))) }
+    }
+    case 'text':
+      reader.take('media_type')
+      return { kind: 'text', text: reader.require('data', reader.literal('data')) }
+    case 'url':
+      return { kind: 'url', url: reader.require('url', reader.literal('url')) }
+    case 'file':
+      return { kind: 'id', id: reader.require('file_id', reader.literal('file_id')) }
+  }
+}
+
+/** Whether the client marked the prompt up to here as worth caching. How long is a loss. */
+export function takeCached(reader: ObjectReader, losses: Losses): boolean | undefined {
+  const control = reader.object('cache_control')
+  if (control === undefined) return undefined
+  control.take('type')
+  control.drop(losses)
+  return true
+}
+
+/** A string without its quotes. */
+function inner(text: Uint8Array): Uint8Array {
+  return text.subarray(1, -1)
+}

@@ -1,0 +1,119 @@
+import type { Conversation, OutputFormat, ReasoningWish, Sampling, ServiceTier, Turn } from '../conversation.ts'
+import type { JsonValue } from '../json/json-document.ts'
+import { expectKind, ObjectReader } from '../json/object-reader.ts'
+import type { Losses } from '../losses.ts'
+import { Untranslatable } from '../untranslatable.ts'
+import { PartReader } from './read-parts.ts'
+import { readToolChoice, readTools } from './read-tools.ts'
+
+const ROLES = ['user', 'assistant', 'system'] as const
+const THINKING = ['adaptive', 'enabled', 'disabled', 'between_tools'] as const
+const EFFORTS = ['low', 'medium', 'high', 'xhigh', 'max'] as const
+
+/** Reads a request of the messages API. */
+export function readRequest(body: JsonValue, losses: Losses): Conversation {
+  const reader = new ObjectReader(body)
+  refuseServers(reader)
+  const model = reader.require('model', reader.text('model'))
+  const maxTokens = reader.require('max_tokens', reader.count('max_tokens'))
+  const turns = readTurns(reader, losses)
+  const tools = readTools(reader.list('tools'), losses)
+  const { toolChoice, parallelCalls } = readToolChoice(reader.object('tool_choice'), losses)
+  const output = reader.object('output_config')
+  const format = readFormat(output?.object('format') ?? reader.object('output_format'), losses)
+  const conversation: Conversation = {
+    model,
+    streamed: reader.flag('stream') ?? false,
+    turns,
+    tools,
+    toolChoice,
+    parallelCalls,
+    maxTokens,
+    sampling: readSampling(reader),
+    stop: reader.list('stop_sequences').map((text) => expectKind(text, 'string')),
+    format,
+    reasoning: readReasoning(reader.object('thinking'), output, losses),
+    user: readUser(reader.object('metadata'), losses),
+    serviceTier: readTier(reader),
+  }
+  output?.drop(losses)
+  reader.drop(losses)
+  return conversation
+}
+
+/** Tools that the provider runs itself (decision B26). */
+function refuseServers(reader: ObjectReader): void {
+  const [server] = reader.list('mcp_servers')
+  if (server !== undefined) throw new Untranslatable(server, 'the provider of this request has no MCP servers')
+}
+
+function readTurns(reader: ObjectReader, losses: Losses): readonly Turn[] {
+  const parts = new PartReader(losses)
+  const turns: Turn[] = []
+  const system = reader.take('system')
+  if (system !== undefined) turns.push({ role: 'system', parts: parts.content(system, 'system'), origin: system })
+  const messages = reader.require('messages', reader.takeKind('messages', 'array'))
+  for (const message of messages.elements) {
+    const member = new ObjectReader(message)
+    const role = member.require('role', member.word('role', ROLES))
+    const content = member.require('content', member.take('content'))
+    turns.push({ role, parts: parts.content(content, role), origin: message })
+    member.drop(losses)
+  }
+  return turns
+}
+
+function readSampling(reader: ObjectReader): Sampling {
+  return {
+    temperature: reader.takeKind('temperature', 'number'),
+    topP: reader.takeKind('top_p', 'number'),
+    topK: reader.takeKind('top_k', 'number'),
+  }
+}
+
+function readReasoning(
+  thinking: ObjectReader | undefined,
+  output: ObjectReader | undefined,
+  losses: Losses,
+): ReasoningWish | undefined {
+  const effort = output?.word('effort', EFFORTS)
+  if (thinking === undefined) {
+    if (output === undefined || effort === undefined) return undefined
+    return { effort, adaptive: false, origin: output.value.get('effort')! }
+  }
+  const origin = thinking.value
+  const kind = thinking.require('type', thinking.word('type', THINKING))
+  const budget = thinking.count('budget_tokens')
+  const summary = thinking.word('display', ['summarized', 'omitted']) !== 'omitted'
+  thinking.drop(losses)
+  switch (kind) {
+    case 'adaptive':
+      return { effort, adaptive: true, summary, origin }
+    case 'enabled':
+      return { budget: thinking.require('budget_tokens', budget), effort, summary, origin }
+    default:
+      if (effort !== undefined) losses.drop(output!.value.get('effort')!, 'thinking is off')
+      return { effort: 'none', origin }
+  }
+}
+
+function readFormat(format: ObjectReader | undefined, losses: Losses): OutputFormat | undefined {
+  if (format === undefined) return undefined
+  format.word('type', ['json_schema'])
+  const schema = format.require('schema', format.takeKind('schema', 'object')).json
+  format.drop(losses)
+  return { kind: 'schema', schema, name: undefined, description: undefined, strict: true }
+}
+
+function readUser(metadata: ObjectReader | undefined, losses: Losses): Uint8Array | undefined {
+  const user = metadata?.literal('user_id')
+  metadata?.drop(losses)
+  return user
+}
+
+function readTier(reader: ObjectReader): ServiceTier | undefined {
+  const origin = reader.takeKind('service_tier', 'string')
+  if (origin === undefined) return undefined
+  const name = origin.text
+  return { name: name === 'standard_only' ? 'default' : name, origin }
+}
