@@ -1,5 +1,10 @@
-import type { LlmFacts } from '#exchange/llm-facts.ts'
-import { countAt, textAt } from '../json/read-value.ts'
+import type { LlmTokens } from '#exchange/llm-facts.ts'
+import { countAt, memberOf, textAt } from '../json/read-value.ts'
+
+/** What is known of the usage of one answer. */
+interface Usage extends LlmTokens {
+  serviceTier: string | undefined
+}
 
 /**
  * Token counts of a `usage` object of the messages API. Its input count excludes cached tokens; the gateway's includes them (decision B37).
@@ -11,7 +16,7 @@ export class MessagesUsage {
   #cacheRead: number | undefined
   #cacheWrite: number | undefined
 
-  read(usage: unknown, facts: LlmFacts): void {
+  read(usage: unknown, facts: Usage): void {
     this.#input = countAt(usage, 'input_tokens') ?? this.#input
     this.#output = countAt(usage, 'output_tokens') ?? this.#output
     this.#cacheRead = countAt(usage, 'cache_read_input_tokens') ?? this.#cacheRead
@@ -20,6 +25,8 @@ export class MessagesUsage {
     facts.cachedInputTokens = this.#cacheRead ?? facts.cachedInputTokens
     facts.cacheCreationInputTokens = this.#cacheWrite ?? facts.cacheCreationInputTokens
     facts.outputTokens = this.#output ?? facts.outputTokens
+    const details = memberOf(usage, 'output_tokens_details')
+    facts.reasoningTokens = countAt(details, 'thinking_tokens') ?? facts.reasoningTokens
     if (this.#input === undefined) return
     facts.providerInputTokens = this.#input
     facts.inputTokens = this.#input + (this.#cacheRead ?? 0) + (this.#cacheWrite ?? 0)

@@ -1,0 +1,41 @@
+import { JsonPieces, type JsonText } from '../json/write-json.ts'
+
+const SPACE = 0x20
+const BACKSLASH = 0x5c
+/** `n`, `r` and `t`: the letters of escaped white space. */
+const SPACE_LETTERS: readonly (number | undefined)[] = [0x6e, 0x72, 0x74]
+
+/** Whether a string has only white space: the API refuses such texts. */
+export function isBlank(text: JsonText): boolean {
+  if (text instanceof JsonPieces)
+    return text.pieces.every((piece) => piece instanceof Uint8Array && isBlankWithin(piece, 0))
+  return isBlankWithin(text.subarray(0, -1), 1)
+}
+
+function isBlankWithin(bytes: Uint8Array, start: number): boolean {
+  for (let at = start; at < bytes.length; at++) {
+    if (bytes[at] === SPACE) continue
+    if (bytes[at] !== BACKSLASH || !SPACE_LETTERS.includes(bytes[at + 1])) return false
+    at++
+  }
+  return true
+}
+
+/** The string without white space at its end. */
+export function trimEnd(text: JsonText): JsonText {
+  if (text instanceof JsonPieces) return text
+  let end = text.length - 1
+  for (;;) {
+    if (end > 1 && text[end - 1] === SPACE) end--
+    else if (endsInEscapedSpace(text, end)) end -= 2
+    else break
+  }
+  return end === text.length - 1 ? text : new JsonPieces(text.subarray(0, end), '"')
+}
+
+function endsInEscapedSpace(text: Uint8Array, end: number): boolean {
+  if (!SPACE_LETTERS.includes(text[end - 1])) return false
+  let backslashes = 0
+  while (text[end - 2 - backslashes] === BACKSLASH) backslashes++
+  return backslashes % 2 === 1
+}
