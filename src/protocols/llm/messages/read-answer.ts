@@ -1,0 +1,72 @@
+import { NO_TOKENS } from '#exchange/llm-facts.ts'
+import type { AnswerSink } from '../answer-sink.ts'
+import type { JsonValue } from '../json/json-document.ts'
+import { ObjectReader } from '../json/object-reader.ts'
+import { STOP_REASONS } from '../stop-reasons.ts'
+import { readErrorObject } from './errors.ts'
+import { readCitation } from './read-blocks.ts'
+import { MessagesUsage } from './response.ts'
+
+const decoder = new TextDecoder()
+
+/** Reads a message of the messages API. */
+export function readAnswer(body: JsonValue, sink: AnswerSink): void {
+  const message = new ObjectReader(body)
+  const error = message.take('error') && readErrorObject(parse(body), undefined)
+  if (error !== undefined) {
+    sink.fail(error)
+    return sink.end()
+  }
+  const content = message.require('content', message.takeKind('content', 'array'))
+  sink.start(message.text('id') ?? '', message.text('model') ?? '')
+  content.elements.forEach((block, index) => {
+    readBlock(new ObjectReader(block), index, sink)
+    sink.close(index)
+  })
+  const usage = message.take('usage')
+  if (usage !== undefined) readUsage(parse(usage), sink)
+  const reason = message.text('stop_reason') ?? ''
+  const refused = message.object('stop_details')?.text('explanation')
+  if (reason === 'refusal' && refused) {
+    sink.refusal(content.elements.length, refused)
+    sink.close(content.elements.length)
+  }
+  sink.finish(STOP_REASONS.messages.read(reason), message.text('stop_sequence'))
+  sink.end()
+}
+
+/** Calls that the provider runs itself, and their results, are no part of the answer. */
+function readBlock(block: ObjectReader, index: number, sink: AnswerSink): void {
+  switch (block.text('type')) {
+    case 'text': {
+      const text = block.text('text') ?? ''
+      if (text !== '') sink.text(index, text)
+      for (const citation of block.list('citations')) sink.citation(index, readCitation(parse(citation)))
+      break
+    }
+    case 'thinking': {
+      const [thought, signature] = [block.text('thinking'), block.text('signature')]
+      if (thought) sink.thinking(index, thought)
+      if (signature) sink.signature(index, signature)
+      break
+    }
+    case 'redacted_thinking':
+      sink.redacted(index, block.text('data') ?? '')
+      break
+    case 'tool_use': {
+      sink.call(index, block.text('id') ?? '', block.text('name') ?? '')
+      const input = block.take('input')
+      sink.arguments(index, input === undefined ? '{}' : decoder.decode(input.json))
+    }
+  }
+}
+
+function readUsage(usage: unknown, sink: AnswerSink): void {
+  const counts = { ...NO_TOKENS, serviceTier: undefined }
+  new MessagesUsage().read(usage, counts)
+  sink.usage(counts)
+}
+
+function parse(value: JsonValue): unknown {
+  return JSON.parse(decoder.decode(value.json))
+}

@@ -1,0 +1,104 @@
+import type {
+  Message,
+  MessageDeltaUsage,
+  RefusalStopDetails,
+  TextCitation,
+  ToolUseBlock,
+  Usage,
+} from '@anthropic-ai/sdk/resources/messages/messages'
+import type { AnswerUsage, Citation, StopReason } from '../answer-sink.ts'
+import type { AnswerContext } from '../dialect.ts'
+import { STOP_REASONS } from '../stop-reasons.ts'
+
+/** What a message has before its contents. */
+export function writeHead(id: string, model: string, context: AnswerContext) {
+  return {
+    id: id === '' ? context.newId('msg_') : id,
+    type: 'message',
+    role: 'assistant',
+    model: model === '' ? context.model : model,
+  } as const
+}
+
+/** How a message ends. */
+export class Ending {
+  #reason: StopReason | undefined
+  #stopSequence: string | null = null
+  #usage: AnswerUsage | undefined
+  #refusal = ''
+
+  set(reason: StopReason, stopSequence: string | undefined): void {
+    this.#reason = reason
+    this.#stopSequence = stopSequence ?? null
+  }
+
+  setUsage(usage: AnswerUsage): void {
+    this.#usage = usage
+  }
+
+  /** The model says why it does not answer. */
+  addRefusal(text: string): void {
+    this.#refusal += text
+  }
+
+  get members(): Pick<Message, 'container' | 'stop_details' | 'stop_reason' | 'stop_sequence'> {
+    const reason = this.#refusal !== '' && this.#reason === 'end' ? 'refusal' : (this.#reason ?? 'end')
+    const details = reason === 'refusal' ? refusalDetails(this.#refusal) : null
+    return {
+      container: null,
+      stop_details: details,
+      stop_reason: STOP_REASONS.messages.written[reason],
+      stop_sequence: this.#stopSequence,
+    }
+  }
+
+  get usage(): Usage {
+    return {
+      ...this.deltaUsage,
+      input_tokens: inputTokens(this.#usage) ?? 0,
+      cache_creation: null,
+      inference_geo: null,
+      service_tier: tierOf(this.#usage?.serviceTier),
+      speed: null,
+    }
+  }
+
+  get deltaUsage(): MessageDeltaUsage {
+    const usage = this.#usage
+    const thinking = usage?.reasoningTokens
+    return {
+      input_tokens: inputTokens(usage) ?? null,
+      output_tokens: usage?.outputTokens ?? 0,
+      cache_creation_input_tokens: usage?.cacheCreationInputTokens ?? null,
+      cache_read_input_tokens: usage?.cachedInputTokens ?? null,
+      output_tokens_details: thinking === undefined ? null : { thinking_tokens: thinking },
+      server_tool_use: null,
+    }
+  }
+}
+
+function refusalDetails(refusal: string): RefusalStopDetails {
+  return { type: 'refusal', category: null, explanation: refusal === '' ? null : refusal }
+}
+
+/** The API counts cached tokens apart (decision B33). */
+function inputTokens(usage: AnswerUsage | undefined): number | undefined {
+  if (usage?.inputTokens === undefined) return undefined
+  return Math.max(0, usage.inputTokens - (usage.cachedInputTokens ?? 0) - (usage.cacheCreationInputTokens ?? 0))
+}
+
+function tierOf(tier: string | undefined): Usage['service_tier'] {
+  if (tier === undefined) return null
+  return tier === 'priority' || tier === 'batch' ? tier : 'standard'
+}
+
+/** Undefined if the provider does not say what it cites: the API has no kind for that. */
+export function writeCitation({ url, title, text }: Citation): TextCitation | undefined {
+  if (url === undefined) return undefined
+  const cited = { cited_text: text ?? '', encrypted_index: '', title: title ?? null, url }
+  return { type: 'web_search_result_location', ...cited }
+}
+
+export function writeCallStart(id: string, name: string, context: AnswerContext): ToolUseBlock {
+  return { type: 'tool_use', id: id === '' ? context.newId('toolu_') : id, name, input: {}, caller: { type: 'direct' } }
+}
