@@ -2,10 +2,10 @@ import type { ClientDialect, Dialect, ProviderDialect, WireDialect } from './dia
 import type { ClientFormat } from './route-type.ts'
 
 /** The dialects that clients speak. */
-const CLIENT_DIALECTS: { readonly [Name in Dialect]?: ClientDialect } = {}
+export const CLIENT_DIALECTS: { readonly [Name in Dialect]?: ClientDialect } = {}
 
 /** The dialects that providers speak. */
-const PROVIDER_DIALECTS: { readonly [Name in Dialect]?: ProviderDialect } = {}
+export const PROVIDER_DIALECTS: { readonly [Name in Dialect]?: ProviderDialect } = {}
 
 /** The dialect of a client format. A provider that wants it gets the client's own bytes. */
 export const NATIVE_DIALECTS: Readonly<Record<ClientFormat, WireDialect>> = {

@@ -1,0 +1,140 @@
+import { readdirSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import type { Dialect } from '#protocols/llm/dialect.ts'
+import { CLIENT_DIALECTS, PROVIDER_DIALECTS } from '#protocols/llm/dialects.ts'
+import {
+  type Call,
+  contentsOf,
+  divisions,
+  eventEnds,
+  type FixtureCase,
+  meaningOf,
+  readAnswer,
+  readCases,
+  readRequest,
+  readStream,
+  streamOf,
+  withLineEnds,
+  writeAnswer,
+  writeRequest,
+  writeStream,
+} from './harness.ts'
+
+const ROOT = import.meta.dirname
+/** Sizes of the pieces in which streams arrive. */
+const BYTE = 1
+const SOME = 37
+
+const DIALECTS = readdirSync(ROOT, { withFileTypes: true })
+  .filter((entry) => entry.isDirectory())
+  .map(({ name }) => name as Dialect)
+
+describe.each(DIALECTS)('%s', (dialect) => {
+  const cases = readCases(ROOT, dialect)
+  const requests = cases.filter((each) => each.has('request.json'))
+  const answers = cases.filter((each) => each.answer !== undefined)
+
+  test.each(requests.map((each) => [each.name, each] as const))('reads and writes the request %s', (_, given) => {
+    const read = readRequest(clientOf(given), given.bytes('request.json'))
+    expect(read.shown).toEqual(given.expected('conversation.json', read.shown))
+    for (const target of given.targets) {
+      const again = readRequest(clientOf(given), given.bytes('request.json'))
+      const { shown } = writeRequest(providerNamed(target), again)
+      expect(shown, target).toEqual(given.expected(`to/${target}`, shown))
+    }
+  })
+
+  test.each(answers.map((each) => [each.name, each] as const))('reads and writes the answer %s', (_, given) => {
+    const calls = readCase(given)
+    expect(calls).toEqual(given.expected('told.json', calls))
+    for (const target of given.targets) {
+      const isStream = target.endsWith('.sse')
+      const written = isStream ? writeStream(clientNamed(target), calls) : writeAnswer(clientNamed(target), calls)
+      if (isStream) expect(written, target).toBe(given.expectedText(`to/${target}`, written))
+      else expect(JSON.parse(written), target).toEqual(given.expected(`to/${target}`, JSON.parse(written)))
+    }
+  })
+
+  const streams = answers.filter((each) => !each.answer!.endsWith('.json'))
+  test.each(streams.map((each) => [each.name, each] as const))('reads the stream %s in any pieces', (_, given) => {
+    const stream = streamOf(given.answer!, given.bytes(given.answer!))
+    const whole = readStream(providerOf(given), [stream])
+    const forms = given.answer!.endsWith('.sse') ? ['\n', '\r\n', '\r'] : ['\n']
+    for (const form of forms) {
+      const same = form === '\n' ? stream : withLineEnds(stream, form)
+      for (const size of [BYTE, SOME]) {
+        for (const pieces of divisions(same, size)) expect(readStream(providerOf(given), pieces)).toEqual(whole)
+      }
+    }
+  })
+
+  test.each(streams.map((each) => [each.name, each] as const))('ends the stream %s wherever it breaks', (_, given) => {
+    const bytes = given.bytes(given.answer!)
+    const stream = streamOf(given.answer!, bytes)
+    const whole = readStream(providerOf(given), [stream])
+    for (const end of [0, ...eventEnds(given.answer!, bytes)]) {
+      const calls = readStream(providerOf(given), [stream.subarray(0, end)], true)
+      expect(calls.at(-1), `after ${end}`).toEqual(['end'])
+      const isWhole = calls.some(([name]) => name === 'finish')
+      expect(
+        calls.filter(([name]) => name === 'fail'),
+        `after ${end}`,
+      ).toHaveLength(isWhole ? 0 : 1)
+      const said = calls.slice(0, isWhole ? -1 : -2)
+      // A stream without any event is told to have started.
+      if (end > 0) expect(said, `after ${end}`).toEqual(whole.slice(0, said.length))
+    }
+  })
+
+  const both = CLIENT_DIALECTS[dialect] !== undefined && PROVIDER_DIALECTS[dialect] !== undefined
+  test.runIf(both)('reads what it writes', () => {
+    for (const given of requests.filter(({ oneWay }) => oneWay === undefined)) checkRequest(given)
+    for (const given of answers.filter(({ oneWay }) => oneWay === undefined)) checkAnswer(given)
+  })
+})
+
+function checkRequest(given: FixtureCase): void {
+  const read = readRequest(clientOf(given), given.bytes('request.json'))
+  const { body } = writeRequest(providerOf(given), read)
+  if (read.conversation === undefined || body === undefined) return
+  const again = readRequest(clientOf(given), body)
+  expect(again.conversation && meaningOf(again.conversation), given.name).toEqual(meaningOf(read.conversation))
+}
+
+function checkAnswer(given: FixtureCase): void {
+  const calls = readCase(given)
+  if (calls.some(([name]) => name === 'fail')) return
+  const [client, provider] = [clientOf(given), providerOf(given)]
+  const whole = readAnswer(provider, Buffer.from(writeAnswer(client, calls)))
+  expect(contentsOf(whole), given.name).toEqual(contentsOf(calls))
+  const streamed = readStream(provider, [Buffer.from(writeStream(client, calls))])
+  expect(contentsOf(streamed), given.name).toEqual(contentsOf(calls))
+}
+
+function readCase(given: FixtureCase): readonly Call[] {
+  const file = given.answer!
+  const bytes = given.bytes(file)
+  if (file.endsWith('.json')) return readAnswer(providerOf(given), bytes)
+  return readStream(providerOf(given), [streamOf(file, bytes)])
+}
+
+function clientOf({ dialect }: FixtureCase) {
+  return clientNamed(dialect)
+}
+
+function providerOf({ dialect }: FixtureCase) {
+  return providerNamed(dialect)
+}
+
+/** @param name of a dialect, or of a file with the name of one */
+function clientNamed(name: string) {
+  const dialect = CLIENT_DIALECTS[name.split('.', 1)[0] as Dialect]
+  if (dialect === undefined) throw new Error(`${name}: no client speaks it`)
+  return dialect
+}
+
+function providerNamed(name: string) {
+  const dialect = PROVIDER_DIALECTS[name.split('.', 1)[0] as Dialect]
+  if (dialect === undefined) throw new Error(`${name}: no provider speaks it`)
+  return dialect
+}
