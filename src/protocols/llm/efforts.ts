@@ -1,4 +1,5 @@
 import type { Effort, ReasoningWish } from './conversation.ts'
+import type { ModelFacts } from './models.ts'
 
 /**
  * How much a model thinks, for all writers of requests (decisions B24 and B25): some models take a budget of tokens, others an effort.
@@ -22,21 +23,12 @@ const MIN_BUDGET = 1024
 /** What a model means by thinking if a request does not say how much. */
 const USUAL: Effort = 'high'
 
-/** What a model accepts about thinking. */
-export interface ThinkingFacts {
-  /** `budget`: a number of tokens. `adaptive`: the model decides, guided by an effort. `never`: it does not think. */
-  readonly thinking: 'never' | 'budget' | 'adaptive'
-  /** It thinks unless a request says otherwise. */
-  readonly thinksUnasked: boolean
-  /** It thinks whatever a request says. */
-  readonly thinksAlways: boolean
-  /** The efforts it accepts, in ascending order. */
-  readonly efforts: readonly Effort[]
-}
+/** What the catalogue says about thinking. */
+export type ThinkingFacts = Pick<ModelFacts, 'thinking' | 'alwaysThinks' | 'thinkingOff' | 'efforts'>
 
 /** What a request to a model of the messages family says about thinking. */
 export interface Thinking {
-  readonly kind: 'budget' | 'adaptive' | 'disabled' | undefined
+  readonly kind: 'budget' | 'adaptive' | 'disabled' | 'between_tools' | undefined
   /** With the kind `budget`. */
   readonly budget: number | undefined
   readonly effort: Effort | undefined
@@ -58,8 +50,8 @@ export function thinkingFor(
   if (wish === undefined) return isForbidden ? withoutThinking(facts) : UNSAID
   if (wish.effort === 'none') return leastThinking(facts)
   if (wish.adaptive === false) return effortOnly(wish, facts, isForbidden)
-  if (isForbidden || facts.thinking === 'never') return undefined
-  if (facts.thinking === 'adaptive') {
+  if (isForbidden || facts.thinking === 'none') return undefined
+  if (facts.thinking !== 'budget') {
     const effort = wish.effort ?? (wish.budget === undefined ? undefined : effortOfBudget(wish.budget))
     return { kind: 'adaptive', budget: undefined, effort: effort && acceptedEffort(effort, facts.efforts) }
   }
@@ -68,18 +60,18 @@ export function thinkingFor(
 }
 
 /** A model that thinks unasked must be told not to. */
-export function withoutThinking({ thinksUnasked, thinksAlways }: ThinkingFacts): Thinking {
-  return thinksUnasked && !thinksAlways ? { ...UNSAID, kind: 'disabled' } : UNSAID
+export function withoutThinking({ thinkingOff }: ThinkingFacts): Thinking {
+  return { ...UNSAID, kind: thinkingOff }
 }
 
 function leastThinking(facts: ThinkingFacts): Thinking {
-  return facts.thinksAlways ? { ...UNSAID, effort: acceptedEffort('none', facts.efforts) } : withoutThinking(facts)
+  return facts.alwaysThinks ? { ...UNSAID, effort: acceptedEffort('none', facts.efforts) } : withoutThinking(facts)
 }
 
 function effortOnly({ effort }: ReasoningWish, facts: ThinkingFacts, isForbidden: boolean): Thinking | undefined {
   const { kind } = isForbidden ? withoutThinking(facts) : UNSAID
   // Without thinking, higher efforts are refused.
-  const accepted = kind === 'disabled' ? facts.efforts.filter((each) => isAtMost(each, 'high')) : facts.efforts
+  const accepted = kind !== undefined ? facts.efforts.filter((each) => isAtMost(each, 'high')) : facts.efforts
   const written = effort && acceptedEffort(effort, accepted)
   return written === undefined ? undefined : { kind, budget: undefined, effort: written }
 }

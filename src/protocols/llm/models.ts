@@ -40,6 +40,8 @@ export interface ModelFacts {
   readonly thinking: 'none' | 'budget' | 'adaptive' | 'effort'
   /** Thinking cannot be switched off. */
   readonly alwaysThinks: boolean
+  /** How a request of the messages family says that the model must not think; undefined: by not asking for thinking. */
+  readonly thinkingOff: 'disabled' | 'between_tools' | undefined
   /** Efforts that the model accepts, ascending; empty: it accepts no effort. */
   readonly efforts: readonly Effort[]
   /** Fields that the model refuses, whether it thinks or not. */
@@ -50,6 +52,8 @@ export interface ModelFacts {
   readonly hasOneTemperature: boolean
   /** A tool choice that forces a call is refused, with thinking or without. */
   readonly refusesForcedTools: boolean
+  /** The model continues a last turn of the assistant; otherwise such a request is refused, or gets an answer to that turn. */
+  readonly continuesTurn: boolean
   /** Shorter prompts are not cached; undefined: the model does not support cache marks, or caches by itself. */
   readonly cacheMinimumTokens: number | undefined
   /** Prompt and output together; undefined: not known. */
@@ -63,11 +67,13 @@ const UNKNOWN: ModelFacts = {
   family: 'other',
   thinking: 'effort',
   alwaysThinks: false,
+  thinkingOff: undefined,
   efforts: ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'],
   refused: [],
   refusedWithThinking: [],
   hasOneTemperature: false,
   refusesForcedTools: false,
+  continuesTurn: false,
   cacheMinimumTokens: undefined,
   contextTokens: undefined,
   maxOutputTokens: undefined,
@@ -84,6 +90,7 @@ const NO_THINKING: Known = { thinking: 'none', efforts: [] }
 const CLAUDE_BUDGET: Known = {
   thinking: 'budget',
   efforts: [],
+  continuesTurn: true,
   refusedWithThinking: ['temperature', 'top_p', 'top_k'],
   cacheMinimumTokens: 1024,
   contextTokens: 200_000,
@@ -93,6 +100,7 @@ const CLAUDE_4_6: Known = {
   ...CLAUDE_BUDGET,
   thinking: 'adaptive',
   efforts: ['low', 'medium', 'high', 'max'],
+  continuesTurn: false,
   hasOneTemperature: true,
   cacheMinimumTokens: 4096,
   contextTokens: 1_000_000,
@@ -107,22 +115,28 @@ const CLAUDE_4_7: Known = {
   contextTokens: 1_000_000,
   maxOutputTokens: 128_000,
 }
+/** They think unless a request says otherwise. */
+const CLAUDE_5: Known = { ...CLAUDE_4_7, thinkingOff: 'disabled' }
+const CLAUDE_ALWAYS_THINKS: Known = { ...CLAUDE_4_7, alwaysThinks: true, cacheMinimumTokens: 512 }
 const CLAUDE_3: Known = {
   ...NO_THINKING,
+  continuesTurn: true,
   cacheMinimumTokens: 2048,
   contextTokens: 200_000,
   maxOutputTokens: 4096,
 }
 
 const CLAUDE: Rows = [
-  ['claude-opus-5-5', { ...CLAUDE_4_7, alwaysThinks: true, refusesForcedTools: true, cacheMinimumTokens: 512 }],
+  ['claude-opus-5-5', { ...CLAUDE_ALWAYS_THINKS, refusesForcedTools: true }],
   [
-    'claude-fable-5-2 claude-fable-5-1 claude-fable-5 claude-mythos-5-2 claude-mythos-5-1 claude-mythos-5',
-    { ...CLAUDE_4_7, alwaysThinks: true, cacheMinimumTokens: 512 },
+    'claude-fable-5-2 claude-fable-5-1 claude-mythos-5-2 claude-mythos-5-1',
+    { ...CLAUDE_ALWAYS_THINKS, refusesForcedTools: true },
   ],
-  ['claude-sonnet-5-5', { ...CLAUDE_4_7, refusesForcedTools: true }],
-  ['claude-haiku-5-5 claude-sonnet-5 claude-opus-4-8', CLAUDE_4_7],
-  ['claude-opus-5', { ...CLAUDE_4_7, cacheMinimumTokens: 512 }],
+  ['claude-fable-5 claude-mythos-5', CLAUDE_ALWAYS_THINKS],
+  ['claude-sonnet-5-5', { ...CLAUDE_5, thinkingOff: 'between_tools', refusesForcedTools: true }],
+  ['claude-haiku-5-5 claude-sonnet-5', CLAUDE_5],
+  ['claude-opus-4-8', CLAUDE_4_7],
+  ['claude-opus-5', { ...CLAUDE_5, cacheMinimumTokens: 512 }],
   ['claude-opus-4-7', { ...CLAUDE_4_7, cacheMinimumTokens: 2048 }],
   ['claude-mythos-preview', { ...CLAUDE_4_7, efforts: ['low', 'medium', 'high', 'max'] }],
   ['claude-opus-4-6', CLAUDE_4_6],

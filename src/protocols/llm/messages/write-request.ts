@@ -9,8 +9,8 @@ import type { Target } from '../dialect.ts'
 import { type Thinking, thinkingFor, withoutThinking } from '../efforts.ts'
 import { asIs } from '../json/write-json.ts'
 import type { Losses } from '../losses.ts'
+import { type ModelFacts, modelOf } from '../models.ts'
 import { isBlank } from './json-strings.ts'
-import { type MessagesModel, messagesModel } from './model-facts.ts'
 import { writeSampling } from './write-sampling.ts'
 import { isForced, writeToolChoice, writeTools } from './write-tools.ts'
 import { TurnsWriter } from './write-turns.ts'
@@ -30,7 +30,7 @@ const JSON_ONLY: TextBlockParam = { type: 'text', text: 'Answer with one JSON ob
 
 /** Writes a request of the messages API. */
 export function writeRequest(conversation: Conversation, { names }: Target, losses: Losses): object {
-  const facts = messagesModel(conversation.model)
+  const facts = modelOf(conversation.model)
   const maxTokens = conversation.maxTokens ?? DEFAULT_MAX_TOKENS
   const turns = new TurnsWriter(conversation.turns, names, losses)
   const thinking = writeThinking(conversation, facts, maxTokens, turns.lacksThought, losses)
@@ -60,7 +60,7 @@ export function writeRequest(conversation: Conversation, { names }: Target, loss
 
 function writeThinking(
   conversation: Conversation,
-  facts: MessagesModel,
+  facts: ModelFacts,
   maxTokens: number,
   lacksThought: boolean,
   losses: Losses,
@@ -80,6 +80,8 @@ function configOf({ kind, budget = 0 }: Thinking, { reasoning }: Conversation): 
       return { type: 'enabled', budget_tokens: budget, ...display }
     case 'adaptive':
       return { type: 'adaptive', ...display }
+    case 'between_tools':
+      return { type: kind }
     default:
       return { type: 'disabled' }
   }

@@ -1,25 +1,32 @@
 import type { Sampled, Sampling } from '../conversation.ts'
 import { asIs } from '../json/write-json.ts'
 import type { Losses } from '../losses.ts'
-import type { MessagesModel } from './model-facts.ts'
+import type { ModelFacts, SamplingField } from '../models.ts'
 import type { MessagesRequest } from './write-request.ts'
 
 type Written = Pick<MessagesRequest, 'temperature' | 'top_p' | 'top_k'>
 
-/** What the model takes of the sampling fields. While it thinks, it takes none. */
-export function writeSampling(sampling: Sampling, facts: MessagesModel, isThinking: boolean, losses: Losses): Written {
-  dropAll([sampling.frequencyPenalty, sampling.presencePenalty, sampling.seed], undefined, losses)
-  const { temperature, topP, topK } = sampling
-  if (facts.refusesSampling || isThinking) {
-    const why = isThinking ? 'the model thinks' : 'the model refuses it'
-    dropAll([temperature, topP, topK], why, losses)
-    return {}
+/** What the model takes of the sampling fields. */
+export function writeSampling(sampling: Sampling, facts: ModelFacts, isThinking: boolean, losses: Losses): Written {
+  for (const unknown of [sampling.frequencyPenalty, sampling.presencePenalty, sampling.seed]) {
+    if (unknown !== undefined) losses.drop(unknown)
   }
-  const isSecond = facts.takesOneSampling && temperature !== undefined
-  if (isSecond) dropAll([topP], 'the model takes it only without a temperature', losses)
+  const refused = isThinking ? [...facts.refused, ...facts.refusedWithThinking] : facts.refused
+  const take = (name: SamplingField, value: Sampled | undefined): Sampled | undefined => {
+    if (value === undefined || !refused.includes(name)) return value
+    losses.drop(value, 'the model refuses it')
+    return undefined
+  }
+  const temperature = take('temperature', sampling.temperature)
+  let topP = take('top_p', sampling.topP)
+  const topK = take('top_k', sampling.topK)
+  if (facts.hasOneTemperature && temperature !== undefined && topP !== undefined) {
+    losses.drop(topP, 'the model takes it only without a temperature')
+    topP = undefined
+  }
   return {
     ...(temperature !== undefined && { temperature: writeTemperature(temperature, losses) }),
-    ...(topP !== undefined && !isSecond && { top_p: asIs<number>(topP.json) }),
+    ...(topP !== undefined && { top_p: asIs<number>(topP.json) }),
     ...(topK !== undefined && { top_k: asIs<number>(topK.json) }),
   }
 }
@@ -29,8 +36,4 @@ function writeTemperature(temperature: Sampled, losses: Losses): number {
   if (temperature.number <= 1) return asIs<number>(temperature.json)
   losses.drop(temperature, 'written as 1, the most that the provider takes')
   return 1
-}
-
-function dropAll(values: readonly (Sampled | undefined)[], why: string | undefined, losses: Losses): void {
-  for (const value of values) if (value !== undefined) losses.drop(value, why)
 }

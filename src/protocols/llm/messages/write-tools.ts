@@ -3,8 +3,8 @@ import type { Conversation, Tool } from '../conversation.ts'
 import { findMember, scanMembers } from '../json/scan-members.ts'
 import { asIs, JsonPieces, type JsonText } from '../json/write-json.ts'
 import type { Losses } from '../losses.ts'
+import type { ModelFacts } from '../models.ts'
 import type { TargetNames } from '../target-names.ts'
-import type { MessagesModel } from './model-facts.ts'
 import { markOf } from './write-parts.ts'
 
 type Schema = ToolParam['input_schema']
@@ -47,13 +47,13 @@ function calledNames(turns: Conversation['turns']): string[] {
 }
 
 /** Whether the model must call a tool, as the model accepts it. */
-export function isForced({ toolChoice }: Conversation, facts: MessagesModel): boolean {
-  return (toolChoice?.kind === 'any' || toolChoice?.kind === 'tool') && !facts.refusesForcedTool
+export function isForced({ toolChoice }: Conversation, facts: ModelFacts): boolean {
+  return (toolChoice?.kind === 'any' || toolChoice?.kind === 'tool') && !facts.refusesForcedTools
 }
 
 export function writeToolChoice(
   conversation: Conversation,
-  facts: MessagesModel,
+  facts: ModelFacts,
   names: TargetNames,
   losses: Losses,
 ): ToolChoiceParam | undefined {
