@@ -15,8 +15,6 @@ const config: KnipConfig = {
   project: ['src/**/*.ts', 'build/*.mjs', 'examples/**/*.ts', 'test/**/*.ts', 'bench/**/*.ts', 'fuzz/**/*.ts'],
   // Types are what functions take and give; that one of them has no reader yet is no fault.
   exclude: ['types'],
-  // The dialects, which come next, use them.
-  ignore: ['src/protocols/llm/json/object-reader.ts', 'src/protocols/llm/stop-reasons.ts'],
   // Tools of the machine: the benchmark pins processes, a test makes a pipe, another a terminal, h2spec is built with Go.
   ignoreBinaries: ['setpriv', 'mkfifo', 'script', 'h2spec', 'go'],
 }

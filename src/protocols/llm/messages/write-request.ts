@@ -11,16 +11,11 @@ import { asIs } from '../json/write-json.ts'
 import type { Losses } from '../losses.ts'
 import { type ModelFacts, modelOf } from '../models.ts'
 import { isBlank } from './json-strings.ts'
-import { writeSampling } from './write-sampling.ts'
+import { type WrittenSampling, writeSampling } from './write-sampling.ts'
 import { isForced, writeToolChoice, writeTools } from './write-tools.ts'
 import { TurnsWriter } from './write-turns.ts'
 
-/** The published types leave out what only older models take. */
-export interface MessagesRequest extends MessageCreateParamsBase {
-  temperature?: number
-  top_p?: number
-  top_k?: number
-}
+type MessagesRequest = MessageCreateParamsBase & WrittenSampling
 
 /** The API requires a limit (decision B27). */
 const DEFAULT_MAX_TOKENS = 4096

@@ -2,12 +2,21 @@ import type { Sampled, Sampling } from '../conversation.ts'
 import { asIs } from '../json/write-json.ts'
 import type { Losses } from '../losses.ts'
 import type { ModelFacts, SamplingField } from '../models.ts'
-import type { MessagesRequest } from './write-request.ts'
 
-type Written = Pick<MessagesRequest, 'temperature' | 'top_p' | 'top_k'>
+/** The published types leave these out, because newer models refuse them. */
+export interface WrittenSampling {
+  temperature?: number
+  top_p?: number
+  top_k?: number
+}
 
 /** What the model takes of the sampling fields. */
-export function writeSampling(sampling: Sampling, facts: ModelFacts, isThinking: boolean, losses: Losses): Written {
+export function writeSampling(
+  sampling: Sampling,
+  facts: ModelFacts,
+  isThinking: boolean,
+  losses: Losses,
+): WrittenSampling {
   for (const unknown of [sampling.frequencyPenalty, sampling.presencePenalty, sampling.seed]) {
     if (unknown !== undefined) losses.drop(unknown)
   }
