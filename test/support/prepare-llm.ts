@@ -41,10 +41,12 @@ export function compile(spec: object, setup: Setup = {}) {
   return { plan, problems: context.problems.map(({ path, code }) => `${path}: ${code}`) }
 }
 
-function authOf({ source, explicitLocation }: Credential): object {
+const LOCATIONS = { authorization: 'Authorization', elsewhere: 'x-key' }
+
+function authOf({ source, location }: Credential): object {
   return {
     ...(source === 'key' ? { key: 'k' } : { passthrough: {} }),
-    ...(explicitLocation && { location: { header: { name: 'x-key' } } }),
+    ...(location !== 'usual' && { location: { header: { name: LOCATIONS[location] } } }),
   }
 }
 

@@ -88,7 +88,7 @@ verifies(
         name: 'b',
         pin: undefined,
         destination: { host: 'api.anthropic.com', port: 443, tls: true },
-        credential: { source: 'key', explicitLocation: true },
+        credential: { source: 'key', location: 'elsewhere' },
         path: '/chat',
         settings: { routes: { otherwise: 'Completions' } },
       },

@@ -90,8 +90,13 @@ function credentialOf(source: PolicySource<AuthForm> | undefined): Credential | 
   const { key, secretRef, location } = source.spec
   return {
     source: key !== undefined || secretRef !== undefined ? 'key' : 'token',
-    explicitLocation: location !== undefined,
+    location: locationOf(location),
   }
+}
+
+function locationOf(location: AuthForm['location']): Credential['location'] {
+  if (location === undefined) return 'usual'
+  return location.header?.name.toLowerCase() === 'authorization' ? 'authorization' : 'elsewhere'
 }
 
 function compileProvider(

@@ -53,6 +53,29 @@ verifies(
   },
 )
 
+test.each<[provider: object, ambient: string | undefined]>([
+  [{ providerOne: {} }, undefined],
+  [{ providerFour: {} }, undefined],
+  [{ providerTwo: { endpoint: 'a.openai.azure.com' } }, 'cloudTwo'],
+  [{ providerTwo: { endpoint: 'models.corp.example' } }, undefined],
+  [{ providerThree: resource }, 'cloudTwo'],
+  [{ providerThree: project, host: 'private.services.ai.azure.com' }, 'cloudTwo'],
+  [{ providerThree: resource, host: 'llm.example' }, undefined],
+  [{ providerThree: resource, host: 'azure.com' }, undefined],
+  [{ providerThree: resource, host: 'xazure.com' }, undefined],
+  // The clouds of others can have customers who collect tokens.
+  [{ providerThree: resource, host: 'x.execute-api.us-east-1.amazonaws.com' }, undefined],
+  [{ providerSeven: {}, host: 'x.openai.azure.com' }, undefined],
+  [{ providerSix: { projectId: 'p' }, host: 'vpce-1.bedrock-runtime.us-east-1.vpce.amazonaws.com' }, undefined],
+  [{ providerSeven: {}, host: 'vpce-1.bedrock-runtime.us-east-1.vpce.amazonaws.com' }, 'cloudOne'],
+  [{ providerSeven: {}, host: 'bedrock-runtime.us-east-1.api.aws' }, 'cloudOne'],
+  [{ providerSix: { projectId: 'p' }, host: 'private.googleapis.com' }, 'cloudThree'],
+  // Not in plain text.
+  [{ providerSeven: {}, host: 'bedrock-runtime.us-east-1.amazonaws.com', port: 80 }, undefined],
+])('%j uses the credentials of the environment for %s (B12)', (provider, ambient) => {
+  expect(providerDestination(providerFrom(provider)).ambient).toBe(ambient)
+})
+
 verifies(
   ['backend.ai.providerTwo/endpoint', 'backend.ai.providerTwo/endpoint-scheme'],
   'the endpoint is the host, without scheme and slash, with its port (B15)',
@@ -85,7 +108,37 @@ const paths: [type: RouteType, provider: object, path: string][] = [
   ['Completions', { providerThree: project }, '/api/projects/my%20proj/openai/v1/chat/completions'],
   ['Messages', { providerThree: { ...project, model: 'Claude-x' } }, '/anthropic/v1/messages'],
   ['MessagesTokenCount', { providerThree: { ...project, model: 'claude-x' } }, '/anthropic/v1/messages/count_tokens'],
+  ['Embeddings', { providerThree: { ...project, model: 'claude-x' } }, '/api/projects/my%20proj/openai/v1/embeddings'],
+  // The version does not change paths of a project.
+  [
+    'Responses',
+    { providerThree: { ...project, apiVersion: '2024-10-21' } },
+    '/api/projects/my%20proj/openai/v1/responses',
+  ],
+  ['Completions', { providerThree: { ...resource, apiVersion: 'v1' } }, '/openai/v1/chat/completions'],
+  [
+    'Embeddings',
+    { providerThree: { ...resource, apiVersion: 'preview' } },
+    '/openai/v1/embeddings?api-version=preview',
+  ],
+  [
+    'Responses',
+    { providerThree: { ...resource, apiVersion: '2024-10-21' } },
+    '/openai/responses?api-version=2024-10-21',
+  ],
+  [
+    'Completions',
+    { providerThree: { ...resource, apiVersion: '2024-10-21', model: 'dep' } },
+    '/openai/deployments/dep/chat/completions?api-version=2024-10-21',
+  ],
+  // Any host has the paths of a resource (B15).
+  ['Completions', { providerTwo: { endpoint: 'https://x.services.ai.azure.com/api' } }, '/openai/v1/chat/completions'],
   ['Messages', { providerFour: {} }, '/v1/messages'],
+  ['Responses', { providerOne: {}, pathPrefix: '/p' }, '/p/responses'],
+  ['Embeddings', { providerOne: {}, pathPrefix: '/' }, '/embeddings'],
+  ['Completions', { providerOne: {}, host: 'h.example', pathPrefix: '/p' }, '/p/chat/completions'],
+  ['Completions', { providerOne: {}, path: '/own', pathPrefix: '/p' }, '/own'],
+  ['MessagesTokenCount', { providerFour: {}, path: '/own' }, '/own'],
   ['Messages', { providerFour: {}, pathPrefix: 'proxy/v1/' }, '/proxy/v1/messages'],
   ['MessagesTokenCount', { providerFour: {} }, '/v1/messages/count_tokens'],
   ['Completions', { providerFive: {} }, '/v1beta/openai/chat/completions'],
@@ -162,7 +215,7 @@ verifies(
   },
 )
 
-const KEY: Credential = { source: 'key', explicitLocation: false }
+const KEY: Credential = { source: 'key', location: 'usual' }
 const bearer = { authorization: 'Bearer sk-1' }
 
 const messagesHeaders: [
@@ -182,7 +235,14 @@ const messagesHeaders: [
     { 'anthropic-version': '2023-06-01', 'x-api-key': 'sk-1' },
     ['authorization'],
   ],
-  ['explicit location', bearer, { ...KEY, explicitLocation: true }, { 'anthropic-version': '2023-06-01' }, []],
+  ['explicit location', bearer, { ...KEY, location: 'elsewhere' }, { 'anthropic-version': '2023-06-01' }, []],
+  [
+    'explicit Authorization',
+    { ...bearer, 'x-api-key': 'of the client' },
+    { ...KEY, location: 'authorization' },
+    { 'anthropic-version': '2023-06-01' },
+    ['x-api-key'],
+  ],
   ['OAuth', { authorization: 'bearer sk-ant-oat01' }, KEY, { 'anthropic-version': '2023-06-01' }, ['x-api-key']],
   [
     'browser',
@@ -207,8 +267,8 @@ test('keys for providers two and three (B16)', () => {
   const headers = (provider: object, credential?: Credential, type: RouteType = 'Completions') =>
     sent('{"model":"claude-x"}', { ...as(type), provider, headers: bearer, ...(credential && { credential }) }).headers
   expect(headers({ providerTwo: { endpoint: 'h' } }, KEY).set).toEqual([['api-key', 'sk-1']])
-  expect(headers({ providerThree: resource }, { ...KEY, explicitLocation: true }).set).toEqual([])
-  expect(headers({ providerThree: resource }, { source: 'token', explicitLocation: false }).set).toEqual([])
+  expect(headers({ providerThree: resource }, { ...KEY, location: 'elsewhere' }).set).toEqual([])
+  expect(headers({ providerThree: resource }, { source: 'token', location: 'usual' }).set).toEqual([])
   expect(headers({ providerThree: resource }).set).toEqual([])
   const moved = headers({ providerThree: project }, KEY, 'Messages')
   expect(moved).toEqual({

@@ -1,3 +1,4 @@
+import type { ImpliedCloud } from '#policies/backend/auth/implied-auth.ts'
 import type { LlmProviderSpec, ProviderBlock, ProviderKind } from './provider-schema.ts'
 import type { Provider } from './providers/provider.ts'
 import { buildProviderFive } from './providers/provider-five.ts'
@@ -56,8 +57,12 @@ export interface ProviderDestination {
   readonly ambient: Provider['cloud']
 }
 
-/** Credentials from the environment go to hosts of the cloud only (decision B12). */
-const CLOUD_HOSTS = /\.(?:amazonaws\.com|amazonaws\.com\.cn|api\.aws|googleapis\.com|azure\.com)$/i
+/** Credentials from the environment go to hosts of their own cloud only (decision B12). */
+const CLOUD_HOSTS: Readonly<Record<ImpliedCloud, RegExp>> = {
+  cloudOne: /\.(?:amazonaws\.com|amazonaws\.com\.cn|api\.aws)$/i,
+  cloudTwo: /\.azure\.com$/i,
+  cloudThree: /\.googleapis\.com$/i,
+}
 
 /**
  * `host` and `port` are independent: a host without a port uses port 443, a port without a host uses the provider's default host (decision
@@ -70,5 +75,6 @@ export function providerDestination(spec: LlmProviderSpec): ProviderDestination 
   const host = spec.host ?? own.host
   const port = spec.port ?? (spec.host === undefined ? own.port : 443)
   const tls = spec.host === undefined || port === 443
-  return { host, port, tls, signing, ambient: tls && CLOUD_HOSTS.test(host) ? cloud : undefined }
+  const isCloudHost = cloud !== undefined && CLOUD_HOSTS[cloud].test(host)
+  return { host, port, tls, signing, ambient: tls && isCloudHost ? cloud : undefined }
 }

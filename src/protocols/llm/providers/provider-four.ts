@@ -49,9 +49,10 @@ function messagesHeaders(request: Head, credential: Credential | undefined): Hea
   const set: [string, string][] = []
   const remove = BROWSER_FIELDS.filter((name) => request.has(name))
   if (!request.has('anthropic-version')) set.push(['anthropic-version', MESSAGES_VERSION])
-  const token = credential?.explicitLocation === true ? undefined : bearerToken(request)
+  const token = credential?.location === 'elsewhere' ? undefined : bearerToken(request)
   if (token === undefined) return { set, remove }
-  if (token.startsWith(OAUTH_TOKEN)) remove.push('x-api-key')
+  // A key of the client must not compete with it.
+  if (token.startsWith(OAUTH_TOKEN) || credential?.location === 'authorization') remove.push('x-api-key')
   else {
     set.push(['x-api-key', token])
     remove.push('authorization')

@@ -73,6 +73,6 @@ function projectHeaders(request: Head, credential: Credential | undefined, path:
 
 /** A configured key without an explicit location; tokens stay bearer tokens. */
 function movableKey(request: Head, credential: Credential | undefined): string | undefined {
-  if (credential === undefined || credential.source !== 'key' || credential.explicitLocation) return undefined
+  if (credential === undefined || credential.source !== 'key' || credential.location !== 'usual') return undefined
   return bearerToken(request)
 }

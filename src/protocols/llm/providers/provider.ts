@@ -47,8 +47,8 @@ export const NOT_IMPLEMENTED: Conversion = { kind: 'not-implemented' }
 export interface Credential {
   /** `key`: `auth.key` or `auth.secretRef`; `token`: anything else (cloud tokens, passthrough). */
   readonly source: 'key' | 'token'
-  /** `auth.location` is set: the credential stays there. */
-  readonly explicitLocation: boolean
+  /** A location that `auth.location` sets is final; a `usual` one is `Authorization`, from where a provider may move the credential. */
+  readonly location: 'usual' | 'authorization' | 'elsewhere'
 }
 
 export interface HeaderEdits {
