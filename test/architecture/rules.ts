@@ -77,10 +77,6 @@ export const BROWSER_EXCEPTIONS: readonly { readonly file: string; readonly reas
     file: 'protocols/llm/stream-answer.ts',
     reason: 'connects two streams of the wire, whose pieces are Buffers',
   },
-  {
-    file: 'protocols/llm/translate-answer.ts',
-    reason: 'connects two streams of the wire, whose pieces are Buffers',
-  },
   { file: 'net/body/held-bytes.ts', reason: 'collects pieces of the wire, which are Buffers' },
   { file: 'net/body/as-buffer.ts', reason: 'creates pieces of the wire, which are Buffers' },
 ]

@@ -12,7 +12,7 @@ import { toModelName } from './model-aliases.ts'
 import { modelOf } from './models.ts'
 import { ai } from './policy.ts'
 import type { BackendAiSpec, RouteType } from './policy-schema.ts'
-import type { LlmProviderSpec, NamedLlmProviderSpec, ProviderKind } from './provider-schema.ts'
+import type { LlmProviderSpec, NamedLlmProviderSpec, ProviderBlock, ProviderKind } from './provider-schema.ts'
 import type { Credential, Provider } from './providers/provider.ts'
 import { buildProvider, providerDestination, providerKind } from './providers.ts'
 import { isClientFormat } from './route-type.ts'
@@ -123,6 +123,7 @@ function reportProvider(spec: LlmProviderSpec, { routes }: AiSettings, report: R
     if (fault === undefined) continue
     report(`.${field}`, { code: 'path-invalid', message: `has ${fault}; requests are refused`, severity: 'error' })
   }
+  if (spec.providerSix !== undefined) reportPlatform(spec.providerSix, report)
   if (spec.path === undefined) return
   const types = new Set([...routes.suffixes.map(({ type }) => type), routes.otherwise])
   const replaced = [...types].filter((type) => type !== undefined && isClientFormat(type))
@@ -143,6 +144,18 @@ function reportModel(spec: LlmProviderSpec, report: Report): void {
   if (model === undefined || modelOf(model).name !== undefined) return
   const message = `${JSON.stringify(model)} is not in the list of models that the gateway knows; it is treated like the newest of its family`
   report(`.${kind}.model`, { code: 'model-unknown', message, severity: 'advice' })
+}
+
+/** Project and region are parts of host and paths. */
+function reportPlatform({ projectId, region }: ProviderBlock<'providerSix'>, report: Report): void {
+  if (!/^[a-z0-9.:-]+$/.test(projectId)) {
+    const message = 'is not a project id or number: lower-case letters, digits and hyphens; requests are refused'
+    report('.providerSix.projectId', { code: 'invalid-identifier', message, severity: 'warning' })
+  }
+  if (!/^[a-z0-9-]+$/.test(region)) {
+    const message = 'must consist of lower-case letters, digits and hyphens; the provider has no such host'
+    report('.providerSix.region', { code: 'invalid-region', message, severity: 'error' })
+  }
 }
 
 /** Reports route types that will be refused with 400 or 501, and settings that a route type does not use. */

@@ -1,4 +1,4 @@
-import { findPair, NATIVE_DIALECTS } from './dialects.ts'
+import { findTranslation, NATIVE_DIALECTS } from './dialects.ts'
 import { type Conversion, NOT_IMPLEMENTED, type Provider } from './providers/provider.ts'
 import type { ClientFormat } from './route-type.ts'
 
@@ -6,5 +6,5 @@ import type { ClientFormat } from './route-type.ts'
 export function conversionOf(provider: Provider, format: ClientFormat, model: string, streamed: boolean): Conversion {
   const conversion = provider.convert(format, model, streamed)
   if (conversion.kind !== 'send' || conversion.dialect === NATIVE_DIALECTS[format]) return conversion
-  return findPair(format, conversion.dialect) === undefined ? NOT_IMPLEMENTED : conversion
+  return findTranslation(format, conversion.dialect) === undefined ? NOT_IMPLEMENTED : conversion
 }

@@ -7,8 +7,11 @@ import type { TargetNames } from './target-names.ts'
 /** The dialects of chats. A dialect is not a route type: a provider may want another one than its client speaks. */
 export type Dialect = 'completions' | 'messages' | 'responses' | 'converse'
 
-/** What is sent to a provider: a chat, texts to embed, or a chat whose tokens are to be counted. */
-export type WireDialect = Dialect | 'embeddings' | 'count'
+/** The dialects of what is no chat: texts to embed, a chat whose tokens are to be counted. */
+export type OtherDialect = 'embeddings' | 'predict' | 'titan' | 'cohere' | 'nova' | 'count' | 'count-by-invoking'
+
+/** The dialect of what is sent to a provider. */
+export type WireDialect = Dialect | OtherDialect
 
 /**
  * A dialect that clients speak. A folder with a dialect's name has a file for each function: `read-request.ts`, `write-answer.ts`,

@@ -1,22 +1,16 @@
-import type { ClientDialect, Dialect, ProviderDialect, WireDialect } from './dialect.ts'
-import { formatError, readError } from './messages/errors.ts'
-import { readAnswer } from './messages/read-answer.ts'
-import { readRequest } from './messages/read-request.ts'
-import { readStream } from './messages/read-stream.ts'
-import { writeAnswer } from './messages/write-answer.ts'
-import { writeRequest } from './messages/write-request.ts'
-import { writeStream } from './messages/write-stream.ts'
+import type { BodyDialect } from './body-dialect.ts'
+import type { ClientDialect, ProviderDialect, WireDialect } from './dialect.ts'
+import { COHERE, NOVA, TITAN } from './embeddings/invoke.ts'
+import { PREDICT } from './embeddings/predict.ts'
+import { COUNT_BY_INVOKING } from './messages/count-by-invoking.ts'
+import { MESSAGES } from './messages/dialect.ts'
 import type { ClientFormat } from './route-type.ts'
 
 /** The dialects that clients speak. */
-export const CLIENT_DIALECTS: { readonly [Name in Dialect]?: ClientDialect } = {
-  messages: { readRequest, writeAnswer, writeStream, keepsStream: false, formatError },
-}
+export const CLIENT_DIALECTS: { readonly [Name in WireDialect]?: ClientDialect } = { messages: MESSAGES }
 
 /** The dialects that providers speak. */
-export const PROVIDER_DIALECTS: { readonly [Name in Dialect]?: ProviderDialect } = {
-  messages: { writeRequest, readAnswer, readStream, readError },
-}
+export const PROVIDER_DIALECTS: { readonly [Name in WireDialect]?: ProviderDialect } = { messages: MESSAGES }
 
 /** The dialect of a client format. A provider that wants it gets the client's own bytes. */
 export const NATIVE_DIALECTS: Readonly<Record<ClientFormat, WireDialect>> = {
@@ -27,21 +21,25 @@ export const NATIVE_DIALECTS: Readonly<Record<ClientFormat, WireDialect>> = {
   MessagesTokenCount: 'count',
 }
 
-/** The dialects of a translation. `undefined`: there is none. */
-export interface DialectPair {
-  readonly from: Dialect
-  readonly to: Dialect
-  readonly client: ClientDialect
-  readonly provider: ProviderDialect
+/** The dialects of what is no chat, besides those that clients speak. */
+const BODY_DIALECTS: { readonly [Name in WireDialect]?: BodyDialect } = {
+  predict: PREDICT,
+  titan: TITAN,
+  cohere: COHERE,
+  nova: NOVA,
+  'count-by-invoking': COUNT_BY_INVOKING,
 }
 
-export function findPair(format: ClientFormat, dialect: WireDialect): DialectPair | undefined {
-  const native = NATIVE_DIALECTS[format]
-  if (!isChat(native) || !isChat(dialect)) return undefined
-  const [client, provider] = [CLIENT_DIALECTS[native], PROVIDER_DIALECTS[dialect]]
-  return client && provider && { from: native, to: dialect, client, provider }
-}
+/** How requests and answers are translated: those of chats through the neutral form, all others directly. */
+export type Translation =
+  | { readonly kind: 'chat'; readonly client: ClientDialect; readonly provider: ProviderDialect }
+  | { readonly kind: 'body'; readonly dialect: BodyDialect }
 
-function isChat(dialect: WireDialect): dialect is Dialect {
-  return dialect !== 'embeddings' && dialect !== 'count'
+/** @returns undefined if there is none */
+export function findTranslation(format: ClientFormat, dialect: WireDialect): Translation | undefined {
+  const body = BODY_DIALECTS[dialect]
+  if (body !== undefined) return { kind: 'body', dialect: body }
+  const client = CLIENT_DIALECTS[NATIVE_DIALECTS[format]]
+  const provider = PROVIDER_DIALECTS[dialect]
+  return client && provider && { kind: 'chat', client, provider }
 }

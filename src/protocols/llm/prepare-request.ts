@@ -203,7 +203,7 @@ function prepareTyped(
   }
   const final = guard(type, settings.guards, edits.apply())
   if ('kind' in final) return final
-  const translated = isNative ? undefined : translateRequest(type, dialect, final)
+  const translated = isNative ? undefined : translateRequest(type, dialect, final, exchange.request)
   if (translated !== undefined && 'kind' in translated) return translated
   const sent = translated?.body ?? final
   const body = conversion.edit === undefined ? sent : conversion.edit(sent, exchange.request)

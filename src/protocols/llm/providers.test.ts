@@ -287,7 +287,7 @@ test('types that a provider does not support, and types that are not implemented
     ['Responses', { providerThree: { ...project, model: 'claude' } }, 'llm-not-implemented'],
     ['Completions', { providerFour: {} }, 'llm-not-implemented'],
     ['Messages', { providerOne: {} }, 'llm-not-implemented'],
-    ['Embeddings', { providerSix: { projectId: 'p' } }, 'llm-not-implemented'],
+    ['Completions', { providerSeven: {} }, 'llm-not-implemented'],
     ['MessagesTokenCount', { providerOne: {} }, 'llm-not-implemented'],
   ]
   for (const [type, provider, code] of cases) {
@@ -323,6 +323,16 @@ verifies('backend.ai.groups/priority-order', 'groups keep their order', () => {
   const { plan } = compile({ groups: [{ providers: [named('a'), named('b')] }, { providers: [named('c')] }] })
   expect(plan.providers.map(({ name }) => name)).toEqual(['a', 'b', 'c'])
   expect(plan.groups).toEqual([[0, 1], [2]])
+})
+
+test('a project or region that cannot be part of a path or host is reported', () => {
+  const problems = (platform: object) => compile({ provider: { providerSix: platform } }).problems
+  expect(problems({ projectId: 'my-project', region: 'us-east1' })).toEqual([])
+  expect(problems({ projectId: 'example.com:my-project' })).toEqual([])
+  expect(problems({ projectId: 'a/b', region: 'us.evil' })).toEqual([
+    '.provider.providerSix.projectId: invalid-identifier',
+    '.provider.providerSix.region: invalid-region',
+  ])
 })
 
 test('providers that share settings report once', () => {

@@ -1,5 +1,6 @@
 import type { RejectionCode } from '#base/rejections.ts'
 import { type Refusal, refusalStatus, refusalText, reject } from '#exchange/outcome.ts'
+import type { AnswerError } from './answer-sink.ts'
 import { formatCompletionsError } from './completions/errors.ts'
 import type { JsonFault } from './json/scan-members.ts'
 import { formatMessagesError } from './messages/errors.ts'
@@ -45,4 +46,10 @@ export function refuseFault(type: RouteType, { fault, at }: JsonFault): Refusal 
     case 'not-json':
       return refuse(type, 'llm-body-invalid', `not JSON at byte ${at}`)
   }
+}
+
+/** The body of a provider's error in the dialect of the client. */
+export function formatProviderError(type: RouteType, { status, code, message }: AnswerError): string {
+  const format = ERROR_FORMS[type] ?? formatCompletionsError
+  return format(status, code ?? '', message)
 }

@@ -1,7 +1,9 @@
 import type { LlmTranslation } from '#exchange/llm-facts.ts'
 import type { Refusal } from '#exchange/outcome.ts'
+import type { Head } from '#net/http/head.ts'
+import type { TranslatedBody } from './body-dialect.ts'
 import type { ClientDialect, ProviderDialect, WireDialect } from './dialect.ts'
-import { findPair } from './dialects.ts'
+import { findTranslation, NATIVE_DIALECTS } from './dialects.ts'
 import { JsonValue, parseDocument } from './json/json-document.ts'
 import { writeJson } from './json/write-json.ts'
 import { Losses } from './losses.ts'
@@ -18,7 +20,10 @@ export interface TranslatedRequest {
 }
 
 /** How the response to it becomes one in the dialect of the client. */
-export interface AnswerTranslation {
+export type AnswerTranslation = ChatTranslation | BodyTranslation
+
+export interface ChatTranslation {
+  readonly kind: 'chat'
   readonly type: ClientFormat
   readonly from: ProviderDialect
   readonly to: ClientDialect
@@ -30,6 +35,13 @@ export interface AnswerTranslation {
   readonly names: TargetNames
 }
 
+/** Of a request that is no chat: the answer is never a stream. */
+export interface BodyTranslation {
+  readonly kind: 'body'
+  readonly type: ClientFormat
+  readonly answer: TranslatedBody['answer']
+}
+
 /**
  * Translates a request. Everything that depends on the request alone has been applied to `body`, so that settings are in the dialect of the
  * client (decision B18).
@@ -38,20 +50,47 @@ export function translateRequest(
   type: ClientFormat,
   dialect: WireDialect,
   body: Uint8Array,
+  head: Head,
 ): TranslatedRequest | Refusal {
-  const { from, to, client, provider } = findPair(type, dialect)!
+  const translation = findTranslation(type, dialect)!
   const request = parseDocument(body)
   if (!(request instanceof JsonValue)) return refuseFault(type, request)
   const losses = new Losses()
   try {
-    const conversation = client.readRequest(request, losses)
-    const { model, streamed, tools } = conversation
-    const names = new TargetNames(tools.map(({ name }) => name))
-    const written = writeJson(provider.writeRequest(conversation, { names }, losses))
-    const answer = { type, from: provider, to: client, streamed, request, model, names }
-    return { body: written, facts: { from, to, dropped: losses.paths }, answer }
+    const { written, answer } =
+      translation.kind === 'chat'
+        ? translateChat(type, translation.client, translation.provider, request, losses)
+        : translateBody(type, translation.dialect.translate(request, head, losses))
+    return {
+      body: writeJson(written),
+      facts: { from: NATIVE_DIALECTS[type], to: dialect, dropped: losses.paths },
+      answer,
+    }
   } catch (error) {
     if (error instanceof Untranslatable) return refuse(type, 'llm-body-invalid', error.message)
     throw error
   }
+}
+
+interface Translated {
+  readonly written: object
+  readonly answer: AnswerTranslation
+}
+
+function translateChat(
+  type: ClientFormat,
+  to: ClientDialect,
+  from: ProviderDialect,
+  request: JsonValue,
+  losses: Losses,
+): Translated {
+  const conversation = to.readRequest(request, losses)
+  const { model, streamed, tools } = conversation
+  const names = new TargetNames(tools.map(({ name }) => name))
+  const written = from.writeRequest(conversation, { names }, losses)
+  return { written, answer: { kind: 'chat', type, from, to, streamed, request, model, names } }
+}
+
+function translateBody(type: ClientFormat, { body, answer }: TranslatedBody): Translated {
+  return { written: body, answer: { kind: 'body', type, answer } }
 }

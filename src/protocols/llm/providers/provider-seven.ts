@@ -1,7 +1,8 @@
 import type { ProviderBlock } from '../provider-schema.ts'
-import { NO_EDITS, NOT_IMPLEMENTED, type Provider } from './provider.ts'
+import type { ClientFormat } from '../route-type.ts'
+import { type Conversion, MODEL_UNFIT, NO_EDITS, NOT_IMPLEMENTED, type Provider, toSegment } from './provider.ts'
 
-/** Amazon Bedrock. Its formats are not implemented yet; Passthrough and Detect work. */
+/** Amazon Bedrock: every model has its own paths. Chats use Converse, embeddings the form of their model. */
 export function buildProviderSeven(block: ProviderBlock<'providerSeven'>): Provider {
   const region = block.region ?? 'us-east-1'
   return {
@@ -9,10 +10,31 @@ export function buildProviderSeven(block: ProviderBlock<'providerSeven'>): Provi
     host: `bedrock-runtime.${region}.amazonaws.com`,
     port: 443,
     pin: block.model,
-    convert: () => NOT_IMPLEMENTED,
+    convert,
     movesMaxTokens: false,
     cloud: 'cloudOne',
     signing: { service: 'bedrock', region },
     headers: () => NO_EDITS,
   }
+}
+
+function convert(format: ClientFormat, model: string, streamed: boolean): Conversion {
+  // Names are often ARNs, which contain slashes; colons stay.
+  const segment = toSegment(model)?.replaceAll('%3A', ':')
+  if (segment === undefined) return MODEL_UNFIT
+  const path = `/model/${segment}`
+  switch (format) {
+    case 'Embeddings':
+      return { kind: 'send', dialect: embeddingsDialect(model), path: `${path}/invoke` }
+    case 'MessagesTokenCount':
+      if (!model.includes('anthropic.claude')) return NOT_IMPLEMENTED
+      return { kind: 'send', dialect: 'count-by-invoking', path: `${path}/count-tokens` }
+    default:
+      return { kind: 'send', dialect: 'converse', path: `${path}/${streamed ? 'converse-stream' : 'converse'}` }
+  }
+}
+
+function embeddingsDialect(model: string): 'nova' | 'cohere' | 'titan' {
+  if (model.includes('nova')) return 'nova'
+  return model.includes('cohere') ? 'cohere' : 'titan'
 }

@@ -16,6 +16,7 @@ export function buildProviderSix(block: ProviderBlock<'providerSix'>): Provider 
     port: 443,
     pin: block.model,
     convert: (format, model, streamed) => {
+      if (format === 'Embeddings') return predict(base, model)
       const messagesModel = messagesModelOf(model)
       if (messagesModel === undefined) return convertToChat(base, format, model)
       return convertToMessages(`${base}/publishers/anthropic/models`, format, messagesModel, streamed)
@@ -43,8 +44,6 @@ function messagesModelOf(model: string): string | undefined {
 
 function convertToMessages(models: string, format: ClientFormat, model: string, streamed: boolean): Conversion {
   switch (format) {
-    case 'Embeddings':
-      return NOT_IMPLEMENTED
     case 'MessagesTokenCount': {
       const edit = (body: Uint8Array) => editMessagesBody(body, { version: MESSAGES_VERSION, model })
       return { kind: 'send', dialect: 'count', path: `${models}/count-tokens:rawPredict`, edit }
@@ -58,13 +57,20 @@ function convertToMessages(models: string, format: ClientFormat, model: string, 
   }
 }
 
+/** Whatever the model: the platform embeds with its prediction API. */
+function predict(base: string, model: string): Conversion {
+  const segment = toSegment(model.replace(/^google\//, ''))
+  if (segment === undefined) return MODEL_UNFIT
+  return { kind: 'send', dialect: 'predict', path: `${base}/publishers/google/models/${segment}:predict` }
+}
+
 function editChat(body: Uint8Array): Uint8Array {
   return editMessagesBody(body, { version: MESSAGES_VERSION, model: undefined })
 }
 
 /** The endpoint for chat completions requires the publisher in the name of a model (decision B21). */
 function convertToChat(base: string, format: ClientFormat, model: string): Conversion {
-  if (format === 'Embeddings' || format === 'MessagesTokenCount') return NOT_IMPLEMENTED
+  if (format === 'MessagesTokenCount') return NOT_IMPLEMENTED
   const path = `${base}/endpoints/openapi/chat/completions`
   if (!/^gemini[-@]/.test(model)) return { kind: 'send', dialect: 'completions', path }
   const edit = (body: Uint8Array) => replaceModel(body, `google/${model}`)

@@ -1,0 +1,178 @@
+import type { Exchange } from '#exchange/exchange.ts'
+import type { Refusal } from '#exchange/outcome.ts'
+import { asBuffer } from '#net/body/as-buffer.ts'
+import type { BodyClaim } from '#net/body/body-memory.ts'
+import { ForwardingSink } from '#net/body/forwarding-sink.ts'
+import { HeldBytes } from '#net/body/held-bytes.ts'
+import type { Abort, BodySink } from '#net/stream.ts'
+import type { AnswerFilter } from '../backend-protocol.ts'
+import { AnswerEnd } from './answer-end.ts'
+import type { AnswerError, AnswerSink } from './answer-sink.ts'
+import type { AnswerSurroundings } from './answer-surroundings.ts'
+import type { AnswerContext, StreamReader } from './dialect.ts'
+import type { JsonValue } from './json/json-document.ts'
+import { ObservedAnswer } from './observed-answer.ts'
+import { classifyError, reportedError } from './stream-error.ts'
+import type { ChatTranslation } from './translate-request.ts'
+import { Untranslatable } from './untranslatable.ts'
+import { parseAnswer, refuseAnswer } from './whole-answer.ts'
+
+const encoder = new TextEncoder()
+
+/** An answer of the model. */
+export class ChatAnswer implements AnswerFilter {
+  readonly changesLength = true
+  readonly whole: boolean
+  readonly #plan: ChatTranslation
+  readonly #around: AnswerSurroundings
+  readonly #isStream: boolean
+  refusal: Refusal | undefined
+  failure: AnswerFilter['failure']
+
+  constructor(plan: ChatTranslation, around: AnswerSurroundings, isStream: boolean) {
+    this.#plan = plan
+    this.#around = around
+    this.#isStream = isStream
+    // A whole answer that turns out to be unusable becomes a refusal with a status of its own.
+    this.whole = !plan.streamed
+  }
+
+  into(sink: BodySink): BodySink {
+    const { from, to, streamed, names } = this.#plan
+    const { exchange, facts, kept, claim, maxBytes } = this.#around
+    const out = new Outgoing(sink)
+    const context = answerContext(this.#plan, exchange)
+    const writer = streamed
+      ? to.writeStream(context, (events) => out.write(events))
+      : to.writeAnswer(context, (body) => out.bytes(body))
+    const observed = new ObservedAnswer(writer, { facts, kept, names, startMonotonicMs: exchange.startMonotonicMs })
+    const isKept = !streamed || to.keepsStream
+    const end = new AnswerEnd(observed, { claim: isKept ? claim : undefined, maxKept: maxBytes })
+    const reader = this.#isStream
+      ? from.readStream(end, { maxEventBytes: maxBytes })
+      : new WholeAnswer((body) => from.readAnswer(body, end), end, claim, maxBytes)
+    return new TranslatingSink(sink, { reader, end, out, failed: (error) => this.#fail(error) })
+  }
+
+  #fail(error: AnswerError): void {
+    const known = classifyError(error)
+    this.#around.facts.errorType = known.type
+    this.failure = reportedError(known)
+    if (!this.#plan.streamed) this.refusal = refuseAnswer(this.#plan, error.status, error.message)
+  }
+}
+
+function answerContext({ request, model }: ChatTranslation, { context }: Exchange): AnswerContext {
+  return {
+    request,
+    model,
+    createdSeconds: Math.floor(context.now() / 1000),
+    includesUsage: request.get('stream_options')?.get('include_usage')?.isTrue === true,
+    newId: (prefix) => prefix + context.uuid().replaceAll('-', '').slice(0, 24),
+  }
+}
+
+/** What one call brings leaves in one piece. */
+class Outgoing {
+  readonly #sink: BodySink
+  #events = ''
+
+  constructor(sink: BodySink) {
+    this.#sink = sink
+  }
+
+  write(events: string): void {
+    this.#events += events
+  }
+
+  bytes(body: Uint8Array): void {
+    this.#sink.bytes(asBuffer(body), 0, body.length)
+  }
+
+  flush(): void {
+    if (this.#events === '') return
+    const bytes = asBuffer(encoder.encode(this.#events))
+    this.#events = ''
+    this.#sink.bytes(bytes, 0, bytes.length)
+  }
+}
+
+interface TranslatingOptions {
+  readonly reader: StreamReader
+  readonly end: AnswerEnd
+  readonly out: Outgoing
+  /** Called when the answer has failed, before its end. */
+  readonly failed: (error: AnswerError) => void
+}
+
+/** Pushes what arrives into the reader, and sends what the writer has made of it. */
+class TranslatingSink extends ForwardingSink {
+  readonly #options: TranslatingOptions
+  #isOver = false
+
+  constructor(sink: BodySink, options: TranslatingOptions) {
+    super(sink)
+    this.#options = options
+  }
+
+  override bytes(buffer: Buffer, start: number, end: number): void {
+    if (this.#isOver) return
+    this.#options.reader.push(buffer.subarray(start, end))
+    this.#options.out.flush()
+  }
+
+  override end(): void {
+    this.#options.reader.finish()
+    this.#options.end.end()
+    this.#finish()
+  }
+
+  override abort(why: Abort): void {
+    if (why === 'cancelled') return this.sink.abort(why)
+    this.#options.reader.finish()
+    this.#options.end.break()
+    this.#finish()
+  }
+
+  #finish(): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    const { failure } = this.#options.end
+    if (failure !== undefined) this.#options.failed(failure)
+    this.#options.out.flush()
+    this.sink.end()
+  }
+}
+
+/** Collects a whole answer and reads it at its end. */
+class WholeAnswer implements StreamReader {
+  readonly #read: (body: JsonValue) => void
+  readonly #sink: AnswerSink
+  readonly #held: HeldBytes
+
+  constructor(read: (body: JsonValue) => void, sink: AnswerSink, claim: BodyClaim, maxBytes: number) {
+    this.#read = read
+    this.#sink = sink
+    this.#held = new HeldBytes(claim, maxBytes)
+  }
+
+  push(piece: Buffer): void {
+    if (this.#held.appendWithin(piece, 0, piece.length)) return
+    this.#held.drop()
+    this.#sink.fail(invalid('the response is too large'))
+  }
+
+  finish(): void {
+    try {
+      this.#read(parseAnswer(this.#held.bytes))
+    } catch (error) {
+      if (!(error instanceof Untranslatable)) throw error
+      this.#sink.fail(invalid(error.message))
+    }
+    this.#held.drop()
+  }
+}
+
+function invalid(message: string): AnswerError {
+  return { status: 502, type: undefined, message, code: undefined, param: undefined }
+}

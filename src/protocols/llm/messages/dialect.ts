@@ -1,0 +1,21 @@
+import type { ClientDialect, ProviderDialect } from '../dialect.ts'
+import { formatError, readError } from './errors.ts'
+import { readAnswer } from './read-answer.ts'
+import { readRequest } from './read-request.ts'
+import { readStream } from './read-stream.ts'
+import { writeAnswer } from './write-answer.ts'
+import { writeRequest } from './write-request.ts'
+import { writeStream } from './write-stream.ts'
+
+/** The messages API that Anthropic made. */
+export const MESSAGES = {
+  readRequest,
+  writeRequest,
+  readAnswer,
+  readStream,
+  writeAnswer,
+  writeStream,
+  keepsStream: false,
+  formatError,
+  readError,
+} as const satisfies ClientDialect & ProviderDialect

@@ -1,0 +1,48 @@
+import type { AnswerError } from './answer-sink.ts'
+import { elementsOf, memberOf, textAt } from './json/read-value.ts'
+
+/** How much of an error that is not JSON becomes its message. */
+const MAX_MESSAGE_BYTES = 2048
+
+const decoder = new TextDecoder()
+
+/**
+ * Reads the body of an error response (decision B34): that of any vendor, or any text, because clouds, gateways and load balancers in front
+ * of a provider answer as well.
+ */
+export function readError(status: number, body: Uint8Array): AnswerError {
+  const text = decoder.decode(body.subarray(0, MAX_MESSAGE_BYTES)).trim()
+  const found = readErrorObject(parse(body), status)
+  return found ?? { status, type: undefined, message: text, code: undefined, param: undefined }
+}
+
+/**
+ * The error in a parsed body or event: an object with the error as its member `error`, or the error itself, or a list of one of them.
+ * @returns undefined if it has no message
+ */
+function readErrorObject(body: unknown, status: number): AnswerError | undefined {
+  const whole = elementsOf(body)[0] ?? body
+  const error = memberOf(whole, 'error') ?? whole
+  const message = typeof error === 'string' ? error : (messageOf(error) ?? messageOf(whole))
+  if (message === undefined) return undefined
+  const code = textAt(error, 'code') ?? textAt(memberOf(error, 'details'), 'error_code') ?? textAt(error, 'status')
+  return {
+    status,
+    type: textAt(error, 'type') ?? textAt(error, '__type'),
+    message,
+    code,
+    param: textAt(error, 'param'),
+  }
+}
+
+function messageOf(error: unknown): string | undefined {
+  return textAt(error, 'message') ?? textAt(error, 'Message')
+}
+
+function parse(body: Uint8Array): unknown {
+  try {
+    return JSON.parse(decoder.decode(body))
+  } catch {
+    return undefined
+  }
+}
