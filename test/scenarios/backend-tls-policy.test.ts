@@ -91,6 +91,8 @@ beforeAll(async () => {
       authoritiesYaml('workloads', CERTIFICATES.workload.cert),
       encryptedYaml('right', named('server.test')),
       encryptedYaml('wrong-name', named('other.test')),
+      encryptedYaml('address', named('127.0.0.1')),
+      encryptedYaml('wrong-address', named('192.0.2.7')),
       encryptedYaml('system', system('server.test')),
       encryptedYaml(
         'one-of-two',
@@ -119,6 +121,12 @@ beforeAll(async () => {
         `${backendYaml(`own-${map}`, server.port).trimEnd()}\n  policies: { tls: { caCertificateRefs: [{ name: ${map} }] } }\n`,
         routeYaml(`own-${map}`, `/own-${map}`, `own-${map}`),
       ]),
+      backendYaml('unfit-protocol', server.port),
+      routeYaml('unfit-protocol', '/unfit-protocol', 'unfit-protocol'),
+      // 256 bytes in 64 characters.
+      policyYaml('unfit-protocol', 'ProxyBackend', 'unfit-protocol', {
+        backend: { tls: { alpnProtocols: ['\u{1f600}'.repeat(64)] } },
+      }),
       encryptedYaml('overridden', named('other.test')),
       policyYaml('overriding', 'Service', 'overridden', { backend: { tls: { insecureSkipVerify: 'All' } } }),
       // Weaker than a BackendTLSPolicy, so that nothing here uses it.
@@ -167,6 +175,16 @@ test('the server needs the name and an authority of the policy', async () => {
   expect(await ask('/fixed')).toEqual([200, 'server.test'])
   expect(await ask('/wrong-name')).toEqual([503, 'upstream call failed'])
   expect(await ask('/system')).toEqual([503, 'upstream call failed'])
+})
+
+test('an address as name: it is not sent, and the certificate must contain it', async () => {
+  expect(await ask('/address')).toEqual([200, 'false'])
+  expect(await ask('/wrong-address')).toEqual([503, 'upstream call failed'])
+})
+
+test('an ALPN protocol that TLS cannot carry', async () => {
+  expect(await ask('/unfit-protocol')).toEqual([500, 'invalid backend type'])
+  expect((await ask('/right'))[0]).toBe(200)
 })
 
 test('with alternative names, the server needs one of them, and hostname is only sent', async () => {

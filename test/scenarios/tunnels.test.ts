@@ -93,6 +93,9 @@ beforeAll(async () => {
     'locked.invalid': echo.port,
     'secured.invalid': secured,
     'doubly.invalid': secured,
+    // The certificate is for 127.0.0.1, where the proxy server is.
+    '192.0.2.7': secured,
+    '127.0.0.1': secured,
     'http2.invalid': plain2,
     'greeter.invalid': greeter,
     'upgrading.invalid': await listen(upgrading),
@@ -126,6 +129,14 @@ beforeAll(async () => {
       tunnelledYaml('doubly', TLS).replaceAll(
         '{"group":"gatewright.dev","kind":"ProxyBackend","name":"proxy"}',
         '{"name":"secure-proxy","port":80}',
+      ),
+      tunnelledYaml('by-address', { tls: { caCertificateRefs: [{ name: 'trusted' }] } }).replace(
+        'by-address.invalid',
+        '127.0.0.1',
+      ),
+      tunnelledYaml('by-other-address', { tls: { caCertificateRefs: [{ name: 'trusted' }] } }).replace(
+        'by-other-address.invalid',
+        '192.0.2.7',
       ),
       tunnelledYaml('http2', { http: { version: 'HTTP2' } }),
       tunnelledYaml('upgrading'),
@@ -189,6 +200,11 @@ verifies(
     expect(secureProxy.seen).toMatchObject([{ method: 'CONNECT', target: 'doubly.invalid:80', credential: undefined }])
   },
 )
+
+test('TLS: the certificate must be for the address of the destination, not of the proxy server', async () => {
+  expect(await ask('/by-address')).toEqual([200, '2.0 undefined'])
+  expect(await ask('/by-other-address')).toEqual([503, 'upstream call failed'])
+})
 
 test('HTTP/2 without TLS, and upgrades: a tunnel', async () => {
   expect(await ask('/http2')).toEqual([200, 'h2c'])

@@ -85,9 +85,13 @@ export function handshakeOptions(
   { secureContext, session }: DialContext,
   allowHalfOpen: boolean,
 ): HandshakeOptions {
-  const { serverName, verify, alpn, subjectAltNames } = settings!
+  const { serverName = host, verify, alpn, subjectAltNames } = settings!
+  const isAddress = net.isIP(serverName) !== 0
+  // Without a server name, Node verifies the name of the socket below, which in a tunnel is that of the proxy server.
+  const accepted = subjectAltNames ?? (isAddress ? [serverName] : undefined)
   const options: HandshakeOptions = {
-    servername: serverName ?? (net.isIP(host) === 0 ? host : ''),
+    // An address cannot be sent (RFC 6066, 3).
+    servername: isAddress ? '' : serverName,
     rejectUnauthorized: verify !== 'none',
     allowHalfOpen,
     ...(alpn === undefined ? {} : { ALPNProtocols: [...alpn] }),
@@ -95,10 +99,19 @@ export function handshakeOptions(
   if (secureContext) options.secureContext = secureContext
   if (session !== undefined) options.session = session
   if (verify === 'chain-only') options.checkServerIdentity = () => undefined
-  else if (subjectAltNames !== undefined) {
-    options.checkServerIdentity = (_, certificate) => checkSubjectAltNames(subjectAltNames, certificate)
+  else if (accepted !== undefined) {
+    options.checkServerIdentity = (_, certificate) => checkSubjectAltNames(accepted, certificate)
   }
   return options
+}
+
+/** @returns null if the settings cannot be used, such as an ALPN protocol of more than 255 bytes */
+export function startTls(options: tls.ConnectionOptions): tls.TLSSocket | null {
+  try {
+    return tls.connect(options)
+  } catch {
+    return null
+  }
 }
 
 /** Upstream connections are always probed (decision A-41). */
@@ -218,10 +231,11 @@ export class Dial implements Dialling {
 
   #connectTls(address: string): void {
     const { port, unixPath } = this.#destination
-    const socket = tls.connect({
+    const socket = startTls({
       ...(unixPath === undefined ? { host: address, port } : { path: unixPath }),
       ...handshakeOptions(this.#destination, this.#context, this.#options.halfOpen ?? false),
     })
+    if (socket === null) return this.#failLater(UNUSABLE)
     socket.setNoDelay(true)
     // After the handshake, Node emits TLS errors but leaves the socket open.
     socket.on('error', () => socket.destroy())

@@ -1,5 +1,4 @@
 import type net from 'node:net'
-import tls from 'node:tls'
 import type { Destination, DestinationTunnel } from '../destination.ts'
 import type { ConnectFailure } from '../failure.ts'
 import { WheelTimer } from '../timer-wheel.ts'
@@ -13,6 +12,7 @@ import {
   type Dialling,
   type DialOptions,
   handshakeOptions,
+  startTls,
   UNUSABLE,
 } from './dial.ts'
 import type { NameUse } from './names.ts'
@@ -113,7 +113,8 @@ export class TunnelDial implements Dialling {
 
   #shake(socket: net.Socket, use: NameUse | undefined): void {
     const { halfOpen = false } = this.#options
-    const secured = tls.connect({ ...handshakeOptions(this.#destination, this.#context, halfOpen), socket })
+    const secured = startTls({ ...handshakeOptions(this.#destination, this.#context, halfOpen), socket })
+    if (secured === null) return this.#fail(UNUSABLE)
     secured.on('session', (session) => {
       this.#context.session = session
     })
