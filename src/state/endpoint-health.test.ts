@@ -383,6 +383,19 @@ test('what a worker had in flight when it died does not count, once another one 
   expect(1 / replacement.score).toBeCloseTo(2, 6)
 })
 
+test('an endpoint returns with the health that the settings that evicted it say, whichever route notices', () => {
+  const memory = createSlotMemory(1, false)
+  record(endpoint({ restoreHealth: 0.4 }, memory), '-')
+  time += 3000
+  expect([endpoint(undefined, memory).evicted, endpoint({}, memory).health]).toEqual([false, 0.4])
+  record(endpoint({}, memory), '-')
+  time += 6000
+  expect([endpoint({ restoreHealth: 1 }, memory).evicted, endpoint({}, memory).health]).toEqual([
+    false,
+    expect.closeTo(0.28, 6),
+  ])
+})
+
 test('all workers and routes see one state, each with its own settings', () => {
   const memory = createSlotMemory(1)
   const [one, other, without] = [
@@ -528,7 +541,13 @@ test('the state of an endpoint can be read without returning it to service', () 
   health.recordUnhealthy(503)
   expect(readEndpointState(memory, 1)).toEqual({ health: 0.7, consecutiveFailures: 1, evictedUntilMs: time + 3000 })
   time += 3000
-  expect(readEndpointState(memory, 1)).toEqual({ health: 0.7, consecutiveFailures: 1, evictedUntilMs: undefined })
+  expect(readEndpointState(memory, 1)).toEqual({ health: 1, consecutiveFailures: 1, evictedUntilMs: undefined })
+  expect(health.health).toBe(0.7)
   expect(health.evicted).toBe(false)
   expect(health.health).toBe(1)
+  health.recordUnhealthy(503)
+  time += 6000
+  new EndpointHealth(memory, 1, EVICTION).recordUnhealthy(503)
+  time += 9000
+  expect(readEndpointState(memory, 1).health).toBe(0.7)
 })

@@ -41,6 +41,7 @@ const PHASE = 3 // incremented by every eviction and every return; odd while evi
 const EVICTIONS = 4 // number of evictions that prolong the next one
 const LAST_MS = 5 // length of the last eviction
 const UNTIL = 6 // end of the last eviction, milliseconds since the epoch; two words
+const RETURN = 8 // 1 more than the deficit after the last eviction; 0: it stays as it was
 
 const ONE = 1_000_000
 const MAX_WORD = 2 ** 31 - 1
@@ -94,14 +95,17 @@ export class EndpointHealth {
     return (ONE - this.#load(DEFICIT)) / ONE
   }
 
-  /** Whether the endpoint is evicted. Reading this after the eviction time returns it to service, with `restoreHealth` if set. */
+  /**
+   * Whether the endpoint is evicted. Reading this after the eviction time returns it to service, with the `restoreHealth` of the settings that
+   * evicted it, whoever reads.
+   */
   get evicted(): boolean {
     const phase = this.#load(PHASE)
     if (!isEvicted(phase)) return false
     if (clock.now() < this.#until) return true
-    const restored = this.eviction?.restoreHealth
+    const restored = this.#load(RETURN)
     if (!this.#exchange(PHASE, phase, phase + 1)) return false
-    if (restored !== undefined) this.#store(DEFICIT, Math.round((1 - restored) * ONE))
+    if (restored !== 0) this.#store(DEFICIT, restored - 1)
     this.#onChange(undefined)
     return false
   }
@@ -162,12 +166,13 @@ export class EndpointHealth {
   }
 
   /** Several workers may run this at the same time. They write nearly equal values; the one that changes the phase evicts. */
-  #evict({ durationMs }: EvictionSettings, phase: number): number | undefined {
+  #evict({ durationMs, restoreHealth }: EvictionSettings, phase: number): number | undefined {
     const now = clock.now()
     const forgotten = now >= this.#until + RESET_FACTOR * this.#load(LAST_MS)
     const evictions = forgotten ? 1 : Math.min(this.#load(EVICTIONS) + 1, MAX_WORD)
     const timeMs = durationMs * evictions
     const { ends } = this.#memory
+    this.#store(RETURN, restoreHealth === undefined ? 0 : 1 + Math.round((1 - restoreHealth) * ONE))
     Atomics.store(ends, this.#index(UNTIL) / 2, BigInt(Math.min(now + timeMs, Number.MAX_SAFE_INTEGER)))
     if (!this.#exchange(PHASE, phase, phase + 1)) return undefined
     this.#store(LAST_MS, Math.min(timeMs, MAX_WORD))
@@ -255,9 +260,12 @@ function describeCause(eviction: EvictionSettings, health: number, failures: num
 export function readEndpointState({ words, ends }: SlotMemory, slot: number): EndpointState {
   const at = slot * WORDS_PER_SLOT
   const untilMs = Number(Atomics.load(ends, (at + UNTIL) / 2))
-  const evicted = isEvicted(Atomics.load(words, at + PHASE)) && clock.now() < untilMs
+  const marked = isEvicted(Atomics.load(words, at + PHASE))
+  const evicted = marked && clock.now() < untilMs
+  const restored = Atomics.load(words, at + RETURN)
+  const deficit = marked && !evicted && restored !== 0 ? restored - 1 : Atomics.load(words, at + DEFICIT)
   return {
-    health: (ONE - Atomics.load(words, at + DEFICIT)) / ONE,
+    health: (ONE - deficit) / ONE,
     consecutiveFailures: Atomics.load(words, at + FAILURES),
     evictedUntilMs: evicted ? untilMs : undefined,
   }

@@ -15,7 +15,8 @@ export interface SlotMemory {
   readonly own: number
 }
 
-export const WORDS_PER_SLOT = 8
+/** Even, because some words are used in pairs. */
+export const WORDS_PER_SLOT = 10
 const BYTES_PER_WORD = Int32Array.BYTES_PER_ELEMENT
 
 /** What a `SlotMemory` consists of. */
