@@ -1,5 +1,9 @@
 import { availableParallelism } from 'node:os'
+import { join } from 'node:path'
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config'
+
+// Threads and processes that tests start take compiled code from where `bin/gatewright` keeps it.
+process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, 'node_modules', '.cache', 'gatewright')
 
 /** How each test file runs, also when a mutant is tried (test/mutation). */
 export const TEST_SETTINGS = {

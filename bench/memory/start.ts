@@ -8,8 +8,8 @@ import { projectFile } from '../settings.ts'
 
 const ANY_PORT = '127.0.0.1:0'
 const WORKERS = 2
-/** Time in which a gateway without traffic becomes quiet. */
-const SETTLE_MS = 5000
+/** Time in which a gateway without traffic becomes quiet and has released the memory of its start. */
+const SETTLE_MS = 8000
 const OBJECTS = 'examples/quickstart'
 
 /** Prints how long `explain` takes and how much memory an idle gateway has, without compiled code on disk and with it. */

@@ -1,8 +1,11 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { hostPort } from '#base/host-port.ts'
 import { type Answer, textAnswer } from './answer.ts'
 import { PortInUse } from './port-in-use.ts'
+
+/** `import` would read each name that the module exports, and so load the client of `fetch`, which nothing here needs. */
+const { createServer } = process.getBuiltinModule('node:http')
 
 export interface Endpoint {
   readonly method: 'GET' | 'POST'

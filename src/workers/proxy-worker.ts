@@ -23,7 +23,7 @@ import { importKey } from './import-key.ts'
 import type { FromWorker, PlanMessage, ToWorker, WorkerStart } from './messages.ts'
 import { SlowHashes } from './passwords/slow-hashes.ts'
 import { ThreadChecker } from './passwords/thread-checker.ts'
-import { releaseMemory } from './release-memory.ts'
+import { releaseMemoryOfStart } from './release-memory.ts'
 import { evictionReporter } from './report-eviction.ts'
 import { createSealer } from './sealer.ts'
 import { countTurns } from './watchdog.ts'
@@ -34,7 +34,7 @@ const port = parentPort!
 
 catchWarnings((fields) => warn('runtime warning', fields))
 let planVersion = 0
-let hasGarbage = false
+const memoryOfStart = releaseMemoryOfStart()
 const secretsByItem = new Map<string, readonly string[]>()
 let secrets: KnownSecrets | undefined
 const metrics = new MetricsWriter((update) => send({ kind: 'metrics', update }))
@@ -124,8 +124,6 @@ function secretsOf({ of, state }: KeptUpdate): readonly string[] {
 async function takePlan(message: PlanMessage): Promise<FromWorker> {
   const delta = JSON.parse(message.delta) as PlanDelta
   for (const [key, values] of message.secrets) noteSecrets(key, values)
-  // Loading the code and the first plan leaves as much garbage as live memory.
-  hasGarbage = planVersion === 0
   planVersion = delta.version
   proxy.otherSockets = message.otherSockets
   const failed = await proxy.update(delta, message.slots, message.sockets)
@@ -145,16 +143,14 @@ async function handle(message: ToWorker): Promise<FromWorker | undefined> {
   } else if (message.kind === 'drain') {
     send({ kind: 'drained', cutOff: await proxy.drain(message.drainMs) })
     await slowHashes.close()
+    memoryOfStart.cancel()
     lines.close()
     port.close()
   }
   return undefined
 }
 
-/** At this point the message is garbage as well. */
 function reply(answer: FromWorker | undefined): void {
-  if (hasGarbage) releaseMemory()
-  hasGarbage = false
   if (answer !== undefined) send(answer)
 }
 

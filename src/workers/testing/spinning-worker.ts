@@ -2,9 +2,11 @@ import { BroadcastChannel, workerData } from 'node:worker_threads'
 import '../proxy-worker.ts'
 import type { WorkerStart } from '../messages.ts'
 
-/** A proxy worker that blocks its event loop when its name is sent on the channel `spin`. */
+/** A proxy worker whose code does not return, and so blocks its event loop, when its name is sent on the channel `spin`. */
 const { name } = workerData as WorkerStart
+const CELL = new Int32Array(new SharedArrayBuffer(4))
 const channel = new BroadcastChannel('spin')
 channel.onmessage = ({ data }: { data: unknown }) => {
-  while (data === name);
+  // It sleeps in its loop, so that it takes no processor from other tests.
+  while (data === name) Atomics.wait(CELL, 0, 0, 10)
 }
