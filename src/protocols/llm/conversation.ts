@@ -13,8 +13,7 @@ export interface Conversation {
   readonly turns: readonly Turn[]
   readonly tools: readonly Tool[]
   readonly toolChoice: ToolChoice | undefined
-  /** Whether the model may call several tools at once. */
-  readonly parallelCalls: boolean | undefined
+  readonly parallelCalls: ParallelCalls | undefined
   /** Most tokens of the answer. */
   readonly maxTokens: number | undefined
   readonly sampling: Sampling
@@ -23,8 +22,14 @@ export interface Conversation {
   readonly format: OutputFormat | undefined
   readonly reasoning: ReasoningWish | undefined
   /** A string that identifies the end user. */
-  readonly user: JsonText | undefined
+  readonly user: JsonValue | undefined
   readonly serviceTier: ServiceTier | undefined
+}
+
+/** Whether the model may call several tools at once. */
+export interface ParallelCalls {
+  readonly allowed: boolean
+  readonly origin: JsonValue
 }
 
 export interface ServiceTier {

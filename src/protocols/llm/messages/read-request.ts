@@ -105,8 +105,8 @@ function readFormat(format: ObjectReader | undefined, losses: Losses): OutputFor
   return { kind: 'schema', schema, name: undefined, description: undefined, strict: true }
 }
 
-function readUser(metadata: ObjectReader | undefined, losses: Losses): Uint8Array | undefined {
-  const user = metadata?.literal('user_id')
+function readUser(metadata: ObjectReader | undefined, losses: Losses): JsonValue | undefined {
+  const user = metadata?.takeKind('user_id', 'string')
   metadata?.drop(losses)
   return user
 }

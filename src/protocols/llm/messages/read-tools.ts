@@ -1,4 +1,4 @@
-import type { Tool, ToolChoice } from '../conversation.ts'
+import type { ParallelCalls, Tool, ToolChoice } from '../conversation.ts'
 import type { JsonValue } from '../json/json-document.ts'
 import { ObjectReader } from '../json/object-reader.ts'
 import type { Losses } from '../losses.ts'
@@ -31,16 +31,16 @@ const CHOICES = ['auto', 'any', 'none', 'tool'] as const
 
 interface Choice {
   readonly toolChoice: ToolChoice | undefined
-  readonly parallelCalls: boolean | undefined
+  readonly parallelCalls: ParallelCalls | undefined
 }
 
 export function readToolChoice(reader: ObjectReader | undefined, losses: Losses): Choice {
   if (reader === undefined) return { toolChoice: undefined, parallelCalls: undefined }
   const kind = reader.require('type', reader.word('type', CHOICES))
   const origin = reader.value
-  const disables = reader.flag('disable_parallel_tool_use')
+  const disables = reader.takeKind('disable_parallel_tool_use', 'boolean')
   const toolChoice: ToolChoice =
     kind === 'tool' ? { kind, name: reader.require('name', reader.text('name')), origin } : { kind, origin }
   reader.drop(losses)
-  return { toolChoice, parallelCalls: disables === undefined ? undefined : !disables }
+  return { toolChoice, parallelCalls: disables && { allowed: !disables.isTrue, origin: disables } }
 }

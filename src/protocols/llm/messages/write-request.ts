@@ -47,7 +47,7 @@ export function writeRequest(conversation: Conversation, { names }: Target, loss
     ...(output !== undefined && { output_config: output }),
     ...writeSampling(conversation.sampling, facts, isThinking, losses),
     ...(stop.length > 0 && { stop_sequences: stop }),
-    ...(conversation.user !== undefined && { metadata: { user_id: asIs<string>(conversation.user) } }),
+    ...(conversation.user !== undefined && { metadata: { user_id: asIs<string>(conversation.user.json) } }),
     ...(tier !== undefined && { service_tier: tier }),
     ...(conversation.streamed && { stream: true }),
   } satisfies MessagesRequest

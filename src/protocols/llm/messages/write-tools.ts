@@ -59,8 +59,9 @@ export function writeToolChoice(
 ): ToolChoiceParam | undefined {
   const { toolChoice, parallelCalls, tools } = conversation
   if (tools.length === 0) return calledNames(conversation.turns).length > 0 ? { type: 'none' } : undefined
-  const single = parallelCalls === false ? { disable_parallel_tool_use: true } : {}
-  if (toolChoice === undefined) return parallelCalls === false ? { type: 'auto', ...single } : undefined
+  const isSingle = parallelCalls?.allowed === false
+  const single = isSingle ? { disable_parallel_tool_use: true } : {}
+  if (toolChoice === undefined) return isSingle ? { type: 'auto', ...single } : undefined
   if (toolChoice.kind === 'none') return { type: 'none' }
   if (toolChoice.kind === 'auto') return { type: 'auto', ...single }
   if (!isForced(conversation, facts)) {
