@@ -138,7 +138,7 @@ verifies('backend.tls/alpnProtocols-count', 'alpnProtocols has 1 to 16 items', (
 verifies('backend.tls/alpnProtocols-item-length', 'a protocol has 1 to 64 characters', () =>
   backend((x) => ({ tls: { alpnProtocols: [x] } })).is({
     good: ['x'.repeat(64)],
-    bad: { 'too-short': [''], 'too-long': ['x'.repeat(65)] },
+    bad: { 'too-short': [''], 'too-long': ['x'.repeat(65), '\u{1F600}'.repeat(64)] },
   }),
 )
 

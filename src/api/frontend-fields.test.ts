@@ -1,3 +1,4 @@
+import { test } from 'vitest'
 import { type Field, fieldOf, n } from '#test/support/field.ts'
 import { verifies } from '#test/support/verifies.ts'
 
@@ -58,10 +59,16 @@ verifies(
   'a protocol has 1 to 64 characters',
   () =>
     frontend((protocol) => ({ tls: { alpnProtocols: [protocol] } })).is({
-      good: ['x', 'x'.repeat(64), '\u{1F600}'.repeat(64)],
-      bad: { 'too-short': [''], 'too-long': ['x'.repeat(65), '\u{1F600}'.repeat(65)] },
+      good: ['x', 'x'.repeat(64), `${'\u{1F600}'.repeat(60)}${'x'.repeat(4)}`],
+      bad: { 'too-short': [''], 'too-long': ['x'.repeat(65), `${'\u{1F600}'.repeat(60)}${'x'.repeat(5)}`] },
     }),
 )
+
+test('a protocol has at most 255 bytes (RFC 7301, 3.1)', () =>
+  frontend((protocol) => ({ tls: { alpnProtocols: [protocol] } })).is({
+    good: [`${'\u{1F600}'.repeat(63)}x`],
+    bad: { 'too-long': ['\u{1F600}'.repeat(64)] },
+  }))
 
 const versions = {
   good: ['1.2', '1.3'],

@@ -36,6 +36,7 @@ export {
   secretSelector,
 } from './references.ts'
 export {
+  alpnProtocol,
   boolean,
   byteSize,
   celExpression,

@@ -38,6 +38,18 @@ export const longString = (): TString => namedText('LongString', 1, 1024)
 /** A CEL expression. The schema checks only its length; syntax and types are checked at translation (decision A-10). */
 export const celExpression = (): TString => namedText('CELExpression', 1, 16_384)
 
+const MAX_ALPN_BYTES = 255
+
+/** A TinyString that names a protocol of ALPN (RFC 7301, 3.1). Its characters may have several bytes each. */
+export function alpnProtocol(): TString {
+  const check = (value: string | number): ScalarRefusal | undefined => {
+    const bytes = new TextEncoder().encode(String(value)).length
+    if (bytes <= MAX_ALPN_BYTES) return undefined
+    return { code: 'too-long', message: `must have at most ${MAX_ALPN_BYTES} bytes; it has ${bytes}` }
+  }
+  return namedText('TinyString', 1, 64, { check })
+}
+
 const TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+"
 
 /** A header name with the token characters of RFC 9110; no pseudo-headers. */

@@ -121,12 +121,6 @@ beforeAll(async () => {
         `${backendYaml(`own-${map}`, server.port).trimEnd()}\n  policies: { tls: { caCertificateRefs: [{ name: ${map} }] } }\n`,
         routeYaml(`own-${map}`, `/own-${map}`, `own-${map}`),
       ]),
-      backendYaml('unfit-protocol', server.port),
-      routeYaml('unfit-protocol', '/unfit-protocol', 'unfit-protocol'),
-      // 256 bytes in 64 characters.
-      policyYaml('unfit-protocol', 'ProxyBackend', 'unfit-protocol', {
-        backend: { tls: { alpnProtocols: ['\u{1f600}'.repeat(64)] } },
-      }),
       encryptedYaml('overridden', named('other.test')),
       policyYaml('overriding', 'Service', 'overridden', { backend: { tls: { insecureSkipVerify: 'All' } } }),
       // Weaker than a BackendTLSPolicy, so that nothing here uses it.
@@ -180,11 +174,6 @@ test('the server needs the name and an authority of the policy', async () => {
 test('an address as name: it is not sent, and the certificate must contain it', async () => {
   expect(await ask('/address')).toEqual([200, 'false'])
   expect(await ask('/wrong-address')).toEqual([503, 'upstream call failed'])
-})
-
-test('an ALPN protocol that TLS cannot carry', async () => {
-  expect(await ask('/unfit-protocol')).toEqual([500, 'invalid backend type'])
-  expect((await ask('/right'))[0]).toBe(200)
 })
 
 test('with alternative names, the server needs one of them, and hostname is only sent', async () => {

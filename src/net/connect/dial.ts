@@ -105,15 +105,6 @@ export function handshakeOptions(
   return options
 }
 
-/** @returns null if the settings cannot be used, such as an ALPN protocol of more than 255 bytes */
-export function startTls(options: tls.ConnectionOptions): tls.TLSSocket | null {
-  try {
-    return tls.connect(options)
-  } catch {
-    return null
-  }
-}
-
 /** Upstream connections are always probed (decision A-41). */
 const DEFAULT_KEEPALIVE: TcpKeepalive = { timeMs: 180_000, intervalMs: 180_000, retries: 9 }
 
@@ -231,11 +222,10 @@ export class Dial implements Dialling {
 
   #connectTls(address: string): void {
     const { port, unixPath } = this.#destination
-    const socket = startTls({
+    const socket = tls.connect({
       ...(unixPath === undefined ? { host: address, port } : { path: unixPath }),
       ...handshakeOptions(this.#destination, this.#context, this.#options.halfOpen ?? false),
     })
-    if (socket === null) return this.#failLater(UNUSABLE)
     socket.setNoDelay(true)
     // After the handshake, Node emits TLS errors but leaves the socket open.
     socket.on('error', () => socket.destroy())

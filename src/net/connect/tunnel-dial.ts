@@ -1,4 +1,5 @@
 import type net from 'node:net'
+import tls from 'node:tls'
 import type { Destination, DestinationTunnel } from '../destination.ts'
 import type { ConnectFailure } from '../failure.ts'
 import { WheelTimer } from '../timer-wheel.ts'
@@ -12,7 +13,6 @@ import {
   type Dialling,
   type DialOptions,
   handshakeOptions,
-  startTls,
   UNUSABLE,
 } from './dial.ts'
 import type { NameUse } from './names.ts'
@@ -113,8 +113,7 @@ export class TunnelDial implements Dialling {
 
   #shake(socket: net.Socket, use: NameUse | undefined): void {
     const { halfOpen = false } = this.#options
-    const secured = startTls({ ...handshakeOptions(this.#destination, this.#context, halfOpen), socket })
-    if (secured === null) return this.#fail(UNUSABLE)
+    const secured = tls.connect({ ...handshakeOptions(this.#destination, this.#context, halfOpen), socket })
     secured.on('session', (session) => {
       this.#context.session = session
     })

@@ -1,6 +1,6 @@
-import { enumOf, list, type Parsed, tinyString } from '#schema/index.ts'
+import { alpnProtocol, enumOf, list, type Parsed } from '#schema/index.ts'
 
-export const alpnProtocols = () => list(tinyString(), { min: 1, max: 16 })
+export const alpnProtocols = () => list(alpnProtocol(), { min: 1, max: 16 })
 
 const keyExchangeGroup = enumOf('X25519', 'P-256', 'P-384', 'X25519_MLKEM768')
 
