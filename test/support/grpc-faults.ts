@@ -9,10 +9,12 @@ import {
   frame,
   HEADERS,
   headerBlock,
+  PING,
   RST_STREAM,
   SETTINGS,
+  uint32,
 } from '#net/testing/frames.ts'
-import { drip, pour } from './pour.ts'
+import { drip, noteTaken, POURED_BYTES, pour } from './pour.ts'
 
 /**
  * What a gRPC server does with a call instead of answering it.
@@ -31,10 +33,34 @@ const REFUSED_STREAM = 7
 /** SETTINGS_INITIAL_WINDOW_SIZE of 0. */
 const SHUT: readonly [number, number] = [4, 0]
 
-/** Sends data until the call is cancelled. */
+/** Length of the data between two pings. */
+const PIECE_BYTES = 4 * 16_384
+const PIECES = Math.ceil(POURED_BYTES / PIECE_BYTES)
+/** Pieces that may be on their way. */
+const AHEAD = 16
+
+/**
+ * Sends data, whatever the window, until the call is cancelled. A ping follows each piece: the gateway has read the pieces whose pings it
+ * has answered.
+ */
 function pourData(peer: FramePeer, stream: number): void {
-  const bytes = frame(DATA, 0, stream, Buffer.alloc(16_384, 'x'))
-  pour(peer.socket, bytes, () => peer.of(RST_STREAM, stream).length > 0)
+  const { socket } = peer
+  const data = frame(DATA, 0, stream, Buffer.alloc(PIECE_BYTES / 4, 'x'))
+  const ping = frame(PING, 0, 0, Buffer.concat([uint32(stream), uint32(0)]))
+  const piece = Buffer.concat([data, data, data, data, ping])
+  let sent = 0
+  const more = () => {
+    const isOver = socket.destroyed || peer.of(RST_STREAM, stream).length > 0
+    const read = peer.of(PING, 0).filter(({ payload }) => payload.readUInt32BE() === stream).length
+    if (isOver || read === PIECES) {
+      socket.off('data', more)
+      if (!isOver) noteTaken(socket)
+      return
+    }
+    for (; sent < PIECES && sent - read < AHEAD; sent++) socket.write(piece)
+  }
+  socket.on('data', more)
+  more()
 }
 
 /** Bad servers by what they do. None of them gives a complete answer in time. */
@@ -87,7 +113,7 @@ export const GRPC_FAULTS: Readonly<Record<string, GrpcFault>> = {
     peer.head(stream, HEAD)
     peer.data(stream, `\0\u0006\0\0\0${'x'.repeat(16_000)}`)
   },
-  'sends-100-mb': (peer, stream) => {
+  'sends-too-much': (peer, stream) => {
     peer.head(stream, HEAD)
     // A message just below the limit, and then more.
     peer.data(stream, '\0\0\u003f\u00ff\u00ff')

@@ -1,5 +1,5 @@
 import type { Accepted } from '#net/testing/raw-peers.ts'
-import { drip, pour } from './pour.ts'
+import { drip, POURED_BYTES, pour } from './pour.ts'
 
 /** What an HTTP server does with a request instead of answering it. */
 export type HttpFault = (peer: Accepted) => void
@@ -25,8 +25,8 @@ export const HTTP_FAULTS: Readonly<Record<string, HttpFault>> = {
   'two-lengths': (peer) => peer.send('HTTP/1.1 200 OK\r\ncontent-length: 0\r\ncontent-length: 5\r\n\r\n'),
   'garbage-chunks': (peer) => peer.send('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nwhat?\r\n'),
   switches: (peer) => peer.send('HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n'),
-  'sends-100-mb': (peer) => {
-    peer.send('HTTP/1.1 200 OK\r\ncontent-length: 100000000\r\n\r\n')
+  'sends-too-much': (peer) => {
+    peer.send(`HTTP/1.1 200 OK\r\ncontent-length: ${POURED_BYTES}\r\n\r\n`)
     pour(peer.socket, Buffer.alloc(65_536, 'x'))
   },
   'endless-chunks': (peer) => {

@@ -1,22 +1,38 @@
 import type { Socket } from 'node:net'
 
-const POURED_BYTES = 100_000_000
+/** More than the limits of the gateway and the buffers of the kernel take in of an answer that is given up. */
+export const POURED_BYTES = 24 * 2 ** 20
+const PIECE_BYTES = 2 ** 16
+
+const taken = new WeakSet<Socket>()
+
+/** Whether the other side took everything that was poured into a socket. */
+export function tookAll(socket: Socket): boolean {
+  return taken.has(socket)
+}
+
+/** Notes that the other side took everything, and closes. */
+export function noteTaken(socket: Socket): void {
+  taken.add(socket)
+  socket.end()
+}
 
 /**
- * Writes the same bytes again and again, as fast as the other side reads them, up to 100 MB, and closes.
- * @param isOver the other side wants no more
+ * Writes the same bytes again and again, as fast as the other side reads them, up to `POURED_BYTES`, and closes. Writes a piece only when the
+ * kernel has taken the one before, so that nothing that waits in this process counts as taken.
  */
-export function pour(socket: Socket, bytes: Buffer, isOver = () => false): void {
-  let left = Math.ceil(POURED_BYTES / bytes.length)
+export function pour(socket: Socket, bytes: Buffer): void {
+  const piece = Buffer.concat(Array<Buffer>(Math.ceil(PIECE_BYTES / bytes.length)).fill(bytes))
+  let left = Math.ceil(POURED_BYTES / piece.length)
   const more = () => {
-    if (socket.destroyed || isOver()) return
-    while (left > 0) {
-      left--
-      if (!socket.write(bytes)) return
-    }
-    socket.end()
+    if (socket.destroyed) return
+    if (left === 0) return noteTaken(socket)
+    left--
+    socket.write(piece, (error) => {
+      // In the next turn, after what has arrived from the other side.
+      if (error == null) setImmediate(more)
+    })
   }
-  socket.on('drain', more)
   more()
 }
 
