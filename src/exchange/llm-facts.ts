@@ -13,6 +13,8 @@ export interface LlmFacts extends LlmTokens {
   timeToFirstTokenMs: number | undefined
   /** Set if the provider speaks another dialect than the client. */
   readonly translation: LlmTranslation | undefined
+  /** Counts of tokens are estimates of the gateway, because the provider reported none, or not all. */
+  areTokensEstimated: boolean
   /** How a stream failed after its head: the type of the provider's error event, or why the stream broke off. */
   errorType: string | undefined
   /** The forwarded request; undefined if its body was not read. */
@@ -74,6 +76,7 @@ export const NO_LLM: Readonly<LlmFacts> = {
   serviceTier: undefined,
   timeToFirstTokenMs: undefined,
   translation: undefined,
+  areTokensEstimated: false,
   errorType: undefined,
   request: undefined,
   answer: undefined,

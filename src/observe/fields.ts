@@ -183,6 +183,10 @@ const LLM = fields<LlmFacts>()([
     labelValues: LLM_ERROR_TYPES,
     read: ({ errorType }) => errorType,
   },
+  {
+    name: 'gatewright.ai.usage.estimated',
+    read: ({ areTokensEstimated }) => (areTokensEstimated ? 'true' : undefined),
+  },
 ])
 const LLM_REQUEST = fields<LlmRequest>()([
   { name: 'gen_ai.request.temperature', read: (request) => request.number('temperature') },

@@ -109,6 +109,11 @@ export interface ProtocolAttempt {
   llmReads(exchange: Exchange): LlmReads
   /** Set by `prepare` if the protocol reads or changes the response. */
   selectFilter: SelectFilter | undefined
+  /**
+   * Set by `prepare`. Called once when the last attempt is over, before limits and log read its facts.
+   * @param isUnanswered the client left while the backend had the request and had not responded
+   */
+  settle?: ((isUnanswered: boolean) => void) | undefined
   /** Set by `prepare` if the configuration selects another interface than the one that the path belongs to. */
   misread?: Misread | undefined
 }
@@ -116,8 +121,16 @@ export interface ProtocolAttempt {
 /**
  * Selects the filter that the body of the response passes through; undefined: none. The head of the response is `exchange.response`.
  * @param claim memory for bytes that the filter holds
+ * @param decode reads compressed responses
  */
-export type SelectFilter = (exchange: Exchange, claim: BodyClaim) => AnswerFilter | undefined
+export type SelectFilter = (exchange: Exchange, claim: BodyClaim, decode: DecodeReceived) => AnswerFilter | undefined
+
+/**
+ * Decodes the received part of a body.
+ * @param coding the value of `Content-Encoding`
+ * @returns undefined if that is impossible, or the contents are longer than `maxBytes`
+ */
+export type DecodeReceived = (coding: string, bytes: Uint8Array, maxBytes: number) => Uint8Array | undefined
 
 /** Stands between the response of a backend and its receiver: the client, or response policies that buffer the body. */
 export interface AnswerFilter extends BodyFilter {

@@ -12,6 +12,7 @@ import {
   PartialBody,
   type WholeBody,
 } from '#net/body/collect-body.ts'
+import { decodeReceived } from '#net/body/decode-content.ts'
 import { FilteredBody } from '#net/body/filtered-body.ts'
 import { FixedBody } from '#net/body/fixed-body.ts'
 import { KeptBody } from '#net/body/kept-body.ts'
@@ -236,7 +237,7 @@ export class Bodies implements BodyReader {
   /** The response of a backend has begun. Its protocol reads and changes the body before policies and the client see it. */
   openResponse({ body }: ClientStream): void {
     const { decision, exchange } = this.#owner
-    const filter = decision.selectFilter?.(exchange, this.claim)
+    const filter = decision.selectFilter?.(exchange, this.claim, decodeReceived)
     this.#filter = filter
     this.#response = filter === undefined ? body : new FilteredBody(body, filter)
   }

@@ -46,6 +46,7 @@ export class Receiver implements StreamHandler {
     flight.context.load.end(flight.retried)
     flight.bodies.recordForLog()
     flight.exchange.trailers ??= flight.upstream?.trailers
+    flight.decision.settle?.(false)
     chargeTokenLimits(flight)
     flight.completeAttempt()
     this.#context.observer.ended(flight, sentBytes, noteOnFailure(flight))
@@ -62,9 +63,11 @@ export class Receiver implements StreamHandler {
     if (cut && why !== 'cancelled') flight.breakAttempt()
     // The client left after an event that told it of a failure.
     else if (!cut && flight.bodies.responseFailure !== undefined) flight.completeAttempt()
+    const isUnanswered = !cut && flight.upstream !== undefined && flight.exchange.response === undefined
     flight.abandon()
     flight.context.load.end(flight.retried)
     flight.bodies.recordForLog()
+    flight.decision.settle?.(isUnanswered)
     chargeTokenLimits(flight)
     const { observer, cutOff } = this.#context
     observer.ended(flight, 0, cut ? noteOnCut(flight, why) : (noteOnFailure(flight) ?? whyDisconnected(cutOff, why)))

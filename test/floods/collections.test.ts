@@ -96,9 +96,16 @@ test('stream-answer', () => {
   exchange.response = Head.response(200)
   exchange.response.set('content-type', 'text/event-stream')
   const filter = observeResponse(
-    { wire: 'Completions', hidesUsage: false, kept: undefined, translation: undefined, maxBytes: 2 ** 21 },
+    {
+      wire: 'Completions',
+      hidesUsage: false,
+      kept: undefined,
+      translation: undefined,
+      account: undefined,
+      maxBytes: 2 ** 21,
+    },
     exchange,
-    claim,
+    { claim, decode: () => undefined },
   )
   const stream = filter!.into(sink)
   const { concat } = Buffer

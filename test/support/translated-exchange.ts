@@ -36,7 +36,10 @@ export function translated(body: object, setup: Setup, answer: ProviderAnswer): 
   exchange.response.set('content-type', 'application/json')
   for (const [name, value] of Object.entries(answer.headers ?? {})) exchange.response.set(name, value)
   const client = new Client()
-  const filter = observeResponse(response, exchange, new BodyClaim(new BodyMemory(2 ** 24)))
+  const filter = observeResponse(response, exchange, {
+    claim: new BodyClaim(new BodyMemory(2 ** 24)),
+    decode: () => undefined,
+  })
   const sink = filter?.into(client) ?? client
   const bytes = Buffer.from(typeof answer.body === 'string' ? answer.body : JSON.stringify(answer.body))
   sink.bytes(bytes, 0, bytes.length)

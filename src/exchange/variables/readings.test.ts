@@ -74,6 +74,7 @@ function everything(): Exchange {
     responseModel: 'fast-1',
     streaming: true,
     translation: undefined,
+    areTokensEstimated: false,
     errorType: undefined,
     serviceTier: 'flex',
     inputTokens: 7,

@@ -1,11 +1,16 @@
 import {
   brotliDecompress,
+  brotliDecompressSync,
   type CompressCallback,
   constants,
   gunzip,
+  gunzipSync,
   inflate,
   inflateRaw,
+  inflateRawSync,
+  inflateSync,
   zstdDecompress,
+  zstdDecompressSync,
 } from 'node:zlib'
 
 /** A small body may expand to this size, whatever its ratio. */
@@ -37,8 +42,7 @@ export type Undecoded = 'unknown-coding' | 'malformed' | 'too-large'
  * @param coding the value of `Content-Encoding`: one coding
  */
 export function decodeContent(coding: string, bytes: Uint8Array, maxBytes: number): Promise<Uint8Array | Undecoded> {
-  const name = coding.trim().toLowerCase()
-  const known = ALIASES[name] ?? name
+  const known = nameOf(coding)
   if (!Object.hasOwn(DECODERS, known)) return Promise.resolve('unknown-coding')
   const limit = Math.min(maxBytes, Math.max(ALWAYS_BYTES, bytes.length * MAX_RATIO))
   return new Promise((resolve) => {
@@ -47,6 +51,45 @@ export function decodeContent(coding: string, bytes: Uint8Array, maxBytes: numbe
       else resolve('code' in error && error.code === 'ERR_BUFFER_TOO_LARGE' ? 'too-large' : 'malformed')
     })
   })
+}
+
+type DecodePrefix = (bytes: Uint8Array, maxOutputLength: number) => Uint8Array
+
+/** Without the end of the body, they return what the received part contains. */
+const PREFIX_DECODERS: Readonly<Record<string, DecodePrefix>> = {
+  gzip: (bytes, maxOutputLength) => gunzipSync(bytes, { maxOutputLength, finishFlush: constants.Z_SYNC_FLUSH }),
+  deflate: (bytes, maxOutputLength) => {
+    const options = { maxOutputLength, finishFlush: constants.Z_SYNC_FLUSH }
+    return hasZlibHeader(bytes) ? inflateSync(bytes, options) : inflateRawSync(bytes, options)
+  },
+  br: (bytes, maxOutputLength) =>
+    brotliDecompressSync(bytes, { maxOutputLength, finishFlush: constants.BROTLI_OPERATION_FLUSH }),
+  zstd: (bytes, maxOutputLength) =>
+    zstdDecompressSync(bytes, {
+      maxOutputLength,
+      finishFlush: constants.ZSTD_e_flush,
+      params: { [constants.ZSTD_d_windowLogMax]: 23 },
+    }),
+}
+
+/**
+ * Decodes the received part of a body, in this thread: a cold path for small bodies.
+ * @param coding the value of `Content-Encoding`: one coding
+ * @returns undefined if the coding is unknown, the bytes are malformed, or the contents are longer than `maxBytes`
+ */
+export function decodeReceived(coding: string, bytes: Uint8Array, maxBytes: number): Uint8Array | undefined {
+  const known = nameOf(coding)
+  if (!Object.hasOwn(PREFIX_DECODERS, known)) return undefined
+  try {
+    return PREFIX_DECODERS[known]!(bytes, maxBytes)
+  } catch {
+    return undefined
+  }
+}
+
+function nameOf(coding: string): string {
+  const name = coding.trim().toLowerCase()
+  return ALIASES[name] ?? name
 }
 
 /** RFC 1950, 2.2: method 8, and a checksum of the two bytes. */

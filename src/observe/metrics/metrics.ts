@@ -169,7 +169,7 @@ export const METRICS = {
   },
   tokens: {
     name: 'gen_ai_client_token_usage',
-    help: 'Tokens of LLM requests, as counted by the provider.',
+    help: 'Tokens of LLM requests, as counted by the provider, or estimated where it reports none.',
     type: 'histogram',
     ...labelled(LLM_FIELDS, 'gen_ai_token_type'),
     hasCustomLabels: true,

@@ -69,7 +69,7 @@ test.each([
     responseHeaders: JSON_TYPE,
   })
   const claim = new BodyClaim(new BodyMemory(Number.POSITIVE_INFINITY))
-  const filter = attempt.selectFilter?.(exchange, claim)
+  const filter = attempt.selectFilter?.(exchange, claim, () => undefined)
   expect(filter?.changesLength).toBe(url === undefined ? undefined : true)
   if (filter === undefined) return
   const sink = new TextSink()

@@ -94,9 +94,7 @@ function isTextMember(key: string): key is TextMember {
   return Object.hasOwn(KEEP, key)
 }
 
-/** Error responses have no usage. Compressed ones come only from providers that ignore `accept-encoding`. */
-export function isReadable(response: Head): boolean {
-  if (response.status < 200 || response.status > 299) return false
-  const coding = response.joined('content-encoding')
-  return coding === undefined || coding === 'identity'
+/** Error responses have no usage. */
+export function isSuccess({ status }: Head): boolean {
+  return status >= 200 && status <= 299
 }

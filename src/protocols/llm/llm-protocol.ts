@@ -98,7 +98,9 @@ class LlmRun implements ProtocolRun {
     for (const [name, value] of prepared.headers.set) request.set(name, value)
     if (prepared.body !== undefined) exchange.newRequestBody = prepared.body
     exchange.llm = prepared.facts
-    attempt.selectFilter = (answered, claim) => observeResponse(prepared.response, answered, claim)
+    attempt.selectFilter = (answered, claim, decode) => observeResponse(prepared.response, answered, { claim, decode })
+    const { account } = prepared.response
+    attempt.settle = account && ((isUnanswered) => account.settle(isUnanswered))
     return undefined
   }
 

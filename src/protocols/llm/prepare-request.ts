@@ -26,6 +26,7 @@ import { formatRefusal, refuse, refuseFault } from './refuse.ts'
 import { enrichInput } from './responses/request.ts'
 import { type ClientFormat, isClientFormat, methodOf, resolveRouteType } from './route-type.ts'
 import { SentRequest } from './sent-request.ts'
+import { TokenAccount } from './token-account.ts'
 import { type AnswerTranslation, translateRequest } from './translate-request.ts'
 import { upstreamPath } from './upstream-path.ts'
 
@@ -55,6 +56,8 @@ export interface ResponsePlan {
   readonly translation: AnswerTranslation | undefined
   /** Limit of bodies in bytes. */
   readonly maxBytes: number
+  /** Estimates tokens that the provider does not report; undefined: nothing reads tokens, or none are used. */
+  readonly account: TokenAccount | undefined
 }
 
 /** Inputs besides the exchange. */
@@ -128,17 +131,18 @@ function prepareAsIs(
   const path = exchange.request.target
   const headers = provider.provider.headers(exchange.request, provider.credential, path)
   if (type === 'Passthrough') {
-    const response = asIs(type, undefined, input)
+    const response = asIs(type, input, {})
     return { kind: 'send', type, path, headers, body: undefined, facts: undefined, response }
   }
   const kept = keptAnswer(input)
   const facts = detectFacts(provider, input.body, kept)
-  const response = asIs(type, kept, input)
+  const account = input.reads.tokens ? new TokenAccount(type, facts, input.body ?? undefined) : undefined
+  const response = asIs(type, input, { kept, account })
   return { kind: 'send', type, path, headers: withoutEncoding(headers), body: undefined, facts, response }
 }
 
-function asIs(wire: RouteType, kept: KeptAnswer | undefined, { maxKept }: RequestInput): ResponsePlan {
-  return { wire, hidesUsage: false, kept, translation: undefined, maxBytes: maxKept }
+function asIs(wire: RouteType, { maxKept }: RequestInput, { kept, account }: Partial<ResponsePlan>): ResponsePlan {
+  return { wire, hidesUsage: false, kept, account, translation: undefined, maxBytes: maxKept }
 }
 
 function detectFacts(
@@ -216,7 +220,8 @@ function prepareTyped(
   const isConfigured = replacement !== undefined || settings.aliases?.targets.has(model) === true
   const names = { requestModel: model, knownModel: isConfigured ? model : modelOf(model).name }
   const facts = buildFacts(provider, type, { ...names, streaming, request, answer: kept, translation })
-  const response = { wire: type, hidesUsage, kept, translation: translated?.answer, maxBytes: input.maxKept }
+  const account = input.reads.tokens ? new TokenAccount(type, facts, final) : undefined
+  const response = { wire: type, hidesUsage, kept, account, translation: translated?.answer, maxBytes: input.maxKept }
   return { kind: 'send', type, path, headers, body, facts, response }
 }
 

@@ -482,9 +482,16 @@ test('trailers go on', () => {
   exchange.response = Head.response(200)
   exchange.response.set('content-type', 'text/event-stream')
   const filter = observeResponse(
-    { wire: 'Completions', hidesUsage: false, kept: undefined, translation: undefined, maxBytes: 2 ** 21 },
+    {
+      wire: 'Completions',
+      hidesUsage: false,
+      kept: undefined,
+      translation: undefined,
+      account: undefined,
+      maxBytes: 2 ** 21,
+    },
     exchange,
-    roomFor(0).claim,
+    { claim: roomFor(0).claim, decode: () => undefined },
   )
   filter!.into(sink).end(trailers)
   expect(seen).toBe(trailers)

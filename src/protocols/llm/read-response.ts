@@ -1,38 +1,106 @@
 import type { Exchange } from '#exchange/exchange.ts'
+import type { LlmFacts } from '#exchange/llm-facts.ts'
 import type { BodyClaim } from '#net/body/body-memory.ts'
 import { isEventStream } from '#net/http/response-rules.ts'
 import type { Abort } from '#net/stream.ts'
-import type { AnswerFilter } from '../backend-protocol.ts'
-import { answerReader, isReadable, STREAMS } from './answer-formats.ts'
+import type { AnswerFilter, DecodeReceived } from '../backend-protocol.ts'
+import { answerReader, isSuccess, STREAMS } from './answer-formats.ts'
+import { CompressedAnswer, NoSink } from './compressed-answer.ts'
 import { JsonAnswer } from './json-answer.ts'
 import type { ResponsePlan } from './prepare-request.ts'
 import { StreamAnswer, type StreamAnswerOptions } from './stream-answer.ts'
 import { brokenStream, reportedError, type StreamError } from './stream-error.ts'
 import type { StreamFormat } from './stream-format.ts'
+import type { TokenAccount } from './token-account.ts'
 import { translateAnswer } from './translate-answer.ts'
+
+/** What the filter of a response needs besides the exchange. */
+export interface ReadingTools {
+  /** Memory for bytes that the filter holds. */
+  readonly claim: BodyClaim
+  readonly decode: DecodeReceived
+}
 
 /**
  * Selects the filter that reads the response in `exchange.response` while it passes; facts go to `exchange.llm`. It keeps no other part of
  * the exchange.
- * @param claim memory for bytes that the filter holds
- * @returns undefined if there is nothing to translate or to read: another route type, an error response, or a content coding
+ * @returns undefined if there is nothing to translate or to read: another route type, or an error response
  */
-export function observeResponse(plan: ResponsePlan, exchange: Exchange, claim: BodyClaim): AnswerFilter | undefined {
-  const { llm: facts, response, startMonotonicMs } = exchange
+export function observeResponse(plan: ResponsePlan, exchange: Exchange, tools: ReadingTools): AnswerFilter | undefined {
+  const { llm: facts, response } = exchange
   if (facts === undefined || response === undefined) return undefined
-  plan.kept?.areValidFor(claim)
-  const { translation, kept, maxBytes } = plan
-  if (translation !== undefined) return translateAnswer(translation, { exchange, facts, kept, claim, maxBytes })
-  if (!isReadable(response)) return undefined
-  if (isEventStream(response)) {
+  const { claim } = tools
+  const { translation, kept, maxBytes, account } = plan
+  kept?.areValidFor(claim)
+  if (translation !== undefined) {
+    const filter = translateAnswer(translation, { exchange, facts, kept, claim, maxBytes })
+    return isSuccess(response) && account !== undefined ? sampled(filter, account, claim) : filter
+  }
+  if (!isSuccess(response)) return undefined
+  const coding = response.joined('content-encoding') ?? 'identity'
+  if (coding.toLowerCase() !== 'identity') return observeCompressed(plan, exchange, coding, tools)
+  const filter = observePlain(plan, exchange, facts, claim, plan.wire !== 'Detect')
+  return filter === undefined || account === undefined ? filter : sampled(filter, account, claim)
+}
+
+function observePlain(
+  plan: ResponsePlan,
+  { response, startMonotonicMs }: Exchange,
+  facts: LlmFacts,
+  claim: BodyClaim,
+  marksBreak: boolean,
+): AnswerFilter | undefined {
+  if (isEventStream(response!)) {
     const build = STREAMS[plan.wire]
     if (build === undefined) return undefined
-    const { hidesUsage } = plan
-    return observeStream(build(), { facts, hidesUsage, kept, claim, startMonotonicMs }, plan.wire !== 'Detect')
+    const { hidesUsage, kept } = plan
+    return observeStream(build(), { facts, hidesUsage, kept, claim, startMonotonicMs }, marksBreak)
   }
   const reader = answerReader(plan, facts, claim)
-  if (reader === undefined) return undefined
-  return { changesLength: false, into: (sink) => new JsonAnswer(sink, reader) }
+  return reader && { changesLength: false, into: (sink) => new JsonAnswer(sink, reader) }
+}
+
+/** The client gets the very bytes: no event is removed from such a stream, and none is added. */
+function observeCompressed(
+  plan: ResponsePlan,
+  exchange: Exchange,
+  coding: string,
+  { claim, decode }: ReadingTools,
+): AnswerFilter | undefined {
+  const plain = observePlain({ ...plan, hidesUsage: false }, exchange, exchange.llm!, claim, false)
+  if (plain === undefined) return undefined
+  const { account } = plan
+  const filter = account === undefined ? plain : sampled(plain, account, claim)
+  const reader = filter.into(new NoSink())
+  return {
+    changesLength: false,
+    get failure() {
+      return filter.failure
+    },
+    into: (sink) => {
+      const onUnreadable = (length: number) => account?.missed(length)
+      const answer = new CompressedAnswer(sink, { coding, claim, decode, reader, onUnreadable })
+      account?.readsLater(() => answer.read(false))
+      return answer
+    },
+  }
+}
+
+/** The account sees the response before the filter changes it. */
+function sampled(filter: AnswerFilter, account: TokenAccount, claim: BodyClaim): AnswerFilter {
+  return {
+    changesLength: filter.changesLength,
+    get whole() {
+      return filter.whole === true
+    },
+    get refusal() {
+      return filter.refusal
+    },
+    get failure() {
+      return filter.failure
+    },
+    into: (sink) => account.sample(filter.into(sink), claim),
+  }
 }
 
 function observeStream(

@@ -2,6 +2,7 @@ import { clock } from '#base/clock.ts'
 import { type LlmFacts, NO_LLM } from '#exchange/llm-facts.ts'
 import { type LlmReads, READS_NOTHING } from '#exchange/llm-reads.ts'
 import type { BodyClaim } from '#net/body/body-memory.ts'
+import { decodeReceived } from '#net/body/decode-content.ts'
 import { Head } from '#net/http/head.ts'
 import type { Abort, BodySink, BodySource } from '#net/stream.ts'
 import { roomFor } from '#net/testing/room-for.ts'
@@ -9,6 +10,7 @@ import { exchangeWith } from '#policies/shared/testing.ts'
 import { KeptAnswer } from './kept-answer.ts'
 import type { RouteType } from './policy-schema.ts'
 import { observeResponse } from './read-response.ts'
+import { TokenAccount } from './token-account.ts'
 
 /** What the client gets. */
 export class Collector implements BodySink {
@@ -46,10 +48,14 @@ export interface Answer {
   readonly reads?: Partial<LlmReads>
   readonly maxKept?: number
   readonly claim?: BodyClaim
+  /** A limit reads tokens. */
+  readonly counts?: boolean
+  readonly coding?: string
+  readonly request?: string
 }
 
 /** Runs an answer through the filter as the wire would: all pieces in the same memory, which is overwritten afterwards. */
-export function pass(body: string, answer: Answer = {}) {
+export function pass(body: string | Buffer, answer: Answer = {}) {
   const exchange = exchangeWith()
   const kept = answer.reads && new KeptAnswer({ ...READS_NOTHING, ...answer.reads }, answer.maxKept ?? 10_000)
   const facts: LlmFacts = { ...NO_LLM, answer: kept }
@@ -57,17 +63,22 @@ export function pass(body: string, answer: Answer = {}) {
   exchange.startMonotonicMs = clock.monotonic()
   exchange.response = Head.response(answer.status ?? 200)
   exchange.response.set('content-type', answer.contentType ?? 'text/event-stream; charset=utf-8')
+  if (answer.coding !== undefined) exchange.response.set('content-encoding', answer.coding)
   const collector = new Collector()
+  const account = answer.counts
+    ? new TokenAccount(answer.type ?? 'Completions', facts, Buffer.from(answer.request ?? '{}'))
+    : undefined
   const plan = {
     wire: answer.type ?? 'Completions',
     hidesUsage: answer.hidesUsage ?? false,
     kept,
     translation: undefined,
+    account,
     maxBytes: 2 ** 21,
   }
-  const filter = observeResponse(plan, exchange, answer.claim ?? roomFor(0).claim)
+  const filter = observeResponse(plan, exchange, { claim: answer.claim ?? roomFor(0).claim, decode: decodeReceived })
   const sink = filter?.into(collector) ?? collector
-  const bytes = Buffer.from(body)
+  const bytes = typeof body === 'string' ? Buffer.from(body) : body
   const shared = Buffer.alloc(bytes.length + 20)
   let at = 0
   for (const size of [...(answer.cuts ?? []), bytes.length]) {
@@ -80,5 +91,6 @@ export function pass(body: string, answer: Answer = {}) {
   }
   if (answer.breaks === undefined) sink.end()
   else sink.abort(answer.breaks)
+  account?.settle(false)
   return { facts, collector, failure: filter?.failure, text: Buffer.from(collector.text, 'latin1').toString() }
 }
