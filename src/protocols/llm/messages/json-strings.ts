@@ -5,11 +5,13 @@ const BACKSLASH = 0x5c
 /** `n`, `r` and `t`: the letters of escaped white space. */
 const SPACE_LETTERS: readonly (number | undefined)[] = [0x6e, 0x72, 0x74]
 
+/** A piece of the text of a string, with its quotes. */
+const BLANK_PIECE = /^(?:[" ]|\\[nrt])*$/
+
 /** Whether a string has only white space: the API refuses such texts. */
 export function isBlank(text: JsonText): boolean {
-  if (text instanceof JsonPieces)
-    return text.pieces.every((piece) => piece instanceof Uint8Array && isBlankWithin(piece, 0))
-  return isBlankWithin(text.subarray(0, -1), 1)
+  if (text instanceof Uint8Array) return isBlankWithin(text.subarray(0, -1), 1)
+  return text.pieces.every((piece) => (typeof piece === 'string' ? BLANK_PIECE.test(piece) : isBlankWithin(piece, 0)))
 }
 
 function isBlankWithin(bytes: Uint8Array, start: number): boolean {
