@@ -110,42 +110,41 @@ class Tape {
     return next + 1
   }
 
+  /** @param first index of the first key of an object, whose last descendant is the last one of the tape */
   #refuseDuplicates(first: number): void {
     const { at } = this
-    const keys: number[] = []
-    for (let key = first; key < at.length; key = at[key + 5]!) keys.push(key)
-    if (keys.length > FEW_KEYS) return this.#refuseInSet(keys)
-    for (let one = 1; one < keys.length; one++) {
-      for (let other = 0; other < one; other++) {
-        if (this.#isSame(keys[one]!, keys[other]!)) throw new Unreadable('duplicate-key', at[keys[one]!]!)
+    let count = 0
+    let hasEscapes = false
+    for (let key = first; key < at.length; key = at[key + 5]!) {
+      count++
+      if (this.#hasBackslash(key)) hasEscapes = true
+    }
+    if (hasEscapes || count > FEW_KEYS) return this.#refuseInSet(first)
+    for (let one = at[first + 5]!; one < at.length; one = at[one + 5]!) {
+      for (let other = first; other < one; other = at[other + 5]!) {
+        if (this.#isSame(one, other)) throw new Unreadable('duplicate-key', at[one]!)
       }
     }
   }
 
-  #refuseInSet(keys: readonly number[]): void {
+  #refuseInSet(first: number): void {
+    const { at } = this
     const seen = new Set<string>()
-    for (const key of keys) {
+    for (let key = first; key < at.length; key = at[key + 5]!) {
       const text = this.textAt(key)
-      if (seen.has(text)) throw new Unreadable('duplicate-key', this.at[key]!)
+      if (seen.has(text)) throw new Unreadable('duplicate-key', at[key]!)
       seen.add(text)
     }
   }
 
+  /** Whether two keys without escapes are equal. */
   #isSame(one: number, other: number): boolean {
     const { at, bytes } = this
     const [start, otherStart] = [at[one]!, at[other]!]
-    const [length, otherLength] = [at[one + 1]! - start, at[other + 1]! - otherStart]
-    if (length !== otherLength) return this.#isEscaped(one, other) && this.textAt(one) === this.textAt(other)
-    for (let i = 1; i < length; i++) {
-      if (bytes[start + i] !== bytes[otherStart + i]) {
-        return this.#isEscaped(one, other) && this.textAt(one) === this.textAt(other)
-      }
-    }
+    const length = at[one + 1]! - start
+    if (length !== at[other + 1]! - otherStart) return false
+    for (let i = 1; i < length; i++) if (bytes[start + i] !== bytes[otherStart + i]) return false
     return true
-  }
-
-  #isEscaped(one: number, other: number): boolean {
-    return this.#hasBackslash(one) || this.#hasBackslash(other)
   }
 
   #hasBackslash(key: number): boolean {
@@ -287,6 +286,23 @@ export class JsonValue {
     if (length !== name.length) return length > name.length && this.#tape.textAt(key) === name
     for (let i = 0; i < length; i++) if (bytes[start + i] !== name.charCodeAt(i)) return false
     return true
+  }
+
+  /** The members of an object whose values are neither null nor at these places. */
+  membersExcept(places: readonly number[]): readonly JsonValue[] {
+    const { at, bytes } = this.#tape
+    const members: JsonValue[] = []
+    if (this.kind !== 'object') return members
+    for (let key = this.#index + 3; key < at[this.#index + 2]!; key = at[key + 5]!) {
+      const place = at[key + 3]!
+      if (bytes[place] !== 0x6e && !places.includes(place)) members.push(new JsonValue(this.#tape, key + 3))
+    }
+    return members
+  }
+
+  /** The position of its first byte: no other value of the text begins there. */
+  get place(): number {
+    return this.#tape.at[this.#index]!
   }
 
   /** Where the value is: `messages[3].content[0].text`; empty for the whole text. */

@@ -8,20 +8,20 @@ import type { JsonKind, JsonValue } from './json-document.ts'
  */
 export class ObjectReader {
   readonly value: JsonValue
-  readonly #left: Map<string, JsonValue>
+  /** Where the values are that have been read. */
+  readonly #read: number[] = []
 
   /** @param value anything; refused if it is no object */
   constructor(value: JsonValue) {
     this.value = expectKind(value, 'object')
-    this.#left = new Map(value.members)
   }
 
   /** A member of any type. */
   take(name: string): JsonValue | undefined {
-    const value = this.#left.get(name)
-    if (value === undefined) return undefined
-    this.#left.delete(name)
-    return value.kind === 'null' ? undefined : value
+    const value = this.value.get(name)
+    if (value === undefined || this.#read.includes(value.place)) return undefined
+    this.#read.push(value.place)
+    return value
   }
 
   takeKind(name: string, kind: JsonKind): JsonValue | undefined {
@@ -84,7 +84,7 @@ export class ObjectReader {
 
   /** Records the members that were not read. */
   drop(losses: Losses): void {
-    for (const value of this.#left.values()) if (value.kind !== 'null') losses.drop(value)
+    for (const value of this.value.membersExcept(this.#read)) losses.drop(value)
   }
 }
 

@@ -1,5 +1,11 @@
 const encoder = new TextEncoder()
 
+/** Shorter texts and bytes are cheaper to copy one by one than with a call of the platform. */
+const SHORT = 64
+
+/** Needs no escapes. */
+const PLAIN = /^\w+$/
+
 /** JSON text that is written as it is. */
 export type JsonText = Uint8Array | JsonPieces
 
@@ -39,7 +45,7 @@ class Output {
     else if (value instanceof JsonPieces) this.#copy(value)
     else if (Array.isArray(value)) this.#array(value)
     else if (typeof value === 'object' && value !== null) this.#object(value)
-    else this.#text += JSON.stringify(value) ?? 'null'
+    else this.#text += typeof value === 'string' ? quote(value) : (JSON.stringify(value) ?? 'null')
   }
 
   #copy({ pieces }: JsonPieces): void {
@@ -64,7 +70,7 @@ class Output {
     for (const key of Object.keys(members)) {
       const value = (members as Readonly<Record<string, unknown>>)[key]
       if (value === undefined) continue
-      this.#text += `${separator}${JSON.stringify(key)}:`
+      this.#text += `${separator}${quote(key)}:`
       this.value(value)
       separator = ','
     }
@@ -85,12 +91,34 @@ class Output {
     const out = new Uint8Array(size)
     let at = 0
     for (const piece of this.#pieces) {
-      if (typeof piece === 'string') at += encoder.encodeInto(piece, out.subarray(at)).written
-      else {
-        out.set(piece, at)
-        at += piece.length
-      }
+      if (typeof piece === 'string') at = write(piece, out, at)
+      else at = copy(piece, out, at)
     }
     return out.subarray(0, at)
   }
+}
+
+function quote(text: string): string {
+  return text.length <= SHORT && PLAIN.test(text) ? `"${text}"` : JSON.stringify(text)
+}
+
+/** @returns the position after the text */
+function write(text: string, out: Uint8Array, start: number): number {
+  if (text.length <= SHORT) {
+    let at = start
+    for (let i = 0; i < text.length; i++) {
+      const unit = text.charCodeAt(i)
+      if (unit > 0x7f) return start + encoder.encodeInto(text, out.subarray(start)).written
+      out[at++] = unit
+    }
+    return at
+  }
+  return start + encoder.encodeInto(text, out.subarray(start)).written
+}
+
+/** @returns the position after the bytes */
+function copy(bytes: Uint8Array, out: Uint8Array, start: number): number {
+  if (bytes.length > SHORT) out.set(bytes, start)
+  else for (let i = 0; i < bytes.length; i++) out[start + i] = bytes[i]!
+  return start + bytes.length
 }

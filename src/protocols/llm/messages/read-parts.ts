@@ -76,8 +76,13 @@ export class PartReader {
       case 'redacted_thinking':
         return { kind: 'redacted', data: reader.require('data', reader.literal('data')), origin: reader.value }
       default:
-        return { kind: 'text', text: reader.require('text', reader.literal('text')), ...this.#marks(reader) }
+        return this.#text(reader)
     }
+  }
+
+  #text(reader: ObjectReader): TextPart {
+    const text = reader.require('text', reader.literal('text'))
+    return { kind: 'text', text, origin: reader.value, cached: takeCached(reader, this.#losses) }
   }
 
   #marks(reader: ObjectReader): { readonly origin: JsonValue; readonly cached: boolean | undefined } {
