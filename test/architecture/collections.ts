@@ -140,6 +140,7 @@ export const COLLECTIONS: Readonly<Record<string, Filled | PeerFilled>> = {
   'protocols/llm/kept-answer #calls': { bound: 'what is kept, and the memory for bodies', flood: FLOODS },
   'protocols/llm/answer-end #open': { bound: '1,000 open blocks', flood: 'src/protocols/llm/answer-end.test.ts' },
   'protocols/llm/json/json-document at': 'message',
+  'protocols/llm/json/object-reader #read': 'message',
   'protocols/llm/json/write-json #pieces': 'message',
   'protocols/llm/losses #paths': { bound: '50 paths', flood: 'src/protocols/llm/losses.test.ts' },
   'protocols/llm/messages/read-parts #calls': 'message',

@@ -152,11 +152,13 @@ test.each<[input: string, written: unknown]>([
 })
 
 test('one call at a time can be asked for without a choice of tools', () => {
-  expect(written({ tools: [TOOL], parallelCalls: false }).body.tool_choice).toEqual({
+  expect(written({ tools: [TOOL], parallelCalls: { allowed: false, origin } }).body.tool_choice).toEqual({
     type: 'auto',
     disable_parallel_tool_use: true,
   })
-  expect(written({ parallelCalls: false, toolChoice: { kind: 'any', origin } }).body.tool_choice).toBeUndefined()
+  expect(
+    written({ parallelCalls: { allowed: false, origin }, toolChoice: { kind: 'any', origin } }).body.tool_choice,
+  ).toBeUndefined()
 })
 
 test('what the API has no word for is dropped, and said', () => {
