@@ -1,4 +1,5 @@
 import type { BodyDialect } from './body-dialect.ts'
+import { COMPLETIONS } from './completions/dialect.ts'
 import type { ClientDialect, ProviderDialect, WireDialect } from './dialect.ts'
 import { COHERE, NOVA, TITAN } from './embeddings/invoke.ts'
 import { PREDICT } from './embeddings/predict.ts'
@@ -7,10 +8,16 @@ import { MESSAGES } from './messages/dialect.ts'
 import type { ClientFormat } from './route-type.ts'
 
 /** The dialects that clients speak. */
-export const CLIENT_DIALECTS: { readonly [Name in WireDialect]?: ClientDialect } = { messages: MESSAGES }
+export const CLIENT_DIALECTS: { readonly [Name in WireDialect]?: ClientDialect } = {
+  completions: COMPLETIONS,
+  messages: MESSAGES,
+}
 
 /** The dialects that providers speak. */
-export const PROVIDER_DIALECTS: { readonly [Name in WireDialect]?: ProviderDialect } = { messages: MESSAGES }
+export const PROVIDER_DIALECTS: { readonly [Name in WireDialect]?: ProviderDialect } = {
+  completions: COMPLETIONS,
+  messages: MESSAGES,
+}
 
 /** The dialect of a client format. A provider that wants it gets the client's own bytes. */
 export const NATIVE_DIALECTS: Readonly<Record<ClientFormat, WireDialect>> = {

@@ -1,8 +1,8 @@
-import type { LlmFacts } from '#exchange/llm-facts.ts'
+import type { LlmTokens } from '#exchange/llm-facts.ts'
 import { countAt } from './json/read-value.ts'
 
 /** The details of input tokens in chat completions and responses; absent counts keep their value. */
-export function readInputDetails(details: unknown, facts: LlmFacts): void {
+export function readInputDetails(details: unknown, facts: LlmTokens): void {
   facts.cachedInputTokens = countAt(details, 'cached_tokens') ?? facts.cachedInputTokens
   facts.cacheCreationInputTokens = countAt(details, 'cache_write_tokens') ?? facts.cacheCreationInputTokens
   facts.inputTextTokens = countAt(details, 'text_tokens') ?? facts.inputTextTokens
@@ -11,7 +11,7 @@ export function readInputDetails(details: unknown, facts: LlmFacts): void {
 }
 
 /** The same for output tokens. */
-export function readOutputDetails(details: unknown, facts: LlmFacts): void {
+export function readOutputDetails(details: unknown, facts: LlmTokens): void {
   facts.reasoningTokens = countAt(details, 'reasoning_tokens') ?? facts.reasoningTokens
   facts.outputTextTokens = countAt(details, 'text_tokens') ?? facts.outputTextTokens
   facts.outputImageTokens = countAt(details, 'image_tokens') ?? facts.outputImageTokens

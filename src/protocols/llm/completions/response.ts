@@ -1,9 +1,9 @@
-import type { LlmFacts } from '#exchange/llm-facts.ts'
+import type { LlmTokens } from '#exchange/llm-facts.ts'
 import { countAt, objectAt } from '../json/read-value.ts'
 import { readInputDetails, readOutputDetails } from '../usage-details.ts'
 
 /** Token counts of a `usage` object in chat completions and embeddings; prompt counts include cached tokens (decision B33). */
-export function readCompletionsUsage(usage: unknown, facts: LlmFacts): void {
+export function readCompletionsUsage(usage: unknown, facts: LlmTokens): void {
   const input = countAt(usage, 'prompt_tokens')
   const output = countAt(usage, 'completion_tokens')
   facts.inputTokens = input ?? facts.inputTokens

@@ -1,0 +1,22 @@
+import type { ClientDialect, ProviderDialect } from '../dialect.ts'
+import { readError } from '../read-error.ts'
+import { formatError } from './errors.ts'
+import { readAnswer } from './read-answer.ts'
+import { readRequest } from './read-request.ts'
+import { readStream } from './read-stream.ts'
+import { writeAnswer } from './write-answer.ts'
+import { writeRequest } from './write-request.ts'
+import { writeStream } from './write-stream.ts'
+
+/** The chat completions API that OpenAI made, and most other vendors offer. */
+export const COMPLETIONS = {
+  readRequest,
+  writeRequest,
+  readAnswer,
+  readStream,
+  writeAnswer,
+  writeStream,
+  keepsStream: false,
+  formatError,
+  readError,
+} as const satisfies ClientDialect & ProviderDialect

@@ -1,0 +1,31 @@
+import type { AnswerSink } from '../answer-sink.ts'
+import type { JsonValue } from '../json/json-document.ts'
+import { elementsOf, memberOf, objectAt, textAt } from '../json/read-value.ts'
+import { Untranslatable } from '../untranslatable.ts'
+import { readErrorObject } from './errors.ts'
+import { MessageBlocks } from './message-blocks.ts'
+import { readUsage } from './usage.ts'
+
+const decoder = new TextDecoder()
+
+/** Reads a chat completion. Only the first choice counts: the gateway asks for one. */
+export function readAnswer(body: JsonValue, sink: AnswerSink): void {
+  // Everything that is told is a string or a count, so that plain values are enough.
+  const answer = JSON.parse(decoder.decode(body.json)) as unknown
+  const error = memberOf(answer, 'error') ?? undefined
+  if (error !== undefined) {
+    const found = readErrorObject(answer, undefined)
+    if (found !== undefined) return sink.fail(found)
+  }
+  const [choice] = elementsOf(memberOf(answer, 'choices'))
+  if (choice === undefined) throw new Untranslatable(body.get('choices'), 'the response has no choice')
+  if (objectAt(choice, 'message') === undefined)
+    throw new Untranslatable(body.get('choices'), 'the choice has no message')
+  sink.start(textAt(answer, 'id') ?? '', textAt(answer, 'model') ?? '')
+  const message = new MessageBlocks(sink)
+  message.add(memberOf(choice, 'message'))
+  message.finish(textAt(choice, 'finish_reason') ?? 'stop')
+  const usage = objectAt(answer, 'usage')
+  if (usage !== undefined) sink.usage(readUsage(usage, textAt(answer, 'service_tier')))
+  sink.end()
+}

@@ -1,0 +1,122 @@
+import type { Conversation, OutputFormat, ReasoningWish, Sampling } from '../conversation.ts'
+import type { JsonValue } from '../json/json-document.ts'
+import { expectKind, ObjectReader } from '../json/object-reader.ts'
+import type { Losses } from '../losses.ts'
+import { readToolChoice, readTools } from './read-tools.ts'
+import { readTurns } from './read-turns.ts'
+
+const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const
+
+/** Reads a request of the chat completions API. */
+export function readRequest(body: JsonValue, losses: Losses): Conversation {
+  const reader = new ObjectReader(body)
+  const model = reader.require('model', reader.text('model'))
+  const messages = reader.require('messages', reader.takeKind('messages', 'array'))
+  const turns = readTurns(messages.elements, losses)
+  const offered = readTools(reader, losses)
+  const { toolChoice, tools } = readToolChoice(reader, offered, losses)
+  dropDefaults(reader)
+  const conversation: Conversation = {
+    model,
+    streamed: reader.flag('stream') ?? false,
+    turns,
+    tools,
+    toolChoice,
+    parallelCalls: reader.flag('parallel_tool_calls'),
+    maxTokens: readMaxTokens(reader),
+    sampling: readSampling(reader),
+    stop: readStop(reader.take('stop')),
+    format: readFormat(reader.object('response_format'), losses),
+    reasoning: readReasoning(reader),
+    user: readUser(reader),
+    serviceTier: readTier(reader),
+  }
+  readStreamOptions(reader.object('stream_options'), losses)
+  reader.drop(losses)
+  return conversation
+}
+
+/** Values that ask for what is done anyway are no losses. */
+const DEFAULTS: Readonly<Record<string, (value: JsonValue) => boolean>> = {
+  n: (value) => value.number === 1,
+  logprobs: (value) => value.kind === 'boolean' && !value.isTrue,
+  store: (value) => value.kind === 'boolean' && !value.isTrue,
+  modalities: ({ elements }) => elements.length === 1 && elements[0]!.kind === 'string' && elements[0]!.text === 'text',
+}
+
+function dropDefaults(reader: ObjectReader): void {
+  for (const [name, isDefault] of Object.entries(DEFAULTS)) {
+    const value = reader.value.get(name)
+    if (value !== undefined && isDefault(value)) reader.take(name)
+  }
+}
+
+/** The newer name wins. */
+function readMaxTokens(reader: ObjectReader): number | undefined {
+  const older = reader.count('max_tokens')
+  return reader.count('max_completion_tokens') ?? older
+}
+
+function readSampling(reader: ObjectReader): Sampling {
+  return {
+    temperature: reader.takeKind('temperature', 'number'),
+    topP: reader.takeKind('top_p', 'number'),
+    frequencyPenalty: reader.takeKind('frequency_penalty', 'number'),
+    presencePenalty: reader.takeKind('presence_penalty', 'number'),
+    seed: reader.takeKind('seed', 'number'),
+  }
+}
+
+function readStop(stop: JsonValue | undefined): readonly JsonValue[] {
+  if (stop === undefined) return []
+  if (stop.kind === 'string') return [stop]
+  return expectKind(stop, 'array').elements.map((each) => expectKind(each, 'string'))
+}
+
+function readFormat(format: ObjectReader | undefined, losses: Losses): OutputFormat | undefined {
+  if (format === undefined) return undefined
+  const type = format.require('type', format.word('type', ['text', 'json_object', 'json_schema']))
+  const given = format.object('json_schema')
+  format.drop(losses)
+  if (type === 'text') return undefined
+  if (type === 'json_object') return { kind: 'json' }
+  const reader = format.require('json_schema', given)
+  const schema = reader.takeKind('schema', 'object')?.json
+  const name = reader.text('name')
+  const description = reader.literal('description')
+  const strict = reader.flag('strict')
+  reader.drop(losses)
+  return schema === undefined ? { kind: 'json' } : { kind: 'schema', schema, name, description, strict }
+}
+
+/** `thinking_budget_tokens` is an extension: the number of tokens for models that take one. */
+function readReasoning(reader: ObjectReader): ReasoningWish | undefined {
+  const budgetOrigin = reader.value.get('thinking_budget_tokens')
+  const effortOrigin = reader.value.get('reasoning_effort')
+  const budget = reader.count('thinking_budget_tokens')
+  const effort = reader.word('reasoning_effort', EFFORTS)
+  if (budget === 0) return { effort: 'none', origin: budgetOrigin! }
+  const origin = budgetOrigin ?? effortOrigin
+  if (origin === undefined) return undefined
+  // A chat client sees thoughts in `reasoning_content`, and has no member to ask for them.
+  const summary = effort !== 'none' || budget !== undefined
+  return { ...(effort !== undefined && { effort }), ...(budget !== undefined && { budget }), summary, origin }
+}
+
+function readUser(reader: ObjectReader): Uint8Array | undefined {
+  const user = reader.literal('user')
+  return reader.literal('safety_identifier') ?? user
+}
+
+function readTier(reader: ObjectReader): Conversation['serviceTier'] {
+  const origin = reader.takeKind('service_tier', 'string')
+  return origin && { name: origin.text, origin }
+}
+
+/** The gateway itself sees to `include_usage`. */
+function readStreamOptions(options: ObjectReader | undefined, losses: Losses): void {
+  if (options === undefined) return
+  options.flag('include_usage')
+  if (options.value.get('include_obfuscation')?.isTrue === false) options.take('include_obfuscation')
+  options.drop(losses)
+}

@@ -1,0 +1,106 @@
+import type { Tool, ToolChoice } from '../conversation.ts'
+import type { JsonValue } from '../json/json-document.ts'
+import { expectKind, ObjectReader } from '../json/object-reader.ts'
+import type { Losses } from '../losses.ts'
+import { Untranslatable } from '../untranslatable.ts'
+
+/** Reads `tools`, and `functions`, which came before them. */
+export function readTools(reader: ObjectReader, losses: Losses): readonly Tool[] {
+  const tools = reader.list('tools').map((tool) => readTool(tool, losses))
+  const functions = reader.list('functions').map((each) => readFunction(new ObjectReader(each), each, losses))
+  return [...tools, ...functions]
+}
+
+function readTool(origin: JsonValue, losses: Losses): Tool {
+  const reader = new ObjectReader(origin)
+  const type = reader.require('type', reader.text('type'))
+  if (type !== 'function' && type !== 'custom') {
+    throw new Untranslatable(origin, `tools of the type ${type} cannot be translated`)
+  }
+  const described = reader.require(type, reader.object(type))
+  reader.drop(losses)
+  return type === 'function' ? readFunction(described, origin, losses) : readCustom(described, origin, losses)
+}
+
+function readFunction(reader: ObjectReader, origin: JsonValue, losses: Losses): Tool {
+  const tool: Tool = {
+    name: reader.require('name', reader.text('name')),
+    description: reader.literal('description'),
+    parameters: reader.takeKind('parameters', 'object')?.json,
+    strict: reader.flag('strict'),
+    takesText: false,
+    origin,
+  }
+  reader.drop(losses)
+  return tool
+}
+
+function readCustom(reader: ObjectReader, origin: JsonValue, losses: Losses): Tool {
+  const name = reader.require('name', reader.text('name'))
+  const description = reader.literal('description')
+  const format = reader.object('format')
+  // Any text may be the input, or one that a grammar accepts, which no other API has.
+  format?.word('type', ['text', 'grammar'])
+  format?.drop(losses)
+  reader.drop(losses)
+  return { name, description, parameters: undefined, strict: undefined, takesText: true, origin }
+}
+
+interface ReadChoice {
+  readonly toolChoice: ToolChoice | undefined
+  /** The tools that the choice leaves. */
+  readonly tools: readonly Tool[]
+}
+
+/** Reads `tool_choice`, and `function_call`, which came before it. */
+export function readToolChoice(reader: ObjectReader, tools: readonly Tool[], losses: Losses): ReadChoice {
+  const older = reader.take('function_call')
+  const origin = reader.take('tool_choice') ?? older
+  if (origin === undefined) return { toolChoice: undefined, tools }
+  if (origin.kind === 'string') return { toolChoice: wordChoice(origin), tools }
+  const choice = new ObjectReader(origin)
+  const type = choice.text('type') ?? 'function'
+  switch (type) {
+    case 'allowed_tools':
+      return allowedTools(choice.require(type, choice.object(type)), tools, losses)
+    case 'function':
+    case 'custom': {
+      const named = origin === older ? choice : choice.require(type, choice.object(type))
+      const name = named.require('name', named.text('name'))
+      named.drop(losses)
+      choice.drop(losses)
+      return { toolChoice: { kind: 'tool', name, origin }, tools }
+    }
+    default:
+      throw new Untranslatable(origin, `a tool choice of the type ${type} cannot be translated`)
+  }
+}
+
+function wordChoice(origin: JsonValue): ToolChoice {
+  switch (origin.text) {
+    case 'auto':
+      return { kind: 'auto', origin }
+    case 'none':
+      return { kind: 'none', origin }
+    case 'required':
+      return { kind: 'any', origin }
+    default:
+      throw new Untranslatable(origin, 'must be one of auto, none, required')
+  }
+}
+
+/** No other API has this form: the tools that are not allowed are left out. */
+function allowedTools(reader: ObjectReader, tools: readonly Tool[], losses: Losses): ReadChoice {
+  const mode = reader.require('mode', reader.word('mode', ['auto', 'required']))
+  const allowed = new Set(reader.list('tools').map(nameOfTool))
+  reader.drop(losses)
+  const toolChoice: ToolChoice = { kind: mode === 'required' ? 'any' : 'auto', origin: reader.value }
+  return { toolChoice, tools: tools.filter(({ name }) => allowed.has(name)) }
+}
+
+function nameOfTool(value: JsonValue): string {
+  const described = value.get('function') ?? value.get('custom') ?? value
+  const name = described.get('name')
+  if (name === undefined) throw new Untranslatable(value, 'name is required')
+  return expectKind(name, 'string').text
+}

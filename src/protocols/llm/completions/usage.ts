@@ -1,0 +1,41 @@
+import type { CompletionUsage } from 'openai/resources/completions'
+import { NO_TOKENS } from '#exchange/llm-facts.ts'
+import type { AnswerUsage } from '../answer-sink.ts'
+import { readCompletionsUsage } from './response.ts'
+
+/** The counts of a `usage` object. */
+export function readUsage(usage: object, serviceTier: string | undefined): AnswerUsage {
+  const counts = { ...NO_TOKENS, serviceTier }
+  readCompletionsUsage(usage, counts)
+  return counts
+}
+
+/** The same for a client. Counts of input include cached tokens (decision B33); what the provider did not count is absent. */
+export function writeUsage(usage: AnswerUsage): CompletionUsage {
+  const { inputTokens = 0, outputTokens = 0 } = usage
+  const input = known<CompletionUsage.PromptTokensDetails>({
+    cached_tokens: usage.cachedInputTokens,
+    cache_write_tokens: usage.cacheCreationInputTokens,
+    text_tokens: usage.inputTextTokens,
+    image_tokens: usage.inputImageTokens,
+    audio_tokens: usage.inputAudioTokens,
+  })
+  const output = known<CompletionUsage.CompletionTokensDetails>({
+    reasoning_tokens: usage.reasoningTokens,
+    text_tokens: usage.outputTextTokens,
+    audio_tokens: usage.outputAudioTokens,
+  })
+  return {
+    prompt_tokens: inputTokens,
+    completion_tokens: outputTokens,
+    total_tokens: usage.totalTokens ?? inputTokens + outputTokens,
+    ...(input && { prompt_tokens_details: input }),
+    ...(output && { completion_tokens_details: output }),
+  }
+}
+
+/** Undefined if nothing is known. */
+function known<Details>(counts: { readonly [Name in keyof Details]: number | undefined }): Details | undefined {
+  const found = Object.entries(counts).filter(([, count]) => count !== undefined)
+  return found.length === 0 ? undefined : (Object.fromEntries(found) as Details)
+}

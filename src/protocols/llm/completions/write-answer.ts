@@ -1,0 +1,162 @@
+import type {
+  ChatCompletion,
+  ChatCompletionMessage,
+  ChatCompletionMessageToolCall,
+} from 'openai/resources/chat/completions'
+import type { AnswerError, AnswerSink, AnswerUsage, Citation, StopReason } from '../answer-sink.ts'
+import type { AnswerContext } from '../dialect.ts'
+import { encode } from '../json/splice.ts'
+import { STOP_REASONS } from '../stop-reasons.ts'
+import { TextInput } from '../text-input.ts'
+import { type Annotation, Annotations } from './citations.ts'
+import { formatError } from './errors.ts'
+import { textTools } from './text-tools.ts'
+import { ThoughtSignatures } from './thoughts.ts'
+import { writeUsage } from './usage.ts'
+
+export function writeAnswer(context: AnswerContext, done: (body: Uint8Array) => void): AnswerSink {
+  return new CompletionWriter(context, done)
+}
+
+/** A message with the members that other vendors have added for thoughts. */
+interface Message extends ChatCompletionMessage {
+  reasoning_content?: string
+  reasoning_signature?: string
+}
+
+interface Call {
+  readonly id: string
+  readonly name: string
+  readonly pieces: string[]
+}
+
+/** Writes a chat completion. */
+class CompletionWriter implements AnswerSink {
+  readonly #context: AnswerContext
+  readonly #done: (body: Uint8Array) => void
+  readonly #annotations = new Annotations()
+  readonly #annotated: Annotation[] = []
+  readonly #thoughts = new ThoughtSignatures()
+  readonly #calls = new Map<number, Call>()
+  readonly #content: string[] = []
+  readonly #refusal: string[] = []
+  readonly #thinking: string[] = []
+  #id = ''
+  #model = ''
+  #reason: StopReason = 'end'
+  #usage: AnswerUsage | undefined
+  #error: AnswerError | undefined
+
+  constructor(context: AnswerContext, done: (body: Uint8Array) => void) {
+    this.#context = context
+    this.#done = done
+  }
+
+  start(id: string, model: string): void {
+    this.#id = id
+    this.#model = model
+  }
+
+  text(_block: number, text: string): void {
+    this.#annotations.text(text)
+    this.#content.push(text)
+  }
+
+  refusal(_block: number, text: string): void {
+    this.#refusal.push(text)
+  }
+
+  thinking(block: number, text: string): void {
+    this.#thoughts.thinking(block, text)
+    this.#thinking.push(text)
+  }
+
+  signature(block: number, text: string): void {
+    this.#thoughts.signature(block, text)
+  }
+
+  redacted(block: number, data: string): void {
+    this.#thoughts.redacted(block, data)
+  }
+
+  call(block: number, id: string, name: string): void {
+    this.#calls.set(block, { id: id === '' ? this.#context.newId('call_') : id, name, pieces: [] })
+  }
+
+  arguments(block: number, text: string): void {
+    this.#calls.get(block)?.pieces.push(text)
+  }
+
+  citation(_block: number, citation: Citation): void {
+    this.#annotations.add(citation)
+  }
+
+  close(block: number): void {
+    if (!this.#calls.has(block)) this.#annotated.push(...this.#annotations.take())
+  }
+
+  finish(reason: StopReason): void {
+    this.#reason = reason
+  }
+
+  usage(usage: AnswerUsage): void {
+    this.#usage = usage
+  }
+
+  fail(error: AnswerError): void {
+    this.#error = error
+  }
+
+  end(): void {
+    this.#done(encode(this.#error === undefined ? JSON.stringify(this.#completion()) : formatError(this.#error)))
+  }
+
+  #completion(): ChatCompletion {
+    const { createdSeconds, newId, model } = this.#context
+    const tier = this.#usage?.serviceTier
+    return {
+      id: this.#id === '' ? newId('chatcmpl-') : this.#id,
+      object: 'chat.completion',
+      created: createdSeconds,
+      model: this.#model === '' ? model : this.#model,
+      choices: [
+        {
+          index: 0,
+          message: this.#message(),
+          logprobs: null,
+          finish_reason: STOP_REASONS.completions.written[this.#reason],
+        },
+      ],
+      ...(this.#usage !== undefined && { usage: writeUsage(this.#usage) }),
+      // The names of tiers are the provider's.
+      ...(tier !== undefined && { service_tier: tier as NonNullable<ChatCompletion['service_tier']> }),
+    }
+  }
+
+  #message(): Message {
+    const signature = this.#thoughts.text
+    return {
+      role: 'assistant',
+      content: joined(this.#content),
+      refusal: joined(this.#refusal),
+      ...(this.#thinking.length > 0 && { reasoning_content: this.#thinking.join('') }),
+      ...(signature !== undefined && { reasoning_signature: signature }),
+      ...(this.#calls.size > 0 && { tool_calls: this.#writeCalls() }),
+      ...(this.#annotated.length > 0 && { annotations: this.#annotated }),
+    }
+  }
+
+  #writeCalls(): ChatCompletionMessageToolCall[] {
+    const text = textTools(this.#context.request)
+    return [...this.#calls.values()].map(({ id, name, pieces }) => {
+      const given = pieces.join('')
+      if (!text.has(name)) return { id, type: 'function', function: { name, arguments: given === '' ? '{}' : given } }
+      const input = new TextInput()
+      return { id, type: 'custom', custom: { name, input: input.read(given) + input.end() } }
+    })
+  }
+}
+
+function joined(pieces: readonly string[]): string | null {
+  return pieces.length === 0 ? null : pieces.join('')
+}

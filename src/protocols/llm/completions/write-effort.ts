@@ -1,0 +1,47 @@
+import type { Conversation, Effort, ReasoningWish } from '../conversation.ts'
+import type { Losses } from '../losses.ts'
+import type { ModelFacts } from '../models.ts'
+import type { TargetModel } from './target-model.ts'
+
+/** What a wish means that does not say how much. */
+const USUAL: Effort = 'high'
+
+/** The effort as the model accepts it. What it cannot do is a loss. */
+export function writeEffort(
+  { reasoning, tools }: Conversation,
+  { facts, thinksWithoutTools }: TargetModel,
+  losses: Losses,
+): Effort | undefined {
+  if (thinksWithoutTools && tools.length > 0) {
+    if (reasoning !== undefined && reasoning.effort !== 'none') {
+      losses.drop(reasoning.origin, 'the model does not think in chat completions with tools')
+    }
+    return 'none'
+  }
+  if (reasoning === undefined) return undefined
+  const effort = effortOf(reasoning, facts)
+  const written = effort && acceptedEffort(effort, facts.efforts)
+  // A model that does not think does what `none` asks for.
+  if (written === undefined && effort !== undefined && effort !== 'none') losses.drop(reasoning.origin)
+  return written
+}
+
+/** Of a model without name, it is not known whether it accepts an effort: only one that the client names is written. */
+function effortOf({ effort, budget }: ReasoningWish, { family }: ModelFacts): Effort | undefined {
+  if (effort !== undefined) return effort === 'none' && family === 'other' ? undefined : effort
+  if (family === 'other') return undefined
+  return budget === undefined ? USUAL : effortOfBudget(budget)
+}
+
+const SCALE: readonly Effort[] = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']
+
+/** The accepted effort that is nearest: the next lower one, or the lowest of all. */
+function acceptedEffort(effort: Effort, accepted: readonly Effort[]): Effort | undefined {
+  const rank = SCALE.indexOf(effort)
+  return accepted.findLast((each) => SCALE.indexOf(each) <= rank) ?? accepted[0]
+}
+
+function effortOfBudget(budget: number): Effort {
+  if (budget >= 4096) return 'high'
+  return budget >= 2048 ? 'medium' : 'low'
+}

@@ -1,0 +1,53 @@
+import type { ChatCompletionCreateParams } from 'openai/resources/chat/completions'
+import type { ResponseFormatJSONObject, ResponseFormatJSONSchema } from 'openai/resources/shared'
+import type { Conversation, OutputFormat } from '../conversation.ts'
+import type { Target } from '../dialect.ts'
+import { asIs } from '../json/write-json.ts'
+import type { Losses } from '../losses.ts'
+import { type TargetModel, targetModel } from './target-model.ts'
+import { writeEffort } from './write-effort.ts'
+import { writeSampling, writeStop } from './write-sampling.ts'
+import { writeToolMembers } from './write-tools.ts'
+import { writeMessages } from './write-turns.ts'
+
+/** A schema must have a name here. */
+const SCHEMA_NAME = 'structured_output'
+
+/** Writes a request of the chat completions API. */
+export function writeRequest(conversation: Conversation, { names }: Target, losses: Losses): object {
+  const { model, streamed, user, serviceTier } = conversation
+  const target = targetModel(model)
+  const effort = writeEffort(conversation, target, losses)
+  return {
+    model,
+    messages: writeMessages(conversation, { names, target, losses }),
+    ...(streamed && { stream: true as const, stream_options: { include_usage: true } }),
+    ...writeToolMembers(conversation, names, losses),
+    ...writeLimit(conversation, target),
+    ...writeSampling(conversation, target, effort, losses),
+    ...writeStop(conversation, target, losses),
+    ...(conversation.format !== undefined && { response_format: writeFormat(conversation.format) }),
+    ...(effort !== undefined && { reasoning_effort: effort }),
+    ...(user !== undefined && { user: asIs<string>(user) }),
+    ...(serviceTier !== undefined && { service_tier: serviceTier.name as 'auto' }),
+  } satisfies ChatCompletionCreateParams
+}
+
+function writeLimit({ maxTokens }: Conversation, { refusesOldLimit }: TargetModel) {
+  if (maxTokens === undefined) return {}
+  return refusesOldLimit ? { max_completion_tokens: maxTokens } : { max_tokens: maxTokens }
+}
+
+function writeFormat(format: OutputFormat): ResponseFormatJSONObject | ResponseFormatJSONSchema {
+  if (format.kind === 'json') return { type: 'json_object' }
+  const { schema, name = SCHEMA_NAME, description, strict } = format
+  return {
+    type: 'json_schema',
+    json_schema: {
+      name,
+      ...(description !== undefined && { description: asIs<string>(description) }),
+      schema: asIs<Record<string, unknown>>(schema),
+      ...(strict !== undefined && { strict }),
+    },
+  }
+}

@@ -1,0 +1,170 @@
+import type { AnswerError, AnswerSink, AnswerUsage, Citation, StopReason } from '../answer-sink.ts'
+import type { AnswerContext } from '../dialect.ts'
+import { STOP_REASONS } from '../stop-reasons.ts'
+import { TextInput } from '../text-input.ts'
+import { Annotations } from './citations.ts'
+import { formatError } from './errors.ts'
+import { textTools } from './text-tools.ts'
+import { ThoughtSignatures } from './thoughts.ts'
+import { writeUsage } from './usage.ts'
+
+export function writeStream(context: AnswerContext, write: (events: string) => void): AnswerSink {
+  return new CompletionsStreamWriter(context, write)
+}
+
+interface OpenCall {
+  readonly index: number
+  /** Of a tool that takes a text. */
+  readonly input: TextInput | undefined
+  hasArguments: boolean
+}
+
+/** Writes a stream of chat completion chunks. The first one has the role, the last ones the reason to stop and, if asked for, the usage. */
+class CompletionsStreamWriter implements AnswerSink {
+  readonly #context: AnswerContext
+  readonly #write: (events: string) => void
+  readonly #textTools: ReadonlySet<string>
+  readonly #annotations = new Annotations()
+  readonly #thoughts = new ThoughtSignatures()
+  readonly #calls = new Map<number, OpenCall>()
+  /** The texts before and after the delta of a chunk. */
+  #before = ''
+  #after = ''
+  #callCount = 0
+  #hasRole = false
+  #isOver = false
+  #usage: AnswerUsage | undefined
+
+  constructor(context: AnswerContext, write: (events: string) => void) {
+    this.#context = context
+    this.#write = write
+    this.#textTools = textTools(context.request)
+  }
+
+  start(id: string, model: string): void {
+    const { createdSeconds, newId, includesUsage } = this.#context
+    const head = {
+      id: id === '' ? newId('chatcmpl-') : id,
+      object: 'chat.completion.chunk',
+      created: createdSeconds,
+      model: model === '' ? this.#context.model : model,
+    }
+    this.#before = `data: ${JSON.stringify(head).slice(0, -1)},"choices":[{"index":0,"delta":`
+    this.#after = `,"logprobs":null,"finish_reason":null}]${includesUsage ? ',"usage":null' : ''}}\n\n`
+  }
+
+  text(_block: number, text: string): void {
+    this.#annotations.text(text)
+    this.#say(`"content":${JSON.stringify(text)}`)
+  }
+
+  refusal(_block: number, text: string): void {
+    this.#say(`"refusal":${JSON.stringify(text)}`)
+  }
+
+  thinking(block: number, text: string): void {
+    this.#thoughts.thinking(block, text)
+    this.#add(`"reasoning_content":${JSON.stringify(text)}`)
+  }
+
+  signature(block: number, text: string): void {
+    this.#thoughts.signature(block, text)
+  }
+
+  redacted(block: number, data: string): void {
+    this.#thoughts.redacted(block, data)
+  }
+
+  call(block: number, id: string, name: string): void {
+    const isText = this.#textTools.has(name)
+    const call = { index: this.#callCount++, input: isText ? new TextInput() : undefined, hasArguments: false }
+    this.#calls.set(block, call)
+    const given = JSON.stringify(id === '' ? this.#context.newId('call_') : id)
+    const called = isText
+      ? `"type":"custom","custom":{"name":${JSON.stringify(name)},"input":""}`
+      : `"type":"function","function":{"name":${JSON.stringify(name)},"arguments":""}`
+    this.#add(`"tool_calls":[{"index":${call.index},"id":${given},${called}}]`)
+  }
+
+  arguments(block: number, text: string): void {
+    const call = this.#calls.get(block)
+    if (call === undefined || text === '') return
+    call.hasArguments = true
+    if (call.input === undefined) this.#addArguments(call, text)
+    else this.#addInput(call, call.input.read(text))
+  }
+
+  citation(_block: number, citation: Citation): void {
+    this.#annotations.add(citation)
+  }
+
+  close(block: number): void {
+    const call = this.#calls.get(block)
+    if (call === undefined) return this.#annotate()
+    this.#calls.delete(block)
+    if (call.input !== undefined) this.#addInput(call, call.input.end())
+    else if (!call.hasArguments) this.#addArguments(call, '{}')
+  }
+
+  finish(reason: StopReason): void {
+    const signature = this.#thoughts.text
+    if (signature !== undefined) this.#add(`"reasoning_signature":${JSON.stringify(signature)}`)
+    if (!this.#hasRole) this.#say('')
+    const word = STOP_REASONS.completions.written[reason]
+    this.#send(`${this.#before}{}${this.#after.replace('"finish_reason":null', `"finish_reason":"${word}"`)}`)
+  }
+
+  usage(usage: AnswerUsage): void {
+    this.#usage = usage
+  }
+
+  fail(error: AnswerError): void {
+    this.#send(`data: ${formatError(error)}\n\n`)
+    this.#isOver = true
+  }
+
+  end(): void {
+    if (this.#isOver) return
+    const usage = this.#usage
+    if (usage !== undefined && this.#context.includesUsage) {
+      const head = this.#before.slice(0, this.#before.lastIndexOf('"choices"'))
+      const tier = usage.serviceTier === undefined ? '' : `"service_tier":${JSON.stringify(usage.serviceTier)},`
+      this.#send(`${head}${tier}"choices":[],"usage":${JSON.stringify(writeUsage(usage))}}\n\n`)
+    }
+    this.#send('data: [DONE]\n\n')
+    this.#isOver = true
+  }
+
+  /** A delta of a text, which follows a chunk with the role alone. */
+  #say(member: string): void {
+    if (!this.#hasRole) {
+      this.#hasRole = true
+      this.#send(`${this.#before}{"role":"assistant","content":"","refusal":null}${this.#after}`)
+    }
+    if (member !== '') this.#send(`${this.#before}{${member}}${this.#after}`)
+  }
+
+  /** A delta of something else, which has the role itself. */
+  #add(member: string): void {
+    const role = this.#hasRole ? '' : '"role":"assistant","content":null,'
+    this.#hasRole = true
+    this.#send(`${this.#before}{${role}${member}}${this.#after}`)
+  }
+
+  #addArguments({ index }: OpenCall, text: string): void {
+    this.#add(`"tool_calls":[{"index":${index},"function":{"arguments":${JSON.stringify(text)}}}]`)
+  }
+
+  #addInput({ index }: OpenCall, text: string): void {
+    if (text !== '') this.#add(`"tool_calls":[{"index":${index},"custom":{"input":${JSON.stringify(text)}}}]`)
+  }
+
+  #annotate(): void {
+    const annotations = this.#annotations.take()
+    if (annotations.length > 0) this.#say(`"annotations":${JSON.stringify(annotations)}`)
+  }
+
+  #send(event: string): void {
+    if (!this.#isOver) this.#write(event)
+  }
+}

@@ -1,0 +1,102 @@
+import type {
+  ChatCompletionContentPart,
+  ChatCompletionMessageParam,
+  ChatCompletionToolMessageParam,
+} from 'openai/resources/chat/completions'
+import type { Conversation, Part, ResultPart, Turn } from '../conversation.ts'
+import type { Losses } from '../losses.ts'
+import type { TargetNames } from '../target-names.ts'
+import { Untranslatable } from '../untranslatable.ts'
+import type { TargetModel } from './target-model.ts'
+import { writeAssistant } from './write-assistant.ts'
+import { isEmptyText, writeContent, writePart, writeText } from './write-parts.ts'
+
+export interface TurnsTarget {
+  readonly names: TargetNames
+  readonly target: TargetModel
+  readonly losses: Losses
+}
+
+/**
+ * The turns as the API accepts them. The results of calls follow the turn that made the calls, whatever else the client put between, and
+ * turns of the assistant are one turn if nothing is between them.
+ */
+export function writeMessages({ turns }: Conversation, to: TurnsTarget): ChatCompletionMessageParam[] {
+  const results = collectResults(turns)
+  const messages: ChatCompletionMessageParam[] = []
+  for (let at = 0; at < turns.length; at++) {
+    const { role, parts } = turns[at]!
+    if (role !== 'assistant') {
+      writeOther(role, parts, to, messages)
+      continue
+    }
+    const said: Part[] = [...parts]
+    while (turns[at + 1]?.role === 'assistant') said.push(...turns[++at]!.parts)
+    const message = writeAssistant(said, to)
+    if (message !== undefined) messages.push(message)
+    writeResults(said, results, to, messages)
+  }
+  return messages
+}
+
+function collectResults(turns: readonly Turn[]): Map<string, ResultPart[]> {
+  const results = new Map<string, ResultPart[]>()
+  for (const { parts } of turns) {
+    for (const part of parts) {
+      if (part.kind !== 'result') continue
+      const known = results.get(part.callId)
+      if (known === undefined) results.set(part.callId, [part])
+      else known.push(part)
+    }
+  }
+  return results
+}
+
+/** The results of the calls of a turn. What has no place in them follows as a turn of the user. */
+function writeResults(
+  said: readonly Part[],
+  results: Map<string, ResultPart[]>,
+  to: TurnsTarget,
+  messages: ChatCompletionMessageParam[],
+): void {
+  const others: ChatCompletionContentPart[] = []
+  for (const part of said) {
+    if (part.kind !== 'call') continue
+    // An id may be used again later in the conversation.
+    const result = results.get(part.id)?.shift()
+    if (result !== undefined) messages.push(writeResult(result, to, others))
+  }
+  if (others.length > 0) messages.push({ role: 'user', content: others })
+}
+
+function writeResult(
+  result: ResultPart,
+  to: TurnsTarget,
+  others: ChatCompletionContentPart[],
+): ChatCompletionToolMessageParam {
+  const texts = result.parts.filter((part) => part.kind === 'text')
+  const media = result.parts.filter((part) => part.kind !== 'text')
+  const id = to.names.id(result.callId)
+  if (result.isError) to.losses.drop(result.origin, 'no mark of errors')
+  if (media.length > 0) others.push({ type: 'text', text: `From the result of the call ${id}:` })
+  for (const part of media) others.push(writePart(part, to))
+  const content = texts.length === 0 && media.length > 0 ? 'See the next message.' : writeContent(texts, to, writeText)
+  return { role: 'tool', tool_call_id: id, content }
+}
+
+function writeOther(
+  role: 'system' | 'user',
+  parts: readonly Part[],
+  to: TurnsTarget,
+  messages: ChatCompletionMessageParam[],
+): void {
+  const said = parts.filter((part) => part.kind !== 'result' && !isEmptyText(part))
+  if (said.length === 0) return
+  if (role === 'user') messages.push({ role, content: writeContent(said, to, writePart) })
+  else messages.push({ role, content: writeContent(said.map(expectText), to, writeText) })
+}
+
+function expectText(part: Part) {
+  if (part.kind !== 'text') throw new Untranslatable(part.origin, 'a system text can only be text')
+  return part
+}
