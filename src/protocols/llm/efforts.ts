@@ -81,12 +81,12 @@ function isAtMost(effort: Effort, highest: Effort): boolean {
 }
 
 /** The accepted effort that is nearest: the next lower one, or the lowest of all. Undefined if none is accepted. */
-function acceptedEffort(effort: Effort, accepted: readonly Effort[]): Effort | undefined {
+export function acceptedEffort(effort: Effort, accepted: readonly Effort[]): Effort | undefined {
   return accepted.findLast((each) => isAtMost(each, effort)) ?? accepted[0]
 }
 
 /** The effort that stands for a budget, for models that take no budget. More than the usual effort must be asked for by name. */
-function effortOfBudget(budget: number): Effort {
+export function effortOfBudget(budget: number): Effort {
   if (budget >= BUDGETS.high) return 'high'
   return budget >= BUDGETS.medium ? 'medium' : 'low'
 }

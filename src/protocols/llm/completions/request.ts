@@ -5,6 +5,7 @@ import { findMember, type Members, scanMembers, valueAt, valueIs } from '../json
 import { encode } from '../json/splice.ts'
 import type { PromptMessageSpec } from '../policy-schema.ts'
 import { countLeadingSystem, isSystemRole, type PromptEnrichment, rangeOf } from '../prompt-enrichment.ts'
+import { refusesOldLimit } from './target-model.ts'
 
 const INCLUDE_USAGE = encode('{"include_usage":true}')
 const USAGE_OPTION = exactNames(['include_usage'])
@@ -38,12 +39,9 @@ export function requestUsage(members: Members, needed: boolean, edits: BodyEdits
   return true
 }
 
-/** Models that refuse `max_tokens`. */
-const REFUSES_OLD_LIMIT = /^(?:gpt-|o\d)/
-
 /** Moves `max_tokens` to the name that newer models require; an existing value of that name takes precedence (decision B27). */
 export function moveMaxTokens(members: Members, model: string, edits: BodyEdits): void {
-  if (!REFUSES_OLD_LIMIT.test(model)) return
+  if (!refusesOldLimit(model)) return
   const old = findMember(members, 'max_tokens')
   if (old < 0) return
   if (findMember(members, 'max_completion_tokens') >= 0) edits.remove(old)

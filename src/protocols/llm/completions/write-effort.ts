@@ -1,4 +1,5 @@
 import type { Conversation, Effort, ReasoningWish } from '../conversation.ts'
+import { acceptedEffort, effortOfBudget } from '../efforts.ts'
 import type { Losses } from '../losses.ts'
 import type { ModelFacts } from '../models.ts'
 import type { TargetModel } from './target-model.ts'
@@ -31,17 +32,4 @@ function effortOf({ effort, budget }: ReasoningWish, { family }: ModelFacts): Ef
   if (effort !== undefined) return effort === 'none' && family === 'other' ? undefined : effort
   if (family === 'other') return undefined
   return budget === undefined ? USUAL : effortOfBudget(budget)
-}
-
-const SCALE: readonly Effort[] = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']
-
-/** The accepted effort that is nearest: the next lower one, or the lowest of all. */
-function acceptedEffort(effort: Effort, accepted: readonly Effort[]): Effort | undefined {
-  const rank = SCALE.indexOf(effort)
-  return accepted.findLast((each) => SCALE.indexOf(each) <= rank) ?? accepted[0]
-}
-
-function effortOfBudget(budget: number): Effort {
-  if (budget >= 4096) return 'high'
-  return budget >= 2048 ? 'medium' : 'low'
 }
