@@ -285,8 +285,6 @@ test('types that a provider does not support, and types that are not implemented
     ['Embeddings', { providerFour: {} }, 'llm-unsupported'],
     ['Responses', { providerFour: {} }, 'llm-not-implemented'],
     ['Responses', { providerThree: { ...project, model: 'claude' } }, 'llm-not-implemented'],
-    ['Completions', { providerFour: {} }, 'llm-not-implemented'],
-    ['Messages', { providerOne: {} }, 'llm-not-implemented'],
     ['Completions', { providerSeven: {} }, 'llm-not-implemented'],
     ['MessagesTokenCount', { providerOne: {} }, 'llm-not-implemented'],
   ]

@@ -20,7 +20,7 @@ export function readError(status: number, body: Uint8Array): AnswerError {
  * The error in a parsed body or event: an object with the error as its member `error`, or the error itself, or a list of one of them.
  * @returns undefined if it has no message
  */
-function readErrorObject(body: unknown, status: number): AnswerError | undefined {
+export function readErrorObject(body: unknown, status: number): AnswerError | undefined {
   const whole = elementsOf(body)[0] ?? body
   const error = memberOf(whole, 'error') ?? whole
   const message = typeof error === 'string' ? error : (messageOf(error) ?? messageOf(whole))
@@ -36,7 +36,7 @@ function readErrorObject(body: unknown, status: number): AnswerError | undefined
 }
 
 function messageOf(error: unknown): string | undefined {
-  return textAt(error, 'message') ?? textAt(error, 'Message')
+  return textAt(error, 'message') ?? textAt(error, 'Message') ?? textAt(error, 'detail')
 }
 
 function parse(body: Uint8Array): unknown {

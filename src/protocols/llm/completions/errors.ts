@@ -1,10 +1,6 @@
 import type { AnswerError } from '../answer-sink.ts'
-import { elementsOf, memberOf, textAt } from '../json/read-value.ts'
-
-/** Of an error that is not JSON. */
-const MAX_MESSAGE_BYTES = 2048
-
-const decoder = new TextDecoder()
+import { elementsOf, memberOf } from '../json/read-value.ts'
+import { readErrorObject } from '../read-error.ts'
 
 /** An error object of the chat completions API, which Responses and Embeddings also use. `code` is the rejection code. */
 export function formatCompletionsError(status: number, code: string, message: string): string {
@@ -47,10 +43,7 @@ const STATUSES: Readonly<Record<string, number>> = {
   server_error: 500,
   internal_server_error: 500,
   service_unavailable: 503,
-}
-
-/** Names of statuses that providers five and six use instead. */
-const STATUS_NAMES: Readonly<Record<string, number>> = {
+  // Names that providers five and six have for statuses.
   INVALID_ARGUMENT: 400,
   FAILED_PRECONDITION: 400,
   UNAUTHENTICATED: 401,
@@ -62,50 +55,19 @@ const STATUS_NAMES: Readonly<Record<string, number>> = {
   DEADLINE_EXCEEDED: 504,
 }
 
-/** Reads the body of an error response (decision B34). */
-export function readError(status: number, body: Uint8Array): AnswerError {
-  const found = readErrorObject(parse(body), status)
-  if (found !== undefined) return found
-  const message = decoder.decode(body.subarray(0, MAX_MESSAGE_BYTES)).trim()
-  return { status, type: undefined, message, code: undefined, param: undefined }
+/** The error of an answer or an event: its status is that which its type or code stands for. */
+export function readReportedError(answer: unknown): AnswerError {
+  const error = readErrorObject(answer, statusOf(memberOf(elementsOf(answer)[0] ?? answer, 'error')))
+  if (error !== undefined) return error
+  return { status: 500, type: undefined, message: 'the provider reported an error', code: undefined, param: undefined }
 }
 
-/**
- * @param answer a body or an event with an error. Some providers send it in a list, as text, or without the member `error`.
- * @param status undefined: that which its type or code stands for
- * @returns undefined if it has no message
- */
-export function readErrorObject(answer: unknown, status: number | undefined): AnswerError | undefined {
-  const whole = elementsOf(answer)[0] ?? answer
-  const error = memberOf(whole, 'error') ?? whole
-  const message =
-    typeof error === 'string'
-      ? error
-      : (textAt(error, 'message') ?? textAt(whole, 'message') ?? textAt(whole, 'detail'))
-  if (message === undefined) return undefined
-  const name = textAt(error, 'status')
-  const type = textAt(error, 'type') ?? undefined
+function statusOf(error: unknown): number {
   const code = memberOf(error, 'code')
-  return {
-    status: status ?? statusOf(type, code, name),
-    type,
-    message,
-    code: typeof code === 'string' ? code : name,
-    param: textAt(error, 'param'),
-  }
-}
-
-function statusOf(type: string | undefined, code: unknown, name: string | undefined): number {
   const number = Number(code)
   if (Number.isInteger(number) && number >= 400 && number <= 599) return number
-  for (const word of [code, type]) if (typeof word === 'string' && Object.hasOwn(STATUSES, word)) return STATUSES[word]!
-  return name !== undefined && Object.hasOwn(STATUS_NAMES, name) ? STATUS_NAMES[name]! : 500
-}
-
-function parse(body: Uint8Array): unknown {
-  try {
-    return JSON.parse(decoder.decode(body))
-  } catch {
-    return undefined
+  for (const word of [code, memberOf(error, 'type'), memberOf(error, 'status')]) {
+    if (typeof word === 'string' && Object.hasOwn(STATUSES, word)) return STATUSES[word]!
   }
+  return 500
 }

@@ -2,7 +2,7 @@ import type { AnswerSink } from '../answer-sink.ts'
 import type { JsonValue } from '../json/json-document.ts'
 import { elementsOf, memberOf, objectAt, textAt } from '../json/read-value.ts'
 import { Untranslatable } from '../untranslatable.ts'
-import { readErrorObject } from './errors.ts'
+import { readReportedError } from './errors.ts'
 import { MessageBlocks } from './message-blocks.ts'
 import { readUsage } from './usage.ts'
 
@@ -13,10 +13,7 @@ export function readAnswer(body: JsonValue, sink: AnswerSink): void {
   // Everything that is told is a string or a count, so that plain values are enough.
   const answer = JSON.parse(decoder.decode(body.json)) as unknown
   const error = memberOf(answer, 'error') ?? undefined
-  if (error !== undefined) {
-    const found = readErrorObject(answer, undefined)
-    if (found !== undefined) return sink.fail(found)
-  }
+  if (error !== undefined) return sink.fail(readReportedError(answer))
   const [choice] = elementsOf(memberOf(answer, 'choices'))
   if (choice === undefined) throw new Untranslatable(body.get('choices'), 'the response has no choice')
   if (objectAt(choice, 'message') === undefined)

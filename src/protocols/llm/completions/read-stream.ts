@@ -3,7 +3,7 @@ import type { AnswerSink } from '../answer-sink.ts'
 import type { StreamLimits, StreamReader } from '../dialect.ts'
 import { countAt, elementsOf, memberOf, objectAt, textAt } from '../json/read-value.ts'
 import { encode } from '../json/splice.ts'
-import { readErrorObject } from './errors.ts'
+import { readReportedError } from './errors.ts'
 import { MessageBlocks } from './message-blocks.ts'
 import { readUsage } from './usage.ts'
 
@@ -94,10 +94,7 @@ class CompletionsStreamReader implements StreamReader {
 
   #error(event: unknown): void {
     this.#isOver = true
-    const message = 'the provider reported an error'
-    this.#sink.fail(
-      readErrorObject(event, undefined) ?? { status: 500, type: undefined, message, code: undefined, param: undefined },
-    )
+    this.#sink.fail(readReportedError(event))
   }
 
   #fail(message: string): void {
