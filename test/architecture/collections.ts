@@ -16,6 +16,7 @@ export interface PeerFilled {
   readonly flood: string
 }
 
+const OPEN_BLOCKS = { bound: '1,000 open blocks', flood: 'src/protocols/llm/answer-end.test.ts' }
 const FLOODS = 'test/floods/collections.test.ts'
 
 /** `<file below src/> <name>` */
@@ -138,17 +139,31 @@ export const COLLECTIONS: Readonly<Record<string, Filled | PeerFilled>> = {
   },
   'protocols/llm/kept-answer #texts': { bound: 'what is kept, and the memory for bodies', flood: FLOODS },
   'protocols/llm/kept-answer #calls': { bound: 'what is kept, and the memory for bodies', flood: FLOODS },
-  'protocols/llm/answer-end #open': { bound: '1,000 open blocks', flood: 'src/protocols/llm/answer-end.test.ts' },
+  'protocols/llm/answer-end #open': OPEN_BLOCKS,
+  'protocols/llm/completions/call-blocks #open': OPEN_BLOCKS,
+  'protocols/llm/completions/citations #citations': {
+    bound: '1,000 citations of a block of text',
+    flood: 'src/protocols/llm/completions/citations.test.ts',
+  },
+  'protocols/llm/completions/read-turns #calls': 'message',
+  'protocols/llm/completions/read-turns #functions': 'message',
+  'protocols/llm/completions/thoughts #thoughts': {
+    bound: '1,000 thoughts, and 4 Mi of signatures',
+    flood: 'src/protocols/llm/completions/thoughts.test.ts',
+  },
+  'protocols/llm/completions/write-answer #annotated': 'message',
+  'protocols/llm/completions/write-answer #calls': 'message',
+  'protocols/llm/completions/write-answer #content': 'message',
+  'protocols/llm/completions/write-answer #refusal': 'message',
+  'protocols/llm/completions/write-answer #thinking': 'message',
+  'protocols/llm/completions/write-stream #calls': OPEN_BLOCKS,
   'protocols/llm/json/json-document at': 'message',
   'protocols/llm/json/object-reader #read': 'message',
   'protocols/llm/json/write-json #pieces': 'message',
   'protocols/llm/losses #paths': { bound: '50 paths', flood: 'src/protocols/llm/losses.test.ts' },
   'protocols/llm/messages/read-parts #calls': 'message',
   'protocols/llm/messages/write-answer #blocks': 'message',
-  'protocols/llm/messages/write-stream #held': {
-    bound: '1,000 open blocks',
-    flood: 'src/protocols/llm/answer-end.test.ts',
-  },
+  'protocols/llm/messages/write-stream #held': OPEN_BLOCKS,
   'protocols/llm/messages/write-turns system': 'message',
   'protocols/llm/messages/write-turns #turns': 'message',
   'protocols/llm/providers/provider NO_EDITS': 'configuration',

@@ -1,16 +1,12 @@
 import type { AnswerSink } from '../answer-sink.ts'
 import { JsonEnd } from './json-end.ts'
 
-/** Arguments of this length that come before a name mean that none comes. */
-const MAX_NAMELESS = 64 * 1024
-
 /** One call of an answer, whose pieces have the same index. */
 interface OpenCall {
   readonly block: number
   readonly id: string
   readonly isCustom: boolean
   readonly end: JsonEnd
-  isClosed: boolean
 }
 
 /** A piece of a call, from a whole answer or a stream. */
@@ -25,6 +21,9 @@ export interface CallPiece {
   readonly signature: string | undefined
 }
 
+/** Arguments of this length that come before a name mean that none comes. */
+const MAX_NAMELESS = 64 * 1024
+
 /**
  * Tells the calls of an answer. Their pieces may interleave. A call whose arguments are complete is closed when the next one begins, so that
  * writers which cannot interleave need not wait for the end of the answer.
@@ -32,64 +31,65 @@ export interface CallPiece {
 export class CallBlocks {
   readonly #sink: AnswerSink
   readonly #newBlock: () => number
-  readonly #calls = new Map<number, OpenCall>()
-  readonly #open = new Set<OpenCall>()
-  /** What came of calls before their names. */
-  readonly #nameless = new Map<number, { id: string | undefined; arguments: string }>()
+  /** By index. */
+  readonly #open = new Map<number, OpenCall>()
+  /** What came of a call before its name. */
+  #nameless: CallPiece | undefined
+  hasCalls = false
 
   constructor(sink: AnswerSink, newBlock: () => number) {
     this.#sink = sink
     this.#newBlock = newBlock
   }
 
-  get hasCalls(): boolean {
-    return this.#calls.size > 0
-  }
-
   add(piece: CallPiece): void {
-    const known = this.#calls.get(piece.index)
+    const known = this.#open.get(piece.index)
     // Some providers number all calls 0, and tell them apart by their ids.
-    const continues = known !== undefined && (!piece.id || piece.id === known.id)
-    if (continues) return this.#arguments(known, piece.arguments)
-    const held = this.#nameless.get(piece.index) ?? { id: undefined, arguments: '' }
-    held.id ??= piece.id
-    held.arguments += piece.arguments ?? ''
-    this.#nameless.set(piece.index, held)
-    if (!piece.name && held.arguments.length < MAX_NAMELESS) return
-    this.#nameless.delete(piece.index)
-    this.#arguments(this.#begin(piece, held.id ?? ''), held.arguments)
+    if (known !== undefined && (!piece.id || piece.id === known.id)) return this.#arguments(known, piece.arguments)
+    const whole = this.#nameless?.index === piece.index ? joined(this.#nameless, piece) : piece
+    const isReady = whole.name || (whole.arguments ?? '').length > MAX_NAMELESS
+    this.#nameless = isReady ? undefined : whole
+    if (isReady) this.#arguments(this.#begin(whole), whole.arguments)
   }
 
-  #begin({ index, name, isCustom, signature }: CallPiece, id: string): OpenCall {
-    for (const call of this.#open) if (call.end.isReached) this.#close(call)
+  #begin({ index, id = '', name = '', isCustom, signature }: CallPiece): OpenCall {
+    this.hasCalls = true
+    for (const [at, call] of this.#open) if (at === index || call.end.isReached) this.#close(at, call)
     if (signature) {
       const thought = this.#newBlock()
       this.#sink.signature(thought, signature)
       this.#sink.close(thought)
     }
-    const call: OpenCall = { block: this.#newBlock(), id, isCustom, end: new JsonEnd(), isClosed: false }
-    this.#calls.set(index, call)
-    this.#open.add(call)
-    this.#sink.call(call.block, id, name ?? '')
+    const call: OpenCall = { block: this.#newBlock(), id, isCustom, end: new JsonEnd() }
+    this.#open.set(index, call)
+    this.#sink.call(call.block, id, name)
     if (isCustom) this.#sink.arguments(call.block, '{"input":"')
     return call
   }
 
-  #arguments(call: OpenCall, text: string | undefined): void {
-    if (!text || call.isClosed) return
-    if (!call.isCustom) call.end.read(text)
-    this.#sink.arguments(call.block, call.isCustom ? JSON.stringify(text).slice(1, -1) : text)
+  #arguments({ block, isCustom, end }: OpenCall, text: string | undefined): void {
+    if (!text) return
+    if (!isCustom) end.read(text)
+    this.#sink.arguments(block, isCustom ? JSON.stringify(text).slice(1, -1) : text)
   }
 
-  #close(call: OpenCall): void {
-    this.#open.delete(call)
-    call.isClosed = true
-    if (call.isCustom) this.#sink.arguments(call.block, '"}')
-    this.#sink.close(call.block)
+  #close(index: number, { block, isCustom }: OpenCall): void {
+    this.#open.delete(index)
+    if (isCustom) this.#sink.arguments(block, '"}')
+    this.#sink.close(block)
   }
 
   /** The answer is complete. */
   close(): void {
-    for (const call of this.#open) this.#close(call)
+    for (const [index, call] of this.#open) this.#close(index, call)
+  }
+}
+
+function joined(one: CallPiece, next: CallPiece): CallPiece {
+  return {
+    ...next,
+    id: one.id || next.id,
+    arguments: (one.arguments ?? '') + (next.arguments ?? ''),
+    signature: one.signature ?? next.signature,
   }
 }

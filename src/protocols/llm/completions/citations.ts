@@ -3,6 +3,9 @@ import type { Citation } from '../answer-sink.ts'
 
 export type Annotation = ChatCompletionMessage.Annotation
 
+/** More in one block are dropped. */
+const MAX_CITATIONS = 1000
+
 /**
  * Makes annotations of the citations of texts, with positions in the whole content. A citation without positions is about all of its block.
  * The API has no form for those without a URL.
@@ -18,7 +21,7 @@ export class Annotations {
   }
 
   add(citation: Citation): void {
-    if (citation.url !== undefined) this.#citations.push(citation)
+    if (citation.url !== undefined && this.#citations.length < MAX_CITATIONS) this.#citations.push(citation)
   }
 
   /** @returns the annotations of the block that ends */

@@ -1,5 +1,7 @@
+import type { Losses } from '../losses.ts'
 import { bareModelName } from '../model-names.ts'
 import { type ModelFacts, modelOf } from '../models.ts'
+import type { TargetNames } from '../target-names.ts'
 
 /** How a model takes back its thoughts: in no way, beside the call that they led to, or as text. */
 type TakesThoughts = 'never' | 'by-call' | 'as-text'
@@ -16,6 +18,13 @@ export interface TargetModel {
   readonly thoughts: TakesThoughts
   /** It refuses calls in the history without the signature of their thought. */
   readonly requiresSignatures: boolean
+}
+
+/** What the writers of turns need to know. */
+export interface TurnsTarget {
+  readonly names: TargetNames
+  readonly target: TargetModel
+  readonly losses: Losses
 }
 
 const FIRST_WITH_CACHE_MARKS = 5.06

@@ -36,14 +36,23 @@ function parseList(text: string): readonly unknown[] | undefined {
   }
 }
 
+/** With more thoughts, or longer signatures of all of them, an answer has none. */
+const MAX_THOUGHTS = 1000
+const MAX_SIGNATURES = 4 * 1024 * 1024
+
+interface SignedThought {
+  readonly block: number
+  /** In UTF-16 units. */
+  length: number
+  signature: string
+  readonly redacted: string | undefined
+}
+
 /** Collects what `reasoning_signature` has to say about the thoughts of an answer. */
 export class ThoughtSignatures {
-  readonly #thoughts: {
-    readonly block: number
-    length: number
-    signature: string
-    readonly redacted: string | undefined
-  }[] = []
+  readonly #thoughts: SignedThought[] = []
+  #isTooMuch = false
+  #signatures = 0
 
   thinking(block: number, text: string): void {
     this.#of(block).length += text.length
@@ -51,23 +60,35 @@ export class ThoughtSignatures {
 
   signature(block: number, text: string): void {
     this.#of(block).signature += text
+    this.#signatures += text.length
+    this.#limit()
   }
 
   redacted(block: number, data: string): void {
     this.#thoughts.push({ block, length: 0, signature: '', redacted: data })
+    this.#signatures += data.length
+    this.#limit()
   }
 
-  #of(block: number) {
+  #of(block: number): SignedThought {
     const last = this.#thoughts.at(-1)
     if (last?.block === block) return last
     const thought = { block, length: 0, signature: '', redacted: undefined }
     this.#thoughts.push(thought)
+    this.#limit()
     return thought
+  }
+
+  #limit(): void {
+    if (this.#signatures <= MAX_SIGNATURES && this.#thoughts.length <= MAX_THOUGHTS) return
+    this.#isTooMuch = true
+    this.#thoughts.length = 0
   }
 
   /** Undefined if no thought has a signature. */
   get text(): string | undefined {
     const thoughts = this.#thoughts
+    if (this.#isTooMuch) return undefined
     if (thoughts.every(({ signature, redacted }) => signature === '' && redacted === undefined)) return undefined
     const [first] = thoughts
     if (thoughts.length === 1 && first!.redacted === undefined) return first!.signature

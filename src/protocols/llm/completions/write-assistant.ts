@@ -5,8 +5,8 @@ import type {
 import type { CallPart, Part, TextPart, ThinkingPart } from '../conversation.ts'
 import { asIs, JsonPieces, type JsonText, writeJson } from '../json/write-json.ts'
 import { Untranslatable } from '../untranslatable.ts'
+import type { TurnsTarget } from './target-model.ts'
 import { isEmptyText, writeText } from './write-parts.ts'
-import type { TurnsTarget } from './write-turns.ts'
 
 const decoder = new TextDecoder()
 const QUOTE = 0x22

@@ -2,7 +2,7 @@ import type { ChatCompletionContentPart, ChatCompletionContentPartText } from 'o
 import type { FilePart, MediaSource, Part, TextPart } from '../conversation.ts'
 import { asIs, JsonPieces, type JsonText } from '../json/write-json.ts'
 import { Untranslatable } from '../untranslatable.ts'
-import type { TurnsTarget } from './write-turns.ts'
+import type { TurnsTarget } from './target-model.ts'
 
 /** A file must have a name here. */
 const FILE_NAME = 'document'

@@ -4,18 +4,10 @@ import type {
   ChatCompletionToolMessageParam,
 } from 'openai/resources/chat/completions'
 import type { Conversation, Part, ResultPart, Turn } from '../conversation.ts'
-import type { Losses } from '../losses.ts'
-import type { TargetNames } from '../target-names.ts'
 import { Untranslatable } from '../untranslatable.ts'
-import type { TargetModel } from './target-model.ts'
+import type { TurnsTarget } from './target-model.ts'
 import { writeAssistant } from './write-assistant.ts'
 import { isEmptyText, writeContent, writePart, writeText } from './write-parts.ts'
-
-export interface TurnsTarget {
-  readonly names: TargetNames
-  readonly target: TargetModel
-  readonly losses: Losses
-}
 
 /**
  * The turns as the API accepts them. The results of calls follow the turn that made the calls, whatever else the client put between, and
