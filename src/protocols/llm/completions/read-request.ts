@@ -22,7 +22,7 @@ export function readRequest(body: JsonValue, losses: Losses): Conversation {
     turns,
     tools,
     toolChoice,
-    parallelCalls: reader.flag('parallel_tool_calls'),
+    parallelCalls: readParallelCalls(reader),
     maxTokens: readMaxTokens(reader),
     sampling: readSampling(reader),
     stop: readStop(reader.take('stop')),
@@ -103,9 +103,14 @@ function readReasoning(reader: ObjectReader): ReasoningWish | undefined {
   return { ...(effort !== undefined && { effort }), ...(budget !== undefined && { budget }), summary, origin }
 }
 
-function readUser(reader: ObjectReader): Uint8Array | undefined {
-  const user = reader.literal('user')
-  return reader.literal('safety_identifier') ?? user
+function readUser(reader: ObjectReader): JsonValue | undefined {
+  const user = reader.takeKind('user', 'string')
+  return reader.takeKind('safety_identifier', 'string') ?? user
+}
+
+function readParallelCalls(reader: ObjectReader): Conversation['parallelCalls'] {
+  const origin = reader.takeKind('parallel_tool_calls', 'boolean')
+  return origin && { allowed: origin.isTrue, origin }
 }
 
 function readTier(reader: ObjectReader): Conversation['serviceTier'] {

@@ -28,7 +28,7 @@ export function writeRequest(conversation: Conversation, { names }: Target, loss
     ...writeStop(conversation, target, losses),
     ...(conversation.format !== undefined && { response_format: writeFormat(conversation.format) }),
     ...(effort !== undefined && { reasoning_effort: effort }),
-    ...(user !== undefined && { user: asIs<string>(user) }),
+    ...(user !== undefined && { user: asIs<string>(user.json) }),
     ...(serviceTier !== undefined && { service_tier: serviceTier.name as 'auto' }),
   } satisfies ChatCompletionCreateParams
 }

@@ -26,7 +26,7 @@ export function writeToolMembers(
   return {
     tools: tools.map((tool) => writeTool(tool, names)),
     ...(toolChoice !== undefined && { tool_choice: writeChoice(toolChoice, names) }),
-    ...(parallelCalls !== undefined && { parallel_tool_calls: parallelCalls }),
+    ...(parallelCalls !== undefined && { parallel_tool_calls: parallelCalls.allowed }),
   }
 }
 
