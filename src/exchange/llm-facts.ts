@@ -2,11 +2,16 @@
 export interface LlmFacts extends LlmTokens {
   operation: 'chat' | 'embeddings' | undefined
   provider: string
+  /** Host of the provider. */
+  serverAddress: string
   /** After pin and aliases. */
   requestModel: string
   /** The request model as configuration or the model catalogue name it; undefined: the client may have invented the name. */
   knownModel: string | undefined
   responseModel: string | undefined
+  responseId: string | undefined
+  /** Why the model stopped, in the words of the provider: one for each choice. Of a translated response, in those of chat completions. */
+  finishReasons: readonly string[]
   streaming: boolean
   serviceTier: string | undefined
   /** Milliseconds from the start of the request to the first token of a stream. */
@@ -69,9 +74,12 @@ export const NO_LLM: Readonly<LlmFacts> = {
   ...NO_TOKENS,
   operation: undefined,
   provider: '',
+  serverAddress: '',
   requestModel: '',
   knownModel: undefined,
   responseModel: undefined,
+  responseId: undefined,
+  finishReasons: [],
   streaming: false,
   serviceTier: undefined,
   timeToFirstTokenMs: undefined,
@@ -104,6 +112,8 @@ export interface LlmRequest {
   /** Undefined if the request does not set it, or the value is not a number. */
   number(parameter: NumberParameter): number | undefined
   text(parameter: 'encoding_format'): string | undefined
+  /** The kind of output that the request asks for; undefined if it leaves that open. */
+  readonly outputType: 'text' | 'json' | 'speech' | undefined
   /** The prompt, with the configured messages and after masks (decision B97). */
   readonly prompt: readonly PromptEntry[]
 }

@@ -168,6 +168,9 @@ const LLM = fields<LlmFacts>()([
     chosenByPeers: true,
     read: ({ responseModel }) => responseModel,
   },
+  { name: 'gen_ai.response.id', read: ({ responseId }) => responseId },
+  { name: 'gen_ai.response.finish_reasons', read: ({ finishReasons }) => finishReasons.join(',') },
+  { name: 'server.address', read: ({ serverAddress }) => serverAddress },
   { name: 'gen_ai.usage.input_tokens', record: 'inputTokens', read: (llm) => llm.inputTokens },
   { name: 'gen_ai.usage.output_tokens', record: 'outputTokens', read: (llm) => llm.outputTokens },
   { name: 'gen_ai.usage.cache_read.input_tokens', read: (llm) => llm.cachedInputTokens },
@@ -189,6 +192,7 @@ const LLM = fields<LlmFacts>()([
   },
 ])
 const LLM_REQUEST = fields<LlmRequest>()([
+  { name: 'gen_ai.output.type', read: ({ outputType }) => outputType },
   { name: 'gen_ai.request.temperature', read: (request) => request.number('temperature') },
   { name: 'gen_ai.request.top_p', read: (request) => request.number('top_p') },
   { name: 'gen_ai.request.max_tokens', read: (request) => request.number('max_tokens') },

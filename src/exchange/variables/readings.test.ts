@@ -69,6 +69,9 @@ function everything(): Exchange {
   exchange.llm = {
     operation: 'chat',
     provider: 'openai',
+    serverAddress: 'llm.example',
+    responseId: 'chatcmpl-1',
+    finishReasons: ['stop'],
     requestModel: 'fast',
     knownModel: 'fast',
     responseModel: 'fast-1',
@@ -96,6 +99,7 @@ function everything(): Exchange {
     request: {
       number: (parameter) => PARAMETERS[parameter],
       text: (parameter) => parameter,
+      outputType: 'json',
       prompt: [{ role: 'user', content: 'hi' }],
     },
     answer: { completion: ['yes'], toolCalls: [{ id: 'c1', name: 'add', arguments: { a: 1 } }] },
@@ -278,7 +282,7 @@ test('a fraction is not an integer, and an empty list is absent', () => {
   const exchange = everything()
   exchange.llm = {
     ...exchange.llm!,
-    request: { number: () => 1.5, text: () => undefined, prompt: [] },
+    request: { number: () => 1.5, text: () => undefined, outputType: undefined, prompt: [] },
     answer: { completion: [], toolCalls: [] },
   }
   expect(read('llm.params.temperature', exchange, 'log')).toBe(1.5)

@@ -146,6 +146,7 @@ const NUMBERS: Readonly<Record<string, number>> = {
 const READ_REQUEST: LlmRequest = {
   number: (parameter) => NUMBERS[parameter as string],
   text: () => 'base64',
+  outputType: 'json',
   prompt: [{ role: 'user', content: 'secret' }],
 }
 
@@ -155,6 +156,9 @@ test('LLM requests: parameters, kinds of tokens and times where they are known; 
       llm: {
         request: READ_REQUEST,
         answer: { completion: ['secret'], toolCalls: [] },
+        serverAddress: 'api.openai.com',
+        responseId: 'chatcmpl-1',
+        finishReasons: ['stop', 'length'],
         outputTokens: 4,
         cachedInputTokens: 1,
         cacheCreationInputTokens: 2,
@@ -168,9 +172,13 @@ test('LLM requests: parameters, kinds of tokens and times where they are known; 
     12,
   )
   const fields = Object.entries(line).filter(([name]) =>
-    /^(?:gen_ai\.(?:request|usage|embeddings)|gatewright)/.test(name),
+    /^(?:gen_ai\.(?:request|response|output|usage|embeddings)|server|gatewright)/.test(name),
   )
   expect(Object.fromEntries(fields)).toEqual({
+    'gen_ai.response.id': 'chatcmpl-1',
+    'gen_ai.response.finish_reasons': 'stop,length',
+    'server.address': 'api.openai.com',
+    'gen_ai.output.type': 'json',
     'gen_ai.usage.output_tokens': 4,
     'gen_ai.usage.cache_read.input_tokens': 1,
     'gen_ai.usage.cache_creation.input_tokens': 2,

@@ -6,7 +6,9 @@ import { readCompletionsUsage } from './completions/response.ts'
 import { CompletionsStream } from './completions/stream.ts'
 import { DETECT_MEMBERS, DetectReader } from './detect/response.ts'
 import { DetectStream } from './detect/stream.ts'
+import { noteFinish } from './finish-reasons.ts'
 import { MemberReader } from './json/member-reader.ts'
+import { elementsOf, memberOf } from './json/read-value.ts'
 import { keepBlocks } from './messages/keep-answer.ts'
 import { MessagesUsage } from './messages/response.ts'
 import { MessagesStream } from './messages/stream.ts'
@@ -14,7 +16,7 @@ import { readTokenCount } from './messages/token-count.ts'
 import type { RouteType } from './policy-schema.ts'
 import type { ResponsePlan } from './prepare-request.ts'
 import { keepItems } from './responses/keep-answer.ts'
-import { readResponsesUsage } from './responses/response.ts'
+import { noteIncomplete, noteStatus, readResponsesUsage } from './responses/response.ts'
 import { ResponsesStream } from './responses/stream.ts'
 import type { StreamFormat } from './stream-format.ts'
 
@@ -41,14 +43,24 @@ type ReadMember = (key: string, value: unknown, facts: LlmFacts) => void
 const KEEP = { choices: keepChoices, content: keepBlocks, output: keepItems }
 type TextMember = keyof typeof KEEP
 
+/** It is in the object of a choice, which can be large. */
+const CHOICE_FINISH = 'choices[].finish_reason'
+
 const ANSWERS: Partial<Record<RouteType, AnswerFormat>> = {
-  Completions: usageAnd(() => readCompletionsUsage, ['choices']),
-  Embeddings: usageAnd(() => readCompletionsUsage, []),
-  Responses: usageAnd(() => readResponsesUsage, ['output']),
-  Messages: usageAnd(() => {
-    const usage = new MessagesUsage()
-    return (value, facts) => usage.read(value, facts)
-  }, ['content']),
+  Completions: usageAnd(() => readCompletionsUsage, ['choices'], { [CHOICE_FINISH]: noteFinish }),
+  Embeddings: usageAnd(() => readCompletionsUsage, [], {}),
+  Responses: usageAnd(() => readResponsesUsage, ['output'], {
+    status: noteStatus,
+    'incomplete_details.reason': noteIncomplete,
+  }),
+  Messages: usageAnd(
+    () => {
+      const usage = new MessagesUsage()
+      return (value, facts) => usage.read(value, facts)
+    },
+    ['content'],
+    { stop_reason: noteFinish },
+  ),
   MessagesTokenCount: { members: ['input_tokens'], reader: () => readTokenCount, texts: [] },
   Detect: {
     members: DETECT_MEMBERS,
@@ -60,17 +72,26 @@ const ANSWERS: Partial<Record<RouteType, AnswerFormat>> = {
   },
 }
 
-function usageAnd(build: () => (usage: unknown, facts: LlmFacts) => void, texts: AnswerFormat['texts']): AnswerFormat {
+type ReadFact = (value: unknown, facts: LlmFacts) => void
+
+/** @param finish readers of the members that say why the model stopped */
+function usageAnd(
+  build: () => ReadFact,
+  texts: AnswerFormat['texts'],
+  finish: Readonly<Record<string, ReadFact>>,
+): AnswerFormat {
   const reader = (): ReadMember => {
     const readUsage = build()
     return (key, value, facts) => {
-      if (key === 'usage') readUsage(value, facts)
+      if (key === 'usage') return readUsage(value, facts)
+      if (Object.hasOwn(finish, key)) return finish[key]!(value, facts)
       if (typeof value !== 'string') return
+      if (key === 'id') facts.responseId = value
       if (key === 'model') facts.responseModel = value
       if (key === 'service_tier') facts.serviceTier = value
     }
   }
-  return { members: ['model', 'usage', 'service_tier'], reader, texts }
+  return { members: ['id', 'model', 'usage', 'service_tier', ...Object.keys(finish)], reader, texts }
 }
 
 /** A reader of a JSON response; facts and texts go to the given objects. @returns undefined if there is nothing to read */
@@ -84,10 +105,13 @@ export function answerReader(
   const read = format.reader()
   if (kept === undefined) return new MemberReader(format.members, (key, value) => read(key, value, facts), { claim })
   const found = (key: string, value: unknown) => {
-    if (isTextMember(key)) KEEP[key](value, kept)
-    else read(key, value, facts)
+    if (!isTextMember(key)) return read(key, value, facts)
+    KEEP[key](value, kept)
+    if (key === 'choices') for (const each of elementsOf(value)) noteFinish(memberOf(each, 'finish_reason'), facts)
   }
-  return new MemberReader([...format.members, ...format.texts], found, { maxBytes: kept.maxLength, claim })
+  // Choices are read whole.
+  const members = format.members.filter((member) => member !== CHOICE_FINISH)
+  return new MemberReader([...members, ...format.texts], found, { maxBytes: kept.maxLength, claim })
 }
 
 function isTextMember(key: string): key is TextMember {

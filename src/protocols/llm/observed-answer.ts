@@ -1,7 +1,9 @@
 import { clock } from '#base/clock.ts'
 import type { LlmFacts } from '#exchange/llm-facts.ts'
 import type { AnswerError, AnswerSink, AnswerUsage, Citation, StopReason } from './answer-sink.ts'
+import { noteFinish } from './finish-reasons.ts'
 import type { KeptAnswer } from './kept-answer.ts'
+import { STOP_REASONS } from './stop-reasons.ts'
 import type { TargetNames } from './target-names.ts'
 
 export interface ObservedAnswerOptions {
@@ -25,6 +27,7 @@ export class ObservedAnswer implements AnswerSink {
 
   start(id: string, model: string): void {
     if (model !== '') this.#options.facts.responseModel = model
+    if (id !== '') this.#options.facts.responseId = id
     this.#sink.start(id, model)
   }
 
@@ -75,6 +78,7 @@ export class ObservedAnswer implements AnswerSink {
   }
 
   finish(reason: StopReason, stopSequence?: string): void {
+    noteFinish(STOP_REASONS.completions.written[reason], this.#options.facts)
     this.#sink.finish(reason, stopSequence)
   }
 

@@ -13,6 +13,7 @@ test('a body that needs no change is forwarded with identical bytes', () => {
 test('facts of the request', () => {
   expect(sent('{"model":"gpt-4o-mini","stream":true,"stream_options":{"include_usage":true}}').facts).toMatchObject({
     provider: 'openai',
+    serverAddress: 'api.openai.com',
     requestModel: 'gpt-4o-mini',
     streaming: true,
   })

@@ -301,5 +301,6 @@ const OPERATIONS: Partial<Record<RouteType, LlmFacts['operation']>> = {
 }
 
 function buildFacts(provider: AiProviderPlan, type: RouteType, call: Partial<LlmFacts>): LlmFacts {
-  return { ...NO_LLM, operation: OPERATIONS[type], provider: provider.provider.system, ...call }
+  const { system } = provider.provider
+  return { ...NO_LLM, operation: OPERATIONS[type], provider: system, serverAddress: provider.destination.host, ...call }
 }

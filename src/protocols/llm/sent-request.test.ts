@@ -45,6 +45,21 @@ test.each<[what: string, body: object, setup: Setup, prompt: object[]]>([
   expect(request.prompt).toBe(request.prompt)
 })
 
+test.each<[body: object, setup: Setup, type: string | undefined]>([
+  [{ response_format: { type: 'json_schema', json_schema: { type: 'text' } } }, {}, 'json'],
+  [{ response_format: { type: 'json_object' } }, {}, 'json'],
+  [{ response_format: { type: 'text' } }, {}, 'text'],
+  [{ response_format: 'json' }, {}, undefined],
+  [{ modalities: ['text', 'audio'], response_format: { type: 'text' } }, {}, 'speech'],
+  [{ modalities: ['text'] }, {}, undefined],
+  [{ text: { format: { type: 'json_schema' } } }, RESPONSES, 'json'],
+  [{ text: { verbosity: 'low' } }, RESPONSES, undefined],
+  [{ output_config: { format: { type: 'json_schema' } } }, FOUR, 'json'],
+  [{}, {}, undefined],
+])('%j asks for the output type that it names', (body, setup, type) => {
+  expect(requestOf(body, setup).outputType).toBe(type)
+})
+
 test('the prompt has the configured messages, and masks in place of masked text', () => {
   const ai = {
     prompt: { prepend: [{ role: 'system', content: 'Be brief.' }] },

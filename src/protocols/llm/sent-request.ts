@@ -36,6 +36,17 @@ export class SentRequest implements LlmRequest {
     return index < 0 ? undefined : stringAt(this.#members, index)
   }
 
+  get outputType(): 'text' | 'json' | 'speech' | undefined {
+    const modalities = this.#textOf('modalities')
+    if (modalities?.includes('"audio"')) return 'speech'
+    for (const path of OUTPUT_FORMATS) {
+      const type = textIn(this.#members, path)
+      if (type === 'text') return 'text'
+      if (type?.startsWith('json') === true) return 'json'
+    }
+    return undefined
+  }
+
   /** Flattened: each message has a role and a text. */
   get prompt(): readonly PromptEntry[] {
     this.#prompt ??= this.#readPrompt()
@@ -57,6 +68,21 @@ export class SentRequest implements LlmRequest {
     const value = valueAt(this.#members, index)
     return decodeText(value, 0, value.length)
   }
+}
+
+/** Where the dialects have the format of the output. A schema may follow the type, so only the type is read. */
+const OUTPUT_FORMATS: readonly (readonly string[])[] = [
+  ['response_format', 'type'],
+  ['text', 'format', 'type'],
+  ['output_config', 'format', 'type'],
+]
+
+function textIn(members: Members, [key, ...inner]: readonly string[]): string | undefined {
+  const index = findMember(members, key!)
+  if (index < 0) return undefined
+  if (inner.length === 0) return stringAt(members, index)
+  const within = scanMembers(valueAt(members, index))
+  return 'fault' in within ? undefined : textIn(within, inner)
 }
 
 /** Names of the parameters in the dialects; the first one that a request has is used. */

@@ -142,7 +142,7 @@ export class StreamAnswer extends ForwardingSink implements SseBlockReceiver {
     const isError = isErrorEvent(block)
     const keeps = kept !== undefined && !kept.isFull
     const isRead = isFirst || !this.#hasOutput || format.readsAll || keeps || isError
-    if (!isRead && (found & (HAS_USAGE | HAS_ERROR)) === 0) return true
+    if (!isRead && (found & (HAS_USAGE | HAS_ERROR | HAS_FINISH)) === 0) return true
     return this.#readEvent(parseData(block.data), isError)
   }
 

@@ -1,4 +1,5 @@
 import type { LlmFacts } from '#exchange/llm-facts.ts'
+import { noteFinish } from '../finish-reasons.ts'
 import { elementsOf, memberOf, textAt } from '../json/read-value.ts'
 import { readsAt } from '../json/reads-at.ts'
 import type { KeptAnswer } from '../kept-answer.ts'
@@ -12,7 +13,7 @@ import { readCompletionsUsage } from './response.ts'
 export class CompletionsStream implements StreamFormat {
   readonly finishMember = 'finish_reason'
   readonly readsAll = false
-  readonly members = ['type', 'model', 'service_tier', 'usage', 'error']
+  readonly members = ['type', 'id', 'model', 'service_tier', 'usage', 'error']
 
   isEnd({ bytes, dataStart }: SseBlock): boolean {
     return readsAt(bytes, dataStart, '[DONE]')
@@ -24,6 +25,8 @@ export class CompletionsStream implements StreamFormat {
 
   read(event: unknown, facts: LlmFacts): void {
     facts.responseModel = textAt(event, 'model') ?? facts.responseModel
+    facts.responseId = textAt(event, 'id') ?? facts.responseId
+    for (const choice of elementsOf(memberOf(event, 'choices'))) noteFinish(memberOf(choice, 'finish_reason'), facts)
     facts.serviceTier = textAt(event, 'service_tier') ?? facts.serviceTier
     readCompletionsUsage(memberOf(event, 'usage'), facts)
   }

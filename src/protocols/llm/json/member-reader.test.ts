@@ -2,12 +2,12 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { MemberReader } from './member-reader.ts'
 
-const WANTED = ['type', 'usage', 'response.id', 'response.usage', 'response.deep.model']
+const WANTED = ['type', 'usage', 'response.id', 'response.usage', 'response.deep.model', 'list[].a', 'list[].in.b']
 
 function read(text: string, cuts: readonly number[] = []): Record<string, unknown> {
   const found: Record<string, unknown> = {}
   const reader = new MemberReader(WANTED, (path, value) => {
-    found[path] = value
+    found[path] = path.startsWith('list') ? [...((found[path] as unknown[]) ?? []), value] : value
   })
   const bytes = Buffer.from(text)
   let at = 0
@@ -32,6 +32,16 @@ test.each<[text: string, found: Record<string, unknown>]>([
     '{"response":{"deep":{"model":"m","id":"no"},"id":"r"},"type":1}',
     { 'response.deep.model': 'm', 'response.id': 'r', type: 1 },
   ],
+  [
+    '{"list":[{"a":1},{"x":[{"a":0}],"a":2,"in":{"b":3,"a":0}}],"usage":4}',
+    { 'list[].a': [1, 2], 'list[].in.b': [3], usage: 4 },
+  ],
+  ['{"list" : [ 1, "a", null, {} , { "a" : "x" } ] , "type" : 1}', { 'list[].a': ['x'], type: 1 }],
+  // Only objects that are elements of the list itself are entered.
+  ['{"list":[[{"a":1}],{"a":2}],"usage":3}', { 'list[].a': [2], usage: 3 }],
+  ['{"list":{"x":{"a":1},"a":2},"usage":3}', { usage: 3 }],
+  ['{"list":[],"x":[{"a":1}],"usage":3}', { usage: 3 }],
+  ['{"list":[{"a":1}],"other":{"a":2},"type":3}', { 'list[].a': [1], type: 3 }],
   // Only an object that is the value itself is entered.
   ['{"response":[{"id":"no"}],"id":"no","usage":1}', { usage: 1 }],
   ['{"response":"{\\"id\\":1}","x":{"id":"no"}}', {}],

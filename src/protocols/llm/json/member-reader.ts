@@ -21,26 +21,27 @@ export interface MemberLimits {
 
 const NO_BYTES = new Uint8Array(0)
 
-/** The wanted members of one object, and those of its members that are objects. */
+/** The wanted members of one object, or of each object in a list, and those of its members that are objects. */
 interface Wanted {
   /** The object around it. */
   readonly outer: Wanted | undefined
+  readonly inList: boolean
   /** 1 for the outermost object. */
   readonly depth: number
-  /** Path of the object, with a dot at its end; empty for the outermost one. */
+  /** Path of the object, or of the list with `[]`, and a dot at its end; empty for the outermost one. */
   readonly path: string
   readonly names: readonly string[]
   readonly inside: (readonly [name: string, members: Wanted])[]
 }
 
 /**
- * Reads selected members of a JSON object that arrives in pieces: top-level ones, such as `usage`, and members of top-level objects, such as
- * `response.usage`. It keeps nothing else, so it finds the usage in responses of any size. It does not validate the JSON.
+ * Reads selected members of a JSON object that arrives in pieces: top-level ones, such as `usage`, members of its objects, such as
+ * `response.usage`, and members of all objects in a list, such as `choices[].index`. It keeps nothing else, so it finds the usage in responses of any size. It does not validate the JSON.
  */
 export class MemberReader {
   /** The object that is being read. */
   #wanted: Wanted
-  /** The value of the current key, if it is an object with wanted members. */
+  /** The value of the current key, if it is an object or a list of objects with wanted members. */
   #next: Wanted | undefined
   readonly #found: (key: string, value: unknown) => void
   readonly #maxBytes: number
@@ -106,14 +107,14 @@ export class MemberReader {
         }
       } else if (byte === 0x7b || byte === 0x5b) {
         depth++
-        if (this.#next !== undefined && byte === 0x7b) level = this.#enter(this.#next)
-        this.#next = undefined
+        if (this.#next !== undefined) level = this.#open(this.#next, byte === 0x7b, depth, level)
       } else if ((byte === 0x7d || byte === 0x5d) && --depth < level) {
         this.#endValue(piece, start, at - 1)
         if (this.#wanted.outer === undefined) {
           this.#state = 'over'
           return
         }
+        if (this.#wanted.inList) this.#next = this.#wanted
         this.#wanted = this.#wanted.outer
         level = this.#wanted.depth
         this.#atKey = false
@@ -182,11 +183,20 @@ export class MemberReader {
     this.#next = this.#key === '' ? inside.find(([name]) => isKey(name))?.[1] : undefined
   }
 
-  /** @returns the depth of the object */
-  #enter(members: Wanted): number {
-    this.#wanted = members
+  /**
+   * An object or a list begins where members of `next` may be.
+   * @returns the depth of the object that is read now
+   */
+  #open(next: Wanted, isObject: boolean, depth: number, level: number): number {
+    if (depth > next.depth) return level
+    const isListOfIt = !isObject && depth < next.depth
+    const isListInIt = !isObject && depth === next.depth && next.inList
+    if (isListOfIt || isListInIt) return level
+    this.#next = undefined
+    if (!isObject || depth < next.depth) return level
+    this.#wanted = next
     this.#atKey = true
-    return members.depth
+    return next.depth
   }
 
   #keep(at: number): number {
@@ -243,7 +253,7 @@ export class MemberReader {
 }
 
 /** @param paths of wanted members inside the object at `path`; a member cannot be wanted both whole and in part */
-function groupByObject(path: string, paths: readonly string[], outer: Wanted | undefined): Wanted {
+function groupByObject(path: string, paths: readonly string[], outer: Wanted | undefined, inList = false): Wanted {
   const nested = new Map<string, string[]>()
   const names: string[] = []
   for (const each of paths) {
@@ -251,8 +261,12 @@ function groupByObject(path: string, paths: readonly string[], outer: Wanted | u
     if (dot < 0) names.push(each)
     else nested.set(each.slice(0, dot), [...(nested.get(each.slice(0, dot)) ?? []), each.slice(dot + 1)])
   }
-  const wanted: Wanted = { outer, depth: (outer?.depth ?? 0) + 1, path, names, inside: [] }
-  for (const [name, within] of nested) wanted.inside.push([name, groupByObject(`${path}${name}.`, within, wanted)])
+  const wanted: Wanted = { outer, inList, depth: (outer?.depth ?? 0) + (inList ? 2 : 1), path, names, inside: [] }
+  for (const [part, within] of nested) {
+    const isList = part.endsWith('[]')
+    const name = isList ? part.slice(0, -2) : part
+    wanted.inside.push([name, groupByObject(`${path}${part}.`, within, wanted, isList)])
+  }
   return wanted
 }
 

@@ -1,4 +1,5 @@
 import type { LlmFacts } from '#exchange/llm-facts.ts'
+import { noteFinish } from '../finish-reasons.ts'
 import { memberOf, objectAt, textAt } from '../json/read-value.ts'
 import type { KeptAnswer } from '../kept-answer.ts'
 import type { SseBlock } from '../sse/sse-block.ts'
@@ -11,7 +12,7 @@ import { MessagesUsage } from './response.ts'
 export class MessagesStream implements StreamFormat {
   readonly finishMember = 'stop_reason'
   readonly readsAll = false
-  readonly members = ['type', 'message.model', 'message.usage', 'usage', 'error']
+  readonly members = ['type', 'message.id', 'message.model', 'message.usage', 'delta.stop_reason', 'usage', 'error']
   readonly #usage = new MessagesUsage()
 
   isEnd(block: SseBlock): boolean {
@@ -28,6 +29,8 @@ export class MessagesStream implements StreamFormat {
   read(event: unknown, facts: LlmFacts): void {
     const message = objectAt(event, 'message')
     facts.responseModel = textAt(message, 'model') ?? facts.responseModel
+    facts.responseId = textAt(message, 'id') ?? facts.responseId
+    noteFinish(memberOf(memberOf(event, 'delta'), 'stop_reason'), facts)
     this.#usage.read(memberOf(message, 'usage') ?? memberOf(event, 'usage'), facts)
   }
 

@@ -1,4 +1,5 @@
 import type { LlmFacts } from '#exchange/llm-facts.ts'
+import { noteFinish } from '../finish-reasons.ts'
 import { countAt, objectAt } from '../json/read-value.ts'
 import { readInputDetails, readOutputDetails } from '../usage-details.ts'
 
@@ -14,4 +15,14 @@ export function readResponsesUsage(usage: unknown, facts: LlmFacts): void {
   facts.providerTotalTokens = facts.totalTokens
   readInputDetails(objectAt(usage, 'input_tokens_details'), facts)
   readOutputDetails(objectAt(usage, 'output_tokens_details'), facts)
+}
+
+/** The format has no reasons of its own; its final status is one, unless it says why the response is incomplete. */
+export function noteStatus(status: unknown, facts: LlmFacts): void {
+  if (status === 'queued' || status === 'in_progress' || facts.finishReasons.length > 0) return
+  noteFinish(status, facts)
+}
+
+export function noteIncomplete(reason: unknown, facts: LlmFacts): void {
+  if (typeof reason === 'string') facts.finishReasons = [reason]
 }

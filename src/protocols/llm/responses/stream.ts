@@ -4,11 +4,11 @@ import type { KeptAnswer } from '../kept-answer.ts'
 import type { SseBlock } from '../sse/sse-block.ts'
 import { isEventOf, type StreamFormat } from '../stream-format.ts'
 import { keepItemEvent } from './keep-answer.ts'
-import { readResponsesUsage } from './response.ts'
+import { noteIncomplete, noteStatus, readResponsesUsage } from './response.ts'
 
 const END_EVENTS = ['response.completed', 'response.incomplete', 'response.failed', 'response.cancelled']
 
-const RESPONSE = ['id', 'model', 'created_at', 'service_tier', 'usage', 'error']
+const RESPONSE = ['id', 'status', 'incomplete_details.reason', 'model', 'created_at', 'service_tier', 'usage', 'error']
 
 /** Streams of the responses API, ended by the event with the whole response. */
 export class ResponsesStream implements StreamFormat {
@@ -38,7 +38,10 @@ export class ResponsesStream implements StreamFormat {
     const created = memberOf(response, 'created_at')
     if (typeof created === 'number') this.#created = created
     facts.responseModel = textAt(response, 'model') ?? facts.responseModel
+    facts.responseId = textAt(response, 'id') ?? facts.responseId
     facts.serviceTier = textAt(response, 'service_tier') ?? facts.serviceTier
+    noteStatus(textAt(response, 'status'), facts)
+    noteIncomplete(textAt(memberOf(response, 'incomplete_details'), 'reason'), facts)
     readResponsesUsage(memberOf(response, 'usage'), facts)
   }
 

@@ -1,0 +1,10 @@
+import type { LlmFacts } from '#exchange/llm-facts.ts'
+
+/** A provider decides how many choices there are. */
+const MAX_REASONS = 128
+
+/** Notes why the model stopped. @param reason anything but a text is ignored: the model has not stopped yet */
+export function noteFinish(reason: unknown, facts: LlmFacts): void {
+  if (typeof reason !== 'string' || facts.finishReasons.length >= MAX_REASONS) return
+  facts.finishReasons = [...facts.finishReasons, reason]
+}
