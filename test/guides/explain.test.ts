@@ -1,8 +1,6 @@
-import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { gatewright } from '#test/support/command-line.ts'
 import { envoyService } from '#test/support/envoy-definitions.ts'
 import { startGrpcService } from '#test/support/grpc-peers.ts'
 import { startKeySetServer } from '#test/support/key-set-server.ts'
@@ -64,8 +62,7 @@ beforeAll(async () => {
 afterAll(() => stops.disposeAsync())
 
 async function explain(words: readonly string[]): Promise<string> {
-  const run = promisify(execFile)(join(import.meta.dirname, '..', '..', 'bin', 'gatewright'), words)
-  const { stdout } = await run.catch((failed: { stdout: string }) => failed)
+  const { stdout } = await gatewright(words)
   return stdout.replaceAll(folder.path, 'shop')
 }
 

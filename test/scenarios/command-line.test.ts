@@ -1,6 +1,5 @@
-import { execFile } from 'node:child_process'
-import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { gatewright, gatewrightProcess } from '#test/support/command-line.ts'
 import {
   backendYaml,
   createObjectsFolder,
@@ -11,25 +10,7 @@ import {
 } from '#test/support/objects-folder.ts'
 import { policyYaml } from '#test/support/policy-yaml.ts'
 
-const ROOT = join(import.meta.dirname, '..', '..')
-
-interface Result {
-  readonly code: number
-  readonly stdout: string
-  readonly stderr: string
-}
-
-function gatewright(...words: string[]): Promise<Result> {
-  return gatewrightIn(process.env, words)
-}
-
-function gatewrightIn(env: NodeJS.ProcessEnv, words: readonly string[]): Promise<Result> {
-  return new Promise((resolve) => {
-    execFile(join(ROOT, 'bin', 'gatewright'), words, { cwd: ROOT, env }, (error, stdout, stderr) => {
-      resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr })
-    })
-  })
-}
+// One of each kind of command runs in a process, and `run` always does: it has to end.
 
 let mistakes: ObjectsFolder
 
@@ -58,37 +39,37 @@ afterAll(() => mistakes.remove())
 test.each(['init', 'run', 'lint', 'explain', 'fields', 'version'])(
   '%s --help describes the command, and exits 0',
   async (command) => {
-    const { code, stdout } = await gatewright(command, '--help')
+    const { code, stdout } = await gatewright([command, '--help'])
     expect(code).toBe(0)
     expect(stdout).toContain(`Usage: gatewright ${command}`)
   },
 )
 
 test.each(['version', '--version', '-V'])('%s', async (word) => {
-  expect(await gatewright(word)).toEqual({ code: 0, stdout: 'gatewright 0.1.0\n', stderr: '' })
+  expect(await gatewrightProcess([word])).toEqual({ code: 0, stdout: 'gatewright 0.1.0\n', stderr: '' })
 })
 
 test.each([
   ['run', ['GATEWRIGHT_LOG_FORMAT', 'GATEWRIGHT_ACCESS_LOG', 'SESSION_KEY', 'POD_NAME']],
   ['version', ['GATEWRIGHT_TRANSPORT']],
 ])('%s --help lists the environment variables of the command', async (command, names) => {
-  const { stdout } = await gatewright(command, '--help')
+  const { stdout } = await gatewright([command, '--help'])
   const listed = stdout.split('Environment variables:\n')[1]?.match(/^ {2}[A-Z_]+$/gm) ?? []
   expect(listed.map((line) => line.trim())).toEqual(expect.arrayContaining(names))
 })
 
 test('version --verbose prints the runtime, and the reason for the transport', async () => {
   const runtime = /^gatewright 0\.1\.0\nruntime {4}Node v\d+\.\d+\.\d+, \w+ \w+\ncode {7}(bundle|source)\n/
-  const { code, stdout, stderr } = await gatewright('version', '--verbose')
+  const { code, stdout, stderr } = await gatewrightProcess(['version', '--verbose'])
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   expect(stdout).toMatch(runtime)
   expect(stdout.replace(runtime, '')).toBe('transport  direct\n')
-  const forced = await gatewrightIn({ ...process.env, GATEWRIGHT_TRANSPORT: 'streams' }, ['version', '-v'])
+  const forced = await gatewrightProcess(['version', '-v'], { GATEWRIGHT_TRANSPORT: 'streams' })
   expect(forced.stdout.replace(runtime, '')).toBe('transport  streams (chosen by the setting)\n')
 })
 
 test('a transport that does not exist is a usage error', async () => {
-  expect(await gatewrightIn({ ...process.env, GATEWRIGHT_TRANSPORT: 'fast' }, ['version', '-v'])).toEqual({
+  expect(await gatewrightProcess(['version', '-v'], { GATEWRIGHT_TRANSPORT: 'fast' })).toEqual({
     code: 2,
     stdout: '',
     stderr: 'gatewright: GATEWRIGHT_TRANSPORT is fast; it must be auto or streams\n',
@@ -114,7 +95,7 @@ test.each([
     '-H no colon is not a header field',
   ],
 ])('%j is a usage error', async (words, message) => {
-  const { code, stderr } = await gatewright(...words)
+  const { code, stderr } = await (words[0] === 'run' ? gatewrightProcess : gatewright)(words)
   expect(code).toBe(2)
   expect(stderr).toContain(message)
   expect(stderr).not.toMatch(/\n\s+at /)
@@ -124,7 +105,7 @@ test.each([
   [['--log-format', 'xml'], '--log-format is xml; it must be text or json'],
   [['--log-level', 'loud'], '--log-level is loud: "loud" is not a level; levels are error, warn, info and debug'],
 ])('%j is a usage error of run', async (words, message) => {
-  expect(await gatewright('run', '-f', mistakes.path, ...words)).toMatchObject({
+  expect(await gatewrightProcess(['run', '-f', mistakes.path, ...words])).toMatchObject({
     code: 2,
     stderr: `gatewright: ${message}\n`,
   })
@@ -136,7 +117,7 @@ test.each([
   ['SESSION_KEY', 'abc', ' must be 64 hexadecimal digits'],
   // Others: the tests of the files that read them.
 ])('run refuses %s=%s with one line', async (name, value, message) => {
-  expect(await gatewrightIn({ ...process.env, [name]: value }, ['run', mistakes.path])).toEqual({
+  expect(await gatewrightProcess(['run', mistakes.path], { [name]: value })).toEqual({
     code: 2,
     stdout: '',
     stderr: `gatewright: ${name}${message}\n`,
@@ -144,11 +125,11 @@ test.each([
 })
 
 test('fields prints a field, the kinds, and a suggestion for a wrong path', async () => {
-  const field = await gatewright('fields', 'ProxyPolicy.spec.traffic.timeouts')
+  const field = await gatewright(['fields', 'ProxyPolicy.spec.traffic.timeouts'])
   expect(field).toMatchObject({ code: 0, stderr: '' })
   expect(field.stdout).toMatch(/^ProxyPolicy\.spec\.traffic\.timeouts\n\nTimeouts\.\n/)
-  expect((await gatewright('fields')).stdout).toMatch(/^ {2}ProxyPolicy +Policies for clients/m)
-  expect(await gatewright('fields', 'ProxyPolicy.spec.trafic')).toEqual({
+  expect((await gatewright(['fields'])).stdout).toMatch(/^ {2}ProxyPolicy +Policies for clients/m)
+  expect(await gatewright(['fields', 'ProxyPolicy.spec.trafic'])).toEqual({
     code: 2,
     stdout: '',
     stderr: 'gatewright: ProxyPolicy.spec has no field "trafic"; did you mean ProxyPolicy.spec.traffic?\n',
@@ -156,22 +137,22 @@ test('fields prints a field, the kinds, and a suggestion for a wrong path', asyn
 })
 
 test('lint takes paths as arguments, and with -f', async () => {
-  const both = await gatewright('lint', 'examples/quickstart/gateway.yaml', '-f', 'examples/quickstart/http.yaml')
-  const folder = await gatewright('lint', 'examples/quickstart')
+  const both = await gatewright(['lint', 'examples/quickstart/gateway.yaml', '-f', 'examples/quickstart/http.yaml'])
+  const folder = await gatewright(['lint', 'examples/quickstart'])
   expect(both.stdout).toMatch(/^7 objects: /)
   expect(folder.stdout).toBe('30 objects: nothing to report\n')
 })
 
 test('lint of valid objects reports no problems and exits 0', async () => {
-  const { code, stdout } = await gatewright('lint', '-f', 'examples/quickstart')
+  const { code, stdout } = await gatewright(['lint', '-f', 'examples/quickstart'])
   expect(stdout).toBe('30 objects: nothing to report\n')
   expect(code).toBe(0)
 })
 
 test('lint -v gives advice as well, and exits 0', async () => {
   const words = ['lint', '-f', 'test/cases/lint/client-fields.yaml']
-  expect(await gatewright(...words)).toMatchObject({ code: 0, stdout: '4 objects: nothing to report\n' })
-  const { code, stdout } = await gatewright(...words, '-v')
+  expect(await gatewright(words)).toMatchObject({ code: 0, stdout: '4 objects: nothing to report\n' })
+  const { code, stdout } = await gatewright([...words, '-v'])
   expect(code).toBe(0)
   expect(stdout).toMatch(/: advice: .* \[rule-on-client-field\]\n/)
   expect(stdout).toMatch(/\n4 objects: no problems, 3 recommendations\n$/)
@@ -184,26 +165,26 @@ test.each([
   [['--fail-on', 'never'], 0],
 ])('lint %j of objects with one warning exits %i', async (flags, code) => {
   const folder = await createObjectsFolder({ 'all.yaml': backendYaml('echo', 9000) })
-  const result = await gatewright('lint', folder.path, ...flags)
+  const result = await gatewright(['lint', folder.path, ...flags])
   await folder.remove()
   expect(result.stdout).toMatch(/warning: .* \[no-gateway\]\n/)
   expect(result).toMatchObject({ code, stderr: '' })
 })
 
 test('lint --fail-on never exits 0 also with errors', async () => {
-  expect((await gatewright('lint', mistakes.path)).code).toBe(1)
-  expect((await gatewright('lint', mistakes.path, '--fail-on', 'never')).code).toBe(0)
+  expect((await gatewrightProcess(['lint', mistakes.path])).code).toBe(1)
+  expect((await gatewright(['lint', mistakes.path, '--fail-on', 'never'])).code).toBe(0)
 })
 
 test('lint and explain assign addresses as run does: two Gateways on one port, each with its own address', async () => {
   const folder = await createObjectsFolder({
     'all.yaml': joinYaml(gatewayYaml(8080), gatewayYaml(8080).replace('name: main', 'name: other')),
   })
-  const shared = await gatewright('lint', folder.path)
-  const pooled = await gatewright('lint', folder.path, '--address-pool', '127.10.0.0/16')
+  const shared = await gatewright(['lint', folder.path])
+  const pooled = await gatewright(['lint', folder.path, '--address-pool', '127.10.0.0/16'])
   const flags = ['-f', folder.path, '--address-pool', '127.10.0.0/16']
-  const explained = await gatewright('explain', ...flags, 'http://127.10.0.2:8080/')
-  const bound = await gatewright('explain', '-f', folder.path, '--bind', '127.0.0.9', 'http://127.0.0.9:1/')
+  const explained = await gatewright(['explain', ...flags, 'http://127.10.0.2:8080/'])
+  const bound = await gatewright(['explain', '-f', folder.path, '--bind', '127.0.0.9', 'http://127.0.0.9:1/'])
   await folder.remove()
   expect(shared).toMatchObject({ code: 1 })
   expect(shared.stdout).toContain('[listener-hostname-conflict]')
@@ -213,7 +194,7 @@ test('lint and explain assign addresses as run does: two Gateways on one port, e
 })
 
 test('lint finds a mistake in an expression with file, line, column, caret and suggestion', async () => {
-  const { code, stdout } = await gatewright('lint', '-f', mistakes.path)
+  const { code, stdout } = await gatewright(['lint', '-f', mistakes.path])
   expect(code).toBe(1)
   expect(stdout).toMatch(/all\.yaml:\d+:\d+: error: spec\.traffic\.authorization\.policy\.matchExpressions\[0\]/)
   expect(stdout).toContain('did you mean request.headers?')
@@ -222,26 +203,26 @@ test('lint finds a mistake in an expression with file, line, column, caret and s
 })
 
 test('lint of a path that does not exist is a finding, not a crash', async () => {
-  const { code, stdout } = await gatewright('lint', '-f', 'no/such/folder')
+  const { code, stdout } = await gatewright(['lint', '-f', 'no/such/folder'])
   expect(code).toBe(1)
   expect(stdout).toContain('no/such/folder')
 })
 
 test('run of a path that does not exist ends at once, and names it', async () => {
-  const { code, stderr } = await gatewright('run', 'no/such/folder')
+  const { code, stderr } = await gatewrightProcess(['run', 'no/such/folder'])
   expect(code).toBe(2)
   expect(stderr).toContain('gatewright: no such file or directory: no/such/folder\n')
 })
 
 test('explain shows three levels of policies, those overridden, the steps and the bytes', async () => {
-  const { code, stdout } = await gatewright(
+  const { code, stdout } = await gatewrightProcess([
     'explain',
     '-f',
     'examples/quickstart',
     'http://localhost:8080/levels/deep?x=1',
     '-H',
     'X-Tenant: acme',
-  )
+  ])
   expect(code).toBe(0)
   await expect(stdout).toMatchFileSnapshot('command-line/explain-levels.txt')
 })
@@ -263,7 +244,7 @@ test('explain says which entry of a conditional policy applies, and why others d
       policyYaml('choose', 'HTTPRoute', 'all', { traffic }),
     ),
   })
-  const { stdout } = await gatewright('explain', '-f', folder.path, 'http://localhost:8080/')
+  const { stdout } = await gatewright(['explain', '-f', folder.path, 'http://localhost:8080/'])
   await folder.remove()
   expect(stdout).toContain(`
   post-routing transformation         proceed
@@ -276,20 +257,20 @@ test('explain says which entry of a conditional policy applies, and why others d
 })
 
 test('explain takes the path as it was typed, and shows how it is matched', async () => {
-  const { code, stdout } = await gatewright(
+  const { code, stdout } = await gatewright([
     'explain',
     '-f',
     'examples/quickstart',
     'http://localhost:8080//%6cevels/d%20é?x=%61',
-  )
+  ])
   expect(stdout).toContain('path      //%6cevels/d%20%C3%A9 is matched as /levels/d%20%C3%A9\n')
   expect(stdout).toContain('  GET //levels/d%20%C3%A9?x=%61 HTTP/1.1\n')
   expect(code).toBe(0)
-  const refused = await gatewright('explain', '-f', 'examples/quickstart', 'http://localhost:8080/hello/../levels')
+  const refused = await gatewright(['explain', '-f', 'examples/quickstart', 'http://localhost:8080/hello/../levels'])
   expect(refused.stdout).toContain('response  400 invalid path (path-invalid: the path has a dot segment)')
   expect(refused.stdout).toContain('\nroute     not reached\n')
   const grpc = ['-H', 'content-type: application/grpc', 'http://localhost:8080/hello/../levels']
-  const status = await gatewright('explain', '-f', 'examples/quickstart', ...grpc)
+  const status = await gatewright(['explain', '-f', 'examples/quickstart', ...grpc])
   expect(status.stdout).toContain('response  200 with grpc-status 13 invalid path (path-invalid')
   expect(refused.code).toBe(1)
 })
@@ -299,20 +280,20 @@ test.each([
   ['GET', ['-H', 'host: a', '-H', 'host: b'], 'response  400 invalid host (host-invalid)'],
   ['GET', ['-H', 'x-a: \u0001'], 'response  400 malformed request (malformed-request)'],
 ])('explain of a request that the parser refuses: %s %j', async (method, flags, line) => {
-  const { code, stdout } = await gatewright(
+  const { code, stdout } = await gatewright([
     ...['explain', '-f', 'examples/quickstart', method, 'http://localhost:8080/', ...flags],
-  )
+  ])
   expect([code, stdout]).toEqual([1, `${method} http://localhost:8080/\n\n${line}\n`])
 })
 
 test('explain of a refusal names the step that refused, and exits 1', async () => {
-  const { code, stdout } = await gatewright(
+  const { code, stdout } = await gatewright([
     'explain',
     '-f',
     'examples/quickstart',
     'POST',
     'http://localhost:8080/keys/x',
-  )
+  ])
   expect(code).toBe(1)
   expect(stdout).toMatch(/post-routing +apiKeyAuthentication +refuse: api-key-missing/)
   expect(stdout).toContain('response  401 authentication required (api-key-missing)')
@@ -324,18 +305,18 @@ test.each([
   ['PUT', [], 1, 'response  405 method not allowed (method-not-allowed)'],
 ])('explain of %s to an MCP backend, %o: exit code %i', async (method, flags, expected, line) => {
   const url = 'http://localhost:8080/mcp'
-  const { code, stdout } = await gatewright('explain', '-f', 'examples/quickstart', method, url, ...flags)
+  const { code, stdout } = await gatewright(['explain', '-f', 'examples/quickstart', method, url, ...flags])
   expect(stdout).toContain(line)
   expect(code).toBe(expected)
 })
 
 test('explain reports that objects have problems, because omitted objects appear nowhere else', async () => {
-  const { stderr } = await gatewright('explain', '-f', mistakes.path, 'http://localhost:8080/')
+  const { stderr } = await gatewright(['explain', '-f', mistakes.path, 'http://localhost:8080/'])
   expect(stderr).toBe('gatewright: the objects have 1 error; run gatewright lint to list them\n')
 })
 
 test('explain on a port without a listener', async () => {
-  const { code, stdout } = await gatewright('explain', '-f', 'examples/quickstart', 'http://localhost:9/')
+  const { code, stdout } = await gatewright(['explain', '-f', 'examples/quickstart', 'http://localhost:9/'])
   expect(code).toBe(1)
   expect(stdout).toBe('no Gateway listens on port 9; listeners: 127.0.0.1:8080\n')
 })
@@ -352,7 +333,7 @@ metadata: { name: b }
 "x\\nall.yaml:1:1: error: y": 1
 `,
   })
-  const { stdout } = await gatewright('lint', '-f', folder.path)
+  const { stdout } = await gatewright(['lint', '-f', folder.path])
   await folder.remove()
   const lines = stdout.split('\n')
   expect(lines.some((line) => line.includes('Ser\\u001b[2J\\u009b2Jvice'))).toBe(true)

@@ -1,6 +1,6 @@
-import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { gatewright } from '#test/support/command-line.ts'
 import {
   backendYaml,
   createObjectsFolder,
@@ -10,8 +10,6 @@ import {
   routeYaml,
 } from '#test/support/objects-folder.ts'
 import { policyYaml } from '#test/support/policy-yaml.ts'
-
-const ROOT = join(import.meta.dirname, '..', '..')
 
 let objects: ObjectsFolder
 
@@ -32,11 +30,8 @@ beforeAll(async () => {
 
 afterAll(() => objects.remove())
 
-function explain(files: readonly string[], url: string): Promise<string> {
-  const words = ['explain', ...files.flatMap((file) => ['-f', file]), url]
-  return new Promise((resolve) =>
-    execFile(join(ROOT, 'bin', 'gatewright'), words, { cwd: ROOT }, (_, stdout) => resolve(stdout)),
-  )
+async function explain(files: readonly string[], url: string): Promise<string> {
+  return (await gatewright(['explain', ...files.flatMap((file) => ['-f', file]), url])).stdout
 }
 
 const CONNECTIONS = 'examples/connections'

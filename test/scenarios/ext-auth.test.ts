@@ -1,14 +1,13 @@
-import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import http, { type IncomingMessage, type ServerResponse } from 'node:http'
 import net, { type AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { status } from '@grpc/grpc-js'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Echo, startEcho } from '#examples/upstreams/echo.ts'
 import { CERTIFICATES } from '#net/testing/certificates.ts'
 import { RawClient } from '#net/testing/raw-peers.ts'
+import { gatewright } from '#test/support/command-line.ts'
 import { envoyService } from '#test/support/envoy-definitions.ts'
 import { eventually } from '#test/support/eventually.ts'
 import { freePort } from '#test/support/free-port.ts'
@@ -308,9 +307,8 @@ test('a backend asks for its own requests', async () => {
 test('explain shows the questions, sends nothing, and goes on as if they were allowed', async () => {
   const before = [checks.length, asked.length]
   const explain = async (...words: string[]) => {
-    const run = promisify(execFile)
     const files = ['-f', objectsPath, '-H', 'authorization: Bearer s3cret', ...words]
-    return (await run('bin/gatewright', ['explain', ...files])).stdout
+    return (await gatewright(['explain', ...files])).stdout
   }
   const grpc = await explain('-H', 'x-a: ü', url('/cached?a=b'))
   expect(

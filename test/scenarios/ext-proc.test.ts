@@ -1,9 +1,7 @@
-import { execFile } from 'node:child_process'
 import http, { type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { gatewright } from '#test/support/command-line.ts'
 import { eventually } from '#test/support/eventually.ts'
 import { freePort } from '#test/support/free-port.ts'
 import { startGateway, type TestGateway } from '#test/support/gateway.ts'
@@ -472,11 +470,9 @@ test('a body that replaces that of a message ends its processing', async () => {
 })
 
 async function explain(words: readonly string[]): Promise<string> {
-  const command = join(import.meta.dirname, '..', '..', 'bin', 'gatewright')
   const url = `http://localhost:${port}`
-  const arguments_ = ['explain', '-f', objectsPath, ...words.map((word) => word.replace(/^\//, `${url}/`))]
-  const { stdout } = await promisify(execFile)(command, arguments_).catch((error: { stdout: string }) => error)
-  return stdout
+  const all = ['explain', '-f', objectsPath, ...words.map((word) => word.replace(/^\//, `${url}/`))]
+  return (await gatewright(all)).stdout
 }
 
 test('explain shows the first message, and sends it with --call', async () => {

@@ -1,13 +1,12 @@
-import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import http from 'node:http'
 import http2 from 'node:http2'
 import net from 'node:net'
-import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import tls from 'node:tls'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Echo, startEcho } from '#examples/upstreams/echo.ts'
+import { gatewright } from '#test/support/command-line.ts'
 import { eventually } from '#test/support/eventually.ts'
 import { freePort } from '#test/support/free-port.ts'
 import { startGateway, type TestGateway } from '#test/support/gateway.ts'
@@ -206,31 +205,24 @@ test('no metric has the names of destinations', async () => {
   expect(metrics).not.toContain('localhost')
 })
 
-function gatewright(...words: readonly string[]): string {
-  const binary = join(import.meta.dirname, '..', '..', 'bin', 'gatewright')
-  try {
-    return execFileSync(binary, words, { encoding: 'utf8' })
-  } catch (error) {
-    return (error as { readonly stdout: string }).stdout
-  }
-}
-
 test('lint and the status warn that everybody can use it', async () => {
-  const output = gatewright('lint', folders.open.path)
-  expect(output).toContain(
+  const { stdout } = await gatewright(['lint', folders.open.path])
+  expect(stdout).toContain(
     'spec.rules[0].backendRefs[0]: HTTPRoute default/all: every client of listener http can reach any server through ProxyBackend default/any',
   )
-  expect(output).toContain('[open-forward-proxy]')
+  expect(stdout).toContain('[open-forward-proxy]')
   const status = await (await fetch(`${open.url(15_000)}/status`)).text()
   expect(status).toContain('open-forward-proxy')
 })
 
-test('explain shows the destination, or why it is refused', () => {
+test('explain shows the destination, or why it is refused', async () => {
+  const explain = async (...words: string[]) =>
+    (await gatewright(['explain', '-f', folders.open.path, ...words])).stdout
   const url = `http://127.0.0.1:${ports.open}/`
-  const shown = gatewright('explain', '-f', folders.open.path, '-H', 'host: api.example.com', url)
+  const shown = await explain('-H', 'host: api.example.com', url)
   expect(shown).toContain('> api.example.com:80 (named by the request; its address is checked when it is dialled)')
-  const refused = gatewright('explain', '-f', folders.open.path, '-H', 'host: 127.0.0.1:81', url)
+  const refused = await explain('-H', 'host: 127.0.0.1:81', url)
   expect(refused).toContain('403 destination not allowed (destination-not-allowed: 127.0.0.1 is a loopback address)')
   const allowed = ['--allow-forward-to', '127.0.0.1', '-H', 'host: 127.0.0.1:81', url]
-  expect(gatewright('explain', '-f', folders.open.path, ...allowed)).toContain('> 127.0.0.1:81 (named by the request')
+  expect(await explain(...allowed)).toContain('> 127.0.0.1:81 (named by the request')
 })

@@ -1,4 +1,3 @@
-import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import http2, { type ServerHttp2Stream } from 'node:http2'
 import { join } from 'node:path'
@@ -8,6 +7,7 @@ import { startEcho } from '#examples/upstreams/echo.ts'
 import { compileExpression } from '#exchange/compile-expression.ts'
 import { answering, RawClient, RawServer } from '#net/testing/raw-peers.ts'
 import { exchangeWith } from '#policies/shared/testing.ts'
+import { gatewright } from '#test/support/command-line.ts'
 import { freePort } from '#test/support/free-port.ts'
 import { startGateway, type TestGateway } from '#test/support/gateway.ts'
 import { backendYaml, createObjectsFolder, joinYaml, type ObjectsFolder } from '#test/support/objects-folder.ts'
@@ -151,21 +151,17 @@ test('a gRPC call, too, and its trailers cannot add one', async () => {
   expect(trailers).toEqual({ 'x-kept': 'late' })
 })
 
-function gatewright(...words: string[]): Promise<string> {
-  return new Promise((resolve) => {
-    execFile(join(ROOT, 'bin', 'gatewright'), words, { cwd: ROOT }, (_, stdout) => resolve(stdout))
-  })
-}
-
 test('explain shows the decision', async () => {
-  const output = await gatewright('explain', '-f', folder.path, `http://localhost:${ports.alone}/`)
-  expect(output).toMatch(/forwarded headers +proceed: \S+ is not a trusted proxy; its fields are replaced\n/)
-  expect(output).toContain(`x-forwarded-host: localhost:${ports.alone}\n`)
+  const { stdout } = await gatewright(['explain', '-f', folder.path, `http://localhost:${ports.alone}/`])
+  expect(stdout).toMatch(/forwarded headers +proceed: \S+ is not a trusted proxy; its fields are replaced\n/)
+  expect(stdout).toContain(`x-forwarded-host: localhost:${ports.alone}\n`)
 })
 
 test('only lint -v names each Gateway without the annotation', async () => {
   const advice = /^.*forwarded-headers-unset.*$/gm
-  const verbose = await gatewright('lint', '-v', folder.path)
-  expect(verbose.match(advice)).toEqual([expect.stringContaining('Gateway default/main: X-Forwarded-For, -Proto')])
-  expect((await gatewright('lint', folder.path)).match(advice)).toBeNull()
+  const verbose = await gatewright(['lint', '-v', folder.path])
+  expect(verbose.stdout.match(advice)).toEqual([
+    expect.stringContaining('Gateway default/main: X-Forwarded-For, -Proto'),
+  ])
+  expect((await gatewright(['lint', folder.path])).stdout.match(advice)).toBeNull()
 })

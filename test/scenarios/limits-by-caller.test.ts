@@ -1,11 +1,10 @@
-import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { Agent, type IncomingHttpHeaders, request } from 'node:http'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startEcho } from '#examples/upstreams/echo.ts'
 import { modelsYaml, startChatProvider } from '#test/support/chat-provider.ts'
+import { gatewright } from '#test/support/command-line.ts'
 import { eventually } from '#test/support/eventually.ts'
 import { freePort } from '#test/support/free-port.ts'
 import { startGateway, type TestGateway } from '#test/support/gateway.ts'
@@ -19,7 +18,7 @@ import {
 } from '#test/support/objects-folder.ts'
 import { policyYaml } from '#test/support/policy-yaml.ts'
 
-const ROOT = join(import.meta.dirname, '..', '..')
+const _ROOT = join(import.meta.dirname, '..', '..')
 const BY_CALLER = 'request.headers["x-caller"]'
 
 const stops = new AsyncDisposableStack()
@@ -175,8 +174,7 @@ test('a restart keeps the levels of all limits, and nothing that is written name
 test('explain names the limit and the value, and takes nothing', async () => {
   const explain = async (...flags: string[]) => {
     const words = ['explain', '-f', objects.path, `http://127.0.0.1:${port}/limited`, ...flags]
-    const { stdout } = await promisify(execFile)(join(ROOT, 'bin', 'gatewright'), words)
-    return stdout
+    return (await gatewright(words)).stdout
   }
   expect(await explain('-H', 'x-caller: dora')).toContain(
     `local rate limits (levels are not read: a caller that has used one up is refused)\n  at most 6 requests within an hour, for each ${BY_CALLER}: this one is "dora"\n`,

@@ -1,13 +1,12 @@
-import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { request } from 'node:https'
 import net from 'node:net'
-import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import tls from 'node:tls'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startEcho } from '#examples/upstreams/echo.ts'
 import { CERTIFICATES } from '#net/testing/certificates.ts'
+import { gatewright } from '#test/support/command-line.ts'
 import { eventually } from '#test/support/eventually.ts'
 import { startGateway, type TestGateway } from '#test/support/gateway.ts'
 import {
@@ -365,10 +364,8 @@ test('metrics count connections and their bytes, but no requests', async () => {
 })
 
 /** Standard output of `gatewright explain`. */
-function explain(url: string): Promise<string> {
-  return new Promise((resolve) => {
-    execFile(join('bin', 'gatewright'), ['explain', '-f', folder.path, url], (_, stdout) => resolve(stdout))
-  })
+async function explain(url: string): Promise<string> {
+  return (await gatewright(['explain', '-f', folder.path, url])).stdout
 }
 
 test('explain shows the way of a connection', async () => {

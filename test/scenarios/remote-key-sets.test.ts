@@ -1,9 +1,7 @@
-import { execFile } from 'node:child_process'
-import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Echo, startEcho } from '#examples/upstreams/echo.ts'
 import { CERTIFICATES } from '#net/testing/certificates.ts'
+import { gatewright } from '#test/support/command-line.ts'
 import { eventually } from '#test/support/eventually.ts'
 import { freePort } from '#test/support/free-port.ts'
 import { startGateway, type TestGateway } from '#test/support/gateway.ts'
@@ -291,9 +289,7 @@ test('explain fetches nothing and describes what a gateway would do', async () =
   const before = servers.static.requests.length
   const url = `http://127.0.0.1:${port}/static`
   const words = ['explain', '-f', folder.path, '-H', `authorization: Bearer ${tokenOf(first)}`, url]
-  const { stdout, code } = (await promisify(execFile)(join(import.meta.dirname, '../../bin/gatewright'), words).catch(
-    (error: { stdout: string; code: number }) => error,
-  )) as { stdout: string; code?: number }
+  const { stdout, code } = await gatewright(words)
   expect(stdout).toContain(
     'without --call, the key set of the issuer is not fetched (GET /realms/shop/certs?v=1 of ProxyBackend/default/static-keys)',
   )

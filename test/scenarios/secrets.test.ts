@@ -1,7 +1,7 @@
-import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startEcho } from '#examples/upstreams/echo.ts'
+import { gatewright } from '#test/support/command-line.ts'
 import { eventually } from '#test/support/eventually.ts'
 import { freePort } from '#test/support/free-port.ts'
 import { startGateway, type TestGateway } from '#test/support/gateway.ts'
@@ -13,7 +13,7 @@ import {
   routeYaml,
 } from '#test/support/objects-folder.ts'
 
-const ROOT = join(import.meta.dirname, '..', '..')
+const _ROOT = join(import.meta.dirname, '..', '..')
 const PROVIDER_KEY = 'sk-upstream-12345'
 const INLINE_KEY = 'sk-inline-67890'
 const SHORT_KEY = 'k-short'
@@ -163,20 +163,10 @@ test('lint names a variable that is not set, and the place that names it', async
   expect(code).toBe(1)
 })
 
-function lint(): Promise<{ readonly code: number; readonly stdout: string }> {
-  return new Promise((resolve) => {
-    execFile(join(ROOT, 'bin', 'gatewright'), ['lint', objects.path], { cwd: ROOT }, (error, stdout) =>
-      resolve({ code: Number(error?.code ?? 0), stdout }),
-    )
-  })
-}
+const lint = () => gatewright(['lint', objects.path])
 
-function explain(...words: string[]): Promise<string> {
-  return new Promise((resolve) => {
-    const all = ['explain', '-f', objects.path, ...words]
-    const env = { ...process.env, PROVIDER_KEY: ENV_KEY }
-    execFile(join(ROOT, 'bin', 'gatewright'), all, { cwd: ROOT, env }, (_, stdout) => resolve(stdout))
-  })
+async function explain(...words: string[]): Promise<string> {
+  return (await gatewright(['explain', '-f', objects.path, ...words], { PROVIDER_KEY: ENV_KEY })).stdout
 }
 
 test('explain hides the keys that it injects, unless --show-secrets is set', async () => {

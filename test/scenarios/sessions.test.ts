@@ -1,8 +1,6 @@
-import { execFile } from 'node:child_process'
-import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Echo, startEcho } from '#examples/upstreams/echo.ts'
+import { gatewright } from '#test/support/command-line.ts'
 import { eventually } from '#test/support/eventually.ts'
 import { freePort } from '#test/support/free-port.ts'
 import { startGateway } from '#test/support/gateway.ts'
@@ -188,10 +186,9 @@ test('gRPC calls', async () => {
 
 test('explain reads a session', async () => {
   const { cookie, name } = await visit('/cookie')
-  const { stdout } = await promisify(execFile)(
-    join(import.meta.dirname, '..', '..', 'bin', 'gatewright'),
+  const { stdout } = await gatewright(
     ['explain', '-f', folder.path, '-H', `cookie: ${cookie}`, `http://127.0.0.1:${port}/cookie`],
-    { env: { ...process.env, SESSION_KEY: KEY } },
+    { SESSION_KEY: KEY },
   )
   expect(stdout).toContain(`the session leads to 127.0.0.1:${ports[name]} of default/shop`)
   expect(stdout).toContain('sessionPersistence')

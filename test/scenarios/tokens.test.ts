@@ -1,8 +1,6 @@
-import { execFile } from 'node:child_process'
-import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Echo, startEcho } from '#examples/upstreams/echo.ts'
+import { gatewright } from '#test/support/command-line.ts'
 import { eventually } from '#test/support/eventually.ts'
 import { freePort } from '#test/support/free-port.ts'
 import { startGateway, type TestGateway } from '#test/support/gateway.ts'
@@ -173,10 +171,7 @@ verifies(
 test('explain validates as the gateway does', async () => {
   const explain = async (token: string) => {
     const words = ['explain', '-f', folder.path, '-H', `authorization: Bearer ${token}`, `http://127.0.0.1:${port}/who`]
-    const { stdout } = await promisify(execFile)(join(import.meta.dirname, '../../bin/gatewright'), words).catch(
-      (error: { stdout: string }) => error,
-    )
-    return stdout
+    return (await gatewright(words)).stdout
   }
   expect(await explain(signToken(shop, 'ES256', SHOP))).toContain('x-user: bob')
   expect(await explain(signToken(staff, 'RS256', SHOP))).toContain('of the token is not in the key set')

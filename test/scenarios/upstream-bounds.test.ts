@@ -1,15 +1,14 @@
-import { execFile } from 'node:child_process'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { RawServer } from '#net/testing/raw-peers.ts'
+import { gatewright } from '#test/support/command-line.ts'
 import { eventually } from '#test/support/eventually.ts'
 import { freePort } from '#test/support/free-port.ts'
 import { startGateway, type TestGateway } from '#test/support/gateway.ts'
 import { backendYaml, createObjectsFolder, gatewayYaml, joinYaml, routeYaml } from '#test/support/objects-folder.ts'
 import { policyYaml } from '#test/support/policy-yaml.ts'
 
-const ROOT = join(import.meta.dirname, '..', '..')
+const _ROOT = join(import.meta.dirname, '..', '..')
 const CONNECTIONS = 'gatewright.dev/max-connections'
 const WAITING = 'gatewright.dev/max-waiting-requests'
 
@@ -75,12 +74,11 @@ test('a backend that does not answer takes no more connections and waiting reque
 })
 
 test('explain shows the bounds of a backend, and lint an invalid bound', async () => {
-  const run = (...words: string[]) => promisify(execFile)(join(ROOT, 'bin', 'gatewright'), words)
-  const { stdout } = await run('explain', '-f', folder, `http://127.0.0.1:${port}/silent`)
+  const { stdout } = await gatewright(['explain', '-f', folder, `http://127.0.0.1:${port}/silent`])
   expect(stdout).toContain(
     `    > 127.0.0.1:${silent.port}\n      at most 2 connections and 1 queued requests in each worker\n`,
   )
-  const lint = await run('lint', '-f', folder).catch((error: { stdout: string; stderr: string }) => error)
+  const lint = await gatewright(['lint', '-f', folder])
   expect(`${lint.stdout}${lint.stderr}`).toContain(
     'metadata.annotations[gatewright.dev/max-connections]: ProxyBackend default/odd: must be a whole number from 1 to 1000000; the default applies [annotation-value]',
   )
