@@ -89,6 +89,11 @@ export interface ServerStream {
    * `upstream`. Throws if the request has no upgrade.
    */
   tunnel(head: Head, upstream: ClientStream): void
+  /**
+   * From now on, a client that ends its direction of the connection has left: the request is aborted at once. Otherwise such a client may
+   * still wait for the response. Only where the direction can end before the response: HTTP/1.
+   */
+  endWithClient?(): void
   /** Closes without a response, or in the middle of one. */
   abort(): void
 }

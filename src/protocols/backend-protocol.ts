@@ -63,6 +63,11 @@ export type BodyNeed = 'whole' | 'whole-if-small' | 'none'
 
 /** A prepared backend. Members that are unset cost nothing. */
 export interface ProtocolRun {
+  /**
+   * The work of a backend is expensive, so it ends at once when the client ends its direction of the connection. Clients of other
+   * protocols may do that and wait for the response.
+   */
+  readonly endsWithClient?: true
   bodyNeed?(exchange: Exchange): BodyNeed
   /**
    * How a server could understand the request differently if it read its path as `reading`; for example `of type Messages, not

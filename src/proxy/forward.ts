@@ -27,7 +27,10 @@ import { serveRequest } from './serve-request.ts'
 /** Forwards a request to its backend, which is known and usable. */
 export function forward(flight: InFlight): void {
   const { exchange } = flight
-  const { serve } = flight.backend.protocol
+  const { serve, endsWithClient } = flight.backend.protocol
+  if (endsWithClient === true) flight.stream.endWithClient?.()
+  // The client had left already.
+  if (flight.ended) return
   if (exchange.mirrors !== undefined) flight.context.mirrors.send(flight)
   if (serve !== undefined) return serveRequest(flight, serve)
   if (exchange.retry !== undefined) flight.retriesLeft = exchange.retry.attempts

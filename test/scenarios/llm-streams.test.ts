@@ -1,5 +1,6 @@
+import { once } from 'node:events'
 import { createServer, request, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, connect } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { modelsYaml } from '#test/support/chat-provider.ts'
 import { eventually } from '#test/support/eventually.ts'
@@ -106,6 +107,20 @@ test.each<[dodge: string, body: object, until: string]>([
   expect([200, 0]).toContain((await ask(dodge, body, until)).status)
   // It has no model: 400 as long as there are tokens, and it spends none.
   await eventually('429', async () => (await ask(dodge, {})).status === 429 || undefined)
+})
+
+test('a client that closes its connection while no event flows ends the request at the provider', async () => {
+  await eventually('no other request', () => open.size === 0 || undefined)
+  const body = JSON.stringify(prompt('Hi', { model: 'silent' }))
+  const head = `POST /v1/chat/completions HTTP/1.1\r\nhost: a\r\nx-caller: closes\r\ncontent-length: ${body.length}\r\n\r\n`
+  // Only its direction: the socket stays open, so only the end of the direction can be what ends the request.
+  const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
+  const isClosed = once(socket.resume(), 'close')
+  socket.write(head + body)
+  await eventually('the provider has it', () => open.size === 1 || undefined)
+  socket.end()
+  await eventually('the provider is told', () => open.size === 0 || undefined)
+  await isClosed
 })
 
 test('an error event of the provider is in the log and in the metrics, without its text', async () => {

@@ -458,6 +458,34 @@ test('a client that ended its direction gets a response that makes progress', ()
   expect([transport.destroyed, events.at(-1)]).toEqual([true, 'aborted reset'])
 })
 
+test('a request that ends with its client is aborted as soon as the client ends its direction', () => {
+  for (const [first, second] of [
+    ['waits', 'ends'],
+    ['ends', 'waits'],
+  ]) {
+    let stream!: ServerStream
+    const { transport, events } = setup((one) => (stream = one))
+    transport.receive(GET)
+    for (const step of [first, second]) {
+      expect(transport.destroyed).toBe(false)
+      if (step === 'waits') stream.endWithClient!()
+      else transport.receiveEnd()
+    }
+    expect([transport.destroyed, events.at(-1)]).toEqual([true, 'aborted reset'])
+  }
+})
+
+test('the next request of the connection may wait for its response again', () => {
+  let stream!: ServerStream
+  const { transport } = setup((one) => (stream = one))
+  transport.receive(GET)
+  stream.endWithClient!()
+  answerWith(stream, 'ok')
+  transport.receive(GET)
+  transport.receiveEnd()
+  expect(transport.destroyed).toBe(false)
+})
+
 test('a client that ends its direction in the middle of a body is disconnected', () => {
   const sink = new TextSink()
   const { transport, events } = setup((stream) => stream.body.pipe(sink))

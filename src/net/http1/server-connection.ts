@@ -80,6 +80,8 @@ export class ServerConnection implements ServerStream, ServedConnection, Transpo
   #closeAfter = false
   /** The client ended its direction: it still reads the response, or it has closed, which only a write can detect. */
   #clientEnded = false
+  /** A client that has ended its direction does not wait for the response. */
+  #endsWithClient = false
   #draining = false
   #discarded = 0
   #emptyLineSeen = false
@@ -162,6 +164,11 @@ export class ServerConnection implements ServerStream, ServedConnection, Transpo
     this.body.pipe(upstream.request)
   }
 
+  endWithClient(): void {
+    this.#endsWithClient = true
+    if (this.#clientEnded && this.#phase === SERVING) this.#fail('reset')
+  }
+
   abort(): void {
     this.#fail('cancelled')
   }
@@ -178,6 +185,7 @@ export class ServerConnection implements ServerStream, ServedConnection, Transpo
     if (this.#phase === READING_HEAD) return this.#linger()
     if (this.#phase !== SERVING) return
     if (this.body.done) {
+      if (this.#endsWithClient) return this.#fail('reset')
       // A client may end its direction after its last request; the response is still sent, within a time limit.
       this.#closeAfter = true
       this.#clientEnded = true
@@ -306,6 +314,7 @@ export class ServerConnection implements ServerStream, ServedConnection, Transpo
     this.#phase = SERVING
     this.#forHead = head.method === 'HEAD'
     this.#responded = false
+    this.#endsWithClient = false
     this.#answered = false
     this.#sendsEvents = false
     this.#discarded = 0

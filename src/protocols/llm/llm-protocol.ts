@@ -58,6 +58,7 @@ function providerAddress(provider: LlmProviderSpec, section: string): Address {
 }
 
 class LlmRun implements ProtocolRun {
+  readonly endsWithClient = true
   readonly #plan: AiPlan
 
   constructor(plan: AiPlan) {
