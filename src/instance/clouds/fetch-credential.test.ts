@@ -100,6 +100,11 @@ const faults: [what: string, answer: Answer, failure: string | RegExp][] = [
     { json: { access_token: 'token', expires_in: 'soon' } },
     'the answer does not say when the credential expires',
   ],
+  [
+    'an expiry that is never',
+    { json: { access_token: 'token', expires_on: 'Infinity' } },
+    'the answer does not say when the credential expires',
+  ],
   ['a negative lifetime', { json: { access_token: 'token', expires_in: -1 } }, /already expired/],
   [
     'an expired token',

@@ -44,7 +44,7 @@ export async function fetchCredential(
 function usable({ secret, expiresMs }: Credential): Fetched<Credential> {
   if (!canBeSent(secret)) return { failure: 'the answer has no usable credential' }
   if (expiresMs === undefined) return { value: { secret, expiresMs }, forMs: UNLIMITED_MS }
-  if (Number.isNaN(expiresMs)) return { failure: 'the answer does not say when the credential expires' }
+  if (!Number.isFinite(expiresMs)) return { failure: 'the answer does not say when the credential expires' }
   const untilMs = Math.min(expiresMs, LATEST_MS)
   const leftMs = untilMs - Date.now()
   if (leftMs <= 0) return { failure: 'the credential has already expired; check the clock of this machine' }
