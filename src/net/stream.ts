@@ -33,7 +33,7 @@ export interface BodySink {
 }
 
 /**
- * Delivers the bytes of one body to one sink. Nothing is read from the peer before `pipe`; bytes and the end may be delivered before
+ * Delivers the bytes of one body to one sink. Little is read from the peer before `pipe`, so that a disconnect is noticed; bytes and the end may be delivered before
  * `pipe` returns. Trailers are forwarded only between HTTP/2 connections; those of HTTP/1 are checked and dropped
  * (docs/decisions/0120-wire.md).
  */

@@ -494,6 +494,19 @@ test('a client that leaves cancels the conversation', async () => {
   await eventually('the stream is reset', () => talk().cancelled)
 })
 
+test('a client that resets its connection while its body waits cancels the conversation', async () => {
+  answer = () => undefined
+  const before = processor.talks.length
+  const client = await RawClient.connect(port)
+  client.send('POST /either?reset HTTP/1.1\r\nHost: h\r\nContent-Length: 300\r\n\r\nx')
+  await eventually('the processor is asked', () => processor.talks.length > before)
+  client.socket.resetAndDestroy()
+  const line = () => gateway.output.stdout.split('\n').find((one) => one.includes('/either?reset'))
+  await eventually('the line of the request', () => line() !== undefined)
+  // Not the time limit of the processor.
+  expect(line()).toContain('client connection ended: reset')
+})
+
 test('the timeout of the request ends the conversation', async () => {
   expect((await post('/slow', 'hello')).status).toBe(504)
   await eventually('the stream is over', () => talk().cancelled || talk().ended)

@@ -34,6 +34,9 @@ const LINGERING = 2
 const CLOSED = 3
 type Phase = typeof READING_HEAD | typeof SERVING | typeof LINGERING | typeof CLOSED
 
+/** Reading goes on until so many bytes are held that nobody wants yet. */
+const MAX_HELD_BYTES = 16_384
+
 const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n'
 /** First line of the HTTP/2 connection preface; an HTTP/1 parser reads it as a request with an unsupported version. */
 const HTTP2_LINE = 'PRI * HTTP/2.0\r\n'
@@ -68,6 +71,8 @@ export class ServerConnection implements ServerStream, ServedConnection, Transpo
   readonly #timer: WheelTimer
   readonly #age: WheelTimer
   readonly #held = new HoldBuffer()
+  /** The client has ended its direction after the held bytes. */
+  #endHeld = false
   #transport!: Transport
   #phase: Phase = READING_HEAD
   /** A caller up the stack is processing bytes and continues with the rest. */
@@ -184,6 +189,9 @@ export class ServerConnection implements ServerStream, ServedConnection, Transpo
   ended(): void {
     if (this.#phase === READING_HEAD) return this.#linger()
     if (this.#phase !== SERVING) return
+    // Held bytes may be the rest of the body.
+    this.#endHeld = this.#held.length > 0
+    if (this.#endHeld) return
     if (this.body.done) {
       if (this.#endsWithClient) return this.#fail('reset')
       // A client may end its direction after its last request; the response is still sent, within a time limit.
@@ -252,9 +260,13 @@ export class ServerConnection implements ServerStream, ServedConnection, Transpo
     }
     this.#running = false
     this.#hold(buffer, at, end)
+    if (this.#endHeld && (this.#held.length === 0 || this.#phase === READING_HEAD)) this.ended()
   }
 
-  /** Buffers bytes that cannot be processed now, and pauses reading, except in a head, whose rest is needed. */
+  /**
+   * Buffers bytes that cannot be processed now, and pauses reading when they are many, except in a head, whose rest is needed. While nothing
+   * is read, a disconnect of the client is not noticed.
+   */
   #hold(buffer: Buffer, start: number, end: number): void {
     if (this.#phase === CLOSED) return this.#held.clear()
     this.#held.replace(buffer, start, end)
@@ -264,8 +276,8 @@ export class ServerConnection implements ServerStream, ServedConnection, Transpo
         this.#arm(this.#settings.limits.headTimeoutMs)
       }
       this.#transport.resume()
-    } else if (start < end) this.#transport.pause()
-    else if (this.body.done || this.body.flowing) this.#transport.resume()
+    } else if (end - start >= MAX_HELD_BYTES) this.#transport.pause()
+    else if (start < end || this.body.done || this.body.flowing) this.#transport.resume()
   }
 
   /** @returns the index after the head; `start` if more bytes are needed */

@@ -19,6 +19,9 @@ const CLOSE = GET.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n')
 const EXPECTING = POST5.replace('\r\n\r\n', '\r\nExpect: 100-continue\r\n\r\n')
 const { lingerTimeoutMs, writeTimeoutMs, bodyTimeoutMs, idleTimeoutMs } = DEFAULT_SERVER_LIMITS
 
+/** More than a connection reads while nobody wants it. */
+const MANY = GET.repeat(1000)
+
 /** A connection whose requests the test answers. */
 function held() {
   const streams: ServerStream[] = []
@@ -140,7 +143,7 @@ test('pipelined requests are each served once, when the first is answered late',
 
 test('a connection that a request in a row ends is not read on', () => {
   const { transport, streams, handler } = held()
-  transport.receive(`${GET}${GET}`)
+  transport.receive(`${GET}${MANY}`)
   handler.onRequest = (stream) => stream.abort()
   answerWith(streams[0]!, 'ok')
   expect([transport.destroyed, transport.paused]).toEqual([true, true])
@@ -304,7 +307,7 @@ test('a handler that ends the connection behind a response is obeyed', () => {
 
 test('a connection that lingers reads on, and is closed whatever its client does', () => {
   const { transport, streams, pass } = held()
-  transport.receive(`${CLOSE}${GET}`)
+  transport.receive(`${CLOSE}${MANY}`)
   expect(transport.paused).toBe(true)
   answerWith(streams[0]!, 'ok')
   expect([transport.paused, transport.endedByUs]).toEqual([false, true])
@@ -399,4 +402,43 @@ test('the response goes on when the client has read', () => {
   streams[0]!.response.source = source
   transport.drain()
   expect(resumed).toBe(1)
+})
+
+test.each([16_383, 16_384])('while nobody wants the body, the connection is read until %i bytes are held', (bytes) => {
+  const { transport, streams } = held()
+  transport.receive(POST5.replace('Length: 5', 'Length: 99999'))
+  transport.receive('x'.repeat(bytes - 1))
+  transport.receive('x')
+  expect(transport.paused).toBe(bytes === 16_384)
+  const sink = new TextSink()
+  streams[0]!.body.pipe(sink)
+  expect([sink.text.length, transport.paused]).toEqual([bytes, false])
+})
+
+test.each<[text: string, received: string, end: string[]]>([
+  [`${POST5}hello`, 'hello', []],
+  [`${POST5}he`, 'he', ['aborted reset']],
+  [`${POST_CHUNKED}2\r\nhe\r\n0\r\n\r\n`, 'he', []],
+])('a client may end its direction after %j, before the body has a consumer', (text, received, end) => {
+  const { transport, streams, events } = held()
+  transport.receive(text)
+  transport.receiveEnd()
+  expect(events).toEqual([expect.stringContaining('request POST')])
+  const sink = new TextSink()
+  streams[0]!.body.pipe(sink)
+  expect(sink.text).toBe(received)
+  expect(events.slice(1)).toEqual(end)
+  if (end.length > 0) return
+  answerWith(streams[0]!, 'ok')
+  expect([sink.ended, transport.text, transport.endedByUs]).toEqual([true, OK_CLOSE, true])
+})
+
+test('of requests in a row before the end of the client, all are answered', () => {
+  const { transport, streams } = held()
+  transport.receive(`${GET}${GET}`)
+  transport.receiveEnd()
+  answerWith(streams[0]!, 'ok')
+  expect(transport.endedByUs).toBe(false)
+  answerWith(streams[1]!, 'ok')
+  expect([transport.text, transport.endedByUs]).toEqual([`${OK}${OK_CLOSE}`, true])
 })
