@@ -41,6 +41,13 @@ test('connections are not shared with backends whose address is configured', asy
   expect(destination!.key).toBe('chosen api.example.com:80')
 })
 
+test('the credential of the client for a proxy server is not sent to the destination', async () => {
+  const headers = { host: 'api.example.com', 'proxy-authorization': 'Basic Y2FydHM6cHc=', authorization: 'Bearer own' }
+  const { exchange } = await attemptFor({ headers })
+  expect(exchange.request.get('proxy-authorization')).toBeUndefined()
+  expect(exchange.request.get('authorization')).toBe('Bearer own')
+})
+
 test('the host after backend policies counts', async () => {
   const set = policyItem('backend.transformation', OPEN_KEY, {
     request: { set: [{ name: ':authority', value: '"other.test:81"' }] },

@@ -4,7 +4,7 @@ import type { Outcome } from '#exchange/outcome.ts'
 import type { EndpointName } from '#exchange/session.ts'
 import type { Head } from '#net/http/head.ts'
 import type { LiveEndpoint } from '../backend/live-backend.ts'
-import { findPlace, isRefusal } from '../backend/place.ts'
+import { findPlace, isRefusal, RequestedPlaces } from '../backend/place.ts'
 import { sessionNameOf } from '../backend/session-endpoint.ts'
 import { refuseExceeded, runChain } from './chain.ts'
 import { checkNominated } from './check-connection.ts'
@@ -52,6 +52,8 @@ export function prepareAttempt(
   if (endpoint.refusal !== undefined) return endpoint.refusal
   const refusal = checkNominated(exchange.request, endpoint.chain)
   if (refusal !== undefined) return refusal
+  // The gateway is the proxy server that the client has this credential for, and not the server that it names (RFC 9110, 11.7.2).
+  if (endpoint.place instanceof RequestedPlaces) exchange.request.remove('proxy-authorization')
   const outcome = runChain(endpoint.chain, exchange, decision.backendProgress)
   if (outcome instanceof Promise) return outcome.then((refusal) => refusal ?? finish(endpoint, exchange, decision))
   return outcome ?? finish(endpoint, exchange, decision)
