@@ -104,6 +104,7 @@ test.each<[dodge: string, body: object, until: string]>([
   ['switches usage off and leaves', prompt('Hi', { stream_options: { include_usage: false } }), 'ten'],
   ['leaves before the response', prompt('word '.repeat(100), { model: 'silent' }), ''],
 ])('a caller that %s has spent its tokens', async (dodge, body, until) => {
+  await eventually('no other request', () => open.size === 0 || undefined)
   expect([200, 0]).toContain((await ask(dodge, body, until)).status)
   // It has no model: 400 as long as there are tokens, and it spends none.
   await eventually('429', async () => (await ask(dodge, {})).status === 429 || undefined)

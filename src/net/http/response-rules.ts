@@ -8,6 +8,13 @@ export function isEventStream(response: Head): boolean {
   return EVENT_STREAM.test(response.joined('content-type') ?? '')
 }
 
+const FRAME_STREAM = /^application\/vnd\.amazon\.eventstream[ \t]*(?:;[^,]*)?$/i
+
+/** Whether the body is a stream of frames (`net/event-stream/`). */
+export function isFrameStream(response: Head): boolean {
+  return FRAME_STREAM.test(response.joined('content-type') ?? '')
+}
+
 /** Whether a response has no body, independent of its framing fields (RFC 9112, 6.3). */
 export function isBodiless(forHead: boolean, status: number): boolean {
   return forHead || status === 204 || status === 304

@@ -1,11 +1,12 @@
 import type { Exchange } from '#exchange/exchange.ts'
 import type { LlmFacts } from '#exchange/llm-facts.ts'
 import type { BodyClaim } from '#net/body/body-memory.ts'
-import { isEventStream } from '#net/http/response-rules.ts'
+import { isEventStream, isFrameStream } from '#net/http/response-rules.ts'
 import type { Abort } from '#net/stream.ts'
 import type { AnswerFilter, DecodeReceived } from '../backend-protocol.ts'
 import { answerReader, isSuccess, STREAMS } from './answer-formats.ts'
 import { CompressedAnswer, NoSink } from './compressed-answer.ts'
+import { FrameAnswer } from './detect/frame-answer.ts'
 import { JsonAnswer } from './json-answer.ts'
 import type { ResponsePlan } from './prepare-request.ts'
 import { StreamAnswer, type StreamAnswerOptions } from './stream-answer.ts'
@@ -39,6 +40,7 @@ export function observeResponse(plan: ResponsePlan, exchange: Exchange, tools: R
   if (!isSuccess(response)) return undefined
   const coding = response.joined('content-encoding') ?? 'identity'
   if (coding.toLowerCase() !== 'identity') return observeCompressed(plan, exchange, coding, tools)
+  if (plan.wire === 'Detect' && isFrameStream(response)) return observeFrames(plan, exchange, facts, claim)
   const filter = observePlain(plan, exchange, facts, claim, plan.wire !== 'Detect')
   return filter === undefined || account === undefined ? filter : sampled(filter, account, claim)
 }
@@ -59,6 +61,28 @@ function observePlain(
   const reader = answerReader(plan, facts, claim)
   return reader && { changesLength: false, into: (sink) => new JsonAnswer(sink, reader) }
 }
+
+function observeFrames(
+  { kept, maxBytes, account }: ResponsePlan,
+  { startMonotonicMs }: Exchange,
+  facts: LlmFacts,
+  claim: BodyClaim,
+): AnswerFilter {
+  const filter: MutableFilter = {
+    changesLength: false,
+    into: (sink) => {
+      const seen = account?.sample(new NoSink(), claim)
+      return new FrameAnswer(sink, { facts, kept, claim, maxBytes, startMonotonicMs, seen, onError })
+    },
+  }
+  const onError = (error: StreamError) => {
+    facts.errorType = error.type
+    filter.failure = reportedError(error)
+  }
+  return filter
+}
+
+type MutableFilter = { -readonly [K in keyof AnswerFilter]: AnswerFilter[K] }
 
 /** The client gets the very bytes: no event is removed from such a stream, and none is added. */
 function observeCompressed(
@@ -108,7 +132,7 @@ function observeStream(
   options: Pick<StreamAnswerOptions, 'facts' | 'hidesUsage' | 'kept' | 'claim' | 'startMonotonicMs'>,
   marksBreak: boolean,
 ): AnswerFilter {
-  const filter: { -readonly [K in keyof AnswerFilter]: AnswerFilter[K] } = {
+  const filter: MutableFilter = {
     changesLength: marksBreak,
     into: (sink) => new StreamAnswer(sink, { ...options, format, marksBreak, onBreak, onError }),
   }

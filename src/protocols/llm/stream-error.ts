@@ -61,6 +61,8 @@ const FAULTS_OF_CLIENTS: ReadonlySet<unknown> = new Set([
   'NOT_FOUND',
   'FAILED_PRECONDITION',
   'validationException',
+  'ValidationException',
+  'resourceNotFoundException',
 ])
 
 /** Some providers use the number of a status as code. */

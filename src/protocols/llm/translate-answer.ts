@@ -1,12 +1,9 @@
-import type { Head } from '#net/http/head.ts'
-import { isEventStream } from '#net/http/response-rules.ts'
+import { isEventStream, isFrameStream } from '#net/http/response-rules.ts'
 import type { AnswerFilter } from '../backend-protocol.ts'
 import type { AnswerSurroundings } from './answer-surroundings.ts'
 import { ChatAnswer } from './chat-answer.ts'
 import type { AnswerTranslation } from './translate-request.ts'
 import { BodyAnswer, ErrorAnswer, RefusedAnswer } from './whole-answer.ts'
-
-const FRAMES = 'application/vnd.amazon.eventstream'
 
 /**
  * Selects the filter that translates the response in `exchange.response`, and changes its head to that of what the client gets. The client
@@ -15,7 +12,7 @@ const FRAMES = 'application/vnd.amazon.eventstream'
 export function translateAnswer(plan: AnswerTranslation, around: AnswerSurroundings): AnswerFilter {
   const head = around.exchange.response!
   const coding = head.joined('content-encoding')
-  const isStream = isEventStream(head) || mediaTypeOf(head) === FRAMES
+  const isStream = isEventStream(head) || isFrameStream(head)
   const isError = head.status < 200 || head.status > 299
   const streamed = plan.kind === 'chat' && plan.streamed && !isError
   head.remove('content-encoding')
@@ -23,8 +20,4 @@ export function translateAnswer(plan: AnswerTranslation, around: AnswerSurroundi
   if (coding !== undefined && coding !== 'identity') return new RefusedAnswer(plan, 'unsupported content encoding')
   if (isError) return new ErrorAnswer(plan.type, head.status, around.claim)
   return plan.kind === 'chat' ? new ChatAnswer(plan, around, isStream) : new BodyAnswer(plan, around)
-}
-
-function mediaTypeOf(head: Head): string {
-  return (head.joined('content-type') ?? '').split(';', 1)[0]!.trim().toLowerCase()
 }

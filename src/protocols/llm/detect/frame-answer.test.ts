@@ -1,0 +1,81 @@
+import { expect, test } from 'vitest'
+import { encodeEvent } from '#net/event-stream/event-frame.ts'
+import { encodeHeaders } from '#net/event-stream/event-header.ts'
+import { pass } from '../testing.ts'
+
+const frame = (payload: object, headers: Readonly<Record<string, string>> = {}) =>
+  Buffer.from(
+    encodeEvent(
+      encodeHeaders(Object.entries(headers).map(([name, value]) => ({ name, type: 'text', value }) as const)),
+      Buffer.from(JSON.stringify(payload)),
+    ),
+  )
+const inBytes = (event: object) => frame({ bytes: Buffer.from(JSON.stringify(event)).toString('base64'), p: 'abc' })
+const WORDS = 'The gateway counts all of these words, because somebody has paid for them. '
+
+const CONVERSE = [
+  frame({ role: 'assistant' }, { ':event-type': 'messageStart', ':message-type': 'event' }),
+  frame({ contentBlockIndex: 0, delta: { text: WORDS } }, { ':event-type': 'contentBlockDelta' }),
+  frame({ stopReason: 'end_turn' }, { ':event-type': 'messageStop' }),
+  frame(
+    { usage: { inputTokens: 5, outputTokens: 4, totalTokens: 9 }, metrics: { latencyMs: 1 } },
+    { ':event-type': 'metadata' },
+  ),
+]
+const MESSAGES = [
+  inBytes({ type: 'message_start', message: { model: 'claude-x', usage: { input_tokens: 10, output_tokens: 1 } } }),
+  inBytes({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: WORDS } }),
+  inBytes({ type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 6 } }),
+]
+const METRICS = [
+  inBytes({ outputText: WORDS }),
+  inBytes({ 'amazon-bedrock-invocationMetrics': { inputTokenCount: 3, outputTokenCount: 8 } }),
+]
+const options = { type: 'Detect', contentType: 'application/vnd.amazon.eventstream' } as const
+/** The collector has one character for each byte. */
+const sent = (text: string) => Buffer.from(text, 'latin1')
+
+test.each([
+  ['converse', CONVERSE, { inputTokens: 5, outputTokens: 4, totalTokens: 9 }],
+  ['messages in base64', MESSAGES, { responseModel: 'claude-x', inputTokens: 10, outputTokens: 6, totalTokens: 16 }],
+  ['counts of the service', METRICS, { inputTokens: 3, outputTokens: 8, totalTokens: 11 }],
+] as const)('facts of frames, however they are cut: %s', (_, frames, facts) => {
+  const body = Buffer.concat(frames)
+  for (const size of [1, 7, 64, body.length]) {
+    const cuts = new Array<number>(body.length).fill(size)
+    const { facts: read, collector, failure } = pass(body, { ...options, cuts, counts: true })
+    expect(read).toMatchObject({ ...facts, areTokensEstimated: false })
+    expect(sent(collector.text).equals(body)).toBe(true)
+    expect([collector.ended, failure]).toEqual([1, undefined])
+  }
+})
+
+test('the first token is the first frame with content', () => {
+  expect(pass(CONVERSE[0]!, options).facts.timeToFirstTokenMs).toBeUndefined()
+  expect(pass(Buffer.concat(CONVERSE), options).facts.timeToFirstTokenMs).toBeGreaterThanOrEqual(0)
+})
+
+test('frames that the client leaves are charged by their text', () => {
+  for (const one of [CONVERSE[1]!, MESSAGES[1]!]) {
+    const body = Buffer.concat(new Array<Buffer>(500).fill(one))
+    const { facts } = pass(body, { ...options, counts: true, breaks: 'cancelled' })
+    expect(facts.outputTokens! / 500).toBeGreaterThan(13)
+    expect(facts.outputTokens! / 500).toBeLessThan(25)
+  }
+})
+
+test.each([
+  [':exception-type', 'throttlingException', true],
+  [':exception-type', 'validationException', false],
+  [':error-code', 'InternalError', true],
+])('an exception is a failure: %s %s', (header, type, unhealthy) => {
+  const body = Buffer.concat([CONVERSE[1]!, frame({ message: 'm' }, { ':message-type': 'exception', [header]: type })])
+  const { facts, failure, collector } = pass(body, options)
+  expect([facts.errorType, failure?.unhealthy]).toEqual([type, unhealthy])
+  expect(sent(collector.text).equals(body)).toBe(true)
+})
+
+test('what is no frame passes unread', () => {
+  const { facts, collector } = pass('no frames at all, but text', options)
+  expect([collector.text, facts.totalTokens]).toEqual(['no frames at all, but text', undefined])
+})
