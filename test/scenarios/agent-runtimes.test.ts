@@ -167,7 +167,7 @@ beforeAll(async () => {
     AWS_SECRET_ACCESS_KEY: KEYS.secretAccessKey,
     AWS_SESSION_TOKEN: KEYS.sessionToken!,
   }
-  gateway = stops.use(await startGateway({ files: [objects.path], environment: keys }))
+  gateway = stops.use(await startGateway({ files: [objects.path], workers: 1, environment: keys }))
 }, 30_000)
 afterAll(() => stops.disposeAsync())
 beforeEach(() => {

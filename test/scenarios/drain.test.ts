@@ -49,6 +49,9 @@ test('SIGTERM: no new connections, requests in flight are finished, exit code 0'
   await expect(fetch(`http://127.0.0.1:${port}/`)).rejects.toThrow()
 })
 
+/** Between two requests of a client, so that the load leaves the machine to other tests. */
+const PAUSE_MS = 5
+
 /** Asks again and again on connections that stay open, until told to stop. */
 async function askOverAndOver(url: string, isOver: () => boolean): Promise<{ statuses: number[]; closes: number }> {
   const agent = new http.Agent({ keepAlive: true, maxSockets: 1 })
@@ -60,6 +63,7 @@ async function askOverAndOver(url: string, isOver: () => boolean): Promise<{ sta
     await text(response)
     statuses.push(response.statusCode ?? 0)
     if (response.headers.connection === 'close') closes++
+    await sleep(PAUSE_MS)
   }
   agent.destroy()
   return { statuses, closes }
@@ -88,6 +92,7 @@ async function askOverSessions(url: string, isOver: () => boolean): Promise<{ st
       if (status === 'unserved') break
       await text(stream)
       statuses.push(status)
+      await sleep(PAUSE_MS)
     }
     session.destroy()
   }

@@ -127,7 +127,9 @@ beforeAll(async () => {
     ),
   })
   stops.defer(objects.remove)
-  gateway = stops.use(await startGateway({ files: [objects.path], environment: { AWS_REGION: 'eu-central-1' } }))
+  gateway = stops.use(
+    await startGateway({ files: [objects.path], workers: 1, environment: { AWS_REGION: 'eu-central-1' } }),
+  )
 }, 30_000)
 afterAll(() => stops.disposeAsync())
 beforeEach(() => {

@@ -14,6 +14,8 @@ import { authoritiesYaml, tlsSecretYaml } from './tls-objects.ts'
 const STEPS = 20
 const LISTED = 3
 const CLIENTS = 6
+/** Between two requests of a client: some hundred requests a second meet every change, and the machine is not full. */
+const PAUSE_MS = 10
 
 export interface ChurnReport {
   readonly answered: number
@@ -169,6 +171,7 @@ async function runClient(port: number, client: number, until: number, tally: Tal
     } catch (error) {
       tally.failed.push(`${id}: ${error}`)
     }
+    await sleep(PAUSE_MS)
   }
   agent.destroy()
   fresh.destroy()
