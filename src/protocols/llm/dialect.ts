@@ -1,4 +1,4 @@
-import type { AnswerError, AnswerSink } from './answer-sink.ts'
+import type { AnswerSink } from './answer-sink.ts'
 import type { Conversation } from './conversation.ts'
 import type { JsonValue } from './json/json-document.ts'
 import type { Losses } from './losses.ts'
@@ -20,14 +20,12 @@ export type WireDialect = Dialect | OtherDialect
 export interface ClientDialect {
   /** Throws `Untranslatable`; what it cannot read is a loss. */
   readRequest(body: JsonValue, losses: Losses): Conversation
-  /** Calls `done` once, at the `end` of the answer. After `fail` it gets what `formatError` makes of the error. */
+  /** Calls `done` once, at the `end` of the answer. After `fail` it gets the body of an error. */
   writeAnswer(context: AnswerContext, done: (body: Uint8Array) => void): AnswerSink
   /** Writes events. Each call of the sink writes what it makes known at once; nothing is written after `end`. */
   writeStream(context: AnswerContext, write: (events: string) => void): AnswerSink
   /** The end of a stream repeats all of it, so that its writer must keep it. */
   readonly keepsStream: boolean
-  /** The body of an error response. */
-  formatError(error: AnswerError): string
 }
 
 /** A dialect that providers speak: `write-request.ts`, `read-answer.ts`, `read-stream.ts`, `errors.ts`. */
@@ -37,8 +35,6 @@ export interface ProviderDialect {
   /** Makes all calls for a whole answer, `end` included. Throws `Untranslatable`. */
   readAnswer(body: JsonValue, sink: AnswerSink): void
   readStream(sink: AnswerSink, limits: StreamLimits): StreamReader
-  /** Reads the body of an error response, which may be anything (decision B34). */
-  readError(status: number, body: Uint8Array): AnswerError
 }
 
 /**

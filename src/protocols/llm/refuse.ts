@@ -1,15 +1,13 @@
 import type { RejectionCode } from '#base/rejections.ts'
 import { type Refusal, refusalStatus, refusalText, reject } from '#exchange/outcome.ts'
 import type { AnswerError } from './answer-sink.ts'
-import { formatCompletionsError } from './completions/errors.ts'
+import { formatError as formatCompletionsError } from './completions/errors.ts'
 import type { JsonFault } from './json/scan-members.ts'
-import { formatMessagesError } from './messages/errors.ts'
+import { formatError as formatMessagesError } from './messages/errors.ts'
 import type { RouteType } from './policy-schema.ts'
 
-type FormatError = (status: number, code: string, message: string) => string
-
 /** Error format by route type; the others use that of chat completions. */
-const ERROR_FORMS: Partial<Record<RouteType, FormatError>> = {
+const ERROR_FORMS: Partial<Record<RouteType, (error: AnswerError) => string>> = {
   Messages: formatMessagesError,
   MessagesTokenCount: formatMessagesError,
 }
@@ -30,8 +28,8 @@ export function formatRefusal(type: RouteType, refusal: Refusal, publicDetail?: 
   if (refusal.body !== undefined) return refusal
   const text = refusalText(refusal)
   const message = publicDetail === undefined ? text : `${text}: ${publicDetail}`
-  const format = ERROR_FORMS[type] ?? formatCompletionsError
-  return { ...refusal, body: format(refusalStatus(refusal), refusal.code, message), contentType: 'application/json' }
+  const error = { status: refusalStatus(refusal), type: undefined, message, code: refusal.code, param: undefined }
+  return { ...refusal, body: formatClientError(type, error), contentType: 'application/json' }
 }
 
 /** A body that is no JSON object as it must be. */
@@ -48,8 +46,8 @@ export function refuseFault(type: RouteType, { fault, at }: JsonFault): Refusal 
   }
 }
 
-/** The body of a provider's error in the dialect of the client. */
-export function formatProviderError(type: RouteType, { status, code, message }: AnswerError): string {
+/** The body of an error in the dialect of the client. */
+export function formatClientError(type: RouteType, error: AnswerError): string {
   const format = ERROR_FORMS[type] ?? formatCompletionsError
-  return format(status, code ?? '', message)
+  return format(error)
 }

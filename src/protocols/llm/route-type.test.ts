@@ -61,7 +61,12 @@ test('with routes, a path that nothing matches has no type, and is refused in th
   })
   expect(JSON.parse(refusalAt('/v1/messages').body ?? '')).toEqual({
     type: 'error',
-    error: { type: 'not_found_error', message: 'no route type for this path' },
+    error: {
+      type: 'not_found_error',
+      message: 'no route type for this path',
+      code: 'llm-route-unknown',
+      details: { error_code: 'llm-route-unknown' },
+    },
   })
 })
 
@@ -126,7 +131,12 @@ test('errors come in the dialect of the client', () => {
   const setup: Setup = { ai: { routes: { '*': 'Messages' } }, provider: { providerFour: {} } }
   expect(JSON.parse(refused('{}', setup).body ?? '')).toEqual({
     type: 'error',
-    error: { type: 'invalid_request_error', message: 'model is required' },
+    error: {
+      type: 'invalid_request_error',
+      message: 'model is required',
+      code: 'llm-model-missing',
+      details: { error_code: 'llm-model-missing' },
+    },
   })
   expect(JSON.parse(refused(null, setup).body ?? '').error.type).toBe('request_too_large')
 })
@@ -148,7 +158,12 @@ test('refusals of other steps come in the dialect too, configured bodies stay', 
   })
   expect(JSON.parse(refusal.body ?? '')).toEqual({
     type: 'error',
-    error: { type: 'rate_limit_error', message: 'rate limit exceeded' },
+    error: {
+      type: 'rate_limit_error',
+      message: 'rate limit exceeded',
+      code: 'rate-limited',
+      details: { error_code: 'rate-limited' },
+    },
   })
   const configured = reject('authorization-denied', { body: 'no' })
   expect(refuseInDialect(plan, exchange, configured)).toBe(configured)

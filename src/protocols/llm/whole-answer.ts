@@ -9,7 +9,7 @@ import type { AnswerSurroundings } from './answer-surroundings.ts'
 import { JsonValue, parseDocument } from './json/json-document.ts'
 import { writeJson } from './json/write-json.ts'
 import { readError } from './read-error.ts'
-import { formatProviderError, formatRefusal } from './refuse.ts'
+import { formatClientError, formatRefusal } from './refuse.ts'
 import type { ClientFormat } from './route-type.ts'
 import type { AnswerTranslation, BodyTranslation } from './translate-request.ts'
 import { Untranslatable } from './untranslatable.ts'
@@ -72,7 +72,7 @@ export class ErrorAnswer implements AnswerFilter {
   into(sink: BodySink): BodySink {
     return new WholeBodySink(sink, this.#claim, MAX_ERROR_BYTES, (body) => {
       const error = readError(this.#status, body)
-      return encoder.encode(formatProviderError(this.#type, error))
+      return encoder.encode(formatClientError(this.#type, error))
     })
   }
 }

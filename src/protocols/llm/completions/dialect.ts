@@ -1,6 +1,4 @@
 import type { ClientDialect, ProviderDialect } from '../dialect.ts'
-import { readError } from '../read-error.ts'
-import { formatError } from './errors.ts'
 import { readAnswer } from './read-answer.ts'
 import { readRequest } from './read-request.ts'
 import { readStream } from './read-stream.ts'
@@ -17,6 +15,4 @@ export const COMPLETIONS = {
   writeAnswer,
   writeStream,
   keepsStream: false,
-  formatError,
-  readError,
 } as const satisfies ClientDialect & ProviderDialect

@@ -1,5 +1,4 @@
 import type { ClientDialect, ProviderDialect } from '../dialect.ts'
-import { formatError, readError } from './errors.ts'
 import { readAnswer } from './read-answer.ts'
 import { readRequest } from './read-request.ts'
 import { readStream } from './read-stream.ts'
@@ -16,6 +15,4 @@ export const MESSAGES = {
   writeAnswer,
   writeStream,
   keepsStream: false,
-  formatError,
-  readError,
 } as const satisfies ClientDialect & ProviderDialect

@@ -1,5 +1,5 @@
 import type { AnswerError } from '../answer-sink.ts'
-import { elementsOf, memberOf, textAt } from '../json/read-value.ts'
+import { readErrorObject } from '../read-error.ts'
 
 /** The statuses of the types that the vendor documents. */
 const STATUSES: Readonly<Record<string, number>> = {
@@ -16,62 +16,32 @@ const STATUSES: Readonly<Record<string, number>> = {
   overloaded_error: 529,
 }
 
-/** Of an error that is not JSON. */
-const MAX_MESSAGE_BYTES = 2048
+const UNKNOWN = 500
 
-const decoder = new TextDecoder()
-
-/** Reads the body of an error response (decision B34). */
-export function readError(status: number, body: Uint8Array): AnswerError {
-  const error = parse(body)
-  const found = error === undefined ? undefined : readErrorObject(error, status)
-  if (found !== undefined) return found
-  const message = decoder.decode(body.subarray(0, MAX_MESSAGE_BYTES)).trim()
-  return { status, type: undefined, message, code: undefined, param: undefined }
-}
-
-/**
- * @param answer the body of an error response, or an error event; clouds send one in a list, or without a type
- * @param status undefined: that of its type
- * @returns undefined if it has no message
- */
-export function readErrorObject(answer: unknown, status: number | undefined): AnswerError | undefined {
-  const whole = elementsOf(answer)[0] ?? answer
-  const error = memberOf(whole, 'error') ?? whole
-  const message = typeof error === 'string' ? error : (textAt(error, 'message') ?? textAt(whole, 'message'))
-  if (message === undefined) return undefined
-  const type = textAt(error, 'type')
-  return {
-    status: status ?? statusOf(type),
-    type,
-    message,
-    code: textAt(memberOf(error, 'details'), 'error_code') ?? textAt(error, 'status'),
-    param: undefined,
-  }
+/** The error of an answer or an event: its status is that of its type. Undefined if it has no message. */
+export function readReportedError(answer: unknown): AnswerError | undefined {
+  const error = readErrorObject(answer, UNKNOWN)
+  return error && { ...error, status: statusOf(error.type) }
 }
 
 function statusOf(type: string | undefined): number {
-  return type !== undefined && Object.hasOwn(STATUSES, type) ? STATUSES[type]! : 500
+  return type !== undefined && Object.hasOwn(STATUSES, type) ? STATUSES[type]! : UNKNOWN
 }
 
-function parse(body: Uint8Array): unknown {
-  try {
-    return JSON.parse(decoder.decode(body))
-  } catch {
-    return undefined
-  }
-}
-
-/** The body of an error response. Codes stand where the API has its own. */
+/**
+ * The body of an error response. A type of another API becomes the code, unless the error has one. The vendor's clients look for codes in
+ * `details`, others beside the message.
+ */
 export function formatError({ status, type, message, code }: AnswerError): string {
-  const known = type !== undefined && Object.hasOwn(STATUSES, type) ? type : errorType(status)
-  const details = code === undefined ? {} : { details: { error_code: code } }
-  return JSON.stringify({ type: 'error', error: { type: known, message, ...details } })
+  const isKnown = type !== undefined && Object.hasOwn(STATUSES, type)
+  const written = code ?? (isKnown ? undefined : type)
+  const codes = written === undefined ? {} : { code: written, details: { error_code: written } }
+  return JSON.stringify({ type: 'error', error: { type: isKnown ? type : errorType(status), message, ...codes } })
 }
 
-/** An error object of the messages API. */
-export function formatMessagesError(status: number, _code: string, message: string): string {
-  return JSON.stringify({ type: 'error', error: { type: errorType(status), message } })
+/** An error of the gateway; `code` is the code of the rejection. */
+export function formatMessagesError(status: number, code: string, message: string): string {
+  return formatError({ status, type: undefined, message, code, param: undefined })
 }
 
 /** The error types of the API by status. */

@@ -3,7 +3,7 @@ import type { AnswerSink } from '../answer-sink.ts'
 import type { JsonValue } from '../json/json-document.ts'
 import { ObjectReader } from '../json/object-reader.ts'
 import { STOP_REASONS } from '../stop-reasons.ts'
-import { readErrorObject } from './errors.ts'
+import { readReportedError } from './errors.ts'
 import { readCitation } from './read-blocks.ts'
 import { MessagesUsage } from './response.ts'
 
@@ -12,7 +12,7 @@ const decoder = new TextDecoder()
 /** Reads a message of the messages API. */
 export function readAnswer(body: JsonValue, sink: AnswerSink): void {
   const message = new ObjectReader(body)
-  const error = message.take('error') && readErrorObject(parse(body), undefined)
+  const error = message.take('error') && readReportedError(parse(body))
   if (error !== undefined) {
     sink.fail(error)
     return sink.end()

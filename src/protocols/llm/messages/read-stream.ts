@@ -6,7 +6,7 @@ import type { StreamLimits, StreamReader } from '../dialect.ts'
 import { countAt, elementsOf, memberOf, objectAt, textAt } from '../json/read-value.ts'
 import { encode } from '../json/splice.ts'
 import { STOP_REASONS } from '../stop-reasons.ts'
-import { readErrorObject } from './errors.ts'
+import { readReportedError } from './errors.ts'
 import { readCitation } from './read-blocks.ts'
 import { MessagesUsage } from './response.ts'
 
@@ -82,7 +82,7 @@ class MessagesStreamReader implements StreamReader {
         return
       case 'error':
         this.#isOver = true
-        return this.#sink.fail(readErrorObject(event, undefined) ?? invalid('the provider reported an error'))
+        return this.#sink.fail(readReportedError(event) ?? invalid('the provider reported an error'))
     }
   }
 
