@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { parseExactJson } from '#base/exact-json.ts'
 import { encodeEvent } from '#net/event-stream/event-frame.ts'
 import { encodeHeaders } from '#net/event-stream/event-header.ts'
 import { AnswerEnd } from '#protocols/llm/answer-end.ts'
@@ -57,7 +58,7 @@ export class FixtureCase {
   /** The JSON of a file that shows what came out, which an update replaces. */
   expected(file: string, actual: unknown): unknown {
     if (isUpdate) writeFileSync(join(this.#folder, file), `${JSON.stringify(actual, null, 2)}\n`)
-    return JSON.parse(this.text(file))
+    return parseExactJson(this.text(file))
   }
 
   /** The same for text. */
@@ -117,7 +118,7 @@ export function writeRequest(dialect: ProviderDialect, { conversation, losses, s
   const names = new TargetNames(conversation.tools.map(({ name }) => name))
   try {
     const body = writeJson(dialect.writeRequest(conversation, { names }, losses))
-    const written: unknown = JSON.parse(decoder.decode(body))
+    const written = parseExactJson(decoder.decode(body))
     return { shown: losses.paths.length === 0 ? { body: written } : { body: written, losses: losses.paths }, body }
   } catch (error) {
     if (!(error instanceof Untranslatable)) throw error
@@ -126,9 +127,9 @@ export function writeRequest(dialect: ProviderDialect, { conversation, losses, s
 }
 
 function plain(value: unknown, withOrigins: boolean, key = ''): unknown {
-  if (value instanceof JsonValue) return key === 'origin' ? value.path : JSON.parse(decoder.decode(value.json))
-  if (value instanceof JsonPieces) return JSON.parse(decoder.decode(writeJson(value)))
-  if (value instanceof Uint8Array) return JSON.parse(decoder.decode(value))
+  if (value instanceof JsonValue) return key === 'origin' ? value.path : parseExactJson(decoder.decode(value.json))
+  if (value instanceof JsonPieces) return parseExactJson(decoder.decode(writeJson(value)))
+  if (value instanceof Uint8Array) return parseExactJson(decoder.decode(value))
   if (Array.isArray(value)) return value.map((each) => plain(each, withOrigins))
   if (typeof value !== 'object' || value === null) return value
   const object = value as Readonly<Record<string, unknown>>

@@ -15,8 +15,7 @@ export function writeContent<From extends Part, To>(
 ): string | To[] {
   const [first] = parts
   if (first === undefined) return ''
-  const isMarked = first.cached === true && to.target.takesCacheMarks
-  if (parts.length === 1 && first.kind === 'text' && !isMarked) return asIs<string>(first.text)
+  if (parts.length === 1 && first.kind === 'text' && first.cached !== true) return asIs<string>(first.text)
   return parts.map((part) => write(part, to))
 }
 
