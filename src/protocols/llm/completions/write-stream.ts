@@ -59,7 +59,7 @@ class CompletionsStreamWriter implements AnswerSink {
   }
 
   refusal(_block: number, text: string): void {
-    this.#say(`"refusal":${JSON.stringify(text)}`)
+    this.#add(`"refusal":${JSON.stringify(text)}`)
   }
 
   thinking(block: number, text: string): void {
