@@ -55,6 +55,21 @@ describe.each(DIALECTS)('%s', (dialect) => {
     }
   })
 
+  test.each(requests.map((each) => [each.name, each] as const))('refuses or reads the request %s', (_, given) => {
+    for (const body of variants(JSON.parse(given.text('request.json')))) {
+      const read = readRequest(clientOf(given), Buffer.from(JSON.stringify(body)))
+      if (PROVIDER_DIALECTS[dialect] !== undefined) writeRequest(providerOf(given), read)
+    }
+  })
+
+  const whole = answers.filter((each) => each.answer === 'answer.json')
+  test.each(whole.map((each) => [each.name, each] as const))('refuses or reads the answer %s', (_, given) => {
+    for (const body of variants(JSON.parse(given.text('answer.json')))) {
+      const calls = readAnswer(providerOf(given), Buffer.from(JSON.stringify(body)))
+      expect(calls.filter(([name]) => name === 'end')).toHaveLength(1)
+    }
+  })
+
   const streams = answers.filter((each) => !each.answer!.endsWith('.json'))
   test.each(streams.map((each) => [each.name, each] as const))('reads the stream %s in any pieces', (_, given) => {
     const stream = streamOf(given.answer!, given.bytes(given.answer!))
@@ -94,6 +109,20 @@ describe.each(DIALECTS)('%s', (dialect) => {
     else checkAnswer(given)
   })
 })
+
+/** The value with any one of its parts replaced by any of these. Whatever else than `Untranslatable` is thrown fails the test. */
+const OTHERS: readonly unknown[] = [null, true, -1, 'other', [], ['other'], {}, [{}]]
+
+function* variants(value: unknown): Generator<unknown> {
+  yield* OTHERS
+  if (Array.isArray(value)) {
+    for (const [index, element] of value.entries())
+      for (const other of variants(element)) yield value.with(index, other)
+  } else if (typeof value === 'object' && value !== null) {
+    for (const [key, member] of Object.entries(value))
+      for (const other of variants(member)) yield { ...value, [key]: other }
+  }
+}
 
 function checkRequest(given: FixtureCase): void {
   const read = readRequest(clientOf(given), given.bytes('request.json'))
