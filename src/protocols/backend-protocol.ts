@@ -145,6 +145,13 @@ export interface AnswerFilter extends BodyFilter {
   readonly refusal?: Refusal | undefined
   /** Set if the response failed although its receiver sees a clean end. */
   readonly failure?: AnswerFailure | undefined
+  /**
+   * Registers a function that is called once, when the first content has arrived or the response has failed. As long as nothing has been sent
+   * to the client, a failed response can be replaced by another attempt. Unset: the head decides.
+   */
+  whenBegun?(begun: () => void): void
+  /** Registers how the rest of the backend's response is cancelled when the answer is over before its end. */
+  whenOver?(cancel: () => void): void
 }
 
 /** How a response failed after its head. */
@@ -153,6 +160,8 @@ export interface AnswerFailure {
   readonly detail: string
   /** The backend is the cause: it counts as failed. */
   readonly unhealthy: boolean
+  /** What the backend reported, as the status that its vendor documents for it; undefined: the response is empty or incomplete. */
+  readonly status: number | undefined
   /** The connection broke off: as long as nothing has been sent, the client gets a refusal. */
   readonly cut: Abort | undefined
 }

@@ -15,6 +15,7 @@ function setup(body: BodySource, decision: Partial<Decision> = {}) {
     exchange: exchangeWith({ status: 200 }),
     decision: decision as Decision,
     stream: { body } as ServerStream,
+    upstream: undefined,
     context: { bodyMemory: new BodyMemory(1000) },
     isWaiting: true as boolean,
     breakAttempt: () => {

@@ -1,3 +1,4 @@
+import { clock } from '#base/clock.ts'
 import type { Decision } from '#engine/request/decide.ts'
 import type { BodyUse } from '#exchange/body-use.ts'
 import type { BodyReader, Exchange } from '#exchange/exchange.ts'
@@ -34,6 +35,10 @@ import { decodeRequestBody } from './decode-request-body.ts'
 /** A larger body is not kept for a retry (decision A-93). */
 const REPLAY_LIMIT = 65_536
 
+/** How much of a response, and how long, is held until it has content. */
+const HELD_BYTES = 65_536
+const HELD_MS = 5000
+
 const EMPTY = new Uint8Array(0)
 
 /** The request that bodies belong to. */
@@ -41,6 +46,7 @@ export interface BodyOwner {
   readonly exchange: Exchange
   readonly decision: Decision
   readonly stream: ServerStream
+  readonly upstream: ClientStream | undefined
   readonly context: { readonly bodyMemory: BodyMemory }
   /** The request has no response yet, and its client is connected. */
   readonly isWaiting: boolean
@@ -235,10 +241,15 @@ export class Bodies implements BodyReader {
   }
 
   /** The response of a backend has begun. Its protocol reads and changes the body before policies and the client see it. */
-  openResponse({ body }: ClientStream): void {
+  openResponse(upstream: ClientStream): void {
     const { decision, exchange } = this.#owner
+    const { body } = upstream
     const filter = decision.selectFilter?.(exchange, this.claim, decodeReceived)
     this.#filter = filter
+    filter?.whenOver?.(() => {
+      // Another attempt may have replaced it.
+      if (this.#owner.upstream === upstream) upstream.cancel()
+    })
     this.#response = filter === undefined ? body : new FilteredBody(body, filter)
   }
 
@@ -255,6 +266,35 @@ export class Bodies implements BodyReader {
   /** How the response of the backend failed although the client sees a clean end. */
   get responseFailure(): AnswerFailure | undefined {
     return this.#filter?.failure
+  }
+
+  /**
+   * Holds the response until its first content has arrived or it has failed, or it becomes too large or too late. Then `response` delivers
+   * all of it. @returns false if its head decides
+   */
+  holdResponse(done: (unread: Refusal | undefined) => void): boolean {
+    const filter = this.#filter
+    if (filter?.whenBegun === undefined) return false
+    let timer: { cancel(): void } | undefined
+    const limits = { maxBytes: HELD_BYTES, claim: this.claim }
+    collectStart(
+      this.#response as BodySource,
+      limits,
+      (result) => {
+        timer?.cancel()
+        if (!this.#owner.isWaiting) return
+        if (result === 'no-memory') return done(this.#noMemory('response'))
+        if (isAbort(result)) return done(this.brokenResponse(result))
+        if (result instanceof PartialBody) this.#response = result
+        else if (isWhole(result)) this.#outgoing = new FixedBody(result.bytes, result.trailers)
+        done(undefined)
+      },
+      (stop) => {
+        timer = clock.after(HELD_MS, stop)
+        filter.whenBegun!(stop)
+      },
+    )
+    return true
   }
 
   /** The protocol knows only at the end of the response whether it can be used. */

@@ -17,6 +17,7 @@ import type { Head } from '#net/http/head.ts'
 import { isGrpcRequest } from '#net/http/request-rules.ts'
 import type { SendableBody } from '#net/stream.ts'
 import { BODY_LENGTH, BODY_NONE, type ClientHandler, type ClientStream, type Framing } from '#net/stream.ts'
+import type { AnswerFailure } from '#protocols/backend-protocol.ts'
 import { startDeadline } from './deadline.ts'
 import type { InFlight } from './in-flight.ts'
 import { RequestTrailerGate, screenInterim, screenTrailers } from './passing-fields.ts'
@@ -179,7 +180,7 @@ const UPSTREAM: ClientHandler = {
         flight.completeAttempt()
         return retry(flight)
       }
-      respondFromUpstream(flight, stream)
+      respondFromUpstream(flight, stream, retryAnswer)
     } catch (error) {
       stream.cancel()
       fail(flight, error)
@@ -280,6 +281,22 @@ function mayRetry(flight: InFlight): boolean {
   if (flight.retriesLeft === 0 || !flight.bodies.requestRepeats) return false
   flight.retried ||= flight.context.load.takeRetry()
   return flight.retried
+}
+
+/**
+ * A failed answer counts like the status that it reports, and an empty or incomplete one like a failed connection, as long as nothing of it
+ * has been sent (docs/behaviour/llm.md, "Failover").
+ */
+function retryAnswer(flight: InFlight, stream: ClientStream, { status, detail }: AnswerFailure): boolean {
+  const { attempts, retry: policy } = flight.exchange
+  if (status !== undefined && policy?.codes.has(status) !== true) return false
+  if (!mayRetry(flight)) return false
+  const last = attempts?.pop()
+  if (last !== undefined) attempts!.push({ ...last, failure: 'answer-failed', detail })
+  stream.cancel()
+  flight.completeAttempt()
+  retry(flight)
+  return true
 }
 
 function retry(flight: InFlight): void {

@@ -2,18 +2,40 @@ import { readsResponseBody, runResponsePolicies } from '#engine/request/decide.t
 import type { BodyUse } from '#exchange/body-use.ts'
 import { refuseLargeBody } from '#exchange/refuse-large-body.ts'
 import type { ClientStream } from '#net/stream.ts'
+import type { AnswerFailure } from '#protocols/backend-protocol.ts'
 import { takeGrpcStatus } from './grpc-trailers.ts'
 import type { InFlight } from './in-flight.ts'
 import { sendProcessed } from './process-response.ts'
 import { ReplacedBody } from './replaced-body.ts'
 import { replyBody, respondLocally, whenSettled } from './respond.ts'
 
-/** Forwards an upstream response through the response policies. Its body streams unless a policy reads it. */
-export function respondFromUpstream(flight: InFlight, upstream: ClientStream): void {
+/** Tries another attempt for a response that failed before anything of it was sent. @returns whether there is one */
+export type RetryAnswer = (flight: InFlight, upstream: ClientStream, failure: AnswerFailure) => boolean
+
+/**
+ * Forwards an upstream response through the response policies. Its body streams unless a policy reads it. As long as attempts are left, it
+ * begins with its first content, so that an answer that fails before can be replaced.
+ */
+export function respondFromUpstream(flight: InFlight, upstream: ClientStream, retryAnswer: RetryAnswer): void {
+  const { bodies } = flight
   flight.exchange.response = upstream.head
-  flight.bodies.openResponse(upstream)
-  const use = flight.bodies.responseIsJudged || readsResponseBody(flight.decision)
-  if (use !== false) return bufferResponse(flight, upstream, use)
+  bodies.openResponse(upstream)
+  const use = bodies.responseIsJudged || readsResponseBody(flight.decision)
+  if (use !== false) return bufferResponse(flight, upstream, use, retryAnswer)
+  const isHeld =
+    flight.retriesLeft > 0 &&
+    bodies.holdResponse((unread) => {
+      if (unread !== undefined) {
+        upstream.cancel()
+        return respondLocally(flight, unread)
+      }
+      const { responseFailure } = bodies
+      if (responseFailure === undefined || !retryAnswer(flight, upstream, responseFailure)) stream(flight, upstream)
+    })
+  if (!isHeld) stream(flight, upstream)
+}
+
+function stream(flight: InFlight, upstream: ClientStream): void {
   const replaced = runResponsePolicies(flight.exchange, flight.decision)
   if (replaced !== undefined) {
     upstream.cancel()
@@ -34,10 +56,17 @@ function passOn(flight: InFlight, upstream: ClientStream): void {
 }
 
 /** Buffers the body: an expression of a response policy reads it (specification 2, 2.1), or its protocol must see all of it. */
-function bufferResponse(flight: InFlight, upstream: ClientStream, use: Exclude<BodyUse, false>): void {
+function bufferResponse(
+  flight: InFlight,
+  upstream: ClientStream,
+  use: Exclude<BodyUse, false>,
+  retryAnswer: RetryAnswer,
+): void {
   const { exchange, bodies } = flight
   const { maxBufferBytes } = flight.decision.frontend!
   whenSettled(flight, bodies.readResponseBody(exchange, maxBufferBytes, use), (unread) => {
+    const { responseFailure } = bodies
+    if (responseFailure !== undefined && retryAnswer(flight, upstream, responseFailure)) return
     const large = exchange.responseBody === null
     const refused =
       unread ??

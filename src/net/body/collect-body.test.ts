@@ -137,3 +137,56 @@ test('when there is no memory, clients that take long give way to others, the ol
   expect([memory.heldBytes, memory.hasRoom(10), memory.hasRoom(11)]).toEqual([0, true, false])
   expect(recent.results).toEqual([])
 })
+
+test('the start of a body ends where it is stopped; nothing is lost', () => {
+  let stop = () => {}
+  let result: Result
+  let source: BodySink | undefined
+  const body: BodySource = {
+    kind: BODY_CHUNKED,
+    length: -1,
+    pause: () => {},
+    resume: () => {},
+    pipe: (sink) => {
+      source = sink
+    },
+  }
+  collectStart(
+    body,
+    { maxBytes: 100, claim: roomFor(100).claim },
+    (one) => {
+      expect(result).toBeUndefined()
+      result = one
+    },
+    (how) => {
+      stop = how
+    },
+  )
+  const give = (text: string) => source!.bytes(Buffer.from(text), 0, text.length)
+  give('ab')
+  expect([result, source!.backed]).toEqual([undefined, false])
+  stop()
+  expect([textOf(result), source!.backed]).toEqual(['ab...', true])
+  give('c')
+  stop()
+  const rest = new TextSink()
+  ;(result as unknown as PartialBody).pipe(rest)
+  give('d')
+  expect(rest.text).toBe('abcd')
+})
+
+test('a body that has ended is not stopped', () => {
+  let stop = () => {}
+  const results: Result[] = []
+  const limits = { maxBytes: 100, claim: roomFor(100).claim }
+  collectStart(
+    inParts(['ab'], 'end'),
+    limits,
+    (one) => results.push(one),
+    (how) => {
+      stop = how
+    },
+  )
+  stop()
+  expect(results.map(textOf)).toEqual(['ab'])
+})

@@ -34,15 +34,20 @@ export function collectBody(source: BodySource, limits: CollectLimits, done: (re
   source.pipe(collector)
 }
 
-/** Like `collectBody`, but of a larger body at least the first `maxBytes` are read, and reading can continue from there. */
+/**
+ * Like `collectBody`, but of a larger body at least the first `maxBytes` are read, and reading can continue from there.
+ * @param begins called before the body; gets a function that ends the collecting earlier, which may be called at any time
+ */
 export function collectStart(
   source: BodySource,
   limits: CollectLimits,
   done: (result: Collected | PartialBody) => void,
+  begins?: (stop: () => void) => void,
 ): void {
   const collector = new Collector(source, limits, done, () =>
     done(new PartialBody(source, collector.held, limits.maxBytes)),
   )
+  begins?.(() => collector.stop())
   source.pipe(collector)
 }
 
@@ -99,6 +104,7 @@ class Collector implements BodySink, IncomingBody {
   readonly #done: (result: Collected) => void
   readonly #tooLarge: () => void
   #refused = false
+  #isOver = false
 
   constructor(
     source: BodySource,
@@ -120,18 +126,25 @@ class Collector implements BodySink, IncomingBody {
     if (!this.held.append(buffer, start, end) && !this.#appendInstead(buffer, start, end)) {
       return this.refuse('no-memory')
     }
-    if (this.held.length <= this.#maxBytes) return
+    if (this.held.length > this.#maxBytes) this.stop()
+  }
+
+  /** Collects no more; what arrives until the source pauses is kept nevertheless. */
+  stop(): void {
+    if (this.backed || this.#isOver) return
     this.backed = true
     this.#claim.complete()
     this.#tooLarge()
   }
 
   end(trailers?: Head): void {
+    this.#isOver = true
     this.#claim.complete()
     if (!this.backed) this.#done({ bytes: this.held.bytes, trailers: trailers?.clone() })
   }
 
   abort(why: Abort): void {
+    this.#isOver = true
     this.#claim.complete()
     if (!this.backed) this.#done(why)
   }

@@ -27,6 +27,7 @@ export class AnswerEnd implements AnswerSink {
   #isFinished = false
   #isEnded = false
   #failure: AnswerError | undefined
+  #isCut = false
 
   constructor(sink: AnswerSink, options: AnswerEndOptions) {
     this.#sink = sink
@@ -36,6 +37,11 @@ export class AnswerEnd implements AnswerSink {
   /** Why the answer did not come to its end. */
   get failure(): AnswerError | undefined {
     return this.#failure
+  }
+
+  /** The failure is that the answer is incomplete; nobody reported an error. */
+  get isCut(): boolean {
+    return this.#isCut
   }
 
   start(id: string, model: string): void {
@@ -107,7 +113,7 @@ export class AnswerEnd implements AnswerSink {
   /** The answer is complete if the provider said why it stopped. */
   end(): void {
     if (this.#isEnded) return
-    if (!this.#isFinished) return this.fail(incomplete("the provider's stream ended before the response was complete"))
+    if (!this.#isFinished) return this.#cut("the provider's stream ended before the response was complete")
     this.#isEnded = true
     this.#sink.end()
   }
@@ -115,7 +121,12 @@ export class AnswerEnd implements AnswerSink {
   /** The connection to the provider broke. A complete answer ends all the same. */
   break(): void {
     if (this.#isFinished) this.end()
-    else this.fail(incomplete("the provider's stream was interrupted"))
+    else this.#cut("the provider's stream was interrupted")
+  }
+
+  #cut(message: string): void {
+    this.#isCut = true
+    this.fail(incomplete(message))
   }
 
   #begin(): void {

@@ -12,7 +12,7 @@ import type { AnswerSurroundings } from './answer-surroundings.ts'
 import type { AnswerContext, StreamReader } from './dialect.ts'
 import type { JsonValue } from './json/json-document.ts'
 import { ObservedAnswer } from './observed-answer.ts'
-import { classifyError, reportedError } from './stream-error.ts'
+import { brokenStream, classifyError, reportedError } from './stream-error.ts'
 import type { ChatTranslation } from './translate-request.ts'
 import { Untranslatable } from './untranslatable.ts'
 import { parseAnswer, refuseAnswer } from './whole-answer.ts'
@@ -26,6 +26,8 @@ export class ChatAnswer implements AnswerFilter {
   readonly #plan: ChatTranslation
   readonly #around: AnswerSurroundings
   readonly #isStream: boolean
+  #begun: (() => void) | undefined
+  #cancel: (() => void) | undefined
   refusal: Refusal | undefined
   failure: AnswerFilter['failure']
 
@@ -37,6 +39,14 @@ export class ChatAnswer implements AnswerFilter {
     this.whole = !plan.streamed
   }
 
+  whenBegun(begun: () => void): void {
+    this.#begun = begun
+  }
+
+  whenOver(cancel: () => void): void {
+    this.#cancel = cancel
+  }
+
   into(sink: BodySink): BodySink {
     const { from, to, streamed, names } = this.#plan
     const { exchange, facts, kept, claim, maxBytes } = this.#around
@@ -45,20 +55,29 @@ export class ChatAnswer implements AnswerFilter {
     const writer = streamed
       ? to.writeStream(context, (events) => out.write(events))
       : to.writeAnswer(context, (body) => out.bytes(body))
-    const observed = new ObservedAnswer(writer, { facts, kept, names, startMonotonicMs: exchange.startMonotonicMs })
+    const { startMonotonicMs } = exchange
+    const begun = () => this.#begin()
+    const observed = new ObservedAnswer(writer, { facts, kept, names, startMonotonicMs, begun })
     const isKept = !streamed || to.keepsStream
     const end = new AnswerEnd(observed, { claim: isKept ? claim : undefined, maxKept: maxBytes })
     const reader = this.#isStream
       ? from.readStream(end, { maxEventBytes: maxBytes })
       : new WholeAnswer((body) => from.readAnswer(body, end), end, claim, maxBytes)
-    return new TranslatingSink(sink, { reader, end, out, failed: (error) => this.#fail(error) })
+    const failed = (error: AnswerError, isCut: boolean) => this.#fail(error, isCut)
+    return new TranslatingSink(sink, { reader, end, out, failed, cancel: () => this.#cancel?.() })
   }
 
-  #fail(error: AnswerError): void {
-    const known = classifyError(error)
-    this.#around.facts.errorType = known.type
-    this.failure = reportedError(known)
+  #fail(error: AnswerError, isCut: boolean): void {
+    const { type } = classifyError(error)
+    this.#around.facts.errorType = isCut ? 'incomplete' : type
+    this.failure = isCut ? brokenStream('incomplete') : reportedError({ type, status: error.status })
     if (!this.#plan.streamed) this.refusal = refuseAnswer(this.#plan, error.status, error.message)
+    this.#begin()
+  }
+
+  #begin(): void {
+    this.#begun?.()
+    this.#begun = undefined
   }
 }
 
@@ -102,7 +121,9 @@ interface TranslatingOptions {
   readonly end: AnswerEnd
   readonly out: Outgoing
   /** Called when the answer has failed, before its end. */
-  readonly failed: (error: AnswerError) => void
+  readonly failed: (error: AnswerError, isCut: boolean) => void
+  /** Cancels the rest of the provider's response. */
+  readonly cancel: () => void
 }
 
 /** Pushes what arrives into the reader, and sends what the writer has made of it. */
@@ -117,8 +138,11 @@ class TranslatingSink extends ForwardingSink {
 
   override bytes(buffer: Buffer, start: number, end: number): void {
     if (this.#isOver) return
-    this.#options.reader.push(buffer.subarray(start, end))
-    this.#options.out.flush()
+    const { reader, end: answer, out, cancel } = this.#options
+    reader.push(buffer.subarray(start, end))
+    if (answer.failure === undefined) return out.flush()
+    this.#finish()
+    cancel()
   }
 
   override end(): void {
@@ -137,8 +161,8 @@ class TranslatingSink extends ForwardingSink {
   #finish(): void {
     if (this.#isOver) return
     this.#isOver = true
-    const { failure } = this.#options.end
-    if (failure !== undefined) this.#options.failed(failure)
+    const { failure, isCut } = this.#options.end
+    if (failure !== undefined) this.#options.failed(failure, isCut)
     this.#options.out.flush()
     this.sink.end()
   }

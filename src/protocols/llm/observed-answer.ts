@@ -12,6 +12,8 @@ export interface ObservedAnswerOptions {
   readonly kept: KeptAnswer | undefined
   readonly names: TargetNames
   readonly startMonotonicMs: number
+  /** Called with the first content. */
+  readonly begun: () => void
 }
 
 /** Reads facts from a translated answer, and gives tools the names that the client knows. */
@@ -98,7 +100,8 @@ export class ObservedAnswer implements AnswerSink {
   #outputs(): void {
     if (this.#hasOutput) return
     this.#hasOutput = true
-    const { facts, startMonotonicMs } = this.#options
+    const { facts, startMonotonicMs, begun } = this.#options
     facts.timeToFirstTokenMs = clock.monotonic() - startMonotonicMs
+    begun()
   }
 }
