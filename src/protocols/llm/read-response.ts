@@ -3,7 +3,7 @@ import type { LlmFacts } from '#exchange/llm-facts.ts'
 import type { BodyClaim } from '#net/body/body-memory.ts'
 import { isEventStream, isFrameStream } from '#net/http/response-rules.ts'
 import type { Abort } from '#net/stream.ts'
-import type { AnswerFilter, DecodeReceived } from '../backend-protocol.ts'
+import type { AnswerFailure, AnswerFilter, DecodeReceived } from '../backend-protocol.ts'
 import { answerReader, isSuccess, STREAMS } from './answer-formats.ts'
 import { CompressedAnswer, NoSink } from './compressed-answer.ts'
 import { FrameAnswer } from './detect/frame-answer.ts'
@@ -123,6 +123,8 @@ function sampled(filter: AnswerFilter, account: TokenAccount, claim: BodyClaim):
     get failure() {
       return filter.failure
     },
+    ...(filter.whenBegun && { whenBegun: (begun: () => void) => filter.whenBegun!(begun) }),
+    ...(filter.whenOver && { whenOver: (cancel: () => void) => filter.whenOver!(cancel) }),
     into: (sink) => account.sample(filter.into(sink), claim),
   }
 }
@@ -132,18 +134,22 @@ function observeStream(
   options: Pick<StreamAnswerOptions, 'facts' | 'hidesUsage' | 'kept' | 'claim' | 'startMonotonicMs'>,
   marksBreak: boolean,
 ): AnswerFilter {
+  const { facts } = options
+  let begun: (() => void) | undefined
+  const fail = (errorType: string, failure: AnswerFailure) => {
+    facts.errorType = errorType
+    filter.failure = failure
+    begun?.()
+  }
+  const onBreak = (why: Abort | 'incomplete') => fail(why, brokenStream(why))
+  const onError = (error: StreamError) => fail(error.type, reportedError(error))
+  const onOutput = () => begun?.()
   const filter: MutableFilter = {
     changesLength: marksBreak,
-    into: (sink) => new StreamAnswer(sink, { ...options, format, marksBreak, onBreak, onError }),
-  }
-  const { facts } = options
-  const onBreak = (why: Abort | 'incomplete') => {
-    facts.errorType = why
-    filter.failure = brokenStream(why)
-  }
-  const onError = (error: StreamError) => {
-    facts.errorType = error.type
-    filter.failure = reportedError(error)
+    whenBegun: (registered) => {
+      begun = registered
+    },
+    into: (sink) => new StreamAnswer(sink, { ...options, format, marksBreak, onBreak, onError, onOutput }),
   }
   return filter
 }

@@ -30,6 +30,8 @@ export interface StreamAnswerOptions {
   readonly onBreak: (why: Abort | 'incomplete') => void
   /** Called for an error that the provider reports in the stream. */
   readonly onError: (error: StreamError) => void
+  /** Called with the first output of the model. */
+  readonly onOutput: () => void
 }
 
 /**
@@ -51,6 +53,7 @@ export class StreamAnswer extends ForwardingSink implements SseBlockReceiver {
   #hasOutput = false
   #isFinished = false
   #isEnded = false
+  #hasFailed = false
 
   constructor(sink: BodySink, options: StreamAnswerOptions) {
     super(sink)
@@ -99,6 +102,8 @@ export class StreamAnswer extends ForwardingSink implements SseBlockReceiver {
     if (!this.#isComplete())
       this.#markBreak('incomplete', "the provider's stream ended before the response was complete")
     else if (passesRest) this.sink.bytes(rest, 0, rest.length)
+    // Nothing may follow the end mark.
+    if (this.#isEmpty()) this.#options.onBreak('incomplete')
     this.sink.end(trailers)
   }
 
@@ -111,6 +116,13 @@ export class StreamAnswer extends ForwardingSink implements SseBlockReceiver {
 
   #isComplete(): boolean {
     return this.#isEnded || this.#isFinished || !this.#options.marksBreak
+  }
+
+  /** An end mark without an answer. */
+  #isEmpty(): boolean {
+    const { format, marksBreak } = this.#options
+    const saysWhy = this.#isFinished || this.#hasFailed || format.finishMember === ''
+    return marksBreak && this.#isEnded && !this.#hasOutput && !saysWhy
   }
 
   #markBreak(why: Abort | 'incomplete', message: string): void {
@@ -154,6 +166,7 @@ export class StreamAnswer extends ForwardingSink implements SseBlockReceiver {
     if (!this.#hasOutput && format.isOutput(event)) {
       this.#hasOutput = true
       facts.timeToFirstTokenMs = clock.monotonic() - this.#options.startMonotonicMs
+      this.#options.onOutput()
     }
     if (kept !== undefined && !kept.isFull) format.keep(event, kept)
     format.read(event, facts)
@@ -162,6 +175,7 @@ export class StreamAnswer extends ForwardingSink implements SseBlockReceiver {
 
   #fail(error: StreamError): void {
     this.#isEnded = true
+    this.#hasFailed = true
     this.#options.onError(error)
   }
 }

@@ -1,0 +1,138 @@
+import { createServer, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { eventually } from '#test/support/eventually.ts'
+import { freePort } from '#test/support/free-port.ts'
+import { startGateway, type TestGateway } from '#test/support/gateway.ts'
+import { createObjectsFolder, gatewayYaml, joinYaml, routeYaml } from '#test/support/objects-folder.ts'
+import { policyYaml } from '#test/support/policy-yaml.ts'
+
+const chunk = (delta: object, finish: string | null = null) =>
+  `data: ${JSON.stringify({ id: 'c', model: 'm', choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`
+const ROLE = chunk({ role: 'assistant', content: '' })
+const OVERLOADED = 'data: {"error":{"type":"overloaded_error","message":"busy"}}\n\n'
+const INVALID = 'data: {"error":{"type":"invalid_request_error","message":"no such thing"}}\n\n'
+const DONE = 'data: [DONE]\n\n'
+const GOOD = ROLE + chunk({ content: 'good' }) + chunk({}, 'stop') + DONE
+
+/** How the first provider answers, by model: what it sends, and whether it then breaks the connection. */
+const BAD: Readonly<Record<string, { readonly text: string; readonly breaks?: boolean }>> = {
+  'an overloaded model': { text: OVERLOADED },
+  'an error behind the role': { text: ROLE + OVERLOADED },
+  'an empty stream': { text: '' },
+  'only an end mark': { text: DONE },
+  'a break before content': { text: ROLE, breaks: true },
+  'a short stream before content': { text: ROLE },
+  'a fault of the client': { text: INVALID },
+  'an error behind content': { text: ROLE + chunk({ content: 'bad' }) + OVERLOADED },
+  'a finished answer without content': { text: ROLE + chunk({}, 'length') + DONE },
+}
+
+const stops = new AsyncDisposableStack()
+let gateway: TestGateway
+let port: number
+const asked: string[] = []
+
+/** Both providers stream; the first one as its table says. */
+async function startProvider(name: string, respond: (model: string, response: ServerResponse) => void) {
+  const server = createServer((incoming, response) => {
+    let body = ''
+    incoming.on('data', (piece) => {
+      body += piece
+    })
+    incoming.on('end', () => {
+      const { model } = JSON.parse(body)
+      asked.push(`${name} ${model}`)
+      response.setHeader('content-type', 'text/event-stream')
+      response.flushHeaders()
+      respond(model, response)
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  stops.defer(() => new Promise((resolve) => void server.close(() => resolve())))
+  stops.defer(async () => server.closeAllConnections())
+  return (server.address() as AddressInfo).port
+}
+
+function respondBadly(model: string, response: ServerResponse): void {
+  const { text, breaks } = BAD[model] ?? { text: '' }
+  if (breaks === true) response.write(text, () => response.destroy())
+  else response.end(text)
+}
+
+beforeAll(async () => {
+  const first = await startProvider('first', respondBadly)
+  const second = await startProvider('second', (_model, response) => void response.end(GOOD))
+  port = await freePort()
+  const at = (name: string, providerPort: number) => ({ name, providerOne: {}, host: '127.0.0.1', port: providerPort })
+  const groups = [{ providers: [at('first', first)] }, { providers: [at('second', second)] }]
+  const objects = await createObjectsFolder({
+    'all.yaml': joinYaml(
+      gatewayYaml(port),
+      `
+apiVersion: gatewright.dev/v1alpha1
+kind: ProxyBackend
+metadata: { name: models }
+spec: ${JSON.stringify({ ai: { groups } })}
+`,
+      routeYaml('chat', '/v1', 'models'),
+      policyYaml('retry', 'HTTPRoute', 'chat', { traffic: { retry: { attempts: 1, codes: [529, 503] } } }),
+    ),
+  })
+  stops.defer(objects.remove)
+  gateway = await startGateway({ files: [objects.path], workers: 1 })
+  stops.defer(async () => void (await gateway.close()))
+})
+
+afterAll(() => stops.disposeAsync())
+
+async function ask(model: string): Promise<string> {
+  const messages = [{ role: 'user', content: 'Hi' }]
+  const response = await fetch(`${gateway.url(port)}/v1/chat/completions`, {
+    method: 'POST',
+    body: JSON.stringify({ model, stream: true, stream_options: { include_usage: false }, messages }),
+  })
+  expect(response.status).toBe(200)
+  return response.text()
+}
+
+const MOVES = [
+  'an overloaded model',
+  'an error behind the role',
+  'an empty stream',
+  'only an end mark',
+  'a break before content',
+  'a short stream before content',
+]
+
+test.each(MOVES)('%s: the next provider answers, and the client sees nothing of the first one', async (model) => {
+  expect(await ask(model)).toBe(GOOD)
+  expect(asked.filter((each) => each.endsWith(` ${model}`))).toEqual([`first ${model}`, `second ${model}`])
+})
+
+test.each(['a fault of the client', 'an error behind content', 'a finished answer without content'])(
+  '%s stays the answer',
+  async (model) => {
+    const text = await ask(model)
+    expect(text).toBe(BAD[model]!.text)
+    expect(asked.filter((each) => each.endsWith(` ${model}`))).toEqual([`first ${model}`])
+  },
+)
+
+test('the decision record names each attempt with its reason', async () => {
+  const retried = await eventually('the records', async () => {
+    const answer = await fetch(`${gateway.url(15_000)}/decisions?limit=50`)
+    const records = (await answer.json()) as { attempts: { status: number; detail?: string }[] }[]
+    const found = records.filter(({ attempts }) => attempts.length === 2)
+    return found.length === MOVES.length ? found : undefined
+  })
+  expect(retried.map(({ attempts }) => attempts.map(({ status }) => status))).toEqual(MOVES.map(() => [200, 200]))
+  const reasons = retried.map(({ attempts }) => attempts[0]!.detail)
+  expect(new Set(reasons)).toEqual(
+    new Set([
+      "the provider's response failed: overloaded_error",
+      "the provider's stream ended early: incomplete",
+      "the provider's stream ended early: reset",
+    ]),
+  )
+})
