@@ -372,7 +372,7 @@ export const DOCUMENT_1 = {
   ),
   'backend.ai.provider/providerFour': behaviour(1, '2.4', '`providerFour` is an LLM API in the style of messages.'),
   'backend.ai.provider/providerFive': behaviour(1, '2.4', '`providerFive` is a multimodal LLM API.'),
-  'backend.ai.provider/providerSix': behaviour.gap(
+  'backend.ai.provider/providerSix': behaviour(
     1,
     '2.4',
     '`providerSix` is the LLM API of a cloud machine-learning platform.',
@@ -483,7 +483,7 @@ export const DOCUMENT_1 = {
   'backend.ai.providerSix/region-length': shape(1, '2.4', '`providerSix.region` is an optional TinyString.'),
   'backend.ai.providerSix/region-default': behaviour.gap(1, '2.4', '`providerSix.region` defaults to `global`.'),
   'backend.ai.providerSix/projectId': behaviour.gap(1, '2.4', 'Requests are made for the cloud project `projectId`.'),
-  'backend.ai.providerSix/region': behaviour.gap(1, '2.4', 'Requests go to the region `providerSix.region`.'),
+  'backend.ai.providerSix/region': behaviour(1, '2.4', 'Requests go to the region `providerSix.region`.'),
   'backend.ai.providerSeven/region-form': shape(
     1,
     '2.4',

@@ -29,7 +29,13 @@ test.each<[reason: StopReason, word: string]>([
   ['refusal', 'content_filter'],
 ])('facts of a translated answer that ended with %s', (reason, word) => {
   const facts = { ...NO_LLM }
-  const answer = new ObservedAnswer(SINK, { facts, kept: undefined, names: new TargetNames([]), startMonotonicMs: 0 })
+  const answer = new ObservedAnswer(SINK, {
+    facts,
+    kept: undefined,
+    names: new TargetNames([]),
+    startMonotonicMs: 0,
+    begun: () => {},
+  })
   answer.start('', '')
   expect(facts).toMatchObject({ responseId: undefined, responseModel: undefined })
   answer.start('msg_1', 'claude-x')
