@@ -1,13 +1,11 @@
-import { type SseEvent, SseEventTooLarge, SseParser } from '../../http/sse.ts'
 import type { AnswerSink } from '../answer-sink.ts'
 import type { StreamLimits, StreamReader } from '../dialect.ts'
 import { countAt, elementsOf, memberOf, objectAt, textAt } from '../json/read-value.ts'
-import { encode } from '../json/splice.ts'
+import { EventReader } from '../sse/event-reader.ts'
 import { readReportedError } from './errors.ts'
 import { MessageBlocks } from './message-blocks.ts'
 import { readUsage } from './usage.ts'
 
-const END_OF_EVENT = encode('\n\n')
 const END_MARK = '[DONE]'
 
 export function readStream(sink: AnswerSink, limits: StreamLimits): StreamReader {
@@ -15,51 +13,28 @@ export function readStream(sink: AnswerSink, limits: StreamLimits): StreamReader
 }
 
 /** Reads a stream of chat completion chunks. Only the first choice counts: the gateway asks for one. */
-class CompletionsStreamReader implements StreamReader {
-  readonly #sink: AnswerSink
-  readonly #parser: SseParser
+class CompletionsStreamReader extends EventReader {
   readonly #message: MessageBlocks
   #serviceTier: string | undefined
   #isStarted = false
   #isFinished = false
-  #isOver = false
-  /** The rest of the last event is being read, which may be incomplete. */
-  #isAtEnd = false
 
   constructor(sink: AnswerSink, limits: StreamLimits) {
-    this.#sink = sink
-    this.#parser = new SseParser(limits.maxEventBytes)
+    super(sink, limits)
     this.#message = new MessageBlocks(sink)
   }
 
-  push(piece: Uint8Array): void {
-    if (this.#isOver) return
-    try {
-      for (const event of this.#parser.push(piece)) this.#event(event)
-    } catch (error) {
-      if (!(error instanceof SseEventTooLarge)) throw error
-      this.#fail('an event of the stream is too large')
-    }
+  protected override isEndMark(data: string): boolean {
+    if (!data.startsWith(END_MARK)) return false
+    this.#finish('stop')
+    this.stop()
+    return true
   }
 
-  finish(): void {
-    this.#isAtEnd = true
-    this.push(END_OF_EVENT)
-  }
-
-  #event({ event, data }: SseEvent): void {
-    if (this.#isOver || data === '') return
-    if (data.startsWith(END_MARK)) return this.#end()
-    let chunk: unknown
-    try {
-      // Not the exact parser: the only numbers are counts and positions.
-      chunk = JSON.parse(data)
-    } catch {
-      if (!this.#isAtEnd) this.#fail('an event of the stream is not JSON')
-      return
-    }
-    if (event === 'error' || (memberOf(chunk, 'error') ?? undefined) !== undefined) return this.#error(chunk)
-    this.#chunk(chunk)
+  protected override event(name: string, chunk: unknown): void {
+    const isError = name === 'error' || (memberOf(chunk, 'error') ?? undefined) !== undefined
+    if (isError) this.fail(readReportedError(chunk))
+    else this.#chunk(chunk)
   }
 
   #chunk(chunk: unknown): void {
@@ -68,13 +43,13 @@ class CompletionsStreamReader implements StreamReader {
     // Before the first choice, some providers send facts of their filters, without an id.
     if (choice !== undefined) this.#choice(choice, chunk)
     const usage = objectAt(chunk, 'usage')
-    if (usage !== undefined) this.#sink.usage(readUsage(usage, this.#serviceTier))
+    if (usage !== undefined) this.sink.usage(readUsage(usage, this.#serviceTier))
   }
 
   #choice(choice: unknown, chunk: unknown): void {
     if (!this.#isStarted) {
       this.#isStarted = true
-      this.#sink.start(textAt(chunk, 'id') ?? '', textAt(chunk, 'model') ?? '')
+      this.sink.start(textAt(chunk, 'id') ?? '', textAt(chunk, 'model') ?? '')
     }
     this.#message.add(memberOf(choice, 'delta'))
     const reason = textAt(choice, 'finish_reason')
@@ -85,20 +60,5 @@ class CompletionsStreamReader implements StreamReader {
     if (this.#isFinished) return
     this.#isFinished = true
     this.#message.finish(reason)
-  }
-
-  #end(): void {
-    this.#finish('stop')
-    this.#isOver = true
-  }
-
-  #error(event: unknown): void {
-    this.#isOver = true
-    this.#sink.fail(readReportedError(event))
-  }
-
-  #fail(message: string): void {
-    this.#isOver = true
-    this.#sink.fail({ status: 502, type: undefined, message, code: undefined, param: undefined })
   }
 }

@@ -1,32 +1,32 @@
-import { parseExactJson } from '#base/exact-json.ts'
 import { NO_TOKENS } from '#exchange/llm-facts.ts'
-import { SseEventTooLarge, SseParser } from '../../http/sse.ts'
 import type { AnswerError, AnswerSink } from '../answer-sink.ts'
 import type { StreamLimits, StreamReader } from '../dialect.ts'
 import { countAt, elementsOf, memberOf, objectAt, textAt } from '../json/read-value.ts'
-import { encode } from '../json/splice.ts'
+import { EventReader } from '../sse/event-reader.ts'
 import { STOP_REASONS } from '../stop-reasons.ts'
 import { readReportedError } from './errors.ts'
 import { readCitation } from './read-blocks.ts'
 import { MessagesUsage } from './response.ts'
 
 const NONE = -1
-const END_OF_EVENT = encode('\n\n')
+
+const UNKNOWN_ERROR: AnswerError = {
+  status: 502,
+  type: undefined,
+  message: 'the provider reported an error',
+  code: undefined,
+  param: undefined,
+}
 
 export function readStream(sink: AnswerSink, limits: StreamLimits): StreamReader {
   return new MessagesStreamReader(sink, limits)
 }
 
 /** Reads an event stream of the messages API. */
-class MessagesStreamReader implements StreamReader {
-  readonly #sink: AnswerSink
-  readonly #parser: SseParser
+class MessagesStreamReader extends EventReader {
   readonly #usage = new MessagesUsage()
   readonly #counts = { ...NO_TOKENS, serviceTier: undefined as string | undefined }
-  #isOver = false
   #isFinished = false
-  /** The rest of the last event is being read, which may be incomplete. */
-  #isAtEnd = false
   /** The last block, if it is of a tool that the provider runs itself. */
   #hosted = NONE
   /** The last block, if it is a call without arguments so far. */
@@ -35,35 +35,7 @@ class MessagesStreamReader implements StreamReader {
   #input = '{}'
   #lastBlock = NONE
 
-  constructor(sink: AnswerSink, limits: StreamLimits) {
-    this.#sink = sink
-    this.#parser = new SseParser(limits.maxEventBytes)
-  }
-
-  push(piece: Uint8Array): void {
-    if (this.#isOver) return
-    try {
-      for (const { event, data } of this.#parser.push(piece)) if (data !== '') this.#read(event, data)
-    } catch (error) {
-      if (!(error instanceof SseEventTooLarge)) throw error
-      this.#fail('an event of the stream is too large')
-    }
-  }
-
-  finish(): void {
-    this.#isAtEnd = true
-    this.push(END_OF_EVENT)
-  }
-
-  #read(name: string, data: string): void {
-    if (this.#isOver) return
-    let event: unknown
-    try {
-      event = parseExactJson(data)
-    } catch {
-      if (!this.#isAtEnd) this.#fail('an event of the stream is not JSON')
-      return
-    }
+  protected override event(name: string, event: unknown): void {
     const index = countAt(event, 'index') ?? 0
     switch (textAt(event, 'type') ?? name) {
       case 'content_block_delta':
@@ -77,17 +49,15 @@ class MessagesStreamReader implements StreamReader {
       case 'message_delta':
         return this.#finish(event)
       case 'message_stop':
-        if (!this.#isFinished) this.#sink.finish('end')
-        this.#isOver = true
-        return
+        if (!this.#isFinished) this.sink.finish('end')
+        return this.stop()
       case 'error':
-        this.#isOver = true
-        return this.#sink.fail(readReportedError(event) ?? invalid('the provider reported an error'))
+        return this.fail(readReportedError(event) ?? UNKNOWN_ERROR)
     }
   }
 
   #start(message: unknown): void {
-    this.#sink.start(textAt(message, 'id') ?? '', textAt(message, 'model') ?? '')
+    this.sink.start(textAt(message, 'id') ?? '', textAt(message, 'model') ?? '')
     this.#count(memberOf(message, 'usage'))
   }
 
@@ -97,19 +67,19 @@ class MessagesStreamReader implements StreamReader {
       case 'text':
         this.#text(index, textAt(block, 'text'))
         for (const citation of elementsOf(memberOf(block, 'citations')))
-          this.#sink.citation(index, readCitation(citation))
+          this.sink.citation(index, readCitation(citation))
         break
       case 'thinking':
         this.#thinking(index, textAt(block, 'thinking'))
         this.#signature(index, textAt(block, 'signature'))
         break
       case 'redacted_thinking':
-        this.#sink.redacted(index, textAt(block, 'data') ?? '')
+        this.sink.redacted(index, textAt(block, 'data') ?? '')
         break
       case 'tool_use':
         this.#call = index
         this.#input = JSON.stringify(objectAt(block, 'input') ?? {})
-        this.#sink.call(index, textAt(block, 'id') ?? '', textAt(block, 'name') ?? '')
+        this.sink.call(index, textAt(block, 'id') ?? '', textAt(block, 'name') ?? '')
         break
       case 'server_tool_use':
       case 'mcp_tool_use':
@@ -128,31 +98,31 @@ class MessagesStreamReader implements StreamReader {
       case 'signature_delta':
         return this.#signature(index, textAt(delta, 'signature'))
       case 'citations_delta':
-        return this.#sink.citation(index, readCitation(memberOf(delta, 'citation')))
+        return this.sink.citation(index, readCitation(memberOf(delta, 'citation')))
     }
   }
 
   #text(index: number, text: string | undefined): void {
-    if (text) this.#sink.text(index, text)
+    if (text) this.sink.text(index, text)
   }
 
   #thinking(index: number, text: string | undefined): void {
-    if (text) this.#sink.thinking(index, text)
+    if (text) this.sink.thinking(index, text)
   }
 
   #signature(index: number, text: string | undefined): void {
-    if (text) this.#sink.signature(index, text)
+    if (text) this.sink.signature(index, text)
   }
 
   #arguments(index: number, text: string | undefined): void {
     if (!text || index === this.#hosted) return
     if (index === this.#call) this.#call = NONE
-    this.#sink.arguments(index, text)
+    this.sink.arguments(index, text)
   }
 
   #stop(index: number): void {
     if (index === this.#call) this.#arguments(index, this.#input)
-    this.#sink.close(index)
+    this.sink.close(index)
   }
 
   #finish(event: unknown): void {
@@ -161,23 +131,14 @@ class MessagesStreamReader implements StreamReader {
     const reason = textAt(delta, 'stop_reason')
     if (reason === undefined) return
     const refused = textAt(memberOf(delta, 'stop_details'), 'explanation')
-    if (reason === 'refusal' && refused) this.#sink.refusal(this.#lastBlock + 1, refused)
+    if (reason === 'refusal' && refused) this.sink.refusal(this.#lastBlock + 1, refused)
     this.#isFinished = true
-    this.#sink.finish(STOP_REASONS.messages.read(reason), textAt(delta, 'stop_sequence'))
+    this.sink.finish(STOP_REASONS.messages.read(reason), textAt(delta, 'stop_sequence'))
   }
 
   #count(usage: unknown): void {
     if (usage === undefined) return
     this.#usage.read(usage, this.#counts)
-    this.#sink.usage({ ...this.#counts })
+    this.sink.usage({ ...this.#counts })
   }
-
-  #fail(message: string): void {
-    this.#isOver = true
-    this.#sink.fail(invalid(message))
-  }
-}
-
-function invalid(message: string): AnswerError {
-  return { status: 502, type: undefined, message, code: undefined, param: undefined }
 }
