@@ -98,7 +98,7 @@ const get = (path: string) => fetch(`http://127.0.0.1:${port}${path}`)
 
 const ROWS = Object.keys(CALLOUTS).flatMap((callout) => FAULTS.map((fault) => [callout, fault] as const))
 
-test.each(ROWS)(
+test.concurrent.each(ROWS)(
   '%s: a server that %s: the failure mode decides in time, and others are served',
   async (callout, fault) => {
     const [closed, open, other] = await Promise.all([

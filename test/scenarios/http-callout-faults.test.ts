@@ -93,7 +93,7 @@ afterAll(() => stops.disposeAsync())
 
 const ask = (path: string, init?: RequestInit) => fetch(`http://127.0.0.1:${port}${path}`, init)
 
-test.each(FAULTS)(
+test.concurrent.each(FAULTS)(
   'authorization, a server that %s: the failure mode decides in time, and others are served',
   async (fault) => {
     const [closed, open, other] = await Promise.all([
@@ -120,7 +120,7 @@ test('servers of key sets that misbehave: tokens are refused in time, and others
   )
 })
 
-test.each(FAULTS)('a mirror that %s: the request is served', async (fault) => {
+test.concurrent.each(FAULTS)('a mirror that %s: the request is served', async (fault) => {
   const response = await ask(`/mirror-${fault}`, { method: 'POST', body: 'the body' })
   expect([response.status, await response.json()]).toMatchObject([200, { body: 'the body' }])
 })

@@ -31,7 +31,7 @@ export const HTTP_FAULTS: Readonly<Record<string, HttpFault>> = {
   },
   'endless-chunks': (peer) => {
     peer.send('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n')
-    pour(peer.socket, Buffer.from('1\r\nx\r\n'.repeat(10_000)))
+    pour(peer.socket, Buffer.from('8\r\nxxxxxxxx\r\n'))
   },
   'endless-head': (peer) => {
     peer.send('HTTP/1.1 200 OK\r\n')
