@@ -27,3 +27,9 @@ test('an id is the same for a call and its result, and distinct from others', ()
   const names = new TargetNames([])
   expect(['a.b', 'a/b', 'a_b', 'a.b', ''].map((id) => names.id(id))).toEqual(['a_b', 'a_b_2', 'a_b_3', 'a_b', 'call'])
 })
+
+test('ids are at most 40 characters', () => {
+  const names = new TargetNames([])
+  const ids = ['x'.repeat(60), `${'x'.repeat(60)}y`]
+  expect(ids.map((id) => names.id(id))).toEqual(['x'.repeat(40), `${'x'.repeat(38)}_2`])
+})

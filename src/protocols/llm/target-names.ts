@@ -1,7 +1,9 @@
 /** What all providers accept as the name of a tool. */
 const ACCEPTED = /^[A-Za-z0-9_-]{1,64}$/
 const REFUSED_CHARACTERS = /[^A-Za-z0-9_-]/g
-const MAX_LENGTH = 64
+const MAX_NAME = 64
+/** Chat completions refuse longer ids. */
+const MAX_ID = 40
 
 /**
  * The names of tools and the ids of calls of one request as its target accepts them. An accepted name stays; another one is altered, and told
@@ -23,7 +25,7 @@ export class TargetNames {
     if (known !== undefined) return known
     return this.#assign(
       given,
-      fitted(given === '' ? 'tool' : given, (name) => !this.#given.has(name)),
+      fitted(given === '' ? 'tool' : given, MAX_NAME, (name) => !this.#given.has(name)),
     )
   }
 
@@ -42,7 +44,7 @@ export class TargetNames {
   id(given: string): string {
     let id = this.#ids.get(given)
     if (id === undefined) {
-      id = fitted(given === '' ? 'call' : given, (each) => !this.#usedIds.has(each))
+      id = fitted(given === '' ? 'call' : given, MAX_ID, (each) => !this.#usedIds.has(each))
       this.#ids.set(given, id)
       this.#usedIds.add(id)
     }
@@ -50,12 +52,12 @@ export class TargetNames {
   }
 }
 
-function fitted(text: string, isFree: (name: string) => boolean): string {
-  const name = text.replace(REFUSED_CHARACTERS, '_').slice(0, MAX_LENGTH)
+function fitted(text: string, maxLength: number, isFree: (name: string) => boolean): string {
+  const name = text.replace(REFUSED_CHARACTERS, '_').slice(0, maxLength)
   if (isFree(name)) return name
   for (let number = 2; ; number++) {
     const ending = `_${number}`
-    const next = name.slice(0, MAX_LENGTH - ending.length) + ending
+    const next = name.slice(0, maxLength - ending.length) + ending
     if (isFree(next)) return next
   }
 }

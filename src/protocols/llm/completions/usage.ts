@@ -39,3 +39,11 @@ function known<Details>(counts: { readonly [Name in keyof Details]: number | und
   const found = Object.entries(counts).filter(([, count]) => count !== undefined)
   return found.length === 0 ? undefined : (Object.fromEntries(found) as Details)
 }
+
+/** Names of tiers in other APIs. */
+const TIERS: Readonly<Record<string, string>> = { standard: 'default' }
+
+/** The tier by its name in this API, if it has one. */
+export function writeTier({ serviceTier }: AnswerUsage): string | undefined {
+  return serviceTier === undefined ? undefined : (TIERS[serviceTier] ?? serviceTier)
+}

@@ -12,7 +12,7 @@ import { type Annotation, Annotations } from './citations.ts'
 import { formatError } from './errors.ts'
 import { textTools } from './text-tools.ts'
 import { ThoughtSignatures } from './thoughts.ts'
-import { writeUsage } from './usage.ts'
+import { writeTier, writeUsage } from './usage.ts'
 
 export function writeAnswer(context: AnswerContext, done: (body: Uint8Array) => void): AnswerSink {
   return new CompletionWriter(context, done)
@@ -113,7 +113,7 @@ class CompletionWriter implements AnswerSink {
 
   #completion(): ChatCompletion {
     const { createdSeconds, newId, model } = this.#context
-    const tier = this.#usage?.serviceTier
+    const tier = this.#usage && writeTier(this.#usage)
     return {
       id: this.#id === '' ? newId('chatcmpl-') : this.#id,
       object: 'chat.completion',

@@ -21,9 +21,11 @@ export function writeEffort(
   }
   if (reasoning === undefined) return undefined
   const effort = effortOf(reasoning, facts)
-  const written = effort && acceptedEffort(effort, facts.efforts)
-  // A model that does not think does what `none` asks for.
-  if (written === undefined && effort !== undefined && effort !== 'none') losses.drop(reasoning.origin)
+  // A model that does not think unless asked to does what `none` asks for.
+  if (effort === undefined || (effort === 'none' && !facts.alwaysThinks && !facts.efforts.includes('none')))
+    return undefined
+  const written = acceptedEffort(effort, facts.efforts)
+  if (written === undefined) losses.drop(reasoning.origin)
   return written
 }
 

@@ -46,12 +46,15 @@ export function writePart(part: Part, to: TurnsTarget): ChatCompletionContentPar
 }
 
 function writeFile(part: FilePart, to: TurnsTarget): ChatCompletionContentPart {
-  const { source, name = FILE_NAME } = part
-  if (source.kind === 'text') return { type: 'text', text: titled(name, source.text), ...markOf(part, to) }
+  const { source, name } = part
+  if (source.kind === 'text') {
+    const text = name === undefined ? asIs<string>(source.text) : titled(name, source.text)
+    return { type: 'text', text, ...markOf(part, to) }
+  }
   if (source.kind !== 'data') {
     throw new Untranslatable(part.origin, 'chat completions take only files that are in the request')
   }
-  return { type: 'file', file: { filename: name, file_data: dataUrl(source) }, ...markOf(part, to) }
+  return { type: 'file', file: { filename: name ?? FILE_NAME, file_data: dataUrl(source) }, ...markOf(part, to) }
 }
 
 /** A text with its title before it. */

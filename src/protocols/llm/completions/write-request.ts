@@ -10,12 +10,16 @@ import { writeSampling, writeStop } from './write-sampling.ts'
 import { writeToolMembers } from './write-tools.ts'
 import { writeMessages } from './write-turns.ts'
 
+/** A longer name of the end user is refused. */
+const MAX_USER = 64
+
 /** A schema must have a name here. */
 const SCHEMA_NAME = 'structured_output'
 
 /** Writes a request of the chat completions API. */
 export function writeRequest(conversation: Conversation, { names }: Target, losses: Losses): object {
-  const { model, streamed, user, serviceTier } = conversation
+  const { model, streamed, serviceTier } = conversation
+  const user = writeUser(conversation, losses)
   const target = targetModel(model)
   const effort = writeEffort(conversation, target, losses)
   return {
@@ -28,9 +32,15 @@ export function writeRequest(conversation: Conversation, { names }: Target, loss
     ...writeStop(conversation, target, losses),
     ...(conversation.format !== undefined && { response_format: writeFormat(conversation.format) }),
     ...(effort !== undefined && { reasoning_effort: effort }),
-    ...(user !== undefined && { user: asIs<string>(user.json) }),
+    ...(user !== undefined && { user }),
     ...(serviceTier !== undefined && { service_tier: serviceTier.name as 'auto' }),
   } satisfies ChatCompletionCreateParams
+}
+
+function writeUser({ user }: Conversation, losses: Losses): string | undefined {
+  if (user === undefined || user.text.length <= MAX_USER) return user?.text
+  losses.drop(user, `longer than ${MAX_USER} characters`)
+  return undefined
 }
 
 function writeLimit({ maxTokens }: Conversation, { refusesOldLimit }: TargetModel) {

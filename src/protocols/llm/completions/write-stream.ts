@@ -6,7 +6,7 @@ import { Annotations } from './citations.ts'
 import { formatError } from './errors.ts'
 import { textTools } from './text-tools.ts'
 import { ThoughtSignatures } from './thoughts.ts'
-import { writeUsage } from './usage.ts'
+import { writeTier, writeUsage } from './usage.ts'
 
 export function writeStream(context: AnswerContext, write: (events: string) => void): AnswerSink {
   return new CompletionsStreamWriter(context, write)
@@ -128,7 +128,8 @@ class CompletionsStreamWriter implements AnswerSink {
     const usage = this.#usage
     if (usage !== undefined && this.#context.includesUsage) {
       const head = this.#before.slice(0, this.#before.lastIndexOf('"choices"'))
-      const tier = usage.serviceTier === undefined ? '' : `"service_tier":${JSON.stringify(usage.serviceTier)},`
+      const name = writeTier(usage)
+      const tier = name === undefined ? '' : `"service_tier":${JSON.stringify(name)},`
       this.#send(`${head}${tier}"choices":[],"usage":${JSON.stringify(writeUsage(usage))}}\n\n`)
     }
     this.#send('data: [DONE]\n\n')
