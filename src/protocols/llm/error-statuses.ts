@@ -27,7 +27,11 @@ const STATUSES: Readonly<Record<string, number>> = {
   model_not_found: 404,
   insufficient_quota: 429,
   rate_limit_exceeded: 429,
+  requests: 429,
+  tokens: 429,
   server_error: 500,
+  internal_server_error: 500,
+  service_unavailable: 503,
   // Google Cloud.
   INVALID_ARGUMENT: 400,
   FAILED_PRECONDITION: 400,
@@ -49,12 +53,13 @@ const STATUSES: Readonly<Record<string, number>> = {
   serviceUnavailableException: 503,
 }
 
-/** @param names types, codes and statuses of an error, the most telling first; numbers are statuses */
+/** @param names types, codes and statuses of an error, the most telling first; numbers are statuses, also as text */
 export function statusOfError(names: readonly unknown[]): number {
   for (const name of names) {
     const known = typeof name === 'string' ? statusOf(name) : undefined
     if (known !== undefined) return known
-    if (typeof name === 'number' && name >= 400 && name <= 599) return name
+    const number = Number(name)
+    if (Number.isInteger(number) && number >= 400 && number <= 599) return number
   }
   return 500
 }

@@ -1,4 +1,5 @@
 import type { AnswerError } from './answer-sink.ts'
+import { statusOfError } from './error-statuses.ts'
 import { elementsOf, memberOf, textAt } from './json/read-value.ts'
 
 /** How much of an error that is not JSON becomes its message. */
@@ -20,7 +21,7 @@ export function readError(status: number, body: Uint8Array): AnswerError {
  * The error in a parsed body or event: an object with the error as its member `error`, or the error itself, or a list of one of them.
  * @returns undefined if it has no message
  */
-export function readErrorObject(body: unknown, status: number): AnswerError | undefined {
+function readErrorObject(body: unknown, status: number): AnswerError | undefined {
   const whole = elementsOf(body)[0] ?? body
   const error = memberOf(whole, 'error') ?? whole
   const message = typeof error === 'string' ? error : (messageOf(error) ?? messageOf(whole))
@@ -33,6 +34,16 @@ export function readErrorObject(body: unknown, status: number): AnswerError | un
     code,
     param: textAt(error, 'param'),
   }
+}
+
+/** An error that an answer or an event with status 200 reports: its status is that of its type or code. */
+export function readReportedError(body: unknown): AnswerError {
+  const whole = elementsOf(body)[0] ?? body
+  const error = memberOf(whole, 'error') ?? whole
+  const status = statusOfError([memberOf(error, 'code'), memberOf(error, 'type'), memberOf(error, 'status')])
+  const found = readErrorObject(body, status)
+  if (found !== undefined) return found
+  return { status, type: undefined, message: 'the provider reported an error', code: undefined, param: undefined }
 }
 
 function messageOf(error: unknown): string | undefined {

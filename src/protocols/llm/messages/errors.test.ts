@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { formatError, readReportedError } from './errors.ts'
+import { readReportedError } from '../read-error.ts'
+import { formatError } from './errors.ts'
 
 const nothing = { type: undefined, code: undefined, param: undefined }
 
