@@ -9,10 +9,11 @@ import type { AnswerFilter } from '../backend-protocol.ts'
 import { AnswerEnd } from './answer-end.ts'
 import type { AnswerError, AnswerSink } from './answer-sink.ts'
 import type { AnswerSurroundings } from './answer-surroundings.ts'
-import type { AnswerContext, StreamReader } from './dialect.ts'
+import type { AnswerContext, StreamReader, StreamWriter } from './dialect.ts'
 import type { JsonValue } from './json/json-document.ts'
 import { ObservedAnswer } from './observed-answer.ts'
 import { brokenStream, classifyError, reportedError } from './stream-error.ts'
+import { StreamPings } from './stream-pings.ts'
 import type { ChatTranslation } from './translate-request.ts'
 import { Untranslatable } from './untranslatable.ts'
 import { parseAnswer, refuseAnswer } from './whole-answer.ts'
@@ -52,9 +53,9 @@ export class ChatAnswer implements AnswerFilter {
     const { exchange, facts, kept, claim, maxBytes } = this.#around
     const out = new Outgoing(sink)
     const context = answerContext(this.#plan, exchange)
-    const writer = streamed
-      ? to.writeStream(context, (events) => out.write(events))
-      : to.writeAnswer(context, (body) => out.bytes(body))
+    const stream = streamed ? to.writeStream(context, (events) => out.write(events)) : undefined
+    if (stream?.ping !== undefined) out.pingsWith(stream, exchange)
+    const writer = stream ?? to.writeAnswer(context, (body) => out.bytes(body))
     const { startMonotonicMs } = exchange
     const begun = () => this.#begin()
     const observed = new ObservedAnswer(writer, { facts, kept, names, startMonotonicMs, begun })
@@ -95,9 +96,27 @@ function answerContext({ request, model }: ChatTranslation, { context }: Exchang
 class Outgoing {
   readonly #sink: BodySink
   #events = ''
+  #pings: StreamPings | undefined
 
   constructor(sink: BodySink) {
     this.#sink = sink
+  }
+
+  /** Fills silences, until the request is over. */
+  pingsWith(writer: StreamWriter, { context }: Exchange): void {
+    const pings = new StreamPings(() => {
+      if (this.#sink.backed) return
+      writer.ping?.()
+      this.flush()
+    })
+    this.#pings = pings
+    context.whenOver(() => pings.stop())
+  }
+
+  end(): void {
+    this.#pings?.stop()
+    this.flush()
+    this.#sink.end()
   }
 
   write(events: string): void {
@@ -112,6 +131,7 @@ class Outgoing {
     if (this.#events === '') return
     const bytes = asBuffer(encoder.encode(this.#events))
     this.#events = ''
+    this.#pings?.wrote()
     this.#sink.bytes(bytes, 0, bytes.length)
   }
 }
@@ -163,8 +183,7 @@ class TranslatingSink extends ForwardingSink {
     this.#isOver = true
     const { failure, isCut } = this.#options.end
     if (failure !== undefined) this.#options.failed(failure, isCut)
-    this.#options.out.flush()
-    this.sink.end()
+    this.#options.out.end()
   }
 }
 

@@ -23,9 +23,14 @@ export interface ClientDialect {
   /** Calls `done` once, at the `end` of the answer. After `fail` it gets the body of an error. */
   writeAnswer(context: AnswerContext, done: (body: Uint8Array) => void): AnswerSink
   /** Writes events. Each call of the sink writes what it makes known at once; nothing is written after `end`. */
-  writeStream(context: AnswerContext, write: (events: string) => void): AnswerSink
+  writeStream(context: AnswerContext, write: (events: string) => void): StreamWriter
   /** The end of a stream repeats all of it, so that its writer must keep it. */
   readonly keepsStream: boolean
+}
+
+export interface StreamWriter extends AnswerSink {
+  /** Writes an event without meaning, in dialects that have one. */
+  ping?(): void
 }
 
 /** A dialect that providers speak: `write-request.ts`, `read-answer.ts`, `read-stream.ts`, `errors.ts`. */
@@ -39,7 +44,7 @@ export interface ProviderDialect {
 
 /**
  * A pushed parser of a stream. It makes each call in the `push` that brings the bytes for it, and never throws for what a provider sends: a
- * frame or an event that cannot be read is a `fail`. It does not call `end`: see `AnswerEnd`.
+ * frame or an event that cannot be read is a `fail`. It calls `end` only at the provider's end mark: see `AnswerEnd`.
  */
 export interface StreamReader {
   push(piece: Uint8Array): void

@@ -26,8 +26,9 @@ class CompletionsStreamReader extends EventReader {
 
   protected override isEndMark(data: string): boolean {
     if (!data.startsWith(END_MARK)) return false
-    this.#finish('stop')
-    this.stop()
+    // Without any choice the stream is empty, whatever its end.
+    if (this.#isStarted) this.#finish('stop')
+    this.complete()
     return true
   }
 

@@ -1,5 +1,5 @@
 import { NO_TOKENS } from '#exchange/llm-facts.ts'
-import type { AnswerError, AnswerSink } from '../answer-sink.ts'
+import type { AnswerSink } from '../answer-sink.ts'
 import type { StreamLimits, StreamReader } from '../dialect.ts'
 import { countAt, elementsOf, memberOf, objectAt, textAt } from '../json/read-value.ts'
 import { readReportedError } from '../read-error.ts'
@@ -9,14 +9,6 @@ import { readCitation } from './read-blocks.ts'
 import { MessagesUsage } from './response.ts'
 
 const NONE = -1
-
-const UNKNOWN_ERROR: AnswerError = {
-  status: 502,
-  type: undefined,
-  message: 'the provider reported an error',
-  code: undefined,
-  param: undefined,
-}
 
 export function readStream(sink: AnswerSink, limits: StreamLimits): StreamReader {
   return new MessagesStreamReader(sink, limits)
@@ -50,9 +42,9 @@ class MessagesStreamReader extends EventReader {
         return this.#finish(event)
       case 'message_stop':
         if (!this.#isFinished) this.sink.finish('end')
-        return this.stop()
+        return this.complete()
       case 'error':
-        return this.fail(readReportedError(event) ?? UNKNOWN_ERROR)
+        return this.fail(readReportedError(event))
     }
   }
 

@@ -42,13 +42,14 @@ export abstract class EventReader implements StreamReader {
     return false
   }
 
-  /** Nothing more is read. */
-  protected stop(): void {
+  /** The provider said that the stream is over: the client need not wait for the end of the body. */
+  protected complete(): void {
     this.#isOver = true
+    this.sink.end()
   }
 
   protected fail(error: AnswerError): void {
-    this.stop()
+    this.#isOver = true
     this.sink.fail(error)
   }
 
