@@ -7,11 +7,12 @@ import type {
   ToolResultBlockParam,
   ToolUseBlockParam,
 } from '@anthropic-ai/sdk/resources/messages/messages'
+import { isEmpty } from '../arranged-turns.ts'
 import type { CallPart, FilePart, ImagePart, Part, ResultPart, TextPart } from '../conversation.ts'
 import { asIs, JsonPieces } from '../json/write-json.ts'
+import { inputObject } from '../offered-tools.ts'
 import type { TargetNames } from '../target-names.ts'
 import { Untranslatable } from '../untranslatable.ts'
-import { isBlank } from './json-strings.ts'
 
 type ImageType = Base64ImageSource['media_type']
 
@@ -25,7 +26,6 @@ const IMAGE_TYPES: Readonly<Record<string, ImageType>> = {
 
 const TEXT_TYPE = /^(?:text\/|application\/(?:json|xml)(?:;|$))/
 const CACHED: CacheControlEphemeral = { type: 'ephemeral' }
-const OPEN_BRACE = 0x7b
 
 export function markOf({ cached }: { readonly cached?: boolean | undefined }): {
   cache_control?: CacheControlEphemeral
@@ -38,20 +38,13 @@ export function writeText(part: TextPart): TextBlockParam {
 }
 
 export function writeCall(part: CallPart, names: TargetNames): ToolUseBlockParam {
-  const { input } = part
   return {
     type: 'tool_use',
     id: names.id(part.id),
     name: names.name(part.name),
-    input: startsObject(input) ? asIs<object>(input) : { input: asIs<unknown>(input) },
+    input: inputObject(part.input),
     ...markOf(part),
   }
-}
-
-/** The API takes only objects as input of a call. */
-function startsObject(input: CallPart['input']): boolean {
-  const first = input instanceof JsonPieces ? input.pieces[0] : input
-  return typeof first === 'string' ? first.startsWith('{') : first?.[0] === OPEN_BRACE
 }
 
 export function writeResult(part: ResultPart, names: TargetNames): ToolResultBlockParam {
@@ -63,11 +56,6 @@ export function writeResult(part: ResultPart, names: TargetNames): ToolResultBlo
     ...(part.isError && { is_error: true }),
     ...markOf(part),
   }
-}
-
-/** The API refuses texts without any letter. */
-export function isEmpty(part: Part): boolean {
-  return part.kind === 'text' && isBlank(part.text)
 }
 
 /** What turns of the user and results of tools can have. */

@@ -1,22 +1,23 @@
-import type { Sampled, Sampling } from '../conversation.ts'
-import { asIs } from '../json/write-json.ts'
-import type { Losses } from '../losses.ts'
-import type { ModelFacts, SamplingField } from '../models.ts'
+import type { Sampled, Sampling } from './conversation.ts'
+import { isBlank } from './json/json-strings.ts'
+import { asIs } from './json/write-json.ts'
+import type { Losses } from './losses.ts'
+import type { ModelFacts, SamplingField } from './models.ts'
 
-/** The published types leave these out, because newer models refuse them. */
-export interface WrittenSampling {
-  temperature?: number
-  top_p?: number
-  top_k?: number
+/** What strict providers take of the sampling fields. */
+export interface AcceptedSampling {
+  readonly temperature: number | undefined
+  readonly topP: number | undefined
+  readonly topK: number | undefined
 }
 
-/** What the model takes of the sampling fields. */
-export function writeSampling(
+/** Leaves out what the model refuses, and what only chat completions have. */
+export function acceptedSampling(
   sampling: Sampling,
   facts: ModelFacts,
   isThinking: boolean,
   losses: Losses,
-): WrittenSampling {
+): AcceptedSampling {
   for (const unknown of [sampling.frequencyPenalty, sampling.presencePenalty, sampling.seed]) {
     if (unknown !== undefined) losses.drop(unknown)
   }
@@ -34,9 +35,9 @@ export function writeSampling(
     topP = undefined
   }
   return {
-    ...(temperature !== undefined && { temperature: writeTemperature(temperature, losses) }),
-    ...(topP !== undefined && { top_p: asIs<number>(topP.json) }),
-    ...(topK !== undefined && { top_k: asIs<number>(topK.json) }),
+    temperature: temperature && writeTemperature(temperature, losses),
+    topP: topP && asIs<number>(topP.json),
+    topK: topK && asIs<number>(topK.json),
   }
 }
 
@@ -45,4 +46,14 @@ function writeTemperature(temperature: Sampled, losses: Losses): number {
   if (temperature.number <= 1) return asIs<number>(temperature.json)
   losses.drop(temperature, 'written as 1, the most that the provider takes')
   return 1
+}
+
+/** Strict providers refuse stop sequences of white space. */
+export function acceptedStops(stop: readonly Sampled[], losses: Losses): string[] {
+  const written: string[] = []
+  for (const sequence of stop) {
+    if (isBlank(sequence.json)) losses.drop(sequence, 'only white space')
+    else written.push(asIs<string>(sequence.json))
+  }
+  return written
 }
