@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { parseExactJson } from '#base/exact-json.ts'
 import { encodeEvent } from '#net/event-stream/event-frame.ts'
 import { encodeHeaders } from '#net/event-stream/event-header.ts'
+import { roomFor } from '#net/testing/room-for.ts'
 import { AnswerEnd } from '#protocols/llm/answer-end.ts'
 import type { AnswerError, AnswerSink, AnswerUsage, Citation, StopReason } from '#protocols/llm/answer-sink.ts'
 import type { Conversation } from '#protocols/llm/conversation.ts'
@@ -182,13 +183,16 @@ export function tell(calls: readonly Call[], sink: AnswerSink): void {
 }
 
 /** Most bytes of an event in fixtures. */
-const LIMITS = { maxEventBytes: 64 * 1024 }
+const MAX_EVENT_BYTES = 64 * 1024
 
 /** What a reader makes of an answer that arrives in pieces, as its writer is told. */
 export function readStream(dialect: ProviderDialect, pieces: readonly Uint8Array[], isBroken = false): readonly Call[] {
   const told = new Told()
   const end = endOf(told)
-  const reader = dialect.readStream(end, LIMITS)
+  const reader = dialect.readStream(end, {
+    maxEventBytes: MAX_EVENT_BYTES,
+    claim: roomFor(2 ** 20).claim,
+  })
   for (const piece of pieces) {
     // As the memory of connections, it is overwritten.
     const bytes = Buffer.concat([piece])

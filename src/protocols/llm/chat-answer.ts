@@ -62,7 +62,7 @@ export class ChatAnswer implements AnswerFilter {
     const isKept = !streamed || to.keepsStream
     const end = new AnswerEnd(observed, { claim: isKept ? claim : undefined, maxKept: maxBytes })
     const reader = this.#isStream
-      ? from.readStream(end, { maxEventBytes: maxBytes })
+      ? from.readStream(end, { maxEventBytes: maxBytes, claim })
       : new WholeAnswer((body) => from.readAnswer(body, end), end, claim, maxBytes)
     const failed = (error: AnswerError, isCut: boolean) => this.#fail(error, isCut)
     return new TranslatingSink(sink, { reader, end, out, failed, cancel: () => this.#cancel?.() })

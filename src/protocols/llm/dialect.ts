@@ -1,7 +1,9 @@
+import type { BodyClaim } from '#net/body/body-memory.ts'
 import type { AnswerSink } from './answer-sink.ts'
 import type { Conversation } from './conversation.ts'
 import type { JsonValue } from './json/json-document.ts'
 import type { Losses } from './losses.ts'
+import type { PromptCaching } from './prompt-caching.ts'
 import type { TargetNames } from './target-names.ts'
 
 /** The dialects of chats. A dialect is not a route type: a provider may want another one than its client speaks. */
@@ -55,12 +57,16 @@ export interface StreamReader {
 export interface StreamLimits {
   /** Of one event or frame. */
   readonly maxEventBytes: number
+  /** Memory for one that is not complete. */
+  readonly claim: BodyClaim
 }
 
 /** What the writer of a request needs to know of its target. */
 export interface Target {
   /** The names and ids of tools as the target accepts them. */
   readonly names: TargetNames
+  /** Cache points that the gateway adds. */
+  readonly caching?: PromptCaching | undefined
 }
 
 /** What the writer of an answer needs to know of the request. */

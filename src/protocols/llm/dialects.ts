@@ -1,5 +1,6 @@
 import type { BodyDialect } from './body-dialect.ts'
 import { COMPLETIONS } from './completions/dialect.ts'
+import { CONVERSE } from './converse/dialect.ts'
 import type { ClientDialect, ProviderDialect, WireDialect } from './dialect.ts'
 import { COHERE, NOVA, TITAN } from './embeddings/invoke.ts'
 import { PREDICT } from './embeddings/predict.ts'
@@ -17,6 +18,7 @@ export const CLIENT_DIALECTS: { readonly [Name in WireDialect]?: ClientDialect }
 export const PROVIDER_DIALECTS: { readonly [Name in WireDialect]?: ProviderDialect } = {
   completions: COMPLETIONS,
   messages: MESSAGES,
+  converse: CONVERSE,
 }
 
 /** The dialect of a client format. A provider that wants it gets the client's own bytes. */

@@ -210,14 +210,6 @@ const refusals: LlmRefusal[] = [
     'llm-body-invalid',
     'invalid request body: key with different letter case at byte 13',
   ],
-  [
-    'not there yet',
-    CHAT,
-    { provider: { providerSeven: {} } },
-    501,
-    'llm-not-implemented',
-    'not implemented for this provider: from Completions to provider aws.bedrock',
-  ],
 ]
 test.each(['Models', 'topk', 'Nothing', 'x-Model'])('%s is no member that anything reads', (key) => {
   expect(sent(`{"model":"m","${key}":1}`).text).toBe(`{"model":"m","${key}":1}`)

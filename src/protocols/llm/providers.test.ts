@@ -285,7 +285,7 @@ test('types that a provider does not support, and types that are not implemented
     ['Embeddings', { providerFour: {} }, 'llm-unsupported'],
     ['Responses', { providerFour: {} }, 'llm-not-implemented'],
     ['Responses', { providerThree: { ...project, model: 'claude' } }, 'llm-not-implemented'],
-    ['Completions', { providerSeven: {} }, 'llm-not-implemented'],
+    ['Responses', { providerSeven: {} }, 'llm-not-implemented'],
     ['MessagesTokenCount', { providerOne: {} }, 'llm-not-implemented'],
   ]
   for (const [type, provider, code] of cases) {

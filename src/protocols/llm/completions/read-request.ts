@@ -61,6 +61,8 @@ function readSampling(reader: ObjectReader): Sampling {
   return {
     temperature: reader.takeKind('temperature', 'number'),
     topP: reader.takeKind('top_p', 'number'),
+    // An extension of many servers.
+    topK: reader.takeKind('top_k', 'number'),
     frequencyPenalty: reader.takeKind('frequency_penalty', 'number'),
     presencePenalty: reader.takeKind('presence_penalty', 'number'),
     seed: reader.takeKind('seed', 'number'),

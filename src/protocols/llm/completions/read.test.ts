@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { roomFor } from '#net/testing/room-for.ts'
 import { AnswerEnd } from '../answer-end.ts'
 import type { AnswerError, AnswerSink } from '../answer-sink.ts'
 import { JsonValue, parseDocument } from '../json/json-document.ts'
@@ -52,7 +53,7 @@ class Counting implements AnswerSink {
 function stream(text: string, maxEventBytes = 1000): Counting {
   const told = new Counting()
   const end = new AnswerEnd(told, { claim: undefined, maxKept: 0 })
-  const reader = readStream(end, { maxEventBytes })
+  const reader = readStream(end, { maxEventBytes, claim: roomFor(2 ** 20).claim })
   reader.push(encoder.encode(text))
   reader.finish()
   end.end()

@@ -1,4 +1,5 @@
 const encoder = new TextEncoder()
+const decoder = new TextDecoder()
 
 /** Shorter texts and bytes are cheaper to copy one by one than with a call of the platform. */
 const SHORT = 64
@@ -27,6 +28,11 @@ export class JsonPieces {
  */
 export function asIs<Value>(text: JsonText): Value {
   return text as unknown as Value
+}
+
+/** JSON text as a string. */
+export function decodeJson(text: JsonText): string {
+  return decoder.decode(text instanceof Uint8Array ? text : writeJson(text))
 }
 
 /** Serializes a value. Like `JSON.stringify`, but JSON text in it is copied, and no string of the whole is built. */

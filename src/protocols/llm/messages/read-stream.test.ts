@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { roomFor } from '#net/testing/room-for.ts'
 import { AnswerEnd } from '../answer-end.ts'
 import type { AnswerError, AnswerSink } from '../answer-sink.ts'
 import { readStream } from './read-stream.ts'
@@ -43,7 +44,7 @@ function read(pieces: readonly string[], maxEventBytes = MAX): Told {
     },
   }
   const end = new AnswerEnd(sink, { claim: undefined, maxKept: 0 })
-  const reader = readStream(end, { maxEventBytes })
+  const reader = readStream(end, { maxEventBytes, claim: roomFor(2 ** 20).claim })
   for (const piece of pieces) reader.push(encoder.encode(piece))
   reader.finish()
   end.end()

@@ -1,12 +1,9 @@
-import type {
-  MessageCreateParamsBase,
-  OutputConfig,
-  TextBlockParam,
-} from '@anthropic-ai/sdk/resources/messages/messages'
+import type { MessageCreateParamsBase, OutputConfig } from '@anthropic-ai/sdk/resources/messages/messages'
 import { ArrangedTurns } from '../arranged-turns.ts'
 import type { Conversation } from '../conversation.ts'
 import type { Target } from '../dialect.ts'
 import { asIs } from '../json/write-json.ts'
+import { JSON_ONLY } from '../json-only.ts'
 import type { Losses } from '../losses.ts'
 import { modelOf } from '../models.ts'
 import { acceptedSampling, acceptedStops } from '../sampling.ts'
@@ -21,9 +18,6 @@ type MessagesRequest = MessageCreateParamsBase & { temperature?: number; top_p?:
 /** The API requires a limit (decision B27). */
 const DEFAULT_MAX_TOKENS = 4096
 
-/** The API takes only schemas that name all members, so any JSON object must be asked for in words. */
-const JSON_ONLY: TextBlockParam = { type: 'text', text: 'Answer with one JSON object and nothing else.' }
-
 /** Writes a request of the messages API. */
 export function writeRequest(conversation: Conversation, { names }: Target, losses: Losses): object {
   const facts = modelOf(conversation.model)
@@ -31,7 +25,7 @@ export function writeRequest(conversation: Conversation, { names }: Target, loss
   const turns = new ArrangedTurns(conversation.turns, losses)
   const thinking = writeThinking(conversation, facts, maxTokens, turns.lacksThought, losses)
   const system = turns.system.map(writeText)
-  if (conversation.format?.kind === 'json') system.push(JSON_ONLY)
+  if (conversation.format?.kind === 'json') system.push({ type: 'text', text: JSON_ONLY })
   const tools = writeTools(conversation, names, losses)
   const toolChoice = writeToolChoice(conversation, facts, names, losses)
   const sampling = acceptedSampling(conversation.sampling, facts, thinking.isThinking, losses)

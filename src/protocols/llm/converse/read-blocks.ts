@@ -1,0 +1,51 @@
+import { NO_TOKENS } from '#exchange/llm-facts.ts'
+import type { AnswerSink, AnswerUsage, Citation } from '../answer-sink.ts'
+import { countAt, elementsOf, memberOf, textAt } from '../json/read-value.ts'
+import { STOP_REASONS } from '../stop-reasons.ts'
+
+/** @param holder of `usage` and `serviceTier` */
+export function readUsage(holder: unknown, sink: AnswerSink): void {
+  const usage = memberOf(holder, 'usage')
+  if (usage === undefined) return
+  const input = countAt(usage, 'inputTokens')
+  const output = countAt(usage, 'outputTokens')
+  const cacheRead = countAt(usage, 'cacheReadInputTokens')
+  const cacheWrite = countAt(usage, 'cacheWriteInputTokens')
+  // The provider's count excludes cached tokens; the gateway's includes them (decision B37).
+  const whole = input === undefined ? undefined : input + (cacheRead ?? 0) + (cacheWrite ?? 0)
+  sink.usage({
+    ...NO_TOKENS,
+    inputTokens: whole,
+    outputTokens: output,
+    totalTokens: whole === undefined || output === undefined ? undefined : whole + output,
+    providerInputTokens: input,
+    providerTotalTokens: countAt(usage, 'totalTokens'),
+    cachedInputTokens: cacheRead,
+    cacheCreationInputTokens: cacheWrite,
+    serviceTier: textAt(memberOf(holder, 'serviceTier'), 'type'),
+  } satisfies AnswerUsage)
+}
+
+/** @param holder of `stopReason` and what the request asked for besides */
+export function readStop(holder: unknown, sink: AnswerSink): void {
+  const reason = textAt(holder, 'stopReason') ?? ''
+  if (reason.startsWith('malformed_')) {
+    const message = 'the model wrote something that the provider cannot read'
+    return sink.fail({ status: 502, type: reason, message, code: undefined, param: undefined })
+  }
+  const sequence = textAt(memberOf(holder, 'additionalModelResponseFields'), 'stop_sequence')
+  sink.finish(STOP_REASONS.converse.read(reason), sequence)
+}
+
+export function readCitation(citation: unknown): Citation {
+  const texts = elementsOf(memberOf(citation, 'sourceContent')).map((content) => textAt(content, 'text') ?? '')
+  const source = textAt(citation, 'source')
+  const url = textAt(memberOf(memberOf(citation, 'location'), 'web'), 'url')
+  return {
+    url: url ?? (source !== undefined && /^https?:/.test(source) ? source : undefined),
+    title: textAt(citation, 'title'),
+    text: texts.length === 0 ? undefined : texts.join(''),
+    start: undefined,
+    end: undefined,
+  }
+}

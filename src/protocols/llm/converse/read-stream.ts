@@ -1,0 +1,125 @@
+import { parseExactJson } from '#base/exact-json.ts'
+import { asBuffer } from '#net/body/as-buffer.ts'
+import type { EventFrame } from '#net/event-stream/event-frame.ts'
+import { EventReader } from '#net/event-stream/event-reader.ts'
+import type { AnswerError, AnswerSink } from '../answer-sink.ts'
+import type { StreamLimits, StreamReader } from '../dialect.ts'
+import { countAt, memberOf, textAt } from '../json/read-value.ts'
+import { readException } from './exceptions.ts'
+import { readCitation, readStop, readUsage } from './read-blocks.ts'
+
+const NONE = -1
+
+const decoder = new TextDecoder()
+
+export function readStream(sink: AnswerSink, limits: StreamLimits): StreamReader {
+  return new ConverseStreamReader(sink, limits)
+}
+
+/** Reads an event stream of the Converse API. Texts and thoughts need not have a beginning. */
+class ConverseStreamReader implements StreamReader {
+  readonly #sink: AnswerSink
+  readonly #frames: EventReader
+  #isOver = false
+  /** The last block, if it is a call without arguments so far. */
+  #call = NONE
+  /** The last block, if it is of a tool that the provider runs itself. */
+  #hosted = NONE
+
+  constructor(sink: AnswerSink, { claim, maxEventBytes }: StreamLimits) {
+    this.#sink = sink
+    this.#frames = new EventReader(claim, maxEventBytes, (frame) => this.#take(frame))
+  }
+
+  push(piece: Uint8Array): void {
+    if (this.#isOver) return
+    const bad = this.#frames.read(asBuffer(piece), 0, piece.length)
+    if (bad !== undefined && !this.#isOver) this.#fail(unreadable(bad.detail))
+  }
+
+  /** An incomplete frame cannot be read. */
+  finish(): void {}
+
+  #take(frame: EventFrame): void {
+    if (this.#isOver) return
+    const type = frame.text(':message-type')
+    if (type === 'error') {
+      const [name, message] = [frame.text(':error-code'), frame.text(':error-message')]
+      return this.#fail(readException(name, { message }))
+    }
+    let payload: unknown
+    try {
+      payload = parseExactJson(decoder.decode(frame.payload))
+    } catch {
+      if (type !== 'exception') return this.#fail(unreadable('an event of the stream is not JSON'))
+    }
+    if (type === 'exception') this.#fail(readException(frame.text(':exception-type'), payload))
+    else this.#read(frame.text(':event-type'), payload)
+  }
+
+  #read(event: string | undefined, payload: unknown): void {
+    const block = countAt(payload, 'contentBlockIndex') ?? 0
+    switch (event) {
+      case 'contentBlockDelta':
+        return this.#delta(block, memberOf(payload, 'delta'))
+      case 'contentBlockStart':
+        return this.#begin(block, memberOf(memberOf(payload, 'start'), 'toolUse'))
+      case 'contentBlockStop':
+        if (block === this.#call) this.#arguments(block, '{}')
+        return this.#sink.close(block)
+      case 'messageStart':
+        return this.#sink.start('', '')
+      case 'messageStop':
+        return readStop(payload, this.#sink)
+      case 'metadata':
+        return readUsage(payload, this.#sink)
+    }
+  }
+
+  #begin(block: number, call: unknown): void {
+    if (call === undefined) return
+    if (textAt(call, 'type') !== undefined) {
+      this.#hosted = block
+      return
+    }
+    this.#call = block
+    this.#sink.call(block, textAt(call, 'toolUseId') ?? '', textAt(call, 'name') ?? '')
+  }
+
+  #delta(block: number, delta: unknown): void {
+    const text = textAt(delta, 'text')
+    if (text !== undefined) {
+      if (text !== '') this.#sink.text(block, text)
+      return
+    }
+    const input = textAt(memberOf(delta, 'toolUse'), 'input')
+    if (input !== undefined) return this.#arguments(block, input)
+    const reasoning = memberOf(delta, 'reasoningContent')
+    if (reasoning !== undefined) return this.#reasoning(block, reasoning)
+    const citation = memberOf(delta, 'citation')
+    if (citation !== undefined) this.#sink.citation(block, readCitation(citation))
+  }
+
+  #arguments(block: number, text: string): void {
+    if (text === '' || block === this.#hosted) return
+    if (block === this.#call) this.#call = NONE
+    this.#sink.arguments(block, text)
+  }
+
+  #reasoning(block: number, reasoning: unknown): void {
+    const [text, signature] = [textAt(reasoning, 'text'), textAt(reasoning, 'signature')]
+    if (text) this.#sink.thinking(block, text)
+    if (signature) this.#sink.signature(block, signature)
+    const redacted = textAt(reasoning, 'redactedContent')
+    if (redacted !== undefined) this.#sink.redacted(block, redacted)
+  }
+
+  #fail(error: AnswerError): void {
+    this.#isOver = true
+    this.#sink.fail(error)
+  }
+}
+
+function unreadable(message: string): AnswerError {
+  return { status: 502, type: undefined, message, code: undefined, param: undefined }
+}

@@ -1,0 +1,68 @@
+import type { Conversation, Tool } from '../conversation.ts'
+import { isBlank } from '../json/json-strings.ts'
+import { asIs } from '../json/write-json.ts'
+import type { Losses } from '../losses.ts'
+import type { ModelFacts } from '../models.ts'
+import { ANY_PARAMETERS, calledNames, inputSchema, isForced } from '../offered-tools.ts'
+import type { TargetNames } from '../target-names.ts'
+import type { CachePoints } from './cache-points.ts'
+import type { ConverseRequest, ToolBlock } from './wire.ts'
+
+type ToolConfig = NonNullable<ConverseRequest['toolConfig']>
+
+/** The API refuses a history with calls that comes without tools, and has no word for a choice of none. */
+export function writeTools(
+  conversation: Conversation,
+  facts: ModelFacts,
+  names: TargetNames,
+  points: CachePoints,
+  losses: Losses,
+): ToolConfig | undefined {
+  const { tools, turns, toolChoice, parallelCalls } = conversation
+  const called = tools.length === 0 || toolChoice?.kind === 'none' ? calledNames(turns) : []
+  if (tools.length === 0)
+    return called.length === 0 ? undefined : { tools: called.map((name) => calledTool(names.name(name))) }
+  if (toolChoice?.kind === 'none') {
+    if (called.length === 0) return undefined
+    losses.drop(toolChoice.origin, 'a history with calls needs tools')
+  }
+  if (parallelCalls?.allowed === false) losses.drop(parallelCalls.origin)
+  const blocks: ToolBlock[] = []
+  for (const tool of tools) {
+    blocks.push({ toolSpec: writeTool(tool, names) })
+    points.markTool(blocks, tool)
+  }
+  points.addToTools(blocks)
+  const choice = writeChoice(conversation, facts, names, losses)
+  return { tools: blocks, ...(choice !== undefined && { toolChoice: choice }) }
+}
+
+function calledTool(name: string): ToolBlock {
+  return { toolSpec: { name, inputSchema: { json: ANY_PARAMETERS } } }
+}
+
+function writeTool(tool: Tool, names: TargetNames): NonNullable<ToolBlock['toolSpec']> {
+  const { description, strict } = tool
+  return {
+    name: names.name(tool.name),
+    ...(description !== undefined && !isBlank(description) && { description: asIs<string>(description) }),
+    inputSchema: { json: inputSchema(tool) },
+    ...(strict === true && { strict }),
+  }
+}
+
+/** Few models take a choice, so that the usual one is left out. */
+function writeChoice(
+  conversation: Conversation,
+  facts: ModelFacts,
+  names: TargetNames,
+  losses: Losses,
+): ToolConfig['toolChoice'] {
+  const { toolChoice } = conversation
+  if (toolChoice === undefined || toolChoice.kind === 'auto' || toolChoice.kind === 'none') return undefined
+  if (!isForced(conversation, facts)) {
+    losses.drop(toolChoice.origin, 'the model cannot be made to call a tool')
+    return undefined
+  }
+  return toolChoice.kind === 'tool' ? { tool: { name: names.name(toolChoice.name) } } : { any: {} }
+}

@@ -1,0 +1,44 @@
+import type { ArrangedTurn } from '../arranged-turns.ts'
+import type { TextPart } from '../conversation.ts'
+import { asIs } from '../json/write-json.ts'
+import type { CachePoints } from './cache-points.ts'
+import type { ContentBlock, ConverseRequest, SystemBlock } from './wire.ts'
+import type { PartsWriter } from './write-parts.ts'
+
+type Message = NonNullable<ConverseRequest['messages']>[number]
+
+export function writeSystem(texts: readonly TextPart[], points: CachePoints): SystemBlock[] {
+  const blocks: SystemBlock[] = []
+  for (const text of texts) {
+    blocks.push({ text: asIs<string>(text.text) })
+    points.mark(blocks, text)
+  }
+  if (blocks.length > 0) points.addToSystem(blocks)
+  return blocks
+}
+
+export function writeMessages(turns: readonly ArrangedTurn[], parts: PartsWriter, points: CachePoints): Message[] {
+  const messages = turns.map(({ role, parts: given, added }) => {
+    return { role, content: added === undefined ? writeContent(role, given, parts, points) : [{ text: added }] }
+  })
+  points.addToMessages(messages)
+  return messages
+}
+
+function writeContent(
+  role: ArrangedTurn['role'],
+  given: ArrangedTurn['parts'],
+  parts: PartsWriter,
+  points: CachePoints,
+): ContentBlock[] {
+  const content: ContentBlock[] = []
+  let lacksText = false
+  for (const part of given) {
+    content.push(parts.write(part, role))
+    points.mark(content, part)
+    if (part.kind === 'file') lacksText = !given.some(({ kind }) => kind === 'text')
+  }
+  // The API refuses documents without a text.
+  if (lacksText) content.unshift({ text: '...' })
+  return content
+}
