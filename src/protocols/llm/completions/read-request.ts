@@ -112,7 +112,10 @@ function readUser(reader: ObjectReader): JsonValue | undefined {
 
 function readParallelCalls(reader: ObjectReader): Conversation['parallelCalls'] {
   const origin = reader.takeKind('parallel_tool_calls', 'boolean')
-  return origin && { allowed: origin.isTrue, origin }
+  if (origin !== undefined) return { allowed: origin.isTrue, origin }
+  // An answer has only one call of a function.
+  const functions = reader.value.get('tools') === undefined ? reader.value.get('functions') : undefined
+  return functions && { allowed: false, origin: functions }
 }
 
 function readTier(reader: ObjectReader): Conversation['serviceTier'] {

@@ -72,12 +72,11 @@ class TurnReader {
     }
     if (!PLACES[type]!.includes(role)) throw new Untranslatable(origin, `content of the type ${type} cannot stand here`)
     const mark = reader.object('prompt_cache_breakpoint')
-    const cached = mark === undefined ? {} : { cached: true }
     mark?.take('mode')
     mark?.drop(this.#losses)
     const part = this.#typedPart(type, reader)
     reader.drop(this.#losses)
-    return { ...part, ...cached }
+    return mark === undefined ? part : { ...part, cached: true }
   }
 
   #typedPart(type: string, reader: ObjectReader): Part {

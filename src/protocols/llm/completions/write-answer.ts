@@ -6,11 +6,10 @@ import type {
 import type { AnswerError, AnswerSink, AnswerUsage, Citation, StopReason } from '../answer-sink.ts'
 import type { AnswerContext } from '../dialect.ts'
 import { encode } from '../json/splice.ts'
-import { STOP_REASONS } from '../stop-reasons.ts'
 import { TextInput } from '../text-input.ts'
+import { type CallForm, callForm, finishReason } from './call-form.ts'
 import { type Annotation, Annotations } from './citations.ts'
 import { formatError } from './errors.ts'
-import { textTools } from './text-tools.ts'
 import { ThoughtSignatures } from './thoughts.ts'
 import { writeTier, writeUsage } from './usage.ts'
 
@@ -112,7 +111,8 @@ class CompletionWriter implements AnswerSink {
   }
 
   #completion(): ChatCompletion {
-    const { createdSeconds, newId, model } = this.#context
+    const { createdSeconds, newId, model, request } = this.#context
+    const form = callForm(request)
     const tier = this.#usage && writeTier(this.#usage)
     return {
       id: this.#id === '' ? newId('chatcmpl-') : this.#id,
@@ -122,9 +122,9 @@ class CompletionWriter implements AnswerSink {
       choices: [
         {
           index: 0,
-          message: this.#message(),
+          message: this.#message(form),
           logprobs: null,
-          finish_reason: STOP_REASONS.completions.written[this.#reason],
+          finish_reason: finishReason(this.#reason, form),
         },
       ],
       ...(this.#usage !== undefined && { usage: writeUsage(this.#usage) }),
@@ -133,7 +133,7 @@ class CompletionWriter implements AnswerSink {
     }
   }
 
-  #message(): Message {
+  #message(form: CallForm): Message {
     const signature = this.#thoughts.text
     return {
       role: 'assistant',
@@ -141,20 +141,26 @@ class CompletionWriter implements AnswerSink {
       refusal: joined(this.#refusal),
       ...(this.#thinking.length > 0 && { reasoning_content: this.#thinking.join('') }),
       ...(signature !== undefined && { reasoning_signature: signature }),
-      ...(this.#calls.size > 0 && { tool_calls: this.#writeCalls() }),
+      ...(this.#calls.size > 0 && this.#writeCalls(form)),
       ...(this.#annotated.length > 0 && { annotations: this.#annotated }),
     }
   }
 
-  #writeCalls(): ChatCompletionMessageToolCall[] {
-    const text = textTools(this.#context.request)
-    return [...this.#calls.values()].map(({ id, name, pieces }) => {
+  #writeCalls({ textTools, isFunction }: CallForm): Pick<Message, 'tool_calls' | 'function_call'> {
+    const calls = [...this.#calls.values()].map(({ id, name, pieces }): ChatCompletionMessageToolCall => {
       const given = pieces.join('')
-      if (!text.has(name)) return { id, type: 'function', function: { name, arguments: given === '' ? '{}' : given } }
-      const input = new TextInput()
-      return { id, type: 'custom', custom: { name, input: input.read(given) + input.end() } }
+      if (textTools.has(name)) return { id, type: 'custom', custom: { name, input: readInput(given) } }
+      return { id, type: 'function', function: { name, arguments: given === '' ? '{}' : given } }
     })
+    const [first] = calls
+    // There is no form for a second call of a function.
+    return isFunction && first?.type === 'function' ? { function_call: first.function } : { tool_calls: calls }
   }
+}
+
+function readInput(text: string): string {
+  const input = new TextInput()
+  return input.read(text) + input.end()
 }
 
 function joined(pieces: readonly string[]): string | null {

@@ -1,10 +1,9 @@
 import type { AnswerError, AnswerSink, AnswerUsage, Citation, StopReason } from '../answer-sink.ts'
 import type { AnswerContext } from '../dialect.ts'
-import { STOP_REASONS } from '../stop-reasons.ts'
 import { TextInput } from '../text-input.ts'
+import { type CallForm, callForm, finishReason } from './call-form.ts'
 import { Annotations } from './citations.ts'
 import { formatError } from './errors.ts'
-import { textTools } from './text-tools.ts'
 import { ThoughtSignatures } from './thoughts.ts'
 import { writeTier, writeUsage } from './usage.ts'
 
@@ -23,7 +22,7 @@ interface OpenCall {
 class CompletionsStreamWriter implements AnswerSink {
   readonly #context: AnswerContext
   readonly #write: (events: string) => void
-  readonly #textTools: ReadonlySet<string>
+  readonly #form: CallForm
   readonly #annotations = new Annotations()
   readonly #thoughts = new ThoughtSignatures()
   readonly #calls = new Map<number, OpenCall>()
@@ -38,7 +37,7 @@ class CompletionsStreamWriter implements AnswerSink {
   constructor(context: AnswerContext, write: (events: string) => void) {
     this.#context = context
     this.#write = write
-    this.#textTools = textTools(context.request)
+    this.#form = callForm(context.request)
   }
 
   start(id: string, model: string): void {
@@ -76,9 +75,12 @@ class CompletionsStreamWriter implements AnswerSink {
   }
 
   call(block: number, id: string, name: string): void {
-    const isText = this.#textTools.has(name)
+    // There is no form for a second call of a function.
+    if (this.#form.isFunction && this.#callCount > 0) return
+    const isText = this.#form.textTools.has(name)
     const call = { index: this.#callCount++, input: isText ? new TextInput() : undefined, hasArguments: false }
     this.#calls.set(block, call)
+    if (this.#form.isFunction) return this.#add(`"function_call":{"name":${JSON.stringify(name)},"arguments":""}`)
     const given = JSON.stringify(id === '' ? this.#context.newId('call_') : id)
     const called = isText
       ? `"type":"custom","custom":{"name":${JSON.stringify(name)},"input":""}`
@@ -110,7 +112,7 @@ class CompletionsStreamWriter implements AnswerSink {
     const signature = this.#thoughts.text
     if (signature !== undefined) this.#add(`"reasoning_signature":${JSON.stringify(signature)}`)
     if (!this.#hasRole) this.#say('')
-    const word = STOP_REASONS.completions.written[reason]
+    const word = finishReason(reason, this.#form)
     this.#send(`${this.#before}{}${this.#after.replace('"finish_reason":null', `"finish_reason":"${word}"`)}`)
   }
 
@@ -153,7 +155,9 @@ class CompletionsStreamWriter implements AnswerSink {
   }
 
   #addArguments({ index }: OpenCall, text: string): void {
-    this.#add(`"tool_calls":[{"index":${index},"function":{"arguments":${JSON.stringify(text)}}}]`)
+    const added = `{"arguments":${JSON.stringify(text)}}`
+    if (this.#form.isFunction) this.#add(`"function_call":${added}`)
+    else this.#add(`"tool_calls":[{"index":${index},"function":${added}}]`)
   }
 
   #addInput({ index }: OpenCall, text: string): void {

@@ -13,8 +13,8 @@ import { writeStream } from './write-stream.ts'
 const decoder = new TextDecoder()
 const TOOLS = [{ type: 'custom' as const, custom: { name: 'shell' } }]
 
-function context(includesUsage = true): AnswerContext {
-  const request = parseDocument(new TextEncoder().encode(JSON.stringify({ tools: TOOLS })))
+function context(includesUsage = true, asked: object = { tools: TOOLS }): AnswerContext {
+  const request = parseDocument(new TextEncoder().encode(JSON.stringify(asked)))
   if (!(request instanceof JsonValue)) throw new Error('not JSON')
   return { request, model: 'm', createdSeconds: 1, includesUsage, newId: (prefix) => `${prefix}1` }
 }
@@ -182,4 +182,32 @@ test('an error in a stream is an error of the client, with its code', async () =
 
 test('usage is a chunk only if the client asked for it', () => {
   expect(streamed(tellAll, false)).not.toContain('usage')
+})
+
+test('a client of functions gets one function call', async () => {
+  const tell = (sink: AnswerSink) => {
+    sink.start('i', 'm')
+    sink.call(0, 'c1', 'now')
+    sink.arguments(0, '{"zone":')
+    sink.arguments(0, '"utc"}')
+    sink.call(1, 'c2', 'now')
+    sink.arguments(1, '{"zone":"cet"}')
+    sink.finish('calls')
+  }
+  let [whole, events] = ['', '']
+  const asked = context(false, { functions: [{ name: 'now' }] })
+  tellIn(
+    writeAnswer(asked, (body) => (whole = decoder.decode(body))),
+    tell,
+  )
+  tellIn(
+    writeStream(asked, (written) => (events += written)),
+    tell,
+  )
+  const answer = await client(whole, 'application/json').chat.completions.create(QUESTION)
+  const stream = client(events, 'text/event-stream').chat.completions.stream(QUESTION)
+  const function_call = { name: 'now', arguments: '{"zone":"utc"}' }
+  const expected = { message: { content: null, function_call }, finish_reason: 'function_call' }
+  expect([answer.choices[0], (await stream.finalChatCompletion()).choices[0]]).toMatchObject([expected, expected])
+  expect(whole + events).not.toContain('tool_calls')
 })

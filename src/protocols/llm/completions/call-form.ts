@@ -1,0 +1,26 @@
+import type { StopReason } from '../answer-sink.ts'
+import type { JsonValue } from '../json/json-document.ts'
+import { STOP_REASONS } from '../stop-reasons.ts'
+
+/** How a client expects calls. */
+export interface CallForm {
+  /** Names of tools that take a text (type `custom`): their calls have that type. */
+  readonly textTools: ReadonlySet<string>
+  /** The client offers functions, as before there were tools: an answer has one call, as `function_call`. */
+  readonly isFunction: boolean
+}
+
+export function callForm(request: JsonValue): CallForm {
+  const tools = request.get('tools')
+  const textTools = new Set<string>()
+  for (const tool of tools?.elements ?? []) {
+    const name = tool.get('custom')?.get('name')
+    if (name?.kind === 'string') textTools.add(name.text)
+  }
+  return { textTools, isFunction: tools === undefined && request.get('functions') !== undefined }
+}
+
+/** The word for the reason to stop. */
+export function finishReason(reason: StopReason, { isFunction }: CallForm) {
+  return isFunction && reason === 'calls' ? 'function_call' : STOP_REASONS.completions.written[reason]
+}
