@@ -1,8 +1,21 @@
 import { expect, test } from 'vitest'
+import type { AnswerUsage } from '#protocols/llm/answer-sink.ts'
 import type { Conversation, Part, Turn } from '#protocols/llm/conversation.ts'
 import type { Dialect } from '#protocols/llm/dialect.ts'
 import { CLIENT_DIALECTS, PROVIDER_DIALECTS } from '#protocols/llm/dialects.ts'
-import { type FixtureCase, meaningOf, readCases, readRequest, writeRequest } from './harness.ts'
+import {
+  type Call,
+  type FixtureCase,
+  meaningOf,
+  readAnswer,
+  readCases,
+  readRequest,
+  readStream,
+  streamOf,
+  writeAnswer,
+  writeRequest,
+  writeStream,
+} from './harness.ts'
 
 // What a request says is still said after it was written in another dialect and read again.
 
@@ -15,6 +28,46 @@ test.each(PAIRS)('requests of %s keep their meaning in %s', (from, to) => {
   )
   expect(compared.length).toBeGreaterThan(0)
 })
+
+test.each(PAIRS)('answers of %s keep their meaning in %s', (from, to) => {
+  const [client, provider] = [CLIENT_DIALECTS[to]!, PROVIDER_DIALECTS[to]!]
+  for (const given of readCases(import.meta.dirname, from).filter(({ answer }) => answer !== undefined)) {
+    const told = readCase(given)
+    if (told.some(([name]) => name === 'fail')) continue
+    const said = essenceOfAnswer(told)
+    const whole = readAnswer(provider, Buffer.from(writeAnswer(client, told)))
+    expect(essenceOfAnswer(whole), `${given.name}, whole`).toEqual(said)
+    const streamed = readStream(provider, [Buffer.from(writeStream(client, told))])
+    expect(essenceOfAnswer(streamed), `${given.name}, streamed`).toEqual(said)
+  }
+})
+
+function readCase(given: FixtureCase): readonly Call[] {
+  const provider = PROVIDER_DIALECTS[given.dialect]!
+  const [file, bytes] = [given.answer!, given.bytes(given.answer!)]
+  return file.endsWith('.json') ? readAnswer(provider, bytes) : readStream(provider, [streamOf(file, bytes)])
+}
+
+/** What was said, whatever blocks it was said in. Citations and reasons to stop have tables of their own. */
+function essenceOfAnswer(told: readonly Call[]): unknown {
+  const joined = (...names: string[]) =>
+    told.map(([name, ...given]) => (names.includes(name) ? given.at(-1) : '')).join('')
+  const usage = told.findLast(([name]) => name === 'usage')?.[1] as AnswerUsage | undefined
+  return {
+    text: joined('text', 'refusal'),
+    thinking: joined('thinking'),
+    signature: joined('signature'),
+    redacted: joined('redacted'),
+    calls: told
+      .filter(([name]) => name === 'call')
+      .map(([, block, id, tool]) => {
+        const input = told.map(([name, of, text]) => (name === 'arguments' && of === block ? text : '')).join('')
+        // An API that requires identifiers gets new ones; some leave out arguments that are empty.
+        return [id === 'toolu_1' ? '' : id, tool, input.replaceAll(/\s|^\{\}$/g, '')]
+      }),
+    tokens: [usage?.inputTokens ?? 0, usage?.outputTokens ?? 0, usage?.cachedInputTokens ?? 0],
+  }
+}
 
 /** Texts that a writer adds because its API cannot do without; the fixtures have them. */
 const ADDED: readonly unknown[] = ['', '...', 'Continue.', 'Answer with one JSON object and nothing else.']

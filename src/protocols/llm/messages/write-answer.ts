@@ -42,7 +42,7 @@ class MessageWriter implements AnswerSink {
   }
 
   refusal(block: number, text: string): void {
-    this.#ending.addRefusal(text)
+    this.#ending.refuse()
     this.text(block, text)
   }
 

@@ -20,12 +20,14 @@ export function writeHead(id: string, model: string, context: AnswerContext) {
   } as const
 }
 
+const REFUSAL: RefusalStopDetails = { type: 'refusal', category: null, explanation: null }
+
 /** How a message ends. */
 export class Ending {
   #reason: StopReason | undefined
   #stopSequence: string | null = null
   #usage: AnswerUsage | undefined
-  #refusal = ''
+  #isRefused = false
 
   set(reason: StopReason, stopSequence: string | undefined): void {
     this.#reason = reason
@@ -36,17 +38,16 @@ export class Ending {
     this.#usage = usage
   }
 
-  /** The model says why it does not answer. */
-  addRefusal(text: string): void {
-    this.#refusal += text
+  /** The model does not answer; why is written as a text, because not all clients show the details of an ending. */
+  refuse(): void {
+    this.#isRefused = true
   }
 
   get members(): Pick<Message, 'container' | 'stop_details' | 'stop_reason' | 'stop_sequence'> {
-    const reason = this.#refusal !== '' && this.#reason === 'end' ? 'refusal' : (this.#reason ?? 'end')
-    const details = reason === 'refusal' ? refusalDetails(this.#refusal) : null
+    const reason = this.#isRefused && this.#reason === 'end' ? 'refusal' : (this.#reason ?? 'end')
     return {
       container: null,
-      stop_details: details,
+      stop_details: reason === 'refusal' ? REFUSAL : null,
       stop_reason: STOP_REASONS.messages.written[reason],
       stop_sequence: this.#stopSequence,
     }
@@ -75,10 +76,6 @@ export class Ending {
       server_tool_use: null,
     }
   }
-}
-
-function refusalDetails(refusal: string): RefusalStopDetails {
-  return { type: 'refusal', category: null, explanation: refusal === '' ? null : refusal }
 }
 
 /** The API counts cached tokens apart (decision B33). */

@@ -77,7 +77,7 @@ class MessagesStreamWriter implements AnswerSink {
   }
 
   refusal(block: number, text: string): void {
-    this.#ending.addRefusal(text)
+    this.#ending.refuse()
     this.text(block, text)
   }
 
