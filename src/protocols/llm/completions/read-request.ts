@@ -37,15 +37,22 @@ export function readRequest(body: JsonValue, losses: Losses): Conversation {
 }
 
 /** Values that ask for what is done anyway are no losses. */
-const DEFAULTS: Readonly<Record<string, (value: JsonValue) => boolean>> = {
-  n: (value) => value.number === 1,
-  logprobs: (value) => value.kind === 'boolean' && !value.isTrue,
-  store: (value) => value.kind === 'boolean' && !value.isTrue,
-  modalities: ({ elements }) => elements.length === 1 && elements[0]!.kind === 'string' && elements[0]!.text === 'text',
+const DEFAULTS: readonly (readonly [name: string, isDefault: (value: JsonValue) => boolean])[] = [
+  ['n', (value) => value.number === 1],
+  ['logprobs', isFalse],
+  ['store', isFalse],
+  [
+    'modalities',
+    ({ elements: [only, ...others] }) => only?.kind === 'string' && only.text === 'text' && others.length === 0,
+  ],
+]
+
+function isFalse(value: JsonValue): boolean {
+  return value.kind === 'boolean' && !value.isTrue
 }
 
 function dropDefaults(reader: ObjectReader): void {
-  for (const [name, isDefault] of Object.entries(DEFAULTS)) {
+  for (const [name, isDefault] of DEFAULTS) {
     const value = reader.value.get(name)
     if (value !== undefined && isDefault(value)) reader.take(name)
   }

@@ -203,13 +203,17 @@ function isHex(byte: number): boolean {
   return (byte >= 0x30 && byte <= 0x39) || ((byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x66)
 }
 
-const KINDS: Readonly<Record<number, JsonKind>> = {
-  123: 'object',
-  91: 'array',
-  34: 'string',
-  116: 'boolean',
-  102: 'boolean',
-  110: 'null',
+/** By the first byte. */
+const KINDS: readonly JsonKind[] = kindsByByte()
+
+function kindsByByte(): JsonKind[] {
+  const kinds = new Array<JsonKind>(128).fill('number')
+  kinds[0x7b] = 'object'
+  kinds[0x5b] = 'array'
+  kinds[0x22] = 'string'
+  kinds[0x74] = kinds[0x66] = 'boolean'
+  kinds[0x6e] = 'null'
+  return kinds
 }
 
 /** A value of a parsed text. It shares the bytes of the text. */
@@ -223,7 +227,7 @@ export class JsonValue {
   }
 
   get kind(): JsonKind {
-    return KINDS[this.#tape.bytes[this.#tape.at[this.#index]!]!] ?? 'number'
+    return KINDS[this.#tape.bytes[this.#tape.at[this.#index]!]!]!
   }
 
   /** The text of the value as received; of a string, with its quotes and escapes. */
