@@ -5,6 +5,7 @@ const config: KnipConfig = {
     'src/main.ts',
     'src/workers/proxy-worker.ts',
     'src/workers/passwords/password-thread.ts',
+    'src/workers/token-counts/counting-thread.ts',
     'bin/gatewright',
     'bin/main.js',
     'examples/**/*.ts',

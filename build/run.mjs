@@ -7,6 +7,7 @@ try {
       main: 'src/main.ts',
       'proxy-worker': 'src/workers/proxy-worker.ts',
       'password-thread': 'src/workers/passwords/password-thread.ts',
+      'counting-thread': 'src/workers/token-counts/counting-thread.ts',
     },
     'dist',
   )

@@ -2,6 +2,7 @@ import type { Finding } from '#base/finding.ts'
 import { type TranslateOptions, Translator } from '#control/translator.ts'
 import type { SharedState } from '#engine/merge/compile-context.ts'
 import { PlanCheck } from '#engine/plan/check-plan.ts'
+import { NO_COUNTER } from '#exchange/token-counter.ts'
 import { ForwardRules, parseNetwork } from '#net/connect/forward-rules.ts'
 import { ownSockets, type SocketAddress } from '#net/connect/own-sockets.ts'
 import { TLS_MATERIAL } from '#net/tls-material.ts'
@@ -54,6 +55,7 @@ export function loadPlan(
     tlsMaterial: TLS_MATERIAL,
     importKey,
     passwords,
+    tokenCounter: NO_COUNTER,
     sealer,
     clouds: createCloudServices(new CloudCredentials()),
     keySets,

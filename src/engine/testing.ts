@@ -1,6 +1,7 @@
 import type { BodyReader, Exchange } from '#exchange/exchange.ts'
 import type { Expression } from '#exchange/expression.ts'
 import { NO_BODIES } from '#exchange/no-bodies.ts'
+import { NO_COUNTER } from '#exchange/token-counter.ts'
 import type { PlanChange } from '#plan/delta.ts'
 import type {
   BackendItem,
@@ -197,6 +198,7 @@ export function stateOf(slots = 64): SharedState & {
     valuesOf: (key) => directory.valuesOf(key),
     importKey: () => undefined,
     passwords: { check: () => 'wrong' },
+    tokenCounter: NO_COUNTER,
     sealer: PLAIN_SEALER,
     clouds: { ...NO_CLOUDS, credentials: new CloudCredentials() },
     keySets: new RemoteKeySets(() => undefined),

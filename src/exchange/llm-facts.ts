@@ -1,3 +1,5 @@
+import type { Vocabulary } from './token-counter.ts'
+
 /** Facts about an LLM request and its response: the `llm` variable of expressions, log fields and token limits. */
 export interface LlmFacts extends LlmTokens {
   operation: 'chat' | 'embeddings' | undefined
@@ -20,6 +22,8 @@ export interface LlmFacts extends LlmTokens {
   readonly translation: LlmTranslation | undefined
   /** Counts of tokens are estimates of the gateway, because the provider reported none, or not all. */
   areTokensEstimated: boolean
+  /** The vocabulary with which the gateway counted tokens itself; `none`: it had no time, and estimated them from the lengths of words. */
+  countVocabulary: Vocabulary | 'none' | undefined
   /** How a stream failed after its head: the type of the provider's error event, or why the stream broke off. */
   errorType: string | undefined
   /** The forwarded request; undefined if its body was not read. */
@@ -85,6 +89,7 @@ export const NO_LLM: Readonly<LlmFacts> = {
   timeToFirstTokenMs: undefined,
   translation: undefined,
   areTokensEstimated: false,
+  countVocabulary: undefined,
   errorType: undefined,
   request: undefined,
   answer: undefined,

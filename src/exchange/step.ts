@@ -14,11 +14,11 @@ export type ResponseStep = (exchange: Exchange) => Outcome
  * Continues a request when a promise settles, unless the request has been abandoned.
  * @param go decides with the result
  */
-export function afterwards<T>(
+export function afterwards<T, Then extends Outcome>(
   exchange: Exchange,
   pending: Promise<T>,
-  go: (value: T) => Outcome | Promise<Outcome>,
-): Promise<Outcome> {
+  go: (value: T) => Then | Promise<Then>,
+): Promise<Then> {
   const { signal } = exchange.context
   return new Promise((resolve, reject) => {
     const fail = (error: unknown) => {

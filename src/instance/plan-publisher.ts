@@ -5,6 +5,7 @@ import type { Binding } from '#control/translation.ts'
 import type { LiveBackend } from '#engine/backend/live-backend.ts'
 import type { SharedState } from '#engine/merge/compile-context.ts'
 import { PlanCheck, type SourceChanges } from '#engine/plan/check-plan.ts'
+import { NO_COUNTER } from '#exchange/token-counter.ts'
 import { TLS_MATERIAL } from '#net/tls-material.ts'
 import type { PlanDelta } from '#plan/delta.ts'
 import { type EndpointId, parseEndpointKey } from '#plan/endpoint-key.ts'
@@ -61,6 +62,7 @@ export class PlanPublisher {
       importKey,
       // No request is served here.
       passwords: { check: () => 'wrong' },
+      tokenCounter: NO_COUNTER,
       sealer: { seal: () => '', open: () => undefined },
       clouds: createCloudServices(credentials),
       keySets,

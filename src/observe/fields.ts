@@ -190,6 +190,8 @@ const LLM = fields<LlmFacts>()([
     name: 'gatewright.ai.usage.estimated',
     read: ({ areTokensEstimated }) => (areTokensEstimated ? 'true' : undefined),
   },
+  { name: 'gatewright.ai.count.tokens', read: (llm) => llm.countTokens },
+  { name: 'gatewright.ai.count.vocabulary', read: (llm) => llm.countVocabulary },
 ])
 const LLM_REQUEST = fields<LlmRequest>()([
   { name: 'gen_ai.output.type', read: ({ outputType }) => outputType },

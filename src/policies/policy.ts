@@ -9,6 +9,7 @@ import type { Expression, ExpressionEnvironment, ExpressionUse } from '#exchange
 import type { LlmReads } from '#exchange/llm-reads.ts'
 import type { Outcome } from '#exchange/outcome.ts'
 import type { ResponseStep, Step } from '#exchange/step.ts'
+import type { TokenCounter } from '#exchange/token-counter.ts'
 import type { Head } from '#net/http/head.ts'
 import type { TSchema } from '#schema/index.ts'
 import type { TokenBucket, TokenBucketSettings } from '#state/token-bucket.ts'
@@ -170,6 +171,7 @@ export interface CompileContext {
   readonly importKey: ImportKey
   /** Compares passwords with hashes. */
   readonly passwords: PasswordChecker
+  readonly tokenCounter: TokenCounter
   /** Protects texts that clients keep. */
   readonly sealer: Sealer
   /**

@@ -76,9 +76,14 @@ export interface ProtocolRun {
   otherMeaning?(exchange: Exchange, reading: string): string | undefined
   /**
    * Changes `exchange.request` (and `newRequestBody`) into the request for one endpoint. Runs for every attempt, after the backend
-   * policies, because they may set a credential that the protocol moves to another field.
+   * policies, because they may set a credential that the protocol moves to another field. A promise means that nothing is sent: it gives
+   * what the protocol responds with itself.
    */
-  prepare?(exchange: Exchange, endpoint: EndpointName, attempt: ProtocolAttempt): Outcome
+  prepare?(
+    exchange: Exchange,
+    endpoint: EndpointName,
+    attempt: ProtocolAttempt,
+  ): Outcome | Promise<NonNullable<Outcome>>
   /** Serves a request with calls of the protocol itself. The gateway terminates the protocol and forwards nothing. */
   readonly serve?: Serve
   /** Formats a refusal for clients of the protocol. Not called for a refusal with a configured body. */

@@ -6,6 +6,7 @@ import { CalledBackends } from '#engine/backend/called-backends.ts'
 import { LivePlan } from '#engine/plan/live-plan.ts'
 import { denyConnection, type LiveSocket, readsCertificates } from '#engine/route/live-listener.ts'
 import type { GatewayIdentity } from '#exchange/gateway-identity.ts'
+import type { TokenCounter } from '#exchange/token-counter.ts'
 import type { ListenTls } from '#net/accept/listen-tls.ts'
 import { CAN_SHARE_PORTS, type ConnectionSettings, type Listener, listen } from '#net/accept/listener.ts'
 import { SecureContexts } from '#net/accept/secure-contexts.ts'
@@ -48,6 +49,7 @@ export interface ProxyServerOptions {
   readonly memory: SlotMemory
   readonly importKey: ImportKey
   readonly passwords: PasswordChecker
+  readonly tokenCounter: TokenCounter
   readonly observer: Observer
   readonly sealer: Sealer
   readonly createClouds: (credentials: CloudServices['credentials']) => CloudServices
@@ -104,7 +106,7 @@ export class ProxyServer {
   #otherSockets: readonly SocketAddress[] = []
 
   constructor(options: ProxyServerOptions) {
-    const { decisionIds, gateway, memory, importKey, passwords } = options
+    const { decisionIds, gateway, memory, importKey, passwords, tokenCounter } = options
     const { observer, sealer, once, ticketKeys, transports, evicted } = options
     const bodyMemory = new BodyMemory(options.bodyMemoryBytes)
     this.#secureContexts = new SecureContexts(ticketKeys)
@@ -124,6 +126,7 @@ export class ProxyServer {
       tlsMaterial: TLS_MATERIAL,
       importKey,
       passwords,
+      tokenCounter,
       sealer,
       clouds: options.createClouds(credentials),
       keySets,

@@ -1,3 +1,4 @@
+import type { MessagePort } from 'node:worker_threads'
 import type { Level, Module } from '#base/log-levels.ts'
 import type { SocketAddress } from '#net/connect/own-sockets.ts'
 import type { TransportSetting } from '#net/transport/choose-transports.ts'
@@ -69,6 +70,8 @@ export type FromWorker =
   | { readonly kind: 'fact'; readonly version: number; readonly fact: BackendFact }
   /** Requests wait for a value that the worker does not have. */
   | { readonly kind: 'ask-kept'; readonly of: KeptKind; readonly id: string; readonly fetchedMs: number }
+  /** Tokens are to be counted; questions come over this port. */
+  | { readonly kind: 'count-tokens'; readonly port: MessagePort }
   /** The sockets are closed; open connections are still served. */
   | { readonly kind: 'stopped-accepting' }
   /** All connections are closed; the number of requests and relayed connections that the maximum of the shutdown ended. */

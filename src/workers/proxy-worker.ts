@@ -1,4 +1,4 @@
-import { parentPort, workerData } from 'node:worker_threads'
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { KnownSecrets, type SecretHider } from '#base/known-secrets.ts'
 
 import { parseNetwork } from '#net/connect/forward-rules.ts'
@@ -26,6 +26,7 @@ import { ThreadChecker } from './passwords/thread-checker.ts'
 import { releaseMemoryOfStart } from './release-memory.ts'
 import { evictionReporter } from './report-eviction.ts'
 import { createSealer } from './sealer.ts'
+import { ThreadCounter } from './token-counts/thread-counter.ts'
 import { countTurns } from './watchdog.ts'
 
 /** Entry of a proxy thread: receives plans from the main thread and serves traffic with them. */
@@ -66,6 +67,7 @@ if (start.transport === 'auto' && fallbackReason !== undefined) {
   warn('connections without TLS use streams, which are slower', { cause: fallbackReason })
 }
 const slowHashes = new SlowHashes((error) => warn('a thread that checks passwords failed', { cause: `${error}` }))
+const tokenCounter = new ThreadCounter((port) => send({ kind: 'count-tokens', port }, [port]))
 const once = new LocalOnceMemory((scope, key) => send({ kind: 'spent', scope, key }))
 const proxy = new ProxyServer({
   decisionIds,
@@ -77,6 +79,7 @@ const proxy = new ProxyServer({
   memory: openSlotMemory(start.slots, start.share.place),
   importKey,
   passwords: new ThreadChecker(slowHashes),
+  tokenCounter,
   observer,
   sealer: createSealer(start.sessionKeys),
   createClouds: createCloudServices,
@@ -100,8 +103,8 @@ function log(...[module, level, message, fields]: Parameters<LogMessage>): void 
   send({ kind: 'message', module, level, message, fields })
 }
 
-function send(message: FromWorker): void {
-  port.postMessage(message)
+function send(message: FromWorker, moved: MessagePort[] = []): void {
+  port.postMessage(message, moved)
 }
 
 function nameLog(cause: string): string {
@@ -143,6 +146,7 @@ async function handle(message: ToWorker): Promise<FromWorker | undefined> {
   } else if (message.kind === 'drain') {
     send({ kind: 'drained', cutOff: await proxy.drain(message.drainMs) })
     await slowHashes.close()
+    tokenCounter.close()
     memoryOfStart.cancel()
     lines.close()
     port.close()

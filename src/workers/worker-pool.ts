@@ -13,6 +13,7 @@ import { createLoadMemory } from '#state/load.ts'
 import type { SlotChange } from '#state/slots.ts'
 import type { FromWorker, LogState, SecretChange, ToWorker, WorkerStart } from './messages.ts'
 import { TicketKeys } from './ticket-keys.ts'
+import { CountingThreads } from './token-counts/counting-threads.ts'
 import { Watchdog } from './watchdog.ts'
 
 /** The plan for the data plane. */
@@ -110,6 +111,11 @@ export class WorkerPool {
   readonly #questions = new Map<number, Question>()
   readonly #watchdog: Watchdog
   readonly #load: SharedArrayBuffer
+  readonly #countingThreads = new CountingThreads((error) =>
+    this.#events.message('workers', 'warn', 'the thread that counts tokens failed; counts are estimated without it', {
+      cause: `${error}`,
+    }),
+  )
   readonly #ticketKeys = new TicketKeys((keys) => this.#broadcast({ kind: 'ticket-keys', keys }))
   #published: Published | undefined
   /** For later workers; by kind and id. */
@@ -193,6 +199,7 @@ export class WorkerPool {
     this.#broadcast({ kind: 'drain', drainMs: Math.max(0, maxMs - minMs) })
     await Promise.all(ends)
     force.cancel()
+    await this.#countingThreads.close()
     if (this.#cutOff === 0) return
     this.#events.message('instance', 'warn', 'requests were cut off, because the maximum of the shutdown was reached', {
       requests: this.#cutOff,
@@ -277,6 +284,8 @@ export class WorkerPool {
       this.#events.fact(message.version, message.fact)
     } else if (message.kind === 'ask-kept') {
       this.#events.askedForKept(message.of, message.id, message.fetchedMs)
+    } else if (message.kind === 'count-tokens') {
+      this.#countingThreads.connect(message.port)
     } else if (message.kind === 'stopped-accepting') {
       member.stopped.resolve()
     } else if (message.kind === 'drained') {

@@ -140,6 +140,7 @@ export const COLLECTIONS: Readonly<Record<string, Filled | PeerFilled>> = {
     bound: '64 KiB or what is kept, and the memory for bodies',
     flood: FLOODS,
   },
+  'protocols/llm/messages/countable-prompt texts': 'message',
   'protocols/llm/kept-answer #texts': { bound: 'what is kept, and the memory for bodies', flood: FLOODS },
   'protocols/llm/kept-answer #calls': { bound: 'what is kept, and the memory for bodies', flood: FLOODS },
   'protocols/llm/answer-end #open': OPEN_BLOCKS,

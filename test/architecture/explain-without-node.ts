@@ -1,3 +1,4 @@
+import { NO_COUNTER } from '#exchange/token-counter.ts'
 import type { PlanItem } from '#plan/item.ts'
 
 /** Explains requests to every kind of backend without Node, like a page in a browser; `browser.test.ts` runs it. */
@@ -34,7 +35,17 @@ for (const [type, spec] of Object.entries(BACKENDS)) {
     credentials: new CloudCredentials(),
   }
   const passwords = { check: () => 'wrong' as const }
-  const plan = new LivePlan({ memory, slotOf, valuesOf, importKey, passwords, sealer, clouds, keySets })
+  const plan = new LivePlan({
+    memory,
+    slotOf,
+    valuesOf,
+    importKey,
+    passwords,
+    tokenCounter: NO_COUNTER,
+    sealer,
+    clouds,
+    keySets,
+  })
   plan.update({ set: itemsFor(type, spec), removed: [] })
   const socket = plan.sockets.get('127.0.0.1:8080')!
   const { outcome, upstream, protocol } = await explainRequest({ plan, socket, nowMs: 0 }, newExchange())

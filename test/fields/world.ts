@@ -2,6 +2,7 @@ import type { ApiObject } from '#api/object.ts'
 import type { Finding } from '#base/finding.ts'
 import { Translator } from '#control/translator.ts'
 import { PlanCheck } from '#engine/plan/check-plan.ts'
+import { NO_COUNTER } from '#exchange/token-counter.ts'
 import { CERTIFICATES } from '#net/testing/certificates.ts'
 import { TLS_MATERIAL } from '#net/tls-material.ts'
 import { RemoteKeySets } from '#policies/shared/authentication/remote-key-set.ts'
@@ -116,7 +117,12 @@ export class World {
     const valuesOf = (key: string) => directory.valuesOf(key)
     this.#translator = new Translator({ tlsMaterial: TLS_MATERIAL })
     const crypto = { tlsMaterial: TLS_MATERIAL, importKey, passwords: DIRECT_CHECKER, sealer: testSealer() }
-    const services = { ...crypto, clouds: createCloudServices(new CloudCredentials(), {}), keySets }
+    const services = {
+      ...crypto,
+      tokenCounter: NO_COUNTER,
+      clouds: createCloudServices(new CloudCredentials(), {}),
+      keySets,
+    }
     this.#check = new PlanCheck({ memory, slotOf, valuesOf, ...services })
     this.#apply(WORLD.map(admitObject), [])
   }

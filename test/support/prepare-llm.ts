@@ -86,7 +86,7 @@ export function prepare(body: string | null | undefined, setup: Setup = {}) {
     reads: { ...READS_NOTHING, ...setup.reads },
     maxKept: 1000,
   })
-  return { prepared, bytes }
+  return { prepared, bytes, exchange }
 }
 
 /** The upstream request, with the body also as text; throws if it is refused. */

@@ -8,6 +8,7 @@ import { type TlsMaterialCheck, UNCHECKED_MATERIAL } from '#base/tls-material.ts
 import type { ImportKey } from '#base/verifying-key.ts'
 import { compileExpression } from '#exchange/compile-expression.ts'
 import type { Expression, ExpressionEnvironment, ExpressionUse } from '#exchange/expression.ts'
+import type { TokenCounter } from '#exchange/token-counter.ts'
 import type { ForwardRules } from '#net/connect/forward-rules.ts'
 import { backendKey } from '#plan/backend-key.ts'
 import type { EndpointId } from '#plan/endpoint-key.ts'
@@ -44,6 +45,7 @@ export interface SharedState extends SlotLookup {
   readonly importKey: ImportKey
   readonly clouds: CloudServices
   readonly passwords: PasswordChecker
+  readonly tokenCounter: TokenCounter
   readonly sealer: Sealer
   /** Hears of each eviction that this thread causes, and, with undefined, of each return to service that it notices. */
   readonly evicted?: (endpoint: EndpointId, eviction: Eviction | undefined) => void
@@ -106,6 +108,10 @@ export class PlanCompileContext implements CompileContext {
 
   get passwords(): PasswordChecker {
     return this.#state.passwords
+  }
+
+  get tokenCounter(): TokenCounter {
+    return this.#state.tokenCounter
   }
 
   report(source: PolicySource<unknown>, path: string, problem: Omit<ConfigProblem, 'path'>): void {

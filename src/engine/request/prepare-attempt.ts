@@ -63,7 +63,7 @@ function sessionEndpoint(endpoint: LiveEndpoint, { backend }: Decision): Endpoin
   return backend && { backend: backend.item.key, endpoint: sessionNameOf(endpoint) }
 }
 
-function finish(endpoint: LiveEndpoint, exchange: Exchange, decision: Decision): Outcome {
+function finish(endpoint: LiveEndpoint, exchange: Exchange, decision: Decision): Outcome | Promise<Outcome> {
   const { path, backend } = decision
   if (endpoint.target !== undefined) exchange.request.target = endpoint.target
   const refusal = path.read(exchange)

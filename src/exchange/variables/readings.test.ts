@@ -78,6 +78,7 @@ function everything(): Exchange {
     streaming: true,
     translation: undefined,
     areTokensEstimated: false,
+    countVocabulary: undefined,
     errorType: undefined,
     serviceTier: 'flex',
     inputTokens: 7,

@@ -9,6 +9,7 @@ import { Exchange } from '#exchange/exchange.ts'
 import type { Expression, ExpressionEnvironment, ExpressionUse } from '#exchange/expression.ts'
 import type { Outcome } from '#exchange/outcome.ts'
 import { NO_STEPS, type RunContext } from '#exchange/run-context.ts'
+import { NO_COUNTER, type TokenCounter } from '#exchange/token-counter.ts'
 import type { Head } from '#net/http/head.ts'
 import { parseHeadText } from '#net/http1/parse-head-text.ts'
 import type { Peer } from '#net/peer.ts'
@@ -172,6 +173,8 @@ export interface ContextInputs {
   readonly importKey?: ImportKey
   /** By default every password is wrong. */
   readonly passwords?: PasswordChecker
+  /** By default nothing is counted. */
+  readonly tokenCounter?: TokenCounter
   /** By default, texts are not protected. */
   readonly sealer?: Sealer
   /** The endpoint that policies are compiled for. */
@@ -264,6 +267,10 @@ export class TestContext implements CompileContext {
 
   get passwords(): PasswordChecker {
     return this.#inputs.passwords ?? { check: () => 'wrong' }
+  }
+
+  get tokenCounter(): TokenCounter {
+    return this.#inputs.tokenCounter ?? NO_COUNTER
   }
 
   get sealer(): Sealer {

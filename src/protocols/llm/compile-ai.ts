@@ -206,7 +206,7 @@ function routeProblem(
   if (outcome === 'not-implemented') {
     return notImplemented(`${type} requests to ${withProduct(kind)} are not implemented yet; they are refused with 501`)
   }
-  if (outcome === 'send') return undefined
+  if (outcome === 'send' || outcome === 'count') return undefined
   if (outcome === 'model-unfit') {
     const message = 'the configured model cannot be part of a path; requests are refused with 400'
     return { code: 'model-unfit', message, severity: 'error' }

@@ -1,5 +1,6 @@
 import type { Exchange } from '#exchange/exchange.ts'
 import type { Outcome, Refusal } from '#exchange/outcome.ts'
+import type { TokenCounter } from '#exchange/token-counter.ts'
 import { Head } from '#net/http/head.ts'
 import { type Address, hostAddress } from '../address.ts'
 import type {
@@ -14,6 +15,7 @@ import type {
 import type { AiPlan } from './ai-plan.ts'
 import { type AiBackendSpec, aiBackend } from './backend-schema.ts'
 import { compileAi, sectionOf } from './compile-ai.ts'
+import { answerCount } from './count-tokens.ts'
 import { describeLlm } from './explain-llm.ts'
 import { otherInterface } from './known-paths.ts'
 import { ai as policy } from './policy.ts'
@@ -36,7 +38,7 @@ export const llm = {
     const known = otherInterface(path)
     return known !== undefined && lacksRoutes(spec, settings) ? known : undefined
   },
-  compile: (backend, settings, context) => new LlmRun(compileAi(backend, settings, context)),
+  compile: (backend, settings, context) => new LlmRun(compileAi(backend, settings, context), context.tokenCounter),
 } as const satisfies BackendProtocol<AiBackendSpec> & { readonly schema: unknown; readonly policy: unknown }
 
 function providerAddresses({ provider, groups = [] }: AiBackendSpec): Address[][] {
@@ -60,9 +62,11 @@ function providerAddress(provider: LlmProviderSpec, section: string): Address {
 class LlmRun implements ProtocolRun {
   readonly endsWithClient = true
   readonly #plan: AiPlan
+  readonly #counter: TokenCounter
 
-  constructor(plan: AiPlan) {
+  constructor(plan: AiPlan, counter: TokenCounter) {
     this.#plan = plan
+    this.#counter = counter
   }
 
   /** All providers of a backend have the same route type. */
@@ -79,7 +83,11 @@ class LlmRun implements ProtocolRun {
     return undefined
   }
 
-  prepare(exchange: Exchange, { section }: EndpointName, attempt: ProtocolAttempt): Outcome {
+  prepare(
+    exchange: Exchange,
+    { section }: EndpointName,
+    attempt: ProtocolAttempt,
+  ): Outcome | Promise<NonNullable<Outcome>> {
     const provider = this.#plan.providers.findIndex(({ name }) => sectionOf(name) === section)
     const prepared = prepareLlmRequest(this.#plan, provider, exchange, {
       body: exchange.newRequestBody ?? exchange.requestBody,
@@ -88,6 +96,7 @@ class LlmRun implements ProtocolRun {
     })
     if (prepared.kind === 'refusal') return prepared
     if (this.#plan.providers[provider]!.settings.routes.unset) attempt.misread = otherInterface(exchange.originalTarget)
+    if (prepared.kind === 'count') return answerCount(prepared, exchange, this.#counter)
     if (prepared.kind === 'llm-answer') {
       const head = Head.response(200)
       head.set('content-type', 'application/json')

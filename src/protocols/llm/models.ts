@@ -1,3 +1,4 @@
+import type { Vocabulary } from '#exchange/token-counter.ts'
 import type { Effort } from './conversation.ts'
 import { bareModelName, reduceModelName } from './model-names.ts'
 
@@ -33,6 +34,8 @@ export interface ModelFacts {
   /** The name in the catalogue; undefined for a model that the catalogue does not list. */
   readonly name: string | undefined
   readonly family: ModelFamily
+  /** For estimates of tokens. Models of other vendors have their own; the newer one of these is nearest to them (decision B36). */
+  readonly vocabulary: Vocabulary
   /**
    * How a request asks for thinking: with a number of tokens, as `adaptive` with an effort beside it, or with an effort alone. `none`: the
    * model does not think.
@@ -65,6 +68,7 @@ export interface ModelFacts {
 const UNKNOWN: ModelFacts = {
   name: undefined,
   family: 'other',
+  vocabulary: 'o200k',
   thinking: 'effort',
   alwaysThinks: false,
   thinkingOff: undefined,
@@ -173,6 +177,7 @@ const THROUGH_MAX: readonly Effort[] = ['none', 'low', 'medium', 'high', 'xhigh'
 const UP_TO_HIGH: readonly Effort[] = ['low', 'medium', 'high']
 
 const GPT_4: Known = { ...NO_THINKING, contextTokens: 128_000, maxOutputTokens: 16_384 }
+const GPT_4_TURBO: Known = { ...GPT_4, vocabulary: 'cl100k', maxOutputTokens: 4096 }
 const GPT_5: Known = {
   thinking: 'effort',
   alwaysThinks: true,
@@ -217,14 +222,14 @@ const GPT: Rows = [
   ['gpt-audio gpt-audio-mini gpt-4o-audio-preview gpt-4o-mini-audio-preview', GPT_4],
   ['gpt-realtime gpt-realtime-mini gpt-4o-realtime-preview gpt-4o-mini-realtime-preview', GPT_4],
   ['gpt-4.1 gpt-4.1-mini gpt-4.1-nano', { ...GPT_4, contextTokens: 1_047_576, maxOutputTokens: 32_768 }],
+  ['gpt-4-turbo gpt-4-turbo-preview gpt-4-1106-preview gpt-4-0125-preview gpt-4-vision-preview', GPT_4_TURBO],
+  ['gpt-4-32k', { ...GPT_4_TURBO, contextTokens: 32_768, maxOutputTokens: 8192 }],
+  ['gpt-4', { ...GPT_4_TURBO, contextTokens: 8192, maxOutputTokens: 8192 }],
+  ['gpt-3.5-turbo gpt-3.5-turbo-16k gpt-35-turbo', { ...GPT_4_TURBO, contextTokens: 16_385 }],
   [
-    'gpt-4-turbo gpt-4-turbo-preview gpt-4-1106-preview gpt-4-0125-preview gpt-4-vision-preview',
-    { ...GPT_4, maxOutputTokens: 4096 },
+    'text-embedding-3-large text-embedding-3-small text-embedding-ada-002',
+    { ...NO_THINKING, vocabulary: 'cl100k', contextTokens: 8192 },
   ],
-  ['gpt-4-32k', { ...GPT_4, contextTokens: 32_768, maxOutputTokens: 8192 }],
-  ['gpt-4', { ...GPT_4, contextTokens: 8192, maxOutputTokens: 8192 }],
-  ['gpt-3.5-turbo gpt-3.5-turbo-16k gpt-35-turbo', { ...GPT_4, contextTokens: 16_385, maxOutputTokens: 4096 }],
-  ['text-embedding-3-large text-embedding-3-small text-embedding-ada-002', { ...NO_THINKING, contextTokens: 8192 }],
 ]
 
 const GPT_OSS: Rows = [

@@ -7,15 +7,18 @@ import type { AiPlan, AiProviderPlan } from './ai-plan.ts'
 import { applyBodySettings } from './body-settings.ts'
 import { enrichMessages, moveMaxTokens, requestUsage } from './completions/request.ts'
 import { conversionOf } from './conversion.ts'
+import type { LocalCount } from './count-tokens.ts'
 import { NATIVE_DIALECTS } from './dialects.ts'
 import type { PromptGuards } from './guards/compile-guards.ts'
 import { guardRequest } from './guards/guard-request.ts'
 import { BodyEdits } from './json/edit-members.ts'
 import { type ExactNames, findCaseVariant } from './json/exact-names.ts'
+import { parseDocument } from './json/json-document.ts'
 import { findMember, type JsonFault, type Members, scanMembers, stringAt, valueIs } from './json/scan-members.ts'
 import { KeptAnswer } from './kept-answer.ts'
 import { otherInterface } from './known-paths.ts'
 import { type LlmAnswer, listModels } from './list-models.ts'
+import { readCountablePrompt } from './messages/countable-prompt.ts'
 import { enrichConversation } from './messages/request.ts'
 import { findAlias } from './model-aliases.ts'
 import { modelOf } from './models.ts'
@@ -100,14 +103,14 @@ export function routeTypeOf(
 /**
  * Converts a request into the request for one provider. Pure, so that `explain` shows the exact bytes. Runs for each attempt, after backend
  * authentication (the provider may require the credential in another header), and changes nothing in the exchange.
- * @returns a refusal in the client's dialect, a response of the gateway itself, or the request to send
+ * @returns a refusal in the client's dialect, the request to send, or what the gateway responds to itself
  */
 export function prepareLlmRequest(
   plan: AiPlan,
   providerIndex: number,
   exchange: Exchange,
   input: RequestInput,
-): PreparedLlmRequest | LlmAnswer | Refusal {
+): PreparedLlmRequest | LocalCount | LlmAnswer | Refusal {
   const provider = plan.providers[providerIndex]!
   const type = routeTypeOf(provider, exchange)
   if (type === undefined) return refuse(dialectOf(provider, exchange), 'llm-route-unknown')
@@ -172,7 +175,7 @@ function prepareTyped(
   type: ClientFormat,
   exchange: Exchange,
   input: RequestInput,
-): PreparedLlmRequest | Refusal {
+): PreparedLlmRequest | LocalCount | Refusal {
   const { settings } = provider
   if (settings.guards?.closed === true) return refuse(type, 'prompt-guard-failed')
   if (input.body === null) return formatRefusal(type, refuseLargeBody('body-too-large', input.maxKept))
@@ -194,9 +197,9 @@ function prepareTyped(
 
   const streaming = isStreamed(members)
   const conversion = conversionOf(provider.provider, type, model, streaming)
-  if (conversion.kind !== 'send') return refuseConversion(type, provider, conversion.kind)
-  const { dialect } = conversion
-  const isNative = dialect === NATIVE_DIALECTS[type]
+  const sends = conversion.kind === 'send'
+  if (!sends && conversion.kind !== 'count') return refuseConversion(type, provider, conversion.kind)
+  const isNative = !sends || conversion.dialect === NATIVE_DIALECTS[type]
 
   const edits = new BodyEdits(members)
   if (replacement !== undefined && model !== given) edits.set('model', modelAt, replacement.json)
@@ -207,7 +210,12 @@ function prepareTyped(
   }
   const final = guard(type, settings.guards, edits.apply())
   if ('kind' in final) return final
-  const translated = isNative ? undefined : translateRequest(type, dialect, final, exchange.request)
+  const isConfigured = replacement !== undefined || settings.aliases?.targets.has(model) === true
+  const knownModel = isConfigured ? model : modelOf(model).name
+  const call = { requestModel: model, knownModel, streaming, request: new SentRequest(type, members, final) }
+  if (!sends) return prepareCount(type, final, buildFacts(provider, type, call))
+
+  const translated = isNative ? undefined : translateRequest(type, conversion.dialect, final, exchange.request)
   if (translated !== undefined && 'kind' in translated) return translated
   const sent = translated?.body ?? final
   const body = conversion.edit === undefined ? sent : conversion.edit(sent, exchange.request)
@@ -215,14 +223,18 @@ function prepareTyped(
   const path = upstreamPath(provider.path ?? conversion.path, exchange.request.target)
   const headers = withoutEncoding(provider.provider.headers(exchange.request, provider.credential, path))
   const kept = keptAnswer(input)
-  const request = new SentRequest(type, members, final)
-  const translation = translated?.facts
-  const isConfigured = replacement !== undefined || settings.aliases?.targets.has(model) === true
-  const names = { requestModel: model, knownModel: isConfigured ? model : modelOf(model).name }
-  const facts = buildFacts(provider, type, { ...names, streaming, request, answer: kept, translation })
+  const facts = buildFacts(provider, type, { ...call, answer: kept, translation: translated?.facts })
   const account = input.reads.tokens ? new TokenAccount(type, facts, final) : undefined
   const response = { wire: type, hidesUsage, kept, account, translation: translated?.answer, maxBytes: input.maxKept }
   return { kind: 'send', type, path, headers, body, facts, response }
+}
+
+/** A token count that the gateway makes itself, of the body that the provider would get. */
+function prepareCount(type: ClientFormat, body: Uint8Array, facts: LlmFacts): LocalCount | Refusal {
+  const document = parseDocument(body)
+  if ('fault' in document) return refuseFault(type, document)
+  const { vocabulary } = modelOf(facts.requestModel)
+  return { kind: 'count', prompt: readCountablePrompt(document), vocabulary, facts }
 }
 
 const NO_BODY: JsonFault = { fault: 'not-an-object', at: 0 }
@@ -265,7 +277,7 @@ const ENRICH: Partial<Record<ClientFormat, Enrich>> = {
 function refuseConversion(
   type: ClientFormat,
   { provider }: AiProviderPlan,
-  kind: Exclude<Conversion['kind'], 'send'>,
+  kind: Exclude<Conversion['kind'], 'send' | 'count'>,
 ): Refusal {
   switch (kind) {
     case 'unsupported':

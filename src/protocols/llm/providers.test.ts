@@ -286,7 +286,6 @@ test('types that a provider does not support, and types that are not implemented
     ['Responses', { providerFour: {} }, 'llm-not-implemented'],
     ['Responses', { providerThree: { ...project, model: 'claude' } }, 'llm-not-implemented'],
     ['Responses', { providerSeven: {} }, 'llm-not-implemented'],
-    ['MessagesTokenCount', { providerOne: {} }, 'llm-not-implemented'],
   ]
   for (const [type, provider, code] of cases) {
     expect(refused('{"model":"m"}', { ...as(type), provider }).code).toBe(code)

@@ -1,6 +1,6 @@
 import type { ProviderBlock } from '../provider-schema.ts'
 import type { ClientFormat } from '../route-type.ts'
-import { type Conversion, MODEL_UNFIT, NO_EDITS, NOT_IMPLEMENTED, type Provider, toSegment } from './provider.ts'
+import { COUNT, type Conversion, MODEL_UNFIT, NO_EDITS, type Provider, toSegment } from './provider.ts'
 
 /** Amazon Bedrock: every model has its own paths. Chats use Converse, embeddings the form of their model. */
 export function buildProviderSeven(block: ProviderBlock<'providerSeven'>): Provider {
@@ -27,7 +27,7 @@ function convert(format: ClientFormat, model: string, streamed: boolean): Conver
     case 'Embeddings':
       return { kind: 'send', dialect: embeddingsDialect(model), path: `${path}/invoke` }
     case 'MessagesTokenCount':
-      if (!model.includes('anthropic.claude')) return NOT_IMPLEMENTED
+      if (!model.includes('anthropic.claude')) return COUNT
       return { kind: 'send', dialect: 'count-by-invoking', path: `${path}/count-tokens` }
     default:
       return { kind: 'send', dialect: 'converse', path: `${path}/${streamed ? 'converse-stream' : 'converse'}` }

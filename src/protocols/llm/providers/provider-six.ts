@@ -1,7 +1,7 @@
 import type { ProviderBlock } from '../provider-schema.ts'
 import type { ClientFormat } from '../route-type.ts'
 import { editMessagesBody, replaceModel } from './edit-messages-body.ts'
-import { type Conversion, MODEL_UNFIT, NO_EDITS, NOT_IMPLEMENTED, type Provider, toSegment } from './provider.ts'
+import { COUNT, type Conversion, MODEL_UNFIT, NO_EDITS, type Provider, toSegment } from './provider.ts'
 
 /** Version of the messages API that the platform requires in bodies. */
 const MESSAGES_VERSION = 'vertex-2023-10-16'
@@ -70,7 +70,7 @@ function editChat(body: Uint8Array): Uint8Array {
 
 /** The endpoint for chat completions requires the publisher in the name of a model (decision B21). */
 function convertToChat(base: string, format: ClientFormat, model: string): Conversion {
-  if (format === 'MessagesTokenCount') return NOT_IMPLEMENTED
+  if (format === 'MessagesTokenCount') return COUNT
   const path = `${base}/endpoints/openapi/chat/completions`
   if (!/^gemini[-@]/.test(model)) return { kind: 'send', dialect: 'completions', path }
   const edit = (body: Uint8Array) => replaceModel(body, `google/${model}`)

@@ -29,6 +29,8 @@ export interface Provider {
 export type Conversion =
   /** `path` may have a query. In another dialect than that of the client, the request and its response are translated. */
   | { readonly kind: 'send'; readonly dialect: WireDialect; readonly path: string; readonly edit?: EditBody }
+  /** The gateway responds itself, with an estimate of the tokens of the request. */
+  | { readonly kind: 'count' }
   /** There is no meaningful conversion (docs/behaviour/llm.md, "Formats"). */
   | { readonly kind: 'unsupported' }
   /** A conversion that this version does not implement yet. */
@@ -40,6 +42,7 @@ export type Conversion =
 export type EditBody = (body: Uint8Array, request: Head) => Uint8Array
 
 export const UNSUPPORTED: Conversion = { kind: 'unsupported' }
+export const COUNT: Conversion = { kind: 'count' }
 export const MODEL_UNFIT: Conversion = { kind: 'model-unfit' }
 export const NOT_IMPLEMENTED: Conversion = { kind: 'not-implemented' }
 
@@ -78,14 +81,17 @@ export function bearerToken(request: Head): string | undefined {
 /** Dialect and path of requests by client format. */
 export type Endpoints = Partial<Record<ClientFormat, readonly [dialect: WireDialect, path: string]>>
 
-/** Conversions that do not depend on the model; `other` for all other formats. */
-export function fixedEndpoints(endpoints: Endpoints, other = NOT_IMPLEMENTED): (format: ClientFormat) => Conversion {
+/**
+ * Conversions that do not depend on the model; `other` for all other formats. The one that most providers lack counts tokens, which the
+ * gateway can do.
+ */
+export function fixedEndpoints(endpoints: Endpoints, other = COUNT): (format: ClientFormat) => Conversion {
   const table = new Map<ClientFormat, Conversion>()
   for (const format of Object.keys(endpoints) as ClientFormat[]) table.set(format, sendTo(endpoints, format, other))
   return (format) => table.get(format) ?? other
 }
 
-export function sendTo(endpoints: Endpoints, format: ClientFormat, other = NOT_IMPLEMENTED): Conversion {
+export function sendTo(endpoints: Endpoints, format: ClientFormat, other = COUNT): Conversion {
   const endpoint = endpoints[format]
   return endpoint === undefined ? other : { kind: 'send', dialect: endpoint[0], path: endpoint[1] }
 }
