@@ -189,6 +189,17 @@ export const SUITES: readonly Suite[] = [
     expect: '"total_tokens"',
   },
   {
+    name: 'llm-translate',
+    about: 'The same, but the provider speaks the messages API: the gateway translates request and response.',
+    path: '/translated',
+    door: 'bare',
+    unit: 'request',
+    headers: JSON_BODY,
+    body: CHAT,
+    script: projectFile('bench/servers/chat.lua'),
+    expect: '"total_tokens"',
+  },
+  {
     name: 'sse',
     about:
       'Event streams, passed through: 32 at once, an event every 10 ms on each. Latency is from the server to the client.',

@@ -9,7 +9,7 @@ const MAX_DEPTH = 256
 const FEW_KEYS = 8
 
 /** Strings up to this length are examined byte by byte; the native parser is faster for longer ones. */
-const NEAR = 64
+const NEAR = 512
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 const latin1 = new TextDecoder('latin1')
@@ -51,6 +51,8 @@ class Unreadable extends Error {
 class Tape {
   readonly bytes: Uint8Array
   readonly at: number[] = []
+  /** Some key has an escape: keys must be decoded to be compared. */
+  hasEscapedKeys = false
 
   constructor(bytes: Uint8Array) {
     this.bytes = bytes
@@ -119,6 +121,7 @@ class Tape {
       count++
       if (this.#hasBackslash(key)) hasEscapes = true
     }
+    if (hasEscapes) this.hasEscapedKeys = true
     if (hasEscapes || count > FEW_KEYS) return this.#refuseInSet(first)
     for (let one = at[first + 5]!; one < at.length; one = at[one + 5]!) {
       for (let other = first; other < one; other = at[other + 5]!) {
@@ -287,7 +290,8 @@ export class JsonValue {
     const { at, bytes } = this.#tape
     const start = at[key]! + 1
     const length = at[key + 1]! - 1 - start
-    if (length !== name.length) return length > name.length && this.#tape.textAt(key) === name
+    if (this.#tape.hasEscapedKeys && length > name.length) return this.#tape.textAt(key) === name
+    if (length !== name.length) return false
     for (let i = 0; i < length; i++) if (bytes[start + i] !== name.charCodeAt(i)) return false
     return true
   }

@@ -1,0 +1,167 @@
+import { Exchange } from '#exchange/exchange.ts'
+import { type LlmFacts, NO_LLM } from '#exchange/llm-facts.ts'
+import { BodyClaim, BodyMemory } from '#net/body/body-memory.ts'
+import { Head } from '#net/http/head.ts'
+import type { BodySink, BodySource } from '#net/stream.ts'
+import { ChatAnswer } from '#protocols/llm/chat-answer.ts'
+import type { WireDialect } from '#protocols/llm/dialect.ts'
+import { findTranslation, NATIVE_DIALECTS } from '#protocols/llm/dialects.ts'
+import type { ClientFormat } from '#protocols/llm/route-type.ts'
+import { type ChatTranslation, translateRequest } from '#protocols/llm/translate-request.ts'
+
+/**
+ * CPU time of translations between dialects in one thread, without the wire: requests of several sizes, and events of streams. The bars are
+ * in bench/README.md.
+ */
+const encoder = new TextEncoder()
+const PNG = 'iVBORw0KGgoAAAANSUhEUgAA'
+
+/** A chat of alternating turns with a tool, about `bytes` long. */
+function chat(format: ClientFormat, bytes: number): object {
+  const word = 'Tell me about the weather in Ulm, please. '
+  const turns = bytes < 10_000 ? 4 : 40
+  const text = word.repeat(Math.max(1, Math.floor((bytes - 400) / turns / word.length)))
+  const messages = Array.from({ length: turns - 1 }, (_, i) => ({
+    role: i % 2 === 0 ? 'user' : 'assistant',
+    content: text,
+  }))
+  const parameters = { type: 'object', properties: { place: { type: 'string' } }, required: ['place'] }
+  const description = 'The weather of a place'
+  if (format === 'Messages') {
+    return {
+      model: 'm',
+      max_tokens: 100,
+      messages,
+      tools: [{ name: 'weather', description, input_schema: parameters }],
+    }
+  }
+  const tools = [{ type: 'function', function: { name: 'weather', description, parameters } }]
+  return { model: 'm', max_tokens: 100, temperature: 0.5, messages, tools }
+}
+
+function picture(format: ClientFormat): object {
+  const data = PNG.repeat(5_000_000 / PNG.length)
+  const image =
+    format === 'Messages'
+      ? { type: 'image', source: { type: 'base64', media_type: 'image/png', data } }
+      : { type: 'image_url', image_url: { url: `data:image/png;base64,${data}` } }
+  return { model: 'm', max_tokens: 100, messages: [{ role: 'user', content: [image] }] }
+}
+
+/** Microseconds of CPU time per run, the median of several rounds. */
+function cost(run: () => void, runs: number): number {
+  const rounds: number[] = []
+  for (let round = 0; round < 7; round++) {
+    const begin = process.cpuUsage()
+    for (let i = 0; i < runs; i++) run()
+    const { user, system } = process.cpuUsage(begin)
+    rounds.push((user + system) / runs)
+  }
+  return rounds.toSorted((a, b) => a - b)[3]!
+}
+
+class Nowhere implements BodySink {
+  readonly backed = false
+  readonly takesFramed = false
+  source: BodySource | null = null
+  bytes(): void {}
+  end(): void {}
+  abort(): void {}
+}
+
+const PAIRS: readonly (readonly [ClientFormat, WireDialect])[] = [
+  ['Completions', 'messages'],
+  ['Messages', 'completions'],
+  ['Completions', 'converse'],
+  ['Messages', 'converse'],
+  ['Responses', 'messages'],
+  ['Responses', 'completions'],
+]
+
+function translated(format: ClientFormat, dialect: WireDialect, body: Uint8Array) {
+  const request = translateRequest(format, dialect, body, HEAD)
+  if ('kind' in request) throw new Error(`refused: ${request.body ?? request.code}`)
+  return request
+}
+
+const HEAD = Head.request('POST', '/')
+
+const SIZES: readonly (readonly [name: string, bytes: number, runs: number])[] = [
+  ['1 KB', 1000, 20_000],
+  ['100 KB', 100_000, 300],
+  ['1 MB', 1_000_000, 30],
+]
+
+for (const [format, dialect] of PAIRS) {
+  if (findTranslation(format, dialect) === undefined || format === 'Responses') continue
+  const row = SIZES.map(([name, bytes, runs]) => {
+    const body = encoder.encode(JSON.stringify(chat(format, bytes)))
+    return `${name} ${cost(() => translated(format, dialect, body), runs).toFixed(1)}`
+  })
+  const body = encoder.encode(JSON.stringify(picture(format)))
+  row.push(`image of 5 MB ${cost(() => translated(format, dialect, body), 5).toFixed(0)}`)
+  console.log(`${NATIVE_DIALECTS[format]} to ${dialect}, us: ${row.join(', ')}`)
+}
+
+/** Streams of 1,000 events with text. */
+const STREAMS: Readonly<Record<string, string>> = {
+  messages:
+    'event: message_start\ndata: {"type":"message_start","message":{"id":"msg_1","type":"message","role":"assistant","model":"m","content":[],"stop_reason":null,"stop_sequence":null,"usage":{"input_tokens":10,"output_tokens":1}}}\n\n' +
+    'event: content_block_start\ndata: {"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}\n\n' +
+    'event: content_block_delta\ndata: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":" weather"}}\n\n'.repeat(
+      1000,
+    ) +
+    'event: content_block_stop\ndata: {"type":"content_block_stop","index":0}\n\n' +
+    'event: message_delta\ndata: {"type":"message_delta","delta":{"stop_reason":"end_turn","stop_sequence":null},"usage":{"output_tokens":1000}}\n\n' +
+    'event: message_stop\ndata: {"type":"message_stop"}\n\n',
+  completions:
+    'data: {"id":"chatcmpl-1","object":"chat.completion.chunk","created":1700000000,"model":"m","choices":[{"index":0,"delta":{"role":"assistant","content":""},"finish_reason":null}]}\n\n' +
+    'data: {"id":"chatcmpl-1","object":"chat.completion.chunk","created":1700000000,"model":"m","system_fingerprint":"fp_1","choices":[{"index":0,"delta":{"content":" weather"},"logprobs":null,"finish_reason":null}]}\n\n'.repeat(
+      1000,
+    ) +
+    'data: {"id":"chatcmpl-1","object":"chat.completion.chunk","created":1700000000,"model":"m","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\n' +
+    'data: [DONE]\n\n',
+}
+
+function exchange(contentType: string): Exchange {
+  const peer = {
+    remoteAddress: '127.0.0.1',
+    remotePort: 1,
+    rawAddress: '127.0.0.1',
+    rawPort: 1,
+    localAddress: '127.0.0.1',
+    localPort: 2,
+    secure: false,
+    serverName: undefined,
+    certificate: undefined,
+  }
+  const made = new Exchange(Head.request('POST', '/'), peer)
+  made.response = Head.response(200)
+  made.response.set('content-type', contentType)
+  return made
+}
+
+for (const [format, dialect] of PAIRS) {
+  const text = STREAMS[dialect]
+  if (findTranslation(format, dialect) === undefined || text === undefined || format === 'Responses') continue
+  const body = encoder.encode(JSON.stringify({ ...chat(format, 1000), stream: true }))
+  const { answer } = translated(format, dialect, body)
+  // As the wire delivers them: one event in each piece.
+  const pieces = text.split(/(?<=\n\n)/).map((each) => Buffer.from(each))
+  const made = exchange('text/event-stream')
+  const memory = new BodyMemory(2 ** 26)
+  const us = cost(() => {
+    const facts: LlmFacts = { ...NO_LLM }
+    const claim = new BodyClaim(memory)
+    const filter = new ChatAnswer(
+      answer as ChatTranslation,
+      { exchange: made, facts, kept: undefined, claim, maxBytes: 2 ** 21 },
+      true,
+    )
+    const sink = filter.into(new Nowhere())
+    for (const piece of pieces) sink.bytes(piece, 0, piece.length)
+    sink.end()
+    claim.release()
+  }, 30)
+  console.log(`a text event of ${dialect} to ${NATIVE_DIALECTS[format]}: ${(us / pieces.length).toFixed(2)} us`)
+}
