@@ -33,6 +33,7 @@ export const EXAMPLES: readonly (readonly [title: RegExp, value: unknown])[] = [
   [/\.role$/, 'user'],
   [/regex\.matches\[\]$/, 'secret'],
   [/deploymentName$/, 'known'],
+  [/guardrail\.version$/, '1'],
   [/agentRuntimeArn$/, 'arn:aws:bedrock-agentcore:us-east-1:123456789012:runtime/known'],
   [/static\.unixPath$/, '/tmp/known.sock'],
   [/allowOrigins\[\]$|additionalOrigins\[\]$|\.issuer$/, 'https://known.example.com'],

@@ -154,6 +154,6 @@ verifies('backend.tls/insecureSkipVerify-all', 'insecureSkipVerify: All takes an
 })
 
 test('a ConfigMap that does not exist never falls back to the authorities of the system', async () => {
-  expect((await ask('/missing')).status).toBe(503)
+  expect((await ask('/missing')).status).toBe(500)
   expect(gateway.output.stderr).toContain('ConfigMap default/nothing')
 })

@@ -124,6 +124,7 @@ function reportProvider(spec: LlmProviderSpec, { routes }: AiSettings, report: R
     report(`.${field}`, { code: 'path-invalid', message: `has ${fault}; requests are refused`, severity: 'error' })
   }
   if (spec.providerSix !== undefined) reportPlatform(spec.providerSix, report)
+  if (spec.providerSeven !== undefined) reportGuardrail(spec.providerSeven, report)
   if (spec.path === undefined) return
   const types = new Set([...routes.suffixes.map(({ type }) => type), routes.otherwise])
   const replaced = [...types].filter((type) => type !== undefined && isClientFormat(type))
@@ -155,6 +156,18 @@ function reportPlatform({ projectId, region }: ProviderBlock<'providerSix'>, rep
   if (!/^[a-z0-9-]+$/.test(region)) {
     const message = 'must consist of lower-case letters, digits and hyphens; the provider has no such host'
     report('.providerSix.region', { code: 'invalid-region', message, severity: 'error' })
+  }
+}
+
+function reportGuardrail({ guardrail }: ProviderBlock<'providerSeven'>, report: Report): void {
+  if (guardrail === undefined) return
+  if (!/^(?:[a-z0-9]+|arn:[^\s]+)$/.test(guardrail.identifier)) {
+    const message = 'is not the id or the ARN of a guardrail; the provider refuses it'
+    report('.providerSeven.guardrail.identifier', { code: 'invalid-identifier', message, severity: 'warning' })
+  }
+  if (!/^(?:[1-9][0-9]{0,7}|DRAFT)$/.test(guardrail.version)) {
+    const message = 'is not a version of a guardrail: a number or DRAFT; the provider refuses it'
+    report('.providerSeven.guardrail.version', { code: 'invalid-identifier', message, severity: 'warning' })
   }
 }
 

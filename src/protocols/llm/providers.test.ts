@@ -332,6 +332,16 @@ test('a project or region that cannot be part of a path or host is reported', ()
   ])
 })
 
+test('a guardrail that no service has is reported', () => {
+  const problems = (guardrail: object) => compile({ provider: { providerSeven: { guardrail } } }).problems
+  expect(problems({ identifier: 'ab12cd34ef56', version: 'DRAFT' })).toEqual([])
+  expect(problems({ identifier: 'arn:aws:bedrock:us-east-1:123456789012:guardrail/ab12', version: '3' })).toEqual([])
+  expect(problems({ identifier: 'My Guardrail', version: 'latest' })).toEqual([
+    '.provider.providerSeven.guardrail.identifier: invalid-identifier',
+    '.provider.providerSeven.guardrail.version: invalid-identifier',
+  ])
+})
+
 test('providers that share settings report once', () => {
   const unfit = { providerThree: { ...resource, apiVersion: '2024-10-21', model: '..' } }
   const groups = [
