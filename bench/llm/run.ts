@@ -79,7 +79,7 @@ const PAIRS: readonly (readonly [ClientFormat, WireDialect])[] = [
 ]
 
 function translated(format: ClientFormat, dialect: WireDialect, body: Uint8Array) {
-  const request = translateRequest(format, dialect, body, HEAD)
+  const request = translateRequest(format, { kind: 'send', dialect, path: '/' }, body, HEAD, undefined)
   if ('kind' in request) throw new Error(`refused: ${request.body ?? request.code}`)
   return request
 }

@@ -377,7 +377,7 @@ export const DOCUMENT_1 = {
     '2.4',
     '`providerSix` is the LLM API of a cloud machine-learning platform.',
   ),
-  'backend.ai.provider/providerSeven': behaviour.gap(
+  'backend.ai.provider/providerSeven': behaviour(
     1,
     '2.4',
     "`providerSeven` is the LLM API of a cloud's managed models.",
@@ -489,9 +489,9 @@ export const DOCUMENT_1 = {
     '2.4',
     '`providerSeven.region` has 1 to 63 lowercase letters, digits and hyphens.',
   ),
-  'backend.ai.providerSeven/region-default': behaviour.gap(1, '2.4', '`providerSeven.region` defaults to `us-east-1`.'),
-  'backend.ai.providerSeven/region': behaviour.gap(1, '2.4', 'Requests go to the region `providerSeven.region`.'),
-  'backend.ai.providerSeven/model': behaviour.gap(
+  'backend.ai.providerSeven/region-default': behaviour(1, '2.4', '`providerSeven.region` defaults to `us-east-1`.'),
+  'backend.ai.providerSeven/region': behaviour(1, '2.4', 'Requests go to the region `providerSeven.region`.'),
+  'backend.ai.providerSeven/model': behaviour(
     1,
     '2.4',
     '`providerSeven.model` overrides the model name of the request.',
@@ -506,12 +506,12 @@ export const DOCUMENT_1 = {
     '2.4',
     '`guardrail.version` is a required ShortString.',
   ),
-  'backend.ai.providerSeven/guardrail': behaviour.gap(
+  'backend.ai.providerSeven/guardrail': behaviour(
     1,
     '2.4',
     'The provider applies the guardrail of that identifier and version.',
   ),
-  'backend.ai.providerSeven/guardrail-absent': behaviour.gap(1, '2.4', 'Without `guardrail` no guardrail is used.'),
+  'backend.ai.providerSeven/guardrail-absent': behaviour(1, '2.4', 'Without `guardrail` no guardrail is used.'),
 
   // 2.5 Kind ProxyParameters
   'parameters/spec-required': shape(1, '2.5', 'A ProxyParameters must have a `spec`.'),

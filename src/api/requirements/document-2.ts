@@ -953,56 +953,56 @@ export const DOCUMENT_2 = {
     "A model name of the request that is an alias becomes the provider's model name.",
   ),
   'backend.ai.modelAliases/data-plane-only': advice(2, '2.4', 'An alias applies to this data plane only.'),
-  'backend.ai.promptCaching/provider': behaviour.gap(
+  'backend.ai.promptCaching/provider': behaviour(
     2,
     '2.4',
     'Prompt caching works with `providerSeven` only, for newer models that support it.',
   ),
-  'backend.ai.promptCaching/cache-points': behaviour.gap(2, '2.4', 'Cache points are inserted automatically.'),
-  'backend.ai.promptCaching/cacheSystem-default': behaviour.gap(2, '2.4', '`cacheSystem` defaults to true.'),
-  'backend.ai.promptCaching/cacheSystem': behaviour.gap(
+  'backend.ai.promptCaching/cache-points': behaviour(2, '2.4', 'Cache points are inserted automatically.'),
+  'backend.ai.promptCaching/cacheSystem-default': behaviour(2, '2.4', '`cacheSystem` defaults to true.'),
+  'backend.ai.promptCaching/cacheSystem': behaviour(
     2,
     '2.4',
     '`cacheSystem` puts a cache point after all system messages.',
   ),
-  'backend.ai.promptCaching/cacheMessages-default': behaviour.gap(2, '2.4', '`cacheMessages` defaults to true.'),
-  'backend.ai.promptCaching/cacheMessages': behaviour.gap(
+  'backend.ai.promptCaching/cacheMessages-default': behaviour(2, '2.4', '`cacheMessages` defaults to true.'),
+  'backend.ai.promptCaching/cacheMessages': behaviour(
     2,
     '2.4',
     '`cacheMessages` caches the messages of the conversation.',
   ),
-  'backend.ai.promptCaching/cacheTools-default': behaviour.gap(2, '2.4', '`cacheTools` defaults to false.'),
-  'backend.ai.promptCaching/cacheTools': behaviour.gap(
+  'backend.ai.promptCaching/cacheTools-default': behaviour(2, '2.4', '`cacheTools` defaults to false.'),
+  'backend.ai.promptCaching/cacheTools': behaviour(
     2,
     '2.4',
     '`cacheTools` puts a cache point after all tool specifications.',
   ),
-  'backend.ai.promptCaching/minTokens-default': behaviour.gap(2, '2.4', '`minTokens` defaults to 1024.'),
+  'backend.ai.promptCaching/minTokens-default': behaviour(2, '2.4', '`minTokens` defaults to 1024.'),
   'backend.ai.promptCaching/minTokens-minimum': shape(2, '2.4', '`minTokens` is an integer of at least 0.'),
-  'backend.ai.promptCaching/minTokens': behaviour.gap(2, '2.4', 'A request below `minTokens` gets no cache point.'),
-  'backend.ai.promptCaching/minTokens-estimate': behaviour.gap(
+  'backend.ai.promptCaching/minTokens': behaviour(2, '2.4', 'A request below `minTokens` gets no cache point.'),
+  'backend.ai.promptCaching/minTokens-estimate': behaviour(
     2,
     '2.4',
     'Tokens are estimated as the number of words times 1.3.',
   ),
-  'backend.ai.promptCaching/provider-minimum': advice.gap(2, '2.4', 'The provider caches nothing below 1,024 tokens.'),
-  'backend.ai.promptCaching/cacheMessageOffset-default': behaviour.gap(2, '2.4', '`cacheMessageOffset` defaults to 0.'),
+  'backend.ai.promptCaching/provider-minimum': advice(2, '2.4', 'The provider caches nothing below 1,024 tokens.'),
+  'backend.ai.promptCaching/cacheMessageOffset-default': behaviour(2, '2.4', '`cacheMessageOffset` defaults to 0.'),
   'backend.ai.promptCaching/cacheMessageOffset-minimum': shape(
     2,
     '2.4',
     '`cacheMessageOffset` is an integer of at least 0.',
   ),
-  'backend.ai.promptCaching/cacheMessageOffset-zero': behaviour.gap(
+  'backend.ai.promptCaching/cacheMessageOffset-zero': behaviour(
     2,
     '2.4',
     'Offset 0 puts the cache point at the second-to-last message.',
   ),
-  'backend.ai.promptCaching/cacheMessageOffset-earlier': behaviour.gap(
+  'backend.ai.promptCaching/cacheMessageOffset-earlier': behaviour(
     2,
     '2.4',
     'A higher offset moves the cache point to an earlier message.',
   ),
-  'backend.ai.promptCaching/cacheMessageOffset-clamped': behaviour.gap(
+  'backend.ai.promptCaching/cacheMessageOffset-clamped': behaviour(
     2,
     '2.4',
     'An offset beyond the messages is clamped.',

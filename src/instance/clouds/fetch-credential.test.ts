@@ -224,6 +224,20 @@ test('AWS: temporary keys from the environment', async () => {
   })
 })
 
+test('AWS: the API key of a service comes before keys, for that service only', async () => {
+  vi.stubEnv('AWS_ACCESS_KEY_ID', 'AKIDEXAMPLE')
+  vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'secret')
+  vi.stubEnv('AWS_BEARER_TOKEN_BEDROCK', ' api-key\n')
+  expect(await fetchCredential({ cloud: 'cloudOne', service: 'bedrock' }, open, 20_000)).toEqual({
+    value: { secret: { token: 'api-key' }, expiresMs: undefined },
+    forMs: 3_600_000,
+  })
+  const keys = { value: { secret: { keys: { accessKey: 'AKIDEXAMPLE' } } } }
+  expect(await fetchCredential({ cloud: 'cloudOne' }, open, 20_000)).toMatchObject(keys)
+  vi.stubEnv('AWS_BEARER_TOKEN_BEDROCK', ' ')
+  expect(await fetchCredential({ cloud: 'cloudOne', service: 'bedrock' }, open, 20_000)).toMatchObject(keys)
+})
+
 test('AWS: keys of a container, with an expiry', async () => {
   const expiry = new Date(Date.now() + 3_600_000).toISOString()
   const endpoint = await endpointWith({

@@ -14,7 +14,8 @@ const LATEST_MS = 8.64e15
 
 /** The services of a cloud are loaded when the first backend needs them: their libraries are large. */
 const CLOUDS = {
-  cloudOne: async (_: unknown, signal: AbortSignal) => (await import('./cloud-one.ts')).obtainKeys(signal),
+  cloudOne: async (request: RequestTo<'cloudOne'>, signal: AbortSignal) =>
+    (await import('./cloud-one.ts')).obtainSecret(request, signal),
   cloudTwo: async (request: RequestTo<'cloudTwo'>, signal: AbortSignal) =>
     (await import('./cloud-two.ts')).obtainToken(request, signal),
   cloudThree: async (request: RequestTo<'cloudThree'>, signal: AbortSignal) =>

@@ -2,6 +2,7 @@ import type { BodySettings } from './body-settings.ts'
 import type { PromptGuards } from './guards/compile-guards.ts'
 import type { ExactNames } from './json/exact-names.ts'
 import type { ModelAliases, ModelName } from './model-aliases.ts'
+import type { PromptCaching } from './prompt-caching.ts'
 import type { PromptEnrichment } from './prompt-enrichment.ts'
 import type { Credential, Provider } from './providers/provider.ts'
 import type { ProviderDestination } from './providers.ts'
@@ -38,4 +39,5 @@ export interface AiSettings {
   readonly members: ExactNames
   readonly prompt: PromptEnrichment | undefined
   readonly guards: PromptGuards | undefined
+  readonly caching: PromptCaching | undefined
 }

@@ -15,7 +15,7 @@ test('settings without effect are reported with their path', () => {
       ['.overrides[0].value: number-inexact'],
     ],
     [{ modelAliases: { a: '', b: 'c' } }, ['.modelAliases["a"]: alias-empty']],
-    [{ promptCaching: {} }, ['.promptCaching: not-implemented']],
+    [{ promptCaching: {} }, ['.promptCaching: no-effect']],
     [
       { routes: { '/models': 'Models', '/rt': 'Realtime' } },
       ['.routes["/models"]: not-implemented', '.routes["/rt"]: not-implemented'],

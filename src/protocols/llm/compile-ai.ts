@@ -174,11 +174,16 @@ function reportGuardrail({ guardrail }: ProviderBlock<'providerSeven'>, report: 
 /** Reports route types that will be refused with 400 or 501, and settings that a route type does not use. */
 function reportRoutes(plan: AiProviderPlan, spec: LlmProviderSpec, report: Report): void {
   const { settings } = plan
+  const kind = providerKind(spec)
+  if (settings.caching !== undefined && kind !== 'providerSeven') {
+    const message = `has no effect on ${withProduct(kind)}; only ${withProduct('providerSeven')} takes cache points`
+    report('.promptCaching', { code: 'no-effect', message, severity: 'advice' })
+  }
   const { suffixes, otherwise, unset } = settings.routes
   const entries: [path: string, type: RouteType][] = suffixes.map(({ suffix, type }) => [pathOf(suffix), type])
   if (otherwise !== undefined) entries.push([unset ? '' : pathOf('*'), otherwise])
   for (const [path, type] of entries) {
-    const problem = routeProblem(type, plan.provider, providerKind(spec))
+    const problem = routeProblem(type, plan.provider, kind)
     if (problem !== undefined) report(path, problem)
     for (const unused of unusedSettings(type, settings)) report(path, unused)
   }

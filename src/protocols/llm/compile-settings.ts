@@ -25,6 +25,7 @@ export function compileAiSettings([source]: readonly Source[], context: CompileC
     guards: compileGuards(spec.promptGuard, (path, message) =>
       context.report(source, path, { code: 'guard-not-runnable', message, severity: 'error' }),
     ),
+    caching: spec.promptCaching,
   }
 }
 
@@ -42,6 +43,7 @@ const DEFAULT_SETTINGS: AiSettings = {
   members: exactNames(USUAL_MEMBERS),
   prompt: undefined,
   guards: undefined,
+  caching: undefined,
 }
 
 function reportSettings(source: Source, context: CompileContext): void {
@@ -64,10 +66,6 @@ function reportSettings(source: Source, context: CompileContext): void {
         'whole numbers above 9007199254740991 lose precision, so a different number is sent; for the exact number use a transformation with json("...")'
       report(`.${list}[${index}].value`, { code: 'number-inexact', message, severity: 'warning' })
     }
-  }
-  if (spec.promptCaching !== undefined) {
-    const message = 'prompt caching is not implemented yet; no cache points are inserted'
-    report('.promptCaching', { code: 'not-implemented', message, severity: 'error' })
   }
 }
 

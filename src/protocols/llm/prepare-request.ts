@@ -215,13 +215,18 @@ function prepareTyped(
   const call = { requestModel: model, knownModel, streaming, request: new SentRequest(type, members, final) }
   if (!sends) return prepareCount(type, final, buildFacts(provider, type, call))
 
-  const translated = isNative ? undefined : translateRequest(type, conversion.dialect, final, exchange.request)
+  const translated = isNative
+    ? undefined
+    : translateRequest(type, conversion, final, exchange.request, settings.caching)
   if (translated !== undefined && 'kind' in translated) return translated
   const sent = translated?.body ?? final
   const body = conversion.edit === undefined ? sent : conversion.edit(sent, exchange.request)
 
   const path = upstreamPath(provider.path ?? conversion.path, exchange.request.target)
-  const headers = withoutEncoding(provider.provider.headers(exchange.request, provider.credential, path))
+  const headers = withoutEncoding(
+    provider.provider.headers(exchange.request, provider.credential, path),
+    conversion.removes,
+  )
   const kept = keptAnswer(input)
   const facts = buildFacts(provider, type, { ...call, answer: kept, translation: translated?.facts })
   const account = input.reads.tokens ? new TokenAccount(type, facts, final) : undefined
@@ -300,8 +305,8 @@ function isStreamed(members: Members): boolean {
 }
 
 /** The gateway reads the response, so it must not be compressed. */
-function withoutEncoding(edits: HeaderEdits): HeaderEdits {
-  return { set: edits.set, remove: [...edits.remove, 'accept-encoding'] }
+function withoutEncoding(edits: HeaderEdits, removed: readonly string[] = []): HeaderEdits {
+  return { set: edits.set, remove: [...edits.remove, ...removed, 'accept-encoding'] }
 }
 
 /** Names of operations in logs and metrics (decision B98). */

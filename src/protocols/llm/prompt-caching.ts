@@ -47,8 +47,9 @@ const BACKSLASH = 0x5c
 /** `n`, `r` and `t`: the letters of escaped white space. */
 const SPACE_LETTERS: readonly (number | undefined)[] = [0x6e, 0x72, 0x74]
 /** Separates the words of JSON. */
-const PUNCTUATION: readonly (number | undefined)[] = [...encoder.encode('{}[]:,"')]
-const NO_PUNCTUATION: readonly (number | undefined)[] = []
+const PUNCTUATION: readonly number[] = [...encoder.encode('{}[]:,"')]
+/** Begins and ends a string; within it, quotes are escaped. */
+const QUOTES: readonly number[] = [...encoder.encode('"')]
 
 class WordCount {
   readonly #enough: number
@@ -67,14 +68,14 @@ class WordCount {
   }
 
   addString(text: JsonText): void {
-    this.#add(text, NO_PUNCTUATION)
+    this.#add(text, QUOTES)
   }
 
   addJson(json: JsonText): void {
     this.#add(json, PUNCTUATION)
   }
 
-  #add(text: JsonText, separators: readonly (number | undefined)[]): void {
+  #add(text: JsonText, separators: readonly number[]): void {
     const pieces = text instanceof JsonPieces ? text.pieces : [text]
     for (const piece of pieces) {
       if (this.isEnough) return
@@ -82,18 +83,15 @@ class WordCount {
     }
   }
 
-  #addBytes(bytes: Uint8Array, separators: readonly (number | undefined)[]): void {
+  #addBytes(bytes: Uint8Array, separators: readonly number[]): void {
     let isWithin = false
     for (let at = 0; at < bytes.length; at++) {
       const byte = bytes[at]!
-      if (byte <= SPACE || separators.includes(byte)) isWithin = false
-      else if (byte === BACKSLASH && SPACE_LETTERS.includes(bytes[at + 1])) {
-        isWithin = false
-        at++
-      } else if (!isWithin) {
-        isWithin = true
-        this.#words++
-      }
+      const isEscape = byte === BACKSLASH
+      const isSpace = isEscape ? SPACE_LETTERS.includes(bytes[at + 1]) : byte <= SPACE || separators.includes(byte)
+      if (!isSpace && !isWithin) this.#words++
+      isWithin = !isSpace
+      if (isEscape) at++
     }
   }
 }

@@ -2,11 +2,13 @@ import type { LlmTranslation } from '#exchange/llm-facts.ts'
 import type { Refusal } from '#exchange/outcome.ts'
 import type { Head } from '#net/http/head.ts'
 import type { TranslatedBody } from './body-dialect.ts'
-import type { ClientDialect, ProviderDialect, WireDialect } from './dialect.ts'
-import { findTranslation, NATIVE_DIALECTS } from './dialects.ts'
+import type { ClientDialect, ProviderDialect } from './dialect.ts'
+import { findTranslation, NATIVE_DIALECTS, type Translation } from './dialects.ts'
 import { JsonValue, parseDocument } from './json/json-document.ts'
 import { writeJson } from './json/write-json.ts'
 import { Losses } from './losses.ts'
+import type { PromptCaching } from './prompt-caching.ts'
+import type { Sending } from './providers/provider.ts'
 import { refuse, refuseFault } from './refuse.ts'
 import type { ClientFormat } from './route-type.ts'
 import { TargetNames } from './target-names.ts'
@@ -48,9 +50,10 @@ export interface BodyTranslation {
  */
 export function translateRequest(
   type: ClientFormat,
-  dialect: WireDialect,
+  { dialect, complete }: Sending,
   body: Uint8Array,
   head: Head,
+  caching: PromptCaching | undefined,
 ): TranslatedRequest | Refusal {
   const translation = findTranslation(type, dialect)!
   const request = parseDocument(body)
@@ -59,10 +62,10 @@ export function translateRequest(
   try {
     const { written, answer } =
       translation.kind === 'chat'
-        ? translateChat(type, translation.client, translation.provider, request, losses)
+        ? translateChat(type, translation, request, losses, caching)
         : translateBody(type, translation.dialect.translate(request, head, losses))
     return {
-      body: writeJson(written),
+      body: writeJson(complete === undefined ? written : complete(written, head)),
       facts: { from: NATIVE_DIALECTS[type], to: dialect, dropped: losses.paths },
       answer,
     }
@@ -79,15 +82,15 @@ interface Translated {
 
 function translateChat(
   type: ClientFormat,
-  to: ClientDialect,
-  from: ProviderDialect,
+  { client: to, provider: from }: Extract<Translation, { readonly kind: 'chat' }>,
   request: JsonValue,
   losses: Losses,
+  caching: PromptCaching | undefined,
 ): Translated {
   const conversation = to.readRequest(request, losses)
   const { model, streamed, tools } = conversation
   const names = new TargetNames(tools.map(({ name }) => name))
-  const written = from.writeRequest(conversation, { names }, losses)
+  const written = from.writeRequest(conversation, { names, caching }, losses)
   return { written, answer: { kind: 'chat', type, from, to, streamed, request, model, names } }
 }
 

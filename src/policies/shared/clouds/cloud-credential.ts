@@ -18,7 +18,11 @@ export interface Credential {
 
 /** How a credential is obtained. Without a Secret, from the environment of the gateway. */
 export type CredentialRequest =
-  | { readonly cloud: 'cloudOne' }
+  | {
+      readonly cloud: 'cloudOne'
+      /** A service for which the environment may have an API key instead of keys. */
+      readonly service?: 'bedrock'
+    }
   | {
       readonly cloud: 'cloudTwo'
       readonly scope: string

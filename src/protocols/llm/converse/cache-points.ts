@@ -2,6 +2,7 @@ import type { Conversation, Part, Tool } from '../conversation.ts'
 import type { Losses } from '../losses.ts'
 import type { ModelFacts } from '../models.ts'
 import { type PromptCaching, reachesTokens } from '../prompt-caching.ts'
+import { isOwnProfile } from './own-profile.ts'
 
 interface CachePoint {
   readonly cachePoint: { readonly type: 'default' }
@@ -15,9 +16,6 @@ const POINT: CachePoint = { cachePoint: { type: 'default' } }
 
 /** The API refuses more. */
 const MAX_POINTS = 4
-
-/** The name of a model that an account has made for itself hides which model it is; it has one to cache, or why make it. */
-const OWN_PROFILE = /:application-inference-profile\//
 
 /**
  * The points up to which the model keeps a prompt: those that the client marked, else those of the policy (decision B104). Tools, system and
@@ -37,7 +35,7 @@ export class CachePoints {
     losses: Losses,
   ) {
     this.#losses = losses
-    this.#isKnown = cacheMinimumTokens !== undefined || OWN_PROFILE.test(conversation.model)
+    this.#isKnown = cacheMinimumTokens !== undefined || isOwnProfile(conversation.model)
     this.#takesTools = family !== 'nova'
     const isWanted = caching !== undefined && this.#isKnown && !hasMarks(conversation)
     this.#automatic = isWanted && reachesTokens(conversation, caching.minTokens) ? caching : undefined

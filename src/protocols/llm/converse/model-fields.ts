@@ -4,6 +4,7 @@ import { asIs } from '../json/write-json.ts'
 import type { Losses } from '../losses.ts'
 import { writeThinking } from '../messages/write-thinking.ts'
 import type { ModelFacts, ModelFamily } from '../models.ts'
+import { isOwnProfile } from './own-profile.ts'
 
 /** Parameters that a family of models has besides those of all models, as its vendor names them. */
 export interface ModelFields {
@@ -71,7 +72,7 @@ const USUAL_EFFORT = 'medium'
 
 function writeEffort(
   effort: Effort,
-  { reasoning, maxTokens }: Conversation,
+  { model, reasoning, maxTokens }: Conversation,
   family: ModelFamily,
   losses: Losses,
 ): WrittenThinking | undefined {
@@ -90,13 +91,13 @@ function writeEffort(
     case 'o-series':
       return { ...NOTHING, fields: { reasoning_effort: effort }, isThinking: effort !== 'none' }
     case 'other':
-      return writeAsAsked(reasoning!)
+      return isOwnProfile(model) ? writeAsAsked(reasoning!) : undefined
     default:
       return undefined
   }
 }
 
-/** Accounts have names of their own for models. Who asks in the words of the messages API has a model of that family. */
+/** Who asks in the words of the messages API has a model of that family. */
 function writeAsAsked({ budget, adaptive, effort }: ReasoningWish): WrittenThinking | undefined {
   if (budget === undefined && adaptive !== true) return undefined
   const thinking = budget === undefined ? { type: 'adaptive' } : { type: 'enabled', budget_tokens: budget }

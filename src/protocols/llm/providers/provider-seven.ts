@@ -1,3 +1,5 @@
+import type { Head } from '#net/http/head.ts'
+import { completeRequest, type Guardrail, requestBetas, requestMetadata } from '../converse/complete-request.ts'
 import type { ProviderBlock } from '../provider-schema.ts'
 import type { ClientFormat } from '../route-type.ts'
 import { COUNT, type Conversion, MODEL_UNFIT, NO_EDITS, type Provider, toSegment } from './provider.ts'
@@ -10,7 +12,7 @@ export function buildProviderSeven(block: ProviderBlock<'providerSeven'>): Provi
     host: `bedrock-runtime.${region}.amazonaws.com`,
     port: 443,
     pin: block.model,
-    convert,
+    convert: (format, model, streamed) => convert(block.guardrail, format, model, streamed),
     movesMaxTokens: false,
     cloud: 'cloudOne',
     signing: { service: 'bedrock', region },
@@ -18,7 +20,7 @@ export function buildProviderSeven(block: ProviderBlock<'providerSeven'>): Provi
   }
 }
 
-function convert(format: ClientFormat, model: string, streamed: boolean): Conversion {
+function convert(guardrail: Guardrail | undefined, format: ClientFormat, model: string, streamed: boolean): Conversion {
   // Names are often ARNs, which contain slashes; colons stay.
   const segment = toSegment(model)?.replaceAll('%3A', ':')
   if (segment === undefined) return MODEL_UNFIT
@@ -29,9 +31,20 @@ function convert(format: ClientFormat, model: string, streamed: boolean): Conver
     case 'MessagesTokenCount':
       if (!model.includes('anthropic.claude')) return COUNT
       return { kind: 'send', dialect: 'count-by-invoking', path: `${path}/count-tokens` }
-    default:
-      return { kind: 'send', dialect: 'converse', path: `${path}/${streamed ? 'converse-stream' : 'converse'}` }
+    default: {
+      const complete = (body: object, request: Head) => {
+        const betas = format === 'Messages' ? requestBetas(request, model) : []
+        return completeRequest(body, guardrail, betas, requestMetadata(request))
+      }
+      const operation = streamed ? 'converse-stream' : 'converse'
+      return { kind: 'send', dialect: 'converse', path: `${path}/${operation}`, complete, removes: REMOVED[format] }
+    }
   }
+}
+
+/** Headers that clients of the responses API send for their own vendor. */
+const REMOVED: { readonly [Format in ClientFormat]?: readonly string[] } = {
+  Responses: ['conversation_id', 'session_id'],
 }
 
 function embeddingsDialect(model: string): 'nova' | 'cohere' | 'titan' {

@@ -27,8 +27,8 @@ export interface Provider {
 
 /** What becomes of a request. */
 export type Conversion =
-  /** `path` may have a query. In another dialect than that of the client, the request and its response are translated. */
-  | { readonly kind: 'send'; readonly dialect: WireDialect; readonly path: string; readonly edit?: EditBody }
+  /** In another dialect than that of the client, the request and its response are translated. */
+  | Sending
   /** The gateway responds itself, with an estimate of the tokens of the request. */
   | { readonly kind: 'count' }
   /** There is no meaningful conversion (docs/behaviour/llm.md, "Formats"). */
@@ -37,6 +37,20 @@ export type Conversion =
   | { readonly kind: 'not-implemented' }
   /** The model cannot be part of the path, but the provider requires it there. */
   | { readonly kind: 'model-unfit' }
+
+export interface Sending {
+  readonly kind: 'send'
+  readonly dialect: WireDialect
+  /** May have a query. */
+  readonly path: string
+  readonly edit?: EditBody
+  readonly complete?: CompleteBody
+  /** Headers of the client that the provider must not get. */
+  readonly removes?: readonly string[] | undefined
+}
+
+/** Adds what does not come from the body of the client to a body that was translated, before it is serialized. */
+export type CompleteBody = (body: object, request: Head) => object
 
 /** Changes that a provider requires to a body of its own dialect, which is well-formed. */
 export type EditBody = (body: Uint8Array, request: Head) => Uint8Array

@@ -2,9 +2,11 @@ import { expect, test } from 'vitest'
 import { HASHING } from '#test/support/hashing.ts'
 import { verifies } from '#test/support/verifies.ts'
 import type { PolicyDestination } from '../../../policy.ts'
+import { CloudCredential, type CredentialSource } from '../../../shared/clouds/cloud-credential.ts'
 import { codeOf, contextWith, exchangeWith, linesOf, runContext, sourceOf, specFrom } from '../../../shared/testing.ts'
+import { impliedAuth } from '../implied-auth.ts'
 import { auth } from '../index.ts'
-import { backendAuth } from '../schema.ts'
+import { type AuthForm, backendAuth } from '../schema.ts'
 
 const KEYS = { accessKey: ' AKIDEXAMPLE\n', secretKey: 'secret' }
 const SECRETS = {
@@ -208,4 +210,35 @@ test('compiled for itself, a policy reports only what does not depend on the end
   const spec = specFrom(backendAuth, { cloudOne: { secretRef: { name: 'keys' } } })
   const run = auth.compile([sourceOf(spec)], context)!
   expect([codeOf(run.request!(exchangeWith())), context.reports]).toEqual(['backend-auth-failed', []])
+})
+
+/** Sends a request with an API key that the environment has, and says what the policy asks the environment for. */
+function sendWithApiKey(spec: AuthForm, signing: PolicyDestination['signing']) {
+  const sources: CredentialSource[] = []
+  const at = (source: CredentialSource): CloudCredential => {
+    sources.push(source)
+    const credential = new CloudCredential(source, () => {})
+    const value = { secret: { token: 'api-key' }, expiresMs: undefined }
+    credential.update({ id: source.id, value, fetchedMs: 0, failure: undefined, final: true, restMs: 0 })
+    return credential
+  }
+  const clouds = { hashing: HASHING, region: undefined, credentials: { at } }
+  const run = auth.compile([sourceOf(spec)], contextWith({ clouds, destination: { hostname: 'h', signing } }))!
+  const exchange = exchangeWith({ headers: { authorization: 'Bearer client', 'x-amz-date': 'client' } })
+  const code = codeOf(run.request!(exchange) ?? run.signature?.sign(exchange))
+  return { code, lines: linesOf(exchange.request), requests: sources.map(({ request }) => request) }
+}
+
+test('an API key of the environment is sent as bearer token instead of a signature', () => {
+  const { code, lines, requests } = sendWithApiKey(impliedAuth('cloudOne'), BEDROCK)
+  expect(requests).toEqual([{ cloud: 'cloudOne', service: 'bedrock' }])
+  expect(code).toBe('proceed')
+  expect(lines).toContain('authorization: Bearer api-key')
+  expect(lines.join()).not.toContain('Bearer client')
+})
+
+test('an API key is not looked for where a policy or another service wants a signature', () => {
+  expect(sendWithApiKey({ cloudOne: {} }, BEDROCK).requests).toEqual([{ cloud: 'cloudOne' }])
+  const runtime = { service: 'bedrock-agentcore', region: 'us-east-1' }
+  expect(sendWithApiKey(impliedAuth('cloudOne'), runtime).requests).toEqual([{ cloud: 'cloudOne' }])
 })

@@ -6,8 +6,15 @@ import { type Outcome, proceed, type Refusal, reject } from '#exchange/outcome.t
 import type { Step } from '#exchange/step.ts'
 import { isFieldValue } from '#net/http/field-syntax.ts'
 import type { CompileContext, PolicyFields, PolicySource, RequestRun } from '../../../policy.ts'
-import type { AccessKeys, CloudCredential } from '../../../shared/clouds/cloud-credential.ts'
+import { authorizationHeader } from '../../../shared/authentication/credential-location.ts'
+import type {
+  AccessKeys,
+  CloudCredential,
+  Credential,
+  CredentialRequest,
+} from '../../../shared/clouds/cloud-credential.ts'
 import { awaitCredential, keptCredential, NOT_OBTAINED } from '../kept-credential.ts'
+import { sendCredential } from '../run.ts'
 import type { AuthForm } from '../schema.ts'
 import { isUnusable, refuseUnusable, type Unusable } from '../unusable.ts'
 import { leavesBodyUnsigned, RequestSigner } from './request-signer.ts'
@@ -17,12 +24,14 @@ import { serviceNameProblem, signingScope } from './signing-scope.ts'
 
 type Source = PolicySource<AuthForm>
 
+const BEARER = authorizationHeader('Bearer')
+
 const FIELDS: PolicyFields = {
   request: ['authorization', 'content-type', 'date', 'x-amz-content-sha256', 'x-amz-date', 'x-amz-security-token'],
 }
 
-/** The keys for one attempt; undefined: there are none. */
-type Keys = (exchange: Exchange) => AccessKeys | undefined
+/** What an attempt is signed with, or what it has instead of a signature; undefined: there is nothing. */
+type Secret = (exchange: Exchange) => Credential['secret'] | undefined
 
 /** Signs every attempt, after everything else has changed the request (specification 1, 5.6). */
 export function compileCloudOne(source: Source, context: CompileContext): RequestRun {
@@ -43,22 +52,28 @@ export function compileCloudOne(source: Source, context: CompileContext): Reques
 
   const run = signingRun(scope, clouds.hashing)
   const note = `signs the request for service ${scope.service} in ${scope.region} with the`
-  if (fixed !== undefined) return run(noting(`${note} keys of Secret ${secretRef!.name}`), () => fixed)
-  const chain = keptCredential(source, { cloud: 'cloudOne' }, LABEL, context)
+  if (fixed !== undefined) return run(noting(`${note} keys of Secret ${secretRef!.name}`), () => ({ keys: fixed }))
+  const chain = keptCredential(source, requestFor(scope, source.spec), LABEL, context)
   return run(
     awaitCredential(chain, `${note} ${LABEL}`, () => proceed),
-    ({ context }) => keysFrom(chain, context.now()),
+    ({ context }) => secretFrom(chain, context.now()),
   )
+}
+
+/**
+ * The chain of the vendor's tools has an API key for one service (decision B22). Unlike a signature it can be used again by who reads it, so that
+ * it goes only where credentials go without a policy: to hosts of the cloud over TLS (decision B12).
+ */
+function requestFor({ service }: SigningScope, { implied }: AuthForm): CredentialRequest {
+  return service === 'bedrock' && implied === true ? { cloud: 'cloudOne', service } : { cloud: 'cloudOne' }
 }
 
 const LABEL = `keys of ${PRODUCTS.cloudOne} from the environment of the gateway`
 /** What `explain` signs with, which obtains no credentials; it shows no signature either. */
-const NO_KEYS: AccessKeys = { accessKey: NOT_OBTAINED, secretKey: '', sessionToken: undefined }
+const NO_KEYS = { keys: { accessKey: NOT_OBTAINED, secretKey: '', sessionToken: undefined } }
 
-function keysFrom(chain: CloudCredential, nowMs: number): AccessKeys | undefined {
-  if (!chain.isKept) return NO_KEYS
-  const secret = chain.current(nowMs)?.secret
-  return secret !== undefined && 'keys' in secret ? secret.keys : undefined
+function secretFrom(chain: CloudCredential, nowMs: number): Credential['secret'] | undefined {
+  return chain.isKept ? chain.current(nowMs)?.secret : NO_KEYS
 }
 
 function noting(text: string): Step {
@@ -68,14 +83,14 @@ function noting(text: string): Step {
   }
 }
 
-function signingRun(scope: SigningScope, hashing: Hashing): (request: Step, keys: Keys) => RequestRun {
+function signingRun(scope: SigningScope, hashing: Hashing): (request: Step, secret: Secret) => RequestRun {
   const signer = new RequestSigner(scope, hashing)
   const unsignedBody = leavesBodyUnsigned(scope.service)
-  return (request, keys) => ({
+  return (request, secret) => ({
     request,
     signature: {
       coversBody: (request) => !unsignedBody && !isEventStream(request),
-      sign: (exchange) => sign(exchange, signer, keys(exchange), unsignedBody),
+      sign: (exchange) => sign(exchange, signer, secret(exchange), unsignedBody),
     },
     fields: FIELDS,
   })
@@ -85,10 +100,20 @@ function denied(refusal: Refusal): RequestRun {
   return { request: () => refusal, fields: FIELDS }
 }
 
-function sign(exchange: Exchange, signer: RequestSigner, keys: AccessKeys | undefined, unsignedBody: boolean): Outcome {
+function sign(
+  exchange: Exchange,
+  signer: RequestSigner,
+  secret: Credential['secret'] | undefined,
+  unsignedBody: boolean,
+): Outcome {
   const { request, trace } = exchange
   // They expired since the request waited for them.
-  if (keys === undefined) return reject('backend-credential-unavailable', { detail: `the ${LABEL} have expired` })
+  if (secret === undefined) return reject('backend-credential-unavailable', { detail: `the ${LABEL} have expired` })
+  if ('token' in secret) {
+    trace?.note('sends the API key of the environment instead of a signature')
+    return sendCredential(BEARER, secret.token, exchange)
+  }
+  const { keys } = secret
   const nowMs = exchange.context.now()
   if (!unsignedBody && isEventStream(request)) {
     const events = signer.signEvents(request, keys, nowMs)
