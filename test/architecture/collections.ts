@@ -17,6 +17,10 @@ export interface PeerFilled {
 }
 
 const OPEN_BLOCKS = { bound: '1,000 open blocks', flood: 'src/protocols/llm/answer-end.test.ts' }
+const KEPT_ANSWER = {
+  bound: 'what writers may keep of an answer, and the memory for bodies',
+  flood: 'src/protocols/llm/answer-end.test.ts',
+}
 const FLOODS = 'test/floods/collections.test.ts'
 
 /** `<file below src/> <name>` */
@@ -169,6 +173,15 @@ export const COLLECTIONS: Readonly<Record<string, Filled | PeerFilled>> = {
   'protocols/llm/messages/write-answer #blocks': 'message',
   'protocols/llm/messages/write-stream #held': OPEN_BLOCKS,
   'protocols/llm/providers/provider NO_EDITS': 'configuration',
+  'protocols/llm/sequential-answer #held': KEPT_ANSWER,
+  'protocols/llm/responses/call-items #pieces': KEPT_ANSWER,
+  'protocols/llm/responses/message-item #parts': KEPT_ANSWER,
+  'protocols/llm/responses/message-item #annotated': KEPT_ANSWER,
+  'protocols/llm/responses/message-item #texts': KEPT_ANSWER,
+  'protocols/llm/responses/reasoning-item #texts': KEPT_ANSWER,
+  'protocols/llm/responses/response-writer #output': KEPT_ANSWER,
+  'protocols/llm/responses/read-items turns': 'message',
+  'protocols/llm/responses/read-items #calls': 'message',
   'protocols/llm/target-names #names': 'message',
   'protocols/llm/target-names #given': 'message',
   'protocols/llm/target-names #ids': 'message',

@@ -49,7 +49,9 @@ describe.each(DIALECTS)('%s', (dialect) => {
     expect(calls).toEqual(given.expected('told.json', calls))
     for (const target of given.targets) {
       const isStream = target.endsWith('.sse')
-      const written = isStream ? writeStream(clientNamed(target), calls) : writeAnswer(clientNamed(target), calls)
+      const written = isStream
+        ? writeStream(clientNamed(target), calls, dialect)
+        : writeAnswer(clientNamed(target), calls, dialect)
       if (isStream) expect(written, target).toBe(given.expectedText(`to/${target}`, written))
       else expect(JSON.parse(written), target).toEqual(given.expected(`to/${target}`, JSON.parse(written)))
     }
@@ -136,9 +138,9 @@ function checkAnswer(given: FixtureCase): void {
   const calls = readCase(given)
   if (calls.some(([name]) => name === 'fail')) return
   const [client, provider] = [clientOf(given), providerOf(given)]
-  const whole = readAnswer(provider, Buffer.from(writeAnswer(client, calls)))
+  const whole = readAnswer(provider, Buffer.from(writeAnswer(client, calls, given.dialect)))
   expect(contentsOf(whole), given.name).toEqual(contentsOf(calls))
-  const streamed = readStream(provider, [Buffer.from(writeStream(client, calls))])
+  const streamed = readStream(provider, [Buffer.from(writeStream(client, calls, given.dialect))])
   expect(contentsOf(streamed), given.name).toEqual(contentsOf(calls))
 }
 

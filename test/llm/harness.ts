@@ -224,34 +224,35 @@ function endOf(sink: AnswerSink): AnswerEnd {
 }
 
 /** What the client asked, in fixtures of answers. */
-function answerContext(): AnswerContext {
+function answerContext(provider: Dialect): AnswerContext {
   let ids = 0
   return {
     request: parseJson(encoder.encode('{}')),
     model: 'asked-model',
     createdSeconds: 1_700_000_000,
     includesUsage: true,
+    provider,
     newId: (prefix) => `${prefix}${++ids}`,
   }
 }
 
-/** A whole answer in the dialect of a client, as text. */
-export function writeAnswer(dialect: ClientDialect, calls: readonly Call[]): string {
+/** A whole answer in the dialect of a client, as text. @param provider the dialect of the provider */
+export function writeAnswer(dialect: ClientDialect, calls: readonly Call[], provider: Dialect): string {
   const bodies: string[] = []
   tell(
     calls,
-    dialect.writeAnswer(answerContext(), (body) => bodies.push(decoder.decode(body))),
+    dialect.writeAnswer(answerContext(provider), (body) => bodies.push(decoder.decode(body))),
   )
   if (bodies.length !== 1) throw new Error(`${bodies.length} bodies were written`)
   return bodies[0]!
 }
 
 /** A stream in the dialect of a client. */
-export function writeStream(dialect: ClientDialect, calls: readonly Call[]): string {
+export function writeStream(dialect: ClientDialect, calls: readonly Call[], provider: Dialect): string {
   let events = ''
   tell(
     calls,
-    dialect.writeStream(answerContext(), (written) => {
+    dialect.writeStream(answerContext(provider), (written) => {
       events += written
     }),
   )

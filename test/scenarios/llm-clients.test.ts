@@ -1,8 +1,12 @@
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import Anthropic from '@anthropic-ai/sdk'
 import OpenAI from 'openai'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import {
+  type AnsweringProvider,
+  eventStream,
+  providerYaml,
+  startAnsweringProvider,
+} from '#test/support/answering-provider.ts'
 import { freePort } from '#test/support/free-port.ts'
 import { startGateway } from '#test/support/gateway.ts'
 import { createObjectsFolder, gatewayYaml, joinYaml, routeYaml } from '#test/support/objects-folder.ts'
@@ -12,58 +16,18 @@ import { createObjectsFolder, gatewayYaml, joinYaml, routeYaml } from '#test/sup
 const stops = new AsyncDisposableStack()
 let port: number
 
-interface Answer {
-  readonly status?: number
-  readonly headers?: Readonly<Record<string, string>>
-  /** Text is sent as a stream, something else as JSON. */
-  readonly body: unknown
-}
+let provider: AnsweringProvider
 
-/** What the provider answers, and the last request that it got. */
-let answer: Answer
-let got: { path: string | undefined; body: Record<string, unknown> }
-
-async function startProvider(): Promise<number> {
-  const server = createServer((incoming, response) => {
-    let text = ''
-    incoming.on('data', (piece) => {
-      text += piece
-    })
-    incoming.on('end', () => {
-      got = { path: incoming.url, body: JSON.parse(text) }
-      const isStream = typeof answer.body === 'string'
-      response.writeHead(answer.status ?? 200, {
-        'content-type': isStream ? 'text/event-stream' : 'application/json',
-        ...answer.headers,
-      })
-      response.end(isStream ? answer.body : JSON.stringify(answer.body))
-    })
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  stops.defer(() => new Promise((resolve) => void server.close(() => resolve())))
-  stops.defer(async () => server.closeAllConnections())
-  return (server.address() as AddressInfo).port
-}
-
-function backend(name: string, kind: string, provider: number): string {
-  const routes = { '/chat/completions': 'Completions', '/messages': 'Messages' }
-  const spec = { ai: { provider: { [kind]: {}, host: '127.0.0.1', port: provider } }, policies: { ai: { routes } } }
-  return `
-apiVersion: gatewright.dev/v1alpha1
-kind: ProxyBackend
-metadata: { name: ${name} }
-spec: ${JSON.stringify(spec)}
-`
-}
+const ROUTES = { '/chat/completions': 'Completions', '/messages': 'Messages' }
 
 beforeAll(async () => {
-  const provider = await startProvider()
+  provider = stops.use(await startAnsweringProvider())
   port = await freePort()
   const objects = await createObjectsFolder({
     'all.yaml': joinYaml(
       gatewayYaml(port),
-      backend('one', 'providerOne', provider),
-      backend('four', 'providerFour', provider),
+      providerYaml('one', 'providerOne', provider.port, ROUTES),
+      providerYaml('four', 'providerFour', provider.port, ROUTES),
       routeYaml('to-one', '/v1/messages', 'one'),
       routeYaml('to-four', '/v1/chat/completions', 'four'),
     ),
@@ -74,7 +38,7 @@ beforeAll(async () => {
 })
 
 beforeEach(() => {
-  answer = { body: {} }
+  provider.answer = { body: {} }
 })
 
 afterAll(() => stops.disposeAsync())
@@ -82,8 +46,6 @@ afterAll(() => stops.disposeAsync())
 const openai = () => new OpenAI({ baseURL: `http://127.0.0.1:${port}/v1`, apiKey: 'k', maxRetries: 0 })
 const anthropic = () => new Anthropic({ baseURL: `http://127.0.0.1:${port}`, apiKey: 'k', maxRetries: 0 })
 
-const sse = (...events: readonly { readonly type: string; readonly [member: string]: unknown }[]) =>
-  events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join('')
 const chunks = (...deltas: readonly object[]) =>
   deltas.map((delta) => `data: ${JSON.stringify({ id: 'c', model: 'm', choices: [{ index: 0, delta }] })}\n\n`).join('')
 
@@ -91,7 +53,7 @@ const START = {
   type: 'message_start',
   message: { id: 'msg_1', model: 'claude', content: [], usage: { input_tokens: 7, output_tokens: 1 } },
 }
-const TOOL_STREAM = sse(
+const TOOL_STREAM = eventStream(
   START,
   { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
   { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'I look.' } },
@@ -106,7 +68,7 @@ const TOOL_STREAM = sse(
 const PARAMETERS = { type: 'object' as const, properties: { city: { type: 'string' } } }
 
 test('a client of chat completions streams a call of a tool from a provider of messages', async () => {
-  answer = { body: TOOL_STREAM }
+  provider.answer = { body: TOOL_STREAM }
   const stream = openai().chat.completions.stream({
     model: 'claude-sonnet-4-5',
     messages: [{ role: 'user', content: 'Weather?' }],
@@ -122,7 +84,7 @@ test('a client of chat completions streams a call of a tool from a provider of m
     },
   })
   expect(usage).toMatchObject({ prompt_tokens: 7, completion_tokens: 9, total_tokens: 16 })
-  expect(got).toEqual({
+  expect(provider.got).toEqual({
     path: '/v1/messages',
     body: {
       model: 'claude-sonnet-4-5',
@@ -142,7 +104,7 @@ test('a client of messages streams two calls that overlap from a provider of cha
     function: { name, arguments: '' },
   })
   const piece = (index: number, text: string) => ({ tool_calls: [{ index, function: { arguments: text } }] })
-  answer = {
+  provider.answer = {
     body:
       chunks(
         { role: 'assistant', content: 'I look.' },
@@ -172,7 +134,7 @@ test('a client of messages streams two calls that overlap from a provider of cha
     ],
     usage: { input_tokens: 7, output_tokens: 9 },
   })
-  expect(got.body).toMatchObject({
+  expect(provider.got.body).toMatchObject({
     messages: [
       { role: 'system', content: 'Be brief.' },
       { role: 'user', content: 'Weather?' },
@@ -183,7 +145,7 @@ test('a client of messages streams two calls that overlap from a provider of cha
 
 test('whole answers', async () => {
   const content = [{ type: 'text', text: 'Hello.' }]
-  answer = {
+  provider.answer = {
     body: {
       id: 'm',
       type: 'message',
@@ -198,7 +160,7 @@ test('whole answers', async () => {
   })
   expect(completion.choices[0]).toMatchObject({ message: { content: 'Hello.' }, finish_reason: 'length' })
 
-  answer = {
+  provider.answer = {
     body: {
       id: 'c',
       model: 'gpt-4o',
@@ -236,7 +198,7 @@ test.each<[status: number, openAiError: unknown, anthropicError: unknown]>([
   [500, OpenAI.InternalServerError, Anthropic.InternalServerError],
 ])('clients raise their own error for %d', async (status, openAiError, anthropicError) => {
   const headers = { 'retry-after': '7' }
-  answer = { status, headers, body: { type: 'error', error: { type: 'x', message: 'Sorry.' } } }
+  provider.answer = { status, headers, body: { type: 'error', error: { type: 'x', message: 'Sorry.' } } }
   const asked = openai().chat.completions.create({
     model: 'claude-opus-5',
     messages: [{ role: 'user', content: 'Hi.' }],
@@ -246,7 +208,7 @@ test.each<[status: number, openAiError: unknown, anthropicError: unknown]>([
   expect((one as InstanceType<typeof OpenAI.APIError>).message).toContain('Sorry.')
   expect((one as InstanceType<typeof OpenAI.APIError>).headers?.get('retry-after')).toBe('7')
 
-  answer = { status, headers, body: { error: { message: 'Sorry.', type: 'x', code: 'y', param: null } } }
+  provider.answer = { status, headers, body: { error: { message: 'Sorry.', type: 'x', code: 'y', param: null } } }
   const four = await failure(
     anthropic().messages.create({ model: 'gpt-4o', max_tokens: 9, messages: [{ role: 'user', content: 'Hi.' }] }),
   )
@@ -257,12 +219,16 @@ test.each<[status: number, openAiError: unknown, anthropicError: unknown]>([
 test.each<[what: string, stream: string, message: string]>([
   [
     'is cut',
-    sse(START, { type: 'content_block_start', index: 0, content_block: { type: 'text', text: 'Hel' } }),
+    eventStream(START, { type: 'content_block_start', index: 0, content_block: { type: 'text', text: 'Hel' } }),
     'ended before',
   ],
-  ['has an error', sse(START, { type: 'error', error: { type: 'overloaded_error', message: 'Busy.' } }), 'Busy.'],
+  [
+    'has an error',
+    eventStream(START, { type: 'error', error: { type: 'overloaded_error', message: 'Busy.' } }),
+    'Busy.',
+  ],
 ])('a stream that %s is an error for the client', async (_, stream, message) => {
-  answer = { body: stream }
+  provider.answer = { body: stream }
   const asked = openai().chat.completions.stream({
     model: 'claude-opus-5',
     messages: [{ role: 'user', content: 'Hi.' }],

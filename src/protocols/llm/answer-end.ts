@@ -79,7 +79,8 @@ export class AnswerEnd implements AnswerSink {
   }
 
   citation(block: number, citation: Citation): void {
-    if (this.#takes(block, citation.text ?? '')) this.#sink.citation(block, citation)
+    const { text = '', title = '', url = '' } = citation
+    if (this.#takes(block, text + title + url)) this.#sink.citation(block, citation)
   }
 
   close(block: number): void {

@@ -82,10 +82,11 @@ export class ChatAnswer implements AnswerFilter {
   }
 }
 
-function answerContext({ request, model }: ChatTranslation, { context }: Exchange): AnswerContext {
+function answerContext({ request, model, provider }: ChatTranslation, { context }: Exchange): AnswerContext {
   return {
     request,
     model,
+    provider,
     createdSeconds: Math.floor(context.now() / 1000),
     includesUsage: request.get('stream_options')?.get('include_usage')?.isTrue === true,
     newId: (prefix) => prefix + context.uuid().replaceAll('-', '').slice(0, 24),

@@ -122,7 +122,12 @@ export interface ResultPart extends Origin {
   readonly isError: boolean
 }
 
-export interface ThinkingPart extends Origin {
+interface Thought extends Origin {
+  /** The dialect of the providers that understand its signature or data; undefined: the client does not say. */
+  readonly provider?: string | undefined
+}
+
+export interface ThinkingPart extends Thought {
   readonly kind: 'thinking'
   /** A string; the summary if the provider shows no more. */
   readonly text: JsonText
@@ -131,7 +136,7 @@ export interface ThinkingPart extends Origin {
 }
 
 /** A thought that only the provider can read. */
-export interface RedactedPart extends Origin {
+export interface RedactedPart extends Thought {
   readonly kind: 'redacted'
   /** A string. */
   readonly data: JsonText

@@ -73,6 +73,8 @@ export interface Target {
 export interface AnswerContext {
   /** The body of the client, for fields that answers repeat. */
   readonly request: JsonValue
+  /** The dialect of the provider. */
+  readonly provider: WireDialect
   /** The final model name of the request, for providers that do not send one. */
   readonly model: string
   /** Unix time in seconds. */

@@ -6,12 +6,14 @@ import { COHERE, NOVA, TITAN } from './embeddings/invoke.ts'
 import { PREDICT } from './embeddings/predict.ts'
 import { COUNT_BY_INVOKING } from './messages/count-by-invoking.ts'
 import { MESSAGES } from './messages/dialect.ts'
+import { RESPONSES } from './responses/dialect.ts'
 import type { ClientFormat } from './route-type.ts'
 
 /** The dialects that clients speak. */
 export const CLIENT_DIALECTS: { readonly [Name in WireDialect]?: ClientDialect } = {
   completions: COMPLETIONS,
   messages: MESSAGES,
+  responses: RESPONSES,
 }
 
 /** The dialects that providers speak. */
@@ -40,9 +42,15 @@ const BODY_DIALECTS: { readonly [Name in WireDialect]?: BodyDialect } = {
 }
 
 /** How requests and answers are translated: those of chats through the neutral form, all others directly. */
-export type Translation =
-  | { readonly kind: 'chat'; readonly client: ClientDialect; readonly provider: ProviderDialect }
-  | { readonly kind: 'body'; readonly dialect: BodyDialect }
+export type Translation = ChatPair | { readonly kind: 'body'; readonly dialect: BodyDialect }
+
+export interface ChatPair {
+  readonly kind: 'chat'
+  readonly client: ClientDialect
+  readonly provider: ProviderDialect
+  /** The name of `provider`. */
+  readonly dialect: WireDialect
+}
 
 /** @returns undefined if there is none */
 export function findTranslation(format: ClientFormat, dialect: WireDialect): Translation | undefined {
@@ -50,5 +58,5 @@ export function findTranslation(format: ClientFormat, dialect: WireDialect): Tra
   if (body !== undefined) return { kind: 'body', dialect: body }
   const client = CLIENT_DIALECTS[NATIVE_DIALECTS[format]]
   const provider = PROVIDER_DIALECTS[dialect]
-  return client && provider && { kind: 'chat', client, provider }
+  return client && provider && { kind: 'chat', client, provider, dialect }
 }

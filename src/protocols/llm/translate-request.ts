@@ -2,11 +2,12 @@ import type { LlmTranslation } from '#exchange/llm-facts.ts'
 import type { Refusal } from '#exchange/outcome.ts'
 import type { Head } from '#net/http/head.ts'
 import type { TranslatedBody } from './body-dialect.ts'
-import type { ClientDialect, ProviderDialect } from './dialect.ts'
-import { findTranslation, NATIVE_DIALECTS, type Translation } from './dialects.ts'
+import type { ClientDialect, ProviderDialect, WireDialect } from './dialect.ts'
+import { type ChatPair, findTranslation, NATIVE_DIALECTS } from './dialects.ts'
 import { JsonValue, parseDocument } from './json/json-document.ts'
 import { writeJson } from './json/write-json.ts'
 import { Losses } from './losses.ts'
+import { keepOwnThoughts } from './own-thoughts.ts'
 import type { PromptCaching } from './prompt-caching.ts'
 import type { Sending } from './providers/provider.ts'
 import { refuse, refuseFault } from './refuse.ts'
@@ -28,6 +29,8 @@ export interface ChatTranslation {
   readonly kind: 'chat'
   readonly type: ClientFormat
   readonly from: ProviderDialect
+  /** The name of `from`. */
+  readonly provider: WireDialect
   readonly to: ClientDialect
   /** The client asked for a stream. */
   readonly streamed: boolean
@@ -82,16 +85,16 @@ interface Translated {
 
 function translateChat(
   type: ClientFormat,
-  { client: to, provider: from }: Extract<Translation, { readonly kind: 'chat' }>,
+  { client: to, provider: from, dialect: provider }: ChatPair,
   request: JsonValue,
   losses: Losses,
   caching: PromptCaching | undefined,
 ): Translated {
-  const conversation = to.readRequest(request, losses)
+  const conversation = keepOwnThoughts(to.readRequest(request, losses), provider, losses)
   const { model, streamed, tools } = conversation
   const names = new TargetNames(tools.map(({ name }) => name))
   const written = from.writeRequest(conversation, { names, caching }, losses)
-  return { written, answer: { kind: 'chat', type, from, to, streamed, request, model, names } }
+  return { written, answer: { kind: 'chat', type, from, provider, to, streamed, request, model, names } }
 }
 
 function translateBody(type: ClientFormat, { body, answer }: TranslatedBody): Translated {

@@ -46,7 +46,7 @@ function readCustom(reader: ObjectReader, origin: JsonValue, losses: Losses): To
   return { name, description, parameters: undefined, strict: undefined, takesText: true, origin }
 }
 
-interface ReadChoice {
+export interface ReadChoice {
   readonly toolChoice: ToolChoice | undefined
   /** The tools that the choice leaves. */
   readonly tools: readonly Tool[]
@@ -76,7 +76,7 @@ export function readToolChoice(reader: ObjectReader, tools: readonly Tool[], los
   }
 }
 
-function wordChoice(origin: JsonValue): ToolChoice {
+export function wordChoice(origin: JsonValue): ToolChoice {
   switch (origin.text) {
     case 'auto':
       return { kind: 'auto', origin }
@@ -90,7 +90,7 @@ function wordChoice(origin: JsonValue): ToolChoice {
 }
 
 /** No other API has this form: the tools that are not allowed are left out. */
-function allowedTools(reader: ObjectReader, tools: readonly Tool[], losses: Losses): ReadChoice {
+export function allowedTools(reader: ObjectReader, tools: readonly Tool[], losses: Losses): ReadChoice {
   const mode = reader.require('mode', reader.word('mode', ['auto', 'required']))
   const allowed = new Set(reader.list('tools').map(nameOfTool))
   reader.drop(losses)

@@ -1,7 +1,8 @@
+import { readArguments, textAsInput } from '../call-input.ts'
 import type { CallPart, Part, ResultPart, TextPart, Turn } from '../conversation.ts'
 import type { JsonValue } from '../json/json-document.ts'
 import { expectKind, ObjectReader } from '../json/object-reader.ts'
-import { JsonPieces, type JsonText } from '../json/write-json.ts'
+import type { JsonText } from '../json/write-json.ts'
 import type { Losses } from '../losses.ts'
 import { Untranslatable } from '../untranslatable.ts'
 import { readAudio, readFile, readImage } from './read-media.ts'
@@ -134,7 +135,10 @@ class TurnReader {
     reader.take('index')
     const called = reader.require(type, reader.object(type))
     const name = called.require('name', called.text('name'))
-    const input = type === 'function' ? readArguments(called) : readInput(called)
+    const input =
+      type === 'function'
+        ? readArguments(called.takeKind('arguments', 'string'))
+        : textAsInput(called.require('input', called.literal('input')))
     called.drop(this.#losses)
     reader.drop(this.#losses)
     return { kind: 'call', id, name, input, origin }
@@ -144,7 +148,7 @@ class TurnReader {
     const name = called.require('name', called.text('name'))
     const id = `call_${++this.#functionCount}`
     this.#functions.set(name, id)
-    const input = readArguments(called)
+    const input = readArguments(called.takeKind('arguments', 'string'))
     called.drop(this.#losses)
     return { kind: 'call', id, name, input, origin: called.value }
   }
@@ -175,28 +179,6 @@ function turnRole(role: (typeof ROLES)[number]): Turn['role'] {
 
 function refusalPart(refusal: JsonValue, origin: JsonValue): TextPart {
   return { kind: 'text', text: refusal.json, isRefusal: true, origin }
-}
-
-/** Arguments are a string with JSON. If it is empty there are none; other text stays a string. */
-function readArguments(called: ObjectReader): JsonText {
-  const value = called.takeKind('arguments', 'string')
-  if (value === undefined) return encoder.encode('{}')
-  const text = value.text
-  if (text.trim() === '') return encoder.encode('{}')
-  return isJson(text) ? encoder.encode(text) : value.json
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text)
-    return true
-  } catch {
-    return false
-  }
-}
-
-function readInput(called: ObjectReader): JsonText {
-  return new JsonPieces('{"input":', called.require('input', called.literal('input')), '}')
 }
 
 function literal(text: string): JsonText {

@@ -16,7 +16,14 @@ const TOOLS = [{ type: 'custom' as const, custom: { name: 'shell' } }]
 function context(includesUsage = true, asked: object = { tools: TOOLS }): AnswerContext {
   const request = parseDocument(new TextEncoder().encode(JSON.stringify(asked)))
   if (!(request instanceof JsonValue)) throw new Error('not JSON')
-  return { request, model: 'm', createdSeconds: 1, includesUsage, newId: (prefix) => `${prefix}1` }
+  return {
+    request,
+    model: 'm',
+    createdSeconds: 1,
+    includesUsage,
+    provider: 'messages',
+    newId: (prefix) => `${prefix}1`,
+  }
 }
 
 function tellIn(sink: AnswerSink, tell: (sink: AnswerSink) => void): void {

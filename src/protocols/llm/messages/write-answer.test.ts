@@ -11,6 +11,7 @@ const context = {
   model: 'asked',
   createdSeconds: 0,
   includesUsage: false,
+  provider: 'completions' as const,
   newId: (prefix: string) => `${prefix}1`,
 }
 

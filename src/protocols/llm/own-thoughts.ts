@@ -1,0 +1,29 @@
+import type { Conversation, Part, Turn } from './conversation.ts'
+import type { Losses } from './losses.ts'
+
+/**
+ * A history can have thoughts of several providers, because a request may go to another one than the request before. No provider accepts
+ * the signatures of another; of a thought of another one, only the text is kept.
+ */
+export function keepOwnThoughts(conversation: Conversation, provider: string, losses: Losses): Conversation {
+  const isForeign = (part: Part) =>
+    isThought(part) && part.provider !== undefined && !understands(provider, part.provider)
+  if (!conversation.turns.some(({ parts }) => parts.some(isForeign))) return conversation
+  const keep = (part: Part): readonly Part[] => {
+    if (!isForeign(part)) return [part]
+    if (part.kind === 'thinking') return [{ ...part, signature: undefined }]
+    losses.drop(part.origin, 'a thought of another provider')
+    return []
+  }
+  const turns = conversation.turns.map((turn): Turn => ({ ...turn, parts: turn.parts.flatMap(keep) }))
+  return { ...conversation, turns }
+}
+
+function isThought(part: Part) {
+  return part.kind === 'thinking' || part.kind === 'redacted'
+}
+
+/** Models of the messages family have the same signatures on all platforms. */
+function understands(provider: string, author: string): boolean {
+  return provider === author || (provider !== 'completions' && author !== 'completions')
+}

@@ -1,0 +1,99 @@
+import { readArguments, textAsInput } from '../call-input.ts'
+import type { CallPart, Part, ResultPart, Turn } from '../conversation.ts'
+import type { JsonValue } from '../json/json-document.ts'
+import { expectKind, ObjectReader } from '../json/object-reader.ts'
+import type { Losses } from '../losses.ts'
+import { Untranslatable } from '../untranslatable.ts'
+import { readContent } from './read-content.ts'
+import { readReasoningItem } from './reasoning-items.ts'
+
+const ROLES = ['user', 'assistant', 'system', 'developer'] as const
+
+/** What the API puts into items of a response, and no provider needs again. */
+const BOOKKEEPING = ['id', 'status', 'phase', 'caller']
+
+/** What tools of the provider have left in the history. The messages after them say what came of it. */
+const HOSTED = /^(?:web_search_call|file_search_call|code_interpreter_call|mcp_list_tools|mcp_call)$/
+
+/** Makes turns of the items of `input`. Items of the model that follow each other are one turn. */
+export class ItemReader {
+  readonly turns: Turn[] = []
+  readonly #losses: Losses
+  readonly #calls = new Set<string>()
+  /** The parts of the last turn, if it is one of the model. */
+  #said: Part[] | undefined
+
+  constructor(losses: Losses) {
+    this.#losses = losses
+  }
+
+  addList(value: JsonValue): void {
+    for (const item of expectKind(value, 'array').elements) this.#add(item)
+  }
+
+  /** @param content a string or a list of parts */
+  addMessage(role: Turn['role'], content: JsonValue, origin: JsonValue): void {
+    this.#addParts(role, readContent(content, role, this.#losses), origin)
+  }
+
+  #add(origin: JsonValue): void {
+    const reader = new ObjectReader(origin)
+    const type = reader.text('type') ?? 'message'
+    if (HOSTED.test(type)) return this.#losses.drop(origin)
+    for (const name of BOOKKEEPING) reader.take(name)
+    switch (type) {
+      case 'message': {
+        const role = reader.require('role', reader.word('role', ROLES))
+        const content = reader.require('content', reader.take('content'))
+        this.addMessage(role === 'developer' ? 'system' : role, content, origin)
+        break
+      }
+      case 'function_call':
+      case 'custom_tool_call':
+        this.#addParts('assistant', [this.#call(type, reader)], origin)
+        break
+      case 'function_call_output':
+      case 'custom_tool_call_output':
+        this.#addParts('user', [this.#result(reader)], origin)
+        break
+      case 'reasoning':
+        this.#addParts('assistant', readReasoningItem(reader, this.#losses), origin)
+        break
+      case 'item_reference':
+        throw new Untranslatable(origin, 'items are not stored: send the item itself, and set store to false')
+      default:
+        throw new Untranslatable(origin, `items of the type ${type} cannot be translated`)
+    }
+    reader.drop(this.#losses)
+  }
+
+  #addParts(role: Turn['role'], parts: readonly Part[], origin: JsonValue): void {
+    if (role === 'assistant' && this.#said !== undefined) {
+      this.#said.push(...parts)
+      return
+    }
+    const turn = { role, parts: [...parts], origin }
+    this.turns.push(turn)
+    this.#said = role === 'assistant' ? turn.parts : undefined
+  }
+
+  #call(type: 'function_call' | 'custom_tool_call', reader: ObjectReader): CallPart {
+    const id = reader.require('call_id', reader.text('call_id'))
+    this.#calls.add(id)
+    const name = reader.require('name', reader.text('name'))
+    const input =
+      type === 'function_call'
+        ? readArguments(reader.takeKind('arguments', 'string'))
+        : textAsInput(reader.require('input', reader.literal('input')))
+    return { kind: 'call', id, name, input, origin: reader.value }
+  }
+
+  #result(reader: ObjectReader): ResultPart {
+    const id = reader.require('call_id', reader.takeKind('call_id', 'string'))
+    const callId = id.text
+    if (!this.#calls.has(callId)) throw new Untranslatable(id, 'no earlier call has this id')
+    const output = reader.require('output', reader.take('output'))
+    const parts = readContent(output, 'result', this.#losses)
+    return { kind: 'result', callId, parts, isError: false, origin: reader.value }
+  }
+}

@@ -1,0 +1,15 @@
+import type { AnswerSink } from '../answer-sink.ts'
+import { formatError } from '../completions/errors.ts'
+import type { AnswerContext } from '../dialect.ts'
+import { encode } from '../json/splice.ts'
+import { writeJson } from '../json/write-json.ts'
+import { SequentialAnswer } from '../sequential-answer.ts'
+import { ResponseWriter } from './response-writer.ts'
+
+/** Writes a response. */
+export function writeAnswer(context: AnswerContext, done: (body: Uint8Array) => void): AnswerSink {
+  const writer = new ResponseWriter(context, undefined, (response, error) =>
+    done(error === undefined ? writeJson(response) : encode(formatError(error))),
+  )
+  return new SequentialAnswer(writer)
+}
