@@ -35,9 +35,9 @@ test.each(PAIRS)('answers of %s keep their meaning in %s', (from, to) => {
     const told = readCase(given)
     if (told.some(([name]) => name === 'fail')) continue
     const said = essenceOfAnswer(told)
-    const whole = readAnswer(provider, Buffer.from(writeAnswer(client, told)))
+    const whole = readAnswer(provider, Buffer.from(writeAnswer(client, told, from)))
     expect(essenceOfAnswer(whole), `${given.name}, whole`).toEqual(said)
-    const streamed = readStream(provider, [Buffer.from(writeStream(client, told))])
+    const streamed = readStream(provider, [Buffer.from(writeStream(client, told, from))])
     expect(essenceOfAnswer(streamed), `${given.name}, streamed`).toEqual(said)
   }
 })

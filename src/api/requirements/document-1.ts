@@ -392,7 +392,7 @@ export const DOCUMENT_1 = {
   'backend.ai.provider/path-default': behaviour(1, '2.4', "Without `path` requests use the provider's own path."),
   'backend.ai.provider/pathPrefix-length': shape(1, '2.4', '`pathPrefix` of a provider is a LongString.'),
   'backend.ai.provider/pathPrefix': behaviour(1, '2.4', '`pathPrefix` replaces the base path prefix, such as `/v1`.'),
-  'backend.ai.provider/pathPrefix-translation': behaviour.gap(
+  'backend.ai.provider/pathPrefix-translation': behaviour(
     1,
     '2.4',
     'With `pathPrefix` the path is still translated between formats.',

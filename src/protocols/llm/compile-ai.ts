@@ -7,7 +7,6 @@ import type { CompileContext, PolicySource } from '#policies/policy.ts'
 import type { BackendSettings, ProtocolBackend } from '../backend-protocol.ts'
 import type { AiPlan, AiProviderPlan, AiSettings } from './ai-plan.ts'
 import type { AiBackendSpec } from './backend-schema.ts'
-import { conversionOf } from './conversion.ts'
 import { toModelName } from './model-aliases.ts'
 import { modelOf } from './models.ts'
 import { ai } from './policy.ts'
@@ -213,17 +212,17 @@ function routeProblem(
   provider: Provider,
   kind: ProviderKind,
 ): Omit<ConfigProblem, 'path'> | undefined {
-  if (type === 'Realtime') return notImplemented('Realtime is not implemented yet; requests are refused with 501')
+  if (type === 'Realtime') {
+    const message = 'Realtime is not implemented yet; requests are refused with 501'
+    return { code: 'not-implemented', message, severity: 'error' }
+  }
   if (type === 'Models') {
     const message =
       'the response lists only pinned models and aliases; listing the models of the provider is not implemented yet'
     return { code: 'not-implemented', message, severity: 'warning' }
   }
   if (!isClientFormat(type)) return undefined
-  const { kind: outcome } = conversionOf(provider, type, provider.pin ?? 'any', false)
-  if (outcome === 'not-implemented') {
-    return notImplemented(`${type} requests to ${withProduct(kind)} are not implemented yet; they are refused with 501`)
-  }
+  const { kind: outcome } = provider.convert(type, provider.pin ?? 'any', false)
   if (outcome === 'send' || outcome === 'count') return undefined
   if (outcome === 'model-unfit') {
     const message = 'the configured model cannot be part of a path; requests are refused with 400'
@@ -231,8 +230,4 @@ function routeProblem(
   }
   const message = `${type} requests cannot be sent to ${withProduct(kind)}; they are refused with 400`
   return { code: 'unsupported-conversion', message, severity: 'error' }
-}
-
-function notImplemented(message: string): Omit<ConfigProblem, 'path'> {
-  return { code: 'not-implemented', message, severity: 'error' }
 }

@@ -58,6 +58,18 @@ verifies('backend.ai.provider/pathPrefix', 'the prefix replaces the base of the 
   expect(sent(CHAT, { provider: spec }).path).toBe('/openai/api/chat/completions')
 })
 
+verifies('backend.ai.provider/pathPrefix-translation', 'with the prefix, other formats are still translated', () => {
+  const four: Setup = { provider: { providerFour: {}, pathPrefix: '/gate' } }
+  const asked = '{"model":"claude-opus-5","messages":[{"role":"user","content":"Hi."}]}'
+  const inMessages = '"messages":[{"role":"user","content":[{"type":"text","text":"Hi."}]}]'
+  const chat = sent(asked, four)
+  expect(chat.path).toBe('/gate/messages')
+  expect(chat.text).toContain(inMessages)
+  const response = sent('{"model":"claude-opus-5","input":"Hi."}', { ...four, ai: { routes: { '*': 'Responses' } } })
+  expect(response.path).toBe('/gate/messages')
+  expect(response.text).toContain(inMessages)
+})
+
 verifies('backend.ai.provider/path', 'a configured path replaces that of the provider, the query stays', () => {
   const setup = { provider: { providerOne: {}, path: '/chat?api-version=7' }, target: '/x?api-version=1&b=2' }
   expect(sent(CHAT, setup).path).toBe('/chat?api-version=7&b=2')

@@ -6,7 +6,6 @@ import { refuseLargeBody } from '#exchange/refuse-large-body.ts'
 import type { AiPlan, AiProviderPlan } from './ai-plan.ts'
 import { applyBodySettings } from './body-settings.ts'
 import { enrichMessages, moveMaxTokens, requestUsage } from './completions/request.ts'
-import { conversionOf } from './conversion.ts'
 import type { LocalCount } from './count-tokens.ts'
 import { NATIVE_DIALECTS } from './dialects.ts'
 import type { PromptGuards } from './guards/compile-guards.ts'
@@ -196,7 +195,7 @@ function prepareTyped(
   const model = replacement?.name ?? chosen
 
   const streaming = isStreamed(members)
-  const conversion = conversionOf(provider.provider, type, model, streaming)
+  const conversion = provider.provider.convert(type, model, streaming)
   const sends = conversion.kind === 'send'
   if (!sends && conversion.kind !== 'count') return refuseConversion(type, provider, conversion.kind)
   const isNative = !sends || conversion.dialect === NATIVE_DIALECTS[type]
@@ -287,8 +286,6 @@ function refuseConversion(
   switch (kind) {
     case 'unsupported':
       return refuse(type, 'llm-unsupported', `from ${type} to provider ${provider.system}`)
-    case 'not-implemented':
-      return refuse(type, 'llm-not-implemented', `from ${type} to provider ${provider.system}`)
     case 'model-unfit':
       return refuse(type, 'llm-body-invalid', 'the model name cannot be used')
   }

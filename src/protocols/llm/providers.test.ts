@@ -2,10 +2,12 @@ import { expect, test } from 'vitest'
 import { specFrom } from '#policies/shared/testing.ts'
 import { compile, refused, type Setup, sent } from '#test/support/prepare-llm.ts'
 import { verifies } from '#test/support/verifies.ts'
+import { findTranslation, NATIVE_DIALECTS } from './dialects.ts'
 import type { RouteType } from './policy-schema.ts'
 import { llmProvider } from './provider-schema.ts'
 import type { Credential } from './providers/provider.ts'
 import { buildProvider, providerDestination } from './providers.ts'
+import type { ClientFormat } from './route-type.ts'
 
 const providerFrom = (written: object) => specFrom(llmProvider, written)
 const project = { resourceName: 'res', resourceType: 'ResourceTypeTwo', projectName: 'my proj' } as const
@@ -280,18 +282,30 @@ test('keys for providers two and three (B16)', () => {
   })
 })
 
-test('types that a provider does not support, and types that are not implemented yet, have different codes', () => {
-  const cases: [type: RouteType, provider: object, code: string][] = [
-    ['Embeddings', { providerFour: {} }, 'llm-unsupported'],
-    ['Responses', { providerFour: {} }, 'llm-not-implemented'],
-    ['Responses', { providerThree: { ...project, model: 'claude' } }, 'llm-not-implemented'],
-    ['Responses', { providerSeven: {} }, 'llm-not-implemented'],
+test.each(systems)('whatever %j wants can be made of every format', (spec) => {
+  const provider = buildProvider(providerFrom(spec))
+  const formats = Object.keys(NATIVE_DIALECTS) as ClientFormat[]
+  const models = [
+    'gpt-5',
+    'claude-opus-5',
+    'anthropic.claude-opus-5',
+    'gemini-3-pro',
+    'amazon.nova-pro',
+    'cohere.embed-v4',
   ]
-  for (const [type, provider, code] of cases) {
-    expect(refused('{"model":"m"}', { ...as(type), provider }).code).toBe(code)
-    const problem = code === 'llm-unsupported' ? 'unsupported-conversion' : 'not-implemented'
-    expect(compile({ provider }, as(type)).problems).toEqual([`.routes["*"]: ${problem}`])
+  for (const format of formats) {
+    for (const model of models) {
+      const conversion = provider.convert(format, model, true)
+      const needed = conversion.kind === 'send' && conversion.dialect !== NATIVE_DIALECTS[format]
+      if (needed) expect(findTranslation(format, conversion.dialect), `${format} ${model}`).toBeDefined()
+    }
   }
+})
+
+test('a type that a provider does not support is reported, and refused', () => {
+  const setup = { ...as('Embeddings'), provider: { providerFour: {} } }
+  expect(refused('{"model":"m"}', setup).code).toBe('llm-unsupported')
+  expect(compile({ provider: setup.provider }, setup).problems).toEqual(['.routes["*"]: unsupported-conversion'])
 })
 
 test('a configured path that no request may have is reported', () => {

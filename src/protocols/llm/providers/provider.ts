@@ -33,8 +33,6 @@ export type Conversion =
   | { readonly kind: 'count' }
   /** There is no meaningful conversion (docs/behaviour/llm.md, "Formats"). */
   | { readonly kind: 'unsupported' }
-  /** A conversion that this version does not implement yet. */
-  | { readonly kind: 'not-implemented' }
   /** The model cannot be part of the path, but the provider requires it there. */
   | { readonly kind: 'model-unfit' }
 
@@ -58,7 +56,6 @@ export type EditBody = (body: Uint8Array, request: Head) => Uint8Array
 export const UNSUPPORTED: Conversion = { kind: 'unsupported' }
 export const COUNT: Conversion = { kind: 'count' }
 export const MODEL_UNFIT: Conversion = { kind: 'model-unfit' }
-export const NOT_IMPLEMENTED: Conversion = { kind: 'not-implemented' }
 
 /** The credential that the auth policy of a provider has set; undefined without such a policy. */
 export interface Credential {
