@@ -1,6 +1,8 @@
 import { Exchange } from '#exchange/exchange.ts'
 import { type LlmFacts, NO_LLM } from '#exchange/llm-facts.ts'
 import { BodyClaim, BodyMemory } from '#net/body/body-memory.ts'
+import { encodeEvent } from '#net/event-stream/event-frame.ts'
+import { encodeHeaders } from '#net/event-stream/event-header.ts'
 import { Head } from '#net/http/head.ts'
 import type { BodySink, BodySource } from '#net/stream.ts'
 import { ChatAnswer } from '#protocols/llm/chat-answer.ts'
@@ -104,7 +106,7 @@ for (const [format, dialect] of PAIRS) {
 }
 
 /** Streams of 1,000 events with text. */
-const STREAMS: Readonly<Record<string, string>> = {
+const SSE_STREAMS: Readonly<Record<string, string>> = {
   messages:
     'event: message_start\ndata: {"type":"message_start","message":{"id":"msg_1","type":"message","role":"assistant","model":"m","content":[],"stop_reason":null,"stop_sequence":null,"usage":{"input_tokens":10,"output_tokens":1}}}\n\n' +
     'event: content_block_start\ndata: {"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}\n\n' +
@@ -121,6 +123,30 @@ const STREAMS: Readonly<Record<string, string>> = {
     ) +
     'data: {"id":"chatcmpl-1","object":"chat.completion.chunk","created":1700000000,"model":"m","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\n' +
     'data: [DONE]\n\n',
+}
+
+function frames(...events: readonly (readonly [type: string, payload: object])[]): readonly Buffer[] {
+  return events.map(([type, payload]) => {
+    const headers = encodeHeaders([
+      { name: ':event-type', type: 'text', value: type },
+      { name: ':content-type', type: 'text', value: 'application/json' },
+      { name: ':message-type', type: 'text', value: 'event' },
+    ])
+    return Buffer.from(encodeEvent(headers, encoder.encode(JSON.stringify(payload))))
+  })
+}
+
+/** As the wire delivers them: one event in each piece. */
+function piecesOf(dialect: WireDialect): readonly Buffer[] | undefined {
+  if (dialect !== 'converse') return SSE_STREAMS[dialect]?.split(/(?<=\n\n)/).map((each) => Buffer.from(each))
+  const delta = ['contentBlockDelta', { contentBlockIndex: 0, delta: { text: ' weather' }, p: 'abcdefgh' }] as const
+  return frames(
+    ['messageStart', { role: 'assistant' }],
+    ...Array.from({ length: 1000 }, () => delta),
+    ['contentBlockStop', { contentBlockIndex: 0 }],
+    ['messageStop', { stopReason: 'end_turn' }],
+    ['metadata', { usage: { inputTokens: 10, outputTokens: 1000, totalTokens: 1010 }, metrics: { latencyMs: 5 } }],
+  )
 }
 
 function exchange(contentType: string): Exchange {
@@ -142,12 +168,10 @@ function exchange(contentType: string): Exchange {
 }
 
 for (const [format, dialect] of PAIRS) {
-  const text = STREAMS[dialect]
-  if (findTranslation(format, dialect) === undefined || text === undefined || format === 'Responses') continue
+  const pieces = piecesOf(dialect)
+  if (findTranslation(format, dialect) === undefined || pieces === undefined || format === 'Responses') continue
   const body = encoder.encode(JSON.stringify({ ...chat(format, 1000), stream: true }))
   const { answer } = translated(format, dialect, body)
-  // As the wire delivers them: one event in each piece.
-  const pieces = text.split(/(?<=\n\n)/).map((each) => Buffer.from(each))
   const made = exchange('text/event-stream')
   const memory = new BodyMemory(2 ** 26)
   const us = cost(() => {
