@@ -138,7 +138,7 @@ export const COLLECTIONS: Readonly<Record<string, Filled | PeerFilled>> = {
   'protocols/llm/arranged-turns #turns': 'message',
   'protocols/llm/compile-ai #compiled': 'configuration',
   'protocols/llm/compile-ai #reported': 'configuration',
-  'protocols/llm/converse/documents #used': 'message',
+  'protocols/llm/converse/documents #numbers': 'message',
   'protocols/llm/json/edit-members #splices': 'message',
   'protocols/llm/json/member-reader #kept': {
     bound: '64 KiB or what is kept, and the memory for bodies',

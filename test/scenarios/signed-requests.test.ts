@@ -51,7 +51,7 @@ kind: ProxyBackend
 metadata: { name: model }
 spec:
   ai: { provider: { providerSeven: { region: us-west-2 }, host: 127.0.0.1, port: ${at} } }
-  policies: { auth: { cloudOne: { secretRef: { name: keys } } }, ai: { routes: { "*": Passthrough } } }
+  policies: { auth: { cloudOne: { secretRef: { name: keys } } }, ai: { routes: { "/converse": Passthrough, "*": Completions } } }
 `
 const edits = `
 apiVersion: gateway.networking.k8s.io/v1
@@ -212,6 +212,17 @@ verifies(
     expect([response.status, faults(model), model.seen[0]?.target]).toEqual([200, [undefined], path])
   },
 )
+
+test('a translated chat is signed with its final body, for the path with the encoded name of the model', async () => {
+  const name = 'arn:aws:bedrock:us-west-2:123456789012:application-inference-profile/a%b'
+  const body = JSON.stringify({ model: name, messages: [{ role: 'user', content: 'Zwölf?' }], max_tokens: 9 })
+  await send('/model/chat', { method: 'POST', body, headers: { 'content-type': 'application/json' } })
+  expect(faults(model)).toEqual([undefined])
+  expect(model.seen[0]).toMatchObject({
+    target: '/model/arn:aws:bedrock:us-west-2:123456789012:application-inference-profile%2Fa%25b/converse',
+    body: '{"messages":[{"role":"user","content":[{"text":"Zwölf?"}]}],"inferenceConfig":{"maxTokens":9}}',
+  })
+})
 
 const EVENT_HEADERS = encodeHeaders([
   { name: ':event-type', type: 'text', value: 'AudioEvent' },

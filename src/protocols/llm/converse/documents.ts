@@ -38,17 +38,21 @@ const MAX_NAME_LENGTH = 200
 
 /** The names of the documents of one request: without characters that the API refuses, and each one different. */
 export class DocumentNames {
-  readonly #used = new Set<string>()
+  /** The next number for a name that is taken. */
+  readonly #numbers = new Map<string, number>()
 
   name(given: string | undefined): string {
     const bare = (given ?? '').replace(REFUSED_CHARACTERS, ' ').trim().slice(0, MAX_NAME_LENGTH).trim()
     const base = bare === '' ? 'document' : bare
     let name = base
-    for (let number = 2; this.#used.has(name); number++) {
+    let number = this.#numbers.get(base) ?? 1
+    while (this.#numbers.has(name)) {
+      number++
       const ending = ` [${number}]`
       name = base.slice(0, MAX_NAME_LENGTH - ending.length).trim() + ending
     }
-    this.#used.add(name)
+    this.#numbers.set(base, number)
+    if (name !== base) this.#numbers.set(name, 1)
     return name
   }
 }

@@ -32,13 +32,12 @@ function writeContent(
   points: CachePoints,
 ): ContentBlock[] {
   const content: ContentBlock[] = []
-  let lacksText = false
   for (const part of given) {
     content.push(parts.write(part, role))
     points.mark(content, part)
-    if (part.kind === 'file') lacksText = !given.some(({ kind }) => kind === 'text')
   }
   // The API refuses documents without a text.
-  if (lacksText) content.unshift({ text: '...' })
+  const kinds = new Set(given.map(({ kind }) => kind))
+  if (kinds.has('file') && !kinds.has('text')) content.unshift({ text: '...' })
   return content
 }
