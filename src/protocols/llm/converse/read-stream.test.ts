@@ -1,0 +1,95 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { encodeEvent } from '#net/event-stream/event-frame.ts'
+import { encodeHeaders } from '#net/event-stream/event-header.ts'
+import { roomFor } from '#net/testing/room-for.ts'
+import { AnswerEnd } from '../answer-end.ts'
+import type { AnswerError, AnswerSink } from '../answer-sink.ts'
+import { readStream } from './read-stream.ts'
+
+const ignore = (): void => {}
+
+/** What a stream of these frames ends with. */
+function ending(
+  frames: readonly Uint8Array[],
+  maxEventBytes = 10_000,
+  memory?: number,
+): AnswerError | 'end' | undefined {
+  let error: AnswerError | undefined
+  let ends = 0
+  const sink: AnswerSink = {
+    start: ignore,
+    text: ignore,
+    refusal: ignore,
+    thinking: ignore,
+    signature: ignore,
+    redacted: ignore,
+    call: ignore,
+    arguments: ignore,
+    citation: ignore,
+    close: ignore,
+    finish: ignore,
+    usage: ignore,
+    fail: (given) => {
+      error = given
+    },
+    end: () => {
+      ends++
+    },
+  }
+  const end = new AnswerEnd(sink, { claim: undefined, maxKept: 0 })
+  const reader = readStream(end, { maxEventBytes, claim: roomFor(maxEventBytes, memory).claim })
+  for (const frame of frames) reader.push(frame)
+  reader.finish()
+  end.end()
+  expect(ends).toBe(1)
+  return error ?? 'end'
+}
+
+function frame(headers: Readonly<Record<string, string>>, payload: string): Uint8Array {
+  const given = Object.entries(headers).map(([name, value]) => ({ name, type: 'text' as const, value }))
+  return encodeEvent(encodeHeaders(given), Buffer.from(payload))
+}
+const event = (type: string, payload: string) => frame({ ':message-type': 'event', ':event-type': type }, payload)
+const STOP = event('messageStop', '{"stopReason":"end_turn"}')
+
+const TYPES = ['messageStart', 'contentBlockStart', 'contentBlockDelta', 'contentBlockStop', 'messageStop', 'metadata']
+const MEMBERS = [
+  ...['contentBlockIndex', 'start', 'delta', 'toolUse', 'toolUseId', 'input', 'text', 'reasoningContent', 'signature'],
+  ...['redactedContent', 'citation', 'sourceContent', 'location', 'web', 'url', 'usage', 'inputTokens', 'stopReason'],
+]
+const { json } = fc.letrec((tie) => ({
+  json: fc.oneof(
+    { maxDepth: 4 },
+    fc.constantFrom(null, true, 0, -1, 1e300, '', 'x', '__proto__'),
+    fc.array(tie('json'), { maxLength: 3 }),
+    fc.dictionary(fc.constantFrom(...MEMBERS), tie('json'), { maxKeys: 4 }),
+  ),
+}))
+
+test('whatever the members of events are, the answer ends', () => {
+  const events = fc.array(fc.tuple(fc.constantFrom(...TYPES), json), { maxLength: 8 })
+  fc.assert(
+    fc.property(events, (given) => {
+      ending(given.map(([type, payload]) => event(type, JSON.stringify(payload))))
+    }),
+    { numRuns: 300 },
+  )
+})
+
+test('what cannot be read is an error of the provider', () => {
+  const error = (message: string) => ({ status: 502, type: undefined, message, code: undefined, param: undefined })
+  expect(ending([event('messageStart', '{'), STOP])).toEqual(error('an event of the stream is not JSON'))
+  expect(ending([event('metadata', `"${'x'.repeat(20_000)}"`), STOP])).toMatchObject({
+    status: 502,
+    message: expect.stringContaining('the limit is 10000'),
+  })
+  const half = event('metadata', '{}').subarray(0, 30)
+  expect(ending([half], 10_000, 10)).toMatchObject({ status: 502, message: 'no memory is left for a frame' })
+  const exception = frame({ ':message-type': 'exception', ':exception-type': 'internalServerException' }, 'oops')
+  expect(ending([exception, STOP])).toMatchObject({ status: 500, type: 'internalServerException' })
+})
+
+test('frames that arrive together are read together', () => {
+  expect(ending([Buffer.concat([event('messageStart', '{}'), STOP])])).toBe('end')
+})
