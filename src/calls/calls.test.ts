@@ -53,7 +53,7 @@ async function serve(...behaviour: ConstructorParameters<typeof RawServer>): Pro
 const KEY = 'ProxyBackend/default/m'
 
 /** Calls of a request whose backend has one target `one` at this port. */
-async function callsTo(port: number, policies: Readonly<Record<FieldName, unknown>> = {}, host = '127.0.0.1') {
+async function callsTo(port: number, policies: Policies = {}, host = '127.0.0.1', isShared = false) {
   const targets = [{ name: 'one', entry: 'one', host, port }]
   const backend: BackendItem = {
     kind: 'backend',
@@ -83,7 +83,9 @@ async function callsTo(port: number, policies: Readonly<Record<FieldName, unknow
     failed: () => {},
     ended: (call) => ended.push(call),
   })
-  const call = calls.toSections(decision.backend!, exchange, new BodyClaim(bodyMemory))
+  const call = isShared
+    ? calls.toSections(decision.backend!, undefined, undefined)
+    : calls.toSections(decision.backend!, exchange, new BodyClaim(bodyMemory))
   target = decision.backend!.sections.get(`${KEY}/one`)!
   return (more: Partial<CallRequest> = {}, destination = `${KEY}/one`) =>
     call(destination, {
@@ -113,6 +115,28 @@ async function failureOf(pending: Promise<unknown>): Promise<string> {
 }
 
 const ANSWER = 'HTTP/1.1 201 Created\r\nX-Kind: a\r\nx-kind: b\r\ncontent-length: 5\r\n\r\nhello'
+
+test('calls for responses that requests share are those of the gateway itself', async () => {
+  const heads: string[] = []
+  const port = await serve(
+    answering((head) => {
+      heads.push(head)
+      return ANSWER
+    }),
+  )
+  const set = [
+    { name: 'authorization', value: '"Bearer key"' },
+    { name: 'x-user', value: 'jwt.sub' },
+  ]
+  const call = await callsTo(port, { 'backend.transformation': { request: { set } } } as never, undefined, true)
+  const finish: CallRequest['finish'] = (head) => {
+    head.set('x-api-key', head.get('authorization')!.slice(7))
+    head.remove('authorization')
+  }
+  await bodyOf(await call({ finish }))
+  expect(heads[0]).toContain('x-api-key: key\r\n')
+  expect(heads[0]).not.toMatch(/authorization|x-user/)
+})
 
 test('a call: the request and the response', async () => {
   let sent = ''

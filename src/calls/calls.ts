@@ -30,6 +30,7 @@ const AT_ONCE: Readonly<Record<CallPurpose, number>> = {
   authorization: 1024,
   processing: Number.POSITIVE_INFINITY,
   'rate-limit': 1024,
+  models: 4,
   // Copies may be lost; their number must not be that of all requests.
   mirror: 256,
 }
@@ -80,13 +81,18 @@ export class Calls {
     return this.#callIn(captureCaller(exchange), claim, 0)
   }
 
-  /** Calls to the sections of a request's backend (MCP targets), with the policies of its route too. */
-  toSections(backend: LiveBackend, exchange: Exchange, claim: BodyClaim): Call {
-    const captured = captureCaller(exchange)
+  /**
+   * Calls to the sections of a request's backend (MCP targets, LLM providers), with the policies of its route too.
+   * @param exchange undefined: they are those of the gateway itself
+   * @param claim undefined: they may outlive the request
+   */
+  toSections(backend: LiveBackend, exchange: Exchange | undefined, claim: BodyClaim | undefined): Call {
+    const captured = exchange === undefined ? GATEWAY_ITSELF : captureCaller(exchange)
     return (destination, request) => {
       const endpoint = backend.sections.get(destination)
       const groups = endpoint === undefined ? [] : [[endpoint]]
-      return this.#make({ backend, groups, caller: captured, claim, depth: 0 }, request)
+      const memory = claim ?? new BodyClaim(this.#options.bodyMemory)
+      return this.#make({ backend, groups, caller: captured, claim: memory, depth: 0 }, request)
     }
   }
 

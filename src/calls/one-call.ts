@@ -119,6 +119,7 @@ export class OneCall implements ClientHandler {
     if (this.#over) return
     const { endpoint } = this.#way
     if (endpoint.target !== undefined) exchange.request.target = endpoint.target
+    if (refused === undefined) this.#request.finish?.(exchange.request)
     const outcome = refused ?? endpoint.chain.signature?.sign(exchange)
     if (outcome !== undefined) return this.#fail('backend-auth-failed', refusalDetail(outcome))
     const place = findPlace(endpoint.place, exchange.request.authority)
@@ -151,7 +152,7 @@ export class OneCall implements ClientHandler {
     head.takesTrailers ||= isGrpcRequest(head)
     const exchange = new Exchange(head, caller.peer)
     this.#exchange = exchange
-    exchange.context = { ...SYSTEM, ...NO_CLIENT, random, signal, call, callLater: call }
+    exchange.context = { ...SYSTEM, ...NO_CLIENT, random, signal, call, callLater: call, callSections: call }
     exchange.startMonotonicMs = clock.monotonic()
     exchange.names = caller.names
     exchange.gateway = caller.gateway

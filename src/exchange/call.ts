@@ -1,12 +1,13 @@
 import type { FailureCode } from '#net/failure.ts'
+import type { Head } from '#net/http/head.ts'
 import type { BodySource } from '#net/stream.ts'
 import type { MessageDeadline } from './message-deadline.ts'
 
 /**
- * MCP targets, servers of key sets, authorization, processing and rate limits, and receivers of copies. The purpose is a label of the metrics, and
+ * MCP targets, servers of key sets, authorization, processing and rate limits, receivers of copies, and LLM providers that list their models. The purpose is a label of the metrics, and
  * determines how many calls to a destination run at a time.
  */
-export type CallPurpose = 'mcp' | 'key-set' | 'authorization' | 'processing' | 'rate-limit' | 'mirror'
+export type CallPurpose = 'mcp' | 'key-set' | 'authorization' | 'processing' | 'rate-limit' | 'mirror' | 'models'
 
 /** A request of the gateway itself. */
 export interface CallRequest {
@@ -30,6 +31,8 @@ export interface CallRequest {
   /** Time limit that the caller starts and stops while the call goes on, instead of all others. */
   readonly messageDeadline?: MessageDeadline
   readonly signal: AbortSignal
+  /** Changes the request after the backend policies of the destination, for example because they set a credential that must move. */
+  readonly finish?: (request: Head) => void
 }
 
 export interface CallResponse {

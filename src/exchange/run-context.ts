@@ -21,6 +21,8 @@ export interface RunContext {
   readonly call: Call
   /** The same for calls that may outlive the request: neither its end nor its memory limits them. */
   readonly callLater: Call
+  /** Calls sections of the request's backend, with the policies of its route, as the gateway itself: for responses that requests share. */
+  readonly callSections: Call
   /**
    * Ends the request with this outcome instead of what the backend sends, while no step of the caller waits. If the response has begun, it is
    * reset. An `Error` is a bug.
@@ -50,4 +52,5 @@ export const NO_STEPS: RunContext = {
   signal: new AbortController().signal,
   call: refuseCall,
   callLater: refuseCall,
+  callSections: refuseCall,
 }

@@ -65,6 +65,8 @@ export interface RequestRun {
   readonly readsRequestBody?: BodyUse
   /** Headers that it uses, in addition to those that its expressions read. */
   readonly fields?: PolicyFields
+  /** Set if its decision depends on the body, and on nothing else than the exchange: whether it would let it through, without effects. */
+  readonly allows?: (exchange: Exchange) => boolean
   /** The data of LLM responses that its expressions read. */
   readonly llmReads?: LlmReads
   /** Query parameters that may hold credentials. Their values are never shown (decision A-111). */

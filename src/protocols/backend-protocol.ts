@@ -115,6 +115,8 @@ export interface Misread {
 export interface ProtocolAttempt {
   /** Limit of bodies in memory, in bytes. */
   readonly maxBufferBytes: number
+  /** The authorization rules in force that read bodies: whether each would let through a request, without effects. */
+  readonly bodyRules: readonly ((exchange: Exchange) => boolean)[]
   /** The parts of an LLM call that limits and expressions in force read. */
   llmReads(exchange: Exchange): LlmReads
   /** Set by `prepare` if the protocol reads or changes the response. */

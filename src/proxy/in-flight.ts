@@ -127,6 +127,10 @@ export class InFlight implements RunContext, BodyOwner, Observed {
     return this.context.calls.ofRequest(this.exchange, undefined)
   }
 
+  get callSections(): Call {
+    return this.context.calls.toSections(this.backend, undefined, undefined)
+  }
+
   interrupt(why: NonNullable<Outcome> | Error): void {
     this.#interrupt(this, why)
   }

@@ -99,6 +99,7 @@ function virtualContext(plan: LivePlan, nowMs: number, startMonotonicMs: number)
     signal: new AbortController().signal,
     call,
     callLater: call,
+    callSections: call,
   }
 }
 

@@ -53,6 +53,12 @@ export class Decision implements ProtocolAttempt {
     return this.frontend!.maxBufferBytes
   }
 
+  get bodyRules(): ProtocolAttempt['bodyRules'] {
+    return [this.preRouting, this.postRouting].flatMap(
+      (chain) => chain?.links.flatMap(({ run }) => run.allows ?? []) ?? [],
+    )
+  }
+
   /** Data of the LLM call that later steps, log or metrics read. */
   llmReads({ tokenLimits }: Exchange): LlmReads {
     const { preRouting, postRouting, endpoint, frontend } = this

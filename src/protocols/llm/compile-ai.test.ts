@@ -16,10 +16,7 @@ test('settings without effect are reported with their path', () => {
     ],
     [{ modelAliases: { a: '', b: 'c' } }, ['.modelAliases["a"]: alias-empty']],
     [{ promptCaching: {} }, ['.promptCaching: no-effect']],
-    [
-      { routes: { '/models': 'Models', '/rt': 'Realtime' } },
-      ['.routes["/models"]: not-implemented', '.routes["/rt"]: not-implemented'],
-    ],
+    [{ routes: { '/models': 'Models', '/rt': 'Realtime' } }, ['.routes["/rt"]: not-implemented']],
     [{ routes: { '/raw': 'Detect' }, overrides: [{ field: 'n', value: 1 }] }, ['.routes["/raw"]: no-effect']],
     [{ routes: { '*': 'Completions' }, prompt: { prepend: [] } }, []],
   ]

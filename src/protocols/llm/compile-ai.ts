@@ -216,11 +216,6 @@ function routeProblem(
     const message = 'Realtime is not implemented yet; requests are refused with 501'
     return { code: 'not-implemented', message, severity: 'error' }
   }
-  if (type === 'Models') {
-    const message =
-      'the response lists only pinned models and aliases; listing the models of the provider is not implemented yet'
-    return { code: 'not-implemented', message, severity: 'warning' }
-  }
   if (!isClientFormat(type)) return undefined
   const { kind: outcome } = provider.convert(type, provider.pin ?? 'any', false)
   if (outcome === 'send' || outcome === 'count') return undefined

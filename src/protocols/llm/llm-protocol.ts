@@ -1,7 +1,6 @@
 import type { Exchange } from '#exchange/exchange.ts'
 import type { Outcome, Refusal } from '#exchange/outcome.ts'
 import type { TokenCounter } from '#exchange/token-counter.ts'
-import { Head } from '#net/http/head.ts'
 import { type Address, hostAddress } from '../address.ts'
 import type {
   BackendProtocol,
@@ -18,6 +17,7 @@ import { compileAi, sectionOf } from './compile-ai.ts'
 import { answerCount } from './count-tokens.ts'
 import { describeLlm } from './explain-llm.ts'
 import { otherInterface } from './known-paths.ts'
+import { ModelLists } from './model-lists/model-lists.ts'
 import { ai as policy } from './policy.ts'
 import { prepareLlmRequest, refuseInDialect, routeTypeOf } from './prepare-request.ts'
 import type { LlmProviderSpec } from './provider-schema.ts'
@@ -38,7 +38,8 @@ export const llm = {
     const known = otherInterface(path)
     return known !== undefined && lacksRoutes(spec, settings) ? known : undefined
   },
-  compile: (backend, settings, context) => new LlmRun(compileAi(backend, settings, context), context.tokenCounter),
+  compile: (backend, settings, context) =>
+    new LlmRun(compileAi(backend, settings, context), backend.target, context.tokenCounter),
 } as const satisfies BackendProtocol<AiBackendSpec> & { readonly schema: unknown; readonly policy: unknown }
 
 function providerAddresses({ provider, groups = [] }: AiBackendSpec): Address[][] {
@@ -63,10 +64,13 @@ class LlmRun implements ProtocolRun {
   readonly endsWithClient = true
   readonly #plan: AiPlan
   readonly #counter: TokenCounter
+  readonly #models: ModelLists
 
-  constructor(plan: AiPlan, counter: TokenCounter) {
+  /** @param backend its key */
+  constructor(plan: AiPlan, backend: string, counter: TokenCounter) {
     this.#plan = plan
     this.#counter = counter
+    this.#models = new ModelLists(plan, backend)
   }
 
   /** All providers of a backend have the same route type. */
@@ -97,11 +101,7 @@ class LlmRun implements ProtocolRun {
     if (prepared.kind === 'refusal') return prepared
     if (this.#plan.providers[provider]!.settings.routes.unset) attempt.misread = otherInterface(exchange.originalTarget)
     if (prepared.kind === 'count') return answerCount(prepared, exchange, this.#counter)
-    if (prepared.kind === 'llm-answer') {
-      const head = Head.response(200)
-      head.set('content-type', 'application/json')
-      return { kind: 'answer', head, body: prepared.body }
-    }
+    if (prepared.kind === 'models') return this.#models.answer(exchange, this.#plan.providers[provider]!, attempt)
     const { request } = exchange
     request.target = prepared.path
     for (const name of prepared.headers.remove) request.remove(name)

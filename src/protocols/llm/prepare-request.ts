@@ -16,7 +16,6 @@ import { parseDocument } from './json/json-document.ts'
 import { findMember, type JsonFault, type Members, scanMembers, stringAt, valueIs } from './json/scan-members.ts'
 import { KeptAnswer } from './kept-answer.ts'
 import { otherInterface } from './known-paths.ts'
-import { type LlmAnswer, listModels } from './list-models.ts'
 import { readCountablePrompt } from './messages/countable-prompt.ts'
 import { enrichConversation } from './messages/request.ts'
 import { findAlias } from './model-aliases.ts'
@@ -45,6 +44,13 @@ export interface PreparedLlmRequest {
   readonly facts: LlmFacts | undefined
   readonly response: ResponsePlan
 }
+
+/** The client asks for the list of models. */
+export interface ModelsRequest {
+  readonly kind: 'models'
+}
+
+const MODELS: ModelsRequest = { kind: 'models' }
 
 /** How the response to a request is read. */
 export interface ResponsePlan {
@@ -109,7 +115,7 @@ export function prepareLlmRequest(
   providerIndex: number,
   exchange: Exchange,
   input: RequestInput,
-): PreparedLlmRequest | LocalCount | LlmAnswer | Refusal {
+): PreparedLlmRequest | LocalCount | ModelsRequest | Refusal {
   const provider = plan.providers[providerIndex]!
   const type = routeTypeOf(provider, exchange)
   if (type === undefined) return refuse(dialectOf(provider, exchange), 'llm-route-unknown')
@@ -117,7 +123,7 @@ export function prepareLlmRequest(
   if (method !== undefined && exchange.request.method !== method) {
     return { ...refuse(type, 'method-not-allowed'), headers: [['allow', method]] }
   }
-  if (type === 'Models') return listModels(plan, exchange.request.has('anthropic-version'), exchange.context.now())
+  if (type === 'Models') return MODELS
   if (isClientFormat(type)) return prepareTyped(provider, type, exchange, input)
   if (type === 'Realtime') return refuse(type, 'llm-not-implemented', 'Realtime')
   return prepareAsIs(provider, type, exchange, input)

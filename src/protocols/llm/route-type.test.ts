@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import { reject } from '#exchange/outcome.ts'
 import { exchangeWith } from '#policies/shared/testing.ts'
-import { compile, prepare, refused, type Setup, sent } from '#test/support/prepare-llm.ts'
+import { compile, refused, type Setup, sent } from '#test/support/prepare-llm.ts'
 import { verifies } from '#test/support/verifies.ts'
 import { otherInterface } from './known-paths.ts'
 import { refuseInDialect } from './prepare-request.ts'
-import { compileRouteTypes, resolveRouteType } from './route-type.ts'
+import { compileRouteTypes, modelTargets, resolveRouteType } from './route-type.ts'
 
 const routes = compileRouteTypes({
   '/messages': 'Messages',
@@ -169,28 +169,22 @@ test('refusals of other steps come in the dialect too, configured bodies stay', 
   expect(refuseInDialect(plan, exchange, configured)).toBe(configured)
 })
 
-verifies('llm.routes/models', 'models are listed in the dialect of the client (B07)', () => {
-  const setup: Setup = {
-    ai: { routes: { '/models': 'Models' }, modelAliases: { fast: 'x', 'gpt-*': 'y' } },
-    provider: { providerOne: { model: 'pin' } },
-    method: 'GET',
-    target: '/v1/models',
-  }
-  const chat = prepare(undefined, setup).prepared
-  expect(chat.kind === 'llm-answer' && JSON.parse(chat.body)).toMatchObject({
-    object: 'list',
-    data: [
-      { id: 'fast', object: 'model', owned_by: 'openai' },
-      { id: 'pin', object: 'model' },
-    ],
-  })
-  const messages = prepare(undefined, { ...setup, headers: { 'anthropic-version': '2023-06-01' } }).prepared
-  expect(messages.kind === 'llm-answer' && JSON.parse(messages.body)).toMatchObject({
-    data: [{ type: 'model', id: 'fast' }, { id: 'pin' }],
-    has_more: false,
-    first_id: 'fast',
-    last_id: 'pin',
-  })
-  const unpinned = prepare(undefined, { ...setup, provider: { providerOne: {} } }).prepared
-  expect(unpinned.kind === 'llm-answer' && JSON.parse(unpinned.body).data).toHaveLength(1)
+test.each<
+  [
+    routes: Record<string, 'Models' | 'Completions' | 'Messages' | 'MessagesTokenCount'>,
+    target: string,
+    targets: string[],
+  ]
+>([
+  [{ '/v1/models': 'Models' }, '/x/v1/models?a', ['/x/v1/models']],
+  [{ '/models': 'Models', '/chat/completions': 'Completions' }, '/x/models?a', ['/x/chat/completions']],
+  [
+    { '/models': 'Models', '/messages': 'Messages', '/c': 'Completions', '/count': 'MessagesTokenCount' },
+    '/models',
+    ['/messages', '/c'],
+  ],
+  [{ '/c': 'Completions', '*': 'Models' }, '/anything', ['/anything']],
+  [{ '/models': 'Models', '/c': 'Completions' }, '/other', ['/other']],
+])('with routes %j, clients that list %s send requests to %j', (given, target, targets) => {
+  expect(modelTargets(compileRouteTypes(given), target)).toEqual(targets)
 })

@@ -49,6 +49,19 @@ function matchSuffix(suffixes: RouteTypes['suffixes'], target: string): RouteTyp
   return undefined
 }
 
+/**
+ * Where clients that have a list of models send their requests: the target of the list with the suffixes of the formats in place of its own.
+ * @param target of a request for a list, as received
+ */
+export function modelTargets({ suffixes }: RouteTypes, target: string): readonly string[] {
+  const path = matchedPathOf(target)
+  const own = suffixes.find(({ suffix }) => path.endsWith(suffix))
+  const base = own?.type === 'Models' ? path.slice(0, path.length - own.suffix.length) : undefined
+  const formats = suffixes.filter(({ type }) => isClientFormat(type) && type !== 'MessagesTokenCount')
+  if (base === undefined || formats.length === 0) return [path]
+  return formats.map(({ suffix }) => base + suffix)
+}
+
 /** Whether the gateway reads the body of such a request. */
 export function isClientFormat(type: RouteType): type is ClientFormat {
   return FORMATS.has(type)

@@ -288,3 +288,22 @@ test.each([
   expect(advice.map(({ code }) => code)).toEqual(effect === undefined ? [] : ['rule-on-client-field'])
   expect(advice.map(({ message }) => message).join()).toContain(effect ?? '')
 })
+
+test('rules that read the body can be asked about other bodies', () => {
+  const rules: Rules = [
+    ['Deny', 'json(request.body).model == "bad"'],
+    [
+      'Allow',
+      'request.method == "POST" && json(request.body).model.startsWith("g")',
+      'json(request.body).model == "bad"',
+    ],
+  ]
+  const { run } = policyOf(rules)
+  const ask = (model: string, method = 'POST') =>
+    run.allows?.(exchangeWith({ method, body: JSON.stringify({ model }) }))
+  expect([ask('gpt'), ask('other'), ask('bad'), ask('gpt', 'GET')]).toEqual([true, false, false, false])
+  const exceeded = exchangeWith({ method: 'POST', body: '{"model":"gpt"}' })
+  exceeded.exceeded = 'steps'
+  expect(run.allows?.(exceeded)).toBe(false)
+  expect(policyOf([['Allow', 'request.method == "POST"']]).run.allows).toBe(undefined)
+})

@@ -1,7 +1,7 @@
 import type { CompileContext, PolicySource, RequestRun } from '../../policy.ts'
 import { compileRules, expressionsOf } from '../../shared/authorization/rules.ts'
 import { readsRequestBody } from '../../shared/body-use.ts'
-import { planAuthorization, runAuthorization } from './run.ts'
+import { allows, planAuthorization, runAuthorization } from './run.ts'
 import type { AuthorizationSpec } from './schema.ts'
 
 export function compileAuthorization(
@@ -10,8 +10,10 @@ export function compileAuthorization(
 ): RequestRun {
   const rules = compileRules(sources, context, 'request')
   const plan = planAuthorization(rules)
+  const use = readsRequestBody(expressionsOf(rules))
   return {
     request: (exchange) => runAuthorization(plan, exchange),
-    readsRequestBody: readsRequestBody(expressionsOf(rules)),
+    readsRequestBody: use,
+    ...(use !== false && { allows: (exchange) => allows(plan, exchange) }),
   }
 }

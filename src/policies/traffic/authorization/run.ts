@@ -38,6 +38,13 @@ export function runAuthorization(plan: AuthorizationPlan, exchange: Exchange): O
   return reject('authorization-exceeded', { detail: exceeded })
 }
 
+/** Whether `runAuthorization` lets the request through. After a resource limit, nothing passes. */
+export function allows({ rules }: AuthorizationPlan, exchange: Exchange): boolean {
+  return (
+    exchange.exceeded === undefined && firstDenial(rules, exchange) === undefined && exchange.exceeded === undefined
+  )
+}
+
 function refusalOf(plan: AuthorizationPlan, denial: Denial, exchange: Exchange): Refusal {
   const prepared = denial.failed === undefined ? plan.refusals.get(denial.rule) : undefined
   return prepared ?? reject('authorization-denied', { detail: describeDenial(denial, exchange) })

@@ -16,6 +16,7 @@ export function buildProviderFive(block: ProviderBlock<'providerFive'>): Provide
     port: 443,
     pin: block.model,
     convert: fixedEndpoints(endpoints),
+    modelsPath: '/v1beta/openai/models',
     movesMaxTokens: false,
     headers: () => NO_EDITS,
   }

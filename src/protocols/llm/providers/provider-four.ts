@@ -36,6 +36,8 @@ export function buildProviderFour(block: ProviderBlock<'providerFour'>, base: st
     port: 443,
     pin: block.model,
     convert: fixedEndpoints(messagesEndpoints(base), UNSUPPORTED),
+    // The longest page.
+    modelsPath: `${base}/models?limit=1000`,
     movesMaxTokens: false,
     headers: messagesHeaders,
   }

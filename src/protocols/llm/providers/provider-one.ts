@@ -9,6 +9,7 @@ export function buildProviderOne(block: ProviderBlock<'providerOne'>, base: stri
     port: 443,
     pin: block.model,
     convert: fixedEndpoints(chatEndpoints(base)),
+    modelsPath: `${base}/models`,
     movesMaxTokens: true,
     headers: () => NO_EDITS,
   }

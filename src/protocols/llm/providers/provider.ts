@@ -15,6 +15,8 @@ export interface Provider {
   readonly pin: string | undefined
   /** What the provider gets for a request of a client format with the given model. */
   readonly convert: (format: ClientFormat, model: string, streamed: boolean) => Conversion
+  /** Path and query of the list of its models; unset: it has none of those that requests can name. */
+  readonly modelsPath?: string
   /** `max_tokens` of chat requests is moved to its new name for models that refuse the old name (decision B27). */
   readonly movesMaxTokens: boolean
   /** The cloud that the provider belongs to. */

@@ -1,0 +1,83 @@
+import type { Exchange } from '#exchange/exchange.ts'
+import { imagineRequest } from '#exchange/imagine-request.ts'
+import type { Answer } from '#exchange/outcome.ts'
+import { afterwards } from '#exchange/step.ts'
+import { Head } from '#net/http/head.ts'
+import type { ProtocolAttempt } from '../../backend-protocol.ts'
+import type { AiPlan, AiProviderPlan } from '../ai-plan.ts'
+import { sectionOf } from '../compile-ai.ts'
+import { modelTargets } from '../route-type.ts'
+import type { ListedModel } from './listed-model.ts'
+import { ProviderModels } from './provider-models.ts'
+import { writeChatList, writeMessagesList } from './write-model-list.ts'
+
+/**
+ * Responds to the Models route (decision B07): the pinned models and exact aliases of the providers, then what each provider lists itself,
+ * as far as authorization lets the client use it. Clients of the messages API, identified by their version header, get its format.
+ */
+export class ModelLists {
+  readonly #configured: readonly ListedModel[]
+  readonly #fetched: readonly ProviderModels[]
+
+  /** @param backend key of the backend */
+  constructor({ providers }: AiPlan, backend: string) {
+    this.#configured = providers.flatMap(configuredModels).toSorted((one, other) => (one.id < other.id ? -1 : 1))
+    this.#fetched = providers.flatMap((plan) => {
+      const path = plan.path === undefined ? plan.provider.modelsPath : undefined
+      return path === undefined ? [] : new ProviderModels(plan, path, `${backend}/${sectionOf(plan.name)}`)
+    })
+  }
+
+  /** @param routes of the provider that was chosen for the request */
+  answer(exchange: Exchange, provider: AiProviderPlan, attempt: ProtocolAttempt): Answer | Promise<Answer> {
+    const { context } = exchange
+    const nowMs = context.monotonic()
+    const stale = this.#fetched.filter((list) => list.isStale(nowMs))
+    const finish = () => this.#answer(exchange, provider, attempt)
+    if (stale.length === 0) return finish()
+    return afterwards(exchange, Promise.all(stale.map((list) => list.refresh(context))), finish)
+  }
+
+  #answer(exchange: Exchange, { settings }: AiProviderPlan, { bodyRules }: ProtocolAttempt): Answer {
+    const byId = new Map<string, ListedModel>()
+    for (const models of [this.#configured, ...this.#fetched.map((list) => list.models)]) {
+      for (const model of models) if (!byId.has(model.id)) byId.set(model.id, model)
+    }
+    const all = [...byId.values()]
+    const targets = modelTargets(settings.routes, exchange.originalTarget)
+    const models = bodyRules.length === 0 ? all : permitted(all, exchange, targets, bodyRules)
+    const head = Head.response(200)
+    head.set('content-type', 'application/json')
+    return { kind: 'answer', head, body: write(models, exchange) }
+  }
+}
+
+function configuredModels({ provider, pin, settings }: AiProviderPlan): ListedModel[] {
+  const names = [...(pin === undefined ? [] : [pin.name]), ...(settings.aliases?.exact.keys() ?? [])]
+  return names.map((id) => ({ id, owner: provider.system, name: id, createdMs: undefined }))
+}
+
+const encoder = new TextEncoder()
+
+/** The models with which rules that read bodies would let through a request to at least one of the targets. */
+function permitted(
+  models: readonly ListedModel[],
+  exchange: Exchange,
+  targets: readonly string[],
+  rules: ProtocolAttempt['bodyRules'],
+): readonly ListedModel[] {
+  const imagined = targets.map((target) => imagineRequest(exchange, 'POST', target))
+  return models.filter(({ id }) => {
+    const body = encoder.encode(JSON.stringify({ model: id, messages: [], input: '' }))
+    return imagined.some((each) => {
+      each.requestBody = body
+      return rules.every((allows) => allows(each))
+    })
+  })
+}
+
+function write(models: readonly ListedModel[], { request, context }: Exchange): string {
+  const nowMs = context.now()
+  if (!request.has('anthropic-version')) return writeChatList(models, nowMs)
+  return writeMessagesList(models, request.target.split('?', 2)[1] ?? '', nowMs)
+}
