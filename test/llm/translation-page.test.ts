@@ -3,7 +3,6 @@ import { expect, test } from 'vitest'
 import { Head } from '#net/http/head.ts'
 import { specFrom } from '#policies/shared/testing.ts'
 import { AnswerEnd } from '#protocols/llm/answer-end.ts'
-import { conversionOf } from '#protocols/llm/conversion.ts'
 import type { WireDialect } from '#protocols/llm/dialect.ts'
 import { CLIENT_DIALECTS, findTranslation, NATIVE_DIALECTS } from '#protocols/llm/dialects.ts'
 import { JsonValue, parseDocument } from '#protocols/llm/json/json-document.ts'
@@ -24,7 +23,13 @@ function carried(feature: Feature, client: (typeof CLIENTS)[number], provider: W
   // A model of each family, so that what a family refuses shows.
   const model = provider === 'completions' ? (feature.model ?? 'gpt-4.1') : 'claude-sonnet-4-5'
   const body = encoder.encode(JSON.stringify({ model, ...members }))
-  const translated = translateRequest(client, provider, body, Head.request('POST', '/'))
+  const translated = translateRequest(
+    client,
+    { kind: 'send', dialect: provider, path: '/' },
+    body,
+    Head.request('POST', '/'),
+    undefined,
+  )
   if ('kind' in translated) return '400'
   return translated.facts.dropped.length === 0 ? 'yes' : 'left out'
 }
@@ -36,6 +41,7 @@ function shown(told: Told, client: ClientFormat): string {
   if (!(request instanceof JsonValue)) throw new Error('not JSON')
   const context = {
     request,
+    provider: 'messages' as const,
     model: 'm',
     createdSeconds: 0,
     includesUsage: true,
@@ -94,14 +100,12 @@ const FORMATS: readonly ClientFormat[] = ['Completions', 'Responses', 'Embedding
 
 /** What a provider gets for requests of a format. */
 function conversion(spec: object, model: string, format: ClientFormat): string {
-  const found = conversionOf(buildProvider(specFrom(llmProvider, spec)), format, model, false)
+  const found = buildProvider(specFrom(llmProvider, spec)).convert(format, model, false)
   switch (found.kind) {
     case 'send':
       return found.dialect === NATIVE_DIALECTS[format] ? 'as is' : `to ${found.dialect}`
     case 'count':
       return 'counted'
-    case 'not-implemented':
-      return '501'
     default:
       return '400'
   }

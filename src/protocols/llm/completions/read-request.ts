@@ -2,6 +2,7 @@ import type { Conversation, OutputFormat, ReasoningWish, Sampling } from '../con
 import type { JsonValue } from '../json/json-document.ts'
 import { expectKind, ObjectReader } from '../json/object-reader.ts'
 import type { Losses } from '../losses.ts'
+import { Untranslatable } from '../untranslatable.ts'
 import { readToolChoice, readTools } from './read-tools.ts'
 import { readTurns } from './read-turns.ts'
 
@@ -12,6 +13,7 @@ export function readRequest(body: JsonValue, losses: Losses): Conversation {
   const reader = new ObjectReader(body)
   const model = reader.require('model', reader.text('model'))
   const messages = reader.require('messages', reader.takeKind('messages', 'array'))
+  refuseSearch(reader.take('web_search_options'))
   const turns = readTurns(messages.elements, losses)
   const offered = readTools(reader, losses)
   const { toolChoice, tools } = readToolChoice(reader, offered, losses)
@@ -96,6 +98,11 @@ function readFormat(format: ObjectReader | undefined, losses: Losses): OutputFor
   const strict = reader.flag('strict')
   reader.drop(losses)
   return schema === undefined ? { kind: 'json' } : { kind: 'schema', schema, name, description, strict }
+}
+
+/** A search is a tool of the provider: without it the model would answer another question (decision B26). */
+function refuseSearch(options: JsonValue | undefined): void {
+  if (options !== undefined) throw new Untranslatable(options, 'the provider of this request has no tool for searches')
 }
 
 /** `thinking_budget_tokens` is an extension: the number of tokens for models that take one. */
