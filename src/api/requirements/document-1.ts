@@ -469,11 +469,7 @@ export const DOCUMENT_1 = {
     '2.4',
     '`projectName` appears in paths of the form `/api/projects/{projectName}/...`.',
   ),
-  'backend.ai.providerSix/model': behaviour.gap(
-    1,
-    '2.4',
-    '`providerSix.model` overrides the model name of the request.',
-  ),
+  'backend.ai.providerSix/model': behaviour(1, '2.4', '`providerSix.model` overrides the model name of the request.'),
   'backend.ai.providerSix/projectId-required': shape(
     1,
     '2.4',
@@ -481,8 +477,8 @@ export const DOCUMENT_1 = {
   ),
   'backend.ai.providerSix/projectId-length': shape(1, '2.4', '`providerSix.projectId` is a TinyString.'),
   'backend.ai.providerSix/region-length': shape(1, '2.4', '`providerSix.region` is an optional TinyString.'),
-  'backend.ai.providerSix/region-default': behaviour.gap(1, '2.4', '`providerSix.region` defaults to `global`.'),
-  'backend.ai.providerSix/projectId': behaviour.gap(1, '2.4', 'Requests are made for the cloud project `projectId`.'),
+  'backend.ai.providerSix/region-default': behaviour(1, '2.4', '`providerSix.region` defaults to `global`.'),
+  'backend.ai.providerSix/projectId': behaviour(1, '2.4', 'Requests are made for the cloud project `projectId`.'),
   'backend.ai.providerSix/region': behaviour(1, '2.4', 'Requests go to the region `providerSix.region`.'),
   'backend.ai.providerSeven/region-form': shape(
     1,

@@ -18,11 +18,15 @@ const messagesPaths: [model: string, streamed: boolean, path: string][] = [
   ['projects/p/locations/l/publishers/anthropic/models/x', true, `${MODELS}/x:streamRawPredict`],
 ]
 
-verifies(['backend.ai.provider/providerSix'], 'paths of the messages family', () => {
-  for (const [model, stream, path] of messagesPaths) {
-    expect(sent(JSON.stringify({ model, stream, messages: [] }), as('Messages')).path).toBe(path)
-  }
-})
+verifies(
+  ['backend.ai.provider/providerSix', 'backend.ai.providerSix/projectId'],
+  'paths of the messages family',
+  () => {
+    for (const [model, stream, path] of messagesPaths) {
+      expect(sent(JSON.stringify({ model, stream, messages: [] }), as('Messages')).path).toBe(path)
+    }
+  },
+)
 
 test('the path follows the final body, not that of the client', () => {
   const overridden = { routes: { '*': 'Messages' }, overrides: [{ field: 'stream', value: true }] } as const
@@ -43,12 +47,22 @@ test('bodies of the messages family lose what the platform refuses, and keep the
   )
 })
 
-test('the body of a token count names the model, also a pinned one', () => {
-  const pinned = { providerSix: { projectId: 'p', model: 'claude-y-20250101' } }
-  const { path, text } = sent('{"model":"m","messages":[]}', as('MessagesTokenCount', { provider: pinned }))
-  expect(path).toBe('/v1/projects/p/locations/global/publishers/anthropic/models/count-tokens:rawPredict')
-  expect(text).toBe('{"model":"claude-y@20250101","messages":[],"anthropic_version":"vertex-2023-10-16"}')
+verifies(['backend.ai.providerSix/model'], 'a configured model replaces that of the request', () => {
+  const pinned = { providerSix: { projectId: 'p', model: 'gemini-2.5-pro' } }
+  const { text, facts } = sent('{"model":"m","messages":[]}', as('Completions', { provider: pinned }))
+  expect([JSON.parse(text!).model, facts?.requestModel]).toEqual(['google/gemini-2.5-pro', 'gemini-2.5-pro'])
 })
+
+verifies(
+  ['backend.ai.providerSix/region-default'],
+  'the body of a token count names the model, also a pinned one',
+  () => {
+    const pinned = { providerSix: { projectId: 'p', model: 'claude-y-20250101' } }
+    const { path, text } = sent('{"model":"m","messages":[]}', as('MessagesTokenCount', { provider: pinned }))
+    expect(path).toBe('/v1/projects/p/locations/global/publishers/anthropic/models/count-tokens:rawPredict')
+    expect(text).toBe('{"model":"claude-y@20250101","messages":[],"anthropic_version":"vertex-2023-10-16"}')
+  },
+)
 
 verifies(
   ['backend.ai.providerSix/region'],
