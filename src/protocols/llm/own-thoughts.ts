@@ -1,4 +1,4 @@
-import type { Conversation, Part, Turn } from './conversation.ts'
+import type { Conversation, Part, RedactedPart, ThinkingPart, Turn } from './conversation.ts'
 import type { Losses } from './losses.ts'
 
 /**
@@ -6,8 +6,7 @@ import type { Losses } from './losses.ts'
  * the signatures of another; of a thought of another one, only the text is kept.
  */
 export function keepOwnThoughts(conversation: Conversation, provider: string, losses: Losses): Conversation {
-  const isForeign = (part: Part) =>
-    isThought(part) && part.provider !== undefined && !understands(provider, part.provider)
+  const isForeign = (part: Part) => isThought(part) && !understands(provider, part)
   if (!conversation.turns.some(({ parts }) => parts.some(isForeign))) return conversation
   const keep = (part: Part): readonly Part[] => {
     if (!isForeign(part)) return [part]
@@ -24,6 +23,10 @@ function isThought(part: Part) {
 }
 
 /** Models of the messages family have the same signatures on all platforms. */
-function understands(provider: string, author: string): boolean {
-  return provider === author || (provider !== 'completions' && author !== 'completions')
+const SAME_SIGNATURES: readonly string[] = ['messages', 'converse']
+
+function understands(provider: string, thought: ThinkingPart | RedactedPart): boolean {
+  const author = thought.provider
+  if (author === undefined || author === provider) return true
+  return thought.kind === 'thinking' && SAME_SIGNATURES.includes(provider) && SAME_SIGNATURES.includes(author)
 }

@@ -8,7 +8,7 @@ import { Untranslatable } from '../untranslatable.ts'
 
 type Secret = 'signature' | 'redacted'
 
-/** What `encrypted_content` begins with if this gateway has written it (docs/behaviour/llm.md, "Responses"). */
+/** What `encrypted_content` begins with if this gateway has written it (docs/behaviour/llm.md, "The responses API"). */
 const TAG = /^"gatewright:(completions|messages|converse):(signature|redacted):/
 /** No tag is longer. */
 const MAX_TAG = 48
