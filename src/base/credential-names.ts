@@ -10,6 +10,8 @@ const FIELDS: ReadonlySet<string> = new Set([
   'ocp-apim-subscription-key',
   'private-token',
   'proxy-authorization',
+  // Browsers cannot set other headers of a WebSocket, so keys of LLM providers are among its protocols.
+  'sec-websocket-protocol',
   'set-cookie',
   'x-access-token',
   'x-amz-security-token',

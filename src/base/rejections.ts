@@ -64,6 +64,7 @@ export const REJECTIONS = {
   'response-too-large': { status: 502, text: 'response body too large', reason: 'Internal' },
   // LLM
   'llm-body-invalid': { status: 400, text: 'invalid request body', reason: 'InvalidRequest' },
+  'llm-query-invalid': { status: 400, text: 'invalid query', reason: 'InvalidRequest' },
   'llm-model-missing': { status: 400, text: 'model is required', reason: 'InvalidRequest' },
   'llm-route-unknown': { status: 404, text: 'no route type for this path', reason: 'NotFound' },
   'llm-unsupported': { status: 400, text: 'unsupported conversion', reason: 'InvalidRequest' },

@@ -178,6 +178,8 @@ export class Exchange {
 
   /** Token limits that are charged when the number of tokens is known. */
   tokenLimits: readonly TokenLimit[] | undefined
+  /** Tokens that they were charged. */
+  chargedTokens = 0
   /** Number of descriptors of global rate limits that were left out, because an expression failed. */
   unsentDescriptors = 0
 
@@ -291,7 +293,7 @@ export interface BodyReader {
 
 /** A limit that is charged afterwards (specification 2, 2.2.8). */
 export interface TokenLimit {
-  /** Takes `count`, or less if less is available. */
+  /** Takes `count`, or less if less is available. Called again when there are more tokens. */
   drain(count: number): void
 }
 

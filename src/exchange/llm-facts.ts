@@ -2,7 +2,7 @@ import type { Vocabulary } from './token-counter.ts'
 
 /** Facts about an LLM request and its response: the `llm` variable of expressions, log fields and token limits. */
 export interface LlmFacts extends LlmTokens {
-  operation: 'chat' | 'embeddings' | undefined
+  operation: 'chat' | 'embeddings' | 'realtime' | undefined
   provider: string
   /** Host of the provider. */
   serverAddress: string
@@ -26,6 +26,8 @@ export interface LlmFacts extends LlmTokens {
   countVocabulary: Vocabulary | 'none' | undefined
   /** How a stream failed after its head: the type of the provider's error event, or why the stream broke off. */
   errorType: string | undefined
+  /** The code with which the provider closed the WebSocket of a session (RFC 6455, 7.1.5). */
+  closeCode: number | undefined
   /** The forwarded request; undefined if its body was not read. */
   readonly request: LlmRequest | undefined
   /** Output of the model; undefined if no expression in force reads it. */
@@ -91,6 +93,7 @@ export const NO_LLM: Readonly<LlmFacts> = {
   areTokensEstimated: false,
   countVocabulary: undefined,
   errorType: undefined,
+  closeCode: undefined,
   request: undefined,
   answer: undefined,
 }

@@ -88,7 +88,7 @@ export interface ServerStream {
    * Accepts the upgrade in `this.head.upgrade`: sends `head` (status 101) and relays bytes both ways between this connection and
    * `upstream`. Throws if the request has no upgrade.
    */
-  tunnel(head: Head, upstream: ClientStream): void
+  tunnel(head: Head, upstream: TunnelEnd): void
   /**
    * From now on, a client that ends its direction of the connection has left: the request is aborted at once. Otherwise such a client may
    * still wait for the response. Only where the direction can end before the response: HTTP/1.
@@ -192,6 +192,9 @@ export interface ClientStream {
    */
   release(): void
 }
+
+/** The end of a tunnel at the backend. */
+export type TunnelEnd = Pick<ClientStream, 'body' | 'request' | 'cancel'>
 
 /** Receives the events of an upstream request. Exactly one of `response`, `upgraded` and `failed` is called, once. */
 export interface ClientHandler {

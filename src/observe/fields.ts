@@ -186,6 +186,7 @@ const LLM = fields<LlmFacts>()([
     labelValues: LLM_ERROR_TYPES,
     read: ({ errorType }) => errorType,
   },
+  { name: 'websocket.close_code', read: ({ closeCode }) => closeCode },
   {
     name: 'gatewright.ai.usage.estimated',
     read: ({ areTokensEstimated }) => (areTokensEstimated ? 'true' : undefined),

@@ -121,6 +121,8 @@ export interface ProtocolAttempt {
   llmReads(exchange: Exchange): LlmReads
   /** Set by `prepare` if the protocol reads or changes the response. */
   selectFilter: SelectFilter | undefined
+  /** Set by `prepare` if the protocol reads what the backend sends after an upgrade. */
+  selectTunnelFilter?: SelectTunnelFilter | undefined
   /**
    * Set by `prepare`. Called once when the last attempt is over, before limits and log read its facts.
    * @param isUnanswered the client left while the backend had the request and had not responded
@@ -136,6 +138,16 @@ export interface ProtocolAttempt {
  * @param decode reads compressed responses
  */
 export type SelectFilter = (exchange: Exchange, claim: BodyClaim, decode: DecodeReceived) => AnswerFilter | undefined
+
+/**
+ * Selects the filter that the bytes of the backend pass through after an upgrade.
+ * @param claim memory for bytes that the filter holds
+ * @param charge charges the tokens in `exchange.llm` that have not been charged; without it, they are charged at the end
+ */
+export type SelectTunnelFilter = (exchange: Exchange, claim: BodyClaim, charge: () => void) => TunnelFilter
+
+/** Stands between the backend and the client of an upgraded connection. `failure` is what the filter could not do; the connection goes on. */
+export type TunnelFilter = BodyFilter & Pick<AnswerFilter, 'failure'>
 
 /**
  * Decodes the received part of a body.

@@ -28,6 +28,7 @@ import {
   type ClientStream,
   type SendableBody,
   type ServerStream,
+  type TunnelEnd,
 } from '#net/stream.ts'
 import type { AnswerFailure, AnswerFilter } from '#protocols/backend-protocol.ts'
 import { decodeRequestBody } from './decode-request-body.ts'
@@ -251,6 +252,16 @@ export class Bodies implements BodyReader {
       if (this.#owner.upstream === upstream) upstream.cancel()
     })
     this.#response = filter === undefined ? body : new FilteredBody(body, filter)
+  }
+
+  /** The connection was upgraded. @param charge see `SelectTunnelFilter` */
+  openTunnel(upstream: ClientStream, charge: () => void): TunnelEnd {
+    const { decision, exchange } = this.#owner
+    const filter = decision.selectTunnelFilter?.(exchange, this.claim, charge)
+    if (filter === undefined) return upstream
+    this.#filter = filter
+    const { body, request } = upstream
+    return { body: new FilteredBody(body, filter), request, cancel: () => upstream.cancel() }
   }
 
   /** The body for the client. */

@@ -18,6 +18,7 @@ import { isGrpcRequest } from '#net/http/request-rules.ts'
 import type { SendableBody } from '#net/stream.ts'
 import { BODY_LENGTH, BODY_NONE, type ClientHandler, type ClientStream, type Framing } from '#net/stream.ts'
 import type { AnswerFailure } from '#protocols/backend-protocol.ts'
+import { chargeTokenLimits } from './charge-token-limits.ts'
 import { startDeadline } from './deadline.ts'
 import type { InFlight } from './in-flight.ts'
 import { RequestTrailerGate, screenInterim, screenTrailers } from './passing-fields.ts'
@@ -216,7 +217,10 @@ const UPSTREAM: ClientHandler = {
     screenInterim(flight.decision, stream.head)
     flight.status = 101
     flight.responded = true
-    flight.stream.tunnel(stream.head, stream)
+    flight.stream.tunnel(
+      stream.head,
+      flight.bodies.openTunnel(stream, () => chargeTokenLimits(flight.exchange)),
+    )
   },
 
   replayed(stream: ClientStream, cause: ReplayCause): void {

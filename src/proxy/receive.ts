@@ -5,7 +5,7 @@ import type { Outcome } from '#exchange/outcome.ts'
 import type { Peer } from '#net/peer.ts'
 import type { Abort, ConnectionFault, ResponseField, ServerStream, StreamHandler, WireRefusal } from '#net/stream.ts'
 import type { UnreadRequest } from '#observe/observer.ts'
-import { chargeTokens } from '#policies/traffic/rate-limit/index.ts'
+import { chargeTokenLimits } from './charge-token-limits.ts'
 import type { CutOff } from './cut-off.ts'
 import { forward } from './forward.ts'
 import { InFlight } from './in-flight.ts'
@@ -47,7 +47,7 @@ export class Receiver implements StreamHandler {
     flight.bodies.recordForLog()
     flight.exchange.trailers ??= flight.upstream?.trailers
     flight.decision.settle?.(false)
-    chargeTokenLimits(flight)
+    chargeTokenLimits(flight.exchange)
     flight.completeAttempt()
     this.#context.observer.ended(flight, sentBytes, noteOnFailure(flight))
     flight.bodies.release()
@@ -68,7 +68,7 @@ export class Receiver implements StreamHandler {
     flight.context.load.end(flight.retried)
     flight.bodies.recordForLog()
     flight.decision.settle?.(isUnanswered)
-    chargeTokenLimits(flight)
+    chargeTokenLimits(flight.exchange)
     const { observer, cutOff } = this.#context
     observer.ended(flight, 0, cut ? noteOnCut(flight, why) : (noteOnFailure(flight) ?? whyDisconnected(cutOff, why)))
     flight.bodies.release()
@@ -109,12 +109,6 @@ function recordWireRefusal(flight: InFlight, code: WireRefusal): ResponseField {
     flight.status = status
   }
   return [DECISION, flight.decisionId]
-}
-
-/** Charges token limits. Tokens are known only at the end; they also count if the client has disconnected (decision B38). */
-function chargeTokenLimits({ exchange }: InFlight): void {
-  if (exchange.tokenLimits === undefined || exchange.llm?.totalTokens === undefined) return
-  chargeTokens(exchange, exchange.llm.totalTokens)
 }
 
 /** A response that failed after its head, although the client got a complete one: an LLM stream with an error event. */

@@ -23,6 +23,10 @@ export interface Setup {
   /** The request target as received. */
   readonly originalTarget?: string
   readonly headers?: Readonly<Record<string, string>>
+  /** The protocol of a requested upgrade. */
+  readonly upgrade?: string
+  /** The user whom a policy has authenticated. */
+  readonly username?: string
   readonly reads?: Partial<LlmReads>
   /** Results of expressions, by source text; all other expressions fail. */
   readonly results?: Readonly<Record<string, string | number>>
@@ -67,6 +71,7 @@ class LlmContext extends TestContext {
 export function prepare(body: string | null | undefined, setup: Setup = {}) {
   const { plan } = compile({ provider: setup.provider ?? { providerOne: {} } }, setup)
   const head = Head.request(setup.method ?? 'POST', setup.target ?? '/v1/chat/completions')
+  head.upgrade = setup.upgrade ?? ''
   for (const [name, value] of Object.entries(setup.headers ?? {})) head.set(name, value)
   const exchange = new Exchange(head, {
     remoteAddress: '127.0.0.1',
@@ -80,6 +85,7 @@ export function prepare(body: string | null | undefined, setup: Setup = {}) {
     certificate: undefined,
   })
   exchange.originalTarget = setup.originalTarget ?? head.target
+  if (setup.username !== undefined) exchange.identity.basicAuth = { username: setup.username, credential: 'x' }
   const bytes = body == null ? body : new TextEncoder().encode(body)
   const prepared = prepareLlmRequest(plan, 0, exchange, {
     body: bytes,

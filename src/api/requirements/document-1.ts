@@ -884,7 +884,7 @@ export const DOCUMENT_1 = {
     '`MessagesTokenCount`: requests to count tokens, paths like `/v1/messages/count_tokens`.',
   ),
   'llm.routes/embeddings': behaviour(1, '4.3', '`Embeddings`: paths like `/v1/embeddings`.'),
-  'llm.routes/realtime': behaviour.gap(1, '4.3', '`Realtime`: paths like `/v1/realtime`.'),
+  'llm.routes/realtime': behaviour(1, '4.3', '`Realtime`: paths like `/v1/realtime`.'),
 
   // 4.4 Identity provider endpoints used by the setup procedure
   'idp.endpoints/token-request': behaviour.gap(

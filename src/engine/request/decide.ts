@@ -46,6 +46,7 @@ export class Decision implements ProtocolAttempt {
   readonly backendProgress: Progress = { reached: -1 }
   /** Selects the response filter of the backend's protocol. */
   selectFilter: SelectFilter | undefined
+  selectTunnelFilter: ProtocolAttempt['selectTunnelFilter']
   settle: ProtocolAttempt['settle']
   misread: ProtocolAttempt['misread']
 

@@ -46,6 +46,7 @@ export function prepareAttempt(
   decision.place = undefined
   decision.backendProgress.reached = -1
   decision.selectFilter = undefined
+  decision.selectTunnelFilter = undefined
   decision.settle = undefined
   exchange.signBody = undefined
   if (exchange.session !== undefined) exchange.session.used = sessionEndpoint(endpoint, decision)

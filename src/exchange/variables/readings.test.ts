@@ -80,6 +80,7 @@ function everything(): Exchange {
     areTokensEstimated: false,
     countVocabulary: undefined,
     errorType: undefined,
+    closeCode: undefined,
     serviceTier: 'flex',
     inputTokens: 7,
     outputTokens: 4,

@@ -12,9 +12,9 @@ import {
   BODY_LENGTH,
   BODY_NONE,
   type BodyKind,
-  type ClientStream,
   type ServerStream,
   type StreamHandler,
+  type TunnelEnd,
   type WireRefusal,
 } from '../stream.ts'
 import { type TimerWheel, WheelTimer } from '../timer-wheel.ts'
@@ -156,7 +156,7 @@ export class ServerConnection implements ServerStream, ServedConnection, Transpo
     this.#transport.writeText(head.writeResponse(BODY_NONE, -1, ''))
   }
 
-  tunnel(head: Head, upstream: ClientStream): void {
+  tunnel(head: Head, upstream: TunnelEnd): void {
     if (this.#phase !== SERVING) return upstream.cancel()
     if (this.head.upgrade === '' || this.#responded) throw new Error('the client did not request an upgrade')
     this.#responded = true

@@ -16,7 +16,7 @@ test('settings without effect are reported with their path', () => {
     ],
     [{ modelAliases: { a: '', b: 'c' } }, ['.modelAliases["a"]: alias-empty']],
     [{ promptCaching: {} }, ['.promptCaching: no-effect']],
-    [{ routes: { '/models': 'Models', '/rt': 'Realtime' } }, ['.routes["/rt"]: not-implemented']],
+    [{ routes: { '/models': 'Models', '/rt': 'Realtime' } }, []],
     [{ routes: { '/raw': 'Detect' }, overrides: [{ field: 'n', value: 1 }] }, ['.routes["/raw"]: no-effect']],
     [{ routes: { '*': 'Completions' }, prompt: { prepend: [] } }, []],
   ]
@@ -26,6 +26,7 @@ test('settings without effect are reported with their path', () => {
 test.each([
   [{ '/chat': 'Completions', '/messages': 'Messages' }, 1],
   [{ '/chat': 'Completions', '*': 'Messages' }, 1],
+  [{ '/chat': 'Completions', '/realtime': 'Realtime' }, 1],
   [{ '/a': 'Completions', '/b': 'Completions', '*': 'Passthrough' }, 0],
   [undefined, 0],
 ])('a path that replaces those of several types of requests is reported: routes %j', (routes, count) => {

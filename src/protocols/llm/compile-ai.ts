@@ -126,7 +126,7 @@ function reportProvider(spec: LlmProviderSpec, { routes }: AiSettings, report: R
   if (spec.providerSeven !== undefined) reportGuardrail(spec.providerSeven, report)
   if (spec.path === undefined) return
   const types = new Set([...routes.suffixes.map(({ type }) => type), routes.otherwise])
-  const replaced = [...types].filter((type) => type !== undefined && isClientFormat(type))
+  const replaced = [...types].filter((type) => type !== undefined && (isClientFormat(type) || type === 'Realtime'))
   if (replaced.length > 1) {
     const message = `requests of types ${replaced.join(', ')} are all sent to this path; use a provider for each type`
     report('.path', { code: 'inconsistent', message, severity: 'warning' })
@@ -213,8 +213,9 @@ function routeProblem(
   kind: ProviderKind,
 ): Omit<ConfigProblem, 'path'> | undefined {
   if (type === 'Realtime') {
-    const message = 'Realtime is not implemented yet; requests are refused with 501'
-    return { code: 'not-implemented', message, severity: 'error' }
+    if (provider.realtime?.(provider.pin ?? 'any') !== undefined) return undefined
+    const message = `Realtime sessions cannot be opened at ${withProduct(kind)}; requests are refused with 501`
+    return { code: 'unsupported-conversion', message, severity: 'error' }
   }
   if (!isClientFormat(type)) return undefined
   const { kind: outcome } = provider.convert(type, provider.pin ?? 'any', false)

@@ -23,6 +23,7 @@ import { prepareLlmRequest, refuseInDialect, routeTypeOf } from './prepare-reque
 import type { LlmProviderSpec } from './provider-schema.ts'
 import { providerDestination } from './providers.ts'
 import { observeResponse } from './read-response.ts'
+import { SessionFilter } from './realtime/session-filter.ts'
 import { bodyNeed, compileRouteTypes } from './route-type.ts'
 
 /** LLM providers in groups of priority (specification 1, 2.4). */
@@ -106,8 +107,13 @@ class LlmRun implements ProtocolRun {
     request.target = prepared.path
     for (const name of prepared.headers.remove) request.remove(name)
     for (const [name, value] of prepared.headers.set) request.set(name, value)
-    if (prepared.body !== undefined) exchange.newRequestBody = prepared.body
     exchange.llm = prepared.facts
+    if (prepared.kind === 'open') {
+      const { facts, maxBytes } = prepared
+      attempt.selectTunnelFilter = (_, claim, charge) => new SessionFilter({ facts, claim, maxBytes, charge })
+      return undefined
+    }
+    if (prepared.body !== undefined) exchange.newRequestBody = prepared.body
     attempt.selectFilter = (answered, claim, decode) => observeResponse(prepared.response, answered, { claim, decode })
     const { account } = prepared.response
     attempt.settle = account && ((isUnanswered) => account.settle(isUnanswered))

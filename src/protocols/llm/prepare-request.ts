@@ -8,6 +8,7 @@ import { applyBodySettings } from './body-settings.ts'
 import { enrichMessages, moveMaxTokens, requestUsage } from './completions/request.ts'
 import type { LocalCount } from './count-tokens.ts'
 import { NATIVE_DIALECTS } from './dialects.ts'
+import { finalModel } from './final-model.ts'
 import type { PromptGuards } from './guards/compile-guards.ts'
 import { guardRequest } from './guards/guard-request.ts'
 import { BodyEdits } from './json/edit-members.ts'
@@ -18,11 +19,11 @@ import { KeptAnswer } from './kept-answer.ts'
 import { otherInterface } from './known-paths.ts'
 import { readCountablePrompt } from './messages/countable-prompt.ts'
 import { enrichConversation } from './messages/request.ts'
-import { findAlias } from './model-aliases.ts'
 import { modelOf } from './models.ts'
 import type { RouteType } from './policy-schema.ts'
 import type { PromptEnrichment } from './prompt-enrichment.ts'
 import type { Conversion, HeaderEdits } from './providers/provider.ts'
+import { type PreparedSession, prepareSession } from './realtime/prepare-session.ts'
 import { formatRefusal, refuse, refuseFault } from './refuse.ts'
 import { enrichInput } from './responses/request.ts'
 import { type ClientFormat, isClientFormat, methodOf, resolveRouteType } from './route-type.ts'
@@ -108,14 +109,14 @@ export function routeTypeOf(
 /**
  * Converts a request into the request for one provider. Pure, so that `explain` shows the exact bytes. Runs for each attempt, after backend
  * authentication (the provider may require the credential in another header), and changes nothing in the exchange.
- * @returns a refusal in the client's dialect, the request to send, or what the gateway responds to itself
+ * @returns a refusal in the client's dialect, the request to send or to open a session with, or what the gateway responds to itself
  */
 export function prepareLlmRequest(
   plan: AiPlan,
   providerIndex: number,
   exchange: Exchange,
   input: RequestInput,
-): PreparedLlmRequest | LocalCount | ModelsRequest | Refusal {
+): PreparedLlmRequest | PreparedSession | LocalCount | ModelsRequest | Refusal {
   const provider = plan.providers[providerIndex]!
   const type = routeTypeOf(provider, exchange)
   if (type === undefined) return refuse(dialectOf(provider, exchange), 'llm-route-unknown')
@@ -125,7 +126,7 @@ export function prepareLlmRequest(
   }
   if (type === 'Models') return MODELS
   if (isClientFormat(type)) return prepareTyped(provider, type, exchange, input)
-  if (type === 'Realtime') return refuse(type, 'llm-not-implemented', 'Realtime')
+  if (type === 'Realtime') return prepareSession(provider, exchange, input.maxKept)
   return prepareAsIs(provider, type, exchange, input)
 }
 
@@ -194,11 +195,9 @@ function prepareTyped(
   const members = rescan(received, settings.body && applyBodySettings(settings.body, received, exchange))
   const modelAt = findMember(members, 'model')
   const given = modelAt < 0 ? undefined : stringAt(members, modelAt)
-  const chosen = provider.pin?.name ?? given
+  const chosen = finalModel(provider, given)
   if (chosen === undefined) return refuse(type, 'llm-model-missing')
-  // One look-up with the result of the pin; body, path and metrics use the final name (decision B18).
-  const replacement = (settings.aliases && findAlias(settings.aliases, chosen)) ?? provider.pin
-  const model = replacement?.name ?? chosen
+  const { name: model, replacement } = chosen
 
   const streaming = isStreamed(members)
   const conversion = provider.provider.convert(type, model, streaming)
@@ -215,9 +214,7 @@ function prepareTyped(
   }
   const final = guard(type, settings.guards, edits.apply())
   if ('kind' in final) return final
-  const isConfigured = replacement !== undefined || settings.aliases?.targets.has(model) === true
-  const knownModel = isConfigured ? model : modelOf(model).name
-  const call = { requestModel: model, knownModel, streaming, request: new SentRequest(type, members, final) }
+  const call = { ...chosen.facts, streaming, request: new SentRequest(type, members, final) }
   if (!sends) return prepareCount(type, final, buildFacts(provider, type, call))
 
   const translated = isNative

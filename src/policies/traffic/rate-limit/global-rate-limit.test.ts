@@ -437,6 +437,22 @@ for (const [cost, streaming, charged] of tokenCosts) {
   )
 }
 
+test('tokens that arrive later are charged in addition, also where a cost sees all of them', async () => {
+  const costly = { ...TOKENS, cost: 'llm.totalTokens * 2u' }
+  const policy = policyOf({ descriptors: [TOKENS, costly] }, WITHIN, { tokens: 100, unit: 'Hours' })
+  const { exchange } = await policy.send()
+  for (const totalTokens of [30, 30, 45]) {
+    exchange.llm = { ...NO_LLM, totalTokens }
+    chargeTokens(exchange, totalTokens)
+  }
+  expect(policy.asked.slice(1).map(({ descriptors }) => descriptors)).toEqual([
+    ['caller=ann 30', 'caller=ann 60'],
+    ['caller=ann 15', 'caller=ann 30'],
+  ])
+  const { exchange: next } = await policy.send()
+  expect(next.queuedHeaders).toContainEqual(['x-ratelimit-remaining', '55'])
+})
+
 test('local and global limits of tokens are both charged', async () => {
   const policy = policyOf({ descriptors: [TOKENS] }, WITHIN, { tokens: 100, unit: 'Hours' })
   const { exchange } = await policy.send()

@@ -45,6 +45,8 @@ type Entries = NonNullable<LimitDescriptor['entries']>
 interface TokenDescriptor {
   readonly entries: Entries
   readonly cost: Expression | undefined
+  /** What the cost came to when it was last charged: an expression sees all tokens of the request so far. */
+  chargedCost: number
 }
 
 /**
@@ -56,7 +58,7 @@ export function runGlobalLimit(limit: GlobalLimit, exchange: Exchange): Outcome 
     return reject('rate-limit-failed', { detail: `${limit.where}: an expression does not compile` })
   const tokens = limit.tokens.flatMap(({ entries, cost }): TokenDescriptor[] => {
     const values = entriesOf(entries, exchange)
-    return values === undefined ? [] : [{ entries: values, cost }]
+    return values === undefined ? [] : [{ entries: values, cost, chargedCost: 0 }]
   })
   const descriptors = [
     ...limit.requests.flatMap((descriptor) => requestDescriptor(descriptor, exchange) ?? []),
@@ -150,15 +152,21 @@ class GlobalTokenLimit implements TokenLimit {
     this.#exchange = exchange
   }
 
-  drain(total: number): void {
+  drain(count: number): void {
     const { destination } = this.#limit
-    const descriptors = this.#descriptors.flatMap(({ entries, cost }) => {
-      const hits = cost === undefined ? total : hitsOf(cost, this.#exchange)
-      return hits === undefined || hits === 0 ? [] : [{ entries, hitsAddend: { value: hits } }]
+    const descriptors = this.#descriptors.flatMap((descriptor) => {
+      const hits = descriptor.cost === undefined ? count : this.#moreCost(descriptor, descriptor.cost)
+      return hits === 0 ? [] : [{ entries: descriptor.entries, hitsAddend: { value: hits } }]
     })
     if (destination === undefined || descriptors.length === 0) return
     const { callLater } = this.#exchange.context
     void callUnary(callLater, destination, questionOf(this.#limit, descriptors, NEVER_ABORTED))
+  }
+
+  #moreCost(descriptor: TokenDescriptor, cost: Expression): number {
+    const { chargedCost } = descriptor
+    descriptor.chargedCost = Math.max(chargedCost, hitsOf(cost, this.#exchange) ?? 0)
+    return descriptor.chargedCost - chargedCost
   }
 }
 

@@ -56,10 +56,15 @@ function traceLimits({ all }: LocalLimits, exchange: Exchange): void {
   }
 }
 
-/** Charges the tokens of an LLM request, input and output together; this limits later requests (specification 2, 2.2.8). */
+/**
+ * Charges the tokens of an LLM request that have not been charged; this limits later requests (specification 2, 2.2.8).
+ * @param total all its tokens so far, input and output together
+ */
 export function chargeTokens(exchange: Exchange, total: number): void {
-  if (exchange.tokenLimits === undefined) return
-  for (const limit of exchange.tokenLimits) limit.drain(total)
+  const { tokenLimits, chargedTokens } = exchange
+  if (tokenLimits === undefined || total <= chargedTokens) return
+  exchange.chargedTokens = total
+  for (const limit of tokenLimits) limit.drain(total - chargedTokens)
 }
 
 /** @returns the first exhausted bucket; the taken tokens are then returned to the others */

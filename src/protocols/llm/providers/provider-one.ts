@@ -10,6 +10,7 @@ export function buildProviderOne(block: ProviderBlock<'providerOne'>, base: stri
     pin: block.model,
     convert: fixedEndpoints(chatEndpoints(base)),
     modelsPath: `${base}/models`,
+    realtime: () => ({ path: `${base}/realtime`, parameter: 'model' }),
     movesMaxTokens: true,
     headers: () => NO_EDITS,
   }

@@ -11,6 +11,7 @@ import {
   messagesEndpoints,
   NO_EDITS,
   type Provider,
+  type RealtimeEndpoint,
   sendTo,
   toSegment,
 } from './provider.ts'
@@ -26,6 +27,7 @@ export function buildProviderThree(block: ProviderBlock<'providerThree'>): Provi
     port: 443,
     pin: block.model,
     convert: isProject ? projectPaths(block.projectName ?? '') : resourcePaths(block.apiVersion),
+    realtime: isProject ? projectSessions(block.projectName ?? '') : resourceSessions(block.apiVersion),
     movesMaxTokens: true,
     cloud: 'cloudTwo',
     headers: isProject ? projectHeaders : keyHeaders,
@@ -46,14 +48,39 @@ export function resourcePaths(apiVersion: string | undefined): Provider['convert
   }
 }
 
+/** The same for sessions. */
+export function resourceSessions(apiVersion: string | undefined): NonNullable<Provider['realtime']> {
+  const endpoint = sessionEndpoint(apiVersion)
+  return () => endpoint
+}
+
+function sessionEndpoint(apiVersion: string | undefined): RealtimeEndpoint {
+  if (apiVersion === undefined || apiVersion === 'v1') return { path: '/openai/v1/realtime', parameter: 'model' }
+  const query = `?api-version=${encodeURIComponent(apiVersion)}`
+  if (apiVersion === 'preview') return { path: `/openai/v1/realtime${query}`, parameter: 'model' }
+  return { path: `/openai/realtime${query}`, parameter: 'deployment' }
+}
+
 /** Resource type two: models of the messages family have separate endpoints that support only that format. */
 function projectPaths(projectName: string): Provider['convert'] {
-  const chat = fixedEndpoints(chatEndpoints(`/api/projects/${encodeURIComponent(projectName)}/openai/v1`))
+  const chat = fixedEndpoints(chatEndpoints(projectBase(projectName)))
   const messages = fixedEndpoints(messagesEndpoints('/anthropic/v1'))
   return (format, model) => {
-    const isMessagesModel = format !== 'Embeddings' && model.slice(0, 6).toLowerCase() === 'claude'
-    return isMessagesModel ? messages(format) : chat(format)
+    return format !== 'Embeddings' && isMessagesModel(model) ? messages(format) : chat(format)
   }
+}
+
+function projectSessions(projectName: string): NonNullable<Provider['realtime']> {
+  const endpoint: RealtimeEndpoint = { path: `${projectBase(projectName)}/realtime`, parameter: 'model' }
+  return (model) => (isMessagesModel(model) ? undefined : endpoint)
+}
+
+function projectBase(projectName: string): string {
+  return `/api/projects/${encodeURIComponent(projectName)}/openai/v1`
+}
+
+function isMessagesModel(model: string): boolean {
+  return model.slice(0, 6).toLowerCase() === 'claude'
 }
 
 /** Dated versions read keys only from `api-key`, so without an explicit location the key is sent there, too (decision B16). */

@@ -17,6 +17,8 @@ export interface Provider {
   readonly convert: (format: ClientFormat, model: string, streamed: boolean) => Conversion
   /** Path and query of the list of its models; unset: it has none of those that requests can name. */
   readonly modelsPath?: string
+  /** Where sessions with a model are opened; unset: nowhere. */
+  readonly realtime?: (model: string) => RealtimeEndpoint | undefined
   /** `max_tokens` of chat requests is moved to its new name for models that refuse the old name (decision B27). */
   readonly movesMaxTokens: boolean
   /** The cloud that the provider belongs to. */
@@ -25,6 +27,14 @@ export interface Provider {
   readonly signing?: { readonly service: string; readonly region: string }
   /** Headers that the provider requires besides the credential; runs after backend authentication. */
   readonly headers: (request: Head, credential: Credential | undefined, path: string) => HeaderEdits
+}
+
+/** Where sessions are opened. */
+export interface RealtimeEndpoint {
+  /** It may have a query. */
+  readonly path: string
+  /** The query parameter with the model. */
+  readonly parameter: 'model' | 'deployment'
 }
 
 /** What becomes of a request. */

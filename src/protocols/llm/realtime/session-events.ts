@@ -1,0 +1,91 @@
+import { type LlmFacts, type LlmTokens, NO_TOKENS } from '#exchange/llm-facts.ts'
+import { decodeText } from '../json/decode-text.ts'
+import { countAt, memberOf, objectAt, textAt } from '../json/read-value.ts'
+import { findMember, scanMembers, stringAt } from '../json/scan-members.ts'
+import { readInputDetails, readOutputDetails } from '../usage-details.ts'
+
+/** Reads facts from the events of a provider in a session; the tokens of a session are the sum over its responses (decision B08). */
+export class SessionEvents {
+  readonly #facts: LlmFacts
+
+  constructor(facts: LlmFacts) {
+    this.#facts = facts
+  }
+
+  /** @returns whether the event reports tokens */
+  read(message: Uint8Array): boolean {
+    const members = scanMembers(message)
+    if ('fault' in members) return false
+    const index = findMember(members, 'type')
+    const read = index < 0 ? undefined : READERS.get(stringAt(members, index) ?? '')
+    // Most events are pieces of audio and text.
+    if (read === undefined) return false
+    const event = parse(message)
+    return event !== undefined && read(event, this.#facts)
+  }
+}
+
+/** What is read of an event. @returns whether it reports tokens */
+type ReadEvent = (event: unknown, facts: LlmFacts) => boolean
+
+const READERS: ReadonlyMap<string, ReadEvent> = new Map<string, ReadEvent>([
+  ['session.created', readSession],
+  ['session.updated', readSession],
+  ['response.done', readResponse],
+  // The input is transcribed by another model, with tokens of its own.
+  [
+    'conversation.item.input_audio_transcription.completed',
+    (event, facts) => addUsage(objectAt(event, 'usage'), facts),
+  ],
+  ['error', (event, facts) => noteError(objectAt(event, 'error'), facts)],
+])
+
+function readSession(event: unknown, facts: LlmFacts): boolean {
+  facts.responseModel = textAt(objectAt(event, 'session'), 'model') ?? facts.responseModel
+  return false
+}
+
+function readResponse(event: unknown, facts: LlmFacts): boolean {
+  const response = objectAt(event, 'response')
+  facts.responseId = textAt(response, 'id') ?? facts.responseId
+  noteError(memberOf(objectAt(response, 'status_details'), 'error'), facts)
+  return addUsage(objectAt(response, 'usage'), facts)
+}
+
+function noteError(error: unknown, facts: LlmFacts): boolean {
+  facts.errorType = textAt(error, 'type') ?? facts.errorType
+  return false
+}
+
+function addUsage(usage: unknown, facts: LlmFacts): boolean {
+  const inputTokens = countAt(usage, 'input_tokens')
+  const outputTokens = countAt(usage, 'output_tokens')
+  const sum = inputTokens === undefined || outputTokens === undefined ? undefined : inputTokens + outputTokens
+  const totalTokens = countAt(usage, 'total_tokens') ?? sum
+  const used: LlmTokens = {
+    ...NO_TOKENS,
+    inputTokens,
+    outputTokens,
+    totalTokens,
+    providerInputTokens: inputTokens,
+    providerTotalTokens: totalTokens,
+  }
+  readInputDetails(objectAt(usage, 'input_token_details'), used)
+  readOutputDetails(objectAt(usage, 'output_token_details'), used)
+  for (const name of TOKEN_NAMES) {
+    const count = used[name]
+    if (count !== undefined) facts[name] = (facts[name] ?? 0) + count
+  }
+  return totalTokens !== undefined
+}
+
+const TOKEN_NAMES = Object.keys(NO_TOKENS) as (keyof LlmTokens)[]
+
+/** Undefined for malformed escapes, which the scan does not detect. */
+function parse(message: Uint8Array): unknown {
+  try {
+    return JSON.parse(decodeText(message, 0, message.length))
+  } catch {
+    return undefined
+  }
+}

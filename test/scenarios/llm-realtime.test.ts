@@ -1,0 +1,294 @@
+import { once } from 'node:events'
+import { createServer, type IncomingHttpHeaders } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import OpenAI from 'openai'
+import { OpenAIRealtimeWS } from 'openai/realtime/ws'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { WebSocket as Client, type ClientOptions, type RawData, WebSocketServer } from 'ws'
+import { CERTIFICATES } from '#net/testing/certificates.ts'
+import { eventually } from '#test/support/eventually.ts'
+import { freePort } from '#test/support/free-port.ts'
+import { startGateway, type TestGateway } from '#test/support/gateway.ts'
+import { createObjectsFolder, joinYaml, listenersYaml, routeYaml } from '#test/support/objects-folder.ts'
+import { policyYaml } from '#test/support/policy-yaml.ts'
+import { tlsSecretYaml } from '#test/support/tls-objects.ts'
+import { verifies } from '#test/support/verifies.ts'
+
+// Sessions of the realtime API, with the vendor's own client and another implementation of WebSockets at both ends.
+
+const stops = new AsyncDisposableStack()
+const ROUTES = { '/realtime': 'Realtime' }
+let gateway: TestGateway
+let port: number
+let securePort: number
+/** The last handshake at the provider, and its connection. */
+let got: { path: string | undefined; headers: IncomingHttpHeaders }
+let provider: Client
+
+const USAGE = {
+  total_tokens: 30,
+  input_tokens: 20,
+  output_tokens: 10,
+  input_token_details: { cached_tokens: 5, audio_tokens: 12 },
+  output_token_details: { audio_tokens: 6 },
+}
+
+/** Answers each request for a response, and returns everything else. Would compress. */
+async function startProvider(): Promise<number> {
+  const server = createServer()
+  const sockets = new WebSocketServer({
+    noServer: true,
+    perMessageDeflate: { threshold: 0 },
+    handleProtocols: (protocols) => (protocols.has('realtime') ? 'realtime' : false),
+  })
+  server.on('upgrade', (request, socket, head) => {
+    got = { path: request.url, headers: request.headers }
+    if (request.headers['x-refuse'] !== undefined) {
+      const error = '{"error":{"message":"slow down","code":"x"}}'
+      socket.end(`HTTP/1.1 429 Too Many Requests\r\nretry-after: 7\r\ncontent-length: ${error.length}\r\n\r\n${error}`)
+      return
+    }
+    sockets.handleUpgrade(request, socket, head, (connection) => {
+      provider = connection
+      connection.send(JSON.stringify({ type: 'session.created', session: { model: 'gpt-realtime-1' } }))
+      connection.on('message', (data: RawData, isBinary) => {
+        const text = isBinary ? '' : data.toString()
+        if (!text.includes('"response.create"')) return connection.send(data, { binary: isBinary })
+        connection.send(JSON.stringify({ type: 'response.output_text.delta', delta: 'hello' }))
+        connection.send(JSON.stringify({ type: 'response.done', response: { id: 'resp-1', usage: USAGE } }))
+      })
+      connection.on('error', () => {})
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  stops.defer(() => {
+    for (const socket of sockets.clients) socket.terminate()
+    server.close()
+  })
+  return (server.address() as AddressInfo).port
+}
+
+function aiYaml(name: string, kind: string, backendPort: number, policies: object = {}): string {
+  const ai = { provider: { [kind]: {}, host: '127.0.0.1', port: backendPort } }
+  const routes = { routes: ROUTES, modelAliases: { fast: 'gpt-realtime' } }
+  return `
+apiVersion: gatewright.dev/v1alpha1
+kind: ProxyBackend
+metadata: { name: ${name} }
+spec: ${JSON.stringify({ ai, policies: { ai: routes, ...policies } })}
+`
+}
+
+beforeAll(async () => {
+  const providerPort = await startProvider()
+  port = await freePort()
+  securePort = await freePort()
+  const folder = await createObjectsFolder({
+    'all.yaml': joinYaml(
+      listenersYaml('main', [
+        `{ name: http, protocol: HTTP, port: ${port} }`,
+        `{ name: https, protocol: HTTPS, port: ${securePort}, tls: { certificateRefs: [{ name: door }] } }`,
+      ]),
+      tlsSecretYaml('door', CERTIFICATES.server),
+      aiYaml('own-keys', 'providerOne', providerPort),
+      routeYaml('own-keys', '/own-keys', 'own-keys'),
+      aiYaml('with-key', 'providerOne', providerPort, { auth: { key: 'sk-gateway' } }),
+      routeYaml('with-key', '/with-key', 'with-key'),
+      routeYaml('limited', '/limited', 'with-key'),
+      policyYaml('limited', 'HTTPRoute', 'limited', {
+        traffic: { rateLimit: { local: [{ tokens: 50, unit: 'Hours' }] } },
+      }),
+      aiYaml('four', 'providerFour', providerPort),
+      routeYaml('four', '/four', 'four'),
+    ),
+  })
+  stops.defer(folder.remove)
+  gateway = stops.use(await startGateway({ files: [folder.path], workers: 1 }))
+})
+
+afterAll(() => stops.disposeAsync())
+
+beforeEach(() => {
+  got = { path: undefined, headers: {} }
+})
+
+/** Connects without TLS, and fails with the status of a refusal. */
+function connect(path: string, options: ClientOptions = {}, protocols: string[] = []): Promise<Client> {
+  const client = new Client(`ws://127.0.0.1:${port}${path}`, protocols, options)
+  stops.defer(() => client.terminate())
+  return new Promise((resolve, reject) => {
+    client.on('unexpected-response', (_, response) => {
+      let text = ''
+      response.on('data', (bytes) => {
+        text += bytes
+      })
+      response.on('end', () => reject(new Error(`${response.statusCode} ${text}`)))
+    })
+    client.on('error', reject)
+    // The provider speaks first.
+    client.once('message', () => resolve(client))
+  })
+}
+
+/** Waits for the answer to a request for a response. */
+function respond(client: Client): Promise<void> {
+  return new Promise((resolve) => {
+    client.on('message', (data) => {
+      if (String(data).includes('"response.done"')) resolve()
+    })
+    client.send('{"type":"response.create"}')
+  })
+}
+
+/** The line of the log about a request for this path. */
+function lineOf(path: string): Promise<string> {
+  return eventually(`the log has ${path}`, () =>
+    gateway.output.stdout.split('\n').find((line) => line.includes(`http.path="${path}"`)),
+  )
+}
+
+async function counted(metric: string): Promise<string[]> {
+  const text = await (await fetch(`${gateway.url(15020)}/metrics`)).text()
+  return text.split('\n').filter((line) => line.startsWith(metric) && line.includes('="realtime"'))
+}
+
+verifies('llm.routes/realtime', 'the official client talks to a model in a session', async () => {
+  const session = new OpenAIRealtimeWS(
+    {
+      model: 'fast',
+      options: { ca: CERTIFICATES.ca, perMessageDeflate: true, headers: { 'openai-beta': 'realtime=v1' } },
+    },
+    new OpenAI({ apiKey: 'sk-client', baseURL: `https://127.0.0.1:${securePort}/with-key/v1` }),
+  )
+  const events: string[] = []
+  session.on('event', ({ type }) => events.push(type))
+  let left = 2
+  await new Promise<void>((resolve, reject) => {
+    session.on('error', reject)
+    session.on('session.created', () => session.send({ type: 'response.create' }))
+    session.on('response.done', () => {
+      if (--left > 0) session.send({ type: 'response.create' })
+      else resolve()
+    })
+  })
+  session.close({ code: 4001, reason: 'enough' })
+  const [code, reason] = await once(session.socket, 'close')
+  expect([code, String(reason)]).toEqual([4001, 'enough'])
+  const answer = ['response.output_text.delta', 'response.done']
+  expect(events).toEqual(['session.created', ...answer, ...answer])
+  expect(got.path).toBe('/v1/realtime?model=gpt-realtime')
+  expect(got.headers).toMatchObject({ authorization: 'Bearer sk-gateway', 'openai-beta': 'realtime=v1' })
+  expect(got.headers['sec-websocket-extensions']).toBeUndefined()
+
+  const line = await lineOf('/with-key/v1/realtime?model=fast')
+  for (const field of [
+    'http.status=101',
+    'gen_ai.operation.name=realtime',
+    'gen_ai.request.model=gpt-realtime ',
+    'gen_ai.response.model=gpt-realtime-1',
+    'gen_ai.usage.input_tokens=40',
+    'gen_ai.usage.output_tokens=20',
+    'gen_ai.usage.cache_read.input_tokens=10',
+    'gen_ai.usage.input_audio_tokens=24',
+    'gen_ai.usage.output_audio_tokens=12',
+    'websocket.close_code=4001',
+  ]) {
+    expect(line).toContain(field)
+  }
+  expect(line).not.toContain('error=')
+  const sums = await counted('gatewright_gen_ai_client_token_usage_sum')
+  expect(sums.map((sum) => [/gen_ai_token_type="(\w+)"/.exec(sum)?.[1], sum.split(' ').at(-1)])).toEqual(
+    expect.arrayContaining([
+      ['input', '40'],
+      ['output', '20'],
+    ]),
+  )
+})
+
+test('frames of every kind pass both ways', async () => {
+  const client = await connect('/own-keys/realtime?model=m')
+  const received: (readonly [string | number, boolean])[] = []
+  client.on('message', (data: Buffer, isBinary) => {
+    received.push([data.length > 100 ? data.length : String(data), isBinary])
+  })
+  const pinged = once(provider, 'ping')
+  client.send('{"a', { fin: false })
+  client.ping('between')
+  client.send('":1}', { fin: true })
+  client.send(Buffer.alloc(70_000), { binary: true })
+  client.send('x'.repeat(3_000_000))
+  expect(String((await pinged)[0])).toBe('between')
+  const ponged = once(provider, 'pong')
+  provider.ping('back')
+  expect(String((await ponged)[0])).toBe('back')
+  await eventually('all arrived', () => received.length === 3)
+  expect(received).toEqual([
+    ['{"a":1}', false],
+    [70_000, true],
+    [3_000_000, false],
+  ])
+  provider.close(4321, 'over')
+  const [code, reason] = await once(client, 'close')
+  expect([code, String(reason)]).toEqual([4321, 'over'])
+  const line = await lineOf('/own-keys/realtime?model=m')
+  expect(line).toContain('websocket.close_code=4321')
+  // The text of 3 MB is over the limit of bodies.
+  expect(line).toContain('error="not all of the session was read: messages that exceeded a limit of memory: 1"')
+})
+
+test('the key of a browser is for the provider only if the gateway has none', async () => {
+  const protocols = ['realtime', 'openai-insecure-api-key.sk-browser', 'openai-beta.realtime-v1']
+  for (const [path, sent] of [
+    ['/own-keys/realtime?model=b', 'realtime,openai-insecure-api-key.sk-browser,openai-beta.realtime-v1'],
+    ['/with-key/realtime?model=b', 'realtime,openai-beta.realtime-v1'],
+  ] as const) {
+    const socket = new WebSocket(`ws://127.0.0.1:${port}${path}`, protocols)
+    await once(socket, 'open')
+    expect(socket.protocol).toBe('realtime')
+    expect(got.headers['sec-websocket-protocol']?.replaceAll(' ', '')).toBe(sent)
+    socket.close()
+    await once(socket, 'close')
+  }
+  expect(gateway.output.stdout + gateway.output.stderr).not.toContain('sk-browser')
+})
+
+test('a used-up token limit refuses new sessions, and does not end the ones that run', async () => {
+  const running = await connect('/limited/realtime?model=a')
+  const another = await connect('/limited/realtime?model=b')
+  await respond(running)
+  const third = await connect('/limited/realtime?model=c')
+  third.close()
+  await respond(another)
+  await expect(connect('/limited/realtime?model=d')).rejects.toThrow(
+    '429 {"error":{"message":"rate limit exceeded","type":"rate_limit_error","param":null,"code":"rate-limited"}}',
+  )
+  await respond(running)
+  running.close()
+  another.close()
+  expect(await lineOf('/limited/realtime?model=a')).toContain('gen_ai.usage.input_tokens=40')
+  expect(await lineOf('/limited/realtime?model=c')).not.toContain('gen_ai.usage')
+})
+
+test('a side that is gone ends the other one', async () => {
+  const first = await connect('/own-keys/realtime?model=gone-provider')
+  const closed = once(first, 'close')
+  provider.terminate()
+  expect((await closed)[0]).toBe(1006)
+  expect(await lineOf('/own-keys/realtime?model=gone-provider')).not.toContain('close_code')
+
+  const second = await connect('/own-keys/realtime?model=gone-client')
+  const ended = once(provider, 'close')
+  second.terminate()
+  expect((await ended)[0]).toBe(1006)
+  await lineOf('/own-keys/realtime?model=gone-client')
+})
+
+test('refusals: by the provider, by the gateway', async () => {
+  await expect(connect('/own-keys/realtime?model=m', { headers: { 'x-refuse': '1' } })).rejects.toThrow(
+    '429 {"error":{"message":"slow down","code":"x"}}',
+  )
+  await expect(connect('/four/realtime?model=m')).rejects.toThrow(/^501 .*"llm-not-implemented"/)
+  await expect(connect('/own-keys/realtime')).rejects.toThrow(/^400 .*"llm-model-missing"/)
+  const plain = await fetch(`http://127.0.0.1:${port}/own-keys/realtime?model=m`)
+  expect([plain.status, plain.headers.get('allow')]).toEqual([405, 'GET'])
+})
