@@ -246,17 +246,3 @@ for (const [name, body, setup, status, code, message] of refusals) {
     expect(JSON.parse(refusal.body ?? '')).toEqual({ error: { message, type, param: null, code } })
   })
 }
-
-test('the list of models has pinned models and exact aliases', () => {
-  const idsOf = (setup: Setup) => {
-    const { prepared } = prepare(undefined, { ...setup, method: 'GET', ai: { routes: { '*': 'Models' }, ...setup.ai } })
-    const { body } = prepared as { body: string }
-    return JSON.parse(body).data.map(({ id }: { id?: string }) => id)
-  }
-  expect(idsOf({})).toEqual([])
-  expect(idsOf({ ai: { modelAliases: { fast: 'a', 'b-*': 'c' } } })).toEqual(['fast'])
-  expect(idsOf({ provider: { providerOne: { model: 'pinned' } }, ai: { modelAliases: { fast: 'a' } } })).toEqual([
-    'fast',
-    'pinned',
-  ])
-})
