@@ -26,6 +26,9 @@ import { fail, respondLocally, whenSettled } from './respond.ts'
 import { respondFromUpstream } from './respond-upstream.ts'
 import { serveRequest } from './serve-request.ts'
 
+/** A date is shorter. */
+const MAX_WAIT_LENGTH = 40
+
 /** Forwards a request to its backend, which is known and usable. */
 export function forward(flight: InFlight): void {
   const { exchange } = flight
@@ -255,8 +258,14 @@ function recordAttempt(flight: InFlight, status: number | undefined, failure?: F
     const { code, detail, maybeProcessed } = failure
     addAttempt(exchange, { endpoint: label, status: 0, failure: code, detail, maybeProcessed })
   } else if (flight.tried.length > 0 || exchange.attempts !== undefined) {
-    addAttempt(exchange, { endpoint: label, status: status!, failure: undefined })
+    addAttempt(exchange, { endpoint: label, status: status!, failure: undefined, detail: askedWait(exchange) })
   }
+}
+
+/** How long an overloaded server asks its clients to wait (RFC 9110, 10.2.3). */
+function askedWait({ response }: Exchange): string | undefined {
+  const wait = response !== undefined && response.status >= 400 ? response.joined('retry-after') : undefined
+  return wait && `retry-after: ${wait.slice(0, MAX_WAIT_LENGTH)}`
 }
 
 /** Whether a failure counts for the health of the endpoint: limits of the gateway and slow request bodies do not (decision B96). */

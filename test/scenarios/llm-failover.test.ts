@@ -16,7 +16,7 @@ const DONE = 'data: [DONE]\n\n'
 const GOOD = ROLE + chunk({ content: 'good' }) + chunk({}, 'stop') + DONE
 
 /** How the first provider answers, by model: what it sends, and whether it then breaks the connection. */
-const BAD: Readonly<Record<string, { readonly text: string; readonly breaks?: boolean }>> = {
+const BAD: Readonly<Record<string, { readonly text: string; readonly breaks?: boolean; readonly status?: number }>> = {
   'an overloaded model': { text: OVERLOADED },
   'an error behind the role': { text: ROLE + OVERLOADED },
   'an empty stream': { text: '' },
@@ -25,6 +25,7 @@ const BAD: Readonly<Record<string, { readonly text: string; readonly breaks?: bo
   'a short stream before content': { text: ROLE },
   'a fault of the client': { text: INVALID },
   'an error behind content': { text: ROLE + chunk({ content: 'bad' }) + OVERLOADED },
+  'a busy server': { text: '', status: 503 },
   'a finished answer without content': { text: ROLE + chunk({}, 'length') + DONE },
 }
 
@@ -44,6 +45,8 @@ async function startProvider(name: string, respond: (model: string, response: Se
       const { model } = JSON.parse(body)
       asked.push(`${name} ${model}`)
       response.setHeader('content-type', 'text/event-stream')
+      response.statusCode = (name === 'first' ? BAD[model]?.status : undefined) ?? 200
+      if (response.statusCode === 503) response.setHeader('retry-after', '7')
       response.flushHeaders()
       respond(model, response)
     })
@@ -103,6 +106,7 @@ const MOVES = [
   'only an end mark',
   'a break before content',
   'a short stream before content',
+  'a busy server',
 ]
 
 test.each(MOVES)('%s: the next provider answers, and the client sees nothing of the first one', async (model) => {
@@ -126,13 +130,15 @@ test('the decision record names each attempt with its reason', async () => {
     const found = records.filter(({ attempts }) => attempts.length === 2)
     return found.length === MOVES.length ? found : undefined
   })
-  expect(retried.map(({ attempts }) => attempts.map(({ status }) => status))).toEqual(MOVES.map(() => [200, 200]))
+  const statuses = retried.map(({ attempts }) => attempts.map(({ status }) => status))
+  expect(statuses.toSorted()).toEqual([...Array.from({ length: 6 }, () => [200, 200]), [503, 200]])
   const reasons = retried.map(({ attempts }) => attempts[0]!.detail)
   expect(new Set(reasons)).toEqual(
     new Set([
       "the provider's response failed: overloaded_error",
       "the provider's stream ended early: incomplete",
       "the provider's stream ended early: reset",
+      'retry-after: 7',
     ]),
   )
 })

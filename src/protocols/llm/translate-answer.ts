@@ -2,6 +2,7 @@ import { isEventStream, isFrameStream } from '#net/http/response-rules.ts'
 import type { AnswerFilter } from '../backend-protocol.ts'
 import type { AnswerSurroundings } from './answer-surroundings.ts'
 import { ChatAnswer } from './chat-answer.ts'
+import { translateHead } from './translate-head.ts'
 import type { AnswerTranslation } from './translate-request.ts'
 import { BodyAnswer, ErrorAnswer, RefusedAnswer } from './whole-answer.ts'
 
@@ -16,6 +17,7 @@ export function translateAnswer(plan: AnswerTranslation, around: AnswerSurroundi
   const isError = head.status < 200 || head.status > 299
   const streamed = plan.kind === 'chat' && plan.streamed && !isError
   head.remove('content-encoding')
+  translateHead(plan.type, head)
   head.set('content-type', streamed ? 'text/event-stream' : 'application/json')
   if (coding !== undefined && coding !== 'identity') return new RefusedAnswer(plan, 'unsupported content encoding')
   if (isError) return new ErrorAnswer(plan.type, head.status, around.claim)
