@@ -27,6 +27,12 @@ const chat = (content: unknown, more: object = {}) => ({ messages: [user(content
 const messages = (content: unknown, more: object = {}) => ({ max_tokens: 4096, messages: [user(content)], ...more })
 const input = (content: unknown, more: object = {}) => ({ input: [{ type: 'message', ...user(content) }], ...more })
 const item = (...items: object[]) => ({ input: [{ type: 'message', role: 'user', content: 'q' }, ...items] })
+const thought = (encrypted_content: string, ...texts: string[]) => ({
+  type: 'reasoning',
+  id: 'rs_1',
+  summary: texts.map((text) => ({ type: 'summary_text', text })),
+  encrypted_content,
+})
 
 const chatTool = { type: 'function', function: { name: 'f', description: 'd', parameters: schema } }
 const messagesTool = { name: 'f', description: 'd', input_schema: schema }
@@ -218,6 +224,7 @@ export const FEATURES: readonly Feature[] = [
           user('r'),
         ],
       },
+      Responses: item(thought('gatewright:messages:signature:s', 't'), user('r')),
     },
   },
   {
@@ -236,6 +243,7 @@ export const FEATURES: readonly Feature[] = [
           user('r'),
         ],
       },
+      Responses: item(thought('gatewright:messages:redacted:eA=='), user('r')),
     },
   },
   {
@@ -270,6 +278,7 @@ export const FEATURES: readonly Feature[] = [
     by: {
       Completions: chat('q', { thinking_budget_tokens: 2048, max_tokens: 4096 }),
       Messages: messages('q', { thinking: { type: 'enabled', budget_tokens: 2048 } }),
+      Responses: input('q', { max_output_tokens: 4096, vendor_extensions: { thinking_budget_tokens: 2048 } }),
     },
   },
   {
@@ -328,7 +337,11 @@ export const FEATURES: readonly Feature[] = [
   },
   {
     name: 'cache marks',
-    by: { Messages: messages([{ type: 'text', text: 'q', cache_control: { type: 'ephemeral' } }]) },
+    by: {
+      Completions: chat([{ type: 'text', text: 'q', prompt_cache_breakpoint: { mode: 'explicit' } }]),
+      Messages: messages([{ type: 'text', text: 'q', cache_control: { type: 'ephemeral' } }]),
+      Responses: input([{ type: 'input_text', text: 'q', prompt_cache_breakpoint: { mode: 'explicit' } }]),
+    },
   },
   {
     name: 'an earlier response or conversation',
