@@ -3,7 +3,12 @@ import { join } from 'node:path'
 
 const ROOT = join(import.meta.dirname, '..')
 /** Large packages that only some configurations need; they are imported from `node_modules` then. */
-const LOADED_LATE = ['@aws-sdk/credential-provider-node', 'google-auth-library', /^gpt-tokenizer/]
+const LOADED_LATE = [
+  '@aws-sdk/credential-provider-node',
+  '@pydantic/genai-prices',
+  'google-auth-library',
+  /^gpt-tokenizer/,
+]
 
 /**
  * Writes one module for each entry, with what it imports, and modules for what entries share. A worker thread starts from the module of its

@@ -4,7 +4,7 @@ import { parseIpAddress } from '#base/ip-address.ts'
 /** An environment variable that commands read. */
 export interface ProcessVariable {
   readonly meaning: string
-  readonly commands: readonly ('run' | 'explain' | 'version')[]
+  readonly commands: readonly ('run' | 'lint' | 'explain' | 'version')[]
   /** The form of its value; unset: any text, or a form that its reader checks. */
   readonly form?: VariableForm
 }
@@ -73,6 +73,10 @@ export const VARIABLES = {
     meaning: 'memory that buffered bodies may use in each worker, such as 256Mi',
     commands: ['run'],
     form: SIZE,
+  },
+  GATEWRIGHT_PRICES: {
+    meaning: 'file with prices of models, which take precedence over the built-in ones',
+    commands: ['run', 'lint'],
   },
   GATEWRIGHT_TRANSPORT: {
     meaning:

@@ -14,6 +14,7 @@ export const rawConfig = object({
   metricsAddress: optional(text({ min: 1 }), 'Address of the metrics server.'),
   readinessAddress: optional(text({ min: 1 }), 'Address of the readiness server.'),
   bodyMemory: optional(text({ min: 1 }), 'Memory that buffered bodies may use in each worker.'),
+  prices: optional(text({ min: 1 }), 'File with prices of models, which take precedence over the built-in ones.'),
   transport: optional(enumOf('auto', 'streams'), 'Transport of connections without TLS.'),
   workers: optional(integer({ min: 1, max: 256 }), 'Number of proxy threads.'),
 })

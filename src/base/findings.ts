@@ -7,7 +7,7 @@ export const FINDINGS = {
   file: {
     title: 'Files and objects',
     codes: {
-      'file-missing': 'The path after `-f`, or of an entry of `dataFrom`, does not exist.',
+      'file-missing': 'The path after `-f`, of an entry of `dataFrom` or of `GATEWRIGHT_PRICES` does not exist.',
       'file-unreadable': 'The file or folder cannot be read.',
       'file-too-large': 'The file of an entry of `dataFrom` is too large.',
       'variable-missing': 'The environment variable of an entry of `dataFrom` is not set, or empty.',

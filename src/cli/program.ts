@@ -76,6 +76,7 @@ function buildProgram(end: (code: ExitCode) => void): Command {
       'problems that make the exit code 1: errors (the default), warnings (and errors) or never',
     )
     .option('-v, --verbose', 'also print advice on valid configuration that may not do what you expect')
+    .addHelpText('after', describeVariables('lint'))
     .action(async (paths, options) => {
       const { lint } = await import('./lint.ts')
       end(lint(paths, options))

@@ -23,6 +23,7 @@ import { type ListenFlags, listenAddresses } from './listen-addresses.ts'
 import { type LogFlags, logSettings } from './log-settings.ts'
 import { objectPaths, type PathFlags } from './object-paths.ts'
 import { openStandardError } from './output.ts'
+import { priceFile } from './price-file.ts'
 import { writeRunningNote } from './running-note.ts'
 import { sessionKeys } from './session-keys.ts'
 import { shutdownVariables } from './shutdown-variables.ts'
@@ -114,6 +115,7 @@ function toOptions(
     shutdown: shutdownVariables(environment),
     sessionKeys: sessionKeys(environment),
     bodyMemoryBytes: bodyMemory(environment),
+    prices: priceFile(environment, { watch: true }),
     forwardTo: forwardNetworks(flags),
     transport: transportSetting(environment),
   }

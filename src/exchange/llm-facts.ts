@@ -45,6 +45,8 @@ export interface LlmTokens {
   providerTotalTokens: number | undefined
   cachedInputTokens: number | undefined
   cacheCreationInputTokens: number | undefined
+  /** The part of them that is kept for an hour, if the provider tells. */
+  cacheCreation1hInputTokens: number | undefined
   reasoningTokens: number | undefined
   /** The response to a request that only counts tokens. */
   countTokens: number | undefined
@@ -65,6 +67,7 @@ export const NO_TOKENS: Readonly<LlmTokens> = {
   providerTotalTokens: undefined,
   cachedInputTokens: undefined,
   cacheCreationInputTokens: undefined,
+  cacheCreation1hInputTokens: undefined,
   reasoningTokens: undefined,
   countTokens: undefined,
   inputImageTokens: undefined,

@@ -6,6 +6,9 @@ test.each([
   ['request.method', READS_NOTHING],
   ['llm.inputTokens', { ...READS_NOTHING, tokens: true }],
   ['llm.timePerOutputToken', { ...READS_NOTHING, tokens: true }],
+  ['llm.cost.total', { ...READS_NOTHING, tokens: true }],
+  ['size(llm.cost) > 0', { ...READS_NOTHING, tokens: true }],
+  ['llm.costRates.input', { ...READS_NOTHING, tokens: true }],
   ['llm.completion', { ...READS_NOTHING, completion: true }],
   ['llm.toolCalls', { ...READS_NOTHING, toolCalls: true }],
 ])('%s reads %j', (source, expected) => {

@@ -21,7 +21,7 @@ export function llmReadsOf(expressions: Iterable<Expression>): LlmReads {
   }
 }
 
-const COUNTED = /^llm\.(?:\w+Tokens|timePerOutputToken)$/
+const COUNTED = /^llm\.(?:\w+Tokens|timePerOutputToken|cost(?:Rates)?(?:\.\w+)?)$/
 
 /** The union of the reads. */
 export function joinLlmReads(all: readonly LlmReads[]): LlmReads {

@@ -1,5 +1,6 @@
 import { clock } from '#base/clock.ts'
 import { type Call, CallError } from './call.ts'
+import { type LlmPrices, NO_PRICES } from './llm-prices.ts'
 import type { Outcome } from './outcome.ts'
 
 /**
@@ -17,6 +18,8 @@ export interface RunContext {
   uuid(): string
   /** Aborted when the request is abandoned; created on first use. */
   readonly signal: AbortSignal
+  /** The prices of models. */
+  readonly prices: LlmPrices
   /** Calls a backend of the plan for the client of the request, as it is identified now. */
   readonly call: Call
   /** The same for calls that may outlive the request: neither its end nor its memory limits them. */
@@ -41,7 +44,7 @@ export const SYSTEM = {
 } as const
 
 /** For an exchange that no connection waits for. */
-export const NO_CLIENT = { interrupt: () => {}, whenOver: () => {} } as const
+export const NO_CLIENT = { interrupt: () => {}, whenOver: () => {}, prices: NO_PRICES } as const
 
 const refuseCall: Call = () => Promise.reject(new CallError('no-endpoint'))
 

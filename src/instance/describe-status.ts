@@ -5,12 +5,14 @@ import { socketKey } from '#plan/socket.ts'
 import { formatProblem } from '#store/file-problem.ts'
 import type { FileStore } from '#store/files.ts'
 import { placeFindings } from '#store/place-findings.ts'
+import type { PriceFile } from '#store/price-file.ts'
 import type { WorkerPool } from '#workers/worker-pool.ts'
 import type { PlanPublisher } from './plan-publisher.ts'
 import { VERSION } from './version.ts'
 
 interface Parts {
   readonly store: FileStore
+  readonly prices: PriceFile | undefined
   readonly findings: readonly Finding[]
   readonly publisher: PlanPublisher
   readonly workers: WorkerPool
@@ -22,6 +24,7 @@ interface Parts {
 /** The state of the instance, for `/status`. */
 export function describeStatus({
   store,
+  prices,
   findings: all,
   publisher,
   workers,
@@ -53,8 +56,8 @@ export function describeStatus({
         ...(message === undefined ? {} : { message }),
       }
     }),
-    problems: [...store.problems(), ...placeFindings(store, refused)].map(formatProblem),
-    staleFiles: store.stale().map(({ file, since, objects, problems }) => ({
+    problems: [...store.problems(), ...(prices?.problems ?? []), ...placeFindings(store, refused)].map(formatProblem),
+    staleFiles: [...store.stale(), ...(prices?.stale ?? [])].map(({ file, since, objects, problems }) => ({
       file,
       since: new Date(since).toISOString(),
       objects,

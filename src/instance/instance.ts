@@ -35,6 +35,7 @@ import { LevelFile } from './level-file.ts'
 import { MainCalls } from './main-calls.ts'
 import type { InstanceOptions } from './options.ts'
 import { PlanPublisher } from './plan-publisher.ts'
+import { PriceCatalogue } from './price-catalogue.ts'
 import { refusedEdits } from './refused-edits.ts'
 import { ReloadMetrics } from './reload-metrics.ts'
 import { type ShutdownTimes, shutdownTimes } from './shutdown-times.ts'
@@ -62,6 +63,7 @@ export class Instance {
   readonly #translator: Translator
   readonly #loop: ControlLoop
   readonly #calls: MainCalls
+  readonly #prices: PriceCatalogue
   readonly #servers: RunningServer[] = []
   readonly #secretIndex = new SecretIndex()
   #secrets = new KnownSecrets()
@@ -132,6 +134,12 @@ export class Instance {
       publishPlan: (delta) => this.#publish(delta),
       publishStatuses: (changed, findings) => this.#statuses(changed, findings),
     })
+    this.#prices = new PriceCatalogue(
+      options.prices,
+      (list) => this.#workers.publishPrices(list),
+      (cause) =>
+        events.message('instance', 'error', 'the built-in prices of models cannot be read', { cause: `${cause}` }),
+    )
     this.#calls = new MainCalls({
       publisher: this.#publisher,
       workers: this.#workers,
@@ -154,8 +162,10 @@ export class Instance {
       throw error
     }
     instance.#store.subscribe(() => instance.#takeObjects())
+    options.prices?.subscribe(() => instance.#reportFiles())
     instance.#takeObjects()
     await instance.#publishing
+    await instance.#prices.loaded
     await instance.#untilApplied()
     instance.#levelFile?.start()
     instance.#started = true
@@ -208,6 +218,7 @@ export class Instance {
   /** Reads the files again and reopens the access log. */
   reload(): void {
     this.#store.reload()
+    this.#options.prices?.reload()
     this.#workers.reopenLog()
   }
 
@@ -223,6 +234,7 @@ export class Instance {
     this.#memory?.cancel()
     this.#loop.close()
     this.#store.close()
+    this.#options.prices?.close()
     this.#calls.close()
     await this.#publishing
     await this.#workers.drain(times.minMs, times.maxMs)
@@ -242,6 +254,7 @@ export class Instance {
         status: () =>
           describeStatus({
             store: this.#store,
+            prices: this.#options.prices,
             findings: this.#translator.findings,
             publisher: this.#publisher,
             workers: this.#workers,
@@ -259,7 +272,7 @@ export class Instance {
   }
 
   #metricsText(): string {
-    const findings = [...this.#store.problems(), ...this.findings]
+    const findings = [...this.#store.problems(), ...(this.#options.prices?.problems ?? []), ...this.findings]
     return this.#metrics.text(gatherSamples({ endpoints: this.#publisher.endpoints, findings, workers: this.#workers }))
   }
 
@@ -268,14 +281,19 @@ export class Instance {
     // From now on no output shows a secret of the objects.
     this.#secrets = this.#secretIndex.update(change)
     this.#events.secrets(this.#secrets)
-    const stale = this.#store.stale()
-    const problems = this.#store.problems()
-    this.#events.objectsChanged(problems, stale, this.#store.removed())
-    this.#reloads.count(problems.every(({ severity }) => severity !== 'error'))
+    this.#reportFiles()
     this.#loop.apply(change)
-    this.#loop.refused(refusedEdits(stale))
+    this.#loop.refused(refusedEdits(this.#store.stale()))
     this.#reportReadiness()
     if (this.#started && change.set.length >= BIG_CHANGE) this.#publishing = this.#publishing.then(releaseMemory)
+  }
+
+  /** After any file has been read. */
+  #reportFiles(): void {
+    const { prices } = this.#options
+    const problems = [...this.#store.problems(), ...(prices?.problems ?? [])]
+    this.#events.objectsChanged(problems, [...this.#store.stale(), ...(prices?.stale ?? [])], this.#store.removed())
+    this.#reloads.count(problems.every(({ severity }) => severity !== 'error'))
   }
 
   #reportBug(error: unknown): void {
@@ -285,6 +303,7 @@ export class Instance {
   #publish(delta: PlanDelta): ReadonlyMap<string, readonly Finding[]> {
     const problems = this.#publisher.take(delta)
     this.#calls.planChanged()
+    this.#prices.planChanged(delta)
     this.#send()
     return problems
   }

@@ -1,5 +1,6 @@
 import type { TransportSetting } from '#net/transport/choose-transports.ts'
 import type { FileStore } from '#store/files.ts'
+import type { PriceFile } from '#store/price-file.ts'
 import type { SessionKeys } from '#workers/sealer.ts'
 import type { StateFolder } from './state-folder.ts'
 
@@ -7,6 +8,8 @@ import type { StateFolder } from './state-folder.ts'
 export interface InstanceOptions {
   /** The objects. The instance closes it. */
   readonly store: FileStore
+  /** Prices of the operator. The instance closes it. */
+  readonly prices?: PriceFile | undefined
   /** Proxy workers. */
   readonly workers: number
   /** Address for listeners and for the metrics and readiness servers. */

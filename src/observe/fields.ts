@@ -3,6 +3,7 @@ import type { Reason } from '#base/rejections.ts'
 import { sha256OfByteText } from '#base/sha256.ts'
 import type { Attempt } from '#exchange/exchange.ts'
 import { type LlmFacts, type LlmRequest, msPerOutputToken } from '#exchange/llm-facts.ts'
+import { type LlmCost, NANODOLLARS } from '#exchange/llm-prices.ts'
 import type { McpFacts } from '#exchange/mcp-facts.ts'
 import { readGrpcStatus } from '#exchange/read-grpc-status.ts'
 import { spiffeIdOf } from '#exchange/spiffe-id.ts'
@@ -205,6 +206,14 @@ const LLM_REQUEST = fields<LlmRequest>()([
   { name: 'gen_ai.request.encoding_formats', read: (request) => request.text('encoding_format') },
   { name: 'gen_ai.embeddings.dimension.count', read: (request) => request.number('dimensions') },
 ])
+/** In dollars. */
+const LLM_COST = fields<LlmCost>()([
+  { name: 'gatewright.ai.usage.cost.input', read: ({ input }) => dollars(input) },
+  { name: 'gatewright.ai.usage.cost.output', read: ({ output }) => dollars(output) },
+  { name: 'gatewright.ai.usage.cost.cache_read', read: ({ cacheRead }) => dollars(cacheRead) },
+  { name: 'gatewright.ai.usage.cost.cache_write', read: ({ cacheWrite }) => dollars(cacheWrite) },
+  { name: 'gatewright.ai.usage.cost.total', read: ({ total }) => dollars(total) },
+])
 const LLM_TIMES = fields<Ended>()([
   { name: 'gatewright.ai.time_to_first_token', read: ({ exchange }) => seconds(exchange.llm?.timeToFirstTokenMs) },
   { name: 'gatewright.ai.time_per_output_token', read: (ended) => seconds(msPerToken(ended)) },
@@ -249,6 +258,7 @@ export const ENDED = [
   group(({ exchange }: Ended) => exchange.mcp, MCP),
   group(({ exchange }: Ended) => exchange.llm, LLM),
   group(({ exchange }: Ended) => exchange.llm?.request, LLM_REQUEST),
+  group(costOf, LLM_COST),
   group((ended: Ended) => (ended.exchange.llm === undefined ? undefined : ended), LLM_TIMES),
   group(self, RETRIES),
   group(({ exchange }: Ended) => exchange.attempts, ATTEMPTS),
@@ -293,6 +303,14 @@ function isRequest({ exchange }: Ended): boolean {
 
 function hideInTarget(target: string): string {
   return target.includes('?') ? hideCredentialParameters(target) : target
+}
+
+function costOf({ exchange: { llm, context } }: Ended): LlmCost | undefined {
+  return llm && context.prices.costOf(llm, context.now())
+}
+
+function dollars(nanodollars: number | undefined): number | undefined {
+  return nanodollars === undefined ? undefined : nanodollars / NANODOLLARS
 }
 
 /** The URI of a resource may have a query. */

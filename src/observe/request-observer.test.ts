@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { clock } from '#base/clock.ts'
 import type { Callout } from '#exchange/exchange.ts'
+import type { LlmPrices } from '#exchange/llm-prices.ts'
+import { NO_STEPS } from '#exchange/run-context.ts'
 import { verifies } from '#test/support/verifies.ts'
 import { DecisionIds } from './decision-ids.ts'
 import { Ended } from './ended.ts'
@@ -14,6 +16,12 @@ import { MetricsWriter } from './metrics/metrics-writer.ts'
 import type { IncomingConnection } from './observer.ts'
 import { RequestObserver } from './request-observer.ts'
 import { type ObservedInputs, observed, observedRelay, PEER, PLACE, settingsOf } from './testing.ts'
+
+/** Prices under which each call costs the same. */
+const PRICES: LlmPrices = {
+  costOf: () => ({ input: 1_500_000, output: 250_000, cacheRead: 3, cacheWrite: undefined, total: 1_750_003 }),
+  ratesOf: () => undefined,
+}
 
 const ids = new DecisionIds()
 const { now, monotonic } = clock
@@ -367,6 +375,25 @@ test('a stream that failed after its head: the type of the error in log, record 
   ])
 })
 
+test('the cost of an LLM call in dollars, in the log and as a counter', () => {
+  const { lines, end, reader } = observer()
+  const llm = { operation: 'chat', provider: 'openai', requestModel: 'gpt-5', knownModel: 'gpt-5' } as const
+  const context = { ...NO_STEPS, prices: PRICES }
+  for (let i = 0; i < 2; i++) end({ llm, noted: { context } })
+  end({ llm })
+  const costs = lines.map((line) => Object.entries(line).filter(([name]) => name.includes('.cost.')))
+  const both = [
+    ['gatewright.ai.usage.cost.input', 0.0015],
+    ['gatewright.ai.usage.cost.output', 0.00025],
+    ['gatewright.ai.usage.cost.cache_read', 3e-9],
+    ['gatewright.ai.usage.cost.total', 0.001750003],
+  ]
+  expect(costs).toEqual([both, both, []])
+  expect(reader.text().match(/^gatewright_gen_ai_client_cost_usd_total\{.*/gm)).toEqual([
+    'gatewright_gen_ai_client_cost_usd_total{gen_ai_operation_name="chat",gen_ai_system="openai",gen_ai_request_model="gpt-5",gen_ai_response_model="unknown",gateway="default/main",listener="http",route="default/r",route_rule="first"} 0.003500006',
+  ])
+})
+
 test('a request model has its own series only if configuration, the catalogue or a response names it', () => {
   const { end, reader } = observer()
   const call = { operation: 'chat', provider: 'one' } as const
@@ -470,7 +497,7 @@ test('every metric of a request carries the labels, which are evaluated once', (
       headers: { tier: 'gold' },
       llm: { inputTokens: 1, outputTokens: 1, timeToFirstTokenMs: 1, errorType: 'reset' },
       mcp: { method: 'm' },
-      noted: { attempts, retries: 1 },
+      noted: { attempts, retries: 1, context: { ...NO_STEPS, prices: PRICES } },
     },
     1,
   )
@@ -483,7 +510,7 @@ test('every metric of a request carries the labels, which are evaluated once', (
   expect(new Set(series.map((line) => line.split(/_bucket|_sum|_count|\{/)[0]))).toEqual(
     new Set(flagged.map(({ name }) => `gatewright_${name}`)),
   )
-  expect(flagged).toHaveLength(11)
+  expect(flagged).toHaveLength(12)
   expect(evaluated).toHaveBeenCalledOnce()
 })
 

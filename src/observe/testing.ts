@@ -48,7 +48,10 @@ export interface ObservedInputs extends Partial<Omit<Observed, 'exchange'>> {
   readonly callouts?: Callout[]
   /** Facts that the proxy records in the exchange. */
   readonly noted?: Partial<
-    Pick<Exchange, 'reason' | 'refusal' | 'refusalDetail' | 'attempts' | 'retries' | 'version' | 'a2aMethod'>
+    Pick<
+      Exchange,
+      'reason' | 'refusal' | 'refusalDetail' | 'attempts' | 'retries' | 'version' | 'a2aMethod' | 'context'
+    >
   >
   readonly jwt?: Readonly<Record<string, string | number>>
 }

@@ -6,6 +6,7 @@ import type { LiveSocket } from '#engine/route/live-listener.ts'
 import type { AttemptStart } from '#exchange/attempt-start.ts'
 import type { Call } from '#exchange/call.ts'
 import { Exchange } from '#exchange/exchange.ts'
+import type { LlmPrices } from '#exchange/llm-prices.ts'
 import type { Outcome } from '#exchange/outcome.ts'
 import { type RunContext, SYSTEM } from '#exchange/run-context.ts'
 import type { ClientStream, ServerStream } from '#net/stream.ts'
@@ -117,6 +118,10 @@ export class InFlight implements RunContext, BodyOwner, Observed {
   get signal(): AbortSignal {
     this.abort ??= new AbortController()
     return this.abort.signal
+  }
+
+  get prices(): LlmPrices {
+    return this.context.prices
   }
 
   get call(): Call {

@@ -7,6 +7,7 @@ import { LivePlan } from '#engine/plan/live-plan.ts'
 import { denyConnection, type LiveSocket, readsCertificates } from '#engine/route/live-listener.ts'
 import type { GatewayIdentity } from '#exchange/gateway-identity.ts'
 import type { TokenCounter } from '#exchange/token-counter.ts'
+import { PriceBook, type PriceList } from '#models/price-book.ts'
 import type { ListenTls } from '#net/accept/listen-tls.ts'
 import { CAN_SHARE_PORTS, type ConnectionSettings, type Listener, listen } from '#net/accept/listener.ts'
 import { SecureContexts } from '#net/accept/secure-contexts.ts'
@@ -102,6 +103,7 @@ export class ProxyServer {
   readonly #secureContexts: SecureContexts
   readonly #transports: PlainTransports
   readonly #kept: KeptCopies
+  readonly #prices = new PriceBook()
   /** Sockets of the other servers of this process. */
   #otherSockets: readonly SocketAddress[] = []
 
@@ -161,6 +163,7 @@ export class ProxyServer {
       observer,
       load: options.load,
       facts,
+      prices: this.#prices,
       bodyMemory,
       sealer,
       once,
@@ -219,6 +222,10 @@ export class ProxyServer {
 
   keptChanged(update: KeptUpdate): void {
     this.#kept.update(update)
+  }
+
+  pricesChanged(list: PriceList): void {
+    this.#prices.update(list)
   }
 
   /** Removes a value that no policy refers to any more. */

@@ -31,6 +31,8 @@ export function describeType(node: SchemaNode): string {
       return `list of ${describeItems(node)}${range(node.minItems, node.maxItems, 'item', 'items')}`
     case 'integer':
       return `integer${range(node.minimum, node.maximum)}`
+    case 'number':
+      return `number${range(node.minimum, node.maximum)}`
     case 'boolean':
       return 'true or false'
     default:

@@ -54,6 +54,7 @@ export {
   literal,
   longString,
   namespaceName,
+  number,
   objectName,
   port,
   quantity,

@@ -47,7 +47,7 @@ export interface ObjectRule {
  * code points (decision A-05); the others are extensions.
  */
 export interface SchemaNode {
-  readonly type?: 'object' | 'array' | 'string' | 'integer' | 'boolean'
+  readonly type?: 'object' | 'array' | 'string' | 'integer' | 'number' | 'boolean'
   readonly description?: string
   readonly default?: unknown
   readonly const?: unknown

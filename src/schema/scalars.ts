@@ -1,4 +1,4 @@
-import type { TBoolean, TEnum, TInteger, TLiteral, TString, TUnknown, TUnsafe } from 'typebox'
+import type { TBoolean, TEnum, TInteger, TLiteral, TNumber, TString, TUnknown, TUnsafe } from 'typebox'
 import { parseByteSize } from '#base/byte-size.ts'
 import { parseDuration } from '#base/duration.ts'
 import { build } from './build.ts'
@@ -202,15 +202,24 @@ export function quantity(): TUnsafe<string | number> {
 /** An integer or a name. */
 export const intOrString = (): TUnsafe<string | number> => build({ intOrString: true })
 
-interface IntegerBounds {
+interface NumberBounds {
   readonly min?: number
   readonly max?: number
 }
 
 /** An integer. */
-export function integer({ min, max }: IntegerBounds = {}): TInteger {
+export function integer({ min, max }: NumberBounds = {}): TInteger {
   return build({
     type: 'integer',
+    ...(min === undefined ? {} : { minimum: min }),
+    ...(max === undefined ? {} : { maximum: max }),
+  })
+}
+
+/** A number that may have a fraction. */
+export function number({ min, max }: NumberBounds = {}): TNumber {
+  return build({
+    type: 'number',
     ...(min === undefined ? {} : { minimum: min }),
     ...(max === undefined ? {} : { maximum: max }),
   })

@@ -64,7 +64,9 @@ function visit(run: Run, node: SchemaNode, value: unknown, path: string): unknow
     case 'string':
       return visitString(run, node, value, path)
     case 'integer':
-      return visitInteger(run, node, value, path)
+      return visitNumber(run, node, value, path, 'a whole number', Number.isSafeInteger)
+    case 'number':
+      return visitNumber(run, node, value, path, 'a number', Number.isFinite)
     case 'boolean':
       if (typeof value !== 'boolean') report(run, path, 'wrong-type', wrongType('true or false', value))
       return value
@@ -329,9 +331,16 @@ function visitString(run: Run, node: SchemaNode, value: unknown, path: string): 
   return value
 }
 
-function visitInteger(run: Run, node: SchemaNode, value: unknown, path: string): unknown {
-  if (typeof value !== 'number' || !Number.isSafeInteger(value)) {
-    report(run, path, 'wrong-type', wrongType('a whole number', value))
+function visitNumber(
+  run: Run,
+  node: SchemaNode,
+  value: unknown,
+  path: string,
+  what: string,
+  isValid: (value: number) => boolean,
+): unknown {
+  if (typeof value !== 'number' || !isValid(value)) {
+    report(run, path, 'wrong-type', wrongType(what, value))
     return value
   }
   const { minimum: min, maximum: max } = node
@@ -438,6 +447,7 @@ function isBare(value: string): boolean {
 function typeText(value: unknown): string {
   if (Array.isArray(value)) return 'a list'
   if (typeof value === 'object') return 'an object'
+  if (typeof value === 'number' && !Number.isFinite(value)) return 'NaN or infinity'
   if (typeof value === 'number') return Number.isInteger(value) ? 'a number' : 'a number with a fraction'
   return `a ${typeof value}`
 }

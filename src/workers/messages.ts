@@ -1,5 +1,6 @@
 import type { MessagePort } from 'node:worker_threads'
 import type { Level, Module } from '#base/log-levels.ts'
+import type { PriceList } from '#models/price-book.ts'
 import type { SocketAddress } from '#net/connect/own-sockets.ts'
 import type { TransportSetting } from '#net/transport/choose-transports.ts'
 import type { DecisionRecord } from '#observe/decision-ring.ts'
@@ -39,6 +40,8 @@ export type ToWorker =
   | { readonly kind: 'kept'; readonly update: KeptUpdate }
   /** No policy refers to that value any more. */
   | { readonly kind: 'kept-dropped'; readonly of: KeptKind; readonly id: string }
+  /** The prices of models have changed. */
+  | { readonly kind: 'prices'; readonly list: PriceList }
   /** Close the sockets after `minMs`, and answer. */
   | { readonly kind: 'stop-accepting'; readonly minMs: number }
   /** Follows `stop-accepting`: cut off the rest after `drainMs`, and end. */

@@ -166,6 +166,8 @@ port.on('message', (message: ToWorker) => {
     send({ kind: 'records', question: message.question, records: observer.records.list() })
   } else if (message.kind === 'reopen-log') {
     lines.reopen()
+  } else if (message.kind === 'prices') {
+    proxy.pricesChanged(message.list)
   } else if (message.kind === 'kept') {
     // Not queued, because requests wait for it.
     proxy.keptChanged(message.update)

@@ -1,6 +1,7 @@
 import v8 from 'node:v8'
 import { Worker } from 'node:worker_threads'
 import { clock } from '#base/clock.ts'
+import type { PriceList } from '#models/price-book.ts'
 import type { SocketAddress } from '#net/connect/own-sockets.ts'
 import type { DecisionRecord, GatheredRecords } from '#observe/decision-ring.ts'
 import type { LogMessage } from '#observe/log/application-log.ts'
@@ -120,6 +121,8 @@ export class WorkerPool {
   #published: Published | undefined
   /** For later workers; by kind and id. */
   readonly #kept = new Map<string, KeptUpdate>()
+  /** For later workers; undefined: nothing needs prices. */
+  #prices: PriceList | undefined
   #nextName = 1
   /** Requests and relayed connections that the maximum of the shutdown ended, in all workers. */
   #cutOff = 0
@@ -157,6 +160,11 @@ export class WorkerPool {
   publishKept(update: KeptUpdate): void {
     this.#kept.set(`${update.of} ${update.state.id}`, update)
     this.#broadcast({ kind: 'kept', update })
+  }
+
+  publishPrices(list: PriceList): void {
+    this.#prices = list
+    this.#broadcast({ kind: 'prices', list })
   }
 
   dropKept(of: KeptKind, id: string): void {
@@ -237,6 +245,7 @@ export class WorkerPool {
       this.#events.ended(name)
     })
     for (const update of this.#kept.values()) thread.postMessage({ kind: 'kept', update } satisfies ToWorker)
+    if (this.#prices !== undefined) thread.postMessage({ kind: 'prices', list: this.#prices } satisfies ToWorker)
     const published = this.#published
     if (published === undefined) return
     thread.postMessage(planMessage(published.everything(), published))

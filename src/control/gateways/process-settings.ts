@@ -32,6 +32,7 @@ const VARIABLE_OF = {
   metricsAddress: 'GATEWRIGHT_STATS_ADDR',
   readinessAddress: 'GATEWRIGHT_READINESS_ADDR',
   bodyMemory: 'GATEWRIGHT_BODY_MEMORY',
+  prices: 'GATEWRIGHT_PRICES',
   transport: 'GATEWRIGHT_TRANSPORT',
 } as const satisfies { readonly [Member in keyof RawConfig]?: VariableName }
 

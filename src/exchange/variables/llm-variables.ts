@@ -1,7 +1,8 @@
 import { CelError, Double, Duration, fromJson, parseJsonBytes, type Result, Uint } from '#cel/index.ts'
 import type { Exchange } from '../exchange.ts'
 import { type LlmTokens, msPerOutputToken, NO_TOKENS, type NumberParameter } from '../llm-facts.ts'
-import { type Declared, nonEmpty, notYet } from './declared.ts'
+import { type LlmCost, type LlmRates, NANODOLLARS } from '../llm-prices.ts'
+import { type Declared, nonEmpty } from './declared.ts'
 
 /** Facts from an LLM request; absent for other requests. */
 export const LLM: readonly Declared[] = [
@@ -23,6 +24,21 @@ export const LLM: readonly Declared[] = [
   },
 ]
 
+/** The parts of `llm.cost`, and the kinds of prices in `llm.costRates`. */
+const COST_PARTS: readonly (keyof LlmCost)[] = ['input', 'output', 'cacheRead', 'cacheWrite', 'total']
+const RATE_KINDS: readonly (keyof LlmRates)[] = [
+  'input',
+  'output',
+  'cacheRead',
+  'cacheWrite',
+  'cacheWrite1h',
+  'inputAudio',
+  'inputImage',
+  'outputAudio',
+  'outputImage',
+  'outputReasoning',
+]
+
 /** Facts from the LLM response, as far as it has been received. */
 export const LLM_ANSWER: readonly Declared[] = [
   { path: 'llm.responseModel', type: 'string', read: (x) => x.llm?.responseModel },
@@ -30,7 +46,8 @@ export const LLM_ANSWER: readonly Declared[] = [
   ...(Object.keys(NO_TOKENS) as (keyof LlmTokens)[]).map(tokens),
   { path: 'llm.completion', type: 'list(string)', read: (x) => listOf(x.llm?.answer?.completion) },
   { path: 'llm.toolCalls', type: 'list(map(string, dyn))', read: (x) => listOf(x.llm?.answer?.toolCalls) },
-  ...notYet(['llm.cost', 'llm.costRates'], 'there is no price catalogue'),
+  ...COST_PARTS.map(costPart),
+  ...RATE_KINDS.map(rateOf),
 ]
 
 /** Known only after the end of the response. */
@@ -55,6 +72,30 @@ function tokens(name: keyof LlmTokens): Declared {
     read: ({ llm }) => {
       const count = llm?.[name]
       return count === undefined ? undefined : new Uint(count)
+    },
+  }
+}
+
+/** In dollars. */
+function costPart(part: keyof LlmCost): Declared {
+  return {
+    path: `llm.cost.${part}`,
+    type: 'double',
+    read: ({ llm, context }) => {
+      const nanodollars = llm && context.prices.costOf(llm, context.now())?.[part]
+      return nanodollars === undefined ? undefined : new Double(nanodollars / NANODOLLARS)
+    },
+  }
+}
+
+/** In dollars for a million tokens. */
+function rateOf(kind: keyof LlmRates): Declared {
+  return {
+    path: `llm.costRates.${kind}`,
+    type: 'double',
+    read: ({ llm, context }) => {
+      const rate = llm && context.prices.ratesOf(llm, context.now())?.[kind]
+      return rate === undefined ? undefined : new Double(rate)
     },
   }
 }

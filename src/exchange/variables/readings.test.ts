@@ -7,6 +7,7 @@ import { Exchange } from '../exchange.ts'
 import type { ExpressionEnvironment } from '../expression.ts'
 import type { NumberParameter } from '../llm-facts.ts'
 import { type McpFacts, NO_MCP } from '../mcp-facts.ts'
+import { NO_STEPS } from '../run-context.ts'
 import { variablesAt } from './environments.ts'
 
 const NOW = Date.UTC(2026, 0, 2, 3, 4, 5)
@@ -89,6 +90,7 @@ function everything(): Exchange {
     providerTotalTokens: 9,
     cachedInputTokens: 2,
     cacheCreationInputTokens: 3,
+    cacheCreation1hInputTokens: 13,
     reasoningTokens: 1,
     countTokens: 12,
     inputImageTokens: 21,
@@ -105,6 +107,24 @@ function everything(): Exchange {
       prompt: [{ role: 'user', content: 'hi' }],
     },
     answer: { completion: ['yes'], toolCalls: [{ id: 'c1', name: 'add', arguments: { a: 1 } }] },
+  }
+  exchange.context = {
+    ...NO_STEPS,
+    prices: {
+      costOf: () => ({ input: 1000, output: 2000, cacheRead: 3000, cacheWrite: 4000, total: 10_000 }),
+      ratesOf: () => ({
+        input: 1.5,
+        output: 2.5,
+        cacheRead: 3.5,
+        cacheWrite: 4.5,
+        cacheWrite1h: 5.5,
+        inputAudio: 6.5,
+        inputImage: 7.5,
+        outputAudio: 8.5,
+        outputImage: 9.5,
+        outputReasoning: 10.5,
+      }),
+    },
   }
   exchange.mcp = mcpItem('tool')
   return exchange
@@ -214,6 +234,22 @@ const READINGS: Readonly<Record<string, unknown>> = {
   'llm.providerTotalTokens': 9,
   'llm.cachedInputTokens': 2,
   'llm.cacheCreationInputTokens': 3,
+  'llm.cacheCreation1hInputTokens': 13,
+  'llm.cost.input': 0.000001,
+  'llm.cost.output': 0.000002,
+  'llm.cost.cacheRead': 0.000003,
+  'llm.cost.cacheWrite': 0.000004,
+  'llm.cost.total': 0.00001,
+  'llm.costRates.input': 1.5,
+  'llm.costRates.output': 2.5,
+  'llm.costRates.cacheRead': 3.5,
+  'llm.costRates.cacheWrite': 4.5,
+  'llm.costRates.cacheWrite1h': 5.5,
+  'llm.costRates.inputAudio': 6.5,
+  'llm.costRates.inputImage': 7.5,
+  'llm.costRates.outputAudio': 8.5,
+  'llm.costRates.outputImage': 9.5,
+  'llm.costRates.outputReasoning': 10.5,
   'llm.reasoningTokens': 1,
   'llm.countTokens': 12,
   'llm.inputImageTokens': 21,

@@ -175,6 +175,13 @@ export const METRICS = {
     hasCustomLabels: true,
     buckets: TOKENS,
   },
+  cost: {
+    name: 'gen_ai_client_cost_usd_total',
+    help: 'Cost of LLM requests in dollars, of those whose prices and tokens are known.',
+    type: 'counter',
+    ...labelled(LLM_FIELDS),
+    hasCustomLabels: true,
+  },
   llmDuration: {
     name: 'gen_ai_server_request_duration',
     help: 'Duration of LLM requests in seconds.',

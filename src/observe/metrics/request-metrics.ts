@@ -1,5 +1,6 @@
 import { NO_PLAN_NAMES, type PlanNames } from '#exchange/exchange.ts'
 import { type LlmFacts, type LlmTokens, msPerOutputToken } from '#exchange/llm-facts.ts'
+import { NANODOLLARS } from '#exchange/llm-prices.ts'
 import type { Ended } from '../ended.ts'
 import { observeCallouts } from './call-metrics.ts'
 import { METHODS } from './known-values.ts'
@@ -75,7 +76,7 @@ class LlmSeries {
     )
   }
 
-  of(metric: 'llmDuration' | 'firstToken' | 'perToken'): Series {
+  of(metric: 'llmDuration' | 'firstToken' | 'perToken' | 'cost'): Series {
     return this.#find(metric, metric, [])
   }
 
@@ -203,6 +204,9 @@ export class RequestMetrics {
       const count = llm[TOKENS[type]]
       if (count !== undefined) series.tokens(type).observe(count)
     }
+    const { context } = ended.exchange
+    const cost = context.prices.costOf(llm, context.now())?.total
+    if (cost !== undefined) series.of('cost').add(cost / NANODOLLARS)
     if (llm.errorType !== undefined) {
       this.#writer.series('llmErrors', [...readLlmErrorLabels(ended), ...ended.customValues], ended.customNames).add(1)
     }

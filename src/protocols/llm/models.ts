@@ -1,6 +1,6 @@
 import type { Vocabulary } from '#exchange/token-counter.ts'
+import { bareModelName, reduceModelName } from '#models/model-names.ts'
 import type { Effort } from './conversation.ts'
-import { bareModelName, reduceModelName } from './model-names.ts'
 
 // The model catalogue: what the vendors document about their models. The only place that knows models by name (decision B24).
 

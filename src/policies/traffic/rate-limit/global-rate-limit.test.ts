@@ -3,6 +3,7 @@ import { decodeMessage, encodeMessage } from '#base/protobuf/message.ts'
 import { type Call, CallError, type CallRequest } from '#exchange/call.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import { NO_LLM } from '#exchange/llm-facts.ts'
+import { NO_PRICES } from '#exchange/llm-prices.ts'
 import type { Outcome } from '#exchange/outcome.ts'
 import { frameMessage } from '#net/grpc/message-frame.ts'
 import { verifies } from '#test/support/verifies.ts'
@@ -452,6 +453,21 @@ test('tokens that arrive later are charged in addition, also where a cost sees a
   const { exchange: next } = await policy.send()
   expect(next.queuedHeaders).toContainEqual(['x-ratelimit-remaining', '55'])
 })
+
+verifies(
+  'traffic.rateLimit.global.descriptors/cost-tokens-variables',
+  'the cost in dollars: a limit in millionths of a dollar',
+  async () => {
+    const policy = policyOf({ descriptors: [{ ...TOKENS, cost: 'llm.cost.total * 1000000.0' }] })
+    const { exchange } = await policy.send()
+    complete(exchange, true)
+    const total = 1_234_100
+    const costOf = () => ({ input: total, output: 0, cacheRead: undefined, cacheWrite: undefined, total })
+    exchange.context = { ...exchange.context, prices: { ...NO_PRICES, costOf } }
+    chargeTokens(exchange, 42)
+    expect(policy.asked.slice(1).flatMap(({ descriptors }) => descriptors)).toEqual(['caller=ann 1235'])
+  },
+)
 
 test('local and global limits of tokens are both charged', async () => {
   const policy = policyOf({ descriptors: [TOKENS] }, WITHIN, { tokens: 100, unit: 'Hours' })

@@ -1,5 +1,5 @@
+import { bareModelName } from '#models/model-names.ts'
 import type { Losses } from '../losses.ts'
-import { bareModelName } from '../model-names.ts'
 import { type ModelFacts, modelOf } from '../models.ts'
 import type { TargetNames } from '../target-names.ts'
 

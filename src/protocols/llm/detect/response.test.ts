@@ -23,6 +23,33 @@ test.each<[answer: object, facts: Partial<LlmFacts>]>([
     { inputTokens: 5, providerInputTokens: 5, outputTokens: undefined, totalTokens: 5, providerTotalTokens: 5 },
   ],
   [
+    {
+      usage: {
+        inputTokens: 5,
+        outputTokens: 4,
+        cacheReadInputTokens: 2,
+        cacheWriteInputTokens: 9,
+        cacheDetails: [
+          { ttl: '5m', inputTokens: 2 },
+          { ttl: '1h', inputTokens: 3 },
+          { ttl: '1h', inputTokens: 4 },
+        ],
+      },
+    },
+    { cacheCreationInputTokens: 9, cacheCreation1hInputTokens: 7 },
+  ],
+  [
+    {
+      usage: {
+        input_tokens: 5,
+        output_tokens: 4,
+        cache_creation_input_tokens: 9,
+        cache_creation: { ephemeral_5m_input_tokens: 6, ephemeral_1h_input_tokens: 3 },
+      },
+    },
+    { inputTokens: 14, cacheCreationInputTokens: 9, cacheCreation1hInputTokens: 3 },
+  ],
+  [
     { usage: { inputTokens: 5, outputTokens: 4, cacheReadInputTokens: 2, cacheWriteInputTokens: 1, totalTokens: 9 } },
     {
       inputTokens: 8,

@@ -68,4 +68,13 @@ function readConverseUsage(usage: unknown, facts: LlmFacts): void {
   facts.providerTotalTokens = countAt(usage, 'totalTokens') ?? uncached + (output ?? 0)
   facts.cachedInputTokens = read ?? facts.cachedInputTokens
   facts.cacheCreationInputTokens = write ?? facts.cacheCreationInputTokens
+  facts.cacheCreation1hInputTokens = hourlyWrites(usage) ?? facts.cacheCreation1hInputTokens
+}
+
+/** Writes by how long the cache keeps them. */
+function hourlyWrites(usage: unknown): number | undefined {
+  const details = memberOf(usage, 'cacheDetails')
+  if (!Array.isArray(details)) return undefined
+  const hourly = details.filter((each) => textAt(each, 'ttl') === '1h')
+  return hourly.reduce((sum, each) => sum + (countAt(each, 'inputTokens') ?? 0), 0)
 }

@@ -24,6 +24,8 @@ export class MessagesUsage {
     facts.serviceTier = textAt(usage, 'service_tier') ?? facts.serviceTier
     facts.cachedInputTokens = this.#cacheRead ?? facts.cachedInputTokens
     facts.cacheCreationInputTokens = this.#cacheWrite ?? facts.cacheCreationInputTokens
+    const writes = memberOf(usage, 'cache_creation')
+    facts.cacheCreation1hInputTokens = countAt(writes, 'ephemeral_1h_input_tokens') ?? facts.cacheCreation1hInputTokens
     facts.outputTokens = this.#output ?? facts.outputTokens
     const details = memberOf(usage, 'output_tokens_details')
     facts.reasoningTokens = countAt(details, 'thinking_tokens') ?? facts.reasoningTokens
