@@ -384,6 +384,7 @@ test.each(EVENTS)('an event as text and as JSON', (step, text, json) => {
 })
 
 const MESSAGES_IN = [
+  'src/instance/instance.ts',
   'src/cli/instance-log.ts',
   'src/cli/run.ts',
   'src/instance/state-folder.ts',

@@ -12,6 +12,7 @@ import {
   kindName,
   namespaceName,
   nodeOf,
+  number,
   objectName,
   port,
   quantity,
@@ -131,4 +132,12 @@ test.each([
 ] as const)('%s', (_, schema, good, bad, code) => {
   expect(codeOf(schema, good)).toEqual([])
   expect(codeOf(schema, bad)).toEqual([code])
+})
+
+test('a number may have a fraction, within bounds', () => {
+  expect(codeOf(number({ min: 0, max: 10 }), 2.5)).toEqual([])
+  expect(codeOf(number({ min: 0 }), -0.1)).toEqual(['out-of-range'])
+  expect(codeOf(number({ max: 10 }), 10.1)).toEqual(['out-of-range'])
+  for (const bad of ['2.5', Number.NaN, Number.POSITIVE_INFINITY, null])
+    expect(codeOf(number(), bad)).toEqual(['wrong-type'])
 })
