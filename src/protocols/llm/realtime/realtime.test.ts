@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { type LlmFacts, NO_LLM } from '#exchange/llm-facts.ts'
 import { BodyClaim, BodyMemory } from '#net/body/body-memory.ts'
+import type { Abort } from '#net/stream.ts'
 import { compile, prepare, refused, type Setup } from '#test/support/prepare-llm.ts'
 import { verifies } from '#test/support/verifies.ts'
 import type { PreparedSession } from './prepare-session.ts'
@@ -178,6 +179,11 @@ interface Session {
 
 /** Lets frames pass, byte by byte. */
 function session(...frames: readonly Buffer[]): Session {
+  return brokenSession(undefined, ...frames)
+}
+
+/** The same; then the connection breaks off. */
+function brokenSession(why: Abort | undefined, ...frames: readonly Buffer[]): Session {
   const facts: LlmFacts = { ...NO_LLM }
   const charged: (number | undefined)[] = []
   const claim = new BodyClaim(new BodyMemory(10_000))
@@ -195,6 +201,7 @@ function session(...frames: readonly Buffer[]): Session {
   })
   expect(sink.takesFramed).toBe(false)
   for (const byte of Buffer.concat(frames)) sink.bytes(Buffer.of(byte), 0, 1)
+  if (why !== undefined) sink.abort(why)
   return { facts, charged, failure: filter.failure?.detail, passed }
 }
 
@@ -277,6 +284,15 @@ test('the code of the close is known', () => {
   expect(session(Buffer.of(0x88, 2, 0x0f, 0xa1)).facts.closeCode).toBe(4001)
 })
 
+const closed = Buffer.of(0x88, 0)
+test.each<[why: Abort, frames: Buffer[], errorType: string | undefined]>([
+  ['reset', [], 'reset'],
+  ['reset', [closed], undefined],
+  ['cancelled', [], undefined],
+])('a connection that ends with %s is an error only before the close', (why, frames, errorType) => {
+  expect(brokenSession(why, ...frames).facts.errorType).toBe(errorType)
+})
+
 test('what cannot be read passes, and is told', () => {
   const long = text({ type: 'response.done', x: 'x'.repeat(2000) })
   const good = done({ total_tokens: 3 })
@@ -287,9 +303,10 @@ test('what cannot be read passes, and is told', () => {
   ])
   const malformed = [good, Buffer.of(0xc1, 0), good]
   const broken = session(...malformed)
-  expect([broken.failure, broken.facts.totalTokens, broken.passed]).toEqual([
+  expect([broken.failure, broken.facts.totalTokens, broken.facts.errorType, broken.passed]).toEqual([
     'not all of the session was read: a frame has a reserved bit, although no extension was negotiated',
     3,
+    'protocol-error',
     Buffer.concat(malformed).toString('hex'),
   ])
 })

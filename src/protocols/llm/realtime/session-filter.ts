@@ -1,7 +1,7 @@
 import type { LlmFacts } from '#exchange/llm-facts.ts'
 import type { BodyClaim } from '#net/body/body-memory.ts'
 import { ForwardingSink } from '#net/body/forwarding-sink.ts'
-import type { BodySink } from '#net/stream.ts'
+import type { Abort, BodySink } from '#net/stream.ts'
 import { type MessageHandler, MessageReader } from '#net/websocket/message-reader.ts'
 import type { AnswerFailure, TunnelFilter } from '../../backend-protocol.ts'
 import { SessionEvents } from './session-events.ts'
@@ -22,6 +22,7 @@ export class SessionFilter implements TunnelFilter, MessageHandler {
   readonly #events: SessionEvents
   #missed = 0
   #problem: string | undefined
+  #isClosed = false
 
   constructor(options: SessionFilterOptions) {
     this.#options = options
@@ -39,9 +40,11 @@ export class SessionFilter implements TunnelFilter, MessageHandler {
   into(sink: BodySink): BodySink {
     const { claim, maxBytes } = this.#options
     const reader = new MessageReader({ sender: 'server', claim, maxBytes }, this)
-    return new ReadSink(sink, (buffer, start, end) => {
+    const read = (buffer: Buffer, start: number, end: number) => {
       this.#problem = reader.read(buffer, start, end)
-    })
+      if (this.#problem !== undefined) this.#fail('protocol-error')
+    }
+    return new ReadSink(sink, { read, broken: (why) => this.#fail(why) })
   }
 
   text(message: Uint8Array): void {
@@ -53,21 +56,37 @@ export class SessionFilter implements TunnelFilter, MessageHandler {
   }
 
   closed(code: number | undefined): void {
+    this.#isClosed = true
     this.#options.facts.closeCode = code
   }
+
+  /** An end of the connection after the close is no failure, and neither is one that the client causes. */
+  #fail(why: Abort): void {
+    if (!this.#isClosed && why !== 'cancelled') this.#options.facts.errorType = why
+  }
+}
+
+interface Reading {
+  readonly read: (buffer: Buffer, start: number, end: number) => void
+  readonly broken: (why: Abort) => void
 }
 
 /** Bytes are passed on before they are read. */
 class ReadSink extends ForwardingSink {
-  readonly #read: (buffer: Buffer, start: number, end: number) => void
+  readonly #reading: Reading
 
-  constructor(sink: BodySink, read: (buffer: Buffer, start: number, end: number) => void) {
+  constructor(sink: BodySink, reading: Reading) {
     super(sink)
-    this.#read = read
+    this.#reading = reading
   }
 
   override bytes(buffer: Buffer, start: number, end: number): void {
     super.bytes(buffer, start, end)
-    this.#read(buffer, start, end)
+    this.#reading.read(buffer, start, end)
+  }
+
+  override abort(why: Abort): void {
+    this.#reading.broken(why)
+    super.abort(why)
   }
 }
