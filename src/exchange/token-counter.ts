@@ -7,7 +7,7 @@ export type Vocabulary = 'o200k' | 'cl100k'
  */
 export interface TokenCounter {
   /**
-   * @param texts in all at most 200,000 characters, without long runs
+   * @param texts in all at most 200,000 characters, each at most 1,000
    * @returns the sum; undefined, at once or later: it could not be counted in time
    */
   count(vocabulary: Vocabulary, texts: readonly string[]): Promise<number | undefined> | undefined

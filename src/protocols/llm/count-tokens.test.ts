@@ -120,13 +120,19 @@ test('an answer comes at once if nothing is counted', () => {
   expect(answerCount(prepared, exchange, NO_COUNTER)).not.toBeInstanceOf(Promise)
 })
 
-test('runs of 1,000 characters without a break are divided', async () => {
+test.each([
+  ['words', 'word '.repeat(500), [999, 1000, 501]],
+  ['a run', 'a'.repeat(2500), [1000, 1000, 500]],
+  ['a run after a word', `a ${'b'.repeat(1500)}`, [1, 1000, 501]],
+  ['spaces', ' '.repeat(1500), [1000, 500]],
+  ['signs and line ends', '/\n'.repeat(1000), [1000, 1000]],
+  ['pairs of surrogates', `a${'\u{1f600}'.repeat(750)}`, [999, 502]],
+])('a long text is divided: %s', async (_, text, lengths) => {
   const counter = new Characters()
-  const run = 'a'.repeat(2500)
-  await count(request(`${run} b ${' '.repeat(1500)}\u{1f600}${'c'.repeat(1000)}`), {}, counter)
-  const lengths = counter.asked[0]![1].map((text) => text.length)
-  expect(lengths).toEqual([1000, 1000, 500 + 2 + 1000, 500 + 1002, 1])
-  expect(counter.asked[0]![1].join('')).toContain(run)
+  await count(request(text), {}, counter)
+  const [, pieces] = counter.asked[0]!
+  expect(pieces.map((piece) => piece.length)).toEqual(lengths)
+  expect(pieces.join('')).toBe(text)
 })
 
 test('of more than 200,000 characters, parts at equal distances are counted', async () => {

@@ -19,9 +19,8 @@ export interface LocalCount {
 const MAX_COUNTED = 200_000
 const PARTS = 20
 
-/** A break after each 1,000 characters without one: the time of a count grows with the square of the length between breaks. */
-const LONG_RUN = /\S{1000}(?=\S)|\s{1000}(?=\s)/gu
-const BREAK = '\0'
+/** The time of a count grows with the square of the length of what a vocabulary does not divide itself. */
+const MAX_PIECE = 1000
 
 /**
  * Responds to a request for a token count. If the counter has no time, the tokens are estimated from the lengths of words, and the header
@@ -31,7 +30,7 @@ export function answerCount(count: LocalCount, exchange: Exchange, counter: Toke
   const { prompt, vocabulary, facts } = count
   exchange.llm = facts
   const sample = sampleOf(prompt.texts)
-  const counted = counter.count(vocabulary, sample.texts.flatMap(splitRuns))
+  const counted = counter.count(vocabulary, sample.texts.flatMap(divide))
   const finish = (tokens: number | undefined) =>
     answer(count, tokens === undefined ? undefined : tokens * sample.weight)
   return counted === undefined ? finish(undefined) : afterwards(exchange, counted, finish)
@@ -67,6 +66,23 @@ function sampleOf(texts: readonly string[]): Sample {
   return { texts: parts, weight: whole.length / MAX_COUNTED }
 }
 
-function splitRuns(text: string): string[] {
-  return text.length <= 1000 ? [text] : text.replace(LONG_RUN, `$&${BREAK}`).split(BREAK)
+/** Divides a text before spaces, where vocabularies divide it anyway, or, where there are none, anywhere. */
+function divide(text: string): string[] {
+  const pieces: string[] = []
+  let start = 0
+  while (text.length - start > MAX_PIECE) {
+    const end = start + endOfPiece(text.slice(start, start + MAX_PIECE + 1))
+    pieces.push(text.slice(start, end))
+    start = end
+  }
+  pieces.push(text.slice(start))
+  return pieces
+}
+
+/** @param window a piece, and the character after it */
+function endOfPiece(window: string): number {
+  const space = window.lastIndexOf(' ')
+  if (space > 0) return space
+  const isPair = (window.charCodeAt(MAX_PIECE) & 0xfc00) === 0xdc00
+  return isPair ? MAX_PIECE - 1 : MAX_PIECE
 }

@@ -40,9 +40,11 @@ async function answer(port: MessagePort, { id, vocabulary, texts, untilMs }: Cou
     loaded.set(vocabulary, pending)
   }
   const countTokens = await pending
-  if (clock.monotonic() > untilMs) return
   let tokens = 0
-  for (const text of texts) tokens += countTokens(text, AS_TEXT)
+  for (const text of texts) {
+    if (clock.monotonic() > untilMs) return
+    tokens += countTokens(text, AS_TEXT)
+  }
   port.postMessage({ id, tokens } satisfies CountAnswer)
 }
 
