@@ -138,6 +138,16 @@ test('calls for responses that requests share are those of the gateway itself', 
   expect(heads[0]).not.toMatch(/authorization|x-user/)
 })
 
+test.each([
+  [{}, true],
+  [{ leavesHealth: true } as const, false],
+])('a failed call with %j evicts its endpoint: %j', async (more, evicts) => {
+  const port = await serve(answering(() => 'HTTP/1.1 500 Broken\r\ncontent-length: 0\r\n\r\n'))
+  const call = await callsTo(port, { 'backend.health': { eviction: { duration: '1m' } } })
+  await bodyOf(await call(more))
+  expect(target.health.evicted).toBe(evicts)
+})
+
 test('a call: the request and the response', async () => {
   let sent = ''
   const port = await serve(

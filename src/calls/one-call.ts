@@ -201,6 +201,7 @@ export class OneCall implements ClientHandler {
   }
 
   #judge(status: number | undefined): boolean {
+    if (this.#request.leavesHealth === true) return false
     return judgeHead(this.#way.endpoint, this.#exchange!, status)
   }
 

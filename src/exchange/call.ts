@@ -33,6 +33,8 @@ export interface CallRequest {
   readonly signal: AbortSignal
   /** Changes the request after the backend policies of the destination, for example because they set a credential that must move. */
   readonly finish?: (request: Head) => void
+  /** The response says nothing about other requests to the destination: its health stays as it is. */
+  readonly leavesHealth?: true
 }
 
 export interface CallResponse {

@@ -61,6 +61,7 @@ export class ProviderModels {
         timeoutMs: 0,
         deadlineMs: DEADLINE_MS,
         signal,
+        leavesHealth: true,
         finish: (request) => {
           const { set, remove } = provider.headers(request, credential, this.#path)
           for (const name of remove) request.remove(name)
