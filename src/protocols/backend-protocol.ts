@@ -115,8 +115,11 @@ export interface Misread {
 export interface ProtocolAttempt {
   /** Limit of bodies in memory, in bytes. */
   readonly maxBufferBytes: number
-  /** The authorization rules in force that read bodies: whether each would let through a request, without effects. */
-  readonly bodyRules: readonly ((exchange: Exchange) => boolean)[]
+  /**
+   * Asks the authorization rules in force that read bodies about another request of the client.
+   * @returns whether they would let it through with a body; undefined: no rule reads bodies
+   */
+  askRules(exchange: Exchange, method: string, target: string): ((body: Uint8Array) => boolean) | undefined
   /** The parts of an LLM call that limits and expressions in force read. */
   llmReads(exchange: Exchange): LlmReads
   /** Set by `prepare` if the protocol reads or changes the response. */

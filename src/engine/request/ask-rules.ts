@@ -1,10 +1,27 @@
-import { Exchange } from './exchange.ts'
+import { Exchange } from '#exchange/exchange.ts'
+import type { Chain } from './chain.ts'
 
 /**
- * Another request of the same client, which it did not send, to ask rules about it: with its fields as received, and all that is known about
- * the client.
+ * Asks the rules of these chains that read bodies about another request, which the client did not send: with its fields as received, and
+ * all that is known about the client.
+ * @returns whether they would let it through with a body; undefined: no rule reads bodies
  */
-export function imagineRequest(exchange: Exchange, method: string, target: string): Exchange {
+export function askRules(
+  chains: readonly (Chain | undefined)[],
+  exchange: Exchange,
+  method: string,
+  target: string,
+): ((body: Uint8Array) => boolean) | undefined {
+  const rules = chains.flatMap((chain) => chain?.links.flatMap(({ run }) => run.allows ?? []) ?? [])
+  if (rules.length === 0) return undefined
+  const imagined = imagineRequest(exchange, method, target)
+  return (body) => {
+    imagined.requestBody = body
+    return rules.every((allows) => allows(imagined))
+  }
+}
+
+function imagineRequest(exchange: Exchange, method: string, target: string): Exchange {
   const head = exchange.request.cloneAsReceived()
   head.method = method
   head.target = target

@@ -16,6 +16,7 @@ import type { LiveListener, LiveRequestListener, LiveRule, LiveSocket } from '..
 import { RequestPath } from '../route/request-path.ts'
 import type { NearMiss } from '../route/route-table.ts'
 import { refuseIfRead, refuseOtherMeaning, refuseOtherRule } from './ambiguous-path.ts'
+import { askRules } from './ask-rules.ts'
 import { type Chain, type Progress, runChain, runProcessors, runResponses } from './chain.ts'
 import { checkConnection, checkMatchedFields, checkNominated } from './check-connection.ts'
 import { isForwardedField, setForwardedHeaders } from './forwarded-headers.ts'
@@ -54,10 +55,8 @@ export class Decision implements ProtocolAttempt {
     return this.frontend!.maxBufferBytes
   }
 
-  get bodyRules(): ProtocolAttempt['bodyRules'] {
-    return [this.preRouting, this.postRouting].flatMap(
-      (chain) => chain?.links.flatMap(({ run }) => run.allows ?? []) ?? [],
-    )
+  askRules(exchange: Exchange, method: string, target: string): ((body: Uint8Array) => boolean) | undefined {
+    return askRules([this.preRouting, this.postRouting], exchange, method, target)
   }
 
   /** Data of the LLM call that later steps, log or metrics read. */

@@ -30,7 +30,7 @@ test.each([
 function prepare(inputs: ExchangeInputs) {
   const attempt: ProtocolAttempt = {
     maxBufferBytes: 1_000_000,
-    bodyRules: [],
+    askRules: () => undefined,
     llmReads: () => {
       throw new Error('this is no LLM call')
     },

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import { CallError, type CallRequest } from '#exchange/call.ts'
-import type { Exchange } from '#exchange/exchange.ts'
 import { Head } from '#net/http/head.ts'
 import { exchangeWith, runContext } from '#policies/shared/testing.ts'
 import { compile, type Setup } from '#test/support/prepare-llm.ts'
 import { verifies } from '#test/support/verifies.ts'
+import type { ProtocolAttempt } from '../../backend-protocol.ts'
 import { ModelLists } from './model-lists.ts'
 
 const BACKEND = 'ProxyBackend/default/llm'
@@ -29,7 +29,7 @@ function listsOf(spec: object, { given = [], ...setup }: Setup & { given?: reado
   const signal = new AbortController()
   const list = async (
     inputs: Parameters<typeof exchangeWith>[0] = {},
-    rules: readonly ((exchange: Exchange) => boolean)[] = [],
+    askRules: ProtocolAttempt['askRules'] = () => undefined,
   ) => {
     const exchange = exchangeWith({ target: '/v1/models', ...inputs })
     exchange.context = runContext({
@@ -45,7 +45,7 @@ function listsOf(spec: object, { given = [], ...setup }: Setup & { given?: reado
         return { status, headers: [], header: () => undefined, trailer: () => undefined, body: pieces(bytes) }
       },
     })
-    const attempt = { maxBufferBytes: 1000, bodyRules: rules, llmReads: () => ({}) as never, selectFilter: undefined }
+    const attempt = { maxBufferBytes: 1000, askRules, llmReads: () => ({}) as never, selectFilter: undefined }
     const answer = await lists.answer(exchange, plan.providers[0]!, attempt)
     expect([answer.head.status, answer.head.get('content-type')]).toEqual([200, 'application/json'])
     return JSON.parse(answer.body as string)
@@ -195,13 +195,13 @@ verifies('llm.routes/models', 'only models that rules about bodies let through',
   const given: Given[] = [[200, { data: [{ id: 'a' }, { id: 'b' }, { id: 'c' }] }]]
   const { names } = listsOf({ provider: { providerOne: {} } }, { given })
   const asked: string[] = []
-  const modelIn = (exchange: Exchange) => JSON.parse(new TextDecoder().decode(exchange.requestBody!)).model
-  const rule = (exchange: Exchange) => {
-    const { request, identity } = exchange
-    asked.push(`${request.method} ${request.target} ${modelIn(exchange)} ${request.get('x-team')} ${identity.jwt}`)
-    return modelIn(exchange) !== 'b'
+  const askRules: ProtocolAttempt['askRules'] = (_, method, target) => (body) => {
+    const text = new TextDecoder().decode(body)
+    asked.push(`${method} ${target} ${text}`)
+    return !text.includes('"b"')
   }
-  const notC = (exchange: Exchange) => modelIn(exchange) !== 'c'
-  expect(await names({ headers: { 'x-team': 'red' } }, [rule, notC])).toEqual(['a'])
-  expect(asked).toEqual(['a', 'b', 'c'].map((model) => `POST /v1/chat/completions ${model} red undefined`))
+  expect(await names({}, askRules)).toEqual(['a', 'c'])
+  expect(asked).toEqual(
+    ['a', 'b', 'c'].map((model) => `POST /v1/chat/completions {"model":"${model}","messages":[],"input":""}`),
+  )
 })

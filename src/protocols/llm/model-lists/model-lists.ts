@@ -1,5 +1,4 @@
 import type { Exchange } from '#exchange/exchange.ts'
-import { imagineRequest } from '#exchange/imagine-request.ts'
 import type { Answer } from '#exchange/outcome.ts'
 import { afterwards } from '#exchange/step.ts'
 import { Head } from '#net/http/head.ts'
@@ -38,14 +37,13 @@ export class ModelLists {
     return afterwards(exchange, Promise.all(stale.map((list) => list.refresh(context))), finish)
   }
 
-  #answer(exchange: Exchange, { settings }: AiProviderPlan, { bodyRules }: ProtocolAttempt): Answer {
+  #answer(exchange: Exchange, { settings }: AiProviderPlan, attempt: ProtocolAttempt): Answer {
     const byId = new Map<string, ListedModel>()
     for (const models of [this.#configured, ...this.#fetched.map((list) => list.models)]) {
       for (const model of models) if (!byId.has(model.id)) byId.set(model.id, model)
     }
-    const all = [...byId.values()]
     const targets = modelTargets(settings.routes, exchange.originalTarget)
-    const models = bodyRules.length === 0 ? all : permitted(all, exchange, targets, bodyRules)
+    const models = permitted([...byId.values()], exchange, targets, attempt)
     const head = Head.response(200)
     head.set('content-type', 'application/json')
     return { kind: 'answer', head, body: write(models, exchange) }
@@ -59,20 +57,17 @@ function configuredModels({ provider, pin, settings }: AiProviderPlan): ListedMo
 
 const encoder = new TextEncoder()
 
-/** The models with which rules that read bodies would let through a request to at least one of the targets. */
+/** The models with which rules about bodies would let through a request to at least one of the targets. */
 function permitted(
   models: readonly ListedModel[],
   exchange: Exchange,
   targets: readonly string[],
-  rules: ProtocolAttempt['bodyRules'],
+  attempt: ProtocolAttempt,
 ): readonly ListedModel[] {
-  const imagined = targets.map((target) => imagineRequest(exchange, 'POST', target))
+  const rules = targets.map((target) => attempt.askRules(exchange, 'POST', target))
   return models.filter(({ id }) => {
     const body = encoder.encode(JSON.stringify({ model: id, messages: [], input: '' }))
-    return imagined.some((each) => {
-      each.requestBody = body
-      return rules.every((allows) => allows(each))
-    })
+    return rules.some((allows) => allows === undefined || allows(body))
   })
 }
 
