@@ -171,9 +171,11 @@ export const COLLECTIONS: Readonly<Record<string, Filled | PeerFilled>> = {
   'protocols/llm/losses #paths': { bound: '50 paths', flood: 'src/protocols/llm/losses.test.ts' },
   'protocols/llm/messages/read-parts #calls': 'message',
   'protocols/llm/messages/write-answer #blocks': 'message',
-  'protocols/llm/messages/write-stream #held': OPEN_BLOCKS,
   'protocols/llm/providers/provider NO_EDITS': 'configuration',
-  'protocols/llm/sequential-answer #held': KEPT_ANSWER,
+  'protocols/llm/sequential-answer #held': {
+    bound: '4 Mi characters',
+    flood: 'src/protocols/llm/messages/write-stream.test.ts',
+  },
   'protocols/llm/responses/call-items #pieces': KEPT_ANSWER,
   'protocols/llm/responses/message-item #parts': KEPT_ANSWER,
   'protocols/llm/responses/message-item #annotated': KEPT_ANSWER,

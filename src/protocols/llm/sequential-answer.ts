@@ -1,5 +1,10 @@
 import type { AnswerError, AnswerSink, AnswerUsage, Citation, StopReason } from './answer-sink.ts'
 
+/** Of contents that wait, in UTF-16 units. */
+const MAX_HELD = 4 * 1024 * 1024
+/** What a content needs besides its text. */
+const CONTENT = 16
+
 /** A block that waits until another one is closed. */
 interface HeldBlock {
   readonly isCall: boolean
@@ -9,7 +14,7 @@ interface HeldBlock {
 
 /**
  * Puts the blocks of an answer one after the other, for dialects in which they never overlap. A text or a thought ends when something else
- * begins, and goes on as a new block. A call ends when it is complete; what begins before is held, and `AnswerEnd` limits how much that is.
+ * begins, and goes on as a new block. A call ends when it is complete; what begins before is held.
  */
 export class SequentialAnswer implements AnswerSink {
   readonly #sink: AnswerSink
@@ -17,6 +22,9 @@ export class SequentialAnswer implements AnswerSink {
   #isCall = false
   /** By number, in the order in which they began. */
   readonly #held = new Map<number, HeldBlock>()
+  #heldLength = 0
+  /** More was held than may be. */
+  #isTooMuch = false
 
   constructor(sink: AnswerSink) {
     this.#sink = sink
@@ -28,45 +36,46 @@ export class SequentialAnswer implements AnswerSink {
 
   text(block: number, text: string): void {
     if (this.#enters(block, false)) this.#sink.text(block, text)
-    else this.#hold(block, false, () => this.#sink.text(block, text))
+    else this.#hold(block, false, text, () => this.#sink.text(block, text))
   }
 
   refusal(block: number, text: string): void {
     if (this.#enters(block, false)) this.#sink.refusal(block, text)
-    else this.#hold(block, false, () => this.#sink.refusal(block, text))
+    else this.#hold(block, false, text, () => this.#sink.refusal(block, text))
   }
 
   thinking(block: number, text: string): void {
     if (this.#enters(block, false)) this.#sink.thinking(block, text)
-    else this.#hold(block, false, () => this.#sink.thinking(block, text))
+    else this.#hold(block, false, text, () => this.#sink.thinking(block, text))
   }
 
   signature(block: number, text: string): void {
     if (this.#enters(block, false)) this.#sink.signature(block, text)
-    else this.#hold(block, false, () => this.#sink.signature(block, text))
+    else this.#hold(block, false, text, () => this.#sink.signature(block, text))
   }
 
   redacted(block: number, data: string): void {
     if (this.#enters(block, false)) this.#sink.redacted(block, data)
-    else this.#hold(block, false, () => this.#sink.redacted(block, data))
+    else this.#hold(block, false, data, () => this.#sink.redacted(block, data))
   }
 
   call(block: number, id: string, name: string): void {
     if (this.#enters(block, true)) this.#sink.call(block, id, name)
-    else this.#hold(block, true, () => this.#sink.call(block, id, name))
+    else this.#hold(block, true, id + name, () => this.#sink.call(block, id, name))
   }
 
   arguments(block: number, text: string): void {
     if (this.#enters(block, true)) this.#sink.arguments(block, text)
-    else this.#hold(block, true, () => this.#sink.arguments(block, text))
+    else this.#hold(block, true, text, () => this.#sink.arguments(block, text))
   }
 
   citation(block: number, citation: Citation): void {
     if (this.#enters(block, false)) this.#sink.citation(block, citation)
-    else this.#hold(block, false, () => this.#sink.citation(block, citation))
+    else this.#hold(block, false, citation.text, () => this.#sink.citation(block, citation))
   }
 
   close(block: number): void {
+    if (this.#isTooMuch) return
     const held = this.#held.get(block)
     if (held !== undefined) held.isClosed = true
     if (this.#open !== block) return
@@ -75,6 +84,7 @@ export class SequentialAnswer implements AnswerSink {
   }
 
   finish(reason: StopReason, stopSequence?: string): void {
+    if (this.#isTooMuch) return
     this.#leave()
     this.#sink.finish(reason, stopSequence)
   }
@@ -84,7 +94,7 @@ export class SequentialAnswer implements AnswerSink {
   }
 
   fail(error: AnswerError): void {
-    this.#sink.fail(error)
+    if (!this.#isTooMuch) this.#sink.fail(error)
   }
 
   end(): void {
@@ -93,6 +103,7 @@ export class SequentialAnswer implements AnswerSink {
 
   /** Makes a block the open one. @returns false if it must wait */
   #enters(block: number, isCall: boolean): boolean {
+    if (this.#isTooMuch) return false
     if (this.#open === block) return true
     if (this.#held.size > 0 || (this.#open !== undefined && this.#isCall)) return false
     this.#begin(block, isCall)
@@ -110,13 +121,24 @@ export class SequentialAnswer implements AnswerSink {
     this.#open = undefined
   }
 
-  #hold(block: number, isCall: boolean, content: () => void): void {
+  /** @param text what the content keeps */
+  #hold(block: number, isCall: boolean, text: string | undefined, content: () => void): void {
+    if (this.#isTooMuch) return
+    this.#heldLength += (text?.length ?? 0) + CONTENT
+    if (this.#heldLength > MAX_HELD) return this.#giveUp()
     let held = this.#held.get(block)
     if (held === undefined) {
       held = { isCall, contents: [], isClosed: false }
       this.#held.set(block, held)
     }
     held.contents.push(content)
+  }
+
+  #giveUp(): void {
+    this.#isTooMuch = true
+    this.#held.clear()
+    const message = 'the calls of the response overlap too much to be translated'
+    this.#sink.fail({ status: 502, type: undefined, message, code: undefined, param: undefined })
   }
 
   /** Passes on what waited, up to a call that is not complete. */
@@ -128,5 +150,6 @@ export class SequentialAnswer implements AnswerSink {
       if (isClosed) this.#leave()
       else if (isCall) return
     }
+    this.#heldLength = 0
   }
 }
