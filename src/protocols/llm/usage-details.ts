@@ -1,5 +1,5 @@
 import type { LlmTokens } from '#exchange/llm-facts.ts'
-import { countAt } from './json/read-value.ts'
+import { countAt, memberOf, textAt } from './json/read-value.ts'
 
 /** The details of input tokens in chat completions and responses; absent counts keep their value. */
 export function readInputDetails(details: unknown, facts: LlmTokens): void {
@@ -16,4 +16,12 @@ export function readOutputDetails(details: unknown, facts: LlmTokens): void {
   facts.outputTextTokens = countAt(details, 'text_tokens') ?? facts.outputTextTokens
   facts.outputImageTokens = countAt(details, 'image_tokens') ?? facts.outputImageTokens
   facts.outputAudioTokens = countAt(details, 'audio_tokens') ?? facts.outputAudioTokens
+}
+
+/** Tokens that the cache keeps for an hour, in the `usage` of Converse, which counts writes by that time; undefined if it does not. */
+export function hourlyCacheWrites(usage: unknown): number | undefined {
+  const details = memberOf(usage, 'cacheDetails')
+  if (!Array.isArray(details)) return undefined
+  const hourly = details.filter((each) => textAt(each, 'ttl') === '1h')
+  return hourly.reduce((sum, each) => sum + (countAt(each, 'inputTokens') ?? 0), 0)
 }

@@ -2,6 +2,7 @@ import { NO_TOKENS } from '#exchange/llm-facts.ts'
 import type { AnswerSink, AnswerUsage, Citation } from '../answer-sink.ts'
 import { countAt, elementsOf, memberOf, textAt } from '../json/read-value.ts'
 import { STOP_REASONS } from '../stop-reasons.ts'
+import { hourlyCacheWrites } from '../usage-details.ts'
 
 /** @param holder of `usage` and `serviceTier` */
 export function readUsage(holder: unknown, sink: AnswerSink): void {
@@ -22,6 +23,7 @@ export function readUsage(holder: unknown, sink: AnswerSink): void {
     providerTotalTokens: countAt(usage, 'totalTokens'),
     cachedInputTokens: cacheRead,
     cacheCreationInputTokens: cacheWrite,
+    cacheCreation1hInputTokens: hourlyCacheWrites(usage),
     serviceTier: textAt(memberOf(holder, 'serviceTier'), 'type'),
   } satisfies AnswerUsage)
 }

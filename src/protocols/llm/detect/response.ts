@@ -3,6 +3,7 @@ import { readCompletionsUsage } from '../completions/response.ts'
 import { countAt, memberOf, objectAt, textAt } from '../json/read-value.ts'
 import { MessagesUsage } from '../messages/response.ts'
 import { readResponsesUsage } from '../responses/response.ts'
+import { hourlyCacheWrites } from '../usage-details.ts'
 
 /** Members that have the usage or the model in responses of any format. */
 export const DETECT_MEMBERS = [
@@ -68,13 +69,5 @@ function readConverseUsage(usage: unknown, facts: LlmFacts): void {
   facts.providerTotalTokens = countAt(usage, 'totalTokens') ?? uncached + (output ?? 0)
   facts.cachedInputTokens = read ?? facts.cachedInputTokens
   facts.cacheCreationInputTokens = write ?? facts.cacheCreationInputTokens
-  facts.cacheCreation1hInputTokens = hourlyWrites(usage) ?? facts.cacheCreation1hInputTokens
-}
-
-/** Writes by how long the cache keeps them. */
-function hourlyWrites(usage: unknown): number | undefined {
-  const details = memberOf(usage, 'cacheDetails')
-  if (!Array.isArray(details)) return undefined
-  const hourly = details.filter((each) => textAt(each, 'ttl') === '1h')
-  return hourly.reduce((sum, each) => sum + (countAt(each, 'inputTokens') ?? 0), 0)
+  facts.cacheCreation1hInputTokens = hourlyCacheWrites(usage) ?? facts.cacheCreation1hInputTokens
 }
