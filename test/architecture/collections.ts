@@ -149,6 +149,7 @@ export const COLLECTIONS: Readonly<Record<string, Filled | PeerFilled>> = {
   'protocols/llm/kept-answer #calls': { bound: 'what is kept, and the memory for bodies', flood: FLOODS },
   'protocols/llm/answer-end #open': OPEN_BLOCKS,
   'protocols/llm/completions/call-blocks #open': OPEN_BLOCKS,
+  'protocols/llm/completions/call-blocks #complete': OPEN_BLOCKS,
   'protocols/llm/completions/citations #citations': {
     bound: '1,000 citations of a block of text',
     flood: 'src/protocols/llm/completions/citations.test.ts',
@@ -188,6 +189,8 @@ export const COLLECTIONS: Readonly<Record<string, Filled | PeerFilled>> = {
   'protocols/llm/target-names #given': 'message',
   'protocols/llm/target-names #ids': 'message',
   'protocols/llm/target-names #usedIds': 'message',
+  'protocols/llm/target-names #nameNumbers': 'message',
+  'protocols/llm/target-names #idNumbers': 'message',
   'protocols/mcp/answer/answer-list items': 'message',
   'protocols/mcp/target/deliver failed': 'configuration',
   'protocols/mcp/target/fan-out opened': 'configuration',

@@ -116,6 +116,79 @@ test.each<[says: string, tell: (end: AnswerEnd) => void, calls: string[]]>([
     },
     ['start  ', 'finish end', 'end'],
   ],
+  [
+    'an error behind the reason to stop does not take the answer back',
+    (end) => {
+      end.text(0, 'a')
+      end.finish('end')
+      end.fail(ERROR)
+      end.usage(USAGE)
+      end.end()
+    },
+    ['start  ', 'text 0 a', 'close 0', 'finish end', 'end'],
+  ],
+  [
+    'contents of another kind begin a new block',
+    (end) => {
+      end.thinking(0, 'a')
+      end.signature(0, 's')
+      end.text(0, 'b')
+      end.refusal(0, 'c')
+      end.redacted(0, 'd')
+      end.redacted(0, 'e')
+      end.call(0, 'i', 'f')
+      end.call(0, 'j', 'g')
+      end.finish('end')
+      end.end()
+    },
+    [
+      'start  ',
+      'thinking 0 a',
+      'signature 0 s',
+      'close 0',
+      'text 1 b',
+      'refusal 1 c',
+      'close 1',
+      'redacted 2 d',
+      'close 2',
+      'redacted 3 e',
+      'close 3',
+      'call 4 i f',
+      'close 4',
+      'call 5 j g',
+      'close 5',
+      'finish end',
+      'end',
+    ],
+  ],
+  [
+    'contents of a closed block begin a new one',
+    (end) => {
+      end.text(7, 'a')
+      end.close(7)
+      end.close(7)
+      end.text(7, 'b')
+      end.text(-1, 'c')
+      end.finish('end')
+      end.end()
+    },
+    ['start  ', 'text 0 a', 'close 0', 'text 1 b', 'text 2 c', 'close 1', 'close 2', 'finish end', 'end'],
+  ],
+  [
+    'arguments belong to a call that is open',
+    (end) => {
+      end.arguments(0, 'lost')
+      end.call(1, 'i', 'f')
+      end.arguments(1, '{}')
+      end.close(1)
+      end.arguments(1, 'lost')
+      end.text(2, 'a')
+      end.arguments(2, 'lost')
+      end.finish('calls')
+      end.end()
+    },
+    ['start  ', 'call 0 i f', 'arguments 0 {}', 'close 0', 'text 1 a', 'close 1', 'finish calls', 'end'],
+  ],
 ])('%s', (_says, tell, calls) => {
   expect(told(tell)).toEqual(calls)
 })
@@ -130,10 +203,10 @@ test('a provider cannot fill the memory with open blocks', () => {
 
 test('an answer that its writer keeps is bounded by its length and by the memory', () => {
   const tell = (end: AnswerEnd) => {
-    for (let piece = 0; piece < 100; piece++) end.arguments(0, '0123456789')
+    for (let piece = 0; piece < 100; piece++) end.text(0, '0123456789')
   }
   const roomy = new BodyClaim(new BodyMemory(1_000_000))
-  const texts = (options: AnswerEndOptions) => told(tell, options).filter((call) => call.startsWith('arguments')).length
+  const texts = (options: AnswerEndOptions) => told(tell, options).filter((call) => call.startsWith('text')).length
   expect(texts({ claim: roomy, maxKept: 260 })).toBe(10)
   expect(texts({ claim: new BodyClaim(new BodyMemory(130)), maxKept: 10_000 })).toBe(5)
   expect(texts({ claim: roomy, maxKept: 10_000 })).toBe(100)

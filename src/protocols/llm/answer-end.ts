@@ -7,6 +7,17 @@ const PIECE = 16
 /** Open at the same time; no provider needs as many. */
 const MAX_OPEN_BLOCKS = 1000
 
+/** What a block consists of. */
+type Kind = 'text' | 'thinking' | 'redacted' | 'call'
+
+interface OpenBlock {
+  readonly kind: Kind
+  /** For the receiver. */
+  readonly number: number
+}
+
+const NONE = -1
+
 export interface AnswerEndOptions {
   /** Memory for the answer if its writer keeps it; undefined: the writer keeps nothing. */
   readonly claim: BodyClaim | undefined
@@ -15,13 +26,16 @@ export interface AnswerEndOptions {
 }
 
 /**
- * Ends an answer once: whatever a provider sends after its end or its error is dropped, blocks that it left open are closed, and an answer that
- * ends without a reason to stop becomes an error (decision B31).
+ * Brings an answer in order, whatever its provider sends. It ends once: what follows its end or its error is dropped, blocks that were left
+ * open are closed, and an answer that ends without a reason to stop becomes an error (decision B31). Each block has contents of one kind and a
+ * number of its own: those of another kind, another call, and what follows a closed block, begin a new one. Arguments without a call are dropped.
  */
 export class AnswerEnd implements AnswerSink {
   readonly #sink: AnswerSink
   readonly #options: AnswerEndOptions
-  readonly #open = new Set<number>()
+  /** By the numbers of the reader. */
+  readonly #open = new Map<number, OpenBlock>()
+  #blocks = 0
   #kept = 0
   #isStarted = false
   #isFinished = false
@@ -34,9 +48,19 @@ export class AnswerEnd implements AnswerSink {
     this.#options = options
   }
 
-  /** Why the answer did not come to its end. */
+  /** What went wrong, also behind the end of the answer. */
   get failure(): AnswerError | undefined {
     return this.#failure
+  }
+
+  /** The provider said why it stopped: the receiver has all of the answer. */
+  get isFinished(): boolean {
+    return this.#isFinished
+  }
+
+  /** Nothing more can follow. */
+  get isEnded(): boolean {
+    return this.#isEnded
   }
 
   /** The failure is that the answer is incomplete; nobody reported an error. */
@@ -51,47 +75,61 @@ export class AnswerEnd implements AnswerSink {
   }
 
   text(block: number, text: string): void {
-    if (this.#takes(block, text)) this.#sink.text(block, text)
+    const number = this.#take(block, 'text', text)
+    if (number !== NONE) this.#sink.text(number, text)
   }
 
   refusal(block: number, text: string): void {
-    if (this.#takes(block, text)) this.#sink.refusal(block, text)
+    const number = this.#take(block, 'text', text)
+    if (number !== NONE) this.#sink.refusal(number, text)
   }
 
   thinking(block: number, text: string): void {
-    if (this.#takes(block, text)) this.#sink.thinking(block, text)
+    const number = this.#take(block, 'thinking', text)
+    if (number !== NONE) this.#sink.thinking(number, text)
   }
 
   signature(block: number, text: string): void {
-    if (this.#takes(block, text)) this.#sink.signature(block, text)
+    const number = this.#take(block, 'thinking', text)
+    if (number !== NONE) this.#sink.signature(number, text)
   }
 
   redacted(block: number, data: string): void {
-    if (this.#takes(block, data)) this.#sink.redacted(block, data)
+    this.close(block)
+    const number = this.#take(block, 'redacted', data)
+    if (number !== NONE) this.#sink.redacted(number, data)
   }
 
   call(block: number, id: string, name: string): void {
-    if (this.#takes(block, id + name)) this.#sink.call(block, id, name)
+    this.close(block)
+    const number = this.#take(block, 'call', id + name)
+    if (number !== NONE) this.#sink.call(number, id, name)
   }
 
   arguments(block: number, text: string): void {
-    if (this.#takes(block, text)) this.#sink.arguments(block, text)
+    if (this.#open.get(block)?.kind !== 'call') return
+    const number = this.#take(block, 'call', text)
+    if (number !== NONE) this.#sink.arguments(number, text)
   }
 
   citation(block: number, citation: Citation): void {
     const { text = '', title = '', url = '' } = citation
-    if (this.#takes(block, text + title + url)) this.#sink.citation(block, citation)
+    const number = this.#take(block, 'text', text + title + url)
+    if (number !== NONE) this.#sink.citation(number, citation)
   }
 
   close(block: number): void {
-    if (!this.#isEnded && this.#open.delete(block)) this.#sink.close(block)
+    const open = this.#open.get(block)
+    if (open === undefined || this.#isEnded) return
+    this.#open.delete(block)
+    this.#sink.close(open.number)
   }
 
   finish(reason: StopReason, stopSequence?: string): void {
     if (this.#isFinished || this.#isEnded) return
     this.#begin()
     this.#isFinished = true
-    for (const block of this.#open) this.#sink.close(block)
+    for (const { number } of this.#open.values()) this.#sink.close(number)
     this.#open.clear()
     this.#sink.finish(reason, stopSequence)
   }
@@ -102,10 +140,12 @@ export class AnswerEnd implements AnswerSink {
     this.#sink.usage(usage)
   }
 
+  /** Behind the reason to stop the answer is complete, so that it ends like any other. */
   fail(error: AnswerError): void {
     if (this.#isEnded) return
-    this.#begin()
     this.#failure = error
+    if (this.#isFinished) return this.end()
+    this.#begin()
     this.#isEnded = true
     this.#sink.fail(error)
     this.#sink.end()
@@ -134,16 +174,19 @@ export class AnswerEnd implements AnswerSink {
     if (!this.#isStarted) this.start('', '')
   }
 
-  /** Whether the contents of a block may pass. */
-  #takes(block: number, contents: string): boolean {
-    if (this.#isFinished || this.#isEnded) return false
+  /** @returns the number of the block for the receiver; none if the contents may not pass */
+  #take(block: number, kind: Kind, contents: string): number {
+    if (this.#isFinished || this.#isEnded) return NONE
     this.#begin()
-    this.#open.add(block)
-    if (this.#open.size > MAX_OPEN_BLOCKS || !this.#hasRoom(contents.length)) {
-      this.fail(incomplete("the provider's response is too large to be translated"))
-      return false
+    let open = this.#open.get(block)
+    if (open?.kind !== kind) {
+      this.close(block)
+      open = { kind, number: this.#blocks++ }
+      this.#open.set(block, open)
     }
-    return true
+    if (this.#open.size <= MAX_OPEN_BLOCKS && this.#hasRoom(contents.length)) return open.number
+    this.fail(incomplete("the provider's response is too large to be translated"))
+    return NONE
   }
 
   #hasRoom(length: number): boolean {

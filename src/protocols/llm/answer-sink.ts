@@ -5,7 +5,7 @@ import type { LlmTokens } from '#exchange/llm-facts.ts'
  * writer makes an answer or a stream for the client from them; what watches an answer stands between them.
  *
  * Order: `start`; then blocks, each with its contents and `close`; `finish`; `usage` at any time after `start`; `end`. A stream that goes wrong
- * has `fail` instead of `finish`; then `end`. Blocks have numbers of the reader's choice; they can be open at the same time.
+ * has `fail` instead of `finish`; then `end`. Blocks have numbers of the reader's choice, and `AnswerEnd` gives each its own; they can be open at the same time.
  */
 export interface AnswerSink {
   /** `id` and `model` are empty if the provider does not send them. */

@@ -64,15 +64,15 @@ export class ChatAnswer implements AnswerFilter {
     const reader = this.#isStream
       ? from.readStream(end, { maxEventBytes: maxBytes, claim })
       : new WholeAnswer((body) => from.readAnswer(body, end), end, claim, maxBytes)
-    const failed = (error: AnswerError, isCut: boolean) => this.#fail(error, isCut)
+    const failed = (error: AnswerError) => this.#fail(error, end)
     return new TranslatingSink(sink, { reader, end, out, failed, cancel: () => this.#cancel?.() })
   }
 
-  #fail(error: AnswerError, isCut: boolean): void {
+  #fail(error: AnswerError, { isCut, isFinished }: AnswerEnd): void {
     const { type } = classifyError(error)
     this.#around.facts.errorType = isCut ? 'incomplete' : type
     this.failure = isCut ? brokenStream('incomplete') : reportedError({ type, status: error.status })
-    if (!this.#plan.streamed) this.refusal = refuseAnswer(this.#plan, error.status, error.message)
+    if (!this.#plan.streamed && !isFinished) this.refusal = refuseAnswer(this.#plan, error.status, error.message)
     this.#begin()
   }
 
@@ -142,7 +142,7 @@ interface TranslatingOptions {
   readonly end: AnswerEnd
   readonly out: Outgoing
   /** Called when the answer has failed, before its end. */
-  readonly failed: (error: AnswerError, isCut: boolean) => void
+  readonly failed: (error: AnswerError) => void
   /** Cancels the rest of the provider's response. */
   readonly cancel: () => void
 }
@@ -182,8 +182,8 @@ class TranslatingSink extends ForwardingSink {
   #finish(): void {
     if (this.#isOver) return
     this.#isOver = true
-    const { failure, isCut } = this.#options.end
-    if (failure !== undefined) this.#options.failed(failure, isCut)
+    const { failure } = this.#options.end
+    if (failure !== undefined) this.#options.failed(failure)
     this.#options.out.end()
   }
 }

@@ -33,3 +33,11 @@ test('ids are at most 40 characters', () => {
   const ids = ['x'.repeat(60), `${'x'.repeat(60)}y`]
   expect(ids.map((id) => names.id(id))).toEqual(['x'.repeat(40), `${'x'.repeat(38)}_2`])
 })
+
+test('twenty thousand names and ids that become equal are told apart in linear time', () => {
+  const names = new TargetNames([])
+  const given = Array.from({ length: 20_000 }, (_, index) => String.fromCodePoint(0x4e00 + index))
+  expect(new Set(given.map((name) => names.name(name))).size).toBe(20_000)
+  expect(new Set(given.map((id) => names.id(id))).size).toBe(20_000)
+  expect([names.name(given[19_999]!), names.id(given[19_999]!)]).toEqual(['__20000', '__20000'])
+})

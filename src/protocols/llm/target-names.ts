@@ -14,6 +14,9 @@ export class TargetNames {
   readonly #given = new Map<string, string>()
   readonly #ids = new Map<string, string>()
   readonly #usedIds = new Set<string>()
+  /** The last number that tells names apart, by the name that it follows: a client may choose thousands that become equal. */
+  readonly #nameNumbers = new Map<string, number>()
+  readonly #idNumbers = new Map<string, number>()
 
   /** The tools of the request come first, so that accepted names of tools are never taken by altered ones. */
   constructor(tools: readonly string[]) {
@@ -25,7 +28,7 @@ export class TargetNames {
     if (known !== undefined) return known
     return this.#assign(
       given,
-      fitted(given === '' ? 'tool' : given, MAX_NAME, (name) => !this.#given.has(name)),
+      fitted(given === '' ? 'tool' : given, MAX_NAME, this.#nameNumbers, (name) => !this.#given.has(name)),
     )
   }
 
@@ -44,7 +47,7 @@ export class TargetNames {
   id(given: string): string {
     let id = this.#ids.get(given)
     if (id === undefined) {
-      id = fitted(given === '' ? 'call' : given, MAX_ID, (each) => !this.#usedIds.has(each))
+      id = fitted(given === '' ? 'call' : given, MAX_ID, this.#idNumbers, (each) => !this.#usedIds.has(each))
       this.#ids.set(given, id)
       this.#usedIds.add(id)
     }
@@ -52,12 +55,20 @@ export class TargetNames {
   }
 }
 
-function fitted(text: string, maxLength: number, isFree: (name: string) => boolean): string {
+/** @param numbers the last number of each name that was altered */
+function fitted(
+  text: string,
+  maxLength: number,
+  numbers: Map<string, number>,
+  isFree: (name: string) => boolean,
+): string {
   const name = text.replace(REFUSED_CHARACTERS, '_').slice(0, maxLength)
   if (isFree(name)) return name
-  for (let number = 2; ; number++) {
+  for (let number = (numbers.get(name) ?? 1) + 1; ; number++) {
     const ending = `_${number}`
     const next = name.slice(0, maxLength - ending.length) + ending
-    if (isFree(next)) return next
+    if (!isFree(next)) continue
+    numbers.set(name, number)
+    return next
   }
 }

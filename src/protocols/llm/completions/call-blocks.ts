@@ -33,6 +33,8 @@ export class CallBlocks {
   readonly #newBlock: () => number
   /** By index. */
   readonly #open = new Map<number, OpenCall>()
+  /** Those of them whose arguments are complete. */
+  readonly #complete = new Set<number>()
   /** What came of a call before its name. */
   #nameless: CallPiece | undefined
   hasCalls = false
@@ -45,16 +47,19 @@ export class CallBlocks {
   add(piece: CallPiece): void {
     const known = this.#open.get(piece.index)
     // Some providers number all calls 0, and tell them apart by their ids.
-    if (known !== undefined && (!piece.id || piece.id === known.id)) return this.#arguments(known, piece.arguments)
+    if (known !== undefined && (!piece.id || piece.id === known.id)) {
+      return this.#arguments(piece.index, known, piece.arguments)
+    }
     const whole = this.#nameless?.index === piece.index ? joined(this.#nameless, piece) : piece
     const isReady = whole.name || (whole.arguments ?? '').length > MAX_NAMELESS
     this.#nameless = isReady ? undefined : whole
-    if (isReady) this.#arguments(this.#begin(whole), whole.arguments)
+    if (isReady) this.#arguments(whole.index, this.#begin(whole), whole.arguments)
   }
 
   #begin({ index, id = '', name = '', isCustom, signature }: CallPiece): OpenCall {
     this.hasCalls = true
-    for (const [at, call] of this.#open) if (at === index || call.end.isReached) this.#close(at, call)
+    this.#close(index)
+    for (const complete of this.#complete) this.#close(complete)
     if (signature) {
       const thought = this.#newBlock()
       this.#sink.signature(thought, signature)
@@ -67,21 +72,25 @@ export class CallBlocks {
     return call
   }
 
-  #arguments({ block, isCustom, end }: OpenCall, text: string | undefined): void {
+  #arguments(index: number, { block, isCustom, end }: OpenCall, text: string | undefined): void {
     if (!text) return
     if (!isCustom) end.read(text)
+    if (end.isReached) this.#complete.add(index)
     this.#sink.arguments(block, isCustom ? JSON.stringify(text).slice(1, -1) : text)
   }
 
-  #close(index: number, { block, isCustom }: OpenCall): void {
+  #close(index: number): void {
+    const call = this.#open.get(index)
+    if (call === undefined) return
     this.#open.delete(index)
-    if (isCustom) this.#sink.arguments(block, '"}')
-    this.#sink.close(block)
+    this.#complete.delete(index)
+    if (call.isCustom) this.#sink.arguments(call.block, '"}')
+    this.#sink.close(call.block)
   }
 
   /** The answer is complete. */
   close(): void {
-    for (const [index, call] of this.#open) this.#close(index, call)
+    for (const index of this.#open.keys()) this.#close(index)
   }
 }
 

@@ -97,6 +97,12 @@ test('ten thousand calls after each other are closed one by one', () => {
   expect([count, closes, error]).toEqual([10_000, 10_000, undefined])
 })
 
+test('fifty thousand calls in one event, of which none is complete, are read in linear time', () => {
+  const calls = Array.from({ length: 50_000 }, (_, index) => ({ index, function: { name: 'f' } }))
+  const { error } = stream(event(choice({ tool_calls: calls })), 10_000_000)
+  expect(error).toMatchObject({ message: "the provider's response is too large to be translated" })
+})
+
 test.each<[answer: unknown, status: number, message: string, code: string | undefined]>([
   [{ error: { message: 'm', type: 'server_error', code: null } }, 500, 'm', undefined],
   [{ error: { message: 'm', type: 'x', code: 'rate_limit_exceeded' } }, 429, 'm', 'rate_limit_exceeded'],

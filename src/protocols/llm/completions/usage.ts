@@ -41,9 +41,9 @@ function known<Details>(counts: { readonly [Name in keyof Details]: number | und
 }
 
 /** Names of tiers in other APIs. */
-const TIERS: Readonly<Record<string, string>> = { standard: 'default' }
+const TIERS: ReadonlyMap<string, string> = new Map([['standard', 'default']])
 
 /** The tier by its name in this API, if it has one. */
 export function writeTier({ serviceTier }: AnswerUsage): string | undefined {
-  return serviceTier === undefined ? undefined : (TIERS[serviceTier] ?? serviceTier)
+  return serviceTier === undefined ? undefined : (TIERS.get(serviceTier) ?? serviceTier)
 }

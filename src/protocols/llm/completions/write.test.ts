@@ -218,3 +218,12 @@ test('a client of functions gets one function call', async () => {
   expect([answer.choices[0], (await stream.finalChatCompletion()).choices[0]]).toMatchObject([expected, expected])
   expect(whole + events).not.toContain('tool_calls')
 })
+
+test.each(['default', 'constructor', 'a "tier"'])('the tier %s of a provider stays', (tier) => {
+  const text = streamed((sink) => {
+    sink.finish('end')
+    sink.usage({ ...NO_TOKENS, serviceTier: tier })
+  })
+  const usage = text.split('\n\n').at(-3)!
+  expect(JSON.parse(usage.slice(6))).toMatchObject({ service_tier: tier, choices: [] })
+})

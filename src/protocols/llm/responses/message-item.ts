@@ -26,13 +26,13 @@ export class MessageItem implements OutputItem {
 
   text(text: string): void {
     const last = this.#parts.at(-1)
-    const part = last instanceof TextPart ? last : this.#begin(new TextPart(this.#place, this.#parts.length))
+    const part = last instanceof TextPart ? last : this.#begin((index) => new TextPart(this.#place, index))
     part.add(text)
   }
 
   refusal(text: string): void {
     const last = this.#parts.at(-1)
-    const part = last instanceof RefusalPart ? last : this.#begin(new RefusalPart(this.#place, this.#parts.length))
+    const part = last instanceof RefusalPart ? last : this.#begin((index) => new RefusalPart(this.#place, index))
     part.add(text)
   }
 
@@ -56,8 +56,10 @@ export class MessageItem implements OutputItem {
     return { id: this.#place.id, type: 'message', status, content, role: 'assistant' }
   }
 
-  #begin<New extends TextPart | RefusalPart>(part: New): New {
+  /** A part says that it is there when it is built: the one before must have ended. */
+  #begin<New extends TextPart | RefusalPart>(build: (index: number) => New): New {
     this.#parts.at(-1)?.finish()
+    const part = build(this.#parts.length)
     this.#parts.push(part)
     return part
   }

@@ -1,37 +1,34 @@
 import { parseExactJson } from '#base/exact-json.ts'
-import { SseEventTooLarge, SseParser } from '../../http/sse.ts'
+import { asBuffer } from '#net/body/as-buffer.ts'
 import type { AnswerError, AnswerSink } from '../answer-sink.ts'
 import type { StreamLimits, StreamReader } from '../dialect.ts'
-import { encode } from '../json/splice.ts'
-
-const END_OF_EVENT = encode('\n\n')
+import { decodeText } from '../json/decode-text.ts'
+import { SseEvents } from './sse-events.ts'
 
 /** Reads an event stream of a dialect, whose events are JSON. What cannot be read ends the answer with an error. */
 export abstract class EventReader implements StreamReader {
   protected readonly sink: AnswerSink
-  readonly #parser: SseParser
+  readonly #events: SseEvents
   #isOver = false
   /** The rest of the last event is being read, which may be incomplete. */
   #isAtEnd = false
 
-  constructor(sink: AnswerSink, limits: StreamLimits) {
+  constructor(sink: AnswerSink, { claim, maxEventBytes }: StreamLimits) {
     this.sink = sink
-    this.#parser = new SseParser(limits.maxEventBytes)
+    const receiver = {
+      event: (name: string, data: Uint8Array) => this.#read(name, data),
+      overlong: () => this.#refuse('an event of the stream is too large'),
+    }
+    this.#events = new SseEvents(receiver, { claim, maxBlockBytes: maxEventBytes })
   }
 
   push(piece: Uint8Array): void {
-    if (this.#isOver) return
-    try {
-      for (const { event, data } of this.#parser.push(piece)) if (data !== '') this.#read(event, data)
-    } catch (error) {
-      if (!(error instanceof SseEventTooLarge)) throw error
-      this.#refuse('an event of the stream is too large')
-    }
+    if (!this.#isOver) this.#events.push(asBuffer(piece))
   }
 
   finish(): void {
     this.#isAtEnd = true
-    this.push(END_OF_EVENT)
+    if (!this.#isOver) this.#events.end()
   }
 
   /** @param name from the event line; empty if there is none */
@@ -53,8 +50,10 @@ export abstract class EventReader implements StreamReader {
     this.sink.fail(error)
   }
 
-  #read(name: string, data: string): void {
-    if (this.#isOver || this.isEndMark(data)) return
+  #read(name: string, bytes: Uint8Array): void {
+    if (this.#isOver || bytes.length === 0) return
+    const data = decodeText(bytes, 0, bytes.length)
+    if (this.isEndMark(data)) return
     let event: unknown
     try {
       event = parseExactJson(data)
@@ -66,6 +65,7 @@ export abstract class EventReader implements StreamReader {
   }
 
   #refuse(message: string): void {
+    if (this.#isOver) return
     this.fail({ status: 502, type: undefined, message, code: undefined, param: undefined })
   }
 }

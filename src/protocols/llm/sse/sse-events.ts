@@ -8,7 +8,7 @@ export interface SseEventReceiver {
    * @param data its data lines, joined by line feeds; valid during the call
    */
   event(name: string, data: Uint8Array): void
-  /** An event was longer than the limit, or there was no memory for it. It was skipped; the stream goes on. */
+  /** An event is longer than the limit, or there is no memory for it. It is skipped; the stream goes on. */
   overlong(): void
 }
 
@@ -17,6 +17,7 @@ export class SseEvents implements SseBlockReceiver {
   readonly #receiver: SseEventReceiver
   readonly #splitter: SseSplitter
   readonly #block = new SseBlock()
+  #isOverlong = false
 
   constructor(receiver: SseEventReceiver, limits: SseLimits) {
     this.#receiver = receiver
@@ -39,6 +40,7 @@ export class SseEvents implements SseBlockReceiver {
   }
 
   part(_buffer: Buffer, _start: number, _end: number, isLast: boolean): void {
-    if (isLast) this.#receiver.overlong()
+    if (!this.#isOverlong) this.#receiver.overlong()
+    this.#isOverlong = !isLast
   }
 }
