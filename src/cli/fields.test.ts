@@ -53,12 +53,12 @@ test('the statements of the specification, marked if not implemented yet', () =>
   expect(describeField(found('ProxyPolicy.spec.backend.tls.verifySubjectAltNames')).join('\n')).toContain(
     '\nSpecification:\n  `verifySubjectAltNames` has 1 to 16 items.\n',
   )
-  const lines = describeField(found('ProxyPolicy.spec.backend.ai.promptCaching.minTokens'))
+  const lines = describeField(found('ProxyPolicy.spec.backend.ai.promptGuard.request.guardrailsServiceTwo.location'))
   expect(lines).toContain('  effect    not implemented yet')
   const at = lines.indexOf('Specification ("not yet": not implemented, or proved by no test):')
   expect(lines.slice(at + 1, at + 3)).toEqual([
-    '  not yet  `minTokens` defaults to 1024.',
-    '           `minTokens` is an integer of at least 0.',
+    '           `location` is an optional ShortString.',
+    '  not yet  `location` defaults to `us-central1`.',
   ])
   expect(describeField(found('Gateway.spec.listeners')).join('\n')).not.toContain('Specification')
 })
