@@ -120,6 +120,26 @@ test('behind a proxy server, localhost is permitted with one of its addresses, a
   expect(places(false, new ForwardRules(), true).found.find('notlocalhost')).toMatchObject({ label: 'notlocalhost:80' })
 })
 
+test('behind a proxy server, a known place is refused once the gateway listens there', () => {
+  const own = new Set<string>()
+  const rules = new ForwardRules(
+    ['127.0.0.0/8', '::1'].map((network) => parseNetwork(network)!),
+    (address, port) => own.has(`${address} ${port}`),
+  )
+  const { found } = places(false, rules, true)
+  expect(found.find('127.0.0.1:81')).toMatchObject({ label: '127.0.0.1:81' })
+  own.add('127.0.0.1 81')
+  expect(found.find('127.0.0.1:81')).toMatchObject({ code: 'destination-not-allowed' })
+})
+
+test.each(['127.0.0.1', '::1'])('behind a proxy server, localhost is refused if the gateway listens at %s', (own) => {
+  const permitted = ['127.0.0.0/8', '::1'].map((network) => parseNetwork(network)!)
+  const rules = new ForwardRules(permitted, (address, port) => address === own && port === 81)
+  const { found } = places(false, rules, true)
+  expect(found.find('localhost:81')).toMatchObject({ detail: 'localhost:81 is the gateway itself' })
+  expect(found.find('localhost:82')).toMatchObject({ label: 'localhost:82' })
+})
+
 test('permitted networks are found', () => {
   const rules = new ForwardRules([parseNetwork('127.0.0.0/8')!])
   expect(places(false, rules).found.find('127.0.0.1:81')).toMatchObject({ label: '127.0.0.1:81' })

@@ -1,7 +1,7 @@
 import { type Refusal, reject } from '#exchange/outcome.ts'
 import type { ForwardRules } from '#net/connect/forward-rules.ts'
 import type { DestinationBounds } from '#net/destination.ts'
-import { type Address, isIpAddress, requestedAddress } from '#protocols/address.ts'
+import { type Address, type HostAndPort, isIpAddress, requestedAddress } from '#protocols/address.ts'
 import type { Destinations } from './destinations.ts'
 
 /** Where an attempt connects to. */
@@ -9,6 +9,11 @@ export interface Place {
   /** `host:port`, or the path of a socket; for log and records. */
   readonly label: string
   readonly destinations: Destinations
+}
+
+/** A place that a request named. */
+interface NamedPlace extends Place {
+  readonly named: HostAndPort
 }
 
 /** Maximum number of places that an endpoint remembers. Clients name them. */
@@ -28,7 +33,7 @@ export interface RequestedPlacesOptions {
 export class RequestedPlaces {
   readonly #options: RequestedPlacesOptions
   /** By authority; the one that was used first is forgotten first. */
-  readonly #known = new Map<string, Place>()
+  readonly #known = new Map<string, NamedPlace>()
 
   constructor(options: RequestedPlacesOptions) {
     this.#options = options
@@ -41,14 +46,16 @@ export class RequestedPlaces {
   /** The place that an authority names. Its address is judged again when it is dialled, since a name may have another one then. */
   find(authority: string): Place | Refusal {
     const known = this.#known.get(authority)
-    if (known !== undefined) return known
-    const named = readAuthority(authority, this.#options.secured ? 443 : 80)
+    if (known !== undefined && !this.#options.tunnelled) return known
+    const named = known?.named ?? readAuthority(authority, this.#options.secured ? 443 : 80)
     if ('kind' in named) return named
     const { host, port } = named
+    // Behind a proxy server nothing is judged later: the gateway may have opened a listener at a known place.
     const refused = this.#refuse(host, port)
     if (refused !== undefined) return reject('destination-not-allowed', { detail: refused })
+    if (known !== undefined) return known
     const label = host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
-    const place = { label, destinations: this.#options.compile(requestedAddress(named)) }
+    const place = { label, destinations: this.#options.compile(requestedAddress(named)), named }
     if (this.#known.size >= MAX_KNOWN) this.#known.delete(this.#known.keys().next().value!)
     this.#known.set(authority, place)
     return place
@@ -58,6 +65,10 @@ export class RequestedPlaces {
     const { rules, tunnelled } = this.#options
     if (isIpAddress(host)) return rules.refuse(host, port)
     if (!tunnelled || !LOOPBACK_NAME.test(host)) return undefined
+    // The proxy server chooses between the addresses.
+    if (LOOPBACK_ADDRESSES.some((address) => rules.isGateway(address, port))) {
+      return `${host}:${port} is the gateway itself`
+    }
     const refusals = LOOPBACK_ADDRESSES.map((address) => rules.refuse(address, port))
     return refusals.includes(undefined) ? undefined : `${host}: ${refusals[0]}`
   }
@@ -82,10 +93,7 @@ const MAX_NAME = 253
 /** The last label of an IPv4 address in any spelling (WHATWG URL, "ends in a number"). */
 const NUMERIC_END = /(?:^|\.)(?:\d+|0[xX][0-9A-Fa-f]*)$/
 
-function readAuthority(
-  authority: string,
-  defaultPort: number,
-): { readonly host: string; readonly port: number } | Refusal {
+function readAuthority(authority: string, defaultPort: number): HostAndPort | Refusal {
   const [, six, name = ''] = AUTHORITY.exec(authority) ?? []
   const given = AUTHORITY.exec(authority)?.[3]
   if (six === undefined && name === '') return invalid(authority)

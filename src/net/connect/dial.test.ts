@@ -487,14 +487,20 @@ function scriptedSockets() {
   return opened
 }
 
-function dialNamed(addresses: readonly string[], refuse?: (address: string) => string | undefined) {
+function dialNamed(
+  found: readonly string[] | ((answered: Parameters<Lookup>[1]) => void),
+  refuse?: (address: string) => string | undefined,
+) {
   let now = 1000
   vi.spyOn(clock, 'monotonic').mockImplementation(() => now)
   const wheel = new TimerWheel()
   const opened = scriptedSockets()
   const done = vi.fn()
   const destination = to('name.test', 80)
-  const names = new Names(new TimerWheel(), (_, answered) => answered(null, addresses))
+  const names = new Names(new TimerWheel(), (_, answered) => {
+    if (typeof found === 'function') found(answered)
+    else answered(null, found)
+  })
   new Dial(destination, dialContext(destination), { wheel, names, done, refuse })
   const pass = (ms: number) => {
     now += ms
@@ -536,6 +542,41 @@ test('the dial fails only when every address has failed', () => {
   opened.get('192.0.2.1')!.emit('error', new Error('first'))
   expect(done.mock.calls[0]![1]).toEqual({ code: 'connect-failed', detail: 'first' })
 })
+
+test('a late family joins the addresses that are being tried, and each is tried once', () => {
+  const rest = { answer: () => {} }
+  const { opened, done, pass, tried } = dialNamed((answered) => {
+    answered(null, ['2001:db8::1'], 1000, 'late')
+    rest.answer = () => answered(null, ['2001:db8::1', '192.0.2.1'], 1000)
+  })
+  pass(400)
+  expect(tried()).toEqual(['2001:db8::1'])
+  rest.answer()
+  pass(400)
+  expect(tried()).toEqual(['2001:db8::1', '192.0.2.1'])
+  opened.get('192.0.2.1')!.emit('connect')
+  expect(done.mock.calls[0]![0]).toBe(opened.get('192.0.2.1'))
+})
+
+test.each([
+  ['has an address', ['2001:db8::1', '192.0.2.1'], ['2001:db8::1', '192.0.2.1'], undefined],
+  ['has none', ['2001:db8::1'], ['2001:db8::1'], 'no route'],
+] as const)(
+  'when the first family has failed, the late one is waited for, and %s',
+  async (_, all, expected, detail) => {
+    const rest = { answer: () => {} }
+    const { opened, done, tried } = dialNamed((answered) => {
+      answered(null, ['2001:db8::1'], 1000, 'late')
+      rest.answer = () => answered(null, all, 1000)
+    })
+    opened.get('2001:db8::1')!.emit('error', new Error('no route'))
+    expect(done).not.toHaveBeenCalled()
+    rest.answer()
+    await new Promise((resolve) => process.nextTick(resolve))
+    expect(tried()).toEqual(expected)
+    expect(done.mock.calls[0]?.[1]?.detail).toBe(detail)
+  },
+)
 
 test('addresses that must not be dialled are skipped; if there are no others, the dial fails', async () => {
   const refuse = (address: string) => (address.startsWith('127.') ? `${address} is a loopback address` : undefined)

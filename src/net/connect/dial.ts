@@ -133,6 +133,10 @@ export class Dial implements Dialling {
   readonly #attempt: WheelTimer
   /** The use of the host name; undefined for an IP address. */
   #use: NameUse | undefined
+  /** Addresses of the name so far. */
+  #listed: readonly string[] = []
+  /** More addresses may follow. */
+  #isPartial = false
   /** Addresses that were not tried yet. */
   #addresses: string[] = []
   /** Sockets that are connecting, with their addresses. */
@@ -169,25 +173,27 @@ export class Dial implements Dialling {
     if (unixPath !== undefined) return this.#connect(host)
     if (net.isIP(host) !== 0) return this.#tryAll([host])
     this.#use = this.#options.names.use(host)
-    this.#use.resolve((addresses, failure) => {
+    this.#use.resolve((addresses, failure, isLast) => {
       if (this.#over) return
       if (addresses === null) return this.#failLater(failure!)
+      this.#isPartial = !isLast
       this.#tryAll(addresses)
     })
   }
 
+  /** Tries the addresses that were not listed before. */
   #tryAll(addresses: readonly string[]): void {
     const { refuse } = this.#options
-    if (refuse === undefined) this.#addresses = [...addresses]
-    else {
-      const { port } = this.#destination
-      const refusals = addresses.map((address) => refuse(address, port))
-      this.#addresses = addresses.filter((_, i) => refusals[i] === undefined)
-      if (this.#addresses.length === 0) {
-        return this.#failLater({ code: 'address-not-allowed', detail: refusals[0]! })
-      }
+    for (const address of addresses) {
+      if (this.#listed.includes(address)) continue
+      const detail = refuse?.(address, this.#destination.port)
+      if (detail === undefined) this.#addresses.push(address)
+      else this.#lastFailure ??= { code: 'address-not-allowed', detail }
     }
-    this.#tryNext()
+    this.#listed = addresses
+    if (this.#sockets.size > 0) return this.#armAttempt()
+    if (this.#addresses.length > 0) this.#tryNext()
+    else if (!this.#isPartial) this.#failLater(this.#lastFailure!)
   }
 
   /** The caller must have its `Dial` before it hears of the failure. */
@@ -199,12 +205,20 @@ export class Dial implements Dialling {
   #tryNext(): void {
     const address = this.#addresses.shift()
     if (address === undefined) {
-      if (this.#sockets.size === 0) this.#finish(null, this.#lastFailure!)
+      if (this.#sockets.size === 0 && !this.#isPartial) this.#finish(null, this.#lastFailure!)
       return
     }
-    if (this.#addresses.length > 0) this.#wheel.arm(this.#attempt, ATTEMPT_DELAY_MS)
-    else this.#wheel.disarm(this.#attempt)
+    this.#armAttempt()
     this.#connect(address)
+  }
+
+  /** Limits the time until the next address is tried, if there is one. */
+  #armAttempt(): void {
+    const left = this.#addresses.length
+    if (left === 0) return this.#wheel.disarm(this.#attempt)
+    const share = this.#destination.connectTimeoutMs / (left + 1)
+    const delay = this.#accepted === undefined ? ATTEMPT_DELAY_MS : Math.min(MAX_ATTEMPT_MS, share)
+    this.#wheel.arm(this.#attempt, delay)
   }
 
   #connect(address: string): void {
@@ -263,9 +277,7 @@ export class Dial implements Dialling {
       this.#drop(other)
       this.#addresses.push(address)
     }
-    if (this.#addresses.length === 0) return this.#wheel.disarm(this.#attempt)
-    const share = this.#destination.connectTimeoutMs / (this.#addresses.length + 1)
-    this.#wheel.arm(this.#attempt, Math.min(MAX_ATTEMPT_MS, share))
+    this.#armAttempt()
   }
 
   /** Tries the next address, because the others did not respond in time. */

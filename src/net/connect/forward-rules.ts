@@ -58,6 +58,11 @@ export class ForwardRules {
     return undefined
   }
 
+  /** Whether a socket of the gateway has that address, whatever is permitted. */
+  isGateway(address: string, port: number): boolean {
+    return this.#isOwn(address, port)
+  }
+
   #isAllowed(address: ipaddr.IPv4 | ipaddr.IPv6): boolean {
     return this.#allowed.some((network) => contains(network, address))
   }

@@ -1,7 +1,7 @@
 import { beforeEach, expect, test, vi } from 'vitest'
 import { clock } from '#base/clock.ts'
 import { TimerWheel } from '../timer-wheel.ts'
-import { Names, type NameUse } from './names.ts'
+import { type MissingFamily, Names, type NameUse } from './names.ts'
 
 let now = 1000
 
@@ -11,7 +11,10 @@ beforeEach(() => {
 })
 
 type Answer = readonly string[] | 'ENOTFOUND' | 'EAI_AGAIN'
-type Asked = { readonly host: string; readonly answer: (answer: Answer, ttlMs?: number) => void }
+type Asked = {
+  readonly host: string
+  readonly answer: (answer: Answer, ttlMs?: number, missing?: MissingFamily) => void
+}
 
 /** Names whose lookups the test answers; `pass` advances the clock. */
 function setup() {
@@ -22,8 +25,8 @@ function setup() {
     count++
     asked.push({
       host,
-      answer: (answer, ttlMs) => {
-        if (typeof answer !== 'string') return done(null, answer, ttlMs)
+      answer: (answer, ttlMs, missing) => {
+        if (typeof answer !== 'string') return done(null, answer, ttlMs, missing)
         done(Object.assign(new Error(`getaddrinfo ${answer}`), { code: answer }), [])
       },
     })
@@ -260,4 +263,40 @@ test('the family that a connection was established with is tried first', () => {
   expect(resolved(names.use('a.test')).addresses).toEqual(['192.0.2.1', '2001:db8::1'])
   use.chose('2001:db8::1')
   expect(resolved(names.use('a.test')).addresses).toEqual(['2001:db8::1', '192.0.2.1'])
+})
+
+test('requests get the addresses of the first family, and those of both when the late one has arrived', () => {
+  const { names, asked, lookups } = setup()
+  const calls: unknown[] = []
+  const resolve = () =>
+    names.use('a.test').resolve((addresses, failure, isLast) => calls.push([addresses, failure, isLast]))
+  resolve()
+  asked[0]!.answer(['2001:db8::1'], 1000, 'late')
+  resolve()
+  expect(calls).toEqual([
+    [['2001:db8::1'], null, false],
+    [['2001:db8::1'], null, false],
+  ])
+  asked[0]!.answer(['2001:db8::1', '192.0.2.1'], 1000)
+  const both = [['2001:db8::1', '192.0.2.1'], null, true]
+  expect(calls.slice(2)).toEqual([both, both])
+  expect(lookups()).toBe(1)
+})
+
+test('a family that is late or fails keeps its known addresses, and its connections', () => {
+  const { names, asked, pass } = setup()
+  const use = names.use('a.test')
+  const outdated = vi.fn()
+  use.outdated = outdated
+  resolved(use)
+  asked.shift()!.answer(['2001:db8::1', '192.0.2.1'])
+  use.chose('2001:db8::1')
+  for (let i = 0; i < 4; i++) {
+    pass(5300)
+    asked[0]!.answer(['192.0.2.2'], undefined, 'late')
+    expect(resolved(names.use('a.test')).addresses).toEqual(['2001:db8::1', '192.0.2.2'])
+    asked.shift()!.answer(['192.0.2.2'], undefined, 'failed')
+    expect(resolved(names.use('a.test')).addresses).toEqual(['2001:db8::1', '192.0.2.2'])
+  }
+  expect(outdated).not.toHaveBeenCalled()
 })

@@ -4,13 +4,22 @@ import type { ConnectFailure } from '../failure.ts'
 import { type TimerWheel, WheelTimer } from '../timer-wheel.ts'
 import { lookupFailure } from './connect-failure.ts'
 
+/** Why an answer has the addresses of one family only: the answer for the other one is late, or the server failed. */
+export type MissingFamily = 'late' | 'failed'
+
 /**
  * Resolves all addresses of a name.
- * @param done `ttlMs` is how long the answer is valid; undefined: the source does not say
+ * @param done `ttlMs` is how long the answer is valid; undefined: the source does not say. Called once more after an answer with a late
+ * family, which then is in the answer
  */
 export type Lookup = (
   host: string,
-  done: (error: NodeJS.ErrnoException | null, addresses: readonly string[], ttlMs?: number) => void,
+  done: (
+    error: NodeJS.ErrnoException | null,
+    addresses: readonly string[],
+    ttlMs?: number,
+    missing?: MissingFamily,
+  ) => void,
 ) => void
 
 /** Lifetime of an answer whose source states none. */
@@ -26,7 +35,8 @@ const MAX_ABSENT = 3
 /** Maximum number of names that are remembered without a connection. */
 const MAX_UNUSED = 1000
 
-type Resolved = (addresses: readonly string[] | null, failure: ConnectFailure | null) => void
+/** @param isLast false: called again, with the addresses of the other family as well */
+type Resolved = (addresses: readonly string[] | null, failure: ConnectFailure | null, isLast: boolean) => void
 
 /** One connection that uses a name, from dial to close. */
 export interface NameUse {
@@ -113,7 +123,9 @@ class Name {
   /** End of the wait after a failed lookup, in monotonic milliseconds. */
   #retryAtMs = 0
   #lookingUp = false
-  /** Callers that wait for the first answer. */
+  /** Nothing is known about the second family yet: its first answer is late. */
+  #isPartial = false
+  /** Callers that wait for the first answer, or for the second family. */
   #waiting: Resolved[] = []
   #resolved = 0
   /** The address family of the last connection; 0: none was opened. */
@@ -132,8 +144,11 @@ class Name {
   }
 
   resolve(done: Resolved): void {
-    if (this.#addresses !== undefined) return done(this.#inOrder(this.#addresses), null)
-    if (this.#failure !== undefined && clock.monotonic() < this.#retryAtMs) return done(null, this.#failure)
+    if (this.#addresses !== undefined) {
+      if (this.#isPartial) this.#waiting.push(done)
+      return done(this.#inOrder(this.#addresses), null, !this.#isPartial)
+    }
+    if (this.#failure !== undefined && clock.monotonic() < this.#retryAtMs) return done(null, this.#failure, true)
     this.#waiting.push(done)
     this.#lookUp()
   }
@@ -164,20 +179,28 @@ class Name {
   #lookUp(): void {
     if (this.#lookingUp) return
     this.#lookingUp = true
-    this.#settings.lookup(this.host, (error, addresses, ttlMs = FRESH_MS) => {
-      this.#lookingUp = false
-      if (error === null && addresses.length > 0) this.#answered(addresses, ttlMs)
-      else this.#failed(error)
+    this.#settings.lookup(this.host, (error, addresses, ttlMs = FRESH_MS, missing) => {
+      this.#lookingUp = missing === 'late'
+      this.#isPartial = this.#lookingUp && this.#addresses === undefined
+      if (error !== null || addresses.length === 0) return this.#failed(error)
+      this.#addresses = missing === undefined ? addresses : this.#withKnownFamily(addresses)
+      this.#failure = undefined
+      this.#backoffMs = 0
+      if (!this.#lookingUp) return this.#answered(this.#addresses, ttlMs)
+      for (const done of [...this.#waiting]) done(this.#inOrder(this.#addresses), null, false)
     })
   }
 
   #answered(addresses: readonly string[], ttlMs: number): void {
-    this.#addresses = addresses
-    this.#failure = undefined
-    this.#backoffMs = 0
     this.#arm(Math.min(Math.max(ttlMs, MIN_FRESH_MS), MAX_FRESH_MS))
     for (const use of [...this.#uses]) use.compare(addresses)
-    for (const done of this.#takeWaiting()) done(this.#inOrder(addresses), null)
+    for (const done of this.#takeWaiting()) done(this.#inOrder(addresses), null, true)
+  }
+
+  /** Keeps the known addresses of the family that is missing, as a failed lookup keeps those of both. */
+  #withKnownFamily(addresses: readonly string[]): readonly string[] {
+    const family = net.isIP(addresses[0]!)
+    return [...addresses, ...(this.#addresses ?? []).filter((address) => net.isIP(address) !== family)]
   }
 
   /** Keeps the known addresses: a resolver failure says nothing about the servers. */
@@ -187,7 +210,7 @@ class Name {
     this.#backoffMs = Math.min(Math.max(2 * this.#backoffMs, MIN_BACKOFF_MS), MAX_BACKOFF_MS)
     this.#retryAtMs = clock.monotonic() + this.#backoffMs
     this.#arm(this.#uses.size > 0 ? this.#backoffMs : 2 * MAX_BACKOFF_MS)
-    for (const done of this.#takeWaiting()) done(null, failure)
+    for (const done of this.#takeWaiting()) done(null, failure, true)
   }
 
   #arm(ms: number): void {

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { NameServer } from '../testing/name-server.ts'
+import type { Lookup } from './names.ts'
 import { parseHosts, parseSearch, searched } from './resolver-files.ts'
 import { createLookup, type NameSources, systemSources } from './system-lookup.ts'
 
@@ -27,22 +28,30 @@ interface Result {
   readonly system: boolean
 }
 
+/** The test server, and nothing else. */
+function sourcesOf(sources: Partial<NameSources>): NameSources {
+  const resolver = server.resolver()
+  return {
+    hosts: () => undefined,
+    search: () => ({ domains: [], ndots: 1 }),
+    resolve4: (name, options, done) => resolver.resolve4(name, options, done),
+    resolve6: (name, options, done) => resolver.resolve6(name, options, done),
+    system: (_, done) => done(Object.assign(new Error('getaddrinfo'), { code: 'ENOTFOUND' }), []),
+    ...sources,
+  }
+}
+
 function lookUp(host: string, sources: Partial<NameSources> = {}): Promise<Result> {
   return new Promise((resolve) => {
     let system = false
-    const resolver = server.resolver()
-    const lookup = createLookup({
-      hosts: () => undefined,
-      search: () => ({ domains: [], ndots: 1 }),
-      resolve4: (name, options, done) => resolver.resolve4(name, options, done),
-      resolve6: (name, options, done) => resolver.resolve6(name, options, done),
-      system: (_, done) => {
-        system = true
-        done(Object.assign(new Error('getaddrinfo'), { code: 'ENOTFOUND' }), [])
-      },
-      ...sources,
-    })
-    lookup(host, (error, addresses, ttlMs) => resolve({ code: error?.code, addresses, ttlMs, system }))
+    const { system: unknown } = sourcesOf({})
+    const noted: Lookup = (name, done) => {
+      system = true
+      unknown(name, done)
+    }
+    createLookup(sourcesOf({ system: noted, ...sources }))(host, (error, addresses, ttlMs) =>
+      resolve({ code: error?.code, addresses, ttlMs, system }),
+    )
   })
 }
 
@@ -67,6 +76,53 @@ test('one family is sufficient, also if the server fails or does not respond for
   expect((await lookUp('four.test')).addresses).toEqual(['192.0.2.1'])
   expect((await lookUp('six.test')).addresses).toEqual(['2001:db8::1'])
   expect((await lookUp('slow.test')).addresses).toEqual(['192.0.2.1'])
+})
+
+test.each([
+  ['a', ['2001:db8::1'], ['2001:db8::1', '192.0.2.1']],
+  ['aaaa', ['192.0.2.1'], ['2001:db8::1', '192.0.2.1']],
+] as const)(
+  'the addresses of one family are used while the answer for %s is late, then those of both',
+  async (late, first, both) => {
+    const records = { a: ['192.0.2.1'], aaaa: ['2001:db8:0:0:0:0:0:1'] }
+    server.names.set('a.test', { ...records, silent: late })
+    const answers: unknown[] = []
+    createLookup(sourcesOf({}))('a.test', (error, addresses, _, missing) => {
+      answers.push([error, addresses, missing])
+    })
+    await expect.poll(() => answers).toEqual([[null, first, 'late']])
+    server.names.set('a.test', records)
+    server.answerLate()
+    await expect.poll(() => answers.slice(1)).toEqual([[null, both, undefined]])
+  },
+)
+
+test('a family that the server fails for is not taken for one without addresses', async () => {
+  server.names.set('slow.test', { aaaa: ['2001:db8:0:0:0:0:0:1'], silent: 'a' })
+  const answers: unknown[] = []
+  createLookup(sourcesOf({}))('slow.test', (error, addresses, _, missing) => {
+    answers.push([error, addresses, missing])
+  })
+  await expect
+    .poll(() => answers, { timeout: 5000 })
+    .toEqual([
+      [null, ['2001:db8::1'], 'late'],
+      [null, ['2001:db8::1'], 'failed'],
+    ])
+})
+
+test('a chain of aliases is followed; a loop has no addresses', async () => {
+  server.names.set('web.test', { aliases: ['one.test', 'two.test'], a: ['192.0.2.1'], ttl: 7 })
+  expect(await lookUp('web.test')).toMatchObject({ addresses: ['192.0.2.1'], ttlMs: 7000 })
+  server.names.set('loop.test', { aliases: ['one.test', 'loop.test'] })
+  expect(await lookUp('loop.test')).toMatchObject({ code: 'ENOTFOUND', addresses: [], system: true })
+})
+
+test('a truncated answer is asked for again over TCP', async () => {
+  const many = Array.from({ length: 100 }, (_, i) => `192.0.2.${i}`)
+  server.names.set('many.test', { a: many, truncated: true })
+  expect((await lookUp('many.test')).addresses.toSorted()).toEqual(many.toSorted())
+  expect(server.asked).toContain('many.test a tcp')
 })
 
 test('the hosts file takes precedence; its names are not asked for', async () => {

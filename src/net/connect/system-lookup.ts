@@ -3,7 +3,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { clock } from '#base/clock.ts'
 import { NO_SUCH_NAME } from './connect-failure.ts'
-import type { Lookup } from './names.ts'
+import type { Lookup, MissingFamily } from './names.ts'
 import { parseHosts, parseSearch, type Search, searched } from './resolver-files.ts'
 
 /** A query to a DNS server, as `dns.Resolver` makes it. */
@@ -25,7 +25,7 @@ export interface NameSources {
   readonly system: Lookup
 }
 
-/** Time for the AAAA answer after a positive A answer (RFC 8305, 3). */
+/** Time for the answer of the second family after the addresses of the first (RFC 8305, 3). */
 const RESOLUTION_DELAY_MS = 50
 
 /**
@@ -41,7 +41,7 @@ export function createLookup(sources: NameSources): Lookup {
       const name = names[at]
       if (name === undefined) return sources.system(host, done)
       query(sources, name, (answer) => {
-        if (answer.kind === 'found') done(null, answer.addresses, answer.ttlMs)
+        if (answer.kind === 'found') done(null, answer.addresses, answer.ttlMs, answer.missing)
         else if (answer.kind === 'absent') ask(at + 1)
         else if (answer.error.code === 'ECONNREFUSED') sources.system(host, done)
         // A later name of the search list would be another server.
@@ -52,26 +52,29 @@ export function createLookup(sources: NameSources): Lookup {
   }
 }
 
-type Answer =
-  | { readonly kind: 'found'; readonly addresses: readonly string[]; readonly ttlMs: number }
-  | { readonly kind: 'absent' }
-  | { readonly kind: 'failed'; readonly error: NodeJS.ErrnoException }
+interface Found {
+  readonly kind: 'found'
+  readonly addresses: readonly string[]
+  readonly ttlMs: number
+  readonly missing?: MissingFamily
+}
+type Answer = Found | { readonly kind: 'absent' } | { readonly kind: 'failed'; readonly error: NodeJS.ErrnoException }
 
-/** Asks for both families at once. IPv6 addresses come first; connecting decides between the families (RFC 8305). */
+/**
+ * Asks for both families at once. IPv6 addresses come first; connecting decides between the families (RFC 8305).
+ * @param done called twice if the second family is late
+ */
 function query({ resolve4, resolve6 }: NameSources, name: string, done: (answer: Answer) => void): void {
   let six: Answer | undefined
   let four: Answer | undefined
   let delay: { cancel(): void } | undefined
-  let over = false
-  const finish = () => {
-    if (over) return
-    over = true
-    delay?.cancel()
-    done(joined(six ?? ABSENT, four ?? ABSENT))
-  }
   const check = () => {
-    if (six !== undefined && four !== undefined) finish()
-    else if (four?.kind === 'found') delay = clock.after(RESOLUTION_DELAY_MS, finish)
+    if (six !== undefined && four !== undefined) {
+      delay?.cancel()
+      return done(joined(six, four))
+    }
+    const first = six ?? four!
+    if (first.kind === 'found') delay = clock.after(RESOLUTION_DELAY_MS, () => done({ ...first, missing: 'late' }))
   }
   resolve6(name, { ttl: true }, (error, records) => {
     six = answerOf(error, records)
@@ -97,8 +100,13 @@ function joined(six: Answer, four: Answer): Answer {
   if (six.kind === 'found' && four.kind === 'found') {
     return { ...six, addresses: [...six.addresses, ...four.addresses], ttlMs: Math.min(six.ttlMs, four.ttlMs) }
   }
-  if (six.kind === 'found') return six
+  if (six.kind === 'found') return alone(six, four)
+  if (four.kind === 'found') return alone(four, six)
   return four.kind === 'absent' ? six : four
+}
+
+function alone(found: Found, other: Answer): Answer {
+  return other.kind === 'failed' ? { ...found, missing: 'failed' } : found
 }
 
 /** A small file of the system, parsed again when it has changed. */
