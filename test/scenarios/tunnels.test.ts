@@ -67,6 +67,12 @@ const FAULTS: Readonly<Record<string, (client: net.Socket) => void>> = {
   'silent.invalid': () => {},
 }
 
+/** A server that sends first. Its first bytes arrive together with the answer to CONNECT. */
+function greet(client: net.Socket): void {
+  client.write('HTTP/1.1 200 OK\r\n\r\nhello ')
+  client.on('data', (bytes) => client.write(bytes))
+}
+
 beforeAll(async () => {
   const echo = await startEcho({ port: 0 })
   stops.defer(echo.close)
@@ -76,13 +82,6 @@ beforeAll(async () => {
     }),
   )
   const plain2 = await listen(http2.createServer((_, response) => response.end('h2c')))
-  const greeter = await listen(
-    net.createServer((socket) => {
-      socket.write('hello ')
-      socket.on('data', (bytes) => socket.write(bytes))
-      socket.on('error', () => {})
-    }),
-  )
   const upgrading = createServer()
   upgrading.on('upgrade', (_, socket) => {
     socket.write('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: echo\r\n\r\n')
@@ -97,12 +96,13 @@ beforeAll(async () => {
     '192.0.2.7': secured,
     '127.0.0.1': secured,
     'http2.invalid': plain2,
-    'greeter.invalid': greeter,
     'upgrading.invalid': await listen(upgrading),
     'sockets.invalid': await listen(createServer().on('upgrade', echoWebSocket)),
     'secure-sockets.invalid': await listen(createSecureServer(CERTIFICATES.server).on('upgrade', echoWebSocket)),
   }
-  proxy = stops.use(await startProxyServer({ names, credential: CREDENTIAL, faults: FAULTS }))
+  proxy = stops.use(
+    await startProxyServer({ names, credential: CREDENTIAL, faults: { ...FAULTS, 'greeter.invalid': greet } }),
+  )
   secureProxy = stops.use(await startProxyServer({ names, tls: CERTIFICATES.server }))
   port = await freePort()
   tcpPort = await freePort()
