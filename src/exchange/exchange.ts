@@ -182,6 +182,8 @@ export class Exchange {
   chargedTokens = 0
   /** Number of descriptors of global rate limits that were left out, because an expression failed. */
   unsentDescriptors = 0
+  /** Number of costs of tokens in global rate limits that failed, so that the tokens were counted instead. */
+  failedCosts = 0
 
   /** Remaining budgets of expressions. */
   #budgets: ExpressionBudgets | undefined

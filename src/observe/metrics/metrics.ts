@@ -232,6 +232,12 @@ export const METRICS = {
     type: 'counter',
     ...labelled(PLACE_FIELDS),
   },
+  failedCosts: {
+    name: 'rate_limit_failed_costs_total',
+    help: 'Costs of tokens in global rate limits that failed: the tokens were counted instead.',
+    type: 'counter',
+    ...labelled(PLACE_FIELDS),
+  },
   requestsInFlight: {
     name: 'requests_in_flight',
     help: 'Requests that have begun and not ended. Relayed connections are not counted.',

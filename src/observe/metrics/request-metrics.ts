@@ -148,6 +148,7 @@ export class RequestMetrics {
     if (exchange.unsentDescriptors > 0) {
       this.#writer.series('unsentDescriptors', readPlaceLabels(ended)).add(exchange.unsentDescriptors)
     }
+    if (exchange.failedCosts > 0) this.#writer.series('failedCosts', readPlaceLabels(ended)).add(exchange.failedCosts)
     if (exchange.callouts !== undefined) observeCallouts(this.#writer, exchange.callouts)
     if (exchange.attempts !== undefined) countUpstreamFailures(this.#writer, ended)
     if (exchange.llm !== undefined) this.#recordLlm(ended, exchange.llm)

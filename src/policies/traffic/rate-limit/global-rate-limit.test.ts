@@ -7,6 +7,7 @@ import { NO_PRICES } from '#exchange/llm-prices.ts'
 import type { Outcome } from '#exchange/outcome.ts'
 import { frameMessage } from '#net/grpc/message-frame.ts'
 import { verifies } from '#test/support/verifies.ts'
+import { VirtualTime } from '#test/support/virtual-time.ts'
 import { contextWith, exchangeWith, linesOf, runContext, sourceOf, specFrom } from '../../shared/testing.ts'
 import { chargeTokens, rateLimit } from './index.ts'
 import { type LimitResponse, RATE_LIMIT_REQUEST, RATE_LIMIT_RESPONSE } from './limit-messages.ts'
@@ -412,12 +413,13 @@ verifies(
 const tokenCosts: [cost: string, streaming: boolean, charged: string | undefined][] = [
   ['llm.inputTokens + 10u * llm.outputTokens', true, '150'],
   ['response.code', false, '200'],
-  ['response.code', true, undefined],
+  ['response.code', true, '42'],
   ['has(response.code) ? 1 : 2', false, '1'],
   ['has(response.code) ? 1 : 2', true, '2'],
   ['request.method == "GET" ? 5 : 6', true, '5'],
   ['0', true, undefined],
-  ['-1', true, undefined],
+  ['-1', true, '42'],
+  ['"2"', true, '42'],
 ]
 for (const [cost, streaming, charged] of tokenCosts) {
   verifies(
@@ -434,9 +436,27 @@ for (const [cost, streaming, charged] of tokenCosts) {
       expect(policy.asked.slice(1).flatMap(({ descriptors }) => descriptors)).toEqual(
         charged === undefined ? [] : [`caller=ann ${charged}`],
       )
+      expect(exchange.failedCosts).toBe(charged === '42' ? 1 : 0)
     },
   )
 }
+
+test('a report that the service cannot have received is sent again, twice', async () => {
+  using time = new VirtualTime()
+  for (const [failure, reports] of [
+    ['connection-refused', 3],
+    ['timeout', 1],
+  ] as const) {
+    const policy = policyOf({ failureMode: 'FailOpen', descriptors: [TOKENS] }, new CallError(failure))
+    const { exchange } = await policy.send()
+    complete(exchange, true)
+    chargeTokens(exchange, 42)
+    await time.pass(10_000)
+    expect(policy.asked.slice(1).map(({ descriptors }) => descriptors)).toEqual(
+      Array.from({ length: reports }, () => ['caller=ann 42']),
+    )
+  }
+})
 
 test('tokens that arrive later are charged in addition, also where a cost sees all of them', async () => {
   const costly = { ...TOKENS, cost: 'llm.totalTokens * 2u' }

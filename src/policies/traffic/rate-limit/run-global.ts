@@ -1,6 +1,8 @@
+import { clock } from '#base/clock.ts'
 import { numberIn } from '#base/exact-json.ts'
 import { decodeMessage, encodeMessage } from '#base/protobuf/message.ts'
 import { backendName } from '#exchange/backend-name.ts'
+import type { Call } from '#exchange/call.ts'
 import { callUnary } from '#exchange/call-unary.ts'
 import { readsCredentials } from '#exchange/credential-reads.ts'
 import type { Callout, Exchange, TokenLimit } from '#exchange/exchange.ts'
@@ -39,6 +41,10 @@ export interface GlobalDescriptor {
   readonly cost: Expression | undefined
 }
 
+/** How often a report is sent, and the wait before it is sent again. */
+const REPORTS = 3
+const REPORT_AGAIN_MS = 500
+
 type Entries = NonNullable<LimitDescriptor['entries']>
 
 /** A descriptor of tokens with the values of one request. */
@@ -51,7 +57,7 @@ interface TokenDescriptor {
 
 /**
  * Asks the service about all descriptors at once. Those of tokens are asked with a cost of 0: whether tokens are left. They are charged when
- * the tokens are known. A descriptor with an expression that fails is left out (decision A-83).
+ * the tokens are known. A descriptor with an entry that fails, or with a cost of requests that fails, is left out (decision A-83).
  */
 export function runGlobalLimit(limit: GlobalLimit, exchange: Exchange): Outcome | Promise<Outcome> {
   if (limit.broken && !limit.failOpen)
@@ -155,19 +161,44 @@ class GlobalTokenLimit implements TokenLimit {
   drain(count: number): void {
     const { destination } = this.#limit
     const descriptors = this.#descriptors.flatMap((descriptor) => {
-      const hits = descriptor.cost === undefined ? count : this.#moreCost(descriptor, descriptor.cost)
+      const hits = descriptor.cost === undefined ? count : this.#moreCost(descriptor, descriptor.cost, count)
       return hits === 0 ? [] : [{ entries: descriptor.entries, hitsAddend: { value: hits } }]
     })
     if (destination === undefined || descriptors.length === 0) return
     const { callLater } = this.#exchange.context
-    void callUnary(callLater, destination, questionOf(this.#limit, descriptors, NEVER_ABORTED))
+    void report(callLater, destination, this.#limit, descriptors)
   }
 
-  #moreCost(descriptor: TokenDescriptor, cost: Expression): number {
+  /** A cost that fails counts the tokens: an error must not make calls free (decision B40). */
+  #moreCost(descriptor: TokenDescriptor, cost: Expression, count: number): number {
+    const hits = hitsOf(cost, this.#exchange)
+    if (hits === undefined) {
+      this.#exchange.failedCosts++
+      return count
+    }
     const { chargedCost } = descriptor
-    descriptor.chargedCost = Math.max(chargedCost, hitsOf(cost, this.#exchange) ?? 0)
+    descriptor.chargedCost = Math.max(chargedCost, hits)
     return descriptor.chargedCost - chargedCost
   }
+}
+
+/** Tells the service what was used. Nothing waits for the answer, so a service that does not take it is told again (decision B40). */
+async function report(
+  call: Call,
+  destination: string,
+  limit: GlobalLimit,
+  descriptors: readonly LimitDescriptor[],
+): Promise<void> {
+  for (let left = REPORTS - 1; ; left--) {
+    const answer = await callUnary(call, destination, questionOf(limit, descriptors, NEVER_ABORTED))
+    if (left === 0 || !(answer instanceof FailedCall) || !isUnheard(answer)) return
+    await new Promise<void>((resolve) => void clock.after(REPORT_AGAIN_MS, resolve))
+  }
+}
+
+/** The service cannot have counted the report: it would count it twice. */
+function isUnheard({ failure }: FailedCall): boolean {
+  return failure === 'connection-refused' || failure === 'connect-timeout' || failure === 'wait-timeout'
 }
 
 const NEVER_ABORTED = new AbortController().signal
