@@ -1,0 +1,80 @@
+import { randomUUID } from 'node:crypto'
+import { installedNpmPackages, MissingCounterpart } from '../counterparts.ts'
+import type { Client, Target } from './client.ts'
+import { AI_SDK_PACKAGES, aiSdkClients } from './clients/ai-sdk.ts'
+import { anthropicMessages, anthropicOthers } from './clients/anthropic.ts'
+import { openaiChat, openaiOthers, openaiResponses } from './clients/openai.ts'
+import { SCENARIOS } from './scenarios.ts'
+import { type Cell, Table } from './table.ts'
+import { startUpstreams, UPSTREAMS, type Upstream } from './upstreams.ts'
+import { startVendors } from './vendor/server.ts'
+
+// Drives official clients of LLM vendors through a running gateway: see README.md.
+
+const folder = installedNpmPackages('npm-llm', ...AI_SDK_PACKAGES)
+const CLIENTS: readonly Client[] = [
+  openaiChat,
+  openaiResponses,
+  openaiOthers,
+  anthropicMessages,
+  anthropicOthers,
+  ...aiSdkClients(folder),
+]
+
+await using stops = new AsyncDisposableStack()
+const vendors = stops.use(await startVendors())
+const gateway = await startUpstreams(vendors.port, stops)
+const table = new Table(UPSTREAMS.map(({ name }) => name))
+const only = process.argv[2] === '--only' ? process.argv[3]?.split(',') : undefined
+for (const client of CLIENTS) {
+  if (only !== undefined && !only.includes(client.name)) continue
+  const scenarios = [...(client.connect ? Object.keys(SCENARIOS) : []), ...Object.keys(client.checks ?? {})]
+  table.expect(client.name, scenarios)
+  for (const upstream of UPSTREAMS) await checkUpstream(client, upstream, scenarios)
+}
+table.print()
+process.exitCode = table.failures > 0 ? 1 : 0
+
+async function checkUpstream(client: Client, upstream: Upstream, scenarios: readonly string[]): Promise<void> {
+  const unreachable = client.unreachable?.(upstream) ?? (await notBuilt(client, upstream))
+  const cells = scenarios.map(async (scenario) => {
+    const cannot = unreachable ?? client.cannot?.(scenario, upstream)
+    const cell = cannot === undefined ? await cellOf(client, upstream, scenario) : { cannot }
+    table.add(client.name, upstream.name, scenario, cell)
+  })
+  await Promise.all(cells)
+}
+
+/** What the gateway says that it does not do yet. */
+async function notBuilt(client: Client, upstream: Upstream): Promise<string | undefined> {
+  if (client.connect === undefined) return undefined
+  const connection = client.connect(targetOf(upstream, 'text').target)
+  const fault = await connection.ask({ prompt: 'Hi.' }).then(
+    () => undefined,
+    (error: unknown) => connection.faultOf(error),
+  )
+  return fault !== undefined && /not implemented/.test(fault.message)
+    ? 'the gateway does not translate it yet'
+    : undefined
+}
+
+async function cellOf(client: Client, upstream: Upstream, scenario: string): Promise<Cell> {
+  const { target, run } = targetOf(upstream, scenario)
+  const hasLeft = async () => (await (await fetch(`http://127.0.0.1:${vendors.port}/left/${run}`)).text()) === 'true'
+  const lost = scenario === 'thinking' ? client.losesThoughts?.(upstream) : undefined
+  try {
+    const check = client.checks?.[scenario]
+    const circumstances = { errors: client.errors ?? {}, hasLeft, keepsThoughts: lost === undefined }
+    if (check) await check(target)
+    else await SCENARIOS[scenario]!(client.connect!(target), circumstances)
+    return lost === undefined ? 'pass' : { cannot: lost }
+  } catch (error) {
+    return { failed: error instanceof Error ? error.message : String(error) }
+  }
+}
+
+function targetOf(upstream: Upstream, scenario: string): { readonly target: Target; readonly run: string } {
+  const run = randomUUID()
+  const headers = { 'x-scenario': scenario, 'x-run': run }
+  return { target: { url: `${gateway}/${upstream.name}`, upstream, headers }, run }
+}

@@ -1,0 +1,152 @@
+import { deepStrictEqual, equal, match, ok } from 'node:assert/strict'
+import type { Answer, Connection, Fault, Question } from './client.ts'
+import {
+  DOT,
+  doneWith,
+  ERROR_MESSAGE,
+  PROMPT,
+  RETRY_AFTER,
+  resultOf,
+  SCHEMA,
+  TEXTS,
+  USAGE,
+  WEATHER,
+} from './replies.ts'
+
+/** What a scenario gets besides the connection. */
+export interface Circumstances {
+  /** Names of classes of errors by status. */
+  readonly errors: Readonly<Record<string, string>>
+  /** Whether the provider has noticed that the client left. */
+  hasLeft(): Promise<boolean>
+  /** Whether thoughts come back. */
+  readonly keepsThoughts: boolean
+}
+
+export type Scenario = (connection: Connection, circumstances: Circumstances) => Promise<void>
+
+const never = () => {}
+const both = (check: (ask: (question: Question) => Promise<Answer>) => Promise<void>): Scenario => {
+  return async (connection) => {
+    await check((question) => connection.ask(question))
+    await check((question) => connection.stream(question, never))
+  }
+}
+
+const twoTurns = (cities: readonly string[], more: Question, last: string) =>
+  both(async (ask) => {
+    const first = await ask({ prompt: 'What is the weather?', offersTools: true, ...more })
+    deepStrictEqual(
+      [first.reason, first.text, first.calls.map(({ name, input }) => [name, input])],
+      ['calls', 'I look.', cities.map((city) => ['weather', { city }])],
+    )
+    const results = first.calls.map(({ id, name, input }) => ({
+      id,
+      name,
+      text: resultOf((input as { city: string }).city),
+    }))
+    const second = await ask({ history: first.history, results, offersTools: true, ...more })
+    deepStrictEqual([second.reason, second.text, second.calls], ['stop', last, []])
+  })
+
+const refused =
+  (status: number): Scenario =>
+  async (connection, { errors }) => {
+    for (const isStream of [false, true]) {
+      const fault = await failure(
+        connection,
+        isStream ? connection.stream({ prompt: PROMPT }, never) : connection.ask({ prompt: PROMPT }),
+      )
+      equal(fault.status, status)
+      match(fault.message, new RegExp(ERROR_MESSAGE))
+      if (errors[status] !== undefined) equal(fault.kind, errors[status])
+      if (status === 429) equal(fault.retryAfter, RETRY_AFTER)
+    }
+  }
+
+/** By name; each with every client and upstream. */
+export const SCENARIOS: Readonly<Record<string, Scenario>> = {
+  async text(connection) {
+    const { text, reason } = await connection.ask({ prompt: PROMPT })
+    deepStrictEqual([text, reason], [TEXTS.join(''), 'stop'])
+  },
+  async stream(connection) {
+    let pieces = 0
+    const { text, reason } = await connection.stream({ prompt: PROMPT }, () => pieces++)
+    deepStrictEqual([text, reason], [TEXTS.join(''), 'stop'])
+    ok(pieces >= TEXTS.length, `the text came in ${pieces} pieces`)
+  },
+  usage: both(async (ask) => {
+    const { usage } = await ask({ prompt: PROMPT })
+    deepStrictEqual(usage, { ...USAGE })
+  }),
+  tools: twoTurns(['Oslo'], {}, doneWith('Oslo')),
+  parallel: twoTurns(['Oslo', 'Rome'], {}, doneWith('Oslo', 'Rome')),
+  async runner(connection) {
+    const asked: string[] = []
+    const text = await connection.runTools!({ prompt: 'What is the weather?', offersTools: true }, (city) => {
+      asked.push(city)
+      return resultOf(city)
+    })
+    deepStrictEqual([text, asked], [doneWith('Oslo'), ['Oslo']])
+  },
+  async structured(connection) {
+    deepStrictEqual(await connection.parse({ prompt: 'Weather as JSON.' }, SCHEMA), WEATHER)
+  },
+  image: both(async (ask) => {
+    const { text } = await ask({ prompt: 'What is this?', image: DOT })
+    equal(text, 'A red dot.')
+  }),
+  async thinking(connection, { keepsThoughts }) {
+    const last = keepsThoughts ? 'The thought came back.' : 'No thought came back.'
+    await twoTurns(['Oslo'], { thinks: true }, last)(connection, undefined as never)
+  },
+  refusal: both(async (ask) => {
+    const { reason, calls } = await ask({ prompt: 'Do evil.' })
+    deepStrictEqual([reason, calls], ['refusal', []])
+  }),
+  length: both(async (ask) => {
+    const { reason, text } = await ask({ prompt: 'A story.', limit: 16 })
+    deepStrictEqual([reason, text], ['length', 'Once upon'])
+  }),
+  '400': refused(400),
+  '401': refused(401),
+  '429': refused(429),
+  '500': refused(500),
+  '529': refused(529),
+  async 'stream-error'(connection) {
+    let pieces = 0
+    const fault = await failure(
+      connection,
+      connection.stream({ prompt: PROMPT }, () => pieces++),
+    )
+    match(fault.message, new RegExp(ERROR_MESSAGE))
+    ok(pieces > 0, 'no text came before the error')
+  },
+  async cut(connection) {
+    let pieces = 0
+    await failure(
+      connection,
+      connection.stream({ prompt: PROMPT }, () => pieces++),
+    )
+    ok(pieces > 0, 'no text came before the end')
+  },
+  async abort(connection, { hasLeft }) {
+    const abort = new AbortController()
+    const asked = connection.stream({ prompt: PROMPT, signal: abort.signal }, () => abort.abort())
+    await asked.then(never, never)
+    ok(abort.signal.aborted, 'no text came')
+    ok(await hasLeft(), 'the provider did not notice')
+  },
+}
+
+async function failure(connection: Connection, asked: Promise<Answer>): Promise<Fault> {
+  const [answer, error] = await asked.then(
+    (value) => [value, undefined],
+    (reason: unknown) => [undefined, reason],
+  )
+  if (answer !== undefined) throw new Error(`no failure but ${JSON.stringify({ ...answer, history: undefined })}`)
+  const fault = connection.faultOf(error)
+  if (fault === undefined) throw error
+  return fault
+}

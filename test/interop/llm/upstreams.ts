@@ -1,0 +1,130 @@
+import { freePort } from '../../support/free-port.ts'
+import { startGateway } from '../../support/gateway.ts'
+import { createObjectsFolder, gatewayYaml, joinYaml } from '../../support/objects-folder.ts'
+
+/** A provider with a model, behind its own prefix of the gateway. */
+export interface Upstream {
+  readonly name: string
+  readonly provider: Readonly<Record<string, object>>
+  readonly model: string
+  /** Model for embeddings; undefined: the provider has none. */
+  readonly embeds?: string
+  /** Which API it gets chats in. */
+  readonly api: 'completions' | 'messages' | 'converse'
+  /** Whether it serves the responses API itself. */
+  readonly servesResponses: boolean
+}
+
+const CLAUDE = 'claude-sonnet-4-5'
+const GPT = 'gpt-5.1'
+const GEMINI = 'gemini-3-pro-preview'
+const project = { resourceName: 'house', resourceType: 'ResourceTypeTwo', projectName: 'door' }
+
+export const UPSTREAMS: readonly Upstream[] = [
+  {
+    name: 'one',
+    provider: { providerOne: {} },
+    model: GPT,
+    embeds: 'text-embedding-3-small',
+    api: 'completions',
+    servesResponses: true,
+  },
+  {
+    name: 'two',
+    provider: { providerTwo: { endpoint: 'house.openai.azure.com' } },
+    model: GPT,
+    embeds: 'text-embedding-3-small',
+    api: 'completions',
+    servesResponses: true,
+  },
+  { name: 'three', provider: { providerThree: project }, model: CLAUDE, api: 'messages', servesResponses: false },
+  { name: 'four', provider: { providerFour: {} }, model: CLAUDE, api: 'messages', servesResponses: false },
+  {
+    name: 'five',
+    provider: { providerFive: {} },
+    model: GEMINI,
+    embeds: 'gemini-embedding-001',
+    api: 'completions',
+    servesResponses: false,
+  },
+  {
+    name: 'six-claude',
+    provider: { providerSix: { projectId: 'p' } },
+    model: CLAUDE,
+    api: 'messages',
+    servesResponses: false,
+  },
+  {
+    name: 'six',
+    provider: { providerSix: { projectId: 'p' } },
+    model: GEMINI,
+    embeds: 'gemini-embedding-001',
+    api: 'completions',
+    servesResponses: false,
+  },
+  {
+    name: 'seven',
+    provider: { providerSeven: { region: 'eu-west-1' } },
+    model: 'anthropic.claude-sonnet-4-5-20250929-v1:0',
+    embeds: 'amazon.titan-embed-text-v2:0',
+    api: 'converse',
+    servesResponses: false,
+  },
+]
+
+/** Why no thoughts come in chats of that upstream. */
+export function withoutThoughts({ model }: Upstream): string | undefined {
+  return model === GPT ? 'chat completions of this vendor show no thoughts' : undefined
+}
+
+/** A name of the gateway for the model of each upstream. */
+export const ALIAS = 'house-model'
+
+const ROUTES = {
+  '/chat/completions': 'Completions',
+  '/responses': 'Responses',
+  '/embeddings': 'Embeddings',
+  '/messages': 'Messages',
+  '/messages/count_tokens': 'MessagesTokenCount',
+  '/v1/models': 'Models',
+  '/realtime': 'Realtime',
+  '*': 'Detect',
+}
+
+/** Starts a gateway whose providers are all at that port. @returns its URL, to which the name of an upstream is appended */
+export async function startUpstreams(port: number, stops: AsyncDisposableStack): Promise<string> {
+  const listener = await freePort()
+  const objects = UPSTREAMS.flatMap(({ name, provider, model }) => [backend(name, provider, model, port), route(name)])
+  const folder = await createObjectsFolder({ 'all.yaml': joinYaml(gatewayYaml(listener), ...objects) })
+  stops.defer(folder.remove)
+  const gateway = stops.use(await startGateway({ files: [folder.path], workers: 1 }))
+  stops.defer(async () => {
+    if (/"?level"?[=:]"?error/.test(gateway.output.stderr)) console.log(gateway.output.stderr)
+  })
+  return `http://127.0.0.1:${listener}`
+}
+
+function backend(name: string, provider: object, model: string, port: number): string {
+  // Without `host` the credential of a cloud would be required.
+  const ai = { provider: { ...provider, host: '127.0.0.1', port } }
+  return `
+apiVersion: gatewright.dev/v1alpha1
+kind: ProxyBackend
+metadata: { name: ${name} }
+spec: ${JSON.stringify({ ai, policies: { ai: { routes: ROUTES, modelAliases: { [ALIAS]: model } } } })}
+`
+}
+
+function route(name: string): string {
+  return `
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: { name: ${name} }
+spec:
+  parentRefs: [{ name: main }]
+  rules:
+    - matches: [{ path: { type: PathPrefix, value: /${name} } }]
+      filters: [{ type: URLRewrite, urlRewrite: { path: { type: ReplacePrefixMatch, replacePrefixMatch: / } } }]
+      backendRefs: [{ group: gatewright.dev, kind: ProxyBackend, name: ${name} }]
+`
+}

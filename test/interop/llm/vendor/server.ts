@@ -1,0 +1,141 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { setTimeout } from 'node:timers/promises'
+import { ERROR_MESSAGE, REFUSED, RETRY_AFTER, replyTo } from '../replies.ts'
+import { Body } from './body.ts'
+import { completions } from './completions.ts'
+import { converse } from './converse.ts'
+import { embeddingsAt } from './embeddings.ts'
+import { generateContent } from './generate-content.ts'
+import { messages } from './messages.ts'
+import { responses, STORED } from './responses.ts'
+import type { Vendor } from './vendor.ts'
+
+/** Servers of vendors, all on one port. */
+export interface VendorServer extends AsyncDisposable {
+  readonly port: number
+}
+
+/** By the end of the path. */
+const APIS: readonly (readonly [path: RegExp, vendor: Vendor])[] = [
+  [/\/chat\/completions$/, completions],
+  [/\/responses$/, responses],
+  [/\/messages$|:(rawPredict|streamRawPredict)$/, messages],
+  [/\/converse(-stream)?$/, converse],
+  [/:(generateContent|streamGenerateContent)$/, generateContent],
+]
+
+/** Bodies of requests that the vendor counts. */
+const COUNTED = /\/messages\/count_tokens$|\/count-tokens(:rawPredict)?$/
+
+/**
+ * Starts a server that speaks every API. The header `x-scenario` says how it answers. `GET /left/<run>` answers when the request with that
+ * `x-run` has lost its client.
+ */
+export async function startVendors(): Promise<VendorServer> {
+  const left = new Map<string, PromiseWithResolvers<void>>()
+  const leaving = (run: string) => {
+    const known = left.get(run) ?? Promise.withResolvers<void>()
+    left.set(run, known)
+    return known
+  }
+  const server = createServer(async (request, response) => {
+    const path = decodeURIComponent((request.url ?? '').split('?')[0]!)
+    response.on('error', () => {})
+    if (path.startsWith('/left/')) {
+      await Promise.race([leaving(path.slice(6)).promise, setTimeout(5_000, undefined, { ref: false })])
+      response.end(JSON.stringify(left.has(path.slice(6))))
+      return
+    }
+    const run = request.headers['x-run']
+    if (typeof run === 'string') response.once('close', () => response.writableEnded || leaving(run).resolve())
+    const bytes = await bodyOf(request)
+    await answer(request, path, bytes, response)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    port: (server.address() as AddressInfo).port,
+    async [Symbol.asyncDispose]() {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+      server.closeAllConnections()
+      await closed
+    },
+  }
+}
+
+async function answer(request: IncomingMessage, path: string, bytes: Buffer, response: ServerResponse): Promise<void> {
+  const scenario = String(request.headers['x-scenario'] ?? '')
+  if (request.method === 'GET') return answerGet(path, response)
+  const body = new Body(parsed(bytes))
+  const vendor = APIS.find(([ending]) => ending.test(path))?.[1]
+  if (COUNTED.test(path))
+    return sendJson(response, 200, /count-tokens$/.test(path) ? { inputTokens: 42 } : { input_tokens: 42 })
+  if (vendor === undefined) {
+    const embedded = embeddingsAt(path, body)
+    return sendJson(
+      response,
+      embedded === undefined ? 404 : 200,
+      embedded ?? completions.error(404, `no API at ${path}`),
+    )
+  }
+  const status = REFUSED.find((one) => scenario === String(one))
+  if (status !== undefined) {
+    const retry = status === 429 ? { 'retry-after': RETRY_AFTER } : {}
+    return sendJson(response, status, vendor.error(status, ERROR_MESSAGE), {
+      ...vendor.errorHeaders?.(status),
+      ...retry,
+    })
+  }
+  const seen = vendor.read(body, path)
+  const reply = replyTo(scenario, seen)
+  if (typeof reply === 'string') {
+    return sendJson(response, 400, vendor.error(400, `the mock: ${reply}`), vendor.errorHeaders?.(400))
+  }
+  const model = body.get('model').text ?? modelIn(path)
+  if (!seen.streamed) return sendJson(response, 200, vendor.answer(reply, model))
+  const { events, opening } = vendor.stream(reply, model, body)
+  response.writeHead(200, { 'content-type': vendor.streamType })
+  const breaks = scenario === 'stream-error' || scenario === 'cut' || scenario === 'abort'
+  for (const event of breaks ? events.slice(0, opening) : events) {
+    response.write(event)
+    await setTimeout(1)
+  }
+  if (scenario === 'stream-error') response.end(vendor.streamError(ERROR_MESSAGE))
+  else if (scenario === 'cut') response.destroy()
+  else if (scenario !== 'abort') response.end()
+}
+
+function answerGet(path: string, response: ServerResponse): void {
+  if (/\/responses\/resp_1$/.test(path)) return sendJson(response, 200, STORED)
+  const data = [{ id: 'vendor-model', object: 'model', created: 1_700_000_000, owned_by: 'vendor' }]
+  const known = /\/models$/.test(path)
+  return sendJson(response, known ? 200 : 404, known ? { object: 'list', data } : completions.error(404, `no ${path}`))
+}
+
+function modelIn(path: string): string {
+  return /\/models?\/([^/:]+)/.exec(path)?.[1] ?? '?'
+}
+
+function sendJson(
+  response: ServerResponse,
+  status: number,
+  body: object,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  response.writeHead(status, { 'content-type': 'application/json', ...headers })
+  response.end(JSON.stringify(body))
+}
+
+async function bodyOf(request: IncomingMessage): Promise<Buffer> {
+  const pieces: Buffer[] = []
+  for await (const piece of request) pieces.push(piece)
+  return Buffer.concat(pieces)
+}
+
+function parsed(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(bytes.toString())
+  } catch {
+    return undefined
+  }
+}
