@@ -68,6 +68,7 @@ export const REJECTIONS = {
   'llm-model-missing': { status: 400, text: 'model is required', reason: 'InvalidRequest' },
   'llm-route-unknown': { status: 404, text: 'no route type for this path', reason: 'NotFound' },
   'llm-unsupported': { status: 400, text: 'unsupported conversion', reason: 'InvalidRequest' },
+  'llm-thread-unsupported': { status: 400, text: 'no conversations are stored', reason: 'InvalidRequest' },
   'llm-not-implemented': { status: 501, text: 'not implemented for this provider', reason: 'InvalidRequest' },
   'llm-response-invalid': { status: 502, text: 'invalid provider response', reason: 'UpstreamFailure' },
   'prompt-guard-rejected': {

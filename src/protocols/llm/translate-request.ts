@@ -73,7 +73,7 @@ export function translateRequest(
       answer,
     }
   } catch (error) {
-    if (error instanceof Untranslatable) return refuse(type, 'llm-body-invalid', error.message)
+    if (error instanceof Untranslatable) return refuse(type, error.code, error.message)
     throw error
   }
 }

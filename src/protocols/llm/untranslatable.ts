@@ -1,3 +1,4 @@
+import type { RejectionCode } from '#base/rejections.ts'
 import type { JsonValue } from './json/json-document.ts'
 
 /**
@@ -7,10 +8,12 @@ import type { JsonValue } from './json/json-document.ts'
 export class Untranslatable extends Error {
   /** Empty for the whole body. */
   readonly path: string
+  readonly code: RejectionCode
 
-  constructor(value: JsonValue | undefined, why: string) {
+  constructor(value: JsonValue | undefined, why: string, code: RejectionCode = 'llm-body-invalid') {
     const path = value?.path ?? ''
     super(path === '' ? why : `${path}: ${why}`)
     this.path = path
+    this.code = code
   }
 }

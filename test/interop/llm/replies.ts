@@ -25,6 +25,8 @@ export interface Seen {
   readonly images: readonly string[]
   /** Signatures of thoughts that came back. */
   readonly signatures: readonly string[]
+  /** The client wants the vendor to keep the conversation; the mock keeps none. */
+  readonly stores?: boolean
   /** What the vendor would refuse. */
   readonly faults: readonly string[]
 }
@@ -71,6 +73,9 @@ export function replyTo(scenario: string, seen: Seen): Reply | string {
     case 'image':
       return seen.images.includes(DOT) ? says('A red dot.') : `the image did not arrive: ${JSON.stringify(seen.images)}`
     case 'structured': {
+      // Some clients have the model call a tool instead.
+      if (seen.tools.includes('json'))
+        return { calls: [{ id: 'call_json', name: 'json', input: WEATHER }], end: 'calls' }
       const given = JSON.stringify(seen.schema)
       if (given === undefined || !given.includes('"degrees"')) return `the schema did not arrive: ${given}`
       return says(JSON.stringify(WEATHER))

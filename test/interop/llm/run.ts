@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { installedNpmPackages, MissingCounterpart } from '../counterparts.ts'
+import { installedNpmPackages } from '../counterparts.ts'
 import type { Client, Target } from './client.ts'
 import { AI_SDK_PACKAGES, aiSdkClients } from './clients/ai-sdk.ts'
 import { anthropicMessages, anthropicOthers } from './clients/anthropic.ts'

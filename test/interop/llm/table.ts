@@ -24,7 +24,7 @@ export class Table {
   print(): void {
     let passed = 0
     let impossible = 0
-    const reasons = new Map<string, string[]>()
+    const reasons = new Map<string, Map<string, string[]>>()
     for (const [client, rows] of this.#rows) {
       console.log(`\n${client.padEnd(26)}${this.#upstreams.map((name) => name.padEnd(11)).join('')}`)
       for (const [scenario, row] of rows) {
@@ -37,18 +37,36 @@ export class Table {
           }
           const isImpossible = 'cannot' in cell
           if (isImpossible) impossible++
-          const reason = isImpossible
+          const why = isImpossible
             ? `cannot: ${cell.cannot}`
             : `FAIL: ${cell.failed.replaceAll(/\s+/g, ' ').slice(0, 400)}`
-          const places = reasons.get(`${client}: ${scenario}: ${reason}`) ?? []
-          reasons.set(`${client}: ${scenario}: ${reason}`, [...places, upstream])
+          const reason = `${client}: ${why}`
+          const places = reasons.get(reason) ?? new Map<string, string[]>()
+          reasons.set(reason, places.set(scenario, [...(places.get(scenario) ?? []), upstream]))
           return isImpossible ? '-' : 'FAIL'
         })
-        console.log(`  ${scenario.padEnd(24)}${cells.map((text) => text.padEnd(11)).join('')}`)
+        console.log(
+          `  ${scenario.padEnd(24)}${cells
+            .map((text) => text.padEnd(11))
+            .join('')
+            .trimEnd()}`,
+        )
       }
     }
     console.log('')
-    for (const [reason, places] of reasons) console.log(`${reason} (${places.join(', ')})`)
+    for (const [reason, places] of reasons) console.log(`${reason} (${placesOf(places)})`)
     console.log(`\n${passed} passed, ${impossible} cannot, ${this.failures} failed`)
   }
+}
+
+/** Scenarios with the same upstreams together. */
+function placesOf(scenarios: ReadonlyMap<string, readonly string[]>): string {
+  const together = new Map<string, string[]>()
+  for (const [scenario, upstreams] of scenarios) {
+    const key = upstreams.join(', ')
+    together.set(key, [...(together.get(key) ?? []), scenario])
+  }
+  return [...together]
+    .map(([upstreams, names]) => `${names.length > 9 ? 'all' : names.join(', ')}: ${upstreams}`)
+    .join('; ')
 }

@@ -15,7 +15,7 @@ export interface Upstream {
   readonly servesResponses: boolean
 }
 
-const CLAUDE = 'claude-sonnet-4-5'
+const CLAUDE = 'claude-haiku-4-5'
 const GPT = 'gpt-5.1'
 const GEMINI = 'gemini-3-pro-preview'
 const project = { resourceName: 'house', resourceType: 'ResourceTypeTwo', projectName: 'door' }
@@ -65,7 +65,7 @@ export const UPSTREAMS: readonly Upstream[] = [
   {
     name: 'seven',
     provider: { providerSeven: { region: 'eu-west-1' } },
-    model: 'anthropic.claude-sonnet-4-5-20250929-v1:0',
+    model: 'anthropic.claude-haiku-4-5-20251001-v1:0',
     embeds: 'amazon.titan-embed-text-v2:0',
     api: 'converse',
     servesResponses: false,

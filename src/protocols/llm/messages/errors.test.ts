@@ -40,6 +40,10 @@ test.each<[error: object, written: object]>([
   [{}, {}],
   [{ type: 'api_error' }, {}],
   [{ code: 'c' }, { code: 'c', details: { error_code: 'c' } }],
+  [
+    { code: 'llm-thread-unsupported' },
+    { code: 'llm-thread-unsupported', details: { error_code: 'thread_unsupported_request' } },
+  ],
   [{ type: 'insufficient_quota' }, { code: 'insufficient_quota', details: { error_code: 'insufficient_quota' } }],
   [
     { type: 'insufficient_quota', code: 'c' },

@@ -15,6 +15,9 @@ const TYPES: ReadonlyMap<string, number> = new Map([
   ['overloaded_error', 529],
 ])
 
+/** Codes on which the vendor's clients act, by our own. */
+const VENDOR_CODES: ReadonlyMap<string, string> = new Map([['llm-thread-unsupported', 'thread_unsupported_request']])
+
 /**
  * The body of an error response. A type of another API becomes the code, unless the error has one. The vendor's clients look for codes in
  * `details`, others beside the message.
@@ -22,7 +25,8 @@ const TYPES: ReadonlyMap<string, number> = new Map([
 export function formatError({ status, type, message, code }: AnswerError): string {
   const isKnown = type !== undefined && TYPES.has(type)
   const written = code ?? (isKnown ? undefined : type)
-  const codes = written === undefined ? {} : { code: written, details: { error_code: written } }
+  const codes =
+    written === undefined ? {} : { code: written, details: { error_code: VENDOR_CODES.get(written) ?? written } }
   return JSON.stringify({ type: 'error', error: { type: isKnown ? type : typeOf(status), message, ...codes } })
 }
 

@@ -14,6 +14,7 @@ const EFFORTS = ['low', 'medium', 'high', 'xhigh', 'max'] as const
 export function readRequest(body: JsonValue, losses: Losses): Conversation {
   const reader = new ObjectReader(body)
   refuseServers(reader)
+  refuseThread(reader)
   const model = reader.require('model', reader.text('model'))
   const maxTokens = reader.require('max_tokens', reader.count('max_tokens'))
   const turns = readTurns(reader, losses)
@@ -45,6 +46,14 @@ export function readRequest(body: JsonValue, losses: Losses): Conversation {
 function refuseServers(reader: ObjectReader): void {
   const [server] = reader.list('mcp_servers')
   if (server !== undefined) throw new Untranslatable(server, 'the provider of this request has no MCP servers')
+}
+
+/** The rest of the conversation would be at the provider. The vendor's clients send it all when they are refused with this code. */
+function refuseThread(reader: ObjectReader): void {
+  const thread = reader.take('thread')
+  if (thread !== undefined && thread.kind !== 'null') {
+    throw new Untranslatable(thread, 'send all messages with each request', 'llm-thread-unsupported')
+  }
 }
 
 function readTurns(reader: ObjectReader, losses: Losses): readonly Turn[] {

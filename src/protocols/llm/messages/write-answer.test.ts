@@ -39,7 +39,7 @@ test('blocks that overlap are put together, in the order in which they began', (
     to.finish('calls')
   })
   expect(blocks).toEqual([
-    { type: 'text', text: 'ab', citations: null },
+    { type: 'text', text: 'ab' },
     { type: 'tool_use', id: 'x', name: 'first', input: { a: 1 }, caller: { type: 'direct' } },
     { type: 'tool_use', id: 'y', name: 'second', input: {}, caller: { type: 'direct' } },
   ])

@@ -4,7 +4,7 @@ import type { AnswerContext } from '../dialect.ts'
 import { encode } from '../json/splice.ts'
 import { asIs, writeJson } from '../json/write-json.ts'
 import { formatError } from './errors.ts'
-import { Ending, writeCallStart, writeCitation, writeHead } from './write-message.ts'
+import { Ending, writeCallStart, writeCitation, writeHead, writeText } from './write-message.ts'
 
 export function writeAnswer(context: AnswerContext, done: (body: Uint8Array) => void): AnswerSink {
   return new MessageWriter(context, done)
@@ -112,7 +112,7 @@ class MessageWriter implements AnswerSink {
     const text = texts.join('')
     switch (kind) {
       case 'text':
-        return { type: 'text', text, citations: citations.length === 0 ? null : citations }
+        return writeText(text, citations)
       case 'thinking':
         return { type: 'thinking', thinking: text, signature }
       case 'redacted':

@@ -2,6 +2,7 @@ import type {
   Message,
   MessageDeltaUsage,
   RefusalStopDetails,
+  TextBlock,
   TextCitation,
   ToolUseBlock,
   Usage,
@@ -94,6 +95,12 @@ export function writeCitation({ url, title, text }: Citation): TextCitation | un
   if (url === undefined) return undefined
   const cited = { cited_text: text ?? '', encrypted_index: '', title: title ?? null, url }
   return { type: 'web_search_result_location', ...cited }
+}
+
+/** A text. Without citations it has no such member on the wire, although the types of the vendor have null there; some clients refuse null. */
+export function writeText(text: string, citations: readonly TextCitation[]): TextBlock {
+  const block = { type: 'text', text } as const
+  return (citations.length === 0 ? block : { ...block, citations }) as TextBlock
 }
 
 export function writeCallStart(id: string, name: string, context: AnswerContext): ToolUseBlock {

@@ -7,7 +7,7 @@ import type { AnswerError, AnswerSink, AnswerUsage, Citation, StopReason } from 
 import type { AnswerContext } from '../dialect.ts'
 import { SequentialAnswer } from '../sequential-answer.ts'
 import { formatError } from './errors.ts'
-import { Ending, writeCallStart, writeCitation, writeHead } from './write-message.ts'
+import { Ending, writeCallStart, writeCitation, writeHead, writeText } from './write-message.ts'
 
 /** Writes an event stream of the messages API, in which blocks have numbers without gaps and never overlap. */
 export function writeStream(context: AnswerContext, write: (events: string) => void): MessagesStream {
@@ -30,7 +30,7 @@ class MessagesStream extends SequentialAnswer {
 type Kind = 'text' | 'thinking' | 'redacted' | 'call'
 type Start = RawContentBlockStartEvent['content_block']
 
-const TEXT: Start = { type: 'text', text: '', citations: null }
+const TEXT: Start = writeText('', [])
 const THINKING: Start = { type: 'thinking', thinking: '', signature: '' }
 
 /** Writes blocks that do not overlap. */

@@ -92,16 +92,11 @@ function read(body: Body, path: string): Seen {
         id: block.get('toolResult', 'toolUseId').text ?? '?',
         text: block.get('toolResult', 'content').joined,
       })),
-    schema: format === undefined ? toolSchema(body) : JSON.parse(format),
+    schema: format === undefined ? undefined : JSON.parse(format),
     images: blocks.map((block) => block.get('image', 'source', 'bytes').text ?? ''),
     signatures: blocks.map((block) => block.get('reasoningContent', 'reasoningText', 'signature').text ?? ''),
     faults: [...turnFaults(turns, body)],
   }
-}
-
-/** Some clients ask for JSON with a tool that must be called. */
-function toolSchema(body: Body): unknown {
-  return body.get('toolConfig', 'tools').list.find((tool) => tool.get('toolSpec', 'name').text === 'json')?.value
 }
 
 function* turnFaults(turns: readonly Body[], body: Body): Generator<string> {

@@ -107,6 +107,7 @@ function read(body: Body, path: string): Seen {
     schema: body.get('output_config', 'format', 'schema').value ?? body.get('output_format', 'schema').value,
     images: ofType('image').map((block) => block.get('source', 'data').text ?? ''),
     signatures: ofType('thinking').map((block) => block.get('signature').text ?? ''),
+    stores: body.get('thread').isThere,
     faults: [...requestFaults(body, path), ...turnFaults(turns, body)],
   }
 }

@@ -87,6 +87,7 @@ async function answer(request: IncomingMessage, path: string, bytes: Buffer, res
     })
   }
   const seen = vendor.read(body, path)
+  if (seen.stores) return sendJson(response, 400, threadRefusal())
   const reply = replyTo(scenario, seen)
   if (typeof reply === 'string') {
     return sendJson(response, 400, vendor.error(400, `the mock: ${reply}`), vendor.errorHeaders?.(400))
@@ -103,6 +104,12 @@ async function answer(request: IncomingMessage, path: string, bytes: Buffer, res
   if (scenario === 'stream-error') response.end(vendor.streamError(ERROR_MESSAGE))
   else if (scenario === 'cut') response.destroy()
   else if (scenario !== 'abort') response.end()
+}
+
+/** On this refusal clients send all messages. */
+function threadRefusal(): object {
+  const details = { error_code: 'thread_unsupported_request', unsupported: ['thread'] }
+  return { type: 'error', error: { type: 'invalid_request_error', message: 'no threads', details } }
 }
 
 function answerGet(path: string, response: ServerResponse): void {
