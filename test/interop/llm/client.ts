@@ -8,7 +8,7 @@ export interface Client {
   /** Why it cannot do a scenario; undefined: it can. */
   cannot?(scenario: string, upstream: Upstream): string | undefined
   /** Why thoughts do not come back with it; undefined: they do. */
-  losesThoughts?(upstream: Upstream): string | undefined
+  losesThoughts?(upstream: Upstream, scenario: string): string | undefined
   /** Names of its classes of errors, by status. */
   readonly errors?: Readonly<Record<string, string>>
   /** Missing: it does not chat. */
@@ -73,6 +73,7 @@ export interface Answer {
 export interface Fault {
   readonly status: number | undefined
   readonly message: string
+  /** `hidden`: the client does not show headers. */
   readonly retryAfter: string | undefined
   /** Name of the class of the error. */
   readonly kind: string

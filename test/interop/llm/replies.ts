@@ -90,7 +90,8 @@ export function replyTo(scenario: string, seen: Seen): Reply | string {
       return afterTools(seen, CALLS.slice(0, 1))
     case 'parallel':
       return afterTools(seen, CALLS)
-    case 'thinking': {
+    case 'thinking':
+    case 'thinking-stream': {
       const reply = afterTools(seen, CALLS.slice(0, 1))
       if (typeof reply === 'string') return reply
       if (reply.calls !== undefined) return { ...reply, thought: { text: THOUGHT, signature: SIGNATURE } }

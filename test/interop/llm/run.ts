@@ -3,6 +3,9 @@ import { installedNpmPackages } from '../counterparts.ts'
 import type { Client, Target } from './client.ts'
 import { AI_SDK_PACKAGES, aiSdkClients } from './clients/ai-sdk.ts'
 import { anthropicMessages, anthropicOthers } from './clients/anthropic.ts'
+import { bedrock } from './clients/bedrock.ts'
+import { GOOGLE_PACKAGES, googleClients } from './clients/google.ts'
+import { LANGCHAIN_PACKAGES, langchainClients } from './clients/langchain.ts'
 import { openaiChat, openaiOthers, openaiResponses } from './clients/openai.ts'
 import { SCENARIOS } from './scenarios.ts'
 import { type Cell, Table } from './table.ts'
@@ -11,7 +14,7 @@ import { startVendors } from './vendor/server.ts'
 
 // Drives official clients of LLM vendors through a running gateway: see README.md.
 
-const folder = installedNpmPackages('npm-llm', ...AI_SDK_PACKAGES)
+const folder = installedNpmPackages('npm-llm', ...AI_SDK_PACKAGES, ...LANGCHAIN_PACKAGES, ...GOOGLE_PACKAGES)
 const CLIENTS: readonly Client[] = [
   openaiChat,
   openaiResponses,
@@ -19,6 +22,9 @@ const CLIENTS: readonly Client[] = [
   anthropicMessages,
   anthropicOthers,
   ...aiSdkClients(folder),
+  ...langchainClients(folder),
+  ...googleClients(folder),
+  bedrock,
 ]
 
 await using stops = new AsyncDisposableStack()
@@ -36,7 +42,7 @@ table.print()
 process.exitCode = table.failures > 0 ? 1 : 0
 
 async function checkUpstream(client: Client, upstream: Upstream, scenarios: readonly string[]): Promise<void> {
-  const unreachable = client.unreachable?.(upstream) ?? (await notBuilt(client, upstream))
+  const unreachable = client.unreachable?.(upstream)
   const cells = scenarios.map(async (scenario) => {
     const cannot = unreachable ?? client.cannot?.(scenario, upstream)
     const cell = cannot === undefined ? await cellOf(client, upstream, scenario) : { cannot }
@@ -45,23 +51,10 @@ async function checkUpstream(client: Client, upstream: Upstream, scenarios: read
   await Promise.all(cells)
 }
 
-/** What the gateway says that it does not do yet. */
-async function notBuilt(client: Client, upstream: Upstream): Promise<string | undefined> {
-  if (client.connect === undefined) return undefined
-  const connection = client.connect(targetOf(upstream, 'text').target)
-  const fault = await connection.ask({ prompt: 'Hi.' }).then(
-    () => undefined,
-    (error: unknown) => connection.faultOf(error),
-  )
-  return fault !== undefined && /not implemented/.test(fault.message)
-    ? 'the gateway does not translate it yet'
-    : undefined
-}
-
 async function cellOf(client: Client, upstream: Upstream, scenario: string): Promise<Cell> {
   const { target, run } = targetOf(upstream, scenario)
   const hasLeft = async () => (await (await fetch(`http://127.0.0.1:${vendors.port}/left/${run}`)).text()) === 'true'
-  const lost = scenario === 'thinking' ? client.losesThoughts?.(upstream) : undefined
+  const lost = scenario.startsWith('thinking') ? client.losesThoughts?.(upstream, scenario) : undefined
   try {
     const check = client.checks?.[scenario]
     const circumstances = { errors: client.errors ?? {}, hasLeft, keepsThoughts: lost === undefined }

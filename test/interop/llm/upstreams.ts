@@ -106,12 +106,17 @@ export async function startUpstreams(port: number, stops: AsyncDisposableStack):
 
 function backend(name: string, provider: object, model: string, port: number): string {
   // Without `host` the credential of a cloud would be required.
+  const policies = {
+    ai: { routes: ROUTES, modelAliases: { [ALIAS]: model } },
+    // Vendors negotiate it; without TLS it would be that of the client.
+    http: { version: 'HTTP1' },
+  }
   const ai = { provider: { ...provider, host: '127.0.0.1', port } }
   return `
 apiVersion: gatewright.dev/v1alpha1
 kind: ProxyBackend
 metadata: { name: ${name} }
-spec: ${JSON.stringify({ ai, policies: { ai: { routes: ROUTES, modelAliases: { [ALIAS]: model } } } })}
+spec: ${JSON.stringify({ ai, policies })}
 `
 }
 

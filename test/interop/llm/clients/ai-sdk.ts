@@ -48,12 +48,21 @@ interface Package {
   readonly path: string
   readonly settings?: object
   readonly models?: 'chat' | 'responses'
+  /** Of every request. */
+  readonly options?: object
   readonly thinking: object
   readonly client: Pick<Client, 'cannot' | 'unreachable' | 'losesThoughts'>
 }
 
 const REASONS = { stop: 'stop', length: 'length', 'tool-calls': 'calls', 'content-filter': 'refusal' } as const
-const stored = { store: false, include: ['reasoning.encrypted_content'] }
+/** The gateway stores nothing: without this, the client refers to items of earlier responses instead of sending them. */
+const notStored = { store: false }
+const thoughts = {
+  ...notStored,
+  reasoningEffort: 'low',
+  reasoningSummary: 'auto',
+  include: ['reasoning.encrypted_content'],
+}
 const signatureLost = (upstream: Upstream) =>
   withoutThoughts(upstream) ?? 'the client reads and sends no thoughts in chat completions'
 const readsNoRefusals = (scenario: string, { api }: Upstream) =>
@@ -77,7 +86,8 @@ const PACKAGES: Readonly<Record<string, Package>> = {
     create: 'createOpenAI',
     path: '/v1',
     models: 'responses',
-    thinking: { openai: { reasoningEffort: 'low', reasoningSummary: 'auto', ...stored } },
+    options: { openai: notStored },
+    thinking: { openai: thoughts },
     client: {},
   },
   'ai anthropic': {
@@ -108,8 +118,12 @@ const PACKAGES: Readonly<Record<string, Package>> = {
     create: 'createAzure',
     path: '/openai',
     models: 'responses',
-    thinking: { azure: { reasoningEffort: 'low', reasoningSummary: 'auto', ...stored } },
-    client: {},
+    options: { azure: notStored },
+    thinking: { azure: thoughts },
+    client: {
+      cannot: (scenario, { api }) =>
+        scenario === 'refusal' && api !== 'converse' ? 'the client refuses whole responses with refusals' : undefined,
+    },
   },
   'ai google': {
     package: '@ai-sdk/google',
@@ -140,10 +154,11 @@ export const AI_SDK_PACKAGES = [
 
 /** Every provider of the AI SDK. @param folder where its packages are installed */
 export function aiSdkClients(folder: string): readonly Client[] {
-  const require = createRequire(join(folder, 'package.json'))
-  const ai = require('ai') as Ai
+  const load = createRequire(join(folder, 'package.json'))
+  const ai = load('ai') as Ai
+  Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false })
   return Object.entries(PACKAGES).map(([name, { client, ...about }]) => {
-    const create = (require(about.package) as Readonly<Record<string, Create>>)[about.create]!
+    const create = (load(about.package) as Readonly<Record<string, Create>>)[about.create]!
     return { name, ...client, connect: (target) => connect(ai, create, about, target) }
   })
 }
@@ -154,7 +169,7 @@ function connect(
   about: Omit<Package, 'client'>,
   { url, headers, upstream }: Target,
 ): Connection {
-  const { path, settings, models, thinking } = about
+  const { path, settings, models, thinking, options = {} } = about
   const factory = create({ baseURL: url + path, apiKey: 'k', headers, ...settings })
   const model = models === undefined ? factory(upstream.model) : factory[models](upstream.model)
   const tool = { description: TOOL.description, inputSchema: ai.jsonSchema({ ...TOOL.parameters }) }
@@ -164,7 +179,7 @@ function connect(
     system: 'Be brief.',
     messages: messagesOf(question),
     ...(question.offersTools && { tools: { [TOOL.name]: ai.tool(tool) } }),
-    ...(question.thinks && { providerOptions: thinking }),
+    providerOptions: question.thinks ? thinking : options,
     ...(question.limit && { maxOutputTokens: question.limit }),
     ...(question.signal && { abortSignal: question.signal }),
   })
