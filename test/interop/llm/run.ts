@@ -7,6 +7,7 @@ import { bedrock } from './clients/bedrock.ts'
 import { GOOGLE_PACKAGES, googleClients } from './clients/google.ts'
 import { LANGCHAIN_PACKAGES, langchainClients } from './clients/langchain.ts'
 import { openaiChat, openaiOthers, openaiResponses } from './clients/openai.ts'
+import { runPythonClients } from './python-clients.ts'
 import { SCENARIOS } from './scenarios.ts'
 import { type Cell, Table } from './table.ts'
 import { startUpstreams, UPSTREAMS, type Upstream } from './upstreams.ts'
@@ -37,6 +38,10 @@ for (const client of CLIENTS) {
   const scenarios = [...(client.connect ? Object.keys(SCENARIOS) : []), ...Object.keys(client.checks ?? {})]
   table.expect(client.name, scenarios)
   for (const upstream of UPSTREAMS) await checkUpstream(client, upstream, scenarios)
+}
+if (only === undefined || only.includes('python')) {
+  const cells = await runPythonClients(gateway, `http://127.0.0.1:${vendors.port}`)
+  for (const [client, upstream, scenario, cell] of cells) table.add(client, upstream, scenario, cell)
 }
 table.print()
 process.exitCode = table.failures > 0 ? 1 : 0

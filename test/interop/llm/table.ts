@@ -16,7 +16,9 @@ export class Table {
   }
 
   add(client: string, upstream: string, scenario: string, cell: Cell): void {
-    this.#rows.get(client)!.get(scenario)!.set(upstream, cell)
+    const rows = this.#rows.get(client) ?? new Map<string, Map<string, Cell>>()
+    const row = rows.get(scenario) ?? new Map<string, Cell>()
+    this.#rows.set(client, rows.set(scenario, row.set(upstream, cell)))
     if (typeof cell === 'object' && 'failed' in cell) this.failures++
   }
 
@@ -26,7 +28,7 @@ export class Table {
     let impossible = 0
     const reasons = new Map<string, Map<string, string[]>>()
     for (const [client, rows] of this.#rows) {
-      console.log(`\n${client.padEnd(26)}${this.#upstreams.map((name) => name.padEnd(11)).join('')}`)
+      console.log(`\n${client.padEnd(30)}${this.#upstreams.map((name) => name.padEnd(11)).join('')}`)
       for (const [scenario, row] of rows) {
         const cells = this.#upstreams.map((upstream) => {
           const cell = row.get(upstream)
@@ -46,7 +48,7 @@ export class Table {
           return isImpossible ? '-' : 'FAIL'
         })
         console.log(
-          `  ${scenario.padEnd(24)}${cells
+          `  ${scenario.padEnd(28)}${cells
             .map((text) => text.padEnd(11))
             .join('')
             .trimEnd()}`,
