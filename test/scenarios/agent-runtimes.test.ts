@@ -1,7 +1,8 @@
 import { once } from 'node:events'
 import http from 'node:http'
-import type { AddressInfo } from 'node:net'
+import net, { type AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { CERTIFICATES } from '#net/testing/certificates.ts'
 import { eventually } from '#test/support/eventually.ts'
@@ -239,6 +240,55 @@ test('a body above the buffer limit is refused if it must be signed, and streams
   expect([response.status, (await response.text()).length]).toEqual([200, body.length])
   expect(server.seen).toMatchObject([{ target: TARGET, headers: { authorization: 'Bearer oauth-token' } }])
   expect(server.seen[0]!.headers).not.toHaveProperty('x-amz-date')
+})
+
+test('fields with inner spaces or without a value are signed as the service reads them', async () => {
+  const fields = [
+    `${SESSION}: s  1`,
+    'x-amzn-bedrock-agentcore-runtime-custom-empty:',
+    'x-amzn-trace-id:  Root=1;  Parent=2 ',
+  ]
+  const socket = net.connect(port, '127.0.0.1')
+  socket.write(
+    `POST /plain HTTP/1.1\r\nHost: gateway.test\r\nContent-Length: 2\r\nConnection: close\r\n${fields.join('\r\n')}\r\n\r\n{}`,
+  )
+  expect(await text(socket)).toMatch(/^HTTP\/1\.1 200 /)
+  expect(server.seen).toMatchObject([{ fault: undefined, target: TARGET, headers: { [SESSION]: 's  1' } }])
+})
+
+test('a chunked body above the buffer limit is refused if it must be signed, and one below is sent whole', async () => {
+  const chunked = (length: number) => {
+    const request = http.request(`${gateway.url(port)}/plain`, { method: 'POST', headers: { expect: '100-continue' } })
+    request.on('error', () => {})
+    request.on('continue', () => {
+      for (let sent = 0; sent < length; sent += 65_536) request.write(Buffer.alloc(65_536, 'x'))
+      request.end()
+    })
+    request.flushHeaders()
+    return once(request, 'response') as Promise<[http.IncomingMessage]>
+  }
+  const [large] = await chunked(3 * 1024 * 1024)
+  large.resume()
+  expect([large.statusCode, server.seen.length]).toEqual([413, 0])
+  const [small] = await chunked(1024 * 1024)
+  expect([small.statusCode, (await text(small)).length]).toEqual([200, 1024 * 1024])
+  expect(server.seen).toMatchObject([{ fault: undefined }])
+})
+
+test('a client that leaves a stream of events ends it at the runtime', async () => {
+  let ended = false
+  server.answer = (response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    response.on('close', () => {
+      ended = true
+    })
+    response.write('data: 1\n\n')
+  }
+  const leave = new AbortController()
+  const response = await send('/plain', { method: 'POST', body: '{}', signal: leave.signal })
+  expect(response.status).toBe(200)
+  leave.abort()
+  await eventually('the runtime notices', () => ended)
 })
 
 test('passthrough sends the validated credential of the client instead of a signature', async () => {

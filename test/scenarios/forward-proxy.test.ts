@@ -1,11 +1,13 @@
 import { once } from 'node:events'
 import http from 'node:http'
 import http2 from 'node:http2'
+import https from 'node:https'
 import net from 'node:net'
 import { text } from 'node:stream/consumers'
 import tls from 'node:tls'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Echo, startEcho } from '#examples/upstreams/echo.ts'
+import { CERTIFICATES } from '#net/testing/certificates.ts'
 import { gatewright } from '#test/support/command-line.ts'
 import { eventually } from '#test/support/eventually.ts'
 import { freePort } from '#test/support/free-port.ts'
@@ -18,6 +20,7 @@ import {
   type ObjectsFolder,
   routeYaml,
 } from '#test/support/objects-folder.ts'
+import { tlsSecretYaml } from '#test/support/tls-objects.ts'
 
 /** Backends whose destinations clients choose, in a gateway that permits loopback addresses, and in one that does not. */
 
@@ -25,7 +28,7 @@ const stops = new AsyncDisposableStack()
 let folders: { readonly open: ObjectsFolder; readonly strict: ObjectsFolder }
 let open: TestGateway
 let strict: TestGateway
-let ports: { readonly open: number; readonly strict: number; readonly tls: number; readonly echo: number }
+let ports: Readonly<Record<'open' | 'strict' | 'tls' | 'https' | 'echo', number>>
 
 const any = (more = '') => `
 apiVersion: gatewright.dev/v1alpha1
@@ -45,15 +48,38 @@ spec:
   rules: [{ backendRefs: [{ group: gatewright.dev, kind: ProxyBackend, name: any }] }]
 `,
   )
+/** Listeners for `*.wild.test` and for any server name, whose requests name their destinations. */
+const secured = (port: number) =>
+  joinYaml(
+    listenersYaml('secured', [
+      `{ name: wild, protocol: HTTPS, port: ${port}, hostname: "*.wild.test", tls: { certificateRefs: [{ name: server }] } }`,
+      `{ name: all, protocol: HTTPS, port: ${port}, tls: { certificateRefs: [{ name: server }] } }`,
+    ]),
+    tlsSecretYaml('server', CERTIFICATES.server),
+    `
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: { name: secured }
+spec:
+  parentRefs: [{ name: secured }]
+  rules: [{ backendRefs: [{ group: gatewright.dev, kind: ProxyBackend, name: any }] }]
+`,
+  )
 const retry = '      retry: { attempts: 3, codes: [503] }\n'
 
 beforeAll(async () => {
   const echo = await startEcho({ port: 0 })
   stops.defer(() => echo.close())
-  ports = { open: await freePort(), strict: await freePort(), tls: await freePort(), echo: echo.port }
+  ports = {
+    open: await freePort(),
+    strict: await freePort(),
+    tls: await freePort(),
+    https: await freePort(),
+    echo: echo.port,
+  }
   const objects = (port: number) => joinYaml(gatewayYaml(port), any(), routeYaml('all', '/', 'any', retry))
   folders = {
-    open: await createObjectsFolder({ 'all.yaml': objects(ports.open) }),
+    open: await createObjectsFolder({ 'all.yaml': objects(ports.open), 'tls.yaml': secured(ports.https) }),
     strict: await createObjectsFolder({ 'all.yaml': objects(ports.strict), 'tls.yaml': relayed(ports.tls) }),
   }
   stops.defer(() => folders.open.remove())
@@ -111,6 +137,32 @@ test('a request with a whole URL goes to its host', async () => {
   )
   expect(received).toMatch(/^HTTP\/1\.1 200 /)
 })
+
+test.each([
+  ['', 200],
+  ['server.test', 200],
+  ['127.0.0.1.example', 200],
+  ['a.wild.test', 421],
+] as const)(
+  'HTTPS: with server name %j the destination is the host of each request, if it belongs to the listener: %i',
+  async (servername, status) => {
+    const host = `127.0.0.1:${ports.echo}`
+    const options = { servername, rejectUnauthorized: false }
+    const secure = { ...options, host: '127.0.0.1', port: ports.https, agent: false, headers: { host } }
+    const [first] = (await once(https.get(secure), 'response')) as [http.IncomingMessage]
+    expect(first.statusCode).toBe(status)
+    first.resume()
+    const client = http2.connect(`https://127.0.0.1:${ports.https}`, options)
+    for (const name of ['127.0.0.1', 'localhost']) {
+      const stream = client.request({ ':path': '/', ':authority': `${name}:${ports.echo}` })
+      const [head] = (await once(stream, 'response')) as [http2.IncomingHttpHeaders]
+      const body = await text(stream)
+      expect([name, head[':status']]).toEqual([name, status])
+      if (status === 200) expect((JSON.parse(body) as Echo).headers.host).toBe(`${name}:${ports.echo}`)
+    }
+    client.destroy()
+  },
+)
 
 test('CONNECT is refused', async () => {
   const host = `127.0.0.1:${ports.echo}`
