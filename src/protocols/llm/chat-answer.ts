@@ -20,6 +20,9 @@ import { parseAnswer, refuseAnswer } from './whole-answer.ts'
 
 const encoder = new TextEncoder()
 
+/** Of a stream that its end repeats, in UTF-16 units: streams have no limit of their own, but this one takes memory. */
+const MAX_STREAM = 16 * 1024 * 1024
+
 /** An answer of the model. */
 export class ChatAnswer implements AnswerFilter {
   readonly changesLength = true
@@ -60,7 +63,10 @@ export class ChatAnswer implements AnswerFilter {
     const begun = () => this.#begin()
     const observed = new ObservedAnswer(writer, { facts, kept, names, startMonotonicMs, begun })
     const isKept = !streamed || to.keepsStream
-    const end = new AnswerEnd(observed, { claim: isKept ? claim : undefined, maxKept: maxBytes })
+    const end = new AnswerEnd(observed, {
+      claim: isKept ? claim : undefined,
+      maxKept: streamed ? MAX_STREAM : maxBytes,
+    })
     const reader = this.#isStream
       ? from.readStream(end, { maxEventBytes: maxBytes, claim })
       : new WholeAnswer((body) => from.readAnswer(body, end), end, claim, maxBytes)
