@@ -163,6 +163,8 @@ export type DecodeReceived = (coding: string, bytes: Uint8Array, maxBytes: numbe
 export interface AnswerFilter extends BodyFilter {
   /** The body must have been read to its end before the head is sent, because `refusal` is known only then. */
   readonly whole?: boolean
+  /** `refusal` may be set until the first content, even if `whole` is not: the response is held as long. */
+  readonly mayRefuse?: boolean
   /** The response cannot be used, and the client gets this instead. */
   readonly refusal?: Refusal | undefined
   /** Set if the response failed although its receiver sees a clean end. */

@@ -308,6 +308,11 @@ export class Bodies implements BodyReader {
     return true
   }
 
+  /** Until its first content has arrived, the response may become a refusal. */
+  get responseMayRefuse(): boolean {
+    return this.#filter?.mayRefuse === true
+  }
+
   /** The protocol knows only at the end of the response whether it can be used. */
   get responseIsJudged(): boolean {
     return this.#filter?.whole === true

@@ -1,5 +1,6 @@
 import { readsResponseBody, runResponsePolicies } from '#engine/request/decide.ts'
 import type { BodyUse } from '#exchange/body-use.ts'
+import type { Refusal } from '#exchange/outcome.ts'
 import { refuseLargeBody } from '#exchange/refuse-large-body.ts'
 import type { ClientStream } from '#net/stream.ts'
 import type { AnswerFailure } from '#protocols/backend-protocol.ts'
@@ -13,8 +14,8 @@ import { replyBody, respondLocally, whenSettled } from './respond.ts'
 export type RetryAnswer = (flight: InFlight, upstream: ClientStream, failure: AnswerFailure) => boolean
 
 /**
- * Forwards an upstream response through the response policies. Its body streams unless a policy reads it. As long as attempts are left, it
- * begins with its first content, so that an answer that fails before can be replaced.
+ * Forwards an upstream response through the response policies. Its body streams unless a policy reads it. As long as attempts are left, or if
+ * it may become a refusal, it begins with its first content, so that an answer that fails before can be replaced.
  */
 export function respondFromUpstream(flight: InFlight, upstream: ClientStream, retryAnswer: RetryAnswer): void {
   const { bodies } = flight
@@ -23,16 +24,22 @@ export function respondFromUpstream(flight: InFlight, upstream: ClientStream, re
   const use = bodies.responseIsJudged || readsResponseBody(flight.decision)
   if (use !== false) return bufferResponse(flight, upstream, use, retryAnswer)
   const isHeld =
-    flight.retriesLeft > 0 &&
+    (flight.retriesLeft > 0 || bodies.responseMayRefuse) &&
     bodies.holdResponse((unread) => {
-      if (unread !== undefined) {
-        upstream.cancel()
-        return respondLocally(flight, unread)
-      }
-      const { responseFailure } = bodies
-      if (responseFailure === undefined || !retryAnswer(flight, upstream, responseFailure)) stream(flight, upstream)
+      if (unread !== undefined) return refuse(flight, upstream, unread)
+      const { responseFailure, responseRefusal } = bodies
+      if (responseFailure !== undefined && retryAnswer(flight, upstream, responseFailure)) return
+      if (responseRefusal === undefined) stream(flight, upstream)
+      else refuse(flight, upstream, responseRefusal)
     })
   if (!isHeld) stream(flight, upstream)
+}
+
+/** The client gets a refusal instead. A response that has failed counts for the health of its endpoint. */
+function refuse(flight: InFlight, upstream: ClientStream, refusal: Refusal): void {
+  upstream.cancel()
+  if (flight.bodies.responseFailure !== undefined) flight.completeAttempt()
+  respondLocally(flight, refusal)
 }
 
 function stream(flight: InFlight, upstream: ClientStream): void {
@@ -72,10 +79,7 @@ function bufferResponse(
       unread ??
       bodies.responseRefusal ??
       (large && use === true ? refuseLargeBody('response-too-large', maxBufferBytes) : undefined)
-    if (refused !== undefined) {
-      upstream.cancel()
-      return respondLocally(flight, refused)
-    }
+    if (refused !== undefined) return refuse(flight, upstream, refused)
     const replaced = runResponsePolicies(flight.exchange, flight.decision)
     if (large && replaced === undefined && exchange.newResponseBody === undefined) return passOn(flight, upstream)
     if (large) upstream.cancel()

@@ -24,7 +24,8 @@ const framings: [BodyKind, number, boolean, BodyKind, number][] = [
   [BODY_LENGTH, 5, true, BODY_CHUNKED, -1],
   [BODY_LENGTH, 5, false, BODY_LENGTH, 5],
   [BODY_CHUNKED, -1, true, BODY_CHUNKED, -1],
-  [BODY_NONE, -1, true, BODY_NONE, -1],
+  [BODY_NONE, -1, true, BODY_CHUNKED, -1],
+  [BODY_NONE, -1, false, BODY_NONE, -1],
 ]
 
 test.each(framings)(

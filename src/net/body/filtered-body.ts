@@ -1,5 +1,13 @@
 import type { Head } from '../http/head.ts'
-import { type Abort, BODY_CHUNKED, BODY_LENGTH, type BodyKind, type BodySink, type BodySource } from '../stream.ts'
+import {
+  type Abort,
+  BODY_CHUNKED,
+  BODY_LENGTH,
+  BODY_NONE,
+  type BodyKind,
+  type BodySink,
+  type BodySource,
+} from '../stream.ts'
 import { ForwardingSink } from './forwarding-sink.ts'
 
 /** Changes a body on its way to the receiver. */
@@ -21,7 +29,9 @@ export class FilteredBody implements BodySource {
 
   constructor(body: BodySource, filter: BodyFilter) {
     const { changesLength } = filter
-    this.kind = changesLength && body.kind === BODY_LENGTH ? BODY_CHUNKED : body.kind
+    // An empty body may become one.
+    const hasLength = body.kind === BODY_LENGTH || body.kind === BODY_NONE
+    this.kind = changesLength && hasLength ? BODY_CHUNKED : body.kind
     this.length = changesLength ? -1 : body.length
     this.trails = body.trails === true
     this.#body = body

@@ -1,3 +1,4 @@
+import { clock } from '#base/clock.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import type { Refusal } from '#exchange/outcome.ts'
 import { asBuffer } from '#net/body/as-buffer.ts'
@@ -26,6 +27,7 @@ const MAX_STREAM = 16 * 1024 * 1024
 /** An answer of the model. */
 export class ChatAnswer implements AnswerFilter {
   readonly changesLength = true
+  readonly mayRefuse = true
   readonly whole: boolean
   readonly #plan: ChatTranslation
   readonly #around: AnswerSurroundings
@@ -40,7 +42,7 @@ export class ChatAnswer implements AnswerFilter {
     this.#around = around
     this.#isStream = isStream
     // A whole answer that turns out to be unusable becomes a refusal with a status of its own.
-    this.whole = !plan.streamed
+    this.whole = !plan.streamed || !isStream
   }
 
   whenBegun(begun: () => void): void {
@@ -71,14 +73,17 @@ export class ChatAnswer implements AnswerFilter {
       ? from.readStream(end, { maxEventBytes: maxBytes, claim })
       : new WholeAnswer((body) => from.readAnswer(body, end), end, claim, maxBytes)
     const failed = (error: AnswerError) => this.#fail(error, end)
-    return new TranslatingSink(sink, { reader, end, out, failed, cancel: () => this.#cancel?.() })
+    const cancel = () => this.#cancel?.()
+    const over = (stop: () => void) => exchange.context.whenOver(stop)
+    return new TranslatingSink(sink, { reader, end, out, failed, cancel, over })
   }
 
   #fail(error: AnswerError, { isCut, isFinished }: AnswerEnd): void {
     const { type } = classifyError(error)
     this.#around.facts.errorType = isCut ? 'incomplete' : type
     this.failure = isCut ? brokenStream('incomplete') : reportedError({ type, status: error.status })
-    if (!this.#plan.streamed && !isFinished) this.refusal = refuseAnswer(this.#plan, error.status, error.message)
+    const isUnsent = this.whole || this.#begun !== undefined
+    if (isUnsent && !isFinished) this.refusal = refuseAnswer(this.#plan, error.status, error.message)
     this.#begin()
   }
 
@@ -151,12 +156,18 @@ interface TranslatingOptions {
   readonly failed: (error: AnswerError) => void
   /** Cancels the rest of the provider's response. */
   readonly cancel: () => void
+  /** Registers what is called when the request is over. */
+  readonly over: (stop: () => void) => void
 }
+
+/** How long the end of a response may follow the end of its answer. Then the connection is not used again. */
+const TAIL_MS = 1000
 
 /** Pushes what arrives into the reader, and sends what the writer has made of it. */
 class TranslatingSink extends ForwardingSink {
   readonly #options: TranslatingOptions
   #isOver = false
+  #tail: { cancel(): void } | undefined
 
   constructor(sink: BodySink, options: TranslatingOptions) {
     super(sink)
@@ -167,18 +178,34 @@ class TranslatingSink extends ForwardingSink {
     if (this.#isOver) return
     const { reader, end: answer, out, cancel } = this.#options
     reader.push(buffer.subarray(start, end))
-    if (answer.failure === undefined) return out.flush()
-    this.#finish()
-    cancel()
+    if (answer.failure !== undefined) {
+      this.#finish()
+      return cancel()
+    }
+    out.flush()
+    if (answer.isEnded) this.#awaitEnd()
+  }
+
+  /** The answer is complete, and its response should end at once. Some never do, or go on with something else. */
+  #awaitEnd(): void {
+    if (this.#tail !== undefined) return
+    const { over, cancel } = this.#options
+    this.#tail = clock.after(TAIL_MS, () => {
+      this.#finish()
+      cancel()
+    })
+    over(() => this.#tail?.cancel())
   }
 
   override end(): void {
+    if (this.#isOver) return
     this.#options.reader.finish()
     this.#options.end.end()
     this.#finish()
   }
 
   override abort(why: Abort): void {
+    if (this.#isOver) return
     if (why === 'cancelled') return this.sink.abort(why)
     this.#options.reader.finish()
     this.#options.end.break()
@@ -188,6 +215,7 @@ class TranslatingSink extends ForwardingSink {
   #finish(): void {
     if (this.#isOver) return
     this.#isOver = true
+    this.#tail?.cancel()
     const { failure } = this.#options.end
     if (failure !== undefined) this.#options.failed(failure)
     this.#options.out.end()

@@ -27,7 +27,7 @@ test.each<[vendor: string, body: string, error: object]>([
   ],
   ['small servers', '{"error":"model is loading"}', { ...NONE, message: 'model is loading' }],
   ['load balancers', ' <html>Bad Gateway</html>\n', { ...NONE, message: '<html>Bad Gateway</html>' }],
-  ['nobody', '', { ...NONE, message: '' }],
+  ['nobody', '', { ...NONE, message: 'the provider responded with status 503' }],
   ['JSON without a message', '{"ok":false}', { ...NONE, message: '{"ok":false}' }],
 ])('the error of %s', (_vendor, body, error) => {
   expect(readError(503, new TextEncoder().encode(body))).toEqual({ status: 503, ...error })

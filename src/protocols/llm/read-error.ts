@@ -14,7 +14,8 @@ const decoder = new TextDecoder()
 export function readError(status: number, body: Uint8Array): AnswerError {
   const text = decoder.decode(body.subarray(0, MAX_MESSAGE_BYTES)).trim()
   const found = readErrorObject(parse(body), status)
-  return found ?? { status, type: undefined, message: text, code: undefined, param: undefined }
+  const message = text === '' ? `the provider responded with status ${status}` : text
+  return found ?? { status, type: undefined, message, code: undefined, param: undefined }
 }
 
 /**

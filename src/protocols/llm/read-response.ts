@@ -1,11 +1,13 @@
 import type { Exchange } from '#exchange/exchange.ts'
 import type { LlmFacts } from '#exchange/llm-facts.ts'
 import type { BodyClaim } from '#net/body/body-memory.ts'
+import type { Head } from '#net/http/head.ts'
 import { isEventStream, isFrameStream } from '#net/http/response-rules.ts'
 import type { Abort } from '#net/stream.ts'
 import type { AnswerFailure, AnswerFilter, DecodeReceived } from '../backend-protocol.ts'
 import { answerReader, isSuccess, STREAMS } from './answer-formats.ts'
 import { CompressedAnswer, NoSink } from './compressed-answer.ts'
+import { DecodedAnswer } from './decoded-answer.ts'
 import { FrameAnswer } from './detect/frame-answer.ts'
 import { JsonAnswer } from './json-answer.ts'
 import type { ResponsePlan } from './prepare-request.ts'
@@ -14,6 +16,7 @@ import { brokenStream, reportedError, type StreamError } from './stream-error.ts
 import type { StreamFormat } from './stream-format.ts'
 import type { TokenAccount } from './token-account.ts'
 import { translateAnswer } from './translate-answer.ts'
+import { refuseAnswer } from './whole-answer.ts'
 
 /** What the filter of a response needs besides the exchange. */
 export interface ReadingTools {
@@ -34,15 +37,27 @@ export function observeResponse(plan: ResponsePlan, exchange: Exchange, tools: R
   const { translation, kept, maxBytes, account } = plan
   kept?.areValidFor(claim)
   if (translation !== undefined) {
-    const filter = translateAnswer(translation, { exchange, facts, kept, claim, maxBytes })
-    return isSuccess(response) && account !== undefined ? sampled(filter, account, claim) : filter
+    const coding = codingOf(response)
+    const translated = translateAnswer(translation, { exchange, facts, kept, claim, maxBytes })
+    const filter = isSuccess(response) && account !== undefined ? sampled(translated, account, claim) : translated
+    if (coding === undefined) return filter
+    const refusal = isSuccess(response)
+      ? refuseAnswer(translation, 502, 'unknown or damaged content coding')
+      : undefined
+    return new DecodedAnswer(filter, { ...tools, coding, maxBytes, refusal })
   }
   if (!isSuccess(response)) return undefined
-  const coding = response.joined('content-encoding') ?? 'identity'
-  if (coding.toLowerCase() !== 'identity') return observeCompressed(plan, exchange, coding, tools)
+  const coding = codingOf(response)
+  if (coding !== undefined) return observeCompressed(plan, exchange, coding, tools)
   if (plan.wire === 'Detect' && isFrameStream(response)) return observeFrames(plan, exchange, facts, claim)
   const filter = observePlain(plan, exchange, facts, claim, plan.wire !== 'Detect')
   return filter === undefined || account === undefined ? filter : sampled(filter, account, claim)
+}
+
+/** Undefined: the body is not compressed. */
+function codingOf(response: Head): string | undefined {
+  const coding = response.joined('content-encoding')
+  return coding?.toLowerCase() === 'identity' ? undefined : coding
 }
 
 function observePlain(
@@ -117,6 +132,7 @@ function sampled(filter: AnswerFilter, account: TokenAccount, claim: BodyClaim):
     get whole() {
       return filter.whole === true
     },
+    mayRefuse: filter.mayRefuse === true,
     get refusal() {
       return filter.refusal
     },

@@ -9,6 +9,24 @@ const COUNTED = ['requests', 'tokens', 'input-tokens', 'output-tokens']
 /** Not when they reset: that is a time in one API and a duration in the other, and clients wait by `retry-after`, which all have. */
 const FACTS = ['limit', 'remaining']
 
+/** They are about the bytes of the provider. */
+const ABOUT_BYTES = [
+  'content-encoding',
+  'content-digest',
+  'content-md5',
+  'content-range',
+  'digest',
+  'repr-digest',
+  'etag',
+  'last-modified',
+  'accept-ranges',
+]
+
+/** Removes what is no longer true of a response whose body is translated. */
+export function forgetBytes(head: Head): void {
+  for (const name of ABOUT_BYTES) head.remove(name)
+}
+
 /**
  * Gives the fields of a response the names that clients of another API read: the id of the request and the state of rate limits. The
  * provider's own fields stay.

@@ -4,18 +4,22 @@ import type { BodyClaim } from '#net/body/body-memory.ts'
 import { ForwardingSink } from '#net/body/forwarding-sink.ts'
 import { HeldBytes } from '#net/body/held-bytes.ts'
 import type { BodySink } from '#net/stream.ts'
-import type { AnswerFilter } from '../backend-protocol.ts'
+import type { AnswerFailure, AnswerFilter } from '../backend-protocol.ts'
 import type { AnswerSurroundings } from './answer-surroundings.ts'
 import { JsonValue, parseDocument } from './json/json-document.ts'
 import { writeJson } from './json/write-json.ts'
 import { readError } from './read-error.ts'
 import { formatClientError, formatRefusal } from './refuse.ts'
 import type { ClientFormat } from './route-type.ts'
+import { unusableAnswer } from './stream-error.ts'
 import type { AnswerTranslation, BodyTranslation } from './translate-request.ts'
 import { Untranslatable } from './untranslatable.ts'
 
 /** Of a larger error, only this is read. */
 const MAX_ERROR_BYTES = 64 * 1024
+
+/** What exactly is text of the provider, which must not get into logs. */
+const UNREADABLE = 'it cannot be translated'
 
 const NO_BYTES = new Uint8Array(0)
 const encoder = new TextEncoder()
@@ -27,6 +31,7 @@ export class BodyAnswer implements AnswerFilter {
   readonly #plan: BodyTranslation
   readonly #around: AnswerSurroundings
   refusal: Refusal | undefined
+  failure: AnswerFailure | undefined
 
   constructor(plan: BodyTranslation, around: AnswerSurroundings) {
     this.#plan = plan
@@ -43,6 +48,7 @@ export class BodyAnswer implements AnswerFilter {
       } catch (error) {
         if (!(error instanceof Untranslatable)) throw error
         this.refusal = refuseAnswer(this.#plan, 502, error.message)
+        this.failure = unusableAnswer(UNREADABLE)
         return NO_BYTES
       }
     })
@@ -113,9 +119,11 @@ export class RefusedAnswer implements AnswerFilter {
   readonly changesLength = true
   readonly whole = true
   readonly refusal: Refusal
+  readonly failure: AnswerFailure
 
   constructor(plan: AnswerTranslation, detail: string) {
     this.refusal = refuseAnswer(plan, 502, detail)
+    this.failure = unusableAnswer(detail)
   }
 
   into(sink: BodySink): BodySink {
