@@ -283,6 +283,18 @@ test('requests get the addresses of the first family, and those of both when the
   expect(lookups()).toBe(1)
 })
 
+test('once both families are known, a late one is not waited for', () => {
+  const { names, asked, pass } = setup()
+  resolved(names.use('a.test'))
+  asked.shift()!.answer(['2001:db8::1', '192.0.2.1'])
+  pass(5300)
+  asked[0]!.answer(['192.0.2.2'], undefined, 'late')
+  const done = vi.fn()
+  names.use('a.test').resolve(done)
+  asked[0]!.answer(['2001:db8::1', '192.0.2.2'])
+  expect(done.mock.calls).toEqual([[['192.0.2.2', '2001:db8::1'], null, true]])
+})
+
 test('a family that is late or fails keeps its known addresses, and its connections', () => {
   const { names, asked, pass } = setup()
   const use = names.use('a.test')
