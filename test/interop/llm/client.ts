@@ -20,6 +20,8 @@ export interface Client {
 export interface Target {
   /** `http://127.0.0.1:1234/<upstream>` */
   readonly url: string
+  /** The same over TLS, with a certificate of `CERTIFICATES.ca`. */
+  readonly secureUrl: string
   readonly upstream: Upstream
   /** To be sent with each request. */
   readonly headers: Readonly<Record<string, string>>
@@ -32,7 +34,7 @@ export interface Connection {
   /** Asks for JSON with what the client has for it. */
   parse(question: Question, schema: object): Promise<unknown>
   /** Lets the client run tools until the model has a text. */
-  runTools?(question: Question, run: (city: string) => string): Promise<string>
+  runTools?(question: Question, run: (city: string) => string, isStream: boolean): Promise<string>
   /** What a call that failed says; undefined: it is no error of the client. */
   faultOf(error: unknown): Fault | undefined
 }

@@ -6,7 +6,7 @@ import { anthropicMessages, anthropicOthers } from './clients/anthropic.ts'
 import { bedrock } from './clients/bedrock.ts'
 import { GOOGLE_PACKAGES, googleClients } from './clients/google.ts'
 import { LANGCHAIN_PACKAGES, langchainClients } from './clients/langchain.ts'
-import { openaiChat, openaiOthers, openaiResponses } from './clients/openai.ts'
+import { openaiChat, openaiOthers, openaiRealtime, openaiResponses } from './clients/openai.ts'
 import { runPythonClients } from './python-clients.ts'
 import { SCENARIOS } from './scenarios.ts'
 import { type Cell, Table } from './table.ts'
@@ -20,6 +20,7 @@ const CLIENTS: readonly Client[] = [
   openaiChat,
   openaiResponses,
   openaiOthers,
+  openaiRealtime,
   anthropicMessages,
   anthropicOthers,
   ...aiSdkClients(folder),
@@ -40,7 +41,7 @@ for (const client of CLIENTS) {
   for (const upstream of UPSTREAMS) await checkUpstream(client, upstream, scenarios)
 }
 if (only === undefined || only.includes('python')) {
-  const cells = await runPythonClients(gateway, `http://127.0.0.1:${vendors.port}`)
+  const cells = await runPythonClients(gateway.url, `http://127.0.0.1:${vendors.port}`)
   for (const [client, upstream, scenario, cell] of cells) table.add(client, upstream, scenario, cell)
 }
 table.print()
@@ -74,5 +75,9 @@ async function cellOf(client: Client, upstream: Upstream, scenario: string): Pro
 function targetOf(upstream: Upstream, scenario: string): { readonly target: Target; readonly run: string } {
   const run = randomUUID()
   const headers = { 'x-scenario': scenario, 'x-run': run }
-  return { target: { url: `${gateway}/${upstream.name}`, upstream, headers }, run }
+  const { url, secureUrl } = gateway
+  return {
+    target: { url: `${url}/${upstream.name}`, secureUrl: `${secureUrl}/${upstream.name}`, upstream, headers },
+    run,
+  }
 }

@@ -93,12 +93,15 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
   tools: both((ask) => twoTurns(ask, ['Oslo'], doneWith('Oslo'))),
   parallel: both((ask) => twoTurns(ask, ['Oslo', 'Rome'], doneWith('Oslo', 'Rome'))),
   async runner(connection) {
-    const asked: string[] = []
-    const text = await connection.runTools!({ prompt: 'What is the weather?', offersTools: true }, (city) => {
-      asked.push(city)
-      return resultOf(city)
-    })
-    deepStrictEqual([text, asked], [doneWith('Oslo'), ['Oslo']])
+    for (const isStream of [false, true]) {
+      const asked: string[] = []
+      const run = (city: string) => {
+        asked.push(city)
+        return resultOf(city)
+      }
+      const text = await connection.runTools!({ prompt: 'What is the weather?', offersTools: true }, run, isStream)
+      deepStrictEqual([text, asked], [doneWith('Oslo'), ['Oslo']])
+    }
   },
   async structured(connection) {
     deepStrictEqual(await connection.parse({ prompt: 'Weather as JSON.' }, SCHEMA), WEATHER)

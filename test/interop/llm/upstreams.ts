@@ -1,6 +1,8 @@
+import { CERTIFICATES } from '#net/testing/certificates.ts'
 import { freePort } from '../../support/free-port.ts'
 import { startGateway } from '../../support/gateway.ts'
-import { createObjectsFolder, gatewayYaml, joinYaml } from '../../support/objects-folder.ts'
+import { createObjectsFolder, joinYaml, listenersYaml } from '../../support/objects-folder.ts'
+import { tlsSecretYaml } from '../../support/tls-objects.ts'
 
 /** A provider with a model, behind its own prefix of the gateway. */
 export interface Upstream {
@@ -11,7 +13,11 @@ export interface Upstream {
   readonly embeds?: string
   /** Which API it gets chats in. */
   readonly api: 'completions' | 'messages' | 'converse'
-  /** Whether it serves the responses API itself. */
+  /** The model decides how much it thinks, and refuses budgets and sampling. */
+  readonly adaptive?: true
+  /** Whether it has a list of its models. */
+  readonly lists: boolean
+  /** Whether it serves the responses API itself, and sessions. */
   readonly servesResponses: boolean
 }
 
@@ -27,6 +33,7 @@ export const UPSTREAMS: readonly Upstream[] = [
     model: GPT,
     embeds: 'text-embedding-3-small',
     api: 'completions',
+    lists: true,
     servesResponses: true,
   },
   {
@@ -35,16 +42,34 @@ export const UPSTREAMS: readonly Upstream[] = [
     model: GPT,
     embeds: 'text-embedding-3-small',
     api: 'completions',
+    lists: false,
     servesResponses: true,
   },
-  { name: 'three', provider: { providerThree: project }, model: CLAUDE, api: 'messages', servesResponses: false },
-  { name: 'four', provider: { providerFour: {} }, model: CLAUDE, api: 'messages', servesResponses: false },
+  {
+    name: 'three',
+    provider: { providerThree: project },
+    model: CLAUDE,
+    api: 'messages',
+    lists: false,
+    servesResponses: false,
+  },
+  { name: 'four', provider: { providerFour: {} }, model: CLAUDE, api: 'messages', lists: true, servesResponses: false },
+  {
+    name: 'four-new',
+    provider: { providerFour: {} },
+    model: 'claude-opus-4-8',
+    api: 'messages',
+    lists: true,
+    adaptive: true,
+    servesResponses: false,
+  },
   {
     name: 'five',
     provider: { providerFive: {} },
     model: GEMINI,
     embeds: 'gemini-embedding-001',
     api: 'completions',
+    lists: true,
     servesResponses: false,
   },
   {
@@ -52,6 +77,7 @@ export const UPSTREAMS: readonly Upstream[] = [
     provider: { providerSix: { projectId: 'p' } },
     model: CLAUDE,
     api: 'messages',
+    lists: false,
     servesResponses: false,
   },
   {
@@ -60,6 +86,7 @@ export const UPSTREAMS: readonly Upstream[] = [
     model: GEMINI,
     embeds: 'gemini-embedding-001',
     api: 'completions',
+    lists: false,
     servesResponses: false,
   },
   {
@@ -68,6 +95,16 @@ export const UPSTREAMS: readonly Upstream[] = [
     model: 'anthropic.claude-haiku-4-5-20251001-v1:0',
     embeds: 'amazon.titan-embed-text-v2:0',
     api: 'converse',
+    lists: false,
+    servesResponses: false,
+  },
+  {
+    name: 'seven-nova',
+    provider: { providerSeven: { region: 'eu-west-1' } },
+    model: 'us.amazon.nova-2-lite-v1:0',
+    embeds: 'cohere.embed-multilingual-v3',
+    api: 'converse',
+    lists: false,
     servesResponses: false,
   },
 ]
@@ -76,6 +113,9 @@ export const UPSTREAMS: readonly Upstream[] = [
 export function withoutThoughts({ model }: Upstream): string | undefined {
   return model === GPT ? 'chat completions of this vendor show no thoughts' : undefined
 }
+
+/** A model that the lists of vendors have. */
+export const OWN_MODEL = 'vendor-model'
 
 /** A name of the gateway for the model of each upstream. */
 export const ALIAS = 'house-model'
@@ -91,17 +131,26 @@ const ROUTES = {
   '*': 'Detect',
 }
 
-/** Starts a gateway whose providers are all at that port. @returns its URL, to which the name of an upstream is appended */
-export async function startUpstreams(port: number, stops: AsyncDisposableStack): Promise<string> {
-  const listener = await freePort()
+/** Starts a gateway whose providers are all at that port. @returns its URLs, to which the name of an upstream is appended */
+export async function startUpstreams(
+  port: number,
+  stops: AsyncDisposableStack,
+): Promise<{ readonly url: string; readonly secureUrl: string }> {
+  const [plain, secure] = [await freePort(), await freePort()]
+  const listeners = listenersYaml('main', [
+    `{ name: http, protocol: HTTP, port: ${plain} }`,
+    `{ name: https, protocol: HTTPS, port: ${secure}, tls: { certificateRefs: [{ name: door }] } }`,
+  ])
   const objects = UPSTREAMS.flatMap(({ name, provider, model }) => [backend(name, provider, model, port), route(name)])
-  const folder = await createObjectsFolder({ 'all.yaml': joinYaml(gatewayYaml(listener), ...objects) })
+  const folder = await createObjectsFolder({
+    'all.yaml': joinYaml(listeners, tlsSecretYaml('door', CERTIFICATES.server), ...objects),
+  })
   stops.defer(folder.remove)
   const gateway = stops.use(await startGateway({ files: [folder.path], workers: 1 }))
   stops.defer(async () => {
     if (/"?level"?[=:]"?error/.test(gateway.output.stderr)) console.log(gateway.output.stderr)
   })
-  return `http://127.0.0.1:${listener}`
+  return { url: `http://127.0.0.1:${plain}`, secureUrl: `https://127.0.0.1:${secure}` }
 }
 
 function backend(name: string, provider: object, model: string, port: number): string {

@@ -50,7 +50,7 @@ interface Package {
   readonly models?: 'chat' | 'responses'
   /** Of every request. */
   readonly options?: object
-  readonly thinking: object
+  thinking(upstream: Upstream): object
   readonly client: Pick<Client, 'cannot' | 'unreachable' | 'losesThoughts'>
 }
 
@@ -65,6 +65,10 @@ const thoughts = {
 }
 const signatureLost = (upstream: Upstream) =>
   withoutThoughts(upstream) ?? 'the client reads and sends no thoughts in chat completions'
+const keptForGemini = (upstream: Upstream) =>
+  upstream.model.includes('gemini')
+    ? undefined
+    : (withoutThoughts(upstream) ?? 'the client keeps no signatures beside reasoning_content')
 const readsNoRefusals = (scenario: string, { api }: Upstream) =>
   scenario === 'refusal' && api === 'completions' ? 'the client shows refusals of chat completions as texts' : undefined
 const onlyTo = (names: readonly string[], api: string) => ({
@@ -78,7 +82,7 @@ const PACKAGES: Readonly<Record<string, Package>> = {
     create: 'createOpenAI',
     path: '/v1',
     models: 'chat',
-    thinking: { openai: { reasoningEffort: 'low' } },
+    thinking: () => ({ openai: { reasoningEffort: 'low' } }),
     client: { losesThoughts: signatureLost, cannot: readsNoRefusals },
   },
   'ai openai responses': {
@@ -87,30 +91,33 @@ const PACKAGES: Readonly<Record<string, Package>> = {
     path: '/v1',
     models: 'responses',
     options: { openai: notStored },
-    thinking: { openai: thoughts },
+    thinking: () => ({ openai: thoughts }),
     client: {},
   },
   'ai anthropic': {
     package: '@ai-sdk/anthropic',
     create: 'createAnthropic',
     path: '/v1',
-    thinking: { anthropic: { thinking: { type: 'enabled', budgetTokens: 1024 } } },
+    thinking: ({ adaptive }) => ({
+      anthropic: { thinking: adaptive ? { type: 'adaptive' } : { type: 'enabled', budgetTokens: 1024 } },
+    }),
     client: { losesThoughts: withoutThoughts },
   },
   'ai openai-compatible': {
     package: '@ai-sdk/openai-compatible',
     create: 'createOpenAICompatible',
     path: '/v1',
-    settings: { name: 'house', includeUsage: true, supportsStructuredOutputs: true },
-    thinking: { house: { reasoningEffort: 'low' } },
-    client: { losesThoughts: signatureLost, cannot: readsNoRefusals },
+    // Under this name the client keeps the signatures of Gemini.
+    settings: { name: 'google', includeUsage: true, supportsStructuredOutputs: true },
+    thinking: () => ({ google: { reasoningEffort: 'low' } }),
+    client: { losesThoughts: keptForGemini, cannot: readsNoRefusals },
   },
   'ai azure chat': {
     package: '@ai-sdk/azure',
     create: 'createAzure',
     path: '/openai',
     models: 'chat',
-    thinking: { openai: { reasoningEffort: 'low' } },
+    thinking: () => ({ openai: { reasoningEffort: 'low' } }),
     client: { losesThoughts: signatureLost, cannot: readsNoRefusals },
   },
   'ai azure responses': {
@@ -119,7 +126,7 @@ const PACKAGES: Readonly<Record<string, Package>> = {
     path: '/openai',
     models: 'responses',
     options: { azure: notStored },
-    thinking: { azure: thoughts },
+    thinking: () => ({ azure: thoughts }),
     client: {
       cannot: (scenario, { api }) =>
         scenario === 'refusal' && api !== 'converse' ? 'the client refuses whole responses with refusals' : undefined,
@@ -129,7 +136,7 @@ const PACKAGES: Readonly<Record<string, Package>> = {
     package: '@ai-sdk/google',
     create: 'createGoogleGenerativeAI',
     path: '/v1beta',
-    thinking: { google: { thinkingConfig: { includeThoughts: true } } },
+    thinking: () => ({ google: { thinkingConfig: { includeThoughts: true } } }),
     client: onlyTo(['five'], 'generateContent'),
   },
   'ai amazon-bedrock': {
@@ -137,8 +144,15 @@ const PACKAGES: Readonly<Record<string, Package>> = {
     create: 'createAmazonBedrock',
     path: '',
     settings: { region: 'eu-west-1' },
-    thinking: { bedrock: { reasoningConfig: { type: 'enabled', budgetTokens: 1024 } } },
-    client: onlyTo(['seven'], 'Converse'),
+    thinking: ({ model }) => ({
+      bedrock: {
+        reasoningConfig: {
+          type: 'enabled',
+          ...(model.includes('nova') ? { maxReasoningEffort: 'low' } : { budgetTokens: 1024 }),
+        },
+      },
+    }),
+    client: onlyTo(['seven', 'seven-nova'], 'Converse'),
   },
 }
 
@@ -179,7 +193,7 @@ function connect(
     system: 'Be brief.',
     messages: messagesOf(question),
     ...(question.offersTools && { tools: { [TOOL.name]: ai.tool(tool) } }),
-    providerOptions: question.thinks ? thinking : options,
+    providerOptions: question.thinks ? thinking(upstream) : options,
     ...(question.limit && { maxOutputTokens: question.limit }),
     ...(question.signal && { abortSignal: question.signal }),
   })
@@ -211,10 +225,11 @@ function connect(
       const output = ai.Output.object({ schema: ai.jsonSchema(schema), name: 'weather' })
       return (await ai.generateText({ ...settingsOf(question), output })).output
     },
-    async runTools(question, run) {
+    async runTools(question, run, isStream) {
       const execute = ({ city }: { city: string }) => run(city)
       const tools = { [TOOL.name]: ai.tool({ ...tool, execute }) }
-      return (await ai.generateText({ ...settingsOf(question), tools, stopWhen: ai.stepCountIs(3) })).text
+      const asked = { ...settingsOf(question), tools, stopWhen: ai.stepCountIs(3) }
+      return isStream ? ai.streamText(asked).text : (await ai.generateText(asked)).text
     },
   }
 }

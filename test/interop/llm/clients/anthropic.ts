@@ -1,4 +1,4 @@
-import { deepStrictEqual, equal, ok } from 'node:assert/strict'
+import { equal, ok } from 'node:assert/strict'
 import Anthropic from '@anthropic-ai/sdk'
 import { betaTool } from '@anthropic-ai/sdk/helpers/beta/json-schema'
 import type {
@@ -7,8 +7,8 @@ import type {
   MessageParam,
 } from '@anthropic-ai/sdk/resources/messages/messages'
 import { type Answer, type Client, type Connection, type Question, reasonFrom, type Target } from '../client.ts'
-import { PARAMETERS, TOOL } from '../replies.ts'
-import { ALIAS, withoutThoughts } from '../upstreams.ts'
+import { PARAMETERS, PROMPT, TEXTS, TOOL } from '../replies.ts'
+import { ALIAS, OWN_MODEL, withoutThoughts } from '../upstreams.ts'
 
 const REASONS = {
   end_turn: 'stop',
@@ -17,8 +17,8 @@ const REASONS = {
   refusal: 'refusal',
 } as const
 
-function clientOf({ url, headers }: Target): Anthropic {
-  return new Anthropic({ baseURL: url, apiKey: 'k', maxRetries: 0, defaultHeaders: headers })
+function clientOf({ url, headers }: Target, maxRetries = 0): Anthropic {
+  return new Anthropic({ baseURL: url, apiKey: 'k', maxRetries, defaultHeaders: headers })
 }
 
 /** Messages: `create`, the helper for streams, `parse`, and the tool runner. */
@@ -37,7 +37,8 @@ export const anthropicMessages: Client = {
 
 function messages(target: Target): Connection {
   const client = clientOf(target)
-  const { model } = target.upstream
+  const { model, adaptive } = target.upstream
+  const thinking = adaptive ? ({ type: 'adaptive' } as const) : ({ type: 'enabled', budget_tokens: 1024 } as const)
   const paramsOf = (question: Question): MessageCreateParamsNonStreaming => ({
     model,
     max_tokens: question.limit ?? 4096,
@@ -46,7 +47,7 @@ function messages(target: Target): Connection {
     ...(question.offersTools && {
       tools: [{ name: TOOL.name, description: TOOL.description, input_schema: { ...PARAMETERS, required: ['city'] } }],
     }),
-    ...(question.thinks && { thinking: { type: 'enabled', budget_tokens: 1024 } }),
+    ...(question.thinks && { thinking }),
   })
   return {
     faultOf(error) {
@@ -69,7 +70,7 @@ function messages(target: Target): Connection {
       const message = await client.messages.parse({ ...paramsOf(question), output_config: { format } })
       return JSON.parse(textOf(message))
     },
-    async runTools(question, run) {
+    async runTools(question, run, isStream) {
       const tool = betaTool({
         name: TOOL.name,
         description: TOOL.description,
@@ -81,6 +82,7 @@ function messages(target: Target): Connection {
         max_tokens: 4096,
         messages: [{ role: 'user', content: question.prompt! }],
         tools: [tool],
+        stream: isStream,
       })
       return message.content.map((block) => (block.type === 'text' ? block.text : '')).join('')
     },
@@ -116,27 +118,37 @@ function answerOf(message: Message, turns: MessageParam[]): Answer {
   }
 }
 
-/** Token counts and models. */
+/** Token counts, models, and retries. */
 export const anthropicOthers: Client = {
   name: 'anthropic others',
   checks: {
+    async retried(target) {
+      const params = { model: target.upstream.model, max_tokens: 64 }
+      const messages: MessageParam[] = [{ role: 'user', content: PROMPT }]
+      const message = await clientOf(target, 1).messages.create({ ...params, messages })
+      equal(textOf(message), TEXTS.join(''))
+    },
     async count(target) {
-      const { model, api } = target.upstream
+      const { model } = target.upstream
       const { input_tokens } = await clientOf(target).messages.countTokens({
         model,
         messages: [{ role: 'user', content: 'How many tokens are these?' }],
       })
       // Providers of other APIs do not count: the gateway estimates.
-      if (api === 'completions') ok(input_tokens > 3 && input_tokens < 20, `${input_tokens} tokens`)
+      if (!model.includes('claude')) ok(input_tokens > 3 && input_tokens < 20, `${input_tokens} tokens`)
       else equal(input_tokens, 42)
     },
     async models(target) {
       const ids: string[] = []
       for await (const { id, type } of clientOf(target).models.list()) {
-        deepStrictEqual(type, 'model')
+        equal(type, 'model')
         ids.push(id)
       }
-      ok(ids.includes(ALIAS), `the models are ${ids}`)
+      const expected = target.upstream.lists ? [ALIAS, OWN_MODEL] : [ALIAS]
+      ok(
+        expected.every((id) => ids.includes(id)),
+        `the models are ${ids}`,
+      )
     },
   },
 }

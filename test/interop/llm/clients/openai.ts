@@ -1,16 +1,19 @@
 import { deepStrictEqual, equal, ok } from 'node:assert/strict'
 import OpenAI from 'openai'
 import type { RunnableToolFunctionWithParse } from 'openai/lib/RunnableFunction'
+import { OpenAIRealtimeWS } from 'openai/realtime/ws'
 import type {
   ChatCompletion,
   ChatCompletionCreateParamsNonStreaming,
   ChatCompletionMessageParam,
 } from 'openai/resources/chat/completions'
+import type { RealtimeResponse } from 'openai/resources/realtime/realtime'
 import type {
   Response,
   ResponseCreateParamsNonStreaming,
   ResponseInputItem,
 } from 'openai/resources/responses/responses'
+import { CERTIFICATES } from '#net/testing/certificates.ts'
 import {
   type Answer,
   type Client,
@@ -20,8 +23,8 @@ import {
   reasonFrom,
   type Target,
 } from '../client.ts'
-import { PARAMETERS, TOOL } from '../replies.ts'
-import { ALIAS, withoutThoughts } from '../upstreams.ts'
+import { PARAMETERS, PROMPT, TEXTS, TOOL, USAGE } from '../replies.ts'
+import { ALIAS, OWN_MODEL, withoutThoughts } from '../upstreams.ts'
 import { VECTOR } from '../vendor/embeddings.ts'
 
 const REASONS = { stop: 'stop', length: 'length', tool_calls: 'calls', content_filter: 'refusal' } as const
@@ -33,8 +36,8 @@ const ERRORS = {
   529: 'InternalServerError',
 } as const
 
-function clientOf({ url, headers }: Target): OpenAI {
-  return new OpenAI({ baseURL: `${url}/v1`, apiKey: 'k', maxRetries: 0, defaultHeaders: headers })
+function clientOf({ url, headers }: Target, maxRetries = 0): OpenAI {
+  return new OpenAI({ baseURL: `${url}/v1`, apiKey: 'k', maxRetries, defaultHeaders: headers })
 }
 
 function faultOf(error: unknown): Fault | undefined {
@@ -92,7 +95,7 @@ function chat(target: Target): Connection {
       })
       return JSON.parse(completion.choices[0]!.message.content!)
     },
-    async runTools(question, run) {
+    async runTools(question, run, isStream) {
       const tool: RunnableToolFunctionWithParse<{ city: string }> = {
         type: 'function',
         function: {
@@ -102,7 +105,10 @@ function chat(target: Target): Connection {
           function: ({ city }) => run(city),
         },
       }
-      const runner = client.chat.completions.runTools({ model, messages: chatMessages(question), tools: [tool] })
+      const params = { model, messages: chatMessages(question), tools: [tool] }
+      const runner = isStream
+        ? client.chat.completions.runTools({ ...params, stream: true })
+        : client.chat.completions.runTools(params)
       return (await runner.finalContent()) ?? ''
     },
   }
@@ -223,13 +229,42 @@ function responseAnswer(response: Response, input: ResponseCreateParamsNonStream
   }
 }
 
-/** Embeddings and models. */
+/** Sessions over a WebSocket, which the client opens over TLS only. */
+export const openaiRealtime: Client = {
+  name: 'openai realtime',
+  unreachable: ({ servesResponses }) => (servesResponses ? undefined : 'the provider has no realtime API'),
+  checks: {
+    async realtime({ secureUrl, upstream, headers }) {
+      const client = new OpenAI({ baseURL: `${secureUrl}/v1`, apiKey: 'k' })
+      const session = new OpenAIRealtimeWS({ model: upstream.model, options: { ca: CERTIFICATES.ca, headers } }, client)
+      let text = ''
+      session.on('session.created', () => session.send({ type: 'response.create' }))
+      session.on('response.output_text.delta', ({ delta }) => {
+        text += delta
+      })
+      const { usage } = await new Promise<RealtimeResponse>((resolve, reject) => {
+        session.on('response.done', ({ response }) => resolve(response))
+        session.on('error', reject)
+      })
+      session.close()
+      deepStrictEqual([text, usage?.input_tokens, usage?.output_tokens], [TEXTS.join(''), USAGE.input, USAGE.output])
+    },
+  },
+}
+
+/** Embeddings, models, and retries. */
 export const openaiOthers: Client = {
   name: 'openai others',
   cannot(scenario, { embeds }) {
     return scenario.startsWith('embed') && embeds === undefined ? 'the provider has no embeddings' : undefined
   },
   checks: {
+    async retried(target) {
+      const messages: ChatCompletionMessageParam[] = [{ role: 'user', content: PROMPT }]
+      const params = { model: target.upstream.model, messages }
+      const { choices } = await clientOf(target, 1).chat.completions.create(params)
+      equal(choices[0]!.message.content, TEXTS.join(''))
+    },
     async embeddings(target) {
       const { data, usage } = await clientOf(target).embeddings.create({ model: target.upstream.embeds!, input: 'a' })
       deepStrictEqual([data.map(({ embedding }) => embedding), usage.prompt_tokens], [[VECTOR], 3])
@@ -237,7 +272,11 @@ export const openaiOthers: Client = {
     async models(target) {
       const ids: string[] = []
       for await (const { id } of clientOf(target).models.list()) ids.push(id)
-      ok(ids.includes(ALIAS), `the models are ${ids}`)
+      const expected = target.upstream.lists ? [ALIAS, OWN_MODEL] : [ALIAS]
+      ok(
+        expected.every((id) => ids.includes(id)),
+        `the models are ${ids}`,
+      )
     },
   },
 }

@@ -39,7 +39,8 @@ class Messages(Connection):
             schema = tool["parameters"]
             params["tools"] = [{"name": tool["name"], "description": tool["description"], "input_schema": schema}]
         if question.thinks:
-            params["thinking"] = {"type": "enabled", "budget_tokens": 1024}
+            adaptive = self.target.upstream.get("adaptive")
+            params["thinking"] = {"type": "adaptive"} if adaptive else {"type": "enabled", "budget_tokens": 1024}
         return params
 
     def turns(self, question: Question) -> list:
@@ -99,12 +100,12 @@ class Others(Connection):
 
     def checks(self):
         client = client_of(self.target)
-        api = self.target.upstream["api"]
 
         def count():
             messages = [{"role": "user", "content": "How many tokens are these?"}]
             tokens = client.messages.count_tokens(model=self.model, messages=messages).input_tokens
-            assert (3 < tokens < 20) if api == "completions" else tokens == 42, tokens
+            # Other providers do not count: the gateway estimates.
+            assert tokens == 42 if "claude" in self.model else 3 < tokens < 20, tokens
 
         def models():
             ids = [model.id for model in client.models.list()]

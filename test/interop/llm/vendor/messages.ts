@@ -118,6 +118,11 @@ function* requestFaults(body: Body, path: string): Generator<string> {
   if (inPath && body.get('anthropic_version').text !== 'vertex-2023-10-16') yield 'anthropic_version: Field required'
   if (inPath && body.get('model').isThere) yield 'model: Extra inputs are not permitted'
   if (inPath && path.includes(':streamRawPredict') !== (body.get('stream').value === true)) yield `stream at ${path}`
+  const isNew = /opus-4-[78]/.test(body.get('model').text ?? path)
+  const refused = ['temperature', 'top_p', 'top_k'].filter((name) => body.get(name).isThere)
+  if (isNew && refused.length > 0) yield `${refused}: deprecated for this model`
+  if (isNew && body.get('thinking', 'type').text === 'enabled')
+    yield '"thinking.type.enabled" is not supported for this model'
   const budget = body.get('thinking', 'budget_tokens').number
   if (budget !== undefined && budget >= (body.get('max_tokens').number ?? 0)) yield 'max_tokens must be greater'
   for (const tool of body.get('tools').list) {

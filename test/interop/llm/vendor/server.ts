@@ -2,12 +2,14 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import { ERROR_MESSAGE, REFUSED, RETRY_AFTER, replyTo } from '../replies.ts'
+import { OWN_MODEL } from '../upstreams.ts'
 import { Body } from './body.ts'
 import { completions } from './completions.ts'
 import { converse } from './converse.ts'
 import { embeddingsAt } from './embeddings.ts'
 import { generateContent } from './generate-content.ts'
 import { messages } from './messages.ts'
+import { acceptRealtime } from './realtime.ts'
 import { responses, STORED } from './responses.ts'
 import type { Vendor } from './vendor.ts'
 
@@ -52,6 +54,7 @@ export async function startVendors(): Promise<VendorServer> {
     const bytes = await bodyOf(request)
     await answer(request, path, bytes, response)
   })
+  server.on('upgrade', acceptRealtime)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {
     port: (server.address() as AddressInfo).port,
@@ -65,7 +68,7 @@ export async function startVendors(): Promise<VendorServer> {
 
 async function answer(request: IncomingMessage, path: string, bytes: Buffer, response: ServerResponse): Promise<void> {
   const scenario = String(request.headers['x-scenario'] ?? '')
-  if (request.method === 'GET') return answerGet(path, response)
+  if (request.method === 'GET') return answerGet(path, 'anthropic-version' in request.headers, response)
   const body = new Body(parsed(bytes))
   const vendor = APIS.find(([ending]) => ending.test(path))?.[1]
   if (COUNTED.test(path))
@@ -76,7 +79,16 @@ async function answer(request: IncomingMessage, path: string, bytes: Buffer, res
       response,
       embedded === undefined ? 404 : 200,
       embedded ?? completions.error(404, `no API at ${path}`),
+      // Where the body has no counts.
+      path.endsWith('/invoke') ? { 'x-amzn-bedrock-input-token-count': '3' } : {},
     )
+  }
+  const attempt = Number(request.headers['x-stainless-retry-count'] ?? 0)
+  if (scenario === 'retried' && attempt === 0) {
+    return sendJson(response, 529, vendor.error(529, ERROR_MESSAGE), {
+      ...vendor.errorHeaders?.(529),
+      'retry-after-ms': '5',
+    })
   }
   const status = REFUSED.find((one) => scenario === String(one))
   if (status !== undefined) {
@@ -112,11 +124,13 @@ function threadRefusal(): object {
   return { type: 'error', error: { type: 'invalid_request_error', message: 'no threads', details } }
 }
 
-function answerGet(path: string, response: ServerResponse): void {
+function answerGet(path: string, isMessages: boolean, response: ServerResponse): void {
   if (/\/responses\/resp_1$/.test(path)) return sendJson(response, 200, STORED)
-  const data = [{ id: 'vendor-model', object: 'model', created: 1_700_000_000, owned_by: 'vendor' }]
-  const known = /\/models$/.test(path)
-  return sendJson(response, known ? 200 : 404, known ? { object: 'list', data } : completions.error(404, `no ${path}`))
+  if (!path.endsWith('/models')) return sendJson(response, 404, completions.error(404, `no ${path}`))
+  const model = isMessages
+    ? { id: OWN_MODEL, type: 'model', display_name: OWN_MODEL, created_at: '2026-01-01T00:00:00Z' }
+    : { id: OWN_MODEL, object: 'model', created: 1_700_000_000, owned_by: 'vendor' }
+  sendJson(response, 200, { object: 'list', data: [model], has_more: false, first_id: OWN_MODEL, last_id: OWN_MODEL })
 }
 
 function modelIn(path: string): string {
