@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { clock } from '#base/clock.ts'
 import { isCredentialField } from '#base/credential-names.ts'
@@ -85,12 +86,12 @@ export async function explain(request: readonly string[], flags: ExplainFlags): 
     )
     return EXIT.findings
   }
-  const head = buildHead(`${method} ${targetIn(text)}`, url, flags)
+  const body = flags.data === undefined ? undefined : readBody(flags.data)
+  const head = buildHead(`${method} ${targetIn(text)}`, url, flags.header ?? [], body)
   if (typeof head === 'number') {
     show([`${method} ${text}`, '', formatRefusal(reject(refusalOf(head)))].join('\n'))
     return EXIT.findings
   }
-  const body = flags.data === undefined ? undefined : Buffer.from(flags.data)
   const credentials = new KnownSecrets(credentialsOf(head))
   const explanation = await explainRequest(
     { nowMs: clock.now(), plan, socket, ...(flags.call === true && { calls }) },
@@ -100,6 +101,16 @@ export async function explain(request: readonly string[], flags: ExplainFlags): 
   const hideValues = (text: string) => credentials.hideValues(text)
   show(formatExplanation({ method, url: text, explanation, store, showsSecrets, hideValues }))
   return explanation.outcome?.kind === 'refusal' ? EXIT.findings : EXIT.ok
+}
+
+/** As curl reads it: `@path` is the content of a file. */
+function readBody(data: string): Buffer {
+  if (!data.startsWith('@')) return Buffer.from(data)
+  try {
+    return readFileSync(data.slice(1))
+  } catch (error) {
+    throw new UsageError(`-d ${data}: ${error instanceof Error ? error.message : String(error)}`)
+  }
 }
 
 /** An object that is left out does not appear in the explanation. */
@@ -150,14 +161,19 @@ function targetIn(text: string): string {
 }
 
 /** The request of a client, parsed like requests from the network; an outcome of `head-outcome.ts` if the parser refuses it. */
-function buildHead(methodAndTarget: string, url: URL, { header = [], data }: ExplainFlags): Head | number {
+function buildHead(
+  methodAndTarget: string,
+  url: URL,
+  header: readonly string[],
+  body: Uint8Array | undefined,
+): Head | number {
   const broken = header.find((field) => !field.includes(':'))
   if (broken !== undefined) throw new UsageError(`-H ${broken} is not a header field, such as 'name: value'`)
   const has = (name: string) => header.some((field) => field.toLowerCase().startsWith(`${name}:`))
   const fields = [...header]
   if (!has('host')) fields.unshift(`host: ${url.host}`)
-  if (data !== undefined && !has('content-type')) fields.push('content-type: application/json')
-  if (data !== undefined) fields.push(`content-length: ${Buffer.byteLength(data)}`)
+  if (body !== undefined && !has('content-type')) fields.push('content-type: application/json')
+  if (body !== undefined) fields.push(`content-length: ${body.length}`)
   const text = `${methodAndTarget} HTTP/1.1\r\n${fields.map((field) => `${field}\r\n`).join('')}\r\n`
   return parseHeadText(Buffer.from(text).toString('latin1'))
 }

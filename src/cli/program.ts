@@ -96,7 +96,7 @@ function buildProgram(end: (code: ExitCode) => void): Command {
     .addOption(addressPool())
     .addOption(allowForwardTo())
     .option('--show-secrets', 'show credentials in clear text; treat the output as a secret')
-    .option('-d, --data <body>', 'request body; the default method becomes POST')
+    .option('-d, --data <body>', 'request body, or @path of a file with it; the default method becomes POST')
     .option(
       '--call',
       'ask the servers that policies ask (authorization, global rate limits, key sets); nothing is sent to backends',

@@ -302,12 +302,29 @@ test('explain of a refusal names the step that refused, and exits 1', async () =
 test.each([
   ['GET', [], 0, '  request: opens the stream of messages of the session'],
   ['POST', ['-d', '{'], 1, '(mcp-message-invalid: the body is not JSON)'],
+  ['POST', ['-d', '@README.md'], 1, '(mcp-message-invalid: the body is not JSON)'],
+  ['POST', ['-d', '@package.json'], 1, '(mcp-message-invalid'],
   ['PUT', [], 1, 'response  405 method not allowed (method-not-allowed)'],
 ])('explain of %s to an MCP backend, %o: exit code %i', async (method, flags, expected, line) => {
   const url = 'http://localhost:8080/mcp'
   const { code, stdout } = await gatewright(['explain', '-f', 'examples/quickstart', method, url, ...flags])
   expect(stdout).toContain(line)
   expect(code).toBe(expected)
+})
+
+test('explain says which file with a body cannot be read', async () => {
+  const { code, stderr } = await gatewright([
+    'explain',
+    '-f',
+    'examples/quickstart',
+    '-d',
+    '@none',
+    'http://localhost:8080/',
+  ])
+  expect([code, stderr]).toEqual([
+    2,
+    expect.stringContaining("-d @none: ENOENT: no such file or directory, open 'none'"),
+  ])
 })
 
 test('explain reports that objects have problems, because omitted objects appear nowhere else', async () => {
