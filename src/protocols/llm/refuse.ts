@@ -2,6 +2,7 @@ import type { RejectionCode } from '#base/rejections.ts'
 import { type Refusal, refusalStatus, refusalText, reject } from '#exchange/outcome.ts'
 import type { AnswerError } from './answer-sink.ts'
 import { formatError as formatCompletionsError } from './completions/errors.ts'
+import { MAX_PARTS } from './json/json-document.ts'
 import type { JsonFault } from './json/scan-members.ts'
 import { formatError as formatMessagesError } from './messages/errors.ts'
 import type { RouteType } from './policy-schema.ts'
@@ -41,6 +42,8 @@ export function refuseFault(type: RouteType, { fault, at }: JsonFault): Refusal 
       return refuse(type, 'llm-body-invalid', `duplicate key at byte ${at}`)
     case 'ambiguous-key':
       return refuse(type, 'llm-body-invalid', `key with different letter case at byte ${at}`)
+    case 'too-many-parts':
+      return refuse(type, 'llm-body-invalid', `more than ${MAX_PARTS} objects, lists and members`)
     case 'not-json':
       return refuse(type, 'llm-body-invalid', `not JSON at byte ${at}`)
   }

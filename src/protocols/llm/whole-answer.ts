@@ -59,6 +59,7 @@ export class BodyAnswer implements AnswerFilter {
 export function parseAnswer(body: Uint8Array): JsonValue {
   const value = parseDocument(body)
   if (value instanceof JsonValue) return value
+  if (value.fault === 'too-many-parts') throw new Untranslatable(undefined, 'the response has too many parts')
   throw new Untranslatable(undefined, `the response is not JSON at byte ${value.at}`)
 }
 

@@ -63,6 +63,8 @@ test.each<[text: string, fault: string, at: number]>([
   ['{"a":1,"a":2}', 'duplicate-key', 7],
   ['[{"b":{"a":1,"\\u0061":2}}]', 'duplicate-key', 13],
   [`{${Array.from({ length: 12 }, (_, i) => `"k${i}":0`).join(',')},"k3":1}`, 'duplicate-key', 87],
+  [`{${Array.from({ length: 12 }, (_, i) => `"k${i}":0`).join(',')},"\\u006b3":1}`, 'duplicate-key', 87],
+  [`{"\\u00e9":0,${Array.from({ length: 12 }, (_, i) => `"é${i}":0`).join(',')},"é":1}`, 'duplicate-key', 110],
   ['['.repeat(257) + ']'.repeat(257), 'not-json', 256],
 ])('%s is refused: %s at %d', (text, fault, at) => {
   expect(parse(text)).toEqual({ fault, at })
@@ -100,8 +102,25 @@ test('a value knows where it is', () => {
   expect(value.path).toBe('')
 })
 
-test('100,000 parts are read in linear time and without deep recursion', () => {
-  const value = parsed(`[${'{"a":"b"},'.repeat(99_999)}{"a":"c"}]`)
-  expect(value.elements.length).toBe(100_000)
-  expect(value.elements[99_999]?.get('a')?.text).toBe('c')
+test('70,000 objects are read in linear time and without deep recursion', () => {
+  const value = parsed(`[${'{"a":"b"},'.repeat(69_999)}{"a":"c"}]`)
+  expect(value.elements.length).toBe(70_000)
+  expect(value.elements[69_999]?.get('a')?.text).toBe('c')
 })
+
+test.each<[what: string, most: string, more: string]>([
+  ['lists', `[${'[],'.repeat(149_998)}[]]`, `[${'[],'.repeat(149_999)}[]]`],
+  ['objects', `[${'{},'.repeat(149_998)}{}]`, `[${'{},'.repeat(149_999)}{}]`],
+  ['members', membersOf(149_999), membersOf(150_000)],
+])('at most 150,000 %s are read', (_what, most, more) => {
+  expect(parsed(most).place).toBe(0)
+  expect(parse(more)).toMatchObject({ fault: 'too-many-parts' })
+})
+
+test('numbers and texts in lists are not counted', () => {
+  expect(parsed(`[${'0,"",'.repeat(200_000)}0]`).elements.length).toBe(400_001)
+})
+
+function membersOf(count: number): string {
+  return `{${Array.from({ length: count }, (_, key) => `"${key}":0`).join(',')}}`
+}

@@ -5,11 +5,17 @@ import { skipSpace, skipString, skipValue } from './skip-value.ts'
 /** Deeper nesting is refused, as by `skipValue`. */
 const MAX_DEPTH = 256
 
+/** Objects, lists and members. More would occupy a worker for longer than other requests may wait. */
+export const MAX_PARTS = 150_000
+
 /** Up to this many keys are compared with each other; more go into a set. */
 const FEW_KEYS = 8
 
 /** Strings up to this length are examined byte by byte; the native parser is faster for longer ones. */
 const NEAR = 512
+
+/** Bytes of ASCII below 0x80 without a backslash are their own text. */
+const PLAIN_KEY = /^[\x20-\x5b\x5d-\x7f]*$/
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 const latin1 = new TextDecoder('latin1')
@@ -18,7 +24,7 @@ export type JsonKind = 'object' | 'array' | 'string' | 'number' | 'boolean' | 'n
 
 /**
  * Parses JSON into positions, without building values, so that parts of it can be copied as they are: exact numbers, no re-encoding. Unlike
- * `scanMembers` it validates everything (RFC 8259): UTF-8, escapes, control characters, and that no object at any depth has a key twice.
+ * `scanMembers` it validates everything (RFC 8259): UTF-8, escapes, control characters, and that no object at any depth has a key twice. It refuses more than `MAX_PARTS`.
  */
 export function parseDocument(bytes: Uint8Array): JsonValue | JsonFault {
   try {
@@ -51,6 +57,9 @@ class Unreadable extends Error {
 class Tape {
   readonly bytes: Uint8Array
   readonly at: number[] = []
+  #parts = 0
+  /** The text, a unit for each byte; made when an object has many keys. */
+  #latin1: string | undefined
   /** Some key has an escape: keys must be decoded to be compared. */
   hasEscapedKeys = false
 
@@ -77,6 +86,7 @@ class Tape {
       return end
     }
     if (depth === MAX_DEPTH) throw new Unreadable('not-json', start)
+    this.#count(start)
     return first === 0x7b ? this.#readObject(start, depth + 1) : this.#readArray(start, depth + 1)
   }
 
@@ -100,6 +110,7 @@ class Tape {
     for (;;) {
       if (bytes[next] !== 0x22) throw new Unreadable('not-json', next)
       const keyEnd = endOfString(bytes, next + 1)
+      this.#count(next)
       at.push(next, keyEnd, at.length + 3)
       next = skipSpace(bytes, keyEnd)
       if (bytes[next] !== 0x3a) throw new Unreadable('not-json', next)
@@ -110,6 +121,10 @@ class Tape {
     }
     this.#refuseDuplicates(first)
     return next + 1
+  }
+
+  #count(at: number): void {
+    if (++this.#parts > MAX_PARTS) throw new Unreadable('too-many-parts', at)
   }
 
   /** @param first index of the first key of an object, whose last descendant is the last one of the tape */
@@ -134,10 +149,17 @@ class Tape {
     const { at } = this
     const seen = new Set<string>()
     for (let key = first; key < at.length; key = at[key + 5]!) {
-      const text = this.textAt(key)
+      const text = this.#keyAt(key)
       if (seen.has(text)) throw new Unreadable('duplicate-key', at[key]!)
       seen.add(text)
     }
+  }
+
+  /** The same as `textAt`. Taking most keys out of one long string is cheaper than decoding each. */
+  #keyAt(key: number): string {
+    this.#latin1 ??= latin1.decode(this.bytes)
+    const text = this.#latin1.slice(this.at[key]! + 1, this.at[key + 1]! - 1)
+    return PLAIN_KEY.test(text) ? text : this.textAt(key)
   }
 
   /** Whether two keys without escapes are equal. */

@@ -16,7 +16,7 @@ export interface Members {
 
 /** Why a text is not a usable JSON object; `at` is a byte offset. */
 export interface JsonFault {
-  readonly fault: 'not-json' | 'not-an-object' | 'duplicate-key' | 'ambiguous-key'
+  readonly fault: 'not-json' | 'not-an-object' | 'duplicate-key' | 'ambiguous-key' | 'too-many-parts'
   readonly at: number
 }
 
