@@ -720,7 +720,10 @@ test('the source of an implied credential fails the backend, at the backend', ()
   const models = backendItem('models', { type: 'ai', spec } as Partial<BackendItem>)
   const { wanted } = check.take({ set: [models], removed: [] }).sources.credentials
   const [{ id, label, request }] = wanted as [CredentialSource]
-  expect([label, request]).toEqual(['keys of AWS from the environment of the gateway', { cloud: 'cloudOne' }])
+  expect([label, request]).toEqual([
+    'keys of AWS from the environment of the gateway',
+    { cloud: 'cloudOne', service: 'bedrock' },
+  ])
   state.clouds.credentials.update({ id, value: undefined, fetchedMs: 0, failure: 'no keys', final: true, restMs: 0 })
   expect(check.keptChanged('credential', id).get('ProxyBackend/default/models')?.[0]).toMatchObject({
     code: 'credential-unavailable',
