@@ -156,7 +156,7 @@ function answer(
   counts[translation.streamed ? 'streams' : 'answers']++
   if (filter.refusal !== undefined) {
     counts.refused++
-    if (translation.streamed) throw new Error('a stream is refused behind its head')
+    if (filter.whole !== true) throw new Error('a stream is refused behind its head')
     JSON.parse(filter.refusal.body as string)
     return
   }

@@ -73,6 +73,17 @@ test('events are the same as those of the other parser, however the stream is cu
   )
 })
 
+test('line ends of all kinds may follow each other, in any pieces', () => {
+  const line = fc.tuple(fc.constantFrom('', 'data: x', 'data: y', ': z', 'event: e'), fc.constantFrom('\n', '\r\n', '\r'))
+  const stream = fc.array(line, { maxLength: 20 }).map((lines) => lines.map((each) => each.join('')).join(''))
+  fc.assert(
+    fc.property(stream, fc.array(fc.integer({ min: 1, max: 5 }), { maxLength: 100 }), (text, cuts) => {
+      expect(read(text, cuts)).toEqual(read(text.replaceAll(/\r\n?/g, '\n')))
+    }),
+    { numRuns: 1000 },
+  )
+})
+
 test('an event beyond the limit, or without memory, is reported, and the stream goes on', () => {
   const stream = `data: a\n\ndata: ${'x'.repeat(100)}\n\ndata: b\n\n`
   const expected = [['', 'a'], 'overlong', ['', 'b']]
