@@ -180,6 +180,8 @@ export class Exchange {
   tokenLimits: readonly TokenLimit[] | undefined
   /** Tokens that they were charged. */
   chargedTokens = 0
+  /** Tokens of attempts that failed, as their providers reported them. */
+  failedTokens = 0
   /** Number of descriptors of global rate limits that were left out, because an expression failed. */
   unsentDescriptors = 0
   /** Number of costs of tokens in global rate limits that failed, so that the tokens were counted instead. */

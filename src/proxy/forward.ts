@@ -306,6 +306,7 @@ function retryAnswer(flight: InFlight, stream: ClientStream, { status, detail }:
   if (!mayRetry(flight)) return false
   const last = attempts?.pop()
   if (last !== undefined) attempts!.push({ ...last, failure: 'answer-failed', detail })
+  flight.exchange.failedTokens += flight.exchange.llm?.totalTokens ?? 0
   stream.cancel()
   flight.completeAttempt()
   retry(flight)

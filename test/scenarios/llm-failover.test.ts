@@ -12,6 +12,7 @@ const chunk = (delta: object, finish: string | null = null) =>
 const ROLE = chunk({ role: 'assistant', content: '' })
 const OVERLOADED = 'data: {"error":{"type":"overloaded_error","message":"busy"}}\n\n'
 const INVALID = 'data: {"error":{"type":"invalid_request_error","message":"no such thing"}}\n\n'
+const PAID = `data: ${JSON.stringify({ choices: [], usage: { prompt_tokens: 90, completion_tokens: 0, total_tokens: 90 } })}\n\n`
 const DONE = 'data: [DONE]\n\n'
 const GOOD = ROLE + chunk({ content: 'good' }) + chunk({}, 'stop') + DONE
 
@@ -24,10 +25,14 @@ const BAD: Readonly<Record<string, { readonly text: string; readonly breaks?: bo
   'a break before content': { text: ROLE, breaks: true },
   'a short stream before content': { text: ROLE },
   'a fault of the client': { text: INVALID },
+  'a paid error': { text: PAID + OVERLOADED },
   'an error behind content': { text: ROLE + chunk({ content: 'bad' }) + OVERLOADED },
   'a busy server': { text: '', status: 503 },
   'a finished answer without content': { text: ROLE + chunk({}, 'length') + DONE },
 }
+
+/** A good answer has fewer, and no usage. */
+const LIMIT = { unit: 'Hours', tokens: 80, key: 'request.headers["x-model"]' }
 
 const stops = new AsyncDisposableStack()
 let gateway: TestGateway
@@ -79,7 +84,9 @@ metadata: { name: models }
 spec: ${JSON.stringify({ ai: { groups } })}
 `,
       routeYaml('chat', '/v1', 'models'),
-      policyYaml('retry', 'HTTPRoute', 'chat', { traffic: { retry: { attempts: 1, codes: [529, 503] } } }),
+      policyYaml('retry', 'HTTPRoute', 'chat', {
+        traffic: { retry: { attempts: 1, codes: [529, 503] }, rateLimit: { local: [LIMIT] } },
+      }),
     ),
   })
   stops.defer(objects.remove)
@@ -89,12 +96,18 @@ spec: ${JSON.stringify({ ai: { groups } })}
 
 afterAll(() => stops.disposeAsync())
 
-async function ask(model: string): Promise<string> {
+/** Each model has tokens of its own. */
+function post(model: string): Promise<Response> {
   const messages = [{ role: 'user', content: 'Hi' }]
-  const response = await fetch(`${gateway.url(port)}/v1/chat/completions`, {
+  return fetch(`${gateway.url(port)}/v1/chat/completions`, {
     method: 'POST',
+    headers: { 'x-model': model },
     body: JSON.stringify({ model, stream: true, stream_options: { include_usage: false }, messages }),
   })
+}
+
+async function ask(model: string): Promise<string> {
+  const response = await post(model)
   expect(response.status).toBe(200)
   return response.text()
 }
@@ -141,4 +154,9 @@ test('the decision record names each attempt with its reason', async () => {
       'retry-after: 7',
     ]),
   )
+})
+
+test('a failed attempt is charged if its provider reported tokens', async () => {
+  expect(await ask('a paid error')).toBe(GOOD)
+  await eventually('429', async () => (await post('a paid error')).status === 429 || undefined)
 })

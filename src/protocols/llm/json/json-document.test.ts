@@ -94,6 +94,10 @@ test('parts keep their bytes: numbers of any size, escapes, spaces', () => {
   expect([text('n'), text('s'), text('o')]).toEqual(['12345678901234567890.10', '"\\u00e9\\/"', '{ "x" : 1 }'])
 })
 
+test.each(['{"a":"\\\\"}', '["\\\\"]', '12', 'true', 'null'])('%s has no text', (json) => {
+  expect(parsed(json).text).toBe('')
+})
+
 test('a value knows where it is', () => {
   const value = parsed('{"messages":[{"role":"user"},{"content":[{"a":0},{"text":"x"}]}],"z":[[1,2]]}')
   const text = value.get('messages')?.elements[1]?.get('content')?.elements[1]?.get('text')

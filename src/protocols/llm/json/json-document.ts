@@ -261,9 +261,9 @@ export class JsonValue {
     return bytes.subarray(at[this.#index]!, at[this.#index + 1]!)
   }
 
-  /** The decoded text of a string. */
+  /** The decoded text of a string; empty for other values. */
   get text(): string {
-    return this.#tape.textAt(this.#index)
+    return this.kind === 'string' ? this.#tape.textAt(this.#index) : ''
   }
 
   /** The nearest double of a number. */

@@ -74,7 +74,10 @@ test('events are the same as those of the other parser, however the stream is cu
 })
 
 test('line ends of all kinds may follow each other, in any pieces', () => {
-  const line = fc.tuple(fc.constantFrom('', 'data: x', 'data: y', ': z', 'event: e'), fc.constantFrom('\n', '\r\n', '\r'))
+  const line = fc.tuple(
+    fc.constantFrom('', 'data: x', 'data: y', ': z', 'event: e'),
+    fc.constantFrom('\n', '\r\n', '\r'),
+  )
   const stream = fc.array(line, { maxLength: 20 }).map((lines) => lines.map((each) => each.join('')).join(''))
   fc.assert(
     fc.property(stream, fc.array(fc.integer({ min: 1, max: 5 }), { maxLength: 100 }), (text, cuts) => {
