@@ -56,7 +56,8 @@ function essenceOfAnswer(told: readonly Call[]): unknown {
   return {
     text: joined('text', 'refusal'),
     thinking: joined('thinking'),
-    signature: joined('signature'),
+    // It says whose it is.
+    signature: joined('signature').replace(/^gatewright:\w+:signature:/, ''),
     redacted: joined('redacted'),
     calls: told
       .filter(([name]) => name === 'call')

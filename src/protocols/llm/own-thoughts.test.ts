@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import type { Conversation, Part } from './conversation.ts'
 import { JsonValue, parseDocument } from './json/json-document.ts'
 import { Losses } from './losses.ts'
+import { readRequest as readMessages } from './messages/read-request.ts'
 import { keepOwnThoughts } from './own-thoughts.ts'
 import { readRequest } from './responses/read-request.ts'
 
@@ -34,6 +35,20 @@ test.each<[provider: string, encrypted: string, kept: string[], lost: string[]]>
   const { turns } = keepOwnThoughts(read(encrypted), provider, losses)
   expect(turns[0]!.parts.map(shown)).toEqual(kept)
   expect(losses.paths).toEqual(lost)
+})
+
+test.each<[provider: string, signature: string, kept: string]>([
+  ['completions', 'gatewright:completions:signature:s', 'thinking signed'],
+  ['converse', 'gatewright:completions:signature:s', 'thinking'],
+  ['completions', 's', 'thinking'],
+  ['converse', 's', 'thinking signed'],
+])('of clients of messages, a provider of %s gets the thought signed %s as %s', (provider, signature, kept) => {
+  const thought = { type: 'thinking', thinking: 'Hm.', signature }
+  const messages = [{ role: 'assistant', content: [thought] }]
+  const bytes = new TextEncoder().encode(JSON.stringify({ model: 'm', max_tokens: 1, messages }))
+  const conversation = readMessages(parseDocument(bytes) as JsonValue, new Losses())
+  const { turns } = keepOwnThoughts(conversation, provider, new Losses())
+  expect(turns[0]!.parts.map(shown)).toEqual([kept])
 })
 
 test('without foreign thoughts, a conversation is the same', () => {

@@ -25,8 +25,13 @@ function isThought(part: Part) {
 /** Models of the messages family have the same signatures on all platforms. */
 const SAME_SIGNATURES: readonly string[] = ['messages', 'converse']
 
+/** Whether the signatures of a provider are those of the messages API. */
+export function sharesSignatures(provider: string): boolean {
+  return SAME_SIGNATURES.includes(provider)
+}
+
 function understands(provider: string, thought: ThinkingPart | RedactedPart): boolean {
   const author = thought.provider
   if (author === undefined || author === provider) return true
-  return thought.kind === 'thinking' && SAME_SIGNATURES.includes(provider) && SAME_SIGNATURES.includes(author)
+  return thought.kind === 'thinking' && sharesSignatures(provider) && sharesSignatures(author)
 }

@@ -8,6 +8,7 @@ import { applyBodySettings } from './body-settings.ts'
 import { enrichMessages, moveMaxTokens, requestUsage } from './completions/request.ts'
 import type { LocalCount } from './count-tokens.ts'
 import { NATIVE_DIALECTS } from './dialects.ts'
+import { dropForeignThoughts } from './drop-foreign-thoughts.ts'
 import { finalModel } from './final-model.ts'
 import type { PromptGuards } from './guards/compile-guards.ts'
 import { guardRequest } from './guards/guard-request.ts'
@@ -221,7 +222,7 @@ function prepareTyped(
     ? undefined
     : translateRequest(type, conversion, final, exchange.request, settings.caching)
   if (translated !== undefined && 'kind' in translated) return translated
-  const sent = translated?.body ?? final
+  const sent = translated?.body ?? dropForeignThoughts(type, final)
   const body = conversion.edit === undefined ? sent : conversion.edit(sent, exchange.request)
 
   const path = upstreamPath(provider.path ?? conversion.path, exchange.request.target)

@@ -4,7 +4,7 @@ import { json } from 'node:stream/consumers'
 import { installedPythonPackages } from '../counterparts.ts'
 import { DOT, ERROR_MESSAGE, PROMPT, REFUSED, RETRY_AFTER, SCHEMA, TEXTS, TOOL, USAGE, WEATHER } from './replies.ts'
 import type { Cell } from './table.ts'
-import { ALIAS, UPSTREAMS, withoutThoughts } from './upstreams.ts'
+import { ALIAS, UPSTREAMS, unsigned, withoutThoughts } from './upstreams.ts'
 import { VECTOR } from './vendor/embeddings.ts'
 
 const PACKAGES = ['openai==3.54.0', 'anthropic==2.12.0', 'langchain-openai==1.7.3', 'google-genai==3.4.0'] as const
@@ -14,7 +14,11 @@ export type PythonCell = readonly [client: string, upstream: string, scenario: s
 /** Drives the clients in Python. @returns the cells of the table. @param vendors URL of the mocks */
 export async function runPythonClients(gateway: string, vendors: string): Promise<readonly PythonCell[]> {
   const python = installedPythonPackages('python-llm', ...PACKAGES)
-  const upstreams = UPSTREAMS.map((upstream) => ({ ...upstream, withoutThoughts: withoutThoughts(upstream) ?? null }))
+  const upstreams = UPSTREAMS.map((upstream) => ({
+    ...upstream,
+    unsigned: unsigned(upstream) ?? null,
+    withoutThoughts: withoutThoughts(upstream) ?? null,
+  }))
   const texts = {
     prompt: PROMPT,
     texts: TEXTS,

@@ -25,6 +25,8 @@ export interface Seen {
   readonly images: readonly string[]
   /** Signatures of thoughts that came back. */
   readonly signatures: readonly string[]
+  /** Its thoughts are encrypted. */
+  readonly encrypts?: boolean
   /** The client wants the vendor to keep the conversation; the mock keeps none. */
   readonly stores?: boolean
   /** What the vendor would refuse. */
@@ -33,7 +35,6 @@ export interface Seen {
 
 export const TEXTS = ['Grüße, ', '世界', '.']
 export const PROMPT = 'Say hello to the world.'
-export const SIGNATURE = Buffer.from('a signature of the vendor '.repeat(4)).toString('base64')
 export const THOUGHT = 'The weather decides.'
 export const REFUSAL = 'I cannot help with that.'
 export const DOT = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg=='
@@ -66,9 +67,22 @@ export const REFUSED = [400, 401, 429, 500, 529] as const
 export const ERROR_MESSAGE = 'The vendor says no.'
 export const RETRY_AFTER = '7'
 
+/** Says to Gemini that another model made a call. */
+const UNSIGNED = 'skip_thought_signature_validator'
+
+/** Models of a family take the signatures of each other, wherever they run. Those of Nova sign nothing. */
+function signatureOf(model: string): string {
+  const family = /claude|gemini|nova/.exec(model)?.[0] ?? 'gpt'
+  return family === 'nova' ? '' : Buffer.from(`a signature of ${family} `.repeat(4)).toString('base64')
+}
+
 /** What the model says to a request of a scenario; a text: what is wrong with the request. */
-export function replyTo(scenario: string, seen: Seen): Reply | string {
+export function replyTo(scenario: string, seen: Seen, model: string): Reply | string {
   if (seen.faults.length > 0) return seen.faults.join('; ')
+  const own = signatureOf(model)
+  const foreign = seen.signatures.filter((signature) => ![own, '', UNSIGNED].includes(signature))
+  // Chat completions of others ignore them.
+  if ((seen.encrypts || /claude|gemini/.test(model)) && foreign.length > 0) return 'Invalid signature of a thought'
   switch (scenario) {
     case 'image':
       return seen.images.includes(DOT) ? says('A red dot.') : `the image did not arrive: ${JSON.stringify(seen.images)}`
@@ -85,21 +99,23 @@ export function replyTo(scenario: string, seen: Seen): Reply | string {
       return { texts: ['Once ', 'upon'], end: 'length' }
     case 'refusal':
       return { end: 'refusal' }
+    case 'moved':
+    case 'thinking':
+    case 'thinking-stream': {
+      const reply = afterTools(seen, CALLS.slice(0, 1))
+      if (typeof reply === 'string') return reply
+      if (reply.calls !== undefined) return { ...reply, thought: { text: THOUGHT, signature: own } }
+      if (scenario === 'moved') return reply
+      return {
+        ...reply,
+        texts: [own !== '' && seen.signatures.includes(own) ? 'The thought came back.' : 'No thought came back.'],
+      }
+    }
     case 'tools':
     case 'runner':
       return afterTools(seen, CALLS.slice(0, 1))
     case 'parallel':
       return afterTools(seen, CALLS)
-    case 'thinking':
-    case 'thinking-stream': {
-      const reply = afterTools(seen, CALLS.slice(0, 1))
-      if (typeof reply === 'string') return reply
-      if (reply.calls !== undefined) return { ...reply, thought: { text: THOUGHT, signature: SIGNATURE } }
-      return {
-        ...reply,
-        texts: [seen.signatures.includes(SIGNATURE) ? 'The thought came back.' : 'No thought came back.'],
-      }
-    }
     default:
       return { texts: TEXTS, end: 'stop' }
   }

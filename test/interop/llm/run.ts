@@ -10,7 +10,7 @@ import { openaiChat, openaiOthers, openaiRealtime, openaiResponses } from './cli
 import { runPythonClients } from './python-clients.ts'
 import { SCENARIOS } from './scenarios.ts'
 import { type Cell, Table } from './table.ts'
-import { startUpstreams, UPSTREAMS, type Upstream } from './upstreams.ts'
+import { startUpstreams, UPSTREAMS, type Upstream, unsigned } from './upstreams.ts'
 import { startVendors } from './vendor/server.ts'
 
 // Drives official clients of LLM vendors through a running gateway: see README.md.
@@ -60,10 +60,23 @@ async function checkUpstream(client: Client, upstream: Upstream, scenarios: read
 async function cellOf(client: Client, upstream: Upstream, scenario: string): Promise<Cell> {
   const { target, run } = targetOf(upstream, scenario)
   const hasLeft = async () => (await (await fetch(`http://127.0.0.1:${vendors.port}/left/${run}`)).text()) === 'true'
-  const lost = scenario.startsWith('thinking') ? client.losesThoughts?.(upstream, scenario) : undefined
+  const lost = scenario.startsWith('thinking')
+    ? (unsigned(upstream) ?? client.losesThoughts?.(upstream, scenario))
+    : undefined
   try {
     const check = client.checks?.[scenario]
-    const circumstances = { errors: client.errors ?? {}, hasLeft, keepsThoughts: lost === undefined }
+    const others = (client.connect && scenario === 'moved' ? UPSTREAMS : [])
+      .filter((one) => one !== upstream && client.unreachable?.(one) === undefined)
+      .map((one) => ({
+        name: one.name,
+        connection: client.connect!(targetOf(one, scenario).target),
+      }))
+    const circumstances = {
+      others,
+      errors: client.errors ?? {},
+      hasLeft,
+      keepsThoughts: lost === undefined,
+    }
     if (check) await check(target)
     else await SCENARIOS[scenario]!(client.connect!(target), circumstances)
     return lost === undefined ? 'pass' : { cannot: lost }

@@ -109,6 +109,11 @@ export const UPSTREAMS: readonly Upstream[] = [
   },
 ]
 
+/** Why thoughts of that upstream do not go back to it. */
+export function unsigned({ model }: Upstream): string | undefined {
+  return model.includes('nova') ? 'the model signs no thoughts' : undefined
+}
+
 /** Why no thoughts come in chats of that upstream. */
 export function withoutThoughts({ model }: Upstream): string | undefined {
   return model === GPT ? 'chat completions of this vendor show no thoughts' : undefined

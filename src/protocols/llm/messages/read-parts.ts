@@ -1,8 +1,9 @@
-import type { CallPart, MediaSource, Part, ResultPart, TextPart, Turn } from '../conversation.ts'
+import type { CallPart, MediaSource, Part, ResultPart, TextPart, ThinkingPart, Turn } from '../conversation.ts'
 import type { JsonValue } from '../json/json-document.ts'
 import { expectKind, ObjectReader } from '../json/object-reader.ts'
 import { JsonPieces } from '../json/write-json.ts'
 import type { Losses } from '../losses.ts'
+import { readTaggedSecret } from '../tagged-secrets.ts'
 import { Untranslatable } from '../untranslatable.ts'
 
 type Role = Turn['role']
@@ -71,7 +72,7 @@ export class PartReader {
         return this.#call(reader)
       case 'thinking': {
         const text = reader.require('thinking', reader.literal('thinking'))
-        return { kind: 'thinking', text, signature: reader.literal('signature'), origin: reader.value }
+        return { kind: 'thinking', text, ...readSignature(reader), origin: reader.value }
       }
       case 'redacted_thinking':
         return { kind: 'redacted', data: reader.require('data', reader.literal('data')), origin: reader.value }
@@ -179,4 +180,12 @@ export function takeCached(reader: ObjectReader, losses: Losses): boolean | unde
 /** A string without its quotes. */
 function inner(text: Uint8Array): Uint8Array {
   return text.subarray(1, -1)
+}
+
+/** Signatures that say nothing else are of the messages API. */
+function readSignature(reader: ObjectReader): Pick<ThinkingPart, 'signature' | 'provider'> {
+  const signature = reader.takeKind('signature', 'string')
+  if (signature === undefined) return { signature: undefined }
+  const { provider, data } = readTaggedSecret(signature) ?? { provider: 'messages', data: signature.json }
+  return { signature: data, provider }
 }

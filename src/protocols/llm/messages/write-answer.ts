@@ -4,7 +4,7 @@ import type { AnswerContext } from '../dialect.ts'
 import { encode } from '../json/splice.ts'
 import { asIs, writeJson } from '../json/write-json.ts'
 import { formatError } from './errors.ts'
-import { Ending, writeCallStart, writeCitation, writeHead, writeText } from './write-message.ts'
+import { Ending, writeCallStart, writeCitation, writeHead, writeSignature, writeText } from './write-message.ts'
 
 export function writeAnswer(context: AnswerContext, done: (body: Uint8Array) => void): AnswerSink {
   return new MessageWriter(context, done)
@@ -114,7 +114,7 @@ class MessageWriter implements AnswerSink {
       case 'text':
         return writeText(text, citations)
       case 'thinking':
-        return { type: 'thinking', thinking: text, signature }
+        return { type: 'thinking', thinking: text, signature: writeSignature(signature, this.#context) }
       case 'redacted':
         return { type: 'redacted_thinking', data: text }
       case 'call':

@@ -9,7 +9,9 @@ import type {
 } from '@anthropic-ai/sdk/resources/messages/messages'
 import type { AnswerUsage, Citation, StopReason } from '../answer-sink.ts'
 import type { AnswerContext } from '../dialect.ts'
+import { sharesSignatures } from '../own-thoughts.ts'
 import { STOP_REASONS } from '../stop-reasons.ts'
+import { tagSecret } from '../tagged-secrets.ts'
 
 /** What a message has before its contents. */
 export function writeHead(id: string, model: string, context: AnswerContext) {
@@ -101,6 +103,11 @@ export function writeCitation({ url, title, text }: Citation): TextCitation | un
 export function writeText(text: string, citations: readonly TextCitation[]): TextBlock {
   const block = { type: 'text', text } as const
   return (citations.length === 0 ? block : { ...block, citations }) as TextBlock
+}
+
+/** Signatures of providers that do not speak this API, or share its signatures, say whose they are. */
+export function writeSignature(signature: string, { provider }: AnswerContext): string {
+  return signature === '' || sharesSignatures(provider) ? signature : tagSecret(provider, 'signature', signature)
 }
 
 export function writeCallStart(id: string, name: string, context: AnswerContext): ToolUseBlock {

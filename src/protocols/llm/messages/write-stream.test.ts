@@ -13,7 +13,7 @@ function written(tell: (writer: ReturnType<typeof writeStream>) => void): string
     model: 'asked',
     createdSeconds: 0,
     includesUsage: false,
-    provider: 'completions' as const,
+    provider: 'converse' as const,
     newId: (prefix: string) => `${prefix}${++ids}`,
   }
   const writer = writeStream(context, (events) => {

@@ -7,7 +7,7 @@ import type { AnswerError, AnswerSink, AnswerUsage, Citation, StopReason } from 
 import type { AnswerContext } from '../dialect.ts'
 import { SequentialAnswer } from '../sequential-answer.ts'
 import { formatError } from './errors.ts'
-import { Ending, writeCallStart, writeCitation, writeHead, writeText } from './write-message.ts'
+import { Ending, writeCallStart, writeCitation, writeHead, writeSignature, writeText } from './write-message.ts'
 
 /** Writes an event stream of the messages API, in which blocks have numbers without gaps and never overlap. */
 export function writeStream(context: AnswerContext, write: (events: string) => void): MessagesStream {
@@ -106,7 +106,8 @@ class MessagesStreamWriter implements AnswerSink {
   close(): void {
     if (this.#kind === undefined) return
     if (this.#signature !== '') {
-      this.#delta(`{"type":"signature_delta","signature":${JSON.stringify(this.#signature)}}`)
+      const signature = writeSignature(this.#signature, this.#context)
+      this.#delta(`{"type":"signature_delta","signature":${JSON.stringify(signature)}}`)
     }
     this.#signature = ''
     this.#kind = undefined

@@ -1,6 +1,6 @@
 import type { ResponseReasoningItem } from 'openai/resources/responses/responses'
+import { tagSecret } from '../tagged-secrets.ts'
 import type { ItemPlace, OutputItem } from './output-item.ts'
-import { encryptedContent } from './reasoning-items.ts'
 
 /** A thought of the model: its text as a summary, and what only its provider understands as encrypted content. */
 export class ReasoningItem implements OutputItem {
@@ -59,8 +59,8 @@ export class ReasoningItem implements OutputItem {
   }
 
   get #encrypted(): string | undefined {
-    if (this.#signature !== '') return encryptedContent(this.#provider, 'signature', this.#signature)
-    return this.#redacted === '' ? undefined : encryptedContent(this.#provider, 'redacted', this.#redacted)
+    if (this.#signature !== '') return tagSecret(this.#provider, 'signature', this.#signature)
+    return this.#redacted === '' ? undefined : tagSecret(this.#provider, 'redacted', this.#redacted)
   }
 
   get #about() {

@@ -1,22 +1,10 @@
 import type { Part } from '../conversation.ts'
-import { decodeText } from '../json/decode-text.ts'
 import type { JsonValue } from '../json/json-document.ts'
 import { ObjectReader } from '../json/object-reader.ts'
 import { JsonPieces, type JsonText } from '../json/write-json.ts'
 import type { Losses } from '../losses.ts'
+import { readTaggedSecret } from '../tagged-secrets.ts'
 import { Untranslatable } from '../untranslatable.ts'
-
-type Secret = 'signature' | 'redacted'
-
-/** What `encrypted_content` begins with if this gateway has written it (docs/behaviour/llm.md, "The responses API"). */
-const TAG = /^"gatewright:(completions|messages|converse):(signature|redacted):/
-/** No tag is longer. */
-const MAX_TAG = 48
-
-/** The `encrypted_content` of a thought: by what its provider recognizes it, or all that the provider shows of it. */
-export function encryptedContent(provider: string, secret: Secret, data: string): string {
-  return `gatewright:${provider}:${secret}:${data}`
-}
 
 /** The thought of a reasoning item; none if nothing is left of it. */
 export function readReasoningItem(reader: ObjectReader, losses: Losses): readonly Part[] {
@@ -43,14 +31,9 @@ function readTexts(reader: ObjectReader, name: string, type: string, losses: Los
 }
 
 function readSecret(encrypted: JsonValue, losses: Losses) {
-  const bytes = encrypted.json
-  const tag = TAG.exec(decodeText(bytes, 0, Math.min(bytes.length, MAX_TAG)))
-  if (tag === null) {
-    losses.drop(encrypted, 'only the provider that wrote it can read it')
-    return undefined
-  }
-  const data: JsonText = new JsonPieces('"', bytes.subarray(tag[0].length))
-  return { provider: tag[1], kind: tag[2] as Secret, data }
+  const secret = readTaggedSecret(encrypted)
+  if (secret === undefined) losses.drop(encrypted, 'only the provider that wrote it can read it')
+  return secret
 }
 
 /** Several strings as one. */

@@ -67,7 +67,7 @@ def cell(make, errors, cannot, loses, upstream, scenario, check):
     run = str(uuid.uuid4())
     headers = {"x-scenario": scenario, "x-run": run}
     connection = make(Target(f"{GIVEN['gateway']}/{upstream['name']}", upstream, headers, GIVEN["texts"]))
-    lost = loses(upstream) if scenario.startswith("thinking") else None
+    lost = (loses(upstream) or upstream["unsigned"]) if scenario.startswith("thinking") else None
     circumstances = {"errors": errors or {}, "has_left": lambda: has_left(run), "keeps_thoughts": lost is None}
     try:
         if check:

@@ -39,7 +39,7 @@ export const converse: Vendor = {
       else if ('reasoningContent' in block) {
         const { text, signature } = block.reasoningContent.reasoningText
         for (const half of halves(text)) events.add(delta({ reasoningContent: { text: half } }))
-        events.add(delta({ reasoningContent: { signature } }))
+        if (signature !== undefined) events.add(delta({ reasoningContent: { signature } }))
       } else {
         const { input, ...toolUse } = block.toolUse
         events.add(frame('event', 'contentBlockStart', { contentBlockIndex, start: { toolUse } }))
@@ -68,12 +68,15 @@ function frame(kind: 'event' | 'exception', type: string, payload: object): Uint
 
 type Block =
   | { readonly text: string }
-  | { readonly reasoningContent: { readonly reasoningText: { readonly text: string; readonly signature: string } } }
+  | { readonly reasoningContent: { readonly reasoningText: { readonly text: string; readonly signature?: string } } }
   | { readonly toolUse: { readonly toolUseId: string; readonly name: string; readonly input: object } }
 
 function blocksOf({ thought, texts, calls = [] }: Reply): readonly Block[] {
   const blocks: Block[] = []
-  if (thought) blocks.push({ reasoningContent: { reasoningText: thought } })
+  if (thought) {
+    const { text, signature } = thought
+    blocks.push({ reasoningContent: { reasoningText: signature === '' ? { text } : { text, signature } } })
+  }
   if (texts) blocks.push({ text: texts.join('') })
   return [...blocks, ...calls.map(({ id, name, input }) => ({ toolUse: { toolUseId: id, name, input } }))]
 }

@@ -155,6 +155,7 @@ function read(body: Body): Seen {
     schema: body.get('text', 'format', 'schema').value,
     images: parts.flatMap((part) => dataOf(part.get('image_url').text)),
     signatures: ofType('reasoning').map((item) => item.get('encrypted_content').text ?? ''),
+    encrypts: true,
     faults,
   }
 }

@@ -100,11 +100,11 @@ async function answer(request: IncomingMessage, path: string, bytes: Buffer, res
   }
   const seen = vendor.read(body, path)
   if (seen.stores) return sendJson(response, 400, threadRefusal())
-  const reply = replyTo(scenario, seen)
+  const model = body.get('model').text ?? modelIn(path)
+  const reply = replyTo(scenario, seen, model)
   if (typeof reply === 'string') {
     return sendJson(response, 400, vendor.error(400, `the mock: ${reply}`), vendor.errorHeaders?.(400))
   }
-  const model = body.get('model').text ?? modelIn(path)
   if (!seen.streamed) return sendJson(response, 200, vendor.answer(reply, model))
   const { events, opening } = vendor.stream(reply, model, body)
   response.writeHead(200, { 'content-type': vendor.streamType })
