@@ -247,6 +247,7 @@ export class Bodies implements BodyReader {
     const { body } = upstream
     const filter = decision.selectFilter?.(exchange, this.claim, decodeReceived)
     this.#filter = filter
+    this.#outgoing = undefined
     filter?.whenOver?.(() => {
       // Another attempt may have replaced it.
       if (this.#owner.upstream === upstream) upstream.cancel()

@@ -320,6 +320,8 @@ function retry(flight: InFlight): void {
   flight.upstream = undefined
   flight.bodies.endAttempt()
   exchange.response = undefined
+  exchange.responseBody = undefined
+  exchange.responseBodyPrefix = undefined
   const backoffMs = exchange.retry?.backoffMs ?? 0
   if (backoffMs === 0) return attempt(flight)
   flight.backoff = clock.after(backoffMs, () => attempt(flight))

@@ -34,6 +34,9 @@ const BAD: Readonly<Record<string, { readonly text: string; readonly breaks?: bo
 /** A good answer has fewer, and no usage. */
 const LIMIT = { unit: 'Hours', tokens: 80, key: 'request.headers["x-model"]' }
 
+/** It gets translated requests. */
+const MESSAGES = { providerOne: undefined, providerFour: {} }
+
 const stops = new AsyncDisposableStack()
 let gateway: TestGateway
 let port: number
@@ -84,6 +87,14 @@ metadata: { name: models }
 spec: ${JSON.stringify({ ai: { groups } })}
 `,
       routeYaml('chat', '/v1', 'models'),
+      `
+apiVersion: gatewright.dev/v1alpha1
+kind: ProxyBackend
+metadata: { name: mixed }
+spec: ${JSON.stringify({ ai: { groups: [{ providers: [{ ...at('first', first), ...MESSAGES }] }, groups[1]] } })}
+`,
+      routeYaml('mixed', '/mixed', 'mixed'),
+      policyYaml('both', 'HTTPRoute', 'mixed', { traffic: { retry: { attempts: 1, codes: [529, 502] } } }),
       policyYaml('retry', 'HTTPRoute', 'chat', {
         traffic: { retry: { attempts: 1, codes: [529, 503] }, rateLimit: { local: [LIMIT] } },
       }),
@@ -154,6 +165,24 @@ test('the decision record names each attempt with its reason', async () => {
       'retry-after: 7',
     ]),
   )
+})
+
+test.each<[model: string, detail: string]>([
+  ['an overloaded model', "the provider's response failed: overloaded_error"],
+  ['an empty stream', "the provider's stream ended early: incomplete"],
+])('%s: the next provider answers in another dialect, streamed or not', async (model, detail) => {
+  for (const stream of [true, false]) {
+    const response = await fetch(`${gateway.url(port)}/mixed/chat/completions`, {
+      method: 'POST',
+      body: JSON.stringify({ model, stream, messages: [{ role: 'user', content: 'Hi' }] }),
+    })
+    expect([response.status, await response.text()]).toEqual([200, GOOD])
+  }
+  await eventually('the records', async () => {
+    const answer = await fetch(`${gateway.url(15_000)}/decisions?limit=2`)
+    const records = (await answer.json()) as { attempts: { detail?: string }[] }[]
+    return records.every(({ attempts }) => attempts.length === 2 && attempts[0]!.detail === detail) || undefined
+  })
 })
 
 test('a failed attempt is charged if its provider reported tokens', async () => {

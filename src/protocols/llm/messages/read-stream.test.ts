@@ -55,6 +55,22 @@ const event = (data: unknown) => `data: ${JSON.stringify(data)}\n\n`
 const delta = (text: string) => event({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } })
 const finished = event({ type: 'message_delta', delta: { stop_reason: 'end_turn' } })
 
+test.each<[what: string, sent: string, status: number, message: string]>([
+  ['with a type', event({ type: 'error', error: { type: 'overloaded_error', message: 'm' } }), 529, 'm'],
+  ['without a type', event({ error: { type: 'overloaded_error', message: 'm' } }), 529, 'm'],
+  ['that is a text', event({ error: 'm' }), 500, 'm'],
+  ['with only a type', event({ type: 'error' }), 500, 'the provider reported an error'],
+  ['with only a name', `event: error\n${event({ type: 'rate_limit_error', message: 'm' })}`, 429, 'm'],
+])('an error %s ends the stream', (_what, sent, status, message) => {
+  const { text, error } = read([delta('a'), sent, delta('b')])
+  expect([text, error?.status, error?.message]).toEqual(['a', status, message])
+})
+
+test('an unknown event is skipped', () => {
+  const { text, error } = read([delta('a'), event({ type: 'new', error: null }), delta('b'), finished])
+  expect([text, error]).toEqual(['ab', undefined])
+})
+
 test('an event that is not JSON ends the stream', () => {
   const { text, error } = read([delta('a'), 'data: {"type"\n\n', delta('b')])
   expect([text, error?.status, error?.message]).toEqual(['a', 502, 'an event of the stream is not JSON'])

@@ -29,7 +29,8 @@ class MessagesStreamReader extends EventReader {
 
   protected override event(name: string, event: unknown): void {
     const index = countAt(event, 'index') ?? 0
-    switch (textAt(event, 'type') ?? name) {
+    const type = textAt(event, 'type') ?? name
+    switch (type) {
       case 'content_block_delta':
         return this.#delta(index, memberOf(event, 'delta'))
       case 'content_block_start':
@@ -43,8 +44,10 @@ class MessagesStreamReader extends EventReader {
       case 'message_stop':
         if (!this.#isFinished) this.sink.finish('end')
         return this.complete()
-      case 'error':
-        return this.fail(readReportedError(event))
+      default:
+        // What stands in front of a provider may leave out the type, or the name.
+        if ([type, name].includes('error') || (memberOf(event, 'error') ?? undefined) !== undefined)
+          this.fail(readReportedError(event))
     }
   }
 
