@@ -192,14 +192,18 @@ export class InFlight implements RunContext, BodyOwner, Observed {
 
   /** The response of the endpoint, or the tunnel, has ended. */
   completeAttempt(): void {
-    if (this.bodies.responseFailure?.unhealthy === true) return this.breakAttempt()
+    const { responseFailure } = this.bodies
+    if (responseFailure?.unhealthy === true) return this.breakAttempt(responseFailure.status)
     this.recordHealthy()
     this.releaseEndpoint()
   }
 
-  /** The endpoint ended its response early (decision A-99). */
-  breakAttempt(): void {
-    if (this.healthyStatus !== 0) this.decision.endpoint!.health.recordUnhealthy('incomplete response')
+  /**
+   * The endpoint ended its response early (decision A-99), or with an error.
+   * @param status of the error that the response reports
+   */
+  breakAttempt(status?: number): void {
+    if (this.healthyStatus !== 0) this.decision.endpoint!.health.recordUnhealthy(status ?? 'incomplete response')
     this.releaseEndpoint()
   }
 

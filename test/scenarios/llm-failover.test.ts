@@ -85,6 +85,11 @@ apiVersion: gatewright.dev/v1alpha1
 kind: ProxyBackend
 metadata: { name: models }
 spec: ${JSON.stringify({ ai: { groups } })}
+---
+apiVersion: gatewright.dev/v1alpha1
+kind: ProxyBackend
+metadata: { name: evicting }
+spec: ${JSON.stringify({ ai: { groups }, policies: { health: { eviction: { duration: '60s' } } } })}
 `,
       routeYaml('chat', '/v1', 'models'),
       `
@@ -95,6 +100,7 @@ spec: ${JSON.stringify({ ai: { groups: [{ providers: [{ ...at('first', first), .
 `,
       routeYaml('mixed', '/mixed', 'mixed'),
       policyYaml('both', 'HTTPRoute', 'mixed', { traffic: { retry: { attempts: 1, codes: [529, 502] } } }),
+      routeYaml('evicting', '/evicting', 'evicting'),
       policyYaml('retry', 'HTTPRoute', 'chat', {
         traffic: { retry: { attempts: 1, codes: [529, 503] }, rateLimit: { local: [LIMIT] } },
       }),
@@ -108,17 +114,17 @@ spec: ${JSON.stringify({ ai: { groups: [{ providers: [{ ...at('first', first), .
 afterAll(() => stops.disposeAsync())
 
 /** Each model has tokens of its own. */
-function post(model: string): Promise<Response> {
+function post(model: string, prefix = ''): Promise<Response> {
   const messages = [{ role: 'user', content: 'Hi' }]
-  return fetch(`${gateway.url(port)}/v1/chat/completions`, {
+  return fetch(`${gateway.url(port)}${prefix}/v1/chat/completions`, {
     method: 'POST',
     headers: { 'x-model': model },
     body: JSON.stringify({ model, stream: true, stream_options: { include_usage: false }, messages }),
   })
 }
 
-async function ask(model: string): Promise<string> {
-  const response = await post(model)
+async function ask(model: string, prefix?: string): Promise<string> {
+  const response = await post(model, prefix)
   expect(response.status).toBe(200)
   return response.text()
 }
@@ -188,4 +194,13 @@ test.each<[model: string, detail: string]>([
 test('a failed attempt is charged if its provider reported tokens', async () => {
   expect(await ask('a paid error')).toBe(GOOD)
   await eventually('429', async () => (await post('a paid error')).status === 429 || undefined)
+})
+
+test('an eviction names the status of the error in the stream', async () => {
+  expect(await ask('an overloaded model', '/evicting')).toContain('overloaded_error')
+  const line = await eventually(
+    'the eviction',
+    () => /an endpoint is evicted.*default\/evicting.*/.exec(gateway.output.stderr)?.[0],
+  )
+  expect(line).toMatch(/ last="status 529"$/)
 })

@@ -94,6 +94,8 @@ class LlmRun implements ProtocolRun {
     attempt: ProtocolAttempt,
   ): Outcome | Promise<NonNullable<Outcome>> {
     const provider = this.#plan.providers.findIndex(({ name }) => sectionOf(name) === section)
+    // Facts of an earlier attempt are not those of this one.
+    exchange.llm = undefined
     const prepared = prepareLlmRequest(this.#plan, provider, exchange, {
       body: exchange.newRequestBody ?? exchange.requestBody,
       reads: attempt.llmReads(exchange),

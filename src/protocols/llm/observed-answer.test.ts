@@ -42,3 +42,14 @@ test.each<[reason: StopReason, word: string]>([
   answer.finish(reason)
   expect(facts).toMatchObject({ responseId: 'msg_1', responseModel: 'claude-x', finishReasons: [word] })
 })
+
+test.each([
+  { streaming: true, isTimed: true },
+  { streaming: false, isTimed: false },
+])('the first token of a translated answer is timed: $isTimed, streaming: $streaming', ({ streaming, isTimed }) => {
+  const facts = { ...NO_LLM, streaming }
+  const names = new TargetNames([])
+  const answer = new ObservedAnswer(SINK, { facts, kept: undefined, names, startMonotonicMs: 0, begun: nothing })
+  answer.text(0, 'hello')
+  expect(facts.timeToFirstTokenMs !== undefined).toBe(isTimed)
+})

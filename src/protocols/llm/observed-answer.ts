@@ -101,7 +101,7 @@ export class ObservedAnswer implements AnswerSink {
     if (this.#hasOutput) return
     this.#hasOutput = true
     const { facts, startMonotonicMs, begun } = this.#options
-    facts.timeToFirstTokenMs = clock.monotonic() - startMonotonicMs
+    if (facts.streaming) facts.timeToFirstTokenMs = clock.monotonic() - startMonotonicMs
     begun()
   }
 }

@@ -246,3 +246,13 @@ for (const [name, body, setup, status, code, message] of refusals) {
     expect(JSON.parse(refusal.body ?? '')).toEqual({ error: { message, type, param: null, code } })
   })
 }
+
+test('a request that cannot be translated names the provider and the model, for operators only', () => {
+  const image = '{"type":"image_url","image_url":{"url":"https://example.com/a.png"}}'
+  const body = `{"model":"fast","messages":[{"role":"user","content":[${image}]}]}`
+  const ai = { modelAliases: { fast: 'anthropic.claude-sonnet-4-5' } }
+  const refusal = refused(body, { provider: { providerSeven: {} }, ai })
+  const why = 'messages[0].content[0]: the provider of this request takes no URLs; send the data itself'
+  expect(refusal.detail).toBe(`${why} (for aws.bedrock, model anthropic.claude-sonnet-4-5)`)
+  expect(JSON.parse(refusal.body ?? '').error.message).toBe(`invalid request body: ${why}`)
+})

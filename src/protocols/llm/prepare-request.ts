@@ -20,6 +20,7 @@ import { KeptAnswer } from './kept-answer.ts'
 import { otherInterface } from './known-paths.ts'
 import { readCountablePrompt } from './messages/countable-prompt.ts'
 import { enrichConversation } from './messages/request.ts'
+import { isOfMessagesClient } from './model-lists/messages-client.ts'
 import { modelOf } from './models.ts'
 import type { RouteType } from './policy-schema.ts'
 import type { PromptEnrichment } from './prompt-enrichment.ts'
@@ -91,7 +92,9 @@ export function refuseInDialect(plan: AiPlan, exchange: Exchange, refusal: Refus
 
 /** The route type whose error format the client understands; for a path without a route type, that of the interface it belongs to. */
 function dialectOf(provider: AiProviderPlan, exchange: Exchange): RouteType {
-  return routeTypeOf(provider, exchange) ?? otherInterface(exchange.originalTarget)?.type ?? 'Completions'
+  const type = routeTypeOf(provider, exchange) ?? otherInterface(exchange.originalTarget)?.type ?? 'Completions'
+  // The two interfaces have the same path for lists.
+  return type === 'Models' && isOfMessagesClient(exchange.request) ? 'Messages' : type
 }
 
 /**
@@ -123,7 +126,7 @@ export function prepareLlmRequest(
   if (type === undefined) return refuse(dialectOf(provider, exchange), 'llm-route-unknown')
   const method = methodOf(type)
   if (method !== undefined && exchange.request.method !== method) {
-    return { ...refuse(type, 'method-not-allowed'), headers: [['allow', method]] }
+    return { ...refuse(dialectOf(provider, exchange), 'method-not-allowed'), headers: [['allow', method]] }
   }
   if (type === 'Models') return MODELS
   if (isClientFormat(type)) return prepareTyped(provider, type, exchange, input)
@@ -221,7 +224,9 @@ function prepareTyped(
   const translated = isNative
     ? undefined
     : translateRequest(type, conversion, final, exchange.request, settings.caching)
-  if (translated !== undefined && 'kind' in translated) return translated
+  if (translated !== undefined && 'kind' in translated) {
+    return { ...translated, detail: `${translated.detail} (for ${provider.provider.system}, model ${model})` }
+  }
   const sent = translated?.body ?? dropForeignThoughts(type, final)
   const body = conversion.edit === undefined ? sent : conversion.edit(sent, exchange.request)
 

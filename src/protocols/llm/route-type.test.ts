@@ -169,6 +169,16 @@ test('refusals of other steps come in the dialect too, configured bodies stay', 
   expect(refuseInDialect(plan, exchange, configured)).toBe(configured)
 })
 
+test.each<[client: string, headers: Record<string, string>, error: object]>([
+  ['messages', { 'anthropic-version': '2023-06-01' }, { type: 'error', error: { type: 'permission_error' } }],
+  ['chat completions', {}, { error: { code: 'authorization-denied', param: null } }],
+])('a refused list of models for a client of %s', (_, headers, error) => {
+  const { plan } = compile({ provider: { providerFour: {} } }, { ai: { routes: { '/models': 'Models' } } })
+  const exchange = exchangeWith({ method: 'GET', target: '/v1/models', headers })
+  const refusal = refuseInDialect(plan, exchange, reject('authorization-denied'))
+  expect(JSON.parse(refusal.body ?? '')).toMatchObject(error)
+})
+
 test.each<
   [
     routes: Record<string, 'Models' | 'Completions' | 'Messages' | 'MessagesTokenCount'>,

@@ -7,6 +7,7 @@ import type { AiPlan, AiProviderPlan } from '../ai-plan.ts'
 import { sectionOf } from '../compile-ai.ts'
 import { modelTargets } from '../route-type.ts'
 import type { ListedModel } from './listed-model.ts'
+import { isOfMessagesClient } from './messages-client.ts'
 import { ProviderModels } from './provider-models.ts'
 import { writeChatList, writeMessagesList } from './write-model-list.ts'
 
@@ -73,6 +74,6 @@ function permitted(
 
 function write(models: readonly ListedModel[], { request, context }: Exchange): string {
   const nowMs = context.now()
-  if (!request.has('anthropic-version')) return writeChatList(models, nowMs)
+  if (!isOfMessagesClient(request)) return writeChatList(models, nowMs)
   return writeMessagesList(models, request.target.split('?', 2)[1] ?? '', nowMs)
 }
