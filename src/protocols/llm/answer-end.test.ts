@@ -67,6 +67,7 @@ test.each<[says: string, tell: (end: AnswerEnd) => void, calls: string[]]>([
     (end) => {
       end.finish('end')
       end.text(0, 'late')
+      end.call(1, 'late', 'late')
       end.citation(0, { url: undefined, title: undefined, text: undefined, start: undefined, end: undefined })
       end.finish('length')
       end.usage(USAGE)
@@ -210,4 +211,28 @@ test('an answer that its writer keeps is bounded by its length and by the memory
   expect(texts({ claim: roomy, maxKept: 260 })).toBe(10)
   expect(texts({ claim: new BodyClaim(new BodyMemory(130)), maxKept: 10_000 })).toBe(5)
   expect(texts({ claim: roomy, maxKept: 10_000 })).toBe(100)
+})
+
+test.each<
+  [says: string, tell: (end: AnswerEnd) => void, failure: string | undefined, isCut: boolean, isFinished: boolean]
+>([
+  ['a complete answer', (end) => end.finish('end'), undefined, false, true],
+  ['a reported error', (end) => end.fail(ERROR), 'busy', false, false],
+  ['a break', (end) => end.break(), "the provider's stream was interrupted", true, false],
+])('%s is known as such', (_says, tell, failure, isCut, isFinished) => {
+  const end = new AnswerEnd(new Told(), UNBOUNDED)
+  tell(end)
+  end.end()
+  expect([end.failure?.message, end.isCut, end.isFinished, end.isEnded]).toEqual([failure, isCut, isFinished, true])
+})
+
+test('a citation without any text takes the memory of a piece', () => {
+  const none = { url: undefined, title: undefined, text: undefined, start: undefined, end: undefined }
+  const calls = told(
+    (end) => {
+      for (let piece = 0; piece < 11; piece++) end.citation(0, none)
+    },
+    { claim: new BodyClaim(new BodyMemory(160)), maxKept: 1000 },
+  )
+  expect(calls.filter((call) => call.startsWith('citation')).length).toBe(10)
 })

@@ -127,7 +127,7 @@ export class AnswerEnd implements AnswerSink {
 
   finish(reason: StopReason, stopSequence?: string): void {
     if (this.#isFinished || this.#isEnded) return
-    this.#begin()
+    this.start('', '')
     this.#isFinished = true
     for (const { number } of this.#open.values()) this.#sink.close(number)
     this.#open.clear()
@@ -136,7 +136,7 @@ export class AnswerEnd implements AnswerSink {
 
   usage(usage: AnswerUsage): void {
     if (this.#isEnded) return
-    this.#begin()
+    this.start('', '')
     this.#sink.usage(usage)
   }
 
@@ -145,7 +145,7 @@ export class AnswerEnd implements AnswerSink {
     if (this.#isEnded) return
     this.#failure = error
     if (this.#isFinished) return this.end()
-    this.#begin()
+    this.start('', '')
     this.#isEnded = true
     this.#sink.fail(error)
     this.#sink.end()
@@ -170,14 +170,10 @@ export class AnswerEnd implements AnswerSink {
     this.fail(incomplete(message))
   }
 
-  #begin(): void {
-    if (!this.#isStarted) this.start('', '')
-  }
-
   /** @returns the number of the block for the receiver; none if the contents may not pass */
   #take(block: number, kind: Kind, contents: string): number {
     if (this.#isFinished || this.#isEnded) return NONE
-    this.#begin()
+    this.start('', '')
     let open = this.#open.get(block)
     if (open?.kind !== kind) {
       this.close(block)
