@@ -5,11 +5,11 @@ import { encodeEvent } from '#net/event-stream/event-frame.ts'
 import { encodeHeaders } from '#net/event-stream/event-header.ts'
 import { Head } from '#net/http/head.ts'
 import type { BodySink, BodySource } from '#net/stream.ts'
-import { ChatAnswer } from '#protocols/llm/chat-answer.ts'
-import type { WireDialect } from '#protocols/llm/dialect.ts'
-import { findTranslation, NATIVE_DIALECTS } from '#protocols/llm/dialects.ts'
-import type { ClientFormat } from '#protocols/llm/route-type.ts'
-import { type ChatTranslation, translateRequest } from '#protocols/llm/translate-request.ts'
+import type { ClientFormat } from '#protocols/llm/request/route-type.ts'
+import { ChatAnswer } from '#protocols/llm/translation/chat-answer.ts'
+import type { WireDialect } from '#protocols/llm/translation/dialect.ts'
+import { findTranslation, NATIVE_DIALECTS } from '#protocols/llm/translation/dialects.ts'
+import { type ChatTranslation, translateRequest } from '#protocols/llm/translation/translate-request.ts'
 
 /**
  * CPU time of translations between dialects in one thread, without the wire: requests of several sizes, and events of streams. The bars are

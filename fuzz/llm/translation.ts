@@ -7,11 +7,15 @@ import { encodeHeaders } from '#net/event-stream/event-header.ts'
 import { Head } from '#net/http/head.ts'
 import type { BodySink, BodySource } from '#net/stream.ts'
 import { exchangeWith } from '#policies/shared/testing.ts'
-import type { WireDialect } from '#protocols/llm/dialect.ts'
-import { PROVIDER_DIALECTS } from '#protocols/llm/dialects.ts'
-import type { ResponsePlan } from '#protocols/llm/prepare-request.ts'
-import { observeResponse } from '#protocols/llm/read-response.ts'
-import { type ChatTranslation, type TranslatedRequest, translateRequest } from '#protocols/llm/translate-request.ts'
+import { observeResponse } from '#protocols/llm/answer/read-response.ts'
+import type { ResponsePlan } from '#protocols/llm/request/prepare-request.ts'
+import type { WireDialect } from '#protocols/llm/translation/dialect.ts'
+import { PROVIDER_DIALECTS } from '#protocols/llm/translation/dialects.ts'
+import {
+  type ChatTranslation,
+  type TranslatedRequest,
+  translateRequest,
+} from '#protocols/llm/translation/translate-request.ts'
 import {
   readCompletion,
   readCompletionsStream,

@@ -16,10 +16,10 @@ export interface PeerFilled {
   readonly flood: string
 }
 
-const OPEN_BLOCKS = { bound: '1,000 open blocks', flood: 'src/protocols/llm/answer-end.test.ts' }
+const OPEN_BLOCKS = { bound: '1,000 open blocks', flood: 'src/protocols/llm/translation/answer-end.test.ts' }
 const KEPT_ANSWER = {
   bound: 'what writers may keep of an answer, and the memory for bodies',
-  flood: 'src/protocols/llm/answer-end.test.ts',
+  flood: 'src/protocols/llm/translation/answer-end.test.ts',
 }
 const FLOODS = 'test/floods/collections.test.ts'
 
@@ -134,8 +134,8 @@ export const COLLECTIONS: Readonly<Record<string, Filled | PeerFilled>> = {
   'protocols/http/sse #data': { bound: 'the longest event', flood: FLOODS },
   'exchange/exchange-slot #values': 'configuration',
   'protocols/backend-protocol #kept': 'configuration',
-  'protocols/llm/arranged-turns system': 'message',
-  'protocols/llm/arranged-turns #turns': 'message',
+  'protocols/llm/translation/arranged-turns system': 'message',
+  'protocols/llm/translation/arranged-turns #turns': 'message',
   'protocols/llm/compile-ai #compiled': 'configuration',
   'protocols/llm/compile-ai #reported': 'configuration',
   'protocols/llm/converse/documents #numbers': 'message',
@@ -145,9 +145,9 @@ export const COLLECTIONS: Readonly<Record<string, Filled | PeerFilled>> = {
     flood: FLOODS,
   },
   'protocols/llm/messages/countable-prompt texts': 'message',
-  'protocols/llm/kept-answer #texts': { bound: 'what is kept, and the memory for bodies', flood: FLOODS },
-  'protocols/llm/kept-answer #calls': { bound: 'what is kept, and the memory for bodies', flood: FLOODS },
-  'protocols/llm/answer-end #open': OPEN_BLOCKS,
+  'protocols/llm/answer/kept-answer #texts': { bound: 'what is kept, and the memory for bodies', flood: FLOODS },
+  'protocols/llm/answer/kept-answer #calls': { bound: 'what is kept, and the memory for bodies', flood: FLOODS },
+  'protocols/llm/translation/answer-end #open': OPEN_BLOCKS,
   'protocols/llm/completions/call-blocks #open': OPEN_BLOCKS,
   'protocols/llm/completions/call-blocks #complete': OPEN_BLOCKS,
   'protocols/llm/completions/citations #citations': {
@@ -169,11 +169,14 @@ export const COLLECTIONS: Readonly<Record<string, Filled | PeerFilled>> = {
   'protocols/llm/json/json-document at': 'message',
   'protocols/llm/json/object-reader #read': 'message',
   'protocols/llm/json/write-json #pieces': 'message',
-  'protocols/llm/losses #paths': { bound: '50 paths', flood: 'src/protocols/llm/losses.test.ts' },
+  'protocols/llm/translation/losses #paths': {
+    bound: '50 paths',
+    flood: 'src/protocols/llm/translation/losses.test.ts',
+  },
   'protocols/llm/messages/read-parts #calls': 'message',
   'protocols/llm/messages/write-answer #blocks': 'message',
   'protocols/llm/providers/provider NO_EDITS': 'configuration',
-  'protocols/llm/sequential-answer #held': {
+  'protocols/llm/translation/sequential-answer #held': {
     bound: '4 Mi characters',
     flood: 'src/protocols/llm/messages/write-stream.test.ts',
   },
@@ -185,12 +188,12 @@ export const COLLECTIONS: Readonly<Record<string, Filled | PeerFilled>> = {
   'protocols/llm/responses/response-writer #output': KEPT_ANSWER,
   'protocols/llm/responses/read-items turns': 'message',
   'protocols/llm/responses/read-items #calls': 'message',
-  'protocols/llm/target-names #names': 'message',
-  'protocols/llm/target-names #given': 'message',
-  'protocols/llm/target-names #ids': 'message',
-  'protocols/llm/target-names #usedIds': 'message',
-  'protocols/llm/target-names #nameNumbers': 'message',
-  'protocols/llm/target-names #idNumbers': 'message',
+  'protocols/llm/translation/target-names #names': 'message',
+  'protocols/llm/translation/target-names #given': 'message',
+  'protocols/llm/translation/target-names #ids': 'message',
+  'protocols/llm/translation/target-names #usedIds': 'message',
+  'protocols/llm/translation/target-names #nameNumbers': 'message',
+  'protocols/llm/translation/target-names #idNumbers': 'message',
   'protocols/mcp/answer/answer-list items': 'message',
   'protocols/mcp/target/deliver failed': 'configuration',
   'protocols/mcp/target/fan-out opened': 'configuration',

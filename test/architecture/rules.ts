@@ -75,7 +75,7 @@ export const OUTPUT_FILE = 'cli/output.ts'
  */
 export const BROWSER_EXCEPTIONS: readonly { readonly file: string; readonly reason: string }[] = [
   {
-    file: 'protocols/llm/stream-answer.ts',
+    file: 'protocols/llm/answer/stream-answer.ts',
     reason: 'connects two streams of the wire, whose pieces are Buffers',
   },
   { file: 'net/body/held-bytes.ts', reason: 'collects pieces of the wire, which are Buffers' },

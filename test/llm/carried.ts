@@ -1,7 +1,7 @@
 import { NO_TOKENS } from '#exchange/llm-facts.ts'
-import type { AnswerSink, AnswerUsage } from '#protocols/llm/answer-sink.ts'
-import type { WireDialect } from '#protocols/llm/dialect.ts'
-import type { ClientFormat } from '#protocols/llm/route-type.ts'
+import type { ClientFormat } from '#protocols/llm/request/route-type.ts'
+import type { AnswerSink, AnswerUsage } from '#protocols/llm/translation/answer-sink.ts'
+import type { WireDialect } from '#protocols/llm/translation/dialect.ts'
 
 /** The chats of clients, and those of providers. */
 export const CLIENTS = ['Completions', 'Messages', 'Responses'] as const satisfies readonly ClientFormat[]

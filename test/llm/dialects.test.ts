@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import type { Dialect } from '#protocols/llm/dialect.ts'
-import { CLIENT_DIALECTS, PROVIDER_DIALECTS } from '#protocols/llm/dialects.ts'
+import type { Dialect } from '#protocols/llm/translation/dialect.ts'
+import { CLIENT_DIALECTS, PROVIDER_DIALECTS } from '#protocols/llm/translation/dialects.ts'
 import {
   type Call,
   contentsOf,

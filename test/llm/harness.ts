@@ -4,15 +4,21 @@ import { parseExactJson } from '#base/exact-json.ts'
 import { encodeEvent } from '#net/event-stream/event-frame.ts'
 import { encodeHeaders } from '#net/event-stream/event-header.ts'
 import { roomFor } from '#net/testing/room-for.ts'
-import { AnswerEnd } from '#protocols/llm/answer-end.ts'
-import type { AnswerError, AnswerSink, AnswerUsage, Citation, StopReason } from '#protocols/llm/answer-sink.ts'
-import type { Conversation } from '#protocols/llm/conversation.ts'
-import type { AnswerContext, ClientDialect, Dialect, ProviderDialect } from '#protocols/llm/dialect.ts'
 import { JsonValue, parseDocument } from '#protocols/llm/json/json-document.ts'
 import { JsonPieces, writeJson } from '#protocols/llm/json/write-json.ts'
-import { Losses } from '#protocols/llm/losses.ts'
-import { TargetNames } from '#protocols/llm/target-names.ts'
-import { Untranslatable } from '#protocols/llm/untranslatable.ts'
+import { AnswerEnd } from '#protocols/llm/translation/answer-end.ts'
+import type {
+  AnswerError,
+  AnswerSink,
+  AnswerUsage,
+  Citation,
+  StopReason,
+} from '#protocols/llm/translation/answer-sink.ts'
+import type { Conversation } from '#protocols/llm/translation/conversation.ts'
+import type { AnswerContext, ClientDialect, Dialect, ProviderDialect } from '#protocols/llm/translation/dialect.ts'
+import { Losses } from '#protocols/llm/translation/losses.ts'
+import { TargetNames } from '#protocols/llm/translation/target-names.ts'
+import { Untranslatable } from '#protocols/llm/translation/untranslatable.ts'
 
 const decoder = new TextDecoder()
 const encoder = new TextEncoder()

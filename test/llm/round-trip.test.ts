@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import type { AnswerUsage } from '#protocols/llm/answer-sink.ts'
-import type { Conversation, Part, Turn } from '#protocols/llm/conversation.ts'
-import type { Dialect } from '#protocols/llm/dialect.ts'
-import { CLIENT_DIALECTS, PROVIDER_DIALECTS } from '#protocols/llm/dialects.ts'
+import type { AnswerUsage } from '#protocols/llm/translation/answer-sink.ts'
+import type { Conversation, Part, Turn } from '#protocols/llm/translation/conversation.ts'
+import type { Dialect } from '#protocols/llm/translation/dialect.ts'
+import { CLIENT_DIALECTS, PROVIDER_DIALECTS } from '#protocols/llm/translation/dialects.ts'
 import {
   type Call,
   type FixtureCase,

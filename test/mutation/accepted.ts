@@ -283,7 +283,7 @@ export const ACCEPTED: readonly Accepted[] = [
     reason: 'the same index: one byte more is read one by one instead of with indexOf',
   },
   {
-    file: 'protocols/llm/prepare-request.ts',
+    file: 'protocols/llm/request/prepare-request.ts',
     line: 'return reads.completion || reads.toolCalls ? new KeptAnswer(reads, maxKept) : undefined',
     original: 'reads.completion || reads.toolCalls',
     replacement: 'true',

@@ -8,8 +8,8 @@ import type { BackendSettings } from '#protocols/backend-protocol.ts'
 import { aiBackend } from '#protocols/llm/backend-schema.ts'
 import { compileAi } from '#protocols/llm/compile-ai.ts'
 import type { BackendAiSpec } from '#protocols/llm/policy-schema.ts'
-import { type PreparedLlmRequest, prepareLlmRequest } from '#protocols/llm/prepare-request.ts'
 import type { Credential } from '#protocols/llm/providers/provider.ts'
+import { type PreparedLlmRequest, prepareLlmRequest } from '#protocols/llm/request/prepare-request.ts'
 
 /** The environment of a test request. The defaults are those of a simple chat request to provider one. */
 export interface Setup {

@@ -4,7 +4,7 @@ import { BodyClaim, BodyMemory } from '#net/body/body-memory.ts'
 import { Head } from '#net/http/head.ts'
 import type { BodySink, BodySource } from '#net/stream.ts'
 import { exchangeWith } from '#policies/shared/testing.ts'
-import { observeResponse } from '#protocols/llm/read-response.ts'
+import { observeResponse } from '#protocols/llm/answer/read-response.ts'
 import { type Setup, sent } from './prepare-llm.ts'
 
 /** What a provider answers. */

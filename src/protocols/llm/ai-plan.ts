@@ -1,12 +1,12 @@
-import type { BodySettings } from './body-settings.ts'
 import type { PromptGuards } from './guards/compile-guards.ts'
 import type { ExactNames } from './json/exact-names.ts'
-import type { ModelAliases, ModelName } from './model-aliases.ts'
-import type { PromptCaching } from './prompt-caching.ts'
-import type { PromptEnrichment } from './prompt-enrichment.ts'
 import type { Credential, Provider } from './providers/provider.ts'
 import type { ProviderDestination } from './providers.ts'
-import type { RouteTypes } from './route-type.ts'
+import type { BodySettings } from './request/body-settings.ts'
+import type { ModelAliases, ModelName } from './request/model-aliases.ts'
+import type { PromptEnrichment } from './request/prompt-enrichment.ts'
+import type { RouteTypes } from './request/route-type.ts'
+import type { PromptCaching } from './translation/prompt-caching.ts'
 
 /** A prepared AI backend. */
 export interface AiPlan {

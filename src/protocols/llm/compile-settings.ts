@@ -1,13 +1,13 @@
 import type { ConfigProblem } from '#base/config-problem.ts'
 import type { CompileContext, PolicySource } from '#policies/policy.ts'
 import type { AiSettings } from './ai-plan.ts'
-import { compileBodySettings, configuredFields } from './body-settings.ts'
 import { compileGuards } from './guards/compile-guards.ts'
 import { exactNames } from './json/exact-names.ts'
-import { compileAliases } from './model-aliases.ts'
 import type { BackendAiSpec } from './policy-schema.ts'
-import { compilePrompt } from './prompt-enrichment.ts'
-import { compileRouteTypes } from './route-type.ts'
+import { compileBodySettings, configuredFields } from './request/body-settings.ts'
+import { compileAliases } from './request/model-aliases.ts'
+import { compilePrompt } from './request/prompt-enrichment.ts'
+import { compileRouteTypes } from './request/route-type.ts'
 
 type Source = PolicySource<BackendAiSpec>
 

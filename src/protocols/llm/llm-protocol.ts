@@ -12,19 +12,19 @@ import type {
   ProtocolRun,
 } from '../backend-protocol.ts'
 import type { AiPlan } from './ai-plan.ts'
+import { observeResponse } from './answer/read-response.ts'
 import { type AiBackendSpec, aiBackend } from './backend-schema.ts'
 import { compileAi, sectionOf } from './compile-ai.ts'
-import { answerCount } from './count-tokens.ts'
 import { describeLlm } from './explain-llm.ts'
-import { otherInterface } from './known-paths.ts'
 import { ModelLists } from './model-lists/model-lists.ts'
 import { ai as policy } from './policy.ts'
-import { prepareLlmRequest, refuseInDialect, routeTypeOf } from './prepare-request.ts'
 import type { LlmProviderSpec } from './provider-schema.ts'
 import { providerDestination } from './providers.ts'
-import { observeResponse } from './read-response.ts'
 import { SessionFilter } from './realtime/session-filter.ts'
-import { bodyNeed, compileRouteTypes } from './route-type.ts'
+import { otherInterface } from './request/known-paths.ts'
+import { prepareLlmRequest, refuseInDialect, routeTypeOf } from './request/prepare-request.ts'
+import { bodyNeed, compileRouteTypes } from './request/route-type.ts'
+import { answerCount } from './tokens/count-tokens.ts'
 
 /** LLM providers in groups of priority (specification 1, 2.4). */
 export const llm = {

@@ -2,12 +2,12 @@ import { expect, test } from 'vitest'
 import { specFrom } from '#policies/shared/testing.ts'
 import { compile, refused, type Setup, sent } from '#test/support/prepare-llm.ts'
 import { verifies } from '#test/support/verifies.ts'
-import { findTranslation, NATIVE_DIALECTS } from './dialects.ts'
 import type { RouteType } from './policy-schema.ts'
 import { llmProvider } from './provider-schema.ts'
 import type { Credential } from './providers/provider.ts'
 import { buildProvider, providerDestination } from './providers.ts'
-import type { ClientFormat } from './route-type.ts'
+import type { ClientFormat } from './request/route-type.ts'
+import { findTranslation, NATIVE_DIALECTS } from './translation/dialects.ts'
 
 const providerFrom = (written: object) => specFrom(llmProvider, written)
 const project = { resourceName: 'res', resourceType: 'ResourceTypeTwo', projectName: 'my proj' } as const

@@ -8,7 +8,7 @@ import { buildProviderSeven } from './providers/provider-seven.ts'
 import { buildProviderSix } from './providers/provider-six.ts'
 import { buildProviderThree } from './providers/provider-three.ts'
 import { buildProviderTwo } from './providers/provider-two.ts'
-import { toPath } from './upstream-path.ts'
+import { toPath } from './request/upstream-path.ts'
 
 /** The seven providers by the name of their block in `LLMProvider`. `base` is the path prefix, if the provider has one. */
 const PROVIDERS: {

@@ -7,10 +7,10 @@ import { Head } from '#net/http/head.ts'
 import type { Abort, BodySink, BodySource } from '#net/stream.ts'
 import { roomFor } from '#net/testing/room-for.ts'
 import { exchangeWith } from '#policies/shared/testing.ts'
-import { KeptAnswer } from './kept-answer.ts'
+import { KeptAnswer } from './answer/kept-answer.ts'
+import { observeResponse } from './answer/read-response.ts'
 import type { RouteType } from './policy-schema.ts'
-import { observeResponse } from './read-response.ts'
-import { TokenAccount } from './token-account.ts'
+import { TokenAccount } from './tokens/token-account.ts'
 
 /** What the client gets. */
 export class Collector implements BodySink {

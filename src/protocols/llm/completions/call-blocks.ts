@@ -1,4 +1,4 @@
-import type { AnswerSink } from '../answer-sink.ts'
+import type { AnswerSink } from '../translation/answer-sink.ts'
 import { JsonEnd } from './json-end.ts'
 
 /** One call of an answer, whose pieces have the same index. */

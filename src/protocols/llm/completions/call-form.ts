@@ -1,6 +1,6 @@
-import type { StopReason } from '../answer-sink.ts'
 import type { JsonValue } from '../json/json-document.ts'
-import { STOP_REASONS } from '../stop-reasons.ts'
+import type { StopReason } from '../translation/answer-sink.ts'
+import { STOP_REASONS } from '../translation/stop-reasons.ts'
 
 /** How a client expects calls. */
 export interface CallForm {

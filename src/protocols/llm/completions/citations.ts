@@ -1,5 +1,5 @@
 import type { ChatCompletionMessage } from 'openai/resources/chat/completions'
-import type { Citation } from '../answer-sink.ts'
+import type { Citation } from '../translation/answer-sink.ts'
 
 export type Annotation = ChatCompletionMessage.Annotation
 

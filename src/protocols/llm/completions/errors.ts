@@ -1,4 +1,4 @@
-import type { AnswerError } from '../answer-sink.ts'
+import type { AnswerError } from '../translation/answer-sink.ts'
 
 const TYPES: ReadonlySet<string> = new Set([
   'invalid_request_error',

@@ -1,6 +1,6 @@
-import { flattenContent } from '../flatten-content.ts'
+import { flattenContent } from '../answer/flatten-content.ts'
+import type { KeptAnswer } from '../answer/kept-answer.ts'
 import { countAt, elementsOf, memberOf } from '../json/read-value.ts'
-import type { KeptAnswer } from '../kept-answer.ts'
 
 /** Keeps the contents of `choices`, of a whole response or of one chunk of a stream. */
 export function keepChoices(choices: unknown, kept: KeptAnswer): void {

@@ -1,6 +1,6 @@
-import type { AnswerSink, Citation, StopReason } from '../answer-sink.ts'
 import { countAt, elementsOf, memberOf, textAt } from '../json/read-value.ts'
-import { STOP_REASONS } from '../stop-reasons.ts'
+import type { AnswerSink, Citation, StopReason } from '../translation/answer-sink.ts'
+import { STOP_REASONS } from '../translation/stop-reasons.ts'
 import { CallBlocks } from './call-blocks.ts'
 import { readThoughts } from './thoughts.ts'
 

@@ -1,8 +1,8 @@
-import type { AnswerSink } from '../answer-sink.ts'
 import type { JsonValue } from '../json/json-document.ts'
 import { elementsOf, memberOf, objectAt, textAt } from '../json/read-value.ts'
-import { readReportedError } from '../read-error.ts'
-import { Untranslatable } from '../untranslatable.ts'
+import type { AnswerSink } from '../translation/answer-sink.ts'
+import { readReportedError } from '../translation/read-error.ts'
+import { Untranslatable } from '../translation/untranslatable.ts'
 import { MessageBlocks } from './message-blocks.ts'
 import { readUsage } from './usage.ts'
 

@@ -1,7 +1,7 @@
-import type { AudioPart, FilePart, ImagePart, MediaSource } from '../conversation.ts'
-import { contentOf, readDataUrl, readFileData } from '../data-url.ts'
 import type { ObjectReader } from '../json/object-reader.ts'
-import type { Losses } from '../losses.ts'
+import type { AudioPart, FilePart, ImagePart, MediaSource } from '../translation/conversation.ts'
+import { contentOf, readDataUrl, readFileData } from '../translation/data-url.ts'
+import type { Losses } from '../translation/losses.ts'
 
 export function readImage(part: ObjectReader, losses: Losses): ImagePart {
   const image = part.require('image_url', part.object('image_url'))

@@ -1,8 +1,8 @@
-import type { Conversation, OutputFormat, ReasoningWish, Sampling } from '../conversation.ts'
 import type { JsonValue } from '../json/json-document.ts'
 import { expectKind, ObjectReader } from '../json/object-reader.ts'
-import type { Losses } from '../losses.ts'
-import { Untranslatable } from '../untranslatable.ts'
+import type { Conversation, OutputFormat, ReasoningWish, Sampling } from '../translation/conversation.ts'
+import type { Losses } from '../translation/losses.ts'
+import { Untranslatable } from '../translation/untranslatable.ts'
 import { readToolChoice, readTools } from './read-tools.ts'
 import { readTurns } from './read-turns.ts'
 

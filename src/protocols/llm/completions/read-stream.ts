@@ -1,8 +1,8 @@
-import type { AnswerSink } from '../answer-sink.ts'
-import type { StreamLimits, StreamReader } from '../dialect.ts'
 import { countAt, elementsOf, memberOf, objectAt, textAt } from '../json/read-value.ts'
-import { readReportedError } from '../read-error.ts'
 import { EventReader } from '../sse/event-reader.ts'
+import type { AnswerSink } from '../translation/answer-sink.ts'
+import type { StreamLimits, StreamReader } from '../translation/dialect.ts'
+import { readReportedError } from '../translation/read-error.ts'
 import { MessageBlocks } from './message-blocks.ts'
 import { readUsage } from './usage.ts'
 

@@ -1,8 +1,8 @@
-import type { Tool, ToolChoice } from '../conversation.ts'
 import type { JsonValue } from '../json/json-document.ts'
 import { expectKind, ObjectReader } from '../json/object-reader.ts'
-import type { Losses } from '../losses.ts'
-import { Untranslatable } from '../untranslatable.ts'
+import type { Tool, ToolChoice } from '../translation/conversation.ts'
+import type { Losses } from '../translation/losses.ts'
+import { Untranslatable } from '../translation/untranslatable.ts'
 
 /** Reads `tools`, and `functions`, which came before them. */
 export function readTools(reader: ObjectReader, losses: Losses): readonly Tool[] {

@@ -4,7 +4,7 @@ import { type Insertion, insertElements } from '../json/insert-elements.ts'
 import { findMember, type Members, scanMembers, valueAt, valueIs } from '../json/scan-members.ts'
 import { encode } from '../json/splice.ts'
 import type { PromptMessageSpec } from '../policy-schema.ts'
-import { countLeadingSystem, isSystemRole, type PromptEnrichment, rangeOf } from '../prompt-enrichment.ts'
+import { countLeadingSystem, isSystemRole, type PromptEnrichment, rangeOf } from '../request/prompt-enrichment.ts'
 import { refusesOldLimit } from './target-model.ts'
 
 const INCLUDE_USAGE = encode('{"include_usage":true}')

@@ -1,6 +1,6 @@
 import type { LlmTokens } from '#exchange/llm-facts.ts'
+import { readInputDetails, readOutputDetails } from '../answer/usage-details.ts'
 import { countAt, objectAt } from '../json/read-value.ts'
-import { readInputDetails, readOutputDetails } from '../usage-details.ts'
 
 /** Token counts of a `usage` object in chat completions and embeddings; prompt counts include cached tokens (decision B33). */
 export function readCompletionsUsage(usage: unknown, facts: LlmTokens): void {

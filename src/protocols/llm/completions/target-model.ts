@@ -1,7 +1,7 @@
 import { bareModelName } from '#models/model-names.ts'
-import type { Losses } from '../losses.ts'
-import { type ModelFacts, modelOf } from '../models.ts'
-import type { TargetNames } from '../target-names.ts'
+import { type ModelFacts, modelOf } from '../models/models.ts'
+import type { Losses } from '../translation/losses.ts'
+import type { TargetNames } from '../translation/target-names.ts'
 
 /** How a model takes back its thoughts: in no way, beside the call that they led to, or as text. */
 type TakesThoughts = 'never' | 'by-call' | 'as-text'

@@ -1,6 +1,6 @@
 import type { CompletionUsage } from 'openai/resources/completions'
 import { NO_TOKENS } from '#exchange/llm-facts.ts'
-import type { AnswerUsage } from '../answer-sink.ts'
+import type { AnswerUsage } from '../translation/answer-sink.ts'
 import { readCompletionsUsage } from './response.ts'
 
 /** The counts of a `usage` object. */

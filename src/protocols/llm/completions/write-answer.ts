@@ -3,10 +3,10 @@ import type {
   ChatCompletionMessage,
   ChatCompletionMessageToolCall,
 } from 'openai/resources/chat/completions'
-import type { AnswerError, AnswerSink, AnswerUsage, Citation, StopReason } from '../answer-sink.ts'
-import type { AnswerContext } from '../dialect.ts'
 import { encode } from '../json/splice.ts'
-import { TextInput } from '../text-input.ts'
+import type { AnswerError, AnswerSink, AnswerUsage, Citation, StopReason } from '../translation/answer-sink.ts'
+import type { AnswerContext } from '../translation/dialect.ts'
+import { TextInput } from '../translation/text-input.ts'
 import { type CallForm, callForm, finishReason } from './call-form.ts'
 import { type Annotation, Annotations } from './citations.ts'
 import { formatError } from './errors.ts'

@@ -2,9 +2,9 @@ import type {
   ChatCompletionAssistantMessageParam,
   ChatCompletionMessageFunctionToolCall,
 } from 'openai/resources/chat/completions'
-import type { CallPart, Part, TextPart, ThinkingPart } from '../conversation.ts'
 import { asIs, JsonPieces, type JsonText, writeJson } from '../json/write-json.ts'
-import { Untranslatable } from '../untranslatable.ts'
+import type { CallPart, Part, TextPart, ThinkingPart } from '../translation/conversation.ts'
+import { Untranslatable } from '../translation/untranslatable.ts'
 import type { TurnsTarget } from './target-model.ts'
 import { isEmptyText, writeText } from './write-parts.ts'
 

@@ -1,7 +1,7 @@
-import type { Conversation, Effort, ReasoningWish } from '../conversation.ts'
-import { acceptedEffort, effortOfBudget } from '../efforts.ts'
-import type { Losses } from '../losses.ts'
-import type { ModelFacts } from '../models.ts'
+import type { ModelFacts } from '../models/models.ts'
+import type { Conversation, Effort, ReasoningWish } from '../translation/conversation.ts'
+import { acceptedEffort, effortOfBudget } from '../translation/efforts.ts'
+import type { Losses } from '../translation/losses.ts'
 import type { TargetModel } from './target-model.ts'
 
 /** What a wish means that does not say how much. */

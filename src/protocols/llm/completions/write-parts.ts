@@ -1,7 +1,7 @@
 import type { ChatCompletionContentPart, ChatCompletionContentPartText } from 'openai/resources/chat/completions'
-import type { FilePart, MediaSource, Part, TextPart } from '../conversation.ts'
 import { asIs, JsonPieces, type JsonText } from '../json/write-json.ts'
-import { Untranslatable } from '../untranslatable.ts'
+import type { FilePart, MediaSource, Part, TextPart } from '../translation/conversation.ts'
+import { Untranslatable } from '../translation/untranslatable.ts'
 import type { TurnsTarget } from './target-model.ts'
 
 /** A file must have a name here. */

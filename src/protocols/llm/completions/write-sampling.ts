@@ -1,7 +1,7 @@
-import type { Conversation, Effort, Sampled } from '../conversation.ts'
 import { asIs } from '../json/write-json.ts'
-import type { Losses } from '../losses.ts'
-import type { SamplingField } from '../models.ts'
+import type { SamplingField } from '../models/models.ts'
+import type { Conversation, Effort, Sampled } from '../translation/conversation.ts'
+import type { Losses } from '../translation/losses.ts'
 import type { TargetModel } from './target-model.ts'
 
 /** More are refused. */

@@ -1,8 +1,8 @@
 import type { ChatCompletionFunctionTool, ChatCompletionToolChoiceOption } from 'openai/resources/chat/completions'
-import type { Conversation, Tool, ToolChoice } from '../conversation.ts'
 import { asIs } from '../json/write-json.ts'
-import type { Losses } from '../losses.ts'
-import type { TargetNames } from '../target-names.ts'
+import type { Conversation, Tool, ToolChoice } from '../translation/conversation.ts'
+import type { Losses } from '../translation/losses.ts'
+import type { TargetNames } from '../translation/target-names.ts'
 
 /** Few servers have tools that take a text. */
 const ONE_TEXT = { type: 'object', properties: { input: { type: 'string' } }, required: ['input'] }

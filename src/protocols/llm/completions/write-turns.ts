@@ -3,8 +3,8 @@ import type {
   ChatCompletionMessageParam,
   ChatCompletionToolMessageParam,
 } from 'openai/resources/chat/completions'
-import type { Conversation, Part, ResultPart, Turn } from '../conversation.ts'
-import { Untranslatable } from '../untranslatable.ts'
+import type { Conversation, Part, ResultPart, Turn } from '../translation/conversation.ts'
+import { Untranslatable } from '../translation/untranslatable.ts'
 import type { TurnsTarget } from './target-model.ts'
 import { writeAssistant } from './write-assistant.ts'
 import { isEmptyText, writeContent, writePart, writeText } from './write-parts.ts'

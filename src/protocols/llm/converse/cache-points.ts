@@ -1,7 +1,7 @@
-import type { Conversation, Part, Tool } from '../conversation.ts'
-import type { Losses } from '../losses.ts'
-import type { ModelFacts } from '../models.ts'
-import { type PromptCaching, reachesTokens } from '../prompt-caching.ts'
+import type { ModelFacts } from '../models/models.ts'
+import type { Conversation, Part, Tool } from '../translation/conversation.ts'
+import type { Losses } from '../translation/losses.ts'
+import { type PromptCaching, reachesTokens } from '../translation/prompt-caching.ts'
 import { isOwnProfile } from './own-profile.ts'
 
 interface CachePoint {

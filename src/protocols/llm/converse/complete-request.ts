@@ -1,6 +1,6 @@
 import { isRawNumber, parseExactJson } from '#base/exact-json.ts'
 import type { Head } from '#net/http/head.ts'
-import { modelOf } from '../models.ts'
+import { modelOf } from '../models/models.ts'
 import { isOwnProfile } from './own-profile.ts'
 import type { ConverseRequest } from './wire.ts'
 

@@ -1,4 +1,4 @@
-import type { ProviderDialect } from '../dialect.ts'
+import type { ProviderDialect } from '../translation/dialect.ts'
 import { readAnswer } from './read-answer.ts'
 import { readStream } from './read-stream.ts'
 import { writeRequest } from './write-request.ts'

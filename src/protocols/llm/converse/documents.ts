@@ -1,4 +1,4 @@
-import type { MediaSource } from '../conversation.ts'
+import type { MediaSource } from '../translation/conversation.ts'
 
 export type DocumentFormat = 'pdf' | 'csv' | 'doc' | 'docx' | 'xls' | 'xlsx' | 'html' | 'txt' | 'md'
 

@@ -1,5 +1,5 @@
-import type { AnswerError } from '../answer-sink.ts'
 import { textAt } from '../json/read-value.ts'
+import type { AnswerError } from '../translation/answer-sink.ts'
 
 /** The statuses that the vendor documents for its exceptions. */
 const STATUSES: Readonly<Record<string, number>> = {

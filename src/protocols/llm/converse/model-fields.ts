@@ -1,9 +1,9 @@
-import type { Conversation, Effort, ReasoningWish } from '../conversation.ts'
-import { thinkingFor } from '../efforts.ts'
 import { asIs } from '../json/write-json.ts'
-import type { Losses } from '../losses.ts'
 import { writeThinking } from '../messages/write-thinking.ts'
-import type { ModelFacts, ModelFamily } from '../models.ts'
+import type { ModelFacts, ModelFamily } from '../models/models.ts'
+import type { Conversation, Effort, ReasoningWish } from '../translation/conversation.ts'
+import { thinkingFor } from '../translation/efforts.ts'
+import type { Losses } from '../translation/losses.ts'
 import { isOwnProfile } from './own-profile.ts'
 
 /** Parameters that a family of models has besides those of all models, as its vendor names them. */

@@ -1,8 +1,8 @@
 import { parseExactJson } from '#base/exact-json.ts'
-import type { AnswerSink } from '../answer-sink.ts'
 import type { JsonValue } from '../json/json-document.ts'
 import { expectKind, ObjectReader } from '../json/object-reader.ts'
 import { decodeJson } from '../json/write-json.ts'
+import type { AnswerSink } from '../translation/answer-sink.ts'
 import { readCitation, readStop, readUsage } from './read-blocks.ts'
 
 /** Reads an answer of the Converse API. */

@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest'
-import type { AnswerSink } from '../answer-sink.ts'
+import type { AnswerSink } from '../translation/answer-sink.ts'
 import { readUsage } from './read-blocks.ts'
 
 const COUNTS = { inputTokens: 5, outputTokens: 4, cacheReadInputTokens: 2, cacheWriteInputTokens: 9, totalTokens: 20 }

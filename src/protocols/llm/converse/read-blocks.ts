@@ -1,8 +1,8 @@
 import { NO_TOKENS } from '#exchange/llm-facts.ts'
-import type { AnswerSink, AnswerUsage, Citation } from '../answer-sink.ts'
+import { hourlyCacheWrites } from '../answer/usage-details.ts'
 import { countAt, elementsOf, memberOf, textAt } from '../json/read-value.ts'
-import { STOP_REASONS } from '../stop-reasons.ts'
-import { hourlyCacheWrites } from '../usage-details.ts'
+import type { AnswerSink, AnswerUsage, Citation } from '../translation/answer-sink.ts'
+import { STOP_REASONS } from '../translation/stop-reasons.ts'
 
 /** @param holder of `usage` and `serviceTier` */
 export function readUsage(holder: unknown, sink: AnswerSink): void {

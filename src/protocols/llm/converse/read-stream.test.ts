@@ -3,8 +3,8 @@ import { expect, test } from 'vitest'
 import { encodeEvent } from '#net/event-stream/event-frame.ts'
 import { encodeHeaders } from '#net/event-stream/event-header.ts'
 import { roomFor } from '#net/testing/room-for.ts'
-import { AnswerEnd } from '../answer-end.ts'
-import type { AnswerError, AnswerSink } from '../answer-sink.ts'
+import { AnswerEnd } from '../translation/answer-end.ts'
+import type { AnswerError, AnswerSink } from '../translation/answer-sink.ts'
 import { readStream } from './read-stream.ts'
 
 const ignore = (): void => {}

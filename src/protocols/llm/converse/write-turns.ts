@@ -1,6 +1,6 @@
-import type { ArrangedTurn } from '../arranged-turns.ts'
-import type { TextPart } from '../conversation.ts'
 import { asIs } from '../json/write-json.ts'
+import type { ArrangedTurn } from '../translation/arranged-turns.ts'
+import type { TextPart } from '../translation/conversation.ts'
 import type { CachePoints } from './cache-points.ts'
 import type { ContentBlock, ConverseRequest, SystemBlock } from './wire.ts'
 import type { PartsWriter } from './write-parts.ts'

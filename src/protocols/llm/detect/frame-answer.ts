@@ -8,10 +8,10 @@ import type { EventFrame } from '#net/event-stream/event-frame.ts'
 import { EventReader } from '#net/event-stream/event-reader.ts'
 import type { Head } from '#net/http/head.ts'
 import type { BodySink } from '#net/stream.ts'
+import type { KeptAnswer } from '../answer/kept-answer.ts'
+import { classifyError, type StreamError } from '../answer/stream-error.ts'
 import { decodeText } from '../json/decode-text.ts'
 import { countAt, objectAt, textAt } from '../json/read-value.ts'
-import type { KeptAnswer } from '../kept-answer.ts'
-import { classifyError, type StreamError } from '../stream-error.ts'
 import { DetectStream } from './stream.ts'
 
 export interface FrameAnswerOptions {

@@ -1,9 +1,9 @@
 import type { LlmFacts } from '#exchange/llm-facts.ts'
+import { hourlyCacheWrites } from '../answer/usage-details.ts'
 import { readCompletionsUsage } from '../completions/response.ts'
 import { countAt, memberOf, objectAt, textAt } from '../json/read-value.ts'
 import { MessagesUsage } from '../messages/response.ts'
 import { readResponsesUsage } from '../responses/response.ts'
-import { hourlyCacheWrites } from '../usage-details.ts'
 
 /** Members that have the usage or the model in responses of any format. */
 export const DETECT_MEMBERS = [

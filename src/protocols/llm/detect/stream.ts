@@ -1,10 +1,10 @@
+import type { KeptAnswer } from '../answer/kept-answer.ts'
+import type { StreamFormat } from '../answer/stream-format.ts'
 import { keepChoices } from '../completions/keep-answer.ts'
 import { hasOutput } from '../completions/stream.ts'
 import { memberOf, textAt } from '../json/read-value.ts'
-import type { KeptAnswer } from '../kept-answer.ts'
 import { keepBlockEvent } from '../messages/keep-answer.ts'
 import { keepItemEvent } from '../responses/keep-answer.ts'
-import type { StreamFormat } from '../stream-format.ts'
 import { DETECT_MEMBERS, DetectReader } from './response.ts'
 
 /** Members of a stream's objects that can be large are read in part. */

@@ -4,7 +4,7 @@ import { decodeText } from '../json/decode-text.ts'
 import type { JsonValue } from '../json/json-document.ts'
 import { expectKind } from '../json/object-reader.ts'
 import { asIs } from '../json/write-json.ts'
-import { Untranslatable } from '../untranslatable.ts'
+import { Untranslatable } from '../translation/untranslatable.ts'
 import type { EmbeddingsRequest } from './embeddings-request.ts'
 
 /** The answer of the embeddings API. */

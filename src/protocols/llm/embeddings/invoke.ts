@@ -1,5 +1,5 @@
-import type { BodyDialect } from '../body-dialect.ts'
 import { asIs } from '../json/write-json.ts'
+import type { BodyDialect } from '../translation/body-dialect.ts'
 import { countedTokens, requireVectors, writeEmbeddings } from './embeddings-answer.ts'
 import { onlyInput, readEmbeddingsRequest } from './embeddings-request.ts'
 

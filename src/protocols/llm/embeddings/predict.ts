@@ -1,6 +1,6 @@
-import type { BodyDialect } from '../body-dialect.ts'
 import type { JsonValue } from '../json/json-document.ts'
 import { asIs } from '../json/write-json.ts'
+import type { BodyDialect } from '../translation/body-dialect.ts'
 import { requireVectors, writeEmbeddings } from './embeddings-answer.ts'
 import { readEmbeddingsRequest } from './embeddings-request.ts'
 

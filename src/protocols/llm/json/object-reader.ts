@@ -1,5 +1,5 @@
-import type { Losses } from '../losses.ts'
-import { Untranslatable } from '../untranslatable.ts'
+import type { Losses } from '../translation/losses.ts'
+import { Untranslatable } from '../translation/untranslatable.ts'
 import type { JsonKind, JsonValue } from './json-document.ts'
 
 /**

@@ -1,7 +1,7 @@
-import type { BodyDialect } from '../body-dialect.ts'
 import { asIs, writeJson } from '../json/write-json.ts'
 import { MESSAGES_VERSION } from '../providers/provider-four.ts'
-import { Untranslatable } from '../untranslatable.ts'
+import type { BodyDialect } from '../translation/body-dialect.ts'
+import { Untranslatable } from '../translation/untranslatable.ts'
 
 /**
  * Token counts of provider seven: the whole request of a model is counted, as base64. The client gets the count under the name that its API

@@ -1,4 +1,4 @@
-import type { ClientDialect, ProviderDialect } from '../dialect.ts'
+import type { ClientDialect, ProviderDialect } from '../translation/dialect.ts'
 import { readAnswer } from './read-answer.ts'
 import { readRequest } from './read-request.ts'
 import { readStream } from './read-stream.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { readReportedError } from '../read-error.ts'
+import { readReportedError } from '../translation/read-error.ts'
 import { formatError } from './errors.ts'
 
 const nothing = { type: undefined, code: undefined, param: undefined }

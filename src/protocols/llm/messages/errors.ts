@@ -1,4 +1,4 @@
-import type { AnswerError } from '../answer-sink.ts'
+import type { AnswerError } from '../translation/answer-sink.ts'
 
 /** The types that the vendor documents, with their statuses. */
 const TYPES: ReadonlyMap<string, number> = new Map([

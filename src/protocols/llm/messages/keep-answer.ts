@@ -1,5 +1,5 @@
+import type { KeptAnswer } from '../answer/kept-answer.ts'
 import { countAt, elementsOf, memberOf, textAt } from '../json/read-value.ts'
-import type { KeptAnswer } from '../kept-answer.ts'
 
 /** Keeps the blocks of a whole response. */
 export function keepBlocks(content: unknown, kept: KeptAnswer): void {

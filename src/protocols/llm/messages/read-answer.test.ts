@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { type JsonValue, parseDocument } from '../json/json-document.ts'
-import { Losses } from '../losses.ts'
-import { Untranslatable } from '../untranslatable.ts'
+import { Losses } from '../translation/losses.ts'
+import { Untranslatable } from '../translation/untranslatable.ts'
 import { readAnswer } from './read-answer.ts'
 import { readRequest } from './read-request.ts'
 

@@ -1,9 +1,9 @@
 import { NO_TOKENS } from '#exchange/llm-facts.ts'
-import type { AnswerSink } from '../answer-sink.ts'
 import type { JsonValue } from '../json/json-document.ts'
 import { ObjectReader } from '../json/object-reader.ts'
-import { readReportedError } from '../read-error.ts'
-import { STOP_REASONS } from '../stop-reasons.ts'
+import type { AnswerSink } from '../translation/answer-sink.ts'
+import { readReportedError } from '../translation/read-error.ts'
+import { STOP_REASONS } from '../translation/stop-reasons.ts'
 import { readCitation } from './read-blocks.ts'
 import { MessagesUsage } from './response.ts'
 

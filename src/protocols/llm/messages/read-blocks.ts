@@ -1,5 +1,5 @@
-import type { Citation } from '../answer-sink.ts'
 import { textAt } from '../json/read-value.ts'
+import type { Citation } from '../translation/answer-sink.ts'
 
 /**
  * A citation of any of the vendor's kinds. Their positions are those in the source, so there are none in the text of the answer.

@@ -1,10 +1,18 @@
-import type { CallPart, MediaSource, Part, ResultPart, TextPart, ThinkingPart, Turn } from '../conversation.ts'
 import type { JsonValue } from '../json/json-document.ts'
 import { expectKind, ObjectReader } from '../json/object-reader.ts'
 import { JsonPieces } from '../json/write-json.ts'
-import type { Losses } from '../losses.ts'
-import { readTaggedSecret } from '../tagged-secrets.ts'
-import { Untranslatable } from '../untranslatable.ts'
+import type {
+  CallPart,
+  MediaSource,
+  Part,
+  ResultPart,
+  TextPart,
+  ThinkingPart,
+  Turn,
+} from '../translation/conversation.ts'
+import type { Losses } from '../translation/losses.ts'
+import { readTaggedSecret } from '../translation/tagged-secrets.ts'
+import { Untranslatable } from '../translation/untranslatable.ts'
 
 type Role = Turn['role']
 

@@ -1,8 +1,15 @@
-import type { Conversation, OutputFormat, ReasoningWish, Sampling, ServiceTier, Turn } from '../conversation.ts'
 import type { JsonValue } from '../json/json-document.ts'
 import { expectKind, ObjectReader } from '../json/object-reader.ts'
-import type { Losses } from '../losses.ts'
-import { Untranslatable } from '../untranslatable.ts'
+import type {
+  Conversation,
+  OutputFormat,
+  ReasoningWish,
+  Sampling,
+  ServiceTier,
+  Turn,
+} from '../translation/conversation.ts'
+import type { Losses } from '../translation/losses.ts'
+import { Untranslatable } from '../translation/untranslatable.ts'
 import { PartReader } from './read-parts.ts'
 import { readToolChoice, readTools } from './read-tools.ts'
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { roomFor } from '#net/testing/room-for.ts'
-import { AnswerEnd } from '../answer-end.ts'
-import type { AnswerError, AnswerSink } from '../answer-sink.ts'
+import { AnswerEnd } from '../translation/answer-end.ts'
+import type { AnswerError, AnswerSink } from '../translation/answer-sink.ts'
 import { readStream } from './read-stream.ts'
 
 // Whole streams are in `test/llm/messages`.

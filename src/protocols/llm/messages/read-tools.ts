@@ -1,8 +1,8 @@
-import type { ParallelCalls, Tool, ToolChoice } from '../conversation.ts'
 import type { JsonValue } from '../json/json-document.ts'
 import { ObjectReader } from '../json/object-reader.ts'
-import type { Losses } from '../losses.ts'
-import { Untranslatable } from '../untranslatable.ts'
+import type { ParallelCalls, Tool, ToolChoice } from '../translation/conversation.ts'
+import type { Losses } from '../translation/losses.ts'
+import { Untranslatable } from '../translation/untranslatable.ts'
 import { takeCached } from './read-parts.ts'
 
 export function readTools(values: readonly JsonValue[], losses: Losses): readonly Tool[] {

@@ -4,7 +4,7 @@ import { insertAt, insertElements } from '../json/insert-elements.ts'
 import type { Members } from '../json/scan-members.ts'
 import { encode } from '../json/splice.ts'
 import type { PromptMessageSpec } from '../policy-schema.ts'
-import { isSystemRole, type PromptEnrichment, rangeOf } from '../prompt-enrichment.ts'
+import { isSystemRole, type PromptEnrichment, rangeOf } from '../request/prompt-enrichment.ts'
 
 /**
  * Adds the configured messages: system text to `system`, which becomes a list of text blocks, the others to the front and the end of

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { AnswerSink } from '../answer-sink.ts'
 import { type JsonValue, parseDocument } from '../json/json-document.ts'
+import type { AnswerSink } from '../translation/answer-sink.ts'
 import { writeAnswer } from './write-answer.ts'
 
 // Whole answers are in `test/llm`.

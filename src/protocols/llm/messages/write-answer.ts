@@ -1,8 +1,8 @@
 import type { ContentBlock, Message, TextCitation } from '@anthropic-ai/sdk/resources/messages/messages'
-import type { AnswerError, AnswerSink, AnswerUsage, Citation, StopReason } from '../answer-sink.ts'
-import type { AnswerContext } from '../dialect.ts'
 import { encode } from '../json/splice.ts'
 import { asIs, writeJson } from '../json/write-json.ts'
+import type { AnswerError, AnswerSink, AnswerUsage, Citation, StopReason } from '../translation/answer-sink.ts'
+import type { AnswerContext } from '../translation/dialect.ts'
 import { formatError } from './errors.ts'
 import { Ending, writeCallStart, writeCitation, writeHead, writeSignature, writeText } from './write-message.ts'
 

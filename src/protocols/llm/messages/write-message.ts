@@ -7,11 +7,11 @@ import type {
   ToolUseBlock,
   Usage,
 } from '@anthropic-ai/sdk/resources/messages/messages'
-import type { AnswerUsage, Citation, StopReason } from '../answer-sink.ts'
-import type { AnswerContext } from '../dialect.ts'
-import { sharesSignatures } from '../own-thoughts.ts'
-import { STOP_REASONS } from '../stop-reasons.ts'
-import { tagSecret } from '../tagged-secrets.ts'
+import type { AnswerUsage, Citation, StopReason } from '../translation/answer-sink.ts'
+import type { AnswerContext } from '../translation/dialect.ts'
+import { sharesSignatures } from '../translation/own-thoughts.ts'
+import { STOP_REASONS } from '../translation/stop-reasons.ts'
+import { tagSecret } from '../translation/tagged-secrets.ts'
 
 /** What a message has before its contents. */
 export function writeHead(id: string, model: string, context: AnswerContext) {

@@ -7,12 +7,12 @@ import type {
   ToolResultBlockParam,
   ToolUseBlockParam,
 } from '@anthropic-ai/sdk/resources/messages/messages'
-import { isEmpty } from '../arranged-turns.ts'
-import type { CallPart, FilePart, ImagePart, Part, ResultPart, TextPart } from '../conversation.ts'
 import { asIs, JsonPieces } from '../json/write-json.ts'
-import { inputObject } from '../offered-tools.ts'
-import type { TargetNames } from '../target-names.ts'
-import { Untranslatable } from '../untranslatable.ts'
+import { isEmpty } from '../translation/arranged-turns.ts'
+import type { CallPart, FilePart, ImagePart, Part, ResultPart, TextPart } from '../translation/conversation.ts'
+import { inputObject } from '../translation/offered-tools.ts'
+import type { TargetNames } from '../translation/target-names.ts'
+import { Untranslatable } from '../translation/untranslatable.ts'
 
 type ImageType = Base64ImageSource['media_type']
 

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import type { Conversation, Part, Tool } from '../conversation.ts'
 import { type JsonValue, parseDocument } from '../json/json-document.ts'
 import { JsonPieces, writeJson } from '../json/write-json.ts'
-import { Losses } from '../losses.ts'
-import { TargetNames } from '../target-names.ts'
-import { Untranslatable } from '../untranslatable.ts'
+import type { Conversation, Part, Tool } from '../translation/conversation.ts'
+import { Losses } from '../translation/losses.ts'
+import { TargetNames } from '../translation/target-names.ts'
+import { Untranslatable } from '../translation/untranslatable.ts'
 import { writeRequest } from './write-request.ts'
 
 // What clients of the messages API cannot say. Everything else is in `test/llm/messages`.

@@ -3,9 +3,9 @@ import type {
   RawContentBlockStartEvent,
   RawMessageDeltaEvent,
 } from '@anthropic-ai/sdk/resources/messages/messages'
-import type { AnswerError, AnswerSink, AnswerUsage, Citation, StopReason } from '../answer-sink.ts'
-import type { AnswerContext } from '../dialect.ts'
-import { SequentialAnswer } from '../sequential-answer.ts'
+import type { AnswerError, AnswerSink, AnswerUsage, Citation, StopReason } from '../translation/answer-sink.ts'
+import type { AnswerContext } from '../translation/dialect.ts'
+import { SequentialAnswer } from '../translation/sequential-answer.ts'
 import { formatError } from './errors.ts'
 import { Ending, writeCallStart, writeCitation, writeHead, writeSignature, writeText } from './write-message.ts'
 

@@ -1,9 +1,9 @@
 import type { OutputConfig, ThinkingConfigParam } from '@anthropic-ai/sdk/resources/messages/messages'
-import type { Conversation } from '../conversation.ts'
-import { type Thinking, thinkingFor, withoutThinking } from '../efforts.ts'
-import type { Losses } from '../losses.ts'
-import type { ModelFacts } from '../models.ts'
-import { isForced } from '../offered-tools.ts'
+import type { ModelFacts } from '../models/models.ts'
+import type { Conversation } from '../translation/conversation.ts'
+import { type Thinking, thinkingFor, withoutThinking } from '../translation/efforts.ts'
+import type { Losses } from '../translation/losses.ts'
+import { isForced } from '../translation/offered-tools.ts'
 
 /** What a request to a model of the messages family says about thinking; Converse passes it on. */
 export interface WrittenThinking {

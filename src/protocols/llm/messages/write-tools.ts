@@ -1,10 +1,10 @@
 import type { ToolChoice as ToolChoiceParam, Tool as ToolParam } from '@anthropic-ai/sdk/resources/messages/messages'
-import type { Conversation, Tool } from '../conversation.ts'
 import { asIs } from '../json/write-json.ts'
-import type { Losses } from '../losses.ts'
-import type { ModelFacts } from '../models.ts'
-import { ANY_PARAMETERS, calledNames, inputSchema, isForced } from '../offered-tools.ts'
-import type { TargetNames } from '../target-names.ts'
+import type { ModelFacts } from '../models/models.ts'
+import type { Conversation, Tool } from '../translation/conversation.ts'
+import type { Losses } from '../translation/losses.ts'
+import { ANY_PARAMETERS, calledNames, inputSchema, isForced } from '../translation/offered-tools.ts'
+import type { TargetNames } from '../translation/target-names.ts'
 import { markOf } from './write-parts.ts'
 
 export function writeTools({ tools, turns }: Conversation, names: TargetNames, losses: Losses): ToolParam[] {

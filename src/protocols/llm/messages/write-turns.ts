@@ -1,8 +1,8 @@
 import type { ContentBlockParam, MessageParam } from '@anthropic-ai/sdk/resources/messages/messages'
-import type { ArrangedTurn } from '../arranged-turns.ts'
-import type { Part } from '../conversation.ts'
 import { asIs, type JsonText } from '../json/write-json.ts'
-import type { TargetNames } from '../target-names.ts'
+import type { ArrangedTurn } from '../translation/arranged-turns.ts'
+import type { Part } from '../translation/conversation.ts'
+import type { TargetNames } from '../translation/target-names.ts'
 import { writeCall, writeContent, writeResult } from './write-parts.ts'
 
 export function writeTurns(turns: readonly ArrangedTurn[], names: TargetNames): MessageParam[] {

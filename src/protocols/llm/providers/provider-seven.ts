@@ -1,7 +1,7 @@
 import type { Head } from '#net/http/head.ts'
 import { completeRequest, type Guardrail, requestBetas, requestMetadata } from '../converse/complete-request.ts'
 import type { ProviderBlock } from '../provider-schema.ts'
-import type { ClientFormat } from '../route-type.ts'
+import type { ClientFormat } from '../request/route-type.ts'
 import { COUNT, type Conversion, MODEL_UNFIT, NO_EDITS, type Provider, toSegment } from './provider.ts'
 
 /** Amazon Bedrock: every model has its own paths. Chats use Converse, embeddings the form of their model. */

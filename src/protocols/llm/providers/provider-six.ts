@@ -1,5 +1,5 @@
 import type { ProviderBlock } from '../provider-schema.ts'
-import type { ClientFormat } from '../route-type.ts'
+import type { ClientFormat } from '../request/route-type.ts'
 import { editMessagesBody, replaceModel } from './edit-messages-body.ts'
 import { COUNT, type Conversion, MODEL_UNFIT, NO_EDITS, type Provider, toSegment } from './provider.ts'
 

@@ -2,8 +2,8 @@ import { trimSpace } from '#base/byte-text.ts'
 import type { Head } from '#net/http/head.ts'
 import { pathFault } from '#net/http/path-form.ts'
 import type { ImpliedCloud } from '#policies/backend/auth/implied-auth.ts'
-import type { WireDialect } from '../dialect.ts'
-import type { ClientFormat } from '../route-type.ts'
+import type { ClientFormat } from '../request/route-type.ts'
+import type { WireDialect } from '../translation/dialect.ts'
 
 /** One provider with its settings, built from the table in `providers.ts`. */
 export interface Provider {

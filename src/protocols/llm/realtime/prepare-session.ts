@@ -3,10 +3,10 @@ import { type LlmFacts, NO_LLM } from '#exchange/llm-facts.ts'
 import type { Refusal } from '#exchange/outcome.ts'
 import type { Head } from '#net/http/head.ts'
 import type { AiProviderPlan } from '../ai-plan.ts'
-import { finalModel } from '../final-model.ts'
 import type { HeaderEdits } from '../providers/provider.ts'
-import { refuse } from '../refuse.ts'
-import { upstreamPath } from '../upstream-path.ts'
+import { finalModel } from '../request/final-model.ts'
+import { refuse } from '../request/refuse.ts'
+import { upstreamPath } from '../request/upstream-path.ts'
 import { SessionQuery } from './session-query.ts'
 
 /** A request that opens a session over a WebSocket. */

@@ -1,8 +1,8 @@
 import { type LlmFacts, type LlmTokens, NO_TOKENS } from '#exchange/llm-facts.ts'
+import { readInputDetails, readOutputDetails } from '../answer/usage-details.ts'
 import { decodeText } from '../json/decode-text.ts'
 import { countAt, memberOf, objectAt, textAt } from '../json/read-value.ts'
 import { findMember, scanMembers, stringAt } from '../json/scan-members.ts'
-import { readInputDetails, readOutputDetails } from '../usage-details.ts'
 
 /** Reads facts from the events of a provider in a session; the tokens of a session are the sum over its responses (decision B08). */
 export class SessionEvents {

@@ -1,5 +1,5 @@
 import type { ResponseCustomToolCall, ResponseFunctionToolCall } from 'openai/resources/responses/responses'
-import { TextInput } from '../text-input.ts'
+import { TextInput } from '../translation/text-input.ts'
 import type { ItemPlace, OutputItem } from './output-item.ts'
 
 /** A call of a tool, as the provider identifies it. */

@@ -1,4 +1,4 @@
-import type { ClientDialect } from '../dialect.ts'
+import type { ClientDialect } from '../translation/dialect.ts'
 import { readRequest } from './read-request.ts'
 import { writeAnswer } from './write-answer.ts'
 import { writeStream } from './write-stream.ts'

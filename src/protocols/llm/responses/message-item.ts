@@ -3,8 +3,8 @@ import type {
   ResponseOutputRefusal,
   ResponseOutputText,
 } from 'openai/resources/responses/responses'
-import type { Citation } from '../answer-sink.ts'
 import { Annotations } from '../completions/citations.ts'
+import type { Citation } from '../translation/answer-sink.ts'
 import type { ItemPlace, OutputItem } from './output-item.ts'
 
 /** Texts that follow each other are one part: providers divide a text where they cite. */

@@ -1,10 +1,10 @@
 import { readAudio } from '../completions/read-media.ts'
-import type { FilePart, ImagePart, MediaSource, Part, Turn } from '../conversation.ts'
-import { readDataUrl, readFileData } from '../data-url.ts'
 import type { JsonValue } from '../json/json-document.ts'
 import { expectKind, ObjectReader } from '../json/object-reader.ts'
-import type { Losses } from '../losses.ts'
-import { Untranslatable } from '../untranslatable.ts'
+import type { FilePart, ImagePart, MediaSource, Part, Turn } from '../translation/conversation.ts'
+import { readDataUrl, readFileData } from '../translation/data-url.ts'
+import type { Losses } from '../translation/losses.ts'
+import { Untranslatable } from '../translation/untranslatable.ts'
 
 /** Whose content it is. */
 export type Place = Turn['role'] | 'result'

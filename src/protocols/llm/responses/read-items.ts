@@ -1,9 +1,9 @@
-import { readArguments, textAsInput } from '../call-input.ts'
-import type { CallPart, Part, ResultPart, Turn } from '../conversation.ts'
 import type { JsonValue } from '../json/json-document.ts'
 import { expectKind, ObjectReader } from '../json/object-reader.ts'
-import type { Losses } from '../losses.ts'
-import { Untranslatable } from '../untranslatable.ts'
+import { readArguments, textAsInput } from '../translation/call-input.ts'
+import type { CallPart, Part, ResultPart, Turn } from '../translation/conversation.ts'
+import type { Losses } from '../translation/losses.ts'
+import { Untranslatable } from '../translation/untranslatable.ts'
 import { readContent } from './read-content.ts'
 import { readReasoningItem } from './reasoning-items.ts'
 

@@ -1,8 +1,8 @@
-import type { Conversation, OutputFormat, ReasoningWish, Turn } from '../conversation.ts'
 import type { JsonKind, JsonValue } from '../json/json-document.ts'
 import { ObjectReader } from '../json/object-reader.ts'
-import type { Losses } from '../losses.ts'
-import { Untranslatable } from '../untranslatable.ts'
+import type { Conversation, OutputFormat, ReasoningWish, Turn } from '../translation/conversation.ts'
+import type { Losses } from '../translation/losses.ts'
+import { Untranslatable } from '../translation/untranslatable.ts'
 import { ItemReader } from './read-items.ts'
 import { readToolChoice, readTools } from './read-tools.ts'
 

@@ -1,9 +1,9 @@
 import { allowedTools, type ReadChoice, wordChoice } from '../completions/read-tools.ts'
-import type { Tool } from '../conversation.ts'
 import type { JsonValue } from '../json/json-document.ts'
 import { ObjectReader } from '../json/object-reader.ts'
-import type { Losses } from '../losses.ts'
-import { Untranslatable } from '../untranslatable.ts'
+import type { Tool } from '../translation/conversation.ts'
+import type { Losses } from '../translation/losses.ts'
+import { Untranslatable } from '../translation/untranslatable.ts'
 
 export function readTools(values: readonly JsonValue[], losses: Losses): readonly Tool[] {
   return values.map((value) => readTool(value, losses))

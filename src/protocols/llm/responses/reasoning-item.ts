@@ -1,5 +1,5 @@
 import type { ResponseReasoningItem } from 'openai/resources/responses/responses'
-import { tagSecret } from '../tagged-secrets.ts'
+import { tagSecret } from '../translation/tagged-secrets.ts'
 import type { ItemPlace, OutputItem } from './output-item.ts'
 
 /** A thought of the model: its text as a summary, and what only its provider understands as encrypted content. */

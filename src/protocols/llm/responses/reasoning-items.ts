@@ -1,10 +1,10 @@
-import type { Part } from '../conversation.ts'
 import type { JsonValue } from '../json/json-document.ts'
 import { ObjectReader } from '../json/object-reader.ts'
 import { JsonPieces, type JsonText } from '../json/write-json.ts'
-import type { Losses } from '../losses.ts'
-import { readTaggedSecret } from '../tagged-secrets.ts'
-import { Untranslatable } from '../untranslatable.ts'
+import type { Part } from '../translation/conversation.ts'
+import type { Losses } from '../translation/losses.ts'
+import { readTaggedSecret } from '../translation/tagged-secrets.ts'
+import { Untranslatable } from '../translation/untranslatable.ts'
 
 /** The thought of a reasoning item; none if nothing is left of it. */
 export function readReasoningItem(reader: ObjectReader, losses: Losses): readonly Part[] {

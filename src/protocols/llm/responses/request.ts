@@ -3,7 +3,7 @@ import type { BodyEdits } from '../json/edit-members.ts'
 import { insertAt } from '../json/insert-elements.ts'
 import type { Members } from '../json/scan-members.ts'
 import { encode } from '../json/splice.ts'
-import { type PromptEnrichment, rangeOf } from '../prompt-enrichment.ts'
+import { type PromptEnrichment, rangeOf } from '../request/prompt-enrichment.ts'
 
 /**
  * Adds the configured messages as items of `input`; a text input becomes an equivalent user message (decision B103).

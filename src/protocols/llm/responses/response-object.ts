@@ -1,7 +1,7 @@
 import type { Response, ResponseError, ResponseOutputItem, ResponseUsage } from 'openai/resources/responses/responses'
-import type { AnswerUsage } from '../answer-sink.ts'
-import type { AnswerContext } from '../dialect.ts'
 import { asIs } from '../json/write-json.ts'
+import type { AnswerUsage } from '../translation/answer-sink.ts'
+import type { AnswerContext } from '../translation/dialect.ts'
 
 /** `output_text` is made by the vendor's client. A response in progress has no usage. */
 export type WrittenResponse = Omit<Response, 'output_text' | 'usage' | 'status'> & {

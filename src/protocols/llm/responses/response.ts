@@ -1,7 +1,7 @@
 import type { LlmFacts } from '#exchange/llm-facts.ts'
-import { noteFinish } from '../finish-reasons.ts'
+import { noteFinish } from '../answer/finish-reasons.ts'
+import { readInputDetails, readOutputDetails } from '../answer/usage-details.ts'
 import { countAt, objectAt } from '../json/read-value.ts'
-import { readInputDetails, readOutputDetails } from '../usage-details.ts'
 
 /** Token counts of a `usage` object of the responses API; input counts include cached tokens. */
 export function readResponsesUsage(usage: unknown, facts: LlmFacts): void {

@@ -1,8 +1,8 @@
 import type { LlmFacts } from '#exchange/llm-facts.ts'
+import type { KeptAnswer } from '../answer/kept-answer.ts'
+import { isEventOf, type StreamFormat } from '../answer/stream-format.ts'
 import { memberOf, objectAt, textAt } from '../json/read-value.ts'
-import type { KeptAnswer } from '../kept-answer.ts'
 import type { SseBlock } from '../sse/sse-block.ts'
-import { isEventOf, type StreamFormat } from '../stream-format.ts'
 import { keepItemEvent } from './keep-answer.ts'
 import { noteIncomplete, noteStatus, readResponsesUsage } from './response.ts'
 

@@ -1,9 +1,9 @@
-import type { AnswerSink } from '../answer-sink.ts'
 import { formatError } from '../completions/errors.ts'
-import type { AnswerContext } from '../dialect.ts'
 import { encode } from '../json/splice.ts'
 import { writeJson } from '../json/write-json.ts'
-import { SequentialAnswer } from '../sequential-answer.ts'
+import type { AnswerSink } from '../translation/answer-sink.ts'
+import type { AnswerContext } from '../translation/dialect.ts'
+import { SequentialAnswer } from '../translation/sequential-answer.ts'
 import { ResponseWriter } from './response-writer.ts'
 
 /** Writes a response. */

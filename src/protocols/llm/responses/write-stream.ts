@@ -1,6 +1,6 @@
-import type { AnswerSink } from '../answer-sink.ts'
-import type { AnswerContext } from '../dialect.ts'
-import { SequentialAnswer } from '../sequential-answer.ts'
+import type { AnswerSink } from '../translation/answer-sink.ts'
+import type { AnswerContext } from '../translation/dialect.ts'
+import { SequentialAnswer } from '../translation/sequential-answer.ts'
 import { ResponseEvents } from './events.ts'
 import { ResponseWriter } from './response-writer.ts'
 

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { NO_TOKENS } from '#exchange/llm-facts.ts'
-import { AnswerEnd } from '../answer-end.ts'
-import type { AnswerSink } from '../answer-sink.ts'
-import type { AnswerContext } from '../dialect.ts'
 import { JsonValue, parseDocument } from '../json/json-document.ts'
+import { AnswerEnd } from '../translation/answer-end.ts'
+import type { AnswerSink } from '../translation/answer-sink.ts'
+import type { AnswerContext } from '../translation/dialect.ts'
 import { writeAnswer } from './write-answer.ts'
 import { writeStream } from './write-stream.ts'
 

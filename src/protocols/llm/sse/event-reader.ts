@@ -1,8 +1,8 @@
 import { parseExactJson } from '#base/exact-json.ts'
 import { asBuffer } from '#net/body/as-buffer.ts'
-import type { AnswerError, AnswerSink } from '../answer-sink.ts'
-import type { StreamLimits, StreamReader } from '../dialect.ts'
 import { decodeText } from '../json/decode-text.ts'
+import type { AnswerError, AnswerSink } from '../translation/answer-sink.ts'
+import type { StreamLimits, StreamReader } from '../translation/dialect.ts'
 import { SseEvents } from './sse-events.ts'
 
 /** Reads an event stream of a dialect, whose events are JSON. What cannot be read ends the answer with an error. */

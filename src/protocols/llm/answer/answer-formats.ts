@@ -1,0 +1,124 @@
+import type { LlmFacts } from '#exchange/llm-facts.ts'
+import type { BodyClaim } from '#net/body/body-memory.ts'
+import type { Head } from '#net/http/head.ts'
+import { keepChoices } from '../completions/keep-answer.ts'
+import { readCompletionsUsage } from '../completions/response.ts'
+import { CompletionsStream } from '../completions/stream.ts'
+import { DETECT_MEMBERS, DetectReader } from '../detect/response.ts'
+import { DetectStream } from '../detect/stream.ts'
+import { MemberReader } from '../json/member-reader.ts'
+import { elementsOf, memberOf } from '../json/read-value.ts'
+import { keepBlocks } from '../messages/keep-answer.ts'
+import { MessagesUsage } from '../messages/response.ts'
+import { MessagesStream } from '../messages/stream.ts'
+import { readTokenCount } from '../messages/token-count.ts'
+import type { RouteType } from '../policy-schema.ts'
+import type { ResponsePlan } from '../request/prepare-request.ts'
+import { keepItems } from '../responses/keep-answer.ts'
+import { noteIncomplete, noteStatus, readResponsesUsage } from '../responses/response.ts'
+import { ResponsesStream } from '../responses/stream.ts'
+import { noteFinish } from './finish-reasons.ts'
+import type { StreamFormat } from './stream-format.ts'
+
+/** Formats of event streams. */
+export const STREAMS: Partial<Record<RouteType, () => StreamFormat>> = {
+  Completions: () => new CompletionsStream(),
+  Messages: () => new MessagesStream(),
+  Responses: () => new ResponsesStream(),
+  Detect: () => new DetectStream(),
+}
+
+/** A JSON response format: the top-level members that are read. */
+interface AnswerFormat {
+  /** Members with facts. */
+  readonly members: readonly string[]
+  readonly reader: () => ReadMember
+  /** Members with output of the model. */
+  readonly texts: readonly TextMember[]
+}
+
+type ReadMember = (key: string, value: unknown, facts: LlmFacts) => void
+
+/** Each function belongs to one dialect. */
+const KEEP = { choices: keepChoices, content: keepBlocks, output: keepItems }
+type TextMember = keyof typeof KEEP
+
+/** It is in the object of a choice, which can be large. */
+const CHOICE_FINISH = 'choices[].finish_reason'
+
+const ANSWERS: Partial<Record<RouteType, AnswerFormat>> = {
+  Completions: usageAnd(() => readCompletionsUsage, ['choices'], { [CHOICE_FINISH]: noteFinish }),
+  Embeddings: usageAnd(() => readCompletionsUsage, [], {}),
+  Responses: usageAnd(() => readResponsesUsage, ['output'], {
+    status: noteStatus,
+    'incomplete_details.reason': noteIncomplete,
+  }),
+  Messages: usageAnd(
+    () => {
+      const usage = new MessagesUsage()
+      return (value, facts) => usage.read(value, facts)
+    },
+    ['content'],
+    { stop_reason: noteFinish },
+  ),
+  MessagesTokenCount: { members: ['input_tokens'], reader: () => readTokenCount, texts: [] },
+  Detect: {
+    members: DETECT_MEMBERS,
+    reader: () => {
+      const detect = new DetectReader()
+      return (key, value, facts) => detect.read({ [key]: value }, facts)
+    },
+    texts: ['choices', 'content', 'output'],
+  },
+}
+
+type ReadFact = (value: unknown, facts: LlmFacts) => void
+
+/** @param finish readers of the members that say why the model stopped */
+function usageAnd(
+  build: () => ReadFact,
+  texts: AnswerFormat['texts'],
+  finish: Readonly<Record<string, ReadFact>>,
+): AnswerFormat {
+  const reader = (): ReadMember => {
+    const readUsage = build()
+    return (key, value, facts) => {
+      if (key === 'usage') return readUsage(value, facts)
+      if (Object.hasOwn(finish, key)) return finish[key]!(value, facts)
+      if (typeof value !== 'string') return
+      if (key === 'id') facts.responseId = value
+      if (key === 'model') facts.responseModel = value
+      if (key === 'service_tier') facts.serviceTier = value
+    }
+  }
+  return { members: ['id', 'model', 'usage', 'service_tier', ...Object.keys(finish)], reader, texts }
+}
+
+/** A reader of a JSON response; facts and texts go to the given objects. @returns undefined if there is nothing to read */
+export function answerReader(
+  { wire, kept }: ResponsePlan,
+  facts: LlmFacts,
+  claim: BodyClaim,
+): MemberReader | undefined {
+  const format = ANSWERS[wire]
+  if (format === undefined) return undefined
+  const read = format.reader()
+  if (kept === undefined) return new MemberReader(format.members, (key, value) => read(key, value, facts), { claim })
+  const found = (key: string, value: unknown) => {
+    if (!isTextMember(key)) return read(key, value, facts)
+    KEEP[key](value, kept)
+    if (key === 'choices') for (const each of elementsOf(value)) noteFinish(memberOf(each, 'finish_reason'), facts)
+  }
+  // Choices are read whole.
+  const members = format.members.filter((member) => member !== CHOICE_FINISH)
+  return new MemberReader([...members, ...format.texts], found, { maxBytes: kept.maxLength, claim })
+}
+
+function isTextMember(key: string): key is TextMember {
+  return Object.hasOwn(KEEP, key)
+}
+
+/** Error responses have no usage. */
+export function isSuccess({ status }: Head): boolean {
+  return status >= 200 && status <= 299
+}

@@ -1,0 +1,171 @@
+import type { Exchange } from '#exchange/exchange.ts'
+import type { LlmFacts } from '#exchange/llm-facts.ts'
+import type { BodyClaim } from '#net/body/body-memory.ts'
+import type { Head } from '#net/http/head.ts'
+import { isEventStream, isFrameStream } from '#net/http/response-rules.ts'
+import type { Abort } from '#net/stream.ts'
+import type { AnswerFailure, AnswerFilter, DecodeReceived } from '../../backend-protocol.ts'
+import { FrameAnswer } from '../detect/frame-answer.ts'
+import type { ResponsePlan } from '../request/prepare-request.ts'
+import type { TokenAccount } from '../tokens/token-account.ts'
+import { translateAnswer } from '../translation/translate-answer.ts'
+import { refuseAnswer } from '../translation/whole-answer.ts'
+import { answerReader, isSuccess, STREAMS } from './answer-formats.ts'
+import { CompressedAnswer, NoSink } from './compressed-answer.ts'
+import { DecodedAnswer } from './decoded-answer.ts'
+import { JsonAnswer } from './json-answer.ts'
+import { StreamAnswer, type StreamAnswerOptions } from './stream-answer.ts'
+import { brokenStream, reportedError, type StreamError } from './stream-error.ts'
+import type { StreamFormat } from './stream-format.ts'
+
+/** What the filter of a response needs besides the exchange. */
+export interface ReadingTools {
+  /** Memory for bytes that the filter holds. */
+  readonly claim: BodyClaim
+  readonly decode: DecodeReceived
+}
+
+/**
+ * Selects the filter that reads the response in `exchange.response` while it passes; facts go to `exchange.llm`. It keeps no other part of
+ * the exchange.
+ * @returns undefined if there is nothing to translate or to read: another route type, or an error response
+ */
+export function observeResponse(plan: ResponsePlan, exchange: Exchange, tools: ReadingTools): AnswerFilter | undefined {
+  const { llm: facts, response } = exchange
+  if (facts === undefined || response === undefined) return undefined
+  const { claim } = tools
+  const { translation, kept, maxBytes, account } = plan
+  kept?.areValidFor(claim)
+  if (translation !== undefined) {
+    const coding = codingOf(response)
+    const translated = translateAnswer(translation, { exchange, facts, kept, claim, maxBytes })
+    const filter = isSuccess(response) && account !== undefined ? sampled(translated, account, claim) : translated
+    if (coding === undefined) return filter
+    const refusal = isSuccess(response)
+      ? refuseAnswer(translation, 502, 'unknown or damaged content coding')
+      : undefined
+    return new DecodedAnswer(filter, { ...tools, coding, maxBytes, refusal })
+  }
+  if (!isSuccess(response)) return undefined
+  const coding = codingOf(response)
+  if (coding !== undefined) return observeCompressed(plan, exchange, coding, tools)
+  if (plan.wire === 'Detect' && isFrameStream(response)) return observeFrames(plan, exchange, facts, claim)
+  const filter = observePlain(plan, exchange, facts, claim, plan.wire !== 'Detect')
+  return filter === undefined || account === undefined ? filter : sampled(filter, account, claim)
+}
+
+/** Undefined: the body is not compressed. */
+function codingOf(response: Head): string | undefined {
+  const coding = response.joined('content-encoding')
+  return coding?.toLowerCase() === 'identity' ? undefined : coding
+}
+
+function observePlain(
+  plan: ResponsePlan,
+  { response, startMonotonicMs }: Exchange,
+  facts: LlmFacts,
+  claim: BodyClaim,
+  marksBreak: boolean,
+): AnswerFilter | undefined {
+  if (isEventStream(response!)) {
+    const build = STREAMS[plan.wire]
+    if (build === undefined) return undefined
+    const { hidesUsage, kept } = plan
+    return observeStream(build(), { facts, hidesUsage, kept, claim, startMonotonicMs }, marksBreak)
+  }
+  const reader = answerReader(plan, facts, claim)
+  return reader && { changesLength: false, into: (sink) => new JsonAnswer(sink, reader) }
+}
+
+function observeFrames(
+  { kept, maxBytes, account }: ResponsePlan,
+  { startMonotonicMs }: Exchange,
+  facts: LlmFacts,
+  claim: BodyClaim,
+): AnswerFilter {
+  const filter: MutableFilter = {
+    changesLength: false,
+    into: (sink) => {
+      const seen = account?.sample(new NoSink(), claim)
+      return new FrameAnswer(sink, { facts, kept, claim, maxBytes, startMonotonicMs, seen, onError })
+    },
+  }
+  const onError = (error: StreamError) => {
+    facts.errorType = error.type
+    filter.failure = reportedError(error)
+  }
+  return filter
+}
+
+type MutableFilter = { -readonly [K in keyof AnswerFilter]: AnswerFilter[K] }
+
+/** The client gets the very bytes: no event is removed from such a stream, and none is added. */
+function observeCompressed(
+  plan: ResponsePlan,
+  exchange: Exchange,
+  coding: string,
+  { claim, decode }: ReadingTools,
+): AnswerFilter | undefined {
+  const plain = observePlain({ ...plan, hidesUsage: false }, exchange, exchange.llm!, claim, false)
+  if (plain === undefined) return undefined
+  const { account } = plan
+  const filter = account === undefined ? plain : sampled(plain, account, claim)
+  const reader = filter.into(new NoSink())
+  return {
+    changesLength: false,
+    get failure() {
+      return filter.failure
+    },
+    into: (sink) => {
+      const onUnreadable = (length: number) => account?.missed(length)
+      const answer = new CompressedAnswer(sink, { coding, claim, decode, reader, onUnreadable })
+      account?.readsLater(() => answer.read(false))
+      return answer
+    },
+  }
+}
+
+/** The account sees the response before the filter changes it. */
+function sampled(filter: AnswerFilter, account: TokenAccount, claim: BodyClaim): AnswerFilter {
+  return {
+    changesLength: filter.changesLength,
+    get whole() {
+      return filter.whole === true
+    },
+    mayRefuse: filter.mayRefuse === true,
+    get refusal() {
+      return filter.refusal
+    },
+    get failure() {
+      return filter.failure
+    },
+    ...(filter.whenBegun && { whenBegun: (begun: () => void) => filter.whenBegun!(begun) }),
+    ...(filter.whenOver && { whenOver: (cancel: () => void) => filter.whenOver!(cancel) }),
+    into: (sink) => account.sample(filter.into(sink), claim),
+  }
+}
+
+function observeStream(
+  format: StreamFormat,
+  options: Pick<StreamAnswerOptions, 'facts' | 'hidesUsage' | 'kept' | 'claim' | 'startMonotonicMs'>,
+  marksBreak: boolean,
+): AnswerFilter {
+  const { facts } = options
+  let begun: (() => void) | undefined
+  const fail = (errorType: string, failure: AnswerFailure) => {
+    facts.errorType = errorType
+    filter.failure = failure
+    begun?.()
+  }
+  const onBreak = (why: Abort | 'incomplete') => fail(why, brokenStream(why))
+  const onError = (error: StreamError) => fail(error.type, reportedError(error))
+  const onOutput = () => begun?.()
+  const filter: MutableFilter = {
+    changesLength: marksBreak,
+    whenBegun: (registered) => {
+      begun = registered
+    },
+    into: (sink) => new StreamAnswer(sink, { ...options, format, marksBreak, onBreak, onError, onOutput }),
+  }
+  return filter
+}

@@ -1,0 +1,35 @@
+import { matchedPathOf } from '#net/http/path-form.ts'
+import type { RouteType } from '../policy-schema.ts'
+
+/** Paths of the public LLM interfaces other than chat completions, by their ends, each with the route type for it. */
+const OTHER_PATHS: readonly (readonly [end: string, type: RouteType])[] = [
+  ['/messages', 'Messages'],
+  ['/messages/count_tokens', 'MessagesTokenCount'],
+  ['/responses', 'Responses'],
+  ['/embeddings', 'Embeddings'],
+  ['/models', 'Models'],
+  ['/realtime', 'Realtime'],
+  ...[
+    ...['/completions', '/images/generations', '/images/edits', '/images/variations', '/audio/speech'],
+    ...['/audio/transcriptions', '/audio/translations', '/moderations', '/rerank', '/files', '/batches'],
+  ].map((end) => [end, 'Passthrough'] as const),
+]
+
+const COMPLETIONS = '/chat/completions'
+
+/** A path that belongs to another interface than chat completions. */
+export interface KnownPath {
+  /** Its end, as the interface defines it. */
+  readonly end: string
+  readonly type: RouteType
+}
+
+/** @param target path, or path and query */
+export function otherInterface(target: string): KnownPath | undefined {
+  // The usual case, without another look at the path.
+  if (target.endsWith(COMPLETIONS)) return undefined
+  const path = matchedPathOf(target)
+  if (path.endsWith(COMPLETIONS)) return undefined
+  for (const [end, type] of OTHER_PATHS) if (path.endsWith(end)) return { end, type }
+  return undefined
+}

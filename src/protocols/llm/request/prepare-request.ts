@@ -1,0 +1,329 @@
+import type { Exchange } from '#exchange/exchange.ts'
+import { type LlmFacts, NO_LLM } from '#exchange/llm-facts.ts'
+import type { LlmReads } from '#exchange/llm-reads.ts'
+import type { Refusal } from '#exchange/outcome.ts'
+import { refuseLargeBody } from '#exchange/refuse-large-body.ts'
+import type { AiPlan, AiProviderPlan } from '../ai-plan.ts'
+import { KeptAnswer } from '../answer/kept-answer.ts'
+import { enrichMessages, moveMaxTokens, requestUsage } from '../completions/request.ts'
+import type { PromptGuards } from '../guards/compile-guards.ts'
+import { guardRequest } from '../guards/guard-request.ts'
+import { BodyEdits } from '../json/edit-members.ts'
+import { type ExactNames, findCaseVariant } from '../json/exact-names.ts'
+import { parseDocument } from '../json/json-document.ts'
+import { findMember, type JsonFault, type Members, scanMembers, stringAt, valueIs } from '../json/scan-members.ts'
+import { readCountablePrompt } from '../messages/countable-prompt.ts'
+import { enrichConversation } from '../messages/request.ts'
+import { isOfMessagesClient } from '../model-lists/messages-client.ts'
+import { modelOf } from '../models/models.ts'
+import type { RouteType } from '../policy-schema.ts'
+import type { Conversion, HeaderEdits } from '../providers/provider.ts'
+import { type PreparedSession, prepareSession } from '../realtime/prepare-session.ts'
+import { enrichInput } from '../responses/request.ts'
+import type { LocalCount } from '../tokens/count-tokens.ts'
+import { TokenAccount } from '../tokens/token-account.ts'
+import { NATIVE_DIALECTS } from '../translation/dialects.ts'
+import { dropForeignThoughts } from '../translation/drop-foreign-thoughts.ts'
+import { type AnswerTranslation, translateRequest } from '../translation/translate-request.ts'
+import { applyBodySettings } from './body-settings.ts'
+import { finalModel } from './final-model.ts'
+import { otherInterface } from './known-paths.ts'
+import type { PromptEnrichment } from './prompt-enrichment.ts'
+import { formatRefusal, refuse, refuseFault } from './refuse.ts'
+import { type ClientFormat, isClientFormat, methodOf, resolveRouteType } from './route-type.ts'
+import { SentRequest } from './sent-request.ts'
+import { upstreamPath } from './upstream-path.ts'
+
+/** The request for the provider, and how its response is read. */
+export interface PreparedLlmRequest {
+  readonly kind: 'send'
+  readonly type: RouteType
+  /** Request target: path and query. */
+  readonly path: string
+  readonly headers: HeaderEdits
+  /** The body to send: the given bytes if nothing changed; undefined: forward the body as it arrives. */
+  readonly body: Uint8Array | undefined
+  /** Becomes `exchange.llm`; undefined for Passthrough. */
+  readonly facts: LlmFacts | undefined
+  readonly response: ResponsePlan
+}
+
+/** The client asks for the list of models. */
+export interface ModelsRequest {
+  readonly kind: 'models'
+}
+
+const MODELS: ModelsRequest = { kind: 'models' }
+
+/** How the response to a request is read. */
+export interface ResponsePlan {
+  /** The dialect of the provider's response. */
+  readonly wire: RouteType
+  /** Only the gateway requested the usage chunk of the stream, so it is removed again. */
+  readonly hidesUsage: boolean
+  /** Keeps output of the model; undefined: no expression in force reads it. The same as `facts.answer`. */
+  readonly kept: KeptAnswer | undefined
+  /** The provider speaks another dialect than the client. */
+  readonly translation: AnswerTranslation | undefined
+  /** Limit of bodies in bytes. */
+  readonly maxBytes: number
+  /** Estimates tokens that the provider does not report; undefined: nothing reads tokens, or none are used. */
+  readonly account: TokenAccount | undefined
+}
+
+/** Inputs besides the exchange. */
+export interface RequestInput {
+  /** The whole body; null if it exceeds the limit, undefined if it was not read (`bodyNeed`) or there is none. */
+  readonly body: Uint8Array | null | undefined
+  /** The parts of the call that limits and expressions in force read. */
+  readonly reads: LlmReads
+  /** Limit of bodies in bytes, and of what is kept of a response for expressions in characters. */
+  readonly maxKept: number
+}
+
+/**
+ * A refusal of any step (rate limit, authentication, no healthy backend) in the dialect of the client (docs/behaviour/llm.md, "Errors").
+ * Configured bodies stay unchanged.
+ */
+export function refuseInDialect(plan: AiPlan, exchange: Exchange, refusal: Refusal): Refusal {
+  const provider = plan.providers[0]
+  return provider === undefined ? refusal : formatRefusal(dialectOf(provider, exchange), refusal)
+}
+
+/** The route type whose error format the client understands; for a path without a route type, that of the interface it belongs to. */
+function dialectOf(provider: AiProviderPlan, exchange: Exchange): RouteType {
+  const type = routeTypeOf(provider, exchange) ?? otherInterface(exchange.originalTarget)?.type ?? 'Completions'
+  // The two interfaces have the same path for lists.
+  return type === 'Models' && isOfMessagesClient(exchange.request) ? 'Messages' : type
+}
+
+/**
+ * The route type of a request at a provider; it decides whether the body is needed (`bodyNeed`).
+ * @param target replaces the target of the request
+ * @returns undefined: the request is refused
+ */
+export function routeTypeOf(
+  provider: AiProviderPlan,
+  { request, originalTarget }: Exchange,
+  target: string = request.target,
+): RouteType | undefined {
+  return resolveRouteType(provider.settings.routes, target, originalTarget)
+}
+
+/**
+ * Converts a request into the request for one provider. Pure, so that `explain` shows the exact bytes. Runs for each attempt, after backend
+ * authentication (the provider may require the credential in another header), and changes nothing in the exchange.
+ * @returns a refusal in the client's dialect, the request to send or to open a session with, or what the gateway responds to itself
+ */
+export function prepareLlmRequest(
+  plan: AiPlan,
+  providerIndex: number,
+  exchange: Exchange,
+  input: RequestInput,
+): PreparedLlmRequest | PreparedSession | LocalCount | ModelsRequest | Refusal {
+  const provider = plan.providers[providerIndex]!
+  const type = routeTypeOf(provider, exchange)
+  if (type === undefined) return refuse(dialectOf(provider, exchange), 'llm-route-unknown')
+  const method = methodOf(type)
+  if (method !== undefined && exchange.request.method !== method) {
+    return { ...refuse(dialectOf(provider, exchange), 'method-not-allowed'), headers: [['allow', method]] }
+  }
+  if (type === 'Models') return MODELS
+  if (isClientFormat(type)) return prepareTyped(provider, type, exchange, input)
+  if (type === 'Realtime') return prepareSession(provider, exchange, input.maxKept)
+  return prepareAsIs(provider, type, exchange, input)
+}
+
+/** Passthrough and Detect: bytes, path and query are unchanged (decisions B05, B06). */
+function prepareAsIs(
+  provider: AiProviderPlan,
+  type: 'Passthrough' | 'Detect',
+  exchange: Exchange,
+  input: RequestInput,
+): PreparedLlmRequest {
+  const path = exchange.request.target
+  const headers = provider.provider.headers(exchange.request, provider.credential, path)
+  if (type === 'Passthrough') {
+    const response = asIs(type, input, {})
+    return { kind: 'send', type, path, headers, body: undefined, facts: undefined, response }
+  }
+  const kept = keptAnswer(input)
+  const facts = detectFacts(provider, input.body, kept)
+  const account = input.reads.tokens ? new TokenAccount(type, facts, input.body ?? undefined) : undefined
+  const response = asIs(type, input, { kept, account })
+  return { kind: 'send', type, path, headers: withoutEncoding(headers), body: undefined, facts, response }
+}
+
+function asIs(wire: RouteType, { maxKept }: RequestInput, { kept, account }: Partial<ResponsePlan>): ResponsePlan {
+  return { wire, hidesUsage: false, kept, account, translation: undefined, maxBytes: maxKept }
+}
+
+function detectFacts(
+  provider: AiProviderPlan,
+  body: Uint8Array | null | undefined,
+  answer: KeptAnswer | undefined,
+): LlmFacts {
+  const members = body == null ? undefined : scanExactly(body, provider.settings.members)
+  if (members === undefined || 'fault' in members) return buildFacts(provider, 'Detect', { answer })
+  const request = new SentRequest('Detect', members)
+  const requestModel = modelIn(members) ?? ''
+  return buildFacts(provider, 'Detect', {
+    requestModel,
+    knownModel: modelOf(requestModel).name,
+    streaming: isStreamed(members),
+    request,
+    answer,
+  })
+}
+
+function keptAnswer({ reads, maxKept }: RequestInput): KeptAnswer | undefined {
+  return reads.completion || reads.toolCalls ? new KeptAnswer(reads, maxKept) : undefined
+}
+
+function prepareTyped(
+  provider: AiProviderPlan,
+  type: ClientFormat,
+  exchange: Exchange,
+  input: RequestInput,
+): PreparedLlmRequest | LocalCount | Refusal {
+  const { settings } = provider
+  if (settings.guards?.closed === true) return refuse(type, 'prompt-guard-failed')
+  if (input.body === null) return formatRefusal(type, refuseLargeBody('body-too-large', input.maxKept))
+  if (input.body === undefined || input.body.length === 0) return refuseFault(type, NO_BODY)
+  // A coding of the client was decoded before; this one is from a policy.
+  const coding = exchange.request.joined('content-encoding')
+  if (coding !== undefined && coding !== 'identity') return refuse(type, 'content-coding-unsupported')
+  const received = scanExactly(input.body, settings.members)
+  if ('fault' in received) return refuseFault(type, received)
+
+  const members = rescan(received, settings.body && applyBodySettings(settings.body, received, exchange))
+  const modelAt = findMember(members, 'model')
+  const given = modelAt < 0 ? undefined : stringAt(members, modelAt)
+  const chosen = finalModel(provider, given)
+  if (chosen === undefined) return refuse(type, 'llm-model-missing')
+  const { name: model, replacement } = chosen
+
+  const streaming = isStreamed(members)
+  const conversion = provider.provider.convert(type, model, streaming)
+  const sends = conversion.kind === 'send'
+  if (!sends && conversion.kind !== 'count') return refuseConversion(type, provider, conversion.kind)
+  const isNative = !sends || conversion.dialect === NATIVE_DIALECTS[type]
+
+  const edits = new BodyEdits(members)
+  if (replacement !== undefined && model !== given) edits.set('model', modelAt, replacement.json)
+  const hidesUsage = isNative && streaming && type === 'Completions' && requestUsage(members, input.reads.tokens, edits)
+  if (isNative && type === 'Completions' && provider.provider.movesMaxTokens) moveMaxTokens(members, model, edits)
+  if (settings.prompt !== undefined && ENRICH[type]?.(members, settings.prompt, edits) === false) {
+    return refuse(type, 'llm-body-invalid', 'the request has no list of messages')
+  }
+  const final = guard(type, settings.guards, edits.apply())
+  if ('kind' in final) return final
+  const call = { ...chosen.facts, streaming, request: new SentRequest(type, members, final) }
+  if (!sends) return prepareCount(type, final, buildFacts(provider, type, call))
+
+  const translated = isNative
+    ? undefined
+    : translateRequest(type, conversion, final, exchange.request, settings.caching)
+  if (translated !== undefined && 'kind' in translated) {
+    return { ...translated, detail: `${translated.detail} (for ${provider.provider.system}, model ${model})` }
+  }
+  const sent = translated?.body ?? dropForeignThoughts(type, final)
+  const body = conversion.edit === undefined ? sent : conversion.edit(sent, exchange.request)
+
+  const path = upstreamPath(provider.path ?? conversion.path, exchange.request.target)
+  const headers = withoutEncoding(
+    provider.provider.headers(exchange.request, provider.credential, path),
+    conversion.removes,
+  )
+  const kept = keptAnswer(input)
+  const facts = buildFacts(provider, type, { ...call, answer: kept, translation: translated?.facts })
+  const account = input.reads.tokens ? new TokenAccount(type, facts, final) : undefined
+  const response = { wire: type, hidesUsage, kept, account, translation: translated?.answer, maxBytes: input.maxKept }
+  return { kind: 'send', type, path, headers, body, facts, response }
+}
+
+/** A token count that the gateway makes itself, of the body that the provider would get. */
+function prepareCount(type: ClientFormat, body: Uint8Array, facts: LlmFacts): LocalCount | Refusal {
+  const document = parseDocument(body)
+  if ('fault' in document) return refuseFault(type, document)
+  const { vocabulary } = modelOf(facts.requestModel)
+  return { kind: 'count', prompt: readCountablePrompt(document), vocabulary, facts }
+}
+
+const NO_BODY: JsonFault = { fault: 'not-an-object', at: 0 }
+
+/** The members of a body in which every relevant name is unambiguous (decision B29). */
+function scanExactly(body: Uint8Array, names: ExactNames): Members | JsonFault {
+  const members = scanMembers(body)
+  if ('fault' in members) return members
+  const variant = findCaseVariant(members, names)
+  return variant < 0 ? members : { fault: 'ambiguous-key', at: members.offsets[4 * variant]! - 1 }
+}
+
+/** The members of the changed body; the original and the changes are well-formed. */
+function rescan(received: Members, changed: Uint8Array | undefined): Members {
+  if (changed === undefined || changed === received.bytes) return received
+  const members = scanMembers(changed)
+  if ('fault' in members) throw new Error('editing a body broke its JSON')
+  return members
+}
+
+/** Runs the guards on the request in its final form, with the configured messages. */
+function guard(type: ClientFormat, guards: PromptGuards | undefined, body: Uint8Array): Uint8Array | Refusal {
+  if (guards === undefined) return body
+  const members = scanMembers(body)
+  if ('fault' in members) throw new Error('editing a body broke its JSON')
+  const guarded = guardRequest(guards.request, type, members)
+  if (!('unreadableAt' in guarded)) return guarded
+  return refuse(type, 'llm-body-invalid', `not JSON at byte ${guarded.unreadableAt}`)
+}
+
+type Enrich = (members: Members, prompt: PromptEnrichment, edits: BodyEdits) => boolean
+
+const ENRICH: Partial<Record<ClientFormat, Enrich>> = {
+  Completions: enrichMessages,
+  Messages: enrichConversation,
+  MessagesTokenCount: enrichConversation,
+  Responses: enrichInput,
+}
+
+function refuseConversion(
+  type: ClientFormat,
+  { provider }: AiProviderPlan,
+  kind: Exclude<Conversion['kind'], 'send' | 'count'>,
+): Refusal {
+  switch (kind) {
+    case 'unsupported':
+      return refuse(type, 'llm-unsupported', `from ${type} to provider ${provider.system}`)
+    case 'model-unfit':
+      return refuse(type, 'llm-body-invalid', 'the model name cannot be used')
+  }
+}
+
+function modelIn(members: Members): string | undefined {
+  const index = findMember(members, 'model')
+  return index < 0 ? undefined : stringAt(members, index)
+}
+
+function isStreamed(members: Members): boolean {
+  const index = findMember(members, 'stream')
+  return index >= 0 && valueIs(members, index, 'true')
+}
+
+/** The gateway reads the response, so it must not be compressed. */
+function withoutEncoding(edits: HeaderEdits, removed: readonly string[] = []): HeaderEdits {
+  return { set: edits.set, remove: [...edits.remove, ...removed, 'accept-encoding'] }
+}
+
+/** Names of operations in logs and metrics (decision B98). */
+const OPERATIONS: Partial<Record<RouteType, LlmFacts['operation']>> = {
+  Completions: 'chat',
+  Messages: 'chat',
+  Responses: 'chat',
+  Embeddings: 'embeddings',
+}
+
+function buildFacts(provider: AiProviderPlan, type: RouteType, call: Partial<LlmFacts>): LlmFacts {
+  const { system } = provider.provider
+  return { ...NO_LLM, operation: OPERATIONS[type], provider: system, serverAddress: provider.destination.host, ...call }
+}

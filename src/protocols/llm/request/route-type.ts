@@ -1,0 +1,89 @@
+import { compareText } from '#base/compare-text.ts'
+import { matchedPath, matchedPathOf } from '#net/http/path-form.ts'
+import type { RouteType } from '../policy-schema.ts'
+
+/** Route types whose body the gateway reads and may change; each is a format. */
+export type ClientFormat = 'Completions' | 'Messages' | 'Responses' | 'Embeddings' | 'MessagesTokenCount'
+
+/** Suffixes in the order in which they are tested. */
+export interface RouteTypes {
+  readonly suffixes: readonly { readonly suffix: string; readonly type: RouteType }[]
+  /** Type of `*`; undefined: paths without a suffix are refused. */
+  readonly otherwise: RouteType | undefined
+  /** Nothing is configured, so everything is Completions. */
+  readonly unset: boolean
+}
+
+/**
+ * Longest suffix first, ties in byte order, `*` last; an empty map counts as unset (decisions B01, B03). Suffixes are compared in the
+ * matched form of paths (decision A-51).
+ */
+export function compileRouteTypes(routes: Readonly<Record<string, RouteType>> | undefined): RouteTypes {
+  const suffixes = Object.entries(routes ?? {})
+    .filter(([suffix]) => suffix !== '*')
+    .map(([suffix, type]) => ({ suffix: matchedPath(suffix), type }))
+    .sort((one, other) => other.suffix.length - one.suffix.length || compareText(one.suffix, other.suffix))
+  const otherwise = routes?.['*']
+  const unset = suffixes.length === 0 && otherwise === undefined
+  return { suffixes, otherwise: unset ? 'Completions' : otherwise, unset }
+}
+
+/**
+ * The route type of a request, by its path after rewrites. If only `*` or nothing matches, by the path that the client sent, so that a
+ * prefix rewrite does not turn messages traffic into Completions (decision B02).
+ * @param target current request target (path and query)
+ * @param originalTarget request target as received
+ * @returns undefined: `routes` is set, and nothing matches
+ */
+export function resolveRouteType(routes: RouteTypes, target: string, originalTarget: string): RouteType | undefined {
+  const { suffixes } = routes
+  if (suffixes.length === 0) return routes.otherwise
+  const type = matchSuffix(suffixes, target)
+  if (type !== undefined || target === originalTarget) return type ?? routes.otherwise
+  return matchSuffix(suffixes, originalTarget) ?? routes.otherwise
+}
+
+function matchSuffix(suffixes: RouteTypes['suffixes'], target: string): RouteType | undefined {
+  const path = matchedPathOf(target)
+  for (const { suffix, type } of suffixes) if (path.endsWith(suffix)) return type
+  return undefined
+}
+
+/**
+ * Where clients that have a list of models send their requests: the target of the list with the suffixes of the formats in place of its own.
+ * @param target of a request for a list, as received
+ */
+export function modelTargets({ suffixes }: RouteTypes, target: string): readonly string[] {
+  const path = matchedPathOf(target)
+  const own = suffixes.find(({ suffix }) => path.endsWith(suffix))
+  const base = own?.type === 'Models' ? path.slice(0, path.length - own.suffix.length) : undefined
+  const formats = suffixes.filter(({ type }) => isClientFormat(type) && type !== 'MessagesTokenCount')
+  if (base === undefined || formats.length === 0) return [path]
+  return formats.map(({ suffix }) => base + suffix)
+}
+
+/** Whether the gateway reads the body of such a request. */
+export function isClientFormat(type: RouteType): type is ClientFormat {
+  return FORMATS.has(type)
+}
+
+const FORMATS: ReadonlySet<RouteType> = new Set<RouteType>([
+  'Completions',
+  'Messages',
+  'Responses',
+  'Embeddings',
+  'MessagesTokenCount',
+])
+
+/** The part of the request body that the gateway needs. */
+export function bodyNeed(type: RouteType | undefined): 'whole' | 'whole-if-small' | 'none' {
+  if (type === undefined) return 'none'
+  if (isClientFormat(type)) return 'whole'
+  return type === 'Detect' ? 'whole-if-small' : 'none'
+}
+
+/** Methods of a route type; undefined: any (decision B04). */
+export function methodOf(type: RouteType): 'POST' | 'GET' | undefined {
+  if (isClientFormat(type)) return 'POST'
+  return type === 'Models' || type === 'Realtime' ? 'GET' : undefined
+}

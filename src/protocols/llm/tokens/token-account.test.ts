@@ -1,0 +1,164 @@
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
+import { expect, test } from 'vitest'
+import { BodyClaim, BodyMemory } from '#net/body/body-memory.ts'
+import type { RouteType } from '../policy-schema.ts'
+import { pass } from '../testing.ts'
+
+const data = (event: object | string) => `data: ${typeof event === 'string' ? event : JSON.stringify(event)}\n\n`
+const event = (type: string, rest: object = {}) => `event: ${type}\n${data({ type, ...rest })}`
+const WORDS = 'The gateway counts all of these words, because somebody has paid for them. '
+
+const chat = (content: string) => data({ id: 'c', model: 'm', choices: [{ index: 0, delta: { content } }] })
+const delta = (text: string) => event('content_block_delta', { index: 0, delta: { type: 'text_delta', text } })
+const responses = (text: string) => event('response.output_text.delta', { output_index: 0, delta: text })
+const START = event('message_start', { message: { model: 'm', usage: { input_tokens: 30, output_tokens: 1 } } })
+const request = JSON.stringify({ model: 'm', messages: [{ role: 'user', content: WORDS.repeat(10) }] })
+
+/** About 17 tokens in each repetition of the words. */
+const cases: [type: RouteType, before: string, one: string][] = [
+  ['Completions', '', chat(WORDS)],
+  ['Completions', '', data({ choices: [{ delta: { reasoning_content: WORDS } }] })],
+  ['Completions', '', data({ choices: [{ delta: { tool_calls: [{ function: { arguments: WORDS } }] } }] })],
+  ['Messages', START, delta(WORDS)],
+  ['Messages', START, event('content_block_delta', { delta: { thinking: WORDS } })],
+  ['Responses', event('response.created', { response: { model: 'm' } }), responses(WORDS)],
+  ['Detect', '', chat(WORDS)],
+  ['Detect', '', data({ candidates: [{ content: { parts: [{ text: WORDS }] } }] })],
+]
+for (const [type, before, one] of cases) {
+  test(`a stream that the client leaves is charged for the prompt and the text seen: ${type} ${one.slice(0, 60)}`, () => {
+    for (const count of [1, 20, 2000]) {
+      const stream = before + one.repeat(count)
+      const { facts, text } = pass(stream, { type, request, counts: true, breaks: 'cancelled', cuts: [50, 1000, 9000] })
+      expect(text === stream).toBe(true)
+      expect(facts.outputTokens! / count).toBeGreaterThan(13)
+      expect(facts.outputTokens! / count).toBeLessThan(25)
+      const input = type === 'Messages' ? 30 : facts.inputTokens!
+      if (type !== 'Messages') expect(Math.abs(input - 170)).toBeLessThan(40)
+      expect(facts).toMatchObject({
+        inputTokens: input,
+        totalTokens: input + facts.outputTokens!,
+        areTokensEstimated: true,
+      })
+      if (type !== 'Messages') expect(facts.providerTotalTokens).toBeUndefined()
+    }
+  })
+}
+
+test('texts that later events of a Responses stream repeat are counted once', () => {
+  const once = responses(WORDS)
+  const repeated =
+    event('response.output_text.done', { text: WORDS }) +
+    event('response.output_item.done', { item: { content: [{ text: WORDS }] } })
+  const leave = (stream: string) =>
+    pass(stream, { type: 'Responses', counts: true, breaks: 'cancelled' }).facts.outputTokens!
+  expect(leave(once + repeated)).toBeLessThan(leave(once) * 1.3)
+})
+
+test('counts of the provider stand if the stream came to its end', () => {
+  const usage = data({ choices: [], usage: { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 } })
+  const stream =
+    chat(WORDS.repeat(100)) + data({ choices: [{ delta: {}, finish_reason: 'stop' }] }) + usage + data('[DONE]')
+  expect(pass(stream, { counts: true, request }).facts).toMatchObject({
+    inputTokens: 3,
+    outputTokens: 2,
+    totalTokens: 5,
+    areTokensEstimated: false,
+  })
+  const last = event('message_delta', { delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 7 } })
+  expect(pass(START + delta(WORDS.repeat(9)) + last, { type: 'Messages', counts: true }).facts).toMatchObject({
+    totalTokens: 37,
+    areTokensEstimated: false,
+  })
+})
+
+test('an answer without usage is estimated', () => {
+  const stream = chat(WORDS.repeat(10)) + data({ choices: [{ delta: {}, finish_reason: 'stop' }] }) + data('[DONE]')
+  const json = JSON.stringify({ model: 'm', choices: [{ message: { role: 'assistant', content: WORDS.repeat(10) } }] })
+  for (const facts of [
+    pass(stream, { counts: true, request }).facts,
+    pass(json, { counts: true, request, contentType: 'application/json' }).facts,
+    pass(json, { counts: true, request, contentType: 'application/json', type: 'Detect' }).facts,
+    // The beginning of an answer of which the rest did not arrive.
+    pass(json.slice(0, -40), { counts: true, request, contentType: 'application/json', breaks: 'cancelled' }).facts,
+  ]) {
+    expect(Math.abs(facts.outputTokens! - 165)).toBeLessThan(45)
+    expect(facts.totalTokens).toBe(facts.inputTokens! + facts.outputTokens!)
+  }
+})
+
+test('a broken stream is charged, too, and nothing is charged for an error response', () => {
+  expect(pass(chat(WORDS), { counts: true, request, breaks: 'reset' }).facts.totalTokens).toBeGreaterThan(150)
+  expect(pass('{"error":{}}', { counts: true, request, status: 500 }).facts.totalTokens).toBeUndefined()
+})
+
+test('vectors are no output, and a request that only counts tokens uses none', () => {
+  const vectors = JSON.stringify({ data: [{ embedding: Array.from({ length: 999 }, (_, i) => i / 7) }] })
+  const options = { counts: true, contentType: 'application/json' }
+  const { facts } = pass(vectors, { ...options, type: 'Embeddings', request: JSON.stringify({ input: WORDS }) })
+  expect(facts.outputTokens).toBeUndefined()
+  expect(facts.totalTokens).toBe(facts.inputTokens)
+  expect(facts.totalTokens).toBeGreaterThan(10)
+  const count = pass('{"input_tokens":9}', { ...options, type: 'MessagesTokenCount', request })
+  expect(count.facts).toMatchObject({ countTokens: 9, totalTokens: undefined })
+})
+
+test('without memory, the length of the answer is the measure', () => {
+  const claim = new BodyClaim(new BodyMemory(0))
+  const { facts } = pass(chat(WORDS).repeat(8), { counts: true, claim, breaks: 'cancelled' })
+  expect(facts.outputTokens).toBe(Math.ceil((chat(WORDS).length * 8) / 8))
+})
+
+test('nothing is estimated unless something reads tokens', () => {
+  expect(pass(chat(WORDS), { request, breaks: 'cancelled' }).facts.totalTokens).toBeUndefined()
+})
+
+const CODINGS: [coding: string, encode: (text: string) => Buffer][] = [
+  ['gzip', gzipSync],
+  ['x-gzip', gzipSync],
+  ['GZIP', gzipSync],
+  ['deflate', deflateSync],
+  ['deflate', deflateRawSync],
+  ['br', brotliCompressSync],
+  ['zstd', zstdCompressSync],
+]
+for (const [coding, encode] of CODINGS) {
+  test(`a compressed answer is read, and forwarded unchanged: ${coding} ${encode.name}`, () => {
+    const usage = { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 }
+    const json = encode(JSON.stringify({ model: 'm-1', choices: [], usage }))
+    const stream = encode(chat(WORDS.repeat(50)) + data({ choices: [], usage }) + data('[DONE]'))
+    for (const counts of [true, false]) {
+      for (const [body, contentType] of [
+        [json, 'application/json'],
+        [stream, 'text/event-stream'],
+      ] as const) {
+        const { facts, collector } = pass(body, { coding, contentType, counts, hidesUsage: true, cuts: [3, 20] })
+        expect(Buffer.from(collector.text, 'latin1').equals(body)).toBe(true)
+        expect(collector.ended).toBe(1)
+        expect(facts).toMatchObject({ totalTokens: 5, areTokensEstimated: false })
+      }
+    }
+  })
+
+  test(`a compressed stream that the client leaves is charged: ${coding} ${encode.name}`, () => {
+    let random = 1
+    const noise = () =>
+      WORDS.replaceAll(/[aeiou]/g, () => {
+        random = (random * 48271) % 2147483647
+        return 'aeiouy'[random % 6]!
+      })
+    const whole = encode(Array.from({ length: 3000 }, () => chat(noise())).join(''))
+    const body = whole.subarray(0, whole.length * 0.7)
+    const { facts, collector } = pass(body, { coding, counts: true, request, breaks: 'cancelled', cuts: [900, 5000] })
+    expect(Buffer.from(collector.text, 'latin1').equals(body)).toBe(true)
+    expect(facts.outputTokens).toBeGreaterThan(10_000)
+  })
+}
+
+test('an answer that cannot be decoded is charged by its length', () => {
+  for (const coding of ['gzip', 'unknown', 'gzip, br']) {
+    const { facts, text } = pass('no such coding'.repeat(100), { coding, counts: true })
+    expect(text).toBe('no such coding'.repeat(100))
+    expect(facts.outputTokens).toBe(175)
+  }
+})

@@ -1,0 +1,160 @@
+import type { LlmFacts } from '#exchange/llm-facts.ts'
+import type { BodyClaim } from '#net/body/body-memory.ts'
+import { ForwardingSink } from '#net/body/forwarding-sink.ts'
+import { HeldBytes } from '#net/body/held-bytes.ts'
+import type { Head } from '#net/http/head.ts'
+import type { BodySink } from '#net/stream.ts'
+import { decodeText } from '../json/decode-text.ts'
+import type { RouteType } from '../policy-schema.ts'
+import { estimateTokens } from './estimate-tokens.ts'
+
+/** Of a longer answer, the rest is assumed to be like the beginning. */
+const MAX_SAMPLE_BYTES = 64 * 1024
+
+/** Bytes of an answer of which there is no sample, for each token. */
+const BYTES_PER_TOKEN = 8
+
+/**
+ * The tokens of one attempt that limits or expressions read. If the provider does not report them, or the client leaves before it does, they
+ * are estimated from the prompt and from the text that has arrived, so that no limit is passed by leaving (decision B38).
+ */
+export class TokenAccount {
+  readonly #type: RouteType
+  readonly #facts: LlmFacts
+  readonly #request: Uint8Array | undefined
+  #answer: SampledAnswer | undefined
+  /** Reads what is still unread of an answer that did not come to its end. */
+  #readRest: (() => void) | undefined
+
+  /** @param request its body, before a translation; undefined if it was not read */
+  constructor(type: RouteType, facts: LlmFacts, request: Uint8Array | undefined) {
+    this.#type = type
+    this.#facts = facts
+    this.#request = request
+  }
+
+  /** The sink for a successful answer, as the provider sends it without its coding. */
+  sample(sink: BodySink, claim: BodyClaim): BodySink {
+    this.#answer = new SampledAnswer(sink, claim)
+    return this.#answer
+  }
+
+  /** So many bytes of the answer cannot be read. */
+  missed(length: number): void {
+    this.#answer?.missed(length)
+  }
+
+  /** @param readRest called by `settle` */
+  readsLater(readRest: () => void): void {
+    this.#readRest = readRest
+  }
+
+  /** The attempt is over. @param isUnanswered the provider has the request, and its answer will not be read */
+  settle(isUnanswered: boolean): void {
+    this.#readRest?.()
+    const answer = this.#answer
+    if ((answer === undefined && !isUnanswered) || this.#type === 'MessagesTokenCount') return
+    const facts = this.#facts
+    const isComplete = answer?.isEnded === true && facts.errorType === undefined
+    if (isComplete && facts.totalTokens !== undefined) return
+    const output = Math.max(facts.outputTokens ?? 0, this.#estimateOutput())
+    facts.inputTokens ??= this.#estimateInput()
+    facts.outputTokens = this.#type === 'Embeddings' ? facts.outputTokens : output
+    facts.totalTokens = Math.max(facts.totalTokens ?? 0, facts.inputTokens + output)
+    facts.areTokensEstimated = true
+  }
+
+  #estimateInput(): number {
+    const body = this.#request
+    return body === undefined ? 0 : estimateJson(decodeText(body, 0, body.length))
+  }
+
+  #estimateOutput(): number {
+    return this.#type === 'Embeddings' ? 0 : (this.#answer?.estimate() ?? 0)
+  }
+}
+
+/** Keeps the beginning of an answer as it passes. */
+class SampledAnswer extends ForwardingSink {
+  readonly #sample: HeldBytes
+  #length = 0
+  isEnded = false
+
+  constructor(sink: BodySink, claim: BodyClaim) {
+    super(sink)
+    this.#sample = new HeldBytes(claim, MAX_SAMPLE_BYTES)
+  }
+
+  override bytes(buffer: Buffer, start: number, end: number): void {
+    // The sample is the very beginning: no later piece is added after one that did not fit.
+    if (this.#length === this.#sample.length) {
+      this.#sample.appendWithin(buffer, start, Math.min(end, start + MAX_SAMPLE_BYTES - this.#length))
+    }
+    this.#length += end - start
+    super.bytes(buffer, start, end)
+  }
+
+  override end(trailers?: Head): void {
+    this.isEnded = true
+    super.end(trailers)
+  }
+
+  missed(length: number): void {
+    this.#length += length
+  }
+
+  /** The tokens of the output that has arrived. */
+  estimate(): number {
+    const { bytes } = this.#sample
+    if (bytes.length === 0) return Math.ceil(this.#length / BYTES_PER_TOKEN)
+    const tokens = estimateTokens(outputIn(decodeText(bytes, 0, bytes.length)))
+    return Math.ceil((tokens * this.#length) / bytes.length)
+  }
+}
+
+/** Members with output of a model, in answers and streams of all dialects: text, thoughts, refusals and arguments of calls. */
+const OUTPUT =
+  /"(?:content|text|delta|refusal|thinking|reasoning|reasoning_content|arguments|partial_json|input|name)"\s*:\s*"((?:[^"\\]|\\.)*)/gs
+/** In streams of the responses API all other members repeat the text of the deltas. */
+const DELTAS = /"delta"\s*:\s*"((?:[^"\\]|\\.)*)/gs
+
+/** The output of the model in the beginning of an answer, which may be cut off anywhere. */
+function outputIn(answer: string): string {
+  const texts = answer.includes('"response.output_') ? DELTAS : OUTPUT
+  return [...answer.matchAll(texts)].map(([, text = '']) => unescaped(text)).join('')
+}
+
+/** The tokens of a request: all its texts, with tools and schemas. */
+function estimateJson(body: string): number {
+  let tokens = 0
+  const values: unknown[] = [parse(body)]
+  while (values.length > 0) {
+    const value = values.pop()
+    if (typeof value === 'string') tokens += estimateTokens(value)
+    else if (typeof value === 'object' && value !== null) {
+      for (const [key, member] of Object.entries(value)) {
+        if (!Array.isArray(value)) tokens += estimateTokens(key)
+        values.push(member)
+      }
+    }
+  }
+  return tokens
+}
+
+/** A body that only the provider can read is text. */
+function parse(body: string): unknown {
+  try {
+    return JSON.parse(body)
+  } catch {
+    return body
+  }
+}
+
+/** Escapes are not exact: the text is counted, and never shown. */
+function unescaped(text: string): string {
+  if (!text.includes('\\')) return text
+  return text
+    .replaceAll(/\\u([0-9a-fA-F]{4})/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
+    .replaceAll(/\\[nrt]/g, '\n')
+    .replaceAll(/\\(.)/g, '$1')
+}

@@ -1,0 +1,256 @@
+import { clock } from '#base/clock.ts'
+import type { Exchange } from '#exchange/exchange.ts'
+import type { Refusal } from '#exchange/outcome.ts'
+import { asBuffer } from '#net/body/as-buffer.ts'
+import type { BodyClaim } from '#net/body/body-memory.ts'
+import { ForwardingSink } from '#net/body/forwarding-sink.ts'
+import { HeldBytes } from '#net/body/held-bytes.ts'
+import type { Abort, BodySink } from '#net/stream.ts'
+import type { AnswerFilter } from '../../backend-protocol.ts'
+import { brokenStream, classifyError, reportedError } from '../answer/stream-error.ts'
+import type { JsonValue } from '../json/json-document.ts'
+import { AnswerEnd } from './answer-end.ts'
+import type { AnswerError, AnswerSink } from './answer-sink.ts'
+import type { AnswerSurroundings } from './answer-surroundings.ts'
+import type { AnswerContext, StreamReader, StreamWriter } from './dialect.ts'
+import { ObservedAnswer } from './observed-answer.ts'
+import { StreamPings } from './stream-pings.ts'
+import type { ChatTranslation } from './translate-request.ts'
+import { Untranslatable } from './untranslatable.ts'
+import { parseAnswer, refuseAnswer } from './whole-answer.ts'
+
+const encoder = new TextEncoder()
+
+/** Of a stream that its end repeats, in UTF-16 units: streams have no limit of their own, but this one takes memory. */
+const MAX_STREAM = 16 * 1024 * 1024
+
+/** An answer of the model. */
+export class ChatAnswer implements AnswerFilter {
+  readonly changesLength = true
+  readonly mayRefuse = true
+  readonly whole: boolean
+  readonly #plan: ChatTranslation
+  readonly #around: AnswerSurroundings
+  readonly #isStream: boolean
+  #begun: (() => void) | undefined
+  #cancel: (() => void) | undefined
+  refusal: Refusal | undefined
+  failure: AnswerFilter['failure']
+
+  constructor(plan: ChatTranslation, around: AnswerSurroundings, isStream: boolean) {
+    this.#plan = plan
+    this.#around = around
+    this.#isStream = isStream
+    // A whole answer that turns out to be unusable becomes a refusal with a status of its own.
+    this.whole = !plan.streamed || !isStream
+  }
+
+  whenBegun(begun: () => void): void {
+    this.#begun = begun
+  }
+
+  whenOver(cancel: () => void): void {
+    this.#cancel = cancel
+  }
+
+  into(sink: BodySink): BodySink {
+    const { from, to, streamed, names } = this.#plan
+    const { exchange, facts, kept, claim, maxBytes } = this.#around
+    const out = new Outgoing(sink)
+    const context = answerContext(this.#plan, exchange)
+    const stream = streamed ? to.writeStream(context, (events) => out.write(events)) : undefined
+    if (stream?.ping !== undefined) out.pingsWith(stream, exchange)
+    const writer = stream ?? to.writeAnswer(context, (body) => out.bytes(body))
+    const { startMonotonicMs } = exchange
+    const begun = () => this.#begin()
+    const observed = new ObservedAnswer(writer, { facts, kept, names, startMonotonicMs, begun })
+    const isKept = !streamed || to.keepsStream
+    const end = new AnswerEnd(observed, {
+      claim: isKept ? claim : undefined,
+      maxKept: streamed ? MAX_STREAM : maxBytes,
+    })
+    const reader = this.#isStream
+      ? from.readStream(end, { maxEventBytes: maxBytes, claim })
+      : new WholeAnswer((body) => from.readAnswer(body, end), end, claim, maxBytes)
+    const failed = (error: AnswerError) => this.#fail(error, end)
+    const cancel = () => this.#cancel?.()
+    const over = (stop: () => void) => exchange.context.whenOver(stop)
+    return new TranslatingSink(sink, { reader, end, out, failed, cancel, over })
+  }
+
+  #fail(error: AnswerError, { isCut, isFinished }: AnswerEnd): void {
+    const { type } = classifyError(error)
+    this.#around.facts.errorType = isCut ? 'incomplete' : type
+    this.failure = isCut ? brokenStream('incomplete') : reportedError({ type, status: error.status })
+    const isUnsent = this.whole || this.#begun !== undefined
+    if (isUnsent && !isFinished) this.refusal = refuseAnswer(this.#plan, error.status, error.message)
+    this.#begin()
+  }
+
+  #begin(): void {
+    this.#begun?.()
+    this.#begun = undefined
+  }
+}
+
+function answerContext({ request, model, provider }: ChatTranslation, { context }: Exchange): AnswerContext {
+  return {
+    request,
+    model,
+    provider,
+    createdSeconds: Math.floor(context.now() / 1000),
+    includesUsage: request.get('stream_options')?.get('include_usage')?.isTrue === true,
+    newId: (prefix) => prefix + context.uuid().replaceAll('-', '').slice(0, 24),
+  }
+}
+
+/** What one call brings leaves in one piece. */
+class Outgoing {
+  readonly #sink: BodySink
+  #events = ''
+  #pings: StreamPings | undefined
+
+  constructor(sink: BodySink) {
+    this.#sink = sink
+  }
+
+  /** Fills silences, until the request is over. */
+  pingsWith(writer: StreamWriter, { context }: Exchange): void {
+    const pings = new StreamPings(() => {
+      if (this.#sink.backed) return
+      writer.ping?.()
+      this.flush()
+    })
+    this.#pings = pings
+    context.whenOver(() => pings.stop())
+  }
+
+  end(): void {
+    this.#pings?.stop()
+    this.flush()
+    this.#sink.end()
+  }
+
+  write(events: string): void {
+    this.#events += events
+  }
+
+  bytes(body: Uint8Array): void {
+    this.#sink.bytes(asBuffer(body), 0, body.length)
+  }
+
+  flush(): void {
+    if (this.#events === '') return
+    const bytes = asBuffer(encoder.encode(this.#events))
+    this.#events = ''
+    this.#pings?.wrote()
+    this.#sink.bytes(bytes, 0, bytes.length)
+  }
+}
+
+interface TranslatingOptions {
+  readonly reader: StreamReader
+  readonly end: AnswerEnd
+  readonly out: Outgoing
+  /** Called when the answer has failed, before its end. */
+  readonly failed: (error: AnswerError) => void
+  /** Cancels the rest of the provider's response. */
+  readonly cancel: () => void
+  /** Registers what is called when the request is over. */
+  readonly over: (stop: () => void) => void
+}
+
+/** How long the end of a response may follow the end of its answer. Then the connection is not used again. */
+const TAIL_MS = 1000
+
+/** Pushes what arrives into the reader, and sends what the writer has made of it. */
+class TranslatingSink extends ForwardingSink {
+  readonly #options: TranslatingOptions
+  #isOver = false
+  #tail: { cancel(): void } | undefined
+
+  constructor(sink: BodySink, options: TranslatingOptions) {
+    super(sink)
+    this.#options = options
+  }
+
+  override bytes(buffer: Buffer, start: number, end: number): void {
+    if (this.#isOver) return
+    const { reader, end: answer, out, cancel } = this.#options
+    reader.push(buffer.subarray(start, end))
+    if (answer.failure !== undefined) {
+      this.#finish()
+      return cancel()
+    }
+    out.flush()
+    if (answer.isEnded) this.#awaitEnd()
+  }
+
+  /** The answer is complete, and its response should end at once. Some never do, or go on with something else. */
+  #awaitEnd(): void {
+    if (this.#tail !== undefined) return
+    const { over, cancel } = this.#options
+    this.#tail = clock.after(TAIL_MS, () => {
+      this.#finish()
+      cancel()
+    })
+    over(() => this.#tail?.cancel())
+  }
+
+  override end(): void {
+    if (this.#isOver) return
+    this.#options.reader.finish()
+    this.#options.end.end()
+    this.#finish()
+  }
+
+  override abort(why: Abort): void {
+    if (this.#isOver) return
+    if (why === 'cancelled') return this.sink.abort(why)
+    this.#options.reader.finish()
+    this.#options.end.break()
+    this.#finish()
+  }
+
+  #finish(): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#tail?.cancel()
+    const { failure } = this.#options.end
+    if (failure !== undefined) this.#options.failed(failure)
+    this.#options.out.end()
+  }
+}
+
+/** Collects a whole answer and reads it at its end. */
+class WholeAnswer implements StreamReader {
+  readonly #read: (body: JsonValue) => void
+  readonly #sink: AnswerSink
+  readonly #held: HeldBytes
+
+  constructor(read: (body: JsonValue) => void, sink: AnswerSink, claim: BodyClaim, maxBytes: number) {
+    this.#read = read
+    this.#sink = sink
+    this.#held = new HeldBytes(claim, maxBytes)
+  }
+
+  push(piece: Buffer): void {
+    if (this.#held.appendWithin(piece, 0, piece.length)) return
+    this.#held.drop()
+    this.#sink.fail(invalid('the response is too large'))
+  }
+
+  finish(): void {
+    try {
+      this.#read(parseAnswer(this.#held.bytes))
+    } catch (error) {
+      if (!(error instanceof Untranslatable)) throw error
+      this.#sink.fail(invalid(error.message))
+    }
+    this.#held.drop()
+  }
+}
+
+function invalid(message: string): AnswerError {
+  return { status: 502, type: undefined, message, code: undefined, param: undefined }
+}

@@ -1,0 +1,86 @@
+import type { BodyClaim } from '#net/body/body-memory.ts'
+import type { JsonValue } from '../json/json-document.ts'
+import type { AnswerSink } from './answer-sink.ts'
+import type { Conversation } from './conversation.ts'
+import type { Losses } from './losses.ts'
+import type { PromptCaching } from './prompt-caching.ts'
+import type { TargetNames } from './target-names.ts'
+
+/** The dialects of chats. A dialect is not a route type: a provider may want another one than its client speaks. */
+export type Dialect = 'completions' | 'messages' | 'responses' | 'converse'
+
+/** The dialects of what is no chat: texts to embed, a chat whose tokens are to be counted. */
+export type OtherDialect = 'embeddings' | 'predict' | 'titan' | 'cohere' | 'nova' | 'count' | 'count-by-invoking'
+
+/** The dialect of what is sent to a provider. */
+export type WireDialect = Dialect | OtherDialect
+
+/**
+ * A dialect that clients speak. A folder with a dialect's name has a file for each function: `read-request.ts`, `write-answer.ts`,
+ * `write-stream.ts`, `errors.ts`.
+ */
+export interface ClientDialect {
+  /** Throws `Untranslatable`; what it cannot read is a loss. */
+  readRequest(body: JsonValue, losses: Losses): Conversation
+  /** Calls `done` once, at the `end` of the answer. After `fail` it gets the body of an error. */
+  writeAnswer(context: AnswerContext, done: (body: Uint8Array) => void): AnswerSink
+  /** Writes events. Each call of the sink writes what it makes known at once; nothing is written after `end`. */
+  writeStream(context: AnswerContext, write: (events: string) => void): StreamWriter
+  /** The end of a stream repeats all of it, so that its writer must keep it. */
+  readonly keepsStream: boolean
+}
+
+export interface StreamWriter extends AnswerSink {
+  /** Writes an event without meaning, in dialects that have one. */
+  ping?(): void
+}
+
+/** A dialect that providers speak: `write-request.ts`, `read-answer.ts`, `read-stream.ts`, `errors.ts`. */
+export interface ProviderDialect {
+  /** The body as a value for `writeJson`. Throws `Untranslatable` for what cannot be left out; what else it cannot write is a loss. */
+  writeRequest(conversation: Conversation, target: Target, losses: Losses): object
+  /** Makes all calls for a whole answer, `end` included. Throws `Untranslatable`. */
+  readAnswer(body: JsonValue, sink: AnswerSink): void
+  readStream(sink: AnswerSink, limits: StreamLimits): StreamReader
+}
+
+/**
+ * A pushed parser of a stream. It makes each call in the `push` that brings the bytes for it, and never throws for what a provider sends: a
+ * frame or an event that cannot be read is a `fail`. It calls `end` only at the provider's end mark: see `AnswerEnd`.
+ */
+export interface StreamReader {
+  push(piece: Uint8Array): void
+  /** The stream of the provider ended; the last event may lack its empty line. */
+  finish(): void
+}
+
+export interface StreamLimits {
+  /** Of one event or frame. */
+  readonly maxEventBytes: number
+  /** Memory for one that is not complete. */
+  readonly claim: BodyClaim
+}
+
+/** What the writer of a request needs to know of its target. */
+export interface Target {
+  /** The names and ids of tools as the target accepts them. */
+  readonly names: TargetNames
+  /** Cache points that the gateway adds. */
+  readonly caching?: PromptCaching | undefined
+}
+
+/** What the writer of an answer needs to know of the request. */
+export interface AnswerContext {
+  /** The body of the client, for fields that answers repeat. */
+  readonly request: JsonValue
+  /** The dialect of the provider. */
+  readonly provider: WireDialect
+  /** The final model name of the request, for providers that do not send one. */
+  readonly model: string
+  /** Unix time in seconds. */
+  readonly createdSeconds: number
+  /** The client asked for a chunk with usage (`stream_options.include_usage`). */
+  readonly includesUsage: boolean
+  /** A new identifier: the prefix and 24 letters and digits. */
+  newId(prefix: string): string
+}

@@ -1,0 +1,50 @@
+import type { Head } from '#net/http/head.ts'
+import type { RouteType } from '../policy-schema.ts'
+
+/** Where providers put the id of a request. */
+const REQUEST_IDS = ['request-id', 'x-request-id', 'x-amzn-requestid', 'apim-request-id']
+
+/** What the limits of providers count. */
+const COUNTED = ['requests', 'tokens', 'input-tokens', 'output-tokens']
+/** Not when they reset: that is a time in one API and a duration in the other, and clients wait by `retry-after`, which all have. */
+const FACTS = ['limit', 'remaining']
+
+/** They are about the bytes of the provider. */
+const ABOUT_BYTES = [
+  'content-encoding',
+  'content-digest',
+  'content-md5',
+  'content-range',
+  'digest',
+  'repr-digest',
+  'etag',
+  'last-modified',
+  'accept-ranges',
+]
+
+/** Removes what is no longer true of a response whose body is translated. */
+export function forgetBytes(head: Head): void {
+  for (const name of ABOUT_BYTES) head.remove(name)
+}
+
+/**
+ * Gives the fields of a response the names that clients of another API read: the id of the request and the state of rate limits. The
+ * provider's own fields stay.
+ */
+export function translateHead(type: RouteType, head: Head): void {
+  const isMessages = type === 'Messages' || type === 'MessagesTokenCount'
+  const id = REQUEST_IDS.map((name) => head.joined(name)).find((value) => value !== undefined)
+  if (id !== undefined) setNew(head, isMessages ? 'request-id' : 'x-request-id', id)
+  for (const counted of COUNTED) {
+    for (const fact of FACTS) {
+      const names = [`x-ratelimit-${fact}-${counted}`, `anthropic-ratelimit-${counted}-${fact}`] as const
+      const [from, to] = isMessages ? names : [names[1], names[0]]
+      const value = head.joined(from)
+      if (value !== undefined) setNew(head, to, value)
+    }
+  }
+}
+
+function setNew(head: Head, name: string, value: string): void {
+  if (!head.has(name)) head.set(name, value)
+}

@@ -1,0 +1,142 @@
+import { type Refusal, reject } from '#exchange/outcome.ts'
+import { asBuffer } from '#net/body/as-buffer.ts'
+import type { BodyClaim } from '#net/body/body-memory.ts'
+import { ForwardingSink } from '#net/body/forwarding-sink.ts'
+import { HeldBytes } from '#net/body/held-bytes.ts'
+import type { BodySink } from '#net/stream.ts'
+import type { AnswerFailure, AnswerFilter } from '../../backend-protocol.ts'
+import { unusableAnswer } from '../answer/stream-error.ts'
+import { JsonValue, parseDocument } from '../json/json-document.ts'
+import { writeJson } from '../json/write-json.ts'
+import { formatClientError, formatRefusal } from '../request/refuse.ts'
+import type { ClientFormat } from '../request/route-type.ts'
+import type { AnswerSurroundings } from './answer-surroundings.ts'
+import { readError } from './read-error.ts'
+import type { AnswerTranslation, BodyTranslation } from './translate-request.ts'
+import { Untranslatable } from './untranslatable.ts'
+
+/** Of a larger error, only this is read. */
+const MAX_ERROR_BYTES = 64 * 1024
+
+/** What exactly is text of the provider, which must not get into logs. */
+const UNREADABLE = 'it cannot be translated'
+
+const NO_BYTES = new Uint8Array(0)
+const encoder = new TextEncoder()
+
+/** An answer that is translated as a whole. */
+export class BodyAnswer implements AnswerFilter {
+  readonly changesLength = true
+  readonly whole = true
+  readonly #plan: BodyTranslation
+  readonly #around: AnswerSurroundings
+  refusal: Refusal | undefined
+  failure: AnswerFailure | undefined
+
+  constructor(plan: BodyTranslation, around: AnswerSurroundings) {
+    this.#plan = plan
+    this.#around = around
+  }
+
+  into(sink: BodySink): BodySink {
+    const { exchange, facts, claim, maxBytes } = this.#around
+    const head = exchange.response!
+    return new WholeBodySink(sink, claim, maxBytes, (body, isCut) => {
+      try {
+        if (isCut) throw new Untranslatable(undefined, 'the response is too large')
+        return writeJson(this.#plan.answer(parseAnswer(body), head, facts))
+      } catch (error) {
+        if (!(error instanceof Untranslatable)) throw error
+        this.refusal = refuseAnswer(this.#plan, 502, error.message)
+        this.failure = unusableAnswer(UNREADABLE)
+        return NO_BYTES
+      }
+    })
+  }
+}
+
+/** Throws `Untranslatable`. */
+export function parseAnswer(body: Uint8Array): JsonValue {
+  const value = parseDocument(body)
+  if (value instanceof JsonValue) return value
+  if (value.fault === 'too-many-parts') throw new Untranslatable(undefined, 'the response has too many parts')
+  throw new Untranslatable(undefined, `the response is not JSON at byte ${value.at}`)
+}
+
+/** An error response: the status stays, the body becomes one in the dialect of the client (decision B34). */
+export class ErrorAnswer implements AnswerFilter {
+  readonly changesLength = true
+  readonly #type: ClientFormat
+  readonly #status: number
+  readonly #claim: BodyClaim
+
+  constructor(type: ClientFormat, status: number, claim: BodyClaim) {
+    this.#type = type
+    this.#status = status
+    this.#claim = claim
+  }
+
+  into(sink: BodySink): BodySink {
+    return new WholeBodySink(sink, this.#claim, MAX_ERROR_BYTES, (body) => {
+      const error = readError(this.#status, body)
+      return encoder.encode(formatClientError(this.#type, error))
+    })
+  }
+}
+
+/** @param isCut the body is larger than what was kept of it */
+type Translate = (body: Uint8Array, isCut: boolean) => Uint8Array
+
+/** Sends at the end what is made of the whole body. */
+class WholeBodySink extends ForwardingSink {
+  readonly #held: HeldBytes
+  readonly #maxBytes: number
+  readonly #translate: Translate
+  #isTooLarge = false
+
+  constructor(sink: BodySink, claim: BodyClaim, maxBytes: number, translate: Translate) {
+    super(sink)
+    this.#held = new HeldBytes(claim, maxBytes)
+    this.#maxBytes = maxBytes
+    this.#translate = translate
+  }
+
+  override bytes(buffer: Buffer, start: number, end: number): void {
+    if (this.#isTooLarge || this.#held.appendWithin(buffer, start, end)) return
+    this.#isTooLarge = true
+    this.#held.appendWithin(buffer, start, Math.min(end, start + this.#maxBytes - this.#held.length))
+  }
+
+  override end(): void {
+    const body = asBuffer(this.#translate(this.#held.bytes, this.#isTooLarge))
+    this.#held.drop()
+    this.sink.bytes(body, 0, body.length)
+    this.sink.end()
+  }
+}
+
+/** An answer that cannot be read at all. */
+export class RefusedAnswer implements AnswerFilter {
+  readonly changesLength = true
+  readonly whole = true
+  readonly refusal: Refusal
+  readonly failure: AnswerFailure
+
+  constructor(plan: AnswerTranslation, detail: string) {
+    this.refusal = refuseAnswer(plan, 502, detail)
+    this.failure = unusableAnswer(detail)
+  }
+
+  into(sink: BodySink): BodySink {
+    return new DroppingSink(sink)
+  }
+}
+
+class DroppingSink extends ForwardingSink {
+  override bytes(): void {}
+}
+
+/** The refusal of an answer that cannot be used. */
+export function refuseAnswer({ type }: AnswerTranslation, status: number, detail: string): Refusal {
+  return formatRefusal(type, reject('llm-response-invalid', { status, detail }), detail)
+}
