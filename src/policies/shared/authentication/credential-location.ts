@@ -59,7 +59,8 @@ export function compileLocation(
   context: CompileContext,
 ): CredentialLocation {
   if (spec.expression === undefined) return compileWritableLocation(spec)
-  const message = 'the gateway cannot remove a credential that an expression found; the backend receives it'
+  const message =
+    'the gateway cannot remove a credential that an expression found; the backend receives it, unless headerModifiers remove its header'
   context.report(source, '.location.expression', { severity: 'warning', code: 'credential-not-removed', message })
   const expression = context.expression(source, '.location.expression', spec.expression, 'request')
   return { kind: 'expression', expression }
