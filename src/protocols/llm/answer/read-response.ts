@@ -3,7 +3,7 @@ import type { LlmFacts } from '#exchange/llm-facts.ts'
 import type { BodyClaim } from '#net/body/body-memory.ts'
 import type { Head } from '#net/http/head.ts'
 import { isEventStream, isFrameStream } from '#net/http/response-rules.ts'
-import type { Abort } from '#net/stream.ts'
+import type { Abort, BodySink } from '#net/stream.ts'
 import type { AnswerFailure, AnswerFilter, DecodeReceived } from '../../backend-protocol.ts'
 import { FrameAnswer } from '../detect/frame-answer.ts'
 import type { ResponsePlan } from '../request/prepare-request.ts'
@@ -125,24 +125,10 @@ function observeCompressed(
   }
 }
 
-/** The account sees the response before the filter changes it. */
+/** The filter, with the account before it: the account sees the response as the provider sends it. */
 function sampled(filter: AnswerFilter, account: TokenAccount, claim: BodyClaim): AnswerFilter {
-  return {
-    changesLength: filter.changesLength,
-    get whole() {
-      return filter.whole === true
-    },
-    mayRefuse: filter.mayRefuse === true,
-    get refusal() {
-      return filter.refusal
-    },
-    get failure() {
-      return filter.failure
-    },
-    ...(filter.whenBegun && { whenBegun: (begun: () => void) => filter.whenBegun!(begun) }),
-    ...(filter.whenOver && { whenOver: (cancel: () => void) => filter.whenOver!(cancel) }),
-    into: (sink) => account.sample(filter.into(sink), claim),
-  }
+  const into = filter.into.bind(filter)
+  return Object.assign(filter, { into: (sink: BodySink) => account.sample(into(sink), claim) })
 }
 
 function observeStream(
