@@ -9,6 +9,14 @@ const COUNTED = ['requests', 'tokens', 'input-tokens', 'output-tokens']
 /** Not when they reset: that is a time in one API and a duration in the other, and clients wait by `retry-after`, which all have. */
 const FACTS = ['limit', 'remaining']
 
+/** The names of each of these in chat completions and in messages. */
+const LIMITS = COUNTED.flatMap((counted) =>
+  FACTS.map((fact) => ({
+    chats: `x-ratelimit-${fact}-${counted}`,
+    messages: `anthropic-ratelimit-${counted}-${fact}`,
+  })),
+)
+
 /** They are about the bytes of the provider. */
 const ABOUT_BYTES = [
   'content-encoding',
@@ -33,15 +41,11 @@ export function forgetBytes(head: Head): void {
  */
 export function translateHead(type: RouteType, head: Head): void {
   const isMessages = type === 'Messages' || type === 'MessagesTokenCount'
-  const id = REQUEST_IDS.map((name) => head.joined(name)).find((value) => value !== undefined)
-  if (id !== undefined) setNew(head, isMessages ? 'request-id' : 'x-request-id', id)
-  for (const counted of COUNTED) {
-    for (const fact of FACTS) {
-      const names = [`x-ratelimit-${fact}-${counted}`, `anthropic-ratelimit-${counted}-${fact}`] as const
-      const [from, to] = isMessages ? names : [names[1], names[0]]
-      const value = head.joined(from)
-      if (value !== undefined) setNew(head, to, value)
-    }
+  const named = REQUEST_IDS.find((name) => head.has(name))
+  if (named !== undefined) setNew(head, isMessages ? 'request-id' : 'x-request-id', head.joined(named)!)
+  for (const { chats, messages } of LIMITS) {
+    const value = head.joined(isMessages ? chats : messages)
+    if (value !== undefined) setNew(head, isMessages ? messages : chats, value)
   }
 }
 
