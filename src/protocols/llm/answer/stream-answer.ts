@@ -11,7 +11,7 @@ import { SseBlock } from '../sse/sse-block.ts'
 import { type SseBlockReceiver, SseSplitter } from '../sse/sse-splitter.ts'
 import type { KeptAnswer } from './kept-answer.ts'
 import { HAS_ERROR, HAS_FINISH, HAS_USAGE, searchMembers } from './member-search.ts'
-import { isErrorEvent, readError, type StreamError, UNKNOWN_ERROR } from './stream-error.ts'
+import { errorOf, isErrorEvent, type StreamError, UNKNOWN_ERROR } from './stream-error.ts'
 import type { StreamFormat } from './stream-format.ts'
 
 export interface StreamAnswerOptions {
@@ -160,7 +160,7 @@ export class StreamAnswer extends ForwardingSink implements SseBlockReceiver {
 
   #readEvent(event: unknown, isError: boolean): boolean {
     const { format, facts, kept, hidesUsage } = this.#options
-    const error = readError(event) ?? (isError ? UNKNOWN_ERROR : undefined)
+    const error = errorOf(event) ?? (isError ? UNKNOWN_ERROR : undefined)
     if (error !== undefined) this.#fail(error)
     if (event === undefined) return true
     if (!this.#hasOutput && format.isOutput(event)) {

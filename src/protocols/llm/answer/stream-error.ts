@@ -13,13 +13,13 @@ export interface StreamError {
   readonly status: number
 }
 
-/** Whether the event is an error by its name or type; others are errors if they have a top-level member `error` (`readError`). */
+/** Whether the event is an error by its name or type; others are errors if they have a top-level member `error` (`errorOf`). */
 export function isErrorEvent(block: SseBlock): boolean {
   return isEventOf(block, 'error') || isEventOf(block, 'response.failed')
 }
 
 /** The error in an event of any dialect; undefined if it has none. */
-export function readError(event: unknown): StreamError | undefined {
+export function errorOf(event: unknown): StreamError | undefined {
   const type = textAt(event, 'type')
   const holder = type === 'response.failed' ? memberOf(event, 'response') : event
   const error = memberOf(holder, 'error') ?? undefined
