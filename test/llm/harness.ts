@@ -233,10 +233,9 @@ function endOf(sink: AnswerSink): AnswerEnd {
 function answerContext(provider: Dialect): AnswerContext {
   let ids = 0
   return {
-    request: parseJson(encoder.encode('{}')),
+    request: parseJson(encoder.encode('{"stream_options":{"include_usage":true}}')),
     model: 'asked-model',
     createdSeconds: 1_700_000_000,
-    includesUsage: true,
     provider,
     newId: (prefix) => `${prefix}${++ids}`,
   }

@@ -44,7 +44,6 @@ function shown(told: Told, client: ClientFormat): string {
     provider: 'messages' as const,
     model: 'm',
     createdSeconds: 0,
-    includesUsage: true,
     newId: (prefix: string) => `${prefix}x`,
   }
   let whole = ''

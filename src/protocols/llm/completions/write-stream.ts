@@ -27,6 +27,8 @@ class CompletionsStreamWriter implements AnswerSink {
   readonly #thoughts = new ThoughtSignatures()
   readonly #calls = new Map<number, OpenCall>()
   /** The texts before and after the delta of a chunk. */
+  /** The client asked for a chunk with usage. */
+  readonly #includesUsage: boolean
   #before = ''
   #after = ''
   #callCount = 0
@@ -38,10 +40,11 @@ class CompletionsStreamWriter implements AnswerSink {
     this.#context = context
     this.#write = write
     this.#form = callForm(context.request)
+    this.#includesUsage = context.request.get('stream_options')?.get('include_usage')?.isTrue === true
   }
 
   start(id: string, model: string): void {
-    const { createdSeconds, newId, includesUsage } = this.#context
+    const { createdSeconds, newId } = this.#context
     const head = {
       id: id === '' ? newId('chatcmpl-') : id,
       object: 'chat.completion.chunk',
@@ -49,7 +52,7 @@ class CompletionsStreamWriter implements AnswerSink {
       model: model === '' ? this.#context.model : model,
     }
     this.#before = `data: ${JSON.stringify(head).slice(0, -1)},"choices":[{"index":0,"delta":`
-    this.#after = `,"logprobs":null,"finish_reason":null}]${includesUsage ? ',"usage":null' : ''}}\n\n`
+    this.#after = `,"logprobs":null,"finish_reason":null}]${this.#includesUsage ? ',"usage":null' : ''}}\n\n`
   }
 
   text(_block: number, text: string): void {
@@ -128,7 +131,7 @@ class CompletionsStreamWriter implements AnswerSink {
   end(): void {
     if (this.#isOver) return
     const usage = this.#usage
-    if (usage !== undefined && this.#context.includesUsage) {
+    if (usage !== undefined && this.#includesUsage) {
       const head = this.#before.slice(0, this.#before.lastIndexOf('"choices"'))
       const name = writeTier(usage)
       const tier = name === undefined ? '' : `"service_tier":${JSON.stringify(name)},`

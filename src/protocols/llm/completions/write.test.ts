@@ -14,13 +14,14 @@ const decoder = new TextDecoder()
 const TOOLS = [{ type: 'custom' as const, custom: { name: 'shell' } }]
 
 function context(includesUsage = true, asked: object = { tools: TOOLS }): AnswerContext {
-  const request = parseDocument(new TextEncoder().encode(JSON.stringify(asked)))
+  const request = parseDocument(
+    new TextEncoder().encode(JSON.stringify({ ...asked, stream_options: { include_usage: includesUsage } })),
+  )
   if (!(request instanceof JsonValue)) throw new Error('not JSON')
   return {
     request,
     model: 'm',
     createdSeconds: 1,
-    includesUsage,
     provider: 'messages',
     newId: (prefix) => `${prefix}1`,
   }

@@ -10,7 +10,6 @@ const context = {
   request,
   model: 'asked',
   createdSeconds: 0,
-  includesUsage: false,
   provider: 'completions' as const,
   newId: (prefix: string) => `${prefix}1`,
 }

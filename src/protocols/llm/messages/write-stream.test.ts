@@ -12,7 +12,6 @@ function written(tell: (writer: ReturnType<typeof writeStream>) => void): string
     request,
     model: 'asked',
     createdSeconds: 0,
-    includesUsage: false,
     provider: 'converse' as const,
     newId: (prefix: string) => `${prefix}${++ids}`,
   }

@@ -20,7 +20,6 @@ function context(request: object): AnswerContext {
     request: value,
     model: 'asked',
     createdSeconds: 1,
-    includesUsage: false,
     provider: 'messages',
     newId: (prefix) => `${prefix}${++ids}`,
   }

@@ -99,7 +99,6 @@ function answerContext({ request, model, provider }: ChatTranslation, { context 
     model,
     provider,
     createdSeconds: Math.floor(context.now() / 1000),
-    includesUsage: request.get('stream_options')?.get('include_usage')?.isTrue === true,
     newId: (prefix) => prefix + context.uuid().replaceAll('-', '').slice(0, 24),
   }
 }

@@ -79,8 +79,6 @@ export interface AnswerContext {
   readonly model: string
   /** Unix time in seconds. */
   readonly createdSeconds: number
-  /** The client asked for a chunk with usage (`stream_options.include_usage`). */
-  readonly includesUsage: boolean
   /** A new identifier: the prefix and 24 letters and digits. */
   newId(prefix: string): string
 }
