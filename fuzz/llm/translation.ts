@@ -48,7 +48,7 @@ const CLIENTS = [
 ] as const
 type Client = (typeof CLIENTS)[number]
 
-/** One event of a stream: its name, if its dialect has one, and its data; what is no JSON is text. */
+/** One event of a stream: its name, if its dialect has one, and its data, parsed if it is JSON. */
 interface Event {
   readonly name: string
   readonly data: unknown

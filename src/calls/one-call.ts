@@ -205,7 +205,10 @@ export class OneCall implements ClientHandler {
     return judgeHead(this.#way.endpoint, this.#exchange!, status)
   }
 
-  /** Counts an answer that was healthy by its head. A caller that reads no further has read what it needed. */
+  /**
+   * Records the health of a response whose head was healthy. A caller that stops reading early has what it needs, so that counts as
+   * complete.
+   */
   #judgeEnd(status: number, failure: CallFailure | undefined): void {
     const { endpoint } = this.#way
     if (failure === 'reset' || failure === 'protocol-error') endpoint.health.recordUnhealthy('incomplete response')

@@ -79,7 +79,7 @@ export class PlanCompileContext implements CompileContext {
     this.destination = outer?.destination
   }
 
-  /** The same without findings, for what is checked elsewhere. */
+  /** The same context, but it drops findings: another compilation reports them. */
   get silent(): PlanCompileContext {
     return new PlanCompileContext(this.#lookups, this.#state, () => {})
   }

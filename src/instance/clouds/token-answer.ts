@@ -39,7 +39,10 @@ async function readText(response: Response): Promise<string> {
   return Buffer.concat(chunks).toString()
 }
 
-/** Code and numbers of the error (RFC 6749, 5.2). The description may repeat parts of the request, and so may a code that is none. */
+/**
+ * Code and numbers of the error (RFC 6749, 5.2). The description is omitted, because it may repeat parts of the request; so is a code with
+ * another form than the RFC's.
+ */
 function errorIn(text: string): string {
   const answer = parseObject(text)
   const code = typeof answer?.error === 'string' && /^[a-z_]{1,64}$/.test(answer.error) ? answer.error : undefined

@@ -17,7 +17,7 @@ export type WireDialect = Dialect | OtherDialect
 
 /**
  * A dialect that clients speak. A folder with a dialect's name has a file for each function: `read-request.ts`, `write-answer.ts`,
- * `write-stream.ts`, `errors.ts`.
+ * `write-stream.ts`.
  */
 export interface ClientDialect {
   /** Throws `Untranslatable`; what it cannot read is a loss. */
@@ -35,7 +35,7 @@ export interface StreamWriter extends AnswerSink {
   ping?(): void
 }
 
-/** A dialect that providers speak: `write-request.ts`, `read-answer.ts`, `read-stream.ts`, `errors.ts`. */
+/** A dialect that providers speak: `write-request.ts`, `read-answer.ts`, `read-stream.ts`. */
 export interface ProviderDialect {
   /** The body as a value for `writeJson`. Throws `Untranslatable` for what cannot be left out; what else it cannot write is a loss. */
   writeRequest(conversation: Conversation, target: Target, losses: Losses): object
