@@ -68,11 +68,12 @@ export function formatBackend({ backends, endpoints }: Pick<Explanation, 'backen
     lines.push(`  ${chosen ? '>' : ' '} ${key}${share}`)
   }
   const groups = new Set(endpoints.map(({ priority }) => priority)).size
-  for (const { label, section, priority, chosen, named, bounds, eviction } of endpoints) {
+  for (const { label, section, priority, chosen, unfit, named, bounds, eviction } of endpoints) {
     const group = groups > 1 ? `, priority ${priority + 1}` : ''
     lines.push(
       `    ${chosen ? '>' : ' '} ${label}${section === undefined ? '' : ` (${section})`}${group}${named === true ? NAMED : ''}`,
     )
+    if (unfit !== undefined) lines.push(`      cannot take the request: ${unfit.code}, ${unfit.detail}`)
     if (eviction !== undefined) lines.push(`      ${describeEviction(eviction)}`)
     if (bounds === undefined) continue
     const { maxConnections, maxWaiting } = bounds

@@ -69,11 +69,15 @@ export interface MatchedPath {
 /** One attempt to reach a backend, for log, metrics and decision record. */
 export interface Attempt {
   readonly endpoint: string
+  /** Name of the provider or MCP target; undefined for backends without sections. */
+  readonly section?: string | undefined
   /** 0: no response. */
   readonly status: number
   /** Why there was no response: a `FailureCode` of the network code, or of the backend's protocol. */
   readonly failure: string | undefined
-  /** The error of the system. */
+  /** Nothing was sent, because the endpoint cannot take the request: the code of the refusal. */
+  readonly unfit?: RejectionCode
+  /** The error of the system, or what the endpoint cannot take. */
   readonly detail?: string | undefined
   /** There was no response, but the server may have processed the request. */
   readonly maybeProcessed?: boolean

@@ -23,6 +23,11 @@ export interface Refusal {
   readonly contentType: string | undefined
   /** The exceeded limit and the field that sets it, which the client may know. Follows the text of the catalogue. */
   readonly limit: string | undefined
+  /**
+   * Set if the reason is the endpoint, so that another one may take the request. `unavailable`: it counts as failed. `unfit`: it does not
+   * support the request, which says nothing about its health.
+   */
+  readonly endpointFault: 'unavailable' | 'unfit' | undefined
 }
 
 /** A configured response (direct response, redirect, preflight): not an error, never converted. */
@@ -53,6 +58,7 @@ function refusal(code: RejectionCode, extras: Partial<Omit<Refusal, 'kind' | 'co
     bytes: extras.bytes,
     contentType: extras.contentType,
     limit: extras.limit,
+    endpointFault: extras.endpointFault,
   }
 }
 

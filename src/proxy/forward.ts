@@ -2,6 +2,7 @@ import { clock } from '#base/clock.ts'
 import { chooseDestination } from '#engine/backend/destinations.ts'
 import type { LiveEndpoint } from '#engine/backend/live-backend.ts'
 import { chooseForAttempt } from '#engine/backend/session-endpoint.ts'
+import type { Decision } from '#engine/request/decide.ts'
 import { attemptBodyUse, needsDecodedBody, needsWholeBody, prepareAttempt } from '#engine/request/prepare-attempt.ts'
 import { judgeHead } from '#engine/request/record-answer.ts'
 import { responseTimeout } from '#engine/request/response-timeout.ts'
@@ -87,8 +88,9 @@ function decodeBody(flight: InFlight): void {
 function attempt(flight: InFlight): void {
   const { exchange, context } = flight
   if (needsDecodedBody(flight.decision, exchange)) return decodeBody(flight)
-  const endpoint = chooseForAttempt(flight.backend, exchange.session, flight.tried, context.random)
-  if (endpoint === undefined) return respondLocally(flight, reject('no-healthy-backends'))
+  const { tried, decision } = flight
+  const endpoint = chooseForAttempt(flight.backend, exchange.session, { tried, unfit: decision.unfit }, context.random)
+  if (endpoint === undefined) return respondLocally(flight, refuseAll(decision))
   const use = attemptBodyUse(endpoint, (flight.attemptStart ?? exchange).request)
   if (use !== false && flight.bodies.requestStreams) return bufferBody(flight, use)
   if (use === true && exchange.requestBody === null) {
@@ -96,15 +98,15 @@ function attempt(flight: InFlight): void {
   }
   if (flight.attemptStart !== undefined) restoreAttemptStart(exchange, flight.attemptStart)
   else if (flight.retriesLeft > 0) flight.attemptStart = saveAttemptStart(exchange)
-  if (flight.attemptStart !== undefined) flight.tried = [...flight.tried, endpoint]
   const outcome = prepareAttempt(endpoint, exchange, flight.decision)
   if (!(outcome instanceof Promise)) return proceedWith(flight, outcome)
   whenSettled(flight, outcome, (settled) => proceedWith(flight, settled))
 }
 
 function proceedWith(flight: InFlight, outcome: Outcome): void {
-  if (outcome?.kind === 'refusal' && outcome.code === 'backend-credential-unavailable')
-    return failUnsent(flight, outcome)
+  if (outcome?.kind === 'refusal' && outcome.endpointFault === 'unfit') return tryOthers(flight, outcome)
+  if (flight.attemptStart !== undefined) flight.tried = [...flight.tried, flight.decision.endpoint!]
+  if (outcome?.kind === 'refusal' && outcome.endpointFault === 'unavailable') return failUnsent(flight, outcome)
   if (outcome !== undefined) return respondLocally(flight, outcome)
   const { misread } = flight.decision
   if (misread !== undefined) {
@@ -113,12 +115,30 @@ function proceedWith(flight: InFlight, outcome: Outcome): void {
   send(flight)
 }
 
+/** The reason of the first endpoint, which is the preferred one, if none can take the request. */
+function refuseAll({ unfit }: Decision): Refusal {
+  return unfit[0]?.refusal ?? reject('no-healthy-backends')
+}
+
+/**
+ * The endpoint cannot take the request: the attempt is left to the others. As nothing was sent, it is not a retry (decision B94). The others
+ * get their turn after other requests, because preparing takes time.
+ */
+function tryOthers(flight: InFlight, refusal: Refusal): void {
+  if (flight.attemptStart === undefined) return respondLocally(flight, refusal)
+  const { decision } = flight
+  const endpoint = decision.endpoint!
+  decision.unfit = [...decision.unfit, { endpoint, refusal }]
+  const { code: unfit, detail } = refusal
+  addAttempt(flight, { status: 0, failure: undefined, unfit, detail })
+  flight.backoff = clock.after(0, () => attempt(flight))
+}
+
 /** The attempt fails although nothing was sent: another endpoint may have another credential (decision A-104). */
 function failUnsent(flight: InFlight, refusal: Refusal): void {
-  const { label, health } = flight.decision.endpoint!
-  health.recordUnhealthy('no response')
+  flight.decision.endpoint!.health.recordUnhealthy('no response')
   const { code, detail } = refusal
-  addAttempt(flight.exchange, { endpoint: label, status: 0, failure: code, detail, maybeProcessed: false })
+  addAttempt(flight, { status: 0, failure: code, detail, maybeProcessed: false })
   if (mayRetry(flight)) return retry(flight)
   respondLocally(flight, refusal)
 }
@@ -248,7 +268,6 @@ const UPSTREAM: ClientHandler = {
 function recordAttempt(flight: InFlight, status: number | undefined, failure?: Failure): void {
   const { exchange, context } = flight
   const endpoint = flight.decision.endpoint!
-  const { label } = flight.decision.place!
   exchange.answeredMonotonicMs = context.now()
   if (failure === undefined || countsForHealth(flight, failure)) {
     flight.healthyStatus = judgeHead(endpoint, exchange, status) ? status! : 0
@@ -256,9 +275,9 @@ function recordAttempt(flight: InFlight, status: number | undefined, failure?: F
   if (failure !== undefined) flight.releaseEndpoint()
   if (failure !== undefined) {
     const { code, detail, maybeProcessed } = failure
-    addAttempt(exchange, { endpoint: label, status: 0, failure: code, detail, maybeProcessed })
+    addAttempt(flight, { status: 0, failure: code, detail, maybeProcessed })
   } else if (flight.tried.length > 0 || exchange.attempts !== undefined) {
-    addAttempt(exchange, { endpoint: label, status: status!, failure: undefined, detail: askedWait(exchange) })
+    addAttempt(flight, { status: status!, failure: undefined, detail: askedWait(exchange) })
   }
 }
 
@@ -278,15 +297,15 @@ function countsForHealth({ stream }: InFlight, { code }: Failure): boolean {
 function recordReplay(flight: InFlight, cause: ReplayCause): void {
   const { exchange } = flight
   const maybeProcessed = cause === 'stale-connection'
-  const { label } = flight.decision.place!
-  addAttempt(exchange, { endpoint: label, status: 0, failure: 'reset', maybeProcessed, replayed: cause })
+  addAttempt(flight, { status: 0, failure: 'reset', maybeProcessed, replayed: cause })
   exchange.retries++
   if (flight.retriesLeft > 0) flight.retriesLeft--
 }
 
-function addAttempt(exchange: Exchange, attempt: Attempt): void {
+function addAttempt({ exchange, decision }: InFlight, attempt: Omit<Attempt, 'endpoint' | 'section'>): void {
+  const { label, section } = decision.endpoint!
   exchange.attempts ??= []
-  exchange.attempts.push(attempt)
+  exchange.attempts.push({ endpoint: decision.place?.label ?? label, section, ...attempt })
 }
 
 /** Whether attempts are left, and the instance has capacity for another retry. */

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { reject } from '#exchange/outcome.ts'
 import type { EndpointName, Session } from '#exchange/session.ts'
 import { PlanIndex } from '../plan/plan-index.ts'
 import type { LiveRule } from '../route/live-listener.ts'
@@ -22,8 +23,14 @@ const [a1, a2, b1, gone] = [endpoint('a1'), endpoint('a2'), endpoint('b1'), endp
 const A = backend('A', [[a1], [a2, gone]])
 const B = backend('B', [[b1]])
 
-const attempt = (session: Session | undefined, tried: readonly LiveEndpoint[] = []) =>
-  chooseForAttempt(A, session, tried, () => 0)?.label
+const attempt = (
+  session: Session | undefined,
+  tried: readonly LiveEndpoint[] = [],
+  unfit: readonly LiveEndpoint[] = [],
+) => {
+  const earlier = { tried, unfit: unfit.map((each) => ({ endpoint: each, refusal: reject('llm-body-invalid') })) }
+  return chooseForAttempt(A, session, earlier, () => 0)?.label
+}
 
 test('an attempt goes to the endpoint of the session, whatever its priority', () => {
   expect(attempt(bound('A', 'a2'))).toBe('a2')
@@ -35,6 +42,14 @@ test('an endpoint that is gone, evicted, tried, or of another backend does not c
   expect(attempt(bound('A', 'a3'))).toBe('a1')
   expect(attempt(bound('A', 'a2'), [a2])).toBe('a1')
   expect(attempt(bound('B', 'a2'))).toBe('a1')
+})
+
+test('an endpoint that cannot take the request is never chosen, rather one that was tried or is evicted', () => {
+  expect(attempt(undefined, [], [a1])).toBe('a2')
+  expect(attempt(bound('A', 'a2'), [], [a2])).toBe('a1')
+  expect(attempt(undefined, [a2], [a1])).toBe('a2')
+  expect(attempt(undefined, [], [a1, a2])).toBe('a3')
+  expect(attempt(undefined, [a2], [a1, a2, gone])).toBeUndefined()
 })
 
 test('a provider is named by its section', () => {

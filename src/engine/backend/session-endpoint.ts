@@ -1,3 +1,4 @@
+import type { Refusal } from '#exchange/outcome.ts'
 import type { Session } from '#exchange/session.ts'
 import type { PlanIndex } from '../plan/plan-index.ts'
 import { chooseBackend, type LiveReference, type LiveRule } from '../route/live-listener.ts'
@@ -38,19 +39,38 @@ function isUsable(backend: LiveBackend | undefined): boolean {
   return backend !== undefined && backend.refusal === undefined
 }
 
+/** An endpoint that cannot take a request, whatever its health. */
+export interface UnfitEndpoint {
+  readonly endpoint: LiveEndpoint
+  readonly refusal: Refusal
+}
+
+/** Endpoints of earlier attempts. */
+export interface EarlierAttempts {
+  /** The request was sent to these, or could not be sent: they are chosen again if there is no other one. */
+  readonly tried: readonly LiveEndpoint[]
+  /** Never chosen. */
+  readonly unfit: readonly UnfitEndpoint[]
+}
+
 /** The endpoint of an attempt: that of the session if it is there, not evicted and not tried, else one by load balancing. */
 export function chooseForAttempt(
   backend: LiveBackend,
   session: Session | undefined,
-  tried: readonly LiveEndpoint[],
+  { tried, unfit }: EarlierAttempts,
   random: () => number,
 ): LiveEndpoint | undefined {
-  const bound = session === undefined ? undefined : boundEndpoint(backend, session, tried)
-  return bound ?? chooseEndpoint(backend.groups, tried, random)
+  const groups = unfit.length === 0 ? backend.groups : withoutUnfit(backend.groups, unfit)
+  const bound = session === undefined ? undefined : boundEndpoint({ item: backend.item, groups }, session, tried)
+  return bound ?? chooseEndpoint(groups, tried, random)
+}
+
+function withoutUnfit(groups: LiveBackend['groups'], unfit: readonly UnfitEndpoint[]): LiveBackend['groups'] {
+  return groups.map((group) => group.filter((each) => unfit.every(({ endpoint }) => endpoint !== each)))
 }
 
 function boundEndpoint(
-  { item, groups }: LiveBackend,
+  { item, groups }: Pick<LiveBackend, 'item' | 'groups'>,
   { bound }: Session,
   tried: readonly LiveEndpoint[],
 ): LiveEndpoint | undefined {

@@ -1,12 +1,14 @@
 import type { PolicySection } from '#api/policy-fields.ts'
+import type { Refusal } from '#exchange/outcome.ts'
 import type { DestinationBounds } from '#net/destination.ts'
 import type { Phase, PolicyItem } from '#plan/item.ts'
 import type { EvictionSettings } from '#state/endpoint-health.ts'
 import type { LiveBackend, LiveEndpoint } from '../backend/live-backend.ts'
-import { type Place, RequestedPlaces } from '../backend/place.ts'
+import { RequestedPlaces } from '../backend/place.ts'
 import { mergeSection } from '../merge/build-chain.ts'
 import type { Lookups } from '../plan/lookups.ts'
 import type { PlanIndex } from '../plan/plan-index.ts'
+import type { Decision } from '../request/decide.ts'
 import type { LiveReferences } from '../route/live-listener.ts'
 
 /** A backend reference of a rule. */
@@ -21,6 +23,8 @@ export interface ExplainedEndpoint {
   readonly section: string | undefined
   readonly priority: number
   readonly chosen: boolean
+  /** Why it cannot take the request. */
+  readonly unfit?: Refusal | undefined
   /** The request names it. */
   readonly named?: true
   /** Connection limits in each worker, if the object sets them. */
@@ -59,17 +63,19 @@ export function explainBackends(
   }))
 }
 
-export function explainEndpoints(
-  backend: LiveBackend | undefined,
-  chosen: LiveEndpoint | undefined,
-  place: Place | undefined,
-): ExplainedEndpoint[] {
+export function explainEndpoints({
+  backend,
+  endpoint: chosen,
+  place,
+  unfit,
+}: Pick<Decision, 'backend' | 'endpoint' | 'place' | 'unfit'>): ExplainedEndpoint[] {
   return (backend?.groups ?? []).flatMap((group, priority) =>
     group.map((endpoint) => ({
       label: (endpoint === chosen ? place?.label : undefined) ?? endpoint.label,
       section: endpoint.section,
       priority,
       chosen: endpoint === chosen,
+      unfit: unfit.find((each) => each.endpoint === endpoint)?.refusal,
       bounds: boundsOf(endpoint.place),
       eviction: endpoint.health.eviction,
       ...(endpoint.place instanceof RequestedPlaces && { named: true }),

@@ -40,7 +40,7 @@ export function explainRelay(index: PlanIndex, listener: LiveRelayListener, serv
       ...policiesInForce({ section: 'frontend', phase: undefined, targets }, lookups),
     ],
     backends: explainBackends(rule, backend, index),
-    endpoints: explainEndpoints(backend, endpoint, place),
+    endpoints: explainEndpoints({ backend, endpoint, place, unfit: [] }),
     refusal,
   }
 }

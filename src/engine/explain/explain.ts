@@ -1,5 +1,6 @@
 import type { PolicySection } from '#api/policy-fields.ts'
 import { clock } from '#base/clock.ts'
+import { restoreAttemptStart, saveAttemptStart } from '#exchange/attempt-start.ts'
 import { type Call, CallError } from '#exchange/call.ts'
 import type { Callout, Exchange } from '#exchange/exchange.ts'
 import { type Answer, type Outcome, reject } from '#exchange/outcome.ts'
@@ -165,7 +166,7 @@ export async function explainRequest(
     callouts: withAnswers(callouts, calls !== undefined, exchange.callouts ?? []),
     credentials: [...credentials, ...exchange.redactedParameters.map(queryParameter)],
     backends: explainBackends(rule, decision.backend, index),
-    endpoints: explainEndpoints(decision.backend, decision.endpoint, decision.place),
+    endpoints: explainEndpoints(decision),
     outcome,
     grpc: isGrpcRequest(exchange.request),
     upstream: sends && outcome === undefined ? upstreamText(exchange) : undefined,
@@ -213,9 +214,24 @@ function httpVersionOf(exchange: Exchange, { place }: Decision): Destination['ht
   return chooseDestination(place!.destinations, exchange, exchange.request.upgrade).http
 }
 
+/** As in a proxy: with `retry`, an endpoint that cannot take the request leaves it to the others. */
 async function attempt(exchange: Exchange, decision: Decision): Promise<Outcome> {
-  const endpoint = chooseForAttempt(decision.backend!, exchange.session, [], FIRST)
-  if (endpoint === undefined) return reject('no-healthy-backends')
+  const start = exchange.retry?.attempts ? saveAttemptStart(exchange) : undefined
+  for (;;) {
+    const outcome = await attemptOnce(exchange, decision)
+    const { endpoint, unfit } = decision
+    const isUnfit = outcome?.kind === 'refusal' && outcome.endpointFault === 'unfit'
+    if (!isUnfit || unfit.some((each) => each.endpoint === endpoint)) return outcome
+    decision.unfit = [...unfit, { endpoint: endpoint!, refusal: outcome }]
+    if (start === undefined) return outcome
+    restoreAttemptStart(exchange, start)
+  }
+}
+
+async function attemptOnce(exchange: Exchange, decision: Decision): Promise<Outcome> {
+  const { backend, unfit } = decision
+  const endpoint = chooseForAttempt(backend!, exchange.session, { tried: [], unfit }, FIRST)
+  if (endpoint === undefined) return unfit[0]?.refusal ?? reject('no-healthy-backends')
   if (needsWholeBody(decision, exchange)) {
     const { maxBufferBytes } = decision.frontend!
     const unread = await exchange.bodies.readRequestBody(exchange, maxBufferBytes, true)

@@ -9,7 +9,7 @@ import type { RouteMatch } from '#plan/item.ts'
 import type { ProtocolAttempt, SelectFilter } from '#protocols/backend-protocol.ts'
 import type { LiveBackend, LiveEndpoint } from '../backend/live-backend.ts'
 import type { Place } from '../backend/place.ts'
-import { chooseReference } from '../backend/session-endpoint.ts'
+import { chooseReference, type UnfitEndpoint } from '../backend/session-endpoint.ts'
 import type { FrontendSettings } from '../merge/frontend-settings.ts'
 import type { PlanIndex } from '../plan/plan-index.ts'
 import type { LiveListener, LiveRequestListener, LiveRule, LiveSocket } from '../route/live-listener.ts'
@@ -23,6 +23,7 @@ import { isForwardedField, setForwardedHeaders } from './forwarded-headers.ts'
 import { isReadInHead, readerOfPath } from './readers.ts'
 
 const NO_MISSES: readonly NearMiss[] = Object.freeze([])
+const NONE_UNFIT: readonly UnfitEndpoint[] = Object.freeze([])
 
 /** The progress of one request. It determines which response policies run. */
 export class Decision implements ProtocolAttempt {
@@ -45,6 +46,8 @@ export class Decision implements ProtocolAttempt {
   /** Where the last attempt connects to; undefined until the request names it. */
   place: Place | undefined
   readonly backendProgress: Progress = { reached: -1 }
+  /** Endpoints that cannot take the request, in the order of their attempts. */
+  unfit: readonly UnfitEndpoint[] = NONE_UNFIT
   /** Selects the response filter of the backend's protocol. */
   selectFilter: SelectFilter | undefined
   selectTunnelFilter: ProtocolAttempt['selectTunnelFilter']

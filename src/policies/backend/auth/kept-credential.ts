@@ -45,7 +45,10 @@ export function awaitCredential(credential: CloudCredential, note: string, use: 
 
 function unavailable({ label, state }: CloudCredential): Outcome {
   const why = state?.failure ?? (state?.value === undefined ? 'no answer yet' : 'it has expired')
-  return reject('backend-credential-unavailable', { detail: `the ${label} is not available: ${why}` })
+  return reject('backend-credential-unavailable', {
+    detail: `the ${label} is not available: ${why}`,
+    endpointFault: 'unavailable',
+  })
 }
 
 /** What `explain` writes, which obtains no credentials; it shows none either. */

@@ -5,7 +5,7 @@ import type { Head } from '#net/http/head.ts'
 import type { AiProviderPlan } from '../ai-plan.ts'
 import type { HeaderEdits } from '../providers/provider.ts'
 import { finalModel } from '../request/final-model.ts'
-import { refuse } from '../request/refuse.ts'
+import { refuse, refuseUnfit } from '../request/refuse.ts'
 import { upstreamPath } from '../request/upstream-path.ts'
 import { SessionQuery } from './session-query.ts'
 
@@ -33,10 +33,11 @@ export function prepareSession(
   const query = SessionQuery.read(request.target)
   if (typeof query === 'string') return refuse('Realtime', 'llm-query-invalid', query)
   const model = finalModel(provider, query.model)
-  if (model === undefined && !query.namesNoModel) return refuse('Realtime', 'llm-model-missing')
+  if (model === undefined && !query.namesNoModel) return refuseUnfit('Realtime', 'llm-model-missing')
   const { system, realtime, headers } = provider.provider
   const endpoint = realtime?.(model?.name ?? '')
-  if (endpoint === undefined) return refuse('Realtime', 'llm-not-implemented', `from Realtime to provider ${system}`)
+  if (endpoint === undefined)
+    return refuseUnfit('Realtime', 'llm-not-implemented', `from Realtime to provider ${system}`)
   const target = model === undefined ? request.target : query.with(endpoint.parameter, model.name)
   const path = upstreamPath(provider.path ?? endpoint.path, target)
   const { set, remove } = headers(request, provider.credential, path)

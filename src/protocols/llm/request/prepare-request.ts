@@ -29,7 +29,7 @@ import { applyBodySettings } from './body-settings.ts'
 import { finalModel } from './final-model.ts'
 import { otherInterface } from './known-paths.ts'
 import type { PromptEnrichment } from './prompt-enrichment.ts'
-import { formatRefusal, refuse, refuseFault } from './refuse.ts'
+import { formatRefusal, refuse, refuseFault, refuseUnfit } from './refuse.ts'
 import { type ClientFormat, isClientFormat, methodOf, resolveRouteType } from './route-type.ts'
 import { SentRequest } from './sent-request.ts'
 import { upstreamPath } from './upstream-path.ts'
@@ -200,7 +200,7 @@ function prepareTyped(
   const modelAt = findMember(members, 'model')
   const given = modelAt < 0 ? undefined : stringAt(members, modelAt)
   const chosen = finalModel(provider, given)
-  if (chosen === undefined) return refuse(type, 'llm-model-missing')
+  if (chosen === undefined) return refuseUnfit(type, 'llm-model-missing')
   const { name: model, replacement } = chosen
 
   const streaming = isStreamed(members)
@@ -225,7 +225,8 @@ function prepareTyped(
     ? undefined
     : translateRequest(type, conversion, final, exchange.request, settings.caching)
   if (translated !== undefined && 'kind' in translated) {
-    return { ...translated, detail: `${translated.detail} (for ${provider.provider.system}, model ${model})` }
+    const detail = `${translated.detail} (for ${provider.provider.system}, model ${model})`
+    return { ...translated, detail, endpointFault: 'unfit' }
   }
   const sent = translated?.body ?? dropForeignThoughts(type, final)
   const body = conversion.edit === undefined ? sent : conversion.edit(sent, exchange.request)
@@ -294,9 +295,9 @@ function refuseConversion(
 ): Refusal {
   switch (kind) {
     case 'unsupported':
-      return refuse(type, 'llm-unsupported', `from ${type} to provider ${provider.system}`)
+      return refuseUnfit(type, 'llm-unsupported', `from ${type} to provider ${provider.system}`)
     case 'model-unfit':
-      return refuse(type, 'llm-body-invalid', 'the model name cannot be used')
+      return refuseUnfit(type, 'llm-body-invalid', 'the model name cannot be used')
   }
 }
 

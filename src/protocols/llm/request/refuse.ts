@@ -21,6 +21,11 @@ export function refuse(type: RouteType, code: RejectionCode, publicDetail?: stri
   return formatRefusal(type, reject(code, { detail: publicDetail }), publicDetail)
 }
 
+/** The provider cannot take a request that another one of its backend may take. */
+export function refuseUnfit(type: RouteType, code: RejectionCode, publicDetail?: string): Refusal {
+  return { ...refuse(type, code, publicDetail), endpointFault: 'unfit' }
+}
+
 /**
  * Any refusal on an LLM route (no healthy backend, rate limit, authentication) in the client's dialect. A refusal with a configured or
  * formatted body stays unchanged.

@@ -108,7 +108,10 @@ function sign(
 ): Outcome {
   const { request, trace } = exchange
   // They expired since the request waited for them.
-  if (secret === undefined) return reject('backend-credential-unavailable', { detail: `the ${LABEL} have expired` })
+  if (secret === undefined) {
+    const detail = `the ${LABEL} have expired`
+    return reject('backend-credential-unavailable', { detail, endpointFault: 'unavailable' })
+  }
   if ('token' in secret) {
     trace?.note('sends the API key of the environment instead of a signature')
     return sendCredential(BEARER, secret.token, exchange)
