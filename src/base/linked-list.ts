@@ -36,6 +36,11 @@ export class LinkedList<T extends Linked<T>> {
     this.size--
   }
 
+  /** The oldest item; null if there is none. */
+  get first(): T | null {
+    return this.#first
+  }
+
   /** The present items. */
   get items(): T[] {
     const items: T[] = []

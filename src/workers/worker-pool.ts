@@ -68,6 +68,10 @@ export interface WorkerPoolEvents {
 // (docs/decisions/0120-wire.md).
 v8.setFlagsFromString('--max-inlined-bytecode-size-cumulative=2500')
 
+// Otherwise V8 allocates what a request consists of among old objects as soon as a burst of requests has outlived a collection. Each of them
+// then keeps all young objects of its request until the next full collection (docs/decisions/0124-cost-of-llm-traffic.md).
+v8.setFlagsFromString('--no-allocation-site-pretenuring')
+
 /** Delay before a worker that died before it served is replaced. */
 const RESPAWN_MS = 1000
 

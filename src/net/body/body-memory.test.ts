@@ -90,3 +90,24 @@ test('a completed request releases nothing and expects nothing', () => {
   next.makeRoom(11, nextBody)
   expect(gone).toEqual(['first', 'next'])
 })
+
+test.each<[ended: string[], gone: string[]]>([
+  [['first'], ['second', 'third']],
+  [['second'], ['first', 'third']],
+  [['third'], ['first', 'second']],
+  [['second', 'first'], ['third']],
+  [['second', 'third'], ['first']],
+  [['first', 'second', 'third'], []],
+])('after %j have ended, %j give way, the oldest first', (ended, expected) => {
+  const { gone, coming, pass } = crowded()
+  const claims = new Map(['first', 'second', 'third'].map((name) => [name, coming(name, 3).claim]))
+  for (const name of ended) claims.get(name)!.complete()
+  pass(10_000)
+  const { claim, body } = coming('late', 0)
+  claim.makeRoom(11, body)
+  expect(gone).toEqual(expected)
+  gone.length = 0
+  pass(10_000)
+  claim.makeRoom(11, body)
+  expect(gone).toEqual(['late'])
+})

@@ -1,4 +1,5 @@
 import { clock } from '#base/clock.ts'
+import { type Linked, LinkedList } from '#base/linked-list.ts'
 
 /**
  * How long a body may take to arrive before it can be dropped in favour of others when memory runs out. Otherwise a few clients that
@@ -12,6 +13,20 @@ export interface IncomingBody {
   giveWay(): void
 }
 
+/** A body that may be dropped. */
+class DroppableBody implements Linked<DroppableBody> {
+  readonly body: IncomingBody
+  /** Monotonic milliseconds. */
+  readonly beganMs: number
+  previous: DroppableBody | null = null
+  next: DroppableBody | null = null
+
+  constructor(body: IncomingBody, beganMs: number) {
+    this.body = body
+    this.beganMs = beganMs
+  }
+}
+
 /**
  * Memory limit for the buffered bodies of all requests of one worker; the limit per body (`maxBufferSize`) is not enough when there are
  * many. Each message takes its share through a `BodyClaim`.
@@ -20,8 +35,8 @@ export class BodyMemory {
   readonly maxBytes: number
   readonly #now: () => number
   #heldBytes = 0
-  /** Bodies that may be dropped, with their start time in monotonic milliseconds, oldest first. */
-  readonly #incoming = new Map<IncomingBody, number>()
+  /** Bodies that may be dropped. */
+  readonly #incoming = new LinkedList<DroppableBody>()
 
   /** @param now monotonic milliseconds */
   constructor(maxBytes: number, now: () => number = () => clock.monotonic()) {
@@ -40,21 +55,25 @@ export class BodyMemory {
   /** Drops slow bodies, oldest first, until there is room for `taker` or `taker` is next. @returns whether there is room */
   makeRoom(bytes: number, taker: IncomingBody): boolean {
     const latest = this.#now() - PATIENCE_MS
-    for (const [body, began] of this.#incoming) {
-      if (this.hasRoom(bytes) || began > latest) break
-      this.#incoming.delete(body)
-      body.giveWay()
-      if (body === taker) return false
+    for (let { first } = this.#incoming; first !== null; { first } = this.#incoming) {
+      if (this.hasRoom(bytes) || first.beganMs > latest) break
+      this.#incoming.delete(first)
+      first.body.giveWay()
+      if (first.body === taker) return false
     }
     return this.hasRoom(bytes)
   }
 
-  begins(body: IncomingBody): void {
-    this.#incoming.set(body, this.#now())
+  /** @returns what `ends` takes */
+  begins(body: IncomingBody): DroppableBody {
+    const incoming = new DroppableBody(body, this.#now())
+    this.#incoming.add(incoming)
+    return incoming
   }
 
-  ends(body: IncomingBody): void {
-    this.#incoming.delete(body)
+  /** The body is complete, or was dropped. */
+  ends(incoming: DroppableBody): void {
+    this.#incoming.delete(incoming)
   }
 
   /** @param bytes positive: taken, negative: released */
@@ -67,7 +86,7 @@ export class BodyMemory {
 export class BodyClaim {
   readonly #memory: BodyMemory
   #heldBytes = 0
-  #incoming: IncomingBody | undefined
+  #incoming: DroppableBody | undefined
   #over = false
 
   constructor(memory: BodyMemory) {
@@ -78,8 +97,7 @@ export class BodyClaim {
   expect(body: IncomingBody): void {
     if (this.#over) return
     this.complete()
-    this.#incoming = body
-    this.#memory.begins(body)
+    this.#incoming = this.#memory.begins(body)
   }
 
   complete(): void {

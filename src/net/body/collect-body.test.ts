@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { Head } from '../http/head.ts'
 import { BODY_CHUNKED, type BodySink, type BodySource } from '../stream.ts'
 import { TextSink } from '../testing/recording-handler.ts'
@@ -189,4 +189,15 @@ test('a body that has ended is not stopped', () => {
   )
   stop()
   expect(results.map(textOf)).toEqual(['ab'])
+})
+
+test('a body that has arrived need not wait to be dropped', () => {
+  const memory = new BodyMemory(10, () => 0)
+  const begins = vi.spyOn(memory, 'begins')
+  const limits = { maxBytes: 10, claim: new BodyClaim(memory), givesWay: true }
+  expect(textOf(collect(collectBody, inParts(['ab'], 'end'), limits))).toBe('ab')
+  expect(textOf(collect(collectBody, inParts(['0123456789a'], 'end'), limits))).toBe('no-memory')
+  expect(begins).not.toHaveBeenCalled()
+  collectBody({ ...inParts([], 'end'), pipe: () => {} }, limits, () => {})
+  expect(begins).toHaveBeenCalledOnce()
 })

@@ -31,7 +31,7 @@ export interface CollectLimits {
 export function collectBody(source: BodySource, limits: CollectLimits, done: (result: Collected) => void): void {
   if (source.length > limits.maxBytes) return done('too-large')
   const collector = new Collector(source, limits, done, () => collector.refuse('too-large'))
-  source.pipe(collector)
+  collector.read(source)
 }
 
 /**
@@ -48,7 +48,7 @@ export function collectStart(
     done(new PartialBody(source, collector.held, limits.maxBytes)),
   )
   begins?.(() => collector.stop())
-  source.pipe(collector)
+  collector.read(source)
 }
 
 /** A body whose beginning was read. `pipe` delivers all of it; a second `pipe` delivers the rest, like bodies from a connection. */
@@ -103,6 +103,7 @@ class Collector implements BodySink, IncomingBody {
   readonly #claim: BodyClaim
   readonly #done: (result: Collected) => void
   readonly #tooLarge: () => void
+  readonly #givesWay: boolean
   #refused = false
   #isOver = false
 
@@ -117,7 +118,13 @@ class Collector implements BodySink, IncomingBody {
     this.#claim = claim
     this.#done = done
     this.#tooLarge = tooLarge
-    if (givesWay) claim.expect(this)
+    this.#givesWay = givesWay
+  }
+
+  /** Most bodies have arrived with their head, and need not wait. */
+  read(source: BodySource): void {
+    source.pipe(this)
+    if (this.#givesWay && !this.#isOver && !this.backed) this.#claim.expect(this)
   }
 
   bytes(buffer: Buffer, start: number, end: number): void {
