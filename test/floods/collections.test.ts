@@ -11,7 +11,7 @@ import { VerifiedTokens } from '#policies/traffic/jwt-authentication/verified-to
 import { SseEventTooLarge, SseParser } from '#protocols/http/sse.ts'
 import { KeptAnswer } from '#protocols/llm/answer/kept-answer.ts'
 import { observeResponse } from '#protocols/llm/answer/read-response.ts'
-import { MemberReader } from '#protocols/llm/json/member-reader.ts'
+import { MemberReader, wantedMembers } from '#protocols/llm/json/member-reader.ts'
 import { LocalOnceMemory, MAX_SPENT } from '#state/once-memory.ts'
 import { type FakeTarget, fakeTargets, TestClient, target } from '#test/support/fake-targets.ts'
 import { mcpPlan } from '#test/support/mcp-plan.ts'
@@ -56,7 +56,7 @@ test.each(['data: xxxxxxxx', 'data:x\n', 'data\r', 'event: x', ': x'])('sse: %j 
 
 test('member-reader', () => {
   const { claim, memory, most } = memoryOf(50_000)
-  const reader = new MemberReader(['usage'], () => {}, { claim })
+  const reader = new MemberReader(wantedMembers(['usage']), () => {}, { claim })
   reader.push(encoder.encode('{"usage":"'))
   for (let i = 0; i < 200_000; i++) reader.push(encoder.encode('x'))
   expect(most()).toBeLessThanOrEqual(50_000)

@@ -6,7 +6,7 @@ import { readCompletionsUsage } from '../completions/response.ts'
 import { CompletionsStream } from '../completions/stream.ts'
 import { DETECT_MEMBERS, DetectReader } from '../detect/response.ts'
 import { DetectStream } from '../detect/stream.ts'
-import { MemberReader } from '../json/member-reader.ts'
+import { MemberReader, type WantedMembers, wantedMembers } from '../json/member-reader.ts'
 import { elementsOf, memberOf } from '../json/read-value.ts'
 import { keepBlocks } from '../messages/keep-answer.ts'
 import { MessagesUsage } from '../messages/response.ts'
@@ -28,13 +28,13 @@ export const STREAMS: Partial<Record<RouteType, () => StreamFormat>> = {
   Detect: () => new DetectStream(),
 }
 
-/** A JSON response format: the top-level members that are read. */
+/** A JSON response format. */
 interface AnswerFormat {
   /** Members with facts. */
-  readonly members: readonly string[]
+  readonly facts: WantedMembers
+  /** The same and the members with output of the model, whose choices are read whole. */
+  readonly factsAndTexts: WantedMembers
   readonly reader: () => ReadMember
-  /** Members with output of the model. */
-  readonly texts: readonly TextMember[]
 }
 
 type ReadMember = (key: string, value: unknown, facts: LlmFacts) => void
@@ -61,15 +61,20 @@ const ANSWERS: Partial<Record<RouteType, AnswerFormat>> = {
     ['content'],
     { stop_reason: noteFinish },
   ),
-  MessagesTokenCount: { members: ['input_tokens'], reader: () => readTokenCount, texts: [] },
-  Detect: {
-    members: DETECT_MEMBERS,
-    reader: () => {
-      const detect = new DetectReader()
-      return (key, value, facts) => detect.read({ [key]: value }, facts)
-    },
-    texts: ['choices', 'content', 'output'],
-  },
+  MessagesTokenCount: answerFormat(['input_tokens'], [], () => readTokenCount),
+  Detect: answerFormat(DETECT_MEMBERS, ['choices', 'content', 'output'], () => {
+    const detect = new DetectReader()
+    return (key, value, facts) => detect.read({ [key]: value }, facts)
+  }),
+}
+
+function answerFormat(
+  facts: readonly string[],
+  texts: readonly TextMember[],
+  reader: AnswerFormat['reader'],
+): AnswerFormat {
+  const besideChoices = facts.filter((path) => path !== CHOICE_FINISH)
+  return { facts: wantedMembers(facts), factsAndTexts: wantedMembers([...besideChoices, ...texts]), reader }
 }
 
 type ReadFact = (value: unknown, facts: LlmFacts) => void
@@ -77,7 +82,7 @@ type ReadFact = (value: unknown, facts: LlmFacts) => void
 /** @param finish readers of the members that say why the model stopped */
 function usageAnd(
   build: () => ReadFact,
-  texts: AnswerFormat['texts'],
+  texts: readonly TextMember[],
   finish: Readonly<Record<string, ReadFact>>,
 ): AnswerFormat {
   const reader = (): ReadMember => {
@@ -91,7 +96,7 @@ function usageAnd(
       if (key === 'service_tier') facts.serviceTier = value
     }
   }
-  return { members: ['id', 'model', 'usage', 'service_tier', ...Object.keys(finish)], reader, texts }
+  return answerFormat(['id', 'model', 'usage', 'service_tier', ...Object.keys(finish)], texts, reader)
 }
 
 /** A reader of a JSON response; facts and texts go to the given objects. @returns undefined if there is nothing to read */
@@ -103,15 +108,13 @@ export function answerReader(
   const format = ANSWERS[wire]
   if (format === undefined) return undefined
   const read = format.reader()
-  if (kept === undefined) return new MemberReader(format.members, (key, value) => read(key, value, facts), { claim })
+  if (kept === undefined) return new MemberReader(format.facts, (key, value) => read(key, value, facts), { claim })
   const found = (key: string, value: unknown) => {
     if (!isTextMember(key)) return read(key, value, facts)
     KEEP[key](value, kept)
     if (key === 'choices') for (const each of elementsOf(value)) noteFinish(memberOf(each, 'finish_reason'), facts)
   }
-  // Choices are read whole.
-  const members = format.members.filter((member) => member !== CHOICE_FINISH)
-  return new MemberReader([...members, ...format.texts], found, { maxBytes: kept.maxLength, claim })
+  return new MemberReader(format.factsAndTexts, found, { maxBytes: kept.maxLength, claim, exact: true })
 }
 
 function isTextMember(key: string): key is TextMember {

@@ -1,4 +1,5 @@
 import type { LlmFacts } from '#exchange/llm-facts.ts'
+import type { WantedMembers } from '../json/member-reader.ts'
 import { readsAt } from '../json/reads-at.ts'
 import type { SseBlock } from '../sse/sse-block.ts'
 import type { KeptAnswer } from './kept-answer.ts'
@@ -14,7 +15,7 @@ export interface StreamFormat {
   /** Every event is read, not only those with usage. */
   readonly readsAll: boolean
   /** Paths of all members that `read` reads. Of an event that is too long to be parsed, only they are read. */
-  readonly members: readonly string[]
+  readonly members: WantedMembers
   /** Reads facts from an event: from the first one, and from those with usage. */
   read(event: unknown, facts: LlmFacts): void
   /** Keeps output of the model; called only if something reads it, and then for every event. */

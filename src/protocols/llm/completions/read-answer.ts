@@ -1,3 +1,4 @@
+import { decodeText } from '../json/decode-text.ts'
 import type { JsonValue } from '../json/json-document.ts'
 import { elementsOf, memberOf, objectAt, textAt } from '../json/read-value.ts'
 import type { AnswerSink } from '../translation/answer-sink.ts'
@@ -6,12 +7,10 @@ import { Untranslatable } from '../translation/untranslatable.ts'
 import { MessageBlocks } from './message-blocks.ts'
 import { readUsage } from './usage.ts'
 
-const decoder = new TextDecoder()
-
 /** Reads a chat completion. Only the first choice counts: the gateway asks for one. */
 export function readAnswer(body: JsonValue, sink: AnswerSink): void {
   // Everything that is told is a string or a count, so that plain values are enough.
-  const answer = JSON.parse(decoder.decode(body.json)) as unknown
+  const answer = JSON.parse(decodeText(body.json)) as unknown
   const error = memberOf(answer, 'error') ?? undefined
   if (error !== undefined) return sink.fail(readReportedError(answer))
   const [choice] = elementsOf(memberOf(answer, 'choices'))

@@ -2,6 +2,7 @@ import type { LlmFacts } from '#exchange/llm-facts.ts'
 import { noteFinish } from '../answer/finish-reasons.ts'
 import type { KeptAnswer } from '../answer/kept-answer.ts'
 import type { StreamFormat } from '../answer/stream-format.ts'
+import { wantedMembers } from '../json/member-reader.ts'
 import { elementsOf, memberOf, textAt } from '../json/read-value.ts'
 import { readsAt } from '../json/reads-at.ts'
 import type { SseBlock } from '../sse/sse-block.ts'
@@ -9,11 +10,13 @@ import { formatCompletionsError } from './errors.ts'
 import { keepChoices } from './keep-answer.ts'
 import { readCompletionsUsage } from './response.ts'
 
+const MEMBERS = wantedMembers(['type', 'id', 'model', 'service_tier', 'usage', 'error'])
+
 /** Streams of chat completion chunks, ended by `[DONE]`. */
 export class CompletionsStream implements StreamFormat {
   readonly finishMember = 'finish_reason'
   readonly readsAll = false
-  readonly members = ['type', 'id', 'model', 'service_tier', 'usage', 'error']
+  readonly members = MEMBERS
 
   isEnd({ bytes, dataStart }: SseBlock): boolean {
     return readsAt(bytes, dataStart, '[DONE]')

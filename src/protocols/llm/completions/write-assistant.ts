@@ -2,13 +2,13 @@ import type {
   ChatCompletionAssistantMessageParam,
   ChatCompletionMessageFunctionToolCall,
 } from 'openai/resources/chat/completions'
+import { decodeText } from '../json/decode-text.ts'
 import { asIs, JsonPieces, type JsonText, writeJson } from '../json/write-json.ts'
 import type { CallPart, Part, TextPart, ThinkingPart } from '../translation/conversation.ts'
 import { Untranslatable } from '../translation/untranslatable.ts'
 import type { TurnsTarget } from './target-model.ts'
 import { isEmptyText, writeText } from './write-parts.ts'
 
-const decoder = new TextDecoder()
 const QUOTE = 0x22
 
 /** What provider five documents for calls whose signature is unknown, because another model made them. */
@@ -96,7 +96,7 @@ function signatureFor(
 /** Arguments are a string with JSON; what is a string already is text that the model wrote instead. */
 function writeArguments(input: JsonText): string {
   const text = input instanceof JsonPieces ? writeJson(input) : input
-  return text[0] === QUOTE ? asIs<string>(text) : decoder.decode(text)
+  return text[0] === QUOTE ? asIs<string>(text) : decodeText(text)
 }
 
 /** Clients send an empty signature for thoughts without one. */

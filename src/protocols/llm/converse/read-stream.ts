@@ -2,6 +2,7 @@ import { parseExactJson } from '#base/exact-json.ts'
 import { asBuffer } from '#net/body/as-buffer.ts'
 import type { EventFrame } from '#net/event-stream/event-frame.ts'
 import { EventReader } from '#net/event-stream/event-reader.ts'
+import { decodeText } from '../json/decode-text.ts'
 import { countAt, memberOf, textAt } from '../json/read-value.ts'
 import type { AnswerError, AnswerSink } from '../translation/answer-sink.ts'
 import type { StreamLimits, StreamReader } from '../translation/dialect.ts'
@@ -9,8 +10,6 @@ import { readException } from './exceptions.ts'
 import { readCitation, readStop, readUsage } from './read-blocks.ts'
 
 const NONE = -1
-
-const decoder = new TextDecoder()
 
 export function readStream(sink: AnswerSink, limits: StreamLimits): StreamReader {
   return new ConverseStreamReader(sink, limits)
@@ -49,7 +48,7 @@ class ConverseStreamReader implements StreamReader {
     }
     let payload: unknown
     try {
-      payload = parseExactJson(decoder.decode(frame.payload))
+      payload = parseExactJson(decodeText(frame.payload))
     } catch {
       if (type !== 'exception') return this.#fail(unreadable('an event of the stream is not JSON'))
     }

@@ -2,6 +2,7 @@ import type { KeptAnswer } from '../answer/kept-answer.ts'
 import type { StreamFormat } from '../answer/stream-format.ts'
 import { keepChoices } from '../completions/keep-answer.ts'
 import { hasOutput } from '../completions/stream.ts'
+import { wantedMembers } from '../json/member-reader.ts'
 import { memberOf, textAt } from '../json/read-value.ts'
 import { keepBlockEvent } from '../messages/keep-answer.ts'
 import { keepItemEvent } from '../responses/keep-answer.ts'
@@ -13,11 +14,13 @@ const DETECT_PATHS = DETECT_MEMBERS.flatMap((member) => {
   return ['model', 'modelVersion', 'service_tier', 'usage', 'usageMetadata'].map((name) => `${member}.${name}`)
 }).concat('type', 'error')
 
+const MEMBERS = wantedMembers(DETECT_PATHS)
+
 /** A stream of unknown format: facts are read if possible, and no events are added. */
 export class DetectStream extends DetectReader implements StreamFormat {
   readonly finishMember = ''
   readonly readsAll = true
-  readonly members = DETECT_PATHS
+  readonly members = MEMBERS
 
   isEnd(): boolean {
     return false

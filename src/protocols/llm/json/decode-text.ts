@@ -1,16 +1,23 @@
-const decoder = new TextDecoder()
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 
-/** Most names are shorter. For them, a call of the decoder costs more than building the string byte by byte. */
-const SHORT = 48
+interface Native {
+  utf8Slice(this: Uint8Array, start: number, end: number): string
+}
+
+/**
+ * What `buffer.toString('utf8', start, end)` calls: it takes half the time of a decoder, and less than building a string byte by byte, even of
+ * four bytes. Browsers do not have it.
+ */
+const native = (globalThis as { readonly Buffer?: { readonly prototype: unknown } }).Buffer?.prototype as
+  | Native
+  | undefined
+const utf8Slice = native?.utf8Slice ?? decodeSlowly
+
+function decodeSlowly(this: Uint8Array, start: number, end: number): string {
+  return decoder.decode(this.subarray(start, end))
+}
 
 /** The UTF-8 text of `bytes` from `start` to `end`. */
-export function decodeText(bytes: Uint8Array, start: number, end: number): string {
-  if (end - start > SHORT) return decoder.decode(bytes.subarray(start, end))
-  let text = ''
-  for (let at = start; at < end; at++) {
-    const byte = bytes[at]!
-    if (byte > 0x7f) return decoder.decode(bytes.subarray(start, end))
-    text += String.fromCharCode(byte)
-  }
-  return text
+export function decodeText(bytes: Uint8Array, start = 0, end: number = bytes.length): string {
+  return utf8Slice.call(bytes, start, end)
 }

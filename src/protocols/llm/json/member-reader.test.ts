@@ -1,8 +1,10 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { MemberReader } from './member-reader.ts'
+import { MemberReader, wantedMembers } from './member-reader.ts'
 
-const WANTED = ['type', 'usage', 'response.id', 'response.usage', 'response.deep.model', 'list[].a', 'list[].in.b']
+const WANTED = wantedMembers([
+  ...['type', 'usage', 'response.id', 'response.usage', 'response.deep.model', 'list[].a', 'list[].in.b'],
+])
 
 function read(text: string, cuts: readonly number[] = []): Record<string, unknown> {
   const found: Record<string, unknown> = {}

@@ -17,34 +17,42 @@ export interface MemberLimits {
   readonly maxBytes?: number
   /** Memory for values that arrive in pieces. */
   readonly claim?: BodyClaim | undefined
+  /** Numbers in values are preserved as they were written (`parseExactJson`), which takes longer. */
+  readonly exact?: boolean
 }
 
 const NO_BYTES = new Uint8Array(0)
 
-/** The wanted members of one object, or of each object in a list, and those of its members that are objects. */
-interface Wanted {
+/** The wanted members of one object, or of each object in a list, and those of its members that are objects; see `wantedMembers`. */
+export interface WantedMembers {
   /** The object around it. */
-  readonly outer: Wanted | undefined
+  readonly outer: WantedMembers | undefined
   readonly inList: boolean
   /** 1 for the outermost object. */
   readonly depth: number
-  /** Path of the object, or of the list with `[]`, and a dot at its end; empty for the outermost one. */
+  readonly members: readonly WantedMember[]
+}
+
+interface WantedMember {
+  readonly name: string
+  /** From the outermost object. */
   readonly path: string
-  readonly names: readonly string[]
-  readonly inside: (readonly [name: string, members: Wanted])[]
+  /** What is wanted of its value; undefined: the whole value. */
+  readonly inside: WantedMembers | undefined
 }
 
 /**
- * Reads selected members of a JSON object that arrives in pieces: top-level ones, such as `usage`, members of its objects, such as
- * `response.usage`, and members of all objects in a list, such as `choices[].index`. It keeps nothing else, so it finds the usage in responses of any size. It does not validate the JSON.
+ * Reads selected members of a JSON object that arrives in pieces. It keeps nothing else, so it finds the usage in responses of any size. It
+ * does not validate the JSON.
  */
 export class MemberReader {
   /** The object that is being read. */
-  #wanted: Wanted
+  #wanted: WantedMembers
   /** The value of the current key, if it is an object or a list of objects with wanted members. */
-  #next: Wanted | undefined
-  readonly #found: (key: string, value: unknown) => void
+  #next: WantedMembers | undefined
+  readonly #found: (path: string, value: unknown) => void
   readonly #maxBytes: number
+  readonly #parse: (text: string) => unknown
   #state: 'before' | 'inside' | 'over' = 'before'
   #depth = 0
   #inString = false
@@ -52,8 +60,8 @@ export class MemberReader {
   #escaped = false
   /** In an object that is read: a string read now is a key. */
   #atKey = false
-  /** The current key if it is wanted, else empty. */
-  #key = ''
+  /** The path of the current key if all of its value is wanted, else empty. */
+  #path = ''
   /** A key or the value of a wanted member is being read. */
   #keeping = false
   /** The bytes of it in earlier pieces, and their number. One growing array, because a value may arrive byte by byte. */
@@ -61,11 +69,17 @@ export class MemberReader {
   #keptLength = 0
   readonly #claim: BodyClaim | undefined
 
-  constructor(wanted: readonly string[], found: (key: string, value: unknown) => void, limits: MemberLimits = {}) {
-    this.#wanted = groupByObject('', wanted, undefined)
+  /** @param found called for each of the wanted members */
+  constructor(
+    wanted: WantedMembers,
+    found: (path: string, value: unknown) => void,
+    { maxBytes = 0, claim, exact = false }: MemberLimits = {},
+  ) {
+    this.#wanted = wanted
     this.#found = found
-    this.#maxBytes = Math.max(USUAL_BYTES, limits.maxBytes ?? 0)
-    this.#claim = limits.claim
+    this.#maxBytes = Math.max(USUAL_BYTES, maxBytes)
+    this.#parse = exact ? parseExactJson : JSON.parse
+    this.#claim = claim
   }
 
   /** The object has ended. */
@@ -99,7 +113,7 @@ export class MemberReader {
         if (depth > level) continue
         if (byte === 0x3a) {
           this.#atKey = false
-          if (this.#key !== '') start = this.#keep(at)
+          if (this.#path !== '') start = this.#keep(at)
         } else if (byte === 0x2c) {
           this.#endValue(piece, start, at - 1)
           this.#next = undefined
@@ -168,26 +182,33 @@ export class MemberReader {
 
   /** Reads the key between its quotes; earlier pieces may have its first part. */
   #readKey(piece: Uint8Array, start: number, end: number): void {
-    if (this.#keeping) {
-      const key = this.#take(piece, start, end).slice(1, -1)
-      this.#setKey((name) => name === key)
-      return
-    }
-    const size = end - start - 2
-    this.#setKey((name) => name.length === size && readsAt(piece, start + 1, name))
+    if (!this.#keeping) return this.#setKey(piece, start + 1, end - 1)
+    this.#keeping = false
+    this.#keepRest(piece.subarray(start, end))
+    if (this.#keptLength > this.#maxBytes) this.#setKey(NO_BYTES, 0, 0)
+    else this.#setKey(this.#kept, 1, this.#keptLength - 1)
+    this.#forget()
   }
 
-  #setKey(isKey: (name: string) => boolean): void {
-    const { names, inside } = this.#wanted
-    this.#key = names.find(isKey) ?? ''
-    this.#next = this.#key === '' ? inside.find(([name]) => isKey(name))?.[1] : undefined
+  #setKey(bytes: Uint8Array, start: number, end: number): void {
+    const { members } = this.#wanted
+    const size = end - start
+    this.#path = ''
+    this.#next = undefined
+    for (let i = 0; i < members.length; i++) {
+      const { name, path, inside } = members[i]!
+      if (name.length !== size || !readsAt(bytes, start, name)) continue
+      if (inside === undefined) this.#path = path
+      else this.#next = inside
+      return
+    }
   }
 
   /**
    * An object or a list begins where members of `next` may be.
    * @returns the depth of the object that is read now
    */
-  #open(next: Wanted, isObject: boolean, depth: number, level: number): number {
+  #open(next: WantedMembers, isObject: boolean, depth: number, level: number): number {
     if (depth > next.depth) return level
     const isListOfIt = !isObject && depth < next.depth
     const isListInIt = !isObject && depth === next.depth && next.inList
@@ -228,52 +249,78 @@ export class MemberReader {
 
   #endValue(piece: Uint8Array, start: number, end: number): void {
     if (!this.#keeping) return
-    const value = parse(this.#take(piece, start, end))
-    if (value !== undefined) this.#found(this.#wanted.path + this.#key, value)
-  }
-
-  /** The kept text with its last part in this piece; empty if it was too long. */
-  #take(piece: Uint8Array, start: number, end: number): string {
     this.#keeping = false
-    if (this.#keptLength + end - start > this.#maxBytes) return this.#forget()
-    if (this.#keptLength === 0) return decodeText(piece, start, end)
+    if (this.#keptLength === 0) {
+      if (end - start <= this.#maxBytes) this.#report(piece, start, end)
+      return
+    }
     this.#keepRest(piece.subarray(start, end))
-    if (this.#keptLength > this.#maxBytes) return this.#forget()
-    const text = decodeText(this.#kept, 0, this.#keptLength)
+    if (this.#keptLength <= this.#maxBytes) this.#report(this.#kept, 0, this.#keptLength)
     this.#forget()
-    return text
   }
 
-  #forget(): string {
+  /** A malformed value is not reported. */
+  #report(bytes: Uint8Array, start: number, end: number): void {
+    const text = plainString(bytes, start, end)
+    if (text !== undefined) return this.#found(this.#path, text)
+    let value: unknown
+    try {
+      value = this.#parse(decodeText(bytes, start, end))
+    } catch {
+      return
+    }
+    this.#found(this.#path, value)
+  }
+
+  #forget(): void {
     this.#claim?.give(this.#kept.length)
     this.#kept = NO_BYTES
     this.#keptLength = 0
-    return ''
   }
 }
 
-/** @param paths of wanted members inside the object at `path`; a member cannot be wanted both whole and in part */
-function groupByObject(path: string, paths: readonly string[], outer: Wanted | undefined, inList = false): Wanted {
+/**
+ * Prepares paths for `MemberReader`: those of top-level members, such as `usage`, of members of objects, such as `response.usage`, and of
+ * members of all objects in a list, such as `choices[].index`. A member cannot be wanted both whole and in part.
+ */
+export function wantedMembers(paths: readonly string[]): WantedMembers {
+  return groupByObject('', paths, undefined)
+}
+
+/** @param within path of the object, or of the list with `[]`, and a dot at its end; empty for the outermost one */
+function groupByObject(
+  within: string,
+  paths: readonly string[],
+  outer: WantedMembers | undefined,
+  inList = false,
+): WantedMembers {
+  const members: WantedMember[] = []
+  const wanted: WantedMembers = { outer, inList, depth: (outer?.depth ?? 0) + (inList ? 2 : 1), members }
   const nested = new Map<string, string[]>()
-  const names: string[] = []
   for (const each of paths) {
     const dot = each.indexOf('.')
-    if (dot < 0) names.push(each)
+    if (dot < 0) members.push({ name: each, path: within + each, inside: undefined })
     else nested.set(each.slice(0, dot), [...(nested.get(each.slice(0, dot)) ?? []), each.slice(dot + 1)])
   }
-  const wanted: Wanted = { outer, inList, depth: (outer?.depth ?? 0) + (inList ? 2 : 1), path, names, inside: [] }
-  for (const [part, within] of nested) {
+  for (const [part, rest] of nested) {
     const isList = part.endsWith('[]')
-    const name = isList ? part.slice(0, -2) : part
-    wanted.inside.push([name, groupByObject(`${path}${part}.`, within, wanted, isList)])
+    const path = within + part
+    members.push({
+      name: isList ? part.slice(0, -2) : part,
+      path,
+      inside: groupByObject(`${path}.`, rest, wanted, isList),
+    })
   }
   return wanted
 }
 
-function parse(text: string): unknown {
-  try {
-    return parseExactJson(text)
-  } catch {
-    return undefined
+/** The value if it is a string without escapes: it need not be parsed. */
+function plainString(bytes: Uint8Array, start: number, end: number): string | undefined {
+  while (start < end && bytes[start]! <= 0x20) start++
+  if (end - start < 2 || bytes[start] !== QUOTE || bytes[end - 1] !== QUOTE) return undefined
+  for (let at = start + 1; at < end - 1; at++) {
+    const byte = bytes[at]!
+    if (byte < 0x20 || byte === BACKSLASH || byte === QUOTE) return undefined
   }
+  return decodeText(bytes, start + 1, end - 1)
 }

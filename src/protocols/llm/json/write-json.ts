@@ -1,5 +1,6 @@
+import { decodeText } from './decode-text.ts'
+
 const encoder = new TextEncoder()
-const decoder = new TextDecoder()
 
 /** Shorter texts and bytes are cheaper to copy one by one than with a call of the platform. */
 const SHORT = 64
@@ -32,7 +33,7 @@ export function asIs<Value>(text: JsonText): Value {
 
 /** JSON text as a string. */
 export function decodeJson(text: JsonText): string {
-  return decoder.decode(text instanceof Uint8Array ? text : writeJson(text))
+  return decodeText(text instanceof Uint8Array ? text : writeJson(text))
 }
 
 /** Serializes a value. Like `JSON.stringify`, but JSON text in it is copied, and no string of the whole is built. */

@@ -1,4 +1,5 @@
 import { NO_TOKENS } from '#exchange/llm-facts.ts'
+import { decodeText } from '../json/decode-text.ts'
 import type { JsonValue } from '../json/json-document.ts'
 import { ObjectReader } from '../json/object-reader.ts'
 import type { AnswerSink } from '../translation/answer-sink.ts'
@@ -6,8 +7,6 @@ import { readReportedError } from '../translation/read-error.ts'
 import { STOP_REASONS } from '../translation/stop-reasons.ts'
 import { readCitation } from './read-blocks.ts'
 import { MessagesUsage } from './response.ts'
-
-const decoder = new TextDecoder()
 
 /** Reads a message of the messages API. */
 export function readAnswer(body: JsonValue, sink: AnswerSink): void {
@@ -56,7 +55,7 @@ function readBlock(block: ObjectReader, index: number, sink: AnswerSink): void {
     case 'tool_use': {
       sink.call(index, block.text('id') ?? '', block.text('name') ?? '')
       const input = block.take('input')
-      sink.arguments(index, input === undefined ? '{}' : decoder.decode(input.json))
+      sink.arguments(index, input === undefined ? '{}' : decodeText(input.json))
     }
   }
 }
@@ -68,5 +67,5 @@ function readUsage(usage: unknown, sink: AnswerSink): void {
 }
 
 function parse(value: JsonValue): unknown {
-  return JSON.parse(decoder.decode(value.json))
+  return JSON.parse(decodeText(value.json))
 }

@@ -2,17 +2,22 @@ import type { LlmFacts } from '#exchange/llm-facts.ts'
 import { noteFinish } from '../answer/finish-reasons.ts'
 import type { KeptAnswer } from '../answer/kept-answer.ts'
 import { isEventOf, type StreamFormat } from '../answer/stream-format.ts'
+import { wantedMembers } from '../json/member-reader.ts'
 import { memberOf, objectAt, textAt } from '../json/read-value.ts'
 import type { SseBlock } from '../sse/sse-block.ts'
 import { formatMessagesError } from './errors.ts'
 import { keepBlockEvent } from './keep-answer.ts'
 import { MessagesUsage } from './response.ts'
 
+const MEMBERS = wantedMembers([
+  ...['type', 'message.id', 'message.model', 'message.usage', 'delta.stop_reason', 'usage', 'error'],
+])
+
 /** Streams of the messages API, ended by `message_stop`. */
 export class MessagesStream implements StreamFormat {
   readonly finishMember = 'stop_reason'
   readonly readsAll = false
-  readonly members = ['type', 'message.id', 'message.model', 'message.usage', 'delta.stop_reason', 'usage', 'error']
+  readonly members = MEMBERS
   readonly #usage = new MessagesUsage()
 
   isEnd(block: SseBlock): boolean {

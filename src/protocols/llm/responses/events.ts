@@ -1,12 +1,11 @@
 import type { ResponseStreamEvent } from 'openai/resources/responses/responses'
+import { decodeText } from '../json/decode-text.ts'
 import { writeJson } from '../json/write-json.ts'
 import type { WrittenResponse } from './response-object.ts'
 
 type ResponseEvent = Extract<ResponseStreamEvent, { response: unknown }>
 type DeltaEvent = Extract<ResponseStreamEvent, { delta: string }>
 type Without<Event, Name extends PropertyKey> = Event extends unknown ? Omit<Event, Name> : never
-
-const decoder = new TextDecoder()
 
 /** Writes the events of a stream, numbered from 0. Their names are their types (decision B32). */
 export class ResponseEvents {
@@ -29,7 +28,7 @@ export class ResponseEvents {
 
   emitResponse(type: ResponseEvent['type'], response: WrittenResponse): void {
     // Values of the client may have line ends, though never in strings. A line end would end the data.
-    const written = decoder.decode(writeJson(response)).replace(/[\r\n]+/g, ' ')
+    const written = decodeText(writeJson(response)).replace(/[\r\n]+/g, ' ')
     this.#write(`${beginning({ type })}${this.#count++},"response":${written}}\n\n`)
   }
 }

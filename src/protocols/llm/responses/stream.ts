@@ -1,6 +1,7 @@
 import type { LlmFacts } from '#exchange/llm-facts.ts'
 import type { KeptAnswer } from '../answer/kept-answer.ts'
 import { isEventOf, type StreamFormat } from '../answer/stream-format.ts'
+import { wantedMembers } from '../json/member-reader.ts'
 import { memberOf, objectAt, textAt } from '../json/read-value.ts'
 import type { SseBlock } from '../sse/sse-block.ts'
 import { keepItemEvent } from './keep-answer.ts'
@@ -10,11 +11,13 @@ const END_EVENTS = ['response.completed', 'response.incomplete', 'response.faile
 
 const RESPONSE = ['id', 'status', 'incomplete_details.reason', 'model', 'created_at', 'service_tier', 'usage', 'error']
 
+const MEMBERS = wantedMembers(['type', 'code', 'error', ...RESPONSE.map((member) => `response.${member}`)])
+
 /** Streams of the responses API, ended by the event with the whole response. */
 export class ResponsesStream implements StreamFormat {
   readonly finishMember = ''
   readonly readsAll = false
-  readonly members = ['type', 'code', 'error', ...RESPONSE.map((member) => `response.${member}`)]
+  readonly members = MEMBERS
   #id = ''
   #created = 0
   #model = ''

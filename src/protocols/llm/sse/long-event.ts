@@ -1,4 +1,4 @@
-import { MemberReader } from '../json/member-reader.ts'
+import { MemberReader, type WantedMembers } from '../json/member-reader.ts'
 import { encode } from '../json/splice.ts'
 
 const LF = 0x0a
@@ -23,8 +23,8 @@ export class LongEvent {
   #field = ''
 
   /** @param members paths of the members that are read; they are short, so they count as no body in memory */
-  constructor(members: readonly string[]) {
-    this.#reader = new MemberReader(members, (path, value) => this.#set(path, value))
+  constructor(members: WantedMembers) {
+    this.#reader = new MemberReader(members, (path, value) => this.#set(path, value), { exact: true })
   }
 
   /** The JSON object has ended. */
