@@ -184,6 +184,13 @@ test('listeners, routes, and backends with their health', () => {
   }
 })
 
+test('a decision names provider, models and translation of an LLM request', () => {
+  const translation = { from: 'completions', to: 'messages', dropped: [] }
+  const call = { section: 'second', endpoint: 'e:1', provider: 'anthropic', requestModel: 'm', responseModel: 'm-1' }
+  const shown = page({ decisions: { records: records({ ...call, translation }) } })
+  expect(shown).toContain('second at e:1<br>anthropic m → m-1 (completions → messages)<br>')
+})
+
 test('a decision has its time line, as text and as a bar', () => {
   const body = page({
     decisions: {

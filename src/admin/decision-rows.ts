@@ -25,15 +25,24 @@ function answerCell(status: number, code: string, detail: string): Html {
   return html`<span class="${kind}">${shown}${code === '' ? '' : ` ${code}`}</span>${detail !== '' && html`<br>${detail}`}`
 }
 
-function placeCell({ gateway, listener, route, rule, backend, endpoint, worker, attempts }: DecisionRecord): Html {
+function placeCell(record: DecisionRecord): Html {
+  const { gateway, listener, route, rule, backend, endpoint, section, worker, attempts } = record
   const listenerName = [gateway, listener].filter((name) => name !== '').join('/')
   const lines = [
     listenerName,
     [route, rule].filter((name) => name !== '').join(' '),
-    [backend, endpoint].filter((name) => name !== '').join(' at '),
+    [[backend, section].filter((name) => name !== '').join(' '), endpoint].filter((name) => name !== '').join(' at '),
+    modelLine(record),
     attempts.length > 1 ? `${attempts.length} attempts` : '',
   ].filter((line) => line !== '')
   return html`${lines.map((line) => html`${line}<br>`)}<span class="quiet">worker ${worker}</span>`
+}
+
+/** What a model was asked, and which one answered. */
+function modelLine({ provider, requestModel, responseModel, translation }: DecisionRecord): string {
+  const models = [...new Set([requestModel, responseModel])].filter((name) => name !== '').join(' → ')
+  const dialects = translation === undefined ? '' : `(${translation.from} → ${translation.to})`
+  return [provider, models, dialects].filter((part) => part !== '').join(' ')
 }
 
 /** When the request was received, sent to the backend, answered by it, and ended; as text, and as a bar in which the backend is darker. */

@@ -20,6 +20,8 @@ export interface DecisionRecord {
   rule: string
   backend: string
   endpoint: string
+  /** Name of the LLM provider in its backend. */
+  section: string
   status: number
   /** Code of the refusal; empty without a refusal. */
   code: string
@@ -32,6 +34,10 @@ export interface DecisionRecord {
   attempts: readonly Attempt[]
   /** Servers that policies asked, with their verdicts. */
   callouts: readonly Callout[]
+  /** Of an LLM request: the vendor, and the models in the request to it and in its response. */
+  provider: string
+  requestModel: string
+  responseModel: string
   inputTokens: number
   outputTokens: number
   /** The request was translated between dialects of LLM providers. */
@@ -59,6 +65,7 @@ export interface KeptDecision {
   readonly redactedParameters: readonly string[]
   readonly names: PlanNames
   readonly endpoint: string
+  readonly section: string
   readonly status: number
   readonly code: string
   readonly detail: string
@@ -68,6 +75,9 @@ export interface KeptDecision {
   readonly answeredMs: number | undefined
   readonly attempts: readonly Attempt[]
   readonly callouts: readonly Callout[]
+  readonly provider: string
+  readonly requestModel: string
+  readonly responseModel: string
   readonly inputTokens: number
   readonly outputTokens: number
   readonly translation: LlmTranslation | undefined

@@ -87,6 +87,8 @@ const PLACE = fields<Place>()([
 
 const ENDPOINT = fields<Ended>()([
   { name: 'endpoint', record: 'endpoint', read: ({ request }) => request.endpointLabel },
+  // A single provider has no name of its own.
+  { name: 'section', record: 'section', usual: 'backend', read: ({ request }) => request.endpointSection },
 ])
 
 const SOURCE = fields<Peer>()([
@@ -155,9 +157,10 @@ const MCP = fields<McpFacts>()([
 /** Names of the OpenTelemetry conventions for generative AI. */
 const LLM = fields<LlmFacts>()([
   { name: 'gen_ai.operation.name', label: 'gen_ai_operation_name', read: ({ operation }) => operation },
-  { name: 'gen_ai.provider.name', label: 'gen_ai_system', read: ({ provider }) => provider },
+  { name: 'gen_ai.provider.name', record: 'provider', label: 'gen_ai_system', read: ({ provider }) => provider },
   {
     name: 'gen_ai.request.model',
+    record: 'requestModel',
     // The value in metrics is that of `LlmPlace.modelLabel`.
     label: 'gen_ai_request_model',
     chosenByPeers: true,
@@ -165,10 +168,13 @@ const LLM = fields<LlmFacts>()([
   },
   {
     name: 'gen_ai.response.model',
+    record: 'responseModel',
     label: 'gen_ai_response_model',
     chosenByPeers: true,
     read: ({ responseModel }) => responseModel,
   },
+  { name: 'gatewright.ai.translation.from', read: ({ translation }) => translation?.from },
+  { name: 'gatewright.ai.translation.to', read: ({ translation }) => translation?.to },
   { name: 'gen_ai.response.id', read: ({ responseId }) => responseId },
   { name: 'gen_ai.response.finish_reasons', read: ({ finishReasons }) => finishReasons.join(',') },
   { name: 'server.address', read: ({ serverAddress }) => serverAddress },

@@ -12,6 +12,8 @@ export interface Observed {
   readonly status: number
   /** `host:port` of the last attempt; undefined without an attempt. */
   readonly endpointLabel: string | undefined
+  /** Its name in the backend, if it has one: that of an LLM provider. */
+  readonly endpointSection: string | undefined
   /** Links the header of a refusal to its record; computed only when it is read. */
   readonly decisionId: string
   /** The number of the decision. */

@@ -119,6 +119,7 @@ verifies('service/metrics', 'a request: line, metrics and record', () => {
       rule: 'first',
       backend: 'default/b',
       endpoint: 'e:1',
+      section: '',
       status: 201,
       code: '',
       detail: '',
@@ -126,6 +127,9 @@ verifies('service/metrics', 'a request: line, metrics and record', () => {
       durationMs: 250,
       attempts: [],
       callouts: [],
+      provider: '',
+      requestModel: '',
+      responseModel: '',
       inputTokens: 0,
       outputTokens: 0,
       translation: undefined,
@@ -635,7 +639,8 @@ test('the record of a request has the values of the line and of metric labels', 
     noted,
     status: 429,
     endpointLabel: 'e:1',
-    llm: { inputTokens: 3, outputTokens: 4, errorType: 'reset' },
+    endpointSection: 'main',
+    llm: { requestModel: 'm', responseModel: 'm-1', inputTokens: 3, outputTokens: 4, errorType: 'reset' },
   }
   end(inputs)
   const ended = new Ended(observed(inputs), clock.now(), 1, undefined)
@@ -648,7 +653,22 @@ test('the record of a request has the values of the line and of metric labels', 
   expect(kept.map(({ record: member, value }) => [member, value])).toEqual(
     kept.map(({ record: member }) => [member, record![member!]]),
   )
-  expect(kept).toHaveLength(13)
+  expect(kept).toHaveLength(17)
+})
+
+test('a record keeps at most 256 characters of the name of a model', () => {
+  const { observer: it, end } = observer()
+  end({ llm: { requestModel: 'm'.repeat(1000) } })
+  expect(it.records.list()[0]!.requestModel).toBe('m'.repeat(256))
+})
+
+test('an LLM request that was refused before it was sent is no call of a model', () => {
+  const { end, lines, reader } = observer()
+  end({ noted: { refusal: 'rate-limited', reason: 'RateLimit' }, llm: { operation: 'chat', requestModel: 'm' } })
+  expect(lines).toMatchObject([{ 'gen_ai.request.model': 'm', code: 'rate-limited' }])
+  expect(reader.text()).not.toMatch(/gen_ai_server_request_duration\w*_count\{/)
+  end({ noted: { refusal: 'upstream-failed', sentMonotonicMs: 1 }, llm: { operation: 'chat', requestModel: 'm' } })
+  expect(reader.text()).toMatch(/gen_ai_server_request_duration\w*_count\{/)
 })
 
 test('a series with custom labels is not used for requests of the same place without them', () => {

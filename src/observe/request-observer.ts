@@ -158,6 +158,7 @@ export class RequestObserver implements Observer {
       redactedParameters: [],
       names: { ...NO_PLAN_NAMES, gateway, listener },
       endpoint: '',
+      section: '',
       status,
       code,
       detail: detail === undefined ? sentBy : `${detail}, ${sentBy}`,
@@ -167,6 +168,9 @@ export class RequestObserver implements Observer {
       answeredMs: undefined,
       attempts: NONE,
       callouts: NONE,
+      provider: '',
+      requestModel: '',
+      responseModel: '',
       inputTokens: 0,
       outputTokens: 0,
       translation: undefined,
@@ -186,6 +190,7 @@ export class RequestObserver implements Observer {
       redactedParameters: exchange.redactedParameters,
       names: exchange.names ?? NO_PLAN_NAMES,
       endpoint: request.endpointLabel ?? '',
+      section: request.endpointSection ?? '',
       status: ended.status,
       code: ended.code ?? '',
       detail: ended.detail ?? '',
@@ -195,6 +200,9 @@ export class RequestObserver implements Observer {
       answeredMs: answeredMonotonicMs === 0 ? undefined : answeredMonotonicMs - startMonotonicMs,
       attempts: exchange.attempts ?? NONE,
       callouts: exchange.callouts ?? NONE,
+      provider: llm?.provider ?? '',
+      requestModel: boundName(llm?.requestModel),
+      responseModel: boundName(llm?.responseModel),
       inputTokens: llm?.inputTokens ?? 0,
       outputTokens: llm?.outputTokens ?? 0,
       translation: llm?.translation,
@@ -204,6 +212,14 @@ export class RequestObserver implements Observer {
 }
 
 const NONE: readonly never[] = []
+
+/** Of a model in a record, in characters. */
+const MAX_NAME_LENGTH = 256
+
+/** Clients and providers can invent long names, and records are kept. A slice would keep all of the text. */
+function boundName(name = ''): string {
+  return name.length > MAX_NAME_LENGTH ? Buffer.from(name.slice(0, MAX_NAME_LENGTH)).toString() : name
+}
 
 function joinNotes(one: string | undefined, other: string | undefined): string | undefined {
   return one === undefined || other === undefined ? (one ?? other) : `${one}; ${other}`

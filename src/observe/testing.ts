@@ -50,7 +50,15 @@ export interface ObservedInputs extends Partial<Omit<Observed, 'exchange'>> {
   readonly noted?: Partial<
     Pick<
       Exchange,
-      'reason' | 'refusal' | 'refusalDetail' | 'attempts' | 'retries' | 'version' | 'a2aMethod' | 'context'
+      | 'reason'
+      | 'refusal'
+      | 'refusalDetail'
+      | 'sentMonotonicMs'
+      | 'attempts'
+      | 'retries'
+      | 'version'
+      | 'a2aMethod'
+      | 'context'
     >
   >
   readonly jwt?: Readonly<Record<string, string | number>>
@@ -59,7 +67,7 @@ export interface ObservedInputs extends Partial<Omit<Observed, 'exchange'>> {
 /** A completed request; the backend responded with 200 unless the inputs set something else. */
 export function observed(inputs: ObservedInputs = {}): Observed {
   const { line = 'GET /path', host = 'example.com', headers = {}, place = PLACE, jwt } = inputs
-  const { status = 200, endpointLabel, settings, decisionNumber = 7 } = inputs
+  const { status = 200, endpointLabel, endpointSection, settings, decisionNumber = 7 } = inputs
   const fields = Object.entries({ host, ...headers }).map(([name, value]) => `${name}: ${value}\r\n`)
   const head = parseHeadText(`${line} HTTP/1.1\r\n${fields.join('')}\r\n`)
   if (typeof head === 'number') throw new Error(`not a head: ${line}`)
@@ -74,7 +82,15 @@ export function observed(inputs: ObservedInputs = {}): Observed {
   exchange.mcp = inputs.mcp && { ...NO_MCP, ...inputs.mcp }
   if (jwt !== undefined) exchange.identity.jwt = { claims: jwt, token: 't' }
   Object.assign(exchange, inputs.noted)
-  return { exchange, status, endpointLabel, settings, decisionNumber, decisionId: `w1-${decisionNumber}` }
+  return {
+    exchange,
+    status,
+    endpointLabel,
+    endpointSection,
+    settings,
+    decisionNumber,
+    decisionId: `w1-${decisionNumber}`,
+  }
 }
 
 /** A closed relayed connection to `db.example.com`. */
@@ -91,6 +107,7 @@ export function observedRelay(
     exchange,
     status: 0,
     endpointLabel,
+    endpointSection: undefined,
     settings,
     decisionNumber,
     decisionId,
@@ -140,6 +157,7 @@ export function keptDecision(values: Partial<KeptDecision> = {}): KeptDecision {
     redactedParameters: [],
     names: NO_PLAN_NAMES,
     endpoint: '',
+    section: '',
     status: 0,
     code: '',
     detail: '',
@@ -149,6 +167,9 @@ export function keptDecision(values: Partial<KeptDecision> = {}): KeptDecision {
     answeredMs: undefined,
     attempts: [],
     callouts: [],
+    provider: '',
+    requestModel: '',
+    responseModel: '',
     inputTokens: 0,
     outputTokens: 0,
     translation: undefined,

@@ -86,6 +86,11 @@ export interface ProtocolRun {
   ): Outcome | Promise<NonNullable<Outcome>>
   /** Serves a request with calls of the protocol itself. The gateway terminates the protocol and forwards nothing. */
   readonly serve?: Serve
+  /**
+   * Adds what is known about a refused request to the exchange, for the log. It may have been sent.
+   * @param endpoint undefined: it was refused before one was chosen
+   */
+  noteRefused?(exchange: Exchange, endpoint: EndpointName | undefined): void
   /** Formats a refusal for clients of the protocol. Not called for a refusal with a configured body. */
   refuse?(exchange: Exchange, refusal: Refusal): Refusal
   /** How the protocol handles a request. @param endpoint undefined where the protocol serves the request itself */

@@ -179,6 +179,10 @@ export class InFlight implements RunContext, BodyOwner, Observed {
     return this.decision.place?.label ?? this.decision.endpoint?.label
   }
 
+  get endpointSection(): string | undefined {
+    return this.decision.endpoint?.section
+  }
+
   /** Log, metrics and trace settings of the listener. */
   get settings(): ObserveSettings | undefined {
     return this.decision.frontend

@@ -1,5 +1,5 @@
 import { REJECTIONS } from '#base/rejections.ts'
-import { decide } from '#engine/request/decide.ts'
+import { decide, noteRefused } from '#engine/request/decide.ts'
 import type { LiveSocket } from '#engine/route/live-listener.ts'
 import type { Outcome } from '#exchange/outcome.ts'
 import type { Peer } from '#net/peer.ts'
@@ -107,6 +107,7 @@ function recordWireRefusal(flight: InFlight, code: WireRefusal): ResponseField {
     exchange.refusal = code
     exchange.reason = reason
     flight.status = status
+    noteRefused(flight.context.index, exchange, flight.decision)
   }
   return [DECISION, flight.decisionId]
 }

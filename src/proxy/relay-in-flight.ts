@@ -39,6 +39,10 @@ export class RelayInFlight implements ObservedRelay {
     return this.#place?.label
   }
 
+  get endpointSection(): undefined {
+    return undefined
+  }
+
   /** Called when connecting to the endpoint begins. */
   occupyEndpoint(endpoint: LiveEndpoint, place: Place): void {
     this.#endpoint = endpoint

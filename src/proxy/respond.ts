@@ -1,5 +1,5 @@
 import { REJECTIONS } from '#base/rejections.ts'
-import { refuseForClient, runResponsePolicies } from '#engine/request/decide.ts'
+import { noteRefused, refuseForClient, runResponsePolicies } from '#engine/request/decide.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import { type Outcome, type Refusal, reject } from '#exchange/outcome.ts'
 import { FixedBody } from '#net/body/fixed-body.ts'
@@ -19,6 +19,7 @@ export function respondLocally(flight: InFlight, outcome: NonNullable<Outcome>):
   let reply: Reply
   if (outcome.kind === 'refusal') {
     recordRefusal(exchange, outcome)
+    noteRefused(flight.context.index, exchange, flight.decision)
     const refusal = refuseForClient(outcome, flight.context.index, exchange, flight.decision)
     reply = replyToRefusal(refusal, exchange, flight.decisionId)
   } else {

@@ -145,7 +145,15 @@ async function transformedField(expression: string): Promise<unknown[]> {
 
 function ended({ exchange, decision }: Seen): Observed {
   const settings = decision.frontend
-  return { exchange, status: 200, endpointLabel: undefined, decisionId: 'w-1', decisionNumber: 1, settings }
+  return {
+    exchange,
+    status: 200,
+    endpointLabel: undefined,
+    endpointSection: undefined,
+    decisionId: 'w-1',
+    decisionNumber: 1,
+    settings,
+  }
 }
 
 async function logged(accessLog: object): Promise<string[]> {

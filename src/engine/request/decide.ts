@@ -190,9 +190,21 @@ function refuseAmbiguous({ readers, protocol }: LiveBackend, exchange: Exchange,
  * kept.
  */
 export function refuseForClient(refusal: Refusal, index: PlanIndex, exchange: Exchange, decision: Decision): Refusal {
-  const backend = decision.backend ?? decision.rule?.backends[0]?.backend.get(index)
-  if (backend?.protocol.refuse === undefined || isConfigured(refusal)) return refusal
-  return backend.protocol.refuse(exchange, refusal)
+  const protocol = backendOfRefused(index, decision)?.protocol
+  if (protocol?.refuse === undefined || isConfigured(refusal)) return refusal
+  return protocol.refuse(exchange, refusal)
+}
+
+/** Log and metrics show a refused request with its protocol, also if a policy refused it before the backend was chosen. */
+export function noteRefused(index: PlanIndex, exchange: Exchange, decision: Decision): void {
+  const { backend, rule, endpoint } = decision
+  if (backend === undefined && rule !== undefined) exchange.names = rule.undecidedNames.get(index)
+  backendOfRefused(index, decision)?.protocol.noteRefused?.(exchange, endpoint)
+}
+
+/** Before the choice, that of the first reference: refusals have the form of its protocol. */
+function backendOfRefused(index: PlanIndex, { backend, rule }: Decision): LiveBackend | undefined {
+  return backend ?? rule?.backends[0]?.backend.get(index)
 }
 
 /** A policy, or the server that it asks, has chosen the body. */

@@ -1,9 +1,12 @@
 import { POST_ROUTING, PRE_ROUTING } from '#api/policy-order.ts'
+import type { PlanNames } from '#exchange/exchange.ts'
 import type { ListenerItem, RouteItem } from '#plan/item.ts'
+import { bindProtocol } from '../backend/bind-protocol.ts'
 import { buildWeighted } from '../backend/build-weighted.ts'
 import { buildChainFor } from '../merge/build-chain.ts'
 import { quietContext, type SharedState } from '../merge/compile-context.ts'
 import { buildFrontendSettings } from '../merge/frontend-settings.ts'
+import type { Lookups } from '../plan/lookups.ts'
 import { Memo } from '../plan/memo.ts'
 import { compileForwardedHeaders } from '../request/forwarded-headers.ts'
 import { type Attached, difference } from './attached.ts'
@@ -56,6 +59,13 @@ function tableAfter(old: LiveRequestListener, attached: readonly Attached<RouteI
   return old.routes.after(removed, added)
 }
 
+/** Of the first backend. */
+function protocolOf({ backends }: RouteItem, lookups: Lookups): PlanNames['protocol'] | undefined {
+  const key = backends[0]?.backend
+  const item = key === undefined ? undefined : lookups.item(key)
+  return item?.kind === 'backend' ? bindProtocol(item).name : undefined
+}
+
 function buildRule(
   item: RouteItem,
   listener: ListenerItem,
@@ -67,6 +77,7 @@ function buildRule(
   return {
     item,
     names,
+    undecidedNames: new Memo((lookups) => ({ ...names, protocol: protocolOf(item, lookups) ?? names.protocol })),
     targets,
     postRouting: new Memo((lookups) =>
       buildChainFor(

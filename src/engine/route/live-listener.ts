@@ -58,6 +58,8 @@ export interface LiveRelayListener extends AnyLiveListener {
 export interface LiveRule extends LiveReferences {
   readonly item: RouteItem
   readonly names: PlanNames
+  /** The same for requests that are refused before a backend is chosen: with the protocol of the first one. */
+  readonly undecidedNames: Memo<PlanNames>
   readonly targets: readonly string[]
   readonly postRouting: Memo<Chain>
 }

@@ -1,4 +1,4 @@
-import { NO_PLAN_NAMES, type PlanNames } from '#exchange/exchange.ts'
+import { type Exchange, NO_PLAN_NAMES, type PlanNames } from '#exchange/exchange.ts'
 import { type LlmFacts, type LlmTokens, msPerOutputToken } from '#exchange/llm-facts.ts'
 import { NANODOLLARS } from '#exchange/llm-prices.ts'
 import type { Ended } from '../ended.ts'
@@ -94,6 +94,11 @@ class LlmSeries {
   }
 }
 
+/** No provider was asked, so this is no call of a model. */
+function isRefusedUnsent({ refusal, sentMonotonicMs }: Exchange): boolean {
+  return refusal !== undefined && sentMonotonicMs === 0
+}
+
 /** Maximum number of models of a place that are known from responses only, and the longest name of one. */
 const MAX_NAMED_MODELS = 200
 const MAX_MODEL_LENGTH = 256
@@ -151,7 +156,7 @@ export class RequestMetrics {
     if (exchange.failedCosts > 0) this.#writer.series('failedCosts', readPlaceLabels(ended)).add(exchange.failedCosts)
     if (exchange.callouts !== undefined) observeCallouts(this.#writer, exchange.callouts)
     if (exchange.attempts !== undefined) countUpstreamFailures(this.#writer, ended)
-    if (exchange.llm !== undefined) this.#recordLlm(ended, exchange.llm)
+    if (exchange.llm !== undefined && !isRefusedUnsent(exchange)) this.#recordLlm(ended, exchange.llm)
     if (exchange.mcp?.method !== undefined) this.#recordMcp(ended)
     if (exchange.mcp?.strayAnswers !== undefined) this.#recordStrayAnswers(ended, exchange.mcp.strayAnswers)
   }

@@ -23,6 +23,7 @@ import { providerDestination } from './providers.ts'
 import { SessionFilter } from './realtime/session-filter.ts'
 import { otherInterface } from './request/known-paths.ts'
 import { prepareLlmRequest, refuseInDialect, routeTypeOf } from './request/prepare-request.ts'
+import { refusedFacts } from './request/refused-facts.ts'
 import { bodyNeed, compileRouteTypes } from './request/route-type.ts'
 import { answerCount } from './tokens/count-tokens.ts'
 
@@ -125,6 +126,14 @@ class LlmRun implements ProtocolRun {
   explain(exchange: Exchange, endpoint: EndpointName | undefined): ProtocolExplanation | undefined {
     const provider = this.#plan.providers.find(({ name }) => sectionOf(name) === endpoint?.section)
     return provider && { lines: describeLlm(routeTypeOf(provider, exchange), exchange.llm) }
+  }
+
+  noteRefused(exchange: Exchange, endpoint: EndpointName | undefined): void {
+    const { providers } = this.#plan
+    const provider =
+      providers.length === 1 ? providers[0] : providers.find(({ name }) => sectionOf(name) === endpoint?.section)
+    const type = providers.length === 0 ? undefined : routeTypeOf(providers[0]!, exchange)
+    exchange.llm ??= refusedFacts(type, provider, exchange)
   }
 
   refuse(exchange: Exchange, refusal: Refusal): Refusal {

@@ -1,11 +1,12 @@
 import type { Exchange } from '#exchange/exchange.ts'
-import { type LlmFacts, NO_LLM } from '#exchange/llm-facts.ts'
+import type { LlmFacts } from '#exchange/llm-facts.ts'
 import type { Refusal } from '#exchange/outcome.ts'
 import type { Head } from '#net/http/head.ts'
 import type { AiProviderPlan } from '../ai-plan.ts'
 import type { HeaderEdits } from '../providers/provider.ts'
 import { finalModel } from '../request/final-model.ts'
 import { refuse, refuseUnfit } from '../request/refuse.ts'
+import { buildFacts } from '../request/request-facts.ts'
 import { upstreamPath } from '../request/upstream-path.ts'
 import { SessionQuery } from './session-query.ts'
 
@@ -50,14 +51,7 @@ export function prepareSession(
       // Compressed messages could not be read.
       remove: [...remove, 'sec-websocket-extensions', ...(protocols === '' ? [PROTOCOLS] : [])],
     },
-    facts: {
-      ...NO_LLM,
-      operation: 'realtime',
-      provider: system,
-      serverAddress: provider.destination.host,
-      streaming: true,
-      ...model?.facts,
-    },
+    facts: buildFacts(provider, 'Realtime', { streaming: true, ...model?.facts }),
     maxBytes,
   }
 }

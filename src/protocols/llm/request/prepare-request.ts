@@ -1,5 +1,5 @@
 import type { Exchange } from '#exchange/exchange.ts'
-import { type LlmFacts, NO_LLM } from '#exchange/llm-facts.ts'
+import type { LlmFacts } from '#exchange/llm-facts.ts'
 import type { LlmReads } from '#exchange/llm-reads.ts'
 import type { Refusal } from '#exchange/outcome.ts'
 import { refuseLargeBody } from '#exchange/refuse-large-body.ts'
@@ -30,6 +30,7 @@ import { finalModel } from './final-model.ts'
 import { otherInterface } from './known-paths.ts'
 import type { PromptEnrichment } from './prompt-enrichment.ts'
 import { formatRefusal, refuse, refuseFault, refuseUnfit } from './refuse.ts'
+import { buildFacts, modelIn } from './request-facts.ts'
 import { type ClientFormat, isClientFormat, methodOf, resolveRouteType } from './route-type.ts'
 import { SentRequest } from './sent-request.ts'
 import { upstreamPath } from './upstream-path.ts'
@@ -301,11 +302,6 @@ function refuseConversion(
   }
 }
 
-function modelIn(members: Members): string | undefined {
-  const index = findMember(members, 'model')
-  return index < 0 ? undefined : stringAt(members, index)
-}
-
 function isStreamed(members: Members): boolean {
   const index = findMember(members, 'stream')
   return index >= 0 && valueIs(members, index, 'true')
@@ -314,17 +310,4 @@ function isStreamed(members: Members): boolean {
 /** The gateway reads the response, so it must not be compressed. */
 function withoutEncoding(edits: HeaderEdits, removed: readonly string[] = []): HeaderEdits {
   return { set: edits.set, remove: [...edits.remove, ...removed, 'accept-encoding'] }
-}
-
-/** Names of operations in logs and metrics (decision B98). */
-const OPERATIONS: Partial<Record<RouteType, LlmFacts['operation']>> = {
-  Completions: 'chat',
-  Messages: 'chat',
-  Responses: 'chat',
-  Embeddings: 'embeddings',
-}
-
-function buildFacts(provider: AiProviderPlan, type: RouteType, call: Partial<LlmFacts>): LlmFacts {
-  const { system } = provider.provider
-  return { ...NO_LLM, operation: OPERATIONS[type], provider: system, serverAddress: provider.destination.host, ...call }
 }
