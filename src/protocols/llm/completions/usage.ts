@@ -1,3 +1,4 @@
+import type { ChatCompletion } from 'openai/resources/chat/completions'
 import type { CompletionUsage } from 'openai/resources/completions'
 import { NO_TOKENS } from '#exchange/llm-facts.ts'
 import type { AnswerUsage } from '../translation/answer-sink.ts'
@@ -40,10 +41,15 @@ function known<Details>(counts: { readonly [Name in keyof Details]: number | und
   return found.length === 0 ? undefined : (Object.fromEntries(found) as Details)
 }
 
-/** Names of tiers in other APIs. */
-const TIERS: ReadonlyMap<string, string> = new Map([['standard', 'default']])
+type Tier = NonNullable<ChatCompletion['service_tier']>
 
-/** The tier by its name in this API, if it has one. */
-export function writeTier({ serviceTier }: AnswerUsage): string | undefined {
-  return serviceTier === undefined ? undefined : (TIERS.get(serviceTier) ?? serviceTier)
+/** The tiers of this API and of responses, by their names here and elsewhere. */
+const TIERS: ReadonlyMap<string, Tier> = new Map([
+  ...(['auto', 'default', 'flex', 'scale', 'priority', 'fast'] as const).map((name) => [name, name] as const),
+  ['standard', 'default'],
+])
+
+/** The tier by its name in this API; undefined if it has none, as for batches. */
+export function writeTier({ serviceTier }: AnswerUsage): Tier | undefined {
+  return serviceTier === undefined ? undefined : TIERS.get(serviceTier)
 }

@@ -1,4 +1,5 @@
 import type { Response, ResponseError, ResponseOutputItem, ResponseUsage } from 'openai/resources/responses/responses'
+import { writeTier } from '../completions/usage.ts'
 import { asIs } from '../json/write-json.ts'
 import type { AnswerUsage } from '../translation/answer-sink.ts'
 import type { AnswerContext } from '../translation/dialect.ts'
@@ -32,7 +33,7 @@ export class ResponseObject {
   }
 
   write({ status, output, usage, error, reason }: Progress): WrittenResponse {
-    const tier = usage?.serviceTier
+    const tier = usage && writeTier(usage)
     return {
       id: this.#id,
       object: 'response',
@@ -51,8 +52,7 @@ export class ResponseObject {
       prompt_cache_key: this.#given('prompt_cache_key') ?? null,
       reasoning: { effort: this.#within('reasoning', 'effort'), summary: this.#within('reasoning', 'summary') },
       safety_identifier: this.#given('safety_identifier') ?? null,
-      // The names of tiers are the provider's.
-      ...(tier !== undefined && { service_tier: tier as NonNullable<Response['service_tier']> }),
+      ...(tier !== undefined && { service_tier: tier }),
       temperature: this.#given('temperature') ?? null,
       text: {
         format: this.#within('text', 'format') ?? { type: 'text' },
