@@ -2,12 +2,13 @@ import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { json } from 'node:stream/consumers'
 import { installedPythonPackages } from '../counterparts.ts'
+import { VENDOR_PACKAGES } from './python-packages.ts'
 import { DOT, ERROR_MESSAGE, PROMPT, REFUSED, RETRY_AFTER, SCHEMA, TEXTS, TOOL, USAGE, WEATHER } from './replies.ts'
 import type { Cell } from './table.ts'
 import { ALIAS, UPSTREAMS, unsigned, withoutThoughts } from './upstreams.ts'
 import { VECTOR } from './vendor/embeddings.ts'
 
-const PACKAGES = ['openai==3.54.0', 'anthropic==2.12.0', 'langchain-openai==1.7.3', 'google-genai==3.4.0'] as const
+const PACKAGES = [...VENDOR_PACKAGES, 'langchain-openai==1.7.3', 'google-genai==3.4.0'] as const
 
 export type PythonCell = readonly [client: string, upstream: string, scenario: string, cell: Cell]
 
