@@ -208,6 +208,8 @@ export interface ClientHandler {
    * `ServerStream.tunnel` or `cancel`.
    */
   upgraded(stream: ClientStream): void
+  /** Whether a request that its server did not process is sent to the same server again; otherwise it fails. Unset: it is sent. */
+  resends?(stream: ClientStream): boolean
   /** The pool sends the request again; no part of a response has arrived. */
   replayed(stream: ClientStream, cause: ReplayCause): void
   /** No response head arrived. */

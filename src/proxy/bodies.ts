@@ -282,9 +282,11 @@ export class Bodies implements BodyReader {
 
   /**
    * Holds the response until its first content has arrived or it has failed, or it becomes too large or too late. Then `response` delivers
-   * all of it. @returns false if its head decides
+   * all of it.
+   * @param done gets a refusal if the response cannot be read, and how it failed if it broke off
+   * @returns false if its head decides
    */
-  holdResponse(done: (unread: Refusal | undefined) => void): boolean {
+  holdResponse(done: (unread: Refusal | undefined, cut?: AnswerFailure) => void): boolean {
     const filter = this.#filter
     if (filter?.whenBegun === undefined) return false
     let timer: { cancel(): void } | undefined
@@ -294,9 +296,12 @@ export class Bodies implements BodyReader {
       limits,
       (result) => {
         timer?.cancel()
-        if (!this.#owner.isWaiting) return
+        if (this.#isOver(result)) return
         if (result === 'no-memory') return done(this.#noMemory('response'))
-        if (isAbort(result)) return done(this.brokenResponse(result))
+        if (isAbort(result)) {
+          const refusal = this.brokenResponse(result)
+          return done(refusal, { detail: refusal.detail!, unhealthy: true, status: undefined, cut: result })
+        }
         if (result instanceof PartialBody) this.#response = result
         else if (isWhole(result)) this.#outgoing = new FixedBody(result.bytes, result.trailers)
         done(undefined)
@@ -328,7 +333,7 @@ export class Bodies implements BodyReader {
     const source = this.#response!
     return new Promise((resolve) => {
       collect(source, { maxBytes, claim: this.claim }, use, (result) => {
-        if (!this.#owner.isWaiting) return
+        if (this.#isOver(result)) return
         const cut = isAbort(result) ? result : this.#filter?.failure?.cut
         // Nothing has been sent to the client yet, so an aborted stream can still become a refusal.
         if (cut !== undefined) return resolve(this.brokenResponse(cut))
@@ -372,9 +377,14 @@ export class Bodies implements BodyReader {
     this.#claim?.release()
   }
 
+  /** Whether somebody else has responded, or will: the gateway itself cancels a response only to send another one. */
+  #isOver(result: Buffered): boolean {
+    return !this.#owner.isWaiting || result === 'cancelled'
+  }
+
   /** A backend that aborts after the head counts as failed (decision A-99). */
   brokenResponse(why: Abort): Refusal {
-    if (why !== 'cancelled') this.#owner.breakAttempt()
+    this.#owner.breakAttempt()
     return reject('upstream-failed', { detail: `the response ended early: ${why}` })
   }
 

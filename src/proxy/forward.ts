@@ -86,10 +86,9 @@ function decodeBody(flight: InFlight): void {
 
 /** Starts one attempt: choose an endpoint, run its policies, send. */
 function attempt(flight: InFlight): void {
-  const { exchange, context } = flight
-  if (needsDecodedBody(flight.decision, exchange)) return decodeBody(flight)
-  const { tried, decision } = flight
-  const endpoint = chooseForAttempt(flight.backend, exchange.session, { tried, unfit: decision.unfit }, context.random)
+  const { exchange, decision } = flight
+  if (needsDecodedBody(decision, exchange)) return decodeBody(flight)
+  const endpoint = nextEndpoint(flight)
   if (endpoint === undefined) return respondLocally(flight, refuseAll(decision))
   const use = attemptBodyUse(endpoint, (flight.attemptStart ?? exchange).request)
   if (use !== false && flight.bodies.requestStreams) return bufferBody(flight, use)
@@ -101,6 +100,10 @@ function attempt(flight: InFlight): void {
   const outcome = prepareAttempt(endpoint, exchange, flight.decision)
   if (!(outcome instanceof Promise)) return proceedWith(flight, outcome)
   whenSettled(flight, outcome, (settled) => proceedWith(flight, settled))
+}
+
+function nextEndpoint({ backend, exchange, tried, decision, context }: InFlight): LiveEndpoint | undefined {
+  return chooseForAttempt(backend, exchange.session, { tried, unfit: decision.unfit }, context.random)
 }
 
 function proceedWith(flight: InFlight, outcome: Outcome): void {
@@ -246,6 +249,11 @@ const UPSTREAM: ClientHandler = {
     )
   },
 
+  resends(stream: ClientStream): boolean {
+    const flight = stream.context as InFlight
+    return flight.upstream !== stream || !hasOtherEndpoint(flight)
+  },
+
   replayed(stream: ClientStream, cause: ReplayCause): void {
     const flight = stream.context as InFlight
     if (flight.upstream === stream) recordReplay(flight, cause)
@@ -306,6 +314,13 @@ function addAttempt({ exchange, decision }: InFlight, attempt: Omit<Attempt, 'en
   const { label, section } = decision.endpoint!
   exchange.attempts ??= []
   exchange.attempts.push({ endpoint: decision.place?.label ?? label, section, ...attempt })
+}
+
+/** Whether another attempt would have an endpoint that the request has not tried. */
+function hasOtherEndpoint(flight: InFlight): boolean {
+  if (!mayRetry(flight)) return false
+  const next = nextEndpoint(flight)
+  return next !== undefined && !flight.tried.includes(next)
 }
 
 /** Whether attempts are left, and the instance has capacity for another retry. */

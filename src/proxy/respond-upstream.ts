@@ -25,12 +25,12 @@ export function respondFromUpstream(flight: InFlight, upstream: ClientStream, re
   if (use !== false) return bufferResponse(flight, upstream, use, retryAnswer)
   const isHeld =
     (flight.retriesLeft > 0 || bodies.responseMayRefuse) &&
-    bodies.holdResponse((unread) => {
-      if (unread !== undefined) return refuse(flight, upstream, unread)
-      const { responseFailure, responseRefusal } = bodies
-      if (responseFailure !== undefined && retryAnswer(flight, upstream, responseFailure)) return
-      if (responseRefusal === undefined) stream(flight, upstream)
-      else refuse(flight, upstream, responseRefusal)
+    bodies.holdResponse((unread, cut) => {
+      const failure = bodies.responseFailure ?? cut
+      if (failure !== undefined && retryAnswer(flight, upstream, failure)) return
+      const refusal = unread ?? bodies.responseRefusal
+      if (refusal === undefined) stream(flight, upstream)
+      else refuse(flight, upstream, refusal)
     })
   if (!isHeld) stream(flight, upstream)
 }

@@ -63,6 +63,7 @@ const SENT: Readonly<Record<string, string | Buffer>> = {
   'a bad chunk before content': chunked(SSE, chunk({ role: 'assistant' }), 'zz\r\n'),
   'an error with a compressed body': response(JSON_TYPE + GZIP, gzipSync(BUSY), '529 Busy'),
   'an error with a coding that is unknown': response(`${JSON_TYPE}content-encoding: x\r\n`, BUSY, '529 Busy'),
+  'an error whose body breaks off': chunked(JSON_TYPE, BUSY, 'zz\r\n').replace('200 OK', '529 Busy'),
   'an error event behind content': chunked(SSE, chunk({ content: 'good' }) + ERROR + chunk({ content: 'late' })),
   'a bad chunk behind content': chunked(SSE, chunk({ content: 'good' }), 'zz\r\n'),
 }
@@ -193,6 +194,7 @@ test.each<[model: string, status: number, detail: string]>([
 
 test.each<[model: string, message: string]>([
   ['an error with a compressed body', 'busy'],
+  ['an error whose body breaks off', 'busy'],
   ['an error with a coding that is unknown', 'the provider responded with status 529'],
 ])('%s stays the error', async (model, message) => {
   for (const { status, text } of await ask2(model)) {

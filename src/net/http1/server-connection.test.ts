@@ -473,6 +473,20 @@ test('a request that ends with its client is aborted as soon as the client ends 
   }
 })
 
+test('a request that ends with its client does so although another request follows it', () => {
+  for (const order of ['waits, ends', 'ends, waits', 'ends before its body is read']) {
+    let stream!: ServerStream
+    const { transport, events } = setup((one) => (stream = one))
+    const isLate = order === 'ends before its body is read'
+    transport.receive((isLate ? `${POST5}hello` : GET) + GET)
+    if (order === 'waits, ends') stream.endWithClient!()
+    transport.receiveEnd()
+    if (order !== 'waits, ends') stream.endWithClient!()
+    if (isLate) stream.body.pipe(new TextSink())
+    expect([order, transport.destroyed, events.at(-1)]).toEqual([order, true, 'aborted reset'])
+  }
+})
+
 test('the next request of the connection may wait for its response again', () => {
   let stream!: ServerStream
   const { transport } = setup((one) => (stream = one))

@@ -172,6 +172,7 @@ export class ServerConnection implements ServerStream, ServedConnection, Transpo
   endWithClient(): void {
     this.#endsWithClient = true
     if (this.#clientEnded && this.#phase === SERVING) this.#fail('reset')
+    else if (this.#endHeld) this.ended()
   }
 
   abort(): void {
@@ -189,11 +190,11 @@ export class ServerConnection implements ServerStream, ServedConnection, Transpo
   ended(): void {
     if (this.#phase === READING_HEAD) return this.#linger()
     if (this.#phase !== SERVING) return
-    // Held bytes may be the rest of the body.
+    if (this.body.done && this.#endsWithClient) return this.#fail('reset')
+    // Held bytes may be the rest of the body, or another request.
     this.#endHeld = this.#held.length > 0
     if (this.#endHeld) return
     if (this.body.done) {
-      if (this.#endsWithClient) return this.#fail('reset')
       // A client may end its direction after its last request; the response is still sent, within a time limit.
       this.#closeAfter = true
       this.#clientEnded = true
@@ -260,7 +261,7 @@ export class ServerConnection implements ServerStream, ServedConnection, Transpo
     }
     this.#running = false
     this.#hold(buffer, at, end)
-    if (this.#endHeld && (this.#held.length === 0 || this.#phase === READING_HEAD)) this.ended()
+    if (this.#endHeld && (this.#held.length === 0 || this.body.done || this.#phase === READING_HEAD)) this.ended()
   }
 
   /**

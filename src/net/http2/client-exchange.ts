@@ -294,7 +294,7 @@ export class ClientExchange implements ClientStream, ReaderOwner, RequestWriterO
    */
   #mayReplay(untouched: boolean, session: Carrier): boolean {
     if (this.#phase !== WAITING || !this.request.isWhole) return false
-    if (untouched) return this.#replays < MAX_REPLAYS
+    if (untouched) return this.#replays < MAX_REPLAYS && this.#handler.resends?.(this) !== false
     return session.ended && session.reused && this.#idempotent && this.#replays === 0
   }
 

@@ -106,6 +106,10 @@ export class NegotiatedStream implements ClientStream, ClientHandler, Waiting {
     this.#request.handler.upgraded(this)
   }
 
+  resends(): boolean {
+    return this.#request.handler.resends?.(this) !== false
+  }
+
   replayed(_: ClientStream, cause: ReplayCause): void {
     this.#request.handler.replayed(this, cause)
   }

@@ -18,6 +18,7 @@ import { keepItems } from '../responses/keep-answer.ts'
 import { noteIncomplete, noteStatus, readResponsesUsage } from '../responses/response.ts'
 import { ResponsesStream } from '../responses/stream.ts'
 import { noteFinish } from './finish-reasons.ts'
+import { classifyError, type StreamError } from './stream-error.ts'
 import type { StreamFormat } from './stream-format.ts'
 
 /** Formats of event streams. */
@@ -96,21 +97,37 @@ function usageAnd(
       if (key === 'service_tier') facts.serviceTier = value
     }
   }
-  return answerFormat(['id', 'model', 'usage', 'service_tier', ...Object.keys(finish)], texts, reader)
+  return answerFormat(['id', 'model', 'usage', 'service_tier', 'error', ...Object.keys(finish)], texts, reader)
 }
 
-/** A reader of a JSON response; facts and texts go to the given objects. @returns undefined if there is nothing to read */
+/** Reads everything but texts. */
+function factReader(format: AnswerFormat, facts: LlmFacts, onError: (error: StreamError) => void): FoundMember {
+  const read = format.reader()
+  return (key, value) => {
+    if (key !== 'error') read(key, value, facts)
+    else if (value) onError(classifyError(value))
+  }
+}
+
+type FoundMember = (key: string, value: unknown) => void
+
+/**
+ * A reader of a JSON response; facts and texts go to the given objects.
+ * @param onError called for an error that the provider reports in a successful response
+ * @returns undefined if there is nothing to read
+ */
 export function answerReader(
   { wire, kept }: ResponsePlan,
   facts: LlmFacts,
   claim: BodyClaim,
+  onError: (error: StreamError) => void,
 ): MemberReader | undefined {
   const format = ANSWERS[wire]
   if (format === undefined) return undefined
-  const read = format.reader()
-  if (kept === undefined) return new MemberReader(format.facts, (key, value) => read(key, value, facts), { claim })
+  const read = factReader(format, facts, onError)
+  if (kept === undefined) return new MemberReader(format.facts, read, { claim })
   const found = (key: string, value: unknown) => {
-    if (!isTextMember(key)) return read(key, value, facts)
+    if (!isTextMember(key)) return read(key, value)
     KEEP[key](value, kept)
     if (key === 'choices') for (const each of elementsOf(value)) noteFinish(memberOf(each, 'finish_reason'), facts)
   }

@@ -516,3 +516,20 @@ test('events that make no sense are passed on, and nothing is kept of them', () 
     for (const { id, name } of facts.answer!.toolCalls) expect([id, name]).toEqual(['', ''])
   }
 })
+
+test('an error in a successful JSON response is a failure', () => {
+  for (const [type, body, errorType, unhealthy] of [
+    ['Completions', '{"error":{"type":"overloaded_error","message":"m"}}', 'overloaded_error', true],
+    ['Completions', '{"id":"c","error":{"type":"invalid_request_error"},"choices":[]}', 'invalid_request_error', false],
+    ['Messages', '{"type":"error","error":{"type":"rate_limit_error"}}', 'rate_limit_error', true],
+    ['Responses', '{"status":"failed","error":{"code":"server_error"}}', 'server_error', true],
+    ['Embeddings', '{"error":"text of the provider"}', 'error', true],
+  ] as const) {
+    const { text, facts, failure } = pass(body, { type, contentType: JSON_TYPE })
+    expect([text, facts.errorType, failure?.unhealthy]).toEqual([body, errorType, unhealthy])
+  }
+  for (const none of ['null', 'false', '""']) {
+    const body = `{"error":${none},"choices":[{"message":{"content":"{\\"error\\":1}","error":{"type":"x"}}}]}`
+    expect(pass(body, { contentType: JSON_TYPE }).failure).toBe(undefined)
+  }
+})

@@ -73,8 +73,22 @@ function observePlain(
     const { hidesUsage, kept } = plan
     return observeStream(build(), { facts, hidesUsage, kept, claim, startMonotonicMs }, marksBreak)
   }
-  const reader = answerReader(plan, facts, claim)
-  return reader && { changesLength: false, into: (sink) => new JsonAnswer(sink, reader) }
+  return observeJson(plan, facts, claim)
+}
+
+/** It has no first content: while another attempt may replace it, it is held to its end. */
+function observeJson(plan: ResponsePlan, facts: LlmFacts, claim: BodyClaim): AnswerFilter | undefined {
+  const reader = answerReader(plan, facts, claim, (error) => {
+    facts.errorType = error.type
+    filter.failure = reportedError(error)
+  })
+  if (reader === undefined) return undefined
+  const filter: MutableFilter = {
+    changesLength: false,
+    whenBegun: () => {},
+    into: (sink) => new JsonAnswer(sink, reader),
+  }
+  return filter
 }
 
 function observeFrames(

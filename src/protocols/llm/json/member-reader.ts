@@ -19,6 +19,8 @@ export interface MemberLimits {
   readonly claim?: BodyClaim | undefined
   /** Numbers in values are preserved as they were written (`parseExactJson`), which takes longer. */
   readonly exact?: boolean
+  /** Called for a member whose value is skipped. */
+  readonly skipped?: ((path: string) => void) | undefined
 }
 
 const NO_BYTES = new Uint8Array(0)
@@ -68,18 +70,20 @@ export class MemberReader {
   #kept = NO_BYTES
   #keptLength = 0
   readonly #claim: BodyClaim | undefined
+  readonly #skipped: ((path: string) => void) | undefined
 
   /** @param found called for each of the wanted members */
   constructor(
     wanted: WantedMembers,
     found: (path: string, value: unknown) => void,
-    { maxBytes = 0, claim, exact = false }: MemberLimits = {},
+    { maxBytes = 0, claim, exact = false, skipped }: MemberLimits = {},
   ) {
     this.#wanted = wanted
     this.#found = found
     this.#maxBytes = Math.max(USUAL_BYTES, maxBytes)
     this.#parse = exact ? parseExactJson : JSON.parse
     this.#claim = claim
+    this.#skipped = skipped
   }
 
   /** The object has ended. */
@@ -252,10 +256,12 @@ export class MemberReader {
     this.#keeping = false
     if (this.#keptLength === 0) {
       if (end - start <= this.#maxBytes) this.#report(piece, start, end)
+      else this.#skipped?.(this.#path)
       return
     }
     this.#keepRest(piece.subarray(start, end))
     if (this.#keptLength <= this.#maxBytes) this.#report(this.#kept, 0, this.#keptLength)
+    else this.#skipped?.(this.#path)
     this.#forget()
   }
 

@@ -24,7 +24,11 @@ export class LongEvent {
 
   /** @param members paths of the members that are read; they are short, so they count as no body in memory */
   constructor(members: WantedMembers) {
-    this.#reader = new MemberReader(members, (path, value) => this.#set(path, value), { exact: true })
+    // An error is one however long it is.
+    const skipped = (path: string) => {
+      if (path === 'error' || path.endsWith('.error')) this.#set(path, {})
+    }
+    this.#reader = new MemberReader(members, (path, value) => this.#set(path, value), { exact: true, skipped })
   }
 
   /** The JSON object has ended. */

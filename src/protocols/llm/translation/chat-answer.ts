@@ -72,16 +72,17 @@ export class ChatAnswer implements AnswerFilter {
     const reader = this.#isStream
       ? from.readStream(end, { maxEventBytes: maxBytes, claim })
       : new WholeAnswer((body) => from.readAnswer(body, end), end, claim, maxBytes)
-    const failed = (error: AnswerError) => this.#fail(error, end)
+    const failed = (error: AnswerError, why: Abort | 'incomplete') => this.#fail(error, end, why)
     const cancel = () => this.#cancel?.()
     const over = (stop: () => void) => exchange.context.whenOver(stop)
     return new TranslatingSink(sink, { reader, end, out, failed, cancel, over })
   }
 
-  #fail(error: AnswerError, { isCut, isFinished }: AnswerEnd): void {
+  #fail(error: AnswerError, { isCut, isFinished }: AnswerEnd, why: Abort | 'incomplete'): void {
     const { type } = classifyError(error)
-    this.#around.facts.errorType = isCut ? 'incomplete' : type
-    this.failure = isCut ? brokenStream('incomplete') : reportedError({ type, status: error.status })
+    this.#around.facts.errorType = isCut ? why : type
+    // The refusal is that of the translation, also if the connection broke.
+    this.failure = isCut ? { ...brokenStream(why), cut: undefined } : reportedError({ type, status: error.status })
     const isUnsent = this.whole || this.#begun !== undefined
     if (isUnsent && !isFinished) this.refusal = refuseAnswer(this.#plan, error.status, error.message)
     this.#begin()
@@ -151,8 +152,8 @@ interface TranslatingOptions {
   readonly reader: StreamReader
   readonly end: AnswerEnd
   readonly out: Outgoing
-  /** Called when the answer has failed, before its end. */
-  readonly failed: (error: AnswerError) => void
+  /** Called when the answer has failed, before its end; `why`: how its stream ended. */
+  readonly failed: (error: AnswerError, why: Abort | 'incomplete') => void
   /** Cancels the rest of the provider's response. */
   readonly cancel: () => void
   /** Registers what is called when the request is over. */
@@ -208,15 +209,15 @@ class TranslatingSink extends ForwardingSink {
     if (why === 'cancelled') return this.sink.abort(why)
     this.#options.reader.finish()
     this.#options.end.break()
-    this.#finish()
+    this.#finish(why)
   }
 
-  #finish(): void {
+  #finish(why: Abort | 'incomplete' = 'incomplete'): void {
     if (this.#isOver) return
     this.#isOver = true
     this.#tail?.cancel()
     const { failure } = this.#options.end
-    if (failure !== undefined) this.#options.failed(failure)
+    if (failure !== undefined) this.#options.failed(failure, why)
     this.#options.out.end()
   }
 }

@@ -3,7 +3,7 @@ import { asBuffer } from '#net/body/as-buffer.ts'
 import type { BodyClaim } from '#net/body/body-memory.ts'
 import { ForwardingSink } from '#net/body/forwarding-sink.ts'
 import { HeldBytes } from '#net/body/held-bytes.ts'
-import type { BodySink } from '#net/stream.ts'
+import type { Abort, BodySink } from '#net/stream.ts'
 import type { AnswerFailure, AnswerFilter } from '../../backend-protocol.ts'
 import { unusableAnswer } from '../answer/stream-error.ts'
 import { JsonValue, parseDocument } from '../json/json-document.ts'
@@ -77,7 +77,7 @@ export class ErrorAnswer implements AnswerFilter {
   }
 
   into(sink: BodySink): BodySink {
-    return new WholeBodySink(sink, this.#claim, MAX_ERROR_BYTES, (body) => {
+    return new ErrorBodySink(sink, this.#claim, MAX_ERROR_BYTES, (body) => {
       const error = readError(this.#status, body)
       return encoder.encode(formatClientError(this.#type, error))
     })
@@ -112,6 +112,14 @@ class WholeBodySink extends ForwardingSink {
     this.#held.drop()
     this.sink.bytes(body, 0, body.length)
     this.sink.end()
+  }
+}
+
+/** The status says that the response is an error: what has arrived of a broken one is enough. */
+class ErrorBodySink extends WholeBodySink {
+  override abort(why: Abort): void {
+    if (why === 'cancelled') super.abort(why)
+    else this.end()
   }
 }
 
