@@ -251,7 +251,7 @@ const UPSTREAM: ClientHandler = {
 
   resends(stream: ClientStream): boolean {
     const flight = stream.context as InFlight
-    return flight.upstream !== stream || !hasOtherEndpoint(flight)
+    return flight.upstream !== stream || !mayMoveOn(flight)
   },
 
   replayed(stream: ClientStream, cause: ReplayCause): void {
@@ -316,11 +316,11 @@ function addAttempt({ exchange, decision }: InFlight, attempt: Omit<Attempt, 'en
   exchange.attempts.push({ endpoint: decision.place?.label ?? label, section, ...attempt })
 }
 
-/** Whether another attempt would have an endpoint that the request has not tried. */
-function hasOtherEndpoint(flight: InFlight): boolean {
-  if (!mayRetry(flight)) return false
+/** Whether another attempt is allowed and would have an endpoint that the request has not tried. */
+function mayMoveOn(flight: InFlight): boolean {
+  if (flight.retriesLeft === 0) return false
   const next = nextEndpoint(flight)
-  return next !== undefined && !flight.tried.includes(next)
+  return next !== undefined && !flight.tried.includes(next) && mayRetry(flight)
 }
 
 /** Whether attempts are left, and the instance has capacity for another retry. */
