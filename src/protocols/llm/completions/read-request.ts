@@ -12,9 +12,9 @@ const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as 
 export function readRequest(body: JsonValue, losses: Losses): Conversation {
   const reader = new ObjectReader(body)
   const model = reader.require('model', reader.text('model'))
-  const messages = reader.require('messages', reader.takeKind('messages', 'array'))
+  const messages = reader.filledList('messages')
   refuseSearch(reader.take('web_search_options'))
-  const turns = readTurns(messages.elements, losses)
+  const turns = readTurns(messages, losses)
   const offered = readTools(reader, losses)
   const { toolChoice, tools } = readToolChoice(reader, offered, losses)
   dropDefaults(reader)

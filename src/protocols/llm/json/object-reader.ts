@@ -62,6 +62,13 @@ export class ObjectReader {
     return this.takeKind(name, 'array')?.elements ?? []
   }
 
+  /** The elements of a list that must have some. */
+  filledList(name: string): readonly JsonValue[] {
+    const value = this.require(name, this.takeKind(name, 'array'))
+    if (value.elements.length === 0) throw new Untranslatable(value, 'must not be empty')
+    return value.elements
+  }
+
   object(name: string): ObjectReader | undefined {
     const value = this.take(name)
     return value && new ObjectReader(value)

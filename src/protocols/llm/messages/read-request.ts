@@ -68,8 +68,7 @@ function readTurns(reader: ObjectReader, losses: Losses): readonly Turn[] {
   const turns: Turn[] = []
   const system = reader.take('system')
   if (system !== undefined) turns.push({ role: 'system', parts: parts.content(system, 'system'), origin: system })
-  const messages = reader.require('messages', reader.takeKind('messages', 'array'))
-  for (const message of messages.elements) {
+  for (const message of reader.filledList('messages')) {
     const member = new ObjectReader(message)
     const role = member.require('role', member.word('role', ROLES))
     const content = member.require('content', member.take('content'))

@@ -63,9 +63,15 @@ function readTurns(reader: ObjectReader, losses: Losses): readonly Turn[] {
   const instructions = reader.take('instructions')
   if (instructions !== undefined) items.addMessage('system', instructions, instructions)
   const input = reader.require('input', reader.take('input'))
+  if (isEmpty(input)) throw new Untranslatable(input, 'must not be empty')
   if (input.kind === 'string') items.addMessage('user', input, input)
   else items.addList(input)
   return items.turns
+}
+
+/** The API refuses a request that has only instructions. */
+function isEmpty(input: JsonValue): boolean {
+  return input.kind === 'string' ? input.text === '' : input.kind === 'array' && input.elements.length === 0
 }
 
 /** Values that ask for what is done anyway are no losses. */
