@@ -26,12 +26,23 @@ const MAX_NAMED = 3
 function describeGroup(group: readonly Overlap[]): string {
   const { loser, lost } = group[0]!
   const what = lost === undefined ? '' : ` (${lost.join(', ')})`
-  const winners = group.slice(0, MAX_NAMED).map(({ by }) => by)
-  const more = group.length > MAX_NAMED ? ` and ${group.length - MAX_NAMED} more` : ''
   const effect = group.some(({ weakens }) => weakens)
     ? ', which protects less: requests without a credential pass there'
     : ''
-  return `${fieldName(loser)}${what} is overridden by ${winners.join(', ')}${more}${effect}`
+  const own = group.flatMap(({ ownSection }) => ownSection ?? [])
+  const others = group.filter(({ ownSection }) => ownSection === undefined).map(({ by }) => by)
+  const winners = [...(own.length === 0 ? [] : [describeOwn(own)]), ...(others.length === 0 ? [] : [listSome(others)])]
+  return `${fieldName(loser)}${what} is overridden by ${winners.join(', ')}${effect}`
+}
+
+/** Settings of sections, such as providers, in the same object. */
+function describeOwn(sections: readonly string[]): string {
+  return sections.length === 1 ? `that of section ${sections[0]}` : `those of sections ${listSome(sections)}`
+}
+
+function listSome(names: readonly string[]): string {
+  const more = names.length > MAX_NAMED ? ` and ${names.length - MAX_NAMED} more` : ''
+  return `${names.slice(0, MAX_NAMED).join(', ')}${more}`
 }
 
 /** Groups overlaps that differ only in the winner or in the target of the loser. */

@@ -188,6 +188,19 @@ test.each<readonly [string, readonly Written[], string]>([
   expect(describeOverlaps(findOverlaps(written.map(item)))).toBe(expected)
 })
 
+test('sections of the object itself are named without it', () => {
+  const target = 'ProxyBackend/default/llm'
+  const loser = item({ name: 'llm', spec: {}, field: 'backend.ai', target })
+  const overlaps = ['one', 'two', 'three', 'four'].map((ownSection): Overlap => {
+    const at = `${target}/${ownSection}`
+    return { loser, lost: ['routes'], at, by: `ProxyBackend default/llm at ${at}`, ownSection, weakens: false }
+  })
+  expect(describeOverlaps(overlaps)).toBe(
+    'backend.ai (routes) is overridden by those of sections one, two, three and 1 more',
+  )
+  expect(describeOverlaps(overlaps.slice(1, 2))).toBe('backend.ai (routes) is overridden by that of section two')
+})
+
 verifies('policy/merge-field-by-field', 'different fields of two policies do not overlap', () => {
   const written = [
     { name: 'a', spec: {}, field: 'backend.tcp' },

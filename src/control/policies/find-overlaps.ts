@@ -12,6 +12,8 @@ export interface Overlap {
   readonly at: string
   /** The winner, for messages. */
   readonly by: string
+  /** The winner is of the same object, and for this section of it. */
+  readonly ownSection: string | undefined
   /** The winner does not require a credential that the loser requires. */
   readonly weakens: boolean
 }
@@ -37,7 +39,23 @@ export function byLoser(a: Overlap, b: Overlap): number {
 }
 
 function overlap(loser: PolicyItem, winner: PolicyItem, lost: Overlap['lost']): Overlap {
-  return { loser, lost, at: winner.target, by: describeWinner(winner), weakens: weakens(winner, loser) }
+  const { target: at } = winner
+  return {
+    loser,
+    lost,
+    at,
+    by: describeWinner(winner),
+    ownSection: ownSection(winner, loser),
+    weakens: weakens(winner, loser),
+  }
+}
+
+function ownSection({ origin, target }: PolicyItem, loser: PolicyItem): string | undefined {
+  const { kind, namespace, name } = origin
+  const own = `${kind}/${namespace}/${name}`
+  const { origin: other } = loser
+  if (own !== `${other.kind}/${other.namespace}/${other.name}` || !target.startsWith(`${own}/`)) return undefined
+  return target.slice(own.length + 1)
 }
 
 /** Whether requests pass without a value that the other policy guarantees, as with another mode than Strict. */
