@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { suggest } from './suggest.ts'
+import { related, suggest } from './suggest.ts'
 
 test.each([
   ['header', ['headers', 'host', 'path'], 'headers'],
@@ -14,4 +14,18 @@ test.each([
   ['zzz', ['headers', 'host'], undefined],
 ])('suggest(%j) from %j is %j', (word, candidates, expected) => {
   expect(suggest(word, candidates)).toBe(expected)
+})
+
+test.each([
+  ['tlsSettings', ['tls', 'tcp', 'http'], ['tls']],
+  ['limits', ['rateLimit', 'retry'], ['rateLimit']],
+  [
+    'timeoutRequestMs',
+    ['idleTimeoutMs', 'requestTimeout', 'requests', 'host', 'timeouts'],
+    ['requestTimeout', 'requests', 'timeouts'],
+  ],
+  ['hostName', ['apiVersion', 'host'], ['host']],
+  ['zzz', ['headers', 'host'], []],
+])('related(%j) from %j is %j', (word, candidates, expected) => {
+  expect(related(word, candidates, 3)).toEqual(expected)
 })

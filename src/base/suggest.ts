@@ -18,6 +18,27 @@ export function suggest(word: string, candidates: Iterable<string>): string | un
   return best ?? abbreviated(small, all)
 }
 
+/** Candidates that have words in common with a compound name such as `requestTimeoutMs`; those with the most of them first, then the most similar. */
+export function related(word: string, candidates: Iterable<string>, most: number): readonly string[] {
+  const words = wordsIn(word)
+  const ranked = [...candidates].map((candidate) => ({
+    candidate,
+    common: wordsIn(candidate).filter((part) => words.includes(part)).length,
+    distance: editDistance(word.toLowerCase(), candidate.toLowerCase()),
+  }))
+  return ranked
+    .filter(({ common }) => common > 0)
+    .sort((a, b) => b.common - a.common || a.distance - b.distance)
+    .slice(0, most)
+    .map(({ candidate }) => candidate)
+}
+
+/** The words of a camel-case name, in lower case, without a plural `s`. */
+function wordsIn(name: string): readonly string[] {
+  const words = name.match(/[A-Z]*[a-z]+|[A-Z]+/g) ?? []
+  return words.filter(({ length }) => length >= SHORTEST_PART).map((part) => part.toLowerCase().replace(/s$/, ''))
+}
+
 /** Whether one insertion, deletion, replacement or swap makes a word the other one, in upper or lower case. */
 export function isOneEditAway(word: string, other: string): boolean {
   return editDistance(word.toLowerCase(), other.toLowerCase()) <= 1

@@ -90,8 +90,8 @@ test.each([
   [text({ max: 3 }), 'secret', 'must have at most 3 characters; it has 6'],
   [list(text(), { max: 1 }), ['a', 'b'], 'must have at most 1 item; it has 2'],
   [object({}), { a: 1 }, 'unknown field "a", no fields are allowed here'],
-  [fieldsNamed('abcdefgh'), { xy: 1 }, 'unknown field "xy"; the fields are a, b, c, d, e, f, g, h'],
-  [fieldsNamed('abcdefghi'), { xy: 1 }, 'unknown field "xy"'],
+  [fieldsNamed('abcdefghijkl'), { xy: 1 }, 'unknown field "xy"; the fields are a, b, c, d, e, f, g, h, i, j, k, l'],
+  [fieldsNamed('abcdefghijklm'), { xy: 1 }, 'unknown field "xy"; gatewright fields lists the 13 fields'],
 ])('message %#', (schema, value, message) => {
   expect(validate(schema, value).problems.map((each) => each.message)).toContain(message)
 })

@@ -3,7 +3,7 @@ import type { ConfigProblem } from '#base/config-problem.ts'
 import { count } from '#base/count.ts'
 import type { FindingCode } from '#base/findings.ts'
 import { type Meanings, nameWithProduct, plainWord } from '#base/products.ts'
-import { suggest } from '#base/suggest.ts'
+import { related, suggest } from '#base/suggest.ts'
 import { type FieldGroup, nodeOf, type ObjectRule, type Parsed, type SchemaNode } from './node.ts'
 import { type Enclosing, placeOfField } from './place-of-field.ts'
 import { fieldPath, itemPath, problem } from './problem.ts'
@@ -176,12 +176,17 @@ function missing({ required = [] }: SchemaNode, fields: object): readonly string
 }
 
 /** Longer lists of fields hide the message; `gatewright fields` shows them. */
-const MOST_LISTED = 8
+const MOST_LISTED = 12
+const MOST_RELATED = 3
 
-function knownFields({ properties = {} }: SchemaNode): string {
+function knownFields(name: string, { properties = {} }: SchemaNode): string {
   const names = Object.keys(properties)
   if (names.length === 0) return ', no fields are allowed here'
-  if (names.length > MOST_LISTED) return ''
+  if (names.length > MOST_LISTED) {
+    const near = related(name, names, MOST_RELATED)
+    if (near.length === 0) return `; gatewright fields lists the ${names.length} fields`
+    return near.length === 1 ? `; a similar field is ${near[0]}` : `; similar fields are ${near.join(', ')}`
+  }
   return names.length === 1 ? `; the only field is ${names[0]}` : `; the fields are ${names.join(', ')}`
 }
 
@@ -229,7 +234,7 @@ function keepsUnknown(run: Run, node: SchemaNode, name: string, path: string, hi
     run.tolerated.push(found(', it has no effect here', 'error'))
     return true
   }
-  if (run.unknownFields === 'refuse') run.problems.push(found(knownFields(node), 'error'))
+  if (run.unknownFields === 'refuse') run.problems.push(found(knownFields(name, node), 'error'))
   if (run.unknownFields === 'warn') run.tolerated.push(found(', it has been dropped', 'warning'))
   return false
 }
