@@ -298,6 +298,17 @@ export class JsonValue {
     return members
   }
 
+  /** Where the keys of an object are, quotes included, in the order of `members`; none for other values. */
+  get keys(): readonly { readonly start: number; readonly end: number }[] {
+    const { at } = this.#tape
+    const keys: { start: number; end: number }[] = []
+    if (this.kind !== 'object') return keys
+    for (let key = this.#index + 3; key < at[this.#index + 2]!; key = at[key + 5]!) {
+      keys.push({ start: at[key]!, end: at[key + 1]! })
+    }
+    return keys
+  }
+
   /** A member of an object; undefined if it is absent or null, or if this is no object. */
   get(name: string): JsonValue | undefined {
     const { at, bytes } = this.#tape
@@ -333,6 +344,11 @@ export class JsonValue {
   /** The position of its first byte: no other value of the text begins there. */
   get place(): number {
     return this.#tape.at[this.#index]!
+  }
+
+  /** The position after its last byte. */
+  get end(): number {
+    return this.#tape.at[this.#index + 1]!
   }
 
   /** Where the value is: `messages[3].content[0].text`; empty for the whole text. */

@@ -1,0 +1,157 @@
+import type { JsonValue } from '../json/json-document.ts'
+import type { BodyTexts, EventTexts } from '../texts/body-texts.ts'
+import { type BlockOf, indexOf, readEvent, readTexts } from '../texts/read-texts.ts'
+import { compileTable, type TextTable, under } from '../texts/text-table.ts'
+import {
+  ADDRESS,
+  ARGUMENTS,
+  CACHE,
+  CHOICE,
+  FILE,
+  FIXED,
+  FIXED_TEXT,
+  fileOf,
+  ID,
+  MEDIA,
+  METADATA,
+  MODEL,
+  PART,
+  SCHEMA,
+  SETTINGS,
+  TEXT,
+  type Treatment,
+  TYPE,
+  USAGE,
+  VISIBLE,
+} from '../texts/treatments.ts'
+import type { WalkedPlace } from '../texts/walked-place.ts'
+
+type Places = Readonly<Record<string, Treatment>>
+
+/** Parts of a content, also those of the Messages API that compatible servers accept. */
+const PARTS: Places = {
+  '[]': PART,
+  '[].{text,refusal,thinking,reasoning}': TEXT,
+  '[].image_url': ADDRESS,
+  '[].{image_url,video_url,audio_url}.url': FILE,
+  '[].image_url.detail': CHOICE,
+  '[].input_audio.data': MEDIA,
+  '[].input_audio.format': CHOICE,
+  '[].file.file_data': FILE,
+  '[].file.file_id': ID,
+  '[].source.data': fileOf('media_type'),
+  '[].source.media_type': CHOICE,
+}
+
+const MESSAGE: Places = {
+  '{content,refusal,reasoning_content,reasoning,thinking}': TEXT,
+  ...under('content', PARTS),
+  name: FIXED,
+  'audio.id': ID,
+  'audio.data': MEDIA,
+  'audio.transcript': TEXT,
+  '{function_call,tool_calls[].function}.name': FIXED,
+  '{function_call,tool_calls[].function}.arguments': ARGUMENTS,
+  'tool_calls[].custom.name': FIXED,
+  'tool_calls[].custom.input': ARGUMENTS,
+  tool_call_id: ID,
+  'annotations[].url_citation.{title,url}': VISIBLE,
+}
+
+export const COMPLETIONS_REQUEST: TextTable = {
+  first: ['tools', 'functions', 'response_format', 'messages', 'prediction'],
+  runs: {
+    'messages[]': 'role',
+    '{tools,functions}[]': 'system',
+    '{response_format,web_search_options}': 'system',
+    prediction: 'assistant',
+  },
+  places: {
+    model: MODEL,
+    '{service_tier,reasoning_effort,verbosity,modalities[]}': CHOICE,
+    'audio.{format,voice}': CHOICE,
+    '{stream_options,logit_bias}': SETTINGS,
+    '{stop,stop[]}': FIXED,
+    '{metadata,user,safety_identifier}': METADATA,
+    '{prompt_cache_key,prompt_cache_retention,prompt_cache_options}': CACHE,
+    'moderation.model': MODEL,
+    'moderation.policy.{input,output}.mode': CHOICE,
+    ...under('messages[]', MESSAGE),
+    'prediction.content': TEXT,
+    ...under('prediction.content', PARTS),
+    'tools[].{function,custom}.name': FIXED,
+    'tools[].function.{parameters,output_schema}': SCHEMA,
+    'tools[].custom.format.grammar.definition': FIXED,
+    'tools[].custom.format.grammar.syntax': CHOICE,
+    'functions[].name': FIXED,
+    'functions[].parameters': SCHEMA,
+    'response_format.json_schema.name': FIXED,
+    'response_format.json_schema.schema': SCHEMA,
+    '{tool_choice,function_call}': CHOICE,
+    'function_call.name': FIXED,
+    'tool_choice.{function,custom}.name': FIXED,
+    'tool_choice.allowed_tools.mode': CHOICE,
+    'tool_choice.allowed_tools.tools[].*': FIXED,
+    'tool_choice.allowed_tools.tools[].type': TYPE,
+    'tool_choice.allowed_tools.tools[].{function,custom}.name': FIXED,
+    'web_search_options.search_context_size': CHOICE,
+    'web_search_options.user_location.approximate.timezone': CHOICE,
+  },
+  anywhere: { type: TYPE, role: TYPE, id: ID, cache_control: CACHE, prompt_cache_breakpoint: CACHE },
+}
+
+/** The same for whole answers and events, whose members have other names. */
+function answerTable(message: 'message' | 'delta'): TextTable {
+  return {
+    first: [],
+    runs: { [`choices[].${message}`]: 'assistant', 'choices[].logprobs.{content,refusal}': 'assistant' },
+    places: {
+      model: MODEL,
+      '{object,service_tier,system_fingerprint}': CHOICE,
+      '{usage,moderation,metadata,obfuscation,prompt_filter_results}': USAGE,
+      'choices[].{finish_reason,native_finish_reason}': CHOICE,
+      'choices[].{content_filter_results,content_filter_result}': USAGE,
+      ...under(`choices[].${message}`, MESSAGE),
+      // The bytes of a token are there as numbers, too, so that a mask would hide nothing.
+      'choices[].logprobs.{content,refusal}[].token': FIXED_TEXT,
+      'choices[].logprobs.{content,refusal}[].top_logprobs[].token': FIXED,
+    },
+    anywhere: { type: TYPE, role: TYPE, id: ID },
+  }
+}
+
+export const COMPLETIONS_ANSWER = answerTable('message')
+export const COMPLETIONS_EVENT = answerTable('delta')
+
+const REQUEST = compileTable(COMPLETIONS_REQUEST)
+const ANSWER = compileTable(COMPLETIONS_ANSWER)
+const EVENT = compileTable(COMPLETIONS_EVENT)
+
+export function readRequestTexts(body: JsonValue): BodyTexts {
+  return readTexts(body, REQUEST)
+}
+
+export function readAnswerTexts(body: JsonValue): BodyTexts {
+  return readTexts(body, ANSWER)
+}
+
+/** A chunk: what a delta contains continues what the last ones contained. */
+export function readEventTexts(event: JsonValue): EventTexts {
+  const closes: string[] = []
+  event.get('choices')?.elements.forEach((choice, position) => {
+    if (choice.get('finish_reason') !== undefined) closes.push(`choices[${indexOf(choice, position)}].*`)
+  })
+  return readEvent(event, EVENT, blockOf, closes)
+}
+
+function blockOf({ location, isName }: WalkedPlace): BlockOf | undefined {
+  if (isName) return undefined
+  const block = location.pathBy(indexOf)
+  if (/^choices\[\d+\]\.delta\.(?!annotations\b)/.test(block)) {
+    const isArguments = /\.(?:function_call|function)\.arguments$|\.custom\.input$/.test(block)
+    return { block, kind: 'delta', isArguments, ends: false }
+  }
+  // The tokens of all chunks are one text.
+  const tokens = /^(choices\[\d+\]\.logprobs\.(?:content|refusal))\[\d+\]\.token$/.exec(block)
+  return tokens === null ? undefined : { block: tokens[1]!, kind: 'delta', isArguments: false, ends: false }
+}

@@ -1,0 +1,23 @@
+import type { JsonValue } from '../json/json-document.ts'
+import type { BodyTexts } from '../texts/body-texts.ts'
+import { readTexts } from '../texts/read-texts.ts'
+import { compileTable, type TextTable } from '../texts/text-table.ts'
+import { CHOICE, METADATA, MODEL, TEXT, TYPE } from '../texts/treatments.ts'
+
+export const EMBEDDINGS_REQUEST: TextTable = {
+  first: [],
+  runs: { '{input,input[]}': 'user' },
+  places: {
+    model: MODEL,
+    '{encoding_format,input_type,task_type}': CHOICE,
+    user: METADATA,
+    '{input,input[]}': TEXT,
+  },
+  anywhere: { type: TYPE },
+}
+
+const REQUEST = compileTable(EMBEDDINGS_REQUEST)
+
+export function readRequestTexts(body: JsonValue): BodyTexts {
+  return readTexts(body, REQUEST)
+}

@@ -1,0 +1,182 @@
+import type { JsonValue } from '../json/json-document.ts'
+import type { BodyTexts, EventTexts } from '../texts/body-texts.ts'
+import { type BlockOf, readEvent, readTexts } from '../texts/read-texts.ts'
+import { compileTable, type TextTable, under } from '../texts/text-table.ts'
+import {
+  CACHE,
+  CHOICE,
+  ECHO,
+  FIXED,
+  FIXED_TEXT,
+  ID,
+  MEDIA,
+  METADATA,
+  MODEL,
+  SCHEMA,
+  SETTINGS,
+  TEXT,
+  type Treatment,
+  TYPE,
+  USAGE,
+  VISIBLE,
+} from '../texts/treatments.ts'
+import type { WalkedPlace } from '../texts/walked-place.ts'
+import { ITEM_PLACES, PART_PLACES, TOOL_PLACES } from './item-texts.ts'
+
+type Places = Readonly<Record<string, Treatment>>
+
+/** Members that say how to answer. */
+export const SETTING_PLACES: Places = {
+  model: MODEL,
+  '{service_tier,truncation,include[]}': CHOICE,
+  'access_programs.cyber': CHOICE,
+  'image.context_compression': CHOICE,
+  'reasoning.{context,effort,generate_summary,mode,summary}': CHOICE,
+  'prompt.version': CHOICE,
+  ...under('prompt.variables.*', { ...PART_PLACES, '': VISIBLE }),
+  '{previous_response_id,conversation,conversation.id}': ID,
+  '{metadata,user,safety_identifier}': METADATA,
+  '{prompt_cache_key,prompt_cache_retention,prompt_cache_options}': CACHE,
+  '{stream_options,context_management}': SETTINGS,
+  prompt_cache_diagnostics: CACHE,
+  'moderation.model': MODEL,
+  'moderation.policy.{input,output}.mode': CHOICE,
+  tool_choice: CHOICE,
+  'tool_choice.{name,server_label}': FIXED,
+  'tool_choice.mode': CHOICE,
+  'tool_choice.tools[].*': FIXED,
+  'tool_choice.tools[].type': TYPE,
+  'tool_choice.tools[].{name,server_label}': FIXED,
+  'text.verbosity': CHOICE,
+}
+
+export const RESPONSES_REQUEST: TextTable = {
+  first: ['tools', 'text', 'prompt', 'instructions', 'input'],
+  runs: {
+    '{text,prompt,instructions,tool_choice}': 'system',
+    'tools[]': 'system',
+    'input[]': 'item',
+    'input[].content[].logprobs': 'assistant',
+  },
+  places: {
+    ...SETTING_PLACES,
+    '{instructions,input}': TEXT,
+    'text.format.name': FIXED,
+    'text.format.schema': SCHEMA,
+    ...under('tools[]', TOOL_PLACES),
+    ...under('input[]', ITEM_PLACES),
+  },
+  anywhere: { type: TYPE, role: TYPE, id: ID, prompt_cache_breakpoint: CACHE },
+}
+
+export const RESPONSES_ANSWER: TextTable = {
+  first: [],
+  runs: { 'output[]': 'item', output_text: 'assistant', 'output[].content[].logprobs': 'assistant' },
+  places: {
+    ...SETTING_PLACES,
+    '{instructions,tools,text,prompt,tool_choice,reasoning}': ECHO,
+    '{object,status}': CHOICE,
+    '{usage,moderation,content_filters}': USAGE,
+    'error.code': CHOICE,
+    'error.message': VISIBLE,
+    'error.misalignment': USAGE,
+    'incomplete_details.reason': CHOICE,
+    output_text: TEXT,
+    ...under('output[]', ITEM_PLACES),
+  },
+  anywhere: { type: TYPE, role: TYPE, id: ID, created_by: ID, prompt_cache_breakpoint: CACHE },
+}
+
+export const RESPONSES_EVENT: TextTable = {
+  first: [],
+  runs: {},
+  places: {
+    ...under('response', RESPONSES_ANSWER.places),
+    ...under('item', ITEM_PLACES),
+    ...under('part', PART_PLACES),
+    '{delta,text,refusal,arguments,input,code,transcript}': TEXT,
+    'annotation.{title,url,filename}': VISIBLE,
+    'annotation.{file_id,container_id}': ID,
+    'logprobs[].token': FIXED_TEXT,
+    'logprobs[].top_logprobs[].token': FIXED,
+    name: FIXED,
+    '{message,command}': VISIBLE,
+    'error.{code,param}': CHOICE,
+    'error.message': VISIBLE,
+    'error.misalignment': USAGE,
+    '{param,background,output_format,quality,size,status}': CHOICE,
+    'delta.{stdout,stderr}': TEXT,
+    ...under('output[]', PART_PLACES),
+    '{item_id,call_id,response_id}': ID,
+    obfuscation: SETTINGS,
+    partial_image_b64: MEDIA,
+  },
+  anywhere: { type: TYPE, role: TYPE, id: ID, created_by: ID, prompt_cache_breakpoint: CACHE },
+}
+
+const REQUEST = compileTable(RESPONSES_REQUEST)
+const ANSWER = compileTable(RESPONSES_ANSWER)
+const EVENT = compileTable(RESPONSES_EVENT)
+
+export function readRequestTexts(body: JsonValue): BodyTexts {
+  return readTexts(body, REQUEST)
+}
+
+export function readAnswerTexts(body: JsonValue): BodyTexts {
+  return readTexts(body, ANSWER)
+}
+
+/** Where the members of events belong in the output; numbers are members of the event. `delta` is in all of them. */
+const TARGETS: Readonly<Record<string, readonly [member: string, target: string]>> = {
+  output_item: ['item', ''],
+  content_part: ['part', '.content[content_index]'],
+  reasoning_summary_part: ['part', '.summary[summary_index]'],
+  output_text: ['text', '.content[content_index].text'],
+  refusal: ['refusal', '.content[content_index].refusal'],
+  reasoning_text: ['text', '.content[content_index].text'],
+  reasoning_summary_text: ['text', '.summary[summary_index].text'],
+  function_call_arguments: ['arguments', '.arguments'],
+  mcp_call_arguments: ['arguments', '.arguments'],
+  custom_tool_call_input: ['input', '.input'],
+  code_interpreter_call_code: ['code', '.code'],
+  shell_call_command: ['command', '.action.commands[command_index]'],
+  'output_text.annotation': ['annotation', '.content[content_index].annotations[annotation_index]'],
+}
+
+const ENDS: ReadonlySet<string> = new Set(['response.completed', 'response.incomplete', 'response.failed', 'error'])
+
+/** `response.output_text.delta`: what it is about, and what happens to it. */
+const NAME = /^response\.(.+)\.(added|delta|done)$/
+
+export function readEventTexts(event: JsonValue): EventTexts {
+  const type = event.get('type')?.text ?? ''
+  const [, subject = '', step = ''] = NAME.exec(type) ?? []
+  const [member, place] = Object.hasOwn(TARGETS, subject) ? TARGETS[subject]! : ['', `.${subject}[content_index]`]
+  const target = `output[output_index]${place}`.replaceAll(/\w+_index/g, (name) => String(event.get(name)?.number ?? 0))
+  const kind = step === 'done' ? 'whole' : 'delta'
+
+  const blockOf = ({ location, isName, path }: WalkedPlace): BlockOf | undefined => {
+    if (isName) return undefined
+    const tokens = /^(.*\blogprobs)\[\d+\]\.token$/.exec(path)
+    if (tokens !== null) {
+      const ends = step !== 'delta'
+      return { block: ends ? `event ${tokens[1]}` : `${target}.logprobs`, kind: 'delta', isArguments: false, ends }
+    }
+    if (path.startsWith('response.output[')) return toBlock(location.path.slice('response.'.length), 'whole')
+    const holder = step === 'delta' ? 'delta' : member
+    if (holder === '' || (path !== holder && !/^[.[{]/.test(path.slice(holder.length))) || !path.startsWith(holder)) {
+      return undefined
+    }
+    return toBlock(target + path.slice(holder.length), kind)
+  }
+  return readEvent(event, EVENT, blockOf, closedBy(type, step, target))
+}
+
+function toBlock(block: string, kind: BlockOf['kind']): BlockOf {
+  return { block, kind, isArguments: /^output\[\d+\]\.(?:arguments|input)$/.test(block), ends: false }
+}
+
+function closedBy(type: string, step: string, target: string): readonly string[] {
+  if (ENDS.has(type)) return ['*']
+  return step === 'done' ? [target, `${target}.*`] : []
+}

@@ -1,0 +1,44 @@
+import { type JsonValue, parseDocument } from '../json/json-document.ts'
+
+/** A string inside the arguments of a tool call. */
+export interface ArgumentText {
+  /** Of the JSON string in the UTF-8 bytes of the arguments, quotes included. */
+  readonly start: number
+  readonly end: number
+  readonly text: string
+  /** False: the name of a member. */
+  readonly canChange: boolean
+}
+
+const encoder = new TextEncoder()
+
+/**
+ * The strings inside the arguments of a tool call, which are JSON in a string, in order.
+ * @param text the decoded string
+ * @returns undefined if the text is not JSON, or an object in it has a name twice
+ */
+export function readArguments(text: string): readonly ArgumentText[] | undefined {
+  const document = parseDocument(encoder.encode(text))
+  if ('fault' in document) return undefined
+  const found: ArgumentText[] = []
+  collect(document, found)
+  return found
+}
+
+function collect(value: JsonValue, found: ArgumentText[]): void {
+  switch (value.kind) {
+    case 'string':
+      found.push({ start: value.place, end: value.end, text: value.text, canChange: true })
+      return
+    case 'array':
+      for (const element of value.elements) collect(element, found)
+      return
+    case 'object': {
+      const { keys } = value
+      value.members.forEach(([name, member], index) => {
+        found.push({ ...keys[index]!, text: name, canChange: false })
+        collect(member, found)
+      })
+    }
+  }
+}

@@ -1,0 +1,55 @@
+/** Who wrote a text, or in whose name it speaks. */
+export type TextRole = 'system' | 'user' | 'assistant' | 'tool'
+
+/** A string of a body that guards check. */
+export interface TextPlace {
+  /** The JSON string in the bytes, quotes included. */
+  readonly start: number
+  readonly end: number
+  /** For operators: `messages[2].content[0].text`. Names that a client chose appear by position (`{3}`), because they may be secret. */
+  readonly path: string
+  /** `arguments`: JSON in a string (`readArguments`); `base64`: a text file as data (`readFileData`). */
+  readonly form: 'string' | 'arguments' | 'base64'
+  /** False: a changed text would break the request (a name, a value of a schema, a signed thought), so a match rejects, whatever the action. */
+  readonly canChange: boolean
+}
+
+/** Texts of one message or of another part of a body. */
+export interface TextRun {
+  readonly role: TextRole
+  /**
+   * The model reads these texts one after the other, so they are also checked joined, and with those of the next joined run of the same
+   * role. False: names, titles and unknown members. They are checked one by one and do not separate the runs around them.
+   */
+  readonly joins: boolean
+  readonly places: readonly TextPlace[]
+}
+
+/** A string, or an object or list with strings, that guards do not check. */
+export interface ExemptPlace {
+  readonly path: string
+  readonly reason: string
+}
+
+/** The texts of a body in the order in which the model reads them. */
+export interface BodyTexts {
+  readonly runs: readonly TextRun[]
+  readonly exempt: readonly ExemptPlace[]
+}
+
+/** A text in an event of a stream. */
+export interface EventText {
+  /** The text that the pieces of all events add up to: `choices[0].delta.content`. */
+  readonly block: string
+  /** `form` is that of the whole block: a piece of arguments is not JSON. */
+  readonly place: TextPlace
+  /** `delta`: goes on with the text of the block; `whole`: repeats all of it. */
+  readonly kind: 'delta' | 'whole'
+}
+
+export interface EventTexts {
+  readonly texts: readonly EventText[]
+  readonly exempt: readonly ExemptPlace[]
+  /** Blocks that no later delta continues; a later event may still repeat them. `choices[0].*` are all that begin so, `*` all. */
+  readonly closes: readonly string[]
+}

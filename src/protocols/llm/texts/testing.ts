@@ -1,0 +1,35 @@
+import { JsonValue, parseDocument } from '../json/json-document.ts'
+import type { BodyTexts, EventTexts, TextPlace } from './body-texts.ts'
+
+export function documentOf(body: unknown): JsonValue {
+  const parsed = parseDocument(new TextEncoder().encode(typeof body === 'string' ? body : JSON.stringify(body)))
+  if (!(parsed instanceof JsonValue)) throw new Error('not JSON')
+  return parsed
+}
+
+/** The texts of a run as lines `path: text`, after its role; a run that is not joined is in brackets. */
+export function runsOf(body: unknown, read: (body: JsonValue) => BodyTexts): readonly string[][] {
+  const document = documentOf(body)
+  return read(document).runs.map(({ role, joins, places }) => [
+    joins ? role : `(${role})`,
+    ...places.map((place) => describe(place, document)),
+  ])
+}
+
+/** The texts of an event as lines `kind block: text`, and the blocks that it closes. */
+export function eventOf(event: unknown, read: (event: JsonValue) => EventTexts): { texts: string[]; closes: string[] } {
+  const document = documentOf(event)
+  const { texts, closes } = read(document)
+  return {
+    texts: texts.map(
+      ({ block, kind, place }) => `${kind} ${block}: ${describe(place, document).replace(/^\S+: /, '')}`,
+    ),
+    closes: [...closes],
+  }
+}
+
+/** `path: text`; a text that cannot change ends with `!`, others than strings with their form. */
+function describe({ path, start, end, form, canChange }: TextPlace, document: JsonValue): string {
+  const json = new TextDecoder().decode(document.json.subarray(start, end))
+  return `${path}: ${JSON.parse(json)}${canChange ? '' : '!'}${form === 'string' ? '' : ` (${form})`}`
+}

@@ -1,0 +1,234 @@
+import type { JsonValue } from '../json/json-document.ts'
+import { readArguments } from './argument-texts.ts'
+import type { BodyTexts, ExemptPlace, TextRole, TextRun } from './body-texts.ts'
+import { readTextFile } from './file-data.ts'
+import { walkSchema } from './schema-texts.ts'
+import type { CompiledTable, RunRole, TableNode } from './text-table.ts'
+import { ADDRESS, type Exemption, MEDIA, type Treatment } from './treatments.ts'
+import { Location, rangeOf, WalkedPlace } from './walked-place.ts'
+
+/** Names of members as the interfaces define them. Others are text of a client, which paths do not show. */
+const PUBLIC_NAME = /^[A-Za-z_][A-Za-z_0-9-]{0,63}$/
+
+class WalkedExemption implements ExemptPlace {
+  readonly reason: string
+  readonly #location: Location
+
+  constructor(location: Location, reason: string) {
+    this.#location = location
+    this.reason = reason
+  }
+
+  get path(): string {
+    return this.#location.path
+  }
+}
+
+/** The texts of a run while it is read. */
+class Run {
+  readonly role: TextRole
+  readonly texts: WalkedPlace[] = []
+  readonly others: WalkedPlace[] = []
+  /** Strings that the table does not mention. */
+  readonly unknown: WalkedPlace[] = []
+
+  constructor(role: TextRole) {
+    this.role = role
+  }
+}
+
+/** Visits every string of a body. */
+export class TextWalk {
+  readonly #table: CompiledTable
+  readonly #runs: Run[] = []
+  readonly #exempt: WalkedExemption[] = []
+  #run = new Run('user')
+
+  constructor(table: CompiledTable) {
+    this.#table = table
+  }
+
+  walk(body: JsonValue): void {
+    const { first, root } = this.#table
+    const origin = new Location(body)
+    const rank = (name: string) => (first.includes(name) ? first.indexOf(name) : first.length)
+    const members = body.members.map(([name, value], index) => ({ name, at: nameOf(name, value, origin, index) }))
+    for (const { name, at } of members.sort((one, other) => rank(one.name) - rank(other.name))) {
+      this.#within('user', () => this.#visit(at.value, this.#nodeOf(name, root), at))
+    }
+    if (body.kind !== 'object') this.#within('user', () => this.#visit(body, root, origin))
+  }
+
+  get texts(): BodyTexts {
+    const runs: TextRun[] = []
+    for (const { role, texts, others, unknown } of this.#runs) {
+      if (texts.length > 0) runs.push({ role, joins: true, places: texts })
+      const alone = [...others, ...unknown].sort(byPlace)
+      if (alone.length > 0) runs.push({ role, joins: false, places: alone })
+    }
+    return { runs, exempt: this.#exempt }
+  }
+
+  /** All places in the order of the bytes. */
+  get places(): readonly WalkedPlace[] {
+    return this.#runs.flatMap(({ texts, others, unknown }) => [...texts, ...others, ...unknown]).sort(byPlace)
+  }
+
+  #within(role: TextRole, read: () => void): void {
+    const around = this.#run
+    this.#run = new Run(role)
+    this.#runs.push(this.#run)
+    read()
+    this.#run = around
+  }
+
+  #visit(value: JsonValue, node: TableNode | undefined, at: Location): void {
+    if (node?.role === undefined) return this.#treat(value, node, at)
+    this.#within(roleOf(node.role, value), () => this.#treat(value, node, at))
+  }
+
+  #treat(value: JsonValue, node: TableNode | undefined, at: Location): void {
+    const treatment = node?.treatment
+    if (treatment === undefined) return this.#default(value, node, at)
+    switch (treatment.kind) {
+      case 'text':
+        if (value.kind === 'string') this.#run.texts.push(new WalkedPlace(rangeOf(value), at, treatment.canChange))
+        else this.#default(value, node, at)
+        return
+      case 'visible':
+        return this.#default(value, node, at)
+      case 'part':
+        return this.#part(value, node, at)
+      case 'fixed':
+        return this.#json(value, at, false)
+      case 'signed':
+        return this.#json(value, at, (at.parent?.value.get(treatment.by)?.text ?? '') === '')
+      case 'json':
+        return this.#json(value, at, true)
+      case 'arguments':
+        return this.#arguments(value, at)
+      case 'schema':
+        return walkSchema(value, at, (place) => this.#run.others.push(place))
+      case 'file':
+        return this.#file(value, node, at, treatment)
+      case 'exempt':
+        return this.#exemption(value, node, at, treatment)
+    }
+  }
+
+  /** Everything inside is visible, unless the table says otherwise. Names of members are those of the interface where the table goes on. */
+  #default(value: JsonValue, node: TableNode | undefined, at: Location): void {
+    const into = node?.treatment === undefined ? this.#run.unknown : this.#run.others
+    if (value.kind === 'string') into.push(new WalkedPlace(rangeOf(value), at, true))
+    else if (value.kind === 'array') {
+      value.elements.forEach((element, index) => {
+        this.#visit(element, node?.element, new Location(element, at, index))
+      })
+    } else if (node === undefined) this.#json(value, at, true, into)
+    else {
+      const { members } = value
+      members.forEach(([name, member], index) => {
+        const known = node.members.has(name) || node.other === undefined
+        const inner = known ? nameOf(name, member, at, index) : new Location(member, at, `{${index}}`)
+        // The name of a variable, which the client chose.
+        if (!known) this.#run.others.push(new WalkedPlace(value.keys[index]!, inner, false, 'string', true))
+        this.#visit(member, this.#nodeOf(name, node), inner)
+      })
+    }
+  }
+
+  #nodeOf(name: string, node: TableNode): TableNode | undefined {
+    return node.members.get(name) ?? node.other ?? this.#table.anywhere.get(name)
+  }
+
+  /** What is unknown in a part without known text is its text. */
+  #part(value: JsonValue, node: TableNode | undefined, at: Location): void {
+    const { texts, unknown, others } = this.#run
+    const [known, from] = [texts.length, unknown.length]
+    if (value.kind === 'string') texts.push(new WalkedPlace(rangeOf(value), at, true))
+    else this.#default(value, node, at)
+    const found = unknown.splice(from)
+    const isText = texts.length === known
+    for (const place of found) (isText && place.canChange ? texts : others).push(place)
+  }
+
+  #json(value: JsonValue, at: Location, canChange: boolean, into = this.#run.others): void {
+    if (value.kind === 'string') into.push(new WalkedPlace(rangeOf(value), at, canChange))
+    else if (value.kind === 'array') {
+      value.elements.forEach((element, index) => {
+        this.#json(element, new Location(element, at, index), canChange, into)
+      })
+    } else {
+      const { keys } = value
+      value.members.forEach(([, member], index) => {
+        const inner = new Location(member, at, `{${index}}`)
+        into.push(new WalkedPlace(keys[index]!, inner, false, 'string', true))
+        this.#json(member, inner, canChange, into)
+      })
+    }
+  }
+
+  /** JSON in a string. Other text is a plain string: a model may have written half an object. */
+  #arguments(value: JsonValue, at: Location): void {
+    if (value.kind !== 'string') return this.#json(value, at, true)
+    const form = readArguments(value.text) === undefined ? 'string' : 'arguments'
+    this.#run.others.push(new WalkedPlace(rangeOf(value), at, true, form))
+  }
+
+  #file(
+    value: JsonValue,
+    node: TableNode | undefined,
+    at: Location,
+    { mediaType }: Extract<Treatment, { kind: 'file' }>,
+  ): void {
+    if (value.kind !== 'string') return this.#default(value, node, at)
+    const holder = at.parent?.value
+    const texts = this.#run.texts
+    if (holder?.get('type')?.text === 'text') return void texts.push(new WalkedPlace(rangeOf(value), at, true))
+    const { text } = value
+    if (/^(?:https?|gs|s3):/i.test(text)) return this.#exemption(value, node, at, ADDRESS)
+    const file = readTextFile(text, mediaType === undefined ? undefined : holder?.get(mediaType)?.text)
+    if (file === undefined) this.#exempt.push(new WalkedExemption(at, MEDIA.reason))
+    else if (file === 'invalid') texts.push(new WalkedPlace(rangeOf(value), at, true))
+    else texts.push(new WalkedPlace(rangeOf(value), at, !file.isDamaged, 'base64'))
+  }
+
+  /** An exemption with a shape is one of strings. */
+  #exemption(value: JsonValue, node: TableNode | undefined, at: Location, { reason, shape }: Exemption): void {
+    if (value.kind === 'string' || shape === undefined) {
+      if (shape?.test(value.text) === false) this.#json(value, at, false)
+      else if (isCompound(value) || value.kind === 'string') this.#exempt.push(new WalkedExemption(at, reason))
+    } else this.#default(value, node, at)
+  }
+}
+
+function byPlace(one: WalkedPlace, other: WalkedPlace): number {
+  return one.start - other.start
+}
+
+function isCompound({ kind }: JsonValue): boolean {
+  return kind === 'array' || kind === 'object'
+}
+
+/** @param index position of the member, for names that are not public */
+function nameOf(name: string, value: JsonValue, at: Location, index: number): Location {
+  return new Location(value, at, PUBLIC_NAME.test(name) ? name : `{${index}}`)
+}
+
+const ROLES: Readonly<Record<string, TextRole>> = {
+  system: 'system',
+  developer: 'system',
+  user: 'user',
+  assistant: 'assistant',
+  tool: 'tool',
+  function: 'tool',
+}
+
+function roleOf(role: RunRole, value: JsonValue): TextRole {
+  if (role !== 'role' && role !== 'item') return role
+  const given = value.get('role')?.text
+  if (given !== undefined) return Object.hasOwn(ROLES, given) ? ROLES[given]! : 'user'
+  const type = value.get('type')?.text
+  if (role === 'role' || type === undefined) return 'user'
+  return type.endsWith('_output') ? 'tool' : 'assistant'
+}

@@ -1,0 +1,98 @@
+import { expect, test } from 'vitest'
+import { JsonValue, parseDocument } from '#protocols/llm/json/json-document.ts'
+import type { ExemptPlace, TextPlace } from '#protocols/llm/texts/body-texts.ts'
+import { ANSWER_TEXTS, REQUEST_TEXTS } from '#protocols/llm/texts/dialect-texts.ts'
+import { readTextFile } from '#protocols/llm/texts/file-data.ts'
+import { bodyWith, type Position, pathOf, readPositions } from './position.ts'
+
+interface Seen {
+  readonly places: readonly TextPlace[]
+  readonly exempt: readonly ExemptPlace[]
+}
+
+type Read = (body: JsonValue) => Seen
+
+const request = (type: keyof typeof REQUEST_TEXTS): Read => {
+  return (body) => {
+    const { runs, exempt } = REQUEST_TEXTS[type](body)
+    return { places: runs.flatMap(({ places }) => places), exempt }
+  }
+}
+
+const answer = (type: keyof typeof ANSWER_TEXTS): Read => {
+  return (body) => {
+    const { runs, exempt } = ANSWER_TEXTS[type].whole(body)
+    return { places: runs.flatMap(({ places }) => places), exempt }
+  }
+}
+
+const event = (type: keyof typeof ANSWER_TEXTS): Read => {
+  return (body) => {
+    const { texts, exempt } = ANSWER_TEXTS[type].event(body)
+    return { places: texts.map(({ place }) => place), exempt }
+  }
+}
+
+const CORPUS: readonly (readonly [file: string, atLeast: number, read: Read])[] = [
+  ['completions-request', 100, request('Completions')],
+  ['completions-answer', 40, answer('Completions')],
+  ['completions-event', 35, event('Completions')],
+  ['messages-request', 1000, request('Messages')],
+  ['messages-request', 1000, request('MessagesTokenCount')],
+  ['messages-answer', 300, answer('Messages')],
+  ['messages-event', 600, event('Messages')],
+  ['responses-request', 600, request('Responses')],
+  ['responses-answer', 1000, answer('Responses')],
+  ['responses-event', 2000, event('Responses')],
+  ['embeddings-request', 5, request('Embeddings')],
+  ['realtime-event', 200, request('Realtime')],
+]
+
+/** A word that passes for a name, a text that does not, and the same in JSON that hides it. */
+const CANARIES: readonly (readonly [text: string, spell: (json: string) => string])[] = [
+  ['canary', (json) => json],
+  ['a canary: jane@example.test', (json) => json],
+  ['a canary: jane@example.test', (json) => json.replaceAll('canary: jane@', '\\u0063anar\\u0079: jane\\u0040')],
+]
+
+function seen(place: TextPlace, bytes: Uint8Array): string {
+  const text = JSON.parse(new TextDecoder().decode(bytes.subarray(place.start, place.end)))
+  if (place.form !== 'base64') return text
+  const file = readTextFile(text, 'text/plain')
+  return typeof file === 'object' ? file.text : text
+}
+
+function isWithin(path: string, holder: string): boolean {
+  return path.startsWith(holder) && /^(?:$|[.[{])/.test(path.slice(holder.length))
+}
+
+test.each(CORPUS)('every string of %s is seen or listed (at least %d positions)', (file, atLeast, read) => {
+  const positions = readPositions(file)
+  expect(positions.length).toBeGreaterThanOrEqual(atLeast)
+  const missed: Position[] = []
+  for (const position of positions) {
+    for (const [canary, spell] of CANARIES) {
+      const bytes = new TextEncoder().encode(spell(JSON.stringify(bodyWith(position, canary))))
+      const body = parseDocument(bytes)
+      if (!(body instanceof JsonValue)) throw new Error(`no JSON: ${position}`)
+      const { places, exempt } = read(body)
+      const isSeen = places.some((place) => seen(place, bytes).includes(canary))
+      const path = pathOf(position)
+      const isListed = exempt.some((each) => isWithin(path, each.path.replaceAll('{0}', '.any')))
+      if (!isSeen && !isListed) missed.push(position)
+    }
+  }
+  expect(missed).toEqual([])
+})
+
+test.each(CORPUS)('members that the vendor defines are not taken for names of a client: %s', (file, _, read) => {
+  const taken = new Set<Position>()
+  for (const position of readPositions(file)) {
+    // The table goes on as far as the vendor defines names.
+    if (/\{|schema|parameters|\.input_examples|annotations$|\.tracing/.test(position)) continue
+    const body = parseDocument(new TextEncoder().encode(JSON.stringify(bodyWith(position, 'canary'))))
+    if (!(body instanceof JsonValue)) throw new Error(`no JSON: ${position}`)
+    for (const { path } of read(body).places) if (path.endsWith(':name')) taken.add(`${position} -> ${path}`)
+  }
+  expect([...taken]).toEqual([])
+})
