@@ -1,5 +1,5 @@
-import { decodeText } from '../json/decode-text.ts'
 import type { JsonValue } from '../json/json-document.ts'
+import { decodeText } from '../json/native.ts'
 import { elementsOf, memberOf, objectAt, textAt } from '../json/read-value.ts'
 import type { AnswerSink } from '../translation/answer-sink.ts'
 import { readReportedError } from '../translation/read-error.ts'

@@ -2,7 +2,7 @@ import type {
   ChatCompletionAssistantMessageParam,
   ChatCompletionMessageFunctionToolCall,
 } from 'openai/resources/chat/completions'
-import { decodeText } from '../json/decode-text.ts'
+import { decodeText } from '../json/native.ts'
 import { asIs, JsonPieces, type JsonText, writeJson } from '../json/write-json.ts'
 import type { CallPart, Part, TextPart, ThinkingPart } from '../translation/conversation.ts'
 import { Untranslatable } from '../translation/untranslatable.ts'

@@ -10,7 +10,7 @@ import type { Head } from '#net/http/head.ts'
 import type { BodySink } from '#net/stream.ts'
 import type { KeptAnswer } from '../answer/kept-answer.ts'
 import { classifyError, type StreamError } from '../answer/stream-error.ts'
-import { decodeText } from '../json/decode-text.ts'
+import { decodeText } from '../json/native.ts'
 import { countAt, objectAt, textAt } from '../json/read-value.ts'
 import { DetectStream } from './stream.ts'
 

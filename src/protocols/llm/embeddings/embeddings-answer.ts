@@ -1,7 +1,7 @@
 import type { LlmFacts } from '#exchange/llm-facts.ts'
 import type { Head } from '#net/http/head.ts'
-import { decodeText } from '../json/decode-text.ts'
 import type { JsonValue } from '../json/json-document.ts'
+import { decodeText } from '../json/native.ts'
 import { expectKind } from '../json/object-reader.ts'
 import { asIs } from '../json/write-json.ts'
 import { Untranslatable } from '../translation/untranslatable.ts'

@@ -1,4 +1,4 @@
-import { decodeText } from './decode-text.ts'
+import { decodeLatin1, decodeText, isUtf8 } from './native.ts'
 import type { JsonFault } from './scan-members.ts'
 import { skipSpace, skipString, skipValue } from './skip-value.ts'
 
@@ -12,13 +12,10 @@ export const MAX_PARTS = 150_000
 const FEW_KEYS = 8
 
 /** Strings up to this length are examined byte by byte; the native parser is faster for longer ones. */
-const NEAR = 512
+const NEAR = 384
 
 /** Bytes of ASCII below 0x80 without a backslash are their own text. */
 const PLAIN_KEY = /^[\x20-\x5b\x5d-\x7f]*$/
-
-const utf8 = new TextDecoder('utf-8', { fatal: true })
-const latin1 = new TextDecoder('latin1')
 
 export type JsonKind = 'object' | 'array' | 'string' | 'number' | 'boolean' | 'null'
 
@@ -27,11 +24,7 @@ export type JsonKind = 'object' | 'array' | 'string' | 'number' | 'boolean' | 'n
  * `scanMembers` it validates everything (RFC 8259): UTF-8, escapes, control characters, and that no object at any depth has a key twice. It refuses more than `MAX_PARTS`.
  */
 export function parseDocument(bytes: Uint8Array): JsonValue | JsonFault {
-  try {
-    utf8.decode(bytes)
-  } catch {
-    return { fault: 'not-json', at: 0 }
-  }
+  if (!isUtf8(bytes)) return { fault: 'not-json', at: 0 }
   const tape = new Tape(bytes)
   try {
     const end = tape.read(skipSpace(bytes, 0), 0)
@@ -157,7 +150,7 @@ class Tape {
 
   /** The same as `textAt`. Taking most keys out of one long string is cheaper than decoding each. */
   #keyAt(key: number): string {
-    this.#latin1 ??= latin1.decode(this.bytes)
+    this.#latin1 ??= decodeLatin1(this.bytes, 0, this.bytes.length)
     const text = this.#latin1.slice(this.at[key]! + 1, this.at[key + 1]! - 1)
     return PLAIN_KEY.test(text) ? text : this.textAt(key)
   }
@@ -207,7 +200,7 @@ function checkBytes(bytes: Uint8Array, start: number, end: number): void {
 /** Only the position of a fault needs a look at each byte. */
 function checkLong(bytes: Uint8Array, start: number, end: number): void {
   try {
-    JSON.parse(latin1.decode(bytes.subarray(start - 1, end + 1)))
+    JSON.parse(decodeLatin1(bytes, start - 1, end + 1))
   } catch {
     checkBytes(bytes, start, end)
   }

@@ -1,6 +1,6 @@
 import { parseExactJson } from '#base/exact-json.ts'
 import type { BodyClaim } from '#net/body/body-memory.ts'
-import { decodeText } from './decode-text.ts'
+import { decodeText } from './native.ts'
 import { readsAt } from './reads-at.ts'
 
 const QUOTE = 0x22

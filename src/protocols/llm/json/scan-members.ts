@@ -1,4 +1,4 @@
-import { decodeText } from './decode-text.ts'
+import { decodeText } from './native.ts'
 import { readsAt } from './reads-at.ts'
 import { skipSpace, skipString, skipValue } from './skip-value.ts'
 

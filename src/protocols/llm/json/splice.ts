@@ -1,3 +1,5 @@
+import { allocate } from './native.ts'
+
 /** One edit: replaces the bytes from `start` to `end` by `text`. */
 export interface Splice {
   readonly start: number
@@ -22,7 +24,7 @@ export function applySplices(bytes: Uint8Array, splices: readonly Splice[]): Uin
   const ordered = splices.length === 1 ? splices : splices.toSorted((one, other) => one.start - other.start)
   let length = bytes.length
   for (const { start, end, text } of ordered) length += text.length - (end - start)
-  const out = new Uint8Array(length)
+  const out = allocate(length)
   let from = 0
   let to = 0
   for (const { start, end, text } of ordered) {

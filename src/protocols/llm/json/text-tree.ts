@@ -1,5 +1,5 @@
 import { foldCase } from '#base/fold-case.ts'
-import { decodeText } from './decode-text.ts'
+import { decodeText } from './native.ts'
 import { skipSpace, skipString, skipValue } from './skip-value.ts'
 
 /** A JSON value with its position in the bytes; for values without text, only the position. */

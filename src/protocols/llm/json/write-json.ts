@@ -1,4 +1,4 @@
-import { decodeText } from './decode-text.ts'
+import { allocate, decodeText } from './native.ts'
 
 const encoder = new TextEncoder()
 
@@ -95,7 +95,7 @@ class Output {
     let size = 0
     // A UTF-16 unit has at most 3 bytes in UTF-8.
     for (const piece of this.#pieces) size += typeof piece === 'string' ? piece.length * 3 : piece.length
-    const out = new Uint8Array(size)
+    const out = allocate(size)
     let at = 0
     for (const piece of this.#pieces) {
       if (typeof piece === 'string') at = write(piece, out, at)

@@ -1,5 +1,5 @@
-import { decodeText } from '../json/decode-text.ts'
 import type { JsonValue } from '../json/json-document.ts'
+import { decodeText } from '../json/native.ts'
 
 /** What the tokens of a request are estimated from. */
 export interface CountablePrompt {

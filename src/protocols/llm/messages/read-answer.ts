@@ -1,6 +1,6 @@
 import { NO_TOKENS } from '#exchange/llm-facts.ts'
-import { decodeText } from '../json/decode-text.ts'
 import type { JsonValue } from '../json/json-document.ts'
+import { decodeText } from '../json/native.ts'
 import { ObjectReader } from '../json/object-reader.ts'
 import type { AnswerSink } from '../translation/answer-sink.ts'
 import { readReportedError } from '../translation/read-error.ts'

@@ -1,6 +1,6 @@
 import { type LlmFacts, type LlmTokens, NO_TOKENS } from '#exchange/llm-facts.ts'
 import { readInputDetails, readOutputDetails } from '../answer/usage-details.ts'
-import { decodeText } from '../json/decode-text.ts'
+import { decodeText } from '../json/native.ts'
 import { countAt, memberOf, objectAt, textAt } from '../json/read-value.ts'
 import { findMember, scanMembers, stringAt } from '../json/scan-members.ts'
 

@@ -1,6 +1,6 @@
 import type { LlmRequest, NumberParameter, PromptEntry } from '#exchange/llm-facts.ts'
 import { flattenContent } from '../answer/flatten-content.ts'
-import { decodeText } from '../json/decode-text.ts'
+import { decodeText } from '../json/native.ts'
 import { elementsOf, memberOf, textAt } from '../json/read-value.ts'
 import { findMember, type Members, scanMembers, stringAt, valueAt } from '../json/scan-members.ts'
 import { PROMPT_MEMBERS, type PromptMember } from './prompt-members.ts'

@@ -1,5 +1,5 @@
 import type { ResponseStreamEvent } from 'openai/resources/responses/responses'
-import { decodeText } from '../json/decode-text.ts'
+import { decodeText } from '../json/native.ts'
 import { writeJson } from '../json/write-json.ts'
 import type { WrittenResponse } from './response-object.ts'
 

@@ -1,6 +1,6 @@
 import { parseExactJson } from '#base/exact-json.ts'
 import { asBuffer } from '#net/body/as-buffer.ts'
-import { decodeText } from '../json/decode-text.ts'
+import { decodeText } from '../json/native.ts'
 import type { AnswerError, AnswerSink } from '../translation/answer-sink.ts'
 import type { StreamLimits, StreamReader } from '../translation/dialect.ts'
 import { SseEvents } from './sse-events.ts'

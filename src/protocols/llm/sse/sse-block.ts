@@ -1,4 +1,4 @@
-import { decodeText } from '../json/decode-text.ts'
+import { decodeText } from '../json/native.ts'
 import { readsAt } from '../json/reads-at.ts'
 
 const LF = 0x0a

@@ -4,7 +4,7 @@ import { ForwardingSink } from '#net/body/forwarding-sink.ts'
 import { HeldBytes } from '#net/body/held-bytes.ts'
 import type { Head } from '#net/http/head.ts'
 import type { BodySink } from '#net/stream.ts'
-import { decodeText } from '../json/decode-text.ts'
+import { decodeText } from '../json/native.ts'
 import type { RouteType } from '../policy-schema.ts'
 import { estimateTokens } from './estimate-tokens.ts'
 

@@ -1,5 +1,5 @@
-import { decodeText } from '../json/decode-text.ts'
 import type { JsonValue } from '../json/json-document.ts'
+import { decodeText } from '../json/native.ts'
 import { encode } from '../json/splice.ts'
 import { JsonPieces, type JsonText } from '../json/write-json.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { decodeText } from './decode-text.ts'
+import { decodeText } from './native.ts'
 
 test.each<[bytes: number[], text: string]>([
   [[], ''],

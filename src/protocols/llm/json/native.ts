@@ -1,0 +1,58 @@
+// What Node does natively with bytes, and the same with what browsers have, too: `explain` runs in both.
+
+interface Slices {
+  utf8Slice(this: Uint8Array, start: number, end: number): string
+  latin1Slice(this: Uint8Array, start: number, end: number): string
+}
+
+interface Platform {
+  readonly Buffer?: { readonly prototype: unknown; allocUnsafe(length: number): Uint8Array }
+  readonly process?: { getBuiltinModule(name: 'node:buffer'): { isUtf8(bytes: Uint8Array): boolean } }
+}
+
+const { Buffer: NodeBuffer, process: nodeProcess } = globalThis as unknown as Platform
+const slices = NodeBuffer?.prototype as Slices | undefined
+
+const utf8 = new TextDecoder('utf-8', { ignoreBOM: true })
+const strictUtf8 = new TextDecoder('utf-8', { fatal: true })
+
+const utf8Slice =
+  slices?.utf8Slice ??
+  function (this: Uint8Array, start: number, end: number): string {
+    return utf8.decode(this.subarray(start, end))
+  }
+const latin1Slice =
+  slices?.latin1Slice ??
+  function (this: Uint8Array, start: number, end: number): string {
+    let text = ''
+    for (let at = start; at < end; at++) text += String.fromCharCode(this[at]!)
+    return text
+  }
+
+/**
+ * The UTF-8 text of `bytes` from `start` to `end`. Takes half the time of a `TextDecoder`, and less than building a string byte by byte, even of
+ * four bytes.
+ */
+export function decodeText(bytes: Uint8Array, start = 0, end: number = bytes.length): string {
+  return utf8Slice.call(bytes, start, end)
+}
+
+/** The same with one character for each byte. */
+export function decodeLatin1(bytes: Uint8Array, start: number, end: number): string {
+  return latin1Slice.call(bytes, start, end)
+}
+
+/** Whether `bytes` are valid UTF-8. Decoding 5 MB takes 3 ms, looking at them 0.06 ms. */
+export const isUtf8: (bytes: Uint8Array) => boolean =
+  nodeProcess?.getBuiltinModule('node:buffer').isUtf8 ??
+  ((bytes) => {
+    try {
+      strictUtf8.decode(bytes)
+      return true
+    } catch {
+      return false
+    }
+  })
+
+/** Bytes with any contents; small ones take a tenth of the time of a `Uint8Array`. */
+export const allocate: (length: number) => Uint8Array = NodeBuffer?.allocUnsafe ?? ((length) => new Uint8Array(length))
