@@ -168,26 +168,32 @@ export class Bodies implements BodyReader {
   }
 
   readRequestBody(exchange: Exchange, maxBytes: number, use: Exclude<BodyUse, false>): Promise<Refusal | undefined> {
+    return new Promise((resolve) => this.collectRequestBody(exchange, maxBytes, use, resolve))
+  }
+
+  /**
+   * The same without a promise: most bodies have arrived with their head. `done` may be called before this returns, or never. A refusal comes
+   * later.
+   */
+  collectRequestBody(exchange: Exchange, maxBytes: number, use: Exclude<BodyUse, false>, done: Collecting): void {
     if (this.#source.kind === BODY_NONE) {
       exchange.requestBody = EMPTY
-      return Promise.resolve(undefined)
+      return done(undefined)
     }
     // An earlier attempt may have sent a part of it.
     const body = this.#request instanceof KeptBody ? this.#request.detach() : this.#source
     this.#request = undefined
-    return new Promise((resolve) => {
-      collect(body, { maxBytes, claim: this.claim, givesWay: true }, use, (result) => {
-        // Without a waiting request, the promise stays pending and is collected.
-        if (!this.#owner.isWaiting || isAbort(result)) return
-        if (result === 'no-memory') return resolve(this.#noMemory('request'))
-        exchange.requestBody = isWhole(result) ? result.bytes : null
-        if (isWhole(result)) this.#requestTrailers = result.trailers
-        if (result instanceof PartialBody) {
-          this.#request = result
-          exchange.requestBodyPrefix = result.prefix
-        }
-        resolve(undefined)
-      })
+    collect(body, { maxBytes, claim: this.claim, givesWay: true }, use, (result) => {
+      // Without a waiting request, a promise stays pending and is garbage.
+      if (!this.#owner.isWaiting || isAbort(result)) return
+      if (result === 'no-memory') return refuseSoon(done, this.#noMemory('request'))
+      exchange.requestBody = isWhole(result) ? result.bytes : null
+      if (isWhole(result)) this.#requestTrailers = result.trailers
+      if (result instanceof PartialBody) {
+        this.#request = result
+        exchange.requestBodyPrefix = result.prefix
+      }
+      done(undefined)
     })
   }
 
@@ -330,21 +336,23 @@ export class Bodies implements BodyReader {
   }
 
   readResponseBody(exchange: Exchange, maxBytes: number, use: Exclude<BodyUse, false>): Promise<Refusal | undefined> {
-    const source = this.#response!
-    return new Promise((resolve) => {
-      collect(source, { maxBytes, claim: this.claim }, use, (result) => {
-        if (this.#isOver(result)) return
-        const cut = isAbort(result) ? result : this.#filter?.failure?.cut
-        // Nothing has been sent to the client yet, so an aborted stream can still become a refusal.
-        if (cut !== undefined) return resolve(this.brokenResponse(cut))
-        if (result === 'no-memory') return resolve(this.#noMemory('response'))
-        exchange.responseBody = isWhole(result) ? result.bytes : null
-        if (result instanceof PartialBody) {
-          this.#response = result
-          exchange.responseBodyPrefix = result.prefix
-        }
-        resolve(undefined)
-      })
+    return new Promise((resolve) => this.collectResponseBody(exchange, maxBytes, use, resolve))
+  }
+
+  /** The same without a promise, as `collectRequestBody`. */
+  collectResponseBody(exchange: Exchange, maxBytes: number, use: Exclude<BodyUse, false>, done: Collecting): void {
+    collect(this.#response!, { maxBytes, claim: this.claim }, use, (result) => {
+      if (this.#isOver(result)) return
+      const cut = isAbort(result) ? result : this.#filter?.failure?.cut
+      // Nothing has been sent to the client yet, so an aborted stream can still become a refusal.
+      if (cut !== undefined) return refuseSoon(done, this.brokenResponse(cut))
+      if (result === 'no-memory') return refuseSoon(done, this.#noMemory('response'))
+      exchange.responseBody = isWhole(result) ? result.bytes : null
+      if (result instanceof PartialBody) {
+        this.#response = result
+        exchange.responseBodyPrefix = result.prefix
+      }
+      done(undefined)
     })
   }
 
@@ -393,6 +401,14 @@ export class Bodies implements BodyReader {
     const detail = `no memory is left for the body of the ${message}: the requests of this worker use all ${maxBytes} bytes (GATEWRIGHT_BODY_MEMORY)`
     return reject('body-memory-exhausted', { detail })
   }
+}
+
+/** Gets the reason if a body could not be collected. */
+type Collecting = (unread: Refusal | undefined) => void
+
+/** Whoever cancels or drops a body may be about to answer the request. */
+function refuseSoon(done: Collecting, refusal: Refusal): void {
+  queueMicrotask(() => done(refusal))
 }
 
 type Buffered = Collected | PartialBody

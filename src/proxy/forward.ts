@@ -23,7 +23,7 @@ import { chargeTokenLimits } from './charge-token-limits.ts'
 import { startDeadline } from './deadline.ts'
 import type { InFlight } from './in-flight.ts'
 import { RequestTrailerGate, screenInterim, screenTrailers } from './passing-fields.ts'
-import { fail, respondLocally, whenSettled } from './respond.ts'
+import { fail, respondLocally, whenKnown, whenSettled } from './respond.ts'
 import { respondFromUpstream } from './respond-upstream.ts'
 import { serveRequest } from './serve-request.ts'
 
@@ -68,12 +68,13 @@ function keepBody({ bodies }: InFlight): boolean {
 
 function bufferBody(flight: InFlight, use: Exclude<BodyUse, false>): void {
   const { exchange, decision, bodies } = flight
-  whenSettled(flight, bodies.readRequestBody(exchange, decision.frontend!.maxBufferBytes, use), (refusal) => {
+  const collected = whenKnown(flight, (refusal: Refusal | undefined) => {
     if (refusal !== undefined) return respondLocally(flight, refusal)
     if (exchange.requestBody === null && use === true) return respondLocally(flight, tooLarge(flight))
     if (exchange.requestBody === null) return forwardLarge(flight)
     attempt(flight)
   })
+  bodies.collectRequestBody(exchange, decision.frontend!.maxBufferBytes, use, collected)
 }
 
 function decodeBody(flight: InFlight): void {

@@ -8,7 +8,7 @@ import { takeGrpcStatus } from './grpc-trailers.ts'
 import type { InFlight } from './in-flight.ts'
 import { sendProcessed } from './process-response.ts'
 import { ReplacedBody } from './replaced-body.ts'
-import { replyBody, respondLocally, whenSettled } from './respond.ts'
+import { replyBody, respondLocally, whenKnown } from './respond.ts'
 
 /** Tries another attempt for a response that failed before anything of it was sent. @returns whether there is one */
 export type RetryAnswer = (flight: InFlight, upstream: ClientStream, failure: AnswerFailure) => boolean
@@ -71,7 +71,7 @@ function bufferResponse(
 ): void {
   const { exchange, bodies } = flight
   const { maxBufferBytes } = flight.decision.frontend!
-  whenSettled(flight, bodies.readResponseBody(exchange, maxBufferBytes, use), (unread) => {
+  const collected = whenKnown(flight, (unread: Refusal | undefined) => {
     const { responseFailure } = bodies
     if (responseFailure !== undefined && retryAnswer(flight, upstream, responseFailure)) return
     const large = exchange.responseBody === null
@@ -89,4 +89,5 @@ function bufferResponse(
     const body = replyBody(flight, { head, body: exchange.responseBody ?? undefined, trailers })
     sendProcessed(flight, body, upstream)
   })
+  bodies.collectResponseBody(exchange, maxBufferBytes, use, collected)
 }

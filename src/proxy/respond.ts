@@ -124,6 +124,18 @@ export function fail(flight: InFlight, error: unknown): void {
   else respondLocally(flight, reject('internal-error'))
 }
 
+/** Continues with a result that comes at once or later, as `whenSettled` does, but without a promise. */
+export function whenKnown<Value>(flight: InFlight, proceed: (value: Value) => void): (value: Value) => void {
+  return (value) => {
+    if (!flight.isWaiting) return
+    try {
+      proceed(value)
+    } catch (error) {
+      if (!flight.ended) fail(flight, error)
+    }
+  }
+}
+
 /** Continues with the result of a promise, unless the request has been answered meanwhile or its client has disconnected. */
 export function whenSettled<Value>(flight: InFlight, pending: Promise<Value>, proceed: (value: Value) => void): void {
   pending
