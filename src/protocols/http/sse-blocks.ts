@@ -24,7 +24,7 @@ export class SseBlocks {
     if (from === 0) this.#nextReturn = piece.indexOf(CR)
     let at = from
     for (;;) {
-      const feed = piece.indexOf(LF, at)
+      const feed = piece[at] === LF ? at : piece.indexOf(LF, at)
       if (feed < 0) return this.#unfinished(piece, at)
       if (this.#hasLoneReturn(piece, at, feed)) return this.#nextAfterLoneReturn(piece, at)
       const hasReturn = feed > at ? piece[feed - 1] === CR : this.#afterReturn

@@ -7,10 +7,9 @@ import type { Head } from '#net/http/head.ts'
 import type { Abort, BodySink } from '#net/stream.ts'
 import { decodeText } from '../json/native.ts'
 import { LongEvent } from '../sse/long-event.ts'
-import { SseBlock } from '../sse/sse-block.ts'
+import { HAS_ERROR, HAS_FINISH, HAS_USAGE, SseBlock } from '../sse/sse-block.ts'
 import { type SseBlockReceiver, SseSplitter } from '../sse/sse-splitter.ts'
 import type { KeptAnswer } from './kept-answer.ts'
-import { HAS_ERROR, HAS_FINISH, HAS_USAGE, searchMembers } from './member-search.ts'
 import { errorOf, isErrorEvent, type StreamError, UNKNOWN_ERROR } from './stream-error.ts'
 import type { StreamFormat } from './stream-format.ts'
 
@@ -144,12 +143,12 @@ export class StreamAnswer extends ForwardingSink implements SseBlockReceiver {
 
   /** Reads the relevant facts of a block. @returns whether the client gets the block */
   #reads(buffer: Uint8Array, start: number, end: number): boolean {
-    const block = this.#block.read(buffer, start, end)
-    if (block.dataStart < 0) return true
     const { format, kept } = this.#options
+    const block = this.#block.read(buffer, start, end, format.finishMember)
+    if (block.dataStart < 0) return true
+    const { found } = block
     const isFirst = this.#events++ === 0
     if (format.isEnd(block)) this.#isEnded = true
-    const found = searchMembers(buffer, block.dataStart, block.dataEnd, format.finishMember)
     if ((found & HAS_FINISH) !== 0) this.#isFinished = true
     const isError = isErrorEvent(block)
     const keeps = kept !== undefined && !kept.isFull

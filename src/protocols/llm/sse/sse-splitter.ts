@@ -43,11 +43,15 @@ export class SseSplitter {
     const piece = buffer.subarray(start, end)
     let at = this.#completeHeld(piece)
     if (at < 0) return
-    for (let next = this.#blocks.next(piece, at); next >= 0; next = this.#blocks.next(piece, at)) {
+    while (at < piece.length) {
+      const next = this.#blocks.next(piece, at)
+      if (next < 0) {
+        this.#hold(piece, at, piece.length, false)
+        return
+      }
       this.#receiver.block(buffer, start + at, start + next)
       at = next
     }
-    if (at < piece.length) this.#hold(piece, at, piece.length, false)
   }
 
   /**
