@@ -25,6 +25,10 @@ const FLOODS = 'test/floods/collections.test.ts'
 
 /** `<file below src/> <name>` */
 export const COLLECTIONS: Readonly<Record<string, Filled | PeerFilled>> = {
+  'protocols/llm/models/models RECENT': {
+    bound: '200 names of 200 characters',
+    flood: 'src/protocols/llm/models/models.test.ts',
+  },
   'calls/call-answer headers': 'message',
   'calls/call-room #destinations': {
     bound: 'those that are configured; 1,000 wait for each',

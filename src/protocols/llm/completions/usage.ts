@@ -37,8 +37,14 @@ export function writeUsage(usage: AnswerUsage): CompletionUsage {
 
 /** Undefined if nothing is known. */
 function known<Details>(counts: { readonly [Name in keyof Details]: number | undefined }): Details | undefined {
-  const found = Object.entries(counts).filter(([, count]) => count !== undefined)
-  return found.length === 0 ? undefined : (Object.fromEntries(found) as Details)
+  let found: Record<string, number> | undefined
+  for (const name in counts) {
+    const count = counts[name]
+    if (count === undefined) continue
+    found ??= {}
+    found[name] = count
+  }
+  return found as Details | undefined
 }
 
 type Tier = NonNullable<ChatCompletion['service_tier']>

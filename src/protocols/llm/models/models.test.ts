@@ -75,3 +75,10 @@ test.each([
 ])('%s: %o', (name, facts) => {
   expect(modelOf(name)).toMatchObject(facts)
 })
+
+test('any number of invented names leaves the facts as they are', () => {
+  for (let i = 0; i < 1000; i++) expect(modelOf(`gpt-4o-mini-${i}x`).family).toBe('gpt')
+  const long = `claude-${'x'.repeat(300)}`
+  expect([modelOf(long), modelOf(long).name]).toEqual([modelOf(''), undefined])
+  expect([modelOf('gpt-4o-mini-1x'), modelOf('gpt-4o-mini-1x').name]).toEqual([modelOf('gpt-4o-mini-2x'), undefined])
+})

@@ -386,7 +386,22 @@ const NEWEST: ReadonlyMap<ModelFamily, ModelFacts> = new Map(
  * publish new ones all the time (decision B24); without a family nothing is known.
  */
 export function modelOf(name: string): ModelFacts {
-  const listed = LISTED.get(name) ?? findReduced(name)
+  const listed = LISTED.get(name) ?? RECENT.get(name)
+  if (listed !== undefined) return listed
+  const found = findModel(name)
+  if (name.length > MAX_RECENT_NAME) return found
+  if (RECENT.size === MAX_RECENT) RECENT.clear()
+  RECENT.set(name, found)
+  return found
+}
+
+/** Other names, of which most requests have one of few: reducing a name takes longer than reading a small request. */
+const RECENT = new Map<string, ModelFacts>()
+const MAX_RECENT = 200
+const MAX_RECENT_NAME = 200
+
+function findModel(name: string): ModelFacts {
+  const listed = findReduced(name)
   if (listed !== undefined) return listed
   const bare = bareModelName(name)
   const family = FAMILIES.find(([, pattern]) => pattern.test(bare))

@@ -17,7 +17,7 @@ import { enrichConversation } from '../messages/request.ts'
 import { isOfMessagesClient } from '../model-lists/messages-client.ts'
 import { modelOf } from '../models/models.ts'
 import type { RouteType } from '../policy-schema.ts'
-import type { Conversion, HeaderEdits } from '../providers/provider.ts'
+import { type Conversion, type HeaderEdits, NO_EDITS } from '../providers/provider.ts'
 import { type PreparedSession, prepareSession } from '../realtime/prepare-session.ts'
 import { enrichInput } from '../responses/request.ts'
 import type { LocalCount } from '../tokens/count-tokens.ts'
@@ -308,6 +308,9 @@ function isStreamed(members: Members): boolean {
 }
 
 /** The gateway reads the response, so it must not be compressed. */
+const UNCOMPRESSED: HeaderEdits = { ...NO_EDITS, remove: ['accept-encoding'] }
+
 function withoutEncoding(edits: HeaderEdits, removed: readonly string[] = []): HeaderEdits {
+  if (edits === NO_EDITS && removed.length === 0) return UNCOMPRESSED
   return { set: edits.set, remove: [...edits.remove, ...removed, 'accept-encoding'] }
 }
