@@ -4,7 +4,7 @@ import { Annotations } from './citations.ts'
 const URL = { url: 'https://a.example', title: 'A', text: undefined, start: undefined, end: undefined }
 
 test('positions are those in the whole content', () => {
-  const annotations = new Annotations()
+  const annotations = new Annotations(undefined)
   annotations.text('one ')
   annotations.add(URL)
   annotations.text('two ')
@@ -18,7 +18,7 @@ test('positions are those in the whole content', () => {
 })
 
 test('a citation without a URL has no form, and their number is bounded', () => {
-  const annotations = new Annotations()
+  const annotations = new Annotations(undefined)
   annotations.add({ ...URL, url: undefined })
   expect(annotations.take()).toEqual([])
   for (let count = 0; count < 2000; count++) annotations.add(URL)

@@ -1,5 +1,6 @@
 import type { ChatCompletionMessage } from 'openai/resources/chat/completions'
-import type { Citation } from '../translation/answer-sink.ts'
+import type { AnswerRoom } from '../translation/answer-room.ts'
+import { type Citation, textOf } from '../translation/answer-sink.ts'
 
 export type Annotation = ChatCompletionMessage.Annotation
 
@@ -15,13 +16,20 @@ export class Annotations {
   #length = 0
   #blockStart = 0
   #citations: Citation[] = []
+  readonly #room: AnswerRoom | undefined
+
+  constructor(room: AnswerRoom | undefined) {
+    this.#room = room
+  }
 
   text(text: string): void {
     this.#length += text.length
   }
 
   add(citation: Citation): void {
-    if (citation.url !== undefined && this.#citations.length < MAX_CITATIONS) this.#citations.push(citation)
+    if (citation.url === undefined || this.#citations.length >= MAX_CITATIONS) return
+    this.#citations.push(citation)
+    this.#room?.take(textOf(citation).length)
   }
 
   /** @returns the annotations of the block that ends */
@@ -37,6 +45,7 @@ export class Annotations {
       return { type: 'url_citation', url_citation }
     })
     this.#blockStart = end
+    for (const citation of this.#citations) this.#room?.give(textOf(citation).length, 1)
     this.#citations = []
     return annotations
   }

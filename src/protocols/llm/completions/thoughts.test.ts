@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { readThoughts, ThoughtSignatures } from './thoughts.ts'
 
 test('one thought has its own signature', () => {
-  const signatures = new ThoughtSignatures()
+  const signatures = new ThoughtSignatures(undefined)
   signatures.thinking(0, 'Hm')
   expect(signatures.text).toBeUndefined()
   signatures.signature(0, 'a')
@@ -12,7 +12,7 @@ test('one thought has its own signature', () => {
 })
 
 test('several thoughts are a list, which is read back', () => {
-  const signatures = new ThoughtSignatures()
+  const signatures = new ThoughtSignatures(undefined)
   signatures.thinking(0, 'One 😀')
   signatures.signature(0, 's')
   signatures.redacted(1, 'r')
@@ -31,10 +31,10 @@ test.each(['[', '[1]', '[{}]', '[{"length":-1}]', '{"length":1}'])('%s is no lis
 })
 
 test('an answer with too many thoughts has no signature, in bounded memory', () => {
-  const many = new ThoughtSignatures()
+  const many = new ThoughtSignatures(undefined)
   for (let block = 0; block < 5000; block++) many.signature(block, 's')
   expect(many.text).toBeUndefined()
-  const long = new ThoughtSignatures()
+  const long = new ThoughtSignatures(undefined)
   for (let count = 0; count < 5; count++) long.signature(0, 's'.repeat(1024 * 1024))
   expect(long.text).toBeUndefined()
 })

@@ -1,4 +1,5 @@
 import { countAt, elementsOf, memberOf, textAt } from '../json/read-value.ts'
+import type { AnswerRoom } from '../translation/answer-room.ts'
 
 /** A thought of the model in a message (docs/behaviour/llm.md, "Chat completions"). */
 export type Thought =
@@ -51,8 +52,13 @@ interface SignedThought {
 /** Collects what `reasoning_signature` has to say about the thoughts of an answer. */
 export class ThoughtSignatures {
   readonly #thoughts: SignedThought[] = []
+  readonly #room: AnswerRoom | undefined
   #isTooMuch = false
   #signatures = 0
+
+  constructor(room: AnswerRoom | undefined) {
+    this.#room = room
+  }
 
   thinking(block: number, text: string): void {
     this.#of(block).length += text.length
@@ -60,14 +66,12 @@ export class ThoughtSignatures {
 
   signature(block: number, text: string): void {
     this.#of(block).signature += text
-    this.#signatures += text.length
-    this.#limit()
+    this.#keep(text)
   }
 
   redacted(block: number, data: string): void {
     this.#thoughts.push({ block, length: 0, signature: '', redacted: data })
-    this.#signatures += data.length
-    this.#limit()
+    this.#keep(data)
   }
 
   #of(block: number): SignedThought {
@@ -77,6 +81,12 @@ export class ThoughtSignatures {
     this.#thoughts.push(thought)
     this.#limit()
     return thought
+  }
+
+  #keep(signature: string): void {
+    this.#signatures += signature.length
+    this.#limit()
+    if (!this.#isTooMuch) this.#room?.take(signature.length)
   }
 
   #limit(): void {

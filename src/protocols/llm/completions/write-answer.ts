@@ -33,9 +33,9 @@ interface Call {
 class CompletionWriter implements AnswerSink {
   readonly #context: AnswerContext
   readonly #done: (body: Uint8Array) => void
-  readonly #annotations = new Annotations()
+  readonly #annotations = new Annotations(undefined)
   readonly #annotated: Annotation[] = []
-  readonly #thoughts = new ThoughtSignatures()
+  readonly #thoughts = new ThoughtSignatures(undefined)
   readonly #calls = new Map<number, Call>()
   readonly #content: string[] = []
   readonly #refusal: string[] = []

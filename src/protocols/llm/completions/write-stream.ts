@@ -23,8 +23,8 @@ class CompletionsStreamWriter implements AnswerSink {
   readonly #context: AnswerContext
   readonly #write: (events: string) => void
   readonly #form: CallForm
-  readonly #annotations = new Annotations()
-  readonly #thoughts = new ThoughtSignatures()
+  readonly #annotations: Annotations
+  readonly #thoughts: ThoughtSignatures
   readonly #calls = new Map<number, OpenCall>()
   /** The texts before and after the delta of a chunk. */
   /** The client asked for a chunk with usage. */
@@ -39,6 +39,8 @@ class CompletionsStreamWriter implements AnswerSink {
   constructor(context: AnswerContext, write: (events: string) => void) {
     this.#context = context
     this.#write = write
+    this.#annotations = new Annotations(context.room)
+    this.#thoughts = new ThoughtSignatures(context.room)
     this.#form = callForm(context.request)
     this.#includesUsage = context.request.get('stream_options')?.get('include_usage')?.isTrue === true
   }

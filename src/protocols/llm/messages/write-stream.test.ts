@@ -134,17 +134,3 @@ test('a refusal is a text, and the reason to stop', () => {
   })
   expect(events).toEqual(['0 text', '0 + I cannot.', '0 end', 'refusal', 'message_stop'])
 })
-
-test('what is held is bounded', () => {
-  const piece = 'x'.repeat(1024 * 1024)
-  const events = written((to) => {
-    to.call(0, 'x', 'first')
-    to.call(1, 'y', 'second')
-    for (let i = 0; i < 9; i++) to.arguments(1, piece)
-    to.close(0)
-    to.close(1)
-    to.finish('calls')
-    to.end()
-  })
-  expect(events).toEqual(['0 tool_use first', 'api_error: the calls of the response overlap too much to be translated'])
-})

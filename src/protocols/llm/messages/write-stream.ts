@@ -3,6 +3,7 @@ import type {
   RawContentBlockStartEvent,
   RawMessageDeltaEvent,
 } from '@anthropic-ai/sdk/resources/messages/messages'
+import type { AnswerRoom } from '../translation/answer-room.ts'
 import type { AnswerError, AnswerSink, AnswerUsage, Citation, StopReason } from '../translation/answer-sink.ts'
 import type { AnswerContext } from '../translation/dialect.ts'
 import { SequentialAnswer } from '../translation/sequential-answer.ts'
@@ -11,14 +12,14 @@ import { Ending, writeCallStart, writeCitation, writeHead, writeSignature, write
 
 /** Writes an event stream of the messages API, in which blocks have numbers without gaps and never overlap. */
 export function writeStream(context: AnswerContext, write: (events: string) => void): MessagesStream {
-  return new MessagesStream(new MessagesStreamWriter(context, write))
+  return new MessagesStream(new MessagesStreamWriter(context, write), context.room)
 }
 
 class MessagesStream extends SequentialAnswer {
   readonly #writer: MessagesStreamWriter
 
-  constructor(writer: MessagesStreamWriter) {
-    super(writer)
+  constructor(writer: MessagesStreamWriter, room: AnswerRoom | undefined) {
+    super(writer, room)
     this.#writer = writer
   }
 
@@ -44,6 +45,7 @@ class MessagesStreamWriter implements AnswerSink {
   #kind: Kind | undefined
   /** Of the open block. Clients expect it whole. */
   #signature = ''
+  #signaturePieces = 0
   #prefix = ''
   #isOver = false
 
@@ -82,6 +84,8 @@ class MessagesStreamWriter implements AnswerSink {
   signature(_block: number, text: string): void {
     this.#enter('thinking', THINKING)
     this.#signature += text
+    this.#signaturePieces++
+    this.#context.room?.take(text.length)
   }
 
   redacted(_block: number, data: string): void {
@@ -109,7 +113,9 @@ class MessagesStreamWriter implements AnswerSink {
       const signature = writeSignature(this.#signature, this.#context)
       this.#delta(`{"type":"signature_delta","signature":${JSON.stringify(signature)}}`)
     }
+    this.#context.room?.give(this.#signature.length, this.#signaturePieces)
     this.#signature = ''
+    this.#signaturePieces = 0
     this.#kind = undefined
     this.#event('content_block_stop', `{"type":"content_block_stop","index":${this.#index}}`)
   }

@@ -74,7 +74,7 @@ class TextPart {
   readonly #place: ItemPlace
   readonly #about: ReturnType<typeof partPlace>
   readonly #delta: ((text: string) => void) | undefined
-  readonly #annotations = new Annotations()
+  readonly #annotations = new Annotations(undefined)
   readonly #annotated: ResponseOutputText.URLCitation[] = []
   readonly #texts: string[] = []
 

@@ -11,5 +11,5 @@ export function writeAnswer(context: AnswerContext, done: (body: Uint8Array) => 
   const writer = new ResponseWriter(context, undefined, (response, error) =>
     done(error === undefined ? writeJson(response) : encode(formatError(error))),
   )
-  return new SequentialAnswer(writer)
+  return new SequentialAnswer(writer, context.room)
 }

@@ -10,5 +10,5 @@ export function writeStream(context: AnswerContext, write: (events: string) => v
   const writer = new ResponseWriter(context, events, (response) =>
     events.emitResponse(`response.${response.status}`, response),
   )
-  return new SequentialAnswer(writer)
+  return new SequentialAnswer(writer, context.room)
 }

@@ -1,5 +1,12 @@
 import type { BodyClaim } from '#net/body/body-memory.ts'
-import type { AnswerError, AnswerSink, AnswerUsage, Citation, StopReason } from './answer-sink.ts'
+import {
+  type AnswerError,
+  type AnswerSink,
+  type AnswerUsage,
+  type Citation,
+  type StopReason,
+  textOf,
+} from './answer-sink.ts'
 
 /** Memory overhead of a piece, so that many short ones are bounded, too. */
 const PIECE = 16
@@ -113,8 +120,7 @@ export class AnswerEnd implements AnswerSink {
   }
 
   citation(block: number, citation: Citation): void {
-    const { text = '', title = '', url = '' } = citation
-    const number = this.#take(block, 'text', text + title + url)
+    const number = this.#take(block, 'text', textOf(citation))
     if (number !== NONE) this.#sink.citation(number, citation)
   }
 
@@ -165,6 +171,11 @@ export class AnswerEnd implements AnswerSink {
     else this.#cut("the provider's stream was interrupted")
   }
 
+  /** There is no memory for what the answer needs. */
+  overflow(): void {
+    this.fail(incomplete("the provider's response is too large to be translated"))
+  }
+
   #cut(message: string): void {
     this.#isCut = true
     this.fail(incomplete(message))
@@ -181,7 +192,7 @@ export class AnswerEnd implements AnswerSink {
       this.#open.set(block, open)
     }
     if (this.#open.size <= MAX_OPEN_BLOCKS && this.#hasRoom(contents.length)) return open.number
-    this.fail(incomplete("the provider's response is too large to be translated"))
+    this.overflow()
     return NONE
   }
 

@@ -60,6 +60,11 @@ export interface Citation {
   readonly end: number | undefined
 }
 
+/** All that a citation keeps in memory. */
+export function textOf({ text = '', title = '', url = '' }: Citation): string {
+  return text + title + url
+}
+
 /** An error of a provider. */
 export interface AnswerError {
   /** The status of the response, or that which the vendor documents for the type. */

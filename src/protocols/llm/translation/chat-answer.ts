@@ -10,6 +10,7 @@ import type { AnswerFilter } from '../../backend-protocol.ts'
 import { brokenStream, classifyError, reportedError } from '../answer/stream-error.ts'
 import type { JsonValue } from '../json/json-document.ts'
 import { AnswerEnd } from './answer-end.ts'
+import { AnswerRoom } from './answer-room.ts'
 import type { AnswerError, AnswerSink } from './answer-sink.ts'
 import type { AnswerSurroundings } from './answer-surroundings.ts'
 import type { AnswerContext, StreamReader, StreamWriter } from './dialect.ts'
@@ -21,7 +22,7 @@ import { parseAnswer, refuseAnswer } from './whole-answer.ts'
 
 const encoder = new TextEncoder()
 
-/** Of a stream that its end repeats, in UTF-16 units: streams have no limit of their own, but this one takes memory. */
+/** Of what a stream keeps, in UTF-16 units: streams have no limit of their own, but this takes memory. */
 const MAX_STREAM = 16 * 1024 * 1024
 
 /** An answer of the model. */
@@ -57,14 +58,15 @@ export class ChatAnswer implements AnswerFilter {
     const { from, to, streamed, names } = this.#plan
     const { exchange, facts, kept, claim, maxBytes } = this.#around
     const out = new Outgoing(sink)
-    const context = answerContext(this.#plan, exchange)
+    const isKept = !streamed || to.keepsStream
+    const room = isKept ? undefined : new AnswerRoom(claim, MAX_STREAM, () => end.overflow())
+    const context = { ...answerContext(this.#plan, exchange), room }
     const stream = streamed ? to.writeStream(context, (events) => out.write(events)) : undefined
     if (stream?.ping !== undefined) out.pingsWith(stream, exchange)
     const writer = stream ?? to.writeAnswer(context, (body) => out.bytes(body))
     const { startMonotonicMs } = exchange
     const begun = () => this.#begin()
     const observed = new ObservedAnswer(writer, { facts, kept, names, startMonotonicMs, begun })
-    const isKept = !streamed || to.keepsStream
     const end = new AnswerEnd(observed, {
       claim: isKept ? claim : undefined,
       maxKept: streamed ? MAX_STREAM : maxBytes,

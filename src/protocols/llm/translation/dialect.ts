@@ -1,5 +1,6 @@
 import type { BodyClaim } from '#net/body/body-memory.ts'
 import type { JsonValue } from '../json/json-document.ts'
+import type { AnswerRoom } from './answer-room.ts'
 import type { AnswerSink } from './answer-sink.ts'
 import type { Conversation } from './conversation.ts'
 import type { Losses } from './losses.ts'
@@ -79,6 +80,8 @@ export interface AnswerContext {
   readonly model: string
   /** Unix time in seconds. */
   readonly createdSeconds: number
+  /** Memory for what the writer holds back; undefined: not limited here. */
+  readonly room?: AnswerRoom | undefined
   /** A new identifier: the prefix and 24 letters and digits. */
   newId(prefix: string): string
 }

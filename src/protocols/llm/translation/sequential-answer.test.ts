@@ -4,7 +4,7 @@ import { SequentialAnswer } from './sequential-answer.ts'
 
 function sequence(...calls: readonly Call[]): readonly Call[] {
   const told = new Told()
-  tell(calls, new SequentialAnswer(told))
+  tell(calls, new SequentialAnswer(told, undefined))
   return told.calls
 }
 

@@ -1,14 +1,19 @@
-import type { AnswerError, AnswerSink, AnswerUsage, Citation, StopReason } from './answer-sink.ts'
-
-/** Of contents that wait, in UTF-16 units. */
-const MAX_HELD = 4 * 1024 * 1024
-/** What a content needs besides its text. */
-const CONTENT = 16
+import type { AnswerRoom } from './answer-room.ts'
+import {
+  type AnswerError,
+  type AnswerSink,
+  type AnswerUsage,
+  type Citation,
+  type StopReason,
+  textOf,
+} from './answer-sink.ts'
 
 /** A block that waits until another one is closed. */
 interface HeldBlock {
   readonly isCall: boolean
   readonly contents: (() => void)[]
+  /** Of its texts. */
+  length: number
   isClosed: boolean
 }
 
@@ -22,12 +27,12 @@ export class SequentialAnswer implements AnswerSink {
   #isCall = false
   /** By number, in the order in which they began. */
   readonly #held = new Map<number, HeldBlock>()
-  #heldLength = 0
-  /** More was held than may be. */
-  #isTooMuch = false
+  readonly #room: AnswerRoom | undefined
 
-  constructor(sink: AnswerSink) {
+  /** @param room for what waits */
+  constructor(sink: AnswerSink, room: AnswerRoom | undefined) {
     this.#sink = sink
+    this.#room = room
   }
 
   start(id: string, model: string): void {
@@ -71,11 +76,10 @@ export class SequentialAnswer implements AnswerSink {
 
   citation(block: number, citation: Citation): void {
     if (this.#enters(block, false)) this.#sink.citation(block, citation)
-    else this.#hold(block, false, citation.text, () => this.#sink.citation(block, citation))
+    else this.#hold(block, false, textOf(citation), () => this.#sink.citation(block, citation))
   }
 
   close(block: number): void {
-    if (this.#isTooMuch) return
     const held = this.#held.get(block)
     if (held !== undefined) held.isClosed = true
     if (this.#open !== block) return
@@ -84,7 +88,6 @@ export class SequentialAnswer implements AnswerSink {
   }
 
   finish(reason: StopReason, stopSequence?: string): void {
-    if (this.#isTooMuch) return
     this.#leave()
     this.#sink.finish(reason, stopSequence)
   }
@@ -94,7 +97,7 @@ export class SequentialAnswer implements AnswerSink {
   }
 
   fail(error: AnswerError): void {
-    if (!this.#isTooMuch) this.#sink.fail(error)
+    this.#sink.fail(error)
   }
 
   end(): void {
@@ -103,7 +106,6 @@ export class SequentialAnswer implements AnswerSink {
 
   /** Makes a block the open one. @returns false if it must wait */
   #enters(block: number, isCall: boolean): boolean {
-    if (this.#isTooMuch) return false
     if (this.#open === block) return true
     if (this.#held.size > 0 || (this.#open !== undefined && this.#isCall)) return false
     this.#begin(block, isCall)
@@ -122,34 +124,26 @@ export class SequentialAnswer implements AnswerSink {
   }
 
   /** @param text what the content keeps */
-  #hold(block: number, isCall: boolean, text: string | undefined, content: () => void): void {
-    if (this.#isTooMuch) return
-    this.#heldLength += (text?.length ?? 0) + CONTENT
-    if (this.#heldLength > MAX_HELD) return this.#giveUp()
+  #hold(block: number, isCall: boolean, text: string, content: () => void): void {
     let held = this.#held.get(block)
     if (held === undefined) {
-      held = { isCall, contents: [], isClosed: false }
+      held = { isCall, contents: [], length: 0, isClosed: false }
       this.#held.set(block, held)
     }
     held.contents.push(content)
-  }
-
-  #giveUp(): void {
-    this.#isTooMuch = true
-    this.#held.clear()
-    const message = 'the calls of the response overlap too much to be translated'
-    this.#sink.fail({ status: 502, type: undefined, message, code: undefined, param: undefined })
+    held.length += text.length
+    this.#room?.take(text.length)
   }
 
   /** Passes on what waited, up to a call that is not complete. */
   #release(): void {
-    for (const [block, { isCall, contents, isClosed }] of this.#held) {
+    for (const [block, { isCall, contents, length, isClosed }] of this.#held) {
       this.#held.delete(block)
+      this.#room?.give(length, contents.length)
       this.#begin(block, isCall)
       for (const content of contents) content()
       if (isClosed) this.#leave()
       else if (isCall) return
     }
-    this.#heldLength = 0
   }
 }
