@@ -31,8 +31,8 @@ function project(name: string, include: string[], env: Record<string, string> = 
 export default defineConfig({
   test: {
     globalSetup: 'test/support/build-bundle.ts',
-    // Two more than there are cores: scenarios wait for sockets and processes most of their time.
-    maxWorkers: availableParallelism() + 2,
+    // Five more than there are cores: scenarios wait for sockets, processes and time limits most of their time.
+    maxWorkers: availableParallelism() + 5,
     projects: [
       project('all', ['src/**/*.test.ts', 'test/**/*.test.ts', 'examples/**/*.test.ts']),
       project('streams', WIRE, { WIRE_TRANSPORTS: 'streams' }),
