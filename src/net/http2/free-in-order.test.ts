@@ -6,10 +6,11 @@ import { expect, test } from 'vitest'
 const run = promisify(execFile)
 const PROGRAM = fileURLToPath(new URL('../testing/half-heads.ts', import.meta.url))
 
-test.each(['a client disconnects', 'a client disconnects after its response was cut', 'a server disconnects'])(
-  'an incomplete header block does not end the process: %s',
-  async (name) => {
-    const { stdout } = await run(process.execPath, ['--expose-gc', PROGRAM, name])
-    expect(stdout).toBe('alive\n')
-  },
-)
+test('an incomplete header block does not end the process', async () => {
+  const { stdout } = await run(process.execPath, ['--expose-gc', PROGRAM])
+  expect(stdout.trimEnd().split('\n')).toEqual([
+    'a client disconnects',
+    'a client disconnects after its response was cut',
+    'a server disconnects',
+  ])
+})
