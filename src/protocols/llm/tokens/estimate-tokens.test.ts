@@ -1,3 +1,4 @@
+import { countTokens } from 'gpt-tokenizer/encoding/o200k_base'
 import { expect, test } from 'vitest'
 import { estimateTokens } from './estimate-tokens.ts'
 
@@ -24,11 +25,55 @@ test.each<[text: string, least: number, most: number]>([
 test('a run without a space counts at most as 1,000 characters', () => {
   const run = 'Ab3+'.repeat(250_000)
   expect(estimateTokens(run.slice(0, 100_000))).toBeLessThan(1001)
-  expect(estimateTokens('a'.repeat(100_000))).toBe(200)
+  expect(estimateTokens('a'.repeat(100_000))).toBe(556)
 })
 
 test('of a long text, a part is read, and the whole is counted', () => {
   const text = 'The quick brown fox jumps over the lazy dog. '
   const one = estimateTokens(text)
   expect(estimateTokens(text.repeat(100_000)) / (one * 100_000)).toBeCloseTo(1, 1)
+})
+
+const CHINESE = '人工智能的发展改变了我们的生活方式。随着技术的进步，越来越多的企业开始使用大型语言模型来提高工作效率。'
+/** Hex digits of a square root: they look random. */
+const HEX = '6a09e667f3bcc908b2fb1366ea957d3e3adec17512775099da2f590b0667322a'
+const BASE64 = Buffer.from(HEX.repeat(2), 'hex').toString('base64')
+
+test.each<[what: string, text: string]>([
+  [
+    'English',
+    'She walked down the street, thinking about the letter that had arrived that morning; nobody had expected it.',
+  ],
+  ['German', 'Die Donaudampfschifffahrtsgesellschaft beschäftigt viele Kapitäne in Österreich und Ungarn.'],
+  ['Polish', 'Sztuczna inteligencja zmieniła nasze życie i sposób, w jaki pracujemy każdego dnia.'],
+  ['Turkish', 'Yapay zekâ hayatımızı ve çalışma biçimimizi büyük ölçüde değiştirdi.'],
+  ['Vietnamese', 'Trí tuệ nhân tạo đã thay đổi cuộc sống của chúng ta. Hà Nội là thủ đô của Việt Nam.'],
+  ['Russian', 'Искусственный интеллект изменил нашу жизнь. Москва является столицей Российской Федерации.'],
+  ['Arabic', 'لقد غير الذكاء الاصطناعي حياتنا. القاهرة هي عاصمة جمهورية مصر العربية.'],
+  ['Hindi', 'कृत्रिम बुद्धिमत्ता ने हमारे जीवन को बदल दिया है। दिल्ली भारत की राजधानी है।'],
+  ['Thai', 'ปัญญาประดิษฐ์ได้เปลี่ยนแปลงชีวิตของเรา กรุงเทพเป็นเมืองหลวงของประเทศไทย'],
+  ['Lao', 'ປັນຍາປະດິດໄດ້ປ່ຽນແປງຊີວິດຂອງພວກເຮົາ.'],
+  ['Amharic', 'ሰው ሰራሽ የማሰብ ችሎታ ሕይወታችንን ቀይሯል።'],
+  ['Chinese', CHINESE],
+  ['a run of Chinese', CHINESE.repeat(100)],
+  ['a run of Chinese without signs', CHINESE.replaceAll(/[。，]/g, '').repeat(100)],
+  ['rare Chinese', '𠀀𠀁𠀂𠀃𡃁𡃂𢺳𣎴𤭢𥄫'],
+  ['Japanese', '東京は日本の首都であり、世界最大の都市の一つです。カタカナのテスト、データベース。'],
+  ['Korean', '인공지능의 발전은 우리의 생활 방식을 바꾸었습니다. 서울은 대한민국의 수도입니다.'],
+  ['Chinese with English', '使用 Kubernetes 部署 API 网关时，需要配置 TLS 证书（certificate）以及 HTTP/2 支持。'],
+  ['emoji', '👍🎉😀😂🤣🙏😭🔥✨💯🚀'],
+  ['new emoji', '🫨🩷🪿🫎🪼🪭🪮🪯🛜'],
+  ['emoji of several parts', '👨‍👩‍👧‍👦👩🏽‍💻🏳️‍🌈🧑🏿‍🚀👩‍❤️‍💋‍👨🇩🇪🇯🇵'],
+  ['code', 'export function weigh(text: string): number {\n  return text.length > MAX_READ ? 0 : sum(text)\n}\n'],
+  ['JSON', '{"type":"function","function":{"name":"get_weather","parameters":{"city":"Paris","days":[1,22,333]}}}'],
+  ['CSV', '437.52,12.90,8841.07\n15.33,902.18,77.40\n'],
+  ['numbers', '123456789 987654321 555123987'],
+  ['base64', BASE64],
+  ['lines of base64', BASE64.replaceAll(/(.{76})/g, '$1\n').repeat(20)],
+  ['hex', HEX.repeat(4)],
+  ['mathematics', '∀x∈ℝ: ∑ᵢ₌₁ⁿ xᵢ² ≥ 0 ⇒ ∫₀^∞ e^(−x²) dx = √π/2'],
+])('%s: at least 85%% of what the newer vocabulary counts, and at most two and a half times it', (_, text) => {
+  const ratio = estimateTokens(text) / countTokens(text)
+  expect(ratio).toBeGreaterThanOrEqual(0.85)
+  expect(ratio).toBeLessThanOrEqual(2.5)
 })
