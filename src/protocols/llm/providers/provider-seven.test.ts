@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { refused, type Setup, sent } from '#test/support/prepare-llm.ts'
 import { verifies } from '#test/support/verifies.ts'
 import type { RouteType } from '../policy-schema.ts'
-import { buildProvider, providerDestination } from '../providers.ts'
+import { providerDestination } from '../providers.ts'
 
 const CLAUDE = 'anthropic.claude-sonnet-4-5-20250929-v1:0'
 const PROFILE = 'arn:aws:bedrock:us-east-1:123456789012:application-inference-profile/ab%c'
@@ -33,12 +33,6 @@ verifies('backend.ai.provider/providerSeven', 'chats go to the path of the model
 
 test.each(['.', '..', ''])('%j cannot be the path of a model', (model) => {
   expect(refused(chat(model), as('Completions')).code).toBe('llm-body-invalid')
-})
-
-test('headers that clients of the responses API send for their own vendor are not forwarded', () => {
-  const { convert } = buildProvider({ providerSeven: { region: 'us-east-1' } })
-  expect(convert('Responses', CLAUDE, false)).toMatchObject({ removes: ['conversation_id', 'session_id'] })
-  expect(convert('Completions', CLAUDE, false)).toMatchObject({ removes: undefined })
 })
 
 verifies(['backend.ai.providerSeven/region', 'backend.ai.providerSeven/region-default'], 'the host of a region', () => {

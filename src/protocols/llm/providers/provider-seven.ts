@@ -37,14 +37,9 @@ function convert(guardrail: Guardrail | undefined, format: ClientFormat, model: 
         return completeRequest(body, guardrail, betas, requestMetadata(request))
       }
       const operation = streamed ? 'converse-stream' : 'converse'
-      return { kind: 'send', dialect: 'converse', path: `${path}/${operation}`, complete, removes: REMOVED[format] }
+      return { kind: 'send', dialect: 'converse', path: `${path}/${operation}`, complete }
     }
   }
-}
-
-/** Headers that clients of the responses API send for their own vendor. */
-const REMOVED: { readonly [Format in ClientFormat]?: readonly string[] } = {
-  Responses: ['conversation_id', 'session_id'],
 }
 
 function embeddingsDialect(model: string): 'nova' | 'cohere' | 'titan' {

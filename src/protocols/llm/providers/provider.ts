@@ -55,8 +55,6 @@ export interface Sending {
   readonly path: string
   readonly edit?: EditBody
   readonly complete?: CompleteBody
-  /** Headers of the client that the provider must not get. */
-  readonly removes?: readonly string[] | undefined
 }
 
 /** Adds what does not come from the body of the client to a body that was translated, before it is serialized. */

@@ -256,3 +256,26 @@ test('a request that cannot be translated names the provider and the model, for 
   expect(refusal.detail).toBe(`${why} (for aws.bedrock, model anthropic.claude-sonnet-4-5)`)
   expect(JSON.parse(refusal.body ?? '').error.message).toBe(`invalid request body: ${why}`)
 })
+
+test('a translated request has no fields for the vendor of the client, except a configured key', () => {
+  const headers = { 'anthropic-version': '2023-06-01', 'x-stainless-lang': 'js', 'x-api-key': 'k', 'x-tenant': 'a' }
+  const body = '{"model":"m","max_tokens":5,"messages":[{"role":"user","content":"Hi"}]}'
+  const removed = (provider: object, credential?: Setup['credential']) => {
+    const ai = { routes: { '*': 'Messages' } } as const
+    const setup = { provider, headers, ai, ...(credential && { credential }) }
+    return sent(body, setup).headers.remove.toSorted()
+  }
+  const keyElsewhere = { source: 'key', location: 'elsewhere' } as const
+  expect(removed({ providerOne: {} })).toEqual([
+    'accept-encoding',
+    'anthropic-version',
+    'x-api-key',
+    'x-stainless-lang',
+  ])
+  expect(removed({ providerOne: {} }, keyElsewhere)).toEqual([
+    'accept-encoding',
+    'anthropic-version',
+    'x-stainless-lang',
+  ])
+  expect(removed({ providerFour: {} })).toEqual(['accept-encoding'])
+})

@@ -24,6 +24,7 @@ import type { LocalCount } from '../tokens/count-tokens.ts'
 import { TokenAccount } from '../tokens/token-account.ts'
 import { NATIVE_DIALECTS } from '../translation/dialects.ts'
 import { dropForeignThoughts } from '../translation/drop-foreign-thoughts.ts'
+import { foreignFields } from '../translation/foreign-fields.ts'
 import { type AnswerTranslation, translateRequest } from '../translation/translate-request.ts'
 import { applyBodySettings } from './body-settings.ts'
 import { finalModel } from './final-model.ts'
@@ -235,7 +236,8 @@ function prepareTyped(
   const path = upstreamPath(provider.path ?? conversion.path, exchange.request.target)
   const headers = withoutEncoding(
     provider.provider.headers(exchange.request, provider.credential, path),
-    conversion.removes,
+    translated &&
+      foreignFields(type, conversion.dialect, exchange.request, provider.credential?.location === 'elsewhere'),
   )
   const kept = keptAnswer(input)
   const facts = buildFacts(provider, type, { ...call, answer: kept, translation: translated?.facts })
