@@ -42,7 +42,11 @@ export function compile(spec: object, setup: Setup = {}) {
   const of: BackendSettings['of'] = ({ field }) =>
     (field === 'ai' ? settings : field === 'auth' ? credentials : []) as never
   const plan = compileAi({ ...BACKEND, spec: specFrom(aiBackend, spec) }, { of, everyOf: of }, context)
-  return { plan, problems: context.problems.map(({ path, code }) => `${path}: ${code}`) }
+  return {
+    plan,
+    problems: context.problems.map(({ path, code }) => `${path}: ${code}`),
+    messages: context.problems.map(({ path, message }) => `${path} ${message}`),
+  }
 }
 
 const LOCATIONS = { authorization: 'Authorization', elsewhere: 'x-key' }

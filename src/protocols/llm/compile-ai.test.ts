@@ -23,6 +23,29 @@ test('settings without effect are reported with their path', () => {
   for (const [ai, problems] of cases) expect(compile(one, { ai }).problems).toEqual(problems)
 })
 
+test.each<
+  [routes: Record<string, 'Passthrough' | 'Detect' | 'Models' | 'Completions' | 'Messages'>, messages: string[]]
+>([
+  [{ '/chat/completions': 'Completions', '/models': 'Models' }, []],
+  [
+    { '/raw/': 'Detect' },
+    ['.routes["/raw/"] requests of type Detect are not guarded; promptGuard has no effect on them'],
+  ],
+  [
+    { '/chat/completions': 'Completions', '/messages': 'Messages', '*': 'Passthrough' },
+    [
+      '.routes["*"] requests of type Passthrough are not guarded; promptGuard has no effect on them; they include /messages/count_tokens, /responses, /embeddings, /realtime, /completions, /images/generations, /images/edits, /images/variations, /audio/speech, /audio/transcriptions, /audio/translations, /moderations, /rerank, /batches',
+    ],
+  ],
+  [
+    { s: 'Completions', n: 'Messages', t: 'Messages', h: 'Messages', k: 'Messages', e: 'Messages', '*': 'Models' },
+    ['.routes["*"] requests of type Models are not guarded; promptGuard has no effect on them'],
+  ],
+])('guards beside types that no guard reaches, with routes %j', (routes, messages) => {
+  const ai = { routes, promptGuard: { request: [{ regex: { action: 'Mask' as const, matches: ['x'] } }] } }
+  expect(compile(one, { ai }).messages.filter((message) => message.includes('guard'))).toEqual(messages)
+})
+
 test.each([
   [{ '/chat': 'Completions', '/messages': 'Messages' }, 1],
   [{ '/chat': 'Completions', '*': 'Messages' }, 1],

@@ -13,8 +13,9 @@ import type { BackendAiSpec, RouteType } from './policy-schema.ts'
 import type { LlmProviderSpec, NamedLlmProviderSpec, ProviderBlock, ProviderKind } from './provider-schema.ts'
 import type { Credential, Provider } from './providers/provider.ts'
 import { buildProvider, providerDestination, providerKind } from './providers.ts'
+import { TEXT_PATHS } from './request/known-paths.ts'
 import { toModelName } from './request/model-aliases.ts'
-import { isClientFormat } from './request/route-type.ts'
+import { isClientFormat, type RouteTypes } from './request/route-type.ts'
 import { toPath } from './request/upstream-path.ts'
 
 type Report = (path: string, problem: Omit<ConfigProblem, 'path'>) => void
@@ -179,12 +180,13 @@ function reportRoutes(plan: AiProviderPlan, spec: LlmProviderSpec, report: Repor
     report('.promptCaching', { code: 'no-effect', message, severity: 'advice' })
   }
   const { suffixes, otherwise, unset } = settings.routes
-  const entries: [path: string, type: RouteType][] = suffixes.map(({ suffix, type }) => [pathOf(suffix), type])
+  const entries: [path: string, type: RouteType][] = suffixes.map(({ key, type }) => [pathOf(key), type])
   if (otherwise !== undefined) entries.push([unset ? '' : pathOf('*'), otherwise])
   for (const [path, type] of entries) {
     const problem = routeProblem(type, plan.provider, kind)
     if (problem !== undefined) report(path, problem)
     for (const unused of unusedSettings(type, settings)) report(path, unused)
+    if (settings.guards !== undefined) reportUnguarded(path, type, settings.routes, report)
   }
 }
 
@@ -192,19 +194,22 @@ function pathOf(suffix: string): string {
   return `.routes[${JSON.stringify(suffix)}]`
 }
 
-/** Settings that have no effect on route types whose requests are forwarded unchanged (decisions B06, B42). */
-function unusedSettings(type: RouteType, { guards, body, prompt }: AiSettings): Omit<ConfigProblem, 'path'>[] {
+/** Settings that have no effect on route types whose requests are forwarded unchanged (decision B06). */
+function unusedSettings(type: RouteType, { body, prompt }: AiSettings): Omit<ConfigProblem, 'path'>[] {
   if (type !== 'Passthrough' && type !== 'Detect' && type !== 'Realtime') return []
-  const problems: Omit<ConfigProblem, 'path'>[] = []
-  if (guards !== undefined) {
-    const message = `requests of type ${type} are not guarded; promptGuard has no effect on them`
-    problems.push({ code: 'guard-not-applied', message, severity: 'error' })
-  }
-  if (body !== undefined || prompt !== undefined) {
-    const message = `requests of type ${type} are forwarded unchanged; body settings have no effect on them`
-    problems.push({ code: 'no-effect', message, severity: 'warning' })
-  }
-  return problems
+  if (body === undefined && prompt === undefined) return []
+  const message = `requests of type ${type} are forwarded unchanged; body settings have no effect on them`
+  return [{ code: 'no-effect', message, severity: 'warning' }]
+}
+
+/** Types that no guard checks (decision B42). As `*`, they are also those of the well-known paths that have no suffix of their own. */
+function reportUnguarded(path: string, type: RouteType, routes: RouteTypes, report: Report): void {
+  const isRest = path === pathOf('*')
+  if (type !== 'Passthrough' && type !== 'Detect' && type !== 'Realtime' && !(type === 'Models' && isRest)) return
+  const open = isRest ? TEXT_PATHS.filter((end) => routes.suffixes.every(({ suffix }) => !end.endsWith(suffix))) : []
+  const rest = open.length === 0 ? '' : `; they include ${open.join(', ')}`
+  const message = `requests of type ${type} are not guarded; promptGuard has no effect on them${rest}`
+  report(path, { code: 'guard-not-applied', message, severity: 'error' })
 }
 
 function routeProblem(

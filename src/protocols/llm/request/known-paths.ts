@@ -1,5 +1,5 @@
-import { matchedPathOf } from '#net/http/path-form.ts'
 import type { RouteType } from '../policy-schema.ts'
+import { suffixPathOf } from './suffix-path.ts'
 
 /** Paths of the public LLM interfaces other than chat completions, by their ends, each with the route type for it. */
 const OTHER_PATHS: readonly (readonly [end: string, type: RouteType])[] = [
@@ -28,8 +28,14 @@ export interface KnownPath {
 export function otherInterface(target: string): KnownPath | undefined {
   // The usual case, without another look at the path.
   if (target.endsWith(COMPLETIONS)) return undefined
-  const path = matchedPathOf(target)
+  const path = suffixPathOf(target)
   if (path.endsWith(COMPLETIONS)) return undefined
   for (const [end, type] of OTHER_PATHS) if (path.endsWith(end)) return { end, type }
   return undefined
 }
+
+/** Ends of paths whose requests have texts for a model. */
+export const TEXT_PATHS: readonly string[] = [
+  COMPLETIONS,
+  ...OTHER_PATHS.map(([end]) => end).filter((end) => end !== '/models' && end !== '/files'),
+]

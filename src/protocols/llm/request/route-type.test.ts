@@ -39,6 +39,26 @@ test('suffixes and paths are compared in one form (A-51)', () => {
   expect(resolveRouteType(spelled, '/', '/x//%40a')).toBe('Detect')
 })
 
+test.each([
+  '/v1/chat/completions',
+  '/v1/chat/completions/',
+  '/v1/chat/completions//?a=/models',
+  '/v1/chat/completion%73',
+  '//v1/%63hat//completions/',
+])('no spelling of %s falls through to another type', (target) => {
+  const open = compileRouteTypes({ '/chat/completions': 'Completions', '/models/': 'Models', '*': 'Passthrough' })
+  expect(resolveRouteType(open, target, target)).toBe('Completions')
+  expect(resolveRouteType(open, '/x/models', '/')).toBe('Models')
+  const root = compileRouteTypes({ '/': 'Detect', '*': 'Passthrough' })
+  expect([resolveRouteType(root, '/', '/'), resolveRouteType(root, '/a/', '/a/')]).toEqual(['Detect', 'Passthrough'])
+})
+
+test('a slash at the end does not reach the provider of a type with a format', () => {
+  const ai = { routes: { '/chat/completions': 'Completions' as const, '*': 'Passthrough' as const } }
+  const { path } = sent('{"model":"m"}', { ai, target: '/v1/chat/completion%73/?a=b' })
+  expect(path).toBe('/v1/chat/completions?a=b')
+})
+
 verifies('llm.routes/unset', 'without routes everything is Completions', () => {
   for (const none of [undefined, {}])
     expect(resolveRouteType(compileRouteTypes(none), '/v1/messages', '/')).toBe('Completions')
@@ -74,6 +94,8 @@ test.each([
   ['/v1/chat/completions', undefined],
   ['/v1/chat/completions?x=/v1/messages', undefined],
   ['/v1//chat/%63ompletions', undefined],
+  ['/v1/chat/completions/', undefined],
+  ['/v1/messages/', '/messages'],
   ['/anything', undefined],
   ['/v1/completions?a=b', '/completions'],
   ['/v1/images/generations', '/images/generations'],

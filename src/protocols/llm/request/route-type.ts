@@ -1,13 +1,20 @@
 import { compareText } from '#base/compare-text.ts'
-import { matchedPath, matchedPathOf } from '#net/http/path-form.ts'
 import type { RouteType } from '../policy-schema.ts'
+import { suffixPath, suffixPathOf } from './suffix-path.ts'
 
 /** Route types whose body the gateway reads and may change; each is a format. */
 export type ClientFormat = 'Completions' | 'Messages' | 'Responses' | 'Embeddings' | 'MessagesTokenCount'
 
+export interface RouteSuffix {
+  /** As configured. */
+  readonly key: string
+  readonly suffix: string
+  readonly type: RouteType
+}
+
 /** Suffixes in the order in which they are tested. */
 export interface RouteTypes {
-  readonly suffixes: readonly { readonly suffix: string; readonly type: RouteType }[]
+  readonly suffixes: readonly RouteSuffix[]
   /** Type of `*`; undefined: paths without a suffix are refused. */
   readonly otherwise: RouteType | undefined
   /** Nothing is configured, so everything is Completions. */
@@ -16,12 +23,12 @@ export interface RouteTypes {
 
 /**
  * Longest suffix first, ties in byte order, `*` last; an empty map counts as unset (decisions B01, B03). Suffixes are compared in the
- * matched form of paths (decision A-51).
+ * form of `suffixPath`.
  */
 export function compileRouteTypes(routes: Readonly<Record<string, RouteType>> | undefined): RouteTypes {
   const suffixes = Object.entries(routes ?? {})
-    .filter(([suffix]) => suffix !== '*')
-    .map(([suffix, type]) => ({ suffix: matchedPath(suffix), type }))
+    .filter(([key]) => key !== '*')
+    .map(([key, type]) => ({ key, suffix: suffixPath(key), type }))
     .sort((one, other) => other.suffix.length - one.suffix.length || compareText(one.suffix, other.suffix))
   const otherwise = routes?.['*']
   const unset = suffixes.length === 0 && otherwise === undefined
@@ -44,7 +51,7 @@ export function resolveRouteType(routes: RouteTypes, target: string, originalTar
 }
 
 function matchSuffix(suffixes: RouteTypes['suffixes'], target: string): RouteType | undefined {
-  const path = matchedPathOf(target)
+  const path = suffixPathOf(target)
   for (const { suffix, type } of suffixes) if (path.endsWith(suffix)) return type
   return undefined
 }
@@ -54,7 +61,7 @@ function matchSuffix(suffixes: RouteTypes['suffixes'], target: string): RouteTyp
  * @param target of a request for a list, as received
  */
 export function modelTargets({ suffixes }: RouteTypes, target: string): readonly string[] {
-  const path = matchedPathOf(target)
+  const path = suffixPathOf(target)
   const own = suffixes.find(({ suffix }) => path.endsWith(suffix))
   const base = own?.type === 'Models' ? path.slice(0, path.length - own.suffix.length) : undefined
   const formats = suffixes.filter(({ type }) => isClientFormat(type) && type !== 'MessagesTokenCount')

@@ -1,0 +1,19 @@
+import { matchedPath, matchedPathOf } from '#net/http/path-form.ts'
+
+/**
+ * The form in which suffixes and paths are compared: the matched form (decision A-51) without slashes at the end, because providers
+ * answer `/v1/chat/completions/` like the path without.
+ */
+export function suffixPath(path: string): string {
+  return withoutEnd(matchedPath(path))
+}
+
+/** @param target path, or path and query */
+export function suffixPathOf(target: string): string {
+  return withoutEnd(matchedPathOf(target))
+}
+
+/** The matched form has no two slashes in a row. */
+function withoutEnd(path: string): string {
+  return path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path
+}
