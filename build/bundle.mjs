@@ -7,6 +7,7 @@ const LOADED_LATE = [
   '@aws-sdk/credential-provider-node',
   '@pydantic/genai-prices',
   'google-auth-library',
+  /^libphonenumber-js/,
   /^gpt-tokenizer/,
 ]
 

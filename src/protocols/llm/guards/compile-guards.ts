@@ -1,7 +1,8 @@
 import { nameWithProduct } from '#base/products.ts'
 import { type Refusal, reject } from '#exchange/outcome.ts'
 import type { PromptGuardRequestSpec, PromptGuardResponseSpec, PromptGuardSpec } from './guard-schema.ts'
-import { compileRegexRules, type RegexRule } from './regex-rules.ts'
+import { compileRules } from './rules/compile-rules.ts'
+import type { TextRule } from './rules/text-rule.ts'
 
 /** `promptGuard`, prepared. */
 export interface PromptGuards {
@@ -12,7 +13,7 @@ export interface PromptGuards {
 }
 
 export interface RegexGuard {
-  readonly rules: readonly RegexRule[]
+  readonly rules: readonly TextRule[]
   /** The response if something matches; undefined: matches are masked. */
   readonly refusal: Refusal | undefined
 }
@@ -45,8 +46,7 @@ export function compileGuards(
       close(path, `${nameWithProduct(guardKind(guard))} is not implemented yet`)
       return
     }
-    const { rules, faults } = compileRegexRules(guard.regex)
-    for (const fault of faults) close(path + fault.path, fault.message)
+    const rules = compileRules(guard.regex, (part, message) => close(path + part, message))
     guards.push({ rules, refusal: guard.regex.action === 'Reject' ? buildRefusal(guard.response, index) : undefined })
   })
   response.forEach((guard, index) => {

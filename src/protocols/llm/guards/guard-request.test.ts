@@ -278,10 +278,6 @@ test('guards that cannot be run close the route, loudly', () => {
   const cases: [guards: object, path: string][] = [
     [{ request: [{ webhook: {} }] }, '.promptGuard.request[0].webhook'],
     [{ request: [{ regex: { action: 'Mask', matches: ['a', '(?=b)'] } }] }, '.promptGuard.request[0].regex.matches[1]'],
-    [
-      { request: [{ regex: { action: 'Mask', builtins: ['PhoneNumber'] } }] },
-      '.promptGuard.request[0].regex.builtins[0]',
-    ],
     [{ response: [{ regex: { action: 'Mask', matches: ['a'] } }] }, '.promptGuard.response[0].regex'],
   ]
   for (const [promptGuard, path] of cases) {

@@ -1,3 +1,5 @@
+import { describeSizeFault } from '#base/pattern/program.ts'
+import { compilePattern } from '#base/pattern.ts'
 import { meaningsOf, PRODUCTS } from '#base/products.ts'
 import { backendSimple } from '#policies/shared/connection/backend-simple.ts'
 import { httpHeaderMatch } from '#policies/shared/fields/header-filter.ts'
@@ -29,9 +31,15 @@ interface Matchers {
   readonly builtins?: readonly string[]
 }
 
-function checkMatchesSomething({ matches = [], builtins = [] }: Matchers, path: string): readonly ConfigProblem[] {
-  if (matches.length + builtins.length > 0) return []
-  return [problem(path, 'at-least-one-of', 'matches and builtins are both empty; set at least one pattern')]
+function checkMatchers({ matches = [], builtins = [] }: Matchers, path: string): readonly ConfigProblem[] {
+  if (matches.length + builtins.length === 0) {
+    return [problem(path, 'at-least-one-of', 'matches and builtins are both empty; set at least one pattern')]
+  }
+  return matches.flatMap((source, index) => {
+    const pattern = compilePattern(source)
+    const fault = pattern === undefined ? undefined : describeSizeFault(pattern)
+    return fault === undefined ? [] : [problem(`${path}.matches[${index}]`, 'invalid-pattern', fault)]
+  })
 }
 
 const regex = withRule(
@@ -48,7 +56,7 @@ const regex = withRule(
   {
     reads: ['matches', 'builtins'],
     description: 'At least one pattern in matches or builtins is required.',
-    check: checkMatchesSomething,
+    check: checkMatchers,
   },
 )
 

@@ -1,9 +1,9 @@
-import { findMatches, type RegexRule } from './regex-rules.ts'
+import type { TextRule } from './rules/text-rule.ts'
 
 /** Whether a rule matches in one of the parts or across parts. */
-export function runMatches(rules: readonly RegexRule[], parts: readonly string[]): boolean {
+export function runMatches(rules: readonly TextRule[], parts: readonly string[]): boolean {
   const texts = parts.length === 1 ? parts : [...parts, parts.join('')]
-  return rules.some(({ pattern }) => texts.some((text) => findMatches(pattern, text).length > 0))
+  return rules.some((rule) => texts.some((text) => rule.matches(text)))
 }
 
 /**
@@ -11,7 +11,7 @@ export function runMatches(rules: readonly RegexRule[], parts: readonly string[]
  * B44).
  * @returns the same array if nothing matched
  */
-export function maskRun(rules: readonly RegexRule[], parts: readonly string[]): readonly string[] {
+export function maskRun(rules: readonly TextRule[], parts: readonly string[]): readonly string[] {
   let masked = parts
   for (const rule of rules) {
     const each = masked.map((part) => maskText(rule, part))
@@ -21,18 +21,18 @@ export function maskRun(rules: readonly RegexRule[], parts: readonly string[]): 
   return masked
 }
 
-function maskText({ pattern, placeholder }: RegexRule, text: string): string {
+function maskText(rule: TextRule, text: string): string {
   let out = ''
   let from = 0
-  for (const { start, end } of findMatches(pattern, text)) {
-    out += text.slice(from, start) + placeholder
+  for (const { start, end } of rule.findMatches(text)) {
+    out += text.slice(from, start) + rule.placeholder
     from = end
   }
   return from === 0 ? text : out + text.slice(from)
 }
 
-function maskAcross({ pattern, placeholder }: RegexRule, parts: readonly string[]): readonly string[] {
-  const matches = findMatches(pattern, parts.join(''))
+function maskAcross(rule: TextRule, parts: readonly string[]): readonly string[] {
+  const matches = rule.findMatches(parts.join(''))
   if (matches.length === 0) return parts
   let offset = 0
   return parts.map((part) => {
@@ -44,7 +44,7 @@ function maskAcross({ pattern, placeholder }: RegexRule, parts: readonly string[
       const start = Math.max(0, match.start - base)
       const end = Math.min(part.length, match.end - base)
       if (end <= start) continue
-      out += part.slice(from, start) + placeholder
+      out += part.slice(from, start) + rule.placeholder
       from = end
     }
     return out + part.slice(from)

@@ -1,0 +1,177 @@
+import { RE2JS } from 're2js'
+import { expect, test } from 'vitest'
+import { randomPattern, randomText } from '#test/support/random-pattern.ts'
+import { seededRandom } from '#test/support/seeded-random.ts'
+import { Automaton } from './automaton.ts'
+import { PatternScanner, type ScannerOptions } from './pattern-scanner.ts'
+import type { ScannedMatch } from './text-scanner.ts'
+
+const UNLIMITED = { limit: Number.POSITIVE_INFINITY }
+
+function automaton(source: string): Automaton {
+  return new Automaton(RE2JS.compile(source))
+}
+
+/** `start-end` of all matches, as the library finds them. */
+function expected(pattern: RE2JS, text: string): string {
+  const matches: string[] = []
+  for (const matcher = pattern.matcher(text); matcher.find(); ) {
+    if (matcher.end() > matcher.start()) matches.push(`${matcher.start()}-${matcher.end()}`)
+  }
+  return matches.join()
+}
+
+/** The same for matches of a scanner, whose parts are joined. */
+function described(matches: readonly ScannedMatch[]): string {
+  const joined: { start: number; end: number }[] = []
+  for (const { start, end, continues } of matches) {
+    const last = joined.at(-1)
+    if (!continues) joined.push({ start, end })
+    else if (last?.end === start) last.end = end
+    else throw new Error('a match does not continue the last one')
+  }
+  return joined.map(({ start, end }) => `${start}-${end}`).join()
+}
+
+function searched(from: Automaton, text: string): string {
+  const steps = new PatternScanner(from, UNLIMITED).search(text)
+  for (;;) {
+    const step = steps.next()
+    if (step.done) return described(step.value)
+  }
+}
+
+/** What a scanner knows after each piece, and its matches. */
+function scanned(from: Automaton, options: ScannerOptions, pieces: readonly string[]) {
+  const scanner = new PatternScanner(from, options)
+  const matches: ScannedMatch[] = []
+  const held: number[] = []
+  let length = 0
+  let settled = 0
+  for (const piece of pieces) {
+    scanner.push(piece)
+    length += piece.length
+    held.push(length - scanner.settled)
+    const taken = scanner.takeMatches()
+    // What was settled before stays as it was.
+    const late = taken.find(({ start, end }) => start < settled || end > scanner.settled)
+    if (late !== undefined || scanner.settled < settled) throw new Error('text changed after it was settled')
+    settled = scanner.settled
+    matches.push(...taken)
+  }
+  scanner.finish()
+  matches.push(...scanner.takeMatches())
+  return { matches: described(matches), held, overran: scanner.overran, settled: scanner.settled }
+}
+
+test('matches are those of the library, in whole texts and in pieces', () => {
+  const random = seededRandom(15)
+  let withMatches = 0
+  let overruns = 0
+  for (let round = 0; round < 1200; round++) {
+    const source = randomPattern(random)
+    let pattern: RE2JS
+    try {
+      pattern = RE2JS.compile(source)
+    } catch {
+      continue
+    }
+    const subject = new Automaton(pattern)
+    for (const longest of [6, 12, 40]) {
+      const text = randomText(random, longest)
+      const about = `${source} in ${JSON.stringify(text)}`
+      const matches = expected(pattern, text)
+      if (matches !== '') withMatches++
+      if (searched(subject, text) !== matches) expect.fail(`another result: ${about}`)
+      for (const wholeMatches of [false, true]) {
+        const result = scanned(subject, { ...UNLIMITED, wholeMatches }, random.pieces(text, 4))
+        if (result.matches !== matches || result.overran) expect.fail(`another result in pieces: ${about}`)
+        if (result.settled !== text.length) expect.fail(`not settled at the end: ${about}`)
+      }
+      const limited = scanned(subject, { limit: 1 + random.below(4) }, random.pieces(text, 4))
+      // Half a surrogate pair waits beside what is held.
+      if (Math.max(0, ...limited.held) > 5) expect.fail(`holds too much: ${about}`)
+      if (limited.overran) overruns++
+      else if (limited.matches !== matches) expect.fail(`another result with a limit: ${about}`)
+    }
+  }
+  expect(withMatches).toBeGreaterThan(500)
+  expect(overruns).toBeGreaterThan(4)
+})
+
+const EMAIL = '[A-Za-z0-9_.+-]{1,64}@[A-Za-z0-9-]{1,63}\\.[A-Za-z0-9.-]+'
+
+test.each<[pattern: string, pieces: string[], held: number[], matches: string]>([
+  // Words leave with the character after them.
+  [EMAIL, ['hello', ' wor', 'ld,', ' it is'], [5, 3, 0, 2], ''],
+  // A match whose beginning is certain leaves, and so does what continues it.
+  [EMAIL, ['to a@', 'b.', 'c', 'om', '/x'], [2, 4, 0, 0, 1], '3-10'],
+  // Complete, whatever comes next.
+  ['foo', ['a foo', ' foo'], [0, 0], '2-5,6-9'],
+  // It depends on the next character.
+  ['foo\\b', ['a foo', ' fool'], [3, 0], '2-5'],
+  ['(?m)a$', ['ba', '\n', 'ba'], [1, 0, 1], '1-2,4-5'],
+  // An earlier beginning may still win.
+  ['abcd|bc', ['abc', 'x'], [3, 0], '1-3'],
+  // The best match so far leaves; only what may continue it waits.
+  ['ab(?:cde)?', ['xabcd', 'f'], [2, 0], '1-3'],
+  // Half a character.
+  ['😀', ['a\ud83d', '\ude00b'], [1, 0], '1-3'],
+  ['k', ['\u212a', 'k'], [0, 0], '1-2'],
+  ['(?i)k', ['\u212a', 'K'], [0, 0], '0-1,1-2'],
+])('%s in %j holds %j', (source, pieces, held, matches) => {
+  expect(scanned(automaton(source), { limit: 256 }, pieces)).toMatchObject({ held, matches, overran: false })
+})
+
+test('a match that is longer than what may be held is told when it is complete', () => {
+  const quoted = automaton('BEGIN.*?END')
+  const long = 'x'.repeat(300)
+  expect(scanned(quoted, { limit: 256 }, ['BEGIN', 'x'.repeat(200), 'END'])).toMatchObject({
+    matches: '0-208',
+    overran: false,
+  })
+  const lost = scanned(quoted, { limit: 256 }, ['BEGIN', long, ' BEGIN END'])
+  expect(lost.overran).toBe(true)
+  expect(scanned(quoted, { limit: 256 }, ['BEGIN', long, '\nBEGIN END'])).toMatchObject({
+    matches: '306-315',
+    overran: false,
+  })
+  // While a longer match is possible, the shorter ones count.
+  const either = automaton('a(?:.*END)?')
+  expect(scanned(either, { limit: 8 }, ['a', 'bbbbbbbb', 'bba', '\n'])).toMatchObject({
+    matches: '0-1,11-12',
+    overran: false,
+  })
+  expect(scanned(either, { limit: 8 }, ['a', 'bbbbbbbb', 'bbb', 'END'])).toMatchObject({ overran: true })
+})
+
+test('text that is let go ends before no combining mark, and within no surrogate pair', () => {
+  const bounded = automaton('.{300}x')
+  for (const [character, limit, held] of [
+    ['e\u0301', 256, 170],
+    ['e\u0301', 255, 170],
+    ['e\u0301', 254, 168],
+    ['😀', 255, 126],
+  ] as const) {
+    expect(scanned(bounded, { limit }, [character.repeat(100)]).held).toEqual([held])
+  }
+})
+
+test('a long search yields, and its work grows with the text only', () => {
+  const texts = ['a', 'ab ', 'aaaaaaaaaaaaaaaab', '1', '1-', 'x@y', 'é']
+  let total = 0
+  for (const source of ['(?:a*)*b', '(?:a|aa)+$', EMAIL, '(?:\\d+-?)+x', '(?:\\pL+\\s*)+1', '(a?){20}a{20}c']) {
+    const subject = automaton(source)
+    for (const part of texts) {
+      const steps = [1, 2].map((times) => {
+        const search = new PatternScanner(subject, UNLIMITED).search(part.repeat((times * 400_000) / part.length))
+        let count = 0
+        while (!search.next().done) count++
+        return count
+      })
+      total += steps[0]!
+      expect(steps[1], `${source} in ${part}`).toBeLessThanOrEqual(2 * steps[0]! + 1)
+    }
+  }
+  expect(total).toBeGreaterThan(50)
+})

@@ -1,0 +1,291 @@
+import type { Automaton, State, Step } from './automaton.ts'
+import { findClass, KIND } from './program.ts'
+import { cutForLimit, isHighSurrogate, isLowSurrogate } from './text-cut.ts'
+import type { ScannedMatch, TextScanner } from './text-scanner.ts'
+
+export interface ScannerOptions {
+  /** Bytes of UTF-8 that may be held back. */
+  readonly limit: number
+  /** Report only matches whose end is certain. */
+  readonly wholeMatches?: boolean
+  /** Each match begins at most `within` units before this character. */
+  readonly near?: NearCharacter | undefined
+}
+
+export interface NearCharacter {
+  readonly character: string
+  readonly within: number
+}
+
+/** Work until a search in steps yields, in characters that are read: a few milliseconds. */
+const WORK_PER_STEP = 200_000
+
+/** The work of a step that no text needed before, in characters, besides that for each thread. */
+const STEP_WORK = 100
+
+/** Finds the matches of one pattern in a text that arrives in pieces. Positions are those in the whole text unless they say otherwise. */
+export class PatternScanner implements TextScanner {
+  settled = 0
+  overran = false
+  readonly #automaton: Automaton
+  readonly #options: ScannerOptions
+  /** The end of the text so far: what is not settled, and one unit before it. */
+  #text = ''
+  /** Position of the first unit of `#text`. */
+  #base = 0
+  /** Position of the next character. */
+  #at = 0
+  #state: State
+  /** By group of the state, where its threads began. */
+  readonly #starts: number[] = []
+  /** The best match so far; its end is open while threads live. -1: none. */
+  #matchStart = -1
+  #matchEnd = -1
+  /** The match whose beginning was reported, and up to where. -1: none. */
+  #reportedStart = -1
+  #reportedEnd = -1
+  /** Threads that began in text that is settled now: if one matches, the text has left unmasked. */
+  #watched: State | undefined
+  #found: ScannedMatch[] = []
+  #finished = false
+  /** Where `#skip` found the next possible beginning, so that it searches each part of the text once. */
+  #nextCandidate = -1
+
+  constructor(automaton: Automaton, options: ScannerOptions) {
+    this.#automaton = automaton
+    this.#options = options
+    this.#state = automaton.idle(KIND.begin)
+  }
+
+  push(text: string): void {
+    this.#text += text
+    this.#proceed()
+  }
+
+  finish(): void {
+    this.#finished = true
+    this.#proceed()
+  }
+
+  takeMatches(): readonly ScannedMatch[] {
+    const found = this.#found
+    if (found.length > 0) this.#found = []
+    return found
+  }
+
+  /** Searches a whole text, and yields whenever enough work is done. Instead of `push` and `finish`. */
+  *search(text: string): Generator<undefined, readonly ScannedMatch[], undefined> {
+    this.#text = text
+    this.#finished = true
+    while (!this.#run(WORK_PER_STEP)) yield
+    return this.#found
+  }
+
+  #proceed(): void {
+    if (this.#watched !== undefined) this.#watch(this.#watched)
+    this.#run(Number.POSITIVE_INFINITY)
+    if (this.#finished) this.settled = this.#base + this.#text.length
+    else this.#settle()
+    // The unit before the settled end decides about conditions there.
+    const dropped = this.settled - 1 - this.#base
+    if (dropped <= 0) return
+    this.#text = this.#text.slice(dropped)
+    this.#base += dropped
+  }
+
+  /** Where reading stops: half a character waits for its other half. */
+  #readableEnd(): number {
+    const { length } = this.#text
+    return this.#finished || !isHighSurrogate(this.#text, length - 1) ? length : length - 1
+  }
+
+  /** Reads the text to its end, or until `work` is done. Returns whether it reached the end. */
+  #run(work: number): boolean {
+    const automaton = this.#automaton
+    const { program } = automaton
+    const { latin } = program
+    const text = this.#text
+    const base = this.#base
+    const end = this.#readableEnd()
+    const { quiet } = automaton
+    const hasLiteral = program.prefix !== '' || this.#options.near !== undefined
+    let state = this.#state
+    let i = this.#at - base
+    this.#nextCandidate = -1
+    for (;;) {
+      while (i < end && work > 0) {
+        if (state.idle) {
+          let to = hasLiteral ? this.#skip(i, end) : i
+          const last = Math.min(end, i + work)
+          while (to < last && quiet[text.charCodeAt(to)] === 1) to++
+          if (to > i) {
+            work -= to - i
+            i = to
+            state = automaton.idle(this.#kindBefore(i))
+            continue
+          }
+        }
+        const unit = text.charCodeAt(i)
+        let width = 1
+        let cls: number
+        if (unit < 256) cls = latin[unit]!
+        else {
+          const rune = text.codePointAt(i)!
+          if (rune > 0xffff) width = 2
+          cls = findClass(program, rune)
+        }
+        let step = state.steps[cls]
+        work--
+        if (step === undefined) {
+          step = automaton.computeStep(state, cls)
+          work -= STEP_WORK + state.pcs.length
+        }
+        if (!step.plain) {
+          this.#apply(step, state, base + i)
+          if (step.to.isDead) {
+            i = this.#closeMatch() - base
+            state = automaton.idle(this.#kindBefore(i))
+            continue
+          }
+        }
+        state = step.to
+        i += width
+      }
+      this.#at = base + i
+      this.#state = state
+      if (i < end) return false
+      if (!this.#finished) return true
+      this.#apply(automaton.endStep(state), state, base + i)
+      if (this.#matchStart < 0) return true
+      i = this.#closeMatch() - base
+      if (i >= end) return true
+      state = automaton.idle(this.#kindBefore(i))
+    }
+  }
+
+  /** The first position from `from` on where a match can begin, as far as a search for a literal tells. */
+  #skip(from: number, end: number): number {
+    const { near } = this.#options
+    const literal = near?.character ?? this.#automaton.program.prefix
+    const before = near?.within ?? 0
+    if (this.#nextCandidate < from) {
+      const found = this.#text.indexOf(literal, from)
+      // The text may end with the first part of the literal.
+      const rest = this.#finished ? end : end - (literal.length - 1)
+      this.#nextCandidate = found >= 0 ? found : Math.max(from, rest)
+    }
+    const isEnd = this.#finished && this.#nextCandidate >= end
+    const to = Math.max(from, Math.min(end, isEnd ? end : this.#nextCandidate - before))
+    return to > from && isLowSurrogate(this.#text, to) ? to - 1 : to
+  }
+
+  #kindBefore(index: number): number {
+    if (this.#base + index === 0) return KIND.begin
+    const unit = this.#text.charCodeAt(index - 1)
+    if (unit === 0x0a) return KIND.newline
+    return isWordUnit(unit) ? KIND.word : KIND.other
+  }
+
+  #apply({ match, moves }: Step, from: State, position: number): void {
+    const starts = this.#starts
+    if (match >= 0) {
+      this.#matchStart = match === from.groupCount ? position : starts[match]!
+      this.#matchEnd = position
+    }
+    if (moves === undefined) return
+    // Numbers of groups only become smaller, so no entry is overwritten before it is read.
+    for (let group = 0; group < moves.length; group++) {
+      const old = moves[group]!
+      starts[group] = old === from.groupCount ? position : starts[old]!
+    }
+  }
+
+  /** Reports the best match, whose end is certain now. Returns where the search goes on. */
+  #closeMatch(): number {
+    const start = this.#matchStart
+    const end = this.#matchEnd
+    this.#matchStart = -1
+    this.#report(start, end)
+    this.#reportedStart = -1
+    if (end > start) return end
+    return end + (this.#text.codePointAt(end - this.#base)! > 0xffff ? 2 : 1)
+  }
+
+  #report(start: number, end: number): void {
+    const continues = this.#reportedStart === start
+    const from = continues ? this.#reportedEnd : start
+    if (end <= from) return
+    this.#found.push({ start: from, end, continues })
+    this.#reportedStart = start
+    this.#reportedEnd = end
+  }
+
+  #settle(): void {
+    const certain = this.#settleCertain()
+    const cut = cutForLimit(this.#text, certain - this.#base, this.#options.limit)
+    // Half a character after the last read one waits in any case.
+    const settledAtLeast = Math.min(this.#at, this.#base + cut)
+    this.settled = certain
+    while (this.settled < settledAtLeast) {
+      this.#giveUp(settledAtLeast)
+      this.settled = this.#settleCertain()
+    }
+  }
+
+  /** Reports a match that has certainly begun. Returns the position before which nothing can change any more. */
+  #settleCertain(): number {
+    const state = this.#state
+    if (state.pcs.length === 0) return this.#at
+    const start = this.#starts[0]!
+    if (this.#options.wholeMatches) return start
+    const end = state.matchesHere(this.#automaton.matchesHere)
+      ? this.#at
+      : start === this.#matchStart
+        ? this.#matchEnd
+        : -1
+    if (end < 0) return start
+    this.#report(start, end)
+    return end
+  }
+
+  /** Lets text before `cut` go: what began there is watched from now on, and the search goes on without it. */
+  #giveUp(cut: number): void {
+    const automaton = this.#automaton
+    const starts = this.#starts
+    const state = this.#state
+    const isMatchLost = this.#matchStart >= 0 && this.#matchStart < cut
+    let lost = 0
+    while (lost < state.groupCount && (isMatchLost || starts[lost]! < cut)) lost++
+    this.#watched = automaton.watch(this.#watched, state, lost)
+    this.#state = automaton.withoutFirstGroups(state, lost)
+    starts.splice(0, lost)
+    if (this.#matchStart < 0 || this.#state.pcs.length > 0) return
+    this.#at = this.#closeMatch()
+    this.#state = automaton.idle(this.#kindBefore(this.#at - this.#base))
+    this.#run(Number.POSITIVE_INFINITY)
+  }
+
+  /** Runs the watched threads over new text. */
+  #watch(watched: State): void {
+    const automaton = this.#automaton
+    const { program } = automaton
+    const end = this.#readableEnd()
+    let state = watched
+    for (let i = this.#at - this.#base; i < end && state.pcs.length > 0; ) {
+      const rune = this.#text.codePointAt(i)!
+      const cls = findClass(program, rune)
+      const step = state.steps[cls] ?? automaton.computeStep(state, cls)
+      if (step.match >= 0) this.overran = true
+      state = step.to
+      i += rune > 0xffff ? 2 : 1
+    }
+    if (this.#finished && automaton.endStep(state).match >= 0) this.overran = true
+    this.#watched = state.pcs.length > 0 ? state : undefined
+  }
+}
+
+function isWordUnit(unit: number): boolean {
+  return (
+    (unit >= 0x30 && unit <= 0x39) || (unit >= 0x41 && unit <= 0x5a) || unit === 0x5f || (unit >= 0x61 && unit <= 0x7a)
+  )
+}

@@ -1,0 +1,135 @@
+import type { Automaton } from '#base/pattern/automaton.ts'
+import { PatternScanner } from '#base/pattern/pattern-scanner.ts'
+import type { Match, ScannedMatch, SearchInSteps, TextScanner } from '#base/pattern/text-scanner.ts'
+import { runSteps, type TextRule } from './text-rule.ts'
+
+/** The matches within a candidate, by positions in it. `before` is the unit before it, empty at the beginning of the text. */
+export type CheckCandidate = (candidate: string, before: string) => readonly Match[]
+
+const WHOLE = { limit: Number.POSITIVE_INFINITY, wholeMatches: true }
+
+/** Candidates that a search checks until it yields. Those of telephone numbers take up to 1 ms. */
+const CHECKS_PER_STEP = 4
+
+/**
+ * A rule whose matches are found by several bounded patterns, or checked by more than a pattern. Matches that overlap are one (llm.md 5.3).
+ */
+export class CandidateRule implements TextRule {
+  readonly placeholder: string
+  readonly label: string
+  readonly #automata: readonly Automaton[]
+  readonly #check: CheckCandidate
+
+  constructor(
+    names: Pick<TextRule, 'placeholder' | 'label'>,
+    automata: readonly Automaton[],
+    check: CheckCandidate = (candidate) => [{ start: 0, end: candidate.length }],
+  ) {
+    this.placeholder = names.placeholder
+    this.label = names.label
+    this.#automata = automata
+    this.#check = check
+  }
+
+  matches(text: string): boolean {
+    return this.findMatches(text).length > 0
+  }
+
+  findMatches(text: string): readonly Match[] {
+    return runSteps(this.findInSteps(text))
+  }
+
+  *findInSteps(text: string): SearchInSteps {
+    const found: Match[] = []
+    let checks = 0
+    for (const automaton of this.#automata) {
+      for (const candidate of yield* new PatternScanner(automaton, WHOLE).search(text)) {
+        found.push(...this.#matchesIn(text, candidate, 0))
+        if (++checks % CHECKS_PER_STEP === 0) yield
+      }
+    }
+    return mergeOverlaps(found)
+  }
+
+  scan(): TextScanner {
+    return new CandidateScanner(
+      this.#automata.map((automaton) => new PatternScanner(automaton, WHOLE)),
+      (text, candidate, base) => this.#matchesIn(text, candidate, base),
+    )
+  }
+
+  /** @param base position of the first unit of `text` */
+  #matchesIn(text: string, { start, end }: Match, base: number): Match[] {
+    const inside = this.#check(text.slice(start - base, end - base), text.charAt(start - base - 1))
+    return inside.map((match) => ({ start: match.start + start, end: match.end + start }))
+  }
+}
+
+class CandidateScanner implements TextScanner {
+  settled = 0
+  readonly overran = false
+  readonly #scanners: readonly PatternScanner[]
+  readonly #matchesIn: (text: string, candidate: Match, base: number) => Match[]
+  #text = ''
+  #base = 0
+  /** Matches that another pattern may still extend. */
+  #pending: Match[] = []
+  #found: ScannedMatch[] = []
+
+  constructor(
+    scanners: readonly PatternScanner[],
+    matchesIn: (text: string, candidate: Match, base: number) => Match[],
+  ) {
+    this.#scanners = scanners
+    this.#matchesIn = matchesIn
+  }
+
+  push(text: string): void {
+    this.#text += text
+    for (const scanner of this.#scanners) scanner.push(text)
+    this.#collect()
+  }
+
+  finish(): void {
+    for (const scanner of this.#scanners) scanner.finish()
+    this.#collect()
+  }
+
+  takeMatches(): readonly ScannedMatch[] {
+    const found = this.#found
+    if (found.length > 0) this.#found = []
+    return found
+  }
+
+  #collect(): void {
+    let settled = Number.POSITIVE_INFINITY
+    for (const scanner of this.#scanners) {
+      for (const candidate of scanner.takeMatches()) {
+        this.#pending.push(...this.#matchesIn(this.#text, candidate, this.#base))
+      }
+      settled = Math.min(settled, scanner.settled)
+    }
+    if (this.#pending.length > 0) {
+      const merged = mergeOverlaps(this.#pending)
+      const open = merged.findIndex(({ end }) => end > settled)
+      const closed = open < 0 ? merged : merged.slice(0, open)
+      this.#found.push(...closed.map((match) => ({ ...match, continues: false })))
+      this.#pending = merged.slice(closed.length)
+    }
+    this.settled = Math.min(settled, this.#pending[0]?.start ?? settled)
+    const dropped = this.settled - 1 - this.#base
+    if (dropped <= 0) return
+    this.#text = this.#text.slice(dropped)
+    this.#base += dropped
+  }
+}
+
+function mergeOverlaps(matches: Match[]): Match[] {
+  const merged: Match[] = []
+  for (const match of matches.sort((a, b) => a.start - b.start || b.end - a.end)) {
+    const last = merged.at(-1)
+    if (last === undefined || match.start >= last.end) merged.push(match)
+    else if (match.end > last.end) merged[merged.length - 1] = { start: last.start, end: match.end }
+  }
+  return merged
+}
