@@ -134,7 +134,6 @@ class MessagesStreamWriter implements AnswerSink {
   }
 
   end(): void {
-    if (this.#isOver) return
     const ending = { type: 'message_delta', delta: this.#ending.members, usage: this.#ending.deltaUsage } as const
     this.#event('message_delta', JSON.stringify(ending satisfies RawMessageDeltaEvent))
     this.#event('message_stop', '{"type":"message_stop"}')
