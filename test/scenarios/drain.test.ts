@@ -50,7 +50,7 @@ test('SIGTERM: no new connections, requests in flight are finished, exit code 0'
 })
 
 /** Between two requests of a client, so that the load leaves the machine to other tests. */
-const PAUSE_MS = 20
+const PAUSE_MS = 5
 
 /** Asks again and again on connections that stay open, until told to stop. */
 async function askOverAndOver(url: string, isOver: () => boolean): Promise<{ statuses: number[]; closes: number }> {
