@@ -14,12 +14,13 @@ const encoder = new TextEncoder()
 
 /**
  * The strings inside the arguments of a tool call, which are JSON in a string, in order.
+ * If an object has a name twice, nobody knows which one a tool reads, so that no string can change.
  * @param text the decoded string
- * @returns undefined if the text is not JSON, or an object in it has a name twice
+ * @returns undefined if the text is not JSON
  */
 export function readArguments(text: string): readonly ArgumentText[] | undefined {
   const document = parseDocument(encoder.encode(text))
-  if ('fault' in document) return undefined
+  if ('fault' in document) return isJson(text) ? readAll(text) : undefined
   const found: ArgumentText[] = []
   collect(document, found)
   return found
@@ -41,4 +42,26 @@ function collect(value: JsonValue, found: ArgumentText[]): void {
       })
     }
   }
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+const STRING = /"(?:[^"\\]|\\.)*"/g
+
+/** All strings of a text that is JSON. */
+function readAll(text: string): readonly ArgumentText[] {
+  let [at, end] = [0, 0]
+  return Array.from(text.matchAll(STRING), ({ 0: json, index }) => {
+    const start = end + encoder.encode(text.slice(at, index)).length
+    end = start + encoder.encode(json).length
+    at = index + json.length
+    return { start, end, text: JSON.parse(json) as string, canChange: false }
+  })
 }

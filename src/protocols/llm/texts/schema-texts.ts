@@ -1,5 +1,5 @@
 import type { JsonValue } from '../json/json-document.ts'
-import { Location, rangeOf, WalkedPlace } from './walked-place.ts'
+import { CHOSEN, Location, rangeOf, WalkedPlace } from './walked-place.ts'
 
 /** Keywords with text for readers. */
 const TEXTS: ReadonlySet<string> = new Set(['title', 'description', '$comment', 'markdownDescription'])
@@ -51,7 +51,7 @@ export function walkSchema(value: JsonValue, at: Location, report: (place: Walke
   if (value.kind !== 'object') return walkFixed(value, at, report)
   const { keys } = value
   value.members.forEach(([name, member], index) => {
-    const inner = new Location(member, at, isKeyword(name) ? name : `{${index}}`)
+    const inner = new Location(member, at, index, isKeyword(name) ? name : CHOSEN)
     if (!isKeyword(name)) reportName(keys[index]!, inner, report)
     if (SCHEMAS.has(name)) walkSchema(member, inner, report)
     else if (SCHEMA_MAPS.has(name)) walkMap(member, inner, report)
@@ -69,7 +69,7 @@ function walkMap(value: JsonValue, at: Location, report: (place: WalkedPlace) =>
   if (value.kind !== 'object') return walkFixed(value, at, report)
   const { keys } = value
   value.members.forEach(([, member], index) => {
-    const inner = new Location(member, at, `{${index}}`)
+    const inner = new Location(member, at, index, CHOSEN)
     reportName(keys[index]!, inner, report)
     walkSchema(member, inner, report)
   })
@@ -89,7 +89,7 @@ function walkFixed(value: JsonValue, at: Location, report: (place: WalkedPlace) 
   } else if (value.kind === 'object') {
     const { keys } = value
     value.members.forEach(([, member], index) => {
-      const inner = new Location(member, at, `{${index}}`)
+      const inner = new Location(member, at, index, CHOSEN)
       reportName(keys[index]!, inner, report)
       walkFixed(member, inner, report)
     })

@@ -5,10 +5,7 @@ import { readTextFile } from './file-data.ts'
 import { walkSchema } from './schema-texts.ts'
 import type { CompiledTable, RunRole, TableNode } from './text-table.ts'
 import { ADDRESS, type Exemption, MEDIA, type Treatment } from './treatments.ts'
-import { Location, rangeOf, WalkedPlace } from './walked-place.ts'
-
-/** Names of members as the interfaces define them. Others are text of a client, which paths do not show. */
-const PUBLIC_NAME = /^[A-Za-z_][A-Za-z_0-9-]{0,63}$/
+import { CHOSEN, Location, rangeOf, WalkedPlace } from './walked-place.ts'
 
 class WalkedExemption implements ExemptPlace {
   readonly reason: string
@@ -52,7 +49,7 @@ export class TextWalk {
     const { first, root } = this.#table
     const origin = new Location(body)
     const rank = (name: string) => (first.includes(name) ? first.indexOf(name) : first.length)
-    const members = body.members.map(([name, value], index) => ({ name, at: nameOf(name, value, origin, index) }))
+    const members = body.members.map(([name, value], index) => ({ name, at: new Location(value, origin, index, name) }))
     for (const { name, at } of members.sort((one, other) => rank(one.name) - rank(other.name))) {
       this.#within('user', () => this.#visit(at.value, this.#nodeOf(name, root), at))
     }
@@ -129,7 +126,7 @@ export class TextWalk {
       const { members } = value
       members.forEach(([name, member], index) => {
         const known = node.members.has(name) || node.other === undefined
-        const inner = known ? nameOf(name, member, at, index) : new Location(member, at, `{${index}}`)
+        const inner = new Location(member, at, index, known ? name : CHOSEN)
         // The name of a variable, which the client chose.
         if (!known) this.#run.others.push(new WalkedPlace(value.keys[index]!, inner, false, 'string', true))
         this.#visit(member, this.#nodeOf(name, node), inner)
@@ -161,7 +158,7 @@ export class TextWalk {
     } else {
       const { keys } = value
       value.members.forEach(([, member], index) => {
-        const inner = new Location(member, at, `{${index}}`)
+        const inner = new Location(member, at, index, CHOSEN)
         into.push(new WalkedPlace(keys[index]!, inner, false, 'string', true))
         this.#json(member, inner, canChange, into)
       })
@@ -208,11 +205,6 @@ function byPlace(one: WalkedPlace, other: WalkedPlace): number {
 
 function isCompound({ kind }: JsonValue): boolean {
   return kind === 'array' || kind === 'object'
-}
-
-/** @param index position of the member, for names that are not public */
-function nameOf(name: string, value: JsonValue, at: Location, index: number): Location {
-  return new Location(value, at, PUBLIC_NAME.test(name) ? name : `{${index}}`)
 }
 
 const ROLES: Readonly<Record<string, TextRole>> = {

@@ -1,16 +1,27 @@
 import type { JsonValue } from '../json/json-document.ts'
 import type { TextPlace } from './body-texts.ts'
 
+/** Names of members as interfaces define them. Others are text of a client, which paths do not show. */
+const PUBLIC_NAME = /^\$?[A-Za-z_][A-Za-z_0-9-]{0,63}$/
+
+/** The name of a member that a client chose. */
+export const CHOSEN = ''
+
 /** A value and the values that contain it. */
 export class Location {
   readonly parent: Location | undefined
   readonly value: JsonValue
-  readonly #name: string | number
+  readonly #index: number
+  readonly #name: string | undefined
 
-  /** @param name of a member, position of an element, or `{2}` for a member whose name is not public */
-  constructor(value: JsonValue, parent?: Location, name: string | number = '') {
+  /**
+   * @param index position among the elements or members
+   * @param name of a member; undefined for an element
+   */
+  constructor(value: JsonValue, parent?: Location, index = 0, name?: string) {
     this.value = value
     this.parent = parent
+    this.#index = index
     this.#name = name
   }
 
@@ -22,8 +33,9 @@ export class Location {
   pathBy(numberOf: (element: JsonValue, position: number) => number): string {
     if (this.parent === undefined) return ''
     const before = this.parent.pathBy(numberOf)
-    if (typeof this.#name === 'number') return `${before}[${numberOf(this.value, this.#name)}]`
-    return before === '' || this.#name.startsWith('{') ? before + this.#name : `${before}.${this.#name}`
+    if (this.#name === undefined) return `${before}[${numberOf(this.value, this.#index)}]`
+    if (!PUBLIC_NAME.test(this.#name)) return `${before}{${this.#index}}`
+    return before === '' ? this.#name : `${before}.${this.#name}`
   }
 }
 
