@@ -28,15 +28,18 @@ let loading: Promise<void> | undefined
 
 /** Loads the library of telephone numbers. Only a guard that needs it calls this: it takes 4 MB and some 20 ms. */
 export function loadPhoneNumbers(): Promise<void> {
-  loading ??= import('libphonenumber-js/max').then(({ parsePhoneNumberFromString }) => {
-    isValid = (number) => {
-      const countries = number.startsWith('+') ? COUNTRIES.slice(0, 1) : COUNTRIES
-      return countries.some(
-        (defaultCountry) => parsePhoneNumberFromString(number, { defaultCountry, extract: false })?.isValid() === true,
-      )
-    }
-  })
+  // If it cannot be loaded, every candidate counts for good.
+  loading ??= import('libphonenumber-js/max').then(useLibrary, () => {})
   return loading
+}
+
+function useLibrary({ parsePhoneNumberFromString }: typeof import('libphonenumber-js/max')): void {
+  isValid = (number) => {
+    const countries = number.startsWith('+') ? COUNTRIES.slice(0, 1) : COUNTRIES
+    return countries.some(
+      (defaultCountry) => parsePhoneNumberFromString(number, { defaultCountry, extract: false })?.isValid() === true,
+    )
+  }
 }
 
 /** The telephone numbers in a candidate: all of it or, where people wrote several numbers in a row, those that are valid. */

@@ -1,0 +1,54 @@
+import { compileRules } from '#protocols/llm/guards/rules/compile-rules.ts'
+import { MaskPipeline } from '#protocols/llm/guards/rules/mask-pipeline.ts'
+import { maskInSteps } from '#protocols/llm/guards/rules/mask-text.ts'
+import { loadPhoneNumbers } from '#protocols/llm/guards/rules/phone-numbers.ts'
+
+/** The cost of regex guards: CPU of this process for a text of 1 KB and one of 100 KB, and for each event of a stream. */
+
+const PROSE = 'The quick brown fox jumps over the lazy dog, and then it writes an invoice of 1,250 dollars for March. '
+const KILOBYTE = PROSE.repeat(10).slice(0, 1024)
+const LONG = PROSE.repeat(1000).slice(0, 102_400)
+const WORDS = KILOBYTE.split(/(?<= )/)
+
+const BUILTINS = ['Ssn', 'CreditCard', 'PhoneNumber', 'Email', 'CaSin'] as const
+const LITERAL = ['sk-[A-Za-z0-9]{20,}', 'AKIA[0-9A-Z]{16}', 'Bearer [\\w.-]+']
+
+const CASES: Readonly<Record<string, Parameters<typeof compileRules>[0]>> = {
+  'five built-ins, three patterns with a literal': { builtins: [...BUILTINS], matches: LITERAL },
+  ...Object.fromEntries(BUILTINS.map((name) => [name, { builtins: [name] }])),
+  'one pattern with a literal': { matches: LITERAL.slice(0, 1) },
+  '(?i)(password|secret)\\s*[:=]\\s*\\S+': { matches: ['(?i)(password|secret)\\s*[:=]\\s*\\S+'] },
+  '[a-z]+ing [a-z]+ed': { matches: ['[a-z]+ing [a-z]+ed'] },
+  '\\pL{3,40}-\\pN+': { matches: ['\\pL{3,40}-\\pN+'] },
+}
+
+/** CPU of one call, in microseconds. */
+function cost(times: number, call: () => void): number {
+  for (let i = 0; i < times; i++) call()
+  const before = process.cpuUsage()
+  for (let i = 0; i < times; i++) call()
+  return process.cpuUsage(before).user / times
+}
+
+await loadPhoneNumbers()
+for (const [name, spec] of Object.entries(CASES)) {
+  const rules = compileRules(spec, (path, message) => {
+    throw new Error(path + message)
+  })
+  const mask = (text: string) => {
+    const steps = maskInSteps(rules, text)
+    while (!steps.next().done);
+  }
+  const short = cost(3000, () => mask(KILOBYTE))
+  const long = cost(30, () => mask(LONG))
+  const stream = cost(200, () => {
+    const pipeline = new MaskPipeline(rules)
+    WORDS.forEach((word, tag) => {
+      pipeline.push(tag, word)
+      pipeline.take()
+    })
+    pipeline.finish()
+  })
+  const figures = [`${short.toFixed(1)} us for 1 KB`, `${(long / 1000).toFixed(2)} ms for 100 KB`]
+  console.log(`${name}: ${figures.join(', ')}, ${(stream / WORDS.length).toFixed(2)} us for an event`)
+}
