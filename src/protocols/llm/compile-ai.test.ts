@@ -4,6 +4,7 @@ import { compile, sent } from '#test/support/prepare-llm.ts'
 import { verifies } from '#test/support/verifies.ts'
 import type { BackendSettings } from '../backend-protocol.ts'
 import { compileAi } from './compile-ai.ts'
+import type { BackendAiSpec } from './policy-schema.ts'
 
 const one = { provider: { providerOne: {} } }
 
@@ -44,6 +45,36 @@ test.each<
 ])('guards beside types that no guard reaches, with routes %j', (routes, messages) => {
   const ai = { routes, promptGuard: { request: [{ regex: { action: 'Mask' as const, matches: ['x'] } }] } }
   expect(compile(one, { ai }).messages.filter((message) => message.includes('guard'))).toEqual(messages)
+})
+
+test.each<[expression: string, reported: boolean]>([
+  ['null', true],
+  ['has(llmRequest.a) ? llmRequest.a : null', true],
+  ['llmRequest.a == 1 ? ( null ) : 2', true],
+  ['llmRequest.a == null ? 1 : 2', false],
+  ['llmRequest.a != null', false],
+  ['"x ? y : null"', false],
+  ['fail("removed")', false],
+])('a transformation that can give null is reported: %s', (expression, isReported) => {
+  const ai = { transformations: [{ field: 'a', expression }] }
+  expect(compile(one, { ai }).problems).toEqual(isReported ? ['.transformations[0].expression: inconsistent'] : [])
+})
+
+test('a limit of the answer that would be added to token counts is reported, where a provider gets them', () => {
+  const routes = { '/messages': 'Messages', '/count_tokens': 'MessagesTokenCount' } as const
+  const limit = (expression: string) => ({ routes, transformations: [{ field: 'max_tokens', expression }] })
+  const value = { field: 'max_tokens', value: 1 }
+  const cases: [ai: BackendAiSpec, problems: string[]][] = [
+    [{ routes, defaults: [{ field: 'top_k', value: 1 }, value] }, ['.defaults[1]: inconsistent']],
+    [{ routes, overrides: [value] }, ['.overrides[0]: inconsistent']],
+    [limit('4000'), ['.transformations[0]: inconsistent']],
+    [limit('min([llmRequest.max_tokens, 4000])'), []],
+    [{ routes: { '/messages': 'Messages' }, defaults: [value] }, []],
+  ]
+  const four = { provider: { providerFour: {} } }
+  for (const [ai, problems] of cases) expect(compile(four, { ai }).problems).toEqual(problems)
+  // The gateway counts itself.
+  expect(compile(one, { ai: { routes, defaults: [value] } }).problems).toEqual([])
 })
 
 test.each([

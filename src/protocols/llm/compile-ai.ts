@@ -187,7 +187,25 @@ function reportRoutes(plan: AiProviderPlan, spec: LlmProviderSpec, report: Repor
     if (problem !== undefined) report(path, problem)
     for (const unused of unusedSettings(type, settings)) report(path, unused)
     if (settings.guards !== undefined) reportUnguarded(path, type, settings.routes, report)
+    if (type === 'MessagesTokenCount') reportCountSettings(plan, report)
   }
+}
+
+const COUNT_LIMIT = 'max_tokens'
+
+/** Requests that count tokens have no limit of the answer, and their providers refuse one. */
+function reportCountSettings({ provider, settings: { body } }: AiProviderPlan, report: Report): void {
+  if (body === undefined || provider.convert('MessagesTokenCount', provider.pin ?? 'any', false).kind !== 'send') return
+  const message = `also applies to token counts, which have no ${COUNT_LIMIT}: the provider refuses them; a transformation that reads llmRequest.${COUNT_LIMIT} applies only where a client sets it`
+  const problem = { code: 'inconsistent', message, severity: 'warning' } as const
+  for (const list of ['defaults', 'overrides'] as const) {
+    const at = body[list].findIndex(([field]) => field === COUNT_LIMIT)
+    if (at >= 0) report(`.${list}[${at}]`, problem)
+  }
+  const at = body.transformations.findIndex(
+    ([field, { source }]) => field === COUNT_LIMIT && !source.includes(`llmRequest.${COUNT_LIMIT}`),
+  )
+  if (at >= 0) report(`.transformations[${at}]`, problem)
 }
 
 function pathOf(suffix: string): string {

@@ -59,6 +59,11 @@ function reportSettings(source: Source, context: CompileContext): void {
     const message = 'must be the name of a model'
     report(`.modelAliases[${JSON.stringify(alias)}]`, { code: 'alias-empty', message, severity: 'error' })
   }
+  for (const [index, { expression }] of (spec.transformations ?? []).entries()) {
+    if (!canYieldNull(expression)) continue
+    const message = 'can give null, which is sent as null; fail("removed") removes the member'
+    report(`.transformations[${index}].expression`, { code: 'inconsistent', message, severity: 'warning' })
+  }
   for (const list of ['defaults', 'overrides'] as const) {
     for (const [index, { value }] of (spec[list] ?? []).entries()) {
       if (isExact(value)) continue
@@ -67,6 +72,12 @@ function reportSettings(source: Source, context: CompileContext): void {
       report(`.${list}[${index}].value`, { code: 'number-inexact', message, severity: 'warning' })
     }
   }
+}
+
+/** Whether an expression, or a branch of it, is the literal null. Null in comparisons is none of these. */
+function canYieldNull(expression: string): boolean {
+  const bare = expression.replace(/"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'/g, '""')
+  return /(?:^|[?:])[\s(]*null[\s)]*(?:$|:)/.test(bare)
 }
 
 /** Whether the numbers of a value are exact: objects are parsed with doubles. */
