@@ -1,3 +1,4 @@
+import { parseJson } from '#base/parse-json.ts'
 /** A response of a server for operators. */
 export interface Answer {
   readonly status: number
@@ -18,7 +19,7 @@ export function jsonAnswer(value: unknown, hide: (text: string) => string): Answ
 
 /** A copy of a JSON value without secrets in its texts. */
 export function withoutSecretTexts<T>(value: T, hide: (text: string) => string): T {
-  return JSON.parse(JSON.stringify(value, hideTexts(hide))) as T
+  return parseJson(JSON.stringify(value, hideTexts(hide))) as T
 }
 
 function hideTexts(hide: (text: string) => string) {

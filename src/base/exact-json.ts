@@ -1,3 +1,5 @@
+import { parseJson } from './parse-json.ts'
+
 /** The source text of a number that a double would print differently. `JSON.stringify` writes it unchanged. */
 export interface RawNumber {
   readonly rawJSON: string
@@ -5,7 +7,6 @@ export interface RawNumber {
 
 /** ECMAScript's JSON source text access, which the type library does not have yet. */
 interface SourceTextJson {
-  parse(text: string, revive: (key: string, value: unknown, context: { readonly source?: string }) => unknown): unknown
   /** Missing in older browsers. */
   rawJSON?: (text: string) => RawNumber
   isRawJSON?: (value: unknown) => value is RawNumber
@@ -30,7 +31,7 @@ export function isDelicate(text: string): boolean {
  * @throws SyntaxError
  */
 export function parseExactJson(text: string): unknown {
-  return isDelicate(text) ? json.parse(text, keepNumber) : JSON.parse(text)
+  return parseJson(text, isDelicate(text) ? readExactNumber : undefined)
 }
 
 export function isRawNumber(value: unknown): value is RawNumber {
@@ -50,7 +51,7 @@ export function rawNumber(text: string): RawNumber | string {
   return json.rawJSON?.(text) ?? text
 }
 
-function keepNumber(_key: string, value: unknown, { source }: { readonly source?: string }): unknown {
-  if (typeof value !== 'number' || source === undefined || String(value) === source) return value
-  return json.rawJSON?.(source) ?? value
+function readExactNumber(text: string): unknown {
+  const value = Number(text)
+  return String(value) === text ? value : (json.rawJSON?.(text) ?? value)
 }

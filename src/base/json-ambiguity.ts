@@ -1,5 +1,6 @@
 import { foldCase } from './fold-case.ts'
-import { skipSpace, skipValue, walkElements, walkMembers } from './json-text.ts'
+import { walkElements, walkMembers } from './json-text.ts'
+import { skipSpace, skipValue } from './skip-json.ts'
 
 /**
  * Describes the parts of an object that the gateway reads. They must be unambiguous: no member may occur twice, or differ from a member

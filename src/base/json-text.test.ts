@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { skipValue, walkElements, walkMembers } from './json-text.ts'
+import { walkElements, walkMembers } from './json-text.ts'
+import { skipValue } from './skip-json.ts'
 
 const members: [text: string, found: [key: string, value: string][] | undefined][] = [
   ['{}', []],

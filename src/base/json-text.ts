@@ -1,4 +1,7 @@
-/**
+import { parseJson } from './parse-json.ts'
+import { skipSpace, skipString } from './skip-json.ts'
+
+/*
  * Finds positions in a JSON text without building values. Invalid JSON is detected only where the scan depends on it; it then returns -1.
  * All functions take linear time.
  */
@@ -7,7 +10,6 @@ const QUOTE = 0x22
 const COMMA = 0x2c
 const COLON = 0x3a
 const OPEN_BRACKET = 0x5b
-const BACKSLASH = 0x5c
 const CLOSE_BRACKET = 0x5d
 const OPEN_BRACE = 0x7b
 const CLOSE_BRACE = 0x7d
@@ -49,60 +51,11 @@ export function walkElements(text: string, at: number, visit: (start: number) =>
   }
 }
 
-/** Index of the first character from `at` on that is not JSON whitespace. */
-export function skipSpace(text: string, at: number): number {
-  while (isSpace(text.charCodeAt(at))) at++
-  return at
-}
-
-function isSpace(char: number): boolean {
-  return char === 0x20 || char === 0x0a || char === 0x0d || char === 0x09
-}
-
-/** Index after the string whose opening quote is at `at`. */
-function skipString(text: string, at: number): number {
-  for (let quote = text.indexOf('"', at + 1); quote >= 0; quote = text.indexOf('"', quote + 1)) {
-    let escapes = quote
-    while (text.charCodeAt(escapes - 1) === BACKSLASH) escapes--
-    if (((quote - escapes) & 1) === 0) return quote + 1
-  }
-  return -1
-}
-
-/** Index after the value that starts at `at`. */
-export function skipValue(text: string, at: number): number {
-  const char = text.charCodeAt(at)
-  if (char === QUOTE) return skipString(text, at)
-  if (char === OPEN_BRACE || char === OPEN_BRACKET) return skipContainer(text, at)
-  let end = at
-  while (end < text.length && !endsScalar(text.charCodeAt(end))) end++
-  return end === at ? -1 : end
-}
-
-function skipContainer(text: string, at: number): number {
-  let depth = 0
-  while (at >= 0 && at < text.length) {
-    const char = text.charCodeAt(at)
-    if (char === QUOTE) {
-      at = skipString(text, at)
-      continue
-    }
-    at++
-    if (char === OPEN_BRACE || char === OPEN_BRACKET) depth++
-    else if ((char === CLOSE_BRACE || char === CLOSE_BRACKET) && --depth === 0) return at
-  }
-  return -1
-}
-
-function endsScalar(char: number): boolean {
-  return char === COMMA || char === CLOSE_BRACE || char === CLOSE_BRACKET || isSpace(char)
-}
-
 /** A key with invalid escapes is used as it is. */
 function decodeKey(literal: string): string {
   if (!literal.includes('\\')) return literal
   try {
-    return JSON.parse(`"${literal}"`)
+    return parseJson(`"${literal}"`) as string
   } catch {
     return literal
   }

@@ -1,5 +1,6 @@
 import { fromByteText } from './byte-text.ts'
 import { hideCredentialParameters, isCredentialParameter, REDACTED } from './credential-names.ts'
+import { parseJson } from './parse-json.ts'
 
 /** Shorter values would match unrelated text by chance. */
 const MIN_LENGTH = 8
@@ -144,14 +145,16 @@ function passwordOf(line: string): string[] {
 
 /** The credentials in a file of JSON, at any depth: accounts that others impersonate are in members of their own. */
 function membersOf(json: string): string[] {
-  const found: string[] = []
   try {
-    JSON.parse(json, (name, value: unknown) => {
-      if (typeof value === 'string' && isCredentialParameter(name)) found.push(value, ...partsOf(value))
-      return value
-    })
+    return credentialsIn(parseJson(json))
   } catch {
     return []
   }
-  return found
+}
+
+function credentialsIn(value: unknown): string[] {
+  if (typeof value !== 'object' || value === null) return []
+  return Object.entries(value).flatMap(([name, member]) =>
+    typeof member === 'string' && isCredentialParameter(name) ? [member, ...partsOf(member)] : credentialsIn(member),
+  )
 }

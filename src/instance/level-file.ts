@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { clock } from '#base/clock.ts'
+import { parseJson } from '#base/parse-json.ts'
 import { BucketLevels, type SavedBucket } from '#state/bucket-levels.ts'
 import type { StateFolder } from './state-folder.ts'
 
@@ -85,7 +86,7 @@ export class LevelFile {
 
 /** @throws Error with the reason if the text is not that of a whole file */
 function parseLevels(text: string): SavedLevels {
-  const { sha256, saved } = JSON.parse(text) as LevelDocument
+  const { sha256, saved } = parseJson(text) as LevelDocument
   if (saved === undefined || sha256 !== hashOf(saved)) throw new Error('the content does not match its hash')
   if (!Array.isArray(saved.buckets) || !saved.buckets.every(isBucket)) throw new Error('the content has another form')
   return saved

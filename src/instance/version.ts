@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { parseJson } from '#base/parse-json.ts'
 import { projectFile } from './project-file.ts'
 
 /** Version of the package. */
@@ -6,5 +7,5 @@ export const VERSION: string = readVersion()
 
 function readVersion(): string {
   const text = readFileSync(projectFile('package.json'), 'utf8')
-  return (JSON.parse(text) as { version: string }).version
+  return (parseJson(text) as { version: string }).version
 }

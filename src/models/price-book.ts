@@ -1,3 +1,4 @@
+import { parseJson } from '#base/parse-json.ts'
 import type { LlmFacts } from '#exchange/llm-facts.ts'
 import type { LlmCost, LlmPrices, LlmRates } from '#exchange/llm-prices.ts'
 import { costAt, ratesFor } from './cost.ts'
@@ -123,7 +124,7 @@ export class PriceBook implements LlmPrices {
     if (vendor === undefined) {
       const packed = this.#list.vendors.find((each) => each.id === id)
       if (packed === undefined) return undefined
-      vendor = JSON.parse(packed.json) as VendorPrices
+      vendor = parseJson(packed.json) as VendorPrices
       this.#vendors.set(id, vendor)
     }
     return vendor

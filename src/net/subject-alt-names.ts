@@ -1,3 +1,4 @@
+import { parseJson } from '#base/parse-json.ts'
 /** A subject alternative name of a certificate (RFC 5280, 4.2.1.6). */
 export interface AltName {
   /** The label that Node uses: `DNS`, `URI`, `IP Address`, `email` and others. */
@@ -25,7 +26,7 @@ export function readSubjectAltNames(text: string): readonly AltName[] {
 
 function unquoted(text: string): string {
   try {
-    return JSON.parse(text) as string
+    return parseJson(text) as string
   } catch {
     return text
   }

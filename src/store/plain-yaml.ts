@@ -1,3 +1,4 @@
+import { parseJson } from '#base/parse-json.ts'
 /** The value of a plain YAML text, and the line of its first character (from 1). */
 export interface PlainYaml {
   readonly value: unknown
@@ -280,7 +281,7 @@ class Scalars {
     if (!text.includes('\\')) return this.#share(text.slice(1, -1))
     // JSON escapes have the same meaning in YAML.
     try {
-      return JSON.parse(text) as string
+      return parseJson(text) as string
     } catch {
       return notPlain()
     }

@@ -1,5 +1,6 @@
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { KnownSecrets, type SecretHider } from '#base/known-secrets.ts'
+import { parseJson } from '#base/parse-json.ts'
 
 import { parseNetwork } from '#net/connect/forward-rules.ts'
 import { chooseTransports } from '#net/transport/choose-transports.ts'
@@ -125,7 +126,7 @@ function secretsOf({ of, state }: KeptUpdate): readonly string[] {
 }
 
 async function takePlan(message: PlanMessage): Promise<FromWorker> {
-  const delta = JSON.parse(message.delta) as PlanDelta
+  const delta = parseJson(message.delta) as PlanDelta
   for (const [key, values] of message.secrets) noteSecrets(key, values)
   planVersion = delta.version
   proxy.otherSockets = message.otherSockets

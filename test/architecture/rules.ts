@@ -69,6 +69,15 @@ export const BROWSER_ROOMS: readonly string[] = [
 /** The only file that writes to the streams of the process; a running gateway logs (`observe/log/application-log.ts`). */
 export const OUTPUT_FILE = 'cli/output.ts'
 
+/** The only file that calls `JSON.parse`, which can misread keys (docs/decisions/0231-json-keys.md). */
+export const PARSER_FILE = 'base/parse-json.ts'
+
+/** Other files that call it, each with its reason. */
+export const PARSER_EXCEPTIONS: readonly { readonly file: string; readonly reason: string }[] = [
+  { file: 'protocols/llm/guards/compile-guards.ts', reason: 'is being replaced with the folder' },
+  { file: 'protocols/llm/guards/guard-request.ts', reason: 'is being replaced with the folder' },
+]
+
 /**
  * Files whose functions only the proxy calls, which runs in Node, each with its reason. They load without Node:
  * `browser.test.ts` proves it.

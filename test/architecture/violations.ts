@@ -11,6 +11,8 @@ import {
   NODE_EXCEPTIONS,
   NODE_ROOMS,
   OUTPUT_FILE,
+  PARSER_EXCEPTIONS,
+  PARSER_FILE,
   PROTOCOL_TABLE,
   RESERVED_FOLDERS,
   ROOM_EXCEPTIONS,
@@ -120,6 +122,20 @@ export const looseOutput: Rule = (files) =>
       }),
     )
 
+export const looseParsing: Rule = (files) =>
+  callsOfParse(files)
+    .filter(({ path }) => path !== PARSER_FILE && !PARSER_EXCEPTIONS.some(({ file }) => file === path))
+    .map(({ path, line }) => `${path}:${line} uses JSON.parse`)
+
+function callsOfParse(files: readonly SourceFile[]): { path: string; line: number }[] {
+  return files
+    .filter(({ forTests }) => !forTests)
+    .flatMap(({ path, objects }) => {
+      const line = objects.get('JSON.parse')
+      return line === undefined ? [] : [{ path, line }]
+    })
+}
+
 export const testSupport: Rule = (files) => {
   const support = new Set(files.filter(({ forTests }) => forTests).map(({ path }) => path))
   return eachImport(files, (file, to) =>
@@ -173,6 +189,9 @@ export const idleExceptions: Rule = (files) => {
     ...[...LONG_TABLES, ...BROWSER_EXCEPTIONS.map(({ file }) => file)]
       .filter((path) => !paths.has(path))
       .map((path) => `there is no ${path}`),
+    ...PARSER_EXCEPTIONS.map(({ file }) => file)
+      .filter((file) => !callsOfParse(files).some(({ path }) => path === file))
+      .map((file) => `${file} does not use JSON.parse`),
   ]
 }
 

@@ -1,4 +1,5 @@
-import { skipSpace, skipValue, walkMembers } from '#base/json-text.ts'
+import { walkMembers } from '#base/json-text.ts'
+import { skipSpace, skipValue } from '#base/skip-json.ts'
 
 /**
  * Finds one member of the top-level object in a JSON text without parsing the rest: strings and brackets are skipped. Of duplicate names

@@ -1,4 +1,5 @@
 import { isDelicate, parseExactJson } from '#base/exact-json.ts'
+import { hasEscapedKey } from '#base/parse-json.ts'
 import { charge } from '../budget.ts'
 import { CelError } from '../error.ts'
 import { fromJson } from '../json.ts'
@@ -10,13 +11,17 @@ export const NOT_JSON = new CelError('invalid', 'not JSON')
 
 /** Parses JSON. Numbers keep their type (`1` is an int, `1.0` a double), and are written as they were read. */
 export function parseJson(text: string): Result {
-  charge(countDelimiters(text) * (isDelicate(text) ? WEIGHTS.exactJsonDelimiter : WEIGHTS.jsonDelimiter))
+  charge(countDelimiters(text) * (isReadTwice(text) ? WEIGHTS.exactJsonDelimiter : WEIGHTS.jsonDelimiter))
   try {
     return fromJson(parseExactJson(text))
   } catch (error) {
     if (error instanceof SyntaxError) return NOT_JSON
     throw error
   }
+}
+
+function isReadTwice(text: string): boolean {
+  return isDelicate(text) || hasEscapedKey(text)
 }
 
 /** The last parsed bytes and their value, kept until the end of the event loop turn, so that several rules parse one body once. */

@@ -6,6 +6,7 @@ import {
   type OAuth2ClientOptions,
   UserRefreshClient,
 } from 'google-auth-library'
+import { parseJson } from '#base/parse-json.ts'
 import type { Credential, RequestTo } from '#policies/shared/clouds/cloud-credential.ts'
 import { CredentialError, causeOf } from './credential-error.ts'
 import { askEndpoint } from './token-answer.ts'
@@ -97,7 +98,7 @@ async function tokenFrom(
   { audience, credentials }: RequestTo<'cloudThree'>,
   transporterOptions: Transport,
 ): Promise<Credential> {
-  const file = credentials === undefined ? undefined : (JSON.parse(credentials) as CredentialFile)
+  const file = credentials === undefined ? undefined : (parseJson(credentials) as CredentialFile)
   if (file?.type === 'impersonated_service_account') return impersonate(file, audience, transporterOptions)
   const client =
     file === undefined
@@ -170,7 +171,7 @@ async function idToken(client: AuthClient, audience: string): Promise<Credential
 /** The claim `exp`; the token is not verified here, because its audience does that. */
 function expiryOf(token: string): number {
   try {
-    const { exp } = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as { exp?: unknown }
+    const { exp } = parseJson(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as { exp?: unknown }
     if (typeof exp === 'number') return exp * 1000
   } catch {
     // Not a token.

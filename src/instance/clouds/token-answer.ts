@@ -1,3 +1,4 @@
+import { parseJson } from '#base/parse-json.ts'
 import { CredentialError, causeOf } from './credential-error.ts'
 
 const MAX_BYTES = 65_536
@@ -54,7 +55,7 @@ function errorIn(text: string): string {
 /** The members of a JSON object; undefined if the text is none. */
 export function parseObject(text: string): Readonly<Record<string, unknown>> | undefined {
   try {
-    const value: unknown = JSON.parse(text)
+    const value: unknown = parseJson(text)
     return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined
   } catch {
     return undefined

@@ -1,5 +1,6 @@
 import { trimSpace } from '#base/byte-text.ts'
 import { findAmbiguousMember, shapeOf } from '#base/json-ambiguity.ts'
+import { parseJson } from '#base/parse-json.ts'
 
 /** Longest body that is parsed. Calls with files can be large, and their method is only logged, so larger ones are skipped. */
 const MAX_READ_BYTES = 2 * 1024 * 1024
@@ -18,7 +19,7 @@ export function readMethod(contentType: string | undefined, body: Uint8Array | u
   if (body === undefined || body.length > MAX_READ_BYTES || !isJson(contentType)) return UNKNOWN
   try {
     const text = new TextDecoder().decode(body)
-    const message: unknown = JSON.parse(text)
+    const message: unknown = parseJson(text)
     if (typeof message !== 'object' || message === null || !('method' in message)) return UNKNOWN
     if (typeof message.method !== 'string' || findAmbiguousMember(text, CALL) !== undefined) return UNKNOWN
     return message.method || UNKNOWN

@@ -1,4 +1,5 @@
 import { decodeBase64Url } from '#base/base64url.ts'
+import { parseJson } from '#base/parse-json.ts'
 import type { ImportKey, PublicJwk, SignatureAlgorithm, VerifyingKey } from '#base/verifying-key.ts'
 
 /** A key for verifying tokens. */
@@ -63,7 +64,7 @@ function addKey(keys: Map<string, TokenKey[]>, key: NamedKey): string | undefine
 function membersOf(text: string): readonly unknown[] | string {
   let set: unknown
   try {
-    set = JSON.parse(text)
+    set = parseJson(text)
   } catch {
     return 'is not JSON'
   }

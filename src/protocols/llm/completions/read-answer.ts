@@ -1,3 +1,4 @@
+import { parseJson } from '#base/parse-json.ts'
 import type { JsonValue } from '../json/json-document.ts'
 import { decodeText } from '../json/native.ts'
 import { elementsOf, memberOf, objectAt, textAt } from '../json/read-value.ts'
@@ -10,7 +11,7 @@ import { readUsage } from './usage.ts'
 /** Reads a chat completion. Only the first choice counts: the gateway asks for one. */
 export function readAnswer(body: JsonValue, sink: AnswerSink): void {
   // Everything that is told is a string or a count, so that plain values are enough.
-  const answer = JSON.parse(decodeText(body.json)) as unknown
+  const answer = parseJson(decodeText(body.json)) as unknown
   const error = memberOf(answer, 'error') ?? undefined
   if (error !== undefined) return sink.fail(readReportedError(answer))
   const [choice] = elementsOf(memberOf(answer, 'choices'))

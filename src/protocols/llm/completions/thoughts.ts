@@ -1,3 +1,4 @@
+import { parseJson } from '#base/parse-json.ts'
 import { countAt, elementsOf, memberOf, textAt } from '../json/read-value.ts'
 import type { AnswerRoom } from '../translation/answer-room.ts'
 
@@ -26,7 +27,7 @@ export function readThoughts(text: string, signature: string): readonly Thought[
 
 function parseList(text: string): readonly unknown[] | undefined {
   try {
-    const list: unknown = JSON.parse(text)
+    const list: unknown = parseJson(text)
     return Array.isArray(list)
       ? elementsOf(list).filter(
           (thought) => memberOf(thought, 'length') !== undefined || memberOf(thought, 'redacted') !== undefined,

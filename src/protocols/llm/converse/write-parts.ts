@@ -1,3 +1,4 @@
+import { parseJson } from '#base/parse-json.ts'
 import type { JsonValue } from '../json/json-document.ts'
 import { asIs, decodeJson, JsonPieces, type JsonText } from '../json/write-json.ts'
 import type { ModelFacts } from '../models/models.ts'
@@ -132,7 +133,7 @@ function bytesOf(source: MediaSource, origin: JsonValue): string {
     case 'data':
       return quoted(source.data)
     case 'text':
-      return encoder.encode(JSON.parse(decodeJson(source.text)) as string).toBase64()
+      return encoder.encode(parseJson(decodeJson(source.text)) as string).toBase64()
     case 'url':
       throw new Untranslatable(origin, 'the provider of this request takes no URLs; send the data itself')
     case 'id':

@@ -1,3 +1,4 @@
+import { parseJson } from '#base/parse-json.ts'
 import { decodeJson } from '../json/write-json.ts'
 import { modelOf } from '../models/models.ts'
 import { ArrangedTurns } from '../translation/arranged-turns.ts'
@@ -60,7 +61,7 @@ function writeFormat({ schema, name, description }: OutputFormat & { readonly ki
   const definition = {
     schema: decodeJson(schema),
     ...(name !== undefined && { name }),
-    ...(description !== undefined && { description: JSON.parse(decodeJson(description)) as string }),
+    ...(description !== undefined && { description: parseJson(decodeJson(description)) as string }),
   }
   return { type: 'json_schema', structure: { jsonSchema: definition } }
 }

@@ -1,3 +1,4 @@
+import { parseJson } from '#base/parse-json.ts'
 import type { LlmFacts } from '#exchange/llm-facts.ts'
 import type { Head } from '#net/http/head.ts'
 import type { JsonValue } from '../json/json-document.ts'
@@ -48,7 +49,7 @@ function listOf(vector: JsonValue): Uint8Array {
 /** Little-endian, as the API has it. */
 function toBase64(vector: JsonValue): string {
   const json = listOf(vector)
-  const numbers = JSON.parse(decodeText(json, 0, json.length)) as unknown[]
+  const numbers = parseJson(decodeText(json, 0, json.length)) as unknown[]
   const bytes = new Uint8Array(numbers.length * 4)
   const view = new DataView(bytes.buffer)
   numbers.forEach((number, index) => {

@@ -1,3 +1,4 @@
+import { parseJson } from '#base/parse-json.ts'
 import { decodeLatin1, decodeText, isUtf8 } from './native.ts'
 import type { JsonFault } from './scan-members.ts'
 import { skipSpace, skipString, skipValue } from './skip-value.ts'
@@ -176,7 +177,7 @@ class Tape {
     const { at, bytes } = this
     const [start, end] = [at[index]! + 1, at[index + 1]! - 1]
     const text = decodeText(bytes, start, end)
-    return text.includes('\\') ? (JSON.parse(`"${text}"`) as string) : text
+    return text.includes('\\') ? (parseJson(`"${text}"`) as string) : text
   }
 }
 
@@ -200,7 +201,7 @@ function checkBytes(bytes: Uint8Array, start: number, end: number): void {
 /** Only the position of a fault needs a look at each byte. */
 function checkLong(bytes: Uint8Array, start: number, end: number): void {
   try {
-    JSON.parse(decodeLatin1(bytes, start - 1, end + 1))
+    parseJson(decodeLatin1(bytes, start - 1, end + 1))
   } catch {
     checkBytes(bytes, start, end)
   }

@@ -1,4 +1,5 @@
 import { parseExactJson } from '#base/exact-json.ts'
+import { parseJson } from '#base/parse-json.ts'
 import type { BodyClaim } from '#net/body/body-memory.ts'
 import { decodeText } from './native.ts'
 import { readsAt } from './reads-at.ts'
@@ -81,7 +82,7 @@ export class MemberReader {
     this.#wanted = wanted
     this.#found = found
     this.#maxBytes = Math.max(USUAL_BYTES, maxBytes)
-    this.#parse = exact ? parseExactJson : JSON.parse
+    this.#parse = exact ? parseExactJson : parseJson
     this.#claim = claim
     this.#skipped = skipped
   }

@@ -1,3 +1,4 @@
+import { parseJson } from '#base/parse-json.ts'
 import { decodeText } from './native.ts'
 import { readsAt } from './reads-at.ts'
 import { skipSpace, skipString, skipValue } from './skip-value.ts'
@@ -170,7 +171,7 @@ function decodeString(bytes: Uint8Array, start: number, end: number): string | u
   const text = decodeText(bytes, start, end)
   if (!isIntricate(bytes, start, end)) return text
   try {
-    return JSON.parse(`"${text}"`)
+    return parseJson(`"${text}"`) as string
   } catch {
     return undefined
   }

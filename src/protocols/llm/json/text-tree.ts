@@ -1,4 +1,5 @@
 import { foldCase } from '#base/fold-case.ts'
+import { parseJson } from '#base/parse-json.ts'
 import { decodeText } from './native.ts'
 import { skipSpace, skipString, skipValue } from './skip-value.ts'
 
@@ -23,7 +24,7 @@ export function readTextTree(bytes: Uint8Array, start: number): TextNode {
 /** The text of a string node; undefined if it has malformed escapes. */
 export function textOf(bytes: Uint8Array, { start, end }: { start: number; end: number }): string | undefined {
   try {
-    return JSON.parse(decodeText(bytes, start, end))
+    return parseJson(decodeText(bytes, start, end)) as string
   } catch {
     return undefined
   }

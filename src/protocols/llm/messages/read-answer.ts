@@ -1,3 +1,4 @@
+import { parseJson } from '#base/parse-json.ts'
 import { NO_TOKENS } from '#exchange/llm-facts.ts'
 import type { JsonValue } from '../json/json-document.ts'
 import { decodeText } from '../json/native.ts'
@@ -67,5 +68,5 @@ function readUsage(usage: unknown, sink: AnswerSink): void {
 }
 
 function parse(value: JsonValue): unknown {
-  return JSON.parse(decodeText(value.json))
+  return parseJson(decodeText(value.json))
 }

@@ -1,4 +1,5 @@
 import type { ContentBlock, Message, TextCitation } from '@anthropic-ai/sdk/resources/messages/messages'
+import { parseJson } from '#base/parse-json.ts'
 import { encode } from '../json/splice.ts'
 import { asIs, writeJson } from '../json/write-json.ts'
 import type { AnswerError, AnswerSink, AnswerUsage, Citation, StopReason } from '../translation/answer-sink.ts'
@@ -127,7 +128,7 @@ class MessageWriter implements AnswerSink {
 function inputOf(json: string): unknown {
   if (json === '') return {}
   try {
-    const value: unknown = JSON.parse(json)
+    const value: unknown = parseJson(json)
     const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
     return isObject ? asIs<object>(encode(json)) : { input: asIs<unknown>(encode(json)) }
   } catch {

@@ -1,3 +1,4 @@
+import { parseJson } from '#base/parse-json.ts'
 import { countAt, elementsOf, memberOf, textAt } from '../json/read-value.ts'
 import type { ListedModel } from './listed-model.ts'
 
@@ -15,7 +16,7 @@ const CONTROL = /\p{Cc}/u
 export function readModelList(text: string, owner: string): readonly ListedModel[] | undefined {
   let list: unknown
   try {
-    list = JSON.parse(text)
+    list = parseJson(text)
   } catch {
     return undefined
   }

@@ -1,3 +1,4 @@
+import { parseJson } from '#base/parse-json.ts'
 import { type LlmFacts, type LlmTokens, NO_TOKENS } from '#exchange/llm-facts.ts'
 import { readInputDetails, readOutputDetails } from '../answer/usage-details.ts'
 import { decodeText } from '../json/native.ts'
@@ -84,7 +85,7 @@ const TOKEN_NAMES = Object.keys(NO_TOKENS) as (keyof LlmTokens)[]
 /** Undefined for malformed escapes, which the scan does not detect. */
 function parse(message: Uint8Array): unknown {
   try {
-    return JSON.parse(decodeText(message, 0, message.length))
+    return parseJson(decodeText(message, 0, message.length))
   } catch {
     return undefined
   }

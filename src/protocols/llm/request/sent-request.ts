@@ -1,3 +1,4 @@
+import { parseJson } from '#base/parse-json.ts'
 import type { LlmRequest, NumberParameter, PromptEntry } from '#exchange/llm-facts.ts'
 import { flattenContent } from '../answer/flatten-content.ts'
 import { decodeText } from '../json/native.ts'
@@ -113,7 +114,7 @@ const READ: Readonly<Record<PromptMember, (value: unknown) => readonly PromptEnt
 /** Undefined for text with malformed escapes, which the scan does not detect. */
 function parseValue(value: Uint8Array): unknown {
   try {
-    return JSON.parse(decodeText(value, 0, value.length))
+    return parseJson(decodeText(value, 0, value.length))
   } catch {
     return undefined
   }

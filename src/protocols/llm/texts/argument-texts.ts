@@ -1,3 +1,4 @@
+import { parseJson } from '#base/parse-json.ts'
 import { type JsonValue, parseDocument } from '../json/json-document.ts'
 
 /** A string inside the arguments of a tool call. */
@@ -46,7 +47,7 @@ function collect(value: JsonValue, found: ArgumentText[]): void {
 
 function isJson(text: string): boolean {
   try {
-    JSON.parse(text)
+    parseJson(text)
     return true
   } catch {
     return false
@@ -62,6 +63,6 @@ function readAll(text: string): readonly ArgumentText[] {
     const start = end + encoder.encode(text.slice(at, index)).length
     end = start + encoder.encode(json).length
     at = index + json.length
-    return { start, end, text: JSON.parse(json) as string, canChange: false }
+    return { start, end, text: parseJson(json) as string, canChange: false }
   })
 }

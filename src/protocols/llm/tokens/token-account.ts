@@ -1,3 +1,4 @@
+import { parseJson } from '#base/parse-json.ts'
 import type { LlmFacts } from '#exchange/llm-facts.ts'
 import type { BodyClaim } from '#net/body/body-memory.ts'
 import { ForwardingSink } from '#net/body/forwarding-sink.ts'
@@ -144,7 +145,7 @@ function estimateJson(body: string): number {
 /** A body that only the provider can read is text. */
 function parse(body: string): unknown {
   try {
-    return JSON.parse(body)
+    return parseJson(body)
   } catch {
     return body
   }

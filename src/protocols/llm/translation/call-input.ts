@@ -1,3 +1,4 @@
+import { parseJson } from '#base/parse-json.ts'
 import type { JsonValue } from '../json/json-document.ts'
 import { JsonPieces, type JsonText } from '../json/write-json.ts'
 
@@ -15,7 +16,7 @@ export function readArguments(value: JsonValue | undefined): JsonText {
 
 function isJson(text: string): boolean {
   try {
-    JSON.parse(text)
+    parseJson(text)
     return true
   } catch {
     return false

@@ -1,3 +1,4 @@
+import { parseJson } from '#base/parse-json.ts'
 import { elementsOf, memberOf, textAt } from '../json/read-value.ts'
 import type { AnswerError } from './answer-sink.ts'
 import { statusOfError } from './error-statuses.ts'
@@ -53,7 +54,7 @@ function messageOf(error: unknown): string | undefined {
 
 function parse(body: Uint8Array): unknown {
   try {
-    return JSON.parse(decoder.decode(body))
+    return parseJson(decoder.decode(body))
   } catch {
     return undefined
   }

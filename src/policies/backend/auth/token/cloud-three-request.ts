@@ -1,4 +1,5 @@
 import { fromByteText } from '#base/byte-text.ts'
+import { parseJson } from '#base/parse-json.ts'
 import { PRODUCTS } from '#base/products.ts'
 import type { Unusable } from '../unusable.ts'
 import type { BuildRequest } from './token-request.ts'
@@ -64,7 +65,7 @@ function faultOf(file: unknown): string | undefined {
 
 function parse(text: string): unknown {
   try {
-    return JSON.parse(text)
+    return parseJson(text)
   } catch {
     return undefined
   }
