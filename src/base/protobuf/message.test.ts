@@ -3,6 +3,7 @@ import { DurationSchema, FileDescriptorProtoSchema, ValueSchema } from '@bufbuil
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { JsonObject } from '../json.ts'
+import { parseJson } from '../parse-json.ts'
 import {
   BOOL,
   BYTES,
@@ -123,9 +124,12 @@ test('JSON objects are read and written as by another implementation', () => {
   const object = fc.dictionary(fc.string({ unit: 'grapheme' }), fc.jsonValue({ maxDepth: 4 }), { maxKeys: 6 })
   fc.assert(
     fc.property(object, (given) => {
-      const value = JSON.parse(JSON.stringify(given)) as JsonObject
+      const value = parseJson(JSON.stringify(given)) as JsonObject
       expect(toJson(ValueSchema, fromBinary(ValueSchema, encodeMessage(HOLDER, { value })))).toEqual(value)
-      const theirs = toBinary(ValueSchema, fromJson(ValueSchema, JSON.parse(JSON.stringify(value))))
+      const theirs = toBinary(
+        ValueSchema,
+        fromJson(ValueSchema, parseJson(JSON.stringify(value)) as Parameters<typeof fromJson>[1]),
+      )
       expect(decodeMessage(HOLDER, theirs)).toEqual({ value })
     }),
   )

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { parseJson } from '#base/parse-json.ts'
 import { JSON_LINE, TEXT_LINE } from './field-line.ts'
 import { formatTimestamp } from './timestamp.ts'
 
@@ -53,7 +54,7 @@ test('any line of JSON can be read back, and is one line that a terminal can sho
       const line = `${JSON_LINE.start(0)}${JSON_LINE.key('a')}${JSON_LINE.text(text)}${JSON_LINE.foreign(`b${name}`, json as null)}${JSON_LINE.end}`
       expect(line.at(-1)).toBe('\n')
       expect(line.slice(0, -1)).not.toMatch(OBEYED)
-      const read = JSON.parse(line) as Record<string, unknown>
+      const read = parseJson(line) as Record<string, unknown>
       expect(read.a).toBe(text)
       expect(JSON.stringify(read[`b${name}`])).toBe(JSON.stringify(json))
     }),
