@@ -133,6 +133,7 @@ function answer(
     hidesUsage: false,
     kept: undefined,
     translation,
+    guards: [],
     maxBytes: MAX_BODY_BYTES,
     account: undefined,
   }

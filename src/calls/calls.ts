@@ -31,6 +31,7 @@ const AT_ONCE: Readonly<Record<CallPurpose, number>> = {
   processing: Number.POSITIVE_INFINITY,
   'rate-limit': 1024,
   models: 4,
+  guard: 1024,
   // Copies may be lost; their number must not be that of all requests.
   mirror: 256,
 }

@@ -4,10 +4,18 @@ import type { BodySource } from '#net/stream.ts'
 import type { MessageDeadline } from './message-deadline.ts'
 
 /**
- * MCP targets, servers of key sets, authorization, processing and rate limits, receivers of copies, and LLM providers that list their models. The purpose is a label of the metrics, and
+ * MCP targets, servers of key sets, authorization, processing and rate limits, receivers of copies, LLM providers that list their models, and prompt guards. The purpose is a label of the metrics, and
  * determines how many calls to a destination run at a time.
  */
-export type CallPurpose = 'mcp' | 'key-set' | 'authorization' | 'processing' | 'rate-limit' | 'mirror' | 'models'
+export type CallPurpose =
+  | 'mcp'
+  | 'key-set'
+  | 'authorization'
+  | 'processing'
+  | 'rate-limit'
+  | 'mirror'
+  | 'models'
+  | 'guard'
 
 /** A request of the gateway itself. */
 export interface CallRequest {

@@ -103,6 +103,30 @@ export interface Callout {
   readonly detail: string | undefined
 }
 
+/** One check of a prompt guard, for log, metrics and decision record. It has no part of the checked texts. */
+export interface GuardCheck {
+  readonly phase: 'request' | 'response'
+  readonly kind: string
+  /** Position in the list of the phase. */
+  readonly index: number
+  /** A stream is checked in parts: how many had this outcome. Durations and lengths are those of all of them. */
+  readonly count: number
+  readonly verdict: 'Allow' | 'Mask' | 'Reject' | 'Fail'
+  /** The rule that matched: `matches[2]`, `Ssn`. */
+  readonly rule: string | undefined
+  /** From the beginning of the request to the check. */
+  readonly startMs: number
+  readonly durationMs: number
+  /** Of the checked texts, in UTF-16 units. */
+  readonly length: number
+  /** The id under which a service knows the check. */
+  readonly requestId: string | undefined
+  /** The verdict of an earlier attempt about the same texts was used again. */
+  readonly isReused: boolean
+  /** For operators. */
+  readonly detail: string | undefined
+}
+
 /**
  * One request in flight: the state that every step reads and changes. It has no socket; bodies are read through `bodies`, which the caller
  * of the engine provides.
@@ -201,6 +225,8 @@ export class Exchange {
   attempts: Attempt[] | undefined
   /** In the order in which they ended. */
   callouts: Callout[] | undefined
+  /** Checks of prompt guards, in order. */
+  guardChecks: GuardCheck[] | undefined
   /** Attempts after the first one, by the retry policy or by the connection itself. */
   retries = 0
   /** The code of the refusal; undefined without a refusal. */

@@ -1,4 +1,4 @@
-import type { Attempt, Callout, PlanNames } from '#exchange/exchange.ts'
+import type { Attempt, Callout, GuardCheck, PlanNames } from '#exchange/exchange.ts'
 import type { LlmTranslation } from '#exchange/llm-facts.ts'
 import { redactTarget } from '#exchange/redact-target.ts'
 import type { DecisionIds } from './decision-ids.ts'
@@ -38,6 +38,8 @@ export interface DecisionRecord {
   provider: string
   requestModel: string
   responseModel: string
+  /** Checks of prompt guards. */
+  guardChecks: readonly GuardCheck[]
   inputTokens: number
   outputTokens: number
   /** The request was translated between dialects of LLM providers. */
@@ -78,6 +80,7 @@ export interface KeptDecision {
   readonly provider: string
   readonly requestModel: string
   readonly responseModel: string
+  readonly guardChecks: readonly GuardCheck[]
   readonly inputTokens: number
   readonly outputTokens: number
   readonly translation: LlmTranslation | undefined

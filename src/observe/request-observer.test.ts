@@ -127,6 +127,7 @@ verifies('service/metrics', 'a request: line, metrics and record', () => {
       durationMs: 250,
       attempts: [],
       callouts: [],
+      guardChecks: [],
       provider: '',
       requestModel: '',
       responseModel: '',

@@ -170,6 +170,7 @@ export function keptDecision(values: Partial<KeptDecision> = {}): KeptDecision {
     provider: '',
     requestModel: '',
     responseModel: '',
+    guardChecks: [],
     inputTokens: 0,
     outputTokens: 0,
     translation: undefined,

@@ -158,6 +158,8 @@ export interface CompileContext {
   configMap(source: PolicySource<unknown>, name: string): SecretMaterial | undefined
   /** Key of the backend that a policy asks itself; undefined if the reference is not permitted (control reports it). */
   calledBackend(source: PolicySource<unknown>, reference: CalledBackend): string | undefined
+  /** Key of the backend that a part of the policy is by itself. @param path relative to the source */
+  ownBackend(source: PolicySource<unknown>, path: string): string
   /** A server that the policy asks decides by this part of the request: counts like an expression that reads it. */
   reads(source: PolicySource<unknown>, path: string, what: ReadParts): void
   /**

@@ -76,14 +76,10 @@ export interface ProtocolRun {
   otherMeaning?(exchange: Exchange, reading: string): string | undefined
   /**
    * Changes `exchange.request` (and `newRequestBody`) into the request for one endpoint. Runs for every attempt, after the backend
-   * policies, because they may set a credential that the protocol moves to another field. A promise means that nothing is sent: it gives
-   * what the protocol responds with itself.
+   * policies, because they may set a credential that the protocol moves to another field.
+   * @returns what the protocol responds with itself; undefined: the request is to be sent
    */
-  prepare?(
-    exchange: Exchange,
-    endpoint: EndpointName,
-    attempt: ProtocolAttempt,
-  ): Outcome | Promise<NonNullable<Outcome>>
+  prepare?(exchange: Exchange, endpoint: EndpointName, attempt: ProtocolAttempt): Outcome | Promise<Outcome>
   /** Serves a request with calls of the protocol itself. The gateway terminates the protocol and forwards nothing. */
   readonly serve?: Serve
   /**

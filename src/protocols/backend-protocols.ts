@@ -2,6 +2,7 @@ import { a2a } from './a2a/a2a-protocol.ts'
 import { aws } from './aws/aws-protocol.ts'
 import type { BackendProtocol } from './backend-protocol.ts'
 import { forwardProxyHttp, serviceHttp, staticHttp } from './http/http-protocol.ts'
+import { guardService } from './llm/guards/services/service-backend.ts'
 import { llm } from './llm/llm-protocol.ts'
 import { mcp } from './mcp/mcp-protocol.ts'
 
@@ -14,6 +15,7 @@ export const BACKEND_PROTOCOLS = {
   a2a,
   dynamicForwardProxy: forwardProxyHttp,
   aws,
+  guardService,
 } as const
 
 export type BackendType = keyof typeof BACKEND_PROTOCOLS

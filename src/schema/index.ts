@@ -17,6 +17,7 @@ export type {
   DeepReadonly,
   FieldGroup,
   ObjectRule,
+  OwnBackend,
   Parsed,
   Reference,
   ScalarName,
@@ -28,6 +29,7 @@ export { fieldPath, itemPath, problem } from './problem.ts'
 export {
   backendObjectReference,
   configMapReference,
+  destination,
   labelSelector,
   localObjectReference,
   REFERENCE_MEANINGS,

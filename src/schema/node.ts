@@ -81,6 +81,8 @@ export interface SchemaNode {
   readonly insteadOf?: string
   /** The object that the value refers to. */
   readonly refersTo?: Reference
+  /** The object is a destination by itself, with its backend policies in the member `policies`: type and settings of its backend in the plan. */
+  readonly ownBackend?: OwnBackend
   /** A secret, which no output may contain; `after-colon`: only the part after the colon of `user:password`. */
   readonly secret?: 'whole' | 'after-colon'
   /** What to write instead of unknown field names or values (`base/products.ts`). */
@@ -92,6 +94,8 @@ export interface SchemaNode {
   /** A platform object: unknown fields are kept and reported, null means absent (decision A-07). */
   readonly open?: boolean
 }
+
+export type OwnBackend = (value: never) => { readonly type: string; readonly spec: object }
 
 /** A reference of a part of an object. */
 export interface Reference {

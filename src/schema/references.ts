@@ -3,7 +3,7 @@ import type { ConfigProblem } from '#base/config-problem.ts'
 import type { Meanings } from '#base/products.ts'
 import { annotate } from './build.ts'
 import { defaulted, optional, required, withMeanings } from './modifiers.ts'
-import type { Reference } from './node.ts'
+import type { OwnBackend, Reference } from './node.ts'
 import { fieldPath, problem } from './problem.ts'
 import { enumOf, groupName, kindName, namespaceName, objectName, port, text } from './scalars.ts'
 import { list, mapOf, object, withRule } from './structures.ts'
@@ -27,6 +27,11 @@ export function configMapReference(...entries: Reference['entries']) {
 export function secretSelector() {
   const matchLabels = required(mapOf(text()), 'Labels and values that a Secret must have.')
   return referring(object({ matchLabels }), { to: 'secrets', entries: [] })
+}
+
+/** An object that is a destination by itself, with its backend policies in the member `policies`. */
+export function destination<S extends TSchema>(schema: S, ownBackend: OwnBackend): S {
+  return annotate(schema, { ownBackend })
 }
 
 function referring<S extends TSchema>(schema: S, refersTo: Reference): S {

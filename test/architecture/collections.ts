@@ -22,6 +22,10 @@ const KEPT_ANSWER = {
   flood: 'src/protocols/llm/translation/answer-end.test.ts',
 }
 const FLOODS = 'test/floods/collections.test.ts'
+const HELD_BY_GUARDS = {
+  bound: '64 KiB and one event of a stream',
+  flood: 'src/protocols/llm/guards/stream/guarded-stream.test.ts',
+}
 
 /** `<file below src/> <name>` */
 export const COLLECTIONS: Readonly<Record<string, Filled | PeerFilled>> = {
@@ -29,6 +33,18 @@ export const COLLECTIONS: Readonly<Record<string, Filled | PeerFilled>> = {
     bound: '200 names of 200 characters',
     flood: 'src/protocols/llm/models/models.test.ts',
   },
+  'protocols/llm/guards/ask-service asked': 'work',
+  'protocols/llm/guards/run-guards together': 'configuration',
+  'protocols/llm/guards/services/guardrails-service-one batch': 'message',
+  'protocols/llm/guards/stream/arguments-stage #open': HELD_BY_GUARDS,
+  'protocols/llm/guards/stream/guarded-block #services': 'configuration',
+  'protocols/llm/guards/stream/guarded-block #repeats': HELD_BY_GUARDS,
+  'protocols/llm/guards/stream/guarding-stream-sink #blocks': HELD_BY_GUARDS,
+  'protocols/llm/guards/stream/guarding-stream-sink #queue': HELD_BY_GUARDS,
+  'protocols/llm/guards/stream/guarding-stream-sink #matched': 'configuration',
+  'protocols/llm/guards/stream/json-string-splitter #isObject': HELD_BY_GUARDS,
+  'protocols/llm/guards/stream/regex-stage #tags': HELD_BY_GUARDS,
+  'protocols/llm/guards/stream/service-stage #open': HELD_BY_GUARDS,
   'calls/call-answer headers': 'message',
   'calls/call-room #destinations': {
     bound: 'those that are configured; 1,000 wait for each',

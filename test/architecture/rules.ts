@@ -73,10 +73,7 @@ export const OUTPUT_FILE = 'cli/output.ts'
 export const PARSER_FILE = 'base/parse-json.ts'
 
 /** Other files that call it, each with its reason. */
-export const PARSER_EXCEPTIONS: readonly { readonly file: string; readonly reason: string }[] = [
-  { file: 'protocols/llm/guards/compile-guards.ts', reason: 'is being replaced with the folder' },
-  { file: 'protocols/llm/guards/guard-request.ts', reason: 'is being replaced with the folder' },
-]
+export const PARSER_EXCEPTIONS: readonly { readonly file: string; readonly reason: string }[] = []
 
 /**
  * Files whose functions only the proxy calls, which runs in Node, each with its reason. They load without Node:

@@ -101,6 +101,7 @@ test('stream-answer', () => {
       hidesUsage: false,
       kept: undefined,
       translation: undefined,
+      guards: [],
       account: undefined,
       maxBytes: 2 ** 21,
     },

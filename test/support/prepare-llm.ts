@@ -96,6 +96,8 @@ export function prepare(body: string | null | undefined, setup: Setup = {}) {
     reads: { ...READS_NOTHING, ...setup.reads },
     maxKept: 1000,
   })
+  // Only guards take time.
+  if (prepared instanceof Promise) throw new Error('the request is not prepared in one turn')
   return { prepared, bytes, exchange }
 }
 

@@ -21,7 +21,7 @@ export function tlsPolicyStage(tables: Tables, openContext: OpenContext): StageD
       work.write(tlsPolicies, key, attached)
       for (const { target } of attached.attachments) work.write(reached, target, true)
       const material = authorityKeys(attached)
-      writeFields(tables, work, { items: tlsPolicyItems(attached), calls: [], material, faults: [] })
+      writeFields(tables, work, { items: tlsPolicyItems(attached), backends: [], calls: [], material, faults: [] })
     },
   }
 }

@@ -1,14 +1,18 @@
-import type { PolicyItem } from '#plan/item.ts'
+import type { BackendItem, PolicyItem } from '#plan/item.ts'
+import { backendTarget } from '#plan/target.ts'
 import { type ResolvedField, resolveField } from '../references/resolve-field.ts'
 import type { Report } from '../reporting.ts'
 import type { TranslationContext } from '../translation-context.ts'
 import type { Use } from '../use.ts'
 import type { AttachedPolicy } from './attach-policy.ts'
+import { type OwnBackendItem, ownBackends } from './own-backends.ts'
 import { fieldsOf, type PolicyAttachment, type PolicyField, policyItem } from './policy-item.ts'
 
 /** The result of translating policy fields. */
 export interface TranslatedFields {
   readonly items: readonly PolicyItem[]
+  /** Backends that parts of the fields are by themselves. */
+  readonly backends: readonly BackendItem[]
   /** Backends that the fields call. */
   readonly calls: readonly Use[]
   /** Keys of Secrets and ConfigMaps that they read. */
@@ -37,17 +41,33 @@ export function translateField(
   report: Report,
 ): TranslatedFields {
   const { backends, notPermitted, material, faults }: ResolvedField = resolveField(context, field, report)
-  return {
-    items: attachments.map((attachment) => policyItem(field, attachment, { notPermitted })),
-    calls: attachments.flatMap(({ target }) => backends.map((to) => ({ from: target, to }))),
-    material: attachments.length === 0 ? [] : material,
-    faults,
-  }
+  const own = attachments.length === 0 ? [] : ownBackends(field).map((each) => translateOwn(context, each))
+  return joinFields([
+    {
+      items: attachments.map((attachment) => policyItem(field, attachment, { notPermitted })),
+      backends: [],
+      calls: attachments.flatMap(({ target }) => backends.map((to) => ({ from: target, to }))),
+      material: attachments.length === 0 ? [] : material,
+      faults,
+    },
+    ...own,
+  ])
+}
+
+/** The policies of such a backend. Their references are also part of the field, which reports them. */
+function translateOwn(context: TranslationContext, { item, policies }: OwnBackendItem): TranslatedFields {
+  const target = backendTarget('ProxyBackend', item)
+  const unreported: Report = () => {}
+  const fields = policies.map((policy) =>
+    translateField(context, policy, [{ target, level: 'BackendInline' }], unreported),
+  )
+  return { ...joinFields(fields), backends: [item], faults: [] }
 }
 
 export function joinFields(fields: readonly TranslatedFields[]): TranslatedFields {
   return {
     items: fields.flatMap(({ items }) => items),
+    backends: fields.flatMap(({ backends }) => backends),
     calls: fields.flatMap(({ calls }) => calls),
     material: fields.flatMap(({ material }) => material),
     faults: fields.flatMap(({ faults }) => faults),

@@ -7,8 +7,8 @@ import { canBeOverridden, canBePartlyOverridden, mergeKey } from './find-overlap
 import type { TranslatedFields } from './translate-policy.ts'
 
 /** Writes translated fields to the plan, and marks the backends, Secrets and ConfigMaps that they use as required. */
-export function writeFields(tables: Tables, work: Work, { items, calls, material }: TranslatedFields): void {
-  for (const item of items) work.write(tables.items, item.key, item)
+export function writeFields(tables: Tables, work: Work, { items, backends, calls, material }: TranslatedFields): void {
+  for (const item of [...items, ...backends]) work.write(tables.items, item.key, item)
   writePolicies(tables, work, items)
   for (const use of calls) {
     for (const target of targetsOfUse(use)) work.write(tables.callers, target, use.from)

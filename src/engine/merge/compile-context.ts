@@ -10,9 +10,10 @@ import { compileExpression } from '#exchange/compile-expression.ts'
 import type { Expression, ExpressionEnvironment, ExpressionUse } from '#exchange/expression.ts'
 import type { TokenCounter } from '#exchange/token-counter.ts'
 import type { ForwardRules } from '#net/connect/forward-rules.ts'
-import { backendKey } from '#plan/backend-key.ts'
+import { backendKey, ownBackendName } from '#plan/backend-key.ts'
 import type { EndpointId } from '#plan/endpoint-key.ts'
 import type { PlanItem, SecretItem } from '#plan/item.ts'
+import { backendTarget } from '#plan/target.ts'
 import type {
   CalledBackend,
   CompileContext,
@@ -170,6 +171,10 @@ export class PlanCompileContext implements CompileContext {
     const { kind, name, namespace = source.origin.namespace, port } = reference
     const backend = backendKey({ kind, name, namespace, ...(port !== undefined && { port }) }, namespace)
     return source.notPermitted?.includes(backend) === true ? undefined : backend
+  }
+
+  ownBackend({ origin, path: field }: PolicySource<unknown>, path: string): string {
+    return backendTarget('ProxyBackend', { namespace: origin.namespace, name: ownBackendName(origin, field + path) })
   }
 
   reads(source: PolicySource<unknown>, path: string, what: ReadParts): void {

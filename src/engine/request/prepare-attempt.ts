@@ -2,6 +2,7 @@ import type { BodyUse } from '#exchange/body-use.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import type { Outcome } from '#exchange/outcome.ts'
 import type { EndpointName } from '#exchange/session.ts'
+import { afterwards } from '#exchange/step.ts'
 import type { Head } from '#net/http/head.ts'
 import type { LiveEndpoint } from '../backend/live-backend.ts'
 import { findPlace, isRefusal, RequestedPlaces } from '../backend/place.ts'
@@ -76,11 +77,22 @@ function finish(endpoint: LiveEndpoint, exchange: Exchange, decision: Decision):
   const { signature } = endpoint.chain
   if (backend?.protocol.prepare === undefined) return signature?.sign(exchange)
   const outcome = backend.protocol.prepare(exchange, endpoint, decision)
+  if (!(outcome instanceof Promise)) return finishPrepared(endpoint, exchange, decision, outcome)
+  return afterwards(exchange, outcome, (settled) => finishPrepared(endpoint, exchange, decision, settled))
+}
+
+/** Signs what the protocol has made of the request. */
+function finishPrepared(
+  { chain }: LiveEndpoint,
+  exchange: Exchange,
+  { path }: Decision,
+  outcome: Outcome,
+): Outcome | Promise<Outcome> {
   return (
     refuseExceeded(exchange, 'expression-exceeded-request') ??
     outcome ??
     path.read(exchange) ??
-    signature?.sign(exchange)
+    chain.signature?.sign(exchange)
   )
 }
 

@@ -1,5 +1,5 @@
 import type { EndedCall } from '#exchange/call.ts'
-import type { Callout } from '#exchange/exchange.ts'
+import type { Callout, GuardCheck } from '#exchange/exchange.ts'
 import type { MetricsWriter } from './metrics-writer.ts'
 
 /** Counts a call of the gateway itself, with its duration. */
@@ -12,6 +12,16 @@ export function observeCall(writer: MetricsWriter, call: EndedCall): void {
 export function observeCallouts(writer: MetricsWriter, callouts: readonly Callout[]): void {
   for (const { policy, backend, verdict, cached } of callouts) {
     writer.series('callouts', [policy, backend, verdict, `${cached}`]).add(1)
+  }
+}
+
+/** Counts the checks of prompt guards, and measures those that took time by themselves. */
+export function observeGuards(writer: MetricsWriter, checks: readonly GuardCheck[]): void {
+  for (const { phase, kind, verdict, count, durationMs, isReused } of checks) {
+    if (isReused) continue
+    writer.series('guardChecks', [phase, kind, verdict]).add(count)
+    const duration = writer.series('guardDuration', [kind, phase])
+    for (let each = 0; each < count; each++) duration.observe(durationMs / count / 1000)
   }
 }
 

@@ -82,6 +82,19 @@ export const METRICS = {
     type: 'counter',
     labels: ['policy', 'backend', 'verdict', 'cached'],
   },
+  guardChecks: {
+    name: 'guardrail_checks_total',
+    help: 'Checks of prompt guards; those of which a verdict about the same texts was reused are not counted.',
+    type: 'counter',
+    labels: ['phase', 'kind', 'action'],
+  },
+  guardDuration: {
+    name: 'guardrail_duration_seconds',
+    help: 'Duration of checks of prompt guards. Patterns check a stream from its beginning to its end.',
+    type: 'histogram',
+    labels: ['kind', 'phase'],
+    buckets: DURATION,
+  },
   keySetFetches: {
     name: 'key_set_fetches_total',
     help: 'Attempts to fetch a key set. An attempt also fails if the fetched set cannot be used.',

@@ -2,7 +2,7 @@ import { type Exchange, NO_PLAN_NAMES, type PlanNames } from '#exchange/exchange
 import { type LlmFacts, type LlmTokens, msPerOutputToken } from '#exchange/llm-facts.ts'
 import { NANODOLLARS } from '#exchange/llm-prices.ts'
 import type { Ended } from '../ended.ts'
-import { observeCallouts } from './call-metrics.ts'
+import { observeCallouts, observeGuards } from './call-metrics.ts'
 import { METHODS } from './known-values.ts'
 import { labelReader } from './labels.ts'
 import { LLM_ERROR_FIELDS, LLM_FIELDS, MCP_FIELDS, type MetricId, PLACE_FIELDS, REQUEST_FIELDS } from './metrics.ts'
@@ -155,6 +155,7 @@ export class RequestMetrics {
     }
     if (exchange.failedCosts > 0) this.#writer.series('failedCosts', readPlaceLabels(ended)).add(exchange.failedCosts)
     if (exchange.callouts !== undefined) observeCallouts(this.#writer, exchange.callouts)
+    if (exchange.guardChecks !== undefined) observeGuards(this.#writer, exchange.guardChecks)
     if (exchange.attempts !== undefined) countUpstreamFailures(this.#writer, ended)
     if (exchange.llm !== undefined && !isRefusedUnsent(exchange)) this.#recordLlm(ended, exchange.llm)
     if (exchange.mcp?.method !== undefined) this.#recordMcp(ended)

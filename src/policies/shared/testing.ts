@@ -281,6 +281,10 @@ export class TestContext implements CompileContext {
     return this.#inputs.tlsMaterial ?? UNCHECKED_MATERIAL
   }
 
+  ownBackend({ origin, path: field }: PolicySource<unknown>, path: string): string {
+    return `ProxyBackend/${origin.namespace}/${origin.kind}:${origin.name}:${field}${path}`
+  }
+
   calledBackend({ origin }: PolicySource<unknown>, { kind, name, namespace, port }: CalledBackend): string | undefined {
     const key = `${kind}/${namespace ?? origin.namespace}/${name}`
     return kind === 'Service' ? `${key}/${port}` : key

@@ -1,4 +1,4 @@
-import type { PromptGuards } from './guards/compile-guards.ts'
+import type { PromptGuards } from './guards/guard.ts'
 import type { ExactNames } from './json/exact-names.ts'
 import type { Credential, Provider } from './providers/provider.ts'
 import type { ProviderDestination } from './providers.ts'

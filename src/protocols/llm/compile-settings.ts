@@ -22,9 +22,7 @@ export function compileAiSettings([source]: readonly Source[], context: CompileC
     body: compileBodySettings(spec, (path, text) => context.expression(source, path, text, 'llm')),
     members: exactNames([...USUAL_MEMBERS, ...configuredFields(spec)]),
     prompt: compilePrompt(spec.prompt),
-    guards: compileGuards(spec.promptGuard, (path, message) =>
-      context.report(source, path, { code: 'guard-not-runnable', message, severity: 'error' }),
-    ),
+    guards: compileGuards(source, context),
     caching: spec.promptCaching,
   }
 }

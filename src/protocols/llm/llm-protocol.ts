@@ -1,5 +1,6 @@
 import type { Exchange } from '#exchange/exchange.ts'
 import type { Outcome, Refusal } from '#exchange/outcome.ts'
+import { afterwards } from '#exchange/step.ts'
 import type { TokenCounter } from '#exchange/token-counter.ts'
 import { type Address, hostAddress } from '../address.ts'
 import type {
@@ -11,7 +12,7 @@ import type {
   ProtocolExplanation,
   ProtocolRun,
 } from '../backend-protocol.ts'
-import type { AiPlan } from './ai-plan.ts'
+import type { AiPlan, AiProviderPlan } from './ai-plan.ts'
 import { observeResponse } from './answer/read-response.ts'
 import { type AiBackendSpec, aiBackend } from './backend-schema.ts'
 import { compileAi, sectionOf } from './compile-ai.ts'
@@ -22,7 +23,7 @@ import type { LlmProviderSpec } from './provider-schema.ts'
 import { providerDestination } from './providers.ts'
 import { SessionFilter } from './realtime/session-filter.ts'
 import { otherInterface } from './request/known-paths.ts'
-import { prepareLlmRequest, refuseInDialect, routeTypeOf } from './request/prepare-request.ts'
+import { type PreparedRequest, prepareLlmRequest, refuseInDialect, routeTypeOf } from './request/prepare-request.ts'
 import { refusedFacts } from './request/refused-facts.ts'
 import { bodyNeed, compileRouteTypes } from './request/route-type.ts'
 import { answerCount } from './tokens/count-tokens.ts'
@@ -89,11 +90,7 @@ class LlmRun implements ProtocolRun {
     return undefined
   }
 
-  prepare(
-    exchange: Exchange,
-    { section }: EndpointName,
-    attempt: ProtocolAttempt,
-  ): Outcome | Promise<NonNullable<Outcome>> {
+  prepare(exchange: Exchange, { section }: EndpointName, attempt: ProtocolAttempt): Outcome | Promise<Outcome> {
     const provider = this.#plan.providers.findIndex(({ name }) => sectionOf(name) === section)
     // Facts of an earlier attempt are not those of this one.
     exchange.llm = undefined
@@ -102,10 +99,20 @@ class LlmRun implements ProtocolRun {
       reads: attempt.llmReads(exchange),
       maxKept: attempt.maxBufferBytes,
     })
+    const apply = (known: PreparedRequest) => this.#apply(known, this.#plan.providers[provider]!, exchange, attempt)
+    return prepared instanceof Promise ? afterwards(exchange, prepared, apply) : apply(prepared)
+  }
+
+  #apply(
+    prepared: PreparedRequest,
+    provider: AiProviderPlan,
+    exchange: Exchange,
+    attempt: ProtocolAttempt,
+  ): Outcome | Promise<Outcome> {
     if (prepared.kind === 'refusal') return prepared
-    if (this.#plan.providers[provider]!.settings.routes.unset) attempt.misread = otherInterface(exchange.originalTarget)
+    if (provider.settings.routes.unset) attempt.misread = otherInterface(exchange.originalTarget)
     if (prepared.kind === 'count') return answerCount(prepared, exchange, this.#counter)
-    if (prepared.kind === 'models') return this.#models.answer(exchange, this.#plan.providers[provider]!, attempt)
+    if (prepared.kind === 'models') return this.#models.answer(exchange, provider, attempt)
     const { request } = exchange
     request.target = prepared.path
     for (const name of prepared.headers.remove) request.remove(name)

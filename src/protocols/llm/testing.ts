@@ -9,6 +9,7 @@ import { roomFor } from '#net/testing/room-for.ts'
 import { exchangeWith } from '#policies/shared/testing.ts'
 import { KeptAnswer } from './answer/kept-answer.ts'
 import { observeResponse } from './answer/read-response.ts'
+import type { Guard } from './guards/guard.ts'
 import type { RouteType } from './policy-schema.ts'
 import { TokenAccount } from './tokens/token-account.ts'
 
@@ -52,6 +53,7 @@ export interface Answer {
   readonly counts?: boolean
   readonly coding?: string
   readonly request?: string
+  readonly guards?: readonly Guard[]
 }
 
 /** Runs an answer through the filter as the wire would: all pieces in the same memory, which is overwritten afterwards. */
@@ -73,6 +75,7 @@ export function pass(body: string | Buffer, answer: Answer = {}) {
     hidesUsage: answer.hidesUsage ?? false,
     kept,
     translation: undefined,
+    guards: answer.guards ?? [],
     account,
     maxBytes: 2 ** 21,
   }

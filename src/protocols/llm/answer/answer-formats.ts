@@ -18,6 +18,7 @@ import { keepItems } from '../responses/keep-answer.ts'
 import { noteIncomplete, noteStatus, readResponsesUsage } from '../responses/response.ts'
 import { ResponsesStream } from '../responses/stream.ts'
 import { noteFinish } from './finish-reasons.ts'
+import type { KeptAnswer } from './kept-answer.ts'
 import { classifyError, type StreamError } from './stream-error.ts'
 import type { StreamFormat } from './stream-format.ts'
 
@@ -33,7 +34,9 @@ export const STREAMS: Partial<Record<RouteType, () => StreamFormat>> = {
 interface AnswerFormat {
   /** Members with facts. */
   readonly facts: WantedMembers
-  /** The same and the members with output of the model, whose choices are read whole. */
+  /** Members with output of the model. */
+  readonly texts: WantedMembers
+  /** Both; choices are read whole. */
   readonly factsAndTexts: WantedMembers
   readonly reader: () => ReadMember
 }
@@ -75,7 +78,12 @@ function answerFormat(
   reader: AnswerFormat['reader'],
 ): AnswerFormat {
   const besideChoices = facts.filter((path) => path !== CHOICE_FINISH)
-  return { facts: wantedMembers(facts), factsAndTexts: wantedMembers([...besideChoices, ...texts]), reader }
+  return {
+    facts: wantedMembers(facts),
+    texts: wantedMembers(texts),
+    factsAndTexts: wantedMembers([...besideChoices, ...texts]),
+    reader,
+  }
 }
 
 type ReadFact = (value: unknown, facts: LlmFacts) => void
@@ -132,6 +140,15 @@ export function answerReader(
     if (key === 'choices') for (const each of elementsOf(value)) noteFinish(memberOf(each, 'finish_reason'), facts)
   }
   return new MemberReader(format.factsAndTexts, found, { maxBytes: kept.maxLength, claim, exact: true })
+}
+
+/** Keeps the output of the model in a whole answer. */
+export function keepAnswer(wire: RouteType, body: Uint8Array, kept: KeptAnswer): void {
+  const found = (key: string, value: unknown) => {
+    if (isTextMember(key)) KEEP[key](value, kept)
+  }
+  const format = ANSWERS[wire]
+  if (format !== undefined) new MemberReader(format.texts, found, { maxBytes: kept.maxLength, exact: true }).push(body)
 }
 
 function isTextMember(key: string): key is TextMember {

@@ -487,6 +487,7 @@ test('trailers go on', () => {
       hidesUsage: false,
       kept: undefined,
       translation: undefined,
+      guards: [],
       account: undefined,
       maxBytes: 2 ** 21,
     },

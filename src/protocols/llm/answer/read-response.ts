@@ -1,14 +1,18 @@
 import type { Exchange } from '#exchange/exchange.ts'
 import type { LlmFacts } from '#exchange/llm-facts.ts'
+import { reject } from '#exchange/outcome.ts'
 import type { BodyClaim } from '#net/body/body-memory.ts'
 import type { Head } from '#net/http/head.ts'
 import { isEventStream, isFrameStream } from '#net/http/response-rules.ts'
 import type { Abort, BodySink } from '#net/stream.ts'
 import type { AnswerFailure, AnswerFilter, DecodeReceived } from '../../backend-protocol.ts'
 import { FrameAnswer } from '../detect/frame-answer.ts'
+import { guardResponse } from '../guards/guard-response.ts'
 import type { ResponsePlan } from '../request/prepare-request.ts'
+import { formatRefusal } from '../request/refuse.ts'
 import type { TokenAccount } from '../tokens/token-account.ts'
 import { translateAnswer } from '../translation/translate-answer.ts'
+import { forgetBytes } from '../translation/translate-head.ts'
 import { refuseAnswer } from '../translation/whole-answer.ts'
 import { answerReader, isSuccess, STREAMS } from './answer-formats.ts'
 import { CompressedAnswer, NoSink } from './compressed-answer.ts'
@@ -31,6 +35,25 @@ export interface ReadingTools {
  * @returns undefined if there is nothing to translate or to read: another route type, or an error response
  */
 export function observeResponse(plan: ResponsePlan, exchange: Exchange, tools: ReadingTools): AnswerFilter | undefined {
+  const { guards, kept } = plan
+  const { response } = exchange
+  if (guards.length === 0 || response === undefined || !isSuccess(response)) {
+    return readResponse(plan, exchange, tools)
+  }
+  // What expressions read is what the client gets.
+  kept?.areValidFor(tools.claim)
+  const coding = plan.translation === undefined ? codingOf(response) : undefined
+  if (coding !== undefined) forgetBytes(response)
+  const inner = readResponse({ ...plan, kept: undefined }, exchange, tools)
+  const guarded = guardResponse(inner, plan, exchange, tools.claim)
+  if (coding === undefined) return guarded
+  const refusal = formatRefusal(plan.wire, reject('llm-response-invalid', { detail: UNREADABLE_CODING }))
+  return new DecodedAnswer(guarded, { ...tools, coding, maxBytes: plan.maxBytes, refusal })
+}
+
+const UNREADABLE_CODING = 'unknown or damaged content coding'
+
+function readResponse(plan: ResponsePlan, exchange: Exchange, tools: ReadingTools): AnswerFilter | undefined {
   const { llm: facts, response } = exchange
   if (facts === undefined || response === undefined) return undefined
   const { claim } = tools
@@ -41,9 +64,7 @@ export function observeResponse(plan: ResponsePlan, exchange: Exchange, tools: R
     const translated = translateAnswer(translation, { exchange, facts, kept, claim, maxBytes })
     const filter = isSuccess(response) && account !== undefined ? sampled(translated, account, claim) : translated
     if (coding === undefined) return filter
-    const refusal = isSuccess(response)
-      ? refuseAnswer(translation, 502, 'unknown or damaged content coding')
-      : undefined
+    const refusal = isSuccess(response) ? refuseAnswer(translation, 502, UNREADABLE_CODING) : undefined
     return new DecodedAnswer(filter, { ...tools, coding, maxBytes, refusal })
   }
   if (!isSuccess(response)) return undefined

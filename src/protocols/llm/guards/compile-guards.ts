@@ -1,81 +1,111 @@
+import { compilePattern } from '#base/pattern.ts'
 import { nameWithProduct } from '#base/products.ts'
-import { type Refusal, reject } from '#exchange/outcome.ts'
-import type { PromptGuardRequestSpec, PromptGuardResponseSpec, PromptGuardSpec } from './guard-schema.ts'
+import type { CompileContext, PolicySource } from '#policies/policy.ts'
+import type { BackendAiSpec } from '../policy-schema.ts'
+import type { Guard, PromptGuards } from './guard.ts'
+import { buildRefusal } from './guard-refusals.ts'
+import type { PromptGuardRequestSpec, PromptGuardResponseSpec, RegexGuardSpec, WebhookSpec } from './guard-schema.ts'
 import { compileRules } from './rules/compile-rules.ts'
-import type { TextRule } from './rules/text-rule.ts'
+import { withCircuit } from './services/circuit.ts'
+import { guardrailsServiceOne } from './services/guardrails-service-one.ts'
+import { guardrailsServiceTwo } from './services/guardrails-service-two.ts'
+import { moderationEndpoint } from './services/moderation-endpoint.ts'
+import type { GuardPhase, GuardService } from './services/service.ts'
+import { type ForwardedHeader, webhook } from './services/webhook.ts'
 
-/** `promptGuard`, prepared. */
-export interface PromptGuards {
-  /** Some guard cannot run. The content that it would check must not pass, so all guarded requests are refused. */
-  readonly closed: boolean
-  /** Guards on requests, in order. */
-  readonly request: readonly RegexGuard[]
-}
+type GuardSpec = PromptGuardRequestSpec | PromptGuardResponseSpec
+type Source = PolicySource<BackendAiSpec>
 
-export interface RegexGuard {
-  readonly rules: readonly TextRule[]
-  /** The response if something matches; undefined: matches are masked. */
-  readonly refusal: Refusal | undefined
-}
-
-const DEFAULT_MESSAGE = 'The request was rejected due to inappropriate content'
 const DEFAULT_STATUS = 403
+const DEFAULT_MESSAGES: Readonly<Record<GuardPhase, string>> = {
+  request: 'The request was rejected due to inappropriate content',
+  response: 'The response was rejected due to inappropriate content',
+}
 
-/** Statuses of responses without a body (RFC 9110, 6.4.1). */
-const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304])
-
-/**
- * Prepares guards. A guard that cannot run is reported and refuses all requests (specification 2, 2.5; decision B57).
- * @param report `path` is relative to the settings
- */
-export function compileGuards(
-  spec: PromptGuardSpec | undefined,
-  report: (path: string, message: string) => void,
-): PromptGuards | undefined {
-  const { request = [], response = [] } = spec ?? {}
+/** Prepares guards. A guard that cannot run is reported and refuses all requests (specification 2, 2.5; decision B57). */
+export function compileGuards(source: Source, context: CompileContext): PromptGuards | undefined {
+  const { request = [], response = [] } = source.spec.promptGuard ?? {}
   if (request.length + response.length === 0) return undefined
-  let closed = false
-  const close = (path: string, message: string) => {
-    closed = true
-    report(path, `${message}; every request is refused`)
+  const compiler = new GuardCompiler(source, context)
+  return {
+    request: request.flatMap((spec, index) => compiler.compile('request', spec, index)),
+    response: response.flatMap((spec, index) => compiler.compile('response', spec, index)),
+    closed: compiler.isClosed,
   }
-  const guards: RegexGuard[] = []
-  request.forEach((guard, index) => {
-    const path = `.promptGuard.request[${index}].${guardKind(guard)}`
-    if (guard.regex === undefined) {
-      close(path, `${nameWithProduct(guardKind(guard))} is not implemented yet`)
-      return
+}
+
+class GuardCompiler {
+  readonly #source: Source
+  readonly #context: CompileContext
+  isClosed = false
+
+  constructor(source: Source, context: CompileContext) {
+    this.#source = source
+    this.#context = context
+  }
+
+  /** @returns nothing if the guard cannot run */
+  compile(phase: GuardPhase, spec: GuardSpec, index: number): Guard[] {
+    const path = `.promptGuard.${phase}[${index}]`
+    const { statusCode = DEFAULT_STATUS, message = DEFAULT_MESSAGES[phase] } = spec.response ?? {}
+    const common = { phase, index, refusal: buildRefusal(statusCode, message) }
+    if (spec.regex !== undefined)
+      return [{ ...common, kind: 'regex', ...this.#regex(phase, spec.regex, `${path}.regex`) }]
+    const service = this.#service(spec, path)
+    return service === undefined ? [] : [{ ...common, kind: service.kind, service: withCircuit(service) }]
+  }
+
+  #regex(phase: GuardPhase, spec: RegexGuardSpec, path: string) {
+    const rejects = phase === 'request' && spec.action === 'Reject'
+    if (phase === 'response' && spec.action === 'Reject') {
+      const message = 'Reject has no effect on responses: matches are masked'
+      this.#context.report(this.#source, `${path}.action`, { code: 'no-effect', message, severity: 'warning' })
     }
-    const rules = compileRules(guard.regex, (part, message) => close(path + part, message))
-    guards.push({ rules, refusal: guard.regex.action === 'Reject' ? buildRefusal(guard.response, index) : undefined })
-  })
-  response.forEach((guard, index) => {
-    close(`.promptGuard.response[${index}].${guardKind(guard)}`, 'response guards are not implemented yet')
-  })
-  return { closed, request: guards }
-}
+    const rules = compileRules(spec, (field, message) => this.#close(path + field, message))
+    return { rules, rejects }
+  }
 
-function guardKind(guard: PromptGuardRequestSpec | PromptGuardResponseSpec): string {
-  return Object.keys(guard).find((key) => key !== 'response') ?? ''
-}
+  #service(spec: GuardSpec, path: string): GuardService | undefined {
+    if (spec.webhook !== undefined) return this.#webhook(spec.webhook, `${path}.webhook`)
+    if ('moderationEndpoint' in spec && spec.moderationEndpoint !== undefined) {
+      const { model, policies } = spec.moderationEndpoint
+      if (policies?.auth === undefined) {
+        const what = nameWithProduct('moderationEndpoint')
+        this.#close(`${path}.moderationEndpoint`, `${what} refuses requests without a key; set policies.auth`)
+      }
+      return moderationEndpoint(this.#own(`${path}.moderationEndpoint`), model)
+    }
+    const { guardrailsServiceOne: one, guardrailsServiceTwo: two } = spec
+    if (one !== undefined)
+      return guardrailsServiceOne({ ...one, destination: this.#own(`${path}.guardrailsServiceOne`) })
+    return two && guardrailsServiceTwo({ ...two, destination: this.#own(`${path}.guardrailsServiceTwo`) })
+  }
 
-/** The exact configured message, in any format (decisions B49, B50). */
-function buildRefusal(response: PromptGuardRequestSpec['response'], index: number): Refusal {
-  const status = response?.statusCode ?? DEFAULT_STATUS
-  const message = response?.message ?? DEFAULT_MESSAGE
-  return reject('prompt-guard-rejected', {
-    status,
-    body: WITHOUT_BODY.has(status) ? '' : message,
-    contentType: isJsonObject(message) ? 'application/json' : 'text/plain; charset=utf-8',
-    detail: `request guard ${index}: regex`,
-  })
-}
+  #own(path: string): string {
+    return this.#context.ownBackend(this.#source, path)
+  }
 
-function isJsonObject(text: string): boolean {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-  } catch {
-    return false
+  #webhook({ backendRef, forwardHeaderMatches = [] }: WebhookSpec, path: string): GuardService | undefined {
+    const destination = this.#context.calledBackend(this.#source, backendRef)
+    if (destination === undefined) {
+      this.#close(`${path}.backendRef`, 'the reference is not permitted')
+      return undefined
+    }
+    const forwarded = forwardHeaderMatches.flatMap(({ type, name, value }): ForwardedHeader[] => {
+      if (type === 'Exact') return [{ name: name.toLowerCase(), matches: (found) => found === value }]
+      const pattern = compilePattern(value)
+      return pattern === undefined ? [] : [{ name: name.toLowerCase(), matches: (found) => pattern.matches(found) }]
+    })
+    return webhook(destination, forwarded)
+  }
+
+  #close(path: string, message: string): void {
+    this.isClosed = true
+    const problem = {
+      code: 'guard-not-runnable',
+      message: `${message}; every request is refused`,
+      severity: 'error',
+    } as const
+    this.#context.report(this.#source, path, problem)
   }
 }

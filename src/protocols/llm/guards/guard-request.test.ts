@@ -120,7 +120,7 @@ const places: [type: RouteType, body: object, masked: object][] = [
         {
           role: 'assistant',
           content: null,
-          tool_calls: [{ id: 'bad', function: { name: 'bad', arguments: '"bad"' } }],
+          tool_calls: [{ id: 'bad', function: { name: 'good', arguments: '{"a":["bad"]}' } }],
         },
         { role: 'tool', tool_call_id: 'bad', content: 'bad' },
         {
@@ -139,7 +139,7 @@ const places: [type: RouteType, body: object, masked: object][] = [
         {
           role: 'assistant',
           content: null,
-          tool_calls: [{ id: 'bad', function: { name: 'bad', arguments: '"bad"' } }],
+          tool_calls: [{ id: 'bad', function: { name: 'good', arguments: '{"a":["<masked>"]}' } }],
         },
         { role: 'tool', tool_call_id: 'bad', content: '<masked>' },
         {
@@ -184,8 +184,8 @@ const places: [type: RouteType, body: object, masked: object][] = [
         {
           role: 'assistant',
           content: [
-            { type: 'thinking', thinking: 'bad' },
-            { type: 'tool_use', input: { a: 'bad' } },
+            { type: 'thinking', thinking: '<masked>' },
+            { type: 'tool_use', input: { a: '<masked>' } },
           ],
         },
         {
@@ -206,7 +206,7 @@ const places: [type: RouteType, body: object, masked: object][] = [
       instructions: 'bad',
       input: [
         { role: 'user', content: [{ type: 'input_text', text: 'bad' }] },
-        { type: 'function_call', name: 'bad', arguments: 'bad' },
+        { type: 'function_call', name: 'good', arguments: 'bad' },
         { type: 'function_call_output', call_id: 'bad', output: 'bad' },
       ],
     },
@@ -215,7 +215,7 @@ const places: [type: RouteType, body: object, masked: object][] = [
       instructions: '<masked>',
       input: [
         { role: 'user', content: [{ type: 'input_text', text: '<masked>' }] },
-        { type: 'function_call', name: 'bad', arguments: 'bad' },
+        { type: 'function_call', name: 'good', arguments: '<masked>' },
         { type: 'function_call_output', call_id: 'bad', output: '<masked>' },
       ],
     },
@@ -228,6 +228,12 @@ for (const [type, body, masked] of places) {
     expect(JSON.parse(text ?? '')).toEqual(masked)
   })
 }
+
+test('a match in a name rejects, because a name cannot be masked', () => {
+  const tools = [{ type: 'function', function: { name: 'bad', description: 'good' } }]
+  const body = JSON.stringify({ model: 'm', tools, messages: [] })
+  expect(refused(body, guarded({ matches: ['bad'] })).code).toBe('prompt-guard-rejected')
+})
 
 test('arguments of tool calls are checked for rejection', () => {
   const call = (input: string) =>
@@ -249,10 +255,14 @@ test('a match across adjacent parts masks each share (B44)', () => {
 
 test('a member that is there twice hides nothing', () => {
   const body = '{"model":"m","messages":[{"role":"user","content":"bad","content":"good"}]}'
-  expect(refused(body, guarded({ matches: ['bad'], action: 'Reject' })).code).toBe('prompt-guard-rejected')
-  expect(refused(body.replace('"bad"', '"b\\u0061d"'), guarded({ matches: ['bad'], action: 'Reject' })).code).toBe(
-    'prompt-guard-rejected',
-  )
+  expect(refused(body, guarded({ matches: ['bad'] })).code).toBe('llm-body-invalid')
+})
+
+test('a text with half of a character is refused', () => {
+  const body = '{"model":"m","messages":[{"role":"user","content":"\\ud83d"}]}'
+  const { code, body: text } = refused(body, guarded({ matches: ['bad'] }))
+  expect(code).toBe('llm-body-invalid')
+  expect(JSON.parse(text ?? '').error.message).toContain('messages[0].content: text with a lone surrogate')
 })
 
 test('guards see the configured messages, and texts masked by earlier guards (B51)', () => {
@@ -276,9 +286,9 @@ test('a text that cannot be read is refused', () => {
 
 test('guards that cannot be run close the route, loudly', () => {
   const cases: [guards: object, path: string][] = [
-    [{ request: [{ webhook: {} }] }, '.promptGuard.request[0].webhook'],
+    [{ request: [{ moderationEndpoint: {} }] }, '.promptGuard.request[0].moderationEndpoint'],
     [{ request: [{ regex: { action: 'Mask', matches: ['a', '(?=b)'] } }] }, '.promptGuard.request[0].regex.matches[1]'],
-    [{ response: [{ regex: { action: 'Mask', matches: ['a'] } }] }, '.promptGuard.response[0].regex'],
+    [{ response: [{ regex: { action: 'Mask', matches: ['(?<=a)'] } }] }, '.promptGuard.response[0].regex.matches[0]'],
   ]
   for (const [promptGuard, path] of cases) {
     const setup = { ai: { promptGuard } }

@@ -7,6 +7,7 @@ import {
   backendObjectReference,
   type ConfigProblem,
   defaulted,
+  destination,
   enumOf,
   exactlyOne,
   formattedText,
@@ -25,6 +26,7 @@ import {
   withMeanings,
   withRule,
 } from '#schema/index.ts'
+import type { GuardServiceSpec } from './services/service-spec.ts'
 
 interface Matchers {
   readonly matches?: readonly string[]
@@ -68,32 +70,41 @@ const webhook = object({
   ),
 })
 
+function serviceBackend(spec: GuardServiceSpec) {
+  return { type: 'guardService', spec }
+}
+
 const policies = optional(backendSimple, 'Backend policies for requests to the service.')
 
-const moderationEndpoint = object({
-  model: optional(text(), 'Moderation model.'),
-  policies,
-})
+const moderationEndpoint = destination(object({ model: optional(text(), 'Moderation model.'), policies }), () =>
+  serviceBackend({ service: 'moderationEndpoint' }),
+)
 
-const guardrailsServiceOne = object({
-  identifier: required(shortString(), 'Identifier of the guardrail.'),
-  version: required(shortString(), 'Version of the guardrail.'),
-  region: required(shortString(), 'Region of the service.'),
-  policies,
-})
-
-/** The location becomes part of a hostname (decision B56). */
+/** Region and location become parts of hostnames (decision B56). */
 function checkLocation(value: string): ScalarRefusal | undefined {
   if (/^[A-Za-z0-9-]+$/.test(value)) return undefined
   return { code: 'invalid-region', message: 'must consist of letters, digits and hyphens' }
 }
 
-const guardrailsServiceTwo = object({
-  templateId: required(shortString(), 'Template that defines the checks.'),
-  projectId: required(shortString(), 'Project of the template.'),
-  location: defaulted(formattedText({ min: 1, max: 256 }, checkLocation), 'us-central1', 'Location of the service.'),
-  policies,
-})
+const guardrailsServiceOne = destination(
+  object({
+    identifier: required(shortString(), 'Identifier of the guardrail.'),
+    version: required(shortString(), 'Version of the guardrail.'),
+    region: required(formattedText({ min: 1, max: 256 }, checkLocation), 'Region of the service.'),
+    policies,
+  }),
+  ({ region }: { readonly region: string }) => serviceBackend({ service: 'guardrailsServiceOne', region }),
+)
+
+const guardrailsServiceTwo = destination(
+  object({
+    templateId: required(shortString(), 'Template that defines the checks.'),
+    projectId: required(shortString(), 'Project of the template.'),
+    location: defaulted(formattedText({ min: 1, max: 256 }, checkLocation), 'us-central1', 'Location of the service.'),
+    policies,
+  }),
+  ({ location }: { readonly location: string }) => serviceBackend({ service: 'guardrailsServiceTwo', location }),
+)
 
 const customResponse = notEmpty(
   object({
@@ -144,3 +155,4 @@ export type RegexGuardSpec = Parsed<typeof regex>
 export type PromptGuardRequestSpec = Parsed<typeof promptGuardRequest>
 export type PromptGuardResponseSpec = Parsed<typeof promptGuardResponse>
 export type PromptGuardSpec = Parsed<typeof promptGuard>
+export type WebhookSpec = Parsed<typeof webhook>

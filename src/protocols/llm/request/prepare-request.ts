@@ -6,8 +6,9 @@ import { refuseLargeBody } from '#exchange/refuse-large-body.ts'
 import type { AiPlan, AiProviderPlan } from '../ai-plan.ts'
 import { KeptAnswer } from '../answer/kept-answer.ts'
 import { enrichMessages, moveMaxTokens, requestUsage } from '../completions/request.ts'
-import type { PromptGuards } from '../guards/compile-guards.ts'
+import type { Guard } from '../guards/guard.ts'
 import { guardRequest } from '../guards/guard-request.ts'
+import { isGuardedFormat } from '../guards/guarded-format.ts'
 import { BodyEdits } from '../json/edit-members.ts'
 import { type ExactNames, findCaseVariant } from '../json/exact-names.ts'
 import { parseDocument } from '../json/json-document.ts'
@@ -50,6 +51,9 @@ export interface PreparedLlmRequest {
   readonly response: ResponsePlan
 }
 
+/** A refusal in the client's dialect, the request to send or to open a session with, or what the gateway responds to itself. */
+export type PreparedRequest = PreparedLlmRequest | PreparedSession | LocalCount | ModelsRequest | Refusal
+
 /** The client asks for the list of models. */
 export interface ModelsRequest {
   readonly kind: 'models'
@@ -67,6 +71,8 @@ export interface ResponsePlan {
   readonly kept: KeptAnswer | undefined
   /** The provider speaks another dialect than the client. */
   readonly translation: AnswerTranslation | undefined
+  /** They check the response in the dialect of the client. */
+  readonly guards: readonly Guard[]
   /** Limit of bodies in bytes. */
   readonly maxBytes: number
   /** Estimates tokens that the provider does not report; undefined: nothing reads tokens, or none are used. */
@@ -115,14 +121,14 @@ export function routeTypeOf(
 /**
  * Converts a request into the request for one provider. Pure, so that `explain` shows the exact bytes. Runs for each attempt, after backend
  * authentication (the provider may require the credential in another header), and changes nothing in the exchange.
- * @returns a refusal in the client's dialect, the request to send or to open a session with, or what the gateway responds to itself
+ * @returns a promise only if a guard takes long
  */
 export function prepareLlmRequest(
   plan: AiPlan,
   providerIndex: number,
   exchange: Exchange,
   input: RequestInput,
-): PreparedLlmRequest | PreparedSession | LocalCount | ModelsRequest | Refusal {
+): PreparedRequest | Promise<PreparedRequest> {
   const provider = plan.providers[providerIndex]!
   const type = routeTypeOf(provider, exchange)
   if (type === undefined) return refuse(dialectOf(provider, exchange), 'llm-route-unknown')
@@ -157,7 +163,7 @@ function prepareAsIs(
 }
 
 function asIs(wire: RouteType, { maxKept }: RequestInput, { kept, account }: Partial<ResponsePlan>): ResponsePlan {
-  return { wire, hidesUsage: false, kept, account, translation: undefined, maxBytes: maxKept }
+  return { wire, hidesUsage: false, kept, account, translation: undefined, guards: NO_GUARDS, maxBytes: maxKept }
 }
 
 function detectFacts(
@@ -187,7 +193,7 @@ function prepareTyped(
   type: ClientFormat,
   exchange: Exchange,
   input: RequestInput,
-): PreparedLlmRequest | LocalCount | Refusal {
+): PreparedRequest | Promise<PreparedRequest> {
   const { settings } = provider
   if (settings.guards?.closed === true) return refuse(type, 'prompt-guard-failed')
   if (input.body === null) return formatRefusal(type, refuseLargeBody('body-too-large', input.maxKept))
@@ -218,14 +224,40 @@ function prepareTyped(
   if (settings.prompt !== undefined && ENRICH[type]?.(members, settings.prompt, edits) === false) {
     return refuse(type, 'llm-body-invalid', 'the request has no list of messages')
   }
-  const final = guard(type, settings.guards, edits.apply())
-  if ('kind' in final) return final
-  const call = { ...chosen.facts, streaming, request: new SentRequest(type, members, final) }
-  if (!sends) return prepareCount(type, final, buildFacts(provider, type, call))
+  const finish = (final: Uint8Array | Refusal): PreparedRequest => {
+    if ('kind' in final) return final
+    const call = { ...chosen.facts, streaming, request: new SentRequest(type, members, final) }
+    if (!sends) return prepareCount(type, final, buildFacts(provider, type, call))
+    return prepareSent({ provider, type, conversion, isNative, model, hidesUsage }, call, final, exchange, input)
+  }
+  const { guards } = settings
+  // Guards see the request in its final form, with the configured messages. A local count sends nothing to a provider.
+  if (guards === undefined || guards.request.length === 0 || !sends) return finish(edits.apply())
+  const guarded = guardRequest(guards, type, edits.apply(), exchange)
+  return guarded instanceof Promise ? guarded.then(finish) : finish(guarded)
+}
 
+/** A call whose body is final in the dialect of the client. */
+interface FinalCall {
+  readonly provider: AiProviderPlan
+  readonly type: ClientFormat
+  readonly conversion: Extract<Conversion, { kind: 'send' }>
+  /** The provider speaks the dialect of the client. */
+  readonly isNative: boolean
+  readonly model: string
+  readonly hidesUsage: boolean
+}
+
+function prepareSent(
+  { provider, type, conversion, isNative, model, hidesUsage }: FinalCall,
+  call: Partial<LlmFacts>,
+  final: Uint8Array,
+  exchange: Exchange,
+  input: RequestInput,
+): PreparedLlmRequest | Refusal {
   const translated = isNative
     ? undefined
-    : translateRequest(type, conversion, final, exchange.request, settings.caching)
+    : translateRequest(type, conversion, final, exchange.request, provider.settings.caching)
   if (translated !== undefined && 'kind' in translated) {
     const detail = `${translated.detail} (for ${provider.provider.system}, model ${model})`
     return { ...translated, detail, endpointFault: 'unfit' }
@@ -242,9 +274,19 @@ function prepareTyped(
   const kept = keptAnswer(input)
   const facts = buildFacts(provider, type, { ...call, answer: kept, translation: translated?.facts })
   const account = input.reads.tokens ? new TokenAccount(type, facts, final) : undefined
-  const response = { wire: type, hidesUsage, kept, account, translation: translated?.answer, maxBytes: input.maxKept }
+  const response: ResponsePlan = {
+    wire: type,
+    hidesUsage,
+    kept,
+    account,
+    translation: translated?.answer,
+    guards: isGuardedFormat(type) ? (provider.settings.guards?.response ?? NO_GUARDS) : NO_GUARDS,
+    maxBytes: input.maxKept,
+  }
   return { kind: 'send', type, path, headers, body, facts, response }
 }
+
+const NO_GUARDS: readonly Guard[] = []
 
 /** A token count that the gateway makes itself, of the body that the provider would get. */
 function prepareCount(type: ClientFormat, body: Uint8Array, facts: LlmFacts): LocalCount | Refusal {
@@ -270,16 +312,6 @@ function rescan(received: Members, changed: Uint8Array | undefined): Members {
   const members = scanMembers(changed)
   if ('fault' in members) throw new Error('editing a body broke its JSON')
   return members
-}
-
-/** Runs the guards on the request in its final form, with the configured messages. */
-function guard(type: ClientFormat, guards: PromptGuards | undefined, body: Uint8Array): Uint8Array | Refusal {
-  if (guards === undefined) return body
-  const members = scanMembers(body)
-  if ('fault' in members) throw new Error('editing a body broke its JSON')
-  const guarded = guardRequest(guards.request, type, members)
-  if (!('unreadableAt' in guarded)) return guarded
-  return refuse(type, 'llm-body-invalid', `not JSON at byte ${guarded.unreadableAt}`)
 }
 
 type Enrich = (members: Members, prompt: PromptEnrichment, edits: BodyEdits) => boolean

@@ -1,0 +1,43 @@
+import { parseJson } from '#base/parse-json.ts'
+import { type Refusal, reject } from '#exchange/outcome.ts'
+import type { Guard } from './guard.ts'
+import type { ServiceVerdict } from './services/service.ts'
+
+/** Statuses of responses without a body (RFC 9110, 6.4.1). */
+const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304])
+
+/** The exact configured message, in any format (decisions B49, B50). */
+export function buildRefusal(status: number, message: string): Refusal {
+  return reject('prompt-guard-rejected', {
+    status,
+    body: WITHOUT_BODY.has(status) ? '' : message,
+    contentType: isJsonObject(message) ? 'application/json' : 'text/plain; charset=utf-8',
+  })
+}
+
+/** The refusal of a guard that rejects, with what it found for the operator. */
+export function refuseByGuard({ phase, index, kind, refusal }: Guard, why: string): Refusal {
+  return { ...refusal, detail: `${phase} guard ${index}: ${kind}${why}` }
+}
+
+/** A service may bring status and body of its own; an empty body is replaced by that of the guard (decision B50). */
+export function refuseByService(guard: Guard, { status, body }: Extract<ServiceVerdict, { kind: 'reject' }>): Refusal {
+  const refusal = refuseByGuard(guard, ' rejected')
+  if (status === undefined) return refusal
+  const message = body === undefined || body === '' ? (guard.refusal.body ?? '') : body
+  return { ...buildRefusal(status, message), detail: refusal.detail }
+}
+
+/** A guard gave no verdict, so that nothing may pass (decision B52). */
+export function failGuard({ phase, index, kind }: Guard, detail: string): Refusal {
+  return reject('prompt-guard-failed', { detail: `${phase} guard ${index}: ${kind}: ${detail}` })
+}
+
+function isJsonObject(text: string): boolean {
+  try {
+    const value: unknown = parseJson(text)
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,121 @@
+import type { Exchange } from '#exchange/exchange.ts'
+import type { Refusal } from '#exchange/outcome.ts'
+import type { Head } from '#net/http/head.ts'
+import { type AskedVerdict, askService } from './ask-service.ts'
+import type { Guard, RegexGuard, ServiceGuard } from './guard.ts'
+import { noteCheck } from './guard-log.ts'
+import { failGuard, refuseByGuard, refuseByService } from './guard-refusals.ts'
+import type { GuardedTexts } from './guarded-texts.ts'
+import { runInSlices } from './in-slices.ts'
+import { findInTexts, maskTexts, type RuleVerdict } from './mask-texts.ts'
+import { ServiceContents } from './service-contents.ts'
+
+/** A body under guard. */
+export interface Guarded {
+  readonly exchange: Exchange
+  readonly texts: GuardedTexts
+  /** The head of the message. */
+  readonly head: Head
+}
+
+/**
+ * Runs guards in order on the texts of a body. Each guard sees the output of the previous ones, and the first rejection ends the run (decision
+ * B51). Masks change the texts.
+ * @returns the refusal of a guard; a promise only if a service is asked, or patterns take long
+ */
+export function runGuards(
+  guards: readonly Guard[],
+  guarded: Guarded,
+  from = 0,
+): Refusal | undefined | Promise<Refusal | undefined> {
+  for (let at = from; at < guards.length; at++) {
+    const guard = guards[at]!
+    if (guard.kind !== 'regex') return askFrom(guards, guarded, at)
+    const startMs = guarded.exchange.context.monotonic()
+    const verdict = runInSlices(check(guard, guarded.texts))
+    if (verdict instanceof Promise) {
+      return verdict.then((late) => conclude(guard, late, guarded, startMs) ?? runGuards(guards, guarded, at + 1))
+    }
+    const refusal = conclude(guard, verdict, guarded, startMs)
+    if (refusal !== undefined) return refusal
+  }
+  return undefined
+}
+
+function check({ rejects, rules }: RegexGuard, texts: GuardedTexts): Generator<undefined, RuleVerdict> {
+  return rejects ? findInTexts(rules, texts) : maskTexts(rules, texts)
+}
+
+function conclude(
+  guard: RegexGuard,
+  verdict: RuleVerdict,
+  { exchange, texts }: Guarded,
+  startMs: number,
+): Refusal | undefined {
+  const { length } = texts
+  if (verdict.kind === 'pass') noteCheck(exchange, guard, startMs, { verdict: 'Allow', length })
+  else {
+    const { kind, rule } = verdict
+    noteCheck(exchange, guard, startMs, { verdict: kind === 'mask' ? 'Mask' : 'Reject', length, rule })
+    if (kind === 'reject') return refuseByGuard(guard, ` ${rule}`)
+  }
+  return undefined
+}
+
+/** Asks the service at `at`, and at the same time those after it that only judge: none changes what another sees. */
+async function askFrom(guards: readonly Guard[], guarded: Guarded, at: number): Promise<Refusal | undefined> {
+  const together: ServiceGuard[] = []
+  let next = at
+  for (; next < guards.length; next++) {
+    const guard = guards[next]!
+    if (guard.kind === 'regex' || (guard.service.masks && together.length > 0)) break
+    together.push(guard)
+    if (guard.service.masks) {
+      next++
+      break
+    }
+  }
+  const contents = new ServiceContents(guarded.texts)
+  if (contents.messages.length > 0) {
+    const startMs = guarded.exchange.context.monotonic()
+    const asked = await Promise.all(together.map((guard) => ask(guard, contents, guarded)))
+    for (const [index, guard] of together.entries()) {
+      const refusal = concludeService(guard, asked[index]!, { ...guarded, contents, startMs })
+      if (refusal !== undefined) return refusal
+    }
+  }
+  return runGuards(guards, guarded, next)
+}
+
+function ask(guard: ServiceGuard, { messages }: ServiceContents, { exchange, head }: Guarded): Promise<AskedVerdict> {
+  return askService(guard, { phase: guard.phase, messages, head }, exchange)
+}
+
+function concludeService(
+  guard: ServiceGuard,
+  { verdict, isReused }: AskedVerdict,
+  { exchange, texts, contents, startMs }: Guarded & { readonly contents: ServiceContents; readonly startMs: number },
+): Refusal | undefined {
+  const { length } = texts
+  const { requestId } = verdict
+  const note = (outcome: 'Allow' | 'Mask' | 'Reject' | 'Fail', detail?: string) =>
+    noteCheck(exchange, guard, startMs, { verdict: outcome, length, requestId, isReused, detail })
+  switch (verdict.kind) {
+    case 'pass':
+      note('Allow')
+      return undefined
+    case 'mask':
+      if (contents.mask(verdict.contents)) {
+        note('Mask')
+        return undefined
+      }
+      note('Reject', 'the mask is in a text that cannot change')
+      return refuseByGuard(guard, ' masked a text that cannot change')
+    case 'reject':
+      note('Reject')
+      return refuseByService(guard, verdict)
+    case 'failed':
+      note('Fail', verdict.detail)
+      return failGuard(guard, verdict.detail)
+  }
+}

@@ -1,0 +1,95 @@
+import type { Head } from '#net/http/head.ts'
+import { ask, failed } from './ask.ts'
+import { list, member } from './json-shape.ts'
+import type { GuardedMessage, GuardPhase, GuardService, ServiceVerdict } from './service.ts'
+
+/** A header that the server gets if a value of it matches. */
+export interface ForwardedHeader {
+  /** Lower case. */
+  readonly name: string
+  readonly matches: (value: string) => boolean
+}
+
+/** Fields of one connection or of the body, which are never forwarded (RFC 9110, 7.6.1). */
+const NEVER: ReadonlySet<string> = new Set([
+  'connection',
+  'content-length',
+  'content-type',
+  'content-encoding',
+  'accept',
+  'host',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+])
+
+/** A guard server of the user: it passes, masks or rejects (decision B53). @param destination key of its backend */
+export function webhook(destination: string, forwarded: readonly ForwardedHeader[]): GuardService {
+  return {
+    kind: 'webhook',
+    masks: true,
+    judge({ phase, messages, head }, around) {
+      const headers = forwardedHeaders(forwarded, head)
+      const body = { body: write(phase, messages) }
+      return ask({ destination, path: `/${phase}`, headers, body }, around, (json) =>
+        read(json, phase, messages.length),
+      )
+    },
+  }
+}
+
+/** All values of each header of which one matches; a header that several entries match is sent once. */
+function forwardedHeaders(forwarded: readonly ForwardedHeader[], head: Head): [name: string, value: string][] {
+  const matched = new Set<string>()
+  head.each((lowerName, value) => {
+    if (!NEVER.has(lowerName) && forwarded.some(({ name, matches }) => name === lowerName && matches(value))) {
+      matched.add(lowerName)
+    }
+  })
+  const headers: [name: string, value: string][] = []
+  head.each((lowerName, value) => {
+    if (matched.has(lowerName)) headers.push([lowerName, value])
+  })
+  return headers
+}
+
+function write(phase: GuardPhase, messages: readonly GuardedMessage[]): unknown {
+  const entries = messages.map(({ role, content }) => ({ role, content }))
+  return phase === 'request' ? { messages: entries } : { choices: entries.map((message) => ({ message })) }
+}
+
+/** An object as body masks; a text as body with a status rejects; neither passes. Half of a rejection is a failure. */
+function read(json: unknown, phase: GuardPhase, count: number): ServiceVerdict {
+  const action = member(json, 'action')
+  if (typeof action !== 'object' || action === null || Array.isArray(action)) {
+    return failed('the answer of the guard server has no action')
+  }
+  const body = member(action, 'body')
+  const status = member(action, 'status_code')
+  if (typeof body === 'object' && body !== null) return readMask(body, phase, count)
+  if (body === undefined && status === undefined) return { kind: 'pass' }
+  if (typeof body !== 'string' || !isStatus(status)) {
+    return failed('the guard server rejects without a text as body, or without a status from 200 to 599')
+  }
+  return { kind: 'reject', status, body }
+}
+
+function isStatus(value: unknown): value is number {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 200 && value <= 599
+}
+
+function readMask(body: object, phase: GuardPhase, count: number): ServiceVerdict {
+  const entries =
+    phase === 'request'
+      ? list(member(body, 'messages'))
+      : list(member(body, 'choices'))?.map((choice) => member(choice, 'message'))
+  const contents = entries?.map((entry) => member(entry, 'content'))
+  if (contents?.length !== count || !contents.every((content) => typeof content === 'string')) {
+    return failed('the guard server masks, but not with a text for each text')
+  }
+  return { kind: 'mask', contents }
+}

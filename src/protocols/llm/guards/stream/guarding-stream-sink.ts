@@ -1,0 +1,327 @@
+import { parseJson } from '#base/parse-json.ts'
+import type { Refusal } from '#exchange/outcome.ts'
+import { asBuffer } from '#net/body/as-buffer.ts'
+import type { Head } from '#net/http/head.ts'
+import type { Abort, BodySink, BodySource } from '#net/stream.ts'
+import { JsonValue, parseDocument } from '../../json/json-document.ts'
+import { decodeText } from '../../json/native.ts'
+import { applySplices, encode, type Splice } from '../../json/splice.ts'
+import { SseBlock } from '../../sse/sse-block.ts'
+import { SseSplitter } from '../../sse/sse-splitter.ts'
+import type { EventText, TextPlace } from '../../texts/body-texts.ts'
+import { ANSWER_TEXTS } from '../../texts/dialect-texts.ts'
+import type { Guard, RegexGuard } from '../guard.ts'
+import { noteCheck } from '../guard-log.ts'
+import { failGuard } from '../guard-refusals.ts'
+import { formatGuardEvent } from './guard-event.ts'
+import { type BlockOptions, GuardedBlock, type StreamPiece } from './guarded-block.ts'
+import type { GuardedStreamOptions } from './guarded-stream-options.ts'
+import { HeldText } from './held-text.ts'
+
+export interface GuardingOptions extends GuardedStreamOptions {
+  /** The first content leaves. */
+  readonly begin: () => void
+  /** The client gets this instead, if nothing has been sent to it. */
+  readonly refused: (refusal: Refusal) => void
+  /** The rest of the provider's response is not needed. */
+  readonly over: () => void
+}
+
+/** A text of an event, and where it is in the data of the event. */
+interface EventPiece extends StreamPiece {
+  readonly place: TextPlace
+}
+
+/** An event that waits for the guards, or for events before it. */
+interface HeldEvent {
+  readonly bytes: Uint8Array
+  /** Of its JSON within `bytes`; -1: it has none. */
+  readonly dataStart: number
+  readonly dataEnd: number
+  readonly pieces: readonly EventPiece[]
+}
+
+/** The provider's response has ended, with these trailers or with an abort. */
+interface Ending {
+  readonly trailers: Head | undefined
+  readonly abort: Abort | undefined
+}
+
+const LINE_FEED = 0x0a
+const SPACE = 0x20
+
+/** Above this, the provider waits. */
+const BACKED_BYTES = 16 * 1024
+
+const NO_PIECES: readonly EventPiece[] = []
+
+export class GuardingStreamSink implements BodySink {
+  readonly takesFramed = false
+  readonly #sink: BodySink
+  readonly #options: GuardingOptions
+  readonly #splitter: SseSplitter
+  readonly #block = new SseBlock()
+  readonly #blocks = new Map<string, GuardedBlock>()
+  readonly #blockOptions: BlockOptions
+  readonly #queue: HeldEvent[] = []
+  readonly #held = new HeldText()
+  readonly #matched = new Set<RegexGuard>()
+  readonly #startMs: number
+  #length = 0
+  #events = 0
+  #source: BodySource | null = null
+  #hasBegun = false
+  #isOver = false
+  #ending: Ending | undefined
+
+  constructor(sink: BodySink, options: GuardingOptions) {
+    const { guards, exchange, claim, maxEventBytes, format } = options
+    this.#sink = sink
+    this.#options = options
+    this.#splitter = new SseSplitter(this, { claim, maxBlockBytes: maxEventBytes })
+    this.#startMs = exchange.context.monotonic()
+    this.#blockOptions = {
+      guards,
+      exchange,
+      refuse: (refusal) => this.#refuse(refusal),
+      progressed: () => this.#progress(),
+      matched: (guard) => this.#matched.add(guard),
+      isRepeated: format === 'Responses',
+    }
+    exchange.context.whenOver(() => this.#stop())
+  }
+
+  get backed(): boolean {
+    return this.#sink.backed || this.#isHolding
+  }
+
+  get source(): BodySource | null {
+    return this.#source
+  }
+
+  set source(source: BodySource | null) {
+    this.#source = source
+    // A sink that has drained resumes the provider only if the guards have room as well.
+    this.#sink.source = source && {
+      kind: source.kind,
+      length: source.length,
+      pipe: (sink) => source.pipe(sink),
+      pause: () => source.pause(),
+      resume: () => {
+        if (!this.#isHolding) source.resume()
+      },
+    }
+  }
+
+  bytes(buffer: Buffer, start: number, end: number): void {
+    if (!this.#isOver) this.#splitter.push(buffer, start, end)
+  }
+
+  end(trailers?: Head): void {
+    const { rest } = this.#splitter
+    if (rest.length > 0 && !this.#isOver) this.block(rest, 0, rest.length)
+    this.#finish({ trailers: trailers?.clone(), abort: undefined })
+  }
+
+  abort(why: Abort): void {
+    if (why !== 'cancelled') return this.#finish({ trailers: undefined, abort: why })
+    this.#stop()
+    this.#sink.abort(why)
+  }
+
+  block(buffer: Buffer, start: number, end: number): void {
+    if (this.#isOver) return
+    const { dataStart, dataEnd } = this.#block.read(buffer, start, end)
+    const index = this.#events++
+    const data = this.#block.data
+    const pieces = dataStart < 0 ? NO_PIECES : this.#readPieces(data)
+    if (pieces === undefined) return this.#refuse(failGuard(this.#first, `event ${index} of the stream is not JSON`))
+    if (this.#isOver) return
+    const isPassed = pieces.every(({ released, original }) => released === original)
+    if (this.#queue.length === 0 && isPassed) return this.#send(buffer, start, end, pieces, data)
+    // The buffer is only lent. Several data lines become one.
+    const isSplit = dataStart >= 0 && data.length !== dataEnd - dataStart
+    const bytes = isSplit ? oneLine(this.#block.name, data) : new Uint8Array(buffer.subarray(start, end))
+    const from = isSplit ? bytes.length - 2 - data.length : dataStart - start
+    if (!this.#held.take(bytes.length)) return this.#refuse(failGuard(this.#first, 'too much text is held back'))
+    this.#queue.push({ bytes, dataStart: dataStart < 0 ? -1 : from, dataEnd: from + data.length, pieces })
+    this.#drain()
+  }
+
+  /** An event over the limit cannot be checked (decision B47). */
+  part(): void {
+    this.#refuse(failGuard(this.#first, 'an event of the stream is too large'))
+  }
+
+  get #first(): Guard {
+    return this.#options.guards[0]!
+  }
+
+  get #isHolding(): boolean {
+    return (
+      this.#held.bytes > BACKED_BYTES ||
+      (this.#held.bytes > 0 && [...this.#blocks.values()].some(({ isBusy }) => isBusy))
+    )
+  }
+
+  /** Shows the texts of an event to the guards. @returns undefined if it cannot be read */
+  #readPieces(data: Uint8Array): readonly EventPiece[] | undefined {
+    if (isEndMark(data)) {
+      this.#close('*')
+      return NO_PIECES
+    }
+    const event = parseDocument(data)
+    if (!(event instanceof JsonValue)) return undefined
+    const { texts, closes } = ANSWER_TEXTS[this.#options.format].event(event)
+    const pieces: EventPiece[] = []
+    for (const text of texts) {
+      const original = decode(data, text.place)
+      if (original === undefined) return undefined
+      const piece: EventPiece = { original, released: undefined, place: text.place }
+      pieces.push(piece)
+      this.#length += original.length
+      this.#show(text, piece)
+    }
+    for (const key of closes) this.#close(key)
+    return pieces
+  }
+
+  #show({ block: key, place, kind }: EventText, piece: EventPiece): void {
+    let block = this.#blocks.get(key)
+    if (block === undefined) {
+      block = new GuardedBlock(
+        { isArguments: place.form === 'arguments', isFixed: !place.canChange },
+        this.#blockOptions,
+      )
+      this.#blocks.set(key, block)
+    }
+    if (kind === 'delta') block.push(piece)
+    else block.repeat(piece)
+  }
+
+  #close(key: string): void {
+    if (!key.endsWith('*')) return this.#end(key, this.#blocks.get(key))
+    const prefix = key.slice(0, -1)
+    for (const [name, block] of this.#blocks) if (name.startsWith(prefix)) this.#end(name, block)
+  }
+
+  #end(name: string, block: GuardedBlock | undefined): void {
+    block?.finish()
+    // Only the responses API repeats texts of blocks that have ended.
+    if (!this.#blockOptions.isRepeated) this.#blocks.delete(name)
+  }
+
+  /** A service has let text pass. */
+  #progress(): void {
+    this.#drain()
+    if (!this.#isOver && !this.backed) this.#source?.resume()
+  }
+
+  #drain(): void {
+    while (!this.#isOver) {
+      const event = this.#queue[0]
+      if (event === undefined || event.pieces.some(({ released }) => released === undefined)) break
+      this.#queue.shift()
+      this.#held.give(event.bytes.length)
+      this.#sendHeld(event)
+    }
+    if (this.#queue.length === 0 && this.#ending !== undefined) this.#complete()
+  }
+
+  #sendHeld({ bytes, dataStart, dataEnd, pieces }: HeldEvent): void {
+    const splices: Splice[] = []
+    for (const { released, original, place } of pieces) {
+      if (released === original) continue
+      splices.push({
+        start: dataStart + place.start,
+        end: dataStart + place.end,
+        text: encode(JSON.stringify(released)),
+      })
+    }
+    const out = applySplices(bytes, splices)
+    const data = out.subarray(dataStart, dataEnd + out.length - bytes.length)
+    this.#send(asBuffer(out), 0, out.length, pieces, dataStart < 0 ? undefined : data)
+  }
+
+  #send(buffer: Buffer, start: number, end: number, pieces: readonly EventPiece[], data: Uint8Array | undefined): void {
+    this.#keep(data)
+    this.#sink.bytes(buffer, start, end)
+    if (this.#hasBegun || pieces.every(({ original }) => original === '')) return
+    this.#hasBegun = true
+    this.#options.begin()
+  }
+
+  #keep(data: Uint8Array | undefined): void {
+    const { kept, stream } = this.#options
+    if (kept === undefined || kept.isFull || data === undefined || data.length === 0 || isEndMark(data)) return
+    stream.keep(parseJson(decodeText(data, 0, data.length)), kept)
+  }
+
+  #finish(ending: Ending): void {
+    if (this.#isOver || this.#ending !== undefined) return
+    this.#ending = ending
+    this.#close('*')
+    this.#drain()
+  }
+
+  #complete(): void {
+    const { trailers, abort } = this.#ending!
+    this.#noteRules()
+    this.#stop()
+    if (abort === undefined) this.#sink.end(trailers)
+    else this.#sink.abort(abort)
+  }
+
+  /** Ends the stream without what is held, and without an end mark (decision B47). */
+  #refuse(refusal: Refusal): void {
+    if (this.#isOver) return
+    const { exchange, format, refused, over } = this.#options
+    this.#noteRules()
+    this.#stop()
+    exchange.reason = 'Guardrail'
+    exchange.refusalDetail = refusal.detail
+    const event = encode(formatGuardEvent(format, refusal, this.#events))
+    this.#sink.bytes(asBuffer(event), 0, event.length)
+    refused(refusal)
+    this.#sink.end()
+    over()
+  }
+
+  /** Patterns check the whole stream, so that they have one outcome. */
+  #noteRules(): void {
+    const { guards, exchange } = this.#options
+    for (const guard of guards) {
+      if (guard.kind !== 'regex') continue
+      const verdict = this.#matched.has(guard) ? 'Mask' : 'Allow'
+      noteCheck(exchange, guard, this.#startMs, { verdict, length: this.#length })
+    }
+  }
+
+  #stop(): void {
+    this.#isOver = true
+    this.#queue.length = 0
+    this.#held.drop()
+  }
+}
+
+function isEndMark(data: Uint8Array): boolean {
+  return data.length === 6 && decodeText(data, 0, 6) === '[DONE]'
+}
+
+/** Undefined: a lone surrogate that is not the half of one that the provider has cut. */
+function decode(data: Uint8Array, { start, end }: TextPlace): string | undefined {
+  const text: unknown = parseJson(decodeText(data, start, end))
+  return typeof text === 'string' ? text : undefined
+}
+
+/** An event with its data in one line: the line feeds between lines are white space of its JSON. */
+function oneLine(name: string, data: Uint8Array): Uint8Array {
+  const head = encode(name === '' ? 'data: ' : `event: ${name}\ndata: `)
+  const event = new Uint8Array(head.length + data.length + 2).fill(LINE_FEED)
+  event.set(head)
+  event.set(
+    data.map((byte) => (byte === LINE_FEED ? SPACE : byte)),
+    head.length,
+  )
+  return event
+}

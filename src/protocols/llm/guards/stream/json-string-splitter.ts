@@ -1,0 +1,87 @@
+/** A part of a JSON text. */
+export type JsonPart =
+  /** Structure, numbers and literals. */
+  | { readonly kind: 'outside'; readonly text: string }
+  | { readonly kind: 'begin'; readonly isKey: boolean }
+  /** Decoded text of the string. */
+  | { readonly kind: 'inside'; readonly text: string }
+  | { readonly kind: 'end' }
+
+/** Structure, numbers, literals and space (RFC 8259, 2 and 3). */
+const OUTSIDE = /^[\s{}[\]:,\-+.0-9eEtrufalsn]*$/
+
+const ESCAPES: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' }
+
+/** Splits JSON text that arrives in pieces into its strings and what is between them. An escape that is not complete waits. */
+export class JsonStringSplitter {
+  /** Whether each open object or list is an object. */
+  readonly #isObject: boolean[] = []
+  #expectsKey = false
+  #isInside = false
+  /** The beginning of an escape. */
+  #escape = ''
+
+  /** @returns false if the text is no JSON */
+  push(text: string, take: (part: JsonPart) => void): boolean {
+    let at = 0
+    while (at < text.length) {
+      const next = this.#isInside ? this.#readString(text, at, take) : this.#readOutside(text, at, take)
+      if (next < 0) return false
+      at = next
+    }
+    return true
+  }
+
+  #readOutside(text: string, start: number, take: (part: JsonPart) => void): number {
+    const quote = text.indexOf('"', start)
+    const outside = text.slice(start, quote < 0 ? text.length : quote)
+    if (!OUTSIDE.test(outside)) return -1
+    for (const char of outside) this.#follow(char)
+    if (outside !== '') take({ kind: 'outside', text: outside })
+    if (quote < 0) return text.length
+    this.#isInside = true
+    take({ kind: 'begin', isKey: this.#expectsKey })
+    return quote + 1
+  }
+
+  #follow(char: string): void {
+    if (char === '{' || char === '[') this.#isObject.push(char === '{')
+    if (char === '}' || char === ']') this.#isObject.pop()
+    if (char === '{' || char === ',') this.#expectsKey = this.#isObject.at(-1) === true
+    if (char === ':' || char === '[') this.#expectsKey = false
+  }
+
+  #readString(text: string, start: number, take: (part: JsonPart) => void): number {
+    let decoded = ''
+    let at = start
+    for (; at < text.length; at++) {
+      const char = text[at]!
+      if (this.#escape !== '') {
+        const read = this.#readEscape(char)
+        if (read === undefined) return -1
+        decoded += read
+      } else if (char === '\\') this.#escape = char
+      else if (char === '"') break
+      else decoded += char
+    }
+    if (decoded !== '') take({ kind: 'inside', text: decoded })
+    if (at === text.length) return at
+    this.#isInside = false
+    take({ kind: 'end' })
+    return at + 1
+  }
+
+  /** @returns the character of a complete escape, empty for an incomplete one; undefined: it is invalid */
+  #readEscape(char: string): string | undefined {
+    this.#escape += char
+    const letter = this.#escape[1]!
+    if (letter !== 'u') {
+      this.#escape = ''
+      return '"\\/'.includes(letter) ? letter : ESCAPES[letter]
+    }
+    if (this.#escape.length < 6) return ''
+    const code = this.#escape.slice(2)
+    this.#escape = ''
+    return /^[0-9a-fA-F]{4}$/.test(code) ? String.fromCharCode(Number.parseInt(code, 16)) : undefined
+  }
+}

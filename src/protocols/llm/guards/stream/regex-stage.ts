@@ -1,0 +1,62 @@
+import type { RegexGuard } from '../guard.ts'
+import { refuseByGuard } from '../guard-refusals.ts'
+import { MaskPipeline } from '../rules/mask-pipeline.ts'
+import type { RefuseStream, TextOutput, TextStage } from './text-stage.ts'
+
+export interface RegexStageOptions {
+  readonly guard: RegexGuard
+  /** A match cannot be masked: it refuses the stream. */
+  readonly isFixed: boolean
+  readonly refuse: RefuseStream
+  /** Called for each match, for the record. */
+  readonly matched: () => void
+}
+
+/** Masks the matches of a guard. Text that can no longer be part of a match passes at once. */
+export class RegexStage<Tag> implements TextStage<Tag> {
+  readonly #out: TextOutput<Tag>
+  readonly #options: RegexStageOptions
+  readonly #pipeline: MaskPipeline
+  /** Of the deltas that have not passed, in order. */
+  readonly #tags: Tag[] = []
+  #isOver = false
+
+  constructor(out: TextOutput<Tag>, options: RegexStageOptions) {
+    this.#out = out
+    this.#options = options
+    this.#pipeline = new MaskPipeline(options.guard.rules)
+  }
+
+  text(tag: Tag, text: string): void {
+    if (this.#isOver) return
+    this.#tags.push(tag)
+    this.#pipeline.push(0, text)
+    this.#forward()
+  }
+
+  finish(): void {
+    if (this.#isOver) return
+    this.#pipeline.finish()
+    this.#forward()
+    if (!this.#isOver) this.#out.finish()
+    this.#isOver = true
+  }
+
+  #forward(): void {
+    const { guard, isFixed, refuse, matched } = this.#options
+    const pipeline = this.#pipeline
+    // The rest of the match must not leave, either.
+    if (pipeline.overran)
+      return this.#end(() => refuse(refuseByGuard(guard, ' matched a text that had begun to leave')))
+    for (const { text, changed } of pipeline.take()) {
+      if (changed) matched()
+      if (changed && isFixed) return this.#end(() => refuse(refuseByGuard(guard, ' matched a text that cannot change')))
+      this.#out.text(this.#tags.shift()!, text)
+    }
+  }
+
+  #end(refuse: () => void): void {
+    this.#isOver = true
+    refuse()
+  }
+}

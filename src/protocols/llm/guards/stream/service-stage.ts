@@ -1,0 +1,193 @@
+import { clock } from '#base/clock.ts'
+import type { Exchange } from '#exchange/exchange.ts'
+import { type AskedVerdict, askService } from '../ask-service.ts'
+import type { ServiceGuard } from '../guard.ts'
+import { noteCheck } from '../guard-log.ts'
+import { failGuard, refuseByGuard, refuseByService } from '../guard-refusals.ts'
+import { spreadMask } from '../service-contents.ts'
+import type { RefuseStream, TextOutput, TextStage } from './text-stage.ts'
+import { utf8Length } from './utf8-length.ts'
+
+/** New text that is judged at once, and the end of the text before it that is shown again, in UTF-8 bytes (decision B45). */
+const WINDOW_BYTES = 1024
+const OVERLAP_BYTES = 256
+/** Text that is followed by no other for this long is judged. */
+const PAUSE_MS = 500
+
+interface Entry<Tag> {
+  readonly tag: Tag
+  text: string
+  readonly canChange: boolean
+}
+
+/** Text that the service judges in one question. */
+interface Window<Tag> {
+  readonly entries: Entry<Tag>[]
+  bytes: number
+}
+
+export interface ServiceStageOptions {
+  readonly guard: ServiceGuard
+  /** A mask refuses the stream. */
+  readonly isFixed: boolean
+  readonly refuse: RefuseStream
+  readonly exchange: Exchange
+  /** Text was released. */
+  readonly progressed: () => void
+}
+
+/** Shows the text of a block to a service, window by window. Text is released after the service has let it pass. */
+export class ServiceStage<Tag> implements TextStage<Tag> {
+  readonly #out: TextOutput<Tag>
+  readonly #options: ServiceStageOptions
+  /** At most this many windows are judged at a time. A mask changes what the next window follows. */
+  readonly #maxInFlight: number
+  #open: Window<Tag> = { entries: [], bytes: 0 }
+  /** In order; undefined: no verdict yet. */
+  readonly #inFlight: {
+    readonly window: Window<Tag>
+    readonly shown: string
+    asked: AskedVerdict | undefined
+    startMs: number
+  }[] = []
+  /** The end of the text before the open window. */
+  #before = ''
+  #pause: { cancel(): void } | undefined
+  #isFinished = false
+  #isOver = false
+
+  constructor(out: TextOutput<Tag>, options: ServiceStageOptions) {
+    this.#out = out
+    this.#options = options
+    this.#maxInFlight = options.guard.service.masks ? 1 : 2
+    options.exchange.context.whenOver(() => this.#stop())
+  }
+
+  /** Further text would only wait in memory. */
+  get isBusy(): boolean {
+    return this.#inFlight.length === this.#maxInFlight && this.#open.bytes >= WINDOW_BYTES
+  }
+
+  text(tag: Tag, text: string): void {
+    if (this.#isOver) return
+    this.#open.entries.push({ tag, text, canChange: !this.#options.isFixed })
+    this.#open.bytes += utf8Length(text)
+    this.#pause?.cancel()
+    if (this.#open.bytes >= WINDOW_BYTES) this.#judge()
+    else if (this.#open.bytes > 0) this.#pause = clock.after(PAUSE_MS, () => this.#judge())
+    else if (this.#inFlight.length === 0) this.#releaseEmpty()
+  }
+
+  finish(): void {
+    if (this.#isOver) return
+    this.#isFinished = true
+    this.#judge()
+    this.#proceed()
+  }
+
+  /** Nothing before it waits, and there is nothing to judge. */
+  #releaseEmpty(): void {
+    for (const { tag, text } of this.#open.entries.splice(0)) this.#out.text(tag, text)
+  }
+
+  #judge(): void {
+    this.#pause?.cancel()
+    if (this.#open.bytes === 0 || this.#inFlight.length === this.#maxInFlight) return
+    const { guard, exchange } = this.#options
+    const window = this.#open
+    this.#open = { entries: [], bytes: 0 }
+    const text = textOf(window)
+    const shown = this.#before
+    this.#before = endOf(shown + text)
+    const question = {
+      phase: 'response' as const,
+      messages: [{ role: 'assistant', content: shown + text }],
+      head: exchange.response!,
+    }
+    const entry = { window, shown, asked: undefined as AskedVerdict | undefined, startMs: exchange.context.monotonic() }
+    this.#inFlight.push(entry)
+    void askService(guard, question, exchange).then((asked) => {
+      entry.asked = asked
+      this.#proceed()
+      this.#options.progressed()
+    })
+  }
+
+  /** Releases windows in order, and judges what has gathered meanwhile. */
+  #proceed(): void {
+    while (!this.#isOver) {
+      const first = this.#inFlight[0]
+      if (first === undefined) break
+      if (first.asked === undefined) return
+      this.#inFlight.shift()
+      this.#conclude(first.window, first.shown, first.asked, first.startMs)
+      if (this.#open.bytes >= WINDOW_BYTES || this.#isFinished) this.#judge()
+    }
+    if (this.#isOver || this.#inFlight.length > 0) return
+    if (this.#open.bytes === 0) this.#releaseEmpty()
+    if (!this.#isFinished) return
+    this.#isOver = true
+    this.#out.finish()
+  }
+
+  #conclude(window: Window<Tag>, shown: string, { verdict, isReused }: AskedVerdict, startMs: number): void {
+    const { guard, exchange, refuse } = this.#options
+    const text = textOf(window)
+    const { requestId } = verdict
+    const note = (outcome: 'Allow' | 'Mask' | 'Reject' | 'Fail', detail?: string) =>
+      noteCheck(exchange, guard, startMs, { verdict: outcome, length: text.length, requestId, isReused, detail })
+    switch (verdict.kind) {
+      case 'pass':
+        note('Allow')
+        return this.#release(window)
+      case 'mask':
+        if (maskWindow(window, shown, verdict.contents[0]!)) {
+          note('Mask')
+          this.#before = endOf(shown + textOf(window))
+          return this.#release(window)
+        }
+        note('Reject', 'the mask is in a text that cannot change')
+        return this.#end(() => refuse(refuseByGuard(guard, ' masked a text that cannot change')))
+      case 'reject':
+        note('Reject')
+        return this.#end(() => refuse(refuseByService(guard, verdict)))
+      case 'failed':
+        note('Fail', verdict.detail)
+        return this.#end(() => refuse(failGuard(guard, verdict.detail)))
+    }
+  }
+
+  #release(window: Window<Tag>): void {
+    for (const { tag, text } of window.entries) this.#out.text(tag, text)
+  }
+
+  #end(refuse: () => void): void {
+    this.#stop()
+    refuse()
+  }
+
+  #stop(): void {
+    this.#isOver = true
+    this.#pause?.cancel()
+  }
+}
+
+function textOf({ entries }: Window<unknown>): string {
+  return entries.map(({ text }) => text).join('')
+}
+
+/**
+ * Writes a masked content into the window. What was shown before it has left already.
+ * @returns false if the mask reaches into that, or into a text that cannot change
+ */
+function maskWindow({ entries }: Window<unknown>, shown: string, masked: string): boolean {
+  return masked.startsWith(shown) && spreadMask(entries, '', masked.slice(shown.length))
+}
+
+/** The last characters, without half of one. */
+function endOf(text: string): string {
+  let start = Math.max(0, text.length - OVERLAP_BYTES)
+  while (start < text.length && utf8Length(text.slice(start)) > OVERLAP_BYTES) start++
+  const unit = text.charCodeAt(start)
+  return text.slice(unit >= 0xdc00 && unit <= 0xdfff ? start + 1 : start)
+}
