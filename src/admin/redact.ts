@@ -1,5 +1,6 @@
 import { findKind } from '#api/kinds.ts'
 import { isCredentialField, REDACTED } from '#base/credential-names.ts'
+import { backendPath } from '#plan/backend-path.ts'
 import type { PlanItem } from '#plan/item.ts'
 import { withoutSecrets } from '#schema/index.ts'
 
@@ -7,7 +8,7 @@ import { withoutSecrets } from '#schema/index.ts'
 export function redactItem(item: PlanItem): unknown {
   if (item.kind === 'secret') return { ...item, data: redactEntries(item.data) }
   if (item.kind === 'policy') return { ...item, spec: redactSpec(item, item.path, item.spec) }
-  if (item.kind === 'backend') return { ...item, spec: redactSpec(item, `spec.${item.type}`, item.spec) }
+  if (item.kind === 'backend') return { ...item, spec: redactSpec(item, backendPath(item), item.spec) }
   return hideFields(item)
 }
 

@@ -280,6 +280,24 @@ test.each([
   expect((await begin({ timeoutMs })).responseTimeoutMs).toBe(expected)
 })
 
+test.each<[policies: Policies, limits: Partial<CallRequest>, ms: number]>([
+  [{}, { defaultDeadlineMs: 1000, maxDeadlineMs: 5000 }, 1000],
+  [{}, { defaultDeadlineMs: 5000, maxDeadlineMs: 1000 }, 1000],
+  [{}, { deadlineMs: 5000, maxDeadlineMs: 1000 }, 1000],
+  [{}, { maxDeadlineMs: 1000 }, 1000],
+  [{ 'backend.http': { requestTimeout: '5s' } }, { defaultDeadlineMs: 500, maxDeadlineMs: 1000 }, 1000],
+  [{ 'backend.http': { requestTimeout: '1s' } }, { defaultDeadlineMs: 500, maxDeadlineMs: 5000 }, 1000],
+])('deadlines: policies %j, call %j: %i ms', async (policies, limits, ms) => {
+  const { begin, ended } = callsTo(policies)
+  const { outcome } = await begin(limits)
+  await time.pass(ms - 1)
+  wheel.advance()
+  expect(ended).toEqual([])
+  await time.pass(201)
+  wheel.advance()
+  expect(await outcome).toMatchObject({ failure: 'timeout' })
+})
+
 test.each([
   ['source.address', ''],
   ['string(source.port)', '0'],

@@ -91,8 +91,9 @@ export class OneCall implements ClientHandler {
   }
 
   get #deadlineMs(): number | undefined {
-    const { deadlineMs, defaultDeadlineMs } = this.#request
-    return deadlineMs ?? (defaultDeadlineMs && (this.#way.endpoint.requestTimeoutMs || defaultDeadlineMs))
+    const { deadlineMs, defaultDeadlineMs, maxDeadlineMs } = this.#request
+    const wanted = deadlineMs ?? (defaultDeadlineMs && (this.#way.endpoint.requestTimeoutMs || defaultDeadlineMs))
+    return maxDeadlineMs === undefined || (wanted !== undefined && wanted < maxDeadlineMs) ? wanted : maxDeadlineMs
   }
 
   readonly #cancelled = (): void => this.#stop('cancelled')

@@ -1,6 +1,7 @@
 import type { ConfigProblem } from '#base/config-problem.ts'
 import type { StageDefinition } from '#base/incremental/stage.ts'
 import type { BackendFact } from '#plan/backend-fact.ts'
+import { backendPath } from '#plan/backend-path.ts'
 import type { BackendItem } from '#plan/item.ts'
 import { reportTo } from './open-context.ts'
 import type { Tables } from './tables.ts'
@@ -28,7 +29,7 @@ function problemOf(item: BackendItem, { code, at }: BackendFact): ConfigProblem 
     ? 'set appProtocol of the port to http, or backend.http.version of a policy for the Service to HTTP1'
     : 'set policies.http.version to HTTP1'
   return {
-    path: isService ? 'spec.ports' : `spec.${item.type}`,
+    path: isService ? 'spec.ports' : backendPath(item),
     code,
     severity: 'warning',
     message: `requests are sent with HTTP/2, but the server at ${at} does not support it: ${remedy}`,

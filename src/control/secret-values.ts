@@ -4,6 +4,7 @@ import type { ObjectChange } from '#api/object-change.ts'
 import { secretData } from '#api/secret-data.ts'
 import { toByteText } from '#base/byte-text.ts'
 import { KnownSecrets } from '#base/known-secrets.ts'
+import { backendPath } from '#plan/backend-path.ts'
 import type { PlanItem } from '#plan/item.ts'
 import { secretsIn } from '#schema/index.ts'
 
@@ -18,7 +19,7 @@ export function secretsOfObject(object: ApiObject): readonly string[] {
 export function secretsOfItem(item: PlanItem): readonly string[] {
   if (item.kind === 'secret') return Object.values(item.data)
   if (item.kind !== 'policy' && item.kind !== 'backend') return []
-  const path = item.kind === 'policy' ? item.path : `spec.${item.type}`
+  const path = item.kind === 'policy' ? item.path : backendPath(item)
   const info = findKind(item.origin.kind)
   return info === undefined ? [] : secretsIn(info.schema, path, item.spec).map(toByteText)
 }

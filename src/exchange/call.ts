@@ -4,8 +4,8 @@ import type { BodySource } from '#net/stream.ts'
 import type { MessageDeadline } from './message-deadline.ts'
 
 /**
- * MCP targets, servers of key sets, authorization, processing and rate limits, receivers of copies, LLM providers that list their models, and prompt guards. The purpose is a label of the metrics, and
- * determines how many calls to a destination run at a time.
+ * MCP targets, servers of key sets, authorization, processing and rate limits, receivers of copies, LLM providers that list their models, and
+ * prompt guards. The purpose is a label of the metrics, and determines how many calls to a destination run at a time.
  */
 export type CallPurpose =
   | 'mcp'
@@ -36,6 +36,8 @@ export interface CallRequest {
   readonly deadlineMs?: number
   /** The same, but a request timeout in the destination's own policies replaces it. */
   readonly defaultDeadlineMs?: number
+  /** Neither of the two is later than this. */
+  readonly maxDeadlineMs?: number
   /** Time limit that the caller starts and stops while the call goes on, instead of all others. */
   readonly messageDeadline?: MessageDeadline
   readonly signal: AbortSignal

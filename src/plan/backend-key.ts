@@ -8,11 +8,6 @@ export interface BackendRef {
   readonly port?: number
 }
 
-/** Name of the backend that a part of an object is by itself. No object has a colon in its name. */
-export function ownBackendName({ kind, name }: { readonly kind: string; readonly name: string }, path: string): string {
-  return `${kind}:${name}:${path}`
-}
-
 /** Key of the `BackendItem` that a reference names. @param namespace of the referring object */
 export function backendKey({ kind = 'Service', name, namespace, port }: BackendRef, of: string): string {
   const key = `${kind}/${namespace ?? of}/${name}`

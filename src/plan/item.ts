@@ -205,6 +205,8 @@ interface AnyBackendItem {
   readonly key: string
   readonly namespace: string
   readonly name: string
+  /** Where it is in its object, if it is only a part of that (`ownBackendName`). */
+  readonly path?: string
   /** Limits of each endpoint in a worker, if its annotations set them. */
   readonly bounds?: { readonly maxConnections?: number; readonly maxWaiting?: number }
   /** Set if the object cannot be used: routes to it respond with 500. */

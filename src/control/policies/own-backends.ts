@@ -1,5 +1,5 @@
 import { policyDefinition } from '#api/policy-fields.ts'
-import { ownBackendName } from '#plan/backend-key.ts'
+import { ownBackendName } from '#exchange/backend-name.ts'
 import type { BackendItem } from '#plan/item.ts'
 import { backendTarget } from '#plan/target.ts'
 import { fieldPath, walk } from '#schema/index.ts'
@@ -35,6 +35,7 @@ function ownBackend(
     key: backendTarget('ProxyBackend', { namespace, name }),
     namespace,
     name,
+    path,
     ...own,
     broken: undefined,
     origin: object.origin,

@@ -1,3 +1,4 @@
+import { backendPath } from '#plan/backend-path.ts'
 import type { BackendItem } from '#plan/item.ts'
 import type { CompileContext } from '#policies/policy.ts'
 import type { Address } from '#protocols/address.ts'
@@ -33,7 +34,7 @@ export function bindProtocol<Type extends BackendType>(item: BackendItem<Type>):
     name: item.name,
     spec: item.spec,
     origin: item.origin,
-    path: `spec.${item.type}`,
+    path: backendPath(item),
     target: item.key,
   }
   return {

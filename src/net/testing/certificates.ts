@@ -11,6 +11,8 @@ export const CERTIFICATES = {
   client: { cert: read('client.pem'), key: read('client.key') },
   /** Self-signed. */
   runtime: { cert: read('runtime.pem'), key: read('runtime.key') },
+  /** Self-signed. */
+  guards: { cert: read('guards.pem'), key: read('guards.key') },
   workload: { cert: read('workload.pem'), key: read('workload.key') },
   meshCa: read('mesh-ca.pem'),
   mesh: { cert: read('mesh.pem'), key: read('mesh.key') },

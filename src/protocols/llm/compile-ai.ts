@@ -7,6 +7,7 @@ import type { CompileContext, PolicySource } from '#policies/policy.ts'
 import type { BackendSettings, ProtocolBackend } from '../backend-protocol.ts'
 import type { AiPlan, AiProviderPlan, AiSettings } from './ai-plan.ts'
 import type { AiBackendSpec } from './backend-schema.ts'
+import { reportGuardrailName } from './guards/services/guardrail-name.ts'
 import { modelOf } from './models/models.ts'
 import { ai } from './policy.ts'
 import type { BackendAiSpec, RouteType } from './policy-schema.ts'
@@ -124,7 +125,10 @@ function reportProvider(spec: LlmProviderSpec, { routes }: AiSettings, report: R
     report(`.${field}`, { code: 'path-invalid', message: `has ${fault}; requests are refused`, severity: 'error' })
   }
   if (spec.providerSix !== undefined) reportPlatform(spec.providerSix, report)
-  if (spec.providerSeven !== undefined) reportGuardrail(spec.providerSeven, report)
+  const guardrail = spec.providerSeven?.guardrail
+  if (guardrail !== undefined) {
+    reportGuardrailName(guardrail, undefined, (field, problem) => report(`.providerSeven.guardrail${field}`, problem))
+  }
   if (spec.path === undefined) return
   const types = new Set([...routes.suffixes.map(({ type }) => type), routes.otherwise])
   const replaced = [...types].filter((type) => type !== undefined && (isClientFormat(type) || type === 'Realtime'))
@@ -156,18 +160,6 @@ function reportPlatform({ projectId, region }: ProviderBlock<'providerSix'>, rep
   if (!/^[a-z0-9-]+$/.test(region)) {
     const message = 'must consist of lower-case letters, digits and hyphens; the provider has no such host'
     report('.providerSix.region', { code: 'invalid-region', message, severity: 'error' })
-  }
-}
-
-function reportGuardrail({ guardrail }: ProviderBlock<'providerSeven'>, report: Report): void {
-  if (guardrail === undefined) return
-  if (!/^(?:[a-z0-9]+|arn:[^\s]+)$/.test(guardrail.identifier)) {
-    const message = 'is not the id or the ARN of a guardrail; the provider refuses it'
-    report('.providerSeven.guardrail.identifier', { code: 'invalid-identifier', message, severity: 'warning' })
-  }
-  if (!/^(?:[1-9][0-9]{0,7}|DRAFT)$/.test(guardrail.version)) {
-    const message = 'is not a version of a guardrail: a number or DRAFT; the provider refuses it'
-    report('.providerSeven.guardrail.version', { code: 'invalid-identifier', message, severity: 'warning' })
   }
 }
 

@@ -1,68 +1,104 @@
+import { clock } from '#base/clock.ts'
 import { sha256 } from '#base/sha256.ts'
+import { backendName } from '#exchange/backend-name.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import { ExchangeSlot } from '#exchange/exchange-slot.ts'
 import { encode } from '../json/splice.ts'
 import type { ServiceGuard } from './guard.ts'
 import type { GuardQuestion, GuardService, ServiceVerdict } from './services/service.ts'
 
-/** How long all services may take for one request together, in milliseconds. */
+/** How long a request may wait for services in all, in milliseconds; and how long a part of a stream may. */
 const BUDGET_MS = 30_000
-
-/** What the services said about the texts of a request so far: attempts with the same texts do not ask again (decision B51). */
-interface Asked {
-  readonly verdicts: Map<GuardService, Map<string, Promise<ServiceVerdict>>>
-  /** In milliseconds. */
-  spentMs: number
-}
-
-const SLOT = new ExchangeSlot<Asked | undefined>(undefined)
 
 export interface AskedVerdict {
   readonly verdict: ServiceVerdict
   readonly isReused: boolean
+  /** From the question to the verdict: the verdict may wait for others before it counts. */
+  readonly durationMs: number
 }
 
-/** Asks the service of a guard about texts. Never rejects. */
-export async function askService(
+/** Asks the service of a guard about the texts of a body, at most once for each request (decision B51). Never rejects. */
+export async function askAboutBody(
   { service }: ServiceGuard,
   question: GuardQuestion,
   exchange: Exchange,
 ): Promise<AskedVerdict> {
   const asked = askedOf(exchange)
+  const key = String.fromCharCode(...sha256(encode(JSON.stringify(question.messages))))
   const known = asked.verdicts.get(service) ?? new Map<string, Promise<ServiceVerdict>>()
   asked.verdicts.set(service, known)
-  const key = digestOf(question)
   const earlier = known.get(key)
-  if (earlier !== undefined) return { verdict: await earlier, isReused: true }
-  const pending = judge(service, question, exchange, asked)
+  exchange.trace?.step({
+    stage: 'backend',
+    name: 'promptGuard',
+    verdict: 'proceed',
+    detail: describe(service, question),
+    origins: [],
+  })
+  const startMs = clock.monotonic()
+  if (earlier !== undefined) return { verdict: await earlier, isReused: true, durationMs: clock.monotonic() - startMs }
+  const untilMs = asked.budget.enter()
+  const pending = judge(service, question, exchange, untilMs).finally(() => asked.budget.leave())
   known.set(key, pending)
-  return { verdict: await pending, isReused: false }
+  return { verdict: await pending, isReused: false, durationMs: clock.monotonic() - startMs }
 }
 
-async function judge(
+/** The same for a part of a stream: no other attempt has the same text, and a stream may be long. */
+export async function askAboutWindow(
+  { service }: ServiceGuard,
+  question: GuardQuestion,
+  exchange: Exchange,
+): Promise<AskedVerdict> {
+  const startMs = clock.monotonic()
+  const verdict = await judge(service, question, exchange, startMs + BUDGET_MS)
+  return { verdict, isReused: false, durationMs: clock.monotonic() - startMs }
+}
+
+/** Without the texts. */
+function describe({ kind, destination }: GuardService, { messages, phase }: GuardQuestion): string {
+  const length = messages.reduce((sum, { content }) => sum + content.length, 0)
+  const texts = messages.length === 1 ? '1 text' : `${messages.length} texts`
+  return `${kind} ${backendName(destination)} is asked about ${texts} of the ${phase}, ${length} characters`
+}
+
+function judge(
   service: GuardService,
   question: GuardQuestion,
-  { context }: Exchange,
-  asked: Asked,
+  { context: { call, signal } }: Exchange,
+  untilMs: number,
 ): Promise<ServiceVerdict> {
-  const budgetMs = BUDGET_MS - asked.spentMs
-  if (budgetMs <= 0)
-    return { kind: 'failed', detail: `the guards of a request may take ${BUDGET_MS / 1000} s together` }
-  const startMs = context.monotonic()
-  const verdict = await service.judge(question, { call: context.call, signal: context.signal, budgetMs })
-  asked.spentMs += context.monotonic() - startMs
-  return verdict
+  return service.judge(question, { call, signal, untilMs })
 }
+
+/** What the services said about the bodies of a request so far. */
+interface Asked {
+  readonly verdicts: Map<GuardService, Map<string, Promise<ServiceVerdict>>>
+  readonly budget: Budget
+}
+
+const SLOT = new ExchangeSlot<Asked | undefined>(undefined)
 
 function askedOf(exchange: Exchange): Asked {
   const known = exchange.slots.get(SLOT)
   if (known !== undefined) return known
-  const asked: Asked = { verdicts: new Map(), spentMs: 0 }
+  const asked: Asked = { verdicts: new Map(), budget: new Budget() }
   exchange.slots.set(SLOT, asked)
   return asked
 }
 
-/** A digest instead of the texts: nothing guarded is kept. */
-function digestOf({ messages }: GuardQuestion): string {
-  return sha256(encode(JSON.stringify(messages))).toBase64()
+/** The time in which at least one service was asked. */
+class Budget {
+  #leftMs = BUDGET_MS
+  #asked = 0
+  #sinceMs = 0
+
+  /** @returns when the time is up (`clock.monotonic`) */
+  enter(): number {
+    if (this.#asked++ === 0) this.#sinceMs = clock.monotonic()
+    return this.#sinceMs + this.#leftMs
+  }
+
+  leave(): void {
+    if (--this.#asked === 0) this.#leftMs -= clock.monotonic() - this.#sinceMs
+  }
 }

@@ -4,9 +4,17 @@ import type { CompileContext, PolicySource } from '#policies/policy.ts'
 import type { BackendAiSpec } from '../policy-schema.ts'
 import type { Guard, PromptGuards } from './guard.ts'
 import { buildRefusal } from './guard-refusals.ts'
-import type { PromptGuardRequestSpec, PromptGuardResponseSpec, RegexGuardSpec, WebhookSpec } from './guard-schema.ts'
+import type {
+  GuardrailsServiceOneSpec,
+  GuardrailsServiceTwoSpec,
+  PromptGuardRequestSpec,
+  PromptGuardResponseSpec,
+  RegexGuardSpec,
+  WebhookSpec,
+} from './guard-schema.ts'
 import { compileRules } from './rules/compile-rules.ts'
 import { withCircuit } from './services/circuit.ts'
+import { reportGuardrailName } from './services/guardrail-name.ts'
 import { guardrailsServiceOne } from './services/guardrails-service-one.ts'
 import { guardrailsServiceTwo } from './services/guardrails-service-two.ts'
 import { moderationEndpoint } from './services/moderation-endpoint.ts'
@@ -76,9 +84,25 @@ class GuardCompiler {
       return moderationEndpoint(this.#own(`${path}.moderationEndpoint`), model)
     }
     const { guardrailsServiceOne: one, guardrailsServiceTwo: two } = spec
-    if (one !== undefined)
-      return guardrailsServiceOne({ ...one, destination: this.#own(`${path}.guardrailsServiceOne`) })
-    return two && guardrailsServiceTwo({ ...two, destination: this.#own(`${path}.guardrailsServiceTwo`) })
+    if (one !== undefined) return this.#serviceOne(one, `${path}.guardrailsServiceOne`)
+    return two && this.#serviceTwo(two, `${path}.guardrailsServiceTwo`)
+  }
+
+  #serviceOne(spec: GuardrailsServiceOneSpec, path: string): GuardService {
+    reportGuardrailName(spec, spec.region, (field, problem) =>
+      this.#context.report(this.#source, path + field, problem),
+    )
+    return guardrailsServiceOne({ ...spec, destination: this.#own(path) })
+  }
+
+  #serviceTwo(spec: GuardrailsServiceTwoSpec, path: string): GuardService {
+    for (const field of ['projectId', 'templateId'] as const) {
+      if (/^[a-zA-Z0-9][a-zA-Z0-9_.:-]*$/.test(spec[field])) continue
+      const message = 'is not an id: letters, digits, hyphens; the service refuses it'
+      const problem = { code: 'invalid-identifier', message, severity: 'warning' } as const
+      this.#context.report(this.#source, `${path}.${field}`, problem)
+    }
+    return guardrailsServiceTwo({ ...spec, destination: this.#own(path) })
   }
 
   #own(path: string): string {

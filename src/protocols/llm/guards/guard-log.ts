@@ -3,7 +3,7 @@ import type { Guard } from './guard.ts'
 
 /** What one check found. */
 export type CheckResult = Pick<GuardCheck, 'verdict' | 'length'> &
-  Partial<Pick<GuardCheck, 'rule' | 'requestId' | 'isReused' | 'detail'>>
+  Partial<Pick<GuardCheck, 'durationMs' | 'rule' | 'requestId' | 'isReused' | 'detail'>>
 
 /**
  * Adds a check to the record of the exchange; checks of one guard with the same outcome, as a stream has many, are added up.

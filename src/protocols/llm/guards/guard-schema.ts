@@ -156,3 +156,5 @@ export type PromptGuardRequestSpec = Parsed<typeof promptGuardRequest>
 export type PromptGuardResponseSpec = Parsed<typeof promptGuardResponse>
 export type PromptGuardSpec = Parsed<typeof promptGuard>
 export type WebhookSpec = Parsed<typeof webhook>
+export type GuardrailsServiceOneSpec = Parsed<typeof guardrailsServiceOne>
+export type GuardrailsServiceTwoSpec = Parsed<typeof guardrailsServiceTwo>

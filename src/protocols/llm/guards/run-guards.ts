@@ -1,7 +1,7 @@
 import type { Exchange } from '#exchange/exchange.ts'
 import type { Refusal } from '#exchange/outcome.ts'
 import type { Head } from '#net/http/head.ts'
-import { type AskedVerdict, askService } from './ask-service.ts'
+import { type AskedVerdict, askAboutBody } from './ask-service.ts'
 import type { Guard, RegexGuard, ServiceGuard } from './guard.ts'
 import { noteCheck } from './guard-log.ts'
 import { failGuard, refuseByGuard, refuseByService } from './guard-refusals.ts'
@@ -78,9 +78,10 @@ async function askFrom(guards: readonly Guard[], guarded: Guarded, at: number): 
   const contents = new ServiceContents(guarded.texts)
   if (contents.messages.length > 0) {
     const startMs = guarded.exchange.context.monotonic()
-    const asked = await Promise.all(together.map((guard) => ask(guard, contents, guarded)))
+    const pending = together.map((guard) => ask(guard, contents, guarded))
+    // The first rejection in the order of the list counts; verdicts after it are not waited for.
     for (const [index, guard] of together.entries()) {
-      const refusal = concludeService(guard, asked[index]!, { ...guarded, contents, startMs })
+      const refusal = concludeService(guard, await pending[index]!, { ...guarded, contents, startMs })
       if (refusal !== undefined) return refusal
     }
   }
@@ -88,18 +89,18 @@ async function askFrom(guards: readonly Guard[], guarded: Guarded, at: number): 
 }
 
 function ask(guard: ServiceGuard, { messages }: ServiceContents, { exchange, head }: Guarded): Promise<AskedVerdict> {
-  return askService(guard, { phase: guard.phase, messages, head }, exchange)
+  return askAboutBody(guard, { phase: guard.phase, messages, head }, exchange)
 }
 
 function concludeService(
   guard: ServiceGuard,
-  { verdict, isReused }: AskedVerdict,
+  { verdict, isReused, durationMs }: AskedVerdict,
   { exchange, texts, contents, startMs }: Guarded & { readonly contents: ServiceContents; readonly startMs: number },
 ): Refusal | undefined {
   const { length } = texts
   const { requestId } = verdict
   const note = (outcome: 'Allow' | 'Mask' | 'Reject' | 'Fail', detail?: string) =>
-    noteCheck(exchange, guard, startMs, { verdict: outcome, length, requestId, isReused, detail })
+    noteCheck(exchange, guard, startMs, { verdict: outcome, length, durationMs, requestId, isReused, detail })
   switch (verdict.kind) {
     case 'pass':
       note('Allow')

@@ -22,9 +22,7 @@ export class ServiceContents {
    * @returns false if the mask touches a text that cannot change
    */
   mask(contents: readonly string[]): boolean {
-    return this.#runs.every(({ texts }, index) => {
-      return spreadMask(texts, SEPARATOR, contents[index]!)
-    })
+    return this.#runs.every(({ texts }, index) => maskJoined(texts, contents[index]!))
   }
 }
 
@@ -34,6 +32,53 @@ function join(texts: readonly GuardedText[]): string {
 
 /** A text that a mask of the joined texts can change. */
 export type ChangeableText = Pick<GuardedText, 'text' | 'canChange'>
+
+/**
+ * Changes texts so that they are `after` when joined with the separator. The boundaries between texts that can be found again in it stay where
+ * they are, so that each text keeps its own masks.
+ * @returns false if a text with a share cannot change
+ */
+export function maskJoined(texts: readonly ChangeableText[], after: string): boolean {
+  const before = texts.map(({ text }) => text).join(SEPARATOR)
+  if (before === after) return true
+  let first = 0
+  let from = 0
+  let at = 0
+  for (const [index, { text }] of texts.entries()) {
+    if (index === texts.length - 1) break
+    at += text.length
+    const found = findBoundary(before, at, text.length, texts[index + 1]!.text.length, after)
+    at += SEPARATOR.length
+    if (found < from) continue
+    if (!spreadMask(texts.slice(first, index + 1), SEPARATOR, after.slice(from, found))) return false
+    first = index + 1
+    from = found + SEPARATOR.length
+  }
+  return spreadMask(texts.slice(first), SEPARATOR, after.slice(from))
+}
+
+/** How much text on both sides of a boundary, or on one, identifies it. */
+const CONTEXTS = [24, 12, 6, 3].flatMap((length) => [
+  { left: length, right: length },
+  { left: length, right: 0 },
+  { left: 0, right: length },
+])
+
+/** Where the boundary at `at` is in the masked text: by text around it that occurs once in both; -1 if there is none. */
+function findBoundary(before: string, at: number, leftLength: number, rightLength: number, after: string): number {
+  for (const { left, right } of CONTEXTS) {
+    const from = at - Math.min(left, leftLength)
+    const context = before.slice(from, at + SEPARATOR.length + Math.min(right, rightLength))
+    const found = onlyIndexOf(after, context)
+    if (found >= 0 && onlyIndexOf(before, context) >= 0) return found + (at - from)
+  }
+  return -1
+}
+
+function onlyIndexOf(text: string, part: string): number {
+  const index = text.indexOf(part)
+  return index >= 0 && text.indexOf(part, index + 1) < 0 ? index : -1
+}
 
 /**
  * Changes texts so that they are `after` when joined. What replaces the part that differs goes into the first text with a share of it.

@@ -1,6 +1,6 @@
-import { parseJson } from '#base/parse-json.ts'
+import { clock } from '#base/clock.ts'
 import { CallError, type CallResponse } from '#exchange/call.ts'
-import type { GuardSurroundings, ServiceVerdict } from './service.ts'
+import type { FailedVerdict, GuardSurroundings, ServiceVerdict } from './service.ts'
 
 /** Time limit of a question unless `policies.http.requestTimeout` of the service sets one, in milliseconds (decision B52). */
 const DEADLINE_MS = 10_000
@@ -17,38 +17,39 @@ export interface ServiceCall {
   readonly body: unknown
 }
 
-/** The answer of a service: JSON, and the id under which it knows the question. */
-export interface ServiceAnswer {
-  readonly json: unknown
-  readonly requestId: string | undefined
-}
-
 /** Asks, and reads the answer as a verdict. Every failure is a verdict, too, whose detail shows no text of the service (decision B57). */
 export async function ask(
   { destination, path, headers = [], body }: ServiceCall,
-  { call, signal, budgetMs }: GuardSurroundings,
+  { call, signal, untilMs }: GuardSurroundings,
   read: (json: unknown) => ServiceVerdict,
 ): Promise<ServiceVerdict> {
-  const limited = AbortSignal.any([signal, AbortSignal.timeout(Math.ceil(budgetMs))])
+  const maxDeadlineMs = untilMs - clock.monotonic()
+  if (maxDeadlineMs <= 0) return outOfTime()
   try {
     const response = await call(destination, {
       purpose: 'guard',
       method: 'POST',
       path,
-      headers: [...headers, ['content-type', 'application/json'], ['accept', 'application/json']],
+      headers: [
+        ...headers,
+        ['content-type', 'application/json'],
+        ['accept', 'application/json'],
+        ['accept-encoding', 'identity'],
+      ],
       body: new TextEncoder().encode(JSON.stringify(body)),
       timeoutMs: 0,
       defaultDeadlineMs: DEADLINE_MS,
-      signal: limited,
+      maxDeadlineMs,
+      signal,
     })
-    const text = await readText(response)
-    if (response.status < 200 || response.status > 299) return failed(`the service answered ${response.status}`)
-    if (text === undefined) return failed(`the answer of the service is larger than ${MAX_BYTES} bytes`)
-    return { ...readVerdict(text, read), requestId: requestIdOf(response) }
+    const verdict = await readAnswer(response, read)
+    const requestId = requestIdOf(response)
+    return requestId === undefined ? verdict : { ...verdict, requestId }
   } catch (error) {
     if (!(error instanceof CallError)) throw error
-    const isLate = error.failure === 'cancelled' && !signal.aborted
-    return failed(isLate ? 'the guards of the request took too long together' : describe(error))
+    // `explain` shows what would happen if the service let the texts pass.
+    if (error.failure === 'not-made') return { kind: 'pass' }
+    return clock.monotonic() >= untilMs ? outOfTime() : failed(describe(error))
   }
 }
 
@@ -56,40 +57,69 @@ function describe({ failure, detail }: CallError): string {
   return detail === undefined ? failure : `${failure} (${detail})`
 }
 
-function readVerdict(text: string, read: (json: unknown) => ServiceVerdict): ServiceVerdict {
+async function readAnswer(response: CallResponse, read: (json: unknown) => ServiceVerdict): Promise<ServiceVerdict> {
+  const { status } = response
+  const fault = faultOf(response)
+  if (fault !== undefined) {
+    await drop(response)
+    return { ...failed(fault), ...(REFUSED_TEXT.has(status) && { sparesService: true }) }
+  }
   let json: unknown
   try {
-    json = parseJson(text)
-  } catch {
+    const text = await readText(response)
+    if (text === undefined) return failed(`the answer of the service is larger than ${MAX_BYTES} bytes`)
+    json = JSON.parse(text)
+  } catch (error) {
+    if (error instanceof CallError) throw error
     return failed('the answer of the service is not JSON')
   }
   return read(json)
 }
 
-export function failed(detail: string): ServiceVerdict {
-  return { kind: 'failed', detail }
+/** Statuses of a service that does not take this text. It may take others. */
+const REFUSED_TEXT: ReadonlySet<number> = new Set([400, 413, 422])
+
+/** Why the body of an answer is not read. Redirects are not followed (decision B58). */
+function faultOf(response: CallResponse): string | undefined {
+  const { status } = response
+  if (status < 200 || status > 299) return `the service answered ${status}`
+  const coding = response.header('content-encoding')?.toLowerCase() ?? 'identity'
+  return coding === 'identity' ? undefined : 'the answer of the service is compressed, although it must not be'
 }
 
-const REQUEST_IDS = ['x-amzn-requestid', 'x-request-id', 'request-id', 'x-goog-request-id']
-const MAX_ID = 128
-
-function requestIdOf(response: CallResponse): string | undefined {
-  for (const name of REQUEST_IDS) {
-    const id = response.header(name)
-    if (id !== undefined && /^[\w.:/=+-]+$/.test(id)) return id.slice(0, MAX_ID)
-  }
-  return undefined
+/** No longer waits for the body. */
+async function drop({ body }: CallResponse): Promise<void> {
+  await body[Symbol.asyncIterator]().return?.()
 }
 
-/** Undefined: the body is too large. The body of an error is not used. */
-async function readText({ status, body }: CallResponse): Promise<string | undefined> {
-  const decoder = new TextDecoder()
+/** Undefined: the body is too large. @throws TypeError if it is not UTF-8 */
+async function readText({ body }: CallResponse): Promise<string | undefined> {
+  const decoder = new TextDecoder('utf-8', { fatal: true })
   let text = ''
   let length = 0
   for await (const piece of body) {
     length += piece.length
-    if (length > MAX_BYTES || status > 299) return undefined
+    if (length > MAX_BYTES) return undefined
     text += decoder.decode(piece, { stream: true })
   }
   return text + decoder.decode()
+}
+
+export function failed(detail: string): FailedVerdict {
+  return { kind: 'failed', detail }
+}
+
+function outOfTime(): FailedVerdict {
+  return { ...failed('the guards of the request took too long together'), sparesService: true }
+}
+
+const REQUEST_IDS = ['x-amzn-requestid', 'x-request-id', 'request-id', 'x-goog-request-id']
+
+/** Up to 128 characters of a form that cannot be a text of somebody. */
+function requestIdOf(response: CallResponse): string | undefined {
+  for (const name of REQUEST_IDS) {
+    const id = response.header(name)
+    if (id !== undefined && /^[\w.:/=+-]{1,128}$/.test(id)) return id
+  }
+  return undefined
 }

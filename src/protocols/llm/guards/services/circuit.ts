@@ -21,8 +21,11 @@ export function withCircuit(service: GuardService): GuardService {
       const verdict = await service.judge(question, around)
       // A client that leaves says nothing about the service.
       if (around.signal.aborted) return verdict
-      failures = verdict.kind === 'failed' ? failures + 1 : 0
-      if (failures === FAILURES) probeAtMs = clock.monotonic() + PROBE_MS
+      if (verdict.kind !== 'failed') failures = 0
+      else if (verdict.sparesService !== true) {
+        failures++
+        if (failures === FAILURES) probeAtMs = clock.monotonic() + PROBE_MS
+      }
       return verdict
     },
   }

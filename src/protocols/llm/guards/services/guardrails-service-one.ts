@@ -1,5 +1,5 @@
 import { ask, failed } from './ask.ts'
-import { anywhere, list, member } from './json-shape.ts'
+import { anywhere, list, member, textsFor } from './json-shape.ts'
 import type { GuardService, GuardSurroundings, ServiceVerdict } from './service.ts'
 import { splitText } from './split-text.ts'
 
@@ -29,6 +29,7 @@ export function guardrailsServiceOne({ destination, identifier, version }: Guard
   }
   return {
     kind: 'guardrailsServiceOne',
+    destination,
     masks: true,
     async judge({ phase, messages }, around): Promise<ServiceVerdict> {
       const masked = messages.map(() => '')
@@ -38,7 +39,7 @@ export function guardrailsServiceOne({ destination, identifier, version }: Guard
         if (verdict.kind === 'reject' || verdict.kind === 'failed') return verdict
         const texts = verdict.kind === 'mask' ? verdict.contents : parts.map(({ text }) => text)
         for (const [index, { message }] of parts.entries()) masked[message] += texts[index]!
-        if (verdict.kind === 'mask') result = { kind: 'mask', contents: masked, requestId: verdict.requestId }
+        if (verdict.kind === 'mask') result = { ...verdict, contents: masked }
         else if (result.kind === 'pass') result = verdict
       }
       return result
@@ -67,12 +68,20 @@ function* batches(contents: readonly string[]): Generator<readonly Part[]> {
 /** Only a masked text for each text that was sent is a mask; any other intervention rejects. */
 function read(json: unknown, count: number): ServiceVerdict {
   const action = member(json, 'action')
-  if (action === 'NONE') return { kind: 'pass' }
-  if (action !== 'GUARDRAIL_INTERVENED') return failed('the answer of the service has no verdict')
+  if (action !== 'NONE' && action !== 'GUARDRAIL_INTERVENED') return failed('the answer of the service has no verdict')
   const assessments = member(json, 'assessments')
-  const has = (wanted: string) => anywhere(assessments, 'action', (found) => found === wanted)
+  const isMasked = anywhere(assessments, 'action', (found) => found === 'ANONYMIZED')
+  const isBlocked = anywhere(assessments, 'action', (found) => found !== 'NONE' && found !== 'ANONYMIZED')
+  if (isBlocked || (action === 'GUARDRAIL_INTERVENED') !== isMasked) return { kind: 'reject' }
+  if (!isComplete(json)) return failed('the service has not checked all of the text')
+  if (!isMasked) return { kind: 'pass' }
   const outputs = list(member(json, 'outputs'))?.map((output) => member(output, 'text'))
-  const isMask = has('ANONYMIZED') && !has('BLOCKED') && outputs?.length === count
-  if (!isMask || !outputs.every((text) => typeof text === 'string')) return { kind: 'reject' }
-  return { kind: 'mask', contents: outputs }
+  const contents = textsFor(outputs, count)
+  return contents === undefined ? { kind: 'reject' } : { kind: 'mask', contents }
+}
+
+/** An answer may say how many characters were checked, and how many there are. */
+function isComplete(json: unknown): boolean {
+  const characters = member(member(json, 'guardrailCoverage'), 'textCharacters')
+  return member(characters, 'guarded') === member(characters, 'total')
 }

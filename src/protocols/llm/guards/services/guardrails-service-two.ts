@@ -1,10 +1,12 @@
 import { ask, failed } from './ask.ts'
 import { anywhere, member } from './json-shape.ts'
+import { judgeParts } from './judge-parts.ts'
 import type { GuardService, ServiceVerdict } from './service.ts'
 import { splitText } from './split-text.ts'
 
-/** Most text of one call. */
+/** Most text of one call: filters skip a text of more than 10,000 tokens, and say so, which is a failure. */
 const MAX_LENGTH = 8000
+const OVERLAP = 256
 
 export interface TemplateSettings {
   /** Key of the backend. */
@@ -19,28 +21,37 @@ export function guardrailsServiceTwo({ destination, projectId, location, templat
   const path = `/v1/${['projects', projectId, 'locations', location, 'templates', templateId].map(encodeURIComponent).join('/')}`
   return {
     kind: 'guardrailsServiceTwo',
+    destination,
     masks: false,
-    async judge({ phase, messages }, around): Promise<ServiceVerdict> {
+    judge({ phase, messages }, around): Promise<ServiceVerdict> {
       const text = messages.map(({ content }) => content).join('\n')
-      let verdict: ServiceVerdict = { kind: 'pass' }
-      for (const part of splitText(text, MAX_LENGTH)) {
-        const isRequest = phase === 'request'
-        const body = { [isRequest ? 'userPromptData' : 'modelResponseData']: { text: part } }
-        const method = isRequest ? 'sanitizeUserPrompt' : 'sanitizeModelResponse'
-        verdict = await ask({ destination, path: `${path}:${method}`, body }, around, read)
-        if (verdict.kind !== 'pass') break
-      }
-      return verdict
+      const [method, field] = QUESTIONS[phase]
+      return judgeParts(splitText(text, MAX_LENGTH, OVERLAP), (part) =>
+        ask({ destination, path: `${path}:${method}`, body: { [field]: { text: part } } }, around, read),
+      )
     },
   }
 }
 
-/** The verdict of all filters, and that of each: they contradict each other in the service's own samples. */
+const QUESTIONS = {
+  request: ['sanitizeUserPrompt', 'userPromptData'],
+  response: ['sanitizeModelResponse', 'modelResponseData'],
+} as const
+
+/**
+ * The verdict of all filters, and that of each: they contradict each other in the service's own samples. A text passes only if the service
+ * says that no filter matched, and that all of them ran.
+ */
 function read(json: unknown): ServiceVerdict {
   const result = member(json, 'sanitizationResult')
-  if (typeof result !== 'object' || result === null) return failed('the answer of the service has no verdict')
-  const isFound = (state: unknown) => state === 'MATCH_FOUND'
-  if (isFound(member(result, 'filterMatchState')) || anywhere(result, 'matchState', isFound)) return { kind: 'reject' }
-  if (member(result, 'invocationResult') !== 'SUCCESS') return failed('the service could not run all of its filters')
-  return { kind: 'pass' }
+  if (typeof result !== 'object' || Array.isArray(result)) return failed('the answer of the service has no verdict')
+  const matched = member(result, 'filterMatchState')
+  if (matched === 'MATCH_FOUND' || anywhere(result, 'matchState', (state) => state === 'MATCH_FOUND')) {
+    return { kind: 'reject' }
+  }
+  const isSkipped = anywhere(result, 'executionState', (state) => state !== 'EXECUTION_SUCCESS')
+  if (isSkipped || member(result, 'invocationResult') !== 'SUCCESS') {
+    return failed('the service could not run all of its filters')
+  }
+  return matched === 'NO_MATCH_FOUND' ? { kind: 'pass' } : failed('the answer of the service has no verdict')
 }

@@ -1,30 +1,36 @@
 import { ask, failed } from './ask.ts'
 import { list, member } from './json-shape.ts'
+import { judgeParts } from './judge-parts.ts'
 import type { GuardService, ServiceVerdict } from './service.ts'
 import { splitText } from './split-text.ts'
 
 const DEFAULT_MODEL = 'omni-moderation-latest'
 
-/** Longest text of one input, and most inputs of one call. */
-const MAX_TEXT = 100_000
-const MAX_INPUTS = 512
+/** Longest text of one input: the models take 32,768 tokens, and a UTF-16 unit is at most 3 bytes, each at most a token. */
+const MAX_TEXT = 10_000
+const OVERLAP = 256
+/** Most inputs of one call. */
+const MAX_INPUTS = 32
 
 /** The moderation endpoint of provider one: it rejects if it flags any text (decision B54). @param destination key of its backend */
 export function moderationEndpoint(destination: string, model = DEFAULT_MODEL): GuardService {
   return {
     kind: 'moderationEndpoint',
+    destination,
     masks: false,
-    async judge({ messages }, around): Promise<ServiceVerdict> {
-      const inputs = messages.flatMap(({ content }) => (content === '' ? [] : splitText(content, MAX_TEXT)))
-      let verdict: ServiceVerdict = { kind: 'pass' }
-      for (let from = 0; from < inputs.length && verdict.kind === 'pass'; from += MAX_INPUTS) {
-        const input = inputs.slice(from, from + MAX_INPUTS)
+    judge({ messages }, around): Promise<ServiceVerdict> {
+      const texts = messages.flatMap(({ content }) => (content === '' ? [] : splitText(content, MAX_TEXT, OVERLAP)))
+      return judgeParts(chunksOf(texts, MAX_INPUTS), (input) => {
         const body = { input, model }
-        verdict = await ask({ destination, path: '/v1/moderations', body }, around, (json) => read(json, input.length))
-      }
-      return verdict
+        return ask({ destination, path: '/v1/moderations', body }, around, (json) => read(json, input.length))
+      })
     },
   }
+}
+
+function chunksOf(texts: readonly string[], length: number): readonly (readonly string[])[] {
+  const count = Math.ceil(texts.length / length)
+  return Array.from({ length: count }, (_, index) => texts.slice(index * length, (index + 1) * length))
 }
 
 /** One result for each text. */

@@ -6,6 +6,8 @@ export type GuardPhase = 'request' | 'response'
 /** A service that judges texts (specification 2, 2.5). */
 export interface GuardService {
   readonly kind: 'webhook' | 'moderationEndpoint' | 'guardrailsServiceOne' | 'guardrailsServiceTwo'
+  /** Key of the backend. */
+  readonly destination: string
   /** It may answer with masked texts; the others only judge, so that neighbours run at the same time. */
   readonly masks: boolean
   /** Never rejects: what goes wrong is `failed` (decisions B52, B57). */
@@ -29,8 +31,8 @@ export interface GuardSurroundings {
   readonly call: Call
   /** Aborted when the request is abandoned. */
   readonly signal: AbortSignal
-  /** What is left of the time that all guards of a request may take together, in milliseconds. */
-  readonly budgetMs: number
+  /** When all guards of the request must be done (`clock.monotonic`). */
+  readonly untilMs: number
 }
 
 export type ServiceVerdict = (
@@ -39,9 +41,16 @@ export type ServiceVerdict = (
   | { readonly kind: 'mask'; readonly contents: readonly string[] }
   /** Status and body replace those of the guard's `response`. */
   | { readonly kind: 'reject'; readonly status?: number; readonly body?: string }
-  /** For the operator; without any checked text. */
-  | { readonly kind: 'failed'; readonly detail: string }
+  | FailedVerdict
 ) & {
   /** The id under which the service knows the request. */
-  readonly requestId?: string | undefined
+  readonly requestId?: string
+}
+
+export interface FailedVerdict {
+  readonly kind: 'failed'
+  /** For the operator; without any checked text. */
+  readonly detail: string
+  /** It says nothing about other questions: the service does not take this text, or the request had no time left. */
+  readonly sparesService?: true
 }

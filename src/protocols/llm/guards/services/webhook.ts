@@ -1,6 +1,8 @@
+import { fromByteText } from '#base/byte-text.ts'
 import type { Head } from '#net/http/head.ts'
+import { isConnectionLevel } from '#policies/shared/fields/field-text.ts'
 import { ask, failed } from './ask.ts'
-import { list, member } from './json-shape.ts'
+import { list, member, textsFor } from './json-shape.ts'
 import type { GuardedMessage, GuardPhase, GuardService, ServiceVerdict } from './service.ts'
 
 /** A header that the server gets if a value of it matches. */
@@ -10,27 +12,26 @@ export interface ForwardedHeader {
   readonly matches: (value: string) => boolean
 }
 
-/** Fields of one connection or of the body, which are never forwarded (RFC 9110, 7.6.1). */
-const NEVER: ReadonlySet<string> = new Set([
-  'connection',
-  'content-length',
-  'content-type',
-  'content-encoding',
+/** Fields of the server's own request, besides those that describe a body. */
+const OWN: ReadonlySet<string> = new Set([
   'accept',
+  'accept-encoding',
+  'expect',
   'host',
-  'keep-alive',
   'proxy-authenticate',
   'proxy-authorization',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
 ])
+
+/** Neither fields of one connection (RFC 9110, 7.6.1) nor those of a body, which is another one. */
+function canForward(lowerName: string): boolean {
+  return !isConnectionLevel(lowerName) && !OWN.has(lowerName) && !lowerName.startsWith('content-')
+}
 
 /** A guard server of the user: it passes, masks or rejects (decision B53). @param destination key of its backend */
 export function webhook(destination: string, forwarded: readonly ForwardedHeader[]): GuardService {
   return {
     kind: 'webhook',
+    destination,
     masks: true,
     judge({ phase, messages, head }, around) {
       const headers = forwardedHeaders(forwarded, head)
@@ -46,9 +47,8 @@ export function webhook(destination: string, forwarded: readonly ForwardedHeader
 function forwardedHeaders(forwarded: readonly ForwardedHeader[], head: Head): [name: string, value: string][] {
   const matched = new Set<string>()
   head.each((lowerName, value) => {
-    if (!NEVER.has(lowerName) && forwarded.some(({ name, matches }) => name === lowerName && matches(value))) {
-      matched.add(lowerName)
-    }
+    const isMatch = forwarded.some(({ name, matches }) => name === lowerName && matches(fromByteText(value)))
+    if (isMatch && canForward(lowerName)) matched.add(lowerName)
   })
   const headers: [name: string, value: string][] = []
   head.each((lowerName, value) => {
@@ -65,12 +65,12 @@ function write(phase: GuardPhase, messages: readonly GuardedMessage[]): unknown 
 /** An object as body masks; a text as body with a status rejects; neither passes. Half of a rejection is a failure. */
 function read(json: unknown, phase: GuardPhase, count: number): ServiceVerdict {
   const action = member(json, 'action')
-  if (typeof action !== 'object' || action === null || Array.isArray(action)) {
+  if (typeof action !== 'object' || Array.isArray(action)) {
     return failed('the answer of the guard server has no action')
   }
   const body = member(action, 'body')
   const status = member(action, 'status_code')
-  if (typeof body === 'object' && body !== null) return readMask(body, phase, count)
+  if (typeof body === 'object') return readMask(body, phase, count)
   if (body === undefined && status === undefined) return { kind: 'pass' }
   if (typeof body !== 'string' || !isStatus(status)) {
     return failed('the guard server rejects without a text as body, or without a status from 200 to 599')
@@ -82,14 +82,15 @@ function isStatus(value: unknown): value is number {
   return typeof value === 'number' && Number.isInteger(value) && value >= 200 && value <= 599
 }
 
-function readMask(body: object, phase: GuardPhase, count: number): ServiceVerdict {
+function readMask(body: unknown, phase: GuardPhase, count: number): ServiceVerdict {
   const entries =
     phase === 'request'
       ? list(member(body, 'messages'))
       : list(member(body, 'choices'))?.map((choice) => member(choice, 'message'))
-  const contents = entries?.map((entry) => member(entry, 'content'))
-  if (contents?.length !== count || !contents.every((content) => typeof content === 'string')) {
-    return failed('the guard server masks, but not with a text for each text')
-  }
+  const contents = textsFor(
+    entries?.map((entry) => member(entry, 'content')),
+    count,
+  )
+  if (contents === undefined) return failed('the guard server masks, but not with a text for each text')
   return { kind: 'mask', contents }
 }

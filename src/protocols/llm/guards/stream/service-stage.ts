@@ -1,6 +1,6 @@
 import { clock } from '#base/clock.ts'
 import type { Exchange } from '#exchange/exchange.ts'
-import { type AskedVerdict, askService } from '../ask-service.ts'
+import { type AskedVerdict, askAboutWindow } from '../ask-service.ts'
 import type { ServiceGuard } from '../guard.ts'
 import { noteCheck } from '../guard-log.ts'
 import { failGuard, refuseByGuard, refuseByService } from '../guard-refusals.ts'
@@ -106,7 +106,7 @@ export class ServiceStage<Tag> implements TextStage<Tag> {
     }
     const entry = { window, shown, asked: undefined as AskedVerdict | undefined, startMs: exchange.context.monotonic() }
     this.#inFlight.push(entry)
-    void askService(guard, question, exchange).then((asked) => {
+    void askAboutWindow(guard, question, exchange).then((asked) => {
       entry.asked = asked
       this.#proceed()
       this.#options.progressed()

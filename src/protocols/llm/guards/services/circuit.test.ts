@@ -1,0 +1,79 @@
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { VirtualTime } from '#test/support/virtual-time.ts'
+import { withCircuit } from './circuit.ts'
+import type { ServiceVerdict } from './service.ts'
+import { around, fakeCall, question } from './testing.ts'
+
+let time: VirtualTime
+beforeEach(() => {
+  time = new VirtualTime()
+})
+afterEach(() => time[Symbol.dispose]())
+
+const DOWN: ServiceVerdict = { kind: 'failed', detail: 'down' }
+const SPARED: ServiceVerdict = { kind: 'failed', detail: 'bad text', sparesService: true }
+const PASS: ServiceVerdict = { kind: 'pass' }
+const OPEN = { kind: 'failed', detail: 'the service failed 5 times in a row; it is asked again soon' }
+
+function circuit() {
+  const state = { verdict: DOWN, asked: 0 }
+  const service = withCircuit({
+    kind: 'webhook',
+    destination: 'k',
+    masks: true,
+    async judge() {
+      state.asked++
+      const { verdict } = state
+      await Promise.resolve()
+      return verdict
+    },
+  })
+  const { call } = fakeCall(() => 'timeout')
+  const judge = (more = {}) => service.judge(question(['x']), around(call, more))
+  return { state, judge }
+}
+
+test('after five failures in a row, one probe a second is asked', async () => {
+  const { state, judge } = circuit()
+  for (let each = 0; each < 5; each++) expect(await judge()).toEqual(DOWN)
+  expect(await judge()).toEqual(OPEN)
+  expect(state.asked).toBe(5)
+  await time.pass(999)
+  expect(await judge()).toEqual(OPEN)
+  await time.pass(1)
+  expect(await Promise.all([judge(), judge(), judge()])).toEqual([DOWN, OPEN, OPEN])
+  await time.pass(1000)
+  state.verdict = PASS
+  expect(await judge()).toEqual(PASS)
+  expect(await Promise.all([judge(), judge()])).toEqual([PASS, PASS])
+  expect(state.asked).toBe(9)
+})
+
+test('a verdict in between begins the row again', async () => {
+  const { state, judge } = circuit()
+  for (let each = 0; each < 4; each++) await judge()
+  state.verdict = { kind: 'reject' }
+  await judge()
+  state.verdict = DOWN
+  for (let each = 0; each < 4; each++) await judge()
+  expect(await judge()).toEqual(DOWN)
+  expect(await judge()).toEqual(OPEN)
+})
+
+test('clients that leave, texts that the service refuses, and requests without time left are no failures of the service', async () => {
+  const { state, judge } = circuit()
+  for (let each = 0; each < 9; each++) await judge({ signal: AbortSignal.abort() })
+  state.verdict = SPARED
+  for (let each = 0; each < 9; each++) expect(await judge()).toEqual(SPARED)
+  expect(state.asked).toBe(18)
+})
+
+test('failures of many questions at a time open it as well', async () => {
+  const { state, judge } = circuit()
+  await Promise.all(Array.from({ length: 20 }, () => judge()))
+  expect(await judge()).toEqual(OPEN)
+  await time.pass(1000)
+  expect(await judge()).toEqual(DOWN)
+  expect(await judge()).toEqual(OPEN)
+  expect(state.asked).toBe(21)
+})

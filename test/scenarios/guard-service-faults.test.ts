@@ -1,0 +1,217 @@
+import type { ServerResponse } from 'node:http'
+import { gzipSync } from 'node:zlib'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { eventually } from '#test/support/eventually.ts'
+import { freePort } from '#test/support/free-port.ts'
+import { startGateway, type TestGateway } from '#test/support/gateway.ts'
+import { answerJson, type JsonServer, startJsonServer } from '#test/support/json-server.ts'
+import { backendYaml, createObjectsFolder, gatewayYaml, joinYaml, routeYaml } from '#test/support/objects-folder.ts'
+import { policyYaml } from '#test/support/policy-yaml.ts'
+
+/** Guard servers that do not answer as they should: nothing passes, and the provider is not blamed. */
+
+const stops = new AsyncDisposableStack()
+let gateway: TestGateway
+let port: number
+let judge: JsonServer
+let first: JsonServer
+let second: JsonServer
+
+type Answer = (response: ServerResponse) => void
+const allows =
+  (body: unknown = { action: {} }): Answer =>
+  (response) =>
+    answerJson(response, body)
+const MIB = 1024 * 1024
+
+/** Each has a backend and a guard of its own: several failures in a row change how a service is asked. */
+const FAULTS: Readonly<Record<string, Answer>> = {
+  slow: () => {},
+  'slow-body': (response) => void response.writeHead(200, { 'content-type': 'application/json' }).write('{"action":'),
+  closes: (response) => void response.destroy(),
+  cut: (response) => {
+    response.writeHead(200, { 'content-length': 100 }).write('{"action":{}}')
+    setTimeout(() => response.destroy(), 20)
+  },
+  huge: allows({ action: {}, more: 'a'.repeat(2 * MIB) }),
+  endless: (response) => {
+    response.writeHead(200)
+    const more = () => {
+      while (response.writable && response.write(Buffer.alloc(65_536, ' ')));
+    }
+    response.on('drain', more)
+    more()
+  },
+  compressed: (response) => {
+    const body = gzipSync(JSON.stringify({ action: {} }))
+    response.writeHead(200, { 'content-encoding': 'gzip', 'content-type': 'application/json' }).end(body)
+  },
+  redirect: (response) => void response.writeHead(307, { location: '/elsewhere' }).end('{"action":{}}'),
+  'not-found': (response) => answerJson(response, { action: {} }, 404),
+  fault: (response) => answerJson(response, { action: {} }, 500),
+  html: (response) => void response.end('<html>'),
+  'too-few-texts': allows({ action: { body: { messages: [] } } }),
+  'half-rejection': allows({ action: { body: 'no' } }),
+}
+const OTHERS = ['circuit', 'left', 'retried']
+
+const proxyBackend = (name: string) => ({ group: 'gatewright.dev', kind: 'ProxyBackend', name })
+const guardBy = (server: string) => ({ webhook: { backendRef: proxyBackend(server) } })
+const LIMIT = { http: { requestTimeout: '300ms' } }
+
+beforeAll(async () => {
+  judge = stops.use(await startJsonServer())
+  first = stops.use(await startJsonServer())
+  second = stops.use(await startJsonServer())
+  port = await freePort()
+  const backend = (name: string) => {
+    const providers = [first, second].map((server, index) => ({
+      providers: [{ name: ['first', 'second'][index], providerOne: {}, host: '127.0.0.1', port: server.port }],
+    }))
+    const promptGuard = { request: [guardBy(`judge-of-${name}`)] }
+    const policies = { ai: { promptGuard }, health: { eviction: { duration: '60s', consecutiveFailures: 1 } } }
+    return `
+apiVersion: gatewright.dev/v1alpha1
+kind: ProxyBackend
+metadata: { name: ${name} }
+spec: ${JSON.stringify({ ai: { groups: providers }, policies })}
+`
+  }
+  const retried = `
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: { name: retried }
+spec:
+  parentRefs: [{ name: main }]
+  rules:
+    - matches: [{ path: { type: PathPrefix, value: /retried } }]
+      retry: { attempts: 2, codes: [500, 503] }
+      backendRefs: [${JSON.stringify(proxyBackend('retried'))}]
+`
+  const names = [...Object.keys(FAULTS), ...OTHERS]
+  const folder = await createObjectsFolder({
+    'all.yaml': joinYaml(
+      gatewayYaml(port),
+      ...names.flatMap((name) => [
+        backend(name),
+        backendYaml(`judge-of-${name}`, judge.port),
+        policyYaml(`limit-of-${name}`, 'ProxyBackend', `judge-of-${name}`, {
+          backend: {
+            ...(name.startsWith('slow') && LIMIT),
+            transformation: { request: { set: [{ name: 'x-of', value: JSON.stringify(name) }] } },
+          },
+        }),
+        ...(name === 'retried' ? [retried] : [routeYaml(name, `/${name}`, name)]),
+      ]),
+    ),
+  })
+  stops.defer(folder.remove)
+  gateway = stops.use(await startGateway({ files: [folder.path], workers: 1 }))
+}, 30_000)
+afterAll(() => stops.disposeAsync())
+
+const says = (content: string) => {
+  const choices = [{ index: 0, message: { role: 'assistant', content }, finish_reason: 'stop' }]
+  return allows({ id: 'c', model: 'm', choices })
+}
+
+beforeEach(() => {
+  for (const { seen } of [judge, first, second]) seen.length = 0
+  judge.answer = (_, response) => allows()(response)
+  first.answer = (_, response) => says('first')(response)
+  second.answer = (_, response) => says('second')(response)
+})
+
+const PROMPT = 'a-guarded-prompt'
+const ask = (name: string, init: RequestInit = {}, path = 'chat/completions') =>
+  fetch(`${gateway.url(port)}/${name}/v1/${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'm', messages: [{ role: 'user', content: PROMPT }] }),
+    ...init,
+  })
+interface ChatAnswer {
+  readonly choices: readonly { readonly message: { readonly content: string } }[]
+}
+const contentOf = async (response: Response) => ((await response.json()) as ChatAnswer).choices[0]!.message.content
+const askedOf = (name: string) => judge.seen.filter(({ headers }) => headers['x-of'] === name).length
+
+test.each(Object.entries(FAULTS))('%s: 503, the provider is not asked, and stays healthy', async (name, answer) => {
+  judge.answer = (_, response) => answer(response)
+  const response = await ask(name)
+  expect(response.status).toBe(503)
+  expect(await response.json()).toEqual({
+    error: { message: 'prompt guard failed', type: 'server_error', param: null, code: 'prompt-guard-failed' },
+  })
+  expect([first.seen, second.seen]).toEqual([[], []])
+  expect(judge.seen).toMatchObject([{ path: '/request' }])
+  judge.answer = (_, response) => allows()(response)
+  expect(await contentOf(await ask(name))).toBe('first')
+})
+
+test('the log says why, without what was guarded', async () => {
+  const lines = await eventually('the failures are logged', () => {
+    const found = Object.keys(FAULTS).map((name) => new RegExp(`.*/${name}/v1.*`).exec(gateway.output.stdout)?.[0])
+    return found.every((line) => line !== undefined) ? found : undefined
+  })
+  const reasons = Object.fromEntries(Object.keys(FAULTS).map((name, index) => [name, lines[index]]))
+  expect(reasons).toMatchObject({
+    slow: expect.stringContaining('request guard 0: webhook: timeout'),
+    huge: expect.stringContaining('larger than 2097152 bytes'),
+    compressed: expect.stringContaining('compressed'),
+    redirect: expect.stringContaining('answered 307'),
+    html: expect.stringContaining('not JSON'),
+    'too-few-texts': expect.stringContaining('not with a text for each text'),
+  })
+  expect(gateway.output.stdout + gateway.output.stderr).not.toContain(PROMPT)
+})
+
+test('after five failures in a row a server is asked no more, until a probe', async () => {
+  judge.answer = (_, response) => FAULTS.fault!(response)
+  for (let each = 0; each < 8; each++) expect((await ask('circuit')).status).toBe(503)
+  expect(askedOf('circuit')).toBe(5)
+  judge.answer = (_, response) => allows()(response)
+  await eventually('the probe', async () => ((await ask('circuit')).status === 200 ? true : undefined))
+  expect(askedOf('circuit')).toBe(6)
+  expect((await ask('circuit')).status).toBe(200)
+  const metrics = await (await fetch(`${gateway.url(15020)}/metrics`)).text()
+  const failed = Number(
+    /guardrail_checks_total\{phase="request",kind="webhook",action="Fail"\} (\d+)/.exec(metrics)?.[1],
+  )
+  expect(failed).toBeGreaterThanOrEqual(8)
+})
+
+test('a client that leaves ends the question', async () => {
+  const asked = Promise.withResolvers<ServerResponse>()
+  judge.answer = (_, response) => asked.resolve(response)
+  const client = new AbortController()
+  const answered = ask('left', { signal: client.signal }).catch((error: Error) => error.name)
+  const response = await asked.promise
+  const closed = new Promise((resolve) => response.on('close', resolve))
+  client.abort()
+  expect(await answered).toBe('AbortError')
+  await closed
+  answerJson(response, { action: {} })
+  expect([first.seen, second.seen]).toEqual([[], []])
+})
+
+test('a server is asked once about a request that is retried, and moves to the next group', async () => {
+  first.answer = (_, response) => answerJson(response, { error: { message: 'down' } }, 503)
+  judge.answer = (_, response) => {
+    const messages = [{ role: 'user', content: 'masked' }]
+    answerJson(response, { action: { body: { messages } } })
+  }
+  expect(await contentOf(await ask('retried'))).toBe('second')
+  expect(askedOf('retried')).toBe(1)
+  const sent = [...first.seen, ...second.seen].map(({ body }) => (body as { messages: unknown }).messages)
+  expect(sent.length).toBeGreaterThan(1)
+  expect(new Set(sent.map((messages) => JSON.stringify(messages)))).toEqual(
+    new Set(['[{"role":"user","content":"masked"}]']),
+  )
+})
+
+test('a guard that fails is not retried', async () => {
+  judge.answer = (_, response) => FAULTS.fault!(response)
+  expect((await ask('retried')).status).toBe(503)
+  expect(askedOf('retried')).toBe(1)
+})
