@@ -24,9 +24,9 @@ export async function askAboutBody(
   exchange: Exchange,
 ): Promise<AskedVerdict> {
   const asked = askedOf(exchange)
-  const key = String.fromCharCode(...sha256(encode(JSON.stringify(question.messages))))
   const known = asked.verdicts.get(service) ?? new Map<string, Promise<ServiceVerdict>>()
   asked.verdicts.set(service, known)
+  const key = digestOf(question)
   const earlier = known.get(key)
   exchange.trace?.step({
     stage: 'backend',
@@ -52,6 +52,11 @@ export async function askAboutWindow(
   const startMs = clock.monotonic()
   const verdict = await judge(service, question, exchange, startMs + BUDGET_MS)
   return { verdict, isReused: false, durationMs: clock.monotonic() - startMs }
+}
+
+/** A digest instead of the texts: nothing guarded is kept. */
+function digestOf({ messages }: GuardQuestion): string {
+  return sha256(encode(JSON.stringify(messages))).toBase64()
 }
 
 /** Without the texts. */

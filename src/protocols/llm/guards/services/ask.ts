@@ -1,4 +1,5 @@
 import { clock } from '#base/clock.ts'
+import { parseJson } from '#base/parse-json.ts'
 import { CallError, type CallResponse } from '#exchange/call.ts'
 import type { FailedVerdict, GuardSurroundings, ServiceVerdict } from './service.ts'
 
@@ -68,7 +69,7 @@ async function readAnswer(response: CallResponse, read: (json: unknown) => Servi
   try {
     const text = await readText(response)
     if (text === undefined) return failed(`the answer of the service is larger than ${MAX_BYTES} bytes`)
-    json = JSON.parse(text)
+    json = parseJson(text)
   } catch (error) {
     if (error instanceof CallError) throw error
     return failed('the answer of the service is not JSON')
