@@ -5,8 +5,16 @@ import { eventually } from '#test/support/eventually.ts'
 import { freePort } from '#test/support/free-port.ts'
 import { startGateway, type TestGateway } from '#test/support/gateway.ts'
 import { answerJson, type JsonServer, startJsonServer } from '#test/support/json-server.ts'
-import { backendYaml, createObjectsFolder, gatewayYaml, joinYaml, routeYaml } from '#test/support/objects-folder.ts'
+import {
+  backendYaml,
+  createObjectsFolder,
+  gatewayYaml,
+  joinYaml,
+  routeYaml,
+  serviceYaml,
+} from '#test/support/objects-folder.ts'
 import { policyYaml } from '#test/support/policy-yaml.ts'
+import { verifies } from '#test/support/verifies.ts'
 
 /** Guard servers that do not answer as they should: nothing passes, and the provider is not blamed. */
 
@@ -53,10 +61,27 @@ const FAULTS: Readonly<Record<string, Answer>> = {
   'too-few-texts': allows({ action: { body: { messages: [] } } }),
   'half-rejection': allows({ action: { body: 'no' } }),
 }
-const OTHERS = ['circuit', 'left', 'retried']
+const OTHERS = ['circuit', 'left', 'retried', 'forwarding']
 
 const proxyBackend = (name: string) => ({ group: 'gatewright.dev', kind: 'ProxyBackend', name })
 const guardBy = (server: string) => ({ webhook: { backendRef: proxyBackend(server) } })
+/** By a ProxyBackend, and by a Service. */
+const FORWARDING = {
+  request: [
+    {
+      webhook: { ...guardBy('judge-of-forwarding').webhook, forwardHeaderMatches: [{ name: 'X-Team', value: 'red' }] },
+    },
+    guardBy('judge-of-forwarding'),
+  ],
+  response: [
+    {
+      webhook: {
+        backendRef: { name: 'judge-service', port: 80 },
+        forwardHeaderMatches: [{ type: 'RegularExpression', name: 'x-model', value: 'm-[0-9]' }],
+      },
+    },
+  ],
+}
 const LIMIT = { http: { requestTimeout: '300ms' } }
 
 beforeAll(async () => {
@@ -68,7 +93,8 @@ beforeAll(async () => {
     const providers = [first, second].map((server, index) => ({
       providers: [{ name: ['first', 'second'][index], providerOne: {}, host: '127.0.0.1', port: server.port }],
     }))
-    const promptGuard = { request: [guardBy(`judge-of-${name}`)] }
+    const guards = { request: [guardBy(`judge-of-${name}`)] }
+    const promptGuard = name === 'forwarding' ? FORWARDING : guards
     const policies = { ai: { promptGuard }, health: { eviction: { duration: '60s', consecutiveFailures: 1 } } }
     return `
 apiVersion: gatewright.dev/v1alpha1
@@ -92,6 +118,7 @@ spec:
   const folder = await createObjectsFolder({
     'all.yaml': joinYaml(
       gatewayYaml(port),
+      serviceYaml('judge-service', [judge.port]),
       ...names.flatMap((name) => [
         backend(name),
         backendYaml(`judge-of-${name}`, judge.port),
@@ -215,3 +242,29 @@ test('a guard that fails is not retried', async () => {
   expect((await ask('retried')).status).toBe(503)
   expect(askedOf('retried')).toBe(1)
 })
+
+verifies(
+  [
+    'backend.ai.promptGuard.webhook/called',
+    'backend.ai.promptGuard.webhook/backendRef-kinds',
+    'backend.ai.promptGuard.webhook/forward-request-headers',
+    'backend.ai.promptGuard.webhook/forward-response-headers',
+    'backend.ai.promptGuard.webhook/forward-none',
+  ],
+  'servers of both kinds are asked about both directions, with the headers of the message that match',
+  async () => {
+    first.answer = (_, response) => {
+      response.setHeader('x-model', 'm-7')
+      response.setHeader('x-team', 'red')
+      says('fine')(response)
+    }
+    const headers = { 'content-type': 'application/json', 'x-team': 'red', 'x-model': 'm-8' }
+    expect(await contentOf(await ask('forwarding', { headers }))).toBe('fine')
+    const forwarded = judge.seen.map(({ path, headers: got }) => [path, got['x-team'], got['x-model']])
+    expect(forwarded).toEqual([
+      ['/request', 'red', undefined],
+      ['/request', undefined, undefined],
+      ['/response', undefined, 'm-7'],
+    ])
+  },
+)

@@ -18,6 +18,7 @@ import { policyYaml } from '#test/support/policy-yaml.ts'
 import { type ProxyServer, startProxyServer } from '#test/support/proxy-server.ts'
 import { authoritiesYaml } from '#test/support/tls-objects.ts'
 import { startTokenEndpoint } from '#test/support/token-endpoint.ts'
+import { verifies } from '#test/support/verifies.ts'
 import { type ServerKeys, startVerifyingServer, type VerifyingServer } from '#test/support/verifying-server.ts'
 
 /**
@@ -51,13 +52,17 @@ const one = (policies: object = WAY, more: object = {}) => ({
 const two = (policies: object = WAY) => ({
   guardrailsServiceTwo: { templateId: 't1', projectId: 'p1', policies },
 })
-const moderation = (policies: object = {}) => ({ moderationEndpoint: { policies: { ...WAY, ...policies } } })
+const moderation = (policies: object = {}, more: object = {}) => ({
+  moderationEndpoint: { policies: { ...WAY, ...policies }, ...more },
+})
 const ROUTES = { '*': 'Completions', '/responses': 'Responses', '/messages': 'Messages' }
 
 /** Backends with guards of their own. */
 const GUARDS: Readonly<Record<string, object>> = {
   moderated: { request: [moderation({ auth: { key: MODERATION_KEY } })] },
-  'moderated-by-secret': { request: [moderation({ auth: { secretRef: { name: 'moderation' } } })] },
+  'moderated-by-secret': {
+    request: [moderation({ auth: { secretRef: { name: 'moderation' } } }, { model: 'text-moderation-stable' })],
+  },
   keyless: { request: [moderation()] },
   one: { request: [one()], response: [one()] },
   'one-by-secret': { request: [one({ ...WAY, auth: { cloudOne: { secretRef: { name: 'keys' } } } })] },
@@ -182,25 +187,35 @@ const ask = (name: string, content: string = PROMPT, headers: Record<string, str
 const outcomeOf = async (response: Response) => [response.status, await response.text()]
 const FAILED = { error: { message: 'prompt guard failed' } }
 
-test('the moderation endpoint is asked with the key of the guard, over TLS, by its name', async () => {
-  expect((await ask('moderated')).status).toBe(200)
-  expect(moderator.seen).toMatchObject([
-    {
-      path: '/v1/moderations',
-      serverName: HOSTS.moderation,
-      headers: { host: HOSTS.moderation, authorization: `Bearer ${MODERATION_KEY}` },
-      body: { input: [PROMPT], model: 'omni-moderation-latest' },
-    },
-  ])
-  expect(proxy.seen).toMatchObject([{ method: 'CONNECT', target: `${HOSTS.moderation}:443` }])
-  await ask('moderated-by-secret')
-  expect(moderator.seen[1]!.headers.authorization).toBe('Bearer sk-of-secret')
-  moderator.answer = (_, response) => answerJson(response, { results: [{ flagged: true }] })
-  expect(await outcomeOf(await ask('moderated'))).toEqual([
-    403,
-    'The request was rejected due to inappropriate content',
-  ])
-})
+verifies(
+  [
+    'backend.ai.promptGuard.moderationEndpoint/called',
+    'backend.ai.promptGuard.moderationEndpoint/model',
+    'backend.ai.promptGuard.moderationEndpoint/policies',
+    'backend.ai.promptGuard/reject-message-request',
+  ],
+  'the moderation endpoint is asked with the key of the guard, over TLS, by its name',
+  async () => {
+    expect((await ask('moderated')).status).toBe(200)
+    expect(moderator.seen).toMatchObject([
+      {
+        path: '/v1/moderations',
+        serverName: HOSTS.moderation,
+        headers: { host: HOSTS.moderation, authorization: `Bearer ${MODERATION_KEY}` },
+        body: { input: [PROMPT], model: 'omni-moderation-latest' },
+      },
+    ])
+    expect(proxy.seen).toMatchObject([{ method: 'CONNECT', target: `${HOSTS.moderation}:443` }])
+    await ask('moderated-by-secret')
+    expect(moderator.seen[1]!.headers.authorization).toBe('Bearer sk-of-secret')
+    expect(moderator.seen[1]!.body).toEqual({ input: [PROMPT], model: 'text-moderation-stable' })
+    moderator.answer = (_, response) => answerJson(response, { results: [{ flagged: true }] })
+    expect(await outcomeOf(await ask('moderated'))).toEqual([
+      403,
+      'The request was rejected due to inappropriate content',
+    ])
+  },
+)
 
 test('without a key, the moderation endpoint is not asked, and nothing passes', async () => {
   const response = await ask('keyless')
@@ -220,43 +235,66 @@ test.each([
   expect(guardrail.seen[0]!.headers.authorization).not.toContain(KEYS.bearer)
 })
 
-test('the credential of the caller is only sent if the guard passes it through', async () => {
-  expect((await ask('one-by-caller')).status).toBe(200)
-  expect(guardrail.seen[0]!.headers.authorization).toBe(`Bearer ${KEYS.bearer}`)
-  for (const name of ['one', 'two', 'moderated']) await ask(name)
-  const others = [...guardrail.seen.slice(1), ...armor.seen, ...moderator.seen]
-  expect(others).toHaveLength(5)
-  expect(JSON.stringify(others)).not.toContain(KEYS.bearer)
-})
+verifies(
+  ['backend.ai.promptGuard.guardrailsServiceOne/policies'],
+  'the credential of the caller is only sent if the guard passes it through',
+  async () => {
+    expect((await ask('one-by-caller')).status).toBe(200)
+    expect(guardrail.seen[0]!.headers.authorization).toBe(`Bearer ${KEYS.bearer}`)
+    for (const name of ['one', 'two', 'moderated']) await ask(name)
+    const others = [...guardrail.seen.slice(1), ...armor.seen, ...moderator.seen]
+    expect(others).toHaveLength(5)
+    expect(JSON.stringify(others)).not.toContain(KEYS.bearer)
+  },
+)
 
-test('guardrails service one masks both directions', async () => {
-  const masks = { sensitiveInformationPolicy: { piiEntities: [{ type: 'EMAIL', action: 'ANONYMIZED' }] } }
-  guardrail.answer = (response, body) => {
-    const { content } = JSON.parse(body.toString()) as { content: { text: { text: string } }[] }
-    const outputs = content.map(({ text }) => ({ text: text.text.replaceAll('a@b.example', '{EMAIL}') }))
-    answerJson(response, { action: 'GUARDRAIL_INTERVENED', outputs, assessments: [masks], usage: {} })
-  }
-  provider.answer = says('write to a@b.example too')
-  const response = await ask('one', 'write to a@b.example')
-  expect(sentToProvider()).toEqual([{ role: 'user', content: 'write to {EMAIL}' }])
-  expect(await response.json()).toMatchObject({ choices: [{ message: { content: 'write to {EMAIL} too' } }] })
-  expect(guardrail.seen.map(({ body }) => JSON.parse(body).source)).toEqual(['INPUT', 'OUTPUT'])
-})
+verifies(
+  ['backend.ai.promptGuard.guardrailsServiceOne/called'],
+  'guardrails service one masks both directions',
+  async () => {
+    const masks = { sensitiveInformationPolicy: { piiEntities: [{ type: 'EMAIL', action: 'ANONYMIZED' }] } }
+    guardrail.answer = (response, body) => {
+      const { content } = JSON.parse(body.toString()) as { content: { text: { text: string } }[] }
+      const outputs = content.map(({ text }) => ({ text: text.text.replaceAll('a@b.example', '{EMAIL}') }))
+      answerJson(response, { action: 'GUARDRAIL_INTERVENED', outputs, assessments: [masks], usage: {} })
+    }
+    provider.answer = says('write to a@b.example too')
+    const response = await ask('one', 'write to a@b.example')
+    expect(sentToProvider()).toEqual([{ role: 'user', content: 'write to {EMAIL}' }])
+    expect(await response.json()).toMatchObject({ choices: [{ message: { content: 'write to {EMAIL} too' } }] })
+    expect(guardrail.seen.map(({ body }) => JSON.parse(body).source)).toEqual(['INPUT', 'OUTPUT'])
+    const target = '/guardrail/gr1/version/DRAFT/apply'
+    expect(guardrail.seen).toMatchObject([
+      { fault: undefined, target },
+      { fault: undefined, target },
+    ])
+    expect(guardrail.seen[0]!.headers[':authority'] ?? guardrail.seen[0]!.headers.host).toBe(HOSTS.one)
+  },
+)
 
-test('guardrails service two is asked with a token of the environment', async () => {
-  expect((await ask('two')).status).toBe(200)
-  const path = '/v1/projects/p1/locations/us-central1/templates/t1'
-  expect(armor.seen).toMatchObject([
-    { path: `${path}:sanitizeUserPrompt`, serverName: HOSTS.two, body: { userPromptData: { text: PROMPT } } },
-    { path: `${path}:sanitizeModelResponse`, body: { modelResponseData: { text: 'fine' } } },
-  ])
-  expect(armor.seen[0]!.headers).toMatchObject({ host: HOSTS.two, authorization: `Bearer ${AMBIENT_TOKEN}` })
-  armor.answer = ({ path: asked }, response) => {
-    const matched = asked.endsWith('Response') ? { filterMatchState: 'MATCH_FOUND' } : {}
-    answerJson(response, { sanitizationResult: { ...NOTHING_FOUND.sanitizationResult, ...matched } })
-  }
-  expect(await outcomeOf(await ask('two'))).toEqual([403, 'The response was rejected due to inappropriate content'])
-})
+verifies(
+  [
+    'backend.ai.promptGuard.guardrailsServiceTwo/called',
+    'backend.ai.promptGuard.guardrailsServiceTwo/location-default',
+    'backend.ai.promptGuard.guardrailsServiceTwo/policies',
+    'backend.ai.promptGuard/reject-message-response',
+  ],
+  'guardrails service two is asked with a token of the environment',
+  async () => {
+    expect((await ask('two')).status).toBe(200)
+    const path = '/v1/projects/p1/locations/us-central1/templates/t1'
+    expect(armor.seen).toMatchObject([
+      { path: `${path}:sanitizeUserPrompt`, serverName: HOSTS.two, body: { userPromptData: { text: PROMPT } } },
+      { path: `${path}:sanitizeModelResponse`, body: { modelResponseData: { text: 'fine' } } },
+    ])
+    expect(armor.seen[0]!.headers).toMatchObject({ host: HOSTS.two, authorization: `Bearer ${AMBIENT_TOKEN}` })
+    armor.answer = ({ path: asked }, response) => {
+      const matched = asked.endsWith('Response') ? { filterMatchState: 'MATCH_FOUND' } : {}
+      answerJson(response, { sanitizationResult: { ...NOTHING_FOUND.sanitizationResult, ...matched } })
+    }
+    expect(await outcomeOf(await ask('two'))).toEqual([403, 'The response was rejected due to inappropriate content'])
+  },
+)
 
 test('neighbours that only judge are asked at the same time; the first in the list decides', async () => {
   const flags = { results: [{ flagged: true }] }

@@ -1485,12 +1485,12 @@ export const DOCUMENT_1 = {
   'idp/step-12-cleanup': behaviour.gap(1, '5.8', 'Deleting the namespace removes the identity provider.'),
 
   // 7 Errors
-  'backend.ai.promptGuard/reject-message-request': behaviour.gap(
+  'backend.ai.promptGuard/reject-message-request': behaviour(
     1,
     '7',
     'The default message is: the request was rejected due to inappropriate content.',
   ),
-  'backend.ai.promptGuard/reject-message-response': behaviour.gap(
+  'backend.ai.promptGuard/reject-message-response': behaviour(
     1,
     '7',
     'The default message for responses is: the response was rejected due to inappropriate content.',

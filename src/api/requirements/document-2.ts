@@ -1062,33 +1062,33 @@ export const DOCUMENT_2 = {
     'Matches in a response are always masked, regardless of `action`.',
   ),
   'backend.ai.promptGuard.webhook/backendRef-required': shape(2, '2.5', '`webhook.backendRef` is required.'),
-  'backend.ai.promptGuard.webhook/backendRef-kinds': behaviour.gap(
+  'backend.ai.promptGuard.webhook/backendRef-kinds': behaviour(
     2,
     '2.5',
     '`webhook.backendRef` names a Service or a Backend.',
   ),
-  'backend.ai.promptGuard.webhook/called': behaviour.gap(2, '2.5', 'The webhook is asked about requests or responses.'),
-  'backend.ai.promptGuard.webhook/forward-request-headers': behaviour.gap(
+  'backend.ai.promptGuard.webhook/called': behaviour(2, '2.5', 'The webhook is asked about requests or responses.'),
+  'backend.ai.promptGuard.webhook/forward-request-headers': behaviour(
     2,
     '2.5',
     'For a request, the request headers that match `forwardHeaderMatches` are forwarded.',
   ),
-  'backend.ai.promptGuard.webhook/forward-response-headers': behaviour.gap(
+  'backend.ai.promptGuard.webhook/forward-response-headers': behaviour(
     2,
     '2.5',
     'For a response, the response headers that match `forwardHeaderMatches` are forwarded.',
   ),
-  'backend.ai.promptGuard.webhook/forward-none': behaviour.gap(
+  'backend.ai.promptGuard.webhook/forward-none': behaviour(
     2,
     '2.5',
     'Without `forwardHeaderMatches` no header is forwarded.',
   ),
-  'backend.ai.promptGuard.moderationEndpoint/called': behaviour.gap(
+  'backend.ai.promptGuard.moderationEndpoint/called': behaviour(
     2,
     '2.5',
     'The moderation endpoint is asked about requests.',
   ),
-  'backend.ai.promptGuard.moderationEndpoint/model': behaviour.gap(
+  'backend.ai.promptGuard.moderationEndpoint/model': behaviour(
     2,
     '2.5',
     '`model`, an optional string, is the model that moderates.',
@@ -1098,8 +1098,8 @@ export const DOCUMENT_2 = {
     '2.5',
     '`policies` takes the fields of BackendSimple.',
   ),
-  'backend.ai.promptGuard.moderationEndpoint/policies': behaviour.gap(2, '2.5', '`policies` applies to the call.'),
-  'backend.ai.promptGuard.guardrailsServiceOne/called': behaviour.gap(
+  'backend.ai.promptGuard.moderationEndpoint/policies': behaviour(2, '2.5', '`policies` applies to the call.'),
+  'backend.ai.promptGuard.guardrailsServiceOne/called': behaviour(
     2,
     '2.5',
     'The guardrail of `identifier` and `version` in `region` is asked.',
@@ -1120,8 +1120,8 @@ export const DOCUMENT_2 = {
     '2.5',
     '`policies` takes the fields of BackendSimple.',
   ),
-  'backend.ai.promptGuard.guardrailsServiceOne/policies': behaviour.gap(2, '2.5', '`policies` applies to the call.'),
-  'backend.ai.promptGuard.guardrailsServiceTwo/called': behaviour.gap(
+  'backend.ai.promptGuard.guardrailsServiceOne/policies': behaviour(2, '2.5', '`policies` applies to the call.'),
+  'backend.ai.promptGuard.guardrailsServiceTwo/called': behaviour(
     2,
     '2.5',
     'The template `templateId` of `projectId` in `location` is asked.',
@@ -1141,7 +1141,7 @@ export const DOCUMENT_2 = {
     '2.5',
     '`location` is an optional ShortString.',
   ),
-  'backend.ai.promptGuard.guardrailsServiceTwo/location-default': behaviour.gap(
+  'backend.ai.promptGuard.guardrailsServiceTwo/location-default': behaviour(
     2,
     '2.5',
     '`location` defaults to `us-central1`.',
@@ -1151,7 +1151,7 @@ export const DOCUMENT_2 = {
     '2.5',
     '`policies` takes the fields of BackendSimple.',
   ),
-  'backend.ai.promptGuard.guardrailsServiceTwo/policies': behaviour.gap(2, '2.5', '`policies` applies to the call.'),
+  'backend.ai.promptGuard.guardrailsServiceTwo/policies': behaviour(2, '2.5', '`policies` applies to the call.'),
 
   // 2.6 Fields with no fields shown
   'backend.auth/passthrough-object': shape(2, '2.6', '`backend.auth.passthrough` takes an object.'),
