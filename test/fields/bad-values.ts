@@ -57,7 +57,10 @@ const BAD: readonly (readonly [title: RegExp, value: unknown])[] = [
   [/regex\.matches\[\]$/, '('],
   [/retry\.attempts$/, -1],
   [/matchExpressions\[\]\.(key|values\[\])$|matchLabels\.entry$/, 'no label!'],
-  [/(matches\[\]\.(headers|queryParams)\[\]|matches\[\]\.path)\.value$|\.method\.(service|method)$/, '('],
+  [
+    /(matches\[\]\.(headers|queryParams)\[\]|matches\[\]\.path|forwardHeaderMatches\[\])\.value$|\.method\.(service|method)$/,
+    '(',
+  ],
   [/\.group$/, 'no.such.group'],
   [/\.kind$/, 'NoSuchKind'],
   [/(Refs?(\[\])?)\.name$/, 'no-such-object'],

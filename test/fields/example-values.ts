@@ -33,7 +33,7 @@ export const EXAMPLES: readonly (readonly [title: RegExp, value: unknown])[] = [
   [/\.role$/, 'user'],
   [/regex\.matches\[\]$/, 'secret'],
   [/deploymentName$/, 'known'],
-  [/guardrail\.version$/, '1'],
+  [/guardrail(sServiceOne)?\.version$/, '1'],
   [/agentRuntimeArn$/, 'arn:aws:bedrock-agentcore:us-east-1:123456789012:runtime/known'],
   [/static\.unixPath$/, '/tmp/known.sock'],
   [/allowOrigins\[\]$|additionalOrigins\[\]$|\.issuer$/, 'https://known.example.com'],
@@ -53,6 +53,7 @@ export const COMPANIONS: readonly (readonly [title: RegExp, members: Readonly<Re
   [/^TCPRoute\.spec/, { parentRefs: [{ name: 'known-bytes' }] }],
   [/^TLSRoute\.spec/, { parentRefs: [{ name: 'known-tls' }] }],
   [/matches\[\]\.(path|method|headers\[\]|queryParams\[\])\.(value|service|method)$/, { type: 'RegularExpression' }],
+  [/forwardHeaderMatches\[\]\.value$/, { type: 'RegularExpression' }],
   // before the filters that contain them
   [/path\|\.replacePrefixMatch$/, { type: 'ReplacePrefixMatch' }],
   [/path\|\.replaceFullPath$/, { type: 'ReplaceFullPath' }],
