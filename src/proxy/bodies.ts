@@ -173,7 +173,7 @@ export class Bodies implements BodyReader {
 
   /**
    * The same without a promise: most bodies have arrived with their head. `done` may be called before this returns, or never. A refusal comes
-   * later.
+   * later, and so does the beginning of a body whose rest follows.
    */
   collectRequestBody(exchange: Exchange, maxBytes: number, use: Exclude<BodyUse, false>, done: Collecting): void {
     if (this.#source.kind === BODY_NONE) {
@@ -186,12 +186,13 @@ export class Bodies implements BodyReader {
     collect(body, { maxBytes, claim: this.claim, givesWay: true }, use, (result) => {
       // Without a waiting request, a promise stays pending and is garbage.
       if (!this.#owner.isWaiting || isAbort(result)) return
-      if (result === 'no-memory') return refuseSoon(done, this.#noMemory('request'))
+      if (result === 'no-memory') return finishSoon(done, this.#noMemory('request'))
       exchange.requestBody = isWhole(result) ? result.bytes : null
       if (isWhole(result)) this.#requestTrailers = result.trailers
       if (result instanceof PartialBody) {
         this.#request = result
         exchange.requestBodyPrefix = result.prefix
+        return finishSoon(done, undefined)
       }
       done(undefined)
     })
@@ -345,12 +346,13 @@ export class Bodies implements BodyReader {
       if (this.#isOver(result)) return
       const cut = isAbort(result) ? result : this.#filter?.failure?.cut
       // Nothing has been sent to the client yet, so an aborted stream can still become a refusal.
-      if (cut !== undefined) return refuseSoon(done, this.brokenResponse(cut))
-      if (result === 'no-memory') return refuseSoon(done, this.#noMemory('response'))
+      if (cut !== undefined) return finishSoon(done, this.brokenResponse(cut))
+      if (result === 'no-memory') return finishSoon(done, this.#noMemory('response'))
       exchange.responseBody = isWhole(result) ? result.bytes : null
       if (result instanceof PartialBody) {
         this.#response = result
         exchange.responseBodyPrefix = result.prefix
+        return finishSoon(done, undefined)
       }
       done(undefined)
     })
@@ -406,9 +408,9 @@ export class Bodies implements BodyReader {
 /** Gets the reason if a body could not be collected. */
 type Collecting = (unread: Refusal | undefined) => void
 
-/** Whoever cancels or drops a body may be about to answer the request. */
-function refuseSoon(done: Collecting, refusal: Refusal): void {
-  queueMicrotask(() => done(refusal))
+/** Whoever cancels or drops a body may be about to answer the request, and one whose rest follows is still being delivered. */
+function finishSoon(done: Collecting, unread: Refusal | undefined): void {
+  queueMicrotask(() => done(unread))
 }
 
 type Buffered = Collected | PartialBody
