@@ -181,12 +181,19 @@ class Tape {
   }
 }
 
-/** The position after the string whose content starts at `from`, which must be valid. */
+/** The position after the string whose content starts at `from`, which must be valid. The end of most is near. */
 function endOfString(bytes: Uint8Array, from: number): number {
-  const end = skipString(bytes, from)
+  const near = Math.min(from + NEAR, bytes.length)
+  let at = from
+  for (; at < near; at++) {
+    const byte = bytes[at]!
+    if (byte === 0x22) return at + 1
+    if (byte < 0x20) throw new Unreadable('not-json', at)
+    if (byte === 0x5c) at = endOfEscape(bytes, at) - 1
+  }
+  const end = skipString(bytes, at)
   if (end < 0) throw new Unreadable('not-json', bytes.length)
-  if (end - from <= NEAR) checkBytes(bytes, from, end - 1)
-  else checkLong(bytes, from, end - 1)
+  checkLong(bytes, at, end - 1)
   return end
 }
 
@@ -201,7 +208,7 @@ function checkBytes(bytes: Uint8Array, start: number, end: number): void {
 /** Only the position of a fault needs a look at each byte. */
 function checkLong(bytes: Uint8Array, start: number, end: number): void {
   try {
-    parseJson(decodeLatin1(bytes, start - 1, end + 1))
+    parseJson(`"${decodeLatin1(bytes, start, end)}"`)
   } catch {
     checkBytes(bytes, start, end)
   }
