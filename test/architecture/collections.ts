@@ -40,6 +40,10 @@ export const COLLECTIONS: Readonly<Record<string, Filled | PeerFilled>> = {
   'protocols/llm/guards/stream/guarded-block #services': 'configuration',
   'protocols/llm/guards/stream/guarded-block #repeats': HELD_BY_GUARDS,
   'protocols/llm/guards/stream/guarding-stream-sink #blocks': HELD_BY_GUARDS,
+  'protocols/llm/guards/stream/guarding-stream-sink #before': {
+    bound: '64 texts of 256 characters',
+    flood: 'src/protocols/llm/guards/stream/guarded-stream.test.ts',
+  },
   'protocols/llm/guards/stream/guarding-stream-sink #queue': HELD_BY_GUARDS,
   'protocols/llm/guards/stream/guarding-stream-sink #matched': 'configuration',
   'protocols/llm/guards/stream/json-string-splitter #isObject': HELD_BY_GUARDS,

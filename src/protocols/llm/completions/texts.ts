@@ -139,7 +139,7 @@ export function readAnswerTexts(body: JsonValue): BodyTexts {
 export function readEventTexts(event: JsonValue): EventTexts {
   const closes: string[] = []
   event.get('choices')?.elements.forEach((choice, position) => {
-    if (choice.get('finish_reason') !== undefined) closes.push(`choices[${indexOf(choice, position)}].*`)
+    if ((choice.get('finish_reason')?.text ?? '') !== '') closes.push(`choices[${indexOf(choice, position)}].*`)
   })
   return readEvent(event, EVENT, blockOf, closes)
 }
@@ -147,8 +147,8 @@ export function readEventTexts(event: JsonValue): EventTexts {
 function blockOf({ location, isName }: WalkedPlace): BlockOf | undefined {
   if (isName) return undefined
   const block = location.pathBy(indexOf)
-  if (/^choices\[\d+\]\.delta\.(?!annotations\b)/.test(block)) {
-    const isArguments = /\.(?:function_call|function)\.arguments$|\.custom\.input$/.test(block)
+  if (/^choices\[\d+\]\.(?!delta\.annotations\b|logprobs\b)/.test(block)) {
+    const isArguments = /\.(?:function_call|function)\.arguments$/.test(block)
     return { block, kind: 'delta', isArguments, ends: false }
   }
   // The tokens of all chunks are one text.

@@ -94,7 +94,7 @@ test.each([
     ['whole output[2].arguments: {} (arguments)'],
     ['output[2].arguments'],
   ],
-  ['custom_tool_call_input.delta', { delta: 'x' }, ['delta output[2].input: x (arguments)'], []],
+  ['custom_tool_call_input.delta', { delta: 'x' }, ['delta output[2].input: x'], []],
   ['code_interpreter_call_code.delta', { delta: 'x' }, ['delta output[2].code: x'], []],
   ['content_part.added', { part: { type: 'output_text', text: '' } }, ['delta output[2].content[1].text: '], []],
   [

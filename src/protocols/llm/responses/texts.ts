@@ -173,7 +173,7 @@ export function readEventTexts(event: JsonValue): EventTexts {
 }
 
 function toBlock(block: string, kind: BlockOf['kind']): BlockOf {
-  return { block, kind, isArguments: /^output\[\d+\]\.(?:arguments|input)$/.test(block), ends: false }
+  return { block, kind, isArguments: /^output\[\d+\]\.arguments$/.test(block), ends: false }
 }
 
 function closedBy(type: string, step: string, target: string): readonly string[] {

@@ -29,6 +29,8 @@ export class SseBlock {
    * data. 0 if nothing is searched for.
    */
   found = 0
+  /** It has lines that clients do not read: comments, ids, fields that are not defined. */
+  hasOtherLines = false
   /** Several data lines; the text between `dataStart` and `dataEnd` has line ends and field names. */
   #isSplit = false
 
@@ -38,6 +40,7 @@ export class SseBlock {
     this.nameStart = this.nameEnd = 0
     this.dataStart = -1
     this.found = 0
+    this.hasOtherLines = false
     this.#isSplit = false
     // A stream may begin with a byte order mark.
     let line = readsAt(bytes, start, '\xef\xbb\xbf') ? start + 3 : start
@@ -84,6 +87,11 @@ export class SseBlock {
     return this.#isSplit ? joinLines(bytes, dataStart, dataEnd) : bytes.subarray(dataStart, dataEnd)
   }
 
+  /** Several data lines. */
+  get isSplit(): boolean {
+    return this.#isSplit
+  }
+
   #readLine(start: number, end: number): void {
     if (readsAt(this.bytes, start, 'data') && endsField(this.bytes, start + 4, end)) {
       if (this.dataStart >= 0) this.#isSplit = true
@@ -92,7 +100,7 @@ export class SseBlock {
     } else if (readsAt(this.bytes, start, 'event') && endsField(this.bytes, start + 5, end)) {
       this.nameStart = valueStart(this.bytes, start + 5, end)
       this.nameEnd = end
-    }
+    } else if (end > start) this.hasOtherLines = true
   }
 }
 

@@ -10,6 +10,9 @@ export function readTexts(body: JsonValue, table: CompiledTable): BodyTexts {
   return walk.texts
 }
 
+/** Begins the names of blocks that are one text of one event. */
+export const ALONE = 'event '
+
 /** What a text in an event is a part of. */
 export interface BlockOf {
   readonly block: string
@@ -37,7 +40,7 @@ export function readEvent(
   const texts = walk.places.map((place): EventText => {
     const of = blockOf(place)
     if (of === undefined) {
-      const block = `event ${place.path}`
+      const block = `${ALONE}${place.path}`
       closed.push(block)
       return { block, place, kind: 'delta' }
     }
@@ -50,5 +53,5 @@ export function readEvent(
 /** The number that an element of a list has in all events of a stream: its `index`, otherwise its position. */
 export function indexOf(element: JsonValue, position: number): number {
   const index = element.get('index')
-  return index?.kind === 'number' ? index.number : position
+  return index?.kind === 'number' && Number.isSafeInteger(index.number) && index.number >= 0 ? index.number : position
 }

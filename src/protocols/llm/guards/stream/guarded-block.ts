@@ -29,7 +29,12 @@ export interface BlockKind {
   readonly isArguments: boolean
   /** What matches cannot be masked. */
   readonly isFixed: boolean
+  /** The end of a text that has left, which this one may go on with. */
+  readonly before: string
 }
+
+/** What a match that begins in a text and goes on in the next one is recognised by, in UTF-16 units. */
+const TAIL_LENGTH = 256
 
 /** One text of a stream, in deltas: the text of a choice or of a content block, or the arguments of a call. */
 export class GuardedBlock {
@@ -39,6 +44,7 @@ export class GuardedBlock {
   readonly #services: ServiceStage<StreamPiece>[] = []
   #input = ''
   #output = ''
+  #tail = ''
   #isFinished = false
   /** All of it has passed. */
   #isOver = false
@@ -51,10 +57,20 @@ export class GuardedBlock {
       text: (piece, text) => {
         piece.released = text
         if (options.isRepeated) this.#output += text
+        this.#keepTail(text)
       },
       finish: () => this.#end(),
     }
     this.#first = options.guards.reduceRight((out, guard) => this.#stage(guard, out), last)
+  }
+
+  get isFinished(): boolean {
+    return this.#isFinished
+  }
+
+  /** The end of what has left; empty as long as a part of it is held. */
+  get tail(): string {
+    return this.#isOver && !this.#kind.isArguments ? this.#tail.slice(-TAIL_LENGTH) : ''
   }
 
   /** The services cannot take more text now. */
@@ -63,7 +79,6 @@ export class GuardedBlock {
   }
 
   push(piece: StreamPiece): void {
-    if (this.#isFinished) return this.#checkAlone(piece)
     if (this.#options.isRepeated) this.#input += piece.original
     this.#first.text(piece, piece.original)
   }
@@ -84,9 +99,14 @@ export class GuardedBlock {
 
   /** A text that is not what came before. */
   #checkAlone(piece: StreamPiece): void {
-    const block = new GuardedBlock(this.#kind, { ...this.#options, isRepeated: false })
+    const block = new GuardedBlock({ ...this.#kind, before: '' }, { ...this.#options, isRepeated: false })
     block.push(piece)
     block.finish()
+  }
+
+  #keepTail(text: string): void {
+    this.#tail += text
+    if (this.#tail.length > 16 * TAIL_LENGTH) this.#tail = this.#tail.slice(-TAIL_LENGTH)
   }
 
   #end(): void {
@@ -95,22 +115,29 @@ export class GuardedBlock {
   }
 
   #stage(guard: Guard, out: TextOutput<StreamPiece>): TextStage<StreamPiece> {
-    const { isArguments, isFixed } = this.#kind
+    const { isArguments, isFixed, before } = this.#kind
     if (guard.kind !== 'regex') {
       const { refuse, exchange, progressed } = this.#options
-      const stage = new ServiceStage(out, { guard, isFixed: isFixed || isArguments, refuse, exchange, progressed })
+      const stage = new ServiceStage(out, {
+        guard,
+        before,
+        isFixed: isFixed || isArguments,
+        refuse,
+        exchange,
+        progressed,
+      })
       this.#services.push(stage)
       return stage
     }
-    if (!isArguments) return this.#regexStage(guard, out, isFixed)
+    if (!isArguments) return this.#regexStage(guard, out, isFixed, before)
     return new ArgumentsStage(out, {
       check: (within, isKey) => this.#regexStage(guard, within, isKey || isFixed),
       unreadable: () => this.#options.refuse(failGuard(guard, 'the arguments of a call are not JSON')),
     })
   }
 
-  #regexStage<Tag>(guard: RegexGuard, out: TextOutput<Tag>, isFixed: boolean): TextStage<Tag> {
+  #regexStage<Tag>(guard: RegexGuard, out: TextOutput<Tag>, isFixed: boolean, before = ''): TextStage<Tag> {
     const { refuse, matched } = this.#options
-    return new RegexStage(out, { guard, isFixed, refuse, matched: () => matched(guard) })
+    return new RegexStage(out, { guard, isFixed, before, refuse, matched: () => matched(guard) })
   }
 }

@@ -175,3 +175,103 @@ test('data in several lines is masked', () => {
   const body = `data: {"choices":[{"index":0,\ndata: "delta":{"content":"a@b.example"}}]}\n\n${DONE}`
   expect(DIALECTS.Completions.read(run(body, {}).text)).toBe('<EMAIL_ADDRESS>')
 })
+
+const SECRET = guard({ matches: ['secret-[0-9]+'] })
+
+test.each<[what: string, block: string, passes: string]>([
+  ['a comment', ': secret-1\n\n', ':\n\n'],
+  ['a comment after a byte order mark', '\ufeff: secret-1\n\n', ':\n\n'],
+  ['a time to wait', 'retry: secret-1\n\n', ':\n\n'],
+  ['a name without data', 'event: secret-1\n\n', ':\n\n'],
+  ['a line that is no field', 'secret-1\n\n', ':\n\n'],
+  ['no data', 'data: \n\n', ':\n\n'],
+  ['a comment in an event', `: secret-1\n${chunk({ content: 'x' })}`, chunk({ content: 'x' })],
+  ['an id', `id: secret-1\n${chunk({ content: 'x' })}`, chunk({ content: 'x' })],
+  ['a name', `event: secret-1\n${chunk({ content: 'x' })}`, chunk({ content: 'x' })],
+  ['a name that is the type of the data', event('ping', {}), event('ping', {})],
+  ['a name that clients know', `event: error\n${chunk({ content: 'x' })}`, `event: error\n${chunk({ content: 'x' })}`],
+])('what clients of event streams do not read is no way around a guard: %s', (_, block, passes) => {
+  const { text } = run(block + chunk({}, 0, 'stop') + DONE, { guards: [SECRET] })
+  expect(text).toBe(passes + chunk({}, 0, 'stop') + DONE)
+  // While text is held, too.
+  const held = run(chunk({ content: 'sec' }) + block + chunk({}, 0, 'stop') + DONE, { guards: [SECRET] })
+  expect(held.text).toBe(chunk({ content: 'sec' }) + passes + chunk({}, 0, 'stop') + DONE)
+})
+
+test('a finish reason without a name ends no text', () => {
+  const body = chunk({ content: 'a secr' }, 0, '') + chunk({ content: 'et-12 b' }, 0, '') + chunk({}, 0, 'stop') + DONE
+  expect(DIALECTS.Completions.read(run(body, { guards: [SECRET] }).text)).toBe('a <masked> b')
+})
+
+const block = (index: number, ...texts: readonly string[]) =>
+  event('content_block_start', { index, content_block: { type: 'text', text: '' } }) +
+  texts.map((text) => event('content_block_delta', { index, delta: { type: 'text_delta', text } })).join('') +
+  event('content_block_stop', { index })
+const part = (content_index: number, step: string, more: object) =>
+  event(`response.output_text.${step}`, { item_id: 'i', output_index: 0, content_index, ...more })
+
+test.each<[type: keyof typeof DIALECTS, how: string, body: string]>([
+  [
+    'Completions',
+    'after its end',
+    chunk({ content: 'a secr' }, 0, 'stop') + chunk({ content: 'et-12' }, 0, 'stop') + DONE,
+  ],
+  ['Messages', 'in the next block', block(0, 'a secr') + block(1, '', 'et-12') + event('message_stop', {})],
+  ['Messages', 'in the same block again', block(0, 'a secr') + block(0, 'et-12') + event('message_stop', {})],
+  [
+    'Responses',
+    'in the next part',
+    part(0, 'delta', { delta: 'a secr' }) + part(0, 'done', { text: 'a secr' }) + part(1, 'delta', { delta: 'et-12' }),
+  ],
+  [
+    'Responses',
+    'after its end',
+    part(0, 'delta', { delta: 'a secr' }) + part(0, 'done', { text: 'a secr' }) + part(0, 'delta', { delta: 'et-12' }),
+  ],
+])('a match in a text of %s that goes on %s ends the stream', (type, _, body) => {
+  const { text } = run(body, { type, guards: [SECRET] })
+  expect(text).toContain('secr')
+  expect(text).not.toContain('-12')
+  expect(text).toContain('guardrail_intervention')
+})
+
+test('a text after another one is masked by itself', () => {
+  const body = block(0, 'a secret-1') + block(1, ' secret-2', '3 b') + event('message_stop', {})
+  expect(DIALECTS.Messages.read(run(body, { type: 'Messages', guards: [SECRET] }).text)).toBe('a <masked> <masked> b')
+})
+
+test('the input of a custom tool is text', () => {
+  const input = (text: string) => chunk({ tool_calls: [{ index: 0, custom: { input: text } }] })
+  const { text } = run(input('say "secr') + input('et-1" now') + chunk({}, 0, 'tool_calls') + DONE, {
+    guards: [SECRET],
+  })
+  expect(join(text, ({ choices }) => choices?.[0]?.delta.tool_calls?.[0].custom.input)).toBe('say "<masked>" now')
+})
+
+test('a text that is not in a delta is one text all the same, whatever the number of its choice', () => {
+  const body = (choice: object) => `data: ${JSON.stringify({ choices: [choice] })}\n\n`
+  const texts = body({ text: 'a secr' }) + body({ text: 'et-12' })
+  const negative = body({ index: -1, delta: { content: 'a secr' } }) + body({ index: -1, delta: { content: 'et-12' } })
+  expect(run(texts + DONE, { guards: [SECRET] }).text).not.toContain('-12')
+  expect(run(negative + DONE, { guards: [SECRET] }).text).not.toContain('-12')
+})
+
+test.each(['123-45-6789', '{"a":1 2}', 'null5', '"a""b"', '{"a":"b"5}', 'trust'])(
+  'arguments that are not JSON do not pass as what is between strings: %s',
+  (json) => {
+    for (let at = 1; at <= json.length; at++) {
+      const call = (text: string) => chunk({ tool_calls: [{ index: 0, function: { arguments: text } }] })
+      const { text } = run(call(json.slice(0, at)) + call(json.slice(at)) + DONE, {})
+      expect(text).toContain('guardrail_intervention')
+    }
+  },
+)
+
+test('numbers and literals in arguments pass', () => {
+  const json = '{"a":[-1.5e+3,0,true],"b":null , "c":{"d":false}}'
+  for (let at = 1; at < json.length; at++) {
+    const call = (text: string) => chunk({ tool_calls: [{ index: 0, function: { arguments: text } }] })
+    const body = call(json.slice(0, at)) + call(json.slice(at)) + chunk({}, 0, 'tool_calls') + DONE
+    expect(run(body, {}).text).toBe(body)
+  }
+})

@@ -10,6 +10,7 @@ import { SseBlock } from '../../sse/sse-block.ts'
 import { SseSplitter } from '../../sse/sse-splitter.ts'
 import type { EventText, TextPlace } from '../../texts/body-texts.ts'
 import { ANSWER_TEXTS } from '../../texts/dialect-texts.ts'
+import { ALONE } from '../../texts/read-texts.ts'
 import type { Guard, RegexGuard } from '../guard.ts'
 import { noteCheck } from '../guard-log.ts'
 import { failGuard } from '../guard-refusals.ts'
@@ -47,11 +48,20 @@ interface Ending {
   readonly abort: Abort | undefined
 }
 
+/** Names of events besides the types in their data. */
+const NAMES: ReadonlySet<string> = new Set(['message', 'error', 'done'])
+
 const LINE_FEED = 0x0a
 const SPACE = 0x20
 
 /** Above this, the provider waits. */
 const BACKED_BYTES = 16 * 1024
+
+/** Keeps the connection alive. */
+const COMMENT = encode(':\n\n')
+
+/** Members of choices and kinds of blocks whose last text is remembered. */
+const MAX_FAMILIES = 64
 
 const NO_PIECES: readonly EventPiece[] = []
 
@@ -62,6 +72,8 @@ export class GuardingStreamSink implements BodySink {
   readonly #splitter: SseSplitter
   readonly #block = new SseBlock()
   readonly #blocks = new Map<string, GuardedBlock>()
+  /** The ends of texts that other blocks may go on with. */
+  readonly #before = new Map<string, string>()
   readonly #blockOptions: BlockOptions
   readonly #queue: HeldEvent[] = []
   readonly #held = new HeldText()
@@ -131,20 +143,40 @@ export class GuardingStreamSink implements BodySink {
 
   block(buffer: Buffer, start: number, end: number): void {
     if (this.#isOver) return
-    const { dataStart, dataEnd } = this.#block.read(buffer, start, end)
+    const read = this.#block.read(buffer, start, end)
     const index = this.#events++
-    const data = this.#block.data
-    const pieces = dataStart < 0 ? NO_PIECES : this.#readPieces(data)
-    if (pieces === undefined) return this.#refuse(failGuard(this.#first, `event ${index} of the stream is not JSON`))
+    const { data } = read
+    if (data.length === 0) return this.#takeEmpty(buffer, start, end)
+    const event = isEndMark(data) ? undefined : parseDocument(data)
+    const isRead = event === undefined || event instanceof JsonValue
+    const pieces = isRead ? this.#readPieces(event, data) : undefined
+    if (!isRead || pieces === undefined)
+      return this.#refuse(failGuard(this.#first, `event ${index} of the stream is not JSON`))
     if (this.#isOver) return
+    const line = cleanEvent(read, event)
     const isPassed = pieces.every(({ released, original }) => released === original)
-    if (this.#queue.length === 0 && isPassed) return this.#send(buffer, start, end, pieces, data)
-    // The buffer is only lent. Several data lines become one.
-    const isSplit = dataStart >= 0 && data.length !== dataEnd - dataStart
-    const bytes = isSplit ? oneLine(this.#block.name, data) : new Uint8Array(buffer.subarray(start, end))
-    const from = isSplit ? bytes.length - 2 - data.length : dataStart - start
-    if (!this.#held.take(bytes.length)) return this.#refuse(failGuard(this.#first, 'too much text is held back'))
-    this.#queue.push({ bytes, dataStart: dataStart < 0 ? -1 : from, dataEnd: from + data.length, pieces })
+    if (this.#queue.length === 0 && isPassed) {
+      if (line === undefined) return this.#send(buffer, start, end, pieces, data)
+      return this.#send(asBuffer(line), 0, line.length, pieces, data)
+    }
+    // The buffer is only lent.
+    const bytes = line ?? new Uint8Array(buffer.subarray(start, end))
+    const dataStart = line === undefined ? read.dataStart - start : line.length - 2 - data.length
+    this.#hold({ bytes, dataStart, dataEnd: dataStart + data.length, pieces })
+  }
+
+  /** A block that is no event. Its lines may contain text, although clients do not read them. */
+  #takeEmpty(buffer: Buffer, start: number, end: number): void {
+    const { hasOtherLines, dataStart, nameEnd } = this.#block
+    const isBlank = !hasOtherLines && dataStart < 0 && nameEnd === 0
+    const bytes = isBlank ? new Uint8Array(buffer.subarray(start, end)) : COMMENT
+    if (this.#queue.length === 0) return this.#send(asBuffer(bytes), 0, bytes.length, NO_PIECES, undefined)
+    this.#hold({ bytes, dataStart: -1, dataEnd: -1, pieces: NO_PIECES })
+  }
+
+  #hold(event: HeldEvent): void {
+    if (!this.#held.take(event.bytes.length)) return this.#refuse(failGuard(this.#first, 'too much text is held back'))
+    this.#queue.push(event)
     this.#drain()
   }
 
@@ -164,14 +196,12 @@ export class GuardingStreamSink implements BodySink {
     )
   }
 
-  /** Shows the texts of an event to the guards. @returns undefined if it cannot be read */
-  #readPieces(data: Uint8Array): readonly EventPiece[] | undefined {
-    if (isEndMark(data)) {
+  /** Shows the texts of an event to the guards. @returns undefined if one cannot be read */
+  #readPieces(event: JsonValue | undefined, data: Uint8Array): readonly EventPiece[] | undefined {
+    if (event === undefined) {
       this.#close('*')
       return NO_PIECES
     }
-    const event = parseDocument(data)
-    if (!(event instanceof JsonValue)) return undefined
     const { texts, closes } = ANSWER_TEXTS[this.#options.format].event(event)
     const pieces: EventPiece[] = []
     for (const text of texts) {
@@ -188,11 +218,9 @@ export class GuardingStreamSink implements BodySink {
 
   #show({ block: key, place, kind }: EventText, piece: EventPiece): void {
     let block = this.#blocks.get(key)
-    if (block === undefined) {
-      block = new GuardedBlock(
-        { isArguments: place.form === 'arguments', isFixed: !place.canChange },
-        this.#blockOptions,
-      )
+    if (block === undefined || (kind === 'delta' && block.isFinished)) {
+      const about = { isArguments: place.form === 'arguments', isFixed: !place.canChange }
+      block = new GuardedBlock({ ...about, before: this.#before.get(familyOf(key)) ?? '' }, this.#blockOptions)
       this.#blocks.set(key, block)
     }
     if (kind === 'delta') block.push(piece)
@@ -206,9 +234,18 @@ export class GuardingStreamSink implements BodySink {
   }
 
   #end(name: string, block: GuardedBlock | undefined): void {
-    block?.finish()
+    if (block === undefined) return
+    block.finish()
+    const isAlone = name.startsWith(ALONE)
+    if (!isAlone && block.tail !== '') this.#keepEnd(familyOf(name), block.tail)
     // Only the responses API repeats texts of blocks that have ended.
-    if (!this.#blockOptions.isRepeated) this.#blocks.delete(name)
+    if (isAlone || !this.#blockOptions.isRepeated) this.#blocks.delete(name)
+  }
+
+  #keepEnd(family: string, tail: string): void {
+    this.#before.delete(family)
+    this.#before.set(family, tail)
+    if (this.#before.size > MAX_FAMILIES) this.#before.delete(this.#before.keys().next().value!)
   }
 
   /** A service has let text pass. */
@@ -304,8 +341,28 @@ export class GuardingStreamSink implements BodySink {
   }
 }
 
+/**
+ * Blocks whose texts a client may join: blocks of text follow each other in a message, and some providers go on with a block that has ended.
+ * The choices of chat completions are different answers.
+ */
+function familyOf(key: string): string {
+  return key.startsWith('choices') ? key : key.replaceAll(/\d+/g, '')
+}
+
 function isEndMark(data: Uint8Array): boolean {
-  return data.length === 6 && decodeText(data, 0, 6) === '[DONE]'
+  return data.length < 16 && decodeText(data, 0, data.length).trim() === '[DONE]'
+}
+
+/**
+ * The event with its name and its data in one line, if it has anything else: several data lines, or text in a comment, an id, an unknown
+ * field or a name of its own.
+ * @param event its data; undefined: the end mark
+ * @returns undefined if nothing changes
+ */
+function cleanEvent(block: SseBlock, event: JsonValue | undefined): Uint8Array | undefined {
+  const { name, hasOtherLines, isSplit } = block
+  const isKnown = name === '' || NAMES.has(name) || name === event?.get('type')?.text
+  return isKnown && !hasOtherLines && !isSplit ? undefined : oneLine(isKnown ? name : '', block.data)
 }
 
 /** Undefined: a lone surrogate that is not the half of one that the provider has cut. */

@@ -7,8 +7,11 @@ export type JsonPart =
   | { readonly kind: 'inside'; readonly text: string }
   | { readonly kind: 'end' }
 
-/** Structure, numbers, literals and space (RFC 8259, 2 and 3). */
-const OUTSIDE = /^[\s{}[\]:,\-+.0-9eEtrufalsn]*$/
+/** Structure and space (RFC 8259, 2). */
+const STRUCTURE = /[\s{}[\]:,]/
+
+/** A number or literal, or the beginning of one (RFC 8259, 3 and 6). */
+const SCALAR = /^(?:-?[0-9]*(?:\.[0-9]*)?(?:[eE][+-]?[0-9]*)?|t(?:r(?:ue?)?)?|f(?:a(?:l(?:se?)?)?)?|n(?:u(?:ll?)?)?)$/
 
 const ESCAPES: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' }
 
@@ -18,6 +21,10 @@ export class JsonStringSplitter {
   readonly #isObject: boolean[] = []
   #expectsKey = false
   #isInside = false
+  /** The number or literal that is being read. */
+  #scalar = ''
+  /** A value has ended: another one needs a comma or a colon before it. */
+  #isAfterValue = false
   /** The beginning of an escape. */
   #escape = ''
 
@@ -35,20 +42,32 @@ export class JsonStringSplitter {
   #readOutside(text: string, start: number, take: (part: JsonPart) => void): number {
     const quote = text.indexOf('"', start)
     const outside = text.slice(start, quote < 0 ? text.length : quote)
-    if (!OUTSIDE.test(outside)) return -1
-    for (const char of outside) this.#follow(char)
+    for (const char of outside) if (!this.#follow(char)) return -1
     if (outside !== '') take({ kind: 'outside', text: outside })
     if (quote < 0) return text.length
+    if (this.#scalar !== '' || this.#isAfterValue) return -1
     this.#isInside = true
     take({ kind: 'begin', isKey: this.#expectsKey })
     return quote + 1
   }
 
-  #follow(char: string): void {
+  /** @returns false if the character cannot be here: text outside of strings is not checked */
+  #follow(char: string): boolean {
+    if (!STRUCTURE.test(char)) {
+      if (this.#isAfterValue) return false
+      this.#scalar += char
+      return SCALAR.test(this.#scalar)
+    }
+    if (this.#scalar !== '') {
+      this.#scalar = ''
+      this.#isAfterValue = true
+    }
+    if (char === ',' || char === ':') this.#isAfterValue = false
     if (char === '{' || char === '[') this.#isObject.push(char === '{')
     if (char === '}' || char === ']') this.#isObject.pop()
     if (char === '{' || char === ',') this.#expectsKey = this.#isObject.at(-1) === true
     if (char === ':' || char === '[') this.#expectsKey = false
+    return true
   }
 
   #readString(text: string, start: number, take: (part: JsonPart) => void): number {
@@ -67,6 +86,7 @@ export class JsonStringSplitter {
     if (decoded !== '') take({ kind: 'inside', text: decoded })
     if (at === text.length) return at
     this.#isInside = false
+    this.#isAfterValue = true
     take({ kind: 'end' })
     return at + 1
   }

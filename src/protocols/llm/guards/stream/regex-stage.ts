@@ -7,6 +7,8 @@ export interface RegexStageOptions {
   readonly guard: RegexGuard
   /** A match cannot be masked: it refuses the stream. */
   readonly isFixed: boolean
+  /** Text that has left and that this one may go on with: a match that begins in it refuses the stream. */
+  readonly before: string
   readonly refuse: RefuseStream
   /** Called for each match, for the record. */
   readonly matched: () => void
@@ -19,12 +21,18 @@ export class RegexStage<Tag> implements TextStage<Tag> {
   readonly #pipeline: MaskPipeline
   /** Of the deltas that have not passed, in order. */
   readonly #tags: Tag[] = []
+  /** `before` has not been taken from the pipeline. */
+  #isBefore: boolean
+  /** A match began in `before`, and may go on in the next text. */
+  #mayReach = false
   #isOver = false
 
   constructor(out: TextOutput<Tag>, options: RegexStageOptions) {
     this.#out = out
     this.#options = options
     this.#pipeline = new MaskPipeline(options.guard.rules)
+    this.#isBefore = options.before !== ''
+    if (this.#isBefore) this.#pipeline.push(0, options.before)
   }
 
   text(tag: Tag, text: string): void {
@@ -49,7 +57,15 @@ export class RegexStage<Tag> implements TextStage<Tag> {
     if (pipeline.overran)
       return this.#end(() => refuse(refuseByGuard(guard, ' matched a text that had begun to leave')))
     for (const { text, changed } of pipeline.take()) {
+      if (this.#isBefore) {
+        this.#isBefore = false
+        this.#mayReach = changed
+        continue
+      }
       if (changed) matched()
+      if (this.#mayReach && changed)
+        return this.#end(() => refuse(refuseByGuard(guard, ' matched a text that had begun to leave')))
+      if (text !== '') this.#mayReach = false
       if (changed && isFixed) return this.#end(() => refuse(refuseByGuard(guard, ' matched a text that cannot change')))
       this.#out.text(this.#tags.shift()!, text)
     }

@@ -30,6 +30,8 @@ export interface ServiceStageOptions {
   readonly guard: ServiceGuard
   /** A mask refuses the stream. */
   readonly isFixed: boolean
+  /** Text that has left and that this one may go on with. */
+  readonly before: string
   readonly refuse: RefuseStream
   readonly exchange: Exchange
   /** Text was released. */
@@ -51,7 +53,7 @@ export class ServiceStage<Tag> implements TextStage<Tag> {
     startMs: number
   }[] = []
   /** The end of the text before the open window. */
-  #before = ''
+  #before: string
   #pause: { cancel(): void } | undefined
   #isFinished = false
   #isOver = false
@@ -59,6 +61,7 @@ export class ServiceStage<Tag> implements TextStage<Tag> {
   constructor(out: TextOutput<Tag>, options: ServiceStageOptions) {
     this.#out = out
     this.#options = options
+    this.#before = endOf(options.before)
     this.#maxInFlight = options.guard.service.masks ? 1 : 2
     options.exchange.context.whenOver(() => this.#stop())
   }
