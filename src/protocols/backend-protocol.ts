@@ -5,7 +5,7 @@ import type { LlmReads } from '#exchange/llm-reads.ts'
 import type { Outcome, Refusal } from '#exchange/outcome.ts'
 import type { BodyClaim } from '#net/body/body-memory.ts'
 import type { BodyFilter } from '#net/body/filtered-body.ts'
-import type { Abort } from '#net/stream.ts'
+import type { Abort, BodySink } from '#net/stream.ts'
 import type { CompileContext, PolicyDefinition, PolicySource, SettingDefinition } from '#policies/policy.ts'
 import type { OnceMemory } from '#state/once-memory.ts'
 import type { Address, HostAndPort } from './address.ts'
@@ -125,7 +125,7 @@ export interface ProtocolAttempt {
   llmReads(exchange: Exchange): LlmReads
   /** Set by `prepare` if the protocol reads or changes the response. */
   selectFilter: SelectFilter | undefined
-  /** Set by `prepare` if the protocol reads what the backend sends after an upgrade. */
+  /** Set by `prepare` if the protocol reads or changes what the two sides send after an upgrade. */
   selectTunnelFilter?: SelectTunnelFilter | undefined
   /**
    * Set by `prepare`. Called once when the last attempt is over, before limits and log read its facts.
@@ -144,14 +144,17 @@ export interface ProtocolAttempt {
 export type SelectFilter = (exchange: Exchange, claim: BodyClaim, decode: DecodeReceived) => AnswerFilter | undefined
 
 /**
- * Selects the filter that the bytes of the backend pass through after an upgrade.
+ * Selects the filter of an upgraded connection.
  * @param claim memory for bytes that the filter holds
  * @param charge charges the tokens in `exchange.llm` that have not been charged; without it, they are charged at the end
  */
 export type SelectTunnelFilter = (exchange: Exchange, claim: BodyClaim, charge: () => void) => TunnelFilter
 
-/** Stands between the backend and the client of an upgraded connection. `failure` is what the filter could not do; the connection goes on. */
-export type TunnelFilter = BodyFilter & Pick<AnswerFilter, 'failure'>
+/** Stands between the backend and the client of an upgraded connection. `failure` is what the filter could not do. */
+export interface TunnelFilter extends BodyFilter, Pick<AnswerFilter, 'failure'> {
+  /** The sink for what the client sends; its output goes to `sink`. Called once. Unset: it passes unread. */
+  fromClient?(sink: BodySink): BodySink
+}
 
 /**
  * Decodes the received part of a body.

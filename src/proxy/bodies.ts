@@ -269,7 +269,11 @@ export class Bodies implements BodyReader {
     if (filter === undefined) return upstream
     this.#filter = filter
     const { body, request } = upstream
-    return { body: new FilteredBody(body, filter), request, cancel: () => upstream.cancel() }
+    return {
+      body: new FilteredBody(body, filter),
+      request: filter.fromClient?.(request) ?? request,
+      cancel: () => upstream.cancel(),
+    }
   }
 
   /** The body for the client. */

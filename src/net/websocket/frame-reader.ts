@@ -5,12 +5,14 @@ const BINARY = 2
 export const CLOSE = 8
 const PONG = 10
 
+/** Bytes of a key (RFC 6455, 5.3). */
+export const KEY_BYTES = 4
+
 /** Payloads of control frames are never longer (RFC 6455, 5.5). */
 export const MAX_CONTROL_BYTES = 125
 
 /** Two bytes, a length of eight bytes, and a key. */
-const MAX_HEADER_BYTES = 14
-const KEY_BYTES = 4
+export const MAX_HEADER_BYTES = 2 + 8 + KEY_BYTES
 
 /** The header of a frame; valid until the next frame begins. */
 export interface FrameHeader {
@@ -21,6 +23,8 @@ export interface FrameHeader {
   readonly length: number
   /** The payload is masked with this key; undefined: it is plain (RFC 6455, 5.3). */
   readonly key: Uint8Array | undefined
+  /** As received. */
+  readonly bytes: Uint8Array
 }
 
 /** Receives the frames of one direction of a WebSocket connection, in order. */
@@ -58,25 +62,52 @@ export class FrameReader {
     this.#isMasked = sender === 'client'
   }
 
+  /** Why the bytes so far are malformed; nothing is read after that. */
+  get problem(): string | undefined {
+    return this.#problem
+  }
+
+  /** The sender has closed the connection. */
+  get isClosed(): boolean {
+    return this.#isClosed
+  }
+
+  /** No message is incomplete, so that another frame could be inserted here. Nothing may follow a close. */
+  get isBetweenMessages(): boolean {
+    return this.#read === 0 && !this.#inMessage && !this.#isClosed && this.#problem === undefined
+  }
+
   /**
    * Reads `buffer[start, end)`. What follows a close frame is ignored (RFC 6455, 5.5.1).
-   * @returns why these bytes, or earlier ones, are malformed; nothing is read after that
+   * @returns why these bytes, or earlier ones, are malformed
    */
   read(buffer: Buffer, start: number, end: number): string | undefined {
     let at = start
-    while (at < end && this.#problem === undefined && !this.#isClosed) {
+    while (at < end) at = this.readFrame(buffer, at, end)
+    return this.#problem
+  }
+
+  /** Reads to the end of the current frame, or to `end`. @returns the position after what was read or ignored */
+  readFrame(buffer: Buffer, start: number, end: number): number {
+    let at = start
+    let isWhole = false
+    while (at < end && !isWhole) {
+      if (this.#problem !== undefined || this.#isClosed) return end
       if (this.#frame === undefined) {
         this.#header[this.#read++] = buffer[at++]!
         if (this.#read === this.#needed) this.#problem = this.#readHeader()
+        // An empty frame ends with its header.
+        isWhole = this.#read === 0
       } else {
         const rest = Math.min(end, at + this.#left)
         this.#handler.payload(buffer, at, rest)
         this.#left -= rest - at
         at = rest
-        if (this.#left === 0) this.#problem = this.#endFrame(this.#frame)
+        isWhole = this.#left === 0
+        if (isWhole) this.#problem = this.#endFrame(this.#frame)
       }
     }
-    return this.#problem
+    return at
   }
 
   /** As much of the header as is needed to know its length, or all of it, has arrived. */
@@ -93,7 +124,8 @@ export class FrameReader {
     const length = lengthOf(header, lengthBytes)
     if (length === undefined) return 'a frame has a length in a form that is not allowed'
     const key = this.#isMasked ? header.subarray(this.#read - KEY_BYTES, this.#read) : undefined
-    const frame = { opcode: first % 16, isFinal: first >= 128, length, key }
+    const bytes = header.subarray(0, this.#read)
+    const frame = { opcode: first % 16, isFinal: first >= 128, length, key, bytes }
     this.#frame = frame
     this.#left = length
     this.#handler.begin(frame)

@@ -9,6 +9,7 @@ import {
   MAX_CONTROL_BYTES,
   TEXT,
 } from './frame-reader.ts'
+import { applyMask } from './mask.ts'
 
 /** Receives what one side of a WebSocket connection says. */
 export interface MessageHandler {
@@ -99,7 +100,7 @@ class Messages implements FrameHandler {
     if (this.#isDelivered) return this.#handler.text(buffer.subarray(start, end))
     const from = this.#held.length
     if (!this.#held.append(buffer, start, end)) this.#miss('no-memory')
-    else if (key !== undefined) unmask(this.#held.bytes.subarray(from), key, this.#at)
+    else if (key !== undefined) applyMask(this.#held.bytes.subarray(from), key, this.#at)
   }
 
   #miss(why: 'too-large' | 'no-memory'): void {
@@ -111,15 +112,8 @@ class Messages implements FrameHandler {
   #close(key: Uint8Array | undefined): string | undefined {
     const payload = this.#control.subarray(0, this.#at)
     if (payload.length === 1) return 'a close frame has half a code'
-    if (key !== undefined) unmask(payload, key, 0)
+    if (key !== undefined) applyMask(payload, key, 0)
     this.#handler.closed(payload.length === 0 ? undefined : payload[0]! * 256 + payload[1]!)
     return undefined
   }
 }
-
-/** Unmasks a part of a payload in place (RFC 6455, 5.3). @param from position of the part in the payload */
-function unmask(bytes: Uint8Array, key: Uint8Array, from: number): void {
-  for (let i = 0; i < bytes.length; i++) bytes[i]! ^= key[(from + i) % KEY_BYTES]!
-}
-
-const KEY_BYTES = 4

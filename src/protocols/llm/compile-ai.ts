@@ -7,6 +7,7 @@ import type { CompileContext, PolicySource } from '#policies/policy.ts'
 import type { BackendSettings, ProtocolBackend } from '../backend-protocol.ts'
 import type { AiPlan, AiProviderPlan, AiSettings } from './ai-plan.ts'
 import type { AiBackendSpec } from './backend-schema.ts'
+import type { PromptGuards } from './guards/guard.ts'
 import { reportGuardrailName } from './guards/services/guardrail-name.ts'
 import { modelOf } from './models/models.ts'
 import { ai } from './policy.ts'
@@ -178,7 +179,7 @@ function reportRoutes(plan: AiProviderPlan, spec: LlmProviderSpec, report: Repor
     const problem = routeProblem(type, plan.provider, kind)
     if (problem !== undefined) report(path, problem)
     for (const unused of unusedSettings(type, settings)) report(path, unused)
-    if (settings.guards !== undefined) reportUnguarded(path, type, settings.routes, report)
+    if (settings.guards !== undefined) reportUnguarded(path, type, settings.guards, settings.routes, report)
     if (type === 'MessagesTokenCount') reportCountSettings(plan, report)
   }
 }
@@ -212,14 +213,28 @@ function unusedSettings(type: RouteType, { body, prompt }: AiSettings): Omit<Con
   return [{ code: 'no-effect', message, severity: 'warning' }]
 }
 
-/** Types that no guard checks (decision B42). As `*`, they are also those of the well-known paths that have no suffix of their own. */
-function reportUnguarded(path: string, type: RouteType, routes: RouteTypes, report: Report): void {
+/**
+ * Types that no guard checks, or only requests of them (decision B42). As `*`, they are also those of the well-known paths that have no suffix
+ * of their own.
+ */
+function reportUnguarded(
+  path: string,
+  type: RouteType,
+  { response }: PromptGuards,
+  routes: RouteTypes,
+  report: Report,
+): void {
+  const tell = (message: string) => report(path, { code: 'guard-not-applied', message, severity: 'error' })
+  if (type === 'Realtime') {
+    if (response.length > 0)
+      tell('answers in sessions of type Realtime are not guarded; only promptGuard.request applies')
+    return
+  }
   const isRest = path === pathOf('*')
-  if (type !== 'Passthrough' && type !== 'Detect' && type !== 'Realtime' && !(type === 'Models' && isRest)) return
+  if (type !== 'Passthrough' && type !== 'Detect' && !(type === 'Models' && isRest)) return
   const open = isRest ? TEXT_PATHS.filter((end) => routes.suffixes.every(({ suffix }) => !end.endsWith(suffix))) : []
   const rest = open.length === 0 ? '' : `; they include ${open.join(', ')}`
-  const message = `requests of type ${type} are not guarded; promptGuard has no effect on them${rest}`
-  report(path, { code: 'guard-not-applied', message, severity: 'error' })
+  tell(`requests of type ${type} are not guarded; promptGuard has no effect on them${rest}`)
 }
 
 function routeProblem(

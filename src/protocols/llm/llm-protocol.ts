@@ -21,6 +21,7 @@ import { ModelLists } from './model-lists/model-lists.ts'
 import { ai as policy } from './policy.ts'
 import type { LlmProviderSpec } from './provider-schema.ts'
 import { providerDestination } from './providers.ts'
+import { GuardedSession } from './realtime/guarded-session.ts'
 import { SessionFilter } from './realtime/session-filter.ts'
 import { otherInterface } from './request/known-paths.ts'
 import { type PreparedRequest, prepareLlmRequest, refuseInDialect, routeTypeOf } from './request/prepare-request.ts'
@@ -119,8 +120,12 @@ class LlmRun implements ProtocolRun {
     for (const [name, value] of prepared.headers.set) request.set(name, value)
     exchange.llm = prepared.facts
     if (prepared.kind === 'open') {
-      const { facts, maxBytes } = prepared
-      attempt.selectTunnelFilter = (_, claim, charge) => new SessionFilter({ facts, claim, maxBytes, charge })
+      const { facts, maxBytes, guarded } = prepared
+      attempt.selectTunnelFilter = (opened, claim, charge) => {
+        const session = new SessionFilter({ facts, claim, maxBytes, charge })
+        if (guarded === undefined) return session
+        return new GuardedSession(session, { ...guarded, claim, maxBytes, exchange: opened })
+      }
       return undefined
     }
     if (prepared.body !== undefined) exchange.newRequestBody = prepared.body

@@ -83,6 +83,11 @@ interface Asked {
 
 const SLOT = new ExchangeSlot<Asked | undefined>(undefined)
 
+/** The next questions are those of another message: no verdict is known, and no time is spent. */
+export function forgetVerdicts(exchange: Exchange): void {
+  exchange.slots.set(SLOT, undefined)
+}
+
 function askedOf(exchange: Exchange): Asked {
   const known = exchange.slots.get(SLOT)
   if (known !== undefined) return known

@@ -3,6 +3,9 @@ import { type Refusal, reject } from '#exchange/outcome.ts'
 import type { Guard } from './guard.ts'
 import type { ServiceVerdict } from './services/service.ts'
 
+/** Code of the error event if a guard rejects, or fails, in a stream or in a session. */
+export const GUARD_CODE = 'guardrail_intervention'
+
 /** Statuses of responses without a body (RFC 9110, 6.4.1). */
 const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304])
 

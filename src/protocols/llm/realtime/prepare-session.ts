@@ -8,6 +8,7 @@ import { finalModel } from '../request/final-model.ts'
 import { refuse, refuseUnfit } from '../request/refuse.ts'
 import { buildFacts } from '../request/request-facts.ts'
 import { upstreamPath } from '../request/upstream-path.ts'
+import type { EventGuards } from './guarded-session.ts'
 import { SessionQuery } from './session-query.ts'
 
 /** A request that opens a session over a WebSocket. */
@@ -19,6 +20,8 @@ export interface PreparedSession {
   readonly facts: LlmFacts
   /** Of one message that is read. */
   readonly maxBytes: number
+  /** They check the events of the client; undefined: nothing reads them. */
+  readonly guarded: EventGuards | undefined
 }
 
 /** Realtime: the handshake of a WebSocket, with the model in its query (decision B08). */
@@ -28,6 +31,8 @@ export function prepareSession(
   maxBytes: number,
 ): PreparedSession | Refusal {
   const { request } = exchange
+  const { guards } = provider.settings
+  if (guards?.closed === true) return refuse('Realtime', 'prompt-guard-failed')
   if (request.upgrade.toLowerCase() !== 'websocket') {
     return { ...refuse('Realtime', 'method-not-allowed', 'a WebSocket is required'), headers: [['allow', 'GET']] }
   }
@@ -53,6 +58,10 @@ export function prepareSession(
     },
     facts: buildFacts(provider, 'Realtime', { streaming: true, ...model?.facts }),
     maxBytes,
+    guarded:
+      guards === undefined || guards.request.length === 0
+        ? undefined
+        : { guards: guards.request, head: request.clone() },
   }
 }
 
