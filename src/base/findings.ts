@@ -223,7 +223,8 @@ export const FINDINGS = {
         'An expression of a descriptor of a global rate limit can fail; the descriptor does not limit such requests.',
       'proxy-protocol-unrestricted': 'Any client that can connect can claim any source address.',
       'alias-empty': 'A model alias maps to an empty name.',
-      'guard-not-applied': 'Requests of this type are not guarded; the prompt guard has no effect on them.',
+      'guard-not-applied':
+        'Requests of this type, or their answers, are not guarded; the prompt guard has no effect on them.',
       'guard-not-runnable': 'The prompt guard cannot run; requests are refused.',
       'model-unfit': 'The model name cannot be part of a path; requests are refused with 400.',
       'model-unknown': 'The gateway knows no model of this name; it may be new, or misspelled.',

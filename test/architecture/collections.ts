@@ -117,6 +117,10 @@ export const COLLECTIONS: Readonly<Record<string, Filled | PeerFilled>> = {
     flood: 'src/policies/shared/ext-auth/verdict-cache.test.ts',
   },
   'net/transport/early-transport #texts': 'message',
+  'net/websocket/message-gate #waiting': {
+    bound: '64 messages or 64 KiB',
+    flood: 'src/net/websocket/message-gate.test.ts',
+  },
   'observe/decision-ring #decisions': { bound: 'its capacity', flood: 'src/observe/decision-ring.test.ts' },
   'observe/log/access-log #endedBySettings': 'configuration',
   'observe/metrics/chosen-values #known': {

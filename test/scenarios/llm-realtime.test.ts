@@ -3,6 +3,7 @@ import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import OpenAI from 'openai'
 import { OpenAIRealtimeWS } from 'openai/realtime/ws'
+import type { ConversationItemCreateEvent } from 'openai/resources/realtime/realtime'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { WebSocket as Client, type ClientOptions, type RawData, WebSocketServer } from 'ws'
 import { CERTIFICATES } from '#net/testing/certificates.ts'
@@ -68,9 +69,59 @@ async function startProvider(): Promise<number> {
   return (server.address() as AddressInfo).port
 }
 
-function aiYaml(name: string, kind: string, backendPort: number, policies: object = {}): string {
+const GUARDS = {
+  request: [
+    { regex: { matches: ['k-\\d+'] } },
+    { regex: { action: 'Reject', matches: ['forbidden'] }, response: { message: 'Not that.' } },
+  ],
+}
+const JUDGE = { backendRef: { name: 'judge', port: 80 } }
+
+/** The texts that the guard server was asked about, and what it says: at once, or when the test calls `answer`. */
+const judged: string[] = []
+let answer: (() => void) | undefined
+
+/** Passes all texts; about `slow` only when the test says so, and fails at `broken`. */
+async function startJudge(): Promise<number> {
+  const server = createServer(async (request, response) => {
+    let text = ''
+    for await (const bytes of request) text += bytes
+    const content: string = JSON.parse(text).body.messages[0].content
+    judged.push(content)
+    if (content === 'slow') {
+      await new Promise<void>((resolve) => {
+        answer = resolve
+      })
+    }
+    response.writeHead(content === 'broken' ? 500 : 200, { 'content-type': 'application/json' }).end('{"action":{}}')
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  stops.defer(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return (server.address() as AddressInfo).port
+}
+
+/** A Service with one endpoint on this machine. */
+function serviceYaml(name: string, endpointPort: number): string {
+  const objects = [
+    { apiVersion: 'v1', kind: 'Service', metadata: { name }, spec: { ports: [{ port: 80 }] } },
+    {
+      apiVersion: 'discovery.k8s.io/v1',
+      kind: 'EndpointSlice',
+      metadata: { name, labels: { 'kubernetes.io/service-name': name } },
+      addressType: 'IPv4',
+      endpoints: [{ addresses: ['127.0.0.1'] }],
+      ports: [{ port: endpointPort }],
+    },
+  ]
+  return objects.map((object) => `\n${JSON.stringify(object)}\n`).join('---')
+}
+
+function aiYaml(name: string, kind: string, backendPort: number, policies: object = {}, settings: object = {}): string {
   const ai = { provider: { [kind]: {}, host: '127.0.0.1', port: backendPort } }
-  const routes = { routes: ROUTES, modelAliases: { fast: 'gpt-realtime' } }
+  const routes = { routes: ROUTES, modelAliases: { fast: 'gpt-realtime' }, ...settings }
   return `
 apiVersion: gatewright.dev/v1alpha1
 kind: ProxyBackend
@@ -98,6 +149,11 @@ beforeAll(async () => {
       policyYaml('limited', 'HTTPRoute', 'limited', {
         traffic: { rateLimit: { local: [{ tokens: 50, unit: 'Hours' }] } },
       }),
+      aiYaml('guarded', 'providerOne', providerPort, {}, { promptGuard: GUARDS }),
+      routeYaml('guarded', '/guarded', 'guarded'),
+      serviceYaml('judge', await startJudge()),
+      aiYaml('judged', 'providerOne', providerPort, {}, { promptGuard: { request: [{ webhook: JUDGE }] } }),
+      routeYaml('judged', '/judged', 'judged'),
       aiYaml('four', 'providerFour', providerPort),
       routeYaml('four', '/four', 'four'),
     ),
@@ -291,4 +347,142 @@ test('refusals: by the provider, by the gateway', async () => {
   await expect(connect('/own-keys/realtime')).rejects.toThrow(/^400 .*"llm-model-missing"/)
   const plain = await fetch(`http://127.0.0.1:${port}/own-keys/realtime?model=m`)
   expect([plain.status, plain.headers.get('allow')]).toEqual([405, 'GET'])
+})
+
+const item = (text: string, more: object = {}): ConversationItemCreateEvent => ({
+  type: 'conversation.item.create',
+  ...more,
+  item: { type: 'message', role: 'user', content: [{ type: 'input_text', text }] },
+})
+
+test('guards check the events of the official client: masks, a rejection as an error event, and the session goes on', async () => {
+  const session = new OpenAIRealtimeWS(
+    { model: 'fast', options: { ca: CERTIFICATES.ca } },
+    new OpenAI({ apiKey: 'sk-client', baseURL: `https://127.0.0.1:${securePort}/guarded/v1` }),
+  )
+  const atProvider: string[] = []
+  const errors: unknown[] = []
+  session.on('error', ({ error, message }) => errors.push(error ?? message))
+  await new Promise<void>((resolve) => {
+    session.on('session.created', () => {
+      provider.on('message', (data) => atProvider.push(String(data)))
+      session.send(item('my code is k-123'))
+      session.send({ type: 'session.update', session: { type: 'realtime', instructions: 'say k-4' } })
+      session.send(item('this is forbidden', { event_id: 'mine' }))
+      session.send({ type: 'response.create' })
+    })
+    session.on('response.done', () => resolve())
+  })
+  session.close()
+  await once(session.socket, 'close')
+  expect(atProvider.map((text) => JSON.parse(text))).toEqual([
+    item('my code is <masked>'),
+    { type: 'session.update', session: { type: 'realtime', instructions: 'say <masked>' } },
+    { type: 'response.create' },
+  ])
+  expect(errors).toEqual([
+    {
+      type: 'invalid_request_error',
+      code: 'guardrail_intervention',
+      message: 'Not that.',
+      param: null,
+      event_id: 'mine',
+    },
+  ])
+  const line = await lineOf('/guarded/v1/realtime?model=fast')
+  expect(line).toContain('gen_ai.usage.input_tokens=20')
+  expect(line).not.toContain('error=')
+  const metrics = await (await fetch(`${gateway.url(15020)}/metrics`)).text()
+  expect(metrics.split('\n').filter((sample) => sample.startsWith('gatewright_guardrail_checks_total'))).toEqual(
+    expect.arrayContaining([expect.stringMatching(/phase="request".*Reject.* 1$/)]),
+  )
+})
+
+/** An error event without its ids. */
+const errorOf = (text: string) => {
+  const { error } = JSON.parse(text)
+  return [error.type, error.code, error.message]
+}
+
+test('frames of every kind at a guarded backend: fragments, pings, what is not text, the close', async () => {
+  const client = await connect('/guarded/realtime?model=frames')
+  const received: string[] = []
+  client.on('message', (data) => received.push(String(data)))
+  const pinged = once(provider, 'ping')
+  const first = JSON.stringify(item('a k-1'))
+  client.send(first.slice(0, 20), { fin: false })
+  client.ping('between')
+  // It passes before the message that it interrupts is complete.
+  expect(String((await pinged)[0])).toBe('between')
+  client.send(first.slice(20), { fin: true })
+  client.send(Buffer.alloc(70_000), { binary: true })
+  client.send('')
+  client.send(`"${'x'.repeat(3_000_000)}"`)
+  client.send('{"type":"input_audio_buffer.append","audio":"AAAA"}')
+  await eventually('all arrived', () => received.length === 5)
+  const isError = (text: string) => text.startsWith('{"type":"error"')
+  expect(received.filter((text) => !isError(text))).toEqual([
+    JSON.stringify(item('a <masked>')),
+    '{"type":"input_audio_buffer.append","audio":"AAAA"}',
+  ])
+  expect(received.filter(isError).map(errorOf)).toEqual([
+    ['invalid_request_error', 'llm-body-invalid', 'events are text messages'],
+    ['invalid_request_error', 'llm-body-invalid', 'the event is not a JSON object with unique keys'],
+    [
+      'invalid_request_error',
+      'body-too-large',
+      expect.stringMatching(/^request body too large: the limit is \d+ bytes \(frontend.http.maxBufferSize\)$/),
+    ],
+  ])
+  const closed = once(provider, 'close')
+  client.close(4002, 'done')
+  const [code, reason] = await closed
+  expect([code, String(reason)]).toEqual([4002, 'done'])
+})
+
+test('a guard server is asked about each event; later ones wait, and a failure is told to the client', async () => {
+  const client = await connect('/judged/realtime?model=m')
+  const received: string[] = []
+  client.on('message', (data) => received.push(String(data)))
+  client.send(JSON.stringify(item('slow')))
+  client.send(JSON.stringify(item('after')))
+  await eventually('the server is asked', () => answer !== undefined)
+  const pinged = once(provider, 'ping')
+  client.ping('while it is asked')
+  expect(String((await pinged)[0])).toBe('while it is asked')
+  expect([judged, received]).toEqual([['slow'], []])
+  answer!()
+  await eventually('both arrived', () => received.length === 2)
+  client.send(JSON.stringify(item('broken')))
+  await eventually('the error arrived', () => received.length === 3)
+  expect(received.slice(0, 2)).toEqual([JSON.stringify(item('slow')), JSON.stringify(item('after'))])
+  expect(errorOf(received[2]!)).toEqual(['server_error', 'guardrail_intervention', 'prompt guard failed'])
+
+  // The provider closes while the server is asked.
+  answer = undefined
+  client.send(JSON.stringify(item('slow')))
+  await eventually('the server is asked again', () => answer !== undefined)
+  provider.close(4321, 'over')
+  const [code] = await once(client, 'close')
+  expect(code).toBe(4321)
+  answer!()
+  expect(await lineOf('/judged/realtime?model=m')).toContain('websocket.close_code=4321')
+})
+
+test('a client without masks is disconnected by a guarded backend, and an unguarded one relays it', async () => {
+  for (const [name, expected] of [
+    ['guarded', 1002],
+    ['own-keys', 'the provider decides'],
+  ] as const) {
+    const client = await connect(`/${name}/realtime?model=plain`)
+    const closed = new Promise<number | string>((resolve) => {
+      client.on('close', (code) => resolve(code))
+      provider.on('error', () => resolve('the provider decides'))
+    })
+    const { _socket: socket } = client as unknown as { readonly _socket: { write(bytes: Buffer): void } }
+    socket.write(Buffer.from([0x81, 2, 0x7b, 0x7d]))
+    expect(await closed).toBe(expected)
+  }
+  const line = await lineOf('/guarded/realtime?model=plain')
+  expect(line).toContain('the guards cannot read the client: a frame is not masked')
 })

@@ -22,7 +22,10 @@ function sink() {
     end: () => ends.push('end'),
     abort: (why: string) => ends.push(why),
   }
-  const inserting = new InsertingSink(client)
+  let closed = 0
+  const inserting = new InsertingSink(client, () => {
+    closed++
+  })
   let resumed = 0
   inserting.source = {
     kind: BODY_CLOSE,
@@ -43,6 +46,9 @@ function sink() {
     send: (bytes: Buffer) => inserting.bytes(bytes, 0, bytes.length),
     get got() {
       return Buffer.concat(got).toString('hex')
+    },
+    get closed() {
+      return closed
     },
     get resumed() {
       return resumed
@@ -92,7 +98,8 @@ test('nothing follows a close, an end or an abort', () => {
   const closed = sink()
   closed.send(close)
   closed.insert()
-  expect([closed.got, closed.done]).toEqual([hex(close), [true]])
+  closed.send(A)
+  expect([closed.got, closed.done, closed.closed]).toEqual([hex(close, A), [true], 1])
 
   const late = sink()
   late.send(LONG.subarray(0, 9))

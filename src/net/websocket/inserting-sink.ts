@@ -10,10 +10,14 @@ const IGNORED: FrameHandler = { begin: () => {}, payload: () => {}, end: () => u
 export class InsertingSink extends HoldingSink {
   readonly #frames = new FrameReader('server', IGNORED)
   #waiting: { readonly frame: Buffer; readonly done: (isSent: boolean) => void } | undefined
+  readonly #closed: () => void
+  #isClosed = false
   #isOver = false
 
-  constructor(sink: BodySink) {
+  /** @param closed called once, when the server has closed the connection */
+  constructor(sink: BodySink, closed: () => void) {
     super(sink)
+    this.#closed = closed
   }
 
   /**
@@ -41,9 +45,13 @@ export class InsertingSink extends HoldingSink {
       this.sink.bytes(buffer, from, at)
       this.#deliver()
     }
-    if (at === end || this.#isOver) return
-    this.#frames.read(buffer, at, end)
-    this.sink.bytes(buffer, at, end)
+    if (at < end && !this.#isOver) {
+      this.#frames.read(buffer, at, end)
+      this.sink.bytes(buffer, at, end)
+    }
+    if (!this.#frames.isClosed || this.#isClosed) return
+    this.#isClosed = true
+    this.#closed()
   }
 
   override end(trailers?: Head): void {

@@ -262,6 +262,22 @@ test('a connection that breaks off drops what waits', async () => {
   expect([rig.ends, rig.judged, rig.passed.length]).toEqual([['reset'], ['wait'], 0])
 })
 
+test('when the server has closed, only the close of the client passes', async () => {
+  const rig = gate()
+  rig.send(frame(text('wait')), frame(text('b')), frame(close))
+  rig.sink.serverClosed()
+  expect(read(rig.passed)).toEqual(['closed: 4001'])
+  rig.verdicts[0]!('pass')
+  await turn()
+  rig.sink.end()
+  expect([read(rig.passed), rig.judged, rig.ends, rig.bodies.heldBytes]).toEqual([
+    ['closed: 4001'],
+    ['wait'],
+    ['end'],
+    0,
+  ])
+})
+
 test('an incomplete message does not pass at the end', () => {
   const rig = gate()
   rig.send(frame(text('a', false)))

@@ -61,6 +61,8 @@ export class MessageGate extends HoldingSink {
   /** What `#reader` read last. */
   #text: Uint8Array | Textless = 'no-memory'
   #isJudging = false
+  /** The server reads no more messages. */
+  #isClosing = false
   #isEnded = false
   #isOver = false
 
@@ -106,6 +108,13 @@ export class MessageGate extends HoldingSink {
     this.sink.abort(why)
   }
 
+  /** The server has closed the connection and waits for the close of the client: no verdict on a message matters any more. */
+  serverClosed(): void {
+    this.#isClosing = true
+    this.#isJudging = false
+    this.#advance()
+  }
+
   protected drained(): void {
     if (!this.backed) this.source?.resume()
   }
@@ -143,13 +152,14 @@ export class MessageGate extends HoldingSink {
 
   #judge({ kind, frames }: HeldMessage): void {
     if (kind === 'close') return this.#pass(frames)
+    if (this.#isClosing) return frames.drop()
     const text = kind === 'text' ? this.#textOf(frames) : kind
     const passed = this.#keeper.judge(text)
     if (!(passed instanceof Promise)) return this.#conclude(frames, text, passed)
     this.#isJudging = true
     void passed.then((late) => {
+      if (this.#isOver || this.#isClosing) return frames.drop()
       this.#isJudging = false
-      if (this.#isOver) return
       this.#conclude(frames, text, late)
       this.#advance()
     })
@@ -214,7 +224,7 @@ class Messages implements FrameHandler {
   #held: HeldBytes
   #kind: HeldMessage['kind'] = 'text'
   #frame!: FrameHeader
-  readonly #control = Buffer.alloc(MAX_HEADER_BYTES + MAX_CONTROL_BYTES)
+  readonly #control = asBuffer(new Uint8Array(MAX_HEADER_BYTES + MAX_CONTROL_BYTES))
   #controlBytes = 0
 
   constructor(options: MessageGateOptions, assembled: Assembled) {

@@ -1,10 +1,10 @@
-import { randomBytes } from 'node:crypto'
+import { asBuffer } from '../body/as-buffer.ts'
 import { CLOSE, KEY_BYTES, TEXT } from './frame-reader.ts'
 import { applyMask } from './mask.ts'
 
 /** A text message in one frame. Clients mask their frames with a key that nobody can predict, servers do not (RFC 6455, 5.3). */
 export function writeTextFrame(sender: 'client' | 'server', text: Uint8Array): Buffer {
-  return writeFrame(TEXT, text, sender === 'client' ? randomBytes(KEY_BYTES) : undefined)
+  return writeFrame(TEXT, text, sender === 'client' ? crypto.getRandomValues(new Uint8Array(KEY_BYTES)) : undefined)
 }
 
 /** The frame with which a server closes the connection. */
@@ -17,15 +17,16 @@ function writeFrame(opcode: number, payload: Uint8Array, key: Uint8Array | undef
   const lengthBytes = length < 126 ? 0 : length < 2 ** 16 ? 2 : 8
   const keyAt = 2 + lengthBytes
   const start = keyAt + (key?.length ?? 0)
-  const frame = Buffer.allocUnsafe(start + length)
+  const frame = new Uint8Array(start + length)
   frame[0] = 0x80 | opcode
   frame[1] = (key === undefined ? 0 : 0x80) | (lengthBytes === 0 ? length : lengthBytes === 2 ? 126 : 127)
-  if (lengthBytes === 2) frame.writeUInt16BE(length, 2)
-  else if (lengthBytes === 8) frame.writeBigUInt64BE(BigInt(length), 2)
+  const view = new DataView(frame.buffer)
+  if (lengthBytes === 2) view.setUint16(2, length)
+  else if (lengthBytes === 8) view.setBigUint64(2, BigInt(length))
   frame.set(payload, start)
   if (key !== undefined) {
     frame.set(key, keyAt)
     applyMask(frame.subarray(start), key, 0)
   }
-  return frame
+  return asBuffer(frame)
 }

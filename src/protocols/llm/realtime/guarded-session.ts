@@ -48,7 +48,9 @@ export class GuardedSession implements TunnelFilter, Gatekeeper {
   readonly changesLength = true
   readonly #inner: TunnelFilter
   readonly #options: GuardedSessionOptions
+  /** The two directions. */
   #client!: InsertingSink
+  #gate!: MessageGate
   #problem: string | undefined
 
   /** @param inner reads what the provider says */
@@ -63,12 +65,13 @@ export class GuardedSession implements TunnelFilter, Gatekeeper {
   }
 
   into(sink: BodySink): BodySink {
-    this.#client = new InsertingSink(sink)
+    this.#client = new InsertingSink(sink, () => this.#gate.serverClosed())
     return this.#inner.into(this.#client)
   }
 
   fromClient(sink: BodySink): BodySink {
-    return new MessageGate(sink, this.#options, this)
+    this.#gate = new MessageGate(sink, this.#options, this)
+    return this.#gate
   }
 
   judge(message: Uint8Array | Textless): Passed | Promise<Passed> {
