@@ -26,9 +26,13 @@ export interface StreamFormat {
   formatBreak(message: string, events: number): string
 }
 
+const TYPE_MEMBER = '{"type":'
+
 /** Whether the block is an event of that type: by its event line, or without one by a leading `type` member in its JSON. */
 export function isEventOf(block: SseBlock, type: string): boolean {
   if (block.nameEnd > block.nameStart) return block.isNamed(type)
   const { bytes, dataStart } = block
-  return readsAt(bytes, dataStart, `{"type":"${type}"`) || readsAt(bytes, dataStart, `{"type": "${type}"`)
+  if (!readsAt(bytes, dataStart, TYPE_MEMBER)) return false
+  const value = dataStart + TYPE_MEMBER.length
+  return readsAt(bytes, bytes[value] === 0x20 ? value + 1 : value, `"${type}"`)
 }

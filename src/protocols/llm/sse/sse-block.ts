@@ -1,10 +1,8 @@
-import { decodeText } from '../json/native.ts'
+import { decodeLatin1, decodeText } from '../json/native.ts'
 import { readsAt } from '../json/reads-at.ts'
 import { skipSpace } from '../json/skip-value.ts'
 
 const LF = 0x0a
-const CR = 0x0d
-const SPACE = 0x20
 const QUOTE = 0x22
 const NONE = new Uint8Array(0)
 
@@ -42,33 +40,39 @@ export class SseBlock {
     this.found = 0
     this.hasOtherLines = false
     this.#isSplit = false
+    // Native search in a text takes a third of the time of a look at each byte.
+    const text = decodeLatin1(bytes, start, end)
     // A stream may begin with a byte order mark.
-    let line = readsAt(bytes, start, '\xef\xbb\xbf') ? start + 3 : start
-    while (line < end) {
-      const isSearched = finish !== undefined && bytes[line] === 0x64
-      const lineEnd = isSearched ? this.#searchLine(line, end, finish) : endOfLine(bytes, line, end)
-      this.#readLine(line, lineEnd)
+    let line = text.startsWith('\xef\xbb\xbf') ? 3 : 0
+    let nextReturn = text.indexOf('\r')
+    while (line < text.length) {
+      const feed = text.indexOf('\n', line)
+      let lineEnd = feed < 0 ? text.length : feed
+      if (nextReturn >= 0 && nextReturn < line) nextReturn = text.indexOf('\r', line)
+      if (nextReturn >= 0 && nextReturn < lineEnd) lineEnd = nextReturn
+      this.#readLine(text, line, lineEnd, start)
       line = lineEnd + 1
     }
+    if (finish !== undefined && this.dataStart >= 0) this.#search(text, start, finish)
     return this
   }
 
-  /** Looks at each byte once, for the end of the line and for members. @returns the end of the line */
-  #searchLine(line: number, end: number, finish: string): number {
-    const { bytes } = this
-    const first = finish === '' ? -1 : finish.charCodeAt(0)
-    let at = line
-    for (; at < end; at++) {
-      const byte = bytes[at]!
-      if (byte > QUOTE) continue
-      if (byte === LF || byte === CR) break
-      if (byte !== QUOTE) continue
-      const next = bytes[at + 1]
-      if (next === 0x75 && isMember(bytes, at + 1, end, 'usage')) this.found |= HAS_USAGE
-      else if (next === 0x65 && isMember(bytes, at + 1, end, 'error')) this.found |= HAS_ERROR
-      else if (next === first && isMember(bytes, at + 1, end, finish)) this.found |= HAS_FINISH
+  #search(text: string, start: number, finish: string): void {
+    if (this.#has(text, start, 'usage')) this.found |= HAS_USAGE
+    if (this.#has(text, start, 'error')) this.found |= HAS_ERROR
+    if (finish !== '' && this.#has(text, start, finish)) this.found |= HAS_FINISH
+  }
+
+  /** Whether `key` is a name in the data, with a value other than `null`. Quotes are frequent, so the search begins after that of the name. */
+  #has(text: string, start: number, key: string): boolean {
+    const end = this.dataEnd - start
+    let at = text.indexOf(key, this.dataStart - start)
+    for (; at >= 0 && at < end; at = text.indexOf(key, at + key.length)) {
+      const after = at + key.length
+      if (text.charCodeAt(after) !== QUOTE || text.charCodeAt(at - 1) !== QUOTE) continue
+      if (hasValue(this.bytes, start + after + 1, this.dataEnd)) return true
     }
-    return at
+    return false
   }
 
   /** Empty if the block has no event line. */
@@ -92,58 +96,57 @@ export class SseBlock {
     return this.#isSplit
   }
 
-  #readLine(start: number, end: number): void {
-    if (readsAt(this.bytes, start, 'data') && endsField(this.bytes, start + 4, end)) {
+  /** @param base the position of the text in the bytes */
+  #readLine(text: string, start: number, end: number, base: number): void {
+    if (text.startsWith('data', start) && endsField(text, start + 4, end)) {
       if (this.dataStart >= 0) this.#isSplit = true
-      else this.dataStart = valueStart(this.bytes, start + 4, end)
-      this.dataEnd = end
-    } else if (readsAt(this.bytes, start, 'event') && endsField(this.bytes, start + 5, end)) {
-      this.nameStart = valueStart(this.bytes, start + 5, end)
-      this.nameEnd = end
+      else this.dataStart = base + valueStart(text, start + 4, end)
+      this.dataEnd = base + end
+    } else if (text.startsWith('event', start) && endsField(text, start + 5, end)) {
+      this.nameStart = base + valueStart(text, start + 5, end)
+      this.nameEnd = base + end
     } else if (end > start) this.hasOtherLines = true
   }
 }
 
-function endOfLine(bytes: Uint8Array, line: number, end: number): number {
-  while (line < end && bytes[line] !== LF && bytes[line] !== CR) line++
-  return line
-}
-
-/** Whether `key`, a quote, a colon and a value other than `null` follow at `at`. */
-function isMember(bytes: Uint8Array, at: number, end: number, key: string): boolean {
-  if (!readsAt(bytes, at, key)) return false
-  at += key.length
-  if (bytes[at] !== QUOTE) return false
-  at = skipSpace(bytes, at + 1)
-  if (bytes[at] !== 0x3a) return false
-  at = skipSpace(bytes, at + 1)
-  return at < end && bytes[at] !== 0x6e
+/** Whether a colon and a value other than `null` follow at `at`. */
+function hasValue(bytes: Uint8Array, at: number, end: number): boolean {
+  const colon = skipSpace(bytes, at)
+  if (bytes[colon] !== 0x3a) return false
+  const value = skipSpace(bytes, colon + 1)
+  return value < end && bytes[value] !== 0x6e
 }
 
 /** Whether a field name ends at `at`: before a colon or, without a value, at the end of the line. */
-function endsField(bytes: Uint8Array, at: number, lineEnd: number): boolean {
-  return at === lineEnd || (at < lineEnd && bytes[at] === 0x3a)
+function endsField(text: string, at: number, lineEnd: number): boolean {
+  return at === lineEnd || (at < lineEnd && text[at] === ':')
 }
 
-function valueStart(bytes: Uint8Array, colon: number, lineEnd: number): number {
+function valueStart(text: string, colon: number, lineEnd: number): number {
   if (colon === lineEnd) return lineEnd
-  return colon + 1 < lineEnd && bytes[colon + 1] === SPACE ? colon + 2 : colon + 1
+  return colon + 1 < lineEnd && text[colon + 1] === ' ' ? colon + 2 : colon + 1
 }
 
 /** @param start after the name of the first data line */
 function joinLines(bytes: Uint8Array, start: number, end: number): Uint8Array {
+  const text = decodeLatin1(bytes, start, end)
   const joined = new Uint8Array(end - start)
   let length = 0
-  for (let line = start; line < end; line++) {
-    const lineEnd = endOfLine(bytes, line, end)
-    const isData = line === start || (readsAt(bytes, line, 'data') && endsField(bytes, line + 4, lineEnd))
+  for (let line = 0; line < text.length; line++) {
+    const lineEnd = endOfLine(text, line)
+    const isData = line === 0 || (text.startsWith('data', line) && endsField(text, line + 4, lineEnd))
     if (isData) {
-      if (line > start) joined[length++] = LF
-      const value = bytes.subarray(line === start ? start : valueStart(bytes, line + 4, lineEnd), lineEnd)
+      if (line > 0) joined[length++] = LF
+      const value = bytes.subarray(start + (line === 0 ? 0 : valueStart(text, line + 4, lineEnd)), start + lineEnd)
       joined.set(value, length)
       length += value.length
     }
     line = lineEnd
   }
   return joined.subarray(0, length)
+}
+
+function endOfLine(text: string, line: number): number {
+  while (line < text.length && text[line] !== '\n' && text[line] !== '\r') line++
+  return line
 }
