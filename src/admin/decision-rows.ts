@@ -33,6 +33,7 @@ function placeCell(record: DecisionRecord): Html {
     [route, rule].filter((name) => name !== '').join(' '),
     [[backend, section].filter((name) => name !== '').join(' '), endpoint].filter((name) => name !== '').join(' at '),
     modelLine(record),
+    guardLine(record),
     attempts.length > 1 ? `${attempts.length} attempts` : '',
   ].filter((line) => line !== '')
   return html`${lines.map((line) => html`${line}<br>`)}<span class="quiet">worker ${worker}</span>`
@@ -43,6 +44,17 @@ function modelLine({ provider, requestModel, responseModel, translation }: Decis
   const models = [...new Set([requestModel, responseModel])].filter((name) => name !== '').join(' → ')
   const dialects = translation === undefined ? '' : `(${translation.from} → ${translation.to})`
   return [provider, models, dialects].filter((part) => part !== '').join(' ')
+}
+
+/** What the prompt guards found; checks that found nothing are only counted. */
+function guardLine({ guardChecks }: DecisionRecord): string {
+  const found = guardChecks.filter(({ verdict }) => verdict !== 'Allow')
+  const allowed = guardChecks.length - found.length
+  const parts = found.map(({ phase, index, kind, verdict, rule, detail }) =>
+    [`${phase} guard ${index}`, kind, verdict, rule, detail].filter((part) => part !== undefined).join(' '),
+  )
+  if (allowed > 0) parts.push(`${allowed} ${allowed === 1 ? 'guard check' : 'guard checks'} allowed`)
+  return parts.join(', ')
 }
 
 /** When the request was received, sent to the backend, answered by it, and ended; as text, and as a bar in which the backend is darker. */

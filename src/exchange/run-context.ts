@@ -1,5 +1,6 @@
 import { clock } from '#base/clock.ts'
 import { type Call, CallError } from './call.ts'
+import { type GuardLoad, uncountedGuardLoad } from './guard-load.ts'
 import { type LlmPrices, NO_PRICES } from './llm-prices.ts'
 import type { Outcome } from './outcome.ts'
 
@@ -20,6 +21,8 @@ export interface RunContext {
   readonly signal: AbortSignal
   /** The prices of models. */
   readonly prices: LlmPrices
+  /** What prompt guards of this worker hold back. */
+  readonly guardLoad: GuardLoad
   /** Calls a backend of the plan for the client of the request, as it is identified now. */
   readonly call: Call
   /** The same for calls that may outlive the request: neither its end nor its memory limits them. */
@@ -44,7 +47,12 @@ export const SYSTEM = {
 } as const
 
 /** For an exchange that no connection waits for. */
-export const NO_CLIENT = { interrupt: () => {}, whenOver: () => {}, prices: NO_PRICES } as const
+export const NO_CLIENT = {
+  interrupt: () => {},
+  whenOver: () => {},
+  prices: NO_PRICES,
+  guardLoad: uncountedGuardLoad(),
+} as const
 
 const refuseCall: Call = () => Promise.reject(new CallError('no-endpoint'))
 

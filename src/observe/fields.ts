@@ -1,7 +1,7 @@
 import { hideCredentialParameters } from '#base/credential-names.ts'
 import type { Reason } from '#base/rejections.ts'
 import { sha256OfByteText } from '#base/sha256.ts'
-import type { Attempt } from '#exchange/exchange.ts'
+import type { Attempt, GuardCheck } from '#exchange/exchange.ts'
 import { type LlmFacts, type LlmRequest, msPerOutputToken } from '#exchange/llm-facts.ts'
 import { type LlmCost, NANODOLLARS } from '#exchange/llm-prices.ts'
 import type { McpFacts } from '#exchange/mcp-facts.ts'
@@ -236,6 +236,13 @@ const ATTEMPTS = fields<readonly Attempt[]>()([
   { name: 'upstream.failure', read: (all) => all.at(-1)?.failure },
 ])
 
+/** The check of a prompt guard that ended the request. */
+const GUARD = fields<GuardCheck>()([
+  { name: 'guardrail.phase', read: ({ phase }) => phase },
+  { name: 'guardrail.kind', read: ({ kind }) => kind },
+  { name: 'guardrail.index', read: ({ index }) => index },
+])
+
 const CAUSE = fields<Pick<Outcome, 'error' | 'reason'>>()([
   { name: 'error', read: ({ error }) => (error === undefined ? undefined : hideCredentialParameters(error)) },
   { name: 'reason', record: 'reason', label: 'reason', usual: 'Upstream', read: ({ reason }) => reason },
@@ -268,6 +275,7 @@ export const ENDED = [
   group((ended: Ended) => (ended.exchange.llm === undefined ? undefined : ended), LLM_TIMES),
   group(self, RETRIES),
   group(({ exchange }: Ended) => exchange.attempts, ATTEMPTS),
+  group(decidingCheck, GUARD),
   group(self, [...CAUSE, ...DECISION, ...DURATION]),
 ] as const
 
@@ -300,6 +308,11 @@ function group<E, S extends object, N extends string>(
 
 function self(ended: Ended): Ended {
   return ended
+}
+
+function decidingCheck({ exchange: { guardChecks, reason } }: Ended): GuardCheck | undefined {
+  if (guardChecks === undefined || reason !== 'Guardrail') return undefined
+  return guardChecks.findLast(({ verdict }) => verdict === 'Reject' || verdict === 'Fail')
 }
 
 /** A relayed connection has no request. */

@@ -6,6 +6,7 @@ import type { LiveSocket } from '#engine/route/live-listener.ts'
 import type { AttemptStart } from '#exchange/attempt-start.ts'
 import type { Call } from '#exchange/call.ts'
 import { Exchange } from '#exchange/exchange.ts'
+import type { GuardLoad } from '#exchange/guard-load.ts'
 import type { LlmPrices } from '#exchange/llm-prices.ts'
 import type { Outcome } from '#exchange/outcome.ts'
 import { type RunContext, SYSTEM } from '#exchange/run-context.ts'
@@ -122,6 +123,10 @@ export class InFlight implements RunContext, BodyOwner, Observed {
 
   get prices(): LlmPrices {
     return this.context.prices
+  }
+
+  get guardLoad(): GuardLoad {
+    return this.context.guardLoad
   }
 
   get call(): Call {

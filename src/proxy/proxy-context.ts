@@ -2,6 +2,7 @@ import type { Sealer } from '#base/sealer.ts'
 import type { Calls } from '#calls/calls.ts'
 import type { PlanIndex } from '#engine/plan/plan-index.ts'
 import type { GatewayIdentity } from '#exchange/gateway-identity.ts'
+import type { GuardLoad } from '#exchange/guard-load.ts'
 import type { LlmPrices } from '#exchange/llm-prices.ts'
 import type { Workloads } from '#exchange/workload.ts'
 import type { BodyMemory } from '#net/body/body-memory.ts'
@@ -29,6 +30,7 @@ export interface ProxyContext {
   readonly wheel: TimerWheel
   readonly observer: Observer
   readonly load: Load
+  readonly guardLoad: GuardLoad
   readonly facts: BackendFacts
   readonly prices: LlmPrices
   readonly bodyMemory: BodyMemory

@@ -2,6 +2,7 @@ import { getEventListeners } from 'node:events'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { Calls } from '#calls/calls.ts'
 import { listenerItem, livePlan, matchOf, policyItem, routeItem } from '#engine/testing.ts'
+import { uncountedGuardLoad } from '#exchange/guard-load.ts'
 import { NO_PRICES } from '#exchange/llm-prices.ts'
 import { listen } from '#net/accept/listener.ts'
 import { BodyMemory } from '#net/body/body-memory.ts'
@@ -85,6 +86,7 @@ async function startGateway(target: number, draining: AbortSignal): Promise<stri
       wheel: workerWheel,
       observer: observer as Observer,
       load: new Load({ add: () => {} }, createLoadMemory(1), 0),
+      guardLoad: uncountedGuardLoad(),
       facts: new BackendFacts(() => {}),
       prices: NO_PRICES,
       bodyMemory,

@@ -6,6 +6,7 @@ import { CalledBackends } from '#engine/backend/called-backends.ts'
 import { LivePlan } from '#engine/plan/live-plan.ts'
 import { denyConnection, type LiveSocket, readsCertificates } from '#engine/route/live-listener.ts'
 import type { GatewayIdentity } from '#exchange/gateway-identity.ts'
+import type { GuardLoad } from '#exchange/guard-load.ts'
 import type { TokenCounter } from '#exchange/token-counter.ts'
 import { PriceBook, type PriceList } from '#models/price-book.ts'
 import type { ListenTls } from '#net/accept/listen-tls.ts'
@@ -70,6 +71,7 @@ export interface ProxyServerOptions {
   /** Hears of each eviction that this thread causes. */
   readonly evicted: (endpoint: EndpointId, eviction: Eviction | undefined) => void
   readonly load: Load
+  readonly guardLoad: GuardLoad
   /** Receives facts that traffic shows about backends. */
   readonly reportFact: (fact: BackendFact) => void
 }
@@ -162,6 +164,7 @@ export class ProxyServer {
       wheel: workerWheel,
       observer,
       load: options.load,
+      guardLoad: options.guardLoad,
       facts,
       prices: this.#prices,
       bodyMemory,

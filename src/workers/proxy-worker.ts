@@ -1,7 +1,7 @@
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { KnownSecrets, type SecretHider } from '#base/known-secrets.ts'
 import { parseJson } from '#base/parse-json.ts'
-
+import { GuardLoad } from '#exchange/guard-load.ts'
 import { parseNetwork } from '#net/connect/forward-rules.ts'
 import { chooseTransports } from '#net/transport/choose-transports.ts'
 import { DecisionIds } from '#observe/decision-ids.ts'
@@ -93,6 +93,7 @@ const proxy = new ProxyServer({
   requestKept: (of, id, fetchedMs) => send({ kind: 'ask-kept', of, id, fetchedMs }),
   evicted: evictionReporter(metrics, log),
   load: new Load(metrics.series('requestsInFlight', []), start.load, start.share.place),
+  guardLoad: new GuardLoad(metrics.series('guardHeldBytes', []), metrics.series('guardWindows', [])),
   reportFact: (fact) => send({ kind: 'fact', version: planVersion, fact }),
 })
 

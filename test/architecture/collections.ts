@@ -45,7 +45,7 @@ export const COLLECTIONS: Readonly<Record<string, Filled | PeerFilled>> = {
     flood: 'src/protocols/llm/guards/stream/guarded-stream.test.ts',
   },
   'protocols/llm/guards/stream/guarding-stream-sink #queue': HELD_BY_GUARDS,
-  'protocols/llm/guards/stream/guarding-stream-sink #matched': 'configuration',
+  'protocols/llm/guards/stream/guarding-stream-sink #verdicts': 'configuration',
   'protocols/llm/guards/stream/json-string-splitter #isObject': HELD_BY_GUARDS,
   'protocols/llm/guards/stream/regex-stage #tags': HELD_BY_GUARDS,
   'protocols/llm/guards/stream/service-stage #open': HELD_BY_GUARDS,

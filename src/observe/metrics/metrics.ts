@@ -95,6 +95,18 @@ export const METRICS = {
     labels: ['kind', 'phase'],
     buckets: DURATION,
   },
+  guardHeldBytes: {
+    name: 'guardrail_held_bytes',
+    help: 'Bytes of streamed events that prompt guards hold back.',
+    type: 'gauge',
+    labels: [],
+  },
+  guardWindows: {
+    name: 'guardrail_windows_in_flight',
+    help: 'Windows of streamed texts that services of prompt guards judge.',
+    type: 'gauge',
+    labels: [],
+  },
   keySetFetches: {
     name: 'key_set_fetches_total',
     help: 'Attempts to fetch a key set. An attempt also fails if the fetched set cannot be used.',

@@ -19,7 +19,8 @@ export interface BlockOptions {
   readonly refuse: RefuseStream
   /** A service has let text pass. */
   readonly progressed: () => void
-  readonly matched: (guard: RegexGuard) => void
+  /** What a pattern guard found. */
+  readonly noted: (guard: RegexGuard, verdict: 'Mask' | 'Reject' | 'Fail') => void
   /** The output is repeated later, so that it must be kept. */
   readonly isRepeated: boolean
 }
@@ -132,12 +133,15 @@ export class GuardedBlock {
     if (!isArguments) return this.#regexStage(guard, out, isFixed, before)
     return new ArgumentsStage(out, {
       check: (within, isKey) => this.#regexStage(guard, within, isKey || isFixed),
-      unreadable: () => this.#options.refuse(failGuard(guard, 'the arguments of a call are not JSON')),
+      unreadable: () => {
+        this.#options.noted(guard, 'Fail')
+        this.#options.refuse(failGuard(guard, 'the arguments of a call are not JSON'))
+      },
     })
   }
 
   #regexStage<Tag>(guard: RegexGuard, out: TextOutput<Tag>, isFixed: boolean, before = ''): TextStage<Tag> {
-    const { refuse, matched } = this.#options
-    return new RegexStage(out, { guard, isFixed, before, refuse, matched: () => matched(guard) })
+    const { refuse, noted } = this.#options
+    return new RegexStage(out, { guard, isFixed, before, refuse, matched: (verdict) => noted(guard, verdict) })
   }
 }

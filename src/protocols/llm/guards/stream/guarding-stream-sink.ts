@@ -11,7 +11,7 @@ import { SseSplitter } from '../../sse/sse-splitter.ts'
 import type { EventText, TextPlace } from '../../texts/body-texts.ts'
 import { ANSWER_TEXTS } from '../../texts/dialect-texts.ts'
 import { ALONE } from '../../texts/read-texts.ts'
-import type { Guard, RegexGuard } from '../guard.ts'
+import type { RegexGuard } from '../guard.ts'
 import { noteCheck } from '../guard-log.ts'
 import { failGuard } from '../guard-refusals.ts'
 import { formatGuardEvent } from './guard-event.ts'
@@ -76,8 +76,8 @@ export class GuardingStreamSink implements BodySink {
   readonly #before = new Map<string, string>()
   readonly #blockOptions: BlockOptions
   readonly #queue: HeldEvent[] = []
-  readonly #held = new HeldText()
-  readonly #matched = new Set<RegexGuard>()
+  readonly #held: HeldText
+  readonly #verdicts = new Map<RegexGuard, 'Mask' | 'Reject' | 'Fail'>()
   readonly #startMs: number
   #length = 0
   #events = 0
@@ -92,12 +92,13 @@ export class GuardingStreamSink implements BodySink {
     this.#options = options
     this.#splitter = new SseSplitter(this, { claim, maxBlockBytes: maxEventBytes })
     this.#startMs = exchange.context.monotonic()
+    this.#held = new HeldText(exchange.context.guardLoad)
     this.#blockOptions = {
       guards,
       exchange,
       refuse: (refusal) => this.#refuse(refusal),
       progressed: () => this.#progress(),
-      matched: (guard) => this.#matched.add(guard),
+      noted: (guard, verdict) => this.#verdicts.set(guard, verdict),
       isRepeated: format === 'Responses',
     }
     exchange.context.whenOver(() => this.#stop())
@@ -150,8 +151,7 @@ export class GuardingStreamSink implements BodySink {
     const event = isEndMark(data) ? undefined : parseDocument(data)
     const isRead = event === undefined || event instanceof JsonValue
     const pieces = isRead ? this.#readPieces(event, data) : undefined
-    if (!isRead || pieces === undefined)
-      return this.#refuse(failGuard(this.#first, `event ${index} of the stream is not JSON`))
+    if (!isRead || pieces === undefined) return this.#fail(`event ${index} of the stream is not JSON`)
     if (this.#isOver) return
     const line = cleanEvent(read, event)
     const isPassed = pieces.every(({ released, original }) => released === original)
@@ -175,18 +175,14 @@ export class GuardingStreamSink implements BodySink {
   }
 
   #hold(event: HeldEvent): void {
-    if (!this.#held.take(event.bytes.length)) return this.#refuse(failGuard(this.#first, 'too much text is held back'))
+    if (!this.#held.take(event.bytes.length)) return this.#fail('too much text is held back')
     this.#queue.push(event)
     this.#drain()
   }
 
   /** An event over the limit cannot be checked (decision B47). */
   part(): void {
-    this.#refuse(failGuard(this.#first, 'an event of the stream is too large'))
-  }
-
-  get #first(): Guard {
-    return this.#options.guards[0]!
+    this.#fail('an event of the stream is too large')
   }
 
   get #isHolding(): boolean {
@@ -309,6 +305,15 @@ export class GuardingStreamSink implements BodySink {
     else this.#sink.abort(abort)
   }
 
+  /** No guard can check the rest of the stream, beginning with the first one. */
+  #fail(detail: string): void {
+    const { guards, exchange } = this.#options
+    const guard = guards[0]!
+    if (guard.kind === 'regex') this.#verdicts.set(guard, 'Fail')
+    else noteCheck(exchange, guard, exchange.context.monotonic(), { verdict: 'Fail', length: 0, detail })
+    this.#refuse(failGuard(guard, detail))
+  }
+
   /** Ends the stream without what is held, and without an end mark (decision B47). */
   #refuse(refusal: Refusal): void {
     if (this.#isOver) return
@@ -329,7 +334,7 @@ export class GuardingStreamSink implements BodySink {
     const { guards, exchange } = this.#options
     for (const guard of guards) {
       if (guard.kind !== 'regex') continue
-      const verdict = this.#matched.has(guard) ? 'Mask' : 'Allow'
+      const verdict = this.#verdicts.get(guard) ?? 'Allow'
       noteCheck(exchange, guard, this.#startMs, { verdict, length: this.#length })
     }
   }

@@ -1,13 +1,16 @@
-/** Text that guards hold back, in bytes. Over a limit, the stream that needs more is refused. */
+import type { GuardLoad } from '#exchange/guard-load.ts'
+
+/** Text that the guards of one stream may hold back, in bytes. */
 const MAX_PER_STREAM = 64 * 1024
-const MAX_PER_WORKER = 64 * 1024 * 1024
 
-/** Of this worker: each has its own copy of this module. */
-let heldByAll = 0
-
-/** The share of one stream. */
+/** What one stream holds back. Over a limit, the stream that needs more is refused. */
 export class HeldText {
+  readonly #load: GuardLoad
   #held = 0
+
+  constructor(load: GuardLoad) {
+    this.#load = load
+  }
 
   get bytes(): number {
     return this.#held
@@ -17,18 +20,18 @@ export class HeldText {
   take(bytes: number): boolean {
     // One event may be larger than what a stream may hold of several.
     const isAlone = this.#held === 0
-    if ((!isAlone && this.#held + bytes > MAX_PER_STREAM) || heldByAll + bytes > MAX_PER_WORKER) return false
+    if (!isAlone && this.#held + bytes > MAX_PER_STREAM) return false
+    if (!this.#load.take(bytes)) return false
     this.#held += bytes
-    heldByAll += bytes
     return true
   }
 
   give(bytes: number): void {
     this.#held -= bytes
-    heldByAll -= bytes
+    this.#load.give(bytes)
   }
 
   drop(): void {
-    this.give(this.#held)
+    if (this.#held > 0) this.give(this.#held)
   }
 }

@@ -11,7 +11,7 @@ export interface RegexStageOptions {
   readonly before: string
   readonly refuse: RefuseStream
   /** Called for each match, for the record. */
-  readonly matched: () => void
+  readonly matched: (verdict: 'Mask' | 'Reject') => void
 }
 
 /** Masks the matches of a guard. Text that can no longer be part of a match passes at once. */
@@ -51,28 +51,28 @@ export class RegexStage<Tag> implements TextStage<Tag> {
   }
 
   #forward(): void {
-    const { guard, isFixed, refuse, matched } = this.#options
+    const { isFixed, matched } = this.#options
     const pipeline = this.#pipeline
     // The rest of the match must not leave, either.
-    if (pipeline.overran)
-      return this.#end(() => refuse(refuseByGuard(guard, ' matched a text that had begun to leave')))
+    if (pipeline.overran) return this.#reject(' matched a text that had begun to leave')
     for (const { text, changed } of pipeline.take()) {
       if (this.#isBefore) {
         this.#isBefore = false
         this.#mayReach = changed
         continue
       }
-      if (changed) matched()
-      if (this.#mayReach && changed)
-        return this.#end(() => refuse(refuseByGuard(guard, ' matched a text that had begun to leave')))
+      if (changed && this.#mayReach) return this.#reject(' matched a text that had begun to leave')
       if (text !== '') this.#mayReach = false
-      if (changed && isFixed) return this.#end(() => refuse(refuseByGuard(guard, ' matched a text that cannot change')))
+      if (changed && isFixed) return this.#reject(' matched a text that cannot change')
+      if (changed) matched('Mask')
       this.#out.text(this.#tags.shift()!, text)
     }
   }
 
-  #end(refuse: () => void): void {
+  #reject(why: string): void {
+    const { guard, refuse, matched } = this.#options
     this.#isOver = true
-    refuse()
+    matched('Reject')
+    refuse(refuseByGuard(guard, why))
   }
 }

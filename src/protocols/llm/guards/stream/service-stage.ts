@@ -109,7 +109,10 @@ export class ServiceStage<Tag> implements TextStage<Tag> {
     }
     const entry = { window, shown, asked: undefined as AskedVerdict | undefined, startMs: exchange.context.monotonic() }
     this.#inFlight.push(entry)
+    const { guardLoad } = exchange.context
+    guardLoad.beginWindow()
     void askAboutWindow(guard, question, exchange).then((asked) => {
+      guardLoad.endWindow()
       entry.asked = asked
       this.#proceed()
       this.#options.progressed()
