@@ -46,6 +46,8 @@ export class GuardedBlock {
   #input = ''
   #output = ''
   #tail = ''
+  /** The event with its last text. */
+  lastEvent = 0
   #isFinished = false
   /** All of it has passed. */
   #isOver = false
@@ -65,6 +67,10 @@ export class GuardedBlock {
     this.#first = options.guards.reduceRight((out, guard) => this.#stage(guard, out), last)
   }
 
+  get isArguments(): boolean {
+    return this.#kind.isArguments
+  }
+
   get isFinished(): boolean {
     return this.#isFinished
   }
@@ -72,6 +78,11 @@ export class GuardedBlock {
   /** The end of what has left; empty as long as a part of it is held. */
   get tail(): string {
     return this.#isOver && !this.#kind.isArguments ? this.#tail.slice(-TAIL_LENGTH) : ''
+  }
+
+  /** A verdict or a pause will release text. */
+  get isAsking(): boolean {
+    return this.#services.some(({ isAsking }) => isAsking)
   }
 
   /** The services cannot take more text now. */

@@ -1,8 +1,13 @@
 import { expect, test } from 'vitest'
 import { reject } from '#exchange/outcome.ts'
-import { type Answer, pass } from '../../testing.ts'
+import { Head } from '#net/http/head.ts'
+import { roomFor } from '#net/testing/room-for.ts'
+import { exchangeWith } from '#policies/shared/testing.ts'
+import { CompletionsStream } from '../../completions/stream.ts'
+import { type Answer, Collector, pass } from '../../testing.ts'
 import type { RegexGuard } from '../guard.ts'
 import { compileRules } from '../rules/compile-rules.ts'
+import { GuardedStream } from './guarded-stream.ts'
 
 function guard(spec: Parameters<typeof compileRules>[0], index = 0): RegexGuard {
   const rules = compileRules(spec, (path, message) => {
@@ -274,4 +279,41 @@ test('numbers and literals in arguments pass', () => {
     const body = call(json.slice(0, at)) + call(json.slice(at)) + chunk({}, 0, 'tool_calls') + DONE
     expect(run(body, {}).text).toBe(body)
   }
+})
+
+test('a text that other texts follow is not held until the end', () => {
+  const call = chunk({ tool_calls: [{ index: 0, function: { arguments: '"' } }] })
+  const more = chunk({ tool_calls: [{ index: 0, function: { arguments: 'word ' } }] })
+  const body = chunk({ content: 'let me look' }) + call + more.repeat(1_000)
+  const { text, collector } = run(body, { breaks: 'cancelled' })
+  expect(text).toBe(body)
+  expect(collector.backed).toBe(false)
+})
+
+test('a text that goes on later than the one after it is checked across', () => {
+  const other = chunk({ reasoning_content: 'word ' })
+  const body = chunk({ content: 'a secr' }) + other.repeat(16) + chunk({ content: 'et-12' }) + DONE
+  const { text } = run(body, { guards: [SECRET] })
+  expect(text).not.toContain('-12')
+  expect(text).toContain('guardrail_intervention')
+  const near = chunk({ content: 'a secr' }) + other.repeat(10) + chunk({ content: 'et-12' }) + DONE
+  expect(DIALECTS.Completions.read(run(near, { guards: [SECRET] }).text)).toBe('a <masked>')
+})
+
+test('what patterns hold does not stop the provider: only its next text can release it', () => {
+  const guards = [guard({ matches: ['a[^z]{0,1000}z'] })]
+  const exchange = exchangeWith()
+  exchange.response = Head.response(200)
+  const sink = new GuardedStream(undefined, {
+    guards,
+    format: 'Completions',
+    stream: new CompletionsStream(),
+    exchange,
+    claim: roomFor(1_000_000).claim,
+    maxEventBytes: 1_000_000,
+    kept: undefined,
+  }).into(new Collector())
+  const body = Buffer.from(chunk({ content: 'a' }) + chunk({ extra: 'y'.repeat(40_000) }))
+  sink.bytes(body, 0, body.length)
+  expect(sink.backed).toBe(false)
 })

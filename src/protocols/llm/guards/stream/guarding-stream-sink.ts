@@ -31,6 +31,8 @@ export interface GuardingOptions extends GuardedStreamOptions {
 /** A text of an event, and where it is in the data of the event. */
 interface EventPiece extends StreamPiece {
   readonly place: TextPlace
+  readonly key: string
+  readonly block: GuardedBlock
 }
 
 /** An event that waits for the guards, or for events before it. */
@@ -59,6 +61,9 @@ const BACKED_BYTES = 16 * 1024
 
 /** Keeps the connection alive. */
 const COMMENT = encode(':\n\n')
+
+/** A text that this many events have not gone on with has ended. */
+const FORGOTTEN_AFTER = 16
 
 /** Members of choices and kinds of blocks whose last text is remembered. */
 const MAX_FAMILIES = 64
@@ -178,6 +183,18 @@ export class GuardingStreamSink implements BodySink {
     if (!this.#held.take(event.bytes.length)) return this.#fail('too much text is held back')
     this.#queue.push(event)
     this.#drain()
+    this.#endForgotten()
+  }
+
+  /** Texts end without a mark when the provider goes on with another one, such as the arguments of a call after an answer. */
+  #endForgotten(): void {
+    for (;;) {
+      const piece = this.#queue[0]?.pieces.find(({ released }) => released === undefined)
+      if (piece === undefined || piece.block.isFinished || piece.block.isArguments) return
+      if (this.#events - piece.block.lastEvent < FORGOTTEN_AFTER) return
+      this.#end(piece.key, piece.block)
+      this.#drain()
+    }
   }
 
   /** An event over the limit cannot be checked (decision B47). */
@@ -185,9 +202,14 @@ export class GuardingStreamSink implements BodySink {
     this.#fail('an event of the stream is too large')
   }
 
+  /** What is held may leave without further text of the provider. */
+  get #isAsking(): boolean {
+    return this.#queue[0]?.pieces.some(({ block }) => block.isAsking) === true
+  }
+
   get #isHolding(): boolean {
     return (
-      this.#held.bytes > BACKED_BYTES ||
+      (this.#held.bytes > BACKED_BYTES && this.#isAsking) ||
       (this.#held.bytes > 0 && [...this.#blocks.values()].some(({ isBusy }) => isBusy))
     )
   }
@@ -203,24 +225,26 @@ export class GuardingStreamSink implements BodySink {
     for (const text of texts) {
       const original = decode(data, text.place)
       if (original === undefined) return undefined
-      const piece: EventPiece = { original, released: undefined, place: text.place }
+      const block = this.#blockOf(text)
+      const piece: EventPiece = { original, released: undefined, place: text.place, key: text.block, block }
       pieces.push(piece)
       this.#length += original.length
-      this.#show(text, piece)
+      block.lastEvent = this.#events
+      if (text.kind === 'delta') block.push(piece)
+      else block.repeat(piece)
     }
     for (const key of closes) this.#close(key)
     return pieces
   }
 
-  #show({ block: key, place, kind }: EventText, piece: EventPiece): void {
+  #blockOf({ block: key, place, kind }: EventText): GuardedBlock {
     let block = this.#blocks.get(key)
     if (block === undefined || (kind === 'delta' && block.isFinished)) {
       const about = { isArguments: place.form === 'arguments', isFixed: !place.canChange }
       block = new GuardedBlock({ ...about, before: this.#before.get(familyOf(key)) ?? '' }, this.#blockOptions)
       this.#blocks.set(key, block)
     }
-    if (kind === 'delta') block.push(piece)
-    else block.repeat(piece)
+    return block
   }
 
   #close(key: string): void {

@@ -66,6 +66,11 @@ export class ServiceStage<Tag> implements TextStage<Tag> {
     options.exchange.context.whenOver(() => this.#stop())
   }
 
+  /** Text waits for a verdict or a pause, and not for further text. */
+  get isAsking(): boolean {
+    return this.#inFlight.length > 0 || this.#open.bytes > 0
+  }
+
   /** Further text would only wait in memory. */
   get isBusy(): boolean {
     return this.#inFlight.length === this.#maxInFlight && this.#open.bytes >= WINDOW_BYTES
