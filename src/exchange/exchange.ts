@@ -134,6 +134,8 @@ export interface GuardCheck {
 export class Exchange {
   /** The request that will be forwarded; policies edit it in place. */
   request: Head
+  /** The request as it was before the policies of the backend, which write credentials; set if the protocol of the backend reads it. */
+  clientHead: Head | undefined
   /** The response head, after it has arrived. */
   response: Head | undefined
   /** The trailers of a completed response, if any; HTTP/2 only. */

@@ -68,6 +68,8 @@ export interface ProtocolRun {
    * protocols may do that and wait for the response.
    */
   readonly endsWithClient?: true
+  /** The protocol reads `Exchange.clientHead`. */
+  readonly readsClientHead?: boolean
   bodyNeed?(exchange: Exchange): BodyNeed
   /**
    * How a server could understand the request differently if it read its path as `reading`; for example `of type Messages, not

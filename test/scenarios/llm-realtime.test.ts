@@ -75,10 +75,14 @@ const GUARDS = {
     { regex: { action: 'Reject', matches: ['forbidden'] }, response: { message: 'Not that.' } },
   ],
 }
-const JUDGE = { backendRef: { name: 'judge', port: 80 } }
+const JUDGE = {
+  backendRef: { name: 'judge', port: 80 },
+  forwardHeaderMatches: [{ name: 'Authorization', type: 'RegularExpression', value: '.*' }],
+}
 
 /** The texts that the guard server was asked about, and what it says: at once, or when the test calls `answer`. */
 const judged: string[] = []
+const judgedFor = new Set<string | undefined>()
 let answer: (() => void) | undefined
 
 /** Passes all texts; about `slow` only when the test says so, and fails at `broken`. */
@@ -88,6 +92,7 @@ async function startJudge(): Promise<number> {
     for await (const bytes of request) text += bytes
     const content: string = JSON.parse(text).body.messages[0].content
     judged.push(content)
+    judgedFor.add(request.headers.authorization)
     if (content === 'slow') {
       await new Promise<void>((resolve) => {
         answer = resolve
@@ -152,7 +157,13 @@ beforeAll(async () => {
       aiYaml('guarded', 'providerOne', providerPort, {}, { promptGuard: GUARDS }),
       routeYaml('guarded', '/guarded', 'guarded'),
       serviceYaml('judge', await startJudge()),
-      aiYaml('judged', 'providerOne', providerPort, {}, { promptGuard: { request: [{ webhook: JUDGE }] } }),
+      aiYaml(
+        'judged',
+        'providerOne',
+        providerPort,
+        { auth: { key: 'sk-gateway' } },
+        { promptGuard: { request: [{ webhook: JUDGE }] } },
+      ),
       routeYaml('judged', '/judged', 'judged'),
       aiYaml('four', 'providerFour', providerPort),
       routeYaml('four', '/four', 'four'),
@@ -441,7 +452,7 @@ test('frames of every kind at a guarded backend: fragments, pings, what is not t
 })
 
 test('a guard server is asked about each event; later ones wait, and a failure is told to the client', async () => {
-  const client = await connect('/judged/realtime?model=m')
+  const client = await connect('/judged/realtime?model=m', { headers: { authorization: 'Bearer sk-client' } })
   const received: string[] = []
   client.on('message', (data) => received.push(String(data)))
   client.send(JSON.stringify(item('slow')))
@@ -451,6 +462,7 @@ test('a guard server is asked about each event; later ones wait, and a failure i
   client.ping('while it is asked')
   expect(String((await pinged)[0])).toBe('while it is asked')
   expect([judged, received]).toEqual([['slow'], []])
+  expect([got.headers.authorization, ...judgedFor]).toEqual(['Bearer sk-gateway', 'Bearer sk-client'])
   answer!()
   await eventually('both arrived', () => received.length === 2)
   client.send(JSON.stringify(item('broken')))

@@ -80,7 +80,13 @@ const GUARDS: Readonly<Record<string, object>> = {
   asks: {
     request: [
       {
-        webhook: { backendRef: { name: 'judge', port: 80 }, forwardHeaderMatches: [{ name: 'X-Team', value: 'red' }] },
+        webhook: {
+          backendRef: { name: 'judge', port: 80 },
+          forwardHeaderMatches: [
+            { name: 'X-Team', value: 'red' },
+            { name: 'Authorization', type: 'RegularExpression', value: '.*' },
+          ],
+        },
       },
     ],
     response: [{ webhook: { backendRef: { name: 'judge', port: 80 } } }],
@@ -99,6 +105,7 @@ beforeAll(async () => {
       spec: {
         ai: { provider: { providerOne: {}, host: '127.0.0.1', port: provider } },
         policies: {
+          auth: { key: 'sk-gateway' },
           ai: { promptGuard, routes: { '/messages': 'Messages', '/responses': 'Responses', '*': 'Completions' } },
         },
       },
@@ -201,6 +208,18 @@ test('asks a guard server about both directions', async () => {
   ])
   expect(judged[0]?.headers['x-team']).toBe('red')
   expect(judged[0]?.headers['x-other']).toBeUndefined()
+})
+
+test('a guard server never gets the credential of the provider', async () => {
+  for (const [headers, expected] of [
+    [{ authorization: 'Bearer sk-client' }, 'Bearer sk-client'],
+    [{}, undefined],
+  ] as const) {
+    judged.length = 0
+    sent.length = 0
+    await (await ask('asks', user('hello'), 'chat/completions', headers)).text()
+    expect([sent[0]?.headers.authorization, judged[0]?.headers.authorization]).toEqual(['Bearer sk-gateway', expected])
+  }
 })
 
 test('a guard server masks, rejects, or fails', async () => {

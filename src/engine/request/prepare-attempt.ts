@@ -56,6 +56,7 @@ export function prepareAttempt(
   if (refusal !== undefined) return refusal
   // The gateway is the proxy server that the client has this credential for, and not the server that it names (RFC 9110, 11.7.2).
   if (endpoint.place instanceof RequestedPlaces) exchange.request.remove('proxy-authorization')
+  if (decision.backend?.protocol.readsClientHead === true) exchange.clientHead = exchange.request.clone()
   const outcome = runChain(endpoint.chain, exchange, decision.backendProgress)
   if (outcome instanceof Promise) return outcome.then((refusal) => refusal ?? finish(endpoint, exchange, decision))
   return outcome ?? finish(endpoint, exchange, decision)

@@ -66,12 +66,17 @@ function providerAddress(provider: LlmProviderSpec, section: string): Address {
 
 class LlmRun implements ProtocolRun {
   readonly endsWithClient = true
+  readonly readsClientHead: boolean
   readonly #plan: AiPlan
   readonly #counter: TokenCounter
   readonly #models: ModelLists
 
   /** @param backend its key */
   constructor(plan: AiPlan, backend: string, counter: TokenCounter) {
+    // Only guard servers of users get headers.
+    this.readsClientHead = plan.providers.some(({ settings }) =>
+      settings.guards?.request.some(({ kind }) => kind === 'webhook'),
+    )
     this.#plan = plan
     this.#counter = counter
     this.#models = new ModelLists(plan, backend)

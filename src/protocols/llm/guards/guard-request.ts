@@ -24,7 +24,7 @@ export function guardRequest(
   if ('unreadable' in texts) {
     return refuse(format, 'llm-body-invalid', texts.unreadable)
   }
-  const refusal = runGuards(guards, { exchange, texts, head: exchange.request })
+  const refusal = runGuards(guards, { exchange, texts, head: exchange.clientHead ?? exchange.request })
   if (refusal instanceof Promise) return refusal.then((late) => late ?? texts.apply())
   return refusal ?? texts.apply()
 }

@@ -32,7 +32,7 @@ const MAX_ID = 512
 /** What guards check the events of a client with. */
 export interface EventGuards {
   readonly guards: readonly Guard[]
-  /** The head of the request that opened the session, as the client sent it. */
+  /** The head of the request that opened the session, without the credential of the provider. */
   readonly head: Head
 }
 

@@ -61,7 +61,7 @@ export function prepareSession(
     guarded:
       guards === undefined || guards.request.length === 0
         ? undefined
-        : { guards: guards.request, head: request.clone() },
+        : { guards: guards.request, head: exchange.clientHead ?? request },
   }
 }
 
