@@ -5,6 +5,8 @@ export interface Client {
   readonly name: string
   /** Why it cannot reach an upstream; undefined: it can. */
   unreachable?(upstream: Upstream): string | undefined
+  /** Its API passes through: no guard reads it. */
+  readonly isPassed?: boolean
   /** Why it cannot do a scenario; undefined: it can. */
   cannot?(scenario: string, upstream: Upstream): string | undefined
   /** Why thoughts do not come back with it; undefined: they do. */

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { json } from 'node:stream/consumers'
 import { installedPythonPackages } from '../counterparts.ts'
+import { GUARD_TEXTS } from './guards.ts'
 import { VENDOR_PACKAGES } from './python-packages.ts'
 import { DOT, ERROR_MESSAGE, PROMPT, REFUSED, RETRY_AFTER, SCHEMA, TEXTS, TOOL, USAGE, WEATHER } from './replies.ts'
 import type { Cell } from './table.ts'
@@ -33,6 +34,7 @@ export async function runPythonClients(gateway: string, vendors: string): Promis
     retryAfter: RETRY_AFTER,
     alias: ALIAS,
     vector: VECTOR,
+    guard: GUARD_TEXTS,
   }
   const script = join(import.meta.dirname, 'python', 'run.py')
   const child = spawn(python, ['-B', script], { stdio: ['pipe', 'pipe', 'inherit'] })

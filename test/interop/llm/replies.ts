@@ -1,3 +1,5 @@
+import { guardedReply } from './guards.ts'
+
 /** What a model says, in the words of no API. */
 export interface Reply {
   readonly thought?: { readonly text: string; readonly signature: string }
@@ -83,6 +85,7 @@ export function replyTo(scenario: string, seen: Seen, model: string): Reply | st
   const foreign = seen.signatures.filter((signature) => ![own, '', UNSIGNED].includes(signature))
   // Chat completions of others ignore them.
   if ((seen.encrypts || /claude|gemini/.test(model)) && foreign.length > 0) return 'Invalid signature of a thought'
+  if (scenario.startsWith('guard-')) return guardedReply(scenario, seen)
   switch (scenario) {
     case 'image':
       return seen.images.includes(DOT) ? says('A red dot.') : `the image did not arrive: ${JSON.stringify(seen.images)}`

@@ -10,7 +10,7 @@ import { openaiChat, openaiOthers, openaiRealtime, openaiResponses } from './cli
 import { runPythonClients } from './python-clients.ts'
 import { SCENARIOS } from './scenarios.ts'
 import { type Cell, Table } from './table.ts'
-import { startUpstreams, UPSTREAMS, type Upstream, unsigned } from './upstreams.ts'
+import { backendOf, startUpstreams, UPSTREAMS, type Upstream, unsigned } from './upstreams.ts'
 import { startVendors } from './vendor/server.ts'
 
 // Drives official clients of LLM vendors through a running gateway: see README.md.
@@ -50,7 +50,9 @@ process.exitCode = table.failures > 0 ? 1 : 0
 async function checkUpstream(client: Client, upstream: Upstream, scenarios: readonly string[]): Promise<void> {
   const unreachable = client.unreachable?.(upstream)
   const cells = scenarios.map(async (scenario) => {
-    const cannot = unreachable ?? client.cannot?.(scenario, upstream)
+    const isUnguarded = scenario.startsWith('guard-') && client.isPassed === true
+    const unguarded = isUnguarded ? 'no guard reads what passes through' : undefined
+    const cannot = unreachable ?? unguarded ?? client.cannot?.(scenario, upstream)
     const cell = cannot === undefined ? await cellOf(client, upstream, scenario) : { cannot }
     table.add(client.name, upstream.name, scenario, cell)
   })
@@ -89,8 +91,9 @@ function targetOf(upstream: Upstream, scenario: string): { readonly target: Targ
   const run = randomUUID()
   const headers = { 'x-scenario': scenario, 'x-run': run }
   const { url, secureUrl } = gateway
+  const name = backendOf(upstream, scenario)
   return {
-    target: { url: `${url}/${upstream.name}`, secureUrl: `${secureUrl}/${upstream.name}`, upstream, headers },
+    target: { url: `${url}/${name}`, secureUrl: `${secureUrl}/${name}`, upstream, headers },
     run,
   }
 }

@@ -1,5 +1,6 @@
 import { deepStrictEqual, equal, match, ok } from 'node:assert/strict'
-import type { Answer, Connection, Fault, Question } from './client.ts'
+import type { Connection, Question } from './client.ts'
+import { GUARD_SCENARIOS } from './guard-scenarios.ts'
 import {
   DOT,
   doneWith,
@@ -12,34 +13,7 @@ import {
   USAGE,
   WEATHER,
 } from './replies.ts'
-
-/** What a scenario gets besides the connection. */
-export interface Circumstances {
-  /** Names of classes of errors by status. */
-  readonly errors: Readonly<Record<string, string>>
-  /** Whether the provider has noticed that the client left. */
-  hasLeft(): Promise<boolean>
-  /** The same client with the other upstreams. */
-  readonly others: readonly { readonly name: string; readonly connection: Connection }[]
-  /** Whether thoughts come back. */
-  readonly keepsThoughts: boolean
-}
-
-export type Scenario = (connection: Connection, circumstances: Circumstances) => Promise<void>
-
-const never = () => {}
-type Ask = (question: Question) => Promise<Answer>
-const whole = (connection: Connection): Ask => connection.ask
-const streamed =
-  (connection: Connection): Ask =>
-  (question) =>
-    connection.stream(question, never)
-const both =
-  (check: (ask: Ask) => Promise<void>): Scenario =>
-  async (connection) => {
-    await check(whole(connection))
-    await check(streamed(connection))
-  }
+import { type Ask, both, failure, never, type Scenario, streamed, whole } from './scenario.ts'
 
 async function twoTurns(ask: Ask, cities: readonly string[], last: string, more: Question = {}): Promise<void> {
   const first = await ask({ prompt: 'What is the weather?', offersTools: true, ...more })
@@ -168,15 +142,5 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
     ok(abort.signal.aborted, 'no text came')
     ok(await hasLeft(), 'the provider did not notice')
   },
-}
-
-async function failure(connection: Connection, asked: Promise<Answer>): Promise<Fault> {
-  const [answer, error] = await asked.then(
-    (value) => [value, undefined],
-    (reason: unknown) => [undefined, reason],
-  )
-  if (answer !== undefined) throw new Error(`no failure but ${JSON.stringify({ ...answer, history: undefined })}`)
-  const fault = connection.faultOf(error)
-  if (fault === undefined) throw error
-  return fault
+  ...GUARD_SCENARIOS,
 }

@@ -3,6 +3,7 @@ import { freePort } from '../../support/free-port.ts'
 import { startGateway } from '../../support/gateway.ts'
 import { createObjectsFolder, joinYaml, listenersYaml } from '../../support/objects-folder.ts'
 import { tlsSecretYaml } from '../../support/tls-objects.ts'
+import { JUDGE, PROMPT_GUARD } from './guards.ts'
 
 /** A provider with a model, behind its own prefix of the gateway. */
 export interface Upstream {
@@ -146,9 +147,11 @@ export async function startUpstreams(
     `{ name: http, protocol: HTTP, port: ${plain} }`,
     `{ name: https, protocol: HTTPS, port: ${secure}, tls: { certificateRefs: [{ name: door }] } }`,
   ])
-  const objects = UPSTREAMS.flatMap(({ name, provider, model }) => [backend(name, provider, model, port), route(name)])
+  const objects = UPSTREAMS.flatMap((upstream) =>
+    [upstream.name, guardedName(upstream)].flatMap((name) => [backend(name, upstream, port), route(name)]),
+  )
   const folder = await createObjectsFolder({
-    'all.yaml': joinYaml(listeners, tlsSecretYaml('door', CERTIFICATES.server), ...objects),
+    'all.yaml': joinYaml(listeners, tlsSecretYaml('door', CERTIFICATES.server), ...objects, ...judgeYaml(port)),
   })
   stops.defer(folder.remove)
   const gateway = stops.use(await startGateway({ files: [folder.path], workers: 1 }))
@@ -158,10 +161,22 @@ export async function startUpstreams(
   return { url: `http://127.0.0.1:${plain}`, secureUrl: `https://127.0.0.1:${secure}` }
 }
 
-function backend(name: string, provider: object, model: string, port: number): string {
+/** The same upstream behind prompt guards. */
+const guardedName = ({ name }: Upstream) => `${name}-guarded`
+
+/** The backend that a scenario is about. */
+export function backendOf(upstream: Upstream, scenario: string): string {
+  return scenario.startsWith('guard-') ? guardedName(upstream) : upstream.name
+}
+
+function backend(name: string, { provider, model, ...upstream }: Upstream, port: number): string {
   // Without `host` the credential of a cloud would be required.
   const policies = {
-    ai: { routes: ROUTES, modelAliases: { [ALIAS]: model } },
+    ai: {
+      routes: ROUTES,
+      modelAliases: { [ALIAS]: model },
+      ...(name !== upstream.name && { promptGuard: PROMPT_GUARD }),
+    },
     // Vendors negotiate it; without TLS it would be that of the client.
     http: { version: 'HTTP1' },
   }
@@ -172,6 +187,21 @@ kind: ProxyBackend
 metadata: { name: ${name} }
 spec: ${JSON.stringify({ ai, policies })}
 `
+}
+
+/** The service that guards ask. */
+function judgeYaml(port: number): readonly string[] {
+  const service = { metadata: { name: JUDGE }, spec: { ports: [{ port: 80 }] } }
+  const slice = {
+    metadata: { name: JUDGE, labels: { 'kubernetes.io/service-name': JUDGE } },
+    addressType: 'IPv4',
+    endpoints: [{ addresses: ['127.0.0.1'] }],
+    ports: [{ port }],
+  }
+  return [
+    { apiVersion: 'v1', kind: 'Service', ...service },
+    { apiVersion: 'discovery.k8s.io/v1', kind: 'EndpointSlice', ...slice },
+  ].map((object) => `\n${JSON.stringify(object)}\n`)
 }
 
 function route(name: string): string {

@@ -51,7 +51,7 @@ interface Package {
   /** Of every request. */
   readonly options?: object
   thinking(upstream: Upstream): object
-  readonly client: Pick<Client, 'cannot' | 'unreachable' | 'losesThoughts'>
+  readonly client: Pick<Client, 'cannot' | 'unreachable' | 'losesThoughts' | 'isPassed'>
 }
 
 const REASONS = { stop: 'stop', length: 'length', 'tool-calls': 'calls', 'content-filter': 'refusal' } as const
@@ -71,7 +71,12 @@ const keptForGemini = (upstream: Upstream) =>
     : (withoutThoughts(upstream) ?? 'the client keeps no signatures beside reasoning_content')
 const readsNoRefusals = (scenario: string, { api }: Upstream) =>
   scenario === 'refusal' && api === 'completions' ? 'the client shows refusals of chat completions as texts' : undefined
+/** Messages of guards that are no JSON. */
+const PLAIN: ReadonlySet<string> = new Set(['guard-refused', 'guard-judged', 'guard-rejected'])
+const hidesPlainText = (scenario: string) =>
+  PLAIN.has(scenario) ? 'the client shows the phrase of the status instead of a plain text' : undefined
 const onlyTo = (names: readonly string[], api: string) => ({
+  isPassed: true,
   unreachable: ({ name }: Upstream) =>
     names.includes(name) ? undefined : `it speaks ${api}, which passes through to ${names} only`,
 })
@@ -173,7 +178,9 @@ export function aiSdkClients(folder: string): readonly Client[] {
   Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false })
   return Object.entries(PACKAGES).map(([name, { client, ...about }]) => {
     const create = (load(about.package) as Readonly<Record<string, Create>>)[about.create]!
-    return { name, ...client, connect: (target) => connect(ai, create, about, target) }
+    const cannot = (scenario: string, upstream: Upstream) =>
+      hidesPlainText(scenario) ?? client.cannot?.(scenario, upstream)
+    return { name, ...client, cannot, connect: (target) => connect(ai, create, about, target) }
   })
 }
 

@@ -28,8 +28,11 @@ export const anthropicMessages: Client = {
   errors: {
     400: 'BadRequestError',
     401: 'AuthenticationError',
+    403: 'PermissionDeniedError',
+    422: 'UnprocessableEntityError',
     429: 'RateLimitError',
     500: 'InternalServerError',
+    503: 'ServiceUnavailableError',
     529: 'OverloadedError',
   },
   connect: (target) => messages(target),

@@ -20,6 +20,7 @@ const REASONS = { end_turn: 'stop', max_tokens: 'length', tool_use: 'calls', con
 /** Converse with signed requests, which pass through. */
 export const bedrock: Client = {
   name: 'aws bedrock-runtime',
+  isPassed: true,
   unreachable: ({ api }) => (api === 'converse' ? undefined : 'it speaks Converse, which passes through to seven only'),
   cannot(scenario, { embeds }) {
     if (scenario === 'invoke' && !embeds?.includes('titan')) return 'only the model titan is asked'

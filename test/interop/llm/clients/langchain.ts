@@ -46,6 +46,9 @@ const REASONS = {
   max_output_tokens: 'length',
 } as const
 
+/** Streams that end with an error. */
+const ENDS: ReadonlySet<string> = new Set(['stream-error', 'cut', 'guard-blocked', 'guard-broken'])
+
 /** `ChatOpenAI` with chat completions and with responses. */
 export function langchainClients(folder: string): readonly Client[] {
   const { ChatOpenAI } = createRequire(join(folder, 'package.json'))('@langchain/openai') as LangChain
@@ -68,7 +71,7 @@ export function langchainClients(folder: string): readonly Client[] {
       name: 'langchain responses',
       cannot(scenario) {
         if (scenario === 'runner') return noLoop
-        return scenario === 'stream-error' || scenario === 'cut' ? readsNoEnd : undefined
+        return ENDS.has(scenario) ? readsNoEnd : undefined
       },
       losesThoughts: (_, scenario) =>
         scenario === 'thinking-stream' ? 'the client drops the encrypted content of streamed thoughts' : undefined,

@@ -31,8 +31,11 @@ const REASONS = { stop: 'stop', length: 'length', tool_calls: 'calls', content_f
 const ERRORS = {
   400: 'BadRequestError',
   401: 'AuthenticationError',
+  403: 'PermissionDeniedError',
+  422: 'UnprocessableEntityError',
   429: 'RateLimitError',
   500: 'InternalServerError',
+  503: 'InternalServerError',
   529: 'InternalServerError',
 } as const
 

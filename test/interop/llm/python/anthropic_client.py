@@ -5,8 +5,11 @@ REASONS = {"end_turn": "stop", "max_tokens": "length", "tool_use": "calls", "ref
 ERRORS = {
     400: "BadRequestError",
     401: "AuthenticationError",
+    403: "PermissionDeniedError",
+    422: "UnprocessableEntityError",
     429: "RateLimitError",
     500: "InternalServerError",
+    503: "ServiceUnavailableError",
     529: "OverloadedError",
 }
 

@@ -61,7 +61,8 @@ class Chat(Connection):
             return Fault(None, str(error), None, type(error).__name__) if isinstance(error, ValueError) else None
         response = getattr(cause, "response", None)
         retry_after = response.headers.get("retry-after") if response is not None else None
-        return Fault(getattr(cause, "status_code", None), cause.message, retry_after, type(cause).__name__)
+        plain = f": {cause.body}" if isinstance(cause.body, str) else ""
+        return Fault(getattr(cause, "status_code", None), cause.message + plain, retry_after, type(cause).__name__)
 
     def answer(self, message, messages) -> Answer:
         about = message.response_metadata

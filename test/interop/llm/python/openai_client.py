@@ -7,8 +7,11 @@ REASONS = {"stop": "stop", "length": "length", "tool_calls": "calls", "content_f
 ERRORS = {
     400: "BadRequestError",
     401: "AuthenticationError",
+    403: "PermissionDeniedError",
+    422: "UnprocessableEntityError",
     429: "RateLimitError",
     500: "InternalServerError",
+    503: "InternalServerError",
     529: "InternalServerError",
 }
 
@@ -20,7 +23,9 @@ def fault_of(error):
         return None
     response = getattr(error, "response", None)
     retry_after = response.headers.get("retry-after") if response is not None else None
-    return Fault(getattr(error, "status_code", None), error.message, retry_after, type(error).__name__)
+    # A text that is not JSON is shown only here.
+    plain = f": {error.body}" if isinstance(error.body, str) else ""
+    return Fault(getattr(error, "status_code", None), error.message + plain, retry_after, type(error).__name__)
 
 
 class FailedResponse(Exception):

@@ -29,6 +29,10 @@ def never(*_):
     return None
 
 
+def unguarded(scenario, _):
+    return "no guard reads what passes through" if scenario.startswith("guard-") else None
+
+
 def gemini_only(upstream):
     reached = upstream["name"] in ("five", "six")
     return None if reached else "it speaks generateContent, which passes through to five and six only"
@@ -51,7 +55,7 @@ CLIENTS = {
         never,
     ),
     "python langchain responses": (langchain_client.Responses, langchain_client.ERRORS, NO_LOOP, never, never),
-    "python google genai": (google_client.Gemini, {}, never, never, gemini_only),
+    "python google genai": (google_client.Gemini, {}, unguarded, never, gemini_only),
 }
 
 
@@ -66,7 +70,8 @@ def cell(make, errors, cannot, loses, upstream, scenario, check):
         return {"cannot": reason}
     run = str(uuid.uuid4())
     headers = {"x-scenario": scenario, "x-run": run}
-    connection = make(Target(f"{GIVEN['gateway']}/{upstream['name']}", upstream, headers, GIVEN["texts"]))
+    backend = f"{upstream['name']}-guarded" if scenario.startswith("guard-") else upstream["name"]
+    connection = make(Target(f"{GIVEN['gateway']}/{backend}", upstream, headers, GIVEN["texts"]))
     lost = (loses(upstream) or upstream["unsigned"]) if scenario.startswith("thinking") else None
     circumstances = {"errors": errors or {}, "has_left": lambda: has_left(run), "keeps_thoughts": lost is None}
     try:

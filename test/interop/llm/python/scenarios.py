@@ -33,6 +33,7 @@ class Scenarios:
             "stream-error": self.stream_error,
             "cut": self.cut,
             "abort": self.abort,
+            **self.guarded(),
         }
 
     def both(self, check):
@@ -156,3 +157,55 @@ class Scenarios:
             pass
         if not circumstances["has_left"]():
             raise AssertionError("the provider did not notice")
+
+    def guarded(self):
+        guard = self.texts["guard"]
+        return {
+            "guard-refused": self.guard_refused("Say the forbidden word.", 403, guard["message"]),
+            "guard-refused-json": self.guard_refused("Say the forbidden object.", 422, guard["objectMessage"]),
+            "guard-judged": self.guard_refused("Say something unspeakable.", 403, guard["verdict"]),
+            "guard-failed": self.guard_refused("Say something unjudgeable.", 503, "prompt guard failed"),
+            "guard-rejected": self.guard_refused("Hello.", 403, guard["verdict"]),
+            "guard-masked": self.both(self.guard_masked),
+            "guard-structured": self.guard_structured,
+            "guard-blocked": self.guard_ended(guard["verdict"]),
+            "guard-broken": self.guard_ended("prompt guard failed"),
+        }
+
+    def guard_refused(self, prompt, status, message):
+        def run(connection, circumstances):
+            question = Question(prompt=prompt)
+            for ask in (lambda: connection.ask(question), lambda: connection.stream(question, nothing)):
+                fault = self.failure(connection, ask)
+                same(fault.status, status)
+                if message not in fault.message:
+                    raise AssertionError(fault.message)
+                kind = circumstances["errors"].get(status)
+                if kind is not None:
+                    same(fault.kind, kind)
+
+        return run
+
+    def guard_masked(self, ask):
+        guard = self.texts["guard"]
+        first = ask(Question(prompt="Where is Ann?", offers_tools=True))
+        calls = [(name, given) for _, name, given in first.calls]
+        expected = ("calls", f"Write to {guard['mask']}!", [("weather", {"city": guard["mask"]})])
+        same((first.reason, first.text, calls), expected)
+        results = [(id, name, guard["result"]) for id, name, _ in first.calls]
+        same(ask(Question(history=first.history, results=results, offers_tools=True)).text, "Done.")
+
+    def guard_structured(self, connection, _):
+        parsed = connection.parse(Question(prompt="Weather as JSON."), self.texts["schema"])
+        same(parsed, {"city": self.texts["guard"]["mask"], "degrees": 12})
+
+    def guard_ended(self, message):
+        def run(connection, _):
+            pieces = []
+            fault = self.failure(connection, lambda: connection.stream(Question(prompt="Hello."), lambda: pieces.append(1)))
+            if message not in fault.message:
+                raise AssertionError(fault.message)
+            if not pieces:
+                raise AssertionError("no text came before the error")
+
+        return run

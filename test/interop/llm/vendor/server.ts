@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
+import { judge } from '../guards.ts'
 import { ERROR_MESSAGE, REFUSED, RETRY_AFTER, replyTo } from '../replies.ts'
 import { OWN_MODEL } from '../upstreams.ts'
 import { Body } from './body.ts'
@@ -27,8 +28,14 @@ const APIS: readonly (readonly [path: RegExp, vendor: Vendor])[] = [
   [/:(generateContent|streamGenerateContent)$/, generateContent],
 ]
 
+/** Runs that were refused once. */
+const retried = new Set<string>()
+
 /** Bodies of requests that the vendor counts. */
 const COUNTED = /\/messages\/count_tokens$|\/count-tokens(:rawPredict)?$/
+
+/** Questions of guards. */
+const JUDGED = /^\/(request|response)$/
 
 /**
  * Starts a server that speaks every API. The header `x-scenario` says how it answers. `GET /left/<run>` answers when the request with that
@@ -52,6 +59,7 @@ export async function startVendors(): Promise<VendorServer> {
     const run = request.headers['x-run']
     if (typeof run === 'string') response.once('close', () => response.writableEnded || leaving(run).resolve())
     const bytes = await bodyOf(request)
+    if (JUDGED.test(path)) return sendJson(response, ...judge(bytes.toString()))
     await answer(request, path, bytes, response)
   })
   server.on('upgrade', acceptRealtime)
@@ -83,8 +91,8 @@ async function answer(request: IncomingMessage, path: string, bytes: Buffer, res
       path.endsWith('/invoke') ? { 'x-amzn-bedrock-input-token-count': '3' } : {},
     )
   }
-  const attempt = Number(request.headers['x-stainless-retry-count'] ?? 0)
-  if (scenario === 'retried' && attempt === 0) {
+  if (scenario === 'retried' && !retried.has(String(request.headers['x-run']))) {
+    retried.add(String(request.headers['x-run']))
     return sendJson(response, 529, vendor.error(529, ERROR_MESSAGE), {
       ...vendor.errorHeaders?.(529),
       'retry-after-ms': '5',
