@@ -2,13 +2,15 @@ import { compileRules } from '#protocols/llm/guards/rules/compile-rules.ts'
 import { MaskPipeline } from '#protocols/llm/guards/rules/mask-pipeline.ts'
 import { maskInSteps } from '#protocols/llm/guards/rules/mask-text.ts'
 import { loadPhoneNumbers } from '#protocols/llm/guards/rules/phone-numbers.ts'
+import { type GuardSpec, guardedRequest, guardedStream } from './whole-path.ts'
 
 /** The cost of regex guards: CPU of this process for a text of 1 KB and one of 100 KB, and for each event of a stream. */
 
 const PROSE = 'The quick brown fox jumps over the lazy dog, and then it writes an invoice of 1,250 dollars for March. '
 const KILOBYTE = PROSE.repeat(10).slice(0, 1024)
 const LONG = PROSE.repeat(1000).slice(0, 102_400)
-const WORDS = KILOBYTE.split(/(?<= )/)
+/** Vendors stream words with the space before them. */
+const WORDS = KILOBYTE.split(/(?= )/)
 
 const BUILTINS = ['Ssn', 'CreditCard', 'PhoneNumber', 'Email', 'CaSin'] as const
 const LITERAL = ['sk-[A-Za-z0-9]{20,}', 'AKIA[0-9A-Z]{16}', 'Bearer [\\w.-]+']
@@ -51,4 +53,22 @@ for (const [name, spec] of Object.entries(CASES)) {
   })
   const figures = [`${short.toFixed(1)} us for 1 KB`, `${(long / 1000).toFixed(2)} ms for 100 KB`]
   console.log(`${name}: ${figures.join(', ')}, ${(stream / WORDS.length).toFixed(2)} us for an event`)
+}
+
+const ALL: GuardSpec = { builtins: [...BUILTINS], matches: LITERAL }
+for (const [name, text] of [
+  ['1 KB', KILOBYTE],
+  ['100 KB', LONG],
+] as const) {
+  const us = cost(text === LONG ? 50 : 5000, guardedRequest(ALL, text))
+  console.log(`a request of ${name}, read and guarded: ${us.toFixed(1)} us`)
+}
+for (const format of ['Completions', 'Messages', 'Responses'] as const) {
+  for (const [name, spec] of [
+    ['Email', { builtins: ['Email'] }],
+    ['five built-ins, three patterns with a literal', ALL],
+  ] as const) {
+    const us = cost(200, guardedStream(spec as GuardSpec, format, WORDS)) / WORDS.length
+    console.log(`an event of ${format}, read and guarded by ${name}: ${us.toFixed(2)} us`)
+  }
 }

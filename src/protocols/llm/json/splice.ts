@@ -14,6 +14,13 @@ export function encode(text: string): Uint8Array {
   return encoder.encode(text)
 }
 
+/** The same bytes elsewhere. */
+export function copyOf(bytes: Uint8Array): Uint8Array {
+  const copy = allocate(bytes.length)
+  copy.set(bytes)
+  return copy
+}
+
 /**
  * A copy of `bytes` with all edits; everything else is unchanged. Ranges must not overlap. Insertions at the same position are applied in
  * the order of the list.

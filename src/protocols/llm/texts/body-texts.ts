@@ -50,6 +50,8 @@ export interface EventText {
 export interface EventTexts {
   readonly texts: readonly EventText[]
   readonly exempt: readonly ExemptPlace[]
+  /** An event that differs in its only text and in members without meaning (`UNREAD`) has the same texts and closes nothing, either. */
+  readonly isSteady: boolean
   /** Blocks that no later delta continues; a later event may still repeat them. `choices[0].*` are all that begin so, `*` all. */
   readonly closes: readonly string[]
 }

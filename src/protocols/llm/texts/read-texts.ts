@@ -37,8 +37,10 @@ export function readEvent(
   const walk = new TextWalk(table)
   walk.walk(event)
   const closed = [...closes]
+  let isSteady = true
   const texts = walk.places.map((place): EventText => {
     const of = blockOf(place)
+    isSteady &&= place.isSteady && of?.kind === 'delta'
     if (of === undefined) {
       const block = `${ALONE}${place.path}`
       closed.push(block)
@@ -47,7 +49,8 @@ export function readEvent(
     if (of.ends) closed.push(of.block)
     return { block: of.block, kind: of.kind, place: of.isArguments ? place.as('arguments') : place }
   })
-  return { texts, exempt: walk.texts.exempt, closes: closed }
+  isSteady &&= texts.length === 1 && closed.length === 0
+  return { texts, exempt: walk.texts.exempt, isSteady, closes: closed }
 }
 
 /** The number that an element of a list has in all events of a stream: its `index`, otherwise its position. */

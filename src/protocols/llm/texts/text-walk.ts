@@ -5,7 +5,7 @@ import { readTextFile } from './file-data.ts'
 import { walkSchema } from './schema-texts.ts'
 import type { CompiledTable, RunRole, TableNode } from './text-table.ts'
 import { ADDRESS, type Exemption, MEDIA, type Treatment } from './treatments.ts'
-import { CHOSEN, Location, rangeOf, WalkedPlace } from './walked-place.ts'
+import { CHOSEN, FilePlace, Location, rangeOf, WalkedPlace } from './walked-place.ts'
 
 class WalkedExemption implements ExemptPlace {
   readonly reason: string
@@ -181,13 +181,13 @@ export class TextWalk {
     if (value.kind !== 'string') return this.#default(value, node, at)
     const holder = at.parent?.value
     const texts = this.#run.texts
-    if (holder?.get('type')?.text === 'text') return void texts.push(new WalkedPlace(rangeOf(value), at, true))
+    if (holder?.get('type')?.text === 'text') return void texts.push(new FilePlace(rangeOf(value), at, true))
     const { text } = value
     if (/^(?:https?|gs|s3):/i.test(text)) return this.#exemption(value, node, at, ADDRESS)
     const file = readTextFile(text, mediaType === undefined ? undefined : holder?.get(mediaType)?.text)
     if (file === undefined) this.#exempt.push(new WalkedExemption(at, MEDIA.reason))
-    else if (file === 'invalid') texts.push(new WalkedPlace(rangeOf(value), at, true))
-    else texts.push(new WalkedPlace(rangeOf(value), at, !file.isDamaged, 'base64'))
+    else if (file === 'invalid') texts.push(new FilePlace(rangeOf(value), at, true))
+    else texts.push(new FilePlace(rangeOf(value), at, !file.isDamaged, 'base64'))
   }
 
   /** An exemption with a shape is one of strings. */

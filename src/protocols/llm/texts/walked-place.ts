@@ -69,8 +69,20 @@ export class WalkedPlace implements TextPlace {
     return new WalkedPlace(this, this.location, this.canChange, form, this.isName)
   }
 
+  /** With any other text, the place would be the same. */
+  get isSteady(): boolean {
+    return this.canChange
+  }
+
   get path(): string {
     return this.isName ? `${this.location.path}:name` : this.location.path
+  }
+}
+
+/** Its form depends on what the file contains. */
+export class FilePlace extends WalkedPlace {
+  override get isSteady(): boolean {
+    return false
   }
 }
 

@@ -115,16 +115,24 @@ class MaskStage {
   /** Takes parts of the input, and returns the output that is settled. */
   process(parts: readonly Part[], isFinished: boolean): readonly Part[] {
     const scanner = this.#scanner
+    const waiting = this.#ends.length > 0 || this.#at < this.#length
     let added = ''
+    for (const { text } of parts) added += text
+    if (added !== '') scanner.push(added)
+    if (isFinished) scanner.finish()
+    const matches = scanner.takeMatches()
+    // Most pieces pass most rules as they are.
+    if (!waiting && matches.length === 0 && scanner.settled === this.#length + added.length) {
+      this.#length += added.length
+      this.#at = this.#length
+      return parts
+    }
     for (const { text, isEnd } of parts) {
-      added += text
       this.#length += text.length
       if (isEnd) this.#ends.push(this.#length)
     }
     this.#text += added
-    if (added !== '') scanner.push(added)
-    if (isFinished) scanner.finish()
-    for (const { start, end, continues } of scanner.takeMatches()) {
+    for (const { start, end, continues } of matches) {
       this.#advance(start, true)
       if (!continues) this.#current += this.#placeholder
       this.#advance(end, false)

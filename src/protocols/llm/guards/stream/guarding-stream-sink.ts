@@ -3,17 +3,17 @@ import type { Refusal } from '#exchange/outcome.ts'
 import { asBuffer } from '#net/body/as-buffer.ts'
 import type { Head } from '#net/http/head.ts'
 import type { Abort, BodySink, BodySource } from '#net/stream.ts'
-import { JsonValue, parseDocument } from '../../json/json-document.ts'
 import { decodeText } from '../../json/native.ts'
-import { applySplices, encode, type Splice } from '../../json/splice.ts'
+import { applySplices, copyOf, encode, type Splice } from '../../json/splice.ts'
 import { SseBlock } from '../../sse/sse-block.ts'
 import { SseSplitter } from '../../sse/sse-splitter.ts'
-import type { EventText, TextPlace } from '../../texts/body-texts.ts'
-import { ANSWER_TEXTS } from '../../texts/dialect-texts.ts'
+import type { EventText } from '../../texts/body-texts.ts'
 import { ALONE } from '../../texts/read-texts.ts'
 import type { RegexGuard } from '../guard.ts'
 import { noteCheck } from '../guard-log.ts'
 import { failGuard } from '../guard-refusals.ts'
+import { cleanEvent, isEndMark } from './clean-event.ts'
+import { EventReader, type StringPlace } from './event-reader.ts'
 import { formatGuardEvent } from './guard-event.ts'
 import { type BlockOptions, GuardedBlock, type StreamPiece } from './guarded-block.ts'
 import type { GuardedStreamOptions } from './guarded-stream-options.ts'
@@ -30,7 +30,7 @@ export interface GuardingOptions extends GuardedStreamOptions {
 
 /** A text of an event, and where it is in the data of the event. */
 interface EventPiece extends StreamPiece {
-  readonly place: TextPlace
+  readonly place: StringPlace
   readonly key: string
   readonly block: GuardedBlock
 }
@@ -49,12 +49,6 @@ interface Ending {
   readonly trailers: Head | undefined
   readonly abort: Abort | undefined
 }
-
-/** Names of events besides the types in their data. */
-const NAMES: ReadonlySet<string> = new Set(['message', 'error', 'done'])
-
-const LINE_FEED = 0x0a
-const SPACE = 0x20
 
 /** Above this, the provider waits. */
 const BACKED_BYTES = 16 * 1024
@@ -76,6 +70,7 @@ export class GuardingStreamSink implements BodySink {
   readonly #options: GuardingOptions
   readonly #splitter: SseSplitter
   readonly #block = new SseBlock()
+  readonly #reader: EventReader
   readonly #blocks = new Map<string, GuardedBlock>()
   /** The ends of texts that other blocks may go on with. */
   readonly #before = new Map<string, string>()
@@ -84,6 +79,8 @@ export class GuardingStreamSink implements BodySink {
   readonly #held: HeldText
   readonly #verdicts = new Map<RegexGuard, 'Mask' | 'Reject' | 'Fail'>()
   readonly #startMs: number
+  /** Of the event that is being read. */
+  #pieces: EventPiece[] | undefined
   #length = 0
   #events = 0
   #source: BodySource | null = null
@@ -96,6 +93,10 @@ export class GuardingStreamSink implements BodySink {
     this.#sink = sink
     this.#options = options
     this.#splitter = new SseSplitter(this, { claim, maxBlockBytes: maxEventBytes })
+    this.#reader = new EventReader(format, {
+      text: (about, original, place) => this.#addPiece(about, original, place),
+      close: (key) => this.#close(key),
+    })
     this.#startMs = exchange.context.monotonic()
     this.#held = new HeldText(exchange.context.guardLoad)
     this.#blockOptions = {
@@ -153,19 +154,19 @@ export class GuardingStreamSink implements BodySink {
     const index = this.#events++
     const { data } = read
     if (data.length === 0) return this.#takeEmpty(buffer, start, end)
-    const event = isEndMark(data) ? undefined : parseDocument(data)
-    const isRead = event === undefined || event instanceof JsonValue
-    const pieces = isRead ? this.#readPieces(event, data) : undefined
-    if (!isRead || pieces === undefined) return this.#fail(`event ${index} of the stream is not JSON`)
+    const isEnd = isEndMark(data)
+    const pieces = isEnd ? NO_PIECES : this.#readPieces(data)
+    if (pieces === undefined) return this.#fail(`event ${index} of the stream is not JSON`)
+    if (isEnd) this.#close('*')
     if (this.#isOver) return
-    const line = cleanEvent(read, event)
+    const line = cleanEvent(read, isEnd ? '' : this.#reader.type)
     const isPassed = pieces.every(({ released, original }) => released === original)
     if (this.#queue.length === 0 && isPassed) {
       if (line === undefined) return this.#send(buffer, start, end, pieces, data)
       return this.#send(asBuffer(line), 0, line.length, pieces, data)
     }
     // The buffer is only lent.
-    const bytes = line ?? new Uint8Array(buffer.subarray(start, end))
+    const bytes = line ?? copyOf(buffer.subarray(start, end))
     const dataStart = line === undefined ? read.dataStart - start : line.length - 2 - data.length
     this.#hold({ bytes, dataStart, dataEnd: dataStart + data.length, pieces })
   }
@@ -174,7 +175,7 @@ export class GuardingStreamSink implements BodySink {
   #takeEmpty(buffer: Buffer, start: number, end: number): void {
     const { hasOtherLines, dataStart, nameEnd } = this.#block
     const isBlank = !hasOtherLines && dataStart < 0 && nameEnd === 0
-    const bytes = isBlank ? new Uint8Array(buffer.subarray(start, end)) : COMMENT
+    const bytes = isBlank ? copyOf(buffer.subarray(start, end)) : COMMENT
     if (this.#queue.length === 0) return this.#send(asBuffer(bytes), 0, bytes.length, NO_PIECES, undefined)
     this.#hold({ bytes, dataStart: -1, dataEnd: -1, pieces: NO_PIECES })
   }
@@ -208,33 +209,27 @@ export class GuardingStreamSink implements BodySink {
   }
 
   get #isHolding(): boolean {
-    return (
-      (this.#held.bytes > BACKED_BYTES && this.#isAsking) ||
-      (this.#held.bytes > 0 && [...this.#blocks.values()].some(({ isBusy }) => isBusy))
-    )
+    if (this.#held.bytes === 0) return false
+    if (this.#held.bytes > BACKED_BYTES && this.#isAsking) return true
+    for (const { isBusy } of this.#blocks.values()) if (isBusy) return true
+    return false
   }
 
-  /** Shows the texts of an event to the guards. @returns undefined if one cannot be read */
-  #readPieces(event: JsonValue | undefined, data: Uint8Array): readonly EventPiece[] | undefined {
-    if (event === undefined) {
-      this.#close('*')
-      return NO_PIECES
-    }
-    const { texts, closes } = ANSWER_TEXTS[this.#options.format].event(event)
-    const pieces: EventPiece[] = []
-    for (const text of texts) {
-      const original = decode(data, text.place)
-      if (original === undefined) return undefined
-      const block = this.#blockOf(text)
-      const piece: EventPiece = { original, released: undefined, place: text.place, key: text.block, block }
-      pieces.push(piece)
-      this.#length += original.length
-      block.lastEvent = this.#events
-      if (text.kind === 'delta') block.push(piece)
-      else block.repeat(piece)
-    }
-    for (const key of closes) this.#close(key)
-    return pieces
+  /** Shows the texts of an event to the guards. @returns undefined if it cannot be read */
+  #readPieces(data: Uint8Array): readonly EventPiece[] | undefined {
+    this.#pieces = undefined
+    return this.#reader.read(data) ? (this.#pieces ?? NO_PIECES) : undefined
+  }
+
+  #addPiece(about: EventText, original: string, place: StringPlace): void {
+    const block = this.#blockOf(about)
+    const piece: EventPiece = { original, released: undefined, place, key: about.block, block }
+    if (this.#pieces === undefined) this.#pieces = [piece]
+    else this.#pieces.push(piece)
+    this.#length += original.length
+    block.lastEvent = this.#events
+    if (about.kind === 'delta') block.push(piece)
+    else block.repeat(piece)
   }
 
   #blockOf({ block: key, place, kind }: EventText): GuardedBlock {
@@ -376,38 +371,4 @@ export class GuardingStreamSink implements BodySink {
  */
 function familyOf(key: string): string {
   return key.startsWith('choices') ? key : key.replaceAll(/\d+/g, '')
-}
-
-function isEndMark(data: Uint8Array): boolean {
-  return data.length < 16 && decodeText(data, 0, data.length).trim() === '[DONE]'
-}
-
-/**
- * The event with its name and its data in one line, if it has anything else: several data lines, or text in a comment, an id, an unknown
- * field or a name of its own.
- * @param event its data; undefined: the end mark
- * @returns undefined if nothing changes
- */
-function cleanEvent(block: SseBlock, event: JsonValue | undefined): Uint8Array | undefined {
-  const { name, hasOtherLines, isSplit } = block
-  const isKnown = name === '' || NAMES.has(name) || name === event?.get('type')?.text
-  return isKnown && !hasOtherLines && !isSplit ? undefined : oneLine(isKnown ? name : '', block.data)
-}
-
-/** Undefined: a lone surrogate that is not the half of one that the provider has cut. */
-function decode(data: Uint8Array, { start, end }: TextPlace): string | undefined {
-  const text: unknown = parseJson(decodeText(data, start, end))
-  return typeof text === 'string' ? text : undefined
-}
-
-/** An event with its data in one line: the line feeds between lines are white space of its JSON. */
-function oneLine(name: string, data: Uint8Array): Uint8Array {
-  const head = encode(name === '' ? 'data: ' : `event: ${name}\ndata: `)
-  const event = new Uint8Array(head.length + data.length + 2).fill(LINE_FEED)
-  event.set(head)
-  event.set(
-    data.map((byte) => (byte === LINE_FEED ? SPACE : byte)),
-    head.length,
-  )
-  return event
 }

@@ -1,0 +1,97 @@
+import { expect, test } from 'vitest'
+import { seededRandom } from '#test/support/seeded-random.ts'
+import { encode } from '../../json/splice.ts'
+import type { GuardedFormat } from '../guarded-format.ts'
+import { EventReader } from './event-reader.ts'
+
+type Seen = readonly (readonly string[])[] | 'unreadable'
+
+function reading(format: GuardedFormat): (data: Uint8Array) => Seen {
+  let seen: string[][] = []
+  const reader = new EventReader(format, {
+    text({ block, kind, place: { form, canChange } }, original, { start, end }) {
+      seen.push([block, kind, form, String(canChange), original, `${start}-${end}`])
+    },
+    close: (block) => void seen.push(['closes', block]),
+  })
+  return (data) => {
+    seen = []
+    return reader.read(data) ? seen : 'unreadable'
+  }
+}
+
+const CHUNK = {
+  id: 'c',
+  created: 1,
+  choices: [{ index: 0, delta: { content: ' a' }, finish_reason: null as string | null }],
+  obfuscation: 'x',
+}
+const DELTA = { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: ' a' } }
+const TEXT = { type: 'response.output_text.delta', sequence_number: 9, output_index: 0, content_index: 0 }
+
+/** What follows the first event. */
+const EVENTS: Readonly<Record<GuardedFormat, readonly unknown[]>> = {
+  Completions: [
+    CHUNK,
+    { ...CHUNK, choices: [{ index: 0, delta: { content: ' "b" \\ \n é 𝒳' }, finish_reason: null }] },
+    { ...CHUNK, created: 22, obfuscation: '' },
+    { ...CHUNK, created: '3 words here' },
+    { ...CHUNK, obfuscation: 'ab"c' },
+    { ...CHUNK, obfuscation: { a: 'b' } },
+    { ...CHUNK, choices: [{ index: 1, delta: { content: ' a' }, finish_reason: null }] },
+    { ...CHUNK, choices: [{ index: 0, delta: { content: '' }, finish_reason: 'stop' }] },
+    { ...CHUNK, choices: [{ index: 0, delta: { refusal: ' a' }, finish_reason: null }] },
+    { ...CHUNK, choices: [{ index: 0, delta: { content: ' a', more: 'b' }, finish_reason: null }] },
+    { ...CHUNK, choices: [{ index: 0, delta: { content: { text: 'a' } }, finish_reason: null }] },
+    { choices: [{ index: 0, delta: { tool_calls: [{ index: 0, function: { arguments: '{"a' } }] } }] },
+    { choices: [{ index: 0, delta: { tool_calls: [{ index: 0, function: { arguments: '":"b"}' } }] } }] },
+    { choices: [{ index: 0, delta: { content: [{ image_url: { url: 'data:text/plain;base64,YQ==' } }] } }] },
+    { choices: [{ index: 0, delta: { content: [{ image_url: { url: 'data:image/png;base64,YQ==' } }] } }] },
+    { choices: [{ index: 0, delta: { content: [{ image_url: { url: 'data:text/plain;base64,?' } }] } }] },
+  ],
+  Messages: [
+    DELTA,
+    { ...DELTA, delta: { type: 'text_delta', text: 'b' } },
+    { ...DELTA, index: 1 },
+    { ...DELTA, obfuscation: 'a text' },
+    { ...DELTA, delta: { type: 'input_json_delta', partial_json: '{"a' } },
+    { ...DELTA, delta: { type: 'input_json_delta', partial_json: '":1}' } },
+    { ...DELTA, delta: { type: 'thinking_delta', thinking: 'a' } },
+    { ...DELTA, delta: { type: 'thinking_delta', thinking: 'b' } },
+    { type: 'content_block_stop', index: 0 },
+  ],
+  Responses: [
+    { ...TEXT, delta: ' a' },
+    { ...TEXT, sequence_number: 10, delta: ' b', obfuscation: 'y' },
+    { ...TEXT, sequence_number: 11, delta: ' c', obfuscation: 'yyy' },
+    { ...TEXT, sequence_number: 'a text', delta: ' c', obfuscation: 'yyy' },
+    { ...TEXT, output_index: 1, delta: ' c', obfuscation: 'yyy' },
+    { ...TEXT, type: 'response.output_text.done', text: ' a' },
+  ],
+}
+
+const FORMATS = Object.keys(EVENTS) as GuardedFormat[]
+
+test.each(FORMATS)('%s: what came before does not change how an event is read', (format) => {
+  for (const first of EVENTS[format]) {
+    for (const second of EVENTS[format]) {
+      const read = reading(format)
+      read(encode(JSON.stringify(first)))
+      const data = encode(JSON.stringify(second))
+      expect(read(data)).toEqual(reading(format)(data))
+    }
+  }
+})
+
+test.each(FORMATS)('%s: an event with other bytes is read like by itself', (format) => {
+  const { below, pick } = seededRandom(7)
+  const read = reading(format)
+  for (let round = 0; round < 5_000; round++) {
+    const original = encode(JSON.stringify(EVENTS[format][round % 3]))
+    read(original)
+    const data = original.slice()
+    data[below(data.length)] = pick([0x22, 0x5c, 0x01, 0x7f, 0x30, 0x31, 0x2c, 0x7d, 0x20, 0x61, 0xc3])
+    const cut = below(5) === 0 ? data.subarray(0, below(data.length)) : data
+    expect(read(cut), String(round)).toEqual(reading(format)(cut))
+  }
+})

@@ -1,0 +1,73 @@
+import { parseJson } from '#base/parse-json.ts'
+import { JsonValue, parseDocument } from '../../json/json-document.ts'
+import { decodeText } from '../../json/native.ts'
+import type { EventText, TextPlace } from '../../texts/body-texts.ts'
+import { ANSWER_TEXTS } from '../../texts/dialect-texts.ts'
+import type { GuardedFormat } from '../guarded-format.ts'
+import { EventTemplate } from './event-template.ts'
+
+/** Where the JSON string of a text is in the data of an event. */
+export type StringPlace = Pick<TextPlace, 'start' | 'end'>
+
+/** Receives the texts of an event, and then the blocks that end with it. */
+export interface EventReceiver {
+  text(about: EventText, original: string, place: StringPlace): void
+  close(block: string): void
+}
+
+/** Reads the texts of the events of one stream. */
+export class EventReader {
+  readonly #format: GuardedFormat
+  readonly #receiver: EventReceiver
+  /** Of the last event that can be one, and its text. */
+  #template: EventTemplate | undefined
+  #about: EventText | undefined
+  #templateType = ''
+  #type = ''
+
+  constructor(format: GuardedFormat, receiver: EventReceiver) {
+    this.#format = format
+    this.#receiver = receiver
+  }
+
+  /** In the last event; empty: it has none. */
+  get type(): string {
+    return this.#type
+  }
+
+  /** @returns false if the event cannot be read */
+  read(data: Uint8Array): boolean {
+    const fitting = this.#template?.read(data)
+    if (fitting !== undefined) {
+      this.#type = this.#templateType
+      this.#receiver.text(this.#about!, fitting.text, fitting)
+      return true
+    }
+    return this.#parse(data)
+  }
+
+  #parse(data: Uint8Array): boolean {
+    const receiver = this.#receiver
+    const event = parseDocument(data)
+    if (!(event instanceof JsonValue)) return false
+    this.#type = event.get('type')?.text ?? ''
+    const { texts, closes, isSteady } = ANSWER_TEXTS[this.#format].event(event)
+    for (const text of texts) {
+      const original = decode(data, text.place)
+      if (original === undefined) return false
+      receiver.text(text, original, text.place)
+    }
+    for (const block of closes) receiver.close(block)
+    if (!isSteady) return true
+    this.#about = texts[0]!
+    this.#templateType = this.#type
+    this.#template = EventTemplate.of(data, event, this.#about.place)
+    return true
+  }
+}
+
+/** A provider may have cut a character into two surrogates, one in each event. Undefined: it is no text. */
+function decode(data: Uint8Array, { start, end }: StringPlace): string | undefined {
+  const text: unknown = parseJson(decodeText(data, start, end))
+  return typeof text === 'string' ? text : undefined
+}

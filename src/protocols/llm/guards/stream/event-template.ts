@@ -1,0 +1,119 @@
+import { parseJson } from '#base/parse-json.ts'
+import type { JsonValue } from '../../json/json-document.ts'
+import { decodeText, isUtf8 } from '../../json/native.ts'
+import { skipString } from '../../json/skip-value.ts'
+import { copyOf } from '../../json/splice.ts'
+
+/**
+ * Members of events that neither are texts nor say where texts belong: times, numbers of events, and padding. Their values are numbers, or
+ * strings without escapes.
+ */
+const UNREAD: ReadonlySet<string> = new Set(['created', 'sequence_number', 'obfuscation'])
+
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
+
+type Hole = 'text' | 'string' | 'number'
+
+/** The text of an event that fits, and where its JSON string is. */
+export interface FittingText {
+  readonly start: number
+  readonly end: number
+  readonly text: string
+}
+
+/**
+ * An event of which only the text, and what nobody reads, differs from event to event, as in most events of a stream: these need not be
+ * parsed. What does not fit exactly is no such event.
+ */
+export class EventTemplate {
+  readonly #holes: readonly Hole[]
+  /** The bytes before each hole, and after the last one. */
+  readonly #parts: readonly Uint8Array[]
+
+  private constructor(holes: readonly Hole[], parts: readonly Uint8Array[]) {
+    this.#holes = holes
+    this.#parts = parts
+  }
+
+  /** @param event the parsed `data` @param text of the only text, quotes included */
+  static of(data: Uint8Array, event: JsonValue, text: { readonly start: number; readonly end: number }): EventTemplate {
+    const holes: { kind: Hole; start: number; end: number }[] = [{ kind: 'text', ...text }]
+    for (const [name, { kind, place: start, end }] of event.members) {
+      if (!UNREAD.has(name) || (kind !== 'string' && kind !== 'number') || start === text.start) continue
+      holes.push({ kind, start, end })
+    }
+    holes.sort((one, other) => one.start - other.start)
+    const copy = copyOf(data)
+    let from = 0
+    const parts = holes.map(({ start, end }) => {
+      const part = copy.subarray(from, start)
+      from = end
+      return part
+    })
+    return new EventTemplate(
+      holes.map(({ kind }) => kind),
+      [...parts, copy.subarray(from)],
+    )
+  }
+
+  /** Undefined: the event does not fit. */
+  read(bytes: Uint8Array): FittingText | undefined {
+    const parts = this.#parts
+    const holes = this.#holes
+    let at = 0
+    let start = 0
+    let end = 0
+    for (let index = 0; index < holes.length; index++) {
+      const hole = holes[index]!
+      at = endOfPart(bytes, at, parts[index]!)
+      if (at < 0) return undefined
+      const next = hole === 'number' ? endOfNumber(bytes, at) : endOfString(bytes, at)
+      if (next < 0) return undefined
+      if (hole === 'text') {
+        start = at
+        end = next
+      } else if (hole === 'string' && !isPlain(bytes, at + 1, next - 1)) return undefined
+      at = next
+    }
+    if (endOfPart(bytes, at, parts[holes.length]!) !== bytes.length) return undefined
+    if (!isUtf8(bytes)) return undefined
+    const text = readString(bytes, start, end)
+    return text === undefined ? undefined : { start, end, text }
+  }
+}
+
+function endOfPart(bytes: Uint8Array, at: number, part: Uint8Array): number {
+  const end = at + part.length
+  if (end > bytes.length) return -1
+  for (let i = 0; i < part.length; i++) if (bytes[at + i] !== part[i]) return -1
+  return end
+}
+
+/** -1: it is no string. */
+function endOfString(bytes: Uint8Array, at: number): number {
+  return bytes[at] === QUOTE ? Math.max(-1, skipString(bytes, at + 1)) : -1
+}
+
+/** Of a natural number; -1: it is none. */
+function endOfNumber(bytes: Uint8Array, at: number): number {
+  let end = at
+  while (bytes[end]! >= 0x30 && bytes[end]! <= 0x39) end++
+  return end === at || (end > at + 1 && bytes[at] === 0x30) ? -1 : end
+}
+
+/** Neither escapes nor control characters. */
+function isPlain(bytes: Uint8Array, start: number, end: number): boolean {
+  for (let at = start; at < end; at++) if (bytes[at]! < 0x20 || bytes[at] === BACKSLASH) return false
+  return true
+}
+
+/** Undefined: it is no string of JSON. */
+function readString(bytes: Uint8Array, start: number, end: number): string | undefined {
+  if (isPlain(bytes, start + 1, end - 1)) return decodeText(bytes, start + 1, end - 1)
+  try {
+    return parseJson(decodeText(bytes, start, end)) as string
+  } catch {
+    return undefined
+  }
+}
