@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { freePort } from '#test/support/free-port.ts'
 import { startGateway, type TestGateway } from '#test/support/gateway.ts'
 import { createObjectsFolder, gatewayYaml, joinYaml } from '#test/support/objects-folder.ts'
+import { verifies } from '#test/support/verifies.ts'
 
 const stops = new AsyncDisposableStack()
 let gateway: TestGateway
@@ -72,7 +73,7 @@ const streams =
 const GUARDS: Readonly<Record<string, object>> = {
   masks: {
     request: [{ regex: { builtins: ['Email'], matches: ['secret-\\d+'] } }],
-    response: [{ regex: { builtins: ['Email'] } }],
+    response: [{ regex: { action: 'Reject', builtins: ['Email'] } }],
   },
   rejects: {
     request: [{ regex: { action: 'Reject', matches: ['forbidden'] }, response: { message: 'No.', statusCode: 422 } }],
@@ -169,7 +170,7 @@ async function readStream(response: Response) {
   return { events, text: texts.join('') }
 }
 
-test('masks a request, and the answer', async () => {
+verifies('backend.ai.promptGuard.regex/response-masked', 'masks a request, and the answer', async () => {
   answer = says('write to b@example.org')
   const response = await ask(
     'masks',

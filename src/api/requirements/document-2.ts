@@ -1041,7 +1041,7 @@ export const DOCUMENT_2 = {
   ),
   'backend.ai.promptGuard.regex/builtin-ssn': behaviour(2, '2.5', '`Ssn` finds US social security numbers.'),
   'backend.ai.promptGuard.regex/builtin-credit-card': behaviour(2, '2.5', '`CreditCard` finds credit card numbers.'),
-  'backend.ai.promptGuard.regex/builtin-phone-number': behaviour.gap(2, '2.5', '`PhoneNumber` finds phone numbers.'),
+  'backend.ai.promptGuard.regex/builtin-phone-number': behaviour(2, '2.5', '`PhoneNumber` finds phone numbers.'),
   'backend.ai.promptGuard.regex/builtin-email': behaviour(2, '2.5', '`Email` finds email addresses.'),
   'backend.ai.promptGuard.regex/builtin-ca-sin': behaviour(
     2,
@@ -1056,7 +1056,7 @@ export const DOCUMENT_2 = {
     '2.5',
     '`Reject` refuses a request in which something matches.',
   ),
-  'backend.ai.promptGuard.regex/response-masked': behaviour.gap(
+  'backend.ai.promptGuard.regex/response-masked': behaviour(
     2,
     '2.5',
     'Matches in a response are always masked, regardless of `action`.',

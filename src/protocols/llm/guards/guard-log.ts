@@ -1,5 +1,6 @@
 import type { Exchange, GuardCheck } from '#exchange/exchange.ts'
 import type { Guard } from './guard.ts'
+import { traceCheck } from './trace-guards.ts'
 
 /** What one check found. */
 export type CheckResult = Pick<GuardCheck, 'verdict' | 'length'> &
@@ -29,6 +30,7 @@ export function noteCheck(
     detail: undefined,
     ...result,
   }
+  if (exchange.trace !== undefined) traceCheck(exchange.trace, check)
   exchange.guardChecks ??= []
   const { guardChecks } = exchange
   const same = guardChecks.findIndex((other) => isSameOutcome(other, check))

@@ -4,6 +4,7 @@ import { compile, refused, type Setup, sent } from '#test/support/prepare-llm.ts
 import { verifies } from '#test/support/verifies.ts'
 import type { RouteType } from '../policy-schema.ts'
 import { type PromptGuardRequestSpec, promptGuard, type RegexGuardSpec } from './guard-schema.ts'
+import { loadPhoneNumbers } from './rules/phone-numbers.ts'
 
 function guarded(
   regex: Partial<RegexGuardSpec>,
@@ -76,7 +77,7 @@ verifies('backend.ai.promptGuard.response/statusCode', 'the refusal has the conf
   })
 })
 
-const builtins: [name: 'Ssn' | 'CreditCard' | 'Email' | 'CaSin', text: string, masked: string][] = [
+const builtins: [name: 'Ssn' | 'CreditCard' | 'PhoneNumber' | 'Email' | 'CaSin', text: string, masked: string][] = [
   ['Ssn', 'it is 123-45-6789.', 'it is <SSN>.'],
   [
     'Ssn',
@@ -88,17 +89,20 @@ const builtins: [name: 'Ssn' | 'CreditCard' | 'Email' | 'CaSin', text: string, m
   ['CreditCard', '5500-0000-0000-0004', '<CREDIT_CARD>'],
   ['CreditCard', 'order 2111111111111111', 'order 2111111111111111'],
   ['Email', 'write to a.b+c@mail.example.org!', 'write to <EMAIL_ADDRESS>!'],
+  ['PhoneNumber', 'call (212) 736-5000 now', 'call <PHONE_NUMBER> now'],
   ['CaSin', '046-454-286 and 046 454 286', '<CA_SIN> and <CA_SIN>'],
 ]
 verifies(
   [
     'backend.ai.promptGuard.regex/builtin-ssn',
     'backend.ai.promptGuard.regex/builtin-credit-card',
+    'backend.ai.promptGuard.regex/builtin-phone-number',
     'backend.ai.promptGuard.regex/builtin-email',
     'backend.ai.promptGuard.regex/builtin-ca-sin',
   ],
   'built-in patterns',
-  () => {
+  async () => {
+    await loadPhoneNumbers()
     for (const [name, text, masked] of builtins) {
       expect(sent(chat(text), guarded({ builtins: [name] })).text).toBe(chat(masked))
     }

@@ -7,6 +7,7 @@ import { REQUEST_TEXTS } from '../texts/dialect-texts.ts'
 import type { PromptGuards } from './guard.ts'
 import { GuardedTexts } from './guarded-texts.ts'
 import { runGuards } from './run-guards.ts'
+import { traceTexts } from './trace-guards.ts'
 
 /**
  * Runs the request guards on a body in its final form, with the configured messages, before it is translated.
@@ -20,10 +21,10 @@ export function guardRequest(
 ): Uint8Array | Refusal | Promise<Uint8Array | Refusal> {
   const document = parseDocument(body)
   if (!(document instanceof JsonValue)) return refuseFault(format, document)
-  const texts = GuardedTexts.read(body, REQUEST_TEXTS[format](document))
-  if ('unreadable' in texts) {
-    return refuse(format, 'llm-body-invalid', texts.unreadable)
-  }
+  const found = REQUEST_TEXTS[format](document)
+  if (exchange.trace !== undefined) traceTexts(exchange.trace, found)
+  const texts = GuardedTexts.read(body, found)
+  if ('unreadable' in texts) return refuse(format, 'llm-body-invalid', texts.unreadable)
   const refusal = runGuards(guards, { exchange, texts, head: exchange.clientHead ?? exchange.request })
   if (refusal instanceof Promise) return refusal.then((late) => late ?? texts.apply())
   return refusal ?? texts.apply()
