@@ -1,8 +1,9 @@
 import { parseJson } from '#base/parse-json.ts'
 import type { Refusal } from '#exchange/outcome.ts'
 import { asBuffer } from '#net/body/as-buffer.ts'
+import { HoldingSink } from '#net/body/holding-sink.ts'
 import type { Head } from '#net/http/head.ts'
-import type { Abort, BodySink, BodySource } from '#net/stream.ts'
+import type { Abort, BodySink } from '#net/stream.ts'
 import { decodeText } from '../../json/native.ts'
 import { applySplices, copyOf, encode, type Splice } from '../../json/splice.ts'
 import { SseBlock } from '../../sse/sse-block.ts'
@@ -64,9 +65,7 @@ const MAX_FAMILIES = 64
 
 const NO_PIECES: readonly EventPiece[] = []
 
-export class GuardingStreamSink implements BodySink {
-  readonly takesFramed = false
-  readonly #sink: BodySink
+export class GuardingStreamSink extends HoldingSink {
   readonly #options: GuardingOptions
   readonly #splitter: SseSplitter
   readonly #block = new SseBlock()
@@ -83,14 +82,13 @@ export class GuardingStreamSink implements BodySink {
   #pieces: EventPiece[] | undefined
   #length = 0
   #events = 0
-  #source: BodySource | null = null
   #hasBegun = false
   #isOver = false
   #ending: Ending | undefined
 
   constructor(sink: BodySink, options: GuardingOptions) {
     const { guards, exchange, claim, maxEventBytes, format } = options
-    this.#sink = sink
+    super(sink)
     this.#options = options
     this.#splitter = new SseSplitter(this, { claim, maxBlockBytes: maxEventBytes })
     this.#reader = new EventReader(format, {
@@ -110,42 +108,29 @@ export class GuardingStreamSink implements BodySink {
     exchange.context.whenOver(() => this.#stop())
   }
 
-  get backed(): boolean {
-    return this.#sink.backed || this.#isHolding
+  override get backed(): boolean {
+    return this.sink.backed || this.#isHolding
   }
 
-  get source(): BodySource | null {
-    return this.#source
-  }
-
-  set source(source: BodySource | null) {
-    this.#source = source
-    // A sink that has drained resumes the provider only if the guards have room as well.
-    this.#sink.source = source && {
-      kind: source.kind,
-      length: source.length,
-      pipe: (sink) => source.pipe(sink),
-      pause: () => source.pause(),
-      resume: () => {
-        if (!this.#isHolding) source.resume()
-      },
-    }
-  }
-
-  bytes(buffer: Buffer, start: number, end: number): void {
+  override bytes(buffer: Buffer, start: number, end: number): void {
     if (!this.#isOver) this.#splitter.push(buffer, start, end)
   }
 
-  end(trailers?: Head): void {
+  override end(trailers?: Head): void {
     const { rest } = this.#splitter
     if (rest.length > 0 && !this.#isOver) this.block(rest, 0, rest.length)
     this.#finish({ trailers: trailers?.clone(), abort: undefined })
   }
 
-  abort(why: Abort): void {
+  override abort(why: Abort): void {
     if (why !== 'cancelled') return this.#finish({ trailers: undefined, abort: why })
     this.#stop()
-    this.#sink.abort(why)
+    this.sink.abort(why)
+  }
+
+  /** The provider goes on only if the guards have room as well. */
+  protected drained(): void {
+    if (!this.#isHolding) this.source?.resume()
   }
 
   block(buffer: Buffer, start: number, end: number): void {
@@ -266,7 +251,7 @@ export class GuardingStreamSink implements BodySink {
   /** A service has let text pass. */
   #progress(): void {
     this.#drain()
-    if (!this.#isOver && !this.backed) this.#source?.resume()
+    if (!this.#isOver && !this.backed) this.source?.resume()
   }
 
   #drain(): void {
@@ -297,7 +282,7 @@ export class GuardingStreamSink implements BodySink {
 
   #send(buffer: Buffer, start: number, end: number, pieces: readonly EventPiece[], data: Uint8Array | undefined): void {
     this.#keep(data)
-    this.#sink.bytes(buffer, start, end)
+    this.sink.bytes(buffer, start, end)
     if (this.#hasBegun || pieces.every(({ original }) => original === '')) return
     this.#hasBegun = true
     this.#options.begin()
@@ -320,8 +305,8 @@ export class GuardingStreamSink implements BodySink {
     const { trailers, abort } = this.#ending!
     this.#noteRules()
     this.#stop()
-    if (abort === undefined) this.#sink.end(trailers)
-    else this.#sink.abort(abort)
+    if (abort === undefined) this.sink.end(trailers)
+    else this.sink.abort(abort)
   }
 
   /** No guard can check the rest of the stream, beginning with the first one. */
@@ -342,9 +327,9 @@ export class GuardingStreamSink implements BodySink {
     exchange.reason = 'Guardrail'
     exchange.refusalDetail = refusal.detail
     const event = encode(formatGuardEvent(format, refusal, this.#events))
-    this.#sink.bytes(asBuffer(event), 0, event.length)
+    this.sink.bytes(asBuffer(event), 0, event.length)
     refused(refusal)
-    this.#sink.end()
+    this.sink.end()
     over()
   }
 
