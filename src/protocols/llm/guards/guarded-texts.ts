@@ -8,8 +8,6 @@ import { readTextFile } from '../texts/file-data.ts'
 /** One text of a body, as the next guard sees it. */
 export interface GuardedText {
   text: string
-  /** Of the string in the body that contains it. */
-  readonly path: string
   /** False: what matches cannot be masked. */
   readonly canChange: boolean
   /** The model reads it together with the other texts of its run that join. */
@@ -26,6 +24,9 @@ export interface GuardedRun {
 export interface UnreadableText {
   readonly unreadable: string
 }
+
+/** Others may run after so many texts. */
+export const TEXTS_PER_STEP = 64
 
 /** A string of the body with the texts in it. */
 interface Slot {
@@ -49,13 +50,23 @@ export class GuardedTexts {
     this.#slots = slots
   }
 
-  static read(bytes: Uint8Array, { runs }: BodyTexts): GuardedTexts | UnreadableText {
+  static read(bytes: Uint8Array, texts: BodyTexts): GuardedTexts | UnreadableText {
+    const reading = GuardedTexts.readInSteps(bytes, texts)
+    for (;;) {
+      const step = reading.next()
+      if (step.done === true) return step.value
+    }
+  }
+
+  /** The same for a large body: the caller lets others run between the steps. */
+  static *readInSteps(bytes: Uint8Array, { runs }: BodyTexts): Generator<undefined, GuardedTexts | UnreadableText> {
     const read: GuardedRun[] = []
     const slots: Slot[] = []
     const groups: { readonly role: string; runs: number; readonly texts: GuardedText[] }[] = []
     for (const { role, joins, places } of runs) {
       const texts: GuardedText[] = []
       for (const place of places) {
+        if (slots.length % TEXTS_PER_STEP === 0) yield
         const text = decodePlace(bytes, place)
         if (text === undefined) return { unreadable: `${place.path}: text with a lone surrogate` }
         const slot = readSlot(place, text, joins, texts)
@@ -109,8 +120,8 @@ function readSlot(place: TextPlace, text: string, joins: boolean, texts: Guarded
 }
 
 function plainSlot(place: TextPlace, original: string, joins: boolean, texts: GuardedText[]): Slot {
-  const { path, canChange } = place
-  const entry: GuardedText = { text: original, path, canChange, joins }
+  const { canChange } = place
+  const entry: GuardedText = { text: original, canChange, joins }
   texts.push(entry)
   return { place, write: () => (entry.text === original ? undefined : entry.text) }
 }
@@ -121,7 +132,6 @@ function fileSlot(place: TextPlace, data: string, texts: GuardedText[]): Slot | 
   const { text: original, isDamaged, write } = file
   const entry: GuardedText = {
     text: original,
-    path: place.path,
     canChange: place.canChange && !isDamaged,
     joins: false,
   }
@@ -135,7 +145,7 @@ function argumentsSlot(place: TextPlace, json: string, texts: GuardedText[]): Sl
   if (found === undefined) return undefined
   const leaves = found.map((leaf) => {
     const canChange = leaf.canChange && place.canChange
-    const entry: GuardedText = { text: leaf.text, path: place.path, canChange, joins: false }
+    const entry: GuardedText = { text: leaf.text, canChange, joins: false }
     texts.push(entry)
     return { leaf, entry }
   })

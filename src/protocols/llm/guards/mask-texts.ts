@@ -1,5 +1,5 @@
 import type { Match } from '#base/pattern/text-scanner.ts'
-import type { GuardedText, GuardedTexts } from './guarded-texts.ts'
+import { type GuardedText, type GuardedTexts, TEXTS_PER_STEP } from './guarded-texts.ts'
 import type { TextRule } from './rules/text-rule.ts'
 
 /** What patterns found. `rule`: the label of the first one that matched. */
@@ -12,8 +12,10 @@ const PASS: RuleVerdict = { kind: 'pass' }
 
 /** Whether a rule matches in some text, or across the texts that the model reads together. Yields between texts. */
 export function* findInTexts(rules: readonly TextRule[], texts: GuardedTexts): Generator<undefined, RuleVerdict> {
+  let checked = 0
   for (const rule of rules) {
     for (const text of textsOf(texts)) {
+      if (++checked % TEXTS_PER_STEP === 0) yield
       if ((yield* rule.findInSteps(text)).length > 0) return { kind: 'reject', rule: rule.label }
     }
   }
@@ -29,10 +31,12 @@ export function* maskTexts(
   { runs, groups }: GuardedTexts,
 ): Generator<undefined, RuleVerdict> {
   let verdict = PASS
+  let checked = 0
   for (const rule of rules) {
     const reject: RuleVerdict = { kind: 'reject', rule: rule.label }
     for (const { texts } of runs) {
       for (const text of texts) {
+        if (++checked % TEXTS_PER_STEP === 0) yield
         const matches = yield* rule.findInSteps(text.text)
         if (matches.length === 0) continue
         if (!text.canChange) return reject
@@ -41,6 +45,7 @@ export function* maskTexts(
       }
     }
     for (const joined of joinedTexts(runs, groups)) {
+      if (++checked % TEXTS_PER_STEP === 0) yield
       const matches = yield* rule.findInSteps(join(joined))
       if (matches.length === 0) continue
       if (!maskAcross(joined, matches, rule.placeholder)) return reject

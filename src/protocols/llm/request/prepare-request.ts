@@ -33,7 +33,7 @@ import { otherInterface } from './known-paths.ts'
 import type { PromptEnrichment } from './prompt-enrichment.ts'
 import { formatRefusal, refuse, refuseFault, refuseUnfit } from './refuse.ts'
 import { buildFacts, modelIn } from './request-facts.ts'
-import { type ClientFormat, isClientFormat, methodOf, resolveRouteType } from './route-type.ts'
+import { type ClientFormat, isClientFormat, lenientRouteType, methodOf, resolveRouteType } from './route-type.ts'
 import { SentRequest } from './sent-request.ts'
 import { upstreamPath } from './upstream-path.ts'
 
@@ -136,10 +136,20 @@ export function prepareLlmRequest(
   if (method !== undefined && exchange.request.method !== method) {
     return { ...refuse(dialectOf(provider, exchange), 'method-not-allowed'), headers: [['allow', method]] }
   }
+  if (!isClientFormat(type) && isUnguardedSpelling(provider, exchange)) {
+    return refuse(dialectOf(provider, exchange), 'path-ambiguous')
+  }
   if (type === 'Models') return MODELS
   if (isClientFormat(type)) return prepareTyped(provider, type, exchange, input)
   if (type === 'Realtime') return prepareSession(provider, exchange, input.maxKept)
   return prepareAsIs(provider, type, exchange, input)
+}
+
+/** The path has a type without guards, and one with guards for a provider that reads it leniently. */
+function isUnguardedSpelling({ settings }: AiProviderPlan, { request }: Exchange): boolean {
+  if (settings.guards === undefined) return false
+  const other = lenientRouteType(settings.routes, request.target)
+  return other !== undefined && isClientFormat(other)
 }
 
 /** Passthrough and Detect: bytes, path and query are unchanged (decisions B05, B06). */

@@ -53,6 +53,21 @@ test.each([
   expect([resolveRouteType(root, '/', '/'), resolveRouteType(root, '/a/', '/a/')]).toEqual(['Detect', 'Passthrough'])
 })
 
+test.each([
+  '/V1/Chat/Completions',
+  '/v1/chat/completions%20',
+  '/v1/chat/completions%09%0A/',
+  '/v1/chat/completions%3Fa=b',
+  '/v1/chat/completions%23a',
+  '/v1/chat/completion%2573',
+])('%s, which only some providers read as chat completions, is no way around guards', (target) => {
+  const routes = { '/chat/completions': 'Completions' as const, '*': 'Passthrough' as const }
+  const promptGuard = { request: [{ regex: { action: 'Mask' as const, matches: ['x'] } }] }
+  expect(refused('{"model":"m"}', { ai: { routes, promptGuard }, target })).toMatchObject({ code: 'path-ambiguous' })
+  expect(sent('{"model":"m"}', { ai: { routes }, target }).path).toBe(target)
+  expect(sent('{"model":"m"}', { ai: { routes, promptGuard }, target: '/v1/files' }).path).toBe('/v1/files')
+})
+
 test('a slash at the end does not reach the provider of a type with a format', () => {
   const ai = { routes: { '/chat/completions': 'Completions' as const, '*': 'Passthrough' as const } }
   const { path } = sent('{"model":"m"}', { ai, target: '/v1/chat/completion%73/?a=b' })

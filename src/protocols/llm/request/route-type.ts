@@ -1,6 +1,6 @@
 import { compareText } from '#base/compare-text.ts'
 import type { RouteType } from '../policy-schema.ts'
-import { suffixPath, suffixPathOf } from './suffix-path.ts'
+import { lenientPath, suffixPath, suffixPathOf } from './suffix-path.ts'
 
 /** Route types whose body the gateway reads and may change; each is a format. */
 export type ClientFormat = 'Completions' | 'Messages' | 'Responses' | 'Embeddings' | 'MessagesTokenCount'
@@ -46,8 +46,16 @@ export function resolveRouteType(routes: RouteTypes, target: string, originalTar
   const { suffixes } = routes
   if (suffixes.length === 0) return routes.otherwise
   const type = matchSuffix(suffixes, target)
-  if (type !== undefined || target === originalTarget) return type ?? routes.otherwise
-  return matchSuffix(suffixes, originalTarget) ?? routes.otherwise
+  if (type !== undefined) return type
+  const original = target === originalTarget ? undefined : matchSuffix(suffixes, originalTarget)
+  return original ?? routes.otherwise
+}
+
+/** The type of a path that no suffix matches, for a provider that reads it leniently (`lenientPath`). */
+export function lenientRouteType({ suffixes }: RouteTypes, target: string): RouteType | undefined {
+  const path = lenientPath(suffixPathOf(target))
+  for (const { suffix, type } of suffixes) if (path.endsWith(suffix.toLowerCase())) return type
+  return undefined
 }
 
 function matchSuffix(suffixes: RouteTypes['suffixes'], target: string): RouteType | undefined {

@@ -45,7 +45,8 @@ function collect(value: JsonValue, found: ArgumentText[]): void {
   }
 }
 
-function isJson(text: string): boolean {
+/** Whether a text can be read as arguments. */
+export function isJson(text: string): boolean {
   try {
     parseJson(text)
     return true

@@ -16,6 +16,15 @@ test.each<[data: string, mediaType: string | undefined, masked: string]>([
   expect(typeof file === 'object' && file.write('<masked>')).toBe(masked)
 })
 
+test.each(['text/plain', undefined])('a text file in UTF-16 is read, and cannot be changed: as %s', (mediaType) => {
+  const bytes = Buffer.from('caf\u00e9', 'utf16le')
+  const marked = Buffer.concat([Buffer.from([0xff, 0xfe]), bytes])
+  for (const data of [bytes, marked, Buffer.from(marked).swap16()]) {
+    const file = readTextFile(data.toString('base64'), mediaType)
+    expect(file).toMatchObject({ text: 'caf\u00e9', isDamaged: true })
+  }
+})
+
 test.each<[data: string, mediaType: string | undefined, read: 'invalid' | undefined]>([
   [base64('text'), 'application/pdf', undefined],
   [base64('nul \0'), undefined, undefined],

@@ -51,6 +51,11 @@ function decodeFile(head: string, data: string, mediaType: string | undefined): 
   if (mediaType !== undefined && !isTextual(mediaType)) return undefined
   const bytes = decodeBase64(data)
   if (bytes === undefined) return 'invalid'
+  const wide = wideCoding(bytes)
+  if (wide !== undefined) {
+    const text = new TextDecoder(wide).decode(bytes)
+    if (!BINARY.test(text)) return { text, isDamaged: true, write: () => data }
+  }
   const write = (text: string) => head + encoder.encode(text.toWellFormed()).toBase64()
   try {
     const text = strict.decode(bytes)
@@ -58,6 +63,15 @@ function decodeFile(head: string, data: string, mediaType: string | undefined): 
   } catch {
     return mediaType === undefined ? undefined : { text: lenient.decode(bytes), isDamaged: true, write }
   }
+}
+
+/** The coding of a text in UTF-16: by its byte order mark, or by the zeros in the first characters, which no other text has. */
+function wideCoding(bytes: Uint8Array): 'utf-16le' | 'utf-16be' | undefined {
+  const [first, second, third, fourth] = bytes
+  if (first === 0xff && second === 0xfe) return 'utf-16le'
+  if (first === 0xfe && second === 0xff) return 'utf-16be'
+  if (second === 0 && fourth === 0 && first !== 0) return 'utf-16le'
+  return first === 0 && third === 0 && second !== 0 ? 'utf-16be' : undefined
 }
 
 function decodeBase64(text: string): Uint8Array | undefined {

@@ -1,5 +1,5 @@
 import type { JsonValue } from '../json/json-document.ts'
-import { readArguments } from './argument-texts.ts'
+import { isJson } from './argument-texts.ts'
 import type { BodyTexts, ExemptPlace, TextRole, TextRun } from './body-texts.ts'
 import { readTextFile } from './file-data.ts'
 import { walkSchema } from './schema-texts.ts'
@@ -168,7 +168,7 @@ export class TextWalk {
   /** JSON in a string. Other text is a plain string: a model may have written half an object. */
   #arguments(value: JsonValue, at: Location): void {
     if (value.kind !== 'string') return this.#json(value, at, true)
-    const form = readArguments(value.text) === undefined ? 'string' : 'arguments'
+    const form = isJson(value.text) ? 'arguments' : 'string'
     this.#run.others.push(new WalkedPlace(rangeOf(value), at, true, form))
   }
 
