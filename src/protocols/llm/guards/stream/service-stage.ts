@@ -55,6 +55,8 @@ export class ServiceStage<Tag> implements TextStage<Tag> {
   /** The end of the text before the open window. */
   #before: string
   #pause: { cancel(): void } | undefined
+  /** The open window waits only for a verdict on an earlier one. */
+  #isDue = false
   #isFinished = false
   #isOver = false
 
@@ -98,9 +100,11 @@ export class ServiceStage<Tag> implements TextStage<Tag> {
     for (const { tag, text } of this.#open.entries.splice(0)) this.#out.text(tag, text)
   }
 
+  /** As soon as the service has room. */
   #judge(): void {
     this.#pause?.cancel()
-    if (this.#open.bytes === 0 || this.#inFlight.length === this.#maxInFlight) return
+    this.#isDue = this.#open.bytes > 0 && this.#inFlight.length === this.#maxInFlight
+    if (this.#isDue || this.#open.bytes === 0) return
     const { guard, exchange } = this.#options
     const window = this.#open
     this.#open = { entries: [], bytes: 0 }
@@ -132,7 +136,7 @@ export class ServiceStage<Tag> implements TextStage<Tag> {
       if (first.asked === undefined) return
       this.#inFlight.shift()
       this.#conclude(first.window, first.shown, first.asked, first.startMs)
-      if (this.#open.bytes >= WINDOW_BYTES || this.#isFinished) this.#judge()
+      if (this.#isDue) this.#judge()
     }
     if (this.#isOver || this.#inFlight.length > 0) return
     if (this.#open.bytes === 0) this.#releaseEmpty()

@@ -1,0 +1,294 @@
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { type Refusal, reject } from '#exchange/outcome.ts'
+import { Head } from '#net/http/head.ts'
+import { exchangeWith, runContext } from '#policies/shared/testing.ts'
+import { VirtualTime } from '#test/support/virtual-time.ts'
+import type { ServiceGuard } from '../guard.ts'
+import type { ServiceVerdict } from '../services/service.ts'
+import { ServiceStage } from './service-stage.ts'
+
+let time: VirtualTime
+beforeEach(() => {
+  time = new VirtualTime()
+})
+afterEach(() => time[Symbol.dispose]())
+
+const PASS: ServiceVerdict = { kind: 'pass' }
+
+/** A stage whose service answers when the test says so. */
+function stageWith({ masks = false, isFixed = false, before = '' } = {}) {
+  const asked: { readonly content: string; answer(verdict: ServiceVerdict): Promise<void> }[] = []
+  const released: (readonly [tag: number, text: string])[] = []
+  const refused: Refusal[] = []
+  const counts = { finished: 0, progressed: 0 }
+  let leave = () => {}
+  const exchange = exchangeWith()
+  exchange.context = runContext({
+    whenOver: (over) => {
+      leave = over
+    },
+  })
+  exchange.response = Head.response(200)
+  const guard: ServiceGuard = {
+    kind: 'webhook',
+    phase: 'response',
+    index: 0,
+    refusal: reject('prompt-guard-rejected', { status: 403, body: 'no' }),
+    service: {
+      kind: 'webhook',
+      destination: 'ProxyBackend/default/judge',
+      masks,
+      judge: ({ messages }) => {
+        expect(messages).toHaveLength(1)
+        expect(messages[0]!.role).toBe('assistant')
+        return new Promise((resolve) =>
+          asked.push({
+            content: messages[0]!.content,
+            answer: async (verdict) => {
+              resolve(verdict)
+              await time.pass(0)
+            },
+          }),
+        )
+      },
+    },
+  }
+  const out = {
+    text: (tag: number, text: string) => void released.push([tag, text]),
+    finish: () => void counts.finished++,
+  }
+  const stage = new ServiceStage<number>(out, {
+    guard,
+    isFixed,
+    before,
+    exchange,
+    refuse: (refusal) => void refused.push(refusal),
+    progressed: () => void counts.progressed++,
+  })
+  return {
+    stage,
+    asked,
+    released,
+    refused,
+    counts,
+    exchange,
+    leave: () => leave(),
+    contents: () => asked.map(({ content }) => content),
+  }
+}
+
+test('a window is 1,024 bytes of new text, in UTF-8, or what came before a pause of 500 ms', async () => {
+  const { stage, contents } = stageWith()
+  stage.text(1, 'a'.repeat(1023))
+  expect(contents()).toEqual([])
+  stage.text(2, 'b')
+  expect(contents()).toEqual([`${'a'.repeat(1023)}b`])
+  const other = stageWith()
+  other.stage.text(1, 'é'.repeat(512))
+  expect(other.contents()).toEqual(['é'.repeat(512)])
+  const slow = stageWith()
+  slow.stage.text(1, 'one ')
+  await time.pass(499)
+  slow.stage.text(2, 'two')
+  await time.pass(499)
+  expect(slow.contents()).toEqual([])
+  await time.pass(1)
+  expect(slow.contents()).toEqual(['one two'])
+  await time.pass(10_000)
+  expect(slow.contents()).toEqual(['one two'])
+})
+
+test('no pause ends a window that was full', async () => {
+  const { stage, contents } = stageWith()
+  stage.text(1, 'begin')
+  stage.text(2, 'x'.repeat(1024))
+  stage.text(3, 'more')
+  await time.pass(499)
+  expect(contents()).toHaveLength(1)
+  await time.pass(1)
+  expect(contents()).toHaveLength(2)
+})
+
+test.each<[what: string, text: string, shown: string]>([
+  ['ASCII', 'abcd'.repeat(300), 'abcd'.repeat(64)],
+  ['two bytes', 'é'.repeat(600), 'é'.repeat(128)],
+  ['three bytes', '文'.repeat(400), '文'.repeat(85)],
+  ['four bytes', '🙂'.repeat(300), '🙂'.repeat(64)],
+  ['half of a character at the edge', `${'🙂'.repeat(300)}abc`, `${'🙂'.repeat(63)}abc`],
+])('the next window is shown with 256 bytes of the one before: %s', (_, text, shown) => {
+  const { stage, contents } = stageWith()
+  stage.text(1, text)
+  stage.text(2, 'x'.repeat(1024))
+  expect(contents()).toEqual([text, shown + 'x'.repeat(1024)])
+})
+
+test('the first window is shown with the text that it goes on with', () => {
+  const { stage, contents } = stageWith({ before: `${'y'.repeat(300)}secr` })
+  stage.text(1, 'et')
+  stage.finish()
+  expect(contents()).toEqual([`${'y'.repeat(252)}secret`])
+})
+
+test('two windows are judged at a time, and leave in order', async () => {
+  const { stage, asked, released, counts } = stageWith()
+  stage.text(1, 'a'.repeat(1024))
+  expect(stage.isAsking).toBe(true)
+  stage.text(2, 'b'.repeat(1024))
+  expect(stage.isBusy).toBe(false)
+  stage.text(3, 'c'.repeat(1023))
+  expect(stage.isBusy).toBe(false)
+  stage.text(4, 'c')
+  expect(stage.isBusy).toBe(true)
+  expect(asked).toHaveLength(2)
+  await asked[1]!.answer(PASS)
+  expect(released).toEqual([])
+  expect(counts.progressed).toBe(1)
+  expect(asked).toHaveLength(2)
+  await asked[0]!.answer(PASS)
+  expect(released.map(([tag]) => tag)).toEqual([1, 2])
+  expect(asked).toHaveLength(3)
+  expect(stage.isBusy).toBe(false)
+  await asked[2]!.answer(PASS)
+  expect(released.map(([tag]) => tag)).toEqual([1, 2, 3, 4])
+  expect(stage.isAsking).toBe(false)
+  expect(counts.finished).toBe(0)
+})
+
+test('what came before a pause is judged when the service has room, without further text', async () => {
+  const { stage, asked, contents, released } = stageWith({ masks: true })
+  stage.text(1, 'one ')
+  await time.pass(500)
+  stage.text(2, 'two')
+  await time.pass(500)
+  expect(contents()).toEqual(['one '])
+  await asked[0]!.answer(PASS)
+  expect(contents()).toEqual(['one ', 'one two'])
+  await asked[1]!.answer(PASS)
+  expect(released).toEqual([
+    [1, 'one '],
+    [2, 'two'],
+  ])
+})
+
+test('what did not pause yet is not judged with a verdict on the text before', async () => {
+  const { stage, asked, contents } = stageWith({ masks: true })
+  stage.text(1, 'one ')
+  await time.pass(500)
+  stage.text(2, 'two')
+  await asked[0]!.answer(PASS)
+  expect(contents()).toHaveLength(1)
+})
+
+test('the end is judged at once, and reported when all has left', async () => {
+  const { stage, asked, released, counts } = stageWith({ masks: true })
+  stage.text(1, 'a'.repeat(1024))
+  stage.text(2, 'rest')
+  stage.text(3, '')
+  stage.finish()
+  expect(asked).toHaveLength(1)
+  await asked[0]!.answer(PASS)
+  expect(asked).toHaveLength(2)
+  expect(counts.finished).toBe(0)
+  await asked[1]!.answer(PASS)
+  expect(released.slice(1)).toEqual([
+    [2, 'rest'],
+    [3, ''],
+  ])
+  expect(counts.finished).toBe(1)
+  stage.finish()
+  expect(counts.finished).toBe(1)
+  await time.pass(1000)
+  expect(asked).toHaveLength(2)
+})
+
+test('empty texts leave at once, or after the text before them', async () => {
+  const { stage, asked, released, counts } = stageWith()
+  stage.text(1, '')
+  expect(released).toEqual([[1, '']])
+  expect(stage.isAsking).toBe(false)
+  stage.text(2, 'a')
+  stage.text(3, '')
+  expect(released).toHaveLength(1)
+  await time.pass(500)
+  stage.text(4, '')
+  expect(released).toHaveLength(1)
+  await asked[0]!.answer(PASS)
+  expect(released.slice(1)).toEqual([
+    [2, 'a'],
+    [3, ''],
+    [4, ''],
+  ])
+  stage.finish()
+  expect(counts.finished).toBe(1)
+  expect(asked).toHaveLength(1)
+  const none = stageWith()
+  none.stage.finish()
+  expect(none.counts.finished).toBe(1)
+})
+
+test('a mask changes the new text, and what the next window is shown with', async () => {
+  const { stage, asked, contents, released, exchange } = stageWith({ masks: true, before: 'to ' })
+  stage.text(1, 'ann')
+  stage.text(2, '@x now')
+  await time.pass(500)
+  stage.text(3, 'bye')
+  stage.finish()
+  await asked[0]!.answer({ kind: 'mask', contents: ['to <E> now'], requestId: 'r1' })
+  expect(released).toEqual([
+    [1, '<E>'],
+    [2, ' now'],
+  ])
+  expect(contents()[1]).toBe('to <E> nowbye')
+  await asked[1]!.answer(PASS)
+  expect(exchange.guardChecks).toMatchObject([
+    { verdict: 'Mask', length: 9, count: 1, requestId: 'r1' },
+    { verdict: 'Allow', length: 3, count: 1 },
+  ])
+})
+
+test.each<[what: string, verdict: ServiceVerdict, more: { isFixed?: boolean }, detail: string, outcome: string]>([
+  ['a rejection', { kind: 'reject', status: 451, body: 'law' }, {}, 'response guard 0: webhook rejected', 'Reject'],
+  ['a failure', { kind: 'failed', detail: 'it is down' }, {}, 'response guard 0: webhook: it is down', 'Fail'],
+  [
+    'a mask of text that has left',
+    { kind: 'mask', contents: ['<E>xt'] },
+    {},
+    'response guard 0: webhook masked a text that cannot change',
+    'Reject',
+  ],
+  [
+    'a mask of a text that cannot change',
+    { kind: 'mask', contents: ['before <E>'] },
+    { isFixed: true },
+    'response guard 0: webhook masked a text that cannot change',
+    'Reject',
+  ],
+])('%s refuses the stream, and nothing more leaves', async (_, verdict, more, detail, outcome) => {
+  const { stage, asked, released, refused, counts, exchange } = stageWith({ ...more, before: 'before ' })
+  stage.text(1, 'text')
+  await time.pass(500)
+  stage.text(2, 'x'.repeat(1024))
+  stage.text(3, 'waits')
+  await asked[0]!.answer(verdict)
+  expect(refused).toMatchObject([{ detail }])
+  expect(exchange.guardChecks).toMatchObject([{ verdict: outcome, length: 4 }])
+  await asked[1]!.answer(PASS)
+  stage.text(4, 'y'.repeat(1024))
+  stage.text(5, '')
+  stage.finish()
+  await time.pass(1000)
+  expect(asked).toHaveLength(2)
+  expect(released).toEqual([])
+  expect(refused).toHaveLength(1)
+  expect(counts.finished).toBe(0)
+})
+
+test('nothing is asked after the client has left', async () => {
+  const { stage, asked, released, leave } = stageWith()
+  stage.text(1, 'text')
+  leave()
+  await time.pass(1000)
+  stage.text(2, 'x'.repeat(2000))
+  expect(asked).toEqual([])
+  expect(released).toEqual([])
+})
