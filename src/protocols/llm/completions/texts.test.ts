@@ -173,7 +173,7 @@ test('chunks: a block for each choice and each member, numbered by their own ind
       'delta choices[1].delta.tool_calls[3].function.arguments: {"a (arguments)',
       'delta event note: unknown',
     ],
-    closes: ['event note'],
+    closes: ['choices[1].delta.tool_calls[3].function.name', 'event note'],
   })
   expect(eventOf({ choices: [{ index: 1, delta: {}, finish_reason: 'stop' }] }, readEventTexts)).toEqual({
     texts: [],

@@ -149,7 +149,8 @@ function blockOf({ location, isName }: WalkedPlace): BlockOf | undefined {
   const block = location.pathBy(indexOf)
   if (/^choices\[\d+\]\.(?!delta\.annotations\b|logprobs\b)/.test(block)) {
     const isArguments = /\.(?:function_call|function)\.arguments$/.test(block)
-    return { block, kind: 'delta', isArguments, ends: false }
+    // Names come whole. One that goes on is checked across.
+    return { block, kind: 'delta', isArguments, ends: block.endsWith('.name') }
   }
   // The tokens of all chunks are one text.
   const tokens = /^(choices\[\d+\]\.logprobs\.(?:content|refusal))\[\d+\]\.token$/.exec(block)

@@ -167,7 +167,9 @@ export function readEventTexts(event: JsonValue): EventTexts {
     if (holder === '' || (path !== holder && !/^[.[{]/.test(path.slice(holder.length))) || !path.startsWith(holder)) {
       return undefined
     }
-    return toBlock(target + path.slice(holder.length), kind)
+    // Annotations and names come whole.
+    const ends = step === 'added' && (subject === 'output_text.annotation' || path.endsWith('.name'))
+    return { ...toBlock(target + path.slice(holder.length), kind), ends }
   }
   return readEvent(event, EVENT, blockOf, closedBy(type, step, target))
 }

@@ -317,3 +317,32 @@ test('what patterns hold does not stop the provider: only its next text can rele
   sink.bytes(body, 0, body.length)
   expect(sink.backed).toBe(false)
 })
+
+test('titles of citations do not go on in each other', () => {
+  const cited = (title: string, annotation_index: number) =>
+    event('response.output_text.annotation.added', {
+      ...{ item_id: 'i', output_index: 0, content_index: 0, annotation_index },
+      annotation: { type: 'url_citation', title, url: 'https://a.example' },
+    })
+  const body = cited('a secr', 0) + cited('et-12', 1) + part(0, 'delta', { delta: 'x' })
+  expect(run(body, { type: 'Responses', guards: [SECRET], breaks: 'cancelled' }).text).toBe(body)
+})
+
+test.each<[type: keyof typeof DIALECTS, named: string]>([
+  ['Completions', chunk({ tool_calls: [{ index: 0, id: 'c', function: { name: 'look_up', arguments: '' } }] })],
+  [
+    'Responses',
+    event('response.output_item.added', {
+      output_index: 0,
+      item: { type: 'function_call', name: 'look_up', arguments: '' },
+    }),
+  ],
+])('the name of a call in %s leaves at once', (type, named) => {
+  expect(run(named, { type, breaks: 'cancelled' }).text).toBe(named)
+})
+
+test('a name in two pieces is checked across', () => {
+  const call = (name: string) => chunk({ tool_calls: [{ index: 0, function: { name } }] })
+  const { text } = run(call('secr') + call('et-12') + DONE, { guards: [SECRET] })
+  expect(text).not.toContain('-12')
+})

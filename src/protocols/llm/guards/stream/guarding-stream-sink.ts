@@ -352,8 +352,8 @@ export class GuardingStreamSink extends HoldingSink {
 
 /**
  * Blocks whose texts a client may join: blocks of text follow each other in a message, and some providers go on with a block that has ended.
- * The choices of chat completions are different answers.
+ * Titles and addresses do not go on, and the choices of chat completions are different answers.
  */
 function familyOf(key: string): string {
-  return key.startsWith('choices') ? key : key.replaceAll(/\d+/g, '')
+  return key.endsWith('.text') && !key.startsWith('choices') ? key.replaceAll(/\d+/g, '') : key
 }
