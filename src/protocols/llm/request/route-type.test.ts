@@ -60,6 +60,7 @@ test.each([
   '/v1/chat/completions%3Fa=b',
   '/v1/chat/completions%23a',
   '/v1/chat/completion%2573',
+  '/v1/chat/completions%252F',
 ])('%s, which only some providers read as chat completions, is no way around guards', (target) => {
   const routes = { '/chat/completions': 'Completions' as const, '*': 'Passthrough' as const }
   const promptGuard = { request: [{ regex: { action: 'Mask' as const, matches: ['x'] } }] }

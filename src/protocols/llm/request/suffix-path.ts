@@ -14,12 +14,12 @@ export function suffixPathOf(target: string): string {
 }
 
 /**
- * What a lenient provider may take a path in this form for: without regard to letter case, decoded once more, without white space at the
- * end, and without a query or a fragment whose mark is encoded.
+ * What a lenient provider may take a path in this form for: without regard to letter case, decoded once more, without white space or
+ * separators at the end, and without a query or a fragment whose mark is encoded.
  */
 export function lenientPath(path: string): string {
   const once = matchedPath(path.replace(/%25(?=[0-9a-f]{2})/gi, '%'))
-  return withoutEnd(once.replace(/(?:%3f|%23).*$/is, '').replace(/(?:\s|%0[9-d]|%20)+$/i, '')).toLowerCase()
+  return withoutEnd(once.replace(/(?:%3f|%23).*$/is, '').replace(/(?:\s|\/|%0[9-d]|%20|%2f|%5c)+$/i, '')).toLowerCase()
 }
 
 /** The matched form has no two slashes in a row. */
