@@ -290,7 +290,8 @@ const OUTCOMES = {
 }
 
 describe('the guarded text', () => {
-  test('is in no line, record, metric, status, dump or page, whatever the guards find and the services say', async () => {
+  test('is in no line, record, metric, status, dump, page or refusal, whatever the guards find and the services say', async () => {
+    let refusals = 0
     for (const [name, answer] of Object.entries(SERVICE_ANSWERS)) {
       for (const bad of ['request', 'response'] as const) {
         for (const route of Object.keys(GUARDS)) {
@@ -298,7 +299,11 @@ describe('the guarded text', () => {
             providerSays(`so ${CANARY} it is`, streams)
             for (const format of name === 'an echo' ? (['text', 'json'] as const) : (['json'] as const)) {
               servicesSay(answer, bad, name === 'status 500' ? 500 : 200)
-              await ask(format, route, `my ${CANARY} text`, streams)
+              const got = await ask(format, route, `my ${CANARY} text`, streams)
+              if (/^[45]|guardrail_intervention/.test(got)) {
+                refusals++
+                expect(got, `${route}: ${name}`).not.toContain(CANARY)
+              }
               // A guard that fails five times in a row asks no more.
               servicesSay({}, undefined)
               await ask(format, route, `my ${CANARY} text`, streams)
@@ -307,6 +312,7 @@ describe('the guarded text', () => {
         }
       }
     }
+    expect(refusals).toBeGreaterThan(100)
     const metrics = await (await fetch(`${gateways.json.url(15_020)}/metrics`)).text()
     for (const phase of ['request', 'response']) {
       for (const [kind, actions] of Object.entries(OUTCOMES)) {

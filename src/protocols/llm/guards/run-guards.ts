@@ -2,9 +2,10 @@ import type { Exchange } from '#exchange/exchange.ts'
 import type { Refusal } from '#exchange/outcome.ts'
 import type { Head } from '#net/http/head.ts'
 import { type AskedVerdict, askAboutBody } from './ask-service.ts'
+import { concludeVerdict } from './conclude-verdict.ts'
 import type { Guard, RegexGuard, ServiceGuard } from './guard.ts'
 import { noteCheck } from './guard-log.ts'
-import { failGuard, refuseByGuard, refuseByService } from './guard-refusals.ts'
+import { refuseByGuard } from './guard-refusals.ts'
 import type { GuardedTexts } from './guarded-texts.ts'
 import { runInSlices } from './in-slices.ts'
 import { findInTexts, maskTexts, type RuleVerdict } from './mask-texts.ts'
@@ -75,13 +76,16 @@ async function askFrom(guards: readonly Guard[], guarded: Guarded, at: number): 
       break
     }
   }
-  const contents = new ServiceContents(guarded.texts)
+  const { exchange, texts } = guarded
+  const contents = new ServiceContents(texts)
   if (contents.messages.length > 0) {
-    const startMs = guarded.exchange.context.monotonic()
+    const startMs = exchange.context.monotonic()
     const pending = together.map((guard) => ask(guard, contents, guarded))
+    const { length } = texts
+    const judged = { length, startMs, mask: (masked: readonly string[]) => contents.mask(masked) }
     // The first rejection in the order of the list counts; verdicts after it are not waited for.
     for (const [index, guard] of together.entries()) {
-      const refusal = concludeService(guard, await pending[index]!, { ...guarded, contents, startMs })
+      const refusal = concludeVerdict(guard, await pending[index]!, judged, exchange)
       if (refusal !== undefined) return refusal
     }
   }
@@ -90,33 +94,4 @@ async function askFrom(guards: readonly Guard[], guarded: Guarded, at: number): 
 
 function ask(guard: ServiceGuard, { messages }: ServiceContents, { exchange, head }: Guarded): Promise<AskedVerdict> {
   return askAboutBody(guard, { phase: guard.phase, messages, head }, exchange)
-}
-
-function concludeService(
-  guard: ServiceGuard,
-  { verdict, isReused, durationMs }: AskedVerdict,
-  { exchange, texts, contents, startMs }: Guarded & { readonly contents: ServiceContents; readonly startMs: number },
-): Refusal | undefined {
-  const { length } = texts
-  const { requestId } = verdict
-  const note = (outcome: 'Allow' | 'Mask' | 'Reject' | 'Fail', detail?: string) =>
-    noteCheck(exchange, guard, startMs, { verdict: outcome, length, durationMs, requestId, isReused, detail })
-  switch (verdict.kind) {
-    case 'pass':
-      note('Allow')
-      return undefined
-    case 'mask':
-      if (contents.mask(verdict.contents)) {
-        note('Mask')
-        return undefined
-      }
-      note('Reject', 'the mask is in a text that cannot change')
-      return refuseByGuard(guard, ' masked a text that cannot change')
-    case 'reject':
-      note('Reject')
-      return refuseByService(guard, verdict)
-    case 'failed':
-      note('Fail', verdict.detail)
-      return failGuard(guard, verdict.detail)
-  }
 }

@@ -12,7 +12,7 @@ const WHOLE = { limit: Number.POSITIVE_INFINITY, wholeMatches: true }
 const CHECKS_PER_STEP = 4
 
 /**
- * A rule whose matches are found by several bounded patterns, or checked by more than a pattern. Matches that overlap are one (llm.md 5.3).
+ * A rule whose matches are found by several bounded patterns, or checked by more than a pattern. Matches that overlap are one.
  */
 export class CandidateRule implements TextRule {
   readonly placeholder: string

@@ -1,7 +1,7 @@
 import type { CountryCode } from 'libphonenumber-js/max'
 import type { Match } from '#base/pattern/text-scanner.ts'
 
-/** A number without `+` is tried as a number of these countries (llm.md 5.3). */
+/** A number without `+` is tried as a number of these countries. */
 const COUNTRIES: readonly CountryCode[] = ['US', 'GB', 'DE', 'IL', 'IN', 'CA', 'BR']
 
 /** What may be a telephone number: at most 33 characters. It is not part of a longer number, see `findPhoneNumbers`. */

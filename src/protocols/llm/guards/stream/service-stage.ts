@@ -1,9 +1,8 @@
 import { clock } from '#base/clock.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import { type AskedVerdict, askAboutWindow } from '../ask-service.ts'
+import { concludeVerdict } from '../conclude-verdict.ts'
 import type { ServiceGuard } from '../guard.ts'
-import { noteCheck } from '../guard-log.ts'
-import { failGuard, refuseByGuard, refuseByService } from '../guard-refusals.ts'
 import { spreadMask } from '../service-contents.ts'
 import type { RefuseStream, TextOutput, TextStage } from './text-stage.ts'
 import { utf8Length } from './utf8-length.ts'
@@ -145,40 +144,22 @@ export class ServiceStage<Tag> implements TextStage<Tag> {
     this.#out.finish()
   }
 
-  #conclude(window: Window<Tag>, shown: string, { verdict, isReused }: AskedVerdict, startMs: number): void {
+  #conclude(window: Window<Tag>, shown: string, asked: AskedVerdict, startMs: number): void {
     const { guard, exchange, refuse } = this.#options
-    const text = textOf(window)
-    const { requestId } = verdict
-    const note = (outcome: 'Allow' | 'Mask' | 'Reject' | 'Fail', detail?: string) =>
-      noteCheck(exchange, guard, startMs, { verdict: outcome, length: text.length, requestId, isReused, detail })
-    switch (verdict.kind) {
-      case 'pass':
-        note('Allow')
-        return this.#release(window)
-      case 'mask':
-        if (maskWindow(window, shown, verdict.contents[0]!)) {
-          note('Mask')
-          this.#before = endOf(shown + textOf(window))
-          return this.#release(window)
-        }
-        note('Reject', 'the mask is in a text that cannot change')
-        return this.#end(() => refuse(refuseByGuard(guard, ' masked a text that cannot change')))
-      case 'reject':
-        note('Reject')
-        return this.#end(() => refuse(refuseByService(guard, verdict)))
-      case 'failed':
-        note('Fail', verdict.detail)
-        return this.#end(() => refuse(failGuard(guard, verdict.detail)))
+    const { length } = textOf(window)
+    const mask = ([masked = '']: readonly string[]) => {
+      const isMasked = maskWindow(window, shown, masked)
+      if (isMasked) this.#before = endOf(shown + textOf(window))
+      return isMasked
     }
+    const refusal = concludeVerdict(guard, asked, { length, startMs, mask }, exchange)
+    if (refusal === undefined) return this.#release(window)
+    this.#stop()
+    refuse(refusal)
   }
 
   #release(window: Window<Tag>): void {
     for (const { tag, text } of window.entries) this.#out.text(tag, text)
-  }
-
-  #end(refuse: () => void): void {
-    this.#stop()
-    refuse()
   }
 
   #stop(): void {
