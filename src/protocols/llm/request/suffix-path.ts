@@ -13,13 +13,19 @@ export function suffixPathOf(target: string): string {
   return withoutEnd(matchedPathOf(target))
 }
 
+/** White space and separators at the end. It begins where none is before it, so that the search is linear. */
+const BLANK_END = /(?<!\s|\/|%0[9-d]|%20|%2f|%5c)(?:\s|\/|%0[9-d]|%20|%2f|%5c)+$/i
+
 /**
  * What a lenient provider may take a path in this form for: without regard to letter case, decoded once more, without white space or
  * separators at the end, and without a query or a fragment whose mark is encoded.
  */
 export function lenientPath(path: string): string {
   const once = matchedPath(path.replace(/%25(?=[0-9a-f]{2})/gi, '%'))
-  return withoutEnd(once.replace(/(?:%3f|%23).*$/is, '').replace(/(?:\s|\/|%0[9-d]|%20|%2f|%5c)+$/i, '')).toLowerCase()
+  return once
+    .replace(/(?:%3f|%23).*$/is, '')
+    .replace(BLANK_END, '')
+    .toLowerCase()
 }
 
 /** The matched form has no two slashes in a row. */
