@@ -9,7 +9,8 @@ import { bodyOf, chunk, pass, STREAMED, startGuardedGateway } from './guarded-ga
  */
 
 const STREAMS = 500
-const VERDICT_MS = 2000
+/** Not all at the same time. */
+const VERDICT_MS = [1000, 3000] as const
 /** Of each stream, in bytes. */
 const LENGTH = 128 * 1024
 const SECONDS = 6
@@ -39,7 +40,8 @@ const gateway = await startGuardedGateway(
     },
     async judge(incoming, response) {
       await bodyOf(incoming)
-      await setTimeout(VERDICT_MS)
+      const [least, most] = VERDICT_MS
+      await setTimeout(least + ((judged * 7919) % (most - least)))
       judged++
       pass(response)
     },

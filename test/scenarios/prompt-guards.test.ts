@@ -251,6 +251,21 @@ test('a stream is released window by window', async () => {
   expect(judged[1]?.body).toEqual({ body: { choices: [{ message: { role: 'assistant', content: 'one two three' } }] } })
 })
 
+test('a long stream that arrives at once waits for its guard, and passes whole', async () => {
+  const texts = Array.from({ length: 600 }, (_, index) => `${index}: a text of the model, of some length. `)
+  answer = (_, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    response.end(`${texts.map((content) => chunk({ content })).join('')}data: [DONE]\n\n`)
+  }
+  // Meanwhile everything arrives.
+  verdict = (_, response) => {
+    setTimeout(() => json(response, { action: {} }), judged.length === 2 ? 300 : 0)
+  }
+  const { text, events } = await readStream(await ask('asks', { ...user('hi'), stream: true }))
+  expect([text.length, events.at(-1)]).toEqual([texts.join('').length, '[DONE]'])
+  expect(text).toBe(texts.join(''))
+})
+
 test('a stream that is rejected before its first content is a plain answer', async () => {
   answer = streams('bad ', 'words')
   verdict = ({ path }, response) =>

@@ -19,6 +19,7 @@ import { formatGuardEvent } from './guard-event.ts'
 import { type BlockOptions, GuardedBlock, type StreamPiece } from './guarded-block.ts'
 import type { GuardedStreamOptions } from './guarded-stream-options.ts'
 import { HeldText } from './held-text.ts'
+import { PacedInput } from './paced-input.ts'
 
 export interface GuardingOptions extends GuardedStreamOptions {
   /** The first content leaves. */
@@ -67,6 +68,7 @@ const NO_PIECES: readonly EventPiece[] = []
 
 export class GuardingStreamSink extends HoldingSink {
   readonly #options: GuardingOptions
+  readonly #input: PacedInput
   readonly #splitter: SseSplitter
   readonly #block = new SseBlock()
   readonly #reader: EventReader
@@ -90,6 +92,13 @@ export class GuardingStreamSink extends HoldingSink {
     const { guards, exchange, claim, maxEventBytes, format } = options
     super(sink)
     this.#options = options
+    this.#input = new PacedInput({
+      claim,
+      isFull: () => this.#isHolding,
+      read: (buffer, start, end) => {
+        if (!this.#isOver) this.#splitter.push(buffer, start, end)
+      },
+    })
     this.#splitter = new SseSplitter(this, { claim, maxBlockBytes: maxEventBytes })
     this.#reader = new EventReader(format, {
       text: (about, original, place) => this.#addPiece(about, original, place),
@@ -109,28 +118,31 @@ export class GuardingStreamSink extends HoldingSink {
   }
 
   override get backed(): boolean {
-    return this.sink.backed || this.#isHolding
+    return this.sink.backed || this.#isHolding || this.#input.isWaiting
   }
 
   override bytes(buffer: Buffer, start: number, end: number): void {
-    if (!this.#isOver) this.#splitter.push(buffer, start, end)
+    if (!this.#isOver && !this.#input.push(buffer, start, end)) this.#fail('there is no memory for the stream')
   }
 
   override end(trailers?: Head): void {
-    const { rest } = this.#splitter
-    if (rest.length > 0 && !this.#isOver) this.block(rest, 0, rest.length)
-    this.#finish({ trailers: trailers?.clone(), abort: undefined })
+    const late = trailers?.clone()
+    this.#input.end(() => {
+      const { rest } = this.#splitter
+      if (rest.length > 0 && !this.#isOver) this.block(rest, 0, rest.length)
+      this.#finish({ trailers: late, abort: undefined })
+    })
   }
 
   override abort(why: Abort): void {
-    if (why !== 'cancelled') return this.#finish({ trailers: undefined, abort: why })
+    if (why !== 'cancelled') return this.#input.end(() => this.#finish({ trailers: undefined, abort: why }))
     this.#stop()
     this.sink.abort(why)
   }
 
   /** The provider goes on only if the guards have room as well. */
   protected drained(): void {
-    if (!this.#isHolding) this.source?.resume()
+    if (!this.#isHolding && !this.#input.isWaiting) this.source?.resume()
   }
 
   block(buffer: Buffer, start: number, end: number): void {
@@ -251,6 +263,7 @@ export class GuardingStreamSink extends HoldingSink {
   /** A service has let text pass. */
   #progress(): void {
     this.#drain()
+    this.#input.proceed()
     if (!this.#isOver && !this.backed) this.source?.resume()
   }
 
@@ -345,6 +358,7 @@ export class GuardingStreamSink extends HoldingSink {
 
   #stop(): void {
     this.#isOver = true
+    this.#input.drop()
     this.#queue.length = 0
     this.#held.drop()
   }
