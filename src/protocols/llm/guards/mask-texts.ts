@@ -93,7 +93,7 @@ function maskAcross(texts: readonly GuardedText[], matches: readonly Match[], pl
     const shares: Match[] = []
     for (; next < matches.length && matches[next]!.start < base + length; next++) {
       const { start, end } = matches[next]!
-      if (end > base) shares.push({ start: Math.max(0, start - base), end: Math.min(length, end - base) })
+      if (end > base && length > 0) shares.push({ start: Math.max(0, start - base), end: Math.min(length, end - base) })
       // The rest of it is in the next text.
       if (end > base + length) break
     }

@@ -32,6 +32,6 @@ export class HeldText {
   }
 
   drop(): void {
-    if (this.#held > 0) this.give(this.#held)
+    this.give(this.#held)
   }
 }

@@ -65,8 +65,8 @@ export class JsonStringSplitter {
     if (char === ',' || char === ':') this.#isAfterValue = false
     if (char === '{' || char === '[') this.#isObject.push(char === '{')
     if (char === '}' || char === ']') this.#isObject.pop()
-    if (char === '{' || char === ',') this.#expectsKey = this.#isObject.at(-1) === true
-    if (char === ':' || char === '[') this.#expectsKey = false
+    if (char === '{' || char === '[' || char === ',') this.#expectsKey = this.#isObject.at(-1) === true
+    if (char === ':') this.#expectsKey = false
     return true
   }
 

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { GuardLoad } from '#exchange/guard-load.ts'
 import { type Refusal, reject } from '#exchange/outcome.ts'
 import { Head } from '#net/http/head.ts'
 import { exchangeWith, runContext } from '#policies/shared/testing.ts'
@@ -38,7 +39,8 @@ function stageWith({ masks = false, isFixed = false, before = '' } = {}) {
       kind: 'webhook',
       destination: 'ProxyBackend/default/judge',
       masks,
-      judge: ({ messages }) => {
+      judge: ({ messages, phase }) => {
+        expect(phase).toBe('response')
         expect(messages).toHaveLength(1)
         expect(messages[0]!.role).toBe('assistant')
         return new Promise((resolve) =>
@@ -114,7 +116,7 @@ test.each<[what: string, text: string, shown: string]>([
   ['two bytes', 'é'.repeat(600), 'é'.repeat(128)],
   ['three bytes', '文'.repeat(400), '文'.repeat(85)],
   ['four bytes', '🙂'.repeat(300), '🙂'.repeat(64)],
-  ['half of a character at the edge', `${'🙂'.repeat(300)}abc`, `${'🙂'.repeat(63)}abc`],
+  ['half of a character at the edge', `${'🙂'.repeat(300)}ab`, `${'🙂'.repeat(63)}ab`],
 ])('the next window is shown with 256 bytes of the one before: %s', (_, text, shown) => {
   const { stage, contents } = stageWith()
   stage.text(1, text)
@@ -171,12 +173,14 @@ test('what came before a pause is judged when the service has room, without furt
 })
 
 test('what did not pause yet is not judged with a verdict on the text before', async () => {
-  const { stage, asked, contents } = stageWith({ masks: true })
+  const { stage, asked, contents, released } = stageWith({ masks: true })
   stage.text(1, 'one ')
   await time.pass(500)
   stage.text(2, 'two')
   await asked[0]!.answer(PASS)
   expect(contents()).toHaveLength(1)
+  expect(released).toEqual([[1, 'one ']])
+  expect(stage.isAsking).toBe(true)
 })
 
 test('the end is judged at once, and reported when all has left', async () => {
@@ -185,6 +189,7 @@ test('the end is judged at once, and reported when all has left', async () => {
   stage.text(2, 'rest')
   stage.text(3, '')
   stage.finish()
+  expect(time.nextMs).toBeUndefined()
   expect(asked).toHaveLength(1)
   await asked[0]!.answer(PASS)
   expect(asked).toHaveLength(2)
@@ -291,4 +296,26 @@ test('nothing is asked after the client has left', async () => {
   stage.text(2, 'x'.repeat(2000))
   expect(asked).toEqual([])
   expect(released).toEqual([])
+})
+
+test('texts without content do not leave after a rejection', async () => {
+  const { stage, asked, released, counts } = stageWith()
+  stage.text(1, 'x'.repeat(1024))
+  stage.text(2, '')
+  stage.finish()
+  await asked[0]!.answer({ kind: 'reject' })
+  expect(released).toEqual([])
+  expect(counts.finished).toBe(0)
+})
+
+test('windows that are judged are counted', async () => {
+  const { stage, asked, exchange } = stageWith()
+  let windows = 0
+  const none = { add: () => {} }
+  const guardLoad = new GuardLoad(none, { add: (amount) => (windows += amount) })
+  exchange.context = runContext({ guardLoad })
+  stage.text(1, 'x'.repeat(2048))
+  expect(windows).toBe(1)
+  await asked[0]!.answer(PASS)
+  expect(windows).toBe(0)
 })

@@ -102,7 +102,7 @@ export class ServiceStage<Tag> implements TextStage<Tag> {
   /** As soon as the service has room. */
   #judge(): void {
     this.#pause?.cancel()
-    this.#isDue = this.#open.bytes > 0 && this.#inFlight.length === this.#maxInFlight
+    this.#isDue = this.#inFlight.length === this.#maxInFlight
     if (this.#isDue || this.#open.bytes === 0) return
     const { guard, exchange } = this.#options
     const window = this.#open
@@ -137,7 +137,7 @@ export class ServiceStage<Tag> implements TextStage<Tag> {
       this.#conclude(first.window, first.shown, first.asked, first.startMs)
       if (this.#isDue) this.#judge()
     }
-    if (this.#isOver || this.#inFlight.length > 0) return
+    if (this.#isOver) return
     if (this.#open.bytes === 0) this.#releaseEmpty()
     if (!this.#isFinished) return
     this.#isOver = true

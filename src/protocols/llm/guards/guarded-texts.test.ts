@@ -1,0 +1,126 @@
+import { expect, test } from 'vitest'
+import type { BodyTexts, TextPlace, TextRun } from '../texts/body-texts.ts'
+import { type GuardedText, GuardedTexts } from './guarded-texts.ts'
+
+type Place = readonly [json: string, more?: Partial<TextPlace>]
+
+/** A body of JSON strings, one after the other. */
+function bodyOf(
+  runs: readonly { readonly role?: TextRun['role']; readonly joins?: boolean; readonly places: readonly Place[] }[],
+) {
+  let body = '['
+  const read = runs.map(({ role = 'user', joins = true, places }) => ({
+    role,
+    joins,
+    places: places.map(([json, more]): TextPlace => {
+      const start = Buffer.byteLength(body)
+      body += json
+      const place = { start, end: Buffer.byteLength(body), path: `p${start}`, form: 'string' as const, canChange: true }
+      body += ','
+      return { ...place, ...more }
+    }),
+  }))
+  const texts: BodyTexts = { runs: read, exempt: [] }
+  const bytes = Buffer.from(`${body}0]`)
+  return { bytes, read: () => GuardedTexts.read(bytes, texts) }
+}
+
+function readable(body: ReturnType<typeof bodyOf>): GuardedTexts {
+  const texts = body.read()
+  if ('unreadable' in texts) throw new Error(texts.unreadable)
+  return texts
+}
+
+const one = (json: string, more: Partial<TextPlace> = {}, joins = true) => bodyOf([{ joins, places: [[json, more]] }])
+const shown = ({ text, canChange, joins }: GuardedText) => [text, canChange, joins]
+const base64 = (text: string | Uint8Array) => JSON.stringify(Buffer.from(text).toString('base64'))
+
+test.each<[what: string, json: string, more: Partial<TextPlace>, texts: unknown[], after: string]>([
+  ['a string', String.raw`"\u0041é\n🙂"`, {}, [['Aé\n🙂', true, true]], '"x\\"y"'],
+  ['a string that cannot change', '"a"', { canChange: false }, [['a', false, true]], '"x\\"y"'],
+  [
+    'arguments',
+    String.raw`"{\"a\": [\"é1\", 2]}"`,
+    { form: 'arguments' },
+    [
+      ['a', false, false],
+      ['é1', true, false],
+    ],
+    String.raw`"{\"a\": [\"x\\\"y\", 2]}"`,
+  ],
+  [
+    'arguments that cannot change',
+    String.raw`"[\"b\"]"`,
+    { form: 'arguments', canChange: false },
+    [['b', false, false]],
+    String.raw`"[\"x\\\"y\"]"`,
+  ],
+  ['arguments that are not JSON', '"{a"', { form: 'arguments' }, [['{a', true, false]], '"x\\"y"'],
+  ['a file', base64('né'), { form: 'base64' }, [['né', true, false]], base64('x"y')],
+  [
+    'a file that cannot change',
+    base64('né'),
+    { form: 'base64', canChange: false },
+    [['né', false, false]],
+    base64('x"y'),
+  ],
+])('%s is read, and written only if it changed', (_, json, more, texts, after) => {
+  const body = one(json, more)
+  const read = readable(body)
+  expect(read.runs[0]!.texts.map(shown)).toEqual(texts)
+  expect(read.apply()).toBe(body.bytes)
+  read.runs[0]!.texts.at(-1)!.text = 'x"y'
+  expect(Buffer.from(read.apply()).toString()).toBe(`[${after},0]`)
+})
+
+test('a text outside of a run that joins does not join', () => {
+  expect(readable(one('"a"', {}, false)).runs[0]!.texts.map(shown)).toEqual([['a', true, false]])
+})
+
+test.each<[what: string, json: string, more: Partial<TextPlace>, why: string]>([
+  ['a lone surrogate', String.raw`"a\ud83d"`, {}, 'p1: text with a lone surrogate'],
+  ['no string', '12', {}, 'p1: text with a lone surrogate'],
+  ['no base64', '"%%"', { form: 'base64' }, 'p1: a text file that is not base64'],
+  ['a binary file', base64(Uint8Array.of(0, 1, 2)), { form: 'base64' }, 'p1: a text file that is not base64'],
+])('%s cannot be read', (_, json, more, unreadable) => {
+  expect(one(json, more).read()).toEqual({ unreadable })
+})
+
+test('each text keeps its own place when several change', () => {
+  const body = bodyOf([{ places: [['"one"'], ['"two"']] }, { places: [['"three"']] }])
+  const texts = readable(body)
+  expect(texts.length).toBe(11)
+  texts.runs[0]!.texts[0]!.text = 'a longer one'
+  texts.runs[1]!.texts[0]!.text = ''
+  expect(Buffer.from(texts.apply()).toString()).toBe('["a longer one","two","",0]')
+  expect(texts.length).toBe(15)
+})
+
+test('neighbouring runs of one role that join are a group, whatever is between them that does not join', () => {
+  const run = (role: TextRun['role'], text: string, joins = true) => ({ role, joins, places: [[`"${text}"`] as const] })
+  const texts = readable(
+    bodyOf([
+      run('system', 's'),
+      run('user', 'a'),
+      run('assistant', 'name', false),
+      run('user', 'b'),
+      run('assistant', 'c'),
+      run('user', 'd'),
+      { role: 'user', places: [['"[\\"e\\"]"', { form: 'arguments' }], ['"f"']] },
+    ]),
+  )
+  expect(texts.groups.map((group) => group.map(({ text }) => text))).toEqual([
+    ['a', 'b'],
+    ['d', 'f'],
+  ])
+  expect(texts.groups[0]![0]).toBe(texts.runs[1]!.texts[0])
+  expect(texts.runs.map(({ role }) => role)).toEqual([
+    'system',
+    'user',
+    'assistant',
+    'user',
+    'assistant',
+    'user',
+    'user',
+  ])
+})

@@ -1,0 +1,135 @@
+import { expect, test } from 'vitest'
+import { reject } from '#exchange/outcome.ts'
+import { seededRandom } from '#test/support/seeded-random.ts'
+import { pass } from '../../testing.ts'
+import type { RegexGuard } from '../guard.ts'
+import { compileRules } from '../rules/compile-rules.ts'
+
+const PATTERNS = [
+  'a',
+  'ab',
+  'abc',
+  'a+',
+  'a*b',
+  'a?b',
+  'ab{2}',
+  'ab{1,3}c',
+  '(ab)+',
+  '(a|b)c',
+  '(a|ab)(c|bc)',
+  'a|ab|abc',
+  'abc|ab|a',
+  '[ab]c',
+  '[^a]b',
+  '[a-c]{3}',
+  '.b.',
+  'a.*?c',
+  'a.{0,5}c',
+  'a[^c]*c',
+  '^a',
+  'c$',
+  '(?m)^b',
+  '(?m)b$',
+  '\\ba',
+  'a\\b',
+  '\\Bb\\B',
+  '\\bab\\b',
+  '\\d',
+  '\\d+',
+  '\\d{2,4}',
+  '\\d-\\d',
+  '\\w+1',
+  '\\W1',
+  '\\s',
+  '\\s+a',
+  'a\\s+b',
+  '(?i)ABC',
+  '(?i)k',
+  '(?i)ſ1',
+  'é',
+  'é+a',
+  '[é🙂]',
+  '🙂',
+  '🙂🙂',
+  '\\p{L}1',
+  '\\p{Lu}',
+  '\\x{1F642}a',
+  'a\\n',
+  '\\nb',
+  '(?s)a.b',
+  '"a',
+  '\\\\',
+  '@[a-c]+\\.',
+  '[a-c]+@[a-c]+',
+  '(?:a|1)(?:b|2)(?:c|3)',
+  'a+?b',
+  '(a+b+)+c',
+]
+const CHARS = [...'aaabbbccc111223ABKSſé🙂 \n.@-"\\', '\u212a', 'abc', 'e\u0301']
+
+// biome-ignore lint/suspicious/noExplicitAny: tests read JSON
+type Any = any
+type Json = Readonly<Record<string, unknown>>
+const at = { item_id: 'i', output_index: 0, content_index: 0 }
+const sse = (data: Json) => `${data.type === undefined ? '' : `event: ${data.type}\n`}data: ${JSON.stringify(data)}\n\n`
+
+/** An answer of each dialect with one text: whole, and as events. */
+const DIALECTS = {
+  Completions: {
+    whole: (content: string): Json => ({ choices: [{ index: 0, message: { role: 'assistant', content } }] }),
+    delta: (content: string): Json => ({ choices: [{ index: 0, delta: { content } }] }),
+    ends: () => [{ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] }],
+    read: (answer: Any) => answer.choices[0].message.content,
+    readDelta: (event: Any) => event.choices[0].delta.content,
+  },
+  Messages: {
+    whole: (text: string): Json => ({ type: 'message', role: 'assistant', content: [{ type: 'text', text }] }),
+    delta: (text: string): Json => ({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } }),
+    ends: () => [{ type: 'content_block_stop', index: 0 }, { type: 'message_stop' }],
+    read: (answer: Any) => answer.content[0].text,
+    readDelta: (event: Any) => event.delta?.text,
+  },
+  Responses: {
+    whole: (text: string): Json => ({
+      output: [{ type: 'message', role: 'assistant', content: [{ type: 'output_text', text, annotations: [] }] }],
+    }),
+    delta: (delta: string): Json => ({ type: 'response.output_text.delta', ...at, delta }),
+    ends: (text: string) => [{ type: 'response.output_text.done', ...at, text }],
+    read: (answer: Any) => answer.output[0].content[0].text,
+    readDelta: (event: Any) => event.delta,
+  },
+} as const
+
+function guardWith(matches: readonly string[]): RegexGuard {
+  const rules = compileRules({ matches: [...matches], builtins: ['Email'] }, (path, message) => {
+    throw new Error(`${path}: ${message}`)
+  })
+  return { phase: 'response', index: 0, kind: 'regex', rules, rejects: false, refusal: reject('prompt-guard-rejected') }
+}
+
+test.each(Object.entries(DIALECTS))('a stream of %s is masked as the same text in one piece', (name, dialect) => {
+  const random = seededRandom(name.length)
+  const type = name as keyof typeof DIALECTS
+  let masked = 0
+  for (const [index, pattern] of PATTERNS.entries()) {
+    const guards = [guardWith([pattern]), guardWith([pattern, PATTERNS[(index * 7 + 3) % PATTERNS.length]!])]
+    for (let each = 0; each < 3; each++) {
+      const text = Array.from({ length: 4 + random.below(24) }, () => random.pick(CHARS)).join('')
+      // Also between the halves of a character.
+      const deltas = ['', ...random.pieces(text, 4)]
+      const whole = pass(JSON.stringify(dialect.whole(text)), { type, guards, contentType: 'application/json' })
+      const expected = dialect.read(JSON.parse(whole.text))
+      const events = [...deltas.map(dialect.delta), ...dialect.ends(text)].map(sse).join('')
+      const cuts = Array.from({ length: 5 }, () => 1 + random.below(events.length >> 2))
+      const stream = pass(events, { type, guards, cuts })
+      const lines = stream.text.split('\n').filter((line) => line.startsWith('data: '))
+      const received = lines.map((line) => JSON.parse(line.slice(6)))
+      const shown = received.map((event) => dialect.readDelta(event) ?? '').join('')
+      expect({ pattern, text, deltas, shown }).toEqual({ pattern, text, deltas, shown: expected })
+      const repeated = received.filter((event) => event.type === 'response.output_text.done')
+      for (const event of repeated) expect(event.text).toBe(expected)
+      if (expected !== text) masked++
+    }
+  }
+  expect(masked).toBeGreaterThan(PATTERNS.length)
+})
