@@ -53,12 +53,12 @@ test('the statements of the specification, marked if not implemented yet', () =>
   expect(describeField(found('ProxyPolicy.spec.backend.tls.verifySubjectAltNames')).join('\n')).toContain(
     '\nSpecification:\n  `verifySubjectAltNames` has 1 to 16 items.\n',
   )
-  const lines = describeField(found('ProxyPolicy.spec.backend.ai.promptGuard.request.guardrailsServiceTwo.location'))
+  const lines = describeField(found('ProxyPolicy.spec.frontend.tracing.protocol'))
   expect(lines).toContain('  effect    not implemented yet')
   const at = lines.indexOf('Specification ("not yet": not implemented, or proved by no test):')
   expect(lines.slice(at + 1, at + 3)).toEqual([
-    '           `location` is an optional ShortString.',
-    '  not yet  `location` defaults to `us-central1`.',
+    '           `tracing.protocol` is `HTTP` or `GRPC`.',
+    '  not yet  `tracing.protocol` defaults to `GRPC`.',
   ])
   expect(describeField(found('Gateway.spec.listeners')).join('\n')).not.toContain('Specification')
 })
