@@ -1,5 +1,6 @@
 import { type Candidate, DIRECT } from './candidate.ts'
 import { measure, type Sample } from './measure.ts'
+import { openSession } from './open-session.ts'
 import type { PinnedProcess } from './pinned-process.ts'
 import type { Suite } from './suite.ts'
 import type { Row } from './table.ts'
@@ -20,15 +21,18 @@ export interface RunOptions {
 export async function runSuite(options: RunOptions): Promise<readonly Row[]> {
   const { suite, rounds, seconds, upstreams, progress } = options
   const candidates = suite.unit === 'event' ? [DIRECT, ...options.candidates] : options.candidates
+  const suites = new Map<Candidate, Suite>()
   for (const candidate of candidates) {
-    await waitForAnswer(candidate, suite)
-    await measure(candidate, suite, WARM_UP_SECONDS, upstreams)
+    const own = suite.inSession === true ? await openSession(candidate, suite) : suite
+    suites.set(candidate, own)
+    await waitForAnswer(candidate, own)
+    await measure(candidate, own, WARM_UP_SECONDS, upstreams)
   }
   const samples = new Map<Candidate, Sample[]>(candidates.map((candidate) => [candidate, []]))
   for (let round = 0; round < rounds; round++) {
     progress(`${suite.name}: round ${round + 1} of ${rounds}`)
     for (const candidate of rotate(candidates, round)) {
-      samples.get(candidate)!.push(await measure(candidate, suite, seconds, upstreams))
+      samples.get(candidate)!.push(await measure(candidate, suites.get(candidate)!, seconds, upstreams))
     }
   }
   return candidates.map((candidate) => ({ name: candidate.name, samples: samples.get(candidate)! }))

@@ -15,6 +15,8 @@ export interface Suite {
   readonly body?: string
   /** A wrk script that sends the body. */
   readonly script?: string
+  /** Requests belong to an MCP session, which is opened with each candidate before. */
+  readonly inSession?: true
   /** Requests per second, for latencies without queueing; default: as many as possible. */
   readonly pace?: number
   /** Text that every response must contain, so that error pages are detected. */
@@ -67,6 +69,20 @@ const ASKED = {
 } as const
 
 const JSON_BODY = { 'content-type': 'application/json' }
+
+const MCP_HEADERS = {
+  ...JSON_BODY,
+  accept: 'application/json, text/event-stream',
+  'mcp-protocol-version': '2025-11-25',
+}
+
+/** The same as in `servers/mcp-call.lua`. */
+const MCP_CALL = JSON.stringify({
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'tools/call',
+  params: { name: 'forecast', arguments: { city: 'Oslo', days: 3, units: 'metric' }, _meta: { progressToken: 7 } },
+})
 
 export const SUITES: readonly Suite[] = [
   {
@@ -198,6 +214,42 @@ export const SUITES: readonly Suite[] = [
     body: CHAT,
     script: projectFile('bench/servers/chat.lua'),
     expect: '"total_tokens"',
+  },
+  {
+    name: 'llm-converse',
+    about: 'The same, to a provider of the converse API, with a bearer token.',
+    path: '/conversed',
+    door: 'bare',
+    unit: 'request',
+    headers: JSON_BODY,
+    body: CHAT,
+    script: projectFile('bench/servers/chat.lua'),
+    expect: '"total_tokens"',
+  },
+  {
+    name: 'mcp-call',
+    about: 'One call of a tool in an open MCP session, 150 B up and 600 B down, one target; the others pass bytes.',
+    path: '/mcp',
+    door: 'bare',
+    unit: 'request',
+    headers: MCP_HEADERS,
+    body: MCP_CALL,
+    script: projectFile('bench/servers/mcp-call.lua'),
+    inSession: true,
+    expect: 'Light rain',
+  },
+  {
+    name: 'mcp-list',
+    about:
+      'A list of tools in an open MCP session: 8 targets with 100 tools each, of which a rule hides most; the others pass the list of one target.',
+    path: '/mcp-list',
+    door: 'bare',
+    unit: 'request',
+    headers: MCP_HEADERS,
+    body: '{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{}}',
+    script: projectFile('bench/servers/mcp-list.lua'),
+    inSession: true,
+    expect: 'tool-50',
   },
   {
     name: 'sse',

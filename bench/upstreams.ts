@@ -29,6 +29,7 @@ export function startUpstreams(scratch: string): readonly PinnedProcess[] {
   mkdirSync(join(scratch, 'temp'))
   mkdirSync(join(scratch, 'www'))
   writeCertificate(scratch)
+  writeFileSync(join(scratch, 'www', 'mcp-list'), toolList(100))
   writeFileSync(join(scratch, 'www', '10k'), '0123456789abcdef'.repeat(640))
   const files = ['nginx', '-p', scratch, '-c', projectFile('bench/servers/upstream.nginx.conf')]
   const events = [process.execPath, projectFile('bench/sse/event-server.ts')]
@@ -40,4 +41,20 @@ export function startUpstreams(scratch: string): readonly PinnedProcess[] {
     new PinnedProcess({ name: 'answers', core: LOAD_CORE, command: answers, scratch }),
     new PinnedProcess({ name: 'endpoints', core: LOAD_CORE, command: endpoints, scratch }),
   ]
+}
+
+/** The response to `tools/list` of a server with so many tools, about 300 bytes each. */
+function toolList(count: number): string {
+  const tools = Array.from({ length: count }, (_, index) => ({
+    name: `tool-${index}`,
+    title: `Tool number ${index}`,
+    description: 'Looks up what was measured at a place between two days, and returns one line per hour of it.',
+    inputSchema: {
+      type: 'object',
+      properties: { place: { type: 'string' }, from: { type: 'string', format: 'date' }, to: { type: 'string' } },
+      required: ['place', 'from'],
+    },
+    annotations: { readOnlyHint: true },
+  }))
+  return JSON.stringify({ jsonrpc: '2.0', id: 1, result: { tools } })
 }

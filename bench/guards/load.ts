@@ -1,104 +1,78 @@
-import { readFileSync } from 'node:fs'
-import { request as httpRequest } from 'node:http'
+import { once } from 'node:events'
+import { request as httpRequest, type ServerResponse } from 'node:http'
 import { setTimeout } from 'node:timers/promises'
+import { Worker } from 'node:worker_threads'
+import { residentMb } from '../process-cost.ts'
 import { bodyOf, chunk, pass, STREAMED, startGuardedGateway } from './guarded-gateway.ts'
+import type { ProbeOrder } from './probe.ts'
 
 /**
- * Many streams at once whose guard server is slow, from a provider that has sent everything at once: what the gateway holds, and what requests to
- * an unguarded route of the same worker notice.
+ * Many streams at once from providers that send 1 MB a second each, behind a guard server that is slow: what the gateway holds, and what requests to
+ * an unguarded route of the same worker notice. Rounds with and without streams alternate.
+ *
+ * Arguments: rounds (3), streams (500).
  */
 
-const STREAMS = 500
+const ROUNDS = Number(process.argv[2] ?? 3)
+const STREAMS = Number(process.argv[3] ?? 500)
 /** Not all at the same time. */
 const VERDICT_MS = [1000, 3000] as const
-/** Of each stream, in bytes. */
-const LENGTH = 128 * 1024
-const SECONDS = 6
-/** Of the other route. */
-const PER_SECOND = 100
+const BYTES_PER_SECOND = 1_000_000
+const SECONDS = 5
 
 const EVENT = chunk({ content: ' a piece of a text of the model, about eighty characters long, for the guards.' })
-const EVENTS = EVENT.repeat(Math.ceil(LENGTH / EVENT.length))
-const WHOLE = JSON.stringify({
-  id: 'c',
-  model: 'm',
-  choices: [{ index: 0, message: { role: 'assistant', content: 'Hello.' }, finish_reason: 'stop' }],
-})
+const EVENTS = Buffer.from(EVENT.repeat(Math.ceil(65_536 / EVENT.length)))
 
 await using stops = new AsyncDisposableStack()
+/** By the streams that are open. */
+const sent = new Map<ServerResponse, number>()
 let received = 0
 let judged = 0
 
+// What measures is not held up by the floods.
+const prober = new Worker(new URL('./probe.ts', import.meta.url))
+stops.defer(async () => void (await prober.terminate()))
+const [plainPort] = (await once(prober, 'message')) as [number]
+
 const gateway = await startGuardedGateway(
   {
+    plainPort,
     promptGuard: { response: [{ webhook: { backendRef: { name: 'judge', port: 80 } } }] },
     async provider(incoming, response) {
-      const { stream } = JSON.parse(await bodyOf(incoming)) as { stream?: boolean }
-      if (stream !== true) return void response.writeHead(200, { 'content-type': 'application/json' }).end(WHOLE)
+      await bodyOf(incoming)
       response.writeHead(200, { 'content-type': 'text/event-stream' })
-      response.write(EVENTS)
+      // The next piece when the system has taken this one.
+      sent.set(response, 0)
+      response.on('close', () => sent.delete(response))
+      while (!response.destroyed) {
+        await new Promise((resolve) => response.write(EVENTS, resolve))
+        if (sent.has(response)) sent.set(response, sent.get(response)! + EVENTS.length)
+        await setTimeout((EVENTS.length / BYTES_PER_SECOND) * 1000)
+      }
     },
     async judge(incoming, response) {
       await bodyOf(incoming)
       const [least, most] = VERDICT_MS
-      await setTimeout(least + ((judged * 7919) % (most - least)))
-      judged++
+      await setTimeout(least + ((judged++ * 7919) % (most - least)))
       pass(response)
     },
   },
   stops,
 )
 
-function memory(): number {
-  const status = readFileSync(`/proc/${gateway.process.pid}/status`, 'utf8')
-  return Number(/VmRSS:\s+(\d+)/.exec(status)![1]) / 1024
-}
-
-/** Bytes that the provider has sent and the gateway has not read, in the buffers of the system. */
-function unread(): number {
-  const { port } = new URL(gateway.provider)
-  const remote = `:${Number(port).toString(16).toUpperCase().padStart(4, '0')}`
-  const sockets = readFileSync('/proc/net/tcp', 'utf8').trim().split('\n').slice(1)
-  const fields = sockets.map((line) => line.trim().split(/\s+/))
-  const ends = fields.filter(([, local, peer]) => local!.endsWith(remote) || peer!.endsWith(remote))
-  // Sent and unacknowledged bytes of the provider, and unread ones of the gateway.
-  return ends.reduce((sum, [, local, , , queues]) => {
-    const [out, into] = queues!.split(':').map((part) => Number.parseInt(part, 16))
-    return sum + (local!.endsWith(remote) ? out! : into!)
-  }, 0)
-}
-
 /** Milliseconds of requests to the unguarded route. */
-async function probe(seconds: number): Promise<number[]> {
-  const times: Promise<number>[] = []
-  for (let index = 0; index < seconds * PER_SECOND; index++) {
-    times.push(askOnce())
-    await setTimeout(1000 / PER_SECOND)
-  }
-  return Promise.all(times)
+async function probe(): Promise<readonly number[]> {
+  const order: ProbeOrder = { url: `${gateway.url}/plain/v1/chat/completions`, seconds: SECONDS }
+  prober.postMessage(order)
+  const [times] = (await once(prober, 'message')) as [readonly number[]]
+  return times
 }
 
-async function askOnce(): Promise<number> {
-  const start = performance.now()
-  const body = STREAMED.body.replace('"stream":true', '"stream":false')
-  const response = await fetch(`${gateway.url}/plain/v1/chat/completions`, { ...STREAMED, body })
-  await response.arrayBuffer()
-  return performance.now() - start
-}
-
-const quantile = (times: readonly number[], share: number) =>
-  times.toSorted((one, other) => one - other)[Math.floor(times.length * share)]!.toFixed(1)
-
-const show = (name: string, times: readonly number[]) =>
-  console.log(`${name}: p50 ${quantile(times, 0.5)} ms, p99 ${quantile(times, 0.99)} ms, ${memory().toFixed(0)} MB`)
-
-await probe(2)
-show('without streams', await probe(SECONDS))
-const before = memory()
-const streams = Array.from({ length: STREAMS }, () => {
+function openStream() {
   const made = httpRequest(`${gateway.url}/guarded/v1/chat/completions`, {
     method: STREAMED.method,
     headers: STREAMED.headers,
+    agent: false,
   })
   made.on('response', (response) =>
     response.on('data', (piece: Buffer) => {
@@ -108,16 +82,52 @@ const streams = Array.from({ length: STREAMS }, () => {
   made.on('error', () => {})
   made.end(STREAMED.body)
   return made
-})
-await setTimeout(3000)
-const waiting = unread()
-show(`with ${STREAMS} streams`, await probe(SECONDS))
-const peak = memory()
-const kilobytes = (bytes: number) => (bytes / STREAMS / 1024).toFixed(1)
+}
+
+const quantile = (times: readonly number[], share: number) =>
+  times.toSorted((one, other) => one - other)[Math.floor(times.length * share)]!
+const median = (values: readonly number[]) => quantile(values, 0.5)
+const memory = () => residentMb(gateway.process.pid!)
+
+interface Round {
+  readonly p50: number
+  readonly p99: number
+}
+
+async function measure(name: string): Promise<Round> {
+  const times = await probe()
+  const round = { p50: quantile(times, 0.5), p99: quantile(times, 0.99) }
+  const { heldBytes, windows } = await gateway.gauges()
+  const held = `${(heldBytes / 1024).toFixed(0)} KB held, ${windows} windows in flight, ${memory().toFixed(0)} MB`
+  console.log(`${name}: p50 ${round.p50.toFixed(1)} ms, p99 ${round.p99.toFixed(1)} ms, ${held}`)
+  return round
+}
+
+await probe()
+const without: Round[] = []
+const withStreams: Round[] = []
+for (let round = 0; round < ROUNDS; round++) {
+  without.push(await measure('without streams'))
+  received = 0
+  const streams = Array.from({ length: STREAMS }, openStream)
+  await setTimeout(3000)
+  withStreams.push(await measure(`with ${STREAMS} streams`))
+  const open = sent.size
+  const kilobytes = (bytes: number) => (bytes / open / 1024).toFixed(0)
+  const taken = sent.values().reduce((sum, bytes) => sum + bytes, 0)
+  const unread = gateway.unread()
+  console.log(
+    `  ${open} streams are open; of each: ${kilobytes(taken)} KB sent, ${kilobytes(unread)} KB of it in the buffers of the system, ` +
+      `${kilobytes(received)} KB at the client, so at most ${kilobytes(taken - unread - received)} KB in the gateway`,
+  )
+  for (const stream of streams) stream.destroy()
+  await setTimeout(2000)
+}
+const { heldBytes, windows } = await gateway.gauges()
 console.log(
-  `of the ${kilobytes(STREAMS * EVENTS.length)} KB of each stream: ${kilobytes(waiting)} KB not read by the gateway after 3 seconds, ` +
-    `${kilobytes(received)} KB at the client, ${(peak - before).toFixed(0)} MB more memory for all; ${judged} verdicts`,
+  `after all: ${heldBytes} bytes held, ${windows} windows in flight, ${memory().toFixed(0)} MB; ${judged} questions`,
 )
-for (const stream of streams) stream.destroy()
-await setTimeout(1000)
-show('after them', await probe(2))
+const [plain, loaded] = [without, withStreams].map((rounds) => median(rounds.map(({ p99 }) => p99))) as [number, number]
+console.log(
+  `median p99 without streams ${plain.toFixed(1)} ms, with ${loaded.toFixed(1)} ms: ${(loaded - plain).toFixed(1)} ms more (bar: 2 ms, on a quiet machine)`,
+)

@@ -9,6 +9,7 @@ import { guardRequest } from '#protocols/llm/guards/guard-request.ts'
 import type { GuardedFormat } from '#protocols/llm/guards/guarded-format.ts'
 import { compileRules } from '#protocols/llm/guards/rules/compile-rules.ts'
 import { GuardedStream } from '#protocols/llm/guards/stream/guarded-stream.ts'
+import { inOneTurn } from '#test/support/in-one-turn.ts'
 
 /** Guards on whole bodies and streams: reading, texts, rules and writing. */
 
@@ -16,7 +17,7 @@ export type GuardSpec = Parameters<typeof compileRules>[0]
 
 const encoder = new TextEncoder()
 
-function guardOf(phase: 'request' | 'response', spec: GuardSpec): RegexGuard {
+export function guardOf(phase: 'request' | 'response', spec: GuardSpec): RegexGuard {
   const rules = compileRules(spec, (path, message) => {
     throw new Error(path + message)
   })
@@ -49,7 +50,7 @@ export function guardedRequest(spec: GuardSpec, content: string): () => unknown 
     { role: 'user', content },
   ]
   const body = encoder.encode(JSON.stringify({ model: 'gpt-5.1', temperature: 0.5, messages }))
-  return () => guardRequest(guards, 'Completions', body, exchange())
+  return () => inOneTurn(() => guardRequest(guards, 'Completions', body, exchange()))
 }
 
 class Nowhere implements BodySink {
@@ -83,8 +84,10 @@ export function guardedStream(spec: GuardSpec, format: GuardedFormat, words: rea
     const stream = STREAMS[format]!()
     const options = { guards, format, stream, exchange: exchange(), claim, maxEventBytes: 2 ** 21, kept: undefined }
     const sink = new GuardedStream(undefined, options).into(new Nowhere())
-    for (const piece of pieces) sink.bytes(piece, 0, piece.length)
-    sink.end()
+    inOneTurn(() => {
+      for (const piece of pieces) sink.bytes(piece, 0, piece.length)
+      sink.end()
+    })
     claim.release()
   }
 }

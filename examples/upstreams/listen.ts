@@ -20,6 +20,9 @@ export interface UpstreamOptions {
 /** Answers one request. `gone` is aborted when the client has left or the answer is complete. */
 export type Answer = (request: IncomingMessage, response: ServerResponse, gone: AbortSignal) => Promise<void>
 
+/** The gateway keeps idle connections for 90 s. A server that closes one just when it is used again loses the request. */
+const LONGER_THAN_GATEWAYS_KEEP_MS = 120_000
+
 /**
  * Starts a server on 127.0.0.1. `build` makes the answering function once the address is known,
  * because some answers (an agent card) name it.
@@ -28,6 +31,8 @@ export type Answer = (request: IncomingMessage, response: ServerResponse, gone: 
  */
 export async function listen(options: Required<UpstreamOptions>, build: (url: string) => Answer): Promise<Upstream> {
   const server = createServer()
+  // Streams of the MCP SDK name `Connection` themselves, which keeps Node from telling how long it keeps an idle connection.
+  server.keepAliveTimeout = LONGER_THAN_GATEWAYS_KEEP_MS
   const bound = Promise.withResolvers<void>()
   server.once('listening', bound.resolve).once('error', bound.reject)
   server.listen(options.port, '127.0.0.1')

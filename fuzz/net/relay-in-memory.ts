@@ -40,7 +40,7 @@ function poolOn(transport: MemoryTransport): Pick<ClientPool, 'send'> {
     send: (_destination, head, { kind, length }, _timeoutMs, handler, context) => {
       const exchange = new ClientExchange({ recycle: () => {}, arm: () => {}, disarm: () => {} })
       const connection = new ClientConnection({ put: () => {}, gone: () => {}, replay: () => {} })
-      exchange.begin(head.method, handler, context)
+      exchange.begin(head, handler, context)
       connection.carry(exchange)
       transport.owner = connection
       connection.attach(transport)

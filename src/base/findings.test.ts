@@ -160,6 +160,7 @@ test('codes are API: none is renamed or removed by accident, and each has one ki
     'selector-matches-nothing',
     'service-port-expects-tls',
     'service-without-endpoints',
+    'sign-in-incomplete',
     'suffix-without-slash',
     'target-kinds-mixed',
     'target-not-allowed',

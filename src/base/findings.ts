@@ -171,6 +171,8 @@ export const FINDINGS = {
     title: 'Settings of policies and backends',
     codes: {
       'audience-any': 'A JWT provider has no `audiences`, so tokens for other services are accepted, too.',
+      'sign-in-incomplete':
+        'With `jwtAuthentication.mcp`, clients will not learn all that they need to sign in: an issuer, the resource or a scope is not usable, or only the first of several providers is announced.',
       'fails-open': 'Requests pass without authorization, or without a limit, while the server that decides fails.',
       'identity-unused':
         'An authentication policy requires no credential, and nothing depends on the identity of requests that have one.',
@@ -224,7 +226,7 @@ export const FINDINGS = {
       'proxy-protocol-unrestricted': 'Any client that can connect can claim any source address.',
       'alias-empty': 'A model alias maps to an empty name.',
       'guard-not-applied':
-        'Requests of this type, or their answers, are not guarded; the prompt guard has no effect on them.',
+        'Requests of this type or to this provider, or their answers, are not guarded; the prompt guard has no effect on them.',
       'guard-not-runnable': 'The prompt guard cannot run; requests are refused.',
       'model-unfit': 'The model name cannot be part of a path; requests are refused with 400.',
       'model-unknown': 'The gateway knows no model of this name; it may be new, or misspelled.',

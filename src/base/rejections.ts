@@ -36,6 +36,11 @@ export const REJECTIONS = {
   'jwt-missing': { status: 401, text: 'authentication required', reason: 'JwtAuth' },
   'jwt-invalid': { status: 401, text: 'authentication failed', reason: 'JwtAuth' },
   'jwt-keys-unavailable': { status: 401, text: 'authentication failed', reason: 'JwtAuth' },
+  'sign-in-unavailable': {
+    status: 502,
+    text: 'authorization server unavailable',
+    reason: 'UpstreamFailure',
+  },
   'basic-missing': { status: 401, text: 'authentication required', reason: 'BasicAuth' },
   'basic-invalid': { status: 401, text: 'authentication failed', reason: 'BasicAuth' },
   'basic-busy': { status: 503, text: 'authentication busy', reason: 'BasicAuth' },
@@ -86,6 +91,8 @@ export const REJECTIONS = {
   'mcp-session-invalid': { status: 400, text: 'mcp: invalid session', reason: 'MCP' },
   'mcp-session-unknown': { status: 404, text: 'mcp: unknown session', reason: 'MCP' },
   'mcp-version-unsupported': { status: 400, text: 'mcp: unsupported protocol version', reason: 'MCP' },
+  'mcp-method-unknown': { status: 404, text: 'mcp: unknown method', reason: 'MCP' },
+  'mcp-header-mismatch': { status: 400, text: 'mcp: headers do not agree with the message', reason: 'MCP' },
   'mcp-origin-refused': { status: 403, text: 'mcp: origin not allowed', reason: 'MCP' },
   'mcp-targets-unavailable': { status: 503, text: 'mcp: no target available', reason: 'MCP' },
   // the gateway itself

@@ -12,6 +12,7 @@ const MAX_QUEUED_BYTES = 262_144
  */
 export class CallAnswer implements CallResponse, BodySink {
   readonly status: number
+  readonly endpoint: string
   readonly headers: [name: string, value: string][] = []
   readonly takesFramed = false
   source: BodySource | null = null
@@ -24,9 +25,15 @@ export class CallAnswer implements CallResponse, BodySink {
   #wake: (() => void) | undefined
 
   /** @param ended called once, with the failure if the response is incomplete */
-  constructor(stream: ClientStream, claim: BodyClaim, ended: (failure: CallFailure | undefined) => void) {
+  constructor(
+    stream: ClientStream,
+    endpoint: string,
+    claim: BodyClaim,
+    ended: (failure: CallFailure | undefined) => void,
+  ) {
     const { head, body } = stream
     this.status = head.status
+    this.endpoint = endpoint
     head.each((name, value) => this.headers.push([name, value]))
     // A read may bring more than the bound.
     this.#held = new HeldBytes(claim, 2 * MAX_QUEUED_BYTES)

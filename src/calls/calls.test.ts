@@ -86,7 +86,7 @@ async function callsTo(port: number, policies: Policies = {}, host = '127.0.0.1'
   const call = isShared
     ? calls.toSections(decision.backend!, undefined, undefined)
     : calls.toSections(decision.backend!, exchange, new BodyClaim(bodyMemory))
-  target = decision.backend!.sections.get(`${KEY}/one`)!
+  target = decision.backend!.sections.get(`${KEY}/one`)![0]!
   return (more: Partial<CallRequest> = {}, destination = `${KEY}/one`) =>
     call(destination, {
       purpose: 'mcp',

@@ -1,6 +1,6 @@
 import { clock } from '#base/clock.ts'
 import { chooseEndpoint } from '#engine/backend/balance.ts'
-import type { LiveBackend } from '#engine/backend/live-backend.ts'
+import type { LiveBackend, LiveEndpoint } from '#engine/backend/live-backend.ts'
 import { backendName } from '#exchange/backend-name.ts'
 import {
   type Call,
@@ -32,6 +32,7 @@ const AT_ONCE: Readonly<Record<CallPurpose, number>> = {
   'rate-limit': 1024,
   models: 4,
   guard: 1024,
+  'sign-in': 16,
   // Copies may be lost; their number must not be that of all requests.
   mirror: 256,
 }
@@ -90,8 +91,7 @@ export class Calls {
   toSections(backend: LiveBackend, exchange: Exchange | undefined, claim: BodyClaim | undefined): Call {
     const captured = exchange === undefined ? GATEWAY_ITSELF : captureCaller(exchange)
     return (destination, request) => {
-      const endpoint = backend.sections.get(destination)
-      const groups = endpoint === undefined ? [] : [[endpoint]]
+      const groups = [backend.sections.get(destination) ?? []]
       const memory = claim ?? new BodyClaim(this.#options.bodyMemory)
       return this.#make({ backend, groups, caller: captured, claim: memory, depth: 0 }, request)
     }
@@ -114,7 +114,7 @@ export class Calls {
     const { pool, wheel = workerWheel, random, failed } = this.#options
     const { key } = backend.item
     const ended = this.#endReporter(request, key, clock.monotonic())
-    const endpoint = chooseEndpoint(groups, [], random)
+    const endpoint = chooseForCall(groups, request, random)
     if (backend.refusal !== undefined || endpoint === undefined) {
       ended({ failure: 'no-endpoint' })
       return Promise.reject(new CallError('no-endpoint', backend.refusal?.detail))
@@ -141,4 +141,18 @@ export class Calls {
     return ({ status, grpcStatus, failure }: CallEnd) =>
       this.#options.ended({ purpose, backend, status, grpcStatus, failure, durationMs: clock.monotonic() - startMs })
   }
+}
+
+/** The endpoint that the caller prefers, if it is in service, else one by load balancing. */
+function chooseForCall(
+  groups: LiveBackend['groups'],
+  { prefer, avoid = [] }: CallRequest,
+  random: () => number,
+): LiveEndpoint | undefined {
+  if (prefer === undefined && avoid.length === 0) return chooseEndpoint(groups, [], random)
+  const all = groups.flat()
+  const preferred = all.find(({ label, health }) => label === prefer && !health.evicted)
+  if (preferred !== undefined) return preferred
+  const avoided = all.filter(({ label }) => avoid.includes(label))
+  return chooseEndpoint(groups, avoided, random)
 }

@@ -144,16 +144,26 @@ export class OneCall implements ClientHandler {
 
   #prepare(): Exchange {
     const { endpoint, caller, random, call } = this.#way
-    const { method, path, host, headers, body, signal, protocol } = this.#request
+    const { method, path, host, headers, body, signal, protocol, isRepeatable } = this.#request
     const head = Head.request(method, path)
     head.set('host', hostFor(endpoint, host))
     for (const [name, value] of headers) if (name !== 'host') head.append(name, value)
     if (caller.traceparent !== undefined && !head.has('traceparent')) head.set('traceparent', caller.traceparent)
     if (protocol === 'grpc') prepareGrpc(head, this.#deadlineMs)
     head.takesTrailers ||= isGrpcRequest(head)
+    head.isRepeatable = isRepeatable === true
     const exchange = new Exchange(head, caller.peer)
     this.#exchange = exchange
-    exchange.context = { ...SYSTEM, ...NO_CLIENT, random, signal, call, callLater: call, callSections: call }
+    exchange.context = {
+      ...SYSTEM,
+      ...NO_CLIENT,
+      random,
+      signal,
+      call,
+      callLater: call,
+      callShared: call,
+      callSections: call,
+    }
     exchange.startMonotonicMs = clock.monotonic()
     exchange.names = caller.names
     exchange.gateway = caller.gateway
@@ -168,7 +178,9 @@ export class OneCall implements ClientHandler {
     const { status } = stream.head
     this.#exchange!.response = stream.head
     this.#healthy = this.#judge(status)
-    this.#answer = new CallAnswer(stream, this.#way.claim, (failure) => this.#end({ status, failure }))
+    this.#answer = new CallAnswer(stream, this.#way.endpoint.label, this.#way.claim, (failure) =>
+      this.#end({ status, failure }),
+    )
     this.#answered.resolve(this.#answer)
   }
 
@@ -181,10 +193,10 @@ export class OneCall implements ClientHandler {
     this.#fail('protocol-error', 'the server switched protocols')
   }
 
-  failed(_: ClientStream, { code, detail }: Failure): void {
+  failed(_: ClientStream, { code, detail, maybeProcessed }: Failure): void {
     this.#way.failed(code)
     if (!isOwnBound(code)) this.#judge(undefined)
-    this.#fail(code, detail)
+    this.#fail(code, detail, maybeProcessed ? undefined : this.#way.endpoint.label)
   }
 
   /** The caller has given up, or the deadline has passed. */
@@ -217,8 +229,8 @@ export class OneCall implements ClientHandler {
       recordComplete(endpoint, status, this.#sentMs)
   }
 
-  #fail(failure: CallFailure, detail?: string): void {
-    this.#answered.reject(new CallError(failure, detail))
+  #fail(failure: CallFailure, detail?: string, unreached?: string): void {
+    this.#answered.reject(new CallError(failure, detail, unreached))
     this.#end({ failure })
   }
 

@@ -116,6 +116,24 @@ function buildProgram(end: (code: ExitCode) => void): Command {
       const { fields } = await import('./fields.ts')
       end(fields(path))
     })
+  const mcp = program.command('mcp').description('Tools for MCP servers.')
+  mcp
+    .command('doctor')
+    .description(
+      'Sign in to an MCP server as a client would, and list its tools. Says which step fails and what to change. Exit code 0: all steps work. Exit code 1: one does not.',
+    )
+    .argument('<url>', 'address of the MCP server, such as https://tools.example/mcp')
+    .option('--token <token>', 'use this token instead of signing in; @path reads it from a file')
+    .option('--client-id <id>', 'use this client instead of registering one')
+    .option('--client-secret <secret>', 'get a token for the client itself, without a user; @path reads it from a file')
+    .option('--scope <scopes>', 'scopes to ask for, separated by spaces (default: those that the server asks for)')
+    .option('--redirect-port <port>', 'port on 127.0.0.1 that the browser is sent back to (default: any free port)')
+    .option('--timeout <seconds>', 'how long to wait for the user (default: 300)')
+    .option('-o, --output <format>', 'text (the default) or json')
+    .action(async (url, options) => {
+      const { doctor } = await import('./doctor/doctor.ts')
+      end(await doctor(url, options))
+    })
   program
     .command('version')
     .description('Print the version.')

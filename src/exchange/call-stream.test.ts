@@ -42,6 +42,7 @@ function streamWith(
     status: 200,
     headers,
     header: (name) => headers.find(([one]) => one === name)?.[1],
+    endpoint: '127.0.0.1:80',
     trailer: (name) => trailers[name],
     body: pieces,
   }

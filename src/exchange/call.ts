@@ -4,8 +4,8 @@ import type { BodySource } from '#net/stream.ts'
 import type { MessageDeadline } from './message-deadline.ts'
 
 /**
- * MCP targets, servers of key sets, authorization, processing and rate limits, receivers of copies, LLM providers that list their models, and
- * prompt guards. The purpose is a label of the metrics, and determines how many calls to a destination run at a time.
+ * MCP targets, servers of key sets, authorization, processing and rate limits, receivers of copies, LLM providers that list their models,
+ * prompt guards, and identity providers where clients sign in. The purpose is a label of the metrics, and determines how many calls to a destination run at a time.
  */
 export type CallPurpose =
   | 'mcp'
@@ -16,6 +16,7 @@ export type CallPurpose =
   | 'mirror'
   | 'models'
   | 'guard'
+  | 'sign-in'
 
 /** A request of the gateway itself. */
 export interface CallRequest {
@@ -41,6 +42,12 @@ export interface CallRequest {
   /** Time limit that the caller starts and stops while the call goes on, instead of all others. */
   readonly messageDeadline?: MessageDeadline
   readonly signal: AbortSignal
+  /** The request may be processed twice: it is sent again if the server closes an idle connection at that moment. */
+  readonly isRepeatable?: boolean
+  /** The endpoint to use if it exists and is not evicted, by its label. */
+  readonly prefer?: string | undefined
+  /** Endpoints to use only if there is no other one, by label. */
+  readonly avoid?: readonly string[]
   /** Changes the request after the backend policies of the destination, for example because they set a credential that must move. */
   readonly finish?: (request: Head) => void
   /** The response says nothing about other requests to the destination: its health stays as it is. */
@@ -49,6 +56,8 @@ export interface CallRequest {
 
 export interface CallResponse {
   readonly status: number
+  /** Label of the endpoint that sent it: `host:port`, or the path of a socket. */
+  readonly endpoint: string
   /** Lower-case names, in order. */
   readonly headers: readonly (readonly [name: string, value: string])[]
   header(lowerName: string): string | undefined
@@ -68,11 +77,14 @@ export class CallError extends Error {
   readonly failure: CallFailure
   /** The error of the system, for operators. */
   readonly detail: string | undefined
+  /** Label of the endpoint that did not get the request; undefined: there was none, or part of the request may have reached it. */
+  readonly unreached: string | undefined
 
-  constructor(failure: CallError['failure'], detail?: string) {
+  constructor(failure: CallError['failure'], detail?: string, unreached?: string) {
     super(`call failed: ${failure}`)
     this.failure = failure
     this.detail = detail
+    this.unreached = unreached
   }
 }
 

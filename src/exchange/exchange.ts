@@ -179,6 +179,8 @@ export class Exchange {
   signBody: SignBody | undefined
 
   readonly identity: Identity = { jwt: undefined, apiKey: undefined, basicAuth: undefined }
+  /** Set with the token of a client that can sign in again with more scopes. */
+  stepUp: StepUp | undefined
   metadata: Record<string, Json> | undefined
   extauthz: Record<string, Json> | undefined
   extproc: Record<string, Json> | undefined
@@ -325,6 +327,15 @@ export interface BodyReader {
   hold(bytes: number): void
   /** Records that the backend broke off its response before any of it was sent. @returns the refusal for the client */
   brokenResponse(why: Abort): Refusal
+}
+
+/** Tells a client whose token is valid, but lacks scopes, which ones it needs. */
+export interface StepUp {
+  /**
+   * @param allows whether the step that refused would let the request through, with the identity that the exchange has at that time
+   * @returns the fields of the refusal; undefined: no scope would help
+   */
+  challengeScopes(exchange: Exchange, allows: () => boolean): Refusal['headers'] | undefined
 }
 
 /** A limit that is charged afterwards (specification 2, 2.2.8). */

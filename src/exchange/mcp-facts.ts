@@ -3,7 +3,7 @@ export interface McpFacts {
   method: string | undefined
   sessionId: string | undefined
   target: string | undefined
-  resourceType: 'tool' | 'prompt' | 'resource' | undefined
+  resourceType: 'tool' | 'prompt' | 'resource' | 'task' | undefined
   /** Tool or prompt name, or resource URI, as the target names it. */
   name: string | undefined
   errorCode: number | undefined

@@ -27,6 +27,8 @@ export interface RunContext {
   readonly call: Call
   /** The same for calls that may outlive the request: neither its end nor its memory limits them. */
   readonly callLater: Call
+  /** Calls a backend of the plan as the gateway itself, for responses that requests share. */
+  readonly callShared: Call
   /** Calls sections of the request's backend, with the policies of its route, as the gateway itself: for responses that requests share. */
   readonly callSections: Call
   /**
@@ -63,5 +65,6 @@ export const NO_STEPS: RunContext = {
   signal: new AbortController().signal,
   call: refuseCall,
   callLater: refuseCall,
+  callShared: refuseCall,
   callSections: refuseCall,
 }

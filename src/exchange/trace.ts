@@ -64,6 +64,8 @@ export interface TracedGrpc {
 
 /** Collects what happens to one exchange. */
 export interface Trace {
+  /** Servers are asked. Otherwise they count as allowing the request. */
+  readonly isCalling: boolean
   step(step: TraceStep): void
   limit(limit: TracedLimit): void
   /** Adds a note to the current step. */

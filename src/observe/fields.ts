@@ -142,7 +142,9 @@ const MCP = fields<McpFacts>()([
     label: 'resource',
     chosenByPeers: true,
     logged: false,
-    read: ({ name, errorCode }) => (isUnknownItem(errorCode) ? undefined : name),
+    // Each task has another name.
+    read: ({ name, errorCode, resourceType }) =>
+      resourceType === 'task' || isUnknownItem(errorCode) ? undefined : name,
   },
   { name: 'gen_ai.tool.name', read: (mcp) => (mcp.resourceType === 'tool' ? itemName(mcp) : undefined) },
   { name: 'gen_ai.prompt.name', read: (mcp) => (mcp.resourceType === 'prompt' ? itemName(mcp) : undefined) },

@@ -459,6 +459,8 @@ test('MCP messages; a label takes no name that a client made up', () => {
   end({ mcp: { method: 'tools/call', resourceType: 'tool', target: 't', name: 'n' } })
   end({ mcp: { method: undefined } })
   end({ mcp: { method: 'made/up' } })
+  end({ mcp: { method: 'server/discover' } })
+  end({ mcp: { method: 'tasks/get', resourceType: 'task', target: 't', name: 'task-1' } })
   end({ mcp: { method: 'tools/call', resourceType: 'tool', target: 't', name: 'made_up', errorCode: -32602 } })
   const place = 'gateway="default/main",listener="http",route="default/r",route_rule="first"'
   expect(
@@ -468,6 +470,8 @@ test('MCP messages; a label takes no name that a client made up', () => {
       ?.sort(),
   ).toEqual([
     `mcp_requests_total{method="other",resource_type="unknown",server="unknown",resource="unknown",${place}} 1`,
+    `mcp_requests_total{method="server/discover",resource_type="unknown",server="unknown",resource="unknown",${place}} 1`,
+    `mcp_requests_total{method="tasks/get",resource_type="task",server="t",resource="unknown",${place}} 1`,
     `mcp_requests_total{method="tools/call",resource_type="tool",server="t",resource="n",${place}} 1`,
     `mcp_requests_total{method="tools/call",resource_type="tool",server="t",resource="unknown",${place}} 1`,
   ])

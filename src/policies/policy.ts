@@ -19,6 +19,7 @@ import type { PasswordChecker } from './shared/authentication/password-checker.t
 import type { RemoteKeySet } from './shared/authentication/remote-key-set.ts'
 import type { CloudServices } from './shared/clouds/cloud-services.ts'
 import type { VerdictCache } from './shared/ext-auth/verdict-cache.ts'
+import type { SignIn } from './shared/sign-in/sign-in.ts'
 
 /** One occurrence of a field: its value and its origin. */
 export interface PolicySource<Spec> {
@@ -73,6 +74,8 @@ export interface RequestRun {
   readonly credentialParameters?: readonly string[]
   /** Section `backend` only. */
   readonly signature?: RequestSignature
+  /** Its endpoints are served ahead of all policies of the phase. */
+  readonly signIn?: SignIn
 }
 
 /** Signs the request of an attempt after everything else has changed it, the protocol and the host rewrite included. */
@@ -158,6 +161,8 @@ export interface CompileContext {
   configMap(source: PolicySource<unknown>, name: string): SecretMaterial | undefined
   /** Key of the backend that a policy asks itself; undefined if the reference is not permitted (control reports it). */
   calledBackend(source: PolicySource<unknown>, reference: CalledBackend): string | undefined
+  /** The host of a static backend. */
+  staticHost(backend: string): string | undefined
   /** Key of the backend that a part of the policy is by itself. @param path relative to the source */
   ownBackend(source: PolicySource<unknown>, path: string): string
   /** A server that the policy asks decides by this part of the request: counts like an expression that reads it. */

@@ -12,6 +12,8 @@ export interface Address {
   readonly chosenByClient?: true
   /** The provider or MCP target that it belongs to. */
   readonly section: string | undefined
+  /** The section may have several addresses, and each request to it uses one of them. */
+  readonly isReplica?: true
   /** Host that an automatic host rewrite sets; undefined for IP addresses and sockets (decision A-91). */
   readonly hostname: string | undefined
   /** TLS with the system's certificate authorities unless a `tls` policy says otherwise. */

@@ -7,7 +7,9 @@ import type { BodyClaim } from '#net/body/body-memory.ts'
 import type { BodyFilter } from '#net/body/filtered-body.ts'
 import type { Abort, BodySink } from '#net/stream.ts'
 import type { CompileContext, PolicyDefinition, PolicySource, SettingDefinition } from '#policies/policy.ts'
-import type { OnceMemory } from '#state/once-memory.ts'
+import type { SignIn } from '#policies/shared/sign-in/sign-in.ts'
+import type { Channels } from '#state/channels.ts'
+import type { SharedTable } from '#state/shared-table.ts'
 import type { Address, HostAndPort } from './address.ts'
 
 /**
@@ -27,6 +29,11 @@ export interface BackendProtocol<Spec> {
   sectionNames?(spec: Spec, section: string): SectionNames
   /** The interface that a path belongs to if the settings select another one for it; unset: every path has the same meaning. */
   misread?(spec: Spec, settings: BackendSettings, path: string): Misread | undefined
+  /**
+   * A worker has taken over another version of a backend, for what outlasts requests, such as streams of notifications.
+   * @param worker as in `ServeServices`
+   */
+  replaced?(backend: ProtocolBackend<Spec>, worker: object): void
   /** Prepares a backend; unset: requests and responses pass unchanged. Reports bad configuration and never throws for it. */
   compile?(backend: ProtocolBackend<Spec>, settings: BackendSettings, context: CompileContext): ProtocolRun
 }
@@ -64,8 +71,8 @@ export type BodyNeed = 'whole' | 'whole-if-small' | 'none'
 /** A prepared backend. Members that are unset cost nothing. */
 export interface ProtocolRun {
   /**
-   * The work of a backend is expensive, so it ends at once when the client ends its direction of the connection. Clients of other
-   * protocols may do that and wait for the response.
+   * The work of a backend is expensive, or its streams can be silent for long, so it ends at once when the client ends its direction of the
+   * connection. Clients of other protocols may do that and wait for the response.
    */
   readonly endsWithClient?: true
   /** The protocol reads `Exchange.clientHead`. */
@@ -82,6 +89,10 @@ export interface ProtocolRun {
    * @returns what the protocol responds with itself; undefined: the request is to be sent
    */
   prepare?(exchange: Exchange, endpoint: EndpointName, attempt: ProtocolAttempt): Outcome | Promise<Outcome>
+  /** Identifies the client, after all policies for requests and before the request is sent or served. */
+  authenticate?(exchange: Exchange): Outcome | Promise<Outcome>
+  /** How clients of MCP sign in; its endpoints are served ahead of all policies of the route. */
+  readonly signIn?: SignIn
   /** Serves a request with calls of the protocol itself. The gateway terminates the protocol and forwards nothing. */
   readonly serve?: Serve
   /**
@@ -165,12 +176,20 @@ export interface TunnelFilter extends BodyFilter, Pick<AnswerFilter, 'failure'> 
  */
 export type DecodeReceived = (coding: string, bytes: Uint8Array, maxBytes: number) => Uint8Array | undefined
 
+/**
+ * Decodes a body as it arrives. @param coding the value of `Content-Encoding`; '': none
+ * @returns undefined if the coding is unknown
+ */
+export type DecodeStream = (coding: string, body: AsyncIterable<Uint8Array>) => AsyncIterable<Uint8Array> | undefined
+
 /** Stands between the response of a backend and its receiver: the client, or response policies that buffer the body. */
 export interface AnswerFilter extends BodyFilter {
   /** The body must have been read to its end before the head is sent, because `refusal` is known only then. */
   readonly whole?: boolean
   /** `refusal` may be set until the first content, even if `whole` is not: the response is held as long. */
   readonly mayRefuse?: boolean
+  /** What decides about the first content is being asked: the response is held for longer. It ends by itself. */
+  readonly isJudging?: boolean
   /** The response cannot be used, and the client gets this instead. */
   readonly refusal?: Refusal | undefined
   /** Set if the response failed although its receiver sees a clean end. */
@@ -199,18 +218,35 @@ export interface AnswerFailure {
 /** Services for a protocol that serves requests itself. */
 export interface ServeServices {
   readonly call: Call
+  /** For work that goes on after the request. */
+  readonly lasting: () => LastingServices
   readonly sealer: Sealer
-  readonly once: OnceMemory
+  /** Values that the workers share. */
+  readonly table: SharedTable
+  /** Channels between requests of all workers. */
+  readonly channels: Channels
   /** The worker that serves; the same object for all its requests. Key for `PerWorker`. */
   readonly worker: object
   /** Memory for buffered data; released when the request ends. */
   readonly claim: BodyClaim
+  /** Reads compressed responses. */
+  readonly decode: DecodeStream
   /** Aborted when the client disconnects. */
   readonly signal: AbortSignal
   /** How much of a response is kept for the log, in characters; undefined: no expression reads it. */
   readonly maxKept?: number | undefined
   /** Only clients on this machine can reach the listener. */
   readonly boundToLoopback?: boolean
+}
+
+/** Services that outlast the request that asked for them. */
+export interface LastingServices {
+  /** With the identity of the client of that request. */
+  readonly call: Call
+  /** Must be released. */
+  readonly claim: BodyClaim
+  /** Aborted when the worker is about to stop. */
+  readonly draining: AbortSignal
 }
 
 /** The response to a request that a protocol serves itself. */

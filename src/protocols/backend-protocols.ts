@@ -1,7 +1,7 @@
 import { a2a } from './a2a/a2a-protocol.ts'
 import { aws } from './aws/aws-protocol.ts'
 import type { BackendProtocol } from './backend-protocol.ts'
-import { forwardProxyHttp, serviceHttp, staticHttp } from './http/http-protocol.ts'
+import { forwardProxyHttp, issuerHttp, serviceHttp, staticHttp } from './http/http-protocol.ts'
 import { guardService } from './llm/guards/services/service-backend.ts'
 import { llm } from './llm/llm-protocol.ts'
 import { mcp } from './mcp/mcp-protocol.ts'
@@ -16,6 +16,7 @@ export const BACKEND_PROTOCOLS = {
   dynamicForwardProxy: forwardProxyHttp,
   aws,
   guardService,
+  issuer: issuerHttp,
 } as const
 
 export type BackendType = keyof typeof BACKEND_PROTOCOLS

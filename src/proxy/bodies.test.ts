@@ -2,10 +2,11 @@ import { expect, test } from 'vitest'
 import type { Decision } from '#engine/request/decide.ts'
 import { BodyMemory } from '#net/body/body-memory.ts'
 import { FixedBody } from '#net/body/fixed-body.ts'
-import type { BodySource, ClientStream, ServerStream } from '#net/stream.ts'
+import type { BodySink, BodySource, ClientStream, ServerStream } from '#net/stream.ts'
 import { Giver } from '#net/testing/giver.ts'
 import { TextSink } from '#net/testing/recording-handler.ts'
 import { exchangeWith } from '#policies/shared/testing.ts'
+import { VirtualTime } from '#test/support/virtual-time.ts'
 import { Bodies, type BodyOwner } from './bodies.ts'
 
 /** A request with that body, which waits for its response. */
@@ -94,4 +95,25 @@ test('a response that the gateway cancels is not reported: who cancelled it resp
   giver.sink.abort('cancelled')
   await new Promise(setImmediate)
   expect([reported, timesBroken()]).toEqual([false, 0])
+})
+
+test('a response waits 5 seconds for its first content, and longer while somebody judges it', async () => {
+  using time = new VirtualTime()
+  const filter = { changesLength: true, isJudging: true, whenBegun: () => {}, into: (sink: BodySink) => sink }
+  const { owner, bodies } = setup(new FixedBody(''), { selectFilter: () => filter })
+  bodies.openResponse({ body: new Giver() as BodySource } as ClientStream)
+  const told: unknown[] = []
+  expect(bodies.holdResponse((unread) => told.push(unread))).toBe(true)
+  await time.pass(7900)
+  expect(told).toEqual([])
+  filter.isJudging = false
+  await time.pass(100)
+  expect(told).toEqual([undefined])
+  bodies.openResponse({ body: new Giver() as BodySource } as ClientStream)
+  bodies.holdResponse((unread) => told.push(unread))
+  await time.pass(4999)
+  expect(told).toHaveLength(1)
+  await time.pass(1)
+  expect(told).toEqual([undefined, undefined])
+  expect(owner.isWaiting).toBe(true)
 })

@@ -39,6 +39,8 @@ const REPLAY_LIMIT = 65_536
 /** How much of a response, and how long, is held until it has content. */
 const HELD_BYTES = 65_536
 const HELD_MS = 5000
+/** How often it is asked whether somebody still judges the first content. */
+const JUDGED_MS = 500
 
 const EMPTY = new Uint8Array(0)
 
@@ -293,7 +295,7 @@ export class Bodies implements BodyReader {
 
   /**
    * Holds the response until its first content has arrived or it has failed, or it becomes too large or too late. Then `response` delivers
-   * all of it.
+   * all of it. What still decides about its first content is waited for.
    * @param done gets a refusal if the response cannot be read, and how it failed if it broke off
    * @returns false if its head decides
    */
@@ -318,7 +320,11 @@ export class Bodies implements BodyReader {
         done(undefined)
       },
       (stop) => {
-        timer = clock.after(HELD_MS, stop)
+        const late = () => {
+          if (filter.isJudging) timer = clock.after(JUDGED_MS, late)
+          else stop()
+        }
+        timer = clock.after(HELD_MS, late)
         filter.whenBegun!(stop)
       },
     )

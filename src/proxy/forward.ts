@@ -230,14 +230,17 @@ const UPSTREAM: ClientHandler = {
   upgraded(stream: ClientStream): void {
     const flight = stream.context as InFlight
     if (flight.upstream !== stream) return stream.cancel()
+    const { upgrade } = stream.head
+    if (upgrade.toLowerCase() !== flight.stream.head.upgrade.toLowerCase()) {
+      stream.cancel()
+      const detail = `backend switched to ${upgrade}`
+      recordAttempt(flight, undefined, { code: 'protocol-error', detail, maybeProcessed: true })
+      return mayRetry(flight) ? retry(flight) : respondLocally(flight, reject('upgrade-failed', { detail }))
+    }
     flight.exchange.response = stream.head
     recordAttempt(flight, 101)
     // An upgrade is complete with its 101; how the tunnel ends does not count.
     flight.recordHealthy()
-    if (stream.head.upgrade.toLowerCase() !== flight.stream.head.upgrade.toLowerCase()) {
-      stream.cancel()
-      return respondLocally(flight, reject('upgrade-failed', { detail: `backend switched to ${stream.head.upgrade}` }))
-    }
     // `timeouts.request` ends at a 101 (decision A-92).
     flight.endDeadline()
     flight.endPolicies()

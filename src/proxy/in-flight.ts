@@ -137,6 +137,10 @@ export class InFlight implements RunContext, BodyOwner, Observed {
     return this.context.calls.ofRequest(this.exchange, undefined)
   }
 
+  get callShared(): Call {
+    return this.context.calls.ofGateway
+  }
+
   get callSections(): Call {
     return this.context.calls.toSections(this.backend, undefined, undefined)
   }

@@ -10,8 +10,9 @@ import type { ClientPool } from '#net/stream.ts'
 import type { TimerWheel } from '#net/timer-wheel.ts'
 import type { DecisionIds } from '#observe/decision-ids.ts'
 import type { Observer } from '#observe/observer.ts'
+import type { Channels } from '#state/channels.ts'
 import type { Load } from '#state/load.ts'
-import type { OnceMemory } from '#state/once-memory.ts'
+import type { SharedTable } from '#state/shared-table.ts'
 import type { BackendFacts } from './backend-facts.ts'
 import type { CutOff } from './cut-off.ts'
 import type { Mirrors } from './mirrors.ts'
@@ -36,7 +37,8 @@ export interface ProxyContext {
   readonly bodyMemory: BodyMemory
   /** For protocols that serve requests themselves. */
   readonly sealer: Sealer
-  readonly once: OnceMemory
+  readonly table: SharedTable
+  readonly channels: Channels
   /** Aborted when the proxy begins to drain. */
   readonly draining: AbortSignal
   readonly cutOff: CutOff

@@ -12,8 +12,9 @@ import { workerWheel } from '#net/timer-wheel.ts'
 import { DecisionIds } from '#observe/decision-ids.ts'
 import type { Observer } from '#observe/observer.ts'
 import type { BackendItem } from '#plan/item.ts'
+import { LocalChannels } from '#state/channels.ts'
 import { createLoadMemory, Load } from '#state/load.ts'
-import { LocalOnceMemory } from '#state/once-memory.ts'
+import { LocalTable } from '#state/shared-table.ts'
 import { eventually } from '#test/support/eventually.ts'
 import { testSealer } from '#test/support/test-sealer.ts'
 import { BackendFacts } from './backend-facts.ts'
@@ -91,7 +92,8 @@ async function startGateway(target: number, draining: AbortSignal): Promise<stri
       prices: NO_PRICES,
       bodyMemory,
       sealer: testSealer(),
-      once: new LocalOnceMemory(),
+      table: new LocalTable(),
+      channels: new LocalChannels('w1'),
       draining,
       cutOff: new CutOff(),
       random: Math.random,

@@ -1,5 +1,7 @@
 import { runResponsePolicies } from '#engine/request/decide.ts'
 import { refuseLargeBody } from '#exchange/refuse-large-body.ts'
+import { BodyClaim } from '#net/body/body-memory.ts'
+import { decodeStream } from '#net/body/decode-content.ts'
 import { Head } from '#net/http/head.ts'
 import { isLoopbackAddress } from '#protocols/address.ts'
 import type { Serve, ServedAnswer } from '#protocols/backend-protocol.ts'
@@ -29,10 +31,17 @@ async function answer(flight: InFlight, serve: Serve): Promise<void> {
   startDeadline(flight)
   const serving = serve(exchange, exchange.newRequestBody ?? exchange.requestBody, {
     call: context.calls.toSections(flight.backend, exchange, bodies.claim),
+    lasting: () => ({
+      call: context.calls.toSections(flight.backend, exchange, undefined),
+      claim: new BodyClaim(context.bodyMemory),
+      draining: context.draining,
+    }),
     sealer: context.sealer,
-    once: context.once,
+    table: context.table,
+    channels: context.channels,
     worker: context,
     claim: bodies.claim,
+    decode: decodeStream,
     signal: flight.signal,
     maxKept: readsToolCalls ? maxBufferBytes : undefined,
     boundToLoopback: isLoopbackAddress(decision.listener!.item.address),

@@ -2,6 +2,7 @@ import { clock } from '#base/clock.ts'
 import type { Sealer } from '#base/sealer.ts'
 import type { ImportKey } from '#base/verifying-key.ts'
 import { Calls } from '#calls/calls.ts'
+import { bindProtocol } from '#engine/backend/bind-protocol.ts'
 import { CalledBackends } from '#engine/backend/called-backends.ts'
 import { LivePlan } from '#engine/plan/live-plan.ts'
 import { denyConnection, type LiveSocket, readsCertificates } from '#engine/route/live-listener.ts'
@@ -30,9 +31,10 @@ import type { PasswordChecker } from '#policies/shared/authentication/password-c
 import type { CloudServices } from '#policies/shared/clouds/cloud-services.ts'
 import { type ThreadShare, VerdictCaches } from '#policies/shared/ext-auth/verdict-cache.ts'
 import { KeptCopies, type KeptKind, type KeptUpdate } from '#policies/shared/kept/kept-copies.ts'
+import type { Channels } from '#state/channels.ts'
 import type { Eviction } from '#state/endpoint-health.ts'
 import type { Load } from '#state/load.ts'
-import type { OnceMemory } from '#state/once-memory.ts'
+import type { SharedTable } from '#state/shared-table.ts'
 import { AssignedSlots, type SlotChange, type SlotMemory } from '#state/slots.ts'
 import { BackendFacts } from './backend-facts.ts'
 import { chooseTls, clientAuthChanged } from './choose-tls.ts'
@@ -55,7 +57,8 @@ export interface ProxyServerOptions {
   readonly observer: Observer
   readonly sealer: Sealer
   readonly createClouds: (credentials: CloudServices['credentials']) => CloudServices
-  readonly once: OnceMemory
+  readonly table: SharedTable
+  readonly channels: Channels
   /** Keys for TLS session tickets: 48 bytes that all workers share. */
   readonly ticketKeys: Uint8Array
   /** Limit of the memory for the bodies of all requests. */
@@ -111,7 +114,7 @@ export class ProxyServer {
 
   constructor(options: ProxyServerOptions) {
     const { decisionIds, gateway, memory, importKey, passwords, tokenCounter } = options
-    const { observer, sealer, once, ticketKeys, transports, evicted } = options
+    const { observer, sealer, table, channels, ticketKeys, transports, evicted } = options
     const bodyMemory = new BodyMemory(options.bodyMemoryBytes)
     this.#secureContexts = new SecureContexts(ticketKeys)
     this.#transports = transports
@@ -169,7 +172,8 @@ export class ProxyServer {
       prices: this.#prices,
       bodyMemory,
       sealer,
-      once,
+      table,
+      channels,
       draining: this.#draining.signal,
       cutOff: new CutOff(),
       random,
@@ -186,6 +190,7 @@ export class ProxyServer {
     this.#plan.update(change)
     this.#context.index = this.#plan.index
     this.#context.facts.reset()
+    for (const item of change.set) if (item.kind === 'backend') bindProtocol(item).replaced(this.#context)
     this.#secureContexts.keep(new Set(this.#context.index.listeners.map(({ key }) => key)))
     const failed: FailedSocket[] = []
     const removed: OpenSocket[] = []

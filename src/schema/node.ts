@@ -81,7 +81,10 @@ export interface SchemaNode {
   readonly insteadOf?: string
   /** The object that the value refers to. */
   readonly refersTo?: Reference
-  /** The object is a destination by itself, with its backend policies in the member `policies`: type and settings of its backend in the plan. */
+  /**
+   * The object is a destination by itself, with its backend policies in the member `policies`: type and settings of its backend in the plan;
+   * undefined: this one is none.
+   */
   readonly ownBackend?: OwnBackend
   /** A secret, which no output may contain; `after-colon`: only the part after the colon of `user:password`. */
   readonly secret?: 'whole' | 'after-colon'
@@ -95,7 +98,7 @@ export interface SchemaNode {
   readonly open?: boolean
 }
 
-export type OwnBackend = (value: never) => { readonly type: string; readonly spec: object }
+export type OwnBackend = (value: never) => { readonly type: string; readonly spec: object } | undefined
 
 /** A reference of a part of an object. */
 export interface Reference {

@@ -9,6 +9,8 @@ import type { MetricsUpdate } from '#observe/metrics/metrics-writer.ts'
 import type { BackendFact } from '#plan/backend-fact.ts'
 import type { ThreadShare } from '#policies/shared/ext-auth/verdict-cache.ts'
 import type { KeptKind, KeptUpdate } from '#policies/shared/kept/kept-copies.ts'
+import type { ChannelText } from '#state/channels.ts'
+import type { TableEntry } from '#state/shared-table.ts'
 import type { SlotBuffers, SlotChange } from '#state/slots.ts'
 import type { SessionKeys } from './sealer.ts'
 
@@ -34,8 +36,12 @@ export type ToWorker =
   | { readonly kind: 'reopen-log' }
   /** New keys for TLS session tickets. */
   | { readonly kind: 'ticket-keys'; readonly keys: Uint8Array }
-  /** A single-use value was used in another worker. */
-  | SpentOnce
+  /** Another worker has set a value. */
+  | SetValue
+  /** A text for channels of the worker. */
+  | { readonly kind: 'channel-text'; readonly id: number; readonly name: string; readonly text: string }
+  /** Whether another worker has received the text with that number. */
+  | { readonly kind: 'channel-answer'; readonly number: number; readonly taken: boolean }
   /** A value was fetched, could not be fetched, or must not be fetched again yet. */
   | { readonly kind: 'kept'; readonly update: KeptUpdate }
   /** No policy refers to that value any more. */
@@ -58,7 +64,10 @@ export type FromWorker =
   | { readonly kind: 'records'; readonly question: number; readonly records: readonly DecisionRecord[] }
   /** Location of metrics of this worker. */
   | { readonly kind: 'metrics'; readonly update: MetricsUpdate }
-  | SpentOnce
+  | SetValue
+  | { readonly kind: 'send-text'; readonly sent: SentText }
+  /** Whether the worker has a channel for the text with that id. */
+  | { readonly kind: 'text-answer'; readonly id: number; readonly taken: boolean }
   | { readonly kind: 'log'; readonly state: LogState }
   /** A message for the log. */
   | {
@@ -91,11 +100,15 @@ export type LogState =
   /** The worker ends and still cannot write. */
   | { readonly kind: 'ended'; readonly lines: number }
 
-/** A single-use value was used; see `state/once-memory.ts`. */
-export interface SpentOnce {
-  readonly kind: 'spent'
-  readonly scope: string
-  readonly key: string
+/** A text of a worker for channels of others; the sender awaits the answer under its number. */
+export interface SentText extends ChannelText {
+  readonly number: number
+}
+
+/** A value that all workers know was set; see `state/shared-table.ts`. */
+export interface SetValue {
+  readonly kind: 'set-value'
+  readonly entry: TableEntry
 }
 
 /** Settings of a new worker. */
@@ -114,6 +127,8 @@ export interface WorkerStart {
   readonly sessionKeys: SessionKeys
   /** Keys of TLS session tickets; 48 bytes. */
   readonly ticketKeys: Uint8Array
+  /** The values that the workers have set so far. */
+  readonly table: readonly TableEntry[]
   /** Memory for the bodies that the worker buffers. */
   readonly bodyMemoryBytes: number
   /** Networks that clients may choose destinations in whatever they are. */

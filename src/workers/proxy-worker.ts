@@ -15,10 +15,12 @@ import { RequestObserver } from '#observe/request-observer.ts'
 import type { PlanDelta } from '#plan/delta.ts'
 import type { KeptUpdate } from '#policies/shared/kept/kept-copies.ts'
 import { ProxyServer } from '#proxy/server.ts'
+import { LocalChannels } from '#state/channels.ts'
 import { Load } from '#state/load.ts'
-import { LocalOnceMemory } from '#state/once-memory.ts'
+import { LocalTable } from '#state/shared-table.ts'
 import { openSlotMemory } from '#state/slots.ts'
 import { catchWarnings } from './catch-warnings.ts'
+import { ChannelsToMain } from './channels-to-main.ts'
 import { createCloudServices } from './cloud-services.ts'
 import { importKey } from './import-key.ts'
 import type { FromWorker, PlanMessage, ToWorker, WorkerStart } from './messages.ts'
@@ -69,7 +71,10 @@ if (start.transport === 'auto' && fallbackReason !== undefined) {
 }
 const slowHashes = new SlowHashes((error) => warn('a thread that checks passwords failed', { cause: `${error}` }))
 const tokenCounter = new ThreadCounter((port) => send({ kind: 'count-tokens', port }, [port]))
-const once = new LocalOnceMemory((scope, key) => send({ kind: 'spent', scope, key }))
+const table = new LocalTable((entry) => send({ kind: 'set-value', entry }))
+for (const entry of start.table) table.add(entry)
+const channelsToMain = new ChannelsToMain((sent) => send({ kind: 'send-text', sent }))
+const channels = new LocalChannels(start.name, channelsToMain.carry)
 const proxy = new ProxyServer({
   decisionIds,
   gateway: {
@@ -84,7 +89,8 @@ const proxy = new ProxyServer({
   observer,
   sealer: createSealer(start.sessionKeys),
   createClouds: createCloudServices,
-  once,
+  table,
+  channels,
   ticketKeys: start.ticketKeys,
   bodyMemoryBytes: start.bodyMemoryBytes,
   share: start.share,
@@ -138,9 +144,7 @@ async function takePlan(message: PlanMessage): Promise<FromWorker> {
 /** @returns the reply */
 async function handle(message: ToWorker): Promise<FromWorker | undefined> {
   if (message.kind === 'plan') return takePlan(message)
-  if (message.kind === 'spent') {
-    once.add(message.scope, message.key)
-  } else if (message.kind === 'ticket-keys') {
+  if (message.kind === 'ticket-keys') {
     proxy.changeTicketKeys(message.keys)
   } else if (message.kind === 'stop-accepting') {
     await proxy.stopAccepting(message.minMs)
@@ -168,6 +172,13 @@ port.on('message', (message: ToWorker) => {
     send({ kind: 'records', question: message.question, records: observer.records.list() })
   } else if (message.kind === 'reopen-log') {
     lines.reopen()
+  } else if (message.kind === 'set-value') {
+    table.add(message.entry)
+  } else if (message.kind === 'channel-text') {
+    const { id, name, text } = message
+    void channels.deliver(name, text).then((taken) => send({ kind: 'text-answer', id, taken }))
+  } else if (message.kind === 'channel-answer') {
+    channelsToMain.answered(message.number, message.taken)
   } else if (message.kind === 'prices') {
     proxy.pricesChanged(message.list)
   } else if (message.kind === 'kept') {

@@ -11,7 +11,9 @@ import type { PlanDelta } from '#plan/delta.ts'
 import type { ThreadShare } from '#policies/shared/ext-auth/verdict-cache.ts'
 import type { KeptKind, KeptUpdate } from '#policies/shared/kept/kept-copies.ts'
 import { createLoadMemory } from '#state/load.ts'
+import { LocalTable } from '#state/shared-table.ts'
 import type { SlotChange } from '#state/slots.ts'
+import { ChannelRelay } from './channel-relay.ts'
 import type { FromWorker, LogState, SecretChange, ToWorker, WorkerStart } from './messages.ts'
 import { TicketKeys } from './ticket-keys.ts'
 import { CountingThreads } from './token-counts/counting-threads.ts'
@@ -85,7 +87,7 @@ const ANSWER_MS = 2000
 const ENTRY = import.meta.url.endsWith('.ts') ? './proxy-worker.ts' : './proxy-worker.js'
 
 /** Common settings of all workers. */
-type CommonStart = Omit<WorkerStart, 'name' | 'share' | 'load' | 'ticketKeys' | 'turns' | 'turnMs'>
+type CommonStart = Omit<WorkerStart, 'name' | 'share' | 'load' | 'ticketKeys' | 'table' | 'turns' | 'turnMs'>
 
 interface Member {
   readonly name: string
@@ -122,6 +124,9 @@ export class WorkerPool {
     }),
   )
   readonly #ticketKeys = new TicketKeys((keys) => this.#broadcast({ kind: 'ticket-keys', keys }))
+  /** For later workers. */
+  readonly #table = new LocalTable()
+  readonly #channels = new ChannelRelay((worker, message) => this.#members.get(worker)?.thread.postMessage(message))
   #published: Published | undefined
   /** For later workers; by kind and id. */
   readonly #kept = new Map<string, KeptUpdate>()
@@ -232,6 +237,7 @@ export class WorkerPool {
         share,
         load: this.#load,
         ticketKeys: this.#ticketKeys.current,
+        table: this.#table.entries,
         turns: this.#watchdog.watch(name),
         turnMs: this.#watchdog.turnMs,
       } satisfies WorkerStart,
@@ -267,6 +273,7 @@ export class WorkerPool {
     if (!this.#members.delete(member.name)) return
     this.#watchdog.forget(member.name)
     this.#forgetQuestions(member)
+    this.#channels.forget(member.name)
     if (this.#closing) return
     this.#events.replaced(member.name, why, cause)
     // A worker that cannot start would die again at once.
@@ -291,8 +298,13 @@ export class WorkerPool {
       this.#events.log(member.name, message.state)
     } else if (message.kind === 'message') {
       this.#events.message(message.module, message.level, message.message, { worker: member.name, ...message.fields })
-    } else if (message.kind === 'spent') {
+    } else if (message.kind === 'set-value') {
+      this.#table.add(message.entry)
       for (const other of this.#members.values()) if (other !== member) other.thread.postMessage(message)
+    } else if (message.kind === 'send-text') {
+      this.#channels.relay(member.name, message.sent, [...this.#members.keys()])
+    } else if (message.kind === 'text-answer') {
+      this.#channels.answered(member.name, message.id, message.taken)
     } else if (message.kind === 'fact') {
       this.#events.fact(message.version, message.fact)
     } else if (message.kind === 'ask-kept') {

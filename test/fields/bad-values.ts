@@ -35,7 +35,12 @@ export const FREE: readonly (readonly [title: RegExp, reason: string])[] = [
     'the provider decides which exist; it is encoded in the path',
   ],
   [/accessLog\.attributes\.(remove\[\]|add\[\]\.name)$/, 'any text can be a key of a log entry'],
-  [/jwtAuthentication\.providers\[\]\.(issuer|audiences\[\])$/, 'claims are any text (RFC 7519, 2, StringOrURI)'],
+  [/resourceMetadata\.entry$/, 'any JSON can be metadata; what clients of MCP cannot use is reported at the map'],
+  [/(mcp|authentication)\.clientId$/, 'the identity provider decides which ids exist'],
+  [
+    /(jwtAuthentication\.providers\[\]\.(issuer|audiences\[\])|mcp\.authentication\.audiences\[\])$/,
+    'claims are any text (RFC 7519, 2, StringOrURI)',
+  ],
   [/location\.queryParameter\.name$/, 'any text can be encoded in a query'],
   [/rawConfig\.entry$/, 'a name that is not known is reported, whatever its value (gateways/process-settings.ts)'],
   [/verifySubjectAltNames\[\]$/, 'certificates decide which names exist; a certificate without the name is refused'],

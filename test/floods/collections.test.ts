@@ -6,13 +6,18 @@ import { HeldBytes } from '#net/body/held-bytes.ts'
 import { Head } from '#net/http/head.ts'
 import type { BodySink } from '#net/stream.ts'
 import { NO_KEY_SET } from '#policies/shared/authentication/read-key-set.ts'
+import { VerifiedTokens } from '#policies/shared/jwt/verified-tokens.ts'
 import { exchangeWith } from '#policies/shared/testing.ts'
-import { VerifiedTokens } from '#policies/traffic/jwt-authentication/verified-tokens.ts'
 import { SseEventTooLarge, SseParser } from '#protocols/http/sse.ts'
 import { KeptAnswer } from '#protocols/llm/answer/kept-answer.ts'
 import { observeResponse } from '#protocols/llm/answer/read-response.ts'
 import { MemberReader, wantedMembers } from '#protocols/llm/json/member-reader.ts'
-import { LocalOnceMemory, MAX_SPENT } from '#state/once-memory.ts'
+import { readNews } from '#protocols/mcp/answer/read-news.ts'
+import { noteSetting, subscriptionsOf } from '#protocols/mcp/session/session-settings.ts'
+import { NO_SESSION, OpenedSessions } from '#protocols/mcp/session/session-state.ts'
+import { announceChange, announceEnd } from '#protocols/mcp/session/session-stream.ts'
+import { LocalChannels } from '#state/channels.ts'
+import { LocalTable, MAX_ENTRIES } from '#state/shared-table.ts'
 import { type FakeTarget, fakeTargets, TestClient, target } from '#test/support/fake-targets.ts'
 import { mcpPlan } from '#test/support/mcp-plan.ts'
 
@@ -220,13 +225,40 @@ test.each([
   }
 })
 
-test('once-memory', () => {
-  const memory = new LocalOnceMemory()
-  memory.spend('session', 'first')
-  for (let i = 0; i < 3 * MAX_SPENT; i++) memory.spend('answer', `${i}`)
-  expect(memory.isSpent('session', 'first')).toBe(true)
-  const remembered = Array.from({ length: 3 * MAX_SPENT }, (_, i) => memory.isSpent('answer', `${i}`))
-  expect(remembered.filter(Boolean)).toHaveLength(MAX_SPENT)
+test('opened sessions', () => {
+  const opened = new OpenedSessions()
+  const one = { session: NO_SESSION, backend: 'b', caller: 'c' }
+  for (let i = 0; i < 10_000; i++) opened.set(`${i}`, one)
+  const kept = Array.from({ length: 10_000 }, (_, i) => opened.get(`${i}`) !== undefined)
+  expect([kept.filter(Boolean).length, kept.at(-1)]).toEqual([4096, true])
+})
+
+test('session-settings and read-news', async () => {
+  const table = new LocalTable()
+  const session = { ...NO_SESSION, key: 's' }
+  for (let i = 0; i < 1000; i++) {
+    noteSetting(session, 'a', { method: 'resources/subscribe', params: { uri: `m://${i}` } }, table)
+  }
+  const kept = subscriptionsOf(session, 'a', table)
+  expect([kept.length, kept.at(-1)]).toEqual([256, 'm://999'])
+
+  const channels = new LocalChannels('w1')
+  const client = new AbortController()
+  const news = readNews({ channels, signal: client.signal }, 's')
+  const first = news.next()
+  for (let i = 0; i < 1000; i++) await announceChange(channels, 's', new Set(['tools']))
+  await announceEnd(channels, 's')
+  const texts = [(await first).value, ...(await Array.fromAsync(news))]
+  expect([texts.length, texts.at(-1)]).toEqual([18, 'end'])
+})
+
+test('shared-table', () => {
+  const table = new LocalTable()
+  table.set('session', 'first', '')
+  for (let i = 0; i < 3 * MAX_ENTRIES; i++) table.set('answer', `${i}`, '')
+  expect(table.get('session', 'first')).toBe('')
+  const remembered = Array.from({ length: 3 * MAX_ENTRIES }, (_, i) => table.get('answer', `${i}`) !== undefined)
+  expect(remembered.filter(Boolean)).toHaveLength(MAX_ENTRIES)
   expect(remembered.at(-1)).toBe(true)
 })
 

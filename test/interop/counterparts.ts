@@ -38,6 +38,14 @@ export function installedGoProgram(name: string, packageAtVersion: string): stri
   return program
 }
 
+/** Builds a program of a Rust package. @returns its path @param folder has its `Cargo.toml` and `Cargo.lock` */
+export function builtRustProgram(folder: string, name: string): string {
+  const cargo = installedProgram('cargo', 'cargo')
+  const target = folderOf(`rust-${name}`)
+  run(name, cargo, ['build', '--quiet', '--locked', '--target-dir', target], folder)
+  return join(target, 'debug', name)
+}
+
 /** Installs npm packages with exact versions. @returns the folder in which code can import them */
 export function installedNpmPackages(name: string, ...packages: readonly string[]): string {
   const folder = folderOf(name)
@@ -70,6 +78,13 @@ export function installedJars(name: string, pom: string): string {
   const options = [`-DoutputDirectory=${folder}`, '-f', pom]
   if (!existsSync(folder)) run(name, maven, ['-q', 'dependency:copy-dependencies', ...options], FOLDER)
   return join(folder, '*')
+}
+
+/** Compiles Java files. @returns the class path of what was compiled */
+export function compiledJava(name: string, jars: string, ...files: readonly string[]): string {
+  const folder = folderOf(name)
+  run(name, installedProgram('javac', 'default-jdk'), ['-nowarn', '-cp', jars, '-d', folder, ...files], FOLDER)
+  return folder
 }
 
 function folderOf(...parts: readonly string[]): string {

@@ -8,7 +8,8 @@ export const CORE: readonly string[] = [
   // Authentication.
   'policies/traffic/api-key-authentication',
   'policies/traffic/basic-authentication',
-  'policies/traffic/jwt-authentication',
+  'policies/shared/jwt',
+  'policies/shared/sign-in',
   'workers/passwords',
   'policies/shared/authentication/credential-location.ts',
   'policies/shared/authentication/jwks.ts',

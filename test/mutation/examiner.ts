@@ -23,9 +23,14 @@ export type Sound = Map<string, { readonly ms: number }>
 export class Examiner implements Disposable {
   readonly #trials = new Trials()
   readonly #sound: Sound
+  /** Tests that fail without a mutant. */
+  readonly #broken = new Set<string>()
+  readonly #reportBroken: (test: string, failure: string) => void
 
-  constructor(sound: Sound) {
+  /** @param reportBroken called once for each distant test that fails without a mutant: it is not run again */
+  constructor(sound: Sound, reportBroken: (test: string, failure: string) => void) {
     this.#sound = sound
+    this.#reportBroken = reportBroken
   }
 
   /** @returns what fails without a mutant; undefined: all of these tests pass */
@@ -47,17 +52,30 @@ export class Examiner implements Disposable {
     const limitMs = this.#limitOf(nearest)
     const near = await this.#trials.run({ file, text, tests: nearest }, limitMs)
     if (near !== undefined) return near
-    const far = await this.#failTwice({ file, text, tests: farther }, limitMs + farther.length * LEAST_LIMIT_MS)
-    if (far !== undefined) await this.#mustPass(examined, farther)
-    if (far !== undefined || scenarios.length === 0) return far
-    await this.#mustPass(examined, scenarios)
-    return this.#failTwice({ file, text, tests: scenarios }, scenarios.length * SCENARIO_LIMIT_MS)
+    const distantLimitMs = limitMs + farther.length * LEAST_LIMIT_MS
+    const distant = farther.filter((test) => !this.#broken.has(test))
+    const far = await this.#failTwice({ file, text, tests: distant }, distantLimitMs)
+    if (far !== undefined) {
+      const tests = await this.#soundAmong(examined, distant)
+      if (tests.length === distant.length) return far
+      const sure = await this.#failTwice({ file, text, tests }, distantLimitMs)
+      if (sure !== undefined) return sure
+    }
+    const tests = await this.#soundAmong(examined, scenarios)
+    return this.#failTwice({ file, text, tests }, tests.length * SCENARIO_LIMIT_MS)
   }
 
-  /** A test that fails anyway says nothing about a mutant. */
-  async #mustPass(examined: Examined, tests: readonly string[]): Promise<void> {
-    const broken = await this.checkTests(examined, tests)
-    if (broken !== undefined) throw new Error(`a test fails without a mutant: ${broken}`)
+  /** Those of the tests that pass without a mutant: a test that fails anyway says nothing about one. */
+  async #soundAmong(examined: Examined, tests: readonly string[]): Promise<readonly string[]> {
+    const hopeful = tests.filter((test) => !this.#broken.has(test))
+    if ((await this.checkTests(examined, hopeful)) === undefined) return hopeful
+    for (const test of hopeful) {
+      const failure = await this.checkTests(examined, [test])
+      if (failure === undefined) continue
+      this.#broken.add(test)
+      this.#reportBroken(test, failure)
+    }
+    return hopeful.filter((test) => !this.#broken.has(test))
   }
 
   #limitOf(tests: readonly string[]): number {

@@ -91,7 +91,10 @@ function readWork(path: string): Work {
 
 /** Takes files from the queue until it is empty. */
 async function tryMutants(): Promise<void> {
-  using examiner = new Examiner(sound)
+  using examiner = new Examiner(sound, (test, failure) => {
+    counts.broken++
+    console.log(`${test} fails without a mutant, and is left out: ${failure}`)
+  })
   for (let work = queue.shift(); work !== undefined; work = queue.shift()) await tryFile(examiner, work)
 }
 

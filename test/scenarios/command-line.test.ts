@@ -36,7 +36,7 @@ spec:
 
 afterAll(() => mistakes.remove())
 
-test.each(['init', 'run', 'lint', 'explain', 'fields', 'version'])(
+test.each(['init', 'run', 'lint', 'explain', 'fields', 'version', 'mcp'])(
   '%s --help describes the command, and exits 0',
   async (command) => {
     const { code, stdout } = await gatewright([command, '--help'])

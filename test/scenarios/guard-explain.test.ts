@@ -17,6 +17,7 @@ let judge: JsonServer
 beforeAll(async () => {
   judge = stops.use(await startJsonServer())
   const promptGuard = {
+    response: [{ regex: { builtins: ['Ssn'] } }],
     request: [
       { regex: { builtins: ['Email'], matches: ['never'] } },
       { regex: { action: 'Reject', matches: ['forbidden'] } },
@@ -66,7 +67,10 @@ test('explain shows which strings the guards see, and what each guard finds', as
   )
   expect(text).toContain('promptGuard            proceed: request guard 0, regex, masks by Email\n')
   expect(text).toContain('promptGuard            proceed: request guard 1, regex, finds nothing\n')
-  expect(text).toContain('promptGuard            proceed: webhook default/judge is asked about 2 texts of the request')
+  expect(text).toContain(
+    'promptGuard            proceed: webhook default/judge would be asked about 2 texts of the request, 27 characters; without --call, it counts as letting them pass\n',
+  )
+  expect(text).toContain('          response guard 0, regex, masks Ssn\n')
   // What the provider would get.
   expect(text).toContain('"content":"write to <EMAIL_ADDRESS>"')
   expect(text).not.toContain('a@example.org')
@@ -85,6 +89,9 @@ test('explain shows the guard that rejects', async () => {
 test('explain --call asks the services', async () => {
   judge.answer = (_, response) => answerJson(response, { action: { body: 'not here', status_code: 451 } })
   const rejected = await explain('hello', '--call')
+  expect(rejected).toContain(
+    'promptGuard            proceed: webhook default/judge is asked about 2 texts of the request, 8 characters\n',
+  )
   expect(rejected).toContain('promptGuard            refuse: request guard 2, webhook, rejects\n')
   expect(rejected).toContain('response  451 not here')
   judge.answer = (_, response) => answerJson(response, {}, 500)

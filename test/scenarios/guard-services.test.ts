@@ -390,9 +390,9 @@ test('explain shows which services a request would go to, and asks none', async 
   const url = `http://127.0.0.1:${port}/judges/v1/chat/completions`
   const { stdout } = await gatewright(['explain', '-f', objects.path, '-d', body, url])
   expect(stdout).toContain(
-    'guardrailsServiceTwo default/judges.promptGuard.request[0] is asked about 1 text of the request, 17 characters',
+    'guardrailsServiceTwo default/judges.promptGuard.request[0] would be asked about 1 text of the request, 17 characters',
   )
-  expect(stdout).toContain('moderationEndpoint default/judges.promptGuard.request[1] is asked')
+  expect(stdout).toContain('moderationEndpoint default/judges.promptGuard.request[1] would be asked')
   expect(stdout).toContain('request to the backend')
   expect([moderator.seen, armor.seen]).toEqual([[], []])
 })

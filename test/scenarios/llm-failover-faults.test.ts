@@ -1,4 +1,5 @@
 import { createServer, type Socket } from 'node:net'
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type FramePeer, FrameServer } from '#net/testing/frame-server.ts'
 import { DATA, END_STREAM } from '#net/testing/frames.ts'
@@ -22,7 +23,13 @@ const GOOD = ROLE + chunk({ content: 'good' }) + chunk({}, 'stop') + DONE
 const SSE = 'content-type: text/event-stream\r\n'
 const OPEN = `HTTP/1.1 200 OK\r\n${SSE}transfer-encoding: chunked\r\n\r\n`
 const LAST = '0\r\n\r\n'
-const piece = (text: string) => `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`
+/** All texts are bytes. */
+const piece = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`
+const gzipped = (text: string) => gzipSync(text).toString('latin1')
+/** Without the end of the coding: the answer goes on. */
+const begun = (text: string) =>
+  brotliCompressSync(text, { finishFlush: constants.BROTLI_OPERATION_FLUSH }).toString('latin1')
+const compressed = (coding: string) => OPEN.replace('\r\n', `\r\ncontent-encoding: ${coding}\r\n`)
 
 function whole(type: string, body: string, length = body.length): string {
   return `HTTP/1.1 200 OK\r\ncontent-type: ${type}\r\ncontent-length: ${length}\r\n\r\n${body}`
@@ -44,10 +51,20 @@ const SENT: Readonly<Record<string, { readonly text: string; readonly ends?: boo
   'events that are no objects': { text: OPEN + piece('data: []\n\ndata: null\n\ndata: 5\n\n') + LAST },
   'an error that is no stream': { text: whole('application/json', '{"error":{"type":"overloaded_error"}}') },
   'half an answer that is no stream': { text: whole('application/json', '{"id":"c","choices"', 99), ends: true },
+  'an upgrade that nobody asked for': {
+    text: 'HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n',
+  },
+  'a compressed error': { text: compressed('gzip') + piece(gzipped(ROLE + BUSY)) + LAST },
+  'a compressed error in single bytes': {
+    text: compressed('gzip') + [...gzipped(ROLE + BUSY)].map(piece).join('') + LAST,
+  },
+  'a compressed stream that ends after the role': { text: compressed('gzip') + piece(gzipped(ROLE)) + LAST },
+  'a compressed stream that breaks off after the role': { text: compressed('br') + piece(begun(ROLE)), ends: true },
+  'an open compressed stream': { text: compressed('br') + piece(begun(ROLE + BUSY)) },
   silence: { text: OPEN + piece(ROLE) },
 }
 
-const MOVES = Object.keys(SENT).filter((model) => model !== 'silence')
+const MOVES = Object.keys(SENT).filter((model) => !['silence', 'an open compressed stream'].includes(model))
 
 function begin(peer: FramePeer, stream: number, text: string): void {
   peer.head(stream, [
@@ -113,8 +130,8 @@ function serveBadly(socket: Socket): void {
     received = ''
     asked.push(`first ${model}`)
     const { text, ends } = SENT[model]!
-    if (ends === true) socket.end(text)
-    else socket.write(text)
+    if (ends === true) socket.end(text, 'latin1')
+    else socket.write(text, 'latin1')
   })
 }
 
@@ -228,6 +245,11 @@ test.each([...MOVES.map((model) => ['/http1', model]), ...Object.keys(FAULTS).ma
     expect(asked).toEqual([`first ${model}`, 'second', `first ${model}`, 'second'])
   },
 )
+
+test('a compressed error is known before its stream ends', async () => {
+  expect(await ask('/http1/completions', 'an open compressed stream')).toEqual([200, GOOD])
+  await eventually('no connection to the provider', () => open.size === 0 || undefined)
+})
 
 test('the record says how a stream broke, translated or not', async () => {
   for (const path of ['/http1/completions', '/http1/messages']) {

@@ -403,6 +403,7 @@ test('guards check the events of the official client: masks, a rejection as an e
   const line = await lineOf('/guarded/v1/realtime?model=fast')
   expect(line).toContain('gen_ai.usage.input_tokens=20')
   expect(line).not.toContain('error=')
+  expect(line).toContain('guardrail.phase=request guardrail.kind=regex guardrail.index=1 reason=Guardrail')
   const metrics = await (await fetch(`${gateway.url(15020)}/metrics`)).text()
   expect(metrics.split('\n').filter((sample) => sample.startsWith('gatewright_guardrail_checks_total'))).toEqual(
     expect.arrayContaining([expect.stringMatching(/phase="request".*Reject.* 1$/)]),

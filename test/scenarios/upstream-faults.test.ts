@@ -334,13 +334,21 @@ async function end(name: string, init: RequestInit): Promise<string> {
 /** The gateway resends requests that the server has not processed up to this number of times. */
 const RESENT = 3
 
+/** The failure of an attempt, and the response if no attempt is left, where they are not those of most ends. */
+const ENDINGS: Partial<Record<End, { readonly failure?: string; readonly answer?: string }>> = {
+  'not-processed': { failure: 'reset' },
+  switched: { failure: 'protocol-error', answer: '502 upgrade-failed' },
+  timeout: { answer: '504 upstream-timeout' },
+}
+
 function expected({ name, end, retries, faults }: Case): string {
   if (end === 'cut') return 'cut, sent 1'
-  if (end === 'switched') return '502 upgrade-failed , sent 1'
   const allowed = end === 'not-processed' ? Math.max(RESENT, retries) : retries
   if (faults <= allowed) return `${name} ${faults + 1}, sent ${faults + 1}`
-  const failures = Array(allowed + 1).fill(end === 'not-processed' ? 'reset' : end)
-  return `${end === 'timeout' ? '504 upstream-timeout' : '503 upstream-failed'} ${failures.join(' ')}, sent ${allowed + 1}`
+  const { failure = end, answer = '503 upstream-failed' } = ENDINGS[end] ?? {}
+  return `${answer} ${Array(allowed + 1)
+    .fill(failure)
+    .join(' ')}, sent ${allowed + 1}`
 }
 
 /** Runs a step for all, a limited number at the same time. */

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-const PATIENCE_MS = 10_000
+/** Under the time limit of a test, so that `name` is told. */
+const PATIENCE_MS = 25_000
 
 /** Waits until `look` returns a value; fails with the last error, or with `name`, after the time limit. */
 export async function eventually<T>(name: string, look: () => T | undefined | Promise<T | undefined>): Promise<T> {

@@ -69,6 +69,7 @@ function responseOf(
     status,
     headers,
     header: (name) => headers.find(([one]) => one === name)?.[1],
+    endpoint: '127.0.0.1:80',
     trailer: (name) => trailers[name],
     body: body(),
   }

@@ -1,12 +1,15 @@
 import { type Call, CallError, type CallRequest } from '#exchange/call.ts'
 import { Exchange } from '#exchange/exchange.ts'
+import { decodeStream } from '#net/body/decode-content.ts'
 import { Head } from '#net/http/head.ts'
 import { roomFor } from '#net/testing/room-for.ts'
 import type { McpPlan } from '#protocols/mcp/config/mcp-plan.ts'
 import { handleMcp } from '#protocols/mcp/handle-mcp.ts'
 import type { McpDeps } from '#protocols/mcp/mcp-request.ts'
 import { McpMemory } from '#protocols/mcp/session/mcp-memory.ts'
-import { LocalOnceMemory } from '#state/once-memory.ts'
+import { LocalChannels } from '#state/channels.ts'
+import { LocalTable } from '#state/shared-table.ts'
+import { lastingServices } from './lasting-services.ts'
 import { testSealer } from './test-sealer.ts'
 
 /** A JSON-RPC message with the members that tests use. */
@@ -35,8 +38,10 @@ export interface FakeReply {
   readonly status?: number
   readonly headers?: Readonly<Record<string, string>>
   readonly json?: unknown
-  readonly events?: Iterable<object | string>
+  readonly events?: Iterable<object | string> | AsyncIterable<object | string>
   readonly failure?: CallError['failure']
+  /** The failed call did not reach the target. */
+  readonly unreached?: boolean
   /** The stream is aborted after its events. */
   readonly breaks?: boolean
 }
@@ -59,7 +64,8 @@ export function fakeTargets(targets: Readonly<Record<string, FakeTarget>>): Fake
     const noted = noteCall(target, request)
     seen.push(noted)
     const reply = await targets[target]!(noted)
-    if (reply.failure !== undefined) throw new CallError(reply.failure)
+    if (reply.failure !== undefined)
+      throw new CallError(reply.failure, undefined, reply.unreached === true ? '127.0.0.1:80' : undefined)
     const type = reply.events === undefined ? 'application/json' : 'text/event-stream'
     const hasBody = reply.events !== undefined || reply.json !== undefined
     const headers = { ...(hasBody && { 'content-type': type }), ...reply.headers }
@@ -67,6 +73,7 @@ export function fakeTargets(targets: Readonly<Record<string, FakeTarget>>): Fake
       status: reply.status ?? (hasBody ? 200 : 202),
       headers: Object.entries(headers),
       header: (lowerName) => (headers as Record<string, string>)[lowerName],
+      endpoint: '127.0.0.1:80',
       trailer: () => undefined,
       body: bodyOf(reply),
     }
@@ -83,7 +90,7 @@ function noteCall(target: string, { method, path, headers, body }: CallRequest):
 
 async function* bodyOf({ json, events, breaks }: FakeReply): AsyncGenerator<Uint8Array> {
   if (json !== undefined) yield encoder.encode(typeof json === 'string' ? json : JSON.stringify(json))
-  for (const event of events ?? []) {
+  for await (const event of events ?? []) {
     yield encoder.encode(typeof event === 'string' ? event : `data: ${JSON.stringify(event)}\n\n`)
   }
   if (breaks) throw new CallError('reset')
@@ -105,6 +112,8 @@ export interface TestRequest {
   readonly headers?: Readonly<Record<string, string | undefined>>
   readonly message?: object | string
   readonly prepare?: (exchange: Exchange) => void
+  /** When the client leaves a stream, which may have no end. */
+  readonly leaves?: (text: string, exchange: Exchange) => boolean
 }
 
 /** A client that calls `handleMcp` without sockets. It keeps its session id and has its own sealing key. */
@@ -117,23 +126,26 @@ export class TestClient {
     this.#plan = plan
     this.#deps = {
       call,
+      lasting: lastingServices(call),
       sealer: testSealer(),
-      once: new LocalOnceMemory(),
+      table: new LocalTable(),
+      channels: new LocalChannels('w1'),
+      decode: decodeStream,
       memory: new McpMemory(),
       claim: roomFor(0).claim,
       ...deps,
     }
   }
 
-  async send({ method = 'POST', target = '/mcp', headers, message, prepare }: TestRequest): Promise<Received> {
+  async send({ method = 'POST', target = '/mcp', headers, message, prepare, leaves }: TestRequest): Promise<Received> {
     const exchange = new Exchange(Head.request(method, target), PEER)
     const fields = { ...this.#usualHeaders(method), ...headers }
     for (const [name, value] of Object.entries(fields)) if (value !== undefined) exchange.request.append(name, value)
     prepare?.(exchange)
     const body = message === undefined ? undefined : encoder.encode(toText(message))
-    const { signal } = new AbortController()
-    const answer = await handleMcp(this.#plan, exchange, body, { ...this.#deps, signal })
-    const text = await readBody(answer.body)
+    const client = new AbortController()
+    const answer = await handleMcp(this.#plan, exchange, body, { ...this.#deps, signal: client.signal })
+    const text = await readBody(answer.body, client, (text) => leaves?.(text, exchange) === true)
     return {
       status: answer.status,
       headers: Object.fromEntries(answer.headers),
@@ -212,10 +224,22 @@ function toText(message: object | string): string {
   return typeof message === 'string' ? message : JSON.stringify(message)
 }
 
-async function readBody(body: Uint8Array | AsyncIterable<Uint8Array> | undefined): Promise<string> {
+async function readBody(
+  body: Uint8Array | AsyncIterable<Uint8Array> | undefined,
+  client: AbortController,
+  leaves: (text: string) => boolean,
+): Promise<string> {
   if (body === undefined) return ''
   if (body instanceof Uint8Array) return new TextDecoder().decode(body)
-  return Buffer.concat(await Array.fromAsync(body)).toString()
+  const decoder = new TextDecoder()
+  let text = ''
+  const look = setInterval(() => leaves(text) && client.abort(), 1)
+  try {
+    for await (const piece of body) text += decoder.decode(piece, { stream: true })
+  } finally {
+    clearInterval(look)
+  }
+  return text
 }
 
 function readMessages(text: string): TestMessage[] {

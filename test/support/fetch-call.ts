@@ -34,6 +34,7 @@ function toCallResponse(response: Response): CallResponse {
     status: response.status,
     headers: [...response.headers],
     header: (lowerName) => response.headers.get(lowerName) ?? undefined,
+    endpoint: '127.0.0.1:80',
     trailer: () => undefined,
     body: response.body ?? (async function* () {})(),
   }

@@ -10,6 +10,7 @@ import { compileAi } from '#protocols/llm/compile-ai.ts'
 import type { BackendAiSpec } from '#protocols/llm/policy-schema.ts'
 import type { Credential } from '#protocols/llm/providers/provider.ts'
 import { type PreparedLlmRequest, prepareLlmRequest } from '#protocols/llm/request/prepare-request.ts'
+import { inOneTurn } from './in-one-turn.ts'
 
 /** The environment of a test request. The defaults are those of a simple chat request to provider one. */
 export interface Setup {
@@ -91,11 +92,8 @@ export function prepare(body: string | null | undefined, setup: Setup = {}) {
   exchange.originalTarget = setup.originalTarget ?? head.target
   if (setup.username !== undefined) exchange.identity.basicAuth = { username: setup.username, credential: 'x' }
   const bytes = body == null ? body : new TextEncoder().encode(body)
-  const prepared = prepareLlmRequest(plan, 0, exchange, {
-    body: bytes,
-    reads: { ...READS_NOTHING, ...setup.reads },
-    maxKept: 1000,
-  })
+  const input = { body: bytes, reads: { ...READS_NOTHING, ...setup.reads }, maxKept: 1000 }
+  const prepared = inOneTurn(() => prepareLlmRequest(plan, 0, exchange, input))
   // Only guards take time.
   if (prepared instanceof Promise) throw new Error('the request is not prepared in one turn')
   return { prepared, bytes, exchange }

@@ -187,7 +187,7 @@ export const DOCUMENT_1 = {
     '2.3.4',
     '`Stateful` creates a session and identifies it by the header `mcp-session-id`.',
   ),
-  'backend.mcp/stateful-same-replica': behaviour.gap(
+  'backend.mcp/stateful-same-replica': behaviour(
     1,
     '2.3.4',
     '`Stateful` sends the requests of one session to the same backend replica.',
@@ -200,7 +200,7 @@ export const DOCUMENT_1 = {
     '2.3.4',
     '`FailClosed`: one target that fails to initialize fails the whole session.',
   ),
-  'backend.mcp/fail-closed-runtime': behaviour.gap(
+  'backend.mcp/fail-closed-runtime': behaviour(
     1,
     '2.3.4',
     '`FailClosed`: one target that becomes unavailable fails the whole session.',
@@ -270,7 +270,7 @@ export const DOCUMENT_1 = {
     '`static.port` of an MCP target is an integer from 1 to 65535.',
   ),
   'backend.mcp.targets.static/path-length': shape(1, '2.3.4', '`static.path` of an MCP target is a LongString.'),
-  'backend.mcp.targets.static/path-default-sse': behaviour.gap(
+  'backend.mcp.targets.static/path-default-sse': behaviour(
     1,
     '2.3.4',
     '`static.path` defaults to `/sse` for protocol `SSE`.',
@@ -286,7 +286,7 @@ export const DOCUMENT_1 = {
     '2.3.4',
     'A target with protocol `StreamableHTTP` is spoken to over streamable HTTP.',
   ),
-  'backend.mcp.targets.static/protocol-sse': behaviour.gap(
+  'backend.mcp.targets.static/protocol-sse': behaviour(
     1,
     '2.3.4',
     'A target with protocol `SSE` is spoken to over server-sent events.',
@@ -847,7 +847,7 @@ export const DOCUMENT_1 = {
   'api/response-stored-object': behaviour.gap(1, '4.1', 'The response is the stored object, including its `status`.'),
 
   // 4.2 Data-plane endpoints
-  'traffic.jwtAuthentication.mcp/metadata-endpoints': behaviour.gap(
+  'traffic.jwtAuthentication.mcp/metadata-endpoints': behaviour(
     1,
     '4.2',
     'With `jwtAuthentication.mcp` the proxy serves the MCP OAuth metadata discovery endpoints.',
@@ -1102,7 +1102,7 @@ export const DOCUMENT_1 = {
   'traffic.jwtAuthentication/providers-count': shape(1, '5.3', '`providers` has 1 to 64 items.'),
   'traffic.jwtAuthentication/location': behaviour(1, '5.3', '`location` sets where the token is read.'),
   'traffic.jwtAuthentication/mcp-optional': shape(1, '5.3', '`mcp` may be left out.'),
-  'traffic.jwtAuthentication/mcp': behaviour.gap(1, '5.3', '`mcp` adds behaviour for MCP to the validation of tokens.'),
+  'traffic.jwtAuthentication/mcp': behaviour(1, '5.3', '`mcp` adds behaviour for MCP to the validation of tokens.'),
   'traffic.jwtAuthentication.providers/issuer-required': shape(1, '5.3', '`issuer` is a required ShortString.'),
   'traffic.jwtAuthentication.providers/issuer-claim': behaviour(1, '5.3', '`issuer` must equal the claim `iss`.'),
   'traffic.jwtAuthentication.providers/audiences-count': shape(1, '5.3', '`audiences` has 1 to 64 items.'),
@@ -1143,33 +1143,33 @@ export const DOCUMENT_1 = {
     '5.3',
     'Backend TLS settings of a policy on that backend apply to the fetch.',
   ),
-  'traffic.jwtAuthentication.mcp/resourceMetadata': behaviour.gap(
+  'traffic.jwtAuthentication.mcp/resourceMetadata': behaviour(
     1,
     '5.3',
     '`resourceMetadata` maps strings to JSON and is served at the MCP OAuth metadata endpoints.',
   ),
   'traffic.jwtAuthentication.mcp/provider-values': shape(1, '5.3', '`provider` is `IdpOne`, `IdpTwo` or `IdpThree`.'),
-  'traffic.jwtAuthentication.mcp/clientId-not-forwarded': behaviour.gap(
+  'traffic.jwtAuthentication.mcp/clientId-not-forwarded': behaviour(
     1,
     '5.3',
     'With `clientId` dynamic client registrations are not forwarded to the identity provider.',
   ),
-  'traffic.jwtAuthentication.mcp/clientId-returned': behaviour.gap(
+  'traffic.jwtAuthentication.mcp/clientId-returned': behaviour(
     1,
     '5.3',
     'With `clientId` a dynamic client registration is answered with that client id.',
   ),
-  'traffic.jwtAuthentication.mcp/runs-first': behaviour.gap(
+  'traffic.jwtAuthentication.mcp/runs-first': behaviour(
     1,
     '5.3',
     '`jwtAuthentication.mcp` runs before other policies such as transformation and rate limits.',
   ),
-  'backend.mcp.authentication/deprecated': advice.gap(
+  'backend.mcp.authentication/deprecated': advice(
     1,
     '5.3',
     '`backend.mcp.authentication` is deprecated in favour of `traffic.jwtAuthentication.mcp`.',
   ),
-  'backend.mcp.authentication/works': behaviour.gap(
+  'backend.mcp.authentication/works': behaviour(
     1,
     '5.3',
     '`backend.mcp.authentication` still authenticates MCP requests.',
@@ -1180,7 +1180,7 @@ export const DOCUMENT_1 = {
   'backend.mcp.authentication/audiences-count': shape(1, '5.3', '`audiences` has 1 to 64 items.'),
   'backend.mcp.authentication/jwks-required': shape(1, '5.3', '`jwks` is a required remote key set.'),
   'backend.mcp.authentication/mode-values': shape(1, '5.3', '`mode` has the values of JWT authentication.'),
-  'backend.mcp.authentication/mode-default': behaviour.gap(1, '5.3', '`mode` defaults to `Strict`.'),
+  'backend.mcp.authentication/mode-default': behaviour(1, '5.3', '`mode` defaults to `Strict`.'),
   'backend.mcp.authentication/clientId': shape(1, '5.3', '`clientId` is an optional string.'),
 
   // 5.4 Basic authentication

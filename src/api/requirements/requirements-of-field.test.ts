@@ -69,9 +69,9 @@ test.each([
   ['ProxyPolicy.spec.backend.tunnel', false],
   ['ProxyPolicy.spec.traffic.extAuth.grpc', false],
   ['ProxyPolicy.spec.traffic.rateLimit.global', false],
-  ['ProxyPolicy.spec.traffic.jwtAuthentication', false], // in part
-  ['ProxyPolicy.spec.traffic.jwtAuthentication.mcp', true],
-  ['ProxyPolicy.spec.traffic.jwtAuthentication.mcp.provider', true], // part of an object that is not implemented
+  ['ProxyParameters.spec', false], // in part
+  ['ProxyParameters.spec.mesh', true],
+  ['ProxyParameters.spec.mesh.caAddress', true], // part of an object that is not implemented
   ['ProxyPolicy.spec.traffic.csrf', false],
   ['ProxyPolicy.spec.traffic.retry.attempts', false], // nothing is said about it
   ['Gateway.spec.listeners', false],

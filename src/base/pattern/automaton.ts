@@ -95,6 +95,24 @@ export class Automaton {
     return this.#intern({ pcs: Array.from(state.pcs.subarray(kept)), groups }, state.kind, state.searching)
   }
 
+  /** The state without the threads of some instructions, as a step over nothing. */
+  without(state: State, left: Int32Array): Step {
+    this.#round++
+    for (const pc of left) this.#kept[pc] = this.#round
+    const pcs: number[] = []
+    const groups: number[] = []
+    const moves: number[] = []
+    state.pcs.forEach((pc, index) => {
+      if (this.#kept[pc] === this.#round) return
+      const group = state.groups[index]!
+      if (moves.at(-1) !== group) moves.push(group)
+      pcs.push(pc)
+      groups.push(moves.length - 1)
+    })
+    const to = this.#intern({ pcs, groups }, state.kind, state.searching)
+    return { to, moves: Uint16Array.from(moves), match: -1, plain: false }
+  }
+
   /** The threads of `watched` and those of `state` below group `below`, as one group that finds no further beginning. */
   watch(watched: State | undefined, state: State, below: number): State {
     const pcs = new Set(watched?.pcs)

@@ -175,3 +175,76 @@ test('a long search yields, and its work grows with the text only', () => {
   }
   expect(total).toBeGreaterThan(50)
 })
+
+test('what a search leaves out because an earlier one has found no match changes no result', () => {
+  const random = seededRandom(151)
+  let withMatches = 0
+  let settled = 0
+  for (let round = 0; round < 400; round++) {
+    const [first, second, third] = [randomPattern(random), randomPattern(random), randomPattern(random)]
+    let pattern: RE2JS
+    try {
+      pattern = RE2JS.compile(`(?:a|${first})(?:[^c]*${second}c{3}|.*${third})?`)
+    } catch {
+      continue
+    }
+    const subject = new Automaton(pattern)
+    const text = randomText(random, 400)
+    const about = `${pattern.pattern()} in ${JSON.stringify(text)}`
+    const matches = expected(pattern, text)
+    if (matches.includes(',')) withMatches++
+    if (searched(subject, text) !== matches) expect.fail(`another result: ${about}`)
+    if (scanned(subject, UNLIMITED, random.pieces(text, 9)).matches !== matches) expect.fail(`in pieces: ${about}`)
+    const limited = scanned(subject, { limit: 40 + random.below(80) }, random.pieces(text, 9))
+    if (limited.overran) continue
+    settled++
+    if (limited.matches !== matches) expect.fail(`with a limit: ${about}`)
+  }
+  expect(withMatches).toBeGreaterThan(200)
+  expect(settled).toBeGreaterThan(100)
+})
+
+/** How many characters of ASCII are read, again or not, until all matches are found; the text arrives in pieces of `size`. */
+function readsOf(source: string, text: string, limit: number, size: number): { reads: number; matches: number } {
+  const subject = automaton(source)
+  let reads = 0
+  const latin = new Proxy(subject.program.latin, {
+    get: (classes, unit) => {
+      reads++
+      return classes[Number(unit)]
+    },
+  })
+  Object.assign(subject, { program: { ...subject.program, latin } })
+  const scanner = new PatternScanner(subject, { limit })
+  let matches = 0
+  for (let at = 0; at < text.length; at += size) {
+    scanner.push(text.slice(at, at + size))
+    matches += scanner.takeMatches().length
+  }
+  scanner.finish()
+  return { reads, matches: matches + scanner.takeMatches().length }
+}
+
+// Each match may go on to the end of the text, and does not.
+test.each<[source: string, part: string, perUnit: number]>([
+  ['a(?:.*END)?', 'a', 12],
+  ['a(?:[^b]*b)?', 'ac', 12],
+  ['(?:.*END)?', 'x', 12],
+  ['(?:a|aa)(?:.*END|.*DNE)?', 'a', 20],
+  ['\\ba\\b(?:[a ]*\\Bb|.*x.{3}END)?', 'a ', 20],
+  ['a(?:.*x.{40}END)?', 'ax', 200],
+  ['(?:ab(?:.*a.{20}c)?|b(?:.*b.{9}d)?)', 'ab', 200],
+])('%s in many %j reads each character a bounded number of times', (source, part, perUnit) => {
+  for (const { limit, size } of [
+    { limit: Number.POSITIVE_INFINITY, size: 2 ** 20 },
+    { limit: Number.POSITIVE_INFINITY, size: 16 },
+    { limit: 4096, size: 256 },
+    { limit: 256, size: 7 },
+  ]) {
+    for (const length of [4000, 16_000]) {
+      const { reads, matches } = readsOf(source, part.repeat(length / part.length), limit, size)
+      expect(reads, `${length} in pieces of ${size}`).toBeLessThan(perUnit * length)
+      if (!source.startsWith('(?:.*')) expect(matches).toBeGreaterThan(length / 50)
+    }
+  }
+})

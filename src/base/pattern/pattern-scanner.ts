@@ -1,4 +1,6 @@
+import type { Steps } from '../in-slices.ts'
 import type { Automaton, State, Step } from './automaton.ts'
+import { DeadEnds } from './dead-ends.ts'
 import { findClass, KIND } from './program.ts'
 import { cutForLimit, isHighSurrogate, isLowSurrogate } from './text-cut.ts'
 import type { ScannedMatch, TextScanner } from './text-scanner.ts'
@@ -17,8 +19,8 @@ export interface NearCharacter {
   readonly within: number
 }
 
-/** Work until a search in steps yields, in characters that are read: a few milliseconds. */
-const WORK_PER_STEP = 200_000
+/** Work until a search in steps yields, in characters that are read: a millisecond at most. */
+const WORK_PER_STEP = 50_000
 
 /** The work of a step that no text needed before, in characters, besides that for each thread. */
 const STEP_WORK = 100
@@ -50,11 +52,16 @@ export class PatternScanner implements TextScanner {
   #finished = false
   /** Where `#skip` found the next possible beginning, so that it searches each part of the text once. */
   #nextCandidate = -1
+  readonly #deadEnds: DeadEnds
+  /** The next position at which threads are compared with those that are known to match nothing. */
+  #checkpoint: number
 
   constructor(automaton: Automaton, options: ScannerOptions) {
     this.#automaton = automaton
     this.#options = options
     this.#state = automaton.idle(KIND.begin)
+    this.#deadEnds = new DeadEnds(automaton.program.ops.length)
+    this.#checkpoint = this.#deadEnds.after(0)
   }
 
   push(text: string): void {
@@ -74,7 +81,7 @@ export class PatternScanner implements TextScanner {
   }
 
   /** Searches a whole text, and yields whenever enough work is done. Instead of `push` and `finish`. */
-  *search(text: string): Generator<undefined, readonly ScannedMatch[], undefined> {
+  *search(text: string): Steps<readonly ScannedMatch[]> {
     this.#text = text
     this.#finished = true
     while (!this.#run(WORK_PER_STEP)) yield
@@ -111,6 +118,7 @@ export class PatternScanner implements TextScanner {
     const hasLiteral = program.prefix !== '' || this.#options.near !== undefined
     let state = this.#state
     let i = this.#at - base
+    let checkpoint = this.#checkpoint - base
     this.#nextCandidate = -1
     for (;;) {
       while (i < end && work > 0) {
@@ -124,6 +132,17 @@ export class PatternScanner implements TextScanner {
             state = automaton.idle(this.#kindBefore(i))
             continue
           }
+        }
+        if (i >= checkpoint) {
+          const all = state
+          state = this.#leaveOut(all, base + i)
+          if (state !== all) work -= STEP_WORK + all.pcs.length
+          if (state.isDead) {
+            i = this.#closeMatch() - base
+            state = automaton.idle(this.#kindBefore(i))
+          }
+          checkpoint = this.#checkpoint - base
+          continue
         }
         const unit = text.charCodeAt(i)
         let width = 1
@@ -145,6 +164,7 @@ export class PatternScanner implements TextScanner {
           if (step.to.isDead) {
             i = this.#closeMatch() - base
             state = automaton.idle(this.#kindBefore(i))
+            checkpoint = this.#checkpoint - base
             continue
           }
         }
@@ -160,6 +180,7 @@ export class PatternScanner implements TextScanner {
       i = this.#closeMatch() - base
       if (i >= end) return true
       state = automaton.idle(this.#kindBefore(i))
+      checkpoint = this.#checkpoint - base
     }
   }
 
@@ -179,6 +200,21 @@ export class PatternScanner implements TextScanner {
     return to > from && isLowSurrogate(this.#text, to) ? to - 1 : to
   }
 
+  /** Threads that match nothing, as an earlier search has found, need not be followed again. */
+  #leaveOut(state: State, position: number): State {
+    this.#checkpoint = this.#deadEnds.after(position)
+    const known = this.#deadEnds.at(position)
+    let rest = state
+    if (known !== undefined && state.pcs.length > 0) {
+      const step = this.#automaton.without(state, known)
+      this.#apply(step, state, position)
+      rest = step.to
+    }
+    // A match that grows with each character ends there.
+    if (this.#matchStart >= 0 && this.#matchEnd < position - 1) this.#deadEnds.note(position, rest)
+    return rest
+  }
+
   #kindBefore(index: number): number {
     if (this.#base + index === 0) return KIND.begin
     const unit = this.#text.charCodeAt(index - 1)
@@ -191,6 +227,7 @@ export class PatternScanner implements TextScanner {
     if (match >= 0) {
       this.#matchStart = match === from.groupCount ? position : starts[match]!
       this.#matchEnd = position
+      this.#deadEnds.drop()
     }
     if (moves === undefined) return
     // Numbers of groups only become smaller, so no entry is overwritten before it is read.
@@ -207,8 +244,11 @@ export class PatternScanner implements TextScanner {
     this.#matchStart = -1
     this.#report(start, end)
     this.#reportedStart = -1
-    if (end > start) return end
-    return end + (this.#text.codePointAt(end - this.#base)! > 0xffff ? 2 : 1)
+    const isEmpty = end === start
+    const next = isEmpty && this.#text.codePointAt(end - this.#base)! > 0xffff ? end + 2 : isEmpty ? end + 1 : end
+    this.#deadEnds.keep(next)
+    this.#checkpoint = this.#deadEnds.after(next)
+    return next
   }
 
   #report(start: number, end: number): void {

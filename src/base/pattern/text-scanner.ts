@@ -1,3 +1,5 @@
+import type { Steps } from '../in-slices.ts'
+
 /** A match from `start` to `end`, in UTF-16 units; never empty. */
 export interface Match {
   readonly start: number
@@ -22,4 +24,4 @@ export interface TextScanner {
 }
 
 /** A search through a whole text, in steps: each takes a few milliseconds at most, then it yields. */
-export type SearchInSteps = Generator<undefined, readonly Match[], undefined>
+export type SearchInSteps = Steps<readonly Match[]>

@@ -38,6 +38,7 @@ async function fetched({ status = 200, headers = {}, body = GOOD, failure }: Sai
       status,
       headers: Object.entries(headers),
       header: (name) => headers[name],
+      endpoint: '127.0.0.1:80',
       trailer: () => undefined,
       body: pieces(),
     }

@@ -16,8 +16,9 @@ export function ownBackends(field: PolicyField): readonly OwnBackendItem[] {
   if (schema === undefined) return []
   const found: OwnBackendItem[] = []
   for (const { node, value, path } of walk(schema, field.spec, field.path)) {
-    if (node.ownBackend !== undefined && isObject(value))
-      found.push(ownBackend(field, path, node.ownBackend(value as never), value))
+    if (node.ownBackend === undefined || !isObject(value)) continue
+    const own = node.ownBackend(value as never)
+    if (own !== undefined) found.push(ownBackend(field, path, own, value))
   }
   return found
 }

@@ -97,7 +97,7 @@ test('a single provider is section `backend`', () => {
   expect(found(item)).toMatchObject([[{ section: 'backend', host: 'llm.test' }]])
 })
 
-test('MCP targets: the host, or the first endpoint of a Service; no address for broken targets and empty Services', () => {
+test('MCP targets: the host, or all endpoints of a Service; no address for broken targets and empty Services', () => {
   const targets = [
     { name: 'host', entry: 'host', host: 'mcp.test', port: 1 },
     { name: 'svc', entry: 'svc', backend: 'Service/default/s/80', port: 80 },
@@ -107,7 +107,11 @@ test('MCP targets: the host, or the first endpoint of a Service; no address for 
   const item = backendItem('b', { type: 'mcp', spec: { targets, sessionRouting: 'Stateful' } })
   const two = endpointsOf('s', 80, { host: '10.0.0.1', port: 8080 }, { host: '10.0.0.2', port: 8080 })
   expect(found(item, two)).toEqual([
-    [at('mcp.test', 1, 'mcp.test', { section: 'host' }), at('10.0.0.1', 8080, undefined, { section: 'svc' })],
+    [
+      at('mcp.test', 1, 'mcp.test', { section: 'host' }),
+      at('10.0.0.1', 8080, undefined, { section: 'svc', isReplica: true }),
+      at('10.0.0.2', 8080, undefined, { section: 'svc', isReplica: true }),
+    ],
   ])
 })
 

@@ -22,6 +22,7 @@ export interface BoundProtocol extends Pick<BackendProtocol<never>, 'name' | 're
   sectionNames(section: string): SectionNames
   misread(settings: BackendSettings, path: string): Misread | undefined
   compile(settings: BackendSettings, context: CompileContext): ProtocolRun
+  replaced(worker: object): void
 }
 
 const PLAIN: ProtocolRun = {}
@@ -46,6 +47,7 @@ export function bindProtocol<Type extends BackendType>(item: BackendItem<Type>):
     sectionNames: (section) => protocol.sectionNames?.(backend.spec, section) ?? { names: [section] },
     misread: (settings, path) => protocol.misread?.(backend.spec, settings, path),
     compile: (settings, context) => protocol.compile?.(backend, settings, context) ?? PLAIN,
+    replaced: (worker) => protocol.replaced?.(backend, worker),
   }
 }
 

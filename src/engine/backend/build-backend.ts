@@ -61,7 +61,7 @@ export function buildLiveBackend(use: BackendUse, inputs: BackendContext): LiveB
       run.refuse === undefined ? {} : { refuse: (exchange, refusal) => run.refuse!(exchange, refusal) }
     return { ...NOTHING, item, names, targets, refusal: found, protocol: format }
   }
-  const endpointInputs = { item, protocol, carries: use.carries, isOnlyEndpoint: found.flat().length === 1 }
+  const endpointInputs = { item, protocol, carries: use.carries, all: found.flat() }
   const groups = found.map((group) =>
     group.map((address) => buildEndpoint({ ...endpointInputs, address }, merge(address.section), inputs)),
   )
@@ -78,7 +78,7 @@ const NOTHING = { groups: [], sections: NO_SECTIONS, chooseMirrors: undefined, r
 
 function sectionsOf({ key }: BackendItem, endpoints: readonly LiveEndpoint[]): LiveBackend['sections'] {
   const named = endpoints.filter(({ section }) => section !== undefined)
-  return named.length === 0 ? NO_SECTIONS : new Map(named.map((endpoint) => [`${key}/${endpoint.section}`, endpoint]))
+  return named.length === 0 ? NO_SECTIONS : Map.groupBy(named, ({ section }) => `${key}/${section}`)
 }
 
 /** The refusal of everything at the targets, if an invalid policy protects one of them. Routes for connections have no other check. */
@@ -94,8 +94,8 @@ interface EndpointInputs extends Pick<BackendUse, 'carries'> {
   readonly item: BackendItem
   readonly protocol: BoundProtocol
   readonly address: Address
-  /** The backend has no other endpoint. */
-  readonly isOnlyEndpoint: boolean
+  /** All addresses of the backend. */
+  readonly all: readonly Address[]
 }
 
 function buildEndpoint(endpointInputs: EndpointInputs, merge: BackendMerge, inputs: BackendContext): LiveEndpoint {
@@ -172,11 +172,18 @@ function reportEviction(fields: ReadonlyMap<string, MergedField>, context: Compi
 }
 
 function endpointId({ key }: BackendItem, address: Address): EndpointId {
-  return { backend: key, endpoint: address.section ?? labelOf(address) }
+  const { section } = address
+  if (section === undefined) return { backend: key, endpoint: labelOf(address) }
+  return { backend: key, endpoint: address.isReplica === true ? `${section}/${labelOf(address)}` : section }
+}
+
+/** Whether a request has no other address to choose from. The addresses of one section are replicas, or one provider of several. */
+function isAlone({ section, isReplica }: Address, all: readonly Address[]): boolean {
+  return (isReplica === true ? all.filter((other) => other.section === section) : all).length === 1
 }
 
 function healthOf(
-  { item, address, isOnlyEndpoint }: EndpointInputs,
+  { item, address, all }: EndpointInputs,
   { eviction }: Connection,
   state: SharedState,
 ): EndpointHealth {
@@ -185,5 +192,7 @@ function healthOf(
   const slot = state.slotOf(key)
   if (slot === undefined) throw new Error(`no shared slot for ${key}`)
   const used = address.chosenByClient === true ? undefined : eviction
-  return new EndpointHealth(state.memory, slot, used, isOnlyEndpoint, (eviction) => state.evicted?.(id, eviction))
+  return new EndpointHealth(state.memory, slot, used, isAlone(address, all), (eviction) =>
+    state.evicted?.(id, eviction),
+  )
 }

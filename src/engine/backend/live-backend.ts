@@ -17,8 +17,8 @@ export interface LiveBackend {
   readonly refusal: Refusal | undefined
   /** Endpoints by priority; most backends have one group. */
   readonly groups: readonly (readonly LiveEndpoint[])[]
-  /** Endpoints of sections (providers, MCP targets) by the key of the section: `ProxyBackend/default/x/target`. */
-  readonly sections: ReadonlyMap<string, LiveEndpoint>
+  /** Endpoints of each section (provider, MCP target) by the key of the section: `ProxyBackend/default/x/target`. */
+  readonly sections: ReadonlyMap<string, readonly LiveEndpoint[]>
   /** Decides which backends get a copy of a request, as the filters of its `backendRef` say. */
   readonly chooseMirrors: ((exchange: Exchange) => void) | undefined
   /** How its protocol handles requests and responses. */

@@ -100,6 +100,7 @@ function virtualContext(plan: LivePlan, nowMs: number, startMonotonicMs: number)
     signal: new AbortController().signal,
     call,
     callLater: call,
+    callShared: call,
     callSections: call,
   }
 }
@@ -108,7 +109,7 @@ function virtualContext(plan: LivePlan, nowMs: number, startMonotonicMs: number)
 function callingContext(calls: ExplainCalls, plan: LivePlan, nowMs: number, exchange: Exchange): RunContext {
   const call: Call = (destination, request) => calls.ofRequest(exchange)(destination, request)
   const monotonic = () => clock.monotonic()
-  return { ...virtualContext(plan, nowMs, exchange.startMonotonicMs), monotonic, call }
+  return { ...virtualContext(plan, nowMs, exchange.startMonotonicMs), monotonic, call, callShared: call }
 }
 
 /** Always selects the first candidate. */
@@ -125,6 +126,7 @@ export async function explainRequest(
   const credentials: WrittenCredential[] = []
   let notes: string[] = []
   const trace: Trace = {
+    isCalling: calls !== undefined,
     step(step) {
       steps.push(notes.length === 0 ? step : { ...step, notes })
       notes = []

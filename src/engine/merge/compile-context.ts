@@ -174,6 +174,11 @@ export class PlanCompileContext implements CompileContext {
     return source.notPermitted?.includes(backend) === true ? undefined : backend
   }
 
+  staticHost(backend: string): string | undefined {
+    const item = this.#lookups.item(backend)
+    return item?.kind === 'backend' && item.type === 'static' ? item.spec.host : undefined
+  }
+
   ownBackend({ origin, path: field }: PolicySource<unknown>, path: string): string {
     return backendTarget('ProxyBackend', { namespace: origin.namespace, name: ownBackendName(origin, field + path) })
   }

@@ -138,6 +138,7 @@ test('a trace has every step, its verdict and its origin', async () => {
   const steps: TraceStep[] = []
   const exchange = exchangeWith({ status: 200 })
   exchange.trace = {
+    isCalling: false,
     note: () => {},
     step: (step) => steps.push(step),
     limit: () => {},
@@ -162,6 +163,7 @@ test('a trace tells a configured response from a refusal', async () => {
   const verdicts: string[] = []
   const exchange = exchangeWith({ status: 200 })
   exchange.trace = {
+    isCalling: false,
     note: () => {},
     step: ({ stage, verdict, detail }) => verdicts.push(`${stage} ${verdict} ${detail}`),
     limit: () => {},

@@ -6,6 +6,7 @@ import { afterwards, type ResponseStep, type Step } from '#exchange/step.ts'
 import type { TraceStep } from '#exchange/trace.ts'
 import { foldName } from '#net/http/head.ts'
 import type { PolicyFields, PolicyRun } from '#policies/policy.ts'
+import type { SignIn } from '#policies/shared/sign-in/sign-in.ts'
 import type { MergedField } from '../merge/merge.ts'
 import type { Reader } from './readers.ts'
 
@@ -24,6 +25,8 @@ export interface Chain {
   readonly responses: readonly { readonly run: ResponseStep; readonly after: number }[]
   /** Runs last, on the request as it will be sent. */
   readonly signature: PolicyRun['signature']
+  /** How MCP clients sign in; its endpoints are served ahead of the steps. */
+  readonly signIn: SignIn | undefined
   /** Steps that process the response of a backend together with its body, after all response steps. */
   readonly processors: readonly { readonly run: Step; readonly after: number }[]
   readonly readsRequestBody: BodyUse
@@ -55,6 +58,7 @@ export function buildChain(
       .toSorted((a, b) => rank(a.link) - rank(b.link))
       .flatMap(({ link, after }) => (link.run.response === undefined ? [] : [{ run: link.run.response, after }])),
     signature: links.find(({ run }) => run.signature !== undefined)?.run.signature,
+    signIn: links.find(({ run }) => run.signIn !== undefined)?.run.signIn,
     processors: links.flatMap(({ run }, after) =>
       run.processResponse === undefined ? [] : [{ run: run.processResponse, after }],
     ),

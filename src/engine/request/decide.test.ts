@@ -244,7 +244,14 @@ test('near misses are collected only for a trace', async () => {
   const at = planWith({ matches: [matchOf('exact /a')] })
   expect((await decided(at, { target: '/b' })).decision.nearMisses).toEqual([])
   const exchange = exchangeWith({ target: '/b' })
-  exchange.trace = { note: () => {}, callout: () => {}, step: () => {}, limit: () => {}, credential: () => {} }
+  exchange.trace = {
+    isCalling: false,
+    note: () => {},
+    callout: () => {},
+    step: () => {},
+    limit: () => {},
+    credential: () => {},
+  }
   const decision = new Decision()
   await decide({ index: at.plan.index, socket: at.socket, random: () => 0 }, exchange, decision)
   expect(decision.nearMisses).toHaveLength(1)

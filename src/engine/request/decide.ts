@@ -16,6 +16,7 @@ import type { LiveListener, LiveRequestListener, LiveRule, LiveSocket } from '..
 import { RequestPath } from '../route/request-path.ts'
 import type { NearMiss } from '../route/route-table.ts'
 import { refuseIfRead, refuseOtherMeaning, refuseOtherRule } from './ambiguous-path.ts'
+import { answerSignIn, answerSignInOfRule } from './answer-sign-in.ts'
 import { askRules } from './ask-rules.ts'
 import { type Chain, type Progress, runChain, runProcessors, runResponses } from './chain.ts'
 import { checkConnection, checkMatchedFields, checkNominated } from './check-connection.ts'
@@ -106,6 +107,8 @@ export function decide(inputs: DecideInputs, exchange: Exchange, decision: Decis
     const refused = refuseIfRead(decision.path, undefined, readerOfPath(chain.readers))
     if (refused !== undefined) return refused
   }
+  const answered = chain.signIn && answerSignIn(chain.signIn, listener, exchange, decision)
+  if (answered !== undefined) return answered
   decision.preRouting = chain
   const outcome = runPhase(chain, exchange, decision.preProgress, frontend.maxBufferBytes)
   if (outcome instanceof Promise) return outcome.then((late) => late ?? route(inputs, listener, exchange, decision))
@@ -143,6 +146,8 @@ function route(
   const host = hostOf(request.keepsReceivedHost ? originalAuthority : request.authority)
   const nominated = checkMatchedFields(exchange.request, listener.routes, host)
   if (nominated !== undefined) return nominated
+  const answered = answerSignInOfRule(inputs.index, listener, host, exchange, decision)
+  if (answered !== undefined) return answered
   if (exchange.trace !== undefined) decision.nearMisses = listener.routes.nearMisses(host, exchange.request, path)
   const hit = listener.routes.find(host, exchange.request, path)
   if (hit === undefined) return reject('route-not-found')
@@ -165,7 +170,12 @@ function route(
   return outcome ?? selectBackend(inputs, rule, exchange, decision)
 }
 
-function selectBackend(inputs: DecideInputs, rule: LiveRule, exchange: Exchange, decision: Decision): Outcome {
+function selectBackend(
+  inputs: DecideInputs,
+  rule: LiveRule,
+  exchange: Exchange,
+  decision: Decision,
+): Outcome | Promise<Outcome> {
   const refusal = decision.path.read(exchange)
   if (refusal !== undefined) return refusal
   const chosen = chooseReference(rule, exchange.session, inputs.index, inputs.random)
@@ -176,8 +186,9 @@ function selectBackend(inputs: DecideInputs, rule: LiveRule, exchange: Exchange,
   exchange.names = backend.names
   const refused =
     backend.refusal ?? checkNominated(exchange.request, backend) ?? refuseAmbiguous(backend, exchange, decision)
-  if (refused === undefined) backend.chooseMirrors?.(exchange)
-  return refused
+  if (refused !== undefined) return refused
+  backend.chooseMirrors?.(exchange)
+  return backend.protocol.authenticate?.(exchange)
 }
 
 function refuseAmbiguous({ readers, protocol }: LiveBackend, exchange: Exchange, { path, match }: Decision): Outcome {

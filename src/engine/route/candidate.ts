@@ -43,6 +43,11 @@ export function matchesRequest<P>(candidate: Candidate<P>, path: RoutedPath, hea
   return true
 }
 
+/** Whether every request for its path matches. */
+export function comparesOnlyPath<P>({ match, headers, query }: Candidate<P>): boolean {
+  return match.method === undefined && headers.length === 0 && query.length === 0
+}
+
 /** The order in which candidates are tried (Gateway API, HTTPRouteRule; decision A-52). */
 export function byRank<P>(a: Candidate<P>, b: Candidate<P>): number {
   return bySpecificity(a, b) || byPrecedence(a.item, b.item)

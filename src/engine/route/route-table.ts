@@ -4,6 +4,7 @@ import type { Attached } from './attached.ts'
 import {
   byRank,
   type Candidate,
+  comparesOnlyPath,
   compileCandidate,
   describeLoss,
   describeMismatch,
@@ -79,6 +80,26 @@ export class RouteTable<P> {
   /** @param host lower case, without port */
   find(host: string, head: Head, path: RoutedPath): RouteHit<P> | undefined {
     return this.#hosts.first(host, (tier) => tier.find(path, head))
+  }
+
+  /**
+   * The rules that may take requests for a path, whatever else is in them, in order of precedence: up to the first that takes all.
+   * @param path in matched form
+   */
+  takersOf(host: string, path: string): readonly P[] {
+    const found: P[] = []
+    this.#hosts.first(host, (tier) => (tier.addTakers(path, found) ? true : undefined))
+    return found
+  }
+
+  /** The rules for the host, with their matches. */
+  rulesFor(host: string): readonly RouteHit<P>[] {
+    const found: RouteHit<P>[] = []
+    this.#hosts.first(host, (tier) => {
+      found.push(...tier.candidates)
+      return undefined
+    })
+    return found
   }
 
   /** Whether a rule for the host compares a field. The name must be folded by `foldName`. */
@@ -163,6 +184,16 @@ class Tier<P> {
 
   find(path: RoutedPath, head: Head): Candidate<P> | undefined {
     return this.#compiled.find(path, head)
+  }
+
+  /** @returns whether the last one takes all requests */
+  addTakers(path: string, found: P[]): boolean {
+    for (const candidate of this.candidates) {
+      if (!matchesPath(candidate, path)) continue
+      found.push(candidate.rule)
+      if (comparesOnlyPath(candidate)) return true
+    }
+    return false
   }
 }
 

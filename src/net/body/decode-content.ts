@@ -1,8 +1,13 @@
+import { pipeline, Readable, type Transform } from 'node:stream'
 import {
   brotliDecompress,
   brotliDecompressSync,
   type CompressCallback,
   constants,
+  createBrotliDecompress,
+  createGunzip,
+  createInflate,
+  createZstdDecompress,
   gunzip,
   gunzipSync,
   inflate,
@@ -51,6 +56,28 @@ export function decodeContent(coding: string, bytes: Uint8Array, maxBytes: numbe
       else resolve('code' in error && error.code === 'ERR_BUFFER_TOO_LARGE' ? 'too-large' : 'malformed')
     })
   })
+}
+
+const STREAM_DECODERS: Readonly<Record<string, () => Transform>> = {
+  gzip: createGunzip,
+  deflate: createInflate,
+  br: createBrotliDecompress,
+  zstd: () => createZstdDecompress({ params: { [constants.ZSTD_d_windowLogMax]: 23 } }),
+}
+
+/**
+ * Decodes a body as it arrives. The reader bounds what it holds: the result is produced only as fast as it is read.
+ * @param coding the value of `Content-Encoding`: one coding
+ * @returns undefined if the coding is unknown
+ */
+export function decodeStream(coding: string, body: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> | undefined {
+  const known = nameOf(coding)
+  if (known === '' || known === 'identity') return body
+  if (!Object.hasOwn(STREAM_DECODERS, known)) return undefined
+  const decoder = STREAM_DECODERS[known]!()
+  // Errors of both sides reach the reader of the decoder.
+  pipeline(Readable.from(body, { objectMode: false }), decoder, () => {})
+  return decoder
 }
 
 type DecodePrefix = (bytes: Uint8Array, maxOutputLength: number) => Uint8Array

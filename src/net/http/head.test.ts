@@ -310,7 +310,9 @@ test.each(REMEMBERED)('reset clears the previous message: %j', (text) => {
 })
 
 test('a copy is equal in all members', () => {
-  const heads = REMEMBERED.map(parsed)
+  const repeatable = Head.request('POST', '/')
+  repeatable.isRepeatable = true
+  const heads = [...REMEMBERED.map(parsed), repeatable]
   for (const head of heads) expect(head.clone()).toEqual(head)
   const fresh = new Head()
   const known = (Object.keys(fresh) as (keyof Head)[]).filter((name) =>

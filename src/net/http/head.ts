@@ -56,6 +56,8 @@ export class Head {
   upgrade = ''
   /** `TE: trailers`. */
   takesTrailers = false
+  /** The sender knows that the request may be processed twice, although its method is not idempotent. */
+  isRepeatable = false
   /** Fields that the Connection field of a request nominates, except connection-level fields; in lower case. */
   nominated: readonly string[] = NOTHING
 
@@ -290,6 +292,7 @@ export class Head {
     this.expectsContinue = false
     this.upgrade = ''
     this.takesTrailers = false
+    this.isRepeatable = false
     this.nominated = NOTHING
     this.#method = undefined
     this.#target = undefined
@@ -336,6 +339,7 @@ export class Head {
     this.expectsContinue = other.expectsContinue
     this.upgrade = other.upgrade
     this.takesTrailers = other.takesTrailers
+    this.isRepeatable = other.isRepeatable
     this.nominated = other.nominated
     this.#method = other.#method
     this.#target = other.#target

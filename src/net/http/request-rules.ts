@@ -4,8 +4,9 @@ import type { Head } from './head.ts'
 /** Idempotent methods, whose requests may be sent again automatically (RFC 9110, 9.2.2). */
 const IDEMPOTENT = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE', 'PUT', 'DELETE'])
 
-export function isIdempotent(method: string): boolean {
-  return IDEMPOTENT.has(method)
+/** Whether a request may be sent again: by its method, or because its sender knows that it may. */
+export function isIdempotent({ method, isRepeatable }: Pick<Head, 'method' | 'isRepeatable'>): boolean {
+  return isRepeatable || IDEMPOTENT.has(method)
 }
 
 const GRPC = /^application\/grpc(?:\+[^\s;,]*)?[ \t]*(?:;[^,]*)?$/i

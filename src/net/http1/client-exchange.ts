@@ -59,13 +59,13 @@ export class ClientExchange implements ClientStream, ReaderOwner, WriterOwner {
     this.limit = new ResponseLimit(owner, this.request, () => this.#expire())
   }
 
-  begin(method: string, handler: ClientHandler, context: unknown): void {
+  begin(head: Head, handler: ClientHandler, context: unknown): void {
     this.head.reset()
     this.context = context
     this.#handler = handler
     this.#phase = WAITING
-    this.#forHead = method === 'HEAD'
-    this.#idempotent = isIdempotent(method)
+    this.#forHead = head.method === 'HEAD'
+    this.#idempotent = isIdempotent(head)
     this.#tunnel = false
     this.#released = false
     this.#replayed = false

@@ -32,7 +32,7 @@ export class Http1Pool extends GroupedPool<Group> implements ExchangeOwner {
   ): ClientStream {
     const exchange = this.#spare.pop() ?? new ClientExchange(this)
     const isForwarded = destination.tunnel?.mode === 'forward'
-    exchange.begin(head.method, isForwarded ? new ForwardedHandler(handler) : handler, context)
+    exchange.begin(head, isForwarded ? new ForwardedHandler(handler) : handler, context)
     const transport = this.group(destination).carry(exchange, destination)
     const sent = isForwarded ? absoluteForm(head, destination) : head
     const text = sent.writeRequest(framing.kind, announcedLength(head, framing), connectionLines(framing.upgrade))

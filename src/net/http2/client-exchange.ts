@@ -105,7 +105,7 @@ export class ClientExchange implements ClientStream, ReaderOwner, RequestWriterO
     this.headBytes = listBytes(this.#fields)
     Object.assign(this.#fields, { [http2.sensitiveHeaders]: NEVER_INDEXED })
     this.#forHead = method === 'HEAD'
-    this.#idempotent = isIdempotent(method)
+    this.#idempotent = isIdempotent(head)
     this.context = context
     this.request = new RequestWriter(this, framing, bodyMemory)
     this.limit = new ResponseLimit(owner, this.request, () => this.#expire())

@@ -34,7 +34,7 @@ export class ExchangeRig {
   }
 
   begin(method = 'GET'): void {
-    this.exchange.begin(method, this.handler, 'context')
+    this.exchange.begin(Head.request(method, '/'), this.handler, 'context')
   }
 
   /** The events since the last call. */

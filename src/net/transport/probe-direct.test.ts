@@ -132,7 +132,8 @@ test.each<[what: string, name: string, method: () => unknown, reason: string]>([
   ['returns nothing', 'writeBuffer', () => undefined, 'the connection ended before a write and a read'],
   ['discards its bytes', 'writeBuffer', () => 0, 'a write and a read took longer than 5000 ms'],
 ])('a write %s: %s', async (_, name, method, reason) => {
-  hurry()
+  // The others do not wait, and a busy machine may need long for them.
+  if (reason.includes('took longer')) hurry()
   await replaceMethod(name, method)
   await expect(probeDirect()).rejects.toThrow(reason)
 })

@@ -10,7 +10,7 @@ export const METHODS: ReadonlySet<string> = new Set([
   'CONNECT',
 ])
 
-/** Requests and notifications of MCP clients (revision 2025-11-25). */
+/** Requests and notifications of MCP clients (revisions to 2026-07-28). */
 export const MCP_METHODS: ReadonlySet<string> = new Set([
   'initialize',
   'ping',
@@ -25,6 +25,13 @@ export const MCP_METHODS: ReadonlySet<string> = new Set([
   'resources/subscribe',
   'resources/unsubscribe',
   'completion/complete',
+  'tasks/list',
+  'tasks/get',
+  'tasks/result',
+  'tasks/update',
+  'tasks/cancel',
+  'server/discover',
+  'subscriptions/listen',
   'notifications/initialized',
   'notifications/cancelled',
   'notifications/progress',

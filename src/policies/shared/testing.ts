@@ -169,6 +169,8 @@ export interface ContextInputs {
   readonly labels?: Readonly<Record<string, Readonly<Record<string, string>>>>
   readonly configMaps?: Readonly<Record<string, Readonly<Record<string, string>>>>
   readonly tlsMaterial?: TlsMaterialCheck
+  /** Hosts of static backends, by key. */
+  readonly staticHosts?: Readonly<Record<string, string>>
   /** By default every import fails. */
   readonly importKey?: ImportKey
   /** By default every password is wrong. */
@@ -288,6 +290,10 @@ export class TestContext implements CompileContext {
   calledBackend({ origin }: PolicySource<unknown>, { kind, name, namespace, port }: CalledBackend): string | undefined {
     const key = `${kind}/${namespace ?? origin.namespace}/${name}`
     return kind === 'Service' ? `${key}/${port}` : key
+  }
+
+  staticHost(backend: string): string | undefined {
+    return this.#inputs.staticHosts?.[backend]
   }
 
   verdictCache(_: PolicySource<unknown>, __: string, ___: string, maxEntries: number): VerdictCache {

@@ -1,3 +1,4 @@
+import { clientOrigin } from '#exchange/client-origin.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import { normalPath } from '#net/http/path-form.ts'
 import { cardSuffix } from './classify-request.ts'
@@ -14,15 +15,10 @@ export interface CardLocation {
   readonly backendAuthority: string
 }
 
-/**
- * The location of the card of an exchange. The scheme is that of `X-Forwarded-Proto`, which a proxy in front of the gateway sets; no other
- * forwarding field is trusted (decision B74).
- */
+/** The location of the card of an exchange. */
 export function cardLocation(exchange: Exchange, backendAuthority: string): CardLocation {
-  const forwarded = exchange.request.get('x-forwarded-proto')?.toLowerCase()
-  const scheme = forwarded === 'http' || forwarded === 'https' ? forwarded : exchange.scheme
   return {
-    clientOrigin: `${scheme}://${exchange.originalAuthority}`,
+    clientOrigin: clientOrigin(exchange),
     clientPath: normalPath(withoutQuery(exchange.originalTarget)),
     upstreamPath: withoutQuery(exchange.request.target),
     backendAuthority,

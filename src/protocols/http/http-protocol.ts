@@ -17,6 +17,14 @@ export const staticHttp = {
   ],
 } as const satisfies BackendProtocol<StaticBackendSpec> & { readonly schema: unknown }
 
+/** The server of an identity provider, at the address that its issuer is. Requests have the host of the issuer. */
+export const issuerHttp = {
+  name: 'http',
+  responseTimeoutMs: RESPONSE_TIMEOUT_MS,
+  rewritesHost: false,
+  addresses: ({ spec: { host, port, tls } }) => [[hostAddress({ host, port }, undefined, tls)]],
+} as const satisfies BackendProtocol<{ readonly host: string; readonly port: number; readonly tls: boolean }>
+
 /** Any server: each request names its own (specification 1, 2.3). Its host is that of the request, so no rewrite applies. */
 export const forwardProxyHttp = {
   name: 'http',

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import type { ConfigProblem } from '#base/config-problem.ts'
 import { contextWith, sourceOf } from '#policies/shared/testing.ts'
 import { compile, sent } from '#test/support/prepare-llm.ts'
 import { verifies } from '#test/support/verifies.ts'
@@ -103,6 +104,52 @@ test.each<[provider: object, problems: string[]]>([
   [{ providerTwo: { endpoint: 'x.openai.azure.com', deploymentName: 'mine' } }, []],
 ])('a pinned model that the catalogue does not list is reported: %j', (provider, problems) => {
   expect(compile({ provider }).problems).toEqual(problems)
+})
+
+test('a provider without the guards of another one is reported: requests may fail over to it', () => {
+  const regex = { matches: ['x'], action: 'Mask' as const }
+  const both = { request: [{ regex }], response: [{ regex }] }
+  const cases: [first: object | undefined, second: object | undefined, reported: string[]][] = [
+    [both, both, []],
+    [undefined, undefined, []],
+    [both, { request: [{ regex: { ...regex, matches: ['y'] } }], response: [{ regex }] }, []],
+    [
+      both,
+      undefined,
+      [
+        '.groups[1].providers[0] has no promptGuard.request, which a has; the same requests pass here unguarded',
+        '.groups[1].providers[0] has no promptGuard.response, which a has; the same responses pass here unguarded',
+      ],
+    ],
+    [
+      { request: [{ regex }] },
+      both,
+      ['.groups[0].providers[1] has no promptGuard.response, which b has; the same responses pass here unguarded'],
+    ],
+    // It lets nothing pass.
+    [both, { request: [{ regex: { ...regex, matches: ['(?=x)'] } }] }, []],
+  ]
+  for (const [first, second, reported] of cases) {
+    const isOneGroup = reported.length === 1
+    const a = { name: 'a', providerOne: {} }
+    const b = { name: 'b', providerOne: {} }
+    const groups = isOneGroup ? [{ providers: [b, a] }] : [{ providers: [a] }, { providers: [b] }]
+    const of: BackendSettings['of'] = ({ field }, section) => {
+      const promptGuard = section === 'a' ? first : second
+      return (field === 'ai' && promptGuard !== undefined ? [sourceOf({ promptGuard })] : []) as never
+    }
+    const reports: string[] = []
+    const context = Object.assign(contextWith(), {
+      report: (_: unknown, path: string, { code, message, severity }: Omit<ConfigProblem, 'path'>) => {
+        if (code !== 'guard-not-applied') return
+        expect(severity).toBe('error')
+        reports.push(`${path} ${message}`)
+      },
+    })
+    const backend = { ...sourceOf({ groups }), namespace: 'default', name: 'llm' }
+    compileAi(backend, { of, everyOf: of }, context)
+    expect(reports).toEqual(reported)
+  }
 })
 
 test('an empty alias is ignored', () => {

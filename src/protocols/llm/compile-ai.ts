@@ -9,6 +9,7 @@ import type { AiPlan, AiProviderPlan, AiSettings } from './ai-plan.ts'
 import type { AiBackendSpec } from './backend-schema.ts'
 import type { PromptGuards } from './guards/guard.ts'
 import { reportGuardrailName } from './guards/services/guardrail-name.ts'
+import type { GuardPhase } from './guards/services/service.ts'
 import { modelOf } from './models/models.ts'
 import { ai } from './policy.ts'
 import type { BackendAiSpec, RouteType } from './policy-schema.ts'
@@ -49,6 +50,12 @@ export function compileAi(
   groups.forEach((group, g) => {
     const addNamed = (named: NamedLlmProviderSpec, p: number) => add(named.name, named, `.groups[${g}].providers[${p}]`)
     indexes.push(group.providers.map(addNamed))
+  })
+  indexes.forEach((group, g) => {
+    group.forEach((index, p) => {
+      const report: Report = (path, problem) => context.report(backend, `.groups[${g}].providers[${p}]${path}`, problem)
+      reportGuardsOfOthers(providers[index]!, providers, report)
+    })
   })
   return { providers, groups: indexes }
 }
@@ -235,6 +242,25 @@ function reportUnguarded(
   const open = isRest ? TEXT_PATHS.filter((end) => routes.suffixes.every(({ suffix }) => !end.endsWith(suffix))) : []
   const rest = open.length === 0 ? '' : `; they include ${open.join(', ')}`
   tell(`requests of type ${type} are not guarded; promptGuard has no effect on them${rest}`)
+}
+
+/** A request may go to any provider of the backend, also because the one before it has failed. */
+function reportGuardsOfOthers(
+  { settings }: AiProviderPlan,
+  providers: readonly AiProviderPlan[],
+  report: Report,
+): void {
+  for (const phase of ['request', 'response'] as const) {
+    if (hasGuards(settings, phase)) continue
+    const guarded = providers.find((other) => hasGuards(other.settings, phase))
+    if (guarded === undefined) continue
+    const message = `has no promptGuard.${phase}, which ${guarded.name} has; the same ${phase}s pass here unguarded`
+    report('', { code: 'guard-not-applied', message, severity: 'error' })
+  }
+}
+
+function hasGuards({ guards }: AiSettings, phase: GuardPhase): boolean {
+  return guards !== undefined && (guards.closed || guards[phase].length > 0)
 }
 
 function routeProblem(

@@ -1,17 +1,43 @@
 import { expect, test } from 'vitest'
 import { NO_LLM } from '#exchange/llm-facts.ts'
+import { reject } from '#exchange/outcome.ts'
 import { describeLlm } from './explain-llm.ts'
+import type { Guard } from './guards/guard.ts'
+import { compileRules } from './guards/rules/compile-rules.ts'
 
 const facts = { ...NO_LLM, provider: 'aws.bedrock', requestModel: 'm' }
 
 test('explain shows the type, the provider, and what a translation lost', () => {
-  expect(describeLlm(undefined, undefined)).toEqual(['llm       no route type'])
-  expect(describeLlm('Messages', undefined)).toEqual(['llm       Messages'])
-  expect(describeLlm('Passthrough', { ...facts, requestModel: '' })).toEqual(['llm       Passthrough to aws.bedrock'])
+  expect(describeLlm(undefined, undefined, [])).toEqual(['llm       no route type'])
+  expect(describeLlm('Messages', undefined, [])).toEqual(['llm       Messages'])
+  expect(describeLlm('Passthrough', { ...facts, requestModel: '' }, [])).toEqual([
+    'llm       Passthrough to aws.bedrock',
+  ])
   const translation = { from: 'completions', to: 'converse', dropped: ['n', 'messages[0].name'] }
-  expect(describeLlm('Completions', { ...facts, translation })).toEqual([
+  expect(describeLlm('Completions', { ...facts, translation }, [])).toEqual([
     'llm       Completions to aws.bedrock, model m',
     '          translated from completions to converse',
     '          left out: n, messages[0].name',
   ])
+})
+
+test('explain shows the guards of the response where they apply', () => {
+  const common = { phase: 'response' as const, refusal: reject('prompt-guard-rejected') }
+  const judge = () => Promise.resolve({ kind: 'pass' as const })
+  const guards: Guard[] = [
+    {
+      ...{ ...common, index: 0, kind: 'regex', rejects: false },
+      rules: compileRules({ matches: ['x', 'y'], builtins: ['Email'] }, () => {}),
+    },
+    {
+      ...{ ...common, index: 1, kind: 'webhook' },
+      service: { kind: 'webhook', destination: 'ProxyBackend/default/judge', masks: true, judge },
+    },
+  ]
+  expect(describeLlm('Messages', facts, guards)).toEqual([
+    'llm       Messages to aws.bedrock, model m',
+    '          response guard 0, regex, masks matches[0], matches[1], Email',
+    '          response guard 1, webhook default/judge',
+  ])
+  expect(describeLlm('Embeddings', facts, guards)).toEqual(['llm       Embeddings to aws.bedrock, model m'])
 })

@@ -1,19 +1,28 @@
 import type { LlmFacts } from '#exchange/llm-facts.ts'
+import type { Guard } from './guards/guard.ts'
+import { isGuardedFormat } from './guards/guarded-format.ts'
+import { describeResponseGuard } from './guards/trace-guards.ts'
 import type { RouteType } from './policy-schema.ts'
 
 /** The width of the labels of `explain`. */
 const INDENT = ' '.repeat(10)
 
 /** How a request was prepared for its provider, for `explain`. */
-export function describeLlm(type: RouteType | undefined, facts: LlmFacts | undefined): readonly string[] {
+export function describeLlm(
+  type: RouteType | undefined,
+  facts: LlmFacts | undefined,
+  guards: readonly Guard[],
+): readonly string[] {
   if (type === undefined) return ['llm       no route type']
   if (facts === undefined) return [`llm       ${type}`]
   const { provider, requestModel, translation } = facts
   const model = requestModel === '' ? '' : `, model ${requestModel}`
   const lines = [`llm       ${type} to ${provider}${model}`]
-  if (translation === undefined) return lines
-  const { from, to, dropped } = translation
-  lines.push(`${INDENT}translated from ${from} to ${to}`)
-  if (dropped.length > 0) lines.push(`${INDENT}left out: ${dropped.join(', ')}`)
+  if (translation !== undefined) {
+    const { from, to, dropped } = translation
+    lines.push(`${INDENT}translated from ${from} to ${to}`)
+    if (dropped.length > 0) lines.push(`${INDENT}left out: ${dropped.join(', ')}`)
+  }
+  if (isGuardedFormat(type)) for (const guard of guards) lines.push(INDENT + describeResponseGuard(guard))
   return lines
 }

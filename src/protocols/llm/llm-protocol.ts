@@ -142,7 +142,9 @@ class LlmRun implements ProtocolRun {
 
   explain(exchange: Exchange, endpoint: EndpointName | undefined): ProtocolExplanation | undefined {
     const provider = this.#plan.providers.find(({ name }) => sectionOf(name) === endpoint?.section)
-    return provider && { lines: describeLlm(routeTypeOf(provider, exchange), exchange.llm) }
+    if (provider === undefined) return undefined
+    const { guards } = provider.settings
+    return { lines: describeLlm(routeTypeOf(provider, exchange), exchange.llm, guards?.response ?? []) }
   }
 
   noteRefused(exchange: Exchange, endpoint: EndpointName | undefined): void {

@@ -7,11 +7,13 @@ import { Head } from '#net/http/head.ts'
 import type { Abort, BodySink, BodySource } from '#net/stream.ts'
 import { roomFor } from '#net/testing/room-for.ts'
 import { exchangeWith } from '#policies/shared/testing.ts'
+import { inOneTurn } from '#test/support/in-one-turn.ts'
 import { KeptAnswer } from './answer/kept-answer.ts'
 import { observeResponse } from './answer/read-response.ts'
 import type { Guard } from './guards/guard.ts'
 import type { RouteType } from './policy-schema.ts'
 import { TokenAccount } from './tokens/token-account.ts'
+import type { AnswerSink } from './translation/answer-sink.ts'
 
 /** What the client gets. */
 export class Collector implements BodySink {
@@ -35,6 +37,18 @@ export class Collector implements BodySink {
   abort(why: Abort): void {
     this.aborted = why
   }
+}
+
+/** An answer as the calls that a reader makes, each as its name and arguments. */
+export function toldAnswer(): { readonly sink: AnswerSink; readonly told: unknown[][] } {
+  const told: unknown[][] = []
+  const sink = new Proxy({} as AnswerSink, {
+    get:
+      (_, name) =>
+      (...given: unknown[]) =>
+        void told.push([name, ...given]),
+  })
+  return { sink, told }
 }
 
 export interface Answer {
@@ -83,17 +97,26 @@ export function pass(body: string | Buffer, answer: Answer = {}) {
   const sink = filter?.into(collector) ?? collector
   const bytes = typeof body === 'string' ? Buffer.from(body) : body
   const shared = Buffer.alloc(bytes.length + 20)
-  let at = 0
-  for (const size of [...(answer.cuts ?? []), bytes.length]) {
-    const end = Math.min(at + size, bytes.length)
-    if (end === at) continue
-    bytes.copy(shared, 7, at, end)
-    sink.bytes(shared, 7, 7 + end - at)
-    shared.fill('#')
-    at = end
-  }
-  if (answer.breaks === undefined) sink.end()
-  else sink.abort(answer.breaks)
+  inOneTurn(() => {
+    let at = 0
+    for (const size of [...(answer.cuts ?? []), bytes.length]) {
+      const end = Math.min(at + size, bytes.length)
+      if (end === at) continue
+      bytes.copy(shared, 7, at, end)
+      sink.bytes(shared, 7, 7 + end - at)
+      shared.fill('#')
+      at = end
+    }
+    if (answer.breaks === undefined) sink.end()
+    else sink.abort(answer.breaks)
+  })
   account?.settle(false)
-  return { facts, collector, failure: filter?.failure, text: Buffer.from(collector.text, 'latin1').toString() }
+  return {
+    facts,
+    collector,
+    exchange,
+    failure: filter?.failure,
+    refusal: filter?.refusal,
+    text: Buffer.from(collector.text, 'latin1').toString(),
+  }
 }

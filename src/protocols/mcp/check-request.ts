@@ -16,7 +16,6 @@ export function checkRequest(request: RequestOfClient, boundToLoopback: boolean)
 
 function checkPlace({ plan, exchange }: RequestOfClient, boundToLoopback: boolean): ServedAnswer | undefined {
   const head = exchange.request
-  if (plan.refusal !== undefined) return refuse(exchange, 'policy-invalid', { detail: plan.refusal })
   if (boundToLoopback && !isMeantForLoopback(head.authority, head.joined('origin'))) {
     return refuse(exchange, 'mcp-origin-refused')
   }

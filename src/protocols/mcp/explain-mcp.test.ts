@@ -53,7 +53,6 @@ test('initialize is sent with a revision that the gateway speaks', () => {
 })
 
 test.each([
-  [request('tools/call'), 'refused: the parameters do not identify an item'],
   [request('x'), 'refused: the method is not supported'],
   [request('ping'), 'answered by the gateway'],
   [{ jsonrpc: '2.0', id: 1, result: {} }, 'sent to the target whose request it answers, found by the id'],
@@ -68,12 +67,13 @@ test('an unknown revision is refused with the id of the request', () => {
 })
 
 test.each([
-  [request('tools/call', { name: 'a_secret' }), 'by backend.mcp.authorization'],
-  [request('tools/call', { name: 'c_x' }), 'the name belongs to no target'],
-  ['[]', 'the body is a batch of messages'],
-  ['', 'the body is not JSON'],
-])('%o is refused: %s', (message, detail) => {
-  expect(explain(message)).toMatchObject({ requests: [], note: 'refused', refusal: { status: 400, detail } })
+  [request('tools/call', { name: 'a_secret' }), 200, 'by backend.mcp.authorization'],
+  [request('tools/call'), 200, 'the parameters do not identify an item'],
+  [request('tools/call', { name: 'c_x' }), 200, 'the name belongs to no target'],
+  ['[]', 400, 'the body is a batch of messages'],
+  ['', 400, 'the body is not JSON'],
+])('%o is refused with status %i: %s', (message, status, detail) => {
+  expect(explain(message)).toMatchObject({ requests: [], note: 'refused', refusal: { status, detail } })
 })
 
 test.each([

@@ -9,9 +9,12 @@ import { prepareItem } from './answer/answer-item.ts'
 import { checkRequest } from './check-request.ts'
 import type { McpPlan, McpTargetPlan } from './config/mcp-plan.ts'
 import { readMessage, refuseUnreadable } from './handle-post.ts'
+import type { McpRequest } from './mcp-request.ts'
 import type { RequestMessage } from './message/json-rpc.ts'
 import { type MethodRoute, methodRoute, needsSession } from './message/methods.ts'
+import { checkLegacy, checkModern } from './modern/check-modern.ts'
 import { checkRevision } from './session/find-session.ts'
+import { eraOf } from './session/protocol-version.ts'
 
 /** The requests to targets for one message, for `explain`. */
 export interface McpExplanation {
@@ -58,43 +61,49 @@ export function explainMcp(
 function explainPost(plan: McpPlan, exchange: Exchange, body: Uint8Array | undefined): McpExplanation {
   const message = readMessage(body)
   if (message.kind === 'unreadable') return explainRefusal(exchange, undefined, refuseUnreadable({ exchange }, message))
-  const unsupported = checkRevision(exchange, message.kind === 'request' ? message.id : null)
+  const version = exchange.request.joined('mcp-protocol-version')?.trim() ?? ''
+  const era = eraOf(version) ?? 'legacy'
+  const unsupported =
+    checkRevision(exchange, message.kind === 'request' ? message.id : null) ??
+    (era === 'modern' ? checkModern({ plan, exchange }, message) : checkLegacy({ plan, exchange }, message))
   if (unsupported !== undefined) return explainRefusal(exchange, undefined, unsupported)
+  const hasSession = plan.sessionRouting === 'Stateful' && era === 'legacy'
   switch (message.kind) {
     case 'response':
       return answered(undefined, 'sent to the target whose request it answers, found by the id')
     case 'notification': {
-      if (plan.sessionRouting === 'Stateless') return answered(message.method, 'dropped, because there is no session')
+      if (!hasSession) return answered(message.method, 'dropped, because there is no session')
       const note = NOTIFICATION_NOTES[message.method] ?? 'sent to every target'
       return { method: message.method, requests: sendAll(plan.targets, message.json), note }
     }
     case 'request': {
-      const isOffered = plan.sessionRouting === 'Stateful' || !needsSession(message.method)
-      return explainRequest(plan, exchange, message, isOffered ? methodRoute(message.method) : undefined)
+      const isOffered = hasSession || !needsSession(message.method, era)
+      return explainRequest({ plan, exchange, era }, message, isOffered ? methodRoute(message.method, era) : undefined)
     }
   }
 }
 
+type Explained = Pick<McpRequest, 'plan' | 'exchange' | 'era'>
+
 const NOTIFICATION_NOTES: Readonly<Record<string, string>> = {
-  'notifications/cancelled':
-    'sent to the targets that process the request, or to all targets if this worker does not know them',
+  'notifications/cancelled': 'sent to the target that processes the request',
   'notifications/progress': 'sent to the target that issued the progress token',
 }
 
-function explainRequest(
-  plan: McpPlan,
-  exchange: Exchange,
-  message: RequestMessage,
-  route: MethodRoute | undefined,
-): McpExplanation {
+function explainRequest(request: Explained, message: RequestMessage, route: MethodRoute | undefined): McpExplanation {
+  const { plan } = request
   const { method, json } = message
   switch (route?.kind) {
     case undefined:
       return answered(method, 'refused: the method is not supported')
     case 'ping':
       return answered(method, 'answered by the gateway')
+    case 'discover':
+      return { method, requests: sendAll(plan.targets, json), note: 'the responses are merged' }
+    case 'listen':
+      return { method, requests: sendAll(plan.targets, json), note: 'their notifications are one stream' }
     case 'initialize': {
-      const sent = parseExactJson(initializeText(plan.multiplexes, message)) as JsonObject
+      const sent = parseExactJson(initializeText(message)) as JsonObject
       const note = plan.multiplexes ? 'the responses are merged' : 'the response of the target is forwarded'
       return { method, requests: sendAll(plan.targets, sent), note }
     }
@@ -111,18 +120,17 @@ function explainRequest(
         note: `sent to every target with the capability ${route.capability}`,
       }
     case 'item':
-      return explainItem(plan, exchange, message, route)
+      return explainItem(request, message, route)
   }
 }
 
 function explainItem(
-  plan: McpPlan,
-  exchange: Exchange,
+  { plan, exchange, era }: Explained,
   message: RequestMessage,
   { parameter }: Extract<MethodRoute, { kind: 'item' }>,
 ): McpExplanation {
   exchange.mcp = { ...NO_MCP, method: message.method }
-  const item = prepareItem({ plan, exchange }, message, parameter)
+  const item = prepareItem({ plan, exchange, era }, plan, message, parameter)
   if ('status' in item) return explainRefusal(exchange, message.method, item)
   const { target, params } = item
   const requests = sendAll([target], { ...message.json, params })
@@ -135,7 +143,7 @@ function explainRefusal(
   { status, headers, body }: ServedAnswer,
 ): McpExplanation {
   const { refusal: code, refusalDetail: detail } = exchange
-  if (code === undefined) return answered(method, 'refused: the parameters do not identify an item')
+  if (code === undefined) return answered(method, 'refused')
   const text = body instanceof Uint8Array ? new TextDecoder().decode(body).trimEnd() : undefined
   return { ...answered(method, 'refused'), refusal: reject(code, { status, detail, headers, body: text }) }
 }

@@ -1,7 +1,7 @@
 import type { Exchange } from '#exchange/exchange.ts'
 import { beginToolCall, NO_MCP } from '#exchange/mcp-facts.ts'
 import type { ServedAnswer } from '../backend-protocol.ts'
-import { ACCEPTED } from './answer/mcp-answer.ts'
+import { ENDED } from './answer/mcp-answer.ts'
 import { openStream } from './answer/open-stream.ts'
 import { checkRequest } from './check-request.ts'
 import type { McpPlan } from './config/mcp-plan.ts'
@@ -9,11 +9,13 @@ import { handlePost } from './handle-post.ts'
 import { type McpDeps, type McpRequest, targetsOf } from './mcp-request.ts'
 import { prepareClose } from './session/close-targets.ts'
 import { findSession } from './session/find-session.ts'
+import { eraOf } from './session/protocol-version.ts'
 import { endSession } from './session/session-state.ts'
+import { announceEnd } from './session/session-stream.ts'
 
 /**
- * Serves one HTTP request of an MCP client (Streamable HTTP, revisions 2024-11-05 to 2025-11-25). Fills `exchange.mcp`, and
- * `exchange.refusal` if it refuses. Calls targets through `deps.call`. Only `deps.memory` and `deps.once` keep state for later requests.
+ * Serves one HTTP request of an MCP client (Streamable HTTP, revisions 2024-11-05 to 2026-07-28). Fills `exchange.mcp`, and
+ * `exchange.refusal` if it refuses. Calls targets through `deps.call`. Only `deps.memory` and `deps.table` keep state for later requests.
  *
  * @param body the whole body of a POST, within the buffer limit
  */
@@ -30,7 +32,9 @@ export async function handleMcp(
     sessionId: plan.sessionRouting === 'Stateful' ? sessionId : undefined,
     toolCall: deps.maxKept === undefined ? undefined : beginToolCall(deps.maxKept),
   }
-  const request: McpRequest = { plan, exchange, deps }
+  const version = head.joined('mcp-protocol-version')?.trim()
+  const era = (version === undefined ? undefined : eraOf(version)) ?? 'legacy'
+  const request: McpRequest = { plan, exchange, deps, era }
   const refused = checkRequest(request, deps.boundToLoopback === true)
   if (refused !== undefined) return refused
   switch (head.method) {
@@ -51,7 +55,10 @@ async function handleGet(request: McpRequest): Promise<ServedAnswer> {
 async function handleDelete(request: McpRequest): Promise<ServedAnswer> {
   const session = findSession(request)
   if ('status' in session) return session
-  endSession(session, request.deps.once)
-  await prepareClose(request, targetsOf(request.plan, session))()
-  return ACCEPTED
+  const { table, channels } = request.deps
+  endSession(session, table)
+  // No worker serves the session from now on.
+  await announceEnd(channels, session.key)
+  await prepareClose(request, targetsOf(request, session))()
+  return ENDED
 }

@@ -1,7 +1,7 @@
 import type { ServedAnswer } from '../backend-protocol.ts'
 import { answerBroadcast } from './answer/answer-broadcast.ts'
 import { answerInitialize } from './answer/answer-initialize.ts'
-import { answerItem, prepareItem } from './answer/answer-item.ts'
+import { answerItem, extensionItem, prepareItem } from './answer/answer-item.ts'
 import { answerList } from './answer/answer-list.ts'
 import { answerError, answerMessages, refuse, refuseRequest } from './answer/mcp-answer.ts'
 import type { McpRequest } from './mcp-request.ts'
@@ -15,11 +15,15 @@ import {
   resultText,
   type UnreadableMessage,
 } from './message/json-rpc.ts'
-import { methodRoute } from './message/methods.ts'
+import { isForExtension, methodRoute } from './message/methods.ts'
+import { checkLegacy, checkModern } from './modern/check-modern.ts'
+import { checkTargets } from './session/check-targets.ts'
 import { checkRevision, findSession } from './session/find-session.ts'
 import { serveWithoutSession } from './session/serve-without-session.ts'
+import { namingOf } from './session/session-naming.ts'
 import type { Session } from './session/session-state.ts'
 import { deliverNotification, deliverResponse } from './target/deliver.ts'
+import { kindOf } from './target/find-item.ts'
 
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
@@ -32,6 +36,9 @@ export async function handlePost(request: McpRequest, body: Uint8Array | undefin
 
   const unsupported = checkRevision(exchange, message.kind === 'request' ? message.id : null)
   if (unsupported !== undefined) return unsupported
+  const misfit = request.era === 'modern' ? checkModern(request, message) : checkLegacy(request, message)
+  if (misfit !== undefined) return misfit
+  if (request.era === 'modern') return serveWithoutSession(request, message)
   if (message.kind === 'request' && message.method === 'initialize') return initialise(request, message)
 
   if (request.plan.sessionRouting === 'Stateless') return serveWithoutSession(request, message)
@@ -39,7 +46,7 @@ export async function handlePost(request: McpRequest, body: Uint8Array | undefin
   if ('status' in session) return session
   switch (message.kind) {
     case 'request':
-      return answerRequest(request, session, message)
+      return (await checkTargets(request, session, message)) ?? answerRequest(request, session, message)
     case 'notification':
       return deliverNotification(request, session, message)
     case 'response':
@@ -92,7 +99,7 @@ async function initialise(request: McpRequest, message: RequestMessage): Promise
 }
 
 async function answerRequest(request: McpRequest, session: Session, message: RequestMessage): Promise<ServedAnswer> {
-  const route = methodRoute(message.method)
+  const route = methodRoute(message.method, 'legacy')
   switch (route?.kind) {
     case 'ping':
       return answerMessages([resultText(message.id, {})])
@@ -101,10 +108,13 @@ async function answerRequest(request: McpRequest, session: Session, message: Req
     case 'broadcast':
       return answerBroadcast(request, session, message, route.capability)
     case 'item': {
-      const item = prepareItem(request, message, route.parameter)
+      const naming = namingOf(request.plan, session, kindOf(route.parameter, message.params), request.deps.table)
+      const item = prepareItem(request, naming, message, route.parameter)
       return 'status' in item ? item : answerItem(request, session, message, item)
     }
     default:
+      if (isForExtension(request.plan, message.method))
+        return answerItem(request, session, message, extensionItem(request.plan, message))
       return answerError(request.exchange, message.id, METHOD_NOT_FOUND, 'Method not found')
   }
 }

@@ -1,4 +1,4 @@
-import { hostAddress } from '../address.ts'
+import { type Address, hostAddress } from '../address.ts'
 import type { BackendProtocol, FindEndpoints } from '../backend-protocol.ts'
 import { mcpBackend } from './config/backend-schema.ts'
 import { compileMcp } from './config/compile-mcp.ts'
@@ -16,16 +16,22 @@ export const mcp = {
   // Tools can take long, and the protocol has its own time limits.
   responseTimeoutMs: 0,
   rewritesHost: true,
-  addresses: ({ spec }, endpointsOf) => [spec.targets.flatMap((target) => targetAddress(target, endpointsOf))],
+  addresses: ({ spec }, endpointsOf) => [spec.targets.flatMap((target) => targetAddresses(target, endpointsOf))],
   sectionNames: ({ targets }, section) => {
     // A target has its own name and that of its entry (decision B60).
     const target = targets.find(({ name }) => name === section)
     const names = [...new Set([section, target?.entry ?? section])]
     return target?.backend === undefined ? { names } : { names, service: serviceOf(target.backend) }
   },
+  replaced: ({ target, spec }, worker) => {
+    const names = spec.targets.map(({ name }) => name)
+    MCP_MEMORY.of(worker).streams.replaced(target, names)
+  },
   compile: (backend, settings, context) => {
     const plan = compileMcp(backend, settings, context)
     return {
+      ...plan.authentication,
+      endsWithClient: true,
       serve: (exchange, body, { worker, ...services }) =>
         handleMcp(plan, exchange, body, { ...services, memory: MCP_MEMORY.of(worker) }),
       explain: (exchange, _endpoint, boundToLoopback) => {
@@ -37,12 +43,15 @@ export const mcp = {
   },
 } as const satisfies BackendProtocol<ResolvedMcpBackend> & { readonly schema: unknown; readonly policy: unknown }
 
-/** The address of a target behind a Service is its first ready endpoint; without one it has no address. */
-function targetAddress({ name, host, port, backend, broken }: ResolvedMcpTarget, endpointsOf: FindEndpoints) {
+/** A target behind a Service has the addresses of all ready endpoints. */
+function targetAddresses(
+  { name, host, port, backend, broken }: ResolvedMcpTarget,
+  endpointsOf: FindEndpoints,
+): readonly Address[] {
   if (broken !== undefined) return []
   if (host !== undefined) return [hostAddress({ host, port }, name)]
-  const first = backend === undefined ? undefined : endpointsOf(serviceOf(backend))?.[0]
-  return first === undefined ? [] : [hostAddress(first, name)]
+  const endpoints = backend === undefined ? undefined : endpointsOf(serviceOf(backend))
+  return (endpoints ?? []).map((endpoint) => ({ ...hostAddress(endpoint, name), isReplica: true }))
 }
 
 /** `Service/<namespace>/<name>/<port>` without its kind. */

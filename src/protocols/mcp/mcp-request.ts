@@ -1,8 +1,10 @@
 import type { Exchange } from '#exchange/exchange.ts'
+import type { SharedTable } from '#state/shared-table.ts'
 import type { ServeServices } from '../backend-protocol.ts'
 import type { McpPlan, McpTargetPlan } from './config/mcp-plan.ts'
 import type { McpMemory } from './session/mcp-memory.ts'
-import type { Session } from './session/session-state.ts'
+import type { Era } from './session/protocol-version.ts'
+import { renewedTarget, type Session } from './session/session-state.ts'
 import type { TargetSession } from './session/target-session.ts'
 
 /** Dependencies of the MCP code. */
@@ -15,20 +17,23 @@ export interface McpRequest {
   readonly plan: McpPlan
   readonly exchange: Exchange
   readonly deps: McpDeps
+  /** Of the revision that the client speaks. */
+  readonly era: Era
 }
 
-/** A target with the result of its initialisation in the session; undefined before that. */
+/** A target with the result of its initialisation in the session; undefined: it has not been initialised. */
 export interface SessionTarget {
   readonly plan: McpTargetPlan
   readonly session: TargetSession | undefined
 }
 
 /** Targets of the plan that take part in the session, in the plan's order. */
-export function targetsOf(plan: McpPlan, session: Session): SessionTarget[] {
-  const found: SessionTarget[] = []
-  for (const target of plan.targets) {
-    const agreed = session.targets.find((entry) => entry.target === target.name)
-    if (agreed !== undefined) found.push({ plan: target, session: agreed })
-  }
-  return found
+export function targetsOf({ plan, deps }: McpRequest, session: Session): SessionTarget[] {
+  return plan.targets
+    .map((target) => ({ plan: target, session: presentSession(session, target.name, deps.table) }))
+    .filter((target) => target.session !== undefined)
+}
+
+function presentSession(session: Session, target: string, table: SharedTable): TargetSession | undefined {
+  return renewedTarget(session, target, table) ?? session.targets.find((entry) => entry.target === target)
 }

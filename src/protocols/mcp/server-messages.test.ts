@@ -1,5 +1,6 @@
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import type { Exchange } from '#exchange/exchange.ts'
+import { LocalChannels } from '#state/channels.ts'
 import {
   type FakeTarget,
   fakeTargets,
@@ -8,8 +9,7 @@ import {
   type TestMessage,
   target,
 } from '#test/support/fake-targets.ts'
-import { mcpPlan } from '#test/support/mcp-plan.ts'
-import { McpMemory } from './session/mcp-memory.ts'
+import { MCP_BACKEND, mcpPlan } from '#test/support/mcp-plan.ts'
 
 /** What targets say to clients without being asked, and what clients say back. */
 
@@ -18,11 +18,11 @@ const answer = ({ message }: SeenCall, result: object = {}) => ({ jsonrpc: '2.0'
 
 async function start(targets: Readonly<Record<string, FakeTarget>>, plan = mcpPlan(Object.keys(targets))) {
   const { call, seen } = fakeTargets(targets)
-  const memory = new McpMemory()
-  const client = new TestClient(plan, call, { memory })
+  const channels = new LocalChannels('w1')
+  const client = new TestClient(plan, call, { channels })
   await client.initialize()
   seen.length = 0
-  return { client, seen, memory }
+  return { client, seen, channels }
 }
 
 /** Asks the client something in the middle of a call, always with id 1 and progress token 1. */
@@ -125,22 +125,24 @@ test('notifications go to all targets, unchanged', async () => {
   ])
 })
 
-test('a cancellation goes to the target of the request, or to all targets if it is unknown', async () => {
+test('a cancellation goes only to the target of the request, also from another worker', async () => {
   const release = Promise.withResolvers<void>()
   const slow = target(async (call) => {
     await release.promise
     return { json: answer(call) }
   })
-  const { client, seen, memory } = await start({ a: slow, b: asking })
+  const { client, seen, channels } = await start({ a: slow, b: asking })
   const pending = client.request(7, 'tools/call', { name: 'a_x' })
   seen.length = 0
   await client.notify('notifications/cancelled', { requestId: 7 })
   expect(seen.map(({ target }) => target)).toEqual(['a'])
   await client.notify('notifications/cancelled', { requestId: '7' })
-  expect(seen.map(({ target }) => target)).toEqual(['a', 'a', 'b'])
+  expect(seen.map(({ target }) => target)).toEqual(['a'])
   release.resolve()
   await pending
-  expect(memory.inFlight.size).toBe(0)
+  await client.notify('notifications/cancelled', { requestId: 7 })
+  expect(seen.map(({ target }) => target)).toEqual(['a'])
+  expect(channels.openChannels).toEqual([])
 })
 
 test.each([
@@ -183,7 +185,7 @@ test('the stream has the messages of all targets', async () => {
     },
     mcpPlan(['a', 'b', 'c'], { failureMode: 'FailClosed' }),
   )
-  const received = await client.send(listen)
+  const received = await client.send({ ...listen, leaves: (text) => text.includes('ping') && text.includes('uri') })
   expect(received.headers['content-type']).toBe('text/event-stream')
   expect(received.messages).toContainEqual(note('notifications/tools/list_changed'))
   expect(seen[0]).toMatchObject({
@@ -197,7 +199,8 @@ test('updated resources have the URIs that the client uses', async () => {
     a: speaks(note('notifications/resources/updated', { uri: 'm://x' })),
     b: withoutStream,
   })
-  expect((await client.send(listen)).messages).toEqual([note('notifications/resources/updated', { uri: 'a+m://x' })])
+  const { messages } = await client.send({ ...listen, leaves: (text) => text.includes('updated') })
+  expect(messages).toEqual([note('notifications/resources/updated', { uri: 'a+m://x' })])
 })
 
 test('a single target keeps its event ids; the client resumes with them', async () => {
@@ -206,6 +209,8 @@ test('a single target keeps its event ids; the client resumes with them', async 
   expect(text).toBe('event: message\nid: 4\ndata: {"jsonrpc":"2.0","method":"notifications/x"}\n\n')
   expect(seen[0]?.headers['last-event-id']).toBe('3')
 })
+
+const hasStrays = (_: string, { mcp }: Exchange) => mcp?.strayAnswers?.get('b') === 9
 
 /** Claims to answer the requests 1 to 9 whenever it may say something, and whatever it is asked in the end. */
 const guessing: FakeTarget = target((call) => {
@@ -219,7 +224,7 @@ const guessing: FakeTarget = target((call) => {
 test('only the target that was asked may answer an id', async () => {
   const honest = target((call) => (call.method === 'GET' ? { status: 405 } : { json: answer(call, { tools: [] }) }))
   const { client } = await start({ a: honest, b: guessing })
-  const listening = await client.send(listen)
+  const listening = await client.send({ ...listen, leaves: hasStrays })
   expect(listening.messages).toEqual([])
   expect(listening.exchange.mcp?.strayAnswers).toEqual(new Map([['b', 9]]))
 
@@ -256,12 +261,13 @@ test('a single target may answer on a stream that its client resumes, and on no 
   expect((await client.send({ ...listen, headers: { 'last-event-id': '3' } })).messages).toHaveLength(9)
   expect((await client.send(listen)).messages).toEqual([])
   const several = await start({ a: asking, b: guessing })
-  expect((await several.client.send({ ...listen, headers: { 'last-event-id': '3' } })).messages).toEqual([])
+  const resumed = { ...listen, headers: { 'last-event-id': '3' }, leaves: hasStrays }
+  expect((await several.client.send(resumed)).messages).toEqual([])
 })
 
 test('a ping of a target on the stream can be answered', async () => {
   const { client, seen } = await start({ a: speaks({ jsonrpc: '2.0', id: 'p', method: 'ping' }), b: withoutStream })
-  const { messages } = await client.send(listen)
+  const { messages } = await client.send({ ...listen, leaves: (text) => text.includes('ping') })
   await client.send({ message: { jsonrpc: '2.0', id: messages[0]?.id, result: {} } })
   expect(seen.at(-1)).toMatchObject({ target: 'a', message: { id: 'p', result: {} } })
 })
@@ -294,17 +300,22 @@ test('a notification that concerns nothing of the client is dropped from a list'
   expect(text.match(/^event: /gm)).toHaveLength(1)
 })
 
-test('a stream of a target is aborted when the stream of another one is refused', async () => {
-  const streams: AbortSignal[] = []
+test('a stream of a target is given up when the stream of another one is refused', async () => {
+  const givenUp: string[] = []
   const opens = (status: number) => target(({ method }) => (method === 'GET' ? { status, events: [] } : {}))
   const { call } = fakeTargets({ a: opens(200), b: opens(500) })
-  const client = new TestClient(mcpPlan(['a', 'b']), (destination, request) => {
-    if (request.method === 'GET') streams.push(request.signal!)
-    return call(destination, request)
+  const client = new TestClient(mcpPlan(['a', 'b']), async (destination, request) => {
+    const response = await call(destination, request)
+    const pieces = response.body[Symbol.asyncIterator]()
+    const giveUp = async () => {
+      if (request.method === 'GET') givenUp.push(destination)
+      return { done: true, value: undefined } as const
+    }
+    return { ...response, body: { [Symbol.asyncIterator]: () => ({ next: () => pieces.next(), return: giveUp }) } }
   })
   await client.initialize()
   await client.send({ method: 'GET' })
-  expect(streams.map(({ aborted }) => aborted)).toEqual([true, false])
+  expect(givenUp).toEqual([`${MCP_BACKEND}/a`])
 })
 
 test('FailOpen: a stream opens without a target that fails, which is noted', async () => {
@@ -312,9 +323,7 @@ test('FailOpen: a stream opens without a target that fails, which is noted', asy
   const { call } = fakeTargets({ a: opens(200), b: opens(500), c: opens(405) })
   const client = new TestClient(mcpPlan(['a', 'b', 'c'], { failureMode: 'FailOpen' }), call)
   await client.initialize()
-  const opened = Promise.withResolvers<Exchange>()
-  // The stream stays open.
-  void client.send({ method: 'GET', prepare: opened.resolve })
-  const exchange = await opened.promise
-  await vi.waitFor(() => expect(exchange.mcp?.toleratedFailures).toEqual(['status 500 from target b']))
+  const leaves = (_: string, { mcp }: Exchange) => mcp?.toleratedFailures !== undefined
+  const { exchange } = await client.send({ method: 'GET', leaves })
+  expect(exchange.mcp?.toleratedFailures).toEqual(['status 500 from target b'])
 })

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { runAtOnce } from '#base/in-slices.ts'
 import { JsonValue, parseDocument } from '#protocols/llm/json/json-document.ts'
 import type { ExemptPlace, TextPlace } from '#protocols/llm/texts/body-texts.ts'
 import { ANSWER_TEXTS, REQUEST_TEXTS } from '#protocols/llm/texts/dialect-texts.ts'
@@ -14,21 +15,21 @@ type Read = (body: JsonValue) => Seen
 
 const request = (type: keyof typeof REQUEST_TEXTS): Read => {
   return (body) => {
-    const { runs, exempt } = REQUEST_TEXTS[type](body)
+    const { runs, exempt } = runAtOnce(REQUEST_TEXTS[type](body))
     return { places: runs.flatMap(({ places }) => places), exempt }
   }
 }
 
 const answer = (type: keyof typeof ANSWER_TEXTS): Read => {
   return (body) => {
-    const { runs, exempt } = ANSWER_TEXTS[type].whole(body)
+    const { runs, exempt } = runAtOnce(ANSWER_TEXTS[type].whole(body))
     return { places: runs.flatMap(({ places }) => places), exempt }
   }
 }
 
 const event = (type: keyof typeof ANSWER_TEXTS): Read => {
   return (body) => {
-    const { texts, exempt } = ANSWER_TEXTS[type].event(body)
+    const { texts, exempt } = runAtOnce(ANSWER_TEXTS[type].event(body))
     return { places: texts.map(({ place }) => place), exempt }
   }
 }

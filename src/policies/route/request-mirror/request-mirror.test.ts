@@ -32,7 +32,14 @@ test('a fraction of the requests', () => {
 test('explain shows the fractions', () => {
   const notes: string[] = []
   const exchange = exchangeWith()
-  exchange.trace = { step() {}, limit() {}, callout() {}, credential() {}, note: (text) => notes.push(text) }
+  exchange.trace = {
+    isCalling: false,
+    step() {},
+    limit() {},
+    callout() {},
+    credential() {},
+    note: (text) => notes.push(text),
+  }
   const spec = [
     { backend: ONE, numerator: 10, denominator: 100 },
     { backend: TWO, numerator: 1, denominator: 1 },

@@ -168,7 +168,14 @@ test('explain shows where the session leads', () => {
   const notes: string[] = []
   for (const request of [{}, withCookie(cookie), withCookie(ofOtherRule), withCookie(unreadable)]) {
     const exchange = exchangeWith(request)
-    exchange.trace = { step() {}, limit() {}, callout() {}, credential() {}, note: (text) => notes.push(text) }
+    exchange.trace = {
+      isCalling: false,
+      step() {},
+      limit() {},
+      callout() {},
+      credential() {},
+      note: (text) => notes.push(text),
+    }
     const source = sourceOf({ type: 'Cookie', sessionName: 'stay' } as SessionPersistenceSpec, {
       target: 'HTTPRoute/default/shop#0',
     })

@@ -289,6 +289,32 @@ test.each([
   expect(advice.map(({ message }) => message).join()).toContain(effect ?? '')
 })
 
+test('a client that lacks scopes learns which ones; one that lacks something else does not', () => {
+  const refuse = (expression: string) => {
+    const exchange = exchangeWith({ headers: { 'x-role': 'guest' } })
+    exchange.identity.jwt = { claims: { scope: 'read' }, token: 't' }
+    exchange.stepUp = {
+      challengeScopes({ identity }, allows) {
+        const { jwt } = identity
+        identity.jwt = { claims: { scope: 'read write' }, token: 't' }
+        const helps = allows()
+        identity.jwt = jwt
+        return helps ? [['www-authenticate', 'Bearer scope="write"']] : undefined
+      },
+    }
+    return policyOf([['Require', expression]]).run.request!(exchange)
+  }
+  expect(refuse('"write" in jwt.scope.split(" ")')).toMatchObject({
+    code: 'authorization-denied',
+    detail: 'Require rule spec.traffic.field.policy.matchExpressions[0] of ProxyPolicy default/test',
+    headers: [['www-authenticate', 'Bearer scope="write"']],
+  })
+  expect(refuse('"write" in jwt.scope.split(" ") && request.headers["x-role"] == "admin"')).toMatchObject({
+    code: 'authorization-denied',
+    headers: [],
+  })
+})
+
 test('rules that read the body can be asked about other bodies', () => {
   const rules: Rules = [
     ['Deny', 'json(request.body).model == "bad"'],

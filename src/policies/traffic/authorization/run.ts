@@ -33,7 +33,7 @@ export function runAuthorization(plan: AuthorizationPlan, exchange: Exchange): O
   if (exchange.trace !== undefined) traceFailedDenials(plan.rules, exchange)
   if (denial === undefined) return proceed
   const { exceeded } = exchange
-  if (exceeded === undefined) return refusalOf(plan, denial, exchange)
+  if (exceeded === undefined) return withScopes(plan, refusalOf(plan, denial, exchange), exchange)
   exchange.exceeded = undefined
   return reject('authorization-exceeded', { detail: exceeded })
 }
@@ -43,6 +43,12 @@ export function allows({ rules }: AuthorizationPlan, exchange: Exchange): boolea
   return (
     exchange.exceeded === undefined && firstDenial(rules, exchange) === undefined && exchange.exceeded === undefined
   )
+}
+
+/** Tells the client which scopes it needs, if they are what it lacks. */
+function withScopes(plan: AuthorizationPlan, refusal: Refusal, exchange: Exchange): Refusal {
+  const headers = exchange.stepUp?.challengeScopes(exchange, () => allows(plan, exchange))
+  return headers === undefined ? refusal : { ...refusal, headers }
 }
 
 function refusalOf(plan: AuthorizationPlan, denial: Denial, exchange: Exchange): Refusal {

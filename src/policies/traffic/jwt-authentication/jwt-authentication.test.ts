@@ -14,6 +14,7 @@ import {
 } from '#test/support/token-issuer.ts'
 import { verifies } from '#test/support/verifies.ts'
 import type { KeySetState } from '../../shared/authentication/remote-key-set.ts'
+import { TOKEN_FAILURES, type TokenFailure } from '../../shared/jwt/token-failure.ts'
 import {
   codeOf,
   contextWith,
@@ -27,7 +28,6 @@ import {
 } from '../../shared/testing.ts'
 import { jwtAuthentication } from './index.ts'
 import { trafficJwtAuthentication } from './schema.ts'
-import { TOKEN_FAILURES, type TokenFailure } from './token-failure.ts'
 
 const ISSUER = 'https://id.example.com'
 const KEY = createSigningKey('P-256')
@@ -720,8 +720,78 @@ test.each(fetches)('findings for a key set: %s', (_, state, report) => {
   for (const { path } of faultsOf(context)) expect(path).toBe('spec.traffic.field.providers[0].jwks.remote')
 })
 
-test('mcp is reported; tokens are still validated', () => {
-  const policy = policyWith({ mcp: {} })
-  expect(faultsOf(policy.context)).toMatchObject([{ code: 'not-implemented', path: 'spec.traffic.field.mcp' }])
-  expect([policy.judge(GOOD), policy.judge(BAD)]).toEqual(['proceed', TOKEN_FAILURES.signature])
+const MCP = { mcp: { resourceMetadata: { scopesSupported: ['read', 'write'] } } }
+const METADATA = 'resource_metadata="http://example.com/.well-known/oauth-protected-resource/mcp"'
+const UNAUTHORIZED = '{"error":"unauthorized","error_description":"JWT token required"}'
+
+verifies('traffic.jwtAuthentication/mcp', 'with mcp, refusals are those that MCP clients expect', () => {
+  const policy = policyWith(MCP)
+  const ask = (headers: ExchangeInputs['headers'] = {}) => policy.send({ target: '/mcp', headers }).outcome
+  const refusal = { status: 401, body: UNAUTHORIZED, contentType: 'application/json' }
+  const challenge = (text: string) => [['www-authenticate', text]]
+  expect(ask()).toMatchObject({
+    ...refusal,
+    code: 'jwt-missing',
+    headers: challenge(`Bearer ${METADATA}, scope="read write"`),
+  })
+  const invalid = challenge(`Bearer ${METADATA}, error="invalid_token", scope="read write"`)
+  expect(ask(bearer(BAD).headers)).toMatchObject({ ...refusal, code: 'jwt-invalid', headers: invalid })
+  const several = { authorization: [`Bearer ${GOOD}`, `Bearer ${BAD}`] }
+  expect(ask(several)).toMatchObject({ ...refusal, code: 'jwt-invalid', headers: invalid })
+  expect(ask(bearer(GOOD).headers)).toBeUndefined()
+})
+
+test('with mcp, keys that cannot be fetched are refused in the same form', () => {
+  const { send } = policyWith({ providers: REMOTE_PROVIDERS, ...MCP })
+  expect(send({ target: '/mcp', ...bearer(signToken(KEY, 'ES256', { iss: ISSUER })) }).outcome).toMatchObject({
+    body: UNAUTHORIZED,
+  })
+})
+
+test.each([
+  ['Optional', undefined, 'proceed'],
+  ['Optional', BAD, 'jwt-invalid'],
+  ['Permissive', undefined, 'proceed'],
+  ['Permissive', BAD, 'proceed'],
+] as const)('with mcp, mode %s and token %s: %s', (mode, token, code) => {
+  const { outcome } = policyWith({ mode, ...MCP }).send(token === undefined ? {} : bearer(token))
+  expect(codeOf(outcome)).toBe(code)
+})
+
+test('with mcp, a provider without audiences is a warning', () => {
+  const { context } = policyWith(MCP)
+  expect(context.problems.map(({ severity, code, path }) => `${severity} ${code} ${path}`)).toEqual([
+    'warning audience-any spec.traffic.field.providers[0]',
+  ])
+})
+
+test('the sign-in has all issuers, and the audience and the keys of the first provider', async () => {
+  const issuers = [ISSUER, 'https://other.example.com']
+  const spec = {
+    providers: issuers.map((issuer) => ({ issuer, audiences: ['a', 'b'], jwks: inline(KEY) })),
+    mcp: { provider: 'IdpOne' },
+  }
+  const { context } = policyWith(spec)
+  expect(context.problems.map(({ code, path }) => `${code} ${path}`)).toEqual([
+    'sign-in-incomplete spec.traffic.field.mcp.provider',
+  ])
+  const run = jwtAuthentication.compile([sourceOf(specFrom(trafficJwtAuthentication, { ...spec, mcp: {} }))], context)!
+  const answer = await run.signIn!.answer({ kind: 'resource', path: '/mcp' }, exchangeWith())
+  expect(answer).toMatchObject({ kind: 'answer', body: expect.stringContaining(JSON.stringify(issuers)) })
+})
+
+test('a valid token leaves how its client can sign in again', () => {
+  const { exchange } = policyWith(MCP).send({ target: '/mcp', ...bearer(GOOD) })
+  const { jwt } = exchange.identity
+  const allows = () => {
+    exchange.exceeded = 'steps'
+    return exchange.identity.jwt?.claims.scope === 'write'
+  }
+  expect(exchange.stepUp?.challengeScopes(exchange, allows)).toBeUndefined()
+  expect(
+    exchange.stepUp?.challengeScopes(exchange, () => `${exchange.identity.jwt?.claims.scope}`.includes('write')),
+  ).toEqual([['www-authenticate', `Bearer ${METADATA}, error="insufficient_scope", scope="write"`]])
+  // Nothing of the trial remains.
+  expect([exchange.identity.jwt, exchange.exceeded]).toEqual([jwt, undefined])
+  expect(policyWith().send(bearer(GOOD)).exchange.stepUp).toBeUndefined()
 })

@@ -46,6 +46,7 @@ function serviceWith(answer: LimitResponse | CallError | string) {
       status: 200,
       headers: [],
       header: (name) => (name === 'content-type' ? 'application/grpc' : undefined),
+      endpoint: '127.0.0.1:80',
       trailer: (name) => (name === 'grpc-status' ? '0' : undefined),
       body: (async function* () {
         yield frameMessage(message)
@@ -357,6 +358,7 @@ test('explain shows the question, and assumes that the service agrees', async ()
   const exchange = exchangeWith({ headers: { 'x-caller': 'ann' } })
   exchange.context = runContext({ call: service.call })
   exchange.trace = {
+    isCalling: false,
     step: () => {},
     limit: () => {},
     note: () => {},

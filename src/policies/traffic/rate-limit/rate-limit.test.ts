@@ -377,6 +377,7 @@ test('explain gets the limits and values of a request', () => {
   const limits: TracedLimit[] = []
   const exchange = exchangeWith(of('a'))
   exchange.trace = {
+    isCalling: false,
     note: () => {},
     callout: () => {},
     step: () => {},
@@ -405,6 +406,7 @@ test.each([
   const exchange = exchangeWith()
   const seen: unknown[] = []
   exchange.trace = {
+    isCalling: false,
     note: () => {},
     callout: () => {},
     step: () => {},

@@ -75,6 +75,21 @@ test.each<[what: string, bytes: Buffer, maxBytes: number | undefined]>([
   ])
 })
 
+test('an answer that is too large is over at once, and the rest is not read', () => {
+  const { answer, collector, sink, give, memory } = setup()
+  let cancelled = 0
+  answer.whenOver(() => {
+    cancelled++
+    sink.abort('cancelled')
+  })
+  give(Buffer.alloc(1024 * 1024))
+  expect([collector.ended, cancelled]).toEqual([0, 0])
+  give(Buffer.alloc(5000))
+  sink.end()
+  expect([collector.text, collector.ended, collector.aborted, cancelled]).toEqual(['', 1, undefined, 1])
+  expect([answer.refusal, memory.heldBytes]).toEqual([REFUSAL, 0])
+})
+
 test('an error that cannot be decoded stays what its filter makes of it', () => {
   const { answer, give, sink, collector } = setup({ isError: true })
   give(Buffer.from('hello'))

@@ -8,7 +8,7 @@ import type { Abort, BodySink } from '#net/stream.ts'
 import type { AnswerFailure, AnswerFilter, DecodeReceived } from '../../backend-protocol.ts'
 import { unusableAnswer } from './stream-error.ts'
 
-/** A larger answer is not decoded: it would take too long in one turn of the event loop. */
+/** A larger answer is not decoded: it would take too long in one turn of the event loop. The rest of it is not read. */
 const MAX_HELD_BYTES = 1024 * 1024
 
 export interface DecodedOptions {
@@ -32,6 +32,7 @@ export class DecodedAnswer implements AnswerFilter {
   readonly #filter: AnswerFilter
   readonly #options: DecodedOptions
   #isUnreadable = false
+  #cancel: (() => void) | undefined
 
   constructor(filter: AnswerFilter, options: DecodedOptions) {
     this.#filter = filter
@@ -47,48 +48,77 @@ export class DecodedAnswer implements AnswerFilter {
     return isFailure ? unusableAnswer('content coding') : this.#filter.failure
   }
 
+  whenOver(cancel: () => void): void {
+    this.#cancel = cancel
+    this.#filter.whenOver?.(cancel)
+  }
+
   into(sink: BodySink): BodySink {
     // Nothing is sent before the end, so that a failure before the first content is a refusal.
     this.#filter.whenBegun?.(() => {})
-    return new DecodingSink(this.#filter.into(sink), this.#options, () => {
-      this.#isUnreadable = true
+    return new DecodingSink(this.#filter.into(sink), this.#options, {
+      unreadable: () => {
+        this.#isUnreadable = true
+        // What the filter makes of an empty body would be replaced.
+        return this.#options.refusal === undefined ? undefined : sink
+      },
+      over: () => this.#cancel?.(),
     })
   }
+}
+
+interface DecodingEvents {
+  /** The body cannot be decoded. @returns what gets its end instead of the filter */
+  readonly unreadable: () => BodySink | undefined
+  /** The rest of the body is not needed. */
+  readonly over: () => void
 }
 
 /** Decodes a body at its end. */
 class DecodingSink extends ForwardingSink {
   readonly #options: DecodedOptions
-  readonly #unreadable: () => void
+  readonly #events: DecodingEvents
   readonly #held: HeldBytes
-  #isTooLong = false
+  /** It is over before its end, because it is too large. */
+  #isOver = false
 
-  constructor(sink: BodySink, options: DecodedOptions, unreadable: () => void) {
+  constructor(sink: BodySink, options: DecodedOptions, events: DecodingEvents) {
     super(sink)
     this.#options = options
-    this.#unreadable = unreadable
+    this.#events = events
     this.#held = new HeldBytes(options.claim, MAX_HELD_BYTES)
   }
 
   override bytes(buffer: Buffer, start: number, end: number): void {
-    if (!this.#isTooLong && !this.#held.appendWithin(buffer, start, end)) this.#isTooLong = true
+    if (this.#isOver || this.#held.appendWithin(buffer, start, end)) return
+    this.#isOver = true
+    this.#held.drop()
+    this.#refuse()
+    this.sink.end()
+    this.#events.over()
   }
 
   override end(trailers?: Head): void {
+    if (this.#isOver) return
     this.#decode()
     super.end(trailers)
   }
 
   override abort(why: Abort): void {
+    if (this.#isOver) return
     if (why !== 'cancelled') this.#decode()
     super.abort(why)
   }
 
+  #refuse(): void {
+    this.sink = this.#events.unreadable() ?? this.sink
+  }
+
   #decode(): void {
     const { coding, decode, maxBytes } = this.#options
-    const decoded = this.#isTooLong ? undefined : decode(coding, this.#held.bytes, maxBytes)
+    const decoded = decode(coding, this.#held.bytes, maxBytes)
     this.#held.drop()
-    if (decoded === undefined) this.#unreadable()
+    if (decoded === undefined) this.#refuse()
     else this.sink.bytes(asBuffer(decoded), 0, decoded.length)
   }
 }

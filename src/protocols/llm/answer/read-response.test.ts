@@ -1,6 +1,8 @@
+import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { type LlmFacts, NO_LLM } from '#exchange/llm-facts.ts'
+import { decodeReceived } from '#net/body/decode-content.ts'
 import { Head } from '#net/http/head.ts'
 import { roomFor } from '#net/testing/room-for.ts'
 import { exchangeWith } from '#policies/shared/testing.ts'
@@ -533,4 +535,77 @@ test('an error in a successful JSON response is a failure', () => {
     const body = `{"error":${none},"choices":[{"message":{"content":"{\\"error\\":1}","error":{"type":"x"}}}]}`
     expect(pass(body, { contentType: JSON_TYPE }).failure).toBe(undefined)
   }
+})
+
+const OVERLOADED = 'data: {"error":{"type":"overloaded_error","message":"busy"}}\n\n'
+const CODINGS: Readonly<Record<string, (text: string) => Buffer>> = {
+  gzip: gzipSync,
+  deflate: deflateSync,
+  br: brotliCompressSync,
+  zstd: zstdCompressSync,
+}
+
+/** Pushes a compressed stream in single bytes. @returns after how many of them it had begun or failed, and the filter */
+function passCompressed(coding: string, body: Buffer) {
+  const exchange = exchangeWith()
+  exchange.llm = { ...NO_LLM }
+  exchange.response = Head.response(200)
+  exchange.response.set('content-type', 'text/event-stream')
+  exchange.response.set('content-encoding', coding)
+  const plan = {
+    ...{ wire: 'Completions' as const, hidesUsage: false, kept: undefined, translation: undefined, guards: [] },
+    ...{ account: undefined, maxBytes: 2 ** 21 },
+  }
+  const filter = observeResponse(plan, exchange, { claim: roomFor(0).claim, decode: decodeReceived })!
+  let sent = 0
+  let begunAfter: number | undefined
+  filter.whenBegun!(() => {
+    begunAfter ??= sent
+  })
+  const collector = new Collector()
+  const sink = filter.into(collector)
+  for (; sent < body.length; sent++) sink.bytes(body, sent, sent + 1)
+  return { filter, sink, collector, facts: exchange.llm, begunAfter }
+}
+
+test.each(Object.entries(CODINGS))(
+  'a compressed stream begins with its content, and its error is one: %s',
+  (coding, encode) => {
+    const begin = encode(chunk('') + chunk('hi'))
+    const good = passCompressed(coding, begin)
+    expect(good.begunAfter).toBeLessThan(begin.length)
+    expect(good.facts.timeToFirstTokenMs).toBeGreaterThanOrEqual(0)
+    expect(good.filter.failure).toBeUndefined()
+
+    const bad = passCompressed(coding, encode(chunk('') + OVERLOADED))
+    expect(bad.begunAfter).toBeDefined()
+    expect(bad.filter.failure).toMatchObject({ status: 529, unhealthy: true })
+    expect(bad.facts.errorType).toBe('overloaded_error')
+  },
+)
+
+test('a compressed stream without content begins when too much of it was decoded', () => {
+  const silent = passCompressed('gzip', gzipSync(': wait\n\n'.repeat(200_000)))
+  expect(silent.begunAfter).toBeGreaterThan(0)
+  expect(silent.filter.failure).toBeUndefined()
+  expect(passCompressed('gzip', Buffer.from('no gzip')).begunAfter).toBeLessThan(7)
+})
+
+test.each<[how: string, body: string, breaks: 'reset' | undefined, failure: object | undefined]>([
+  ['whole', CHAT_STREAM + DONE, undefined, undefined],
+  ['too short', chunk('x'), undefined, { detail: "the provider's stream ended early: incomplete", unhealthy: true }],
+  ['broken', chunk('x'), 'reset', { detail: "the provider's stream ended early: reset", cut: 'reset' }],
+  ['broken behind its end', CHAT_STREAM + DONE, 'reset', undefined],
+])('a compressed stream that is %s keeps its bytes, and is judged like any other', (_, body, breaks, failure) => {
+  const bytes = gzipSync(body)
+  const passed = pass(bytes, { coding: 'gzip', ...(breaks && { breaks }) })
+  expect(Buffer.from(passed.collector.text, 'latin1').equals(bytes)).toBe(true)
+  expect(passed.collector).toMatchObject({ ended: breaks ? 0 : 1, aborted: breaks })
+  if (failure === undefined) expect(passed.failure).toBeUndefined()
+  else expect(passed.failure).toMatchObject(failure)
+})
+
+test('of a compressed stream that is too long to be decoded, no end is expected', () => {
+  const { failure, facts } = pass(Buffer.concat([gzipSync(chunk('x')), Buffer.alloc(1024 * 1024)]), { coding: 'gzip' })
+  expect([failure, facts.errorType]).toEqual([undefined, undefined])
 })

@@ -7,7 +7,9 @@ import { isEventStream, isFrameStream } from '#net/http/response-rules.ts'
 import type { Abort, BodySink } from '#net/stream.ts'
 import type { AnswerFailure, AnswerFilter, DecodeReceived } from '../../backend-protocol.ts'
 import { FrameAnswer } from '../detect/frame-answer.ts'
+import type { Guard } from '../guards/guard.ts'
 import { guardResponse } from '../guards/guard-response.ts'
+import { isErrorGuard } from '../guards/guarded-refusal.ts'
 import type { ResponsePlan } from '../request/prepare-request.ts'
 import { formatRefusal } from '../request/refuse.ts'
 import type { TokenAccount } from '../tokens/token-account.ts'
@@ -37,9 +39,7 @@ export interface ReadingTools {
 export function observeResponse(plan: ResponsePlan, exchange: Exchange, tools: ReadingTools): AnswerFilter | undefined {
   const { guards, kept } = plan
   const { response } = exchange
-  if (guards.length === 0 || response === undefined || !isSuccess(response)) {
-    return readResponse(plan, exchange, tools)
-  }
+  if (response === undefined || !isGuarded(response, guards)) return readResponse(plan, exchange, tools)
   // What expressions read is what the client gets.
   kept?.areValidFor(tools.claim)
   const coding = plan.translation === undefined ? codingOf(response) : undefined
@@ -49,6 +49,12 @@ export function observeResponse(plan: ResponsePlan, exchange: Exchange, tools: R
   if (coding === undefined) return guarded
   const refusal = formatRefusal(plan.wire, reject('llm-response-invalid', { detail: UNREADABLE_CODING }))
   return new DecodedAnswer(guarded, { ...tools, coding, maxBytes: plan.maxBytes, refusal })
+}
+
+/** Of errors, patterns check the texts. 304 has the headers of a body, and none. */
+function isGuarded(response: Head, guards: readonly Guard[]): boolean {
+  if (isSuccess(response)) return guards.length > 0
+  return response.status !== 304 && guards.some(isErrorGuard)
 }
 
 const UNREADABLE_CODING = 'unknown or damaged content coding'
@@ -141,9 +147,16 @@ function observeCompressed(
   coding: string,
   { claim, decode }: ReadingTools,
 ): AnswerFilter | undefined {
-  const plain = observePlain({ ...plan, hidesUsage: false }, exchange, exchange.llm!, claim, false)
+  const { account, wire } = plan
+  const plain = observePlain({ ...plan, hidesUsage: false }, exchange, exchange.llm!, claim, wire !== 'Detect')
   if (plain === undefined) return undefined
-  const { account } = plan
+  let awaitsContent = isEventStream(exchange.response!)
+  let begun: (() => void) | undefined
+  const begin = () => {
+    awaitsContent = false
+    begun?.()
+  }
+  plain.whenBegun?.(begin)
   const filter = account === undefined ? plain : sampled(plain, account, claim)
   const reader = filter.into(new NoSink())
   return {
@@ -151,10 +164,17 @@ function observeCompressed(
     get failure() {
       return filter.failure
     },
+    whenBegun: (registered) => {
+      begun = registered
+    },
     into: (sink) => {
-      const onUnreadable = (length: number) => account?.missed(length)
-      const answer = new CompressedAnswer(sink, { coding, claim, decode, reader, onUnreadable })
-      account?.readsLater(() => answer.read(false))
+      const answer = new CompressedAnswer(sink, {
+        ...{ coding, claim, decode, reader },
+        awaitsContent: () => awaitsContent,
+        onGivenUp: begin,
+        onUnreadable: (length) => account?.missed(length),
+      })
+      account?.readsLater(() => answer.readAll())
       return answer
     },
   }

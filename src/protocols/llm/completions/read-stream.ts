@@ -17,7 +17,6 @@ class CompletionsStreamReader extends EventReader {
   readonly #message: MessageBlocks
   #serviceTier: string | undefined
   #isStarted = false
-  #isFinished = false
 
   constructor(sink: AnswerSink, limits: StreamLimits) {
     super(sink, limits)
@@ -27,7 +26,7 @@ class CompletionsStreamReader extends EventReader {
   protected override isEndMark(data: string): boolean {
     if (!data.startsWith(END_MARK)) return false
     // Without any choice the stream is empty, whatever its end.
-    if (this.#isStarted) this.#finish('stop')
+    if (this.#isStarted) this.#message.finish('stop')
     this.complete()
     return true
   }
@@ -54,12 +53,6 @@ class CompletionsStreamReader extends EventReader {
     }
     this.#message.add(memberOf(choice, 'delta'))
     const reason = textAt(choice, 'finish_reason')
-    if (reason) this.#finish(reason)
-  }
-
-  #finish(reason: string): void {
-    if (this.#isFinished) return
-    this.#isFinished = true
-    this.#message.finish(reason)
+    if (reason) this.#message.finish(reason)
   }
 }

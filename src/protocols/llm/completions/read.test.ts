@@ -78,6 +78,41 @@ test('an event that is too large ends the stream', () => {
   })
 })
 
+/** Keeps what is told of the start, the texts and the reason. */
+class Telling extends Counting {
+  readonly told: unknown[] = []
+  override start(...start: unknown[]): void {
+    this.told.push(start)
+  }
+  override text(...text: unknown[]): void {
+    this.told.push(text)
+  }
+  override finish(...reason: unknown[]): void {
+    this.told.push(reason[0])
+  }
+}
+
+test.each<[name: string, events: readonly unknown[], told: readonly unknown[]]>([
+  ['without an id and a model', [choice({ content: 'a' }, 'stop')], [['', ''], [0, 'a'], 'end']],
+  [
+    'with several choices',
+    [
+      { id: 'c', model: 'm', choices: [{ index: 1, delta: { content: 'b' } }, { delta: { content: 'a' } }] },
+      { choices: [{ index: 1, delta: {}, finish_reason: 'length' }] },
+      choice({}, 'stop'),
+    ],
+    [['c', 'm'], [0, 'a'], 'end'],
+  ],
+  ['without a reason, but with an end mark', [choice({ content: 'a' }), '[DONE]'], [['', ''], [0, 'a'], 'end']],
+  ['with a reason and an end mark', [choice({ content: 'a' }, 'length'), '[DONE]'], [['', ''], [0, 'a'], 'length']],
+])('a stream %s', (_, events, told) => {
+  const sink = new Telling()
+  const end = new AnswerEnd(sink, { claim: undefined, maxKept: 0 })
+  const reader = readStream(end, { maxEventBytes: 1000, claim: roomFor(2 ** 20).claim })
+  reader.push(encoder.encode(events.map((data) => (data === '[DONE]' ? `data: ${data}\n\n` : event(data))).join('')))
+  expect([sink.told, sink.error]).toEqual([told, undefined])
+})
+
 test('a last event that is cut does not hide a reason to stop', () => {
   expect(stream(`${event(choice({}, 'stop'))}data: {"choi`).error).toBeUndefined()
   expect(stream(event(choice({}, 'stop')).trimEnd()).error).toBeUndefined()

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { runAtOnce } from '#base/in-slices.ts'
 import { documentOf, eventOf, runsOf } from '../texts/testing.ts'
 import { readAnswerTexts, readEventTexts, readRequestTexts } from './texts.ts'
 
@@ -106,7 +107,7 @@ test('text files are text, other files are exempt', () => {
     part({ file_data: `data:text/plain;base64,${base64('caf\xe9')}` }),
   ]
   const document = documentOf({ messages: [{ role: 'user', content }] })
-  const { runs, exempt } = readRequestTexts(document)
+  const { runs, exempt } = runAtOnce(readRequestTexts(document))
   expect(runs[0]!.places.map(({ path, form, canChange }) => [path.replace(/.*content/, ''), form, canChange])).toEqual([
     ['[0].file.file_data', 'base64', true],
     ['[1].file.file_data', 'base64', true],

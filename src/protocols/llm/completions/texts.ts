@@ -1,3 +1,4 @@
+import type { Steps } from '#base/in-slices.ts'
 import type { JsonValue } from '../json/json-document.ts'
 import type { BodyTexts, EventTexts } from '../texts/body-texts.ts'
 import { type BlockOf, indexOf, readEvent, readTexts } from '../texts/read-texts.ts'
@@ -127,32 +128,37 @@ const REQUEST = compileTable(COMPLETIONS_REQUEST)
 const ANSWER = compileTable(COMPLETIONS_ANSWER)
 const EVENT = compileTable(COMPLETIONS_EVENT)
 
-export function readRequestTexts(body: JsonValue): BodyTexts {
+export function readRequestTexts(body: JsonValue): Steps<BodyTexts> {
   return readTexts(body, REQUEST)
 }
 
-export function readAnswerTexts(body: JsonValue): BodyTexts {
+export function readAnswerTexts(body: JsonValue): Steps<BodyTexts> {
   return readTexts(body, ANSWER)
 }
 
 /** A chunk: what a delta contains continues what the last ones contained. */
-export function readEventTexts(event: JsonValue): EventTexts {
+export function readEventTexts(event: JsonValue): Steps<EventTexts> {
   const closes: string[] = []
   event.get('choices')?.elements.forEach((choice, position) => {
     if ((choice.get('finish_reason')?.text ?? '') !== '') closes.push(`choices[${indexOf(choice, position)}].*`)
   })
-  return readEvent(event, EVENT, blockOf, closes)
+  return readEvent(event, EVENT, { isKnown: isChunk(event), blockOf, closes })
+}
+
+/** Providers report errors in the middle of a stream. */
+function isChunk(event: JsonValue): boolean {
+  return event.get('choices')?.kind === 'array' || event.get('error') !== undefined
 }
 
 function blockOf({ location, isName }: WalkedPlace): BlockOf | undefined {
   if (isName) return undefined
   const block = location.pathBy(indexOf)
-  if (/^choices\[\d+\]\.(?!delta\.annotations\b|logprobs\b)/.test(block)) {
-    const isArguments = /\.(?:function_call|function)\.arguments$/.test(block)
+  if (/^choices\[\d+\](?!\.delta\.annotations\b|\.logprobs\b)/.test(block)) {
+    const [, form] = /\.(?:function_call|function|custom)\.(arguments|input)$/.exec(block) ?? []
     // Names come whole. One that goes on is checked across.
-    return { block, kind: 'delta', isArguments, ends: block.endsWith('.name') }
+    return { block, kind: 'delta', form: form as BlockOf['form'], ends: block.endsWith('.name') }
   }
   // The tokens of all chunks are one text.
   const tokens = /^(choices\[\d+\]\.logprobs\.(?:content|refusal))\[\d+\]\.token$/.exec(block)
-  return tokens === null ? undefined : { block: tokens[1]!, kind: 'delta', isArguments: false, ends: false }
+  return tokens === null ? undefined : { block: tokens[1]!, kind: 'delta', form: undefined, ends: false }
 }

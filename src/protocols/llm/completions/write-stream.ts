@@ -26,14 +26,14 @@ class CompletionsStreamWriter implements AnswerSink {
   readonly #annotations: Annotations
   readonly #thoughts: ThoughtSignatures
   readonly #calls = new Map<number, OpenCall>()
-  /** The texts before and after the delta of a chunk. */
   /** The client asked for a chunk with usage. */
   readonly #includesUsage: boolean
-  #before = ''
-  #after = ''
+  /** The texts before and after the delta of a chunk, from the start of the answer. */
+  #before!: string
+  #after!: string
   #callCount = 0
   #hasRole = false
-  #isOver = false
+  #hasFailed = false
   #usage: AnswerUsage | undefined
 
   constructor(context: AnswerContext, write: (events: string) => void) {
@@ -116,9 +116,9 @@ class CompletionsStreamWriter implements AnswerSink {
   finish(reason: StopReason): void {
     const signature = this.#thoughts.text
     if (signature !== undefined) this.#add(`"reasoning_signature":${JSON.stringify(signature)}`)
-    if (!this.#hasRole) this.#say('')
+    this.#say('')
     const word = finishReason(reason, this.#form)
-    this.#send(`${this.#before}{}${this.#after.replace('"finish_reason":null', `"finish_reason":"${word}"`)}`)
+    this.#write(`${this.#before}{}${this.#after.replace('"finish_reason":null', `"finish_reason":"${word}"`)}`)
   }
 
   usage(usage: AnswerUsage): void {
@@ -126,37 +126,36 @@ class CompletionsStreamWriter implements AnswerSink {
   }
 
   fail(error: AnswerError): void {
-    this.#send(`data: ${formatError(error)}\n\n`)
-    this.#isOver = true
+    this.#hasFailed = true
+    this.#write(`data: ${formatError(error)}\n\n`)
   }
 
   end(): void {
-    if (this.#isOver) return
+    if (this.#hasFailed) return
     const usage = this.#usage
     if (usage !== undefined && this.#includesUsage) {
       const head = this.#before.slice(0, this.#before.lastIndexOf('"choices"'))
       const name = writeTier(usage)
       const tier = name === undefined ? '' : `"service_tier":${JSON.stringify(name)},`
-      this.#send(`${head}${tier}"choices":[],"usage":${JSON.stringify(writeUsage(usage))}}\n\n`)
+      this.#write(`${head}${tier}"choices":[],"usage":${JSON.stringify(writeUsage(usage))}}\n\n`)
     }
-    this.#send('data: [DONE]\n\n')
-    this.#isOver = true
+    this.#write('data: [DONE]\n\n')
   }
 
   /** A delta of a text, which follows a chunk with the role alone. */
   #say(member: string): void {
     if (!this.#hasRole) {
       this.#hasRole = true
-      this.#send(`${this.#before}{"role":"assistant","content":"","refusal":null}${this.#after}`)
+      this.#write(`${this.#before}{"role":"assistant","content":"","refusal":null}${this.#after}`)
     }
-    if (member !== '') this.#send(`${this.#before}{${member}}${this.#after}`)
+    if (member !== '') this.#write(`${this.#before}{${member}}${this.#after}`)
   }
 
   /** A delta of something else, which has the role itself. */
   #add(member: string): void {
     const role = this.#hasRole ? '' : '"role":"assistant","content":null,'
     this.#hasRole = true
-    this.#send(`${this.#before}{${role}${member}}${this.#after}`)
+    this.#write(`${this.#before}{${role}${member}}${this.#after}`)
   }
 
   #addArguments({ index }: OpenCall, text: string): void {
@@ -172,9 +171,5 @@ class CompletionsStreamWriter implements AnswerSink {
   #annotate(): void {
     const annotations = this.#annotations.take()
     if (annotations.length > 0) this.#say(`"annotations":${JSON.stringify(annotations)}`)
-  }
-
-  #send(event: string): void {
-    if (!this.#isOver) this.#write(event)
   }
 }

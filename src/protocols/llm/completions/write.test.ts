@@ -236,3 +236,51 @@ test.each([
   )
   expect(usage.includes('service_tier')).toBe(expected !== undefined)
 })
+
+/** The arguments and inputs in the chunks of a stream. */
+function inputs(text: string): unknown[] {
+  const chunks = text.split('\n\n').filter((each) => each.startsWith('data: {'))
+  return chunks.flatMap((chunk) => {
+    const [choice] = JSON.parse(chunk.slice(6)).choices
+    return (choice?.delta.tool_calls ?? []).map((call: OpenAI.ChatCompletionChunk.Choice.Delta.ToolCall) => {
+      return call.function?.arguments ?? (call as unknown as { custom: { input: string } }).custom.input
+    })
+  })
+}
+
+test.each<[name: string, pieces: readonly string[], written: readonly string[]]>([
+  ['now', [], ['', '{}']],
+  ['now', ['', '{"a":', '', '1}'], ['', '{"a":', '1}']],
+  ['shell', [], ['']],
+  ['shell', ['{"inp', 'ut":"', 'ls', '"}'], ['', 'ls']],
+  ['shell', ['ls'], ['', 'ls']],
+])('a call of %s with the arguments %j', (name, pieces, written) => {
+  const text = streamed((sink) => {
+    sink.call(0, 'c', name)
+    for (const piece of pieces) sink.arguments(0, piece)
+    sink.finish('calls')
+  })
+  expect(inputs(text)).toEqual(written)
+})
+
+test('stream options without a wish for usage', () => {
+  let text = ''
+  const { request: _, ...rest } = context()
+  for (const asked of ['{}', '{"stream_options":{}}', '{"stream_options":null}']) {
+    const request = parseDocument(new TextEncoder().encode(asked)) as JsonValue
+    tellIn(
+      writeStream({ ...rest, request }, (events) => (text += events)),
+      tellAll,
+    )
+  }
+  expect(text).not.toContain('usage')
+  expect(text.split('data: [DONE]\n\n')).toHaveLength(4)
+})
+
+test('nothing follows the end of a stream or its error', () => {
+  const done = streamed((sink) => sink.finish('end'))
+  expect(done.match(/"finish_reason":"stop"/g)).toHaveLength(1)
+  expect(done.match(/"role"/g)).toHaveLength(1)
+  const error = { status: 500, type: undefined, message: 'x', code: undefined, param: undefined }
+  expect(streamed((sink) => sink.fail(error))).not.toContain('[DONE]')
+})

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { encodeEvent } from '#net/event-stream/event-frame.ts'
 import { encodeHeaders } from '#net/event-stream/event-header.ts'
 import { roomFor } from '#net/testing/room-for.ts'
+import { toldAnswer } from '../testing.ts'
 import { AnswerEnd } from '../translation/answer-end.ts'
 import type { AnswerError, AnswerSink } from '../translation/answer-sink.ts'
 import { readStream } from './read-stream.ts'
@@ -92,4 +93,41 @@ test('what cannot be read is an error of the provider', () => {
 
 test('frames that arrive together are read together', () => {
   expect(ending([Buffer.concat([event('messageStart', '{}'), STOP])])).toBe('end')
+})
+
+const begin = (contentBlockIndex: number, toolUse: object) =>
+  event('contentBlockStart', JSON.stringify({ contentBlockIndex, start: { toolUse } }))
+const delta = (contentBlockIndex: number | undefined, added: object) =>
+  event('contentBlockDelta', JSON.stringify({ contentBlockIndex, delta: added }))
+const stop = (contentBlockIndex: number) => event('contentBlockStop', JSON.stringify({ contentBlockIndex }))
+const EXCEPTION = frame({ ':message-type': 'exception', ':exception-type': 'throttlingException' }, '{"message":"m"}')
+const THROTTLED = ['fail', expect.objectContaining({ status: 429, message: 'm' })]
+
+test.each<[name: string, pushes: readonly (readonly Uint8Array[])[], told: readonly unknown[][]]>([
+  ['a start', [[event('messageStart', '{"role":"assistant"}')]], [['start', '', '']]],
+  ['a text without a block', [[delta(undefined, { text: 'a' })]], [['text', 0, 'a']]],
+  ['an empty text', [[delta(1, { text: '' })]], []],
+  ['a text with a citation', [[delta(1, { text: 'a', citation: { title: 't' } })]], [['text', 1, 'a']]],
+  [
+    'a call without anything, beside the arguments of another block',
+    [[begin(1, {}), delta(2, { toolUse: { input: '1' } }), stop(1)]],
+    [
+      ['call', 1, '', ''],
+      ['arguments', 2, '1'],
+      ['arguments', 1, '{}'],
+      ['close', 1],
+    ],
+  ],
+  [
+    'a call that the provider makes itself',
+    [[begin(3, { type: 'server_tool_use', name: 'x' }), delta(3, { toolUse: { input: '1' } }), stop(3)]],
+    [['close', 3]],
+  ],
+  ['what follows an exception in its piece', [[EXCEPTION, delta(0, { text: 'a' })]], [THROTTLED]],
+  ['what follows an exception', [[EXCEPTION], [delta(0, { text: 'a' })]], [THROTTLED]],
+])('%s', (_, pushes, expected) => {
+  const { sink, told } = toldAnswer()
+  const reader = readStream(sink, { maxEventBytes: 10_000, claim: roomFor(10_000).claim })
+  for (const frames of pushes) reader.push(Buffer.concat(frames))
+  expect(told).toEqual(expected)
 })

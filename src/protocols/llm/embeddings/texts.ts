@@ -1,3 +1,4 @@
+import type { Steps } from '#base/in-slices.ts'
 import type { JsonValue } from '../json/json-document.ts'
 import type { BodyTexts } from '../texts/body-texts.ts'
 import { readTexts } from '../texts/read-texts.ts'
@@ -18,6 +19,6 @@ export const EMBEDDINGS_REQUEST: TextTable = {
 
 const REQUEST = compileTable(EMBEDDINGS_REQUEST)
 
-export function readRequestTexts(body: JsonValue): BodyTexts {
+export function readRequestTexts(body: JsonValue): Steps<BodyTexts> {
   return readTexts(body, REQUEST)
 }

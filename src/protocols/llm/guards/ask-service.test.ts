@@ -63,6 +63,14 @@ test('a service is asked once about a text, in one request', async () => {
   expect(asked).toHaveLength(3)
 })
 
+test('long texts are the same only if they are in all of their parts', async () => {
+  const { guard, asked } = guardThat(0)
+  const ask = (text: string) => askAll(askAboutBody(guard, question([text]), exchange))
+  const long = 'x'.repeat(100_000)
+  for (const text of [long, `${long}y`, `y${long.slice(1)}`, long.replace(/x$/, 'y'), long]) await ask(text)
+  expect(asked).toHaveLength(4)
+})
+
 test('a failure is kept, too', async () => {
   let asked = 0
   const { guard } = guardThat(0)
@@ -89,17 +97,30 @@ test('all services together have 30 seconds; time in which several are asked cou
   expect(other.asked.map(({ leftMs }) => leftMs)).toEqual([30_000, 12_000])
 })
 
-test('windows of a stream are asked about each time, and each has its own time', async () => {
-  const { guard, asked } = guardThat(9000)
-  for (let each = 0; each < 5; each++) await askAll(askAboutWindow(guard, question(['same'], 'response'), exchange))
-  expect(asked.map(({ leftMs }) => leftMs)).toEqual([30_000, 30_000, 30_000, 30_000, 30_000])
+test.each<[isCalling: boolean, detail: string]>([
+  [true, 'webhook default/judge is asked about 2 texts of the request, 8 characters'],
+  [
+    false,
+    'webhook default/judge would be asked about 2 texts of the request, 8 characters; without --call, it counts as letting them pass',
+  ],
+])('explain shows who is asked, once and without the texts: with calls: %s', async (isCalling, detail) => {
+  const steps: unknown[] = []
+  exchange.trace = { isCalling, step: (step: unknown) => steps.push(step) } as never
+  const { guard } = guardThat(0)
+  await askAll(askAboutBody(guard, question(['one', 'three']), exchange))
+  await askAll(askAboutBody(guard, question(['one', 'three']), exchange))
+  expect(steps).toEqual([{ stage: 'backend', name: 'promptGuard', verdict: 'proceed', detail, origins: [] }])
 })
 
-test('explain shows who is asked, without the texts', async () => {
-  const steps: unknown[] = []
-  exchange.trace = { step: (step: unknown) => steps.push(step) } as never
-  await askAll(askAboutBody(guardThat(0).guard, question(['one', 'three']), exchange))
-  expect(steps).toMatchObject([
-    { name: 'promptGuard', detail: 'webhook default/judge is asked about 2 texts of the request, 8 characters' },
+test('a part of a stream is asked about each time, has its own time, and ends with the stream', async () => {
+  const { guard, asked } = guardThat(100)
+  const { signal } = new AbortController()
+  await time.pass(50)
+  const ask = () => askAboutWindow(guard, question(['one'], 'response'), exchange, signal)
+  expect(await askAll(ask(), ask())).toEqual([
+    { verdict: PASS, isReused: false, durationMs: 100 },
+    { verdict: PASS, isReused: false, durationMs: 100 },
   ])
+  expect(asked.map(({ leftMs }) => leftMs)).toEqual([30_000, 30_000])
+  expect(asked.map((around) => around.signal)).toEqual([signal, signal])
 })

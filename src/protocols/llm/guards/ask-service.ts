@@ -1,11 +1,12 @@
 import { clock } from '#base/clock.ts'
+import { runInSlices, type Steps } from '#base/in-slices.ts'
 import { sha256 } from '#base/sha256.ts'
-import { backendName } from '#exchange/backend-name.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import { ExchangeSlot } from '#exchange/exchange-slot.ts'
 import { encode } from '../json/splice.ts'
 import type { ServiceGuard } from './guard.ts'
 import type { GuardQuestion, GuardService, ServiceVerdict } from './services/service.ts'
+import { traceQuestion } from './trace-guards.ts'
 
 /** How long a request may wait for services in all, in milliseconds; and how long a part of a stream may. */
 const BUDGET_MS = 30_000
@@ -26,53 +27,47 @@ export async function askAboutBody(
   const asked = askedOf(exchange)
   const known = asked.verdicts.get(service) ?? new Map<string, Promise<ServiceVerdict>>()
   asked.verdicts.set(service, known)
-  const key = digestOf(question)
+  const key = await runInSlices(digestOf(question))
   const earlier = known.get(key)
-  exchange.trace?.step({
-    stage: 'backend',
-    name: 'promptGuard',
-    verdict: 'proceed',
-    detail: describe(service, question),
-    origins: [],
-  })
   const startMs = clock.monotonic()
   if (earlier !== undefined) return { verdict: await earlier, isReused: true, durationMs: clock.monotonic() - startMs }
+  if (exchange.trace !== undefined) traceQuestion(exchange.trace, service, question)
   const untilMs = asked.budget.enter()
-  const pending = judge(service, question, exchange, untilMs).finally(() => asked.budget.leave())
+  const { call, signal } = exchange.context
+  const pending = service.judge(question, { call, signal, untilMs }).finally(() => asked.budget.leave())
   known.set(key, pending)
   return { verdict: await pending, isReused: false, durationMs: clock.monotonic() - startMs }
 }
 
-/** The same for a part of a stream: no other attempt has the same text, and a stream may be long. */
+/**
+ * The same for a part of a stream: no other attempt has the same text, and a stream may be long.
+ * @param signal ends the question
+ */
 export async function askAboutWindow(
   { service }: ServiceGuard,
   question: GuardQuestion,
-  exchange: Exchange,
+  { context: { call } }: Exchange,
+  signal: AbortSignal,
 ): Promise<AskedVerdict> {
   const startMs = clock.monotonic()
-  const verdict = await judge(service, question, exchange, startMs + BUDGET_MS)
+  const verdict = await service.judge(question, { call, signal, untilMs: startMs + BUDGET_MS })
   return { verdict, isReused: false, durationMs: clock.monotonic() - startMs }
 }
 
-/** A digest instead of the texts: nothing guarded is kept. */
-function digestOf({ messages }: GuardQuestion): string {
-  return sha256(encode(JSON.stringify(messages))).toBase64()
-}
+/** Bytes that are digested at a time: a quarter of a millisecond. */
+const DIGESTED_BYTES = 32_768
+const DIGEST_BYTES = 32
 
-/** Without the texts. */
-function describe({ kind, destination }: GuardService, { messages, phase }: GuardQuestion): string {
-  const length = messages.reduce((sum, { content }) => sum + content.length, 0)
-  const texts = messages.length === 1 ? '1 text' : `${messages.length} texts`
-  return `${kind} ${backendName(destination)} is asked about ${texts} of the ${phase}, ${length} characters`
-}
-
-function judge(
-  service: GuardService,
-  question: GuardQuestion,
-  { context: { call, signal } }: Exchange,
-  untilMs: number,
-): Promise<ServiceVerdict> {
-  return service.judge(question, { call, signal, untilMs })
+/** A digest instead of the texts: nothing guarded is kept. It is that of the digests of all parts. Yields between them. */
+function* digestOf({ messages }: GuardQuestion): Steps<string> {
+  const bytes = encode(JSON.stringify(messages))
+  const digests = new Uint8Array(Math.ceil(bytes.length / DIGESTED_BYTES) * DIGEST_BYTES)
+  for (let part = 0; part * DIGESTED_BYTES < bytes.length; part++) {
+    const digest = sha256(bytes.subarray(part * DIGESTED_BYTES, (part + 1) * DIGESTED_BYTES))
+    digests.set(digest, part * DIGEST_BYTES)
+    yield
+  }
+  return sha256(digests).toBase64()
 }
 
 /** What the services said about the bodies of a request so far. */

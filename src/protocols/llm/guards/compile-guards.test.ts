@@ -1,7 +1,10 @@
 import { expect, test } from 'vitest'
-import { specFrom } from '#policies/shared/testing.ts'
+import { Head } from '#net/http/head.ts'
+import { sourceOf, specFrom, TestContext } from '#policies/shared/testing.ts'
 import { compile, refused } from '#test/support/prepare-llm.ts'
+import { compileGuards } from './compile-guards.ts'
 import { promptGuard } from './guard-schema.ts'
+import { around, fakeCall, question } from './services/testing.ts'
 
 const one = (spec: object) => ({
   guardrailsServiceOne: { identifier: 'abc1', version: 'DRAFT', region: 'us-east-1', ...spec },
@@ -62,4 +65,118 @@ test.each([
   ['guardrailsServiceTwo', two({ location: 'us.central1' }), 'location'],
 ])('%s: %j is invalid', (kind, guard, field) => {
   expect(() => guards({ request: [guard] })).toThrow(`request[0].${kind}.${field}`)
+})
+
+const judge = { group: 'gatewright.dev', kind: 'ProxyBackend', name: 'judge' }
+const compiled = (spec: object) =>
+  compile({ provider: { providerOne: {} } }, { ai: { promptGuard: guards(spec) } }).plan.providers[0]!.settings.guards!
+
+test('guards are in the order of the list, with their services', () => {
+  const { request, response, closed } = compiled({
+    request: [
+      { regex: { matches: ['a', 'b'], action: 'Reject' } },
+      { webhook: { backendRef: judge } },
+      { moderationEndpoint: { policies: { auth } } },
+      one({}),
+      two({}),
+    ],
+    response: [
+      { webhook: { backendRef: judge }, response: { statusCode: 418, message: 'mine' } },
+      { regex: { builtins: ['Ssn'] } },
+    ],
+  })
+  expect(closed).toBe(false)
+  const shown = [...request, ...response].map((guard) => [
+    `${guard.phase} ${guard.index} ${guard.kind}`,
+    guard.kind === 'regex' ? guard.rules.map(({ label }) => label).join() : guard.service.destination,
+    guard.refusal.status,
+  ])
+  const own = 'ProxyBackend/default/ProxyPolicy:test:'
+  expect(shown).toEqual([
+    ['request 0 regex', 'matches[0],matches[1]', 403],
+    ['request 1 webhook', 'ProxyBackend/default/judge', 403],
+    ['request 2 moderationEndpoint', `${own}.promptGuard.request[2].moderationEndpoint`, 403],
+    ['request 3 guardrailsServiceOne', `${own}.promptGuard.request[3].guardrailsServiceOne`, 403],
+    ['request 4 guardrailsServiceTwo', `${own}.promptGuard.request[4].guardrailsServiceTwo`, 403],
+    ['response 0 webhook', 'ProxyBackend/default/judge', 418],
+    ['response 1 regex', 'Ssn', 403],
+  ])
+  expect(request[0]).toMatchObject({ rejects: true })
+  expect([request[0], response[0], response[1]].map((guard) => guard!.refusal.body)).toEqual([
+    'The request was rejected due to inappropriate content',
+    'mine',
+    'The response was rejected due to inappropriate content',
+  ])
+})
+
+test('a pattern for responses masks, whatever its action, and Reject is reported', () => {
+  const spec = {
+    response: [{ regex: { matches: ['a'], action: 'Reject' } }, { regex: { matches: ['a'], action: 'Mask' } }],
+  }
+  expect(compiled(spec).response).toMatchObject([{ rejects: false }, { rejects: false }])
+  expect(problemsOf(spec)).toEqual(['.promptGuard.response[0].regex.action: no-effect'])
+  expect(problemsOf({ request: [{ regex: { matches: ['a'], action: 'Reject' } }] })).toEqual([])
+})
+
+test('a webhook gets the headers that match, by name in any letter case', async () => {
+  const forwardHeaderMatches = [
+    { type: 'Exact', name: 'X-Team', value: 'blue.+' },
+    { type: 'RegularExpression', name: 'X-Trace', value: 'a.*' },
+  ]
+  const { request } = compiled({ request: [{ webhook: { backendRef: judge, forwardHeaderMatches } }] })
+  const guard = request[0]!
+  if (guard.kind === 'regex') throw new Error('no service')
+  const { call, asked } = fakeCall(() => ({ body: { action: {} } }))
+  const headersFor = async (team: string, trace: string) => {
+    const head = Head.request('POST', '/')
+    head.set('x-team', team)
+    head.set('x-trace', trace)
+    expect(await guard.service.judge(question(['hi'], 'request', head), around(call))).toMatchObject({ kind: 'pass' })
+    const { headers } = asked.at(-1)!
+    return [headers['x-team'], headers['x-trace']]
+  }
+  expect(await headersFor('blue.+', 'abc')).toEqual(['blue.+', 'abc'])
+  expect(await headersFor('bluer', 'ba')).toEqual([undefined, undefined])
+})
+
+test('a webhook that must not be asked closes the route', () => {
+  class Closed extends TestContext {
+    override calledBackend(): undefined {
+      return undefined
+    }
+  }
+  const context = new Closed({})
+  const spec = { promptGuard: guards({ request: [{ webhook: { backendRef: judge } }] }) }
+  expect(compileGuards(sourceOf(spec), context)).toMatchObject({ closed: true, request: [] })
+  expect(context.problems).toMatchObject([
+    {
+      path: expect.stringMatching(/\.promptGuard\.request\[0\]\.webhook\.backendRef$/),
+      code: 'guard-not-runnable',
+      severity: 'error',
+      message: 'the reference is not permitted; every request is refused',
+    },
+  ])
+})
+
+test('what a guard can run with is a warning', () => {
+  const context = new TestContext({})
+  const spec = guards({
+    request: [two({ templateId: 'a/b' })],
+    response: [{ regex: { matches: ['a'], action: 'Reject' } }],
+  })
+  compileGuards(sourceOf({ promptGuard: spec }), context)
+  expect(context.problems.map(({ code, severity }) => `${code}: ${severity}`)).toEqual([
+    'invalid-identifier: warning',
+    'no-effect: warning',
+  ])
+})
+
+test('a guard without its key says what is missing', () => {
+  const { messages } = compile(
+    { provider: { providerOne: {} } },
+    { ai: { promptGuard: guards({ request: [{ moderationEndpoint: {} }] }) } },
+  )
+  expect(messages).toEqual([
+    '.promptGuard.request[0].moderationEndpoint moderationEndpoint (OpenAI moderation) refuses requests without a key; set policies.auth; every request is refused',
+  ])
 })

@@ -11,11 +11,11 @@ export interface JudgedTexts {
   readonly length: number
   /** When the service was asked (`RunContext.monotonic`). */
   readonly startMs: number
-  /** Writes masked contents into the texts. @returns false if a mask touches a text that cannot change */
-  mask(contents: readonly string[]): boolean
+  /** Whether the masks of the verdict are in the texts now. False: they touch a text that cannot change. */
+  readonly isMasked: boolean
 }
 
-/** Records what a service said about texts, and applies its masks. @returns the refusal if they must not pass */
+/** Records what a service said about texts. @returns the refusal if they must not pass */
 export function concludeVerdict(
   guard: ServiceGuard,
   { verdict, isReused, durationMs }: AskedVerdict,
@@ -31,7 +31,7 @@ export function concludeVerdict(
       note('Allow')
       return undefined
     case 'mask':
-      if (texts.mask(verdict.contents)) {
+      if (texts.isMasked) {
         note('Mask')
         return undefined
       }

@@ -1,3 +1,4 @@
+import type { Steps } from '#base/in-slices.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import { type Refusal, reject } from '#exchange/outcome.ts'
 import { asBuffer } from '#net/body/as-buffer.ts'
@@ -7,19 +8,20 @@ import { HeldBytes } from '#net/body/held-bytes.ts'
 import type { Head } from '#net/http/head.ts'
 import type { BodySink } from '#net/stream.ts'
 import type { AnswerFailure, AnswerFilter } from '../../backend-protocol.ts'
-import { JsonValue, parseDocument } from '../json/json-document.ts'
 import { formatRefusal } from '../request/refuse.ts'
-import { ANSWER_TEXTS } from '../texts/dialect-texts.ts'
 import type { Guard } from './guard.ts'
+import { guardBody, type ReadBody } from './guard-body.ts'
 import type { GuardedFormat } from './guarded-format.ts'
-import { GuardedTexts } from './guarded-texts.ts'
-import { runGuards } from './run-guards.ts'
+import { GuardedRefusal } from './guarded-refusal.ts'
+import { readAnswerBody, readErrorBody } from './read-answer-body.ts'
 
 const NO_BYTES = new Uint8Array(0)
 
 export interface GuardedAnswerOptions {
   readonly guards: readonly Guard[]
   readonly format: GuardedFormat
+  /** The status says so. */
+  readonly isError: boolean
   readonly exchange: Exchange
   readonly claim: BodyClaim
   readonly maxBytes: number
@@ -33,15 +35,17 @@ export class GuardedAnswer implements AnswerFilter {
   readonly whole = true
   readonly #inner: AnswerFilter | undefined
   readonly #options: GuardedAnswerOptions
+  readonly #guarded: GuardedRefusal
   #refusal: Refusal | undefined
 
   constructor(inner: AnswerFilter | undefined, options: GuardedAnswerOptions) {
     this.#inner = inner
     this.#options = options
+    this.#guarded = new GuardedRefusal(options)
   }
 
   get refusal(): Refusal | undefined {
-    return this.#inner?.refusal ?? this.#refusal
+    return this.#guarded.of(this.#inner?.refusal) ?? this.#refusal
   }
 
   get failure(): AnswerFailure | undefined {
@@ -95,14 +99,9 @@ class GuardingSink extends ForwardingSink {
   }
 
   #guard(body: Buffer): Uint8Array | Refusal | Promise<Uint8Array | Refusal> {
-    const { guards, format, exchange } = this.#options
-    const document = parseDocument(body)
-    if (!(document instanceof JsonValue)) return unreadable('it is not JSON')
-    const texts = GuardedTexts.read(body, ANSWER_TEXTS[format].whole(document))
-    if ('unreadable' in texts) return unreadable('it has a text that cannot be read')
-    const refusal = runGuards(guards, { exchange, texts, head: exchange.response! })
-    if (refusal instanceof Promise) return refusal.then((known) => known ?? texts.apply())
-    return refusal ?? texts.apply()
+    const { guards, format, exchange, isError } = this.#options
+    const reading = isError ? readErrorBody(body) : readAnswerBody(body, format)
+    return guardBody({ guards, exchange, head: exchange.response!, read: readOrRefuse(reading) })
   }
 
   #conclude(outcome: Uint8Array | Refusal, trailers: Head | undefined): void {
@@ -121,6 +120,11 @@ class GuardingSink extends ForwardingSink {
     this.#held.drop()
     this.sink.end(trailers)
   }
+}
+
+function* readOrRefuse(reading: Steps<ReadBody | string>): Steps<ReadBody | Refusal> {
+  const read = yield* reading
+  return typeof read === 'string' ? unreadable(read) : read
 }
 
 /** An answer that the guards cannot read: nothing passes. */

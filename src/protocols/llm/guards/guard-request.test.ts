@@ -1,10 +1,15 @@
 import { expect, test } from 'vitest'
-import { specFrom } from '#policies/shared/testing.ts'
+import { reject } from '#exchange/outcome.ts'
+import { Head } from '#net/http/head.ts'
+import { exchangeWith, specFrom } from '#policies/shared/testing.ts'
 import { compile, refused, type Setup, sent } from '#test/support/prepare-llm.ts'
 import { verifies } from '#test/support/verifies.ts'
 import type { RouteType } from '../policy-schema.ts'
+import type { PromptGuards } from './guard.ts'
+import { guardRequest } from './guard-request.ts'
 import { type PromptGuardRequestSpec, promptGuard, type RegexGuardSpec } from './guard-schema.ts'
 import { loadPhoneNumbers } from './rules/phone-numbers.ts'
+import type { ServiceVerdict } from './services/service.ts'
 
 function guarded(
   regex: Partial<RegexGuardSpec>,
@@ -312,4 +317,61 @@ test('a route type that guards do not reach is reported (B42)', () => {
     '.routes["/seen"]: guard-not-applied',
     '.routes["/raw"]: guard-not-applied',
   ])
+})
+
+test('a request waits for its services, which get the head of the client', async () => {
+  const exchange = exchangeWith()
+  const heads: Head[] = []
+  const guardThat = (verdict: ServiceVerdict): PromptGuards => ({
+    closed: false,
+    response: [],
+    request: [
+      {
+        ...{ phase: 'request', index: 0, kind: 'webhook' },
+        refusal: reject('prompt-guard-rejected', { status: 403, body: 'no' }),
+        service: {
+          ...{ kind: 'webhook', destination: 'ProxyBackend/default/judge', masks: true },
+          judge: ({ head }) => {
+            heads.push(head)
+            return Promise.resolve(verdict)
+          },
+        },
+      },
+    ],
+  })
+  const guarded = async (content: string, verdict: ServiceVerdict) => {
+    const sent = await guardRequest(guardThat(verdict), 'Completions', Buffer.from(chat(content)), exchange)
+    return 'kind' in sent ? sent : Buffer.from(sent).toString()
+  }
+  expect(await guarded('one', { kind: 'pass' })).toBe(chat('one'))
+  expect(await guarded('two', { kind: 'mask', contents: ['2'] })).toBe(chat('2'))
+  expect(await guarded('three', { kind: 'reject' })).toMatchObject({ status: 403, body: 'no' })
+  expect(heads).toEqual([exchange.request, exchange.request, exchange.request])
+  exchange.clientHead = Head.request('POST', '/as-received')
+  await guarded('four', { kind: 'pass' })
+  expect(heads[3]).toBe(exchange.clientHead)
+})
+
+test('explain is told which strings guards see', async () => {
+  const exchange = exchangeWith()
+  const told: string[] = []
+  exchange.trace = {
+    note: (text: string) => told.push(text),
+    step: ({ detail }: { detail: string }) => told.push(detail),
+  } as never
+  await guardRequest({ closed: false, request: [], response: [] }, 'Completions', Buffer.from(chat('hi')), exchange)
+  expect(told).toEqual([
+    'user      messages[0].content',
+    'unchecked messages[0].role: The provider refuses names of types and roles that it does not know.',
+    'unchecked model: The name of a model or of a tier decides where a request goes; the model does not read it.',
+    'guards see 1 string of the request',
+  ])
+})
+
+test('a body that is no JSON is refused in the dialect of the client', async () => {
+  const guards: PromptGuards = { closed: false, request: [], response: [] }
+  expect(await guardRequest(guards, 'Messages', Buffer.from('{"a":1,"a":2}'), exchangeWith())).toMatchObject({
+    code: 'llm-body-invalid',
+    body: expect.stringContaining('"type":"error"'),
+  })
 })

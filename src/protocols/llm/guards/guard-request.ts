@@ -1,13 +1,14 @@
+import type { Steps } from '#base/in-slices.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import type { Refusal } from '#exchange/outcome.ts'
+import type { Trace } from '#exchange/trace.ts'
 import { JsonValue, parseDocument } from '../json/json-document.ts'
 import { refuse, refuseFault } from '../request/refuse.ts'
 import type { ClientFormat } from '../request/route-type.ts'
 import { REQUEST_TEXTS } from '../texts/dialect-texts.ts'
-import type { Guard, PromptGuards } from './guard.ts'
-import { GuardedTexts, type UnreadableText } from './guarded-texts.ts'
-import { runInSlices } from './in-slices.ts'
-import { runGuards } from './run-guards.ts'
+import type { PromptGuards } from './guard.ts'
+import { guardBody, type ReadBody } from './guard-body.ts'
+import { GuardedTexts } from './guarded-texts.ts'
 import { traceTexts } from './trace-guards.ts'
 
 /**
@@ -20,23 +21,17 @@ export function guardRequest(
   body: Uint8Array,
   exchange: Exchange,
 ): Uint8Array | Refusal | Promise<Uint8Array | Refusal> {
-  const document = parseDocument(body)
-  if (!(document instanceof JsonValue)) return refuseFault(format, document)
-  const found = REQUEST_TEXTS[format](document)
-  if (exchange.trace !== undefined) traceTexts(exchange.trace, found)
-  const texts = runInSlices(GuardedTexts.readInSteps(body, found))
-  const check = (known: GuardedTexts | UnreadableText) => checkTexts(guards, format, known, exchange)
-  return texts instanceof Promise ? texts.then(check) : check(texts)
+  const head = exchange.clientHead ?? exchange.request
+  return guardBody({ guards, exchange, head, read: readRequest(body, format, exchange.trace) })
 }
 
-function checkTexts(
-  guards: readonly Guard[],
-  format: ClientFormat,
-  texts: GuardedTexts | UnreadableText,
-  exchange: Exchange,
-): Uint8Array | Refusal | Promise<Uint8Array | Refusal> {
+function* readRequest(body: Uint8Array, format: ClientFormat, trace: Trace | undefined): Steps<ReadBody | Refusal> {
+  const document = parseDocument(body)
+  if (!(document instanceof JsonValue)) return refuseFault(format, document)
+  yield
+  const found = yield* REQUEST_TEXTS[format](document)
+  if (trace !== undefined) traceTexts(trace, found)
+  const texts = yield* GuardedTexts.read(body, found)
   if ('unreadable' in texts) return refuse(format, 'llm-body-invalid', texts.unreadable)
-  const refusal = runGuards(guards, { exchange, texts, head: exchange.clientHead ?? exchange.request })
-  if (refusal instanceof Promise) return refusal.then((late) => late ?? texts.apply())
-  return refusal ?? texts.apply()
+  return { texts, write: () => texts.apply() }
 }

@@ -2,10 +2,11 @@ import type { Exchange } from '#exchange/exchange.ts'
 import type { BodyClaim } from '#net/body/body-memory.ts'
 import { isEventStream } from '#net/http/response-rules.ts'
 import type { AnswerFilter } from '../../backend-protocol.ts'
-import { keepAnswer, STREAMS } from '../answer/answer-formats.ts'
+import { isSuccess, keepAnswer, STREAMS } from '../answer/answer-formats.ts'
 import type { ResponsePlan } from '../request/prepare-request.ts'
 import { GuardedAnswer } from './guard-answer.ts'
 import { isGuardedFormat } from './guarded-format.ts'
+import { isErrorGuard } from './guarded-refusal.ts'
 import { GuardedStream } from './stream/guarded-stream.ts'
 
 /**
@@ -18,12 +19,18 @@ export function guardResponse(
   exchange: Exchange,
   claim: BodyClaim,
 ): AnswerFilter {
+  const isError = !isSuccess(exchange.response!)
   if (!isGuardedFormat(format)) throw new Error(`responses of type ${format} have no guards`)
-  const common = { guards, format, exchange, claim }
+  const common = { guards: isError ? guards.filter(isErrorGuard) : guards, format, exchange, claim }
   const stream = STREAMS[format]
   if (stream !== undefined && isEventStream(exchange.response!)) {
-    return new GuardedStream(inner, { ...common, stream: stream(), maxEventBytes: maxBytes, kept })
+    return new GuardedStream(inner, {
+      ...common,
+      stream: stream(),
+      maxEventBytes: maxBytes,
+      kept: isError ? undefined : kept,
+    })
   }
-  const keep = kept && ((body: Uint8Array) => keepAnswer(format, body, kept))
-  return new GuardedAnswer(inner, { ...common, maxBytes, keep })
+  const keep = isError ? undefined : kept && ((body: Uint8Array) => keepAnswer(format, body, kept))
+  return new GuardedAnswer(inner, { ...common, isError, maxBytes, keep })
 }

@@ -1,17 +1,24 @@
+import { Pace, type Steps } from '#base/in-slices.ts'
 import { parseJson } from '#base/parse-json.ts'
 import { decodeText } from '../json/native.ts'
-import { applySplices, encode, type Splice } from '../json/splice.ts'
-import { readArguments } from '../texts/argument-texts.ts'
+import { encode, type Splice, spliceInSteps } from '../json/splice.ts'
+import { type ArgumentText, readArguments } from '../texts/argument-texts.ts'
 import type { BodyTexts, TextPlace, TextRun } from '../texts/body-texts.ts'
 import { readTextFile } from '../texts/file-data.ts'
+import { SearchableText } from './rules/searchable-text.ts'
 
 /** One text of a body, as the next guard sees it. */
-export interface GuardedText {
-  text: string
+export class GuardedText extends SearchableText {
   /** False: what matches cannot be masked. */
   readonly canChange: boolean
   /** The model reads it together with the other texts of its run that join. */
   readonly joins: boolean
+
+  constructor(text: string, canChange: boolean, joins: boolean) {
+    super(text)
+    this.canChange = canChange
+    this.joins = joins
+  }
 }
 
 /** The texts of one message, or of another part of the body. */
@@ -25,14 +32,14 @@ export interface UnreadableText {
   readonly unreadable: string
 }
 
-/** Others may run after so many texts. */
-export const TEXTS_PER_STEP = 64
+/** The work for a text besides that for its characters. */
+const WORK_PER_TEXT = 128
 
 /** A string of the body with the texts in it. */
 interface Slot {
   readonly place: TextPlace
   /** The string as it is now; undefined if nothing changed. */
-  write(): string | undefined
+  write(pace: Pace): string | undefined | Steps<string | undefined>
 }
 
 /** The texts of a body, decoded, in the order in which the model reads them. */
@@ -50,26 +57,19 @@ export class GuardedTexts {
     this.#slots = slots
   }
 
-  static read(bytes: Uint8Array, texts: BodyTexts): GuardedTexts | UnreadableText {
-    const reading = GuardedTexts.readInSteps(bytes, texts)
-    for (;;) {
-      const step = reading.next()
-      if (step.done === true) return step.value
-    }
-  }
-
-  /** The same for a large body: the caller lets others run between the steps. */
-  static *readInSteps(bytes: Uint8Array, { runs }: BodyTexts): Generator<undefined, GuardedTexts | UnreadableText> {
+  /** Yields between texts. */
+  static *read(bytes: Uint8Array, { runs }: BodyTexts): Steps<GuardedTexts | UnreadableText> {
+    const pace = new Pace()
     const read: GuardedRun[] = []
     const slots: Slot[] = []
     const groups: { readonly role: string; runs: number; readonly texts: GuardedText[] }[] = []
     for (const { role, joins, places } of runs) {
       const texts: GuardedText[] = []
       for (const place of places) {
-        if (slots.length % TEXTS_PER_STEP === 0) yield
+        if (pace.after(WORK_PER_TEXT + place.end - place.start)) yield
         const text = decodePlace(bytes, place)
         if (text === undefined) return { unreadable: `${place.path}: text with a lone surrogate` }
-        const slot = readSlot(place, text, joins, texts)
+        const slot = yield* readSlot(place, text, joins, texts, pace)
         if (slot === undefined) return { unreadable: `${place.path}: a text file that is not base64` }
         slots.push(slot)
       }
@@ -96,66 +96,104 @@ export class GuardedTexts {
   }
 
   /** The body with the texts as they are now: the given bytes if none changed. */
-  apply(): Uint8Array {
+  *apply(): Steps<Uint8Array> {
+    const pace = new Pace()
     const splices: Splice[] = []
-    for (const { place, write } of this.#slots) {
-      const text = write()
-      if (text !== undefined) splices.push({ start: place.start, end: place.end, text: encode(JSON.stringify(text)) })
+    for (const slot of this.#slots) {
+      if (pace.after(1)) yield
+      const written = slot.write(pace)
+      const text = typeof written === 'object' ? yield* written : written
+      if (text === undefined) continue
+      const { place } = slot
+      splices.push({ start: place.start, end: place.end, text: encode(JSON.stringify(text)) })
+      if (pace.after(WORK_PER_TEXT + text.length)) yield
     }
-    return applySplices(this.#bytes, splices)
+    return yield* spliceInSteps(this.#bytes, splices, pace)
   }
 }
 
 /** Undefined: it has lone surrogates, which parsers read differently. */
 function decodePlace(bytes: Uint8Array, { start, end }: TextPlace): string | undefined {
-  const text: unknown = parseJson(decodeText(bytes, start, end))
-  return typeof text === 'string' && text.isWellFormed() ? text : undefined
+  const text = decodeText(bytes, start + 1, end - 1)
+  if (!text.includes('\\')) return text
+  const decoded = parseJson(`"${text}"`) as string
+  return decoded.isWellFormed() ? decoded : undefined
 }
 
 /** Undefined: it cannot be read. */
-function readSlot(place: TextPlace, text: string, joins: boolean, texts: GuardedText[]): Slot | undefined {
+function* readSlot(
+  place: TextPlace,
+  text: string,
+  joins: boolean,
+  texts: GuardedText[],
+  pace: Pace,
+): Steps<Slot | undefined> {
   if (place.form === 'base64') return fileSlot(place, text, texts)
-  if (place.form === 'arguments') return argumentsSlot(place, text, texts) ?? plainSlot(place, text, false, texts)
+  if (place.form === 'arguments')
+    return (yield* argumentsSlot(place, text, texts, pace)) ?? plainSlot(place, text, false, texts)
   return plainSlot(place, text, joins, texts)
 }
 
-function plainSlot(place: TextPlace, original: string, joins: boolean, texts: GuardedText[]): Slot {
-  const { canChange } = place
-  const entry: GuardedText = { text: original, canChange, joins }
-  texts.push(entry)
-  return { place, write: () => (entry.text === original ? undefined : entry.text) }
+/** A string that is one text. */
+class PlainSlot implements Slot {
+  readonly place: TextPlace
+  readonly #original: string
+  readonly #entry: GuardedText
+
+  constructor(place: TextPlace, entry: GuardedText) {
+    this.place = place
+    this.#original = entry.text
+    this.#entry = entry
+  }
+
+  write(): string | undefined {
+    return this.#entry.text === this.#original ? undefined : this.#entry.text
+  }
 }
 
+function plainSlot(place: TextPlace, text: string, joins: boolean, texts: GuardedText[]): Slot {
+  const entry = new GuardedText(text, place.canChange, joins)
+  texts.push(entry)
+  return new PlainSlot(place, entry)
+}
+
+/** Undefined: it is no file. */
 function fileSlot(place: TextPlace, data: string, texts: GuardedText[]): Slot | undefined {
   const file = readTextFile(data, undefined)
   if (file === 'invalid' || file === undefined) return undefined
   const { text: original, isDamaged, write } = file
-  const entry: GuardedText = {
-    text: original,
-    canChange: place.canChange && !isDamaged,
-    joins: false,
-  }
+  const entry = new GuardedText(original, place.canChange && !isDamaged, false)
   texts.push(entry)
   return { place, write: () => (entry.text === original ? undefined : write(entry.text)) }
 }
 
 /** Each string in the JSON changes by itself. Undefined: it is no JSON. */
-function argumentsSlot(place: TextPlace, json: string, texts: GuardedText[]): Slot | undefined {
-  const found = readArguments(json)
-  if (found === undefined) return undefined
-  const leaves = found.map((leaf) => {
-    const canChange = leaf.canChange && place.canChange
-    const entry: GuardedText = { text: leaf.text, canChange, joins: false }
-    texts.push(entry)
-    return { leaf, entry }
-  })
-  const write = () => {
-    const splices = leaves.flatMap(({ leaf: { start, end, text }, entry }) =>
-      entry.text === text ? [] : [{ start, end, text: encode(JSON.stringify(entry.text)) }],
-    )
-    if (splices.length === 0) return undefined
-    const out = applySplices(encode(json), splices)
-    return decodeText(out, 0, out.length)
+function* argumentsSlot(place: TextPlace, json: string, texts: GuardedText[], pace: Pace): Steps<Slot | undefined> {
+  const leaves = yield* readArguments(json, pace)
+  if (leaves === undefined) return undefined
+  const first = texts.length
+  for (const { text, canChange } of leaves) {
+    texts.push(new GuardedText(text, canChange && place.canChange, false))
+    if (pace.after(WORK_PER_TEXT)) yield
   }
-  return { place, write }
+  return { place, write: (writing) => writeArguments(json, leaves, texts, first, writing) }
+}
+
+/** @param first index in `texts` of the first leaf */
+function* writeArguments(
+  json: string,
+  leaves: readonly ArgumentText[],
+  texts: readonly GuardedText[],
+  first: number,
+  pace: Pace,
+): Steps<string | undefined> {
+  const splices: Splice[] = []
+  for (const [index, { start, end, text }] of leaves.entries()) {
+    const now = texts[first + index]!.text
+    if (now !== text) splices.push({ start, end, text: encode(JSON.stringify(now)) })
+    if (pace.after(now === text ? 1 : WORK_PER_TEXT + now.length)) yield
+  }
+  if (splices.length === 0) return undefined
+  const out = yield* spliceInSteps(encode(json), splices, pace)
+  return decodeText(out, 0, out.length)
 }

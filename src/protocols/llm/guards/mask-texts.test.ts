@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
+import { runAtOnce, type Steps } from '#base/in-slices.ts'
 import { JsonValue, parseDocument } from '../json/json-document.ts'
 import { REQUEST_TEXTS } from '../texts/dialect-texts.ts'
-import { type GuardedText, GuardedTexts } from './guarded-texts.ts'
+import { GuardedText, GuardedTexts } from './guarded-texts.ts'
 import { findInTexts, maskTexts, type RuleVerdict } from './mask-texts.ts'
 import { compileRules } from './rules/compile-rules.ts'
 
@@ -10,11 +11,7 @@ function textsOf(runs: readonly (readonly string[])[], groups: readonly (readonl
   const read = runs.map((texts) => ({
     role: 'user' as const,
     texts: texts.map(
-      (text): GuardedText => ({
-        text: text.replace(/^[!-]/, ''),
-        canChange: !text.startsWith('!'),
-        joins: !text.startsWith('-'),
-      }),
+      (text) => new GuardedText(text.replace(/^[!-]/, ''), !text.startsWith('!'), !text.startsWith('-')),
     ),
   }))
   const joined = groups.map((members) => members.flatMap((index) => read[index]!.texts.filter(({ joins }) => joins)))
@@ -25,13 +22,6 @@ function rules(...matches: readonly string[]) {
   return compileRules({ matches: [...matches] }, (path, message) => {
     throw new Error(`${path}: ${message}`)
   })
-}
-
-function finish(work: Generator<undefined, RuleVerdict>): RuleVerdict {
-  for (;;) {
-    const step = work.next()
-    if (step.done === true) return step.value
-  }
 }
 
 const mask = (rule: number): RuleVerdict => ({ kind: 'mask', rule: `matches[${rule}]` })
@@ -78,36 +68,90 @@ test.each<[what: string, runs: string[][], groups: number[][], patterns: string[
   ['runs of no group', [['a se'], ['cret b']], [], ['secret'], [['a se'], ['cret b']], { kind: 'pass' }],
 ])('masks %s', (_, runs, groups, patterns, after, verdict) => {
   const texts = textsOf(runs, groups)
-  expect(finish(maskTexts(rules(...patterns), texts))).toEqual(verdict)
+  expect(runAtOnce(maskTexts(rules(...patterns), texts))).toEqual(verdict)
   const shown = texts.runs.map((run) => run.texts.map(({ text }) => text))
   if (verdict.kind === 'reject') return
   expect(shown).toEqual(after)
-  const found = finish(findInTexts(rules(...patterns), textsOf(runs, groups)))
+  const found = runAtOnce(findInTexts(rules(...patterns), textsOf(runs, groups)))
   expect(found.kind).toBe(verdict.kind === 'pass' ? 'pass' : 'reject')
 })
 
 test('names the first rule that rejects', () => {
-  expect(finish(findInTexts(rules('x', 'b', 'a'), textsOf([['ab']])))).toEqual(refuse(1))
-  expect(finish(findInTexts(rules('x', 'ab', 'a'), textsOf([['a'], ['b']], [[0, 1]])))).toEqual(refuse(1))
-  expect(finish(findInTexts(rules('ab'), textsOf([['a', 'b']])))).toEqual(refuse(0))
+  expect(runAtOnce(findInTexts(rules('x', 'b', 'a'), textsOf([['ab']])))).toEqual(refuse(1))
+  expect(runAtOnce(findInTexts(rules('x', 'ab', 'a'), textsOf([['a'], ['b']], [[0, 1]])))).toEqual(refuse(1))
+  expect(runAtOnce(findInTexts(rules('ab'), textsOf([['a', 'b']])))).toEqual(refuse(0))
 })
 
-test('a body with many short texts does not hold the worker', () => {
-  const call = { id: 'c', function: { name: 'f', arguments: JSON.stringify(new Array(1_000).fill('a')) } }
-  const messages = [...new Array(1_000).fill({ role: 'user', content: 'a' }), { role: 'assistant', tool_calls: [call] }]
-  const body = Buffer.from(JSON.stringify({ model: 'm', messages }))
-  const document = parseDocument(body)
+/** How often each part of the work yields. */
+function stepsFor(body: unknown): Record<'walk' | 'read' | 'mask' | 'find' | 'write', number> {
+  const bytes = Buffer.from(JSON.stringify(body))
+  const document = parseDocument(bytes)
   if (!(document instanceof JsonValue)) throw new Error('not JSON')
-  const places = REQUEST_TEXTS.Completions(document)
-  expect(stepsOf(GuardedTexts.readInSteps(body, places))).toBeGreaterThan(10)
-  const texts = GuardedTexts.read(body, places)
-  if ('unreadable' in texts) throw new Error(texts.unreadable)
-  expect(stepsOf(maskTexts(rules('k-\\d+'), texts))).toBeGreaterThan(20)
-  expect(stepsOf(findInTexts(rules('k-\\d+'), texts))).toBeGreaterThan(20)
-})
-
-function stepsOf(work: Generator<undefined, unknown>): number {
-  let steps = 0
-  while (work.next().done !== true) steps++
-  return steps
+  const walk = countSteps(REQUEST_TEXTS.Completions(document))
+  const read = countSteps(GuardedTexts.read(bytes, walk.result))
+  if ('unreadable' in read.result) throw new Error(read.result.unreadable)
+  const find = countSteps(findInTexts(rules('k-\\d+'), read.result))
+  const mask = countSteps(maskTexts(rules('a', 'k-\\d+'), read.result))
+  const write = countSteps(read.result.apply())
+  return { walk: walk.steps, read: read.steps, mask: mask.steps, find: find.steps, write: write.steps }
 }
+
+function countSteps<Result>(work: Steps<Result>): { steps: number; result: Result } {
+  for (let steps = 0; ; steps++) {
+    const step = work.next()
+    if (step.done === true) return { steps, result: step.value }
+  }
+}
+
+const chat = (content: unknown, more: object = {}) => ({ model: 'm', messages: [{ role: 'user', content }], ...more })
+const many = <Item>(count: number, make: (index: number) => Item) => Array.from({ length: count }, (_, i) => make(i))
+const called = (json: string) => {
+  const call = { id: 'c', type: 'function', function: { name: 'f', arguments: json } }
+  return { model: 'm', messages: [{ role: 'assistant', tool_calls: [call] }] }
+}
+const deep = (depth: number): unknown => (depth === 0 ? 'an a' : [deep(depth - 1)])
+
+// The largest step is a fraction of a millisecond: a body of twice the size has twice the steps.
+test.each<[what: string, body: (count: number) => unknown, atLeast: ReturnType<typeof stepsFor>]>([
+  [
+    'parts',
+    (count) => chat(many(count, () => ({ type: 'text', text: 'an a' }))),
+    { walk: 60, read: 10, mask: 5, find: 2, write: 8 },
+  ],
+  [
+    'messages',
+    (count) => ({ messages: many(count, () => ({ role: 'user', content: 'an a' })) }),
+    { walk: 45, read: 10, mask: 5, find: 2, write: 8 },
+  ],
+  [
+    'tools',
+    (count) =>
+      chat('x', { tools: many(count, () => ({ type: 'function', function: { name: 'f', description: 'an a' } })) }),
+    { walk: 90, read: 20, mask: 7, find: 5, write: 8 },
+  ],
+  [
+    'lists of unknown members',
+    (count) => ({ odd: many(count / 100, () => deep(200)) }),
+    { walk: 60, read: 0, mask: 0, find: 0, write: 0 },
+  ],
+  [
+    'strings in arguments',
+    (count) => called(JSON.stringify(many(count, () => 'an a'))),
+    { walk: 0, read: 30, mask: 4, find: 2, write: 10 },
+  ],
+  [
+    'strings in arguments with a name twice',
+    (count) => called(`{"x":1,"x":${JSON.stringify(many(count, () => 'b'))}}`),
+    { walk: 0, read: 30, mask: 2, find: 2, write: 0 },
+  ],
+  ['characters', (count) => chat('a k-'.repeat(100 * count)), { walk: 0, read: 1, mask: 20, find: 8, write: 1 }],
+])('bodies with very many %s are checked in steps', (_, body, atLeast) => {
+  const one = stepsFor(body(2000))
+  const two = stepsFor(body(4000))
+  for (const [part, steps] of Object.entries(atLeast)) {
+    const key = part as keyof typeof one
+    expect(one[key], part).toBeGreaterThanOrEqual(steps)
+    expect(two[key], part).toBeGreaterThanOrEqual(2 * one[key] - 2)
+    expect(two[key], part).toBeLessThanOrEqual(2 * one[key] + 4)
+  }
+})

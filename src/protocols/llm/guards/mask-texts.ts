@@ -1,5 +1,8 @@
+import { Pace, type Steps } from '#base/in-slices.ts'
 import type { Match } from '#base/pattern/text-scanner.ts'
-import { type GuardedText, type GuardedTexts, TEXTS_PER_STEP } from './guarded-texts.ts'
+import type { GuardedText, GuardedTexts } from './guarded-texts.ts'
+import { replaceMatches } from './rules/mask-text.ts'
+import { SearchableText } from './rules/searchable-text.ts'
 import type { TextRule } from './rules/text-rule.ts'
 
 /** What patterns found. `rule`: the label of the first one that matched. */
@@ -10,82 +13,114 @@ export type RuleVerdict =
 
 const PASS: RuleVerdict = { kind: 'pass' }
 
-/** Whether a rule matches in some text, or across the texts that the model reads together. Yields between texts. */
-export function* findInTexts(rules: readonly TextRule[], texts: GuardedTexts): Generator<undefined, RuleVerdict> {
-  let checked = 0
+/** The work for a text besides that for its characters. */
+const WORK_PER_TEXT = 32
+
+/** Whether a rule matches in some text, or across the texts that the model reads together. */
+export function* findInTexts(rules: readonly TextRule[], texts: GuardedTexts): Steps<RuleVerdict> {
+  const pace = new Pace()
+  const groups = yield* groupTexts(texts, pace)
   for (const rule of rules) {
-    for (const text of textsOf(texts)) {
-      if (++checked % TEXTS_PER_STEP === 0) yield
-      if ((yield* rule.findInSteps(text)).length > 0) return { kind: 'reject', rule: rule.label }
+    for (const text of textsOf(texts, groups)) {
+      if (pace.after(WORK_PER_TEXT)) yield
+      const search = text.search(rule)
+      if (search === undefined) continue
+      if ((yield* search).length > 0) return { kind: 'reject', rule: rule.label }
+      if (pace.after(text.text.length)) yield
     }
   }
   return PASS
+}
+
+/** Every text by itself, and those that the model reads together. */
+function* textsOf({ runs }: GuardedTexts, groups: readonly TextGroup[]): Generator<SearchableText> {
+  for (const { texts } of runs) yield* texts
+  for (const group of groups) yield group.whole(0)
 }
 
 /**
  * Masks the matches of all rules; each rule sees the output of the previous one. A match across texts is masked in each of them (decision
  * B44). A match in a text that cannot change rejects.
  */
-export function* maskTexts(
-  rules: readonly TextRule[],
-  { runs, groups }: GuardedTexts,
-): Generator<undefined, RuleVerdict> {
+export function* maskTexts(rules: readonly TextRule[], texts: GuardedTexts): Steps<RuleVerdict> {
+  const pace = new Pace()
+  const groups = yield* groupTexts(texts, pace)
   let verdict = PASS
-  let checked = 0
+  let masks = 0
   for (const rule of rules) {
     const reject: RuleVerdict = { kind: 'reject', rule: rule.label }
-    for (const { texts } of runs) {
-      for (const text of texts) {
-        if (++checked % TEXTS_PER_STEP === 0) yield
-        const matches = yield* rule.findInSteps(text.text)
+    const mask: RuleVerdict = { kind: 'mask', rule: rule.label }
+    for (const run of texts.runs) {
+      for (const text of run.texts) {
+        if (pace.after(WORK_PER_TEXT)) yield
+        const search = text.search(rule)
+        if (search === undefined) continue
+        const { length } = text.text
+        const matches = yield* search
+        if (pace.after(length)) yield
         if (matches.length === 0) continue
         if (!text.canChange) return reject
-        text.text = replace(text.text, matches, rule.placeholder)
-        verdict = { kind: 'mask', rule: rule.label }
+        text.text = replaceMatches(text.text, matches, rule.placeholder)
+        verdict = mask
+        masks++
       }
     }
-    for (const joined of joinedTexts(runs, groups)) {
-      if (++checked % TEXTS_PER_STEP === 0) yield
-      const matches = yield* rule.findInSteps(join(joined))
+    for (const group of groups) {
+      if (pace.after(WORK_PER_TEXT)) yield
+      const whole = group.whole(masks)
+      const search = whole.search(rule)
+      if (search === undefined) continue
+      const matches = yield* search
+      if (pace.after(whole.text.length)) yield
       if (matches.length === 0) continue
-      if (!maskAcross(joined, matches, rule.placeholder)) return reject
-      verdict = { kind: 'mask', rule: rule.label }
+      if (!(yield* maskAcross(group.texts, matches, rule.placeholder, pace))) return reject
+      verdict = mask
+      masks++
     }
   }
   return verdict
 }
 
-/** Every text by itself, and those that the model reads together. */
-function* textsOf({ runs, groups }: GuardedTexts): Generator<string> {
-  for (const { texts } of runs) for (const { text } of texts) yield text
-  for (const joined of joinedTexts(runs, groups)) yield join(joined)
+/** Texts that the model reads together. */
+class TextGroup {
+  readonly texts: readonly GuardedText[]
+  #whole: SearchableText | undefined
+  #masks = 0
+
+  constructor(texts: readonly GuardedText[]) {
+    this.texts = texts
+  }
+
+  /** The texts as one. @param masks how many masks have changed texts so far */
+  whole(masks: number): SearchableText {
+    if (this.#whole === undefined || this.#masks !== masks) {
+      this.#whole = new SearchableText(this.texts.map(({ text }) => text).join(''))
+      this.#masks = masks
+    }
+    return this.#whole
+  }
 }
 
 /** The texts of each message, and those of neighbouring messages of one role. */
-function* joinedTexts(runs: GuardedTexts['runs'], groups: GuardedTexts['groups']): Generator<readonly GuardedText[]> {
+function* groupTexts({ runs, groups }: GuardedTexts, pace: Pace): Steps<readonly TextGroup[]> {
+  const found: TextGroup[] = []
   for (const { texts } of runs) {
+    if (pace.after(texts.length * WORK_PER_TEXT)) yield
+    if (texts.length < 2) continue
     const joined = texts.filter(({ joins }) => joins)
-    if (joined.length > 1) yield joined
+    if (joined.length > 1) found.push(new TextGroup(joined))
   }
-  yield* groups
-}
-
-function join(texts: readonly GuardedText[]): string {
-  return texts.map(({ text }) => text).join('')
-}
-
-function replace(text: string, matches: readonly Match[], placeholder: string): string {
-  let out = ''
-  let from = 0
-  for (const { start, end } of matches) {
-    out += text.slice(from, start) + placeholder
-    from = end
-  }
-  return out + text.slice(from)
+  for (const group of groups) found.push(new TextGroup(group))
+  return found
 }
 
 /** @returns false if a text with a share of a match cannot change */
-function maskAcross(texts: readonly GuardedText[], matches: readonly Match[], placeholder: string): boolean {
+function* maskAcross(
+  texts: readonly GuardedText[],
+  matches: readonly Match[],
+  placeholder: string,
+  pace: Pace,
+): Steps<boolean> {
   let base = 0
   let next = 0
   for (const entry of texts) {
@@ -99,9 +134,10 @@ function maskAcross(texts: readonly GuardedText[], matches: readonly Match[], pl
     }
     if (shares.length > 0) {
       if (!entry.canChange) return false
-      entry.text = replace(entry.text, shares, placeholder)
+      entry.text = replaceMatches(entry.text, shares, placeholder)
     }
     base += length
+    if (pace.after(WORK_PER_TEXT + (shares.length > 0 ? length : 0))) yield
   }
   return true
 }

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { clock } from '#base/clock.ts'
+import { runAtOnce } from '#base/in-slices.ts'
 import { type Refusal, reject } from '#exchange/outcome.ts'
 import { exchangeWith } from '#policies/shared/testing.ts'
 import { VirtualTime } from '#test/support/virtual-time.ts'
@@ -26,7 +27,7 @@ function bodyWith(...contents: readonly string[]) {
   )
   const document = parseDocument(bytes)
   if (!(document instanceof JsonValue)) throw new Error('no JSON')
-  const texts = GuardedTexts.read(bytes, REQUEST_TEXTS.Completions(document))
+  const texts = runAtOnce(GuardedTexts.read(bytes, runAtOnce(REQUEST_TEXTS.Completions(document))))
   if ('unreadable' in texts) throw new Error(texts.unreadable)
   const exchange = exchangeWith()
   return {
@@ -99,6 +100,15 @@ test('no guard after a rejection runs', async () => {
   })
   expect(log).toEqual(['a: text', 'a reject'])
   expect(body.contents()).toEqual(['text'])
+})
+
+test('a service that masks is asked after the one before it has let the text pass', async () => {
+  const log: string[] = []
+  const service = services(log)
+  expect(await run([service('a', REJECT), service('m', PASS, 10, true)])).toMatchObject({
+    code: 'prompt-guard-rejected',
+  })
+  expect(log).toEqual(['a: text', 'a reject'])
 })
 
 test('neighbours that judge are asked at the same time; one that masks is the last of them', async () => {
@@ -177,7 +187,7 @@ test.each<[verdict: ServiceVerdict, refusal: object, check: object]>([
 test('a mask of a text that cannot change rejects', async () => {
   const bytes = new TextEncoder().encode(JSON.stringify({ messages: [{ role: 'user', name: 'ann', content: '' }] }))
   const document = parseDocument(bytes) as JsonValue
-  const texts = GuardedTexts.read(bytes, REQUEST_TEXTS.Completions(document)) as GuardedTexts
+  const texts = runAtOnce(GuardedTexts.read(bytes, runAtOnce(REQUEST_TEXTS.Completions(document)))) as GuardedTexts
   const exchange = exchangeWith()
   const guard = services([])('m', { kind: 'mask', contents: ['<N>', '<N>'] }, 1, true)
   const outcome = runGuards([guard], { exchange, texts, head: exchange.request })

@@ -1,3 +1,4 @@
+import { runInSlices, type Steps } from '#base/in-slices.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import type { Refusal } from '#exchange/outcome.ts'
 import type { Head } from '#net/http/head.ts'
@@ -7,7 +8,6 @@ import type { Guard, RegexGuard, ServiceGuard } from './guard.ts'
 import { noteCheck } from './guard-log.ts'
 import { refuseByGuard } from './guard-refusals.ts'
 import type { GuardedTexts } from './guarded-texts.ts'
-import { runInSlices } from './in-slices.ts'
 import { findInTexts, maskTexts, type RuleVerdict } from './mask-texts.ts'
 import { ServiceContents } from './service-contents.ts'
 
@@ -35,22 +35,23 @@ export function runGuards(
     const startMs = guarded.exchange.context.monotonic()
     const verdict = runInSlices(check(guard, guarded.texts))
     if (verdict instanceof Promise) {
-      return verdict.then((late) => conclude(guard, late, guarded, startMs) ?? runGuards(guards, guarded, at + 1))
+      return verdict.then((late) => concludeRules(guard, late, guarded, startMs) ?? runGuards(guards, guarded, at + 1))
     }
-    const refusal = conclude(guard, verdict, guarded, startMs)
+    const refusal = concludeRules(guard, verdict, guarded, startMs)
     if (refusal !== undefined) return refusal
   }
   return undefined
 }
 
-function check({ rejects, rules }: RegexGuard, texts: GuardedTexts): Generator<undefined, RuleVerdict> {
+function check({ rejects, rules }: RegexGuard, texts: GuardedTexts): Steps<RuleVerdict> {
   return rejects ? findInTexts(rules, texts) : maskTexts(rules, texts)
 }
 
-function conclude(
+/** Records what patterns found. @returns the refusal if the texts must not pass */
+export function concludeRules(
   guard: RegexGuard,
   verdict: RuleVerdict,
-  { exchange, texts }: Guarded,
+  { exchange, texts }: Pick<Guarded, 'exchange' | 'texts'>,
   startMs: number,
 ): Refusal | undefined {
   const { length } = texts
@@ -82,10 +83,12 @@ async function askFrom(guards: readonly Guard[], guarded: Guarded, at: number): 
     const startMs = exchange.context.monotonic()
     const pending = together.map((guard) => ask(guard, contents, guarded))
     const { length } = texts
-    const judged = { length, startMs, mask: (masked: readonly string[]) => contents.mask(masked) }
     // The first rejection in the order of the list counts; verdicts after it are not waited for.
     for (const [index, guard] of together.entries()) {
-      const refusal = concludeVerdict(guard, await pending[index]!, judged, exchange)
+      const asked = await pending[index]!
+      const { verdict } = asked
+      const isMasked = verdict.kind === 'mask' && (await runInSlices(contents.mask(verdict.contents)))
+      const refusal = concludeVerdict(guard, asked, { length, startMs, isMasked }, exchange)
       if (refusal !== undefined) return refusal
     }
   }

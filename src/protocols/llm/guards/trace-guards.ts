@@ -1,6 +1,9 @@
+import { backendName } from '#exchange/backend-name.ts'
 import type { GuardCheck } from '#exchange/exchange.ts'
 import type { Trace } from '#exchange/trace.ts'
 import type { BodyTexts, TextPlace } from '../texts/body-texts.ts'
+import type { Guard } from './guard.ts'
+import type { GuardQuestion, GuardService } from './services/service.ts'
 
 // What guards do, for `explain`. Texts appear by their paths only.
 
@@ -12,12 +15,33 @@ export function traceTexts(trace: Trace, { runs, exempt }: BodyTexts): void {
   step(trace, 'proceed', `guards see ${count === 1 ? '1 string' : `${count} strings`} of the request`)
 }
 
+/** The question to a service, without the texts. */
+export function traceQuestion(
+  trace: Trace,
+  { kind, destination }: GuardService,
+  { messages, phase }: GuardQuestion,
+): void {
+  const length = messages.reduce((sum, { content }) => sum + content.length, 0)
+  const texts = messages.length === 1 ? '1 text' : `${messages.length} texts`
+  const asked = trace.isCalling ? 'is asked' : 'would be asked'
+  const assumed = trace.isCalling ? '' : '; without --call, it counts as letting them pass'
+  const detail = `${kind} ${backendName(destination)} ${asked} about ${texts} of the ${phase}, ${length} characters${assumed}`
+  step(trace, 'proceed', detail)
+}
+
 /** What a guard found. That a service has let texts pass needs no words: `explain` also assumes it of services that it does not ask. */
 export function traceCheck(trace: Trace, { phase, index, kind, verdict, rule, detail }: GuardCheck): void {
   if (verdict === 'Allow' && kind !== 'regex') return
   const what = [OUTCOMES[verdict], rule && `by ${rule}`, detail && `(${detail})`].filter((part) => part !== undefined)
   const ends = verdict === 'Reject' || verdict === 'Fail'
   step(trace, ends ? 'refuse' : 'proceed', `${phase} guard ${index}, ${kind}, ${what.join(' ')}`)
+}
+
+/** What a guard would do with the response. */
+export function describeResponseGuard(guard: Guard): string {
+  const { index, kind } = guard
+  if (guard.kind !== 'regex') return `response guard ${index}, ${kind} ${backendName(guard.service.destination)}`
+  return `response guard ${index}, regex, masks ${guard.rules.map(({ label }) => label).join(', ')}`
 }
 
 const OUTCOMES = {

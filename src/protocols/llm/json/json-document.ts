@@ -299,6 +299,11 @@ export class JsonValue {
     return members
   }
 
+  /** The elements or the values of an object, one by one; none for other values. */
+  children(): JsonChildren {
+    return new JsonChildren(this.#tape, this.#index)
+  }
+
   /** Where the keys of an object are, quotes included, in the order of `members`; none for other values. */
   get keys(): readonly { readonly start: number; readonly end: number }[] {
     const { at } = this.#tape
@@ -371,5 +376,46 @@ export class JsonValue {
       index = isObject ? next + 3 : next
     }
     return path
+  }
+}
+
+/** Goes through the elements of an array, or through the members of an object, without a list of them. */
+export class JsonChildren {
+  readonly #tape: Tape
+  readonly isObject: boolean
+  readonly #end: number
+  #next: number
+  #current = 0
+  /** Position of the child among its siblings; -1 before the first. */
+  index = -1
+
+  constructor(tape: Tape, index: number) {
+    const first = tape.bytes[tape.at[index]!]
+    this.#tape = tape
+    this.isObject = first === 0x7b
+    this.#next = index + 3
+    this.#end = this.isObject || first === 0x5b ? tape.at[index + 2]! : this.#next
+  }
+
+  /** Undefined: there are no more. */
+  next(): JsonValue | undefined {
+    if (this.#next >= this.#end) return undefined
+    // The key of a member stands before its value.
+    const value = this.isObject ? this.#next + 3 : this.#next
+    this.#current = this.#next
+    this.#next = this.#tape.at[value + 2]!
+    this.index++
+    return new JsonValue(this.#tape, value)
+  }
+
+  /** The decoded key of the member that `next` returned. */
+  get name(): string {
+    return this.#tape.textAt(this.#current)
+  }
+
+  /** Where this key is, quotes included. */
+  get key(): { readonly start: number; readonly end: number } {
+    const { at } = this.#tape
+    return { start: at[this.#current]!, end: at[this.#current + 1]! }
   }
 }

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { roomFor } from '#net/testing/room-for.ts'
+import { toldAnswer } from '../testing.ts'
 import { AnswerEnd } from '../translation/answer-end.ts'
 import type { AnswerError, AnswerSink } from '../translation/answer-sink.ts'
 import { readStream } from './read-stream.ts'
@@ -143,4 +144,66 @@ test('no stream crashes the reader, and each has one end', () => {
       expect(read(pieces, 1_000_000).ends).toBe(1)
     }),
   )
+})
+
+const text = (index: number | undefined, added: string) => ({
+  ...{ type: 'content_block_delta', index },
+  delta: { type: 'text_delta', text: added },
+})
+
+test.each<[name: string, events: readonly object[], told: readonly unknown[][]]>([
+  [
+    'texts of blocks with and without a number',
+    [text(undefined, 'a'), text(2, 'b')],
+    [
+      ['text', 0, 'a'],
+      ['text', 2, 'b'],
+    ],
+  ],
+  [
+    'beginnings without what belongs to them',
+    [
+      { type: 'message_start', message: {} },
+      { type: 'content_block_start', index: 1, content_block: { type: 'redacted_thinking' } },
+    ],
+    [
+      ['start', '', ''],
+      ['redacted', 1, ''],
+    ],
+  ],
+  [
+    'a text that begins with a citation',
+    [
+      {
+        ...{ type: 'content_block_start', index: 1 },
+        content_block: { type: 'text', text: 'a', citations: [{ type: 'web_search_result_location', url: 'u' }] },
+      },
+    ],
+    [
+      ['text', 1, 'a'],
+      ['citation', 1, expect.objectContaining({ url: 'u' })],
+    ],
+  ],
+  [
+    'a refusal with its reason, behind the last block',
+    [
+      { type: 'content_block_start', index: 4, content_block: { type: 'text' } },
+      { type: 'message_delta', delta: { stop_reason: 'refusal', stop_details: { explanation: 'no' } } },
+    ],
+    [
+      ['refusal', 5, 'no'],
+      ['finish', 'refusal', undefined],
+    ],
+  ],
+  ['an end without a reason', [{ type: 'message_stop' }], [['finish', 'end'], ['end']]],
+  [
+    'an end behind its reason',
+    [{ type: 'message_delta', delta: { stop_reason: 'max_tokens' } }, { type: 'message_stop' }],
+    [['finish', 'length', undefined], ['end']],
+  ],
+])('%s', (_, events, expected) => {
+  const { sink, told } = toldAnswer()
+  const reader = readStream(sink, { maxEventBytes: 10_000, claim: roomFor(10_000).claim })
+  reader.push(Buffer.from(events.map((each) => `data: ${JSON.stringify(each)}\n\n`).join('')))
+  expect(told).toEqual(expected)
 })

@@ -24,7 +24,7 @@ class MessagesStreamReader extends EventReader {
   /** The last block, if it is a call without arguments so far. */
   #call = NONE
   /** What its beginning said of them. */
-  #input = '{}'
+  #input!: string
   #lastBlock = NONE
 
   protected override event(name: string, event: unknown): void {

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { runAtOnce } from '#base/in-slices.ts'
 import { documentOf, eventOf, runsOf } from '../texts/testing.ts'
 import { readAnswerTexts, readEventTexts, readRequestTexts } from './texts.ts'
 
@@ -39,7 +40,7 @@ test('documents: plain text, text files and contents are text; titles and contex
     document({ type: 'content', content: [{ type: 'text', text: 'inner' }] }),
     { type: 'image', source: { type: 'base64', media_type: 'image/png', data } },
   ]
-  const { runs, exempt } = readRequestTexts(documentOf({ messages: [{ role: 'user', content }] }))
+  const { runs, exempt } = runAtOnce(readRequestTexts(documentOf({ messages: [{ role: 'user', content }] })))
   expect(runs.map(({ joins, places }) => [joins, places.map(({ path, form }) => `${path.slice(12)} ${form}`)])).toEqual(
     [
       [
@@ -136,7 +137,7 @@ test.each([
   [{ type: 'content_block_stop', index: 1 }, [], ['content[1].*']],
   [{ type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 1 } }, [], []],
   [{ type: 'message_stop' }, [], ['*']],
-  [{ type: 'weather', news: 'rain' }, ['delta event news: rain'], ['event news']],
+  [{ type: 'weather', news: ['rain', 'sun'] }, ['delta news[0]: rain', 'delta news[1]: sun'], []],
 ])('the event %j', (event, texts, closes) => {
   expect(eventOf(event, readEventTexts)).toEqual({ texts, closes })
 })

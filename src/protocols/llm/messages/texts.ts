@@ -1,3 +1,4 @@
+import type { Steps } from '#base/in-slices.ts'
 import type { JsonValue } from '../json/json-document.ts'
 import type { BodyTexts, EventTexts } from '../texts/body-texts.ts'
 import { type BlockOf, indexOf, readEvent, readTexts } from '../texts/read-texts.ts'
@@ -179,13 +180,24 @@ const ANSWER = compileTable(MESSAGES_ANSWER)
 const EVENT = compileTable(MESSAGES_EVENT)
 
 /** Also of a request to count tokens. */
-export function readRequestTexts(body: JsonValue): BodyTexts {
+export function readRequestTexts(body: JsonValue): Steps<BodyTexts> {
   return readTexts(body, REQUEST)
 }
 
-export function readAnswerTexts(body: JsonValue): BodyTexts {
+export function readAnswerTexts(body: JsonValue): Steps<BodyTexts> {
   return readTexts(body, ANSWER)
 }
+
+const TYPES: ReadonlySet<string> = new Set([
+  'message_start',
+  'content_block_start',
+  'content_block_delta',
+  'content_block_stop',
+  'message_delta',
+  'message_stop',
+  'ping',
+  'error',
+])
 
 /** Members of a delta, each with the member of the block that it continues. */
 const CONTINUED: ReadonlyMap<string, string> = new Map([
@@ -194,23 +206,27 @@ const CONTINUED: ReadonlyMap<string, string> = new Map([
   ['partial_json', 'input'],
 ])
 
-export function readEventTexts(event: JsonValue): EventTexts {
+export function readEventTexts(event: JsonValue): Steps<EventTexts> {
   const type = event.get('type')?.text
   const block = `content[${indexOf(event, 0)}]`
   const blockOf = ({ location, isName }: WalkedPlace): BlockOf | undefined => {
     if (isName) return undefined
-    const path = /^(delta|content_block)\.([^.[]+)$/.exec(location.path)
+    // A message may begin with content, which the events go on with.
+    const begun = /^message\.(content\[\d+\]\.(?:text|thinking))$/.exec(location.path)
+    if (begun !== null) return { block: begun[1]!, kind: 'delta', form: undefined, ends: false }
+    const path = /^(delta(?!\.citation\b)|content_block)(?:\.|(?=[[{])|$)(.*)$/.exec(location.path)
     if (path === null || (type !== 'content_block_delta' && type !== 'content_block_start')) return undefined
     const [, holder, name] = path
     if (holder === 'content_block' && !CONTINUED.has(name!)) return undefined
     // An unknown member of a delta continues like the known ones.
     const member = CONTINUED.get(name!) ?? name!
-    return { block: `${block}.${member}`, kind: 'delta', isArguments: member === 'input', ends: false }
+    return {
+      block: `${block}.${member}`,
+      kind: 'delta',
+      form: member === 'input' ? 'arguments' : undefined,
+      ends: false,
+    }
   }
-  return readEvent(
-    event,
-    EVENT,
-    blockOf,
-    type === 'content_block_stop' ? [`${block}.*`] : type === 'message_stop' ? ['*'] : [],
-  )
+  const closes = type === 'content_block_stop' ? [`${block}.*`] : type === 'message_stop' ? ['*'] : []
+  return readEvent(event, EVENT, { isKnown: type !== undefined && TYPES.has(type), blockOf, closes })
 }

@@ -42,7 +42,14 @@ function listsOf(spec: object, { given = [], ...setup }: Setup & { given?: reado
         if (next === undefined || next === 'no answer') throw new CallError('timeout')
         const [status, body] = next
         const bytes = new TextEncoder().encode(typeof body === 'string' ? body : JSON.stringify(body))
-        return { status, headers: [], header: () => undefined, trailer: () => undefined, body: pieces(bytes) }
+        return {
+          status,
+          endpoint: '127.0.0.1:80',
+          headers: [],
+          header: () => undefined,
+          trailer: () => undefined,
+          body: pieces(bytes),
+        }
       },
     })
     const attempt = { maxBufferBytes: 1000, askRules, llmReads: () => ({}) as never, selectFilter: undefined }

@@ -4,7 +4,6 @@ import {
   bearerToken,
   type Credential,
   chatEndpoints,
-  type Endpoints,
   fixedEndpoints,
   type HeaderEdits,
   MODEL_UNFIT,
@@ -12,7 +11,6 @@ import {
   NO_EDITS,
   type Provider,
   type RealtimeEndpoint,
-  sendTo,
   toSegment,
 } from './provider.ts'
 import { MESSAGES_VERSION } from './provider-four.ts'
@@ -39,12 +37,16 @@ export function resourcePaths(apiVersion: string | undefined): Provider['convert
   if (apiVersion === undefined || apiVersion === 'v1') return fixedEndpoints(chatEndpoints('/openai/v1'))
   const query = `?api-version=${encodeURIComponent(apiVersion)}`
   if (apiVersion === 'preview') return fixedEndpoints(chatEndpoints('/openai/v1', query))
-  const responses: Endpoints = { Responses: ['responses', `/openai/responses${query}`] }
+  const responses = `/openai/responses${query}`
+  // Paths are those below a deployment.
+  const chat = fixedEndpoints(chatEndpoints('', query))
   return (format, model) => {
-    if (format === 'Responses') return sendTo(responses, format)
+    if (format === 'Responses') return { kind: 'send', dialect: 'responses', path: responses }
     const deployment = toSegment(model)
     if (deployment === undefined) return MODEL_UNFIT
-    return sendTo(chatEndpoints(`/openai/deployments/${deployment}`, query), format)
+    const conversion = chat(format)
+    if (conversion.kind !== 'send') return conversion
+    return { ...conversion, path: `/openai/deployments/${deployment}${conversion.path}` }
   }
 }
 

@@ -112,7 +112,7 @@ export function fixedEndpoints(endpoints: Endpoints, other = COUNT): (format: Cl
   return (format) => table.get(format) ?? other
 }
 
-export function sendTo(endpoints: Endpoints, format: ClientFormat, other = COUNT): Conversion {
+function sendTo(endpoints: Endpoints, format: ClientFormat, other = COUNT): Conversion {
   const endpoint = endpoints[format]
   return endpoint === undefined ? other : { kind: 'send', dialect: endpoint[0], path: endpoint[1] }
 }

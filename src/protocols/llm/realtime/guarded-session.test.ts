@@ -3,6 +3,7 @@ import { NO_LLM } from '#exchange/llm-facts.ts'
 import { BodyClaim, BodyMemory } from '#net/body/body-memory.ts'
 import { MessageReader } from '#net/websocket/message-reader.ts'
 import { writeTextFrame } from '#net/websocket/write-frame.ts'
+import { inOneTurn } from '#test/support/in-one-turn.ts'
 import { compile, prepare, refused, type Setup } from '#test/support/prepare-llm.ts'
 import type { Guard } from '../guards/guard.ts'
 import type { PromptGuardRequestSpec } from '../guards/guard-schema.ts'
@@ -50,7 +51,7 @@ function open(request: readonly PromptGuardRequestSpec[], guards?: readonly Guar
     says: (message: object | string | Buffer) => {
       const text = message instanceof Buffer || typeof message === 'string' ? message : JSON.stringify(message)
       const frame = text instanceof Buffer ? text : writeTextFrame('client', Buffer.from(text))
-      client.bytes(frame, 0, frame.length)
+      inOneTurn(() => client.bytes(frame, 0, frame.length))
     },
     hears: (bytes: Buffer) => provider.bytes(bytes, 0, bytes.length),
     get up() {
@@ -85,7 +86,10 @@ const item = (text: string, more: object = {}) => ({
 const update = (instructions: string) => ({ type: 'session.update', session: { type: 'realtime', instructions } })
 
 /** Waits for promises that have no timer. */
-const turn = () => new Promise<void>((resolve) => setImmediate(resolve))
+/** Guards check in slices, so a check may take several turns. */
+async function turn(): Promise<void> {
+  for (let i = 0; i < 20; i++) await new Promise<void>((resolve) => setImmediate(resolve))
+}
 
 test.each<[name: string, event: object, sent: object]>([
   ['an item', item('k-1 and k-22'), item('<masked> and <masked>')],
@@ -136,6 +140,23 @@ test('a rejected event does not reach the provider, the client is told, and the 
     { phase: 'request', index: 1, verdict: 'Reject', count: 2 },
     { phase: 'request', index: 1, verdict: 'Allow', count: 1 },
   ])
+  expect(session.exchange.reason).toBe('Guardrail')
+})
+
+test('the reason of a session is that of a guard, then that of an event that cannot be checked', async () => {
+  const session = open([REJECTS])
+  const { reason } = session.exchange
+  session.says(item('fine'))
+  expect(session.exchange.reason).toBe(reason)
+  session.says('no JSON')
+  await turn()
+  expect(session.exchange.reason).toBe('InvalidRequest')
+  session.says(item('forbidden'))
+  await turn()
+  expect(session.exchange.reason).toBe('Guardrail')
+  session.says('no JSON')
+  await turn()
+  expect(session.exchange.reason).toBe('Guardrail')
 })
 
 const binary = Buffer.from([0x82, 0x81, 0, 0, 0, 0, 0x61])

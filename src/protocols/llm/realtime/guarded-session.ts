@@ -1,3 +1,5 @@
+import type { Steps } from '#base/in-slices.ts'
+import { REJECTIONS } from '#base/rejections.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import { type Refusal, refusalStatus, refusalText, reject } from '#exchange/outcome.ts'
 import { refuseLargeBody } from '#exchange/refuse-large-body.ts'
@@ -15,9 +17,9 @@ import { writeServerClose, writeTextFrame } from '#net/websocket/write-frame.ts'
 import type { AnswerFailure, TunnelFilter } from '../../backend-protocol.ts'
 import { forgetVerdicts } from '../guards/ask-service.ts'
 import type { Guard } from '../guards/guard.ts'
+import { guardBody, type ReadBody } from '../guards/guard-body.ts'
 import { GUARD_CODE } from '../guards/guard-refusals.ts'
 import { GuardedTexts } from '../guards/guarded-texts.ts'
-import { runGuards } from '../guards/run-guards.ts'
 import { JsonValue, parseDocument } from '../json/json-document.ts'
 import { encode } from '../json/splice.ts'
 import { readRequestTexts } from './texts.ts'
@@ -76,20 +78,13 @@ export class GuardedSession implements TunnelFilter, Gatekeeper {
 
   judge(message: Uint8Array | Textless): Passed | Promise<Passed> {
     if (typeof message === 'string') return this.#refuse(refuseTextless(message, this.#options.maxBytes))
-    const event = parseDocument(message)
-    if (!(event instanceof JsonValue) || event.kind !== 'object') {
-      return this.#refuse(reject('llm-body-invalid', { body: 'the event is not a JSON object with unique keys' }))
-    }
-    const texts = GuardedTexts.read(message, readRequestTexts(event))
-    const id = event.get('event_id')?.text
-    if ('unreadable' in texts) return this.#refuse(reject('llm-body-invalid', { body: texts.unreadable }), id)
     const { exchange, guards, head } = this.#options
     // Each event is a request of its own, with its own time for services.
     forgetVerdicts(exchange)
-    const conclude = (refusal: Refusal | undefined) =>
-      refusal === undefined ? texts.apply() : this.#refuse(refusal, id)
-    const refusal = runGuards(guards, { exchange, texts, head })
-    return refusal instanceof Promise ? refusal.then(conclude) : conclude(refusal)
+    const id: { found?: string | undefined } = {}
+    const conclude = (outcome: Uint8Array | Refusal) => ('kind' in outcome ? this.#refuse(outcome, id.found) : outcome)
+    const outcome = guardBody({ guards, exchange, head, read: readMessage(message, id) })
+    return outcome instanceof Promise ? outcome.then(conclude) : conclude(outcome)
   }
 
   broken(why: string): void {
@@ -98,10 +93,10 @@ export class GuardedSession implements TunnelFilter, Gatekeeper {
 
   /** The next event of the client waits until the error has been sent. */
   #refuse(refusal: Refusal, eventId?: string): Promise<undefined> {
-    const error = writeTextFrame(
-      'server',
-      encode(formatErrorEvent(refusal, eventId, this.#options.exchange.context.uuid())),
-    )
+    const { exchange } = this.#options
+    // What a guard has rejected counts most.
+    if (exchange.reason !== 'Guardrail') exchange.reason = REJECTIONS[refusal.code].reason
+    const error = writeTextFrame('server', encode(formatErrorEvent(refusal, eventId, exchange.context.uuid())))
     return new Promise((resolve) => {
       this.#client.insert(error, (isSent) => {
         if (!isSent)
@@ -118,6 +113,19 @@ export class GuardedSession implements TunnelFilter, Gatekeeper {
     this.#problem = problem
     this.#client.endWith(writeServerClose(code))
   }
+}
+
+/** @param id receives the id of the event */
+function* readMessage(message: Uint8Array, id: { found?: string | undefined }): Steps<ReadBody | Refusal> {
+  const event = parseDocument(message)
+  if (!(event instanceof JsonValue) || event.kind !== 'object') {
+    return reject('llm-body-invalid', { body: 'the event is not a JSON object with unique keys' })
+  }
+  yield
+  id.found = event.get('event_id')?.text
+  const texts = yield* GuardedTexts.read(message, yield* readRequestTexts(event))
+  if ('unreadable' in texts) return reject('llm-body-invalid', { body: texts.unreadable })
+  return { texts, write: () => texts.apply() }
 }
 
 function refuseTextless(why: Textless, maxBytes: number): Refusal {

@@ -1,3 +1,4 @@
+import type { Steps } from '#base/in-slices.ts'
 import type { JsonValue } from '../json/json-document.ts'
 import { ITEM_PLACES, PART_PLACES, TOOL_PLACES } from '../responses/item-texts.ts'
 import { SETTING_PLACES } from '../responses/texts.ts'
@@ -48,6 +49,6 @@ export const REALTIME_EVENT: TextTable = {
 const EVENT = compileTable(REALTIME_EVENT)
 
 /** The texts of `conversation.item.create`, `session.update` and all other events of a client. */
-export function readRequestTexts(event: JsonValue): BodyTexts {
+export function readRequestTexts(event: JsonValue): Steps<BodyTexts> {
   return readTexts(event, EVENT)
 }

@@ -94,7 +94,7 @@ test.each([
     ['whole output[2].arguments: {} (arguments)'],
     ['output[2].arguments'],
   ],
-  ['custom_tool_call_input.delta', { delta: 'x' }, ['delta output[2].input: x'], []],
+  ['custom_tool_call_input.delta', { delta: 'x' }, ['delta output[2].input: x (input)'], []],
   ['code_interpreter_call_code.delta', { delta: 'x' }, ['delta output[2].code: x'], []],
   ['content_part.added', { part: { type: 'output_text', text: '' } }, ['delta output[2].content[1].text: '], []],
   [
@@ -128,7 +128,7 @@ test('other events: tokens, annotations and unknown ones', () => {
     'delta output[2].content[1].text.logprobs: e!',
   ])
   expect(eventOf({ type: 'weather', news: 'rain' }, readEventTexts)).toEqual({
-    texts: ['delta event news: rain'],
-    closes: ['event news'],
+    texts: ['delta news: rain'],
+    closes: [],
   })
 })

@@ -1,3 +1,4 @@
+import type { Steps } from '#base/in-slices.ts'
 import type { JsonValue } from '../json/json-document.ts'
 import type { BodyTexts, EventTexts } from '../texts/body-texts.ts'
 import { type BlockOf, readEvent, readTexts } from '../texts/read-texts.ts'
@@ -118,11 +119,11 @@ const REQUEST = compileTable(RESPONSES_REQUEST)
 const ANSWER = compileTable(RESPONSES_ANSWER)
 const EVENT = compileTable(RESPONSES_EVENT)
 
-export function readRequestTexts(body: JsonValue): BodyTexts {
+export function readRequestTexts(body: JsonValue): Steps<BodyTexts> {
   return readTexts(body, REQUEST)
 }
 
-export function readAnswerTexts(body: JsonValue): BodyTexts {
+export function readAnswerTexts(body: JsonValue): Steps<BodyTexts> {
   return readTexts(body, ANSWER)
 }
 
@@ -143,15 +144,23 @@ const TARGETS: Readonly<Record<string, readonly [member: string, target: string]
   'output_text.annotation': ['annotation', '.content[content_index].annotations[annotation_index]'],
 }
 
+/** They are about the whole response. */
+const STATES: ReadonlySet<string> = new Set([
+  ...['created', 'queued', 'in_progress', 'completed', 'incomplete', 'failed'].map((state) => `response.${state}`),
+  'error',
+])
+
 const ENDS: ReadonlySet<string> = new Set(['response.completed', 'response.incomplete', 'response.failed', 'error'])
 
 /** `response.output_text.delta`: what it is about, and what happens to it. */
 const NAME = /^response\.(.+)\.(added|delta|done)$/
 
-export function readEventTexts(event: JsonValue): EventTexts {
+export function readEventTexts(event: JsonValue): Steps<EventTexts> {
   const type = event.get('type')?.text ?? ''
   const [, subject = '', step = ''] = NAME.exec(type) ?? []
-  const [member, place] = Object.hasOwn(TARGETS, subject) ? TARGETS[subject]! : ['', `.${subject}[content_index]`]
+  const about = Object.hasOwn(TARGETS, subject) ? TARGETS[subject] : undefined
+  const isKnown = about !== undefined || STATES.has(type)
+  const [member, place] = about ?? ['', `.${subject}[content_index]`]
   const target = `output[output_index]${place}`.replaceAll(/\w+_index/g, (name) => String(event.get(name)?.number ?? 0))
   const kind = step === 'done' ? 'whole' : 'delta'
 
@@ -160,7 +169,7 @@ export function readEventTexts(event: JsonValue): EventTexts {
     const tokens = /^(.*\blogprobs)\[\d+\]\.token$/.exec(path)
     if (tokens !== null) {
       const ends = step !== 'delta'
-      return { block: ends ? `event ${tokens[1]}` : `${target}.logprobs`, kind: 'delta', isArguments: false, ends }
+      return { block: ends ? `event ${tokens[1]}` : `${target}.logprobs`, kind: 'delta', form: undefined, ends }
     }
     if (path.startsWith('response.output[')) return toBlock(location.path.slice('response.'.length), 'whole')
     const holder = step === 'delta' ? 'delta' : member
@@ -171,11 +180,12 @@ export function readEventTexts(event: JsonValue): EventTexts {
     const ends = step === 'added' && (subject === 'output_text.annotation' || path.endsWith('.name'))
     return { ...toBlock(target + path.slice(holder.length), kind), ends }
   }
-  return readEvent(event, EVENT, blockOf, closedBy(type, step, target))
+  return readEvent(event, EVENT, { isKnown, blockOf, closes: closedBy(type, step, target) })
 }
 
 function toBlock(block: string, kind: BlockOf['kind']): BlockOf {
-  return { block, kind, isArguments: /^output\[\d+\]\.arguments$/.test(block), ends: false }
+  const [, form] = /^output\[\d+\]\.(arguments|input)$/.exec(block) ?? []
+  return { block, kind, form: form as BlockOf['form'], ends: false }
 }
 
 function closedBy(type: string, step: string, target: string): readonly string[] {

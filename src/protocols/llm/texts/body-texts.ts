@@ -8,8 +8,11 @@ export interface TextPlace {
   readonly end: number
   /** For operators: `messages[2].content[0].text`. Names that a client chose appear by position (`{3}`), because they may be secret. */
   readonly path: string
-  /** `arguments`: JSON in a string (`readArguments`); `base64`: a text file as data (`readFileData`). */
-  readonly form: 'string' | 'arguments' | 'base64'
+  /**
+   * `arguments`: JSON in a string (`readArguments`), or what a model wrote instead; `input`: the same, if it is for a tool that takes any text;
+   * `base64`: a text file as data (`readFileData`).
+   */
+  readonly form: 'string' | 'arguments' | 'input' | 'base64'
   /** False: a changed text would break the request (a name, a value of a schema, a signed thought), so a match rejects, whatever the action. */
   readonly canChange: boolean
 }

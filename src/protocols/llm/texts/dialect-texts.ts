@@ -1,3 +1,4 @@
+import type { Steps } from '#base/in-slices.ts'
 import * as completions from '../completions/texts.ts'
 import * as embeddings from '../embeddings/texts.ts'
 import type { JsonValue } from '../json/json-document.ts'
@@ -6,8 +7,12 @@ import * as realtime from '../realtime/texts.ts'
 import type { ClientFormat } from '../request/route-type.ts'
 import * as responses from '../responses/texts.ts'
 import type { BodyTexts, EventTexts } from './body-texts.ts'
+import { readTexts } from './read-texts.ts'
+import { compileTable } from './text-table.ts'
+import { VISIBLE } from './treatments.ts'
 
-type ReadTexts = (body: JsonValue) => BodyTexts
+/** Finds the texts of a body. */
+export type ReadTexts = (body: JsonValue) => Steps<BodyTexts>
 
 /** The texts of requests, by route type; those of `Realtime` are in each event of the client. */
 export const REQUEST_TEXTS: Readonly<Record<ClientFormat | 'Realtime', ReadTexts>> = {
@@ -21,13 +26,22 @@ export const REQUEST_TEXTS: Readonly<Record<ClientFormat | 'Realtime', ReadTexts
 
 /** How answers are read: whole ones, and the events of streams. */
 export interface AnswerTexts {
+  /** The list in every answer of the API: without it, and without an error, the body is something else. */
+  readonly list: 'choices' | 'content' | 'output'
   readonly whole: ReadTexts
-  readonly event: (event: JsonValue) => EventTexts
+  readonly event: (event: JsonValue) => Steps<EventTexts>
 }
 
 /** The formats whose answers guards check (decision B41). */
 export const ANSWER_TEXTS: Readonly<Record<'Completions' | 'Messages' | 'Responses', AnswerTexts>> = {
-  Completions: { whole: completions.readAnswerTexts, event: completions.readEventTexts },
-  Messages: { whole: messages.readAnswerTexts, event: messages.readEventTexts },
-  Responses: { whole: responses.readAnswerTexts, event: responses.readEventTexts },
+  Completions: { list: 'choices', whole: completions.readAnswerTexts, event: completions.readEventTexts },
+  Messages: { list: 'content', whole: messages.readAnswerTexts, event: messages.readEventTexts },
+  Responses: { list: 'output', whole: responses.readAnswerTexts, event: responses.readEventTexts },
+}
+
+/** Errors of any vendor: every string is a text. */
+const ERROR = compileTable({ first: [], runs: {}, places: { error: VISIBLE }, anywhere: {} })
+
+export function readErrorTexts(body: JsonValue): Steps<BodyTexts> {
+  return readTexts(body, ERROR)
 }

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { Pace, runAtOnce } from '#base/in-slices.ts'
 import { readRequestTexts } from '../completions/texts.ts'
 import { readArguments } from './argument-texts.ts'
 import { readTextFile } from './file-data.ts'
@@ -33,19 +34,21 @@ test.each<[data: string, mediaType: string | undefined, read: 'invalid' | undefi
   ['data:text/plain,%zz', undefined, 'invalid'],
 ])('%s as %s is no text file', (data, mediaType, read) => expect(readTextFile(data, mediaType)).toBe(read))
 
+const argumentsOf = (text: string) => runAtOnce(readArguments(text, new Pace()))
+
 test('arguments: all strings with their places, names cannot change', () => {
-  expect(readArguments('{"to":["jan\\u0065"],"n":1}')).toEqual([
+  expect(argumentsOf('{"to":["jan\\u0065"],"n":1}')).toEqual([
     { start: 1, end: 5, text: 'to', canChange: false },
     { start: 7, end: 18, text: 'jane', canChange: true },
     { start: 20, end: 23, text: 'n', canChange: false },
   ])
-  expect(readArguments('{"\u00e9":1,"a":"jan\\u0065","a":2}')).toEqual([
+  expect(argumentsOf('{"\u00e9":1,"a":"jan\\u0065","a":2}')).toEqual([
     { start: 1, end: 5, text: '\u00e9', canChange: false },
     { start: 8, end: 11, text: 'a', canChange: false },
     { start: 12, end: 23, text: 'jane', canChange: false },
     { start: 24, end: 27, text: 'a', canChange: false },
   ])
-  expect(readArguments('plain')).toBeUndefined()
+  expect(argumentsOf('plain')).toBeUndefined()
 })
 
 test('names that a client chose are not in paths, however they look', () => {

@@ -1,14 +1,18 @@
+import { Pace, type Steps } from '#base/in-slices.ts'
 import type { JsonValue } from '../json/json-document.ts'
 import type { BodyTexts, EventText, EventTexts } from './body-texts.ts'
 import type { CompiledTable } from './text-table.ts'
 import { TextWalk } from './text-walk.ts'
 import type { WalkedPlace } from './walked-place.ts'
 
-export function readTexts(body: JsonValue, table: CompiledTable): BodyTexts {
+export function* readTexts(body: JsonValue, table: CompiledTable): Steps<BodyTexts> {
   const walk = new TextWalk(table)
-  walk.walk(body)
+  yield* walk.walk(body)
   return walk.texts
 }
+
+/** The work for a text of an event, in characters. */
+const WORK_PER_TEXT = 256
 
 /** Begins the names of blocks that are one text of one event. */
 export const ALONE = 'event '
@@ -17,40 +21,53 @@ export const ALONE = 'event '
 export interface BlockOf {
   readonly block: string
   readonly kind: EventText['kind']
-  /** The pieces are arguments of a tool call. */
-  readonly isArguments: boolean
+  /** Of the whole text; undefined: that of the place. */
+  readonly form: 'arguments' | 'input' | undefined
   /** The block ends with the event. */
   readonly ends: boolean
 }
 
-/**
- * The texts of an event of a stream.
- * @param blockOf undefined: the text is whole; it is a block of its own, which ends with the event
- * @param closes blocks that end with the event
- */
-export function readEvent(
+/** How the texts of an event belong together with those of others. */
+export interface EventShape {
+  /** False: nobody knows which of its texts go on in the next event, so that all do that have the same path. */
+  readonly isKnown: boolean
+  /** Undefined: the text is whole; it is a block of its own, which ends with the event. */
+  readonly blockOf: (place: WalkedPlace) => BlockOf | undefined
+  /** Blocks that end with the event. */
+  readonly closes: readonly string[]
+}
+
+/** The texts of an event of a stream. */
+export function* readEvent(
   event: JsonValue,
   table: CompiledTable,
-  blockOf: (place: WalkedPlace) => BlockOf | undefined,
-  closes: readonly string[],
-): EventTexts {
+  { isKnown, blockOf, closes }: EventShape,
+): Steps<EventTexts> {
   const walk = new TextWalk(table)
-  walk.walk(event)
+  yield* walk.walk(event)
   const closed = [...closes]
   let isSteady = true
-  const texts = walk.places.map((place): EventText => {
-    const of = blockOf(place)
+  const texts: EventText[] = []
+  const pace = new Pace()
+  for (const place of walk.places) {
+    if (pace.after(WORK_PER_TEXT)) yield
+    const of = blockOf(place) ?? (isKnown || place.isName ? undefined : goingOn(place))
     isSteady &&= place.isSteady && of?.kind === 'delta'
     if (of === undefined) {
       const block = `${ALONE}${place.path}`
       closed.push(block)
-      return { block, place, kind: 'delta' }
+      texts.push({ block, place, kind: 'delta' })
+      continue
     }
     if (of.ends) closed.push(of.block)
-    return { block: of.block, kind: of.kind, place: of.isArguments ? place.as('arguments') : place }
-  })
+    texts.push({ block: of.block, kind: of.kind, place: of.form === undefined ? place : place.as(of.form) })
+  }
   isSteady &&= texts.length === 1 && closed.length === 0
   return { texts, exempt: walk.texts.exempt, isSteady, closes: closed }
+}
+
+function goingOn({ location }: WalkedPlace): BlockOf {
+  return { block: location.pathBy(indexOf), kind: 'delta', form: undefined, ends: false }
 }
 
 /** The number that an element of a list has in all events of a stream: its `index`, otherwise its position. */

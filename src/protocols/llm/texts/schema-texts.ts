@@ -1,5 +1,5 @@
 import type { JsonValue } from '../json/json-document.ts'
-import { CHOSEN, Location, rangeOf, WalkedPlace } from './walked-place.ts'
+import { CHOSEN, Location, nameAt, rangeOf, type VisitChild, WalkedPlace } from './walked-place.ts'
 
 /** Keywords with text for readers. */
 const TEXTS: ReadonlySet<string> = new Set(['title', 'description', '$comment', 'markdownDescription'])
@@ -37,27 +37,31 @@ const VALUES: ReadonlySet<string> = new Set([
 
 const TYPES: ReadonlySet<string> = new Set(['object', 'array', 'string', 'number', 'integer', 'boolean', 'null'])
 
+/** Visits the values of a schema. */
+export interface SchemaWalk {
+  /** Visits the children of a list or an object, later. */
+  each(value: JsonValue, visit: VisitChild): void
+  report(place: WalkedPlace): void
+}
+
 /**
  * The strings of a JSON Schema, all of which a model reads. Descriptions can be masked; in all others (names of properties, values,
  * patterns) a change would alter what the tool accepts. Only the names of keywords and of the seven types are not reported.
  */
-export function walkSchema(value: JsonValue, at: Location, report: (place: WalkedPlace) => void): void {
+export function walkSchema(value: JsonValue, at: Location, walk: SchemaWalk): void {
   if (value.kind === 'array') {
-    value.elements.forEach((element, index) => {
-      walkSchema(element, new Location(element, at, index), report)
-    })
-    return
+    return walk.each(value, (element, { index }) => walkSchema(element, new Location(element, at, index), walk))
   }
-  if (value.kind !== 'object') return walkFixed(value, at, report)
-  const { keys } = value
-  value.members.forEach(([name, member], index) => {
-    const inner = new Location(member, at, index, isKeyword(name) ? name : CHOSEN)
-    if (!isKeyword(name)) reportName(keys[index]!, inner, report)
-    if (SCHEMAS.has(name)) walkSchema(member, inner, report)
-    else if (SCHEMA_MAPS.has(name)) walkMap(member, inner, report)
-    else if (TEXTS.has(name) && member.kind === 'string') report(new WalkedPlace(rangeOf(member), inner, true))
-    else if (name === 'type') walkType(member, inner, report)
-    else walkFixed(member, inner, report)
+  if (value.kind !== 'object') return walkFixed(value, at, walk)
+  walk.each(value, (member, children) => {
+    const { name } = children
+    const inner = new Location(member, at, children.index, isKeyword(name) ? name : CHOSEN)
+    if (!isKeyword(name)) walk.report(nameAt(children, inner))
+    if (SCHEMAS.has(name)) walkSchema(member, inner, walk)
+    else if (SCHEMA_MAPS.has(name)) walkMap(member, inner, walk)
+    else if (TEXTS.has(name) && member.kind === 'string') walk.report(new WalkedPlace(rangeOf(member), inner, true))
+    else if (name === 'type') walkType(member, inner, walk)
+    else walkFixed(member, inner, walk)
   })
 }
 
@@ -65,37 +69,35 @@ function isKeyword(name: string): boolean {
   return TEXTS.has(name) || SCHEMAS.has(name) || SCHEMA_MAPS.has(name) || VALUES.has(name)
 }
 
-function walkMap(value: JsonValue, at: Location, report: (place: WalkedPlace) => void): void {
-  if (value.kind !== 'object') return walkFixed(value, at, report)
-  const { keys } = value
-  value.members.forEach(([, member], index) => {
-    const inner = new Location(member, at, index, CHOSEN)
-    reportName(keys[index]!, inner, report)
-    walkSchema(member, inner, report)
+function walkMap(value: JsonValue, at: Location, walk: SchemaWalk): void {
+  if (value.kind !== 'object') return walkFixed(value, at, walk)
+  walk.each(value, (member, children) => {
+    const inner = new Location(member, at, children.index, CHOSEN)
+    walk.report(nameAt(children, inner))
+    walkSchema(member, inner, walk)
   })
 }
 
-function walkType(value: JsonValue, at: Location, report: (place: WalkedPlace) => void): void {
-  const types = value.kind === 'array' ? value.elements : [value]
-  if (!types.every((type) => TYPES.has(type.text))) walkFixed(value, at, report)
-}
-
-function walkFixed(value: JsonValue, at: Location, report: (place: WalkedPlace) => void): void {
-  if (value.kind === 'string') report(new WalkedPlace(rangeOf(value), at, false))
-  else if (value.kind === 'array') {
-    value.elements.forEach((element, index) => {
-      walkFixed(element, new Location(element, at, index), report)
-    })
-  } else if (value.kind === 'object') {
-    const { keys } = value
-    value.members.forEach(([, member], index) => {
-      const inner = new Location(member, at, index, CHOSEN)
-      reportName(keys[index]!, inner, report)
-      walkFixed(member, inner, report)
-    })
+function walkType(value: JsonValue, at: Location, walk: SchemaWalk): void {
+  if (value.kind !== 'array') {
+    if (!TYPES.has(value.text)) walkFixed(value, at, walk)
+    return
+  }
+  const types = value.children()
+  for (let type = types.next(); type !== undefined; type = types.next()) {
+    if (!TYPES.has(type.text)) return walkFixed(value, at, walk)
   }
 }
 
-function reportName(key: { start: number; end: number }, at: Location, report: (place: WalkedPlace) => void): void {
-  report(new WalkedPlace(key, at, false, 'string', true))
+function walkFixed(value: JsonValue, at: Location, walk: SchemaWalk): void {
+  if (value.kind === 'string') walk.report(new WalkedPlace(rangeOf(value), at, false))
+  else if (value.kind === 'array') {
+    walk.each(value, (element, { index }) => walkFixed(element, new Location(element, at, index), walk))
+  } else if (value.kind === 'object') {
+    walk.each(value, (member, children) => {
+      const inner = new Location(member, at, children.index, CHOSEN)
+      walk.report(nameAt(children, inner))
+      walkFixed(member, inner, walk)
+    })
+  }
 }

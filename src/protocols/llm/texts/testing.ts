@@ -1,3 +1,4 @@
+import { runAtOnce, type Steps } from '#base/in-slices.ts'
 import { JsonValue, parseDocument } from '../json/json-document.ts'
 import type { BodyTexts, EventTexts, TextPlace } from './body-texts.ts'
 
@@ -8,18 +9,21 @@ export function documentOf(body: unknown): JsonValue {
 }
 
 /** The texts of a run as lines `path: text`, after its role; a run that is not joined is in brackets. */
-export function runsOf(body: unknown, read: (body: JsonValue) => BodyTexts): readonly string[][] {
+export function runsOf(body: unknown, read: (body: JsonValue) => Steps<BodyTexts>): readonly string[][] {
   const document = documentOf(body)
-  return read(document).runs.map(({ role, joins, places }) => [
+  return runAtOnce(read(document)).runs.map(({ role, joins, places }) => [
     joins ? role : `(${role})`,
     ...places.map((place) => describe(place, document)),
   ])
 }
 
 /** The texts of an event as lines `kind block: text`, and the blocks that it closes. */
-export function eventOf(event: unknown, read: (event: JsonValue) => EventTexts): { texts: string[]; closes: string[] } {
+export function eventOf(
+  event: unknown,
+  read: (event: JsonValue) => Steps<EventTexts>,
+): { texts: string[]; closes: string[] } {
   const document = documentOf(event)
-  const { texts, closes } = read(document)
+  const { texts, closes } = runAtOnce(read(document))
   return {
     texts: texts.map(
       ({ block, kind, place }) => `${kind} ${block}: ${describe(place, document).replace(/^\S+: /, '')}`,

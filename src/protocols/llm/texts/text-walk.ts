@@ -1,11 +1,12 @@
-import type { JsonValue } from '../json/json-document.ts'
-import { isJson } from './argument-texts.ts'
+import { Pace, type Steps } from '#base/in-slices.ts'
+import type { JsonChildren, JsonValue } from '../json/json-document.ts'
+import { beginsArguments, isJson } from './argument-texts.ts'
 import type { BodyTexts, ExemptPlace, TextRole, TextRun } from './body-texts.ts'
 import { readTextFile } from './file-data.ts'
-import { walkSchema } from './schema-texts.ts'
+import { type SchemaWalk, walkSchema } from './schema-texts.ts'
 import type { CompiledTable, RunRole, TableNode } from './text-table.ts'
 import { ADDRESS, type Exemption, MEDIA, type Treatment } from './treatments.ts'
-import { CHOSEN, FilePlace, Location, rangeOf, WalkedPlace } from './walked-place.ts'
+import { CHOSEN, FilePlace, Location, nameAt, rangeOf, type VisitChild, WalkedPlace } from './walked-place.ts'
 
 class WalkedExemption implements ExemptPlace {
   readonly reason: string
@@ -34,49 +35,126 @@ class Run {
   }
 }
 
+/** A list or an object some of whose children have been visited. */
+interface OpenValue {
+  readonly children: JsonChildren
+  readonly visit: VisitChild
+  after: (() => void) | undefined
+}
+
+/** The work for a value, in characters. */
+const WORK_PER_VALUE = 128
+
 /** Visits every string of a body. */
 export class TextWalk {
   readonly #table: CompiledTable
   readonly #runs: Run[] = []
   readonly #exempt: WalkedExemption[] = []
+  readonly #pace = new Pace()
+  /** Outermost first. Bodies may be large, so the walk yields between any two values. */
+  readonly #open: OpenValue[] = []
   #run = new Run('user')
+  readonly #schemas: SchemaWalk = {
+    each: (value, visit) => this.#each(value, visit),
+    report: (place) => this.#run.others.push(place),
+  }
 
   constructor(table: CompiledTable) {
     this.#table = table
   }
 
-  walk(body: JsonValue): void {
-    const { first, root } = this.#table
+  *walk(body: JsonValue): Steps<void> {
+    const { first } = this.#table
     const origin = new Location(body)
-    const rank = (name: string) => (first.includes(name) ? first.indexOf(name) : first.length)
-    const members = body.members.map(([name, value], index) => ({ name, at: new Location(value, origin, index, name) }))
-    for (const { name, at } of members.sort((one, other) => rank(one.name) - rank(other.name))) {
-      this.#within('user', () => this.#visit(at.value, this.#nodeOf(name, root), at))
+    if (body.kind !== 'object') {
+      this.#within('user', () => this.#visit(body, this.#table.root, origin))
+      return yield* this.#visitOpen()
     }
-    if (body.kind !== 'object') this.#within('user', () => this.#visit(body, root, origin))
+    if (first.length > 0) {
+      const early: { name: string; at: Location }[] = []
+      for (const { name, at } of this.#membersOf(body, origin)) {
+        if (first.includes(name)) early.push({ name, at })
+        if (this.#pace.after(WORK_PER_VALUE)) yield
+      }
+      early.sort((one, other) => first.indexOf(one.name) - first.indexOf(other.name))
+      for (const { name, at } of early) yield* this.#visitTop(name, at)
+    }
+    for (const { name, at } of this.#membersOf(body, origin)) {
+      if (!first.includes(name)) yield* this.#visitTop(name, at)
+    }
+  }
+
+  *#membersOf(body: JsonValue, origin: Location): Generator<{ name: string; at: Location }> {
+    const children = body.children()
+    for (let value = children.next(); value !== undefined; value = children.next()) {
+      const { name, index } = children
+      yield { name, at: new Location(value, origin, index, name) }
+    }
+  }
+
+  *#visitTop(name: string, at: Location): Steps<void> {
+    this.#within('user', () => this.#visit(at.value, this.#nodeOf(name, this.#table.root), at))
+    yield* this.#visitOpen()
+  }
+
+  *#visitOpen(): Steps<void> {
+    const open = this.#open
+    for (;;) {
+      if (this.#pace.after(WORK_PER_VALUE)) yield
+      const last = open.at(-1)
+      if (last === undefined) return
+      const child = last.children.next()
+      if (child !== undefined) last.visit(child, last.children)
+      else {
+        open.pop()
+        last.after?.()
+      }
+    }
   }
 
   get texts(): BodyTexts {
     const runs: TextRun[] = []
     for (const { role, texts, others, unknown } of this.#runs) {
       if (texts.length > 0) runs.push({ role, joins: true, places: texts })
-      const alone = [...others, ...unknown].sort(byPlace)
-      if (alone.length > 0) runs.push({ role, joins: false, places: alone })
+      const alone = unknown.length === 0 ? others : [...others, ...unknown]
+      if (alone.length > 0) runs.push({ role, joins: false, places: inOrder(alone) })
     }
     return { runs, exempt: this.#exempt }
   }
 
   /** All places in the order of the bytes. */
   get places(): readonly WalkedPlace[] {
-    return this.#runs.flatMap(({ texts, others, unknown }) => [...texts, ...others, ...unknown]).sort(byPlace)
+    return inOrder(this.#runs.flatMap(({ texts, others, unknown }) => [...texts, ...others, ...unknown]))
+  }
+
+  #each(value: JsonValue, visit: VisitChild): void {
+    this.#open.push({ children: value.children(), visit, after: undefined })
+  }
+
+  /** Begins with a value; `after` runs when all that is in it has been visited. */
+  #then(begin: () => void, after: () => void): void {
+    const open = this.#open
+    const { length } = open
+    begin()
+    const opened = open[length]
+    if (opened === undefined) return after()
+    const inner = opened.after
+    opened.after =
+      inner === undefined
+        ? after
+        : () => {
+            inner()
+            after()
+          }
   }
 
   #within(role: TextRole, read: () => void): void {
     const around = this.#run
     this.#run = new Run(role)
     this.#runs.push(this.#run)
-    read()
-    this.#run = around
+    this.#then(read, () => {
+      this.#run = around
+    })
   }
 
   #visit(value: JsonValue, node: TableNode | undefined, at: Location): void {
@@ -105,7 +183,7 @@ export class TextWalk {
       case 'arguments':
         return this.#arguments(value, at)
       case 'schema':
-        return walkSchema(value, at, (place) => this.#run.others.push(place))
+        return walkSchema(value, at, this.#schemas)
       case 'file':
         return this.#file(value, node, at, treatment)
       case 'exempt':
@@ -118,17 +196,15 @@ export class TextWalk {
     const into = node?.treatment === undefined ? this.#run.unknown : this.#run.others
     if (value.kind === 'string') into.push(new WalkedPlace(rangeOf(value), at, true))
     else if (value.kind === 'array') {
-      value.elements.forEach((element, index) => {
-        this.#visit(element, node?.element, new Location(element, at, index))
-      })
+      this.#each(value, (element, { index }) => this.#visit(element, node?.element, new Location(element, at, index)))
     } else if (node === undefined) this.#json(value, at, true, into)
-    else {
-      const { members } = value
-      members.forEach(([name, member], index) => {
+    else if (value.kind === 'object') {
+      this.#each(value, (member, children) => {
+        const { name, index } = children
         const known = node.members.has(name) || node.other === undefined
         const inner = new Location(member, at, index, known ? name : CHOSEN)
         // The name of a variable, which the client chose.
-        if (!known) this.#run.others.push(new WalkedPlace(value.keys[index]!, inner, false, 'string', true))
+        if (!known) this.#run.others.push(nameAt(children, inner))
         this.#visit(member, this.#nodeOf(name, node), inner)
       })
     }
@@ -142,24 +218,25 @@ export class TextWalk {
   #part(value: JsonValue, node: TableNode | undefined, at: Location): void {
     const { texts, unknown, others } = this.#run
     const [known, from] = [texts.length, unknown.length]
-    if (value.kind === 'string') texts.push(new WalkedPlace(rangeOf(value), at, true))
-    else this.#default(value, node, at)
-    const found = unknown.splice(from)
-    const isText = texts.length === known
-    for (const place of found) (isText && place.canChange ? texts : others).push(place)
+    if (value.kind === 'string') return void texts.push(new WalkedPlace(rangeOf(value), at, true))
+    this.#then(
+      () => this.#default(value, node, at),
+      () => {
+        const found = unknown.splice(from)
+        const isText = texts.length === known
+        for (const place of found) (isText && place.canChange ? texts : others).push(place)
+      },
+    )
   }
 
   #json(value: JsonValue, at: Location, canChange: boolean, into = this.#run.others): void {
     if (value.kind === 'string') into.push(new WalkedPlace(rangeOf(value), at, canChange))
     else if (value.kind === 'array') {
-      value.elements.forEach((element, index) => {
-        this.#json(element, new Location(element, at, index), canChange, into)
-      })
-    } else {
-      const { keys } = value
-      value.members.forEach(([, member], index) => {
-        const inner = new Location(member, at, index, CHOSEN)
-        into.push(new WalkedPlace(keys[index]!, inner, false, 'string', true))
+      this.#each(value, (element, { index }) => this.#json(element, new Location(element, at, index), canChange, into))
+    } else if (value.kind === 'object') {
+      this.#each(value, (member, children) => {
+        const inner = new Location(member, at, children.index, CHOSEN)
+        into.push(nameAt(children, inner))
         this.#json(member, inner, canChange, into)
       })
     }
@@ -168,7 +245,7 @@ export class TextWalk {
   /** JSON in a string. Other text is a plain string: a model may have written half an object. */
   #arguments(value: JsonValue, at: Location): void {
     if (value.kind !== 'string') return this.#json(value, at, true)
-    const form = isJson(value.text) ? 'arguments' : 'string'
+    const form = beginsArguments(value.text) && isJson(value.text) ? 'arguments' : 'string'
     this.#run.others.push(new WalkedPlace(rangeOf(value), at, true, form))
   }
 
@@ -199,8 +276,10 @@ export class TextWalk {
   }
 }
 
-function byPlace(one: WalkedPlace, other: WalkedPlace): number {
-  return one.start - other.start
+/** Most places were found in order. */
+function inOrder(places: WalkedPlace[]): readonly WalkedPlace[] {
+  const isSorted = places.every((place, index) => index === 0 || places[index - 1]!.start <= place.start)
+  return isSorted ? places : places.sort((one, other) => one.start - other.start)
 }
 
 function isCompound({ kind }: JsonValue): boolean {

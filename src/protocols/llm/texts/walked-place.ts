@@ -1,4 +1,4 @@
-import type { JsonValue } from '../json/json-document.ts'
+import type { JsonChildren, JsonValue } from '../json/json-document.ts'
 import type { TextPlace } from './body-texts.ts'
 
 /** Names of members as interfaces define them. Others are text of a client, which paths do not show. */
@@ -6,6 +6,9 @@ const PUBLIC_NAME = /^\$?[A-Za-z_][A-Za-z_0-9-]{0,63}$/
 
 /** The name of a member that a client chose. */
 export const CHOSEN = ''
+
+/** What happens to each child of a list or of an object. */
+export type VisitChild = (child: JsonValue, children: JsonChildren) => void
 
 /** A value and the values that contain it. */
 export class Location {
@@ -88,4 +91,9 @@ export class FilePlace extends WalkedPlace {
 
 export function rangeOf({ place, end }: JsonValue): { start: number; end: number } {
   return { start: place, end }
+}
+
+/** The name of the member that was visited last. @param at of its value */
+export function nameAt(children: JsonChildren, at: Location): WalkedPlace {
+  return new WalkedPlace(children.key, at, false, 'string', true)
 }

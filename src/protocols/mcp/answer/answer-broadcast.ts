@@ -1,9 +1,12 @@
 import type { ServedAnswer } from '../../backend-protocol.ts'
-import { type McpRequest, targetsOf } from '../mcp-request.ts'
+import type { McpRequest } from '../mcp-request.ts'
 import { METHOD_NOT_FOUND, type RequestMessage, resultText } from '../message/json-rpc.ts'
 import type { Capability } from '../session/capabilities.ts'
+import { presentTargets } from '../session/renew-target.ts'
+import { noteSetting } from '../session/session-settings.ts'
 import type { Session } from '../session/session-state.ts'
 import { decisiveError, fanOut, gather, giveUp, type OpenTarget, passedError } from '../target/fan-out.ts'
+import { LIMITS } from '../target/send-to-target.ts'
 import { answerError, answerStream, encodeEvent } from './mcp-answer.ts'
 
 /** Serves a request that all targets with a capability execute, such as `logging/setLevel` (decision B70). */
@@ -13,13 +16,20 @@ export async function answerBroadcast(
   message: RequestMessage,
   capability: Capability,
 ): Promise<ServedAnswer> {
-  const targets = targetsOf(request.plan, session).filter(({ session }) => session?.capabilities.has(capability))
+  const present = await presentTargets(request, session)
+  const targets = present.filter(({ session }) => session?.capabilities.has(capability))
   if (targets.length === 0) return answerError(request.exchange, message.id, METHOD_NOT_FOUND, 'Method not found')
-  const reply = await fanOut(request, { id: message.id, targets, textFor: () => message.text })
+  const reply = await fanOut(request, session, {
+    id: message.id,
+    targets,
+    textFor: () => message.text,
+    limits: LIMITS.list,
+  })
   if (reply.kind === 'failed') {
     giveUp(reply.opened)
     return reply.answer
   }
+  for (const { plan } of targets) noteSetting(session, plan.name, message, request.deps.table)
   const { opened } = reply
   return answerStream(awaitAll(request, session, { message, opened }), () => giveUp(opened))
 }

@@ -33,17 +33,18 @@ test('several targets are merged', async () => {
       logging: {},
       resources: { subscribe: true },
       completions: {},
+      tasks: {},
     },
     serverInfo: { name: 'gatewright', version: packageJson.version },
     instructions: expect.stringMatching(/gateway.*\n\n\[a\]\nUse wisely\.$/s),
   })
 })
 
-test('a single target speaks for itself, but has no tasks', async () => {
+test('a single target speaks for itself', async () => {
   const { messages } = await new TestClient(mcpPlan(['a']), fakeTargets({ a: toolServer }).call).initialize()
   expect(messages[0]?.result).toEqual({
     protocolVersion: '2025-06-18',
-    capabilities: { tools: { listChanged: true }, logging: {}, experimental: { x: {} } },
+    capabilities: { tools: { listChanged: true }, logging: {}, experimental: { x: {} }, tasks: {} },
     serverInfo: { name: 'a', version: '1' },
     instructions: 'Use wisely.',
   })
@@ -60,14 +61,13 @@ test.each([
   expect(seen.map(({ message }) => message?.params?.protocolVersion)).toEqual([asked, asked])
 })
 
-test('targets get the capabilities of the client, tasks only if there is a single target', async () => {
+test('targets get the capabilities of the client', async () => {
   const capabilities = { sampling: {}, elicitation: {}, roots: {}, tasks: {} }
   const { call, seen } = fakeTargets({ a: toolServer, b: resourceServer })
   await new TestClient(double, call).send({ message: initializeMessage({ capabilities }) })
   await new TestClient(mcpPlan(['a']), call).send({ message: initializeMessage({ capabilities }) })
   const told = seen.map(({ message }) => message?.params?.capabilities)
-  const { tasks: _, ...without } = capabilities
-  expect(told).toEqual([without, without, capabilities])
+  expect(told).toEqual([capabilities, capabilities, capabilities])
 })
 
 test('messages of targets before their responses are forwarded', async () => {

@@ -1,5 +1,6 @@
 import { clock } from '#base/clock.ts'
-import type { JsonObject } from '#base/json.ts'
+import { parseExactJson } from '#base/exact-json.ts'
+import type { Json, JsonObject } from '#base/json.ts'
 import type { ServedAnswer } from '../../backend-protocol.ts'
 import { GATEWAY_INFO } from '../gateway-info.ts'
 import { type McpRequest, targetsOf } from '../mcp-request.ts'
@@ -7,27 +8,39 @@ import { isObject, type RequestMessage, resultText } from '../message/json-rpc.t
 import { sessionlessCapabilities, uniteCapabilities } from '../session/capabilities.ts'
 import { prepareClose } from '../session/close-targets.ts'
 import { initialiseTargets } from '../session/initialise-targets.ts'
-import { offeredRevision } from '../session/protocol-version.ts'
-import { type Session, sealSession } from '../session/session-state.ts'
+import { LATEST_REVISION, offeredRevision } from '../session/protocol-version.ts'
+import { bareTargetOf } from '../session/session-naming.ts'
+import { type ClientDeclaration, type Session, sealSession } from '../session/session-state.ts'
+import { noteUse } from '../session/session-use.ts'
 import type { TargetOutcome } from '../target/fan-out.ts'
 import { answerMessages } from './mcp-answer.ts'
+import { mergeInstructions } from './merge-instructions.ts'
 
 /** Initialises all targets and responds with their combined capabilities. The response has the id of the new session. */
 export async function answerInitialize(request: McpRequest, message: RequestMessage): Promise<ServedAnswer> {
   const { plan, exchange, deps } = request
   const sessionKey = crypto.randomUUID()
-  const text = initializeText(request.plan.multiplexes, message)
+  const text = initializeText(message)
   const reply = await initialiseTargets(request, { id: message.id, text, targets: plan.targets, sessionKey })
   if (reply.kind === 'failed') return reply.answer
 
-  const merged = plan.multiplexes ? mergeResults(reply.outcomes, wishedRevision(message)) : soleResult(reply.outcomes)
+  const merged = plan.multiplexes
+    ? mergeResults(reply.outcomes, wishedRevision(message))
+    : (reply.outcomes[0]?.result ?? {})
   const result = plan.sessionRouting === 'Stateless' ? withoutSessions(merged) : merged
   const answer = prepend(reply.events, answerMessages([resultText(message.id, result)]))
-  const session: Session = { id: '', key: sessionKey, createdMs: clock.now(), targets: reply.sessions }
+  const session: Omit<Session, 'id'> = {
+    key: sessionKey,
+    createdMs: clock.now(),
+    targets: reply.sessions,
+    client: readDeclaration(text),
+    bareTarget: bareTargetOf(plan),
+  }
   if (plan.sessionRouting === 'Stateless') {
-    void prepareClose(request, targetsOf(plan, session))()
+    void prepareClose(request, targetsOf(request, { ...session, id: '' }))()
     return answer
   }
+  noteUse(session, deps.table, session.createdMs)
   const { id } = sealSession(deps.sealer, { backend: plan.backend, identity: exchange.identity }, session)
   if (exchange.mcp !== undefined) exchange.mcp.sessionId = id
   return { ...answer, headers: [...answer.headers, ['mcp-session-id', id]] }
@@ -35,30 +48,39 @@ export async function answerInitialize(request: McpRequest, message: RequestMess
 
 /**
  * The client's `initialize` request in the form for targets. It declares the client's capabilities (sampling, elicitation, roots), since
- * requests of targets are routed back to the client. With several targets tasks are not routed, so they are not declared.
+ * requests of targets are routed back to the client.
  */
-export function initializeText(multiplexes: boolean, message: RequestMessage): string {
-  const { params } = message
-  const wish = params?.protocolVersion
-  const offered = wishedRevision(message)
-  const capabilities = params?.capabilities
-  const hidesTasks = multiplexes && isObject(capabilities) && capabilities.tasks !== undefined
-  if (offered === wish && !hidesTasks) return message.text
-  const changes = { protocolVersion: offered, ...(hidesTasks && { capabilities: without('tasks', capabilities) }) }
-  return JSON.stringify({ ...message.json, params: { ...params, ...changes } })
+export function initializeText({ params, json, text }: RequestMessage): string {
+  const offered = wishedRevision({ params })
+  if (offered === params?.protocolVersion) return text
+  return JSON.stringify({ ...json, params: { ...params, protocolVersion: offered } })
 }
 
-function wishedRevision({ params }: RequestMessage): string {
+/** A session id is a header field, so what it contains is bounded: what does not fit is not declared again. */
+const MAX_DECLARATION = 4096
+
+function readDeclaration(text: string): ClientDeclaration {
+  const { params } = parseExactJson(text) as { readonly params?: JsonObject }
+  const { protocolVersion, capabilities, clientInfo } = params ?? {}
+  const declaration = {
+    protocolVersion: typeof protocolVersion === 'string' ? protocolVersion : LATEST_REVISION,
+    capabilities: isObject(capabilities) ? capabilities : {},
+    clientInfo: isObject(clientInfo) ? clientInfo : GATEWAY_INFO,
+  }
+  if (JSON.stringify(declaration).length <= MAX_DECLARATION) return declaration
+  const { sampling, elicitation, roots } = declaration.capabilities
+  const known = { sampling, elicitation, roots }
+  const isSmall = JSON.stringify(known).length <= MAX_DECLARATION
+  return { ...declaration, capabilities: isSmall ? definedOf(known) : {}, clientInfo: GATEWAY_INFO }
+}
+
+function definedOf(members: Readonly<Record<string, Json | undefined>>): JsonObject {
+  return Object.fromEntries(Object.entries(members).filter((entry): entry is [string, Json] => entry[1] !== undefined))
+}
+
+function wishedRevision({ params }: Pick<RequestMessage, 'params'>): string {
   const version = params?.protocolVersion
   return offeredRevision(typeof version === 'string' ? version : undefined)
-}
-
-/** The result of a single target, without tasks: their methods are not supported. */
-function soleResult(outcomes: readonly TargetOutcome[]): JsonObject {
-  const result = outcomes[0]?.result ?? {}
-  const { capabilities } = result
-  if (!isObject(capabilities) || capabilities.tasks === undefined) return result
-  return { ...result, capabilities: without('tasks', capabilities) }
 }
 
 function withoutSessions(result: JsonObject): JsonObject {
@@ -76,27 +98,8 @@ function mergeResults(outcomes: readonly TargetOutcome[], wish: string): JsonObj
     protocolVersion: [wish, ...revisions].sort()[0]!,
     capabilities: uniteCapabilities(results.map(({ capabilities }) => capabilities)),
     serverInfo: GATEWAY_INFO,
-    instructions: mergeInstructions(outcomes),
+    instructions: mergeInstructions(outcomes.map(({ open, result }) => ({ name: open.target.plan.name, result }))),
   }
-}
-
-function mergeInstructions(outcomes: readonly TargetOutcome[]): string {
-  const parts = [PREAMBLE]
-  for (const { open, result } of outcomes) {
-    const instructions = result?.instructions
-    if (typeof instructions === 'string' && instructions !== '') {
-      parts.push(`[${open.target.plan.name}]\n${instructions}`)
-    }
-  }
-  return parts.join('\n\n')
-}
-
-const PREAMBLE =
-  'This gateway combines several MCP servers. Names of tools and prompts begin with the name of their server and an ' +
-  'underscore, resource URIs with the name of their server and a plus sign.'
-
-function without(member: string, object: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(object).filter(([name]) => name !== member))
 }
 
 function prepend(events: readonly Uint8Array[], answer: ServedAnswer): ServedAnswer {

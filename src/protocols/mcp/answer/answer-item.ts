@@ -1,49 +1,73 @@
+import { includesBytes } from '#base/includes-bytes.ts'
 import type { JsonObject } from '#base/json.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import type { ServedAnswer } from '../../backend-protocol.ts'
 import { denialOf, isAllowed } from '../config/authorization.ts'
-import type { McpTargetPlan } from '../config/mcp-plan.ts'
-import { type McpRequest, type SessionTarget, targetsOf } from '../mcp-request.ts'
+import type { McpPlan, McpTargetPlan } from '../config/mcp-plan.ts'
+import type { McpRequest, SessionTarget } from '../mcp-request.ts'
+import { sealEventCursor } from '../message/event-cursor.ts'
 import {
   errorText,
   INTERNAL_ERROR,
   INVALID_PARAMS,
   isAnswerTo,
-  isObject,
   type RequestMessage,
   type ResponseMessage,
 } from '../message/json-rpc.ts'
 import type { ItemParameter } from '../message/methods.ts'
+import { headersOf } from '../modern/request-headers.ts'
+import { LATEST_SESSIONLESS } from '../session/protocol-version.ts'
+import { callInSession, presentTargets } from '../session/renew-target.ts'
+import { noteSetting } from '../session/session-settings.ts'
 import type { Session } from '../session/session-state.ts'
-import { callTarget, type TargetMessage } from '../target/call-target.ts'
 import { type FoundItem, findItem } from '../target/find-item.ts'
-import { publicUri } from '../target/naming.ts'
+import type { Naming } from '../target/naming.ts'
+import { readOnlyMessage, TargetStreamError } from '../target/read-reply.ts'
 import { answerFailure, brokenStreamText, hasFailed, noteFailure } from '../target/target-failure.ts'
+import type { TargetMessage } from '../target/target-reply.ts'
 import { ToClient } from '../target/to-client.ts'
 import { trackInFlight } from '../target/track-in-flight.ts'
-import { answerError, answerStream, encodeEvent, refuseRequest } from './mcp-answer.ts'
+import { answerError, answerJson, answerStream, encodeEvent, refuseRequest } from './mcp-answer.ts'
 
 /** Finds the item that a request (a call, a read ...) refers to, or returns an error if the client cannot use such an item. */
 export function prepareItem(
-  { plan, exchange }: Pick<McpRequest, 'plan' | 'exchange'>,
+  { plan, exchange, era }: Pick<McpRequest, 'plan' | 'exchange' | 'era'>,
+  naming: Naming,
   message: RequestMessage,
   parameter: ItemParameter,
 ): OwnedItem | ServedAnswer {
-  const item = findItem(plan, parameter, message.params)
+  // SDKs of the legacy era turn an error status into a failure of the transport.
+  const status = era === 'modern' ? 400 : 200
+  const item = findItem(naming, parameter, message.params)
   if (item === undefined)
-    return answerError(exchange, message.id, INVALID_PARAMS, 'the parameters do not identify an item')
+    return refuseRequest(
+      exchange,
+      { code: 'mcp-message-invalid', status, detail: UNNAMED },
+      { id: message.id, code: INVALID_PARAMS, message: UNNAMED },
+    )
   describeItem(exchange, item)
   const { kind, publicName, target, params } = item
   // The error is the same for items that do not exist and for items that are not allowed (decision B71).
   const error = { id: message.id, code: INVALID_PARAMS, message: `Unknown ${kind}: ${publicName}` }
   if (target === undefined) {
-    return refuseRequest(exchange, { code: 'mcp-message-invalid', detail: 'the name belongs to no target' }, error)
+    return refuseRequest(
+      exchange,
+      { code: 'mcp-message-invalid', status, detail: 'the name belongs to no target' },
+      error,
+    )
   }
   if (!isAllowed(plan.authorization, exchange)) {
-    return refuseRequest(exchange, { ...denialOf(exchange), status: 400 }, error)
+    return refuseRequest(exchange, { ...denialOf(exchange), status }, error)
   }
   return { target, params }
 }
+
+/** A request of an extension, for the only target. */
+export function extensionItem({ targets }: McpPlan, { params = {} }: RequestMessage): OwnedItem {
+  return { target: targets[0]!, params }
+}
+
+const UNNAMED = 'the parameters do not identify an item'
 
 /** An item that the client may use. */
 export interface OwnedItem {
@@ -59,18 +83,24 @@ export async function answerItem(
   message: RequestMessage,
   item: OwnedItem,
 ): Promise<ServedAnswer> {
-  const { plan, exchange, deps } = request
-  const target = targetsOf(plan, session).find((entry) => entry.plan === item.target)
+  const { exchange, deps } = request
+  const [target] = await presentTargets(request, session, [item.target.name])
   if (target === undefined) return refuseAbsent(request, message)
 
-  const done = trackInFlight(deps.memory, session, message.id, [target])
-  const reply = await callTarget(request, {
-    target: target.plan,
-    session: target.session,
+  const done = trackInFlight(request, session, message.id, [target])
+  const reply = await callInSession(request, session, target, {
     method: 'POST',
-    message: item.params === message.params ? message.text : JSON.stringify({ ...message.json, params: item.params }),
+    isRepeatable: REPEATABLE.has(message.method),
+    names: headersOf({ method: message.method, params: item.params }),
+    message:
+      item.params === (message.params ?? item.params)
+        ? message.text
+        : JSON.stringify({ ...message.json, params: item.params }),
   })
   if (reply.kind === 'messages') {
+    noteSetting(session, target.plan.name, { method: message.method, params: item.params }, deps.table)
+    const { readWhole } = reply
+    if (readWhole !== undefined) return forwardWhole(request, session, target, { message, read: readWhole, done })
     const messages = relay(request, session, target, { message, messages: reply.messages, done })
     return answerStream(messages, () => {
       done()
@@ -81,6 +111,17 @@ export async function answerItem(
   if (hasFailed(reply)) return answerFailure(exchange, reply, message.id)
   return answerError(exchange, message.id, INTERNAL_ERROR, 'the target did not answer the request')
 }
+
+/** Methods that only read, or whose effect is the same the second time. Nobody knows that of a tool. */
+const REPEATABLE = new Set([
+  'prompts/get',
+  'resources/read',
+  'resources/subscribe',
+  'resources/unsubscribe',
+  'completion/complete',
+  'tasks/get',
+  'tasks/cancel',
+])
 
 function describeItem(exchange: Exchange, item: FoundItem): void {
   if (exchange.mcp === undefined) return
@@ -98,33 +139,84 @@ function refuseAbsent({ exchange }: McpRequest, { id }: RequestMessage): ServedA
   return refuseRequest(exchange, { code: 'mcp-targets-unavailable' }, error)
 }
 
+const encoder = new TextEncoder()
+const RESULT = encoder.encode('"result"')
+const ERROR = encoder.encode('"error"')
+
+interface Forwarded {
+  readonly message: RequestMessage
+  readonly read: () => Promise<Uint8Array>
+  readonly done: () => void
+}
+
+/** Forwards a response that is the only message of the target, without a stream. */
+async function forwardWhole(
+  request: McpRequest,
+  session: Session,
+  target: SessionTarget,
+  { message, read, done }: Forwarded,
+): Promise<ServedAnswer> {
+  const { exchange, deps } = request
+  try {
+    const body = await read()
+    if (passesUnread(request, target, body)) return answerJson(body)
+    const answer = readOnlyMessage(body)
+    if (isAnswerTo(answer, message.id)) {
+      noteAnswer(request, answer)
+      return answerJson(new ToClient(request, session, target).translateAnswer(answer, message.method))
+    }
+    return answerError(exchange, message.id, INTERNAL_ERROR, 'the target did not answer the request')
+  } catch (error) {
+    if (!deps.signal.aborted) noteFailure(exchange, error)
+    return answerError(exchange, message.id, INTERNAL_ERROR, brokenStreamText(error))
+  } finally {
+    done()
+  }
+}
+
+/**
+ * A result of the only target passes as it is: its names are those of the client, and there is nothing to note. What else the target might
+ * send, it could also send to a client without a gateway.
+ */
+function passesUnread({ plan, exchange, era }: McpRequest, { session }: SessionTarget, body: Uint8Array): boolean {
+  if (plan.multiplexes || era === 'modern' || session?.version === LATEST_SESSIONLESS) return false
+  return exchange.mcp?.toolCall === undefined && includesBytes(body, RESULT) && !includesBytes(body, ERROR)
+}
+
 interface Relayed {
   readonly message: RequestMessage
   readonly messages: AsyncIterable<TargetMessage>
   readonly done: () => void
 }
 
-/** Forwards all messages of the target up to its response. With a single target event ids are forwarded, so that clients can resume. */
+/** Since revision 2026-07-28, targets ask in the result of a request. */
+const REQUESTS_CLIENT = 'a target of a revision without sessions sent a request to the client'
+
+/**
+ * Forwards all messages of the target up to its response. Event ids are forwarded, with several targets in sealed form, so that clients can
+ * resume the stream.
+ */
 async function* relay(
   request: McpRequest,
   session: Session,
   target: SessionTarget,
   { message, messages, done }: Relayed,
 ): AsyncGenerator<Uint8Array> {
-  const { plan, exchange, deps } = request
+  const { plan, exchange, deps, era } = request
   const toClient = new ToClient(request, session, target)
+  const seal = (eventId: string) =>
+    sealEventCursor(deps.sealer, session.key, { events: { [target.plan.name]: eventId }, request: message.id })
   let resumable = false
   try {
     for await (const received of messages) {
       const isAnswer = isAnswerTo(received.message, message.id)
+      if (era === 'modern' && received.message?.kind === 'request') throw new TargetStreamError(REQUESTS_CLIENT)
       if (isAnswer) noteAnswer(request, received.message)
-      const text = isAnswer ? translateAnswer(request, target, message, received) : toClient.translate(received)
-      if (plan.multiplexes) {
-        if (text !== undefined) yield encodeEvent(text)
-      } else {
-        resumable ||= received.eventId !== undefined
-        yield encodeEvent(text ?? '', received.eventId, received.retryMs)
-      }
+      const text = isAnswer ? toClient.translateAnswer(received.message, message.method) : toClient.translate(received)
+      const { eventId, retryMs } = received
+      resumable ||= eventId !== undefined && era === 'legacy'
+      const id = eventId === undefined || era === 'modern' ? undefined : plan.multiplexes ? seal(eventId) : eventId
+      if (text !== undefined || id !== undefined || retryMs !== undefined) yield encodeEvent(text ?? '', id, retryMs)
       if (isAnswer) return
     }
     // A server may close the stream before its response; the client then fetches the rest with GET and the last event id.
@@ -136,27 +228,6 @@ async function* relay(
     yield encodeEvent(errorText(message.id, INTERNAL_ERROR, brokenStreamText(error)))
   } finally {
     done()
-  }
-}
-
-/** Replaces URIs of the target in the contents of a resource by the URIs that the client uses. */
-function translateAnswer(
-  { plan }: McpRequest,
-  target: SessionTarget,
-  { method }: RequestMessage,
-  { message }: TargetMessage,
-): string | undefined {
-  if (message?.kind !== 'response') return undefined
-  const { text } = message
-  if (!plan.multiplexes || method !== 'resources/read' || message.result === undefined) return text
-  const { contents } = message.result
-  if (!Array.isArray(contents)) return text
-  const named = contents.map((content) => nameContent(content))
-  return JSON.stringify({ ...message.json, result: { ...message.result, contents: named } })
-
-  function nameContent(content: JsonObject[string]): JsonObject[string] {
-    if (!isObject(content) || typeof content.uri !== 'string') return content ?? null
-    return { ...content, uri: publicUri(plan, target.plan, content.uri) }
   }
 }
 

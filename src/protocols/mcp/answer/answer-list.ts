@@ -2,7 +2,7 @@ import { isCaseVariant } from '#base/fold-case.ts'
 import type { Json, JsonObject } from '#base/json.ts'
 import type { ServedAnswer } from '../../backend-protocol.ts'
 import { filterItems, hasRules } from '../config/authorization.ts'
-import { type McpRequest, type SessionTarget, targetsOf } from '../mcp-request.ts'
+import type { McpRequest, SessionTarget } from '../mcp-request.ts'
 import {
   INVALID_PARAMS,
   isObject,
@@ -13,6 +13,10 @@ import {
 } from '../message/json-rpc.ts'
 import { type CursorOwner, type Cursors, openCursor, sealCursor } from '../message/list-cursor.ts'
 import type { ListRoute } from '../message/methods.ts'
+import { modernResult } from '../modern/modern-result.ts'
+import { headersOf } from '../modern/request-headers.ts'
+import { presentTargets } from '../session/renew-target.ts'
+import { noteListed } from '../session/session-naming.ts'
 import type { Session } from '../session/session-state.ts'
 import {
   decisiveError,
@@ -24,6 +28,8 @@ import {
   type TargetOutcome,
 } from '../target/fan-out.ts'
 import { publicName, publicUri } from '../target/naming.ts'
+import { publicInterface } from '../target/public-result.ts'
+import { LIMITS } from '../target/send-to-target.ts'
 import { answerError, answerMessages, answerStream, encodeEvent } from './mcp-answer.ts'
 
 /**
@@ -38,17 +44,25 @@ export async function answerList(
 ): Promise<ServedAnswer> {
   const { plan, exchange, deps } = request
   const owner: CursorOwner = { backend: plan.backend, sessionKey: session.key, list: list.member }
-  const offering = targetsOf(plan, session).filter(({ session }) => session?.capabilities.has(list.capability))
-  if (offering.length === 0) return answerMessages([resultText(message.id, { [list.member]: [] })])
+  const present = await presentTargets(request, session)
+  const offering = present.filter(({ session }) => session?.capabilities.has(list.capability))
+  const empty = () => answerMessages([resultText(message.id, formList(request, message, { [list.member]: [] }))])
+  if (offering.length === 0) return empty()
 
   const cursor = message.params?.cursor
   const cursors = plan.multiplexes && typeof cursor === 'string' ? openCursor(deps.sealer, owner, cursor) : {}
   if (cursors === undefined) return answerError(exchange, message.id, INVALID_PARAMS, 'Invalid cursor')
   const targets = Object.keys(cursors).length === 0 ? offering : offering.filter(({ plan }) => plan.name in cursors)
-  if (targets.length === 0) return answerMessages([resultText(message.id, { [list.member]: [] })])
+  if (targets.length === 0) return empty()
 
   const textFor = (target: SessionTarget) => pageRequest(message, cursors[target.plan.name])
-  const reply = await fanOut(request, { id: message.id, targets, textFor })
+  const reply = await fanOut(request, session, {
+    id: message.id,
+    targets,
+    textFor,
+    limits: LIMITS.list,
+    names: headersOf(message),
+  })
   if (reply.kind === 'failed') {
     giveUp(reply.opened)
     return reply.answer
@@ -60,6 +74,10 @@ export async function answerList(
 function pageRequest(message: RequestMessage, cursor: string | undefined): string {
   if (cursor === undefined) return message.text
   return JSON.stringify({ ...message.json, params: { ...message.params, cursor } })
+}
+
+function formList({ era }: McpRequest, { method }: RequestMessage, result: JsonObject): JsonObject {
+  return era === 'modern' ? modernResult(method, result) : result
 }
 
 interface Page {
@@ -76,7 +94,10 @@ async function* mergePages(request: McpRequest, session: Session, page: Page): A
   if (request.deps.signal.aborted) return
   const error = decisiveError(request, outcomes)
   if (error !== undefined) yield encodeEvent(passedError(request, message.id, error))
-  else yield encodeEvent(resultText(message.id, mergeResults(request, page, outcomes)))
+  else {
+    noteListed(request.plan, session, list.itemKind, request.deps.table)
+    yield encodeEvent(resultText(message.id, formList(request, message, mergeResults(request, page, outcomes))))
+  }
 }
 
 function lacksMethod({ error }: ResponseMessage): boolean {
@@ -125,5 +146,8 @@ function visibleItems(
     : named
   if (!plan.multiplexes) return allowed
   const publish = nameMember === 'name' ? publicName : publicUri
-  return allowed.map((item) => ({ ...item, [nameMember]: publish(plan, target.plan, nameOf(item)) }))
+  return allowed.map((item) => {
+    const named = { ...item, [nameMember]: publish(plan, target.plan, nameOf(item)) }
+    return itemKind === 'tool' ? publicInterface(plan, target.plan, named) : named
+  })
 }

@@ -1,12 +1,17 @@
+import type { Json } from '#base/json.ts'
 import { REJECTIONS, type RejectionCode } from '#base/rejections.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import type { ServedAnswer } from '../../backend-protocol.ts'
 import { formatSse } from '../../http/sse.ts'
 import { errorText, type MessageId } from '../message/json-rpc.ts'
+import { withHeartbeat } from './heartbeat.ts'
 
 const encoder = new TextEncoder()
 
 export const ACCEPTED: ServedAnswer = { status: 202, headers: [], body: undefined }
+
+/** The response to DELETE: some SDKs report 202 as a failure. */
+export const ENDED: ServedAnswer = { status: 204, headers: [], body: undefined }
 
 /** Unset members use the values of the catalogue of rejections. */
 export interface RefusalOptions {
@@ -33,15 +38,22 @@ export function refuse(exchange: Exchange, code: RejectionCode, options: Refusal
   }
 }
 
+export interface RequestError {
+  readonly id: MessageId | null
+  readonly code: number
+  readonly message: string
+  readonly data?: Json
+}
+
 /** Refuses one JSON-RPC request with an error that the client can match to it. */
 export function refuseRequest(
   exchange: Exchange,
   rejection: { readonly code: RejectionCode; readonly status?: number; readonly detail?: string },
-  error: { readonly id: MessageId | null; readonly code: number; readonly message: string },
+  error: RequestError,
 ): ServedAnswer {
   if (exchange.mcp !== undefined) exchange.mcp.errorCode = error.code
   const { code, ...options } = rejection
-  return refuse(exchange, code, { ...options, json: errorText(error.id, error.code, error.message) })
+  return refuse(exchange, code, { ...options, json: errorText(error.id, error.code, error.message, error.data) })
 }
 
 /** A JSON-RPC error as the response to a valid request; its HTTP status is a success. */
@@ -56,20 +68,28 @@ export function answerMessages(texts: readonly string[], headers: ServedAnswer['
   return { status: 200, headers: [...EVENT_STREAM, ...headers], body: encoder.encode(body) }
 }
 
+/** One complete message. */
+export function answerJson(message: string | Uint8Array): ServedAnswer {
+  return { status: 200, headers: JSON_BODY, body: typeof message === 'string' ? encoder.encode(message) : message }
+}
+
+const JSON_BODY = [['content-type', 'application/json']] as const
+
 /**
  * Messages as a stream. `release` frees the resources of a stream that is abandoned before it starts: a generator that never ran does not
  * run its `finally`.
  */
 export function answerStream(body: AsyncGenerator<Uint8Array>, release: () => void): ServedAnswer {
   let begun = false
+  const pieces = withHeartbeat(body)
   const iterator: AsyncIterator<Uint8Array> = {
     next: () => {
       begun = true
-      return body.next()
+      return pieces.next()
     },
     return: () => {
       if (!begun) release()
-      return body.return(undefined)
+      return pieces.return!()
     },
   }
   return { status: 200, headers: EVENT_STREAM, body: { [Symbol.asyncIterator]: () => iterator } }

@@ -3,7 +3,7 @@ import type { Exchange } from '#exchange/exchange.ts'
 import type { Expression } from '#exchange/expression.ts'
 import { type McpFacts, NO_MCP } from '#exchange/mcp-facts.ts'
 
-export type ItemKind = 'tool' | 'prompt' | 'resource'
+export type ItemKind = 'tool' | 'prompt' | 'resource' | 'task'
 
 /** `backend.mcp.authorization` of all levels combined (decision B71). */
 export interface McpAuthorization {

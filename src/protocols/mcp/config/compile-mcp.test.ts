@@ -3,7 +3,6 @@ import { backendHealth } from '#policies/backend/health/schema.ts'
 import { specFrom } from '#policies/shared/testing.ts'
 import { compileTestMcp, MCP_BACKEND } from '#test/support/mcp-plan.ts'
 import { verifies } from '#test/support/verifies.ts'
-import { backendMcp } from './policy-schema.ts'
 
 verifies(
   ['backend.mcp/failureMode-default', 'backend.mcp.targets.static/path-default-streamable-http'],
@@ -16,7 +15,7 @@ verifies(
       multiplexes: false,
       sessionRouting: 'Stateful',
       failureMode: 'FailClosed',
-      refusal: undefined,
+      authentication: undefined,
       targets: [{ name: 'a', destination: `${MCP_BACKEND}/a`, path: '/mcp', takesCredentials: false }],
     })
   },
@@ -31,10 +30,17 @@ test('a path of its own, and credentials that go on', () => {
   ])
 })
 
-test('the older transport is said to be missing', () => {
-  const { plan, problems } = compileTestMcp({ targets: [{ name: 'a', protocol: 'SSE' }] })
-  expect(problems).toEqual(['spec.mcp.targets not-implemented'])
-  expect(plan.targets).toMatchObject([{ path: '/sse', unusable: 'protocol SSE is not implemented yet' }])
+test('a target with the older transport has its event stream at /sse unless a path is set', () => {
+  const targets = [
+    { name: 'a', protocol: 'SSE' },
+    { name: 'b', protocol: 'SSE', path: '/events' },
+  ] as const
+  const { plan, problems } = compileTestMcp({ targets })
+  expect(problems).toEqual([])
+  expect(plan.targets).toMatchObject([
+    { path: '/sse', protocol: 'SSE', unusable: undefined },
+    { path: '/events', protocol: 'SSE' },
+  ])
 })
 
 test('a broken target is kept and unusable', () => {
@@ -81,14 +87,6 @@ test('an Allow rule that hides prompts and resources is reported, unless a rule 
     'spec.backend.mcp.authorization.policy.matchExpressions[0] rule-hides-kind',
   ])
   expect(compileTestMcp({ targets: [{ name: 'a' }] }, [tools, prompts]).problems).toEqual([])
-})
-
-test('authentication that cannot be enforced refuses all requests', () => {
-  const { plan, problems } = compileTestMcp({ targets: [{ name: 'a' }] }, [
-    specFrom(backendMcp, { authentication: { jwks: { jwksPath: '/keys', backendRef: { name: 'keys', port: 80 } } } }),
-  ])
-  expect(problems).toEqual(['spec.backend.mcp.authentication not-implemented'])
-  expect(plan.refusal).toBe('backend.mcp.authentication is not implemented yet')
 })
 
 test.each<[policy: readonly [spec: object, target: string], problems: readonly string[]]>([

@@ -1,14 +1,15 @@
 import { ruleProblems } from '#exchange/rule-problems.ts'
 import type { CompileContext, PolicySource } from '#policies/policy.ts'
 import type { McpAuthorization } from './authorization.ts'
+import { compileAuthentication, type McpAuthentication } from './compile-authentication.ts'
 import { findHidingRules, type McpRule } from './hidden-kinds.ts'
 import type { BackendMcpSpec } from './policy-schema.ts'
 
 /** `backend.mcp` of all levels combined and prepared. */
 export interface McpSettings {
   readonly authorization: McpAuthorization
-  /** Why all requests are refused, for operators; undefined: they are served. The problem has been reported. */
-  readonly refusal: string | undefined
+  /** Undefined: policies of other sections identify clients, or none does. */
+  readonly authentication: McpAuthentication | undefined
 }
 
 /** @param sources of every level that applies, in order of precedence */
@@ -16,7 +17,11 @@ export function compileMcpPolicy(
   sources: readonly PolicySource<BackendMcpSpec>[],
   context: CompileContext,
 ): McpSettings {
-  return { authorization: compileAuthorization(sources, context), refusal: findRefusal(sources, context) }
+  const source = sources.find(({ spec }) => spec.authentication !== undefined)
+  return {
+    authorization: compileAuthorization(sources, context),
+    authentication: source && compileAuthentication(source, source.spec.authentication!, context),
+  }
 }
 
 function compileAuthorization(
@@ -44,17 +49,4 @@ function compileAuthorization(
 interface Rule extends McpRule {
   readonly source: PolicySource<BackendMcpSpec>
   readonly path: string
-}
-
-/** Authentication that is not implemented must not let any request through. */
-function findRefusal(policies: readonly PolicySource<BackendMcpSpec>[], context: CompileContext): string | undefined {
-  const demanding = policies.filter(({ spec }) => spec.authentication !== undefined)
-  for (const source of demanding) {
-    context.report(source, '.authentication', {
-      code: 'not-implemented',
-      message: 'backend.mcp.authentication is not implemented yet; every request to this backend is refused',
-      severity: 'error',
-    })
-  }
-  return demanding.length === 0 ? undefined : 'backend.mcp.authentication is not implemented yet'
 }

@@ -18,6 +18,10 @@ export interface McpTargetPlan {
   /** Argument of `Call`: `ProxyBackend/<namespace>/<name>/<target>`. */
   readonly destination: string
   readonly path: string
+  /** SSE: the HTTP+SSE transport of revision 2024-11-05. */
+  readonly protocol: 'StreamableHTTP' | 'SSE'
+  /** It is a Service with any number of replicas; a session stays at one of them. */
+  readonly hasReplicas: boolean
   /** The target receives the client's `Authorization` and `Cookie` even if there are other targets (decision B80). */
   readonly takesCredentials: boolean
   /** Why the target cannot be used, for operators; it counts as failed. The problem has been reported. */

@@ -1,15 +1,29 @@
 import { remoteJwks } from '#policies/shared/authentication/jwks.ts'
 import { audiences, jwtMode, mcpMetadataFields } from '#policies/shared/authentication/jwt.ts'
 import { authorization } from '#policies/shared/authorization/authorization.ts'
-import { deprecated, described, notEmpty, object, optional, type Parsed, required, shortString } from '#schema/index.ts'
+import { issuerBackend } from '#policies/shared/sign-in/issuer-url.ts'
+import {
+  deprecated,
+  described,
+  destination,
+  notEmpty,
+  object,
+  optional,
+  type Parsed,
+  required,
+  shortString,
+} from '#schema/index.ts'
 
-const mcpAuthentication = object({
-  ...mcpMetadataFields,
-  issuer: optional(shortString(), 'Required value of the "iss" claim.'),
-  audiences,
-  jwks: required(remoteJwks, 'Key set of the issuer.'),
-  mode: jwtMode,
-})
+const mcpAuthentication = destination(
+  object({
+    ...mcpMetadataFields,
+    issuer: optional(shortString(), 'Required value of the "iss" claim.'),
+    audiences,
+    jwks: required(remoteJwks, 'Key set of the issuer.'),
+    mode: jwtMode,
+  }),
+  ({ issuer }: { readonly issuer?: string }) => issuerBackend(issuer),
+)
 
 /** `backend.mcp` (specification 2, 2.3). */
 export const backendMcp = described(

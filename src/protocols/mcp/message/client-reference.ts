@@ -54,7 +54,10 @@ export function takeReference(
   if (reference === undefined) return undefined
   const asked = JSON.stringify([session.key, reference.target, idKey(reference.original)])
   const key = sha256OfByteText(toByteText(asked))
-  if (deps.once.isSpent('answer', key)) return undefined
-  deps.once.spend('answer', key)
+  if (deps.table.get(ANSWERED, key) !== undefined) return undefined
+  deps.table.set(ANSWERED, key, '')
   return reference
 }
+
+/** Scope of the shared table: digests of answered requests. */
+const ANSWERED = 'mcp-answered'

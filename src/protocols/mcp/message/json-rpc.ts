@@ -11,6 +11,8 @@ export const METHOD_NOT_FOUND = -32601
 export const INVALID_PARAMS = -32602
 export const INTERNAL_ERROR = -32603
 /** MCP, revision 2026-07-28. */
+export const HEADER_MISMATCH = -32020
+export const MISSING_CAPABILITY = -32021
 export const UNSUPPORTED_VERSION = -32022
 
 /** One JSON-RPC message. `json` is the whole message, so that unknown members are forwarded; `text` is its source text. */

@@ -1,12 +1,13 @@
 import type { Json } from '#base/json.ts'
 import { type ObjectShape, shapeOf } from '#base/json-ambiguity.ts'
+import { META as MODERN_META } from '../modern/meta.ts'
 
 /**
  * The members of messages that rules, routing or rewriting read, by method, in both directions. They must be unambiguous (decision B71).
  * The contents of arguments concern only client and target.
  */
 
-const META = shapeOf({ progressToken: undefined })
+const META = shapeOf({ progressToken: undefined, [MODERN_META.protocolVersion]: undefined })
 
 function paramsWith(members: Readonly<Record<string, ObjectShape | undefined>>): ObjectShape {
   return shapeOf({ ...members, _meta: META })
@@ -25,11 +26,18 @@ function messageWith(params: ObjectShape): ObjectShape {
 
 const NAMED = messageWith(paramsWith({ name: undefined, arguments: undefined }))
 const LOCATED = messageWith(paramsWith({ uri: undefined }))
+const TASK = messageWith(paramsWith({ taskId: undefined }))
 const PAGED = messageWith(paramsWith({ cursor: undefined }))
 const REFERRING = messageWith(paramsWith({ ref: shapeOf({ type: undefined, name: undefined, uri: undefined }) }))
 
 const SHAPES: ReadonlyMap<Json | undefined, ObjectShape> = new Map([
   ['initialize', messageWith(paramsWith({ protocolVersion: undefined, capabilities: shapeOf({ tasks: undefined }) }))],
+  ['tasks/list', PAGED],
+  ['tasks/get', TASK],
+  ['tasks/result', TASK],
+  ['tasks/update', TASK],
+  ['tasks/cancel', TASK],
+  ['subscriptions/listen', messageWith(paramsWith({ notifications: undefined }))],
   ['tools/list', PAGED],
   ['prompts/list', PAGED],
   ['resources/list', PAGED],

@@ -1,9 +1,13 @@
-import type { ItemKind } from '../config/authorization.ts'
+import { hasRules, type ItemKind } from '../config/authorization.ts'
+import type { McpPlan } from '../config/mcp-plan.ts'
 import type { Capability } from '../session/capabilities.ts'
+import type { Era } from '../session/protocol-version.ts'
 
 /** How a request of a client is served, by method. */
 export type MethodRoute =
   | { readonly kind: 'initialize' }
+  | { readonly kind: 'discover' }
+  | { readonly kind: 'listen' }
   /** Answered by the gateway. */
   | { readonly kind: 'ping' }
   /** Sent to all targets with the capability; the results are merged. */
@@ -15,20 +19,22 @@ export type MethodRoute =
 
 export interface ListRoute {
   /** Member of the result. */
-  readonly member: 'tools' | 'prompts' | 'resources' | 'resourceTemplates'
+  readonly member: 'tools' | 'prompts' | 'resources' | 'resourceTemplates' | 'tasks'
   /** Member of an item that names it. */
-  readonly nameMember: 'name' | 'uri' | 'uriTemplate'
+  readonly nameMember: 'name' | 'uri' | 'uriTemplate' | 'taskId'
   readonly itemKind: ItemKind
   readonly capability: Capability
 }
 
-/** Methods that affect later requests of a session; without sessions they are not supported. */
-export function needsSession(method: string): boolean {
-  return method === 'logging/setLevel' || method === 'resources/subscribe' || method === 'resources/unsubscribe'
+/** Methods that change a session for later requests, or read what it keeps; without sessions they are not supported. */
+export function needsSession(method: string, era: Era): boolean {
+  return era === 'legacy' && (NEEDS_SESSION.has(method) || method.startsWith('tasks/'))
 }
 
+const NEEDS_SESSION = new Set(['logging/setLevel', 'resources/subscribe', 'resources/unsubscribe'])
+
 /** The parameter that identifies the item. `ref`: a prompt or a resource, by its type. */
-export type ItemParameter = 'tool-name' | 'prompt-name' | 'uri' | 'ref'
+export type ItemParameter = 'tool-name' | 'prompt-name' | 'uri' | 'ref' | 'task'
 
 const METHODS: Readonly<Record<string, MethodRoute>> = {
   initialize: { kind: 'initialize' },
@@ -44,14 +50,44 @@ const METHODS: Readonly<Record<string, MethodRoute>> = {
   'resources/subscribe': { kind: 'item', parameter: 'uri' },
   'resources/unsubscribe': { kind: 'item', parameter: 'uri' },
   'completion/complete': { kind: 'item', parameter: 'ref' },
+  'tasks/list': list('tasks', 'taskId', 'task', 'tasks'),
+  'tasks/get': { kind: 'item', parameter: 'task' },
+  'tasks/result': { kind: 'item', parameter: 'task' },
+  'tasks/cancel': { kind: 'item', parameter: 'task' },
+}
+
+/** The methods of revision 2026-07-28. */
+const MODERN: Readonly<Record<string, MethodRoute>> = {
+  'server/discover': { kind: 'discover' },
+  'tools/list': METHODS['tools/list']!,
+  'prompts/list': METHODS['prompts/list']!,
+  'resources/list': METHODS['resources/list']!,
+  'resources/templates/list': METHODS['resources/templates/list']!,
+  'tools/call': METHODS['tools/call']!,
+  'prompts/get': METHODS['prompts/get']!,
+  'resources/read': METHODS['resources/read']!,
+  'completion/complete': METHODS['completion/complete']!,
+  'subscriptions/listen': { kind: 'listen' },
+  'tasks/get': METHODS['tasks/get']!,
+  'tasks/update': { kind: 'item', parameter: 'task' },
+  'tasks/cancel': METHODS['tasks/cancel']!,
 }
 
 /**
- * Undefined for methods that are not supported. Unknown methods are not forwarded, not even to a single target: the authorization rules
- * could not see which items they use.
+ * Whether a method that the gateway does not know is one of an extension: a single target may support it, and no rule could be about its
+ * items. A method of the other era is none.
  */
-export function methodRoute(method: string): MethodRoute | undefined {
-  return Object.hasOwn(METHODS, method) ? METHODS[method] : undefined
+export function isForExtension({ multiplexes, authorization }: McpPlan, method: string): boolean {
+  return !multiplexes && !hasRules(authorization) && !Object.hasOwn(METHODS, method) && !Object.hasOwn(MODERN, method)
+}
+
+/**
+ * Undefined for methods that are not supported. With rules, unknown methods are not forwarded, not even to a single target: the rules could
+ * not see which items they use.
+ */
+export function methodRoute(method: string, era: Era): MethodRoute | undefined {
+  const methods = era === 'modern' ? MODERN : METHODS
+  return Object.hasOwn(methods, method) ? methods[method] : undefined
 }
 
 function list(

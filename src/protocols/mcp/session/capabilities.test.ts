@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
 import { readCapabilities, sessionlessCapabilities, uniteCapabilities } from './capabilities.ts'
 
+const TASKS = 'io.modelcontextprotocol/tasks'
+
 const ALL = {
   tools: { listChanged: true },
   prompts: { listChanged: true },
@@ -12,7 +14,7 @@ const ALL = {
 test.each([
   [ALL, 'tools prompts resources logging completions subscribe'],
   [{ tools: {}, resources: { subscribe: false } }, 'tools resources'],
-  [{ tools: true, tasks: {} }, ''],
+  [{ tools: true, tasks: {} }, 'tasks'],
   [undefined, ''],
 ])('capabilities in %j: %s', (capabilities, found) => {
   expect([...readCapabilities(capabilities)].join(' ')).toBe(found)
@@ -22,7 +24,15 @@ test.each<[all: unknown[], united: object]>([
   [[], {}],
   [[ALL], ALL],
   [[{ tools: { listChanged: false } }], { tools: {} }],
-  [[{ tools: { listChanged: 'yes', more: true }, tasks: {} }], { tools: {} }],
+  [[{ tools: { listChanged: 'yes', more: true }, more: {} }], { tools: {} }],
+  [
+    [{ tasks: { list: {}, requests: { tools: { call: {} } } } }, { tasks: { cancel: {}, requests: { x: {} } } }],
+    { tasks: { list: {}, cancel: {}, requests: { tools: { call: {} }, x: {} } } },
+  ],
+  [
+    [{ extensions: { [TASKS]: { a: 1 }, other: {} } }, { extensions: { [TASKS]: { b: 2 } } }],
+    { extensions: { [TASKS]: { a: 1, b: 2 } } },
+  ],
   [[{ tools: {} }, { tools: { listChanged: true } }, { tools: {} }, undefined], { tools: { listChanged: true } }],
   [
     [{ resources: { subscribe: true } }, { resources: { listChanged: true }, prompts: {} }],
@@ -33,7 +43,9 @@ test.each<[all: unknown[], united: object]>([
 })
 
 test('without a session: no log levels, subscriptions and notifications', () => {
-  expect(sessionlessCapabilities({ ...ALL, tools: { listChanged: true, more: 1 }, experimental: { a: 1 } })).toEqual({
+  expect(
+    sessionlessCapabilities({ ...ALL, tasks: {}, tools: { listChanged: true, more: 1 }, experimental: { a: 1 } }),
+  ).toEqual({
     tools: { more: 1 },
     prompts: {},
     resources: {},

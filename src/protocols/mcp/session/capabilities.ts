@@ -1,4 +1,4 @@
-import type { JsonObject } from '#base/json.ts'
+import type { Json, JsonObject } from '#base/json.ts'
 import { isObject } from '../message/json-rpc.ts'
 
 /** The capabilities of targets that affect routing, each with the letter that encodes it in session ids. */
@@ -9,6 +9,7 @@ export const CAPABILITIES = {
   subscribe: 's',
   logging: 'l',
   completions: 'c',
+  tasks: 'k',
 } as const
 
 export type Capability = keyof typeof CAPABILITIES
@@ -17,7 +18,7 @@ export type Capability = keyof typeof CAPABILITIES
 export function readCapabilities(capabilities: unknown): ReadonlySet<Capability> {
   const found = new Set<Capability>()
   if (!isObject(capabilities)) return found
-  for (const name of ['tools', 'prompts', 'resources', 'logging', 'completions'] as const) {
+  for (const name of ['tools', 'prompts', 'resources', 'logging', 'completions', 'tasks'] as const) {
     if (isObject(capabilities[name])) found.add(name)
   }
   if (isObject(capabilities.resources) && capabilities.resources.subscribe === true) found.add('subscribe')
@@ -37,13 +38,32 @@ export function uniteCapabilities(all: readonly unknown[]): JsonObject {
       const set = flags.filter((flag) => offer[flag] === true).map((flag) => [flag, true] as const)
       united[name] = { ...united[name], ...Object.fromEntries(set) }
     }
+    const { tasks, extensions } = capabilities
+    if (isObject(tasks)) united.tasks = uniteObjects(tasks, united.tasks ?? {})
+    if (isObject(extensions)) {
+      const routed = Object.fromEntries(Object.entries(extensions).filter(([name]) => ROUTED_EXTENSIONS.has(name)))
+      united.extensions = uniteObjects(routed, united.extensions ?? {})
+    }
   }
   return united
 }
 
-/** Without capabilities that need a session: log levels, subscriptions, and notifications on a separate stream (decision B66). */
+/** Extensions whose methods are routed among several targets. */
+const ROUTED_EXTENSIONS = new Set(['io.modelcontextprotocol/tasks', 'io.modelcontextprotocol/ui'])
+
+/** The members of both, at every depth; of two values, the first one. */
+function uniteObjects(one: JsonObject, other: JsonObject): JsonObject {
+  const united: Record<string, Json> = { ...one }
+  for (const [name, value] of Object.entries(other)) {
+    const same = one[name]
+    united[name] = isObject(value) && isObject(same) ? uniteObjects(value, same) : value
+  }
+  return united
+}
+
+/** Without capabilities that need a session: log levels, tasks, subscriptions, and notifications on a separate stream (decision B66). */
 export function sessionlessCapabilities(capabilities: JsonObject): JsonObject {
-  const kept = Object.entries(capabilities).filter(([name]) => name !== 'logging')
+  const kept = Object.entries(capabilities).filter(([name]) => name !== 'logging' && name !== 'tasks')
   return Object.fromEntries(
     kept.map(([name, offer]) => {
       if (!isObject(offer) || ROUTED[name] === undefined) return [name, offer]

@@ -1,6 +1,7 @@
 import type { McpRequest, SessionTarget } from '../mcp-request.ts'
-import { discard } from '../target/call-target.ts'
+import { closeConnection } from '../sse/call-over-sse.ts'
 import { targetHeaders } from '../target/forward-headers.ts'
+import { discard } from '../target/read-reply.ts'
 
 const CLOSE_TIMEOUT_MS = 10_000
 
@@ -14,7 +15,8 @@ export function prepareClose(request: McpRequest, targets: readonly SessionTarge
   const begun = targets.filter(({ session }) => session?.sessionId !== undefined)
   const calls = begun.map(({ plan: target, session }) => {
     const headers = targetHeaders(plan, exchange, target, session)
-    const { destination, path } = target
+    const { destination, path, protocol } = target
+    if (protocol === 'SSE') return () => closeConnection(deps, session!.sessionId!)
     const call = { method: 'DELETE', path, headers, body: undefined, timeoutMs: CLOSE_TIMEOUT_MS, signal }
     return () => deps.call(destination, { purpose: 'mcp', ...call }).then(discard, () => {})
   })

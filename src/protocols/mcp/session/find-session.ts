@@ -5,7 +5,7 @@ import { refuse } from '../answer/mcp-answer.ts'
 import type { McpPlan } from '../config/mcp-plan.ts'
 import type { McpRequest } from '../mcp-request.ts'
 import { errorText, type MessageId, UNSUPPORTED_VERSION } from '../message/json-rpc.ts'
-import { isSessionRevision, SESSION_REVISIONS } from './protocol-version.ts'
+import { eraOf, REVISIONS } from './protocol-version.ts'
 import { openSession, type Session } from './session-state.ts'
 
 /** The session that the request names, or the response if there is none. */
@@ -13,7 +13,12 @@ export function findSession({ plan, exchange, deps }: McpRequest): Session | Ser
   const id = exchange.request.joined('mcp-session-id')
   if (id === undefined) return refuse(exchange, 'mcp-session-missing')
   const owner = { backend: plan.backend, identity: exchange.identity }
-  const session = openSession(id, owner, { sealer: deps.sealer, once: deps.once, nowMs: clock.now() })
+  const session = openSession(id, owner, {
+    sealer: deps.sealer,
+    table: deps.table,
+    nowMs: clock.now(),
+    opened: deps.memory.opened,
+  })
   if (session === 'malformed') return refuse(exchange, 'mcp-session-invalid')
   if (session === 'unknown') return refuse(exchange, 'mcp-session-unknown')
   return session
@@ -37,9 +42,15 @@ export function allowedMethods({ sessionRouting }: McpPlan): string {
  */
 export function checkRevision(exchange: Exchange, id: MessageId | null): ServedAnswer | undefined {
   const requested = exchange.request.joined('mcp-protocol-version')
-  if (requested === undefined || isSessionRevision(requested)) return undefined
+  if (requested === undefined || eraOf(requested.trim()) !== undefined) return undefined
+  return refuseRevision(exchange, id, REVISIONS)
+}
+
+/** @param supported the revisions that the client can speak instead */
+export function refuseRevision(exchange: Exchange, id: MessageId | null, supported: readonly string[]): ServedAnswer {
+  const requested = exchange.request.joined('mcp-protocol-version') ?? ''
   if (exchange.mcp !== undefined) exchange.mcp.errorCode = UNSUPPORTED_VERSION
-  const data = { supported: SESSION_REVISIONS, requested }
+  const data = { supported: [...supported], requested }
   return refuse(exchange, 'mcp-version-unsupported', {
     json: errorText(id, UNSUPPORTED_VERSION, 'Unsupported protocol version', data),
   })

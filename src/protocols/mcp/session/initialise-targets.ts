@@ -12,10 +12,12 @@ import {
   passedError,
   type TargetOutcome,
 } from '../target/fan-out.ts'
-import { readCapabilities } from './capabilities.ts'
+import { LIMITS } from '../target/send-to-target.ts'
+import { answerFailure } from '../target/target-failure.ts'
 import { prepareClose } from './close-targets.ts'
 import { LATEST_REVISION } from './protocol-version.ts'
-import type { TargetSession } from './target-session.ts'
+import { NO_SESSION } from './session-state.ts'
+import { readTargetSession, type TargetSession } from './target-session.ts'
 
 /**
  * How much a target may send before its response, in characters. The client gets these messages only when all targets have responded,
@@ -49,7 +51,12 @@ export async function initialiseTargets(
   { id, text, targets, sessionKey }: Initialisation,
 ): Promise<InitialisationReply> {
   const fresh = targets.map((plan) => ({ plan, session: undefined }))
-  const reply = await fanOut(request, { id, targets: fresh, textFor: () => text })
+  const reply = await fanOut(request, NO_SESSION, {
+    id,
+    targets: fresh,
+    textFor: () => text,
+    limits: LIMITS.initialize,
+  })
   if (reply.kind === 'failed') {
     closeBegun(request, reply.opened)
     return reply
@@ -66,16 +73,22 @@ export async function initialiseTargets(
     return { kind: 'failed', answer: answerMessages([passedError(request, id, error)]) }
   }
   const outcomes = step.value.filter(({ result }) => result !== undefined)
-  return { kind: 'initialised', outcomes, sessions: outcomes.map(toSession), events }
-}
-
-function toSession({ open, result }: TargetOutcome): TargetSession {
-  const version = result?.protocolVersion
+  const sessions = outcomes.map(({ open, result }) => readTargetSession(open.target.plan, result, open))
+  const unnamed = sessions.indexOf(undefined)
+  if (unnamed >= 0 && (request.plan.failureMode === 'FailClosed' || outcomes.length === 1)) {
+    closeBegun(request, opened)
+    const { name } = outcomes[unnamed]!.open.target.plan
+    const detail = `target ${name} named no revision of the protocol`
+    return {
+      kind: 'failed',
+      answer: answerFailure(request.exchange, { kind: 'failed', failure: 'invalid-answer', detail }, id),
+    }
+  }
   return {
-    target: open.target.plan.name,
-    sessionId: open.sessionId,
-    version: typeof version === 'string' ? version : LATEST_REVISION,
-    capabilities: readCapabilities(result?.capabilities),
+    kind: 'initialised',
+    outcomes: outcomes.filter((_, index) => sessions[index] !== undefined),
+    sessions: sessions.filter((session) => session !== undefined),
+    events,
   }
 }
 
@@ -83,7 +96,13 @@ function closeBegun(request: McpRequest, opened: readonly OpenTarget[]): void {
   giveUp(opened)
   const begun = opened.map(({ target, sessionId }) => ({
     plan: target.plan,
-    session: { target: target.plan.name, sessionId, version: LATEST_REVISION, capabilities: new Set<never>() },
+    session: {
+      target: target.plan.name,
+      sessionId,
+      version: LATEST_REVISION,
+      capabilities: new Set<never>(),
+      endpoint: undefined,
+    },
   }))
   void prepareClose(request, begun)()
 }

@@ -1,13 +1,32 @@
 import { PerWorker } from '../../backend-protocol.ts'
+import type { SseConnection } from '../sse/sse-connection.ts'
+import { Reachability } from '../target/reachability.ts'
+import { OpenStreams } from './open-streams.ts'
+import { OpenedSessions } from './session-state.ts'
 import type { TargetSession } from './target-session.ts'
 
-/** State of a worker between requests. It only improves precision; everything works without it. */
+/** State of a worker between requests. Except for `connections`, it only improves precision; everything works without it. */
 export class McpMemory {
-  /** Names of the targets that process a request of a client. Without an entry a cancellation goes to all targets. */
-  readonly inFlight = new Map<string, readonly string[]>()
-  /** Targets that respond without a session, by destination. */
+  readonly opened = new OpenedSessions()
+  /** Open streams of notifications, by backend. */
+  readonly streams = new OpenStreams()
+  /** Targets that respond without a session, by era of the client and destination. */
   readonly sessionless = new Map<string, SessionlessTarget>()
+  /** Until when a target is assumed to speak no revision without sessions, by destination; wall clock. */
+  readonly legacyUntil = new Map<string, number>()
+  /** Header fields for arguments, by destination. */
+  readonly paramHeaders = new Map<string, ParamHeaders>()
+  /** Until when a target that could not be initialised is left alone, by destination; monotonic milliseconds. */
+  readonly absentUntil = new Map<string, number>()
+  readonly reachability = new Reachability()
+  /** Targets that are being initialised again, by session and name. */
+  readonly renewals = new Map<string, Promise<TargetSession | undefined>>()
+  /** Connections to targets with the HTTP+SSE transport, by their id. */
+  readonly connections = new Map<string, SseConnection>()
 }
+
+/** Names of arguments and of the header fields that repeat them, by tool. */
+export type ParamHeaders = ReadonlyMap<string, readonly (readonly [argument: string, field: string])[]>
 
 export const MCP_MEMORY = new PerWorker(() => new McpMemory())
 

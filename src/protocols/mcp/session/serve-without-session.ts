@@ -1,26 +1,35 @@
 import { clock } from '#base/clock.ts'
 import type { ServedAnswer } from '../../backend-protocol.ts'
-import { answerItem, prepareItem } from '../answer/answer-item.ts'
+import { answerItem, extensionItem, prepareItem } from '../answer/answer-item.ts'
 import { answerList } from '../answer/answer-list.ts'
 import { ACCEPTED, answerError, answerMessages, answerStream, refuse } from '../answer/mcp-answer.ts'
 import type { McpTargetPlan } from '../config/mcp-plan.ts'
 import { GATEWAY_INFO } from '../gateway-info.ts'
 import { type McpRequest, type SessionTarget, targetsOf } from '../mcp-request.ts'
-import { METHOD_NOT_FOUND, type Message, type RequestMessage, resultText } from '../message/json-rpc.ts'
-import { methodRoute, needsSession } from '../message/methods.ts'
-import { callTarget, discard, discardBody } from '../target/call-target.ts'
+import { isObject, METHOD_NOT_FOUND, type Message, type RequestMessage, resultText } from '../message/json-rpc.ts'
+import { isForExtension, methodRoute, needsSession } from '../message/methods.ts'
+import { answerDiscover } from '../modern/answer-discover.ts'
+import { discoverTarget } from '../modern/discover-target.ts'
+import { listen } from '../modern/listen.ts'
+import { callTarget } from '../target/call-target.ts'
+import { discard, discardBody } from '../target/read-reply.ts'
+import { LIMITS } from '../target/send-to-target.ts'
+import { answerFailure, describeFailure, type FailedReply, noteTolerated } from '../target/target-failure.ts'
 import { prepareClose } from './close-targets.ts'
+import { refuseRevision } from './find-session.ts'
 import { initialiseTargets } from './initialise-targets.ts'
-import { LATEST_REVISION } from './protocol-version.ts'
-import type { Session } from './session-state.ts'
+import type { Participant } from './participant.ts'
+import { isSessionRevision, LATEST_REVISION, SESSION_REVISIONS } from './protocol-version.ts'
+import { NO_SESSION, type Session } from './session-state.ts'
 import type { TargetSession } from './target-session.ts'
 
-/** How long the gateway assumes that a target without a session id needs none. */
-const SESSIONLESS_MS = 5 * 60 * 1000
+/** How long the gateway remembers the era of a target, and that it needs no session. */
+const REMEMBERED_MS = 5 * 60 * 1000
 
 /**
- * Serves a message with `sessionRouting: Stateless` (decision B66). The required targets are initialised for this message only, and their
- * sessions are closed when the response is complete. The gateway declares no client capabilities to targets, so they cannot send requests.
+ * Serves a message that belongs to no session: every message of a client of the modern era, and all with `sessionRouting: Stateless`
+ * (decision B66). Targets that need a session get one for this message only. In it the gateway declares no capabilities of the client, so
+ * that they send no requests, which could not be answered.
  */
 export async function serveWithoutSession(request: McpRequest, message: Message): Promise<ServedAnswer> {
   // A notification for a session that does not exist.
@@ -30,48 +39,121 @@ export async function serveWithoutSession(request: McpRequest, message: Message)
       detail: 'without a session, no request of a target can be answered',
     })
   }
-  const route = needsSession(message.method) ? undefined : methodRoute(message.method)
+  const { plan, era } = request
+  const route = needsSession(message.method, era) ? undefined : methodRoute(message.method, era)
   switch (route?.kind) {
     case 'ping':
       return answerMessages([resultText(message.id, {})])
+    case 'discover':
+      return discoverTargets(request, message)
+    case 'listen':
+      return withTargets(request, message, { targets: plan.targets }, (session) => listen(request, session, message))
     case 'list':
-      return withTargets(request, message, request.plan.targets, (session) =>
+      return withTargets(request, message, { targets: plan.targets }, (session) =>
         answerList(request, session, message, route.list),
       )
     case 'item': {
-      const item = prepareItem(request, message, route.parameter)
+      const item = prepareItem(request, plan, message, route.parameter)
       if ('status' in item) return item
-      return withTargets(request, message, [item.target], (session) => answerItem(request, session, message, item))
+      return withTargets(request, message, { targets: [item.target] }, (session) =>
+        answerItem(request, session, message, item),
+      )
     }
     default:
+      if (isForExtension(plan, message.method)) {
+        const item = extensionItem(plan, message)
+        return withTargets(request, message, { targets: plan.targets }, (session) =>
+          answerItem(request, session, message, item),
+        )
+      }
       return answerError(request.exchange, message.id, METHOD_NOT_FOUND, 'Method not found')
   }
+}
+
+/**
+ * A client learns from `server/discover` which revision to speak. If a target speaks only revisions with sessions, the client is told to begin
+ * one: what this target asks for while it works, only such a client can be asked.
+ */
+async function discoverTargets(request: McpRequest, message: RequestMessage): Promise<ServedAnswer> {
+  const found = await discover(request, message, request.plan.targets)
+  if ('status' in found) return found
+  return found.legacy.length > 0
+    ? refuseRevision(request.exchange, message.id, SESSION_REVISIONS)
+    : answerDiscover(request, message, found.modern)
 }
 
 async function withTargets(
   request: McpRequest,
   message: RequestMessage,
-  targets: readonly McpTargetPlan[],
+  { targets }: { readonly targets: readonly McpTargetPlan[] },
   serve: (session: Session) => Promise<ServedAnswer>,
 ): Promise<ServedAnswer> {
-  const { plan, deps } = request
+  const { plan } = request
   const nowMs = clock.now()
   const known = targets.flatMap((target) => recall(request, target, nowMs) ?? [])
-  const fresh = targets.filter(({ name }) => !known.some(({ target }) => target === name))
-  const reply = fresh.length === 0 ? [] : await begin(request, message, fresh)
-  if ('status' in reply && (known.length === 0 || plan.failureMode === 'FailClosed')) return reply
+  const fresh = targets.filter(({ name }) => !known.some(({ session }) => session.target === name))
+  const found = await discover(request, message, fresh)
+  if ('status' in found) return found
+  const { modern, legacy } = found
+  const reply = legacy.length === 0 ? [] : await begin(request, message, legacy)
+  const others = known.length + modern.length
+  if ('status' in reply && (others === 0 || plan.failureMode === 'FailClosed')) return reply
   const begun = 'status' in reply ? withdraw(request, reply) : reply
 
   // Only cursors contain a part of it, and they must be valid in later requests.
-  const session: Session = { id: '', key: '', createdMs: nowMs, targets: [...known, ...begun] }
-  const close = prepareClose(request, targetsOf(plan, { ...session, targets: begun }))
+  const participants = [...known, ...modern, ...begun]
+  const session: Session = { ...NO_SESSION, targets: participants.map((one) => one.session) }
+  const ownSessions = { ...session, targets: begun.map((one) => one.session) }
+  const close = prepareClose(request, targetsOf(request, ownSessions))
   const answer = await serve(session)
-  if (answer.status !== 200) for (const { destination } of targets) deps.memory.sessionless.delete(destination)
+  if (answer.status !== 200) for (const target of targets) forget(request, target)
   return afterBody(answer, () => void close())
 }
 
+/** Clients of the modern era speak it with all targets that do. With FailOpen a target that fails is left out if another one takes part. */
+async function discover(
+  request: McpRequest,
+  { id, params }: RequestMessage,
+  fresh: readonly McpTargetPlan[],
+): Promise<ServedAnswer | { readonly modern: readonly Participant[]; readonly legacy: readonly McpTargetPlan[] }> {
+  const { era, plan, exchange, deps } = request
+  if (era === 'legacy') return { modern: [], legacy: fresh }
+  const meta = isObject(params?._meta) ? params._meta : undefined
+  const nowMs = clock.now()
+  const modern: Participant[] = []
+  const legacy: McpTargetPlan[] = []
+  const failed: (readonly [target: McpTargetPlan, reply: FailedReply])[] = []
+  const isLegacy = (target: McpTargetPlan) => (deps.memory.legacyUntil.get(target.destination) ?? 0) > nowMs
+  await Promise.all(
+    fresh.map(async (target) => {
+      const found = isLegacy(target) ? 'legacy' : await discoverTarget(request, target, meta)
+      if (found === 'legacy') {
+        deps.memory.legacyUntil.set(target.destination, nowMs + REMEMBERED_MS)
+        legacy.push(target)
+      } else if ('kind' in found) failed.push([target, found])
+      else {
+        remember(request, target, found.session)
+        modern.push(found)
+      }
+    }),
+  )
+  const inOrder = (one: { readonly name: string }, other: { readonly name: string }) =>
+    plan.targets.findIndex(({ name }) => name === one.name) - plan.targets.findIndex(({ name }) => name === other.name)
+  failed.sort(([one], [other]) => inOrder(one, other))
+  const first = failed[0]
+  if (first !== undefined && (plan.failureMode === 'FailClosed' || failed.length === plan.targets.length)) {
+    for (const [, reply] of failed.slice(1)) if (reply.kind === 'refused') discard(reply.response)
+    return answerFailure(exchange, first[1], id)
+  }
+  for (const [target, reply] of failed) {
+    noteTolerated(exchange, describeFailure(reply, target.name))
+    if (reply.kind === 'refused') discard(reply.response)
+  }
+  return { modern, legacy: legacy.sort(inOrder) }
+}
+
 /** A failure of one target that does not fail the request: other targets still serve (FailOpen). */
-function withdraw({ exchange }: McpRequest, { body }: ServedAnswer): readonly TargetSession[] {
+function withdraw({ exchange }: McpRequest, { body }: ServedAnswer): readonly Participant[] {
   exchange.refusal = undefined
   exchange.refusalDetail = undefined
   exchange.reason = 'Upstream'
@@ -79,9 +161,24 @@ function withdraw({ exchange }: McpRequest, { body }: ServedAnswer): readonly Ta
   return []
 }
 
-function recall({ deps }: McpRequest, { destination }: McpTargetPlan, nowMs: number): TargetSession | undefined {
-  const remembered = deps.memory.sessionless.get(destination)
-  return remembered !== undefined && remembered.untilMs > nowMs ? remembered.session : undefined
+function recall(request: McpRequest, target: McpTargetPlan, nowMs: number): Participant | undefined {
+  const remembered = request.deps.memory.sessionless.get(keyOf(request, target))
+  if (remembered === undefined || remembered.untilMs <= nowMs) return undefined
+  return { session: remembered.session, result: undefined }
+}
+
+function remember(request: McpRequest, target: McpTargetPlan, session: TargetSession): void {
+  request.deps.memory.sessionless.set(keyOf(request, target), { session, untilMs: clock.now() + REMEMBERED_MS })
+}
+
+function forget(request: McpRequest, target: McpTargetPlan): void {
+  request.deps.memory.sessionless.delete(keyOf(request, target))
+  request.deps.memory.legacyUntil.delete(target.destination)
+}
+
+/** Clients of both eras may use the same target, each in its own way. */
+function keyOf({ era }: McpRequest, { destination }: McpTargetPlan): string {
+  return `${era} ${destination}`
 }
 
 /** Initialises targets in the name of the gateway, with the id of the client's request. */
@@ -89,27 +186,25 @@ async function begin(
   request: McpRequest,
   { id }: RequestMessage,
   targets: readonly McpTargetPlan[],
-): Promise<readonly TargetSession[] | ServedAnswer> {
-  const protocolVersion = request.exchange.request.joined('mcp-protocol-version') ?? LATEST_REVISION
+): Promise<readonly Participant[] | ServedAnswer> {
+  const named = request.exchange.request.joined('mcp-protocol-version')
+  const protocolVersion = named !== undefined && isSessionRevision(named) ? named : LATEST_REVISION
   const params = { protocolVersion, capabilities: {}, clientInfo: GATEWAY_INFO }
   const text = JSON.stringify({ jsonrpc: '2.0', id, method: 'initialize', params })
   const reply = await initialiseTargets(request, { id, text, targets, sessionKey: '' })
   if (reply.kind === 'failed') return reply.answer
 
-  const session: Session = { id: '', key: '', createdMs: 0, targets: reply.sessions }
-  await Promise.all(targetsOf(request.plan, session).map((target) => complete(request, target)))
-  return reply.sessions
+  const session: Session = { ...NO_SESSION, targets: reply.sessions }
+  await Promise.all(targetsOf(request, session).map((target) => complete(request, target)))
+  return reply.sessions.map((one, index) => ({ session: one, result: reply.outcomes[index]!.result }))
 }
 
 /** A target that refuses the notification will refuse the following request, too. */
 async function complete(request: McpRequest, { plan, session }: SessionTarget): Promise<void> {
-  if (session?.sessionId === undefined) {
-    const remembered = { session: session!, untilMs: clock.now() + SESSIONLESS_MS }
-    request.deps.memory.sessionless.set(plan.destination, remembered)
-    return
-  }
+  if (session?.sessionId === undefined) return remember(request, plan, session!)
   const message = JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' })
-  const reply = await callTarget(request, { target: plan, session, method: 'POST', message })
+  const call = { target: plan, session, method: 'POST', message, limits: LIMITS.notification } as const
+  const reply = await callTarget(request, call)
   if (reply.kind === 'messages') reply.abort()
   if (reply.kind === 'refused') discard(reply.response)
 }

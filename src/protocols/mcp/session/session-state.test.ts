@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { JsonObject } from '#base/json.ts'
 import type { Identity } from '#exchange/exchange.ts'
-import { LocalOnceMemory } from '#state/once-memory.ts'
+import { LocalTable } from '#state/shared-table.ts'
 import { testSealer } from '#test/support/test-sealer.ts'
 import { endSession, openSession, type SessionOwner, sealSession } from './session-state.ts'
 
@@ -16,22 +16,30 @@ const session = {
   key: 'k1',
   createdMs: 1_000_000,
   targets: [
-    { target: 'a', sessionId: 's-1', version: '2025-11-25', capabilities: new Set(['tools', 'logging'] as const) },
-    { target: 'b', sessionId: undefined, version: '2025-03-26', capabilities: new Set<never>() },
+    {
+      target: 'a',
+      sessionId: 's-1',
+      version: '2025-11-25',
+      capabilities: new Set(['tools', 'logging'] as const),
+      endpoint: '10.0.0.1:80',
+    },
+    { target: 'b', sessionId: undefined, version: '2025-03-26', capabilities: new Set<never>(), endpoint: undefined },
   ],
+  client: { protocolVersion: '2025-11-25', capabilities: { roots: {} }, clientInfo: { name: 'c', version: '1' } },
+  bareTarget: undefined,
 }
 
 interface Attempt {
   readonly owner?: Partial<SessionOwner>
   readonly nowMs?: number
-  readonly once?: LocalOnceMemory
+  readonly table?: LocalTable
 }
 
 const owner: SessionOwner = { backend: 'ProxyBackend/default/tools', identity: alice }
 const sealed = sealSession(sealer, owner, session)
 
-function open(id: string, { owner: other, nowMs = 1_000_001, once = new LocalOnceMemory() }: Attempt = {}) {
-  return openSession(id, { ...owner, ...other }, { sealer, once, nowMs })
+function open(id: string, { owner: other, nowMs = 1_000_001, table = new LocalTable() }: Attempt = {}) {
+  return openSession(id, { ...owner, ...other }, { sealer, table, nowMs })
 }
 
 test('an id holds the whole session', () => {
@@ -91,11 +99,11 @@ test('it ends after a day', () => {
 })
 
 test('an ended session is refused, also in threads that are only notified', () => {
-  const elsewhere = new LocalOnceMemory()
-  const here = new LocalOnceMemory((what, key) => elsewhere.add(what, key))
+  const elsewhere = new LocalTable()
+  const here = new LocalTable((entry) => elsewhere.add(entry))
   endSession(sealed, here)
-  expect(open(sealed.id, { once: here })).toBe('unknown')
-  expect(open(sealed.id, { once: elsewhere })).toBe('unknown')
+  expect(open(sealed.id, { table: here })).toBe('unknown')
+  expect(open(sealed.id, { table: elsewhere })).toBe('unknown')
 })
 
 test('an id under another key makes the client start again; any other text is refused', () => {

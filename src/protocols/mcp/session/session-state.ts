@@ -1,10 +1,12 @@
 import { toByteText } from '#base/byte-text.ts'
-import type { Json } from '#base/json.ts'
+import type { Json, JsonObject } from '#base/json.ts'
+import { parseJson } from '#base/parse-json.ts'
 import { openJson, type Sealer, sealJson } from '#base/sealer.ts'
 import { sha256OfByteText } from '#base/sha256.ts'
 import type { Identity } from '#exchange/exchange.ts'
-import type { OnceMemory } from '#state/once-memory.ts'
+import type { SharedTable } from '#state/shared-table.ts'
 import { CAPABILITIES, type Capability } from './capabilities.ts'
+import { isIdle, noteUse } from './session-use.ts'
 import type { TargetSession } from './target-session.ts'
 
 /** Maximum lifetime of a session, even if it is active (decision B65). */
@@ -21,6 +23,27 @@ export interface Session {
   readonly key: string
   readonly createdMs: number
   readonly targets: readonly TargetSession[]
+  /** For targets that are initialised later. */
+  readonly client: ClientDeclaration
+  /** The only target of the backend when the session began, whose names had no prefix; undefined: names had prefixes. */
+  readonly bareTarget: string | undefined
+}
+
+/** What a client declared in its `initialize` request. */
+export interface ClientDeclaration {
+  readonly protocolVersion: string
+  readonly capabilities: JsonObject
+  readonly clientInfo: JsonObject
+}
+
+/** Of requests that belong to no session. */
+export const NO_SESSION: Session = {
+  id: '',
+  key: '',
+  createdMs: 0,
+  targets: [],
+  client: { protocolVersion: '', capabilities: {}, clientInfo: {} },
+  bareTarget: undefined,
 }
 
 /** The owner of a session; requests of others do not find it. */
@@ -30,7 +53,7 @@ export interface SessionOwner {
   readonly identity: Identity
 }
 
-/** `malformed`: not an id of the gateway. `unknown`: expired, deleted, owned by another client, or sealed with a removed key. */
+/** `malformed`: not an id of the gateway. `unknown`: expired, idle, deleted, owned by another client, or sealed with a removed key. */
 export type SessionProblem = 'malformed' | 'unknown'
 
 interface SealedSession {
@@ -39,9 +62,13 @@ interface SealedSession {
   readonly i: string
   readonly r: string
   readonly c: number
-  /** Name, session id, version, capabilities as one letter each. */
-  readonly t: readonly (readonly [string, string | null, string, string])[]
+  /** Name, session id, version, capabilities as one letter each, replica. */
+  readonly t: readonly SealedTarget[]
+  readonly d: ClientDeclaration
+  readonly n: string | null
 }
+
+type SealedTarget = readonly [string, string | null, string, string, string | null]
 
 export function sealSession(sealer: Sealer, owner: SessionOwner, session: Omit<Session, 'id'>): Session {
   const sealed: SealedSession = {
@@ -50,48 +77,87 @@ export function sealSession(sealer: Sealer, owner: SessionOwner, session: Omit<S
     i: digestOfCaller(owner.identity),
     r: session.key,
     c: session.createdMs,
-    t: session.targets.map(({ target, sessionId, version, capabilities }) => [
-      target,
-      sessionId ?? null,
-      version,
-      [...capabilities].map((capability) => CAPABILITIES[capability]).join(''),
-    ]),
+    t: session.targets.map(packTarget),
+    d: session.client,
+    n: session.bareTarget ?? null,
   }
   return { ...session, id: sealJson(sealer, sealed) }
 }
 
-export interface OpenSessionTools {
-  readonly sealer: Sealer
-  readonly once: OnceMemory
-  readonly nowMs: number
+function packTarget({ target, sessionId, version, capabilities, endpoint }: TargetSession): SealedTarget {
+  const letters = [...capabilities].map((capability) => CAPABILITIES[capability]).join('')
+  return [target, sessionId ?? null, version, letters, endpoint ?? null]
 }
 
-export function openSession(
-  id: string,
-  owner: SessionOwner,
-  { sealer, once, nowMs }: OpenSessionTools,
-): Session | SessionProblem {
-  const sealed = openJson<SealedSession>(sealer, 'session', id)
-  if (sealed === undefined) return looksSealed(id) ? 'unknown' : 'malformed'
-  if (sealed.b !== owner.backend || sealed.i !== digestOfCaller(owner.identity)) return 'unknown'
-  if (nowMs - sealed.c > MAX_AGE_MS || once.isSpent('session', sealed.r)) return 'unknown'
+function unpackTarget([target, sessionId, version, letters, endpoint]: SealedTarget): TargetSession {
   return {
-    id,
-    key: sealed.r,
-    createdMs: sealed.c,
-    targets: sealed.t.map(([target, sessionId, version, letters]) => ({
-      target,
-      sessionId: sessionId ?? undefined,
-      version,
-      capabilities: new Set(CAPABILITY_NAMES.filter((capability) => letters.includes(CAPABILITIES[capability]))),
-    })),
+    target,
+    sessionId: sessionId ?? undefined,
+    version,
+    capabilities: new Set(CAPABILITY_NAMES.filter((capability) => letters.includes(CAPABILITIES[capability]))),
+    endpoint: endpoint ?? undefined,
   }
 }
 
-/** Invalidates the id of the session. */
-export function endSession(session: Session, once: OnceMemory): void {
-  once.spend('session', session.key)
+export interface OpenSessionTools {
+  readonly sealer: Sealer
+  readonly table: SharedTable
+  readonly nowMs: number
+  /** Unset: none are kept. */
+  readonly opened?: OpenedSessions
 }
+
+export function openSession(id: string, owner: SessionOwner, tools: OpenSessionTools): Session | SessionProblem {
+  const { sealer, table, nowMs, opened } = tools
+  const known = opened?.get(id) ?? unseal(id, sealer)
+  if (known === undefined) return looksSealed(id) ? 'unknown' : 'malformed'
+  const { session, backend, caller } = known
+  if (backend !== owner.backend || caller !== digestOfCaller(owner.identity)) return 'unknown'
+  if (nowMs - session.createdMs > MAX_AGE_MS || isEnded(session.key, table) || isIdle(session, table, nowMs))
+    return 'unknown'
+  noteUse(session, table, nowMs)
+  opened?.set(id, known)
+  return session
+}
+
+function unseal(id: string, sealer: Sealer): OpenedSession | undefined {
+  const sealed = openJson<SealedSession>(sealer, 'session', id)
+  if (sealed === undefined) return undefined
+  const session: Session = {
+    id,
+    key: sealed.r,
+    createdMs: sealed.c,
+    targets: sealed.t.map(unpackTarget),
+    client: sealed.d,
+    bareTarget: sealed.n ?? undefined,
+  }
+  return { session, backend: sealed.b, caller: sealed.i }
+}
+
+/** The target's present session, if it was initialised again after the session of the client began. */
+export function renewedTarget(session: Session, target: string, table: SharedTable): TargetSession | undefined {
+  const packed = table.get(RENEWED, `${session.key} ${target}`)
+  return packed === undefined ? undefined : unpackTarget(parseJson(packed) as SealedTarget)
+}
+
+export function noteRenewed(session: Session, renewed: TargetSession, table: SharedTable): void {
+  table.set(RENEWED, `${session.key} ${renewed.target}`, JSON.stringify(packTarget(renewed)))
+}
+
+/** Scope of the shared table: sessions of targets that were initialised again, or later. */
+const RENEWED = 'mcp-renewed-target'
+
+/** Invalidates the id of the session. */
+export function endSession(session: Session, table: SharedTable): void {
+  table.set(ENDED, session.key, '')
+}
+
+function isEnded(sessionKey: string, table: SharedTable): boolean {
+  return table.get(ENDED, sessionKey) !== undefined
+}
+
+/** Scope of the shared table: keys of ended sessions. */
+const ENDED = 'mcp-ended-session'
 
 const CAPABILITY_NAMES = Object.keys(CAPABILITIES) as Capability[]
 
@@ -103,14 +169,46 @@ function looksSealed(id: string): boolean {
   return /^[A-Za-z0-9_-]{64,}$/.test(id)
 }
 
+/** Sessions that this worker has opened, by id. */
+export class OpenedSessions {
+  readonly #opened = new Map<string, OpenedSession>()
+
+  get(id: string): OpenedSession | undefined {
+    return this.#opened.get(id)
+  }
+
+  set(id: string, opened: OpenedSession): void {
+    if (this.#opened.has(id)) return
+    if (this.#opened.size >= MAX_OPENED) this.#opened.delete(this.#opened.keys().next().value!)
+    this.#opened.set(id, opened)
+  }
+}
+
+/** Together some megabytes. */
+const MAX_OPENED = 4096
+
+interface OpenedSession {
+  readonly session: Session
+  readonly backend: string
+  /** Digest of its client. */
+  readonly caller: string
+}
+
 /**
  * The digest is the same for the same client: `iss` and `sub` of a token, the full name of the entry of an API key, the user of basic
  * authentication, or all of these that the request has. A token without `sub` does not identify a client, so only the same token is the same client.
  */
 function digestOfCaller({ jwt, apiKey, basicAuth }: Identity): string {
+  if (jwt === undefined && apiKey === undefined && basicAuth === undefined) return NOBODY
   const caller: Record<string, Json> = {}
   if (jwt !== undefined) caller.jwt = [jwt.claims.iss ?? null, jwt.claims.sub ?? { token: jwt.token }]
   if (apiKey !== undefined) caller.apiKey = apiKey.entry
   if (basicAuth !== undefined) caller.basicAuth = basicAuth.username
+  return digestOf(caller)
+}
+
+function digestOf(caller: Readonly<Record<string, Json>>): string {
   return sha256OfByteText(toByteText(JSON.stringify(caller))).slice(0, 32)
 }
+
+const NOBODY = digestOf({})

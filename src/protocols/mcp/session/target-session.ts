@@ -1,4 +1,8 @@
-import type { Capability } from './capabilities.ts'
+import type { JsonObject } from '#base/json.ts'
+import type { McpTargetPlan } from '../config/mcp-plan.ts'
+import type { TargetReply } from '../target/target-reply.ts'
+import { type Capability, readCapabilities } from './capabilities.ts'
+import { LATEST_SESSIONLESS } from './protocol-version.ts'
 
 /** The result of initialising a target. */
 export interface TargetSession {
@@ -6,5 +10,32 @@ export interface TargetSession {
   /** The target's own session id; undefined if it sent none. */
   readonly sessionId: string | undefined
   readonly version: string
+  /** Label of the replica that has the session; undefined: the target has no replicas. */
+  readonly endpoint: string | undefined
   readonly capabilities: ReadonlySet<Capability>
+}
+
+/** @returns undefined: the result names no revision of the protocol, so later requests could not name it either */
+export function readTargetSession(
+  { name, hasReplicas }: McpTargetPlan,
+  result: JsonObject | undefined,
+  {
+    sessionId,
+    endpoint,
+    isModern,
+  }: Pick<Extract<TargetReply, { kind: 'messages' }>, 'sessionId' | 'endpoint' | 'isModern'>,
+): TargetSession | undefined {
+  const version = result?.protocolVersion
+  const capabilities = readCapabilities(result?.capabilities)
+  if (isModern === true) {
+    return { target: name, sessionId: undefined, version: LATEST_SESSIONLESS, endpoint: undefined, capabilities }
+  }
+  if (typeof version !== 'string' || !/^[\w.-]{1,32}$/.test(version)) return undefined
+  return {
+    target: name,
+    sessionId,
+    version,
+    endpoint: hasReplicas && sessionId !== undefined ? endpoint : undefined,
+    capabilities,
+  }
 }

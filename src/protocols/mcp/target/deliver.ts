@@ -3,39 +3,38 @@ import { ACCEPTED, refuse } from '../answer/mcp-answer.ts'
 import { type McpRequest, type SessionTarget, targetsOf } from '../mcp-request.ts'
 import { openReference, takeReference } from '../message/client-reference.ts'
 import { idKey, isMessageId, type NotificationMessage, type ResponseMessage } from '../message/json-rpc.ts'
+import { callInSession } from '../session/renew-target.ts'
 import type { Session } from '../session/session-state.ts'
-import { callTarget, discard } from './call-target.ts'
+import { discard } from './read-reply.ts'
+import { LIMITS } from './send-to-target.ts'
 import { answerFailure, type FailedReply, hasFailed } from './target-failure.ts'
-import { targetsInFlight } from './track-in-flight.ts'
+import { inFlightChannel } from './track-in-flight.ts'
 
 /** Sends a notification of the client to the targets that it concerns (decision B70). */
-export function deliverNotification(
+export async function deliverNotification(
   request: McpRequest,
   session: Session,
   message: NotificationMessage,
 ): Promise<ServedAnswer> {
-  const all = targetsOf(request.plan, session)
   switch (message.method) {
     case 'notifications/cancelled':
-      return deliver(request, cancelledTargets(request, session, message, all), message.text)
+      return cancel(request, session, message)
     case 'notifications/progress':
-      return deliverProgress(request, session, message, all)
+      return deliverProgress(request, session, message, targetsOf(request, session))
     default:
-      return deliver(request, all, message.text)
+      return deliver(request, session, targetsOf(request, session), message.text)
   }
 }
 
-/** The targets that process the request. If the worker does not know them, all targets: they ignore unknown ids. */
-function cancelledTargets(
+/** Tells the request that is to be cancelled, which may be served by another worker. An unknown or ended one needs no cancellation. */
+async function cancel(
   { deps }: McpRequest,
   session: Session,
-  { params }: NotificationMessage,
-  all: readonly SessionTarget[],
-): readonly SessionTarget[] {
+  { params, text }: NotificationMessage,
+): Promise<ServedAnswer> {
   const requestId = params?.requestId
-  if (!isMessageId(requestId)) return all
-  const working = targetsInFlight(deps.memory, session, requestId)
-  return working === undefined ? all : all.filter(({ plan }) => working.includes(plan.name))
+  if (isMessageId(requestId)) await deps.channels.send(inFlightChannel(session, requestId), text)
+  return ACCEPTED
 }
 
 /** Progress of a request that a target sent to the client; only that target knows the token. */
@@ -50,6 +49,7 @@ async function deliverProgress(
   const text = JSON.stringify({ ...json, params: { ...params, progressToken: reference.original } })
   return deliver(
     request,
+    session,
     all.filter(({ plan }) => plan.name === reference.target),
     text,
   )
@@ -69,13 +69,18 @@ export async function deliverResponse(
       detail: `no request is waiting for a response with id ${idKey(id)}`,
     })
   }
-  const owner = targetsOf(request.plan, session).filter(({ plan }) => plan.name === reference.target)
-  return deliver(request, owner, JSON.stringify({ ...json, id: reference.original }))
+  const owner = targetsOf(request, session).filter(({ plan }) => plan.name === reference.target)
+  return deliver(request, session, owner, JSON.stringify({ ...json, id: reference.original }))
 }
 
-async function deliver(request: McpRequest, targets: readonly SessionTarget[], message: string): Promise<ServedAnswer> {
-  const calls = targets.map(({ plan, session }) =>
-    callTarget(request, { target: plan, session, method: 'POST', message }),
+async function deliver(
+  request: McpRequest,
+  session: Session,
+  targets: readonly SessionTarget[],
+  message: string,
+): Promise<ServedAnswer> {
+  const calls = targets.map((target) =>
+    callInSession(request, session, target, { method: 'POST', message, limits: LIMITS.notification }),
   )
   const failed: FailedReply[] = []
   for (const reply of await Promise.all(calls)) {

@@ -4,9 +4,12 @@ import type { ServedAnswer } from '../../backend-protocol.ts'
 import { encodeEvent } from '../answer/mcp-answer.ts'
 import type { McpRequest, SessionTarget } from '../mcp-request.ts'
 import { INTERNAL_ERROR, isAnswerTo, isObject, type MessageId, type ResponseMessage } from '../message/json-rpc.ts'
+import type { RequestHeaders } from '../modern/request-headers.ts'
+import { callInSession } from '../session/renew-target.ts'
 import type { Session } from '../session/session-state.ts'
-import { callTarget, discard, type TargetMessage, TargetStreamError } from './call-target.ts'
 import { interleave } from './interleave.ts'
+import { discard, TargetStreamError } from './read-reply.ts'
+import type { CallLimits } from './send-to-target.ts'
 import {
   answerFailure,
   brokenStreamText,
@@ -16,6 +19,7 @@ import {
   noteFailure,
   noteTolerated,
 } from './target-failure.ts'
+import type { TargetMessage } from './target-reply.ts'
 import { ToClient } from './to-client.ts'
 
 /** One request for several targets. */
@@ -24,6 +28,9 @@ export interface FanOut {
   readonly targets: readonly SessionTarget[]
   /** The JSON-RPC text for one target. */
   readonly textFor: (target: SessionTarget) => string
+  readonly limits: CallLimits
+  /** Undefined: the method has no form without sessions. */
+  readonly names?: RequestHeaders
 }
 
 /** A target that has begun to respond. */
@@ -31,6 +38,10 @@ export interface OpenTarget {
   readonly target: SessionTarget
   /** The `mcp-session-id` of the response. */
   readonly sessionId: string | undefined
+  /** Label of the replica that responds. */
+  readonly endpoint: string
+  /** The target speaks only revisions without sessions. */
+  readonly isModern?: true
   readonly messages: AsyncIterable<TargetMessage>
   /** Abandons the response. */
   readonly abort: () => void
@@ -44,9 +55,19 @@ export type FanOutReply =
  * Sends a request to several targets and waits until each has begun to respond. With FailClosed, the failure of one target fails the
  * request. With FailOpen, failed targets are left out; if all fail, the first failure is the result.
  */
-export async function fanOut(request: McpRequest, { id, targets, textFor }: FanOut): Promise<FanOutReply> {
+export async function fanOut(
+  request: McpRequest,
+  session: Session,
+  { id, targets, textFor, limits, names }: FanOut,
+): Promise<FanOutReply> {
   const calls = targets.map((target) =>
-    callTarget(request, { target: target.plan, session: target.session, method: 'POST', message: textFor(target) }),
+    callInSession(request, session, target, {
+      method: 'POST',
+      message: textFor(target),
+      limits,
+      isRepeatable: true,
+      ...(names && { names }),
+    }),
   )
   const replies = await Promise.all(calls)
   const opened: OpenTarget[] = []
@@ -54,7 +75,8 @@ export async function fanOut(request: McpRequest, { id, targets, textFor }: FanO
   replies.forEach((reply, index) => {
     const target = targets[index]!
     if (reply.kind === 'messages') {
-      opened.push({ target, sessionId: reply.sessionId, messages: reply.messages, abort: reply.abort })
+      const { kind: _, ...opening } = reply
+      opened.push({ target, ...opening })
       return
     }
     failed.push({ target: target.plan.name, reply: hasFailed(reply) ? reply : withoutAnswer(target) })

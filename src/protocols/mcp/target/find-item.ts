@@ -1,9 +1,9 @@
 import type { JsonObject } from '#base/json.ts'
 import type { ItemKind } from '../config/authorization.ts'
-import type { McpPlan, McpTargetPlan } from '../config/mcp-plan.ts'
+import type { McpTargetPlan } from '../config/mcp-plan.ts'
 import { isObject } from '../message/json-rpc.ts'
 import type { ItemParameter } from '../message/methods.ts'
-import { ownedName, ownedUri } from './naming.ts'
+import { type Naming, ownedName, ownedUri } from './naming.ts'
 
 /** The item that a request refers to. */
 export interface FoundItem {
@@ -18,43 +18,66 @@ export interface FoundItem {
   readonly params: JsonObject
 }
 
+/** The kind of item that a parameter identifies. */
+export function kindOf(parameter: ItemParameter, params: JsonObject | undefined): ItemKind {
+  switch (parameter) {
+    case 'tool-name':
+      return 'tool'
+    case 'prompt-name':
+      return 'prompt'
+    case 'uri':
+      return 'resource'
+    case 'task':
+      return 'task'
+    case 'ref':
+      return isObject(params?.ref) && params.ref.type === 'ref/prompt' ? 'prompt' : 'resource'
+  }
+}
+
 /** Undefined when the parameters do not identify an item. */
 export function findItem(
-  plan: McpPlan,
+  naming: Naming,
   parameter: ItemParameter,
   params: JsonObject | undefined,
 ): FoundItem | undefined {
   if (params === undefined) return undefined
   switch (parameter) {
     case 'tool-name':
-      return readItem(plan, 'tool', 'name', params)
+      return readItem(naming, 'tool', 'name', params)
     case 'prompt-name':
-      return readItem(plan, 'prompt', 'name', params)
+      return readItem(naming, 'prompt', 'name', params)
     case 'uri':
-      return readItem(plan, 'resource', 'uri', params)
+      return readItem(naming, 'resource', 'uri', params)
+    case 'task':
+      return readItem(naming, 'task', 'taskId', params)
     case 'ref':
-      return findReferred(plan, params)
+      return findReferred(naming, params)
   }
 }
 
 /** In `completion/complete` the item is one level deeper. */
-function findReferred(plan: McpPlan, params: JsonObject): FoundItem | undefined {
+function findReferred(naming: Naming, params: JsonObject): FoundItem | undefined {
   const { ref } = params
   if (!isObject(ref)) return undefined
   const found =
-    ref.type === 'ref/prompt' ? readItem(plan, 'prompt', 'name', ref) : readItem(plan, 'resource', 'uri', ref)
+    ref.type === 'ref/prompt' ? readItem(naming, 'prompt', 'name', ref) : readItem(naming, 'resource', 'uri', ref)
   return found && { ...found, params: { ...params, ref: found.params } }
 }
 
-function readItem(plan: McpPlan, kind: ItemKind, member: 'name' | 'uri', holder: JsonObject): FoundItem | undefined {
+function readItem(
+  naming: Naming,
+  kind: ItemKind,
+  member: 'name' | 'uri' | 'taskId',
+  holder: JsonObject,
+): FoundItem | undefined {
   const written = holder[member]
   if (typeof written !== 'string') return undefined
-  const owned = member === 'name' ? ownedName(plan, written) : ownedUri(plan, written)
+  const owned = member === 'name' ? ownedName(naming, written) : ownedUri(naming, written)
   return {
     kind,
     publicName: written,
     name: owned?.name ?? written,
     target: owned?.target,
-    params: owned === undefined || !plan.multiplexes ? holder : { ...holder, [member]: owned.name },
+    params: owned === undefined || !naming.multiplexes ? holder : { ...holder, [member]: owned.name },
   }
 }

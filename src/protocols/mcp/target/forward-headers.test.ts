@@ -13,7 +13,13 @@ const SENT = {
   'mcp-session-id': 'sealed',
   'x-a': '1',
 }
-const SESSION = { target: 'a', version: '2025-06-18', sessionId: 'own', capabilities: new Set<never>() }
+const SESSION = {
+  target: 'a',
+  version: '2025-06-18',
+  sessionId: 'own',
+  capabilities: new Set<never>(),
+  endpoint: undefined,
+}
 
 function namesTo(targets: readonly string[], session: typeof SESSION | undefined) {
   const plan = mcpPlan(targets)
@@ -24,7 +30,6 @@ test('a target gets the headers of the client and those of its own session', () 
   expect(namesTo(['a'], SESSION)).toEqual([
     'authorization: Bearer k',
     'cookie: a=1',
-    'last-event-id: 7',
     'x-a: 1',
     'accept-encoding: identity',
     'mcp-protocol-version: 2025-06-18',
@@ -33,7 +38,6 @@ test('a target gets the headers of the client and those of its own session', () 
   expect(namesTo(['a'], undefined)).toEqual([
     'authorization: Bearer k',
     'cookie: a=1',
-    'last-event-id: 7',
     'mcp-protocol-version: 2024-11-05',
     'x-a: 1',
     'accept-encoding: identity',

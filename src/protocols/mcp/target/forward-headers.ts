@@ -20,14 +20,14 @@ export function targetHeaders(
   exchange.request.each((name, value) => {
     if (OWN_FIELDS.has(name)) return
     if (!keepsCredentials && CREDENTIALS.some((credential) => isSameName(name, credential))) return
-    if (plan.multiplexes && name === 'last-event-id') return
     if (session !== undefined && name === 'mcp-protocol-version') return
     headers.push([name, value])
   })
   headers.push(['accept-encoding', 'identity'])
   if (session === undefined) return headers
   headers.push(['mcp-protocol-version', session.version])
-  if (session.sessionId !== undefined) headers.push(['mcp-session-id', session.sessionId])
+  // With the older transport, it is the id of a connection.
+  if (session.sessionId !== undefined && target.protocol !== 'SSE') headers.push(['mcp-session-id', session.sessionId])
   return headers
 }
 
@@ -49,6 +49,9 @@ const OWN_FIELDS = new Set([
   'expect',
   'host',
   'keep-alive',
+  'last-event-id',
+  'mcp-method',
+  'mcp-name',
   'mcp-session-id',
   'proxy-connection',
   'te',

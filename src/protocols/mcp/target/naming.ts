@@ -1,5 +1,8 @@
 import type { McpPlan, McpTargetPlan } from '../config/mcp-plan.ts'
 
+/** The form of public names: with prefixes, or the own names of the only target. */
+export type Naming = Pick<McpPlan, 'targets' | 'multiplexes'>
+
 /** An item of a target, with the name that the target uses. */
 export interface OwnedName {
   readonly target: McpTargetPlan
@@ -7,30 +10,38 @@ export interface OwnedName {
 }
 
 /** Name of a tool or prompt as clients see it: `<target>_<name>` when there are several targets (decision B62). */
-export function publicName(plan: McpPlan, target: McpTargetPlan, name: string): string {
-  return plan.multiplexes ? `${target.name}_${name}` : name
+export function publicName(naming: Naming, target: McpTargetPlan, name: string): string {
+  return naming.multiplexes ? `${target.name}_${name}` : name
 }
 
-/** URI (template) of a resource as clients see it: `<target>+<uri>` when there are several targets. */
-export function publicUri(plan: McpPlan, target: McpTargetPlan, uri: string): string {
-  return plan.multiplexes ? `${target.name}+${uri}` : uri
+/**
+ * URI (template) of a resource as clients see it: `<target>+<uri>` when there are several targets. The user interfaces of tools keep their
+ * scheme, by which hosts know them: `ui://<target>+<rest>` (MCP Apps).
+ */
+export function publicUri(naming: Naming, target: McpTargetPlan, uri: string): string {
+  if (!naming.multiplexes) return uri
+  return uri.startsWith(UI) ? `${UI}${target.name}+${uri.slice(UI.length)}` : `${target.name}+${uri}`
 }
+
+const UI = 'ui://'
 
 /** Reverses `publicName`; undefined if the name belongs to no target. */
-export function ownedName(plan: McpPlan, name: string): OwnedName | undefined {
-  return findOwner(plan, name, '_')
+export function ownedName(naming: Naming, name: string): OwnedName | undefined {
+  return findOwner(naming, name, '_')
 }
 
 /** Reverses `publicUri`. */
-export function ownedUri(plan: McpPlan, uri: string): OwnedName | undefined {
-  return findOwner(plan, uri, '+')
+export function ownedUri(naming: Naming, uri: string): OwnedName | undefined {
+  if (!naming.multiplexes || !uri.startsWith(UI)) return findOwner(naming, uri, '+')
+  const owned = findOwner(naming, uri.slice(UI.length), '+')
+  return owned && { target: owned.target, name: `${UI}${owned.name}` }
 }
 
 /** The longest matching target name wins, so that a target `a` cannot claim items of `a_b`. */
-function findOwner(plan: McpPlan, text: string, separator: string): OwnedName | undefined {
-  if (!plan.multiplexes) return { target: plan.targets[0]!, name: text }
+function findOwner(naming: Naming, text: string, separator: string): OwnedName | undefined {
+  if (!naming.multiplexes) return { target: naming.targets[0]!, name: text }
   let owner: McpTargetPlan | undefined
-  for (const target of plan.targets) {
+  for (const target of naming.targets) {
     if (owner !== undefined && owner.name.length >= target.name.length) continue
     if (text.startsWith(`${target.name}${separator}`)) owner = target
   }

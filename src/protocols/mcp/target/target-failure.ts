@@ -6,8 +6,9 @@ import type { ServedAnswer } from '../../backend-protocol.ts'
 import { SseEventTooLarge } from '../../http/sse.ts'
 import { refuse, refuseRequest } from '../answer/mcp-answer.ts'
 import { INTERNAL_ERROR, type MessageId } from '../message/json-rpc.ts'
-import { type TargetFailure, type TargetReply, TargetStreamError } from './call-target.ts'
 import { passedHeaders } from './forward-headers.ts'
+import { TargetStreamError } from './read-reply.ts'
+import type { TargetFailure, TargetReply } from './target-reply.ts'
 
 /** A failed reply of a target. */
 export type FailedReply = Extract<TargetReply, { kind: 'refused' | 'failed' }>

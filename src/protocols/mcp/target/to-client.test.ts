@@ -2,9 +2,12 @@ import { expect, test } from 'vitest'
 import type { JsonObject } from '#base/json.ts'
 import { NO_MCP } from '#exchange/mcp-facts.ts'
 import { BodyClaim, BodyMemory } from '#net/body/body-memory.ts'
+import { decodeStream } from '#net/body/decode-content.ts'
 import { exchangeWith } from '#policies/shared/testing.ts'
-import { LocalOnceMemory } from '#state/once-memory.ts'
+import { LocalChannels } from '#state/channels.ts'
+import { LocalTable } from '#state/shared-table.ts'
 import { fakeTargets } from '#test/support/fake-targets.ts'
+import { lastingServices } from '#test/support/lasting-services.ts'
 import { mcpPlan } from '#test/support/mcp-plan.ts'
 import { testSealer } from '#test/support/test-sealer.ts'
 import { type Message, parseMessage } from '../message/json-rpc.ts'
@@ -21,14 +24,17 @@ function stream({ maxBytes = 1_000_000, relaysAnswers = false } = {}) {
   const { call } = fakeTargets({})
   const deps = {
     call,
+    lasting: lastingServices(call),
     sealer: testSealer(),
-    once: new LocalOnceMemory(),
+    table: new LocalTable(),
+    channels: new LocalChannels('w1'),
+    decode: decodeStream,
     memory: new McpMemory(),
     claim: new BodyClaim(memory),
     signal: leaving.signal,
   }
   const toClient = new ToClient(
-    { plan, exchange, deps },
+    { plan, exchange, deps, era: 'legacy' },
     { key: 's' },
     { plan: plan.targets[0]!, session: undefined },
     relaysAnswers,

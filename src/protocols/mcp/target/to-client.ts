@@ -8,13 +8,22 @@ import {
   type MessageId,
   type NotificationMessage,
   type RequestMessage,
+  type ResponseMessage,
 } from '../message/json-rpc.ts'
+import { modernResult } from '../modern/modern-result.ts'
 import type { Session } from '../session/session-state.ts'
-import type { TargetMessage } from './call-target.ts'
 import { publicUri } from './naming.ts'
+import { publicResult } from './public-result.ts'
+import type { TargetMessage } from './target-reply.ts'
 
 /** How many requests of a target are remembered for cancellation. */
 const MAX_REFERENCES = 256
+
+/** Members of notifications that name an item, by method. */
+const PUBLISHED: Readonly<Record<string, string>> = {
+  'notifications/resources/updated': 'uri',
+  'notifications/tasks/status': 'taskId',
+}
 
 /** Translates the messages of one target on one stream for the client. */
 export class ToClient {
@@ -36,6 +45,15 @@ export class ToClient {
     this.#relaysAnswers = relaysAnswers
   }
 
+  /** The response to a request of the client, under public names, and in the form of the client's revision. */
+  translateAnswer({ json, result, text }: ResponseMessage, method: string | undefined): string {
+    const { plan, era } = this.#request
+    if (result === undefined) return text
+    const published = plan.multiplexes ? publicResult(plan, this.#target.plan, result) : result
+    const formed = era === 'modern' && method !== undefined ? modernResult(method, published) : published
+    return formed === result ? text : JSON.stringify({ ...json, result: formed })
+  }
+
   /** The text for the client; undefined for messages between target and gateway only. Unchanged messages are not serialized again. */
   translate({ message }: TargetMessage): string | undefined {
     if (message === undefined) return undefined
@@ -45,7 +63,7 @@ export class ToClient {
       case 'notification':
         return this.#translateNotification(message)
       case 'response':
-        return this.#relaysAnswers ? message.text : this.#drop()
+        return this.#relaysAnswers ? this.translateAnswer(message, undefined) : this.#drop()
     }
   }
 
@@ -89,9 +107,10 @@ export class ToClient {
   #translateNotification({ method, params, json, text }: NotificationMessage): string | undefined {
     if (params === undefined) return text
     const { plan } = this.#request
-    if (method === 'notifications/resources/updated' && plan.multiplexes && typeof params.uri === 'string') {
-      const uri = publicUri(plan, this.#target.plan, params.uri)
-      return JSON.stringify({ ...json, params: { ...params, uri } })
+    const member = PUBLISHED[method]
+    if (member !== undefined && plan.multiplexes && typeof params[member] === 'string') {
+      const published = publicUri(plan, this.#target.plan, params[member])
+      return JSON.stringify({ ...json, params: { ...params, [member]: published } })
     }
     if (method === 'notifications/cancelled') {
       const { requestId } = params

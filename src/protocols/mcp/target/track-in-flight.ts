@@ -1,30 +1,42 @@
-import type { SessionTarget } from '../mcp-request.ts'
+import type { McpRequest, SessionTarget } from '../mcp-request.ts'
 import { idKey, type MessageId } from '../message/json-rpc.ts'
-import type { McpMemory } from '../session/mcp-memory.ts'
 import type { Session } from '../session/session-state.ts'
+import { keepInUse } from '../session/session-use.ts'
+import { callTarget } from './call-target.ts'
+import { discard } from './read-reply.ts'
+import { LIMITS } from './send-to-target.ts'
 
-/** Records which targets process a request, so that its cancellation goes only to them (decision B70). @returns removes the record */
+/**
+ * Waits for the cancellation of a request, which any worker may receive, and sends it only to the targets that process the request (decision
+ * B70). @returns call it when the request is over
+ */
 export function trackInFlight(
-  memory: McpMemory,
+  request: McpRequest,
   session: Session,
   id: MessageId,
   targets: readonly SessionTarget[],
 ): () => void {
   // Without a session a request cannot be cancelled.
   if (session.id === '') return () => {}
-  const key = inFlightKey(session, id)
-  memory.inFlight.set(
-    key,
-    targets.map(({ plan }) => plan.name),
-  )
-  return () => memory.inFlight.delete(key)
+  const { channels, table } = request.deps
+  const close = channels.open(inFlightChannel(session, id), async (cancellation) => {
+    await Promise.all(targets.map((target) => pass(request, target, cancellation)))
+  })
+  const release = keepInUse(session, table)
+  return () => {
+    close()
+    release()
+  }
 }
 
-/** Names of the targets that process the request; undefined if this worker has no record. */
-export function targetsInFlight(memory: McpMemory, session: Session, id: MessageId): readonly string[] | undefined {
-  return memory.inFlight.get(inFlightKey(session, id))
+async function pass(request: McpRequest, { plan, session }: SessionTarget, message: string): Promise<void> {
+  const call = { target: plan, session, method: 'POST', message, limits: LIMITS.notification } as const
+  const reply = await callTarget(request, call)
+  if (reply.kind === 'messages') reply.abort()
+  if (reply.kind === 'refused') discard(reply.response)
 }
 
-function inFlightKey(session: Session, id: MessageId): string {
-  return `${session.key} ${idKey(id)}`
+/** The channel of a request that is being served. */
+export function inFlightChannel({ key }: Session, id: MessageId): string {
+  return `mcp-request ${key} ${idKey(id)}`
 }

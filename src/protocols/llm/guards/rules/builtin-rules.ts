@@ -16,28 +16,28 @@ const LABEL = 63
 const BUILTINS: Readonly<Record<Builtin, () => TextRule>> = {
   Ssn: () =>
     new PatternRule(
-      { placeholder: '<SSN>', label: 'Ssn' },
+      { placeholder: '<SSN>', label: 'Ssn', isNumeric: true },
       automatonOf(String.raw`\b(?:\d{5}-\d{4}|\d{3}-\d{6}|\d{3}[- .]\d{2}[- .]\d{4}|\d{9})\b`),
     ),
   CreditCard: () =>
-    new CandidateRule({ placeholder: '<CREDIT_CARD>', label: 'CreditCard' }, [
+    new CandidateRule({ placeholder: '<CREDIT_CARD>', label: 'CreditCard', isNumeric: true }, [
       automatonOf(String.raw`\b(?:4\d{3}|5[0-5]\d{2}|6\d{3}|3\d{3})(?:[- ]?\d{3,4}){2}[- ]?\d{3,5}\b`),
       automatonOf(String.raw`\b1\d{3}(?:[- ]?\d{3,4}){2}[- ]?\d{4,5}\b`),
     ]),
   PhoneNumber: () => {
     void loadPhoneNumbers()
-    const names = { placeholder: '<PHONE_NUMBER>', label: 'PhoneNumber' }
+    const names = { placeholder: '<PHONE_NUMBER>', label: 'PhoneNumber', isNumeric: true }
     return new CandidateRule(names, [automatonOf(PHONE_CANDIDATE)], findPhoneNumbers)
   },
   Email: () =>
     new PatternRule(
-      { placeholder: '<EMAIL_ADDRESS>', label: 'Email' },
+      { placeholder: '<EMAIL_ADDRESS>', label: 'Email', isNumeric: false },
       automatonOf(`[A-Za-z0-9_.+-]{1,${LOCAL_PART}}@[A-Za-z0-9-]{1,${LABEL}}\\.[A-Za-z0-9.-]+`),
       { character: '@', within: LOCAL_PART },
     ),
   CaSin: () =>
     new PatternRule(
-      { placeholder: '<CA_SIN>', label: 'CaSin' },
+      { placeholder: '<CA_SIN>', label: 'CaSin', isNumeric: true },
       automatonOf(String.raw`\b(?:\d{3}[- ]\d{3}[- ]\d{3}|\d{9})\b`),
     ),
 }

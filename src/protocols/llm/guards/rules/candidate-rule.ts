@@ -1,15 +1,12 @@
 import type { Automaton } from '#base/pattern/automaton.ts'
 import { PatternScanner } from '#base/pattern/pattern-scanner.ts'
 import type { Match, ScannedMatch, SearchInSteps, TextScanner } from '#base/pattern/text-scanner.ts'
-import { runSteps, type TextRule } from './text-rule.ts'
+import type { TextRule } from './text-rule.ts'
 
-/** The matches within a candidate, by positions in it. `before` is the unit before it, empty at the beginning of the text. */
+/** The matches within a candidate, by positions in it; it may take 1 ms. `before` is the unit before it, empty at the beginning of the text. */
 export type CheckCandidate = (candidate: string, before: string) => readonly Match[]
 
 const WHOLE = { limit: Number.POSITIVE_INFINITY, wholeMatches: true }
-
-/** Candidates that a search checks until it yields. Those of telephone numbers take up to 1 ms. */
-const CHECKS_PER_STEP = 4
 
 /**
  * A rule whose matches are found by several bounded patterns, or checked by more than a pattern. Matches that overlap are one.
@@ -17,35 +14,28 @@ const CHECKS_PER_STEP = 4
 export class CandidateRule implements TextRule {
   readonly placeholder: string
   readonly label: string
+  readonly isNumeric: boolean
   readonly #automata: readonly Automaton[]
   readonly #check: CheckCandidate
 
   constructor(
-    names: Pick<TextRule, 'placeholder' | 'label'>,
+    about: Omit<TextRule, 'search' | 'scan'>,
     automata: readonly Automaton[],
     check: CheckCandidate = (candidate) => [{ start: 0, end: candidate.length }],
   ) {
-    this.placeholder = names.placeholder
-    this.label = names.label
+    this.placeholder = about.placeholder
+    this.label = about.label
+    this.isNumeric = about.isNumeric
     this.#automata = automata
     this.#check = check
   }
 
-  matches(text: string): boolean {
-    return this.findMatches(text).length > 0
-  }
-
-  findMatches(text: string): readonly Match[] {
-    return runSteps(this.findInSteps(text))
-  }
-
-  *findInSteps(text: string): SearchInSteps {
+  *search(text: string): SearchInSteps {
     const found: Match[] = []
-    let checks = 0
     for (const automaton of this.#automata) {
       for (const candidate of yield* new PatternScanner(automaton, WHOLE).search(text)) {
         found.push(...this.#matchesIn(text, candidate, 0))
-        if (++checks % CHECKS_PER_STEP === 0) yield
+        yield
       }
     }
     return mergeOverlaps(found)

@@ -3,8 +3,8 @@ import { randomPattern, randomText } from '#test/support/random-pattern.ts'
 import { type SeededRandom, seededRandom } from '#test/support/seeded-random.ts'
 import { compileRules } from './compile-rules.ts'
 import { MaskPipeline } from './mask-pipeline.ts'
-import { maskInSteps } from './mask-text.ts'
 import { loadPhoneNumbers } from './phone-numbers.ts'
+import { findMatches, maskWhole } from './testing.ts'
 import type { TextRule } from './text-rule.ts'
 
 beforeAll(loadPhoneNumbers)
@@ -79,47 +79,26 @@ const ALL = compileRules(
 
 const BUILTIN_TEXTS = ['123-45-6789', '4111 1111 1111 1111 1111', '(212) 736-5000', 'ann.b@example.com', '123-456-789']
 
-function maskWhole(rules: readonly TextRule[], text: string): string {
-  const steps = maskInSteps(rules, text)
-  for (;;) {
-    const step = steps.next()
-    if (step.done) return step.value
-  }
-}
-
 /** Undefined: more text was needed than may be held. */
 function maskPieces(rules: readonly TextRule[], pieces: readonly string[]): string | undefined {
   const pipeline = new MaskPipeline(rules)
   const tags: number[] = []
   let out = ''
-  let pushed = 0
-  let taken = 0
   const take = () => {
     for (const { tag, text, changed } of pipeline.take()) {
       tags.push(tag)
       out += text
-      taken += pieces[tag]!.length
       if (changed !== (text !== pieces[tag])) throw new Error('wrong mark')
     }
-    if (pipeline.held !== pushed - taken) throw new Error('wrong number of held units')
   }
   pieces.forEach((piece, index) => {
     pipeline.push(index, piece)
-    pushed += piece.length
     take()
   })
   pipeline.finish()
   take()
   if (pipeline.overran) return undefined
   if (tags.join() !== pieces.map((_, index) => index).join()) throw new Error('pieces are missing or out of order')
-  const original = pieces.join('')
-  let repeated = ''
-  let from = 0
-  for (const { start, end, text } of pipeline.edits) {
-    repeated += original.slice(from, start) + text
-    from = end
-  }
-  if (repeated + original.slice(from) !== out) throw new Error('the edits differ from the text')
   return out
 }
 
@@ -134,7 +113,7 @@ test('each rule masks its text the same at every split', () => {
   const texts = [...PATTERNS.map(([, match]) => match), ...BUILTIN_TEXTS]
   texts.forEach((match, index) => {
     const rule = ALL[index]!
-    expect(rule.matches(match), rule.label).toBe(true)
+    expect(findMatches(rule, match).length, rule.label).toBeGreaterThan(0)
     for (const text of [match, `ab ${match} é1`, `😀${match}${match}`]) {
       for (let at = 0; at <= text.length; at++) compare([rule], [text.slice(0, at), text.slice(at)])
       compare([rule], text.split(''))
@@ -192,13 +171,11 @@ test('a match over several pieces leaves its placeholder where it begins', () =>
     return pipeline.take().map((piece) => `${piece.tag}:${piece.text}`)
   })
   expect(taken).toEqual([[], [], [], ['0:Write to <EMAIL_ADDRESS>', '1:', '2:', '3:'], [], []])
-  expect(pipeline.held).toBe(8)
   pipeline.finish()
   expect(pipeline.take()).toEqual([
     { tag: 4, text: ' or call', changed: false },
     { tag: 5, text: '', changed: false },
   ])
-  expect(pipeline.edits[0]).toEqual({ start: 0, end: 12, text: 'Write to <EMAIL_ADDRESS>' })
 })
 
 test('a match that is too long to hold is told', () => {

@@ -9,28 +9,15 @@ export interface MaskedPiece {
   readonly changed: boolean
 }
 
-/** A part of the text that was replaced, by positions in the text as it was pushed. */
-export interface MaskEdit {
-  readonly start: number
-  readonly end: number
-  readonly text: string
-}
-
 /**
  * Masks one text that arrives in pieces, by rules in order: each sees the output of the one before. All pieces together become what the
  * rules make of the whole text. The placeholder of a match over several pieces stands where the match begins.
  */
 export class MaskPipeline {
-  /** Units of pieces that were pushed and cannot be taken yet. */
-  held = 0
-  /** What the pieces that are out changed, for a repetition of the same text. */
-  readonly edits: MaskEdit[] = []
   readonly #stages: readonly MaskStage[]
   readonly #waiting: { readonly tag: number; readonly text: string }[] = []
   #current = ''
   #done: MaskedPiece[] = []
-  /** Units of pieces that are out. */
-  #passed = 0
 
   constructor(rules: readonly TextRule[]) {
     this.#stages = rules.map((rule) => new MaskStage(rule))
@@ -43,7 +30,6 @@ export class MaskPipeline {
 
   push(tag: number, text: string): void {
     this.#waiting.push({ tag, text })
-    this.held += text.length
     this.#process([{ text, isEnd: true }], false)
   }
 
@@ -72,13 +58,8 @@ export class MaskPipeline {
   #close(): void {
     const { tag, text: before } = this.#waiting.shift()!
     const text = this.#current
-    const changed = text !== before
-    const start = this.#passed
     this.#current = ''
-    this.#passed += before.length
-    this.held -= before.length
-    this.#done.push({ tag, text, changed })
-    if (changed) this.edits.push({ start, end: this.#passed, text })
+    this.#done.push({ tag, text, changed: text !== before })
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Automaton } from '#base/pattern/automaton.ts'
 import { type NearCharacter, PatternScanner } from '#base/pattern/pattern-scanner.ts'
-import type { Match, SearchInSteps, TextScanner } from '#base/pattern/text-scanner.ts'
-import { NO_MATCHES, runSteps, type TextRule } from './text-rule.ts'
+import type { SearchInSteps, TextScanner } from '#base/pattern/text-scanner.ts'
+import type { TextRule } from './text-rule.ts'
 
 /** Bytes of a stream that a pattern without a longest match may hold back (decision B46). */
 const HELD_UNBOUNDED = 256
@@ -12,37 +12,25 @@ const HELD_BOUNDED = 4096
 export class PatternRule implements TextRule {
   readonly placeholder: string
   readonly label: string
+  readonly isNumeric: boolean
   readonly #automaton: Automaton
   readonly #near: NearCharacter | undefined
   readonly #limit: number
 
-  constructor(names: Pick<TextRule, 'placeholder' | 'label'>, automaton: Automaton, near?: NearCharacter) {
-    this.placeholder = names.placeholder
-    this.label = names.label
+  constructor(about: Omit<TextRule, 'search' | 'scan'>, automaton: Automaton, near?: NearCharacter) {
+    this.placeholder = about.placeholder
+    this.label = about.label
+    this.isNumeric = about.isNumeric
     this.#automaton = automaton
     this.#near = near
     const { maxBytes } = automaton.program
     this.#limit = maxBytes === Number.POSITIVE_INFINITY ? HELD_UNBOUNDED : Math.min(maxBytes, HELD_BOUNDED)
   }
 
-  matches(text: string): boolean {
-    if (!this.#canMatch(text)) return false
-    const scanner = this.#scanWith(Number.POSITIVE_INFINITY)
-    for (let from = 0; from < text.length; from += PIECE) {
-      scanner.push(text.slice(from, from + PIECE))
-      if (scanner.takeMatches().length > 0) return true
-    }
-    scanner.finish()
-    return scanner.takeMatches().length > 0
-  }
-
-  findMatches(text: string): readonly Match[] {
-    return this.#canMatch(text) ? runSteps(this.#scanWith(Number.POSITIVE_INFINITY).search(text)) : NO_MATCHES
-  }
-
-  *findInSteps(text: string): SearchInSteps {
-    if (!this.#canMatch(text)) return NO_MATCHES
-    return yield* this.#scanWith(Number.POSITIVE_INFINITY).search(text)
+  search(text: string): SearchInSteps | undefined {
+    // Most texts contain no match, and most of those do not contain the literal either.
+    if (!text.includes(this.#near?.character ?? this.#automaton.program.prefix)) return undefined
+    return this.#scanWith(Number.POSITIVE_INFINITY).search(text)
   }
 
   scan(): TextScanner {
@@ -52,12 +40,4 @@ export class PatternRule implements TextRule {
   #scanWith(limit: number): PatternScanner {
     return new PatternScanner(this.#automaton, { limit, near: this.#near })
   }
-
-  /** Most texts contain no match, and most of those do not contain the literal either. */
-  #canMatch(text: string): boolean {
-    return text.includes(this.#near?.character ?? this.#automaton.program.prefix)
-  }
 }
-
-/** After so many units, `matches` looks whether it has found something. */
-const PIECE = 4096

@@ -54,6 +54,7 @@ function responseOf({ status = 200, headers = {}, body, piece, breaks }: FakeAns
     headers: Object.entries(headers),
     header: (name) => headers[name],
     body: pieces(),
+    endpoint: '127.0.0.1:80',
     trailer: () => undefined,
   }
 }

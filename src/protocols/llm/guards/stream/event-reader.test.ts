@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { runAtOnce } from '#base/in-slices.ts'
 import { seededRandom } from '#test/support/seeded-random.ts'
 import { encode } from '../../json/splice.ts'
 import type { GuardedFormat } from '../guarded-format.ts'
@@ -11,12 +12,17 @@ function reading(format: GuardedFormat): (data: Uint8Array) => Seen {
   const reader = new EventReader(format, {
     text({ block, kind, place: { form, canChange } }, original, { start, end }) {
       seen.push([block, kind, form, String(canChange), original, `${start}-${end}`])
+      return undefined
     },
-    close: (block) => void seen.push(['closes', block]),
+    *close(blocks) {
+      yield
+      for (const block of blocks) seen.push(['closes', block])
+    },
   })
   return (data) => {
     seen = []
-    return reader.read(data) ? seen : 'unreadable'
+    const read = reader.read(data)
+    return (typeof read === 'boolean' ? read : runAtOnce(read)) ? seen : 'unreadable'
   }
 }
 

@@ -1,3 +1,4 @@
+import { Pace, type Steps } from '#base/in-slices.ts'
 import { parseJson } from '#base/parse-json.ts'
 import { JsonValue, parseDocument } from '../../json/json-document.ts'
 import { decodeText } from '../../json/native.ts'
@@ -11,9 +12,13 @@ export type StringPlace = Pick<TextPlace, 'start' | 'end'>
 
 /** Receives the texts of an event, and then the blocks that end with it. */
 export interface EventReceiver {
-  text(about: EventText, original: string, place: StringPlace): void
-  close(block: string): void
+  /** @returns the rest of the work, if the text is long */
+  text(about: EventText, original: string, place: StringPlace): Steps<void> | undefined
+  close(blocks: readonly string[]): Steps<void>
 }
+
+/** The work for a text besides that for its characters: it may be the first one of its block. */
+const WORK_PER_TEXT = 1024
 
 /** Reads the texts of the events of one stream. */
 export class EventReader {
@@ -35,35 +40,42 @@ export class EventReader {
     return this.#type
   }
 
-  /** @returns false if the event cannot be read */
-  read(data: Uint8Array): boolean {
+  /** @returns false if the event cannot be read; steps if it is new or long */
+  read(data: Uint8Array): boolean | Steps<boolean> {
     const fitting = this.#template?.read(data)
-    if (fitting !== undefined) {
-      this.#type = this.#templateType
-      this.#receiver.text(this.#about!, fitting.text, fitting)
-      return true
-    }
-    return this.#parse(data)
+    if (fitting === undefined) return this.#parse(data)
+    this.#type = this.#templateType
+    const rest = this.#receiver.text(this.#about!, fitting.text, fitting)
+    return rest === undefined || finish(rest)
   }
 
-  #parse(data: Uint8Array): boolean {
+  *#parse(data: Uint8Array): Steps<boolean> {
     const receiver = this.#receiver
     const event = parseDocument(data)
     if (!(event instanceof JsonValue)) return false
+    yield
     this.#type = event.get('type')?.text ?? ''
-    const { texts, closes, isSteady } = ANSWER_TEXTS[this.#format].event(event)
+    const { texts, closes, isSteady } = yield* ANSWER_TEXTS[this.#format].event(event)
+    const pace = new Pace()
     for (const text of texts) {
       const original = decode(data, text.place)
       if (original === undefined) return false
-      receiver.text(text, original, text.place)
+      const rest = receiver.text(text, original, text.place)
+      if (rest !== undefined) yield* rest
+      if (pace.after(WORK_PER_TEXT)) yield
     }
-    for (const block of closes) receiver.close(block)
+    if (closes.length > 0) yield* receiver.close(closes)
     if (!isSteady) return true
     this.#about = texts[0]!
     this.#templateType = this.#type
     this.#template = EventTemplate.of(data, event, this.#about.place)
     return true
   }
+}
+
+function* finish(rest: Steps<void>): Steps<true> {
+  yield* rest
+  return true
 }
 
 /** A provider may have cut a character into two surrogates, one in each event. Undefined: it is no text. */

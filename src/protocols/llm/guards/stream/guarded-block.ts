@@ -1,7 +1,9 @@
+import type { Steps } from '#base/in-slices.ts'
 import type { Exchange } from '#exchange/exchange.ts'
+import type { TextPlace } from '../../texts/body-texts.ts'
 import type { Guard, RegexGuard } from '../guard.ts'
-import { failGuard } from '../guard-refusals.ts'
 import { ArgumentsStage } from './arguments-stage.ts'
+import { PartedStage } from './parted-stage.ts'
 import { RegexStage } from './regex-stage.ts'
 import { ServiceStage } from './service-stage.ts'
 import type { RefuseStream, TextOutput, TextStage } from './text-stage.ts'
@@ -16,9 +18,13 @@ export interface StreamPiece {
 export interface BlockOptions {
   readonly guards: readonly Guard[]
   readonly exchange: Exchange
+  /** Aborted when the stream is over. */
+  readonly signal: AbortSignal
   readonly refuse: RefuseStream
   /** A service has let text pass. */
   readonly progressed: () => void
+  /** Receives work for a long text that a service has let pass. */
+  readonly later: (work: Steps<void>) => void
   /** What a pattern guard found. */
   readonly noted: (guard: RegexGuard, verdict: 'Mask' | 'Reject' | 'Fail') => void
   /** The output is repeated later, so that it must be kept. */
@@ -27,7 +33,7 @@ export interface BlockOptions {
 
 /** How the texts of a block are to be read. */
 export interface BlockKind {
-  readonly isArguments: boolean
+  readonly form: TextPlace['form']
   /** What matches cannot be masked. */
   readonly isFixed: boolean
   /** The end of a text that has left, which this one may go on with. */
@@ -43,6 +49,9 @@ export class GuardedBlock {
   readonly #kind: BlockKind
   readonly #first: TextStage<StreamPiece>
   readonly #services: ServiceStage<StreamPiece>[] = []
+  readonly #arguments: ArgumentsStage<StreamPiece>[] = []
+  /** Of the text that is pushed. */
+  #rest: Steps<void> | undefined
   #input = ''
   #output = ''
   #tail = ''
@@ -64,11 +73,35 @@ export class GuardedBlock {
       },
       finish: () => this.#end(),
     }
-    this.#first = options.guards.reduceRight((out, guard) => this.#stage(guard, out), last)
+    this.#first = this.#connect(last)
   }
 
-  get isArguments(): boolean {
-    return this.#kind.isArguments
+  /** Long texts go through the guards in parts. Only a service that masks sees them whole: its mask replaces a part of a whole text. */
+  #connect(last: TextOutput<StreamPiece>): TextStage<StreamPiece> {
+    const { guards, later } = this.#options
+    let out = last
+    for (let end = guards.length; end > 0; ) {
+      let start = end
+      while (start > 0 && !masksByService(guards[start - 1]!)) start--
+      if (start < end) {
+        const within = guards.slice(start, end)
+        const build = (inner: TextOutput<StreamPiece>) =>
+          within.reduceRight((next, guard) => this.#stage(guard, next), inner)
+        const now = (work: Steps<void>) => {
+          this.#rest = work
+        }
+        out = new PartedStage(out, build, start === 0 ? now : later)
+      }
+      if (start > 0) out = this.#stage(guards[--start]!, out)
+      end = start
+    }
+    return out
+  }
+
+  /** Its text is JSON so far, so that no other text can begin within it. */
+  get isJson(): boolean {
+    if (this.#arguments.length === 0) return this.#kind.form === 'arguments'
+    return this.#arguments.every(({ isPlain }) => !isPlain)
   }
 
   get isFinished(): boolean {
@@ -77,7 +110,7 @@ export class GuardedBlock {
 
   /** The end of what has left; empty as long as a part of it is held. */
   get tail(): string {
-    return this.#isOver && !this.#kind.isArguments ? this.#tail.slice(-TAIL_LENGTH) : ''
+    return this.#isOver && !this.isJson ? this.#tail.slice(-TAIL_LENGTH) : ''
   }
 
   /** A verdict or a pause will release text. */
@@ -90,17 +123,34 @@ export class GuardedBlock {
     return this.#services.some(({ isBusy }) => isBusy)
   }
 
-  push(piece: StreamPiece): void {
-    if (this.#options.isRepeated) this.#input += piece.original
-    this.#first.text(piece, piece.original)
+  /** @returns the rest of the work for a long text */
+  push(piece: StreamPiece): Steps<void> | undefined {
+    const { original } = piece
+    if (this.#options.isRepeated) this.#input += original
+    this.#first.text(piece, original)
+    const rest = this.#rest
+    this.#rest = undefined
+    return rest
   }
 
-  /** All text of the block once more: it gets the same masks. */
-  repeat(piece: StreamPiece): void {
+  /** All text of the block once more, which gets the same masks; or all of it at once. */
+  repeat(piece: StreamPiece): Steps<void> | undefined {
+    const rest = !this.#isFinished && this.#input === '' ? this.push(piece) : undefined
+    return rest === undefined ? this.#repeatFinished(piece) : this.#repeatAfter(rest, piece)
+  }
+
+  *#repeatAfter(rest: Steps<void>, piece: StreamPiece): Steps<void> {
+    yield* rest
+    const more = this.#repeatFinished(piece)
+    if (more !== undefined) yield* more
+  }
+
+  #repeatFinished(piece: StreamPiece): Steps<void> | undefined {
     this.finish()
     if (piece.original !== this.#input) return this.#checkAlone(piece)
     if (this.#isOver) piece.released = this.#output
     else this.#repeats.push(piece)
+    return undefined
   }
 
   finish(): void {
@@ -110,9 +160,10 @@ export class GuardedBlock {
   }
 
   /** A text that is not what came before. */
-  #checkAlone(piece: StreamPiece): void {
+  *#checkAlone(piece: StreamPiece): Steps<void> {
     const block = new GuardedBlock({ ...this.#kind, before: '' }, { ...this.#options, isRepeated: false })
-    block.push(piece)
+    const rest = block.push(piece)
+    if (rest !== undefined) yield* rest
     block.finish()
   }
 
@@ -127,32 +178,38 @@ export class GuardedBlock {
   }
 
   #stage(guard: Guard, out: TextOutput<StreamPiece>): TextStage<StreamPiece> {
-    const { isArguments, isFixed, before } = this.#kind
+    const { form, isFixed, before } = this.#kind
     if (guard.kind !== 'regex') {
-      const { refuse, exchange, progressed } = this.#options
+      const { refuse, exchange, signal, progressed } = this.#options
       const stage = new ServiceStage(out, {
         guard,
         before,
-        isFixed: isFixed || isArguments,
+        // A service sees the JSON text, and may break it.
+        isFixed: isFixed || form === 'arguments',
         refuse,
         exchange,
+        signal,
         progressed,
       })
       this.#services.push(stage)
       return stage
     }
-    if (!isArguments) return this.#regexStage(guard, out, isFixed, before)
-    return new ArgumentsStage(out, {
+    if (form !== 'arguments' && form !== 'input') return this.#regexStage(guard, out, isFixed, before)
+    const stage = new ArgumentsStage(out, {
+      before,
       check: (within, isKey) => this.#regexStage(guard, within, isKey || isFixed),
-      unreadable: () => {
-        this.#options.noted(guard, 'Fail')
-        this.#options.refuse(failGuard(guard, 'the arguments of a call are not JSON'))
-      },
+      asText: (left) => this.#regexStage(guard, out, isFixed, left),
     })
+    this.#arguments.push(stage)
+    return stage
   }
 
   #regexStage<Tag>(guard: RegexGuard, out: TextOutput<Tag>, isFixed: boolean, before = ''): TextStage<Tag> {
     const { refuse, noted } = this.#options
     return new RegexStage(out, { guard, isFixed, before, refuse, matched: (verdict) => noted(guard, verdict) })
   }
+}
+
+function masksByService(guard: Guard): boolean {
+  return guard.kind !== 'regex' && guard.service.masks
 }

@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest'
+import { clock } from '#base/clock.ts'
 import { reject } from '#exchange/outcome.ts'
 import { Head } from '#net/http/head.ts'
 import { roomFor } from '#net/testing/room-for.ts'
 import { exchangeWith } from '#policies/shared/testing.ts'
+import { inOneTurn } from '#test/support/in-one-turn.ts'
 import { CompletionsStream } from '../../completions/stream.ts'
 import { type Answer, Collector, pass } from '../../testing.ts'
 import type { RegexGuard } from '../guard.ts'
@@ -233,6 +235,11 @@ test.each<[type: keyof typeof DIALECTS, how: string, body: string]>([
     'after its end',
     part(0, 'delta', { delta: 'a secr' }) + part(0, 'done', { text: 'a secr' }) + part(0, 'delta', { delta: 'et-12' }),
   ],
+  [
+    'Responses',
+    'in the next part of an answer without deltas',
+    part(0, 'done', { text: 'a secr' }) + part(1, 'done', { text: 'et-12' }),
+  ],
 ])('a match in a text of %s that goes on %s ends the stream', (type, _, body) => {
   const { text } = run(body, { type, guards: [SECRET] })
   expect(text).toContain('secr')
@@ -240,17 +247,27 @@ test.each<[type: keyof typeof DIALECTS, how: string, body: string]>([
   expect(text).toContain('guardrail_intervention')
 })
 
+test('a match over the parts of an answer in one event ends the stream', () => {
+  const parts = (...texts: readonly string[]) => ({ content: texts.map((text) => ({ type: 'output_text', text })) })
+  for (const output of [[parts('a', ' secr', 'et-12')], [parts('a'), parts(' secr'), parts('et-12')]]) {
+    const { text } = run(event('response.completed', { response: { output } }), { type: 'Responses', guards: [SECRET] })
+    expect(text).not.toContain('secr')
+    expect(text).toContain('guardrail_intervention')
+  }
+})
+
+test('content that a message begins with is one text with what follows', () => {
+  const body =
+    event('message_start', { message: { content: [{ type: 'text', text: 'a secr' }] } }) +
+    event('content_block_delta', { index: 0, delta: { type: 'text_delta', text: 'et-12 b' } })
+  const { text } = run(body, { type: 'Messages', guards: [SECRET] })
+  expect(text).toContain('"text":"a <masked>"')
+  expect(text).toContain('"text":" b"')
+})
+
 test('a text after another one is masked by itself', () => {
   const body = block(0, 'a secret-1') + block(1, ' secret-2', '3 b') + event('message_stop', {})
   expect(DIALECTS.Messages.read(run(body, { type: 'Messages', guards: [SECRET] }).text)).toBe('a <masked> <masked> b')
-})
-
-test('the input of a custom tool is text', () => {
-  const input = (text: string) => chunk({ tool_calls: [{ index: 0, custom: { input: text } }] })
-  const { text } = run(input('say "secr') + input('et-1" now') + chunk({}, 0, 'tool_calls') + DONE, {
-    guards: [SECRET],
-  })
-  expect(join(text, ({ choices }) => choices?.[0]?.delta.tool_calls?.[0].custom.input)).toBe('say "<masked>" now')
 })
 
 test('a text that is not in a delta is one text all the same, whatever the number of its choice', () => {
@@ -261,21 +278,91 @@ test('a text that is not in a delta is one text all the same, whatever the numbe
   expect(run(negative + DONE, { guards: [SECRET] }).text).not.toContain('-12')
 })
 
-test.each(['123-45-6789', '{"a":1 2}', 'null5', '"a""b"', '{"a":"b"5}', 'trust'])(
-  'arguments that are not JSON do not pass as what is between strings: %s',
-  (json) => {
-    for (let at = 1; at <= json.length; at++) {
-      const call = (text: string) => chunk({ tool_calls: [{ index: 0, function: { arguments: text } }] })
-      const { text } = run(call(json.slice(0, at)) + call(json.slice(at)) + DONE, {})
-      expect(text).toContain('guardrail_intervention')
+const call = (text: string) => chunk({ tool_calls: [{ index: 0, function: { arguments: text } }] })
+const input = (text: string) => chunk({ tool_calls: [{ index: 0, custom: { input: text } }] })
+const argumentsIn = (events: string) =>
+  join(events, ({ choices }) => choices?.[0]?.delta.tool_calls?.[0].function?.arguments)
+const inputIn = (events: string) => join(events, ({ choices }) => choices?.[0]?.delta.tool_calls?.[0].custom?.input)
+
+test.each<[text: string, masked: string]>([
+  ['secret-1', '<masked>'],
+  ['-secret-1', '-<masked>'],
+  ['12 secret-1', '12 <masked>'],
+  ['trust secret-1', 'trust <masked>'],
+  ['"secret-1" secret-2', '"<masked>" <masked>'],
+  ['"a""secret-1"', '"a""<masked>"'],
+  ['{"a":1 secret-1}', '{"a":1 <masked>}'],
+  ['{"a":"secret-1"secret-2}', '{"a":"<masked>"<masked>}'],
+  ['{"a":"\\q secret-1"}', '{"a":"\\q <masked>"}'],
+  ['say "secret-1" now', 'say "<masked>" now'],
+])('arguments and inputs of tools that are not JSON are masked as a text: %s', (text, masked) => {
+  for (const [write, read] of [
+    [call, argumentsIn],
+    [input, inputIn],
+  ] as const) {
+    for (let at = 0; at <= text.length; at++) {
+      const body = write(text.slice(0, at)) + write(text.slice(at)) + chunk({}, 0, 'tool_calls') + DONE
+      const passed = run(body, { guards: [SECRET] }).text
+      // What had left as JSON cannot be masked any more.
+      if (passed.includes('guardrail_intervention')) expect(passed).not.toMatch(/t-[12]/)
+      else expect(read(passed)).toBe(masked)
     }
-  },
-)
+    const whole = run(write(text) + chunk({}, 0, 'tool_calls') + DONE, { guards: [SECRET] }).text
+    expect(read(whole)).toBe(masked)
+  }
+})
+
+test('an input that is text begins where it begins', () => {
+  const body = input('secret x') + chunk({}, 0, 'tool_calls') + DONE
+  expect(inputIn(run(body, { guards: [guard({ matches: ['^secret'] })] }).text)).toBe('<masked> x')
+})
+
+test('a number in the input of a tool is a text', () => {
+  const ssn = guard({ matches: ['[0-9]{9}'] })
+  for (const [write, read] of [
+    [call, argumentsIn],
+    [input, inputIn],
+  ] as const) {
+    const body = write(' 1234') + write('56789') + chunk({}, 0, 'tool_calls') + DONE
+    expect(read(run(body, { guards: [ssn] }).text)).toBe(' <masked>')
+  }
+})
+
+test('a match that began in arguments which turned out to be no JSON ends the stream', () => {
+  const { text } = run(call('{"a":12') + call('-34 x') + DONE, { guards: [guard({ matches: ['12-34'] })] })
+  expect(argumentsIn(text)).toBe('{"a":12')
+  expect(text).toContain('guardrail_intervention')
+})
+
+test('the input of a tool is text or JSON: strings in JSON are masked by what they say', () => {
+  const json = '{"to":"\\u0073ecret-1","n":"a\\"b"}'
+  for (let at = 0; at <= json.length; at++) {
+    const body = input(json.slice(0, at)) + input(json.slice(at)) + chunk({}, 0, 'tool_calls') + DONE
+    expect(JSON.parse(inputIn(run(body, { guards: [SECRET] }).text))).toEqual({ to: '<masked>', n: 'a"b' })
+  }
+  const event = (step: string, more: object) =>
+    `event: response.custom_tool_call_input.${step}\ndata: ${JSON.stringify({ type: `response.custom_tool_call_input.${step}`, output_index: 0, ...more })}\n\n`
+  const body = event('delta', { delta: '{"to":"\\u0073' }) + event('delta', { delta: 'ecret-1"}' })
+  const { text } = run(body + event('done', { input: '{"to":"\\u0073ecret-1"}' }), {
+    type: 'Responses',
+    guards: [SECRET],
+  })
+  expect(join(text, ({ delta }) => delta)).toBe('{"to":"<masked>"}')
+  expect(join(text, ({ input }) => input)).toBe('{"to":"<masked>"}')
+})
+
+test('an input that is text and that other texts follow is not held until the end, and is checked across', () => {
+  const more = chunk({ content: 'word ' })
+  const body = input('a secr') + more.repeat(16)
+  expect(run(body, { guards: [SECRET], breaks: 'cancelled' }).text).toBe(body)
+  const { text } = run(body + input('et-12'), { guards: [SECRET] })
+  expect(text).not.toContain('-12')
+  expect(text).toContain('guardrail_intervention')
+})
 
 test('numbers and literals in arguments pass', () => {
   const json = '{"a":[-1.5e+3,0,true],"b":null , "c":{"d":false}}'
   for (let at = 1; at < json.length; at++) {
-    const call = (text: string) => chunk({ tool_calls: [{ index: 0, function: { arguments: text } }] })
     const body = call(json.slice(0, at)) + call(json.slice(at)) + chunk({}, 0, 'tool_calls') + DONE
     expect(run(body, {}).text).toBe(body)
   }
@@ -314,7 +401,7 @@ test('what patterns hold does not stop the provider: only its next text can rele
     kept: undefined,
   }).into(new Collector())
   const body = Buffer.from(chunk({ content: 'a' }) + chunk({ extra: 'y'.repeat(40_000) }))
-  sink.bytes(body, 0, body.length)
+  inOneTurn(() => sink.bytes(body, 0, body.length))
   expect(sink.backed).toBe(false)
 })
 
@@ -341,8 +428,99 @@ test.each<[type: keyof typeof DIALECTS, named: string]>([
   expect(run(named, { type, breaks: 'cancelled' }).text).toBe(named)
 })
 
+test.each<[type: keyof typeof DIALECTS, other: string, write: (text: string) => string]>([
+  ['Responses', 'chat completions', (content) => chunk({ content })],
+  ['Responses', 'chat completions in parts', (text) => chunk({ content: [{ type: 'text', text }] })],
+  ['Responses', 'the Messages API', (text) => event('content_block_delta', { index: 0, delta: { text } })],
+  ['Responses', 'a newer version', (text) => event('response.essay.delta', { text })],
+  ['Responses', 'nobody', (text) => `data: ${JSON.stringify({ text })}\n\n`],
+  ['Messages', 'the Responses API', (delta) => part(0, 'delta', { delta })],
+  ['Messages', 'chat completions', (content) => chunk({ content })],
+  ['Messages', 'a newer version', (text) => event('essay_delta', { essay: { text } })],
+  ['Messages', 'a newer delta', (text) => event('content_block_delta', { index: 0, delta: { essay: { text } } })],
+  ['Messages', 'a delta that is a text', (delta) => event('content_block_delta', { index: 0, delta })],
+  ['Completions', 'the Responses API', (delta) => part(0, 'delta', { delta })],
+  ['Completions', 'the Messages API', (text) => event('content_block_delta', { index: 0, delta: { text } })],
+  ['Completions', 'a list of texts', (text) => `data: ${JSON.stringify({ choices: [text] })}\n\n`],
+])('a stream of %s with events of %s is one text all the same', (type, _, write) => {
+  const { text } = run(write('a secr') + write('et-12 b'), { type, guards: [SECRET] })
+  const masked = write('a <masked>') + write(' b')
+  // It has no end mark, so that an error follows.
+  expect(text.slice(0, masked.length)).toBe(masked)
+})
+
+test('members that no interface knows do not hold up a chunk', () => {
+  const body = `data: ${JSON.stringify({ provider: 'secr', choices: [{ delta: { content: 'Hi ' } }] })}\n\n`.repeat(2)
+  expect(run(body, { guards: [SECRET], breaks: 'cancelled' }).text).toBe(body)
+})
+
 test('a name in two pieces is checked across', () => {
   const call = (name: string) => chunk({ tool_calls: [{ index: 0, function: { name } }] })
   const { text } = run(call('secr') + call('et-12') + DONE, { guards: [SECRET] })
   expect(text).not.toContain('-12')
+})
+
+/** Feeds a stream whose work takes long: each look at the clock is a millisecond later. @returns the turns until the end, and what was sent */
+async function inTurns(body: string): Promise<{ turns: number; text: string; wasBacked: boolean }> {
+  const { monotonic } = clock
+  let now = monotonic()
+  clock.monotonic = () => now++
+  try {
+    const collector = new Collector()
+    const exchange = exchangeWith()
+    exchange.response = Head.response(200)
+    const options = { guards: [SECRET], format: 'Completions' as const, stream: new CompletionsStream(), exchange }
+    const limits = { claim: roomFor(8_000_000).claim, maxEventBytes: 2_000_000, kept: undefined }
+    const sink = new GuardedStream(undefined, { ...options, ...limits }).into(collector)
+    const bytes = Buffer.from(body)
+    sink.bytes(bytes, 0, bytes.length)
+    const wasBacked = sink.backed
+    bytes.fill(0x23)
+    sink.end()
+    let turns = 0
+    for (; collector.ended === 0 && turns < 1000; turns++) await new Promise((resolve) => setImmediate(resolve))
+    return { turns, text: collector.text, wasBacked }
+  } finally {
+    clock.monotonic = monotonic
+  }
+}
+
+test.each<[what: string, body: (count: number) => string, masked: (count: number) => string[]]>([
+  [
+    'one long text',
+    (count) => chunk({ content: `${'a secret-1 '.repeat(count)}` }),
+    (count) => ['a <masked> '.repeat(count)],
+  ],
+  [
+    'many calls',
+    (count) => {
+      const call = (index: number) => ({ index, function: { name: 'f', arguments: '{"a":"secret-1"}' } })
+      return chunk({ tool_calls: Array.from({ length: count / 4 }, (_, index) => call(index)) })
+    },
+    (count) => Array.from({ length: count / 4 }, () => '{"a":"<masked>"}'),
+  ],
+  [
+    'many strings in the arguments of a call',
+    (count) => {
+      const json = JSON.stringify(Array.from({ length: count }, () => 'secret-1'))
+      return chunk({ tool_calls: [{ index: 0, function: { name: 'f', arguments: json } }] })
+    },
+    (count) => [JSON.stringify(Array.from({ length: count }, () => '<masked>'))],
+  ],
+])('an event with %s is checked in slices, and what follows waits', async (_, body, masked) => {
+  const after = chunk({ role: 'after' }) + chunk({ content: ' b secret-22' }) + chunk({ content: ' c' }) + DONE
+  const one = await inTurns(body(2000) + after)
+  const two = await inTurns(body(4000) + after)
+  expect(one.wasBacked).toBe(true)
+  expect(one.turns).toBeGreaterThan(2)
+  expect(two.turns).toBeGreaterThan(1.5 * one.turns)
+  expect(two.turns).toBeLessThan(2.5 * one.turns + 4)
+  const events = one.text.split('\n').filter((line) => line.startsWith('data: {'))
+  const deltas = events.map((line) => JSON.parse(line.slice(6)).choices[0].delta)
+  const first = deltas[0].tool_calls?.map((call: { function: { arguments: string } }) => call.function.arguments) ?? [
+    deltas[0].content,
+  ]
+  expect(first).toEqual(masked(2000))
+  expect(deltas.slice(1)).toEqual([{ role: 'after' }, { content: ' b <masked>' }, { content: ' c' }])
+  expect(one.text.endsWith(DONE)).toBe(true)
 })

@@ -1,6 +1,7 @@
 import type { Refusal } from '#exchange/outcome.ts'
 import type { BodySink } from '#net/stream.ts'
 import type { AnswerFailure, AnswerFilter } from '../../../backend-protocol.ts'
+import { GuardedRefusal } from '../guarded-refusal.ts'
 import type { GuardedStreamOptions } from './guarded-stream-options.ts'
 import { GuardingStreamSink } from './guarding-stream-sink.ts'
 
@@ -15,19 +16,26 @@ export class GuardedStream implements AnswerFilter {
   readonly #options: GuardedStreamOptions
   #begun: (() => void) | undefined
   #cancel: (() => void) | undefined
+  readonly #guarded: GuardedRefusal
+  #guarding: GuardingStreamSink | undefined
   #refusal: Refusal | undefined
 
   constructor(inner: AnswerFilter | undefined, options: GuardedStreamOptions) {
     this.#inner = inner
     this.#options = options
+    this.#guarded = new GuardedRefusal(options)
   }
 
   get refusal(): Refusal | undefined {
-    return this.#refusal ?? this.#inner?.refusal
+    return this.#refusal ?? this.#guarded.of(this.#inner?.refusal)
   }
 
   get failure(): AnswerFailure | undefined {
     return this.#refusal === undefined ? this.#inner?.failure : undefined
+  }
+
+  get isJudging(): boolean {
+    return this.#guarding?.isAsking === true
   }
 
   whenBegun(begun: () => void): void {
@@ -53,6 +61,7 @@ export class GuardedStream implements AnswerFilter {
       },
       over: () => this.#cancel?.(),
     })
+    this.#guarding = guarding
     return this.#inner?.into(guarding) ?? guarding
   }
 

@@ -1,11 +1,13 @@
+import { Pace, runAtOnce, runInSlices, type Steps } from '#base/in-slices.ts'
 import { parseJson } from '#base/parse-json.ts'
 import type { Refusal } from '#exchange/outcome.ts'
 import { asBuffer } from '#net/body/as-buffer.ts'
+import { HeldBytes } from '#net/body/held-bytes.ts'
 import { HoldingSink } from '#net/body/holding-sink.ts'
 import type { Head } from '#net/http/head.ts'
 import type { Abort, BodySink } from '#net/stream.ts'
 import { decodeText } from '../../json/native.ts'
-import { applySplices, copyOf, encode, type Splice } from '../../json/splice.ts'
+import { applySplices, copyOf, encode, type Splice, spliceInSteps } from '../../json/splice.ts'
 import { SseBlock } from '../../sse/sse-block.ts'
 import { SseSplitter } from '../../sse/sse-splitter.ts'
 import type { EventText } from '../../texts/body-texts.ts'
@@ -13,11 +15,13 @@ import { ALONE } from '../../texts/read-texts.ts'
 import type { RegexGuard } from '../guard.ts'
 import { noteCheck } from '../guard-log.ts'
 import { failGuard } from '../guard-refusals.ts'
+import { familyOf, hasPrefix } from './block-names.ts'
 import { cleanEvent, isEndMark } from './clean-event.ts'
 import { EventReader, type StringPlace } from './event-reader.ts'
 import { formatGuardEvent } from './guard-event.ts'
-import { type BlockOptions, GuardedBlock, type StreamPiece } from './guarded-block.ts'
+import { type BlockOptions, GuardedBlock } from './guarded-block.ts'
 import type { GuardedStreamOptions } from './guarded-stream-options.ts'
+import { countPassed, type EventPiece, type HeldEvent, spliceOf } from './held-event.ts'
 import { HeldText } from './held-text.ts'
 import { PacedInput } from './paced-input.ts'
 
@@ -28,22 +32,6 @@ export interface GuardingOptions extends GuardedStreamOptions {
   readonly refused: (refusal: Refusal) => void
   /** The rest of the provider's response is not needed. */
   readonly over: () => void
-}
-
-/** A text of an event, and where it is in the data of the event. */
-interface EventPiece extends StreamPiece {
-  readonly place: StringPlace
-  readonly key: string
-  readonly block: GuardedBlock
-}
-
-/** An event that waits for the guards, or for events before it. */
-interface HeldEvent {
-  readonly bytes: Uint8Array
-  /** Of its JSON within `bytes`; -1: it has none. */
-  readonly dataStart: number
-  readonly dataEnd: number
-  readonly pieces: readonly EventPiece[]
 }
 
 /** The provider's response has ended, with these trailers or with an abort. */
@@ -64,6 +52,21 @@ const FORGOTTEN_AFTER = 16
 /** Members of choices and kinds of blocks whose last text is remembered. */
 const MAX_FAMILIES = 64
 
+/** Longer events are read in slices. */
+const LONG_EVENT_BYTES = 4096
+
+/** The work for the end of a block, and for a text that is written, besides its characters. */
+const WORK_PER_END = 512
+const WORK_PER_PIECE = 32
+
+/** An event with more texts is written in slices. */
+const FEW_PIECES = 16
+
+/** All blocks. */
+const ALL: readonly string[] = ['*']
+
+const NO_MEMORY = 'there is no memory for the stream'
+
 const NO_PIECES: readonly EventPiece[] = []
 
 export class GuardingStreamSink extends HoldingSink {
@@ -78,6 +81,8 @@ export class GuardingStreamSink extends HoldingSink {
   readonly #blockOptions: BlockOptions
   readonly #queue: HeldEvent[] = []
   readonly #held: HeldText
+  /** What services are asked. */
+  readonly #questions = new AbortController()
   readonly #verdicts = new Map<RegexGuard, 'Mask' | 'Reject' | 'Fail'>()
   readonly #startMs: number
   /** Of the event that is being read. */
@@ -86,31 +91,40 @@ export class GuardingStreamSink extends HoldingSink {
   #events = 0
   #hasBegun = false
   #isOver = false
+  /** All has been received. */
+  #arrived: Ending | undefined
+  /** All has been read. */
   #ending: Ending | undefined
+  #isWorking = false
+  /** Something has arrived, or has passed, during the work. */
+  #isCalledAgain = false
+  /** Long events, and those after them. */
+  readonly #unread: HeldBytes[] = []
+  /** Long texts that services have let pass. */
+  readonly #later: Steps<void>[] = []
 
   constructor(sink: BodySink, options: GuardingOptions) {
     const { guards, exchange, claim, maxEventBytes, format } = options
     super(sink)
     this.#options = options
-    this.#input = new PacedInput({
-      claim,
-      isFull: () => this.#isHolding,
-      read: (buffer, start, end) => {
-        if (!this.#isOver) this.#splitter.push(buffer, start, end)
-      },
-    })
+    this.#input = new PacedInput(claim)
     this.#splitter = new SseSplitter(this, { claim, maxBlockBytes: maxEventBytes })
     this.#reader = new EventReader(format, {
       text: (about, original, place) => this.#addPiece(about, original, place),
-      close: (key) => this.#close(key),
+      close: (keys) => this.#close(keys),
     })
     this.#startMs = exchange.context.monotonic()
     this.#held = new HeldText(exchange.context.guardLoad)
     this.#blockOptions = {
       guards,
       exchange,
+      signal: this.#questions.signal,
       refuse: (refusal) => this.#refuse(refusal),
-      progressed: () => this.#progress(),
+      progressed: () => {
+        this.#proceed()
+        this.#resume()
+      },
+      later: (work) => this.#later.push(work),
       noted: (guard, verdict) => this.#verdicts.set(guard, verdict),
       isRepeated: format === 'Responses',
     }
@@ -118,44 +132,113 @@ export class GuardingStreamSink extends HoldingSink {
   }
 
   override get backed(): boolean {
-    return this.sink.backed || this.#isHolding || this.#input.isWaiting
+    return this.sink.backed || this.#hasNoRoom
+  }
+
+  get #hasNoRoom(): boolean {
+    return this.#isWorking || !this.#input.isEmpty || this.#isHolding
   }
 
   override bytes(buffer: Buffer, start: number, end: number): void {
-    if (!this.#isOver && !this.#input.push(buffer, start, end)) this.#fail('there is no memory for the stream')
+    if (this.#isOver) return
+    if (!this.#input.push(buffer, start, end)) return this.#fail(NO_MEMORY)
+    this.#proceed()
+    if (!this.#isOver && !this.#input.keep()) this.#fail(NO_MEMORY)
   }
 
   override end(trailers?: Head): void {
-    const late = trailers?.clone()
-    this.#input.end(() => {
-      const { rest } = this.#splitter
-      if (rest.length > 0 && !this.#isOver) this.block(rest, 0, rest.length)
-      this.#finish({ trailers: late, abort: undefined })
-    })
+    this.#arrived = { trailers: trailers?.clone(), abort: undefined }
+    this.#proceed()
   }
 
   override abort(why: Abort): void {
-    if (why !== 'cancelled') return this.#input.end(() => this.#finish({ trailers: undefined, abort: why }))
+    if (why !== 'cancelled') {
+      this.#arrived = { trailers: undefined, abort: why }
+      return this.#proceed()
+    }
     this.#stop()
     this.sink.abort(why)
   }
 
   /** The provider goes on only if the guards have room as well. */
   protected drained(): void {
-    if (!this.#isHolding && !this.#input.isWaiting) this.source?.resume()
+    if (!this.#hasNoRoom) this.source?.resume()
+  }
+
+  #resume(): void {
+    if (!this.#isOver && !this.backed) this.source?.resume()
+  }
+
+  /** Goes on with what is held and what has arrived, as long as there is room. Long work is done in slices. */
+  #proceed(): void {
+    if (this.#isWorking) {
+      this.#isCalledAgain = true
+      return
+    }
+    if (this.#isOver) return
+    this.#isWorking = true
+    const worked = runInSlices(this.#work())
+    if (!(worked instanceof Promise)) return this.#rest()
+    void worked.then(() => {
+      this.#rest()
+      this.#resume()
+    })
+  }
+
+  #rest(): void {
+    this.#isWorking = false
+    if (!this.#isCalledAgain) return
+    this.#isCalledAgain = false
+    this.#proceed()
+  }
+
+  *#work(): Steps<void> {
+    for (let work = this.#later.shift(); work !== undefined; work = this.#later.shift()) yield* work
+    yield* this.#drain()
+    while (!this.#isOver) {
+      const event = this.#unread.shift()
+      if (event !== undefined) {
+        const { bytes } = event
+        yield* this.#readBlock(bytes, 0, bytes.length)
+        event.drop()
+      } else if (!this.#input.isEmpty) {
+        if (this.#isHolding) return
+        this.#input.readSlice((buffer, start, end) => this.#splitter.push(buffer, start, end))
+        yield
+      } else if (this.#arrived !== undefined) {
+        const { rest } = this.#splitter
+        if (rest.length > 0 && this.#arrived.abort === undefined) yield* this.#readBlock(rest, 0, rest.length)
+        return yield* this.#finish(this.#arrived)
+      } else return
+    }
   }
 
   block(buffer: Buffer, start: number, end: number): void {
     if (this.#isOver) return
+    if (this.#unread.length === 0 && end - start <= LONG_EVENT_BYTES) {
+      return runAtOnce(this.#readBlock(buffer, start, end))
+    }
+    const { claim, maxEventBytes } = this.#options
+    const event = new HeldBytes(claim, maxEventBytes)
+    if (!event.appendWithin(buffer, start, end)) return this.#fail(NO_MEMORY)
+    this.#unread.push(event)
+  }
+
+  *#readBlock(buffer: Buffer, start: number, end: number): Steps<void> {
+    if (this.#isOver) return
     const read = this.#block.read(buffer, start, end)
     const index = this.#events++
     const { data } = read
-    if (data.length === 0) return this.#takeEmpty(buffer, start, end)
+    if (data.length === 0) return yield* this.#takeEmpty(buffer, start, end)
     const isEnd = isEndMark(data)
-    const pieces = isEnd ? NO_PIECES : this.#readPieces(data)
-    if (pieces === undefined) return this.#fail(`event ${index} of the stream is not JSON`)
-    if (isEnd) this.#close('*')
+    this.#pieces = undefined
+    const reading = isEnd || this.#reader.read(data)
+    if (!(typeof reading === 'boolean' ? reading : yield* reading)) {
+      return this.#fail(`event ${index} of the stream is not JSON`)
+    }
+    if (isEnd) yield* this.#close(ALL)
     if (this.#isOver) return
+    const pieces = this.#pieces ?? NO_PIECES
     const line = cleanEvent(read, isEnd ? '' : this.#reader.type)
     const isPassed = pieces.every(({ released, original }) => released === original)
     if (this.#queue.length === 0 && isPassed) {
@@ -165,33 +248,40 @@ export class GuardingStreamSink extends HoldingSink {
     // The buffer is only lent.
     const bytes = line ?? copyOf(buffer.subarray(start, end))
     const dataStart = line === undefined ? read.dataStart - start : line.length - 2 - data.length
-    this.#hold({ bytes, dataStart, dataEnd: dataStart + data.length, pieces })
+    yield* this.#hold({ bytes, dataStart, dataEnd: dataStart + data.length, pieces, passed: 0 })
   }
 
   /** A block that is no event. Its lines may contain text, although clients do not read them. */
-  #takeEmpty(buffer: Buffer, start: number, end: number): void {
+  *#takeEmpty(buffer: Buffer, start: number, end: number): Steps<void> {
     const { hasOtherLines, dataStart, nameEnd } = this.#block
     const isBlank = !hasOtherLines && dataStart < 0 && nameEnd === 0
     const bytes = isBlank ? copyOf(buffer.subarray(start, end)) : COMMENT
     if (this.#queue.length === 0) return this.#send(asBuffer(bytes), 0, bytes.length, NO_PIECES, undefined)
-    this.#hold({ bytes, dataStart: -1, dataEnd: -1, pieces: NO_PIECES })
+    yield* this.#hold({ bytes, dataStart: -1, dataEnd: -1, pieces: NO_PIECES, passed: 0 })
   }
 
-  #hold(event: HeldEvent): void {
+  *#hold(event: HeldEvent): Steps<void> {
     if (!this.#held.take(event.bytes.length)) return this.#fail('too much text is held back')
     this.#queue.push(event)
-    this.#drain()
-    this.#endForgotten()
+    if (this.#drainShort()) yield* this.#drain()
+    if (this.#forgotten !== undefined) yield* this.#endForgotten()
+  }
+
+  /** The first text of the queue that has not passed, if its block has ended without a mark. */
+  get #forgotten(): EventPiece | undefined {
+    const first = this.#queue[0]
+    const piece = first?.pieces[countPassed(first)]
+    if (piece === undefined || this.#events - piece.block.lastEvent < FORGOTTEN_AFTER) return undefined
+    return piece.block.isFinished || piece.block.isJson ? undefined : piece
   }
 
   /** Texts end without a mark when the provider goes on with another one, such as the arguments of a call after an answer. */
-  #endForgotten(): void {
-    for (;;) {
-      const piece = this.#queue[0]?.pieces.find(({ released }) => released === undefined)
-      if (piece === undefined || piece.block.isFinished || piece.block.isArguments) return
-      if (this.#events - piece.block.lastEvent < FORGOTTEN_AFTER) return
+  *#endForgotten(): Steps<void> {
+    const pace = new Pace()
+    for (let piece = this.#forgotten; piece !== undefined; piece = this.#forgotten) {
       this.#end(piece.key, piece.block)
-      this.#drain()
+      if (pace.after(WORK_PER_END)) yield
+      yield* this.#drain()
     }
   }
 
@@ -201,48 +291,58 @@ export class GuardingStreamSink extends HoldingSink {
   }
 
   /** What is held may leave without further text of the provider. */
-  get #isAsking(): boolean {
+  get isAsking(): boolean {
     return this.#queue[0]?.pieces.some(({ block }) => block.isAsking) === true
   }
 
   get #isHolding(): boolean {
     if (this.#held.bytes === 0) return false
-    if (this.#held.bytes > BACKED_BYTES && this.#isAsking) return true
+    if (this.#held.bytes > BACKED_BYTES && this.isAsking) return true
     for (const { isBusy } of this.#blocks.values()) if (isBusy) return true
     return false
   }
 
-  /** Shows the texts of an event to the guards. @returns undefined if it cannot be read */
-  #readPieces(data: Uint8Array): readonly EventPiece[] | undefined {
-    this.#pieces = undefined
-    return this.#reader.read(data) ? (this.#pieces ?? NO_PIECES) : undefined
-  }
-
-  #addPiece(about: EventText, original: string, place: StringPlace): void {
+  /** Shows a text to the guards. */
+  #addPiece(about: EventText, original: string, place: StringPlace): Steps<void> | undefined {
     const block = this.#blockOf(about)
     const piece: EventPiece = { original, released: undefined, place, key: about.block, block }
     if (this.#pieces === undefined) this.#pieces = [piece]
     else this.#pieces.push(piece)
     this.#length += original.length
     block.lastEvent = this.#events
-    if (about.kind === 'delta') block.push(piece)
-    else block.repeat(piece)
+    if (about.kind === 'delta') return block.push(piece)
+    return this.#endAfter(block.repeat(piece), about.block, block)
+  }
+
+  *#endAfter(rest: Steps<void> | undefined, key: string, block: GuardedBlock): Steps<void> {
+    if (rest !== undefined) yield* rest
+    this.#end(key, block)
   }
 
   #blockOf({ block: key, place, kind }: EventText): GuardedBlock {
     let block = this.#blocks.get(key)
     if (block === undefined || (kind === 'delta' && block.isFinished)) {
-      const about = { isArguments: place.form === 'arguments', isFixed: !place.canChange }
+      const about = { form: place.form, isFixed: !place.canChange }
       block = new GuardedBlock({ ...about, before: this.#before.get(familyOf(key)) ?? '' }, this.#blockOptions)
       this.#blocks.set(key, block)
     }
     return block
   }
 
-  #close(key: string): void {
-    if (!key.endsWith('*')) return this.#end(key, this.#blocks.get(key))
-    const prefix = key.slice(0, -1)
-    for (const [name, block] of this.#blocks) if (name.startsWith(prefix)) this.#end(name, block)
+  /** Ends blocks; all that begin with a key that ends with `*`. */
+  *#close(keys: readonly string[]): Steps<void> {
+    const pace = new Pace()
+    const prefixes = new Set<string>()
+    for (const key of keys) {
+      if (key.endsWith('*')) prefixes.add(key.slice(0, -1))
+      else this.#end(key, this.#blocks.get(key))
+      if (pace.after(WORK_PER_END)) yield
+    }
+    if (prefixes.size === 0) return
+    for (const [name, block] of this.#blocks) {
+      if (hasPrefix(name, prefixes)) this.#end(name, block)
+      if (pace.after(WORK_PER_END)) yield
+    }
   }
 
   #end(name: string, block: GuardedBlock | undefined): void {
@@ -260,35 +360,51 @@ export class GuardingStreamSink extends HoldingSink {
     if (this.#before.size > MAX_FAMILIES) this.#before.delete(this.#before.keys().next().value!)
   }
 
-  /** A service has let text pass. */
-  #progress(): void {
-    this.#drain()
-    this.#input.proceed()
-    if (!this.#isOver && !this.backed) this.source?.resume()
+  /** Sends the first events of the queue that have passed. */
+  *#drain(): Steps<void> {
+    while (this.#drainShort()) {
+      const event = this.#takeFirst()
+      const pace = new Pace()
+      const splices: Splice[] = []
+      for (const piece of event.pieces) {
+        if (pace.after(WORK_PER_PIECE)) yield
+        if (piece.released === piece.original) continue
+        splices.push(spliceOf(event, piece))
+        if (pace.after(piece.original.length)) yield
+      }
+      const out = yield* spliceInSteps(event.bytes, splices, pace)
+      if (!this.#isOver) this.#sendHeld(event, out)
+    }
+    if (this.#queue.length === 0 && this.#ending !== undefined && !this.#isOver) this.#complete()
   }
 
-  #drain(): void {
+  /** The same as far as they have few texts. @returns whether another one has passed */
+  #drainShort(): boolean {
     while (!this.#isOver) {
       const event = this.#queue[0]
-      if (event === undefined || event.pieces.some(({ released }) => released === undefined)) break
-      this.#queue.shift()
-      this.#held.give(event.bytes.length)
-      this.#sendHeld(event)
+      if (event === undefined || countPassed(event) < event.pieces.length) return false
+      if (event.pieces.length > FEW_PIECES) return true
+      this.#takeFirst()
+      const changed = event.pieces.filter(({ released, original }) => released !== original)
+      this.#sendHeld(
+        event,
+        applySplices(
+          event.bytes,
+          changed.map((piece) => spliceOf(event, piece)),
+        ),
+      )
     }
-    if (this.#queue.length === 0 && this.#ending !== undefined) this.#complete()
+    return false
   }
 
-  #sendHeld({ bytes, dataStart, dataEnd, pieces }: HeldEvent): void {
-    const splices: Splice[] = []
-    for (const { released, original, place } of pieces) {
-      if (released === original) continue
-      splices.push({
-        start: dataStart + place.start,
-        end: dataStart + place.end,
-        text: encode(JSON.stringify(released)),
-      })
-    }
-    const out = applySplices(bytes, splices)
+  #takeFirst(): HeldEvent {
+    const event = this.#queue.shift()!
+    this.#held.give(event.bytes.length)
+    return event
+  }
+
+  /** @param out the event as it is now */
+  #sendHeld({ bytes, dataStart, dataEnd, pieces }: HeldEvent, out: Uint8Array): void {
     const data = out.subarray(dataStart, dataEnd + out.length - bytes.length)
     this.#send(asBuffer(out), 0, out.length, pieces, dataStart < 0 ? undefined : data)
   }
@@ -307,11 +423,11 @@ export class GuardingStreamSink extends HoldingSink {
     stream.keep(parseJson(decodeText(data, 0, data.length)), kept)
   }
 
-  #finish(ending: Ending): void {
+  *#finish(ending: Ending): Steps<void> {
     if (this.#isOver || this.#ending !== undefined) return
+    yield* this.#close(ALL)
     this.#ending = ending
-    this.#close('*')
-    this.#drain()
+    yield* this.#drain()
   }
 
   #complete(): void {
@@ -358,16 +474,11 @@ export class GuardingStreamSink extends HoldingSink {
 
   #stop(): void {
     this.#isOver = true
+    this.#questions.abort()
     this.#input.drop()
+    for (const event of this.#unread.splice(0)) event.drop()
     this.#queue.length = 0
+    this.#later.length = 0
     this.#held.drop()
   }
-}
-
-/**
- * Blocks whose texts a client may join: blocks of text follow each other in a message, and some providers go on with a block that has ended.
- * Titles and addresses do not go on, and the choices of chat completions are different answers.
- */
-function familyOf(key: string): string {
-  return key.endsWith('.text') && !key.startsWith('choices') ? key.replaceAll(/\d+/g, '') : key
 }

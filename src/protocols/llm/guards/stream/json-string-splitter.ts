@@ -28,6 +28,11 @@ export class JsonStringSplitter {
   /** The beginning of an escape. */
   #escape = ''
 
+  /** The beginning of an escape, which waits. */
+  get pending(): string {
+    return this.#escape
+  }
+
   /** @returns false if the text is no JSON */
   push(text: string, take: (part: JsonPart) => void): boolean {
     let at = 0

@@ -1,72 +1,68 @@
 import type { BodyClaim } from '#net/body/body-memory.ts'
 import { HeldBytes } from '#net/body/held-bytes.ts'
 
-/** So much is read until somebody looks whether there is room for more. */
+/** So much is read until somebody looks whether there is room, and time, for more. */
 const SLICE_BYTES = 4096
 /** What a source may deliver after it was told to wait. */
 const MAX_WAITING_BYTES = 1024 * 1024
 
-export interface PacedInputOptions {
-  readonly claim: BodyClaim
-  /** Nothing more may be read now. */
-  readonly isFull: () => boolean
-  readonly read: (buffer: Buffer, start: number, end: number) => void
-}
-
-/**
- * Input that is read as long as there is room for what comes of it. A piece from the wire may be longer than that; the rest of it waits unread.
- */
+/** Input that is read in slices. A piece from the wire is only lent: what is not read at once must be kept. */
 export class PacedInput {
-  readonly #options: PacedInputOptions
-  readonly #waiting: HeldBytes
-  /** Of `#waiting`, in bytes. */
-  #read = 0
-  #ended: (() => void) | undefined
+  readonly #kept: HeldBytes
+  /** The lent piece, or what is kept. */
+  #buffer: Buffer | undefined
+  #at = 0
+  #end = 0
+  #isLent = false
 
-  constructor(options: PacedInputOptions) {
-    this.#options = options
-    this.#waiting = new HeldBytes(options.claim, MAX_WAITING_BYTES)
+  constructor(claim: BodyClaim) {
+    this.#kept = new HeldBytes(claim, MAX_WAITING_BYTES)
   }
 
-  get isWaiting(): boolean {
-    return this.#waiting.length > 0
+  get isEmpty(): boolean {
+    return this.#at === this.#end
   }
 
-  /** @returns false if there is no memory for the rest */
+  /** @returns false if there is no memory for it */
   push(buffer: Buffer, start: number, end: number): boolean {
-    const from = this.isWaiting ? start : this.#readSlices(buffer, start, end)
-    return from === end || this.#waiting.appendWithin(buffer, from, end)
-  }
-
-  /** @param ended is called when everything has been read */
-  end(ended: () => void): void {
-    if (this.isWaiting) this.#ended = ended
-    else ended()
-  }
-
-  /** There may be room again. */
-  proceed(): void {
-    if (!this.isWaiting) return
-    const { bytes } = this.#waiting
-    this.#read = this.#readSlices(bytes, this.#read, bytes.length)
-    if (this.#read < bytes.length) return
+    if (!this.isEmpty) return this.keep() && this.#append(buffer, start, end)
     this.drop()
-    this.#ended?.()
+    this.#buffer = buffer
+    this.#at = start
+    this.#end = end
+    this.#isLent = true
+    return true
+  }
+
+  /** Reads one slice. */
+  readSlice(read: (buffer: Buffer, start: number, end: number) => void): void {
+    const [buffer, start] = [this.#buffer!, this.#at]
+    this.#at = Math.min(start + SLICE_BYTES, this.#end)
+    read(buffer, start, this.#at)
+  }
+
+  /** The piece is lent no longer. @returns false if there is no memory for the rest of it */
+  keep(): boolean {
+    if (this.isEmpty) this.drop()
+    else if (this.#isLent) {
+      const [buffer, start, end] = [this.#buffer!, this.#at, this.#end]
+      this.drop()
+      return this.#append(buffer, start, end)
+    }
+    return true
   }
 
   drop(): void {
-    this.#waiting.drop()
-    this.#read = 0
+    this.#kept.drop()
+    this.#buffer = undefined
+    this.#at = this.#end = 0
+    this.#isLent = false
   }
 
-  /** @returns how far it came */
-  #readSlices(buffer: Buffer, start: number, end: number): number {
-    let at = start
-    while (at < end && !this.#options.isFull()) {
-      const next = Math.min(at + SLICE_BYTES, end)
-      this.#options.read(buffer, at, next)
-      at = next
-    }
-    return at
+  #append(buffer: Buffer, start: number, end: number): boolean {
+    if (!this.#kept.appendWithin(buffer, start, end)) return false
+    this.#buffer = this.#kept.bytes
+    this.#end = this.#kept.length
+    return true
   }
 }

@@ -59,11 +59,13 @@ function stageWith({ masks = false, isFixed = false, before = '' } = {}) {
     text: (tag: number, text: string) => void released.push([tag, text]),
     finish: () => void counts.finished++,
   }
+  const over = new AbortController()
   const stage = new ServiceStage<number>(out, {
     guard,
     isFixed,
     before,
     exchange,
+    signal: over.signal,
     refuse: (refusal) => void refused.push(refusal),
     progressed: () => void counts.progressed++,
   })
@@ -75,6 +77,7 @@ function stageWith({ masks = false, isFixed = false, before = '' } = {}) {
     counts,
     exchange,
     leave: () => leave(),
+    endStream: () => over.abort(),
     contents: () => asked.map(({ content }) => content),
   }
 }
@@ -98,6 +101,34 @@ test('a window is 1,024 bytes of new text, in UTF-8, or what came before a pause
   expect(slow.contents()).toEqual(['one two'])
   await time.pass(10_000)
   expect(slow.contents()).toEqual(['one two'])
+})
+
+test('no window ends inside a character that the provider has cut in two', async () => {
+  const full = stageWith()
+  full.stage.text(1, `${'a'.repeat(1024)}\ud83d`)
+  full.stage.text(2, '\ude42b')
+  full.stage.finish()
+  expect(full.contents()).toEqual(['a'.repeat(1024), `${'a'.repeat(256)}\u{1f642}b`])
+  for (const { answer } of full.asked) await answer(PASS)
+  expect(full.released).toEqual([
+    [1, 'a'.repeat(1024)],
+    [2, '\u{1f642}b'],
+  ])
+  // Alone, half of a character waits for no verdict, and goes on after a pause.
+  const slow = stageWith()
+  slow.stage.text(1, '\ud83d')
+  await time.pass(500)
+  expect(slow.contents()).toEqual([])
+  expect(slow.released).toEqual([[1, '']])
+  slow.stage.text(2, '')
+  slow.stage.text(3, '\ude42')
+  await time.pass(500)
+  expect(slow.contents()).toEqual(['\u{1f642}'])
+  // At the end of a text it is no character.
+  const last = stageWith()
+  last.stage.text(1, 'a\ud83d')
+  last.stage.finish()
+  expect(last.contents()).toEqual(['a'])
 })
 
 test('no pause ends a window that was full', async () => {
@@ -286,6 +317,15 @@ test.each<[what: string, verdict: ServiceVerdict, more: { isFixed?: boolean }, d
   expect(released).toEqual([])
   expect(refused).toHaveLength(1)
   expect(counts.finished).toBe(0)
+})
+
+test('nothing is asked after the stream is over', async () => {
+  const { stage, asked, endStream } = stageWith()
+  stage.text(1, 'Hello')
+  endStream()
+  await time.pass(1000)
+  stage.text(2, 'x'.repeat(2000))
+  expect(asked).toEqual([])
 })
 
 test('nothing is asked after the client has left', async () => {

@@ -3,7 +3,7 @@ import type { Exchange } from '#exchange/exchange.ts'
 import { type AskedVerdict, askAboutWindow } from '../ask-service.ts'
 import { concludeVerdict } from '../conclude-verdict.ts'
 import type { ServiceGuard } from '../guard.ts'
-import { spreadMask } from '../service-contents.ts'
+import { spreadMask } from '../spread-mask.ts'
 import type { RefuseStream, TextOutput, TextStage } from './text-stage.ts'
 import { utf8Length } from './utf8-length.ts'
 
@@ -33,6 +33,8 @@ export interface ServiceStageOptions {
   readonly before: string
   readonly refuse: RefuseStream
   readonly exchange: Exchange
+  /** Aborted when the stream is over: no question is asked or waited for. */
+  readonly signal: AbortSignal
   /** Text was released. */
   readonly progressed: () => void
 }
@@ -51,6 +53,8 @@ export class ServiceStage<Tag> implements TextStage<Tag> {
     asked: AskedVerdict | undefined
     startMs: number
   }[] = []
+  /** The first half of a character that a provider has cut in two, which goes into the next delta. At the end of a text, it is none and left out. */
+  #half = ''
   /** The end of the text before the open window. */
   #before: string
   #pause: { cancel(): void } | undefined
@@ -77,8 +81,12 @@ export class ServiceStage<Tag> implements TextStage<Tag> {
     return this.#inFlight.length === this.#maxInFlight && this.#open.bytes >= WINDOW_BYTES
   }
 
-  text(tag: Tag, text: string): void {
+  text(tag: Tag, delta: string): void {
     if (this.#isOver) return
+    const joined = this.#half + delta
+    const end = joined.length - (isHighSurrogate(joined.charCodeAt(joined.length - 1)) ? 1 : 0)
+    const text = joined.slice(0, end)
+    this.#half = joined.slice(end)
     this.#open.entries.push({ tag, text, canChange: !this.#options.isFixed })
     this.#open.bytes += utf8Length(text)
     this.#pause?.cancel()
@@ -104,7 +112,8 @@ export class ServiceStage<Tag> implements TextStage<Tag> {
     this.#pause?.cancel()
     this.#isDue = this.#inFlight.length === this.#maxInFlight
     if (this.#isDue || this.#open.bytes === 0) return
-    const { guard, exchange } = this.#options
+    const { guard, exchange, signal } = this.#options
+    if (signal.aborted) return
     const window = this.#open
     this.#open = { entries: [], bytes: 0 }
     const text = textOf(window)
@@ -119,7 +128,7 @@ export class ServiceStage<Tag> implements TextStage<Tag> {
     this.#inFlight.push(entry)
     const { guardLoad } = exchange.context
     guardLoad.beginWindow()
-    void askAboutWindow(guard, question, exchange).then((asked) => {
+    void askAboutWindow(guard, question, exchange, signal).then((asked) => {
       guardLoad.endWindow()
       entry.asked = asked
       this.#proceed()
@@ -147,12 +156,9 @@ export class ServiceStage<Tag> implements TextStage<Tag> {
   #conclude(window: Window<Tag>, shown: string, asked: AskedVerdict, startMs: number): void {
     const { guard, exchange, refuse } = this.#options
     const { length } = textOf(window)
-    const mask = ([masked = '']: readonly string[]) => {
-      const isMasked = maskWindow(window, shown, masked)
-      if (isMasked) this.#before = endOf(shown + textOf(window))
-      return isMasked
-    }
-    const refusal = concludeVerdict(guard, asked, { length, startMs, mask }, exchange)
+    const isMasked = asked.verdict.kind === 'mask' && maskWindow(window, shown, asked.verdict.contents[0] ?? '')
+    if (isMasked) this.#before = endOf(shown + textOf(window))
+    const refusal = concludeVerdict(guard, asked, { length, startMs, isMasked }, exchange)
     if (refusal === undefined) return this.#release(window)
     this.#stop()
     refuse(refusal)
@@ -178,6 +184,10 @@ function textOf({ entries }: Window<unknown>): string {
  */
 function maskWindow({ entries }: Window<unknown>, shown: string, masked: string): boolean {
   return masked.startsWith(shown) && spreadMask(entries, '', masked.slice(shown.length))
+}
+
+function isHighSurrogate(unit: number): boolean {
+  return unit >= 0xd800 && unit <= 0xdbff
 }
 
 /** The last characters, without half of one. */

@@ -1,0 +1,110 @@
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { VirtualTime } from '#test/support/virtual-time.ts'
+import { clock } from './clock.ts'
+import { Pace, runAtOnce, runInSlices, type Steps } from './in-slices.ts'
+
+let time: VirtualTime
+let now = 0
+let log: string[] = []
+beforeEach(async () => {
+  time = new VirtualTime()
+  clock.monotonic = () => now
+  await nextTurn()
+  await nextTurn()
+  // Uses up the turn, so that each test begins with a new one.
+  runInSlices(work('', [5]))
+  await nextTurn()
+  log = []
+})
+afterEach(() => time[Symbol.dispose]())
+
+const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
+
+/** Steps of so many milliseconds each; the last one is the end. */
+function* work(name: string, stepsMs: readonly number[]): Steps<string> {
+  for (const [index, ms] of stepsMs.entries()) {
+    if (index > 0) yield
+    now += ms
+    log.push(`${name}${index}`)
+  }
+  return `${name} is done`
+}
+
+/** Notes each turn of the event loop. */
+function noteTurns(count: number): void {
+  const tick = () => {
+    log.push('|')
+    if (log.filter((entry) => entry === '|').length < count) setImmediate(tick)
+  }
+  setImmediate(tick)
+}
+
+test('short work is done at once', () => {
+  expect(runInSlices(work('a', []))).toBe('a is done')
+  expect(runInSlices(work('b', [2, 2.5]))).toBe('b is done')
+})
+
+test('work that is longer than a turn goes on after other tasks, in quanta', async () => {
+  const outcome = runInSlices(work('a', [3, 2, 0.5, 0.5, 4, 3, 1]))
+  noteTurns(3)
+  expect(log).toEqual(['a0', 'a1'])
+  expect(await outcome).toBe('a is done')
+  await nextTurn()
+  await nextTurn()
+  expect(log.join(' ')).toBe('a0 a1 a2 a3 a4 | a5 a6 | |')
+})
+
+test('all works of a turn share it', async () => {
+  const one = runInSlices(work('a', [4, 1, 1]))
+  // The turn is used up, so that it does not begin.
+  const other = runInSlices(work('b', [1]))
+  noteTurns(2)
+  expect(log).toEqual(['a0', 'a1'])
+  expect(await Promise.all([one, other])).toEqual(['a is done', 'b is done'])
+  expect(log.join(' ')).toBe('a0 a1 a2 b0')
+})
+
+test('works that wait take turns of one millisecond, and the turn ends after five', async () => {
+  const one = runInSlices(work('a', [5, 0.5, 0.5, 1, 1, 1]))
+  const other = runInSlices(work('b', [1, 1, 1]))
+  noteTurns(3)
+  await Promise.all([one, other])
+  await nextTurn()
+  expect(log.join(' ')).toBe('a0 a1 a2 b0 a3 b1 a4 | b2 a5 |')
+})
+
+test('what other turns have used does not count', async () => {
+  runInSlices(work('a', [4]))
+  await nextTurn()
+  expect(runInSlices(work('b', [4, 0.5]))).toBe('b is done')
+})
+
+test('many short works of a turn count together', () => {
+  for (let i = 0; i < 20; i++) expect(runInSlices(work('a', [0.25]))).toBe('a is done')
+  expect(runInSlices(work('b', [0.1]))).toBeInstanceOf(Promise)
+})
+
+test('an error is that of the caller, now or later', async () => {
+  function* failing(ms: number): Steps<void> {
+    now += ms
+    yield
+    throw new Error('a bug')
+  }
+  expect(() => runInSlices(failing(0))).toThrow('a bug')
+  const later = runInSlices(failing(5))
+  const next = runInSlices(work('a', [1]))
+  await expect(later).rejects.toThrow('a bug')
+  expect(await next).toBe('a is done')
+})
+
+test('runAtOnce runs all steps', () => {
+  expect(runAtOnce(work('a', [100, 100]))).toBe('a is done')
+})
+
+test('a pace yields after 16,384 units', () => {
+  const pace = new Pace()
+  expect([8000, 8383, 1, 16_383, 1, 100_000, 1].map((units) => pace.after(units))).toEqual([
+    ...[false, false, true],
+    ...[false, true, true, false],
+  ])
+})

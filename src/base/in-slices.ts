@@ -1,0 +1,97 @@
+import { clock } from './clock.ts'
+
+/** Long work. It yields where other work may run. */
+export type Steps<Result> = Generator<undefined, Result, undefined>
+
+/** How long such work holds the worker in one turn of the event loop, in milliseconds; a step that cannot be divided comes on top. */
+const TURN_MS = 5
+/** Of several works that wait, each runs for so long. */
+const QUANTUM_MS = 1
+/** Less than this needs no end of the turn: it counts for the next turn, too. */
+const UNCOUNTED_MS = 0.5
+
+interface Waiting {
+  readonly work: Steps<unknown>
+  readonly done: (result: unknown) => void
+  readonly failed: (error: unknown) => void
+}
+
+/** In the order in which they run; each goes to the end after its quantum. */
+const waiting: Waiting[] = []
+/** Of this turn. */
+let spentMs = 0
+let isEndScheduled = false
+
+/**
+ * Runs work that may be long. All works of a worker share its turns: other requests run between them.
+ * @returns a promise only if the work takes long, or if others have used the turn
+ */
+export function runInSlices<Result>(work: Steps<Result>): Result | Promise<Result> {
+  if (spentMs < TURN_MS) {
+    const step = proceed(work, TURN_MS - spentMs)
+    if (step.done === true) return step.value
+  }
+  scheduleEnd()
+  return new Promise<Result>((resolve, reject) => {
+    waiting.push({ work, done: resolve as (result: unknown) => void, failed: reject })
+  })
+}
+
+/** Runs all steps at once. */
+export function runAtOnce<Result>(work: Steps<Result>): Result {
+  for (;;) {
+    const step = work.next()
+    if (step.done === true) return step.value
+  }
+}
+
+/** Runs steps for some time, and at least one. */
+function proceed<Result>(work: Steps<Result>, forMs: number): IteratorResult<undefined, Result> {
+  const startMs = clock.monotonic()
+  for (;;) {
+    const step = work.next()
+    const tookMs = clock.monotonic() - startMs
+    if (step.done !== true && tookMs < forMs) continue
+    spentMs += tookMs
+    if (spentMs >= UNCOUNTED_MS) scheduleEnd()
+    return step
+  }
+}
+
+function scheduleEnd(): void {
+  if (isEndScheduled) return
+  isEndScheduled = true
+  setImmediate(beginTurn)
+}
+
+function beginTurn(): void {
+  isEndScheduled = false
+  spentMs = 0
+  while (waiting.length > 0 && spentMs < TURN_MS) {
+    const next = waiting.shift()!
+    try {
+      const step = proceed(next.work, QUANTUM_MS)
+      if (step.done === true) next.done(step.value)
+      else waiting.push(next)
+    } catch (error) {
+      next.failed(error)
+    }
+  }
+  if (waiting.length > 0) scheduleEnd()
+}
+
+/** Work between two yields, in characters: a fraction of a millisecond. */
+const WORK_PER_STEP = 16_384
+
+/** Counts work, to yield neither often nor late. */
+export class Pace {
+  #work = 0
+
+  /** @param units about the time for a character each @returns whether it is time to yield */
+  after(units: number): boolean {
+    this.#work += units
+    if (this.#work < WORK_PER_STEP) return false
+    this.#work = 0
+    return true
+  }
+}

@@ -1,0 +1,91 @@
+import { readFileSync } from 'node:fs'
+import { EXIT, type ExitCode } from '../exit-code.ts'
+import { complain, print } from '../output.ts'
+import { UsageError } from '../usage-error.ts'
+import { discover, probe } from './discover.ts'
+import { examineToken } from './examine-token.ts'
+import { listTools } from './list-tools.ts'
+import { obtainToken, type TokenWish } from './obtain-token.ts'
+import { Report, reportLines } from './report.ts'
+
+export interface DoctorFlags {
+  readonly token?: string
+  readonly clientId?: string
+  readonly clientSecret?: string
+  readonly scope?: string
+  readonly redirectPort?: string
+  readonly timeout?: string
+  readonly output?: string
+}
+
+/** Walks the sign-in of a client of MCP, and says which step fails and what to change. */
+export async function doctor(address: string, flags: DoctorFlags): Promise<ExitCode> {
+  const url = URL.parse(address)
+  if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
+    throw new UsageError(`${address} is not a URL with scheme http or https`)
+  }
+  const isJson = outputOf(flags) === 'json'
+  const invite = (where: string) => {
+    const lines = ['Open this address in a browser, and sign in:', '', `  ${where}`, '']
+    for (const line of lines) (isJson ? complain : print)(line)
+  }
+  const report = new Report()
+  await walk(report, url, secretIn('--token', flags.token), wishOf(flags, invite))
+  if (isJson) print(JSON.stringify({ url: url.href, ok: !report.failed, steps: report.steps }, undefined, 2))
+  else for (const line of reportLines(report)) print(line)
+  return report.failed ? EXIT.findings : EXIT.ok
+}
+
+/** @param given a token that the user has already */
+async function walk(report: Report, url: URL, given: string | undefined, wish: TokenWish): Promise<void> {
+  report.hide(given)
+  const refused = await probe(report, url)
+  if (refused === undefined) return
+  if (refused === 'open' && given === undefined) return listTools(report, url, undefined)
+  const discovered = refused === 'open' ? undefined : await discover(report, url, refused)
+  if (given !== undefined) {
+    report.skip('registration', 'a token is given')
+    report.skip('redirect', 'a token is given')
+    report.skip('token', 'a token is given')
+  } else if (discovered === undefined) return
+  const token = given ?? (await obtainToken(report, discovered!, wish))
+  if (token === undefined) return
+  examineToken(report, token, discovered?.resource)
+  await listTools(report, url, token)
+}
+
+function wishOf(
+  { clientId, clientSecret, scope, redirectPort, timeout }: DoctorFlags,
+  invite: TokenWish['invite'],
+): TokenWish {
+  if (clientSecret !== undefined && clientId === undefined) throw new UsageError('--client-secret requires --client-id')
+  return {
+    clientId,
+    clientSecret: secretIn('--client-secret', clientSecret),
+    scope,
+    redirectPort: numberIn('--redirect-port', redirectPort ?? '0', 65_535),
+    timeoutMs: numberIn('--timeout', timeout ?? '300', 86_400) * 1000,
+    invite,
+  }
+}
+
+function outputOf({ output = 'text' }: DoctorFlags): 'text' | 'json' {
+  if (output !== 'text' && output !== 'json') throw new UsageError(`--output is text or json, not ${output}`)
+  return output
+}
+
+function numberIn(option: string, text: string, max: number): number {
+  const number = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN
+  if (!(number <= max)) throw new UsageError(`${option} is a number up to ${max}, not ${text}`)
+  return number
+}
+
+/** `@path`: the file has it, so that neither the list of processes nor the history of the shell does. */
+function secretIn(option: string, value: string | undefined): string | undefined {
+  if (!value?.startsWith('@')) return value
+  try {
+    return readFileSync(value.slice(1), 'utf8').trim()
+  } catch (error) {
+    throw new UsageError(`${option}: ${(error as Error).message}`)
+  }
+}

@@ -1,0 +1,51 @@
+import { decodeBase64Url } from '#base/base64url.ts'
+import { parseJson } from '#base/parse-json.ts'
+import type { Report } from './report.ts'
+import { isObject } from './web.ts'
+
+export type Claims = Readonly<Record<string, unknown>>
+
+/** Reads a token as the gateway would, without verifying it. @param resource undefined: not known */
+export function examineToken(report: Report, token: string, resource: string | undefined): void {
+  report.hide(token)
+  const claims = claimsOf(token)
+  if (claims === undefined) {
+    return report.fail(
+      'audience',
+      'the token is not a JSON Web Token',
+      'The gateway verifies tokens itself. Some providers issue others unless the client names an audience: set audiences and provider.',
+    )
+  }
+  const audiences = audiencesIn(claims)
+  const facts = `issuer ${String(claims.iss)}, audience ${audiences.join(' ') || 'absent'}`
+  const { exp } = claims
+  if (typeof exp === 'number' && exp * 1000 < Date.now()) {
+    return report.fail('audience', `the token expired at ${new Date(exp * 1000).toISOString()}`, 'Get a new token.')
+  }
+  if (resource === undefined || audiences.some((each) => isSame(each, resource))) return report.ok('audience', facts)
+  report.note(
+    'audience',
+    `${facts}; the resource is ${resource}`,
+    'The audiences of the provider in jwtAuthentication must have one that the token has, and no other service may accept it. Let the identity provider issue tokens for the resource.',
+  )
+}
+
+export function claimsOf(token: string): Claims | undefined {
+  const parts = token.split('.')
+  const bytes = parts.length === 3 ? decodeBase64Url(parts[1]!) : undefined
+  if (bytes === undefined) return undefined
+  try {
+    const claims = parseJson(new TextDecoder().decode(bytes))
+    return isObject(claims) ? claims : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function audiencesIn({ aud }: Claims): readonly string[] {
+  return (Array.isArray(aud) ? aud : [aud]).filter((each) => typeof each === 'string')
+}
+
+function isSame(audience: string, resource: string): boolean {
+  return audience.replace(/\/$/, '') === resource.replace(/\/$/, '')
+}

@@ -1,0 +1,112 @@
+import type { Pace, Steps } from '#base/in-slices.ts'
+import type { GuardedText } from './guarded-texts.ts'
+import { type ChangeableText, spreadMask } from './spread-mask.ts'
+
+/** Between the texts of a message, as services see it. */
+const SEPARATOR = ' '
+
+export function joinTexts(texts: readonly Pick<GuardedText, 'text'>[]): string {
+  return texts.map(({ text }) => text).join(SEPARATOR)
+}
+
+/** The work for a text besides that for its characters. */
+const WORK_PER_TEXT = 32
+/** So many characters are compared or searched in the time for one unit of work. */
+const COMPARED_PER_WORK = 8
+
+/**
+ * Changes texts so that they are `after` when joined with the separator. The boundaries between texts that can be found again in it stay where
+ * they are, so that each text keeps its own masks. The work grows with the length of the texts.
+ * @returns false if a text with a share cannot change
+ */
+export function* maskJoined(texts: readonly ChangeableText[], after: string, pace: Pace): Steps<boolean> {
+  const before = joinTexts(texts)
+  if (pace.after(WORK_PER_TEXT * texts.length)) yield
+  if (before === after) return true
+  const search = new BoundarySearch(before, after)
+  let first = 0
+  for (let index = 0; index < texts.length - 1; index++) {
+    const { length } = texts[index]!.text
+    if (pace.after(WORK_PER_TEXT + length / COMPARED_PER_WORK)) yield
+    const found = yield* search.next(length, texts[index + 1]!.text.length, pace)
+    if (found === undefined) continue
+    if (!spreadMask(texts.slice(first, index + 1), SEPARATOR, found)) return false
+    first = index + 1
+  }
+  return spreadMask(texts.slice(first), SEPARATOR, search.rest)
+}
+
+/** How much text on both sides of a boundary, or on one, identifies it. */
+const CONTEXTS = [24, 12, 6, 3].flatMap((length) => [
+  { left: length, right: length },
+  { left: length, right: 0 },
+  { left: 0, right: length },
+])
+
+/** So many characters may be searched for each character, and for each text: boundaries that need more stay unfound. */
+const SEARCHED_PER_CHARACTER = 64
+const SEARCHED_PER_TEXT = 4096
+
+/** A text that is not masked may be so many times as long afterwards, and so much more, before its end is lost. */
+const GROWTH = 2
+const MORE = 64
+
+/** Finds the boundaries between joined texts in their masked form, one after the other. */
+class BoundarySearch {
+  readonly #before: string
+  readonly #after: string
+  /** Behind the last boundary that was found, in both. */
+  #start = 0
+  #from = 0
+  /** The end of the last text before the mask. */
+  #at = -SEPARATOR.length
+  #credit = 0
+
+  constructor(before: string, after: string) {
+    this.#before = before
+    this.#after = after
+  }
+
+  /** The masked text behind the last boundary. */
+  get rest(): string {
+    return this.#after.slice(this.#from)
+  }
+
+  /** @returns the masked text between the last boundary and that behind the next text; undefined if it cannot be found */
+  *next(length: number, nextLength: number, pace: Pace): Steps<string | undefined> {
+    const begin = this.#at + SEPARATOR.length
+    this.#at = begin + length
+    this.#credit += SEARCHED_PER_TEXT + length * SEARCHED_PER_CHARACTER
+    const isSame = begin === this.#start && this.#after.startsWith(this.#before.slice(begin, this.#at + 1), this.#from)
+    const found = isSame ? this.#from + length : yield* this.#find(length, nextLength, pace)
+    if (found < 0) return undefined
+    const masked = this.#after.slice(this.#from, found)
+    this.#from = found + SEPARATOR.length
+    this.#start = this.#at + SEPARATOR.length
+    return masked
+  }
+
+  /** By text around it that occurs once in both, as far as the masked text may have moved. */
+  *#find(length: number, nextLength: number, pace: Pace): Steps<number> {
+    const reach = (this.#at - this.#start) * GROWTH + MORE
+    const after = this.#after.slice(this.#from, this.#from + reach)
+    const before = this.#before.slice(this.#start, this.#at + reach)
+    for (const { left, right } of CONTEXTS) {
+      if (this.#credit <= 0) return -1
+      const from = this.#at - Math.min(left, length)
+      const context = this.#before.slice(from, this.#at + SEPARATOR.length + Math.min(right, nextLength))
+      const found = onlyIndexOf(after, context)
+      const isFound = found >= 0 && onlyIndexOf(before, context) >= 0
+      const searched = after.length + (found >= 0 ? before.length : 0)
+      this.#credit -= searched
+      if (pace.after(searched / COMPARED_PER_WORK)) yield
+      if (isFound) return this.#from + found + (this.#at - from)
+    }
+    return -1
+  }
+}
+
+function onlyIndexOf(text: string, part: string): number {
+  const index = text.indexOf(part)
+  return index >= 0 && text.indexOf(part, index + 1) < 0 ? index : -1
+}

@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest'
+import { spreadMask } from './spread-mask.ts'
+
+test.each<[string[], string, string[] | false]>([
+  [['ab', 'cd', 'ef'], 'abcXdef', ['ab', 'cXd', 'ef']],
+  [['ab', 'cd'], 'abXcd', ['abX', 'cd']],
+  [['ab', 'cd'], 'Xabcd', ['Xab', 'cd']],
+  [['ab', 'cd'], 'abcdX', ['ab', 'cdX']],
+  [['!ab', 'cd'], 'abXcd', false],
+  [['aa'], 'a', ['a']],
+  [['a'], 'aa', ['aa']],
+  [['a\u{1f600}b'], 'a\u{1f601}b', ['a\u{1f601}b']],
+])('what follows without a separator: %j -> %j', (before, after, expected) => {
+  const texts = before.map((text) => ({ text: text.replace(/^!/, ''), canChange: !text.startsWith('!') }))
+  expect(spreadMask(texts, '', after) && texts.map(({ text }) => text)).toEqual(expected)
+})
+
+test('what long texts have in common stays', () => {
+  const [start, end] = ['s'.repeat(10_000), 'e'.repeat(9_000)]
+  const texts = [start, 'secret', end].map((text) => ({ text, canChange: text === 'secret' }))
+  expect(spreadMask(texts, ' ', `${start} <S> ${end}`)).toBe(true)
+  expect(texts.map(({ text }) => text)).toEqual([start, '<S>', end])
+  // The same character on both sides of a change.
+  const one = [{ text: 'a'.repeat(9000), canChange: true }]
+  expect(spreadMask(one, '', 'a'.repeat(8500))).toBe(true)
+  expect(one[0]!.text).toBe('a'.repeat(8500))
+})

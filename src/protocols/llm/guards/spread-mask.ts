@@ -1,0 +1,61 @@
+import type { GuardedText } from './guarded-texts.ts'
+
+/** A text that a mask covers completely together with an earlier one. */
+const COVERED = '<masked>'
+
+/** A text that a mask of the joined texts can change. */
+export type ChangeableText = Pick<GuardedText, 'text' | 'canChange'>
+
+/**
+ * Changes texts so that they are `after` when joined. What replaces the part that differs goes into the first text with a share of it.
+ * @returns false if a text with a share cannot change
+ */
+export function spreadMask(texts: readonly ChangeableText[], separator: string, after: string): boolean {
+  const before = texts.map(({ text }) => text).join(separator)
+  if (before === after) return true
+  const start = commonStart(before, after)
+  const end = before.length - commonEnd(before, after, start)
+  const replacement = after.slice(start, after.length - (before.length - end))
+  let base = 0
+  let isFirst = true
+  for (const entry of texts) {
+    const { length } = entry.text
+    const from = Math.max(0, start - base)
+    const to = Math.min(length, end - base)
+    // What is only inserted belongs to the text that ends or goes on there.
+    const hasShare = start === end ? start >= base && start <= base + length && isFirst : to > from
+    if (hasShare) {
+      if (!entry.canChange) return false
+      const kept = entry.text.slice(0, from) + (isFirst ? replacement : '') + entry.text.slice(Math.max(from, to))
+      entry.text = kept === '' ? COVERED : kept
+      isFirst = false
+    }
+    base += length + separator.length
+  }
+  // Only a separator differs: no text has a share of it.
+  return !isFirst
+}
+
+/** Long texts are compared in parts, which the runtime does much faster than a loop. */
+const PART = 4096
+
+function commonStart(one: string, other: string): number {
+  const most = Math.min(one.length, other.length)
+  let length = 0
+  while (length + PART <= most && one.slice(length, length + PART) === other.slice(length, length + PART))
+    length += PART
+  while (length < most && one.charCodeAt(length) === other.charCodeAt(length)) length++
+  return length
+}
+
+/** @param start so much is common before */
+function commonEnd(one: string, other: string, start: number): number {
+  const most = Math.min(one.length, other.length) - start
+  let length = 0
+  const part = (text: string) => text.slice(text.length - length - PART, text.length - length)
+  while (length + PART <= most && part(one) === part(other)) length += PART
+  while (length < most && one.charCodeAt(one.length - 1 - length) === other.charCodeAt(other.length - 1 - length)) {
+    length++
+  }
+  return length
+}

@@ -1,0 +1,199 @@
+import { expect, test } from 'vitest'
+import { runAtOnce, type Steps } from '#base/in-slices.ts'
+import { type Refusal, reject } from '#exchange/outcome.ts'
+import { Head } from '#net/http/head.ts'
+import { exchangeWith } from '#policies/shared/testing.ts'
+import type { Guard, RegexGuard, ServiceGuard } from '../guard.ts'
+import { compileRules } from '../rules/compile-rules.ts'
+import type { ServiceVerdict } from '../services/service.ts'
+import { type BlockKind, GuardedBlock, type StreamPiece } from './guarded-block.ts'
+
+const refusal = reject('prompt-guard-rejected', { status: 403, body: 'no' })
+const SECRET: RegexGuard = {
+  ...{ phase: 'response', index: 0, kind: 'regex', rejects: false, refusal },
+  rules: compileRules({ matches: ['secret-[0-9]+'] }, () => {}),
+}
+
+/** A service that answers when the test says so. */
+function service() {
+  const asked: ((verdict: ServiceVerdict) => Promise<void>)[] = []
+  const guard: ServiceGuard = {
+    ...{ phase: 'response', index: 1, kind: 'webhook', refusal },
+    service: {
+      kind: 'webhook',
+      destination: 'ProxyBackend/default/judge',
+      masks: true,
+      judge: () =>
+        new Promise((resolve) =>
+          asked.push(async (verdict) => {
+            resolve(verdict)
+            await new Promise<void>((later) => setImmediate(later))
+          }),
+        ),
+    },
+  }
+  return { guard, asked }
+}
+
+function blockOf(guards: readonly Guard[], kind: Partial<BlockKind> = {}, isRepeated = true) {
+  const exchange = exchangeWith()
+  exchange.response = Head.response(200)
+  const refused: Refusal[] = []
+  const noted: string[] = []
+  const later: Steps<void>[] = []
+  const block = new GuardedBlock(
+    { form: 'string', isFixed: false, before: '', ...kind },
+    {
+      guards,
+      exchange,
+      signal: new AbortController().signal,
+      refuse: (why) => void refused.push(why),
+      progressed: () => {},
+      later: (work) => void later.push(work),
+      noted: (_, verdict) => void noted.push(verdict),
+      isRepeated,
+    },
+  )
+  const piece = (original: string): StreamPiece => ({ original, released: undefined })
+  const push = (original: string) => {
+    const pushed = piece(original)
+    finish(block.push(pushed))
+    return pushed
+  }
+  const repeat = (original: string) => {
+    const repeated = piece(original)
+    finish(block.repeat(repeated))
+    return repeated
+  }
+  return { block, push, repeat, refused, noted, later }
+}
+
+const finish = (rest: Steps<void> | undefined) => rest && runAtOnce(rest)
+
+test('a text leaves as the guards let it, and the end of what has left is known when all has', () => {
+  const { block, push, noted } = blockOf([SECRET])
+  const first = push('a secr')
+  expect([first.released, block.tail, block.isFinished]).toEqual([undefined, '', false])
+  const second = push('et-12 b')
+  expect([first.released, second.released]).toEqual(['a <masked>', ' b'])
+  expect(block.tail).toBe('')
+  block.finish()
+  expect([block.tail, block.isFinished]).toEqual(['a <masked> b', true])
+  expect(noted).toEqual(['Mask', 'Mask'])
+})
+
+test('of a long text, the last 256 characters are its end', () => {
+  const { block, push } = blockOf([SECRET])
+  for (let i = 0; i < 300; i++) push(`${i} `.padEnd(20, 'x'))
+  block.finish()
+  expect(block.tail).toHaveLength(256)
+  expect(block.tail.endsWith(`299 ${'x'.repeat(16)}`)).toBe(true)
+})
+
+test('a text that is repeated gets the same masks, when the text before it has left', async () => {
+  const { guard, asked } = service()
+  const { push, repeat, block } = blockOf([SECRET, guard])
+  push('a secret-1')
+  const early = repeat('a secret-1')
+  expect([early.released, block.isAsking]).toEqual([undefined, true])
+  await asked[0]!({ kind: 'mask', contents: ['a <masked> now'] })
+  expect(early.released).toBe('a <masked> now')
+  expect(repeat('a secret-1').released).toBe('a <masked> now')
+  // It is not asked about again, and another text is.
+  expect(asked).toHaveLength(1)
+  const other = repeat('b secret-1')
+  expect(asked).toHaveLength(2)
+  await asked[1]!({ kind: 'pass' })
+  expect(other.released).toBe('b <masked>')
+  expect(block.isAsking).toBe(false)
+})
+
+test('a text that was not there before is checked by itself', () => {
+  const { repeat } = blockOf([SECRET])
+  expect(repeat('secret-1').released).toBe('<masked>')
+  const begins = { ...SECRET, rules: compileRules({ matches: ['^secret'] }, () => {}) }
+  const other = blockOf([begins])
+  other.push('word')
+  expect(other.repeat('secret now').released).toBe('<masked> now')
+})
+
+test('services that have no room make it busy', async () => {
+  const { guard, asked } = service()
+  const { block, push } = blockOf([guard])
+  push('x'.repeat(1024))
+  expect([block.isAsking, block.isBusy]).toEqual([true, false])
+  push('y'.repeat(1024))
+  expect(block.isBusy).toBe(true)
+  await asked[0]!({ kind: 'pass' })
+  expect(block.isBusy).toBe(false)
+})
+
+test.each<[kind: Partial<BlockKind>, isRefused: boolean]>([
+  [{}, false],
+  [{ form: 'input' }, false],
+  [{ form: 'arguments' }, true],
+  [{ isFixed: true }, true],
+  [{ form: 'arguments', isFixed: true }, true],
+])('the mask of a service in a text of kind %j', async (kind, isRefused) => {
+  const { guard, asked } = service()
+  const { block, push, refused } = blockOf([guard], kind)
+  const piece = push('"a"')
+  block.finish()
+  await asked[0]!({ kind: 'mask', contents: ['"b"'] })
+  expect(refused).toHaveLength(isRefused ? 1 : 0)
+  expect(piece.released).toBe(isRefused ? undefined : '"b"')
+})
+
+test.each<[form: BlockKind['form'], guards: Guard[], text: string, isJson: boolean]>([
+  ['string', [SECRET], '{"a":', false],
+  ['arguments', [SECRET], '{"a":', true],
+  ['arguments', [SECRET], 'a', false],
+  ['input', [SECRET], '{"a":', true],
+  ['input', [SECRET], 'a', false],
+  ['arguments', [service().guard], 'a', true],
+  ['input', [service().guard], '{"a":', false],
+  ['input', [SECRET, SECRET], '{"a":', true],
+])('a text of form %s under %j that begins %s: nothing can begin within it: %s', (form, guards, text, isJson) => {
+  const { block, push } = blockOf(guards, { form })
+  push(text)
+  expect(block.isJson).toBe(isJson)
+})
+
+test('JSON has no end that another text goes on with; text instead of it has', () => {
+  for (const [text, tail] of [
+    ['{"a":"b"}', ''],
+    ['plain', 'plain'],
+  ] as const) {
+    const { block, push } = blockOf([SECRET], { form: 'input' })
+    push(text)
+    block.finish()
+    expect(block.tail).toBe(tail)
+  }
+})
+
+test('a text that goes on with text that has left is checked with it', () => {
+  for (const form of ['string', 'input'] as const) {
+    const { push, refused, noted } = blockOf([SECRET], { form, before: 'a secr' })
+    const piece = push('et-12 ')
+    expect(piece.released).toBeUndefined()
+    expect(refused).toMatchObject([{ code: 'prompt-guard-rejected' }])
+    expect(noted).toEqual(['Reject'])
+  }
+})
+
+test('a long text that a service has let pass goes on in parts, as work for later', async () => {
+  const { guard, asked } = service()
+  const { block, push, later } = blockOf([SECRET, guard, SECRET], {}, false)
+  const long = `${'x '.repeat(3000)}secret-1 and`
+  const [first, second] = [push(long), push(' so secret-')]
+  block.finish()
+  expect(asked).toHaveLength(1)
+  await asked[0]!({ kind: 'mask', contents: [long.replace('secret-1', 'secret-2')] })
+  expect([first.released, later]).toEqual([undefined, [expect.anything()]])
+  const steps = later[0]!
+  let yields = 0
+  while (!steps.next().done) yields++
+  expect(yields).toBeGreaterThan(3)
+  expect(first.released).toBe(`${'x '.repeat(3000)}<masked> and`)
+  expect(second.released).toBeUndefined()
+})

@@ -1,0 +1,320 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { GuardLoad } from '#exchange/guard-load.ts'
+import { type Refusal, reject } from '#exchange/outcome.ts'
+import { Head } from '#net/http/head.ts'
+import { type Abort, BODY_CHUNKED, type BodySink, type BodySource } from '#net/stream.ts'
+import { roomFor } from '#net/testing/room-for.ts'
+import { exchangeWith, runContext } from '#policies/shared/testing.ts'
+import { VirtualTime } from '#test/support/virtual-time.ts'
+import { CompletionsStream } from '../../completions/stream.ts'
+import type { Guard, RegexGuard, ServiceGuard } from '../guard.ts'
+import { compileRules } from '../rules/compile-rules.ts'
+import type { ServiceVerdict } from '../services/service.ts'
+import { GuardingStreamSink } from './guarding-stream-sink.ts'
+
+let time: VirtualTime
+beforeEach(() => {
+  time = new VirtualTime()
+})
+afterEach(() => time[Symbol.dispose]())
+
+const refusal = reject('prompt-guard-rejected', { status: 403, body: 'no' })
+const SECRET: RegexGuard = {
+  ...{ phase: 'response', index: 0, kind: 'regex', rejects: false, refusal },
+  rules: compileRules({ matches: ['secret-[0-9]+'] }, () => {}),
+}
+const OTHER: RegexGuard = { ...SECRET, index: 1, rules: compileRules({ matches: ['other'] }, () => {}) }
+
+const chunk = (delta: object, finish: string | null = null) =>
+  `data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`
+const DONE = 'data: [DONE]\n\n'
+
+/** A service that answers when the test says so. */
+function service() {
+  const asked: ((verdict: ServiceVerdict) => Promise<void>)[] = []
+  const judge = () =>
+    new Promise<ServiceVerdict>((resolve) =>
+      asked.push(async (verdict) => {
+        resolve(verdict)
+        await new Promise<void>((later) => setImmediate(later))
+      }),
+    )
+  const guard: ServiceGuard = {
+    ...{ phase: 'response', index: 0, kind: 'webhook', refusal },
+    service: { kind: 'webhook', destination: 'ProxyBackend/default/judge', masks: true, judge },
+  }
+  return { guard, asked }
+}
+
+/** What the client gets. */
+class Client implements BodySink {
+  backed = false
+  readonly takesFramed = false
+  source: BodySource | null = null
+  text = ''
+  ended = 0
+  aborted: Abort | undefined
+  trailers: Head | undefined
+
+  bytes(buffer: Buffer, start: number, end: number): void {
+    this.text += buffer.toString('utf8', start, end)
+  }
+
+  end(trailers?: Head): void {
+    this.ended++
+    this.trailers = trailers
+  }
+
+  abort(why: Abort): void {
+    this.aborted = why
+  }
+}
+
+function sinkWith(guards: readonly Guard[]) {
+  const exchange = exchangeWith()
+  let now = 1_000
+  let leave = () => {}
+  let held = 0
+  exchange.startMonotonicMs = 900
+  exchange.context = runContext({
+    monotonic: () => now,
+    whenOver: (over) => {
+      leave = over
+    },
+    guardLoad: new GuardLoad(
+      {
+        add(bytes) {
+          held += bytes
+        },
+      },
+      { add: () => {} },
+    ),
+  })
+  exchange.response = Head.response(200)
+  const out = new Client()
+  const told: (string | Refusal)[] = []
+  const sink = new GuardingStreamSink(out, {
+    guards,
+    format: 'Completions',
+    stream: new CompletionsStream(),
+    exchange,
+    claim: roomFor(2_000_000).claim,
+    maxEventBytes: 100_000,
+    kept: undefined,
+    begin: () => void told.push('begin'),
+    refused: (why) => void told.push(why),
+    over: () => void told.push('over'),
+  })
+  const source = {
+    kind: BODY_CHUNKED,
+    length: -1,
+    pipe: () => {},
+    resumed: 0,
+    pause: () => {},
+    resume: () => void source.resumed++,
+  }
+  sink.source = source as unknown as BodySource
+  const send = (text: string) => sink.bytes(Buffer.from(text), 0, Buffer.byteLength(text))
+  return {
+    ...{ sink, out, told, exchange, send, source },
+    pass(ms: number) {
+      now += ms
+    },
+    leave: () => leave(),
+    held: () => held,
+  }
+}
+
+test('the end passes with its trailers, after what was held', async () => {
+  const { guard, asked } = service()
+  for (const guards of [[SECRET], [guard]]) {
+    const { sink, out, send } = sinkWith(guards)
+    send(chunk({ content: 'a secr' }))
+    const trailers = Head.response(200)
+    trailers.set('x-sum', '1')
+    sink.end(trailers)
+    trailers.remove('x-sum')
+    await asked[0]?.({ kind: 'pass' })
+    expect(out.text).toBe(chunk({ content: 'a secr' }))
+    expect([out.ended, out.aborted]).toEqual([1, undefined])
+    expect(out.trailers!.get('x-sum')).toBe('1')
+  }
+})
+
+test('an event without the empty line after it is one as well', () => {
+  const { sink, out, send } = sinkWith([SECRET])
+  send(chunk({ content: 'secret-1 ' }) + chunk({ content: 'secret-2 ' }).trimEnd())
+  sink.end()
+  expect(out.text).toBe(chunk({ content: '<masked> ' }) + chunk({ content: '<masked> ' }).trimEnd())
+  expect(out.ended).toBe(1)
+})
+
+test('what had arrived passes before the connection breaks off, and nothing after the client has left', async () => {
+  const { guard, asked } = service()
+  const broken = sinkWith([guard])
+  broken.send(chunk({ content: 'hello' }))
+  broken.sink.abort('reset')
+  expect([broken.out.text, broken.out.aborted]).toEqual(['', undefined])
+  await asked[0]!({ kind: 'pass' })
+  expect([broken.out.text, broken.out.aborted, broken.out.ended]).toEqual([chunk({ content: 'hello' }), 'reset', 0])
+
+  const left = sinkWith([guard])
+  left.send(chunk({ content: 'hello' }))
+  left.sink.abort('cancelled')
+  expect([left.out.text, left.out.aborted]).toEqual(['', 'cancelled'])
+  expect(left.held()).toBe(0)
+
+  const gone = sinkWith([SECRET])
+  gone.send(chunk({ content: 'a secr' }))
+  expect(gone.held()).toBeGreaterThan(0)
+  gone.leave()
+  expect(gone.held()).toBe(0)
+  gone.send(chunk({ content: 'late ' }))
+  gone.sink.end()
+  expect([gone.out.text, gone.out.ended]).toEqual(['', 0])
+})
+
+test('the provider waits as long as services have no room, and goes on after their verdict', async () => {
+  const { guard, asked } = service()
+  const { sink, out, send, source } = sinkWith([guard])
+  const body = chunk({ content: 'x'.repeat(1_024) })
+  send(body)
+  expect(sink.backed).toBe(false)
+  send(body)
+  expect(sink.backed).toBe(true)
+  // The client has room, and the services do not.
+  out.source!.resume()
+  expect(source.resumed).toBe(0)
+  await asked[0]!({ kind: 'pass' })
+  expect([out.text, sink.backed, source.resumed]).toEqual([body, false, 1])
+  await asked[1]!({ kind: 'pass' })
+  expect(out.text).toBe(body + body)
+  out.backed = true
+  expect(sink.backed).toBe(true)
+  out.source!.resume()
+  expect(source.resumed).toBe(3)
+})
+
+test('what waits unread when the client has room is read first', async () => {
+  const { guard, asked } = service()
+  const { sink, out, send, source } = sinkWith([guard])
+  const body = chunk({ content: 'x'.repeat(1_024) })
+  // More than is read at once: a part of it waits.
+  send(body.repeat(12))
+  expect(sink.backed).toBe(true)
+  out.source!.resume()
+  expect(source.resumed).toBe(0)
+  sink.end()
+  expect(out.ended).toBe(0)
+  for (const answer of asked) await answer({ kind: 'pass' })
+  expect([out.text, out.ended]).toEqual([body.repeat(12), 1])
+})
+
+test('long texts between a service and patterns leave in their order, with all masks', async () => {
+  const { guard, asked } = service()
+  const { sink, out, send } = sinkWith([OTHER, guard, SECRET])
+  const long = 'x '.repeat(6000)
+  send(
+    chunk({ content: `${long}other, secret-1 ` }) +
+      chunk({ content: 'and secret-' }) +
+      chunk({ content: '22' }, 'stop') +
+      DONE,
+  )
+  sink.end()
+  expect(out.text).toBe('')
+  for (let at = 0; at < asked.length; at++) await asked[at]!({ kind: 'pass' })
+  await vi.waitFor(() => expect(out.ended).toBe(1))
+  const masked = [`${long}<masked>, <masked> `, 'and <masked>', '']
+  expect(out.text).toBe(masked.map((content, at) => chunk({ content }, at === 2 ? 'stop' : null)).join('') + DONE)
+})
+
+test('long texts that wait for patterns do not leave after a rejection', async () => {
+  const { guard, asked } = service()
+  const { out, send } = sinkWith([guard, SECRET])
+  send(chunk({ content: `secret-1 ${'x '.repeat(6000)}` }))
+  await asked[0]!({ kind: 'reject' })
+  expect(out.text).not.toContain('x x')
+  expect(out.ended).toBe(1)
+})
+
+test('the head waits for the first text', () => {
+  const { told, send } = sinkWith([SECRET])
+  send(chunk({ role: 'assistant', content: '' }))
+  send(chunk({ content: 'secr' }))
+  expect(told).toEqual([])
+  send(chunk({ content: 'et ' }))
+  expect(told).toEqual(['begin'])
+  send(chunk({ content: 'more ' }))
+  expect(told).toEqual(['begin'])
+})
+
+test('each pattern guard has one record of the whole stream', () => {
+  const { exchange, send, sink, pass } = sinkWith([SECRET, OTHER])
+  pass(30)
+  send(chunk({ content: 'a secret-1 ' }) + chunk({ content: 'secret-2' }) + DONE)
+  sink.end()
+  const common = { phase: 'response', kind: 'regex', count: 1, length: 19, startMs: 100, durationMs: 30 }
+  expect(exchange.guardChecks).toMatchObject([
+    { ...common, index: 0, verdict: 'Mask' },
+    { ...common, index: 1, verdict: 'Allow' },
+  ])
+  // A stream that has ended has no second end.
+  sink.end()
+  expect(exchange.guardChecks).toHaveLength(2)
+})
+
+test('a rejection ends the stream once, although the provider has ended it: the client gets its error, the provider is told, and the log knows the guard', async () => {
+  const { guard, asked } = service()
+  const { sink, out, told, exchange, send, held } = sinkWith([guard, SECRET])
+  send(chunk({ content: 'hello' }))
+  sink.end()
+  await asked[0]!({ kind: 'reject' })
+  const refused = { ...refusal, detail: 'response guard 0: webhook rejected' }
+  expect(told).toEqual([refused, 'over'])
+  expect(out.text).toBe(
+    'data: {"error":{"message":"no","type":"permission_error","param":null,"code":"guardrail_intervention"}}\n\n',
+  )
+  expect([out.ended, held(), exchange.reason, exchange.refusalDetail]).toEqual([1, 0, 'Guardrail', refused.detail])
+  expect(exchange.guardChecks).toMatchObject([
+    { index: 0, verdict: 'Reject' },
+    { index: 0, kind: 'regex', verdict: 'Allow' },
+  ])
+})
+
+test.each<[guards: readonly Guard[], check: object]>([
+  [[SECRET, OTHER], { kind: 'regex', verdict: 'Fail', length: 3 }],
+  [[service().guard], { kind: 'webhook', verdict: 'Fail', length: 0, detail: 'event 1 of the stream is not JSON' }],
+])('what cannot be checked is a failure of the first guard', (guards, check) => {
+  const { out, told, exchange, send } = sinkWith(guards)
+  send(`${chunk({ content: 'hi ' })}data: {\n\n`)
+  expect(told.at(-2)).toMatchObject({
+    code: 'prompt-guard-failed',
+    detail: `response guard 0: ${guards[0]!.kind}: event 1 of the stream is not JSON`,
+  })
+  expect(out.text).toContain('prompt guard failed')
+  expect(exchange.guardChecks![0]).toMatchObject(check)
+})
+
+test('an event over the limit ends the stream', () => {
+  const { told, send } = sinkWith([SECRET])
+  send(`data: "${'x'.repeat(100_001)}`)
+  expect(told[0]).toMatchObject({ detail: 'response guard 0: regex: an event of the stream is too large' })
+})
+
+test('a stream for which no memory is left ends', () => {
+  const { told, send } = sinkWith([service().guard])
+  send(chunk({ content: 'x'.repeat(1_024) }).repeat(2_000))
+  expect(told[0]).toMatchObject({ detail: 'response guard 0: webhook: there is no memory for the stream' })
+})
+
+test('texts of 64 kinds of blocks are remembered, to be checked with what goes on with them', () => {
+  const text = (name: string, value: string) => chunk({ [name]: value }, 'stop')
+  const names = Array.from({ length: 63 }, (_, index) => `n${index}`)
+  const goesOn = (others: readonly string[]) => {
+    const { out, send } = sinkWith([SECRET])
+    send(text('first', 'secr') + others.map((name) => text(name, 'x')).join('') + text('first', 'et-1'))
+    return out.text.includes('guardrail_intervention')
+  }
+  expect(goesOn(names)).toBe(true)
+  expect(goesOn([...names, 'one more'])).toBe(false)
+})

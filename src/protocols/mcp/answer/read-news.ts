@@ -1,0 +1,35 @@
+import type { McpDeps } from '../mcp-request.ts'
+import { listenForNews, type StreamNews } from '../session/session-stream.ts'
+
+/** News that wait for a client that does not read; more of them are dropped: they only tell that lists have changed. */
+const MAX_WAITING = 16
+
+/** What other requests tell the stream of a session, until the client leaves. */
+export async function* readNews(
+  { channels, signal }: Pick<McpDeps, 'channels' | 'signal'>,
+  sessionKey: string,
+): AsyncGenerator<{ readonly text: string } | 'end'> {
+  const waiting: StreamNews[] = []
+  let wake = Promise.withResolvers<void>()
+  const close = listenForNews(channels, sessionKey, (news) => {
+    if (waiting.length < MAX_WAITING || news.kind === 'end') waiting.push(news)
+    wake.resolve()
+  })
+  const left = () => wake.resolve()
+  signal.addEventListener('abort', left, { once: true })
+  try {
+    while (!signal.aborted) {
+      const news = waiting.shift()
+      if (news === undefined) {
+        await wake.promise
+        wake = Promise.withResolvers<void>()
+      } else if (news.kind === 'end') {
+        yield 'end'
+        return
+      } else yield { text: news.text }
+    }
+  } finally {
+    close()
+    signal.removeEventListener('abort', left)
+  }
+}

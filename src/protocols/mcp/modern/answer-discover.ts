@@ -1,0 +1,43 @@
+import type { JsonObject } from '#base/json.ts'
+import type { ServedAnswer } from '../../backend-protocol.ts'
+import { answerMessages } from '../answer/mcp-answer.ts'
+import { mergeInstructions } from '../answer/merge-instructions.ts'
+import { GATEWAY_INFO } from '../gateway-info.ts'
+import type { McpRequest } from '../mcp-request.ts'
+import { isObject, type RequestMessage, resultText } from '../message/json-rpc.ts'
+import { uniteCapabilities } from '../session/capabilities.ts'
+import type { Participant } from '../session/participant.ts'
+import { REVISIONS } from '../session/protocol-version.ts'
+import { META } from './meta.ts'
+import { modernResult } from './modern-result.ts'
+
+/** Responds to `server/discover` with what the targets have in common with the gateway. */
+export async function answerDiscover(
+  { plan }: McpRequest,
+  message: RequestMessage,
+  participants: readonly Participant[],
+): Promise<ServedAnswer> {
+  const found = plan.targets.flatMap(({ name }) => {
+    const participant = participants.find(({ session }) => session.target === name)
+    return participant === undefined ? [] : [{ name, result: participant.result ?? {} }]
+  })
+  const result = plan.multiplexes ? mergeDiscoveries(found) : soleDiscovery(found[0]?.result ?? {})
+  return answerMessages([
+    resultText(message.id, modernResult(message.method, { ...result, supportedVersions: [...REVISIONS] })),
+  ])
+}
+
+/** A target of the legacy era has the result of `initialize`: what is left of it has another place. */
+function soleDiscovery({ protocolVersion, serverInfo, ...result }: JsonObject): JsonObject {
+  if (protocolVersion === undefined || !isObject(serverInfo)) return result
+  const meta = isObject(result._meta) ? result._meta : {}
+  return { ...result, _meta: { ...meta, [META.serverInfo]: serverInfo } }
+}
+
+function mergeDiscoveries(found: readonly { readonly name: string; readonly result: JsonObject }[]): JsonObject {
+  return {
+    capabilities: uniteCapabilities(found.map(({ result }) => result.capabilities)),
+    instructions: mergeInstructions(found),
+    _meta: { [META.serverInfo]: GATEWAY_INFO },
+  }
+}

@@ -1,0 +1,140 @@
+import type { Json, JsonObject } from '#base/json.ts'
+import type { McpRequest } from '../mcp-request.ts'
+import {
+  errorText,
+  HEADER_MISMATCH,
+  isAnswerTo,
+  isObject,
+  METHOD_NOT_FOUND,
+  parseMessage,
+  type RequestMessage,
+  type ResponseMessage,
+  resultText,
+} from '../message/json-rpc.ts'
+import { methodRoute } from '../message/methods.ts'
+import { LATEST_SESSIONLESS } from '../session/protocol-version.ts'
+import { logLevelOf } from '../session/session-settings.ts'
+import { NO_SESSION } from '../session/session-state.ts'
+import { discard, peek, TargetStreamError } from '../target/read-reply.ts'
+import { sendToTarget, type TargetCall } from '../target/send-to-target.ts'
+import type { TargetMessage, TargetReply } from '../target/target-reply.ts'
+import { answerInput, askClient } from './input-rounds.ts'
+import { listenAsModern, relisten } from './listen-as-modern.ts'
+import { META } from './meta.ts'
+import { oneMessage } from './one-message.ts'
+import { learnParamHeaders, paramHeaders } from './param-headers.ts'
+import { headersOf } from './request-headers.ts'
+
+type Messages = Extract<TargetReply, { kind: 'messages' }>
+
+/** How often a target may ask for input before it completes a request. */
+const MAX_ROUNDS = 16
+
+/**
+ * Carries a message of a session to a target of the modern era. What a session keeps there (log level, subscriptions), the gateway adds to
+ * each request; what the target asks for in a result, the gateway asks the client for in requests.
+ */
+export async function callAsModern(request: McpRequest, call: TargetCall): Promise<TargetReply> {
+  if (call.method === 'GET') return listenAsModern(request, call, envelope(request, call))
+  const message = parseMessage(call.message ?? '')
+  if (message.kind === 'response') {
+    await answerInput(request.deps, message)
+    return { kind: 'nothing' }
+  }
+  // Targets of this era know no notifications of clients: a request is cancelled by closing its stream.
+  if (message.kind !== 'request') return { kind: 'nothing' }
+  const label = call.session?.endpoint ?? call.target.name
+  if (KEPT_BY_GATEWAY.has(message.method)) {
+    return oneMessage(resultText(message.id, {}), label, () => relisten(request, call))
+  }
+  if (methodRoute(message.method, 'modern') === undefined || message.method.startsWith('tasks/')) {
+    return oneMessage(errorText(message.id, METHOD_NOT_FOUND, 'Method not found'), label)
+  }
+  return complete(request, call, message)
+}
+
+/** Settings of a session, which its record keeps; `ping` needs no target. */
+const KEPT_BY_GATEWAY = new Set(['logging/setLevel', 'resources/subscribe', 'resources/unsubscribe', 'ping'])
+
+async function complete(request: McpRequest, call: TargetCall, message: RequestMessage): Promise<TargetReply> {
+  const first = await sendRound(request, call, message, {})
+  if (first.kind !== 'messages') return first
+  let current: Messages = first
+  async function* rounds(): AsyncGenerator<TargetMessage> {
+    for (let round = 0; round < MAX_ROUNDS; round++) {
+      let required: JsonObject | undefined
+      for await (const received of current.messages) {
+        if (!isAnswerTo(received.message, message.id)) {
+          yield received
+          continue
+        }
+        if (received.message.result?.resultType !== 'input_required') {
+          yield { ...received, message: legacyAnswer(received.message) }
+          return
+        }
+        required = received.message.result
+        break
+      }
+      if (required === undefined) return
+      const inputResponses = yield* askClient(request, required.inputRequests)
+      const { requestState } = required
+      const reply = await sendRound(request, call, message, {
+        inputResponses,
+        ...(requestState !== undefined && { requestState }),
+      })
+      if (reply.kind !== 'messages') {
+        if (reply.kind === 'refused') discard(reply.response)
+        throw new TargetStreamError('the target did not accept the input of the client')
+      }
+      current = reply
+    }
+    throw new TargetStreamError(`the target asked for input more than ${MAX_ROUNDS} times`)
+  }
+  return { ...first, messages: rounds(), abort: () => current.abort() }
+}
+
+/** Sends the request once more if the target wants arguments repeated in header fields, which its list of tools names. */
+async function sendRound(
+  request: McpRequest,
+  call: TargetCall,
+  message: RequestMessage,
+  more: JsonObject,
+): Promise<TargetReply> {
+  const params = { ...message.params, ...more }
+  const meta = isObject(params._meta) ? params._meta : {}
+  const client = envelope(request, call)
+  const sent: TargetCall = {
+    ...call,
+    message: JSON.stringify({ ...message.json, params: { ...params, _meta: { ...meta, ...client } } }),
+    names: headersOf(message),
+  }
+  const reply = await sendToTarget(request, { ...sent, fields: paramHeaders(request, call.target, message) })
+  if (reply.kind !== 'refused' || reply.response.status !== 400 || message.method !== 'tools/call') return reply
+  const { response, start } = await peek(reply.response)
+  if (!start.includes(`${HEADER_MISMATCH}`)) return { kind: 'refused', response }
+  await learnParamHeaders(request, call, client)
+  discard(response)
+  return sendToTarget(request, { ...sent, fields: paramHeaders(request, call.target, message) })
+}
+
+/** What each request of this era says about its client. */
+function envelope({ deps }: McpRequest, { of = NO_SESSION }: TargetCall): JsonObject {
+  const { capabilities, clientInfo } = of.client
+  // Tasks have another form in this era, which clients of sessions do not know.
+  const { tasks: _, ...declared } = capabilities
+  const level = logLevelOf(of, deps.table)
+  return {
+    [META.protocolVersion]: LATEST_SESSIONLESS,
+    [META.clientCapabilities]: declared,
+    [META.clientInfo]: clientInfo,
+    ...(level !== undefined && { [META.logLevel]: level }),
+  }
+}
+
+/** Without the members that only the modern era has. */
+function legacyAnswer(message: ResponseMessage): ResponseMessage {
+  if (message.result === undefined) return message
+  const { resultType: _, ttlMs: _ttl, cacheScope: _scope, ...result } = message.result as Record<string, Json>
+  const json = { ...message.json, result }
+  return { ...message, result, json, text: JSON.stringify(json) }
+}

@@ -1,0 +1,183 @@
+import { clock } from '#base/clock.ts'
+import type { Json, JsonObject } from '#base/json.ts'
+import type { ServedAnswer } from '../../backend-protocol.ts'
+import { answerStream, encodeEvent } from '../answer/mcp-answer.ts'
+import { filterItems } from '../config/authorization.ts'
+import { type McpRequest, type SessionTarget, targetsOf } from '../mcp-request.ts'
+import { isAnswerTo, isObject, type RequestMessage, resultText } from '../message/json-rpc.ts'
+import type { Session } from '../session/session-state.ts'
+import { callTarget } from '../target/call-target.ts'
+import { interleave } from '../target/interleave.ts'
+import { ownedUri, publicUri } from '../target/naming.ts'
+import { LIMITS } from '../target/send-to-target.ts'
+import { answerFailure, describeFailure, type FailedReply, hasFailed, noteTolerated } from '../target/target-failure.ts'
+import type { TargetMessage, TargetReply } from '../target/target-reply.ts'
+import { ToClient } from '../target/to-client.ts'
+import { META } from './meta.ts'
+
+type Messages = Extract<TargetReply, { kind: 'messages' }>
+
+/** What a client wants to be told: flags for lists, and URIs of resources. */
+interface Filter {
+  readonly flags: readonly string[]
+  readonly uris: readonly string[]
+}
+
+interface Listening {
+  readonly target: SessionTarget
+  readonly reply: Messages
+  /** What the target has accepted. */
+  readonly accepted: Filter
+}
+
+interface NotListening {
+  readonly target: SessionTarget
+  readonly failure: FailedReply
+}
+
+/** Until the acknowledgement of a target. */
+const ACKNOWLEDGEMENT_MS = 10_000
+
+const FLAGS = ['toolsListChanged', 'promptsListChanged', 'resourcesListChanged'] as const
+
+/**
+ * Serves `subscriptions/listen` (revision 2026-07-28): one stream with the notifications of all targets that the client may get, which begins
+ * with what they have accepted together. A target whose stream ends is left out from then on; the client gets the result when all have ended.
+ */
+export async function listen(request: McpRequest, session: Session, message: RequestMessage): Promise<ServedAnswer> {
+  const { plan, exchange } = request
+  const filter = readFilter(message)
+  const owned = ownedUris(request, filter.uris)
+  const targets = targetsOf(request, session).filter(({ plan: { name } }) => filter.flags.length > 0 || owned.has(name))
+  const settled = await Promise.all(
+    targets.map((target) => listenTo(request, message, target, { ...filter, uris: owned.get(target.plan.name) ?? [] })),
+  )
+  const open = settled.filter((one): one is Listening => 'accepted' in one)
+  const failed = settled.filter((one): one is NotListening => !('accepted' in one))
+  const first = failed[0]
+  if (first !== undefined && (plan.failureMode === 'FailClosed' || open.length === 0)) {
+    for (const { reply } of open) reply.abort()
+    return answerFailure(exchange, first.failure, message.id)
+  }
+  for (const { target, failure } of failed) noteTolerated(exchange, describeFailure(failure, target.plan.name))
+  const stop = () => {
+    for (const { reply } of open) reply.abort()
+  }
+  return answerStream(merge(request, session, message, open, stop), stop)
+}
+
+function readFilter({ params }: RequestMessage): Filter {
+  const wanted = isObject(params?.notifications) ? params.notifications : {}
+  const uris = Array.isArray(wanted.resourceSubscriptions) ? wanted.resourceSubscriptions : []
+  return {
+    flags: FLAGS.filter((flag) => wanted[flag] === true),
+    uris: uris.filter((uri) => typeof uri === 'string'),
+  }
+}
+
+/** The URIs that the client may use, by target, as the target names them. The others are left out, as if the target did not know them. */
+function ownedUris({ exchange, plan }: McpRequest, uris: readonly string[]): Map<string, readonly string[]> {
+  const owned = Map.groupBy(
+    uris.flatMap((uri) => ownedUri(plan, uri) ?? []),
+    ({ target }) => target.name,
+  )
+  const allowed = new Map<string, readonly string[]>()
+  for (const [target, items] of owned) {
+    const own = filterItems(plan.authorization, exchange, {
+      items,
+      kind: 'resource',
+      target,
+      nameOf: ({ name }) => name,
+    })
+    if (own.length > 0)
+      allowed.set(
+        target,
+        own.map(({ name }) => name),
+      )
+  }
+  return allowed
+}
+
+async function listenTo(
+  request: McpRequest,
+  { json, params }: RequestMessage,
+  target: SessionTarget,
+  { flags, uris }: Filter,
+): Promise<Listening | NotListening> {
+  const notifications = {
+    ...Object.fromEntries(flags.map((flag) => [flag, true])),
+    ...(uris.length > 0 && { resourceSubscriptions: uris }),
+  }
+  const reply = await callTarget(request, {
+    target: target.plan,
+    session: target.session,
+    method: 'POST',
+    message: JSON.stringify({ ...json, params: { ...params, notifications } }),
+    limits: LIMITS.notification,
+    names: { method: 'subscriptions/listen', name: undefined },
+  })
+  if (hasFailed(reply)) return { target, failure: reply }
+  const failure: FailedReply = {
+    kind: 'failed',
+    failure: 'invalid-answer',
+    detail: `target ${target.plan.name} did not acknowledge the subscription`,
+  }
+  if (reply.kind !== 'messages') return { target, failure }
+  const messages = reply.messages[Symbol.asyncIterator]()
+  const late = clock.after(ACKNOWLEDGEMENT_MS, reply.abort)
+  const first = await messages.next().catch(() => undefined)
+  late.cancel()
+  const acknowledged = first?.done === false ? first.value.message : undefined
+  if (acknowledged?.kind !== 'notification' || acknowledged.method !== 'notifications/subscriptions/acknowledged') {
+    reply.abort()
+    return { target, failure }
+  }
+  const accepted = readFilter({ params: acknowledged.params } as RequestMessage)
+  const rest = { [Symbol.asyncIterator]: () => messages }
+  return {
+    target,
+    reply: { ...reply, messages: rest },
+    accepted: { ...accepted, uris: accepted.uris.filter((uri) => uris.includes(uri)) },
+  }
+}
+
+async function* merge(
+  request: McpRequest,
+  session: Session,
+  { id }: RequestMessage,
+  open: readonly Listening[],
+  stop: () => void,
+): AsyncGenerator<Uint8Array> {
+  const { plan, deps } = request
+  const flags = FLAGS.filter((flag) => open.some(({ accepted }) => accepted.flags.includes(flag)))
+  const uris = open.flatMap(({ target, accepted }) => accepted.uris.map((uri) => publicUri(plan, target.plan, uri)))
+  const notifications: Record<string, Json> = Object.fromEntries(flags.map((flag) => [flag, true]))
+  if (uris.length > 0) notifications.resourceSubscriptions = uris
+  const acknowledgement = { notifications, _meta: { [META.subscriptionId]: id as Json } }
+  yield encodeEvent(notificationText('notifications/subscriptions/acknowledged', acknowledgement))
+  const toClients = open.map(({ target }) => new ToClient(request, session, target))
+  const streams = open.map(({ reply }) => untilEnd(reply.messages))
+  try {
+    for await (const [index, received] of interleave(streams)) {
+      const { message } = received
+      if (isAnswerTo(message, id)) continue
+      const text = message?.kind === 'notification' ? toClients[index]!.translate(received) : undefined
+      if (text !== undefined) yield encodeEvent(text)
+    }
+    if (deps.signal.aborted) return
+    yield encodeEvent(resultText(id, { resultType: 'complete', _meta: { [META.subscriptionId]: id as Json } }))
+  } finally {
+    stop()
+  }
+}
+
+function notificationText(method: string, params: JsonObject): string {
+  return JSON.stringify({ jsonrpc: '2.0', method, params })
+}
+
+/** A stream that breaks ends like one that its target ends. */
+async function* untilEnd(messages: AsyncIterable<TargetMessage>): AsyncGenerator<TargetMessage> {
+  try {
+    yield* messages
+  } catch {}
+}

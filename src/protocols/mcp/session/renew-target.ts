@@ -1,0 +1,150 @@
+import { clock } from '#base/clock.ts'
+import { type McpRequest, type SessionTarget, targetsOf } from '../mcp-request.ts'
+import { isAnswerTo } from '../message/json-rpc.ts'
+import { callTarget } from '../target/call-target.ts'
+import { discard, peek } from '../target/read-reply.ts'
+import { LIMITS, type TargetCall } from '../target/send-to-target.ts'
+import { hasFailed } from '../target/target-failure.ts'
+import type { TargetReply } from '../target/target-reply.ts'
+import { restoreSettings } from './restore-settings.ts'
+import { noteRenewed, type Session } from './session-state.ts'
+import { announceChange } from './session-stream.ts'
+import { readTargetSession, type TargetSession } from './target-session.ts'
+
+/** How long a target that could not be initialised is left alone, unless it is the only one that can serve a request. */
+const ABSENCE_MS = 10_000
+
+/**
+ * Calls a target within a session. If the target does not know the session (it was restarted, or its replica is gone), it has not
+ * processed the request: it is initialised again, and called again.
+ */
+export async function callInSession(
+  request: McpRequest,
+  session: Session,
+  { plan, session: before }: SessionTarget,
+  call: Omit<TargetCall, 'target' | 'session'>,
+): Promise<TargetReply> {
+  const first = await callTarget(request, { ...call, target: plan, session: before, of: session })
+  if (session.id === '' || before?.sessionId === undefined) return first
+  const { reply, isLost } = await judge(first)
+  if (!isLost) return reply
+  const renewed = await renewTarget(request, session, { plan, session: before })
+  if (renewed === undefined) return reply
+  if (reply.kind === 'refused') discard(reply.response)
+  return callTarget(request, { ...call, target: plan, session: renewed, of: session })
+}
+
+/** A server without the session responds with 404 (Streamable HTTP, "Session Management"), or with 400 and a text about the session. */
+async function judge(reply: TargetReply): Promise<{ readonly reply: TargetReply; readonly isLost: boolean }> {
+  if (reply.kind === 'failed') return { reply, isLost: reply.unreached === true }
+  if (reply.kind !== 'refused' || reply.response.status !== 400) {
+    return { reply, isLost: reply.kind === 'refused' && reply.response.status === 404 }
+  }
+  const { response, start } = await peek(reply.response)
+  return { reply: { kind: 'refused', response }, isLost: /\bsession\b/i.test(start) }
+}
+
+/**
+ * The targets that take part in a session. Those that do not yet, because they were added or could not be initialised, are initialised now.
+ * @param names undefined: all targets
+ */
+export async function presentTargets(
+  request: McpRequest,
+  session: Session,
+  names?: readonly string[],
+): Promise<readonly SessionTarget[]> {
+  const { plan, deps } = request
+  const isWanted = ({ name }: { readonly name: string }) => names?.includes(name) !== false
+  const present = targetsOf(request, session).filter((target) => isWanted(target.plan))
+  const wanted = plan.targets.filter(isWanted)
+  if (session.id === '' || present.length === wanted.length) return present
+  const absent = wanted.filter((target) => !present.some((one) => one.plan === target))
+  const due = absent.filter(({ destination }) => (deps.memory.absentUntil.get(destination) ?? 0) <= clock.monotonic())
+  if (due.length === 0) return present
+  await Promise.all(due.map((target) => renewTarget(request, session, { plan: target, session: undefined })))
+  return targetsOf(request, session).filter((target) => isWanted(target.plan))
+}
+
+/** Initialises a target for a session that has begun. Concurrent requests of a session wait for the same initialisation. */
+async function renewTarget(
+  request: McpRequest,
+  session: Session,
+  target: SessionTarget,
+): Promise<TargetSession | undefined> {
+  const { renewals } = request.deps.memory
+  const key = `${session.key} ${target.plan.name}`
+  // Another request may have renewed it since this one began.
+  const now = targetsOf(request, session).find(({ plan }) => plan === target.plan)?.session
+  if (now?.sessionId !== undefined && now.sessionId !== target.session?.sessionId) return now
+  const running = renewals.get(key)
+  if (running !== undefined) return running
+  const renewal = initialise(request, session, target).finally(() => renewals.delete(key))
+  renewals.set(key, renewal)
+  return renewal
+}
+
+async function initialise(
+  request: McpRequest,
+  session: Session,
+  { plan }: SessionTarget,
+): Promise<TargetSession | undefined> {
+  const { deps } = request
+  const renewed = await initialiseAgain(request, session, plan)
+  if (renewed === undefined) {
+    deps.memory.absentUntil.set(plan.destination, clock.monotonic() + ABSENCE_MS)
+    return undefined
+  }
+  deps.memory.absentUntil.delete(plan.destination)
+  noteRenewed(session, renewed, deps.table)
+  await restoreSettings(request, session, { plan, session: renewed })
+  void announceChange(deps.channels, session.key, renewed.capabilities)
+  return renewed
+}
+
+async function initialiseAgain(
+  request: McpRequest,
+  { client }: Session,
+  target: SessionTarget['plan'],
+): Promise<TargetSession | undefined> {
+  const message = JSON.stringify({ jsonrpc: '2.0', id: ID, method: 'initialize', params: client })
+  const call = {
+    target,
+    session: undefined,
+    method: 'POST',
+    message,
+    limits: LIMITS.initialize,
+    isRepeatable: true,
+  } as const
+  const reply = await callTarget(request, call)
+  if (reply.kind !== 'messages') {
+    if (hasFailed(reply) && reply.kind === 'refused') discard(reply.response)
+    return undefined
+  }
+  const renewed = await readInitialisation(target, reply).catch(() => undefined)
+  reply.abort()
+  if (renewed === undefined) return undefined
+  const initialized = JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' })
+  const told = await callTarget(request, {
+    target,
+    session: renewed,
+    method: 'POST',
+    message: initialized,
+    limits: LIMITS.notification,
+  })
+  if (told.kind === 'messages') told.abort()
+  if (told.kind === 'refused') discard(told.response)
+  return hasFailed(told) ? undefined : renewed
+}
+
+const ID = 0
+
+/** What the target sends before its response is for a request that the client has not made. */
+async function readInitialisation(
+  target: SessionTarget['plan'],
+  { messages, ...head }: Extract<TargetReply, { kind: 'messages' }>,
+): Promise<TargetSession | undefined> {
+  for await (const { message } of messages) {
+    if (isAnswerTo(message, ID)) return readTargetSession(target, message.result, head)
+  }
+  return undefined
+}

@@ -1,0 +1,39 @@
+import type { McpRequest, SessionTarget } from '../mcp-request.ts'
+import { callTarget } from '../target/call-target.ts'
+import { discard } from '../target/read-reply.ts'
+import { LIMITS } from '../target/send-to-target.ts'
+import { logLevelOf, subscriptionsOf } from './session-settings.ts'
+import type { Session } from './session-state.ts'
+
+/** Makes the settings of a session again. What the target refuses now is lost, as it would be for a new client. */
+export async function restoreSettings(request: McpRequest, session: Session, target: SessionTarget): Promise<void> {
+  const { table } = request.deps
+  const level = logLevelOf(session, table)
+  const requests: (readonly [method: string, params: object])[] = []
+  if (level !== undefined && target.session?.capabilities.has('logging')) requests.push(['logging/setLevel', { level }])
+  for (const uri of subscriptionsOf(session, target.plan.name, table)) requests.push(['resources/subscribe', { uri }])
+  await Promise.all(
+    requests.map(([method, params], index) => restore(request, target, { id: `r${index}`, method, params })),
+  )
+}
+
+async function restore(
+  request: McpRequest,
+  { plan, session }: SessionTarget,
+  message: { readonly id: string; readonly method: string; readonly params: object },
+): Promise<void> {
+  const text = JSON.stringify({ jsonrpc: '2.0', ...message })
+  const reply = await callTarget(request, {
+    target: plan,
+    session,
+    method: 'POST',
+    message: text,
+    limits: LIMITS.list,
+    isRepeatable: true,
+  })
+  if (reply.kind === 'refused') return discard(reply.response)
+  if (reply.kind !== 'messages') return
+  // The setting is in force when the target has answered.
+  for await (const _ of reply.messages) break
+  reply.abort()
+}

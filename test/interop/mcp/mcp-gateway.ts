@@ -1,0 +1,44 @@
+import { freePort } from '../../support/free-port.ts'
+import { startGateway } from '../../support/gateway.ts'
+import { createObjectsFolder, gatewayYaml, joinYaml, routeYaml } from '../../support/objects-folder.ts'
+
+/** The ports of MCP servers on this machine, by target name, by backend name. */
+export type McpBackends = Readonly<Record<string, Readonly<Record<string, number | McpTarget>>>>
+
+export interface McpTarget {
+  readonly port: number
+  readonly path?: string
+  readonly protocol?: 'StreamableHTTP' | 'SSE'
+}
+
+export interface McpGateway {
+  readonly port: number
+}
+
+/** Starts a gateway with a backend of MCP targets under `/NAME` for each name. */
+export async function startMcpGateway(stops: AsyncDisposableStack, backends: McpBackends): Promise<McpGateway> {
+  const port = await freePort()
+  const objects = Object.entries(backends).flatMap(([name, targets]) => [
+    mcpBackendYaml(name, targets),
+    routeYaml(name, `/${name}`, name),
+  ])
+  const folder = await createObjectsFolder({ 'all.yaml': joinYaml(gatewayYaml(port), ...objects) })
+  stops.defer(folder.remove)
+  stops.use(await startGateway({ files: [folder.path], workers: 2 }))
+  return { port }
+}
+
+function mcpBackendYaml(name: string, targets: McpBackends[string]): string {
+  const entries = Object.entries(targets).map(([target, at]) => {
+    const place = typeof at === 'number' ? { port: at } : at
+    return `      - { name: ${target}, static: ${JSON.stringify({ host: '127.0.0.1', ...place })} }\n`
+  })
+  return `
+apiVersion: gatewright.dev/v1alpha1
+kind: ProxyBackend
+metadata: { name: ${name} }
+spec:
+  mcp:
+    targets:
+${entries.join('')}`
+}
