@@ -5,7 +5,7 @@ import type { Capability } from '../session/capabilities.ts'
 import { presentTargets } from '../session/renew-target.ts'
 import { noteSetting } from '../session/session-settings.ts'
 import type { Session } from '../session/session-state.ts'
-import { decisiveError, fanOut, gather, giveUp, type OpenTarget, passedError } from '../target/fan-out.ts'
+import { abandonAll, decisiveError, fanOut, gather, type OpenTarget, passedError } from '../target/fan-out.ts'
 import { LIMITS } from '../target/send-to-target.ts'
 import { answerError, answerStream, encodeEvent } from './mcp-answer.ts'
 
@@ -26,12 +26,12 @@ export async function answerBroadcast(
     limits: LIMITS.list,
   })
   if (reply.kind === 'failed') {
-    giveUp(reply.opened)
+    abandonAll(reply.opened)
     return reply.answer
   }
   for (const { plan } of targets) noteSetting(session, plan.name, message, request.deps.table)
   const { opened } = reply
-  return answerStream(awaitAll(request, session, { message, opened }), () => giveUp(opened))
+  return answerStream(awaitAll(request, session, { message, opened }), () => abandonAll(opened))
 }
 
 interface Broadcast {

@@ -19,10 +19,10 @@ import { presentTargets } from '../session/renew-target.ts'
 import { noteListed } from '../session/session-naming.ts'
 import type { Session } from '../session/session-state.ts'
 import {
+  abandonAll,
   decisiveError,
   fanOut,
   gather,
-  giveUp,
   type OpenTarget,
   passedError,
   type TargetOutcome,
@@ -64,11 +64,11 @@ export async function answerList(
     names: headersOf(message),
   })
   if (reply.kind === 'failed') {
-    giveUp(reply.opened)
+    abandonAll(reply.opened)
     return reply.answer
   }
   const page: Page = { message, list, owner, opened: reply.opened }
-  return answerStream(mergePages(request, session, page), () => giveUp(reply.opened))
+  return answerStream(mergePages(request, session, page), () => abandonAll(reply.opened))
 }
 
 function pageRequest(message: RequestMessage, cursor: string | undefined): string {

@@ -8,8 +8,8 @@ import { callInSession, presentTargets } from '../session/renew-target.ts'
 import type { Session } from '../session/session-state.ts'
 import { announceTargets } from '../session/session-stream.ts'
 import { keepInUse } from '../session/session-use.ts'
+import { abandon } from '../target/abandon.ts'
 import { interleave } from '../target/interleave.ts'
-import { discard } from '../target/read-reply.ts'
 import { LIMITS } from '../target/send-to-target.ts'
 import { answerFailure, describeFailure, hasFailed, noteFailure, noteTolerated } from '../target/target-failure.ts'
 import type { TargetReply } from '../target/target-reply.ts'
@@ -53,10 +53,10 @@ async function forwardStream(
       for await (const received of reply.messages) {
         yield { text: toClient.translate(received) ?? '', id: received.eventId, retryMs: received.retryMs }
       }
-    } else giveUp(reply)
+    } else abandon(reply)
     yield 'end'
   }
-  const stop = () => void pending.then(giveUp)
+  const stop = () => void pending.then(abandon)
   return answerEvents(request, session, [forward(), readNews(request.deps, session.key)], stop)
 }
 
@@ -87,20 +87,20 @@ async function mergeStreams(
 ): Promise<ServedAnswer> {
   const stop = new AbortController()
   const signal = AbortSignal.any([request.deps.signal, stop.signal])
-  const within: McpRequest = { ...request, deps: { ...request.deps, signal } }
+  const attached: McpRequest = { ...request, deps: { ...request.deps, signal } }
   const replies = targets.map((target) =>
-    callInSession(within, session, target, { ...GET, lastEventId: events[target.plan.name] }),
+    callInSession(attached, session, target, { ...GET, lastEventId: events[target.plan.name] }),
   )
   const refusal = await decisiveReply(request, targets, replies)
   if (refusal !== undefined) {
-    for (const reply of replies) void reply.then((each) => each !== refusal && giveUp(each))
+    for (const reply of replies) void reply.then((each) => each !== refusal && abandon(each))
     return answerWithoutStream(request, refusal)
   }
   const { sealer } = request.deps
   async function* translate(target: SessionTarget, reply: Promise<TargetReply>): AsyncGenerator<StreamEvent> {
     const { name } = target.plan
-    const toClient = new ToClient(within, session, target)
-    for await (const received of readStream(within, session, name, { reply, lastEventId: events[name] })) {
+    const toClient = new ToClient(attached, session, target)
+    for await (const received of readStream(attached, session, name, { reply, lastEventId: events[name] })) {
       if (received.eventId !== undefined) events[name] = received.eventId
       const text = toClient.translate(received)
       const id =
@@ -111,7 +111,7 @@ async function mergeStreams(
     }
   }
   const sources = targets.map((target, index) => translate(target, replies[index]!))
-  return answerEvents(request, session, [...sources, readNews(within.deps, session.key)], () => stop.abort())
+  return answerEvents(request, session, [...sources, readNews(attached.deps, session.key)], () => stop.abort())
 }
 
 /**
@@ -150,7 +150,9 @@ const GET = { method: 'GET', message: undefined, limits: LIMITS.stream } as cons
 
 /**
  * The reply that decides about the whole stream; undefined: it can begin. A target without such a stream responds with 405, which is no
- * failure if another target has one. With FailClosed all targets that respond within a second must have a stream or none. With FailOpen the first stream is enough. The others join it later, and a stream without any target stays open and idle, so that clients do not reconnect in a loop.
+ * failure if another target has one. With FailClosed all targets that respond within a second must have a stream or none. With FailOpen the
+ * first stream is enough. The others join it later, and a stream without any target stays open and idle, so that clients do not reconnect in
+ * a loop.
  */
 async function decisiveReply(
   request: McpRequest,
@@ -193,13 +195,8 @@ async function noteFailed(
 
 function answerWithoutStream({ exchange }: McpRequest, reply: TargetReply): ServedAnswer {
   if (hasFailed(reply)) return answerFailure(exchange, reply, undefined)
-  giveUp(reply)
+  abandon(reply)
   return refuse(exchange, 'method-not-allowed', { headers: [['allow', 'POST, DELETE']] })
-}
-
-function giveUp(reply: TargetReply): void {
-  if (reply.kind === 'messages') reply.abort()
-  if (reply.kind === 'refused') discard(reply.response)
 }
 
 /** @param stop abandons the streams of the targets */

@@ -2,7 +2,7 @@ import type { ServedAnswer } from '../../backend-protocol.ts'
 import { refuseRequest } from '../answer/mcp-answer.ts'
 import { type McpRequest, type SessionTarget, targetsOf } from '../mcp-request.ts'
 import { INTERNAL_ERROR, type RequestMessage } from '../message/json-rpc.ts'
-import { discard } from '../target/read-reply.ts'
+import { abandon } from '../target/abandon.ts'
 import { sendToTarget } from '../target/send-to-target.ts'
 import type { Session } from './session-state.ts'
 
@@ -36,8 +36,7 @@ export async function checkTargets(
 /** Any response shows that the target is there, even a refusal. */
 async function ping(request: McpRequest, { plan, session }: SessionTarget): Promise<void> {
   const reply = await sendToTarget(request, { target: plan, session, method: 'POST', message: PING, limits: LIMIT })
-  if (reply.kind === 'messages') reply.abort()
-  if (reply.kind === 'refused') discard(reply.response)
+  abandon(reply)
 }
 
 const PING = JSON.stringify({ jsonrpc: '2.0', id: 'reachable', method: 'ping' })

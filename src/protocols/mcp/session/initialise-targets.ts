@@ -4,10 +4,10 @@ import type { McpTargetPlan } from '../config/mcp-plan.ts'
 import type { McpRequest } from '../mcp-request.ts'
 import type { MessageId } from '../message/json-rpc.ts'
 import {
+  abandonAll,
   decisiveError,
   fanOut,
   gather,
-  giveUp,
   type OpenTarget,
   passedError,
   type TargetOutcome,
@@ -93,7 +93,7 @@ export async function initialiseTargets(
 }
 
 function closeBegun(request: McpRequest, opened: readonly OpenTarget[]): void {
-  giveUp(opened)
+  abandonAll(opened)
   const begun = opened.map(({ target, sessionId }) => ({
     plan: target.plan,
     session: {

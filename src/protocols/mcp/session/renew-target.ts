@@ -1,10 +1,11 @@
 import { clock } from '#base/clock.ts'
 import { type McpRequest, type SessionTarget, targetsOf } from '../mcp-request.ts'
 import { isAnswerTo } from '../message/json-rpc.ts'
+import { abandon } from '../target/abandon.ts'
 import { callTarget } from '../target/call-target.ts'
-import { discard, peek } from '../target/read-reply.ts'
+import { notifyInitialized } from '../target/notify-target.ts'
+import { peek } from '../target/read-reply.ts'
 import { LIMITS, type TargetCall } from '../target/send-to-target.ts'
-import { hasFailed } from '../target/target-failure.ts'
 import type { TargetReply } from '../target/target-reply.ts'
 import { restoreSettings } from './restore-settings.ts'
 import { noteRenewed, type Session } from './session-state.ts'
@@ -30,7 +31,7 @@ export async function callInSession(
   if (!isLost) return reply
   const renewed = await renewTarget(request, session, { plan, session: before })
   if (renewed === undefined) return reply
-  if (reply.kind === 'refused') discard(reply.response)
+  abandon(reply)
   return callTarget(request, { ...call, target: plan, session: renewed, of: session })
 }
 
@@ -116,24 +117,11 @@ async function initialiseAgain(
     isRepeatable: true,
   } as const
   const reply = await callTarget(request, call)
-  if (reply.kind !== 'messages') {
-    if (hasFailed(reply) && reply.kind === 'refused') discard(reply.response)
-    return undefined
-  }
-  const renewed = await readInitialisation(target, reply).catch(() => undefined)
-  reply.abort()
+  const renewed = reply.kind === 'messages' ? await readInitialisation(target, reply).catch(() => undefined) : undefined
+  abandon(reply)
   if (renewed === undefined) return undefined
-  const initialized = JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' })
-  const told = await callTarget(request, {
-    target,
-    session: renewed,
-    method: 'POST',
-    message: initialized,
-    limits: LIMITS.notification,
-  })
-  if (told.kind === 'messages') told.abort()
-  if (told.kind === 'refused') discard(told.response)
-  return hasFailed(told) ? undefined : renewed
+  const isAccepted = await notifyInitialized(request, { plan: target, session: renewed })
+  return isAccepted ? renewed : undefined
 }
 
 const ID = 0

@@ -1,6 +1,6 @@
 import type { McpRequest, SessionTarget } from '../mcp-request.ts'
+import { abandon } from '../target/abandon.ts'
 import { callTarget } from '../target/call-target.ts'
-import { discard } from '../target/read-reply.ts'
 import { LIMITS } from '../target/send-to-target.ts'
 import { logLevelOf, subscriptionsOf } from './session-settings.ts'
 import type { Session } from './session-state.ts'
@@ -31,9 +31,7 @@ async function restore(
     limits: LIMITS.list,
     isRepeatable: true,
   })
-  if (reply.kind === 'refused') return discard(reply.response)
-  if (reply.kind !== 'messages') return
   // The setting is in force when the target has answered.
-  for await (const _ of reply.messages) break
-  reply.abort()
+  if (reply.kind === 'messages') for await (const _ of reply.messages) break
+  abandon(reply)
 }

@@ -11,9 +11,9 @@ import { isForExtension, methodRoute, needsSession } from '../message/methods.ts
 import { answerDiscover } from '../modern/answer-discover.ts'
 import { discoverTarget } from '../modern/discover-target.ts'
 import { listen } from '../modern/listen.ts'
-import { callTarget } from '../target/call-target.ts'
-import { discard, discardBody } from '../target/read-reply.ts'
-import { LIMITS } from '../target/send-to-target.ts'
+import { abandon } from '../target/abandon.ts'
+import { notifyInitialized } from '../target/notify-target.ts'
+import { discardBody } from '../target/read-reply.ts'
 import { answerFailure, describeFailure, type FailedReply, noteTolerated } from '../target/target-failure.ts'
 import { prepareClose } from './close-targets.ts'
 import { refuseRevision } from './find-session.ts'
@@ -142,12 +142,12 @@ async function discover(
   failed.sort(([one], [other]) => inOrder(one, other))
   const first = failed[0]
   if (first !== undefined && (plan.failureMode === 'FailClosed' || failed.length === plan.targets.length)) {
-    for (const [, reply] of failed.slice(1)) if (reply.kind === 'refused') discard(reply.response)
+    abandon(...failed.slice(1).map(([, reply]) => reply))
     return answerFailure(exchange, first[1], id)
   }
   for (const [target, reply] of failed) {
     noteTolerated(exchange, describeFailure(reply, target.name))
-    if (reply.kind === 'refused') discard(reply.response)
+    abandon(reply)
   }
   return { modern, legacy: legacy.sort(inOrder) }
 }
@@ -202,11 +202,7 @@ async function begin(
 /** A target that refuses the notification will refuse the following request, too. */
 async function complete(request: McpRequest, { plan, session }: SessionTarget): Promise<void> {
   if (session?.sessionId === undefined) return remember(request, plan, session!)
-  const message = JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' })
-  const call = { target: plan, session, method: 'POST', message, limits: LIMITS.notification } as const
-  const reply = await callTarget(request, call)
-  if (reply.kind === 'messages') reply.abort()
-  if (reply.kind === 'refused') discard(reply.response)
+  await notifyInitialized(request, { plan, session })
 }
 
 /** Calls `done` once, when the body was delivered or abandoned. */

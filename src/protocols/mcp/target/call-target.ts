@@ -7,8 +7,8 @@ import { sendToTarget, type TargetCall } from './send-to-target.ts'
 import type { TargetReply } from './target-reply.ts'
 
 /**
- * Calls a target over its transport, and in the form that it speaks. A message of a session is translated for a target of the modern era, and its reply is translated
- * back. Failures of the target are values; the promise is not rejected for them.
+ * Calls a target over its transport, and in the form that it speaks. A message of a session is translated for a target of the modern era,
+ * and its reply is translated back. Failures of the target are values; the promise is not rejected for them.
  */
 export function callTarget(request: McpRequest, call: TargetCall): Promise<TargetReply> {
   if (call.target.protocol === 'SSE') return callOverSse(request, call)

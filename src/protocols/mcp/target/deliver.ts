@@ -5,7 +5,7 @@ import { openReference, takeReference } from '../message/client-reference.ts'
 import { idKey, isMessageId, type NotificationMessage, type ResponseMessage } from '../message/json-rpc.ts'
 import { callInSession } from '../session/renew-target.ts'
 import type { Session } from '../session/session-state.ts'
-import { discard } from './read-reply.ts'
+import { abandon } from './abandon.ts'
 import { LIMITS } from './send-to-target.ts'
 import { answerFailure, type FailedReply, hasFailed } from './target-failure.ts'
 import { inFlightChannel } from './track-in-flight.ts'
@@ -85,10 +85,10 @@ async function deliver(
   const failed: FailedReply[] = []
   for (const reply of await Promise.all(calls)) {
     if (hasFailed(reply)) failed.push(reply)
-    else if (reply.kind === 'messages') reply.abort()
+    else abandon(reply)
   }
   const first = failed[0]
   const passes = request.plan.failureMode === 'FailClosed' ? first : undefined
-  for (const reply of failed) if (reply !== passes && reply.kind === 'refused') discard(reply.response)
+  abandon(...failed.filter((reply) => reply !== passes))
   return passes === undefined ? ACCEPTED : answerFailure(request.exchange, passes, undefined)
 }

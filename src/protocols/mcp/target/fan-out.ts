@@ -7,8 +7,9 @@ import { INTERNAL_ERROR, isAnswerTo, isObject, type MessageId, type ResponseMess
 import type { RequestHeaders } from '../modern/request-headers.ts'
 import { callInSession } from '../session/renew-target.ts'
 import type { Session } from '../session/session-state.ts'
+import { abandon } from './abandon.ts'
 import { interleave } from './interleave.ts'
-import { discard, TargetStreamError } from './read-reply.ts'
+import { TargetStreamError } from './read-reply.ts'
 import type { CallLimits } from './send-to-target.ts'
 import {
   answerFailure,
@@ -86,16 +87,16 @@ export async function fanOut(
   if (request.plan.failureMode === 'FailOpen' && opened.length > 0) {
     for (const { target, reply } of failed) {
       noteTolerated(request.exchange, describeFailure(reply, target))
-      if (reply.kind === 'refused') discard(reply.response)
+      abandon(reply)
     }
     return { kind: 'open', opened }
   }
-  for (const { reply } of failed.slice(1)) if (reply.kind === 'refused') discard(reply.response)
+  abandon(...failed.slice(1).map(({ reply }) => reply))
   return { kind: 'failed', answer: answerFailure(request.exchange, first.reply, id), opened }
 }
 
-/** Abandons responses that are no longer needed. */
-export function giveUp(opened: readonly OpenTarget[]): void {
+/** Reads no more of the responses. */
+export function abandonAll(opened: readonly OpenTarget[]): void {
   for (const open of opened) open.abort()
 }
 

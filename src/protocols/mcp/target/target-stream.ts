@@ -2,7 +2,7 @@ import { clock } from '#base/clock.ts'
 import { type McpRequest, targetsOf } from '../mcp-request.ts'
 import { callInSession } from '../session/renew-target.ts'
 import type { Session } from '../session/session-state.ts'
-import { discard } from './read-reply.ts'
+import { abandon } from './abandon.ts'
 import { LIMITS } from './send-to-target.ts'
 import type { TargetMessage, TargetReply } from './target-reply.ts'
 
@@ -39,20 +39,20 @@ export async function* readStream(
   for (let reply = await start.reply; ; reply = await reopen(request, session, name, lastEventId)) {
     if (hasNoStream(reply)) break
     failures++
-    if (reply.kind === 'messages') {
-      try {
+    try {
+      if (reply.kind === 'messages') {
         for await (const received of reply.messages) {
           failures = 0
           lastEventId = received.eventId ?? lastEventId
           retryMs = received.retryMs ?? retryMs
           yield received
         }
-      } catch {
-        // The next attempt shows whether the target is available.
-      } finally {
-        reply.abort()
       }
-    } else if (reply.kind === 'refused') discard(reply.response)
+    } catch {
+      // The next attempt shows whether the target is available.
+    } finally {
+      abandon(reply)
+    }
     if (signal.aborted) return
     await pause(Math.min(Math.max(retryMs, MIN_REOPEN_MS) * 2 ** Math.min(failures, 5), MAX_REOPEN_MS), signal)
     if (signal.aborted) return

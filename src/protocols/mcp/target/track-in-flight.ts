@@ -2,9 +2,7 @@ import type { McpRequest, SessionTarget } from '../mcp-request.ts'
 import { idKey, type MessageId } from '../message/json-rpc.ts'
 import type { Session } from '../session/session-state.ts'
 import { keepInUse } from '../session/session-use.ts'
-import { callTarget } from './call-target.ts'
-import { discard } from './read-reply.ts'
-import { LIMITS } from './send-to-target.ts'
+import { notifyTarget } from './notify-target.ts'
 
 /**
  * Waits for the cancellation of a request, which any worker may receive, and sends it only to the targets that process the request (decision
@@ -20,20 +18,13 @@ export function trackInFlight(
   if (session.id === '') return () => {}
   const { channels, table } = request.deps
   const close = channels.open(inFlightChannel(session, id), async (cancellation) => {
-    await Promise.all(targets.map((target) => pass(request, target, cancellation)))
+    await Promise.all(targets.map((target) => notifyTarget(request, target, cancellation)))
   })
   const release = keepInUse(session, table)
   return () => {
     close()
     release()
   }
-}
-
-async function pass(request: McpRequest, { plan, session }: SessionTarget, message: string): Promise<void> {
-  const call = { target: plan, session, method: 'POST', message, limits: LIMITS.notification } as const
-  const reply = await callTarget(request, call)
-  if (reply.kind === 'messages') reply.abort()
-  if (reply.kind === 'refused') discard(reply.response)
 }
 
 /** The channel of a request that is being served. */

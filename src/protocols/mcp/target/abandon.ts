@@ -1,0 +1,10 @@
+import { discard } from './read-reply.ts'
+import type { TargetReply } from './target-reply.ts'
+
+/** Reads no more of replies that are not needed. */
+export function abandon(...replies: readonly TargetReply[]): void {
+  for (const reply of replies) {
+    if (reply.kind === 'messages') reply.abort()
+    if (reply.kind === 'refused') discard(reply.response)
+  }
+}
