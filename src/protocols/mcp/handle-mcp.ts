@@ -26,14 +26,14 @@ export async function handleMcp(
   deps: McpDeps,
 ): Promise<ServedAnswer> {
   const head = exchange.request
-  const sessionId = head.joined('mcp-session-id')
-  exchange.mcp = {
-    ...NO_MCP,
-    sessionId: plan.sessionRouting === 'Stateful' ? sessionId : undefined,
-    toolCall: deps.maxKept === undefined ? undefined : beginToolCall(deps.maxKept),
-  }
   const version = head.joined('mcp-protocol-version')?.trim()
   const era = (version === undefined ? undefined : eraOf(version)) ?? 'legacy'
+  const hasSession = era === 'legacy' && plan.sessionRouting === 'Stateful'
+  exchange.mcp = {
+    ...NO_MCP,
+    sessionId: hasSession ? head.joined('mcp-session-id') : undefined,
+    toolCall: deps.maxKept === undefined ? undefined : beginToolCall(deps.maxKept),
+  }
   const request: McpRequest = { plan, exchange, deps, era }
   const refused = checkRequest(request, deps.boundToLoopback === true)
   if (refused !== undefined) return refused
