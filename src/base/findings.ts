@@ -91,7 +91,8 @@ export const FINDINGS = {
       'cel-always-fails': 'A part of the expression fails in every evaluation.',
       'deny-can-fail': 'The evaluation of a Deny rule can fail, and then the rule does not deny.',
       'rule-on-client-field': 'A client can change the result of the rule by repeating a header.',
-      'rule-hides-kind': 'A rule for MCP tools, prompts or resources fails for items of other kinds, and hides them.',
+      'rule-hides-kind':
+        'A rule for MCP tools, prompts, resources or tasks fails for items of other kinds, and hides them.',
     },
   },
   // Only the broken reference itself is reported, not its consequences elsewhere.

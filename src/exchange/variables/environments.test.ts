@@ -157,8 +157,8 @@ mcp.prompt.name                         c g m m + m m m m + + +
 mcp.prompt.target                       c g m m + m m m m + + +
 mcp.resource.name                       c g m m + m m m m + + +
 mcp.resource.target                     c g m m + m m m m + + +
-mcp.task.name                           c g m m n m m m m n n n
-mcp.task.target                         c g m m n m m m m n n n
+mcp.task.name                           c g m m + m m m m + + +
+mcp.task.target                         c g m m + m m m m + + +
 mcp.tool.arguments                      c g m m p m m m m + + l
 mcp.tool.result                         c g m m p m m m m + + l
 mcp.tool.error                          c g m m p m m m m + + l

@@ -10,11 +10,10 @@ export const MCP: readonly Declared[] = [
 
 /** The item of an MCP message; exactly one of them is present. */
 export const MCP_ITEM: readonly Declared[] = [
-  ...(['tool', 'prompt', 'resource'] as const).flatMap((type) => [
+  ...(['tool', 'prompt', 'resource', 'task'] as const).flatMap((type) => [
     { path: `mcp.${type}.name`, type: 'string', read: (x: Exchange) => item(x.mcp, type)?.name },
     { path: `mcp.${type}.target`, type: 'string', read: (x: Exchange) => item(x.mcp, type)?.target },
   ]),
-  ...notYet(['mcp.task.name', 'mcp.task.target'], 'MCP tasks are not supported'),
 ]
 
 /** Content of tool calls, only for logs and traces (decision B99). */
@@ -26,7 +25,7 @@ export const MCP_PAYLOAD: readonly Declared[] = [
 
 export const MCP_GUARDRAILS: readonly Declared[] = notYet(['mcpGuardrails'], 'MCP guardrails are not supported')
 
-function item(mcp: McpFacts | undefined, type: 'tool' | 'prompt' | 'resource'): McpFacts | undefined {
+function item(mcp: McpFacts | undefined, type: McpFacts['resourceType']): McpFacts | undefined {
   return mcp?.resourceType === type ? mcp : undefined
 }
 

@@ -290,9 +290,9 @@ for (const [path, value] of Object.entries(READINGS)) {
 
 test('the other items of an MCP message are absent', () => {
   const exchange = everything()
-  for (const type of ['tool', 'prompt', 'resource'] as const) {
+  for (const type of ['tool', 'prompt', 'resource', 'task'] as const) {
     exchange.mcp = mcpItem(type)
-    for (const other of ['tool', 'prompt', 'resource']) {
+    for (const other of ['tool', 'prompt', 'resource', 'task']) {
       expect(read(`mcp.${other}.name`, exchange, 'mcp')).toBe(type === other ? 'n' : undefined)
       expect(read(`mcp.${other}.target`, exchange, 'mcp')).toBe(type === other ? 't' : undefined)
       expect(read(`has(mcp.${other})`, exchange, 'mcp')).toBe(type === other)
@@ -352,7 +352,7 @@ test.each([
 test('every available variable has a test', () => {
   const readable = (environment: ExpressionEnvironment) =>
     variablesAt(environment).filter((variable) => !('unavailable' in variable))
-  const other = ['prompt', 'resource'].flatMap((type) => [`mcp.${type}.name`, `mcp.${type}.target`])
+  const other = ['prompt', 'resource', 'task'].flatMap((type) => [`mcp.${type}.name`, `mcp.${type}.target`])
   const tested = [...Object.keys(READINGS), ...other]
   expect(new Set(readable('log').map(({ path }) => path))).toEqual(new Set(tested))
 })

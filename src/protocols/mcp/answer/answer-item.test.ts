@@ -146,6 +146,33 @@ verifies('backend.mcp.authorization/call-refused', 'every request for an item is
   expect((await client.request(9, 'tools/call', { name: 'a_y' })).status).toBe(200)
 })
 
+test.each(['tasks/get', 'tasks/result', 'tasks/cancel'])('%s of a task that rules hide is refused', async (method) => {
+  const { plan } = compileTestMcp({ targets: [{ name: 'a' }, { name: 'b' }] }, [
+    { authorization: { action: 'Require', policy: { matchExpressions: ['has(mcp.task) && mcp.task.target == "b"'] } } },
+    { authorization: { action: 'Deny', policy: { matchExpressions: ['mcp.task.name.startsWith("secret-")'] } } },
+  ])
+  const { client, seen } = await start(echo, plan)
+  for (const taskId of ['a+1', 'b+secret-1']) {
+    const { messages, exchange } = await client.request(9, method, { taskId })
+    expect(messages).toEqual([{ jsonrpc: '2.0', id: 9, error: { code: -32602, message: `Unknown task: ${taskId}` } }])
+    expect(exchange.refusal).toBe('authorization-denied')
+  }
+  expect(seen).toEqual([])
+  expect((await client.request(9, method, { taskId: 'b+1' })).messages[0]?.result).toBeDefined()
+  expect(seen).toMatchObject([{ target: 'b', message: { params: { taskId: '1' } } }])
+})
+
+test('a rule for tools refuses tasks, too', async () => {
+  const { plan, problems } = compileTestMcp({ targets: [{ name: 'a' }] }, [
+    { authorization: { action: 'Allow', policy: { matchExpressions: ['mcp.tool.name == "x"'] } } },
+  ])
+  expect(problems).toEqual(['spec.backend.mcp.authorization.policy.matchExpressions[0] rule-hides-kind'])
+  const { client } = await start(echo, plan)
+  expect((await client.request(9, 'tools/call', { name: 'x' })).messages[0]?.error).toBeUndefined()
+  const { messages } = await client.request(9, 'tasks/get', { taskId: '1' })
+  expect(messages[0]?.error?.message).toBe('Unknown task: 1')
+})
+
 test('contents have the URIs that the client uses', async () => {
   const contents = [{ uri: 'm://x', text: 'hi' }, { text: 'no URI' }]
   const { client } = await start(target((call) => ({ json: answer(call, { contents }) })))

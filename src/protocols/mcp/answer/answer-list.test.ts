@@ -90,6 +90,22 @@ test('resources and templates are named by URI', async () => {
   })
 })
 
+test('lists of tasks have those that the rules allow', async () => {
+  const { plan } = compileTestMcp({ targets: [{ name: 'a' }, { name: 'b' }] }, [
+    {
+      authorization: {
+        action: 'Require',
+        policy: { matchExpressions: ['mcp.task.target == "a" || mcp.task.name == "2"'] },
+      },
+    },
+  ])
+  const tasks = { tasks: [{ taskId: '1' }, { taskId: '2' }] }
+  const a = lists({ 'tasks/list': tasks }, { tasks: { list: {} } })
+  const { client } = await start({ a, b: a }, plan)
+  const { messages } = await client.request(1, 'tasks/list')
+  expect(messages[0]?.result?.tasks).toEqual([{ taskId: 'a+1' }, { taskId: 'a+2' }, { taskId: 'b+2' }])
+})
+
 test('only targets with the capability are asked; a missing method is an empty list', async () => {
   const { client, seen } = await start({
     a: lists({}, { prompts: {} }),

@@ -16,18 +16,19 @@ function hiding(...rules: readonly string[]): string[] {
 }
 
 test.each<[expression: string, hides: string | undefined]>([
-  ['mcp.tool.name != "x"', 'prompts and resources'],
-  ['mcp.tool.name == "x"', 'prompts and resources'],
-  ['!(mcp.tool.name == "x")', 'prompts and resources'],
-  ['mcp.prompt.target in ["a", "b"]', 'tools and resources'],
-  ['!mcp.resource.name.startsWith("file:")', 'tools and prompts'],
-  ['!["x", "y"].exists(name, mcp.tool.name == name)', 'prompts and resources'],
-  ['["x", "y"].all(name, mcp.tool.name != name)', 'prompts and resources'],
-  ['cel.bind(name, mcp.tool.name, name != "x")', 'prompts and resources'],
-  ['jwt.sub == "a" && mcp.tool.name != "x"', 'prompts and resources'],
-  ['mcp.tool.target == "a" ? mcp.tool.name != "x" : true', 'prompts and resources'],
-  ['mcp.tool.name != "x" || mcp.prompt.name == "y"', 'resources'],
-  ['mcp.tool.name != "x" && mcp.prompt.name != "y"', 'tools, prompts and resources'],
+  ['mcp.tool.name != "x"', 'prompts, resources and tasks'],
+  ['mcp.tool.name == "x"', 'prompts, resources and tasks'],
+  ['!(mcp.tool.name == "x")', 'prompts, resources and tasks'],
+  ['mcp.prompt.target in ["a", "b"]', 'tools, resources and tasks'],
+  ['!mcp.resource.name.startsWith("file:")', 'tools, prompts and tasks'],
+  ['!["x", "y"].exists(name, mcp.tool.name == name)', 'prompts, resources and tasks'],
+  ['["x", "y"].all(name, mcp.tool.name != name)', 'prompts, resources and tasks'],
+  ['cel.bind(name, mcp.tool.name, name != "x")', 'prompts, resources and tasks'],
+  ['jwt.sub == "a" && mcp.tool.name != "x"', 'prompts, resources and tasks'],
+  ['mcp.tool.target == "a" ? mcp.tool.name != "x" : true', 'prompts, resources and tasks'],
+  ['mcp.tool.name != "x" || mcp.prompt.name == "y"', 'resources and tasks'],
+  ['mcp.task.name != "x"', 'tools, prompts and resources'],
+  ['mcp.tool.name != "x" && mcp.prompt.name != "y"', 'tools, prompts, resources and tasks'],
   ['has(mcp.tool.name) && mcp.prompt.name != "y"', 'tools'],
 
   // Guarded: false for other kinds, or true.
@@ -39,11 +40,11 @@ test.each<[expression: string, hides: string | undefined]>([
   ['!has(mcp.tool.name) && !has(mcp.prompt.name)', undefined],
   ['default(mcp.tool.name, "") != "x"', undefined],
   ['default(mcp.tool.name != "x", false)', undefined],
-  ['coalesce(mcp.tool.name, mcp.prompt.name, mcp.resource.name) != "x"', undefined],
+  ['coalesce(mcp.tool.name, mcp.prompt.name, mcp.resource.name, mcp.task.name) != "x"', undefined],
   ['mcp.?tool.?name.orValue("") != "x"', undefined],
   ['mcp.tool.name != "x" || jwt.admin', undefined],
   ['"name" in mcp.tool && mcp.tool.name != "x"', undefined],
-  ['jwt.tools.exists(name, name == mcp.tool.name)', 'prompts and resources'],
+  ['jwt.tools.exists(name, name == mcp.tool.name)', 'prompts, resources and tasks'],
   // True for a claim without tools.
   ['jwt.tools.all(name, name != mcp.tool.name)', undefined],
   // Without items.
@@ -56,10 +57,10 @@ test.each<[expression: string, hides: string | undefined]>([
 })
 
 test.each<[rules: readonly string[], found: readonly string[]]>([
-  [['Allow mcp.tool.name != "x"'], ['Allow prompts and resources']],
+  [['Allow mcp.tool.name != "x"'], ['Allow prompts, resources and tasks']],
   [
     ['Allow mcp.tool.name == "x"', 'Allow mcp.tool.name == "y"'],
-    ['Allow prompts and resources', 'Allow prompts and resources'],
+    ['Allow prompts, resources and tasks', 'Allow prompts, resources and tasks'],
   ],
   // Rules for other kinds, or for all, stand beside it.
   [['Allow mcp.tool.name == "x"', 'Allow mcp.prompt.name == "y"'], []],
@@ -69,13 +70,13 @@ test.each<[rules: readonly string[], found: readonly string[]]>([
   // Such rules do not help where all of them must hold.
   [
     ['Require mcp.tool.name != "x"', 'Require mcp.prompt.name != "y"'],
-    ['Require prompts and resources', 'Require tools and resources'],
+    ['Require prompts, resources and tasks', 'Require tools, resources and tasks'],
   ],
   [['Require mcp.tool.name != "x"', 'Allow has(mcp.prompt)'], ['Require prompts']],
   // Another rule excludes them on purpose.
   [['Allow mcp.tool.name == "x"', 'Require has(mcp.tool)'], []],
   [['Allow mcp.tool.name == "x"', 'Deny !has(mcp.tool)'], []],
-  [['Allow mcp.tool.name == "x"', 'Deny has(mcp.prompt)'], ['Allow resources']],
+  [['Allow mcp.tool.name == "x"', 'Deny has(mcp.prompt)'], ['Allow resources and tasks']],
   [['Require mcp.tool.name != "x"', 'Allow has(mcp.tool)'], []],
   [['Allow mcp.tool.name == "x"', 'Allow has(mcp.tool) && jwt.admin'], []],
   // A Deny rule that fails hides nothing.
@@ -90,14 +91,14 @@ test('the message has both ways of writing the rule', () => {
     return findHidingRules([{ action: 'Allow', expression }])[0]?.problem.message
   }
   expect(messageOf('mcp.tool.name != "x"')).toBe(
-    'this Allow rule hides all prompts and resources: it reads mcp.tool, which other items do not have, and fails for them; ' +
+    'this Allow rule hides all prompts, resources and tasks: it reads mcp.tool, which other items do not have, and fails for them; ' +
       'write mcp.tool.name != "x" || !has(mcp.tool.name) to restrict only tools, or has(mcp.tool.name) && mcp.tool.name != "x" to hide the rest',
   )
   expect(messageOf('mcp.tool.target == "a" && jwt.admin')).toContain(
     '(mcp.tool.target == "a" && jwt.admin) || !has(mcp.tool.target)',
   )
   expect(messageOf('mcp.tool.name == "x" && mcp.prompt.name == "y"')).toBe(
-    'this Allow rule hides all tools, prompts and resources: it reads mcp.tool and mcp.prompt, which other items do not have, and fails for them; ' +
+    'this Allow rule hides all tools, prompts, resources and tasks: it reads mcp.tool and mcp.prompt, which other items do not have, and fails for them; ' +
       'guard each of them with has()',
   )
 })

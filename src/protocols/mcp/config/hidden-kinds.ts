@@ -14,11 +14,11 @@ export interface HidingRule<Rule> {
   readonly problem: Omit<ConfigProblem, 'path'>
 }
 
-const KINDS: readonly ItemKind[] = ['tool', 'prompt', 'resource']
+const KINDS: readonly ItemKind[] = ['tool', 'prompt', 'resource', 'task']
 
 /**
  * The Allow and Require rules that hide items of whole kinds only because their evaluation fails for them: `mcp.tool.name != "x"` fails for
- * prompts and resources. Rules that are false instead (`has(mcp.tool.name) && ...`) hide them on purpose, and so do Allow rules
+ * prompts, resources and tasks. Rules that are false instead (`has(mcp.tool.name) && ...`) hide them on purpose, and so do Allow rules
  * for several kinds.
  */
 export function findHidingRules<Rule extends McpRule>(rules: readonly Rule[]): readonly HidingRule<Rule>[] {
