@@ -15,11 +15,15 @@ export interface McpGateway {
   readonly port: number
 }
 
-/** Starts a gateway with a backend of MCP targets under `/NAME` for each name. */
-export async function startMcpGateway(stops: AsyncDisposableStack, backends: McpBackends): Promise<McpGateway> {
+/** Starts a gateway with two workers and a backend of MCP targets under `/NAME` for each name. */
+export async function startMcpGateway(
+  stops: AsyncDisposableStack,
+  backends: McpBackends,
+  sessionRouting = 'Stateful',
+): Promise<McpGateway> {
   const port = await freePort()
   const objects = Object.entries(backends).flatMap(([name, targets]) => [
-    mcpBackendYaml(name, targets),
+    mcpBackendYaml(name, targets, sessionRouting),
     routeYaml(name, `/${name}`, name),
   ])
   const folder = await createObjectsFolder({ 'all.yaml': joinYaml(gatewayYaml(port), ...objects) })
@@ -28,7 +32,7 @@ export async function startMcpGateway(stops: AsyncDisposableStack, backends: Mcp
   return { port }
 }
 
-function mcpBackendYaml(name: string, targets: McpBackends[string]): string {
+function mcpBackendYaml(name: string, targets: McpBackends[string], sessionRouting: string): string {
   const entries = Object.entries(targets).map(([target, at]) => {
     const place = typeof at === 'number' ? { port: at } : at
     return `      - { name: ${target}, static: ${JSON.stringify({ host: '127.0.0.1', ...place })} }\n`
@@ -39,6 +43,7 @@ kind: ProxyBackend
 metadata: { name: ${name} }
 spec:
   mcp:
+    sessionRouting: ${sessionRouting}
     targets:
 ${entries.join('')}`
 }

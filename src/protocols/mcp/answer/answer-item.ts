@@ -20,6 +20,7 @@ import { LATEST_SESSIONLESS } from '../session/protocol-version.ts'
 import { callInSession, presentTargets } from '../session/renew-target.ts'
 import { noteSetting } from '../session/session-settings.ts'
 import type { Session } from '../session/session-state.ts'
+import { abandon } from '../target/abandon.ts'
 import { type FoundItem, findItem } from '../target/find-item.ts'
 import type { Naming } from '../target/naming.ts'
 import { readOnlyMessage, TargetStreamError } from '../target/read-reply.ts'
@@ -27,7 +28,7 @@ import { answerFailure, brokenStreamText, hasFailed, noteFailure } from '../targ
 import type { TargetMessage } from '../target/target-reply.ts'
 import { ToClient } from '../target/to-client.ts'
 import { trackInFlight } from '../target/track-in-flight.ts'
-import { answerError, answerJson, answerStream, encodeEvent, refuseRequest } from './mcp-answer.ts'
+import { answerError, answerJson, answerMessages, answerStream, encodeEvent, refuseRequest } from './mcp-answer.ts'
 
 /** Finds the item that a request (a call, a read ...) refers to, or returns an error if the client cannot use such an item. */
 export function prepareItem(
@@ -78,16 +79,16 @@ export interface OwnedItem {
 
 /** Serves a request about one item from the target that owns it. */
 export async function answerItem(
-  request: McpRequest,
+  client: McpRequest,
   session: Session,
   message: RequestMessage,
   item: OwnedItem,
 ): Promise<ServedAnswer> {
-  const { exchange, deps } = request
-  const [target] = await presentTargets(request, session, [item.target.name])
-  if (target === undefined) return refuseAbsent(request, message)
+  const [target] = await presentTargets(client, session, [item.target.name])
+  if (target === undefined) return refuseAbsent(client, message)
 
-  const done = trackInFlight(request, session, message.id, [target])
+  const { request, done } = trackInFlight(client, session, message.id, target)
+  const { exchange, deps } = request
   const reply = await callInSession(request, session, target, {
     method: 'POST',
     isRepeatable: REPEATABLE.has(message.method),
@@ -108,9 +109,16 @@ export async function answerItem(
     })
   }
   done()
+  if (deps.signal.aborted) {
+    abandon(reply)
+    return CANCELLED
+  }
   if (hasFailed(reply)) return answerFailure(exchange, reply, message.id)
   return answerError(exchange, message.id, INTERNAL_ERROR, 'the target did not answer the request')
 }
+
+/** No response: the client has cancelled the request, or it has left. */
+const CANCELLED = answerMessages([])
 
 /** Methods that only read, or whose effect is the same the second time. Nobody knows that of a tool. */
 const REPEATABLE = new Set([
@@ -219,6 +227,7 @@ async function* relay(
       if (text !== undefined || id !== undefined || retryMs !== undefined) yield encodeEvent(text ?? '', id, retryMs)
       if (isAnswer) return
     }
+    if (deps.signal.aborted) return
     // A server may close the stream before its response; the client then fetches the rest with GET and the last event id.
     if (!resumable)
       yield encodeEvent(errorText(message.id, INTERNAL_ERROR, 'the target ended its stream without a response'))

@@ -15,8 +15,10 @@ import { methodRoute } from '../message/methods.ts'
 import { LATEST_SESSIONLESS } from '../session/protocol-version.ts'
 import { logLevelOf } from '../session/session-settings.ts'
 import { NO_SESSION } from '../session/session-state.ts'
+import { abandon } from '../target/abandon.ts'
 import { discard, peek, TargetStreamError } from '../target/read-reply.ts'
 import { sendToTarget, type TargetCall } from '../target/send-to-target.ts'
+import { describeFailure, hasFailed } from '../target/target-failure.ts'
 import type { TargetMessage, TargetReply } from '../target/target-reply.ts'
 import { answerInput, askClient } from './input-rounds.ts'
 import { listenAsModern, relisten } from './listen-as-modern.ts'
@@ -82,19 +84,43 @@ async function complete(request: McpRequest, call: TargetCall, message: RequestM
         inputResponses,
         ...(requestState !== undefined && { requestState }),
       })
-      if (reply.kind !== 'messages') {
-        if (reply.kind === 'refused') discard(reply.response)
-        throw new TargetStreamError('the target did not accept the input of the client')
-      }
+      if (reply.kind !== 'messages') throw new TargetStreamError(describeRefusal(call, reply))
       current = reply
     }
     throw new TargetStreamError(`the target asked for input more than ${MAX_ROUNDS} times`)
   }
-  return { ...first, messages: rounds(), abort: () => current.abort() }
+  const { readWhole: _, ...head } = first
+  return { ...head, messages: rounds(), abort: () => current.abort() }
 }
 
-/** Sends the request once more if the target wants arguments repeated in header fields, which its list of tools names. */
+function describeRefusal({ target }: TargetCall, reply: Exclude<TargetReply, Messages>): string {
+  abandon(reply)
+  const how = hasFailed(reply) ? describeFailure(reply, target.name) : `no response from target ${target.name}`
+  return `the target did not accept the input of the client: ${how}`
+}
+
+/** The response to a request. With a status that is not a success, targets of this era send an error as for a session: the client reads it. */
 async function sendRound(
+  request: McpRequest,
+  call: TargetCall,
+  message: RequestMessage,
+  more: JsonObject,
+): Promise<TargetReply> {
+  const reply = await sendWithFields(request, call, message, more)
+  if (reply.kind !== 'refused' || !ERROR_STATUSES.has(reply.response.status)) return reply
+  const { response, start } = await peek(reply.response)
+  const refusal = parseMessage(start)
+  const refused: TargetReply = { kind: 'refused', response }
+  if (refusal.kind !== 'response' || refusal.error === undefined) return refused
+  discard(response)
+  return oneMessage(JSON.stringify({ ...refusal.json, id: message.id }), response.endpoint)
+}
+
+/** Of errors of the protocol: others are for HTTP, such as 401 with its challenge. */
+const ERROR_STATUSES = new Set([400, 404])
+
+/** Sends the request once more if the target wants arguments repeated in header fields, which its list of tools names. */
+async function sendWithFields(
   request: McpRequest,
   call: TargetCall,
   message: RequestMessage,

@@ -15,6 +15,7 @@ import { abandon } from '../target/abandon.ts'
 import { notifyInitialized } from '../target/notify-target.ts'
 import { discardBody } from '../target/read-reply.ts'
 import { answerFailure, describeFailure, type FailedReply, noteTolerated } from '../target/target-failure.ts'
+import { cancelInFlight } from '../target/track-in-flight.ts'
 import { prepareClose } from './close-targets.ts'
 import { refuseRevision } from './find-session.ts'
 import { initialiseTargets } from './initialise-targets.ts'
@@ -32,8 +33,11 @@ const REMEMBERED_MS = 5 * 60 * 1000
  * that they send no requests, which could not be answered.
  */
 export async function serveWithoutSession(request: McpRequest, message: Message): Promise<ServedAnswer> {
-  // A notification for a session that does not exist.
-  if (message.kind === 'notification') return ACCEPTED
+  if (message.kind === 'notification') {
+    // Other notifications are for a session, which does not exist.
+    if (message.method === 'notifications/cancelled') await cancelInFlight(request, NO_SESSION, message)
+    return ACCEPTED
+  }
   if (message.kind === 'response') {
     return refuse(request.exchange, 'mcp-message-invalid', {
       detail: 'without a session, no request of a target can be answered',
@@ -104,10 +108,10 @@ async function withTargets(
   const participants = [...known, ...modern, ...begun]
   const session: Session = { ...NO_SESSION, targets: participants.map((one) => one.session) }
   const ownSessions = { ...session, targets: begun.map((one) => one.session) }
-  const close = prepareClose(request, targetsOf(request, ownSessions))
+  const close = prepareClose(request, targetsOf(request, ownSessions), message.id)
   const answer = await serve(session)
   if (answer.status !== 200) for (const target of targets) forget(request, target)
-  return afterBody(answer, () => void close())
+  return afterBody(answer, () => void close(request.deps.signal.aborted))
 }
 
 /** Clients of the modern era speak it with all targets that do. With FailOpen a target that fails is left out if another one takes part. */

@@ -1,10 +1,9 @@
-import { toByteText } from '#base/byte-text.ts'
-import type { Json, JsonObject } from '#base/json.ts'
+import type { JsonObject } from '#base/json.ts'
 import { parseJson } from '#base/parse-json.ts'
 import { openJson, type Sealer, sealJson } from '#base/sealer.ts'
-import { sha256OfByteText } from '#base/sha256.ts'
 import type { Identity } from '#exchange/exchange.ts'
 import type { SharedTable } from '#state/shared-table.ts'
+import { digestOfCaller } from './caller-of.ts'
 import { CAPABILITIES, type Capability } from './capabilities.ts'
 import { isIdle, noteUse } from './session-use.ts'
 import type { TargetSession } from './target-session.ts'
@@ -193,22 +192,3 @@ interface OpenedSession {
   /** Digest of its client. */
   readonly caller: string
 }
-
-/**
- * The digest is the same for the same client: `iss` and `sub` of a token, the full name of the entry of an API key, the user of basic
- * authentication, or all of these that the request has. A token without `sub` does not identify a client, so only the same token is the same client.
- */
-function digestOfCaller({ jwt, apiKey, basicAuth }: Identity): string {
-  if (jwt === undefined && apiKey === undefined && basicAuth === undefined) return NOBODY
-  const caller: Record<string, Json> = {}
-  if (jwt !== undefined) caller.jwt = [jwt.claims.iss ?? null, jwt.claims.sub ?? { token: jwt.token }]
-  if (apiKey !== undefined) caller.apiKey = apiKey.entry
-  if (basicAuth !== undefined) caller.basicAuth = basicAuth.username
-  return digestOf(caller)
-}
-
-function digestOf(caller: Readonly<Record<string, Json>>): string {
-  return sha256OfByteText(toByteText(JSON.stringify(caller))).slice(0, 32)
-}
-
-const NOBODY = digestOf({})

@@ -2,13 +2,13 @@ import type { ServedAnswer } from '../../backend-protocol.ts'
 import { ACCEPTED, refuse } from '../answer/mcp-answer.ts'
 import { type McpRequest, type SessionTarget, targetsOf } from '../mcp-request.ts'
 import { openReference, takeReference } from '../message/client-reference.ts'
-import { idKey, isMessageId, type NotificationMessage, type ResponseMessage } from '../message/json-rpc.ts'
+import { idKey, type NotificationMessage, type ResponseMessage } from '../message/json-rpc.ts'
 import { callInSession } from '../session/renew-target.ts'
 import type { Session } from '../session/session-state.ts'
 import { abandon } from './abandon.ts'
 import { LIMITS } from './send-to-target.ts'
 import { answerFailure, type FailedReply, hasFailed } from './target-failure.ts'
-import { inFlightChannel } from './track-in-flight.ts'
+import { cancelInFlight } from './track-in-flight.ts'
 
 /** Sends a notification of the client to the targets that it concerns (decision B70). */
 export async function deliverNotification(
@@ -18,23 +18,13 @@ export async function deliverNotification(
 ): Promise<ServedAnswer> {
   switch (message.method) {
     case 'notifications/cancelled':
-      return cancel(request, session, message)
+      await cancelInFlight(request, session, message)
+      return ACCEPTED
     case 'notifications/progress':
       return deliverProgress(request, session, message, targetsOf(request, session))
     default:
       return deliver(request, session, targetsOf(request, session), message.text)
   }
-}
-
-/** Tells the request that is to be cancelled, which may be served by another worker. An unknown or ended one needs no cancellation. */
-async function cancel(
-  { deps }: McpRequest,
-  session: Session,
-  { params, text }: NotificationMessage,
-): Promise<ServedAnswer> {
-  const requestId = params?.requestId
-  if (isMessageId(requestId)) await deps.channels.send(inFlightChannel(session, requestId), text)
-  return ACCEPTED
 }
 
 /** Progress of a request that a target sent to the client; only that target knows the token. */

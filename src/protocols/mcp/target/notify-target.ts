@@ -4,7 +4,7 @@ import { callTarget } from './call-target.ts'
 import { LIMITS } from './send-to-target.ts'
 import { hasFailed } from './target-failure.ts'
 
-/** @param message JSON-RPC text of a notification @returns whether the target has accepted it */
+/** @param message JSON-RPC text of a notification or a response @returns whether the target has accepted it */
 export async function notifyTarget(
   request: McpRequest,
   { plan, session }: SessionTarget,

@@ -2,22 +2,29 @@ import type { JsonObject } from '#base/json.ts'
 import type { McpRequest, SessionTarget } from '../mcp-request.ts'
 import { sealReference } from '../message/client-reference.ts'
 import {
+  errorText,
   idKey,
   isMessageId,
   isObject,
+  METHOD_NOT_FOUND,
   type MessageId,
   type NotificationMessage,
   type RequestMessage,
   type ResponseMessage,
+  resultText,
 } from '../message/json-rpc.ts'
 import { modernResult } from '../modern/modern-result.ts'
+import { LATEST_SESSIONLESS } from '../session/protocol-version.ts'
 import type { Session } from '../session/session-state.ts'
 import { publicUri } from './naming.ts'
+import { notifyTarget } from './notify-target.ts'
 import { publicResult } from './public-result.ts'
 import type { TargetMessage } from './target-reply.ts'
 
 /** How many requests of a target are remembered for cancellation. */
 const MAX_REFERENCES = 256
+
+const NO_SESSION_TO_ASK = 'the client has no session, so it cannot be asked'
 
 /** Members of notifications that name an item, by method. */
 const PUBLISHED: Readonly<Record<string, string>> = {
@@ -59,12 +66,20 @@ export class ToClient {
     if (message === undefined) return undefined
     switch (message.kind) {
       case 'request':
-        return JSON.stringify(this.#translateRequest(message))
+        return this.#session.key === '' ? this.#refuse(message) : JSON.stringify(this.#translateRequest(message))
       case 'notification':
         return this.#translateNotification(message)
       case 'response':
         return this.#relaysAnswers ? this.translateAnswer(message, undefined) : this.#drop()
     }
+  }
+
+  /** A client without a session cannot answer. Targets of the modern era do not send requests. */
+  #refuse({ id, method }: RequestMessage): undefined {
+    const { session } = this.#target
+    if (session === undefined || (this.#request.era === 'modern' && session.version === LATEST_SESSIONLESS)) return
+    const text = method === 'ping' ? resultText(id, {}) : errorText(id, METHOD_NOT_FOUND, NO_SESSION_TO_ASK)
+    void notifyTarget(this.#request, this.#target, text)
   }
 
   #drop(): undefined {

@@ -1,33 +1,88 @@
 import type { McpRequest, SessionTarget } from '../mcp-request.ts'
-import { idKey, type MessageId } from '../message/json-rpc.ts'
+import { idKey, isMessageId, type MessageId, type NotificationMessage } from '../message/json-rpc.ts'
+import { callerOf } from '../session/caller-of.ts'
+import { LATEST_SESSIONLESS } from '../session/protocol-version.ts'
 import type { Session } from '../session/session-state.ts'
 import { keepInUse } from '../session/session-use.ts'
 import { notifyTarget } from './notify-target.ts'
 
+/** A request of the client that its target processes. */
+export interface InFlight {
+  /** The request. Its signal is also aborted when the client cancels it and closing the stream of the target is part of that. */
+  readonly request: McpRequest
+  /** Call it when the request is over. */
+  readonly done: () => void
+}
+
 /**
- * Waits for the cancellation of a request, which any worker may receive, and sends it only to the targets that process the request (decision
- * B70). @returns call it when the request is over
+ * Waits for the cancellation of a request, which any worker may receive, and passes it only to the target that processes the request
+ * (decision B70). A target without sessions is told by closing its stream. So is one whose session is only for this request, because it may
+ * leave its stream open after a cancellation.
  */
-export function trackInFlight(
-  request: McpRequest,
-  session: Session,
-  id: MessageId,
-  targets: readonly SessionTarget[],
-): () => void {
-  // Without a session a request cannot be cancelled.
-  if (session.id === '') return () => {}
-  const { channels, table } = request.deps
-  const close = channels.open(inFlightChannel(session, id), async (cancellation) => {
-    await Promise.all(targets.map((target) => notifyTarget(request, target, cancellation)))
-  })
-  const release = keepInUse(session, table)
+export function trackInFlight(request: McpRequest, session: Session, id: MessageId, target: SessionTarget): InFlight {
+  // A client of this era cancels by closing its stream.
+  if (request.era === 'modern') return { request, done: () => {} }
+  const isModern = target.session?.version === LATEST_SESSIONLESS
+  const stop = isModern || session.id === '' ? new AbortController() : undefined
+  const cancel = async (cancellation: string) => {
+    if (!isModern) await notifyTarget(request, target, cancellation)
+    stop?.abort()
+  }
+  const done = session.id === '' ? awaitAlone(request, id, cancel) : awaitInSession(request, session, id, cancel)
+  if (stop === undefined) return { request, done }
+  const signal = AbortSignal.any([request.deps.signal, stop.signal])
+  return { request: { ...request, deps: { ...request.deps, signal } }, done }
+}
+
+type Cancel = (cancellation: string) => Promise<void>
+
+function awaitInSession({ deps }: McpRequest, session: Session, id: MessageId, cancel: Cancel): () => void {
+  const close = deps.channels.open(channelOf(session.key, id), cancel)
+  const release = keepInUse(session, deps.table)
   return () => {
     close()
     release()
   }
 }
 
-/** The channel of a request that is being served. */
-export function inFlightChannel({ key }: Session, id: MessageId): string {
-  return `mcp-request ${key} ${idKey(id)}`
+/** Without a session, other clients may use the same id: it says which request it is, and the canceller takes it if it is the only one. */
+function awaitAlone(request: McpRequest, id: MessageId, cancel: Cancel): () => void {
+  const { channels } = request.deps
+  const own = `mcp-request ${crypto.randomUUID()}`
+  const closeOwn = channels.open(own, cancel)
+  const close = channels.open(
+    channelOf(callerOf(request.plan.backend, request.exchange), id),
+    async (asking) => void (await channels.send(asking, own)),
+  )
+  return () => {
+    closeOwn()
+    close()
+  }
+}
+
+/** Cancels a request, which another worker may serve. An unknown or ended one needs no cancellation. */
+export async function cancelInFlight(
+  request: McpRequest,
+  session: Session,
+  { params, text }: NotificationMessage,
+): Promise<void> {
+  const { channels } = request.deps
+  const id = params?.requestId
+  if (!isMessageId(id)) return
+  if (session.id !== '') return void (await channels.send(channelOf(session.key, id), text))
+  let found: string | undefined
+  let isOnly = true
+  const asking = `mcp-cancel ${crypto.randomUUID()}`
+  const close = channels.open(asking, (own) => {
+    isOnly = found === undefined
+    found ??= own
+  })
+  await channels.send(channelOf(callerOf(request.plan.backend, request.exchange), id), asking)
+  close()
+  if (found !== undefined && isOnly) await channels.send(found, text)
+}
+
+/** @param owner key of the session, or of the caller without a session */
+function channelOf(owner: string, id: MessageId): string {
+  return `mcp-request ${owner} ${idKey(id)}`
 }

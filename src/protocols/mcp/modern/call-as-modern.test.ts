@@ -1,0 +1,56 @@
+import { expect, test } from 'vitest'
+import { type FakeReply, type FakeTarget, fakeTargets, type Received, TestClient } from '#test/support/fake-targets.ts'
+import { mcpPlan } from '#test/support/mcp-plan.ts'
+
+/** Clients with sessions in front of targets without. */
+
+type Round = (id: unknown) => FakeReply
+
+/** A target that asks for a colour in the first round of a call. */
+function asking(second: Round): FakeTarget {
+  return ({ message }) => {
+    const { id, method, params } = message!
+    const reply = (result: object) => ({ json: { jsonrpc: '2.0', id, result } })
+    if (method === 'initialize')
+      return { status: 400, json: { jsonrpc: '2.0', id, error: { code: -32022, message: '' } } }
+    if (method === 'server/discover') return reply({ supportedVersions: ['2026-07-28'], capabilities: { tools: {} } })
+    if (id === undefined) return {}
+    if (params?.inputResponses !== undefined) return second(id)
+    const inputRequests = { colour: { method: 'elicitation/create', params: {} } }
+    return reply({ resultType: 'input_required', inputRequests, requestState: 'first' })
+  }
+}
+
+async function callAndAnswer(second: Round): Promise<Received> {
+  const client = new TestClient(mcpPlan(['a']), fakeTargets({ a: asking(second) }).call)
+  await client.initialize()
+  let isAnswered = false
+  return client.send({
+    message: { jsonrpc: '2.0', id: 7, method: 'tools/call', params: { name: 'x' } },
+    leaves: (text) => {
+      const asked = isAnswered ? undefined : /^data: (.*elicitation.*)$/m.exec(text)
+      if (asked === undefined || asked === null) return false
+      isAnswered = true
+      const { id } = JSON.parse(asked[1]!) as { readonly id: string }
+      void client.send({ message: { jsonrpc: '2.0', id, result: { action: 'accept', content: { colour: 'red' } } } })
+      return false
+    },
+  })
+}
+
+test('the error of a later round reaches the client as it is', async () => {
+  const error = { code: -32602, message: 'no such colour', data: { asked: 'red' } }
+  const { messages } = await callAndAnswer((id) => ({ status: 400, json: { jsonrpc: '2.0', id, error } }))
+  expect(messages).toMatchObject([{ method: 'elicitation/create' }, { id: 7, error }])
+})
+
+test.each<[string, FakeReply, string]>([
+  ['a status', { status: 500, json: 'no' }, 'status 500 from target a'],
+  ['a refusal without a message', { status: 400, json: 'no' }, 'status 400 from target a'],
+  ['a lost connection', { failure: 'reset' }, 'reset from target a'],
+  ['no response', { status: 202 }, 'no response from target a'],
+])('the log says why a later round failed: %s', async (_, reply, detail) => {
+  const { messages, exchange } = await callAndAnswer(() => reply)
+  expect(messages.at(-1)).toMatchObject({ id: 7, error: { code: -32603 } })
+  expect(exchange.refusalDetail).toBe(`the target did not accept the input of the client: ${detail}`)
+})
