@@ -67,6 +67,10 @@ export const traffic = withRule(
     reads: ['phase'],
     description: 'Phase PreRouting supports only fields that do not need a route.',
     check: checkPreRoutingFields,
+    onServer: `!has(self.phase) || self.phase != 'PreRouting' || ${Object.keys(trafficFields)
+      .filter((field) => !(PRE_ROUTING as readonly string[]).includes(field))
+      .map((field) => `!has(self.${field})`)
+      .join(' && ')}`,
   },
 )
 

@@ -112,6 +112,14 @@ function unknownTarget(kind: string): string {
   return known
 }
 
+/** Whether a policy can target `target`, for API servers. */
+export const TARGETS_ON_SERVER = Object.entries(TARGET_GROUPS)
+  .map(([kind, group]) => `target.kind == '${kind}' && target.group == '${group}'`)
+  .join(' || ')
+
+/** Whether the section of a Service is the number of a port, for API servers. */
+export const PORT_ON_SERVER = "target.sectionName.matches('^[1-9][0-9]{0,4}$') && int(target.sectionName) <= 65535"
+
 function checkServiceSection({ kind, sectionName: section }: Target, path: string): readonly ConfigProblem[] {
   if (kind !== 'Service' || section === undefined) return []
   const port = Number(section)

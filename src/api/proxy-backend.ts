@@ -94,11 +94,16 @@ const proxyBackendSpec = withRule(
     reads: ['policies'],
     description: 'policies.ai requires an ai backend, policies.mcp an mcp backend.',
     check: checkPoliciesFit,
+    onServer:
+      '!has(self.policies) || (!has(self.policies.ai) || has(self.ai)) && (!has(self.policies.mcp) || has(self.mcp))',
   }),
   {
     reads: ['policies'],
     description: `${withProduct('cloudTwo')} and ${withProduct('cloudThree')} cannot be used with an agent runtime.`,
     check: checkRuntimeCredentials,
+    onServer:
+      '!has(self.aws) || !has(self.policies) || !has(self.policies.auth) || ' +
+      '!has(self.policies.auth.cloudTwo) && !has(self.policies.auth.cloudThree)',
   },
 )
 

@@ -54,7 +54,12 @@ const shutdown = withRule(
     min: required(seconds(), 'Minimum number of seconds before the proxy exits.'),
     max: required(seconds(), 'Maximum number of seconds before the proxy exits.'),
   }),
-  { reads: ['min', 'max'], description: 'min must not be greater than max.', check: checkShutdownOrder },
+  {
+    reads: ['min', 'max'],
+    description: 'min must not be greater than max.',
+    check: checkShutdownOrder,
+    onServer: 'self.min <= self.max',
+  },
 )
 
 const mesh = object({

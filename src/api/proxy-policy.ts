@@ -19,10 +19,12 @@ import { backendFull, frontend, traffic } from './policy-sections.ts'
 import { policyStatus } from './policy-status.ts'
 import {
   checkTargets,
+  PORT_ON_SERVER,
   policyTargetReference,
   policyTargetSelector,
   SECTION_TARGETS,
   type TargetSection as Section,
+  TARGETS_ON_SERVER,
   type Target,
 } from './policy-targets.ts'
 
@@ -55,6 +57,22 @@ function checkSections(spec: Targets & { readonly [S in Section]?: unknown }, pa
     const message = `spec.${section} can only target ${listed(allowed)}`
     return [problem(fieldPath(path, section), 'target-not-allowed', message)]
   })
+}
+
+/**
+ * A condition on all targets, for API servers.
+ * @param condition on `target` @param more a condition on a list of targets
+ */
+function everyTarget(condition: string, more?: (list: string) => string): string {
+  const lists = ['self.targetRefs', 'self.targetSelectors'].map((list) => {
+    const also = more === undefined ? '' : ` && ${more(list)}`
+    return `(!has(${list}) || ${list}.all(target, ${condition})${also})`
+  })
+  return `(${lists.join(' && ')})`
+}
+
+function kindIn(kinds: readonly string[]): string {
+  return `target.kind in [${kinds.map((kind) => `'${kind}'`).join(', ')}]`
 }
 
 function listed(kinds: readonly string[]): string {
@@ -134,14 +152,38 @@ const fields = withMeanings(
 
 /** Rules that check sections against targets. */
 const TARGET_RULES = [
-  { description: 'All targets must have the same, supported kind.', check: checkTargetLists },
-  { description: 'Each section supports only certain kinds of target.', check: checkSections },
-  { description: 'frontend can only target a whole Gateway.', check: checkFrontendHasNoSection },
-  { description: 'Phase PreRouting can only target a Gateway or ListenerSet.', check: checkPhaseTarget },
+  {
+    description: 'All targets must have the same, supported kind.',
+    check: checkTargetLists,
+    onServer: everyTarget(
+      `(${TARGETS_ON_SERVER}) && (target.kind != 'Service' || !has(target.sectionName) || ${PORT_ON_SERVER})`,
+      (list) => `${list}.all(target, target.kind == ${list}[0].kind)`,
+    ),
+  },
+  {
+    description: 'Each section supports only certain kinds of target.',
+    check: checkSections,
+    onServer: (Object.keys(SECTION_TARGETS) as Section[])
+      .map((section) => `(!has(self.${section}) || ${everyTarget(kindIn(SECTION_TARGETS[section]))})`)
+      .join(' && '),
+  },
+  {
+    description: 'frontend can only target a whole Gateway.',
+    check: checkFrontendHasNoSection,
+    onServer: `!has(self.frontend) || ${everyTarget('!has(target.sectionName)')}`,
+  },
+  {
+    description: 'Phase PreRouting can only target a Gateway or ListenerSet.',
+    check: checkPhaseTarget,
+    onServer: `!has(self.traffic) || !has(self.traffic.phase) || self.traffic.phase != 'PreRouting' || ${everyTarget(kindIn(PRE_ROUTING_TARGETS))}`,
+  },
   {
     description:
       'backend.ai and backend.mcp cannot target a Service; backend.mcp can only target a whole ProxyBackend.',
     check: checkBackendKinds,
+    onServer:
+      `!has(self.backend) || (!has(self.backend.ai) || ${everyTarget("target.kind != 'Service'")}) && ` +
+      `(!has(self.backend.mcp) || ${everyTarget("target.kind != 'Service' && (target.kind != 'ProxyBackend' || !has(target.sectionName))")})`,
   },
 ]
 
@@ -155,6 +197,9 @@ const proxyPolicySpec = withRule(withTargetRules, {
   reads: [],
   description: 'traffic.jwtAuthentication and backend.mcp.authentication cannot be set together.',
   check: checkOneMcpAuthentication,
+  onServer:
+    '!has(self.traffic) || !has(self.traffic.jwtAuthentication) || ' +
+    '!has(self.backend) || !has(self.backend.mcp) || !has(self.backend.mcp.authentication)',
 })
 
 export const proxyPolicy = ownKind('ProxyPolicy', {

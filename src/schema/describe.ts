@@ -84,7 +84,8 @@ const GROUP_COUNTS: { readonly [C in FieldGroup['count']]: string } = {
   'at-most-one': 'At most one of',
 }
 
-function describeGroup({ count: number, fields }: FieldGroup): string {
+/** The rule of a group in one sentence. */
+export function describeGroup({ count: number, fields }: FieldGroup): string {
   const verb = number === 'at-most-one' ? 'may be set' : 'must be set'
   return `${GROUP_COUNTS[number]} ${fields.map(nameWithProduct).join(', ')} ${verb}.`
 }

@@ -40,6 +40,11 @@ export interface ObjectRule {
   /** The rule in one sentence, for docs. */
   readonly description: string
   readonly check: (value: never, path: string) => readonly ConfigProblem[]
+  /**
+   * The same rule for API servers of Kubernetes: a CEL expression over the object `self`, with its defaults. Undefined: only this gateway
+   * can check it.
+   */
+  readonly onServer?: string
 }
 
 /**
@@ -54,6 +59,8 @@ export interface SchemaNode {
   readonly enum?: readonly string[]
   readonly minLength?: number
   readonly maxLength?: number
+  /** A regular expression that JavaScript and RE2 read in the same way. */
+  readonly pattern?: string
   readonly minimum?: number
   readonly maximum?: number
   /** The minimum of a duration, as text. */

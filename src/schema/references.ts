@@ -68,6 +68,7 @@ export const SERVICE_PORT_RULE = {
   reads: ['group', 'kind'] as const,
   description: 'A reference to a Service requires a port.',
   check: checkServicePort,
+  onServer: "self.group != '' || self.kind != 'Service' || has(self.port)",
 }
 
 /** What to write instead of the names of references in other configuration APIs. */

@@ -76,7 +76,7 @@ export function headerName(): TString {
       : 'must be a header name: letters, digits and the other token characters of RFC 9110, no spaces'
     return { code: 'invalid-header-name', message }
   }
-  return namedText('HeaderName', 1, 256, { pattern: `^:?${TOKEN}$`, check })
+  return namedText('HeaderName', 1, 256, { pattern: `^(?:${PSEUDO_HEADERS.join('|')}|${TOKEN})$`, check })
 }
 
 const LABEL = '[a-z0-9]([-a-z0-9]*[a-z0-9])?'
@@ -151,6 +151,8 @@ interface DurationBounds {
   readonly min?: string
 }
 
+const DURATION = '^([0-9]{1,5}(h|m|s|ms)){1,4}$'
+
 /** Gateway API duration text (decision A-03); returned as written, read with `parseDuration`. */
 export function duration({ min }: DurationBounds = {}): TString {
   const leastMs = min === undefined ? 0 : parseDuration(min)!
@@ -162,7 +164,8 @@ export function duration({ min }: DurationBounds = {}): TString {
     }
     return ms < leastMs ? { code: 'out-of-range', message: `must be at least ${min}` } : undefined
   }
-  return build({ type: 'string', scalar: 'Duration', ...(min === undefined ? {} : { minimumDuration: min }), check })
+  const least = min === undefined ? {} : { minimumDuration: min }
+  return build({ type: 'string', scalar: 'Duration', pattern: DURATION, ...least, check })
 }
 
 /** A duration or an expression that yields one; every text that is not a duration is an expression. */
@@ -184,10 +187,17 @@ export function byteSize({ min = 1, max = 4_294_967_295 }: ByteSizeBounds = {}):
     if (bytes !== undefined && bytes >= min && bytes <= max) return undefined
     return { code: 'out-of-range', message: `must be at least ${min} and at most ${max} bytes` }
   }
-  return build({ scalar: 'ByteSize', intOrString: true, minLength: 1, maxLength: 32, check })
+  const bounds = { minimum: min, maximum: max, minLength: 1, maxLength: 32 }
+  return build({
+    scalar: 'ByteSize',
+    intOrString: true,
+    pattern: QUANTITY.source.replace('[+-]?', ''),
+    ...bounds,
+    check,
+  })
 }
 
-const QUANTITY = /^[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+|[KMGTPE]i|[numkMGTPE])?$/
+const QUANTITY = /^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+|[KMGTPE]i|[numkMGTPE])?$/
 
 /** A Kubernetes quantity (cpu, memory); kept as written. */
 export function quantity(): TUnsafe<string | number> {
@@ -195,6 +205,7 @@ export function quantity(): TUnsafe<string | number> {
   return build({
     scalar: 'Quantity',
     intOrString: true,
+    pattern: QUANTITY.source,
     check: matching(QUANTITY, 'invalid-quantity', message),
   })
 }
@@ -243,7 +254,13 @@ export function literal<const Value extends string>(value: Value): TLiteral<Valu
 /** Any JSON value; null counts as a value. */
 export const json = (): TUnknown => build({ scalar: 'JSON' })
 
-/** Text with a format that is specific to this field. */
-export function formattedText(bounds: TextBounds, check: (value: string) => ScalarRefusal | undefined): TString {
-  return Object.assign(text(bounds), { check })
+/**
+ * Text with a format that is specific to this field.
+ * @param bounds its pattern is what a schema can say of the format
+ */
+export function formattedText(
+  { pattern, ...bounds }: TextBounds & { readonly pattern?: RegExp },
+  check: (value: string) => ScalarRefusal | undefined,
+): TString {
+  return Object.assign(text(bounds), { check }, pattern === undefined ? {} : { pattern: pattern.source })
 }

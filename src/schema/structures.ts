@@ -95,6 +95,8 @@ interface RuleOf<T, K extends keyof T> {
   /** One sentence for docs. */
   readonly description: string
   readonly check: (value: RuleView<T, K>, path: string) => readonly ConfigProblem[]
+  /** As in `ObjectRule`. */
+  readonly onServer?: string
 }
 
 /** Adds a rule over several fields to an object schema. */

@@ -1,27 +1,11 @@
 import { expect, test } from 'vitest'
-import { apiVersionOf } from '#api/kinds.ts'
 import type { ConfigProblem } from '#base/config-problem.ts'
 import { validate } from '#schema/index.ts'
-import { nodeOf } from '#schema/node.ts'
 import { admitObject } from '#test/support/admit-object.ts'
 import { badValue, FREE } from './bad-values.ts'
-import { exampleOf } from './example.ts'
 import { allLeaves, type Leaf, MAP_KEY, type Step } from './leaves.ts'
+import { type Members, replaced, subjectWith } from './variants.ts'
 import { World } from './world.ts'
-
-type Members = Record<string, unknown>
-
-/** A valid object with a valid value in the field. */
-function subjectWith({ kind, steps }: Leaf): Members {
-  const example = exampleOf(nodeOf(kind.schema), steps, kind.kind) as Members
-  return { ...example, apiVersion: apiVersionOf(kind), kind: kind.kind, metadata: { name: 'subject' } }
-}
-
-function replaced(value: unknown, [step, ...rest]: readonly Step[], by: unknown): unknown {
-  if (step === undefined) return by
-  if (step === 0) return (value as unknown[]).map((item) => replaced(item, rest, by))
-  return { ...(value as Members), [step]: replaced((value as Members)[step], rest, by) }
-}
 
 /** `spec.rules[0].matches[0].path.value` */
 function pathOf(steps: readonly Step[]): string {

@@ -53,6 +53,8 @@ export function orConditional<S extends TObject>(policy: S): TUnsafe<OrCondition
     reads: ['conditional'],
     description: 'Only the last entry of conditional may omit condition.',
     check: checkFallbackIsLast,
+    onServer:
+      '!has(self.conditional) || self.conditional.filter(entry, !has(entry.condition)).size() == (has(self.conditional[self.conditional.size() - 1].condition) ? 0 : 1)',
   }
   const rules = [...(nodeOf(policy).rules ?? []), rule]
   return annotate<TSchema>(policy, {

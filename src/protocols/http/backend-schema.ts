@@ -51,7 +51,12 @@ export const staticBackend = withRule(
       'Path of a Unix domain socket, as an alternative to host and port. The gateway must share a volume with the server.',
     ),
   }),
-  { reads: [], description: 'Set either unixPath, or host and port.', check: checkOneAddress },
+  {
+    reads: [],
+    description: 'Set either unixPath, or host and port.',
+    check: checkOneAddress,
+    onServer: 'has(self.unixPath) ? !has(self.host) && !has(self.port) : has(self.host) && has(self.port)',
+  },
 )
 
 export type StaticBackendSpec = Parsed<typeof staticBackend>

@@ -68,7 +68,14 @@ export const aiBackend = withMeanings(
         ),
       }),
     ),
-    { reads: ['groups'], description: 'Provider names must be unique across all groups.', check: checkUniqueNames },
+    {
+      reads: ['groups'],
+      description: 'Provider names must be unique across all groups.',
+      check: checkUniqueNames,
+      onServer:
+        '!has(self.groups) || self.groups.all(group, group.providers.all(provider, ' +
+        'self.groups.map(other, other.providers.filter(one, one.name == provider.name).size()).sum() == 1))',
+    },
   ),
 )
 

@@ -56,6 +56,7 @@ const providerTwo = withRule(
     reads: ['apiVersion'],
     description: 'deploymentName is required unless apiVersion is v1.',
     check: checkDeploymentName,
+    onServer: "self.apiVersion == 'v1' || has(self.deploymentName)",
   },
 )
 
@@ -85,6 +86,7 @@ const providerThree = withRule(
     reads: ['resourceType'],
     description: 'projectName is required for ResourceTypeTwo.',
     check: checkProjectName,
+    onServer: "self.resourceType != 'ResourceTypeTwo' || has(self.projectName)",
   },
 )
 
@@ -180,6 +182,7 @@ const PATH_PREFIX_RULE = {
   reads: [],
   description: `pathPrefix is allowed only with ${PATH_PREFIX_PROVIDERS.map(withProduct).join(' or ')}.`,
   check: checkPathPrefix,
+  onServer: `!has(self.pathPrefix) || ${PATH_PREFIX_PROVIDERS.map((name) => `has(self.${name})`).join(' || ')}`,
 }
 
 /** `ProxyBackend.spec.ai.provider` (specification 1, 2.4, `LLMProvider`). */

@@ -70,7 +70,12 @@ const cloudThree = withRule(
       'Audience of the token, for type IdToken. When unset, the host name of the backend.',
     ),
   }),
-  { reads: ['type'], description: 'audience can only be set with type IdToken.', check: checkAudience },
+  {
+    reads: ['type'],
+    description: 'audience can only be set with type IdToken.',
+    check: checkAudience,
+    onServer: "!has(self.audience) || self.type == 'IdToken'",
+  },
 )
 
 const KINDS = ['key', 'secretRef', 'passthrough', 'cloudOne', 'cloudTwo', 'cloudThree'] as const
@@ -124,7 +129,12 @@ export const backendAuth = described(
         }),
       ),
     ),
-    { reads: [], description: 'location can only be set with key, secretRef or passthrough.', check: checkLocation },
+    {
+      reads: [],
+      description: 'location can only be set with key, secretRef or passthrough.',
+      check: checkLocation,
+      onServer: `!has(self.location) || ${WITH_LOCATION.map((kind) => `has(self.${kind})`).join(' || ')}`,
+    },
   ),
 )
 

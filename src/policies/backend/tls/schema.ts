@@ -63,6 +63,7 @@ export const backendTls = described(
       reads: ['insecureSkipVerify'],
       description: 'caCertificateRefs cannot be set with insecureSkipVerify All.',
       check: checkTrustHasMeaning,
+      onServer: "!has(self.caCertificateRefs) || !has(self.insecureSkipVerify) || self.insecureSkipVerify != 'All'",
     },
   ),
 )

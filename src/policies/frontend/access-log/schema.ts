@@ -12,7 +12,7 @@ import {
   withRule,
 } from '#schema/index.ts'
 import { logTracingAttributes } from '../../shared/transformation/attributes.ts'
-import { checkOtlpPath } from '../../shared/url/otlp-path.ts'
+import { checkOtlpPath, OTLP_PATH_ON_SERVER } from '../../shared/url/otlp-path.ts'
 
 const otlpAccessLog = withRule(
   object({
@@ -24,6 +24,7 @@ const otlpAccessLog = withRule(
     reads: ['protocol', 'path'],
     description: 'path can only be set with protocol HTTP and must start with /.',
     check: checkOtlpPath,
+    onServer: OTLP_PATH_ON_SERVER,
   },
 )
 

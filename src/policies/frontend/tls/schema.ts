@@ -16,17 +16,17 @@ import { alpnProtocols, keyExchangeGroups } from '../../shared/connection/tls-li
 
 const tlsVersion = () => enumOf('1.2', '1.3')
 
-const cipherSuite = enumOf(
-  'TLS13_AES_256_GCM_SHA384',
-  'TLS13_AES_128_GCM_SHA256',
-  'TLS13_CHACHA20_POLY1305_SHA256',
+const SUITES_1_3 = ['TLS13_AES_256_GCM_SHA384', 'TLS13_AES_128_GCM_SHA256', 'TLS13_CHACHA20_POLY1305_SHA256'] as const
+const SUITES_1_2 = [
   'TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384',
   'TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256',
   'TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256',
   'TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384',
   'TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256',
   'TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256',
-)
+] as const
+
+const cipherSuite = enumOf(...SUITES_1_3, ...SUITES_1_2)
 
 interface Versions {
   readonly minProtocolVersion?: '1.2' | '1.3'
@@ -55,6 +55,14 @@ function checkSuitesUsable(
   return [problem(fieldPath(path, 'cipherSuites'), 'inconsistent', message)]
 }
 
+const MIN_IS_1_3 = "has(self.minProtocolVersion) && self.minProtocolVersion == '1.3'"
+const MAX_IS_1_2 = "has(self.maxProtocolVersion) && self.maxProtocolVersion == '1.2'"
+
+/** Whether the list has one of these suites, for API servers. */
+function hasOneOf(suites: readonly string[]): string {
+  return `[${suites.map((suite) => `'${suite}'`).join(', ')}].exists(suite, suite in self.cipherSuites)`
+}
+
 const fields = notEmpty(
   object({
     handshakeTimeout: optional(duration({ min: '100ms' }), 'Timeout for the TLS handshake. When unset, 15s.'),
@@ -77,11 +85,15 @@ export const frontendTls = described(
       reads: ['minProtocolVersion', 'maxProtocolVersion'],
       description: 'minProtocolVersion must not be greater than maxProtocolVersion.',
       check: checkVersionOrder,
+      onServer: `!(${MIN_IS_1_3} && ${MAX_IS_1_2})`,
     }),
     {
       reads: ['minProtocolVersion', 'maxProtocolVersion', 'cipherSuites'],
       description: 'cipherSuites must contain a suite for an allowed TLS version.',
       check: checkSuitesUsable,
+      onServer:
+        '!has(self.cipherSuites) || self.cipherSuites.size() == 0 || ' +
+        `(!(${MIN_IS_1_3}) || ${hasOneOf(SUITES_1_3)}) && (!(${MAX_IS_1_2}) || ${hasOneOf(SUITES_1_2)})`,
     },
   ),
 )

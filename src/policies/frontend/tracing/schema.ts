@@ -13,7 +13,7 @@ import {
   withRule,
 } from '#schema/index.ts'
 import { attributeAdd, logTracingAttributes } from '../../shared/transformation/attributes.ts'
-import { checkOtlpPath } from '../../shared/url/otlp-path.ts'
+import { checkOtlpPath, OTLP_PATH_ON_SERVER } from '../../shared/url/otlp-path.ts'
 
 /** `frontend.tracing` (specification 2, 2.1). */
 export const frontendTracing = described(
@@ -38,6 +38,7 @@ export const frontendTracing = described(
       reads: ['protocol', 'path'],
       description: 'path can only be set with protocol HTTP and must start with /.',
       check: checkOtlpPath,
+      onServer: OTLP_PATH_ON_SERVER,
     },
   ),
 )

@@ -92,7 +92,12 @@ export const extAuth = withRule(
       cache: optional(cache, 'Cache for decisions of a gRPC server.'),
     }),
   ),
-  { reads: [], description: 'cache can only be set with grpc.', check: checkCacheNeedsGrpc },
+  {
+    reads: [],
+    description: 'cache can only be set with grpc.',
+    check: checkCacheNeedsGrpc,
+    onServer: '!has(self.cache) || has(self.grpc)',
+  },
 )
 
 export type ExtAuthSpec = Parsed<typeof extAuth>

@@ -5,6 +5,9 @@ interface OtlpTransport {
   readonly path?: string | undefined
 }
 
+/** `checkOtlpPath` for API servers. */
+export const OTLP_PATH_ON_SERVER = "!has(self.path) || self.protocol == 'HTTP' && self.path.startsWith('/')"
+
 /** The rule that relates `path` to `protocol`, shared by log and trace export. */
 export function checkOtlpPath({ protocol, path }: OtlpTransport, at: string): readonly ConfigProblem[] {
   if (path === undefined) return []

@@ -25,13 +25,13 @@ function checkOrigin(value: string): ScalarRefusal | undefined {
   return { code: 'invalid-origin', message }
 }
 
-const HEADER = /^(?:\*|[!#$%&'*+.^_`|~0-9A-Za-z-]+)$/
+const HEADER = /^(\*|[!#$%&'*+.^_`|~0-9A-Za-z-]+)$/
 
 function checkHeader(value: string): ScalarRefusal | undefined {
   return HEADER.test(value) ? undefined : { code: 'invalid-header-name', message: 'must be a header name or "*"' }
 }
 
-const headerList = () => setOf(formattedText({ min: 1, max: 256 }, checkHeader), { max: 64 })
+const headerList = () => setOf(formattedText({ min: 1, max: 256, pattern: HEADER }, checkHeader), { max: 64 })
 
 const LISTS = ['allowOrigins', 'allowMethods', 'allowHeaders'] as const
 
@@ -63,7 +63,14 @@ export const trafficCors = described(
       exposeHeaders: optional(headerList(), 'Response headers that scripts may read.'),
       maxAge: defaulted(integer({ min: 1 }), 5, 'Seconds for which a browser may cache a preflight response.'),
     }),
-    { reads: LISTS, description: 'A list with "*" cannot have other values.', check: checkWildcardAlone },
+    {
+      reads: LISTS,
+      description: 'A list with "*" cannot have other values.',
+      check: checkWildcardAlone,
+      onServer: LISTS.map(
+        (name) => `(!has(self.${name}) || self.${name}.size() < 2 || !self.${name}.exists(value, value == '*'))`,
+      ).join(' && '),
+    },
   ),
 )
 

@@ -59,6 +59,7 @@ const regex = withRule(
     reads: ['matches', 'builtins'],
     description: 'At least one pattern in matches or builtins is required.',
     check: checkMatchers,
+    onServer: 'has(self.matches) && self.matches.size() > 0 || has(self.builtins) && self.builtins.size() > 0',
   },
 )
 

@@ -52,7 +52,12 @@ const mcpTarget = withRule(
       policies: optional(backendSimple, 'Backend policies for requests to this target. Allowed only with host.'),
     }),
   ),
-  { reads: [], description: 'policies is allowed only with host.', check: checkPoliciesNeedHost },
+  {
+    reads: [],
+    description: 'policies is allowed only with host.',
+    check: checkPoliciesNeedHost,
+    onServer: '!has(self.policies) || !has(self.backendRef)',
+  },
 )
 
 const mcpTargetSelector = exactlyOne(

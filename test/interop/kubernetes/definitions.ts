@@ -1,0 +1,99 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { findKind } from '#api/kinds.ts'
+import type { FindingCode } from '#base/findings.ts'
+import { validate } from '#schema/index.ts'
+import { allLeaves } from '#test/fields/leaves.ts'
+import { type Variant, variantsOf } from '#test/fields/variants.ts'
+import { builtGoProgram } from '../counterparts.ts'
+import type { Transcript } from '../transcript.ts'
+
+const DEFINITIONS = join(import.meta.dirname, '..', '..', '..', 'install', 'crds')
+
+/** What the code of a Kubernetes API server says of an object. */
+interface Verdict {
+  readonly accepted: boolean
+  readonly errors: readonly string[]
+  readonly object: Readonly<Record<string, unknown>>
+}
+
+/**
+ * What only this gateway checks: text forms and values that need more than a schema. Its status reports them on a cluster. Unknown fields
+ * are pruned there, or refused with `kubectl --validate=strict`.
+ */
+const ONLY_HERE: readonly FindingCode[] = [
+  'unknown-field',
+  'files-only',
+  'header-invalid',
+  'invalid-host',
+  'invalid-name',
+  'invalid-origin',
+  'invalid-path',
+  'invalid-pattern',
+  'invalid-region',
+]
+
+/** The same for fields whose finding elsewhere is one of the schema. */
+const ONLY_HERE_AT = [/\.ai\.prompt\.(prepend|append)\[\d+\]\.role$/, /\.agentRuntimeArn$/]
+
+/** Compares the verdict of this gateway with that of an API server about some thousand valid and invalid objects of our kinds. */
+export async function checkDefinitions(transcript: Transcript): Promise<void> {
+  const variants = ownVariants()
+  const verdicts = await judge(variants)
+  transcript.check('objects judged', verdicts.length, variants.length)
+  const stricter: string[] = []
+  const laxer: string[] = []
+  const otherDefaults: string[] = []
+  verdicts.forEach((verdict, index) => {
+    const { title, object } = variants[index]!
+    const { problems, value } = validate(findKind(object.kind as string)!.schema, object)
+    if (problems.length === 0 && !verdict.accepted) stricter.push(`${title}: ${verdict.errors[0]}`)
+    const unexpected = problems.filter(
+      ({ code, path }) => !ONLY_HERE.includes(code) && !ONLY_HERE_AT.some((field) => field.test(path)),
+    )
+    if (verdict.accepted && unexpected.length > 0)
+      laxer.push(`${title}: ${unexpected[0]!.path} ${unexpected[0]!.message}`)
+    if (value !== undefined && verdict.accepted && !isSame(value, verdict.object)) otherDefaults.push(title)
+  })
+  transcript.check('nothing that the gateway accepts is refused by an API server', stricter.slice(0, 20), [])
+  transcript.check('what the gateway refuses is refused by an API server, too', laxer.slice(0, 20), [])
+  transcript.check('both set the same defaults', otherDefaults.slice(0, 20), [])
+}
+
+function ownVariants(): readonly Variant[] {
+  const all = allLeaves()
+    .filter(({ kind }) => kind.own)
+    .flatMap((leaf) => [...variantsOf(leaf)])
+  const byText = new Map(all.map((variant) => [JSON.stringify(variant.object), variant]))
+  return [...byText.values()]
+}
+
+async function judge(variants: readonly Variant[]): Promise<readonly Verdict[]> {
+  const program = builtGoProgram(join(import.meta.dirname, 'go'), 'judge-objects')
+  const files = readdirSync(DEFINITIONS).map((name) => join(DEFINITIONS, name))
+  const child = spawn(program, files, { stdio: ['pipe', 'pipe', 'inherit'] })
+  const ended = once(child, 'close')
+  for (const { object } of variants) child.stdin.write(`${JSON.stringify(object)}\n`)
+  child.stdin.end()
+  const verdicts: Verdict[] = []
+  for await (const line of createInterface({ input: child.stdout })) verdicts.push(JSON.parse(line) as Verdict)
+  const [code] = await ended
+  if (code !== 0) throw new Error(`judge-objects ended with code ${code}`)
+  return verdicts
+}
+
+function isSame(one: unknown, other: unknown): boolean {
+  return canonical(one) === canonical(other)
+}
+
+/** JSON with sorted keys. */
+function canonical(value: unknown): string {
+  return JSON.stringify(value, (_, member: unknown) =>
+    typeof member === 'object' && member !== null && !Array.isArray(member)
+      ? Object.fromEntries(Object.entries(member).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : member,
+  )
+}
