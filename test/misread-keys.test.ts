@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
 import { openJson } from '#base/sealer.ts'
+import { readA2aCall } from '#exchange/a2a-call.ts'
 import { readKeySet } from '#policies/shared/authentication/read-key-set.ts'
 import { readToken } from '#policies/shared/jwt/read-token.ts'
 import { codeOf, contextWith, exchangeWith, sourceOf, specFrom } from '#policies/shared/testing.ts'
 import { parseEntry } from '#policies/traffic/api-key-authentication/parse-entry.ts'
 import { authorization } from '#policies/traffic/authorization/index.ts'
 import { trafficAuthorization } from '#policies/traffic/authorization/schema.ts'
-import { readMethod } from '#protocols/a2a/read-method.ts'
 import { scanMembers } from '#protocols/llm/json/scan-members.ts'
 import { SentRequest } from '#protocols/llm/request/sent-request.ts'
 import { parseMessage } from '#protocols/mcp/message/json-rpc.ts'
@@ -49,7 +49,7 @@ const readers: readonly [name: string, text: string, read: (text: string) => unk
   [
     'an A2A call',
     '{"jsonrpc":"2.0","id":1,"met\\u0068od":"SendMessage"}',
-    (text) => readMethod('application/json', bytesOf(text)),
+    (text) => readA2aCall(exchangeWith({ method: 'POST' }).request, { whole: bytesOf(text), start: undefined }).method,
     'SendMessage',
   ],
   [

@@ -16,10 +16,15 @@ const CLOSE_BRACE = 0x7d
 
 /**
  * Visits the members of the object that starts at `at`, including duplicates.
- * @param visit gets the key and the start of the value; returns the end of the value (`skipValue`), so that nothing is scanned twice
+ * @param visit gets the key, the start of the value, and that of the key; returns the end of the value (`skipValue`), so that nothing is
+ * scanned twice
  * @returns the index after the object; -1 if there is no complete object
  */
-export function walkMembers(text: string, at: number, visit: (key: string, start: number) => number): number {
+export function walkMembers(
+  text: string,
+  at: number,
+  visit: (key: string, start: number, keyStart: number) => number,
+): number {
   if (text.charCodeAt(at) !== OPEN_BRACE) return -1
   at = skipSpace(text, at + 1)
   if (text.charCodeAt(at) === CLOSE_BRACE) return at + 1
@@ -27,7 +32,7 @@ export function walkMembers(text: string, at: number, visit: (key: string, start
     const keyEnd = text.charCodeAt(at) === QUOTE ? skipString(text, at) : -1
     const colon = keyEnd < 0 ? -1 : skipSpace(text, keyEnd)
     if (colon < 0 || text.charCodeAt(colon) !== COLON) return -1
-    const end = visit(decodeKey(text.slice(at + 1, keyEnd - 1)), skipSpace(text, colon + 1))
+    const end = visit(decodeKey(text.slice(at + 1, keyEnd - 1)), skipSpace(text, colon + 1), at)
     if (end < 0) return -1
     at = skipSpace(text, end)
     if (text.charCodeAt(at) === CLOSE_BRACE) return at + 1

@@ -95,6 +95,8 @@ export const REJECTIONS = {
   'mcp-header-mismatch': { status: 400, text: 'mcp: headers do not agree with the message', reason: 'MCP' },
   'mcp-origin-refused': { status: 403, text: 'mcp: origin not allowed', reason: 'MCP' },
   'mcp-targets-unavailable': { status: 503, text: 'mcp: no target available', reason: 'MCP' },
+  // A2A
+  'a2a-card-invalid': { status: 502, text: 'a2a: agent card cannot be rewritten', reason: 'UpstreamFailure' },
   // the gateway itself
   'body-memory-exhausted': { status: 503, text: 'no memory for the body', reason: 'Internal' },
   'internal-error': { status: 500, text: 'internal error', reason: 'Internal' },

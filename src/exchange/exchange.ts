@@ -5,6 +5,7 @@ import type { Abort, ReplayCause } from '#net/failure.ts'
 import type { Head } from '#net/http/head.ts'
 import type { Peer } from '#net/peer.ts'
 import type { BodySource, SendableBody } from '#net/stream.ts'
+import type { A2aFacts } from './a2a-facts.ts'
 import type { BodyUse } from './body-use.ts'
 import { ExchangeSlots } from './exchange-slot.ts'
 import { ExpressionBudgets } from './expression-budgets.ts'
@@ -186,7 +187,7 @@ export class Exchange {
   extproc: Record<string, Json> | undefined
   llm: LlmFacts | undefined
   mcp: McpFacts | undefined
-  a2aMethod: string | undefined
+  a2a: A2aFacts | undefined
 
   /** The names of the listener, then of the rule, then of the backend; undefined before the listener is selected. */
   names: PlanNames | undefined

@@ -130,7 +130,7 @@ const TOKEN = fields<{ readonly claims: { readonly iss?: unknown; readonly sub?:
 
 const PROTOCOL = fields<Ended>()([
   { name: 'protocol', label: 'protocol', read: ({ exchange }) => exchange.names?.protocol },
-  { name: 'a2a.method', read: ({ exchange }) => exchange.a2aMethod },
+  { name: 'a2a.method', read: ({ exchange }) => exchange.a2a?.method },
 ])
 
 const MCP = fields<McpFacts>()([

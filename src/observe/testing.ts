@@ -57,7 +57,7 @@ export interface ObservedInputs extends Partial<Omit<Observed, 'exchange'>> {
       | 'attempts'
       | 'retries'
       | 'version'
-      | 'a2aMethod'
+      | 'a2a'
       | 'context'
     >
   >

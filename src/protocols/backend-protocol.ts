@@ -65,8 +65,11 @@ export interface BackendSettings {
 /** The definition of a field of section `backend`. */
 export type BackendField<Spec> = PolicyDefinition<Spec> | SettingDefinition<Spec>
 
-/** The part of a request body that must be buffered before the request is sent: all of it, all of it unless it is large, or nothing. */
-export type BodyNeed = 'whole' | 'whole-if-small' | 'none'
+/**
+ * The part of a request body that must be buffered before the request is sent: all of it, all of it unless it is large or of unknown length,
+ * its beginning or all of it if that fits, or nothing.
+ */
+export type BodyNeed = 'whole' | 'whole-if-small' | 'start' | 'none'
 
 /** A prepared backend. Members that are unset cost nothing. */
 export interface ProtocolRun {

@@ -3,7 +3,7 @@ import { chooseDestination } from '#engine/backend/destinations.ts'
 import type { LiveEndpoint } from '#engine/backend/live-backend.ts'
 import { chooseForAttempt } from '#engine/backend/session-endpoint.ts'
 import type { Decision } from '#engine/request/decide.ts'
-import { attemptBodyUse, needsDecodedBody, needsWholeBody, prepareAttempt } from '#engine/request/prepare-attempt.ts'
+import { attemptBodyUse, neededBody, needsDecodedBody, prepareAttempt } from '#engine/request/prepare-attempt.ts'
 import { judgeHead } from '#engine/request/record-answer.ts'
 import { responseTimeout } from '#engine/request/response-timeout.ts'
 import { restoreAttemptStart, saveAttemptStart } from '#exchange/attempt-start.ts'
@@ -41,24 +41,21 @@ export function forward(flight: InFlight): void {
   if (serve !== undefined) return serveRequest(flight, serve)
   if (exchange.retry !== undefined) flight.retriesLeft = exchange.retry.attempts
   if (exchange.requestBody === null) return forwardLarge(flight)
-  if (mustBufferBody(flight)) return bufferBody(flight, true)
+  const use = flight.bodies.requestStreams && neededBody(flight.decision, exchange)
+  if (use !== false) return bufferBody(flight, use)
   if (flight.retriesLeft > 0 && !keepBody(flight)) flight.retriesLeft = 0
   attempt(flight)
 }
 
 /** Forwards a body that exceeds the buffer limit: it streams, and cannot be sent twice. */
 function forwardLarge(flight: InFlight): void {
-  if (needsWholeBody(flight.decision, flight.exchange)) return respondLocally(flight, tooLarge(flight))
+  if (neededBody(flight.decision, flight.exchange) === true) return respondLocally(flight, tooLarge(flight))
   flight.retriesLeft = 0
   attempt(flight)
 }
 
 function tooLarge({ decision }: InFlight): Refusal {
   return refuseLargeBody('body-too-large', decision.frontend!.maxBufferBytes)
-}
-
-function mustBufferBody(flight: InFlight): boolean {
-  return flight.bodies.requestStreams && needsWholeBody(flight.decision, flight.exchange)
 }
 
 /** Keeps the body for retries. A body that is known to be too large is sent once. */

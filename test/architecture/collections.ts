@@ -29,6 +29,9 @@ const HELD_BY_GUARDS = {
 
 /** `<file below src/> <name>` */
 export const COLLECTIONS: Readonly<Record<string, Filled | PeerFilled>> = {
+  'protocols/a2a/rewrite-card addresses': 'message',
+  'protocols/a2a/rewrite-card own': 'message',
+  'protocols/a2a/rewrite-card signatures': 'message',
   'protocols/llm/models/models RECENT': {
     bound: '200 names of 200 characters',
     flood: 'src/protocols/llm/models/models.test.ts',

@@ -242,7 +242,7 @@ test('an agent card shows its rewritten URL', async () => {
   const { protocol, upstream } = await explained([listenerItem(), route, agent], {
     target: '/.well-known/agent-card.json',
   })
-  expect(protocol?.lines).toEqual(['A2A agent card; its base URL becomes http://example.com'])
+  expect(protocol?.lines).toEqual(['A2A agent card; the base URL of the card becomes http://example.com'])
   expect(upstream).toContain('host: agent.test\r\n')
 })
 

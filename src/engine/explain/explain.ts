@@ -20,7 +20,7 @@ import { chooseForAttempt } from '../backend/session-endpoint.ts'
 import type { LivePlan } from '../plan/live-plan.ts'
 import { type Lookups, RecordedLookups } from '../plan/lookups.ts'
 import { Decision, decide, refuseForClient, runResponsePolicies } from '../request/decide.ts'
-import { needsDecodedBody, needsWholeBody, prepareAttempt } from '../request/prepare-attempt.ts'
+import { neededBody, needsDecodedBody, prepareAttempt } from '../request/prepare-attempt.ts'
 import { type LiveSocket, listenerTargets, ruleTargets } from '../route/live-listener.ts'
 import type { NearMiss } from '../route/route-table.ts'
 import {
@@ -234,11 +234,12 @@ async function attemptOnce(exchange: Exchange, decision: Decision): Promise<Outc
   const { backend, unfit } = decision
   const endpoint = chooseForAttempt(backend!, exchange.session, { tried: [], unfit }, FIRST)
   if (endpoint === undefined) return unfit[0]?.refusal ?? reject('no-healthy-backends')
-  if (needsWholeBody(decision, exchange)) {
+  const use = neededBody(decision, exchange)
+  if (use !== false) {
     const { maxBufferBytes } = decision.frontend!
-    const unread = await exchange.bodies.readRequestBody(exchange, maxBufferBytes, true)
+    const unread = await exchange.bodies.readRequestBody(exchange, maxBufferBytes, use)
     if (unread !== undefined) return unread
-    if (exchange.requestBody === null) return refuseLargeBody('body-too-large', maxBufferBytes)
+    if (exchange.requestBody === null && use === true) return refuseLargeBody('body-too-large', maxBufferBytes)
     if (needsDecodedBody(decision, exchange)) {
       const undecoded = await exchange.bodies.decodeRequestBody(exchange, maxBufferBytes)
       if (undecoded !== undefined) return undecoded

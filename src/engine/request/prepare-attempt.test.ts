@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import type { BodyUse } from '#exchange/body-use.ts'
 import { reject } from '#exchange/outcome.ts'
 import type { BackendItem, EndpointsItem, PlanItem } from '#plan/item.ts'
 import { type ExchangeInputs, exchangeWith, linesOf } from '#policies/shared/testing.ts'
@@ -6,7 +7,7 @@ import type { KeptAnswer } from '#protocols/llm/answer/kept-answer.ts'
 import { verifies } from '#test/support/verifies.ts'
 import { backendItem, type FieldName, listenerItem, livePlan, policyItem, routeItem } from '../testing.ts'
 import { Decision, decide } from './decide.ts'
-import { needsWholeBody, prepareAttempt } from './prepare-attempt.ts'
+import { neededBody, prepareAttempt } from './prepare-attempt.ts'
 
 const ROUTE = 'HTTPRoute/default/r'
 
@@ -141,16 +142,15 @@ test('an endpoint that refuses at once runs no response policies, also after an 
   expect(decision.backendProgress.reached).toBe(-1)
 })
 
-test.each<[backend: PlanItem, headers: Record<string, string>, whole: boolean]>([
-  [numbered, { 'content-length': '10' }, false],
-  [agent, { 'content-length': '10' }, true],
-  [agent, {}, false],
-  [agent, { 'content-length': '0' }, false],
-  [agent, { 'content-length': String(2 * 1024 * 1024 + 1) }, false],
-  [agent, { 'transfer-encoding': 'chunked' }, false],
-])('backend %j, headers %j: needs the whole body: %s', async (backend, headers, whole) => {
-  const { decision, exchange } = await prepared(backend, [], { method: 'POST', headers })
-  expect(needsWholeBody(decision, exchange)).toBe(whole)
+test.each<[backend: PlanItem, target: string, headers: Record<string, string>, use: BodyUse]>([
+  [numbered, '/rpc', { 'content-length': '10' }, false],
+  [agent, '/rpc', { 'content-length': '10' }, 'prefix'],
+  [agent, '/rpc', { 'content-length': String(2 * 1024 * 1024 + 1) }, 'prefix'],
+  [agent, '/rpc', { 'transfer-encoding': 'chunked' }, 'prefix'],
+  [agent, '/v1/message:send', { 'content-length': '10' }, false],
+])('backend %j, path %s, headers %j: needs %s of the body', async (backend, target, headers, use) => {
+  const { decision, exchange } = await prepared(backend, [], { method: 'POST', target, headers })
+  expect(neededBody(decision, exchange)).toBe(use)
 })
 
 test.each([

@@ -14,9 +14,10 @@ import type { Decision } from './decide.ts'
 /** With `whole-if-small`, larger bodies are forwarded without being parsed. */
 const MAX_READ_BYTES = 2 * 1024 * 1024
 
-/** Whether the whole body of a request must be buffered before it is sent. */
-export function needsWholeBody({ backend }: Decision, exchange: Exchange): boolean {
+/** The part of a request body that the protocol of the backend needs before the request is sent. */
+export function neededBody({ backend }: Decision, exchange: Exchange): BodyUse {
   const need = backend?.protocol.bodyNeed?.(exchange) ?? 'none'
+  if (need === 'start') return 'prefix'
   const { contentLength } = exchange.request
   return need === 'whole' || (need === 'whole-if-small' && contentLength > 0 && contentLength <= MAX_READ_BYTES)
 }

@@ -243,7 +243,7 @@ test.each([
 })
 
 test('A2A messages', () => {
-  expect(jsonOf({ noted: { a2aMethod: 'message/send' } })['a2a.method']).toBe('message/send')
+  expect(jsonOf({ noted: { a2a: { method: 'SendMessage' } } })['a2a.method']).toBe('SendMessage')
 })
 
 test('credentials of the query are not written', () => {
@@ -260,7 +260,7 @@ const SECRET = 'sk-12345678'
 const BROUGHT: Readonly<Record<string, ObservedInputs>> = {
   'http.path': { line: `GET /a/${SECRET}/b` },
   'http.host': { host: `${SECRET}.example.com` },
-  'a2a.method': { noted: { a2aMethod: SECRET } },
+  'a2a.method': { noted: { a2a: { method: SECRET } } },
   'jwt.sub': { jwt: { iss: 'i', sub: `user-${SECRET}` } },
   'jwt.iss': { jwt: { iss: `https://i/${SECRET}`, sub: 's' } },
   'mcp.method.name': { mcp: { method: SECRET } },

@@ -1,6 +1,4 @@
 import { expect, test } from 'vitest'
-import { BodyClaim, BodyMemory } from '#net/body/body-memory.ts'
-import { TextSink } from '#net/testing/recording-handler.ts'
 import { contextWith, type ExchangeInputs, exchangeWith, sourceOf } from '#policies/shared/testing.ts'
 import type { BackendSettings, ProtocolAttempt } from '../backend-protocol.ts'
 import { a2a } from './a2a-protocol.ts'
@@ -41,56 +39,49 @@ function prepare(inputs: ExchangeInputs) {
   return { exchange, attempt }
 }
 
+const EXTENDED = '{"jsonrpc":"2.0","id":1,"method":"agent/getAuthenticatedExtendedCard"}'
+
 test.each<[what: string, inputs: ExchangeInputs, method: string | undefined, encoding: string, readsResponse: boolean]>(
   [
     ['a card', { target: CARD }, 'agent-card', 'identity', true],
-    ['a call', { method: 'POST', headers: JSON_TYPE, body: CALL }, 'message/send', 'gzip', false],
+    ['an extended card', { target: '/v1/card' }, 'GetExtendedAgentCard', 'identity', true],
+    ['an extended card by JSON-RPC', { method: 'POST', body: EXTENDED }, 'GetExtendedAgentCard', 'identity', true],
+    ['a call', { method: 'POST', headers: JSON_TYPE, body: CALL }, 'SendMessage', 'gzip', false],
     ['a call that was not read', { method: 'POST', headers: JSON_TYPE }, 'unknown', 'gzip', false],
-    ['another request', { target: '/v1/tasks/1' }, undefined, 'gzip', false],
+    ['a call by path', { target: '/v1/tasks/1' }, 'GetTask', 'gzip', false],
+    ['another request', { target: '/docs' }, undefined, 'gzip', false],
   ],
 )('%s: its method, what the agent may compress, and whether the response is read', (...row) => {
   const [, inputs, method, encoding, readsResponse] = row
   const { exchange, attempt } = prepare({ ...inputs, headers: { ...inputs.headers, 'accept-encoding': 'gzip' } })
-  expect([exchange.a2aMethod, exchange.request.get('accept-encoding'), attempt.selectFilter !== undefined]).toEqual([
+  expect([exchange.a2a?.method, exchange.request.get('accept-encoding'), attempt.selectFilter !== undefined]).toEqual([
     method,
     encoding,
     readsResponse,
   ])
 })
 
-test.each([
-  [200, 'https://gw.example'],
-  [404, undefined],
-])('the card of a response with status %i', (status, url) => {
-  const { exchange, attempt } = prepare({
-    target: CARD,
-    scheme: 'https',
-    headers: { host: 'gw.example' },
-    status,
-    responseHeaders: JSON_TYPE,
-  })
-  const claim = new BodyClaim(new BodyMemory(Number.POSITIVE_INFINITY))
-  const filter = attempt.selectFilter?.(exchange, claim, () => undefined)
-  expect(filter?.changesLength).toBe(url === undefined ? undefined : true)
-  if (filter === undefined) return
-  const sink = new TextSink()
-  const into = filter.into(sink)
-  const card = Buffer.from('{"url":"http://10.0.0.5:9000/"}')
-  into.bytes(card, 0, card.length)
-  into.end()
-  expect([sink.text, sink.ended]).toEqual([`{"url":"${url}"}`, true])
+test('the method of a body that was not read to its end is read from its beginning', () => {
+  const exchange = exchangeWith({ method: 'POST', headers: JSON_TYPE })
+  exchange.requestBody = null
+  exchange.requestBodyPrefix = Buffer.from(CALL.slice(0, -5))
+  compiled().run.prepare?.(exchange, AGENT, {} as ProtocolAttempt)
+  expect(exchange.a2a?.method).toBe('SendMessage')
 })
 
-test('a call is buffered unless it is large, and agents may take any time', () => {
-  expect(compiled().run.bodyNeed?.(exchangeWith({ method: 'POST' }))).toBe('whole-if-small')
+test('agents may take any time', () => {
   expect([a2a.name, a2a.responseTimeoutMs, a2a.rewritesHost]).toEqual(['a2a', 0, true])
 })
 
 test.each<[inputs: ExchangeInputs, lines: readonly string[]]>([
-  [{ target: CARD, headers: { host: 'gw.example' } }, ['A2A agent card; its base URL becomes http://gw.example']],
-  [{ method: 'POST', headers: JSON_TYPE, body: CALL }, ['A2A call, method message/send']],
+  [
+    { target: CARD, headers: { host: 'gw.example' } },
+    ['A2A agent card; the base URL of the card becomes http://gw.example'],
+  ],
+  [{ method: 'POST', headers: JSON_TYPE, body: CALL }, ['A2A call, method SendMessage']],
   [{ method: 'POST', headers: JSON_TYPE }, ['A2A call, method unknown']],
-  [{ target: '/v1/tasks/1' }, []],
+  [{ target: '/v1/tasks/1' }, ['A2A call, method GetTask']],
+  [{ target: '/docs' }, []],
 ])('explain of %j', (inputs, lines) => {
   const exchange = exchangeWith(inputs)
   expect(compiled().run.explain?.(exchange, AGENT, false)?.lines).toEqual(lines)

@@ -1,13 +1,14 @@
+import { type A2aCall, readA2aCall } from '#exchange/a2a-call.ts'
+import { EXTENDED_CARD, methodOfPath } from '#exchange/a2a-methods.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import { tls } from '#policies/backend/tls/index.ts'
 import { hostAddress } from '../address.ts'
-import type { BackendProtocol, EndpointName, ProtocolAttempt, ProtocolRun, SelectFilter } from '../backend-protocol.ts'
+import type { BackendProtocol, EndpointName, ProtocolAttempt, ProtocolRun } from '../backend-protocol.ts'
 import { type A2aBackendSpec, a2aBackend } from './backend-schema.ts'
-import { CardFilter } from './card-filter.ts'
-import { type CardLocation, cardLocation } from './card-location.ts'
-import { classifyRequest } from './classify-request.ts'
+import { askForWholeCard, selectCardAnswer } from './card-answer.ts'
+import { cardLocation } from './card-location.ts'
 import { describeA2a, explainA2a } from './explain-a2a.ts'
-import { readMethod } from './read-method.ts'
+import type { CardForm } from './rewrite-card.ts'
 
 /** An agent that speaks A2A (specification 1, 2.3.2). The gateway rewrites the URLs of its card and reads the methods of calls. */
 export const a2a = {
@@ -28,36 +29,33 @@ export const a2a = {
 } as const satisfies BackendProtocol<A2aBackendSpec> & { readonly schema: unknown }
 
 const A2A: ProtocolRun = {
-  // Only the log and rules on the method read calls, so a large call is not buffered.
-  bodyNeed: () => 'whole-if-small',
+  bodyNeed: ({ request }) => (hasMessage(request.method, request.target) ? 'start' : 'none'),
   prepare: prepareAgent,
   explain: (exchange, endpoint) => {
     if (endpoint === undefined) return undefined
-    return { lines: describeA2a(explainA2a(exchange, endpoint.label, exchange.requestBody ?? undefined)) }
+    return { lines: describeA2a(explainA2a(exchange, endpoint.label)) }
   },
 }
 
-/** An agent card must not be compressed, because the gateway reads it. Of calls it reads only the method. */
-function prepareAgent(exchange: Exchange, endpoint: EndpointName, attempt: ProtocolAttempt): undefined {
-  const { request } = exchange
-  switch (classifyRequest(request.method, request.target)) {
-    case 'agent-card':
-      request.set('accept-encoding', 'identity')
-      exchange.a2aMethod = 'agent-card'
-      attempt.selectFilter = cardFilter(cardLocation(exchange, endpoint.label))
-      break
-    case 'call':
-      exchange.a2aMethod = readMethod(request.get('content-type'), exchange.requestBody ?? undefined)
-      break
-    case 'other':
-      break
-  }
+/** Whether the method of a request is in its body. */
+function hasMessage(method: string, target: string): boolean {
+  return method === 'POST' && methodOfPath(method, target) === undefined
 }
 
-/** Only a card that was found is rewritten. */
-function cardFilter(location: CardLocation): SelectFilter {
-  return ({ response }, claim) => {
-    if (response?.status !== 200) return undefined
-    return { changesLength: true, into: (sink) => new CardFilter(sink, response, { location, claim }) }
-  }
+/** Reads the method for log and traces. A card is asked for in a form that can be rewritten. */
+function prepareAgent(exchange: Exchange, endpoint: EndpointName, attempt: ProtocolAttempt): undefined {
+  const { request, requestBody, newRequestBody, requestBodyPrefix } = exchange
+  const { method, binding } = readA2aCall(request, { whole: newRequestBody ?? requestBody, start: requestBodyPrefix })
+  if (binding === undefined && request.method !== 'POST') return
+  exchange.a2a = { method }
+  const form = cardForm(method, binding)
+  if (form === undefined) return
+  const location = cardLocation(exchange, endpoint.label)
+  attempt.selectFilter = selectCardAnswer({ form, location, known: askForWholeCard(request, form) })
+}
+
+function cardForm(method: string, binding: A2aCall['binding']): CardForm | undefined {
+  if (binding === 'card') return 'card'
+  if (method !== EXTENDED_CARD) return undefined
+  return binding === 'rest' ? 'card' : 'result'
 }

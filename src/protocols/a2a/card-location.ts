@@ -1,7 +1,6 @@
 import { clientOrigin } from '#exchange/client-origin.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import { normalPath } from '#net/http/path-form.ts'
-import { cardSuffix } from './classify-request.ts'
 
 /** Where a card was requested, on both sides of the gateway. */
 export interface CardLocation {
@@ -39,17 +38,22 @@ export interface PathMap {
   readonly clientBase: string
 }
 
+/** The end of a path that serves an agent card, in any spelling that servers accept. */
+const CARD_SUFFIX = /\/\.well-known\/agent(?:-card)?\.json(?:;[^/]*)?\/*$/i
+
 /** Derives how the route changes paths from the two paths of the card: their common last segments are the part that no rewrite changed. */
 export function mapPaths({ clientPath, upstreamPath }: CardLocation): PathMap {
-  const suffix = cardSuffix(clientPath)
-  const clientBase = suffix !== undefined && clientPath.endsWith(suffix) ? clientPath.slice(0, -suffix.length) : ''
   const client = clientPath.split('/')
   const upstream = upstreamPath.split('/')
   while (client.length > 1 && upstream.length > 1 && client.at(-1) === upstream.at(-1)) {
     client.pop()
     upstream.pop()
   }
-  return { clientPrefix: client.join('/'), upstreamPrefix: upstream.join('/'), clientBase }
+  const clientPrefix = client.join('/')
+  const upstreamPrefix = upstream.join('/').replace(/\/$/, '')
+  const suffix = CARD_SUFFIX.exec(clientPath)?.index
+  const clientBase = suffix === undefined ? (upstreamPrefix === '' ? clientPrefix : '') : clientPath.slice(0, suffix)
+  return { clientPrefix, upstreamPrefix, clientBase }
 }
 
 /** The gateway's path for a path of the agent; '' for the root, so that a root URL has no trailing slash. */

@@ -1,148 +1,158 @@
-import { isRawNumber, parseExactJson } from '#base/exact-json.ts'
 import { foldCase } from '#base/fold-case.ts'
-import type { Json, JsonObject } from '#base/json.ts'
-import { findAmbiguousMember, type ObjectShape, shapeOf } from '#base/json-ambiguity.ts'
-import { type CardLocation, mapPaths, type PathMap, toClientPath } from './card-location.ts'
-import { isJson } from './read-method.ts'
+import { walkElements, walkMembers } from '#base/json-text.ts'
+import { parseJson } from '#base/parse-json.ts'
+import { skipSpace, skipValue } from '#base/skip-json.ts'
+import { CardAddresses } from './card-addresses.ts'
+import type { CardLocation } from './card-location.ts'
 
-/** Larger cards are forwarded unchanged (decision B87). */
+/** Larger cards are refused (decision B87). */
 export const MAX_CARD_BYTES = 2 * 1024 * 1024
 
-/** Why a card is forwarded unchanged. */
-export type CardKept = 'no-success' | 'compressed' | 'not-json' | 'too-large' | 'nothing-to-rewrite'
-
-export type CardRewrite =
-  | {
-      readonly kind: 'rewritten'
-      readonly body: Uint8Array
-      /** The card was signed. Its signatures became invalid and were removed (decision B88). */
-      readonly removedSignatures: boolean
-    }
-  | { readonly kind: 'kept'; readonly why: CardKept }
-
-/** A response that may be a card. */
-export interface CardResponse {
-  readonly status: number
-  readonly contentType: string | undefined
-  readonly contentEncoding: string | undefined
-  readonly body: Uint8Array
-}
+/** Where the card is in a message: it is the message, or the `result` of a JSON-RPC response. */
+export type CardForm = 'card' | 'result'
 
 /**
- * Replaces the URLs of the interfaces in an agent card with URLs of the gateway (decision B86): `url` and `additionalInterfaces` of
- * protocol 0.3, `supportedInterfaces` of 1.0. Interfaces of other hosts, gRPC interfaces, and everything that is not a card stay unchanged.
- * A rewritten card is unambiguous: no member occurs twice, or also in another letter case.
+ * Replaces the addresses of the interfaces in an agent card with addresses of the gateway (decision B86): `url` and `additionalInterfaces`
+ * of protocol 0.3, `supportedInterfaces` of 1.0. Interfaces of other hosts and everything else stay as written, byte for byte, except that a
+ * changed card loses its signatures (decision B88).
+ *
+ * Parsers differ about members that occur twice, or in another letter case: the addresses of all of them are replaced.
+ * @returns undefined if the text is not a JSON object
  */
-export function rewriteCard(response: CardResponse, location: CardLocation): CardRewrite {
-  const why = checkRewritable(response)
-  if (why !== undefined) return { kind: 'kept', why }
-  const received = parseCard(response.body)
-  if (received === undefined) return { kind: 'kept', why: 'not-json' }
-
-  const { signatures, ...original } = received.card
-  const text = JSON.stringify(rewriteInterfaces(original, location))
-  if (!received.isAmbiguous && text === JSON.stringify(original)) return { kind: 'kept', why: 'nothing-to-rewrite' }
-  return { kind: 'rewritten', body: new TextEncoder().encode(text), removedSignatures: signatures !== undefined }
+export function rewriteCard(body: Uint8Array, form: CardForm, location: CardLocation): string | undefined {
+  const text = readText(body)
+  if (text === undefined) return undefined
+  const found = new FoundCards(text, form)
+  const addresses = new CardAddresses(location)
+  for (const own of found.own) addresses.addOwn(own)
+  const edits = found.addresses.flatMap(({ start, end, value, of }) => {
+    const changed = addresses.toClient(value, of.isGrpc)
+    return changed === undefined || changed === value ? [] : [{ start, end, text: JSON.stringify(changed) }]
+  })
+  return edits.length === 0 ? text : applyEdits(text, [...edits, ...found.signatures])
 }
 
-function checkRewritable({ status, contentType, contentEncoding, body }: CardResponse): CardKept | undefined {
-  if (status !== 200) return 'no-success'
-  if (contentEncoding !== undefined && contentEncoding.toLowerCase() !== 'identity') return 'compressed'
-  if (body.length > MAX_CARD_BYTES) return 'too-large'
-  return isJson(contentType) ? undefined : 'not-json'
-}
-
-interface ReceivedCard {
-  readonly card: JsonObject
-  /** Another parser could find other interfaces in the text. */
-  readonly isAmbiguous: boolean
-}
-
-function parseCard(body: Uint8Array): ReceivedCard | undefined {
+/** Text of a JSON object. */
+function readText(body: Uint8Array): string | undefined {
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(body)
-    const card = parseExactJson(text)
-    if (!isObject(card)) return undefined
-    const isAmbiguous = findAmbiguousMember(text, CARD) !== undefined
-    return { card: isAmbiguous ? withoutVariants(card, CARD) : card, isAmbiguous }
+    const value = parseJson(text)
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? text : undefined
   } catch {
     return undefined
   }
 }
 
-const INTERFACE = shapeOf({ url: undefined, transport: undefined, protocolBinding: undefined })
-const CARD = shapeOf({
-  url: undefined,
-  preferredTransport: undefined,
-  additionalInterfaces: INTERFACE,
-  supportedInterfaces: INTERFACE,
-  signatures: undefined,
-})
-
-/** Without members that differ from a rewritten member only in letter case: a client could read them instead. */
-function withoutVariants(object: JsonObject, { members, folded }: ObjectShape): JsonObject {
-  const kept = Object.entries(object).filter(([key]) => members.has(key) || !folded.has(foldCase(key)))
-  return Object.fromEntries(
-    kept.map(([key, value]) => {
-      const shape = members.get(key)
-      if (shape === undefined || !Array.isArray(value)) return [key, value]
-      return [key, value.map((entry) => (isObject(entry) ? withoutVariants(entry, shape) : entry))]
-    }),
-  )
+interface Span {
+  readonly start: number
+  /** Exclusive. */
+  readonly end: number
 }
 
-interface Rewriter {
-  readonly clientOrigin: string
-  readonly paths: PathMap
-  /** `host:port` of all interfaces that the gateway serves. */
-  readonly ownAuthorities: ReadonlySet<string>
+interface Edit extends Span {
+  readonly text: string
 }
 
-function rewriteInterfaces(card: JsonObject, location: CardLocation): JsonObject {
-  const rewriter: Rewriter = {
-    clientOrigin: location.clientOrigin,
-    paths: mapPaths(location),
-    ownAuthorities: new Set([location.backendAuthority.toLowerCase(), ...ownAuthority(card)]),
+/** A card, or an interface in one. */
+interface AddressOwner {
+  isGrpc: boolean
+}
+
+interface Address extends Span {
+  readonly value: string
+  readonly of: AddressOwner
+}
+
+function applyEdits(text: string, edits: readonly Edit[]): string {
+  let result = ''
+  let at = 0
+  for (const edit of edits.toSorted((a, b) => a.start - b.start)) {
+    result += text.slice(at, edit.start) + edit.text
+    at = edit.end
   }
-  const changed: Record<string, Json> = {}
-  if (card.url !== undefined && card.preferredTransport !== 'GRPC') changed.url = rewriteUrl(rewriter, card.url)
-  for (const member of ['additionalInterfaces', 'supportedInterfaces'] as const) {
-    const interfaces = card[member]
-    if (Array.isArray(interfaces)) changed[member] = interfaces.map((entry) => rewriteInterface(rewriter, entry))
+  return result + text.slice(at)
+}
+
+/** Names as they are read, in lower case. */
+const INTERFACE_LISTS = new Set(['additionalinterfaces', 'supportedinterfaces'])
+const BINDINGS = new Set(['preferredtransport', 'transport', 'protocolbinding'])
+
+/** The parts of cards in a JSON text that the gateway reads. */
+class FoundCards {
+  readonly addresses: Address[] = []
+  /** Addresses that the agent calls its own: `url`, or that of its preferred HTTP interface. */
+  readonly own: string[] = []
+  /** Removals of signatures. */
+  readonly signatures: Edit[] = []
+  readonly #text: string
+
+  constructor(text: string, form: CardForm) {
+    this.#text = text
+    const start = skipSpace(text, 0)
+    if (form === 'card') this.#walkCard(start)
+    else
+      walkMembers(text, start, (key, at) => (foldCase(key) === 'result' ? this.#walkResult(at) : skipValue(text, at)))
   }
-  return { ...card, ...changed }
-}
 
-/** The URL of the agent itself: `url`, or its preferred interface without `url`. */
-function ownAuthority(card: JsonObject): readonly string[] {
-  const { url, supportedInterfaces } = card
-  const first: Json | undefined = Array.isArray(supportedInterfaces) ? supportedInterfaces[0] : undefined
-  const own = parseUrl(url ?? (isObject(first) ? first.url : undefined))
-  return own === undefined ? [] : [authorityOf(own)]
-}
+  #walkResult(at: number): number {
+    return this.#text[at] === '{' ? this.#walkCard(at) : skipValue(this.#text, at)
+  }
 
-function rewriteInterface(rewriter: Rewriter, entry: Json): Json {
-  if (!isObject(entry) || entry.url === undefined) return entry
-  const isGrpc = entry.transport === 'GRPC' || entry.protocolBinding === 'GRPC'
-  return isGrpc ? entry : { ...entry, url: rewriteUrl(rewriter, entry.url) }
-}
+  #walkCard(at: number): number {
+    const members: (Span & { readonly isSignature: boolean })[] = []
+    const card: AddressOwner = { isGrpc: false }
+    const end = walkMembers(this.#text, at, (key, start, keyStart) => {
+      const name = foldCase(key)
+      const memberEnd = this.#walkMember(name, start, card)
+      members.push({ start: keyStart, end: memberEnd, isSignature: name === 'signatures' })
+      return memberEnd
+    })
+    const firstKept = members.findIndex(({ isSignature }) => !isSignature)
+    for (const [index, { start, end, isSignature }] of members.entries()) {
+      if (!isSignature) continue
+      // With the comma before it, or the one after it if no member is left before it.
+      const isLeading = firstKept < 0 || index < firstKept
+      const span = isLeading
+        ? { start, end: members[index + 1]?.start ?? end }
+        : { start: members[index - 1]!.end, end }
+      this.signatures.push({ ...span, text: '' })
+    }
+    return end
+  }
 
-function rewriteUrl({ clientOrigin, paths, ownAuthorities }: Rewriter, value: Json): Json {
-  const url = parseUrl(value)
-  if (url === undefined || !ownAuthorities.has(authorityOf(url))) return value
-  return clientOrigin + toClientPath(paths, url.pathname) + url.search + url.hash
-}
+  #walkMember(name: string, at: number, card: AddressOwner): number {
+    const address = this.#readAddress(name, at, card)
+    if (address !== undefined) this.own.push(address)
+    return INTERFACE_LISTS.has(name) ? this.#walkInterfaces(at, name) : skipValue(this.#text, at)
+  }
 
-function parseUrl(value: Json | undefined): URL | undefined {
-  const url = typeof value === 'string' ? URL.parse(value) : null
-  return url?.protocol === 'http:' || url?.protocol === 'https:' ? url : undefined
-}
+  #walkInterfaces(at: number, name: string): number {
+    if (this.#text[at] !== '[') return skipValue(this.#text, at)
+    let preferred: string | undefined
+    const end = walkElements(this.#text, at, (start) => {
+      if (this.#text[start] !== '{') return skipValue(this.#text, start)
+      let own: string | undefined
+      const owner: AddressOwner = { isGrpc: false }
+      const interfaceEnd = walkMembers(this.#text, start, (key, value) => {
+        own = this.#readAddress(foldCase(key), value, owner) ?? own
+        return skipValue(this.#text, value)
+      })
+      if (!owner.isGrpc) preferred ??= own
+      return interfaceEnd
+    })
+    if (name === 'supportedinterfaces' && preferred !== undefined) this.own.push(preferred)
+    return end
+  }
 
-/** With an explicit port, so that the scheme does not matter: the gateway may use another scheme to the agent. */
-function authorityOf({ hostname, port, protocol }: URL): string {
-  return `${hostname}:${port || (protocol === 'https:' ? '443' : '80')}`
-}
+  /** @returns the address, if the member is one */
+  #readAddress(name: string, start: number, of: AddressOwner): string | undefined {
+    if (BINDINGS.has(name)) of.isGrpc ||= this.#readString(start)?.toUpperCase() === 'GRPC'
+    const value = name === 'url' ? this.#readString(start) : undefined
+    if (value !== undefined) this.addresses.push({ start, end: skipValue(this.#text, start), value, of })
+    return value
+  }
 
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !isRawNumber(value)
+  #readString(at: number): string | undefined {
+    return this.#text[at] === '"' ? (parseJson(this.#text.slice(at, skipValue(this.#text, at))) as string) : undefined
+  }
 }

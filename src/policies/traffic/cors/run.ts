@@ -1,6 +1,7 @@
 import { trimSpace } from '#base/byte-text.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import { type Outcome, proceed } from '#exchange/outcome.ts'
+import { addVary } from '#net/http/add-vary.ts'
 import { Head } from '#net/http/head.ts'
 import { parseOrigin } from '../../shared/url/web-origin.ts'
 import type { OriginPattern } from './origin-pattern.ts'
@@ -42,9 +43,7 @@ export function runCors(plan: CorsPlan, exchange: Exchange): Outcome {
 
 /** The policy reads Origin, so every response depends on it, even without an Origin (Fetch, CORS protocol and caches). */
 export function varyByOrigin({ response }: Exchange): Outcome {
-  if (response === undefined) return proceed
-  const named = (response.joined('vary') ?? '').toLowerCase().split(',').map(trimSpace)
-  if (!named.includes('origin') && !named.includes('*')) response.append('vary', 'Origin')
+  if (response !== undefined) addVary(response, 'Origin')
   return proceed
 }
 

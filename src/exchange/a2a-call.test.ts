@@ -1,0 +1,122 @@
+import { expect, test } from 'vitest'
+import { Head } from '#net/http/head.ts'
+import { type A2aCall, readA2aCall } from './a2a-call.ts'
+import { methodOfPath } from './a2a-methods.ts'
+
+const requests: [method: string, target: string, expected: string | undefined][] = [
+  // the public card, in the spellings that servers accept
+  ['GET', '/.well-known/agent-card.json', 'agent-card'],
+  ['GET', '/.well-known/agent.json', 'agent-card'],
+  ['HEAD', '/.well-known/agent.json', 'agent-card'],
+  ['POST', '/.well-known/agent-card.json', 'agent-card'],
+  ['GET', '/agents/travel/.well-known/agent-card.json?v=1', 'agent-card'],
+  ['GET', '/a//%2ewell-known//agent%2Ejson', 'agent-card'],
+  ['GET', '/.well-known/agent-card.json/', 'agent-card'],
+  ['GET', '/.Well-Known/AGENT-CARD.json', 'agent-card'],
+  ['GET', '/.well-known;x/agent-card.json;v=1', 'agent-card'],
+  ['GET', '/?x=/.well-known/agent.json', undefined],
+  ['GET', '/x.well-known/agent.json', undefined],
+  ['OPTIONS', '/.well-known/agent-card.json', undefined],
+  // HTTP+JSON of 0.3 and 1.0, also with tenants
+  ['GET', '/v1/card', 'GetExtendedAgentCard'],
+  ['GET', '/extendedAgentCard', 'GetExtendedAgentCard'],
+  ['GET', '/tenant-1/extendedAgentCard', 'GetExtendedAgentCard'],
+  ['GET', '/agent/authenticatedExtendedCard', 'GetExtendedAgentCard'],
+  ['POST', '/v1/message:send', 'SendMessage'],
+  ['POST', '/message:send', 'SendMessage'],
+  ['POST', '/message%3Asend', 'SendMessage'],
+  ['POST', '/Message:Send/', 'SendMessage'],
+  ['POST', '/a2a/v1/message:stream', 'SendStreamingMessage'],
+  ['GET', '/message:send', undefined],
+  ['GET', '/v1/tasks/7', 'GetTask'],
+  ['HEAD', '/v1/tasks/7', 'GetTask'],
+  ['GET', '/tasks?pageSize=3', 'ListTasks'],
+  ['POST', '/tasks/7:cancel', 'CancelTask'],
+  ['POST', '/v1/tasks/a%3Ab:cancel', 'CancelTask'],
+  ['GET', '/tasks/7:subscribe', 'SubscribeToTask'],
+  ['POST', '/v1/tasks/7:subscribe', 'SubscribeToTask'],
+  ['POST', '/tasks/7/pushNotificationConfigs', 'CreateTaskPushNotificationConfig'],
+  ['GET', '/tasks/7/pushNotificationConfigs', 'ListTaskPushNotificationConfigs'],
+  ['GET', '/tasks/7/pushNotificationConfigs/1', 'GetTaskPushNotificationConfig'],
+  ['DELETE', '/tasks/7/pushNotificationConfigs/1', 'DeleteTaskPushNotificationConfig'],
+  ['DELETE', '/tasks/7', undefined],
+  // gRPC of both
+  ['POST', '/a2a.v1.A2AService/SendMessage', 'SendMessage'],
+  ['POST', '/lf.a2a.v1.A2AService/SendStreamingMessage', 'SendStreamingMessage'],
+  ['POST', '/a2a.v1.A2AService/GetAgentCard', 'GetExtendedAgentCard'],
+  ['POST', '/a2a.v1.A2AService/TaskSubscription', 'SubscribeToTask'],
+  ['POST', '/a2a.v1.A2AService/ListTaskPushNotificationConfig', 'ListTaskPushNotificationConfigs'],
+  ['POST', '/other.Service/SendMessage', undefined],
+  // JSON-RPC has one path
+  ['POST', '/rpc', undefined],
+  ['GET', '/', undefined],
+]
+
+test.each(requests)('%s %s is %s', (method, target, expected) => {
+  expect(methodOfPath(method, target)?.name).toBe(expected)
+})
+
+function read(body: string | Uint8Array, headers: Record<string, string> = {}, target = '/rpc'): A2aCall {
+  const request = Head.request('POST', target)
+  for (const [name, value] of Object.entries(headers)) request.set(name, value)
+  return readA2aCall(request, { whole: Buffer.from(body), start: undefined })
+}
+
+test.each([
+  ['{"jsonrpc":"2.0","id":1,"method":"message/send","params":{}}', 'SendMessage'],
+  ['{"method":"SendStreamingMessage"}', 'SendStreamingMessage'],
+  ['{"method":"tasks/resubscribe"}', 'SubscribeToTask'],
+  ['{"method":"tasks/sendSubscribe"}', 'SendStreamingMessage'],
+  ['{"method":"x-vendor/ping"}', 'x-vendor/ping'],
+  ['{"method":"constructor"}', 'constructor'],
+  ['{"method":"message/send","params":{"method":"a","Method":"b","method":"c"}}', 'SendMessage'],
+])('%s calls %s', (body, method) => {
+  expect(read(body)).toEqual({ method, binding: 'jsonrpc', unreadable: undefined })
+  expect(read(body, { 'content-type': 'text/plain' }).method).toBe(method)
+})
+
+test.each([['{"method":7}'], ['{"method":""}'], ['{"id":1}'], ['null'], [`{"method":"${'x'.repeat(129)}"}`]])(
+  '%s is no call',
+  (body) => {
+    expect(read(body)).toEqual({ method: 'unknown', binding: undefined, unreadable: undefined })
+  },
+)
+
+const JSON_TYPE = { 'content-type': 'application/a2a+json; charset=utf-8' }
+test.each<[body: string | Uint8Array, headers: Record<string, string>, why: RegExp]>([
+  ['{"method":"message/send","Method":"tasks/cancel"}', {}, /ambiguous member "Method"/],
+  ['{"method":"tasks/cancel","method":"message/send"}', {}, /ambiguous member "method"/],
+  ['[{"method":"message/send"}]', {}, /list/],
+  ['{"method":', JSON_TYPE, /not JSON/],
+  [Buffer.from('{"method":"message/send"}', 'utf16le'), JSON_TYPE, /not JSON/],
+  ['{"method":"message/send"}', { 'content-encoding': 'gzip' }, /compressed/],
+])('%s with %o is unreadable', (body, headers, why) => {
+  expect(read(body, headers)).toEqual({ method: 'unknown', binding: undefined, unreadable: expect.stringMatching(why) })
+})
+
+test('text that is no JSON is no call', () => {
+  expect(read('hello', { 'content-type': 'text/plain' }).unreadable).toBe(undefined)
+})
+
+test('a JSON-RPC message at a path of the other binding is unreadable', () => {
+  expect(read('{"message":{}}', {}, '/message:send').method).toBe('SendMessage')
+  expect(read('{"method":"tasks/cancel"}', {}, '/message:send').unreadable).toMatch(/binding HTTP\+JSON/)
+})
+
+test.each([
+  ['{"jsonrpc":"2.0","method":"tasks/get","params":{"x', 'GetTask'],
+  ['{"params":{"a":[1,{}]},"method":"SendMessage"', 'SendMessage'],
+  ['{"params":{"method":"SendMessage', 'unknown'],
+  ['{"Method":"SendMessage","par', 'SendMessage'],
+  ['[{"method":"SendMessage"', 'unknown'],
+  ['{"method":"\\u12","params":{"', 'unknown'],
+])('the beginning %s calls %s', (start, method) => {
+  const request = Head.request('POST', '/rpc')
+  expect(readA2aCall(request, { whole: null, start: Buffer.from(start) }).method).toBe(method)
+})
+
+test('a body that is too large, or was not read', () => {
+  const request = Head.request('POST', '/rpc')
+  expect(readA2aCall(request, { whole: null, start: undefined }).unreadable).toMatch(/too large/)
+  expect(readA2aCall(request, { whole: undefined, start: undefined }).unreadable).toBe(undefined)
+})

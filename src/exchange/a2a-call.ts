@@ -1,0 +1,102 @@
+import { trimSpace } from '#base/byte-text.ts'
+import { foldCase } from '#base/fold-case.ts'
+import { findAmbiguousMember, shapeOf } from '#base/json-ambiguity.ts'
+import { walkMembers } from '#base/json-text.ts'
+import { parseJson } from '#base/parse-json.ts'
+import { skipSpace, skipValue } from '#base/skip-json.ts'
+import type { Head } from '#net/http/head.ts'
+import { currentName, methodOfPath } from './a2a-methods.ts'
+
+/** The method of a request that is no call, or one whose method cannot be known. */
+const UNKNOWN_METHOD = 'unknown'
+
+/** Longer names are those of no method. */
+const MAX_NAME_LENGTH = 128
+
+/** How a request to an A2A agent is understood. */
+export interface A2aCall {
+  /** In the names of protocol 1.0 for all bindings; `unknown` if it is not known. */
+  readonly method: string
+  readonly binding: 'card' | 'rest' | 'grpc' | 'jsonrpc' | undefined
+  /** Set if the agent could find a method where the gateway finds none, or another one; for operators. */
+  readonly unreadable: string | undefined
+}
+
+/** The body of a request, as far as it is known. */
+export interface CallBody {
+  /** undefined: it was not read; null: it is too large. */
+  readonly whole: Uint8Array | null | undefined
+  /** Its beginning, if it is too large. */
+  readonly start: Uint8Array | undefined
+}
+
+/** Reads the method of a request from its path or its JSON-RPC message. */
+export function readA2aCall(request: Head, body: CallBody): A2aCall {
+  const ofPath = methodOfPath(request.method, request.target)
+  if (ofPath !== undefined && ofPath.binding !== 'rest')
+    return { method: ofPath.name, binding: ofPath.binding, unreadable: undefined }
+  const message = request.method === 'POST' ? readMessage(request, body) : NO_MESSAGE
+  if (ofPath === undefined) return message
+  // An agent that reads JSON-RPC at any path would call another method.
+  if (message.binding === 'jsonrpc') return unreadable('a JSON-RPC message at a path of the binding HTTP+JSON')
+  return { method: ofPath.name, binding: ofPath.binding, unreadable: undefined }
+}
+
+const NO_MESSAGE: A2aCall = { method: UNKNOWN_METHOD, binding: undefined, unreadable: undefined }
+
+function unreadable(why: string): A2aCall {
+  return { method: UNKNOWN_METHOD, binding: undefined, unreadable: why }
+}
+
+function readMessage(request: Head, { whole, start }: CallBody): A2aCall {
+  if (whole === undefined && start === undefined) return NO_MESSAGE
+  const coding = request.joined('content-encoding')
+  if (coding !== undefined && coding.trim().toLowerCase() !== 'identity') return unreadable('the body is compressed')
+  if (whole == null) return start === undefined ? unreadable('the body is too large') : readStart(start)
+  return readWhole(whole, isJson(request.get('content-type')))
+}
+
+const CALL = shapeOf({ jsonrpc: undefined, id: undefined, method: undefined, params: undefined })
+
+/** @param claimsJson the request says that it is JSON, so that an agent may find a method in it */
+function readWhole(body: Uint8Array, claimsJson: boolean): A2aCall {
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(body)
+    const message: unknown = parseJson(text)
+    if (Array.isArray(message)) return unreadable('the body is a list')
+    if (typeof message !== 'object' || message === null) return NO_MESSAGE
+    const ambiguous = findAmbiguousMember(text, CALL)
+    if (ambiguous !== undefined) return unreadable(`ambiguous member ${JSON.stringify(ambiguous.key.slice(0, 32))}`)
+    return 'method' in message ? callOf(message.method) : NO_MESSAGE
+  } catch {
+    return claimsJson ? unreadable('the body is not JSON') : NO_MESSAGE
+  }
+}
+
+/** The first `method` of a message whose end is not known. */
+function readStart(body: Uint8Array): A2aCall {
+  const text = new TextDecoder().decode(body)
+  let name: string | undefined
+  walkMembers(text, skipSpace(text, 0), (key, at) => {
+    const end = skipValue(text, at)
+    if (foldCase(key) !== 'method' || end < 0) return end
+    name = text[at] === '"' ? text.slice(at, end) : undefined
+    return -1
+  })
+  try {
+    return name === undefined ? unreadable('the body is too large') : callOf(parseJson(name))
+  } catch {
+    return unreadable('the body is not JSON')
+  }
+}
+
+function callOf(method: unknown): A2aCall {
+  if (typeof method !== 'string' || method === '' || method.length > MAX_NAME_LENGTH) return NO_MESSAGE
+  return { method: currentName(method), binding: 'jsonrpc', unreadable: undefined }
+}
+
+/** `application/json` and types based on it, such as `application/a2a+json` (RFC 6839). */
+function isJson(contentType: string | undefined): boolean {
+  const type = trimSpace((contentType ?? '').split(';', 1)[0]!).toLowerCase()
+  return type === 'application/json' || type.endsWith('+json')
+}
