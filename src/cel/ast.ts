@@ -200,7 +200,7 @@ export function partsOf(expr: Expr): readonly Expr[] {
     case 'logic':
       return expr.operands
     case 'conditional':
-      return [expr.then, expr.otherwise]
+      return [expr.condition, expr.then, expr.otherwise]
     case 'list':
       return expr.elements.map(({ value }) => value)
     case 'map':

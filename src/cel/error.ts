@@ -1,4 +1,7 @@
-/** Why an evaluation failed. `default()` recovers from `no-such-key` and `undeclared` only. */
+/**
+ * Why an evaluation failed. `default()` recovers from `no-such-key` and `undeclared` only. `unknown`: a variable will have a value, but not yet;
+ * only `&&`, `||` and their macros, which may not need it, recover from it.
+ */
 export type CelErrorCode =
   | 'no-such-key'
   | 'no-such-overload'
@@ -7,6 +10,7 @@ export type CelErrorCode =
   | 'range'
   | 'invalid'
   | 'failed'
+  | 'unknown'
   | 'limit'
 
 /** A failed evaluation as a value: the evaluator returns it in place of a CEL value and never throws. */

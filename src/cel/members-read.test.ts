@@ -26,6 +26,7 @@ test.each<[source: string, members: readonly string[] | 'all']>([
   ['default(request.headers["a"], "") in ["x"].filter(x, x == request.headers["b"])', ['a', 'b']],
   ['["x"].map(x, request.headers["b"] != x, x + request.headers["a"]).size() > 0', ['a', 'b']],
   ['source.port > 1 ? request.headers.a : request.method', ['a']],
+  ['request.headers.a == "1" ? true : request.headers.b == "2"', ['a', 'b']],
   ['request.headers["a" + "b"] == "1"', 'all'],
   ['request.method in request.headers', 'all'],
   ['request.headers[request.method] == "1"', 'all'],

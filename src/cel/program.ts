@@ -19,6 +19,7 @@ import { print } from './printer.ts'
 import { type Note, noteAt, type Problem, ProblemList, type Range } from './source.ts'
 import { formatType, type Type } from './type.ts'
 import type { Result, Value } from './value.ts'
+import { writtenNames } from './written-names.ts'
 
 /** A compiled expression, ready for any number of evaluations. */
 export interface Program<C> {
@@ -66,6 +67,8 @@ export interface Compiled<C> {
    * `except` (lower case) are ignored.
    */
   readonly mismatch: (path: string, wanted: boolean, except: ReadonlySet<string>) => Note | undefined
+  /** See `written-names.ts`. */
+  readonly writtenNames: () => ReadonlySet<string>
   /** The results that an evaluation may have if some variables are known to be present or absent. */
   readonly possibleResults: (presence: Presence) => PossibleResults
 }
@@ -88,6 +91,7 @@ export function compile<C>(source: string, environment: Environment<C>, options:
   const reads: Omit<Compiled<C>, 'program' | 'problems'> = {
     membersRead: (path) => membersRead(expr, checked, environment, path),
     mismatch: (path, wanted, except) => firstMismatch(findMismatches(expr, checked, path, wanted), except, source),
+    writtenNames: () => writtenNames(expr, checked),
     possibleResults: (presence) => possibleResults(expr, checked, presence),
   }
   if (problems.hasErrors && options.lenient !== true) return { problems: problems.problems, ...reads }
@@ -118,6 +122,7 @@ export function compile<C>(source: string, environment: Environment<C>, options:
 
 const NOTHING_READ: Omit<Compiled<never>, 'program' | 'problems'> = {
   membersRead: () => new Set<string>(),
+  writtenNames: () => new Set<string>(),
   mismatch: () => undefined,
   possibleResults: () => NO_RESULT,
 }

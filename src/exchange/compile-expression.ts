@@ -151,6 +151,10 @@ class CelExpression implements Expression {
     return compile(this.source, environmentOf(this.#environment)).possibleResults(presence)
   }
 
+  writtenNames(): ReadonlySet<string> {
+    return compile(this.source, environmentOf(this.#environment)).writtenNames()
+  }
+
   safePart(): string | undefined {
     const { canFail, source } = this.#program
     if (canFail === undefined) return undefined
@@ -178,6 +182,13 @@ class CelExpression implements Expression {
     if (typeof result === 'boolean') return result
     this.#note(exchange, result)
     return undefined
+  }
+
+  verdict(exchange: Exchange): boolean | 'unknown' | undefined {
+    const result = this.#program.evaluateBoolean(exchange)
+    if (typeof result === 'boolean') return result
+    this.#note(exchange, result)
+    return result.code === 'unknown' ? 'unknown' : undefined
   }
 
   text(exchange: Exchange): string | undefined {
@@ -320,6 +331,8 @@ function brokenExpression(source: string, where: string): Expression {
     possibleResults: () => ({ true: false, false: false, absent: false }),
     isTrue: () => false,
     test: () => undefined,
+    verdict: () => undefined,
+    writtenNames: () => new Set(),
     text: () => undefined,
     keyText: () => undefined,
     scalarKey: () => undefined,

@@ -41,6 +41,8 @@ export interface Expression {
    * again, because few ask for it.
    */
   possibleResults(presence: Presence): PossibleResults
+  /** The names in data, such as those below `mcp.tool.arguments`, that the expression contains (`cel/written-names.ts`). Compiles again. */
+  writtenNames(): ReadonlySet<string>
   /** The expression does not compile, so every evaluation fails. The problem has been reported. */
   readonly broken: boolean
   /** The result, if it is a text that does not depend on the exchange. */
@@ -56,6 +58,8 @@ export interface Expression {
   isTrue(exchange: Exchange, atLimit?: boolean): boolean
   /** The result; undefined if it failed or is not a bool. */
   test(exchange: Exchange): boolean | undefined
+  /** As `test`; `unknown` if the result depends on a value that is not known yet. */
+  verdict(exchange: Exchange): boolean | 'unknown' | undefined
   /** A string result, or bytes as latin-1 text; undefined if it failed or has another type. */
   text(exchange: Exchange): string | undefined
   /**

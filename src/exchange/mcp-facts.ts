@@ -1,3 +1,5 @@
+import { CelError } from '#cel/index.ts'
+
 /** Facts about an MCP message: the `mcp` variable of expressions, and log fields. */
 export interface McpFacts {
   method: string | undefined
@@ -6,12 +8,14 @@ export interface McpFacts {
   resourceType: 'tool' | 'prompt' | 'resource' | 'task' | undefined
   /** Tool or prompt name, or resource URI, as the target names it. */
   name: string | undefined
+  /** Arguments of a tool call, as parsed JSON; `UNKNOWN_ARGUMENTS` for a tool in a list; undefined for other items. */
+  toolArguments: unknown
   errorCode: number | undefined
   /** Unsolicited responses of targets, by target; they were dropped. */
   strayAnswers: Map<string, number> | undefined
   /** Failures of targets that did not fail the request, for operators (FailOpen). */
   toleratedFailures: string[] | undefined
-  /** The content of a tool call; undefined if no log expression reads it (decision B99). */
+  /** The response to a tool call; undefined if no log expression reads it (decision B99). */
   readonly toolCall: McpToolCall | undefined
 }
 
@@ -22,21 +26,24 @@ export const NO_MCP: McpFacts = {
   target: undefined,
   resourceType: undefined,
   name: undefined,
+  toolArguments: undefined,
   errorCode: undefined,
   strayAnswers: undefined,
   toleratedFailures: undefined,
   toolCall: undefined,
 }
 
-/** The content of a tool call, as parsed JSON. At most one of result and error is set, and neither before the tool has responded. */
+/** A listed tool has not been called yet. */
+export const UNKNOWN_ARGUMENTS = new CelError('unknown', 'mcp.tool.arguments is known only for calls')
+
+/** The response to a tool call, as parsed JSON. At most one of result and error is set, and neither before the tool has responded. */
 export interface McpToolCall {
   /** Longer responses are not kept. In characters. */
   readonly maxLength: number
-  arguments: unknown
   result: unknown
   error: unknown
 }
 
 export function beginToolCall(maxLength: number): McpToolCall {
-  return { maxLength, arguments: undefined, result: undefined, error: undefined }
+  return { maxLength, result: undefined, error: undefined }
 }

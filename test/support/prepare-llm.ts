@@ -127,6 +127,8 @@ function expressionOf(source: string, result: string | number | undefined): Expr
     canFail: undefined,
     safePart: () => undefined,
     evasion: () => undefined,
+    writtenNames: () => new Set(),
+    verdict: () => undefined,
     possibleResults: () => ({ true: false, false: true, absent: false }),
     isTrue: () => false,
     test: () => false,

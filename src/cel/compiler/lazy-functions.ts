@@ -15,7 +15,7 @@ export function compileDefault<C>(value: Node<C>, fallback: Node<C>): Node<C> {
   })
 }
 
-/** `coalesce(a, b, ...)`: the first value that is neither an error nor null; null if one was null; else the last error. */
+/** `coalesce(a, b, ...)`: the first value that is neither an error nor null; null if one was null; else the last error. An unknown value may be the first. */
 export function compileCoalesce<C>(values: readonly Node<C>[]): Node<C> {
   const codes = values.map((value) => value.code)
   return nodeOf((context, frame) => {
@@ -24,6 +24,7 @@ export function compileCoalesce<C>(values: readonly Node<C>[]): Node<C> {
     for (const code of codes) {
       const result = code(context, frame)
       if (result === null) sawNull = true
+      else if (result instanceof CelError && result.code === 'unknown') return result
       else if (result instanceof CelError) failure = result
       else return result
     }

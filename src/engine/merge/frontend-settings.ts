@@ -15,7 +15,7 @@ import { compileSetting, mergeSection } from './build-chain.ts'
 export interface FrontendSettings extends FrontendHttpSetting, FrontendTcpSetting, ObserveSettings {
   /** Data of LLM calls that log and metric expressions read. */
   readonly llmReads: LlmReads
-  /** A log expression reads the content of MCP tool calls (decision B99). */
+  /** A log expression reads the responses to MCP tool calls (decision B99). */
   readonly readsToolCalls: boolean
   /** A log or metric expression reads bodies, so their first bytes are recorded as they pass (decision A-49). */
   readonly recordsRequestBody: boolean
@@ -52,4 +52,4 @@ export function buildFrontendSettings(
   }
 }
 
-const TOOL_CALLS = ['mcp.tool.arguments', 'mcp.tool.result', 'mcp.tool.error']
+const TOOL_CALLS = ['mcp.tool.result', 'mcp.tool.error']

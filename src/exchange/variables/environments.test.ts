@@ -26,10 +26,11 @@ const REASONS: Readonly<Record<string, string>> = {
   g: 'resource attributes describe the gateway, not a request',
   h: 'health is evaluated when the response headers arrive',
   i: 'rules are evaluated for items, not for messages',
-  l: 'tool arguments and results cannot be metric labels',
+  j: 'tool arguments cannot be metric labels',
+  l: 'results of tools cannot be metric labels',
   m: 'these policies run before the MCP message is read',
   n: 'not implemented yet: ',
-  p: 'rules cannot read tool arguments and results',
+  p: 'rules are evaluated before the tool responds',
   q: 'the request has not been sent to the provider yet; use llmRequest',
   r: 'there is no response yet',
   t: 'only transformations of LLM requests can read it',
@@ -159,7 +160,7 @@ mcp.resource.name                       c g m m + m m m m + + +
 mcp.resource.target                     c g m m + m m m m + + +
 mcp.task.name                           c g m m + m m m m + + +
 mcp.task.target                         c g m m + m m m m + + +
-mcp.tool.arguments                      c g m m p m m m m + + l
+mcp.tool.arguments                      c g m m + m m m m + + j
 mcp.tool.result                         c g m m p m m m m + + l
 mcp.tool.error                          c g m m p m m m m + + l
 mcpGuardrails                           c g n n n n n n n n n n

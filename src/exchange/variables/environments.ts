@@ -13,7 +13,7 @@ import { ENV, GATEWAY_NAMES, IDENTITY } from './context-variables.ts'
 import type { Declared } from './declared.ts'
 import { HEADER_TYPES } from './header-view.ts'
 import { LLM, LLM_ANSWER, LLM_REQUEST, LLM_TIMES } from './llm-variables.ts'
-import { MCP, MCP_GUARDRAILS, MCP_ITEM, MCP_PAYLOAD } from './mcp-variables.ts'
+import { MCP, MCP_ARGUMENTS, MCP_GUARDRAILS, MCP_ITEM, MCP_PAYLOAD } from './mcp-variables.ts'
 import { QUERY_FUNCTIONS } from './query.ts'
 import { DURATIONS, ENDED, REQUEST, REQUEST_BODY, RESPONSE, RESPONSE_BODY } from './request-variables.ts'
 import { CERTIFICATE, SOURCE, TUNNEL, WORKLOAD } from './source-variables.ts'
@@ -107,12 +107,18 @@ const GROUPS: readonly Group[] = [
   },
   { variables: MCP_ITEM, environments: ['mcp', ...AFTERWARDS], otherwise: NO_MCP },
   {
+    variables: MCP_ARGUMENTS,
+    environments: ['mcp', 'log', 'trace'],
+    otherwise: NO_MCP,
+    because: { metric: 'tool arguments cannot be metric labels' },
+  },
+  {
     variables: MCP_PAYLOAD,
     environments: ['log', 'trace'],
     otherwise: NO_MCP,
     because: {
-      mcp: 'rules cannot read tool arguments and results',
-      metric: 'tool arguments and results cannot be metric labels',
+      mcp: 'rules are evaluated before the tool responds',
+      metric: 'results of tools cannot be metric labels',
     },
   },
   { variables: MCP_GUARDRAILS, environments: HTTP, otherwise: '' },

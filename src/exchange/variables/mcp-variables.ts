@@ -1,4 +1,4 @@
-import { fromJson, type Result } from '#cel/index.ts'
+import { CelError, fromJson, type Result } from '#cel/index.ts'
 import type { Exchange } from '../exchange.ts'
 import type { McpFacts } from '../mcp-facts.ts'
 import { type Declared, notYet } from './declared.ts'
@@ -16,9 +16,13 @@ export const MCP_ITEM: readonly Declared[] = [
   ]),
 ]
 
-/** Content of tool calls, only for logs and traces (decision B99). */
+/** Arguments of tool calls, for rules, logs and traces (decision B99). */
+export const MCP_ARGUMENTS: readonly Declared[] = [
+  { path: 'mcp.tool.arguments', type: 'dyn', read: (x) => toValue(x.mcp?.toolArguments) },
+]
+
+/** Responses to tool calls, only for logs and traces (decision B99). */
 export const MCP_PAYLOAD: readonly Declared[] = [
-  { path: 'mcp.tool.arguments', type: 'dyn', read: (x) => toValue(x.mcp?.toolCall?.arguments) },
   { path: 'mcp.tool.result', type: 'dyn', read: (x) => toValue(x.mcp?.toolCall?.result) },
   { path: 'mcp.tool.error', type: 'dyn', read: (x) => toValue(x.mcp?.toolCall?.error) },
 ]
@@ -30,5 +34,5 @@ function item(mcp: McpFacts | undefined, type: McpFacts['resourceType']): McpFac
 }
 
 function toValue(json: unknown): Result | undefined {
-  return json === undefined ? undefined : fromJson(json)
+  return json === undefined || json instanceof CelError ? json : fromJson(json)
 }

@@ -131,8 +131,18 @@ function everything(): Exchange {
 }
 
 function mcpItem(resourceType: McpFacts['resourceType']): McpFacts {
-  const toolCall = { maxLength: 9, arguments: { city: 'Oslo' }, result: { content: [] }, error: { code: -1 } }
-  return { ...NO_MCP, method: 'tools/call', sessionId: 's', target: 't', resourceType, name: 'n', toolCall }
+  const toolCall = { maxLength: 9, result: { content: [] }, error: { code: -1 } }
+  const toolArguments = resourceType === 'tool' ? { city: 'Oslo' } : undefined
+  return {
+    ...NO_MCP,
+    method: 'tools/call',
+    sessionId: 's',
+    target: 't',
+    resourceType,
+    name: 'n',
+    toolArguments,
+    toolCall,
+  }
 }
 
 const PARAMETERS: Readonly<Record<NumberParameter, number>> = {
@@ -341,7 +351,7 @@ test.each([
   ['0.12345678901234567890', 0.12345678901234568, '0.12345678901234568'],
 ])('a number of a tool call that a double cannot represent, %s, keeps its value', (written, shown, text) => {
   const exchange = everything()
-  exchange.mcp!.toolCall!.arguments = parseExactJson(`{"id":${written}}`)
+  exchange.mcp!.toolArguments = parseExactJson(`{"id":${written}}`)
   const lines: unknown[] = []
   const expression = compileExpression('mcp.tool.arguments.id', 'log', () => {})
   expression.writeAttributes(exchange, 'id', (name, value) => lines.push(name, value))

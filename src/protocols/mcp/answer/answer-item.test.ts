@@ -146,6 +146,46 @@ verifies('backend.mcp.authorization/call-refused', 'every request for an item is
   expect((await client.request(9, 'tools/call', { name: 'a_y' })).status).toBe(200)
 })
 
+const onArguments = (expression: string) =>
+  compileTestMcp({ targets: [{ name: 'a' }, { name: 'b' }] }, [
+    { authorization: { action: 'Deny', policy: { matchExpressions: [expression] } } },
+  ]).plan
+
+test.each<[args: string, sent: boolean | 'ambiguous']>([
+  ['{"path":"/tmp/x"}', true],
+  ['{"path":"/etc/x"}', false],
+  ['{"path":["/etc/x"]}', false],
+  ['{"p\\u0061th":"/etc/x"}', false],
+  ['{"path":"/tmp/x","path":"/etc/x"}', 'ambiguous'],
+  ['{"path":"/etc/x","path":"/tmp/x"}', 'ambiguous'],
+  ['{"path":"/tmp/x","p\\u0061th":"/etc/x"}', 'ambiguous'],
+  ['{"path":"/tmp/x","Path":"/etc/x"}', 'ambiguous'],
+  ['{"path":"/tmp/x","options":{"a":1,"a":2}}', 'ambiguous'],
+  ['{"path":"/tmp/x","list":[{"PATH":1}]}', 'ambiguous'],
+  // Names that no rule contains.
+  ['{"path":"/tmp/x","other":1,"Other":2}', true],
+  [`{"path":"/tmp/x","deep":${'['.repeat(20_000)}${']'.repeat(20_000)}}`, 'ambiguous'],
+])('with a rule about the argument path, a call with %.60s is sent: %s', async (args, sent) => {
+  const { client, seen } = await start(
+    echo,
+    onArguments('mcp.tool.name == "x" && mcp.tool.arguments.path.startsWith("/etc/")'),
+  )
+  const text = `{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"a_x","arguments":${args}}}`
+  const { messages, exchange, status } = await client.send({ message: text })
+  expect(seen).toHaveLength(sent === true ? 1 : 0)
+  if (sent === true) return expect(messages[0]?.result).toBeDefined()
+  expect([status, messages[0]?.error?.code, exchange.refusal]).toEqual(
+    sent === 'ambiguous' ? [400, -32600, 'mcp-message-ambiguous'] : [200, -32602, 'authorization-denied'],
+  )
+})
+
+test('arguments that no rule reads may be ambiguous, and rules hide no tool for its arguments', async () => {
+  const text = '{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"b_x","arguments":{"a":1,"a":2,"A":3}}}'
+  const { client, seen } = await start(echo, onArguments('mcp.tool.name == "secret"'))
+  expect((await client.send({ message: text })).messages[0]?.result).toBeDefined()
+  expect(seen[0]?.text).toContain('"arguments":')
+})
+
 test.each(['tasks/get', 'tasks/result', 'tasks/cancel'])('%s of a task that rules hide is refused', async (method) => {
   const { plan } = compileTestMcp({ targets: [{ name: 'a' }, { name: 'b' }] }, [
     { authorization: { action: 'Require', policy: { matchExpressions: ['has(mcp.task) && mcp.task.target == "b"'] } } },
@@ -285,7 +325,7 @@ const payloadOf = async (
   const client = new TestClient(double, fakeTargets({ a: owner, b: echo }).call, { maxKept })
   await client.initialize()
   const { exchange } = await client.request(9, 'tools/call', { name: 'a_x', arguments: given })
-  return exchange.mcp?.toolCall
+  return exchange.mcp?.toolCall && { ...exchange.mcp.toolCall, arguments: exchange.mcp.toolArguments }
 }
 
 test('arguments and results of a tool are kept if an expression reads them', async () => {
@@ -316,7 +356,7 @@ test('the first response of a stream counts, unless it is too long', async () =>
   expect(await payloadOf(long, 1000)).toMatchObject({ arguments: { n: 1 }, result: undefined, error: undefined })
 })
 
-test('a call without arguments, and messages that are no call, have nothing to keep', async () => {
+test('a call without arguments has empty ones; prompts have no arguments of tools', async () => {
   const { call } = fakeTargets({ a: echo, b: echo })
   const client = new TestClient(double, call, { maxKept: 1000 })
   await client.initialize()
@@ -325,7 +365,7 @@ test('a call without arguments, and messages that are no call, have nothing to k
     ['prompts/get', { name: 'a_x', arguments: { secret: 1 } }],
   ] as const) {
     const { exchange } = await client.request(9, method, params)
-    expect(exchange.mcp?.toolCall?.arguments).toBeUndefined()
+    expect(exchange.mcp?.toolArguments).toEqual(method === 'tools/call' ? {} : undefined)
     expect(exchange.mcp?.toolCall?.result).toEqual(method === 'tools/call' ? { ok: true } : undefined)
   }
 })
@@ -339,5 +379,6 @@ test('the arguments of a refused call are kept as well', async () => {
   seen.length = 0
   const { exchange, status } = await client.request(9, 'tools/call', { name: 'a_x', arguments: { n: 1 } })
   expect([status, seen]).toEqual([200, []])
-  expect(exchange.mcp?.toolCall).toMatchObject({ arguments: { n: 1 }, result: undefined, error: undefined })
+  expect(exchange.mcp?.toolArguments).toEqual({ n: 1 })
+  expect(exchange.mcp?.toolCall).toMatchObject({ result: undefined, error: undefined })
 })

@@ -1,8 +1,9 @@
 import { includesBytes } from '#base/includes-bytes.ts'
 import type { JsonObject } from '#base/json.ts'
+import { findAmbiguousMember, shapeOf } from '#base/json-ambiguity.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import type { ServedAnswer } from '../../backend-protocol.ts'
-import { denialOf, isAllowed } from '../config/authorization.ts'
+import { denialOf, isAllowed, type McpAuthorization } from '../config/authorization.ts'
 import type { McpPlan, McpTargetPlan } from '../config/mcp-plan.ts'
 import type { McpRequest, SessionTarget } from '../mcp-request.ts'
 import { sealEventCursor } from '../message/event-cursor.ts'
@@ -10,6 +11,7 @@ import {
   errorText,
   INTERNAL_ERROR,
   INVALID_PARAMS,
+  INVALID_REQUEST,
   isAnswerTo,
   type RequestMessage,
   type ResponseMessage,
@@ -57,10 +59,28 @@ export function prepareItem(
       error,
     )
   }
+  const ambiguous = kind === 'tool' ? findAmbiguousArgument(plan.authorization, message) : undefined
+  if (ambiguous !== undefined) {
+    const detail = `ambiguous member ${JSON.stringify(ambiguous.slice(0, 64))} of the arguments`
+    const refusal = { id: message.id, code: INVALID_REQUEST, message: detail }
+    return refuseRequest(exchange, { code: 'mcp-message-ambiguous', detail }, refusal)
+  }
   if (!isAllowed(plan.authorization, exchange)) {
-    return refuseRequest(exchange, { ...denialOf(exchange), status }, error)
+    return refuseRequest(exchange, { ...denialOf(plan.authorization, exchange), status }, error)
   }
   return { target, params }
+}
+
+/** The rules and the target must read the same arguments. Arguments that no rule reads concern only the target. */
+function findAmbiguousArgument({ argumentShape }: McpAuthorization, { text }: RequestMessage): string | undefined {
+  if (argumentShape === undefined) return undefined
+  const shape = shapeOf({ params: shapeOf({ arguments: argumentShape }) })
+  try {
+    return findAmbiguousMember(text, shape)?.key
+  } catch (error) {
+    if (error instanceof RangeError) return 'arguments'
+    throw error
+  }
 }
 
 /** A request of an extension, for the only target. */
@@ -136,9 +156,8 @@ function describeItem(exchange: Exchange, item: FoundItem): void {
   exchange.mcp.resourceType = item.kind
   exchange.mcp.name = item.name
   exchange.mcp.target = item.target?.name
-  if (item.kind === 'tool' && exchange.mcp.toolCall !== undefined) {
-    exchange.mcp.toolCall.arguments = item.params.arguments
-  }
+  // A call without arguments is one with empty arguments.
+  if (item.kind === 'tool') exchange.mcp.toolArguments = item.params.arguments ?? {}
 }
 
 /** With FailOpen a session lacks targets that were down when it began. */

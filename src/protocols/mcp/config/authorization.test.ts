@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { parseExactJson } from '#base/exact-json.ts'
 import { NO_MCP } from '#exchange/mcp-facts.ts'
 import { exchangeWith } from '#policies/shared/testing.ts'
 import { compileTestMcp } from '#test/support/mcp-plan.ts'
@@ -116,11 +117,105 @@ test.each<[rules: readonly Rule[], allowed: boolean]>([
 
 test('the log says whether a rule denied an item, or a limit ended the evaluation', () => {
   const exchange = exchangeNaming('x')
-  expect(denialOf(exchange)).toEqual({ code: 'authorization-denied', detail: 'by backend.mcp.authorization' })
-  isAllowed(authorizationOf([['Deny', ENDLESS]]), exchange)
-  const { code, detail } = denialOf(exchange)
+  const endless = authorizationOf([['Deny', ENDLESS]])
+  expect(denialOf(authorizationOf([]), exchange)).toEqual({
+    code: 'authorization-denied',
+    detail: 'by backend.mcp.authorization',
+  })
+  isAllowed(endless, exchange)
+  const { code, detail } = denialOf(endless, exchange)
   expect(code).toBe('authorization-exceeded')
   expect(detail).toContain('evaluation takes too many steps')
+})
+
+/** The rule, then the outcome of a list and of calls with these arguments: `shown` or `hidden`, `called` or `refused`. */
+const OF_ARGUMENTS: readonly [
+  action: Action,
+  expression: string,
+  inList: string,
+  calls: Readonly<Record<string, string>>,
+][] = [
+  [
+    'Require',
+    'mcp.tool.arguments.path.startsWith("/a/")',
+    'shown',
+    {
+      '{"path":"/a/x"}': 'called',
+      '{"path":"/b"}': 'refused',
+      '{"path":["/a/"]}': 'refused',
+      '{}': 'refused',
+      null: 'refused',
+    },
+  ],
+  [
+    'Allow',
+    'mcp.tool.arguments.amount < 100',
+    'shown',
+    {
+      '{"amount":99}': 'called',
+      '{"amount":99.5}': 'called',
+      '{"amount":100}': 'refused',
+      '{"amount":"1"}': 'refused',
+      '{}': 'refused',
+    },
+  ],
+  // A failed evaluation denies.
+  [
+    'Deny',
+    'mcp.tool.arguments.path.startsWith("/etc")',
+    'shown',
+    { '{"path":"/a"}': 'called', '{"path":"/etc/x"}': 'refused', '{"path":["/etc/x"]}': 'refused', '{}': 'refused' },
+  ],
+  [
+    'Deny',
+    'mcp.tool.name == "y" && mcp.tool.arguments.path == "/"',
+    'shown',
+    { '{}': 'called', '{"path":"/"}': 'called' },
+  ],
+  ['Deny', 'has(mcp.tool.arguments.force)', 'shown', { '{}': 'called', '{"force":null}': 'refused' }],
+  ['Deny', '!has(mcp.tool.arguments.tenant)', 'shown', { '{}': 'refused', '{"tenant":1}': 'called' }],
+  [
+    'Deny',
+    'default(mcp.tool.arguments.n, 0) > 9007199254740992',
+    'shown',
+    { '{"n":9007199254740993}': 'refused', '{"n":9007199254740992}': 'called', '{}': 'called' },
+  ],
+  // Nothing recovers from arguments that are not known yet, but a rule may not need them.
+  ['Deny', 'default(mcp.tool.arguments.a, 1) == 1', 'shown', { '{}': 'refused', '{"a":2}': 'called' }],
+  ['Deny', 'coalesce(mcp.tool.arguments.a, 1) == 1', 'shown', { '{}': 'refused', '{"a":2}': 'called' }],
+  ['Deny', 'mcp.?tool.?arguments.?a.orValue(1) == 1', 'shown', { '{}': 'refused', '{"a":2}': 'called' }],
+  ['Deny', 'mcp.tool.arguments == {"a": 1}', 'shown', { '{}': 'called', '{"a":1}': 'refused' }],
+  ['Deny', 'variables().mcp.tool.arguments.a == 1', 'shown', { '{"a":1}': 'refused', '{"a":2}': 'called' }],
+  ['Require', 'mcp.tool.name != "x" && mcp.tool.arguments.a == 1', 'hidden', { '{"a":1}': 'refused' }],
+  ['Require', 'mcp.tool.arguments.a == 1 && mcp.tool.name != "x"', 'hidden', { '{"a":1}': 'refused' }],
+  ['Deny', 'mcp.tool.arguments.a == 1 || mcp.tool.name == "x"', 'hidden', { '{"a":2}': 'refused' }],
+  ['Require', 'mcp.tool.name == "x" || mcp.tool.arguments.a == 1', 'shown', { '{}': 'called' }],
+]
+
+test.each(OF_ARGUMENTS)('%s %s: the tool is %s', (action, expression, inList, calls) => {
+  const authorization = authorizationOf([[action, expression]])
+  const listed = filterItems(authorization, exchangeWith(), { ...ITEMS, items: [{ id: 'x' }] })
+  expect(listed.length === 1 ? 'shown' : 'hidden').toBe(inList)
+  const outcomes = Object.keys(calls).map((text) => {
+    const exchange = exchangeNaming('x')
+    exchange.mcp!.toolArguments = parseExactJson(text)
+    return [text, isAllowed(authorization, exchange) ? 'called' : 'refused']
+  })
+  expect(Object.fromEntries(outcomes)).toEqual(calls)
+})
+
+test('a Deny rule about arguments denies no items but tools', () => {
+  const exchange = exchangeNaming('x')
+  exchange.mcp!.resourceType = 'prompt'
+  expect(isAllowed(authorizationOf([['Deny', 'mcp.tool.arguments.path == "/"']]), exchange)).toBe(true)
+})
+
+test('the log says which Deny rule failed, and why', () => {
+  const exchange = exchangeNaming('x')
+  exchange.mcp!.toolArguments = { path: ['secret'] }
+  const { detail } = denialOf(authorizationOf([['Deny', 'mcp.tool.arguments.path.startsWith("/")']]), exchange)
+  expect(detail).toMatch(/^by backend\.mcp\.authorization: .*matchExpressions\[0\].* failed: /)
+  expect(detail).not.toContain('secret')
 })
 
 const ITEMS = {

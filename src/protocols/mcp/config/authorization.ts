@@ -1,7 +1,8 @@
+import type { ObjectShape } from '#base/json-ambiguity.ts'
 import { REJECTIONS, type RejectionCode } from '#base/rejections.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import type { Expression } from '#exchange/expression.ts'
-import { type McpFacts, NO_MCP } from '#exchange/mcp-facts.ts'
+import { type McpFacts, NO_MCP, UNKNOWN_ARGUMENTS } from '#exchange/mcp-facts.ts'
 
 export type ItemKind = 'tool' | 'prompt' | 'resource' | 'task'
 
@@ -12,6 +13,10 @@ export interface McpAuthorization {
   readonly deny: readonly Expression[]
   readonly require: readonly Expression[]
   readonly allow: readonly Expression[]
+  /** The Deny rules that also deny tools for which their evaluation fails (decision 0152). */
+  readonly denyFailed: ReadonlySet<Expression>
+  /** Shape of the arguments of tools, for rules that read them: no member may have two meanings. Undefined: no rule reads them. */
+  readonly argumentShape: ObjectShape | undefined
 }
 
 export function hasRules({ broken, deny, require, allow }: McpAuthorization): boolean {
@@ -19,23 +24,38 @@ export function hasRules({ broken, deny, require, allow }: McpAuthorization): bo
 }
 
 /**
- * Whether the request may use the item that `exchange.mcp` names (specification 2, 2.2.2 and 2.3). An evaluation that exceeds a limit has
- * no result: nothing is allowed then (decision A-137).
+ * Whether the request may use the item that `exchange.mcp` names (specification 2, 2.2.2 and 2.3). A rule whose result depends on the
+ * arguments of a call hides no tool from a list. An evaluation that exceeds a limit has no result: nothing is allowed then (decision A-137).
  */
-export function isAllowed({ broken, deny, require, allow }: McpAuthorization, exchange: Exchange): boolean {
+export function isAllowed({ broken, deny, require, allow, denyFailed }: McpAuthorization, exchange: Exchange): boolean {
   if (broken) return false
-  if (deny.some((rule) => rule.isTrue(exchange))) return false
-  if (!require.every((rule) => rule.isTrue(exchange))) return false
-  const allowed = allow.length === 0 || allow.some((rule) => rule.isTrue(exchange))
+  if (deny.some((rule) => denies(rule, exchange, denyFailed))) return false
+  if (!require.every((rule) => mayHold(rule, exchange))) return false
+  const allowed = allow.length === 0 || allow.some((rule) => mayHold(rule, exchange))
   return allowed && exchange.exceeded === undefined
 }
 
+function denies(rule: Expression, exchange: Exchange, denyFailed: ReadonlySet<Expression>): boolean {
+  const verdict = rule.verdict(exchange)
+  return verdict === undefined ? denyFailed.has(rule) && exchange.mcp?.resourceType === 'tool' : verdict === true
+}
+
+function mayHold(rule: Expression, exchange: Exchange): boolean {
+  const verdict = rule.verdict(exchange)
+  return verdict === true || verdict === 'unknown'
+}
+
 /** Why an item was not allowed, for log and decision record. */
-export function denialOf(exchange: Exchange): { readonly code: RejectionCode; readonly detail: string } {
+export function denialOf(
+  { deny, denyFailed }: McpAuthorization,
+  exchange: Exchange,
+): { readonly code: RejectionCode; readonly detail: string } {
   const { exceeded } = exchange
-  return exceeded === undefined
-    ? { code: 'authorization-denied', detail: 'by backend.mcp.authorization' }
-    : { code: 'authorization-exceeded', detail: exceeded }
+  if (exceeded !== undefined) return { code: 'authorization-exceeded', detail: exceeded }
+  const denial = deny.find((rule) => denies(rule, exchange, denyFailed))
+  const why = denial?.verdict(exchange) === undefined ? denial?.whyFailed(exchange) : undefined
+  const failed = why === undefined ? '' : `: ${denial?.where} failed: ${why}`
+  return { code: 'authorization-denied', detail: `by backend.mcp.authorization${failed}` }
 }
 
 /** Filters the items of a list of one target. Restores `exchange.mcp` afterwards. */
@@ -51,6 +71,7 @@ export function filterItems<Item>(
     sessionId: facts?.sessionId,
     target,
     resourceType: kind,
+    toolArguments: kind === 'tool' ? UNKNOWN_ARGUMENTS : undefined,
   }
   exchange.mcp = probe
   try {
@@ -58,7 +79,7 @@ export function filterItems<Item>(
       probe.name = nameOf(item)
       return isAllowed(authorization, exchange)
     })
-    if (exchange.exceeded !== undefined) noteExceeded(exchange)
+    if (exchange.exceeded !== undefined) noteExceeded(authorization, exchange)
     return allowed
   } finally {
     exchange.mcp = facts
@@ -66,8 +87,8 @@ export function filterItems<Item>(
 }
 
 /** The list is sent without the items that could not be evaluated; log and decision record have the reason. */
-function noteExceeded(exchange: Exchange): void {
-  const { code, detail } = denialOf(exchange)
+function noteExceeded(authorization: McpAuthorization, exchange: Exchange): void {
+  const { code, detail } = denialOf(authorization, exchange)
   exchange.refusal = code
   exchange.refusalDetail = detail
   exchange.reason = REJECTIONS[code].reason

@@ -78,6 +78,14 @@ test('a Deny rule that may fail is said to; with a guard it may not', () => {
   expect(problems).toEqual(['spec.backend.mcp.authorization.policy.matchExpressions[0] deny-can-fail'])
 })
 
+test('a Deny rule about arguments denies when it fails, so it needs no guard', () => {
+  const matchExpressions = ['has(mcp.tool) && mcp.tool.arguments.path == "/"', 'mcp.tool.name != "echo"']
+  const { problems } = compileTestMcp({ targets: [{ name: 'a' }] }, [
+    { authorization: { action: 'Deny', policy: { matchExpressions } } },
+  ])
+  expect(problems).toEqual(['spec.backend.mcp.authorization.policy.matchExpressions[1] deny-can-fail'])
+})
+
 test('an Allow rule that hides prompts and resources is reported, unless a rule of another policy is for those', () => {
   const tools = {
     authorization: { action: 'Allow', policy: { matchExpressions: ['mcp.tool.name != "x"'] } },

@@ -1,3 +1,6 @@
+import { foldCase } from '#base/fold-case.ts'
+import type { ObjectShape } from '#base/json-ambiguity.ts'
+import type { Expression } from '#exchange/expression.ts'
 import { ruleProblems } from '#exchange/rule-problems.ts'
 import type { CompileContext, PolicySource } from '#policies/policy.ts'
 import type { McpAuthorization } from './authorization.ts'
@@ -35,7 +38,9 @@ function compileAuthorization(
       const path = `.authorization.policy.matchExpressions[${index}]`
       const expression = context.expression(source, path, text, 'mcp', 'condition')
       const { action } = authorization
-      for (const problem of ruleProblems(action, expression)) context.report(source, path, problem)
+      for (const problem of ruleProblems(action, expression)) {
+        if (problem.code !== 'deny-can-fail' || !readsCall(expression)) context.report(source, path, problem)
+      }
       rules.push({ action, expression, source, path })
     })
   }
@@ -43,7 +48,32 @@ function compileAuthorization(
   const ofAction = (wanted: McpRule['action']) =>
     rules.filter(({ action }) => action === wanted).map(({ expression }) => expression)
   const broken = rules.some(({ expression }) => expression.broken)
-  return { broken, deny: ofAction('Deny'), require: ofAction('Require'), allow: ofAction('Allow') }
+  const deny = ofAction('Deny')
+  const denyFailed = new Set(deny.filter(readsCall))
+  const argumentShape = shapeOfArguments(rules.map(({ expression }) => expression))
+  return { broken, deny, require: ofAction('Require'), allow: ofAction('Allow'), denyFailed, argumentShape }
+}
+
+/** The client chooses the arguments of a call, and so whether an evaluation fails. */
+function readsCall({ references }: Expression): boolean {
+  return references.has('mcp.tool.arguments')
+}
+
+/** At any depth, no member may occur twice, or differ only in case from a name in a rule. Undefined: no rule reads arguments. */
+function shapeOfArguments(expressions: readonly Expression[]): ObjectShape | undefined {
+  const reading = expressions.filter(readsCall)
+  if (reading.length === 0) return undefined
+  const names = new Set(reading.flatMap((expression) => [...expression.writtenNames()]))
+  const members = new Map<string, ObjectShape>()
+  const shape: ObjectShape = { members, folded: new Set([...names].map(foldCase)), others: undefined }
+  const nested: ObjectShape = {
+    ...shape,
+    get others() {
+      return nested
+    },
+  }
+  for (const name of names) members.set(name, nested)
+  return nested
 }
 
 interface Rule extends McpRule {
