@@ -96,6 +96,7 @@ export const REJECTIONS = {
   'mcp-origin-refused': { status: 403, text: 'mcp: origin not allowed', reason: 'MCP' },
   'mcp-targets-unavailable': { status: 503, text: 'mcp: no target available', reason: 'MCP' },
   // A2A
+  'a2a-call-unreadable': { status: 400, text: 'a2a: call cannot be read', reason: 'InvalidRequest' },
   'a2a-card-invalid': { status: 502, text: 'a2a: agent card cannot be rewritten', reason: 'UpstreamFailure' },
   // the gateway itself
   'body-memory-exhausted': { status: 503, text: 'no memory for the body', reason: 'Internal' },

@@ -32,6 +32,7 @@ test.each<[text: string, reads: boolean]>([
   ['request.?path.orValue("") == ""', true],
   ['[request].exists(r, r.path == "/")', true],
   ['toJson(variables()) == ""', true],
+  ['a2a.method == "GetTask"', true],
   ['request.host == "/path"', false],
   ['request.headers["path"] == ""', false],
   ['source.address == "request.path"', false],

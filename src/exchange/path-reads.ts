@@ -1,4 +1,5 @@
 import type { Expression, ExpressionEnvironment } from './expression.ts'
+import { A2A_METHOD } from './variables/a2a-variables.ts'
 import { PATH_VARIABLES } from './variables/request-variables.ts'
 
 /** Environments whose expressions only observe and do not decide about the request. */
@@ -11,5 +12,5 @@ export function decides(environment: ExpressionEnvironment): boolean {
 
 /** Whether an expression reads the path, including `request` as a whole, as in `variables()`. Determined from its text. */
 export function readsPath({ references }: Expression): boolean {
-  return PATH_VARIABLES.some((path) => references.has(path))
+  return references.has(A2A_METHOD) || PATH_VARIABLES.some((path) => references.has(path))
 }

@@ -7,7 +7,7 @@ import type { ProxyProtocolSetting } from '#policies/frontend/proxy-protocol/ind
 import type { FrontendTcpSetting } from '#policies/frontend/tcp/index.ts'
 import type { FrontendTlsSetting } from '#policies/frontend/tls/index.ts'
 import type { CompileContext } from '#policies/policy.ts'
-import { readsRequestBody, readsResponseBody } from '#policies/shared/body-use.ts'
+import { readsResponseBody, recordsRequestBody } from '#policies/shared/body-use.ts'
 import type { Lookups } from '../plan/lookups.ts'
 import { compileSetting, mergeSection } from './build-chain.ts'
 
@@ -44,7 +44,7 @@ export function buildFrontendSettings(
     metricLabels,
     llmReads: llmReadsOf(observed),
     readsToolCalls: observed.some(({ references }) => TOOL_CALLS.some((path) => references.has(path))),
-    recordsRequestBody: readsRequestBody(observed) !== false,
+    recordsRequestBody: recordsRequestBody(observed),
     recordsResponseBody: readsResponseBody(observed) !== false,
     networkAuthorization: compileSetting(POLICIES.frontend.networkAuthorization, fields, context),
     tls: compileSetting(POLICIES.frontend.tls, fields, context),

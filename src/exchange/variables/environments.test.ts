@@ -30,6 +30,7 @@ const REASONS: Readonly<Record<string, string>> = {
   l: 'results of tools cannot be metric labels',
   m: 'these policies run before the MCP message is read',
   n: 'not implemented yet: ',
+  o: 'the request is none for an A2A agent',
   p: 'rules are evaluated before the tool responds',
   q: 'the request has not been sent to the provider yet; use llmRequest',
   r: 'there is no response yet',
@@ -163,6 +164,7 @@ mcp.task.target                         c g m m + m m m m + + +
 mcp.tool.arguments                      c g m m + m m m m + + j
 mcp.tool.result                         c g m m p m m m m + + l
 mcp.tool.error                          c g m m p m m m m + + l
+a2a.method                              c g + + o o + + + + + +
 mcpGuardrails                           c g n n n n n n n n n n
 `
 

@@ -9,6 +9,7 @@ import {
 import type { Exchange } from '../exchange.ts'
 import type { ExpressionEnvironment } from '../expression.ts'
 import type { ExpressionBudgets } from '../expression-budgets.ts'
+import { A2A } from './a2a-variables.ts'
 import { ENV, GATEWAY_NAMES, IDENTITY } from './context-variables.ts'
 import type { Declared } from './declared.ts'
 import { HEADER_TYPES } from './header-view.ts'
@@ -120,6 +121,11 @@ const GROUPS: readonly Group[] = [
       mcp: 'rules are evaluated before the tool responds',
       metric: 'results of tools cannot be metric labels',
     },
+  },
+  {
+    variables: A2A,
+    environments: ['request', 'request-cost', ...RESPONDED],
+    otherwise: 'the request is none for an A2A agent',
   },
   { variables: MCP_GUARDRAILS, environments: HTTP, otherwise: '' },
 ]

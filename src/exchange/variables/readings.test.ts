@@ -127,6 +127,7 @@ function everything(): Exchange {
     },
   }
   exchange.mcp = mcpItem('tool')
+  exchange.a2a = { method: 'SendMessage' }
   return exchange
 }
 
@@ -282,6 +283,7 @@ const READINGS: Readonly<Record<string, unknown>> = {
   'llm.toolCalls': [{ id: 'c1', name: 'add', arguments: { a: 1 } }],
   'llm.timeToFirstToken': '0.006s',
   'llm.timePerOutputToken': '0.006s',
+  'a2a.method': 'SendMessage',
   'mcp.methodName': 'tools/call',
   'mcp.sessionId': 's',
   'mcp.tool.name': 'n',
@@ -379,7 +381,7 @@ test('a connection whose request has no facts', () => {
     ...['source.address', 'source.port', 'source.rawAddress', 'source.rawPort'],
     ...['request.method', 'request.uri', 'request.host', 'request.scheme', 'request.path', 'request.pathAndQuery'],
     ...['request.version', 'request.headers', 'request.startTime'],
-    ...['destination.address', 'destination.port', 'proxy.bind', 'request.endTime'],
+    ...['destination.address', 'destination.port', 'proxy.bind', 'request.endTime', 'a2a.method'],
   ])
   expect(read('request.host', exchange, 'log')).toBeNull()
   expect(read('proxy.bind', exchange, 'log')).toBe('127.0.0.1:8443')

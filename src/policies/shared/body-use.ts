@@ -1,5 +1,6 @@
 import type { BodyUse } from '#exchange/body-use.ts'
 import type { Expression } from '#exchange/expression.ts'
+import { A2A_METHOD } from '#exchange/variables/a2a-variables.ts'
 
 type MaybeExpression = Expression | undefined
 
@@ -8,7 +9,18 @@ type MaybeExpression = Expression | undefined
  * decision A-49).
  */
 export function readsRequestBody(expressions: Iterable<MaybeExpression>): BodyUse {
-  return useOf(expressions, 'request')
+  const all = [...expressions]
+  return readsA2aMethod(all) || useOf(all, 'request')
+}
+
+/** Whether expressions read the method of an A2A call, which can be in the body. */
+export function readsA2aMethod(expressions: Iterable<MaybeExpression>): boolean {
+  return [...expressions].some((expression) => expression?.references.has(A2A_METHOD))
+}
+
+/** Whether expressions of log and metrics read the request body, which must be recorded. */
+export function recordsRequestBody(expressions: Iterable<MaybeExpression>): boolean {
+  return useOf(expressions, 'request') !== false
 }
 
 export function readsResponseBody(expressions: Iterable<MaybeExpression>): BodyUse {

@@ -87,3 +87,9 @@ test.each<[inputs: ExchangeInputs, lines: readonly string[]]>([
   expect(compiled().run.explain?.(exchange, AGENT, false)?.lines).toEqual(lines)
   expect(compiled().run.explain?.(exchange, undefined, false)).toBe(undefined)
 })
+
+test('a refused call has its method in the log', () => {
+  const exchange = exchangeWith({ method: 'POST', body: CALL })
+  compiled().run.noteRefused?.(exchange, undefined)
+  expect(exchange.a2a?.method).toBe('SendMessage')
+})

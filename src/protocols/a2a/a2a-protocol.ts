@@ -1,6 +1,7 @@
 import { type A2aCall, readA2aCall } from '#exchange/a2a-call.ts'
 import { EXTENDED_CARD, methodOfPath } from '#exchange/a2a-methods.ts'
 import type { Exchange } from '#exchange/exchange.ts'
+import { callOf } from '#exchange/variables/a2a-variables.ts'
 import { tls } from '#policies/backend/tls/index.ts'
 import { hostAddress } from '../address.ts'
 import type { BackendProtocol, EndpointName, ProtocolAttempt, ProtocolRun } from '../backend-protocol.ts'
@@ -31,6 +32,9 @@ export const a2a = {
 const A2A: ProtocolRun = {
   bodyNeed: ({ request }) => (hasMessage(request.method, request.target) ? 'start' : 'none'),
   prepare: prepareAgent,
+  noteRefused: (exchange) => {
+    exchange.a2a ??= { method: callOf(exchange).method }
+  },
   explain: (exchange, endpoint) => {
     if (endpoint === undefined) return undefined
     return { lines: describeA2a(explainA2a(exchange, endpoint.label)) }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { validate } from '#schema/index.ts'
 import { verifies } from '#test/support/verifies.ts'
-import { codeOf, contextWith, exchangeWith, sourceOf, specFrom } from '../../shared/testing.ts'
+import { codeOf, contextWith, type ExchangeInputs, exchangeWith, sourceOf, specFrom } from '../../shared/testing.ts'
 import { authorization } from './index.ts'
 import { trafficAuthorization } from './schema.ts'
 
@@ -332,4 +332,48 @@ test('rules that read the body can be asked about other bodies', () => {
   exceeded.exceeded = 'steps'
   expect(run.allows?.(exceeded)).toBe(false)
   expect(policyOf([['Allow', 'request.method == "POST"']]).run.allows).toBe(undefined)
+})
+
+const ONLY_SEND = ['Allow', 'a2a.method in ["SendMessage", "GetTask"]'] as const
+const NO_CANCEL = ['Deny', 'a2a.method == "CancelTask"'] as const
+const UNREADABLE = 'a2a-call-unreadable'
+
+test.each<[what: string, inputs: ExchangeInputs, allow: string, deny: string]>([
+  ['a call of 0.3', { method: 'POST', body: '{"method":"message/send"}' }, PASS, PASS],
+  ['a call of 1.0', { method: 'POST', body: '{"method":"CancelTask"}' }, DENIED, DENIED],
+  ['the same in 0.3', { method: 'POST', body: '{"method":"tasks/cancel"}' }, DENIED, DENIED],
+  ['the same by path', { method: 'POST', target: '/v1/tasks/1:cancel' }, DENIED, DENIED],
+  ['the same by gRPC', { method: 'POST', target: '/lf.a2a.v1.A2AService/CancelTask' }, DENIED, DENIED],
+  ['a task', { target: '/a2a/tasks/1' }, PASS, PASS],
+  ['another request', { target: '/docs' }, DENIED, PASS],
+  ['a form', { method: 'POST', body: 'a=b', headers: { 'content-type': 'text/plain' } }, DENIED, PASS],
+  ['two methods', { method: 'POST', body: '{"method":"SendMessage","method":"CancelTask"}' }, UNREADABLE, UNREADABLE],
+  ['a compressed call', { method: 'POST', body: 'x', headers: { 'content-encoding': 'gzip' } }, UNREADABLE, UNREADABLE],
+  [
+    'two bindings',
+    { method: 'POST', target: '/message:send', body: '{"method":"CancelTask"}' },
+    UNREADABLE,
+    UNREADABLE,
+  ],
+])('rules on methods of A2A: %s', (_, inputs, allow, deny) => {
+  for (const [rule, outcome] of [
+    [ONLY_SEND, allow],
+    [NO_CANCEL, deny],
+  ] as const) {
+    const { run } = policyOf([rule])
+    expect(run.readsRequestBody).toBe(true)
+    expect(codeOf(run.request!(exchangeWith(inputs)))).toBe(outcome)
+    expect(run.allows!(exchangeWith(inputs))).toBe(outcome === PASS)
+  }
+})
+
+test('without a rule on methods, a call that cannot be read passes', () => {
+  const inputs = { method: 'POST', body: '{"method":"a","method":"b"}' }
+  expect(codeOf(policyOf([['Allow', T]]).run.request!(exchangeWith(inputs)))).toBe(PASS)
+})
+
+test('lint knows the names of methods', () => {
+  const { context } = policyOf([['Deny', 'a2a.method == "tasks/cancel"']])
+  expect(context.reports.join()).toContain('policy.matchExpressions[0]')
+  expect(policyOf([NO_CANCEL]).context.reports).toEqual([])
 })

@@ -1,6 +1,6 @@
 import type { CompileContext, PolicySource, RequestRun } from '../../policy.ts'
 import { compileRules, expressionsOf } from '../../shared/authorization/rules.ts'
-import { readsRequestBody } from '../../shared/body-use.ts'
+import { readsA2aMethod, readsRequestBody } from '../../shared/body-use.ts'
 import { allows, planAuthorization, runAuthorization } from './run.ts'
 import type { AuthorizationSpec } from './schema.ts'
 
@@ -9,8 +9,9 @@ export function compileAuthorization(
   context: CompileContext,
 ): RequestRun {
   const rules = compileRules(sources, context, 'request')
-  const plan = planAuthorization(rules)
-  const use = readsRequestBody(expressionsOf(rules))
+  const expressions = expressionsOf(rules)
+  const plan = planAuthorization(rules, readsA2aMethod(expressions))
+  const use = readsRequestBody(expressions)
   return {
     request: (exchange) => runAuthorization(plan, exchange),
     readsRequestBody: use,

@@ -1,5 +1,6 @@
 import type { Exchange } from '#exchange/exchange.ts'
 import { type Outcome, proceed, type Refusal, reject } from '#exchange/outcome.ts'
+import { callOf } from '#exchange/variables/a2a-variables.ts'
 import {
   type Denial,
   describeDenial,
@@ -13,15 +14,17 @@ export interface AuthorizationPlan {
   readonly rules: RuleSet
   /** Prepared refusals for rules whose evaluation did not fail. */
   readonly refusals: ReadonlyMap<Rule | 'allow', Refusal>
+  /** A rule reads the method of A2A calls: those that the gateway and an agent could read differently are refused. */
+  readonly readsA2aMethod: boolean
 }
 
-export function planAuthorization(rules: RuleSet): AuthorizationPlan {
+export function planAuthorization(rules: RuleSet, readsA2aMethod: boolean): AuthorizationPlan {
   const refusals = new Map<Rule | 'allow', Refusal>()
   refusals.set('allow', reject('authorization-denied', { detail: 'no Allow rule matched' }))
   for (const rule of [...rules.deny, ...rules.require]) {
     refusals.set(rule, reject('authorization-denied', { detail: rule.label }))
   }
-  return { rules, refusals }
+  return { rules, refusals, readsA2aMethod }
 }
 
 /**
@@ -29,6 +32,8 @@ export function planAuthorization(rules: RuleSet): AuthorizationPlan {
  * failed rule (decision A-137).
  */
 export function runAuthorization(plan: AuthorizationPlan, exchange: Exchange): Outcome {
+  const unreadable = plan.readsA2aMethod ? callOf(exchange).unreadable : undefined
+  if (unreadable !== undefined) return reject('a2a-call-unreadable', { detail: unreadable })
   const denial = firstDenial(plan.rules, exchange)
   if (exchange.trace !== undefined) traceFailedDenials(plan.rules, exchange)
   if (denial === undefined) return proceed
@@ -39,7 +44,8 @@ export function runAuthorization(plan: AuthorizationPlan, exchange: Exchange): O
 }
 
 /** Whether `runAuthorization` lets the request through. After a resource limit, nothing passes. */
-export function allows({ rules }: AuthorizationPlan, exchange: Exchange): boolean {
+export function allows({ rules, readsA2aMethod }: AuthorizationPlan, exchange: Exchange): boolean {
+  if (readsA2aMethod && callOf(exchange).unreadable !== undefined) return false
   return (
     exchange.exceeded === undefined && firstDenial(rules, exchange) === undefined && exchange.exceeded === undefined
   )
