@@ -5,7 +5,7 @@ const AGENT_CARD = 'agent-card'
 export const EXTENDED_CARD = 'GetExtendedAgentCard'
 
 /** The methods of A2A by their names in protocol 1.0 (A2A 1.0, 5.3), and the public card. */
-const A2A_METHODS = [
+export const A2A_METHODS = [
   AGENT_CARD,
   'SendMessage',
   'SendStreamingMessage',

@@ -1,6 +1,8 @@
 import { hideCredentialParameters } from '#base/credential-names.ts'
 import type { Reason } from '#base/rejections.ts'
 import { sha256OfByteText } from '#base/sha256.ts'
+import type { A2aFacts } from '#exchange/a2a-facts.ts'
+import { A2A_METHODS } from '#exchange/a2a-methods.ts'
 import type { Attempt, GuardCheck } from '#exchange/exchange.ts'
 import { type LlmFacts, type LlmRequest, msPerOutputToken } from '#exchange/llm-facts.ts'
 import { type LlmCost, NANODOLLARS } from '#exchange/llm-prices.ts'
@@ -130,7 +132,16 @@ const TOKEN = fields<{ readonly claims: { readonly iss?: unknown; readonly sub?:
 
 const PROTOCOL = fields<Ended>()([
   { name: 'protocol', label: 'protocol', read: ({ exchange }) => exchange.names?.protocol },
-  { name: 'a2a.method', read: ({ exchange }) => exchange.a2a?.method },
+])
+
+const A2A = fields<A2aFacts>()([
+  { name: 'a2a.method', label: 'method', labelValues: new Set(A2A_METHODS), read: ({ method }) => method },
+  { name: 'a2a.response.outcome', label: 'outcome', read: ({ outcome }) => outcome },
+  { name: 'a2a.response.error_code', read: ({ errorCode }) => errorCode },
+  { name: 'a2a.result.kind', read: ({ resultKind }) => resultKind },
+  { name: 'a2a.task.state', label: 'task_state', read: ({ taskState }) => taskState },
+  { name: 'a2a.task.id', read: ({ taskId }) => taskId },
+  { name: 'a2a.context.id', read: ({ contextId }) => contextId },
 ])
 
 const MCP = fields<McpFacts>()([
@@ -270,6 +281,7 @@ export const ENDED = [
   group((ended: Ended) => (ended.exchange.version === '2' ? ended : undefined), GRPC),
   group(({ exchange }: Ended) => exchange.identity.jwt, TOKEN),
   group(self, PROTOCOL),
+  group(({ exchange }: Ended) => exchange.a2a, A2A),
   group(({ exchange }: Ended) => exchange.mcp, MCP),
   group(({ exchange }: Ended) => exchange.llm, LLM),
   group(({ exchange }: Ended) => exchange.llm?.request, LLM_REQUEST),

@@ -477,6 +477,24 @@ test('MCP messages; a label takes no name that a client made up', () => {
   ])
 })
 
+test('requests to A2A agents; a label takes no name that a client made up', () => {
+  const { end, reader } = observer()
+  end({ noted: { a2a: { method: 'SendMessage', outcome: 'success', taskState: 'completed', taskId: 't' } } })
+  end({ noted: { a2a: { method: 'agent-card' } } })
+  end({ noted: { a2a: { method: 'made/up', outcome: 'error', errorCode: -32_601 } } })
+  const place = 'gateway="default/main",listener="http",route="default/r",route_rule="first"'
+  expect(
+    reader
+      .text()
+      .match(/a2a_requests_total\{.*/g)
+      ?.sort(),
+  ).toEqual([
+    `a2a_requests_total{method="SendMessage",outcome="success",task_state="completed",${place}} 1`,
+    `a2a_requests_total{method="agent-card",outcome="unknown",task_state="unknown",${place}} 1`,
+    `a2a_requests_total{method="other",outcome="error",task_state="unknown",${place}} 1`,
+  ])
+})
+
 verifies('frontend.metrics/per-request', 'a label is evaluated for every request', () => {
   const { end, reader } = observer()
   const settings = settingsOf({ labels: { tier: 'request.headers["tier"]' } })
@@ -506,7 +524,7 @@ test('every metric of a request carries the labels, which are evaluated once', (
       headers: { tier: 'gold' },
       llm: { inputTokens: 1, outputTokens: 1, timeToFirstTokenMs: 1, errorType: 'reset' },
       mcp: { method: 'm' },
-      noted: { attempts, retries: 1, context: { ...NO_STEPS, prices: PRICES } },
+      noted: { a2a: { method: 'm' }, attempts, retries: 1, context: { ...NO_STEPS, prices: PRICES } },
     },
     1,
   )
@@ -519,7 +537,7 @@ test('every metric of a request carries the labels, which are evaluated once', (
   expect(new Set(series.map((line) => line.split(/_bucket|_sum|_count|\{/)[0]))).toEqual(
     new Set(flagged.map(({ name }) => `gatewright_${name}`)),
   )
-  expect(flagged).toHaveLength(12)
+  expect(flagged).toHaveLength(13)
   expect(evaluated).toHaveBeenCalledOnce()
 })
 

@@ -29,6 +29,7 @@ const HELD_BY_GUARDS = {
 
 /** `<file below src/> <name>` */
 export const COLLECTIONS: Readonly<Record<string, Filled | PeerFilled>> = {
+  'protocols/a2a/answer/member-scanner #open': 'configuration',
   'protocols/a2a/rewrite-card addresses': 'message',
   'protocols/a2a/rewrite-card own': 'message',
   'protocols/a2a/rewrite-card signatures': 'message',

@@ -243,7 +243,19 @@ test.each([
 })
 
 test('A2A messages', () => {
-  expect(jsonOf({ noted: { a2a: { method: 'SendMessage' } } })['a2a.method']).toBe('SendMessage')
+  const a2a = { method: 'SendMessage', outcome: 'success', resultKind: 'task', taskId: 't', contextId: 'c' } as const
+  expect(jsonOf({ noted: { a2a: { ...a2a, taskState: 'working' } } })).toMatchObject({
+    'a2a.method': 'SendMessage',
+    'a2a.response.outcome': 'success',
+    'a2a.result.kind': 'task',
+    'a2a.task.state': 'working',
+    'a2a.task.id': 't',
+    'a2a.context.id': 'c',
+  })
+  expect(jsonOf({ noted: { a2a: { method: 'GetTask', outcome: 'error', errorCode: -32_001 } } })).toMatchObject({
+    'a2a.response.outcome': 'error',
+    'a2a.response.error_code': -32_001,
+  })
 })
 
 test('credentials of the query are not written', () => {
@@ -261,6 +273,7 @@ const BROUGHT: Readonly<Record<string, ObservedInputs>> = {
   'http.path': { line: `GET /a/${SECRET}/b` },
   'http.host': { host: `${SECRET}.example.com` },
   'a2a.method': { noted: { a2a: { method: SECRET } } },
+  'a2a.task.id': { noted: { a2a: { method: 'GetTask', taskId: SECRET } } },
   'jwt.sub': { jwt: { iss: 'i', sub: `user-${SECRET}` } },
   'jwt.iss': { jwt: { iss: `https://i/${SECRET}`, sub: 's' } },
   'mcp.method.name': { mcp: { method: SECRET } },

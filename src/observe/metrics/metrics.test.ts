@@ -336,10 +336,10 @@ test('a long label value is cut', () => {
 
 test.each(Object.values(METRICS))('$name: a name, help and buckets as Prometheus wants them', (metric) => {
   const { name, help, type, labels } = metric
-  expect(name).toMatch(/^[a-z][a-z_]*$/)
+  expect(name).toMatch(/^[a-z][a-z0-9_]*$/)
   expect(name.endsWith('_total')).toBe(type === 'counter')
   expect(help).not.toMatch(/[\n\\]/)
-  for (const label of labels) expect(label).toMatch(/^[a-z][a-z_]*$/)
+  for (const label of labels) expect(label).toMatch(/^[a-z][a-z0-9_]*$/)
   expect(new Set(labels).size).toBe(labels.length)
   const buckets: readonly number[] = 'buckets' in metric ? metric.buckets : []
   expect(buckets).toEqual([...new Set(buckets)].sort((a, b) => a - b))

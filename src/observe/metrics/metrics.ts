@@ -22,6 +22,8 @@ export const LLM_FIELDS = [
   ...PLACE_FIELDS,
 ] as const
 export const LLM_ERROR_FIELDS = ['error.type', 'gen_ai.provider.name', 'backend', ...PLACE_FIELDS] as const
+export const A2A_FIELDS = ['a2a.method', 'a2a.response.outcome', 'a2a.task.state', ...PLACE_FIELDS] as const
+
 export const MCP_FIELDS = [
   'mcp.method.name',
   'mcp.resource.type',
@@ -243,6 +245,13 @@ export const METRICS = {
     help: 'MCP messages that have a method.',
     type: 'counter',
     ...labelled(MCP_FIELDS),
+    hasCustomLabels: true,
+  },
+  a2aRequests: {
+    name: 'a2a_requests_total',
+    help: 'Requests to A2A agents: calls and agent cards.',
+    type: 'counter',
+    ...labelled(A2A_FIELDS),
     hasCustomLabels: true,
   },
   mcpStrayAnswers: {

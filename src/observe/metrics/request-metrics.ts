@@ -5,7 +5,15 @@ import type { Ended } from '../ended.ts'
 import { observeCallouts, observeGuards } from './call-metrics.ts'
 import { METHODS } from './known-values.ts'
 import { labelReader } from './labels.ts'
-import { LLM_ERROR_FIELDS, LLM_FIELDS, MCP_FIELDS, type MetricId, PLACE_FIELDS, REQUEST_FIELDS } from './metrics.ts'
+import {
+  A2A_FIELDS,
+  LLM_ERROR_FIELDS,
+  LLM_FIELDS,
+  MCP_FIELDS,
+  type MetricId,
+  PLACE_FIELDS,
+  REQUEST_FIELDS,
+} from './metrics.ts'
 import type { MetricsWriter, Series } from './metrics-writer.ts'
 import { valuesKey } from './series-key.ts'
 import { countUpstreamFailures } from './upstream-metrics.ts'
@@ -18,6 +26,7 @@ const readRequestLabels = labelReader(REQUEST_FIELDS)
 const readLlmLabels = labelReader(LLM_FIELDS)
 const readLlmErrorLabels = labelReader(LLM_ERROR_FIELDS)
 const MODEL_LABEL = LLM_FIELDS.indexOf('gen_ai.request.model')
+const readA2aLabels = labelReader(A2A_FIELDS)
 const readMcpLabels = labelReader(MCP_FIELDS)
 const readPlaceLabels = labelReader(PLACE_FIELDS)
 
@@ -158,6 +167,7 @@ export class RequestMetrics {
     if (exchange.guardChecks !== undefined) observeGuards(this.#writer, exchange.guardChecks)
     if (exchange.attempts !== undefined) countUpstreamFailures(this.#writer, ended)
     if (exchange.llm !== undefined && !isRefusedUnsent(exchange)) this.#recordLlm(ended, exchange.llm)
+    if (exchange.a2a !== undefined) this.#recordA2a(ended)
     if (exchange.mcp?.method !== undefined) this.#recordMcp(ended)
     if (exchange.mcp?.strayAnswers !== undefined) this.#recordStrayAnswers(ended, exchange.mcp.strayAnswers)
   }
@@ -243,6 +253,11 @@ export class RequestMetrics {
     for (const [target, count] of strayAnswers) {
       this.#writer.series('mcpStrayAnswers', [target, ...readPlaceLabels(ended)]).add(count)
     }
+  }
+
+  #recordA2a(ended: Ended): void {
+    const labels = [...readA2aLabels(ended), ...ended.customValues]
+    this.#writer.series('a2aRequests', labels, ended.customNames).add(1)
   }
 
   #recordMcp(ended: Ended): void {

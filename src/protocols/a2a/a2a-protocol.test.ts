@@ -46,9 +46,9 @@ test.each<[what: string, inputs: ExchangeInputs, method: string | undefined, enc
     ['a card', { target: CARD }, 'agent-card', 'identity', true],
     ['an extended card', { target: '/v1/card' }, 'GetExtendedAgentCard', 'identity', true],
     ['an extended card by JSON-RPC', { method: 'POST', body: EXTENDED }, 'GetExtendedAgentCard', 'identity', true],
-    ['a call', { method: 'POST', headers: JSON_TYPE, body: CALL }, 'SendMessage', 'gzip', false],
-    ['a call that was not read', { method: 'POST', headers: JSON_TYPE }, 'unknown', 'gzip', false],
-    ['a call by path', { target: '/v1/tasks/1' }, 'GetTask', 'gzip', false],
+    ['a call', { method: 'POST', headers: JSON_TYPE, body: CALL }, 'SendMessage', 'gzip', true],
+    ['a call that was not read', { method: 'POST', headers: JSON_TYPE }, 'unknown', 'gzip', true],
+    ['a call by path', { target: '/v1/tasks/1' }, 'GetTask', 'gzip', true],
     ['another request', { target: '/docs' }, undefined, 'gzip', false],
   ],
 )('%s: its method, what the agent may compress, and whether the response is read', (...row) => {

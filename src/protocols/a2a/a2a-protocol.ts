@@ -1,10 +1,12 @@
 import { type A2aCall, readA2aCall } from '#exchange/a2a-call.ts'
+import type { A2aFacts } from '#exchange/a2a-facts.ts'
 import { EXTENDED_CARD, methodOfPath } from '#exchange/a2a-methods.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import { callOf } from '#exchange/variables/a2a-variables.ts'
 import { tls } from '#policies/backend/tls/index.ts'
 import { hostAddress } from '../address.ts'
 import type { BackendProtocol, EndpointName, ProtocolAttempt, ProtocolRun } from '../backend-protocol.ts'
+import { selectAnswerFacts } from './answer/answer-facts.ts'
 import { type A2aBackendSpec, a2aBackend } from './backend-schema.ts'
 import { askForWholeCard, selectCardAnswer } from './card-answer.ts'
 import { cardLocation } from './card-location.ts'
@@ -51,9 +53,13 @@ function prepareAgent(exchange: Exchange, endpoint: EndpointName, attempt: Proto
   const { request, requestBody, newRequestBody, requestBodyPrefix } = exchange
   const { method, binding } = readA2aCall(request, { whole: newRequestBody ?? requestBody, start: requestBodyPrefix })
   if (binding === undefined && request.method !== 'POST') return
-  exchange.a2a = { method }
+  const facts: A2aFacts = { method }
+  exchange.a2a = facts
   const form = cardForm(method, binding)
-  if (form === undefined) return
+  if (form === undefined) {
+    if (binding !== 'grpc') attempt.selectFilter = selectAnswerFacts(facts, binding === 'jsonrpc')
+    return
+  }
   const location = cardLocation(exchange, endpoint.label)
   attempt.selectFilter = selectCardAnswer({ form, location, known: askForWholeCard(request, form) })
 }
