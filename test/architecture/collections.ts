@@ -272,6 +272,7 @@ export const COLLECTIONS: Readonly<Record<string, Filled | PeerFilled>> = {
   'protocols/mcp/session/open-streams #streams': 'work',
   'protocols/mcp/session/session-state #opened': { bound: '4,096 sessions', flood: FLOODS },
   'protocols/mcp/target/read-reply pieces': { bound: '32 MiB, and the memory for bodies', flood: FLOODS },
+  'protocols/mcp/modern/held-calls #byCaller': { bound: '1,000 calls', flood: FLOODS },
   'protocols/mcp/session/mcp-memory renewals': 'work',
   'protocols/mcp/session/mcp-memory connections': 'work',
   'protocols/mcp/sse/sse-connection #receivers': 'work',

@@ -2,19 +2,29 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startMcpGateway } from '#test/interop/mcp/mcp-gateway.ts'
 import { eventually } from '#test/support/eventually.ts'
 import type { TestMessage } from '#test/support/fake-targets.ts'
-import { type Posted, post } from '#test/support/mcp-post.ts'
-import { answerModern, type RawCall, type RawTarget, startRawTarget } from '#test/support/raw-mcp-target.ts'
+import { type Posted, post, postModern } from '#test/support/mcp-post.ts'
+import {
+  answerModern,
+  answerSession,
+  type RawCall,
+  type RawTarget,
+  startRawTarget,
+} from '#test/support/raw-mcp-target.ts'
 
 /** Clients and targets of different eras at a running gateway with two workers; the targets break the protocol, too. */
 
 const stops = new AsyncDisposableStack()
 let modern: RawTarget
+let legacy: RawTarget
 let base: string
 
 beforeAll(async () => {
   modern = await startRawTarget(answerAsModern)
   stops.defer(modern.close)
-  const { port } = await startMcpGateway(stops, { modern: { modern: modern.port } })
+  legacy = await startRawTarget(answerAsLegacy)
+  stops.defer(legacy.close)
+  const backends = { modern: { modern: modern.port }, legacy: { legacy: legacy.port } }
+  const { port } = await startMcpGateway(stops, backends)
   base = `http://127.0.0.1:${port}`
 })
 
@@ -32,6 +42,31 @@ function answerAsModern(call: RawCall): void {
     return json({ jsonrpc: '2.0', id, error: { code: -32602, message: 'no such thing', data: { at: 1 } } }, 400)
   }
   end(500)
+}
+
+/** Calls that wait for a response of the client, by the id of their request, which is that of the call. */
+const asked = new Map<unknown, RawCall>()
+
+function answerAsLegacy(call: RawCall): unknown {
+  const { message, event, json, end } = call
+  const { id, params, method } = message
+  if (method === undefined && asked.has(id)) {
+    const waiting = asked.get(id)!
+    waiting.event({ jsonrpc: '2.0', id, result: { content: [{ type: 'text', text: JSON.stringify(message.result) }] } })
+    waiting.end()
+    return end()
+  }
+  if (answerSession(call)) return
+  if (call.method === 'GET') return end(405)
+  if (params?.name === 'flood') {
+    for (let i = 0; i < 1000; i++) event({ jsonrpc: '2.0', id: `f${i}`, method: 'sampling/createMessage', params: {} })
+    return event({ jsonrpc: '2.0', id, result: { content: [] } })
+  }
+  if (params?.name === 'wait')
+    return event({ jsonrpc: '2.0', method: 'notifications/progress', params: { progress: 1 } })
+  if (params?.name === 'garbage') return json([])
+  asked.set(id, call)
+  return event({ jsonrpc: '2.0', id, method: 'elicitation/create', params: { message: 'Which colour?' } })
 }
 
 const call = (id: number, name: string) => ({ id, method: 'tools/call', params: { name, arguments: {} } })
@@ -68,4 +103,79 @@ test('an error of a target with an error status is an error of the protocol for 
   expect(answer.messages).toEqual([
     { jsonrpc: '2.0', id: 42, error: { code: -32602, message: 'no such thing', data: { at: 1 } } },
   ])
+})
+
+const ASKABLE = { capabilities: { elicitation: {} } }
+const sendModern = (message: TestMessage, options: Parameters<typeof postModern>[2] = ASKABLE) =>
+  postModern(`${base}/legacy`, message, options)
+
+function continued(id: number, name: string, { messages }: Posted, input: object): TestMessage {
+  const { requestState } = messages.at(-1)?.result ?? {}
+  return { ...call(id, name), params: { ...call(id, name).params, requestState, inputResponses: { input } } }
+}
+
+test('calls of clients without sessions are continued by whichever worker gets the answer', async () => {
+  const ids = Array.from({ length: 12 }, (_, index) => 100 + index)
+  const rounds = await Promise.all(ids.map((id) => sendModern(call(id, 'ask'))))
+  expect(rounds.map(({ messages }) => messages.at(-1)?.result?.resultType)).toEqual(ids.map(() => 'input_required'))
+  const answers = ids.map((id, index) => {
+    const input = { action: 'accept', content: { id } }
+    return sendModern(continued(1000 + id, 'ask', rounds[index]!, input))
+  })
+  const texts = (await Promise.all(answers)).map(({ messages }) => messages.at(-1)!)
+  expect(texts).toEqual(
+    ids.map((id) => ({
+      jsonrpc: '2.0',
+      id: 1000 + id,
+      result: {
+        resultType: 'complete',
+        content: [{ type: 'text', text: JSON.stringify({ action: 'accept', content: { id } }) }],
+      },
+    })),
+  )
+})
+
+test('a client without sessions that closes its stream cancels its call', async () => {
+  const leave = new AbortController()
+  const pending = sendModern(call(61, 'wait'), { ...ASKABLE, signal: leave.signal }).catch(() => 'left')
+  const { headers } = await eventually('the target has the call', () =>
+    legacy.calls.find(({ message }) => message.id === 61 && message.method === 'tools/call'),
+  )
+  leave.abort()
+  expect(await pending).toBe('left')
+  const session = headers['mcp-session-id']
+  const end = await eventually('the session ends', () => {
+    const own = legacy.calls.filter((one) => one.headers['mcp-session-id'] === session)
+    return own.some(({ method }) => method === 'DELETE') ? own : undefined
+  })
+  expect(end.slice(-2).map(({ method, message }) => message.method ?? method)).toEqual([
+    'notifications/cancelled',
+    'DELETE',
+  ])
+  expect(end.at(-2)?.message.params).toEqual({ requestId: 61 })
+})
+
+test('a target that is gone when the answer arrives fails the call', async () => {
+  let target: RawTarget | undefined
+  target = await startRawTarget(answerAsLegacy)
+  stops.defer(() => target?.close())
+  const { port } = await startMcpGateway(stops, { gone: { gone: target.port } })
+  const url = `http://127.0.0.1:${port}/gone`
+  const first = await postModern(url, call(62, 'ask'), ASKABLE)
+  expect(first.messages).toMatchObject([{ result: { resultType: 'input_required' } }])
+  await target.close()
+  target = undefined
+  const second = await postModern(url, continued(63, 'ask', first, { action: 'cancel' }), ASKABLE)
+  expect(second).toMatchObject({ status: 503, messages: [{ id: 63, error: { code: -32603 } }] })
+  const third = await postModern(url, continued(64, 'ask', first, { action: 'cancel' }), ASKABLE)
+  expect(third.messages).toMatchObject([{ id: 64, error: { code: -32602 } }])
+})
+
+test('a target that floods a client with requests is refused each, and completes', async () => {
+  const { messages } = await sendModern(call(65, 'flood'))
+  expect(messages).toEqual([{ jsonrpc: '2.0', id: 65, result: { content: [], resultType: 'complete' } }])
+})
+
+test('a target that sends garbage fails the call', async () => {
+  expect((await sendModern(call(66, 'garbage'))).messages).toMatchObject([{ id: 66, error: { code: -32603 } }])
 })

@@ -1,4 +1,3 @@
-import { clock } from '#base/clock.ts'
 import type { ServedAnswer } from '../../backend-protocol.ts'
 import { type McpRequest, type SessionTarget, targetsOf } from '../mcp-request.ts'
 import { type EventCursor, openEventCursor, sealEventCursor } from '../message/event-cursor.ts'
@@ -11,9 +10,10 @@ import { keepInUse } from '../session/session-use.ts'
 import { abandon } from '../target/abandon.ts'
 import { interleave } from '../target/interleave.ts'
 import { LIMITS } from '../target/send-to-target.ts'
+import { hasNoStream, within } from '../target/stream-timing.ts'
 import { answerFailure, describeFailure, hasFailed, noteFailure, noteTolerated } from '../target/target-failure.ts'
 import type { TargetReply } from '../target/target-reply.ts'
-import { hasNoStream, readStream } from '../target/target-stream.ts'
+import { readStream } from '../target/target-stream.ts'
 import { ToClient } from '../target/to-client.ts'
 import { answerStream, encodeEvent, refuse } from './mcp-answer.ts'
 import { readNews } from './read-news.ts'
@@ -62,17 +62,6 @@ async function forwardStream(
 
 /** How long the response to a client waits for that of a target, which may have no stream. */
 const GRACE_MS = 1000
-
-/** The value, if it arrives in time. */
-async function within<Value>(value: Promise<Value>, ms: number): Promise<Value | undefined> {
-  const late = Promise.withResolvers<undefined>()
-  const timer = clock.after(ms, () => late.resolve(undefined))
-  try {
-    return await Promise.race([value, late.promise])
-  } finally {
-    timer.cancel()
-  }
-}
 
 /**
  * The streams of several targets as one. It outlasts each of them: one that ends is opened again. Its event ids contain the last event of

@@ -137,6 +137,11 @@ export function resultText(id: MessageId, result: JsonObject): string {
   return JSON.stringify({ jsonrpc: '2.0', id, result })
 }
 
+/** The response to a request of a target that no client answers. A `ping` needs none. */
+export function refusalText({ id, method }: RequestMessage, code: number, message: string): string {
+  return method === 'ping' ? resultText(id, {}) : errorText(id, code, message)
+}
+
 /** `id` null: the request could not be read. */
 export function errorText(id: MessageId | null, code: number, message: string, data?: Json): string {
   return JSON.stringify({ jsonrpc: '2.0', id, error: { code, message, data } })

@@ -24,8 +24,9 @@ function messageWith(params: ObjectShape): ObjectShape {
   })
 }
 
-const NAMED = messageWith(paramsWith({ name: undefined, arguments: undefined }))
-const LOCATED = messageWith(paramsWith({ uri: undefined }))
+const ROUND = { requestState: undefined, inputResponses: undefined }
+const NAMED = messageWith(paramsWith({ name: undefined, arguments: undefined, ...ROUND }))
+const LOCATED = messageWith(paramsWith({ uri: undefined, ...ROUND }))
 const TASK = messageWith(paramsWith({ taskId: undefined }))
 const PAGED = messageWith(paramsWith({ cursor: undefined }))
 const REFERRING = messageWith(paramsWith({ ref: shapeOf({ type: undefined, name: undefined, uri: undefined }) }))

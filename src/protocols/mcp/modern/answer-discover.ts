@@ -1,4 +1,4 @@
-import type { JsonObject } from '#base/json.ts'
+import type { Json, JsonObject } from '#base/json.ts'
 import type { ServedAnswer } from '../../backend-protocol.ts'
 import { answerMessages } from '../answer/mcp-answer.ts'
 import { mergeInstructions } from '../answer/merge-instructions.ts'
@@ -29,14 +29,29 @@ export async function answerDiscover(
 
 /** A target of the legacy era has the result of `initialize`: what is left of it has another place. */
 function soleDiscovery({ protocolVersion, serverInfo, ...result }: JsonObject): JsonObject {
-  if (protocolVersion === undefined || !isObject(serverInfo)) return result
+  if (protocolVersion === undefined) return result
   const meta = isObject(result._meta) ? result._meta : {}
-  return { ...result, _meta: { ...meta, [META.serverInfo]: serverInfo } }
+  return {
+    ...result,
+    capabilities: modernCapabilities(result.capabilities),
+    _meta: { ...meta, ...(isObject(serverInfo) && { [META.serverInfo]: serverInfo }) },
+  }
+}
+
+/** Tasks have another form in the modern era. */
+function modernCapabilities(capabilities: Json | undefined): JsonObject {
+  if (!isObject(capabilities)) return {}
+  const { tasks: _, ...rest } = capabilities
+  return rest
 }
 
 function mergeDiscoveries(found: readonly { readonly name: string; readonly result: JsonObject }[]): JsonObject {
   return {
-    capabilities: uniteCapabilities(found.map(({ result }) => result.capabilities)),
+    capabilities: uniteCapabilities(
+      found.map(({ result }) =>
+        result.protocolVersion === undefined ? result.capabilities : modernCapabilities(result.capabilities),
+      ),
+    ),
     instructions: mergeInstructions(found),
     _meta: { [META.serverInfo]: GATEWAY_INFO },
   }

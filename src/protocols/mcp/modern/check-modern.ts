@@ -15,7 +15,7 @@ import {
 } from '../message/json-rpc.ts'
 import { isForExtension, methodRoute } from '../message/methods.ts'
 import { eraOf } from '../session/protocol-version.ts'
-import { META } from './meta.ts'
+import { META, TASKS } from './meta.ts'
 import { decodeHeader, nameOfRequest } from './request-headers.ts'
 
 type Checked = Pick<McpRequest, 'plan' | 'exchange'>
@@ -80,9 +80,6 @@ function checkMeta(request: Checked, message: RequestMessage): ServedAnswer | un
   }
   return undefined
 }
-
-/** The extension of tasks (SEP-2663). */
-const TASKS = 'io.modelcontextprotocol/tasks'
 
 function declaresTasks(capabilities: Json | undefined): boolean {
   return isObject(capabilities) && isObject(capabilities.extensions) && capabilities.extensions[TASKS] !== undefined

@@ -5,40 +5,23 @@ import { answerStream, encodeEvent } from '../answer/mcp-answer.ts'
 import { filterItems } from '../config/authorization.ts'
 import { type McpRequest, type SessionTarget, targetsOf } from '../mcp-request.ts'
 import { isAnswerTo, isObject, type RequestMessage, resultText } from '../message/json-rpc.ts'
+import { LATEST_SESSIONLESS } from '../session/protocol-version.ts'
 import type { Session } from '../session/session-state.ts'
 import { callTarget } from '../target/call-target.ts'
 import { interleave } from '../target/interleave.ts'
 import { ownedUri, publicUri } from '../target/naming.ts'
 import { LIMITS } from '../target/send-to-target.ts'
 import { answerFailure, describeFailure, type FailedReply, hasFailed, noteTolerated } from '../target/target-failure.ts'
-import type { TargetMessage, TargetReply } from '../target/target-reply.ts'
+import type { TargetMessage } from '../target/target-reply.ts'
 import { ToClient } from '../target/to-client.ts'
+import { listenAsLegacy } from './listen-as-legacy.ts'
 import { META } from './meta.ts'
-
-type Messages = Extract<TargetReply, { kind: 'messages' }>
-
-/** What a client wants to be told: flags for lists, and URIs of resources. */
-interface Filter {
-  readonly flags: readonly string[]
-  readonly uris: readonly string[]
-}
-
-interface Listening {
-  readonly target: SessionTarget
-  readonly reply: Messages
-  /** What the target has accepted. */
-  readonly accepted: Filter
-}
-
-interface NotListening {
-  readonly target: SessionTarget
-  readonly failure: FailedReply
-}
+import { type Filter, FLAGS, type Listening, type NotListening } from './subscription.ts'
 
 /** Until the acknowledgement of a target. */
 const ACKNOWLEDGEMENT_MS = 10_000
 
-const FLAGS = ['toolsListChanged', 'promptsListChanged', 'resourcesListChanged'] as const
+const FLAG_NAMES = Object.keys(FLAGS)
 
 /**
  * Serves `subscriptions/listen` (revision 2026-07-28): one stream with the notifications of all targets that the client may get, which begins
@@ -50,18 +33,22 @@ export async function listen(request: McpRequest, session: Session, message: Req
   const owned = ownedUris(request, filter.uris)
   const targets = targetsOf(request, session).filter(({ plan: { name } }) => filter.flags.length > 0 || owned.has(name))
   const settled = await Promise.all(
-    targets.map((target) => listenTo(request, message, target, { ...filter, uris: owned.get(target.plan.name) ?? [] })),
+    targets.map((target) => {
+      const own = { ...filter, uris: owned.get(target.plan.name) ?? [] }
+      const isModern = target.session?.version === LATEST_SESSIONLESS
+      return isModern ? listenTo(request, message, target, own) : listenAsLegacy(request, message.id, target, own)
+    }),
   )
   const open = settled.filter((one): one is Listening => 'accepted' in one)
   const failed = settled.filter((one): one is NotListening => !('accepted' in one))
   const first = failed[0]
   if (first !== undefined && (plan.failureMode === 'FailClosed' || open.length === 0)) {
-    for (const { reply } of open) reply.abort()
+    for (const { abort } of open) abort()
     return answerFailure(exchange, first.failure, message.id)
   }
   for (const { target, failure } of failed) noteTolerated(exchange, describeFailure(failure, target.plan.name))
   const stop = () => {
-    for (const { reply } of open) reply.abort()
+    for (const { abort } of open) abort()
   }
   return answerStream(merge(request, session, message, open, stop), stop)
 }
@@ -70,7 +57,7 @@ function readFilter({ params }: RequestMessage): Filter {
   const wanted = isObject(params?.notifications) ? params.notifications : {}
   const uris = Array.isArray(wanted.resourceSubscriptions) ? wanted.resourceSubscriptions : []
   return {
-    flags: FLAGS.filter((flag) => wanted[flag] === true),
+    flags: FLAG_NAMES.filter((flag) => wanted[flag] === true),
     uris: uris.filter((uri) => typeof uri === 'string'),
   }
 }
@@ -136,7 +123,8 @@ async function listenTo(
   const rest = { [Symbol.asyncIterator]: () => messages }
   return {
     target,
-    reply: { ...reply, messages: rest },
+    messages: rest,
+    abort: reply.abort,
     accepted: { ...accepted, uris: accepted.uris.filter((uri) => uris.includes(uri)) },
   }
 }
@@ -149,14 +137,14 @@ async function* merge(
   stop: () => void,
 ): AsyncGenerator<Uint8Array> {
   const { plan, deps } = request
-  const flags = FLAGS.filter((flag) => open.some(({ accepted }) => accepted.flags.includes(flag)))
+  const flags = FLAG_NAMES.filter((flag) => open.some(({ accepted }) => accepted.flags.includes(flag)))
   const uris = open.flatMap(({ target, accepted }) => accepted.uris.map((uri) => publicUri(plan, target.plan, uri)))
   const notifications: Record<string, Json> = Object.fromEntries(flags.map((flag) => [flag, true]))
   if (uris.length > 0) notifications.resourceSubscriptions = uris
   const acknowledgement = { notifications, _meta: { [META.subscriptionId]: id as Json } }
   yield encodeEvent(notificationText('notifications/subscriptions/acknowledged', acknowledgement))
   const toClients = open.map(({ target }) => new ToClient(request, session, target))
-  const streams = open.map(({ reply }) => untilEnd(reply.messages))
+  const streams = open.map(({ messages }) => untilEnd(messages))
   try {
     for await (const [index, received] of interleave(streams)) {
       const { message } = received

@@ -7,3 +7,6 @@ export const META = {
   serverInfo: 'io.modelcontextprotocol/serverInfo',
   subscriptionId: 'io.modelcontextprotocol/subscriptionId',
 } as const
+
+/** The extension of tasks (SEP-2663). */
+export const TASKS = 'io.modelcontextprotocol/tasks'

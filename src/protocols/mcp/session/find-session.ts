@@ -43,14 +43,8 @@ export function allowedMethods({ sessionRouting }: McpPlan): string {
 export function checkRevision(exchange: Exchange, id: MessageId | null): ServedAnswer | undefined {
   const requested = exchange.request.joined('mcp-protocol-version')
   if (requested === undefined || eraOf(requested.trim()) !== undefined) return undefined
-  return refuseRevision(exchange, id, REVISIONS)
-}
-
-/** @param supported the revisions that the client can speak instead */
-export function refuseRevision(exchange: Exchange, id: MessageId | null, supported: readonly string[]): ServedAnswer {
-  const requested = exchange.request.joined('mcp-protocol-version') ?? ''
   if (exchange.mcp !== undefined) exchange.mcp.errorCode = UNSUPPORTED_VERSION
-  const data = { supported: [...supported], requested }
+  const data = { supported: [...REVISIONS], requested }
   return refuse(exchange, 'mcp-version-unsupported', {
     json: errorText(id, UNSUPPORTED_VERSION, 'Unsupported protocol version', data),
   })

@@ -1,4 +1,5 @@
 import { PerWorker } from '../../backend-protocol.ts'
+import { HeldCalls } from '../modern/held-calls.ts'
 import type { SseConnection } from '../sse/sse-connection.ts'
 import { Reachability } from '../target/reachability.ts'
 import { OpenStreams } from './open-streams.ts'
@@ -21,6 +22,8 @@ export class McpMemory {
   readonly reachability = new Reachability()
   /** Targets that are being initialised again, by session and name. */
   readonly renewals = new Map<string, Promise<TargetSession | undefined>>()
+  /** Calls that wait for the input of a client. */
+  readonly held = new HeldCalls()
   /** Connections to targets with the HTTP+SSE transport, by their id. */
   readonly connections = new Map<string, SseConnection>()
 }

@@ -1,7 +1,7 @@
 /**
  * Supported revisions of the protocol with sessions, oldest first. Revisions are dates, so text order is their order.
  */
-export const SESSION_REVISIONS = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'] as const
+const SESSION_REVISIONS = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'] as const
 
 /** Supported revisions without sessions: each request names its revision and the capabilities of its client. */
 const SESSIONLESS_REVISIONS = ['2026-07-28'] as const

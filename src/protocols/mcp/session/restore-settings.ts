@@ -13,11 +13,12 @@ export async function restoreSettings(request: McpRequest, session: Session, tar
   if (level !== undefined && target.session?.capabilities.has('logging')) requests.push(['logging/setLevel', { level }])
   for (const uri of subscriptionsOf(session, target.plan.name, table)) requests.push(['resources/subscribe', { uri }])
   await Promise.all(
-    requests.map(([method, params], index) => restore(request, target, { id: `r${index}`, method, params })),
+    requests.map(([method, params], index) => restoreSetting(request, target, { id: `r${index}`, method, params })),
   )
 }
 
-async function restore(
+/** Makes one setting, and waits until it is in force. */
+export async function restoreSetting(
   request: McpRequest,
   { plan, session }: SessionTarget,
   message: { readonly id: string; readonly method: string; readonly params: object },

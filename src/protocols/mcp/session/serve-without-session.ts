@@ -2,14 +2,24 @@ import { clock } from '#base/clock.ts'
 import type { ServedAnswer } from '../../backend-protocol.ts'
 import { answerItem, extensionItem, prepareItem } from '../answer/answer-item.ts'
 import { answerList } from '../answer/answer-list.ts'
-import { ACCEPTED, answerError, answerMessages, answerStream, refuse } from '../answer/mcp-answer.ts'
+import { ACCEPTED, answerError, answerMessages, answerStream, refuse, refuseRequest } from '../answer/mcp-answer.ts'
 import type { McpTargetPlan } from '../config/mcp-plan.ts'
 import { GATEWAY_INFO } from '../gateway-info.ts'
 import { type McpRequest, type SessionTarget, targetsOf } from '../mcp-request.ts'
-import { isObject, METHOD_NOT_FOUND, type Message, type RequestMessage, resultText } from '../message/json-rpc.ts'
+import {
+  INVALID_PARAMS,
+  isObject,
+  METHOD_NOT_FOUND,
+  type Message,
+  type RequestMessage,
+  resultText,
+} from '../message/json-rpc.ts'
 import { isForExtension, methodRoute, needsSession } from '../message/methods.ts'
 import { answerDiscover } from '../modern/answer-discover.ts'
+import { NOT_AWAITED } from '../modern/call-as-legacy.ts'
 import { discoverTarget } from '../modern/discover-target.ts'
+import { openInputState } from '../modern/input-state.ts'
+import { envelopeOf, legacyCapabilities } from '../modern/legacy-request.ts'
 import { listen } from '../modern/listen.ts'
 import { abandon } from '../target/abandon.ts'
 import { notifyInitialized } from '../target/notify-target.ts'
@@ -17,10 +27,10 @@ import { discardBody } from '../target/read-reply.ts'
 import { answerFailure, describeFailure, type FailedReply, noteTolerated } from '../target/target-failure.ts'
 import { cancelInFlight } from '../target/track-in-flight.ts'
 import { prepareClose } from './close-targets.ts'
-import { refuseRevision } from './find-session.ts'
 import { initialiseTargets } from './initialise-targets.ts'
 import type { Participant } from './participant.ts'
-import { isSessionRevision, LATEST_REVISION, SESSION_REVISIONS } from './protocol-version.ts'
+import { isSessionRevision, LATEST_REVISION } from './protocol-version.ts'
+import { restoreSetting } from './restore-settings.ts'
 import { NO_SESSION, type Session } from './session-state.ts'
 import type { TargetSession } from './target-session.ts'
 
@@ -29,8 +39,8 @@ const REMEMBERED_MS = 5 * 60 * 1000
 
 /**
  * Serves a message that belongs to no session: every message of a client of the modern era, and all with `sessionRouting: Stateless`
- * (decision B66). Targets that need a session get one for this message only. In it the gateway declares no capabilities of the client, so
- * that they send no requests, which could not be answered.
+ * (decision B66). Targets that need a session get one for this message only. In it the gateway declares the capabilities of a client of the
+ * modern era. Requests of targets to others could not be answered, so for them it declares none.
  */
 export async function serveWithoutSession(request: McpRequest, message: Message): Promise<ServedAnswer> {
   if (message.kind === 'notification') {
@@ -49,7 +59,9 @@ export async function serveWithoutSession(request: McpRequest, message: Message)
     case 'ping':
       return answerMessages([resultText(message.id, {})])
     case 'discover':
-      return discoverTargets(request, message)
+      return withTargets(request, message, { targets: plan.targets, areAsked: true }, (_, participants) =>
+        answerDiscover(request, message, participants),
+      )
     case 'listen':
       return withTargets(request, message, { targets: plan.targets }, (session) => listen(request, session, message))
     case 'list':
@@ -59,6 +71,12 @@ export async function serveWithoutSession(request: McpRequest, message: Message)
     case 'item': {
       const item = prepareItem(request, plan, message, route.parameter)
       if ('status' in item) return item
+      const state = openInputState(request, item.target, { method: message.method, params: item.params })
+      if (state === 'invalid') return refuseState(request, message)
+      // The session with the target has begun already.
+      if (state !== undefined) {
+        return answerItem(request, { ...NO_SESSION, targets: [state.session] }, message, item)
+      }
       return withTargets(request, message, { targets: [item.target] }, (session) =>
         answerItem(request, session, message, item),
       )
@@ -74,27 +92,29 @@ export async function serveWithoutSession(request: McpRequest, message: Message)
   }
 }
 
-/**
- * A client learns from `server/discover` which revision to speak. If a target speaks only revisions with sessions, the client is told to begin
- * one: what this target asks for while it works, only such a client can be asked.
- */
-async function discoverTargets(request: McpRequest, message: RequestMessage): Promise<ServedAnswer> {
-  const found = await discover(request, message, request.plan.targets)
-  if ('status' in found) return found
-  return found.legacy.length > 0
-    ? refuseRevision(request.exchange, message.id, SESSION_REVISIONS)
-    : answerDiscover(request, message, found.modern)
+function refuseState({ exchange }: McpRequest, { id }: RequestMessage): ServedAnswer {
+  const rejection = {
+    code: 'mcp-message-invalid',
+    detail: 'requestState has expired, or is for another request',
+  } as const
+  return refuseRequest(exchange, rejection, { id, code: INVALID_PARAMS, message: NOT_AWAITED })
+}
+
+interface ServingTargets {
+  readonly targets: readonly McpTargetPlan[]
+  /** Their own words are needed, also of those that are known. */
+  readonly areAsked?: true
 }
 
 async function withTargets(
   request: McpRequest,
   message: RequestMessage,
-  { targets }: { readonly targets: readonly McpTargetPlan[] },
-  serve: (session: Session) => Promise<ServedAnswer>,
+  { targets, areAsked }: ServingTargets,
+  serve: (session: Session, participants: readonly Participant[]) => Promise<ServedAnswer>,
 ): Promise<ServedAnswer> {
   const { plan } = request
   const nowMs = clock.now()
-  const known = targets.flatMap((target) => recall(request, target, nowMs) ?? [])
+  const known = areAsked ? [] : targets.flatMap((target) => recall(request, target, nowMs) ?? [])
   const fresh = targets.filter(({ name }) => !known.some(({ session }) => session.target === name))
   const found = await discover(request, message, fresh)
   if ('status' in found) return found
@@ -106,12 +126,16 @@ async function withTargets(
 
   // Only cursors contain a part of it, and they must be valid in later requests.
   const participants = [...known, ...modern, ...begun]
-  const session: Session = { ...NO_SESSION, targets: participants.map((one) => one.session) }
+  let outlast = false
+  const keepTargets = () => {
+    outlast = true
+  }
+  const session: Session = { ...NO_SESSION, targets: participants.map((one) => one.session), keepTargets }
   const ownSessions = { ...session, targets: begun.map((one) => one.session) }
   const close = prepareClose(request, targetsOf(request, ownSessions), message.id)
-  const answer = await serve(session)
+  const answer = await serve(session, participants)
   if (answer.status !== 200) for (const target of targets) forget(request, target)
-  return afterBody(answer, () => void close(request.deps.signal.aborted))
+  return afterBody(answer, () => outlast || void close(request.deps.signal.aborted))
 }
 
 /** Clients of the modern era speak it with all targets that do. With FailOpen a target that fails is left out if another one takes part. */
@@ -185,32 +209,43 @@ function keyOf({ era }: McpRequest, { destination }: McpTargetPlan): string {
   return `${era} ${destination}`
 }
 
-/** Initialises targets in the name of the gateway, with the id of the client's request. */
+/** Initialises targets with the id of the client's request: in its name if it is of the modern era, else in that of the gateway. */
 async function begin(
   request: McpRequest,
-  { id }: RequestMessage,
+  message: RequestMessage,
   targets: readonly McpTargetPlan[],
 ): Promise<readonly Participant[] | ServedAnswer> {
+  const { id } = message
   const named = request.exchange.request.joined('mcp-protocol-version')
   const protocolVersion = named !== undefined && isSessionRevision(named) ? named : LATEST_REVISION
-  const params = { protocolVersion, capabilities: {}, clientInfo: GATEWAY_INFO }
+  const client = request.era === 'modern' ? envelopeOf(message) : undefined
+  const capabilities = client === undefined ? {} : legacyCapabilities(client.capabilities)
+  const params = { protocolVersion, capabilities, clientInfo: client?.clientInfo ?? GATEWAY_INFO }
   const text = JSON.stringify({ jsonrpc: '2.0', id, method: 'initialize', params })
   const reply = await initialiseTargets(request, { id, text, targets, sessionKey: '' })
   if (reply.kind === 'failed') return reply.answer
 
   const session: Session = { ...NO_SESSION, targets: reply.sessions }
-  await Promise.all(targetsOf(request, session).map((target) => complete(request, target)))
+  await Promise.all(targetsOf(request, session).map((target) => complete(request, target, client?.logLevel)))
   return reply.sessions.map((one, index) => ({ session: one, result: reply.outcomes[index]!.result }))
 }
 
 /** A target that refuses the notification will refuse the following request, too. */
-async function complete(request: McpRequest, { plan, session }: SessionTarget): Promise<void> {
+async function complete(
+  request: McpRequest,
+  { plan, session }: SessionTarget,
+  level: string | undefined,
+): Promise<void> {
   if (session?.sessionId === undefined) return remember(request, plan, session!)
   await notifyInitialized(request, { plan, session })
+  if (level === undefined || !session.capabilities.has('logging')) return
+  await restoreSetting(request, { plan, session }, { id: LEVEL_ID, method: 'logging/setLevel', params: { level } })
 }
 
+const LEVEL_ID = 'level'
+
 /** Calls `done` once, when the body was delivered or abandoned. */
-function afterBody(answer: ServedAnswer, done: () => void): ServedAnswer {
+function afterBody(answer: ServedAnswer, done: () => unknown): ServedAnswer {
   const { body } = answer
   if (body === undefined || body instanceof Uint8Array) {
     done()

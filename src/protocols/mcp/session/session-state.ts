@@ -26,6 +26,8 @@ export interface Session {
   readonly client: ClientDeclaration
   /** The only target of the backend when the session began, whose names had no prefix; undefined: names had prefixes. */
   readonly bareTarget: string | undefined
+  /** For sessions that the targets have for one request only: they last longer, and the caller ends them. Unset for others. */
+  readonly keepTargets?: () => void
 }
 
 /** What a client declared in its `initialize` request. */
@@ -61,13 +63,13 @@ interface SealedSession {
   readonly i: string
   readonly r: string
   readonly c: number
-  /** Name, session id, version, capabilities as one letter each, replica. */
   readonly t: readonly SealedTarget[]
   readonly d: ClientDeclaration
   readonly n: string | null
 }
 
-type SealedTarget = readonly [string, string | null, string, string, string | null]
+/** Name, session id, version, capabilities as one letter each, replica. */
+export type SealedTarget = readonly [string, string | null, string, string, string | null]
 
 export function sealSession(sealer: Sealer, owner: SessionOwner, session: Omit<Session, 'id'>): Session {
   const sealed: SealedSession = {
@@ -83,12 +85,12 @@ export function sealSession(sealer: Sealer, owner: SessionOwner, session: Omit<S
   return { ...session, id: sealJson(sealer, sealed) }
 }
 
-function packTarget({ target, sessionId, version, capabilities, endpoint }: TargetSession): SealedTarget {
+export function packTarget({ target, sessionId, version, capabilities, endpoint }: TargetSession): SealedTarget {
   const letters = [...capabilities].map((capability) => CAPABILITIES[capability]).join('')
   return [target, sessionId ?? null, version, letters, endpoint ?? null]
 }
 
-function unpackTarget([target, sessionId, version, letters, endpoint]: SealedTarget): TargetSession {
+export function unpackTarget([target, sessionId, version, letters, endpoint]: SealedTarget): TargetSession {
   return {
     target,
     sessionId: sessionId ?? undefined,

@@ -1,20 +1,10 @@
-import { clock } from '#base/clock.ts'
 import { type McpRequest, targetsOf } from '../mcp-request.ts'
 import { callInSession } from '../session/renew-target.ts'
 import type { Session } from '../session/session-state.ts'
 import { abandon } from './abandon.ts'
 import { LIMITS } from './send-to-target.ts'
+import { hasNoStream, pauseBefore } from './stream-timing.ts'
 import type { TargetMessage, TargetReply } from './target-reply.ts'
-
-/** Delay before a stream that has ended is opened again, unless the target names one; doubled while it fails. */
-const REOPEN_MS = 1000
-const MIN_REOPEN_MS = 100
-const MAX_REOPEN_MS = 30_000
-
-/** A server without a stream for unsolicited messages responds with 405 (Streamable HTTP, "Listening for Messages"). */
-export function hasNoStream(reply: TargetReply): boolean {
-  return reply.kind === 'nothing' || (reply.kind === 'refused' && reply.response.status === 405)
-}
 
 export interface StreamStart {
   /** The first attempt to open it. */
@@ -34,7 +24,7 @@ export async function* readStream(
 ): AsyncGenerator<TargetMessage> {
   const { signal } = request.deps
   let { lastEventId } = start
-  let retryMs = REOPEN_MS
+  let retryMs: number | undefined
   let failures = 0
   for (let reply = await start.reply; ; reply = await reopen(request, session, name, lastEventId)) {
     if (hasNoStream(reply)) break
@@ -54,7 +44,7 @@ export async function* readStream(
       abandon(reply)
     }
     if (signal.aborted) return
-    await pause(Math.min(Math.max(retryMs, MIN_REOPEN_MS) * 2 ** Math.min(failures, 5), MAX_REOPEN_MS), signal)
+    await pauseBefore(retryMs, signal, failures)
     if (signal.aborted) return
   }
 }
@@ -73,14 +63,4 @@ async function reopen(
     limits: LIMITS.stream,
     lastEventId,
   })
-}
-
-async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>()
-  const timer = clock.after(ms, resolve)
-  const left = () => resolve()
-  signal.addEventListener('abort', left, { once: true })
-  await promise
-  timer.cancel()
-  signal.removeEventListener('abort', left)
 }

@@ -2,7 +2,6 @@ import type { JsonObject } from '#base/json.ts'
 import type { McpRequest, SessionTarget } from '../mcp-request.ts'
 import { sealReference } from '../message/client-reference.ts'
 import {
-  errorText,
   idKey,
   isMessageId,
   isObject,
@@ -11,7 +10,7 @@ import {
   type NotificationMessage,
   type RequestMessage,
   type ResponseMessage,
-  resultText,
+  refusalText,
 } from '../message/json-rpc.ts'
 import { modernResult } from '../modern/modern-result.ts'
 import { LATEST_SESSIONLESS } from '../session/protocol-version.ts'
@@ -25,6 +24,9 @@ import type { TargetMessage } from './target-reply.ts'
 const MAX_REFERENCES = 256
 
 const NO_SESSION_TO_ASK = 'the client has no session, so it cannot be asked'
+
+/** Requests of a target that it can be told at a time that they are refused. It gets no response to others. */
+const MAX_REFUSING = 32
 
 /** Members of notifications that name an item, by method. */
 const PUBLISHED: Readonly<Record<string, string>> = {
@@ -40,6 +42,7 @@ export class ToClient {
   readonly #relaysAnswers: boolean
   /** The last requests of the target on this stream, by the id of the target, for later cancellations. */
   readonly #references = new Map<string, string>()
+  #refusing = 0
 
   /**
    * @param relaysAnswers responses to requests of other streams may arrive on this one. Otherwise the reader of the stream takes the one
@@ -75,11 +78,13 @@ export class ToClient {
   }
 
   /** A client without a session cannot answer. Targets of the modern era do not send requests. */
-  #refuse({ id, method }: RequestMessage): undefined {
+  #refuse(asked: RequestMessage): undefined {
     const { session } = this.#target
     if (session === undefined || (this.#request.era === 'modern' && session.version === LATEST_SESSIONLESS)) return
-    const text = method === 'ping' ? resultText(id, {}) : errorText(id, METHOD_NOT_FOUND, NO_SESSION_TO_ASK)
-    void notifyTarget(this.#request, this.#target, text)
+    if (this.#refusing >= MAX_REFUSING) return
+    this.#refusing++
+    const text = refusalText(asked, METHOD_NOT_FOUND, NO_SESSION_TO_ASK)
+    void notifyTarget(this.#request, this.#target, text).then(() => this.#refusing--)
   }
 
   #drop(): undefined {
