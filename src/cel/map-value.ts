@@ -79,13 +79,18 @@ export class ContextMap<C> extends MapValue {
   }
 
   has(key: Value): boolean {
-    return this.get(key) !== undefined
+    return isPresent(this.get(key))
   }
 
   *keys(): Iterable<Value> {
     for (const [name, read] of this.#members) {
       const value = read(this.#context)
-      if (value !== undefined && !(value instanceof CelError)) yield name
+      if (isPresent(value) && !(value instanceof CelError)) yield name
     }
   }
+}
+
+/** A root below which every variable is absent is absent, too. */
+function isPresent(value: Result | undefined): value is Result {
+  return value !== undefined && !(value instanceof ContextMap && value.size === 0)
 }

@@ -16,6 +16,7 @@ import { parseType } from './parse-type.ts'
 import { parseInto } from './parser.ts'
 import { NO_RESULT, type PossibleResults, type Presence, possibleResults } from './possible-results.ts'
 import { print } from './printer.ts'
+import { readsPath } from './reads-path.ts'
 import { type Note, noteAt, type Problem, ProblemList, type Range } from './source.ts'
 import { formatType, type Type } from './type.ts'
 import type { Result, Value } from './value.ts'
@@ -67,6 +68,8 @@ export interface Compiled<C> {
    * `except` (lower case) are ignored.
    */
   readonly mismatch: (path: string, wanted: boolean, except: ReadonlySet<string>) => Note | undefined
+  /** See `reads-path.ts`. */
+  readonly readsPath: (path: string) => boolean
   /** See `written-names.ts`. */
   readonly writtenNames: () => ReadonlySet<string>
   /** The results that an evaluation may have if some variables are known to be present or absent. */
@@ -91,6 +94,7 @@ export function compile<C>(source: string, environment: Environment<C>, options:
   const reads: Omit<Compiled<C>, 'program' | 'problems'> = {
     membersRead: (path) => membersRead(expr, checked, environment, path),
     mismatch: (path, wanted, except) => firstMismatch(findMismatches(expr, checked, path, wanted), except, source),
+    readsPath: (path) => readsPath(expr, checked, path),
     writtenNames: () => writtenNames(expr, checked),
     possibleResults: (presence) => possibleResults(expr, checked, presence),
   }
@@ -122,6 +126,7 @@ export function compile<C>(source: string, environment: Environment<C>, options:
 
 const NOTHING_READ: Omit<Compiled<never>, 'program' | 'problems'> = {
   membersRead: () => new Set<string>(),
+  readsPath: () => false,
   writtenNames: () => new Set<string>(),
   mismatch: () => undefined,
   possibleResults: () => NO_RESULT,

@@ -151,6 +151,10 @@ class CelExpression implements Expression {
     return compile(this.source, environmentOf(this.#environment)).possibleResults(presence)
   }
 
+  readsPath(path: string): boolean {
+    return compile(this.source, environmentOf(this.#environment)).readsPath(path)
+  }
+
   writtenNames(): ReadonlySet<string> {
     return compile(this.source, environmentOf(this.#environment)).writtenNames()
   }
@@ -332,6 +336,7 @@ function brokenExpression(source: string, where: string): Expression {
     isTrue: () => false,
     test: () => undefined,
     verdict: () => undefined,
+    readsPath: () => false,
     writtenNames: () => new Set(),
     text: () => undefined,
     keyText: () => undefined,

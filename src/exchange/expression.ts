@@ -41,6 +41,8 @@ export interface Expression {
    * again, because few ask for it.
    */
   possibleResults(presence: Presence): PossibleResults
+  /** Whether an evaluation may read the value of a variable, or of one below it (`cel/reads-path.ts`). Compiles again. */
+  readsPath(path: string): boolean
   /** The names in data, such as those below `mcp.tool.arguments`, that the expression contains (`cel/written-names.ts`). Compiles again. */
   writtenNames(): ReadonlySet<string>
   /** The expression does not compile, so every evaluation fails. The problem has been reported. */

@@ -10,6 +10,8 @@ export interface McpFacts {
   name: string | undefined
   /** Arguments of a tool call, as parsed JSON; `UNKNOWN_ARGUMENTS` for a tool in a list; undefined for other items. */
   toolArguments: unknown
+  /** Of a tool; `UNKNOWN_ANNOTATIONS` if its target has not said them; undefined for other items. */
+  toolAnnotations: ToolAnnotations | CelError | undefined
   errorCode: number | undefined
   /** Unsolicited responses of targets, by target; they were dropped. */
   strayAnswers: Map<string, number> | undefined
@@ -27,6 +29,7 @@ export const NO_MCP: McpFacts = {
   resourceType: undefined,
   name: undefined,
   toolArguments: undefined,
+  toolAnnotations: undefined,
   errorCode: undefined,
   strayAnswers: undefined,
   toleratedFailures: undefined,
@@ -35,6 +38,18 @@ export const NO_MCP: McpFacts = {
 
 /** A listed tool has not been called yet. */
 export const UNKNOWN_ARGUMENTS = new CelError('unknown', 'mcp.tool.arguments is known only for calls')
+
+/** The tool is in no list of its target that the gateway could read. */
+export const UNKNOWN_ANNOTATIONS = new CelError('unknown', 'the annotations of the tool are not known')
+
+/** What a target says of its tool, with the defaults of the protocol. */
+export interface ToolAnnotations {
+  readonly title: string | undefined
+  readonly readOnlyHint: boolean
+  readonly destructiveHint: boolean
+  readonly idempotentHint: boolean
+  readonly openWorldHint: boolean
+}
 
 /** The response to a tool call, as parsed JSON. At most one of result and error is set, and neither before the tool has responded. */
 export interface McpToolCall {

@@ -293,6 +293,14 @@ export const COLLECTIONS: Readonly<Record<string, Filled | PeerFilled>> = {
   },
   'protocols/mcp/answer/read-news waiting': { bound: '16 and the end of the session', flood: FLOODS },
   'protocols/mcp/target/send-to-target avoid': 'configuration',
+  'protocols/mcp/tools/known-tools #tools': {
+    bound: '1,000 tools of each target',
+    flood: 'src/protocols/mcp/tools/known-tools.test.ts',
+  },
+  'protocols/mcp/tools/known-tools #listings': {
+    bound: '4,096 sessions of each target',
+    flood: 'src/protocols/mcp/tools/known-tools.test.ts',
+  },
   'protocols/mcp/session/mcp-memory paramHeaders': { bound: '1,000 tools of each target', flood: FLOODS },
   'protocols/mcp/session/mcp-memory sessionless': 'configuration',
   'state/shared-table #scopes': { bound: '16,384 of each scope', flood: FLOODS },

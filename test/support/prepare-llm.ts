@@ -127,6 +127,7 @@ function expressionOf(source: string, result: string | number | undefined): Expr
     canFail: undefined,
     safePart: () => undefined,
     evasion: () => undefined,
+    readsPath: () => false,
     writtenNames: () => new Set(),
     verdict: () => undefined,
     possibleResults: () => ({ true: false, false: true, absent: false }),

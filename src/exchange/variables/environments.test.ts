@@ -31,6 +31,7 @@ const REASONS: Readonly<Record<string, string>> = {
   m: 'these policies run before the MCP message is read',
   n: 'not implemented yet: ',
   o: 'the request is none for an A2A agent',
+  k: 'only rules for MCP can read the annotations of tools',
   p: 'rules are evaluated before the tool responds',
   q: 'the request has not been sent to the provider yet; use llmRequest',
   r: 'there is no response yet',
@@ -162,6 +163,11 @@ mcp.resource.target                     c g m m + m m m m + + +
 mcp.task.name                           c g m m + m m m m + + +
 mcp.task.target                         c g m m + m m m m + + +
 mcp.tool.arguments                      c g m m + m m m m + + j
+mcp.tool.annotations.title              c g m m + m m m m k k k
+mcp.tool.annotations.readOnlyHint       c g m m + m m m m k k k
+mcp.tool.annotations.destructiveHint    c g m m + m m m m k k k
+mcp.tool.annotations.idempotentHint     c g m m + m m m m k k k
+mcp.tool.annotations.openWorldHint      c g m m + m m m m k k k
 mcp.tool.result                         c g m m p m m m m + + l
 mcp.tool.error                          c g m m p m m m m + + l
 a2a.method                              c g + + o o + + + + + +

@@ -14,7 +14,7 @@ import { ENV, GATEWAY_NAMES, IDENTITY } from './context-variables.ts'
 import type { Declared } from './declared.ts'
 import { HEADER_TYPES } from './header-view.ts'
 import { LLM, LLM_ANSWER, LLM_REQUEST, LLM_TIMES } from './llm-variables.ts'
-import { MCP, MCP_ARGUMENTS, MCP_GUARDRAILS, MCP_ITEM, MCP_PAYLOAD } from './mcp-variables.ts'
+import { MCP, MCP_ANNOTATIONS, MCP_ARGUMENTS, MCP_GUARDRAILS, MCP_ITEM, MCP_PAYLOAD } from './mcp-variables.ts'
 import { QUERY_FUNCTIONS } from './query.ts'
 import { DURATIONS, ENDED, REQUEST, REQUEST_BODY, RESPONSE, RESPONSE_BODY } from './request-variables.ts'
 import { CERTIFICATE, SOURCE, TUNNEL, WORKLOAD } from './source-variables.ts'
@@ -54,6 +54,7 @@ const NO_LLM = 'it is known only after the request was sent to an LLM backend'
 const NOT_SENT = 'the request has not been sent to the provider yet; use llmRequest'
 const ONLY_HEAD = 'health is evaluated when the response headers arrive'
 const NO_MCP = 'these policies run before the MCP message is read'
+const ONLY_RULES = 'only rules for MCP can read the annotations of tools'
 /** Bodies are recorded only for expressions of the listener's policies. */
 const UNRECORDED: Group['undelivered'] = {
   environments: ['token-cost'],
@@ -112,6 +113,12 @@ const GROUPS: readonly Group[] = [
     environments: ['mcp', 'log', 'trace'],
     otherwise: NO_MCP,
     because: { metric: 'tool arguments cannot be metric labels' },
+  },
+  {
+    variables: MCP_ANNOTATIONS,
+    environments: ['mcp'],
+    otherwise: NO_MCP,
+    because: Object.fromEntries(AFTERWARDS.map((environment) => [environment, ONLY_RULES])),
   },
   {
     variables: MCP_PAYLOAD,

@@ -24,6 +24,7 @@ import { namingOf } from './session/session-naming.ts'
 import type { Session } from './session/session-state.ts'
 import { deliverNotification, deliverResponse } from './target/deliver.ts'
 import { kindOf } from './target/find-item.ts'
+import { learnTools, unknownToolOwner } from './tools/learn-tool.ts'
 
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
@@ -109,6 +110,8 @@ async function answerRequest(request: McpRequest, session: Session, message: Req
       return answerBroadcast(request, session, message, route.capability)
     case 'item': {
       const naming = namingOf(request.plan, session, kindOf(route.parameter, message.params), request.deps.table)
+      const owner = unknownToolOwner(request, naming, message, route.parameter)
+      if (owner !== undefined) await learnTools(request, session, owner, message)
       const item = prepareItem(request, naming, message, route.parameter)
       return 'status' in item ? item : answerItem(request, session, message, item)
     }

@@ -2,10 +2,11 @@ import { includesBytes } from '#base/includes-bytes.ts'
 import type { JsonObject } from '#base/json.ts'
 import { findAmbiguousMember, shapeOf } from '#base/json-ambiguity.ts'
 import type { Exchange } from '#exchange/exchange.ts'
+import { UNKNOWN_ANNOTATIONS } from '#exchange/mcp-facts.ts'
 import type { ServedAnswer } from '../../backend-protocol.ts'
 import { denialOf, isAllowed, type McpAuthorization } from '../config/authorization.ts'
 import type { McpPlan, McpTargetPlan } from '../config/mcp-plan.ts'
-import type { McpRequest, SessionTarget } from '../mcp-request.ts'
+import type { McpDeps, McpRequest, SessionTarget } from '../mcp-request.ts'
 import { sealEventCursor } from '../message/event-cursor.ts'
 import {
   errorText,
@@ -30,11 +31,15 @@ import { answerFailure, brokenStreamText, hasFailed, noteFailure } from '../targ
 import type { TargetMessage } from '../target/target-reply.ts'
 import { ToClient } from '../target/to-client.ts'
 import { trackInFlight } from '../target/track-in-flight.ts'
+import { findTool } from '../tools/learn-tool.ts'
 import { answerError, answerJson, answerMessages, answerStream, encodeEvent, refuseRequest } from './mcp-answer.ts'
+
+/** Without `deps`, nothing is known of tools. */
+type PreparedRequest = Pick<McpRequest, 'plan' | 'exchange' | 'era'> & { readonly deps?: Pick<McpDeps, 'memory'> }
 
 /** Finds the item that a request (a call, a read ...) refers to, or returns an error if the client cannot use such an item. */
 export function prepareItem(
-  { plan, exchange, era }: Pick<McpRequest, 'plan' | 'exchange' | 'era'>,
+  { plan, exchange, era, deps }: PreparedRequest,
   naming: Naming,
   message: RequestMessage,
   parameter: ItemParameter,
@@ -48,7 +53,7 @@ export function prepareItem(
       { code: 'mcp-message-invalid', status, detail: UNNAMED },
       { id: message.id, code: INVALID_PARAMS, message: UNNAMED },
     )
-  describeItem(exchange, item)
+  describeItem(exchange, item, deps)
   const { kind, publicName, target, params } = item
   // The error is the same for items that do not exist and for items that are not allowed (decision B71).
   const error = { id: message.id, code: INVALID_PARAMS, message: `Unknown ${kind}: ${publicName}` }
@@ -151,13 +156,16 @@ const REPEATABLE = new Set([
   'tasks/cancel',
 ])
 
-function describeItem(exchange: Exchange, item: FoundItem): void {
+function describeItem(exchange: Exchange, item: FoundItem, deps: PreparedRequest['deps']): void {
   if (exchange.mcp === undefined) return
   exchange.mcp.resourceType = item.kind
   exchange.mcp.name = item.name
   exchange.mcp.target = item.target?.name
   // A call without arguments is one with empty arguments.
-  if (item.kind === 'tool') exchange.mcp.toolArguments = item.params.arguments ?? {}
+  if (item.kind !== 'tool') return
+  exchange.mcp.toolArguments = item.params.arguments ?? {}
+  const known = deps && item.target && findTool(deps, item.target, item.name)
+  exchange.mcp.toolAnnotations = known?.annotations ?? UNKNOWN_ANNOTATIONS
 }
 
 /** With FailOpen a session lacks targets that were down when it began. */

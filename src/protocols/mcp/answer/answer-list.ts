@@ -30,6 +30,8 @@ import {
 import { publicName, publicUri } from '../target/naming.ts'
 import { publicInterface } from '../target/public-result.ts'
 import { LIMITS } from '../target/send-to-target.ts'
+import { noteTools } from '../tools/learn-tool.ts'
+import { readAnnotations } from '../tools/tool-annotations.ts'
 import { answerError, answerMessages, answerStream, encodeEvent } from './mcp-answer.ts'
 
 /**
@@ -133,16 +135,25 @@ function isNamed(item: Json, nameMember: string): item is JsonObject {
 
 /** The items of one target that the client may use, under their public names. */
 function visibleItems(
-  { plan, exchange }: McpRequest,
+  request: McpRequest,
   target: SessionTarget,
   { nameMember, itemKind }: ListRoute,
   value: Json | undefined,
 ): JsonObject[] {
   if (!Array.isArray(value)) return []
+  const { plan, exchange } = request
   const named = value.filter((item) => isNamed(item, nameMember))
+  if (itemKind === 'tool') noteTools(request, target.plan, named)
   const nameOf = (item: JsonObject) => item[nameMember] as string
+  const annotationsOf = plan.authorization.readsAnnotations ? readAnnotations : undefined
   const allowed = hasRules(plan.authorization)
-    ? filterItems(plan.authorization, exchange, { items: named, kind: itemKind, target: target.plan.name, nameOf })
+    ? filterItems(plan.authorization, exchange, {
+        items: named,
+        kind: itemKind,
+        target: target.plan.name,
+        nameOf,
+        annotationsOf,
+      })
     : named
   if (!plan.multiplexes) return allowed
   const publish = nameMember === 'name' ? publicName : publicUri

@@ -2,7 +2,13 @@ import type { ObjectShape } from '#base/json-ambiguity.ts'
 import { REJECTIONS, type RejectionCode } from '#base/rejections.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import type { Expression } from '#exchange/expression.ts'
-import { type McpFacts, NO_MCP, UNKNOWN_ARGUMENTS } from '#exchange/mcp-facts.ts'
+import {
+  type McpFacts,
+  NO_MCP,
+  type ToolAnnotations,
+  UNKNOWN_ANNOTATIONS,
+  UNKNOWN_ARGUMENTS,
+} from '#exchange/mcp-facts.ts'
 
 export type ItemKind = 'tool' | 'prompt' | 'resource' | 'task'
 
@@ -17,6 +23,8 @@ export interface McpAuthorization {
   readonly denyFailed: ReadonlySet<Expression>
   /** Shape of the arguments of tools, for rules that read them: no member may have two meanings. Undefined: no rule reads them. */
   readonly argumentShape: ObjectShape | undefined
+  /** A rule reads the annotations of tools. */
+  readonly readsAnnotations: boolean
 }
 
 export function hasRules({ broken, deny, require, allow }: McpAuthorization): boolean {
@@ -24,36 +32,44 @@ export function hasRules({ broken, deny, require, allow }: McpAuthorization): bo
 }
 
 /**
- * Whether the request may use the item that `exchange.mcp` names (specification 2, 2.2.2 and 2.3). A rule whose result depends on the
- * arguments of a call hides no tool from a list. An evaluation that exceeds a limit has no result: nothing is allowed then (decision A-137).
+ * Whether the request may use the item that `exchange.mcp` names (specification 2, 2.2.2 and 2.3). An evaluation that exceeds a limit has
+ * no result: nothing is allowed then (decision A-137).
  */
-export function isAllowed({ broken, deny, require, allow, denyFailed }: McpAuthorization, exchange: Exchange): boolean {
+export function isAllowed(authorization: McpAuthorization, exchange: Exchange): boolean {
+  return judge(authorization, exchange, false)
+}
+
+/** @param isListed a rule whose result depends on the arguments of a call does not hide the tool; unknown values deny otherwise */
+function judge(authorization: McpAuthorization, exchange: Exchange, isListed: boolean): boolean {
+  const { broken, deny, require, allow } = authorization
+  const holds = (rule: Expression) => {
+    const verdict = rule.verdict(exchange)
+    return verdict === true || (verdict === 'unknown' && isListed)
+  }
   if (broken) return false
-  if (deny.some((rule) => denies(rule, exchange, denyFailed))) return false
-  if (!require.every((rule) => mayHold(rule, exchange))) return false
-  const allowed = allow.length === 0 || allow.some((rule) => mayHold(rule, exchange))
-  return allowed && exchange.exceeded === undefined
+  if (deny.some((rule) => denies(authorization, rule, exchange, isListed))) return false
+  if (!require.every(holds)) return false
+  return (allow.length === 0 || allow.some(holds)) && exchange.exceeded === undefined
 }
 
-function denies(rule: Expression, exchange: Exchange, denyFailed: ReadonlySet<Expression>): boolean {
+function denies({ denyFailed }: McpAuthorization, rule: Expression, exchange: Exchange, isListed: boolean): boolean {
   const verdict = rule.verdict(exchange)
-  return verdict === undefined ? denyFailed.has(rule) && exchange.mcp?.resourceType === 'tool' : verdict === true
-}
-
-function mayHold(rule: Expression, exchange: Exchange): boolean {
-  const verdict = rule.verdict(exchange)
-  return verdict === true || verdict === 'unknown'
+  if (verdict === 'unknown') return !isListed
+  return verdict ?? (denyFailed.has(rule) && exchange.mcp?.resourceType === 'tool')
 }
 
 /** Why an item was not allowed, for log and decision record. */
 export function denialOf(
-  { deny, denyFailed }: McpAuthorization,
+  authorization: McpAuthorization,
   exchange: Exchange,
 ): { readonly code: RejectionCode; readonly detail: string } {
   const { exceeded } = exchange
   if (exceeded !== undefined) return { code: 'authorization-exceeded', detail: exceeded }
-  const denial = deny.find((rule) => denies(rule, exchange, denyFailed))
-  const why = denial?.verdict(exchange) === undefined ? denial?.whyFailed(exchange) : undefined
+  const { deny, require, allow } = authorization
+  const denial =
+    deny.find((rule) => denies(authorization, rule, exchange, false)) ??
+    [...require, ...allow].find((rule) => rule.verdict(exchange) === 'unknown')
+  const why = denial?.whyFailed(exchange)
   const failed = why === undefined ? '' : `: ${denial?.where} failed: ${why}`
   return { code: 'authorization-denied', detail: `by backend.mcp.authorization${failed}` }
 }
@@ -62,7 +78,7 @@ export function denialOf(
 export function filterItems<Item>(
   authorization: McpAuthorization,
   exchange: Exchange,
-  { items, kind, target, nameOf }: ItemsOfTarget<Item>,
+  { items, kind, target, nameOf, annotationsOf }: ItemsOfTarget<Item>,
 ): Item[] {
   const facts = exchange.mcp
   const probe: McpFacts = {
@@ -77,7 +93,8 @@ export function filterItems<Item>(
   try {
     const allowed = items.filter((item) => {
       probe.name = nameOf(item)
-      return isAllowed(authorization, exchange)
+      if (kind === 'tool') probe.toolAnnotations = annotationsOf?.(item) ?? UNKNOWN_ANNOTATIONS
+      return judge(authorization, exchange, true)
     })
     if (exchange.exceeded !== undefined) noteExceeded(authorization, exchange)
     return allowed
@@ -100,4 +117,6 @@ export interface ItemsOfTarget<Item> {
   readonly target: string
   /** The name that the target uses. */
   readonly nameOf: (item: Item) => string
+  /** Of a tool; unset: no rule reads them. */
+  readonly annotationsOf?: ((item: Item) => ToolAnnotations) | undefined
 }

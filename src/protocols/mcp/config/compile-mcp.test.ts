@@ -78,6 +78,20 @@ test('a Deny rule that may fail is said to; with a guard it may not', () => {
   expect(problems).toEqual(['spec.backend.mcp.authorization.policy.matchExpressions[0] deny-can-fail'])
 })
 
+test.each<[expression: string, ofArguments: boolean, ofAnnotations: boolean]>([
+  ['has(mcp.tool) && mcp.tool.name == "x"', false, false],
+  ['mcp.tool.arguments.x == 1', true, false],
+  ['mcp.tool.annotations.readOnlyHint', false, true],
+  ['has(mcp.tool.annotations)', false, true],
+  ['toJson(mcp) == ""', true, true],
+])('what %s needs to know of tools', (expression, ofArguments, ofAnnotations) => {
+  const { plan } = compileTestMcp({ targets: [{ name: 'a' }] }, [
+    { authorization: { action: 'Allow', policy: { matchExpressions: [expression] } } },
+  ])
+  const { argumentShape, readsAnnotations } = plan.authorization
+  expect([argumentShape !== undefined, readsAnnotations]).toEqual([ofArguments, ofAnnotations])
+})
+
 test('a Deny rule about arguments denies when it fails, so it needs no guard', () => {
   const matchExpressions = ['has(mcp.tool) && mcp.tool.arguments.path == "/"', 'mcp.tool.name != "echo"']
   const { problems } = compileTestMcp({ targets: [{ name: 'a' }] }, [

@@ -39,7 +39,7 @@ function compileAuthorization(
       const expression = context.expression(source, path, text, 'mcp', 'condition')
       const { action } = authorization
       for (const problem of ruleProblems(action, expression)) {
-        if (problem.code !== 'deny-can-fail' || !readsCall(expression)) context.report(source, path, problem)
+        if (problem.code !== 'deny-can-fail' || !readsChosen(expression)) context.report(source, path, problem)
       }
       rules.push({ action, expression, source, path })
     })
@@ -49,19 +49,35 @@ function compileAuthorization(
     rules.filter(({ action }) => action === wanted).map(({ expression }) => expression)
   const broken = rules.some(({ expression }) => expression.broken)
   const deny = ofAction('Deny')
-  const denyFailed = new Set(deny.filter(readsCall))
-  const argumentShape = shapeOfArguments(rules.map(({ expression }) => expression))
-  return { broken, deny, require: ofAction('Require'), allow: ofAction('Allow'), denyFailed, argumentShape }
+  const denyFailed = new Set(deny.filter(readsChosen))
+  const expressions = rules.map(({ expression }) => expression)
+  return {
+    broken,
+    deny,
+    require: ofAction('Require'),
+    allow: ofAction('Allow'),
+    denyFailed,
+    argumentShape: shapeOfArguments(expressions),
+    readsAnnotations: expressions.some(readsAnnotations),
+  }
 }
 
-/** The client chooses the arguments of a call, and so whether an evaluation fails. */
-function readsCall({ references }: Expression): boolean {
-  return references.has('mcp.tool.arguments')
+/** The client or the target chooses the value, and so whether an evaluation fails. */
+function readsChosen(expression: Expression): boolean {
+  return readsArguments(expression) || readsAnnotations(expression)
+}
+
+function readsArguments(expression: Expression): boolean {
+  return expression.readsPath('mcp.tool.arguments')
+}
+
+function readsAnnotations(expression: Expression): boolean {
+  return expression.readsPath('mcp.tool.annotations')
 }
 
 /** At any depth, no member may occur twice, or differ only in case from a name in a rule. Undefined: no rule reads arguments. */
 function shapeOfArguments(expressions: readonly Expression[]): ObjectShape | undefined {
-  const reading = expressions.filter(readsCall)
+  const reading = expressions.filter(readsArguments)
   if (reading.length === 0) return undefined
   const names = new Set(reading.flatMap((expression) => [...expression.writtenNames()]))
   const members = new Map<string, ObjectShape>()

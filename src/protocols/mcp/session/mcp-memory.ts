@@ -2,6 +2,7 @@ import { PerWorker } from '../../backend-protocol.ts'
 import { HeldCalls } from '../modern/held-calls.ts'
 import type { SseConnection } from '../sse/sse-connection.ts'
 import { Reachability } from '../target/reachability.ts'
+import { KnownTools } from '../tools/known-tools.ts'
 import { OpenStreams } from './open-streams.ts'
 import { OpenedSessions } from './session-state.ts'
 import type { TargetSession } from './target-session.ts'
@@ -19,6 +20,7 @@ export class McpMemory {
   readonly paramHeaders = new Map<string, ParamHeaders>()
   /** Until when a target that could not be initialised is left alone, by destination; monotonic milliseconds. */
   readonly absentUntil = new Map<string, number>()
+  readonly tools = new KnownTools()
   readonly reachability = new Reachability()
   /** Targets that are being initialised again, by session and name. */
   readonly renewals = new Map<string, Promise<TargetSession | undefined>>()

@@ -26,6 +26,7 @@ import { notifyInitialized } from '../target/notify-target.ts'
 import { discardBody } from '../target/read-reply.ts'
 import { answerFailure, describeFailure, type FailedReply, noteTolerated } from '../target/target-failure.ts'
 import { cancelInFlight } from '../target/track-in-flight.ts'
+import { learnTools, unknownToolOwner } from '../tools/learn-tool.ts'
 import { prepareClose } from './close-targets.ts'
 import { initialiseTargets } from './initialise-targets.ts'
 import type { Participant } from './participant.ts'
@@ -69,6 +70,14 @@ export async function serveWithoutSession(request: McpRequest, message: Message)
         answerList(request, session, message, route.list),
       )
     case 'item': {
+      const owner = unknownToolOwner(request, plan, message, route.parameter)
+      if (owner !== undefined) {
+        return withTargets(request, message, { targets: [owner] }, async (session) => {
+          await learnTools(request, session, owner, message)
+          const item = prepareItem(request, plan, message, route.parameter)
+          return 'status' in item ? item : answerItem(request, session, message, item)
+        })
+      }
       const item = prepareItem(request, plan, message, route.parameter)
       if ('status' in item) return item
       const state = openInputState(request, item.target, { method: message.method, params: item.params })

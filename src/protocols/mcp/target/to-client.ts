@@ -28,6 +28,8 @@ const NO_SESSION_TO_ASK = 'the client has no session, so it cannot be asked'
 /** Requests of a target that it can be told at a time that they are refused. It gets no response to others. */
 const MAX_REFUSING = 32
 
+const TOOLS_CHANGED = 'notifications/tools/list_changed'
+
 /** Members of notifications that name an item, by method. */
 const PUBLISHED: Readonly<Record<string, string>> = {
   'notifications/resources/updated': 'uri',
@@ -125,6 +127,7 @@ export class ToClient {
   }
 
   #translateNotification({ method, params, json, text }: NotificationMessage): string | undefined {
+    if (method === TOOLS_CHANGED) this.#request.deps.memory.tools.forget(this.#target.plan.destination)
     if (params === undefined) return text
     const { plan } = this.#request
     const member = PUBLISHED[method]

@@ -1,0 +1,122 @@
+import { clock } from '#base/clock.ts'
+import type { Json, JsonObject } from '#base/json.ts'
+import type { McpPlan, McpTargetPlan } from '../config/mcp-plan.ts'
+import type { McpDeps, McpRequest, SessionTarget } from '../mcp-request.ts'
+import { isAnswerTo, isObject, type RequestMessage } from '../message/json-rpc.ts'
+import type { ItemParameter } from '../message/methods.ts'
+import { callInSession, presentTargets } from '../session/renew-target.ts'
+import type { Session } from '../session/session-state.ts'
+import { abandon } from '../target/abandon.ts'
+import { findItem } from '../target/find-item.ts'
+import type { Naming } from '../target/naming.ts'
+import { LIMITS } from '../target/send-to-target.ts'
+import type { KnownTool } from './known-tools.ts'
+import { readAnnotations } from './tool-annotations.ts'
+
+/** Pages of a list of tools that the gateway reads for itself. */
+const MAX_PAGES = 64
+
+/** Whether the gateway must know what the targets say of their tools. */
+function needsTools({ authorization }: McpPlan): boolean {
+  return authorization.readsAnnotations
+}
+
+/** What is known of a tool of a target; undefined: nothing. */
+export function findTool(
+  { memory }: Pick<McpDeps, 'memory'>,
+  target: McpTargetPlan,
+  name: string,
+): KnownTool | undefined {
+  return memory.tools.find(target.destination, name, clock.monotonic())
+}
+
+/** The target whose tools must be listed before a request can be authorized; undefined: none. */
+export function unknownToolOwner(
+  { plan, deps }: McpRequest,
+  naming: Naming,
+  { params }: RequestMessage,
+  parameter: ItemParameter,
+): McpTargetPlan | undefined {
+  if (parameter !== 'tool-name' || !needsTools(plan)) return undefined
+  const item = findItem(naming, parameter, params)
+  if (item?.target === undefined) return undefined
+  return findTool(deps, item.target, item.name) === undefined ? item.target : undefined
+}
+
+/** Lists the tools of a target, to know them. What cannot be read stays unknown. */
+export async function learnTools(
+  request: McpRequest,
+  session: Session,
+  { name }: McpTargetPlan,
+  message: RequestMessage,
+): Promise<void> {
+  const [target] = await presentTargets(request, session, [name])
+  if (target?.session?.capabilities.has('tools') !== true) return
+  const list = () => listTools(request, session, target, message)
+  // Without a session, callers are not told apart, and each of them may see other tools.
+  if (session.key === '') return list()
+  return request.deps.memory.tools.listOnce(target.plan.destination, session.key, clock.monotonic(), list)
+}
+
+/** Remembers the tools of a list of a target, if they are needed. */
+export function noteTools(
+  { plan, deps }: McpRequest,
+  { destination }: McpTargetPlan,
+  tools: readonly JsonObject[],
+): void {
+  if (!needsTools(plan)) return
+  const nowMs = clock.monotonic()
+  for (const tool of tools) {
+    if (typeof tool.name !== 'string') continue
+    deps.memory.tools.note(destination, tool.name, { annotations: readAnnotations(tool) }, nowMs)
+  }
+}
+
+async function listTools(
+  request: McpRequest,
+  session: Session,
+  target: SessionTarget,
+  message: RequestMessage,
+): Promise<void> {
+  const _meta = request.era === 'modern' ? clientOf(message) : undefined
+  let cursor: Json | undefined
+  for (let page = 0; page < MAX_PAGES; page++) {
+    const params = { ...(_meta && { _meta }), ...(cursor !== undefined && { cursor }) }
+    const result = await readPage(request, session, target, params).catch(() => undefined)
+    const tools: readonly Json[] = Array.isArray(result?.tools) ? result.tools : []
+    noteTools(request, target.plan, tools.filter(isObject))
+    cursor = result?.nextCursor
+    if (typeof cursor !== 'string') return
+  }
+}
+
+/** What a request of the modern era says about its client. */
+function clientOf({ params }: RequestMessage): JsonObject {
+  if (!isObject(params?._meta)) return {}
+  const { progressToken: _, ...client } = params._meta
+  return client
+}
+
+async function readPage(
+  request: McpRequest,
+  session: Session,
+  target: SessionTarget,
+  params: JsonObject,
+): Promise<JsonObject | undefined> {
+  // The client may use any other id at the same time.
+  const id = `tools ${crypto.randomUUID()}`
+  const reply = await callInSession(request, session, target, {
+    method: 'POST',
+    message: JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/list', params }),
+    limits: LIMITS.list,
+    isRepeatable: true,
+    names: { method: 'tools/list', name: undefined },
+  })
+  try {
+    if (reply.kind !== 'messages') return undefined
+    for await (const { message } of reply.messages) if (isAnswerTo(message, id)) return message.result
+    return undefined
+  } finally {
+    abandon(reply)
+  }
+}
