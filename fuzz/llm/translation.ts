@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { NO_LLM } from '#exchange/llm-facts.ts'
 import { BodyClaim, BodyMemory } from '#net/body/body-memory.ts'
-import { decodeReceived } from '#net/body/decode-content.ts'
+import { RESPONSE_DECODING } from '#net/body/response-decoding.ts'
 import { encodeEvent } from '#net/event-stream/event-frame.ts'
 import { encodeHeaders } from '#net/event-stream/event-header.ts'
 import { Head } from '#net/http/head.ts'
@@ -139,7 +139,7 @@ function answer(
   }
   const memory = new BodyMemory(MEMORY_BYTES)
   const claim = new BodyClaim(memory)
-  const filter = observeResponse(plan, exchange, { claim, decode: decodeReceived })!
+  const filter = observeResponse(plan, exchange, { claim, decoding: RESPONSE_DECODING })!
   const received = new Received()
   const sink = filter.into(received)
   let isCancelled = false

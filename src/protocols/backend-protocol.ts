@@ -5,6 +5,7 @@ import type { LlmReads } from '#exchange/llm-reads.ts'
 import type { Outcome, Refusal } from '#exchange/outcome.ts'
 import type { BodyClaim } from '#net/body/body-memory.ts'
 import type { BodyFilter } from '#net/body/filtered-body.ts'
+import type { ResponseDecoding } from '#net/body/response-decoding.ts'
 import type { Abort, BodySink } from '#net/stream.ts'
 import type { CompileContext, PolicyDefinition, PolicySource, SettingDefinition } from '#policies/policy.ts'
 import type { SignIn } from '#policies/shared/sign-in/sign-in.ts'
@@ -155,9 +156,12 @@ export interface ProtocolAttempt {
 /**
  * Selects the filter that the body of the response passes through; undefined: none. The head of the response is `exchange.response`.
  * @param claim memory for bytes that the filter holds
- * @param decode reads compressed responses
  */
-export type SelectFilter = (exchange: Exchange, claim: BodyClaim, decode: DecodeReceived) => AnswerFilter | undefined
+export type SelectFilter = (
+  exchange: Exchange,
+  claim: BodyClaim,
+  decoding: ResponseDecoding,
+) => AnswerFilter | undefined
 
 /**
  * Selects the filter of an upgraded connection.
@@ -171,13 +175,6 @@ export interface TunnelFilter extends BodyFilter, Pick<AnswerFilter, 'failure'> 
   /** The sink for what the client sends; its output goes to `sink`. Called once. Unset: it passes unread. */
   fromClient?(sink: BodySink): BodySink
 }
-
-/**
- * Decodes the received part of a body.
- * @param coding the value of `Content-Encoding`
- * @returns undefined if that is impossible, or the contents are longer than `maxBytes`
- */
-export type DecodeReceived = (coding: string, bytes: Uint8Array, maxBytes: number) => Uint8Array | undefined
 
 /**
  * Decodes a body as it arrives. @param coding the value of `Content-Encoding`; '': none

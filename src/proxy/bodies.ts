@@ -13,11 +13,11 @@ import {
   PartialBody,
   type WholeBody,
 } from '#net/body/collect-body.ts'
-import { decodeReceived } from '#net/body/decode-content.ts'
 import { FilteredBody } from '#net/body/filtered-body.ts'
 import { FixedBody } from '#net/body/fixed-body.ts'
 import { KeptBody } from '#net/body/kept-body.ts'
 import { RecordingSink } from '#net/body/recording-sink.ts'
+import { RESPONSE_DECODING } from '#net/body/response-decoding.ts'
 import { TeedBody } from '#net/body/teed-body.ts'
 import type { Head } from '#net/http/head.ts'
 import {
@@ -254,7 +254,7 @@ export class Bodies implements BodyReader {
   openResponse(upstream: ClientStream): void {
     const { decision, exchange } = this.#owner
     const { body } = upstream
-    const filter = decision.selectFilter?.(exchange, this.claim, decodeReceived)
+    const filter = decision.selectFilter?.(exchange, this.claim, RESPONSE_DECODING)
     this.#filter = filter
     this.#outgoing = undefined
     filter?.whenOver?.(() => {

@@ -3,6 +3,7 @@ import { NO_LLM } from '#exchange/llm-facts.ts'
 import { READS_NOTHING } from '#exchange/llm-reads.ts'
 import { BodyClaim, BodyMemory } from '#net/body/body-memory.ts'
 import { HeldBytes } from '#net/body/held-bytes.ts'
+import { RESPONSE_DECODING } from '#net/body/response-decoding.ts'
 import { Head } from '#net/http/head.ts'
 import type { BodySink } from '#net/stream.ts'
 import { NO_KEY_SET } from '#policies/shared/authentication/read-key-set.ts'
@@ -111,7 +112,7 @@ test('stream-answer', () => {
       maxBytes: 2 ** 21,
     },
     exchange,
-    { claim, decode: () => undefined },
+    { claim, decoding: RESPONSE_DECODING },
   )
   const stream = filter!.into(sink)
   const { concat } = Buffer

@@ -1,6 +1,7 @@
 import { type LlmFacts, NO_LLM } from '#exchange/llm-facts.ts'
 import { type Refusal, refusalStatus } from '#exchange/outcome.ts'
 import { BodyClaim, BodyMemory } from '#net/body/body-memory.ts'
+import { RESPONSE_DECODING } from '#net/body/response-decoding.ts'
 import { Head } from '#net/http/head.ts'
 import type { BodySink, BodySource } from '#net/stream.ts'
 import { exchangeWith } from '#policies/shared/testing.ts'
@@ -38,7 +39,7 @@ export function translated(body: object, setup: Setup, answer: ProviderAnswer): 
   const client = new Client()
   const filter = observeResponse(response, exchange, {
     claim: new BodyClaim(new BodyMemory(2 ** 24)),
-    decode: () => undefined,
+    decoding: RESPONSE_DECODING,
   })
   const sink = filter?.into(client) ?? client
   const bytes = Buffer.from(typeof answer.body === 'string' ? answer.body : JSON.stringify(answer.body))

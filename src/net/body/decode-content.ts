@@ -7,6 +7,7 @@ import {
   createBrotliDecompress,
   createGunzip,
   createInflate,
+  createInflateRaw,
   createZstdDecompress,
   gunzip,
   gunzipSync,
@@ -14,6 +15,7 @@ import {
   inflateRaw,
   inflateRawSync,
   inflateSync,
+  type Zlib,
   zstdDecompress,
   zstdDecompressSync,
 } from 'node:zlib'
@@ -58,15 +60,37 @@ export function decodeContent(coding: string, bytes: Uint8Array, maxBytes: numbe
   })
 }
 
-const STREAM_DECODERS: Readonly<Record<string, () => Transform>> = {
-  gzip: createGunzip,
-  deflate: createInflate,
-  br: createBrotliDecompress,
-  zstd: () => createZstdDecompress({ params: { [constants.ZSTD_d_windowLogMax]: 23 } }),
+/** Decodes a body piece by piece, in another thread. */
+export type StreamDecoder = Transform & Zlib
+
+/** @param first the first bytes of the body, if they are known */
+type CreateDecoder = (first: Uint8Array | undefined) => StreamDecoder
+
+/** A body that ends too early is decoded as far as it goes: what it contains has an end of its own. */
+const STREAM_DECODERS: Readonly<Record<string, CreateDecoder>> = {
+  gzip: () => createGunzip(UNTIL_CUT),
+  deflate: (first) =>
+    first === undefined || hasZlibHeader(first) ? createInflate(UNTIL_CUT) : createInflateRaw(UNTIL_CUT),
+  br: () => createBrotliDecompress({ finishFlush: constants.BROTLI_OPERATION_FLUSH }),
+  zstd: () =>
+    createZstdDecompress({
+      finishFlush: constants.ZSTD_e_flush,
+      params: { [constants.ZSTD_d_windowLogMax]: 23 },
+    }),
+}
+const UNTIL_CUT = { finishFlush: constants.Z_SYNC_FLUSH }
+
+/**
+ * @param coding the value of `Content-Encoding`: one coding
+ * @returns creates the decoder of a body from its first bytes; undefined if the coding is unknown
+ */
+export function streamDecoder(coding: string): ((first: Uint8Array) => StreamDecoder) | undefined {
+  const known = nameOf(coding)
+  return Object.hasOwn(STREAM_DECODERS, known) ? STREAM_DECODERS[known] : undefined
 }
 
 /**
- * Decodes a body as it arrives. The reader bounds what it holds: the result is produced only as fast as it is read.
+ * Decodes a body as it arrives, only as fast as the result is read.
  * @param coding the value of `Content-Encoding`: one coding
  * @returns undefined if the coding is unknown
  */
@@ -74,7 +98,7 @@ export function decodeStream(coding: string, body: AsyncIterable<Uint8Array>): A
   const known = nameOf(coding)
   if (known === '' || known === 'identity') return body
   if (!Object.hasOwn(STREAM_DECODERS, known)) return undefined
-  const decoder = STREAM_DECODERS[known]!()
+  const decoder = STREAM_DECODERS[known]!(undefined)
   // Errors of both sides reach the reader of the decoder.
   pipeline(Readable.from(body, { objectMode: false }), decoder, () => {})
   return decoder

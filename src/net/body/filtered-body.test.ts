@@ -7,6 +7,7 @@ import { roomFor } from '../testing/room-for.ts'
 import { collectBody, collectStart, type PartialBody } from './collect-body.ts'
 import { FilteredBody } from './filtered-body.ts'
 import { ForwardingSink } from './forwarding-sink.ts'
+import { HoldingSink } from './holding-sink.ts'
 
 /** Numbers the pieces, so that a restarted filter would be noticed. */
 class Numbering extends ForwardingSink {
@@ -113,4 +114,48 @@ test('a receiver that takes over gets the rest through the same filter, and the 
   giver.sink.end()
   expect(client.text).toBe('1:a 2:b 3:c ')
   expect(client.ended).toBe(true)
+})
+
+/** Passes nothing on while its receiver is full, and tells its source nothing of that. */
+class Reluctant extends HoldingSink {
+  #held = ''
+
+  override get backed(): boolean {
+    return false
+  }
+
+  override bytes(buffer: Buffer, start: number, end: number): void {
+    this.#held += buffer.toString('latin1', start, end)
+    this.drained()
+  }
+
+  protected drained(): void {
+    if (this.sink.backed) return
+    const bytes = Buffer.from(this.#held)
+    this.#held = ''
+    this.sink.bytes(bytes, 0, bytes.length)
+  }
+}
+
+test('a filter that holds bytes goes on with them when its receiver is replaced', () => {
+  const giver = new Giver(BODY_CHUNKED, -1)
+  let start: PartialBody | undefined
+  let stop = () => {}
+  const body = new FilteredBody(giver, { changesLength: true, into: (sink: BodySink) => new Reluctant(sink) })
+  collectStart(
+    body,
+    { ...roomFor(100), maxBytes: 100 },
+    (result) => {
+      start = result as PartialBody
+    },
+    (registered) => {
+      stop = registered
+    },
+  )
+  giver.give('a')
+  stop()
+  giver.give('b')
+  const sink = new TextSink()
+  start!.pipe(sink)
+  expect(sink.text).toBe('ab')
 })

@@ -43,7 +43,7 @@ export class FilteredBody implements BodySource {
       this.#receiver = new Receiver(sink)
       this.#body.pipe(this.#filter.into(this.#receiver))
     } else if (this.#receiver.replace(sink) && !sink.backed) {
-      this.#body.resume()
+      this.resume()
     }
   }
 
@@ -51,8 +51,10 @@ export class FilteredBody implements BodySource {
     this.#body.pause()
   }
 
+  /** A filter that holds bytes goes on with them, and then resumes the body. */
   resume(): void {
-    this.#body.resume()
+    const source = this.#receiver?.source ?? this.#body
+    source.resume()
   }
 }
 

@@ -5,10 +5,11 @@ import { asBuffer } from '#net/body/as-buffer.ts'
 import type { BodyClaim } from '#net/body/body-memory.ts'
 import { ForwardingSink } from '#net/body/forwarding-sink.ts'
 import { HeldBytes } from '#net/body/held-bytes.ts'
+import type { ResponseDecoding } from '#net/body/response-decoding.ts'
 import { addVary } from '#net/http/add-vary.ts'
 import type { Head } from '#net/http/head.ts'
 import type { BodySink } from '#net/stream.ts'
-import type { AnswerFilter, DecodeReceived, SelectFilter } from '../backend-protocol.ts'
+import type { AnswerFilter, SelectFilter } from '../backend-protocol.ts'
 import { CardAddresses } from './card-addresses.ts'
 import type { CardLocation } from './card-location.ts'
 import { type CardForm, MAX_CARD_BYTES, rewriteCard } from './rewrite-card.ts'
@@ -48,7 +49,7 @@ export function askForWholeCard(request: Head, form: CardForm): string | undefin
 
 /** Errors pass unchanged. A successful response is rewritten or refused: it never reaches the client with the address of the agent. */
 export function selectCardAnswer(card: CardRequest): SelectFilter {
-  return (exchange, claim, decode) => {
+  return (exchange, claim, { received: decode }) => {
     const head = exchange.response!
     const { status } = head
     if (card.form === 'card') addVary(head, 'X-Forwarded-Proto')
@@ -73,7 +74,7 @@ function rewriteLocation(head: Head, location: CardLocation): undefined {
 interface AnswerSurroundings {
   readonly exchange: Exchange
   readonly claim: BodyClaim
-  readonly decode: DecodeReceived
+  readonly decode: ResponseDecoding['received']
 }
 
 /** Holds a response until its end, and sends the rewritten card. */

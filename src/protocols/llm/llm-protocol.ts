@@ -134,7 +134,8 @@ class LlmRun implements ProtocolRun {
       return undefined
     }
     if (prepared.body !== undefined) exchange.newRequestBody = prepared.body
-    attempt.selectFilter = (answered, claim, decode) => observeResponse(prepared.response, answered, { claim, decode })
+    attempt.selectFilter = (answered, claim, decoding) =>
+      observeResponse(prepared.response, answered, { claim, decoding })
     const { account } = prepared.response
     attempt.settle = account && ((isUnanswered) => account.settle(isUnanswered))
     return undefined

@@ -2,7 +2,7 @@ import { clock } from '#base/clock.ts'
 import { type LlmFacts, NO_LLM } from '#exchange/llm-facts.ts'
 import { type LlmReads, READS_NOTHING } from '#exchange/llm-reads.ts'
 import type { BodyClaim } from '#net/body/body-memory.ts'
-import { decodeReceived } from '#net/body/decode-content.ts'
+import { RESPONSE_DECODING } from '#net/body/response-decoding.ts'
 import { Head } from '#net/http/head.ts'
 import type { Abort, BodySink, BodySource } from '#net/stream.ts'
 import { roomFor } from '#net/testing/room-for.ts'
@@ -93,7 +93,10 @@ export function pass(body: string | Buffer, answer: Answer = {}) {
     account,
     maxBytes: 2 ** 21,
   }
-  const filter = observeResponse(plan, exchange, { claim: answer.claim ?? roomFor(0).claim, decode: decodeReceived })
+  const filter = observeResponse(plan, exchange, {
+    claim: answer.claim ?? roomFor(0).claim,
+    decoding: RESPONSE_DECODING,
+  })
   const sink = filter?.into(collector) ?? collector
   const bytes = typeof body === 'string' ? Buffer.from(body) : body
   const shared = Buffer.alloc(bytes.length + 20)

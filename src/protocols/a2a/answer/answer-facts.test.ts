@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import type { A2aFacts } from '#exchange/a2a-facts.ts'
 import { BodyClaim, BodyMemory } from '#net/body/body-memory.ts'
+import { RESPONSE_DECODING } from '#net/body/response-decoding.ts'
 import { TextSink } from '#net/testing/recording-handler.ts'
 import { exchangeWith } from '#policies/shared/testing.ts'
 import { selectAnswerFacts } from './answer-facts.ts'
@@ -22,7 +23,7 @@ function factsOf(body: string, answer: Answer = {}): Omit<A2aFacts, 'method'> {
   const facts: A2aFacts = { method }
   const exchange = exchangeWith({ method: 'POST', status, responseHeaders: headers })
   const claim = new BodyClaim(new BodyMemory(0))
-  const filter = selectAnswerFacts(facts, enveloped)(exchange, claim, () => undefined)
+  const filter = selectAnswerFacts(facts, enveloped)(exchange, claim, RESPONSE_DECODING)
   const sink = new TextSink()
   const into = filter?.into(sink) ?? sink
   expect(filter?.changesLength ?? false).toBe(false)

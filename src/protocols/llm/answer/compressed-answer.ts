@@ -2,9 +2,9 @@ import { asBuffer } from '#net/body/as-buffer.ts'
 import type { BodyClaim } from '#net/body/body-memory.ts'
 import { ForwardingSink } from '#net/body/forwarding-sink.ts'
 import { HeldBytes } from '#net/body/held-bytes.ts'
+import type { ResponseDecoding } from '#net/body/response-decoding.ts'
 import type { Head } from '#net/http/head.ts'
 import type { Abort, BodySink, BodySource } from '#net/stream.ts'
-import type { DecodeReceived } from '../../backend-protocol.ts'
 
 /** A larger answer is not decoded: it would take too long in one turn of the event loop. */
 const MAX_HELD_BYTES = 1024 * 1024
@@ -16,7 +16,7 @@ const MAX_BEGINNING_BYTES = 1024 * 1024
 export interface CompressedOptions {
   readonly coding: string
   readonly claim: BodyClaim
-  readonly decode: DecodeReceived
+  readonly decode: ResponseDecoding['received']
   /** Reads the decoded answer. */
   readonly reader: BodySink
   /** Whether the reader still waits for the first content of a stream. */

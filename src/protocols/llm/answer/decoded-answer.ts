@@ -3,9 +3,10 @@ import { asBuffer } from '#net/body/as-buffer.ts'
 import type { BodyClaim } from '#net/body/body-memory.ts'
 import { ForwardingSink } from '#net/body/forwarding-sink.ts'
 import { HeldBytes } from '#net/body/held-bytes.ts'
+import type { ResponseDecoding } from '#net/body/response-decoding.ts'
 import type { Head } from '#net/http/head.ts'
 import type { Abort, BodySink } from '#net/stream.ts'
-import type { AnswerFailure, AnswerFilter, DecodeReceived } from '../../backend-protocol.ts'
+import type { AnswerFailure, AnswerFilter } from '../../backend-protocol.ts'
 import { unusableAnswer } from './stream-error.ts'
 
 /** A larger answer is not decoded: it would take too long in one turn of the event loop. The rest of it is not read. */
@@ -15,7 +16,7 @@ export interface DecodedOptions {
   /** The value of `Content-Encoding`. */
   readonly coding: string
   readonly claim: BodyClaim
-  readonly decode: DecodeReceived
+  readonly decode: ResponseDecoding['received']
   /** Of what it decodes to. */
   readonly maxBytes: number
   /** What the client gets if it cannot be decoded; undefined: the filter gets an empty body. */

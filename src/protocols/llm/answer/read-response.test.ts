@@ -2,7 +2,7 @@ import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'nod
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { type LlmFacts, NO_LLM } from '#exchange/llm-facts.ts'
-import { decodeReceived } from '#net/body/decode-content.ts'
+import { RESPONSE_DECODING } from '#net/body/response-decoding.ts'
 import { Head } from '#net/http/head.ts'
 import { roomFor } from '#net/testing/room-for.ts'
 import { exchangeWith } from '#policies/shared/testing.ts'
@@ -494,7 +494,7 @@ test('trailers go on', () => {
       maxBytes: 2 ** 21,
     },
     exchange,
-    { claim: roomFor(0).claim, decode: () => undefined },
+    { claim: roomFor(0).claim, decoding: RESPONSE_DECODING },
   )
   filter!.into(sink).end(trailers)
   expect(seen).toBe(trailers)
@@ -556,7 +556,7 @@ function passCompressed(coding: string, body: Buffer) {
     ...{ wire: 'Completions' as const, hidesUsage: false, kept: undefined, translation: undefined, guards: [] },
     ...{ account: undefined, maxBytes: 2 ** 21 },
   }
-  const filter = observeResponse(plan, exchange, { claim: roomFor(0).claim, decode: decodeReceived })!
+  const filter = observeResponse(plan, exchange, { claim: roomFor(0).claim, decoding: RESPONSE_DECODING })!
   let sent = 0
   let begunAfter: number | undefined
   filter.whenBegun!(() => {

@@ -1,11 +1,12 @@
 import type { Exchange } from '#exchange/exchange.ts'
 import type { LlmFacts } from '#exchange/llm-facts.ts'
-import { reject } from '#exchange/outcome.ts'
+import { type Refusal, reject } from '#exchange/outcome.ts'
 import type { BodyClaim } from '#net/body/body-memory.ts'
+import type { ResponseDecoding } from '#net/body/response-decoding.ts'
 import type { Head } from '#net/http/head.ts'
 import { isEventStream, isFrameStream } from '#net/http/response-rules.ts'
 import type { Abort, BodySink } from '#net/stream.ts'
-import type { AnswerFailure, AnswerFilter, DecodeReceived } from '../../backend-protocol.ts'
+import type { AnswerFailure, AnswerFilter } from '../../backend-protocol.ts'
 import { FrameAnswer } from '../detect/frame-answer.ts'
 import type { Guard } from '../guards/guard.ts'
 import { guardResponse } from '../guards/guard-response.ts'
@@ -19,6 +20,7 @@ import { refuseAnswer } from '../translation/whole-answer.ts'
 import { answerReader, isSuccess, STREAMS } from './answer-formats.ts'
 import { CompressedAnswer, NoSink } from './compressed-answer.ts'
 import { DecodedAnswer } from './decoded-answer.ts'
+import { DecodedStream } from './decoded-stream.ts'
 import { JsonAnswer } from './json-answer.ts'
 import { StreamAnswer, type StreamAnswerOptions } from './stream-answer.ts'
 import { brokenStream, reportedError, type StreamError } from './stream-error.ts'
@@ -28,7 +30,7 @@ import type { StreamFormat } from './stream-format.ts'
 export interface ReadingTools {
   /** Memory for bytes that the filter holds. */
   readonly claim: BodyClaim
-  readonly decode: DecodeReceived
+  readonly decoding: ResponseDecoding
 }
 
 /**
@@ -43,12 +45,13 @@ export function observeResponse(plan: ResponsePlan, exchange: Exchange, tools: R
   // What expressions read is what the client gets.
   kept?.areValidFor(tools.claim)
   const coding = plan.translation === undefined ? codingOf(response) : undefined
+  const isStream = isAnyStream(response)
   if (coding !== undefined) forgetBytes(response)
   const inner = readResponse({ ...plan, kept: undefined }, exchange, tools)
   const guarded = guardResponse(inner, plan, exchange, tools.claim)
   if (coding === undefined) return guarded
   const refusal = formatRefusal(plan.wire, reject('llm-response-invalid', { detail: UNREADABLE_CODING }))
-  return new DecodedAnswer(guarded, { ...tools, coding, maxBytes: plan.maxBytes, refusal })
+  return decoded(guarded, { exchange, tools, coding, isStream, maxBytes: plan.maxBytes, refusal })
 }
 
 /** Of errors, patterns check the texts. 304 has the headers of a body, and none. */
@@ -67,11 +70,12 @@ function readResponse(plan: ResponsePlan, exchange: Exchange, tools: ReadingTool
   kept?.areValidFor(claim)
   if (translation !== undefined) {
     const coding = codingOf(response)
+    const isStream = isAnyStream(response)
     const translated = translateAnswer(translation, { exchange, facts, kept, claim, maxBytes })
     const filter = isSuccess(response) && account !== undefined ? sampled(translated, account, claim) : translated
     if (coding === undefined) return filter
     const refusal = isSuccess(response) ? refuseAnswer(translation, 502, UNREADABLE_CODING) : undefined
-    return new DecodedAnswer(filter, { ...tools, coding, maxBytes, refusal })
+    return decoded(filter, { exchange, tools, coding, isStream, maxBytes, refusal })
   }
   if (!isSuccess(response)) return undefined
   const coding = codingOf(response)
@@ -79,6 +83,30 @@ function readResponse(plan: ResponsePlan, exchange: Exchange, tools: ReadingTool
   if (plan.wire === 'Detect' && isFrameStream(response)) return observeFrames(plan, exchange, facts, claim)
   const filter = observePlain(plan, exchange, facts, claim, plan.wire !== 'Detect')
   return filter === undefined || account === undefined ? filter : sampled(filter, account, claim)
+}
+
+interface Decoded {
+  readonly exchange: Exchange
+  readonly tools: ReadingTools
+  readonly coding: string
+  /** Of the provider; the client may get another form. */
+  readonly isStream: boolean
+  readonly maxBytes: number
+  readonly refusal: Refusal | undefined
+}
+
+/** The filter for a compressed response. A stream is decoded as it arrives, anything else as a whole. */
+function decoded(filter: AnswerFilter, options: Decoded): AnswerFilter {
+  const { exchange, tools, coding, isStream, maxBytes, refusal } = options
+  const { claim, decoding } = tools
+  const wrap = isStream ? decoding.into(coding) : undefined
+  if (wrap === undefined)
+    return new DecodedAnswer(filter, { claim, decode: decoding.received, coding, maxBytes, refusal })
+  return new DecodedStream(filter, { wrap, context: exchange.context, refusal })
+}
+
+function isAnyStream(response: Head): boolean {
+  return isEventStream(response) || isFrameStream(response)
 }
 
 /** Undefined: the body is not compressed. */
@@ -145,7 +173,7 @@ function observeCompressed(
   plan: ResponsePlan,
   exchange: Exchange,
   coding: string,
-  { claim, decode }: ReadingTools,
+  { claim, decoding }: ReadingTools,
 ): AnswerFilter | undefined {
   const { account, wire } = plan
   const plain = observePlain({ ...plan, hidesUsage: false }, exchange, exchange.llm!, claim, wire !== 'Detect')
@@ -169,7 +197,7 @@ function observeCompressed(
     },
     into: (sink) => {
       const answer = new CompressedAnswer(sink, {
-        ...{ coding, claim, decode, reader },
+        ...{ coding, claim, decode: decoding.received, reader },
         awaitsContent: () => awaitsContent,
         onGivenUp: begin,
         onUnreadable: (length) => account?.missed(length),
