@@ -264,6 +264,8 @@ export const COLLECTIONS: Readonly<Record<string, Filled | PeerFilled>> = {
   'protocols/mcp/target/interleave arrived': 'configuration',
   'protocols/mcp/target/reachability #outages': 'configuration',
   'protocols/mcp/session/mcp-memory absentUntil': 'configuration',
+  'protocols/mcp/session/mcp-memory taskTools': 'configuration',
+  'protocols/mcp/modern/task-tools names': 'configuration',
   'protocols/mcp/session/mcp-memory legacyUntil': 'configuration',
   'protocols/mcp/session/serve-without-session modern': 'configuration',
   'protocols/mcp/session/serve-without-session legacy': 'configuration',

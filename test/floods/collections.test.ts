@@ -14,6 +14,7 @@ import { KeptAnswer } from '#protocols/llm/answer/kept-answer.ts'
 import { observeResponse } from '#protocols/llm/answer/read-response.ts'
 import { MemberReader, wantedMembers } from '#protocols/llm/json/member-reader.ts'
 import { readNews } from '#protocols/mcp/answer/read-news.ts'
+import { HeldCalls } from '#protocols/mcp/modern/held-calls.ts'
 import { noteSetting, subscriptionsOf } from '#protocols/mcp/session/session-settings.ts'
 import { NO_SESSION, OpenedSessions } from '#protocols/mcp/session/session-state.ts'
 import { announceChange, announceEnd } from '#protocols/mcp/session/session-stream.ts'
@@ -191,6 +192,15 @@ test('fan-out: answers of many targets, each of them small enough', async () => 
   expect(messages).toMatchObject([{ id: 1, error: { code: -32603 } }])
   expect(exchange.refusalDetail).toContain('no memory is left for the response of the target: ')
   expect(most()).toBeLessThanOrEqual(100_000)
+})
+
+test('held-calls: as many as fit, of each caller and of all', () => {
+  const calls = new HeldCalls()
+  const admitted = Array.from({ length: 20_000 }, (_, at) => calls.admit(`caller ${at % 20}`)).filter((one) => one)
+  expect([admitted.length, calls.count]).toEqual([1000, 1000])
+  for (const leave of admitted) leave?.()
+  const own = Array.from({ length: 200 }, () => calls.admit('caller')).filter((one) => one)
+  expect([own.length, calls.count]).toEqual([100, 100])
 })
 
 test('to-client: pings without responses', async () => {

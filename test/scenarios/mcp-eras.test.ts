@@ -1,5 +1,12 @@
+import { randomUUID } from 'node:crypto'
+import { InMemoryTaskStore } from '@modelcontextprotocol/sdk/experimental/tasks'
+import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
+import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js'
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { listen, type Upstream } from '#examples/upstreams/listen.ts'
 import { startMcpGateway } from '#test/interop/mcp/mcp-gateway.ts'
+import { connectTypescript2 } from '#test/interop/mcp/sdks/typescript/client-2.ts'
 import { eventually } from '#test/support/eventually.ts'
 import type { TestMessage } from '#test/support/fake-targets.ts'
 import { type Posted, post, postModern } from '#test/support/mcp-post.ts'
@@ -178,4 +185,50 @@ test('a target that floods a client with requests is refused each, and completes
 
 test('a target that sends garbage fails the call', async () => {
   expect((await sendModern(call(66, 'garbage'))).messages).toMatchObject([{ id: 66, error: { code: -32603 } }])
+})
+
+/** A server made with the official SDK 1.x, with a tool that is a task only. */
+function startTaskServer(): Promise<Upstream> {
+  const taskStore = new InMemoryTaskStore()
+  const sessions = new Map<string, StreamableHTTPServerTransport>()
+  const build = () => {
+    const capabilities = { tasks: { requests: { tools: { call: {} } } } }
+    const server = new McpServer({ name: 'tasks', version: '1.0.0' }, { capabilities, taskStore })
+    server.experimental.tasks.registerToolTask(
+      'job',
+      { description: 'Works', execution: { taskSupport: 'required' } },
+      {
+        createTask: async ({ taskStore: store }) => {
+          const task = await store.createTask({ ttl: 60_000 })
+          void store.storeTaskResult(task.taskId, 'completed', { content: [{ type: 'text', text: 'worked' }] })
+          return { task }
+        },
+        getTask: ({ taskStore: store, taskId }) => store.getTask(taskId),
+        getTaskResult: async ({ taskStore: store, taskId }) => (await store.getTaskResult(taskId)) as never,
+      },
+    )
+    return server
+  }
+  return listen({ name: 'tasks', port: 0 }, () => async (request, response) => {
+    const id = request.headers['mcp-session-id']
+    let transport = sessions.get(String(id))
+    if (transport === undefined) {
+      const opened = new StreamableHTTPServerTransport({
+        sessionIdGenerator: randomUUID,
+        onsessioninitialized: (session) => void sessions.set(session, opened),
+      })
+      await build().connect(opened as Transport)
+      transport = opened
+    }
+    return transport.handleRequest(request, response)
+  })
+}
+
+test('a client of the SDK 2.x calls a tool of the SDK 1.x that is a task only', async () => {
+  const server = await startTaskServer()
+  stops.defer(server.close)
+  const { port } = await startMcpGateway(stops, { tasks: { tasks: server.port } })
+  const session = await connectTypescript2(`http://127.0.0.1:${port}/tasks`, 'auto')
+  expect(await session.call('job', {})).toBe('worked')
+  await session.close()
 })

@@ -32,8 +32,11 @@ class LegacyServer {
   /** Its stream for unsolicited messages, if it has one. */
   unsolicited: BoundedQueue<object | string> | undefined
 
-  constructor(tool: (call: SeenCall, server: LegacyServer) => AsyncGenerator<Said>) {
+  readonly #capabilities: object
+
+  constructor(tool: (call: SeenCall, server: LegacyServer) => AsyncGenerator<Said>, capabilities: object) {
     this.#tool = tool
+    this.#capabilities = capabilities
   }
 
   answered(id: string | number): Promise<TestMessage> {
@@ -55,7 +58,7 @@ class LegacyServer {
     const { id } = message ?? {}
     if (message?.method === 'server/discover') return { status: 404 }
     if (message?.method === 'initialize') {
-      const capabilities = { tools: {}, logging: {}, resources: { subscribe: true } }
+      const capabilities = this.#capabilities
       const result = { protocolVersion: '2025-11-25', capabilities, serverInfo: { name: 'legacy', version: '1' } }
       return { json: { jsonrpc: '2.0', id, result }, headers: { 'mcp-session-id': 'session' } }
     }
@@ -66,7 +69,11 @@ class LegacyServer {
       this.#answers.get(id)!.resolve(message!)
       return {}
     }
-    if (message.method !== 'tools/call' && message.method !== 'resources/read') {
+    if (message.method === 'tools/list') {
+      const tools = [{ name: 'job', inputSchema: {}, execution: { taskSupport: 'required' } }]
+      return { json: { jsonrpc: '2.0', id, result: { tools } } }
+    }
+    if (!['tools/call', 'resources/read', 'tasks/result'].includes(message.method)) {
       return { json: { jsonrpc: '2.0', id, result: {} } }
     }
     return { events: this.#tool(call, this) }
@@ -92,10 +99,13 @@ async function* asking(call: SeenCall, server: LegacyServer): AsyncGenerator<Sai
   yield done(call, result ?? error?.code)
 }
 
+const CAPABILITIES = { tools: {}, logging: {}, resources: { subscribe: true } }
+
 /** Clients of the modern era at two workers, with one sealing key. */
-function start(tool = asking, plan = mcpPlan(['a'])) {
-  const server = new LegacyServer(tool)
-  const { call } = fakeTargets({ a: server.target, b: server.target })
+function start(tool = asking, capabilities: object = CAPABILITIES) {
+  const server = new LegacyServer(tool, capabilities)
+  const plan = mcpPlan(['a'])
+  const { call } = fakeTargets({ a: server.target })
   const channels: LocalChannels[] = ['w1', 'w2'].map(
     (name, index) =>
       new LocalChannels(name, async ({ name, text, thread }) => {
@@ -138,7 +148,8 @@ function send(
     ...meta,
   }
   const all = { ...(method === 'tools/call' && { name: 'x', arguments: { a: 1 } }), ...params, _meta }
-  const name = (all as { name?: string; uri?: string }).name ?? (all as { uri?: string }).uri
+  const { name: named, uri, taskId } = all as { name?: string; uri?: string; taskId?: string }
+  const name = named ?? uri ?? taskId
   const headers = {
     'mcp-protocol-version': '2026-07-28',
     'mcp-method': method,
@@ -443,3 +454,60 @@ test('discover has what initialize says, and lists have what the modern era adds
     cacheScope: 'private',
   })
 })
+
+const TASKS = { ...CAPABILITIES, tasks: { requests: { tools: { call: {} } } } }
+
+test('a tool that is a task only is called as one; the client gets the result of the task', async () => {
+  const related = { 'io.modelcontextprotocol/related-task': { taskId: 't' } }
+  async function* job(call: SeenCall, server: LegacyServer): AsyncGenerator<Said> {
+    const { id, method, params } = call.message!
+    if (method === 'tools/call' && params?.task === undefined) return yield done(call, 'no task')
+    if (method === 'tools/call')
+      return yield { jsonrpc: '2.0', id, result: { task: { taskId: 't', status: 'working' } } }
+    expect(params).toEqual({ taskId: 't' })
+    yield { jsonrpc: '2.0', method: 'notifications/tasks/status', params: { taskId: 't', status: 'input_required' } }
+    yield elicitation('q', { _meta: related })
+    const { result } = done(call, (await server.answered('q')).result)
+    yield { jsonrpc: '2.0', id, result: { ...result, _meta: { ...related, own: 1 } } }
+  }
+  const { first, second, server } = start(job, TASKS)
+  expect(resultOf(await send(first, 1, { method: 'server/discover' }))?.capabilities).toEqual(CAPABILITIES)
+  const asked = await send(first, 2, { params: { name: 'job' } })
+  expect(asked.messages).toMatchObject([{ id: 2, result: { resultType: 'input_required' } }])
+  expect(resultOf(asked)?.inputRequests).toEqual({
+    input: { method: 'elicitation/create', params: { message: 'Which colour?' } },
+  })
+  const { params } = answer(stateOf(asked))
+  const completed = await send(second, 3, { params: { ...params, name: 'job' } })
+  expect(completed.messages).toMatchObject([{ id: 3, result: { resultType: 'complete', _meta: { own: 1 } } }])
+  expect(resultOf(completed)?._meta).toEqual({ own: 1 })
+  expect(textOf(completed)).toBe(JSON.stringify(RED))
+  expect(textOf(await send(first, 4))).toBe('"no task"')
+  expect(server.seen).not.toContain('tasks/cancel')
+  expect(server.seen.filter((one) => one === 'tools/list')).toHaveLength(1)
+})
+
+test('a task whose client does not come back is cancelled', async () => {
+  async function* job({ message }: SeenCall): AsyncGenerator<Said> {
+    if (message?.method === 'tools/call') yield { jsonrpc: '2.0', id: message.id, result: { task: { taskId: 't' } } }
+    else yield elicitation('q')
+  }
+  const { first, server, draining } = start(job, TASKS)
+  await send(first, 2, { params: { name: 'job' } })
+  draining.abort()
+  const cancelled = await eventually('the task is cancelled', () =>
+    server.calls.find(({ message }) => message?.method === 'tasks/cancel'),
+  )
+  expect(cancelled.message?.params).toEqual({ taskId: 't' })
+})
+
+test.each(['tasks/get', 'tasks/update', 'tasks/cancel'])(
+  '%s: a client knows no tasks of such targets',
+  async (method) => {
+    const { first, server } = start(asking, TASKS)
+    const capabilities = { extensions: { 'io.modelcontextprotocol/tasks': {} } }
+    const { messages } = await send(first, 1, { method, params: { taskId: 't' }, capabilities })
+    expect(messages).toMatchObject([{ id: 1, error: { code: -32602 } }])
+    expect(server.seen).not.toContain(method)
+  },
+)

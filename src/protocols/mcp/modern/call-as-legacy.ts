@@ -17,6 +17,7 @@ import { sendOverTransport } from '../target/send-over-transport.ts'
 import { LIMITS, type TargetCall } from '../target/send-to-target.ts'
 import { within } from '../target/stream-timing.ts'
 import type { TargetMessage, TargetReply } from '../target/target-reply.ts'
+import { awaitTask } from './await-task.ts'
 import { HeldCall } from './held-call.ts'
 import { openInputState, sealInputState } from './input-state.ts'
 import { canBeAsked, envelopeOf, inputRequest, legacyRequest } from './legacy-request.ts'
@@ -24,6 +25,7 @@ import { oneMessage } from './one-message.ts'
 import { INPUT, inputRequired, readRound } from './read-round.ts'
 import { respondToTarget } from './respond-to-target.ts'
 import { type TakenCall, takeHeldCall } from './take-held-call.ts'
+import { requiresTask } from './task-tools.ts'
 
 type Messages = Extract<TargetReply, { kind: 'messages' }>
 
@@ -38,6 +40,11 @@ export async function callAsLegacy(request: McpRequest, call: TargetCall): Promi
   const message = call.message === undefined ? undefined : parseMessage(call.message)
   if (message?.kind !== 'request') return sendOverTransport(request, call)
   const sent = { ...call, message: legacyRequest(message) }
+  if (message.method.startsWith('tasks/')) {
+    // The gateway waits for the tasks of such targets itself, so the client knows none.
+    const unknown = errorText(message.id, INVALID_PARAMS, 'Unknown task')
+    return oneMessage(unknown, call.session?.endpoint ?? call.target.name)
+  }
   if (!MAY_REQUIRE_INPUT.has(message.method)) return sendOverTransport(request, sent)
   if (message.params?.requestState !== undefined) return continueCall(request, call, message)
   return beginCall(request, sent, message)
@@ -46,18 +53,19 @@ export async function callAsLegacy(request: McpRequest, call: TargetCall): Promi
 async function beginCall(request: McpRequest, call: TargetCall, message: RequestMessage): Promise<TargetReply> {
   const { deps } = request
   const { target, session, of } = call
-  const { call: send, claim, draining } = deps.lasting()
+  const { call: lastingCall, claim, draining } = deps.lasting()
   const controller = new AbortController()
   const leave = () => controller.abort()
   if (deps.signal.aborted) leave()
   deps.signal.addEventListener('abort', leave, { once: true })
   const { signal } = controller
-  let lasting: McpRequest = { ...request, deps: { ...deps, call: send, claim, signal } }
+  let lasting: McpRequest = { ...request, deps: { ...deps, call: lastingCall, claim, signal } }
   const { capabilities, progressToken } = envelopeOf(message)
   // Some servers send all requests on the stream for unsolicited messages.
   const listens = canBeAsked(capabilities) && session?.sessionId !== undefined && target.protocol !== 'SSE'
   const unsolicited = listens ? await openUnsolicited(lasting, call) : undefined
-  const reply = await sendOverTransport(lasting, call)
+  const isTask = message.method === 'tools/call' && (await requiresTask(lasting, call, message.params?.name))
+  const reply = await sendOverTransport(lasting, isTask ? { ...call, message: asTask(call.message!) } : call)
   if (reply.kind !== 'messages') {
     unsolicited?.abort()
     claim.release()
@@ -65,7 +73,14 @@ async function beginCall(request: McpRequest, call: TargetCall, message: Request
   }
   const open = (lastEventId: string) =>
     sendOverTransport(lasting, { ...call, method: 'GET', message: undefined, limits: LIMITS.stream, lastEventId })
-  const response = resumeResponse({ id: message.id, first: reply, open, signal })
+  const { id } = message
+  const answer = resumeResponse({ id, first: reply, open, signal })
+  const send = (text: string) => sendOverTransport(lasting, { ...call, message: text })
+  const cancel = (text: string) => {
+    const deps = { ...lasting.deps, signal: new AbortController().signal }
+    void sendOverTransport({ ...lasting, deps }, { ...call, message: text, limits: LIMITS.list }).then(abandon)
+  }
+  const response = isTask ? awaitTask({ id, created: answer, send, open, signal, cancel }) : answer
   const reader = new HeldCall(deps.memory.held, deps.channels, {
     id: message.id,
     progressToken,
@@ -89,6 +104,12 @@ async function beginCall(request: McpRequest, call: TargetCall, message: Request
   })
   const messages = readRound({ request, call, message, reader, id: message.id, progressToken })
   return { kind: 'messages', sessionId: undefined, endpoint: reply.endpoint, messages, abort: () => reader.end(true) }
+}
+
+/** The request of a tool call, for a task. */
+function asTask(text: string): string {
+  const { json, params } = parseMessage(text) as RequestMessage
+  return JSON.stringify({ ...json, params: { ...params, task: {} } })
 }
 
 interface Unsolicited {

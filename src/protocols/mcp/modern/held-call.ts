@@ -120,6 +120,7 @@ export class HeldCall implements CallReader {
     this.#deadline?.cancel()
     this.#release()
     this.#parts.stop()
+    this.#parts.messages.return(undefined).catch(() => {})
     void this.#closeSession?.(isCancelled)
   }
 

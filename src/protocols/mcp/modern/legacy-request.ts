@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '#base/json.ts'
 import { isMessageId, isObject, type MessageId, type RequestMessage } from '../message/json-rpc.ts'
+import { RELATED_TASK } from './await-task.ts'
 import { META, TASKS } from './meta.ts'
 
 /** The request of a client of the modern era without the members that only this era has. */
@@ -71,11 +72,11 @@ export function canBeAsked(capabilities: JsonObject): boolean {
   return ['elicitation', 'sampling', 'roots'].some((name) => isObject(capabilities[name]))
 }
 
-/** A request of a target as a member of `inputRequests`. A client of this era reports no progress. */
+/** A request of a target as a member of `inputRequests`. A client of this era reports no progress, and does not know the task. */
 export function inputRequest({ method, params }: Pick<RequestMessage, 'method' | 'params'>): JsonObject {
   if (params === undefined) return { method }
   const { _meta: meta, ...rest } = params
   if (!isObject(meta)) return { method, params }
-  const { progressToken: _, ...kept } = meta as Readonly<Record<string, Json>>
+  const { progressToken: _, [RELATED_TASK]: _task, ...kept } = meta as Readonly<Record<string, Json>>
   return { method, params: { ...rest, ...(Object.keys(kept).length > 0 && { _meta: kept }) } }
 }

@@ -2,13 +2,11 @@ import { numberIn } from '#base/exact-json.ts'
 import type { Json, JsonObject } from '#base/json.ts'
 import type { McpTargetPlan } from '../config/mcp-plan.ts'
 import type { McpRequest } from '../mcp-request.ts'
-import { isAnswerTo, isObject, type RequestMessage } from '../message/json-rpc.ts'
-import { discard } from '../target/read-reply.ts'
-import { LIMITS, sendToTarget, type TargetCall } from '../target/send-to-target.ts'
+import { isObject, type RequestMessage } from '../message/json-rpc.ts'
+import type { TargetCall } from '../target/send-to-target.ts'
+import { readTools } from './read-tools.ts'
 import { encodeHeader } from './request-headers.ts'
 
-/** Pages of a list of tools that are read for their header fields. */
-const MAX_PAGES = 64
 /** Tools of a target whose header fields are remembered. */
 const MAX_TOOLS = 1000
 
@@ -39,16 +37,10 @@ function textOf(value: Json | undefined): string | undefined {
 /** Reads the tools of a target for their header fields. What cannot be read stays unknown. */
 export async function learnParamHeaders(request: McpRequest, call: TargetCall, client: JsonObject): Promise<void> {
   const found = new Map<string, readonly (readonly [string, string])[]>()
-  let cursor: Json | undefined
-  for (let page = 0; page < MAX_PAGES; page++) {
-    const result = await listTools(request, call, { _meta: client, ...(cursor !== undefined && { cursor }) })
-    for (const tool of Array.isArray(result?.tools) ? result.tools : []) {
-      if (!isObject(tool) || typeof tool.name !== 'string' || found.size >= MAX_TOOLS) continue
-      const headers = headersIn(tool.inputSchema)
-      if (headers.length > 0) found.set(tool.name, headers)
-    }
-    cursor = result?.nextCursor
-    if (typeof cursor !== 'string') break
+  for await (const tool of readTools(request, call, client)) {
+    if (typeof tool.name !== 'string' || found.size >= MAX_TOOLS) continue
+    const headers = headersIn(tool.inputSchema)
+    if (headers.length > 0) found.set(tool.name, headers)
   }
   request.deps.memory.paramHeaders.set(call.target.destination, found)
 }
@@ -59,28 +51,4 @@ function headersIn(schema: Json | undefined): readonly (readonly [string, string
     const field = isObject(property) ? property['x-mcp-header'] : undefined
     return typeof field === 'string' && /^[\w!#$%&'*+.^`|~-]{1,64}$/.test(field) ? [[argument, field] as const] : []
   })
-}
-
-const ID = 'tools'
-
-async function listTools(request: McpRequest, call: TargetCall, params: JsonObject): Promise<JsonObject | undefined> {
-  const reply = await sendToTarget(request, {
-    target: call.target,
-    session: call.session,
-    method: 'POST',
-    message: JSON.stringify({ jsonrpc: '2.0', id: ID, method: 'tools/list', params }),
-    limits: LIMITS.list,
-    isRepeatable: true,
-    names: { method: 'tools/list', name: undefined },
-  })
-  if (reply.kind === 'refused') discard(reply.response)
-  if (reply.kind !== 'messages') return undefined
-  try {
-    for await (const { message } of reply.messages) if (isAnswerTo(message, ID)) return message.result
-  } catch {
-    // The call shows whether the target is available.
-  } finally {
-    reply.abort()
-  }
-  return undefined
 }

@@ -135,7 +135,7 @@ function passNotification(
   { method, params, json, text }: NotificationMessage,
 ): string | undefined {
   if (method === 'notifications/cancelled' || method === 'notifications/resources/updated') return undefined
-  if (method.endsWith('/list_changed')) return undefined
+  if (method.endsWith('/list_changed') || method.startsWith('notifications/tasks/')) return undefined
   if (method === 'notifications/message') return logLevel === undefined ? undefined : text
   if (method !== 'notifications/progress' || message.params?.requestState === undefined) return text
   const token = params?.progressToken

@@ -18,6 +18,8 @@ export class McpMemory {
   readonly legacyUntil = new Map<string, number>()
   /** Header fields for arguments, by destination. */
   readonly paramHeaders = new Map<string, ParamHeaders>()
+  /** Tools that are called as tasks only, by destination. */
+  readonly taskTools = new Map<string, TaskTools>()
   /** Until when a target that could not be initialised is left alone, by destination; monotonic milliseconds. */
   readonly absentUntil = new Map<string, number>()
   readonly tools = new KnownTools()
@@ -28,6 +30,12 @@ export class McpMemory {
   readonly held = new HeldCalls()
   /** Connections to targets with the HTTP+SSE transport, by their id. */
   readonly connections = new Map<string, SseConnection>()
+}
+
+export interface TaskTools {
+  readonly names: ReadonlySet<string>
+  /** Monotonic milliseconds. */
+  readonly untilMs: number
 }
 
 /** Names of arguments and of the header fields that repeat them, by tool. */
