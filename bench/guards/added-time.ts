@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises'
 import { CERTIFICATES } from '#net/testing/certificates.ts'
 import { startAnsweringProvider } from '#test/support/answering-provider.ts'
 import { freePort } from '#test/support/free-port.ts'
-import { startGateway } from '#test/support/gateway.ts'
+import { startGatewayProcess } from '#test/support/gateway-process.ts'
 import { answerJson, startJsonServer } from '#test/support/json-server.ts'
 import { backendYaml, createObjectsFolder, gatewayYaml, joinYaml, routeYaml } from '#test/support/objects-folder.ts'
 import { startProxyServer } from '#test/support/proxy-server.ts'
@@ -122,7 +122,7 @@ const folder = await createObjectsFolder({
   ),
 })
 stops.defer(folder.remove)
-const gateway = stops.use(await startGateway({ files: [folder.path], workers: 1 }))
+const gateway = stops.use(await startGatewayProcess({ files: [folder.path], workers: 1 }))
 
 const ask = (name: string, init: RequestInit) => fetch(`${gateway.url(port)}/${name}/v1/chat/completions`, init)
 const median = (values: readonly number[]) => values.toSorted((a, b) => a - b)[values.length >> 1]!

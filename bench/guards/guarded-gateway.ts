@@ -2,14 +2,14 @@ import { readFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { freePort } from '#test/support/free-port.ts'
-import { startGateway, type TestGateway } from '#test/support/gateway.ts'
+import { type GatewayProcess, startGatewayProcess } from '#test/support/gateway-process.ts'
 import { type GuardGauges, readGauges } from '#test/support/guard-gauges.ts'
 import { createObjectsFolder, gatewayYaml, joinYaml, routeYaml } from '#test/support/objects-folder.ts'
 
 /** A gateway with a guarded provider at `/guarded`, the same provider without guards at `/plain`, and a service for guards. */
 export interface GuardedGateway {
   readonly url: string
-  readonly process: TestGateway['process']
+  readonly process: GatewayProcess['process']
   gauges(): Promise<GuardGauges>
   /** Bytes that the provider has sent and the gateway has not read: they are in the buffers of the system. */
   unread(): number
@@ -62,7 +62,7 @@ export async function startGuardedGateway(
     ),
   })
   stops.defer(folder.remove)
-  const gateway = stops.use(await startGateway({ files: [folder.path], workers: 1 }))
+  const gateway = stops.use(await startGatewayProcess({ files: [folder.path], workers: 1 }))
   return {
     url: gateway.url(port),
     process: gateway.process,

@@ -3,7 +3,7 @@ import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { freePort } from '#test/support/free-port.ts'
-import { startGateway } from '#test/support/gateway.ts'
+import { startGatewayProcess } from '#test/support/gateway-process.ts'
 import { createObjectsFolder, gatewayYaml } from '#test/support/objects-folder.ts'
 import { residentMb } from '../process-cost.ts'
 
@@ -35,7 +35,7 @@ async function main(): Promise<number> {
     'mcp.yaml': objectsYaml((target.address() as AddressInfo).port),
   })
   stops.defer(folder.remove)
-  const gateway = stops.use(await startGateway({ files: [folder.path], workers: 1 }))
+  const gateway = stops.use(await startGatewayProcess({ files: [folder.path], workers: 1 }))
   const memory = async () => {
     await sleep(SETTLE_MS)
     return residentMb(gateway.process.pid!)

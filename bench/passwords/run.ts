@@ -2,7 +2,7 @@ import http from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { startEcho } from '#examples/upstreams/echo.ts'
 import { freePort } from '#test/support/free-port.ts'
-import { startGateway } from '#test/support/gateway.ts'
+import { startGatewayProcess } from '#test/support/gateway-process.ts'
 import { backendYaml, createObjectsFolder, gatewayYaml, joinYaml, routeYaml } from '#test/support/objects-folder.ts'
 import { policyYaml } from '#test/support/policy-yaml.ts'
 
@@ -34,7 +34,7 @@ async function main(): Promise<void> {
     ),
   })
   stops.defer(folder.remove)
-  stops.use(await startGateway({ files: [folder.path], workers: 1 }))
+  stops.use(await startGatewayProcess({ files: [folder.path], workers: 1 }))
   stops.defer(() => agent.destroy())
   await measure(port, 'warming up')
   await measure(port, 'no password checks')

@@ -389,6 +389,7 @@ const MESSAGES_IN = [
   'src/cli/run.ts',
   'src/instance/state-folder.ts',
   'src/workers/proxy-worker.ts',
+  'src/workers/run-proxy-worker.ts',
   'src/workers/report-eviction.ts',
 ]
 

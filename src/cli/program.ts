@@ -3,6 +3,7 @@ import { VERSION } from '#instance/version.ts'
 import { describeVariables } from './describe-variables.ts'
 import { EXIT, type ExitCode } from './exit-code.ts'
 import { complain, print } from './output.ts'
+import type { Surroundings } from './surroundings.ts'
 import { UsageError } from './usage-error.ts'
 
 const PATHS = 'files and folders with objects (YAML or JSON)'
@@ -10,14 +11,18 @@ const STATE =
   'folder for gateway.json (addresses of the running gateway) and rate-limits.json (levels of local rate limits); default: .gatewright, if it can be written'
 const FILES = 'file or folder with objects; may be repeated'
 
-/** Runs the command line. @param argv without the names of runtime and script */
-export async function runCommandLine(argv: readonly string[]): Promise<ExitCode> {
+/**
+ * Runs the command line.
+ * @param argv without the names of runtime and script
+ * @param around surroundings of a gateway; default: the process
+ */
+export async function runCommandLine(argv: readonly string[], around?: Surroundings): Promise<ExitCode> {
   let code: ExitCode = EXIT.ok
   const end = (result: ExitCode) => {
     code = result
   }
   try {
-    await buildProgram(end).parseAsync([...argv], { from: 'user' })
+    await buildProgram(end, around).parseAsync([...argv], { from: 'user' })
     return code
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage
@@ -28,7 +33,7 @@ export async function runCommandLine(argv: readonly string[]): Promise<ExitCode>
 }
 
 /** Each command loads its modules when it runs, so `version` and help respond at once. Commands inherit the settings of the program. */
-function buildProgram(end: (code: ExitCode) => void): Command {
+function buildProgram(end: (code: ExitCode) => void, around: Surroundings | undefined): Command {
   const program = new Command('gatewright')
     .description('A programmable proxy gateway for HTTP, LLM, MCP and A2A traffic, configured by objects.')
     .version(`gatewright ${VERSION}`, '-V, --version', 'print the version')
@@ -62,7 +67,7 @@ function buildProgram(end: (code: ExitCode) => void): Command {
     .addHelpText('after', describeVariables('run'))
     .action(async (paths, options) => {
       const { run } = await import('./run.ts')
-      end(await run(paths, options))
+      end(await run(paths, options, around))
     })
   program
     .command('lint')

@@ -13,7 +13,6 @@ import { CAN_SHARE_PORTS } from '#net/accept/listener.ts'
 import { TLS_MATERIAL } from '#net/tls-material.ts'
 import { ApplicationLog, type LogSettings } from '#observe/log/application-log.ts'
 import { FileStore } from '#store/files.ts'
-import { catchWarnings } from '#workers/catch-warnings.ts'
 import { bodyMemory } from './body-memory.ts'
 import { type Environment, readVariable } from './environment.ts'
 import { EXIT, type ExitCode } from './exit-code.ts'
@@ -22,13 +21,12 @@ import { InstanceLog } from './instance-log.ts'
 import { type ListenFlags, listenAddresses } from './listen-addresses.ts'
 import { type LogFlags, logSettings } from './log-settings.ts'
 import { objectPaths, type PathFlags } from './object-paths.ts'
-import { openStandardError } from './output.ts'
 import { priceFile } from './price-file.ts'
 import { writeRunningNote } from './running-note.ts'
 import { sessionKeys } from './session-keys.ts'
 import { shutdownVariables } from './shutdown-variables.ts'
-import { Signals } from './signals.ts'
 import { checkStatePath } from './state-path.ts'
+import { type Surroundings, WHOLE_PROCESS } from './surroundings.ts'
 import { transportSetting } from './transport-setting.ts'
 import { UsageError } from './usage-error.ts'
 
@@ -44,35 +42,43 @@ const STATE_FOLDER = '.gatewright'
 const START_FAILURES = [PortInUse, BadAddressPool, NotLoopback, StateFolderUnusable]
 
 /** Runs a gateway until it is stopped. */
-export async function run(paths: readonly string[], flags: RunFlags): Promise<ExitCode> {
+export async function run(
+  paths: readonly string[],
+  flags: RunFlags,
+  around: Surroundings = WHOLE_PROCESS,
+): Promise<ExitCode> {
+  const { environment } = around
   const files = objectPaths('run', paths, flags)
   const missing = files.find((path) => !existsSync(path))
   if (missing !== undefined) throw new UsageError(`no such file or directory: ${missing}`)
   if (flags.state !== undefined) checkStatePath(flags.state, files)
   await using stops = new AsyncDisposableStack()
-  const store = stops.adopt(new FileStore(files, { watch: true, tlsMaterial: TLS_MATERIAL }), (store) => store.close())
+  const store = stops.adopt(new FileStore(files, { watch: true, tlsMaterial: TLS_MATERIAL, environment }), (store) =>
+    store.close(),
+  )
   const shared = readProcessSettings(store.list())
   // The workers get the same environment.
-  for (const [name, value] of Object.entries(shared.variables)) process.env[name] ||= value
-  const settings = logSettings(flags, process.env)
+  for (const [name, value] of Object.entries(shared.variables)) environment[name] ||= value
+  const settings = logSettings(flags, environment)
   const workers = flags.workers ?? shared.workers?.toString()
-  const options = toOptions(store, { ...flags, workers }, settings, process.env)
-  const log = new InstanceLog(new ApplicationLog(settings, openStandardError()))
+  const options = toOptions(store, { ...flags, workers }, settings, environment)
+  const log = new InstanceLog(new ApplicationLog(settings, around.openLog()))
   for (const one of shared.differing) log.settingOfOther(one)
-  const signals = new Signals()
-  catchWarnings((fields) => log.message('workers', 'warn', 'runtime warning', fields))
+  const signals = around.handleSignals()
+  around.catchWarnings((fields) => log.message('workers', 'warn', 'runtime warning', fields))
   let state: StateFolder
   let instance: Instance
   try {
     state = new StateFolder(flags.state ?? STATE_FOLDER, flags.state !== undefined, (...line) =>
       log.message('store', ...line),
     )
-    instance = await Instance.start({ ...options, state }, log)
+    instance = await Instance.start({ ...options, state, startThread: around.startThread }, log)
   } catch (error) {
     if (!START_FAILURES.some((failure) => error instanceof failure)) throw error
     log.failed((error as Error).message)
     return EXIT.findings
   }
+  const memoryOfStart = around.releaseMemoryOfStart()
   signals.onReload(() => {
     instance.reload()
     log.reloaded()
@@ -87,6 +93,7 @@ export async function run(paths: readonly string[], flags: RunFlags): Promise<Ex
   log.started(instance)
   const note = writeRunningNote(state, instance)
   await signals.stopped
+  memoryOfStart.cancel()
   const times = instance.shutdownTimes
   log.stopping(times)
   await instance.close(times)

@@ -24,7 +24,7 @@ import { buffersOf, createSlotMemory } from '#state/slots.ts'
 import { formatProblem } from '#store/file-problem.ts'
 import type { FileStore } from '#store/files.ts'
 import { availableMemory, bodyMemoryOf } from '#workers/body-memory.ts'
-import { releaseMemory, releaseMemoryOfStart } from '#workers/release-memory.ts'
+import { releaseMemory } from '#workers/release-memory.ts'
 import { evictionReporter } from '#workers/report-eviction.ts'
 import { WorkerPool } from '#workers/worker-pool.ts'
 import { gatewayAddresses } from './address-pool.ts'
@@ -75,8 +75,6 @@ export class Instance {
   /** Plans are sent to the workers one after the other, because opening sockets takes time. */
   #publishing: Promise<void> = Promise.resolve()
   #retry: { cancel(): void } | undefined
-  /** The release of the memory that the start took. */
-  #memory: { cancel(): void } | undefined
   #started = false
   /** The gateway has been ready since it started. */
   #wasReady = false
@@ -126,6 +124,7 @@ export class Instance {
         message: (...line) => events.message(...line),
         bug: (decisionId, stack) => events.bug(decisionId, stack),
       },
+      { startThread: options.startThread },
     )
     this.#store = options.store
     this.#translator = new Translator({ tlsMaterial: TLS_MATERIAL, address: gatewayAddresses(options) })
@@ -170,7 +169,6 @@ export class Instance {
     instance.#levelFile?.start()
     instance.#started = true
     instance.#reportReadiness()
-    instance.#memory = releaseMemoryOfStart()
     return instance
   }
 
@@ -231,7 +229,6 @@ export class Instance {
   async close(times = this.shutdownTimes): Promise<void> {
     this.#draining = true
     this.#retry?.cancel()
-    this.#memory?.cancel()
     this.#loop.close()
     this.#store.close()
     this.#options.prices?.close()

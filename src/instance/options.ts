@@ -2,6 +2,7 @@ import type { TransportSetting } from '#net/transport/choose-transports.ts'
 import type { FileStore } from '#store/files.ts'
 import type { PriceFile } from '#store/price-file.ts'
 import type { SessionKeys } from '#workers/sealer.ts'
+import type { StartThread } from '#workers/worker-pool.ts'
 import type { StateFolder } from './state-folder.ts'
 
 /** Settings of one instance; the command line and tests set them. */
@@ -31,10 +32,12 @@ export interface InstanceOptions {
   readonly state: StateFolder | undefined
   /** Memory for the bodies that a worker buffers, in bytes; undefined: a share of the available memory. */
   readonly bodyMemoryBytes: number | undefined
-  /** Transport for connections without TLS. */
   /** Networks that clients may choose destinations in whatever they are. */
   readonly forwardTo?: readonly string[]
+  /** Transport for connections without TLS. */
   readonly transport: TransportSetting
+  /** Starts a proxy worker; undefined: in a thread of its own. */
+  readonly startThread?: StartThread | undefined
 }
 
 export interface HostPort {

@@ -61,13 +61,14 @@ export class Watchdog {
   }
 }
 
-/** Runs in the worker: counts turns of its own loop. Its timer does not keep the thread alive. */
-export function countTurns(memory: SharedArrayBuffer, turnMs: number): void {
+/** Runs in the worker: counts turns of its own loop until it is cancelled. Its timer does not keep the thread alive. */
+export function countTurns(memory: SharedArrayBuffer, turnMs: number): { cancel(): void } {
   const turns = new Int32Array(memory)
   const count = () => {
     // 0 means that the worker has not begun.
     if (Atomics.add(turns, 0, 1) === -1) Atomics.add(turns, 0, 1)
   }
   count()
-  setInterval(count, turnMs).unref()
+  const timer = setInterval(count, turnMs).unref()
+  return { cancel: () => clearInterval(timer) }
 }

@@ -3,9 +3,9 @@ import { expect, onTestFinished, test, vi } from 'vitest'
 import { buffersOf, createSlotMemory } from '#state/slots.ts'
 import { eventually } from '#test/support/eventually.ts'
 import { readSessionKeys } from './sealer.ts'
-import { WorkerPool } from './worker-pool.ts'
+import { type StartThread, startThreadOf, WorkerPool } from './worker-pool.ts'
 
-const ENTRY = new URL('./testing/spinning-worker.ts', import.meta.url)
+const startSpinning = startThreadOf(new URL('./testing/spinning-worker.ts', import.meta.url))
 
 interface Replaced {
   readonly name: string
@@ -14,7 +14,11 @@ interface Replaced {
 }
 
 /** A pool of two workers that run on an empty plan, and one of which can be made to spin. */
-async function startPool(tuning: { readonly stuckAfterMs: number; readonly answerMs?: number; readonly entry?: URL }) {
+async function startPool(tuning: {
+  readonly stuckAfterMs: number
+  readonly answerMs?: number
+  readonly startThread?: StartThread
+}) {
   const replaced: Replaced[] = []
   const ended: string[] = []
   let applied = 0
@@ -43,7 +47,7 @@ async function startPool(tuning: { readonly stuckAfterMs: number; readonly answe
         throw new Error(stack)
       },
     },
-    { entry: ENTRY, ...tuning },
+    { startThread: startSpinning, ...tuning },
   )
   // What makes a worker spin is heard in every pool of this thread.
   onTestFinished(() => pool.drain(0, 0))
@@ -91,8 +95,8 @@ test('asking for records leaves no state', async () => {
 })
 
 test('no worker drains before all of them have stopped accepting', async () => {
-  const entry = new URL('./testing/stopping-worker.ts', import.meta.url)
-  const { pool, slots } = await startPool({ stuckAfterMs: 600_000, entry })
+  const startThread = startThreadOf(new URL('./testing/stopping-worker.ts', import.meta.url))
+  const { pool, slots } = await startPool({ stuckAfterMs: 600_000, startThread })
   await pool.drain(30_000, 30_000)
   expect([...new Int32Array(slots.words).subarray(3, 5)]).toEqual([2, 2])
 })

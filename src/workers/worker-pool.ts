@@ -1,3 +1,4 @@
+import type { EventEmitter } from 'node:events'
 import v8 from 'node:v8'
 import { Worker } from 'node:worker_threads'
 import { clock } from '#base/clock.ts'
@@ -42,9 +43,15 @@ export type ReplacedFor = 'died' | 'stuck'
 export interface WorkerPoolTuning {
   readonly stuckAfterMs?: number
   readonly answerMs?: number
-  /** The code of a worker. */
-  readonly entry?: URL
+  /** Default: a thread of its own. */
+  readonly startThread?: StartThread | undefined
 }
+
+/** What the pool uses of the thread of a worker. */
+export type WorkerThread = Pick<Worker, 'postMessage' | 'terminate' | 'performance'> & Pick<EventEmitter, 'on' | 'once'>
+
+/** Starts a worker. Its messages, its error and its end are the events of a `Worker`. */
+export type StartThread = (start: WorkerStart) => WorkerThread
 
 export interface WorkerPoolEvents {
   /** All workers run with this version; `failed`: sockets that some worker could not open. */
@@ -92,7 +99,7 @@ type CommonStart = Omit<WorkerStart, 'name' | 'share' | 'load' | 'ticketKeys' | 
 interface Member {
   readonly name: string
   readonly share: ThreadShare
-  readonly thread: Worker
+  readonly thread: WorkerThread
   /** It accepts no more connections. */
   readonly stopped: PromiseWithResolvers<void>
   version: number
@@ -113,7 +120,7 @@ export class WorkerPool {
   readonly #start: CommonStart
   readonly #events: WorkerPoolEvents
   readonly #answerMs: number
-  readonly #entry: URL
+  readonly #startThread: StartThread
   readonly #members = new Map<string, Member>()
   readonly #questions = new Map<number, Question>()
   readonly #watchdog: Watchdog
@@ -143,7 +150,7 @@ export class WorkerPool {
     this.#load = createLoadMemory(count)
     this.#events = events
     this.#answerMs = tuning.answerMs ?? ANSWER_MS
-    this.#entry = tuning.entry ?? new URL(ENTRY, import.meta.url)
+    this.#startThread = tuning.startThread ?? startThreadOf(new URL(ENTRY, import.meta.url))
     this.#watchdog = new Watchdog((name) => this.#end(name), tuning.stuckAfterMs)
     for (let place = 0; place < count; place++) this.#spawn({ place, threads: count })
   }
@@ -230,18 +237,15 @@ export class WorkerPool {
 
   #spawn(share: ThreadShare): void {
     const name = `w${this.#nextName++}`
-    const thread = new Worker(this.#entry, {
-      workerData: {
-        ...this.#start,
-        name,
-        share,
-        load: this.#load,
-        ticketKeys: this.#ticketKeys.current,
-        table: this.#table.entries,
-        turns: this.#watchdog.watch(name),
-        turnMs: this.#watchdog.turnMs,
-      } satisfies WorkerStart,
+    const thread = this.#startThread({
+      ...this.#start,
       name,
+      share,
+      load: this.#load,
+      ticketKeys: this.#ticketKeys.current,
+      table: this.#table.entries,
+      turns: this.#watchdog.watch(name),
+      turnMs: this.#watchdog.turnMs,
     })
     const member: Member = { name, share, thread, stopped: Promise.withResolvers(), version: 0, failed: [] }
     this.#members.set(name, member)
@@ -348,6 +352,11 @@ export class WorkerPool {
   #forgetQuestions(member: Member): void {
     for (const question of this.#questions.values()) if (question.member === member) question.answer([])
   }
+}
+
+/** Starts workers with that code, each in a thread of its own. */
+export function startThreadOf(entry: URL): StartThread {
+  return (start) => new Worker(entry, { workerData: start, name: start.name })
 }
 
 function planMessage({ delta, slots, secrets }: PlanUpdate, { sockets, otherSockets = [] }: Published): ToWorker {

@@ -1,12 +1,12 @@
 import { startEcho } from '#examples/upstreams/echo.ts'
 import { freePort } from '../support/free-port.ts'
-import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { type GatewayProcess, startGatewayProcess } from '../support/gateway-process.ts'
 import { backendYaml, createObjectsFolder, gatewayYaml, joinYaml } from '../support/objects-folder.ts'
 
 /** A running gateway with one HTTP listener. */
 export interface Front {
   readonly port: number
-  readonly gateway: TestGateway
+  readonly gateway: GatewayProcess
   ask(path: string, init?: RequestInit): Promise<Response>
 }
 
@@ -19,7 +19,7 @@ export async function startFront(stops: AsyncDisposableStack, ...objects: readon
     'all.yaml': joinYaml(gatewayYaml(port), backendYaml('echo', echo.port), ...objects),
   })
   stops.defer(folder.remove)
-  const gateway = stops.use(await startGateway({ files: [folder.path], workers: 2 }))
+  const gateway = stops.use(await startGatewayProcess({ files: [folder.path], workers: 2 }))
   return { port, gateway, ask: (path, init) => fetch(`http://127.0.0.1:${port}${path}`, init) }
 }
 

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { CERTIFICATES } from '#net/testing/certificates.ts'
 import { eventually } from '#test/support/eventually.ts'
 import { freePort } from '#test/support/free-port.ts'
-import { startGateway, type TestGateway } from '#test/support/gateway.ts'
+import { type GatewayProcess, startGatewayProcess } from '#test/support/gateway-process.ts'
 import {
   backendYaml,
   createObjectsFolder,
@@ -136,7 +136,7 @@ const objectsOf = (port: number, authorizerPort: number) =>
 
 const stops = new AsyncDisposableStack()
 let objects: ObjectsFolder
-let gateway: TestGateway
+let gateway: GatewayProcess
 let port: number
 let server: VerifyingServer
 let proxy: ProxyServer
@@ -168,7 +168,7 @@ beforeAll(async () => {
     AWS_SECRET_ACCESS_KEY: KEYS.secretAccessKey,
     AWS_SESSION_TOKEN: KEYS.sessionToken!,
   }
-  gateway = stops.use(await startGateway({ files: [objects.path], workers: 1, environment: keys }))
+  gateway = stops.use(await startGatewayProcess({ files: [objects.path], workers: 1, environment: keys }))
 }, 30_000)
 afterAll(() => stops.disposeAsync())
 beforeEach(() => {
@@ -351,7 +351,7 @@ test('tokens of other clouds are refused, and signatures for another service are
 test('without keys in the environment requests are refused, and the status of the backend says why', async () => {
   const at = await freePort()
   const home = objects.path
-  await using bare = await startGateway({
+  await using bare = await startGatewayProcess({
     files: [(await ownFolder(at)).path],
     workers: 1,
     environment: {

@@ -8,7 +8,7 @@ import { ask } from '#net/testing/http2-client.ts'
 import { RawClient } from '#net/testing/raw-peers.ts'
 import { eventually } from '#test/support/eventually.ts'
 import { freePort } from '#test/support/free-port.ts'
-import { startGateway, type TestGateway } from '#test/support/gateway.ts'
+import { type GatewayProcess, startGatewayProcess } from '#test/support/gateway-process.ts'
 import { backendYaml, createObjectsFolder, gatewayYaml, joinYaml, routeYaml } from '#test/support/objects-folder.ts'
 import { policyYaml } from '#test/support/policy-yaml.ts'
 
@@ -18,7 +18,7 @@ const HELD = 45_000
 const THIRD = 20_000
 
 const stops = new AsyncDisposableStack()
-let gateway: TestGateway
+let gateway: GatewayProcess
 let port: number
 let web: Server
 let waiting: RawClient[] = []
@@ -102,7 +102,7 @@ beforeAll(async () => {
   })
   stops.defer(folder.remove)
   gateway = stops.use(
-    await startGateway({
+    await startGatewayProcess({
       files: [folder.path],
       workers: 1,
       environment: { GATEWRIGHT_LOG_FORMAT: 'json', GATEWRIGHT_BODY_MEMORY: String(MEMORY) },

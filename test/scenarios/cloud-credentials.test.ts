@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startEcho } from '#examples/upstreams/echo.ts'
 import { eventually } from '#test/support/eventually.ts'
 import { freePort } from '#test/support/free-port.ts'
-import { startGateway, type TestGateway } from '#test/support/gateway.ts'
+import { type GatewayProcess, startGatewayProcess } from '#test/support/gateway-process.ts'
 import {
   createObjectsFolder,
   gatewayYaml,
@@ -21,7 +21,7 @@ const says = new Map<string, number>()
 const issued: string[] = []
 
 const stops = new AsyncDisposableStack()
-let gateway: TestGateway
+let gateway: GatewayProcess
 let endpoint: TokenEndpoint
 let objects: ObjectsFolder
 let port: number
@@ -104,7 +104,7 @@ beforeAll(async () => {
   })
   stops.defer(objects.remove)
   gateway = stops.use(
-    await startGateway({ files: [objects.path], environment: { AZURE_AUTHORITY_HOST: endpoint.url } }),
+    await startGatewayProcess({ files: [objects.path], environment: { AZURE_AUTHORITY_HOST: endpoint.url } }),
   )
 }, 30_000)
 afterAll(() => stops.disposeAsync())

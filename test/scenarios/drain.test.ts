@@ -10,7 +10,7 @@ import { expect, test } from 'vitest'
 import { startEcho } from '#examples/upstreams/echo.ts'
 import { eventually } from '#test/support/eventually.ts'
 import { freePort } from '#test/support/free-port.ts'
-import { startGateway, type TestGateway } from '#test/support/gateway.ts'
+import { type GatewayProcess, startGatewayProcess } from '#test/support/gateway-process.ts'
 import {
   backendYaml,
   createObjectsFolder,
@@ -32,7 +32,7 @@ test('SIGTERM: no new connections, requests in flight are finished, exit code 0'
     'all.yaml': joinYaml(gatewayYaml(port), backendYaml('echo', echo.port), routeYaml('all', '/', 'echo')),
   })
   stops.defer(folder.remove)
-  const gateway = await startGateway({ files: [folder.path], workers: 2 })
+  const gateway = await startGatewayProcess({ files: [folder.path], workers: 2 })
   const idle = connect({ host: '127.0.0.1', port })
   const idleClosed = new Promise((resolve) => idle.on('close', resolve))
   const slow = fetch(`http://127.0.0.1:${port}/?delay=700`)
@@ -119,7 +119,7 @@ spec: { shutdown: { min: ${min}, max: ${max} } }
 }
 
 /** Waits until a change of the parameters has arrived in the plan. */
-function planSays(gateway: TestGateway, shutdown: { readonly min: number; readonly max: number }): Promise<boolean> {
+function planSays(gateway: GatewayProcess, shutdown: { readonly min: number; readonly max: number }): Promise<boolean> {
   return eventually('the plan has the changed parameters', async () => {
     const answer = await fetch(`${gateway.url(15_000)}/config_dump`)
     const plan = (await answer.json()) as { items: { key: string; shutdown?: unknown }[] }
@@ -130,7 +130,7 @@ function planSays(gateway: TestGateway, shutdown: { readonly min: number; readon
 
 interface Rig {
   readonly folder: ObjectsFolder
-  readonly gateway: TestGateway
+  readonly gateway: GatewayProcess
   readonly port: number
 }
 
@@ -149,7 +149,7 @@ async function startRig(stops: AsyncDisposableStack, environment: Record<string,
     'parameters.yaml': shutdownYaml(0, 600),
   })
   stops.defer(folder.remove)
-  const gateway = await startGateway({ files: [folder.path], workers: 2, environment })
+  const gateway = await startGatewayProcess({ files: [folder.path], workers: 2, environment })
   stops.use(gateway)
   return { folder, gateway, port }
 }

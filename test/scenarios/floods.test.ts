@@ -5,13 +5,13 @@ import net from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { freePort } from '#test/support/free-port.ts'
-import { startGateway, type TestGateway } from '#test/support/gateway.ts'
+import { type GatewayProcess, startGatewayProcess } from '#test/support/gateway-process.ts'
 import { backendYaml, createObjectsFolder, gatewayYaml, joinYaml, routeYaml } from '#test/support/objects-folder.ts'
 
 const LARGE = Buffer.alloc(32 * 1024 * 1024, 'x')
 
 const stops = new AsyncDisposableStack()
-let gateway: TestGateway
+let gateway: GatewayProcess
 let port: number
 
 beforeAll(async () => {
@@ -32,7 +32,7 @@ beforeAll(async () => {
   )
   const folder = await createObjectsFolder({ 'all.yaml': objects })
   stops.defer(folder.remove)
-  gateway = await startGateway({ files: [folder.path], workers: 2 })
+  gateway = await startGatewayProcess({ files: [folder.path], workers: 2 })
   stops.defer(() => void gateway.process.kill('SIGKILL'))
   // The first requests make what later ones share.
   for (let i = 0; i < 50; i++) await askOthers()

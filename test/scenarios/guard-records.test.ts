@@ -4,7 +4,7 @@ import { startAnsweringProvider } from '#test/support/answering-provider.ts'
 import { gatewright } from '#test/support/command-line.ts'
 import { eventually } from '#test/support/eventually.ts'
 import { freePort } from '#test/support/free-port.ts'
-import { startGateway, type TestGateway } from '#test/support/gateway.ts'
+import { type GatewayProcess, startGatewayProcess } from '#test/support/gateway-process.ts'
 import { answerJson, type JsonServer, startJsonServer } from '#test/support/json-server.ts'
 import { backendYaml, createObjectsFolder, gatewayYaml, joinYaml, routeYaml } from '#test/support/objects-folder.ts'
 import { startProxyServer } from '#test/support/proxy-server.ts'
@@ -51,7 +51,7 @@ const proxy = stops.use(
   }),
 )
 
-const gateways: { text: TestGateway; json: TestGateway } = {} as never
+const gateways: { text: GatewayProcess; json: GatewayProcess } = {} as never
 const ports = { text: await freePort(), json: await freePort() }
 let folder: string
 
@@ -81,7 +81,7 @@ spec: ${JSON.stringify({
     stops.defer(objects.remove)
     folder = objects.path
     gateways[format] = stops.use(
-      await startGateway({
+      await startGatewayProcess({
         files: [objects.path],
         workers: 1,
         arguments: ['--log-format', format, '--log-level', 'debug'],

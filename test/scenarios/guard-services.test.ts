@@ -4,7 +4,7 @@ import { startAnsweringProvider } from '#test/support/answering-provider.ts'
 import { gatewright } from '#test/support/command-line.ts'
 import { eventually } from '#test/support/eventually.ts'
 import { freePort } from '#test/support/free-port.ts'
-import { startGateway, type TestGateway } from '#test/support/gateway.ts'
+import { type GatewayProcess, startGatewayProcess } from '#test/support/gateway-process.ts'
 import { answerJson, type JsonServer, startJsonServer } from '#test/support/json-server.ts'
 import {
   backendYaml,
@@ -118,7 +118,7 @@ stringData: { ann: ${KEYS.bearer} }
 
 const stops = new AsyncDisposableStack()
 let objects: ObjectsFolder
-let gateway: TestGateway
+let gateway: GatewayProcess
 let port: number
 let moderator: JsonServer
 let armor: JsonServer
@@ -139,7 +139,7 @@ beforeAll(async () => {
   objects = await createObjectsFolder({ 'all.yaml': objectsOf() })
   stops.defer(objects.remove)
   gateway = stops.use(
-    await startGateway({
+    await startGatewayProcess({
       files: [objects.path],
       workers: 1,
       environment: {

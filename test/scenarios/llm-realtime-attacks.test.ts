@@ -3,13 +3,13 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Accepted, RawClient, RawServer } from '#net/testing/raw-peers.ts'
 import { eventually } from '#test/support/eventually.ts'
 import { freePort } from '#test/support/free-port.ts'
-import { startGateway, type TestGateway } from '#test/support/gateway.ts'
+import { type GatewayProcess, startGatewayProcess } from '#test/support/gateway-process.ts'
 import { createObjectsFolder, gatewayYaml, joinYaml, routeYaml } from '#test/support/objects-folder.ts'
 
 // Clients and providers that misuse the sessions of the realtime API. Their bytes pass, in bounded memory, and nothing of them is left.
 
 const stops = new AsyncDisposableStack()
-let gateway: TestGateway
+let gateway: GatewayProcess
 let port: number
 /** Connections of the gateway to the provider. */
 const atProvider: Accepted[] = []
@@ -48,7 +48,7 @@ beforeAll(async () => {
     ),
   })
   stops.defer(folder.remove)
-  gateway = await startGateway({ files: [folder.path], workers: 1 })
+  gateway = await startGatewayProcess({ files: [folder.path], workers: 1 })
   stops.defer(async () => void (await gateway.close()))
 })
 

@@ -1,7 +1,8 @@
 import { afterEach, expect, test } from 'vitest'
 import { eventually } from '#test/support/eventually.ts'
 import { freePort } from '#test/support/free-port.ts'
-import { type GatewayOptions, startGateway, type TestGateway } from '#test/support/gateway.ts'
+import type { GatewayOptions } from '#test/support/gateway-options.ts'
+import { type GatewayProcess, startGatewayProcess } from '#test/support/gateway-process.ts'
 import { createObjectsFolder, joinYaml, listenersYaml, type ObjectsFolder } from '#test/support/objects-folder.ts'
 import { verifies } from '#test/support/verifies.ts'
 
@@ -21,7 +22,7 @@ spec: ${JSON.stringify(spec)}
 async function start(
   spec: object,
   options: Partial<GatewayOptions> = {},
-): Promise<{ gateway: TestGateway; folder: ObjectsFolder; port: number }> {
+): Promise<{ gateway: GatewayProcess; folder: ObjectsFolder; port: number }> {
   const port = await freePort()
   const reference =
     '  infrastructure: { parametersRef: { group: gatewright.dev, kind: ProxyParameters, name: here } }\n'
@@ -44,7 +45,7 @@ spec:
     'parameters.yaml': parametersYaml(spec),
   })
   stops.defer(folder.remove)
-  const gateway = stops.use(await startGateway({ files: [folder.path], workers: 1, ...options }))
+  const gateway = stops.use(await startGatewayProcess({ files: [folder.path], workers: 1, ...options }))
   return { gateway, folder, port }
 }
 

@@ -6,7 +6,7 @@ import { afterEach, expect, test } from 'vitest'
 import { startEcho } from '#examples/upstreams/echo.ts'
 import { eventually } from '#test/support/eventually.ts'
 import { freePort } from '#test/support/free-port.ts'
-import { startGateway } from '#test/support/gateway.ts'
+import { startGatewayProcess } from '#test/support/gateway-process.ts'
 import { backendYaml, createObjectsFolder, gatewayYaml, joinYaml, routeYaml } from '#test/support/objects-folder.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
@@ -43,7 +43,7 @@ test('without a terminal SIGHUP reloads the files and reopens the access log', a
   const { objects, ask } = await serveEcho()
   const log = join(temporaryFolder(), 'access.log')
   const lines = (file: string) => (existsSync(file) ? readFileSync(file, 'utf8').trimEnd().split('\n') : [])
-  const gateway = await startGateway({ files: [objects.path], environment: { GATEWRIGHT_ACCESS_LOG: log } })
+  const gateway = await startGatewayProcess({ files: [objects.path], environment: { GATEWRIGHT_ACCESS_LOG: log } })
   stops.use(gateway)
   expect(await ask('/before')).toBe(200)
   await eventually('the line', () => lines(log).some((line) => line.includes('/before')))
@@ -61,7 +61,9 @@ test('without a terminal SIGHUP reloads the files and reopens the access log', a
 test('a renamed access log is noticed without a signal', async () => {
   const { objects, ask } = await serveEcho()
   const log = join(temporaryFolder(), 'access.log')
-  stops.use(await startGateway({ files: [objects.path], workers: 1, environment: { GATEWRIGHT_ACCESS_LOG: log } }))
+  stops.use(
+    await startGatewayProcess({ files: [objects.path], workers: 1, environment: { GATEWRIGHT_ACCESS_LOG: log } }),
+  )
   await ask('/before')
   await eventually('the line', () => existsSync(log) && readFileSync(log, 'utf8').includes('/before'))
   renameSync(log, `${log}.1`)
@@ -74,7 +76,7 @@ test('a renamed access log is noticed without a signal', async () => {
 test('a full disk is reported once and counted, and requests continue', async () => {
   const { objects, ask } = await serveEcho()
   const environment = { GATEWRIGHT_ACCESS_LOG: '/dev/full' }
-  const gateway = await startGateway({ files: [objects.path], workers: 1, environment })
+  const gateway = await startGatewayProcess({ files: [objects.path], workers: 1, environment })
   stops.use(gateway)
   for (let i = 0; i < 20; i++) expect(await ask(`/${i}`)).toBe(200)
   const told = () =>
@@ -92,14 +94,14 @@ test('a full disk is reported once and counted, and requests continue', async ()
 test('a file of the access log that cannot be opened is a usage error', async () => {
   const { objects } = await serveEcho()
   const environment = { GATEWRIGHT_ACCESS_LOG: '/no/such/folder/log' }
-  await expect(startGateway({ files: [objects.path], workers: 1, environment })).rejects.toThrow(
+  await expect(startGatewayProcess({ files: [objects.path], workers: 1, environment })).rejects.toThrow(
     /GATEWRIGHT_ACCESS_LOG.*ENOENT/s,
   )
 })
 
 test('SIGUSR1 opens no debugger', async () => {
   const { objects, ask } = await serveEcho()
-  const gateway = await startGateway({ files: [objects.path], workers: 1 })
+  const gateway = await startGatewayProcess({ files: [objects.path], workers: 1 })
   stops.use(gateway)
   gateway.process.kill('SIGUSR1')
   for (let i = 0; i < 10; i++) expect(await ask('/')).toBe(200)
@@ -110,7 +112,7 @@ test('SIGUSR1 opens no debugger', async () => {
 test('a debugger that the environment opens is warned of', async () => {
   const { objects } = await serveEcho()
   const environment = { NODE_OPTIONS: '--inspect=127.0.0.1:0' }
-  const gateway = await startGateway({ files: [objects.path], workers: 1, environment })
+  const gateway = await startGatewayProcess({ files: [objects.path], workers: 1, environment })
   stops.use(gateway)
   expect(gateway.output.stderr).toMatch(
     /\twarn\tthe debugger of the runtime is open; anyone who can connect to it can read every secret host=127\.0\.0\.1:\d+/,
@@ -148,7 +150,7 @@ test('the gateway stops in order when its terminal is closed', async () => {
 
 test('the gateway continues when standard error is closed', async () => {
   const { objects, ask } = await serveEcho()
-  const gateway = await startGateway({ files: [objects.path], workers: 1 })
+  const gateway = await startGatewayProcess({ files: [objects.path], workers: 1 })
   stops.use(gateway)
   gateway.process.stderr?.destroy()
   for (let i = 0; i < 3; i++) gateway.process.kill('SIGHUP')

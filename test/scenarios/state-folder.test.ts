@@ -2,14 +2,14 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { freePort } from '#test/support/free-port.ts'
-import { startGateway } from '#test/support/gateway.ts'
+import { startGatewayProcess } from '#test/support/gateway-process.ts'
 import { gatewayYaml } from '#test/support/objects-folder.ts'
 import { temporaryFolder } from '#test/support/temporary-folder.ts'
 
 test('a gateway whose working directory cannot be written runs, and logs that its state is in memory', async () => {
   const objects = writeObjects(await freePort())
   // Not even root can create a folder there.
-  await using gateway = await startGateway({ files: [objects], workers: 1, folder: '/proc' })
+  await using gateway = await startGatewayProcess({ files: [objects], workers: 1, folder: '/proc' })
   expect((await fetch(`${gateway.url(15_021)}/healthz/live`)).status).toBe(200)
   expect(await gateway.close()).toBe(0)
   const { stderr } = gateway.output
@@ -23,7 +23,7 @@ test('a folder that --state names and that cannot be used is refused before anyt
   const file = join(temporaryFolder(), 'state')
   writeFileSync(file, '')
   const objects = writeObjects(await freePort())
-  const start = startGateway({ files: [objects], workers: 1, arguments: ['--state', file] })
+  const start = startGatewayProcess({ files: [objects], workers: 1, arguments: ['--state', file] })
   const failure: Error = await start.then(
     () => expect.unreachable(),
     (error) => error,

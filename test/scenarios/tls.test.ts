@@ -5,13 +5,13 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startEcho } from '#examples/upstreams/echo.ts'
 import { CERTIFICATES } from '#net/testing/certificates.ts'
 import { freePort } from '#test/support/free-port.ts'
-import { startGateway, type TestGateway } from '#test/support/gateway.ts'
+import { type GatewayProcess, startGatewayProcess } from '#test/support/gateway-process.ts'
 import { backendYaml, createObjectsFolder, gatewayYaml, joinYaml, routeYaml } from '#test/support/objects-folder.ts'
 import { authoritiesYaml, tlsSecretYaml } from '#test/support/tls-objects.ts'
 import { verifies } from '#test/support/verifies.ts'
 
 const stops = new AsyncDisposableStack()
-let gateway: TestGateway
+let gateway: GatewayProcess
 let serverPort: number
 let plain: number
 let secured: number
@@ -68,7 +68,7 @@ beforeAll(async () => {
     ),
   })
   stops.defer(folder.remove)
-  gateway = stops.use(await startGateway({ files: [folder.path], workers: 1 }))
+  gateway = stops.use(await startGatewayProcess({ files: [folder.path], workers: 1 }))
 })
 
 afterAll(() => stops.disposeAsync())
@@ -127,7 +127,7 @@ verifies(
       'ca.pem': CERTIFICATES.ca,
     })
     await using _files = { [Symbol.asyncDispose]: () => objects.remove() }
-    await using trusting = await startGateway({
+    await using trusting = await startGatewayProcess({
       files: [join(objects.path, 'all.yaml')],
       workers: 1,
       environment: { SSL_CERT_FILE: join(objects.path, 'ca.pem') },

@@ -5,7 +5,7 @@ import { text as readText } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { CERTIFICATES } from '#net/testing/certificates.ts'
 import { freePort } from './free-port.ts'
-import { startGateway, type TestGateway } from './gateway.ts'
+import { type GatewayProcess, startGatewayProcess } from './gateway-process.ts'
 import { createObjectsFolder, joinYaml, listenersYaml, serviceYaml } from './objects-folder.ts'
 import { policyYaml } from './policy-yaml.ts'
 import { authoritiesYaml, tlsSecretYaml } from './tls-objects.ts'
@@ -59,7 +59,7 @@ export async function runChurn(seconds: number): Promise<ChurnReport> {
     'trusted.yaml': trustedYaml(0),
   })
   stops.defer(folder.remove)
-  const gateway = stops.use(await startGateway({ files: [folder.path], workers: 2 }))
+  const gateway = stops.use(await startGatewayProcess({ files: [folder.path], workers: 2 }))
 
   const report = { answered: 0, failed: [] as string[], serials: new Set<string>() }
   const until = performance.now() + seconds * 1000
@@ -177,7 +177,7 @@ async function runClient(port: number, client: number, until: number, tally: Tal
   fresh.destroy()
 }
 
-async function metric(gateway: TestGateway, name: string): Promise<number> {
+async function metric(gateway: GatewayProcess, name: string): Promise<number> {
   const text = await (await fetch(`${gateway.url(15_020)}/metrics`)).text()
   return Number(new RegExp(`^gatewright_${name} (\\d+)$`, 'm').exec(text)?.[1])
 }

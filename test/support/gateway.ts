@@ -1,113 +1,68 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { runCommandLine } from '#cli/program.ts'
+import type { Surroundings } from '#cli/surroundings.ts'
+import { FREE_PORTS, type GatewayOptions, portsIn, runWords, type TestGateway, urlOf } from './gateway-options.ts'
+import { startWorkerHere } from './worker-here.ts'
 
-const ROOT = join(import.meta.dirname, '..', '..')
-const READY_WITHIN_MS = 15_000
+export type { TestGateway } from './gateway-options.ts'
 
-export interface GatewayOptions {
-  /** Values of `-f`. */
-  readonly files: readonly string[]
-  readonly workers?: number
-  /** Further command-line arguments. */
-  readonly arguments?: readonly string[]
-  readonly environment?: Readonly<Record<string, string>>
-  /** Working directory; default: the root of the project. */
-  readonly folder?: string
-  /** What outlives a restart; by default nothing does. With `folder` there is the default one. */
-  readonly stateFolder?: string
-}
-
-/** A gateway in a separate process, started by its command line, with admin, metrics and readiness servers on free ports. */
-export interface TestGateway extends AsyncDisposable {
-  /** Base URL of a listener port; 15000, 15020 and 15021 map to the actual ports of the admin, metrics and readiness servers. */
-  url(port: number): string
-  /** Its output so far. */
-  readonly output: { readonly stdout: string; readonly stderr: string }
-  readonly process: ChildProcess
-  /** Stops it with SIGTERM. @returns its exit code */
-  close(): Promise<number | null>
-}
-
-/** Starts a gateway and waits until it logs that it is ready. Rejects with its output if it ends first. */
+/**
+ * Starts a gateway in this thread and waits until it logs that it is ready. Rejects with its log if it ends first. Its command line, its
+ * messages to workers and its sockets are those of a process, but its code is loaded already: a process takes half a second of processor
+ * time to start. What only a process shows needs `startGatewayProcess`.
+ */
 export async function startGateway(options: GatewayOptions): Promise<TestGateway> {
-  const { files, workers = 2, environment = {} } = options
-  const words = ['run', ...files.flatMap((file) => ['-f', file]), '--workers', String(workers)]
-  const temporary =
-    (options.stateFolder ?? options.folder) === undefined ? mkdtempSync(join(tmpdir(), 'gatewright-test-')) : undefined
-  const state = options.stateFolder ?? temporary
-  if (state !== undefined) words.push('--state', state)
-  const child = spawn(join(ROOT, 'bin', 'gatewright'), [...words, ...(options.arguments ?? [])], {
-    cwd: options.folder ?? ROOT,
-    stdio: ['ignore', 'pipe', 'pipe'],
-    env: {
-      ...process.env,
-      GATEWRIGHT_ADMIN_ADDR: '127.0.0.1:0',
-      GATEWRIGHT_STATS_ADDR: '127.0.0.1:0',
-      GATEWRIGHT_READINESS_ADDR: '127.0.0.1:0',
-      ...environment,
+  const temporary = mkdtempSync(join(tmpdir(), 'gatewright-test-'))
+  const accessLog = join(temporary, 'stdout')
+  const descriptor = openSync(accessLog, 'a')
+  const environment = { ...process.env, ...FREE_PORTS, ...options.environment }
+  const stopped = Promise.withResolvers<void>()
+  const ready = Promise.withResolvers<void>()
+  /** The access log of a gateway that has ended. */
+  let written: string | undefined
+  const output = {
+    get stdout() {
+      return written ?? readFileSync(accessLog, 'utf8')
     },
-  })
-  if (temporary !== undefined) child.once('exit', () => rmSync(temporary, { recursive: true, force: true }))
-  const output = { stdout: '', stderr: '' }
-  child.stdout.on('data', (chunk: Buffer) => {
-    output.stdout += chunk
-  })
-  child.stderr.on('data', (chunk: Buffer) => {
-    output.stderr += chunk
-  })
-  const ports = await readPorts(child, output)
-  const close = async (): Promise<number | null> => {
-    if (child.exitCode !== null || child.signalCode !== null) return child.exitCode
-    const exit = once(child, 'exit')
-    child.kill('SIGTERM')
-    const [code] = (await exit) as [number | null]
-    return code
+    stderr: '',
   }
+  const standardOutput = { descriptor, follow: () => false, reopen: () => {}, close: () => {} }
+  const around: Surroundings = {
+    environment,
+    openLog: () => (text) => {
+      output.stderr += text
+      if (portsIn(output.stderr) !== undefined) ready.resolve()
+    },
+    handleSignals: () => ({ stopped: stopped.promise, stop: stopped.resolve, onReload: () => {} }),
+    catchWarnings: () => {},
+    releaseMemoryOfStart: () => ({ cancel: () => {} }),
+    startThread: (start) => startWorkerHere(start, { environment, standardOutput }),
+  }
+  const run = async () => {
+    try {
+      return await runCommandLine(runWords(options, options.stateFolder ?? join(temporary, 'state')), around)
+    } finally {
+      written = readFileSync(accessLog, 'utf8')
+      closeSync(descriptor)
+      rmSync(temporary, { recursive: true, force: true })
+    }
+  }
+  const ended = run()
+  const close = async (): Promise<number> => {
+    stopped.resolve()
+    return await ended
+  }
+  const running = await Promise.race([ready.promise.then(() => true), ended.then(() => false)])
+  if (!running) throw new Error(`the gateway ended with code ${await ended}:\n${output.stderr}`)
+  const ports = portsIn(output.stderr)!
   return {
-    url: (port) => `http://127.0.0.1:${ports.get(port) ?? port}`,
+    url: (port) => urlOf(port, ports),
     output,
-    process: child,
     close,
     async [Symbol.asyncDispose]() {
       await close()
     },
   }
-}
-
-/** The log line of a ready gateway, in both log formats. */
-const READY =
-  /"?admin"?[=:]"?http:\/\/127\.0\.0\.1:(\d+)"?[ ,]"?metrics\.port"?[=:](\d+)[ ,]"?readiness\.port"?[=:](\d+)/
-
-function readPorts(child: ChildProcess, output: { readonly stderr: string }): Promise<Map<number, number>> {
-  return new Promise((resolve, reject) => {
-    const look = () => {
-      const found = READY.exec(output.stderr)
-      if (found === null) return
-      stop()
-      resolve(
-        new Map([
-          [15_000, Number(found[1])],
-          [15_020, Number(found[2])],
-          [15_021, Number(found[3])],
-        ]),
-      )
-    }
-    const fail = (why: string) => {
-      stop()
-      child.kill('SIGKILL')
-      reject(new Error(`the gateway ${why}:\n${output.stderr}`))
-    }
-    const ended = (code: number | null) => fail(`ended with code ${code}`)
-    const timer = setTimeout(() => fail('did not become ready'), READY_WITHIN_MS)
-    const stop = () => {
-      clearTimeout(timer)
-      child.off('exit', ended)
-      child.stderr?.off('data', look)
-    }
-    child.on('exit', ended)
-    child.stderr?.on('data', look)
-  })
 }

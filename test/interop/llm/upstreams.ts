@@ -1,6 +1,6 @@
 import { CERTIFICATES } from '#net/testing/certificates.ts'
 import { freePort } from '../../support/free-port.ts'
-import { startGateway } from '../../support/gateway.ts'
+import { startGatewayProcess } from '../../support/gateway-process.ts'
 import { createObjectsFolder, joinYaml, listenersYaml } from '../../support/objects-folder.ts'
 import { tlsSecretYaml } from '../../support/tls-objects.ts'
 import { JUDGE, PROMPT_GUARD } from './guards.ts'
@@ -154,7 +154,7 @@ export async function startUpstreams(
     'all.yaml': joinYaml(listeners, tlsSecretYaml('door', CERTIFICATES.server), ...objects, ...judgeYaml(port)),
   })
   stops.defer(folder.remove)
-  const gateway = stops.use(await startGateway({ files: [folder.path], workers: 1 }))
+  const gateway = stops.use(await startGatewayProcess({ files: [folder.path], workers: 1 }))
   stops.defer(async () => {
     if (/"?level"?[=:]"?error/.test(gateway.output.stderr)) console.log(gateway.output.stderr)
   })

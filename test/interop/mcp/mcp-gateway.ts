@@ -1,5 +1,5 @@
 import { freePort } from '../../support/free-port.ts'
-import { startGateway } from '../../support/gateway.ts'
+import { startGatewayProcess } from '../../support/gateway-process.ts'
 import { createObjectsFolder, gatewayYaml, joinYaml, routeYaml } from '../../support/objects-folder.ts'
 
 /** The ports of MCP servers on this machine, by target name, by backend name. */
@@ -28,7 +28,7 @@ export async function startMcpGateway(
   ])
   const folder = await createObjectsFolder({ 'all.yaml': joinYaml(gatewayYaml(port), ...objects) })
   stops.defer(folder.remove)
-  stops.use(await startGateway({ files: [folder.path], workers: 2 }))
+  stops.use(await startGatewayProcess({ files: [folder.path], workers: 2 }))
   return { port }
 }
 

@@ -1,0 +1,195 @@
+import type { MessagePort } from 'node:worker_threads'
+import { KnownSecrets, type SecretHider } from '#base/known-secrets.ts'
+import { parseJson } from '#base/parse-json.ts'
+import { GuardLoad } from '#exchange/guard-load.ts'
+import { parseNetwork } from '#net/connect/forward-rules.ts'
+import { chooseTransports } from '#net/transport/choose-transports.ts'
+import { DecisionIds } from '#observe/decision-ids.ts'
+import { AccessLog } from '#observe/log/access-log.ts'
+import type { LogFields, LogMessage } from '#observe/log/application-log.ts'
+import { JSON_LINE, TEXT_LINE } from '#observe/log/field-line.ts'
+import { LineWriter } from '#observe/log/line-writer.ts'
+import { LogFile, type LogTarget } from '#observe/log/log-file.ts'
+import { MetricsWriter } from '#observe/metrics/metrics-writer.ts'
+import { RequestObserver } from '#observe/request-observer.ts'
+import type { PlanDelta } from '#plan/delta.ts'
+import type { KeptUpdate } from '#policies/shared/kept/kept-copies.ts'
+import { ProxyServer } from '#proxy/server.ts'
+import { LocalChannels } from '#state/channels.ts'
+import { Load } from '#state/load.ts'
+import { LocalTable } from '#state/shared-table.ts'
+import { openSlotMemory } from '#state/slots.ts'
+import { ChannelsToMain } from './channels-to-main.ts'
+import { createCloudServices } from './cloud-services.ts'
+import { importKey } from './import-key.ts'
+import type { FromWorker, PlanMessage, ToWorker, WorkerStart } from './messages.ts'
+import { SlowHashes } from './passwords/slow-hashes.ts'
+import { ThreadChecker } from './passwords/thread-checker.ts'
+import { evictionReporter } from './report-eviction.ts'
+import { createSealer } from './sealer.ts'
+import { ThreadCounter } from './token-counts/thread-counter.ts'
+import { countTurns } from './watchdog.ts'
+
+/** What a proxy worker takes from the thread that it runs in. */
+export interface WorkerSurroundings {
+  readonly environment: NodeJS.ProcessEnv
+  /** Where the access log goes that has no file. */
+  readonly standardOutput: LogTarget
+}
+
+/** A proxy worker: receives plans from the main thread over `port` and serves traffic with them. It closes the port when it has ended. */
+export async function runProxyWorker(start: WorkerStart, port: MessagePort, around: WorkerSurroundings): Promise<void> {
+  let planVersion = 0
+  const secretsByItem = new Map<string, readonly string[]>()
+  let secrets: KnownSecrets | undefined
+  const metrics = new MetricsWriter((update) => send({ kind: 'metrics', update }))
+  /** The secrets of the plan. Prepared for the first log line after a change. */
+  function knownSecrets(): KnownSecrets {
+    secrets ??= new KnownSecrets([...secretsByItem.values()].flat())
+    return secrets
+  }
+  const hider: SecretHider = {
+    hide: (text) => knownSecrets().hide(text),
+    hideValues: (text) => knownSecrets().hideValues(text),
+  }
+  const format = start.logFormat === 'json' ? JSON_LINE : TEXT_LINE
+  const accessLog = new AccessLog(format, (line) => lines.write(line), hider)
+  const lines = new LineWriter(start.logFile === undefined ? around.standardOutput : new LogFile(start.logFile), {
+    failing: (cause) => send({ kind: 'log', state: { kind: 'failing', cause: nameLog(cause) } }),
+    resumed: (lines) => send({ kind: 'log', state: { kind: 'resumed', lines } }),
+    ended: (lines) => send({ kind: 'log', state: { kind: 'ended', lines } }),
+    lost: (lines) => metrics.series('lostLines', []).add(lines),
+    lossLine: (lines) => accessLog.lossLine(lines),
+  })
+  const decisionIds = new DecisionIds()
+  const observer = new RequestObserver(start.name, decisionIds, accessLog, metrics, (decisionId, error) =>
+    send({ kind: 'bug', decisionId, stack: error instanceof Error ? (error.stack ?? '') : `${error}` }),
+  )
+  const { transports, fallbackReason } = await chooseTransports(start.transport)
+  metrics.series('workerStarts', [transports.kind]).add(1)
+  if (start.transport === 'auto' && fallbackReason !== undefined) {
+    warn('connections without TLS use streams, which are slower', { cause: fallbackReason })
+  }
+  const slowHashes = new SlowHashes((error) => warn('a thread that checks passwords failed', { cause: `${error}` }))
+  const tokenCounter = new ThreadCounter((port) => send({ kind: 'count-tokens', port }, [port]))
+  const table = new LocalTable((entry) => send({ kind: 'set-value', entry }))
+  for (const entry of start.table) table.add(entry)
+  const channelsToMain = new ChannelsToMain((sent) => send({ kind: 'send-text', sent }))
+  const channels = new LocalChannels(start.name, channelsToMain.carry)
+  const proxy = new ProxyServer({
+    decisionIds,
+    gateway: {
+      podName: around.environment.POD_NAME,
+      namespace: around.environment.NAMESPACE,
+      gateway: around.environment.GATEWAY,
+    },
+    memory: openSlotMemory(start.slots, start.share.place),
+    importKey,
+    passwords: new ThreadChecker(slowHashes),
+    tokenCounter,
+    observer,
+    sealer: createSealer(start.sessionKeys),
+    createClouds: (credentials) => createCloudServices(credentials, around.environment),
+    table,
+    channels,
+    ticketKeys: start.ticketKeys,
+    bodyMemoryBytes: start.bodyMemoryBytes,
+    share: start.share,
+    forwardTo: start.forwardTo.map(parseNetwork).filter((network) => network !== undefined),
+    transports,
+    requestKept: (of, id, fetchedMs) => send({ kind: 'ask-kept', of, id, fetchedMs }),
+    evicted: evictionReporter(metrics, log),
+    load: new Load(metrics.series('requestsInFlight', []), start.load, start.share.place),
+    guardLoad: new GuardLoad(metrics.series('guardHeldBytes', []), metrics.series('guardWindows', [])),
+    reportFact: (fact) => send({ kind: 'fact', version: planVersion, fact }),
+  })
+
+  function warn(message: string, fields: LogFields): void {
+    log('workers', 'warn', message, fields)
+  }
+
+  function log(...[module, level, message, fields]: Parameters<LogMessage>): void {
+    send({ kind: 'message', module, level, message, fields })
+  }
+
+  function send(message: FromWorker, moved: MessagePort[] = []): void {
+    port.postMessage(message, moved)
+  }
+
+  function nameLog(cause: string): string {
+    return start.logFile === undefined ? cause : `${start.logFile}: ${cause}`
+  }
+
+  /** The values must not be in the log from now on. */
+  function noteSecrets(key: string, values: readonly string[]): void {
+    if (values.length === 0 && !secretsByItem.has(key)) return
+    secretsByItem.set(key, values)
+    secrets = undefined
+  }
+
+  function secretsOf({ of, state }: KeptUpdate): readonly string[] {
+    const secret = of === 'credential' ? state.value?.secret : undefined
+    if (secret === undefined) return []
+    return 'token' in secret ? [secret.token] : [secret.keys.secretKey, secret.keys.sessionToken ?? []].flat()
+  }
+
+  async function takePlan(message: PlanMessage): Promise<FromWorker> {
+    const delta = parseJson(message.delta) as PlanDelta
+    for (const [key, values] of message.secrets) noteSecrets(key, values)
+    planVersion = delta.version
+    proxy.otherSockets = message.otherSockets
+    const failed = await proxy.update(delta, message.slots, message.sockets)
+    return { kind: 'applied', version: delta.version, failed }
+  }
+
+  /** @returns the reply */
+  async function handle(message: ToWorker): Promise<FromWorker | undefined> {
+    if (message.kind === 'plan') return takePlan(message)
+    if (message.kind === 'ticket-keys') {
+      proxy.changeTicketKeys(message.keys)
+    } else if (message.kind === 'stop-accepting') {
+      await proxy.stopAccepting(message.minMs)
+      return { kind: 'stopped-accepting' }
+    } else if (message.kind === 'drain') {
+      send({ kind: 'drained', cutOff: await proxy.drain(message.drainMs) })
+      await slowHashes.close()
+      tokenCounter.close()
+      lines.close()
+      port.close()
+    }
+    return undefined
+  }
+
+  function reply(answer: FromWorker | undefined): void {
+    if (answer !== undefined) send(answer)
+  }
+
+  // One message after the other: a plan is fully in force before the next message is processed.
+  let last: Promise<void> = Promise.resolve()
+  port.on('message', (message: ToWorker) => {
+    // Questions of operators do not wait for a plan or a drain.
+    if (message.kind === 'records') {
+      send({ kind: 'records', question: message.question, records: observer.records.list() })
+    } else if (message.kind === 'reopen-log') {
+      lines.reopen()
+    } else if (message.kind === 'set-value') {
+      table.add(message.entry)
+    } else if (message.kind === 'channel-text') {
+      const { id, name, text } = message
+      void channels.deliver(name, text).then((taken) => send({ kind: 'text-answer', id, taken }))
+    } else if (message.kind === 'channel-answer') {
+      channelsToMain.answered(message.number, message.taken)
+    } else if (message.kind === 'prices') {
+      proxy.pricesChanged(message.list)
+    } else if (message.kind === 'kept') {
+      // Not queued, because requests wait for it.
+      proxy.keptChanged(message.update)
+      noteSecrets(`credential ${message.update.state.id}`, secretsOf(message.update))
+    } else if (message.kind === 'kept-dropped') {
+      proxy.forgetKept(message.of, message.id)
+      noteSecrets(`credential ${message.id}`, [])
+    } else last = last.then(() => handle(message)).then(reply)
+  })
+  const turns = countTurns(start.turns, start.turnMs)
+  port.on('close', () => turns.cancel())
+}

@@ -1,0 +1,56 @@
+export interface GatewayOptions {
+  /** Values of `-f`. */
+  readonly files: readonly string[]
+  readonly workers?: number
+  /** Further command-line arguments. */
+  readonly arguments?: readonly string[]
+  readonly environment?: Readonly<Record<string, string>>
+  /** What outlives a restart; by default nothing does. */
+  readonly stateFolder?: string
+}
+
+/** A gateway that runs, with admin, metrics and readiness servers on free ports. */
+export interface TestGateway extends AsyncDisposable {
+  /** Base URL of a listener port; 15000, 15020 and 15021 map to the actual ports of the admin, metrics and readiness servers. */
+  url(port: number): string
+  /** Its output so far. */
+  readonly output: { readonly stdout: string; readonly stderr: string }
+  /** Stops it. @returns its exit code */
+  close(): Promise<number | null>
+}
+
+/** The actual ports of the admin, metrics and readiness servers, by their default ports. */
+export type GatewayPorts = ReadonlyMap<number, number>
+
+export const FREE_PORTS = {
+  GATEWRIGHT_ADMIN_ADDR: '127.0.0.1:0',
+  GATEWRIGHT_STATS_ADDR: '127.0.0.1:0',
+  GATEWRIGHT_READINESS_ADDR: '127.0.0.1:0',
+}
+
+/** The command line, without the name of the program. */
+export function runWords(options: GatewayOptions, stateFolder: string | undefined): string[] {
+  const { files, workers = 2 } = options
+  const words = ['run', ...files.flatMap((file) => ['-f', file]), '--workers', String(workers)]
+  if (stateFolder !== undefined) words.push('--state', stateFolder)
+  return [...words, ...(options.arguments ?? [])]
+}
+
+/** The log line of a ready gateway, in both log formats. */
+const READY =
+  /"?admin"?[=:]"?http:\/\/127\.0\.0\.1:(\d+)"?[ ,]"?metrics\.port"?[=:](\d+)[ ,]"?readiness\.port"?[=:](\d+)/
+
+/** The ports in the log of a gateway; undefined: it is not ready. */
+export function portsIn(log: string): GatewayPorts | undefined {
+  const found = READY.exec(log)
+  if (found === null) return undefined
+  return new Map([
+    [15_000, Number(found[1])],
+    [15_020, Number(found[2])],
+    [15_021, Number(found[3])],
+  ])
+}
+
+export function urlOf(port: number, ports: GatewayPorts): string {
+  return `http://127.0.0.1:${ports.get(port) ?? port}`
+}
