@@ -241,7 +241,7 @@ export const FINDINGS = {
     title: 'Services and MCP targets',
     codes: {
       'service-without-endpoints': 'A port of the Service has no ready endpoint.',
-      'annotation-value': 'The value of an annotation is invalid; the default applies.',
+      'annotation-value': 'The value of an annotation is invalid; the finding says what applies.',
       'annotation-unknown': 'The gateway reads no such annotation on this kind of object; it has no effect.',
       'backend-not-http2': 'An endpoint that is configured for HTTP/2 does not support it.',
       'llm-path-not-completions':

@@ -11,6 +11,8 @@ export const ANNOTATION = {
   maxWaitingRequests: `${ANNOTATION_PREFIX}max-waiting-requests`,
   mcpTargetName: `${ANNOTATION_PREFIX}mcp-target-name`,
   mcpPath: `${ANNOTATION_PREFIX}mcp-path`,
+  mcpToolPinning: `${ANNOTATION_PREFIX}mcp-tool-pinning`,
+  mcpAcceptedTools: `${ANNOTATION_PREFIX}mcp-accepted-tools`,
 } as const
 
 const OF_ENDPOINTS = [ANNOTATION.maxConnections, ANNOTATION.maxWaitingRequests]
@@ -18,7 +20,7 @@ const OF_ENDPOINTS = [ANNOTATION.maxConnections, ANNOTATION.maxWaitingRequests]
 /** By kind of object: the annotations that the gateway reads. */
 export const ANNOTATIONS_OF: Readonly<Record<string, readonly string[]>> = {
   Gateway: [ANNOTATION.forwardedHeaders],
-  ProxyBackend: OF_ENDPOINTS,
+  ProxyBackend: [...OF_ENDPOINTS, ANNOTATION.mcpToolPinning, ANNOTATION.mcpAcceptedTools],
   Service: [...OF_ENDPOINTS, ANNOTATION.mcpTargetName, ANNOTATION.mcpPath],
 }
 

@@ -231,12 +231,27 @@ export interface ServeServices {
   readonly claim: BodyClaim
   /** Reads compressed responses. */
   readonly decode: DecodeStream
+  /** Hears of changed tools of MCP targets. */
+  readonly toolsChanged?: (changes: ToolChanges) => void
   /** Aborted when the client disconnects. */
   readonly signal: AbortSignal
   /** How much of a response is kept for the log, in characters; undefined: no expression reads it. */
   readonly maxKept?: number | undefined
   /** Only clients on this machine can reach the listener. */
   readonly boundToLoopback?: boolean
+}
+
+/** Tools of an MCP target that have changed since the gateway was started, or that nobody has accepted. */
+export interface ToolChanges {
+  /** Key of the backend. */
+  readonly backend: string
+  readonly target: string
+  readonly tools: readonly {
+    readonly name: string
+    readonly digest: string
+    readonly state: 'new' | 'changed'
+    readonly isRefused: boolean
+  }[]
 }
 
 /** Services that outlast the request that asked for them. */

@@ -10,6 +10,7 @@ import type { ClientPool } from '#net/stream.ts'
 import type { TimerWheel } from '#net/timer-wheel.ts'
 import type { DecisionIds } from '#observe/decision-ids.ts'
 import type { Observer } from '#observe/observer.ts'
+import type { ToolChanges } from '#protocols/backend-protocol.ts'
 import type { Channels } from '#state/channels.ts'
 import type { Load } from '#state/load.ts'
 import type { SharedTable } from '#state/shared-table.ts'
@@ -39,6 +40,7 @@ export interface ProxyContext {
   readonly sealer: Sealer
   readonly table: SharedTable
   readonly channels: Channels
+  readonly toolsChanged: (changes: ToolChanges) => void
   /** Aborted when the proxy begins to drain. */
   readonly draining: AbortSignal
   readonly cutOff: CutOff

@@ -94,6 +94,7 @@ async function startGateway(target: number, draining: AbortSignal): Promise<stri
       sealer: testSealer(),
       table: new LocalTable(),
       channels: new LocalChannels('w1'),
+      toolsChanged: () => {},
       draining,
       cutOff: new CutOff(),
       random: Math.random,

@@ -40,6 +40,7 @@ async function answer(flight: InFlight, serve: Serve): Promise<void> {
     table: context.table,
     channels: context.channels,
     worker: context,
+    toolsChanged: context.toolsChanged,
     claim: bodies.claim,
     decode: decodeStream,
     signal: flight.signal,

@@ -31,6 +31,7 @@ import type { PasswordChecker } from '#policies/shared/authentication/password-c
 import type { CloudServices } from '#policies/shared/clouds/cloud-services.ts'
 import { type ThreadShare, VerdictCaches } from '#policies/shared/ext-auth/verdict-cache.ts'
 import { KeptCopies, type KeptKind, type KeptUpdate } from '#policies/shared/kept/kept-copies.ts'
+import type { ToolChanges } from '#protocols/backend-protocol.ts'
 import type { Channels } from '#state/channels.ts'
 import type { Eviction } from '#state/endpoint-health.ts'
 import type { Load } from '#state/load.ts'
@@ -71,6 +72,8 @@ export interface ProxyServerOptions {
   readonly transports: PlainTransports
   /** Requests a new fetch of a value that is missing or does not suffice. */
   readonly requestKept: (of: KeptKind, id: string, fetchedMs: number) => void
+  /** Hears of changed tools of MCP targets. */
+  readonly toolsChanged: (changes: ToolChanges) => void
   /** Hears of each eviction that this thread causes. */
   readonly evicted: (endpoint: EndpointId, eviction: Eviction | undefined) => void
   readonly load: Load
@@ -174,6 +177,7 @@ export class ProxyServer {
       sealer,
       table,
       channels,
+      toolsChanged: options.toolsChanged,
       draining: this.#draining.signal,
       cutOff: new CutOff(),
       random,

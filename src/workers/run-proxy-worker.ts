@@ -26,6 +26,7 @@ import type { FromWorker, PlanMessage, ToWorker, WorkerStart } from './messages.
 import { SlowHashes } from './passwords/slow-hashes.ts'
 import { ThreadChecker } from './passwords/thread-checker.ts'
 import { evictionReporter } from './report-eviction.ts'
+import { toolChangeReporter } from './report-tool-changes.ts'
 import { createSealer } from './sealer.ts'
 import { ThreadCounter } from './token-counts/thread-counter.ts'
 import { countTurns } from './watchdog.ts'
@@ -99,6 +100,7 @@ export async function runProxyWorker(start: WorkerStart, port: MessagePort, arou
     transports,
     requestKept: (of, id, fetchedMs) => send({ kind: 'ask-kept', of, id, fetchedMs }),
     evicted: evictionReporter(metrics, log),
+    toolsChanged: toolChangeReporter(metrics, log),
     load: new Load(metrics.series('requestsInFlight', []), start.load, start.share.place),
     guardLoad: new GuardLoad(metrics.series('guardHeldBytes', []), metrics.series('guardWindows', [])),
     reportFact: (fact) => send({ kind: 'fact', version: planVersion, fact }),

@@ -27,7 +27,7 @@ export interface TestMcp extends Partial<Omit<ResolvedMcpBackend, 'targets'>> {
 
 /** Compiles an MCP backend with policies, with real expressions. */
 export function compileTestMcp(
-  { targets, sessionRouting = 'Stateful', failureMode, health }: TestMcp,
+  { targets, sessionRouting = 'Stateful', failureMode, health, toolPinning }: TestMcp,
   policies: readonly BackendMcpSpec[] = [],
 ): CompiledMcp {
   const context = contextWith()
@@ -42,6 +42,7 @@ export function compileTestMcp(
     targets: targets.map(({ auth: _, ...target }) => ({ entry: target.name, port: 80, ...target })),
     sessionRouting,
     ...(failureMode === undefined ? {} : { failureMode }),
+    ...(toolPinning === undefined ? {} : { toolPinning }),
   }
   const backend = { ...sourceOf(spec, { path: 'spec.mcp', target: MCP_BACKEND }), namespace: 'default', name: 'tools' }
   const plan = compileMcp(backend, { of, everyOf: of }, context)

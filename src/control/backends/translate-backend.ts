@@ -10,6 +10,7 @@ import type { TranslationContext } from '../translation-context.ts'
 import type { Use } from '../use.ts'
 import { backendBounds } from './backend-bounds.ts'
 import { resolveMcpTargets } from './resolve-mcp-targets.ts'
+import { toolPinning } from './tool-pinning.ts'
 
 /** The result of translating a ProxyBackend. */
 export interface TranslatedBackend {
@@ -89,6 +90,7 @@ function resolveDestination(
   const { ai, mcp, a2a, aws, dynamicForwardProxy, static: fixed } = object.spec
   if (ai !== undefined) return resolveProviders(object, ai)
   if (mcp !== undefined) return resolveTargets(context, object, mcp, report)
+  toolPinning(object.metadata, false, report)
   if (a2a !== undefined) return { destination: { type: 'a2a', spec: a2a }, sections: [] }
   if (aws !== undefined) return { destination: { type: 'aws', spec: aws }, sections: [] }
   if (fixed !== undefined) return { destination: { type: 'static', spec: fixed }, sections: [] }
@@ -117,7 +119,13 @@ function resolveTargets(
   report: Report,
 ): ResolvedDestination {
   const targets = resolveMcpTargets(context, object, report)
-  const spec = { targets, sessionRouting, ...(failureMode === undefined ? {} : { failureMode }) }
+  const pinning = toolPinning(object.metadata, true, report)
+  const spec = {
+    targets,
+    sessionRouting,
+    ...(failureMode === undefined ? {} : { failureMode }),
+    ...(pinning === undefined ? {} : { toolPinning: pinning }),
+  }
   const needsAllSections = failureMode !== 'FailOpen'
   const broken = needsAllSections ? brokenTargets(targets) : undefined
   return {

@@ -278,6 +278,12 @@ export const METRICS = {
     type: 'gauge',
     labels: [],
   },
+  mcpToolChanges: {
+    name: 'mcp_tool_changes_total',
+    help: 'Tools of MCP servers whose description, schemas or annotations have changed.',
+    type: 'counter',
+    labels: ['backend', 'server'],
+  },
   evictions: {
     name: 'endpoint_evictions_total',
     help: 'Evictions of endpoints.',

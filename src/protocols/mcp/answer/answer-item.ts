@@ -31,11 +31,13 @@ import { answerFailure, brokenStreamText, hasFailed, noteFailure } from '../targ
 import type { TargetMessage } from '../target/target-reply.ts'
 import { ToClient } from '../target/to-client.ts'
 import { trackInFlight } from '../target/track-in-flight.ts'
-import { findTool } from '../tools/learn-tool.ts'
+import { findTool, pinningFault } from '../tools/learn-tool.ts'
 import { answerError, answerJson, answerMessages, answerStream, encodeEvent, refuseRequest } from './mcp-answer.ts'
 
 /** Without `deps`, nothing is known of tools. */
-type PreparedRequest = Pick<McpRequest, 'plan' | 'exchange' | 'era'> & { readonly deps?: Pick<McpDeps, 'memory'> }
+type PreparedRequest = Pick<McpRequest, 'plan' | 'exchange' | 'era'> & {
+  readonly deps?: Pick<McpDeps, 'memory' | 'table'>
+}
 
 /** Finds the item that a request (a call, a read ...) refers to, or returns an error if the client cannot use such an item. */
 export function prepareItem(
@@ -72,6 +74,10 @@ export function prepareItem(
   }
   if (!isAllowed(plan.authorization, exchange)) {
     return refuseRequest(exchange, { ...denialOf(plan.authorization, exchange), status }, error)
+  }
+  if (kind === 'tool' && plan.pinning !== undefined && deps !== undefined) {
+    const detail = pinningFault(plan.pinning, deps, target, item.name)
+    if (detail !== undefined) return refuseRequest(exchange, { code: 'mcp-tool-changed', detail, status }, error)
   }
   return { target, params }
 }

@@ -30,7 +30,8 @@ import {
 import { publicName, publicUri } from '../target/naming.ts'
 import { publicInterface } from '../target/public-result.ts'
 import { LIMITS } from '../target/send-to-target.ts'
-import { noteTools } from '../tools/learn-tool.ts'
+import { pinningFault } from '../tools/learn-tool.ts'
+import { noteTools } from '../tools/note-tools.ts'
 import { readAnnotations } from '../tools/tool-annotations.ts'
 import { answerError, answerMessages, answerStream, encodeEvent } from './mcp-answer.ts'
 
@@ -142,9 +143,14 @@ function visibleItems(
 ): JsonObject[] {
   if (!Array.isArray(value)) return []
   const { plan, exchange } = request
-  const named = value.filter((item) => isNamed(item, nameMember))
-  if (itemKind === 'tool') noteTools(request, target.plan, named)
   const nameOf = (item: JsonObject) => item[nameMember] as string
+  let named = value.filter((item) => isNamed(item, nameMember))
+  if (itemKind === 'tool') {
+    noteTools(request, target.plan, named)
+    const { pinning } = plan
+    if (pinning !== undefined)
+      named = named.filter((item) => pinningFault(pinning, request.deps, target.plan, nameOf(item)) === undefined)
+  }
   const annotationsOf = plan.authorization.readsAnnotations ? readAnnotations : undefined
   const allowed = hasRules(plan.authorization)
     ? filterItems(plan.authorization, exchange, {

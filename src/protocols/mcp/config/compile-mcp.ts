@@ -2,7 +2,7 @@ import { auth } from '#policies/backend/auth/index.ts'
 import { health } from '#policies/backend/health/index.ts'
 import type { CompileContext } from '#policies/policy.ts'
 import type { BackendSettings, ProtocolBackend } from '../../backend-protocol.ts'
-import type { McpPlan, McpTargetPlan } from './mcp-plan.ts'
+import type { McpPlan, McpTargetPlan, ToolPinning } from './mcp-plan.ts'
 import { mcp } from './policy.ts'
 import type { ResolvedMcpBackend, ResolvedMcpTarget } from './resolved-backend.ts'
 
@@ -21,9 +21,14 @@ export function compileMcp(
     multiplexes: targets.length !== 1,
     sessionRouting: spec.sessionRouting,
     failureMode: spec.failureMode ?? 'FailClosed',
+    pinning: compilePinning(spec),
     // Rules of every level apply (decision A-21).
     ...mcp.compile(settings.everyOf(mcp), context),
   }
+}
+
+function compilePinning({ toolPinning }: ResolvedMcpBackend): ToolPinning | undefined {
+  return toolPinning && { accepted: toolPinning.accepted && new Set(toolPinning.accepted) }
 }
 
 function compileTarget(

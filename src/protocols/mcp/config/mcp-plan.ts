@@ -10,6 +10,14 @@ export interface McpPlan extends McpSettings {
   readonly multiplexes: boolean
   readonly sessionRouting: 'Stateful' | 'Stateless'
   readonly failureMode: 'FailClosed' | 'FailOpen'
+  /** Undefined: tools may change, which is only reported. */
+  readonly pinning: ToolPinning | undefined
+}
+
+/** Tools that have changed are refused. */
+export interface ToolPinning {
+  /** Digests of the tools that may be used; undefined: those that each tool had first since the gateway was started. */
+  readonly accepted: ReadonlySet<string> | undefined
 }
 
 /** One MCP server of the backend. */

@@ -4,6 +4,8 @@ export interface ResolvedMcpBackend {
   readonly sessionRouting: 'Stateful' | 'Stateless'
   /** Unset: FailClosed. */
   readonly failureMode?: 'FailClosed' | 'FailOpen'
+  /** Tools that have changed are refused. `accepted`: digests of the tools that may be used; unset: their first ones. */
+  readonly toolPinning?: { readonly accepted?: readonly string[] }
 }
 
 /** One MCP server. It has either a host or a backend; port, path and protocol are its own in both cases. */

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
 import { KnownTools, MAX_KNOWN_TOOLS } from './known-tools.ts'
-import { readAnnotations } from './tool-annotations.ts'
 
-const TOOL = { annotations: readAnnotations({}) }
+const TOOL = { name: 'x', annotations: { readOnlyHint: true } }
+const KNOWN = { annotations: { readOnlyHint: true }, digest: expect.stringMatching(/^[0-9a-f]{32}$/) }
 
 test('a tool is known for five minutes, until its target says that the list has changed', () => {
   const tools = new KnownTools()
   tools.note('a', 'x', TOOL, 0)
-  expect(tools.find('a', 'x', 299_999)).toMatchObject(TOOL)
+  expect(tools.find('a', 'x', 299_999)).toMatchObject(KNOWN)
   expect(tools.find('a', 'x', 300_000)).toBeUndefined()
   expect(tools.find('b', 'x', 0)).toBeUndefined()
   expect(tools.find('a', 'y', 0)).toBeUndefined()
@@ -54,4 +54,15 @@ test('a flood of sessions drops the oldest listings', async () => {
   expect(lists).toBe(4097)
   await tools.listOnce('a', 's0', 1, list)
   expect(lists).toBe(4098)
+})
+
+test('digests are right with and without kept texts', () => {
+  const tools = new KnownTools()
+  const tool = (version: number) => ({ name: 'x', description: `${version} ${'d'.repeat(100_000)}` })
+  const digests = [1, 1, 2, 1].map((version) => tools.note('a', 'x', tool(version), 0)?.digest)
+  expect([digests[0] === digests[1], digests[0] === digests[2], digests[0] === digests[3]]).toEqual([true, false, true])
+  // Larger than all texts of a target together.
+  for (let i = 0; i < 4; i++) tools.note('a', `y${i}`, { ...tool(1), name: `y${i}` }, 0)
+  expect(tools.note('a', 'y3', { ...tool(1), name: 'y3' }, 0)).toEqual(tools.find('a', 'y3', 0))
+  expect(tools.note('a', 'y3', { ...tool(2), name: 'y3' }, 0)?.digest).not.toBe(digests[0])
 })

@@ -1,6 +1,6 @@
 import { clock } from '#base/clock.ts'
 import type { Json, JsonObject } from '#base/json.ts'
-import type { McpPlan, McpTargetPlan } from '../config/mcp-plan.ts'
+import type { McpPlan, McpTargetPlan, ToolPinning } from '../config/mcp-plan.ts'
 import type { McpDeps, McpRequest, SessionTarget } from '../mcp-request.ts'
 import { isAnswerTo, isObject, type RequestMessage } from '../message/json-rpc.ts'
 import type { ItemParameter } from '../message/methods.ts'
@@ -11,14 +11,15 @@ import { findItem } from '../target/find-item.ts'
 import type { Naming } from '../target/naming.ts'
 import { LIMITS } from '../target/send-to-target.ts'
 import type { KnownTool } from './known-tools.ts'
-import { readAnnotations } from './tool-annotations.ts'
+import { noteTools } from './note-tools.ts'
+import { isPinned } from './tool-pins.ts'
 
 /** Pages of a list of tools that the gateway reads for itself. */
 const MAX_PAGES = 64
 
 /** Whether the gateway must know what the targets say of their tools. */
-function needsTools({ authorization }: McpPlan): boolean {
-  return authorization.readsAnnotations
+function needsTools({ authorization, pinning }: McpPlan): boolean {
+  return authorization.readsAnnotations || pinning !== undefined
 }
 
 /** What is known of a tool of a target; undefined: nothing. */
@@ -28,6 +29,21 @@ export function findTool(
   name: string,
 ): KnownTool | undefined {
   return memory.tools.find(target.destination, name, clock.monotonic())
+}
+
+/** Why a tool is refused, for operators; undefined: it is accepted. */
+export function pinningFault(
+  pinning: ToolPinning,
+  deps: Pick<McpDeps, 'memory' | 'table'>,
+  target: McpTargetPlan,
+  name: string,
+): string | undefined {
+  const known = findTool(deps, target, name)
+  if (known === undefined) return `target ${target.name} does not list the tool, or it could not be listed`
+  const { digest } = known
+  if (isPinned(deps.table, target, pinning, { name, digest })) return undefined
+  const what = pinning.accepted === undefined ? 'the tool has changed' : 'the tool is not accepted'
+  return `${what}; its digest is ${digest}`
 }
 
 /** The target whose tools must be listed before a request can be authorized; undefined: none. */
@@ -56,20 +72,6 @@ export async function learnTools(
   // Without a session, callers are not told apart, and each of them may see other tools.
   if (session.key === '') return list()
   return request.deps.memory.tools.listOnce(target.plan.destination, session.key, clock.monotonic(), list)
-}
-
-/** Remembers the tools of a list of a target, if they are needed. */
-export function noteTools(
-  { plan, deps }: McpRequest,
-  { destination }: McpTargetPlan,
-  tools: readonly JsonObject[],
-): void {
-  if (!needsTools(plan)) return
-  const nowMs = clock.monotonic()
-  for (const tool of tools) {
-    if (typeof tool.name !== 'string') continue
-    deps.memory.tools.note(destination, tool.name, { annotations: readAnnotations(tool) }, nowMs)
-  }
 }
 
 async function listTools(

@@ -1,0 +1,44 @@
+import type { SharedTable } from '#state/shared-table.ts'
+import type { McpTargetPlan, ToolPinning } from '../config/mcp-plan.ts'
+
+/**
+ * The digests that each tool of a target has had since the gateway was started, in the table that all workers share: the first one, then the
+ * others in the order of their last appearance.
+ */
+
+/** The first one and the latest of the others are kept. */
+const MAX_DIGESTS = 8
+
+/** Each target has its own scope, so that none can displace the digests of another one. */
+const scopeOf = ({ destination }: McpTargetPlan) => `mcp-tools ${destination}`
+
+/** Notes the present digest of a tool. @returns `changed` if the tool has not had this digest before */
+export function notePin(
+  table: SharedTable,
+  target: McpTargetPlan,
+  { name, digest }: { readonly name: string; readonly digest: string },
+): 'new' | 'changed' | 'known' {
+  const scope = scopeOf(target)
+  const kept = table.get(scope, name)
+  if (kept === undefined) {
+    table.set(scope, name, digest)
+    return 'new'
+  }
+  if (kept.endsWith(digest)) return 'known'
+  const [first = '', ...others] = kept.split(' ')
+  const isKnown = first === digest || others.includes(digest)
+  const latest = others.filter((other) => other !== digest).slice(2 - MAX_DIGESTS)
+  table.set(scope, name, [first, ...latest, digest].join(' '))
+  return isKnown ? 'known' : 'changed'
+}
+
+/** Whether a tool with this digest may be used: it is one of those that the operator has accepted or, if there are none, it has not changed. */
+export function isPinned(
+  table: SharedTable,
+  target: McpTargetPlan,
+  { accepted }: ToolPinning,
+  { name, digest }: { readonly name: string; readonly digest: string },
+): boolean {
+  if (accepted !== undefined) return accepted.has(digest)
+  return table.get(scopeOf(target), name)?.startsWith(digest) === true
+}
