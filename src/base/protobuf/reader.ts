@@ -33,6 +33,11 @@ export class Reader {
     return this.#at >= this.#end
   }
 
+  /** Index of the next byte. */
+  get position(): number {
+    return this.#at
+  }
+
   /** Lengths, tags and integers that are not negative. More than 53 bits lose precision. */
   varint(): number {
     let value = 0

@@ -8,10 +8,9 @@ import { hostAddress } from '../address.ts'
 import type { BackendProtocol, EndpointName, ProtocolAttempt, ProtocolRun } from '../backend-protocol.ts'
 import { selectAnswerFacts } from './answer/answer-facts.ts'
 import { type A2aBackendSpec, a2aBackend } from './backend-schema.ts'
-import { askForWholeCard, selectCardAnswer } from './card-answer.ts'
+import { askForWholeCard, type CardForm, selectCardAnswer } from './card-answer.ts'
 import { cardLocation } from './card-location.ts'
 import { describeA2a, explainA2a } from './explain-a2a.ts'
-import type { CardForm } from './rewrite-card.ts'
 
 /** An agent that speaks A2A (specification 1, 2.3.2). The gateway rewrites the URLs of its card and reads the methods of calls. */
 export const a2a = {
@@ -67,5 +66,6 @@ function prepareAgent(exchange: Exchange, endpoint: EndpointName, attempt: Proto
 function cardForm(method: string, binding: A2aCall['binding']): CardForm | undefined {
   if (binding === 'card') return 'card'
   if (method !== EXTENDED_CARD) return undefined
+  if (binding === 'grpc') return 'grpc'
   return binding === 'rest' ? 'card' : 'result'
 }

@@ -12,7 +12,8 @@ import type { BodySink } from '#net/stream.ts'
 import type { AnswerFilter, SelectFilter } from '../backend-protocol.ts'
 import { CardAddresses } from './card-addresses.ts'
 import type { CardLocation } from './card-location.ts'
-import { type CardForm, MAX_CARD_BYTES, rewriteCard } from './rewrite-card.ts'
+import { type JsonCardForm, MAX_CARD_BYTES, rewriteCard } from './rewrite-card.ts'
+import { rewriteGrpcCard } from './rewrite-grpc-card.ts'
 
 /** Fields that describe the bytes of the agent, which the client does not get. */
 const FIELDS_OF_BYTES = [
@@ -26,6 +27,9 @@ const FIELDS_OF_BYTES = [
 ]
 /** Fields of a request that ask for a part of the agent's bytes, or compare versions of them. */
 const CONDITIONS = ['if-match', 'if-none-match', 'if-modified-since', 'if-unmodified-since', 'if-range', 'range']
+
+/** How a card is encoded in a response. */
+export type CardForm = JsonCardForm | 'grpc'
 
 /** The request for a card whose response is to be rewritten. */
 export interface CardRequest {
@@ -41,7 +45,8 @@ export interface CardRequest {
  */
 export function askForWholeCard(request: Head, form: CardForm): string | undefined {
   request.set('accept-encoding', 'identity')
-  if (form === 'result') return undefined
+  request.remove('grpc-accept-encoding')
+  if (form !== 'card') return undefined
   const known = request.joined('if-none-match')
   for (const name of CONDITIONS) request.remove(name)
   return known
@@ -103,7 +108,7 @@ class CardAnswer implements AnswerFilter {
   #rewrite(body: Uint8Array | undefined): Uint8Array | string {
     const { decode, exchange } = this.#around
     const head = exchange.response!
-    const { form, location, known } = this.#card
+    const { form, known } = this.#card
     // Parts of cards, and versions that the client was not asked about.
     if (head.status === 206 || head.status === 304) return `the response has status ${head.status}`
     if (body === undefined) return TOO_LARGE
@@ -112,12 +117,17 @@ class CardAnswer implements AnswerFilter {
     const decoded = isPlain ? body : decode(coding, body, MAX_CARD_BYTES)
     if (decoded === undefined)
       return `the response cannot be decoded from ${JSON.stringify(coding)} within ${MAX_CARD_BYTES} bytes`
-    const text = rewriteCard(decoded, form, location)
-    if (text === undefined) return 'the response is not a JSON object'
+    const card = rewriteForm(decoded, this.#card, exchange.request.target)
+    if (card === undefined) return form === 'grpc' ? 'the response is no card' : 'the response is not a JSON object'
     head.remove('content-encoding')
-    const card = new TextEncoder().encode(text)
     return form === 'card' ? withTag(head, card, known) : card
   }
+}
+
+function rewriteForm(body: Uint8Array, { form, location }: CardRequest, target: string): Uint8Array | undefined {
+  if (form === 'grpc') return rewriteGrpcCard(body, target, MAX_CARD_BYTES, location)
+  const text = rewriteCard(body, form, location)
+  return text === undefined ? undefined : new TextEncoder().encode(text)
 }
 
 const TOO_LARGE = `the response is larger than ${MAX_CARD_BYTES} bytes`
@@ -152,10 +162,10 @@ class WholeCard extends ForwardingSink {
     this.#isTooLarge ||= !this.#held.appendWithin(buffer, start, end)
   }
 
-  override end(): void {
+  override end(trailers?: Head): void {
     const body = asBuffer(this.#rewrite(this.#isTooLarge ? undefined : this.#held.bytes))
     this.#held.drop()
     if (body.length > 0) this.sink.bytes(body, 0, body.length)
-    this.sink.end()
+    this.sink.end(trailers)
   }
 }

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import type { Exchange } from '#exchange/exchange.ts'
 import { exchangeWith } from '#policies/shared/testing.ts'
 import { type CardLocation, cardLocation } from './card-location.ts'
-import { type CardForm, rewriteCard } from './rewrite-card.ts'
+import { type JsonCardForm, rewriteCard } from './rewrite-card.ts'
 
 const CARD = '/.well-known/agent-card.json'
 const encoder = new TextEncoder()
@@ -20,7 +20,7 @@ function readFixture(name: string): string {
 }
 
 /** The text that clients get for a card. */
-function rewriteText(card: string, form: CardForm = 'card', location = behindPrefix): string | undefined {
+function rewriteText(card: string, form: JsonCardForm = 'card', location = behindPrefix): string | undefined {
   return rewriteCard(encoder.encode(card), form, location)
 }
 

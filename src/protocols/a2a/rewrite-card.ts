@@ -9,7 +9,7 @@ import type { CardLocation } from './card-location.ts'
 export const MAX_CARD_BYTES = 2 * 1024 * 1024
 
 /** Where the card is in a message: it is the message, or the `result` of a JSON-RPC response. */
-export type CardForm = 'card' | 'result'
+export type JsonCardForm = 'card' | 'result'
 
 /**
  * Replaces the addresses of the interfaces in an agent card with addresses of the gateway (decision B86): `url` and `additionalInterfaces`
@@ -19,7 +19,7 @@ export type CardForm = 'card' | 'result'
  * Parsers differ about members that occur twice, or in another letter case: the addresses of all of them are replaced.
  * @returns undefined if the text is not a JSON object
  */
-export function rewriteCard(body: Uint8Array, form: CardForm, location: CardLocation): string | undefined {
+export function rewriteCard(body: Uint8Array, form: JsonCardForm, location: CardLocation): string | undefined {
   const text = readText(body)
   if (text === undefined) return undefined
   const found = new FoundCards(text, form)
@@ -86,7 +86,7 @@ class FoundCards {
   readonly signatures: Edit[] = []
   readonly #text: string
 
-  constructor(text: string, form: CardForm) {
+  constructor(text: string, form: JsonCardForm) {
     this.#text = text
     const start = skipSpace(text, 0)
     if (form === 'card') this.#walkCard(start)

@@ -1,0 +1,28 @@
+import { runParts } from '../run-parts.ts'
+import { startA2aGateway } from './a2a-gateway.ts'
+import { commonInterfaces, meet } from './meet.ts'
+import { loadPython } from './python/pair.ts'
+import { SCENARIOS } from './scenarios.ts'
+import { startTypescript1 } from './typescript/agent-1.ts'
+import { typescript1 } from './typescript/client-1.ts'
+
+/** Checks A2A through a running gateway: every client of an official SDK meets every agent, directly and through the gateway. */
+await runParts('interop:a2a', {
+  async sdks(transcript, stops) {
+    const python = await loadPython(stops)
+    const agents = [await startTypescript1(stops), python.agent]
+    const gateway = await startA2aGateway(stops, agents)
+    for (const client of [typescript1, python.client]) {
+      for (const agent of agents) {
+        for (const over of commonInterfaces(client, agent)) {
+          const { name, direct, through } = await meet(client, agent, over, gateway)
+          for (const scenario of SCENARIOS) {
+            const [without, seen] = [direct[scenario], through[scenario]]
+            const both = without === 'ok' ? '' : ` (without the gateway: ${without})`
+            transcript.check(`${name}: ${scenario}${both}`, without === 'ok' ? seen : 'ok', 'ok')
+          }
+        }
+      }
+    }
+  },
+})
