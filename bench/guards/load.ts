@@ -1,10 +1,8 @@
-import { once } from 'node:events'
 import { request as httpRequest, type ServerResponse } from 'node:http'
 import { setTimeout } from 'node:timers/promises'
-import { Worker } from 'node:worker_threads'
 import { residentMb } from '../process-cost.ts'
 import { bodyOf, chunk, pass, STREAMED, startGuardedGateway } from './guarded-gateway.ts'
-import type { ProbeOrder } from './probe.ts'
+import { compareRounds, quantile, startProber } from './prober.ts'
 
 /**
  * Many streams at once from providers that send 1 MB a second each, behind a guard server that is slow: what the gateway holds, and what requests to
@@ -29,14 +27,11 @@ const sent = new Map<ServerResponse, number>()
 let received = 0
 let judged = 0
 
-// What measures is not held up by the floods.
-const prober = new Worker(new URL('./probe.ts', import.meta.url))
-stops.defer(async () => void (await prober.terminate()))
-const [plainPort] = (await once(prober, 'message')) as [number]
+const prober = await startProber(stops)
 
 const gateway = await startGuardedGateway(
   {
-    plainPort,
+    plainPort: prober.port,
     promptGuard: { response: [{ webhook: { backendRef: { name: 'judge', port: 80 } } }] },
     async provider(incoming, response) {
       await bodyOf(incoming)
@@ -60,14 +55,6 @@ const gateway = await startGuardedGateway(
   stops,
 )
 
-/** Milliseconds of requests to the unguarded route. */
-async function probe(): Promise<readonly number[]> {
-  const order: ProbeOrder = { url: `${gateway.url}/plain/v1/chat/completions`, seconds: SECONDS }
-  prober.postMessage(order)
-  const [times] = (await once(prober, 'message')) as [readonly number[]]
-  return times
-}
-
 function openStream() {
   const made = httpRequest(`${gateway.url}/guarded/v1/chat/completions`, {
     method: STREAMED.method,
@@ -84,9 +71,6 @@ function openStream() {
   return made
 }
 
-const quantile = (times: readonly number[], share: number) =>
-  times.toSorted((one, other) => one - other)[Math.floor(times.length * share)]!
-const median = (values: readonly number[]) => quantile(values, 0.5)
 const memory = () => residentMb(gateway.process.pid!)
 
 interface Round {
@@ -95,7 +79,7 @@ interface Round {
 }
 
 async function measure(name: string): Promise<Round> {
-  const times = await probe()
+  const times = await prober.probe(gateway.url, SECONDS)
   const round = { p50: quantile(times, 0.5), p99: quantile(times, 0.99) }
   const { heldBytes, windows } = await gateway.gauges()
   const held = `${(heldBytes / 1024).toFixed(0)} KB held, ${windows} windows in flight, ${memory().toFixed(0)} MB`
@@ -103,7 +87,7 @@ async function measure(name: string): Promise<Round> {
   return round
 }
 
-await probe()
+await prober.probe(gateway.url, SECONDS)
 const without: Round[] = []
 const withStreams: Round[] = []
 for (let round = 0; round < ROUNDS; round++) {
@@ -127,7 +111,5 @@ const { heldBytes, windows } = await gateway.gauges()
 console.log(
   `after all: ${heldBytes} bytes held, ${windows} windows in flight, ${memory().toFixed(0)} MB; ${judged} questions`,
 )
-const [plain, loaded] = [without, withStreams].map((rounds) => median(rounds.map(({ p99 }) => p99))) as [number, number]
-console.log(
-  `median p99 without streams ${plain.toFixed(1)} ms, with ${loaded.toFixed(1)} ms: ${(loaded - plain).toFixed(1)} ms more (bar: 2 ms, on a quiet machine)`,
-)
+const p99 = (rounds: readonly Round[]) => rounds.map((round) => round.p99)
+console.log(compareRounds(p99(without), p99(withStreams), 'streams'))

@@ -4,10 +4,10 @@ import { clock } from './clock.ts'
 export type Steps<Result> = Generator<undefined, Result, undefined>
 
 /** How long such work holds the worker in one turn of the event loop, in milliseconds; a step that cannot be divided comes on top. */
-const TURN_MS = 5
-/** Of several works that wait, each runs for so long. */
-const QUANTUM_MS = 1
-/** Less than this needs no end of the turn: it counts for the next turn, too. */
+const TURN_MS = 2
+/** The part of a turn for works that began in earlier turns: a request of another route takes several turns, and waits for this part of each. */
+const WAITING_MS = 0.5
+/** Less than this needs no end of the turn: it counts for the next turn, too. At most `WAITING_MS`, so that a turn that is used up has an end. */
 const UNCOUNTED_MS = 0.5
 
 interface Waiting {
@@ -16,7 +16,7 @@ interface Waiting {
   readonly failed: (error: unknown) => void
 }
 
-/** In the order in which they run; each goes to the end after its quantum. */
+/** In the order in which they run; each goes to the end after its share of a turn. */
 const waiting: Waiting[] = []
 /** Of this turn. */
 let spentMs = 0
@@ -31,7 +31,6 @@ export function runInSlices<Result>(work: Steps<Result>): Result | Promise<Resul
     const step = proceed(work, TURN_MS - spentMs)
     if (step.done === true) return step.value
   }
-  scheduleEnd()
   return new Promise<Result>((resolve, reject) => {
     waiting.push({ work, done: resolve as (result: unknown) => void, failed: reject })
   })
@@ -67,17 +66,16 @@ function scheduleEnd(): void {
 function beginTurn(): void {
   isEndScheduled = false
   spentMs = 0
-  while (waiting.length > 0 && spentMs < TURN_MS) {
+  while (waiting.length > 0 && spentMs < WAITING_MS) {
     const next = waiting.shift()!
     try {
-      const step = proceed(next.work, QUANTUM_MS)
+      const step = proceed(next.work, WAITING_MS - spentMs)
       if (step.done === true) next.done(step.value)
       else waiting.push(next)
     } catch (error) {
       next.failed(error)
     }
   }
-  if (waiting.length > 0) scheduleEnd()
 }
 
 /** Work between two yields, in characters: a fraction of a millisecond. */
