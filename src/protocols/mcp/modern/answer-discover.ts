@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '#base/json.ts'
+import type { JsonObject } from '#base/json.ts'
 import type { ServedAnswer } from '../../backend-protocol.ts'
 import { answerMessages } from '../answer/mcp-answer.ts'
 import { mergeInstructions } from '../answer/merge-instructions.ts'
@@ -10,6 +10,7 @@ import type { Participant } from '../session/participant.ts'
 import { REVISIONS } from '../session/protocol-version.ts'
 import { META } from './meta.ts'
 import { modernResult } from './modern-result.ts'
+import { withoutTasks } from './without-tasks.ts'
 
 /** Responds to `server/discover` with what the targets have in common with the gateway. */
 export async function answerDiscover(
@@ -33,23 +34,16 @@ function soleDiscovery({ protocolVersion, serverInfo, ...result }: JsonObject): 
   const meta = isObject(result._meta) ? result._meta : {}
   return {
     ...result,
-    capabilities: modernCapabilities(result.capabilities),
+    capabilities: isObject(result.capabilities) ? withoutTasks(result.capabilities) : {},
     _meta: { ...meta, ...(isObject(serverInfo) && { [META.serverInfo]: serverInfo }) },
   }
-}
-
-/** Tasks have another form in the modern era. */
-function modernCapabilities(capabilities: Json | undefined): JsonObject {
-  if (!isObject(capabilities)) return {}
-  const { tasks: _, ...rest } = capabilities
-  return rest
 }
 
 function mergeDiscoveries(found: readonly { readonly name: string; readonly result: JsonObject }[]): JsonObject {
   return {
     capabilities: uniteCapabilities(
-      found.map(({ result }) =>
-        result.protocolVersion === undefined ? result.capabilities : modernCapabilities(result.capabilities),
+      found.map(({ result: { protocolVersion, capabilities } }) =>
+        protocolVersion !== undefined && isObject(capabilities) ? withoutTasks(capabilities) : capabilities,
       ),
     ),
     instructions: mergeInstructions(found),

@@ -1,5 +1,12 @@
 import { expect, test } from 'vitest'
-import { type FakeReply, type FakeTarget, fakeTargets, type Received, TestClient } from '#test/support/fake-targets.ts'
+import {
+  type FakeReply,
+  type FakeTarget,
+  fakeTargets,
+  initializeMessage,
+  type Received,
+  TestClient,
+} from '#test/support/fake-targets.ts'
 import { mcpPlan } from '#test/support/mcp-plan.ts'
 
 /** Clients with sessions in front of targets without. */
@@ -53,4 +60,29 @@ test.each<[string, FakeReply, string]>([
   const { messages, exchange } = await callAndAnswer(() => reply)
   expect(messages.at(-1)).toMatchObject({ id: 7, error: { code: -32603 } })
   expect(exchange.refusalDetail).toBe(`the target did not accept the input of the client: ${detail}`)
+})
+
+test('tasks of targets without sessions are not offered; a call for one is a call', async () => {
+  const extensions = { 'io.modelcontextprotocol/tasks': {}, other: {} }
+  const { call, seen } = fakeTargets({
+    a: ({ message }) => {
+      const { id, method, params } = message!
+      const reply = (result: object) => ({ json: { jsonrpc: '2.0', id, result } })
+      if (method === 'initialize') return { status: 404 }
+      if (method === 'server/discover') {
+        return reply({ supportedVersions: ['2026-07-28'], capabilities: { tools: {}, extensions } })
+      }
+      return id === undefined ? {} : reply({ resultType: 'complete', content: [], task: params?.task === undefined })
+    },
+  })
+  const client = new TestClient(mcpPlan(['a']), call)
+  const capabilities = { tasks: { cancel: {} }, extensions, elicitation: {} }
+  const { messages } = await client.send({ message: initializeMessage({ capabilities }) })
+  expect(messages).toMatchObject([{ result: { capabilities: { tools: {}, extensions: { other: {} } } } }])
+  expect(JSON.stringify(messages)).not.toContain('modelcontextprotocol/tasks')
+  client.sessionId = (await client.initialize()).headers['mcp-session-id']
+  const called = await client.request(1, 'tools/call', { name: 'x', task: { ttl: 1000 } })
+  expect(called.messages).toEqual([{ jsonrpc: '2.0', id: 1, result: { content: [], task: true } }])
+  expect(JSON.stringify(seen.at(-1)?.message)).not.toContain('modelcontextprotocol/tasks')
+  expect((await client.request(2, 'tasks/get', { taskId: 't' })).messages).toMatchObject([{ error: { code: -32601 } }])
 })

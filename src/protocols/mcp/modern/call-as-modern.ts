@@ -26,6 +26,7 @@ import { META } from './meta.ts'
 import { oneMessage } from './one-message.ts'
 import { learnParamHeaders, paramHeaders } from './param-headers.ts'
 import { headersOf } from './request-headers.ts'
+import { withoutTasks } from './without-tasks.ts'
 
 type Messages = Extract<TargetReply, { kind: 'messages' }>
 
@@ -126,7 +127,9 @@ async function sendWithFields(
   message: RequestMessage,
   more: JsonObject,
 ): Promise<TargetReply> {
-  const params = { ...message.params, ...more }
+  // A target of this era decides itself whether a call becomes a task, and clients of sessions do not know its tasks.
+  const { task: _, ...own } = message.params ?? {}
+  const params: JsonObject = { ...own, ...more }
   const meta = isObject(params._meta) ? params._meta : {}
   const client = envelope(request, call)
   const sent: TargetCall = {
@@ -146,8 +149,7 @@ async function sendWithFields(
 /** What each request of this era says about its client. */
 function envelope({ deps }: McpRequest, { of = NO_SESSION }: TargetCall): JsonObject {
   const { capabilities, clientInfo } = of.client
-  // Tasks have another form in this era, which clients of sessions do not know.
-  const { tasks: _, ...declared } = capabilities
+  const declared = withoutTasks(capabilities)
   const level = logLevelOf(of, deps.table)
   return {
     [META.protocolVersion]: LATEST_SESSIONLESS,

@@ -7,6 +7,7 @@ import type { TargetReply } from '../target/target-reply.ts'
 import { discoverTarget, LEGACY_STATUSES } from './discover-target.ts'
 import { META } from './meta.ts'
 import { oneMessage } from './one-message.ts'
+import { withoutTasks } from './without-tasks.ts'
 
 /** Initialises a target. One that speaks only revisions without sessions refuses that; what it tells of itself takes the place of the result. */
 export async function initialiseEither(request: McpRequest, call: TargetCall): Promise<TargetReply> {
@@ -31,7 +32,7 @@ function initializeResult(version: JsonObject[string] | undefined, discovered: J
   const serverInfo = isObject(meta) ? meta[META.serverInfo] : undefined
   return {
     protocolVersion: version ?? null,
-    capabilities: isObject(capabilities) ? capabilities : {},
+    capabilities: isObject(capabilities) ? withoutTasks(capabilities) : {},
     serverInfo: isObject(serverInfo) ? serverInfo : {},
     ...(typeof instructions === 'string' && { instructions }),
   }

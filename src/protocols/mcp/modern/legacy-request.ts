@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '#base/json.ts'
 import { isMessageId, isObject, type MessageId, type RequestMessage } from '../message/json-rpc.ts'
 import { RELATED_TASK } from './await-task.ts'
-import { META, TASKS } from './meta.ts'
+import { META } from './meta.ts'
 
 /** The request of a client of the modern era without the members that only this era has. */
 export function legacyRequest({ json, params = {} }: RequestMessage): string {
@@ -41,13 +41,6 @@ export function envelopeOf({ params }: Pick<RequestMessage, 'params'>): ClientEn
     logLevel: typeof level === 'string' ? level : undefined,
     progressToken: isMessageId(progressToken) ? progressToken : undefined,
   }
-}
-
-/** Capabilities of a client as `initialize` declares them. Tasks have another form there. */
-export function legacyCapabilities({ extensions, tasks: _, ...capabilities }: JsonObject): JsonObject {
-  if (!isObject(extensions)) return capabilities
-  const { [TASKS]: _tasks, ...rest } = extensions
-  return Object.keys(rest).length === 0 ? capabilities : { ...capabilities, extensions: rest }
 }
 
 /** Whether a target may ask a client for this (revision 2026-07-28, "Multi Round-Trip Requests"). */

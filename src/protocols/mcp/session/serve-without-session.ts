@@ -19,8 +19,9 @@ import { answerDiscover } from '../modern/answer-discover.ts'
 import { NOT_AWAITED } from '../modern/call-as-legacy.ts'
 import { discoverTarget } from '../modern/discover-target.ts'
 import { openInputState } from '../modern/input-state.ts'
-import { envelopeOf, legacyCapabilities } from '../modern/legacy-request.ts'
+import { envelopeOf } from '../modern/legacy-request.ts'
 import { listen } from '../modern/listen.ts'
+import { withoutTasks } from '../modern/without-tasks.ts'
 import { abandon } from '../target/abandon.ts'
 import { notifyInitialized } from '../target/notify-target.ts'
 import { discardBody } from '../target/read-reply.ts'
@@ -228,7 +229,7 @@ async function begin(
   const named = request.exchange.request.joined('mcp-protocol-version')
   const protocolVersion = named !== undefined && isSessionRevision(named) ? named : LATEST_REVISION
   const client = request.era === 'modern' ? envelopeOf(message) : undefined
-  const capabilities = client === undefined ? {} : legacyCapabilities(client.capabilities)
+  const capabilities = client === undefined ? {} : withoutTasks(client.capabilities)
   const params = { protocolVersion, capabilities, clientInfo: client?.clientInfo ?? GATEWAY_INFO }
   const text = JSON.stringify({ jsonrpc: '2.0', id, method: 'initialize', params })
   const reply = await initialiseTargets(request, { id, text, targets, sessionKey: '' })
