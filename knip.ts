@@ -8,7 +8,6 @@ const config: KnipConfig = {
     'src/workers/token-counts/counting-thread.ts',
     'bin/gatewright',
     'bin/main.js',
-    'build/generate.ts',
     'examples/**/*.ts',
     'test/**/*.ts',
     'bench/**/*.ts',

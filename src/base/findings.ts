@@ -266,3 +266,11 @@ export type FindingCode = { [Kind in FindingKind]: keyof (typeof FINDINGS)[Kind]
 export function isOfKind(code: FindingCode, kind: FindingKind): boolean {
   return Object.hasOwn(FINDINGS[kind].codes, code)
 }
+
+/** What a code means, in one sentence. */
+export function meaningOf(code: FindingCode): string {
+  for (const { codes } of Object.values(FINDINGS)) {
+    if (Object.hasOwn(codes, code)) return (codes as Readonly<Record<string, string>>)[code]!
+  }
+  throw new Error(`unknown code ${code}`)
+}

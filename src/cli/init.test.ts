@@ -10,7 +10,7 @@ import { startWeather } from '#examples/upstreams/mcp.ts'
 import { freePort } from '#test/support/free-port.ts'
 import { startGatewayProcess } from '#test/support/gateway-process.ts'
 import { init } from './init.ts'
-import { lint } from './lint.ts'
+import { lint } from './lint/lint.ts'
 import { UsageError } from './usage-error.ts'
 
 let folder: string

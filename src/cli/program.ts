@@ -81,9 +81,13 @@ function buildProgram(end: (code: ExitCode) => void, around: Surroundings | unde
       'problems that make the exit code 1: errors (the default), warnings (and errors) or never',
     )
     .option('-v, --verbose', 'also print advice on valid configuration that may not do what you expect')
+    .option(
+      '-o, --output <format>',
+      'text (the default), json, sarif (for code scanners) or github (annotations of GitHub Actions)',
+    )
     .addHelpText('after', describeVariables('lint'))
     .action(async (paths, options) => {
-      const { lint } = await import('./lint.ts')
+      const { lint } = await import('./lint/lint.ts')
       end(lint(paths, options))
     })
   program

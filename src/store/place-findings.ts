@@ -12,7 +12,8 @@ export function placeFindings(store: FileStore, findings: readonly Finding[]): F
     if (problem.code === 'object-refused') return []
     const { file = '', line } = origin
     const position = store.locate(origin, problem.path) ?? { file, ...(line === undefined ? {} : { line, column: 1 }) }
-    return { ...problem, ...position, message: `${describeName(origin)}: ${problem.message}` }
+    const object = describeName(origin)
+    return { ...problem, ...position, object, message: `${object}: ${problem.message}` }
   })
 }
 

@@ -87,6 +87,7 @@ test.each([
   [['run', '-f', 'examples', '--address-pool', '10.0.0.0/8'], '10.0.0.0/8 is not inside 127.0.0.0/8'],
   [['lint', 'examples', '--bind', 'localhost'], '--bind localhost is not an IP address'],
   [['lint', 'examples', '--address-pool', '10.0.0.0/8'], '10.0.0.0/8 is not inside 127.0.0.0/8'],
+  [['lint', 'examples', '-o', 'xml'], '--output is xml; it must be text, json, sarif or github'],
   [['lint', 'examples', '--fail-on', 'all'], '--fail-on is all; it must be errors, warnings or never'],
   [['explain', '-f', 'examples/quickstart', 'not-a-url'], 'not-a-url is not a URL with scheme http, https, tcp or tls'],
   [['explain', '-f', 'examples/quickstart', 'GET', 'http://a/', 'more'], 'expected [METHOD] URL, got 3 words'],
@@ -169,6 +170,21 @@ test.each([
   await folder.remove()
   expect(result.stdout).toMatch(/warning: .* \[no-gateway\]\n/)
   expect(result).toMatchObject({ code, stderr: '' })
+})
+
+test('lint -o json, sarif and github report the same problem', async () => {
+  const json = await gatewright(['lint', mistakes.path, '-o', 'json'])
+  const sarif = await gatewright(['lint', mistakes.path, '-o', 'sarif'])
+  const github = await gatewright(['lint', mistakes.path, '-o', 'github'])
+  const [problem] = JSON.parse(json.stdout).problems
+  expect(problem).toMatchObject({ severity: 'error', object: 'ProxyPolicy default/wrong', line: expect.any(Number) })
+  const [result] = JSON.parse(sarif.stdout).runs[0].results
+  expect(result).toMatchObject({
+    ruleId: problem.code,
+    locations: [{ physicalLocation: { region: { startLine: problem.line, startColumn: problem.column } } }],
+  })
+  expect(github.stdout).toContain(`line=${problem.line},col=${problem.column},title=${problem.code}::`)
+  expect([json, sarif, github].map((one) => one.code)).toEqual([1, 1, 1])
 })
 
 test('lint --fail-on never exits 0 also with errors', async () => {

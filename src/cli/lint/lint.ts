@@ -1,4 +1,3 @@
-import { count } from '#base/count.ts'
 import { adviseForwardedHeaders } from '#control/gateways/forwarded-headers.ts'
 import { readProcessSettings } from '#control/gateways/read-process-settings.ts'
 import { SecretIndex } from '#control/secret-values.ts'
@@ -6,14 +5,15 @@ import { gatewayAddresses } from '#instance/address-pool.ts'
 import { TLS_MATERIAL } from '#net/tls-material.ts'
 import { FileStore } from '#store/files.ts'
 import { placeFindings } from '#store/place-findings.ts'
-import { oneOf } from './environment.ts'
-import { EXIT, type ExitCode } from './exit-code.ts'
-import { countProblems, problemLines } from './finding-lines.ts'
-import { type ListenFlags, listenAddresses } from './listen-addresses.ts'
-import { loadPlan } from './load-plan.ts'
-import { objectPaths, type PathFlags } from './object-paths.ts'
-import { print } from './output.ts'
-import { priceFile } from './price-file.ts'
+import { oneOf } from '../environment.ts'
+import { EXIT, type ExitCode } from '../exit-code.ts'
+import { problemLines } from '../finding-lines.ts'
+import { type ListenFlags, listenAddresses } from '../listen-addresses.ts'
+import { loadPlan } from '../load-plan.ts'
+import { objectPaths, type PathFlags } from '../object-paths.ts'
+import { print } from '../output.ts'
+import { priceFile } from '../price-file.ts'
+import { FORMATS, report } from './report.ts'
 
 /** Problems that make `lint` fail. */
 const FAIL_ON = ['errors', 'warnings', 'never'] as const
@@ -21,10 +21,12 @@ const FAIL_ON = ['errors', 'warnings', 'never'] as const
 export interface LintFlags extends ListenFlags, PathFlags {
   readonly failOn?: string
   readonly verbose?: true
+  readonly output?: string
 }
 
 /** Checks objects as a gateway would, without running one. */
 export function lint(paths: readonly string[], { verbose, ...flags }: LintFlags): ExitCode {
+  const format = oneOf(FORMATS, ['--output', flags.output]) ?? 'text'
   const failOn = oneOf(FAIL_ON, ['--fail-on', flags.failOn]) ?? 'errors'
   const address = gatewayAddresses(listenAddresses(flags))
   const store = new FileStore(objectPaths('lint', paths, flags), { tlsMaterial: TLS_MATERIAL })
@@ -32,15 +34,12 @@ export function lint(paths: readonly string[], { verbose, ...flags }: LintFlags)
   const { items, findings } = loadPlan(store, { address })
   const advice = verbose ? adviseForwardedHeaders(items.values(), store.list()) : []
   const prices = priceFile({ GATEWRIGHT_PRICES: process.env.GATEWRIGHT_PRICES || variables.GATEWRIGHT_PRICES })
-  const found = [...store.problems(), ...(prices?.problems ?? []), ...placeFindings(store, [...findings, ...advice])]
-  const { lines, errors, warnings, advised } = problemLines(found, { advice: verbose })
   const secrets = new SecretIndex().update({ set: store.list(), removed: [] })
-  for (const line of lines) print(secrets.hide(line))
-  const objects = store.list().length
-  const wrong = countProblems({ errors, warnings })
-  const result =
-    lines.length === 0 ? 'nothing to report' : advised === 0 ? wrong : `${wrong}, ${count(advised, 'recommendation')}`
-  print(`${count(objects, 'object')}: ${result}`)
+  const found = [...store.problems(), ...(prices?.problems ?? []), ...placeFindings(store, [...findings, ...advice])]
+  const shown = found.map((problem) => ({ ...problem, message: secrets.hide(problem.message) }))
+  const problems = problemLines(shown, { advice: verbose })
+  const { errors, warnings } = problems
+  for (const line of report(format, { ...problems, objects: store.list().length })) print(line)
   const failures = { errors, warnings: errors + warnings, never: 0 }[failOn]
   return failures === 0 ? EXIT.ok : EXIT.findings
 }

@@ -1,0 +1,52 @@
+import { count } from '#base/count.ts'
+import type { FileProblem } from '#store/file-problem.ts'
+import { countProblems, type ProblemLines } from '../finding-lines.ts'
+import { githubCommands } from './github-commands.ts'
+import { sarifLog } from './sarif-log.ts'
+
+/** Forms of the output of `lint`. `github`: workflow commands, which become annotations of a pull request. */
+export const FORMATS = ['text', 'json', 'sarif', 'github'] as const
+export type Format = (typeof FORMATS)[number]
+
+/** What `lint` has found. */
+export interface LintResult extends ProblemLines {
+  readonly objects: number
+}
+
+/** The output in a form, as lines. */
+export function report(format: Format, result: LintResult): readonly string[] {
+  switch (format) {
+    case 'text':
+      return [...result.lines, summary(result)]
+    case 'json':
+      return [JSON.stringify(jsonReport(result), undefined, 2)]
+    case 'sarif':
+      return [JSON.stringify(sarifLog(result.problems), undefined, 2)]
+    case 'github':
+      return [...githubCommands(result.problems), summary(result)]
+  }
+}
+
+function summary(result: LintResult): string {
+  const { objects, lines, advised } = result
+  const wrong = countProblems(result)
+  const found =
+    lines.length === 0 ? 'nothing to report' : advised === 0 ? wrong : `${wrong}, ${count(advised, 'recommendation')}`
+  return `${count(objects, 'object')}: ${found}`
+}
+
+function jsonReport({ objects, errors, warnings, advised, problems }: LintResult): object {
+  return { objects, errors, warnings, recommendations: advised, problems: problems.map(jsonProblem) }
+}
+
+/** Members that are not known are absent. */
+function jsonProblem({ severity, code, message, file, line, column, object, path }: FileProblem): object {
+  return {
+    ...{ severity, code, message },
+    ...(file !== '' && { file }),
+    ...(line !== undefined && { line }),
+    ...(column !== undefined && { column }),
+    ...(object !== undefined && { object }),
+    ...(path !== '' && { path }),
+  }
+}
