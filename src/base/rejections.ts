@@ -88,6 +88,7 @@ export const REJECTIONS = {
   'mcp-message-invalid': { status: 400, text: 'mcp: invalid message', reason: 'MCP' },
   'mcp-message-ambiguous': { status: 400, text: 'mcp: ambiguous message', reason: 'MCP' },
   'mcp-tool-changed': { status: 400, text: 'mcp: the tool has changed', reason: 'MCP' },
+  'mcp-session-busy': { status: 429, text: 'mcp: too many requests or streams of the session', reason: 'MCP' },
   'mcp-session-missing': { status: 400, text: 'mcp: session header is required', reason: 'MCP' },
   'mcp-session-invalid': { status: 400, text: 'mcp: invalid session', reason: 'MCP' },
   'mcp-session-unknown': { status: 404, text: 'mcp: unknown session', reason: 'MCP' },

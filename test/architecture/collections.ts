@@ -295,6 +295,8 @@ export const COLLECTIONS: Readonly<Record<string, Filled | PeerFilled>> = {
   },
   'protocols/mcp/answer/read-news waiting': { bound: '16 and the end of the session', flood: FLOODS },
   'protocols/mcp/target/send-to-target avoid': 'configuration',
+  'protocols/mcp/session/session-load #requests': 'work',
+  'protocols/mcp/session/session-load #streams': 'work',
   'protocols/mcp/tools/known-tools #tools': {
     bound: '1,000 tools of each target',
     flood: 'src/protocols/mcp/tools/known-tools.test.ts',

@@ -1,7 +1,8 @@
 import type { Exchange } from '#exchange/exchange.ts'
 import { beginToolCall, NO_MCP } from '#exchange/mcp-facts.ts'
 import type { ServedAnswer } from '../backend-protocol.ts'
-import { ENDED } from './answer/mcp-answer.ts'
+import { afterBody } from './answer/after-body.ts'
+import { ENDED, refuse } from './answer/mcp-answer.ts'
 import { openStream } from './answer/open-stream.ts'
 import { checkRequest } from './check-request.ts'
 import type { McpPlan } from './config/mcp-plan.ts'
@@ -49,7 +50,18 @@ export async function handleMcp(
 
 async function handleGet(request: McpRequest): Promise<ServedAnswer> {
   const session = findSession(request)
-  return 'status' in session ? session : openStream(request, session)
+  if ('status' in session) return session
+  const end = request.deps.memory.load.begin('stream', session.key)
+  if (end === undefined) {
+    const detail = 'the session has 64 open streams'
+    return refuse(request.exchange, 'mcp-session-busy', { detail, headers: [['retry-after', '1']] })
+  }
+  try {
+    return afterBody(await openStream(request, session), end)
+  } catch (error) {
+    end()
+    throw error
+  }
 }
 
 async function handleDelete(request: McpRequest): Promise<ServedAnswer> {

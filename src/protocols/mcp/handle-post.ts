@@ -1,4 +1,5 @@
 import type { ServedAnswer } from '../backend-protocol.ts'
+import { afterBody } from './answer/after-body.ts'
 import { answerBroadcast } from './answer/answer-broadcast.ts'
 import { answerInitialize } from './answer/answer-initialize.ts'
 import { answerItem, extensionItem, prepareItem } from './answer/answer-item.ts'
@@ -47,7 +48,7 @@ export async function handlePost(request: McpRequest, body: Uint8Array | undefin
   if ('status' in session) return session
   switch (message.kind) {
     case 'request':
-      return (await checkTargets(request, session, message)) ?? answerRequest(request, session, message)
+      return answerWithinBounds(request, session, message)
     case 'notification':
       return deliverNotification(request, session, message)
     case 'response':
@@ -98,6 +99,39 @@ async function initialise(request: McpRequest, message: RequestMessage): Promise
   if (exchange.mcp !== undefined) exchange.mcp.sessionId = undefined
   return answerInitialize(request, message)
 }
+
+/** A client that does not wait for responses, or a target that does not send them, cannot fill the memory of the worker. */
+async function answerWithinBounds(
+  request: McpRequest,
+  session: Session,
+  message: RequestMessage,
+): Promise<ServedAnswer> {
+  const { exchange, deps } = request
+  const end = deps.memory.load.begin('request', session.key)
+  if (end === undefined) {
+    // SDKs turn an error status into a failure of the transport.
+    const rejection = {
+      code: 'mcp-session-busy',
+      status: 200,
+      detail: 'the session has 1,000 requests in flight',
+    } as const
+    return refuseRequest(exchange, rejection, {
+      id: message.id,
+      code: SERVER_BUSY,
+      message: 'Too many requests in flight',
+    })
+  }
+  try {
+    const unavailable = await checkTargets(request, session, message)
+    return afterBody(unavailable ?? (await answerRequest(request, session, message)), end)
+  } catch (error) {
+    end()
+    throw error
+  }
+}
+
+/** A code of implementations (JSON-RPC 2.0, 5.1). */
+const SERVER_BUSY = -32_000
 
 async function answerRequest(request: McpRequest, session: Session, message: RequestMessage): Promise<ServedAnswer> {
   const route = methodRoute(message.method, 'legacy')

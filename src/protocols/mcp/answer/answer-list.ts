@@ -11,7 +11,7 @@ import {
   type ResponseMessage,
   resultText,
 } from '../message/json-rpc.ts'
-import { type CursorOwner, type Cursors, openCursor, sealCursor } from '../message/list-cursor.ts'
+import { type CursorOwner, type ListPosition, openCursor, sealCursor } from '../message/list-cursor.ts'
 import type { ListRoute } from '../message/methods.ts'
 import { modernResult } from '../modern/modern-result.ts'
 import { headersOf } from '../modern/request-headers.ts'
@@ -33,6 +33,7 @@ import { LIMITS } from '../target/send-to-target.ts'
 import { pinningFault } from '../tools/learn-tool.ts'
 import { noteTools } from '../tools/note-tools.ts'
 import { readAnnotations } from '../tools/tool-annotations.ts'
+import { checkPage } from './check-page.ts'
 import { answerError, answerMessages, answerStream, encodeEvent } from './mcp-answer.ts'
 
 /**
@@ -53,8 +54,9 @@ export async function answerList(
   if (offering.length === 0) return empty()
 
   const cursor = message.params?.cursor
-  const cursors = plan.multiplexes && typeof cursor === 'string' ? openCursor(deps.sealer, owner, cursor) : {}
-  if (cursors === undefined) return answerError(exchange, message.id, INVALID_PARAMS, 'Invalid cursor')
+  const position = plan.multiplexes && typeof cursor === 'string' ? openCursor(deps.sealer, owner, cursor) : BEGIN
+  if (position === undefined) return answerError(exchange, message.id, INVALID_PARAMS, 'Invalid cursor')
+  const { cursors, pages } = position
   const targets = Object.keys(cursors).length === 0 ? offering : offering.filter(({ plan }) => plan.name in cursors)
   if (targets.length === 0) return empty()
 
@@ -70,7 +72,7 @@ export async function answerList(
     abandonAll(reply.opened)
     return reply.answer
   }
-  const page: Page = { message, list, owner, opened: reply.opened }
+  const page: Page = { message, list, owner, opened: reply.opened, number: pages + 1 }
   return answerStream(mergePages(request, session, page), () => abandonAll(reply.opened))
 }
 
@@ -88,12 +90,17 @@ interface Page {
   readonly list: ListRoute
   readonly owner: CursorOwner
   readonly opened: readonly OpenTarget[]
+  /** The first one is 1. */
+  readonly number: number
 }
+
+const BEGIN: ListPosition = { cursors: {}, pages: 0 }
 
 async function* mergePages(request: McpRequest, session: Session, page: Page): AsyncGenerator<Uint8Array> {
   const { message, list, opened } = page
   const forgive = (response: ResponseMessage) => (lacksMethod(response) ? { [list.member]: [] } : undefined)
-  const outcomes = yield* gather(request, session, { id: message.id, opened, forgive })
+  const gathered = yield* gather(request, session, { id: message.id, opened, forgive })
+  const outcomes = gathered.map((outcome) => checkPage(request, outcome, list.member, page.number))
   if (request.deps.signal.aborted) return
   const error = decisiveError(request, outcomes)
   if (error !== undefined) yield encodeEvent(passedError(request, message.id, error))
@@ -108,7 +115,11 @@ function lacksMethod({ error }: ResponseMessage): boolean {
 }
 
 /** With a single target, the rest of its result is unchanged. */
-function mergeResults(request: McpRequest, { list, owner }: Page, outcomes: readonly TargetOutcome[]): JsonObject {
+function mergeResults(
+  request: McpRequest,
+  { list, owner, number }: Page,
+  outcomes: readonly TargetOutcome[],
+): JsonObject {
   const items: Json[] = []
   const cursors: Record<string, string> = {}
   for (const { open, result } of outcomes) {
@@ -119,7 +130,7 @@ function mergeResults(request: McpRequest, { list, owner }: Page, outcomes: read
   }
   if (!request.plan.multiplexes)
     return { ...withoutVariants(outcomes[0]?.result ?? {}, list.member), [list.member]: items }
-  const nextCursor = sealCursor(request.deps.sealer, owner, cursors satisfies Cursors)
+  const nextCursor = sealCursor(request.deps.sealer, owner, { cursors, pages: number })
   return { [list.member]: items, ...(nextCursor !== undefined && { nextCursor }) }
 }
 

@@ -1,8 +1,9 @@
 import { clock } from '#base/clock.ts'
 import type { ServedAnswer } from '../../backend-protocol.ts'
+import { afterBody } from '../answer/after-body.ts'
 import { answerItem, extensionItem, prepareItem } from '../answer/answer-item.ts'
 import { answerList } from '../answer/answer-list.ts'
-import { ACCEPTED, answerError, answerMessages, answerStream, refuse, refuseRequest } from '../answer/mcp-answer.ts'
+import { ACCEPTED, answerError, answerMessages, refuse, refuseRequest } from '../answer/mcp-answer.ts'
 import type { McpTargetPlan } from '../config/mcp-plan.ts'
 import { GATEWAY_INFO } from '../gateway-info.ts'
 import { type McpRequest, type SessionTarget, targetsOf } from '../mcp-request.ts'
@@ -253,26 +254,3 @@ async function complete(
 }
 
 const LEVEL_ID = 'level'
-
-/** Calls `done` once, when the body was delivered or abandoned. */
-function afterBody(answer: ServedAnswer, done: () => unknown): ServedAnswer {
-  const { body } = answer
-  if (body === undefined || body instanceof Uint8Array) {
-    done()
-    return answer
-  }
-  const pieces = (async function* () {
-    try {
-      yield* body
-    } finally {
-      done()
-    }
-  })()
-  const release = () => {
-    done()
-    body[Symbol.asyncIterator]()
-      .return?.()
-      .catch(() => {})
-  }
-  return { ...answerStream(pieces, release), status: answer.status, headers: answer.headers }
-}

@@ -12,7 +12,7 @@ import type { Naming } from '../target/naming.ts'
 import { LIMITS } from '../target/send-to-target.ts'
 import type { KnownTool } from './known-tools.ts'
 import { noteTools } from './note-tools.ts'
-import { isPinned } from './tool-pins.ts'
+import { isPinned, latestDigest } from './tool-pins.ts'
 
 /** Pages of a list of tools that the gateway reads for itself. */
 const MAX_PAGES = 64
@@ -22,13 +22,16 @@ function needsTools({ authorization, pinning }: McpPlan): boolean {
   return authorization.readsAnnotations || pinning !== undefined
 }
 
-/** What is known of a tool of a target; undefined: nothing. */
+/** What is known of a tool of a target; undefined: nothing, or another worker has seen that the tool has changed. */
 export function findTool(
-  { memory }: Pick<McpDeps, 'memory'>,
+  { memory, table }: Pick<McpDeps, 'memory' | 'table'>,
   target: McpTargetPlan,
   name: string,
 ): KnownTool | undefined {
-  return memory.tools.find(target.destination, name, clock.monotonic())
+  const known = memory.tools.find(target.destination, name, clock.monotonic())
+  if (known === undefined || known.digest === latestDigest(table, target, name)) return known
+  memory.tools.forget(target.destination)
+  return undefined
 }
 
 /** Why a tool is refused, for operators; undefined: it is accepted. */

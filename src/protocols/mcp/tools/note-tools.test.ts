@@ -71,6 +71,17 @@ test.each(['Stateful', 'Stateless'] as const)(
   },
 )
 
+test('a worker does not rely on what it knows of a tool if another one has seen that it changed', async () => {
+  const { served, connect, list, use } = await start({ toolPinning: {} })
+  const [one, other] = [await connect(), await connect()]
+  await list(one)
+  await list(other)
+  expect(await use(one)).toBe('called')
+  served.tools = [tool('evil')]
+  await list(other)
+  expect(await use(one)).toBe('Unknown tool: a_x (mcp-tool-changed)')
+})
+
 test('with accepted digests, only those tools may be used, also after a restart', async () => {
   const toolPinning = { accepted: [digestOfTool(tool('evil'))] }
   const { served, reported, connect, list, use } = await start({ toolPinning })

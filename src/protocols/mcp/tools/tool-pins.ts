@@ -8,6 +8,7 @@ import type { McpTargetPlan, ToolPinning } from '../config/mcp-plan.ts'
 
 /** The first one and the latest of the others are kept. */
 const MAX_DIGESTS = 8
+const DIGEST_LENGTH = 32
 
 /** Each target has its own scope, so that none can displace the digests of another one. */
 const scopeOf = ({ destination }: McpTargetPlan) => `mcp-tools ${destination}`
@@ -30,6 +31,11 @@ export function notePin(
   const latest = others.filter((other) => other !== digest).slice(2 - MAX_DIGESTS)
   table.set(scope, name, [first, ...latest, digest].join(' '))
   return isKnown ? 'known' : 'changed'
+}
+
+/** The digest that any worker has seen last. */
+export function latestDigest(table: SharedTable, target: McpTargetPlan, name: string): string | undefined {
+  return table.get(scopeOf(target), name)?.slice(-DIGEST_LENGTH)
 }
 
 /** Whether a tool with this digest may be used: it is one of those that the operator has accepted or, if there are none, it has not changed. */
