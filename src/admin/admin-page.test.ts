@@ -31,6 +31,7 @@ function page({ status, decisions, ...inputs }: Inputs = {}): string {
     status: { ...EMPTY, ...status },
     routes: [],
     decisions: { records: [], unanswered: [], ...decisions },
+    sessions: { sessions: [], unanswered: [] },
     paths: [{ path: '/status', method: 'GET', about: 'Objects.' }],
     ...inputs,
   }).body
@@ -184,6 +185,36 @@ test('listeners, routes, and backends with their health', () => {
   }
 })
 
+test('a session shows its client, targets, calls and errors; hostile texts are escaped', () => {
+  const target = { transport: 'StreamableHTTP', era: 'legacy', revision: '2025-11-25' } as const
+  const body = page({
+    sessions: {
+      sessions: [
+        {
+          session: 'abc',
+          backend: 'ProxyBackend/default/tools',
+          client: '<b>agent</b>',
+          clientVersion: '1.2',
+          revision: '2025-11-25',
+          createdMs: 0,
+          usedMs: 0,
+          targets: Array.from({ length: 12 }, (_, index) => ({ ...target, target: `t${index}`, state: 'present' })),
+          calls: [{ method: 'tools/call', target: 't1', item: 'search', sinceMs: Date.now() }],
+          errors: [{ timeMs: 0, method: 'tools/list', target: undefined, item: undefined, code: '-1', message: '<i>' }],
+        },
+      ],
+      unanswered: ['w2'],
+    },
+  })
+  expect(body).not.toContain('<b>agent')
+  expect(body).not.toContain('<i>')
+  const text = textOf(body)
+  expect(text).toContain('Without the sessions of w2, which did not answer in time.')
+  expect(text).toContain('abc ProxyBackend/default/tools <b>agent</b> 1.2')
+  expect(text).toContain('t9 present StreamableHTTP, 2025-11-25 and 2 more tools/call search at t1 for 0 s')
+  expect(text).toContain('00:00:00 tools/list: -1 <i>')
+})
+
 test('a decision names provider, models and translation of an LLM request', () => {
   const translation = { from: 'completions', to: 'messages', dropped: [] }
   const call = { section: 'second', endpoint: 'e:1', provider: 'anthropic', requestModel: 'm', responseModel: 'm-1' }
@@ -278,7 +309,14 @@ test('texts of clients and objects are never HTML, and cannot control the reader
 })
 
 test('nothing is loaded, nothing runs, and only the style of the page applies', () => {
-  const answer = adminPage({ status: EMPTY, routes: [], decisions: { records: [], unanswered: [] }, paths: [] })
+  const none = { unanswered: [] }
+  const answer = adminPage({
+    status: EMPTY,
+    routes: [],
+    decisions: { records: [], ...none },
+    sessions: { sessions: [], ...none },
+    paths: [],
+  })
   const [, style = ''] = /<style>(.*?)<\/style>/s.exec(answer.body) ?? []
   const digest = createHash('sha256').update(style).digest('base64')
   expect(answer.headers?.['content-security-policy']).toBe(
@@ -292,8 +330,10 @@ test('nothing is loaded, nothing runs, and only the style of the page applies', 
 test('each heading that the page links to is there once', () => {
   const body = page()
   const links = [...body.matchAll(/href="#([a-z]+)"/g)].map(([, id]) => id)
-  expect(links).toHaveLength(7)
+  expect(links).toHaveLength(8)
   for (const id of links) expect(body.match(new RegExp(`<h2 id="${id}">`, 'g'))).toHaveLength(1)
   const titles = [...body.matchAll(/<h2 id="[a-z]+">([^<]*)</g)].map(([, title]) => title)
-  expect(titles.join(', ')).toBe('Findings, Last decisions, Backends, Listeners, Routes, Objects, This server')
+  expect(titles.join(', ')).toBe(
+    'Findings, Last decisions, MCP sessions, Backends, Listeners, Routes, Objects, This server',
+  )
 })

@@ -1,10 +1,14 @@
+import { clock } from '#base/clock.ts'
 import { count } from '#base/count.ts'
 import type { GatheredRecords } from '#observe/decision-ring.ts'
+import type { GatheredSessions } from '#observe/mcp-session-report.ts'
 import type { RouteItem, RouteMatch, WeightedBackend } from '#plan/item.ts'
 import type { Answer } from './answer.ts'
 import { DECISION_COLUMNS, decisionRow } from './decision-rows.ts'
 import { type Html, html, pageAnswer, section, table } from './html.ts'
 import { type IndexEntry, indexTable } from './index-page.ts'
+import { describeSession } from './mcp-sessions.ts'
+import { SESSION_COLUMNS, sessionRow } from './session-rows.ts'
 import { conditionsIn, isGood } from './status-conditions.ts'
 import type { EndpointReport, ListenerReport, ObjectReport, StatusReport } from './status-report.ts'
 
@@ -13,6 +17,7 @@ export interface AdminPageInputs {
   readonly status: StatusReport
   readonly routes: readonly RouteItem[]
   readonly decisions: GatheredRecords
+  readonly sessions: GatheredSessions
   /** Paths of the server. */
   readonly paths: readonly IndexEntry[]
 }
@@ -20,12 +25,14 @@ export interface AdminPageInputs {
 /** Rows of a table; the JSON endpoints have all. */
 const MAX_ROWS = 200
 const MAX_DECISIONS = 50
+const MAX_SESSIONS = 50
 
 /** The state of the gateway on one page. */
-export function adminPage({ status, routes, decisions, paths }: AdminPageInputs): Answer {
+export function adminPage({ status, routes, decisions, sessions, paths }: AdminPageInputs): Answer {
   const parts = [
     { id: 'findings', title: 'Findings', content: findings(status) },
     { id: 'decisions', title: 'Last decisions', content: decisionTable(decisions) },
+    { id: 'sessions', title: 'MCP sessions', content: sessionTable(sessions) },
     { id: 'backends', title: 'Backends', content: endpoints(status.endpoints) },
     { id: 'listeners', title: 'Listeners', content: listeners(status.listeners) },
     { id: 'routes', title: 'Routes', content: routeTable(routes) },
@@ -133,14 +140,29 @@ function endpoints(all: readonly EndpointReport[]): Html {
 }
 
 function decisionTable({ records, unanswered }: GatheredRecords): Html {
-  const missing =
-    unanswered.length > 0 &&
-    html`<p class="warning">Without the decisions of ${unanswered.join(', ')}, which did not answer in time.</p>
-`
+  const missing = missingWorkers('decisions', unanswered)
   if (records.length === 0) return html`${missing}${nothing('No requests yet.')}`
   return html`${missing}${table(DECISION_COLUMNS, records.slice(0, MAX_DECISIONS).map(decisionRow))}${
     records.length > MAX_DECISIONS && more(records.length - MAX_DECISIONS, '/decisions')
   }`
+}
+
+function sessionTable({ sessions, unanswered }: GatheredSessions): Html {
+  const missing = missingWorkers('sessions', unanswered)
+  if (sessions.length === 0) return html`${missing}${nothing('No sessions.')}`
+  const nowMs = clock.now()
+  const rows = sessions.slice(0, MAX_SESSIONS).map((session) => sessionRow(describeSession(session, nowMs)))
+  return html`${missing}${table(SESSION_COLUMNS, rows)}${
+    sessions.length > MAX_SESSIONS && more(sessions.length - MAX_SESSIONS, '/mcp_sessions')
+  }`
+}
+
+function missingWorkers(what: string, unanswered: readonly string[]): Html | false {
+  return (
+    unanswered.length > 0 &&
+    html`<p class="warning">Without the ${what} of ${unanswered.join(', ')}, which did not answer in time.</p>
+`
+  )
 }
 
 function objects(all: readonly ObjectReport[]): Html {

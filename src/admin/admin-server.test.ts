@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { NO_PLAN_NAMES } from '#exchange/exchange.ts'
 import { DecisionIds } from '#observe/decision-ids.ts'
 import { DecisionRing } from '#observe/decision-ring.ts'
+import type { McpSessionReport } from '#observe/mcp-session-report.ts'
 import { keptDecision } from '#observe/testing.ts'
 import type { PlanItem } from '#plan/item.ts'
 import { type AdminServerOptions, NotLoopback, startAdminServer } from './admin-server.ts'
@@ -33,6 +34,31 @@ for (const number of [1, 2]) {
   ring.keep(keptDecision({ number, code: 'rate-limited', names: { ...NO_PLAN_NAMES, route: 'default/shop' } }))
 }
 
+const sessions: readonly McpSessionReport[] = ['one', 'other'].map((session) => ({
+  session,
+  backend: `ProxyBackend/default/${session}`,
+  client: 'inspector',
+  clientVersion: '1.2',
+  revision: '2025-11-25',
+  createdMs: Date.UTC(2026, 0, 1),
+  usedMs: Date.UTC(2026, 0, 1),
+  targets: [
+    { target: 'a', state: 'present', transport: 'StreamableHTTP', era: 'legacy', revision: '2025-11-25' },
+    { target: 'b', state: 'absent', transport: 'SSE', era: undefined, revision: undefined },
+  ],
+  calls: [],
+  errors: [
+    {
+      timeMs: Date.UTC(2026, 0, 1),
+      method: 'tools/call',
+      target: 'a',
+      item: 'search',
+      code: '-32603',
+      message: 'said hunter22',
+    },
+  ],
+}))
+
 let quits = 0
 let unanswered: readonly string[] = []
 const options: AdminServerOptions = {
@@ -42,6 +68,7 @@ const options: AdminServerOptions = {
   status: () => report,
   dump: () => ({ version: 7, items }),
   decisions: async () => ({ records: ring.list(), unanswered }),
+  sessions: async () => ({ sessions, unanswered }),
   hide: (text) => text.replaceAll('hunter22', '<redacted>'),
   quit: () => {
     quits++
@@ -66,7 +93,8 @@ test('the first page names every path and shows no secret', async () => {
   expect(headers['content-type']).toBe('text/html; charset=utf-8')
   expect(body).toContain('said &#60;redacted&#62; twice')
   expect(body).not.toContain('hunter22')
-  for (const path of ['/status', '/config_dump', '/decisions', '/version']) expect(body).toContain(`href="${path}"`)
+  for (const path of ['/status', '/config_dump', '/decisions', '/mcp_sessions', '/version'])
+    expect(body).toContain(`href="${path}"`)
   expect(body).toContain('POST /quitquitquit')
 })
 
@@ -104,6 +132,25 @@ test('/decisions names the workers that did not answer', async () => {
   const { status, headers, body } = await ask(server.port, '/decisions')
   expect([status, headers['gatewright-unanswered-workers']]).toEqual([200, 'w2, w5'])
   expect(JSON.parse(body)).toHaveLength(3)
+  unanswered = []
+})
+
+test('/mcp_sessions takes parameters, shows no secret, and names the workers that did not answer', async () => {
+  expect(await json('/mcp_sessions?session=one')).toMatchObject([
+    {
+      session: 'one',
+      created: '2026-01-01T00:00:00.000Z',
+      errors: [{ time: '2026-01-01T00:00:00.000Z', item: 'search', message: 'said <redacted>' }],
+    },
+  ])
+  expect(await json('/mcp_sessions?backend=ProxyBackend/default/other')).toHaveLength(1)
+  expect(await json('/mcp_sessions?limit=1')).toHaveLength(1)
+  expect(await ask(server.port, '/mcp_sessions?client=x')).toMatchObject({
+    status: 400,
+    body: 'unknown parameter; use backend, limit, session\n',
+  })
+  unanswered = ['w2']
+  expect((await ask(server.port, '/mcp_sessions')).headers['gatewright-unanswered-workers']).toBe('w2')
   unanswered = []
 })
 

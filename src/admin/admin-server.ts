@@ -1,10 +1,12 @@
 import { byKey } from '#base/compare-text.ts'
 import type { DecisionRecord, GatheredRecords } from '#observe/decision-ring.ts'
+import type { GatheredSessions } from '#observe/mcp-session-report.ts'
 import type { PlanItem, RouteItem } from '#plan/item.ts'
 import { adminPage } from './admin-page.ts'
 import { type Answer, jsonAnswer, textAnswer, withoutSecretTexts } from './answer.ts'
 import type { IndexEntry } from './index-page.ts'
 import { isLoopback, refuseOutsiders } from './loopback.ts'
+import { selectSessions } from './mcp-sessions.ts'
 import { redactItem } from './redact.ts'
 import { selectDecisions } from './select-decisions.ts'
 import { type Endpoint, type RunningServer, startSmallServer } from './small-server.ts'
@@ -19,6 +21,8 @@ export interface AdminServerOptions {
   /** The plan in force. */
   readonly dump: () => { readonly version: number; readonly items: Iterable<PlanItem> }
   readonly decisions: () => Promise<GatheredRecords>
+  /** Sessions of MCP clients. */
+  readonly sessions: () => Promise<GatheredSessions>
   /** Removes secrets from a text. */
   readonly hide: Hide
   /** Starts the shutdown; called after the response was sent. */
@@ -65,6 +69,7 @@ function describeEndpoints({
   status,
   dump,
   decisions,
+  sessions,
   hide,
   quit,
 }: AdminServerOptions): Record<string, Described> {
@@ -84,6 +89,11 @@ function describeEndpoints({
       about: 'The newest decisions. Parameters: id, limit, code, route.',
       answer: async (query) => answerDecisions(await decisions(), query, hide),
     },
+    '/mcp_sessions': {
+      method: 'GET',
+      about: 'Sessions of MCP clients: targets, calls in flight, last errors. Parameters: session, backend, limit.',
+      answer: async (query) => answerSessions(await sessions(), query, hide),
+    },
     '/version': {
       method: 'GET',
       about: 'Version of the gateway and of its runtime.',
@@ -102,9 +112,9 @@ function describeEndpoints({
 
 /** The page shows what the JSON endpoints show, without secrets as they do. */
 async function answerPage(options: AdminServerOptions, paths: readonly IndexEntry[]): Promise<Answer> {
-  const decisions = await options.decisions()
+  const [decisions, sessions] = await Promise.all([options.decisions(), options.sessions()])
   const { items } = options.dump()
-  const shown = { status: options.status(), routes: routesOf(items), decisions }
+  const shown = { status: options.status(), routes: routesOf(items), decisions, sessions }
   return adminPage({ ...withoutSecretTexts(shown, options.hide), paths })
 }
 
@@ -123,7 +133,16 @@ const UNANSWERED = 'gatewright-unanswered-workers'
 function answerDecisions({ records, unanswered }: GatheredRecords, query: URLSearchParams, hide: Hide): Answer {
   const selection = selectDecisions(records, query)
   if (selection.kind === 'refused') return textAnswer(400, selection.message)
-  const answer = jsonAnswer(selection.records.map(describeRecord), hide)
+  return withUnanswered(jsonAnswer(selection.records.map(describeRecord), hide), unanswered)
+}
+
+function answerSessions(gathered: GatheredSessions, query: URLSearchParams, hide: Hide): Answer {
+  const selection = selectSessions(gathered, query)
+  if (selection.kind === 'refused') return textAnswer(400, selection.message)
+  return withUnanswered(jsonAnswer(selection.sessions, hide), gathered.unanswered)
+}
+
+function withUnanswered(answer: Answer, unanswered: readonly string[]): Answer {
   return unanswered.length === 0 ? answer : { ...answer, headers: { [UNANSWERED]: unanswered.join(', ') } }
 }
 

@@ -143,6 +143,18 @@ function buildProgram(end: (code: ExitCode) => void, around: Surroundings | unde
       const { doctor } = await import('./doctor/doctor.ts')
       end(await doctor(url, options))
     })
+  mcp
+    .command('sessions')
+    .description(
+      'Show the sessions of MCP clients of a running gateway: targets, calls in flight, last errors. Exit code 0: all workers answered.',
+    )
+    .option('--admin <url>', 'address of its admin server', 'http://127.0.0.1:15000')
+    .option('--backend <key>', 'only sessions at this backend, such as ProxyBackend/default/tools')
+    .option('-o, --output <format>', 'text (the default) or json')
+    .action(async (options) => {
+      const { mcpSessions } = await import('./mcp-sessions.ts')
+      end(await mcpSessions(options))
+    })
   program
     .command('version')
     .description('Print the version.')

@@ -13,12 +13,24 @@ export interface McpFacts {
   /** Of a tool; `UNKNOWN_ANNOTATIONS` if its target has not said them; undefined for other items. */
   toolAnnotations: ToolAnnotations | CelError | undefined
   errorCode: number | undefined
+  /** Of the same JSON-RPC error, from a target or from the gateway; bounded. */
+  errorMessage: string | undefined
   /** Unsolicited responses of targets, by target; they were dropped. */
   strayAnswers: Map<string, number> | undefined
   /** Failures of targets that did not fail the request, for operators (FailOpen). */
   toleratedFailures: string[] | undefined
   /** The response to a tool call; undefined if no log expression reads it (decision B99). */
   readonly toolCall: McpToolCall | undefined
+}
+
+/** Of a message of an error, in characters: targets may send any text. */
+const MAX_ERROR_MESSAGE = 512
+
+/** The JSON-RPC error that the request ends with. */
+export function noteMcpError(mcp: McpFacts | undefined, code: number | undefined, message: unknown): void {
+  if (mcp === undefined) return
+  mcp.errorCode = code ?? mcp.errorCode
+  mcp.errorMessage = typeof message === 'string' ? message.slice(0, MAX_ERROR_MESSAGE) : undefined
 }
 
 /** Nothing is known yet. */
@@ -31,6 +43,7 @@ export const NO_MCP: McpFacts = {
   toolArguments: undefined,
   toolAnnotations: undefined,
   errorCode: undefined,
+  errorMessage: undefined,
   strayAnswers: undefined,
   toleratedFailures: undefined,
   toolCall: undefined,

@@ -261,6 +261,7 @@ export class Instance {
           }),
         dump: () => ({ version: this.#publisher.version, items: this.#publisher.items.values() }),
         decisions: () => this.#workers.records(),
+        sessions: () => this.#workers.sessions(),
         hide: (text) => this.#secrets.hide(text),
         quit: () => this.#quit(),
         reportBug,

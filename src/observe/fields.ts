@@ -1,6 +1,5 @@
 import { hideCredentialParameters } from '#base/credential-names.ts'
 import type { Reason } from '#base/rejections.ts'
-import { sha256OfByteText } from '#base/sha256.ts'
 import type { A2aFacts } from '#exchange/a2a-facts.ts'
 import { A2A_METHODS } from '#exchange/a2a-methods.ts'
 import type { Attempt, GuardCheck } from '#exchange/exchange.ts'
@@ -13,6 +12,7 @@ import { withoutPort } from '#net/http/field-syntax.ts'
 import type { Peer } from '#net/peer.ts'
 import type { DecisionRecord } from './decision-ring.ts'
 import type { Ended } from './ended.ts'
+import { shortSession } from './mcp-session-report.ts'
 import { isUnknownItem, LLM_ERROR_TYPES, MCP_METHODS, METHODS } from './metrics/known-values.ts'
 
 // All fields of requests and connections: only this file defines their names and values. Fields are in the order of the log line.
@@ -163,8 +163,9 @@ const MCP = fields<McpFacts>()([
     name: 'mcp.resource.uri',
     read: (mcp) => (mcp.resourceType === 'tool' || mcp.resourceType === 'prompt' ? undefined : itemName(mcp)),
   },
-  { name: 'mcp.session.id', read: ({ sessionId }) => shortSession(sessionId) },
+  { name: 'mcp.session.id', read: ({ sessionId }) => sessionId && shortSession(sessionId) },
   { name: 'mcp.error.code', read: ({ errorCode }) => errorCode },
+  { name: 'mcp.error.message', read: ({ errorMessage }) => errorMessage },
 ])
 
 /** Names of the OpenTelemetry conventions for generative AI. */
@@ -349,11 +350,6 @@ function dollars(nanodollars: number | undefined): number | undefined {
 /** The URI of a resource may have a query. */
 function itemName({ name }: McpFacts): string | undefined {
   return name === undefined ? undefined : hideCredentialParameters(name)
-}
-
-/** A session id gives access to its session; the log only needs to distinguish sessions. */
-function shortSession(id: string | undefined): string | undefined {
-  return id === undefined ? undefined : sha256OfByteText(id).slice(0, 12)
 }
 
 function msPerToken({ exchange: { llm }, durationMs }: Ended): number | undefined {

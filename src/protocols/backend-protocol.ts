@@ -7,6 +7,7 @@ import type { BodyClaim } from '#net/body/body-memory.ts'
 import type { BodyFilter } from '#net/body/filtered-body.ts'
 import type { ResponseDecoding } from '#net/body/response-decoding.ts'
 import type { Abort, BodySink } from '#net/stream.ts'
+import type { McpSessionReport } from '#observe/mcp-session-report.ts'
 import type { CompileContext, PolicyDefinition, PolicySource, SettingDefinition } from '#policies/policy.ts'
 import type { SignIn } from '#policies/shared/sign-in/sign-in.ts'
 import type { Channels } from '#state/channels.ts'
@@ -35,6 +36,11 @@ export interface BackendProtocol<Spec> {
    * @param worker as in `ServeServices`
    */
   replaced?(backend: ProtocolBackend<Spec>, worker: object): void
+  /**
+   * The sessions of clients that a worker knows, for operators; unset: the protocol has none.
+   * @param worker as in `ServeServices`
+   */
+  sessions?(worker: object, table: SharedTable): readonly McpSessionReport[]
   /** Prepares a backend; unset: requests and responses pass unchanged. Reports bad configuration and never throws for it. */
   compile?(backend: ProtocolBackend<Spec>, settings: BackendSettings, context: CompileContext): ProtocolRun
 }
@@ -235,6 +241,8 @@ export interface ServeServices {
   readonly toolsChanged?: (changes: ToolChanges) => void
   /** Aborted when the client disconnects. */
   readonly signal: AbortSignal
+  /** Registers a function that is called once when the request has ended, however it ended. */
+  readonly whenOver: (over: () => void) => void
   /** How much of a response is kept for the log, in characters; undefined: no expression reads it. */
   readonly maxKept?: number | undefined
   /** Only clients on this machine can reach the listener. */

@@ -1,3 +1,5 @@
+import type { McpSessionReport } from '#observe/mcp-session-report.ts'
+import type { SharedTable } from '#state/shared-table.ts'
 import { a2a } from './a2a/a2a-protocol.ts'
 import { aws } from './aws/aws-protocol.ts'
 import type { BackendProtocol } from './backend-protocol.ts'
@@ -23,6 +25,11 @@ export type BackendType = keyof typeof BACKEND_PROTOCOLS
 /** The `spec` of a backend of that type in the plan. */
 export type BackendSpec<Type extends BackendType> =
   (typeof BACKEND_PROTOCOLS)[Type] extends BackendProtocol<infer Spec> ? Spec : never
+
+/** The sessions that clients of a worker have; see `BackendProtocol.sessions`. */
+export function sessionsOf(worker: object, table: SharedTable): readonly McpSessionReport[] {
+  return mcp.sessions(worker, table)
+}
 
 /** The protocol of a type of backend. */
 export function protocolOf<Type extends BackendType>(type: Type): BackendProtocol<BackendSpec<Type>> {

@@ -44,6 +44,7 @@ async function answer(flight: InFlight, serve: Serve): Promise<void> {
     claim: bodies.claim,
     decode: decodeStream,
     signal: flight.signal,
+    whenOver: (over) => flight.whenOver(over),
     maxKept: readsToolCalls ? maxBufferBytes : undefined,
     boundToLoopback: isLoopbackAddress(decision.listener!.item.address),
   })

@@ -23,6 +23,7 @@ import { workerWheel } from '#net/timer-wheel.ts'
 import { TLS_MATERIAL } from '#net/tls-material.ts'
 import type { PlainTransports } from '#net/transport/plain-transports.ts'
 import type { DecisionIds } from '#observe/decision-ids.ts'
+import type { McpSessionReport } from '#observe/mcp-session-report.ts'
 import type { Observer } from '#observe/observer.ts'
 import type { BackendFact } from '#plan/backend-fact.ts'
 import type { PlanChange } from '#plan/delta.ts'
@@ -32,6 +33,7 @@ import type { CloudServices } from '#policies/shared/clouds/cloud-services.ts'
 import { type ThreadShare, VerdictCaches } from '#policies/shared/ext-auth/verdict-cache.ts'
 import { KeptCopies, type KeptKind, type KeptUpdate } from '#policies/shared/kept/kept-copies.ts'
 import type { ToolChanges } from '#protocols/backend-protocol.ts'
+import { sessionsOf } from '#protocols/backend-protocols.ts'
 import type { Channels } from '#state/channels.ts'
 import type { Eviction } from '#state/endpoint-health.ts'
 import type { Load } from '#state/load.ts'
@@ -230,6 +232,11 @@ export class ProxyServer {
   /** The sockets of the servers for operators: clients must not choose them as destinations. */
   set otherSockets(sockets: readonly SocketAddress[]) {
     this.#otherSockets = sockets
+  }
+
+  /** Sessions of clients that this thread knows, for operators. */
+  get sessions(): readonly McpSessionReport[] {
+    return sessionsOf(this.#context, this.#context.table)
   }
 
   keptChanged(update: KeptUpdate): void {

@@ -3,7 +3,6 @@ import type { Level, Module } from '#base/log-levels.ts'
 import type { PriceList } from '#models/price-book.ts'
 import type { SocketAddress } from '#net/connect/own-sockets.ts'
 import type { TransportSetting } from '#net/transport/choose-transports.ts'
-import type { DecisionRecord } from '#observe/decision-ring.ts'
 import type { LogFields } from '#observe/log/application-log.ts'
 import type { MetricsUpdate } from '#observe/metrics/metrics-writer.ts'
 import type { BackendFact } from '#plan/backend-fact.ts'
@@ -12,6 +11,7 @@ import type { KeptKind, KeptUpdate } from '#policies/shared/kept/kept-copies.ts'
 import type { ChannelText } from '#state/channels.ts'
 import type { TableEntry } from '#state/shared-table.ts'
 import type { SlotBuffers, SlotChange } from '#state/slots.ts'
+import type { Question, QuestionAnswer } from './questions.ts'
 import type { SessionKeys } from './sealer.ts'
 
 /** A change of the plan. It is sent as JSON text, which is cheaper to copy than object graphs. */
@@ -31,7 +31,7 @@ export interface PlanMessage {
 /** Messages from the main thread to a proxy worker. */
 export type ToWorker =
   | PlanMessage
-  | { readonly kind: 'records'; readonly question: number }
+  | Question
   /** The file of the access log was renamed or must be checked again. */
   | { readonly kind: 'reopen-log' }
   /** New keys for TLS session tickets. */
@@ -61,7 +61,7 @@ export type FromWorker =
       /** Sockets that could not be opened. */
       readonly failed: readonly { readonly socket: string; readonly message: string }[]
     }
-  | { readonly kind: 'records'; readonly question: number; readonly records: readonly DecisionRecord[] }
+  | QuestionAnswer
   /** Location of metrics of this worker. */
   | { readonly kind: 'metrics'; readonly update: MetricsUpdate }
   | SetValue

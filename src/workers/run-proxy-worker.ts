@@ -25,6 +25,7 @@ import { importKey } from './import-key.ts'
 import type { FromWorker, PlanMessage, ToWorker, WorkerStart } from './messages.ts'
 import { SlowHashes } from './passwords/slow-hashes.ts'
 import { ThreadChecker } from './passwords/thread-checker.ts'
+import type { Question, QuestionAnswer } from './questions.ts'
 import { evictionReporter } from './report-eviction.ts'
 import { toolChangeReporter } from './report-tool-changes.ts'
 import { createSealer } from './sealer.ts'
@@ -162,6 +163,11 @@ export async function runProxyWorker(start: WorkerStart, port: MessagePort, arou
     return undefined
   }
 
+  function answerQuestion({ about, question }: Question): QuestionAnswer {
+    if (about === 'sessions') return { kind: 'answer', about, question, items: proxy.sessions }
+    return { kind: 'answer', about, question, items: observer.records.list() }
+  }
+
   function reply(answer: FromWorker | undefined): void {
     if (answer !== undefined) send(answer)
   }
@@ -170,8 +176,8 @@ export async function runProxyWorker(start: WorkerStart, port: MessagePort, arou
   let last: Promise<void> = Promise.resolve()
   port.on('message', (message: ToWorker) => {
     // Questions of operators do not wait for a plan or a drain.
-    if (message.kind === 'records') {
-      send({ kind: 'records', question: message.question, records: observer.records.list() })
+    if (message.kind === 'ask') {
+      send(answerQuestion(message))
     } else if (message.kind === 'reopen-log') {
       lines.reopen()
     } else if (message.kind === 'set-value') {

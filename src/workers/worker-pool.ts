@@ -4,8 +4,9 @@ import { Worker } from 'node:worker_threads'
 import { clock } from '#base/clock.ts'
 import type { PriceList } from '#models/price-book.ts'
 import type { SocketAddress } from '#net/connect/own-sockets.ts'
-import type { DecisionRecord, GatheredRecords } from '#observe/decision-ring.ts'
+import type { GatheredRecords } from '#observe/decision-ring.ts'
 import type { LogMessage } from '#observe/log/application-log.ts'
+import { type GatheredSessions, mergeSessions } from '#observe/mcp-session-report.ts'
 import type { MetricsUpdate } from '#observe/metrics/metrics-writer.ts'
 import type { BackendFact } from '#plan/backend-fact.ts'
 import type { PlanDelta } from '#plan/delta.ts'
@@ -16,6 +17,7 @@ import { LocalTable } from '#state/shared-table.ts'
 import type { SlotChange } from '#state/slots.ts'
 import { ChannelRelay } from './channel-relay.ts'
 import type { FromWorker, LogState, SecretChange, ToWorker, WorkerStart } from './messages.ts'
+import { type Answers, Questions } from './questions.ts'
 import { TicketKeys } from './ticket-keys.ts'
 import { CountingThreads } from './token-counts/counting-threads.ts'
 import { Watchdog } from './watchdog.ts'
@@ -106,12 +108,6 @@ interface Member {
   failed: readonly { readonly socket: string; readonly message: string }[]
 }
 
-/** A worker that was asked for its records; `undefined`: it did not respond in time. */
-interface Question {
-  readonly member: Member
-  readonly answer: (records: readonly DecisionRecord[] | undefined) => void
-}
-
 /**
  * The proxy workers of one instance. All of them listen on the same sockets. A worker that dies is replaced by a new one with the current
  * plan, and the others continue.
@@ -119,10 +115,9 @@ interface Question {
 export class WorkerPool {
   readonly #start: CommonStart
   readonly #events: WorkerPoolEvents
-  readonly #answerMs: number
   readonly #startThread: StartThread
   readonly #members = new Map<string, Member>()
-  readonly #questions = new Map<number, Question>()
+  readonly #questions: Questions
   readonly #watchdog: Watchdog
   readonly #load: SharedArrayBuffer
   readonly #countingThreads = new CountingThreads((error) =>
@@ -142,14 +137,13 @@ export class WorkerPool {
   #nextName = 1
   /** Requests and relayed connections that the maximum of the shutdown ended, in all workers. */
   #cutOff = 0
-  #nextQuestion = 1
   #closing = false
 
   constructor(count: number, start: CommonStart, events: WorkerPoolEvents, tuning: WorkerPoolTuning = {}) {
     this.#start = start
     this.#load = createLoadMemory(count)
     this.#events = events
-    this.#answerMs = tuning.answerMs ?? ANSWER_MS
+    this.#questions = new Questions(tuning.answerMs ?? ANSWER_MS)
     this.#startThread = tuning.startThread ?? startThreadOf(new URL(ENTRY, import.meta.url))
     this.#watchdog = new Watchdog((name) => this.#end(name), tuning.stuckAfterMs)
     for (let place = 0; place < count; place++) this.#spawn({ place, threads: count })
@@ -190,12 +184,14 @@ export class WorkerPool {
 
   /** The newest decision records of all workers, without those of workers that do not respond in time. */
   async records(): Promise<GatheredRecords> {
-    const members = [...this.#members.values()]
-    const answers = await Promise.all(members.map((member) => this.#recordsOf(member)))
-    return {
-      records: answers.flatMap((records) => records ?? []).toSorted((a, b) => b.time - a.time),
-      unanswered: members.filter((_, i) => answers[i] === undefined).map(({ name }) => name),
-    }
+    const { items, unanswered } = await this.#ask('records')
+    return { records: items.toSorted((a, b) => b.time - a.time), unanswered }
+  }
+
+  /** The sessions of MCP clients of all workers, without those of workers that do not respond in time. */
+  async sessions(): Promise<GatheredSessions> {
+    const { items, unanswered } = await this.#ask('sessions')
+    return { sessions: mergeSessions(items), unanswered }
   }
 
   /** Reopens the file of the access log. */
@@ -233,6 +229,14 @@ export class WorkerPool {
   /** Ends one thread at once; the pool replaces it. For tests and operators. */
   async kill(name: string): Promise<void> {
     await this.#members.get(name)?.thread.terminate()
+  }
+
+  #ask<About extends keyof Answers>(about: About) {
+    const workers = [...this.#members.values()].map(({ name, thread }) => ({
+      name,
+      send: (question: ToWorker) => thread.postMessage(question),
+    }))
+    return this.#questions.ask(about, workers)
   }
 
   #spawn(share: ThreadShare): void {
@@ -276,7 +280,7 @@ export class WorkerPool {
   #lose(member: Member, why: ReplacedFor, cause: string): void {
     if (!this.#members.delete(member.name)) return
     this.#watchdog.forget(member.name)
-    this.#forgetQuestions(member)
+    this.#questions.forget(member.name)
     this.#channels.forget(member.name)
     if (this.#closing) return
     this.#events.replaced(member.name, why, cause)
@@ -294,8 +298,8 @@ export class WorkerPool {
       member.version = message.version
       member.failed = message.failed
       this.#reportWhenAllApplied()
-    } else if (message.kind === 'records') {
-      this.#questions.get(message.question)?.answer(message.records)
+    } else if (message.kind === 'answer') {
+      this.#questions.answered(message)
     } else if (message.kind === 'metrics') {
       this.#events.metrics(member.name, message.update)
     } else if (message.kind === 'log') {
@@ -332,25 +336,6 @@ export class WorkerPool {
       version,
       members.flatMap(({ failed }) => failed),
     )
-  }
-
-  #recordsOf(member: Member): Promise<readonly DecisionRecord[] | undefined> {
-    const question = this.#nextQuestion++
-    return new Promise((resolve) => {
-      const late = clock.after(this.#answerMs, () => answer(undefined))
-      const answer = (records: readonly DecisionRecord[] | undefined) => {
-        late.cancel()
-        this.#questions.delete(question)
-        resolve(records)
-      }
-      this.#questions.set(question, { member, answer })
-      member.thread.postMessage({ kind: 'records', question } satisfies ToWorker)
-    })
-  }
-
-  /** The records of an ended worker are lost. */
-  #forgetQuestions(member: Member): void {
-    for (const question of this.#questions.values()) if (question.member === member) question.answer([])
   }
 }
 

@@ -48,6 +48,7 @@ async function startFront(plan: McpPlan, options: Partial<McpFrontOptions['deps'
     table: new LocalTable(),
     channels: new LocalChannels('w1'),
     decode: decodeStream,
+    whenOver: () => {},
     memory: new McpMemory(),
     claim: roomFor(0).claim,
     ...options,

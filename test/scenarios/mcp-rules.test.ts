@@ -42,6 +42,7 @@ async function startFront(rule: string, sessionRouting: NonNullable<TestMcp['ses
       table: new LocalTable(),
       channels: new LocalChannels('w1'),
       decode: decodeStream,
+      whenOver: () => {},
       memory: new McpMemory(),
       claim: roomFor(0).claim,
     },

@@ -131,6 +131,7 @@ export class TestClient {
       table: new LocalTable(),
       channels: new LocalChannels('w1'),
       decode: decodeStream,
+      whenOver: () => {},
       memory: new McpMemory(),
       claim: roomFor(0).claim,
       ...deps,

@@ -1,3 +1,4 @@
+import { clock } from '#base/clock.ts'
 import { type Address, hostAddress } from '../address.ts'
 import type { BackendProtocol, FindEndpoints } from '../backend-protocol.ts'
 import { mcpBackend } from './config/backend-schema.ts'
@@ -27,6 +28,7 @@ export const mcp = {
     const names = spec.targets.map(({ name }) => name)
     MCP_MEMORY.of(worker).streams.replaced(target, names)
   },
+  sessions: (worker, table) => MCP_MEMORY.of(worker).activities.report(table, clock.now()),
   compile: (backend, settings, context) => {
     const plan = compileMcp(backend, settings, context)
     return {

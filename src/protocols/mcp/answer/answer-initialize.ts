@@ -41,8 +41,10 @@ export async function answerInitialize(request: McpRequest, message: RequestMess
     return answer
   }
   noteUse(session, deps.table, session.createdMs)
-  const { id } = sealSession(deps.sealer, { backend: plan.backend, identity: exchange.identity }, session)
+  const begun = sealSession(deps.sealer, { backend: plan.backend, identity: exchange.identity }, session)
+  const { id } = begun
   if (exchange.mcp !== undefined) exchange.mcp.sessionId = id
+  deps.memory.activities.begin(request, begun)
   return { ...answer, headers: [...answer.headers, ['mcp-session-id', id]] }
 }
 

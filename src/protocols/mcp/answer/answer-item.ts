@@ -2,7 +2,7 @@ import { includesBytes } from '#base/includes-bytes.ts'
 import type { JsonObject } from '#base/json.ts'
 import { findAmbiguousMember, shapeOf } from '#base/json-ambiguity.ts'
 import type { Exchange } from '#exchange/exchange.ts'
-import { UNKNOWN_ANNOTATIONS } from '#exchange/mcp-facts.ts'
+import { noteMcpError, UNKNOWN_ANNOTATIONS } from '#exchange/mcp-facts.ts'
 import type { ServedAnswer } from '../../backend-protocol.ts'
 import { denialOf, isAllowed, type McpAuthorization } from '../config/authorization.ts'
 import type { McpPlan, McpTargetPlan } from '../config/mcp-plan.ts'
@@ -275,7 +275,7 @@ async function* relay(
 
 function noteAnswer({ exchange: { mcp } }: McpRequest, { error, result, json, text }: ResponseMessage): void {
   if (mcp === undefined) return
-  if (error !== undefined) mcp.errorCode = error.code
+  if (error !== undefined) noteMcpError(mcp, error.code, error.message)
   if (mcp.toolCall === undefined || mcp.resourceType !== 'tool' || text.length > mcp.toolCall.maxLength) return
   mcp.toolCall.result = result
   mcp.toolCall.error = json.error

@@ -1,6 +1,7 @@
 import type { Json } from '#base/json.ts'
 import { REJECTIONS, type RejectionCode } from '#base/rejections.ts'
 import type { Exchange } from '#exchange/exchange.ts'
+import { noteMcpError } from '#exchange/mcp-facts.ts'
 import type { ServedAnswer } from '../../backend-protocol.ts'
 import { formatSse } from '../../http/sse.ts'
 import { errorText, type MessageId } from '../message/json-rpc.ts'
@@ -51,14 +52,14 @@ export function refuseRequest(
   rejection: { readonly code: RejectionCode; readonly status?: number; readonly detail?: string },
   error: RequestError,
 ): ServedAnswer {
-  if (exchange.mcp !== undefined) exchange.mcp.errorCode = error.code
+  noteMcpError(exchange.mcp, error.code, error.message)
   const { code, ...options } = rejection
   return refuse(exchange, code, { ...options, json: errorText(error.id, error.code, error.message, error.data) })
 }
 
 /** A JSON-RPC error as the response to a valid request; its HTTP status is a success. */
 export function answerError(exchange: Exchange, id: MessageId, code: number, message: string): ServedAnswer {
-  if (exchange.mcp !== undefined) exchange.mcp.errorCode = code
+  noteMcpError(exchange.mcp, code, message)
   return answerMessages([errorText(id, code, message)])
 }
 

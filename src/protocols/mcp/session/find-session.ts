@@ -1,5 +1,6 @@
 import { clock } from '#base/clock.ts'
 import type { Exchange } from '#exchange/exchange.ts'
+import { noteMcpError } from '#exchange/mcp-facts.ts'
 import type { ServedAnswer } from '../../backend-protocol.ts'
 import { refuse } from '../answer/mcp-answer.ts'
 import type { McpPlan } from '../config/mcp-plan.ts'
@@ -9,7 +10,8 @@ import { eraOf, REVISIONS } from './protocol-version.ts'
 import { openSession, type Session } from './session-state.ts'
 
 /** The session that the request names, or the response if there is none. */
-export function findSession({ plan, exchange, deps }: McpRequest): Session | ServedAnswer {
+export function findSession(request: McpRequest): Session | ServedAnswer {
+  const { plan, exchange, deps } = request
   const id = exchange.request.joined('mcp-session-id')
   if (id === undefined) return refuse(exchange, 'mcp-session-missing')
   const owner = { backend: plan.backend, identity: exchange.identity }
@@ -21,6 +23,7 @@ export function findSession({ plan, exchange, deps }: McpRequest): Session | Ser
   })
   if (session === 'malformed') return refuse(exchange, 'mcp-session-invalid')
   if (session === 'unknown') return refuse(exchange, 'mcp-session-unknown')
+  deps.memory.activities.begin(request, session)
   return session
 }
 
@@ -34,6 +37,8 @@ export function allowedMethods({ sessionRouting }: McpPlan): string {
   return sessionRouting === 'Stateful' ? 'GET, POST, DELETE' : 'POST'
 }
 
+const UNSUPPORTED = 'Unsupported protocol version'
+
 /**
  * A request may name its protocol revision; older clients do not. A client with an unsupported revision gets the list of supported ones, so
  * that it can fall back to an older one.
@@ -43,9 +48,9 @@ export function allowedMethods({ sessionRouting }: McpPlan): string {
 export function checkRevision(exchange: Exchange, id: MessageId | null): ServedAnswer | undefined {
   const requested = exchange.request.joined('mcp-protocol-version')
   if (requested === undefined || eraOf(requested.trim()) !== undefined) return undefined
-  if (exchange.mcp !== undefined) exchange.mcp.errorCode = UNSUPPORTED_VERSION
+  noteMcpError(exchange.mcp, UNSUPPORTED_VERSION, UNSUPPORTED)
   const data = { supported: [...REVISIONS], requested }
   return refuse(exchange, 'mcp-version-unsupported', {
-    json: errorText(id, UNSUPPORTED_VERSION, 'Unsupported protocol version', data),
+    json: errorText(id, UNSUPPORTED_VERSION, UNSUPPORTED, data),
   })
 }

@@ -4,6 +4,7 @@ import type { SseConnection } from '../sse/sse-connection.ts'
 import { Reachability } from '../target/reachability.ts'
 import { KnownTools } from '../tools/known-tools.ts'
 import { OpenStreams } from './open-streams.ts'
+import { SessionActivities } from './session-activity.ts'
 import { SessionLoad } from './session-load.ts'
 import { OpenedSessions } from './session-state.ts'
 import type { TargetSession } from './target-session.ts'
@@ -23,6 +24,7 @@ export class McpMemory {
   readonly taskTools = new Map<string, TaskTools>()
   /** Until when a target that could not be initialised is left alone, by destination; monotonic milliseconds. */
   readonly absentUntil = new Map<string, number>()
+  readonly activities = new SessionActivities()
   readonly tools = new KnownTools()
   readonly load = new SessionLoad()
   readonly reachability = new Reachability()

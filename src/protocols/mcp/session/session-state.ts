@@ -114,8 +114,7 @@ export function openSession(id: string, owner: SessionOwner, tools: OpenSessionT
   if (known === undefined) return looksSealed(id) ? 'unknown' : 'malformed'
   const { session, backend, caller } = known
   if (backend !== owner.backend || caller !== digestOfCaller(owner.identity)) return 'unknown'
-  if (nowMs - session.createdMs > MAX_AGE_MS || isEnded(session.key, table) || isIdle(session, table, nowMs))
-    return 'unknown'
+  if (isOver(session, table, nowMs)) return 'unknown'
   noteUse(session, table, nowMs)
   opened?.set(id, known)
   return session
@@ -151,6 +150,11 @@ const RENEWED = 'mcp-renewed-target'
 /** Invalidates the id of the session. */
 export function endSession(session: Session, table: SharedTable): void {
   table.set(ENDED, session.key, '')
+}
+
+/** The session was deleted, or it is too old, or it was idle for too long. */
+export function isOver(session: Session, table: SharedTable, nowMs: number): boolean {
+  return nowMs - session.createdMs > MAX_AGE_MS || isEnded(session.key, table) || isIdle(session, table, nowMs)
 }
 
 function isEnded(sessionKey: string, table: SharedTable): boolean {

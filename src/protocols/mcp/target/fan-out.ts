@@ -1,5 +1,6 @@
 import { numberIn } from '#base/exact-json.ts'
 import type { JsonObject } from '#base/json.ts'
+import { noteMcpError } from '#exchange/mcp-facts.ts'
 import type { ServedAnswer } from '../../backend-protocol.ts'
 import { encodeEvent } from '../answer/mcp-answer.ts'
 import type { McpRequest, SessionTarget } from '../mcp-request.ts'
@@ -228,6 +229,6 @@ export function decisiveError(
 
 /** An error response with the error that the target sent. */
 export function passedError({ exchange }: McpRequest, id: MessageId, error: JsonObject): string {
-  if (exchange.mcp !== undefined) exchange.mcp.errorCode = numberIn(error.code) ?? exchange.mcp.errorCode
+  noteMcpError(exchange.mcp, numberIn(error.code), error.message)
   return JSON.stringify({ jsonrpc: '2.0', id, error })
 }

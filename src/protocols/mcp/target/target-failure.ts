@@ -1,6 +1,7 @@
 import type { RejectionCode } from '#base/rejections.ts'
 import type { CallResponse } from '#exchange/call.ts'
 import type { Exchange } from '#exchange/exchange.ts'
+import { noteMcpError } from '#exchange/mcp-facts.ts'
 import { failureRejection } from '#exchange/reject-failure.ts'
 import type { ServedAnswer } from '../../backend-protocol.ts'
 import { SseEventTooLarge } from '../../http/sse.ts'
@@ -63,7 +64,7 @@ export function describeFailure(reply: FailedReply, target: string): string {
 /** Records that a stream broke after its response had begun; only log and decision record can still show it. */
 export function noteFailure(exchange: Exchange, error: unknown): void {
   exchange.refusalDetail = error instanceof Error ? error.message : brokenStreamText(error)
-  if (exchange.mcp !== undefined) exchange.mcp.errorCode = INTERNAL_ERROR
+  noteMcpError(exchange.mcp, INTERNAL_ERROR, exchange.refusalDetail)
 }
 
 /** Why a stream broke, for the client, which may know exceeded limits only. */

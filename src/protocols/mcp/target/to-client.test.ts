@@ -29,6 +29,7 @@ function stream({ maxBytes = 1_000_000, relaysAnswers = false } = {}) {
     table: new LocalTable(),
     channels: new LocalChannels('w1'),
     decode: decodeStream,
+    whenOver: () => {},
     memory: new McpMemory(),
     claim: new BodyClaim(memory),
     signal: leaving.signal,

@@ -1,0 +1,138 @@
+import { clock } from '#base/clock.ts'
+import type { Exchange } from '#exchange/exchange.ts'
+import type { McpFacts } from '#exchange/mcp-facts.ts'
+import {
+  MAX_SESSION_ERRORS,
+  type McpCallReport,
+  type McpErrorReport,
+  type McpSessionReport,
+  type McpTargetReport,
+  shortSession,
+} from '#observe/mcp-session-report.ts'
+import type { SharedTable } from '#state/shared-table.ts'
+import type { McpPlan, McpTargetPlan } from '../config/mcp-plan.ts'
+import { LATEST_SESSIONLESS } from './protocol-version.ts'
+import { isOver, renewedTarget, type Session } from './session-state.ts'
+
+/** Sessions that a worker reports. */
+const MAX_SESSIONS = 10_000
+
+/** Texts of clients and targets are cut, in characters. */
+const MAX_TEXT = 200
+
+/** What this worker has seen of sessions, for operators: it decides nothing. The sessions that were used last are kept. */
+export class SessionActivities {
+  /** By key of the session; the last used one is the last. */
+  readonly #activities = new Map<string, SessionActivity>()
+
+  /** A request of the session has begun; it is reported until the exchange ends. */
+  begin({ exchange, deps, plan }: SessionRequest, session: Session): void {
+    const { mcp } = exchange
+    if (mcp === undefined) return
+    const known = this.#activities.get(session.key)
+    const activity = known ?? new SessionActivity(session)
+    if (known !== undefined) this.#activities.delete(session.key)
+    else if (this.#activities.size >= MAX_SESSIONS) this.#activities.delete(this.#activities.keys().next().value!)
+    this.#activities.set(session.key, activity)
+    activity.backend = plan.backend
+    activity.targets = plan.targets
+    activity.usedMs = clock.now()
+    const call: Call = { mcp, httpMethod: exchange.request.method, sinceMs: activity.usedMs }
+    activity.calls.add(call)
+    deps.whenOver(() => activity.end(call, exchange))
+  }
+
+  /** @param table of the worker: it knows the sessions that have ended */
+  report(table: SharedTable, nowMs: number): McpSessionReport[] {
+    const reports: McpSessionReport[] = []
+    for (const [key, activity] of this.#activities) {
+      if (isOver(activity.session, table, nowMs)) this.#activities.delete(key)
+      else reports.push(activity.report(table))
+    }
+    return reports
+  }
+}
+
+/** The part of a request of the client that is reported. */
+interface SessionRequest {
+  readonly plan: Pick<McpPlan, 'backend' | 'targets'>
+  readonly exchange: Exchange
+  readonly deps: { readonly whenOver: (over: () => void) => void }
+}
+
+interface Call {
+  /** What is known so far. */
+  readonly mcp: McpFacts
+  readonly httpMethod: string
+  readonly sinceMs: number
+}
+
+class SessionActivity {
+  readonly session: Session
+  backend = ''
+  targets: readonly McpTargetPlan[] = []
+  usedMs = 0
+  readonly calls = new Set<Call>()
+  /** Newest first. */
+  #errors: McpErrorReport[] | undefined
+
+  constructor(session: Session) {
+    this.session = session
+  }
+
+  end(call: Call, { refusal, refusalDetail }: Exchange): void {
+    this.usedMs = clock.now()
+    this.calls.delete(call)
+    const { errorCode, errorMessage, toleratedFailures } = call.mcp
+    const message = refusalDetail ?? errorMessage ?? toleratedFailures?.join(', ')
+    if (refusal === undefined && errorCode === undefined && message === undefined) return
+    const code = refusal ?? (errorCode === undefined ? '' : `${errorCode}`)
+    const { sinceMs: _, ...of } = describeCall(call)
+    this.#errors ??= []
+    this.#errors.unshift({ ...of, timeMs: this.usedMs, code, message: cut(message ?? '') })
+    if (this.#errors.length > MAX_SESSION_ERRORS) this.#errors.pop()
+  }
+
+  report(table: SharedTable): McpSessionReport {
+    const { session, backend, usedMs, targets, calls } = this
+    const { name, version } = session.client.clientInfo
+    return {
+      session: shortSession(session.id),
+      backend,
+      client: textOf(name),
+      clientVersion: textOf(version),
+      revision: session.client.protocolVersion,
+      createdMs: session.createdMs,
+      usedMs,
+      targets: targets.map((target) => describeTarget(session, target, table)),
+      calls: [...calls].map(describeCall),
+      errors: this.#errors ?? [],
+    }
+  }
+}
+
+function describeCall({ mcp, httpMethod, sinceMs }: Call): McpCallReport {
+  const { method = httpMethod, target, name } = mcp
+  return { method: cut(method), target, item: name === undefined ? undefined : cut(name), sinceMs }
+}
+
+function describeTarget(session: Session, { name, protocol }: McpTargetPlan, table: SharedTable): McpTargetReport {
+  const renewed = renewedTarget(session, name, table)
+  const now = renewed ?? session.targets.find(({ target }) => target === name)
+  return {
+    target: name,
+    state: renewed !== undefined ? 'renewed' : now === undefined ? 'absent' : 'present',
+    transport: protocol,
+    era: now && (now.version === LATEST_SESSIONLESS ? 'modern' : 'legacy'),
+    revision: now?.version,
+  }
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? cut(value) : ''
+}
+
+/** A copy, because a slice would keep all of the text. */
+function cut(text: string): string {
+  return text.length > MAX_TEXT ? `${structuredClone(text.slice(0, MAX_TEXT - 1))}…` : text
+}
