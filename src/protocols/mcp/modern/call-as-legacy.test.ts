@@ -200,6 +200,10 @@ test('a request of a target becomes a result, and any worker continues the call'
     name: 'x',
     arguments: { a: 1 },
   })
+  expect(server.calls[1]?.headers['mcp-protocol-version']).toBeUndefined()
+  expect(new Set(server.calls.slice(2).map(({ headers }) => headers['mcp-protocol-version']))).toEqual(
+    new Set(['2025-11-25']),
+  )
   expect(new Set(server.calls.slice(2).map(({ headers }) => headers['mcp-session-id']))).toEqual(new Set(['session']))
   expect([memories[0]!.held.count, ...channels.flatMap(({ openChannels }) => openChannels)]).toEqual([0])
 })

@@ -1,6 +1,7 @@
 import type { Exchange } from '#exchange/exchange.ts'
 import { isSameName } from '#net/http/head.ts'
 import type { McpPlan, McpTargetPlan } from '../config/mcp-plan.ts'
+import { eraOf } from '../session/protocol-version.ts'
 import type { TargetSession } from '../session/target-session.ts'
 
 type Headers = (readonly [name: string, value: string])[]
@@ -20,7 +21,8 @@ export function targetHeaders(
   exchange.request.each((name, value) => {
     if (OWN_FIELDS.has(name)) return
     if (!keepsCredentials && CREDENTIALS.some((credential) => isSameName(name, credential))) return
-    if (session !== undefined && name === 'mcp-protocol-version') return
+    // A target that is initialised would take the revision of a client without sessions for its own.
+    if (name === 'mcp-protocol-version' && (session !== undefined || eraOf(value.trim()) === 'modern')) return
     headers.push([name, value])
   })
   headers.push(['accept-encoding', 'identity'])
