@@ -3,8 +3,9 @@ import type { Json, JsonObject } from '#base/json.ts'
 import type { McpTargetPlan } from '../config/mcp-plan.ts'
 import type { McpRequest } from '../mcp-request.ts'
 import { isObject, type RequestMessage } from '../message/json-rpc.ts'
+import { sendOverTransport } from '../target/send-over-transport.ts'
 import type { TargetCall } from '../target/send-to-target.ts'
-import { readTools } from './read-tools.ts'
+import { readTools } from '../tools/read-tools.ts'
 import { encodeHeader } from './request-headers.ts'
 
 /** Tools of a target whose header fields are remembered. */
@@ -36,11 +37,14 @@ function textOf(value: Json | undefined): string | undefined {
 
 /** Reads the tools of a target for their header fields. What cannot be read stays unknown. */
 export async function learnParamHeaders(request: McpRequest, call: TargetCall, client: JsonObject): Promise<void> {
+  const { target, session } = call
   const found = new Map<string, readonly (readonly [string, string])[]>()
-  for await (const tool of readTools(request, call, client)) {
-    if (typeof tool.name !== 'string' || found.size >= MAX_TOOLS) continue
-    const headers = headersIn(tool.inputSchema)
-    if (headers.length > 0) found.set(tool.name, headers)
+  for await (const tools of readTools((list) => sendOverTransport(request, { ...list, target, session }), client)) {
+    for (const tool of tools) {
+      if (typeof tool.name !== 'string' || found.size >= MAX_TOOLS) continue
+      const headers = headersIn(tool.inputSchema)
+      if (headers.length > 0) found.set(tool.name, headers)
+    }
   }
   request.deps.memory.paramHeaders.set(call.target.destination, found)
 }

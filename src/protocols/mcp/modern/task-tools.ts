@@ -1,8 +1,9 @@
 import { clock } from '#base/clock.ts'
 import type { McpRequest } from '../mcp-request.ts'
 import { isObject } from '../message/json-rpc.ts'
+import { sendOverTransport } from '../target/send-over-transport.ts'
 import type { TargetCall } from '../target/send-to-target.ts'
-import { readTools } from './read-tools.ts'
+import { readTools } from '../tools/read-tools.ts'
 
 /** How long the tools of a target are remembered. */
 const REMEMBERED_MS = 5 * 60 * 1000
@@ -17,10 +18,13 @@ export async function requiresTask(request: McpRequest, call: TargetCall, tool: 
   const { destination } = call.target
   const known = taskTools.get(destination)
   if (known !== undefined && known.untilMs > clock.monotonic()) return known.names.has(tool)
+  const { target, session } = call
   const names = new Set<string>()
-  for await (const { name, execution } of readTools(request, call, undefined)) {
-    const isRequired = isObject(execution) && execution.taskSupport === 'required'
-    if (isRequired && typeof name === 'string' && names.size < MAX_TOOLS) names.add(name)
+  for await (const tools of readTools((list) => sendOverTransport(request, { ...list, target, session }), undefined)) {
+    for (const { name, execution } of tools) {
+      const isRequired = isObject(execution) && execution.taskSupport === 'required'
+      if (isRequired && typeof name === 'string' && names.size < MAX_TOOLS) names.add(name)
+    }
   }
   taskTools.set(destination, { names, untilMs: clock.monotonic() + REMEMBERED_MS })
   return names.has(tool)

@@ -1,7 +1,7 @@
 import type { JsonObject } from '#base/json.ts'
 import type { ToolAnnotations } from '#exchange/mcp-facts.ts'
 import { readAnnotations } from './tool-annotations.ts'
-import { digestOfTool, pinnedText } from './tool-digest.ts'
+import { digestOfTool } from './tool-digest.ts'
 
 /** What a target has said of a tool in its last list. */
 export interface KnownTool {
@@ -78,7 +78,7 @@ class ToolsOfTarget {
   note(name: string, tool: JsonObject, nowMs: number): KnownTool | undefined {
     const before = this.#tools.get(name)
     if (before === undefined && !this.#makeRoom(nowMs)) return undefined
-    const text = pinnedText(tool)
+    const text = JSON.stringify(tool)
     const untilMs = nowMs + KNOWN_MS
     if (before?.text === text) {
       const known = { ...before, untilMs }

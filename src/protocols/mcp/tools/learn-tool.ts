@@ -1,21 +1,17 @@
 import { clock } from '#base/clock.ts'
-import type { Json, JsonObject } from '#base/json.ts'
+import type { JsonObject } from '#base/json.ts'
 import type { McpPlan, McpTargetPlan, ToolPinning } from '../config/mcp-plan.ts'
 import type { McpDeps, McpRequest, SessionTarget } from '../mcp-request.ts'
-import { isAnswerTo, isObject, type RequestMessage } from '../message/json-rpc.ts'
+import { isObject, type RequestMessage } from '../message/json-rpc.ts'
 import type { ItemParameter } from '../message/methods.ts'
 import { callInSession, presentTargets } from '../session/renew-target.ts'
 import type { Session } from '../session/session-state.ts'
-import { abandon } from '../target/abandon.ts'
 import { findItem } from '../target/find-item.ts'
 import type { Naming } from '../target/naming.ts'
-import { LIMITS } from '../target/send-to-target.ts'
 import type { KnownTool } from './known-tools.ts'
 import { noteTools } from './note-tools.ts'
+import { readTools } from './read-tools.ts'
 import { isPinned, latestDigest } from './tool-pins.ts'
-
-/** Pages of a list of tools that the gateway reads for itself. */
-const MAX_PAGES = 64
 
 /** Whether the gateway must know what the targets say of their tools. */
 function needsTools({ authorization, pinning }: McpPlan): boolean {
@@ -83,16 +79,9 @@ async function listTools(
   target: SessionTarget,
   message: RequestMessage,
 ): Promise<void> {
-  const _meta = request.era === 'modern' ? clientOf(message) : undefined
-  let cursor: Json | undefined
-  for (let page = 0; page < MAX_PAGES; page++) {
-    const params = { ...(_meta && { _meta }), ...(cursor !== undefined && { cursor }) }
-    const result = await readPage(request, session, target, params).catch(() => undefined)
-    const tools: readonly Json[] = Array.isArray(result?.tools) ? result.tools : []
-    noteTools(request, target.plan, tools.filter(isObject))
-    cursor = result?.nextCursor
-    if (typeof cursor !== 'string') return
-  }
+  const meta = request.era === 'modern' ? clientOf(message) : undefined
+  const pages = readTools((list) => callInSession(request, session, target, list), meta)
+  for await (const tools of pages) noteTools(request, target.plan, tools)
 }
 
 /** What a request of the modern era says about its client. */
@@ -100,28 +89,4 @@ function clientOf({ params }: RequestMessage): JsonObject {
   if (!isObject(params?._meta)) return {}
   const { progressToken: _, ...client } = params._meta
   return client
-}
-
-async function readPage(
-  request: McpRequest,
-  session: Session,
-  target: SessionTarget,
-  params: JsonObject,
-): Promise<JsonObject | undefined> {
-  // The client may use any other id at the same time.
-  const id = `tools ${crypto.randomUUID()}`
-  const reply = await callInSession(request, session, target, {
-    method: 'POST',
-    message: JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/list', params }),
-    limits: LIMITS.list,
-    isRepeatable: true,
-    names: { method: 'tools/list', name: undefined },
-  })
-  try {
-    if (reply.kind !== 'messages') return undefined
-    for await (const { message } of reply.messages) if (isAnswerTo(message, id)) return message.result
-    return undefined
-  } finally {
-    abandon(reply)
-  }
 }

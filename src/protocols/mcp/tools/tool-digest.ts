@@ -9,11 +9,6 @@ const PINNED: ReadonlySet<string> = new Set(
   ['name', 'title', 'description', 'inputSchema', 'outputSchema', 'annotations'].map(foldCase),
 )
 
-/** Equal texts have equal digests. @throws RangeError if the tool is nested too deep */
-export function pinnedText(tool: JsonObject): string {
-  return JSON.stringify(pinnedPart(tool))
-}
-
 /**
  * 128 bits of SHA-256, as 32 hexadecimal digits. The order of members does not matter: some servers change it with each response.
  * @throws RangeError if the tool is nested too deep
