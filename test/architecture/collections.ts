@@ -282,6 +282,7 @@ export const COLLECTIONS: Readonly<Record<string, Filled | PeerFilled>> = {
   'protocols/mcp/modern/held-calls #byCaller': { bound: '1,000 calls', flood: FLOODS },
   'protocols/mcp/session/mcp-memory renewals': 'work',
   'protocols/mcp/session/mcp-memory connections': 'work',
+  'protocols/mcp/session/mcp-memory served': 'work',
   'protocols/mcp/sse/sse-connection #receivers': 'work',
   'protocols/mcp/sse/sse-connection #remote': 'work',
   'protocols/mcp/sse/sse-connection #whenClosed': 'configuration',

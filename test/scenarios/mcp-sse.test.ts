@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startMcpGateway } from '#test/interop/mcp/mcp-gateway.ts'
 import { type PairSession, runScenarios, SCENARIOS } from '#test/interop/mcp/sdks/scenarios.ts'
 import { connectTypescript1 } from '#test/interop/mcp/sdks/typescript/client-1.ts'
@@ -15,7 +15,7 @@ beforeAll(async () => {
   const { port, close } = await startTypescript1()
   stops.defer(close)
   const old = { port, protocol: 'SSE' } as const
-  const gateway = await startMcpGateway(stops, { old: { old }, both: { old, new: port } })
+  const gateway = await startMcpGateway(stops, { old: { old }, new: { new: port }, both: { old, new: port } })
   gatewayPort = gateway.port
 })
 
@@ -47,3 +47,15 @@ for (const [client, connect, cannot] of targets) {
     },
   )
 }
+
+test.each([
+  ['old', undefined, NO_RESUMPTION],
+  ['new', undefined, {}],
+  ['both', 'old', NO_RESUMPTION],
+  ['both', 'new', {}],
+])('a client with HTTP+SSE uses the backend %s, target %s', async (backend, target, cannot) => {
+  const url = `http://127.0.0.1:${gatewayPort}/${backend}`
+  const connect = () => connectTypescript1(`${url}/sse`, 'sse')
+  const seen = await runScenarios(connect, { url, ...(target && { target }) }, cannot)
+  expect(seen).toEqual({ ...OK, ...cannot })
+})

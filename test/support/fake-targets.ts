@@ -138,8 +138,14 @@ export class TestClient {
     }
   }
 
+  /** The same client with other services, or at another plan. */
+  with(deps: Partial<McpDeps>, plan = this.#plan): TestClient {
+    return new TestClient(plan, this.#deps.call, { ...this.#deps, ...deps })
+  }
+
   async send({ method = 'POST', target = '/mcp', headers, message, prepare, leaves }: TestRequest): Promise<Received> {
     const exchange = new Exchange(Head.request(method, target), PEER)
+    exchange.originalTarget = target
     const fields = { ...this.#usualHeaders(method), ...headers }
     for (const [name, value] of Object.entries(fields)) if (value !== undefined) exchange.request.append(name, value)
     prepare?.(exchange)

@@ -25,16 +25,14 @@ function checkPlace({ plan, exchange }: RequestOfClient, boundToLoopback: boolea
   const path = matchedPathOf(head.target)
   // Clients look for OAuth metadata here; "not found" means that there is none.
   if (path.startsWith('/.well-known/')) return refuse(exchange, 'route-not-found')
-  if (isLegacyEntry(exchange, path)) {
-    return refuse(exchange, 'method-not-implemented', {
-      detail: 'the HTTP+SSE transport of revision 2024-11-05 is not implemented',
-    })
-  }
   return undefined
 }
 
 function checkMethod(request: RequestOfClient): ServedAnswer | undefined {
   const { plan, exchange } = request
+  if (isForOlderTransport(exchange)) {
+    return exchange.request.method === 'GET' ? checkAcceptsStream(request) : checkContentType(request)
+  }
   switch (exchange.request.method) {
     case 'POST':
       return checkMediaTypes(request)
@@ -47,9 +45,9 @@ function checkMethod(request: RequestOfClient): ServedAnswer | undefined {
   }
 }
 
-/** The endpoint of the older transport (decision B82). Only clients of the newer one send a session header. */
-function isLegacyEntry({ request }: Exchange, path: string): boolean {
-  if (!path.endsWith('/sse') || request.has('mcp-session-id')) return false
+/** Whether the request is for the entry of the HTTP+SSE transport (decision B82). Only clients of the newer one send a session header. */
+export function isForOlderTransport({ request }: Exchange): boolean {
+  if (!matchedPathOf(request.target).endsWith('/sse') || request.has('mcp-session-id')) return false
   return request.method === 'GET' || (request.method === 'POST' && /[?&]sessionId=/.test(request.target))
 }
 
@@ -60,8 +58,12 @@ function checkMediaTypes({ exchange }: RequestOfClient): ServedAnswer | undefine
   if (!accepts(accept, 'application/json') || !accepts(accept, 'text/event-stream')) {
     return refuse(exchange, 'mcp-not-acceptable')
   }
-  if (mediaTypeOf(head.joined('content-type')) !== 'application/json') return refuse(exchange, 'mcp-content-type')
-  return undefined
+  return checkContentType({ exchange })
+}
+
+function checkContentType({ exchange }: Pick<RequestOfClient, 'exchange'>): ServedAnswer | undefined {
+  const type = mediaTypeOf(exchange.request.joined('content-type'))
+  return type === 'application/json' ? undefined : refuse(exchange, 'mcp-content-type')
 }
 
 function checkAcceptsStream({ exchange }: RequestOfClient): ServedAnswer | undefined {

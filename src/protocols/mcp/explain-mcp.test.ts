@@ -21,8 +21,8 @@ function postHead(): Head {
   return headOf('POST', { accept: 'application/json, text/event-stream', 'content-type': 'application/json' })
 }
 
-function headOf(method: string, fields: Readonly<Record<string, string>> = {}): Head {
-  const head = Head.request(method, '/mcp')
+function headOf(method: string, fields: Readonly<Record<string, string>> = {}, target = '/mcp'): Head {
+  const head = Head.request(method, target)
   for (const [name, value] of Object.entries(fields)) head.append(name, value)
   return head
 }
@@ -81,6 +81,17 @@ test.each([
   ['DELETE', 'ends the session, also at every target'],
 ])('%s has no message: %s', (method, note) => {
   expect(explain('', plan, headOf(method))).toEqual({ method: undefined, requests: [], note })
+})
+
+test('the older transport opens a stream with GET, and has a session in any case', () => {
+  const stateless = mcpPlan(['a'], { sessionRouting: 'Stateless' })
+  expect(explain('', stateless, headOf('GET', { accept: 'text/event-stream' }, '/x/sse')).note).toBe(
+    'opens a stream of the older HTTP+SSE transport, for all messages to the client',
+  )
+  const head = headOf('POST', { 'content-type': 'application/json' }, '/x/sse?sessionId=1')
+  expect(explain(request('logging/setLevel'), stateless, head).note).toBe(
+    'sent to every target with the capability logging; responses go to the stream of the client',
+  )
 })
 
 test.each([

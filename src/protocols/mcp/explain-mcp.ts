@@ -6,7 +6,7 @@ import { type Refusal, reject } from '#exchange/outcome.ts'
 import type { ServedAnswer } from '../backend-protocol.ts'
 import { initializeText } from './answer/answer-initialize.ts'
 import { prepareItem } from './answer/answer-item.ts'
-import { checkRequest } from './check-request.ts'
+import { checkRequest, isForOlderTransport } from './check-request.ts'
 import type { McpPlan, McpTargetPlan } from './config/mcp-plan.ts'
 import { readMessage, refuseUnreadable } from './handle-post.ts'
 import type { McpRequest } from './mcp-request.ts'
@@ -48,6 +48,7 @@ export function explainMcp(
   exchange.mcp = { ...NO_MCP }
   const refused = checkRequest({ plan, exchange }, boundToLoopback)
   if (refused !== undefined) return explainRefusal(exchange, undefined, refused)
+  if (isForOlderTransport(exchange)) return explainOlderTransport(plan, exchange, body)
   switch (exchange.request.method) {
     case 'POST':
       return explainPost(plan, exchange, body)
@@ -56,6 +57,14 @@ export function explainMcp(
     default:
       return answered(undefined, 'ends the session, also at every target')
   }
+}
+
+function explainOlderTransport(plan: McpPlan, exchange: Exchange, body: Uint8Array | undefined): McpExplanation {
+  if (exchange.request.method === 'GET') {
+    return answered(undefined, 'opens a stream of the older HTTP+SSE transport, for all messages to the client')
+  }
+  const explanation = explainPost({ ...plan, sessionRouting: 'Stateful' }, exchange, body)
+  return { ...explanation, note: `${explanation.note}; responses go to the stream of the client` }
 }
 
 function explainPost(plan: McpPlan, exchange: Exchange, body: Uint8Array | undefined): McpExplanation {

@@ -4,7 +4,7 @@ import type { ServedAnswer } from '../backend-protocol.ts'
 import { afterBody } from './answer/after-body.ts'
 import { ENDED, refuse } from './answer/mcp-answer.ts'
 import { openStream } from './answer/open-stream.ts'
-import { checkRequest } from './check-request.ts'
+import { checkRequest, isForOlderTransport } from './check-request.ts'
 import type { McpPlan } from './config/mcp-plan.ts'
 import { handlePost } from './handle-post.ts'
 import { type McpDeps, type McpRequest, targetsOf } from './mcp-request.ts'
@@ -13,9 +13,10 @@ import { findSession } from './session/find-session.ts'
 import { eraOf } from './session/protocol-version.ts'
 import { endSession } from './session/session-state.ts'
 import { announceEnd } from './session/session-stream.ts'
+import { serveSse } from './sse/serve-sse.ts'
 
 /**
- * Serves one HTTP request of an MCP client (Streamable HTTP, revisions 2024-11-05 to 2026-07-28). Fills `exchange.mcp`, and
+ * Serves one HTTP request of an MCP client (Streamable HTTP, revisions 2024-11-05 to 2026-07-28; HTTP+SSE of 2024-11-05). Fills `exchange.mcp`, and
  * `exchange.refusal` if it refuses. Calls targets through `deps.call`. Only `deps.memory` and `deps.table` keep state for later requests.
  *
  * @param body the whole body of a POST, within the buffer limit
@@ -38,6 +39,7 @@ export async function handleMcp(
   const request: McpRequest = { plan, exchange, deps, era }
   const refused = checkRequest(request, deps.boundToLoopback === true)
   if (refused !== undefined) return refused
+  if (isForOlderTransport(exchange)) return serveSse(request, body)
   switch (head.method) {
     case 'POST':
       return handlePost(request, body)

@@ -34,6 +34,8 @@ export class McpMemory {
   readonly held = new HeldCalls()
   /** Connections to targets with the HTTP+SSE transport, by their id. */
   readonly connections = new Map<string, SseConnection>()
+  /** How many messages of clients with that transport are being served, by the key of their stream. */
+  readonly served = new Map<string, number>()
 }
 
 export interface TaskTools {

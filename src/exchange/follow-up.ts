@@ -1,0 +1,13 @@
+import { Exchange } from './exchange.ts'
+
+/** The same request, for work that goes on after its response: what that work notes does not change what is logged of the response. */
+export function followUp(answered: Exchange): Exchange {
+  const exchange = new Exchange(answered.request.clone(), answered.peer)
+  const { scheme, version, gateway, workloads, context, names, matchedPath, metadata, extauthz, extproc } = answered
+  const { originalMethod, originalAuthority, originalTarget, startMonotonicMs } = answered
+  Object.assign(exchange, { scheme, version, gateway, workloads, context, names, matchedPath })
+  Object.assign(exchange, { metadata, extauthz, extproc, startMonotonicMs })
+  Object.assign(exchange, { originalMethod, originalAuthority, originalTarget })
+  Object.assign(exchange.identity, answered.identity)
+  return exchange
+}

@@ -1,0 +1,152 @@
+import { clock } from '#base/clock.ts'
+import { parseJson } from '#base/parse-json.ts'
+import { formatSse } from '../../http/sse.ts'
+import { encodeEvent } from '../answer/mcp-answer.ts'
+import { type McpRequest, targetsOf } from '../mcp-request.ts'
+import { prepareClose } from '../session/close-targets.ts'
+import { endSession, openSession, type Session } from '../session/session-state.ts'
+import { announceEnd } from '../session/session-stream.ts'
+import { keepInUse } from '../session/session-use.ts'
+import { noteFailure } from '../target/target-failure.ts'
+import { BoundedQueue } from './bounded-queue.ts'
+import {
+  endpointOf,
+  type StreamAddress,
+  type StreamState,
+  servingChannel,
+  streamChannel,
+  type ToStream,
+} from './stream-address.ts'
+
+/** Messages for the client that wait until their senders have to. */
+const MAX_WAITING = 64
+
+/** A client that has not begun a session for so long has none. */
+const BEGIN_MS = 60_000
+
+/** Whoever hands on the unsolicited messages of targets says so more often. */
+const FOLLOWED_MS = 20_000
+
+const encoder = new TextEncoder()
+
+/**
+ * The stream of a client with the older transport. It lives in the worker that has its connection. The messages of the client are served where
+ * they arrive; what they lead to comes here. The session ends with the stream.
+ */
+export class ClientStream {
+  readonly #request: McpRequest
+  readonly #address: StreamAddress
+  readonly #queue = new BoundedQueue<string>(MAX_WAITING)
+  /** The sessions of targets end after the request. */
+  readonly #closing: McpRequest
+  readonly #closeChannel: () => void
+  readonly #unused: { cancel(): void }
+  #followedUntilMs = 0
+  #isOver = false
+  #session: Session | undefined
+  #release: (() => void) | undefined
+
+  /** @param request the one that has opened the stream */
+  constructor(request: McpRequest) {
+    const { deps } = request
+    this.#request = request
+    this.#closing = { ...request, deps: { ...deps, call: deps.lasting().call } }
+    this.#address = { key: crypto.randomUUID(), thread: deps.channels.thread }
+    this.#closeChannel = deps.channels.open(streamChannel(this.#address.key), (text) =>
+      this.#receive(parseJson(text) as unknown as ToStream),
+    )
+    this.#unused = clock.after(BEGIN_MS, () => this.close())
+    deps.signal.addEventListener('abort', () => this.close(), { once: true })
+  }
+
+  async *events(): AsyncGenerator<Uint8Array> {
+    const { claim } = this.#request.deps
+    try {
+      yield encoder.encode(formatSse({ event: 'endpoint', data: endpointOf(this.#request, this.#address) }))
+      for await (const text of this.#queue.read()) {
+        claim.give(text.length)
+        yield encodeEvent(text)
+      }
+    } catch (error) {
+      if (!this.#request.deps.signal.aborted) noteFailure(this.#request.exchange, error)
+    } finally {
+      this.close()
+    }
+  }
+
+  /** The client has left, or the session is over: what is served for it is given up. */
+  close(error?: Error): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#unused.cancel()
+    this.#closeChannel()
+    this.#queue.end(error)
+    void this.#request.deps.channels
+      .send(servingChannel(this.#address.key), '')
+      .then(() => this.#endSession())
+      .catch((failure: unknown) => noteFailure(this.#request.exchange, failure))
+  }
+
+  async #endSession(): Promise<void> {
+    const session = this.#session
+    this.#session = undefined
+    this.#release?.()
+    if (session === undefined) return
+    const { deps } = this.#closing
+    endSession(session, deps.table)
+    await announceEnd(deps.channels, session.key)
+    await prepareClose(this.#closing, targetsOf(this.#closing, session))()
+  }
+
+  #receive(told: ToStream): Promise<void> | undefined {
+    switch (told.say) {
+      case 'ask':
+        return this.#tell(told)
+      case 'alive':
+        return undefined
+      case 'message':
+        return this.#put(told.text)
+      case 'session':
+        return this.#begin(told.id)
+      case 'following':
+        this.#followedUntilMs = clock.monotonic() + FOLLOWED_MS
+        return undefined
+      case 'unfollowed':
+        if (told.sessionId === this.#session?.id) this.#followedUntilMs = 0
+        return undefined
+      case 'end':
+        this.close()
+        return undefined
+    }
+  }
+
+  async #tell({ to, thread, follows }: Extract<ToStream, { say: 'ask' }>): Promise<void> {
+    const isFollowed = this.#followedUntilMs > clock.monotonic()
+    const mustFollow = follows && !isFollowed && this.#session !== undefined
+    if (mustFollow) this.#followedUntilMs = clock.monotonic() + FOLLOWED_MS
+    const state: StreamState = { sessionId: this.#session?.id, mustFollow }
+    await this.#request.deps.channels.send(to, JSON.stringify(state), thread)
+  }
+
+  #put(text: string): Promise<void> | undefined {
+    if (this.#request.deps.claim.take(text.length)) return this.#queue.put(text)
+    this.close(new Error('no memory is left for the messages of the client'))
+    return undefined
+  }
+
+  /** A client that begins another session leaves the one before. */
+  async #begin(id: string): Promise<void> {
+    const { plan, exchange, deps } = this.#request
+    const owner = { backend: plan.backend, identity: exchange.identity }
+    const session = openSession(id, owner, { sealer: deps.sealer, table: deps.table, nowMs: clock.now() })
+    if (typeof session === 'string') return
+    const ended = this.#endSession()
+    this.#session = session
+    this.#followedUntilMs = 0
+    this.#unused.cancel()
+    if (exchange.mcp !== undefined) exchange.mcp.sessionId = id
+    this.#release = keepInUse(session, deps.table)
+    if (this.#isOver) await this.#endSession()
+    await ended
+  }
+}
