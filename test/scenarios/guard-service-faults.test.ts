@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { eventually } from '#test/support/eventually.ts'
 import { freePort } from '#test/support/free-port.ts'
-import { startGateway, type TestGateway } from '#test/support/gateway.ts'
+import { type GatewayProcess, startGatewayProcess } from '#test/support/gateway-process.ts'
 import { answerJson, type JsonServer, startJsonServer } from '#test/support/json-server.ts'
 import {
   backendYaml,
@@ -19,7 +19,7 @@ import { verifies } from '#test/support/verifies.ts'
 /** Guard servers that do not answer as they should: nothing passes, and the provider is not blamed. */
 
 const stops = new AsyncDisposableStack()
-let gateway: TestGateway
+let gateway: GatewayProcess
 let port: number
 let judge: JsonServer
 let first: JsonServer
@@ -133,7 +133,7 @@ spec:
     ),
   })
   stops.defer(folder.remove)
-  gateway = stops.use(await startGateway({ files: [folder.path], workers: 1 }))
+  gateway = stops.use(await startGatewayProcess({ files: [folder.path], workers: 1 }))
 }, 30_000)
 afterAll(() => stops.disposeAsync())
 

@@ -14,11 +14,13 @@ export abstract class HoldingSink extends ForwardingSink {
 
   override set source(source: BodySource | null) {
     this.#source = source
-    this.sink.source = source && {
+    // After the end of the source, the sink behind still resumes what is held here.
+    if (source === null) return
+    this.sink.source = {
       kind: source.kind,
       length: source.length,
       pipe: (sink) => source.pipe(sink),
-      pause: () => source.pause(),
+      pause: () => this.#source?.pause(),
       resume: () => this.drained(),
     }
   }

@@ -55,6 +55,20 @@ test('the memory of the source may be used again at once', async () => {
   expect([receiver.text, log]).toEqual(['hello', ['end 1']])
 })
 
+test('the rest of a body whose source has ended passes when the sink has room again', async () => {
+  const { receiver, wrapped, log, give } = setup()
+  receiver.backed = true
+  give(gzipSync(LONG))
+  wrapped.end()
+  wrapped.source = null
+  await eventually('the sink is full', () => receiver.text.length > 0 || undefined)
+  expect(log).toEqual([])
+  receiver.backed = false
+  receiver.source?.resume()
+  await eventually('the end', () => log.includes('end ') || undefined)
+  expect(receiver.text).toBe(LONG.toString('latin1'))
+})
+
 function trailers(): Head {
   const head = Head.response(200)
   head.set('x', '1')

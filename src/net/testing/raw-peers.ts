@@ -3,6 +3,9 @@ import net from 'node:net'
 import type { Destination } from '../destination.ts'
 import { Changes } from './changes.ts'
 
+/** Characters at the end of a received text that are kept apart. */
+const MAX_LAST = 4096
+
 /** A client that sends raw bytes and records received bytes as latin-1 text. */
 export class RawClient {
   readonly socket: net.Socket
@@ -12,12 +15,15 @@ export class RawClient {
   ended = false
   wasReset = false
   readonly #changes = new Changes()
+  #last = ''
 
   constructor(socket: net.Socket) {
     this.socket = socket
     socket.setNoDelay(true)
     socket.on('data', (bytes: Buffer) => {
-      this.text += bytes.toString('latin1')
+      const received = bytes.toString('latin1')
+      this.text += received
+      this.#last = (this.#last + received).slice(-MAX_LAST)
       this.#changes.announce()
     })
     socket.on('end', () => {
@@ -51,6 +57,12 @@ export class RawClient {
       await this.#changes.next()
     }
     return this.text
+  }
+
+  /** Waits until the received text ends with `end`. For long texts, which a check of `until` would copy with every piece. */
+  async untilLast(end: string): Promise<void> {
+    if (end.length > MAX_LAST) throw new Error('only short ends are kept')
+    await this.until(() => this.#last.endsWith(end))
   }
 
   /** Waits until the server has ended its direction. */
