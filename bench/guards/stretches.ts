@@ -38,7 +38,7 @@ const called = (text: string) =>
 
 const REQUESTS: Readonly<Record<string, Buffer>> = {
   'a text of 1.9 MB': chat(LONG),
-  'a text of 1.9 MB with 19,000 addresses': chat('a@b.co '.repeat(SIZE / 7)),
+  'a text of 1.9 MB with 270,000 addresses': chat('a@b.co '.repeat(SIZE / 7)),
   'a text of 1.9 MB in digits': chat('123-45-6789 '.repeat(SIZE / 12)),
   '20,000 parts': chat(many(20_000, (i) => ({ type: 'text', text: `part ${i} of ${PROSE.slice(0, 50)}` }))),
   '20,000 messages': encode({

@@ -221,7 +221,7 @@ export const COLLECTIONS: Readonly<Record<string, Filled | PeerFilled>> = {
   'protocols/llm/completions/write-answer #refusal': 'message',
   'protocols/llm/completions/write-answer #thinking': 'message',
   'protocols/llm/completions/write-stream #calls': OPEN_BLOCKS,
-  'protocols/llm/json/json-document at': 'message',
+  'protocols/llm/json/tape at': 'message',
   'protocols/llm/json/object-reader #read': 'message',
   'protocols/llm/json/write-json #pieces': 'message',
   'protocols/llm/translation/losses #paths': {

@@ -23,7 +23,7 @@ export interface BodyGuarding {
 }
 
 /**
- * Runs guards on a whole body. A large one is worked off in slices, between other requests; only parsing it is one step.
+ * Runs guards on a whole body. A large one is worked off in slices, between other requests.
  * @returns the body to send, the given bytes if no text changed, or a refusal
  */
 export function guardBody(guarding: BodyGuarding): Uint8Array | Refusal | Promise<Uint8Array | Refusal> {

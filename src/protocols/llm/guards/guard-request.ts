@@ -2,7 +2,7 @@ import type { Steps } from '#base/in-slices.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import type { Refusal } from '#exchange/outcome.ts'
 import type { Trace } from '#exchange/trace.ts'
-import { JsonValue, parseDocument } from '../json/json-document.ts'
+import { JsonValue, parseInSteps } from '../json/json-document.ts'
 import { refuse, refuseFault } from '../request/refuse.ts'
 import type { ClientFormat } from '../request/route-type.ts'
 import { REQUEST_TEXTS } from '../texts/dialect-texts.ts'
@@ -26,7 +26,7 @@ export function guardRequest(
 }
 
 function* readRequest(body: Uint8Array, format: ClientFormat, trace: Trace | undefined): Steps<ReadBody | Refusal> {
-  const document = parseDocument(body)
+  const document = yield* parseInSteps(body)
   if (!(document instanceof JsonValue)) return refuseFault(format, document)
   yield
   const found = yield* REQUEST_TEXTS[format](document)

@@ -1,5 +1,5 @@
 import { Pace, type Steps } from '#base/in-slices.ts'
-import { parseJson } from '#base/parse-json.ts'
+import { decodeLongString, decodeString, PIECE_BYTES, replaceByString } from '../json/json-pieces.ts'
 import { decodeText } from '../json/native.ts'
 import { encode, type Splice, spliceInSteps } from '../json/splice.ts'
 import { type ArgumentText, readArguments } from '../texts/argument-texts.ts'
@@ -67,7 +67,7 @@ export class GuardedTexts {
       const texts: GuardedText[] = []
       for (const place of places) {
         if (pace.after(WORK_PER_TEXT + place.end - place.start)) yield
-        const text = decodePlace(bytes, place)
+        const text = place.end - place.start > PIECE_BYTES ? yield* decodeLong(bytes, place) : decodePlace(bytes, place)
         if (text === undefined) return { unreadable: `${place.path}: text with a lone surrogate` }
         const slot = yield* readSlot(place, text, joins, texts, pace)
         if (slot === undefined) return { unreadable: `${place.path}: a text file that is not base64` }
@@ -105,7 +105,7 @@ export class GuardedTexts {
       const text = typeof written === 'object' ? yield* written : written
       if (text === undefined) continue
       const { place } = slot
-      splices.push({ start: place.start, end: place.end, text: encode(JSON.stringify(text)) })
+      yield* replaceByString(splices, place.start, place.end, text)
       if (pace.after(WORK_PER_TEXT + text.length)) yield
     }
     return yield* spliceInSteps(this.#bytes, splices, pace)
@@ -114,10 +114,13 @@ export class GuardedTexts {
 
 /** Undefined: it has lone surrogates, which parsers read differently. */
 function decodePlace(bytes: Uint8Array, { start, end }: TextPlace): string | undefined {
-  const text = decodeText(bytes, start + 1, end - 1)
-  if (!text.includes('\\')) return text
-  const decoded = parseJson(`"${text}"`) as string
-  return decoded.isWellFormed() ? decoded : undefined
+  const text = decodeString(bytes, start + 1, end - 1)
+  return text.isWellFormed() ? text : undefined
+}
+
+function* decodeLong(bytes: Uint8Array, { start, end }: TextPlace): Steps<string | undefined> {
+  const text = yield* decodeLongString(bytes, start + 1, end - 1)
+  return text.isWellFormed() ? text : undefined
 }
 
 /** Undefined: it cannot be read. */
@@ -190,7 +193,7 @@ function* writeArguments(
   const splices: Splice[] = []
   for (const [index, { start, end, text }] of leaves.entries()) {
     const now = texts[first + index]!.text
-    if (now !== text) splices.push({ start, end, text: encode(JSON.stringify(now)) })
+    if (now !== text) yield* replaceByString(splices, start, end, now)
     if (pace.after(now === text ? 1 : WORK_PER_TEXT + now.length)) yield
   }
   if (splices.length === 0) return undefined

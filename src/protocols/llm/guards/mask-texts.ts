@@ -60,7 +60,7 @@ export function* maskTexts(rules: readonly TextRule[], texts: GuardedTexts): Ste
         if (pace.after(length)) yield
         if (matches.length === 0) continue
         if (!text.canChange) return reject
-        text.text = replaceMatches(text.text, matches, rule.placeholder)
+        text.text = yield* replaceMatches(text.text, matches, rule.placeholder, pace)
         verdict = mask
         masks++
       }
@@ -134,7 +134,7 @@ function* maskAcross(
     }
     if (shares.length > 0) {
       if (!entry.canChange) return false
-      entry.text = replaceMatches(entry.text, shares, placeholder)
+      entry.text = yield* replaceMatches(entry.text, shares, placeholder, pace)
     }
     base += length
     if (pace.after(WORK_PER_TEXT + (shares.length > 0 ? length : 0))) yield

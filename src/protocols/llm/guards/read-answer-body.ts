@@ -1,6 +1,6 @@
 import type { Steps } from '#base/in-slices.ts'
 import { parseJson } from '#base/parse-json.ts'
-import { JsonValue, parseDocument } from '../json/json-document.ts'
+import { JsonValue, parseDocument, parseInSteps } from '../json/json-document.ts'
 import { decodeText, isUtf8 } from '../json/native.ts'
 import { encode } from '../json/splice.ts'
 import { isJson } from '../texts/argument-texts.ts'
@@ -12,7 +12,7 @@ import { GuardedTexts } from './guarded-texts.ts'
 
 /** Reads a whole answer. @returns why that is impossible */
 export function* readAnswerBody(body: Uint8Array, format: GuardedFormat): Steps<ReadBody | string> {
-  const document = parseDocument(body)
+  const document = yield* parseInSteps(body)
   if (!(document instanceof JsonValue)) return 'it is not JSON'
   yield
   const { list, whole } = ANSWER_TEXTS[format]
@@ -23,7 +23,7 @@ export function* readAnswerBody(body: Uint8Array, format: GuardedFormat): Steps<
 /** The same for an error, which may be any text: clouds and load balancers in front of a provider answer as well. */
 export function* readErrorBody(body: Uint8Array): Steps<ReadBody | string> {
   const unmarked = hasMark(body) ? body.subarray(BYTE_ORDER_MARK.length) : body
-  const document = parseDocument(unmarked)
+  const document = yield* parseInSteps(unmarked)
   if (document instanceof JsonValue) return yield* readTexts(unmarked, readErrorTexts(document))
   // Zeros are those of another coding, such as UTF-16.
   if (!isUtf8(body) || body.includes(0)) return 'it is neither JSON nor text in UTF-8'

@@ -1,6 +1,6 @@
 import type { Pace, Steps } from '#base/in-slices.ts'
 import { parseJson } from '#base/parse-json.ts'
-import { type JsonChildren, type JsonValue, parseDocument } from '../json/json-document.ts'
+import { type JsonChildren, type JsonValue, parseInSteps } from '../json/json-document.ts'
 
 /** A string inside the arguments of a tool call. */
 export interface ArgumentText {
@@ -25,7 +25,7 @@ const WORK_PER_STRING = 128
  */
 export function* readArguments(text: string, pace: Pace): Steps<readonly ArgumentText[] | undefined> {
   if (!beginsArguments(text)) return undefined
-  const document = parseDocument(encoder.encode(text))
+  const document = yield* parseInSteps(encoder.encode(text))
   yield
   if ('fault' in document) return isJson(text) ? yield* readAll(text, pace) : undefined
   const found: ArgumentText[] = []

@@ -1,4 +1,4 @@
-import { runAtOnce } from '#base/in-slices.ts'
+import { Pace, runAtOnce } from '#base/in-slices.ts'
 import type { Match } from '#base/pattern/text-scanner.ts'
 import { replaceMatches } from './mask-text.ts'
 import { SearchableText } from './searchable-text.ts'
@@ -12,5 +12,8 @@ export function findMatches(rule: TextRule, text: string): readonly Match[] {
 
 /** Masks a whole text by all rules; each sees the output of the one before. */
 export function maskWhole(rules: readonly TextRule[], text: string): string {
-  return rules.reduce((masked, rule) => replaceMatches(masked, findMatches(rule, masked), rule.placeholder), text)
+  return rules.reduce(
+    (masked, rule) => runAtOnce(replaceMatches(masked, findMatches(rule, masked), rule.placeholder, new Pace())),
+    text,
+  )
 }

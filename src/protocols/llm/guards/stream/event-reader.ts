@@ -1,6 +1,7 @@
 import { Pace, type Steps } from '#base/in-slices.ts'
 import { parseJson } from '#base/parse-json.ts'
-import { JsonValue, parseDocument } from '../../json/json-document.ts'
+import { JsonValue, parseInSteps } from '../../json/json-document.ts'
+import { decodeLongString, PIECE_BYTES } from '../../json/json-pieces.ts'
 import { decodeText } from '../../json/native.ts'
 import type { EventText, TextPlace } from '../../texts/body-texts.ts'
 import { ANSWER_TEXTS } from '../../texts/dialect-texts.ts'
@@ -51,14 +52,16 @@ export class EventReader {
 
   *#parse(data: Uint8Array): Steps<boolean> {
     const receiver = this.#receiver
-    const event = parseDocument(data)
+    const event = yield* parseInSteps(data)
     if (!(event instanceof JsonValue)) return false
     yield
     this.#type = event.get('type')?.text ?? ''
     const { texts, closes, isSteady } = yield* ANSWER_TEXTS[this.#format].event(event)
     const pace = new Pace()
     for (const text of texts) {
-      const original = decode(data, text.place)
+      const { start, end } = text.place
+      const isLong = end - start > PIECE_BYTES
+      const original = isLong ? yield* decodeLongString(data, start + 1, end - 1) : decode(data, text.place)
       if (original === undefined) return false
       const rest = receiver.text(text, original, text.place)
       if (rest !== undefined) yield* rest

@@ -1,0 +1,89 @@
+import { expect, test } from 'vitest'
+import { runAtOnce, type Steps } from '#base/in-slices.ts'
+import { JsonValue, parseInSteps } from './json-document.ts'
+import { decodeLongString, endOfPiece, PIECE_BYTES, replaceByString } from './json-pieces.ts'
+import { applySplices, encode, type Splice } from './splice.ts'
+
+const LONG = 3 * PIECE_BYTES
+
+/** @returns how often the steps yield, and their result */
+function count<Result>(steps: Steps<Result>): [yields: number, result: Result] {
+  for (let yields = 0; ; yields++) {
+    const step = steps.next()
+    if (step.done === true) return [yields, step.value]
+  }
+}
+
+/** Texts whose every 64 KiB end at another place of an escape or of a character. */
+const TEXTS = ['a', '\n', '"', '\\', '\\"', '\u0001', 'é', '€', '😀', 'ab\\', '\\\\n', 'a\u0001', '😀\n'].flatMap(
+  (unit) => [0, 1, 2, 3, 4, 5].map((shift) => 'x'.repeat(shift) + unit.repeat(LONG / unit.length)),
+)
+
+test('a long string is parsed, decoded and written in pieces, as in one', () => {
+  for (const text of TEXTS) {
+    const json = JSON.stringify(text)
+    const bytes = encode(`[${json}]`)
+    const [parses, document] = count(parseInSteps(bytes))
+    expect(parses).toBeGreaterThan(1)
+    expect(document instanceof JsonValue && document.elements[0]!.end).toBe(bytes.length - 1)
+    const [decodes, decoded] = count(decodeLongString(bytes, 2, bytes.length - 2))
+    expect(decodes).toBeGreaterThan(1)
+    expect(decoded === text).toBe(true)
+    const splices: Splice[] = []
+    const [writes] = count(replaceByString(splices, 1, 2, text))
+    expect(writes).toBeGreaterThan(1)
+    expect(Buffer.compare(applySplices(encode('[0]'), splices), bytes)).toBe(0)
+  }
+})
+
+test('a surrogate by itself stays one at the end of a piece', () => {
+  const text = `${'x'.repeat(PIECE_BYTES - 1)}\ud83dx\ude00`
+  const bytes = encode(JSON.stringify(text))
+  expect(runAtOnce(decodeLongString(bytes, 1, bytes.length - 1)) === text).toBe(true)
+})
+
+test('a piece ends before an escape or a character that its limit divides', () => {
+  const cases = [
+    // text around the limit      bytes before it  end from the limit
+    ['abcdefgh', 4, 0],
+    ['\\u0041gh', 5, -5],
+    ['\\u0041gh', 6, 0],
+    ['\\\\\\\\gh', 3, -1],
+    ['\\\\\\\\gh', 4, 0],
+    ['\\\\n', 2, 0],
+    ['😀', 3, -3],
+    ['é', 1, -1],
+  ] as const
+  for (const [text, before, end] of cases) {
+    const bytes = encode(`${'x'.repeat(PIECE_BYTES - before)}${text}${'x'.repeat(100)}`)
+    expect([text, before, endOfPiece(bytes, 0) - PIECE_BYTES]).toEqual([text, before, end])
+  }
+})
+
+test('faults of long strings are found in any piece', () => {
+  for (const at of [10, PIECE_BYTES + 10, LONG - 10]) {
+    for (const fault of ['\n', '\\x', '\\u12']) {
+      const text = `"${'x'.repeat(at)}${fault}${'x'.repeat(LONG - at)}"`
+      expect(runAtOnce(parseInSteps(encode(text)))).toEqual({ fault: 'not-json', at: at + 1 })
+    }
+  }
+  const endless = encode(`"${'x'.repeat(LONG)}`)
+  expect(runAtOnce(parseInSteps(endless))).toEqual({ fault: 'not-json', at: endless.length })
+})
+
+test.each([
+  ['many values', `[${'0,'.repeat(50_000)}0]`],
+  ['many bytes', `[${`"${'x'.repeat(1000)}",`.repeat(500)}0]`],
+  ['many keys', `{${Array.from({ length: 5000 }, (_, index) => `"${index}":0`).join()}}`],
+])('parsing yields: %s', (_, json) => {
+  const [yields, document] = count(parseInSteps(encode(json)))
+  expect(document).toBeInstanceOf(JsonValue)
+  expect(yields).toBeGreaterThan(2)
+})
+
+test('a long key is valid, and compared', () => {
+  const key = `"${'é\\n'.repeat(LONG / 4)}"`
+  expect(runAtOnce(parseInSteps(encode(`{${key}:1}`)))).toBeInstanceOf(JsonValue)
+  const twice = runAtOnce(parseInSteps(encode(`{${key}:1,${key}:2}`)))
+  expect(twice).toMatchObject({ fault: 'duplicate-key' })
+})

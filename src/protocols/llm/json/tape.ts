@@ -1,0 +1,258 @@
+import { runAtOnce, type Steps } from '#base/in-slices.ts'
+import { parseJson } from '#base/parse-json.ts'
+import { decodeString, endOfPiece, PIECE_BYTES } from './json-pieces.ts'
+import { decodeLatin1 } from './native.ts'
+import type { JsonFault } from './scan-members.ts'
+import { skipSpace, skipString, skipValue } from './skip-value.ts'
+
+/** Deeper nesting is refused, as by `skipValue`. */
+const MAX_DEPTH = 256
+
+/** Objects, lists and members. More would occupy a worker for longer than other requests may wait. */
+export const MAX_PARTS = 150_000
+
+/** Up to this many keys are compared with each other; more go into a set. */
+const FEW_KEYS = 8
+
+/** Strings up to this length are examined byte by byte; the native parser is faster for longer ones. */
+const NEAR = 384
+
+/** Bytes of ASCII below 0x80 without a backslash are their own text. */
+const PLAIN_KEY = /^[\x20-\x5b\x5d-\x7f]*$/
+
+/** Bytes between two yields: a fraction of a millisecond. */
+const BYTES_PER_STEP = 131_072
+/** The work for a value besides that for its bytes, in bytes. */
+const WORK_PER_VALUE = 16
+/** Keys between two yields while they are compared in a set. */
+const KEYS_PER_STEP = 1024
+
+export class Unreadable extends Error {
+  readonly fault: JsonFault
+
+  constructor(fault: JsonFault['fault'], at: number) {
+    super(fault)
+    this.fault = { fault, at }
+  }
+}
+
+/** The positions of all values of a text: for each value its start, its end, and the index after its last descendant. */
+export class Tape {
+  readonly bytes: Uint8Array
+  readonly at: number[] = []
+  #parts = 0
+  /** The text, a unit for each byte; made when an object has many keys. */
+  #latin1: string | undefined
+  /** Some key has an escape: keys must be decoded to be compared. */
+  hasEscapedKeys = false
+
+  constructor(bytes: Uint8Array) {
+    this.bytes = bytes
+  }
+
+  /** Reads the value at `start`. Yields between values, and in long strings. @returns the position after it */
+  *read(start: number): Steps<number> {
+    const { bytes, at } = this
+    /** Indexes of the lists and objects around the next value, outermost first. */
+    const open: number[] = []
+    let next = start
+    let pauseAt = next + BYTES_PER_STEP
+    for (;;) {
+      pauseAt -= WORK_PER_VALUE
+      if (next >= pauseAt) {
+        yield
+        pauseAt = next + BYTES_PER_STEP
+      }
+      const first = bytes[next]
+      let index = at.length
+      let end: number
+      at.push(next, 0, 0)
+      if (first === 0x22) {
+        end = endOfNearString(bytes, next + 1)
+        if (end < 0) end = yield* endOfLongString(bytes, ~end)
+      } else if (first === 0x7b || first === 0x5b) {
+        if (open.length === MAX_DEPTH) throw new Unreadable('not-json', next)
+        this.#count(next)
+        const inner = skipSpace(bytes, next + 1)
+        if (bytes[inner] !== first + 2) {
+          open.push(index)
+          next = first === 0x7b ? this.#readKey(inner) : inner
+          continue
+        }
+        end = inner + 1
+      } else {
+        end = skipValue(bytes, next)
+        if (end < 0) throw new Unreadable('not-json', ~end)
+      }
+      // The end of a value may be that of lists and objects around it.
+      for (;;) {
+        at[index + 1] = end
+        at[index + 2] = at.length
+        if (open.length === 0) return end
+        const around = open[open.length - 1]!
+        const isObject = bytes[at[around]!] === 0x7b
+        next = skipSpace(bytes, end)
+        if (bytes[next] === 0x2c) {
+          next = skipSpace(bytes, next + 1)
+          if (isObject) next = this.#readKey(next)
+          break
+        }
+        if (bytes[next] !== (isObject ? 0x7d : 0x5d)) throw new Unreadable('not-json', next)
+        if (isObject && this.#hasManyKeys(around + 3)) yield* this.#refuseInSet(around + 3)
+        open.pop()
+        index = around
+        end = next + 1
+      }
+    }
+  }
+
+  /** @returns the position of the value of the key at `start` */
+  #readKey(start: number): number {
+    const { bytes, at } = this
+    if (bytes[start] !== 0x22) throw new Unreadable('not-json', start)
+    const end = endOfString(bytes, start + 1)
+    this.#count(start)
+    at.push(start, end, at.length + 3)
+    const colon = skipSpace(bytes, end)
+    if (bytes[colon] !== 0x3a) throw new Unreadable('not-json', colon)
+    return skipSpace(bytes, colon + 1)
+  }
+
+  #count(at: number): void {
+    if (++this.#parts > MAX_PARTS) throw new Unreadable('too-many-parts', at)
+  }
+
+  /**
+   * Compares the keys of an object if they are few.
+   * @param first index of the first key of an object, whose last descendant is the last one of the tape
+   */
+  #hasManyKeys(first: number): boolean {
+    const { at } = this
+    let count = 0
+    let hasEscapes = false
+    for (let key = first; key < at.length; key = at[key + 5]!) {
+      count++
+      if (this.#hasBackslash(key)) hasEscapes = true
+    }
+    if (hasEscapes) this.hasEscapedKeys = true
+    if (hasEscapes || count > FEW_KEYS) return true
+    for (let one = at[first + 5]!; one < at.length; one = at[one + 5]!) {
+      for (let other = first; other < one; other = at[other + 5]!) {
+        if (this.#isSame(one, other)) throw new Unreadable('duplicate-key', at[one]!)
+      }
+    }
+    return false
+  }
+
+  *#refuseInSet(first: number): Steps<void> {
+    const { at } = this
+    const seen = new Set<string>()
+    for (let key = first; key < at.length; key = at[key + 5]!) {
+      const text = this.#keyAt(key)
+      if (seen.has(text)) throw new Unreadable('duplicate-key', at[key]!)
+      seen.add(text)
+      if (seen.size % KEYS_PER_STEP === 0) yield
+    }
+  }
+
+  /** The same as `textAt`. Taking most keys out of one long string is cheaper than decoding each. */
+  #keyAt(key: number): string {
+    this.#latin1 ??= decodeLatin1(this.bytes, 0, this.bytes.length)
+    const text = this.#latin1.slice(this.at[key]! + 1, this.at[key + 1]! - 1)
+    return PLAIN_KEY.test(text) ? text : this.textAt(key)
+  }
+
+  /** Whether two keys without escapes are equal. */
+  #isSame(one: number, other: number): boolean {
+    const { at, bytes } = this
+    const [start, otherStart] = [at[one]!, at[other]!]
+    const length = at[one + 1]! - start
+    if (length !== at[other + 1]! - otherStart) return false
+    for (let i = 1; i < length; i++) if (bytes[start + i] !== bytes[otherStart + i]) return false
+    return true
+  }
+
+  #hasBackslash(key: number): boolean {
+    const { at, bytes } = this
+    for (let i = at[key]!; i < at[key + 1]!; i++) if (bytes[i] === 0x5c) return true
+    return false
+  }
+
+  /** The decoded text of a string. */
+  textAt(index: number): string {
+    const { at, bytes } = this
+    const [start, end] = [at[index]! + 1, at[index + 1]! - 1]
+    return decodeString(bytes, start, end)
+  }
+}
+
+/** The position after the string whose content starts at `from`, which must be valid. */
+function endOfString(bytes: Uint8Array, from: number): number {
+  const end = endOfNearString(bytes, from)
+  return end < 0 ? runAtOnce(endOfLongString(bytes, ~end)) : end
+}
+
+/** The same if the end is near, as that of most strings; otherwise `~position` up to which the content is valid. */
+function endOfNearString(bytes: Uint8Array, from: number): number {
+  const near = Math.min(from + NEAR, bytes.length)
+  let at = from
+  for (; at < near; at++) {
+    const byte = bytes[at]!
+    if (byte === 0x22) return at + 1
+    if (byte < 0x20) throw new Unreadable('not-json', at)
+    if (byte === 0x5c) at = endOfEscape(bytes, at) - 1
+  }
+  return ~at
+}
+
+/** The same for any string. Yields between pieces of it. */
+function* endOfLongString(bytes: Uint8Array, from: number): Steps<number> {
+  let at = from
+  while (bytes.length - at > PIECE_BYTES) {
+    const end = skipString(bytes.subarray(0, at + PIECE_BYTES), at)
+    if (end >= 0) {
+      checkLong(bytes, at, end - 1)
+      return end
+    }
+    const next = endOfPiece(bytes, at)
+    checkLong(bytes, at, next)
+    at = next
+    yield
+  }
+  const end = skipString(bytes, at)
+  if (end < 0) throw new Unreadable('not-json', bytes.length)
+  checkLong(bytes, at, end - 1)
+  return end
+}
+
+function checkBytes(bytes: Uint8Array, start: number, end: number): void {
+  for (let at = start; at < end; at++) {
+    const byte = bytes[at]!
+    if (byte < 0x20) throw new Unreadable('not-json', at)
+    if (byte === 0x5c) at = endOfEscape(bytes, at) - 1
+  }
+}
+
+/** Only the position of a fault needs a look at each byte. */
+function checkLong(bytes: Uint8Array, start: number, end: number): void {
+  try {
+    parseJson(`"${decodeLatin1(bytes, start, end)}"`)
+  } catch {
+    checkBytes(bytes, start, end)
+  }
+}
+
+/** The position after the escape at `at` (RFC 8259, 7). */
+function endOfEscape(bytes: Uint8Array, at: number): number {
+  const letter = bytes[at + 1]!
+  if (letter !== 0x75) {
+    if (!'"\\/bfnrt'.includes(String.fromCharCode(letter))) throw new Unreadable('not-json', at)
+    return at + 2
+  }
+  for (let i = at + 2; i < at + 6; i++) if (!isHex(bytes[i]!)) throw new Unreadable('not-json', at)
+  return at + 6
+}
+
+function isHex(byte: number): boolean {
+  return (byte >= 0x30 && byte <= 0x39) || ((byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x66)
+}
