@@ -21,15 +21,7 @@ export function structuralSchema(schema: TSchema): StructuralSchema {
 }
 
 function convert(node: SchemaNode): StructuralSchema {
-  return {
-    ...(node.description === undefined ? {} : { description: node.description }),
-    ...shapeOf(node),
-    ...defaultOf(node),
-  }
-}
-
-function defaultOf({ default: value }: SchemaNode): StructuralSchema {
-  return value === undefined ? {} : { default: value }
+  return { ...pick(node, ['description']), ...shapeOf(node), ...pick(node, ['default']) }
 }
 
 function shapeOf(node: SchemaNode): StructuralSchema {
@@ -79,16 +71,16 @@ function listOf(node: SchemaNode): StructuralSchema {
   const { items, uniqueBy } = node
   return {
     type: 'array',
-    ...listType(items, uniqueBy),
+    ...listType(items!, uniqueBy),
     ...pick(node, ['minItems', 'maxItems']),
     items: convert(items!),
   }
 }
 
 /** The items of a set are scalars, and the keys of a map are always present (Kubernetes, "Merge strategy"). */
-function listType(items: SchemaNode | undefined, keys: SchemaNode['uniqueBy']): StructuralSchema {
+function listType(items: SchemaNode, keys: SchemaNode['uniqueBy']): StructuralSchema {
   if (keys === undefined) return { 'x-kubernetes-list-type': 'atomic' }
-  if (keys.length === 0) return { 'x-kubernetes-list-type': items?.type === 'object' ? 'atomic' : 'set' }
+  if (keys.length === 0) return { 'x-kubernetes-list-type': items.type === 'object' ? 'atomic' : 'set' }
   return { 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': keys }
 }
 

@@ -76,7 +76,9 @@ function trailers(): Head {
 }
 
 test('a body without bytes', () => {
-  const { wrapped, log } = setup()
+  const { wrapped, log, give } = setup()
+  expect(wrapped.backed).toBe(false)
+  give(Buffer.alloc(0))
   wrapped.end()
   expect(log).toEqual(['end '])
 })
