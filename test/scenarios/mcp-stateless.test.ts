@@ -79,9 +79,9 @@ const call = (id: number, name: string, values: unknown = {}) => ({
 })
 const cancel = (requestId: number) => ({ method: 'notifications/cancelled', params: { requestId } })
 
-test('the official SDK lists, calls, gets progress and cancels', async () => {
+test('the official SDK lists, calls, gets progress, cancels, and gets a response whose stream the target ends early', async () => {
   const url = `${base}/sdk`
-  const cannot = { elicitation: 'not asked', sampling: 'not asked', resume: 'not asked' }
+  const cannot = { elicitation: 'not asked', sampling: 'not asked' }
   const ok = Object.fromEntries(SCENARIOS.map((scenario) => [scenario, 'ok']))
   expect(await runScenarios(() => connectTypescript1(url), { url }, cannot)).toEqual({ ...ok, ...cannot })
 })

@@ -27,6 +27,8 @@ import { abandon } from '../target/abandon.ts'
 import { type FoundItem, findItem } from '../target/find-item.ts'
 import type { Naming } from '../target/naming.ts'
 import { readOnlyMessage, TargetStreamError } from '../target/read-reply.ts'
+import { resumeResponse } from '../target/resume-response.ts'
+import { LIMITS } from '../target/send-to-target.ts'
 import { answerFailure, brokenStreamText, hasFailed, noteFailure } from '../target/target-failure.ts'
 import type { TargetMessage } from '../target/target-reply.ts'
 import { ToClient } from '../target/to-client.ts'
@@ -133,7 +135,12 @@ export async function answerItem(
     noteSetting(session, target.plan.name, { method: message.method, params: item.params }, deps.table)
     const { readWhole } = reply
     if (readWhole !== undefined) return forwardWhole(request, session, target, { message, read: readWhole, done })
-    const messages = relay(request, session, target, { message, messages: reply.messages, done })
+    // Only a client with a session can continue a response that ends early.
+    const isAlone = session.id === '' && request.era === 'legacy' && target.session?.version !== LATEST_SESSIONLESS
+    const open = (lastEventId: string) => callInSession(request, session, target, { ...GET, lastEventId })
+    const { signal } = deps
+    const received = isAlone ? resumeResponse({ id: message.id, first: reply, open, signal }) : reply.messages
+    const messages = relay(request, session, target, { message, messages: received, done })
     return answerStream(messages, () => {
       done()
       reply.abort()
@@ -150,6 +157,8 @@ export async function answerItem(
 
 /** No response: the client has cancelled the request, or it has left. */
 const CANCELLED = answerMessages([])
+
+const GET = { method: 'GET', message: undefined, limits: LIMITS.stream } as const
 
 /** Methods that only read, or whose effect is the same the second time. Nobody knows that of a tool. */
 const REPEATABLE = new Set([

@@ -14,7 +14,7 @@ export interface Resumption {
 }
 
 /**
- * The messages of a response, for clients that cannot continue it themselves. A target may end the stream before the response (revision
+ * The messages of a response without event ids, for clients that cannot continue it themselves. A target may end the stream before the response (revision
  * 2025-11-25): the gateway opens it again from the last event on, after the time that the target wants.
  */
 export async function* resumeResponse({ id, first, open, signal }: Resumption): AsyncGenerator<TargetMessage> {
@@ -26,7 +26,8 @@ export async function* resumeResponse({ id, first, open, signal }: Resumption): 
       for await (const received of current.messages) {
         lastEventId = received.eventId ?? lastEventId
         retryMs = received.retryMs ?? retryMs
-        yield received
+        if (received.message === undefined) continue
+        yield { ...received, eventId: undefined, retryMs: undefined }
         if (isAnswerTo(received.message, id)) return
       }
       if (lastEventId === undefined || signal.aborted) return
