@@ -100,6 +100,32 @@ function ask(path: string, more: RequestOptions = {}, body = ''): Promise<{ stat
   })
 }
 
+/** A stream of the older transport of MCP. */
+function openSse(): Promise<{ endpoint: string; isOpen: () => boolean; leave: () => void }> {
+  return new Promise((resolve, reject) => {
+    const options = {
+      host: '127.0.0.1',
+      port,
+      path: '/mcp/sse',
+      agent: false,
+      headers: { accept: 'text/event-stream' },
+    }
+    const sent = request(options, (response) => {
+      let isOpen = true
+      const over = () => {
+        isOpen = false
+      }
+      response.on('error', over).on('close', over)
+      response.once('data', (piece: Buffer) => {
+        const endpoint = /data: (.*)\n/.exec(piece.toString())?.[1] ?? ''
+        resolve({ endpoint, isOpen: () => isOpen, leave: () => void sent.destroy() })
+      })
+    })
+    sent.on('error', reject)
+    sent.end()
+  })
+}
+
 verifies(
   ['traffic.rateLimit.local/per-instance', 'traffic.rateLimit.local/requests-429'],
   'with two workers a limit of 5 lets exactly 5 through',
@@ -134,6 +160,7 @@ test('an MCP session that ends at one worker has ended at all workers', async ()
 })
 
 test('a killed worker is replaced, and the gateway continues to serve', async () => {
+  const streams = await Promise.all(Array.from({ length: 24 }, openSse))
   const [victim] = instance.workers.members
   await instance.workers.kill(victim!.name)
   await eventually('another worker on the current plan', () => {
@@ -143,4 +170,16 @@ test('a killed worker is replaced, and the gateway continues to serve', async ()
   expect(replaced).toEqual([victim!.name])
   for (let i = 0; i < 20; i++) expect((await ask('/after')).status).toBe(200)
   expect((await ask('/limited')).status, 'the limit outlives the worker').toBe(429)
+
+  // A stream ends with its worker, and so does its endpoint; those of the other worker go on.
+  const ping = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' })
+  const headers = { 'content-type': 'application/json' }
+  const found = await Promise.all(
+    streams.map(async ({ endpoint, isOpen }) => {
+      const { status } = await ask(endpoint, { method: 'POST', headers }, ping)
+      return `${isOpen() ? 'open' : 'ended'} ${status}`
+    }),
+  )
+  expect(new Set(found)).toEqual(new Set(['ended 404', 'open 202']))
+  for (const { leave } of streams) leave()
 })
