@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { startNotes } from '#examples/upstreams/mcp.ts'
 import { eventually } from '#test/support/eventually.ts'
 import { freePort } from '#test/support/free-port.ts'
@@ -26,6 +26,10 @@ const seen: Seen[] = []
 /** Messages that its stream sends before the response to `tools/call`. */
 let forged: (call: Message) => readonly object[] = () => []
 let description = 'good'
+/** Length of the text in the response to `tools/call`. */
+let resultLength = 4
+/** Number of tools. */
+let listed = 1
 
 async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const text = Buffer.concat((await request.toArray()) as Buffer[]).toString()
@@ -39,9 +43,15 @@ async function serve(request: IncomingMessage, response: ServerResponse): Promis
       capabilities: { tools: {}, logging: {} },
       serverInfo: { name: 'hostile', version: '1' },
     },
-    'tools/list': { tools: [{ name: 'x', description, inputSchema: { type: 'object' } }] },
+    'tools/list': {
+      tools: Array.from({ length: listed }, (_, index) => ({
+        name: index === 0 ? 'x' : `x${index}`,
+        description,
+        inputSchema: { type: 'object' },
+      })),
+    },
   }
-  const result = results[message.method] ?? { content: [{ type: 'text', text: 'done' }] }
+  const result = results[message.method] ?? { content: [{ type: 'text', text: 'done'.padEnd(resultLength) }] }
   const messages = message.method === 'tools/call' ? forged(message) : []
   const events = [...messages, { jsonrpc: '2.0', id: message.id, result }]
   response.writeHead(200, { 'content-type': 'text/event-stream', 'mcp-session-id': 'session-of-hostile' })
@@ -89,6 +99,13 @@ spec:
   stops.defer(folder.remove)
   gateway = await startGateway({ files: [folder.path], workers: 2 })
   stops.defer(async () => void (await gateway.close()))
+})
+
+afterEach(() => {
+  forged = () => []
+  description = 'good'
+  resultLength = 4
+  listed = 1
 })
 
 afterAll(() => stops.disposeAsync())
@@ -178,6 +195,18 @@ test('answers to requests of the other target are dropped', async () => {
   )
   forged = () => []
   for (const [found] of both) expect(JSON.stringify(found)).toContain('the gateway listens')
+})
+
+test('a message or a list that is too long fails, with the limit, and nothing else does', async () => {
+  const { client } = await connect()
+  resultLength = 33 * 1024 * 1024
+  await expect(client.callTool({ name: 'hostile_x' })).rejects.toThrow('an event in the stream exceeds 33554432')
+  resultLength = 4
+  listed = 10_001
+  await expect(client.listTools()).rejects.toThrow('the limit is 10000 items on a page')
+  listed = 1
+  expect((await client.listTools()).tools).toHaveLength(3)
+  expect(await client.callTool({ name: 'notes_search', arguments: { query: 'port' } })).toMatchObject({ content: [{}] })
 })
 
 test('a tool that changes is logged and counted, but not each time it is listed, and refused where it is pinned', async () => {

@@ -29,6 +29,12 @@ function headOf(method: string, fields: Readonly<Record<string, string>> = {}, t
 
 const request = (method: string, params?: object) => ({ jsonrpc: '2.0', id: 1, method, ...(params && { params }) })
 
+test('a call of a pinned tool', () => {
+  const pinned = mcpPlan(['a', 'b'], { toolPinning: {} })
+  const { note } = explain(request('tools/call', { name: 'a_x' }), pinned)
+  expect(note).toBe('target a owns the item; refused if the tool has changed')
+})
+
 test('a call goes to one target, under its own name', () => {
   expect(explain(request('tools/call', { name: 'a_x', arguments: {} }))).toEqual({
     method: 'tools/call',

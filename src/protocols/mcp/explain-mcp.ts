@@ -143,7 +143,8 @@ function explainItem(
   if ('status' in item) return explainRefusal(exchange, message.method, item)
   const { target, params } = item
   const requests = sendAll([target], { ...message.json, params })
-  return { method: message.method, requests, note: `target ${target.name} owns the item` }
+  const pinned = parameter === 'tool-name' && plan.pinning !== undefined ? '; refused if the tool has changed' : ''
+  return { method: message.method, requests, note: `target ${target.name} owns the item${pinned}` }
 }
 
 function explainRefusal(
