@@ -31,8 +31,8 @@ function project(name: string, include: string[], env: Record<string, string> = 
 export default defineConfig({
   test: {
     globalSetup: 'test/support/build-bundle.ts',
-    // Five more than there are cores: scenarios wait for sockets, processes and time limits most of their time.
-    maxWorkers: availableParallelism() + 5,
+    // Two more than there are cores, because some scenarios wait for processes and time limits. Each worker loads and compiles all code.
+    maxWorkers: availableParallelism() + 2,
     projects: [
       project('all', ['src/**/*.test.ts', 'test/**/*.test.ts', 'examples/**/*.test.ts']),
       project('streams', WIRE, { WIRE_TRANSPORTS: 'streams' }),
