@@ -4,6 +4,8 @@ import { CelError } from '#cel/index.ts'
 export interface McpFacts {
   method: string | undefined
   sessionId: string | undefined
+  /** Digest of `sessionId` (`shortSession`) if it is known; undefined: it has not been computed. */
+  sessionDigest: string | undefined
   target: string | undefined
   resourceType: 'tool' | 'prompt' | 'resource' | 'task' | undefined
   /** Tool or prompt name, or resource URI, as the target names it. */
@@ -37,6 +39,7 @@ export function noteMcpError(mcp: McpFacts | undefined, code: number | undefined
 export const NO_MCP: McpFacts = {
   method: undefined,
   sessionId: undefined,
+  sessionDigest: undefined,
   target: undefined,
   resourceType: undefined,
   name: undefined,

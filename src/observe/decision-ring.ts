@@ -1,7 +1,11 @@
+import { hideCredentialParameters } from '#base/credential-names.ts'
+import type { A2aFacts } from '#exchange/a2a-facts.ts'
 import type { Attempt, Callout, GuardCheck, PlanNames } from '#exchange/exchange.ts'
 import type { LlmTranslation } from '#exchange/llm-facts.ts'
+import type { McpFacts } from '#exchange/mcp-facts.ts'
 import { redactTarget } from '#exchange/redact-target.ts'
 import type { DecisionIds } from './decision-ids.ts'
+import { shortSession } from './mcp-session-report.ts'
 
 /** The decision about one request; never contains credentials, bodies or prompts. */
 export interface DecisionRecord {
@@ -46,7 +50,27 @@ export interface DecisionRecord {
   translation: LlmTranslation | undefined
   /** How the stream of an LLM provider failed after its head. */
   errorType: string | undefined
+  /** Of an MCP message; the calls of its targets are `attempts`. */
+  mcp: McpRecord | undefined
+  /** Of a request to an A2A agent. */
+  a2a: A2aFacts | undefined
 }
+
+/** An MCP message, for records and spans. */
+export interface McpRecord {
+  readonly method: string | undefined
+  readonly target: string | undefined
+  readonly resourceType: McpFacts['resourceType']
+  /** Tool or prompt name, or resource URI, as the target names it. */
+  readonly item: string | undefined
+  /** As `mcp.session.id` in the access log. */
+  readonly session: string | undefined
+  readonly errorCode: number | undefined
+  readonly errorMessage: string | undefined
+}
+
+/** The facts of a message that are kept; without arguments and results. */
+export interface KeptMcp extends Omit<McpRecord, 'session'>, Pick<McpFacts, 'sessionId' | 'sessionDigest'> {}
 
 /** Decision records of the workers that responded in time. */
 export interface GatheredRecords {
@@ -85,6 +109,8 @@ export interface KeptDecision {
   readonly outputTokens: number
   readonly translation: LlmTranslation | undefined
   readonly errorType: string | undefined
+  readonly mcp: KeptMcp | undefined
+  readonly a2a: A2aFacts | undefined
 }
 
 /**
@@ -115,7 +141,7 @@ export class DecisionRing {
     return this.#decisions.toSorted((a, b) => b.number - a.number).map((decision) => this.#recordOf(decision))
   }
 
-  #recordOf({ number, timeMs, names, target, redactedParameters, ...decision }: KeptDecision): DecisionRecord {
+  #recordOf({ number, timeMs, names, target, redactedParameters, mcp, ...decision }: KeptDecision): DecisionRecord {
     const { gateway, listener, route, rule, backend } = names
     return {
       id: this.#ids.idOf(number),
@@ -128,6 +154,17 @@ export class DecisionRing {
       backend,
       target: redactTarget(target, redactedParameters),
       ...decision,
+      mcp: mcp && describeMcp(mcp),
     }
   }
+}
+
+function describeMcp({ sessionId, sessionDigest, item, ...facts }: KeptMcp): McpRecord {
+  const session = digestOfSession({ sessionId, sessionDigest })
+  return { ...facts, item: item === undefined ? undefined : hideCredentialParameters(item), session }
+}
+
+/** Of the session of a message, as log and records show it. */
+export function digestOfSession({ sessionId, sessionDigest }: Pick<McpFacts, 'sessionId' | 'sessionDigest'>) {
+  return sessionDigest ?? (sessionId && shortSession(sessionId))
 }

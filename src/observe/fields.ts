@@ -10,9 +10,8 @@ import { readGrpcStatus } from '#exchange/read-grpc-status.ts'
 import { spiffeIdOf } from '#exchange/spiffe-id.ts'
 import { withoutPort } from '#net/http/field-syntax.ts'
 import type { Peer } from '#net/peer.ts'
-import type { DecisionRecord } from './decision-ring.ts'
+import { type DecisionRecord, digestOfSession } from './decision-ring.ts'
 import type { Ended } from './ended.ts'
-import { shortSession } from './mcp-session-report.ts'
 import { isUnknownItem, LLM_ERROR_TYPES, MCP_METHODS, METHODS } from './metrics/known-values.ts'
 
 // All fields of requests and connections: only this file defines their names and values. Fields are in the order of the log line.
@@ -161,9 +160,9 @@ const MCP = fields<McpFacts>()([
   { name: 'gen_ai.prompt.name', read: (mcp) => (mcp.resourceType === 'prompt' ? itemName(mcp) : undefined) },
   {
     name: 'mcp.resource.uri',
-    read: (mcp) => (mcp.resourceType === 'tool' || mcp.resourceType === 'prompt' ? undefined : itemName(mcp)),
+    read: (mcp) => (mcp.resourceType === 'resource' ? itemName(mcp) : undefined),
   },
-  { name: 'mcp.session.id', read: ({ sessionId }) => sessionId && shortSession(sessionId) },
+  { name: 'mcp.session.id', read: digestOfSession },
   { name: 'mcp.error.code', read: ({ errorCode }) => errorCode },
   { name: 'mcp.error.message', read: ({ errorMessage }) => errorMessage },
 ])

@@ -702,3 +702,39 @@ test('a series with custom labels is not used for requests of the same place wit
   const durations = reader.text().match(/gen_ai_server_request_duration\w*_count\{.*/g) ?? []
   expect(durations.map((line) => line.replace(/.*,(?=tier)/, ''))).toEqual(['tier="gold"} 1', 'tier="unknown"} 1'])
 })
+
+test('the record of an MCP message has its facts and the times of its targets, which are a metric', () => {
+  const attempts = [
+    { endpoint: 'a', status: 200, failure: undefined, sentMs: 10, answeredMs: 20, endedMs: 2010 },
+    { endpoint: 'b', status: 0, failure: 'reset', sentMs: 10, answeredMs: 14 },
+  ]
+  const mcp = {
+    method: 'resources/read',
+    target: 'a',
+    resourceType: 'resource',
+    name: 'file:///x?token=secret',
+    sessionId: 'sealed',
+    errorCode: -32_603,
+    errorMessage: 'no such file',
+    toolArguments: { large: 'argument' },
+  } as const
+  const { observer: it, end, reader } = observer()
+  end({ mcp, noted: { attempts } })
+  const [record] = it.records.list()
+  expect(record).toMatchObject({
+    attempts,
+    mcp: {
+      method: 'resources/read',
+      target: 'a',
+      resourceType: 'resource',
+      item: 'file:///x?token=<redacted>',
+      session: expect.stringMatching(/^[0-9a-f]{12}$/),
+      errorCode: -32_603,
+      errorMessage: 'no such file',
+    },
+  })
+  expect(JSON.stringify(record)).not.toMatch(/sealed|large/)
+  const text = reader.text()
+  expect(text).toMatch(/^gatewright_mcp_target_duration_seconds_sum\{server="a",.*\} 2$/m)
+  expect(text).toMatch(/^gatewright_mcp_target_duration_seconds_bucket\{server="b",.*le="0\.005"\} 1$/m)
+})

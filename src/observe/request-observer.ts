@@ -176,6 +176,8 @@ export class RequestObserver implements Observer {
       outputTokens: 0,
       translation: undefined,
       errorType: undefined,
+      mcp: undefined,
+      a2a: undefined,
     })
   }
 
@@ -209,6 +211,8 @@ export class RequestObserver implements Observer {
       outputTokens: llm?.outputTokens ?? 0,
       translation: llm?.translation,
       errorType: llm?.errorType,
+      mcp: exchange.mcp && keptMcp(exchange.mcp),
+      a2a: exchange.a2a,
     })
   }
 }
@@ -217,6 +221,21 @@ const NONE: readonly never[] = []
 
 /** Of a model in a record, in characters. */
 const MAX_NAME_LENGTH = 256
+
+/** Arguments and results may be large: they are not kept. */
+function keptMcp({ method, target, resourceType, name, sessionId, sessionDigest, errorCode, errorMessage }: McpFacts) {
+  return {
+    method: method && boundName(method),
+    target,
+    resourceType,
+    item: name && boundName(name),
+    sessionId: sessionDigest === undefined ? sessionId : undefined,
+    sessionDigest,
+    errorCode,
+    // A copy, because it may be a part of the whole response.
+    errorMessage: errorMessage && Buffer.from(errorMessage).toString(),
+  }
+}
 
 /** Clients and providers can invent long names, and records are kept. A slice would keep all of the text. */
 function boundName(name = ''): string {

@@ -174,6 +174,8 @@ export function keptDecision(values: Partial<KeptDecision> = {}): KeptDecision {
     inputTokens: 0,
     outputTokens: 0,
     translation: undefined,
+    mcp: undefined,
+    a2a: undefined,
     errorType: undefined,
     ...values,
   }

@@ -1,6 +1,8 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { DescribedSession } from '#admin/mcp-sessions.ts'
+import type { Attempt } from '#exchange/exchange.ts'
+import type { McpRecord } from '#observe/decision-ring.ts'
 import { gatewright } from '#test/support/command-line.ts'
 import { eventually } from '#test/support/eventually.ts'
 import { freePort } from '#test/support/free-port.ts'
@@ -119,6 +121,15 @@ test('a session is shown with its targets, calls in flight and errors, until it 
   )
   expect(line).toContain(`mcp.session.id=${shown.session}`)
   expect(line).toContain('mcp.error.message="out of order x')
+
+  const decisions = await fetch(`${gateway.url(15_000)}/decisions`)
+  const records = (await decisions.json()) as { readonly mcp?: McpRecord; readonly attempts: readonly Attempt[] }[]
+  const record = records.find(({ mcp }) => mcp?.errorCode === -32_042)
+  expect(record?.mcp).toMatchObject({ method: 'tools/call', target: 'up', item: 'fails', session: shown.session })
+  const { sentMs = 0, answeredMs = 0, endedMs = 0 } = record!.attempts[0]!
+  expect(sentMs).toBeGreaterThan(0)
+  expect(answeredMs).toBeGreaterThan(sentMs)
+  expect(endedMs).toBeGreaterThanOrEqual(answeredMs)
 
   const sealed = transport.sessionId ?? ''
   for (const path of ['/mcp_sessions', '/']) {

@@ -254,6 +254,13 @@ export const METRICS = {
     ...labelled(A2A_FIELDS),
     hasCustomLabels: true,
   },
+  mcpTargetDuration: {
+    name: 'mcp_target_duration_seconds',
+    help: 'Time from sending a message to an MCP server to its complete response. For failed calls, and for messages without a response, to their end.',
+    type: 'histogram',
+    ...labelled(PLACE_FIELDS, 'server'),
+    buckets: DURATION,
+  },
   mcpStrayAnswers: {
     name: 'mcp_stray_answers_total',
     help: 'Unsolicited responses from MCP servers, which were dropped.',

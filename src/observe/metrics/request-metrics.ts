@@ -5,15 +5,8 @@ import type { Ended } from '../ended.ts'
 import { observeCallouts, observeGuards } from './call-metrics.ts'
 import { METHODS } from './known-values.ts'
 import { labelReader } from './labels.ts'
-import {
-  A2A_FIELDS,
-  LLM_ERROR_FIELDS,
-  LLM_FIELDS,
-  MCP_FIELDS,
-  type MetricId,
-  PLACE_FIELDS,
-  REQUEST_FIELDS,
-} from './metrics.ts'
+import { McpMetrics } from './mcp-metrics.ts'
+import { A2A_FIELDS, LLM_ERROR_FIELDS, LLM_FIELDS, type MetricId, PLACE_FIELDS, REQUEST_FIELDS } from './metrics.ts'
 import type { MetricsWriter, Series } from './metrics-writer.ts'
 import { valuesKey } from './series-key.ts'
 import { countUpstreamFailures } from './upstream-metrics.ts'
@@ -27,7 +20,6 @@ const readLlmLabels = labelReader(LLM_FIELDS)
 const readLlmErrorLabels = labelReader(LLM_ERROR_FIELDS)
 const MODEL_LABEL = LLM_FIELDS.indexOf('gen_ai.request.model')
 const readA2aLabels = labelReader(A2A_FIELDS)
-const readMcpLabels = labelReader(MCP_FIELDS)
 const readPlaceLabels = labelReader(PLACE_FIELDS)
 
 /** The series of requests with the same labels. */
@@ -144,9 +136,11 @@ export class RequestMetrics {
   readonly #writer: MetricsWriter
   readonly #places = new WeakMap<PlanNames, PlaceSeries>()
   readonly #llmPlaces = new WeakMap<PlanNames, LlmPlace>()
+  readonly #mcp: McpMetrics
 
   constructor(writer: MetricsWriter) {
     this.#writer = writer
+    this.#mcp = new McpMetrics(writer)
   }
 
   record(ended: Ended, sentBytes: number): void {
@@ -168,8 +162,7 @@ export class RequestMetrics {
     if (exchange.attempts !== undefined) countUpstreamFailures(this.#writer, ended)
     if (exchange.llm !== undefined && !isRefusedUnsent(exchange)) this.#recordLlm(ended, exchange.llm)
     if (exchange.a2a !== undefined) this.#recordA2a(ended)
-    if (exchange.mcp?.method !== undefined) this.#recordMcp(ended)
-    if (exchange.mcp?.strayAnswers !== undefined) this.#recordStrayAnswers(ended, exchange.mcp.strayAnswers)
+    if (exchange.mcp !== undefined) this.#mcp.record(ended, exchange.mcp)
   }
 
   #seriesOf(ended: Ended): RequestSeries {
@@ -249,19 +242,8 @@ export class RequestMetrics {
     return series
   }
 
-  #recordStrayAnswers(ended: Ended, strayAnswers: ReadonlyMap<string, number>): void {
-    for (const [target, count] of strayAnswers) {
-      this.#writer.series('mcpStrayAnswers', [target, ...readPlaceLabels(ended)]).add(count)
-    }
-  }
-
   #recordA2a(ended: Ended): void {
     const labels = [...readA2aLabels(ended), ...ended.customValues]
     this.#writer.series('a2aRequests', labels, ended.customNames).add(1)
-  }
-
-  #recordMcp(ended: Ended): void {
-    const labels = [...readMcpLabels(ended), ...ended.customValues]
-    this.#writer.series('mcpRequests', labels, ended.customNames).add(1)
   }
 }

@@ -28,7 +28,7 @@ import { type FoundItem, findItem } from '../target/find-item.ts'
 import type { Naming } from '../target/naming.ts'
 import { readOnlyMessage, TargetStreamError } from '../target/read-reply.ts'
 import { resumeResponse } from '../target/resume-response.ts'
-import { LIMITS } from '../target/send-to-target.ts'
+import { LIMITS, noteAnswered } from '../target/send-to-target.ts'
 import { answerFailure, brokenStreamText, hasFailed, noteFailure } from '../target/target-failure.ts'
 import type { TargetMessage } from '../target/target-reply.ts'
 import { ToClient } from '../target/to-client.ts'
@@ -209,6 +209,7 @@ async function forwardWhole(
   const { exchange, deps } = request
   try {
     const body = await read()
+    noteAnswered(request, target.plan.name)
     if (passesUnread(request, target, body)) return answerJson(body)
     const answer = readOnlyMessage(body)
     if (isAnswerTo(answer, message.id)) {
@@ -261,7 +262,10 @@ async function* relay(
     for await (const received of messages) {
       const isAnswer = isAnswerTo(received.message, message.id)
       if (era === 'modern' && received.message?.kind === 'request') throw new TargetStreamError(REQUESTS_CLIENT)
-      if (isAnswer) noteAnswer(request, received.message)
+      if (isAnswer) {
+        noteAnswered(request, target.plan.name)
+        noteAnswer(request, received.message)
+      }
       const text = isAnswer ? toClient.translateAnswer(received.message, message.method) : toClient.translate(received)
       const { eventId, retryMs } = received
       resumable ||= eventId !== undefined && era === 'legacy'

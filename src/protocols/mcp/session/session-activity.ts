@@ -37,6 +37,7 @@ export class SessionActivities {
     activity.backend = plan.backend
     activity.targets = plan.targets
     activity.usedMs = clock.now()
+    mcp.sessionDigest = activity.digest
     const call: Call = { mcp, httpMethod: exchange.request.method, sinceMs: activity.usedMs }
     activity.calls.add(call)
     deps.whenOver(() => activity.end(call, exchange))
@@ -69,6 +70,7 @@ interface Call {
 
 class SessionActivity {
   readonly session: Session
+  readonly digest: string
   backend = ''
   targets: readonly McpTargetPlan[] = []
   usedMs = 0
@@ -78,6 +80,7 @@ class SessionActivity {
 
   constructor(session: Session) {
     this.session = session
+    this.digest = shortSession(session.id)
   }
 
   end(call: Call, { refusal, refusalDetail }: Exchange): void {
@@ -97,7 +100,7 @@ class SessionActivity {
     const { session, backend, usedMs, targets, calls } = this
     const { name, version } = session.client.clientInfo
     return {
-      session: shortSession(session.id),
+      session: this.digest,
       backend,
       client: textOf(name),
       clientVersion: textOf(version),

@@ -11,7 +11,7 @@ import type { Session } from '../session/session-state.ts'
 import { abandon } from './abandon.ts'
 import { interleave } from './interleave.ts'
 import { TargetStreamError } from './read-reply.ts'
-import type { CallLimits } from './send-to-target.ts'
+import { type CallLimits, noteAnswered } from './send-to-target.ts'
 import {
   answerFailure,
   brokenStreamText,
@@ -145,6 +145,7 @@ export async function* gather(
       if ('answer' in received) {
         const outcome = toOutcome(open, received, forgive)
         outcomes.set(open, outcome)
+        if (received.answer !== undefined) noteAnswered(request, open.target.plan.name)
         if (outcome.error !== undefined && request.plan.failureMode === 'FailClosed') break
         continue
       }

@@ -1,3 +1,4 @@
+import { clock } from '#base/clock.ts'
 import { type Call, CallError, type CallResponse } from '#exchange/call.ts'
 import type { Attempt } from '#exchange/exchange.ts'
 import { describeCause, reachedBound } from '#exchange/reject-failure.ts'
@@ -98,10 +99,17 @@ export async function requestTarget(
   const avoid: string[] = []
   let path = at?.path ?? target.path
   for (let redirects = 0; ; ) {
+    const sentMs = sinceReceived(request)
     try {
       const response = await send(target.destination, { ...sent, path, avoid })
       deps.memory.reachability.note(target.destination, true)
-      noteAttempt(request, { endpoint: target.name, status: response.status, failure: undefined })
+      noteAttempt(request, {
+        endpoint: target.name,
+        status: response.status,
+        failure: undefined,
+        sentMs,
+        answeredMs: sinceReceived(request),
+      })
       const redirected = redirectedPath(response, method, path)
       if (redirected === undefined) return { response, path }
       if (redirected === 'elsewhere' || redirects++ >= MAX_REDIRECTS) return misdirected(target, redirected)
@@ -110,7 +118,14 @@ export async function requestTarget(
       if (!(error instanceof CallError)) throw error
       const { failure, detail, unreached } = error
       if (!deps.signal.aborted) deps.memory.reachability.note(target.destination, unreached === undefined)
-      noteAttempt(request, { endpoint: target.name, status: 0, failure, detail })
+      noteAttempt(request, {
+        endpoint: target.name,
+        status: 0,
+        failure,
+        detail,
+        sentMs,
+        answeredMs: sinceReceived(request),
+      })
       const canMove = unreached !== undefined && !isBound && !avoid.includes(unreached)
       if (!canMove || deps.signal.aborted) return failedCall(target, error)
       avoid.push(unreached)
@@ -147,6 +162,18 @@ function failedCall({ name }: McpTargetPlan, { failure, detail, unreached }: Cal
     ...(limit && { limit }),
     ...(unreached !== undefined && { unreached: true }),
   }
+}
+
+function sinceReceived({ exchange }: McpRequest): number {
+  return clock.monotonic() - exchange.startMonotonicMs
+}
+
+/** Records when the response message of a target was complete. */
+export function noteAnswered(request: McpRequest, target: string): void {
+  const { exchange, deps } = request
+  if (deps.signal.aborted) return
+  const attempt = exchange.attempts?.findLast(({ endpoint, endedMs }) => endpoint === target && endedMs === undefined)
+  if (attempt !== undefined) attempt.endedMs = sinceReceived(request)
 }
 
 function noteAttempt({ exchange, deps }: McpRequest, attempt: Attempt): void {

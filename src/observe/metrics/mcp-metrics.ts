@@ -1,0 +1,48 @@
+import { type Attempt, NO_PLAN_NAMES, type PlanNames } from '#exchange/exchange.ts'
+import type { McpFacts } from '#exchange/mcp-facts.ts'
+import type { Ended } from '../ended.ts'
+import { labelReader } from './labels.ts'
+import { MCP_FIELDS, PLACE_FIELDS } from './metrics.ts'
+import type { MetricsWriter, Series } from './metrics-writer.ts'
+
+const readMcpLabels = labelReader(MCP_FIELDS)
+const readPlaceLabels = labelReader(PLACE_FIELDS)
+
+/** Counts MCP messages and measures the calls of their targets. */
+export class McpMetrics {
+  readonly #writer: MetricsWriter
+  /** Durations by target; targets are configured. */
+  readonly #durations = new WeakMap<PlanNames, Map<string, Series>>()
+
+  constructor(writer: MetricsWriter) {
+    this.#writer = writer
+  }
+
+  record(ended: Ended, { method, strayAnswers }: McpFacts): void {
+    if (method !== undefined) {
+      const labels = [...readMcpLabels(ended), ...ended.customValues]
+      this.#writer.series('mcpRequests', labels, ended.customNames).add(1)
+      for (const attempt of ended.exchange.attempts ?? []) this.#observeCall(ended, attempt)
+    }
+    if (strayAnswers === undefined) return
+    for (const [target, count] of strayAnswers) {
+      this.#writer.series('mcpStrayAnswers', [target, ...readPlaceLabels(ended)]).add(count)
+    }
+  }
+
+  #observeCall(ended: Ended, { endpoint, sentMs, answeredMs, endedMs = answeredMs }: Attempt): void {
+    if (sentMs === undefined || endedMs === undefined) return
+    const names = ended.exchange.names ?? NO_PLAN_NAMES
+    let known = this.#durations.get(names)
+    if (known === undefined) {
+      known = new Map()
+      this.#durations.set(names, known)
+    }
+    let series = known.get(endpoint)
+    if (series === undefined) {
+      series = this.#writer.series('mcpTargetDuration', [endpoint, ...readPlaceLabels(ended)])
+      known.set(endpoint, series)
+    }
+    series.observe((endedMs - sentMs) / 1000)
+  }
+}
