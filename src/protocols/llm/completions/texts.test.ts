@@ -45,7 +45,7 @@ test('texts of messages are runs with roles; parts without text, names and unkno
       'messages[2].tool_calls[0].function.name: f!',
       'messages[2].tool_calls[0].function.arguments: {"to":"jane"} (arguments)',
       'messages[2].tool_calls[1].function.name: g!',
-      'messages[2].tool_calls[1].function.arguments: {"to":',
+      'messages[2].tool_calls[1].function.arguments: {"to": (arguments)',
       'messages[2].tool_calls[2].custom.name: h!',
       'messages[2].tool_calls[2].custom.input: plain',
     ],

@@ -19,9 +19,10 @@ const WORK_PER_TEXT = 32
 /** Whether a rule matches in some text, or across the texts that the model reads together. */
 export function* findInTexts(rules: readonly TextRule[], texts: GuardedTexts): Steps<RuleVerdict> {
   const pace = new Pace()
-  const groups = yield* groupTexts(texts, pace)
+  const wholes: SearchableText[] = []
+  for (const group of yield* groupTexts(texts, pace)) wholes.push(yield* group.whole(0, pace))
   for (const rule of rules) {
-    for (const text of textsOf(texts, groups)) {
+    for (const text of textsOf(texts, wholes)) {
       if (pace.after(WORK_PER_TEXT)) yield
       const search = text.search(rule)
       if (search === undefined) continue
@@ -33,9 +34,9 @@ export function* findInTexts(rules: readonly TextRule[], texts: GuardedTexts): S
 }
 
 /** Every text by itself, and those that the model reads together. */
-function* textsOf({ runs }: GuardedTexts, groups: readonly TextGroup[]): Generator<SearchableText> {
+function* textsOf({ runs }: GuardedTexts, wholes: readonly SearchableText[]): Generator<SearchableText> {
   for (const { texts } of runs) yield* texts
-  for (const group of groups) yield group.whole(0)
+  yield* wholes
 }
 
 /**
@@ -67,7 +68,7 @@ export function* maskTexts(rules: readonly TextRule[], texts: GuardedTexts): Ste
     }
     for (const group of groups) {
       if (pace.after(WORK_PER_TEXT)) yield
-      const whole = group.whole(masks)
+      const whole = yield* group.whole(masks, pace)
       const search = whole.search(rule)
       if (search === undefined) continue
       const matches = yield* search
@@ -91,12 +92,20 @@ class TextGroup {
     this.texts = texts
   }
 
-  /** The texts as one. @param masks how many masks have changed texts so far */
-  whole(masks: number): SearchableText {
-    if (this.#whole === undefined || this.#masks !== masks) {
-      this.#whole = new SearchableText(this.texts.map(({ text }) => text).join(''))
-      this.#masks = masks
+  /** The texts as one. Yields between them. @param masks how many masks have changed texts so far */
+  *whole(masks: number, pace: Pace): Steps<SearchableText> {
+    if (this.#whole !== undefined && this.#masks === masks) return this.#whole
+    const parts: string[] = []
+    let part: string[] = []
+    for (const { text } of this.texts) {
+      part.push(text)
+      if (!pace.after(text.length)) continue
+      parts.push(part.join(''))
+      part = []
+      yield
     }
+    this.#masks = masks
+    this.#whole = new SearchableText(parts.join('') + part.join(''))
     return this.#whole
   }
 }

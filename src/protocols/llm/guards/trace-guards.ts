@@ -52,7 +52,7 @@ const OUTCOMES = {
 } as const
 
 function describe({ path, form, canChange }: TextPlace): string {
-  const how = form === 'arguments' ? ' (JSON in a string)' : form === 'base64' ? ' (a text file)' : ''
+  const how = form === 'arguments' ? ' (JSON in a string, or text)' : form === 'base64' ? ' (a text file)' : ''
   return `${path}${how}${canChange ? '' : ' (a match rejects: it cannot be masked)'}`
 }
 

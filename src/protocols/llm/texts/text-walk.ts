@@ -1,6 +1,6 @@
 import { Pace, type Steps } from '#base/in-slices.ts'
 import type { JsonChildren, JsonValue } from '../json/json-document.ts'
-import { beginsArguments, isJson } from './argument-texts.ts'
+import { beginsArguments } from './argument-texts.ts'
 import type { BodyTexts, ExemptPlace, TextRole, TextRun } from './body-texts.ts'
 import { readTextFile } from './file-data.ts'
 import { type SchemaWalk, walkSchema } from './schema-texts.ts'
@@ -242,10 +242,10 @@ export class TextWalk {
     }
   }
 
-  /** JSON in a string. Other text is a plain string: a model may have written half an object. */
+  /** JSON in a string. What turns out to be other text is checked as such: a model may have written half an object. */
   #arguments(value: JsonValue, at: Location): void {
     if (value.kind !== 'string') return this.#json(value, at, true)
-    const form = beginsArguments(value.text) && isJson(value.text) ? 'arguments' : 'string'
+    const form = beginsArguments(value.text) ? 'arguments' : 'string'
     this.#run.others.push(new WalkedPlace(rangeOf(value), at, true, form))
   }
 
