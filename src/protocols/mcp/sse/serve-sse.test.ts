@@ -13,6 +13,7 @@ import {
 } from '#test/support/fake-targets.ts'
 import { compileTestMcp, mcpPlan } from '#test/support/mcp-plan.ts'
 import type { McpPlan } from '../config/mcp-plan.ts'
+import type { McpDeps } from '../mcp-request.ts'
 import { McpMemory } from '../session/mcp-memory.ts'
 
 const echo = target(({ message }) => ({ json: { jsonrpc: '2.0', id: message?.id, result: { from: message?.method } } }))
@@ -21,14 +22,19 @@ const ping = (id: number) => ({ jsonrpc: '2.0', id, method: 'ping' })
 const call = (id: number, name: string) => ({ jsonrpc: '2.0', id, method: 'tools/call', params: { name } })
 const INITIALIZED = { jsonrpc: '2.0', method: 'notifications/initialized' }
 
+interface StartOptions {
+  readonly plan?: McpPlan
+  readonly path?: string
+  readonly claim?: McpDeps['claim']
+}
+
 /** A client of the older transport with an open stream. */
 async function start(
   targets: Readonly<Record<string, FakeTarget>> = { a: echo },
-  { plan, path = '/x/sse' }: { readonly plan?: McpPlan; readonly path?: string } = {},
+  { plan, path = '/x/sse', claim = roomFor(0).claim }: StartOptions = {},
 ) {
   const { call: send, seen } = fakeTargets(targets)
   const channels = new LocalChannels('w1')
-  const { claim, memory } = roomFor(0)
   const client = new TestClient(plan ?? mcpPlan(Object.keys(targets)), send, { channels, claim })
   let text = ''
   let isLeaving = false
@@ -44,7 +50,7 @@ async function start(
   const messages = () =>
     [...text.matchAll(/^event: message\ndata: (.*)$/gm)].map(([, data]) => JSON.parse(data!) as TestMessage)
   return {
-    ...{ client, seen, channels, memory, endpoint, messages, ended },
+    ...{ client, seen, channels, endpoint, messages, ended },
     post: (message: object | string, prepare?: (exchange: Exchange) => void, to = endpoint) =>
       client.send({ target: to, message, headers: { accept: undefined }, ...(prepare && { prepare }) }),
     /** Waits for the response with an id. */
@@ -67,7 +73,8 @@ test('the first event names the endpoint, at the address of the client', async (
 })
 
 test('messages are answered in the stream, in a session that ends with it', async () => {
-  const { seen, channels, memory, post, answer, leave } = await start()
+  const { claim, memory } = roomFor(0)
+  const { seen, channels, post, answer, leave } = await start({ a: echo }, { claim })
   const posted = await post(INITIALIZE)
   expect([posted.status, posted.text, posted.exchange.mcp?.method]).toEqual([202, '', 'initialize'])
   expect(await answer(0)).toMatchObject({ result: { protocolVersion: '2024-11-05' } })
@@ -258,4 +265,21 @@ test('a message may arrive at another worker than the stream', async () => {
   await eventually('the response', () => text.includes('"result"') || undefined)
   isLeaving = true
   await ended
+})
+
+test('without memory for a message the stream ends, and nothing is kept', async () => {
+  const { claim, memory } = roomFor(0, 2_000)
+  const long = target(({ message }) => ({
+    json: { jsonrpc: '2.0', id: message?.id, result: { text: message?.id === 1 ? 'short' : 'x'.repeat(3_000) } },
+  }))
+  const { post, answer, ended, channels } = await start({ a: long }, { claim })
+  await post(INITIALIZE)
+  await answer(0)
+  await post(call(1, 't'))
+  expect(await answer(1)).toMatchObject({ result: { text: 'short' } })
+  await post(call(2, 't'))
+  expect((await ended).text).not.toContain('xxx')
+  expect((await post(ping(3))).status).toBe(404)
+  await eventually('nobody listens', () => channels.openChannels.length === 0 || undefined)
+  expect(memory.heldBytes).toBe(0)
 })

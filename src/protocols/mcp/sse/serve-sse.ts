@@ -42,7 +42,9 @@ async function receive(request: McpRequest, body: Uint8Array | undefined): Promi
     return ACCEPTED
   }
   // The next message of the client must not overtake this one on the way to the targets.
-  const answer = await handlePost(request, body)
-  follow()
-  return answer
+  try {
+    return await handlePost(request, body)
+  } finally {
+    follow()
+  }
 }
