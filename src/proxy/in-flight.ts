@@ -150,8 +150,9 @@ export class InFlight implements RunContext, BodyOwner, Observed {
   }
 
   whenOver(over: () => void): void {
-    this.#whenOver ??= []
-    this.#whenOver.push(over)
+    // The first push into an empty array makes room for 17.
+    if (this.#whenOver === undefined) this.#whenOver = [over]
+    else this.#whenOver.push(over)
   }
 
   /** No policy can act any more. */

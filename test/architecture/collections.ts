@@ -277,7 +277,6 @@ export const COLLECTIONS: Readonly<Record<string, Filled | PeerFilled>> = {
     bound: '10,000 sessions',
     flood: 'src/protocols/mcp/session/session-activity.test.ts',
   },
-  'protocols/mcp/session/session-activity calls': 'work',
   'protocols/mcp/session/session-state #opened': { bound: '4,096 sessions', flood: FLOODS },
   'protocols/mcp/target/read-reply pieces': { bound: '32 MiB, and the memory for bodies', flood: FLOODS },
   'protocols/mcp/modern/held-calls #byCaller': { bound: '1,000 calls', flood: FLOODS },

@@ -34,12 +34,14 @@ export class SessionActivities {
     if (known !== undefined) this.#activities.delete(session.key)
     else if (this.#activities.size >= MAX_SESSIONS) this.#activities.delete(this.#activities.keys().next().value!)
     this.#activities.set(session.key, activity)
+    // Otherwise the one that the initialisation made would be kept beside the one that later requests open.
+    activity.session = session
     activity.backend = plan.backend
     activity.targets = plan.targets
     activity.usedMs = clock.now()
     mcp.sessionDigest = activity.digest
     const call: Call = { mcp, httpMethod: exchange.request.method, sinceMs: activity.usedMs }
-    activity.calls.add(call)
+    activity.calls = [...activity.calls, call]
     deps.whenOver(() => activity.end(call, exchange))
   }
 
@@ -68,13 +70,16 @@ interface Call {
   readonly sinceMs: number
 }
 
+const NONE: readonly never[] = []
+
 class SessionActivity {
-  readonly session: Session
+  session: Session
   readonly digest: string
   backend = ''
   targets: readonly McpTargetPlan[] = []
   usedMs = 0
-  readonly calls = new Set<Call>()
+  /** Oldest first. */
+  calls: readonly Call[] = NONE
   /** Newest first. */
   #errors: McpErrorReport[] | undefined
 
@@ -85,7 +90,7 @@ class SessionActivity {
 
   end(call: Call, { refusal, refusalDetail }: Exchange): void {
     this.usedMs = clock.now()
-    this.calls.delete(call)
+    this.calls = this.calls.length === 1 ? NONE : this.calls.filter((other) => other !== call)
     const { errorCode, errorMessage, toleratedFailures } = call.mcp
     const message = refusalDetail ?? errorMessage ?? toleratedFailures?.join(', ')
     if (refusal === undefined && errorCode === undefined && message === undefined) return
@@ -108,7 +113,7 @@ class SessionActivity {
       createdMs: session.createdMs,
       usedMs,
       targets: targets.map((target) => describeTarget(session, target, table)),
-      calls: [...calls].map(describeCall),
+      calls: calls.map(describeCall),
       errors: this.#errors ?? [],
     }
   }

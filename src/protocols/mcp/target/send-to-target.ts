@@ -179,6 +179,6 @@ export function noteAnswered(request: McpRequest, target: string): void {
 function noteAttempt({ exchange, deps }: McpRequest, attempt: Attempt): void {
   // The exchange of a client that disconnected may serve another request already.
   if (deps.signal.aborted) return
-  exchange.attempts ??= []
-  exchange.attempts.push(attempt)
+  if (exchange.attempts === undefined) exchange.attempts = [attempt]
+  else exchange.attempts.push(attempt)
 }
