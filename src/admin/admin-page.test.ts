@@ -222,6 +222,21 @@ test('a decision names provider, models and translation of an LLM request', () =
   expect(shown).toContain('second at e:1<br>anthropic m → m-1 (completions → messages)<br>')
 })
 
+test('a decision names what an MCP client asked', () => {
+  const mcp = {
+    method: 'tools/call',
+    target: 'weather',
+    resourceType: 'tool',
+    item: 'search',
+    sessionId: undefined,
+    sessionDigest: 'abc',
+    errorCode: undefined,
+    errorMessage: undefined,
+  } as const
+  const shown = page({ decisions: { records: records({ mcp }) } })
+  expect(shown).toContain('tools/call search at weather<br>')
+})
+
 test('a decision has its time line, as text and as a bar', () => {
   const body = page({
     decisions: {

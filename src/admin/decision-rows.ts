@@ -33,6 +33,7 @@ function placeCell(record: DecisionRecord): Html {
     [route, rule].filter((name) => name !== '').join(' '),
     [[backend, section].filter((name) => name !== '').join(' '), endpoint].filter((name) => name !== '').join(' at '),
     modelLine(record),
+    mcpLine(record),
     guardLine(record),
     attempts.length > 1 ? `${attempts.length} attempts` : '',
   ].filter((line) => line !== '')
@@ -44,6 +45,12 @@ function modelLine({ provider, requestModel, responseModel, translation }: Decis
   const models = [...new Set([requestModel, responseModel])].filter((name) => name !== '').join(' → ')
   const dialects = translation === undefined ? '' : `(${translation.from} → ${translation.to})`
   return [provider, models, dialects].filter((part) => part !== '').join(' ')
+}
+
+/** What an MCP client asked: `tools/call search at weather`. */
+function mcpLine({ mcp }: DecisionRecord): string {
+  if (mcp === undefined) return ''
+  return [mcp.method, mcp.item, mcp.target && `at ${mcp.target}`].filter(Boolean).join(' ')
 }
 
 /** What the prompt guards found; checks that found nothing are only counted. */
