@@ -145,4 +145,51 @@ export const ACCEPTED_GUARDS: readonly Accepted[] = [
     replacement,
     reason,
   })),
+  ...(
+    [
+      [
+        'export const PIECE_BYTES = 65_536',
+        '65_536',
+        '(65_536 + 1)',
+        'only the size of the pieces: what they make together is the same',
+      ],
+      [
+        'const isEscaped = (slash - first) % 2 === 1',
+        '-',
+        '+',
+        'the same program: both numbers are odd, or both are even',
+      ],
+      [
+        'return text.includes(\'\\\\\') ? (parseJson(`"${text}"`) as string) : text',
+        "text.includes('\\\\')",
+        'true',
+        'only speed: a text without a backslash is its own text',
+      ],
+      [
+        'return text.includes(\'\\\\\') ? (parseJson(`"${text}"`) as string) : text',
+        "'\\\\'",
+        "''",
+        'only speed: a text without a backslash is its own text',
+      ],
+      [
+        'while (end - at > PIECE_BYTES) {',
+        '>',
+        '>=',
+        'only the size of the pieces: what they make together is the same',
+      ],
+    ] as const
+  ).map(([line, original, replacement, reason]) => ({
+    file: 'protocols/llm/json/json-pieces.ts',
+    line,
+    original,
+    replacement,
+    reason,
+  })),
+  {
+    file: 'base/in-slices.ts',
+    line: 'let spentMs = 0',
+    original: '0',
+    replacement: '(0 + 1)',
+    reason: 'only the first turn of a worker: all others set it',
+  },
 ]
