@@ -6,7 +6,7 @@ import { type Accepted, answering, RawClient, RawServer } from '#net/testing/raw
 import { behindTls, type CountingUpstream, countingHttp1, countingHttp2 } from '#test/support/counting-upstreams.ts'
 import { eventually } from '#test/support/eventually.ts'
 import { freePort } from '#test/support/free-port.ts'
-import { startGateway, type TestGateway } from '#test/support/gateway.ts'
+import { type GatewayProcess, startGatewayProcess } from '#test/support/gateway-process.ts'
 import { GRPC_FAULTS, type GrpcFault } from '#test/support/grpc-faults.ts'
 import { HTTP_FAULTS, type HttpFault } from '#test/support/http-faults.ts'
 import { backendYaml, createObjectsFolder, gatewayYaml, joinYaml, routeYaml } from '#test/support/objects-folder.ts'
@@ -159,7 +159,7 @@ const staleUpstreams: CountingUpstream[] = []
 /** Numbers of connections. */
 const connected: Record<string, () => number> = {}
 const stormed: Accepted[] = []
-let gateway: TestGateway
+let gateway: GatewayProcess
 let port: number
 
 /** Enough requests in flight that a fifth of them are more retries than the cases make at the same time. */
@@ -286,7 +286,7 @@ beforeAll(async () => {
     ),
   })
   stops.defer(folder.remove)
-  gateway = stops.use(await startGateway({ files: [folder.path], workers: WORKERS }))
+  gateway = stops.use(await startGatewayProcess({ files: [folder.path], workers: WORKERS }))
   for (let i = 0; i < BYSTANDERS; i++) bystanders.push(ask(`held/${i}`).then((response) => response.text()))
   await eventually('the bystanders wait', () => held.length === BYSTANDERS)
 }, 30_000)
