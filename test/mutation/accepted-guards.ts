@@ -160,13 +160,13 @@ export const ACCEPTED_GUARDS: readonly Accepted[] = [
         'the same program: both numbers are odd, or both are even',
       ],
       [
-        'return text.includes(\'\\\\\') ? (parseJson(`"${text}"`) as string) : text',
-        "text.includes('\\\\')",
-        'true',
+        "if (!text.includes('\\\\')) return text",
+        "!text.includes('\\\\')",
+        'false',
         'only speed: a text without a backslash is its own text',
       ],
       [
-        'return text.includes(\'\\\\\') ? (parseJson(`"${text}"`) as string) : text',
+        "if (!text.includes('\\\\')) return text",
         "'\\\\'",
         "''",
         'only speed: a text without a backslash is its own text',

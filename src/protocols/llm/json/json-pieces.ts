@@ -28,7 +28,8 @@ function startOfCharacter(bytes: Uint8Array, at: number): number {
 /** The text of a JSON string whose content is from `start` to `end`; it may have lone surrogates. */
 export function decodeString(bytes: Uint8Array, start: number, end: number): string {
   const text = decodeText(bytes, start, end)
-  return text.includes('\\') ? (parseJson(`"${text}"`) as string) : text
+  if (!text.includes('\\')) return text
+  return parseJson(`"${text}"`) as string
 }
 
 /** The same in pieces. Yields between them. */
