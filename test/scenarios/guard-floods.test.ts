@@ -137,7 +137,7 @@ test('streams for which the worker has no memory are refused; others go on', asy
   await eventually('ten of the others go on', () => others.filter(({ text }) => text.length > MAX_HELD).length > 10)
   // The worker has memory for a few of them only.
   for (const { text } of others.filter(({ ended }) => ended)) expect(text).toMatch(REFUSED)
-})
+}, 90_000)
 
 test.each(['http1', 'http2', 'translated', 'translated-http2'] as const)(
   '%s: a compressed stream is refused as soon as it is too large',

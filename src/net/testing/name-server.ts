@@ -43,10 +43,20 @@ export class NameServer {
       this.asked.push(this.#question(query))
       answer()
     })
-    this.#socket.bind(port, '127.0.0.1')
-    await once(this.#socket, 'listening')
-    this.#stream.listen(this.#socket.address().port, '127.0.0.1')
-    await once(this.#stream, 'listening')
+    // A free port for TCP is mostly free for UDP, too.
+    for (let attempts = 1; ; attempts++) {
+      this.#stream.listen(port, '127.0.0.1')
+      await once(this.#stream, 'listening')
+      try {
+        this.#socket.bind((this.#stream.address() as net.AddressInfo).port, '127.0.0.1')
+        await once(this.#socket, 'listening')
+        return
+      } catch (error) {
+        if (port !== 0 || attempts === 10) throw error
+        this.#stream.close()
+        await once(this.#stream, 'close')
+      }
+    }
   }
 
   /** Answers the queries that were ignored, from the records of now. */
