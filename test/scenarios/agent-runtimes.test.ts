@@ -3,8 +3,13 @@ import http from 'node:http'
 import net, { type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { SendMessageRequest, TaskState } from '@a2a-js/sdk'
+import { ClientFactory, DefaultAgentCardResolver } from '@a2a-js/sdk/client'
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest'
+import { startWeather } from '#examples/upstreams/mcp.ts'
 import { CERTIFICATES } from '#net/testing/certificates.ts'
+import { startTypescript1 } from '#test/interop/a2a/typescript/agent-1.ts'
 import { eventually } from '#test/support/eventually.ts'
 import { freePort } from '#test/support/free-port.ts'
 import { type GatewayProcess, startGatewayProcess } from '#test/support/gateway-process.ts'
@@ -295,6 +300,63 @@ test('passthrough sends the validated credential of the client instead of a sign
   const headers = { authorization: `Bearer ${KEYS.bearer}` }
   expect([(await post('/caller', '{}', headers)).status, (await post('/caller')).status]).toEqual([200, 401])
   expect(server.seen).toMatchObject([{ fault: undefined, target: TARGET, headers }])
+})
+
+/** Behind the endpoint of the runtime is this server, as in the container of an agent. */
+function runs(url: string): void {
+  server.answer = async (response, body) => {
+    const { method, headers } = server.seen.at(-1)!
+    const leave = new AbortController()
+    response.on('close', () => leave.abort())
+    const passed = Object.entries(headers).filter(([name]) => /^(?:accept|content-type|mcp-.*|a2a-.*)$/.test(name))
+    const init = { method, headers: passed, signal: leave.signal, ...(method === 'POST' && { body }) }
+    try {
+      const { status, headers: fields, body: stream } = await fetch(url, init)
+      // Fields of the connection of HTTP/1.1.
+      const framing = ['connection', 'keep-alive', 'transfer-encoding']
+      response.writeHead(status, Object.fromEntries([...fields].filter(([name]) => !framing.includes(name))))
+      response.flushHeaders()
+      for await (const piece of stream ?? []) response.write(piece)
+      response.end()
+    } catch (error) {
+      if (!leave.signal.aborted) throw error
+    }
+  }
+}
+
+test('an MCP server in a runtime is used with the official client', async () => {
+  await using weather = await startWeather({ port: 0 }).then((it) => ({ ...it, [Symbol.asyncDispose]: it.close }))
+  runs(`${weather.url}/mcp`)
+  const client = new Client({ name: 'runtime', version: '1.0.0' })
+  const transport = new StreamableHTTPClientTransport(new URL(`${gateway.url(port)}/plain`))
+  onTestFinished(() => client.close())
+  await client.connect(transport)
+  const { tools } = await client.listTools()
+  expect(tools.map(({ name }) => name)).toContain('alerts')
+  const progress: unknown[] = []
+  const call = { name: 'forecast', arguments: { city: 'Oslo', days: 2 } }
+  const result = await client.callTool(call, { onprogress: (one) => progress.push(one) })
+  expect(result.structuredContent).toMatchObject({ city: 'Oslo', days: [{ day: 1 }, { day: 2 }] })
+  expect(progress).toHaveLength(2)
+  expect(server.seen.filter(({ fault, target }) => fault !== undefined || target !== TARGET)).toEqual([])
+})
+
+test('an A2A agent in a runtime is used with the official client, whose card the user provides', async () => {
+  await using agents = new AsyncDisposableStack()
+  const agent = await startTypescript1(agents)
+  runs(`http://127.0.0.1:${agent.port}/rpc`)
+  const card = await new DefaultAgentCardResolver().resolve(`http://127.0.0.1:${agent.port}/jsonrpc-1.0/`)
+  card.supportedInterfaces[0]!.url = `${gateway.url(port)}/production`
+  const client = await new ClientFactory().createFromAgentCard(card)
+  const message = { messageId: 'm', role: 'ROLE_USER', parts: [{ text: 'hello' }] }
+  const events = await Array.fromAsync(client.sendMessageStream(SendMessageRequest.fromJSON({ message })))
+  const last = events.at(-1)?.payload
+  expect(last?.$case === 'statusUpdate' && last.value.status?.state).toBe(TaskState.TASK_STATE_COMPLETED)
+  const task = await client.sendMessage(SendMessageRequest.fromJSON({ message: { ...message, messageId: 'n' } }))
+  expect('artifacts' in task && task.artifacts).toHaveLength(1)
+  expect(server.seen.map(({ fault, target }) => [fault, target])).toEqual(
+    Array.from({ length: 2 }, () => [undefined, `${TARGET}?qualifier=PROD%2F1%20b`]),
+  )
 })
 
 test('filters, transformations, external authorization and retries: each attempt has the path of the runtime and a signature of its own', async () => {
