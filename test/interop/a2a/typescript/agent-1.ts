@@ -61,7 +61,7 @@ export function textOf(parts: readonly Part[]): string {
   return parts.map(({ content }) => (content?.$case === 'text' ? content.value : '')).join('')
 }
 
-/** What is used of Express, which comes with the SDK and has no types. */
+/** What is used of Express, which has no types of its own. */
 type ExpressApp = RequestListener & { use(path: string, handler: unknown): void }
 
 /** Starts an agent made with the official SDK for TypeScript, 1.x, which also speaks 0.3, in all bindings. */
