@@ -3,6 +3,7 @@ import net from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
+import { eventually } from '#test/support/eventually.ts'
 import { verifies } from '#test/support/verifies.ts'
 import { startForwarding } from './testing/forwarding-rig.ts'
 import { answering, echo, RawClient } from './testing/raw-peers.ts'
@@ -68,7 +69,7 @@ verifies('backend.static/unix-path-connects', 'a Unix socket as upstream', async
 })
 
 test('drain: no new connections; the current request finishes, then everything closes', async () => {
-  let answer: () => void = () => {}
+  let answer: (() => void) | undefined
   const { connect, listener } = await startForwarding((peer) => {
     peer.socket.on('data', () => {
       answer = () => peer.send('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok')
@@ -77,8 +78,7 @@ test('drain: no new connections; the current request finishes, then everything c
   const idle = await connect()
   const busy = await connect()
   busy.send('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
-  while (listener.connections < 2) await new Promise((resolve) => setTimeout(resolve, 5))
-  await new Promise((resolve) => setTimeout(resolve, 50))
+  const respond = await eventually('the request', () => (listener.connections === 2 ? answer : undefined))
   const { port } = listener
   const closed = listener.close({ drainMs: 5000 })
   // Another test may have the port by now.
@@ -87,7 +87,7 @@ test('drain: no new connections; the current request finishes, then everything c
   expect(listener.connections).toBe(2)
   late?.close()
   expect(await idle.untilEnd()).toBe('')
-  answer()
+  respond()
   expect(await busy.untilEnd()).toBe('HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\nok')
   busy.close()
   await closed
@@ -95,20 +95,30 @@ test('drain: no new connections; the current request finishes, then everything c
 })
 
 test('drain aborts requests that do not finish in time', async () => {
-  const { connect, listener, proxy } = await startForwarding(() => {})
+  let isReceived = false
+  const { connect, listener, proxy } = await startForwarding((peer) => {
+    peer.socket.on('data', () => {
+      isReceived = true
+    })
+  })
   const client = await connect()
   client.send('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
-  await new Promise((resolve) => setTimeout(resolve, 50))
+  await eventually('the request', () => isReceived || undefined)
   await listener.close({ drainMs: 50 })
   expect(proxy.events).toEqual(['aborted cancelled'])
   expect(await client.untilEnd()).toBe('')
 })
 
 test('a running drain can be shortened, not extended', async () => {
-  const { connect, listener, proxy } = await startForwarding(() => {})
+  let isReceived = false
+  const { connect, listener, proxy } = await startForwarding((peer) => {
+    peer.socket.on('data', () => {
+      isReceived = true
+    })
+  })
   const client = await connect()
   client.send('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
-  await new Promise((resolve) => setTimeout(resolve, 50))
+  await eventually('the request', () => isReceived || undefined)
   await Promise.all([600_000, 50, 300_000].map((drainMs) => listener.close({ drainMs })))
   expect(proxy.events).toEqual(['aborted cancelled'])
   expect(await client.untilEnd()).toBe('')
