@@ -61,6 +61,16 @@ test('a disarmed or removed timer does not fire and can be armed again', () => {
   expect(pass(700)).toBe(1)
 })
 
+test('a cleared wheel fires nothing, and its timers can be armed again', () => {
+  const { wheel, timer, pass } = setup()
+  wheel.arm(timer, 100)
+  wheel.arm(new WheelTimer(() => expect.fail('it was removed')), 60_000)
+  wheel.clear()
+  expect(pass(70_000)).toBe(0)
+  wheel.arm(timer, 100)
+  expect(pass(301)).toBe(1)
+})
+
 test('after a long pause of the process, every due timer fires once', () => {
   const { wheel, timer, pass } = setup()
   wheel.arm(timer, 500)

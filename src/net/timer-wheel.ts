@@ -54,6 +54,13 @@ export class TimerWheel {
     if (this.#linked === 0) this.#stop()
   }
 
+  /** Removes all timers. */
+  clear(): void {
+    for (let slot = 0; slot < SLOTS; slot++) {
+      for (let timer = this.#slots[slot]; timer; timer = this.#slots[slot]) this.remove(timer)
+    }
+  }
+
   /** Fires due timers by `clock.monotonic`. The interval of the wheel calls it; tests advance the clock and call it. */
   advance(): void {
     while (this.#linked > 0 && clock.monotonic() - this.#origin >= (this.#tick + 1) * TICK_MS) this.#step()

@@ -1,5 +1,6 @@
 import { beforeAll, expect, vi } from 'vitest'
 import { clock } from '#base/clock.ts'
+import { workerWheel } from '#net/timer-wheel.ts'
 
 // Test files share workers, so state that one file leaves affects others. A file that leaves any of the following fails.
 
@@ -12,6 +13,8 @@ beforeAll(() => {
   return async () => {
     expect(vi.isFakeTimers(), 'timers are still fake').toBe(false)
     vi.restoreAllMocks()
+    // With a timer that was armed in virtual time, the wheel would not turn in real time.
+    workerWheel.clear()
     expect({ ...clock }, 'the clock is still replaced').toEqual(CLOCK)
     await vi.waitFor(() => {
       const left = openResources().filter((resource, _, all) => countOf(all, resource) > countOf(before, resource))
