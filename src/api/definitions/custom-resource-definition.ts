@@ -1,29 +1,6 @@
 import type { KindInfo } from '../kinds.ts'
+import { columnsOf } from './printer-columns.ts'
 import { type StructuralSchema, structuralSchema } from './structural-schema.ts'
-
-interface Column {
-  readonly name: string
-  readonly type: string
-  readonly description?: string
-  readonly jsonPath: string
-}
-
-const AGE: Column = { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' }
-
-function conditionColumn(type: string, conditions: string, description: string): Column {
-  return { name: type, type: 'string', description, jsonPath: `${conditions}[?(@.type=="${type}")].status` }
-}
-
-/** What `kubectl get` prints beside the name. */
-const COLUMNS: { readonly [Kind in string]?: readonly Column[] } = {
-  ProxyPolicy: [
-    conditionColumn('Accepted', '.status.ancestors[*].conditions', 'Whether the policy is valid.'),
-    conditionColumn('Attached', '.status.ancestors[*].conditions', 'Whether the policy is attached to its targets.'),
-    AGE,
-  ],
-  ProxyBackend: [conditionColumn('Accepted', '.status.conditions', 'Whether the backend is valid.'), AGE],
-  ProxyParameters: [AGE],
-}
 
 const LABELS = { app: 'gatewright', 'app.kubernetes.io/name': 'gatewright' }
 /** Tools of the Gateway API recognise policies by this label (Gateway API, "Policy attachment"). */
@@ -47,7 +24,7 @@ export function customResourceDefinition(info: KindInfo): StructuralSchema {
         storage: index === 0,
         schema: { openAPIV3Schema: schemaOf(info) },
         subresources: { status: {} },
-        additionalPrinterColumns: COLUMNS[kind] ?? [AGE],
+        additionalPrinterColumns: columnsOf(kind),
       })),
     },
   }

@@ -1,0 +1,43 @@
+import { expect, test } from 'vitest'
+import { builtInKinds } from './built-in-kinds.ts'
+
+const KINDS = builtInKinds()
+
+function kind(name: string, version: string) {
+  return KINDS.find((each) => each.kind === name && each.version === version)!
+}
+
+test('every version of a kind is served, stored in the first', () => {
+  const versions = KINDS.filter((each) => each.kind === 'TLSRoute').map(({ version }) => version)
+  expect(versions).toEqual(['v1', 'v1alpha3', 'v1alpha2'])
+  expect(kind('TLSRoute', 'v1alpha2')).toMatchObject({ storageVersion: 'v1', plural: 'tlsroutes', hasStatus: true })
+})
+
+const BACKEND = {
+  apiVersion: 'gatewright.dev/v1alpha1',
+  kind: 'ProxyBackend',
+  metadata: { name: 'b', namespace: 'default' },
+}
+
+test('a refused object has all causes, with the paths of their fields', () => {
+  const { admit } = kind('ProxyBackend', 'v1alpha1')
+  const spec = { static: { host: '', port: 'x' }, more: 1 }
+  const { object, causes } = admit({ ...BACKEND, spec }, { unknownFields: 'refuse' })
+  expect(object).toBeUndefined()
+  expect(causes.map(({ field, reason }) => [field, reason])).toEqual([
+    ['spec.static.host', 'FieldValueInvalid'],
+    ['spec.static.port', 'FieldValueTypeInvalid'],
+    ['spec.more', 'FieldValueInvalid'],
+  ])
+})
+
+test('unknown fields are refused, reported or dropped as the client wants', () => {
+  const { admit } = kind('ProxyBackend', 'v1alpha1')
+  const written = { ...BACKEND, spec: { static: { host: 'a.test', port: 80 }, more: 1 } }
+  const { object, warnings } = admit(written, { unknownFields: 'warn' })
+  expect([object?.spec, warnings]).toEqual([
+    { static: { host: 'a.test', port: 80 } },
+    [expect.stringContaining('spec.more')],
+  ])
+  expect(admit(written, { unknownFields: 'ignore' })).toMatchObject({ warnings: [], causes: [] })
+})

@@ -1,0 +1,47 @@
+import { columnsOf } from '#api/definitions/printer-columns.ts'
+import { structuralSchema } from '#api/definitions/structural-schema.ts'
+import { GATEWAY_GROUP } from '#api/groups.ts'
+import { KINDS, type KindInfo } from '#api/kinds.ts'
+import { validate } from '#schema/index.ts'
+import { causeOf } from './causes.ts'
+import type { AdmitOptions, Admitted, ServedKind, WrittenObject } from './served-kind.ts'
+
+/** Kinds of the platform without generation. */
+const WITHOUT_GENERATION = ['Secret', 'ConfigMap', 'Namespace', 'Service']
+const WITHOUT_STATUS = ['ProxyParameters', 'ReferenceGrant', 'Secret', 'ConfigMap', 'EndpointSlice']
+
+/** Each version of each kind that this gateway knows. */
+export function builtInKinds(): readonly ServedKind[] {
+  return KINDS.flatMap((info) => info.versions.map((version) => servedKind(info, version)))
+}
+
+function servedKind(info: KindInfo, version: string): ServedKind {
+  const { group, kind, plural, shortNames, categories, namespaced, versions, own } = info
+  return {
+    group,
+    version,
+    storageVersion: versions[0],
+    kind,
+    listKind: `${kind}List`,
+    plural,
+    singular: kind.toLowerCase(),
+    shortNames,
+    categories,
+    namespaced,
+    schema: { description: info.description, ...structuralSchema(info.schema) },
+    hasStatus: !WITHOUT_STATUS.includes(kind),
+    hasGeneration: !WITHOUT_GENERATION.includes(kind),
+    columns: columnsOf(info.kind),
+    hasStrategicMerge: !own && group !== GATEWAY_GROUP,
+    admit: (object, options) => admit(info, object, options),
+  }
+}
+
+function admit({ schema }: KindInfo, written: WrittenObject, { unknownFields }: AdmitOptions): Admitted {
+  const { value, problems, tolerated } = validate(schema, written, { unknownFields })
+  const warnings = [...problems, ...tolerated]
+    .filter(({ severity }) => severity !== 'error' || value !== undefined)
+    .map(({ path, message }) => `${path}: ${message}`)
+  if (value !== undefined) return { object: value as WrittenObject, causes: [], warnings }
+  return { causes: problems.filter(({ severity }) => severity === 'error').map(causeOf), warnings }
+}

@@ -1,0 +1,179 @@
+import { compareText } from '#base/compare-text.ts'
+import type { Resource, ResourceEvent, ResourceKey } from './resource.ts'
+
+/** A change to write. The table sets `metadata.resourceVersion`. */
+export interface ResourceWrite {
+  readonly key: ResourceKey
+  /** The new state; undefined: the object is removed. */
+  readonly object: Resource | undefined
+}
+
+/** Writes changes to a disk before they are acknowledged. */
+export interface Journal {
+  /**
+   * Returns when the changes are durable.
+   * @throws JournalFailure if they are not; the table then stays as it was
+   */
+  append(events: readonly ResourceEvent[]): void
+  close(): void
+}
+
+/** What a table starts with. */
+export interface TableContent {
+  readonly objects: Iterable<{ readonly key: ResourceKey; readonly object: Resource }>
+  /** At least the revision of every change that was ever acknowledged. */
+  readonly revision: number
+}
+
+type Listener = (events: readonly ResourceEvent[]) => void
+
+const EMPTY: TableContent = { objects: [], revision: 1 }
+/** Watches can start at a revision as long as its changes are among this many. */
+const REMEMBERED = 10_000
+
+/**
+ * All objects of the API, by collection. Every change has a revision: one number that increases over all collections. Operations are
+ * synchronous, so a caller that reads and writes without `await` needs no lock.
+ */
+export class ResourceTable {
+  readonly #collections = new Map<string, Collection>()
+  readonly #listeners = new Set<Listener>()
+  readonly #journal: Journal | undefined
+  /** The newest events, oldest first. */
+  #events: ResourceEvent[] = []
+  /** Events after this revision are known. */
+  #known: number
+  #revision: number
+
+  constructor(journal?: Journal, content: TableContent = EMPTY) {
+    this.#journal = journal
+    this.#revision = content.revision
+    this.#known = content.revision
+    for (const { key, object } of content.objects) this.#collection(key.collection).set(key, object)
+  }
+
+  /** The revision of the last change. */
+  get revision(): number {
+    return this.#revision
+  }
+
+  /** Names of the collections that have had objects. */
+  get collections(): readonly string[] {
+    return [...this.#collections.keys()]
+  }
+
+  get(key: ResourceKey): Resource | undefined {
+    return this.#collections.get(key.collection)?.get(key)
+  }
+
+  /** The objects of a collection, or of one of its namespaces, ordered by namespace and name. */
+  list(collection: string, namespace?: string): readonly Resource[] {
+    const all = this.#collections.get(collection)?.sorted() ?? []
+    return namespace === undefined ? all : all.filter(({ metadata }) => metadata.namespace === namespace)
+  }
+
+  /**
+   * Writes all changes or none. Each has its own revision, in the order of the list. Removing an object that does not exist is no change.
+   * @returns the changes
+   * @throws JournalFailure
+   */
+  commit(writes: readonly ResourceWrite[]): readonly ResourceEvent[] {
+    return this.#apply(writes, true)
+  }
+
+  /** The same for objects whose source is elsewhere, in files: nothing is written to the journal. */
+  commitInMemory(writes: readonly ResourceWrite[]): readonly ResourceEvent[] {
+    return this.#apply(writes, false)
+  }
+
+  /** The changes after a revision; undefined if they are no longer known, or the revision is of another store. */
+  since(revision: number): readonly ResourceEvent[] | undefined {
+    if (revision < this.#known || revision > this.#revision) return undefined
+    const first = this.#events.findIndex((event) => event.revision > revision)
+    return first < 0 ? [] : this.#events.slice(first)
+  }
+
+  /** Registers a callback for every commit. @returns a function that unsubscribes */
+  subscribe(listener: Listener): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  close(): void {
+    this.#listeners.clear()
+    this.#journal?.close()
+  }
+
+  #apply(writes: readonly ResourceWrite[], durable: boolean): readonly ResourceEvent[] {
+    const events: ResourceEvent[] = []
+    let revision = this.#revision
+    for (const { key, object } of writes) {
+      const before = this.get(key)
+      if (object === undefined && before === undefined) continue
+      revision += 1
+      const stamped = withVersion((object ?? before)!, revision)
+      const type = object === undefined ? 'DELETED' : before === undefined ? 'ADDED' : 'MODIFIED'
+      events.push({ type, revision, key, object: stamped, before })
+    }
+    if (events.length === 0) return events
+    if (durable) this.#journal?.append(events)
+    for (const { type, key, object } of events) {
+      const collection = this.#collection(key.collection)
+      if (type === 'DELETED') collection.delete(key)
+      else collection.set(key, object)
+    }
+    this.#revision = revision
+    this.#remember(events)
+    for (const listener of [...this.#listeners]) listener(events)
+    return events
+  }
+
+  #remember(events: readonly ResourceEvent[]): void {
+    for (const event of events) this.#events.push(event)
+    // Now and then, because a shift of the whole list at every change is expensive.
+    if (this.#events.length < 2 * REMEMBERED) return
+    this.#events = this.#events.slice(-REMEMBERED)
+    this.#known = this.#events[0]!.revision - 1
+  }
+
+  #collection(name: string): Collection {
+    const known = this.#collections.get(name)
+    if (known !== undefined) return known
+    const created = new Collection()
+    this.#collections.set(name, created)
+    return created
+  }
+}
+
+/** The objects of one kind. */
+class Collection {
+  readonly #objects = new Map<string, Resource>()
+  #sorted: readonly Resource[] | undefined
+
+  get({ namespace, name }: ResourceKey): Resource | undefined {
+    return this.#objects.get(`${namespace}/${name}`)
+  }
+
+  set({ namespace, name }: ResourceKey, object: Resource): void {
+    this.#objects.set(`${namespace}/${name}`, object)
+    this.#sorted = undefined
+  }
+
+  delete({ namespace, name }: ResourceKey): void {
+    this.#objects.delete(`${namespace}/${name}`)
+    this.#sorted = undefined
+  }
+
+  sorted(): readonly Resource[] {
+    this.#sorted ??= [...this.#objects.values()].sort(byName)
+    return this.#sorted
+  }
+}
+
+function byName({ metadata: a }: Resource, { metadata: b }: Resource): number {
+  return compareText(a.namespace ?? '', b.namespace ?? '') || compareText(a.name, b.name)
+}
+
+function withVersion(object: Resource, revision: number): Resource {
+  return { ...object, metadata: { ...object.metadata, resourceVersion: String(revision) } }
+}
