@@ -11,7 +11,7 @@ export interface Column {
   readonly jsonPath: string
 }
 
-export const AGE: Column = { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' }
+const AGE: Column = { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' }
 
 function conditionColumn(type: string, conditions: string, description: string): Column {
   return { name: type, type: 'string', description, jsonPath: `${conditions}[?(@.type=="${type}")].status` }
