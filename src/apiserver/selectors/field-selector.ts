@@ -1,0 +1,70 @@
+import type { Resource } from '#store/resources/resource.ts'
+import { ApiError } from '../http/api-error.ts'
+
+/** Whether an object has the fields that a client selects. */
+export type FieldMatch = (object: Resource) => boolean
+
+const OF_ALL = ['metadata.name', 'metadata.namespace']
+
+/** The fields that can be selected, by kind; of all other kinds only the name and the namespace (Kubernetes, "Field selectors"). */
+const FIELDS: Readonly<Record<string, readonly string[]>> = {
+  Secret: ['type'],
+  Namespace: ['status.phase'],
+  Pod: [
+    'spec.nodeName',
+    'spec.restartPolicy',
+    'spec.schedulerName',
+    'spec.serviceAccountName',
+    'spec.hostNetwork',
+    'status.phase',
+    'status.podIP',
+    'status.nominatedNodeName',
+  ],
+  Event: [
+    'involvedObject.kind',
+    'involvedObject.namespace',
+    'involvedObject.name',
+    'involvedObject.uid',
+    'involvedObject.apiVersion',
+    'involvedObject.resourceVersion',
+    'involvedObject.fieldPath',
+    'reason',
+    'reportingComponent',
+    'source',
+    'type',
+  ],
+}
+
+/**
+ * Reads the parameter `fieldSelector`: `metadata.name=shop,type!=Opaque`.
+ * @throws ApiError BadRequest
+ */
+export function fieldMatch(text: string, { kind }: { readonly kind: string }): FieldMatch {
+  const allowed = [...OF_ALL, ...(FIELDS[kind] ?? [])]
+  const tests = splitTerms(text).map((term) => {
+    const read = /^(?<field>[^=!]+)(?<operator>==?|!=)(?<value>.*)$/s.exec(term)
+    if (read === null) throw new ApiError('BadRequest', `invalid field selector ${JSON.stringify(term)}`)
+    const { field, operator, value } = read.groups as { field: string; operator: string; value: string }
+    if (!allowed.includes(field)) {
+      throw new ApiError('BadRequest', `field label not supported: ${field}; ${kind} has ${allowed.join(', ')}`)
+    }
+    const path = field.split('.')
+    const wanted = value.replace(/\\([\\,=])/g, '$1')
+    return (object: Resource) => (textAt(object, path) === wanted) === (operator !== '!=')
+  })
+  return (object) => tests.every((holds) => holds(object))
+}
+
+/** Commas in values are escaped. */
+function splitTerms(text: string): readonly string[] {
+  return (text.match(/(?:\\.|[^,\\])+/gs) ?? []).map((term) => term.trim()).filter(Boolean)
+}
+
+/** An absent field is an empty text. */
+function textAt(object: unknown, path: readonly string[]): string {
+  let value = object
+  for (const name of path) {
+    value = typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined
+  }
+  return value === undefined || value === null ? '' : String(value)
+}
