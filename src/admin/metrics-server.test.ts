@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
+import { PortInUse } from '#base/port-in-use.ts'
 import { startMetricsServer } from './metrics-server.ts'
-import { PortInUse } from './port-in-use.ts'
 import { ask, failOnBug } from './testing.ts'
 
 test('both paths give the text of the moment', async () => {

@@ -1,8 +1,8 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { hostPort } from '#base/host-port.ts'
+import { PortInUse } from '#base/port-in-use.ts'
 import { type Answer, textAnswer } from './answer.ts'
-import { PortInUse } from './port-in-use.ts'
 
 /** `import` would read each name that the module exports, and so load the client of `fetch`, which nothing here needs. */
 const { createServer } = process.getBuiltinModule('node:http')

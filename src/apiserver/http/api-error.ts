@@ -2,7 +2,7 @@ import { collectionOf } from '../kinds/collection.ts'
 import type { Cause } from '../kinds/served-kind.ts'
 
 /** Reasons of `Status` objects (Kubernetes, `StatusReason`), with their HTTP status. */
-export const REASONS = {
+const REASONS = {
   BadRequest: 400,
   Unauthorized: 401,
   Forbidden: 403,
@@ -17,6 +17,7 @@ export const REASONS = {
   Invalid: 422,
   TooManyRequests: 429,
   InternalError: 500,
+  Timeout: 504,
   ServiceUnavailable: 503,
   InsufficientStorage: 507,
 } as const

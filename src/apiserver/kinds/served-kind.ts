@@ -1,5 +1,6 @@
 import type { Column } from '#api/definitions/printer-columns.ts'
 import type { StructuralSchema } from '#api/definitions/structural-schema.ts'
+import type { Resource } from '#store/resources/resource.ts'
 
 /** A kind in one version, as clients see it: built in, or of a CustomResourceDefinition. */
 export interface ServedKind {
@@ -41,7 +42,7 @@ export interface AdmitOptions {
   /** What to do with unknown fields (Kubernetes, `fieldValidation`). */
   readonly unknownFields: 'refuse' | 'warn' | 'ignore'
   /** The stored object that is replaced, for rules about changes. */
-  readonly before?: WrittenObject | undefined
+  readonly before?: Resource | undefined
 }
 
 /** An object that may be stored, with its defaults, or the reasons why it may not. */

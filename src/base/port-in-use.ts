@@ -1,4 +1,4 @@
-import { hostPort } from '#base/host-port.ts'
+import { hostPort } from './host-port.ts'
 
 /** Another process uses the port of a server. The message is one line for a terminal. */
 export class PortInUse extends Error {

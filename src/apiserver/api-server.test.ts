@@ -1,0 +1,499 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { eventually } from '#test/support/eventually.ts'
+import { startTestServer } from './testing.ts'
+
+type Server = Awaited<ReturnType<typeof startTestServer>>
+
+const SERVICES = '/api/v1/namespaces/default/services'
+const BACKENDS = '/apis/gatewright.dev/v1alpha1/namespaces/default/proxybackends'
+
+function service(name: string, port = 80) {
+  return { apiVersion: 'v1', kind: 'Service', metadata: { name, labels: { app: name } }, spec: { ports: [{ port }] } }
+}
+
+function backend(name: string, host = 'a.test') {
+  return { kind: 'ProxyBackend', metadata: { name }, spec: { static: { host, port: 80 } } }
+}
+
+let server: Server
+
+beforeAll(async () => {
+  server = await startTestServer()
+})
+afterAll(() => server.close())
+beforeEach(async () => {
+  server.files.clear()
+  server.findings.clear()
+  server.audit.length = 0
+  for (const path of [SERVICES, BACKENDS]) await server.call(path, { method: 'DELETE' })
+  expect(server.bugs).toEqual([])
+})
+
+function create(path: string, body: unknown, query = '') {
+  return server.call(`${path}${query}`, { method: 'POST', body })
+}
+
+describe('access', () => {
+  test.each([undefined, 'wrong', ''])('token %s is refused', async (token) => {
+    const { status, body, headers } = await server.call(SERVICES, {
+      token,
+      ...(token === undefined ? { headers: {} } : {}),
+    })
+    if (token === undefined) return
+    expect([status, body.kind, body.reason]).toEqual([401, 'Status', 'Unauthorized'])
+    expect(headers['www-authenticate']).toContain('Bearer')
+  })
+
+  test('only the paths about health and version need no token', async () => {
+    const anonymous = { headers: { authorization: '' } }
+    expect((await server.call('/healthz', anonymous)).text).toBe('ok')
+    expect((await server.call('/apis', anonymous)).status).toBe(401)
+    expect((await server.call(SERVICES, anonymous)).status).toBe(401)
+  })
+})
+
+describe('objects', () => {
+  test('a created object has the metadata and defaults that the server sets', async () => {
+    const { status, body } = await create(BACKENDS, backend('one'))
+    expect(status).toBe(201)
+    expect(body).toMatchObject({
+      apiVersion: 'gatewright.dev/v1alpha1',
+      kind: 'ProxyBackend',
+      metadata: { name: 'one', namespace: 'default', generation: 1 },
+      spec: { static: { host: 'a.test', port: 80 } },
+    })
+    expect(body.metadata.uid).toMatch(/^[0-9a-f-]{36}$/)
+    expect(body.metadata.creationTimestamp).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/)
+    expect(body.metadata.resourceVersion).toBe(String(server.table.revision))
+    expect((await server.call(`${BACKENDS}/one`)).body).toEqual(body)
+  })
+
+  test('server fields and a status that a client sends are not stored', async () => {
+    const metadata = {
+      name: 'one',
+      uid: 'mine',
+      generation: 7,
+      creationTimestamp: null,
+      deletionTimestamp: '2020-01-01T00:00:00Z',
+    }
+    const { body } = await create(BACKENDS, { ...backend('one'), metadata, status: { conditions: [] } })
+    expect([body.metadata.generation, body.status, body.metadata.deletionTimestamp]).toEqual([1, undefined, undefined])
+    expect(body.metadata.uid).not.toBe('mine')
+  })
+
+  test('a name is generated after generateName', async () => {
+    const named = { ...backend(''), metadata: { generateName: 'b-' } }
+    const names = await Promise.all([create(BACKENDS, named), create(BACKENDS, named)])
+    for (const { body } of names) expect(body.metadata.name).toMatch(/^b-[a-z0-9]{5}$/)
+    expect(names[0].body.metadata.name).not.toBe(names[1].body.metadata.name)
+  })
+
+  test.each([
+    ['an existing name', () => create(SERVICES, service('known')), 409, 'AlreadyExists'],
+    ['no name', () => create(BACKENDS, { spec: { static: { host: 'a', port: 1 } } }), 422, 'Invalid'],
+    ['an invalid object', () => create(BACKENDS, { ...backend('x'), spec: { static: { port: 80 } } }), 422, 'Invalid'],
+    ['another kind', () => create(BACKENDS, service('x')), 400, 'BadRequest'],
+    [
+      'another namespace',
+      () => create(BACKENDS, { ...backend('x'), metadata: { name: 'x', namespace: 'b' } }),
+      400,
+      'BadRequest',
+    ],
+    [
+      'a resource version',
+      () => create(BACKENDS, { ...backend('x'), metadata: { name: 'x', resourceVersion: '1' } }),
+      400,
+      'BadRequest',
+    ],
+    ['a missing namespace', () => create('/api/v1/namespaces/none/services', service('x')), 404, 'NotFound'],
+    ['no body', () => create(BACKENDS, ''), 400, 'BadRequest'],
+    ['text that is not JSON', () => create(BACKENDS, '{'), 400, 'BadRequest'],
+    ['a list', () => create(BACKENDS, []), 400, 'BadRequest'],
+    ['a repeated field', () => create(BACKENDS, '{"metadata":{"name":"x"},"spec":{},"spec":{}}'), 400, 'BadRequest'],
+    ['an unknown field', () => create(BACKENDS, { ...backend('x'), more: 1 }), 422, 'Invalid'],
+    ['an unknown kind', () => create('/apis/gatewright.dev/v1alpha1/namespaces/default/others', {}), 404, 'NotFound'],
+    ['a namespaced kind without namespace', () => create('/api/v1/services', service('x')), 405, 'MethodNotAllowed'],
+    [
+      'an unknown field manager',
+      () => create(BACKENDS, backend('x'), `?fieldManager=${'x'.repeat(129)}`),
+      400,
+      'BadRequest',
+    ],
+    ['an unknown dry run', () => create(BACKENDS, backend('x'), '?dryRun=Some'), 400, 'BadRequest'],
+    [
+      'too large a body',
+      () => create(BACKENDS, `{"a":"${'x'.repeat(3 * 1024 * 1024)}"}`),
+      413,
+      'RequestEntityTooLarge',
+    ],
+    [
+      'another media type',
+      () => server.call(BACKENDS, { method: 'POST', body: 'x', headers: { 'content-type': 'text/plain' } }),
+      415,
+      'UnsupportedMediaType',
+    ],
+    ['another accepted type', () => server.call(BACKENDS, { headers: { accept: 'text/html' } }), 406, 'NotAcceptable'],
+  ])('%s is refused', async (_, refused, code, reason) => {
+    await create(SERVICES, service('known'))
+    const { revision } = server.table
+    const { status, body } = await refused()
+    expect([status, body.kind, body.status, body.reason, body.code]).toEqual([code, 'Status', 'Failure', reason, code])
+    expect(server.table.revision).toBe(revision)
+  })
+
+  test('a refusal names all causes with their fields', async () => {
+    const { body } = await create(BACKENDS, { ...backend('x'), spec: { static: { host: '', port: 80 }, more: 1 } })
+    expect(body.message).toContain('ProxyBackend.gatewright.dev "x" is invalid: [')
+    expect(body.details.causes.map(({ field, reason }: { field: string; reason: string }) => [field, reason])).toEqual([
+      ['spec.static.host', 'FieldValueInvalid'],
+      ['spec.more', 'FieldValueInvalid'],
+    ])
+  })
+
+  test('unknown fields are a warning, or nothing, if the client wants that', async () => {
+    const written = { ...backend('one'), spec: { ...backend('one').spec, more: 1 } }
+    const warned = await create(BACKENDS, written, '?fieldValidation=Warn')
+    expect([warned.status, warned.body.spec.more]).toEqual([201, undefined])
+    expect(warned.headers.warning).toContain('spec.more')
+    const ignored = await create(BACKENDS, { ...written, metadata: { name: 'two' } }, '?fieldValidation=Ignore')
+    expect([ignored.status, ignored.headers.warning]).toEqual([201, undefined])
+  })
+
+  test('findings about the object are warnings', async () => {
+    server.findings.set('one', ['line one\n"quoted"', 'line one\n"quoted"'])
+    const { headers } = await create(BACKENDS, backend('one'))
+    expect(headers.warning).toBe('299 - "line one \\"quoted\\""')
+  })
+
+  test('a dry run stores nothing', async () => {
+    const { status, body } = await create(BACKENDS, backend('one'), '?dryRun=All')
+    expect([status, body.metadata.name]).toEqual([201, 'one'])
+    expect((await server.call(`${BACKENDS}/one`)).status).toBe(404)
+  })
+
+  test('YAML is read and written', async () => {
+    const body = 'kind: ProxyBackend\nmetadata: {name: one}\nspec: {static: {host: a.test, port: 80}}\n'
+    const headers = { 'content-type': 'application/yaml', accept: 'application/yaml' }
+    const { status, text } = await server.call(BACKENDS, { method: 'POST', body, headers })
+    expect([status, text]).toEqual([201, expect.stringContaining('\n    host: a.test\n')])
+  })
+
+  test('an object is read in each version of its kind', async () => {
+    const route = { metadata: { name: 'r' }, spec: {} }
+    await create('/apis/gateway.networking.k8s.io/v1beta1/namespaces/default/httproutes', route)
+    const versions = await Promise.all(
+      ['v1', 'v1beta1'].map((version) =>
+        server.call(`/apis/gateway.networking.k8s.io/${version}/namespaces/default/httproutes/r`),
+      ),
+    )
+    expect(versions.map(({ body }) => body.apiVersion)).toEqual([
+      'gateway.networking.k8s.io/v1',
+      'gateway.networking.k8s.io/v1beta1',
+    ])
+    await server.call('/apis/gateway.networking.k8s.io/v1/namespaces/default/httproutes/r', { method: 'DELETE' })
+  })
+})
+
+describe('updates', () => {
+  async function put(name: string, body: unknown, query = '') {
+    return server.call(`${BACKENDS}/${name}${query}`, { method: 'PUT', body })
+  }
+
+  test('the generation rises with the spec, and the version with every change', async () => {
+    const { body: first } = await create(BACKENDS, backend('one'))
+    const { body: same } = await put('one', first)
+    expect(same).toEqual(first)
+    const { body: labelled } = await put('one', { ...first, metadata: { ...first.metadata, labels: { a: 'b' } } })
+    expect(labelled.metadata.generation).toBe(1)
+    expect(Number(labelled.metadata.resourceVersion)).toBe(Number(first.metadata.resourceVersion) + 1)
+    const { body: changed } = await put('one', { ...labelled, spec: backend('one', 'b.test').spec })
+    expect([changed.metadata.generation, changed.metadata.uid]).toEqual([2, first.metadata.uid])
+    expect(changed.metadata.creationTimestamp).toBe(first.metadata.creationTimestamp)
+  })
+
+  test('an older version conflicts', async () => {
+    const { body: first } = await create(BACKENDS, backend('one'))
+    await put('one', { ...first, spec: backend('one', 'b.test').spec })
+    const { status, body } = await put('one', { ...first, spec: backend('one', 'c.test').spec })
+    expect([status, body.reason]).toEqual([409, 'Conflict'])
+    expect(body.message).toContain('please apply your changes to the latest version and try again')
+  })
+
+  test('another uid conflicts, and own kinds need a version', async () => {
+    const { body: first } = await create(BACKENDS, backend('one'))
+    const other = await put('one', { ...first, metadata: { ...first.metadata, uid: 'x' } })
+    expect([other.status, other.body.reason]).toEqual([409, 'Conflict'])
+    const blind = await put('one', backend('one'))
+    expect([blind.status, blind.body.details.causes[0].field]).toEqual([422, 'metadata.resourceVersion'])
+    expect((await put('none', first)).status).toBe(404)
+    expect((await put('one', { ...first, metadata: { ...first.metadata, name: 'two' } })).status).toBe(400)
+  })
+
+  test('status and the rest are written apart', async () => {
+    const { body: first } = await create(BACKENDS, backend('one'))
+    const status = { conditions: [] }
+    const { body: told } = await server.call(`${BACKENDS}/one/status`, {
+      method: 'PUT',
+      body: {
+        ...first,
+        spec: backend('one', 'b.test').spec,
+        metadata: { ...first.metadata, labels: { a: 'b' } },
+        status,
+      },
+    })
+    expect([told.status, told.spec.static.host, told.metadata.labels, told.metadata.generation]).toEqual([
+      status,
+      'a.test',
+      undefined,
+      1,
+    ])
+    const { body: changed } = await put('one', {
+      ...told,
+      spec: backend('one', 'b.test').spec,
+      status: { conditions: [1] },
+    })
+    expect([changed.status, changed.spec.static.host]).toEqual([status, 'b.test'])
+    expect((await server.call(`${BACKENDS}/one/status`)).body).toEqual(changed)
+  })
+
+  test('an object of a file is changed only in the file, but for its status', async () => {
+    const { body: first } = await create(BACKENDS, backend('one'))
+    server.files.set('proxybackends.gatewright.dev/default/one', { file: 'shop.yaml', line: 12 })
+    for (const refused of [await put('one', first), await server.call(`${BACKENDS}/one`, { method: 'DELETE' })]) {
+      expect([refused.status, refused.body.reason]).toEqual([403, 'Forbidden'])
+      expect(refused.body.message).toContain('the file shop.yaml manages it (line 12)')
+    }
+    expect((await server.call(BACKENDS, { method: 'DELETE' })).status).toBe(403)
+    const body = { ...first, status: { conditions: [] } }
+    expect((await server.call(`${BACKENDS}/one/status`, { method: 'PUT', body })).status).toBe(200)
+  })
+
+  test('the log gets each write, but no read', async () => {
+    const written = () => server.audit.filter(({ verb }) => verb !== 'deletecollection')
+    await create(BACKENDS, backend('one'), '?dryRun=All')
+    await server.call(`${BACKENDS}/one`)
+    await server.call(`${BACKENDS}/one/status`, {
+      method: 'PUT',
+      body: backend('one'),
+      headers: { 'user-agent': 'kubectl/v1' },
+    })
+    await eventually('two writes in the log', () => written().length === 2)
+    expect(written()).toMatchObject([
+      { verb: 'create', target: 'proxybackends.gatewright.dev', namespace: 'default', status: 201, dryRun: true },
+      {
+        verb: 'update',
+        target: 'proxybackends.gatewright.dev/status',
+        name: 'one',
+        status: 404,
+        userAgent: 'kubectl/v1',
+      },
+    ])
+  })
+})
+
+describe('deletion', () => {
+  test('an object without finalizers is removed', async () => {
+    const { body: first } = await create(BACKENDS, backend('one'))
+    const { status, body } = await server.call(`${BACKENDS}/one`, { method: 'DELETE' })
+    expect([status, body.status, body.details.uid]).toEqual([200, 'Success', first.metadata.uid])
+    expect((await server.call(`${BACKENDS}/one`)).status).toBe(404)
+  })
+
+  test.each([{ uid: 'other' }, { resourceVersion: '1' }])('the precondition %j is checked', async (preconditions) => {
+    await create(BACKENDS, backend('one'))
+    const { status } = await server.call(`${BACKENDS}/one`, { method: 'DELETE', body: { preconditions } })
+    expect(status).toBe(409)
+    expect((await server.call(`${BACKENDS}/one`)).status).toBe(200)
+  })
+
+  test('an object with finalizers stays until the last one is removed', async () => {
+    const written = backend('one')
+    await create(BACKENDS, { ...written, metadata: { name: 'one', finalizers: ['example.com/a'] } })
+    const { body: marked } = await server.call(`${BACKENDS}/one`, { method: 'DELETE' })
+    expect(marked.metadata).toMatchObject({ deletionGracePeriodSeconds: 0, deletionTimestamp: expect.any(String) })
+    const { body: again } = await server.call(`${BACKENDS}/one`, { method: 'DELETE' })
+    expect(again).toEqual(marked)
+    const more = { ...marked, metadata: { ...marked.metadata, finalizers: ['example.com/a', 'example.com/b'] } }
+    expect((await server.call(`${BACKENDS}/one`, { method: 'PUT', body: more })).status).toBe(403)
+    const free = { ...marked, metadata: { ...marked.metadata, finalizers: [] } }
+    expect((await server.call(`${BACKENDS}/one`, { method: 'PUT', body: free })).status).toBe(200)
+    expect((await server.call(`${BACKENDS}/one`)).status).toBe(404)
+  })
+
+  test('a collection is deleted by selector', async () => {
+    for (const name of ['a', 'b', 'c']) await create(SERVICES, service(name))
+    const { body } = await server.call(`${SERVICES}?labelSelector=app+in+(a,b)`, { method: 'DELETE' })
+    expect(body.items.map((item: { metadata: { name: string } }) => item.metadata.name)).toEqual(['a', 'b'])
+    expect((await server.call(SERVICES)).body.items).toHaveLength(1)
+  })
+
+  test('the namespace default stays', async () => {
+    expect((await server.call('/api/v1/namespaces/default', { method: 'DELETE' })).status).toBe(403)
+  })
+})
+
+describe('lists', () => {
+  beforeEach(async () => {
+    for (const name of ['a', 'b', 'c', 'd', 'e']) await create(SERVICES, service(name))
+  })
+  const names = (body: { items: { metadata: { name: string } }[] }) => body.items.map(({ metadata }) => metadata.name)
+
+  test('all, of a namespace and of all namespaces', async () => {
+    const { body } = await server.call(SERVICES)
+    expect([body.kind, body.apiVersion, body.metadata.resourceVersion]).toEqual([
+      'ServiceList',
+      'v1',
+      String(server.table.revision),
+    ])
+    expect(names(body)).toEqual(['a', 'b', 'c', 'd', 'e'])
+    expect(names((await server.call('/api/v1/services')).body)).toEqual(['a', 'b', 'c', 'd', 'e'])
+    expect(names((await server.call('/api/v1/namespaces/other/services')).body)).toEqual([])
+  })
+
+  test('pages show one state, whatever is written meanwhile', async () => {
+    const first = await server.call(`${SERVICES}?limit=2`)
+    expect([names(first.body), first.body.metadata.remainingItemCount]).toEqual([['a', 'b'], 3])
+    await server.call(`${SERVICES}/c`, { method: 'DELETE' })
+    const second = await server.call(`${SERVICES}?limit=2&continue=${first.body.metadata.continue}`)
+    expect([names(second.body), second.body.metadata.resourceVersion]).toEqual([
+      ['c', 'd'],
+      first.body.metadata.resourceVersion,
+    ])
+    const last = await server.call(`${SERVICES}?limit=2&continue=${second.body.metadata.continue}`)
+    expect([names(last.body), last.body.metadata.continue]).toEqual([['e'], undefined])
+  })
+
+  test.each([
+    ['limit=x', 400],
+    ['continue=x', 400],
+    [`continue=${Buffer.from('{"revision":1,"namespace":"","name":""}').toString('base64url')}`, 410],
+    ['labelSelector=%2C', 400],
+    ['fieldSelector=spec.a%3Db', 400],
+    ['resourceVersion=x', 400],
+    ['resourceVersionMatch=Exact', 400],
+    ['resourceVersion=1&resourceVersionMatch=Exact', 410],
+    ['resourceVersion=999999999', 504],
+    ['resourceVersion=0', 200],
+    ['resourceVersion=1&resourceVersionMatch=NotOlderThan', 200],
+  ])('%s: %d', async (query, code) => {
+    expect((await server.call(`${SERVICES}?${query}`)).status).toBe(code)
+  })
+
+  test('tables and lists of metadata', async () => {
+    const table = await server.call(SERVICES, { headers: { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' } })
+    expect(table.body).toMatchObject({ kind: 'Table', apiVersion: 'meta.k8s.io/v1' })
+    expect(table.body.rows[0].cells.slice(0, 1)).toEqual(['a'])
+    expect(table.body.rows[0].object.kind).toBe('PartialObjectMetadata')
+    const accept = 'application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io'
+    const partial = await server.call(SERVICES, { headers: { accept } })
+    expect([partial.body.kind, partial.body.items[0].spec]).toEqual(['PartialObjectMetadataList', undefined])
+  })
+})
+
+describe('watches', () => {
+  test('without a version: all objects, then changes', async () => {
+    await create(SERVICES, service('a'))
+    const watch = await server.watch(`${SERVICES}?watch=true`)
+    expect(await watch.next()).toMatchObject({ type: 'ADDED', object: { metadata: { name: 'a' } } })
+    await create(SERVICES, service('b'))
+    expect(await watch.next()).toMatchObject({ type: 'ADDED', object: { metadata: { name: 'b' }, kind: 'Service' } })
+    await server.call(`${SERVICES}/a`, { method: 'DELETE' })
+    const deleted = await watch.next()
+    expect([deleted.type, deleted.object.metadata.resourceVersion]).toEqual(['DELETED', String(server.table.revision)])
+    watch.leave()
+    await eventually('no watch is open', () => server.watches.count === 0)
+  })
+
+  test('from a version: what was missed, then changes', async () => {
+    const { body } = await create(SERVICES, service('a'))
+    await create(SERVICES, service('b'))
+    const watch = await server.watch(`${SERVICES}?watch=1&resourceVersion=${body.metadata.resourceVersion}`)
+    expect(await watch.next()).toMatchObject({ type: 'ADDED', object: { metadata: { name: 'b' } } })
+    watch.leave()
+  })
+
+  test('an object that is no longer selected is deleted for the client', async () => {
+    const { body } = await create(SERVICES, service('a'))
+    const { resourceVersion } = body.metadata
+    const watch = await server.watch(`${SERVICES}?watch=1&labelSelector=app%3Da&resourceVersion=${resourceVersion}`)
+    await create(SERVICES, service('b'))
+    const relabel = (labels: object, from: { metadata: object }) =>
+      server.call(`${SERVICES}/a`, { method: 'PUT', body: { ...from, metadata: { ...from.metadata, labels } } })
+    const { body: other } = await relabel({ app: 'other' }, body)
+    const gone = await watch.next()
+    expect([gone.type, gone.object.metadata.labels, gone.object.metadata.resourceVersion]).toEqual([
+      'DELETED',
+      { app: 'a' },
+      other.metadata.resourceVersion,
+    ])
+    await relabel({ app: 'a' }, other)
+    expect(await watch.next()).toMatchObject({ type: 'ADDED', object: { metadata: { labels: { app: 'a' } } } })
+    watch.leave()
+  })
+
+  test('a version that is no longer known', async () => {
+    const unknown = await startTestServer()
+    for (let port = 1; port <= 20_001; port += 1) {
+      unknown.table.commit([
+        {
+          key: { collection: 'x', namespace: '', name: 'x' },
+          object: {
+            apiVersion: 'v1',
+            kind: 'X',
+            metadata: { name: 'x', uid: '', resourceVersion: '', creationTimestamp: '' },
+          },
+        },
+      ])
+    }
+    const old = await unknown.watch(`${SERVICES}?watch=1&resourceVersion=2`)
+    expect(await old.next()).toMatchObject({ type: 'ERROR', object: { kind: 'Status', reason: 'Expired', code: 410 } })
+    expect(await old.next()).toBeUndefined()
+    await unknown.close()
+  })
+
+  test('initial events end with a bookmark', async () => {
+    await create(SERVICES, service('a'))
+    const query = 'watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true'
+    const watch = await server.watch(`${SERVICES}?${query}`)
+    expect(await watch.next()).toMatchObject({ type: 'ADDED' })
+    expect(await watch.next()).toMatchObject({
+      type: 'BOOKMARK',
+      object: {
+        kind: 'Service',
+        metadata: {
+          annotations: { 'k8s.io/initial-events-end': 'true' },
+          resourceVersion: String(server.table.revision),
+        },
+      },
+    })
+    watch.leave()
+  })
+
+  test('a watch ends after its time', async () => {
+    const watch = await server.watch(`${SERVICES}?watch=1&timeoutSeconds=1`)
+    expect(await watch.next()).toBeUndefined()
+  })
+
+  test('rows of tables: the columns come once', async () => {
+    const watch = await server.watch(`${SERVICES}?watch=1`, {
+      headers: { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' },
+    })
+    await create(SERVICES, service('a'))
+    await create(SERVICES, service('b'))
+    const [first, second] = [await watch.next(), await watch.next()]
+    expect([first.object.columnDefinitions[0].name, first.object.rows[0].cells[0]]).toEqual(['Name', 'a'])
+    expect([second.object.columnDefinitions, second.object.rows[0].cells[0]]).toEqual([null, 'b'])
+    watch.leave()
+  })
+
+  test.each([
+    ['sendInitialEvents=true', 400],
+    ['resourceVersionMatch=NotOlderThan', 400],
+    ['timeoutSeconds=x', 400],
+    ['resourceVersion=x', 400],
+    ['resourceVersion=99999999', 504],
+    ['labelSelector=%2C', 400],
+  ])('%s: %d', async (query, code) => {
+    expect((await server.call(`${SERVICES}?watch=1&${query}`)).status).toBe(code)
+  })
+})

@@ -1,0 +1,58 @@
+import type { Server } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { hostPort } from '#base/host-port.ts'
+import { PortInUse } from '#base/port-in-use.ts'
+import { RequestAnswerer } from './http/answer-request.ts'
+import type { ApiContext } from './http/api-context.ts'
+import { bearerCheck } from './http/bearer-token.ts'
+
+/** `import` would read each name that the module exports, and so load the client of `fetch`, which nothing here needs. */
+const { createServer } = process.getBuiltinModule('node:https')
+
+export interface ApiServerOptions extends ApiContext {
+  readonly host: string
+  /** 0: any free port. */
+  readonly port: number
+  /** PEM texts. */
+  readonly certificate: string
+  readonly key: string
+  /** What clients must have. */
+  readonly token: string
+}
+
+export interface RunningApiServer {
+  readonly port: number
+  /** `https://127.0.0.1:15010` */
+  readonly url: string
+  /** Ends all watches; resolves when the requests in flight are complete. */
+  close(): Promise<void>
+}
+
+/**
+ * Starts the Kubernetes-style API on the main thread, over HTTPS (decision A-12).
+ * @throws PortInUse
+ */
+export async function startApiServer(options: ApiServerOptions): Promise<RunningApiServer> {
+  const { host, certificate: cert, key, token, watches } = options
+  const answerer = new RequestAnswerer(options, bearerCheck(token))
+  const server = createServer({ cert, key, minVersion: 'TLSv1.2' }, (request, response) => {
+    answerer.answer(request, response).catch(options.reportBug)
+  })
+  const port = await listen(server, options)
+  const close = () =>
+    new Promise<void>((resolve) => {
+      server.close(() => resolve())
+      watches.close()
+      server.closeIdleConnections()
+    })
+  return { port, url: `https://${hostPort(host, port)}`, close }
+}
+
+function listen(server: Server, { host, port }: ApiServerOptions): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      reject(error.code === 'EADDRINUSE' ? new PortInUse(host, port, 'API', error) : error)
+    })
+    server.listen({ host, port }, () => resolve((server.address() as AddressInfo).port))
+  })
+}

@@ -1,0 +1,131 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { collectionOf } from '../kinds/collection.ts'
+import { dispatch, type Verb, verbOf } from '../verbs/dispatch.ts'
+import type { RequestBody, ResourceRequest } from '../verbs/resource-request.ts'
+import type { ApiContext } from './api-context.ts'
+import { ApiError } from './api-error.ts'
+import { readMediaType } from './media-type.ts'
+import { type Form, negotiate } from './negotiate.ts'
+import { openWatch } from './open-watch.ts'
+import { readText } from './read-text.ts'
+import { type ResourceTarget, readTarget } from './request-target.ts'
+import { writeAnswer, writeDocument, writeError } from './write-answer.ts'
+
+/** Requests that are answered at the same time, besides watches. */
+const MAX_IN_FLIGHT = 400
+const READS: readonly Verb[] = ['get', 'list', 'watch']
+/** Clients without token may read them (decision A-12). */
+const PUBLIC_PATHS: readonly string[] = ['/healthz', '/livez', '/readyz', '/version']
+
+/** Answers the requests of one server. */
+export class RequestAnswerer {
+  readonly #context: ApiContext
+  readonly #hasToken: (authorization: string | undefined) => boolean
+  #inFlight = 0
+
+  /** @param hasToken whether an `Authorization` header has the token of the server */
+  constructor(context: ApiContext, hasToken: (authorization: string | undefined) => boolean) {
+    this.#context = context
+    this.#hasToken = hasToken
+  }
+
+  /** Resolves when the request is answered, or its watch has begun. */
+  async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    this.#inFlight += 1
+    try {
+      await this.#answer(request, response)
+    } catch (error) {
+      // What is left of the body has no reader, and the connection must not wait for it.
+      if (!request.complete) response.setHeader('connection', 'close')
+      request.resume()
+      writeError(response, this.#apiError(error), formOfErrors(request))
+    } finally {
+      this.#inFlight -= 1
+    }
+  }
+
+  #apiError(error: unknown): ApiError {
+    if (error instanceof ApiError) return error
+    this.#context.reportBug(error)
+    return new ApiError('InternalError', 'an internal error occurred')
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { pathname, searchParams } = splitUrl(request.url ?? '/')
+    const target = readTarget(pathname)
+    const isDocument = target?.type === 'other'
+    const isPublic = isDocument && PUBLIC_PATHS.includes(target.path)
+    if (!isPublic && !this.#hasToken(request.headers.authorization)) throw new ApiError('Unauthorized', 'Unauthorized')
+    if (this.#inFlight > MAX_IN_FLIGHT) throw tooMany()
+    if (target?.type === 'resource') return this.#answerResource(request, response, target, searchParams)
+    const document = isDocument ? this.#context.document(target.path, request.headers.accept) : undefined
+    if (document === undefined) throw unknownPath()
+    if (request.method !== 'GET' && request.method !== 'HEAD') {
+      throw new ApiError('MethodNotAllowed', 'the server does not allow this method on the requested resource')
+    }
+    writeDocument(request, response, document)
+  }
+
+  async #answerResource(
+    request: IncomingMessage,
+    response: ServerResponse,
+    target: ResourceTarget,
+    query: URLSearchParams,
+  ): Promise<void> {
+    const { state, snapshots, watches } = this.#context
+    const kind = state.kinds.find(target.group, target.version, target.plural)
+    if (kind === undefined || (!kind.namespaced && target.namespace !== undefined)) throw unknownPath()
+    const verb = verbOf(request.method ?? '', { target, query })
+    const form = negotiate(request.headers.accept)
+    const read = { kind, target, query, form, userAgent: request.headers['user-agent'] ?? '' }
+    if (verb === 'watch') return openWatch(watches, { ...read, body: undefined }, response)
+    if (READS.includes(verb))
+      return writeAnswer(response, dispatch(state, snapshots, verb, { ...read, body: undefined }), form.encoding)
+    const asked: ResourceRequest = { ...read, body: await bodyOf(request) }
+    response.once('finish', () => this.#audit(verb, asked, response.statusCode))
+    writeAnswer(response, dispatch(state, snapshots, verb, asked), form.encoding)
+  }
+
+  #audit(verb: Verb, { kind, target, query, userAgent }: ResourceRequest, status: number): void {
+    const { namespace, name, subresource } = target
+    const collection = collectionOf(kind)
+    this.#context.audit({
+      verb,
+      target: subresource === undefined ? collection : `${collection}/${subresource}`,
+      namespace,
+      name,
+      userAgent,
+      status,
+      dryRun: query.has('dryRun'),
+    })
+  }
+}
+
+async function bodyOf(request: IncomingMessage): Promise<RequestBody> {
+  return { type: readMediaType(request.headers['content-type'] ?? ''), text: await readText(request) }
+}
+
+/** The path is relative to any host. */
+function splitUrl(url: string): { readonly pathname: string; readonly searchParams: URLSearchParams } {
+  const mark = url.indexOf('?')
+  if (mark < 0) return { pathname: url, searchParams: new URLSearchParams() }
+  return { pathname: url.slice(0, mark), searchParams: new URLSearchParams(url.slice(mark + 1)) }
+}
+
+/** Errors are JSON, unless the client accepts only YAML. */
+function formOfErrors({ headers }: IncomingMessage): Form['encoding'] {
+  try {
+    return negotiate(headers.accept).encoding
+  } catch {
+    return 'json'
+  }
+}
+
+function unknownPath(): ApiError {
+  return new ApiError('NotFound', 'the server could not find the requested resource', {})
+}
+
+function tooMany(): ApiError {
+  const message = 'the server has received too many requests and has asked us to try again later'
+  return new ApiError('TooManyRequests', message, { retryAfterSeconds: 1 })
+}

@@ -1,0 +1,33 @@
+import type { ServerResponse } from 'node:http'
+import type { ResourceRequest } from '../verbs/resource-request.ts'
+import type { Watches } from '../verbs/watch.ts'
+import { ApiError } from './api-error.ts'
+
+/**
+ * Begins an answer that lasts as long as the watch.
+ * @throws ApiError before the head is sent
+ */
+export function openWatch(watches: Watches, request: ResourceRequest, response: ServerResponse): void {
+  if (request.form.encoding !== 'json')
+    throw new ApiError('NotAcceptable', 'watches are only available as application/json')
+  const begin = (): void => {
+    if (response.headersSent) return
+    response.writeHead(200, { 'content-type': 'application/json', 'cache-control': 'no-cache, private' })
+    response.flushHeaders()
+  }
+  const end = watches.open(request, {
+    write(piece) {
+      begin()
+      response.write(piece)
+    },
+    end() {
+      begin()
+      response.end()
+    },
+    get waitingBytes() {
+      return response.writableLength
+    },
+  })
+  response.once('close', end)
+  begin()
+}

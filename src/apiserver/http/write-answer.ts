@@ -1,0 +1,65 @@
+import { Buffer } from 'node:buffer'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { stringify } from 'yaml'
+import type { ApiAnswer } from '../verbs/resource-request.ts'
+import type { ApiDocument } from './api-context.ts'
+import type { ApiError } from './api-error.ts'
+import type { Form } from './negotiate.ts'
+
+const CONTENT_TYPES = { json: 'application/json', yaml: 'application/yaml' } as const
+/** Warnings of one answer, so that its head stays small (as on the platform). */
+const MAX_WARNINGS_BYTES = 4096
+
+/** Writes an object as answer. */
+export function writeAnswer(
+  response: ServerResponse,
+  { status, body, warnings = [] }: ApiAnswer,
+  encoding: Form['encoding'],
+): void {
+  const text = encoding === 'yaml' ? stringify(body) : `${JSON.stringify(body)}\n`
+  if (warnings.length > 0) response.setHeader('warning', warningHeaders(warnings))
+  response.writeHead(status, {
+    'content-type': CONTENT_TYPES[encoding],
+    'content-length': Buffer.byteLength(text),
+    'cache-control': 'no-cache, private',
+  })
+  response.end(text)
+}
+
+/** Writes an error as `Status` object. */
+export function writeError(response: ServerResponse, error: ApiError, encoding: Form['encoding']): void {
+  // The answer had begun: only the end of the connection can say that it is not whole.
+  if (response.headersSent) return void response.destroy()
+  const { retryAfterSeconds } = error.details ?? {}
+  if (retryAfterSeconds !== undefined) response.setHeader('retry-after', retryAfterSeconds)
+  if (error.reason === 'Unauthorized') response.setHeader('www-authenticate', 'Bearer realm="gatewright"')
+  writeAnswer(response, { status: error.code, body: error.toStatus() }, encoding)
+}
+
+export function writeDocument(
+  { headers }: IncomingMessage,
+  response: ServerResponse,
+  { contentType, body, etag }: ApiDocument,
+): void {
+  const tag = etag === undefined ? undefined : `"${etag}"`
+  const fixed = { 'cache-control': 'no-cache, private', vary: 'Accept', ...(tag === undefined ? {} : { etag: tag }) }
+  if (tag !== undefined && headers['if-none-match'] === tag) {
+    response.writeHead(304, fixed)
+    return void response.end()
+  }
+  response.writeHead(200, { ...fixed, 'content-type': contentType, 'content-length': Buffer.byteLength(body) })
+  response.end(body)
+}
+
+/** `299 - "text"` (RFC 7234, 5.5), each text once. */
+function warningHeaders(texts: readonly string[]): string[] {
+  const headers: string[] = []
+  let bytes = 0
+  for (const text of new Set(texts)) {
+    const printable = text.replace(/[^\x20-\x7e]+/g, ' ').replace(/["\\]/g, '\\$&')
+    bytes += printable.length
+    if (bytes > MAX_WARNINGS_BYTES) break
+    headers.push(`299 - "${printable}"`)
+  }
+  return headers
+}

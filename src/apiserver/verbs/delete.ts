@@ -1,0 +1,122 @@
+import type { Resource, ResourceKey } from '#store/resources/resource.ts'
+import type { ResourceTable } from '#store/resources/resource-table.ts'
+import { ApiError, conflict, forbidden, successStatus } from '../http/api-error.ts'
+import type { ServedKind } from '../kinds/served-kind.ts'
+import { timestamp } from './prepare.ts'
+import { isObject, readBody } from './read-object.ts'
+import { renderObject } from './render.ts'
+import { type ApiAnswer, type ApiState, keyIn, type ResourceRequest } from './resource-request.ts'
+import { writable } from './update.ts'
+import { isDryRun } from './write-options.ts'
+
+/** What to do with the dependents of a deleted object (Kubernetes, "Garbage collection"). */
+export type Propagation = 'Orphan' | 'Background' | 'Foreground'
+
+export interface DeleteOptions {
+  readonly propagation: Propagation
+  readonly dryRun: boolean
+  readonly uid: string | undefined
+  readonly resourceVersion: string | undefined
+}
+
+/** @throws ApiError */
+export function remove(state: ApiState, request: ResourceRequest): ApiAnswer {
+  const { kind, target } = request
+  const options = deleteOptions(request)
+  const object = writable(state, request, 'object')
+  checkPreconditions(kind, object, options)
+  checkDeletable(kind, object)
+  const { left } = removeObject(state.table, keyIn(request), object, options)
+  if (left !== undefined) return { status: 200, body: renderObject(left, request) }
+  const group = kind.group === '' ? {} : { group: kind.group }
+  return {
+    status: 200,
+    body: successStatus({ name: target.name!, ...group, kind: kind.plural, uid: object.metadata.uid }),
+  }
+}
+
+/**
+ * Reads `DeleteOptions` of the body and of the query.
+ * @throws ApiError BadRequest
+ */
+export function deleteOptions({ body, query }: ResourceRequest): DeleteOptions {
+  const value = body === undefined || body.text.trim() === '' ? {} : readBody(body, 'ignore').value
+  if (!isObject(value)) throw new ApiError('BadRequest', 'DeleteOptions must be an object')
+  const preconditions = isObject(value.preconditions) ? value.preconditions : {}
+  const textOf = (one: unknown) => (typeof one === 'string' && one !== '' ? one : undefined)
+  const orphans = value.orphanDependents === true || query.get('orphanDependents') === 'true'
+  const propagation = textOf(value.propagationPolicy) ?? textOf(query.get('propagationPolicy'))
+  const dryRun = [...query.getAll('dryRun'), ...(Array.isArray(value.dryRun) ? value.dryRun.map(String) : [])]
+  return {
+    propagation: orphans ? 'Orphan' : readPropagation(propagation ?? 'Background'),
+    dryRun: isDryRun(dryRun),
+    uid: textOf(preconditions.uid),
+    resourceVersion: textOf(preconditions.resourceVersion),
+  }
+}
+
+function readPropagation(text: string): Propagation {
+  if (text === 'Orphan' || text === 'Background' || text === 'Foreground') return text
+  throw new ApiError('BadRequest', `propagationPolicy: must be Orphan, Background or Foreground, not "${text}"`)
+}
+
+function checkPreconditions(kind: ServedKind, { metadata }: Resource, { uid, resourceVersion }: DeleteOptions): void {
+  if (uid !== undefined && uid !== metadata.uid) {
+    const message = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${metadata.uid}`
+    throw conflict(kind, metadata.name, message)
+  }
+  if (resourceVersion !== undefined && resourceVersion !== metadata.resourceVersion) {
+    const message = `Precondition failed: ResourceVersion in precondition: ${resourceVersion}, ResourceVersion in object meta: ${metadata.resourceVersion}`
+    throw conflict(kind, metadata.name, message)
+  }
+}
+
+/** Objects without namespace are in `default` (decision A-14). */
+function checkDeletable(kind: ServedKind, { metadata }: Resource): void {
+  if (kind.group === '' && kind.kind === 'Namespace' && metadata.name === 'default') {
+    throw forbidden(kind, metadata.name, 'this namespace may not be deleted')
+  }
+}
+
+/** The finalizers with which an object waits for the collector. */
+const FINALIZERS: Readonly<Record<Propagation, readonly string[]>> = {
+  Orphan: ['orphan'],
+  Background: [],
+  Foreground: ['foregroundDeletion'],
+}
+
+/**
+ * Removes an object, or marks it as being deleted while it has finalizers. A Namespace waits until it is empty.
+ * @returns `left`: the object, if it still exists
+ */
+export function removeObject(
+  table: ResourceTable,
+  key: ResourceKey,
+  object: Resource,
+  { propagation, dryRun }: Pick<DeleteOptions, 'propagation' | 'dryRun'>,
+): { readonly left: Resource | undefined } {
+  const { metadata } = object
+  const finalizers = [...new Set([...(metadata.finalizers ?? []), ...FINALIZERS[propagation]])]
+  const isNamespace = key.collection === 'namespaces'
+  if (finalizers.length === 0 && !isNamespace) {
+    if (!dryRun) table.commit([{ key, object: undefined }])
+    return { left: undefined }
+  }
+  if (metadata.deletionTimestamp !== undefined && finalizers.length === (metadata.finalizers ?? []).length) {
+    return { left: object }
+  }
+  const deletionTimestamp = metadata.deletionTimestamp ?? timestamp()
+  const marked: Resource = {
+    ...object,
+    metadata: {
+      ...metadata,
+      ...(finalizers.length > 0 ? { finalizers } : {}),
+      deletionTimestamp,
+      deletionGracePeriodSeconds: 0,
+    },
+    ...(isNamespace ? { status: { ...(object.status as object | undefined), phase: 'Terminating' } } : {}),
+  }
+  if (dryRun) return { left: marked }
+  const [event] = table.commit([{ key, object: marked }])
+  return { left: event!.object }
+}

@@ -1,0 +1,87 @@
+import { ApiError } from '../http/api-error.ts'
+import { create } from './create.ts'
+import { remove } from './delete.ts'
+import { removeAll } from './delete-collection.ts'
+import { get } from './get.ts'
+import { list } from './list.ts'
+import type { ApiAnswer, ApiState, ResourceRequest } from './resource-request.ts'
+import type { Snapshots } from './snapshots.ts'
+import { update } from './update.ts'
+
+/** What a request does (Kubernetes, "Verbs"). */
+export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'deletecollection'
+
+/**
+ * The verb of a request.
+ * @throws ApiError MethodNotAllowed
+ */
+export function verbOf(method: string, { target, query }: Pick<ResourceRequest, 'target' | 'query'>): Verb {
+  const isOne = target.name !== undefined
+  switch (method) {
+    case 'GET':
+      if (['true', '1'].includes(query.get('watch') ?? '') && target.subresource === undefined) return 'watch'
+      return isOne ? 'get' : 'list'
+    case 'POST':
+      if (!isOne) return 'create'
+      break
+    case 'PUT':
+      if (isOne) return 'update'
+      break
+    case 'PATCH':
+      if (isOne) return 'patch'
+      break
+    case 'DELETE':
+      return isOne ? 'delete' : 'deletecollection'
+  }
+  throw notAllowed()
+}
+
+function notAllowed(): ApiError {
+  return new ApiError('MethodNotAllowed', 'the server does not allow this method on the requested resource')
+}
+
+/**
+ * Answers every request but watches.
+ * @throws ApiError
+ */
+export function dispatch(
+  state: ApiState,
+  snapshots: Snapshots,
+  verb: Exclude<Verb, 'watch'>,
+  request: ResourceRequest,
+): ApiAnswer {
+  const { kind, target } = request
+  const { subresource } = target
+  if (subresource !== undefined) return dispatchPart(state, verb, request, subresource)
+  if (kind.namespaced && target.namespace === undefined && verb !== 'list') throw notAllowed()
+  switch (verb) {
+    case 'get':
+      return get(state, request)
+    case 'list':
+      return list(state, snapshots, request)
+    case 'create':
+      return create(state, request)
+    case 'update':
+      return update(state, request, 'object')
+    case 'delete':
+      return remove(state, request)
+    case 'deletecollection':
+      return removeAll(state, request)
+    default:
+      throw notAllowed()
+  }
+}
+
+function dispatchPart(state: ApiState, verb: Verb, request: ResourceRequest, subresource: string): ApiAnswer {
+  if (subresource !== 'status' || !request.kind.hasStatus) {
+    throw new ApiError('NotFound', 'the server could not find the requested resource')
+  }
+  switch (verb) {
+    case 'get':
+      return get(state, request)
+    case 'update':
+      return update(state, request, 'status')
+    default:
+      throw notAllowed()
+  }
+}
