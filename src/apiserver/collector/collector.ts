@@ -75,7 +75,12 @@ export class Collector {
 
   #ask(key: ResourceKey): void {
     this.#queue.set(`${key.collection}/${key.namespace}/${key.name}`, key)
-    this.#run ??= clock.after(0, () => this.#work())
+    if (this.#run === undefined) this.#workAfter(0)
+  }
+
+  #workAfter(ms: number): void {
+    this.#run?.cancel()
+    this.#run = clock.after(ms, () => this.#work())
   }
 
   #work(): void {
@@ -87,9 +92,7 @@ export class Collector {
       } catch (error) {
         this.#options.reportFailure(error)
         this.#queue.set(text, key)
-        this.#run?.cancel()
-        this.#run = clock.after(RETRY_MS, () => this.#work())
-        return
+        return this.#workAfter(RETRY_MS)
       }
     }
   }
