@@ -497,3 +497,11 @@ describe('watches', () => {
     expect((await server.call(`${SERVICES}?watch=1&${query}`)).status).toBe(code)
   })
 })
+
+test('questions about access are answered', async () => {
+  const path = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews'
+  const spec = { resourceAttributes: { verb: 'create', resource: 'services' } }
+  const { status, body } = await server.call(path, { method: 'POST', body: { spec } })
+  expect([status, body.kind, body.spec, body.status.allowed]).toEqual([201, 'SelfSubjectAccessReview', spec, true])
+  expect((await server.call(path)).status).toBe(405)
+})

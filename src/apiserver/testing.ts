@@ -7,6 +7,8 @@ import { createCertificate } from './credentials/certificates.ts'
 import type { ApiContext, AuditEntry } from './http/api-context.ts'
 import { builtInKinds } from './kinds/built-in-kinds.ts'
 import { KindRegistry } from './kinds/registry.ts'
+import { reviewKinds } from './kinds/review-kinds.ts'
+import { ApiDocuments } from './openapi/documents.ts'
 import { timestamp } from './verbs/prepare.ts'
 import { Snapshots } from './verbs/snapshots.ts'
 import { Watches } from './verbs/watch.ts'
@@ -38,7 +40,8 @@ export async function startTestServer() {
   const findings = new Map<string, readonly string[]>()
   const audit: AuditEntry[] = []
   const bugs: unknown[] = []
-  const kinds = new KindRegistry(builtInKinds())
+  const kinds = new KindRegistry([...builtInKinds(), ...reviewKinds()])
+  const documents = new ApiDocuments(kinds, '0.0.0')
   const context: ApiContext = {
     state: {
       table,
@@ -48,7 +51,7 @@ export async function startTestServer() {
     },
     snapshots: new Snapshots(),
     watches: new Watches(table),
-    document: (path) => (path === '/healthz' ? { contentType: 'text/plain', body: 'ok' } : undefined),
+    document: (path, accept) => documents.find(path, accept),
     audit: (entry) => audit.push(entry),
     reportBug: (error) => bugs.push(error),
   }

@@ -26,6 +26,8 @@ export interface ServedKind {
   readonly columns: readonly Column[]
   /** Patches of type `application/strategic-merge-patch+json` are possible, as for the platform's own kinds. */
   readonly hasStrategicMerge: boolean
+  /** Objects of the kind are not stored: a client creates one to ask a question, and gets it back with the answer in its status. */
+  readonly review?: (written: WrittenObject) => object
   /** Checks an object and sets its defaults. The object has its name, namespace and kind already. */
   readonly admit: (object: WrittenObject, options: AdmitOptions) => Admitted
 }

@@ -13,7 +13,9 @@ import { type WriteOptions, writeOptions } from './write-options.ts'
 export function create(state: ApiState, request: ResourceRequest): ApiAnswer {
   const options = writeOptions(request.query, request.userAgent)
   const { value, warnings } = readBody(request.body, options.unknownFields)
-  return createObject(state, request, objectOf(value, request, undefined), options, warnings)
+  const written = objectOf(value, request, undefined)
+  if (request.kind.review !== undefined) return { status: 201, body: request.kind.review(written), warnings }
+  return createObject(state, request, written, options, warnings)
 }
 
 /**

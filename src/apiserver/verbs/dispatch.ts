@@ -53,6 +53,7 @@ export function dispatch(
   const { kind, target } = request
   const { subresource } = target
   if (subresource !== undefined) return dispatchPart(state, verb, request, subresource)
+  if (kind.review !== undefined && verb !== 'create') throw notAllowed()
   if (kind.namespaced && target.namespace === undefined && verb !== 'list') throw notAllowed()
   switch (verb) {
     case 'get':
