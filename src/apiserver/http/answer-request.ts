@@ -7,7 +7,7 @@ import { ApiError } from './api-error.ts'
 import { readMediaType } from './media-type.ts'
 import { type Form, negotiate } from './negotiate.ts'
 import { openWatch } from './open-watch.ts'
-import { readText } from './read-text.ts'
+import { readBytes } from './read-bytes.ts'
 import { type ResourceTarget, readTarget } from './request-target.ts'
 import { writeAnswer, writeDocument, writeError } from './write-answer.ts'
 
@@ -102,7 +102,7 @@ export class RequestAnswerer {
 }
 
 async function bodyOf(request: IncomingMessage): Promise<RequestBody> {
-  return { type: readMediaType(request.headers['content-type'] ?? ''), text: await readText(request) }
+  return { type: readMediaType(request.headers['content-type'] ?? ''), bytes: await readBytes(request) }
 }
 
 /** The path is relative to any host. */

@@ -40,7 +40,7 @@ export function remove(state: ApiState, request: ResourceRequest): ApiAnswer {
  * @throws ApiError BadRequest
  */
 export function deleteOptions({ body, query }: ResourceRequest): DeleteOptions {
-  const value = body === undefined || body.text.trim() === '' ? {} : readBody(body, 'ignore').value
+  const value = body === undefined || body.bytes.length === 0 ? {} : readBody(body, 'ignore').value
   if (!isObject(value)) throw new ApiError('BadRequest', 'DeleteOptions must be an object')
   const preconditions = isObject(value.preconditions) ? value.preconditions : {}
   const textOf = (one: unknown) => (typeof one === 'string' && one !== '' ? one : undefined)

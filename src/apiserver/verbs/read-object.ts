@@ -4,6 +4,7 @@ import { parseJson } from '#base/parse-json.ts'
 import { ApiError } from '../http/api-error.ts'
 import { groupVersion } from '../kinds/collection.ts'
 import type { WrittenObject } from '../kinds/served-kind.ts'
+import { decodeObject, PROTOBUF, UnreadableObject } from '../protobuf/decode-object.ts'
 import type { RequestBody, ResourceRequest } from './resource-request.ts'
 
 type Members = Readonly<Record<string, unknown>>
@@ -18,15 +19,36 @@ const JSON_TYPES = ['application/json', '']
 const YAML_TYPES = ['application/yaml', 'text/yaml']
 
 /**
- * Reads the body of a request as JSON or YAML.
+ * Reads the body of a request as JSON, YAML, or protobuf for kinds of the platform.
  * @throws ApiError UnsupportedMediaType, BadRequest
  */
 export function readBody(body: RequestBody | undefined, unknownFields: 'refuse' | 'warn' | 'ignore'): ReadBody {
-  if (body === undefined || body.text.trim() === '') throw new ApiError('BadRequest', 'the request has no body')
-  if (JSON_TYPES.includes(body.type.type)) return readJson(body.text, unknownFields)
-  if (YAML_TYPES.includes(body.type.type)) return { value: readYaml(body.text), warnings: [] }
-  const message = `the body of the request was in an unknown format - accepted media types include: application/json, application/yaml`
+  if (body === undefined || body.bytes.length === 0) throw new ApiError('BadRequest', 'the request has no body')
+  const { type } = body.type
+  if (type === PROTOBUF) return { value: readProtobuf(body.bytes), warnings: [] }
+  if (JSON_TYPES.includes(type)) return readJson(textOf(body), unknownFields)
+  if (YAML_TYPES.includes(type)) return { value: readYaml(textOf(body)), warnings: [] }
+  const accepted = ['application/json', 'application/yaml', PROTOBUF].join(', ')
+  const message = `the body of the request was in an unknown format - accepted media types include: ${accepted}`
   throw new ApiError('UnsupportedMediaType', message)
+}
+
+/** @throws ApiError BadRequest */
+function textOf({ bytes }: RequestBody): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    throw new ApiError('BadRequest', 'the body is not UTF-8')
+  }
+}
+
+function readProtobuf(bytes: Uint8Array): unknown {
+  try {
+    return decodeObject(bytes)
+  } catch (error) {
+    if (error instanceof UnreadableObject) throw new ApiError('BadRequest', error.message)
+    throw error
+  }
 }
 
 /** @throws ApiError BadRequest */

@@ -29,7 +29,7 @@ export interface ResourceRequest {
 
 export interface RequestBody {
   readonly type: MediaType
-  readonly text: string
+  readonly bytes: Buffer
 }
 
 /** An answer with one object; the form is applied when it is written. */

@@ -5,10 +5,10 @@ import { ApiError } from './api-error.ts'
 const MAX_BODY_BYTES = 3 * 1024 * 1024
 
 /**
- * Reads the body of a request as text.
- * @throws ApiError RequestEntityTooLarge, BadRequest, UnsupportedMediaType
+ * Reads the body of a request.
+ * @throws ApiError RequestEntityTooLarge, UnsupportedMediaType
  */
-export async function readText(request: IncomingMessage): Promise<string> {
+export async function readBytes(request: IncomingMessage): Promise<Buffer> {
   const coding = request.headers['content-encoding'] ?? 'identity'
   if (coding !== 'identity') throw new ApiError('UnsupportedMediaType', `content encoding ${coding} is not supported`)
   if (Number(request.headers['content-length'] ?? 0) > MAX_BODY_BYTES) throw tooLarge()
@@ -19,11 +19,7 @@ export async function readText(request: IncomingMessage): Promise<string> {
     if (bytes > MAX_BODY_BYTES) throw tooLarge()
     pieces.push(piece)
   }
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(pieces))
-  } catch {
-    throw new ApiError('BadRequest', 'the body is not UTF-8')
-  }
+  return Buffer.concat(pieces)
 }
 
 function tooLarge(): ApiError {
