@@ -505,3 +505,88 @@ test('questions about access are answered', async () => {
   expect([status, body.kind, body.spec, body.status.allowed]).toEqual([201, 'SelfSubjectAccessReview', spec, true])
   expect((await server.call(path)).status).toBe(405)
 })
+
+describe('patches', () => {
+  const patchBackend = (type: string, body: unknown, path = '') =>
+    server.call(`${BACKENDS}/one${path}`, { method: 'PATCH', body, headers: { 'content-type': `application/${type}` } })
+
+  beforeEach(async () => {
+    await create(BACKENDS, backend('one'))
+  })
+
+  test('a merge patch', async () => {
+    const { status, body } = await patchBackend('merge-patch+json', {
+      metadata: { labels: { a: 'b' } },
+      spec: { static: { host: 'b.test' } },
+    })
+    expect([status, body.metadata.labels, body.spec.static, body.metadata.generation]).toEqual([
+      200,
+      { a: 'b' },
+      { host: 'b.test', port: 80 },
+      2,
+    ])
+    const { body: without } = await patchBackend('merge-patch+json', { metadata: { labels: null } })
+    expect([without.metadata.labels, without.metadata.generation]).toEqual([undefined, 2])
+  })
+
+  test('a JSON patch', async () => {
+    const { body } = await patchBackend('json-patch+json', [
+      { op: 'replace', path: '/spec/static/host', value: 'b.test' },
+    ])
+    expect(body.spec.static.host).toBe('b.test')
+    const failed = await patchBackend('json-patch+json', [{ op: 'test', path: '/spec/static/host', value: 'a.test' }])
+    expect([failed.status, failed.body.reason]).toEqual([422, 'Invalid'])
+  })
+
+  test('of the status alone', async () => {
+    const { body } = await patchBackend(
+      'merge-patch+json',
+      { status: { conditions: [] }, spec: { static: { host: 'b.test' } } },
+      '/status',
+    )
+    expect([body.status, body.spec.static.host]).toEqual([{ conditions: [] }, 'a.test'])
+  })
+
+  test('the version in a patch is a precondition', async () => {
+    const { status } = await patchBackend('merge-patch+json', {
+      metadata: { resourceVersion: '1', labels: { a: 'b' } },
+    })
+    expect(status).toBe(409)
+  })
+
+  test.each([
+    ['text/plain', {}, 415],
+    ['application/merge-patch+json', '{', 400],
+    ['application/merge-patch+json', { metadata: { name: 'two' } }, 400],
+    ['application/merge-patch+json', { kind: 'Other' }, 400],
+    ['application/merge-patch+json', { spec: null }, 422],
+    ['application/json-patch+json', {}, 400],
+  ])('%s %j is refused with %3$d', async (type, body, code) => {
+    const answer = await server.call(`${BACKENDS}/one`, { method: 'PATCH', body, headers: { 'content-type': type } })
+    expect(answer.status).toBe(code)
+    expect((await server.call(`${BACKENDS}/one`)).body.metadata.generation).toBe(1)
+  })
+
+  test('an object that does not exist', async () => {
+    const headers = { 'content-type': 'application/merge-patch+json' }
+    expect((await server.call(`${BACKENDS}/none`, { method: 'PATCH', body: {}, headers })).status).toBe(404)
+  })
+})
+
+test('a Service as protobuf, as kubectl creates it', async () => {
+  const metadata = Buffer.from('\x0a\x04shop')
+  const port = Buffer.from('\x18\x50')
+  const spec = Buffer.concat([Buffer.from([0x0a, port.length]), port])
+  const raw = Buffer.concat([Buffer.from([0x0a, metadata.length]), metadata, Buffer.from([0x12, spec.length]), spec])
+  const type = Buffer.from('\x0a\x02v1\x12\x07Service')
+  const text = Buffer.concat([
+    Buffer.from('k8s\0'),
+    Buffer.from([0x0a, type.length]),
+    type,
+    Buffer.from([0x12, raw.length]),
+    raw,
+  ])
+  const headers = { 'content-type': 'application/vnd.kubernetes.protobuf' }
+  const { status, body } = await server.call(SERVICES, { method: 'POST', body: text.toString(), headers })
+  expect([status, body.metadata.name, body.spec.ports]).toEqual([201, 'shop', [expect.objectContaining({ port: 80 })]])
+})

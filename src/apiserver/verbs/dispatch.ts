@@ -4,6 +4,7 @@ import { remove } from './delete.ts'
 import { removeAll } from './delete-collection.ts'
 import { get } from './get.ts'
 import { list } from './list.ts'
+import { patch } from './patch.ts'
 import type { ApiAnswer, ApiState, ResourceRequest } from './resource-request.ts'
 import type { Snapshots } from './snapshots.ts'
 import { update } from './update.ts'
@@ -64,12 +65,12 @@ export function dispatch(
       return create(state, request)
     case 'update':
       return update(state, request, 'object')
+    case 'patch':
+      return patch(state, request, 'object')
     case 'delete':
       return remove(state, request)
     case 'deletecollection':
       return removeAll(state, request)
-    default:
-      throw notAllowed()
   }
 }
 
@@ -82,6 +83,8 @@ function dispatchPart(state: ApiState, verb: Verb, request: ResourceRequest, sub
       return get(state, request)
     case 'update':
       return update(state, request, 'status')
+    case 'patch':
+      return patch(state, request, 'status')
     default:
       throw notAllowed()
   }

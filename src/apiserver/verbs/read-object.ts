@@ -34,7 +34,7 @@ export function readBody(body: RequestBody | undefined, unknownFields: 'refuse' 
 }
 
 /** @throws ApiError BadRequest */
-function textOf({ bytes }: RequestBody): string {
+export function textOf({ bytes }: RequestBody): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch {
@@ -52,7 +52,7 @@ function readProtobuf(bytes: Uint8Array): unknown {
 }
 
 /** @throws ApiError BadRequest */
-function readJson(text: string, unknownFields: 'refuse' | 'warn' | 'ignore'): ReadBody {
+export function readJson(text: string, unknownFields: 'refuse' | 'warn' | 'ignore'): ReadBody {
   let value: unknown
   try {
     value = parseJson(text)

@@ -57,7 +57,7 @@ export interface Update {
  * Stores the next version of an object. An object that waits for its finalizers is removed with the last of them.
  * @throws ApiError
  */
-function storeUpdate(state: ApiState, request: ResourceRequest, update: Update): ApiAnswer {
+export function storeUpdate(state: ApiState, request: ResourceRequest, update: Update): ApiAnswer {
   const { before, written, part, options, warnings: known } = update
   const { object, warnings } = prepareUpdate(request.kind, before, written, { ...options, part })
   const told = [...known, ...warnings]
