@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import { bodyOf, STREAMED, startGuardedGateway, WHOLE } from './guarded-gateway.ts'
-import { compareRounds, quantile, startProber } from './prober.ts'
+import { Comparison, makeRoom, startProber } from './prober.ts'
 
 /**
  * What requests to an unguarded route of the same worker notice while patterns check the largest bodies, a few at a time. Rounds with and without
@@ -45,25 +45,24 @@ async function sendBodies(): Promise<void> {
   }
 }
 
-async function measure(name: string): Promise<number> {
+const comparison = new Comparison()
+
+async function measure(name: string): Promise<void> {
   const times = await prober.probe(gateway.url, SECONDS)
-  const [p50, p90, p99] = [0.5, 0.9, 0.99].map((share) => quantile(times, share)) as [number, number, number]
-  console.log(`${name}: p50 ${p50.toFixed(1)} ms, p90 ${p90.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms`)
-  return p99
+  console.log(`${name}: ${comparison.add(times, isLoaded)}`)
 }
 
+makeRoom()
 await prober.probe(gateway.url, SECONDS)
-const without: number[] = []
-const loaded: number[] = []
 for (let round = 0; round < ROUNDS; round++) {
-  without.push(await measure('without bodies'))
+  await measure('without bodies')
   isLoaded = true
   const before = bodies
   const senders = Array.from({ length: AT_A_TIME }, sendBodies)
   await setTimeout(500)
-  loaded.push(await measure(`with ${AT_A_TIME} bodies at a time`))
+  await measure(`with ${AT_A_TIME} bodies at a time`)
   isLoaded = false
   await Promise.all(senders)
   console.log(`  ${bodies - before} bodies`)
 }
-console.log(compareRounds(without, loaded, 'bodies'))
+console.log(comparison.conclude('bodies'))

@@ -50,12 +50,12 @@ export const COLLECTIONS: Readonly<Record<string, Filled | PeerFilled>> = {
     flood: 'src/protocols/llm/guards/stream/guarded-stream.test.ts',
   },
   'protocols/llm/guards/stream/guarding-stream-sink #later': HELD_BY_GUARDS,
-  'protocols/llm/guards/stream/guarding-stream-sink #queue': HELD_BY_GUARDS,
   'protocols/llm/guards/stream/guarding-stream-sink #unread': {
     bound: 'one event and 4 KiB, and the memory for bodies',
     flood: 'src/protocols/llm/guards/stream/guarded-stream.test.ts',
   },
   'protocols/llm/guards/stream/guarding-stream-sink #verdicts': 'configuration',
+  'protocols/llm/guards/stream/held-events #queue': HELD_BY_GUARDS,
   'protocols/llm/guards/stream/json-string-splitter #isObject': HELD_BY_GUARDS,
   'protocols/llm/guards/stream/parted-stage #inside': HELD_BY_GUARDS,
   'protocols/llm/guards/stream/parted-stage #queue': HELD_BY_GUARDS,

@@ -7,7 +7,7 @@ import { HoldingSink } from '#net/body/holding-sink.ts'
 import type { Head } from '#net/http/head.ts'
 import type { Abort, BodySink } from '#net/stream.ts'
 import { decodeText } from '../../json/native.ts'
-import { applySplices, copyOf, encode, type Splice, spliceInSteps } from '../../json/splice.ts'
+import { applySplices, encode, type Splice, spliceInSteps } from '../../json/splice.ts'
 import { SseBlock } from '../../sse/sse-block.ts'
 import { SseSplitter } from '../../sse/sse-splitter.ts'
 import type { EventText } from '../../texts/body-texts.ts'
@@ -21,8 +21,16 @@ import { EventReader, type StringPlace } from './event-reader.ts'
 import { formatGuardEvent } from './guard-event.ts'
 import { type BlockOptions, GuardedBlock } from './guarded-block.ts'
 import type { GuardedStreamOptions } from './guarded-stream-options.ts'
-import { countPassed, type EventPiece, type HeldEvent, spliceOf } from './held-event.ts'
-import { HeldText } from './held-text.ts'
+import {
+  bytesOf,
+  countPassed,
+  type EventPiece,
+  type GuardedEvent,
+  type HeldEvent,
+  spliceOf,
+  wholeEvent,
+} from './held-event.ts'
+import { HeldEvents } from './held-events.ts'
 import { PacedInput } from './paced-input.ts'
 
 export interface GuardingOptions extends GuardedStreamOptions {
@@ -42,9 +50,6 @@ interface Ending {
 
 /** Above this, the provider waits. */
 const BACKED_BYTES = 16 * 1024
-
-/** Keeps the connection alive. */
-const COMMENT = encode(':\n\n')
 
 /** A text that this many events have not gone on with has ended. */
 const FORGOTTEN_AFTER = 16
@@ -69,6 +74,9 @@ const NO_MEMORY = 'there is no memory for the stream'
 
 const NO_PIECES: readonly EventPiece[] = []
 
+/** Keeps the connection alive. */
+const COMMENT = encode(':\n\n')
+
 export class GuardingStreamSink extends HoldingSink {
   readonly #options: GuardingOptions
   readonly #input: PacedInput
@@ -79,8 +87,7 @@ export class GuardingStreamSink extends HoldingSink {
   /** The ends of texts that other blocks may go on with. */
   readonly #before = new Map<string, string>()
   readonly #blockOptions: BlockOptions
-  readonly #queue: HeldEvent[] = []
-  readonly #held: HeldText
+  readonly #held: HeldEvents
   /** What services are asked. */
   readonly #questions = new AbortController()
   readonly #verdicts = new Map<RegexGuard, 'Mask' | 'Reject' | 'Fail'>()
@@ -114,7 +121,7 @@ export class GuardingStreamSink extends HoldingSink {
       close: (keys) => this.#close(keys),
     })
     this.#startMs = exchange.context.monotonic()
-    this.#held = new HeldText(exchange.context.guardLoad)
+    this.#held = new HeldEvents(exchange.context.guardLoad)
     this.#blockOptions = {
       guards,
       exchange,
@@ -241,36 +248,34 @@ export class GuardingStreamSink extends HoldingSink {
     const pieces = this.#pieces ?? NO_PIECES
     const line = cleanEvent(read, isEnd ? '' : this.#reader.type)
     const isPassed = pieces.every(({ released, original }) => released === original)
-    if (this.#queue.length === 0 && isPassed) {
-      if (line === undefined) return this.#send(buffer, start, end, pieces, data)
-      return this.#send(asBuffer(line), 0, line.length, pieces, data)
-    }
-    // The buffer is only lent.
-    const bytes = line ?? copyOf(buffer.subarray(start, end))
-    const dataStart = line === undefined ? read.dataStart - start : line.length - 2 - data.length
-    yield* this.#hold({ bytes, dataStart, dataEnd: dataStart + data.length, pieces, passed: 0 })
+    const event =
+      line === undefined
+        ? { buffer, start, end, dataStart: read.dataStart - start, dataLength: data.length, pieces }
+        : wholeEvent(line, line.length - 2 - data.length, data.length, pieces)
+    if (this.#held.isEmpty && isPassed) this.#send(event)
+    else yield* this.#hold(event)
   }
 
   /** A block that is no event. Its lines may contain text, although clients do not read them. */
   *#takeEmpty(buffer: Buffer, start: number, end: number): Steps<void> {
     const { hasOtherLines, dataStart, nameEnd } = this.#block
     const isBlank = !hasOtherLines && dataStart < 0 && nameEnd === 0
-    const bytes = isBlank ? copyOf(buffer.subarray(start, end)) : COMMENT
-    if (this.#queue.length === 0) return this.#send(asBuffer(bytes), 0, bytes.length, NO_PIECES, undefined)
-    yield* this.#hold({ bytes, dataStart: -1, dataEnd: -1, pieces: NO_PIECES, passed: 0 })
+    const event = isBlank
+      ? { buffer, start, end, dataStart: -1, dataLength: 0, pieces: NO_PIECES }
+      : wholeEvent(COMMENT, -1, 0, NO_PIECES)
+    if (this.#held.isEmpty) this.#send(event)
+    else yield* this.#hold(event)
   }
 
-  *#hold(event: HeldEvent): Steps<void> {
-    if (!this.#held.take(event.bytes.length)) return this.#fail('too much text is held back')
-    this.#queue.push(event)
+  *#hold(event: GuardedEvent): Steps<void> {
+    if (!this.#held.hold(event)) return this.#fail('too much text is held back')
     if (this.#drainShort()) yield* this.#drain()
     if (this.#forgotten !== undefined) yield* this.#endForgotten()
   }
 
   /** The first text of the queue that has not passed, if its block has ended without a mark. */
   get #forgotten(): EventPiece | undefined {
-    const first = this.#queue[0]
-    const piece = first?.pieces[countPassed(first)]
+    const piece = this.#held.firstPiece
     if (piece === undefined || this.#events - piece.block.lastEvent < FORGOTTEN_AFTER) return undefined
     return piece.block.isFinished || piece.block.isJson ? undefined : piece
   }
@@ -292,7 +297,7 @@ export class GuardingStreamSink extends HoldingSink {
 
   /** What is held may leave without further text of the provider. */
   get isAsking(): boolean {
-    return this.#queue[0]?.pieces.some(({ block }) => block.isAsking) === true
+    return this.#held.first?.pieces.some(({ block }) => block.isAsking) === true
   }
 
   get #isHolding(): boolean {
@@ -363,7 +368,7 @@ export class GuardingStreamSink extends HoldingSink {
   /** Sends the first events of the queue that have passed. */
   *#drain(): Steps<void> {
     while (this.#drainShort()) {
-      const event = this.#takeFirst()
+      const event = this.#held.takeFirst()
       const pace = new Pace()
       const splices: Splice[] = []
       for (const piece of event.pieces) {
@@ -372,55 +377,49 @@ export class GuardingStreamSink extends HoldingSink {
         splices.push(spliceOf(event, piece))
         if (pace.after(piece.original.length)) yield
       }
-      const out = yield* spliceInSteps(event.bytes, splices, pace)
-      if (!this.#isOver) this.#sendHeld(event, out)
+      const out = yield* spliceInSteps(bytesOf(event), splices, pace)
+      if (!this.#isOver) this.#sendChanged(event, out)
     }
-    if (this.#queue.length === 0 && this.#ending !== undefined && !this.#isOver) this.#complete()
+    if (this.#held.isEmpty && this.#ending !== undefined && !this.#isOver) this.#complete()
   }
 
   /** The same as far as they have few texts. @returns whether another one has passed */
   #drainShort(): boolean {
     while (!this.#isOver) {
-      const event = this.#queue[0]
+      const event = this.#held.first
       if (event === undefined || countPassed(event) < event.pieces.length) return false
       if (event.pieces.length > FEW_PIECES) return true
-      this.#takeFirst()
-      const changed = event.pieces.filter(({ released, original }) => released !== original)
-      this.#sendHeld(
-        event,
-        applySplices(
-          event.bytes,
-          changed.map((piece) => spliceOf(event, piece)),
-        ),
-      )
+      this.#held.takeFirst()
+      this.#sendHeld(event)
     }
     return false
   }
 
-  #takeFirst(): HeldEvent {
-    const event = this.#queue.shift()!
-    this.#held.give(event.bytes.length)
-    return event
+  #sendHeld(event: HeldEvent): void {
+    const { pieces } = event
+    if (pieces.every(({ released, original }) => released === original)) return this.#send(event)
+    const changed = pieces.filter(({ released, original }) => released !== original)
+    const splices = changed.map((piece) => spliceOf(event, piece))
+    this.#sendChanged(event, applySplices(bytesOf(event), splices))
   }
 
   /** @param out the event as it is now */
-  #sendHeld({ bytes, dataStart, dataEnd, pieces }: HeldEvent, out: Uint8Array): void {
-    const data = out.subarray(dataStart, dataEnd + out.length - bytes.length)
-    this.#send(asBuffer(out), 0, out.length, pieces, dataStart < 0 ? undefined : data)
+  #sendChanged({ start, end, dataStart, dataLength, pieces }: HeldEvent, out: Uint8Array): void {
+    this.#send(wholeEvent(out, dataStart, dataLength + out.length - (end - start), pieces))
   }
 
-  #send(buffer: Buffer, start: number, end: number, pieces: readonly EventPiece[], data: Uint8Array | undefined): void {
-    this.#keep(data)
+  #send({ buffer, start, end, dataStart, dataLength, pieces }: GuardedEvent): void {
+    if (dataLength > 0) this.#keep(buffer, start + dataStart, start + dataStart + dataLength)
     this.sink.bytes(buffer, start, end)
     if (this.#hasBegun || pieces.every(({ original }) => original === '')) return
     this.#hasBegun = true
     this.#options.begin()
   }
 
-  #keep(data: Uint8Array | undefined): void {
+  #keep(buffer: Buffer, start: number, end: number): void {
     const { kept, stream } = this.#options
-    if (kept === undefined || kept.isFull || data === undefined || data.length === 0 || isEndMark(data)) return
-    stream.keep(parseJson(decodeText(data, 0, data.length)), kept)
+    if (kept === undefined || kept.isFull || isEndMark(buffer.subarray(start, end))) return
+    stream.keep(parseJson(decodeText(buffer, start, end)), kept)
   }
 
   *#finish(ending: Ending): Steps<void> {
@@ -477,7 +476,6 @@ export class GuardingStreamSink extends HoldingSink {
     this.#questions.abort()
     this.#input.drop()
     for (const event of this.#unread.splice(0)) event.drop()
-    this.#queue.length = 0
     this.#later.length = 0
     this.#held.drop()
   }

@@ -58,6 +58,8 @@ export class ServiceStage<Tag> implements TextStage<Tag> {
   /** The end of the text before the open window. */
   #before: string
   #pause: { cancel(): void } | undefined
+  /** When the last text came. */
+  #lastMs = 0
   /** The open window waits only for a verdict on an earlier one. */
   #isDue = false
   #isFinished = false
@@ -89,10 +91,25 @@ export class ServiceStage<Tag> implements TextStage<Tag> {
     this.#half = joined.slice(end)
     this.#open.entries.push({ tag, text, canChange: !this.#options.isFixed })
     this.#open.bytes += utf8Length(text)
-    this.#pause?.cancel()
+    this.#lastMs = clock.monotonic()
     if (this.#open.bytes >= WINDOW_BYTES) this.#judge()
-    else if (this.#open.bytes > 0) this.#pause = clock.after(PAUSE_MS, () => this.#judge())
+    else if (this.#open.bytes > 0) this.#awaitPause(PAUSE_MS)
     else if (this.#inFlight.length === 0) this.#releaseEmpty()
+  }
+
+  /** One timer serves all texts of a window: most come long before it ends. */
+  #awaitPause(forMs: number): void {
+    this.#pause ??= clock.after(forMs, () => {
+      this.#pause = undefined
+      const leftMs = this.#lastMs + PAUSE_MS - clock.monotonic()
+      if (leftMs > 0) this.#awaitPause(leftMs)
+      else this.#judge()
+    })
+  }
+
+  #endPause(): void {
+    this.#pause?.cancel()
+    this.#pause = undefined
   }
 
   finish(): void {
@@ -109,7 +126,7 @@ export class ServiceStage<Tag> implements TextStage<Tag> {
 
   /** As soon as the service has room. */
   #judge(): void {
-    this.#pause?.cancel()
+    this.#endPause()
     this.#isDue = this.#inFlight.length === this.#maxInFlight
     if (this.#isDue || this.#open.bytes === 0) return
     const { guard, exchange, signal } = this.#options
@@ -118,10 +135,11 @@ export class ServiceStage<Tag> implements TextStage<Tag> {
     this.#open = { entries: [], bytes: 0 }
     const text = textOf(window)
     const shown = this.#before
-    this.#before = endOf(shown + text)
+    const content = shown + text
+    this.#before = endOf(content)
     const question = {
       phase: 'response' as const,
-      messages: [{ role: 'assistant', content: shown + text }],
+      messages: [{ role: 'assistant', content }],
       head: exchange.response!,
     }
     const entry = { window, shown, asked: undefined as AskedVerdict | undefined, startMs: exchange.context.monotonic() }
@@ -170,7 +188,7 @@ export class ServiceStage<Tag> implements TextStage<Tag> {
 
   #stop(): void {
     this.#isOver = true
-    this.#pause?.cancel()
+    this.#endPause()
   }
 }
 
