@@ -1,15 +1,12 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { findKind } from '#api/kinds.ts'
 import type { FindingCode } from '#base/findings.ts'
 import { validate } from '#schema/index.ts'
 import { allLeaves } from '#test/fields/leaves.ts'
 import { type Variant, variantsOf } from '#test/fields/variants.ts'
-import { builtGoProgram } from '../counterparts.ts'
 import type { Transcript } from '../transcript.ts'
+import { askReferee, canonical } from './referee.ts'
 
 const DEFINITIONS = join(import.meta.dirname, '..', '..', '..', 'install', 'crds')
 
@@ -72,28 +69,15 @@ function ownVariants(): readonly Variant[] {
 }
 
 async function judge(variants: readonly Variant[]): Promise<readonly Verdict[]> {
-  const program = builtGoProgram(join(import.meta.dirname, 'go'), 'judge-objects')
   const files = readdirSync(DEFINITIONS).map((name) => join(DEFINITIONS, name))
-  const child = spawn(program, files, { stdio: ['pipe', 'pipe', 'inherit'] })
-  const ended = once(child, 'close')
-  for (const { object } of variants) child.stdin.write(`${JSON.stringify(object)}\n`)
-  child.stdin.end()
-  const verdicts: Verdict[] = []
-  for await (const line of createInterface({ input: child.stdout })) verdicts.push(JSON.parse(line) as Verdict)
-  const [code] = await ended
-  if (code !== 0) throw new Error(`judge-objects ended with code ${code}`)
-  return verdicts
+  const lines = await askReferee(
+    'judge-objects',
+    files,
+    variants.map(({ object }) => object),
+  )
+  return lines.map((line) => JSON.parse(line) as Verdict)
 }
 
 function isSame(one: unknown, other: unknown): boolean {
   return canonical(one) === canonical(other)
-}
-
-/** JSON with sorted keys. */
-function canonical(value: unknown): string {
-  return JSON.stringify(value, (_, member: unknown) =>
-    typeof member === 'object' && member !== null && !Array.isArray(member)
-      ? Object.fromEntries(Object.entries(member).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : member,
-  )
 }
