@@ -171,6 +171,20 @@ test('a stream that would hold too much is refused', () => {
   expect(text).not.toContain('yyy')
 })
 
+test.each<[what: string, after: string, passes: string]>([
+  ['the end', '', 'secr'],
+  ['a ping and the end', ':\n\n', 'secr'],
+  ['the rest of a match', chunk({ content: 'et-1' }), '<masked>'],
+  ['text that goes on, and the rest of a match', chunk({ content: 'e' }) + chunk({ content: 't-1' }), '<masked>'],
+])('an event that is larger than what may be held, and whose text is held, passes before %s', (_, after, passes) => {
+  const spaces = ' '.repeat(100_000)
+  const large = chunk({ content: 'secr' }).replace('data: {', `data: {${spaces}`)
+  const { text } = run(chunk({ content: 'A ' }) + large + after + DONE, { guards: [SECRET] })
+  expect(join(text, ({ choices }) => choices?.[0]?.delta.content)).toBe(`A ${passes}`)
+  expect(text).toContain(spaces)
+  expect(text.endsWith(DONE)).toBe(true)
+})
+
 test('an event that is not JSON cannot be checked', () => {
   const { text } = run(`${chunk({ content: 'fine ' })}data: a@b.example\n\n`, {})
   expect(text).toContain('fine ')

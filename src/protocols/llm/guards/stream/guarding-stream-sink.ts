@@ -244,6 +244,8 @@ export class GuardingStreamSink extends HoldingSink {
       return this.#fail(`event ${index} of the stream is not JSON`)
     }
     if (isEnd) yield* this.#close(ALL)
+    // What the event has let pass needs no room beside it.
+    if (this.#drainShort()) yield* this.#drain()
     if (this.#isOver) return
     const pieces = this.#pieces ?? NO_PIECES
     const line = cleanEvent(read, isEnd ? '' : this.#reader.type)
@@ -269,7 +271,6 @@ export class GuardingStreamSink extends HoldingSink {
 
   *#hold(event: GuardedEvent): Steps<void> {
     if (!this.#held.hold(event)) return this.#fail('too much text is held back')
-    if (this.#drainShort()) yield* this.#drain()
     if (this.#forgotten !== undefined) yield* this.#endForgotten()
   }
 

@@ -1,12 +1,14 @@
 import type { GuardLoad } from '#exchange/guard-load.ts'
 
-/** Text that the guards of one stream may hold back, in bytes. */
+/** Text that the guards of one stream may hold back, in bytes, besides one event that is larger. */
 const MAX_PER_STREAM = 64 * 1024
 
 /** What one stream holds back. Over a limit, the stream that needs more is refused. */
 export class HeldText {
   readonly #load: GuardLoad
   #held = 0
+  /** Of `#held`, the one event that is larger than the limit. */
+  #large = 0
 
   constructor(load: GuardLoad) {
     this.#load = load
@@ -18,20 +20,27 @@ export class HeldText {
 
   /** @returns false if there is no room */
   take(bytes: number): boolean {
-    // One event may be larger than what a stream may hold of several.
-    const isAlone = this.#held === 0
-    if (!isAlone && this.#held + bytes > MAX_PER_STREAM) return false
+    const isLarge = bytes > MAX_PER_STREAM
+    if (isLarge ? this.#large > 0 : this.#held - this.#large + bytes > MAX_PER_STREAM) return false
     if (!this.#load.take(bytes)) return false
     this.#held += bytes
+    if (isLarge) this.#large = bytes
     return true
   }
 
+  /** @param bytes of an event that was taken */
   give(bytes: number): void {
-    this.#held -= bytes
-    this.#load.give(bytes)
+    if (bytes > MAX_PER_STREAM) this.#large = 0
+    this.#release(bytes)
   }
 
   drop(): void {
-    this.give(this.#held)
+    this.#large = 0
+    this.#release(this.#held)
+  }
+
+  #release(bytes: number): void {
+    this.#held -= bytes
+    this.#load.give(bytes)
   }
 }
