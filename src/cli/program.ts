@@ -125,6 +125,16 @@ function buildProgram(end: (code: ExitCode) => void, around: Surroundings | unde
       const { fields } = await import('./fields.ts')
       end(fields(path))
     })
+  program
+    .command('salvage')
+    .description(
+      'Replace a damaged database of objects by one with all objects that can be read. The damaged file is kept. Exit code 1: objects were lost.',
+    )
+    .requiredOption('--state <dir>', 'the state folder')
+    .action(async (options) => {
+      const { salvage } = await import('./salvage.ts')
+      end(salvage(options))
+    })
   const mcp = program.command('mcp').description('Tools for MCP servers.')
   mcp
     .command('doctor')

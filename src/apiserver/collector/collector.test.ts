@@ -11,6 +11,7 @@ const journal: Journal = {
   append() {
     if (fails) throw new Error('disk full')
   },
+  reserve() {},
   close() {},
 }
 let table: ResourceTable

@@ -72,6 +72,7 @@ test('changes since a revision are known for a while', () => {
 
 test('a change that the journal refuses does not happen', () => {
   const written: string[] = []
+  const reserved: number[] = []
   const journal: Journal = {
     append(events) {
       for (const { key } of events) {
@@ -79,6 +80,7 @@ test('a change that the journal refuses does not happen', () => {
         written.push(key.name)
       }
     },
+    reserve: (revision) => reserved.push(revision),
     close() {},
   }
   const table = new ResourceTable(journal)
@@ -87,7 +89,18 @@ test('a change that the journal refuses does not happen', () => {
   table.commitInMemory([{ key: { ...KEY, name: 'file' }, object: service('file') }])
   expect(written).toEqual(['a'])
   expect(table.list('services').map(({ metadata }) => metadata.name)).toEqual(['a', 'file'])
-  expect(table.revision).toBe(3)
+  expect([table.revision, reserved]).toEqual([3, [3]])
+})
+
+test('a listener that commits does not change the order of commits for others', () => {
+  const table = new ResourceTable()
+  const seen: string[] = []
+  table.subscribe(([event]) => {
+    if (event?.key.name === 'cause') put(table, 'effect')
+  })
+  table.subscribe(([event]) => seen.push(event!.key.name))
+  put(table, 'cause')
+  expect(seen).toEqual(['cause', 'effect'])
 })
 
 test('a table starts with the content of its journal', () => {

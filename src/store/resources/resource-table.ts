@@ -15,6 +15,8 @@ export interface Journal {
    * @throws JournalFailure if they are not; the table then stays as it was
    */
   append(events: readonly ResourceEvent[]): void
+  /** Sees to it that no restart gives this revision again, which a change in memory takes. A failure is reported elsewhere. */
+  reserve(revision: number): void
   close(): void
 }
 
@@ -44,6 +46,9 @@ export class ResourceTable {
   /** Events after this revision are known. */
   #known: number
   #revision: number
+  /** Commits that listeners have not got yet. */
+  readonly #undelivered: (readonly ResourceEvent[])[] = []
+  #delivering = false
 
   constructor(journal?: Journal, content: TableContent = EMPTY) {
     this.#journal = journal
@@ -117,6 +122,7 @@ export class ResourceTable {
     }
     if (events.length === 0) return events
     if (durable) this.#journal?.append(events)
+    else this.#journal?.reserve(revision)
     for (const { type, key, object } of events) {
       const collection = this.#collection(key.collection)
       if (type === 'DELETED') collection.delete(key)
@@ -124,8 +130,22 @@ export class ResourceTable {
     }
     this.#revision = revision
     this.#remember(events)
-    for (const listener of [...this.#listeners]) listener(events)
+    this.#deliver(events)
     return events
+  }
+
+  /** Every listener gets the commits in their order, also if one of them commits. */
+  #deliver(events: readonly ResourceEvent[]): void {
+    this.#undelivered.push(events)
+    if (this.#delivering) return
+    this.#delivering = true
+    try {
+      for (let next = this.#undelivered.shift(); next !== undefined; next = this.#undelivered.shift()) {
+        for (const listener of [...this.#listeners]) listener(next)
+      }
+    } finally {
+      this.#delivering = false
+    }
   }
 
   #remember(events: readonly ResourceEvent[]): void {
