@@ -1,0 +1,102 @@
+import type { Finding } from '#base/finding.ts'
+import type { Level } from '#base/log-levels.ts'
+import type { FileOrigin, ResourceKey } from '#store/resources/resource.ts'
+import type { ResourceTable } from '#store/resources/resource-table.ts'
+import { startApiServer } from './api-server.ts'
+import { Collector } from './collector/collector.ts'
+import { type CredentialFiles, loadCredentials } from './credentials/credentials.ts'
+import { kubeconfig } from './credentials/kubeconfig.ts'
+import type { AuditEntry } from './http/api-context.ts'
+import { builtInKinds } from './kinds/built-in-kinds.ts'
+import { KindRegistry } from './kinds/registry.ts'
+import { reviewKinds } from './kinds/review-kinds.ts'
+import { ApiDocuments } from './openapi/documents.ts'
+import { Snapshots } from './verbs/snapshots.ts'
+import { Watches } from './verbs/watch.ts'
+
+export interface ApiServiceOptions {
+  readonly host: string
+  /** 0: any free port. */
+  readonly port: number
+  readonly table: ResourceTable
+  readonly fileOf: (key: ResourceKey) => FileOrigin | undefined
+  /** All problems of the objects in use. */
+  readonly findings: () => readonly Finding[]
+  /** The state folder: credentials are kept there, and the kubeconfig is written to it. */
+  readonly files: CredentialFiles
+  /** Version of the gateway. */
+  readonly version: string
+  readonly log: (level: Level, message: string, fields: Readonly<Record<string, string | number | undefined>>) => void
+  readonly reportBug: (error: unknown) => void
+}
+
+export interface ApiService {
+  /** `https://127.0.0.1:15010` */
+  readonly url: string
+  close(): Promise<void>
+}
+
+/** The configuration file for clients, in the state folder. */
+const KUBECONFIG = 'kubeconfig'
+
+/**
+ * Starts the Kubernetes-style API with everything that belongs to it.
+ * @throws PortInUse
+ */
+export async function startApiService(options: ApiServiceOptions): Promise<ApiService> {
+  const { host, port, table, fileOf, files, log, reportBug } = options
+  const kinds = new KindRegistry([...builtInKinds(), ...reviewKinds()])
+  const documents = new ApiDocuments(kinds, options.version)
+  const watches = new Watches(table)
+  const { ca, certificate, key, token } = await loadCredentials(files, host)
+  const server = await startApiServer({
+    host,
+    port,
+    certificate,
+    key,
+    token,
+    state: { table, kinds, fileOf, findingsOf: (key) => findingTexts(options.findings(), key, kinds) },
+    snapshots: new Snapshots(),
+    watches,
+    document: (path, accept) => documents.find(path, accept),
+    audit: (entry) => log(...auditLine(entry)),
+    reportBug,
+  })
+  const collector = new Collector({
+    table,
+    isFromFile: (key) => fileOf(key) !== undefined,
+    reportFailure: (error) =>
+      log('error', 'an object cannot be deleted; it is tried again', { cause: (error as Error).message }),
+  })
+  files.write(KUBECONFIG, kubeconfig({ server: server.url, ca, token }))
+  const close = async (): Promise<void> => {
+    collector.close()
+    await server.close()
+  }
+  return { url: server.url, close }
+}
+
+/** What the control plane found in an object, for its author. */
+function findingTexts(
+  findings: readonly Finding[],
+  { collection, namespace, name }: ResourceKey,
+  kinds: KindRegistry,
+): readonly string[] {
+  const [kind] = kinds.versionsOf(collection)
+  return findings
+    .filter(({ origin, severity }) => {
+      const isOf = origin.kind === kind?.kind && origin.name === name && origin.namespace === namespace
+      return isOf && severity !== 'advice'
+    })
+    .map(({ path, message, code }) => `${path === '' ? '' : `${path}: `}${message} [${code}]`)
+}
+
+/** A line of the log for one write. */
+function auditLine({ verb, target, namespace, name, userAgent, status, dryRun }: AuditEntry) {
+  const level: Level = status < 400 ? 'info' : 'warn'
+  const client = userAgent.slice(0, MAX_CLIENT)
+  const fields = { verb, target, namespace, name, status, client, dryRun: dryRun ? 'true' : undefined }
+  return [level, status < 400 ? 'object written' : 'write refused', fields] as const
+}
+
+const MAX_CLIENT = 100
