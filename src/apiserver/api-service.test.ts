@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import { request } from 'node:https'
 import { afterEach, expect, test } from 'vitest'
 import { parse } from 'yaml'
@@ -40,23 +41,21 @@ test('clients with the kubeconfig get findings as warnings, and each write is lo
   const { clusters, users } = parse(texts.get('kubeconfig')!)
   expect(clusters[0].cluster.server).toBe(service.url)
   const body = JSON.stringify({ metadata: { name: 'b' }, spec: { static: { host: 'a.test', port: 80 } } })
-  const response = await new Promise<{ statusCode?: number; headers: NodeJS.Dict<string | string[]> }>(
-    (resolve, reject) => {
-      const path = '/apis/gatewright.dev/v1alpha1/namespaces/default/proxybackends'
-      const ca = Buffer.from(clusters[0].cluster['certificate-authority-data'], 'base64').toString()
-      const headers = {
-        authorization: `Bearer ${users[0].user.token}`,
-        'content-type': 'application/json',
-        'user-agent': 'test',
-      }
-      const call = request(`${service!.url}${path}`, { method: 'POST', ca, headers, agent: false }, (answer) => {
-        answer.resume()
-        resolve(answer)
-      })
-      call.once('error', reject)
-      call.end(body)
-    },
-  )
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
+    const path = '/apis/gatewright.dev/v1alpha1/namespaces/default/proxybackends'
+    const ca = Buffer.from(clusters[0].cluster['certificate-authority-data'], 'base64').toString()
+    const headers = {
+      authorization: `Bearer ${users[0].user.token}`,
+      'content-type': 'application/json',
+      'user-agent': 'test',
+    }
+    const call = request(`${service!.url}${path}`, { method: 'POST', ca, headers, agent: false }, (answer) => {
+      answer.resume()
+      resolve(answer)
+    })
+    call.once('error', reject)
+    call.end(body)
+  })
   expect([response.statusCode, response.headers.warning]).toEqual([
     201,
     '299 - "spec.static: does nothing [no-effect]"',
