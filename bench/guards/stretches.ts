@@ -36,6 +36,9 @@ const call = (text: string) => [{ id: 'c', type: 'function', function: { name: '
 const called = (text: string) =>
   encode({ model: 'm', messages: [{ role: 'assistant', content: null, tool_calls: call(text) }] })
 
+/** A request with a member that no interface has. */
+const named = (json: string) => Buffer.from(`{"model":"m","messages":[],"odd":${json}}`)
+
 const REQUESTS: Readonly<Record<string, Buffer>> = {
   'a text of 1.9 MB': chat(LONG),
   'a text of 1.9 MB with 270,000 addresses': chat('a@b.co '.repeat(SIZE / 7)),
@@ -62,6 +65,19 @@ const REQUESTS: Readonly<Record<string, Buffer>> = {
   'arguments of one string of 1.9 MB': called(JSON.stringify({ text: LONG })),
   'arguments of 60,000 strings': called(JSON.stringify(many(60_000, (i) => `mail ${i}@example.org`))),
   'arguments of 300,000 strings': called(JSON.stringify(many(300_000, () => 'ab'))),
+  'a member whose name has 1.9 MB': chat('x', { [LONG]: 'y' }),
+  'a member whose name has 1.9 MB of escapes': named(`{"${'\\u0061'.repeat(SIZE / 6)}":"y"}`),
+  'a member in 1.9 MB of spaces': named(`{${' '.repeat(SIZE)}}`),
+  'arguments with a name of 1.9 MB': called(JSON.stringify({ [LONG]: 'y' })),
+  'arguments with a name of 1.9 MB of escapes': called(`{"${'\\u0061'.repeat(SIZE / 7)}":"y"}`),
+  'a schema with eight names of 230 KB': chat('x', {
+    tools: [
+      {
+        type: 'function',
+        function: { name: 'f', parameters: Object.fromEntries(many(8, (i) => [`${LONG.slice(0, 230_000)}${i}`, 1])) },
+      },
+    ],
+  }),
   'a file of 1.4 MB': chat([
     {
       type: 'file',

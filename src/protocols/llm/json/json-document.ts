@@ -4,6 +4,9 @@ import type { JsonFault } from './scan-members.ts'
 import { skipSpace } from './skip-value.ts'
 import { Tape, Unreadable } from './tape.ts'
 
+/** No interface has a name of more bytes, whatever its escapes. */
+const LONGEST_NAME = 1024
+
 export type JsonKind = 'object' | 'array' | 'string' | 'number' | 'boolean' | 'null'
 
 /**
@@ -129,6 +132,8 @@ export class JsonValue {
     const { at, bytes } = this.#tape
     const start = at[key]! + 1
     const length = at[key + 1]! - 1 - start
+    // The longest escape has six characters.
+    if (length > 6 * name.length) return false
     if (this.#tape.hasEscapedKeys && length > name.length) return this.#tape.textAt(key) === name
     if (length !== name.length) return false
     for (let i = 0; i < length; i++) if (bytes[start + i] !== name.charCodeAt(i)) return false
@@ -208,9 +213,19 @@ export class JsonChildren {
     return new JsonValue(this.#tape, value)
   }
 
-  /** The decoded key of the member that `next` returned. */
+  /** The decoded key of the member that `next` returned; empty if no interface has one so long. */
   get name(): string {
-    return this.#tape.textAt(this.#current)
+    return this.hasLongName ? '' : this.#tape.textAt(this.#current)
+  }
+
+  get hasLongName(): boolean {
+    const { start, end } = this.key
+    return end - start > LONGEST_NAME
+  }
+
+  /** All of a long name. Yields between pieces of it. */
+  longName(): Steps<string> {
+    return this.#tape.textInSteps(this.#current)
   }
 
   /** Where this key is, quotes included. */

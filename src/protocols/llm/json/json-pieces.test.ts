@@ -86,4 +86,42 @@ test('a long key is valid, and compared', () => {
   expect(runAtOnce(parseInSteps(encode(`{${key}:1}`)))).toBeInstanceOf(JsonValue)
   const twice = runAtOnce(parseInSteps(encode(`{${key}:1,${key}:2}`)))
   expect(twice).toMatchObject({ fault: 'duplicate-key' })
+  const alike = `"${'é\\u000a'.repeat(LONG / 4)}"`
+  for (const [before, after] of [
+    [key, alike],
+    [`"a":0,${key}`, `"b":0,${alike}`],
+  ]) {
+    expect(runAtOnce(parseInSteps(encode(`{${before}:1,${after}:2}`)))).toMatchObject({ fault: 'duplicate-key' })
+  }
+})
+
+test.each<[what: string, first: string, letter: string]>([
+  ['plain', '', 'x'],
+  ['with an escape', '\\u0061', 'x'],
+  ['of escapes', '', '\\n'],
+])('a long key is read in pieces, wherever it stands: %s', (_, first, letter) => {
+  const key = (bytes: number) => `"${first}${letter.repeat(bytes / letter.length)}"`
+  for (const place of [(json: string) => `{${json}:1}`, (json: string) => `{"a":1,${json}:1}`]) {
+    const [few] = count(parseInSteps(encode(place(key(4 * PIECE_BYTES)))))
+    const [many, document] = count(parseInSteps(encode(place(key(16 * PIECE_BYTES)))))
+    expect(document).toBeInstanceOf(JsonValue)
+    expect(few).toBeGreaterThan(2)
+    expect(many).toBeGreaterThan(3 * few)
+  }
+})
+
+test('a key that no interface knows is not decoded, unless somebody asks for all of it', () => {
+  const [long, short] = ['n'.repeat(1023), 'n'.repeat(1022)]
+  const document = runAtOnce(parseInSteps(encode(`{"${long}":1,"${short}":2,"\\u0061":3}`))) as JsonValue
+  const children = document.children()
+  const read: [isLong: boolean, name: string, whole: string][] = []
+  while (children.next() !== undefined) {
+    read.push([children.hasLongName, children.name, runAtOnce(children.longName())])
+  }
+  expect(read).toEqual([
+    [true, '', long],
+    [false, short, short],
+    [false, 'a', 'a'],
+  ])
+  expect([document.get('a')?.number, document.get('b'), document.get(short)?.number]).toEqual([3, undefined, 2])
 })

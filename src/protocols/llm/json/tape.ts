@@ -1,6 +1,6 @@
-import { runAtOnce, type Steps } from '#base/in-slices.ts'
+import type { Steps } from '#base/in-slices.ts'
 import { parseJson } from '#base/parse-json.ts'
-import { decodeString, endOfPiece, PIECE_BYTES } from './json-pieces.ts'
+import { decodeLongString, decodeString, endOfPiece, PIECE_BYTES } from './json-pieces.ts'
 import { decodeLatin1 } from './native.ts'
 import type { JsonFault } from './scan-members.ts'
 import { skipSpace, skipString, skipValue } from './skip-value.ts'
@@ -77,6 +77,7 @@ export class Tape {
         if (bytes[inner] !== first + 2) {
           open.push(index)
           next = first === 0x7b ? this.#readKey(inner) : inner
+          if (next < 0) next = yield* this.#readLongKey(inner, ~next)
           continue
         }
         end = inner + 1
@@ -94,7 +95,11 @@ export class Tape {
         next = skipSpace(bytes, end)
         if (bytes[next] === 0x2c) {
           next = skipSpace(bytes, next + 1)
-          if (isObject) next = this.#readKey(next)
+          if (isObject) {
+            const key = next
+            next = this.#readKey(key)
+            if (next < 0) next = yield* this.#readLongKey(key, ~next)
+          }
           break
         }
         if (bytes[next] !== (isObject ? 0x7d : 0x5d)) throw new Unreadable('not-json', next)
@@ -106,11 +111,21 @@ export class Tape {
     }
   }
 
-  /** @returns the position of the value of the key at `start` */
+  /** @returns the position of the value of the key at `start`; `~position` up to which a long one is valid */
   #readKey(start: number): number {
-    const { bytes, at } = this
+    const { bytes } = this
     if (bytes[start] !== 0x22) throw new Unreadable('not-json', start)
-    const end = endOfString(bytes, start + 1)
+    const end = endOfNearString(bytes, start + 1)
+    return end < 0 ? end : this.#endKey(start, end)
+  }
+
+  *#readLongKey(start: number, from: number): Steps<number> {
+    return this.#endKey(start, yield* endOfLongString(this.bytes, from))
+  }
+
+  /** @returns the position of its value */
+  #endKey(start: number, end: number): number {
+    const { bytes, at } = this
     this.#count(start)
     at.push(start, end, at.length + 3)
     const colon = skipSpace(bytes, end)
@@ -123,19 +138,21 @@ export class Tape {
   }
 
   /**
-   * Compares the keys of an object if they are few.
+   * Compares the keys of an object if they are few and short.
    * @param first index of the first key of an object, whose last descendant is the last one of the tape
    */
   #hasManyKeys(first: number): boolean {
     const { at } = this
     let count = 0
     let hasEscapes = false
+    let isLong = false
     for (let key = first; key < at.length; key = at[key + 5]!) {
       count++
+      if (at[key + 1]! - at[key]! > NEAR) isLong = true
       if (this.#hasBackslash(key)) hasEscapes = true
     }
     if (hasEscapes) this.hasEscapedKeys = true
-    if (hasEscapes || count > FEW_KEYS) return true
+    if (hasEscapes || isLong || count > FEW_KEYS) return true
     for (let one = at[first + 5]!; one < at.length; one = at[one + 5]!) {
       for (let other = first; other < one; other = at[other + 5]!) {
         if (this.#isSame(one, other)) throw new Unreadable('duplicate-key', at[one]!)
@@ -148,7 +165,7 @@ export class Tape {
     const { at } = this
     const seen = new Set<string>()
     for (let key = first; key < at.length; key = at[key + 5]!) {
-      const text = this.#keyAt(key)
+      const text = this.#isLong(key) ? yield* this.textInSteps(key) : this.#keyAt(key)
       if (seen.has(text)) throw new Unreadable('duplicate-key', at[key]!)
       seen.add(text)
       if (seen.size % KEYS_PER_STEP === 0) yield
@@ -174,11 +191,21 @@ export class Tape {
 
   #hasBackslash(key: number): boolean {
     const { at, bytes } = this
+    if (this.#isLong(key)) return bytes.subarray(at[key]!, at[key + 1]!).includes(0x5c)
     for (let i = at[key]!; i < at[key + 1]!; i++) if (bytes[i] === 0x5c) return true
     return false
   }
 
-  /** The decoded text of a string. */
+  #isLong(index: number): boolean {
+    return this.at[index + 1]! - this.at[index]! > PIECE_BYTES
+  }
+
+  /** The decoded text of a string. Yields between pieces of a long one. */
+  *textInSteps(index: number): Steps<string> {
+    return yield* decodeLongString(this.bytes, this.at[index]! + 1, this.at[index + 1]! - 1)
+  }
+
+  /** The same at once. */
   textAt(index: number): string {
     const { at, bytes } = this
     const [start, end] = [at[index]! + 1, at[index + 1]! - 1]
@@ -186,13 +213,10 @@ export class Tape {
   }
 }
 
-/** The position after the string whose content starts at `from`, which must be valid. */
-function endOfString(bytes: Uint8Array, from: number): number {
-  const end = endOfNearString(bytes, from)
-  return end < 0 ? runAtOnce(endOfLongString(bytes, ~end)) : end
-}
-
-/** The same if the end is near, as that of most strings; otherwise `~position` up to which the content is valid. */
+/**
+ * The position after the string whose content starts at `from`, which must be valid, if its end is near, as that of most strings; otherwise
+ * `~position` up to which the content is valid.
+ */
 function endOfNearString(bytes: Uint8Array, from: number): number {
   const near = Math.min(from + NEAR, bytes.length)
   let at = from

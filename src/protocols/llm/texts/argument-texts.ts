@@ -42,7 +42,10 @@ export function* readArguments(text: string, pace: Pace): Steps<readonly Argumen
       open.pop()
       continue
     }
-    if (children.isObject) found.push({ ...children.key, text: children.name, canChange: false })
+    if (children.isObject) {
+      const text = children.hasLongName ? yield* children.longName() : children.name
+      found.push({ ...children.key, text, canChange: false })
+    }
     visit(value)
     if (pace.after(WORK_PER_STRING + value.end - value.place)) yield
   }

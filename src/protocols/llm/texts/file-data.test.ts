@@ -51,6 +51,28 @@ test('arguments: all strings with their places, names cannot change', () => {
   expect(argumentsOf('plain')).toBeUndefined()
 })
 
+test('a long name in arguments is a text, in pieces', () => {
+  const name = 'jane '.repeat(40_000)
+  const json = JSON.stringify({ [name]: 1 })
+  expect(argumentsOf(json)).toEqual([{ start: 1, end: json.length - 3, text: name, canChange: false }])
+})
+
+test('a name that is longer than those of an interface is a name that a client chose', () => {
+  const name = 'jane'.repeat(300)
+  const schema = { type: 'object', [name]: 1, properties: { [name]: { [name]: true } } }
+  const tools = [{ type: 'function', function: { name: 'f', parameters: schema } }]
+  expect(runsOf({ tools, odd: { [name]: 'a' } }, readRequestTexts).flat()).toEqual([
+    '(system)',
+    'tools[0].function.name: f!',
+    `tools[0].function.parameters{1}:name: ${name}!`,
+    `tools[0].function.parameters.properties{0}:name: ${name}!`,
+    `tools[0].function.parameters.properties{0}{0}:name: ${name}!`,
+    '(user)',
+    `odd{0}:name: ${name}!`,
+    'odd{0}: a',
+  ])
+})
+
 test('names that a client chose are not in paths, however they look', () => {
   const messages = [{ role: 'user', content: [{ type: 'text', text: 'a', '{jane}': 'b', 'a b': 'c', known_1: 'd' }] }]
   expect(runsOf({ messages, odd: { secret: { deep: 'e' } } }, readRequestTexts)).toEqual([
