@@ -538,6 +538,25 @@ describe('patches', () => {
     expect([failed.status, failed.body.reason]).toEqual([422, 'Invalid'])
   })
 
+  test('a strategic merge patch, for kinds of the platform only', async () => {
+    await create(SERVICES, service('shop'))
+    const headers = { 'content-type': 'application/strategic-merge-patch+json' }
+    const body = {
+      spec: {
+        ports: [
+          { port: 81, name: 'b' },
+          { port: 80, name: 'a' },
+        ],
+      },
+    }
+    const patched = await server.call(`${SERVICES}/shop`, { method: 'PATCH', body, headers })
+    expect(patched.body.spec.ports.map(({ port, name }: { port: number; name: string }) => [port, name])).toEqual([
+      [81, 'b'],
+      [80, 'a'],
+    ])
+    expect((await patchBackend('strategic-merge-patch+json', {})).status).toBe(415)
+  })
+
   test('of the status alone', async () => {
     const { body } = await patchBackend(
       'merge-patch+json',

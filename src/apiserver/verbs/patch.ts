@@ -1,9 +1,12 @@
 import type { JsonObject } from '#base/json.ts'
 import type { Resource } from '#store/resources/resource.ts'
 import { ApiError } from '../http/api-error.ts'
+import type { ServedKind } from '../kinds/served-kind.ts'
 import { applyJsonPatch } from '../patch/json-patch.ts'
+import { mergeKeysOf } from '../patch/merge-keys.ts'
 import { applyMergePatch } from '../patch/merge-patch.ts'
 import type { Patched } from '../patch/patched.ts'
+import { applyStrategicMergePatch } from '../patch/strategic-merge-patch.ts'
 import type { Part } from './prepare.ts'
 import { objectOf, readJson, textOf } from './read-object.ts'
 import { inVersion } from './render.ts'
@@ -11,22 +14,25 @@ import type { ApiAnswer, ApiState, RequestBody, ResourceRequest } from './resour
 import { storeUpdate, writable } from './update.ts'
 import { writeOptions } from './write-options.ts'
 
-type Apply = (object: JsonObject, patch: unknown) => Patched<unknown>
+type Apply = (object: JsonObject, patch: unknown, kind: ServedKind) => Patched<unknown>
 
-/** How each media type changes an object (RFC 6902, RFC 7386). */
+const STRATEGIC = 'application/strategic-merge-patch+json'
+
+/** How each media type changes an object (RFC 6902; RFC 7386; Kubernetes, "Strategic Merge Patch"). */
 const PATCHES: Readonly<Record<string, Apply>> = {
   'application/json-patch+json': applyJsonPatch,
   'application/merge-patch+json': applyMergePatch,
+  [STRATEGIC]: (object, patch, { kind }) => applyStrategicMergePatch(object, patch, mergeKeysOf(kind)),
 }
 
 /** @throws ApiError */
 export function patch(state: ApiState, request: ResourceRequest, part: Part): ApiAnswer {
   const { body, kind, target } = request
-  const apply = patchOf(body)
+  const apply = patchOf(body, kind)
   const options = writeOptions(request.query, request.userAgent)
   const before = writable(state, request, part)
   const { value, warnings } = readJson(textOf(body!), options.unknownFields)
-  const { value: patched, failure } = apply(jsonOf(inVersion(before, kind)), value)
+  const { value: patched, failure } = apply(jsonOf(inVersion(before, kind)), value, kind)
   if (failure !== undefined)
     throw new ApiError(failure.reason, failure.message, { name: target.name!, kind: kind.plural })
   const written = objectOf(patched, request, target.name)
@@ -34,12 +40,11 @@ export function patch(state: ApiState, request: ResourceRequest, part: Part): Ap
 }
 
 /** @throws ApiError UnsupportedMediaType */
-function patchOf(body: RequestBody | undefined): Apply {
-  const type = body?.type.type ?? ''
-  const apply = Object.hasOwn(PATCHES, type) ? PATCHES[type] : undefined
-  if (apply !== undefined) return apply
-  const accepted = Object.keys(PATCHES).join(', ')
-  const message = `the body of the request was in an unknown format - accepted media types include: ${accepted}`
+function patchOf(body: RequestBody | undefined, { hasStrategicMerge }: ServedKind): Apply {
+  const types = Object.keys(PATCHES).filter((type) => hasStrategicMerge || type !== STRATEGIC)
+  const type = types.find((each) => each === body?.type.type)
+  if (type !== undefined) return PATCHES[type]!
+  const message = `the body of the request was in an unknown format - accepted media types include: ${types.join(', ')}`
   throw new ApiError('UnsupportedMediaType', message)
 }
 
