@@ -1,13 +1,13 @@
 import { reject } from '#exchange/outcome.ts'
 import { BodyClaim, BodyMemory } from '#net/body/body-memory.ts'
-import type { BodySink, BodySource } from '#net/stream.ts'
 import { STREAMS } from '#protocols/llm/answer/answer-formats.ts'
-import type { ServiceGuard } from '#protocols/llm/guards/guard.ts'
+import type { Guard, ServiceGuard } from '#protocols/llm/guards/guard.ts'
 import { GuardedAnswer } from '#protocols/llm/guards/guard-answer.ts'
 import { guardRequest } from '#protocols/llm/guards/guard-request.ts'
 import { loadPhoneNumbers } from '#protocols/llm/guards/rules/phone-numbers.ts'
 import { GuardedStream } from '#protocols/llm/guards/stream/guarded-stream.ts'
 import { JsonValue, parseDocument } from '#protocols/llm/json/json-document.ts'
+import { Nowhere } from '../nowhere.ts'
 import { exchange, type GuardSpec, guardOf } from './whole-path.ts'
 
 /** The longest time for which guards hold a worker at a stretch, for the largest bodies and events that they read. */
@@ -84,21 +84,6 @@ const REQUESTS: Readonly<Record<string, Buffer>> = {
       file: { file_data: `data:text/plain;base64,${Buffer.from(LONG.slice(0, 1_400_000)).toString('base64')}` },
     },
   ]),
-}
-
-class Nowhere implements BodySink {
-  readonly backed = false
-  readonly takesFramed = false
-  source: BodySource | null = null
-  #ended!: () => void
-  readonly ended = new Promise<void>((resolve) => {
-    this.#ended = resolve
-  })
-  bytes(): void {}
-  end(): void {
-    this.#ended()
-  }
-  abort(): void {}
 }
 
 /** CPU of this thread: other programs share the machine. */
@@ -225,10 +210,10 @@ for (const [name, body] of Object.entries(ANSWERS)) {
   await report(`answer, ${name} (parsed in ${parseMs(body)})`, () => answer(body))
 }
 
-function stream(events: readonly Buffer[]): Promise<void> {
+function stream(events: readonly Buffer[], guard: Guard = guardOf('response', ALL)): Promise<void> {
   const sink = new Nowhere()
   const options = {
-    guards: [guardOf('response', ALL)],
+    guards: [guard],
     format: 'Completions' as const,
     stream: STREAMS.Completions!(),
     exchange: exchange(),
@@ -264,3 +249,6 @@ const STREAMED: Readonly<Record<string, readonly Buffer[]>> = {
   'events of 64 KB at once': [Buffer.concat(many(300, (i) => event({ content: `word ${i} ` })))],
 }
 for (const [name, events] of Object.entries(STREAMED)) await report(`stream, ${name}`, () => stream(events))
+for (const name of ['an event of 1.9 MB', 'events of 64 KB at once']) {
+  await report(`stream, ${name}, masked by a service`, () => stream(STREAMED[name]!, { ...MASKING, phase: 'response' }))
+}

@@ -2,7 +2,6 @@ import { Exchange } from '#exchange/exchange.ts'
 import { reject } from '#exchange/outcome.ts'
 import { BodyClaim, BodyMemory } from '#net/body/body-memory.ts'
 import { Head } from '#net/http/head.ts'
-import type { BodySink, BodySource } from '#net/stream.ts'
 import { STREAMS } from '#protocols/llm/answer/answer-formats.ts'
 import type { RegexGuard } from '#protocols/llm/guards/guard.ts'
 import { guardRequest } from '#protocols/llm/guards/guard-request.ts'
@@ -10,6 +9,8 @@ import type { GuardedFormat } from '#protocols/llm/guards/guarded-format.ts'
 import { compileRules } from '#protocols/llm/guards/rules/compile-rules.ts'
 import { GuardedStream } from '#protocols/llm/guards/stream/guarded-stream.ts'
 import { inOneTurn } from '#test/support/in-one-turn.ts'
+import { LOCAL_PEER } from '#test/support/local-peer.ts'
+import { Nowhere } from '../nowhere.ts'
 
 /** Guards on whole bodies and streams: reading, texts, rules and writing. */
 
@@ -25,18 +26,7 @@ export function guardOf(phase: 'request' | 'response', spec: GuardSpec): RegexGu
 }
 
 export function exchange(): Exchange {
-  const peer = {
-    remoteAddress: '127.0.0.1',
-    remotePort: 1,
-    rawAddress: '127.0.0.1',
-    rawPort: 1,
-    localAddress: '127.0.0.1',
-    localPort: 2,
-    secure: false,
-    serverName: undefined,
-    certificate: undefined,
-  }
-  const made = new Exchange(Head.request('POST', '/'), peer)
+  const made = new Exchange(Head.request('POST', '/'), LOCAL_PEER)
   made.response = Head.response(200)
   made.response.set('content-type', 'text/event-stream')
   return made
@@ -51,15 +41,6 @@ export function guardedRequest(spec: GuardSpec, content: string): () => unknown 
   ]
   const body = encoder.encode(JSON.stringify({ model: 'gpt-5.1', temperature: 0.5, messages }))
   return () => inOneTurn(() => guardRequest(guards, 'Completions', body, exchange()))
-}
-
-class Nowhere implements BodySink {
-  readonly backed = false
-  readonly takesFramed = false
-  source: BodySource | null = null
-  bytes(): void {}
-  end(): void {}
-  abort(): void {}
 }
 
 const OBFUSCATED = 'a1B2c3D4e5F6g7H8'

@@ -4,12 +4,13 @@ import { BodyClaim, BodyMemory } from '#net/body/body-memory.ts'
 import { encodeEvent } from '#net/event-stream/event-frame.ts'
 import { encodeHeaders } from '#net/event-stream/event-header.ts'
 import { Head } from '#net/http/head.ts'
-import type { BodySink, BodySource } from '#net/stream.ts'
 import type { ClientFormat } from '#protocols/llm/request/route-type.ts'
 import { ChatAnswer } from '#protocols/llm/translation/chat-answer.ts'
 import type { WireDialect } from '#protocols/llm/translation/dialect.ts'
 import { findTranslation, NATIVE_DIALECTS } from '#protocols/llm/translation/dialects.ts'
 import { type ChatTranslation, translateRequest } from '#protocols/llm/translation/translate-request.ts'
+import { LOCAL_PEER } from '#test/support/local-peer.ts'
+import { Nowhere } from '../nowhere.ts'
 
 /**
  * CPU time of translations between dialects in one thread, without the wire: requests of several sizes, and events of streams. The bars are
@@ -78,15 +79,6 @@ function measure(cases: readonly Case[]): readonly number[] {
     }
   }
   return rounds.map((each) => Math.min(...each))
-}
-
-class Nowhere implements BodySink {
-  readonly backed = false
-  readonly takesFramed = false
-  source: BodySource | null = null
-  bytes(): void {}
-  end(): void {}
-  abort(): void {}
 }
 
 const PAIRS: readonly (readonly [ClientFormat, WireDialect])[] = [
@@ -171,18 +163,7 @@ function piecesOf(dialect: WireDialect): readonly Buffer[] | undefined {
 }
 
 function exchange(contentType: string): Exchange {
-  const peer = {
-    remoteAddress: '127.0.0.1',
-    remotePort: 1,
-    rawAddress: '127.0.0.1',
-    rawPort: 1,
-    localAddress: '127.0.0.1',
-    localPort: 2,
-    secure: false,
-    serverName: undefined,
-    certificate: undefined,
-  }
-  const made = new Exchange(Head.request('POST', '/'), peer)
+  const made = new Exchange(Head.request('POST', '/'), LOCAL_PEER)
   made.response = Head.response(200)
   made.response.set('content-type', contentType)
   return made

@@ -14,6 +14,7 @@ import { eventually } from '#test/support/eventually.ts'
 import { freePort } from '#test/support/free-port.ts'
 import { type GatewayProcess, startGatewayProcess } from '#test/support/gateway-process.ts'
 import {
+  backendRef,
   backendYaml,
   createObjectsFolder,
   gatewayYaml,
@@ -23,6 +24,7 @@ import {
 } from '#test/support/objects-folder.ts'
 import { policyYaml } from '#test/support/policy-yaml.ts'
 import { type ProxyServer, startProxyServer } from '#test/support/proxy-server.ts'
+import { ACCOUNT, ACCOUNT_ENVIRONMENT, accountYaml, callersYaml } from '#test/support/vendor-keys.ts'
 import { verifies } from '#test/support/verifies.ts'
 import { type ServerKeys, startVerifyingServer, type VerifyingServer } from '#test/support/verifying-server.ts'
 
@@ -31,13 +33,12 @@ import { type ServerKeys, startVerifyingServer, type VerifyingServer } from '#te
  * reached through a proxy server, because no other place can be configured.
  */
 
+const BEARER = 'oauth-token'
 const KEYS: ServerKeys = {
-  accessKeyId: 'AKIDEXAMPLE',
-  secretAccessKey: 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY',
-  sessionToken: 'FwoGZXIvYXdzEXAMPLE//////token==',
+  ...ACCOUNT,
   service: 'bedrock-agentcore',
   region: 'us-west-2',
-  bearer: 'oauth-token',
+  bearer: BEARER,
 }
 const HOST = 'bedrock-agentcore.us-west-2.amazonaws.com'
 const ARN = 'arn:aws:bedrock-agentcore:us-west-2:123456789012:runtime/travel_agent-Ab1'
@@ -53,17 +54,6 @@ spec:
   aws: { agentRuntime: { agentRuntimeArn: "${ARN.replace('us-west-2', region)}"${qualifier && `, qualifier: "${qualifier}"`} } }
   ${more}
 `
-const secrets = `
-apiVersion: v1
-kind: Secret
-metadata: { name: keys }
-stringData: { accessKey: ${KEYS.accessKeyId}, secretKey: "${KEYS.secretAccessKey}", sessionToken: "${KEYS.sessionToken}" }
----
-apiVersion: v1
-kind: Secret
-metadata: { name: callers }
-stringData: { ann: ${KEYS.bearer} }
-`
 const editedRoute = `
 apiVersion: gateway.networking.k8s.io/v1
 kind: HTTPRoute
@@ -78,29 +68,23 @@ spec:
       retry: { attempts: 2, codes: [503] }
       backendRefs: [{ group: gatewright.dev, kind: ProxyBackend, name: edited }]
 `
-const mirroredRoute = `
-apiVersion: gateway.networking.k8s.io/v1
-kind: HTTPRoute
-metadata: { name: mirrored }
-spec:
-  parentRefs: [{ name: main }]
-  rules:
-    - matches: [{ path: { type: PathPrefix, value: /mirrored } }]
-      filters:
-        - { type: RequestMirror, requestMirror: { backendRef: { group: gatewright.dev, kind: ProxyBackend, name: production } } }
-      backendRefs: [{ group: gatewright.dev, kind: ProxyBackend, name: plain }]
-`
+const mirroredRoute = routeYaml(
+  'mirrored',
+  '/mirrored',
+  'plain',
+  '      filters: [{ type: RequestMirror, requestMirror: { backendRef: { group: gatewright.dev, kind: ProxyBackend, name: production } } }]\n',
+)
 const edits = `policies:
     http: { requestTimeout: 300ms }
     transformation: { request: { set: [{ name: x-amzn-custom, value: "request.method" }], body: '"<" + string(request.body) + ">"' } }`
-const proxyBackend = (name: string) => ({ group: 'gatewright.dev', kind: 'ProxyBackend', name })
 const RUNTIMES = ['plain', 'production', 'token', 'caller', 'elsewhere', 'edited', 'failing', 'azure', 'misnamed']
 const objectsOf = (port: number, authorizerPort: number) =>
   joinYaml(
     gatewayYaml(port),
     backendYaml('proxy', proxy.port),
     backendYaml('authorizer', authorizerPort),
-    secrets,
+    accountYaml,
+    callersYaml(BEARER),
     runtimeYaml('plain'),
     runtimeYaml(
       'production',
@@ -109,7 +93,7 @@ const objectsOf = (port: number, authorizerPort: number) =>
         qualifier: 'PROD/1 b',
       },
     ),
-    runtimeYaml('token', `policies: { auth: { key: ${KEYS.bearer} } }`),
+    runtimeYaml('token', `policies: { auth: { key: ${BEARER} } }`),
     runtimeYaml('caller', 'policies: { auth: { passthrough: {} } }'),
     runtimeYaml('elsewhere', '', { region: 'eu-west-1' }),
     runtimeYaml('edited', edits),
@@ -117,7 +101,7 @@ const objectsOf = (port: number, authorizerPort: number) =>
     runtimeYaml('azure'),
     runtimeYaml('misnamed'),
     ...RUNTIMES.map((name) =>
-      policyYaml(`${name}-proxy`, 'ProxyBackend', name, { backend: { tunnel: { backendRef: proxyBackend('proxy') } } }),
+      policyYaml(`${name}-proxy`, 'ProxyBackend', name, { backend: { tunnel: { backendRef: backendRef('proxy') } } }),
     ),
     ...RUNTIMES.filter((name) => name !== 'edited').map((name) => routeYaml(name, `/${name}`, name)),
     editedRoute,
@@ -127,7 +111,7 @@ const objectsOf = (port: number, authorizerPort: number) =>
     }),
     policyYaml('edited', 'ProxyBackend', 'edited', {
       backend: {
-        extAuth: { backendRef: proxyBackend('authorizer'), http: { allowedResponseHeaders: ['x-amzn-tenant'] } },
+        extAuth: { backendRef: backendRef('authorizer'), http: { allowedResponseHeaders: ['x-amzn-tenant'] } },
       },
     }),
     policyYaml('failing', 'ProxyBackend', 'failing', {
@@ -169,9 +153,7 @@ beforeAll(async () => {
   stops.defer(() => objects.remove())
   const keys = {
     ...ENVIRONMENT,
-    AWS_ACCESS_KEY_ID: KEYS.accessKeyId,
-    AWS_SECRET_ACCESS_KEY: KEYS.secretAccessKey,
-    AWS_SESSION_TOKEN: KEYS.sessionToken!,
+    ...ACCOUNT_ENVIRONMENT,
   }
   gateway = stops.use(await startGatewayProcess({ files: [objects.path], workers: 1, environment: keys }))
 }, 30_000)
@@ -297,7 +279,7 @@ test('a client that leaves a stream of events ends it at the runtime', async () 
 })
 
 test('passthrough sends the validated credential of the client instead of a signature', async () => {
-  const headers = { authorization: `Bearer ${KEYS.bearer}` }
+  const headers = { authorization: `Bearer ${BEARER}` }
   expect([(await post('/caller', '{}', headers)).status, (await post('/caller')).status]).toEqual([200, 401])
   expect(server.seen).toMatchObject([{ fault: undefined, target: TARGET, headers }])
 })

@@ -14,6 +14,7 @@ import { freePort } from '#test/support/free-port.ts'
 import { startGateway, type TestGateway } from '#test/support/gateway.ts'
 import { GrpcCaller, startGrpcBackend, startGrpcService } from '#test/support/grpc-peers.ts'
 import {
+  backendRef,
   backendYaml,
   createObjectsFolder,
   joinYaml,
@@ -88,14 +89,12 @@ function answerHttp(request: IncomingMessage, response: ServerResponse): void {
 const atHttp = (yaml: string) => yaml.replace('{ name: main }', '{ name: main, sectionName: http }')
 const httpRouteYaml: typeof routeYaml = (...given) => atHttp(routeYaml(...given))
 
-const proxyBackend = (name: string) => ({ group: 'gatewright.dev', kind: 'ProxyBackend', name })
-
 /** Two routes to the echo server whose policies ask an HTTP server that is not there. */
 function absentYaml(name: string): string {
   return joinYaml(
     ...['FailClosed', 'FailOpen'].flatMap((failureMode) => {
       const route = `${name}-${failureMode.toLowerCase()}`
-      const extAuth = { backendRef: proxyBackend(name), failureMode, http: {} }
+      const extAuth = { backendRef: backendRef(name), failureMode, http: {} }
       return [
         httpRouteYaml(route, `/${route}`, 'echo'),
         policyYaml(route, 'HTTPRoute', route, { traffic: { extAuth } }),
@@ -155,13 +154,13 @@ beforeAll(async () => {
     }),
     httpRouteYaml('secured', '/secured', 'echo'),
     policyYaml('secured', 'HTTPRoute', 'secured', {
-      traffic: { extAuth: { backendRef: proxyBackend('secured'), grpc: {} } },
+      traffic: { extAuth: { backendRef: backendRef('secured'), grpc: {} } },
     }),
     httpRouteYaml('http', '/http', 'echo'),
     policyYaml('http', 'HTTPRoute', 'http', {
       traffic: {
         extAuth: {
-          backendRef: proxyBackend('web'),
+          backendRef: backendRef('web'),
           http: { allowedResponseHeaders: ['x-user'], responseMetadata: { tier: 'json(response.body).tier' } },
           forwardBody: { maxSize: 1000 },
         },
@@ -184,7 +183,7 @@ beforeAll(async () => {
       backend: { extAuth: { backendRef: { name: 'authz', port: 80 }, grpc: {} } },
     }),
     httpRouteYaml('hung', '/hung', 'echo'),
-    policyYaml('hung', 'HTTPRoute', 'hung', { traffic: { extAuth: { backendRef: proxyBackend('hung'), grpc: {} } } }),
+    policyYaml('hung', 'HTTPRoute', 'hung', { traffic: { extAuth: { backendRef: backendRef('hung'), grpc: {} } } }),
     absentYaml('nobody'),
     // Before routing: the server's header selects the route.
     `
@@ -221,7 +220,7 @@ spec:
       backendRefs: [{ group: gatewright.dev, kind: ProxyBackend, name: talk }]
 `,
     policyYaml('talk', 'GRPCRoute', 'talk', {
-      traffic: { extAuth: { backendRef: proxyBackend('web'), http: { path: '"/http/denied"' } } },
+      traffic: { extAuth: { backendRef: backendRef('web'), http: { path: '"/http/denied"' } } },
     }),
   ]
   const folder = await createObjectsFolder({ 'all.yaml': joinYaml(...objects), 'gone.yaml': absentYaml('gone') })

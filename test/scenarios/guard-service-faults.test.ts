@@ -6,6 +6,7 @@ import { freePort } from '#test/support/free-port.ts'
 import { type GatewayProcess, startGatewayProcess } from '#test/support/gateway-process.ts'
 import { answerJson, type JsonServer, startJsonServer } from '#test/support/json-server.ts'
 import {
+  backendRef,
   backendYaml,
   createObjectsFolder,
   gatewayYaml,
@@ -63,8 +64,7 @@ const FAULTS: Readonly<Record<string, Answer>> = {
 }
 const OTHERS = ['circuit', 'left', 'retried', 'forwarding']
 
-const proxyBackend = (name: string) => ({ group: 'gatewright.dev', kind: 'ProxyBackend', name })
-const guardBy = (server: string) => ({ webhook: { backendRef: proxyBackend(server) } })
+const guardBy = (server: string) => ({ webhook: { backendRef: backendRef(server) } })
 /** By a ProxyBackend, and by a Service. */
 const FORWARDING = {
   request: [
@@ -103,17 +103,7 @@ metadata: { name: ${name} }
 spec: ${JSON.stringify({ ai: { groups: providers }, policies })}
 `
   }
-  const retried = `
-apiVersion: gateway.networking.k8s.io/v1
-kind: HTTPRoute
-metadata: { name: retried }
-spec:
-  parentRefs: [{ name: main }]
-  rules:
-    - matches: [{ path: { type: PathPrefix, value: /retried } }]
-      retry: { attempts: 2, codes: [500, 503] }
-      backendRefs: [${JSON.stringify(proxyBackend('retried'))}]
-`
+  const retried = routeYaml('retried', '/retried', 'retried', '      retry: { attempts: 2, codes: [500, 503] }\n')
   const names = [...Object.keys(FAULTS), ...OTHERS]
   const folder = await createObjectsFolder({
     'all.yaml': joinYaml(

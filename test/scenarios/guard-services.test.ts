@@ -7,6 +7,7 @@ import { freePort } from '#test/support/free-port.ts'
 import { type GatewayProcess, startGatewayProcess } from '#test/support/gateway-process.ts'
 import { answerJson, type JsonServer, startJsonServer } from '#test/support/json-server.ts'
 import {
+  backendRef,
   backendYaml,
   createObjectsFolder,
   gatewayYaml,
@@ -18,6 +19,7 @@ import { policyYaml } from '#test/support/policy-yaml.ts'
 import { type ProxyServer, startProxyServer } from '#test/support/proxy-server.ts'
 import { authoritiesYaml } from '#test/support/tls-objects.ts'
 import { startTokenEndpoint } from '#test/support/token-endpoint.ts'
+import { ACCOUNT, ACCOUNT_ENVIRONMENT, accountYaml, callersYaml } from '#test/support/vendor-keys.ts'
 import { verifies } from '#test/support/verifies.ts'
 import { type ServerKeys, startVerifyingServer, type VerifyingServer } from '#test/support/verifying-server.ts'
 
@@ -26,13 +28,12 @@ import { type ServerKeys, startVerifyingServer, type VerifyingServer } from '#te
  * other place can be configured.
  */
 
+const BEARER = 'of-the-caller'
 const KEYS: ServerKeys = {
-  accessKeyId: 'AKIDEXAMPLE',
-  secretAccessKey: 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY',
-  sessionToken: 'FwoGZXIvYXdzEXAMPLE//////token==',
+  ...ACCOUNT,
   service: 'bedrock',
   region: 'us-east-1',
-  bearer: 'of-the-caller',
+  bearer: BEARER,
 }
 const HOSTS = {
   moderation: 'api.openai.com',
@@ -44,8 +45,7 @@ const PROMPT = 'my-guarded-prompt'
 const MODERATION_KEY = 'sk-moderation-key'
 const AMBIENT_TOKEN = 'ya29.ambient-token'
 
-const proxyBackend = (name: string) => ({ group: 'gatewright.dev', kind: 'ProxyBackend', name })
-const WAY = { tunnel: { backendRef: proxyBackend('proxy') }, tls: { caCertificateRefs: [{ name: 'vendors' }] } }
+const WAY = { tunnel: { backendRef: backendRef('proxy') }, tls: { caCertificateRefs: [{ name: 'vendors' }] } }
 const one = (policies: object = WAY, more: object = {}) => ({
   guardrailsServiceOne: { identifier: 'gr1', version: 'DRAFT', region: 'us-east-1', policies, ...more },
 })
@@ -91,21 +91,13 @@ const objectsOf = (guards: typeof GUARDS = GUARDS, policies: readonly string[] =
     gatewayYaml(port),
     backendYaml('proxy', proxy.port),
     authoritiesYaml('vendors', CERTIFICATES.guards.cert),
+    accountYaml,
+    callersYaml(BEARER),
     `
-apiVersion: v1
-kind: Secret
-metadata: { name: keys }
-stringData: { accessKey: ${KEYS.accessKeyId}, secretKey: "${KEYS.secretAccessKey}", sessionToken: "${KEYS.sessionToken}" }
----
 apiVersion: v1
 kind: Secret
 metadata: { name: moderation }
 stringData: { Authorization: sk-of-secret }
----
-apiVersion: v1
-kind: Secret
-metadata: { name: callers }
-stringData: { ann: ${KEYS.bearer} }
 `,
     ...Object.entries(guards).map(([name, promptGuard]) => backendOf(name, { ai: { promptGuard, routes: ROUTES } })),
     backendOf('by-policy'),
@@ -143,9 +135,7 @@ beforeAll(async () => {
       files: [objects.path],
       workers: 1,
       environment: {
-        AWS_ACCESS_KEY_ID: KEYS.accessKeyId,
-        AWS_SECRET_ACCESS_KEY: KEYS.secretAccessKey,
-        AWS_SESSION_TOKEN: KEYS.sessionToken!,
+        ...ACCOUNT_ENVIRONMENT,
         AWS_EC2_METADATA_DISABLED: 'true',
         METADATA_SERVER_DETECTION: 'assume-present',
         GCE_METADATA_HOST: `127.0.0.1:${metadata.port}`,
@@ -181,7 +171,7 @@ beforeEach(() => {
 const ask = (name: string, content: string = PROMPT, headers: Record<string, string> = {}) =>
   fetch(`${gateway.url(port)}/${name}/v1/chat/completions`, {
     method: 'POST',
-    headers: { 'content-type': 'application/json', authorization: `Bearer ${KEYS.bearer}`, ...headers },
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${BEARER}`, ...headers },
     body: JSON.stringify({ model: 'm', messages: [{ role: 'user', content }] }),
   })
 const outcomeOf = async (response: Response) => [response.status, await response.text()]
@@ -232,7 +222,7 @@ test.each([
   expect((await ask(name)).status).toBe(200)
   expect(guardrail.seen[0]).toMatchObject({ fault: undefined, target: `/guardrail/${identifier}/version/DRAFT/apply` })
   expect(JSON.parse(guardrail.seen[0]!.body)).toEqual({ source: 'INPUT', content: [{ text: { text: PROMPT } }] })
-  expect(guardrail.seen[0]!.headers.authorization).not.toContain(KEYS.bearer)
+  expect(guardrail.seen[0]!.headers.authorization).not.toContain(BEARER)
 })
 
 verifies(
@@ -240,11 +230,11 @@ verifies(
   'the credential of the caller is only sent if the guard passes it through',
   async () => {
     expect((await ask('one-by-caller')).status).toBe(200)
-    expect(guardrail.seen[0]!.headers.authorization).toBe(`Bearer ${KEYS.bearer}`)
+    expect(guardrail.seen[0]!.headers.authorization).toBe(`Bearer ${BEARER}`)
     for (const name of ['one', 'two', 'moderated']) await ask(name)
     const others = [...guardrail.seen.slice(1), ...armor.seen, ...moderator.seen]
     expect(others).toHaveLength(5)
-    expect(JSON.stringify(others)).not.toContain(KEYS.bearer)
+    expect(JSON.stringify(others)).not.toContain(BEARER)
   },
 )
 
@@ -359,7 +349,7 @@ test('metrics name services by the guard, and nothing that was guarded is anywhe
   const pages = ['/status', '/config_dump', '/decisions', '/']
   const outputs = [metrics, gateway.output.stdout, gateway.output.stderr, ...(await Promise.all(pages.map(adminPage)))]
   expect(outputs.length).toBe(7)
-  const secrets = [PROMPT, MODERATION_KEY, 'sk-of-secret', AMBIENT_TOKEN, KEYS.secretAccessKey, KEYS.bearer!]
+  const secrets = [PROMPT, MODERATION_KEY, 'sk-of-secret', AMBIENT_TOKEN, KEYS.secretAccessKey, BEARER]
   for (const output of outputs) for (const secret of secrets) expect(output).not.toContain(secret)
 })
 

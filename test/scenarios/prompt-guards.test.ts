@@ -251,6 +251,29 @@ test('a stream is released window by window', async () => {
   expect(judged[1]?.body).toEqual({ body: { choices: [{ message: { role: 'assistant', content: 'one two three' } }] } })
 })
 
+test('a stream is masked by its guard server, window by window, and keeps its events', async () => {
+  // The first one is split over two events.
+  const texts = ['my sec', 'ret-0 ', ...Array.from({ length: 400 }, (_, index) => `and ${index}, or secret-${index} `)]
+  answer = streams(...texts)
+  verdict = ({ path, body }, response) => {
+    const { choices } = (body as { body: { choices?: { message: { role: string; content: string } }[] } }).body
+    if (path === '/request' || choices === undefined) return json(response, { action: {} })
+    const [{ message }] = choices as [(typeof choices)[0]]
+    const content = message.content.replaceAll(/secret-\d+/g, '***')
+    json(response, { action: { body: { choices: [{ message: { ...message, content } }] } } })
+  }
+  const { text, events } = await readStream(await ask('asks', { ...user('hi'), stream: true }))
+  expect(text).toBe(texts.join('').replaceAll(/secret-\d+/g, '***'))
+  expect([events.filter((event) => event.includes('"delta"')).length >= texts.length, events.at(-1)]).toEqual([
+    true,
+    '[DONE]',
+  ])
+  const shown = judged.filter(({ path }) => path === '/response').map(({ body }) => JSON.stringify(body))
+  expect(shown.length).toBeGreaterThan(5)
+  // What has left is shown as the client got it.
+  for (const each of shown.slice(1)) expect(each).toMatch(/content":"[^"]{0,256}\*\*\*/)
+})
+
 test('a long stream that arrives at once waits for its guard, and passes whole', async () => {
   const texts = Array.from({ length: 600 }, (_, index) => `${index}: a text of the model, of some length. `)
   answer = (_, response) => {

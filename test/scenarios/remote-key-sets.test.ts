@@ -7,6 +7,7 @@ import { freePort } from '#test/support/free-port.ts'
 import { startGateway, type TestGateway } from '#test/support/gateway.ts'
 import { type KeySetServer, startKeySetServer } from '#test/support/key-set-server.ts'
 import {
+  backendRef,
   backendYaml,
   createObjectsFolder,
   gatewayYaml,
@@ -50,8 +51,6 @@ function authentication(backendRef: object, jwksPath = '/keys', more: object = {
   }
 }
 
-const proxyBackend = (name: string) => ({ group: 'gatewright.dev', kind: 'ProxyBackend', name })
-
 /** A route that demands tokens, whose keys come from ProxyBackend `<name>-keys`. */
 function guardedYaml(
   name: Name,
@@ -61,7 +60,7 @@ function guardedYaml(
   return joinYaml(
     routeYaml(name, `/${name}`, 'echo'),
     backendYaml(`${name}-keys`, keysPort),
-    policyYaml(name, 'HTTPRoute', name, authentication(proxyBackend(`${name}-keys`), ...more)),
+    policyYaml(name, 'HTTPRoute', name, authentication(backendRef(`${name}-keys`), ...more)),
   )
 }
 
@@ -101,7 +100,7 @@ beforeAll(async () => {
       routeYaml('moved', '/moved', 'echo'),
       backendYaml('moved-keys', servers.moved.port),
     ),
-    'moved.yaml': policyYaml('moved', 'HTTPRoute', 'moved', authentication(proxyBackend('static-keys'))),
+    'moved.yaml': policyYaml('moved', 'HTTPRoute', 'moved', authentication(backendRef('static-keys'))),
   })
   stops.defer(folder.remove)
   gateway = stops.use(await startGateway({ files: [folder.path], workers: 2 }))
@@ -277,7 +276,7 @@ test('another backendRef counts from the edit on', async () => {
     'the first server is asked',
     async () => (await statusesOf('moved', tokenOf(first))).join() === '200',
   )
-  const yaml = policyYaml('moved', 'HTTPRoute', 'moved', authentication(proxyBackend('moved-keys')))
+  const yaml = policyYaml('moved', 'HTTPRoute', 'moved', authentication(backendRef('moved-keys')))
   await folder.write('moved.yaml', yaml)
   await eventually('the other one is', async () => {
     const statuses = [await statusesOf('moved', tokenOf(first)), await statusesOf('moved', tokenOf(second))]

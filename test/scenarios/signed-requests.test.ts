@@ -5,15 +5,14 @@ import { RawClient, RawServer } from '#net/testing/raw-peers.ts'
 import { freePort } from '#test/support/free-port.ts'
 import { startGateway, type TestGateway } from '#test/support/gateway.ts'
 import { createObjectsFolder, gatewayYaml, joinYaml, routeYaml } from '#test/support/objects-folder.ts'
+import { ACCOUNT, accountYaml } from '#test/support/vendor-keys.ts'
 import { verifies } from '#test/support/verifies.ts'
 import { type ServerKeys, startVerifyingServer, type VerifyingServer } from '#test/support/verifying-server.ts'
 
 /** Requests signed by `backend.auth.cloudOne`, at servers that verify every signature with the vendor's library. */
 
 const KEYS: ServerKeys = {
-  accessKeyId: 'AKIDEXAMPLE',
-  secretAccessKey: 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY',
-  sessionToken: 'FwoGZXIvYXdzEXAMPLE//////token==',
+  ...ACCOUNT,
   service: 'execute-api',
   region: 'eu-central-1',
 }
@@ -31,12 +30,6 @@ let model: VerifyingServer
 let live: RawServer
 let liveText = ''
 
-const secret = `
-apiVersion: v1
-kind: Secret
-metadata: { name: keys }
-stringData: { accessKey: ${KEYS.accessKeyId}, secretKey: "${KEYS.secretAccessKey}", sessionToken: "${KEYS.sessionToken}" }
-`
 const signed = (name: string, at: number, service: string, more = '') => `
 apiVersion: gatewright.dev/v1alpha1
 kind: ProxyBackend
@@ -67,29 +60,13 @@ spec:
       retry: { attempts: 2, codes: [503] }
       backendRefs: [{ group: gatewright.dev, kind: ProxyBackend, name: edited }]
 `
-const retried = `
-apiVersion: gateway.networking.k8s.io/v1
-kind: HTTPRoute
-metadata: { name: retried }
-spec:
-  parentRefs: [{ name: main }]
-  rules:
-    - matches: [{ path: { type: PathPrefix, value: /retried } }]
-      retry: { attempts: 2, codes: [503] }
-      backendRefs: [{ group: gatewright.dev, kind: ProxyBackend, name: api }]
-`
-const mirrored = `
-apiVersion: gateway.networking.k8s.io/v1
-kind: HTTPRoute
-metadata: { name: mirrored }
-spec:
-  parentRefs: [{ name: main }]
-  rules:
-    - matches: [{ path: { type: PathPrefix, value: /mirrored } }]
-      filters:
-        - { type: RequestMirror, requestMirror: { backendRef: { group: gatewright.dev, kind: ProxyBackend, name: api2 } } }
-      backendRefs: [{ group: gatewright.dev, kind: ProxyBackend, name: api }]
-`
+const retried = routeYaml('retried', '/retried', 'api', '      retry: { attempts: 2, codes: [503] }\n')
+const mirrored = routeYaml(
+  'mirrored',
+  '/mirrored',
+  'api',
+  '      filters: [{ type: RequestMirror, requestMirror: { backendRef: { group: gatewright.dev, kind: ProxyBackend, name: api2 } } }]\n',
+)
 const transformation =
   ', transformation: { request: { set: [{ name: x-amz-meta-c, value: "request.method" }], body: \'"<" + string(request.body) + ">"\' } }'
 
@@ -109,7 +86,7 @@ beforeAll(async () => {
   const objects = await createObjectsFolder({
     'all.yaml': joinYaml(
       gatewayYaml(port),
-      secret,
+      accountYaml,
       signed('api', api.port, 'execute-api'),
       signed('edited', api.port, 'execute-api', transformation),
       signed('api2', api2.port, 'execute-api', ', http: { version: HTTP2 }'),

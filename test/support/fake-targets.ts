@@ -10,6 +10,7 @@ import { McpMemory } from '#protocols/mcp/session/mcp-memory.ts'
 import { LocalChannels } from '#state/channels.ts'
 import { LocalTable } from '#state/shared-table.ts'
 import { lastingServices } from './lasting-services.ts'
+import { LOCAL_PEER } from './local-peer.ts'
 import { testSealer } from './test-sealer.ts'
 
 /** A JSON-RPC message with the members that tests use. */
@@ -144,7 +145,7 @@ export class TestClient {
   }
 
   async send({ method = 'POST', target = '/mcp', headers, message, prepare, leaves }: TestRequest): Promise<Received> {
-    const exchange = new Exchange(Head.request(method, target), PEER)
+    const exchange = new Exchange(Head.request(method, target), LOCAL_PEER)
     exchange.originalTarget = target
     const fields = { ...this.#usualHeaders(method), ...headers }
     for (const [name, value] of Object.entries(fields)) if (value !== undefined) exchange.request.append(name, value)
@@ -213,18 +214,6 @@ export function target(
     if (message?.method?.startsWith('notifications/')) return {}
     return answer(call)
   }
-}
-
-const PEER = {
-  remoteAddress: '127.0.0.1',
-  remotePort: 0,
-  rawAddress: '127.0.0.1',
-  rawPort: 0,
-  localAddress: '127.0.0.1',
-  localPort: 0,
-  secure: false,
-  serverName: undefined,
-  certificate: undefined,
 }
 
 function toText(message: object | string): string {

@@ -5,6 +5,7 @@ import { Head } from '#net/http/head.ts'
 import type { McpPlan } from '#protocols/mcp/config/mcp-plan.ts'
 import { handleMcp } from '#protocols/mcp/handle-mcp.ts'
 import type { McpDeps } from '#protocols/mcp/mcp-request.ts'
+import { LOCAL_PEER } from './local-peer.ts'
 
 /** A server on 127.0.0.1 that passes every request to `handleMcp`, like the proxy. */
 export interface McpFront {
@@ -67,16 +68,6 @@ function toExchange(incoming: IncomingMessage): Exchange {
   for (const [name, values = []] of Object.entries(incoming.headersDistinct)) {
     for (const value of values) head.append(name, value)
   }
-  const exchange = new Exchange(head, {
-    remoteAddress: '127.0.0.1',
-    remotePort: 0,
-    rawAddress: '127.0.0.1',
-    rawPort: 0,
-    localAddress: '127.0.0.1',
-    localPort: 0,
-    secure: false,
-    serverName: undefined,
-    certificate: undefined,
-  })
+  const exchange = new Exchange(head, LOCAL_PEER)
   return exchange
 }

@@ -53,6 +53,9 @@ spec:
 `
 }
 
+/** A reference to a ProxyBackend. */
+export const backendRef = (name: string) => ({ group: 'gatewright.dev', kind: 'ProxyBackend', name })
+
 /** A route of that name: everything under a prefix goes to a ProxyBackend. */
 export function routeYaml(name: string, prefix: string, backend: string, more = ''): string {
   return `

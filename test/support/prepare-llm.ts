@@ -11,6 +11,7 @@ import type { BackendAiSpec } from '#protocols/llm/policy-schema.ts'
 import type { Credential } from '#protocols/llm/providers/provider.ts'
 import { type PreparedLlmRequest, prepareLlmRequest } from '#protocols/llm/request/prepare-request.ts'
 import { inOneTurn } from './in-one-turn.ts'
+import { LOCAL_PEER } from './local-peer.ts'
 
 /** The environment of a test request. The defaults are those of a simple chat request to provider one. */
 export interface Setup {
@@ -78,17 +79,7 @@ export function prepare(body: string | null | undefined, setup: Setup = {}) {
   const head = Head.request(setup.method ?? 'POST', setup.target ?? '/v1/chat/completions')
   head.upgrade = setup.upgrade ?? ''
   for (const [name, value] of Object.entries(setup.headers ?? {})) head.set(name, value)
-  const exchange = new Exchange(head, {
-    remoteAddress: '127.0.0.1',
-    remotePort: 1,
-    rawAddress: '127.0.0.1',
-    rawPort: 1,
-    localAddress: '127.0.0.1',
-    localPort: 2,
-    secure: false,
-    serverName: undefined,
-    certificate: undefined,
-  })
+  const exchange = new Exchange(head, LOCAL_PEER)
   exchange.originalTarget = setup.originalTarget ?? head.target
   if (setup.username !== undefined) exchange.identity.basicAuth = { username: setup.username, credential: 'x' }
   const bytes = body == null ? body : new TextEncoder().encode(body)

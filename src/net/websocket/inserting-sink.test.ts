@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { BODY_CLOSE, type BodySource } from '../stream.ts'
+import { countedSource, recordedSink } from '../testing/recorded-sink.ts'
 import { InsertingSink } from './inserting-sink.ts'
 import { writeServerClose, writeTextFrame } from './write-frame.ts'
 
@@ -10,32 +10,13 @@ const INSERTED = text('!')
 const part = (first: number, payload: string) => Buffer.concat([Buffer.of(first, payload.length), Buffer.from(payload)])
 
 function sink() {
-  const got: Buffer[] = []
-  const ends: string[] = []
-  const client = {
-    backed: false,
-    source: null as BodySource | null,
-    takesFramed: true,
-    bytes: (buffer: Buffer, start: number, end: number) => {
-      got.push(Buffer.from(buffer.subarray(start, end)))
-    },
-    end: () => ends.push('end'),
-    abort: (why: string) => ends.push(why),
-  }
+  const { sink: client, pieces, ends } = recordedSink()
   let closed = 0
   const inserting = new InsertingSink(client, () => {
     closed++
   })
-  let resumed = 0
-  inserting.source = {
-    kind: BODY_CLOSE,
-    length: -1,
-    pipe: () => {},
-    pause: () => {},
-    resume: () => {
-      resumed++
-    },
-  }
+  const counted = countedSource()
+  inserting.source = counted.source
   const done: boolean[] = []
   return {
     client,
@@ -45,13 +26,13 @@ function sink() {
     insert: () => inserting.insert(INSERTED, (isSent) => done.push(isSent)),
     send: (bytes: Buffer) => inserting.bytes(bytes, 0, bytes.length),
     get got() {
-      return Buffer.concat(got).toString('hex')
+      return Buffer.concat(pieces).toString('hex')
     },
     get closed() {
       return closed
     },
     get resumed() {
-      return resumed
+      return counted.resumed
     },
   }
 }

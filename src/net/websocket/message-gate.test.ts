@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import * as ws from 'ws'
 import { BodyClaim, BodyMemory } from '../body/body-memory.ts'
-import { BODY_CLOSE, type BodySource } from '../stream.ts'
+import { countedSource, recordedSink } from '../testing/recorded-sink.ts'
 import { type Gatekeeper, MessageGate, type Passed } from './message-gate.ts'
 import { MessageReader } from './message-reader.ts'
 
@@ -34,8 +34,7 @@ const more = (payload: string, fin = true): Sent => ({ opcode: 0, payload, fin }
 function gate({ maxBytes = 1_000_000, memory = 4_000_000 } = {}) {
   const judged: string[] = []
   const problems: string[] = []
-  const ends: string[] = []
-  const passed: Buffer[] = []
+  const { sink: provider, pieces: passed, ends } = recordedSink()
   const verdicts: ((passed: 'pass' | 'drop') => void)[] = []
   const bodies = new BodyMemory(memory)
   const keeper: Gatekeeper = {
@@ -51,27 +50,9 @@ function gate({ maxBytes = 1_000_000, memory = 4_000_000 } = {}) {
     },
     broken: (why) => problems.push(why),
   }
-  const provider = {
-    backed: false,
-    source: null as BodySource | null,
-    takesFramed: true,
-    bytes: (buffer: Buffer, start: number, end: number) => {
-      passed.push(Buffer.from(buffer.subarray(start, end)))
-    },
-    end: () => ends.push('end'),
-    abort: (why: string) => ends.push(why),
-  }
   const sink = new MessageGate(provider, { claim: new BodyClaim(bodies), maxBytes }, keeper)
-  let resumed = 0
-  sink.source = {
-    kind: BODY_CLOSE,
-    length: -1,
-    pipe: () => {},
-    pause: () => {},
-    resume: () => {
-      resumed++
-    },
-  }
+  const counted = countedSource()
+  sink.source = counted.source
   /** Sends bytes in memory that is overwritten afterwards, like that of connections. */
   const send = (...pieces: readonly Buffer[]) => {
     for (const piece of pieces) {
@@ -93,7 +74,7 @@ function gate({ maxBytes = 1_000_000, memory = 4_000_000 } = {}) {
       return Buffer.concat(passed)
     },
     get resumed() {
-      return resumed
+      return counted.resumed
     },
   }
 }

@@ -1,9 +1,11 @@
 import type { Pace, Steps } from '#base/in-slices.ts'
 import type { GuardedText } from './guarded-texts.ts'
-import { type ChangeableText, spreadMask } from './spread-mask.ts'
+import { type ChangeableText, type Joining, spreadMask } from './spread-mask.ts'
 
 /** Between the texts of a message, as services see it. */
 const SEPARATOR = ' '
+/** APIs refuse empty texts of messages. */
+const JOINING: Joining = { separator: SEPARATOR, covered: '<masked>' }
 
 export function joinTexts(texts: readonly Pick<GuardedText, 'text'>[]): string {
   return texts.map(({ text }) => text).join(SEPARATOR)
@@ -30,10 +32,10 @@ export function* maskJoined(texts: readonly ChangeableText[], after: string, pac
     if (pace.after(WORK_PER_TEXT + length / COMPARED_PER_WORK)) yield
     const found = yield* search.next(length, texts[index + 1]!.text.length, pace)
     if (found === undefined) continue
-    if (!spreadMask(texts.slice(first, index + 1), SEPARATOR, found)) return false
+    if (!spreadMask(texts.slice(first, index + 1), JOINING, found)) return false
     first = index + 1
   }
-  return spreadMask(texts.slice(first), SEPARATOR, search.rest)
+  return spreadMask(texts.slice(first), JOINING, search.rest)
 }
 
 /** How much text on both sides of a boundary, or on one, identifies it. */

@@ -9,19 +9,27 @@ test.each<[string[], string, string[] | false]>([
   [['!ab', 'cd'], 'abXcd', false],
   [['aa'], 'a', ['a']],
   [['a'], 'aa', ['aa']],
+  [['ab', 'cd', 'ef'], 'aXYf', ['aXY', '', 'f']],
+  [['ab', 'cd'], '', ['', '']],
   [['a\u{1f600}b'], 'a\u{1f601}b', ['a\u{1f601}b']],
 ])('what follows without a separator: %j -> %j', (before, after, expected) => {
   const texts = before.map((text) => ({ text: text.replace(/^!/, ''), canChange: !text.startsWith('!') }))
-  expect(spreadMask(texts, '', after) && texts.map(({ text }) => text)).toEqual(expected)
+  expect(spreadMask(texts, { separator: '', covered: '' }, after) && texts.map(({ text }) => text)).toEqual(expected)
+})
+
+test('a text that is covered becomes what the joining says', () => {
+  const texts = ['one', 'two', 'three'].map((text) => ({ text, canChange: true }))
+  expect(spreadMask(texts, { separator: ' ', covered: '<x>' }, 'on***')).toBe(true)
+  expect(texts.map(({ text }) => text)).toEqual(['on***', '<x>', '<x>'])
 })
 
 test('what long texts have in common stays', () => {
   const [start, end] = ['s'.repeat(10_000), 'e'.repeat(9_000)]
   const texts = [start, 'secret', end].map((text) => ({ text, canChange: text === 'secret' }))
-  expect(spreadMask(texts, ' ', `${start} <S> ${end}`)).toBe(true)
+  expect(spreadMask(texts, { separator: ' ', covered: 'x' }, `${start} <S> ${end}`)).toBe(true)
   expect(texts.map(({ text }) => text)).toEqual([start, '<S>', end])
   // The same character on both sides of a change.
   const one = [{ text: 'a'.repeat(9000), canChange: true }]
-  expect(spreadMask(one, '', 'a'.repeat(8500))).toBe(true)
+  expect(spreadMask(one, { separator: '', covered: '' }, 'a'.repeat(8500))).toBe(true)
   expect(one[0]!.text).toBe('a'.repeat(8500))
 })

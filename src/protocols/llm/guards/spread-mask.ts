@@ -1,7 +1,11 @@
 import type { GuardedText } from './guarded-texts.ts'
 
-/** A text that a mask covers completely together with an earlier one. */
-const COVERED = '<masked>'
+/** How texts form one. */
+export interface Joining {
+  readonly separator: string
+  /** What is left of a text that a mask covers completely together with an earlier one. */
+  readonly covered: string
+}
 
 /** A text that a mask of the joined texts can change. */
 export type ChangeableText = Pick<GuardedText, 'text' | 'canChange'>
@@ -10,7 +14,7 @@ export type ChangeableText = Pick<GuardedText, 'text' | 'canChange'>
  * Changes texts so that they are `after` when joined. What replaces the part that differs goes into the first text with a share of it.
  * @returns false if a text with a share cannot change
  */
-export function spreadMask(texts: readonly ChangeableText[], separator: string, after: string): boolean {
+export function spreadMask(texts: readonly ChangeableText[], { separator, covered }: Joining, after: string): boolean {
   const before = texts.map(({ text }) => text).join(separator)
   if (before === after) return true
   const start = commonStart(before, after)
@@ -27,7 +31,7 @@ export function spreadMask(texts: readonly ChangeableText[], separator: string, 
     if (hasShare) {
       if (!entry.canChange) return false
       const kept = entry.text.slice(0, from) + (isFirst ? replacement : '') + entry.text.slice(Math.max(from, to))
-      entry.text = kept === '' ? COVERED : kept
+      entry.text = kept === '' ? covered : kept
       isFirst = false
     }
     base += length + separator.length

@@ -3,13 +3,15 @@ import type { Exchange } from '#exchange/exchange.ts'
 import { type AskedVerdict, askAboutWindow } from '../ask-service.ts'
 import { concludeVerdict } from '../conclude-verdict.ts'
 import type { ServiceGuard } from '../guard.ts'
-import { spreadMask } from '../spread-mask.ts'
+import { type Joining, spreadMask } from '../spread-mask.ts'
 import type { RefuseStream, TextOutput, TextStage } from './text-stage.ts'
 import { utf8Length } from './utf8-length.ts'
 
 /** New text that is judged at once, and the end of the text before it that is shown again, in UTF-8 bytes (decision B45). */
 const WINDOW_BYTES = 1024
 const OVERLAP_BYTES = 256
+/** The deltas of a text are the text: what the mask of one has covered of another is not there. */
+const DELTAS: Joining = { separator: '', covered: '' }
 /** Text that is followed by no other for this long is judged. */
 const PAUSE_MS = 500
 
@@ -201,7 +203,7 @@ function textOf({ entries }: Window<unknown>): string {
  * @returns false if the mask reaches into that, or into a text that cannot change
  */
 function maskWindow({ entries }: Window<unknown>, shown: string, masked: string): boolean {
-  return masked.startsWith(shown) && spreadMask(entries, '', masked.slice(shown.length))
+  return masked.startsWith(shown) && spreadMask(entries, DELTAS, masked.slice(shown.length))
 }
 
 function isHighSurrogate(unit: number): boolean {
