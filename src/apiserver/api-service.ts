@@ -6,6 +6,7 @@ import { startApiServer } from './api-server.ts'
 import { Collector } from './collector/collector.ts'
 import { type CredentialFiles, loadCredentials } from './credentials/credentials.ts'
 import { kubeconfig } from './credentials/kubeconfig.ts'
+import { EventRecorder } from './events/event-recorder.ts'
 import type { AuditEntry } from './http/api-context.ts'
 import { builtInKinds } from './kinds/built-in-kinds.ts'
 import { KindRegistry } from './kinds/registry.ts'
@@ -68,9 +69,11 @@ export async function startApiService(options: ApiServiceOptions): Promise<ApiSe
     reportFailure: (error) =>
       log('error', 'an object cannot be deleted; it is tried again', { cause: (error as Error).message }),
   })
+  const events = new EventRecorder(table)
   files.write(KUBECONFIG, kubeconfig({ server: server.url, ca, token }))
   const close = async (): Promise<void> => {
     collector.close()
+    events.close()
     await server.close()
   }
   return { url: server.url, close }

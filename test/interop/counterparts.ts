@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, delimiter, join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -19,6 +19,19 @@ export function installedProgram(program: string, debianPackage: string): string
     throw new MissingCounterpart(`${program} is not installed; install the Debian package ${debianPackage}`)
   }
   return found
+}
+
+/** Unpacks a Debian package, which need not be installed. @returns the path of its program */
+export function debianProgram(debianPackage: string, path: string): string {
+  const apt = installedProgram('apt-get', 'apt')
+  const folder = folderOf(debianPackage)
+  const program = join(folder, path)
+  if (existsSync(program)) return program
+  mkdirSync(folder, { recursive: true })
+  run(debianPackage, apt, ['download', debianPackage], folder)
+  const [archive] = readdirSync(folder).filter((name) => name.endsWith('.deb'))
+  run(debianPackage, 'dpkg-deb', ['-x', archive!, '.'], folder)
+  return program
 }
 
 /** Builds a program of a Go module in a folder. @returns its path */

@@ -1,6 +1,16 @@
 import { runParts } from '../run-parts.ts'
+import { checkHelm, checkInformers, checkKubectl, checkKustomize, checkNodeClient, checkPython } from './clients.ts'
 import { checkDefinitions } from './definitions.ts'
 import { checkStrategicMerge } from './strategic-merge.ts'
 
 /** Checks what the gateway offers to Kubernetes against the programs of Kubernetes. */
-await runParts('interop:kubernetes', { definitions: checkDefinitions, 'strategic-merge': checkStrategicMerge })
+await runParts('interop:kubernetes', {
+  definitions: checkDefinitions,
+  'strategic-merge': checkStrategicMerge,
+  kubectl: checkKubectl,
+  informers: checkInformers,
+  helm: checkHelm,
+  kustomize: checkKustomize,
+  python: checkPython,
+  node: checkNodeClient,
+})
