@@ -620,6 +620,7 @@ test.each([
     append() {
       if (fails) throw new JournalFailure(fault, 'do this', undefined)
     },
+    reserve() {},
     close() {},
   })
   fails = true
