@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { JournalFailure } from '#store/resources/journal-failure.ts'
 import { eventually } from '#test/support/eventually.ts'
 import { startTestServer } from './testing.ts'
 
@@ -609,24 +608,4 @@ test('a Service as protobuf, as kubectl creates it', async () => {
   const headers = { 'content-type': 'application/vnd.kubernetes.protobuf' }
   const { status, body } = await server.call(SERVICES, { method: 'POST', body: text.toString(), headers })
   expect([status, body.metadata.name, body.spec.ports]).toEqual([201, 'shop', [expect.objectContaining({ port: 80 })]])
-})
-
-test.each([
-  ['full', 507, 'InsufficientStorage'],
-  ['broken', 500, 'InternalError'],
-] as const)('a write that a %s database refuses did not happen', async (fault, code, reason) => {
-  let fails = false
-  const broken = await startTestServer({
-    append() {
-      if (fails) throw new JournalFailure(fault, 'do this', undefined)
-    },
-    reserve() {},
-    close() {},
-  })
-  fails = true
-  const { status, body } = await broken.call(SERVICES, { method: 'POST', body: service('a') })
-  expect([status, body.reason, body.message]).toEqual([code, reason, 'do this'])
-  expect((await broken.call(SERVICES)).body.items).toEqual([])
-  expect(broken.bugs).toEqual([])
-  await broken.close()
 })

@@ -6,6 +6,8 @@ import { startApiServer } from './api-server.ts'
 import { Collector } from './collector/collector.ts'
 import { type CredentialFiles, loadCredentials } from './credentials/credentials.ts'
 import { kubeconfig } from './credentials/kubeconfig.ts'
+import { CustomResources } from './custom-resources/custom-resources.ts'
+import { definitionKind } from './custom-resources/definition-kind.ts'
 import { EventRecorder } from './events/event-recorder.ts'
 import type { AuditEntry } from './http/api-context.ts'
 import { builtInKinds } from './kinds/built-in-kinds.ts'
@@ -46,7 +48,15 @@ const KUBECONFIG = 'kubeconfig'
  */
 export async function startApiService(options: ApiServiceOptions): Promise<ApiService> {
   const { host, port, table, fileOf, files, log, reportBug } = options
-  const kinds = new KindRegistry([...builtInKinds(), ...reviewKinds()])
+  const kinds = new KindRegistry([...builtInKinds(), ...reviewKinds(), definitionKind()])
+  const customResources = new CustomResources({
+    table,
+    kinds,
+    reportFailure: (error) =>
+      log('error', 'a CustomResourceDefinition cannot be read or written; it is tried again', {
+        cause: (error as Error).message,
+      }),
+  })
   const documents = new ApiDocuments(kinds, options.version)
   const watches = new Watches(table)
   const { ca, certificate, key, token } = await loadCredentials(files, host)
@@ -74,6 +84,7 @@ export async function startApiService(options: ApiServiceOptions): Promise<ApiSe
   const close = async (): Promise<void> => {
     collector.close()
     events.close()
+    customResources.close()
     await server.close()
   }
   return { url: server.url, close }

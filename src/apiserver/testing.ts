@@ -1,9 +1,11 @@
 import { request as httpsRequest } from 'node:https'
 import { parseJson } from '#base/parse-json.ts'
 import type { FileOrigin } from '#store/resources/resource.ts'
-import { type Journal, ResourceTable } from '#store/resources/resource-table.ts'
+import { ResourceTable } from '#store/resources/resource-table.ts'
 import { startApiServer } from './api-server.ts'
 import { createCertificate } from './credentials/certificates.ts'
+import { CustomResources } from './custom-resources/custom-resources.ts'
+import { definitionKind } from './custom-resources/definition-kind.ts'
 import type { ApiContext, AuditEntry } from './http/api-context.ts'
 import { builtInKinds } from './kinds/built-in-kinds.ts'
 import { KindRegistry } from './kinds/registry.ts'
@@ -31,8 +33,8 @@ export interface TestCall {
 }
 
 /** A running API server with an empty table, but for the namespace `default`. */
-export async function startTestServer(journal?: Journal) {
-  const table = new ResourceTable(journal)
+export async function startTestServer() {
+  const table = new ResourceTable()
   const metadata = { name: 'default', uid: 'n', resourceVersion: '', creationTimestamp: timestamp() }
   const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata }
   table.commit([{ key: { collection: 'namespaces', namespace: '', name: 'default' }, object: namespace }])
@@ -40,7 +42,8 @@ export async function startTestServer(journal?: Journal) {
   const findings = new Map<string, readonly string[]>()
   const audit: AuditEntry[] = []
   const bugs: unknown[] = []
-  const kinds = new KindRegistry([...builtInKinds(), ...reviewKinds()])
+  const kinds = new KindRegistry([...builtInKinds(), ...reviewKinds(), definitionKind()])
+  const customResources = new CustomResources({ table, kinds, reportFailure: (error) => bugs.push(error) })
   const documents = new ApiDocuments(kinds, '0.0.0')
   const context: ApiContext = {
     state: {
@@ -98,7 +101,11 @@ export async function startTestServer(journal?: Journal) {
       leave: () => request.destroy(),
     }
   }
-  return { ...server, table, files, findings, audit, bugs, kinds, call, watch, ca, watches: context.watches }
+  const close = async () => {
+    customResources.close()
+    await server.close()
+  }
+  return { ...server, close, table, files, findings, audit, bugs, kinds, call, watch, ca, watches: context.watches }
 }
 
 async function* readLines(response: AsyncIterable<Buffer>): AsyncGenerator<unknown> {
