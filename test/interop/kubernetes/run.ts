@@ -1,12 +1,14 @@
 import { runParts } from '../run-parts.ts'
 import { checkHelm, checkInformers, checkKubectl, checkKustomize, checkNodeClient, checkPython } from './clients.ts'
 import { checkDefinitions } from './definitions.ts'
+import { checkManagedFields } from './manage-fields.ts'
 import { checkStrategicMerge } from './strategic-merge.ts'
 
 /** Checks what the gateway offers to Kubernetes against the programs of Kubernetes. */
 await runParts('interop:kubernetes', {
   definitions: checkDefinitions,
   'strategic-merge': checkStrategicMerge,
+  'managed-fields': checkManagedFields,
   kubectl: checkKubectl,
   informers: checkInformers,
   helm: checkHelm,
