@@ -39,12 +39,30 @@ test.each<[Builtin, text: string, masked: string]>([
   ['PhoneNumber', 'from 10.0.0.1 at 1,250 or 4111111111111111', 'from 10.0.0.1 at 1,250 or 4111111111111111'],
   // Not within a longer number, though its end alone would be one.
   ['PhoneNumber', `${'9'.repeat(31)}2127365000`, `${'9'.repeat(31)}2127365000`],
+  // A number of each country, as people there write it.
+  ['PhoneNumber', '020 7946 0958', '<PHONE_NUMBER>'],
+  ['PhoneNumber', '03-531-6789', '<PHONE_NUMBER>'],
+  ['PhoneNumber', '030 90182012', '<PHONE_NUMBER>'],
+  ['PhoneNumber', '(11) 98765-4321', '<PHONE_NUMBER>'],
+  ['PhoneNumber', '+33 1 42 68 53 00, +33 1 42', '<PHONE_NUMBER>, +33 1 42'],
+  // A number behind a digit and a sign is one; in a longer number it is none.
+  ['PhoneNumber', '5+49 30 901820', '5+<PHONE_NUMBER>'],
+  ['PhoneNumber', '1.2127365000', '<PHONE_NUMBER>'],
+  ['PhoneNumber', '+1 2 3 4 5', '+1 2 3 4 5'],
+  ['Email', `a@${'b'.repeat(63)}.c`, '<EMAIL_ADDRESS>'],
+  ['Email', `a@${'b'.repeat(64)}.c`, `a@${'b'.repeat(64)}.c`],
   ['Email', 'write to ann.b+c@mail.example.com.', 'write to <EMAIL_ADDRESS>'],
   ['Email', 'a@b c@d.e', 'a@b <EMAIL_ADDRESS>'],
   ['Email', `${'x'.repeat(70)}@example.com`, 'xxxxxx<EMAIL_ADDRESS>'],
   ['CaSin', '123-456-789 123 456 789 123456789 1234-567-89', '<CA_SIN> <CA_SIN> <CA_SIN> 1234-567-89'],
 ])('%s in %j', (name, text, expected) => {
   expect(masked(name, text)).toBe(expected)
+})
+
+test('built-in rules are named in records, and shared', () => {
+  expect(BUILTINS.map((name) => builtinRule(name).label)).toEqual([...BUILTINS])
+  for (const name of BUILTINS) expect(builtinRule(name)).toBe(builtinRule(name))
+  expect(loadPhoneNumbers()).toBe(loadPhoneNumbers())
 })
 
 test('ordinary text flows word by word', () => {

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { clock } from '#base/clock.ts'
 import { GuardLoad } from '#exchange/guard-load.ts'
 import { type Refusal, reject } from '#exchange/outcome.ts'
 import { Head } from '#net/http/head.ts'
@@ -16,7 +17,11 @@ let time: VirtualTime
 beforeEach(() => {
   time = new VirtualTime()
 })
-afterEach(() => time[Symbol.dispose]())
+afterEach(async () => {
+  time[Symbol.dispose]()
+  // Slices of other tests count for this turn.
+  await new Promise<void>((resolve) => setImmediate(resolve))
+})
 
 const refusal = reject('prompt-guard-rejected', { status: 403, body: 'no' })
 const SECRET: RegexGuard = {
@@ -70,7 +75,7 @@ class Client implements BodySink {
   }
 }
 
-function sinkWith(guards: readonly Guard[]) {
+function sinkWith(guards: readonly Guard[], memoryBytes = 4_000_000) {
   const exchange = exchangeWith()
   let now = 1_000
   let leave = () => {}
@@ -98,7 +103,7 @@ function sinkWith(guards: readonly Guard[]) {
     format: 'Completions',
     stream: new CompletionsStream(),
     exchange,
-    claim: roomFor(2_000_000).claim,
+    claim: roomFor(2_000_000, memoryBytes).claim,
     maxEventBytes: 100_000,
     kept: undefined,
     begin: () => void told.push('begin'),
@@ -235,6 +240,106 @@ test('long texts that wait for patterns do not leave after a rejection', async (
   await asked[0]!({ kind: 'reject' })
   expect(out.text).not.toContain('x x')
   expect(out.ended).toBe(1)
+})
+
+/** Each look at the clock is a millisecond later, so that long work takes many turns. The clock of the test ends it. */
+function workSlowly(): void {
+  let now = 1
+  clock.monotonic = () => now++
+}
+
+const LONG = chunk({ content: 'a secret-1 '.repeat(1000) })
+const LONG_MASKED = chunk({ content: 'a <masked> '.repeat(1000) })
+
+test('what comes during long work, and after it, passes in its order', async () => {
+  workSlowly()
+  const { sink, out, send, source } = sinkWith([SECRET])
+  send(LONG)
+  expect([sink.backed, out.text]).toEqual([true, ''])
+  // A source may deliver what it has read before it was told to wait.
+  send(chunk({ content: ' b secret-2 ' }))
+  await vi.waitFor(() => expect(source.resumed).toBe(1))
+  expect([sink.backed, out.text]).toEqual([false, LONG_MASKED + chunk({ content: ' b <masked> ' })])
+  send(chunk({ content: ' c secret-3 ' }))
+  await vi.waitFor(() => expect(out.text.endsWith(chunk({ content: ' c <masked> ' }))).toBe(true))
+  send(LONG)
+  sink.end()
+  expect(out.ended).toBe(0)
+  await vi.waitFor(() => expect(out.ended).toBe(1))
+  expect(out.text.endsWith(LONG_MASKED)).toBe(true)
+  expect(source.resumed).toBe(1)
+})
+
+test('a verdict at any time of long work releases what waits for it', async () => {
+  const spaces = `data: {${' '.repeat(20_000)}"choices":[{"index":0,"delta":{}}]}\n\n`
+  const turn = () => new Promise<void>((resolve) => setImmediate(resolve))
+  let turns = 0
+  // Until the work is over before the verdict.
+  for (let wait = 0; turns === wait && wait < 100; wait++) {
+    workSlowly()
+    const { guard, asked } = service()
+    const { sink, out, send } = sinkWith([guard])
+    const first = chunk({ content: 'x'.repeat(1_024) })
+    send(first)
+    await vi.waitFor(() => expect(asked).toHaveLength(1))
+    send(spaces)
+    for (turns = 0; turns <= wait && sink.backed; turns++) await turn()
+    void asked[0]!({ kind: 'pass' })
+    for (let left = 0; left < 200 && out.text.length < first.length + spaces.length; left++) await turn()
+    expect(out.text, `a verdict after ${wait} turns`).toBe(first + spaces)
+    sink.abort('cancelled')
+  }
+  expect(turns).toBeGreaterThan(2)
+})
+
+test('the memory of long events is free when they have passed', () => {
+  const { out, send, told } = sinkWith([SECRET])
+  const event = chunk({ content: 'word '.repeat(18_000) })
+  for (let times = 0; times < 60; times++) send(event)
+  expect(told).toEqual(['begin'])
+  expect(out.text === event.repeat(60)).toBe(true)
+})
+
+test('a long event for which no memory is left ends the stream', () => {
+  const { out, told, send } = sinkWith([SECRET], 10_000)
+  send(chunk({ content: 'word '.repeat(1_300) }))
+  expect(told[0]).toMatchObject({ detail: 'response guard 0: regex: there is no memory for the stream' })
+  expect(out.text).not.toContain('word')
+})
+
+test('what comes during long work and has no room in memory ends the stream', () => {
+  workSlowly()
+  const { told, send } = sinkWith([SECRET])
+  send(LONG)
+  send(chunk({ content: 'word '.repeat(300_000) }))
+  expect(told[0]).toMatchObject({ detail: 'response guard 0: regex: there is no memory for the stream' })
+})
+
+test('a half event at a break is not an event', () => {
+  const { sink, out, send } = sinkWith([SECRET])
+  send(`${chunk({ content: 'a ' })}data: {"choi`)
+  sink.abort('reset')
+  expect([out.text, out.aborted, out.ended]).toEqual([chunk({ content: 'a ' }), 'reset', 0])
+})
+
+test('an event whose text is masked at once leaves at once', () => {
+  const { out, send } = sinkWith([SECRET])
+  for (const [sent, masked] of [
+    [' a secret-1 ', ' a <masked> '],
+    [' b secret-2.', ' b <masked>.'],
+  ] as const) {
+    out.text = ''
+    send(chunk({ content: sent }))
+    expect(out.text).toBe(chunk({ content: masked }))
+  }
+})
+
+test('the end mark ends all texts, before the connection ends', () => {
+  const { out, send } = sinkWith([SECRET])
+  send(chunk({ content: 'a secr' }))
+  expect(out.text).toBe('')
+  send(DONE)
+  expect(out.text).toBe(chunk({ content: 'a secr' }) + DONE)
 })
 
 test('the head waits for the first text', () => {

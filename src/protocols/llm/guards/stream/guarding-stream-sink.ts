@@ -271,6 +271,7 @@ export class GuardingStreamSink extends HoldingSink {
 
   *#hold(event: GuardedEvent): Steps<void> {
     if (!this.#held.hold(event)) return this.#fail('too much text is held back')
+    if (this.#drainShort()) yield* this.#drain()
     if (this.#forgotten !== undefined) yield* this.#endForgotten()
   }
 

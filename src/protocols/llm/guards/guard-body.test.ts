@@ -1,0 +1,54 @@
+import { setImmediate } from 'node:timers/promises'
+import { beforeEach, expect, test } from 'vitest'
+import { runAtOnce, type Steps } from '#base/in-slices.ts'
+import { type Refusal, reject } from '#exchange/outcome.ts'
+import { Head } from '#net/http/head.ts'
+import { exchangeWith } from '#policies/shared/testing.ts'
+import { REQUEST_TEXTS } from '../texts/dialect-texts.ts'
+import { documentOf } from '../texts/testing.ts'
+import type { RegexGuard } from './guard.ts'
+import { guardBody, type ReadBody } from './guard-body.ts'
+import { GuardedTexts } from './guarded-texts.ts'
+import { compileRules } from './rules/compile-rules.ts'
+
+const GUARD: RegexGuard = {
+  ...{ phase: 'request', index: 0, kind: 'regex', rejects: false, refusal: reject('prompt-guard-rejected') },
+  rules: compileRules({ matches: ['secret'] }, () => {}),
+}
+const REFUSAL = reject('llm-body-invalid')
+
+// The work of other tests counts for this turn.
+beforeEach(() => setImmediate())
+
+/** A body whose reading takes a while. */
+function* readLate(content: string): Steps<ReadBody | Refusal> {
+  const until = performance.now() + 10
+  while (performance.now() < until) yield
+  if (content === '') return REFUSAL
+  const bytes = Buffer.from(JSON.stringify({ messages: [{ role: 'user', content }] }))
+  const texts = runAtOnce(GuardedTexts.read(bytes, runAtOnce(REQUEST_TEXTS.Completions(documentOf(bytes.toString())))))
+  if (!(texts instanceof GuardedTexts)) throw new Error(texts.unreadable)
+  return { texts, write: () => texts.apply() }
+}
+
+const guard = (content: string) =>
+  guardBody({
+    guards: [GUARD],
+    exchange: exchangeWith(),
+    head: Head.request('POST', '/'),
+    read: readLate(content),
+  })
+
+test('a body that is read in several turns is guarded all the same', async () => {
+  const guarded = guard('a secret')
+  expect(guarded).toBeInstanceOf(Promise)
+  expect(Buffer.from((await guarded) as Uint8Array).toString()).toBe(
+    '{"messages":[{"role":"user","content":"a <masked>"}]}',
+  )
+})
+
+test('a body that turns out late to be unreadable is refused', async () => {
+  const guarded = guard('')
+  expect(guarded).toBeInstanceOf(Promise)
+  expect(await guarded).toBe(REFUSAL)
+})
