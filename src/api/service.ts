@@ -4,6 +4,7 @@ import {
   host,
   intOrString,
   list,
+  listMap,
   mapOf,
   openObject,
   optional,
@@ -27,7 +28,7 @@ const servicePort = openObject({
 const serviceSpec = openObject({
   type: defaulted(text(), 'ClusterIP', 'Type of the Service.'),
   selector: optional(mapOf(text()), 'Labels of the pods of the Service.'),
-  ports: optional(list(servicePort), 'Ports of the Service.'),
+  ports: optional(listMap(['port', 'protocol'], servicePort), 'Ports of the Service.'),
   clusterIP: optional(text(), 'Cluster IP address of the Service.'),
   externalName: optional(host(), 'DNS name of the Service, for type ExternalName.'),
   ipFamilies: optional(list(enumOf('IPv4', 'IPv6')), 'Address families of the Service, the preferred one first.'),

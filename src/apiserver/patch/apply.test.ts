@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { ManagedFieldsEntry } from '#store/resources/resource.ts'
+import { builtInKinds } from '../kinds/built-in-kinds.ts'
 import { type ApplyWrite, applyConfiguration } from './apply.ts'
 import { updateManagedFields } from './managed-fields.ts'
 
@@ -344,6 +345,24 @@ describe('refused configuration', () => {
     ],
   ])('%s', (_, configuration, message) => {
     expect(apply(undefined, configuration)).toEqual({ failure: { reason: 'BadRequest', message } })
+  })
+})
+
+test('managers own the ports of a Service one by one, as on the platform', () => {
+  const { schema } = builtInKinds().find(({ kind }) => kind === 'Service')!
+  const service = (...ports: object[]) => ({
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { name: 'one' },
+    spec: { ports },
+  })
+  const first = applied(undefined, service({ port: 53, name: 'tcp' }), { schema })
+  const both = applied(first, service({ port: 53, protocol: 'UDP', name: 'udp' }), { schema, manager: 'n' })
+  expect(both.spec).toEqual({
+    ports: [
+      { port: 53, name: 'tcp' },
+      { port: 53, protocol: 'UDP', name: 'udp' },
+    ],
   })
 })
 
