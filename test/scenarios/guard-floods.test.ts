@@ -140,7 +140,7 @@ test('streams for which the worker has no memory are refused; others go on', asy
 }, 90_000)
 
 test.each(['http1', 'http2', 'translated', 'translated-http2'] as const)(
-  '%s: a compressed stream is refused as soon as it is too large',
+  '%s: a stream that is not compressed as it says is refused at once, whatever its length',
   async (route) => {
     flood = (asked) => ({
       event: textEvents(asked),

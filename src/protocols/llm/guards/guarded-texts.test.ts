@@ -124,3 +124,9 @@ test('neighbouring runs of one role that join are a group, whatever is between t
     'user',
   ])
 })
+
+test('a long string is read to its first and last character, and a half character is found in it', () => {
+  const text = `é${'x'.repeat(70_000)}z`
+  expect(readable(one(JSON.stringify(text))).runs[0]!.texts[0]!.text === text).toBe(true)
+  expect(one(`"${'x'.repeat(70_000)}\\ud83d"`).read()).toEqual({ unreadable: 'p1: text with a lone surrogate' })
+})

@@ -52,6 +52,23 @@ test.each<[what: string, runs: string[][], groups: number[][], patterns: string[
     mask(0),
   ],
   ['a match that ends a text', [['1', 'ab', '2']], [], ['1ab'], [['<masked>', '<masked>', '2']], mask(0)],
+  [
+    'what another rule has masked, across texts',
+    [['x two th', 'ree y']],
+    [],
+    ['nothing', 'two', 'three', '><'],
+    [['x <masked> <masked<masked>', '<masked>masked> y']],
+    mask(3),
+  ],
+  ['each text once', [['bad', '-x']], [], ['a'], [['b<masked>d', 'x']], mask(0)],
+  [
+    'a beginning that is no match, in a text that cannot change',
+    [['!secret-x', 'y']],
+    [],
+    ['secret-[0-9]'],
+    [['secret-x', 'y']],
+    { kind: 'pass' },
+  ],
   ['an empty text between', [['se', '', 'cret']], [], ['secret'], [['<masked>', '', '<masked>']], mask(0)],
   ['a share of a text that cannot change', [['se', '!cret']], [], ['secret'], [['se', 'cret']], refuse(0)],
   [
@@ -154,4 +171,21 @@ test.each<[what: string, body: (count: number) => unknown, atLeast: ReturnType<t
     expect(two[key], part).toBeGreaterThanOrEqual(2 * one[key] - 2)
     expect(two[key], part).toBeLessThanOrEqual(2 * one[key] + 4)
   }
+})
+
+test('long texts are joined in slices', () => {
+  const filler = 'x'.repeat(20_000)
+  const texts = textsOf([[`${filler}.`, `${filler} sec`, `ret-1 ${filler}`, `${filler} end`]])
+  expect(runAtOnce(maskTexts(rules('secret-[0-9]'), texts))).toEqual(mask(0))
+  expect(texts.runs[0]!.texts.map(({ text }) => text)).toEqual([
+    `${filler}.`,
+    `${filler} <masked>`,
+    `<masked> ${filler}`,
+    `${filler} end`,
+  ])
+})
+
+test('the beginning of a match rejects nothing', () => {
+  const texts = textsOf([['a secret-x', 'secret-']])
+  expect(runAtOnce(findInTexts(rules('secret-[0-9]'), texts))).toEqual({ kind: 'pass' })
 })

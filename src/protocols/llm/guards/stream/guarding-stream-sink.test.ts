@@ -270,8 +270,10 @@ test('what comes during long work, and after it, passes in its order', async () 
   expect(source.resumed).toBe(1)
 })
 
-test('a verdict at any time of long work releases what waits for it', async () => {
-  const spaces = `data: {${' '.repeat(20_000)}"choices":[{"index":0,"delta":{}}]}\n\n`
+test.each([
+  ['a long event', `data: {${' '.repeat(20_000)}"choices":[{"index":0,"delta":{}}]}\n\n`],
+  ['many events', chunk({}).repeat(300)],
+])('a verdict at any time of the work for %s releases what waits for it', async (_, body) => {
   const turn = () => new Promise<void>((resolve) => setImmediate(resolve))
   let turns = 0
   // Until the work is over before the verdict.
@@ -282,11 +284,11 @@ test('a verdict at any time of long work releases what waits for it', async () =
     const first = chunk({ content: 'x'.repeat(1_024) })
     send(first)
     await vi.waitFor(() => expect(asked).toHaveLength(1))
-    send(spaces)
+    send(body)
     for (turns = 0; turns <= wait && sink.backed; turns++) await turn()
     void asked[0]!({ kind: 'pass' })
-    for (let left = 0; left < 200 && out.text.length < first.length + spaces.length; left++) await turn()
-    expect(out.text, `a verdict after ${wait} turns`).toBe(first + spaces)
+    for (let left = 0; left < 200 && out.text.length < first.length + body.length; left++) await turn()
+    expect(out.text, `a verdict after ${wait} turns`).toBe(first + body)
     sink.abort('cancelled')
   }
   expect(turns).toBeGreaterThan(2)

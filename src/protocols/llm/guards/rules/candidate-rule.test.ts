@@ -1,0 +1,50 @@
+import { expect, test } from 'vitest'
+import { Automaton } from '#base/pattern/automaton.ts'
+import { compilePattern } from '#base/pattern.ts'
+import { CandidateRule } from './candidate-rule.ts'
+import { findMatches } from './testing.ts'
+
+const rule = (...patterns: readonly string[]) =>
+  new CandidateRule(
+    { placeholder: '<x>', label: 'X', isNumeric: false },
+    patterns.map((pattern) => new Automaton(compilePattern(pattern)!)),
+  )
+
+test.each<[what: string, patterns: string[], text: string, matches: [start: number, end: number][]]>([
+  ['one inside another', ['abcdef', 'cd'], '.abcdef.', [[1, 7]]],
+  ['one that begins with another', ['abc', 'abcdef'], 'abcdef', [[0, 6]]],
+  ['one that ends with another', ['abcdef', 'def'], 'abcdef', [[0, 6]]],
+  ['two that overlap', ['abcd', 'cdef'], 'abcdef', [[0, 6]]],
+  ['three that overlap one after the other', ['abc', 'cde', 'efg'], 'abcdefg', [[0, 7]]],
+  [
+    'two that touch',
+    ['ab', 'cd'],
+    'abcd',
+    [
+      [0, 2],
+      [2, 4],
+    ],
+  ],
+  [
+    'two apart, the second pattern first',
+    ['cd', 'ab'],
+    'ab cd ab',
+    [
+      [0, 2],
+      [3, 5],
+      [6, 8],
+    ],
+  ],
+])('matches of several patterns: %s', (_, patterns, text, matches) => {
+  const expected = matches.map(([start, end]) => ({ start, end }))
+  expect(findMatches(rule(...patterns), text)).toEqual(expected)
+  for (let cut = 0; cut <= text.length; cut++) {
+    const scanner = rule(...patterns).scan()
+    const found = [text.slice(0, cut), text.slice(cut), ''].flatMap((piece, index) => {
+      if (index === 2) scanner.finish()
+      else scanner.push(piece)
+      return scanner.takeMatches()
+    })
+    expect(found, `cut at ${cut}`).toEqual(expected.map((match) => ({ ...match, continues: false })))
+  }
+})

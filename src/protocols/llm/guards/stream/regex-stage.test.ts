@@ -1,0 +1,90 @@
+import { expect, test } from 'vitest'
+import { type Refusal, reject } from '#exchange/outcome.ts'
+import { compileRules } from '../rules/compile-rules.ts'
+import { RegexStage } from './regex-stage.ts'
+
+function stageWith({ matches = ['secret-[0-9]+'], isFixed = false, before = '' } = {}) {
+  const released: (readonly [tag: number, text: string])[] = []
+  const refused: Refusal[] = []
+  const verdicts: string[] = []
+  let finished = 0
+  const refusal = reject('prompt-guard-rejected')
+  const stage = new RegexStage<number>(
+    { text: (tag, text) => released.push([tag, text]), finish: () => void finished++ },
+    {
+      guard: {
+        phase: 'response',
+        index: 0,
+        kind: 'regex',
+        rejects: false,
+        refusal,
+        rules: compileRules({ matches }, () => {}),
+      },
+      isFixed,
+      before,
+      refuse: (why) => refused.push(why),
+      matched: (verdict) => verdicts.push(verdict),
+    },
+  )
+  const outcome = () => ({ released: released.map(([, text]) => text), refused: refused.length, finished, verdicts })
+  return { stage, released, outcome }
+}
+
+test('each delta leaves with its tag', () => {
+  const { stage, released } = stageWith()
+  stage.text(3, 'a secret')
+  stage.text(5, '-1 b')
+  stage.text(7, '')
+  stage.finish()
+  expect(released).toEqual([
+    [3, 'a <masked>'],
+    [5, ' b'],
+    [7, ''],
+  ])
+})
+
+test('nothing leaves after a rejection, and it has no end', () => {
+  const { stage, outcome } = stageWith({ isFixed: true })
+  stage.text(1, 'secret-1 ')
+  stage.text(2, 'more ')
+  stage.text(3, 'secret-2 ')
+  stage.finish()
+  expect(outcome()).toEqual({ released: [], refused: 1, finished: 0, verdicts: ['Reject'] })
+})
+
+test('a rejection at the end is the end', () => {
+  const { stage, outcome } = stageWith({ isFixed: true })
+  stage.text(1, 'secret-1')
+  stage.finish()
+  stage.finish()
+  expect(outcome()).toEqual({ released: [], refused: 1, finished: 0, verdicts: ['Reject'] })
+})
+
+test('the end comes once, and nothing follows it', () => {
+  const { stage, outcome } = stageWith()
+  stage.text(1, 'secret-1')
+  stage.finish()
+  stage.finish()
+  stage.text(2, 'late ')
+  expect(outcome()).toEqual({ released: ['<masked>'], refused: 0, finished: 1, verdicts: ['Mask'] })
+})
+
+test.each<[before: string, texts: string[], released: string[], refused: number]>([
+  ['a sec', ['ret-1 '], [], 1],
+  ['a sec', ['ond ', 'secret-2 '], ['ond ', '<masked> '], 0],
+  ['secret-1', ['23 '], [], 1],
+  // What is masked before says nothing of a later match.
+  ['secret-1', ['', ' and ', 'secret-2 '], ['', ' and ', '<masked> '], 0],
+])('after %j, %j', (before, texts, released, refused) => {
+  const { stage, outcome } = stageWith({ before })
+  for (const [tag, text] of texts.entries()) stage.text(tag, text)
+  expect(outcome()).toMatchObject({ released, refused })
+})
+
+test('a match of a pattern with a longest match is held in full', () => {
+  const { stage, outcome } = stageWith({ matches: ['a[^z]{0,1000}z'] })
+  stage.text(1, `a${'b'.repeat(900)}`)
+  expect(outcome().released).toEqual([])
+  stage.text(2, 'z.')
+  expect(outcome()).toMatchObject({ released: ['<masked>', '.'], refused: 0 })
+})
