@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { JournalFailure } from '#store/resources/journal-failure.ts'
 import { collectionOf } from '../kinds/collection.ts'
 import { dispatch, type Verb, verbOf } from '../verbs/dispatch.ts'
 import type { RequestBody, ResourceRequest } from '../verbs/resource-request.ts'
@@ -46,6 +47,9 @@ export class RequestAnswerer {
 
   #apiError(error: unknown): ApiError {
     if (error instanceof ApiError) return error
+    if (error instanceof JournalFailure) {
+      return new ApiError(error.isFull ? 'InsufficientStorage' : 'InternalError', error.message)
+    }
     this.#context.reportBug(error)
     return new ApiError('InternalError', 'an internal error occurred')
   }
