@@ -3,7 +3,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { InstanceEvents } from '#instance/events.ts'
 import { Instance } from '#instance/instance.ts'
+import { SqliteJournal } from '#store/database/sqlite-journal.ts'
 import { FileStore } from '#store/files.ts'
+import { ResourceTable } from '#store/resources/resource-table.ts'
+import { ServedStore } from '#store/served-store.ts'
+import type { ObjectStore } from '#store/store.ts'
 import { routeFile, routesYaml, scaleOf, slicesFile, sliceYaml, writeObjects } from './objects.ts'
 
 /** The cost of one configuration, as JSON on standard output. Runs in a separate process, so that memory is measured per size. */
@@ -22,6 +26,8 @@ const WORKERS = 2
 const EDITS = 15
 
 const routes = Number(process.argv[2])
+/** With the table of an API server. */
+const isServed = process.argv[3] === 'served'
 const folder = mkdtempSync(join(tmpdir(), 'bench-config-'))
 
 let applied: () => void = () => {}
@@ -51,6 +57,16 @@ function timeOf(write: () => void, instance: Instance): Promise<number> {
   })
 }
 
+function openStore(): ObjectStore {
+  const files = new FileStore([folder], { watch: true })
+  if (!isServed) return files
+  const fail = (problem: Error) => {
+    throw problem
+  }
+  const { journal, content } = SqliteJournal.open(`${folder}.db`, fail)
+  return new ServedStore(files, new ResourceTable(journal, content), fail)
+}
+
 async function median(times: number, measure: (round: number) => Promise<number>): Promise<number> {
   const all: number[] = []
   for (let round = 1; round <= times; round++) all.push(await measure(round))
@@ -64,7 +80,7 @@ try {
   const anyPort = { host: '127.0.0.1', port: 0 }
   const instance = await Instance.start(
     {
-      store: new FileStore([folder], { watch: true }),
+      store: openStore(),
       bind: '127.0.0.1',
       workers: WORKERS,
       logFormat: 'text',
@@ -81,6 +97,8 @@ try {
     },
     quiet,
   )
+  // An API server reads it.
+  void instance.served?.table
   const startMs = performance.now() - before
   const cpu = process.cpuUsage(cpuBefore)
   const startCpuMs = (cpu.user + cpu.system) / 1000
@@ -94,6 +112,6 @@ try {
   console.log(JSON.stringify({ routes, startMs, startCpuMs, editMs, endpointsMs, residentMb } satisfies Measured))
   await instance.close({ minMs: 0, maxMs: 0 })
 } finally {
-  rmSync(folder, { recursive: true, force: true })
+  for (const path of [folder, `${folder}.db`]) rmSync(path, { recursive: true, force: true })
 }
 process.exit(0)

@@ -67,10 +67,14 @@ export function readRefusedRoute(written: unknown, info: KindInfo): ReadRoute | 
 /**
  * A route for requests that is not in use because another object has its name. It refuses the requests that it matches, so that they do not
  * reach a less specific route with other policies.
- * @param position among the objects of the name, from 1; the stand-in has a name of its own, which no object can have
+ * @param position among the objects of the name in files, from 1, or `api`; the stand-in has a name of its own, which no object can have
  * @returns undefined for other kinds, and for a copy of the object in use
  */
-export function standInForDuplicate(object: ApiObject, inUse: ApiObject, position: number): ApiObject | undefined {
+export function standInForDuplicate(
+  object: ApiObject,
+  inUse: ApiObject,
+  position: number | 'api',
+): ApiObject | undefined {
   if (object.kind !== 'HTTPRoute' && object.kind !== 'GRPCRoute') return undefined
   if (JSON.stringify(object.spec) === JSON.stringify(inUse.spec)) return undefined
   const name = `${object.metadata.name}@${position}`

@@ -8,8 +8,9 @@ import type { Instance } from '#instance/instance.ts'
 import type { ShutdownTimes } from '#instance/shutdown-times.ts'
 import type { ApplicationLog, LogFields } from '#observe/log/application-log.ts'
 import { type FileProblem, placeOf } from '#store/file-problem.ts'
-import type { FileStore, RemovedObject, StaleFile } from '#store/files.ts'
+import type { RemovedObject, StaleFile } from '#store/loaded-file.ts'
 import { placeFindings } from '#store/place-findings.ts'
+import type { ObjectStore } from '#store/store.ts'
 import type { LogState } from '#workers/messages.ts'
 import type { ReplacedFor } from '#workers/worker-pool.ts'
 import { problemLines } from './finding-lines.ts'
@@ -80,7 +81,7 @@ export class InstanceLog implements InstanceEvents {
     }
   }
 
-  translated(findings: readonly Finding[], store: FileStore): void {
+  translated(findings: readonly Finding[], store: ObjectStore): void {
     this.#problems('objects', placeFindings(store, findings), 'the objects have problems; everything else is in force')
   }
 

@@ -8,12 +8,15 @@ import { readProcessSettings } from '#control/gateways/read-process-settings.ts'
 import { BadAddressPool } from '#instance/address-pool.ts'
 import { Instance } from '#instance/instance.ts'
 import type { HostPort, InstanceOptions } from '#instance/options.ts'
-import { StateFolder, StateFolderUnusable } from '#instance/state-folder.ts'
+import { StateFolderUnusable } from '#instance/state-folder.ts'
 import { CAN_SHARE_PORTS } from '#net/accept/listener.ts'
 import { TLS_MATERIAL } from '#net/tls-material.ts'
 import { ApplicationLog, type LogSettings } from '#observe/log/application-log.ts'
+import { DatabaseUnusable } from '#store/database/database-fault.ts'
 import { FileStore } from '#store/files.ts'
+import type { ObjectStore } from '#store/store.ts'
 import { bodyMemory } from './body-memory.ts'
+import { EarlyLog } from './early-log.ts'
 import { type Environment, readVariable } from './environment.ts'
 import { EXIT, type ExitCode } from './exit-code.ts'
 import { type ForwardFlags, forwardNetworks } from './forward-networks.ts'
@@ -21,6 +24,7 @@ import { InstanceLog } from './instance-log.ts'
 import { type ListenFlags, listenAddresses } from './listen-addresses.ts'
 import { type LogFlags, logSettings } from './log-settings.ts'
 import { objectPaths, type PathFlags } from './object-paths.ts'
+import { type OpenedStore, openStore } from './open-store.ts'
 import { priceFile } from './price-file.ts'
 import { writeRunningNote } from './running-note.ts'
 import { sessionKeys } from './session-keys.ts'
@@ -35,11 +39,8 @@ export interface RunFlags extends ForwardFlags, ListenFlags, LogFlags, PathFlags
   readonly workers?: string | undefined
 }
 
-/** In the working directory. */
-const STATE_FOLDER = '.gatewright'
-
 /** Causes that the user can remove; they are no bugs. */
-const START_FAILURES = [PortInUse, BadAddressPool, NotLoopback, StateFolderUnusable]
+const START_FAILURES = [PortInUse, BadAddressPool, NotLoopback, StateFolderUnusable, DatabaseUnusable]
 
 /** Runs a gateway until it is stopped. */
 export async function run(
@@ -53,9 +54,12 @@ export async function run(
   if (missing !== undefined) throw new UsageError(`no such file or directory: ${missing}`)
   if (flags.state !== undefined) checkStatePath(flags.state, files)
   await using stops = new AsyncDisposableStack()
-  const store = stops.adopt(new FileStore(files, { watch: true, tlsMaterial: TLS_MATERIAL, environment }), (store) =>
-    store.close(),
-  )
+  const fromFiles = new FileStore(files, { watch: true, tlsMaterial: TLS_MATERIAL, environment })
+  stops.defer(() => fromFiles.close())
+  const logging = new EarlyLog()
+  const opened = openOrFail(() => openStore(fromFiles, flags.state, logging.message))
+  const store = opened instanceof Error ? fromFiles : opened.store
+  stops.defer(() => store.close())
   const shared = readProcessSettings(store.list())
   // The workers get the same environment.
   for (const [name, value] of Object.entries(shared.variables)) environment[name] ||= value
@@ -63,19 +67,21 @@ export async function run(
   const workers = flags.workers ?? shared.workers?.toString()
   const options = toOptions(store, { ...flags, workers }, settings, environment)
   const log = new InstanceLog(new ApplicationLog(settings, around.openLog()))
+  logging.open((...line) => log.message(...line))
+  if (opened instanceof Error) {
+    log.failed(opened.message)
+    return EXIT.findings
+  }
+  const { state } = opened
   for (const one of shared.differing) log.settingOfOther(one)
   const signals = around.handleSignals()
   around.catchWarnings((fields) => log.message('workers', 'warn', 'runtime warning', fields))
-  let state: StateFolder
   let instance: Instance
   try {
-    state = new StateFolder(flags.state ?? STATE_FOLDER, flags.state !== undefined, (...line) =>
-      log.message('store', ...line),
-    )
     instance = await Instance.start({ ...options, state, startThread: around.startThread }, log)
   } catch (error) {
-    if (!START_FAILURES.some((failure) => error instanceof failure)) throw error
-    log.failed((error as Error).message)
+    if (!isStartFailure(error)) throw error
+    log.failed(error.message)
     return EXIT.findings
   }
   const memoryOfStart = around.releaseMemoryOfStart()
@@ -102,8 +108,22 @@ export async function run(
   return EXIT.ok
 }
 
+function isStartFailure(error: unknown): error is Error {
+  return START_FAILURES.some((failure) => error instanceof failure)
+}
+
+/** The cause is logged when the settings of the log are known, which depend on the objects. */
+function openOrFail(open: () => OpenedStore): OpenedStore | Error {
+  try {
+    return open()
+  } catch (error) {
+    if (!isStartFailure(error)) throw error
+    return error
+  }
+}
+
 function toOptions(
-  store: FileStore,
+  store: ObjectStore,
   flags: RunFlags,
   { format }: LogSettings,
   environment: Environment,

@@ -3,15 +3,15 @@ import { keyOf } from '#api/object.ts'
 import type { Finding } from '#base/finding.ts'
 import { socketKey } from '#plan/socket.ts'
 import { formatProblem } from '#store/file-problem.ts'
-import type { FileStore } from '#store/files.ts'
 import { placeFindings } from '#store/place-findings.ts'
 import type { PriceFile } from '#store/price-file.ts'
+import type { ObjectStore } from '#store/store.ts'
 import type { WorkerPool } from '#workers/worker-pool.ts'
 import type { PlanPublisher } from './plan-publisher.ts'
 import { VERSION } from './version.ts'
 
 interface Parts {
-  readonly store: FileStore
+  readonly store: ObjectStore
   readonly prices: PriceFile | undefined
   readonly findings: readonly Finding[]
   readonly publisher: PlanPublisher

@@ -2,7 +2,8 @@ import type { Finding } from '#base/finding.ts'
 import type { KnownSecrets } from '#base/known-secrets.ts'
 import type { LogMessage } from '#observe/log/application-log.ts'
 import type { FileProblem } from '#store/file-problem.ts'
-import type { FileStore, RemovedObject, StaleFile } from '#store/files.ts'
+import type { RemovedObject, StaleFile } from '#store/loaded-file.ts'
+import type { ObjectStore } from '#store/store.ts'
 import type { LogState } from '#workers/messages.ts'
 import type { ReplacedFor } from '#workers/worker-pool.ts'
 
@@ -18,7 +19,7 @@ export interface InstanceEvents {
   /** The secrets that no text may show from now on; reported before anything else. */
   secrets(secrets: KnownSecrets): void
   objectsChanged(problems: readonly FileProblem[], stale: readonly StaleFile[], removed: readonly RemovedObject[]): void
-  translated(findings: readonly Finding[], store: FileStore): void
+  translated(findings: readonly Finding[], store: ObjectStore): void
   applied(version: number, listeners: readonly ListenerState[]): void
   /** Why the running gateway is not ready; called when a plan has been applied. */
   readiness(whyNotReady: readonly string[]): void

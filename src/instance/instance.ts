@@ -22,7 +22,8 @@ import { socketKey } from '#plan/socket.ts'
 import { BucketLevels } from '#state/bucket-levels.ts'
 import { buffersOf, createSlotMemory } from '#state/slots.ts'
 import { formatProblem } from '#store/file-problem.ts'
-import type { FileStore } from '#store/files.ts'
+import { ServedStore } from '#store/served-store.ts'
+import type { ObjectStore } from '#store/store.ts'
 import { availableMemory, bodyMemoryOf } from '#workers/body-memory.ts'
 import { releaseMemory } from '#workers/release-memory.ts'
 import { evictionReporter } from '#workers/report-eviction.ts'
@@ -52,7 +53,7 @@ const RETRY_SOCKETS_MS = 2000
 export class Instance {
   readonly #options: InstanceOptions
   readonly #events: InstanceEvents
-  readonly #store: FileStore
+  readonly #store: ObjectStore
   readonly #publisher: PlanPublisher
   readonly #levelFile: LevelFile | undefined
   readonly #metrics: MetricsReader
@@ -195,8 +196,13 @@ export class Instance {
     })
   }
 
-  get store(): FileStore {
+  get store(): ObjectStore {
     return this.#store
+  }
+
+  /** The objects as an API server serves them, if the gateway keeps those. */
+  get served(): ServedStore | undefined {
+    return this.#store instanceof ServedStore ? this.#store : undefined
   }
 
   /** All problems of the objects. */
@@ -353,11 +359,11 @@ export class Instance {
 
   #statuses({ written, withdrawn }: StatusChange, findings: readonly Finding[] | undefined): void {
     const now = new Date(clock.now()).toISOString()
-    for (const key of withdrawn) this.#store.withdrawStatus(key)
-    for (const { kind, namespace, name, status } of written) {
+    const stamped = written.map(({ kind, namespace, name, status }) => {
       const key = objectKey(kind, namespace, name)
-      this.#store.writeStatus(key, stampStatus(status, this.#store.statusOf(key), now))
-    }
+      return [key, stampStatus(status, this.#store.statusOf(key), now)] as const
+    })
+    this.#store.writeStatuses({ written: stamped, withdrawn })
     if (findings !== undefined) this.#events.translated(findings, this.#store)
   }
 

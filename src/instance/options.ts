@@ -1,6 +1,6 @@
 import type { TransportSetting } from '#net/transport/choose-transports.ts'
-import type { FileStore } from '#store/files.ts'
 import type { PriceFile } from '#store/price-file.ts'
+import type { ObjectStore } from '#store/store.ts'
 import type { SessionKeys } from '#workers/sealer.ts'
 import type { StartThread } from '#workers/worker-pool.ts'
 import type { StateFolder } from './state-folder.ts'
@@ -8,7 +8,7 @@ import type { StateFolder } from './state-folder.ts'
 /** Settings of one instance; the command line and tests set them. */
 export interface InstanceOptions {
   /** The objects. The instance closes it. */
-  readonly store: FileStore
+  readonly store: ObjectStore
   /** Prices of the operator. The instance closes it. */
   readonly prices?: PriceFile | undefined
   /** Proxy workers. */

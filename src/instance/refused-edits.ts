@@ -1,5 +1,5 @@
 import { formatProblem } from '#store/file-problem.ts'
-import type { StaleFile } from '#store/files.ts'
+import type { StaleFile } from '#store/loaded-file.ts'
 
 /** Why objects keep their last valid version: the problems of the newer one, or those of its file, by key of the object. */
 export function refusedEdits(stale: readonly StaleFile[]): ReadonlyMap<string, string> {

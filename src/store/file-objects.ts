@@ -23,6 +23,10 @@ export class FileObjects {
   readonly #standIns = new Map<string, ReadonlyMap<ApiObject, string>>()
   readonly #changes = new ObjectChanges()
 
+  get(key: string): ApiObject | undefined {
+    return this.#objects.get(key)
+  }
+
   has(key: string): boolean {
     return this.#objects.has(key)
   }

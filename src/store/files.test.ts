@@ -324,13 +324,18 @@ test('statuses live as long as their objects', () => {
   write('a.yaml', configMap('a'))
   const files = open()
   const key = 'ConfigMap/default/a'
-  files.writeStatus(key, { fine: true })
-  files.writeStatus('ConfigMap/default/none', {})
+  files.writeStatuses({
+    written: [
+      [key, { fine: true }],
+      ['ConfigMap/default/none', {}],
+    ],
+    withdrawn: [],
+  })
   expect(files.statusOf(key)).toEqual({ fine: true })
   expect(files.statusOf('ConfigMap/default/none')).toBeUndefined()
-  files.withdrawStatus(key)
+  files.writeStatuses({ written: [], withdrawn: [key] })
   expect(files.statusOf(key)).toBeUndefined()
-  files.writeStatus(key, { fine: true })
+  files.writeStatuses({ written: [[key, { fine: true }]], withdrawn: [] })
   rmSync(path('a.yaml'))
   files.reload()
   expect(files.statusOf(key)).toBeUndefined()

@@ -9,31 +9,13 @@ import { FileObjects } from './file-objects.ts'
 import type { FilePosition, FileProblem } from './file-problem.ts'
 import { signatureOf } from './file-signature.ts'
 import { fileProblem, findFiles } from './find-files.ts'
-import { type LoadedFile, reloadFile, unreadableFile } from './loaded-file.ts'
+import { type LoadedFile, type RemovedObject, reloadFile, type StaleFile, unreadableFile } from './loaded-file.ts'
 import { FieldLocator } from './locate-field.ts'
 import { duplicateOf } from './parse-yaml.ts'
 import { causeOf, describeRefused, UNKNOWN_PROTECTION } from './refused-policies.ts'
-import type { ObjectStore } from './store.ts'
+import type { ObjectStore, StatusWrites } from './store.ts'
 import { Subscribers } from './subscribers.ts'
 import { type Touched, type Watch, watchPaths } from './watch-paths.ts'
-
-/** A file whose previous objects are in use because its current content is invalid. */
-export interface StaleFile {
-  readonly file: string
-  /** Milliseconds since the epoch. */
-  readonly since: number
-  /** Keys of the objects kept from an earlier version. */
-  readonly objects: readonly string[]
-  /** The problems of the current content. */
-  readonly problems: readonly FileProblem[]
-}
-
-/** An object that a file with problems no longer contains, and that was in force. */
-export interface RemovedObject {
-  readonly file: string
-  /** Its key. */
-  readonly object: string
-}
 
 export interface FileStoreOptions {
   /** Reload files when they change. */
@@ -128,12 +110,14 @@ export class FileStore implements ObjectStore {
     return this.#statuses.get(key)
   }
 
-  writeStatus(key: string, status: unknown): void {
-    if (this.#objects.has(key)) this.#statuses.set(key, status)
+  writeStatuses({ written, withdrawn }: StatusWrites): void {
+    for (const key of withdrawn) this.#statuses.delete(key)
+    for (const [key, status] of written) if (this.#objects.has(key)) this.#statuses.set(key, status)
   }
 
-  withdrawStatus(key: string): void {
-    this.#statuses.delete(key)
+  /** The object in force under a key (`objectKey`), which may be a stand-in for an invalid one. */
+  find(key: string): ApiObject | undefined {
+    return this.#objects.get(key)
   }
 
   /** All problems of the current files. */

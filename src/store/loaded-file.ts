@@ -2,9 +2,10 @@ import { type ApiObject, keyOf } from '#api/object.ts'
 import type { RefusedPolicy } from '#api/refused-policy.ts'
 import type { RefusedRoute } from '#api/refused-route.ts'
 import { clock } from '#base/clock.ts'
+import type { PartialName } from './admit.ts'
 import { fillFromOutside, type Sources } from './entries-from-outside.ts'
 import type { FileProblem } from './file-problem.ts'
-import { type ParsedFile, type PartialName, parseObjects } from './parse-yaml.ts'
+import { type ParsedFile, parseObjects } from './parse-yaml.ts'
 
 /** The effective content of a file: its valid objects, and previous versions of objects that are now invalid. */
 export interface LoadedFile {
@@ -32,6 +33,24 @@ export interface LoadedFile {
   readonly removed: readonly string[]
   /** Since when (ms since the epoch) objects are kept from an earlier version; undefined if none are. */
   readonly staleSince: number | undefined
+}
+
+/** A file whose previous objects are in use because its current content is invalid. */
+export interface StaleFile {
+  readonly file: string
+  /** Milliseconds since the epoch. */
+  readonly since: number
+  /** Keys of the objects kept from an earlier version. */
+  readonly objects: readonly string[]
+  /** The problems of the current content. */
+  readonly problems: readonly FileProblem[]
+}
+
+/** An object that a file with problems no longer contains, and that was in force. */
+export interface RemovedObject {
+  readonly file: string
+  /** Its key. */
+  readonly object: string
 }
 
 /** The content of a file, before it is parsed. */

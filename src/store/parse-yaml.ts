@@ -2,12 +2,22 @@ import { OWN_GROUP } from '#api/groups.ts'
 import { apiVersionOf, findKind, KINDS, type KindInfo } from '#api/kinds.ts'
 import { KIND } from '#api/meanings.ts'
 import { type ApiObject, objectKey } from '#api/object.ts'
-import { type RefusedPolicy, readRefusedPolicy } from '#api/refused-policy.ts'
-import { losesProtection, type RefusedRoute, readRefusedRoute } from '#api/refused-route.ts'
+import type { RefusedPolicy } from '#api/refused-policy.ts'
+import type { RefusedRoute } from '#api/refused-route.ts'
 import type { ConfigProblem } from '#base/config-problem.ts'
 import { plainWord } from '#base/products.ts'
 import { isOneEditAway, suggest } from '#base/suggest.ts'
-import { problem, validate } from '#schema/index.ts'
+import { problem } from '#schema/index.ts'
+import {
+  admit,
+  type CheckResult,
+  identityOf,
+  nameOf,
+  type ObjectName,
+  type PartialName,
+  refusedPolicyOf,
+  refusedRouteOf,
+} from './admit.ts'
 import type { FilePosition, FileProblem } from './file-problem.ts'
 import { mayHavePlaceholders, placeholderProblems } from './placeholders.ts'
 import { readPlainYaml } from './plain-yaml.ts'
@@ -38,18 +48,6 @@ interface ReadSection {
   readonly faults: readonly FileProblem[]
 }
 
-/** Metadata that a server sets; in a file they have no effect. */
-const SERVER_FIELDS = [
-  'creationTimestamp',
-  'deletionTimestamp',
-  'deletionGracePeriodSeconds',
-  'generation',
-  'managedFields',
-  'resourceVersion',
-  'selfLink',
-  'uid',
-]
-
 /** The result of one section of a file. */
 interface Verdict {
   readonly object?: ApiObject
@@ -72,26 +70,6 @@ const NOTHING = {
   refusedPolicies: NONE,
   refusedRoutes: NONE,
 }
-
-/** The result of checking an object, before its problems have positions. */
-interface CheckResult {
-  readonly object?: ApiObject
-  readonly name?: ObjectName
-  readonly partial?: PartialName
-  readonly policy?: RefusedPolicy
-  /** Of an invalid route for requests. */
-  readonly route?: RefusedRoute
-  readonly problems: readonly ConfigProblem[]
-}
-
-export interface ObjectName {
-  readonly kind: string
-  readonly namespace: string
-  readonly name: string
-}
-
-/** The identity of an object whose kind or name is unknown. */
-export type PartialName = Partial<ObjectName>
 
 /**
  * Reads multi-document YAML or JSON text. One invalid object does not affect the others (decision A-09).
@@ -231,20 +209,14 @@ function checkObject(value: unknown, line: number, file: string): CheckResult {
     return { ...identityOf(value), ...refusedPolicyOf(value), problems }
   }
   const info = recognise(String(apiVersion), String(kind))
-  if (!('code' in info)) return admit(value, { info, file, line })
+  if (!('code' in info)) return admit(value, { info, place: { file, line } })
   // A warning: an object of other software, which has no version in force.
   if (info.severity !== 'error') return { problems: [info] }
   const problems = [info]
   const meant = meantKind(String(apiVersion), String(kind))
   const name = meant && nameOf(value, meant)
-  const route = name && meant && refusedRouteOf(value, name, { info: meant, file, line })
+  const route = name && meant && refusedRouteOf(value, name, { info: meant, place: { file, line } })
   return { ...identityOf(value), ...refusedPolicyOf(value, meant), ...route, problems }
-}
-
-/** @param meant the kind that the object has without its mistake */
-function refusedPolicyOf(value: unknown, meant?: KindInfo): Pick<CheckResult, 'policy'> {
-  const policy = readRefusedPolicy(value, meant?.kind)
-  return policy === undefined ? {} : { policy }
 }
 
 /** The kind that an object certainly has, although its kind, group or version has a mistake: that of its group that is one edit away, or a known one. */
@@ -302,87 +274,4 @@ function wrongGroup(info: KindInfo, apiVersion: string, group: string): ConfigPr
     'unknown-kind',
     `there is no ${info.kind} in "${apiVersion}", did you mean "${expected}"?`,
   )
-}
-
-interface Admission {
-  readonly info: KindInfo
-  readonly file: string
-  readonly line: number
-}
-
-function admit(written: unknown, admission: Admission): CheckResult {
-  const { info } = admission
-  const { value, problems, tolerated } = validate(info.schema, written, { fromFile: true })
-  const wrongNames = nameProblems(written, info)
-  const found = [...problems, ...tolerated, ...wrongNames]
-  const name = nameOf(written, info)
-  if (name === undefined) return { ...identityOf(written), ...refusedPolicyOf(written), problems: found }
-  if (value === undefined || wrongNames.length > 0 || losesProtection(written, tolerated)) {
-    return { name, ...refusedPolicyOf(written), ...refusedRouteOf(written, name, admission), problems: found }
-  }
-  return { object: storedObject(value as object, name, admission), problems: found }
-}
-
-function refusedRouteOf(written: unknown, name: ObjectName, admission: Admission): Pick<CheckResult, 'route'> {
-  const read = readRefusedRoute(written, admission.info)
-  if (read === undefined) return {}
-  const { value, isComplete } = read
-  const standIn =
-    value === undefined ? undefined : { ...storedObject(value, name, admission), refusal: 'never-valid' as const }
-  return { route: { origin: name, standIn, isComplete } }
-}
-
-/** @param value a validated value, with its defaults */
-function storedObject(value: object, name: ObjectName, { info, file, line }: Admission): ApiObject {
-  const { status, ...rest } = value as Record<string, unknown> & { metadata: object; status?: unknown }
-  const metadata: Record<string, unknown> = { ...rest.metadata }
-  for (const field of SERVER_FIELDS) if (Object.hasOwn(metadata, field)) delete metadata[field]
-  // The first generation; the store increments it.
-  return {
-    ...rest,
-    ...(info.statusIsOurs || status === undefined ? {} : { status }),
-    metadata: { ...metadata, name: name.name, namespace: name.namespace, generation: 1 },
-    origin: { ...name, file, line, generation: 1 },
-  } as unknown as ApiObject
-}
-
-function nameProblems(value: unknown, info: KindInfo): readonly ConfigProblem[] {
-  const metadata = metadataOf(value)
-  const found: ConfigProblem[] = []
-  if (metadata !== undefined && (metadata.name ?? undefined) === undefined) {
-    found.push(problem('metadata.name', 'required', 'is required in a file'))
-  }
-  if (!info.namespaced && typeof metadata?.namespace === 'string') {
-    const message = `is not allowed on a ${info.kind}, which is cluster-scoped`
-    found.push(problem('metadata.namespace', 'invalid-namespace', message))
-  }
-  return found
-}
-
-function nameOf(value: unknown, info: KindInfo): ObjectName | undefined {
-  const { name, namespace = 'default' } = metadataOf(value) ?? {}
-  if (typeof name !== 'string') return undefined
-  if (!info.namespaced) return { kind: info.kind, namespace: '', name }
-  return { kind: info.kind, namespace: typeof namespace === 'string' ? namespace : 'default', name }
-}
-
-/** What is known of the identity of an invalid object. */
-function identityOf(value: unknown): Pick<CheckResult, 'name' | 'partial'> {
-  const { kind } = value as { kind?: unknown }
-  const info = typeof kind === 'string' ? findKind(kind) : undefined
-  const whole = info === undefined ? undefined : nameOf(value, info)
-  if (whole !== undefined) return { name: whole }
-  const { name, namespace } = metadataOf(value) ?? {}
-  return {
-    partial: {
-      ...(info === undefined ? {} : { kind: info.kind }),
-      ...(typeof namespace === 'string' ? { namespace } : {}),
-      ...(typeof name === 'string' ? { name } : {}),
-    },
-  }
-}
-
-function metadataOf(value: unknown): Record<string, unknown> | undefined {
-  const metadata = (value as { metadata?: unknown }).metadata
-  return typeof metadata === 'object' && metadata !== null ? (metadata as Record<string, unknown>) : undefined
 }

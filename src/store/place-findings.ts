@@ -1,13 +1,13 @@
 import type { Finding } from '#base/finding.ts'
 import { describeOrigin } from '#base/origin.ts'
 import type { FileProblem } from './file-problem.ts'
-import type { FileStore } from './files.ts'
+import type { ObjectStore } from './store.ts'
 
 /**
  * Findings with their places in the files, without those about objects that are refused: the errors of such an object are problems of its
  * file, and one cause is reported once.
  */
-export function placeFindings(store: FileStore, findings: readonly Finding[]): FileProblem[] {
+export function placeFindings(store: Pick<ObjectStore, 'locate'>, findings: readonly Finding[]): FileProblem[] {
   return findings.flatMap(({ origin, ...problem }) => {
     if (problem.code === 'object-refused') return []
     const { file = '', line } = origin

@@ -22,7 +22,7 @@ export const CONSEQUENCES: ReadonlySet<FindingCode> = new Set([
 
 /** What happens because of the invalid policies and routes of a file, which their errors alone do not say. The control plane reports the targets that refuse. */
 export function* describeRefused(
-  file: LoadedFile,
+  file: Pick<LoadedFile, 'problems' | 'isKnown'>,
   policies: readonly RefusedPolicy[],
   routes: readonly RefusedRoute[],
 ): Generator<FileProblem> {
@@ -47,7 +47,10 @@ export function* describeRefused(
 }
 
 /** The last error of an invalid policy or route: what follows from its errors is reported at the same place, after them. */
-export function causeOf({ problems }: LoadedFile, { origin }: Pick<RefusedPolicy, 'origin'>): FileProblem | undefined {
+export function causeOf(
+  { problems }: Pick<LoadedFile, 'problems'>,
+  { origin }: Pick<RefusedPolicy, 'origin'>,
+): FileProblem | undefined {
   const object = describeOrigin(origin)
   const errors = problems.filter(({ severity }) => severity === 'error').toSorted(byPosition)
   return errors.findLast((each) => each.object === object) ?? errors.findLast((each) => each.object === undefined)

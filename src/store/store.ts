@@ -1,9 +1,12 @@
 import type { ApiObject } from '#api/object.ts'
 import type { ObjectChange } from '#api/object-change.ts'
+import type { Origin } from '#base/origin.ts'
+import type { FilePosition, FileProblem } from './file-problem.ts'
+import type { RemovedObject, StaleFile } from './loaded-file.ts'
 
 /** Provides objects and stores their statuses. All stored objects are valid. */
 export interface ObjectStore {
-  /** All objects, in no particular order. The list and its objects are immutable; a change creates a new list. */
+  /** All objects, in an order that only changes with them. The list and its objects are immutable; a change creates a new list. */
   list(): readonly ApiObject[]
   /** Changes since the last call; everything on the first call. */
   takeChange(): ObjectChange
@@ -11,8 +14,25 @@ export interface ObjectStore {
   subscribe(onChange: () => void): () => void
   /** The status last written for an object (`objectKey`), if any. */
   statusOf(key: string): unknown
-  /** Replaces the status of an object. Removing an object removes its status. */
-  writeStatus(key: string, status: unknown): void
-  /** Removes the status that was written for an object, if any. */
-  withdrawStatus(key: string): void
+  /** Replaces and removes the statuses of objects. Removing an object removes its status. */
+  writeStatuses(change: StatusWrites): void
+  /** Problems because of which it is unknown what has to be protected; the message of each says so. */
+  unknownProtection(): readonly FileProblem[]
+  /** All problems of the sources of the objects. */
+  problems(): readonly FileProblem[]
+  /** Files whose previous objects are in use. */
+  stale(): readonly StaleFile[]
+  /** The objects that were removed from files while these have had problems, and that no other file contains. */
+  removed(): readonly RemovedObject[]
+  /** The position of a field of an object in its file. */
+  locate(origin: Origin, fieldPath: string): FilePosition | undefined
+  /** Reads changed files again. Notifies subscribers if anything is different. */
+  reload(): void
+  close(): void
+}
+
+/** Statuses to write, by key of the object (`objectKey`). */
+export interface StatusWrites {
+  readonly written: readonly (readonly [key: string, status: unknown])[]
+  readonly withdrawn: readonly string[]
 }

@@ -23,7 +23,7 @@ export function create(state: ApiState, request: ResourceRequest): ApiAnswer {
  * @param warnings what is already known about it
  * @throws ApiError
  */
-export function createObject(
+function createObject(
   state: ApiState,
   request: ResourceRequest,
   written: WrittenObject,

@@ -6,6 +6,8 @@ export interface ResourceWrite {
   readonly key: ResourceKey
   /** The new state; undefined: the object is removed. */
   readonly object: Resource | undefined
+  /** The object and its metadata were made for this write, so the version is set in them. Otherwise in copies. */
+  readonly isNew?: boolean
 }
 
 /** Writes changes to a disk before they are acknowledged. */
@@ -91,6 +93,16 @@ export class ResourceTable {
     return this.#apply(writes, false)
   }
 
+  /** Adds objects whose source is elsewhere, before anybody subscribes: their changes are not remembered. */
+  load(objects: readonly { readonly key: ResourceKey; readonly object: Resource }[]): void {
+    for (const { key, object } of objects) {
+      this.#revision += 1
+      this.#collection(key.collection).set(key, withVersion(object, this.#revision, true))
+    }
+    this.#known = this.#revision
+    this.#journal?.reserve(this.#revision)
+  }
+
   /** The changes after a revision; undefined if they are no longer known, or the revision is of another store. */
   since(revision: number): readonly ResourceEvent[] | undefined {
     if (revision < this.#known || revision > this.#revision) return undefined
@@ -112,11 +124,11 @@ export class ResourceTable {
   #apply(writes: readonly ResourceWrite[], durable: boolean): readonly ResourceEvent[] {
     const events: ResourceEvent[] = []
     let revision = this.#revision
-    for (const { key, object } of writes) {
+    for (const { key, object, isNew } of writes) {
       const before = this.get(key)
       if (object === undefined && before === undefined) continue
       revision += 1
-      const stamped = withVersion((object ?? before)!, revision)
+      const stamped = withVersion((object ?? before)!, revision, isNew)
       const type = object === undefined ? 'DELETED' : before === undefined ? 'ADDED' : 'MODIFIED'
       events.push({ type, revision, key, object: stamped, before })
     }
@@ -194,6 +206,9 @@ function byName({ metadata: a }: Resource, { metadata: b }: Resource): number {
   return compareText(a.namespace ?? '', b.namespace ?? '') || compareText(a.name, b.name)
 }
 
-function withVersion(object: Resource, revision: number): Resource {
-  return { ...object, metadata: { ...object.metadata, resourceVersion: String(revision) } }
+function withVersion(object: Resource, revision: number, isNew = false): Resource {
+  const resourceVersion = String(revision)
+  if (!isNew) return { ...object, metadata: { ...object.metadata, resourceVersion } }
+  ;(object.metadata as { resourceVersion: string }).resourceVersion = resourceVersion
+  return object
 }
