@@ -1,4 +1,5 @@
 import type { KindName } from '../kinds.ts'
+import type { StoredKindName } from '../stored-kinds.ts'
 
 /** A column of `kubectl get` (Kubernetes, `CustomResourceColumnDefinition`). */
 export interface Column {
@@ -24,7 +25,16 @@ function text(name: string, jsonPath: string, options: Pick<Column, 'description
 const HOSTNAMES = text('Hostnames', '.spec.hostnames')
 
 /** What `kubectl get` prints beside the name. Those of the Gateway API and of the platform are as these print them, as far as paths can say it. */
-const COLUMNS: { readonly [Kind in KindName]?: readonly Column[] } = {
+const COLUMNS: { readonly [Kind in KindName | StoredKindName]?: readonly Column[] } = {
+  Event: [
+    { name: 'Last Seen', type: 'date', jsonPath: '.lastTimestamp' },
+    text('Type', '.type'),
+    text('Reason', '.reason'),
+    text('Kind', '.involvedObject.kind'),
+    text('Object', '.involvedObject.name'),
+    text('Message', '.message'),
+  ],
+  Lease: [text('Holder', '.spec.holderIdentity'), AGE],
   ProxyPolicy: [
     conditionColumn('Accepted', '.status.ancestors[*].conditions', 'Whether the policy is valid.'),
     conditionColumn('Attached', '.status.ancestors[*].conditions', 'Whether the policy is attached to its targets.'),
@@ -69,6 +79,6 @@ const COLUMNS: { readonly [Kind in KindName]?: readonly Column[] } = {
   Pod: [text('Status', '.status.phase'), text('IP', '.status.podIP', { priority: 1 }), AGE],
 }
 
-export function columnsOf(kind: KindName): readonly Column[] {
+export function columnsOf(kind: KindName | StoredKindName): readonly Column[] {
   return COLUMNS[kind] ?? [AGE]
 }

@@ -1,12 +1,12 @@
 import { sameData } from '#base/incremental/same-data.ts'
 import type { Resource } from '#store/resources/resource.ts'
+import { invalidField, requiredField, unsupportedField } from '../kinds/field-errors.ts'
 import type { Cause } from '../kinds/served-kind.ts'
 import { assignDefaults } from './assign-defaults.ts'
 import { checkSchema } from './check-schema.ts'
 import { checkValue } from './check-value.ts'
 import { compileRules } from './compile-rules.ts'
 import type { DefinitionSpec, DefinitionVersion } from './definition-schema.ts'
-import { invalidField, requiredField, unsupportedField } from './field-errors.ts'
 import { isJsonObject, type JsonSchema, schemaOfMember } from './json-schema.ts'
 
 const SUBDOMAIN = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/

@@ -1,6 +1,6 @@
+import { duplicateField, invalidField } from '../kinds/field-errors.ts'
 import type { Cause } from '../kinds/served-kind.ts'
 import { canonicalText } from './canonical-text.ts'
-import { duplicateField, invalidField } from './field-errors.ts'
 import { isJsonObject, type JsonObject, type JsonSchema, schemaOfMember } from './json-schema.ts'
 
 /** Refuses duplicates in lists that are sets, or maps by keys (Kubernetes, `x-kubernetes-list-type`). */

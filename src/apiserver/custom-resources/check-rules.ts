@@ -1,9 +1,9 @@
 import { type Budget, CelError, Optional, type Result, type Value, WHOLE_BUDGET } from '#cel/index.ts'
+import { duplicateField, forbiddenField, invalidField, requiredField } from '../kinds/field-errors.ts'
 import type { Cause } from '../kinds/served-kind.ts'
 import { canonicalText } from './canonical-text.ts'
 import { keyOf } from './check-lists.ts'
 import type { CompiledRule, RuleContext, RuleNode } from './compile-rules.ts'
-import { duplicateField, forbiddenField, invalidField, requiredField } from './field-errors.ts'
 import { isJsonObject, type JsonObject } from './json-schema.ts'
 import { valueOfSchema } from './value-of-schema.ts'
 

@@ -1,6 +1,6 @@
 import { describePatternFault } from '#base/pattern.ts'
+import { forbiddenField, invalidField, requiredField, unsupportedField } from '../kinds/field-errors.ts'
 import type { Cause } from '../kinds/served-kind.ts'
-import { forbiddenField, invalidField, requiredField, unsupportedField } from './field-errors.ts'
 import { isJsonObject, type JsonSchema } from './json-schema.ts'
 
 type Level = 'root' | 'items' | 'field'

@@ -1,7 +1,14 @@
 import { compilePattern } from '#base/pattern.ts'
+import {
+  invalidField,
+  requiredField,
+  tooLongField,
+  tooManyItems,
+  unsupportedField,
+  wrongType,
+} from '../kinds/field-errors.ts'
 import type { Cause } from '../kinds/served-kind.ts'
 import { canonicalText } from './canonical-text.ts'
-import { invalidField, requiredField, tooLongField, tooManyItems, unsupportedField, wrongType } from './field-errors.ts'
 import { hasFormat } from './formats.ts'
 import { isJsonObject, type JsonObject, type JsonSchema, schemaOfMember } from './json-schema.ts'
 

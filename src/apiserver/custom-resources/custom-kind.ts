@@ -3,14 +3,15 @@ import type { StructuralSchema } from '#api/definitions/structural-schema.ts'
 import { objectMeta } from '#api/object-meta.ts'
 import { validate } from '#schema/index.ts'
 import { causeOf } from '../kinds/causes.ts'
+import { invalidField, requiredField } from '../kinds/field-errors.ts'
 import type { AdmitOptions, Admitted, Cause, ServedKind, WrittenObject } from '../kinds/served-kind.ts'
+import { checkMetadata } from '../platform-rules/check-metadata.ts'
 import { assignDefaults } from './assign-defaults.ts'
 import { checkLists } from './check-lists.ts'
 import { checkRules } from './check-rules.ts'
 import { checkValue } from './check-value.ts'
 import { compileRules, type RuleNode } from './compile-rules.ts'
 import type { DefinitionSpec, DefinitionVersion } from './definition-schema.ts'
-import { invalidField, requiredField } from './field-errors.ts'
 import { isJsonObject, type JsonObject, type JsonSchema, schemaOfMember } from './json-schema.ts'
 import { prune } from './prune.ts'
 
@@ -97,14 +98,15 @@ function unknownField(path: string): Cause {
 /** Everything but the rules. */
 function checkObject(object: JsonObject, schema: JsonSchema): readonly Cause[] {
   return [
-    ...checkMetadata(object.metadata, 'metadata'),
+    ...checkMetadataSchema(object.metadata, 'metadata'),
+    ...checkMetadata(object as WrittenObject),
     ...checkValue(object, schema, ''),
     ...checkLists(object, schema, ''),
     ...checkEmbedded(object, schema, ''),
   ]
 }
 
-function checkMetadata(metadata: unknown, path: string): readonly Cause[] {
+function checkMetadataSchema(metadata: unknown, path: string): readonly Cause[] {
   const { problems } = validate(objectMeta, metadata)
   return problems
     .filter(({ severity }) => severity === 'error')
@@ -128,5 +130,7 @@ function checkEmbedded(value: unknown, schema: JsonSchema | undefined, path: str
 function checkIdentity(object: JsonObject, inside: (name: string) => string): readonly Cause[] {
   const missing = ['apiVersion', 'kind'].filter((name) => typeof object[name] !== 'string' || object[name] === '')
   const causes = missing.map((name) => requiredField(inside(name), 'must not be empty'))
-  return object.metadata === undefined ? causes : [...causes, ...checkMetadata(object.metadata, inside('metadata'))]
+  return object.metadata === undefined
+    ? causes
+    : [...causes, ...checkMetadataSchema(object.metadata, inside('metadata'))]
 }

@@ -2,20 +2,33 @@ import { columnsOf } from '#api/definitions/printer-columns.ts'
 import { structuralSchema } from '#api/definitions/structural-schema.ts'
 import { GATEWAY_GROUP } from '#api/groups.ts'
 import { KINDS, type KindInfo } from '#api/kinds.ts'
+import { STORED_KINDS } from '#api/stored-kinds.ts'
 import { validate } from '#schema/index.ts'
+import { applyPlatformRules } from '../platform-rules/platform-rules.ts'
 import { causeOf } from './causes.ts'
 import type { AdmitOptions, Admitted, ServedKind, WrittenObject } from './served-kind.ts'
 
 /** Kinds of the platform without generation. */
-const WITHOUT_GENERATION = ['Secret', 'ConfigMap', 'Namespace', 'Service']
-const WITHOUT_STATUS = ['ProxyParameters', 'ReferenceGrant', 'Secret', 'ConfigMap', 'EndpointSlice']
+const WITHOUT_GENERATION = ['Secret', 'ConfigMap', 'Namespace', 'Service', 'Event', 'Lease', 'ServiceAccount']
+const WITHOUT_STATUS = [
+  'ProxyParameters',
+  'ReferenceGrant',
+  'Secret',
+  'ConfigMap',
+  'EndpointSlice',
+  'Event',
+  'Lease',
+  'ServiceAccount',
+]
+
+type BuiltInInfo = KindInfo | (typeof STORED_KINDS)[number]
 
 /** Each version of each kind that this gateway knows. */
 export function builtInKinds(): readonly ServedKind[] {
-  return KINDS.flatMap((info) => info.versions.map((version) => servedKind(info, version)))
+  return [...KINDS, ...STORED_KINDS].flatMap((info) => info.versions.map((version) => servedKind(info, version)))
 }
 
-function servedKind(info: KindInfo, version: string): ServedKind {
+function servedKind(info: BuiltInInfo, version: string): ServedKind {
   const { group, kind, plural, shortNames, categories, namespaced, versions, own } = info
   return {
     group,
@@ -37,11 +50,14 @@ function servedKind(info: KindInfo, version: string): ServedKind {
   }
 }
 
-function admit({ schema }: KindInfo, written: WrittenObject, { unknownFields }: AdmitOptions): Admitted {
-  const { value, problems, tolerated } = validate(schema, written, { unknownFields })
+function admit(info: BuiltInInfo, written: WrittenObject, { unknownFields, before }: AdmitOptions): Admitted {
+  const { value, problems, tolerated } = validate(info.schema, written, { unknownFields })
   const warnings = [...problems, ...tolerated]
     .filter(({ severity }) => severity !== 'error' || value !== undefined)
     .map(({ path, message }) => `${path}: ${message}`)
-  if (value !== undefined) return { object: value as WrittenObject, causes: [], warnings }
-  return { causes: problems.filter(({ severity }) => severity === 'error').map(causeOf), warnings }
+  if (value === undefined) {
+    return { causes: problems.filter(({ severity }) => severity === 'error').map(causeOf), warnings }
+  }
+  const { object, causes } = applyPlatformRules(info, value as WrittenObject, before)
+  return causes.length === 0 ? { object, causes, warnings } : { causes, warnings }
 }
