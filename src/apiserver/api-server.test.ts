@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { JournalFailure } from '#store/resources/journal-failure.ts'
 import { eventually } from '#test/support/eventually.ts'
 import { startTestServer } from './testing.ts'
 
@@ -608,4 +609,122 @@ test('a Service as protobuf, as kubectl creates it', async () => {
   const headers = { 'content-type': 'application/vnd.kubernetes.protobuf' }
   const { status, body } = await server.call(SERVICES, { method: 'POST', body: text.toString(), headers })
   expect([status, body.metadata.name, body.spec.ports]).toEqual([201, 'shop', [expect.objectContaining({ port: 80 })]])
+})
+
+describe('managers of fields', () => {
+  const apply = (manager: string, body: unknown, query = '', path = `${BACKENDS}/one`) =>
+    server.call(`${path}?fieldManager=${manager}${query}`, {
+      method: 'PATCH',
+      body,
+      headers: { 'content-type': 'application/apply-patch+yaml' },
+    })
+  const applied = (host: string, labels: object = {}) => ({
+    apiVersion: 'gatewright.dev/v1alpha1',
+    kind: 'ProxyBackend',
+    metadata: { name: 'one', labels },
+    spec: { static: { host, port: 80 } },
+  })
+  const managers = (body: { metadata: { managedFields?: { manager: string; operation: string }[] } }) =>
+    body.metadata.managedFields?.map(({ manager, operation }) => `${manager} ${operation}`)
+
+  test('who creates, changes or applies an object owns its fields', async () => {
+    const { body: first } = await create(BACKENDS, backend('one'), '?fieldManager=creator')
+    expect(managers(first)).toEqual(['creator Update'])
+    expect(first.metadata.managedFields[0]).toMatchObject({
+      apiVersion: 'gatewright.dev/v1alpha1',
+      fieldsType: 'FieldsV1',
+      fieldsV1: { 'f:spec': { 'f:static': { 'f:host': {} } } },
+    })
+    const { body: told } = await server.call(`${BACKENDS}/one/status`, {
+      method: 'PUT',
+      body: { ...first, status: { conditions: [] } },
+      headers: { 'user-agent': 'controller/v1' },
+    })
+    expect(managers(told)).toEqual(['controller Update', 'creator Update'])
+    const { revision } = server.table
+    const same = await server.call(`${BACKENDS}/one?fieldManager=other`, { method: 'PUT', body: told })
+    expect([same.body, server.table.revision]).toEqual([told, revision])
+  })
+
+  test('configuration is applied, and what is no longer applied is removed', async () => {
+    const { status, body } = await apply('a', applied('a.test', { x: '1', y: '2' }))
+    expect([status, managers(body), body.metadata.generation]).toEqual([201, ['a Apply'], 1])
+    const { revision } = server.table
+    expect((await apply('a', applied('a.test', { x: '1', y: '2' }))).body).toEqual(body)
+    expect(server.table.revision).toBe(revision)
+    const { body: next } = await apply('a', applied('b.test', { x: '1' }))
+    expect([next.metadata.labels, next.spec.static.host, next.metadata.generation]).toEqual([{ x: '1' }, 'b.test', 2])
+  })
+
+  test('fields of another manager conflict, unless they are taken', async () => {
+    await apply('a', applied('a.test'))
+    const refused = await apply('b', applied('b.test'))
+    expect([refused.status, refused.body.reason]).toEqual([409, 'Conflict'])
+    expect(refused.body.message).toBe('Apply failed with 1 conflict: conflict with "a": .spec.static.host')
+    expect(refused.body.details.causes).toEqual([
+      { reason: 'FieldManagerConflict', message: 'conflict with "a"', field: '.spec.static.host' },
+    ])
+    const { status, body } = await apply('b', applied('b.test'), '&force=true')
+    expect([status, body.spec.static.host]).toEqual([200, 'b.test'])
+  })
+
+  test('a status is applied apart, and has its own manager', async () => {
+    await apply('a', applied('a.test'))
+    const { spec: _, ...identity } = applied('a.test')
+    const condition = {
+      type: 'Ready',
+      status: 'True',
+      reason: 'Ok',
+      message: '',
+      lastTransitionTime: '2026-01-01T00:00:00Z',
+    }
+    const status = { conditions: [condition] }
+    const { body } = await apply('controller', { ...identity, status }, '', `${BACKENDS}/one/status`)
+    expect([body.status, body.spec.static.host, managers(body)]).toEqual([
+      status,
+      'a.test',
+      ['a Apply', 'controller Apply'],
+    ])
+    const { revision } = server.table
+    await apply('controller', { ...identity, status }, '', `${BACKENDS}/one/status`)
+    expect(server.table.revision).toBe(revision)
+  })
+
+  test.each([
+    ['without manager', () => apply('', applied('a.test')), 422],
+    ['that is invalid', () => apply('a', { ...applied('a.test'), spec: {} }), 422],
+    ['with managed fields', () => apply('a', { ...applied('a.test'), metadata: { managedFields: [{}] } }), 400],
+    ['that is no object', () => apply('a', '[]'), 400],
+    ['that is not YAML', () => apply('a', '{'), 400],
+    ['of the status of nothing', () => apply('a', applied('a.test'), '', `${BACKENDS}/one/status`), 404],
+  ])('configuration %s is refused', async (_, refused, code) => {
+    expect((await refused()).status).toBe(code)
+    expect((await server.call(`${BACKENDS}/one`)).status).toBe(404)
+  })
+
+  test('an object of a file cannot be applied to', async () => {
+    await create(BACKENDS, backend('one'))
+    server.files.set('proxybackends.gatewright.dev/default/one', { file: 'shop.yaml', line: 12 })
+    expect((await apply('a', applied('a.test'), '&force=true')).status).toBe(403)
+  })
+})
+
+test.each([
+  ['full', 507, 'InsufficientStorage'],
+  ['broken', 500, 'InternalError'],
+] as const)('a write that a %s database refuses did not happen', async (fault, code, reason) => {
+  let fails = false
+  const broken = await startTestServer({
+    append() {
+      if (fails) throw new JournalFailure(fault, 'do this', undefined)
+    },
+    reserve() {},
+    close() {},
+  })
+  fails = true
+  const { status, body } = await broken.call(SERVICES, { method: 'POST', body: service('a') })
+  expect([status, body.reason, body.message]).toEqual([code, reason, 'do this'])
+  expect((await broken.call(SERVICES)).body.items).toEqual([])
+  expect(broken.bugs).toEqual([])
+  await broken.close()
 })

@@ -1,7 +1,7 @@
 import { request as httpsRequest } from 'node:https'
 import { parseJson } from '#base/parse-json.ts'
 import type { FileOrigin } from '#store/resources/resource.ts'
-import { ResourceTable } from '#store/resources/resource-table.ts'
+import { type Journal, ResourceTable } from '#store/resources/resource-table.ts'
 import { startApiServer } from './api-server.ts'
 import { createCertificate } from './credentials/certificates.ts'
 import { CustomResources } from './custom-resources/custom-resources.ts'
@@ -33,8 +33,8 @@ export interface TestCall {
 }
 
 /** A running API server with an empty table, but for the namespace `default`. */
-export async function startTestServer() {
-  const table = new ResourceTable()
+export async function startTestServer(journal?: Journal) {
+  const table = new ResourceTable(journal)
   const metadata = { name: 'default', uid: 'n', resourceVersion: '', creationTimestamp: timestamp() }
   const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata }
   table.commit([{ key: { collection: 'namespaces', namespace: '', name: 'default' }, object: namespace }])

@@ -23,7 +23,7 @@ export function create(state: ApiState, request: ResourceRequest): ApiAnswer {
  * @param warnings what is already known about it
  * @throws ApiError
  */
-function createObject(
+export function createObject(
   state: ApiState,
   request: ResourceRequest,
   written: WrittenObject,

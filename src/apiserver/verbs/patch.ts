@@ -7,6 +7,7 @@ import { mergeKeysOf } from '../patch/merge-keys.ts'
 import { applyMergePatch } from '../patch/merge-patch.ts'
 import type { Patched } from '../patch/patched.ts'
 import { applyStrategicMergePatch } from '../patch/strategic-merge-patch.ts'
+import { APPLY, applyObject } from './apply-object.ts'
 import type { Part } from './prepare.ts'
 import { objectOf, readJson, textOf } from './read-object.ts'
 import { inVersion } from './render.ts'
@@ -28,6 +29,7 @@ const PATCHES: Readonly<Record<string, Apply>> = {
 /** @throws ApiError */
 export function patch(state: ApiState, request: ResourceRequest, part: Part): ApiAnswer {
   const { body, kind, target } = request
+  if (body?.type.type === APPLY) return applyObject(state, request, part)
   const apply = patchOf(body, kind)
   const options = writeOptions(request.query, request.userAgent)
   const before = writable(state, request, part)
@@ -42,9 +44,10 @@ export function patch(state: ApiState, request: ResourceRequest, part: Part): Ap
 /** @throws ApiError UnsupportedMediaType */
 function patchOf(body: RequestBody | undefined, { hasStrategicMerge }: ServedKind): Apply {
   const types = Object.keys(PATCHES).filter((type) => hasStrategicMerge || type !== STRATEGIC)
+  const accepted = [...types, APPLY].join(', ')
   const type = types.find((each) => each === body?.type.type)
   if (type !== undefined) return PATCHES[type]!
-  const message = `the body of the request was in an unknown format - accepted media types include: ${types.join(', ')}`
+  const message = `the body of the request was in an unknown format - accepted media types include: ${accepted}`
   throw new ApiError('UnsupportedMediaType', message)
 }
 

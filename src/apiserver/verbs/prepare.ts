@@ -5,6 +5,7 @@ import type { Resource, ResourceMeta } from '#store/resources/resource.ts'
 import { conflict, forbidden, invalid } from '../http/api-error.ts'
 import { groupVersion } from '../kinds/collection.ts'
 import type { Admitted, ServedKind, WrittenObject } from '../kinds/served-kind.ts'
+import { sameButTimes, updateManagedFields } from '../patch/managed-fields.ts'
 import { inVersion } from './render.ts'
 import type { WriteOptions } from './write-options.ts'
 
@@ -25,7 +26,8 @@ export function timestamp(): string {
  * A new object as it is stored: checked, with its defaults and the metadata that the server sets.
  * @throws ApiError Invalid
  */
-export function prepareNew(kind: ServedKind, written: WrittenObject, { unknownFields }: WriteOptions): Prepared {
+export function prepareNew(kind: ServedKind, written: WrittenObject, options: WriteOptions): Prepared {
+  const { unknownFields } = options
   const { status, ...rest } = written
   const withoutStatus = kind.hasStatus ? (rest as WrittenObject) : written
   const { object, warnings } = admit(kind, withoutStatus, { unknownFields })
@@ -40,7 +42,10 @@ export function prepareNew(kind: ServedKind, written: WrittenObject, { unknownFi
       ...(kind.hasGeneration ? { generation: 1 } : {}),
     },
   }
-  return { object: stored as unknown as Resource, warnings }
+  return {
+    object: withManagers(kind, undefined, stored as unknown as Resource, { ...options, part: 'object' }),
+    warnings,
+  }
 }
 
 /**
@@ -51,18 +56,41 @@ export function prepareUpdate(
   kind: ServedKind,
   before: Resource,
   written: WrittenObject,
-  { part, unknownFields }: WriteOptions & { readonly part: Part },
+  options: UpdateOptions,
 ): Prepared {
+  const { part, operation, unknownFields } = options
   checkIdentity(kind, before, written)
   const shown = inVersion(before, kind)
   const merged = part === 'status' ? { ...shown, status: written.status } : withStatusOf(kind, shown, written)
   const { object, warnings } = admit(kind, merged as WrittenObject, { unknownFields, before: shown })
-  const metadata = part === 'status' ? before.metadata : nextMetadata(kind, before.metadata, object.metadata)
-  const next = { ...object, apiVersion: before.apiVersion, metadata } as unknown as Resource
-  if (sameData(next, before)) return { object: before, warnings }
+  const metadata =
+    part === 'object'
+      ? nextMetadata(kind, before.metadata, object.metadata)
+      : metadataWithStatus(before, written, operation)
+  const read = { ...object, apiVersion: before.apiVersion, metadata } as unknown as Resource
+  const next = withManagers(kind, before, read, options)
+  if (sameButTimes(before, next)) return { object: before, warnings }
   const raises = kind.hasGeneration && !sameData(contentOf(next), contentOf(before))
   const generation = raises ? { generation: (before.metadata.generation ?? 0) + 1 } : {}
-  return { object: { ...next, metadata: { ...metadata, ...generation } }, warnings }
+  return { object: { ...next, metadata: { ...next.metadata, ...generation } }, warnings }
+}
+
+type UpdateOptions = WriteOptions & { readonly part: Part }
+
+/** The object with the managers of its fields; with server-side apply, it has them already. */
+function withManagers(
+  kind: ServedKind,
+  before: Resource | undefined,
+  next: Resource,
+  options: UpdateOptions,
+): Resource {
+  const { manager, operation, part } = options
+  if (operation === 'Apply') return next
+  const { schema, hasStatus } = kind
+  const subresource = part === 'status' ? part : undefined
+  const write = { manager, schema, hasStatus, subresource, apiVersion: groupVersion(kind), now: timestamp() }
+  // In the version of the request: the managers of other versions are kept apart by theirs.
+  return updateManagedFields(before, next, write)
 }
 
 /** @throws ApiError Invalid */
@@ -101,6 +129,16 @@ function withStatusOf(kind: ServedKind, { status }: Resource, written: WrittenOb
   if (!kind.hasStatus) return written
   const { status: _, ...rest } = written
   return status === undefined ? rest : { ...rest, status }
+}
+
+/** With a status, only the managers of its fields change. */
+function metadataWithStatus(
+  { metadata }: Resource,
+  written: WrittenObject,
+  operation: WriteOptions['operation'],
+): ResourceMeta {
+  if (operation === 'Update') return metadata
+  return { ...metadata, managedFields: written.metadata.managedFields as NonNullable<ResourceMeta['managedFields']> }
 }
 
 /** What the server sets stays as it is. */

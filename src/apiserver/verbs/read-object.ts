@@ -67,7 +67,7 @@ export function readJson(text: string, unknownFields: 'refuse' | 'warn' | 'ignor
 }
 
 /** @throws ApiError BadRequest */
-function readYaml(text: string): unknown {
+export function readYaml(text: string): unknown {
   try {
     return parse(text)
   } catch (error) {

@@ -8,8 +8,8 @@ export interface WriteOptions {
   /** Who sets the fields. */
   readonly manager: string
   readonly unknownFields: AdmitOptions['unknownFields']
-  /** Take over fields of other managers; only for server-side apply. */
-  readonly force: boolean
+  /** `Apply`: the object that is written says already who manages its fields. */
+  readonly operation: 'Update' | 'Apply'
 }
 
 const FIELD_VALIDATION: Readonly<Record<string, AdmitOptions['unknownFields']>> = {
@@ -30,7 +30,7 @@ export function writeOptions(query: URLSearchParams, userAgent: string): WriteOp
   if ([...manager].length > MAX_MANAGER || !/^[\P{C}]*$/u.test(manager)) {
     throw new ApiError('BadRequest', `fieldManager: must be at most ${MAX_MANAGER} printable characters`)
   }
-  return { dryRun: isDryRun(query.getAll('dryRun')), manager, unknownFields, force: query.get('force') === 'true' }
+  return { dryRun: isDryRun(query.getAll('dryRun')), manager, unknownFields, operation: 'Update' }
 }
 
 /** @throws ApiError BadRequest */
