@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { JournalFailure } from '#store/resources/journal-failure.ts'
 import { eventually } from '#test/support/eventually.ts'
 import { startTestServer } from './testing.ts'
 
@@ -707,24 +706,4 @@ describe('managers of fields', () => {
     server.files.set('proxybackends.gatewright.dev/default/one', { file: 'shop.yaml', line: 12 })
     expect((await apply('a', applied('a.test'), '&force=true')).status).toBe(403)
   })
-})
-
-test.each([
-  ['full', 507, 'InsufficientStorage'],
-  ['broken', 500, 'InternalError'],
-] as const)('a write that a %s database refuses did not happen', async (fault, code, reason) => {
-  let fails = false
-  const broken = await startTestServer({
-    append() {
-      if (fails) throw new JournalFailure(fault, 'do this', undefined)
-    },
-    reserve() {},
-    close() {},
-  })
-  fails = true
-  const { status, body } = await broken.call(SERVICES, { method: 'POST', body: service('a') })
-  expect([status, body.reason, body.message]).toEqual([code, reason, 'do this'])
-  expect((await broken.call(SERVICES)).body.items).toEqual([])
-  expect(broken.bugs).toEqual([])
-  await broken.close()
 })
