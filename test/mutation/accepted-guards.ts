@@ -2,8 +2,155 @@ import type { Accepted } from './accepted.ts'
 
 const GUARDS = 'protocols/llm/guards'
 
+type Change = readonly [line: string, original: string, replacement: string]
+
+const entriesOf = (file: string, reason: string, changes: readonly Change[]): readonly Accepted[] =>
+  changes.map(([line, original, replacement]) => ({
+    file: `${GUARDS}/${file}.ts`,
+    line,
+    original,
+    replacement,
+    reason,
+  }))
+
+/** Lines that divide long work: the result is the same, and `bench/guards/stretches.ts` measures how long a step takes. */
+function dividing(file: string, works: readonly string[], others: readonly Change[] = []): readonly Accepted[] {
+  const lines = works.flatMap((work): Change[] => {
+    const line = `if (pace.after(${work})) yield`
+    return [
+      [line, `pace.after(${work})`, 'true'],
+      [line, `pace.after(${work})`, 'false'],
+      [line, 'yield', ';'],
+    ]
+  })
+  return entriesOf(file, 'only how long work is divided', [...lines, ...others])
+}
+
+const SHARE = 'WORK_PER_TEXT + (shares.length > 0 ? length : 0)'
+const SHARE_LINE = `if (pace.after(${SHARE})) yield`
+const WRITTEN = 'now === text ? 1 : WORK_PER_TEXT + now.length'
+const WRITTEN_LINE = `if (pace.after(${WRITTEN})) yield`
+
+const DIVIDING: readonly Accepted[] = [
+  ...dividing(
+    'mask-texts',
+    ['text.text.length', 'length', 'WORK_PER_TEXT', 'whole.text.length', 'texts.length * WORK_PER_TEXT', SHARE],
+    [
+      ['const WORK_PER_TEXT = 32', '32', '(32 + 1)'],
+      ['if (!pace.after(text.length)) continue', '!pace.after(text.length)', 'true'],
+      ['if (!pace.after(text.length)) continue', '!pace.after(text.length)', 'false'],
+      ['if (!pace.after(text.length)) continue', '!pace.after(text.length)', 'pace.after(text.length)'],
+      ['yield', 'yield', ';'],
+      ['if (pace.after(texts.length * WORK_PER_TEXT)) yield', '*', '/'],
+      [SHARE_LINE, '+', '-'],
+      [SHARE_LINE, 'shares.length > 0', 'true'],
+      [SHARE_LINE, 'shares.length > 0', 'false'],
+      [SHARE_LINE, '>', '>='],
+      [SHARE_LINE, '>', '<='],
+      [SHARE_LINE, '0', '(0 + 1)'],
+    ],
+  ),
+  ...dividing(
+    'guarded-texts',
+    ['1', 'WORK_PER_TEXT + text.length', 'WORK_PER_TEXT + place.end - place.start', WRITTEN],
+    [
+      ['const WORK_PER_TEXT = 128', '128', '(128 + 1)'],
+      ['if (pace.after(1)) yield', '1', '(1 + 1)'],
+      ['if (pace.after(WORK_PER_TEXT + text.length)) yield', '+', '-'],
+      [WRITTEN_LINE, 'now === text', 'false'],
+      [WRITTEN_LINE, '1', '(1 + 1)'],
+      [WRITTEN_LINE, '+', '-'],
+    ],
+  ),
+  ...dividing(
+    'stream/guarding-stream-sink',
+    ['WORK_PER_END', 'WORK_PER_PIECE', 'piece.original.length'],
+    [
+      ['const WORK_PER_END = 512', '512', '(512 + 1)'],
+      ['const WORK_PER_PIECE = 32', '32', '(32 + 1)'],
+      ['const LONG_EVENT_BYTES = 4096', '4096', '(4096 + 1)'],
+      ['const FEW_PIECES = 16', '16', '(16 + 1)'],
+      ['yield', 'yield', ';'],
+    ],
+  ),
+]
+
+const LONG_LINE =
+  'const text = place.end - place.start > PIECE_BYTES ? yield* decodeLong(bytes, place) : decodePlace(bytes, place)'
+
 /** In the guards of prompts. */
 export const ACCEPTED_GUARDS: readonly Accepted[] = [
+  ...DIVIDING,
+  ...entriesOf('guarded-texts', 'the same text, decoded at once or in pieces', [
+    [LONG_LINE, 'place.end - place.start > PIECE_BYTES', 'true'],
+    [LONG_LINE, 'place.end - place.start > PIECE_BYTES', 'false'],
+    [LONG_LINE, '-', '+'],
+    [LONG_LINE, '>', '>='],
+    [LONG_LINE, '>', '<='],
+  ]),
+  ...entriesOf('mask-texts', 'only speed: texts are joined again, although no mask has changed them', [
+    [
+      'if (this.#whole !== undefined && this.#masks === masks) return this.#whole',
+      'this.#whole !== undefined && this.#masks === masks',
+      'false',
+    ],
+    ['this.#masks = masks', 'this.#masks = masks', ';'],
+    ['#masks = 0', '0', '(0 + 1)'],
+  ]),
+  ...entriesOf('mask-texts', 'the same program: only whether the number of masks is another one counts', [
+    ['for (const group of yield* groupTexts(texts, pace)) wholes.push(yield* group.whole(0, pace))', '0', '(0 + 1)'],
+    ['let masks = 0', '0', '(0 + 1)'],
+    ['masks++', '++', '--'],
+  ]),
+  ...entriesOf('mask-texts', 'the same program: a run of fewer than two texts has fewer than two that join', [
+    ['if (texts.length < 2) continue', 'texts.length < 2', 'false'],
+  ]),
+  ...entriesOf('stream/regex-stage', 'the same program: an empty text before is one piece that passes unchanged', [
+    ["this.#isBefore = options.before !== ''", "''", "'mutated'"],
+  ]),
+  ...entriesOf('stream/regex-stage', 'never used: the stage keeps the tags itself', [
+    ['if (this.#isBefore) this.#pipeline.push(0, options.before)', '0', '(0 + 1)'],
+    ['this.#pipeline.push(0, text)', '0', '(0 + 1)'],
+  ]),
+  ...entriesOf('rules/candidate-rule', 'only speed: an empty list is replaced by another one', [
+    ['if (found.length > 0) this.#found = []', 'found.length > 0', 'true'],
+    ['if (found.length > 0) this.#found = []', '>', '>='],
+    ['if (this.#pending.length > 0) {', 'this.#pending.length > 0', 'true'],
+    ['if (this.#pending.length > 0) {', '>', '>='],
+  ]),
+  ...entriesOf('rules/candidate-rule', 'only memory: more of the text is kept than candidates need', [
+    ['const dropped = this.settled - 1 - this.#base', '1', '(1 + 1)'],
+    ['if (dropped <= 0) return', 'dropped <= 0', 'true'],
+    ['if (dropped <= 0) return', '<=', '<'],
+    ['if (dropped <= 0) return', '0', '(0 + 1)'],
+  ]),
+  ...entriesOf('rules/candidate-rule', 'only how long work is divided', [['yield', 'yield', ';']]),
+  ...entriesOf('rules/mask-pipeline', 'only speed: an empty list is replaced by another one', [
+    ['if (done.length > 0) this.#done = []', 'done.length > 0', 'true'],
+    ['if (done.length > 0) this.#done = []', '>', '>='],
+  ]),
+  ...entriesOf('rules/mask-text', 'the same text, joined in another way', [
+    ["return parts.length === 0 ? out : parts.join('') + out", 'parts.length === 0', 'false'],
+  ]),
+  ...entriesOf('rules/pattern-rule', 'only speed: the search finds nothing, either', [
+    [
+      'if (!text.includes(this.#near?.character ?? this.#automaton.program.prefix)) return undefined',
+      '!text.includes(this.#near?.character ?? this.#automaton.program.prefix)',
+      'false',
+    ],
+    ['this.#near = near', 'this.#near = near', ';'],
+  ]),
+  ...entriesOf('rules/compile-rules', 'never used: without a pattern there is a fault', [
+    [`if (pattern === undefined || fault !== undefined) report(\`.\${label}\`, fault ?? '')`, "''", "'mutated'"],
+  ]),
+  ...entriesOf('rules/searchable-text', 'only speed: rules that cannot match search all the same', [
+    ['if (rule.isNumeric) {', 'rule.isNumeric', 'false'],
+    ['this.#mayHaveNumber ??= mayHaveNumber(this.#text)', '??=', '='],
+    ['if (!this.#mayHaveNumber) return undefined', '!this.#mayHaveNumber', 'false'],
+  ]),
+  ...entriesOf('rules/searchable-text', 'the same program: a placeholder brings no number into a text', [
+    ['this.#mayHaveNumber = undefined', 'this.#mayHaveNumber = undefined', ';'],
+  ]),
   ...(
     [
       ['const schema = policyDefinition(field.section, field.field)?.schema', '?.', '.'],
@@ -59,48 +206,6 @@ export const ACCEPTED_GUARDS: readonly Accepted[] = [
     original: '>',
     replacement: '>=',
     reason: 'the same program: the next text has no share of a match that ends where it begins',
-  },
-  {
-    file: `${GUARDS}/service-contents.ts`,
-    line: 'if (before === after) return true',
-    original: 'before === after',
-    replacement: 'false',
-    reason: 'only speed: equal texts are left as they are below, too',
-  },
-  {
-    file: `${GUARDS}/service-contents.ts`,
-    line: 'if (found < from) continue',
-    original: '<',
-    replacement: '<=',
-    reason: 'the same texts: one that is masked to nothing becomes the placeholder, with its boundary or without',
-  },
-  ...[24, 12, 6, 3].map((length) => ({
-    file: `${GUARDS}/service-contents.ts`,
-    line: 'const CONTEXTS = [24, 12, 6, 3].flatMap((length) => [',
-    original: String(length),
-    replacement: `(${length} + 1)`,
-    reason: 'a matter of degree: any falling lengths do',
-  })),
-  ...(
-    [
-      ['<', '<='],
-      ['0', '(0 + 1)'],
-      ['index >= 0 && text.indexOf(part, index + 1) < 0', '((index >= 0) || (text.indexOf(part, index + 1) < 0))'],
-    ] as const
-  ).map(([original, replacement]) => ({
-    file: `${GUARDS}/service-contents.ts`,
-    line: 'return index >= 0 && text.indexOf(part, index + 1) < 0 ? index : -1',
-    original,
-    replacement,
-    reason:
-      'the same boundaries: no later occurrence is at 0, and one at the beginning is found by the text after it as well',
-  })),
-  {
-    file: `${GUARDS}/service-contents.ts`,
-    line: 'while (length < most && one.charCodeAt(length) === other.charCodeAt(length)) length++',
-    original: '<',
-    replacement: '<=',
-    reason: 'the same program: behind the end of a text there is no character, which equals nothing',
   },
   ...(
     [

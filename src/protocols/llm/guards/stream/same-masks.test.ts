@@ -100,8 +100,12 @@ const DIALECTS = {
   },
 } as const
 
-function guardWith(matches: readonly string[]): RegexGuard {
-  const rules = compileRules({ matches: [...matches], builtins: ['Email'] }, (path, message) => {
+type Spec = Parameters<typeof compileRules>[0]
+
+const guardWith = (matches: readonly string[]) => guardOf({ matches: [...matches], builtins: ['Email'] })
+
+function guardOf(spec: Spec): RegexGuard {
+  const rules = compileRules(spec, (path, message) => {
     throw new Error(`${path}: ${message}`)
   })
   return { phase: 'response', index: 0, kind: 'regex', rules, rejects: false, refusal: reject('prompt-guard-rejected') }
@@ -132,4 +136,43 @@ test.each(Object.entries(DIALECTS))('a stream of %s is masked as the same text i
     }
   }
   expect(masked).toBeGreaterThan(PATTERNS.length)
+})
+
+/** A text with a match of each built-in rule, and text around it that may be a part of one. */
+const BUILTIN_TEXTS: readonly (readonly [NonNullable<Spec['builtins']>[number], string])[] = [
+  ['Ssn', '🙂12 123-45-6789, é'],
+  ['CreditCard', '7 4111 1111 1111 1111 1'],
+  ['PhoneNumber', 'é5 (212) 736-5000 a'],
+  ['Email', '🙂a.b@c-d.example. @e'],
+  ['CaSin', '1 123-456-789 12'],
+]
+
+test.each(Object.entries(DIALECTS))('a stream of %s is masked alike wherever a text is split', (name, dialect) => {
+  const random = seededRandom(name.length)
+  const type = name as keyof typeof DIALECTS
+  const maskWhole = (guards: readonly RegexGuard[], text: string): string => {
+    const whole = pass(JSON.stringify(dialect.whole(text)), { type, guards, contentType: 'application/json' })
+    return dialect.read(JSON.parse(whole.text))
+  }
+  const cases = PATTERNS.map((pattern): readonly [Spec, string] => {
+    const spec = { matches: [pattern] }
+    for (;;) {
+      const text = Array.from({ length: 8 }, () => random.pick(CHARS)).join('')
+      if (maskWhole([guardOf(spec)], text) !== text) return [spec, text]
+    }
+  })
+  for (const [builtin, text] of BUILTIN_TEXTS) cases.push([{ builtins: [builtin] }, text])
+  for (const [spec, text] of cases) {
+    const guards = [guardOf(spec)]
+    const expected = maskWhole(guards, text)
+    expect(expected).not.toBe(text)
+    for (let at = 0; at <= text.length; at++) {
+      const deltas = [text.slice(0, at), text.slice(at)]
+      const events = [...deltas.map(dialect.delta), ...dialect.ends(text)].map(sse).join('')
+      const { text: stream } = pass(events, { type, guards, cuts: [1 + random.below(events.length)] })
+      const received = stream.split('\n').filter((line) => line.startsWith('data: '))
+      const shown = received.map((line) => dialect.readDelta(JSON.parse(line.slice(6))) ?? '').join('')
+      expect({ spec, deltas, shown }).toEqual({ spec, deltas, shown: expected })
+    }
+  }
 })
