@@ -3,7 +3,10 @@ import { fileURLToPath } from 'node:url'
 import { bundle } from '../../build/bundle.mjs'
 import type { Measured } from './measure.ts'
 
-const SIZES = process.argv.slice(2).map(Number)
+const WORDS = process.argv.slice(2)
+/** `served`: with the table of an API server, as with `--state`. */
+const STORE = WORDS.includes('served') ? 'served' : 'files'
+const SIZES = WORDS.filter((word) => word !== 'served').map(Number)
 /** Gateways run from a bundle. */
 const BUNDLE = '.cache/bench-config'
 const MEASURE = fileURLToPath(new URL(`../../${BUNDLE}/measure.js`, import.meta.url))
@@ -15,7 +18,7 @@ const BARS = { startMs: 3000, editMs: 50, endpointsMs: 10, residentMb: 400 } as 
 const BAR_SIZE = 10_000
 
 function measure(routes: number): Measured {
-  const text = execFileSync(process.execPath, [MEASURE, `${routes}`], {
+  const text = execFileSync(process.execPath, [MEASURE, `${routes}`, STORE], {
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'inherit'],
     env: { NODE_COMPILE_CACHE: COMPILED, ...process.env },

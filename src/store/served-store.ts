@@ -59,7 +59,6 @@ export class ServedStore implements ObjectStore {
         this.#touch(this.#stored.set({ collection, namespace: namespaced ? namespace : '', name }, resource))
       }
     }
-    this.#takeFiles()
     files.subscribe(() => {
       this.#takeFiles()
       this.#changed()
@@ -73,6 +72,8 @@ export class ServedStore implements ObjectStore {
   }
 
   #fill(): void {
+    // The next change of the files is one of what the table has.
+    this.#takeFiles()
     this.#isFilled = true
     const set = this.#files.list()
     this.#layer.load(set, (object) => this.#files.statusOf(keyOf(object)))
@@ -98,8 +99,10 @@ export class ServedStore implements ObjectStore {
   }
 
   takeChange(): ObjectChange {
-    const set: ApiObject[] = []
-    const removed: ApiObject[] = []
+    // At first, all; after each change of the files, nothing.
+    const fromFiles = this.#files.takeChange()
+    const set = fromFiles.set.filter((object) => this.#touched.size === 0 || !this.#touched.has(keyOf(object)))
+    const removed = [...fromFiles.removed]
     for (const [key, last] of this.#touched) {
       const now = this.#find(key)
       if (now !== undefined) set.push(now)
