@@ -2,10 +2,11 @@ import { sameData } from '#base/incremental/same-data.ts'
 import type { Resource } from '#store/resources/resource.ts'
 import { invalidField, requiredField, unsupportedField } from '../kinds/field-errors.ts'
 import type { Cause } from '../kinds/served-kind.ts'
-import { assignDefaults } from './assign-defaults.ts'
+import { checkEmbedded } from './check-embedded.ts'
+import { checkRules } from './check-rules.ts'
 import { checkSchema } from './check-schema.ts'
 import { checkValue } from './check-value.ts'
-import { compileRules } from './compile-rules.ts'
+import { compileRules, compileRulesInside } from './compile-rules.ts'
 import type { DefinitionSpec, DefinitionVersion } from './definition-schema.ts'
 import { isJsonObject, type JsonSchema, schemaOfMember } from './json-schema.ts'
 
@@ -141,19 +142,21 @@ function checkVersionSchema(schema: unknown, path: string, causes: Cause[]): voi
   const structural = checkSchema(schema, path)
   causes.push(...structural)
   if (structural.length > 0 || !isJsonObject(schema)) return
-  checkDefaults(schema as JsonSchema, path, causes)
-  for (const { path: at, expression, message } of compileRules(schema as JsonSchema).problems)
+  const { problems } = compileRules(schema as JsonSchema)
+  for (const { path: at, expression, message } of problems)
     causes.push(invalidField(`${path}${at}`, expression, message))
+  if (problems.length === 0) checkDefaults(schema as JsonSchema, path, causes)
   checkRuleMembers(schema as JsonSchema, path, causes)
 }
 
-/** A default must be valid itself. */
+/** A default must be valid itself, without the defaults inside it, also for the rules. Those in maps are not checked, as in API servers. */
 function checkDefaults(schema: JsonSchema, path: string, causes: Cause[]): void {
-  forEachSchema(schema, path, (node, at) => {
-    if (node.default === undefined) return
-    const value = isJsonObject(node.default) ? assignDefaults(node.default, node) : node.default
-    for (const { message } of checkValue(value, node, 'default'))
-      causes.push(invalidField(`${at}.default`, node.default, message))
+  forEachSchema(schema, path, ({ default: value, ...node }, at) => {
+    if (value === undefined || at.includes('.additionalProperties')) return
+    const refused = [...checkValue(value, node, 'default'), ...checkEmbedded(value, node, 'default')]
+    const rules = refused.length === 0 ? compileRulesInside(node) : undefined
+    const broken = rules === undefined ? [] : checkRules(rules, value, value)
+    for (const cause of [...refused, ...broken]) causes.push({ ...cause, field: `${at}.default` })
   })
 }
 

@@ -1,7 +1,7 @@
 import { duplicateField, invalidField } from '../kinds/field-errors.ts'
 import type { Cause } from '../kinds/served-kind.ts'
 import { canonicalText } from './canonical-text.ts'
-import { isJsonObject, type JsonObject, type JsonSchema, schemaOfMember } from './json-schema.ts'
+import { isJsonObject, type JsonObject, type JsonSchema, pathOfMember, schemaOfMember } from './json-schema.ts'
 
 /** Refuses duplicates in lists that are sets, or maps by keys (Kubernetes, `x-kubernetes-list-type`). */
 export function checkLists(value: unknown, schema: JsonSchema, path: string): readonly Cause[] {
@@ -9,7 +9,7 @@ export function checkLists(value: unknown, schema: JsonSchema, path: string): re
   if (!isJsonObject(value)) return []
   return Object.entries(value).flatMap(([name, member]) => {
     const known = schemaOfMember(schema, name)
-    return known === undefined ? [] : checkLists(member, known, path === '' ? name : `${path}.${name}`)
+    return known === undefined ? [] : checkLists(member, known, pathOfMember(schema, path, name))
   })
 }
 

@@ -4,7 +4,7 @@ import type { Cause } from '../kinds/served-kind.ts'
 import { canonicalText } from './canonical-text.ts'
 import { keyOf } from './check-lists.ts'
 import type { CompiledRule, RuleContext, RuleNode } from './compile-rules.ts'
-import { isJsonObject, type JsonObject } from './json-schema.ts'
+import { isJsonObject, pathOfMember } from './json-schema.ts'
 import { valueOfSchema } from './value-of-schema.ts'
 
 /** A value and the one that it replaces; `before` is undefined if there is none that belongs to it. */
@@ -14,10 +14,10 @@ interface Checked {
   readonly path: string
 }
 
-/** Evaluates the rules of a schema on a valid object. All rules share one budget. @param before the stored object, on an update */
-export function checkRules(root: RuleNode, object: JsonObject, before: JsonObject | undefined): readonly Cause[] {
+/** Evaluates the rules of a schema on a valid value. All rules share one budget. @param before the stored object, on an update */
+export function checkRules(root: RuleNode, value: unknown, before: unknown): readonly Cause[] {
   const causes: Cause[] = []
-  checkNode(root, { value: object, before, path: '' }, { left: WHOLE_BUDGET }, causes)
+  checkNode(root, { value, before, path: '' }, { left: WHOLE_BUDGET }, causes)
   return causes
 }
 
@@ -35,7 +35,7 @@ function checkNode(node: RuleNode, { value, before, path }: Checked, budget: Bud
     for (const [name, member] of Object.entries(value)) {
       const child = node.properties.get(name) ?? node.additional
       if (child === undefined) continue
-      const inside = path === '' ? name : `${path}.${name}`
+      const inside = pathOfMember(node.schema, path, name)
       const old = Object.hasOwn(earlier, name) ? earlier[name] : undefined
       checkNode(child, { value: member, before: old, path: inside }, budget, causes)
     }

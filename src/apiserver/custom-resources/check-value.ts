@@ -14,7 +14,7 @@ import { isJsonObject, type JsonObject, type JsonSchema, schemaOfMember } from '
 
 /** Checks a value against a structural schema, with the rules and texts of an API server of Kubernetes (kube-openapi, validation). */
 export function checkValue(value: unknown, schema: JsonSchema, path: string): readonly Cause[] {
-  if (value === null) return checkNull(schema, path)
+  if (value === null) return [...checkNull(schema, path), ...checkEnumeration(value, schema, path)]
   return [
     ...checkType(value, schema, path),
     ...checkCombinations(value, schema, path),
@@ -85,19 +85,22 @@ function fewest(results: readonly (readonly Cause[])[]): readonly Cause[] {
   return results.reduce((least, each) => (each.length < least.length ? each : least))
 }
 
+/** The first of the bounds that the text breaks, and its format. */
 function checkText(value: string, schema: JsonSchema, path: string): readonly Cause[] {
-  const { minLength, maxLength, pattern, format } = schema
-  const causes: Cause[] = []
+  const { type = '', format } = schema
+  const causes = checkBounds(value, schema, path)
+  if (format === undefined || (type !== 'string' && type !== '') || hasFormat(value, format)) return causes
+  const detail = `${path} in body must be of type ${format}: ${JSON.stringify(value)}`
+  return [...causes, wrongType(path, value, detail)]
+}
+
+function checkBounds(value: string, { minLength, maxLength, pattern }: JsonSchema, path: string): readonly Cause[] {
   const length = [...value].length
-  if (maxLength !== undefined && length > maxLength) causes.push(tooLongField(path, maxLength))
+  if (maxLength !== undefined && length > maxLength) return [tooLongField(path, maxLength)]
   if (minLength !== undefined && length < minLength)
-    causes.push(invalidField(path, value, `${path} in body should be at least ${minLength} chars long`))
-  if (pattern !== undefined && pattern !== '' && compilePattern(pattern)?.test(value) !== true)
-    causes.push(invalidField(path, value, `${path} in body should match '${pattern}'`))
-  const isFormatOfText = schema.type === 'string' || schema.type === undefined || schema.type === ''
-  if (format !== undefined && isFormatOfText && !hasFormat(value, format))
-    causes.push(wrongType(path, value, `${path} in body must be of type ${format}: ${JSON.stringify(value)}`))
-  return causes
+    return [invalidField(path, value, `${path} in body should be at least ${minLength} chars long`)]
+  if (pattern === undefined || pattern === '' || compilePattern(pattern)?.test(value) === true) return []
+  return [invalidField(path, value, `${path} in body should match '${pattern}'`)]
 }
 
 const INTEGER_RANGES: Readonly<Record<string, readonly [least: number, most: number]>> = {
@@ -136,7 +139,10 @@ function checkList(value: readonly unknown[], schema: JsonSchema, path: string):
 function checkEnumeration(value: unknown, { enum: values }: JsonSchema, path: string): readonly Cause[] {
   if (values === undefined || values.length === 0) return []
   const text = canonicalText(value)
-  return values.some((each) => canonicalText(each) === text) ? [] : [unsupportedField(path, value, values)]
+  // No enumeration permits null, not even one that names it.
+  return value !== null && values.some((each) => canonicalText(each) === text)
+    ? []
+    : [unsupportedField(path, value, values)]
 }
 
 function checkMembers(object: JsonObject, schema: JsonSchema, path: string): readonly Cause[] {

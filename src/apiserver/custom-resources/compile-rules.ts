@@ -53,12 +53,24 @@ export interface CompiledRules {
 /** Compiles the rules of the schema of a kind (Kubernetes, `x-kubernetes-validations`). */
 export function compileRules(schema: JsonSchema): CompiledRules {
   const problems: RuleProblem[] = []
-  const root = compileNode(withIdentity(schema), '', problems)
+  const root = compileNode(withIdentity(schema), '', problems, undefined)
   return { root, problems }
 }
 
-function compileNode(schema: JsonSchema, path: string, problems: RuleProblem[]): RuleNode | undefined {
-  const inside = (child: JsonSchema, at: string) => compileNode(embedded(child), `${path}${at}`, problems)
+/** The rules of one schema inside that of a kind, which is known to have no problems. */
+export function compileRulesInside(schema: JsonSchema): RuleNode | undefined {
+  return compileNode(embedded(schema), '', [], undefined)
+}
+
+/** @param unrelated the path of a list around the schema whose items do not belong to earlier items */
+function compileNode(
+  schema: JsonSchema,
+  path: string,
+  problems: RuleProblem[],
+  unrelated: string | undefined,
+): RuleNode | undefined {
+  const inside = (child: JsonSchema, at: string, within = unrelated) =>
+    compileNode(embedded(child), `${path}${at}`, problems, within)
   const properties = new Map(
     Object.entries(schema.properties ?? {}).flatMap(([name, property]) => {
       const node = inside(property, `.properties[${name}]`)
@@ -68,13 +80,23 @@ function compileNode(schema: JsonSchema, path: string, problems: RuleProblem[]):
   const { additionalProperties, items } = schema
   const additional =
     typeof additionalProperties === 'object' ? inside(additionalProperties, '.additionalProperties') : undefined
-  const ofItems = items && inside(items, '.items')
-  const rules = compileOwn(schema, path, problems)
+  const ofItems = items && inside(items, '.items', isRelated(schema) ? unrelated : (unrelated ?? path))
+  const rules = compileOwn(schema, path, problems, unrelated)
   const isEmpty = rules.length === 0 && properties.size === 0 && additional === undefined && ofItems === undefined
   return isEmpty ? undefined : { schema, rules, properties, additional, items: ofItems }
 }
 
-function compileOwn(schema: JsonSchema, path: string, problems: RuleProblem[]): readonly CompiledRule[] {
+/** Whether items of a list are found again in another state of the object. */
+function isRelated({ 'x-kubernetes-list-type': listType }: JsonSchema): boolean {
+  return listType === 'map'
+}
+
+function compileOwn(
+  schema: JsonSchema,
+  path: string,
+  problems: RuleProblem[],
+  unrelated: string | undefined,
+): readonly CompiledRule[] {
   const { 'x-kubernetes-validations': rules = [] } = schema
   if (rules.length === 0) return []
   const type = typeOfSchema(schema, 'self')
@@ -94,6 +116,12 @@ function compileOwn(schema: JsonSchema, path: string, problems: RuleProblem[]): 
       report('messageExpression', rule.messageExpression!, firstError(message))
     if (compiled.program === undefined) return []
     const readsOldSelf = compiled.program.references.has('oldSelf')
+    if (readsOldSelf && unrelated !== undefined)
+      report(
+        'rule',
+        rule.rule,
+        `oldSelf cannot be used on the uncorrelatable portion of the schema within ${unrelated}`,
+      )
     return [{ rule, program: compiled.program, message: message?.program, readsOldSelf }]
   })
 }

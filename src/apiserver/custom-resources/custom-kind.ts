@@ -1,18 +1,16 @@
 import type { Column } from '#api/definitions/printer-columns.ts'
 import type { StructuralSchema } from '#api/definitions/structural-schema.ts'
-import { objectMeta } from '#api/object-meta.ts'
-import { validate } from '#schema/index.ts'
-import { causeOf } from '../kinds/causes.ts'
-import { invalidField, requiredField } from '../kinds/field-errors.ts'
+import { invalidField } from '../kinds/field-errors.ts'
 import type { AdmitOptions, Admitted, Cause, ServedKind, WrittenObject } from '../kinds/served-kind.ts'
 import { checkMetadata } from '../platform-rules/check-metadata.ts'
 import { assignDefaults } from './assign-defaults.ts'
+import { checkEmbedded, checkMetadataSchema } from './check-embedded.ts'
 import { checkLists } from './check-lists.ts'
 import { checkRules } from './check-rules.ts'
 import { checkValue } from './check-value.ts'
 import { compileRules, type RuleNode } from './compile-rules.ts'
 import type { DefinitionSpec, DefinitionVersion } from './definition-schema.ts'
-import { isJsonObject, type JsonObject, type JsonSchema, schemaOfMember } from './json-schema.ts'
+import type { JsonObject, JsonSchema } from './json-schema.ts'
 import { prune } from './prune.ts'
 
 const AGE: Column = { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' }
@@ -104,33 +102,4 @@ function checkObject(object: JsonObject, schema: JsonSchema): readonly Cause[] {
     ...checkLists(object, schema, ''),
     ...checkEmbedded(object, schema, ''),
   ]
-}
-
-function checkMetadataSchema(metadata: unknown, path: string): readonly Cause[] {
-  const { problems } = validate(objectMeta, metadata)
-  return problems
-    .filter(({ severity }) => severity === 'error')
-    .map((problem) => causeOf({ ...problem, path: problem.path === '' ? path : `${path}.${problem.path}` }))
-}
-
-/** An object inside another one has a kind, a version and valid metadata, too (Kubernetes, `x-kubernetes-embedded-resource`). */
-function checkEmbedded(value: unknown, schema: JsonSchema | undefined, path: string): readonly Cause[] {
-  if (schema === undefined) return []
-  if (Array.isArray(value))
-    return value.flatMap((item, index) => checkEmbedded(item, schema.items, `${path}[${index}]`))
-  if (!isJsonObject(value)) return []
-  const inside = (name: string) => (path === '' ? name : `${path}.${name}`)
-  const own = schema['x-kubernetes-embedded-resource'] === true ? checkIdentity(value, inside) : []
-  const members = Object.entries(value).flatMap(([name, member]) =>
-    checkEmbedded(member, schemaOfMember(schema, name), inside(name)),
-  )
-  return [...own, ...members]
-}
-
-function checkIdentity(object: JsonObject, inside: (name: string) => string): readonly Cause[] {
-  const missing = ['apiVersion', 'kind'].filter((name) => typeof object[name] !== 'string' || object[name] === '')
-  const causes = missing.map((name) => requiredField(inside(name), 'must not be empty'))
-  return object.metadata === undefined
-    ? causes
-    : [...causes, ...checkMetadataSchema(object.metadata, inside('metadata'))]
 }

@@ -60,6 +60,12 @@ export function schemaOfMember(schema: JsonSchema | undefined, name: string): Js
   return typeof additionalProperties === 'object' ? additionalProperties : undefined
 }
 
+/** The path of a member: `spec.a`; the key of a map is in brackets, because it may have dots. */
+export function pathOfMember({ properties = {} }: JsonSchema, path: string, name: string): string {
+  if (path === '') return name
+  return Object.hasOwn(properties, name) ? `${path}.${name}` : `${path}[${name}]`
+}
+
 /** An object with one member more; a member `__proto__` is a member like any other. */
 export function setMember(object: Record<string, unknown>, name: string, value: unknown): void {
   Object.defineProperty(object, name, { value, writable: true, enumerable: true, configurable: true })

@@ -1,15 +1,18 @@
-import { Double, fromJson, MapValue, type Result, type Value } from '#cel/index.ts'
+import { CelError, Double, fromJson, MapValue, type Result, type Value } from '#cel/index.ts'
+import { decodeBase64 } from '#cel/json.ts'
 import { parseCelDuration, parseTimestamp } from '#cel/time-format.ts'
 import { isJsonObject, type JsonObject, type JsonSchema, schemaOfMember } from './json-schema.ts'
 import { embedded, escapeName } from './type-of-schema.ts'
 
-/** A valid JSON value as a value in CEL, with the types of its schema: a number without fraction may be a double. */
+const NOT_BASE64 = new CelError('invalid', 'not base64')
+
+/** A JSON value as a value in CEL, with the types of its schema: a number without fraction may be a double. An error if the value does not fit, as one that was stored under another schema. */
 export function valueOfSchema(value: unknown, schema: JsonSchema | undefined): Result {
   if (schema === undefined || schema['x-kubernetes-int-or-string'] === true) return fromJson(value)
   if (Array.isArray(value)) {
     const items = schema.items && embedded(schema.items)
-    // The values of a valid object are convertible, except texts with a format; those are rare in lists.
-    return value.map((item) => valueOfSchema(item, items) as Value)
+    const list = value.map((item) => valueOfSchema(item, items))
+    return list.find((item) => item instanceof CelError) ?? (list as readonly Value[])
   }
   if (isJsonObject(value)) return isTyped(schema) ? new SchemaMap(value, schema) : fromJson(value)
   if (typeof value === 'number' && schema.type === 'number') return new Double(value)
@@ -20,7 +23,7 @@ function textOfSchema(text: string, { type, format }: JsonSchema): Result {
   if (type !== 'string') return text
   switch (format) {
     case 'byte':
-      return Uint8Array.fromBase64(text)
+      return decodeBase64(text) ?? NOT_BASE64
     case 'duration':
       return parseCelDuration(text)
     case 'date':

@@ -30,7 +30,11 @@ export function unsupportedField(field: string, value: unknown, supported: reado
 }
 
 export function tooLongField(field: string, maxBytes: number): Cause {
-  return { reason: 'FieldValueTooLong', field, message: `Too long: may not be more than ${maxBytes} bytes` }
+  return {
+    reason: 'FieldValueTooLong',
+    field,
+    message: `Too long: may not be more than ${maxBytes} ${maxBytes === 1 ? 'byte' : 'bytes'}`,
+  }
 }
 
 export function tooManyItems(field: string, actual: number, max: number): Cause {
