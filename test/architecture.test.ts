@@ -120,6 +120,15 @@ test('pages about behaviour name what is in src/', () => {
   expect(unknownNames(described, { ...project, words })).toEqual([])
 })
 
+test('each entry of CHANGES/ has its own number', () => {
+  const numbers = texts.flatMap(({ path }) => /^CHANGES\/(\d{4})-/.exec(path)?.[1] ?? [])
+  expect(numbers.length).toBeGreaterThan(0)
+  expect(
+    numbers.filter((number, at) => numbers.indexOf(number) !== at),
+    'take the next free number',
+  ).toEqual([])
+})
+
 test('no text has conflict markers of a merge', () => {
   expect(findLines(texts, /^(?:<{7}|>{7}) /m)).toEqual([])
 })
