@@ -274,3 +274,8 @@ export function meaningOf(code: FindingCode): string {
   }
   throw new Error(`unknown code ${code}`)
 }
+
+/** The page of a code, relative to the root of the project. */
+export function pageOf(code: FindingCode): string {
+  return `docs/findings/${code}.md`
+}

@@ -28,7 +28,10 @@ test('text', () => {
 test('json has every member that is known', () => {
   expect(JSON.parse(output('json'))).toEqual({
     ...{ objects: 2, errors: 1, warnings: 0, recommendations: 1 },
-    problems: [{ code: 'no-effect', message: 'no effect', severity: 'advice' }, error],
+    problems: [
+      { code: 'no-effect', message: 'no effect', severity: 'advice', page: 'docs/findings/no-effect.md' },
+      { ...error, page: 'docs/findings/required.md' },
+    ],
   })
 })
 
@@ -46,7 +49,11 @@ test('sarif names rules and places', () => {
   expect(runs[0].tool.driver).toMatchObject({
     name: 'gatewright',
     rules: [
-      { id: 'no-effect', shortDescription: { text: 'The object or field has no effect.' } },
+      {
+        id: 'no-effect',
+        shortDescription: { text: 'The object or field has no effect.' },
+        help: { text: 'docs/findings/no-effect.md explains it.' },
+      },
       { id: 'required', shortDescription: { text: 'A required field is missing.' } },
     ],
   })

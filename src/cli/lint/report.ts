@@ -1,4 +1,5 @@
 import { count } from '#base/count.ts'
+import { pageOf } from '#base/findings.ts'
 import type { FileProblem } from '#store/file-problem.ts'
 import { countProblems, type ProblemLines } from '../finding-lines.ts'
 import { githubCommands } from './github-commands.ts'
@@ -48,5 +49,6 @@ function jsonProblem({ severity, code, message, file, line, column, object, path
     ...(column !== undefined && { column }),
     ...(object !== undefined && { object }),
     ...(path !== '' && { path }),
+    page: pageOf(code),
   }
 }

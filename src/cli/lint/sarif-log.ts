@@ -1,4 +1,4 @@
-import { meaningOf } from '#base/findings.ts'
+import { meaningOf, pageOf } from '#base/findings.ts'
 import { VERSION } from '#instance/version.ts'
 import type { FileProblem } from '#store/file-problem.ts'
 
@@ -10,7 +10,12 @@ const LEVELS = { error: 'error', warning: 'warning', advice: 'note' } as const s
 /** Problems as a log of SARIF 2.1.0 (OASIS), which code scanners and editors read. */
 export function sarifLog(problems: readonly FileProblem[]): object {
   const codes = [...new Set(problems.map(({ code }) => code))].sort()
-  const rules = codes.map((code) => ({ id: code, shortDescription: { text: meaningOf(code) } }))
+  const rules = codes.map((code) => ({
+    id: code,
+    shortDescription: { text: meaningOf(code) },
+    // No `helpUri`: it has to be absolute (SARIF 2.1.0, 3.49.12).
+    help: { text: `${pageOf(code)} explains it.` },
+  }))
   const results = problems.map((problem) => ({
     ruleId: problem.code,
     ruleIndex: codes.indexOf(problem.code),

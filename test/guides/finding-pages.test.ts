@@ -1,0 +1,84 @@
+import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
+import { afterAll, describe, expect, test } from 'vitest'
+import { FINDINGS } from '#base/findings.ts'
+import { problemLines } from '#cli/finding-lines.ts'
+import { loadPlan } from '#cli/load-plan.ts'
+import { adviseForwardedHeaders } from '#control/gateways/forwarded-headers.ts'
+import type { FileProblem } from '#store/file-problem.ts'
+import { FileStore } from '#store/files.ts'
+import { placeFindings } from '#store/place-findings.ts'
+import { CONSEQUENCES } from '#store/refused-policies.ts'
+
+const PAGES = 'docs/findings'
+const CODES = Object.values(FINDINGS).flatMap(({ codes }) => Object.entries(codes) as [code: string, meaning: string][])
+
+/** A page, and its two blocks of YAML. */
+interface Page {
+  readonly text: string
+  readonly failing?: string
+  readonly mended?: string
+}
+
+function readPage(code: string): Page {
+  const text = readFileSync(join(PAGES, `${code}.md`), 'utf8')
+  const [failing, mended] = [...text.matchAll(/^```yaml\n(.*?)^```$/gms)].map(([, block]) => block!)
+  return { text, ...(failing !== undefined && mended !== undefined && { failing, mended }) }
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'finding-pages-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+const nameOf = (text: string) => `${/^kind: (.*)$/m.exec(text)?.[1]} ${/^ {2}name: (.*)$/m.exec(text)?.[1]}`
+const SURROUNDINGS = readFileSync(join(PAGES, 'surroundings.yaml'), 'utf8').split(/^---\n/m)
+
+/** Findings of an example with the objects around it; the example replaces an object of the same name. */
+function lintExample(example: string): readonly FileProblem[] {
+  const own = new Set(example.split(/^---\n/m).map(nameOf))
+  const around = SURROUNDINGS.filter((text) => !own.has(nameOf(text)))
+  writeFileSync(join(folder, 'around.yaml'), around.join('---\n'))
+  writeFileSync(join(folder, 'example.yaml'), example)
+  const store = new FileStore([folder])
+  const { items, findings } = loadPlan(store)
+  const advice = adviseForwardedHeaders(items.values(), store.list())
+  return problemLines([...store.problems(), ...placeFindings(store, [...findings, ...advice])], { advice: true })
+    .problems
+}
+
+const pages = CODES.map(([code]) => code).filter((code) => existsSync(join(PAGES, `${code}.md`)))
+const withExample = pages.filter((code) => readPage(code).failing !== undefined)
+
+test('every code has a page, and every page a code', () => {
+  const names = globSync('*.md', { cwd: PAGES }).map((file) => basename(file, '.md'))
+  expect(names.filter((name) => name !== 'README').toSorted()).toEqual(CODES.map(([code]) => code).toSorted())
+})
+
+test('the index has every page, by subject', () => {
+  const sections = Object.values(FINDINGS).map(({ title, codes }) =>
+    [`## ${title}`, '', ...Object.keys(codes).map((code) => `- [${code}](${code}.md)`)].join('\n'),
+  )
+  const index = readFileSync(join(PAGES, 'README.md'), 'utf8')
+  expect(index.slice(index.indexOf('\n## ') + 1)).toBe(`${sections.join('\n\n')}\n`)
+})
+
+test.each(CODES)('the page of %s starts with its meaning', (code, meaning) => {
+  expect(readPage(code).text.startsWith(`# ${code}\n\n${meaning}\n\n`)).toBe(true)
+})
+
+describe.each(withExample)('the example of %s', (code) => {
+  const { failing = '', mended = '' } = readPage(code)
+  test('has this finding, and nothing worse', () => {
+    const found = lintExample(failing)
+    expect(found.map((problem) => problem.code)).toContain(code)
+    const others = found.filter((each) => each.code !== code && !CONSEQUENCES.has(each.code))
+    expect(
+      others.filter(({ severity }) => severity !== 'advice').map(({ code, message }) => ({ code, message })),
+    ).toEqual([])
+  })
+
+  test('is mended without errors and warnings', () => {
+    const wrong = lintExample(mended).filter((each) => each.code === code || each.severity !== 'advice')
+    expect(wrong.map(({ code, message }) => ({ code, message }))).toEqual([])
+  })
+})
