@@ -112,6 +112,14 @@ export const ACCEPTED_GUARDS: readonly Accepted[] = [
     ['if (this.#isBefore) this.#pipeline.push(0, options.before)', '0', '(0 + 1)'],
     ['this.#pipeline.push(0, text)', '0', '(0 + 1)'],
   ]),
+  ...entriesOf(
+    'stream/regex-stage',
+    'the same program: a stage that is over has nothing left, and its end is not told again',
+    [
+      ['if (this.#isOver) return', 'this.#isOver', 'false'],
+      ['if (this.#isOver) return', 'return', ';'],
+    ],
+  ),
   ...entriesOf('rules/candidate-rule', 'only speed: an empty list is replaced by another one', [
     ['if (found.length > 0) this.#found = []', 'found.length > 0', 'true'],
     ['if (found.length > 0) this.#found = []', '>', '>='],
@@ -128,6 +136,9 @@ export const ACCEPTED_GUARDS: readonly Accepted[] = [
   ...entriesOf('rules/mask-pipeline', 'only speed: an empty list is replaced by another one', [
     ['if (done.length > 0) this.#done = []', 'done.length > 0', 'true'],
     ['if (done.length > 0) this.#done = []', '>', '>='],
+  ]),
+  ...entriesOf('rules/builtin-rules', 'only speed: every place is near', [
+    ["{ character: '@', within: LOCAL_PART },", "'@'", "''"],
   ]),
   ...entriesOf('rules/mask-text', 'the same text, joined in another way', [
     ["return parts.length === 0 ? out : parts.join('') + out", 'parts.length === 0', 'false'],

@@ -53,8 +53,9 @@ test('nothing leaves after a rejection, and it has no end', () => {
 })
 
 test('a rejection at the end is the end', () => {
-  const { stage, outcome } = stageWith({ isFixed: true })
+  const { stage, outcome } = stageWith({ isFixed: true, matches: ['secret-1$'] })
   stage.text(1, 'secret-1')
+  expect(outcome().refused).toBe(0)
   stage.finish()
   stage.finish()
   expect(outcome()).toEqual({ released: [], refused: 1, finished: 0, verdicts: ['Reject'] })
