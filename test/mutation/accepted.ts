@@ -68,6 +68,27 @@ export const ACCEPTED: readonly Accepted[] = [
     reason: 'no block has a negative number',
   },
   {
+    file: 'protocols/llm/messages/write-stream.ts',
+    line: "#prefix = ''",
+    original: "''",
+    replacement: "'mutated'",
+    reason: 'each block sets it before its first delta',
+  },
+  {
+    file: 'protocols/llm/messages/write-stream.ts',
+    line: "this.#enter('redacted', { type: 'redacted_thinking', data })",
+    original: "'redacted'",
+    replacement: "''",
+    reason: 'any name does that no other kind of block has',
+  },
+  {
+    file: 'protocols/llm/messages/write-stream.ts',
+    line: "this.#enter('call', writeCallStart(id, name, this.#context))",
+    original: "'call'",
+    replacement: "''",
+    reason: 'any name does that no other kind of block has',
+  },
+  {
     file: 'state/endpoint-health.ts',
     line: 'if (this.#load(FAILURES) !== 0) this.#store(FAILURES, 0)',
     original: 'this.#load(FAILURES) !== 0',

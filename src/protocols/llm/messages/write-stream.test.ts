@@ -134,3 +134,31 @@ test('a refusal is a text, and the reason to stop', () => {
   })
   expect(events).toEqual(['0 text', '0 + I cannot.', '0 end', 'refusal', 'message_stop'])
 })
+
+test('a block of the provider that changes its kind becomes several', () => {
+  const events = written((to) => {
+    to.thinking(0, 'Hm')
+    to.text(0, 'a')
+    to.redacted(0, 'secret')
+    to.citation(0, { url: 'u', title: 't', text: 'x', start: undefined, end: undefined })
+    to.close(0)
+    to.finish('end')
+    to.end()
+  })
+  expect(events).toEqual([
+    ...['0 thinking', '0 + Hm', '0 end', '1 text', '1 + a', '1 end', '2 redacted_thinking', '2 end'],
+    ...['3 text', '3 + u', '3 end', 'end_turn', 'message_stop'],
+  ])
+})
+
+test('empty arguments are no event, and nothing follows the end', () => {
+  const events = written((to) => {
+    to.call(0, 'x', 'first')
+    to.arguments(0, '')
+    to.close(0)
+    to.finish('calls')
+    to.end()
+    to.ping()
+  })
+  expect(events).toEqual(['0 tool_use first', '0 end', 'tool_use', 'message_stop'])
+})

@@ -75,6 +75,21 @@ test.each(['completions', 'messages'] as const)('%s: signatures take memory', (c
   expect(memory.heldBytes).toBe(client === 'messages' ? 0 : 38)
 })
 
+test('signatures of thoughts that waited release no memory of what still waits', () => {
+  const { memory, end } = setup('messages', 1000)
+  end.call(0, 'x', 'first')
+  for (const thought of [1, 2]) {
+    end.signature(thought, 'sig')
+    end.close(thought)
+  }
+  end.call(3, 'y', 'second')
+  end.text(4, '1234')
+  end.close(0)
+  expect(memory.heldBytes).toBe(4 + 16)
+  end.close(3)
+  expect(memory.heldBytes).toBe(0)
+})
+
 test.each(HELD)('%s: without memory for %s, the answer fails, once', (client, _what, hold, bytes, release) => {
   for (const { events, end } of [setup(client, bytes - 1), setup(client, 1000, bytes - 1)]) {
     end.call(0, 'x', 'first')
