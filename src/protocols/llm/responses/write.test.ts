@@ -69,6 +69,7 @@ test('the response repeats the settings of the request, in every event that has 
   const settings = {
     instructions: 'Be\nbrief.',
     max_output_tokens: 9,
+    max_tool_calls: 3,
     metadata: { a: 'b' },
     parallel_tool_calls: false,
     prompt_cache_key: 'k',
@@ -76,6 +77,7 @@ test('the response repeats the settings of the request, in every event that has 
     temperature: 0.5,
     tool_choice: { type: 'function', name: 'f' },
     tools: [{ type: 'function', name: 'f', parameters: {}, strict: true }],
+    top_logprobs: 2,
     top_p: 0.25,
     truncation: 'auto',
   }
@@ -90,6 +92,14 @@ test('the response repeats the settings of the request, in every event that has 
   const events = streamed(tell, request)
   expect(types(events)).toEqual(['created', 'in_progress', 'completed'])
   for (const event of events) expect(event.response).toMatchObject(repeated)
+})
+
+test('the response repeats the form of its text and of its thoughts', () => {
+  const request = { reasoning: { summary: 'auto' }, text: { format: { type: 'json_object' } } }
+  expect(whole((to) => to.finish('end'), request)).toMatchObject({
+    reasoning: { effort: null, summary: 'auto' },
+    text: { format: { type: 'json_object' }, verbosity: null },
+  })
 })
 
 test('events are numbered from 0', () => {
@@ -190,6 +200,23 @@ test('a tool that takes a text is called with it', () => {
   ])
 })
 
+test('a tool that takes a text begins as an item, and may get a text that is no JSON', () => {
+  const tell: Tell = (to) => {
+    to.call(0, 'x', 'run')
+    to.arguments(0, 'ls')
+    to.close(0)
+    to.finish('calls')
+  }
+  const events = streamed(tell, { tools: [{ type: 'custom', name: 'run' }] })
+  const item = { id: 'ctc_2', type: 'custom_tool_call', call_id: 'x', name: 'run' }
+  expect(events.slice(2, -1)).toMatchObject([
+    { type: 'response.output_item.added', output_index: 0, item: { ...item, input: '' } },
+    { type: 'response.custom_tool_call_input.delta', delta: 'ls' },
+    { type: 'response.custom_tool_call_input.done', input: 'ls' },
+    { type: 'response.output_item.done', output_index: 0, item: { ...item, input: 'ls' } },
+  ])
+})
+
 test('each thought is an item, with what only its provider understands', () => {
   const { output } = whole((to) => {
     to.thinking(0, 'Hm')
@@ -259,4 +286,9 @@ test('usage includes cached tokens (B33)', () => {
   }
   expect(whole(tell)).toMatchObject({ usage, service_tier: 'flex' })
   expect(whole((to) => to.finish('end')).usage).toBeNull()
+  const unknown = whole((to) => {
+    to.usage({ ...NO_TOKENS, serviceTier: undefined })
+    to.finish('end')
+  })
+  expect(unknown.usage).toMatchObject({ input_tokens: 0, output_tokens: 0, total_tokens: 0 })
 })
