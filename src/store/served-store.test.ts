@@ -144,12 +144,18 @@ test('until somebody reads the table, it has no objects of files; then it has th
   write(
     'apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {name: r}\nspec: {hostnames: [a.example]}\n',
   )
+  write(configMap('f', 'x'), 'b.yaml')
   const unfilled = new ResourceTable(
     journal,
     content(resource('HTTPRoute', 'r', { ...ROUTE('/'), status: { old: 1 } })),
   )
   store = new ServedStore(new FileStore([folder]), unfilled, () => {})
-  expect(store.takeChange().set.map(keyOf)).toEqual(['HTTPRoute/default/r', 'HTTPRoute/default/r@api'])
+  expect(store.takeChange().set.map(keyOf)).toEqual([
+    'ConfigMap/default/f',
+    'HTTPRoute/default/r',
+    'HTTPRoute/default/r@api',
+  ])
+  expect(store.takeChange().set).toEqual([])
   store.writeStatuses({ written: [['HTTPRoute/default/r', { parents: ['a'] }]], withdrawn: [] })
   expect([unfilled.revision, store.statusOf('HTTPRoute/default/r')]).toEqual([10, { parents: ['a'] }])
   expect(store.table.get(key('HTTPRoute', 'r'))).toMatchObject({
@@ -202,6 +208,12 @@ test('objects of the API and of files are in force', () => {
     metadata: { name: 'new', namespace: 'default', generation: 3, creationTimestamp: '2026-01-01T00:00:00Z' },
     origin: { kind: 'ConfigMap', namespace: 'default', name: 'new', generation: 3 },
   })
+})
+
+test('objects of the API without namespace are in force', () => {
+  start(content(resource('Namespace', 'team', { spec: {} })))
+  expect(inForce()).toEqual(['Namespace//team'])
+  expect([namespaces(), store.table.revision]).toEqual([['default', 'team'], table.revision])
 })
 
 test('an object of the API that has the defaults shares its content with the table', () => {

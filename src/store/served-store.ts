@@ -52,11 +52,11 @@ export class ServedStore implements ObjectStore {
     this.#table = table
     this.#report = report
     this.#layer = new FileLayer(table, report)
-    for (const { plural, group, namespaced } of KINDS) {
-      const collection = collectionOf({ group, plural })
+    for (const info of KINDS) {
+      const collection = collectionOf(info)
       for (const resource of table.list(collection)) {
-        const { namespace = 'default', name } = resource.metadata
-        this.#touch(this.#stored.set({ collection, namespace: namespaced ? namespace : '', name }, resource))
+        const { namespace = '', name } = resource.metadata
+        this.#touch(this.#stored.set({ collection, namespace, name }, resource))
       }
     }
     files.subscribe(() => {
