@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { eventually } from '#test/support/eventually.ts'
 import { freePort } from '#test/support/free-port.ts'
+import { startGateway } from '#test/support/gateway.ts'
 import { startGatewayProcess } from '#test/support/gateway-process.ts'
 import { createObjectsFolder, gatewayYaml } from '#test/support/objects-folder.ts'
 
@@ -61,7 +62,7 @@ test('with JSON every line of both logs is an object; the flag is stronger than 
 
 test('a gateway that cannot start logs the reason', async () => {
   const path = await objects(gatewayYaml(await freePort()))
-  await using first = await startGatewayProcess({ files: [path], workers: 1 })
+  await using first = await startGateway({ files: [path], workers: 1 })
   const admin = new URL(first.url(15_000)).host
   const second = startGatewayProcess({ files: [path], workers: 1, environment: { GATEWRIGHT_ADMIN_ADDR: admin } })
   await expect(second).rejects.toThrow(/ended with code 1:\n\S+\terror\tthe gateway cannot start cause=".*in use/)

@@ -1,8 +1,9 @@
 import { afterEach, expect, test } from 'vitest'
 import { eventually } from '#test/support/eventually.ts'
 import { freePort } from '#test/support/free-port.ts'
-import type { GatewayOptions } from '#test/support/gateway-options.ts'
-import { type GatewayProcess, startGatewayProcess } from '#test/support/gateway-process.ts'
+import { startGateway } from '#test/support/gateway.ts'
+import type { GatewayOptions, TestGateway } from '#test/support/gateway-options.ts'
+import { startGatewayProcess } from '#test/support/gateway-process.ts'
 import { createObjectsFolder, joinYaml, listenersYaml, type ObjectsFolder } from '#test/support/objects-folder.ts'
 import { verifies } from '#test/support/verifies.ts'
 
@@ -22,7 +23,8 @@ spec: ${JSON.stringify(spec)}
 async function start(
   spec: object,
   options: Partial<GatewayOptions> = {},
-): Promise<{ gateway: GatewayProcess; folder: ObjectsFolder; port: number }> {
+  startWith: (options: GatewayOptions) => Promise<TestGateway> = startGateway,
+): Promise<{ gateway: TestGateway; folder: ObjectsFolder; port: number }> {
   const port = await freePort()
   const reference =
     '  infrastructure: { parametersRef: { group: gatewright.dev, kind: ProxyParameters, name: here } }\n'
@@ -45,7 +47,7 @@ spec:
     'parameters.yaml': parametersYaml(spec),
   })
   stops.defer(folder.remove)
-  const gateway = stops.use(await startGatewayProcess({ files: [folder.path], workers: 1, ...options }))
+  const gateway = stops.use(await startWith({ files: [folder.path], workers: 1, ...options }))
   return { gateway, folder, port }
 }
 
@@ -53,10 +55,9 @@ verifies(
   ['parameters.logging/format', 'parameters.env/set'],
   'a gateway logs as configured in its ProxyParameters, and has their variables in all threads',
   async () => {
-    const { gateway, port } = await start({
-      logging: { format: 'json', level: 'debug' },
-      env: [{ name: 'POD_NAME', value: 'pod-7' }],
-    })
+    const spec = { logging: { format: 'json', level: 'debug' }, env: [{ name: 'POD_NAME', value: 'pod-7' }] }
+    // Only in a process does a worker have a thread of its own.
+    const { gateway, port } = await start(spec, {}, startGatewayProcess)
     const response = await fetch(gateway.url(port))
     expect(response.headers.get('x-pod')).toBe('pod-7')
     const lines = gateway.output.stderr

@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { freePort } from '#test/support/free-port.ts'
+import { startGateway } from '#test/support/gateway.ts'
 import { startGatewayProcess } from '#test/support/gateway-process.ts'
 import { gatewayYaml } from '#test/support/objects-folder.ts'
 import { temporaryFolder } from '#test/support/temporary-folder.ts'
@@ -23,7 +24,7 @@ test('a folder that --state names and that cannot be used is refused before anyt
   const file = join(temporaryFolder(), 'state')
   writeFileSync(file, '')
   const objects = writeObjects(await freePort())
-  const start = startGatewayProcess({ files: [objects], workers: 1, arguments: ['--state', file] })
+  const start = startGateway({ files: [objects], workers: 1, stateFolder: file })
   const failure: Error = await start.then(
     () => expect.unreachable(),
     (error) => error,

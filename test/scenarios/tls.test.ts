@@ -5,13 +5,14 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startEcho } from '#examples/upstreams/echo.ts'
 import { CERTIFICATES } from '#net/testing/certificates.ts'
 import { freePort } from '#test/support/free-port.ts'
-import { type GatewayProcess, startGatewayProcess } from '#test/support/gateway-process.ts'
+import { startGateway, type TestGateway } from '#test/support/gateway.ts'
+import { startGatewayProcess } from '#test/support/gateway-process.ts'
 import { backendYaml, createObjectsFolder, gatewayYaml, joinYaml, routeYaml } from '#test/support/objects-folder.ts'
 import { authoritiesYaml, tlsSecretYaml } from '#test/support/tls-objects.ts'
 import { verifies } from '#test/support/verifies.ts'
 
 const stops = new AsyncDisposableStack()
-let gateway: GatewayProcess
+let gateway: TestGateway
 let serverPort: number
 let plain: number
 let secured: number
@@ -68,7 +69,7 @@ beforeAll(async () => {
     ),
   })
   stops.defer(folder.remove)
-  gateway = stops.use(await startGatewayProcess({ files: [folder.path], workers: 1 }))
+  gateway = stops.use(await startGateway({ files: [folder.path], workers: 1 }))
 })
 
 afterAll(() => stops.disposeAsync())
