@@ -2,6 +2,7 @@ import type { Exchange } from '#exchange/exchange.ts'
 import { matchedPathOf } from '#net/http/path-form.ts'
 import type { ServedAnswer } from '../backend-protocol.ts'
 import { refuse } from './answer/mcp-answer.ts'
+import { publisherOf } from './answer/pass-metadata.ts'
 import { isMeantForLoopback } from './loopback.ts'
 import type { McpRequest } from './mcp-request.ts'
 import { accepts, mediaTypeOf } from './message/accept.ts'
@@ -11,7 +12,9 @@ type RequestOfClient = Pick<McpRequest, 'plan' | 'exchange'>
 
 /** Checks that depend neither on the message nor on the session. @returns the refusal, if there is one */
 export function checkRequest(request: RequestOfClient, boundToLoopback: boolean): ServedAnswer | undefined {
-  return checkPlace(request, boundToLoopback) ?? checkMethod(request)
+  return (
+    checkPlace(request, boundToLoopback) ?? (publisherOf(request) === undefined ? checkMessage(request) : undefined)
+  )
 }
 
 function checkPlace({ plan, exchange }: RequestOfClient, boundToLoopback: boolean): ServedAnswer | undefined {
@@ -22,14 +25,13 @@ function checkPlace({ plan, exchange }: RequestOfClient, boundToLoopback: boolea
   if (plan.targets.length === 0 && plan.failureMode === 'FailClosed') {
     return refuse(exchange, 'mcp-targets-unavailable', { detail: 'the backend has no targets' })
   }
-  const path = matchedPathOf(head.target)
-  // Clients look for OAuth metadata here; "not found" means that there is none.
-  if (path.startsWith('/.well-known/')) return refuse(exchange, 'route-not-found')
   return undefined
 }
 
-function checkMethod(request: RequestOfClient): ServedAnswer | undefined {
+function checkMessage(request: RequestOfClient): ServedAnswer | undefined {
   const { plan, exchange } = request
+  // Clients look for OAuth metadata here; "not found" means that there is none.
+  if (matchedPathOf(exchange.request.target).startsWith('/.well-known/')) return refuse(exchange, 'route-not-found')
   if (isForOlderTransport(exchange)) {
     return exchange.request.method === 'GET' ? checkAcceptsStream(request) : checkContentType(request)
   }

@@ -6,6 +6,7 @@ import { type Refusal, reject } from '#exchange/outcome.ts'
 import type { ServedAnswer } from '../backend-protocol.ts'
 import { initializeText } from './answer/answer-initialize.ts'
 import { prepareItem } from './answer/answer-item.ts'
+import { publisherOf } from './answer/pass-metadata.ts'
 import { checkRequest, isForOlderTransport } from './check-request.ts'
 import type { McpPlan, McpTargetPlan } from './config/mcp-plan.ts'
 import { readMessage, refuseUnreadable } from './handle-post.ts'
@@ -48,6 +49,8 @@ export function explainMcp(
   exchange.mcp = { ...NO_MCP }
   const refused = checkRequest({ plan, exchange }, boundToLoopback)
   if (refused !== undefined) return explainRefusal(exchange, undefined, refused)
+  const publisher = publisherOf({ plan, exchange })
+  if (publisher !== undefined) return answered(undefined, `asks target ${publisher.name} for its OAuth metadata`)
   if (isForOlderTransport(exchange)) return explainOlderTransport(plan, exchange, body)
   switch (exchange.request.method) {
     case 'POST':

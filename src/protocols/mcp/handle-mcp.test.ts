@@ -54,7 +54,12 @@ const refusals: [name: string, request: TestRequest, status: number, refusal: st
     'mcp-session-unknown',
   ],
   ['OAuth metadata, spelled oddly', { method: 'GET', target: '//.well-known/x' }, 404, 'route-not-found'],
-  ['OAuth metadata', { method: 'GET', target: '/.well-known/oauth-protected-resource/mcp' }, 404, 'route-not-found'],
+  [
+    'OAuth metadata of two',
+    { method: 'GET', target: '/.well-known/oauth-protected-resource/mcp' },
+    404,
+    'route-not-found',
+  ],
   [
     'a notification of no session',
     { message: { jsonrpc: '2.0', method: 'x' }, headers: { 'mcp-session-id': undefined } },

@@ -4,6 +4,7 @@ import type { ServedAnswer } from '../backend-protocol.ts'
 import { afterBody } from './answer/after-body.ts'
 import { ENDED, refuse } from './answer/mcp-answer.ts'
 import { openStream } from './answer/open-stream.ts'
+import { passMetadata, publisherOf } from './answer/pass-metadata.ts'
 import { checkRequest, isForOlderTransport } from './check-request.ts'
 import type { McpPlan } from './config/mcp-plan.ts'
 import { handlePost } from './handle-post.ts'
@@ -39,6 +40,8 @@ export async function handleMcp(
   const request: McpRequest = { plan, exchange, deps, era }
   const refused = checkRequest(request, deps.boundToLoopback === true)
   if (refused !== undefined) return refused
+  const publisher = publisherOf(request)
+  if (publisher !== undefined) return passMetadata(request, publisher)
   if (isForOlderTransport(exchange)) return serveSse(request, body)
   switch (head.method) {
     case 'POST':

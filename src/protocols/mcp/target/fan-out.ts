@@ -10,8 +10,9 @@ import { callInSession } from '../session/renew-target.ts'
 import type { Session } from '../session/session-state.ts'
 import { abandon } from './abandon.ts'
 import { interleave } from './interleave.ts'
+import { noteAnswered } from './note-attempt.ts'
 import { TargetStreamError } from './read-reply.ts'
-import { type CallLimits, noteAnswered } from './send-to-target.ts'
+import type { CallLimits } from './send-to-target.ts'
 import {
   answerFailure,
   brokenStreamText,

@@ -1,6 +1,4 @@
-import { clock } from '#base/clock.ts'
 import { type Call, CallError, type CallResponse } from '#exchange/call.ts'
-import type { Attempt } from '#exchange/exchange.ts'
 import { describeCause, reachedBound } from '#exchange/reject-failure.ts'
 import type { McpTargetPlan } from '../config/mcp-plan.ts'
 import type { McpRequest } from '../mcp-request.ts'
@@ -9,6 +7,7 @@ import { LATEST_SESSIONLESS } from '../session/protocol-version.ts'
 import type { Session } from '../session/session-state.ts'
 import type { TargetSession } from '../session/target-session.ts'
 import { targetHeaders } from './forward-headers.ts'
+import { noteAttempt, sinceReceived } from './note-attempt.ts'
 import { readReply } from './read-reply.ts'
 import { redirectedPath } from './redirected-path.ts'
 import type { FailedCall, TargetReply } from './target-reply.ts'
@@ -152,7 +151,8 @@ function misdirected({ name }: McpTargetPlan, to: string): FailedCall {
   return { kind: 'failed', failure: 'invalid-answer', detail: `target ${name} ${detail}` }
 }
 
-function failedCall({ name }: McpTargetPlan, { failure, detail, unreached }: CallError): FailedCall {
+/** A failed call as the reply of the target, in words for operators. */
+export function failedCall({ name }: McpTargetPlan, { failure, detail, unreached }: CallError): FailedCall {
   const cause = { code: failure, detail }
   const limit = reachedBound(cause)
   return {
@@ -162,23 +162,4 @@ function failedCall({ name }: McpTargetPlan, { failure, detail, unreached }: Cal
     ...(limit && { limit }),
     ...(unreached !== undefined && { unreached: true }),
   }
-}
-
-function sinceReceived({ exchange }: McpRequest): number {
-  return clock.monotonic() - exchange.startMonotonicMs
-}
-
-/** Records when the response message of a target was complete. */
-export function noteAnswered(request: McpRequest, target: string): void {
-  const { exchange, deps } = request
-  if (deps.signal.aborted) return
-  const attempt = exchange.attempts?.findLast(({ endpoint, endedMs }) => endpoint === target && endedMs === undefined)
-  if (attempt !== undefined) attempt.endedMs = sinceReceived(request)
-}
-
-function noteAttempt({ exchange, deps }: McpRequest, attempt: Attempt): void {
-  // The exchange of a client that disconnected may serve another request already.
-  if (deps.signal.aborted) return
-  if (exchange.attempts === undefined) exchange.attempts = [attempt]
-  else exchange.attempts.push(attempt)
 }
