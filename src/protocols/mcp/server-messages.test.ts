@@ -106,6 +106,36 @@ test('progress of the client goes to the target that asked, under its own token'
   ])
 })
 
+test('progress passes only with a token that this target got', async () => {
+  const tokens: unknown[] = []
+  const progress = (progressToken: unknown, at: number) =>
+    note('notifications/progress', { progressToken, progress: at })
+  const reporting: FakeTarget = target((call) => {
+    const { progressToken } = (call.message?.params?._meta ?? {}) as { progressToken?: unknown }
+    tokens.push(progressToken)
+    // Its own token, that of the last call at another target, and the one that the client chose.
+    return { events: [...[progressToken, tokens.at(-2), 1].map(progress), answer(call)] }
+  })
+  const { client } = await start({ a: reporting, b: reporting })
+  await client.request(1, 'tools/call', { name: 'b_x', _meta: { progressToken: 1 } })
+  const { messages, exchange } = await client.request(2, 'tools/call', { name: 'a_x', _meta: { progressToken: 1 } })
+  expect(messages.map(({ id, params }) => id ?? params)).toEqual([{ progressToken: 1, progress: 0 }, 2])
+  expect(exchange.mcp?.strayAnswers).toEqual(new Map([['a', 2]]))
+  expect(tokens.map((token) => typeof token)).toEqual(['string', 'string'])
+})
+
+test('progress of a list comes from every target, under the token of the client', async () => {
+  const listing: FakeTarget = target((call) => {
+    const { progressToken } = (call.message?.params?._meta ?? {}) as { progressToken?: unknown }
+    const said = note('notifications/progress', { progressToken, progress: 1 })
+    return { events: [said, answer(call, { tools: [] })] }
+  })
+  const { client } = await start({ a: listing, b: listing })
+  const { messages } = await client.request(1, 'tools/list', { _meta: { progressToken: 't' } })
+  const said = { progressToken: 't', progress: 1 }
+  expect(messages.map(({ id, params }) => id ?? params)).toEqual([said, said, 1])
+})
+
 test('a target can take its question back', async () => {
   const ask = { jsonrpc: '2.0', id: 1, method: 'elicitation/create', params: {} }
   const cancel = note('notifications/cancelled', { requestId: 1 })

@@ -6,6 +6,7 @@ import { presentTargets } from '../session/renew-target.ts'
 import { noteSetting } from '../session/session-settings.ts'
 import type { Session } from '../session/session-state.ts'
 import { abandonAll, decisiveError, fanOut, gather, type OpenTarget, passedError } from '../target/fan-out.ts'
+import { requestText } from '../target/request-text.ts'
 import { LIMITS } from '../target/send-to-target.ts'
 import { answerError, answerStream, encodeEvent } from './mcp-answer.ts'
 
@@ -22,7 +23,7 @@ export async function answerBroadcast(
   const reply = await fanOut(request, session, {
     id: message.id,
     targets,
-    textFor: () => message.text,
+    textFor: (target) => requestText(request, session, target, message),
     limits: LIMITS.list,
   })
   if (reply.kind === 'failed') {

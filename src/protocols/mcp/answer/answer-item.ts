@@ -28,6 +28,7 @@ import { type FoundItem, findItem } from '../target/find-item.ts'
 import type { Naming } from '../target/naming.ts'
 import { noteAnswered } from '../target/note-attempt.ts'
 import { readOnlyMessage, TargetStreamError } from '../target/read-reply.ts'
+import { requestText } from '../target/request-text.ts'
 import { resumeResponse } from '../target/resume-response.ts'
 import { LIMITS } from '../target/send-to-target.ts'
 import { answerFailure, brokenStreamText, hasFailed, noteFailure } from '../target/target-failure.ts'
@@ -127,10 +128,7 @@ export async function answerItem(
     method: 'POST',
     isRepeatable: REPEATABLE.has(message.method),
     names: headersOf({ method: message.method, params: item.params }),
-    message:
-      item.params === (message.params ?? item.params)
-        ? message.text
-        : JSON.stringify({ ...message.json, params: item.params }),
+    message: requestText(request, session, target, message, item.params),
   })
   if (reply.kind === 'messages') {
     noteSetting(session, target.plan.name, { method: message.method, params: item.params }, deps.table)

@@ -29,6 +29,7 @@ import {
 } from '../target/fan-out.ts'
 import { publicName, publicUri } from '../target/naming.ts'
 import { publicInterface } from '../target/public-result.ts'
+import { requestText } from '../target/request-text.ts'
 import { LIMITS } from '../target/send-to-target.ts'
 import { pinningFault } from '../tools/learn-tool.ts'
 import { noteTools } from '../tools/note-tools.ts'
@@ -60,7 +61,11 @@ export async function answerList(
   const targets = Object.keys(cursors).length === 0 ? offering : offering.filter(({ plan }) => plan.name in cursors)
   if (targets.length === 0) return empty()
 
-  const textFor = (target: SessionTarget) => pageRequest(message, cursors[target.plan.name])
+  const textFor = (target: SessionTarget) => {
+    const at = cursors[target.plan.name]
+    const params = at === undefined ? message.params : { ...message.params, cursor: at }
+    return requestText(request, session, target, message, params)
+  }
   const reply = await fanOut(request, session, {
     id: message.id,
     targets,
@@ -74,11 +79,6 @@ export async function answerList(
   }
   const page: Page = { message, list, owner, opened: reply.opened, number: pages + 1 }
   return answerStream(mergePages(request, session, page), () => abandonAll(reply.opened))
-}
-
-function pageRequest(message: RequestMessage, cursor: string | undefined): string {
-  if (cursor === undefined) return message.text
-  return JSON.stringify({ ...message.json, params: { ...message.params, cursor } })
 }
 
 function formList({ era }: McpRequest, { method }: RequestMessage, result: JsonObject): JsonObject {

@@ -1,22 +1,24 @@
 import { toByteText } from '#base/byte-text.ts'
+import type { JsonObject } from '#base/json.ts'
 import { openJson, sealJson } from '#base/sealer.ts'
 import { sha256OfByteText } from '#base/sha256.ts'
 import type { McpDeps } from '../mcp-request.ts'
 import type { Session } from '../session/session-state.ts'
-import { idKey, type MessageId } from './json-rpc.ts'
+import { idKey, isMessageId, isObject, type MessageId } from './json-rpc.ts'
 
 /**
- * Replaces an id or a progress token that a target chose for a request to the client. Different targets may choose the same ids, and a
- * response must find its target through any worker (decision B85).
+ * Replaces an id or a progress token. Different targets may choose the same ids for requests to the client, and a response must find its target
+ * through any worker (decision B85). Of several targets, each gets tokens of the client in a form that only this target can use.
  */
 export interface ClientReference {
   readonly target: string
-  /** As the target wrote it. */
+  /** As its author wrote it. */
   readonly original: MessageId
 }
 
 interface SealedReference {
-  readonly k: 'id' | 'progress'
+  /** `client-progress`: the client chose the token. */
+  readonly k: 'id' | 'progress' | 'client-progress'
   /** Key of the session. */
   readonly r: string
   readonly t: string
@@ -42,6 +44,13 @@ export function openReference(
   if (typeof text !== 'string') return undefined
   const sealed = openJson<SealedReference>(sealer, kind, text)
   return sealed?.r === session.key ? { target: sealed.t, original: sealed.o } : undefined
+}
+
+/** Parameters of a request with another progress token, if they have one. */
+export function replaceProgressToken(params: JsonObject, replace: (token: MessageId) => string): JsonObject {
+  const meta = params._meta
+  if (!isObject(meta) || !isMessageId(meta.progressToken)) return params
+  return { ...params, _meta: { ...meta, progressToken: replace(meta.progressToken) } }
 }
 
 /** Opens the id of a response; undefined also if the request was answered before. */

@@ -1,10 +1,9 @@
-import type { JsonObject } from '#base/json.ts'
+import type { Json, JsonObject } from '#base/json.ts'
 import type { McpRequest, SessionTarget } from '../mcp-request.ts'
-import { sealReference } from '../message/client-reference.ts'
+import { openReference, replaceProgressToken, sealReference } from '../message/client-reference.ts'
 import {
   idKey,
   isMessageId,
-  isObject,
   METHOD_NOT_FOUND,
   type MessageId,
   type NotificationMessage,
@@ -101,7 +100,11 @@ export class ToClient {
   #translateRequest({ id, params, json }: RequestMessage): JsonObject {
     const sealed = this.#seal('id', id)
     this.#remember(idKey(id), sealed)
-    return { ...json, id: sealed, ...(params && { params: this.#sealProgressToken(params) }) }
+    return {
+      ...json,
+      id: sealed,
+      ...(params && { params: replaceProgressToken(params, (token) => this.#seal('progress', token)) }),
+    }
   }
 
   /** Limited by memory. Cancellations of older requests are ignored. */
@@ -118,14 +121,6 @@ export class ToClient {
     this.#request.deps.claim.give(key.length + sealed.length)
   }
 
-  #sealProgressToken(params: JsonObject): JsonObject {
-    const meta = params._meta
-    if (!isObject(meta)) return params
-    const token = meta.progressToken
-    if (!isMessageId(token)) return params
-    return { ...params, _meta: { ...meta, progressToken: this.#seal('progress', token) } }
-  }
-
   #translateNotification({ method, params, json, text }: NotificationMessage): string | undefined {
     if (method === TOOLS_CHANGED) this.#request.deps.memory.tools.forget(this.#target.plan.destination)
     if (params === undefined) return text
@@ -135,6 +130,12 @@ export class ToClient {
       const published = publicUri(plan, this.#target.plan, params[member])
       return JSON.stringify({ ...json, params: { ...params, [member]: published } })
     }
+    if (method === 'notifications/progress' && plan.multiplexes) {
+      const progressToken = this.#openProgressToken(params.progressToken)
+      return progressToken === undefined
+        ? this.#drop()
+        : JSON.stringify({ ...json, params: { ...params, progressToken } })
+    }
     if (method === 'notifications/cancelled') {
       const { requestId } = params
       if (!isMessageId(requestId)) return undefined
@@ -142,6 +143,12 @@ export class ToClient {
       return sealed && JSON.stringify({ ...json, params: { ...params, requestId: sealed } })
     }
     return text
+  }
+
+  /** The token of the client; undefined: the target did not get it. */
+  #openProgressToken(token: Json | undefined): MessageId | undefined {
+    const reference = openReference(this.#request.deps, this.#session, 'client-progress', token)
+    return reference?.target === this.#target.plan.name ? reference.original : undefined
   }
 
   #seal(kind: 'id' | 'progress', original: MessageId): string {
