@@ -26,16 +26,17 @@ interface StartOptions {
   readonly plan?: McpPlan
   readonly path?: string
   readonly claim?: McpDeps['claim']
+  readonly memory?: McpMemory
 }
 
 /** A client of the older transport with an open stream. */
 async function start(
   targets: Readonly<Record<string, FakeTarget>> = { a: echo },
-  { plan, path = '/x/sse', claim = roomFor(0).claim }: StartOptions = {},
+  { plan, path = '/x/sse', claim = roomFor(0).claim, memory = new McpMemory() }: StartOptions = {},
 ) {
   const { call: send, seen } = fakeTargets(targets)
   const channels = new LocalChannels('w1')
-  const client = new TestClient(plan ?? mcpPlan(Object.keys(targets)), send, { channels, claim })
+  const client = new TestClient(plan ?? mcpPlan(Object.keys(targets)), send, { channels, claim, memory })
   let text = ''
   let isLeaving = false
   const ended = client.send({
@@ -100,6 +101,53 @@ test('what targets send without a request comes in the stream', async () => {
   await answer(0)
   await post(INITIALIZED)
   await eventually('the notification', () => messages().find(({ method }) => method === note.method))
+  await leave()
+})
+
+const down: FakeTarget = () => ({ failure: 'connection-refused' })
+
+test.each(['down at the beginning', 'down later'])(
+  'FailClosed: a target that is %s fails requests for all',
+  async (when) => {
+    let isDown = when === 'down at the beginning'
+    const failing: FakeTarget = (received) => (isDown ? down(received) : echo(received))
+    const { post, answer, leave } = await start({ a: echo, b: failing })
+    await post(INITIALIZE)
+    const failure = { error: { code: -32603, message: 'the target could not be reached' } }
+    if (isDown) {
+      expect(await answer(0)).toMatchObject(failure)
+      return void (await leave())
+    }
+    expect(await answer(0)).toHaveProperty('result')
+    isDown = true
+    await post({ jsonrpc: '2.0', id: 1, method: 'tools/list' })
+    expect(await answer(1)).toMatchObject(failure)
+    await leave()
+  },
+)
+
+test('FailOpen: a target that is down is left out, and joins with a notification when it is up', async () => {
+  let isDown = true
+  const tools = target(({ message }) => ({
+    json: { jsonrpc: '2.0', id: message?.id, result: { tools: [{ name: 'x' }] } },
+  }))
+  const failing: FakeTarget = (received) => (isDown ? down(received) : tools(received))
+  const plan = mcpPlan(['a', 'b'], { failureMode: 'FailOpen' })
+  const memory = new McpMemory()
+  const { post, answer, messages, leave } = await start({ a: tools, b: failing }, { plan, memory })
+  await post(INITIALIZE)
+  expect(await answer(0)).toHaveProperty('result')
+  await post(INITIALIZED)
+  await post({ jsonrpc: '2.0', id: 1, method: 'tools/list' })
+  expect(await answer(1)).toMatchObject({ result: { tools: [{ name: 'a_x' }] } })
+  isDown = false
+  // The gateway asks the target again at once instead of ten seconds after its failure.
+  memory.absentUntil.clear()
+  await post({ jsonrpc: '2.0', id: 2, method: 'tools/list' })
+  expect(await answer(2)).toMatchObject({ result: { tools: [{ name: 'a_x' }, { name: 'b_x' }] } })
+  await eventually('the notification', () =>
+    messages().find(({ method }) => method === 'notifications/tools/list_changed'),
+  )
   await leave()
 })
 
