@@ -97,6 +97,24 @@ test('the end of the session closes the stream, also from another worker', async
   expect(memories[0]!.connections.size).toBe(0)
 })
 
+test('the decision record has the attempts at every worker, with the status of the POST', async () => {
+  const server = new SseServer()
+  const { first, second } = start(server)
+  const { exchange: opening } = await first.initialize()
+  second.sessionId = first.sessionId
+  expect(opening.attempts).toMatchObject([
+    { endpoint: 'a', status: 200 },
+    { endpoint: 'a', status: 202 },
+  ])
+  for (const client of [first, second]) {
+    const { exchange } = await client.request(1, 'tools/call', CALL)
+    expect(exchange.attempts).toMatchObject([{ endpoint: 'a', status: 202, endedMs: expect.any(Number) }])
+  }
+  server.isDown = true
+  const { exchange } = await first.request(2, 'tools/call', CALL)
+  expect(exchange.attempts?.[0]).toMatchObject({ endpoint: 'a', status: 0, failure: 'connection-refused' })
+})
+
 test('a stream that ends during a call fails the call, and the next one opens another', async () => {
   const server = new SseServer((call) => (call.message?.id === 1 ? ['end'] : echo(call)))
   const { first, memories } = start(server)
