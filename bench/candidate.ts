@@ -59,6 +59,7 @@ function gateway(host: string, transport: 'auto' | 'streams'): Recipe {
       GATEWRIGHT_ADMIN_ADDR: ANY_PORT,
       GATEWRIGHT_STATS_ADDR: ANY_PORT,
       GATEWRIGHT_READINESS_ADDR: ANY_PORT,
+      GATEWRIGHT_API_ADDR: 'off',
     },
   }
 }

@@ -27,6 +27,7 @@ test('when the shell of npm ends, everything ends', { timeout: 60_000 }, async (
       GATEWRIGHT_ADMIN_ADDR: '127.0.0.1:0',
       GATEWRIGHT_STATS_ADDR: '127.0.0.1:0',
       GATEWRIGHT_READINESS_ADDR: '127.0.0.1:0',
+      GATEWRIGHT_API_ADDR: '127.0.0.1:0',
     },
   })
   let output = ''

@@ -160,7 +160,9 @@ test('the described messages of the log exist', () => {
   const messages = [...table.matchAll(/^\| (`.*?) \|/gm)].flatMap(
     ([, cell]) => cell!.match(/(?<=`)[^`,][^`]*(?=`)/g) ?? [],
   )
-  const code = texts.filter(({ path }) => /^src\/(?:cli|instance|workers)\//.test(path) && !path.endsWith('.test.ts'))
+  const code = texts.filter(
+    ({ path }) => /^src\/(?:apiserver|cli|instance|workers)\//.test(path) && !path.endsWith('.test.ts'),
+  )
   expect(messages).toContain('plan in force')
   expect(messages.filter((message) => !code.some(({ text }) => text.includes(`'${message}'`)))).toEqual([])
 })

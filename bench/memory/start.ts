@@ -20,6 +20,7 @@ export async function measureStart(scratch: string): Promise<void> {
     GATEWRIGHT_ADMIN_ADDR: ANY_PORT,
     GATEWRIGHT_STATS_ADDR: ANY_PORT,
     GATEWRIGHT_READINESS_ADDR: ANY_PORT,
+    GATEWRIGHT_API_ADDR: 'off',
   }
   for (const time of ['first', 'second']) {
     console.log(`explain, ${time} time: ${explainMs(environment).toFixed(0)} ms`)

@@ -33,6 +33,11 @@ export function hostAndPort(text: string): { readonly host: string; readonly por
   return { host: text.slice(0, Math.max(colon, 0)).replace(/^\[|\]$/g, ''), port: text.slice(colon + 1) }
 }
 
+const ADDRESS_OR_OFF: VariableForm = {
+  text: `${ADDRESS.text}, or off`,
+  isValid: (value) => value === 'off' || ADDRESS.isValid(value),
+}
+
 const SIZE: VariableForm = { text: 'a size, such as 512Mi', isValid: (value) => parseByteSize(value) !== undefined }
 const DURATION: VariableForm = {
   text: 'a duration, such as 10s',
@@ -68,6 +73,11 @@ export const VARIABLES = {
     meaning: 'address of the readiness server; the default is port 15021 of --bind',
     commands: ['run'],
     form: ADDRESS,
+  },
+  GATEWRIGHT_API_ADDR: {
+    meaning: 'address of the Kubernetes-style API, or off; the default is 127.0.0.1:15010',
+    commands: ['run'],
+    form: ADDRESS_OR_OFF,
   },
   GATEWRIGHT_BODY_MEMORY: {
     meaning: 'memory that buffered bodies may use in each worker, such as 256Mi',

@@ -1,5 +1,6 @@
 import type { Server } from 'node:https'
 import type { AddressInfo } from 'node:net'
+import { clock } from '#base/clock.ts'
 import { hostPort } from '#base/host-port.ts'
 import { PortInUse } from '#base/port-in-use.ts'
 import { RequestAnswerer } from './http/answer-request.ts'
@@ -8,6 +9,9 @@ import { bearerCheck } from './http/bearer-token.ts'
 
 /** `import` would read each name that the module exports, and so load the client of `fetch`, which nothing here needs. */
 const { createServer } = process.getBuiltinModule('node:https')
+
+/** For requests in flight when the server stops. */
+const GRACE_MS = 1000
 
 export interface ApiServerOptions extends ApiContext {
   readonly host: string
@@ -24,7 +28,7 @@ export interface RunningApiServer {
   readonly port: number
   /** `https://127.0.0.1:15010` */
   readonly url: string
-  /** Ends all watches; resolves when the requests in flight are complete. */
+  /** Ends all watches; resolves when the requests in flight are complete, or after a second. */
   close(): Promise<void>
 }
 
@@ -41,7 +45,11 @@ export async function startApiServer(options: ApiServerOptions): Promise<Running
   const port = await listen(server, options)
   const close = () =>
     new Promise<void>((resolve) => {
-      server.close(() => resolve())
+      const late = clock.after(GRACE_MS, () => server.closeAllConnections())
+      server.close(() => {
+        late.cancel()
+        resolve()
+      })
       watches.close()
       server.closeIdleConnections()
     })

@@ -36,6 +36,7 @@ export interface ApiServiceOptions {
 export interface ApiService {
   /** `https://127.0.0.1:15010` */
   readonly url: string
+  readonly port: number
   close(): Promise<void>
 }
 
@@ -87,7 +88,7 @@ export async function startApiService(options: ApiServiceOptions): Promise<ApiSe
     customResources.close()
     await server.close()
   }
-  return { url: server.url, close }
+  return { url: server.url, port: server.port, close }
 }
 
 /** What the control plane found in an object, for its author. */

@@ -10,6 +10,7 @@ export const MODULES = {
   workers: 'worker threads',
   proxy: 'traffic: endpoints, shared limits, bugs',
   observe: 'access log and metrics',
+  apiserver: 'writes of objects through the API',
 } as const
 export type Module = keyof typeof MODULES
 

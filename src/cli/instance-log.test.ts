@@ -392,6 +392,7 @@ const MESSAGES_IN = [
   'src/workers/proxy-worker.ts',
   'src/workers/run-proxy-worker.ts',
   'src/workers/report-eviction.ts',
+  'src/apiserver/api-service.ts',
 ]
 
 test('docs/behaviour/control.md lists the messages', () => {

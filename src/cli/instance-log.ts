@@ -137,7 +137,12 @@ export class InstanceLog implements InstanceEvents {
       )
     }
     const { metrics, readiness } = instance.ports
-    const servers = { admin: instance.adminUrl, 'metrics.port': metrics, 'readiness.port': readiness }
+    const servers = {
+      admin: instance.adminUrl,
+      'metrics.port': metrics,
+      'readiness.port': readiness,
+      api: instance.apiUrl,
+    }
     this.#notReady = instance.whyNotReady.join('; ')
     if (this.#notReady === '') this.#log.log('instance', 'info', 'ready', servers)
     else this.#log.log('instance', 'warn', 'running, but not ready', { ...servers, cause: this.#notReady })

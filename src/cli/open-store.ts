@@ -1,4 +1,4 @@
-import { join } from 'node:path'
+import { existsSync } from 'node:fs'
 import { StateFolder } from '#instance/state-folder.ts'
 import type { LogMessage } from '#observe/log/application-log.ts'
 import { DATABASE_FILE } from '#store/database/open-database.ts'
@@ -20,14 +20,20 @@ export interface OpenedStore {
 }
 
 /**
- * Opens the state folder. If the user named it, the objects of its database are in force besides those of files.
+ * Opens the state folder. The objects of its database are in force besides those of files, whether the API is served or not.
+ * @param hasApi the API is to be served, which needs a database
  * @throws StateFolderUnusable, DatabaseUnusable
  */
-export function openStore(files: FileStore, folder: string | undefined, message: LogMessage): OpenedStore {
+export function openStore(
+  files: FileStore,
+  { folder, hasApi }: { readonly folder: string | undefined; readonly hasApi: boolean },
+  message: LogMessage,
+): OpenedStore {
   const state = new StateFolder(folder ?? STATE_FOLDER, folder !== undefined, (...line) => message('store', ...line))
-  if (folder === undefined) return { state, store: files }
+  const database = state.pathOf(DATABASE_FILE)
+  if (!state.isUsable || !(hasApi || existsSync(database))) return { state, store: files }
   const report = (problem: JournalFailure) =>
     message('store', 'error', 'a change could not be stored', { cause: problem.message })
-  const { journal, content } = SqliteJournal.open(join(folder, DATABASE_FILE), report)
+  const { journal, content } = SqliteJournal.open(database, report)
   return { state, store: new ServedStore(files, new ResourceTable(journal, content), report) }
 }

@@ -57,7 +57,8 @@ export async function run(
   const fromFiles = new FileStore(files, { watch: true, tlsMaterial: TLS_MATERIAL, environment })
   stops.defer(() => fromFiles.close())
   const logging = new EarlyLog()
-  const opened = openOrFail(() => openStore(fromFiles, flags.state, logging.message))
+  const hasApi = apiAddress(environment) !== undefined
+  const opened = openOrFail(() => openStore(fromFiles, { folder: flags.state, hasApi }, logging.message))
   const store = opened instanceof Error ? fromFiles : opened.store
   stops.defer(() => store.close())
   const shared = readProcessSettings(store.list())
@@ -139,6 +140,7 @@ function toOptions(
     admin: address(environment, 'GATEWRIGHT_ADMIN_ADDR', { host: '127.0.0.1', port: 15_000 }),
     metrics: address(environment, 'GATEWRIGHT_STATS_ADDR', { host: bind, port: 15_020 }),
     readiness: address(environment, 'GATEWRIGHT_READINESS_ADDR', { host: bind, port: 15_021 }),
+    api: apiAddress(environment),
     shutdown: shutdownVariables(environment),
     sessionKeys: sessionKeys(environment),
     bodyMemoryBytes: bodyMemory(environment),
@@ -168,6 +170,12 @@ function workerCount(text: string | undefined): number {
   if (count > 1 && !CAN_SHARE_PORTS)
     throw new UsageError(`--workers ${count}: this platform supports only one worker; use --workers 1`)
   return count
+}
+
+/** Undefined: the API is switched off. */
+function apiAddress(environment: Environment): HostPort | undefined {
+  if (readVariable(environment, 'GATEWRIGHT_API_ADDR') === 'off') return undefined
+  return address(environment, 'GATEWRIGHT_API_ADDR', { host: '127.0.0.1', port: 15_010 })
 }
 
 /** `host:port` from the environment, `[::1]:0` for IPv6. */

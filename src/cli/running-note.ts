@@ -11,6 +11,7 @@ export function writeRunningNote(state: StateFolder, instance: Instance): { remo
     pid: process.pid,
     started: new Date().toISOString(),
     admin: instance.adminUrl,
+    api: instance.apiUrl,
     metricsPort: instance.ports.metrics,
     readinessPort: instance.ports.readiness,
   }

@@ -3,6 +3,7 @@ import { startMetricsServer } from '#admin/metrics-server.ts'
 import { startReadinessServer } from '#admin/readiness-server.ts'
 import type { RunningServer } from '#admin/small-server.ts'
 import { objectKey } from '#api/object.ts'
+import type { ApiService } from '#apiserver/api-service.ts'
 import { clock } from '#base/clock.ts'
 import type { Finding } from '#base/finding.ts'
 import { hostPort } from '#base/host-port.ts'
@@ -66,6 +67,7 @@ export class Instance {
   readonly #calls: MainCalls
   readonly #prices: PriceCatalogue
   readonly #servers: RunningServer[] = []
+  #api: ApiService | undefined
   readonly #secretIndex = new SecretIndex()
   #secrets = new KnownSecrets()
   #appliedVersion = 0
@@ -157,16 +159,12 @@ export class Instance {
     const instance = new Instance(options, events)
     try {
       await instance.#startServers()
+      // The first start makes a certificate for the API; traffic does not wait for it.
+      await Promise.all([instance.#startTraffic(), instance.#startApi()])
     } catch (error) {
       await instance.close({ minMs: 0, maxMs: 0 })
       throw error
     }
-    instance.#store.subscribe(() => instance.#takeObjects())
-    options.prices?.subscribe(() => instance.#reportFiles())
-    instance.#takeObjects()
-    await instance.#publishing
-    await instance.#prices.loaded
-    await instance.#untilApplied()
     instance.#levelFile?.start()
     instance.#started = true
     instance.#reportReadiness()
@@ -182,6 +180,11 @@ export class Instance {
   get adminUrl(): string {
     const [, , admin] = this.#servers
     return admin!.url
+  }
+
+  /** Address of the API; undefined: it is not served. */
+  get apiUrl(): string | undefined {
+    return this.#api?.url
   }
 
   /** Why the gateway is not ready for traffic; empty: it is. */
@@ -235,6 +238,7 @@ export class Instance {
   async close(times = this.shutdownTimes): Promise<void> {
     this.#draining = true
     this.#retry?.cancel()
+    await this.#api?.close()
     this.#loop.close()
     this.#store.close()
     this.#options.prices?.close()
@@ -273,6 +277,37 @@ export class Instance {
         reportBug,
       }),
     )
+  }
+
+  async #startTraffic(): Promise<void> {
+    this.#store.subscribe(() => this.#takeObjects())
+    this.#options.prices?.subscribe(() => this.#reportFiles())
+    this.#takeObjects()
+    await this.#publishing
+    await this.#prices.loaded
+    await this.#untilApplied()
+  }
+
+  /** @throws PortInUse */
+  async #startApi(): Promise<void> {
+    const { api, state } = this.#options
+    if (api === undefined) return
+    if (state === undefined || !(this.#store instanceof ServedStore)) {
+      return this.#events.message('apiserver', 'warn', 'the API is not served, because it has no state folder', {})
+    }
+    const { startApiService } = await import('#apiserver/api-service.ts')
+    this.#api = await startApiService({
+      ...api,
+      table: this.#store.table,
+      fileOf: (key) => this.served?.fileOf(key),
+      findings: () => this.findings,
+      files: state,
+      version: VERSION,
+      log: (...line) => this.#events.message('apiserver', ...line),
+      reportBug: (error) => this.#reportBug(error),
+    })
+    // The workers get its socket.
+    this.#send()
   }
 
   #metricsText(): string {
@@ -321,7 +356,8 @@ export class Instance {
   /** Sockets of the servers for operators. */
   #otherSockets(): SocketAddress[] {
     const { admin, metrics, readiness } = this.#options
-    return [readiness, metrics, admin].map(({ host }, at) => ({ address: host, port: this.#servers[at]!.port }))
+    const own = [readiness, metrics, admin].map(({ host }, at) => ({ address: host, port: this.#servers[at]!.port }))
+    return this.#api === undefined ? own : [...own, { address: this.#options.api!.host, port: this.#api.port }]
   }
 
   #applied(version: number, failed: readonly { readonly socket: string; readonly message: string }[]): void {

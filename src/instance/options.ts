@@ -24,6 +24,8 @@ export interface InstanceOptions {
   readonly admin: HostPort
   readonly metrics: HostPort
   readonly readiness: HostPort
+  /** Address of the Kubernetes-style API; undefined: it is not served. It needs `state`, and a `ServedStore`. */
+  readonly api?: HostPort | undefined
   /** Minimum and maximum duration of a shutdown, which take precedence over those of the Gateways; undefined: those of the Gateways. */
   readonly shutdown: { readonly minMs: number | undefined; readonly maxMs: number | undefined }
   /** Keys that seal MCP session ids. */

@@ -36,6 +36,16 @@ export class StateFolder {
     }
   }
 
+  /** The folder can be written. */
+  get isUsable(): boolean {
+    return !this.#failing
+  }
+
+  /** Path of a file in the folder. */
+  pathOf(name: string): string {
+    return join(this.#path, name)
+  }
+
   /**
    * @param parse throws if the file has not the expected content
    * @returns the content of a file; undefined if there is none. A file that cannot be used is logged and ignored

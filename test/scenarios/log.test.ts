@@ -31,6 +31,7 @@ test('with JSON every line of both logs is an object; the flag is stronger than 
         GATEWRIGHT_ADMIN_ADDR: local,
         GATEWRIGHT_STATS_ADDR: local,
         GATEWRIGHT_READINESS_ADDR: local,
+        GATEWRIGHT_API_ADDR: 'off',
       },
     },
   )

@@ -133,6 +133,7 @@ test('the gateway stops in order when its terminal is closed', async () => {
       GATEWRIGHT_ADMIN_ADDR: '127.0.0.1:0',
       GATEWRIGHT_STATS_ADDR: '127.0.0.1:0',
       GATEWRIGHT_READINESS_ADDR: '127.0.0.1:0',
+      GATEWRIGHT_API_ADDR: 'off',
     },
   })
   stops.defer(() => void terminal.kill('SIGKILL'))

@@ -26,6 +26,7 @@ export const FREE_PORTS = {
   GATEWRIGHT_ADMIN_ADDR: '127.0.0.1:0',
   GATEWRIGHT_STATS_ADDR: '127.0.0.1:0',
   GATEWRIGHT_READINESS_ADDR: '127.0.0.1:0',
+  GATEWRIGHT_API_ADDR: 'off',
 }
 
 /** The command line, without the name of the program. */

@@ -1,0 +1,137 @@
+import { readFileSync, statSync } from 'node:fs'
+import { request } from 'node:https'
+import { join } from 'node:path'
+import { afterEach, expect, test } from 'vitest'
+import { parse } from 'yaml'
+import { parseJson } from '#base/parse-json.ts'
+import { eventually } from '#test/support/eventually.ts'
+import { freePort } from '#test/support/free-port.ts'
+import { startGateway } from '#test/support/gateway.ts'
+import { createObjectsFolder } from '#test/support/objects-folder.ts'
+import { temporaryFolder } from '#test/support/temporary-folder.ts'
+
+let stops = new AsyncDisposableStack()
+afterEach(async () => {
+  await stops.disposeAsync()
+  stops = new AsyncDisposableStack()
+})
+
+const GATEWAY = (port: number) => `
+apiVersion: gateway.networking.k8s.io/v1
+kind: GatewayClass
+metadata: { name: gatewright }
+spec: { controllerName: gatewright.dev/controller }
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata: { name: main }
+spec:
+  gatewayClassName: gatewright
+  listeners: [{ name: http, protocol: HTTP, port: ${port} }]
+`
+const ROUTES = '/apis/gateway.networking.k8s.io/v1/namespaces/default/httproutes'
+const POLICIES = '/apis/gatewright.dev/v1alpha1/namespaces/default/proxypolicies'
+
+function answering(name: string, body: string) {
+  return {
+    metadata: { name },
+    spec: {
+      targetRefs: [{ group: 'gateway.networking.k8s.io', kind: 'HTTPRoute', name: 'shop' }],
+      traffic: { directResponse: { status: 200, body } },
+    },
+  }
+}
+
+const ROUTE = { metadata: { name: 'shop' }, spec: { parentRefs: [{ name: 'main' }] } }
+
+/** A client with the kubeconfig of a state folder. */
+function clientOf(state: string) {
+  const { clusters, users } = parse(readFileSync(join(state, 'kubeconfig'), 'utf8'))
+  const ca = Buffer.from(clusters[0].cluster['certificate-authority-data'], 'base64')
+  return (path: string, { method = 'GET', body }: { method?: string; body?: unknown } = {}) =>
+    // biome-ignore lint/suspicious/noExplicitAny: objects of all kinds
+    new Promise<{ status: number | undefined; body: any; warning: unknown }>((resolve, reject) => {
+      const text = body === undefined ? undefined : JSON.stringify(body)
+      const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json'
+      const headers = { authorization: `Bearer ${users[0].user.token}`, 'content-type': type }
+      const call = request(
+        `${clusters[0].cluster.server}${path}`,
+        { method, ca, headers, agent: false },
+        async (answer) => {
+          const read = Buffer.concat(await answer.toArray()).toString()
+          resolve({ status: answer.statusCode, body: parseJson(read), warning: answer.headers.warning })
+        },
+      )
+      call.once('error', reject)
+      call.end(text)
+    })
+}
+
+async function start(port: number, state: string) {
+  const objects = await createObjectsFolder({ 'gateway.yaml': GATEWAY(port) })
+  stops.defer(() => objects.remove())
+  const environment = { GATEWRIGHT_API_ADDR: '127.0.0.1:0' }
+  return startGateway({ files: [objects.path], workers: 1, stateFolder: state, environment })
+}
+
+const conditionIn = (status: { conditions?: { type: string; status: string }[] } | undefined, type: string) =>
+  status?.conditions?.find((condition) => condition.type === type)?.status
+
+test('objects that are written through the API are in force, have a status, and outlive the gateway', async () => {
+  const [port, state] = [await freePort(), temporaryFolder()]
+  const first = await start(port, state)
+  const ask = async () => (await fetch(`http://127.0.0.1:${port}/`)).text()
+  let call = clientOf(state)
+  expect(statSync(join(state, 'kubeconfig')).mode & 0o777).toBe(0o600)
+  const gateway = await call('/apis/gateway.networking.k8s.io/v1/namespaces/default/gateways/main')
+  expect(conditionIn(gateway.body.status, 'Programmed')).toBe('True')
+  expect((await call(ROUTES, { method: 'POST', body: ROUTE })).status).toBe(201)
+  expect((await call(POLICIES, { method: 'POST', body: answering('hello', 'one') })).status).toBe(201)
+  await eventually('the policy is in force', async () => (await ask()) === 'one')
+  const policy = await call(`${POLICIES}/hello`)
+  expect([conditionIn(policy.body.status, 'Accepted'), conditionIn(policy.body.status, 'Attached')]).toEqual([
+    'True',
+    'True',
+  ])
+  const { status: parents } = (await call(`${ROUTES}/shop`)).body
+  expect(conditionIn(parents.parents[0], 'Accepted')).toBe('True')
+  await first.close()
+
+  const second = await start(port, state)
+  stops.defer(async () => void (await second.close()))
+  call = clientOf(state)
+  expect(await ask()).toBe('one')
+  const kept = await call(`${POLICIES}/hello`)
+  expect(kept.body.metadata.uid).toBe(policy.body.metadata.uid)
+  await call(`${POLICIES}/hello`, { method: 'PATCH', body: { spec: answering('', 'two').spec } })
+  await eventually('the change is in force', async () => (await ask()) === 'two')
+  await call(`${POLICIES}/hello`, { method: 'DELETE' })
+  await eventually('the policy is gone', async () => (await ask()) !== 'two')
+})
+
+test('objects of files are read, and changed only in the file', async () => {
+  const [port, state] = [await freePort(), temporaryFolder()]
+  const gateway = await start(port, state)
+  stops.defer(async () => void (await gateway.close()))
+  const call = clientOf(state)
+  const path = '/apis/gateway.networking.k8s.io/v1/namespaces/default/gateways/main'
+  const { body } = await call(path)
+  expect(body.metadata.managedFields[0].manager).toContain('gateway.yaml')
+  const refused = await call(path, { method: 'PATCH', body: { metadata: { labels: { a: 'b' } } } })
+  expect([refused.status, refused.body.reason]).toEqual([403, 'Forbidden'])
+  expect(refused.body.message).toContain('gateway.yaml')
+})
+
+test('a write answers with what the control plane found', async () => {
+  const [port, state] = [await freePort(), temporaryFolder()]
+  const gateway = await start(port, state)
+  stops.defer(async () => void (await gateway.close()))
+  const call = clientOf(state)
+  const { status, warning } = await call(POLICIES, { method: 'POST', body: answering('lost', 'one') })
+  expect([status, warning]).toEqual([201, expect.stringContaining('target-not-found')])
+  const events = await eventually('an event tells it', async () => {
+    const { body } = await call('/api/v1/namespaces/default/events?fieldSelector=involvedObject.name%3Dlost')
+    return body.items.length > 0 ? body.items : undefined
+  })
+  expect(events[0]).toMatchObject({ type: 'Warning', reason: 'NotAttached', involvedObject: { kind: 'ProxyPolicy' } })
+})
