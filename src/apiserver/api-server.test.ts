@@ -393,7 +393,7 @@ describe('lists', () => {
 describe('watches', () => {
   test('without a version: all objects, then changes', async () => {
     await create(SERVICES, service('a'))
-    const watch = await server.watch(`${SERVICES}?watch=true`)
+    const watch = await server.watch(`${SERVICES}?watch=True`)
     expect(await watch.next()).toMatchObject({ type: 'ADDED', object: { metadata: { name: 'a' } } })
     await create(SERVICES, service('b'))
     expect(await watch.next()).toMatchObject({ type: 'ADDED', object: { metadata: { name: 'b' }, kind: 'Service' } })

@@ -46,7 +46,9 @@ export function builtGoProgram(module: string, name: string): string {
 export function installedGoProgram(name: string, packageAtVersion: string): string {
   const go = installedProgram('go', 'golang-go')
   const folder = folderOf(name)
-  const program = join(folder, basename(packageAtVersion.slice(0, packageAtVersion.indexOf('@'))))
+  // `go install` leaves the major version out of the name of the program.
+  const path = packageAtVersion.slice(0, packageAtVersion.indexOf('@')).replace(/\/v\d+$/, '')
+  const program = join(folder, basename(path))
   if (!existsSync(program)) run(name, go, ['install', packageAtVersion], FOLDER, { GOBIN: folder })
   return program
 }

@@ -3,6 +3,7 @@ import { groupVersion } from '../kinds/collection.ts'
 import { applyConfiguration } from '../patch/apply.ts'
 import { createObject } from './create.ts'
 import { type Part, timestamp } from './prepare.ts'
+import { queryFlag } from './query-flag.ts'
 import { objectOf, readYaml, textOf } from './read-object.ts'
 import { inVersion } from './render.ts'
 import { type ApiAnswer, type ApiState, keyIn, type ResourceRequest } from './resource-request.ts'
@@ -30,7 +31,7 @@ export function applyObject(state: ApiState, request: ResourceRequest, part: Par
   const applied = objectOf(readYaml(textOf(body!)), request, target.name)
   const { object, conflicts, failure } = applyConfiguration(before && inVersion(before, kind), applied, {
     manager: options.manager,
-    force: query.get('force') === 'true',
+    force: queryFlag(query, 'force'),
     schema: kind.schema,
     hasStatus: kind.hasStatus,
     subresource: part === 'status' ? part : undefined,

@@ -3,6 +3,7 @@ import type { ResourceTable } from '#store/resources/resource-table.ts'
 import { ApiError, conflict, forbidden, successStatus } from '../http/api-error.ts'
 import type { ServedKind } from '../kinds/served-kind.ts'
 import { timestamp } from './prepare.ts'
+import { queryFlag } from './query-flag.ts'
 import { isObject, readBody } from './read-object.ts'
 import { renderObject } from './render.ts'
 import { type ApiAnswer, type ApiState, keyIn, type ResourceRequest } from './resource-request.ts'
@@ -44,7 +45,7 @@ export function deleteOptions({ body, query }: ResourceRequest): DeleteOptions {
   if (!isObject(value)) throw new ApiError('BadRequest', 'DeleteOptions must be an object')
   const preconditions = isObject(value.preconditions) ? value.preconditions : {}
   const textOf = (one: unknown) => (typeof one === 'string' && one !== '' ? one : undefined)
-  const orphans = value.orphanDependents === true || query.get('orphanDependents') === 'true'
+  const orphans = value.orphanDependents === true || queryFlag(query, 'orphanDependents')
   const propagation = textOf(value.propagationPolicy) ?? textOf(query.get('propagationPolicy'))
   const dryRun = [...query.getAll('dryRun'), ...(Array.isArray(value.dryRun) ? value.dryRun.map(String) : [])]
   return {

@@ -5,6 +5,7 @@ import { removeAll } from './delete-collection.ts'
 import { get } from './get.ts'
 import { list } from './list.ts'
 import { patch } from './patch.ts'
+import { queryFlag } from './query-flag.ts'
 import type { ApiAnswer, ApiState, ResourceRequest } from './resource-request.ts'
 import type { Snapshots } from './snapshots.ts'
 import { update } from './update.ts'
@@ -20,7 +21,7 @@ export function verbOf(method: string, { target, query }: Pick<ResourceRequest, 
   const isOne = target.name !== undefined
   switch (method) {
     case 'GET':
-      if (['true', '1'].includes(query.get('watch') ?? '') && target.subresource === undefined) return 'watch'
+      if (queryFlag(query, 'watch') && target.subresource === undefined) return 'watch'
       return isOne ? 'get' : 'list'
     case 'POST':
       if (!isOne) return 'create'

@@ -7,6 +7,7 @@ import { ApiError } from '../http/api-error.ts'
 import { collectionOf, groupVersion } from '../kinds/collection.ts'
 import { TableWriter } from '../tables/table.ts'
 import { expired, readRevision, tooNew } from './list.ts'
+import { queryFlag } from './query-flag.ts'
 import { renderWatched } from './render.ts'
 import type { ResourceRequest } from './resource-request.ts'
 import { selected } from './selected.ts'
@@ -111,10 +112,9 @@ interface WatchStart {
 function readStart(query: URLSearchParams, current: number): WatchStart {
   const version = query.get('resourceVersion') || undefined
   const match = query.get('resourceVersionMatch') || undefined
-  const bookmarks = query.get('allowWatchBookmarks') === 'true' || query.get('allowWatchBookmarks') === '1'
+  const bookmarks = queryFlag(query, 'allowWatchBookmarks')
   const seconds = secondsOf(query.get('timeoutSeconds'))
-  const wantsInitial = query.get('sendInitialEvents') || undefined
-  if (wantsInitial === undefined) {
+  if (!query.has('sendInitialEvents')) {
     if (match !== undefined)
       throw new ApiError(
         'BadRequest',
@@ -127,7 +127,8 @@ function readStart(query: URLSearchParams, current: number): WatchStart {
   }
   const revision = version === undefined ? 0 : readRevision(version)
   if (revision > current) throw tooNew(revision, current)
-  if (wantsInitial === 'true') return { initial: true, marksEnd: bookmarks, from: undefined, bookmarks, seconds }
+  if (queryFlag(query, 'sendInitialEvents'))
+    return { initial: true, marksEnd: bookmarks, from: undefined, bookmarks, seconds }
   return { initial: false, marksEnd: false, from: revision === 0 ? undefined : revision, bookmarks, seconds }
 }
 

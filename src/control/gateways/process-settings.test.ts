@@ -101,7 +101,8 @@ test('levels by module are passed on; an unknown module has no effect, which is 
       path: 'spec.logging.level',
       code: 'unknown-value',
       severity: 'warning',
-      message: '"hyper" is not a module of the log; modules are store, control, instance, workers, proxy and observe',
+      message:
+        '"hyper" is not a module of the log; modules are store, control, instance, workers, proxy, observe and apiserver',
     },
   ])
 })

@@ -17,7 +17,7 @@ const FOLDER = join(import.meta.dirname, 'clients')
 
 /** `kubectl` of Debian and the current one. */
 export const checkKubectl: Part = async (transcript, stops) => {
-  const { kubeconfig } = await startServedGateway(stops)
+  const { kubeconfig, folder } = await startServedGateway(stops)
   const programs = {
     old: debianProgram('kubernetes-client', 'usr/bin/kubectl'),
     current: builtGoProgram(join(FOLDER, 'kubectl'), 'kubectl'),
@@ -28,7 +28,7 @@ export const checkKubectl: Part = async (transcript, stops) => {
     const minor = Number(/v1\.(\d+)/.exec(output)?.[1] ?? CURRENT)
     for (const { words, prints, input, code = 0, editor = '', since = 0 } of KUBECTL_STEPS) {
       if (minor < since) continue
-      const environment = { KUBECONFIG: kubeconfig, EDITOR: editor, HOME: FOLDER }
+      const environment = { KUBECONFIG: kubeconfig, EDITOR: editor, HOME: folder }
       const seen = await runClient(program, words, { ...(input === undefined ? {} : { input }), environment })
       const shown = `${age}: kubectl ${words.join(' ')}`
       const isAsExpected = seen.code === code && prints.test(seen.output)
@@ -90,7 +90,7 @@ export const checkHelm: Part = async (transcript, stops) => {
 
 export const checkKustomize: Part = async (transcript, stops) => {
   const { kubeconfig } = await startServedGateway(stops)
-  const kustomize = installedGoProgram('kustomize', 'sigs.k8s.io/kustomize/kustomize/v5@v5.8.3')
+  const kustomize = installedGoProgram('kustomize', 'sigs.k8s.io/kustomize/kustomize/v5@v5.8.2')
   const kubectl = builtGoProgram(join(FOLDER, 'kubectl'), 'kubectl')
   const environment = { KUBECONFIG: kubeconfig }
   const built = await runClient(kustomize, ['build', join(FOLDER, 'kustomization')])

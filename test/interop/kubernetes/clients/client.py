@@ -38,8 +38,10 @@ def follow():
     for event in watch.Watch().stream(
         custom.list_namespaced_custom_object, **GROUP, resource_version=version, timeout_seconds=30
     ):
-        seen.append(f"{event['type']} {event['object']['metadata']['name']}")
-        if len(seen) == 2:
+        # The gateway may write the status before the object is deleted.
+        if event["type"] != "MODIFIED":
+            seen.append(f"{event['type']} {event['object']['metadata']['name']}")
+        if event["type"] == "DELETED":
             return
 
 

@@ -13,6 +13,10 @@ function say(name: string, seen: unknown): void {
   console.log(`${name}\t${seen}`)
 }
 
+async function until(isTrue: () => boolean): Promise<void> {
+  for (let attempt = 0; attempt < 200 && !isTrue(); attempt += 1) await new Promise((next) => setTimeout(next, 100))
+}
+
 const events: string[] = []
 const list = () => custom.listNamespacedCustomObject(of)
 const informer = client.makeInformer(config, '/apis/gatewright.dev/v1alpha1/namespaces/default/proxybackends', list)
@@ -28,6 +32,8 @@ const body = {
   spec: { static: { host: 'a.test', port: 80 } },
 }
 await custom.createNamespacedCustomObject({ ...of, body })
+// A status that is written between the read and the write would be a conflict.
+await until(() => events.includes('update node'))
 const read = await custom.getNamespacedCustomObject({ ...of, name: 'node' })
 await custom.replaceNamespacedCustomObject({
   ...of,
@@ -35,9 +41,8 @@ await custom.replaceNamespacedCustomObject({
   body: { ...read, metadata: { ...read.metadata, labels: { a: 'b' } } },
 })
 await custom.deleteNamespacedCustomObject({ ...of, name: 'node' })
-for (let attempt = 0; attempt < 200 && events.length < 3; attempt += 1)
-  await new Promise((next) => setTimeout(next, 100))
-say('informer', events.join(', '))
+await until(() => events.includes('delete node'))
+say('informer', [...new Set(events)].join(', '))
 await informer.stop()
 
 const made = await core.createNamespacedConfigMap({ namespace: 'default', body: { metadata, data: { a: '1' } } })

@@ -8,6 +8,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/go-logr/logr"
 	coordination "k8s.io/api/coordination/v1"
 	core "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -30,7 +31,7 @@ import (
 var backends = schema.GroupVersionResource{Group: "gatewright.dev", Version: "v1alpha1", Resource: "proxybackends"}
 
 func main() {
-	log.SetLogger(log.Log)
+	log.SetLogger(logr.Discard())
 	config, err := clientcmd.BuildConfigFromFlags("", os.Args[1])
 	must(err)
 	context, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
