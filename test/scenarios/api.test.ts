@@ -1,9 +1,7 @@
-import { readFileSync, statSync } from 'node:fs'
-import { request } from 'node:https'
+import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
-import { parse } from 'yaml'
-import { parseJson } from '#base/parse-json.ts'
+import { apiClient } from '#test/support/api-client.ts'
 import { eventually } from '#test/support/eventually.ts'
 import { freePort } from '#test/support/free-port.ts'
 import { startGateway } from '#test/support/gateway.ts'
@@ -44,29 +42,6 @@ function answering(name: string, body: string) {
 
 const ROUTE = { metadata: { name: 'shop' }, spec: { parentRefs: [{ name: 'main' }] } }
 
-/** A client with the kubeconfig of a state folder. */
-function clientOf(state: string) {
-  const { clusters, users } = parse(readFileSync(join(state, 'kubeconfig'), 'utf8'))
-  const ca = Buffer.from(clusters[0].cluster['certificate-authority-data'], 'base64')
-  return (path: string, { method = 'GET', body }: { method?: string; body?: unknown } = {}) =>
-    // biome-ignore lint/suspicious/noExplicitAny: objects of all kinds
-    new Promise<{ status: number | undefined; body: any; warning: unknown }>((resolve, reject) => {
-      const text = body === undefined ? undefined : JSON.stringify(body)
-      const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json'
-      const headers = { authorization: `Bearer ${users[0].user.token}`, 'content-type': type }
-      const call = request(
-        `${clusters[0].cluster.server}${path}`,
-        { method, ca, headers, agent: false },
-        async (answer) => {
-          const read = Buffer.concat(await answer.toArray()).toString()
-          resolve({ status: answer.statusCode, body: parseJson(read), warning: answer.headers.warning })
-        },
-      )
-      call.once('error', reject)
-      call.end(text)
-    })
-}
-
 async function start(port: number, state: string) {
   const objects = await createObjectsFolder({ 'gateway.yaml': GATEWAY(port) })
   stops.defer(() => objects.remove())
@@ -81,7 +56,7 @@ test('objects that are written through the API are in force, have a status, and 
   const [port, state] = [await freePort(), temporaryFolder()]
   const first = await start(port, state)
   const ask = async () => (await fetch(`http://127.0.0.1:${port}/`)).text()
-  let call = clientOf(state)
+  let call = apiClient(state)
   expect(statSync(join(state, 'kubeconfig')).mode & 0o777).toBe(0o600)
   const gateway = await call('/apis/gateway.networking.k8s.io/v1/namespaces/default/gateways/main')
   expect(conditionIn(gateway.body.status, 'Programmed')).toBe('True')
@@ -99,7 +74,7 @@ test('objects that are written through the API are in force, have a status, and 
 
   const second = await start(port, state)
   stops.defer(async () => void (await second.close()))
-  call = clientOf(state)
+  call = apiClient(state)
   expect(await ask()).toBe('one')
   const kept = await call(`${POLICIES}/hello`)
   expect(kept.body.metadata.uid).toBe(policy.body.metadata.uid)
@@ -113,7 +88,7 @@ test('objects of files are read, and changed only in the file', async () => {
   const [port, state] = [await freePort(), temporaryFolder()]
   const gateway = await start(port, state)
   stops.defer(async () => void (await gateway.close()))
-  const call = clientOf(state)
+  const call = apiClient(state)
   const path = '/apis/gateway.networking.k8s.io/v1/namespaces/default/gateways/main'
   const { body } = await call(path)
   expect(body.metadata.managedFields[0].manager).toContain('gateway.yaml')
@@ -126,7 +101,7 @@ test('a write answers with what the control plane found', async () => {
   const [port, state] = [await freePort(), temporaryFolder()]
   const gateway = await start(port, state)
   stops.defer(async () => void (await gateway.close()))
-  const call = clientOf(state)
+  const call = apiClient(state)
   const { status, warning } = await call(POLICIES, { method: 'POST', body: answering('lost', 'one') })
   expect([status, warning]).toEqual([201, expect.stringContaining('target-not-found')])
   const events = await eventually('an event tells it', async () => {

@@ -22,14 +22,14 @@ export const DOCUMENT_1 = {
   'service/metrics': behaviour(1, '1', 'The proxy emits metrics.'),
 
   // 2.1 Common envelope
-  'resource/api-version-optional': shape.gap(1, '2.1', '`apiVersion` may be left out.'),
-  'resource/kind-optional': shape.gap(1, '2.1', '`kind` may be left out.'),
+  'resource/api-version-optional': shape(1, '2.1', '`apiVersion` may be left out.'),
+  'resource/kind-optional': shape(1, '2.1', '`kind` may be left out.'),
   'resource/kind-names': shape(
     1,
     '2.1',
     'The kinds are named `ProxyBackend`, `ProxyParameters` and `ProxyPolicy`, in CamelCase.',
   ),
-  'resource/metadata': shape.gap(1, '2.1', "`metadata` is optional and holds the platform's standard object metadata."),
+  'resource/metadata': shape(1, '2.1', "`metadata` is optional and holds the platform's standard object metadata."),
   'resource/spec-desired-state': shape(1, '2.1', '`spec` holds the desired state, in the form of the kind.'),
   'resource/status-observed-state': behaviour(
     1,
@@ -834,17 +834,17 @@ export const DOCUMENT_1 = {
   ),
 
   // 4.1 Resource operations
-  'api/create': behaviour.gap(1, '4.1', 'Objects of the three kinds are created in a namespace.'),
-  'api/read': behaviour.gap(1, '4.1', 'Objects of the three kinds are read.'),
-  'api/update': behaviour.gap(1, '4.1', 'Objects of the three kinds are updated.'),
-  'api/delete': behaviour.gap(1, '4.1', 'Objects of the three kinds are deleted.'),
-  'api/namespace-delete': behaviour.gap(1, '4.1', 'Deleting a namespace deletes the objects in it.'),
-  'api/payload': behaviour.gap(
+  'api/create': behaviour(1, '4.1', 'Objects of the three kinds are created in a namespace.'),
+  'api/read': behaviour(1, '4.1', 'Objects of the three kinds are read.'),
+  'api/update': behaviour(1, '4.1', 'Objects of the three kinds are updated.'),
+  'api/delete': behaviour(1, '4.1', 'Objects of the three kinds are deleted.'),
+  'api/namespace-delete': behaviour(1, '4.1', 'Deleting a namespace deletes the objects in it.'),
+  'api/payload': behaviour(
     1,
     '4.1',
     'The payload of a write is an object of the envelope with the `spec` of its kind.',
   ),
-  'api/response-stored-object': behaviour.gap(1, '4.1', 'The response is the stored object, including its `status`.'),
+  'api/response-stored-object': behaviour(1, '4.1', 'The response is the stored object, including its `status`.'),
 
   // 4.2 Data-plane endpoints
   'traffic.jwtAuthentication.mcp/metadata-endpoints': behaviour(
@@ -1032,7 +1032,7 @@ export const DOCUMENT_1 = {
   ),
 
   // 5.1 Authentication: scope
-  'api/platform-authentication': advice.gap(
+  'api/platform-authentication': advice(
     1,
     '5.1',
     "The configuration API is protected by the platform's own authentication.",
@@ -1522,12 +1522,8 @@ export const DOCUMENT_1 = {
     '9',
     'The only version of the API group is `v1alpha1`, so `apiVersion` is the group and `v1alpha1`.',
   ),
-  'version/kind-inferred': behaviour.gap(1, '9', 'The server may take `kind` from the endpoint.'),
-  'version/conversion': behaviour.gap(
-    1,
-    '9',
-    'The server may convert a recognized schema to the latest internal version.',
-  ),
+  'version/kind-inferred': behaviour(1, '9', 'The server may take `kind` from the endpoint.'),
+  'version/conversion': behaviour(1, '9', 'The server may convert a recognized schema to the latest internal version.'),
   'version/unrecognized': behaviour(1, '9', 'The server may refuse an `apiVersion` that it does not recognize.'),
   'tls/versions': behaviour(1, '9', 'The data plane supports TLS 1.2 and 1.3, and nothing else.'),
 } as const satisfies Record<string, Requirement>
