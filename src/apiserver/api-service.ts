@@ -5,7 +5,7 @@ import type { ResourceTable } from '#store/resources/resource-table.ts'
 import { startApiServer } from './api-server.ts'
 import { Collector } from './collector/collector.ts'
 import { type CredentialFiles, loadCredentials } from './credentials/credentials.ts'
-import { kubeconfig } from './credentials/kubeconfig.ts'
+import { KUBECONFIG, kubeconfig } from './credentials/kubeconfig.ts'
 import { CustomResources } from './custom-resources/custom-resources.ts'
 import { definitionKind } from './custom-resources/definition-kind.ts'
 import { EventRecorder } from './events/event-recorder.ts'
@@ -39,9 +39,6 @@ export interface ApiService {
   readonly port: number
   close(): Promise<void>
 }
-
-/** The configuration file for clients, in the state folder. */
-const KUBECONFIG = 'kubeconfig'
 
 /**
  * Starts the Kubernetes-style API with everything that belongs to it.

@@ -20,10 +20,9 @@ import type { Head } from '#net/http/head.ts'
 import { refusalOf } from '#net/http/head-outcome.ts'
 import { parseHeadText } from '#net/http1/parse-head-text.ts'
 import type { BodySource } from '#net/stream.ts'
-import { TLS_MATERIAL } from '#net/tls-material.ts'
 import { wholePlan } from '#plan/delta.ts'
 import { decodeRequestBody } from '#proxy/decode-request-body.ts'
-import { FileStore } from '#store/files.ts'
+import type { CheckedObjects } from '#store/store.ts'
 import { EXIT, type ExitCode } from './exit-code.ts'
 import { PlanCalls } from './explain-calls.ts'
 import { countProblems, findingLines } from './finding-lines.ts'
@@ -32,12 +31,13 @@ import { formatRelayExplanation } from './format-relay-explanation.ts'
 import { type ForwardFlags, forwardNetworks } from './forward-networks.ts'
 import { type ListenFlags, listenAddresses } from './listen-addresses.ts'
 import { loadPlan } from './load-plan.ts'
+import type { PathFlags } from './object-paths.ts'
+import { type ApiFlags, readObjects } from './object-source.ts'
 import { complain, print } from './output.ts'
 import { sessionKeys } from './session-keys.ts'
 import { UsageError } from './usage-error.ts'
 
-export interface ExplainFlags extends ForwardFlags, ListenFlags {
-  readonly file: readonly string[]
+export interface ExplainFlags extends ApiFlags, ForwardFlags, ListenFlags, PathFlags {
   readonly header?: readonly string[]
   readonly data?: string
   /** Shows credentials in clear text. */
@@ -50,7 +50,7 @@ export interface ExplainFlags extends ForwardFlags, ListenFlags {
 export async function explain(request: readonly string[], flags: ExplainFlags): Promise<ExitCode> {
   const { method, url, text } = readRequest(request, flags.data)
   const address = gatewayAddresses(listenAddresses(flags))
-  const store = new FileStore(flags.file, { tlsMaterial: TLS_MATERIAL })
+  const { store } = await readObjects('explain', [], flags)
   const secrets = flags.showSecrets ? undefined : new SecretIndex().update({ set: store.list(), removed: [] })
   const show = (text: string) => print(secrets === undefined ? text : secrets.hide(text))
   const { items, findings, state } = loadPlan(store, {
@@ -114,7 +114,7 @@ function readBody(data: string): Buffer {
 }
 
 /** An object that is left out does not appear in the explanation. */
-function warnOfProblems(store: FileStore, findings: readonly Finding[]): void {
+function warnOfProblems(store: CheckedObjects, findings: readonly Finding[]): void {
   const { lines, ...counts } = findingLines(store, findings)
   if (lines.length === 0) return
   complain(`the objects have ${countProblems(counts)}; run gatewright lint to list them`)

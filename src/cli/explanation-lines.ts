@@ -4,7 +4,7 @@ import type { Explanation } from '#engine/explain/explain.ts'
 import type { EffectivePolicy } from '#engine/explain/explain-parts.ts'
 import type { PolicyItem, RelayRouteItem, RouteItem } from '#plan/item.ts'
 import type { EvictionSettings } from '#state/endpoint-health.ts'
-import type { FileStore } from '#store/files.ts'
+import type { CheckedObjects } from '#store/store.ts'
 
 // Common parts of explanations of requests and of connections.
 
@@ -12,11 +12,11 @@ import type { FileStore } from '#store/files.ts'
 export type Where = (origin: Origin, path: string) => string
 
 /** Formats positions like `policies.yaml:12`. */
-export function locator(store: FileStore): Where {
+export function locator(store: CheckedObjects): Where {
   return (origin, path) => position(store, origin, path)
 }
 
-function position(store: FileStore, origin: Origin, path: string): string {
+function position(store: CheckedObjects, origin: Origin, path: string): string {
   const found = store.locate(origin, path)
   if (found !== undefined) return ` (${found.file}:${found.line})`
   return origin.file === undefined ? '' : ` (${origin.file}:${origin.line ?? 1})`

@@ -2,9 +2,9 @@ import { compareText } from '#base/compare-text.ts'
 import { count } from '#base/count.ts'
 import type { Finding } from '#base/finding.ts'
 import { type FileProblem, formatProblem } from '#store/file-problem.ts'
-import type { FileStore } from '#store/files.ts'
 import { placeFindings } from '#store/place-findings.ts'
 import { CONSEQUENCES } from '#store/refused-policies.ts'
+import type { CheckedObjects } from '#store/store.ts'
 
 /** Problems sorted by position, each as lines for a terminal, and the number of problems of each severity. */
 export type ProblemLines = { readonly lines: string[]; readonly problems: readonly FileProblem[] } & Readonly<
@@ -17,7 +17,7 @@ interface LineOptions {
 }
 
 /** All problems of the files of a store and of the configuration in them. */
-export function findingLines(store: FileStore, findings: readonly Finding[], options?: LineOptions): ProblemLines {
+export function findingLines(store: CheckedObjects, findings: readonly Finding[], options?: LineOptions): ProblemLines {
   return problemLines([...store.problems(), ...placeFindings(store, findings)], options)
 }
 

@@ -5,7 +5,7 @@ import type { Explanation } from '#engine/explain/explain.ts'
 import { describePath } from '#engine/route/candidate.ts'
 import { type Refusal, refusalStatus, refusalText } from '#exchange/outcome.ts'
 import type { TracedLimit, TraceStep, WrittenCredential } from '#exchange/trace.ts'
-import type { FileStore } from '#store/files.ts'
+import type { CheckedObjects } from '#store/store.ts'
 import {
   describeRule,
   formatBackend,
@@ -23,7 +23,7 @@ export interface ExplanationText {
   /** As typed. */
   readonly url: string
   readonly explanation: Explanation
-  readonly store: FileStore
+  readonly store: CheckedObjects
   /** Shows credentials of messages in clear text. */
   readonly showsSecrets: boolean
   /** Hides the credentials of the request in any text. */

@@ -1,6 +1,6 @@
 import { REJECTIONS } from '#base/rejections.ts'
 import type { RelayExplanation } from '#engine/explain/explain-relay.ts'
-import type { FileStore } from '#store/files.ts'
+import type { CheckedObjects } from '#store/store.ts'
 import {
   describeRule,
   formatBackend,
@@ -15,7 +15,7 @@ export interface RelayExplanationText {
   /** Empty: the client sends none. */
   readonly serverName: string
   readonly explanation: RelayExplanation
-  readonly store: FileStore
+  readonly store: CheckedObjects
 }
 
 /** An explanation as text, in the order of processing. */

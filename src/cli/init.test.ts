@@ -75,7 +75,7 @@ test.each(cases)('%s: lint reports nothing, and the printed request works', asyn
   init(topic, folder)
   const file = join(folder, 'gateway.yaml')
   vi.stubEnv('OPENAI_API_KEY', KEY.OPENAI_API_KEY)
-  expect(lint([folder], { bind: '127.0.0.1' })).toBe(0)
+  expect(await lint([folder], { bind: '127.0.0.1' })).toBe(0)
   const upstream = await start?.({ port: 0 })
   try {
     const written = await readFile(file, 'utf8')

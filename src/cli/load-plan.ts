@@ -10,7 +10,7 @@ import type { PlanItem } from '#plan/item.ts'
 import { RemoteKeySets } from '#policies/shared/authentication/remote-key-set.ts'
 import { CloudCredentials } from '#policies/shared/clouds/cloud-credential.ts'
 import { createSlotMemory, SlotDirectory } from '#state/slots.ts'
-import type { FileStore } from '#store/files.ts'
+import type { CheckedObjects } from '#store/store.ts'
 import { createCloudServices } from '#workers/cloud-services.ts'
 import { importKey } from '#workers/import-key.ts'
 import { DIRECT_CHECKER } from '#workers/passwords/direct-checker.ts'
@@ -38,7 +38,7 @@ export interface LoadOptions extends Pick<TranslateOptions, 'address'> {
 
 /** Translates and checks, with separate memory for buckets and health. @param address the address of the listeners of a Gateway */
 export function loadPlan(
-  store: FileStore,
+  store: CheckedObjects,
   { address, sessionKeys, fetchKeySet, ...forwarding }: LoadOptions = {},
 ): LoadedPlan {
   const memory = createSlotMemory(SLOTS, false)
@@ -62,12 +62,7 @@ export function loadPlan(
     forwardRules: forwardRules(forwarding),
   }
   const translator = new Translator({ tlsMaterial: TLS_MATERIAL, ...(address === undefined ? {} : { address }) })
-  const change = translator.apply({
-    set: store.list(),
-    removed: [],
-    refused: store.refused(),
-    refusedPolicies: store.refusedPolicies(),
-  })
+  const change = translator.apply(store.takeChange())
   translator.noteProblems(new PlanCheck(state).take(change).problems)
   return { items: translator.items, findings: translator.findings, state }
 }

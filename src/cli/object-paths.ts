@@ -13,6 +13,6 @@ export function objectPaths(command: string, paths: readonly string[], { file = 
   const all = [...paths, ...file]
   if (all.length > 0) return all
   throw new UsageError(
-    `${command} needs a file or folder with objects, such as: gatewright ${command} examples/quickstart`,
+    `${command} needs a file or folder with objects, such as: gatewright ${command} -f examples/quickstart`,
   )
 }

@@ -8,9 +8,7 @@ import type { JournalFailure } from '#store/resources/journal-failure.ts'
 import { ResourceTable } from '#store/resources/resource-table.ts'
 import { ServedStore } from '#store/served-store.ts'
 import type { ObjectStore } from '#store/store.ts'
-
-/** In the working directory. */
-const STATE_FOLDER = '.gatewright'
+import { STATE_FOLDER } from './state-path.ts'
 
 /** Where a gateway keeps what outlives its process, and the objects that it works on. */
 export interface OpenedStore {

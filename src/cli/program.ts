@@ -1,5 +1,6 @@
 import { Command, CommanderError, Option } from 'commander'
 import { VERSION } from '#instance/version.ts'
+import { ApiUnreadable } from './cluster/api-unreadable.ts'
 import { describeVariables } from './describe-variables.ts'
 import { EXIT, type ExitCode } from './exit-code.ts'
 import { complain, print } from './output.ts'
@@ -26,9 +27,9 @@ export async function runCommandLine(argv: readonly string[], around?: Surroundi
     return code
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage
-    if (!(error instanceof UsageError)) throw error
+    if (!(error instanceof UsageError || error instanceof ApiUnreadable)) throw error
     complain(error.message)
-    return EXIT.usage
+    return error instanceof UsageError ? EXIT.usage : EXIT.findings
   }
 }
 
@@ -71,9 +72,15 @@ function buildProgram(end: (code: ExitCode) => void, around: Surroundings | unde
     })
   program
     .command('lint')
-    .description('Check objects. Exit code 0: no errors. Exit code 1: errors, or what --fail-on says.')
+    .description(
+      'Check objects of files, of a running gateway or of a cluster. Exit code 0: no errors. Exit code 1: errors, or what --fail-on says, or the API cannot be read.',
+    )
     .argument('[paths...]', PATHS)
     .option('-f, --file <path>', FILES, collect)
+    .addOption(server())
+    .addOption(kubeconfig())
+    .addOption(context())
+    .addOption(stateOfGateway())
     .addOption(bind())
     .addOption(addressPool())
     .option(
@@ -88,7 +95,7 @@ function buildProgram(end: (code: ExitCode) => void, around: Surroundings | unde
     .addHelpText('after', describeVariables('lint'))
     .action(async (paths, options) => {
       const { lint } = await import('./lint/lint.ts')
-      end(lint(paths, options))
+      end(await lint(paths, options))
     })
   program
     .command('explain')
@@ -99,7 +106,11 @@ function buildProgram(end: (code: ExitCode) => void, around: Surroundings | unde
       '<request...>',
       '[METHOD] URL, such as GET http://localhost:8080/path; tcp://host:port or tls://host:port for a connection',
     )
-    .requiredOption('-f, --file <path>', FILES, collect)
+    .option('-f, --file <path>', FILES, collect)
+    .addOption(server())
+    .addOption(kubeconfig())
+    .addOption(context())
+    .addOption(stateOfGateway())
     .option('-H, --header <field>', "request header, 'name: value'; may be repeated", collect)
     .addOption(bind())
     .addOption(addressPool())
@@ -184,6 +195,17 @@ const addressPool = () =>
     '--address-pool <cidr>',
     'loopback range, such as 127.10.0.0/16; each Gateway gets its own address from it',
   )
+
+/** Options that name the API whose objects are read. */
+const server = () =>
+  new Option(
+    '--server <url>',
+    'read the objects of this API, such as https://127.0.0.1:15010; without --kubeconfig, that of a gateway on this machine (its kubeconfig is in the state folder)',
+  )
+const kubeconfig = () => new Option('--kubeconfig <file>', 'read the objects of the cluster that this file names')
+const context = () => new Option('--context <name>', 'context of the kubeconfig (default: its current one)')
+const stateOfGateway = () =>
+  new Option('--state <dir>', 'state folder of the gateway that runs here (default: .gatewright)')
 
 const allowForwardTo = () =>
   new Option(

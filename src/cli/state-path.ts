@@ -2,6 +2,9 @@ import { realpathSync } from 'node:fs'
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { UsageError } from './usage-error.ts'
 
+/** The state folder that is not named, in the working directory. */
+export const STATE_FOLDER = '.gatewright'
+
 /**
  * Checks that no file of the state folder is read as configuration.
  * @param paths files and folders with objects

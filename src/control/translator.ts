@@ -1,4 +1,5 @@
 import type { GatewayObject } from '#api/gateway.ts'
+import type { KindName } from '#api/kinds.ts'
 import { objectKey } from '#api/object.ts'
 import type { ObjectChange } from '#api/object-change.ts'
 import type { RefusedPolicy } from '#api/refused-policy.ts'
@@ -120,6 +121,11 @@ export class Translator {
   /** The plan, by key of the item. Unchanged items keep their identity. */
   get items(): ReadonlyMap<string, PlanItem> {
     return this.#items
+  }
+
+  /** Keys of the objects of a kind that a translation looked up by name, and that do not exist. */
+  missing(kind: KindName): readonly string[] {
+    return this.#tables.objects[kind].missedKeys()
   }
 
   /** The work done so far: the number of nodes run and of rows read. */

@@ -36,3 +36,6 @@ export interface StatusWrites {
   readonly written: readonly (readonly [key: string, status: unknown])[]
   readonly withdrawn: readonly string[]
 }
+
+/** Objects that commands check: they do not change, and nobody writes statuses. The first `takeChange` has all. */
+export type CheckedObjects = Pick<ObjectStore, 'list' | 'takeChange' | 'problems' | 'locate'>

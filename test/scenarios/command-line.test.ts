@@ -79,8 +79,8 @@ test('a transport that does not exist is a usage error', async () => {
 test.each([
   [['nonsense'], "unknown command 'nonsense'"],
   [[], 'Usage: gatewright'],
-  [['lint'], 'lint needs a file or folder with objects, such as: gatewright lint examples/quickstart'],
-  [['run'], 'run needs a file or folder with objects, such as: gatewright run examples/quickstart'],
+  [['lint'], 'lint needs a file or folder with objects, such as: gatewright lint -f examples/quickstart'],
+  [['run'], 'run needs a file or folder with objects, such as: gatewright run -f examples/quickstart'],
   [['runn', '-f', 'x'], "unknown command 'runn'\n(Did you mean run?)"],
   [['run', '-f', 'examples', '--workers', 'many'], '--workers many must be a number from 1 to 256'],
   [['run', '-f', 'examples', '--bind', 'localhost'], '--bind localhost is not an IP address'],

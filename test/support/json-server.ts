@@ -1,5 +1,5 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
-import { createServer as createSecureServer } from 'node:https'
+import { createServer as createSecureServer, type ServerOptions } from 'node:https'
 import type { AddressInfo } from 'node:net'
 
 /** A request with a JSON body. */
@@ -19,7 +19,7 @@ export interface JsonServer extends AsyncDisposable {
 }
 
 /** @param secure the server speaks TLS */
-export async function startJsonServer(secure?: { readonly cert: string; readonly key: string }): Promise<JsonServer> {
+export async function startJsonServer(secure?: ServerOptions): Promise<JsonServer> {
   const respond = (incoming: IncomingMessage, response: ServerResponse) => {
     let text = ''
     incoming.on('data', (piece) => {

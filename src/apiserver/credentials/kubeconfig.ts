@@ -1,6 +1,9 @@
 import { Buffer } from 'node:buffer'
 import { stringify } from 'yaml'
 
+/** Name of the configuration file for clients in the state folder. */
+export const KUBECONFIG = 'kubeconfig'
+
 /** How a client reaches the API. */
 export interface Access {
   /** `https://127.0.0.1:15010` */

@@ -94,6 +94,11 @@ export class Table<Row> implements Source<Row>, Sink<Row> {
     return [...this.#cells.values()].filter((cell) => !cell.isEmpty).map(({ key }) => key)
   }
 
+  /** Keys that have readers, but no rows. */
+  missedKeys(): string[] {
+    return [...this.#cells.values()].filter((cell) => cell.isEmpty && cell.isRead).map(({ key }) => key)
+  }
+
   /** Replaces the rows of a writer at a key; an empty list removes them. */
   put(key: string, writer: Writer, rows: readonly Row[]): void {
     const before = this.#cells.get(key)?.rowsOf(writer)
@@ -139,6 +144,10 @@ class Cell<Row> implements ReadCell<Row>, WrittenCell {
 
   get isEmpty(): boolean {
     return this.#writer === undefined && this.#written === undefined
+  }
+
+  get isRead(): boolean {
+    return this.#readers !== undefined
   }
 
   get count(): number {

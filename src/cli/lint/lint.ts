@@ -2,15 +2,14 @@ import { adviseForwardedHeaders } from '#control/gateways/forwarded-headers.ts'
 import { readProcessSettings } from '#control/gateways/read-process-settings.ts'
 import { SecretIndex } from '#control/secret-values.ts'
 import { gatewayAddresses } from '#instance/address-pool.ts'
-import { TLS_MATERIAL } from '#net/tls-material.ts'
-import { FileStore } from '#store/files.ts'
 import { placeFindings } from '#store/place-findings.ts'
 import { oneOf } from '../environment.ts'
 import { EXIT, type ExitCode } from '../exit-code.ts'
 import { problemLines } from '../finding-lines.ts'
 import { type ListenFlags, listenAddresses } from '../listen-addresses.ts'
 import { loadPlan } from '../load-plan.ts'
-import { objectPaths, type PathFlags } from '../object-paths.ts'
+import type { PathFlags } from '../object-paths.ts'
+import { type ApiFlags, readObjects } from '../object-source.ts'
 import { print } from '../output.ts'
 import { priceFile } from '../price-file.ts'
 import { FORMATS, report } from './report.ts'
@@ -18,19 +17,20 @@ import { FORMATS, report } from './report.ts'
 /** Problems that make `lint` fail. */
 const FAIL_ON = ['errors', 'warnings', 'never'] as const
 
-export interface LintFlags extends ListenFlags, PathFlags {
+export interface LintFlags extends ApiFlags, ListenFlags, PathFlags {
   readonly failOn?: string
   readonly verbose?: true
   readonly output?: string
 }
 
 /** Checks objects as a gateway would, without running one. */
-export function lint(paths: readonly string[], { verbose, ...flags }: LintFlags): ExitCode {
+export async function lint(paths: readonly string[], { verbose, ...flags }: LintFlags): Promise<ExitCode> {
   const format = oneOf(FORMATS, ['--output', flags.output]) ?? 'text'
   const failOn = oneOf(FAIL_ON, ['--fail-on', flags.failOn]) ?? 'errors'
   const address = gatewayAddresses(listenAddresses(flags))
-  const store = new FileStore(objectPaths('lint', paths, flags), { tlsMaterial: TLS_MATERIAL })
-  const { variables } = readProcessSettings(store.list())
+  const { store, isRemote } = await readObjects('lint', paths, flags)
+  // Another machine has the file of prices of a gateway there.
+  const variables = isRemote ? {} : readProcessSettings(store.list()).variables
   const { items, findings } = loadPlan(store, { address })
   const advice = verbose ? adviseForwardedHeaders(items.values(), store.list()) : []
   const prices = priceFile({ GATEWRIGHT_PRICES: process.env.GATEWRIGHT_PRICES || variables.GATEWRIGHT_PRICES })

@@ -1,0 +1,91 @@
+import { resolve } from 'node:path'
+import type { SecureContextOptions } from 'node:tls'
+import { ApiUnreadable } from './api-unreadable.ts'
+import { type ExecCredential, runCredentialPlugin } from './exec-credential.ts'
+import { dataOrFile, itemsOf, type KubeContext, type Members, membersOf, readText, textOf } from './kubeconfig.ts'
+
+/** How to reach an API, with credentials. It is a secret. */
+export interface ApiAccess {
+  /** May have a path. */
+  readonly server: URL
+  readonly tls: SecureContextOptions & { readonly servername?: string; readonly rejectUnauthorized?: boolean }
+  readonly headers: Readonly<Record<string, string | readonly string[]>>
+}
+
+/** Members of a kubeconfig that change who or what is reached, and that we do not support. */
+const UNSUPPORTED = { cluster: ['proxy-url'], user: ['auth-provider'] } as const
+const WAY_OUT = 'run "kubectl proxy" and use --server http://127.0.0.1:8001'
+
+/**
+ * Obtains the credentials of a context.
+ * @param server in place of that of the context
+ * @throws ApiUnreadable
+ */
+export async function openAccess(context: KubeContext, server?: string): Promise<ApiAccess> {
+  for (const part of ['cluster', 'user'] as const) {
+    const found = UNSUPPORTED[part].find((name) => context[part][name] !== undefined)
+    if (found !== undefined) throw new ApiUnreadable(`the kubeconfig has ${found}, which is not supported; ${WAY_OUT}`)
+  }
+  const { cluster, user, folder } = context
+  const url = serverUrl(server ?? textOf(cluster.server) ?? '')
+  const plugin = user.exec === undefined ? undefined : await runCredentialPlugin(context)
+  const access = {
+    server: url,
+    tls: { ...tlsOfCluster(cluster, folder), ...certificateOf(user, folder, plugin) },
+    headers: { ...authorization(user, folder, plugin), ...impersonation(user) },
+  }
+  const hasCredentials = Object.keys(access.headers).length > 0 || access.tls.cert !== undefined
+  if (url.protocol !== 'https:' && hasCredentials)
+    throw new ApiUnreadable(`${url.href} is not HTTPS, so the credentials of the kubeconfig are not sent to it`)
+  return access
+}
+
+/** @throws ApiUnreadable */
+export function serverUrl(text: string): URL {
+  const url = URL.parse(text)
+  if (url?.protocol === 'https:' || url?.protocol === 'http:') return url
+  throw new ApiUnreadable(`the address of the API, "${text}", is not a URL with scheme https or http`)
+}
+
+function tlsOfCluster(cluster: Members, folder: string): ApiAccess['tls'] {
+  const ca = dataOrFile(cluster, 'certificate-authority', folder)
+  const name = textOf(cluster['tls-server-name'])
+  return {
+    ...(ca !== undefined && { ca }),
+    ...(name !== undefined && { servername: name }),
+    ...(cluster['insecure-skip-tls-verify'] === true && { rejectUnauthorized: false }),
+  }
+}
+
+function certificateOf(user: Members, folder: string, plugin: ExecCredential | undefined): ApiAccess['tls'] {
+  const cert = dataOrFile(user, 'client-certificate', folder) ?? plugin?.certificate
+  const key = dataOrFile(user, 'client-key', folder) ?? plugin?.key
+  return cert === undefined || key === undefined ? {} : { cert, key }
+}
+
+function authorization(user: Members, folder: string, plugin: ExecCredential | undefined): ApiAccess['headers'] {
+  const file = textOf(user.tokenFile)
+  const token = file === undefined ? (textOf(user.token) ?? plugin?.token) : readText(resolve(folder, file)).trim()
+  if (token !== undefined) return { authorization: `Bearer ${token}` }
+  const name = textOf(user.username)
+  if (name === undefined) return {}
+  return { authorization: `Basic ${Buffer.from(`${name}:${textOf(user.password) ?? ''}`).toString('base64')}` }
+}
+
+/** Kubernetes, "User impersonation". */
+function impersonation(user: Members): ApiAccess['headers'] {
+  const name = textOf(user.as)
+  if (name === undefined) return {}
+  const uid = textOf(user['as-uid'])
+  const groups = itemsOf(user['as-groups']).map(String)
+  const extra = Object.entries(membersOf(user['as-user-extra'])).map(([key, values]) => [
+    `impersonate-extra-${encodeURIComponent(key).toLowerCase()}`,
+    itemsOf(values).map(String),
+  ])
+  return {
+    'impersonate-user': name,
+    ...(uid !== undefined && { 'impersonate-uid': uid }),
+    ...(groups.length > 0 && { 'impersonate-group': groups }),
+    ...Object.fromEntries(extra),
+  }
+}

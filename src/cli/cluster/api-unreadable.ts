@@ -1,0 +1,4 @@
+/** The objects of an API cannot be read: its address, the access to it, or what it answers. The message is for the terminal; the exit code is 1. */
+export class ApiUnreadable extends Error {
+  override readonly name = 'ApiUnreadable'
+}

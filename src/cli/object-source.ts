@@ -1,0 +1,64 @@
+import { join } from 'node:path'
+import { KUBECONFIG } from '#apiserver/credentials/kubeconfig.ts'
+import { TLS_MATERIAL } from '#net/tls-material.ts'
+import { FileStore } from '#store/files.ts'
+import type { CheckedObjects } from '#store/store.ts'
+import { objectPaths, type PathFlags } from './object-paths.ts'
+import { complain } from './output.ts'
+import { STATE_FOLDER } from './state-path.ts'
+import { UsageError } from './usage-error.ts'
+
+/** Options that name the API whose objects a command reads. */
+export interface ApiFlags {
+  /** URL; default: that of the kubeconfig. */
+  readonly server?: string
+  readonly kubeconfig?: string
+  readonly context?: string
+  /** State folder of the running gateway. */
+  readonly state?: string
+}
+
+/** The objects that a command reads. */
+export interface ObjectSource {
+  readonly store: CheckedObjects
+  /** From an API; otherwise from files. */
+  readonly isRemote: boolean
+}
+
+/**
+ * Reads the objects of files, of a running gateway or of a cluster.
+ * @throws UsageError, ApiUnreadable
+ */
+export async function readObjects(
+  command: string,
+  paths: readonly string[],
+  flags: ApiFlags & PathFlags,
+): Promise<ObjectSource> {
+  const { server, kubeconfig, context, state } = flags
+  if (context !== undefined && kubeconfig === undefined) throw new UsageError('--context needs --kubeconfig')
+  if (state !== undefined && (server === undefined || kubeconfig !== undefined))
+    throw new UsageError('--state needs --server, and cannot be combined with --kubeconfig')
+  if (server === undefined && kubeconfig === undefined) {
+    return { store: new FileStore(objectPaths(command, paths, flags), { tlsMaterial: TLS_MATERIAL }), isRemote: false }
+  }
+  if (paths.length + (flags.file ?? []).length > 0)
+    throw new UsageError('files cannot be combined with --server or --kubeconfig')
+  return { store: await readApi(flags), isRemote: true }
+}
+
+async function readApi({ server, kubeconfig, context, state }: ApiFlags): Promise<CheckedObjects> {
+  const { connect } = await import('./cluster/connect.ts')
+  const { readCluster } = await import('./cluster/read-cluster.ts')
+  using client = await connect({
+    server,
+    kubeconfig,
+    context,
+    localKubeconfig: join(state ?? STATE_FOLDER, KUBECONFIG),
+  })
+  const { store, missing } = await readCluster(client)
+  if (missing.length > 0) {
+    const kinds = missing.map(({ kind }) => kind).join(', ')
+    complain(`${client.server} does not serve ${kinds}; the objects are checked without them`)
+  }
+  return store
+}
