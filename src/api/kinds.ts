@@ -96,14 +96,20 @@ function own(kind: KindName, plural: string, shortName: string, schema: TSchema)
 interface PlatformNames {
   readonly plural: string
   readonly shortNames?: readonly string[]
+  readonly categories?: readonly string[]
   readonly versions: readonly [string, ...string[]]
   readonly namespaced?: boolean
 }
 
 function platform(group: string, kind: KindName, schema: TSchema, names: PlatformNames): KindInfo {
-  const { plural, shortNames = [], versions, namespaced = true } = names
-  const categories = group === GATEWAY_GROUP ? ['gateway-api'] : []
   const statusIsOurs = group === GATEWAY_GROUP
+  const {
+    plural,
+    shortNames = [],
+    categories = statusIsOurs ? ['gateway-api'] : [],
+    versions,
+    namespaced = true,
+  } = names
   const identity = { group, kind, plural, shortNames, categories, versions, description: DESCRIPTIONS[kind] }
   return { ...identity, namespaced, own: false, statusIsOurs, schema }
 }
@@ -139,7 +145,12 @@ export const KINDS: readonly KindInfo[] = [
     shortNames: ['btlspolicy'],
     versions: ['v1', 'v1alpha3'],
   }),
-  platform('', 'Service', service, { plural: 'services', shortNames: ['svc'], versions: ['v1'] }),
+  platform('', 'Service', service, {
+    plural: 'services',
+    shortNames: ['svc'],
+    categories: ['all'],
+    versions: ['v1'],
+  }),
   platform('', 'Secret', secret, { plural: 'secrets', versions: ['v1'] }),
   platform('', 'ConfigMap', configMap, { plural: 'configmaps', shortNames: ['cm'], versions: ['v1'] }),
   platform('', 'Namespace', namespace, {
@@ -149,7 +160,7 @@ export const KINDS: readonly KindInfo[] = [
     namespaced: false,
   }),
   platform('discovery.k8s.io', 'EndpointSlice', endpointSlice, { plural: 'endpointslices', versions: ['v1'] }),
-  platform('', 'Pod', pod, { plural: 'pods', shortNames: ['po'], versions: ['v1'] }),
+  platform('', 'Pod', pod, { plural: 'pods', shortNames: ['po'], categories: ['all'], versions: ['v1'] }),
 ]
 
 const BY_KIND: ReadonlyMap<string, KindInfo> = new Map(KINDS.map((info) => [info.kind, info]))

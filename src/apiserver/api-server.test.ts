@@ -34,12 +34,8 @@ function create(path: string, body: unknown, query = '') {
 }
 
 describe('access', () => {
-  test.each([undefined, 'wrong', ''])('token %s is refused', async (token) => {
-    const { status, body, headers } = await server.call(SERVICES, {
-      token,
-      ...(token === undefined ? { headers: {} } : {}),
-    })
-    if (token === undefined) return
+  test.each(['wrong', ''])('token "%s" is refused', async (token) => {
+    const { status, body, headers } = await server.call(SERVICES, { token })
     expect([status, body.kind, body.reason]).toEqual([401, 'Status', 'Unauthorized'])
     expect(headers['www-authenticate']).toContain('Bearer')
   })
@@ -266,6 +262,25 @@ describe('updates', () => {
     expect((await server.call(BACKENDS, { method: 'DELETE' })).status).toBe(403)
     const body = { ...first, status: { conditions: [] } }
     expect((await server.call(`${BACKENDS}/one/status`, { method: 'PUT', body })).status).toBe(200)
+  })
+
+  test('a Namespace with objects of a file cannot be deleted', async () => {
+    const remove = (path: string) => server.call(`/api/v1/namespaces${path}`, { method: 'DELETE' })
+    await create('/api/v1/namespaces', { metadata: { name: 'shop' } })
+    await create(BACKENDS.replace('default', 'shop'), backend('one'))
+    server.files.set('proxybackends.gatewright.dev/shop/one', { file: 'shop.yaml', line: 12 })
+    const refused = await remove('/shop')
+    expect([refused.status, refused.body.message]).toEqual([
+      403,
+      expect.stringContaining('the file shop.yaml has objects in it (line 12)'),
+    ])
+    server.files.clear()
+    expect((await remove('/shop')).status).toBe(200)
+    expect((await remove('/default')).body.message).toContain('may not be deleted')
+    expect((await remove('')).status).toBe(405)
+    const { body } = await server.call('/api/v1')
+    const { verbs } = body.resources.find(({ name }: { name: string }) => name === 'namespaces')
+    expect(verbs).not.toContain('deletecollection')
   })
 
   test('the log gets each write, but no read', async () => {
@@ -706,4 +721,32 @@ describe('managers of fields', () => {
     server.files.set('proxybackends.gatewright.dev/default/one', { file: 'shop.yaml', line: 12 })
     expect((await apply('a', applied('a.test'), '&force=true')).status).toBe(403)
   })
+})
+
+test('a body that is nested too deeply', async () => {
+  const nested = (levels: number) => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`
+  const bodyOf = (levels: number) =>
+    `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"deep"},"more":${nested(levels)}}`
+  const write = async (levels: number, type: string) => {
+    const options = { method: 'POST', body: bodyOf(levels), headers: { 'content-type': type } }
+    const { status, body } = await server.call('/api/v1/namespaces/default/configmaps?fieldValidation=Ignore', options)
+    return [status, body.message]
+  }
+  const refusal = [400, 'the body is nested too deeply: at most 1000 levels are allowed']
+  for (const levels of [1001, 100_000]) expect(await write(levels, 'application/json')).toEqual(refusal)
+  expect(await write(1100, 'application/yaml')).toEqual(refusal)
+  expect((await write(900, 'application/json'))[0]).toBe(201)
+  const operations = Array.from({ length: 1100 }, (_, level) => ({
+    op: 'add',
+    path: `/${Array(level + 1)
+      .fill('a')
+      .join('/')}`,
+    value: {},
+  }))
+  const patched = await server.call('/api/v1/namespaces/default/configmaps/deep', {
+    method: 'PATCH',
+    body: operations,
+    headers: { 'content-type': 'application/json-patch+json' },
+  })
+  expect([patched.status, patched.body.message]).toEqual(refusal)
 })

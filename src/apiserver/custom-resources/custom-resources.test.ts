@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { eventually } from '#test/support/eventually.ts'
 import { startTestServer } from '../testing.ts'
 
@@ -210,4 +210,102 @@ test('kinds are served again after a restart', async () => {
 
 test('nothing failed', () => {
   expect(server.bugs).toEqual([])
+})
+
+describe('the scale subresource', () => {
+  const CRATES = '/apis/example.com/v1/namespaces/default/crates'
+  const integer = { type: 'integer' }
+  const schema = {
+    type: 'object',
+    properties: {
+      spec: { type: 'object', properties: { copies: { ...integer, maximum: 5 } } },
+      status: { type: 'object', properties: { copies: integer, selector: { type: 'string' } } },
+    },
+  }
+  const subresources = {
+    status: {},
+    scale: {
+      specReplicasPath: '.spec.copies',
+      statusReplicasPath: '.status.copies',
+      labelSelectorPath: '.status.selector',
+    },
+  }
+  const scale = (replicas: unknown, metadata: object = {}) => ({
+    apiVersion: 'autoscaling/v1',
+    kind: 'Scale',
+    metadata: { name: 'one', ...metadata },
+    spec: { replicas },
+  })
+  const write = (method: string, body: unknown, type = 'application/json', query = '') =>
+    server.call(`${CRATES}/one/scale${query}`, { method, body, headers: { 'content-type': type } })
+  const copies = async () => (await server.call(`${CRATES}/one`)).body.spec.copies
+
+  beforeAll(async () => {
+    await establish(definition('crates', 'Crate', {}, { schema: { openAPIV3Schema: schema }, subresources }))
+    await server.call(CRATES, { method: 'POST', body: { metadata: { name: 'one' }, spec: { copies: 2 } } })
+    const status = { copies: 1, selector: 'app=one' }
+    const { body } = await server.call(`${CRATES}/one`)
+    await server.call(`${CRATES}/one/status`, { method: 'PUT', body: { ...body, status } })
+  })
+
+  test('is read', async () => {
+    const { body } = await server.call(`${CRATES}/one/scale`)
+    expect(body).toMatchObject({
+      ...scale(2, { namespace: 'default' }),
+      status: { replicas: 1, selector: 'app=one' },
+    })
+    const { body: object } = await server.call(`${CRATES}/one`)
+    expect(body.metadata).toEqual({
+      name: 'one',
+      namespace: 'default',
+      uid: object.metadata.uid,
+      resourceVersion: object.metadata.resourceVersion,
+      creationTimestamp: object.metadata.creationTimestamp,
+    })
+  })
+
+  test('is replaced, patched and applied', async () => {
+    const replaced = await write('PUT', scale(3))
+    expect([replaced.status, replaced.body.kind, replaced.body.spec, await copies()]).toEqual([
+      200,
+      'Scale',
+      { replicas: 3 },
+      3,
+    ])
+    await write('PATCH', { spec: { replicas: 4 } }, 'application/merge-patch+json')
+    expect(await copies()).toBe(4)
+    const operations = [{ op: 'replace', path: '/spec/replicas', value: 1 }]
+    await write('PATCH', operations, 'application/json-patch+json')
+    expect(await copies()).toBe(1)
+    const apply = (replicas: number, force: boolean) =>
+      write('PATCH', scale(replicas), 'application/apply-patch+yaml', `?fieldManager=scaler&force=${force}`)
+    expect((await apply(5, false)).status).toBe(409)
+    expect((await apply(5, true)).status).toBe(200)
+    const { body } = await server.call(`${CRATES}/one`)
+    expect(body.spec.copies).toBe(5)
+    expect(body.metadata.managedFields).toContainEqual(
+      expect.objectContaining({
+        manager: 'scaler',
+        operation: 'Apply',
+        subresource: 'scale',
+        fieldsV1: { 'f:spec': { 'f:copies': {} } },
+      }),
+    )
+  })
+
+  test('is refused', async () => {
+    const causes = async (body: unknown) => {
+      const { status, body: answer } = await write('PUT', body)
+      return [status, ...(answer.details?.causes ?? []).map((cause: { field: string }) => cause.field)]
+    }
+    expect(await causes(scale(-1))).toEqual([422, 'spec.replicas'])
+    expect(await causes(scale('2'))).toEqual([422, 'spec.replicas'])
+    expect(await causes(scale(6))).toEqual([422, 'spec.copies'])
+    expect(await causes(scale(1, { resourceVersion: '1' }))).toEqual([409])
+    expect(await causes(scale(1, { name: 'two' }))).toEqual([400])
+    expect(await causes({ ...scale(1), kind: 'Crate' })).toEqual([400])
+    expect((await write('DELETE', undefined)).status).toBe(405)
+    expect((await server.call(`${WIDGETS}/one/scale`)).status).toBe(404)
+    expect((await server.call(`${CRATES}/none/scale`)).status).toBe(404)
+  })
 })

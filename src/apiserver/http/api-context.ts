@@ -1,4 +1,4 @@
-import type { Verb } from '../verbs/dispatch.ts'
+import type { Verb } from '../kinds/verbs-of.ts'
 import type { ApiState } from '../verbs/resource-request.ts'
 import type { Snapshots } from '../verbs/snapshots.ts'
 import type { Watches } from '../verbs/watch.ts'

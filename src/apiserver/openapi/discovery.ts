@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { collectionOf, groupVersion } from '../kinds/collection.ts'
 import type { ServedKind } from '../kinds/served-kind.ts'
+import { verbsOf } from '../kinds/verbs-of.ts'
 import { compareVersions } from '../kinds/version-order.ts'
 
 /** One group, with its kinds by version, preferred version first. */
@@ -9,7 +10,6 @@ export interface DiscoveredGroup {
   readonly versions: readonly (readonly [version: string, kinds: readonly ServedKind[]])[]
 }
 
-const VERBS = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch']
 const PART_VERBS = ['get', 'patch', 'update']
 
 /** The kinds as discovery shows them: groups in the order in which they were added, the core group first. */
@@ -136,10 +136,6 @@ function partsOf({
     ...(hasStatus ? [{ part: 'status' }] : []),
     ...(scale === undefined ? [] : [{ part: 'scale', identity: SCALE }]),
   ]
-}
-
-function verbsOf({ review }: ServedKind): readonly string[] {
-  return review === undefined ? VERBS : ['create']
 }
 
 /** Tells clients when objects of a kind are stored in another form. */

@@ -77,7 +77,6 @@ test('operations of a kind without namespaces, and of a question', () => {
   expect(listed('Namespace')).toEqual([
     'get /api/v1/namespaces',
     'post /api/v1/namespaces',
-    'delete /api/v1/namespaces',
     'get /api/v1/namespaces/{name}',
     'put /api/v1/namespaces/{name}',
     'patch /api/v1/namespaces/{name}',

@@ -1,4 +1,5 @@
 import type { ServedKind } from '../kinds/served-kind.ts'
+import { verbsOf } from '../kinds/verbs-of.ts'
 import { definitionName, META, rootOf } from './definition-names.ts'
 import { identityOf, operationGroup, SCALE } from './kind-schemas.ts'
 
@@ -77,7 +78,18 @@ export function operationsOf(kind: ServedKind): readonly Operation[] {
     ...(kind.namespaced ? [list(all, 'ForAllNamespaces')] : []),
     list(inNamespace),
     operation(kind, inNamespace, 'post', name, WRITE, name),
-    operation(kind, inNamespace, 'deletecollection', `${META}.Status`, [...LIST, ...DELETE], `${META}.DeleteOptions`),
+    ...(verbsOf(kind).includes('deletecollection')
+      ? [
+          operation(
+            kind,
+            inNamespace,
+            'deletecollection',
+            `${META}.Status`,
+            [...LIST, ...DELETE],
+            `${META}.DeleteOptions`,
+          ),
+        ]
+      : []),
     ...partOperations(kind, one, name, ''),
     operation(kind, one, 'delete', `${META}.Status`, DELETE, `${META}.DeleteOptions`),
     ...(kind.hasStatus ? partOperations(kind, `${one}/status`, name, 'Status') : []),

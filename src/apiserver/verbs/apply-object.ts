@@ -2,11 +2,12 @@ import { ApiError, invalid, notFound } from '../http/api-error.ts'
 import { groupVersion } from '../kinds/collection.ts'
 import { applyConfiguration } from '../patch/apply.ts'
 import { createObject } from './create.ts'
-import { type Part, timestamp } from './prepare.ts'
+import { type Part, subresourceOf, timestamp } from './prepare.ts'
 import { queryFlag } from './query-flag.ts'
 import { objectOf, readYaml, textOf } from './read-object.ts'
 import { inVersion } from './render.ts'
 import { type ApiAnswer, type ApiState, keyIn, type ResourceRequest } from './resource-request.ts'
+import { scaleConfiguration } from './scale.ts'
 import { checkNotFromFile, storeUpdate } from './update.ts'
 import { type WriteOptions, writeOptions } from './write-options.ts'
 
@@ -26,15 +27,17 @@ export function applyObject(state: ApiState, request: ResourceRequest, part: Par
   const options: WriteOptions = { ...writeOptions(query, request.userAgent), operation: 'Apply' }
   const key = keyIn(request)
   const before = state.table.get(key)
-  if (before === undefined && part === 'status') throw notFound(kind, key.name)
-  if (before !== undefined && part === 'object') checkNotFromFile(state, request, key)
-  const applied = objectOf(readYaml(textOf(body!)), request, target.name)
+  if (before === undefined && part !== 'object') throw notFound(kind, key.name)
+  if (before !== undefined && part !== 'status') checkNotFromFile(state, request, key)
+  const configuration = readYaml(textOf(body!))
+  const applied =
+    part === 'scale' ? scaleConfiguration(request, configuration) : objectOf(configuration, request, target.name)
   const { object, conflicts, failure } = applyConfiguration(before && inVersion(before, kind), applied, {
     manager: options.manager,
     force: queryFlag(query, 'force'),
     schema: kind.schema,
     hasStatus: kind.hasStatus,
-    subresource: part === 'status' ? part : undefined,
+    subresource: subresourceOf(part),
     apiVersion: groupVersion(kind),
     now: timestamp(),
   })

@@ -2,6 +2,7 @@ import type { Resource, ResourceKey } from '#store/resources/resource.ts'
 import type { ResourceTable } from '#store/resources/resource-table.ts'
 import { ApiError, conflict, forbidden, successStatus } from '../http/api-error.ts'
 import type { ServedKind } from '../kinds/served-kind.ts'
+import { isNamespaceKind } from '../kinds/verbs-of.ts'
 import { timestamp } from './prepare.ts'
 import { queryFlag } from './query-flag.ts'
 import { isObject, readBody } from './read-object.ts'
@@ -26,7 +27,7 @@ export function remove(state: ApiState, request: ResourceRequest): ApiAnswer {
   const options = deleteOptions(request)
   const object = writable(state, request, 'object')
   checkPreconditions(kind, object, options)
-  checkDeletable(kind, object)
+  if (isNamespaceKind(kind)) checkDeletable(state, kind, object)
   const { left } = removeObject(state.table, keyIn(request), object, options)
   if (left !== undefined) return { status: 200, body: renderObject(left, request) }
   const group = kind.group === '' ? {} : { group: kind.group }
@@ -72,10 +73,19 @@ function checkPreconditions(kind: ServedKind, { metadata }: Resource, { uid, res
   }
 }
 
-/** Objects without namespace are in `default` (decision A-14). */
-function checkDeletable(kind: ServedKind, { metadata }: Resource): void {
-  if (kind.group === '' && kind.kind === 'Namespace' && metadata.name === 'default') {
-    throw forbidden(kind, metadata.name, 'this namespace may not be deleted')
+/**
+ * Objects without namespace are in `default` (decision A-14). A Namespace with objects of files would never become empty.
+ * @throws ApiError Forbidden
+ */
+function checkDeletable({ table, fileOf }: ApiState, kind: ServedKind, { metadata: { name } }: Resource): void {
+  if (name === 'default') throw forbidden(kind, name, 'this namespace may not be deleted')
+  for (const collection of table.collections) {
+    for (const { metadata } of table.list(collection, name)) {
+      const origin = fileOf({ collection, namespace: name, name: metadata.name })
+      if (origin === undefined) continue
+      const message = `the file ${origin.file} has objects in it (line ${origin.line}): remove them from the file first`
+      throw forbidden(kind, name, message)
+    }
   }
 }
 

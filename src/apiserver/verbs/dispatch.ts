@@ -1,17 +1,17 @@
 import { ApiError } from '../http/api-error.ts'
+import type { ServedKind } from '../kinds/served-kind.ts'
+import { type Verb, verbsOf } from '../kinds/verbs-of.ts'
 import { create } from './create.ts'
 import { remove } from './delete.ts'
 import { removeAll } from './delete-collection.ts'
 import { get } from './get.ts'
 import { list } from './list.ts'
 import { patch } from './patch.ts'
+import type { Part } from './prepare.ts'
 import { queryFlag } from './query-flag.ts'
 import type { ApiAnswer, ApiState, ResourceRequest } from './resource-request.ts'
 import type { Snapshots } from './snapshots.ts'
 import { update } from './update.ts'
-
-/** What a request does (Kubernetes, "Verbs"). */
-export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'deletecollection'
 
 /**
  * The verb of a request.
@@ -55,11 +55,11 @@ export function dispatch(
   const { kind, target } = request
   const { subresource } = target
   if (subresource !== undefined) return dispatchPart(state, verb, request, subresource)
-  if (kind.review !== undefined && verb !== 'create') throw notAllowed()
+  if (!verbsOf(kind).includes(verb)) throw notAllowed()
   if (kind.namespaced && target.namespace === undefined && verb !== 'list') throw notAllowed()
   switch (verb) {
     case 'get':
-      return get(state, request)
+      return get(state, request, 'object')
     case 'list':
       return list(state, snapshots, request)
     case 'create':
@@ -76,17 +76,24 @@ export function dispatch(
 }
 
 function dispatchPart(state: ApiState, verb: Verb, request: ResourceRequest, subresource: string): ApiAnswer {
-  if (subresource !== 'status' || !request.kind.hasStatus) {
+  const part = partOf(request.kind, subresource)
+  if (part === undefined) {
     throw new ApiError('NotFound', 'the server could not find the requested resource')
   }
   switch (verb) {
     case 'get':
-      return get(state, request)
+      return get(state, request, part)
     case 'update':
-      return update(state, request, 'status')
+      return update(state, request, part)
     case 'patch':
-      return patch(state, request, 'status')
+      return patch(state, request, part)
     default:
       throw notAllowed()
   }
+}
+
+function partOf({ hasStatus, scale }: ServedKind, subresource: string): Part | undefined {
+  if (subresource === 'status' && hasStatus) return 'status'
+  if (subresource === 'scale' && scale !== undefined) return 'scale'
+  return undefined
 }

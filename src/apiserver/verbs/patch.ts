@@ -1,5 +1,4 @@
 import type { JsonObject } from '#base/json.ts'
-import type { Resource } from '#store/resources/resource.ts'
 import { ApiError } from '../http/api-error.ts'
 import type { ServedKind } from '../kinds/served-kind.ts'
 import { applyJsonPatch } from '../patch/json-patch.ts'
@@ -12,6 +11,7 @@ import type { Part } from './prepare.ts'
 import { objectOf, readJson, textOf } from './read-object.ts'
 import { inVersion } from './render.ts'
 import type { ApiAnswer, ApiState, RequestBody, ResourceRequest } from './resource-request.ts'
+import { scaled, scaleOf } from './scale.ts'
 import { storeUpdate, writable } from './update.ts'
 import { writeOptions } from './write-options.ts'
 
@@ -34,10 +34,14 @@ export function patch(state: ApiState, request: ResourceRequest, part: Part): Ap
   const options = writeOptions(request.query, request.userAgent)
   const before = writable(state, request, part)
   const { value, warnings } = readJson(textOf(body!), options.unknownFields)
-  const { value: patched, failure } = apply(jsonOf(inVersion(before, kind)), value, kind)
+  const { value: patched, failure } = apply(
+    jsonOf(part === 'scale' ? scaleOf(kind, before) : inVersion(before, kind)),
+    value,
+    kind,
+  )
   if (failure !== undefined)
     throw new ApiError(failure.reason, failure.message, { name: target.name!, kind: kind.plural })
-  const written = objectOf(patched, request, target.name)
+  const written = part === 'scale' ? scaled(request, before, patched) : objectOf(patched, request, target.name)
   return storeUpdate(state, request, { before, written, part, options, warnings })
 }
 
@@ -51,7 +55,7 @@ function patchOf(body: RequestBody | undefined, { hasStrategicMerge }: ServedKin
   throw new ApiError('UnsupportedMediaType', message)
 }
 
-/** All objects of the table are JSON. */
-function jsonOf(object: Resource): JsonObject {
+/** Objects of the table, and what is made of them, are JSON. */
+function jsonOf(object: object): JsonObject {
   return object as unknown as JsonObject
 }

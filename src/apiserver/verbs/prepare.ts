@@ -9,8 +9,13 @@ import { sameButTimes, updateManagedFields } from '../patch/managed-fields.ts'
 import { inVersion } from './render.ts'
 import type { WriteOptions } from './write-options.ts'
 
-/** The part of an object that a request can write: all but its status, or only that. */
-export type Part = 'object' | 'status'
+/** The part of an object that a request can write: all but its status, only that, or the number of its replicas. */
+export type Part = 'object' | 'status' | 'scale'
+
+/** The subresource as the managers of fields name it. */
+export function subresourceOf(part: Part): string | undefined {
+  return part === 'object' ? undefined : part
+}
 
 export interface Prepared {
   readonly object: Resource
@@ -64,9 +69,9 @@ export function prepareUpdate(
   const merged = part === 'status' ? { ...shown, status: written.status } : withStatusOf(kind, shown, written)
   const { object, warnings } = admit(kind, merged as WrittenObject, { unknownFields, before: shown })
   const metadata =
-    part === 'object'
-      ? nextMetadata(kind, before.metadata, object.metadata)
-      : metadataWithStatus(before, written, operation)
+    part === 'status'
+      ? metadataWithStatus(before, written, operation)
+      : nextMetadata(kind, before.metadata, object.metadata)
   const read = { ...object, apiVersion: before.apiVersion, metadata } as unknown as Resource
   const next = withManagers(kind, before, read, options)
   if (sameButTimes(before, next)) return { object: before, warnings }
@@ -87,8 +92,14 @@ function withManagers(
   const { manager, operation, part } = options
   if (operation === 'Apply') return next
   const { schema, hasStatus } = kind
-  const subresource = part === 'status' ? part : undefined
-  const write = { manager, schema, hasStatus, subresource, apiVersion: groupVersion(kind), now: timestamp() }
+  const write = {
+    manager,
+    schema,
+    hasStatus,
+    subresource: subresourceOf(part),
+    apiVersion: groupVersion(kind),
+    now: timestamp(),
+  }
   // In the version of the request: the managers of other versions are kept apart by theirs.
   return updateManagedFields(before, next, write)
 }

@@ -5,6 +5,7 @@ import { ApiError } from '../http/api-error.ts'
 import { groupVersion } from '../kinds/collection.ts'
 import type { WrittenObject } from '../kinds/served-kind.ts'
 import { decodeObject, PROTOBUF, UnreadableObject } from '../protobuf/decode-object.ts'
+import { checkDepth } from './check-depth.ts'
 import type { RequestBody, ResourceRequest } from './resource-request.ts'
 
 type Members = Readonly<Record<string, unknown>>
@@ -59,6 +60,7 @@ export function readJson(text: string, unknownFields: 'refuse' | 'warn' | 'ignor
   } catch (error) {
     throw new ApiError('BadRequest', `the body is not JSON: ${(error as Error).message}`)
   }
+  checkDepth(value)
   const repeated = findAmbiguousMember(text, EXACT_NAMES)
   if (repeated === undefined || unknownFields === 'ignore') return { value, warnings: [] }
   const message = `duplicate field "${repeated.key}"`
@@ -68,11 +70,14 @@ export function readJson(text: string, unknownFields: 'refuse' | 'warn' | 'ignor
 
 /** @throws ApiError BadRequest */
 export function readYaml(text: string): unknown {
+  let value: unknown
   try {
-    return parse(text)
+    value = parse(text)
   } catch (error) {
     throw new ApiError('BadRequest', `the body is not YAML: ${(error as Error).message}`)
   }
+  checkDepth(value)
+  return value
 }
 
 /**
@@ -86,6 +91,7 @@ export function objectOf(
   name: string | undefined,
 ): WrittenObject {
   if (!isObject(value)) throw new ApiError('BadRequest', 'the body must be an object')
+  checkDepth(value)
   const apiVersion = groupVersion(kind)
   checkSame('apiVersion', value.apiVersion, apiVersion)
   checkSame('kind', value.kind, kind.kind)

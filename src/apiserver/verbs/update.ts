@@ -5,6 +5,7 @@ import { type Part, prepareUpdate } from './prepare.ts'
 import { objectOf, readBody } from './read-object.ts'
 import { renderObject } from './render.ts'
 import { type ApiAnswer, type ApiState, keyIn, type ResourceRequest } from './resource-request.ts'
+import { scaled, scaleOf } from './scale.ts'
 import { type WriteOptions, writeOptions } from './write-options.ts'
 
 /** @throws ApiError */
@@ -13,8 +14,8 @@ export function update(state: ApiState, request: ResourceRequest, part: Part): A
   const options = writeOptions(request.query, request.userAgent)
   const { value, warnings } = readBody(request.body, options.unknownFields)
   const before = writable(state, request, part)
-  const written = objectOf(value, request, target.name)
-  if (!written.metadata.resourceVersion && !kind.hasStrategicMerge) {
+  const written = part === 'scale' ? scaled(request, before, value) : objectOf(value, request, target.name)
+  if (!written.metadata.resourceVersion && !kind.hasStrategicMerge && part !== 'scale') {
     const message = 'Invalid value: 0: must be specified for an update'
     throw invalid(kind, target.name!, [{ reason: 'FieldValueInvalid', message, field: 'metadata.resourceVersion' }])
   }
@@ -29,7 +30,7 @@ export function writable(state: ApiState, request: ResourceRequest, part: Part):
   const key = keyIn(request)
   const before = state.table.get(key)
   if (before === undefined) throw notFound(request.kind, key.name)
-  if (part === 'object') checkNotFromFile(state, request, key)
+  if (part !== 'status') checkNotFromFile(state, request, key)
   return before
 }
 
@@ -61,12 +62,12 @@ export function storeUpdate(state: ApiState, request: ResourceRequest, update: U
   const { before, written, part, options, warnings: known } = update
   const { object, warnings } = prepareUpdate(request.kind, before, written, { ...options, part })
   const told = [...known, ...warnings]
-  if (options.dryRun || object === before) return { status: 200, body: renderObject(object, request), warnings: told }
+  const shown = (stored: Resource) => (part === 'scale' ? scaleOf(request.kind, stored) : renderObject(stored, request))
+  if (options.dryRun || object === before) return { status: 200, body: shown(object), warnings: told }
   const key = keyIn(request)
   const isGone = object.metadata.deletionTimestamp !== undefined && (object.metadata.finalizers ?? []).length === 0
   const write = { key, object: isGone ? undefined : object }
   const [event] = state.fileOf(key) === undefined ? state.table.commit([write]) : state.table.commitInMemory([write])
   const findings = isGone || part === 'status' ? [] : state.findingsOf(key)
-  const shown = isGone ? object : event!.object
-  return { status: 200, body: renderObject(shown, request), warnings: [...told, ...findings] }
+  return { status: 200, body: shown(isGone ? object : event!.object), warnings: [...told, ...findings] }
 }

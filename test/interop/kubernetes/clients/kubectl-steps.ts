@@ -41,6 +41,33 @@ kind: Service
 metadata: { name: web }
 spec: { ports: [{ name: http, port: 80 }], selector: { app: web } }
 `
+const DEFINITION = `
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: { name: crates.example.com }
+spec:
+  group: example.com
+  names: { plural: crates, singular: crate, kind: Crate }
+  scope: Namespaced
+  versions:
+    - name: v1
+      served: true
+      storage: true
+      schema:
+        openAPIV3Schema:
+          type: object
+          properties:
+            spec: { type: object, properties: { replicas: { type: integer } } }
+            status: { type: object, properties: { replicas: { type: integer } } }
+      subresources:
+        scale: { specReplicasPath: .spec.replicas, statusReplicasPath: .status.replicas }
+`
+const CRATE = `
+apiVersion: example.com/v1
+kind: Crate
+metadata: { name: one }
+spec: { replicas: 1 }
+`
 
 function step(line: string, prints: RegExp, more: Omit<KubectlStep, 'words' | 'prints'> = {}): KubectlStep {
   return { words: line.split(' '), prints, ...more }
@@ -95,6 +122,18 @@ export const KUBECTL_STEPS: readonly KubectlStep[] = [
   step('patch service web -p {"spec":{"ports":[{"port":80,"name":"web"}]}}', /patched/),
   step('get service web -o jsonpath={.spec.ports[*].name}', /^web$/),
   step('replace --force -f -', /replaced/, { input: SERVICE }),
+  step('get all', /service\/web/),
+  step('get service web -w --request-timeout=2s', /NAME\s+TYPE[\s\S]*web\s/),
+  step('apply -f -', /crates\.example\.com created/, { input: DEFINITION }),
+  step('wait --for=condition=Established crd/crates.example.com --timeout=20s', /condition met/),
+  step('apply -f -', /crate\.example\.com\/one created/, { input: CRATE }),
+  step('scale crate one --replicas=3', /scaled/),
+  step('get crate one -o jsonpath={.spec.replicas}', /^3$/),
+  step('explain crate.spec', /replicas/),
+  step('delete crd crates.example.com --timeout=20s', /deleted/),
+  step('get crates', /could not find the requested resource|doesn't have a resource type/, { code: 1 }),
+  step('get events', /No resources found|LAST SEEN/),
+  step('cluster-info', /is running at/),
   step('create configmap values --from-literal=a=b', /configmap\/values created/),
   step('create secret generic keys --from-literal=a=b', /secret\/keys created/),
   step('create namespace apart', /namespace\/apart created/),
