@@ -53,7 +53,8 @@ async function start(): Promise<number> {
   const reason =
     running === undefined ? 'it does not run' : await waitForReadiness(running, gone.signal, READY_WITHIN_MS)
   const isLate = reason !== undefined && !gone.signal.aborted
-  if (running !== undefined && reason === undefined && !gone.signal.aborted) console.log(describe(upstreams, running))
+  if (running !== undefined && reason === undefined && !gone.signal.aborted)
+    console.log(describe(upstreams, running, state))
   if (isLate) {
     console.error(`the gateway was not ready after ${READY_WITHIN_MS / 1000} seconds (${reason}); stopping it`)
     gateway.kill('SIGTERM')
@@ -107,14 +108,14 @@ async function exitCodeOf(gateway: ChildProcess): Promise<number> {
   }
 }
 
-function describe(upstreams: Upstreams, { admin, metricsPort }: RunningGateway): string {
+function describe(upstreams: Upstreams, { admin, api, metricsPort }: RunningGateway, state: string): string {
   const servers = upstreams.list.map(({ kind, name, url }) => `  ${url}   ${kind} server ${name}`)
   return `
 Gatewright is ready. Ctrl-C stops everything.
 
 ${PATHS.length === 0 ? '  http://localhost:8080   the gateway\n' : ''}  ${admin}  admin
   http://127.0.0.1:${metricsPort}/metrics
-
+${api === undefined ? '' : `  ${api}  Kubernetes API: kubectl --kubeconfig ${join(state, 'kubeconfig')} get httproutes\n`}
 Behind it:
 
 ${servers.join('\n')}

@@ -5,6 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 /** The addresses in the note of a running gateway, `gateway.json` in its state folder. */
 export interface RunningGateway {
   readonly admin: string
+  /** Missing when it is switched off. */
+  readonly api?: string
   readonly metricsPort: number
   readonly readinessPort: number
 }

@@ -53,6 +53,8 @@ function eventOf({ type, status, reason, message }: Condition): EventDraft | und
     case 'Overlapped':
       return status === 'True' ? { type: 'Warning', reason: 'Overlapped', message } : undefined
     case 'Programmed':
+      // Unknown: the data plane has not answered yet.
+      if (status === 'Unknown') return undefined
       return status === 'True'
         ? { type: 'Normal', reason: 'Programmed', message }
         : { type: 'Warning', reason: 'Invalid', message }

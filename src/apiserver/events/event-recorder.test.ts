@@ -30,6 +30,7 @@ test.each([
   [condition('Overlapped', 'True', 'FieldsOverridden'), ['Warning', 'Overlapped']],
   [condition('Programmed', 'True', 'Programmed'), ['Normal', 'Programmed']],
   [condition('Programmed', 'False', 'Pending'), ['Warning', 'Invalid']],
+  [condition('Programmed', 'Unknown', 'Pending'), undefined],
   [condition('PartiallyInvalid', 'True', 'X'), ['Warning', 'Invalid']],
   [condition('Current', 'False', 'EditRefused'), ['Warning', 'ConfigRejected']],
   [condition('Other', 'False', 'X'), undefined],
