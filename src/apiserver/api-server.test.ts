@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { eventually } from '#test/support/eventually.ts'
 import { startTestServer } from './testing.ts'
@@ -284,7 +285,7 @@ describe('updates', () => {
   })
 
   test('the log gets each write, but no read', async () => {
-    const written = () => server.audit.filter(({ verb }) => verb !== 'deletecollection')
+    const written = () => server.audit.filter(({ method }) => method !== 'DELETE')
     await create(BACKENDS, backend('one'), '?dryRun=All')
     await server.call(`${BACKENDS}/one`)
     await server.call(`${BACKENDS}/one/status`, {
@@ -292,17 +293,45 @@ describe('updates', () => {
       body: backend('one'),
       headers: { 'user-agent': 'kubectl/v1' },
     })
-    await eventually('two writes in the log', () => written().length === 2)
+    await server.call(BACKENDS, { method: 'POST', token: 'wrong', body: backend('one') })
+    await server.call(BACKENDS, { method: 'POST', body: 'no object' })
+    await server.call(`${BACKENDS}/one`, { method: 'POST', body: backend('one') })
+    await create('/apis/authorization.k8s.io/v1/selfsubjectaccessreviews', {
+      spec: { resourceAttributes: { verb: 'get' } },
+    })
+    await eventually('all writes are in the log', () => written().length === 5)
     expect(written()).toMatchObject([
-      { verb: 'create', target: 'proxybackends.gatewright.dev', namespace: 'default', status: 201, dryRun: true },
       {
-        verb: 'update',
+        method: 'POST',
+        target: 'proxybackends.gatewright.dev',
+        namespace: 'default',
+        name: 'one',
+        status: 201,
+        dryRun: true,
+      },
+      {
+        method: 'PUT',
         target: 'proxybackends.gatewright.dev/status',
         name: 'one',
         status: 404,
         userAgent: 'kubectl/v1',
       },
+      { method: 'POST', status: 401, name: undefined },
+      { method: 'POST', status: 400 },
+      { method: 'POST', status: 405 },
     ])
+  })
+
+  test('a client that leaves in the middle of its request is no bug of the gateway', async () => {
+    const other = await startTestServer()
+    const headers = { 'content-length': '1000', expect: '100-continue' }
+    const request = other.open(BACKENDS, { method: 'POST', headers })
+    const failure = once(request, 'error')
+    await once(request, 'continue')
+    request.destroy(new Error('left'))
+    await failure
+    await other.close()
+    expect([other.bugs, other.audit]).toEqual([[], []])
   })
 })
 

@@ -65,7 +65,13 @@ test('clients with the kubeconfig get findings as warnings, and each write is lo
     [
       'info',
       'object written',
-      expect.objectContaining({ verb: 'create', target: 'proxybackends.gatewright.dev', client: 'test', status: 201 }),
+      expect.objectContaining({
+        method: 'POST',
+        name: 'b',
+        target: 'proxybackends.gatewright.dev',
+        client: 'test',
+        status: 201,
+      }),
     ],
   ])
 })

@@ -104,10 +104,10 @@ function findingTexts(
 }
 
 /** A line of the log for one write. */
-function auditLine({ verb, target, namespace, name, userAgent, status, dryRun }: AuditEntry) {
+function auditLine({ method, target, namespace, name, userAgent, status, dryRun }: AuditEntry) {
   const level: Level = status < 400 ? 'info' : 'warn'
   const client = userAgent.slice(0, MAX_CLIENT)
-  const fields = { verb, target, namespace, name, status, client, dryRun: dryRun ? 'true' : undefined }
+  const fields = { method, target, namespace, name, status, client, dryRun: dryRun ? 'true' : undefined }
   return [level, status < 400 ? 'object written' : 'write refused', fields] as const
 }
 

@@ -105,7 +105,21 @@ export async function startTestServer(journal?: Journal) {
     customResources.close()
     await server.close()
   }
-  return { ...server, close, table, files, findings, audit, bugs, kinds, call, watch, ca, watches: context.watches }
+  return {
+    ...server,
+    close,
+    table,
+    files,
+    findings,
+    audit,
+    bugs,
+    kinds,
+    open,
+    call,
+    watch,
+    ca,
+    watches: context.watches,
+  }
 }
 
 async function* readLines(response: AsyncIterable<Buffer>): AsyncGenerator<unknown> {

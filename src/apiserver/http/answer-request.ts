@@ -1,13 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { JournalFailure } from '#store/resources/journal-failure.ts'
-import { collectionOf } from '../kinds/collection.ts'
 import type { Verb } from '../kinds/verbs-of.ts'
 import { dispatch, verbOf } from '../verbs/dispatch.ts'
-import type { RequestBody, ResourceRequest } from '../verbs/resource-request.ts'
+import type { RequestBody } from '../verbs/resource-request.ts'
 import type { ApiContext } from './api-context.ts'
 import { ApiError } from './api-error.ts'
 import { readMediaType } from './media-type.ts'
 import { type Form, negotiate } from './negotiate.ts'
+import { type OpenAudit, openAudit } from './open-audit.ts'
 import { openWatch } from './open-watch.ts'
 import { readBytes } from './read-bytes.ts'
 import { type ResourceTarget, readTarget } from './request-target.ts'
@@ -37,6 +37,8 @@ export class RequestAnswerer {
     try {
       await this.#answer(request, response)
     } catch (error) {
+      // The client left before all of its request was there.
+      if (response.destroyed && !request.complete) return
       // What is left of the body has no reader, and the connection must not wait for it.
       if (!request.complete) response.setHeader('connection', 'close')
       request.resume()
@@ -59,10 +61,14 @@ export class RequestAnswerer {
     const { pathname, searchParams } = splitUrl(request.url ?? '/')
     const target = readTarget(pathname)
     const isDocument = target?.type === 'other'
+    const asked =
+      target?.type === 'resource'
+        ? { target, query: searchParams, audit: openAudit(this.#context, request, response, target, searchParams) }
+        : undefined
     const isPublic = isDocument && PUBLIC_PATHS.includes(target.path)
     if (!isPublic && !this.#hasToken(request.headers.authorization)) throw new ApiError('Unauthorized', 'Unauthorized')
     if (this.#inFlight > MAX_IN_FLIGHT) throw tooMany()
-    if (target?.type === 'resource') return this.#answerResource(request, response, target, searchParams)
+    if (asked !== undefined) return this.#answerResource(request, response, asked)
     const document = isDocument ? this.#context.document(target.path, request.headers.accept) : undefined
     if (document === undefined) throw unknownPath()
     if (request.method !== 'GET' && request.method !== 'HEAD') {
@@ -74,8 +80,7 @@ export class RequestAnswerer {
   async #answerResource(
     request: IncomingMessage,
     response: ServerResponse,
-    target: ResourceTarget,
-    query: URLSearchParams,
+    { target, query, audit }: AskedResource,
   ): Promise<void> {
     const { state, snapshots, watches } = this.#context
     const kind = state.kinds.find(target.group, target.version, target.plural)
@@ -86,24 +91,22 @@ export class RequestAnswerer {
     if (verb === 'watch') return openWatch(watches, { ...read, body: undefined }, response)
     if (READS.includes(verb))
       return writeAnswer(response, dispatch(state, snapshots, verb, { ...read, body: undefined }), form.encoding)
-    const asked: ResourceRequest = { ...read, body: await bodyOf(request) }
-    response.once('finish', () => this.#audit(verb, asked, response.statusCode))
-    writeAnswer(response, dispatch(state, snapshots, verb, asked), form.encoding)
+    const answer = dispatch(state, snapshots, verb, { ...read, body: await bodyOf(request) })
+    audit.name ??= nameIn(answer.body)
+    writeAnswer(response, answer, form.encoding)
   }
+}
 
-  #audit(verb: Verb, { kind, target, query, userAgent }: ResourceRequest, status: number): void {
-    const { namespace, name, subresource } = target
-    const collection = collectionOf(kind)
-    this.#context.audit({
-      verb,
-      target: subresource === undefined ? collection : `${collection}/${subresource}`,
-      namespace,
-      name,
-      userAgent,
-      status,
-      dryRun: query.has('dryRun'),
-    })
-  }
+/** A request about objects, before its kind and its body are read. */
+interface AskedResource {
+  readonly target: ResourceTarget
+  readonly query: URLSearchParams
+  readonly audit: OpenAudit
+}
+
+/** The name of an object, whatever form it is shown in. */
+function nameIn(body: object): string | undefined {
+  return (body as { readonly metadata?: { readonly name?: string } }).metadata?.name
 }
 
 async function bodyOf(request: IncomingMessage): Promise<RequestBody> {

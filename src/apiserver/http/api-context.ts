@@ -1,4 +1,3 @@
-import type { Verb } from '../kinds/verbs-of.ts'
 import type { ApiState } from '../verbs/resource-request.ts'
 import type { Snapshots } from '../verbs/snapshots.ts'
 import type { Watches } from '../verbs/watch.ts'
@@ -10,7 +9,7 @@ export interface ApiContext {
   readonly watches: Watches
   /** Answers to GET for paths without objects, such as `/version` and `/apis`; undefined: there is no such path. */
   readonly document: (path: string, accept: string | undefined) => ApiDocument | undefined
-  /** Called for each request that can change objects, when it has been answered. */
+  /** Called for each request that can change objects, also a refused one, when it has been answered. */
   readonly audit: (entry: AuditEntry) => void
   /** Called when a request fails because of a mistake of the gateway. */
   readonly reportBug: (error: unknown) => void
@@ -25,7 +24,8 @@ export interface ApiDocument {
 
 /** One write, for the log. */
 export interface AuditEntry {
-  readonly verb: Verb
+  /** `POST` */
+  readonly method: string
   /** `gateways.gateway.networking.k8s.io/status` */
   readonly target: string
   readonly namespace: string | undefined
