@@ -121,9 +121,10 @@ function buildProgram(end: (code: ExitCode) => void, around: Surroundings | unde
       '--call',
       'ask the servers that policies ask (authorization, global rate limits, key sets); nothing is sent to backends',
     )
+    .option('-o, --output <format>', 'text (the default) or json')
     .addHelpText('after', describeVariables('explain'))
     .action(async (request, options) => {
-      const { explain } = await import('./explain.ts')
+      const { explain } = await import('./explain/explain.ts')
       end(await explain(request, options))
     })
   program

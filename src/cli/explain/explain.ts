@@ -23,19 +23,23 @@ import type { BodySource } from '#net/stream.ts'
 import { wholePlan } from '#plan/delta.ts'
 import { decodeRequestBody } from '#proxy/decode-request-body.ts'
 import type { CheckedObjects } from '#store/store.ts'
-import { EXIT, type ExitCode } from './exit-code.ts'
+import { oneOf } from '../environment.ts'
+import { EXIT, type ExitCode } from '../exit-code.ts'
+import { countProblems, findingLines } from '../finding-lines.ts'
+import { type ForwardFlags, forwardNetworks } from '../forward-networks.ts'
+import { type ListenFlags, listenAddresses } from '../listen-addresses.ts'
+import { loadPlan } from '../load-plan.ts'
+import type { PathFlags } from '../object-paths.ts'
+import { type ApiFlags, readObjects } from '../object-source.ts'
+import { complain, print } from '../output.ts'
+import { sessionKeys } from '../session-keys.ts'
+import { UsageError } from '../usage-error.ts'
+import { describeConnection } from './describe-connection.ts'
+import { describeRefusal, describeRequest } from './describe-request.ts'
+import type { DescribedExplanation } from './described-explanation.ts'
 import { PlanCalls } from './explain-calls.ts'
-import { countProblems, findingLines } from './finding-lines.ts'
-import { formatExplanation, formatRefusal } from './format-explanation.ts'
-import { formatRelayExplanation } from './format-relay-explanation.ts'
-import { type ForwardFlags, forwardNetworks } from './forward-networks.ts'
-import { type ListenFlags, listenAddresses } from './listen-addresses.ts'
-import { loadPlan } from './load-plan.ts'
-import type { PathFlags } from './object-paths.ts'
-import { type ApiFlags, readObjects } from './object-source.ts'
-import { complain, print } from './output.ts'
-import { sessionKeys } from './session-keys.ts'
-import { UsageError } from './usage-error.ts'
+import { formatExplanation } from './format-explanation.ts'
+import { hideTexts } from './hide-texts.ts'
 
 export interface ExplainFlags extends ApiFlags, ForwardFlags, ListenFlags, PathFlags {
   readonly header?: readonly string[]
@@ -44,17 +48,35 @@ export interface ExplainFlags extends ApiFlags, ForwardFlags, ListenFlags, PathF
   readonly showSecrets?: boolean
   /** Asks the servers that policies ask. */
   readonly call?: boolean
+  readonly output?: string
 }
 
-/** Shows how a gateway with these objects would handle one request or connection. Opens no socket, except for `--call`. */
+/** Forms of the output. */
+const FORMATS = ['text', 'json'] as const
+
+/** Outcomes that make the exit code 1. */
+const REFUSED: readonly DescribedExplanation['outcome']['kind'][] = ['unreachable', 'refused', 'closed']
+
+/** Shows how a gateway with these objects would handle one request or connection. Opens no socket, except for `--call`, and to an API with the objects. */
 export async function explain(request: readonly string[], flags: ExplainFlags): Promise<ExitCode> {
-  const { method, url, text } = readRequest(request, flags.data)
-  const address = gatewayAddresses(listenAddresses(flags))
+  const format = oneOf(FORMATS, ['--output', flags.output]) ?? 'text'
+  const read = readRequest(request, flags.data)
+  listenAddresses(flags)
   const { store } = await readObjects('explain', [], flags)
+  const found = await explainWith(store, read, flags)
   const secrets = flags.showSecrets ? undefined : new SecretIndex().update({ set: store.list(), removed: [] })
-  const show = (text: string) => print(secrets === undefined ? text : secrets.hide(text))
+  const shown = secrets === undefined ? found : hideTexts(found, (text) => secrets.hide(text))
+  print(format === 'json' ? JSON.stringify(shown, undefined, 2) : formatExplanation(shown))
+  return REFUSED.includes(shown.outcome.kind) ? EXIT.findings : EXIT.ok
+}
+
+async function explainWith(
+  store: CheckedObjects,
+  { method, url, text }: ReadRequest,
+  flags: ExplainFlags,
+): Promise<DescribedExplanation> {
   const { items, findings, state } = loadPlan(store, {
-    address,
+    address: gatewayAddresses(listenAddresses(flags)),
     sessionKeys: sessionKeys(process.env),
     forwardTo: forwardNetworks(flags),
     // `plan` exists when a request is explained.
@@ -65,42 +87,41 @@ export async function explain(request: readonly string[], flags: ExplainFlags): 
   const plan = new LivePlan(state)
   using calls = new PlanCalls(plan, state)
   plan.update(wholePlan(items))
+  const title = isConnection(url)
+    ? { kind: 'connection' as const, url: text }
+    : { kind: 'request' as const, method, url: text }
   const port = portOf(url)
   const places = [...plan.sockets.values()].filter((place) => place.port === port)
   const socket = places.find((place) => place.address === url.hostname.replace(/^\[|\]$/g, '')) ?? places[0]
   if (socket === undefined) {
     const sockets = [...plan.sockets.keys()].join(', ')
-    print(`no Gateway listens on port ${port}; ${sockets === '' ? 'there are no listeners' : `listeners: ${sockets}`}`)
-    return EXIT.findings
+    const listening = sockets === '' ? 'there are no listeners' : `listeners: ${sockets}`
+    return { ...title, outcome: { kind: 'unreachable', message: `no Gateway listens on port ${port}; ${listening}` } }
   }
   const serverName = serverNameOf(url)
   const listener = socket.serverNames.first(serverName, (place) => place)
   if (listener?.carries === 'bytes') {
     const explanation = explainRelay(plan.index, listener, serverName)
-    show(formatRelayExplanation({ url, serverName, explanation, store }))
-    return explanation.refusal === undefined ? EXIT.ok : EXIT.findings
+    return describeConnection({ url: text, serverName, explanation, store })
   }
   if (isConnection(url)) {
-    print(
-      `no listener on port ${port} accepts this connection${listener === undefined ? '' : `; listener ${listener.item.name} serves HTTP requests`}`,
-    )
-    return EXIT.findings
+    const served = listener === undefined ? '' : `; listener ${listener.item.name} serves HTTP requests`
+    const message = `no listener on port ${port} accepts this connection${served}`
+    return { ...title, outcome: { kind: 'unreachable', message } }
   }
   const body = flags.data === undefined ? undefined : readBody(flags.data)
   const head = buildHead(`${method} ${targetIn(text)}`, url, flags.header ?? [], body)
-  if (typeof head === 'number') {
-    show([`${method} ${text}`, '', formatRefusal(reject(refusalOf(head)))].join('\n'))
-    return EXIT.findings
-  }
+  if (typeof head === 'number') return { ...title, outcome: describeRefusal(reject(refusalOf(head))) }
   const credentials = new KnownSecrets(credentialsOf(head))
   const explanation = await explainRequest(
     { nowMs: clock.now(), plan, socket, ...(flags.call === true && { calls }) },
     buildExchange(head, body, url, socket),
   )
-  const showsSecrets = secrets === undefined
-  const hideValues = (text: string) => credentials.hideValues(text)
-  show(formatExplanation({ method, url: text, explanation, store, showsSecrets, hideValues }))
-  return explanation.outcome?.kind === 'refusal' ? EXIT.findings : EXIT.ok
+  return describeRequest({
+    ...{ method, url: text, explanation, store },
+    showsSecrets: flags.showSecrets === true,
+    hideValues: (value) => credentials.hideValues(value),
+  })
 }
 
 /** As curl reads it: `@path` is the content of a file. */
@@ -120,10 +141,14 @@ function warnOfProblems(store: CheckedObjects, findings: readonly Finding[]): vo
   complain(`the objects have ${countProblems(counts)}; run gatewright lint to list them`)
 }
 
-function readRequest(
-  request: readonly string[],
-  data: string | undefined,
-): { readonly method: string; readonly url: URL; readonly text: string } {
+interface ReadRequest {
+  readonly method: string
+  readonly url: URL
+  /** The URL as typed. */
+  readonly text: string
+}
+
+function readRequest(request: readonly string[], data: string | undefined): ReadRequest {
   if (request.length > 2)
     throw new UsageError(`expected [METHOD] URL, got ${request.length} words: ${request.join(' ')}`)
   const text = request.at(-1)!

@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest'
 import type { EffectivePolicy } from '#engine/explain/explain-parts.ts'
 import { policyItem } from '#engine/testing.ts'
-import { formatBackend, formatPolicies } from './explanation-lines.ts'
+import { describeEndpoints, describePolicies, locator } from './describe-parts.ts'
+import { formatBackend, formatPolicies } from './format-parts.ts'
 
-const nowhere = () => ''
+const nowhere = locator({ locate: () => undefined })
+const policyLines = (policy: EffectivePolicy) => formatPolicies(describePolicies([policy], nowhere))
 
 test.each([
   ['PreRouting', '  traffic.csrf (PreRouting)'],
@@ -14,7 +16,7 @@ test.each([
     policyItem('traffic.csrf', 'Gateway/default/main', {}, { level: 'Gateway' }),
   ]
   const policy = { section: 'traffic', phase, field: 'csrf', sources: [source], overridden: [loser] } as EffectivePolicy
-  expect(formatPolicies([policy], nowhere)).toEqual([
+  expect(policyLines(policy)).toEqual([
     'effective policies, and the policies they override',
     title,
     '      set by ProxyPolicy default/policy spec.traffic.csrf, level Listener',
@@ -39,18 +41,18 @@ test.each([
     sources: [source],
     overridden: [],
   } as EffectivePolicy
-  expect(formatPolicies([policy], nowhere)[1]).toBe(`  ${name}`)
+  expect(policyLines(policy)[1]).toBe(`  ${name}`)
 })
 
 test('no policies, and no backends', () => {
-  expect(formatPolicies([], nowhere)).toEqual(['policies  none', ''])
-  expect(formatBackend({ backends: [], endpoints: [] })).toEqual([])
+  expect(formatPolicies([])).toEqual(['policies  none', ''])
+  expect(formatBackend([], [])).toEqual([])
 })
 
 test('the weight of a backend is shown if there are several', () => {
   const backend = (key: string, chosen: boolean) => ({ key, weight: 2, chosen })
-  expect(formatBackend({ backends: [backend('a', true)], endpoints: [] })).toEqual(['backend', '  > a', ''])
-  expect(formatBackend({ backends: [backend('a', true), backend('b', false)], endpoints: [] })).toEqual([
+  expect(formatBackend([backend('a', true)], [])).toEqual(['backend', '  > a', ''])
+  expect(formatBackend([backend('a', true), backend('b', false)], [])).toEqual([
     'backend',
     '  > a, weight 2',
     '    b, weight 2',
@@ -86,7 +88,7 @@ test.each([
   }
   const endpoint = { label: 'e', section: undefined, priority: 0, chosen: true, bounds: undefined, eviction }
   const backends = [{ key: 'a', weight: 1, chosen: true }]
-  expect(formatBackend({ backends, endpoints: [endpoint] })).toEqual([
+  expect(formatBackend(backends, describeEndpoints([endpoint]))).toEqual([
     'backend',
     '  > a',
     '    > e',
