@@ -133,6 +133,14 @@ export interface GuardCheck {
   readonly detail: string | undefined
 }
 
+/** Work for a request that goes on after its response. */
+export interface WorkAfterResponse {
+  /** The follow-up of the request, in which the work notes its facts. */
+  readonly exchange: Exchange
+  /** Never rejects. */
+  readonly ended: Promise<void>
+}
+
 /**
  * One request in flight: the state that every step reads and changes. It has no socket; bodies are read through `bodies`, which the caller
  * of the engine provides.
@@ -233,6 +241,8 @@ export class Exchange {
   /** Response headers queued by policies; written last, and they replace existing ones. */
   queuedHeaders: [name: string, value: string][] | undefined
   attempts: Attempt[] | undefined
+  /** Set if work for the request goes on after its response; the request is observed at the end of that work. */
+  workAfterResponse: WorkAfterResponse | undefined
   /** In the order in which they ended. */
   callouts: Callout[] | undefined
   /** Checks of prompt guards, in order. */

@@ -68,9 +68,12 @@ export interface AccessLogSettings {
   readonly add: readonly { readonly name: string; readonly expression: Expression }[]
 }
 
-/** Receives events of requests and connections, and turns them into log, metrics and records. Never throws and never waits. */
+/** Receives events of requests and connections, and turns them into log, metrics and records. Never throws. */
 export interface Observer {
-  /** `broken`: why the client did not get a complete response, for operators. */
+  /**
+   * A request has ended; it is observed at the end of its work after the response, if it has any.
+   * @param broken why the client did not get a complete response, for operators
+   */
   ended(request: Observed, sentBytes: number, broken: string | undefined): void
   /** `broken`: why the connection did not end normally, for operators. */
   relayEnded(relay: ObservedRelay, broken: string | undefined): void

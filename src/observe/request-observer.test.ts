@@ -1,7 +1,9 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { clock } from '#base/clock.ts'
 import type { Callout } from '#exchange/exchange.ts'
+import { followUp } from '#exchange/follow-up.ts'
 import type { LlmPrices } from '#exchange/llm-prices.ts'
+import { NO_MCP } from '#exchange/mcp-facts.ts'
 import { NO_STEPS } from '#exchange/run-context.ts'
 import { verifies } from '#test/support/verifies.ts'
 import { DecisionIds } from './decision-ids.ts'
@@ -65,6 +67,31 @@ function observer() {
     )
   return { observer, lines, bugs, reader, end, metrics }
 }
+
+test('a request whose work goes on after its response is observed once, at the end of that work, with its outcome', async () => {
+  const { observer: it, lines, metrics } = observer()
+  const request = observed({ status: 202, mcp: { method: 'tools/call', sessionId: 's' } })
+  const { exchange } = request
+  const work = followUp(exchange)
+  const done = Promise.withResolvers<void>()
+  exchange.workAfterResponse = { exchange: work, ended: done.promise }
+  it.ended(request, 10, undefined)
+  await Promise.resolve()
+  expect([lines, it.records.list(), metrics()]).toEqual([[], [], {}])
+
+  elapsed = 900
+  work.mcp = { ...NO_MCP, method: 'tools/call', target: 'a', resourceType: 'tool', name: 'add', errorCode: -32_602 }
+  work.attempts = [{ endpoint: 'a', status: 200, failure: undefined, sentMs: 100, endedMs: 800 }]
+  work.refusal = 'mcp-tool-changed'
+  done.resolve()
+  await done.promise
+  await Promise.resolve()
+  expect(lines).toMatchObject([
+    { 'http.status': 202, duration: 900, code: 'mcp-tool-changed', 'mcp.target': 'a', 'mcp.error.code': -32_602 },
+  ])
+  expect(it.records.list()).toMatchObject([{ code: 'mcp-tool-changed', durationMs: 900, mcp: { target: 'a' } }])
+  expect(metrics()).toMatchObject({ requests_total: 1, mcp_requests_total: 1, mcp_target_duration_seconds_sum: 0.7 })
+})
 
 test('unsolicited responses from targets are counted and noted', () => {
   const { observer: it, lines, end, reader } = observer()

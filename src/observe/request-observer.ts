@@ -3,6 +3,7 @@ import { clock } from '#base/clock.ts'
 import { REJECTIONS } from '#base/rejections.ts'
 import type { EndedCall } from '#exchange/call.ts'
 import { type Exchange, NO_PLAN_NAMES } from '#exchange/exchange.ts'
+import { noteOutcome } from '#exchange/follow-up.ts'
 import type { McpFacts } from '#exchange/mcp-facts.ts'
 import type { ConnectionRefusal } from '#net/accept/connection-refusal.ts'
 import type { Peer } from '#net/peer.ts'
@@ -71,6 +72,16 @@ export class RequestObserver implements Observer {
   }
 
   ended(request: Observed, sentBytes: number, broken: string | undefined): void {
+    const { exchange } = request
+    const work = exchange.workAfterResponse
+    if (work === undefined) return this.#observe(request, sentBytes, broken)
+    void work.ended.then(() => {
+      noteOutcome(exchange, work.exchange)
+      this.#observe(request, sentBytes, broken)
+    })
+  }
+
+  #observe(request: Observed, sentBytes: number, broken: string | undefined): void {
     const { exchange } = request
     const policies = joinNotes(noteOnTargets(exchange.mcp), noteOnCallouts(exchange))
     const note = joinNotes(policies, joinNotes(noteOnStream(exchange), broken))

@@ -5,7 +5,7 @@ import { connectTypescript1 } from '#test/interop/mcp/sdks/typescript/client-1.t
 import { startTypescript1 } from '#test/interop/mcp/sdks/typescript/server-1.ts'
 import { eventually } from '#test/support/eventually.ts'
 import { freePort } from '#test/support/free-port.ts'
-import { startGateway } from '#test/support/gateway.ts'
+import { startGateway, type TestGateway } from '#test/support/gateway.ts'
 import { createObjectsFolder, gatewayYaml, joinYaml, routeYaml } from '#test/support/objects-folder.ts'
 
 /** Clients with HTTP+SSE that misbehave, at a gateway with two workers; and Services with that transport behind it. */
@@ -13,10 +13,11 @@ import { createObjectsFolder, gatewayYaml, joinYaml, routeYaml } from '#test/sup
 const stops = new AsyncDisposableStack()
 const LONG = 1_000_000
 let port: number
+let gateway: TestGateway
 /** What the raw target has seen: methods, and `left` when a call was aborted. */
 let seen: string[] = []
 
-/** Its tool `slow` never responds, and `long` responds with 1 MB. */
+/** Its tools `slow...` never respond, and `long` responds with 1 MB. */
 async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const body = Buffer.concat((await request.toArray()) as Buffer[]).toString()
   const message = JSON.parse(body || '{}') as { id?: number; method?: string; params?: { name?: string } }
@@ -32,7 +33,7 @@ async function serve(request: IncomingMessage, response: ServerResponse): Promis
     const serverInfo = { name: 'raw', version: '1' }
     return void answer({ protocolVersion: '2024-11-05', capabilities: { tools: {} }, serverInfo })
   }
-  if (params?.name === 'slow') {
+  if (params?.name?.startsWith('slow')) {
     response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders()
     response.once('close', () => seen.push('left'))
   } else answer({ content: [{ type: 'text', text: params?.name === 'long' ? 'x'.repeat(LONG) : 'short' }] })
@@ -84,7 +85,7 @@ beforeAll(async () => {
     ),
   })
   stops.defer(folder.remove)
-  stops.use(await startGateway({ files: [folder.path], workers: 2 }))
+  gateway = stops.use(await startGateway({ files: [folder.path], workers: 2 }))
 })
 
 afterAll(() => stops.disposeAsync())
@@ -150,6 +151,25 @@ test('a client that leaves ends its call, its session and its endpoint', async (
   leave()
   await eventually('the end of the call and of the session', () => seen.includes('left') && seen.includes('DELETE'))
   await eventually('404', async () => (await post(endpoint, call(2, 'short'))) === 404)
+})
+
+test('the log line of a call has its outcome, and is written when the call has ended', async () => {
+  const { endpoint, text, leave } = await begin()
+  const linesOf = (tool: string) =>
+    gateway.output.stdout.split('\n').filter((line) => line.includes(`gen_ai.tool.name=${tool} `))
+  expect(await post(endpoint, call(1, 'slow-2'))).toBe(202)
+  expect(await post(endpoint, call(2, 'logged'))).toBe(202)
+  await eventually('the response', () => text().includes('"id":2') || undefined)
+  await eventually('its line', () => linesOf('logged').length > 0 || undefined)
+  expect(linesOf('logged')).toEqual([
+    expect.stringMatching(/http.status=202 .*mcp.method.name=tools\/call mcp.target=raw /),
+  ])
+  expect(linesOf('slow-2')).toEqual([])
+  leave()
+  await eventually('the other line', () => linesOf('slow-2').length > 0 || undefined)
+  expect(linesOf('slow-2')).toEqual([
+    expect.stringMatching(/ error="the stream of the client ended before the response"/),
+  ])
 })
 
 test('an endpoint is of one stream and one backend', async () => {

@@ -27,7 +27,8 @@ export function lastingRequest(
   const close = deps.channels.open(servingChannel(address.key), abort)
   draining.addEventListener('abort', abort, { once: true })
   const exchange = followUp(answered.exchange)
-  exchange.mcp = { ...NO_MCP, method: answered.exchange.mcp?.method, sessionId: answered.exchange.mcp?.sessionId }
+  const { method, sessionId, toolCall } = answered.exchange.mcp ?? NO_MCP
+  exchange.mcp = { ...NO_MCP, method, sessionId, toolCall }
   const request: McpRequest = { ...answered, exchange, deps: { ...deps, call, claim, signal: over.signal } }
   let timer = clock.after(ALIVE_MS, ask)
   async function ask(): Promise<void> {

@@ -1,3 +1,5 @@
+import type { Exchange } from '#exchange/exchange.ts'
+import { noteMcpError } from '#exchange/mcp-facts.ts'
 import type { ServedAnswer } from '../../backend-protocol.ts'
 import { openStream } from '../answer/open-stream.ts'
 import { handlePost } from '../handle-post.ts'
@@ -12,6 +14,7 @@ import {
 } from '../message/json-rpc.ts'
 import { findSession } from '../session/find-session.ts'
 import { pauseBefore } from '../target/stream-timing.ts'
+import { noteFailure } from '../target/target-failure.ts'
 import { lastingRequest } from './lasting-request.ts'
 import { type AnswerMessage, messagesOf } from './messages-of.ts'
 import { type StreamAddress, tellStream } from './stream-address.ts'
@@ -21,26 +24,35 @@ const MAX_SERVED = 100
 
 const encoder = new TextEncoder()
 
-/** Serves a request of a client; what it leads to goes to the stream of the client. */
+/** Serves a request of a client; what it leads to goes to the stream of the client, and its outcome to the log line of the POST. */
 export function serveLater(answered: McpRequest, address: StreamAddress, message: RequestMessage): void {
-  const { served } = answered.deps.memory
-  const count = served.get(address.key) ?? 0
   const { request, end } = lastingRequest(answered, address)
-  if (count >= MAX_SERVED || !request.deps.claim.take(message.text.length)) {
-    const text = errorText(message.id, INTERNAL_ERROR, 'too many messages are being served')
-    void tellStream(request, address, { say: 'message', text }).finally(end)
+  const ended = serveWithinBounds(request, address, message)
+    .catch((error: unknown) => noteFailure(request.exchange, error))
+    .finally(end)
+  answered.exchange.workAfterResponse = { exchange: request.exchange, ended }
+}
+
+async function serveWithinBounds(request: McpRequest, address: StreamAddress, message: RequestMessage): Promise<void> {
+  const { claim, memory } = request.deps
+  const { served } = memory
+  const count = served.get(address.key) ?? 0
+  if (count >= MAX_SERVED || !claim.take(message.text.length)) {
+    await sayError(request, address, message, { code: INTERNAL_ERROR, text: 'too many messages are being served' })
     return
   }
   served.set(address.key, count + 1)
-  void serve(request, address, message).finally(() => {
+  try {
+    await serve(request, address, message)
+  } finally {
     const left = (served.get(address.key) ?? 1) - 1
     if (left === 0) served.delete(address.key)
     else served.set(address.key, left)
-    end()
-  })
+  }
 }
 
 async function serve(request: McpRequest, address: StreamAddress, message: RequestMessage): Promise<void> {
+  const { exchange, deps } = request
   const say = (text: string) => tellStream(request, address, { say: 'message', text })
   try {
     const answer = await handlePost(request, encoder.encode(message.text))
@@ -49,13 +61,32 @@ async function serve(request: McpRequest, address: StreamAddress, message: Reque
     for await (const { text } of resumed(request, message, answer)) {
       if (text === '') continue
       isAnswered ||= isAnswer(text, message)
-      if (!(await say(text))) return
+      if (!(await say(text))) return noteEndOfStream(exchange)
     }
-    if (!isAnswered) await say(errorText(message.id, INVALID_REQUEST, describe(answer)))
-    if (request.exchange.refusal === 'mcp-session-unknown') await tellStream(request, address, { say: 'end' })
-  } catch {
+    if (deps.signal.aborted) return noteEndOfStream(exchange)
+    if (!isAnswered) await sayError(request, address, message, { code: INVALID_REQUEST, text: describe(answer) })
+    if (exchange.refusal === 'mcp-session-unknown') await tellStream(request, address, { say: 'end' })
+  } catch (error) {
+    if (deps.signal.aborted) return noteEndOfStream(exchange)
+    noteFailure(exchange, error)
     await say(errorText(message.id, INTERNAL_ERROR, 'the request could not be served'))
   }
+}
+
+function noteEndOfStream(exchange: Exchange): void {
+  exchange.refusalDetail ??= 'the stream of the client ended before the response'
+}
+
+/** The client gets an error as the response. */
+async function sayError(
+  request: McpRequest,
+  address: StreamAddress,
+  { id }: RequestMessage,
+  { code, text }: { readonly code: number; readonly text: string },
+): Promise<void> {
+  const { mcp } = request.exchange
+  if (mcp?.errorCode === undefined) noteMcpError(mcp, code, text)
+  await tellStream(request, address, { say: 'message', text: errorText(id, code, text) })
 }
 
 /** The client does not need the id of its session: the stream knows it. */

@@ -198,6 +198,60 @@ test('a message is served with the rules of its time, not with those of the stre
   expect(methods(seen).filter((method) => method === 'tools/call')).toHaveLength(1)
 })
 
+test('the outcome of a call is noted for the log line of its POST, when the call has ended', async () => {
+  const gate = Promise.withResolvers<void>()
+  const slow = target(async ({ message }) => {
+    const { id, params } = message!
+    if (params?.name === 'slow') await gate.promise
+    if (params?.name === 'fails') return { json: { jsonrpc: '2.0', id, error: { code: -32_001, message: 'no' } } }
+    return params?.name === 'missing' ? { status: 403 } : { json: { jsonrpc: '2.0', id, result: {} } }
+  })
+  const { post, answer, leave } = await start({ a: slow })
+  await post(INITIALIZE)
+  await answer(0)
+  const { exchange } = await post(call(1, 'slow'))
+  expect([exchange.mcp?.target, exchange.attempts, exchange.refusal]).toEqual([undefined, undefined, undefined])
+  let isOver = false
+  void exchange.workAfterResponse!.ended.then(() => {
+    isOver = true
+  })
+  await post(call(2, 'fails'))
+  await answer(2)
+  expect(isOver, 'the call is in flight').toBe(false)
+  gate.resolve()
+
+  const outcome = async ({ exchange }: { readonly exchange: Exchange }) => {
+    await exchange.workAfterResponse!.ended
+    const { mcp, attempts, refusal, refusalDetail } = exchange.workAfterResponse!.exchange
+    return { ...mcp, attempts, refusal, refusalDetail }
+  }
+  const of = (name: string) => ({ method: 'tools/call', target: 'a', resourceType: 'tool', name })
+  expect(await outcome({ exchange })).toMatchObject({ ...of('slow'), attempts: [{ endpoint: 'a', status: 200 }] })
+  expect(await outcome(await post(call(3, 'fails')))).toMatchObject({ ...of('fails'), errorCode: -32_001 })
+  const refused = { errorCode: -32_600, errorMessage: 'the request was refused with status 403' }
+  expect(await outcome(await post(call(4, 'missing')))).toMatchObject({ ...of('missing'), ...refused })
+  const notification = await post(INITIALIZED)
+  expect(notification.exchange.workAfterResponse).toBeUndefined()
+  const left = await post(call(5, 'slow'))
+  await leave()
+  expect(left.exchange.workAfterResponse).toBeDefined()
+  await left.exchange.workAfterResponse!.ended
+})
+
+test('the log line of a call names the end of the stream', async () => {
+  const gate = Promise.withResolvers<never>()
+  const silent = target(() => gate.promise)
+  const { seen, post, answer, leave } = await start({ a: silent })
+  await post(INITIALIZE)
+  await answer(0)
+  const { exchange } = await post(call(1, 't'))
+  await eventually('the call', () => methods(seen).includes('tools/call') || undefined)
+  await leave()
+  gate.reject(new Error('the call was aborted'))
+  await exchange.workAfterResponse!.ended
+  expect(exchange.workAfterResponse!.exchange.refusalDetail).toBe('the stream of the client ended before the response')
+})
+
 test('credentials are those of the message', async () => {
   const { seen, post, answer, leave } = await start()
   await post(INITIALIZE)
