@@ -86,7 +86,7 @@ export function checkTargets(targets: readonly Target[], path: string): readonly
   const first = targets[0]
   const other = targets.findIndex((target) => target.kind !== first?.kind)
   if (other < 0) return found
-  const message = `all targets of a policy must have the same kind; the first is a ${first?.kind}`
+  const message = `all targets of a policy must have the same kind; the first is of kind ${first?.kind}`
   return [...found, problem(fieldPath(itemPath(path, other), 'kind'), 'target-kinds-mixed', message)]
 }
 

@@ -87,5 +87,6 @@ const GROUP_COUNTS: { readonly [C in FieldGroup['count']]: string } = {
 /** The rule of a group in one sentence. */
 export function describeGroup({ count: number, fields }: FieldGroup): string {
   const verb = number === 'at-most-one' ? 'may be set' : 'must be set'
+  if (fields.length === 1) return `${nameWithProduct(fields[0]!)} ${verb}.`
   return `${GROUP_COUNTS[number]} ${fields.map(nameWithProduct).join(', ')} ${verb}.`
 }

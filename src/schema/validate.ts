@@ -1,5 +1,5 @@
 import type { TSchema } from 'typebox'
-import type { ConfigProblem } from '#base/config-problem.ts'
+import type { ConfigProblem, RefusedValue } from '#base/config-problem.ts'
 import { count } from '#base/count.ts'
 import type { FindingCode } from '#base/findings.ts'
 import { type Meanings, nameWithProduct, plainWord } from '#base/products.ts'
@@ -48,8 +48,9 @@ export function validate<S extends TSchema>(
   return problems.length > 0 ? { problems, tolerated } : { value: parsed as Parsed<S>, problems, tolerated }
 }
 
-function report(run: Run, path: string, code: FindingCode, message: string): void {
-  run.problems.push(problem(path, code, message))
+function report(run: Run, path: string, code: FindingCode, message: string, refused?: RefusedValue): void {
+  const found = problem(path, code, message)
+  run.problems.push(refused === undefined ? found : { ...found, refused })
 }
 
 /** Returns the value with defaults; invalid parts are returned unchanged. */
@@ -265,7 +266,8 @@ function checkGroup(
     report(run, path, 'exactly-one-of', message)
   }
   if (group.count === 'at-least-one' && set.length === 0) {
-    report(run, path, 'at-least-one-of', `at least one of ${names} must be set`)
+    const message = group.fields.length === 1 ? `${names} must be set` : `at least one of ${names} must be set`
+    report(run, path, 'at-least-one-of', message)
   }
   if (group.count === 'at-most-one' && set.length > 1) {
     report(run, path, 'at-most-one-of', `at most one of ${names} may be set; ${given} set`)
@@ -329,7 +331,7 @@ function visitString(run: Run, node: SchemaNode, value: unknown, path: string): 
   }
   const words = node.const === undefined ? node.enum : [String(node.const)]
   if (words !== undefined) {
-    if (!words.includes(value)) report(run, path, 'unknown-value', unknownValue(words, value, node.meanings))
+    if (!words.includes(value)) reportUnknownValue(run, words, value, node.meanings, path)
     return value
   }
   if (checkLength(run, node, value, path)) checkScalar(run, node, value, path)
@@ -350,7 +352,7 @@ function visitNumber(
   }
   const { minimum: min, maximum: max } = node
   if ((min !== undefined && value < min) || (max !== undefined && value > max)) {
-    report(run, path, 'out-of-range', `must be ${boundsText(min, max)}`)
+    report(run, path, 'out-of-range', `must be ${boundsText(min, max)}`, { value })
   }
   return value
 }
@@ -371,7 +373,8 @@ function visitIntOrString(run: Run, node: SchemaNode, value: unknown, path: stri
 
 function checkScalar(run: Run, node: SchemaNode, value: string | number, path: string): void {
   const refusal = node.check?.(value)
-  if (refusal !== undefined) report(run, path, refusal.code, refusal.message)
+  if (refusal === undefined) return
+  report(run, path, refusal.code, refusal.message, refusal.code === 'out-of-range' ? { value } : undefined)
 }
 
 /** @returns whether the length is within its bounds, counted in code points (decision A-05) */
@@ -381,7 +384,8 @@ function checkLength(run: Run, node: SchemaNode, value: string, path: string): b
   if (value.length >= min * 2 && value.length <= max) return true
   const length = codePoints(value)
   if (length < min) {
-    report(run, path, 'too-short', length === 0 ? 'must not be empty' : `must have at least ${count(min, 'character')}`)
+    const message = length === 0 ? 'must not be empty' : `must have at least ${count(min, 'character')}`
+    report(run, path, 'too-short', message, length === 0 ? { value } : undefined)
     return false
   }
   if (length > max) {
@@ -405,7 +409,8 @@ interface CountBounds {
 function checkCount(run: Run, number: number, { min, max }: CountBounds, what: 'item' | 'entry', path: string): void {
   const counted = (bound: number) => count(bound, what, what === 'entry' ? 'entries' : undefined)
   if (min !== undefined && number < min) {
-    report(run, path, 'too-few-items', number === 0 ? `must not be empty` : `must have at least ${counted(min)}`)
+    const message = number === 0 ? `must not be empty` : `must have at least ${counted(min)}`
+    report(run, path, 'too-few-items', message, { value: number })
   }
   if (max !== undefined && number > max) {
     report(run, path, 'too-many-items', `must have at most ${counted(max)}; it has ${number}`)
@@ -418,14 +423,26 @@ function boundsText(min: number | undefined, max: number | undefined): string {
   return `between ${min} and ${max}`
 }
 
-function unknownValue(words: readonly string[], value: string, meanings: Meanings | undefined): string {
+/** Longer values are no words. */
+const MAX_SHOWN = 64
+
+function reportUnknownValue(
+  run: Run,
+  words: readonly string[],
+  value: string,
+  meanings: Meanings | undefined,
+  path: string,
+): void {
   const meaning = meanings?.[plainWord(value)]
   const nearest = suggest(value, words)
   const guess = nearest === undefined ? '' : `, did you mean "${nearest}"?`
   const hint = meaning === undefined ? guess : `: ${meaning}`
-  return words.length === 1
-    ? `must be "${words[0]}"${hint}`
-    : `must be one of ${words.map(nameWithProduct).join(', ')}${hint}`
+  const message =
+    words.length === 1
+      ? `must be "${words[0]}"${hint}`
+      : `must be one of ${words.map(nameWithProduct).join(', ')}${hint}`
+  const shown = value.length > MAX_SHOWN ? undefined : { value, supported: words, ...(hint === '' ? {} : { hint }) }
+  report(run, path, 'unknown-value', message, shown)
 }
 
 function wrongType(expected: string, value: unknown): string {

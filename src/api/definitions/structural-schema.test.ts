@@ -109,7 +109,7 @@ test('rules that an API server can check', () => {
   const rule = { reads: [], description: 'A rule.', check: () => [] }
   const schema = withRule(withRule(fields, { ...rule, onServer: 'self.a' }), rule)
   expect(structuralSchema(schema)['x-kubernetes-validations']).toEqual([
-    { rule: '[has(self.a)].filter(isSet, isSet).size() >= 1', message: 'At least one of a must be set.' },
+    { rule: '[has(self.a)].filter(isSet, isSet).size() >= 1', message: 'a must be set.' },
     { rule: 'self.a', message: 'A rule.' },
   ])
 })

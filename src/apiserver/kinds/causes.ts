@@ -1,4 +1,4 @@
-import type { ConfigProblem } from '#base/config-problem.ts'
+import type { ConfigProblem, RefusedValue } from '#base/config-problem.ts'
 import type { FindingCode } from '#base/findings.ts'
 import type { Cause } from './served-kind.ts'
 
@@ -14,7 +14,30 @@ const REASONS: { readonly [Code in FindingCode]?: Cause['reason'] } = {
   'not-together': 'FieldValueForbidden',
 }
 
-/** A problem of a field as API servers report it. */
-export function causeOf({ path, code, message }: ConfigProblem): Cause {
-  return { reason: REASONS[code] ?? 'FieldValueInvalid', message, field: path }
+const TITLES: { readonly [Reason in Cause['reason']]?: string } = {
+  FieldValueRequired: 'Required value',
+  FieldValueNotSupported: 'Unsupported value',
+  FieldValueDuplicate: 'Duplicate value',
+  FieldValueTooLong: 'Too long',
+  FieldValueTooMany: 'Too many',
+  FieldValueForbidden: 'Forbidden',
+}
+
+/**
+ * A problem of a field as API servers report it: `Invalid value: 0: must be at least 1` (`field.Error` of Kubernetes). Values of free text are
+ * left out, as they may be secrets.
+ */
+export function causeOf({ path, code, message, refused }: ConfigProblem): Cause {
+  const reason = REASONS[code] ?? 'FieldValueInvalid'
+  const title = TITLES[reason] ?? 'Invalid value'
+  const value = refused === undefined ? '' : `: ${JSON.stringify(refused.value)}`
+  const detail = detailOf(message, refused)
+  return { reason, message: `${title}${value}${detail === '' ? '' : `: ${detail}`}`, field: path }
+}
+
+function detailOf(message: string, refused: RefusedValue | undefined): string {
+  if (message === 'is required') return ''
+  if (refused?.supported === undefined) return message
+  const { supported, hint = '' } = refused
+  return `supported values: ${supported.map((word) => JSON.stringify(word)).join(', ')}${hint}`
 }

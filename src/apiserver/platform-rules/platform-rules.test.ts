@@ -63,7 +63,7 @@ test.each<[name: string, object: object, expected: readonly string[]]>([
         { ...port, name: 'b' },
       ],
     }),
-    ['spec.ports[1]: has the same port and protocol'],
+    ['spec.ports[1]: Duplicate value: has the same port and protocol as item 0'],
   ],
   [
     'same port with two protocols',
