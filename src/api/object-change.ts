@@ -5,6 +5,8 @@ import type { RefusedPolicy } from './refused-policy.ts'
 export interface ObjectChange {
   readonly set: readonly ApiObject[]
   readonly removed: readonly ApiObject[]
+  /** Keys of the objects whose statuses a client wrote. */
+  readonly statusWritten?: readonly string[]
   /** Keys of all objects that the sources contain and that are not in use, because they are invalid. Undefined: as before. */
   readonly refused?: ReadonlySet<string>
   /** The policies among them that can be attached, and that protect their targets. Undefined: as before. */

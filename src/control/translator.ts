@@ -134,14 +134,20 @@ export class Translator {
   }
 
   /** @param change valid objects @returns what changed in the plan */
-  apply({ set, removed, refused = this.#refused, refusedPolicies }: ObjectChange): PlanChange {
+  apply({ set, removed, refused = this.#refused, refusedPolicies, statusWritten = [] }: ObjectChange): PlanChange {
     for (const object of removed) removeObject(this.#tables, object)
     for (const object of set) putObject(this.#tables, object)
     replaceRefused(this.#tables, this.#refused, refused)
     this.#refused = refused
     if (refusedPolicies !== undefined) this.#replaceRows(this.#tables.refusedPolicies, byObject(refusedPolicies))
     this.#stages.update()
+    this.#tellAgain(statusWritten)
     return this.#takeItems()
+  }
+
+  /** A client may have removed what the status said. */
+  #tellAgain(keys: readonly string[]): void {
+    for (const key of keys) if (!this.#tables.statuses.isEmpty(key)) this.#changedStatuses.add(key)
   }
 
   /** Replaces the problems found while the plan was compiled, for these objects. @param problems by key of the object */

@@ -36,6 +36,11 @@ export class ServedStore implements ObjectStore {
   readonly #displaced = new Set<string>()
   /** Stand-ins for routes of the API whose names files have, by their own keys. */
   readonly #standIns = new Map<string, ApiObject>()
+  /** Statuses of objects of files that clients wrote, by key: other controllers have entries in them. */
+  readonly #clientStatuses = new Map<string, unknown>()
+  /** Keys of the objects whose statuses clients wrote since that was last taken. */
+  readonly #statusWritten = new Set<string>()
+  #isWritingStatuses = false
   /** The last status could not be stored, and that was reported. */
   #failing = false
   #list: readonly ApiObject[] | undefined
@@ -88,8 +93,13 @@ export class ServedStore implements ObjectStore {
   }
 
   list(): readonly ApiObject[] {
-    this.#list ??= Object.freeze([...this.#files.list(), ...this.#storedInForce(), ...this.#standIns.values()])
+    this.#list ??= Object.freeze([...this.#ofFiles(), ...this.#storedInForce(), ...this.#standIns.values()])
     return this.#list
+  }
+
+  #ofFiles(): readonly ApiObject[] {
+    const objects = this.#files.list()
+    return this.#clientStatuses.size === 0 ? objects : objects.map((object) => this.#withClientStatus(object))
   }
 
   #storedInForce(): readonly ApiObject[] {
@@ -109,13 +119,22 @@ export class ServedStore implements ObjectStore {
       else if (last !== undefined) removed.push(last)
     }
     this.#touched.clear()
-    return { set, removed, refused: this.#refused(), refusedPolicies: this.#refusedPolicies() }
+    const statusWritten = [...this.#statusWritten]
+    this.#statusWritten.clear()
+    return { set, removed, statusWritten, refused: this.#refused(), refusedPolicies: this.#refusedPolicies() }
   }
 
   /** The object in force. */
   #find(key: string): ApiObject | undefined {
     const stored = this.#stored.get(key)
-    return this.#files.find(key) ?? (stored && inForce(stored)) ?? this.#standIns.get(key)
+    const file = this.#files.find(key)
+    if (file !== undefined) return this.#withClientStatus(file)
+    return (stored && inForce(stored)) ?? this.#standIns.get(key)
+  }
+
+  #withClientStatus(object: ApiObject): ApiObject {
+    const status = this.#clientStatuses.get(keyOf(object))
+    return status === undefined ? object : { ...object, status }
   }
 
   #refused(): ReadonlySet<string> {
@@ -172,7 +191,9 @@ export class ServedStore implements ObjectStore {
       else durable.push({ key: found.key, object: object as Resource })
     }
     this.#files.writeStatuses({ written: others, withdrawn })
+    this.#isWritingStatuses = true
     this.#table.commitInMemory(inMemory)
+    this.#isWritingStatuses = false
     // For the control plane, a status that it has written is no change.
     for (const { key, object } of durable) this.#stored.noteStatus(key, object!)
     this.#commit(durable)
@@ -241,7 +262,10 @@ export class ServedStore implements ObjectStore {
   #takeFiles(): void {
     const { set, removed } = this.#files.takeChange()
     if (this.#isFilled) this.#layer.apply({ set, removed })
-    for (const object of removed) this.#touch(keyOf(object), object)
+    for (const object of removed) {
+      this.#clientStatuses.delete(keyOf(object))
+      this.#touch(keyOf(object), object)
+    }
     for (const object of set) this.#touch(keyOf(object))
   }
 
@@ -252,16 +276,27 @@ export class ServedStore implements ObjectStore {
   }
 
   /** @returns whether an object of the API has changed for the control plane */
-  #takeEvent({ type, key, object }: ResourceEvent): boolean {
+  #takeEvent({ type, key, object, before: last }: ResourceEvent): boolean {
     const info = kindOfCollection(key.collection)
-    if (info === undefined || this.#layer.has(key)) return false
-    if (type !== 'DELETED' && this.#layer.isImplicit(key)) return false
+    if (info === undefined) return false
     const name = objectKey(info.kind, key.namespace, key.name)
+    if (this.#layer.has(key)) return this.#takeStatus(name, object, last)
+    if (type !== 'DELETED' && this.#layer.isImplicit(key)) return false
     const before = this.#stored.get(name)
     if (type === 'DELETED') this.#stored.remove(key)
     else if (this.#stored.set(key, object) === undefined) return false
+    else if (before !== undefined && !sameData(before.resource.status, object.status)) this.#statusWritten.add(name)
     this.#touch(name, before && inForce(before))
     return type !== 'DELETED' || before !== undefined
+  }
+
+  /** Only a client changes nothing but the status of an object of a file. @returns whether it did */
+  #takeStatus(key: string, { status }: Resource, last: Resource | undefined): boolean {
+    if (this.#isWritingStatuses || last === undefined || sameData(last.status, status)) return false
+    this.#clientStatuses.set(key, status)
+    this.#statusWritten.add(key)
+    this.#touch(key)
+    return true
   }
 
   /** @param last the object that was in force */

@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, expect, test } from 'vitest'
+import { isDeepStrictEqual } from 'node:util'
+import { afterEach, describe, expect, test } from 'vitest'
 import { apiClient } from '#test/support/api-client.ts'
 import { eventually } from '#test/support/eventually.ts'
 import { freePort } from '#test/support/free-port.ts'
@@ -109,4 +110,50 @@ test('a write answers with what the control plane found', async () => {
     return body.items.length > 0 ? body.items : undefined
   })
   expect(events[0]).toMatchObject({ type: 'Warning', reason: 'NotAttached', involvedObject: { kind: 'ProxyPolicy' } })
+})
+
+describe('statuses', () => {
+  const OTHER = { ancestorRef: { name: 'elsewhere' }, controllerName: 'example.com/other', conditions: [] }
+  type Ancestors = readonly { readonly controllerName: string }[]
+
+  test.each(['file', 'api'])('an object of the %s has those of other controllers and ours', async (source) => {
+    const [port, state] = [await freePort(), temporaryFolder()]
+    const text = JSON.stringify({
+      apiVersion: 'gatewright.dev/v1alpha1',
+      kind: 'ProxyPolicy',
+      ...answering('hello', 'one'),
+    })
+    const objects = await createObjectsFolder({
+      'gateway.yaml': GATEWAY(port),
+      'route.yaml': JSON.stringify({ ...ROUTE, apiVersion: 'gateway.networking.k8s.io/v1', kind: 'HTTPRoute' }),
+      ...(source === 'file' ? { 'policy.yaml': text } : {}),
+    })
+    stops.defer(() => objects.remove())
+    const environment = { GATEWRIGHT_API_ADDR: '127.0.0.1:0' }
+    const gateway = await startGateway({ files: [objects.path], workers: 1, stateFolder: state, environment })
+    stops.defer(async () => void (await gateway.close()))
+    const call = apiClient(state)
+    if (source === 'api') await call(POLICIES, { method: 'POST', body: answering('hello', 'one') })
+    const ancestors = async () => ((await call(`${POLICIES}/hello`)).body.status?.ancestors ?? []) as Ancestors
+    const controllers = async () => (await ancestors()).map(({ controllerName }) => controllerName).sort()
+    const ours = 'gatewright.dev/controller'
+    await eventually('the status is there', async () => (await controllers()).includes(ours))
+
+    const both = [OTHER.controllerName, ours]
+    await call(`${POLICIES}/hello/status`, { method: 'PATCH', body: { status: { ancestors: [OTHER] } } })
+    await eventually('both are there', async () => isDeepStrictEqual(await controllers(), both))
+    if (source === 'file') await objects.write('policy.yaml', text.replace('"one"', '"two"'))
+    else await call(`${POLICIES}/hello`, { method: 'PATCH', body: { spec: answering('', 'two').spec } })
+    const answer = async () => (await fetch(`http://127.0.0.1:${port}/`)).text()
+    await eventually('the change is in force', async () => (await answer()) === 'two')
+    await eventually('the status is of the change', async () => {
+      const { body } = await call(`${POLICIES}/hello`)
+      return body.status.conditions[0].observedGeneration === body.metadata.generation
+    })
+    expect(await controllers()).toEqual(both)
+
+    const answered = await call(`${POLICIES}/hello/status`, { method: 'PATCH', body: { status: null } })
+    expect([answered.status, answered.body.status]).toEqual([200, undefined])
+    await eventually('ours returns', async () => isDeepStrictEqual(await controllers(), [ours]))
+  })
 })

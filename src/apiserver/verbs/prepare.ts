@@ -66,7 +66,7 @@ export function prepareUpdate(
   const { part, operation, unknownFields } = options
   checkIdentity(kind, before, written)
   const shown = inVersion(before, kind)
-  const merged = part === 'status' ? { ...shown, status: written.status } : withStatusOf(kind, shown, written)
+  const merged = mergedParts(kind, shown, written, part)
   const { object, warnings } = admit(kind, merged as WrittenObject, { unknownFields, before: shown })
   const metadata =
     part === 'status'
@@ -136,10 +136,14 @@ function checkIdentity(
   }
 }
 
-function withStatusOf(kind: ServedKind, { status }: Resource, written: WrittenObject): object {
-  if (!kind.hasStatus) return written
-  const { status: _, ...rest } = written
-  return status === undefined ? rest : { ...rest, status }
+/** What the client wrote, with the part that it cannot write as it was. */
+function mergedParts(kind: ServedKind, before: Resource, written: WrittenObject, part: Part): object {
+  if (part === 'status') return withStatus(before, written.status)
+  return kind.hasStatus ? withStatus(written, before.status) : written
+}
+
+function withStatus({ status: _, ...object }: Resource | WrittenObject, status: unknown): object {
+  return status === undefined || status === null ? object : { ...object, status }
 }
 
 /** With a status, only the managers of its fields change. */
