@@ -87,6 +87,8 @@ function buildProgram(end: (code: ExitCode) => void, around: Surroundings | unde
       '--fail-on <problems>',
       'problems that make the exit code 1: errors (the default), warnings (and errors) or never',
     )
+    .option('--fix', 'correct mistakes in the files that have only one possible correction')
+    .option('--dry-run', 'with --fix: show the corrections as a diff, and change nothing')
     .option('-v, --verbose', 'also print advice on valid configuration that may not do what you expect')
     .option(
       '-o, --output <format>',

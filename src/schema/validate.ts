@@ -219,10 +219,19 @@ function hintFor(run: Run, node: SchemaNode, name: string, fields: Record<string
 }
 
 /** Whether a value can be meant for a field: its form is right, and the names in it are known. */
-function fits(node: SchemaNode, value: unknown): boolean {
+export function fits(node: SchemaNode, value: unknown): boolean {
+  return !problemsIn(node, value).some(({ code }) => NOT_FITTING.includes(code))
+}
+
+/** Whether a part of a file has no problem. */
+export function isValid(node: SchemaNode, value: unknown): boolean {
+  return problemsIn(node, value).length === 0
+}
+
+function problemsIn(node: SchemaNode, value: unknown): readonly ConfigProblem[] {
   const trial: Run = { problems: [], tolerated: [], unknownFields: 'refuse', fromFile: true, enclosing: undefined }
   visit(trial, node, value, '')
-  return ![...trial.problems, ...trial.tolerated].some(({ code }) => NOT_FITTING.includes(code))
+  return [...trial.problems, ...trial.tolerated]
 }
 
 const NOT_FITTING: readonly FindingCode[] = ['wrong-type', 'unknown-field', 'unknown-value']

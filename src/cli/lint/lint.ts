@@ -12,7 +12,9 @@ import type { PathFlags } from '../object-paths.ts'
 import { type ApiFlags, readObjects } from '../object-source.ts'
 import { print } from '../output.ts'
 import { priceFile } from '../price-file.ts'
-import { FORMATS, report } from './report.ts'
+import { UsageError } from '../usage-error.ts'
+import { type FixedFiles, fixFiles } from './fix-files.ts'
+import { FORMATS, type Format, report } from './report.ts'
 
 /** Problems that make `lint` fail. */
 const FAIL_ON = ['errors', 'warnings', 'never'] as const
@@ -21,6 +23,10 @@ export interface LintFlags extends ApiFlags, ListenFlags, PathFlags {
   readonly failOn?: string
   readonly verbose?: true
   readonly output?: string
+  /** Corrects what has only one possible correction. */
+  readonly fix?: true
+  /** Shows the corrections and changes nothing. */
+  readonly dryRun?: true
 }
 
 /** Checks objects as a gateway would, without running one. */
@@ -28,6 +34,7 @@ export async function lint(paths: readonly string[], { verbose, ...flags }: Lint
   const format = oneOf(FORMATS, ['--output', flags.output]) ?? 'text'
   const failOn = oneOf(FAIL_ON, ['--fail-on', flags.failOn]) ?? 'errors'
   const address = gatewayAddresses(listenAddresses(flags))
+  const fixed = fix(paths, flags, format)
   const { store, isRemote } = await readObjects('lint', paths, flags)
   // Another machine has the file of prices of a gateway there.
   const variables = isRemote ? {} : readProcessSettings(store.list()).variables
@@ -39,7 +46,20 @@ export async function lint(paths: readonly string[], { verbose, ...flags }: Lint
   const shown = found.map((problem) => ({ ...problem, message: secrets.hide(problem.message) }))
   const problems = problemLines(shown, { advice: verbose })
   const { errors, warnings } = problems
-  for (const line of report(format, { ...problems, objects: store.list().length })) print(line)
+  for (const line of report(format, { ...problems, objects: store.list().length, ...(fixed && { fixed }) })) print(line)
   const failures = { errors, warnings: errors + warnings, never: 0 }[failOn]
   return failures === 0 ? EXIT.ok : EXIT.findings
+}
+
+/** Undefined: not asked for. */
+function fix(paths: readonly string[], flags: LintFlags, format: Format): FixedFiles | undefined {
+  const { file = [], dryRun = false } = flags
+  if (flags.fix !== true) {
+    if (dryRun) throw new UsageError('--dry-run needs --fix')
+    return undefined
+  }
+  if (flags.server !== undefined || flags.kubeconfig !== undefined)
+    throw new UsageError('--fix corrects files, so it cannot be combined with --server or --kubeconfig')
+  if (format !== 'text' && format !== 'json') throw new UsageError(`--fix cannot be combined with --output ${format}`)
+  return fixFiles([...paths, ...file], { dryRun })
 }

@@ -2,6 +2,7 @@ import { count } from '#base/count.ts'
 import { pageOf } from '#base/findings.ts'
 import type { FileProblem } from '#store/file-problem.ts'
 import { countProblems, type ProblemLines } from '../finding-lines.ts'
+import type { FixedFiles } from './fix-files.ts'
 import { githubCommands } from './github-commands.ts'
 import { sarifLog } from './sarif-log.ts'
 
@@ -12,13 +13,15 @@ export type Format = (typeof FORMATS)[number]
 /** What `lint` has found. */
 export interface LintResult extends ProblemLines {
   readonly objects: number
+  /** Undefined: `--fix` is not set. */
+  readonly fixed?: FixedFiles
 }
 
 /** The output in a form, as lines. */
 export function report(format: Format, result: LintResult): readonly string[] {
   switch (format) {
     case 'text':
-      return [...result.lines, summary(result)]
+      return [...fixLines(result.fixed), ...result.lines, summary(result)]
     case 'json':
       return [JSON.stringify(jsonReport(result), undefined, 2)]
     case 'sarif':
@@ -26,6 +29,17 @@ export function report(format: Format, result: LintResult): readonly string[] {
     case 'github':
       return [...githubCommands(result.problems), summary(result)]
   }
+}
+
+/** What was corrected, or what would be. */
+function fixLines(fixed: FixedFiles | undefined): readonly string[] {
+  if (fixed === undefined) return []
+  const { fixes, dryRun, diff } = fixed
+  if (dryRun) return [...diff, `${count(fixes.length, 'correction')} possible; nothing was changed`]
+  return [
+    ...fixes.map(({ file, line, column, path, message }) => `${file}:${line}:${column}: fixed: ${path}: ${message}`),
+    `${count(fixes.length, 'correction')} made`,
+  ]
 }
 
 function summary(result: LintResult): string {
@@ -36,8 +50,12 @@ function summary(result: LintResult): string {
   return `${count(objects, 'object')}: ${found}`
 }
 
-function jsonReport({ objects, errors, warnings, advised, problems }: LintResult): object {
-  return { objects, errors, warnings, recommendations: advised, problems: problems.map(jsonProblem) }
+function jsonReport({ objects, errors, warnings, advised, problems, fixed }: LintResult): object {
+  return {
+    ...{ objects, errors, warnings, recommendations: advised },
+    ...(fixed !== undefined && { dryRun: fixed.dryRun, fixes: fixed.fixes }),
+    problems: problems.map(jsonProblem),
+  }
 }
 
 /** Members that are not known are absent. */
