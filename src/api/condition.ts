@@ -21,7 +21,10 @@ function checkReason(value: string): ScalarRefusal | undefined {
 const condition = object({
   type: required(text({ max: 316 }), 'Type of the condition.'),
   status: required(enumOf('True', 'False', 'Unknown'), 'Whether the condition is true.'),
-  reason: required(formattedText({ min: 1, max: 1024 }, checkReason), 'Reason for the status, as one CamelCase word.'),
+  reason: required(
+    formattedText({ min: 1, max: 1024, pattern: REASON }, checkReason),
+    'Reason for the status, as one CamelCase word.',
+  ),
   message: required(text({ max: 32_768 }), 'Human-readable message.'),
   observedGeneration: optional(integer({ min: 0 }), 'Generation of the object that the condition describes.'),
   lastTransitionTime: required(text({ min: 1 }), 'Time of the last change of the status.'),

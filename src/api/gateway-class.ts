@@ -1,15 +1,12 @@
-import { formattedText, openObject, optional, required, text } from '#schema/index.ts'
+import { openObject, optional, required, text } from '#schema/index.ts'
 import { type ObjectOf, platformKind } from './object.ts'
 import { objectReference, platformStatus } from './platform-fields.ts'
-import { checkControllerName } from './policy-status.ts'
+import { controllerName } from './policy-status.ts'
 
 export const gatewayClass = platformKind('GatewayClass', {
   spec: required(
     openObject({
-      controllerName: required(
-        formattedText({ min: 1, max: 253 }, checkControllerName),
-        'Name of the controller that implements the class.',
-      ),
+      controllerName: required(controllerName(), 'Name of the controller that implements the class.'),
       parametersRef: optional(objectReference, 'A ProxyParameters object.'),
       description: optional(text({ max: 64 }), 'Human-readable description.'),
     }),

@@ -47,7 +47,7 @@ function checkHostname(value: string): ScalarRefusal | undefined {
 }
 
 /** A hostname of a listener or a route: a DNS name, or a wildcard such as `*.example.com`. */
-export const hostname = () => formattedText({ min: 1, max: 253 }, checkHostname)
+export const hostname = () => formattedText({ min: 1, max: 253, pattern: HOSTNAME }, checkHostname)
 
 /** The platform's LabelSelector as platform kinds use it. */
 export const openLabelSelector = openObject({

@@ -4,6 +4,8 @@ import type { ScalarRefusal } from './node.ts'
 import { shortString } from './scalars.ts'
 
 const DNS_NAME = /^[A-Za-z0-9_](?:[-A-Za-z0-9_]*[A-Za-z0-9_])?(?:\.[A-Za-z0-9_](?:[-A-Za-z0-9_]*[A-Za-z0-9_])?)*\.?$/
+/** Every IPv6 address, and some other text. */
+const LIKE_IPV6 = /^\[?[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*(?:%[0-9A-Za-z]+)?\]?$/
 
 function checkHost(value: string | number): ScalarRefusal | undefined {
   const host = String(value)
@@ -16,4 +18,5 @@ function checkHost(value: string | number): ScalarRefusal | undefined {
 }
 
 /** A ShortString that names a host: a DNS name, an IPv4 address, an IPv6 address with or without brackets (decision A-98). */
-export const host = () => annotate(shortString(), { check: checkHost })
+export const host = () =>
+  annotate(shortString(), { check: checkHost, pattern: `${DNS_NAME.source}|${LIKE_IPV6.source}` })

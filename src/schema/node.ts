@@ -80,6 +80,8 @@ export interface SchemaNode {
   readonly intOrString?: boolean
   /** Constraints of a scalar that bounds and enumeration cannot express. */
   readonly check?: (value: string | number) => ScalarRefusal | undefined
+  /** What its other keywords cannot say of a scalar, for API servers of Kubernetes: a CEL expression over the value `self`. */
+  readonly onServer?: { readonly rule: string; readonly message: string }
   /** The fields that identify a list item; two items with equal values are duplicates. An empty list: the whole item. */
   readonly uniqueBy?: readonly string[]
   readonly groups?: readonly FieldGroup[]

@@ -47,7 +47,11 @@ export function alpnProtocol(): TString {
     if (bytes <= MAX_ALPN_BYTES) return undefined
     return { code: 'too-long', message: `must have at most ${MAX_ALPN_BYTES} bytes; it has ${bytes}` }
   }
-  return namedText('TinyString', 1, 64, { check })
+  const message = `must have at most ${MAX_ALPN_BYTES} bytes`
+  return namedText('TinyString', 1, 64, {
+    check,
+    onServer: { rule: `size(bytes(self)) <= ${MAX_ALPN_BYTES}`, message },
+  })
 }
 
 const TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+"
@@ -153,18 +157,19 @@ interface DurationBounds {
 
 const DURATION = '^([0-9]{1,5}(h|m|s|ms)){1,4}$'
 
+const NO_DURATION = 'must be a duration such as "3s", "5m" or "1h30m": up to four groups of digits and h, m, s or ms'
+
 /** Gateway API duration text (decision A-03); returned as written, read with `parseDuration`. */
 export function duration({ min }: DurationBounds = {}): TString {
   const leastMs = min === undefined ? 0 : parseDuration(min)!
+  const message = `must be at least ${min}`
   const check = (value: string | number): ScalarRefusal | undefined => {
     const ms = parseDuration(String(value))
-    if (ms === undefined) {
-      const message = 'must be a duration such as "3s", "5m" or "1h30m": up to four groups of digits and h, m, s or ms'
-      return { code: 'invalid-duration', message }
-    }
-    return ms < leastMs ? { code: 'out-of-range', message: `must be at least ${min}` } : undefined
+    if (ms === undefined) return { code: 'invalid-duration', message: NO_DURATION }
+    return ms < leastMs ? { code: 'out-of-range', message } : undefined
   }
-  const least = min === undefined ? {} : { minimumDuration: min }
+  const onServer = { rule: `duration(self) >= duration('${min}')`, message }
+  const least = min === undefined ? {} : { minimumDuration: min, onServer }
   return build({ type: 'string', scalar: 'Duration', pattern: DURATION, ...least, check })
 }
 
@@ -178,15 +183,19 @@ interface ByteSizeBounds {
 
 /** A number of bytes, as an integer or a quantity such as `16Ki` (decision A-04); read with `parseByteSize`. */
 export function byteSize({ min = 1, max = 4_294_967_295 }: ByteSizeBounds = {}): TUnsafe<string | number> {
+  const message = `must be at least ${min} and at most ${max} bytes`
   const check = (value: string | number): ScalarRefusal | undefined => {
     if (typeof value === 'string' && (!QUANTITY.test(value) || value.startsWith('+'))) {
-      const message = 'must be a number of bytes such as 65536, "64Ki" or "2Mi"'
-      return { code: 'invalid-byte-size', message }
+      return { code: 'invalid-byte-size', message: 'must be a number of bytes such as 65536, "64Ki" or "2Mi"' }
     }
     const bytes = parseByteSize(value)
     if (bytes !== undefined && bytes >= min && bytes <= max) return undefined
-    return { code: 'out-of-range', message: `must be at least ${min} and at most ${max} bytes` }
+    return { code: 'out-of-range', message }
   }
+  // Fractions are rounded up.
+  const tooSmall = `!quantity(self).isGreaterThan(quantity('${min - 1}'))`
+  const tooLarge = `quantity(self).isGreaterThan(quantity('${max}'))`
+  const onServer = { rule: `type(self) == int || !(${tooSmall} || ${tooLarge})`, message }
   const bounds = { minimum: min, maximum: max, minLength: 1, maxLength: 32 }
   return build({
     scalar: 'ByteSize',
@@ -194,6 +203,7 @@ export function byteSize({ min = 1, max = 4_294_967_295 }: ByteSizeBounds = {}):
     pattern: QUANTITY.source.replace('[+-]?', ''),
     ...bounds,
     check,
+    onServer,
   })
 }
 

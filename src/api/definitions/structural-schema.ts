@@ -49,21 +49,12 @@ const INT_OR_STRING: StructuralSchema = {
 const MAX_DURATION = { maxLength: 32 }
 
 function textKeywords(node: SchemaNode): StructuralSchema {
-  const { scalar, const: only, minimumDuration } = node
+  const { scalar, const: only, onServer } = node
   return {
     ...(scalar === 'Duration' ? MAX_DURATION : {}),
     ...pick(node, ['minLength', 'maxLength', 'pattern', 'enum']),
     ...(only === undefined ? {} : { enum: [only] }),
-    ...validations(
-      minimumDuration === undefined
-        ? []
-        : [
-            {
-              rule: `duration(self) >= duration('${minimumDuration}')`,
-              message: `must be at least ${minimumDuration}`,
-            },
-          ],
-    ),
+    ...validations(onServer === undefined ? [] : [onServer]),
   }
 }
 

@@ -8,7 +8,7 @@ import {
   text,
   withMeanings,
 } from '#schema/index.ts'
-import { readRuntimeArn } from './runtime-arn.ts'
+import { RUNTIME_ARN, readRuntimeArn } from './runtime-arn.ts'
 
 const MEANINGS = {
   arn: 'use "agentRuntimeArn"',
@@ -22,7 +22,7 @@ const agentRuntime = withMeanings(
   MEANINGS,
   object({
     agentRuntimeArn: required(
-      formattedText({}, (arn) => {
+      formattedText({ pattern: RUNTIME_ARN }, (arn) => {
         const read = readRuntimeArn(arn)
         return typeof read === 'string' ? { code: 'invalid-identifier', message: read } : undefined
       }),

@@ -20,6 +20,9 @@ const PARTITIONS: Readonly<Record<Partition, { readonly regions: RegExp; readonl
 }
 
 const FORM = `arn:aws:${RUNTIME_SERVICE}:<region>:<12 digits>:runtime/<id>`
+/** What a pattern can say of an ARN; the regions of a partition are checked besides. */
+export const RUNTIME_ARN =
+  /^arn:(aws|aws-cn|aws-us-gov):bedrock-agentcore:[a-z]{2}(-[a-z]+)+-[0-9]+:[0-9]{12}:runtime\/[A-Za-z0-9_-]+$/
 const REGION = /^[a-z]{2}(?:-[a-z]+)+-\d+$/
 const RUNTIME = /^runtime\/([A-Za-z0-9_-]+)$/
 

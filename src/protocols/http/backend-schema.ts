@@ -15,6 +15,9 @@ import {
 /** Longest path of a socket that the kernel accepts (decision A-98). */
 const MAX_SOCKET_PATH_BYTES = 107
 
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused
+const SOCKET_PATH = /^\/[^\x00-\x1f\x7f-\x9f]*$/
+
 function checkSocketPath(path: string): ScalarRefusal | undefined {
   if (!path.startsWith('/')) return { code: 'invalid-path', message: 'must be an absolute path' }
   if (/\p{Cc}/u.test(path)) return { code: 'invalid-path', message: 'must not contain control characters' }
@@ -47,7 +50,7 @@ export const staticBackend = withRule(
     host: optional(host(), 'Hostname or IP address.'),
     port: optional(port(), 'TCP port.'),
     unixPath: optional(
-      formattedText({ min: 1 }, checkSocketPath),
+      formattedText({ min: 1, pattern: SOCKET_PATH }, checkSocketPath),
       'Path of a Unix domain socket, as an alternative to host and port. The gateway must share a volume with the server.',
     ),
   }),

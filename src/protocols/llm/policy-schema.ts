@@ -23,13 +23,21 @@ import { promptGuard } from './guards/guard-schema.ts'
 
 const ROLES = ['system', 'developer', 'user', 'assistant']
 
+/** In any case. */
+const ROLE = new RegExp(
+  `^(${ROLES.map((role) => role.replace(/./g, (letter) => `[${letter}${letter.toUpperCase()}]`)).join('|')})$`,
+)
+
 function checkRole(value: string): ScalarRefusal | undefined {
-  if (ROLES.includes(value.toLowerCase())) return undefined
+  if (ROLE.test(value)) return undefined
   return { code: 'unknown-value', message: `must be one of ${ROLES.join(', ')}, in any case` }
 }
 
 const message = object({
-  role: required(formattedText({}, checkRole), 'Role of the message: system, developer, user or assistant.'),
+  role: required(
+    formattedText({ pattern: ROLE }, checkRole),
+    'Role of the message: system, developer, user or assistant.',
+  ),
   content: required(text(), 'Text of the message.'),
 })
 

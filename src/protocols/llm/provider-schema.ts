@@ -96,13 +96,19 @@ const providerSix = object({
   region: defaulted(tinyString(), 'global', 'Region of the service.'),
 })
 
+const REGION = /^[a-z0-9-]+$/
+
 function checkRegion(region: string): ScalarRefusal | undefined {
-  if (/^[a-z0-9-]+$/.test(region)) return undefined
+  if (REGION.test(region)) return undefined
   return { code: 'invalid-region', message: 'must consist of lower-case letters, digits and hyphens' }
 }
 
 const providerSeven = object({
-  region: defaulted(formattedText({ min: 1, max: 63 }, checkRegion), 'us-east-1', 'Region of the service.'),
+  region: defaulted(
+    formattedText({ min: 1, max: 63, pattern: REGION }, checkRegion),
+    'us-east-1',
+    'Region of the service.',
+  ),
   model,
   guardrail: optional(
     object({

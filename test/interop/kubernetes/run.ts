@@ -1,5 +1,6 @@
 import { runParts } from '../run-parts.ts'
 import { checkHelm, checkInformers, checkKubectl, checkKustomize, checkNodeClient, checkPython } from './clients.ts'
+import { checkCrds } from './crds.ts'
 import { checkCustomResources } from './custom-resources.ts'
 import { checkDefinitions } from './definitions.ts'
 import { checkManagedFields } from './manage-fields.ts'
@@ -7,6 +8,7 @@ import { checkStrategicMerge } from './strategic-merge.ts'
 
 /** Checks what the gateway offers to Kubernetes against the programs of Kubernetes. */
 await runParts('interop:kubernetes', {
+  crds: checkCrds,
   definitions: checkDefinitions,
   'custom-resources': checkCustomResources,
   'strategic-merge': checkStrategicMerge,

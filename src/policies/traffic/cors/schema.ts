@@ -18,8 +18,10 @@ import {
 
 const ORIGIN = /^https?:\/\/(?:\*|(?:\*\.)?[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?$/
 
+const ORIGIN_OR_ANY = new RegExp(`^\\*$|${ORIGIN.source}`)
+
 function checkOrigin(value: string): ScalarRefusal | undefined {
-  if (value === '*' || ORIGIN.test(value)) return undefined
+  if (ORIGIN_OR_ANY.test(value)) return undefined
   const message =
     'must be "*" or <scheme>://<host>(:<port>) with scheme http or https; a leading "*." in the host is allowed'
   return { code: 'invalid-origin', message }
@@ -51,7 +53,7 @@ export const trafficCors = described(
   withRule(
     object({
       allowOrigins: optional(
-        setOf(formattedText({ min: 1, max: 253 }, checkOrigin), { max: 64 }),
+        setOf(formattedText({ min: 1, max: 253, pattern: ORIGIN_OR_ANY }, checkOrigin), { max: 64 }),
         'Origins that may read responses: "*" or <scheme>://<host>(:<port>). A leading "*." in the host is allowed.',
       ),
       allowCredentials: optional(boolean(), 'Whether requests may include credentials. When unset, they may not.'),

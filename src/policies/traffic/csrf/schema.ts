@@ -1,7 +1,7 @@
 import { described, formattedText, list, object, optional, type Parsed, type ScalarRefusal } from '#schema/index.ts'
 
 const ORIGIN =
-  /^https?:\/\/(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*\.?|\[[0-9a-f:.]+\])(?::(\d{1,5}))?$/i
+  /^[hH][tT][tT][pP][sS]?:\/\/(?:[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?(?:\.[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?)*\.?|\[[0-9a-fA-F:.]+\])(?::(\d{1,5}))?$/
 
 /** An entry that could never equal an Origin header would be a silent failure (decision A-87). */
 function checkOrigin(value: string): ScalarRefusal | undefined {
@@ -17,7 +17,7 @@ export const trafficCsrf = described(
   'Protection against cross-site request forgery (CSRF).',
   object({
     additionalOrigins: optional(
-      list(formattedText({ min: 1, max: 256 }, checkOrigin), { min: 1, max: 16 }),
+      list(formattedText({ min: 1, max: 256, pattern: ORIGIN }, checkOrigin), { min: 1, max: 16 }),
       'Origins allowed in addition to the origin of the destination, as <scheme>://<host>(:<port>).',
     ),
   }),

@@ -81,9 +81,11 @@ const moderationEndpoint = destination(object({ model: optional(text(), 'Moderat
   serviceBackend({ service: 'moderationEndpoint' }),
 )
 
+const LOCATION = /^[A-Za-z0-9-]+$/
+
 /** Region and location become parts of hostnames (decision B56). */
 function checkLocation(value: string): ScalarRefusal | undefined {
-  if (/^[A-Za-z0-9-]+$/.test(value)) return undefined
+  if (LOCATION.test(value)) return undefined
   return { code: 'invalid-region', message: 'must consist of letters, digits and hyphens' }
 }
 
@@ -91,7 +93,7 @@ const guardrailsServiceOne = destination(
   object({
     identifier: required(shortString(), 'Identifier of the guardrail.'),
     version: required(shortString(), 'Version of the guardrail.'),
-    region: required(formattedText({ min: 1, max: 256 }, checkLocation), 'Region of the service.'),
+    region: required(formattedText({ min: 1, max: 256, pattern: LOCATION }, checkLocation), 'Region of the service.'),
     policies,
   }),
   ({ region }: { readonly region: string }) => serviceBackend({ service: 'guardrailsServiceOne', region }),
@@ -101,7 +103,11 @@ const guardrailsServiceTwo = destination(
   object({
     templateId: required(shortString(), 'Template that defines the checks.'),
     projectId: required(shortString(), 'Project of the template.'),
-    location: defaulted(formattedText({ min: 1, max: 256 }, checkLocation), 'us-central1', 'Location of the service.'),
+    location: defaulted(
+      formattedText({ min: 1, max: 256, pattern: LOCATION }, checkLocation),
+      'us-central1',
+      'Location of the service.',
+    ),
     policies,
   }),
   ({ location }: { readonly location: string }) => serviceBackend({ service: 'guardrailsServiceTwo', location }),
