@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config'
+import { TEST_LIMIT_MS } from './test/support/time-limits.ts'
 
 // Threads and processes that tests start take compiled code from where `bin/gatewright` keeps it.
 process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, 'node_modules', '.cache', 'gatewright')
@@ -14,8 +15,8 @@ export const TEST_SETTINGS = {
   restoreMocks: true,
   // Not setImmediate: `base/turn.ts` would wait forever for one that a test never ran.
   fakeTimers: { toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'Date', 'performance'] },
-  testTimeout: 30_000,
-  hookTimeout: 60_000,
+  testTimeout: TEST_LIMIT_MS,
+  hookTimeout: TEST_LIMIT_MS,
 } satisfies TestProjectInlineConfiguration['test']
 
 /** Tests of the wire, which run with both kinds of transports (docs/decisions/0123-transport-probe.md). */

@@ -19,7 +19,7 @@ beforeAll(async () => {
   const objects = await copyWithPorts(import.meta.dirname, ports)
   stops.defer(objects.remove)
   stops.use(await startGateway({ files: [objects.folder], workers: 1 }))
-}, 30_000)
+})
 afterAll(() => stops.disposeAsync())
 
 const ask = (content: string, stream = false) =>

@@ -1,6 +1,6 @@
 import { startEcho } from '#examples/upstreams/echo.ts'
 import { startUpstreams } from '#examples/upstreams/run.ts'
-import { startGatewayProcess } from '#test/support/gateway-process.ts'
+import { startGateway } from '#test/support/gateway.ts'
 import { copyWithPorts } from './copy-with-ports.ts'
 
 /** The quickstart as its README tells it, on free ports: the same objects, real servers behind, real clients in front. */
@@ -24,7 +24,7 @@ export async function startQuickstart(): Promise<Quickstart> {
   const objects = await copyWithPorts(import.meta.dirname, ports.set(8080, listenerPort))
   stops.defer(objects.remove)
 
-  const gateway = await startGatewayProcess({ files: [objects.folder] })
+  const gateway = await startGateway({ files: [objects.folder] })
   stops.defer(async () => {
     await gateway.close()
   })

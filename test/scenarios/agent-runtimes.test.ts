@@ -156,7 +156,7 @@ beforeAll(async () => {
     ...ACCOUNT_ENVIRONMENT,
   }
   gateway = stops.use(await startGatewayProcess({ files: [objects.path], workers: 1, environment: keys }))
-}, 30_000)
+})
 afterAll(() => stops.disposeAsync())
 beforeEach(() => {
   server.seen.length = 0

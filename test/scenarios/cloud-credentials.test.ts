@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { startEcho } from '#examples/upstreams/echo.ts'
 import { eventually } from '#test/support/eventually.ts'
 import { freePort } from '#test/support/free-port.ts'
-import { type GatewayProcess, startGatewayProcess } from '#test/support/gateway-process.ts'
+import { startGateway, type TestGateway } from '#test/support/gateway.ts'
 import {
   createObjectsFolder,
   gatewayYaml,
@@ -21,7 +21,7 @@ const says = new Map<string, number>()
 const issued: string[] = []
 
 const stops = new AsyncDisposableStack()
-let gateway: GatewayProcess
+let gateway: TestGateway
 let endpoint: TokenEndpoint
 let objects: ObjectsFolder
 let port: number
@@ -103,11 +103,13 @@ beforeAll(async () => {
     ),
   })
   stops.defer(objects.remove)
-  gateway = stops.use(
-    await startGatewayProcess({ files: [objects.path], environment: { AZURE_AUTHORITY_HOST: endpoint.url } }),
-  )
-}, 30_000)
-afterAll(() => stops.disposeAsync())
+  vi.stubEnv('AZURE_AUTHORITY_HOST', endpoint.url)
+  gateway = stops.use(await startGateway({ files: [objects.path] }))
+})
+afterAll(async () => {
+  vi.unstubAllEnvs()
+  await stops.disposeAsync()
+})
 
 const send = (path: string, headers: Record<string, string> = {}) => fetch(`${gateway.url(port)}${path}`, { headers })
 

@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { CERTIFICATES } from '#net/testing/certificates.ts'
 import { startAnsweringProvider } from '#test/support/answering-provider.ts'
 import { gatewright } from '#test/support/command-line.ts'
 import { eventually } from '#test/support/eventually.ts'
 import { freePort } from '#test/support/free-port.ts'
-import { type GatewayProcess, startGatewayProcess } from '#test/support/gateway-process.ts'
+import { startGateway, type TestGateway } from '#test/support/gateway.ts'
 import { answerJson, type JsonServer, startJsonServer } from '#test/support/json-server.ts'
 import { backendYaml, createObjectsFolder, gatewayYaml, joinYaml, routeYaml } from '#test/support/objects-folder.ts'
 import { startProxyServer } from '#test/support/proxy-server.ts'
@@ -51,11 +51,13 @@ const proxy = stops.use(
   }),
 )
 
-const gateways: { text: GatewayProcess; json: GatewayProcess } = {} as never
+const gateways: { text: TestGateway; json: TestGateway } = {} as never
 const ports = { text: await freePort(), json: await freePort() }
 let folder: string
 
 beforeAll(async () => {
+  vi.stubEnv('AWS_ACCESS_KEY_ID', 'AKIDEXAMPLE')
+  vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'key')
   const backends = Object.entries(GUARDS).map(
     ([name, promptGuard]) => `
 apiVersion: gatewright.dev/v1alpha1
@@ -81,16 +83,18 @@ spec: ${JSON.stringify({
     stops.defer(objects.remove)
     folder = objects.path
     gateways[format] = stops.use(
-      await startGatewayProcess({
+      await startGateway({
         files: [objects.path],
         workers: 1,
         arguments: ['--log-format', format, '--log-level', 'debug'],
-        environment: { AWS_ACCESS_KEY_ID: 'AKIDEXAMPLE', AWS_SECRET_ACCESS_KEY: 'key' },
       }),
     )
   }
-}, 60_000)
-afterAll(() => stops.disposeAsync())
+})
+afterAll(async () => {
+  vi.unstubAllEnvs()
+  await stops.disposeAsync()
+})
 
 const chunk = (content: string) =>
   `data: ${JSON.stringify({ id: 'c', model: 'm', choices: [{ index: 0, delta: { content }, finish_reason: null }] })}\n\n`

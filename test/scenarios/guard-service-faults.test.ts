@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { eventually } from '#test/support/eventually.ts'
 import { freePort } from '#test/support/free-port.ts'
-import { type GatewayProcess, startGatewayProcess } from '#test/support/gateway-process.ts'
+import { startGateway, type TestGateway } from '#test/support/gateway.ts'
 import { answerJson, type JsonServer, startJsonServer } from '#test/support/json-server.ts'
 import {
   backendRef,
@@ -20,7 +20,7 @@ import { verifies } from '#test/support/verifies.ts'
 /** Guard servers that do not answer as they should: nothing passes, and the provider is not blamed. */
 
 const stops = new AsyncDisposableStack()
-let gateway: GatewayProcess
+let gateway: TestGateway
 let port: number
 let judge: JsonServer
 let first: JsonServer
@@ -123,8 +123,8 @@ spec: ${JSON.stringify({ ai: { groups: providers }, policies })}
     ),
   })
   stops.defer(folder.remove)
-  gateway = stops.use(await startGatewayProcess({ files: [folder.path], workers: 1 }))
-}, 30_000)
+  gateway = stops.use(await startGateway({ files: [folder.path], workers: 1 }))
+})
 afterAll(() => stops.disposeAsync())
 
 const says = (content: string) => {

@@ -142,7 +142,7 @@ beforeAll(async () => {
       },
     }),
   )
-}, 30_000)
+})
 afterAll(() => stops.disposeAsync())
 
 const says = (content: string) => ({

@@ -4,6 +4,7 @@ import { openaiChat, openaiResponses } from '#test/interop/llm/clients/openai.ts
 import { GUARD_SCENARIOS } from '#test/interop/llm/guard-scenarios.ts'
 import { backendOf, startUpstreams, UPSTREAMS } from '#test/interop/llm/upstreams.ts'
 import { startVendors } from '#test/interop/llm/vendor/server.ts'
+import { startGateway } from '#test/support/gateway.ts'
 
 // The vendors' own clients behind prompt guards, with providers of their API and of others.
 
@@ -12,7 +13,7 @@ let gateway: { readonly url: string; readonly secureUrl: string }
 
 beforeAll(async () => {
   const vendors = stops.use(await startVendors())
-  gateway = await startUpstreams(vendors.port, stops)
+  gateway = await startUpstreams(vendors.port, stops, startGateway)
 })
 
 afterAll(() => stops.disposeAsync())

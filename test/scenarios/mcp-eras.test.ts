@@ -9,6 +9,7 @@ import { startMcpGateway } from '#test/interop/mcp/mcp-gateway.ts'
 import { connectTypescript2 } from '#test/interop/mcp/sdks/typescript/client-2.ts'
 import { eventually } from '#test/support/eventually.ts'
 import type { TestMessage } from '#test/support/fake-targets.ts'
+import { startGateway } from '#test/support/gateway.ts'
 import { type Posted, post, postModern } from '#test/support/mcp-post.ts'
 import {
   answerModern,
@@ -31,7 +32,7 @@ beforeAll(async () => {
   legacy = await startRawTarget(answerAsLegacy)
   stops.defer(legacy.close)
   const backends = { modern: { modern: modern.port }, legacy: { legacy: legacy.port } }
-  const { port } = await startMcpGateway(stops, backends)
+  const { port } = await startMcpGateway(stops, backends, { start: startGateway })
   base = `http://127.0.0.1:${port}`
 })
 
@@ -166,7 +167,7 @@ test('a target that is gone when the answer arrives fails the call', async () =>
   let target: RawTarget | undefined
   target = await startRawTarget(answerAsLegacy)
   stops.defer(() => target?.close())
-  const { port } = await startMcpGateway(stops, { gone: { gone: target.port } })
+  const { port } = await startMcpGateway(stops, { gone: { gone: target.port } }, { start: startGateway })
   const url = `http://127.0.0.1:${port}/gone`
   const first = await postModern(url, call(62, 'ask'), ASKABLE)
   expect(first.messages).toMatchObject([{ result: { resultType: 'input_required' } }])
@@ -227,7 +228,7 @@ function startTaskServer(): Promise<Upstream> {
 test('a client of the SDK 2.x calls a tool of the SDK 1.x that is a task only', async () => {
   const server = await startTaskServer()
   stops.defer(server.close)
-  const { port } = await startMcpGateway(stops, { tasks: { tasks: server.port } })
+  const { port } = await startMcpGateway(stops, { tasks: { tasks: server.port } }, { start: startGateway })
   const session = await connectTypescript2(`http://127.0.0.1:${port}/tasks`, 'auto')
   expect(await session.call('job', {})).toBe('worked')
   await session.close()

@@ -5,6 +5,7 @@ import { connectTypescript1 } from '#test/interop/mcp/sdks/typescript/client-1.t
 import { connectTypescript2 } from '#test/interop/mcp/sdks/typescript/client-2.ts'
 import { startTypescript1 } from '#test/interop/mcp/sdks/typescript/server-1.ts'
 import { startTypescript2 } from '#test/interop/mcp/sdks/typescript/server-2.ts'
+import { startGateway } from '#test/support/gateway.ts'
 
 /** The essence of `npm run interop:mcp`: the official SDKs of both majors meet through a running gateway. */
 
@@ -15,11 +16,15 @@ beforeAll(async () => {
   const [first, second] = [await startTypescript1(), await startTypescript2()]
   stops.defer(first.close)
   stops.defer(second.close)
-  const gateway = await startMcpGateway(stops, {
-    first: { first: first.port },
-    second: { second: second.port },
-    both: { first: first.port, second: second.port },
-  })
+  const gateway = await startMcpGateway(
+    stops,
+    {
+      first: { first: first.port },
+      second: { second: second.port },
+      both: { first: first.port, second: second.port },
+    },
+    { start: startGateway },
+  )
   gatewayPort = gateway.port
 })
 

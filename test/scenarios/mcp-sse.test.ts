@@ -4,6 +4,7 @@ import { type PairSession, runScenarios, SCENARIOS } from '#test/interop/mcp/sdk
 import { connectTypescript1 } from '#test/interop/mcp/sdks/typescript/client-1.ts'
 import { connectTypescript2 } from '#test/interop/mcp/sdks/typescript/client-2.ts'
 import { startTypescript1 } from '#test/interop/mcp/sdks/typescript/server-1.ts'
+import { startGateway } from '#test/support/gateway.ts'
 import { verifies } from '#test/support/verifies.ts'
 
 /** The HTTP+SSE transport with the official SDKs, through a running gateway with two workers. */
@@ -15,7 +16,11 @@ beforeAll(async () => {
   const { port, close } = await startTypescript1()
   stops.defer(close)
   const old = { port, protocol: 'SSE' } as const
-  const gateway = await startMcpGateway(stops, { old: { old }, new: { new: port }, both: { old, new: port } })
+  const gateway = await startMcpGateway(
+    stops,
+    { old: { old }, new: { new: port }, both: { old, new: port } },
+    { start: startGateway },
+  )
   gatewayPort = gateway.port
 })
 

@@ -4,6 +4,7 @@ import { runScenarios, SCENARIOS } from '#test/interop/mcp/sdks/scenarios.ts'
 import { connectTypescript1 } from '#test/interop/mcp/sdks/typescript/client-1.ts'
 import { startTypescript1 } from '#test/interop/mcp/sdks/typescript/server-1.ts'
 import { eventually } from '#test/support/eventually.ts'
+import { startGateway } from '#test/support/gateway.ts'
 import { type Posted, post } from '#test/support/mcp-post.ts'
 import {
   answerModern,
@@ -28,7 +29,7 @@ beforeAll(async () => {
   modern = await startRawTarget(answerAsModern)
   stops.defer(modern.close)
   const backends = { sdk: { sdk: sdk.port }, legacy: { legacy: legacy.port }, modern: { modern: modern.port } }
-  const { port } = await startMcpGateway(stops, backends, 'Stateless')
+  const { port } = await startMcpGateway(stops, backends, { sessionRouting: 'Stateless', start: startGateway })
   base = `http://127.0.0.1:${port}`
 })
 

@@ -214,7 +214,7 @@ test('an unreachable server: 401, with the cause in status, log and metrics; onc
   stops.defer(() => servers.late.close())
   await eventually('tokens pass', async () => (await statusesOf('late', tokenOf(first))).join() === '200')
   expect(await findingsOf('late')).toEqual([])
-}, 30_000)
+})
 
 verifies(
   ['traffic.jwtAuthentication.jwks/remote-fetch', 'traffic.jwtAuthentication.jwks/backendRef-kinds'],

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { type Accepted, answering, RawClient, RawServer } from '#net/testing/raw-peers.ts'
 import { eventually } from '#test/support/eventually.ts'
 import { freePort } from '#test/support/free-port.ts'
-import { type GatewayProcess, startGatewayProcess } from '#test/support/gateway-process.ts'
+import { startGateway, type TestGateway } from '#test/support/gateway.ts'
 import {
   backendYaml,
   createObjectsFolder,
@@ -26,7 +26,7 @@ interface Seen {
 }
 
 const stops = new AsyncDisposableStack()
-let gateway: GatewayProcess
+let gateway: TestGateway
 let port: number
 /** The deeds to come; when none is left the backend answers 200. */
 let deeds: Deed[] = []
@@ -189,7 +189,7 @@ beforeAll(async () => {
     ),
   })
   stops.defer(folder.remove)
-  gateway = stops.use(await startGatewayProcess({ files: [folder.path], workers: 1 }))
+  gateway = stops.use(await startGateway({ files: [folder.path], workers: 1 }))
 })
 
 afterAll(() => stops.disposeAsync())

@@ -107,7 +107,7 @@ beforeAll(async () => {
   gateway = stops.use(
     await startGateway({ files: [objects.path], workers: 1, environment: { AWS_REGION: 'eu-central-1' } }),
   )
-}, 30_000)
+})
 afterAll(() => stops.disposeAsync())
 beforeEach(() => {
   for (const server of [api, api2, store, model]) {

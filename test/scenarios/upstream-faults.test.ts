@@ -289,7 +289,7 @@ beforeAll(async () => {
   gateway = stops.use(await startGatewayProcess({ files: [folder.path], workers: WORKERS }))
   for (let i = 0; i < BYSTANDERS; i++) bystanders.push(ask(`held/${i}`).then((response) => response.text()))
   await eventually('the bystanders wait', () => held.length === BYSTANDERS)
-}, 30_000)
+})
 
 afterAll(async () => {
   // A gateway that stops waits for its requests, and those end with their servers.

@@ -1,11 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-
-/** Under the time limit of a test, so that `name` is told. */
-const PATIENCE_MS = 25_000
+import { WAIT_LIMIT_MS } from './time-limits.ts'
 
 /** Waits until `look` returns a value; fails with the last error, or with `name`, after the time limit. */
 export async function eventually<T>(name: string, look: () => T | undefined | Promise<T | undefined>): Promise<T> {
-  const deadline = performance.now() + PATIENCE_MS
+  const deadline = performance.now() + WAIT_LIMIT_MS
   let last: unknown
   while (performance.now() < deadline) {
     try {

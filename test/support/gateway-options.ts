@@ -19,6 +19,9 @@ export interface TestGateway extends AsyncDisposable {
   close(): Promise<number | null>
 }
 
+/** Starts a gateway: in a process, or in the thread of the test. */
+export type StartGateway = (options: GatewayOptions) => Promise<TestGateway>
+
 /** The actual ports of the admin, metrics and readiness servers, by their default ports. */
 export type GatewayPorts = ReadonlyMap<number, number>
 

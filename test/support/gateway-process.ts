@@ -12,9 +12,9 @@ import {
   type TestGateway,
   urlOf,
 } from './gateway-options.ts'
+import { WAIT_LIMIT_MS } from './time-limits.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
-const READY_WITHIN_MS = 15_000
 
 export interface GatewayProcessOptions extends GatewayOptions {
   /** Working directory; default: the root of the project. */
@@ -84,7 +84,7 @@ function readPorts(child: ChildProcess, output: { readonly stderr: string }): Pr
       reject(new Error(`the gateway ${why}:\n${output.stderr}`))
     }
     const ended = (code: number | null) => fail(`ended with code ${code}`)
-    const timer = setTimeout(() => fail('did not become ready'), READY_WITHIN_MS)
+    const timer = setTimeout(() => fail('did not become ready'), WAIT_LIMIT_MS)
     const stop = () => {
       clearTimeout(timer)
       child.off('exit', ended)

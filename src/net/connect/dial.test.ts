@@ -612,4 +612,4 @@ test('servers see one handshake: while one address negotiates TLS, the others ar
   held[0]!.destroy()
   await vi.waitFor(() => expect(others).toBe(1))
   expect((await dialled).why).toBe('handshake-failed')
-}, 15_000)
+})

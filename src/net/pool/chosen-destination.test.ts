@@ -75,7 +75,7 @@ test('idle connections to many destinations are bounded', async () => {
   await expect.poll(() => open.size).toBe(512)
   expect((await ask(pool, to('529.test', port))).body).toBe(PERMITTED)
   expect(open.size).toBe(512)
-}, 20_000)
+})
 
 test('idle HTTP/2 connections to many destinations are bounded', async () => {
   const server = http2.createServer((_, response) => response.end('two'))
@@ -90,4 +90,4 @@ test('idle HTTP/2 connections to many destinations are bounded', async () => {
   const { pool } = newPool({ forwardRules: rules, lookup: (_, done) => done(null, [PERMITTED]) })
   for (let i = 0; i < 520; i++) await ask(pool, to(`${i}.test`, port, { http: 'http2' }))
   await expect.poll(() => sessions).toBe(512)
-}, 30_000)
+})

@@ -1,5 +1,6 @@
 import { CERTIFICATES } from '#net/testing/certificates.ts'
 import { freePort } from '../../support/free-port.ts'
+import type { StartGateway } from '../../support/gateway-options.ts'
 import { startGatewayProcess } from '../../support/gateway-process.ts'
 import { createObjectsFolder, joinYaml, listenersYaml } from '../../support/objects-folder.ts'
 import { tlsSecretYaml } from '../../support/tls-objects.ts'
@@ -141,6 +142,7 @@ const ROUTES = {
 export async function startUpstreams(
   port: number,
   stops: AsyncDisposableStack,
+  start: StartGateway = startGatewayProcess,
 ): Promise<{ readonly url: string; readonly secureUrl: string }> {
   const [plain, secure] = [await freePort(), await freePort()]
   const listeners = listenersYaml('main', [
@@ -154,7 +156,7 @@ export async function startUpstreams(
     'all.yaml': joinYaml(listeners, tlsSecretYaml('door', CERTIFICATES.server), ...objects, ...judgeYaml(port)),
   })
   stops.defer(folder.remove)
-  const gateway = stops.use(await startGatewayProcess({ files: [folder.path], workers: 1 }))
+  const gateway = stops.use(await start({ files: [folder.path], workers: 1 }))
   stops.defer(async () => {
     if (/"?level"?[=:]"?error/.test(gateway.output.stderr)) console.log(gateway.output.stderr)
   })

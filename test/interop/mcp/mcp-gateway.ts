@@ -1,4 +1,5 @@
 import { freePort } from '../../support/free-port.ts'
+import type { StartGateway } from '../../support/gateway-options.ts'
 import { startGatewayProcess } from '../../support/gateway-process.ts'
 import { createObjectsFolder, gatewayYaml, joinYaml, routeYaml } from '../../support/objects-folder.ts'
 
@@ -15,11 +16,17 @@ export interface McpGateway {
   readonly port: number
 }
 
+export interface McpGatewayOptions {
+  readonly sessionRouting?: 'Stateful' | 'Stateless'
+  /** Default: in a process. */
+  readonly start?: StartGateway
+}
+
 /** Starts a gateway with two workers and a backend of MCP targets under `/NAME` for each name. */
 export async function startMcpGateway(
   stops: AsyncDisposableStack,
   backends: McpBackends,
-  sessionRouting = 'Stateful',
+  { sessionRouting = 'Stateful', start = startGatewayProcess }: McpGatewayOptions = {},
 ): Promise<McpGateway> {
   const port = await freePort()
   const objects = Object.entries(backends).flatMap(([name, targets]) => [
@@ -28,7 +35,7 @@ export async function startMcpGateway(
   ])
   const folder = await createObjectsFolder({ 'all.yaml': joinYaml(gatewayYaml(port), ...objects) })
   stops.defer(folder.remove)
-  stops.use(await startGatewayProcess({ files: [folder.path], workers: 2 }))
+  stops.use(await start({ files: [folder.path], workers: 2 }))
   return { port }
 }
 
