@@ -283,6 +283,8 @@ export const COLLECTIONS: Readonly<Record<string, Filled | PeerFilled>> = {
   'protocols/mcp/session/mcp-memory renewals': 'work',
   'protocols/mcp/session/mcp-memory connections': 'work',
   'protocols/mcp/session/mcp-memory served': 'work',
+  'protocols/mcp/sse/client-stream #served': 'work',
+  'protocols/mcp/sse/lasting-request callbacks': 'work',
   'protocols/mcp/sse/sse-connection #receivers': 'work',
   'protocols/mcp/sse/sse-connection #remote': 'work',
   'protocols/mcp/sse/sse-connection #whenClosed': 'configuration',

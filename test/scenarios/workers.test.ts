@@ -2,13 +2,12 @@ import { type RequestOptions, request } from 'node:http'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startEcho } from '#examples/upstreams/echo.ts'
 import { startNotes } from '#examples/upstreams/mcp.ts'
-import { Instance } from '#instance/instance.ts'
-import { FileStore } from '#store/files.ts'
+import type { Instance } from '#instance/instance.ts'
 import { eventually } from '#test/support/eventually.ts'
 import { freePort } from '#test/support/free-port.ts'
+import { startInstance } from '#test/support/instance.ts'
 import { backendYaml, createObjectsFolder, gatewayYaml, joinYaml, routeYaml } from '#test/support/objects-folder.ts'
 import { verifies } from '#test/support/verifies.ts'
-import { readSessionKeys } from '#workers/sealer.ts'
 
 const stops = new AsyncDisposableStack()
 const replaced: string[] = []
@@ -49,39 +48,7 @@ beforeAll(async () => {
     ),
   })
   stops.defer(folder.remove)
-  const local = { host: '127.0.0.1', port: 0 }
-  instance = await Instance.start(
-    {
-      store: new FileStore([folder.path], { watch: true }),
-      workers: 2,
-      bind: '127.0.0.1',
-      addressPool: undefined,
-      logFormat: 'text',
-      logFile: '/dev/null',
-      admin: local,
-      metrics: local,
-      readiness: local,
-      shutdown: { minMs: 0, maxMs: 1000 },
-      sessionKeys: readSessionKeys({}),
-      state: undefined,
-      bodyMemoryBytes: 2 ** 20,
-      transport: 'auto',
-    },
-    {
-      objectsChanged: () => {},
-      translated: () => {},
-      applied: () => {},
-      readiness: () => {},
-      workerReplaced: (name) => replaced.push(name),
-      secrets: () => {},
-      accessLog: () => {},
-      message: () => {},
-      labelFolded: () => {},
-      bug: (_, stack) => {
-        throw new Error(stack)
-      },
-    },
-  )
+  instance = await startInstance(folder, 2, { workerReplaced: (name) => replaced.push(name) })
   stops.defer(() => instance.close())
 })
 

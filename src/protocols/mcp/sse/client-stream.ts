@@ -3,6 +3,7 @@ import { parseJson } from '#base/parse-json.ts'
 import { formatSse } from '../../http/sse.ts'
 import { encodeEvent } from '../answer/mcp-answer.ts'
 import { type McpRequest, targetsOf } from '../mcp-request.ts'
+import { errorText, INTERNAL_ERROR, type MessageId } from '../message/json-rpc.ts'
 import { prepareClose } from '../session/close-targets.ts'
 import { endSession, openSession, type Session } from '../session/session-state.ts'
 import { announceEnd } from '../session/session-stream.ts'
@@ -10,11 +11,13 @@ import { keepInUse } from '../session/session-use.ts'
 import { noteFailure } from '../target/target-failure.ts'
 import { BoundedQueue } from './bounded-queue.ts'
 import {
+  ALIVE_MS,
   endpointOf,
   type StreamAddress,
   type StreamState,
   servingChannel,
   streamChannel,
+  type ToServing,
   type ToStream,
 } from './stream-address.ts'
 
@@ -26,6 +29,16 @@ const BEGIN_MS = 60_000
 
 /** Whoever hands on the unsolicited messages of targets says so more often. */
 const FOLLOWED_MS = 20_000
+
+/** Why a request has no response. */
+const LOST = 'the worker that served the request has ended'
+
+interface ServedRequest {
+  readonly id: MessageId
+  /** The worker that serves it. */
+  readonly thread: string
+  readonly sinceMs: number
+}
 
 const encoder = new TextEncoder()
 
@@ -42,6 +55,9 @@ export class ClientStream {
   readonly #closeChannel: () => void
   readonly #unused: { cancel(): void }
   #followedUntilMs = 0
+  /** Requests of the client that are being served, by their id as JSON. */
+  readonly #served = new Map<string, ServedRequest>()
+  #watch: { cancel(): void } | undefined
   #isOver = false
   #session: Session | undefined
   #release: (() => void) | undefined
@@ -79,10 +95,12 @@ export class ClientStream {
     if (this.#isOver) return
     this.#isOver = true
     this.#unused.cancel()
+    this.#watch?.cancel()
     this.#closeChannel()
     this.#queue.end(error)
+    const over: ToServing = 'over'
     void this.#request.deps.channels
-      .send(servingChannel(this.#address.key), '')
+      .send(servingChannel(this.#address.key), over)
       .then(() => this.#endSession())
       .catch((failure: unknown) => noteFailure(this.#request.exchange, failure))
   }
@@ -105,6 +123,7 @@ export class ClientStream {
       case 'alive':
         return undefined
       case 'message':
+        if (told.answers !== undefined) this.#served.delete(JSON.stringify(told.answers))
         return this.#put(told.text)
       case 'session':
         return this.#begin(told.id)
@@ -120,12 +139,35 @@ export class ClientStream {
     }
   }
 
-  async #tell({ to, thread, follows }: Extract<ToStream, { say: 'ask' }>): Promise<void> {
+  async #tell({ to, thread, follows, serves }: Extract<ToStream, { say: 'ask' }>): Promise<void> {
+    if (serves !== undefined) this.#noteServed(serves, thread)
     const isFollowed = this.#followedUntilMs > clock.monotonic()
     const mustFollow = follows && !isFollowed && this.#session !== undefined
     if (mustFollow) this.#followedUntilMs = clock.monotonic() + FOLLOWED_MS
     const state: StreamState = { sessionId: this.#session?.id, mustFollow }
     await this.#request.deps.channels.send(to, JSON.stringify(state), thread)
+  }
+
+  #noteServed(id: MessageId, thread: string): void {
+    this.#served.set(JSON.stringify(id), { id, thread, sinceMs: clock.monotonic() })
+    if (thread !== this.#address.thread) this.#watch ??= clock.after(ALIVE_MS, () => void this.#answerLost())
+  }
+
+  /** The client gets an error for each request that a worker served which has ended. */
+  async #answerLost(): Promise<void> {
+    const { channels } = this.#request.deps
+    // A younger one may not have begun to listen.
+    const served = [...this.#served.values()].filter(({ sinceMs }) => clock.monotonic() - sinceMs >= ALIVE_MS)
+    const alive: ToServing = 'alive'
+    for (const thread of new Set(served.map((one) => one.thread))) {
+      if (await channels.send(servingChannel(this.#address.key), alive, thread)) continue
+      for (const { id } of served.filter((one) => one.thread === thread)) {
+        // It may have been answered meanwhile.
+        if (this.#served.delete(JSON.stringify(id))) await this.#put(errorText(id, INTERNAL_ERROR, LOST))
+      }
+    }
+    if (this.#isOver) return
+    this.#watch = this.#served.size === 0 ? undefined : clock.after(ALIVE_MS, () => void this.#answerLost())
   }
 
   #put(text: string): Promise<void> | undefined {

@@ -1,4 +1,5 @@
 import { clock } from '#base/clock.ts'
+import { NO_MCP } from '#exchange/mcp-facts.ts'
 import { openStream } from '../answer/open-stream.ts'
 import { readNews } from '../answer/read-news.ts'
 import type { McpRequest } from '../mcp-request.ts'
@@ -19,6 +20,10 @@ const MAX_PAUSE_MS = 30_000
  */
 export function followTargets(answered: McpRequest, address: StreamAddress): () => void {
   const { request, end } = lastingRequest(answered, address, { say: 'following' })
+  // The session view shows it like the stream of a client that opens one.
+  const { exchange } = request
+  exchange.request.method = 'GET'
+  exchange.mcp = { ...NO_MCP, sessionId: exchange.mcp?.sessionId }
   return () =>
     void follow(request, address)
       .catch(() => {})

@@ -2,15 +2,19 @@ import { clock } from '#base/clock.ts'
 import { followUp } from '#exchange/follow-up.ts'
 import { NO_MCP } from '#exchange/mcp-facts.ts'
 import type { McpRequest } from '../mcp-request.ts'
-import { type StreamAddress, servingChannel, type ToStream, tellStream } from './stream-address.ts'
-
-/** How often the stream is asked whether it still exists: a worker that dies says nothing. */
-const ALIVE_MS = 5000
+import {
+  ALIVE_MS,
+  type StreamAddress,
+  servingChannel,
+  type ToServing,
+  type ToStream,
+  tellStream,
+} from './stream-address.ts'
 
 /** A message of a client that is served after the response to its POST, for as long as the stream of the client lasts. */
 export interface LastingRequest {
   readonly request: McpRequest
-  /** Releases its memory and stops watching the stream. */
+  /** Releases its memory, stops watching the stream, and tells those who registered with `whenOver`. */
   readonly end: () => void
 }
 
@@ -24,12 +28,16 @@ export function lastingRequest(
   const { call, claim, draining } = deps.lasting()
   const over = new AbortController()
   const abort = () => over.abort()
-  const close = deps.channels.open(servingChannel(address.key), abort)
+  const close = deps.channels.open(servingChannel(address.key), (told) => {
+    if ((told as ToServing) === 'over') abort()
+  })
   draining.addEventListener('abort', abort, { once: true })
   const exchange = followUp(answered.exchange)
   const { method, sessionId, toolCall } = answered.exchange.mcp ?? NO_MCP
   exchange.mcp = { ...NO_MCP, method, sessionId, toolCall }
-  const request: McpRequest = { ...answered, exchange, deps: { ...deps, call, claim, signal: over.signal } }
+  const callbacks: (() => void)[] = []
+  const whenOver = (callback: () => void) => void callbacks.push(callback)
+  const request: McpRequest = { ...answered, exchange, deps: { ...deps, call, claim, signal: over.signal, whenOver } }
   let timer = clock.after(ALIVE_MS, ask)
   async function ask(): Promise<void> {
     const isThere = await tellStream(request, address, watch)
@@ -43,6 +51,7 @@ export function lastingRequest(
     close()
     draining.removeEventListener('abort', abort)
     claim.release()
+    for (const callback of callbacks) callback()
   }
   return { request, end }
 }

@@ -53,15 +53,15 @@ async function serveWithinBounds(request: McpRequest, address: StreamAddress, me
 
 async function serve(request: McpRequest, address: StreamAddress, message: RequestMessage): Promise<void> {
   const { exchange, deps } = request
-  const say = (text: string) => tellStream(request, address, { say: 'message', text })
   try {
     const answer = await handlePost(request, encoder.encode(message.text))
     if (message.method === 'initialize') await begin(request, address, answer)
     let isAnswered = false
     for await (const { text } of resumed(request, message, answer)) {
       if (text === '') continue
-      isAnswered ||= isAnswer(text, message)
-      if (!(await say(text))) return noteEndOfStream(exchange)
+      const answers = isAnswer(text, message) ? { answers: message.id } : {}
+      isAnswered ||= 'answers' in answers
+      if (!(await tellStream(request, address, { say: 'message', text, ...answers }))) return noteEndOfStream(exchange)
     }
     if (deps.signal.aborted) return noteEndOfStream(exchange)
     if (!isAnswered) await sayError(request, address, message, { code: INVALID_REQUEST, text: describe(answer) })
@@ -69,7 +69,7 @@ async function serve(request: McpRequest, address: StreamAddress, message: Reque
   } catch (error) {
     if (deps.signal.aborted) return noteEndOfStream(exchange)
     noteFailure(exchange, error)
-    await say(errorText(message.id, INTERNAL_ERROR, 'the request could not be served'))
+    await sayError(request, address, message, { code: INTERNAL_ERROR, text: 'the request could not be served' })
   }
 }
 
@@ -86,7 +86,7 @@ async function sayError(
 ): Promise<void> {
   const { mcp } = request.exchange
   if (mcp?.errorCode === undefined) noteMcpError(mcp, code, text)
-  await tellStream(request, address, { say: 'message', text: errorText(id, code, text) })
+  await tellStream(request, address, { say: 'message', text: errorText(id, code, text), answers: id })
 }
 
 /** The client does not need the id of its session: the stream knows it. */

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import type { Exchange } from '#exchange/exchange.ts'
 import { roomFor } from '#net/testing/room-for.ts'
 import { LocalChannels } from '#state/channels.ts'
+import { LocalTable } from '#state/shared-table.ts'
 import { eventually } from '#test/support/eventually.ts'
 import {
   type FakeTarget,
@@ -236,6 +237,29 @@ test('the outcome of a call is noted for the log line of its POST, when the call
   await leave()
   expect(left.exchange.workAfterResponse).toBeDefined()
   await left.exchange.workAfterResponse!.ended
+})
+
+test('the session view has a call until it ends, and then its error', async () => {
+  const gate = Promise.withResolvers<void>()
+  const failing = target(async ({ message }) => {
+    await gate.promise
+    return { json: { jsonrpc: '2.0', id: message?.id, error: { code: -32_001, message: 'no' } } }
+  })
+  const memory = new McpMemory()
+  const { seen, post, answer, leave } = await start({ a: failing }, { memory })
+  await post(INITIALIZE)
+  await answer(0)
+  const { exchange } = await post(call(1, 't'))
+  await eventually('the call', () => methods(seen).includes('tools/call') || undefined)
+  const view = () => memory.activities.report(new LocalTable(), Date.now())[0]
+  expect(view()?.calls).toMatchObject([{ method: 'tools/call', target: 'a', item: 't' }, { method: 'GET' }])
+  gate.resolve()
+  await exchange.workAfterResponse!.ended
+  expect(view()).toMatchObject({
+    calls: [{ method: 'GET' }],
+    errors: [{ method: 'tools/call', code: '-32001', message: 'no' }],
+  })
+  await leave()
 })
 
 test('the log line of a call names the end of the stream', async () => {

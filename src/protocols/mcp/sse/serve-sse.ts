@@ -28,7 +28,10 @@ async function receive(request: McpRequest, body: Uint8Array | undefined): Promi
   if (message.kind === 'unreadable') return refuseUnreadable(request, message)
   if (exchange.mcp !== undefined && message.kind !== 'response') exchange.mcp.method = message.method
 
-  const state = await askStream(request, address, message.kind !== 'response')
+  const state = await askStream(request, address, {
+    follows: message.kind !== 'response',
+    serves: message.kind === 'request' ? message.id : undefined,
+  })
   if (state === undefined) return refuse(exchange, 'mcp-session-unknown', { detail: 'the stream has ended' })
   const { sessionId, mustFollow } = state
   if (exchange.mcp !== undefined) exchange.mcp.sessionId = sessionId

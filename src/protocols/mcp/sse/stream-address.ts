@@ -2,6 +2,7 @@ import { parseJson } from '#base/parse-json.ts'
 import { openJson, sealJson } from '#base/sealer.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import type { McpRequest } from '../mcp-request.ts'
+import type { MessageId } from '../message/json-rpc.ts'
 import { digestOfCaller } from '../session/caller-of.ts'
 
 /** Where the stream of a client is. */
@@ -11,13 +12,16 @@ export interface StreamAddress {
   readonly thread: string
 }
 
+/** How often a stream and those who serve its messages ask whether the other still exists: a worker that dies says nothing. */
+export const ALIVE_MS = 5000
+
 /** What other requests, of whatever worker, tell a stream. */
 export type ToStream =
   /** Its worker must tell the channel `to` what it knows. */
-  | { readonly say: 'ask'; readonly to: string; readonly thread: string; readonly follows: boolean }
+  | (StreamQuestion & { readonly say: 'ask'; readonly to: string; readonly thread: string })
   | { readonly say: 'alive' }
-  /** A JSON-RPC message for the client. */
-  | { readonly say: 'message'; readonly text: string }
+  /** A JSON-RPC message for the client. `answers`: it is the response to that request of the client. */
+  | { readonly say: 'message'; readonly text: string; readonly answers?: MessageId }
   /** Id of the session that the client has begun. */
   | { readonly say: 'session'; readonly id: string }
   /** A worker still hands on the unsolicited messages of targets. */
@@ -25,6 +29,14 @@ export type ToStream =
   | { readonly say: 'unfollowed'; readonly sessionId: string | undefined }
   /** The session is over. */
   | { readonly say: 'end' }
+
+/** What a message of the client needs of its stream. */
+interface StreamQuestion {
+  /** The worker that asks could hand on unsolicited messages. */
+  readonly follows: boolean
+  /** It will serve the request with this id, and say so when it is answered. */
+  readonly serves: MessageId | undefined
+}
 
 /** What a stream knows. */
 export interface StreamState {
@@ -76,11 +88,11 @@ export function tellStream({ deps }: McpRequest, { key, thread }: StreamAddress,
   return deps.channels.send(streamChannel(key), JSON.stringify(told), thread)
 }
 
-/** @param follows who asks could hand on unsolicited messages. @returns undefined: the stream is over */
+/** @returns undefined: the stream is over */
 export async function askStream(
   request: McpRequest,
   address: StreamAddress,
-  follows: boolean,
+  question: StreamQuestion,
 ): Promise<StreamState | undefined> {
   const { channels } = request.deps
   const to = `mcp-client-stream-asked ${crypto.randomUUID()}`
@@ -88,7 +100,7 @@ export async function askStream(
   const close = channels.open(to, (text) => {
     state = parseJson(text) as unknown as StreamState
   })
-  await tellStream(request, address, { say: 'ask', to, thread: channels.thread, follows })
+  await tellStream(request, address, { say: 'ask', to, thread: channels.thread, ...question })
   close()
   return state
 }
@@ -98,7 +110,10 @@ export function streamChannel(key: string): string {
   return `mcp-client-stream ${key}`
 }
 
-/** Whoever serves a message of the client hears here that the stream is over. */
+/** What the stream says to whoever serves a message of its client: it is over, or it asks whether the worker still exists. */
+export type ToServing = 'over' | 'alive'
+
+/** Whoever serves a message of the client listens here. */
 export function servingChannel(key: string): string {
   return `mcp-client-stream-served ${key}`
 }

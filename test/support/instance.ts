@@ -1,0 +1,46 @@
+import { Instance } from '#instance/instance.ts'
+import { FileStore } from '#store/files.ts'
+import { readSessionKeys } from '#workers/sealer.ts'
+import type { ObjectsFolder } from './objects-folder.ts'
+
+/** Starts an instance whose workers are threads, so that a test can kill one. */
+export function startInstance(
+  folder: ObjectsFolder,
+  workers: number,
+  events: Partial<Parameters<typeof Instance.start>[1]> = {},
+): Promise<Instance> {
+  const local = { host: '127.0.0.1', port: 0 }
+  return Instance.start(
+    {
+      store: new FileStore([folder.path], { watch: true }),
+      workers,
+      bind: '127.0.0.1',
+      addressPool: undefined,
+      logFormat: 'text',
+      logFile: '/dev/null',
+      admin: local,
+      metrics: local,
+      readiness: local,
+      shutdown: { minMs: 0, maxMs: 1000 },
+      sessionKeys: readSessionKeys({}),
+      state: undefined,
+      bodyMemoryBytes: 2 ** 24,
+      transport: 'auto',
+    },
+    {
+      objectsChanged: () => {},
+      translated: () => {},
+      applied: () => {},
+      readiness: () => {},
+      workerReplaced: () => {},
+      secrets: () => {},
+      accessLog: () => {},
+      message: () => {},
+      labelFolded: () => {},
+      bug: (_, stack) => {
+        throw new Error(stack)
+      },
+      ...events,
+    },
+  )
+}
