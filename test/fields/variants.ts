@@ -91,6 +91,6 @@ function nodeAt(kind: KindInfo, steps: readonly Step[]): SchemaNode {
   )
 }
 
-function valueAt(value: unknown, steps: readonly Step[]): unknown {
+export function valueAt(value: unknown, steps: readonly Step[]): unknown {
   return steps.reduce<unknown>((inner, step) => (inner as Members)[step], value)
 }

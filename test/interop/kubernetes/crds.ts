@@ -10,9 +10,10 @@ export const DEFINITIONS = join(import.meta.dirname, '..', '..', '..', 'install'
 /** What a CustomResourceDefinition cannot refuse, with the reason. */
 const ONLY_HERE: readonly (readonly [document: RegExp, reason: string])[] = [
   [
-    /^proxy-policy\/guard-(lookahead|pattern)$/,
+    /^proxy-policy\/guard-(header-pattern|lookahead|pattern)$/,
     'a rule that compiles a pattern costs a hundred times the budget: the lists of patterns have no bound',
   ],
+  [/^proxy-policy\/label-key$/, 'an API server checks metadata itself'],
   [/^proxy-policy\/authorization-null$/, 'null is an absent field there'],
 ]
 
