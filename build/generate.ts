@@ -36,7 +36,7 @@ function indexPage(pages: readonly ReferencePage[]): string {
   const kinds = pages.filter(({ file }) => !file.startsWith('policies/'))
   const lines = [
     '# Reference of fields',
-    'Each page lists the fields of a kind or of a policy, with their types, bounds, defaults and rules, and what the specification says of them. `gatewright fields PATH` prints the same in a terminal. `npm run generate` writes these pages from the schemas.',
+    'Each page lists the fields of a kind or of a policy, with their types, bounds, defaults, meanings, examples and rules, the place in the specification that defines them (document and section), and what it says of them. Examples of lists and maps are those of one entry. `gatewright fields PATH` prints the same in a terminal. `npm run generate` writes these pages from the schemas.',
     'In an editor: begin a file with `# yaml-language-server: $schema=PATH`, where PATH leads to [gatewright.schema.json](../../install/schemas/gatewright.schema.json). The YAML extension of VS Code then completes fields, explains them and marks mistakes. On Kubernetes, `kubectl apply --server-side -f install/crds/` defines the kinds of the gateway.',
     '## Kinds of the gateway',
     kinds

@@ -1,6 +1,7 @@
+import { fieldExample } from '#api/field-examples.ts'
 import { childrenOf, type FoundField, objectIn, pathText } from '#api/find-field.ts'
 import { apiVersionOf, type KindInfo } from '#api/kinds.ts'
-import { isNotImplemented, requirementsOf } from '#api/requirements/requirements-of-field.ts'
+import { isNotImplemented, placesOf, requirementsOf } from '#api/requirements/requirements-of-field.ts'
 import { exampleOf } from '#cli/policy-example.ts'
 import { describeRules, describeType, nodeOf, type SchemaNode } from '#schema/index.ts'
 
@@ -86,9 +87,14 @@ function fieldSections(root: FoundField, field: FoundField, separate: Separate, 
   if (rows.length === 0) return []
   return [
     '## Fields',
-    ['| Field | Type | Default | Meaning |', '| --- | --- | --- | --- |', ...rows].join('\n'),
+    [...tableHead(root), ...rows].join('\n'),
     ...(rules.length === 0 ? [] : ['## Rules', rules.map((rule) => `- ${rule}`).join('\n')]),
   ]
+}
+
+function tableHead({ info }: FoundField): readonly string[] {
+  const names = ['Field', 'Type', 'Default', 'Meaning', 'Example', ...(info.own ? ['Specification'] : [])]
+  return [`| ${names.join(' | ')} |`, `| ${names.map(() => '---').join(' | ')} |`]
 }
 
 /** Fields that are the same in every kind, or that the gateway writes. */
@@ -143,8 +149,15 @@ function row(root: FoundField, child: FoundField, link: string | undefined): str
     `${describeType(node)}${isRequired ? '; required' : ''}`,
     node.default === undefined ? '' : `\`${JSON.stringify(node.default)}\``,
     notes.join(' ') + nested,
+    exampleText(child),
+    ...(child.info.own ? [placesOf(child).join(', ')] : []),
   ]
   return `| ${cells.map((cell) => cell.replaceAll('|', '\\|').replaceAll('\n', ' ')).join(' | ')} |`
+}
+
+function exampleText(field: FoundField): string {
+  const example = fieldExample(field)
+  return example === undefined ? '' : `\`${typeof example === 'string' ? example || '""' : JSON.stringify(example)}\``
 }
 
 function listPolicies(field: FoundField): string {

@@ -1,0 +1,80 @@
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { entryNode, fieldExample } from '#api/field-examples.ts'
+import { findField } from '#api/find-field.ts'
+import { KINDS } from '#api/kinds.ts'
+import { parse } from '#cel/parser.ts'
+import { type TSchema, validate } from '#schema/index.ts'
+import { allLeaves, MAP_KEY } from './leaves.ts'
+
+const ROOT = join(import.meta.dirname, '../../docs/reference')
+
+/** The cells of a row of a page. */
+interface Row {
+  readonly page: string
+  readonly field: string
+  readonly type: string
+  readonly meaning: string
+  readonly example: string
+  readonly specification: string | undefined
+}
+
+const rows = globSync('**/*.md', { cwd: ROOT }).flatMap(rowsOf)
+const byName = new Map(rows.map((row) => [`${row.page} ${row.field}`, row]))
+const ownPages = new Set(KINDS.filter(({ own }) => own).map(({ kind }) => `${kind}.md`))
+
+function rowsOf(page: string): readonly Row[] {
+  const lines = readFileSync(join(ROOT, page), 'utf8').matchAll(/^\| (?:\[)?`(.*?)`.*$/gm)
+  return [...lines].map(([line, field = '']) => {
+    const [, , type = '', , meaning = '', example = '', specification] = line
+      .replaceAll('\\|', '&#124;')
+      .split('|')
+      .map((cell) => cell.trim())
+    return { page, field, type, meaning, example, specification }
+  })
+}
+
+/** Where a field can be: on the page of its kind, or of the policy that contains it. */
+function placesOf(title: string): readonly string[] {
+  const [kind = '', ...names] = title.replaceAll(`.${MAP_KEY}`, '').split('.')
+  const policies = names.lastIndexOf('policies')
+  const [, section = '', policy = '', ...rest] = kind === 'ProxyPolicy' ? names : []
+  return [
+    `${kind}.md ${names.join('.')}`,
+    `policies/${section}.${policy}.md ${rest.join('.')}`,
+    `policies/backend.${names[policies + 1]}.md ${names.slice(policies + 2).join('.')}`,
+  ]
+}
+
+test('each field has a row', () => {
+  const missing = allLeaves().filter(({ title }) => !placesOf(title).some((place) => byName.has(place)))
+  expect(missing.map(({ title }) => title)).toEqual([])
+})
+
+test('each row has type, meaning and, for fields of our kinds, the place in the specification', () => {
+  const isOwn = ({ page }: Row) => page.startsWith('policies/') || ownPages.has(page)
+  const incomplete = rows.filter(
+    (row) => row.type === '' || row.meaning === '' || (isOwn(row) && !/^[12]: \d/.test(row.specification ?? '')),
+  )
+  expect(incomplete).toEqual([])
+})
+
+test('each value has an example that its field accepts', () => {
+  const faults = allLeaves().flatMap(({ title }) => {
+    const field = findField(title.replaceAll(`.${MAP_KEY}`, ''))
+    if ('message' in field) return [`${title}: ${field.message}`]
+    const example = fieldExample(field)
+    if (example === undefined) return [`${title}: none`]
+    const entry = entryNode(field.node)
+    const { problems } = validate(entry as TSchema, example, { fromFile: true })
+    if (entry.scalar === 'CELExpression') {
+      const { problems: syntax } = parse(String(example))
+      return syntax.map((each) => `${title}: ${JSON.stringify(each)}`)
+    }
+    const shown = placesOf(title).map((place) => byName.get(place)?.example ?? '')
+    if (shown.every((text) => text === '')) return [`${title}: its row has none`]
+    return problems.map(({ message }) => `${title}: ${message}`)
+  })
+  expect(faults).toEqual([])
+})
