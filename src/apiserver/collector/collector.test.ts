@@ -1,15 +1,18 @@
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Resource, ResourceKey } from '#store/resources/resource.ts'
 import { type Journal, ResourceTable } from '#store/resources/resource-table.ts'
 import { eventually } from '#test/support/eventually.ts'
-import { type Propagation, removeObject } from '../verbs/delete.ts'
+import { type Propagation, REMOVED_AT_ONCE, removalOf, removeObject } from '../verbs/delete.ts'
 import { Collector } from './collector.ts'
 
 let fails = false
 let failures = 0
+/** Number of changes of each commit. */
+let commits: number[] = []
 const journal: Journal = {
-  append() {
+  append(events) {
     if (fails) throw new Error('disk full')
+    commits.push(events.length)
   },
   reserve() {},
   close() {},
@@ -166,4 +169,59 @@ test('what fails is tried again', async () => {
   expect(left()).toBe('child')
   fails = false
   await eventually('nothing is left', () => left() === '')
+})
+
+describe('thousands of objects are changed in few commits, none of which is big', () => {
+  const COUNT = 1234
+
+  function putMany(parts: Parts): void {
+    for (let each = 0; each < COUNT; each += 1) put(`many-${each}`, parts)
+  }
+
+  async function expectCommits(removed: () => boolean): Promise<void> {
+    await eventually('the collector is done', removed)
+    expect(Math.max(...commits)).toBeLessThanOrEqual(REMOVED_AT_ONCE)
+    // A few are those of the owner, and of pieces that ended because of their time.
+    expect(commits.length).toBeLessThan(COUNT / 4)
+    expect(commits.reduce((sum, size) => sum + size, 0)).toBeGreaterThanOrEqual(COUNT)
+  }
+
+  test('the content of a Namespace', async () => {
+    const key = putNamespace()
+    putMany({})
+    commits = []
+    removeObject(table, key, table.get(key)!, { propagation: 'Background', dryRun: false })
+    await expectCommits(() => table.get(key) === undefined)
+    expect(left()).toBe('')
+  })
+
+  test.each<Propagation>(['Background', 'Foreground'])('dependents, in the %s', async (propagation) => {
+    put('owner')
+    putMany({ owners: ['owner'], blocks: true })
+    commits = []
+    remove('owner', propagation)
+    await expectCommits(() => left() === '')
+  })
+
+  test('orphans', async () => {
+    put('owner')
+    putMany({ owners: ['owner'] })
+    commits = []
+    remove('owner', 'Orphan')
+    await expectCommits(() => table.get(keyOf('owner')) === undefined)
+    expect(table.list('configmaps').filter(({ metadata }) => metadata.ownerReferences !== undefined)).toEqual([])
+  })
+})
+
+test('a dependent of two owners that are deleted in the foreground is deleted once', async () => {
+  put('one')
+  put('two')
+  put('child', { owners: ['one', 'two'], blocks: true })
+  const seen: string[] = []
+  const end = table.subscribe((events) => seen.push(...events.map(({ type, key }) => `${type} ${key.name}`)))
+  const write = (name: string) => removalOf(keyOf(name), table.get(keyOf(name))!, 'Foreground')!
+  table.commit([write('one'), write('two')])
+  await eventually('nothing is left', () => left() === '')
+  end()
+  expect(seen.toSorted()).toEqual(['DELETED child', 'DELETED one', 'DELETED two', 'MODIFIED one', 'MODIFIED two'])
 })

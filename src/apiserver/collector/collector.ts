@@ -1,7 +1,7 @@
 import { clock } from '#base/clock.ts'
 import type { OwnerReference, Resource, ResourceEvent, ResourceKey } from '#store/resources/resource.ts'
-import type { ResourceTable } from '#store/resources/resource-table.ts'
-import { removeObject } from '../verbs/delete.ts'
+import type { ResourceTable, ResourceWrite } from '#store/resources/resource-table.ts'
+import { type Propagation, REMOVED_AT_ONCE, removalOf } from '../verbs/delete.ts'
 import { OwnerIndex } from './owner-index.ts'
 
 /** The finalizers of the collector itself (Kubernetes, "Garbage collection"). */
@@ -10,6 +10,8 @@ const FOREGROUND = 'foregroundDeletion'
 const NAMESPACES = 'namespaces'
 /** After a write fails, as on a full disk. */
 const RETRY_MS = 5000
+/** How long one piece of work looks at objects. The commit of its writes comes on top. */
+const PIECE_MS = 5
 
 interface CollectorOptions {
   readonly table: ResourceTable
@@ -20,7 +22,8 @@ interface CollectorOptions {
 
 /**
  * Deletes what has lost its reason to exist: the content of deleted Namespaces, and objects whose owners are gone. It works after the
- * change that makes it necessary, so that its own changes follow that one for every watch.
+ * change that makes it necessary, so that its own changes follow that one for every watch; and in pieces, each with one commit, so that
+ * requests are answered while thousands of objects are deleted.
  */
 export class Collector {
   readonly #options: CollectorOptions
@@ -28,6 +31,10 @@ export class Collector {
   readonly #index: OwnerIndex
   /** Objects to look at, by key as text. */
   readonly #queue = new Map<string, ResourceKey>()
+  /** The writes of this piece of work, by key as text: one for each object. */
+  readonly #writes = new Map<string, ResourceWrite>()
+  /** How often a look at an object has found something to write. */
+  #found = 0
   readonly #unsubscribe: () => void
   #run: { cancel(): void } | undefined
 
@@ -37,8 +44,9 @@ export class Collector {
     this.#index = new OwnerIndex(options.table)
     this.#unsubscribe = options.table.subscribe((events) => this.#note(events))
     for (const collection of this.#table.collections) {
-      for (const { metadata } of this.#table.list(collection)) {
-        this.#ask({ collection, namespace: metadata.namespace ?? '', name: metadata.name })
+      for (const object of this.#table.list(collection)) {
+        const { namespace = '', name } = object.metadata
+        this.#noteObject({ collection, namespace, name }, object)
       }
     }
   }
@@ -52,13 +60,17 @@ export class Collector {
     for (const event of events) {
       const { type, key, object, before } = event
       this.#index.update(event)
-      if (type !== 'DELETED') this.#ask(key)
+      if (type !== 'DELETED') this.#noteObject(key, object)
       else {
         for (const dependent of this.#index.dependentsOf(object.metadata.uid)) this.#ask(dependent)
         this.#askOwners(before?.metadata.ownerReferences)
         this.#askNamespace(key.namespace)
       }
     }
+  }
+
+  #noteObject(key: ResourceKey, { metadata }: Resource): void {
+    if (metadata.deletionTimestamp !== undefined || metadata.ownerReferences !== undefined) this.#ask(key)
   }
 
   /** Owners that are deleted in the foreground may wait for this dependent. */
@@ -70,11 +82,12 @@ export class Collector {
   }
 
   #askNamespace(name: string): void {
-    if (name !== '') this.#ask({ collection: NAMESPACES, namespace: '', name })
+    const key = { collection: NAMESPACES, namespace: '', name }
+    if (this.#table.get(key)?.metadata.deletionTimestamp !== undefined) this.#ask(key)
   }
 
   #ask(key: ResourceKey): void {
-    this.#queue.set(`${key.collection}/${key.namespace}/${key.name}`, key)
+    this.#queue.set(textOf(key), key)
     if (this.#run === undefined) this.#workAfter(0)
   }
 
@@ -85,16 +98,42 @@ export class Collector {
 
   #work(): void {
     this.#run = undefined
-    for (const [text, key] of this.#queue) {
-      this.#queue.delete(text)
-      try {
-        this.#look(key)
-      } catch (error) {
-        this.#options.reportFailure(error)
-        this.#queue.set(text, key)
-        return this.#workAfter(RETRY_MS)
+    const startMs = clock.monotonic()
+    const again: ResourceKey[] = []
+    try {
+      for (const [text, key] of this.#queue) {
+        this.#queue.delete(text)
+        // Its writes may be only a part of those that are necessary.
+        if (this.#finds(() => this.#look(key))) again.push(key)
+        if (this.#isFull || clock.monotonic() - startMs > PIECE_MS) break
       }
+      this.#table.commit([...this.#writes.values()])
+    } catch (error) {
+      this.#options.reportFailure(error)
+      this.#workAfter(RETRY_MS)
     }
+    this.#writes.clear()
+    for (const key of again) this.#ask(key)
+    if (this.#queue.size > 0 && this.#run === undefined) this.#workAfter(0)
+  }
+
+  /** @returns whether a look finds something to write */
+  #finds(look: () => void): boolean {
+    const before = this.#found
+    look()
+    return this.#found > before
+  }
+
+  /** An object that has a write in this piece of work gets the next one in a later piece, which sees the effect of this one. */
+  #write(write: ResourceWrite | undefined): void {
+    if (write === undefined) return
+    this.#found += 1
+    const text = textOf(write.key)
+    if (!this.#writes.has(text)) this.#writes.set(text, write)
+  }
+
+  get #isFull(): boolean {
+    return this.#writes.size >= REMOVED_AT_ONCE
   }
 
   #look(key: ResourceKey): void {
@@ -108,19 +147,31 @@ export class Collector {
   #finish(key: ResourceKey, object: Resource): void {
     const { finalizers = [], uid } = object.metadata
     if (finalizers.includes(ORPHAN)) {
-      for (const dependent of this.#index.dependentsOf(uid)) this.#disown(dependent, (owner) => owner.uid === uid)
-      return this.#removeFinalizer(key, object, ORPHAN)
-    }
-    if (finalizers.includes(FOREGROUND) && !this.#deleteDependents(uid)) this.#removeFinalizer(key, object, FOREGROUND)
-    else if (key.collection === NAMESPACES && finalizers.length === 0) this.#empty(key)
+      if (!this.#finds(() => this.#disownAll(uid))) this.#removeFinalizer(key, object, ORPHAN)
+    } else if (finalizers.includes(FOREGROUND)) {
+      if (!this.#finds(() => this.#deleteDependents(uid)) && !this.#isBlocked(uid))
+        this.#removeFinalizer(key, object, FOREGROUND)
+    } else if (key.collection === NAMESPACES && finalizers.length === 0) this.#empty(key)
   }
 
-  /** @returns whether one is left for which the owner has to wait */
-  #deleteDependents(uid: string): boolean {
+  #disownAll(uid: string): void {
     for (const key of this.#index.dependentsOf(uid)) {
+      if (this.#isFull) return
+      const dependent = this.#table.get(key)
+      if (dependent !== undefined) this.#disown(key, dependent, (owner) => owner.uid === uid)
+    }
+  }
+
+  #deleteDependents(uid: string): void {
+    for (const key of this.#index.dependentsOf(uid)) {
+      if (this.#isFull) return
       const dependent = this.#table.get(key)
       if (dependent !== undefined) this.#delete(key, dependent, 'Foreground')
     }
+  }
+
+  /** Whether a dependent is left for which the owner has to wait. */
+  #isBlocked(uid: string): boolean {
     return this.#index.dependentsOf(uid).some((key) => {
       const { ownerReferences = [] } = this.#table.get(key)?.metadata ?? {}
       return ownerReferences.some((owner) => owner.uid === uid && owner.blockOwnerDeletion === true)
@@ -131,20 +182,18 @@ export class Collector {
     const finalizers = (object.metadata.finalizers ?? []).filter((name) => name !== finalizer)
     const isLast = finalizers.length === 0 && key.collection !== NAMESPACES
     const next = { ...object, metadata: { ...object.metadata, finalizers } }
-    this.#table.commit([{ key, object: isLast ? undefined : next }])
+    this.#write({ key, object: isLast ? undefined : next })
   }
 
   /** Deletes the content of a Namespace, then itself. */
   #empty(key: ResourceKey): void {
     let isEmpty = true
-    for (const collection of this.#table.collections) {
-      for (const object of this.#table.list(collection, key.name)) {
-        const inside = { collection, namespace: key.name, name: object.metadata.name }
-        this.#delete(inside, object, 'Background')
-        isEmpty &&= this.#table.get(inside) === undefined
-      }
+    for (const inside of this.#table.contentOf(key.name)) {
+      isEmpty = false
+      this.#delete(inside.key, inside.object, 'Background')
+      if (this.#isFull) return
     }
-    if (isEmpty) this.#table.commit([{ key, object: undefined }])
+    if (isEmpty) this.#write({ key, object: undefined })
   }
 
   /** An object without living owner is deleted; of several owners, those that are gone are removed. */
@@ -153,22 +202,25 @@ export class Collector {
     const isGone = ({ uid }: OwnerReference) => this.#index.keyOf(uid) === undefined
     if (!ownerReferences.some(isGone)) return
     if (ownerReferences.every(isGone)) this.#delete(key, object, 'Background')
-    else this.#disown(key, isGone)
+    else this.#disown(key, object, isGone)
   }
 
-  #delete(key: ResourceKey, object: Resource, propagation: 'Background' | 'Foreground'): void {
+  #delete(key: ResourceKey, object: Resource, propagation: Propagation): void {
     if (this.#options.isFromFile(key)) return
     // Only an object with dependents has to wait for them.
     const waits = propagation === 'Foreground' && this.#index.dependentsOf(object.metadata.uid).length > 0
-    removeObject(this.#table, key, object, { propagation: waits ? 'Foreground' : 'Background', dryRun: false })
+    this.#write(removalOf(key, object, waits ? 'Foreground' : 'Background'))
   }
 
-  #disown(key: ResourceKey, isGone: (owner: OwnerReference) => boolean): void {
-    const object = this.#table.get(key)
-    if (object === undefined || this.#options.isFromFile(key)) return
+  #disown(key: ResourceKey, object: Resource, isGone: (owner: OwnerReference) => boolean): void {
+    if (this.#options.isFromFile(key)) return
     const { ownerReferences = [], ...metadata } = object.metadata
     const kept = ownerReferences.filter((owner) => !isGone(owner))
     const next = { ...object, metadata: { ...metadata, ...(kept.length > 0 ? { ownerReferences: kept } : {}) } }
-    this.#table.commit([{ key, object: next }])
+    this.#write({ key, object: next })
   }
+}
+
+function textOf({ collection, namespace, name }: ResourceKey): string {
+  return `${collection}/${namespace}/${name}`
 }

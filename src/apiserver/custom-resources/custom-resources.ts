@@ -1,10 +1,10 @@
 import { clock } from '#base/clock.ts'
 import { sameData } from '#base/incremental/same-data.ts'
 import type { Resource, ResourceKey } from '#store/resources/resource.ts'
-import type { ResourceTable } from '#store/resources/resource-table.ts'
+import type { ResourceTable, ResourceWrite } from '#store/resources/resource-table.ts'
 import { collectionOf } from '../kinds/collection.ts'
 import type { KindRegistry } from '../kinds/registry.ts'
-import { removeObject } from '../verbs/delete.ts'
+import { REMOVED_AT_ONCE, removalOf } from '../verbs/delete.ts'
 import { timestamp } from '../verbs/prepare.ts'
 import { acceptNames } from './accept-names.ts'
 import { customKinds } from './custom-kind.ts'
@@ -67,7 +67,8 @@ export class CustomResources {
 
   #work(): void {
     this.#run = undefined
-    for (const name of this.#queue) {
+    // Without those that this work adds: other work runs before the next part of a long one.
+    for (const name of [...this.#queue]) {
       this.#queue.delete(name)
       try {
         this.#look(name)
@@ -126,10 +127,15 @@ export class CustomResources {
   #terminate(key: ResourceKey, definition: Resource): void {
     const { finalizers = [] } = definition.metadata
     if (!finalizers.includes(CLEANUP)) return
+    const writes: ResourceWrite[] = []
     for (const object of this.#table.list(key.name)) {
       const own = { collection: key.name, namespace: object.metadata.namespace ?? '', name: object.metadata.name }
-      removeObject(this.#table, own, object, { propagation: 'Background', dryRun: false })
+      const write = removalOf(own, object, 'Background')
+      if (write !== undefined) writes.push(write)
+      if (writes.length === REMOVED_AT_ONCE) break
     }
+    if (writes.length > 0) this.#ask(key.name)
+    this.#table.commit(writes)
     if (this.#table.list(key.name).length === 0) {
       const left = finalizers.filter((finalizer) => finalizer !== CLEANUP)
       const next = { ...definition, metadata: withFinalizers(definition, left) }

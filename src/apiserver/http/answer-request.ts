@@ -42,7 +42,7 @@ export class RequestAnswerer {
       // What is left of the body has no reader, and the connection must not wait for it.
       if (!request.complete) response.setHeader('connection', 'close')
       request.resume()
-      writeError(response, this.#apiError(error), formOfErrors(request))
+      await writeError(response, this.#apiError(error), formOfErrors(request))
     } finally {
       this.#inFlight -= 1
     }
@@ -90,10 +90,10 @@ export class RequestAnswerer {
     const read = { kind, target, query, form, userAgent: request.headers['user-agent'] ?? '' }
     if (verb === 'watch') return openWatch(watches, { ...read, body: undefined }, response)
     if (READS.includes(verb))
-      return writeAnswer(response, dispatch(state, snapshots, verb, { ...read, body: undefined }), form.encoding)
-    const answer = dispatch(state, snapshots, verb, { ...read, body: await bodyOf(request) })
+      return writeAnswer(response, await dispatch(state, snapshots, verb, { ...read, body: undefined }), form.encoding)
+    const answer = await dispatch(state, snapshots, verb, { ...read, body: await bodyOf(request) })
     audit.name ??= nameIn(answer.body)
-    writeAnswer(response, answer, form.encoding)
+    await writeAnswer(response, answer, form.encoding)
   }
 }
 

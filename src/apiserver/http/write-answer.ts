@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { stringify } from 'yaml'
+import { runInSlices, type Steps } from '#base/in-slices.ts'
 import type { ApiAnswer } from '../verbs/resource-request.ts'
 import type { ApiDocument } from './api-context.ts'
 import type { ApiError } from './api-error.ts'
@@ -10,13 +11,13 @@ const CONTENT_TYPES = { json: 'application/json', yaml: 'application/yaml' } as 
 /** Warnings of one answer, so that its head stays small (as on the platform). */
 const MAX_WARNINGS_BYTES = 4096
 
-/** Writes an object as answer. */
-export function writeAnswer(
+/** Writes an object or a list as answer. */
+export async function writeAnswer(
   response: ServerResponse,
   { status, body, warnings = [] }: ApiAnswer,
   encoding: Form['encoding'],
-): void {
-  const text = encoding === 'yaml' ? stringify(body) : `${JSON.stringify(body)}\n`
+): Promise<void> {
+  const text = encoding === 'yaml' ? stringify(body) : `${await runInSlices(jsonOf(body))}\n`
   if (warnings.length > 0) response.setHeader('warning', warningHeaders(warnings))
   response.writeHead(status, {
     'content-type': CONTENT_TYPES[encoding],
@@ -27,13 +28,13 @@ export function writeAnswer(
 }
 
 /** Writes an error as `Status` object. */
-export function writeError(response: ServerResponse, error: ApiError, encoding: Form['encoding']): void {
+export async function writeError(response: ServerResponse, error: ApiError, encoding: Form['encoding']): Promise<void> {
   // The answer had begun: only the end of the connection can say that it is not whole.
   if (response.headersSent) return void response.destroy()
   const { retryAfterSeconds } = error.details ?? {}
   if (retryAfterSeconds !== undefined) response.setHeader('retry-after', retryAfterSeconds)
   if (error.reason === 'Unauthorized') response.setHeader('www-authenticate', 'Bearer realm="gatewright"')
-  writeAnswer(response, { status: error.code, body: error.toStatus() }, encoding)
+  await writeAnswer(response, { status: error.code, body: error.toStatus() }, encoding)
 }
 
 export function writeDocument(
@@ -49,6 +50,23 @@ export function writeDocument(
   }
   response.writeHead(200, { ...fixed, 'content-type': contentType, 'content-length': Buffer.byteLength(body) })
   response.end(body)
+}
+
+/** Members of a list that are written between two yields. */
+const MEMBERS_AT_ONCE = 20
+
+/** The JSON of an object. A list of thousands of objects takes long. */
+export function* jsonOf(body: object): Steps<string> {
+  const [name, members] = Object.entries(body).at(-1) ?? []
+  // Lists and tables have their members last.
+  if (!Array.isArray(members) || members.length <= MEMBERS_AT_ONCE) return JSON.stringify(body)
+  const head = JSON.stringify({ ...body, [name!]: [] })
+  const pieces: string[] = []
+  for (let at = 0; at < members.length; at += MEMBERS_AT_ONCE) {
+    pieces.push(JSON.stringify(members.slice(at, at + MEMBERS_AT_ONCE)).slice(1, -1))
+    yield
+  }
+  return `${head.slice(0, -2)}${pieces.join()}]}`
 }
 
 /** `299 - "text"` (RFC 7234, 5.5), each text once. */

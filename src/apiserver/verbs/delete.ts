@@ -1,5 +1,5 @@
 import type { Resource, ResourceKey } from '#store/resources/resource.ts'
-import type { ResourceTable } from '#store/resources/resource-table.ts'
+import type { ResourceTable, ResourceWrite } from '#store/resources/resource-table.ts'
 import { ApiError, conflict, forbidden, successStatus } from '../http/api-error.ts'
 import type { ServedKind } from '../kinds/served-kind.ts'
 import { isNamespaceKind } from '../kinds/verbs-of.ts'
@@ -79,13 +79,11 @@ function checkPreconditions(kind: ServedKind, { metadata }: Resource, { uid, res
  */
 function checkDeletable({ table, fileOf }: ApiState, kind: ServedKind, { metadata: { name } }: Resource): void {
   if (name === 'default') throw forbidden(kind, name, 'this namespace may not be deleted')
-  for (const collection of table.collections) {
-    for (const { metadata } of table.list(collection, name)) {
-      const origin = fileOf({ collection, namespace: name, name: metadata.name })
-      if (origin === undefined) continue
-      const message = `the file ${origin.file} has objects in it (line ${origin.line}): remove them from the file first`
-      throw forbidden(kind, name, message)
-    }
+  for (const { key } of table.contentOf(name)) {
+    const origin = fileOf(key)
+    if (origin === undefined) continue
+    const message = `the file ${origin.file} has objects in it (line ${origin.line}): remove them from the file first`
+    throw forbidden(kind, name, message)
   }
 }
 
@@ -97,7 +95,7 @@ const FINALIZERS: Readonly<Record<Propagation, readonly string[]>> = {
 }
 
 /**
- * Removes an object, or marks it as being deleted while it has finalizers. A Namespace waits until it is empty.
+ * Removes an object, or marks it as being deleted while it has finalizers.
  * @returns `left`: the object, if it still exists
  */
 export function removeObject(
@@ -106,28 +104,39 @@ export function removeObject(
   object: Resource,
   { propagation, dryRun }: Pick<DeleteOptions, 'propagation' | 'dryRun'>,
 ): { readonly left: Resource | undefined } {
+  const write = removalOf(key, object, propagation)
+  if (write === undefined) return { left: object }
+  if (dryRun) return { left: write.object }
+  const [event] = table.commit([write])
+  return { left: write.object && event!.object }
+}
+
+/**
+ * Objects that one commit removes, of many: each commit waits for the disk, and no other work runs during one.
+ */
+export const REMOVED_AT_ONCE = 100
+
+/**
+ * The write that removes an object, or marks it as being deleted while it has finalizers. A Namespace waits until it is empty.
+ * @returns undefined if the object is marked already
+ */
+export function removalOf(key: ResourceKey, object: Resource, propagation: Propagation): ResourceWrite | undefined {
   const { metadata } = object
   const finalizers = [...new Set([...(metadata.finalizers ?? []), ...FINALIZERS[propagation]])]
   const isNamespace = key.collection === 'namespaces'
-  if (finalizers.length === 0 && !isNamespace) {
-    if (!dryRun) table.commit([{ key, object: undefined }])
-    return { left: undefined }
-  }
+  if (finalizers.length === 0 && !isNamespace) return { key, object: undefined }
   if (metadata.deletionTimestamp !== undefined && finalizers.length === (metadata.finalizers ?? []).length) {
-    return { left: object }
+    return undefined
   }
-  const deletionTimestamp = metadata.deletionTimestamp ?? timestamp()
   const marked: Resource = {
     ...object,
     metadata: {
       ...metadata,
       ...(finalizers.length > 0 ? { finalizers } : {}),
-      deletionTimestamp,
+      deletionTimestamp: metadata.deletionTimestamp ?? timestamp(),
       deletionGracePeriodSeconds: 0,
     },
     ...(isNamespace ? { status: { ...(object.status as object | undefined), phase: 'Terminating' } } : {}),
   }
-  if (dryRun) return { left: marked }
-  const [event] = table.commit([{ key, object: marked }])
-  return { left: event!.object }
+  return { key, object: marked }
 }

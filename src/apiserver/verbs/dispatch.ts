@@ -1,3 +1,4 @@
+import { runInSlices } from '#base/in-slices.ts'
 import { ApiError } from '../http/api-error.ts'
 import type { ServedKind } from '../kinds/served-kind.ts'
 import { type Verb, verbsOf } from '../kinds/verbs-of.ts'
@@ -43,7 +44,7 @@ function notAllowed(): ApiError {
 }
 
 /**
- * Answers every request but watches.
+ * Answers every request but watches. Deleting a collection may take long.
  * @throws ApiError
  */
 export function dispatch(
@@ -51,7 +52,7 @@ export function dispatch(
   snapshots: Snapshots,
   verb: Exclude<Verb, 'watch'>,
   request: ResourceRequest,
-): ApiAnswer {
+): ApiAnswer | Promise<ApiAnswer> {
   const { kind, target } = request
   const { subresource } = target
   if (subresource !== undefined) return dispatchPart(state, verb, request, subresource)
@@ -71,7 +72,7 @@ export function dispatch(
     case 'delete':
       return remove(state, request)
     case 'deletecollection':
-      return removeAll(state, request)
+      return runInSlices(removeAll(state, request))
   }
 }
 

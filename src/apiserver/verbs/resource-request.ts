@@ -45,6 +45,6 @@ export function keyIn({ kind, target }: Pick<ResourceRequest, 'kind' | 'target'>
 }
 
 /** The key of a stored object of a kind. */
-export function keyOfResource(kind: ServedKind, { metadata }: Resource): ResourceKey {
+export function keyOfResource(kind: ServedKind, { metadata }: Pick<Resource, 'metadata'>): ResourceKey {
   return { collection: collectionOf(kind), namespace: metadata.namespace ?? '', name: metadata.name }
 }

@@ -38,6 +38,9 @@ const TABLES = `
   INSERT INTO revisions VALUES (1, 1);
 `
 
+/** A transaction ends when its changes are on the disk. `fullfsync`: also on macOS, where `fsync` leaves them in the cache of the disk. */
+const DURABLE = 'PRAGMA synchronous = FULL; PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON'
+
 /** A database that is open, with what it contained. */
 export interface OpenDatabase {
   readonly database: DatabaseSync
@@ -92,7 +95,7 @@ export function createDatabase(file: string, fill: (database: DatabaseSync) => v
   closeSync(openSync(unfinished, 'wx', 0o600))
   const database = connect(unfinished)
   try {
-    database.exec('PRAGMA journal_mode = DELETE; PRAGMA synchronous = FULL; BEGIN')
+    database.exec(`${DURABLE}; PRAGMA journal_mode = DELETE; BEGIN`)
     database.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${FORMAT}; ${TABLES}`)
     fill(database)
     database.exec('COMMIT; PRAGMA journal_mode = WAL')
@@ -120,7 +123,7 @@ function readAll(database: DatabaseSync, file: string): TableContent {
   checkFormat(database, file)
   const { mode } = statSync(file)
   if ((mode & 0o077) !== 0) chmodSync(file, mode & 0o700)
-  database.exec(`PRAGMA synchronous = FULL; PRAGMA journal_size_limit = ${LOG_BYTES}`)
+  database.exec(`${DURABLE}; PRAGMA journal_size_limit = ${LOG_BYTES}`)
   const damage = firstValue(database, 'PRAGMA quick_check(1)')
   if (damage !== 'ok') throw new DatabaseUnusable('broken', file, String(damage).split('\n').join('; '))
   const revision = firstValue(database, 'SELECT reserved FROM revisions')

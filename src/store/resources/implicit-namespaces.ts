@@ -83,11 +83,8 @@ export class ImplicitNamespaces {
   }
 
   #hasObjects(namespace: string, isLeaving: (key: ResourceKey) => boolean): boolean {
-    return this.#table.collections.some((collection) =>
-      this.#table
-        .list(collection, namespace)
-        .some(({ metadata }) => !isLeaving({ collection, namespace, name: metadata.name })),
-    )
+    for (const { key } of this.#table.contentOf(namespace)) if (!isLeaving(key)) return true
+    return false
   }
 }
 

@@ -75,8 +75,18 @@ export class ResourceTable {
 
   /** The objects of a collection, or of one of its namespaces, ordered by namespace and name. */
   list(collection: string, namespace?: string): readonly Resource[] {
-    const all = this.#collections.get(collection)?.sorted() ?? []
-    return namespace === undefined ? all : all.filter(({ metadata }) => metadata.namespace === namespace)
+    const found = this.#collections.get(collection)
+    if (namespace === undefined) return found?.sorted() ?? []
+    return found?.namespace(namespace)?.sorted() ?? []
+  }
+
+  /** The objects in a namespace, of all collections, in no order. */
+  *contentOf(namespace: string): Generator<{ readonly key: ResourceKey; readonly object: Resource }> {
+    for (const [collection, objects] of this.#collections) {
+      for (const [name, object] of objects.namespace(namespace)?.objects ?? []) {
+        yield { key: { collection, namespace, name }, object }
+      }
+    }
   }
 
   /**
@@ -179,31 +189,61 @@ export class ResourceTable {
 
 /** The objects of one kind. */
 class Collection {
-  readonly #objects = new Map<string, Resource>()
+  readonly #namespaces = new Map<string, Namespace>()
   #sorted: readonly Resource[] | undefined
 
+  namespace(name: string): Namespace | undefined {
+    return this.#namespaces.get(name)
+  }
+
   get({ namespace, name }: ResourceKey): Resource | undefined {
-    return this.#objects.get(`${namespace}/${name}`)
+    return this.#namespaces.get(namespace)?.objects.get(name)
   }
 
   set({ namespace, name }: ResourceKey, object: Resource): void {
-    this.#objects.set(`${namespace}/${name}`, object)
+    let found = this.#namespaces.get(namespace)
+    if (found === undefined) {
+      found = new Namespace()
+      this.#namespaces.set(namespace, found)
+    }
+    found.set(name, object)
     this.#sorted = undefined
   }
 
   delete({ namespace, name }: ResourceKey): void {
-    this.#objects.delete(`${namespace}/${name}`)
+    const found = this.#namespaces.get(namespace)
+    found?.delete(name)
+    if (found?.objects.size === 0) this.#namespaces.delete(namespace)
     this.#sorted = undefined
   }
 
   sorted(): readonly Resource[] {
-    this.#sorted ??= [...this.#objects.values()].sort(byName)
+    this.#sorted ??= [...this.#namespaces]
+      .sort(([a], [b]) => compareText(a, b))
+      .flatMap(([, namespace]) => namespace.sorted())
     return this.#sorted
   }
 }
 
-function byName({ metadata: a }: Resource, { metadata: b }: Resource): number {
-  return compareText(a.namespace ?? '', b.namespace ?? '') || compareText(a.name, b.name)
+/** The objects of one kind in one namespace, by name. */
+class Namespace {
+  readonly objects = new Map<string, Resource>()
+  #sorted: readonly Resource[] | undefined
+
+  set(name: string, object: Resource): void {
+    this.objects.set(name, object)
+    this.#sorted = undefined
+  }
+
+  delete(name: string): void {
+    this.objects.delete(name)
+    this.#sorted = undefined
+  }
+
+  sorted(): readonly Resource[] {
+    this.#sorted ??= [...this.objects.values()].sort((a, b) => compareText(a.metadata.name, b.metadata.name))
+    return this.#sorted
+  }
 }
 
 function withVersion(object: Resource, revision: number, isNew = false): Resource {
