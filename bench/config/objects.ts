@@ -73,6 +73,25 @@ spec:
 `
 }
 
+/** A route in the form of the API. @param version as in `routesYaml` */
+export function routeObject(route: number, version: number) {
+  return {
+    apiVersion: 'gateway.networking.k8s.io/v1',
+    kind: 'HTTPRoute',
+    metadata: { name: `route-${route}` },
+    spec: {
+      parentRefs: [{ name: 'main' }],
+      hostnames: [`host-${route % 500}.test`],
+      rules: [
+        {
+          matches: [{ path: { type: 'PathPrefix', value: `/path-${route}/v${version}` } }],
+          backendRefs: [{ name: 'service-0', port: 80 }],
+        },
+      ],
+    },
+  }
+}
+
 function policyYaml(route: number): string {
   return `apiVersion: gatewright.dev/v1alpha1
 kind: ProxyPolicy

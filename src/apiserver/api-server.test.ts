@@ -448,6 +448,23 @@ describe('watches', () => {
     await eventually('no watch is open', () => server.watches.count === 0)
   })
 
+  test('the objects that a watch begins with may be more than a slow client may leave unread', async () => {
+    const megabyte = 'x'.repeat(1024 * 1024)
+    const names = Array.from({ length: 20 }, (_, at) => `big-${at + 10}`)
+    const metadata = { namespace: 'default', uid: '', resourceVersion: '', creationTimestamp: '' }
+    server.table.commit(
+      names.map((name) => ({
+        key: { collection: 'configmaps', namespace: 'default', name },
+        object: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { ...metadata, name }, data: { megabyte } },
+      })),
+    )
+    const watch = await server.watch('/api/v1/namespaces/default/configmaps?watch=1')
+    const seen: string[] = []
+    for (const _ of names) seen.push((await watch.next())?.object.metadata.name)
+    expect(seen).toEqual(names)
+    watch.leave()
+  })
+
   test('from a version: what was missed, then changes', async () => {
     const { body } = await create(SERVICES, service('a'))
     await create(SERVICES, service('b'))

@@ -7,6 +7,7 @@ import { ApiError } from '../http/api-error.ts'
 import { collectionOf, groupVersion } from '../kinds/collection.ts'
 import { TableWriter } from '../tables/table.ts'
 import { expired, readRevision, tooNew } from './list.ts'
+import { type Output, PacedOutput } from './paced-output.ts'
 import { queryFlag } from './query-flag.ts'
 import { renderWatched } from './render.ts'
 import type { ResourceRequest } from './resource-request.ts'
@@ -34,6 +35,7 @@ export class Watches {
   /** By collection. */
   readonly #open = new Map<string, Set<Watch>>()
   readonly #encoded = new WeakMap<ResourceEvent, Map<string, Buffer>>()
+  readonly #output = new PacedOutput()
   readonly #unsubscribe: () => void
 
   constructor(table: ResourceTable) {
@@ -55,7 +57,10 @@ export class Watches {
   open(request: ResourceRequest, sink: WatchSink): () => void {
     const start = readStart(request.query, this.#table.revision)
     const collection = collectionOf(request.kind)
-    const watch = new Watch(request, sink, (event, verb, encode) => this.#encode(event, verb, request, encode))
+    const watch = new Watch(request, sink, {
+      encode: (event, verb, encode) => this.#encode(event, verb, request, encode),
+      hasOutput: () => this.#output.add(watch),
+    })
     const missed = start.from === undefined ? [] : this.#table.since(start.from)
     if (missed === undefined) {
       watch.fail(expired(`too old resource version: ${start.from} (${this.#table.revision})`))
@@ -68,14 +73,17 @@ export class Watches {
     this.#open.set(collection, watches.add(watch))
     const end = () => {
       watches.delete(watch)
+      this.#output.remove(watch)
       watch.stop()
     }
     watch.start(start, () => this.#table.revision, end)
+    watch.flush()
     return end
   }
 
   close(): void {
     this.#unsubscribe()
+    this.#output.close()
     for (const watches of this.#open.values()) for (const watch of watches) watch.end()
     this.#open.clear()
   }
@@ -84,6 +92,7 @@ export class Watches {
     for (const event of events) {
       for (const watch of this.#open.get(event.key.collection) ?? []) watch.take(event)
     }
+    this.#output.flush()
   }
 
   #encode(event: ResourceEvent, verb: Verb, { kind, form }: ResourceRequest, encode: () => Buffer): Buffer {
@@ -139,27 +148,34 @@ function secondsOf(text: string | null): number {
   throw new ApiError('BadRequest', `timeoutSeconds: must be a number of seconds, not "${text}"`)
 }
 
+/** What a watch uses of all of them. */
+interface Shared {
+  readonly encode: (event: ResourceEvent, verb: Verb, encode: () => Buffer) => Buffer
+  /** Called when the watch has output to flush. */
+  readonly hasOutput: () => void
+}
+
 /** One client that watches the objects of a kind. */
-class Watch {
+class Watch implements Output {
   readonly #request: ResourceRequest
   readonly #sink: WatchSink
   readonly #render: (object: Resource) => object
   readonly #matches: (object: Resource) => boolean
-  readonly #encode: (event: ResourceEvent, verb: Verb, encode: () => Buffer) => Buffer
+  readonly #shared: Shared
+  /** Output that is not with the sink yet. */
+  #pieces: Buffer[] = []
+  #pendingBytes = 0
+  #allowedBytes = MAX_WAITING_BYTES
   readonly #timers: { cancel(): void }[] = []
   #ended = false
 
-  constructor(
-    request: ResourceRequest,
-    sink: WatchSink,
-    encode: (event: ResourceEvent, verb: Verb, encode: () => Buffer) => Buffer,
-  ) {
+  constructor(request: ResourceRequest, sink: WatchSink, shared: Shared) {
     const { kind, target, form } = request
     const selects = selected(request)
     const { namespace } = target
     this.#request = request
     this.#sink = sink
-    this.#encode = encode
+    this.#shared = shared
     this.#render = renderWatched(request, form.as === 'Table' ? new TableWriter(kind) : undefined)
     this.#matches = (object) =>
       (namespace === undefined || object.metadata.namespace === namespace) && (selects === undefined || selects(object))
@@ -175,6 +191,7 @@ class Watch {
     if (!bookmarks) return
     const mark = () => {
       this.bookmark(revision())
+      this.flush()
       this.#timers[1] = clock.after(BOOKMARK_EVERY_MS, mark)
     }
     this.#timers[1] = clock.after(BOOKMARK_EVERY_MS, mark)
@@ -187,13 +204,20 @@ class Watch {
 
   end(): void {
     if (this.#ended) return
+    this.flush()
     this.#ended = true
     this.stop()
     this.#sink.end()
   }
 
   sendInitial(objects: readonly Resource[]): void {
-    for (const object of objects) if (this.#matches(object)) this.#send(line('ADDED', this.#render(object)))
+    for (const object of objects) {
+      if (!this.#matches(object)) continue
+      const piece = line('ADDED', this.#render(object))
+      // The client asked for all of them, however long it takes.
+      this.#allowedBytes += piece.length
+      this.#send(piece)
+    }
   }
 
   /** Sends a change, as it looks to this client: an object that it no longer selects is deleted. */
@@ -204,7 +228,7 @@ class Watch {
     if (!was && !is) return
     const verb = was && is ? 'MODIFIED' : is ? 'ADDED' : 'DELETED'
     const shown = verb === 'DELETED' && type !== 'DELETED' ? lastSeen(before!, object) : object
-    this.#send(this.#encode(event, verb, () => line(verb, this.#render(shown))))
+    this.#send(this.#shared.encode(event, verb, () => line(verb, this.#render(shown))))
   }
 
   bookmark(revision: number, annotations?: Readonly<Record<string, string>>): void {
@@ -230,8 +254,18 @@ class Watch {
 
   #send(piece: Buffer): void {
     if (this.#ended) return
-    this.#sink.write(piece)
-    if (this.#sink.waitingBytes > MAX_WAITING_BYTES) this.end()
+    this.#pieces.push(piece)
+    this.#pendingBytes += piece.length
+    if (this.#pendingBytes + this.#sink.waitingBytes > this.#allowedBytes) this.end()
+    else this.#shared.hasOutput()
+  }
+
+  flush(): void {
+    if (this.#ended || this.#pieces.length === 0) return
+    const pieces = this.#pieces
+    this.#pieces = []
+    this.#pendingBytes = 0
+    this.#sink.write(pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces))
   }
 }
 
