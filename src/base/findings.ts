@@ -88,6 +88,7 @@ export const FINDINGS = {
       'cel-constant': 'A constant argument is invalid, so the call always fails.',
       'cel-never-equal':
         'A variable is compared with a text that it never has, such as a path without a slash: the comparison has always the same result.',
+      'cel-never-true': 'Conditions that are joined by `&&` exclude each other, so they are never true.',
       'cel-always-fails': 'A part of the expression fails in every evaluation.',
       'deny-can-fail': 'The evaluation of a Deny rule can fail, and then the rule does not deny.',
       'rule-on-client-field': 'A client can change the result of the rule by repeating a header.',
@@ -146,6 +147,8 @@ export const FINDINGS = {
       'parent-route-conflict':
         'An HTTPRoute and a GRPCRoute have a common hostname at a listener; only one of them is attached.',
       'route-shadowed': 'Other rules match all requests or connections of this rule and take precedence.',
+      'hostname-not-served': 'No listener of the route serves this hostname; the others of the route are served.',
+      'match-impossible': 'No request can have this path or header value, so nothing matches.',
       'filters-incompatible': 'The filters of a rule exclude each other.',
       'filter-value': 'The filter, or its value, is not supported.',
       'route-refuses':
@@ -200,6 +203,11 @@ export const FINDINGS = {
         'Clients can reach any server through a `dynamicForwardProxy` backend, because nothing restricts who they are.',
       'failover-without-retry':
         'A request that fails in one priority group is not sent to the next, because its route has no `retry`.',
+      'fallback-unreachable':
+        'No request reaches a priority group: its routes make too few retries, and no endpoint before it is ever evicted.',
+      'open-beside-protected': 'Everybody can use a rule, while another rule for the same host restricts its clients.',
+      'credential-in-object':
+        'A credential is written in the object itself, where everybody who can read the object can read it.',
       'credentials-share-location': 'Two policies require different credentials at the same location of a request.',
       'tunnel-backend': 'The proxy server of a tunnel cannot be one.',
       'certificate-missing': 'The certificates for TLS to the backend are missing or invalid.',

@@ -8,6 +8,7 @@ import { FailureTrail } from './compiler/failure-trail.ts'
 import type { Frame } from './compiler/node.ts'
 import type { Environment } from './environment.ts'
 import { CelError } from './error.ts'
+import { reportExclusions } from './exclusions.ts'
 import { findFailures } from './failure/find-failures.ts'
 import { reportImpossibleTexts } from './impossible-texts.ts'
 import { type MembersRead, membersRead } from './members-read.ts'
@@ -85,6 +86,7 @@ export function compile<C>(source: string, environment: Environment<C>, options:
   const whole = { start: expr.start, end: expr.end }
   if (options.expect !== undefined) requireResult(checked.type, options.expect, options.unexpected, whole, problems)
   reportImpossibleTexts(expr, checked, problems)
+  reportExclusions(expr, problems)
   const compiled = compileChecked(expr, checked, environment, problems)
   const { node } = compiled
   if (node.constant !== undefined && expr.kind !== 'literal' && !problems.hasErrors) {

@@ -14,6 +14,7 @@ export type ProblemCode =
   | 'invalid-pattern'
   | 'constant'
   | 'never-equal'
+  | 'never-true'
   | 'always-fails'
 
 /** A message about a position in an expression. */

@@ -4,8 +4,8 @@ import { basename, join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { FINDINGS } from '#base/findings.ts'
 import { problemLines } from '#cli/finding-lines.ts'
+import { advise } from '#cli/lint/advise.ts'
 import { loadPlan } from '#cli/load-plan.ts'
-import { adviseForwardedHeaders } from '#control/gateways/forwarded-headers.ts'
 import type { FileProblem } from '#store/file-problem.ts'
 import { FileStore } from '#store/files.ts'
 import { placeFindings } from '#store/place-findings.ts'
@@ -41,7 +41,7 @@ function lintExample(example: string): readonly FileProblem[] {
   writeFileSync(join(folder, 'example.yaml'), example)
   const store = new FileStore([folder])
   const { items, findings } = loadPlan(store)
-  const advice = adviseForwardedHeaders(items.values(), store.list())
+  const advice = advise(items, store.list())
   return problemLines([...store.problems(), ...placeFindings(store, [...findings, ...advice])], { advice: true })
     .problems
 }

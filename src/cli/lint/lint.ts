@@ -1,4 +1,3 @@
-import { adviseForwardedHeaders } from '#control/gateways/forwarded-headers.ts'
 import { readProcessSettings } from '#control/gateways/read-process-settings.ts'
 import { SecretIndex } from '#control/secret-values.ts'
 import { gatewayAddresses } from '#instance/address-pool.ts'
@@ -13,6 +12,7 @@ import { type ApiFlags, readObjects } from '../object-source.ts'
 import { print } from '../output.ts'
 import { priceFile } from '../price-file.ts'
 import { UsageError } from '../usage-error.ts'
+import { advise } from './advise.ts'
 import { type FixedFiles, fixFiles } from './fix-files.ts'
 import { FORMATS, type Format, report } from './report.ts'
 
@@ -39,7 +39,7 @@ export async function lint(paths: readonly string[], { verbose, ...flags }: Lint
   // Another machine has the file of prices of a gateway there.
   const variables = isRemote ? {} : readProcessSettings(store.list()).variables
   const { items, findings } = loadPlan(store, { address })
-  const advice = verbose ? adviseForwardedHeaders(items.values(), store.list()) : []
+  const advice = verbose ? advise(items, store.list()) : []
   const prices = priceFile({ GATEWRIGHT_PRICES: process.env.GATEWRIGHT_PRICES || variables.GATEWRIGHT_PRICES })
   const secrets = new SecretIndex().update({ set: store.list(), removed: [] })
   const found = [...store.problems(), ...(prices?.problems ?? []), ...placeFindings(store, [...findings, ...advice])]

@@ -5,6 +5,7 @@ import type { PolicyItem, WeightedBackend } from '#plan/item.ts'
 import { backendRefTarget, ruleTarget } from '#plan/target.ts'
 import { type PolicyField, policyItem } from '../policies/policy-item.ts'
 import { checkFilters, checkRule, checkRuleNames } from './check-rules.ts'
+import { reportImpossibleMatches } from './report-never-matched.ts'
 import { grpcMatches, httpMatches } from './route-matches.ts'
 import type { RequestRouteObject } from './route-object.ts'
 import { type Progress, type ReferenceSource, reportFaults, ruleItem, useBackend } from './route-progress.ts'
@@ -63,6 +64,8 @@ function translateRule(progress: RequestProgress, rule: Rule, index: number): vo
     resolveRouteBackend(progress, ref, { path: `${path}.backendRefs[${i}]`, target, index: i, rule, filters }),
   )
   reportUnused(progress, rule, path)
+  if (object.kind === 'HTTPRoute' && object.refusal === undefined)
+    reportImpossibleMatches((rule as HttpRouteRuleSpec).matches ?? [], path, progress.report)
   const broken = refusalDetail(object) ?? filters.faults.map(({ message }) => message).join('; ')
   progress.items.push({
     kind: 'route',

@@ -4,6 +4,7 @@ import type { ConditionFault } from '../status/condition.ts'
 import type { TranslationContext } from '../translation-context.ts'
 import type { Use } from '../use.ts'
 import type { AttachedRoute } from './attach-route.ts'
+import { reportUnservedHostnames } from './report-never-matched.ts'
 import { isRelayRoute } from './route-object.ts'
 import type { Progress } from './route-progress.ts'
 import { translateRelayRules } from './translate-relay-rules.ts'
@@ -32,6 +33,7 @@ export function translateRoute(context: TranslationContext, route: AttachedRoute
     accepted: [],
     resolvedRefs: [],
   }
+  if (object.refusal === undefined) reportUnservedHostnames(route, report)
   if (isRelayRoute(object)) translateRelayRules({ ...progress, object })
   else translateRequestRules({ ...progress, object })
   const [accepted] = progress.accepted

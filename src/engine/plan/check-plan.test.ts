@@ -469,6 +469,33 @@ test.each<[what: string, items: readonly PlanItem[], found: number]>([
   expect(findings(listenerItem(), one, ...items)).toEqual([])
 })
 
+test.each<[what: string, attempts: number | undefined, items: readonly PlanItem[], found: string | undefined]>([
+  ['too few retries', 1, [], 'spec.ai.groups[1]'],
+  ['the default number of retries', undefined, [], 'spec.ai.groups[1]'],
+  ['too few for the last group', 2, [], 'spec.ai.groups[2]'],
+  ['enough retries', 3, [], undefined],
+  ['eviction', 1, [policyItem('backend.health', ROUTE, { eviction: { duration: '3s' } })], undefined],
+  [
+    'eviction by health',
+    1,
+    [policyItem('backend.health', ROUTE, { eviction: { consecutiveFailures: 0, healthThreshold: 50 } })],
+    undefined,
+  ],
+  [
+    'eviction that never happens',
+    1,
+    [policyItem('backend.health', ROUTE, { eviction: { consecutiveFailures: 0 } })],
+    'spec.ai.groups[1]',
+  ],
+  ['health without eviction', 1, [policyItem('backend.health', ROUTE, {})], 'spec.ai.groups[1]'],
+])('groups that no retry reaches: %s', (_, attempts, items, found) => {
+  const groups = [['a', 'b'], ['c'], ['d']].map((names) => ({ providers: names.map((name) => provider(name)) }))
+  const retry = policyItem('traffic.retry', ROUTE, { ...(attempts !== undefined && { attempts }), codes: [503] })
+  expect(
+    findings(listenerItem(), llm({ groups }), routeItem('r', { backends: toBackend('llm') }), retry, ...items),
+  ).toEqual(found === undefined ? [] : [`ProxyBackend llm ${found}: warning fallback-unreachable`])
+})
+
 test('groups are checked again when a route gets retry, or ceases to use them', () => {
   const { take } = checker()
   const backend = llm({ groups: [{ providers: [provider('a')] }, { providers: [provider('b')] }] })

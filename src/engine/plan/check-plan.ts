@@ -10,6 +10,7 @@ import type { BackendItem, PlanItem, PolicyItem, RelayRouteItem, RouteItem, Secr
 import { type KeySetAddress, keySetId } from '#policies/shared/authentication/remote-key-set.ts'
 import type { CredentialSource } from '#policies/shared/clouds/cloud-credential.ts'
 import type { KeptKind } from '#policies/shared/kept/kept-copies.ts'
+import { itemPath } from '#schema/index.ts'
 import type { SlotChange } from '#state/slots.ts'
 import type { BackendContext } from '../backend/backend-context.ts'
 import { bindProtocol } from '../backend/bind-protocol.ts'
@@ -21,7 +22,7 @@ import { PlanCompileContext, quietContext, type SharedState } from '../merge/com
 import { allSourcesOf, isSourceOf } from '../merge/merge.ts'
 import { unmetNeeds } from './backend-needs.ts'
 import { misreadPaths, type Use, usesOfRule } from './check-uses.ts'
-import { failoverProblem } from './failover.ts'
+import { failoverProblems } from './failover.ts'
 import type { Lookups } from './lookups.ts'
 import { openForwardProxies } from './open-forward-proxy.ts'
 import { byPrecedence } from './plan-index.ts'
@@ -166,8 +167,10 @@ export class PlanCheck {
         this.#compileUse({ backend: item.key, targets: [] }, work)
       }
       if (groupsOf(item, lookups) < 2) return
-      const problem = failoverProblem(work.read(this.#rulesTo, item.key), lookups)
-      if (problem !== undefined) this.#context(work).report(bindProtocol(item).backend, '.groups', problem)
+      for (const { group, ...problem } of failoverProblems(item, work.read(this.#rulesTo, item.key), lookups)) {
+        const path = group === undefined ? '.groups' : itemPath('.groups', group)
+        this.#context(work).report(bindProtocol(item).backend, path, problem)
+      }
       return
     }
     // Problems of what never applies would contradict its status, which says that it is overridden.

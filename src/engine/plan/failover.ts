@@ -1,32 +1,95 @@
 import type { ConfigProblem } from '#base/config-problem.ts'
-import type { RouteItem } from '#plan/item.ts'
+import { count } from '#base/count.ts'
+import type { BackendItem, RouteItem } from '#plan/item.ts'
+import type { BackendHealthSpec } from '#policies/backend/health/schema.ts'
+import type { RetrySpec } from '#policies/traffic/retry/schema.ts'
+import { bindProtocol } from '../backend/bind-protocol.ts'
+import { mergeForBackend } from '../backend/merge-for-backend.ts'
 import { mergeSection } from '../merge/build-chain.ts'
 import { listenerTargets, ruleTargets } from '../route/live-listener.ts'
 import type { Lookups } from './lookups.ts'
 
+/** A problem of the priority groups of a backend. */
+export interface GroupProblem extends Omit<ConfigProblem, 'path'> {
+  /** The group that it is about, from 0; undefined: all. */
+  readonly group?: number
+}
+
+/** Retries of a rule that does not set their number (decision A-93). */
+const DEFAULT_ATTEMPTS = 1
+
 /**
- * The rules, of those that use a backend with several priority groups, that never repeat a failed request (decision B94).
- * @returns undefined if all of them have `retry`
+ * Finds out whether the rules that use a backend with several priority groups use all of them: a group gets requests after a retry, or while
+ * all endpoints before it are evicted (decision B94).
  */
-export function failoverProblem(
+export function failoverProblems(
+  item: BackendItem,
   rules: readonly RouteItem[],
   lookups: Lookups,
-): Omit<ConfigProblem, 'path'> | undefined {
-  const lacking = rules.filter((rule) => !retriesEverywhere(rule, lookups))
-  const [first] = lacking
-  if (first === undefined) return undefined
-  const { kind, namespace, name } = first.route
-  const more = lacking.length === 1 ? '' : ` and ${lacking.length - 1} more`
-  const message =
-    `rule ${first.rule} of ${kind} ${namespace}/${name}${more} has no retry, so a request that fails in one group is not sent to the next; ` +
-    'set traffic.retry'
+): readonly GroupProblem[] {
+  const groups = bindProtocol(item).addresses(lookups)
+  if (groups.length < 2) return []
+  const placed = rules.flatMap((rule) => placesOf(rule, item, lookups))
+  const lacking = placed.filter(({ attempts }) => attempts === undefined)
+  const problems: GroupProblem[] = lacking.length === 0 ? [] : [withoutRetry(lacking)]
+  for (let group = 1, before = groups[0]!.length; group < groups.length; group++) {
+    const missed = placed.find(({ attempts, evicts }) => attempts !== undefined && attempts < before && !evicts(group))
+    // Those after it are not reached either.
+    if (missed !== undefined) return [...problems, unreachable(missed, group, before)]
+    before += groups[group]!.length
+  }
+  return problems
+}
+
+/** A rule at one of its listeners. */
+interface Placed {
+  readonly rule: RouteItem
+  /** Undefined: failed requests are not repeated. */
+  readonly attempts: number | undefined
+  /** Whether an endpoint in a group before this one can be evicted. */
+  readonly evicts: (group: number) => boolean
+}
+
+function placesOf(rule: RouteItem, item: BackendItem, lookups: Lookups): readonly Placed[] {
+  return rule.attachments.map(({ listener }) => {
+    const at = lookups.item(listener)
+    const targets = [...(at?.kind === 'listener' ? listenerTargets(at) : []), ...ruleTargets(rule)]
+    const retry = mergeSection({ section: 'traffic', phase: 'PostRouting', targets }, lookups).get('retry')
+    const spec = retry?.sources[0]?.spec as RetrySpec | undefined
+    return {
+      rule,
+      attempts: spec && (spec.attempts ?? DEFAULT_ATTEMPTS),
+      evicts: (group) =>
+        bindProtocol(item)
+          .addresses(lookups)
+          .slice(0, group)
+          .flat()
+          .some(({ section }) =>
+            canEvict(mergeForBackend(targets, item, section, lookups).fields.get('health')?.sources),
+          ),
+    }
+  })
+}
+
+function canEvict(sources: readonly { readonly spec: unknown }[] | undefined): boolean {
+  const { eviction } = (sources?.[0]?.spec ?? {}) as BackendHealthSpec
+  return eviction !== undefined && (eviction.consecutiveFailures !== 0 || eviction.healthThreshold !== undefined)
+}
+
+function withoutRetry(lacking: readonly Placed[]): GroupProblem {
+  const rules = new Set(lacking.map(({ rule }) => rule))
+  const more = rules.size === 1 ? '' : ` and ${rules.size - 1} more`
+  const message = `${describe(lacking[0]!.rule)}${more} has no retry, so a request that fails in one group is not sent to the next; set traffic.retry`
   return { code: 'failover-without-retry', message, severity: 'warning' }
 }
 
-function retriesEverywhere(rule: RouteItem, lookups: Lookups): boolean {
-  return rule.attachments.every(({ listener }) => {
-    const item = lookups.item(listener)
-    const targets = [...(item?.kind === 'listener' ? listenerTargets(item) : []), ...ruleTargets(rule)]
-    return mergeSection({ section: 'traffic', phase: 'PostRouting', targets }, lookups).has('retry')
-  })
+function unreachable({ rule, attempts }: Placed, group: number, before: number): GroupProblem {
+  const message =
+    `${describe(rule)} makes at most ${count(attempts!, 'retry', 'retries')}, and the groups before this one have ${count(before, 'endpoint')}, none of which is ever evicted, ` +
+    'so no request reaches this group; set more traffic.retry.attempts, or backend.health.eviction'
+  return { code: 'fallback-unreachable', message, severity: 'warning', group }
+}
+
+function describe({ rule, route: { kind, namespace, name } }: RouteItem): string {
+  return `rule ${rule} of ${kind} ${namespace}/${name}`
 }

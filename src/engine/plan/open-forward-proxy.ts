@@ -1,9 +1,7 @@
-import { policyDefinition } from '#api/policy-fields.ts'
 import type { ConfigProblem } from '#base/config-problem.ts'
-import type { ListenerItem, RelayRouteItem, RouteItem } from '#plan/item.ts'
-import { mergeSection } from '../merge/build-chain.ts'
-import type { MergedField } from '../merge/merge.ts'
-import { isRelayListener, listenerTargets, ruleTargets } from '../route/live-listener.ts'
+import type { RelayRouteItem, RouteItem } from '#plan/item.ts'
+import { isRelayListener } from '../route/live-listener.ts'
+import { isRestricted } from './access.ts'
 import type { Lookups } from './lookups.ts'
 
 /**
@@ -13,7 +11,7 @@ import type { Lookups } from './lookups.ts'
 export function openForwardProxies(rule: RouteItem | RelayRouteItem, lookups: Lookups): readonly ConfigProblem[] {
   const open = rule.attachments
     .map(({ listener }) => lookups.item(listener))
-    .find((item) => item?.kind === 'listener' && !isProtected(rule, item, lookups))
+    .find((item) => item?.kind === 'listener' && !isRestricted(rule, item, lookups))
   if (open?.kind !== 'listener') return []
   return rule.backends.flatMap(({ backend, path }) => {
     const item = backend === undefined ? undefined : lookups.item(backend)
@@ -26,26 +24,4 @@ export function openForwardProxies(rule: RouteItem | RelayRouteItem, lookups: Lo
       `also servers that only this machine reaches; set ${missing}`
     return [{ path, code: 'open-forward-proxy', message, severity: 'warning' as const }]
   })
-}
-
-function isProtected(rule: RouteItem | RelayRouteItem, listener: ListenerItem, lookups: Lookups): boolean {
-  if (listener.clientValidation?.mode === 'AllowValidOnly') return true
-  const atListener = listenerTargets(listener)
-  const frontend = mergeSection({ section: 'frontend', phase: undefined, targets: atListener }, lookups)
-  if (frontend.has('networkAuthorization')) return true
-  if (rule.kind === 'relay-route') return false
-  const before = mergeSection({ section: 'traffic', phase: 'PreRouting', targets: atListener }, lookups)
-  if (restricts(before)) return true
-  const targets = [...atListener, ...ruleTargets(rule)]
-  return restricts(mergeSection({ section: 'traffic', phase: 'PostRouting', targets }, lookups))
-}
-
-/** Whether the fields refuse some clients: by rules, by a server, or because a credential is required. */
-function restricts(fields: ReadonlyMap<string, MergedField>): boolean {
-  return [...fields.values()].some(
-    ({ field, sources }) =>
-      field === 'authorization' ||
-      field === 'extAuth' ||
-      sources.some(({ spec }) => (policyDefinition('traffic', field)?.guarantees?.(spec as never) ?? []).length > 0),
-  )
 }

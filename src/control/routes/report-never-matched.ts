@@ -1,0 +1,66 @@
+import type { HttpRouteMatchSpec } from '#api/http-route.ts'
+import { toByteText } from '#base/byte-text.ts'
+import { isFieldValue } from '#net/http/field-syntax.ts'
+import { pathFault } from '#net/http/path-form.ts'
+import type { Listener } from '../gateways/listener.ts'
+import { intersectHostname, normaliseHostname } from '../hostname.ts'
+import type { Report } from '../reporting.ts'
+import type { AttachedRoute } from './attach-route.ts'
+import type { RouteObject } from './route-object.ts'
+
+// Parts of routes that are valid, and that no request can match.
+
+/** Reports values of matches that no request has, and matches that an earlier one for the same header replaces. @param path of the rule */
+export function reportImpossibleMatches(
+  matches: readonly Pick<HttpRouteMatchSpec, 'path' | 'headers'>[],
+  path: string,
+  report: Report,
+): void {
+  for (const [index, { path: wanted, headers = [] }] of matches.entries()) {
+    const at = `${path}.matches[${index}]`
+    const why = wanted === undefined ? undefined : impossiblePath(wanted)
+    if (why !== undefined) warn(`${at}.path.value`, `no request matches: ${why}`)
+    for (const [place, { name, type, value }] of headers.entries()) {
+      const first = headers.findIndex((other) => other.name.toLowerCase() === name.toLowerCase())
+      if (first < place) {
+        const message = `has no effect: headers[${first}] has the same name, and only the first of them applies`
+        report({ path: `${at}.headers[${place}]`, code: 'no-effect', message, severity: 'warning' })
+      } else if (type !== 'RegularExpression' && (value !== value.trim() || !isFieldValue(toByteText(value))))
+        warn(`${at}.headers[${place}].value`, 'no request matches: no header has this value')
+    }
+  }
+
+  function warn(at: string, message: string): void {
+    report({ path: at, code: 'match-impossible', message, severity: 'warning' })
+  }
+}
+
+/** A pattern without alternatives that begins with a letter or digit, which is not optional. */
+const BEGINS_WITH_LETTER = /^\^?[A-Za-z0-9](?![*?{])[^|]*$/
+
+function impossiblePath({ type, value }: HttpRouteMatchSpec['path']): string | undefined {
+  if (type === 'RegularExpression')
+    return BEGINS_WITH_LETTER.test(value)
+      ? 'the pattern has to match the whole path, which begins with a slash'
+      : undefined
+  if (value.includes('?')) return 'the path ends before its query; match parameters with queryParams'
+  const fault = pathFault(value)
+  return fault === undefined ? undefined : `requests with ${fault} in the path are refused`
+}
+
+/** Reports the hostnames of a route that none of its listeners serves, while they serve others. */
+export function reportUnservedHostnames({ object, listeners }: AttachedRoute, report: Report): void {
+  if (listeners.length === 0) return
+  for (const [index, hostname] of hostnamesOf(object).entries()) {
+    const serves = ({ hostname: served }: Listener) =>
+      intersectHostname(served, normaliseHostname(hostname)) !== undefined
+    if (listeners.some(serves)) continue
+    const served = [...new Set(listeners.map((listener) => listener.hostname))].join(', ')
+    const message = `no listener of the route serves this hostname; they serve ${served}`
+    report({ path: `spec.hostnames[${index}]`, code: 'hostname-not-served', message, severity: 'warning' })
+  }
+}
+
+function hostnamesOf(route: RouteObject): readonly string[] {
+  return route.kind === 'TCPRoute' ? [] : (route.spec.hostnames ?? [])
+}
