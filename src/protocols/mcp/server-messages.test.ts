@@ -10,6 +10,7 @@ import {
   target,
 } from '#test/support/fake-targets.ts'
 import { MCP_BACKEND, mcpPlan } from '#test/support/mcp-plan.ts'
+import { VirtualTime } from '#test/support/virtual-time.ts'
 
 /** What targets say to clients without being asked, and what clients say back. */
 
@@ -172,6 +173,48 @@ test('a cancellation goes only to the target of the request, also from another w
   await pending
   await client.notify('notifications/cancelled', { requestId: 7 })
   expect(seen.map(({ target }) => target)).toEqual(['a'])
+  expect(channels.openChannels).toEqual([])
+})
+
+test('a client that has left can cancel within 10 s, and the target is told once', async () => {
+  using time = new VirtualTime()
+  let left = Promise.withResolvers<void>()
+  const slow = target((call) => {
+    if (call.message?.method !== 'tools/call') return {}
+    const stream = async function* () {
+      yield note('notifications/message', { level: 'info', data: 'begun' })
+      await left.promise
+    }
+    return { events: stream() }
+  })
+  const { client, seen, channels } = await start({ a: slow, b: asking })
+  const leave = async (id: number) => {
+    left = Promise.withResolvers()
+    const leaves = (text: string) => {
+      const hasBegun = text.includes('begun')
+      if (hasBegun) left.resolve()
+      return hasBegun
+    }
+    await client.send({ message: { jsonrpc: '2.0', id, method: 'tools/call', params: { name: 'a_x' } }, leaves })
+    seen.length = 0
+  }
+  const cancel = (requestId: number) => client.notify('notifications/cancelled', { requestId })
+  await leave(7)
+  await cancel(7)
+  expect(seen).toMatchObject([
+    { target: 'a', message: { method: 'notifications/cancelled', params: { requestId: 7 } } },
+  ])
+  await cancel(7)
+  expect(seen).toHaveLength(1)
+
+  await leave(8)
+  await time.pass(9_999)
+  await cancel(8)
+  expect(seen).toHaveLength(1)
+  await leave(9)
+  await time.pass(10_000)
+  await cancel(9)
+  expect(seen).toEqual([])
   expect(channels.openChannels).toEqual([])
 })
 

@@ -27,7 +27,10 @@ export function prepareClose(
   const ends = begun.map(({ plan: target, session }) => {
     const headers = targetHeaders(plan, exchange, target, session)
     const { destination, path, protocol } = target
-    if (protocol === 'SSE') return () => closeConnection(deps, session!.sessionId!)
+    if (protocol === 'SSE') {
+      return (isCancelled: boolean) =>
+        closeConnection(deps, session!.sessionId!, isCancelled ? cancellation : undefined)
+    }
     const call = { purpose: 'mcp', path, timeoutMs: CLOSE_TIMEOUT_MS, signal, prefer: session!.endpoint } as const
     const send = (method: string, more: Pick<CallRequest, 'headers' | 'body'>) =>
       deps.call(destination, { ...call, method, ...more }).then(discard, () => {})

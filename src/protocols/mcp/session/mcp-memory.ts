@@ -36,6 +36,8 @@ export class McpMemory {
   readonly connections = new Map<string, SseConnection>()
   /** How many messages of clients with that transport are being served, by the key of their stream. */
   readonly served = new Map<string, number>()
+  /** Requests whose clients have left, and may cancel them. */
+  late = 0
 }
 
 export interface TaskTools {

@@ -1,11 +1,13 @@
 import { expect, test, vi } from 'vitest'
 import { LocalChannels } from '#state/channels.ts'
 import { LocalTable } from '#state/shared-table.ts'
+import { eventually } from '#test/support/eventually.ts'
 import { type FakeReply, type FakeTarget, fakeTargets, type SeenCall, TestClient } from '#test/support/fake-targets.ts'
 import { compileTestMcp } from '#test/support/mcp-plan.ts'
 import { testSealer } from '#test/support/test-sealer.ts'
 import { McpMemory } from '../session/mcp-memory.ts'
 import { BoundedQueue } from './bounded-queue.ts'
+import { closeConnection } from './call-over-sse.ts'
 
 /** A server with the HTTP+SSE transport. `answer` gives the messages that a request causes on the stream; `end` ends the stream. */
 class SseServer {
@@ -113,6 +115,38 @@ test('the decision record has the attempts at every worker, with the status of t
   server.isDown = true
   const { exchange } = await first.request(2, 'tools/call', CALL)
   expect(exchange.attempts?.[0]).toMatchObject({ endpoint: 'a', status: 0, failure: 'connection-refused' })
+})
+
+test('the last message for a session reaches the target before the stream is closed, from every worker', async () => {
+  for (const asker of [0, 1]) {
+    const server = new SseServer()
+    const { first, memories, channels, seen } = start(server)
+    await first.initialize()
+    const [connection] = memories[0]!.connections.values()
+    const last = JSON.stringify({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } })
+    await closeConnection({ channels: channels[asker]! } as never, connection!.id, last)
+    expect(seen.at(-1)).toMatchObject({ method: 'POST', path: '/messages?s=0', text: last })
+    expect(memories[0]!.connections.size).toBe(0)
+  }
+})
+
+test('a client without sessions that leaves: the target is told of the cancellation before its stream is closed', async () => {
+  const server = new SseServer((call) => (call.message?.method === 'tools/call' ? [] : echo(call)))
+  const { first, memories, seen } = start(server)
+  const version = '2026-07-28'
+  const _meta = {
+    'io.modelcontextprotocol/protocolVersion': version,
+    'io.modelcontextprotocol/clientCapabilities': {},
+    'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1' },
+  }
+  const methods = () => seen.map(({ method, message }) => message?.method ?? method)
+  await first.send({
+    message: { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { ...CALL, _meta } },
+    headers: { 'mcp-protocol-version': version, 'mcp-method': 'tools/call', 'mcp-name': 'x' },
+    leaves: () => methods().includes('tools/call'),
+  })
+  await eventually('the stream is closed', () => memories[0]!.connections.size === 0)
+  expect(methods().slice(-2)).toEqual(['tools/call', 'notifications/cancelled'])
 })
 
 test('a stream that ends during a call fails the call, and the next one opens another', async () => {

@@ -51,9 +51,9 @@ export async function callOverSse(request: McpRequest, call: TargetCall): Promis
   return { ...reply, sessionId: connection.id, messages: messages(reply.messages), abort }
 }
 
-/** Ends the session of a target, in whatever worker its connection is. */
-export async function closeConnection({ channels }: McpDeps, id: string): Promise<void> {
-  await askOwner(channels, id, { ask: 'close' })
+/** Ends the session of a target, in whatever worker its connection is. @param last a message that the target gets before */
+export async function closeConnection({ channels }: McpDeps, id: string, last?: string): Promise<void> {
+  await askOwner(channels, id, { ask: 'close', last })
 }
 
 /** @param wish undefined: only the endpoint is needed. @returns undefined: the connection is over */

@@ -82,11 +82,11 @@ export async function openConnection(
       endpoint: { path, label: response.endpoint },
       claim,
       stop,
-      send: (message) => {
+      send: async (message) => {
         const { signal } = new AbortController()
         const body = encoder.encode(message)
         const post = { purpose: 'mcp', method: 'POST', path, headers, body, prefer: response.endpoint, signal } as const
-        call(target.destination, { ...post, timeoutMs: OPENING_MS }).then(discard, () => {})
+        await call(target.destination, { ...post, timeoutMs: OPENING_MS }).then(discard, () => {})
       },
     })
     keep(connection, request, draining)

@@ -48,8 +48,8 @@ export interface ConnectionParts {
   readonly endpoint: Endpoint
   /** Memory for messages that wait. */
   readonly claim: BodyClaim
-  /** Sends a message of the gateway itself to the target. */
-  readonly send: (message: string) => void
+  /** Sends a message of the gateway itself to the target. Never rejects. */
+  readonly send: (message: string) => Promise<void>
   /** Ends the event stream of the target. */
   readonly stop: () => void
 }
@@ -60,7 +60,8 @@ type Question =
   | { readonly ask: 'detach'; readonly to: string }
   /** Only the endpoint is needed. */
   | { readonly ask: 'endpoint'; readonly to: string; readonly thread: string }
-  | { readonly ask: 'close' }
+  /** `last`: a message that the target must get before. */
+  | { readonly ask: 'close'; readonly last: string | undefined }
   /** Only whether the connection exists. */
   | { readonly ask: 'alive' }
 
@@ -177,7 +178,7 @@ export class SseConnection {
 
   #refuse(message: Message): void {
     if (message.kind !== 'request') return
-    this.#parts.send(errorText(message.id, NO_CLIENT_STREAM, 'the client has no open stream'))
+    void this.#parts.send(errorText(message.id, NO_CLIENT_STREAM, 'the client has no open stream'))
   }
 
   #watchIdle(): void {
@@ -195,6 +196,7 @@ export class SseConnection {
       case 'alive':
         return
       case 'close':
+        if (question.last !== undefined) await this.#parts.send(question.last)
         return this.close()
       case 'detach': {
         const receiver = this.#remote.get(question.to)

@@ -1,3 +1,5 @@
+import { clock } from '#base/clock.ts'
+import { followUp } from '#exchange/follow-up.ts'
 import type { McpRequest, SessionTarget } from '../mcp-request.ts'
 import { idKey, isMessageId, type MessageId, type NotificationMessage } from '../message/json-rpc.ts'
 import { callerOf } from '../session/caller-of.ts'
@@ -28,7 +30,9 @@ export function trackInFlight(request: McpRequest, session: Session, id: Message
     if (!isModern) await notifyTarget(request, target, cancellation)
     stop?.abort()
   }
-  const done = session.id === '' ? awaitAlone(request, id, cancel) : awaitInSession(request, session, id, cancel)
+  const inSession = () =>
+    awaitInSession(request, session, id, cancel, stop === undefined ? () => lateCancel(request, target) : undefined)
+  const done = session.id === '' ? awaitAlone(request, id, cancel) : inSession()
   if (stop === undefined) return { request, done }
   const signal = AbortSignal.any([request.deps.signal, stop.signal])
   return { request: { ...request, deps: { ...request.deps, signal } }, done }
@@ -36,12 +40,59 @@ export function trackInFlight(request: McpRequest, session: Session, id: Message
 
 type Cancel = (cancellation: string) => Promise<void>
 
-function awaitInSession({ deps }: McpRequest, session: Session, id: MessageId, cancel: Cancel): () => void {
-  const close = deps.channels.open(channelOf(session.key, id), cancel)
+/** Some clients leave first, and cancel then (the SDK for Go): the target, which goes on without its stream, is told within this time. */
+const LATE_MS = 10_000
+
+/** Requests of a worker whose clients have left, and may cancel them. Others are not told. */
+const MAX_LATE = 1000
+
+/** @param late set if the target does not hear of the cancellation when the client leaves; called when it has left */
+function awaitInSession(
+  { deps }: McpRequest,
+  session: Session,
+  id: MessageId,
+  cancel: Cancel,
+  late: (() => Cancel) | undefined,
+): () => void {
+  const channel = channelOf(session.key, id)
+  const close = deps.channels.open(channel, cancel)
   const release = keepInUse(session, deps.table)
+  let isOver = false
   return () => {
+    if (isOver) return
+    isOver = true
     close()
     release()
+    if (late !== undefined && deps.signal.aborted) awaitLate(deps, channel, late())
+  }
+}
+
+function awaitLate({ channels, memory }: McpRequest['deps'], channel: string, cancel: Cancel): void {
+  if (memory.late >= MAX_LATE) return
+  memory.late++
+  let isOver = false
+  const end = () => {
+    if (isOver) return
+    isOver = true
+    memory.late--
+    timer.cancel()
+    close()
+  }
+  const timer = clock.after(LATE_MS, end)
+  const close = channels.open(channel, (cancellation) => {
+    end()
+    return cancel(cancellation)
+  })
+}
+
+/** Nothing of the request is kept but its head and identity. */
+function lateCancel({ plan, exchange, deps, era }: McpRequest, target: SessionTarget): Cancel {
+  const { call, claim } = deps.lasting()
+  const { signal } = new AbortController()
+  const request: McpRequest = { plan, era, exchange: followUp(exchange), deps: { ...deps, call, claim, signal } }
+  return async (cancellation) => {
+    await notifyTarget(request, target, cancellation)
+    claim.release()
   }
 }
 

@@ -179,11 +179,11 @@ func meet(ctx context.Context, url, mode, target string, scenario scenario) erro
 var scenarios = []scenario{
 	{"list", checkLists},
 	{"call", checkText("add", map[string]any{"a": 2, "b": 3}, "5")},
-	{"elicitation", checkText("ask", nil, "hello Ada")},
-	{"sampling", checkText("sample", nil, "model said hi")},
+	{"elicitation", checkText("ask", noArguments, "hello Ada")},
+	{"sampling", checkText("sample", noArguments, "model said hi")},
 	{"progress", checkProgress},
 	{"cancel", checkCancel},
-	{"resume", checkText("later", nil, "resumed")},
+	{"resume", checkText("later", noArguments, "resumed")},
 }
 
 func checkLists(ctx context.Context, m *meeting) error {
@@ -221,6 +221,9 @@ func checkLists(ctx context.Context, m *meeting) error {
 	return errors.Join(equals(read.Contents[0].Text, "one"), equals(greeting, "Hello"))
 }
 
+// Without arguments the SDK sends null, which some servers refuse.
+var noArguments = map[string]any{}
+
 func checkText(tool string, arguments map[string]any, expected string) func(context.Context, *meeting) error {
 	return func(ctx context.Context, m *meeting) error {
 		text, err := m.call(ctx, &mcp.CallToolParams{Name: tool, Arguments: arguments})
@@ -229,7 +232,7 @@ func checkText(tool string, arguments map[string]any, expected string) func(cont
 }
 
 func checkProgress(ctx context.Context, m *meeting) error {
-	params := &mcp.CallToolParams{Name: "count"}
+	params := &mcp.CallToolParams{Name: "count", Arguments: noArguments}
 	params.SetProgressToken("token")
 	text, err := m.call(ctx, params)
 	m.mutex.Lock()
@@ -239,7 +242,7 @@ func checkProgress(ctx context.Context, m *meeting) error {
 
 func checkCancel(ctx context.Context, m *meeting) error {
 	count := func() (int, error) {
-		text, err := m.call(ctx, &mcp.CallToolParams{Name: "cancellations"})
+		text, err := m.call(ctx, &mcp.CallToolParams{Name: "cancellations", Arguments: noArguments})
 		if err != nil {
 			return 0, err
 		}
@@ -252,7 +255,7 @@ func checkCancel(ctx context.Context, m *meeting) error {
 	// On a busy machine the call may be cancelled before it has begun.
 	for _, delay := range []time.Duration{300 * time.Millisecond, time.Second, 3 * time.Second} {
 		soon, cancel := context.WithTimeout(ctx, delay)
-		_, err := m.call(soon, &mcp.CallToolParams{Name: "wait"})
+		_, err := m.call(soon, &mcp.CallToolParams{Name: "wait", Arguments: noArguments})
 		cancel()
 		if err == nil {
 			return errors.New("the call ended before it was cancelled")
