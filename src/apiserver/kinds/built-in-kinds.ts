@@ -10,16 +10,7 @@ import type { AdmitOptions, Admitted, ServedKind, WrittenObject } from './served
 
 /** Kinds of the platform without generation. */
 const WITHOUT_GENERATION = ['Secret', 'ConfigMap', 'Namespace', 'Service', 'Event', 'Lease', 'ServiceAccount']
-const WITHOUT_STATUS = [
-  'ProxyParameters',
-  'ReferenceGrant',
-  'Secret',
-  'ConfigMap',
-  'EndpointSlice',
-  'Event',
-  'Lease',
-  'ServiceAccount',
-]
+const WITHOUT_STATUS = ['ReferenceGrant', 'Secret', 'ConfigMap', 'EndpointSlice', 'Event', 'Lease', 'ServiceAccount']
 
 type BuiltInInfo = KindInfo | (typeof STORED_KINDS)[number]
 

@@ -36,6 +36,7 @@ test('the kinds of a version, with their subresources', () => {
     'proxybackends',
     'proxybackends/status',
     'proxyparameters',
+    'proxyparameters/status',
     'proxypolicies',
     'proxypolicies/status',
   ])
