@@ -78,6 +78,7 @@ verifies('scalar/cel-expression-length', 'an expression has at most 16384 charac
   expect(problemsOf(`"${'ü'.repeat(MAX_CODE_POINTS - 2)}"`)).toEqual([])
   expect(problemsOf(`"${'😀'.repeat(MAX_CODE_POINTS - 2)}"`)).toEqual([])
   expect(problemsOf(`"${'x'.repeat(MAX_CODE_POINTS - 1)}"`)).toEqual(['1:1 expression is longer than 16384 characters'])
+  expect(parse('x'.repeat(MAX_CODE_POINTS + 1)).problems.map(({ code }) => code)).toEqual(['too-long'])
 })
 
 const LONG = 8000

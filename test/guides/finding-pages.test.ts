@@ -66,6 +66,45 @@ test.each(CODES)('the page of %s starts with its meaning', (code, meaning) => {
   expect(readPage(code).text.startsWith(`# ${code}\n\n${meaning}\n\n`)).toBe(true)
 })
 
+/** Where the findings are proved that no example can show: they depend on more than objects, or no file has them. */
+const PROVED_BY: Readonly<Record<string, string>> = {
+  'alias-empty': 'src/protocols/llm/compile-ai.test.ts',
+  'backend-not-http2': 'src/control/loop.test.ts',
+  'backend-port-missing': 'src/control/references/resolve-field.test.ts',
+  'cel-too-long': 'src/cel/parser.test.ts',
+  'certificate-expired': 'src/control/gateways/check-certificates.test.ts',
+  'certificate-pair': 'src/store/entries-from-outside.test.ts',
+  'credential-stale': 'src/policies/backend/auth/token/token.test.ts',
+  'credential-unavailable': 'src/policies/backend/auth/token/token.test.ts',
+  'file-missing': 'src/store/files.test.ts',
+  'file-never-valid': 'test/scenarios/operator-metrics.test.ts',
+  'file-too-large': 'src/store/entries-from-outside.test.ts',
+  'file-unreadable': 'src/store/files.test.ts',
+  'files-only': 'src/store/entries-from-outside.test.ts',
+  'host-invalid': 'src/policies/route/request-redirect/request-redirect.test.ts',
+  'key-set-not-fetched': 'src/policies/traffic/jwt-authentication/jwt-authentication.test.ts',
+  'key-set-stale': 'src/policies/traffic/jwt-authentication/jwt-authentication.test.ts',
+  'llm-path-not-completions': 'src/engine/plan/check-plan.test.ts',
+  'not-substituted': 'src/store/placeholders.test.ts',
+  'object-refused': 'src/control/references/refused-objects.test.ts',
+  'policy-not-applied': 'src/store/files.test.ts',
+  'policy-refuses': 'test/scenarios/refused-policies.test.ts',
+  'policy-targets-unknown': 'src/store/served-store.test.ts',
+  'route-matches-unknown': 'src/store/served-store.test.ts',
+  'route-refuses': 'test/scenarios/refused-routes.test.ts',
+  'secret-missing': 'src/policies/backend/auth/token/token.test.ts',
+  'variable-missing': 'src/store/entries-from-outside.test.ts',
+}
+
+test('a finding without an example is proved by another test, and its page says why it has none', () => {
+  const without = pages.filter((code) => !withExample.includes(code))
+  expect(without.toSorted()).toEqual(Object.keys(PROVED_BY).toSorted())
+  for (const [code, file] of Object.entries(PROVED_BY)) {
+    expect(readFileSync(file, 'utf8'), `${file} proves ${code}`).toContain(code.replace(/^cel-/, ''))
+    expect(readPage(code).text, code).not.toMatch(/No example yet/)
+  }
+})
+
 describe.each(withExample)('the example of %s', (code) => {
   const { failing = '', mended = '' } = readPage(code)
   test('has this finding, and nothing worse', () => {
