@@ -186,7 +186,12 @@ test('listeners, routes, and backends with their health', () => {
 })
 
 test('a session shows its client, targets, calls and errors; hostile texts are escaped', () => {
-  const target = { transport: 'StreamableHTTP', era: 'legacy', revision: '2025-11-25' } as const
+  const target = {
+    transport: 'StreamableHTTP',
+    era: 'legacy',
+    revision: '2025-11-25',
+    changedTools: ['x=<1>'],
+  } as const
   const body = page({
     sessions: {
       sessions: [
@@ -202,6 +207,18 @@ test('a session shows its client, targets, calls and errors; hostile texts are e
           calls: [{ method: 'tools/call', target: 't1', item: 'search', sinceMs: Date.now() }],
           errors: [{ timeMs: 0, method: 'tools/list', target: undefined, item: undefined, code: '-1', message: '<i>' }],
         },
+        {
+          session: '',
+          backend: 'ProxyBackend/default/free',
+          client: '',
+          clientVersion: '',
+          revision: '',
+          createdMs: 0,
+          usedMs: 0,
+          targets: [],
+          calls: [],
+          errors: [],
+        },
       ],
       unanswered: ['w2'],
     },
@@ -211,8 +228,11 @@ test('a session shows its client, targets, calls and errors; hostile texts are e
   const text = textOf(body)
   expect(text).toContain('Without the sessions of w2, which did not answer in time.')
   expect(text).toContain('abc ProxyBackend/default/tools <b>agent</b> 1.2')
-  expect(text).toContain('t9 present StreamableHTTP, 2025-11-25 and 2 more tools/call search at t1 for 0 s')
+  expect(text).toContain(
+    't9 present StreamableHTTP, 2025-11-25 changed: x=<1> and 2 more tools/call search at t1 for 0 s',
+  )
   expect(text).toContain('00:00:00 tools/list: -1 <i>')
+  expect(text).toContain('without a session ProxyBackend/default/free')
 })
 
 test('a decision names provider, models and translation of an LLM request', () => {

@@ -43,8 +43,15 @@ const sessions: readonly McpSessionReport[] = ['one', 'other'].map((session) => 
   createdMs: Date.UTC(2026, 0, 1),
   usedMs: Date.UTC(2026, 0, 1),
   targets: [
-    { target: 'a', state: 'present', transport: 'StreamableHTTP', era: 'legacy', revision: '2025-11-25' },
-    { target: 'b', state: 'absent', transport: 'SSE', era: undefined, revision: undefined },
+    {
+      target: 'a',
+      state: 'present',
+      transport: 'StreamableHTTP',
+      era: 'legacy',
+      revision: '2025-11-25',
+      changedTools: [],
+    },
+    { target: 'b', state: 'absent', transport: 'SSE', era: undefined, revision: undefined, changedTools: [] },
   ],
   calls: [],
   errors: [

@@ -7,9 +7,10 @@ export const SESSION_COLUMNS = ['Session', 'Client', 'Targets', 'In flight', 'La
 /** A session of an MCP client as a row of a table. */
 export function sessionRow(session: DescribedSession): readonly Html[] {
   const { backend, client, clientVersion, revision, ageSeconds, idleSeconds, targets, calls, errors } = session
-  const name = client === '' ? 'without a name' : `${client} ${clientVersion}`
+  const name = session.session === '' ? '' : client === '' ? 'without a name' : `${client} ${clientVersion}`
+  const link = html`<a href="/mcp_sessions?session=${session.session}"><code>${session.session}</code></a>`
   return [
-    html`<a href="/mcp_sessions?session=${session.session}"><code>${session.session}</code></a><br>${backend}`,
+    html`${session.session === '' ? 'without a session' : link}<br>${backend}`,
     html`${name}<br><span class="quiet">${revision}<br>${shortDuration(ageSeconds * 1000)} old, ${idleText(idleSeconds, calls)}</span>`,
     lines(targets.map(targetLine)),
     lines(
@@ -29,10 +30,12 @@ function lines(all: readonly Html[]): Html {
   }`
 }
 
-function targetLine({ target, state, transport, era, revision }: McpTargetReport): Html {
+function targetLine({ target, state, transport, era, revision, changedTools }: McpTargetReport): Html {
   const kind = state === 'absent' ? 'error' : 'good'
   const how = [transport, revision, era === 'modern' && 'without sessions'].filter(Boolean).join(', ')
-  return html`${target} <span class="${kind}">${state}</span> <span class="quiet">${how}</span>`
+  return html`${target} <span class="${kind}">${state}</span> <span class="quiet">${how}</span>${
+    changedTools.length > 0 && html` <span class="error">changed: ${changedTools.join(' ')}</span>`
+  }`
 }
 
 function errorLine({ time, code, message, ...call }: DescribedError): Html {

@@ -52,11 +52,13 @@ function sessionLines(sessions: readonly DescribedSession[]): readonly string[] 
 function linesOf(session: DescribedSession): string[] {
   const { backend, client, clientVersion, revision, ageSeconds, idleSeconds, targets, calls, errors } = session
   const name = client === '' ? 'a client without a name' : `${client} ${clientVersion}`.trim()
+  const whose = session.session === '' ? 'without a session' : `${session.session}  ${name}, ${revision},`
   return [
-    `${session.session}  ${name}, ${revision}, at ${backend}`,
+    `${whose} at ${backend}`,
     `  ${shortDuration(ageSeconds * 1000)} old, ${idleText(idleSeconds, calls)}`,
-    ...targets.map(({ target, state, transport, era, revision: version }) => {
-      const how = [state, transport, version, era === 'modern' ? 'without sessions' : undefined]
+    ...targets.map(({ target, state, transport, era, revision: version, changedTools }) => {
+      const changed = changedTools.length > 0 ? `changed tools ${changedTools.join(' ')}` : undefined
+      const how = [state, transport, version, era === 'modern' ? 'without sessions' : undefined, changed]
       return `  target  ${target}: ${how.filter((part) => part !== undefined).join(', ')}`
     }),
     ...calls.map((call) => `  call    ${callText(call)}, for ${shortDuration(call.seconds * 1000)}`),

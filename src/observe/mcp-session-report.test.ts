@@ -26,7 +26,8 @@ function callAt(sinceMs: number) {
 }
 
 test('a session that several workers serve is one, last used first', () => {
-  const target = { target: 't', transport: 'StreamableHTTP', era: 'legacy', revision: '2025-11-25' } as const
+  const about = { transport: 'StreamableHTTP', era: 'legacy', revision: '2025-11-25', changedTools: [] } as const
+  const target = { target: 't', ...about }
   const merged = mergeSessions([
     report({
       usedMs: 5,
@@ -45,4 +46,13 @@ test('a session that several workers serve is one, last used first', () => {
   expect(merged.map(({ session }) => session)).toEqual(['other', 'a'])
   expect(merged[1]).toMatchObject({ usedMs: 5, targets: [{ state: 'renewed' }], calls: [callAt(2), callAt(3)] })
   expect(merged[1]?.errors.map(({ timeMs }) => timeMs)).toEqual([9, 8, 7, 6, 5])
+})
+
+test('requests without a session are one entry for each backend', () => {
+  const without = (backend: string, usedMs: number) => report({ session: '', backend, usedMs, calls: [callAt(usedMs)] })
+  const merged = mergeSessions([without('b', 3), without('c', 4), without('b', 5)])
+  expect(merged.map(({ backend, calls }) => [backend, calls.length])).toEqual([
+    ['b', 2],
+    ['c', 1],
+  ])
 })

@@ -1,8 +1,11 @@
 import { sha256OfByteText } from '#base/sha256.ts'
 
-/** A session of an MCP client, for operators. It contains nothing that gives access to the session. */
+/**
+ * A session of an MCP client, or all requests without a session at one backend, for operators. It contains nothing that gives access to the
+ * session.
+ */
 export interface McpSessionReport {
-  /** As `mcp.session.id` in the access log. */
+  /** As `mcp.session.id` in the access log; '': requests without a session. */
   readonly session: string
   /** Key of the backend. */
   readonly backend: string
@@ -31,6 +34,8 @@ export interface McpTargetReport {
   readonly era: 'modern' | 'legacy' | undefined
   /** Revision of the protocol; undefined for an absent target. */
   readonly revision: string | undefined
+  /** Tools whose description has changed since the gateway was started, as `name=digest`, at most 20. */
+  readonly changedTools: readonly string[]
 }
 
 /** One request of the client. */
@@ -66,8 +71,9 @@ export const MAX_SESSION_ERRORS = 5
 export function mergeSessions(reports: readonly McpSessionReport[]): McpSessionReport[] {
   const merged = new Map<string, McpSessionReport>()
   for (const report of reports) {
-    const other = merged.get(report.session)
-    merged.set(report.session, other === undefined ? report : mergeTwo(report, other))
+    const key = report.session === '' ? report.backend : report.session
+    const other = merged.get(key)
+    merged.set(key, other === undefined ? report : mergeTwo(report, other))
   }
   return [...merged.values()].sort((a, b) => b.usedMs - a.usedMs)
 }

@@ -7,6 +7,7 @@ import { gatewright } from '#test/support/command-line.ts'
 import { eventually } from '#test/support/eventually.ts'
 import { freePort } from '#test/support/free-port.ts'
 import { startGateway, type TestGateway } from '#test/support/gateway.ts'
+import { postModern } from '#test/support/mcp-post.ts'
 import { createObjectsFolder, gatewayYaml } from '#test/support/objects-folder.ts'
 import { type RawCall, type RawTarget, startRawTarget } from '#test/support/raw-mcp-target.ts'
 
@@ -175,6 +176,17 @@ test('sessions of both workers are shown, and can be selected', async () => {
   expect(await readSessions(`?session=${shown[3]!.session}`)).toMatchObject([{ client: shown[3]!.client }])
   expect(await readSessions('?backend=ProxyBackend/default/other')).toEqual([])
   expect(await readSessions('?limit=2')).toHaveLength(2)
+})
+
+test('requests without a session are shown together, with their errors', async () => {
+  await postModern(url, { method: 'tools/call', params: { name: 'nobody_knows' } })
+  const without = await eventually('the request is shown', async () =>
+    (await readSessions()).find(({ session, errors }) => session === '' && errors.length > 0),
+  )
+  expect(without).toMatchObject({ backend: 'ProxyBackend/default/tools', targets: [], calls: [] })
+  expect(without.errors).toMatchObject([{ method: 'tools/call', item: 'nobody_knows' }])
+  const { stdout } = await gatewright(['mcp', 'sessions', '--admin', gateway.url(15_000)])
+  expect(stdout).toContain('without a session at ProxyBackend/default/tools\n')
 })
 
 test('the command says that no gateway responds', async () => {

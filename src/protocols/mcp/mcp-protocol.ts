@@ -28,7 +28,10 @@ export const mcp = {
     const names = spec.targets.map(({ name }) => name)
     MCP_MEMORY.of(worker).streams.replaced(target, names)
   },
-  sessions: (worker, table) => MCP_MEMORY.of(worker).activities.report(table, clock.now()),
+  sessions: (worker, table) => {
+    const { activities, tools } = MCP_MEMORY.of(worker)
+    return activities.report(table, clock.now(), tools)
+  },
   compile: (backend, settings, context) => {
     const plan = compileMcp(backend, settings, context)
     return {

@@ -56,7 +56,8 @@ export async function serveWithoutSession(request: McpRequest, message: Message)
       detail: 'without a session, no request of a target can be answered',
     })
   }
-  const { plan, era } = request
+  const { plan, era, deps } = request
+  deps.memory.activities.begin(request, NO_SESSION)
   const route = needsSession(message.method, era) ? undefined : methodRoute(message.method, era)
   switch (route?.kind) {
     case 'ping':

@@ -11,6 +11,8 @@ import {
 } from '#observe/mcp-session-report.ts'
 import type { SharedTable } from '#state/shared-table.ts'
 import type { McpPlan, McpTargetPlan } from '../config/mcp-plan.ts'
+import type { KnownTools } from '../tools/known-tools.ts'
+import { changedDigest } from '../tools/tool-pins.ts'
 import { LATEST_SESSIONLESS } from './protocol-version.ts'
 import { isOver, renewedTarget, type Session } from './session-state.ts'
 
@@ -20,37 +22,53 @@ const MAX_SESSIONS = 10_000
 /** Texts of clients and targets are cut, in characters. */
 const MAX_TEXT = 200
 
+/** Tools of a target that are shown. */
+const MAX_CHANGED = 20
+
+/** How long errors of requests without a session are shown after the last one. */
+const SHOWN_MS = 30 * 60 * 1000
+
 /** What this worker has seen of sessions, for operators: it decides nothing. The sessions that were used last are kept. */
 export class SessionActivities {
   /** By key of the session; the last used one is the last. */
   readonly #activities = new Map<string, SessionActivity>()
 
-  /** A request of the session has begun; it is reported until the exchange ends. */
+  /**
+   * A request has begun; it is reported until the exchange ends.
+   * @param session `NO_SESSION`: it is reported with all others that have none at the backend
+   */
   begin({ exchange, deps, plan }: SessionRequest, session: Session): void {
     const { mcp } = exchange
     if (mcp === undefined) return
-    const known = this.#activities.get(session.key)
+    const key = session.id === '' ? plan.backend : session.key
+    const known = this.#activities.get(key)
     const activity = known ?? new SessionActivity(session)
-    if (known !== undefined) this.#activities.delete(session.key)
+    if (known !== undefined) this.#activities.delete(key)
     else if (this.#activities.size >= MAX_SESSIONS) this.#activities.delete(this.#activities.keys().next().value!)
-    this.#activities.set(session.key, activity)
+    this.#activities.set(key, activity)
     // Otherwise the one that the initialisation made would be kept beside the one that later requests open.
     activity.session = session
     activity.backend = plan.backend
     activity.targets = plan.targets
     activity.usedMs = clock.now()
-    mcp.sessionDigest = activity.digest
+    if (activity.digest !== '') mcp.sessionDigest = activity.digest
     const call: Call = { mcp, httpMethod: exchange.request.method, sinceMs: activity.usedMs }
     activity.calls = [...activity.calls, call]
     deps.whenOver(() => activity.end(call, exchange))
   }
 
   /** @param table of the worker: it knows the sessions that have ended */
-  report(table: SharedTable, nowMs: number): McpSessionReport[] {
+  report(table: SharedTable, nowMs: number, tools: KnownTools): McpSessionReport[] {
     const reports: McpSessionReport[] = []
+    const changed = new Map<McpTargetPlan, readonly string[]>()
+    const changedOf = (target: McpTargetPlan) => {
+      const found = changed.get(target) ?? changedTools(table, target, tools)
+      changed.set(target, found)
+      return found
+    }
     for (const [key, activity] of this.#activities) {
-      if (isOver(activity.session, table, nowMs)) this.#activities.delete(key)
-      else reports.push(activity.report(table))
+      if (activity.isOver(table, nowMs)) this.#activities.delete(key)
+      else reports.push(activity.report(table, changedOf))
     }
     return reports
   }
@@ -78,6 +96,7 @@ class SessionActivity {
   backend = ''
   targets: readonly McpTargetPlan[] = []
   usedMs = 0
+  readonly #firstMs = clock.now()
   /** Oldest first. */
   calls: readonly Call[] = NONE
   /** Newest first. */
@@ -85,7 +104,12 @@ class SessionActivity {
 
   constructor(session: Session) {
     this.session = session
-    this.digest = shortSession(session.id)
+    this.digest = session.id === '' ? '' : shortSession(session.id)
+  }
+
+  isOver(table: SharedTable, nowMs: number): boolean {
+    if (this.digest !== '') return isOver(this.session, table, nowMs)
+    return this.calls.length === 0 && nowMs - this.usedMs > SHOWN_MS
   }
 
   end(call: Call, { refusal, refusalDetail }: Exchange): void {
@@ -101,8 +125,9 @@ class SessionActivity {
     if (this.#errors.length > MAX_SESSION_ERRORS) this.#errors.pop()
   }
 
-  report(table: SharedTable): McpSessionReport {
+  report(table: SharedTable, changedOf: (target: McpTargetPlan) => readonly string[]): McpSessionReport {
     const { session, backend, usedMs, targets, calls } = this
+    const shown = this.digest === '' ? [] : targets
     const { name, version } = session.client.clientInfo
     return {
       session: this.digest,
@@ -110,9 +135,9 @@ class SessionActivity {
       client: textOf(name),
       clientVersion: textOf(version),
       revision: session.client.protocolVersion,
-      createdMs: session.createdMs,
+      createdMs: this.digest === '' ? this.#firstMs : session.createdMs,
       usedMs,
-      targets: targets.map((target) => describeTarget(session, target, table)),
+      targets: shown.map((target) => ({ ...describeTarget(session, target, table), changedTools: changedOf(target) })),
       calls: calls.map(describeCall),
       errors: this.#errors ?? [],
     }
@@ -124,7 +149,20 @@ function describeCall({ mcp, httpMethod, sinceMs }: Call): McpCallReport {
   return { method: cut(method), target, item: name === undefined ? undefined : cut(name), sinceMs }
 }
 
-function describeTarget(session: Session, { name, protocol }: McpTargetPlan, table: SharedTable): McpTargetReport {
+function changedTools(table: SharedTable, target: McpTargetPlan, tools: KnownTools): readonly string[] {
+  const changed: string[] = []
+  for (const name of tools.namesOf(target.destination)) {
+    const digest = changedDigest(table, target, name)
+    if (digest !== undefined && changed.push(`${cut(name)}=${digest}`) === MAX_CHANGED) break
+  }
+  return changed
+}
+
+function describeTarget(
+  session: Session,
+  { name, protocol }: McpTargetPlan,
+  table: SharedTable,
+): Omit<McpTargetReport, 'changedTools'> {
   const renewed = renewedTarget(session, name, table)
   const now = renewed ?? session.targets.find(({ target }) => target === name)
   return {

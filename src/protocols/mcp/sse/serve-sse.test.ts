@@ -251,7 +251,7 @@ test('the session view has a call until it ends, and then its error', async () =
   await answer(0)
   const { exchange } = await post(call(1, 't'))
   await eventually('the call', () => methods(seen).includes('tools/call') || undefined)
-  const view = () => memory.activities.report(new LocalTable(), Date.now())[0]
+  const view = () => memory.activities.report(new LocalTable(), Date.now(), memory.tools)[0]
   expect(view()?.calls).toMatchObject([{ method: 'tools/call', target: 'a', item: 't' }, { method: 'GET' }])
   gate.resolve()
   await exchange.workAfterResponse!.ended

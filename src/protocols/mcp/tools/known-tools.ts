@@ -47,6 +47,10 @@ export class KnownTools {
     return this.#tools.get(destination)?.find(name, nowMs)
   }
 
+  namesOf(destination: string): Iterable<string> {
+    return this.#tools.get(destination)?.names ?? []
+  }
+
   /** The target has said that its list has changed. */
   forget(destination: string): void {
     this.#tools.get(destination)?.expire()
@@ -96,6 +100,10 @@ class ToolsOfTarget {
     }
     this.#tools.set(name, known)
     return known
+  }
+
+  get names(): Iterable<string> {
+    return this.#tools.keys()
   }
 
   find(name: string, nowMs: number): KnownTool | undefined {

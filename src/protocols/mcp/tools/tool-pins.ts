@@ -33,6 +33,12 @@ export function notePin(
   return isKnown ? 'known' : 'changed'
 }
 
+/** The latest digest of a tool that has had several; undefined: it has not changed. */
+export function changedDigest(table: SharedTable, target: McpTargetPlan, name: string): string | undefined {
+  const kept = table.get(scopeOf(target), name)
+  return kept === undefined || kept.length === DIGEST_LENGTH ? undefined : kept.slice(-DIGEST_LENGTH)
+}
+
 /** The digest that any worker has seen last. */
 export function latestDigest(table: SharedTable, target: McpTargetPlan, name: string): string | undefined {
   return table.get(scopeOf(target), name)?.slice(-DIGEST_LENGTH)
