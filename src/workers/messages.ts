@@ -14,10 +14,17 @@ import type { SlotBuffers, SlotChange } from '#state/slots.ts'
 import type { Question, QuestionAnswer } from './questions.ts'
 import type { SessionKeys } from './sealer.ts'
 
+/** Some items of the next `PlanMessage`. A message is in memory several times, so a big change is sent in parts. */
+export interface PlanPart {
+  readonly kind: 'plan-part'
+  /** JSON of a list of `PlanItem`. */
+  readonly items: string
+}
+
 /** A change of the plan. It is sent as JSON text, which is cheaper to copy than object graphs. */
 export interface PlanMessage {
   readonly kind: 'plan'
-  /** JSON of a `PlanDelta`. */
+  /** JSON of a `PlanDelta`, without the items of the parts. */
   readonly delta: string
   /** Changes of the slots in shared memory. */
   readonly slots: SlotChange
@@ -30,6 +37,7 @@ export interface PlanMessage {
 
 /** Messages from the main thread to a proxy worker. */
 export type ToWorker =
+  | PlanPart
   | PlanMessage
   | Question
   /** The file of the access log was renamed or must be checked again. */

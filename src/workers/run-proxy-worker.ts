@@ -13,6 +13,7 @@ import { LogFile, type LogTarget } from '#observe/log/log-file.ts'
 import { MetricsWriter } from '#observe/metrics/metrics-writer.ts'
 import { RequestObserver } from '#observe/request-observer.ts'
 import type { PlanDelta } from '#plan/delta.ts'
+import type { PlanItem } from '#plan/item.ts'
 import type { KeptUpdate } from '#policies/shared/kept/kept-copies.ts'
 import { ProxyServer } from '#proxy/server.ts'
 import { LocalChannels } from '#state/channels.ts'
@@ -136,8 +137,13 @@ export async function runProxyWorker(start: WorkerStart, port: MessagePort, arou
     return 'token' in secret ? [secret.token] : [secret.keys.secretKey, secret.keys.sessionToken ?? []].flat()
   }
 
+  /** Of the next plan. */
+  let parts: PlanItem[] = []
+
   async function takePlan(message: PlanMessage): Promise<FromWorker> {
-    const delta = parseJson(message.delta) as PlanDelta
+    const last = parseJson(message.delta) as PlanDelta
+    const delta = { ...last, set: [...parts, ...last.set] }
+    parts = []
     for (const [key, values] of message.secrets) noteSecrets(key, values)
     planVersion = delta.version
     proxy.otherSockets = message.otherSockets
@@ -148,7 +154,8 @@ export async function runProxyWorker(start: WorkerStart, port: MessagePort, arou
   /** @returns the reply */
   async function handle(message: ToWorker): Promise<FromWorker | undefined> {
     if (message.kind === 'plan') return takePlan(message)
-    if (message.kind === 'ticket-keys') {
+    if (message.kind === 'plan-part') parts.push(...(parseJson(message.items) as PlanItem[]))
+    else if (message.kind === 'ticket-keys') {
       proxy.changeTicketKeys(message.keys)
     } else if (message.kind === 'stop-accepting') {
       await proxy.stopAccepting(message.minMs)

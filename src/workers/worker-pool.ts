@@ -83,11 +83,18 @@ v8.setFlagsFromString('--max-inlined-bytecode-size-cumulative=2500')
 // then keeps all young objects of its request until the next full collection (docs/decisions/0124-cost-of-llm-traffic.md).
 v8.setFlagsFromString('--no-allocation-site-pretenuring')
 
+// `bin/gatewright` limits the young generation of the main thread: its data lives long, and 48 MB for short-lived data save no time there.
+// Workers have the default, because requests are short-lived data.
+v8.setFlagsFromString('--max-semi-space-size=0')
+
 /** Delay before a worker that died before it served is replaced. */
 const RESPAWN_MS = 1000
 
 /** A thread that is still running this long after the maximum, because its code does not return, is terminated. */
 const CLOSING_MS = 500
+
+/** About half a megabyte. */
+const ITEMS_OF_PART = 500
 
 /** Time limit of a worker for a question of an operator. */
 const ANSWER_MS = 2000
@@ -164,7 +171,7 @@ export class WorkerPool {
 
   publish(published: Published): void {
     this.#published = published
-    this.#broadcast(planMessage(published, published))
+    for (const message of planMessages(published, published)) this.#broadcast(message)
   }
 
   publishKept(update: KeptUpdate): void {
@@ -266,7 +273,7 @@ export class WorkerPool {
     if (this.#prices !== undefined) thread.postMessage({ kind: 'prices', list: this.#prices } satisfies ToWorker)
     const published = this.#published
     if (published === undefined) return
-    thread.postMessage(planMessage(published.everything(), published))
+    for (const message of planMessages(published.everything(), published)) thread.postMessage(message)
   }
 
   /** The worker is replaced at once: a thread that is stuck in native code may take long to end. */
@@ -344,6 +351,12 @@ export function startThreadOf(entry: URL): StartThread {
   return (start) => new Worker(entry, { workerData: start, name: start.name })
 }
 
-function planMessage({ delta, slots, secrets }: PlanUpdate, { sockets, otherSockets = [] }: Published): ToWorker {
-  return { kind: 'plan', delta: JSON.stringify(delta), slots, secrets, sockets, otherSockets }
+function* planMessages(update: PlanUpdate, { sockets, otherSockets = [] }: Published): Generator<ToWorker> {
+  const { delta, slots, secrets } = update
+  let sent = 0
+  for (; delta.set.length - sent > ITEMS_OF_PART; sent += ITEMS_OF_PART) {
+    yield { kind: 'plan-part', items: JSON.stringify(delta.set.slice(sent, sent + ITEMS_OF_PART)) }
+  }
+  const rest = JSON.stringify({ ...delta, set: delta.set.slice(sent) })
+  yield { kind: 'plan', delta: rest, slots, secrets, sockets, otherSockets }
 }
