@@ -10,14 +10,19 @@ export interface CallForm {
   readonly isFunction: boolean
 }
 
+const NO_NAMES: ReadonlySet<string> = new Set()
+const NO_TOOLS: CallForm = { textTools: NO_NAMES, isFunction: false }
+const ONE_FUNCTION: CallForm = { textTools: NO_NAMES, isFunction: true }
+
 export function callForm(request: JsonValue): CallForm {
   const tools = request.get('tools')
+  if (tools === undefined) return request.get('functions') === undefined ? NO_TOOLS : ONE_FUNCTION
   const textTools = new Set<string>()
-  for (const tool of tools?.elements ?? []) {
+  for (const tool of tools.elements) {
     const name = tool.get('custom')?.get('name')
     if (name?.kind === 'string') textTools.add(name.text)
   }
-  return { textTools, isFunction: tools === undefined && request.get('functions') !== undefined }
+  return { textTools, isFunction: false }
 }
 
 /** The word for the reason to stop. */

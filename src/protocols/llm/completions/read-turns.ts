@@ -29,9 +29,10 @@ export function readTurns(messages: readonly JsonValue[], losses: Losses): reado
 
 class TurnReader {
   readonly #losses: Losses
-  readonly #calls = new Set<string>()
+  /** The ids of calls; most histories have none. */
+  #calls: Set<string> | undefined
   /** Calls of functions, which had no ids before there were tools. The results follow in their order. */
-  readonly #functions = new Map<string, string>()
+  #functions: Map<string, string> | undefined
   #functionCount = 0
 
   constructor(losses: Losses) {
@@ -130,6 +131,7 @@ class TurnReader {
     const reader = new ObjectReader(origin)
     const type = reader.word('type', ['function', 'custom']) ?? 'function'
     const id = reader.require('id', reader.text('id'))
+    this.#calls ??= new Set()
     this.#calls.add(id)
     // The number of the call in its response.
     reader.take('index')
@@ -147,6 +149,7 @@ class TurnReader {
   #functionCall(called: ObjectReader): CallPart {
     const name = called.require('name', called.text('name'))
     const id = `call_${++this.#functionCount}`
+    this.#functions ??= new Map()
     this.#functions.set(name, id)
     const input = readArguments(called.takeKind('arguments', 'string'))
     called.drop(this.#losses)
@@ -156,7 +159,7 @@ class TurnReader {
   #result(message: ObjectReader): ResultPart {
     const id = message.require('tool_call_id', message.takeKind('tool_call_id', 'string'))
     const callId = id.text
-    if (!this.#calls.has(callId)) throw new Untranslatable(id, 'no earlier call has this id')
+    if (this.#calls?.has(callId) !== true) throw new Untranslatable(id, 'no earlier call has this id')
     const parts = this.#content(message.require('content', message.take('content')), 'tool')
     // The name of the tool, which some clients repeat.
     message.take('name')
@@ -165,7 +168,7 @@ class TurnReader {
 
   #functionResult(message: ObjectReader): ResultPart {
     const name = message.require('name', message.takeKind('name', 'string'))
-    const callId = this.#functions.get(name.text)
+    const callId = this.#functions?.get(name.text)
     if (callId === undefined) throw new Untranslatable(name, 'no earlier call has this name')
     const parts = this.#content(message.takeKind('content', 'string'), 'tool')
     return { kind: 'result', callId, parts, isError: false, origin: message.value }

@@ -26,13 +26,14 @@ export function writeUsage(usage: AnswerUsage): CompletionUsage {
     text_tokens: usage.outputTextTokens,
     audio_tokens: usage.outputAudioTokens,
   })
-  return {
+  const written: CompletionUsage = {
     prompt_tokens: inputTokens,
     completion_tokens: outputTokens,
     total_tokens: usage.totalTokens ?? inputTokens + outputTokens,
-    ...(input && { prompt_tokens_details: input }),
-    ...(output && { completion_tokens_details: output }),
   }
+  if (input !== undefined) written.prompt_tokens_details = input
+  if (output !== undefined) written.completion_tokens_details = output
+  return written
 }
 
 /** Undefined if nothing is known. */

@@ -36,7 +36,8 @@ class CompletionWriter implements AnswerSink {
   readonly #annotations = new Annotations(undefined)
   readonly #annotated: Annotation[] = []
   readonly #thoughts = new ThoughtSignatures(undefined)
-  readonly #calls = new Map<number, Call>()
+  /** By block; most answers have none. */
+  #calls: Map<number, Call> | undefined
   readonly #content: string[] = []
   readonly #refusal: string[] = []
   readonly #thinking: string[] = []
@@ -79,11 +80,12 @@ class CompletionWriter implements AnswerSink {
   }
 
   call(block: number, id: string, name: string): void {
+    this.#calls ??= new Map()
     this.#calls.set(block, { id: id === '' ? this.#context.newId('call_') : id, name, pieces: [] })
   }
 
   arguments(block: number, text: string): void {
-    this.#calls.get(block)?.pieces.push(text)
+    this.#calls?.get(block)?.pieces.push(text)
   }
 
   citation(_block: number, citation: Citation): void {
@@ -91,7 +93,7 @@ class CompletionWriter implements AnswerSink {
   }
 
   close(block: number): void {
-    if (!this.#calls.has(block)) this.#annotated.push(...this.#annotations.take())
+    if (this.#calls?.has(block) !== true) this.#annotated.push(...this.#annotations.take())
   }
 
   finish(reason: StopReason): void {
@@ -113,8 +115,7 @@ class CompletionWriter implements AnswerSink {
   #completion(): ChatCompletion {
     const { createdSeconds, newId, model, request } = this.#context
     const form = callForm(request)
-    const tier = this.#usage && writeTier(this.#usage)
-    return {
+    const completion: ChatCompletion = {
       id: this.#id === '' ? newId('chatcmpl-') : this.#id,
       object: 'chat.completion',
       created: createdSeconds,
@@ -127,35 +128,37 @@ class CompletionWriter implements AnswerSink {
           finish_reason: finishReason(this.#reason, form),
         },
       ],
-      ...(this.#usage !== undefined && { usage: writeUsage(this.#usage) }),
-      // The names of tiers are the provider's.
-      ...(tier !== undefined && { service_tier: tier as NonNullable<ChatCompletion['service_tier']> }),
     }
+    if (this.#usage === undefined) return completion
+    completion.usage = writeUsage(this.#usage)
+    const tier = writeTier(this.#usage)
+    if (tier !== undefined) completion.service_tier = tier
+    return completion
   }
 
   #message(form: CallForm): Message {
     const signature = this.#thoughts.text
-    return {
-      role: 'assistant',
-      content: joined(this.#content),
-      refusal: joined(this.#refusal),
-      ...(this.#thinking.length > 0 && { reasoning_content: this.#thinking.join('') }),
-      ...(signature !== undefined && { reasoning_signature: signature }),
-      ...(this.#calls.size > 0 && this.#writeCalls(form)),
-      ...(this.#annotated.length > 0 && { annotations: this.#annotated }),
-    }
+    const message: Message = { role: 'assistant', content: joined(this.#content), refusal: joined(this.#refusal) }
+    if (this.#thinking.length > 0) message.reasoning_content = this.#thinking.join('')
+    if (signature !== undefined) message.reasoning_signature = signature
+    if (this.#calls !== undefined) Object.assign(message, writeCalls(this.#calls, form))
+    if (this.#annotated.length > 0) message.annotations = this.#annotated
+    return message
   }
+}
 
-  #writeCalls({ textTools, isFunction }: CallForm): Pick<Message, 'tool_calls' | 'function_call'> {
-    const calls = [...this.#calls.values()].map(({ id, name, pieces }): ChatCompletionMessageToolCall => {
-      const given = pieces.join('')
-      if (textTools.has(name)) return { id, type: 'custom', custom: { name, input: readInput(given) } }
-      return { id, type: 'function', function: { name, arguments: given === '' ? '{}' : given } }
-    })
-    const [first] = calls
-    // There is no form for a second call of a function.
-    return isFunction && first?.type === 'function' ? { function_call: first.function } : { tool_calls: calls }
-  }
+function writeCalls(
+  called: ReadonlyMap<number, Call>,
+  { textTools, isFunction }: CallForm,
+): Pick<Message, 'tool_calls' | 'function_call'> {
+  const calls = Array.from(called.values(), ({ id, name, pieces }): ChatCompletionMessageToolCall => {
+    const given = pieces.join('')
+    if (textTools.has(name)) return { id, type: 'custom', custom: { name, input: readInput(given) } }
+    return { id, type: 'function', function: { name, arguments: given === '' ? '{}' : given } }
+  })
+  const [first] = calls
+  // There is no form for a second call of a function.
+  return isFunction && first?.type === 'function' ? { function_call: first.function } : { tool_calls: calls }
 }
 
 function readInput(text: string): string {

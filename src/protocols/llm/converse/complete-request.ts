@@ -37,6 +37,7 @@ const METADATA_FIELD = 'x-bedrock-metadata'
 
 /** The metadata of a request, by which its log can be filtered: the plain members of the JSON object in the header. */
 export function requestMetadata(head: Head): Readonly<Record<string, string>> | undefined {
+  if (!head.has(METADATA_FIELD)) return undefined
   const [text, another] = head.getAll(METADATA_FIELD)
   if (text === undefined || another !== undefined) return undefined
   const entries = Object.entries(parseObject(text)).flatMap(([name, value]): [string, string][] => {

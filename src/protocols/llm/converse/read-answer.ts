@@ -1,7 +1,7 @@
-import { parseExactJson } from '#base/exact-json.ts'
+import { parseJson } from '#base/parse-json.ts'
 import type { JsonValue } from '../json/json-document.ts'
+import { decodeText } from '../json/native.ts'
 import { expectKind, ObjectReader } from '../json/object-reader.ts'
-import { decodeJson } from '../json/write-json.ts'
 import type { AnswerSink } from '../translation/answer-sink.ts'
 import { readCitation, readStop, readUsage } from './read-blocks.ts'
 
@@ -49,7 +49,7 @@ function readCall(call: ObjectReader, index: number, sink: AnswerSink): void {
   if (call.text('type') !== undefined) return
   sink.call(index, call.text('toolUseId') ?? '', call.text('name') ?? '')
   const input = call.take('input')
-  sink.arguments(index, input === undefined ? '{}' : decodeJson(input.json))
+  sink.arguments(index, input === undefined ? '{}' : decodeText(input.json))
 }
 
 function readReasoning(reasoning: JsonValue, index: number, sink: AnswerSink): void {
@@ -62,5 +62,5 @@ function readReasoning(reasoning: JsonValue, index: number, sink: AnswerSink): v
 }
 
 function parse(value: JsonValue | undefined): unknown {
-  return value && parseExactJson(decodeJson(value.json))
+  return value && parseJson(decodeText(value.json))
 }

@@ -41,7 +41,7 @@ const encoder = new TextEncoder()
 export class PartsWriter {
   readonly #names: TargetNames
   readonly #losses: Losses
-  readonly #documents = new DocumentNames()
+  #documents: DocumentNames | undefined
   /** Whether the model takes it that the result of a call is an error. */
   readonly #takesStatus: boolean
 
@@ -101,6 +101,7 @@ export class PartsWriter {
       const formats = 'pdf, csv, doc, docx, xls, xlsx, html, txt and md'
       throw new Untranslatable(origin, `the provider of this request takes only files of the types ${formats}`)
     }
+    this.#documents ??= new DocumentNames()
     return { format, name: this.#documents.name(name), source: { bytes: bytesOf(source, origin) } }
   }
 }

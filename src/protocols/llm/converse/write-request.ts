@@ -29,29 +29,39 @@ export function writeRequest(conversation: Conversation, { names, caching }: Tar
   const parts = new PartsWriter(facts, names, losses)
   const model = writeModelFields(conversation, facts, maxTokens, turns.lacksThought, losses)
   const sampling = acceptedSampling(conversation.sampling, facts, model.isThinking, losses)
-  const fields = { ...model.fields, ...model.topK(sampling.topK) }
+  const fields = sampling.topK === undefined ? model.fields : { ...model.fields, ...model.topK(sampling.topK) }
   const toolConfig = writeTools(conversation, facts, names, points, losses)
   const system = writeSystem(turns.system, points)
   if (conversation.format?.kind === 'json') system.push({ text: JSON_ONLY })
   const messages = writeMessages(turns.list(facts.continuesTurn && !model.isThinking), parts, points)
   const stop = acceptedStops(conversation.stop, losses)
-  const inference = {
-    ...(model.takesMaxTokens && { maxTokens }),
-    ...(sampling.temperature !== undefined && { temperature: sampling.temperature }),
-    ...(sampling.topP !== undefined && { topP: sampling.topP }),
-    ...(stop.length > 0 && { stopSequences: stop }),
-  }
+  const { format } = conversation
   const tier = writeTier(conversation, losses)
+  // Absent members are undefined: spreading each of them in takes more time than all the rest.
   return {
-    ...(system.length > 0 && { system }),
+    system: filled(system),
     messages,
-    ...(Object.keys(inference).length > 0 && { inferenceConfig: inference }),
-    ...(toolConfig !== undefined && { toolConfig }),
-    ...(conversation.format?.kind === 'schema' && { outputConfig: { textFormat: writeFormat(conversation.format) } }),
-    ...(Object.keys(fields).length > 0 && { additionalModelRequestFields: fields }),
-    ...(stop.length > 0 && { additionalModelResponseFieldPaths: [STOP_SEQUENCE] }),
-    ...(tier !== undefined && { serviceTier: { type: tier } }),
+    inferenceConfig: unlessEmpty({
+      maxTokens: model.takesMaxTokens ? maxTokens : undefined,
+      temperature: sampling.temperature,
+      topP: sampling.topP,
+      stopSequences: filled(stop),
+    }),
+    toolConfig,
+    outputConfig: format?.kind === 'schema' ? { textFormat: writeFormat(format) } : undefined,
+    additionalModelRequestFields: unlessEmpty(fields),
+    additionalModelResponseFieldPaths: stop.length > 0 ? [STOP_SEQUENCE] : undefined,
+    serviceTier: tier && { type: tier },
   } satisfies ConverseRequest
+}
+
+function filled<Element>(list: Element[]): Element[] | undefined {
+  return list.length > 0 ? list : undefined
+}
+
+/** The object, if it has a member. */
+function unlessEmpty<Members extends object>(members: Members): Members | undefined {
+  return Object.values(members).some((value) => value !== undefined) ? members : undefined
 }
 
 type TextFormat = NonNullable<NonNullable<ConverseRequest['outputConfig']>['textFormat']>

@@ -1,6 +1,6 @@
 import { asIs } from '../json/write-json.ts'
 import type { ArrangedTurn } from '../translation/arranged-turns.ts'
-import type { TextPart } from '../translation/conversation.ts'
+import type { Part, TextPart } from '../translation/conversation.ts'
 import type { CachePoints } from './cache-points.ts'
 import type { ContentBlock, ConverseRequest, SystemBlock } from './wire.ts'
 import type { PartsWriter } from './write-parts.ts'
@@ -37,7 +37,10 @@ function writeContent(
     points.mark(content, part)
   }
   // The API refuses documents without a text.
-  const kinds = new Set(given.map(({ kind }) => kind))
-  if (kinds.has('file') && !kinds.has('text')) content.unshift({ text: '...' })
+  if (has(given, 'file') && !has(given, 'text')) content.unshift({ text: '...' })
   return content
+}
+
+function has(parts: ArrangedTurn['parts'], wanted: Part['kind']): boolean {
+  return parts.some(({ kind }) => kind === wanted)
 }

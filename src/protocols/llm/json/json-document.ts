@@ -29,6 +29,7 @@ export function* parseInSteps(bytes: Uint8Array): Steps<JsonValue | JsonFault> {
     if (error instanceof Unreadable) return error.fault
     throw error
   }
+  tape.settle()
   return new JsonValue(tape, 0)
 }
 

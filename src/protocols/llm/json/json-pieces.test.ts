@@ -125,3 +125,23 @@ test('a key that no interface knows is not decoded, unless somebody asks for all
   ])
   expect([document.get('a')?.number, document.get('b'), document.get(short)?.number]).toEqual([3, undefined, 2])
 })
+
+test('documents that are parsed at the same time, one after the other, or not to their end do not affect each other', () => {
+  const text = (word: string, length: number) =>
+    JSON.stringify([word, { [word]: [1, 2, 3] }, word.repeat(length), { end: word }])
+  const started = ['a', 'b', 'c'].map((word) => parseInSteps(encode(text(word, LONG))))
+  const parsed: JsonValue[] = []
+  const keep = (result: unknown) => {
+    if (result instanceof JsonValue) parsed.push(result)
+  }
+  // All three are in the middle of their string.
+  for (const each of started) each.next()
+  keep(runAtOnce(parseInSteps(encode(text('d', 1)))))
+  expect(runAtOnce(parseInSteps(encode('[1, 2, {"a": ]')))).toHaveProperty('fault')
+  // The second is never finished.
+  for (const each of [started[2]!, started[0]!]) keep(count(each)[1])
+  keep(runAtOnce(parseInSteps(encode(text('e', 1)))))
+  expect(parsed.map(({ elements }) => elements.map((each) => each.get('end')?.text ?? each.text[0]))).toEqual(
+    ['d', 'c', 'a', 'e'].map((word) => [word, undefined, word, word]),
+  )
+})

@@ -6,13 +6,18 @@ interface Slices {
 }
 
 interface Platform {
-  readonly Buffer?: { readonly prototype: unknown; allocUnsafe(length: number): Uint8Array }
+  readonly Buffer?: {
+    readonly prototype: unknown
+    allocUnsafe(length: number): Uint8Array
+    from(text: string): Uint8Array
+  }
   readonly process?: { getBuiltinModule(name: 'node:buffer'): { isUtf8(bytes: Uint8Array): boolean } }
 }
 
 const { Buffer: NodeBuffer, process: nodeProcess } = globalThis as unknown as Platform
 const slices = NodeBuffer?.prototype as Slices | undefined
 
+const encoder = new TextEncoder()
 const utf8 = new TextDecoder('utf-8', { ignoreBOM: true })
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true })
 
@@ -53,6 +58,10 @@ export const isUtf8: (bytes: Uint8Array) => boolean =
       return false
     }
   })
+
+/** The UTF-8 bytes of a text. Short ones share memory, which takes half the time of a `TextEncoder`. */
+export const encodeText: (text: string) => Uint8Array =
+  NodeBuffer === undefined ? (text) => encoder.encode(text) : (text) => NodeBuffer.from(text)
 
 /** Bytes with any contents; small ones take a tenth of the time of a `Uint8Array`. */
 export const allocate: (length: number) => Uint8Array = NodeBuffer?.allocUnsafe ?? ((length) => new Uint8Array(length))

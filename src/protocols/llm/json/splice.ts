@@ -1,5 +1,5 @@
 import type { Pace, Steps } from '#base/in-slices.ts'
-import { allocate } from './native.ts'
+import { allocate, encodeText } from './native.ts'
 
 /** One edit: replaces the bytes from `start` to `end` by `text`. */
 export interface Splice {
@@ -8,11 +8,9 @@ export interface Splice {
   readonly text: Uint8Array
 }
 
-const encoder = new TextEncoder()
-
 /** UTF-8 bytes of `text`. */
 export function encode(text: string): Uint8Array {
-  return encoder.encode(text)
+  return encodeText(text)
 }
 
 /** The same bytes elsewhere. */

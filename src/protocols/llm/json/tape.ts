@@ -20,6 +20,11 @@ const NEAR = 384
 /** Bytes of ASCII below 0x80 without a backslash are their own text. */
 const PLAIN_KEY = /^[\x20-\x5b\x5d-\x7f]*$/
 
+/** The longest list that is kept for the next text, in numbers. */
+const MAX_SPARE = 4096
+/** Where the next tape grows; undefined while another one does. */
+let spare: number[] | undefined
+
 /** Bytes between two yields: a fraction of a millisecond. */
 const BYTES_PER_STEP = 131_072
 /** The work for a value besides that for its bytes, in bytes. */
@@ -39,7 +44,10 @@ export class Unreadable extends Error {
 /** The positions of all values of a text: for each value its start, its end, and the index after its last descendant. */
 export class Tape {
   readonly bytes: Uint8Array
-  readonly at: number[] = []
+  at: readonly number[]
+  /** The list in which `at` grows while it is read. It may be longer. */
+  #growing: number[]
+  #length = 0
   #parts = 0
   /** The text, a unit for each byte; made when an object has many keys. */
   #latin1: string | undefined
@@ -48,11 +56,22 @@ export class Tape {
 
   constructor(bytes: Uint8Array) {
     this.bytes = bytes
+    this.#growing = spare ?? []
+    this.at = this.#growing
+    spare = undefined
+  }
+
+  /** Everything has been read. The list that has grown is for the next text: growing one takes three times the memory of the result. */
+  settle(): void {
+    const grown = this.#growing
+    this.at = grown.slice(0, this.#length)
+    if (grown.length <= MAX_SPARE) spare = grown
   }
 
   /** Reads the value at `start`. Yields between values, and in long strings. @returns the position after it */
   *read(start: number): Steps<number> {
-    const { bytes, at } = this
+    const { bytes } = this
+    const at = this.#growing
     /** Indexes of the lists and objects around the next value, outermost first. */
     const open: number[] = []
     let next = start
@@ -64,9 +83,9 @@ export class Tape {
         pauseAt = next + BYTES_PER_STEP
       }
       const first = bytes[next]
-      let index = at.length
+      let index = this.#length
       let end: number
-      at.push(next, 0, 0)
+      this.#push(next, 0, 0)
       if (first === 0x22) {
         end = endOfNearString(bytes, next + 1)
         if (end < 0) end = yield* endOfLongString(bytes, ~end)
@@ -88,7 +107,7 @@ export class Tape {
       // The end of a value may be that of lists and objects around it.
       for (;;) {
         at[index + 1] = end
-        at[index + 2] = at.length
+        at[index + 2] = this.#length
         if (open.length === 0) return end
         const around = open[open.length - 1]!
         const isObject = bytes[at[around]!] === 0x7b
@@ -125,12 +144,21 @@ export class Tape {
 
   /** @returns the position of its value */
   #endKey(start: number, end: number): number {
-    const { bytes, at } = this
+    const { bytes } = this
     this.#count(start)
-    at.push(start, end, at.length + 3)
+    this.#push(start, end, this.#length + 3)
     const colon = skipSpace(bytes, end)
     if (bytes[colon] !== 0x3a) throw new Unreadable('not-json', colon)
     return skipSpace(bytes, colon + 1)
+  }
+
+  #push(start: number, end: number, after: number): void {
+    const at = this.#growing
+    const index = this.#length
+    at[index] = start
+    at[index + 1] = end
+    at[index + 2] = after
+    this.#length = index + 3
   }
 
   #count(at: number): void {
@@ -142,18 +170,19 @@ export class Tape {
    * @param first index of the first key of an object, whose last descendant is the last one of the tape
    */
   #hasManyKeys(first: number): boolean {
-    const { at } = this
+    const at = this.#growing
+    const length = this.#length
     let count = 0
     let hasEscapes = false
     let isLong = false
-    for (let key = first; key < at.length; key = at[key + 5]!) {
+    for (let key = first; key < length; key = at[key + 5]!) {
       count++
       if (at[key + 1]! - at[key]! > NEAR) isLong = true
       if (this.#hasBackslash(key)) hasEscapes = true
     }
     if (hasEscapes) this.hasEscapedKeys = true
     if (hasEscapes || isLong || count > FEW_KEYS) return true
-    for (let one = at[first + 5]!; one < at.length; one = at[one + 5]!) {
+    for (let one = at[first + 5]!; one < length; one = at[one + 5]!) {
       for (let other = first; other < one; other = at[other + 5]!) {
         if (this.#isSame(one, other)) throw new Unreadable('duplicate-key', at[one]!)
       }
@@ -164,7 +193,7 @@ export class Tape {
   *#refuseInSet(first: number): Steps<void> {
     const { at } = this
     const seen = new Set<string>()
-    for (let key = first; key < at.length; key = at[key + 5]!) {
+    for (let key = first; key < this.#length; key = at[key + 5]!) {
       const text = this.#isLong(key) ? yield* this.textInSteps(key) : this.#keyAt(key)
       if (seen.has(text)) throw new Unreadable('duplicate-key', at[key]!)
       seen.add(text)

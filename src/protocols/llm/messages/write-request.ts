@@ -32,23 +32,25 @@ export function writeRequest(conversation: Conversation, { names }: Target, loss
   const stop = acceptedStops(conversation.stop, losses)
   const tier = writeTier(conversation, losses)
   const output = writeOutput(conversation, thinking)
-  return {
+  // Assignments: spreading each member in takes more time than all the rest.
+  const written: MessagesRequest = {
     model: conversation.model,
     max_tokens: maxTokens,
-    ...(system.length > 0 && { system }),
     messages: writeTurns(turns.list(facts.continuesTurn && !thinking.isThinking), names),
-    ...(tools.length > 0 && { tools }),
-    ...(toolChoice !== undefined && { tool_choice: toolChoice }),
-    ...(thinking.thinking !== undefined && { thinking: thinking.thinking }),
-    ...(output !== undefined && { output_config: output }),
-    ...(sampling.temperature !== undefined && { temperature: sampling.temperature }),
-    ...(sampling.topP !== undefined && { top_p: sampling.topP }),
-    ...(sampling.topK !== undefined && { top_k: sampling.topK }),
-    ...(stop.length > 0 && { stop_sequences: stop }),
-    ...(conversation.user !== undefined && { metadata: { user_id: asIs<string>(conversation.user.json) } }),
-    ...(tier !== undefined && { service_tier: tier }),
-    ...(conversation.streamed && { stream: true }),
-  } satisfies MessagesRequest
+  }
+  if (system.length > 0) written.system = system
+  if (tools.length > 0) written.tools = tools
+  if (toolChoice !== undefined) written.tool_choice = toolChoice
+  if (thinking.thinking !== undefined) written.thinking = thinking.thinking
+  if (output !== undefined) written.output_config = output
+  if (sampling.temperature !== undefined) written.temperature = sampling.temperature
+  if (sampling.topP !== undefined) written.top_p = sampling.topP
+  if (sampling.topK !== undefined) written.top_k = sampling.topK
+  if (stop.length > 0) written.stop_sequences = stop
+  if (conversation.user !== undefined) written.metadata = { user_id: asIs<string>(conversation.user.json) }
+  if (tier !== undefined) written.service_tier = tier
+  if (conversation.streamed) written.stream = true
+  return written
 }
 
 function writeOutput({ format }: Conversation, { effort }: WrittenThinking): OutputConfig | undefined {

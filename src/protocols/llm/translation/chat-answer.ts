@@ -9,6 +9,7 @@ import type { Abort, BodySink } from '#net/stream.ts'
 import type { AnswerFilter } from '../../backend-protocol.ts'
 import { brokenStream, classifyError, reportedError } from '../answer/stream-error.ts'
 import type { JsonValue } from '../json/json-document.ts'
+import { encodeText } from '../json/native.ts'
 import { AnswerEnd } from './answer-end.ts'
 import { AnswerRoom } from './answer-room.ts'
 import type { AnswerError, AnswerSink } from './answer-sink.ts'
@@ -19,8 +20,6 @@ import { StreamPings } from './stream-pings.ts'
 import type { ChatTranslation } from './translate-request.ts'
 import { Untranslatable } from './untranslatable.ts'
 import { parseAnswer, refuseAnswer } from './whole-answer.ts'
-
-const encoder = new TextEncoder()
 
 /** Of what a stream keeps, in UTF-16 units: streams have no limit of their own, but this takes memory. */
 const MAX_STREAM = 16 * 1024 * 1024
@@ -102,8 +101,13 @@ function answerContext({ request, model, provider }: ChatTranslation, { context 
     model,
     provider,
     createdSeconds: Math.floor(context.now() / 1000),
-    newId: (prefix) => prefix + context.uuid().replaceAll('-', '').slice(0, 24),
+    newId: (prefix) => prefix + digitsOf(context.uuid()),
   }
+}
+
+/** The first 24 digits of a UUID: pieces of fixed length take a third of the time of a search for hyphens. */
+function digitsOf(uuid: string): string {
+  return uuid.slice(0, 8) + uuid.slice(9, 13) + uuid.slice(14, 18) + uuid.slice(19, 23) + uuid.slice(24, 28)
 }
 
 /** What one call brings leaves in one piece. */
@@ -143,7 +147,7 @@ class Outgoing {
 
   flush(): void {
     if (this.#events === '') return
-    const bytes = asBuffer(encoder.encode(this.#events))
+    const bytes = asBuffer(encodeText(this.#events))
     this.#events = ''
     this.#pings?.wrote()
     this.#sink.bytes(bytes, 0, bytes.length)

@@ -10,65 +10,79 @@ const MAX_ID = 40
  * apart by a number where two would become equal. `given` gives the client back what it sent.
  */
 export class TargetNames {
-  readonly #names = new Map<string, string>()
-  readonly #given = new Map<string, string>()
-  readonly #ids = new Map<string, string>()
-  readonly #usedIds = new Set<string>()
-  /** The last number that tells names apart, by the name that it follows: a client may choose thousands that become equal. */
-  readonly #nameNumbers = new Map<string, number>()
-  readonly #idNumbers = new Map<string, number>()
+  // Most requests have neither.
+  #names: FittedNames | undefined
+  #ids: FittedNames | undefined
 
   /** The tools of the request come first, so that accepted names of tools are never taken by altered ones. */
   constructor(tools: readonly string[]) {
-    for (const name of tools) if (ACCEPTED.test(name)) this.#assign(name, name)
+    for (const name of tools) if (ACCEPTED.test(name)) this.#tools.keep(name)
+  }
+
+  get #tools(): FittedNames {
+    this.#names ??= new FittedNames('tool', MAX_NAME)
+    return this.#names
   }
 
   name(given: string): string {
-    const known = this.#names.get(given)
-    if (known !== undefined) return known
-    return this.#assign(
-      given,
-      fitted(given === '' ? 'tool' : given, MAX_NAME, this.#nameNumbers, (name) => !this.#given.has(name)),
-    )
-  }
-
-  #assign(given: string, name: string): string {
-    this.#names.set(given, name)
-    this.#given.set(name, given)
-    return name
+    return this.#tools.fitted(given)
   }
 
   /** The client's name of a tool that the model calls; the model's own if the client has none like it. */
   given(name: string): string {
-    return this.#given.get(name) ?? name
+    return this.#names?.given(name) ?? name
   }
 
   /** The id of a call in the history of the request; calls and their results use the same one. */
   id(given: string): string {
-    let id = this.#ids.get(given)
-    if (id === undefined) {
-      id = fitted(given === '' ? 'call' : given, MAX_ID, this.#idNumbers, (each) => !this.#usedIds.has(each))
-      this.#ids.set(given, id)
-      this.#usedIds.add(id)
-    }
-    return id
+    this.#ids ??= new FittedNames('call', MAX_ID)
+    return this.#ids.fitted(given)
   }
 }
 
-/** @param numbers the last number of each name that was altered */
-function fitted(
-  text: string,
-  maxLength: number,
-  numbers: Map<string, number>,
-  isFree: (name: string) => boolean,
-): string {
-  const name = text.replace(REFUSED_CHARACTERS, '_').slice(0, maxLength)
-  if (isFree(name)) return name
-  for (let number = (numbers.get(name) ?? 1) + 1; ; number++) {
-    const ending = `_${number}`
-    const next = name.slice(0, maxLength - ending.length) + ending
-    if (!isFree(next)) continue
-    numbers.set(name, number)
-    return next
+/** Names of one kind. */
+class FittedNames {
+  readonly #forEmpty: string
+  readonly #maxLength: number
+  readonly #fitted = new Map<string, string>()
+  readonly #given = new Map<string, string>()
+  /** The last number that tells names apart, by the name that it follows: a client may choose thousands that become equal. */
+  readonly #numbers = new Map<string, number>()
+
+  /** @param forEmpty replaces an empty name */
+  constructor(forEmpty: string, maxLength: number) {
+    this.#forEmpty = forEmpty
+    this.#maxLength = maxLength
+  }
+
+  /** Keeps a name as it is. */
+  keep(name: string): void {
+    this.#assign(name, name)
+  }
+
+  fitted(given: string): string {
+    return this.#fitted.get(given) ?? this.#assign(given, this.#free(given === '' ? this.#forEmpty : given))
+  }
+
+  given(fitted: string): string | undefined {
+    return this.#given.get(fitted)
+  }
+
+  #assign(given: string, fitted: string): string {
+    this.#fitted.set(given, fitted)
+    this.#given.set(fitted, given)
+    return fitted
+  }
+
+  #free(text: string): string {
+    const name = text.replace(REFUSED_CHARACTERS, '_').slice(0, this.#maxLength)
+    if (!this.#given.has(name)) return name
+    for (let number = (this.#numbers.get(name) ?? 1) + 1; ; number++) {
+      const ending = `_${number}`
+      const next = name.slice(0, this.#maxLength - ending.length) + ending
+      if (this.#given.has(next)) continue
+      this.#numbers.set(name, number)
+      return next
+    }
   }
 }
