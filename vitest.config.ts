@@ -1,10 +1,15 @@
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
+import { setFlagsFromString } from 'node:v8'
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config'
 import { TEST_LIMIT_MS } from './test/support/time-limits.ts'
 
 // Threads and processes that tests start take compiled code from where `bin/gatewright` keeps it.
 process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, 'node_modules', '.cache', 'gatewright')
+
+// Each worker compiles for itself, and most code is soon left for the next file: V8 optimizes fully only what is called ten times as often
+// as usual (docs/decisions/0180-tests.md).
+setFlagsFromString('--invocation-count-for-turbofan=30000')
 
 /** How each test file runs, also when a mutant is tried (test/mutation). */
 export const TEST_SETTINGS = {
@@ -32,8 +37,8 @@ function project(name: string, include: string[], env: Record<string, string> = 
 export default defineConfig({
   test: {
     globalSetup: 'test/support/build-bundle.ts',
-    // Two more than there are cores, because some scenarios wait for processes and time limits. Each worker loads and compiles all code.
-    maxWorkers: availableParallelism() + 2,
+    // One more than there are cores, because some scenarios wait for processes and time limits. Each worker loads and compiles all code.
+    maxWorkers: availableParallelism() + 1,
     projects: [
       project('all', ['src/**/*.test.ts', 'test/**/*.test.ts', 'examples/**/*.test.ts']),
       project('streams', WIRE, { WIRE_TRANSPORTS: 'streams' }),

@@ -71,6 +71,8 @@ const FAULTS: Readonly<Record<string, (client: net.Socket) => void>> = {
 function greet(client: net.Socket): void {
   client.write('HTTP/1.1 200 OK\r\n\r\nhello ')
   client.on('data', (bytes) => client.write(bytes))
+  // A connection that one side has ended goes on for the other: the gateway would wait for it when it stops.
+  client.on('end', () => client.end())
 }
 
 beforeAll(async () => {

@@ -51,13 +51,13 @@ export async function startGatewayProcess(options: GatewayProcessOptions): Promi
   child.stderr.on('data', (chunk: Buffer) => {
     output.stderr += chunk
   })
+  // Output may arrive after the exit.
+  const closed = once(child, 'close')
   const ports = await readPorts(child, output)
   const close = async (): Promise<number | null> => {
-    if (child.exitCode !== null || child.signalCode !== null) return child.exitCode
-    const exit = once(child, 'exit')
-    child.kill('SIGTERM')
-    const [code] = (await exit) as [number | null]
-    return code
+    if (child.exitCode === null && child.signalCode === null) child.kill('SIGTERM')
+    await closed
+    return child.exitCode
   }
   return {
     url: (port) => urlOf(port, ports),
