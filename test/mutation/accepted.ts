@@ -306,13 +306,6 @@ export const ACCEPTED: readonly Accepted[] = [
     reason: 'only speed: the timer moves to another slot at once instead of when its slot is due',
   },
   {
-    file: 'protocols/a2a/read-method.ts',
-    line: "if (typeof message !== 'object' || message === null || !('method' in message)) return UNKNOWN",
-    original: "typeof message !== 'object' || message === null",
-    replacement: "((typeof message !== 'object') && (message === null))",
-    reason: 'the same result: what is no object has no members, so `in` throws, which is caught',
-  },
-  {
     file: 'net/http2/heads.ts',
     line: 'if (i !== 2 * count) return MALFORMED',
     original: 'i !== 2 * count',
@@ -367,13 +360,6 @@ export const ACCEPTED: readonly Accepted[] = [
     original: "'over'",
     replacement: "''",
     reason: 'the same program: only the other two states are compared',
-  },
-  {
-    file: 'protocols/mcp/answer/open-stream.ts',
-    line: 'if (signal.aborted) return',
-    original: 'return',
-    replacement: ';',
-    reason: 'only memory: the client has disconnected, and the stream that never ends is collected',
   },
   {
     file: 'policies/policy.ts',
