@@ -76,6 +76,21 @@ const MCP_HEADERS = {
   'mcp-protocol-version': '2025-11-25',
 }
 
+/** The same as in `servers/a2a-call.lua`. */
+const A2A_CALL = JSON.stringify({
+  jsonrpc: '2.0',
+  id: 'call-1',
+  method: 'message/send',
+  params: {
+    message: {
+      kind: 'message',
+      messageId: 'm-0001',
+      role: 'user',
+      parts: [{ kind: 'text', text: 'What is the weather in Oslo during the next three days?' }],
+    },
+  },
+})
+
 /** The same as in `servers/mcp-call.lua`. */
 const MCP_CALL = JSON.stringify({
   jsonrpc: '2.0',
@@ -250,6 +265,18 @@ export const SUITES: readonly Suite[] = [
     script: projectFile('bench/servers/mcp-list.lua'),
     inSession: true,
     expect: 'tool-50',
+  },
+  {
+    name: 'a2a-call',
+    about:
+      'One call of an A2A agent, 210 B up and 600 B down; the gateway reads method, task and outcome, the others pass bytes.',
+    path: '/a2a',
+    door: 'bare',
+    unit: 'request',
+    headers: JSON_BODY,
+    body: A2A_CALL,
+    script: projectFile('bench/servers/a2a-call.lua'),
+    expect: 'completed',
   },
   {
     name: 'sse',
