@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest'
+import { findKind } from '#api/kinds.ts'
+import { validate } from '#schema/index.ts'
 import { builtInKinds } from '../kinds/built-in-kinds.ts'
 import type { Admitted } from '../kinds/served-kind.ts'
 
@@ -373,4 +375,30 @@ test.each<[name: string, metadata: object, expected: readonly string[]]>([
   ['label name', { labels: { 'a b': 'c' } }, ['metadata.labels']],
 ])('metadata: %s', (_, metadata, expected) => {
   expect(refusals('v1', 'ConfigMap', { metadata })).toEqual(expected.map((text) => expect.stringContaining(text)))
+})
+
+test('an object that breaks a rule already can have other metadata', () => {
+  const spec = { parentRefs: [{ name: 'main' }, { name: 'main' }] }
+  const of = (labels: object, written: object = spec) => ({ metadata: { name: 'a', labels }, spec: written })
+  const before = builtInObject('HTTPRoute', spec)
+  expect(refusals('gateway.networking.k8s.io/v1', 'HTTPRoute', of({ a: 'b' }), before)).toEqual([])
+  expect(
+    refusals('gateway.networking.k8s.io/v1', 'HTTPRoute', of({}, { ...spec, hostnames: ['a.test'] }), before),
+  ).toEqual([expect.stringContaining('spec.parentRefs: Invalid value: sectionName or port must be unique')])
+})
+
+/** A stored object, with the defaults of its schema. */
+function builtInObject(kind: string, spec: object): object {
+  const schema = findKind(kind)!.schema
+  const object = { apiVersion: 'gateway.networking.k8s.io/v1', kind, metadata: { name: 'a' }, spec }
+  return validate(schema, object).value as object
+}
+
+test('the controller of a GatewayClass stays', () => {
+  const gatewayClass = (controllerName: string) => ({ spec: { controllerName } })
+  const before = { metadata: { name: 'a' }, ...gatewayClass('example.com/a') }
+  expect(refusals('gateway.networking.k8s.io/v1', 'GatewayClass', gatewayClass('example.com/b'), before)).toEqual([
+    'spec.controllerName: Invalid value: "example.com/b": Value is immutable',
+  ])
+  expect(refusals('gateway.networking.k8s.io/v1', 'GatewayClass', gatewayClass('example.com/a'), before)).toEqual([])
 })

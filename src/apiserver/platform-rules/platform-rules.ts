@@ -1,8 +1,11 @@
+import { GATEWAY_GROUP } from '#api/groups.ts'
+import type { TSchema } from '#schema/index.ts'
 import type { Resource } from '#store/resources/resource.ts'
 import type { Cause, WrittenObject } from '../kinds/served-kind.ts'
 import { checkEndpointSlice } from './check-endpoint-slice.ts'
 import { checkConfigMap, checkSecret, completeSecret } from './check-entries.ts'
 import { checkCoreEvent, checkEvent } from './check-event.ts'
+import { checkGatewayApi } from './check-gateway-api.ts'
 import { checkLease } from './check-lease.ts'
 import { checkMetadata } from './check-metadata.ts'
 import { checkNamespace, completeNamespace } from './check-namespace.ts'
@@ -28,12 +31,17 @@ const RULES: Readonly<Record<string, PlatformRules>> = {
 
 /** Completes an object that has passed its schema, and checks the rest. @param before the stored object that is replaced */
 export function applyPlatformRules(
-  { group, kind }: { readonly group: string; readonly kind: string },
+  info: { readonly group: string; readonly kind: string; readonly schema: TSchema },
   object: WrittenObject,
   before: Resource | undefined,
 ): { readonly object: WrittenObject; readonly causes: readonly Cause[] } {
+  const { group, kind } = info
   const key = `${group}/${kind}`
   const { complete, check } = Object.hasOwn(RULES, key) ? RULES[key]! : {}
   const completed = complete?.(object) ?? object
-  return { object: completed, causes: [...checkMetadata(completed), ...(check?.(completed, before) ?? [])] }
+  const ofGatewayApi = group === GATEWAY_GROUP ? checkGatewayApi(info, completed, before) : []
+  return {
+    object: completed,
+    causes: [...checkMetadata(completed), ...(check?.(completed, before) ?? []), ...ofGatewayApi],
+  }
 }
