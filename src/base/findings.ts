@@ -36,7 +36,7 @@ export const FINDINGS = {
       'wrong-type': 'The value does not have the type of the field.',
       required: 'A required field is missing.',
       'unknown-field':
-        'The object has no field of this name. An object of our own kinds is refused; others, which may be of a newer version, are used without the field.',
+        'The object has no field of this name. An object of our own kinds is refused, and so is one of the Gateway API in a file if the mistake is certain; others, which may be of a newer version, are used without the field.',
       'unknown-value': 'The value is not one of the allowed values.',
       'out-of-range': 'The number is too small or too large.',
       'too-short': 'The text is too short.',

@@ -32,9 +32,28 @@ export function certainFixes(schema: TSchema, value: unknown): readonly CertainF
   return fixes
 }
 
+/** The fields of an object that are certainly mistakes, and the object as it is meant. */
+export interface Mistaken {
+  /** Paths as written: fields with one possible name. */
+  readonly misspelt: readonly string[]
+  /** Paths of names that other products use, for what is written in another form here. */
+  readonly foreign: readonly string[]
+  readonly meant: unknown
+}
+
+/** Like `certainFixes`, but a field is renamed whether its value fits or not. */
+export function findMistaken(schema: TSchema, value: unknown): Mistaken {
+  const fixes: CertainFix[] = []
+  const mistaken = { misspelt: [], foreign: [] }
+  visit({ fixes, enclosing: [], mistaken }, nodeOf(schema), value, { steps: [], path: '' })
+  return { ...mistaken, meant: apply(fixes, value) }
+}
+
 interface Search {
   readonly fixes: CertainFix[]
   readonly enclosing: Enclosing[]
+  /** Collects the paths of mistaken fields, which are then renamed whether their values fit or not. */
+  readonly mistaken?: { readonly misspelt: string[]; readonly foreign: string[] }
 }
 
 interface Place {
@@ -67,10 +86,12 @@ function visitObject(search: Search, node: SchemaNode, fields: Fields, at: Place
   const meant = unknown.map((name) => meantField(search, node, fields, name))
   for (const [index, name] of unknown.entries()) {
     const field = meant[index]
-    if (field === undefined || meant.indexOf(field) !== meant.lastIndexOf(field)) continue
     const place = fieldOf(at, name)
+    if (field !== undefined) search.mistaken?.misspelt.push(place.path)
+    else if (node.meanings?.[plainWord(name)] !== undefined) search.mistaken?.foreign.push(place.path)
+    if (field === undefined || meant.indexOf(field) !== meant.lastIndexOf(field)) continue
     const fix = valueFor(properties[field]!, fields[name])
-    if (fix !== undefined) search.fixes.push({ ...place, name: field, ...fix })
+    if (fix !== undefined || search.mistaken !== undefined) search.fixes.push({ ...place, name: field, ...fix })
   }
   for (const [name, member] of Object.entries(fields)) {
     const property = Object.hasOwn(properties, name) ? properties[name] : undefined
@@ -100,6 +121,10 @@ function valueFor(node: SchemaNode, value: unknown): Pick<CertainFix, 'value'> |
 function corrected(node: SchemaNode, value: unknown): unknown {
   const fixes: CertainFix[] = []
   visit({ fixes, enclosing: [] }, node, value, { steps: [], path: '' })
+  return apply(fixes, value)
+}
+
+function apply(fixes: readonly CertainFix[], value: unknown): unknown {
   // What is further inside comes first: a new name changes the steps to it.
   return fixes
     .toSorted((a, b) => b.steps.length - a.steps.length)
@@ -138,15 +163,29 @@ const SHORTEST = 4
 
 /** The only field that a name can mean here, and that is possible besides the others. */
 function meantField({ enclosing }: Search, node: SchemaNode, fields: Fields, name: string): string | undefined {
-  if (node.meanings?.[plainWord(name)] !== undefined) return undefined
+  const meaning = node.meanings?.[plainWord(name)]
+  if (meaning !== undefined) return fieldOfMeaning(meaning, node, fields)
   const found = Object.keys(node.properties ?? {}).filter(
-    (field) => !Object.hasOwn(fields, field) && field.length >= SHORTEST && isOneEditAway(name, field),
+    (field) => !Object.hasOwn(fields, field) && field.length >= SHORTEST && isSimilar(name, field),
   )
   const [field] = found
   if (field === undefined || found.length > 1 || isExcluded(node, fields, field)) return undefined
   const value = fields[name]
   const elsewhere = placeOfField({ name, value, fits: (other) => fits(other, value) }, enclosing)
   return elsewhere === undefined ? field : undefined
+}
+
+/** One edit apart, or a singular and its plural. */
+function isSimilar(name: string, field: string): boolean {
+  const [one, other] = [name.toLowerCase(), field.toLowerCase()]
+  return isOneEditAway(one, other) || `${one}es` === other || one === `${other}es`
+}
+
+/** The field of this object that a word of another product stands for, if the advice is only to use its name. */
+function fieldOfMeaning(meaning: string, node: SchemaNode, fields: Fields): string | undefined {
+  const [, field] = /^use "([A-Za-z]+)"$/.exec(meaning) ?? []
+  const isPossible = field !== undefined && Object.hasOwn(node.properties ?? {}, field) && !Object.hasOwn(fields, field)
+  return isPossible && !isExcluded(node, fields, field) ? field : undefined
 }
 
 /** Another field of its group is set. */

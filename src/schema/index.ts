@@ -1,7 +1,7 @@
 export type { Static, TSchema } from 'typebox'
 export type { ConfigProblem } from '#base/config-problem.ts'
 export { annotate } from './build.ts'
-export { type CertainFix, certainFixes } from './certain-fixes.ts'
+export { type CertainFix, certainFixes, findMistaken } from './certain-fixes.ts'
 export { describeGroup, describeRules, describeType } from './describe.ts'
 export { host } from './host.ts'
 export {

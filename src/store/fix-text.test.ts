@@ -19,6 +19,13 @@ describe('a certain correction of a route', () => {
       ['renamed hostnams to hostnames'],
     ],
     ['a field in quotes', `{ "hostnams": [], 'rulse': [] }`, `{ "hostnames": [], 'rules': [] }`, 2],
+    [
+      'a name of other products',
+      '{ hosts: [a.example] }',
+      '{ hostnames: [a.example] }',
+      ['renamed hosts to hostnames'],
+    ],
+    ['a singular', '{ rules: [{ match: [] }] }', '{ rules: [{ matches: [] }] }', ['renamed match to matches']],
     ['one value of a list', '{ hostnames: a.example }', '{ hostnames: ["a.example"] }', ['made it a list']],
     [
       'both',
@@ -58,7 +65,7 @@ describe('a certain correction of a route', () => {
     ['a field that is set, too', '{ hostnames: [a.example], hostname: b.example }'],
     ['two names with one meaning', '{ hostname: a.example, hostnams: [b.example] }'],
     ['a value of another form', '{ hostnams: { a: b } }'],
-    ['a name that is not similar', '{ hosts: [a.example] }'],
+    ['a name that is not similar', '{ names: [a.example] }'],
     ['a field of another object', '{ rules: [{ hostnames: [a.example] }] }'],
     ['a word that is not similar', '{ rules: [{ matches: [{ path: { type: Suffix, value: /a } }] }] }'],
     ['a text that is no number', '{ parentRefs: [{ name: main, port: http }] }'],

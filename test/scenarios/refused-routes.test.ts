@@ -112,7 +112,7 @@ const unreadable: [what: string, edit: (yaml: string) => string][] = [
     (yaml) => yaml.replace('value: /admin } }]', 'value: /admin } }, { path: { type: Prefix } }]'),
   ],
   ['a hostname', (yaml) => yaml.replace('  rules:', '  hostnames: [a.test, "a b"]\n  rules:')],
-  ['a parent', (yaml) => yaml.replace('{ name: main }]', '{ name: main }, { nam: other }]')],
+  ['a parent', (yaml) => yaml.replace('{ name: main }]', '{ name: main }, { title: other }]')],
   ['no list of rules', (yaml) => yaml.replace(/rules:[\s\S]*/, 'rules: {}\n')],
 ]
 
