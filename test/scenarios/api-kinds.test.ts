@@ -245,3 +245,24 @@ test.each([
   }
   expect((await call(path('proxybackends', 'secret'))).status).toBe(404)
 })
+
+test('conditions that other controllers write stay beside those of the gateway', async () => {
+  const gateway = '/apis/gateway.networking.k8s.io/v1/namespaces/default/gateways/main'
+  const foreign = { type: 'example.com/Published', status: 'True', reason: 'Published', message: 'in DNS' }
+  const stamped = { ...foreign, lastTransitionTime: '2026-01-01T00:00:00Z' }
+  await eventually('the condition is written', async () => {
+    const { body } = await call(gateway)
+    const conditions = [...body.status.conditions, stamped]
+    const { status } = await call(`${gateway}/status`, { method: 'PATCH', body: { status: { conditions } } })
+    return status === 200
+  })
+  const route = { metadata: { name: 'published' }, spec: { parentRefs: [{ name: 'main' }] } }
+  await send(ROUTES, { method: 'POST', body: route })
+  const conditions = await eventually('the gateway writes its status again', async () => {
+    const { status } = (await call(gateway)).body
+    return status.listeners[0].attachedRoutes === 1 ? status.conditions : undefined
+  })
+  expect(conditions.map(({ type }: typeof foreign) => type)).toEqual(['Accepted', 'Programmed', foreign.type])
+  expect(conditions.at(-1)).toEqual(stamped)
+  await send(`${ROUTES}/published`, { method: 'DELETE' })
+})

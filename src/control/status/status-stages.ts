@@ -8,6 +8,7 @@ import { socketOf } from '../gateways/listener.ts'
 import type { Tables } from '../tables.ts'
 import { backendStatus } from './backend-status.ts'
 import { conditionsOf } from './condition.ts'
+import { withForeignConditions } from './foreign-conditions.ts'
 import { gatewayStatus, listenerSetStatus, type Traffic } from './gateway-status.ts'
 import { joinProblems } from './join-problems.ts'
 import { policyStatus } from './policy-status.ts'
@@ -81,7 +82,7 @@ export function addStatusStages(stages: Stages, tables: Tables): void {
 }
 
 interface StatusOf {
-  readonly object: Pick<ApiObject, 'kind' | 'metadata'>
+  readonly object: Pick<ApiObject, 'kind' | 'metadata' | 'status'>
   readonly status: Readonly<Record<string, unknown>>
 }
 
@@ -101,8 +102,8 @@ function statusStage<Row>(
       const { object, status } = written
       const { namespace, name } = object.metadata
       const [why] = work.read(refusedEdits, key)
-      const complete =
-        why === undefined ? status : withCondition(status, refusedEditCondition(conditionsOf(object), why))
+      const own = why === undefined ? status : withCondition(status, refusedEditCondition(conditionsOf(object), why))
+      const complete = withForeignConditions(own, object.status)
       work.write(statuses, key, { kind: object.kind, namespace, name, status: complete })
     },
   }
