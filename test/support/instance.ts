@@ -1,7 +1,11 @@
 import { Instance } from '#instance/instance.ts'
 import { FileStore } from '#store/files.ts'
 import { readSessionKeys } from '#workers/sealer.ts'
+import { startThreadOf } from '#workers/worker-pool.ts'
 import type { ObjectsFolder } from './objects-folder.ts'
+
+/** From the bundle, as gateways load it: the sources need two seconds of processor time in each thread. */
+const startThread = startThreadOf(new URL('../../dist/proxy-worker.js', import.meta.url))
 
 /** Starts an instance whose workers are threads, so that a test can kill one. */
 export function startInstance(
@@ -26,6 +30,7 @@ export function startInstance(
       state: undefined,
       bodyMemoryBytes: 2 ** 24,
       transport: 'auto',
+      startThread,
     },
     {
       objectsChanged: () => {},
