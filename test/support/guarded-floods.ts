@@ -73,6 +73,8 @@ export async function startGuardedFloods(
       ),
       ...[...FLOODED, 'patterns'].map((name) => routeYaml(name, `/${name}`, name)),
       serviceYaml('judge', [judgePort]),
+      // The longest that a guard may have: a busy machine needs time to fill the memory.
+      policyYaml('judge', 'Service', 'judge', { backend: { http: { requestTimeout: '30s' } } }),
     ),
   })
   stops.defer(folder.remove)
