@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { startGateway } from './gateway.ts'
 import { now } from './gateway-clock.ts'
 import { routeFile, routeObject, routesYaml, scaleOf, slicesFile, sliceYaml, writeObjects } from './objects.ts'
+import { peakMemoryMb } from './peak-memory.ts'
 import { startClient } from './start-client.ts'
 
 /** The cost of one configuration, as JSON on standard output. Runs in a separate process, so that memory is measured per size. */
@@ -64,7 +65,7 @@ try {
     const acknowledged = client.ask({ method: 'PATCH', path: `${ROUTES}/${metadata.name}`, body: { spec } })
     return Math.max(0, (await applied) - (await acknowledged))
   })
-  const peakMb = process.resourceUsage().maxRSS / 1024
+  const peakMb = peakMemoryMb(process.pid)
   console.log(
     JSON.stringify({ routes, startMs, startCpuMs, editMs, endpointsMs, apiEditMs, peakMb } satisfies Measured),
   )

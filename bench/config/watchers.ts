@@ -6,6 +6,7 @@ import { startGatewayProcess } from '#test/support/gateway-process.ts'
 import { createObjectsFolder } from '#test/support/objects-folder.ts'
 import { type ApiAccess, accessOf } from './api-access.ts'
 import { now } from './gateway-clock.ts'
+import { peakMemoryMb } from './peak-memory.ts'
 import { startClient } from './start-client.ts'
 
 /** Many clients that watch while objects are written through the API. */
@@ -130,7 +131,7 @@ export async function measureWatchers(count: number, writes: number, perSecond: 
       longestMs: sorted.at(-1) ?? Number.POSITIVE_INFINITY,
       writesPerSecond,
       cpuMicroseconds: ((cpuSeconds(pid) - cpu) * 1e6) / (count * writes),
-      peakMb: peakMb(pid),
+      peakMb: peakMemoryMb(pid),
     }
   } finally {
     for (const end of open) end()
@@ -150,9 +151,4 @@ spec: { controllerName: gatewright.dev/controller }
 function cpuSeconds(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ')
   return (Number(fields[11]) + Number(fields[12])) / 100
-}
-
-function peakMb(pid: number): number {
-  const [, kilobytes] = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))!
-  return Number(kilobytes) / 1024
 }

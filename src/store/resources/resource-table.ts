@@ -34,6 +34,8 @@ type Listener = (events: readonly ResourceEvent[]) => void
 const EMPTY: TableContent = { objects: [], revision: 1 }
 /** Watches can start at a revision as long as its changes are among this many. */
 const REMEMBERED = 10_000
+/** How many more are kept before they are dropped together. Each keeps two versions of an object in memory. */
+const SPARE = 1000
 
 /**
  * All objects of the API, by collection. Every change has a revision: one number that increases over all collections. Operations are
@@ -173,7 +175,7 @@ export class ResourceTable {
   #remember(events: readonly ResourceEvent[]): void {
     for (const event of events) this.#events.push(event)
     // Now and then, because a shift of the whole list at every change is expensive.
-    if (this.#events.length < 2 * REMEMBERED) return
+    if (this.#events.length < REMEMBERED + SPARE) return
     this.#events = this.#events.slice(-REMEMBERED)
     this.#known = this.#events[0]!.revision - 1
   }
