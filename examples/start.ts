@@ -17,6 +17,9 @@ const PATHS = process.argv.slice(2).map((path) => resolve(process.env.INIT_CWD ?
 
 const CHAT = JSON.stringify({ model: 'fast', stream: true, messages: [{ role: 'user', content: 'good morning' }] })
 
+const TOKEN =
+  'curl -s http://localhost:9141/realms/quickstart/protocol/openid-connect/token -d grant_type=password -d client_id=quickstart -d username=alice -d password=alice | sed \'s/.*"access_token":"\\([^"]*\\)".*/\\1/\''
+
 const WHAT_TO_TRY = `
 Paste these into another terminal:
 
@@ -31,6 +34,12 @@ Paste these into another terminal:
 
   # A2A: an agent card with the address of the gateway
   curl http://localhost:8080/a2a/.well-known/agent-card.json
+
+  # Tokens: alice gets one from the identity provider, and the backend sees who asks
+  curl http://localhost:8080/members -H "Authorization: Bearer $(${TOKEN})"
+
+  # The same in a browser: sign in as alice, password alice
+  http://localhost:9141/realms/quickstart/account
 
   # Explain which objects decide about a request, without sending it
   bin/gatewright explain -f examples/quickstart http://localhost:8080/levels/deep

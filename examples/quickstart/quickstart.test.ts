@@ -290,3 +290,17 @@ verifies(
     await expect.poll(scrape).toMatch(/^gatewright_requests_total\{[^}]*\btenant="none"/m)
   },
 )
+
+test('/members requires a token of the identity provider, and tells the backend who asks', async () => {
+  const refused = await ask('/members')
+  expect([refused.status, refused.headers.get('www-authenticate')]).toEqual([401, 'Bearer'])
+  const fields = { grant_type: 'password', client_id: 'quickstart', username: 'alice', password: 'alice' }
+  const path = '/realms/quickstart/protocol/openid-connect/token'
+  const response = await fetch(`${quickstart.upstreamUrl('identity')}${path}`, {
+    method: 'POST',
+    body: new URLSearchParams(fields),
+  })
+  const { access_token: token } = (await response.json()) as { access_token: string }
+  const { headers } = await askEcho('/members', { headers: { authorization: `Bearer ${token}` } })
+  expect([headers['x-user'], headers.authorization]).toEqual(['alice', undefined])
+})

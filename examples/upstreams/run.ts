@@ -1,5 +1,6 @@
 import { startA2a } from './a2a.ts'
 import { startEcho } from './echo.ts'
+import { startIdentity } from './identity.ts'
 import type { Upstream, UpstreamOptions } from './listen.ts'
 import { startLlm } from './llm.ts'
 import { startNotes, startWeather } from './mcp.ts'
@@ -18,6 +19,7 @@ const ENTRIES: readonly Entry[] = [
   { kind: 'MCP', name: 'weather', port: 9121, start: startWeather },
   { kind: 'MCP', name: 'notes', port: 9122, start: startNotes },
   { kind: 'A2A', name: 'agent', port: 9131, start: startA2a },
+  { kind: 'OpenID', name: 'identity', port: 9141, start: startIdentity },
 ]
 
 /** The running servers of the quickstart. */

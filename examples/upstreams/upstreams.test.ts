@@ -30,6 +30,7 @@ test('all servers of the quickstart start, with the ports its objects name', () 
     ['MCP', 'weather', 9121],
     ['MCP', 'notes', 9122],
     ['A2A', 'agent', 9131],
+    ['OpenID', 'identity', 9141],
   ])
 })
 

@@ -4,7 +4,7 @@ import { parseIpAddress } from '#base/ip-address.ts'
 /** An environment variable that commands read. */
 export interface ProcessVariable {
   readonly meaning: string
-  readonly commands: readonly ('run' | 'lint' | 'explain' | 'version')[]
+  readonly commands: readonly ('run' | 'lint' | 'explain' | 'version' | 'idp setup')[]
   /** The form of its value; unset: any text, or a form that its reader checks. */
   readonly form?: VariableForm
 }
@@ -78,6 +78,10 @@ export const VARIABLES = {
     meaning: 'address of the Kubernetes-style API, or off; the default is 127.0.0.1:15010',
     commands: ['run'],
     form: ADDRESS_OR_OFF,
+  },
+  GATEWRIGHT_IDP_ADMIN_PASSWORD: {
+    meaning: 'password of the administrator of the identity provider; --admin-password takes precedence',
+    commands: ['idp setup'],
   },
   GATEWRIGHT_BODY_MEMORY: {
     meaning: 'memory that buffered bodies may use in each worker, such as 256Mi',

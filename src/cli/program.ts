@@ -179,6 +179,40 @@ function buildProgram(end: (code: ExitCode) => void, around: Surroundings | unde
       const { mcpSessions } = await import('./mcp-sessions.ts')
       end(await mcpSessions(options))
     })
+  const idp = program.command('idp').description('Tools for identity providers that are compatible with Keycloak.')
+  idp
+    .command('setup')
+    .description(
+      'Create a client and users for tests, and print the policy that requires their tokens. What exists is updated. Exit code 0: all steps are done.',
+    )
+    .requiredOption('--url <url>', 'root of the provider, such as http://127.0.0.1:8180')
+    .option('--realm <name>', 'realm of the client and the users', 'master')
+    .option('--client-id <id>', 'client to register', 'gatewright')
+    .option('--admin-username <name>', 'administrator of the realm master', 'admin')
+    .option('--admin-password <password>', 'its password; @path reads it from a file (default: from the environment)')
+    .option('--user <name:password:group>', 'user to create; may be repeated (default: alice and bob)', collect)
+    .option('--target <kind/name>', 'what requires the tokens: HTTPRoute, GRPCRoute or Gateway', 'HTTPRoute/example')
+    .option('--write <file>', 'write the objects to this file')
+    .option('--dry-run', 'print each call, and send none')
+    .option('--yes', 'set up a provider that is reachable from the Internet')
+    .option('-o, --output <format>', 'text (the default) or json')
+    .addHelpText('after', describeVariables('idp setup'))
+    .action(async (options) => {
+      const { setupProvider } = await import('./idp/setup.ts')
+      end(await setupProvider(options, (around ?? { environment: process.env }).environment))
+    })
+  idp
+    .command('serve')
+    .description('Serve an identity provider for development and tests. It is not for production.')
+    .option('--address <ip>', 'address to listen on', '127.0.0.1')
+    .option('--port <port>', 'port to listen on; 0 is any free one', '8180')
+    .option('--public-url <url>', 'address that clients use (default: the Host of each request)')
+    .option('--realm <name>', 'realm to create besides master; may be repeated', collect)
+    .option('--state <dir>', 'folder for idp.json: keys, clients, users', '.gatewright')
+    .action(async (options) => {
+      const { serveProvider } = await import('./idp/serve.ts')
+      end(await serveProvider(options))
+    })
   program
     .command('version')
     .description('Print the version.')

@@ -95,6 +95,20 @@ export function installedJars(name: string, pom: string): string {
   return join(folder, '*')
 }
 
+/** Fetches and unpacks an archive from a Maven repository. @returns the folder @param artifact `group:name:version:zip` */
+export function installedArchive(name: string, artifact: string): string {
+  const jar = installedProgram('jar', 'default-jdk')
+  const folder = folderOf(name)
+  if (existsSync(join(folder, 'unpacked'))) return folder
+  mkdirSync(folder, { recursive: true })
+  const options = [`-Dartifact=${artifact}`, `-DoutputDirectory=${folder}`]
+  run(name, installedProgram('mvn', 'maven'), ['-q', '-B', 'dependency:copy', ...options], folder)
+  const archive = readdirSync(folder).find((file) => file.endsWith('.zip'))
+  run(name, jar, ['xf', archive!], folder)
+  writeFileSync(join(folder, 'unpacked'), artifact)
+  return folder
+}
+
 /** Compiles Java files. @returns the class path of what was compiled */
 export function compiledJava(name: string, jars: string, ...files: readonly string[]): string {
   const folder = folderOf(name)

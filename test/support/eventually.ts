@@ -2,8 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { WAIT_LIMIT_MS } from './time-limits.ts'
 
 /** Waits until `look` returns a value; fails with the last error, or with `name`, after the time limit. */
-export async function eventually<T>(name: string, look: () => T | undefined | Promise<T | undefined>): Promise<T> {
-  const deadline = performance.now() + WAIT_LIMIT_MS
+export async function eventually<T>(
+  name: string,
+  look: () => T | undefined | Promise<T | undefined>,
+  patienceMs = WAIT_LIMIT_MS,
+): Promise<T> {
+  const deadline = performance.now() + patienceMs
   let last: unknown
   while (performance.now() < deadline) {
     try {

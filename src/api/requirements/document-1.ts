@@ -887,145 +887,133 @@ export const DOCUMENT_1 = {
   'llm.routes/realtime': behaviour(1, '4.3', '`Realtime`: paths like `/v1/realtime`.'),
 
   // 4.4 Identity provider endpoints used by the setup procedure
-  'idp.endpoints/token-request': behaviour.gap(
+  'idp.endpoints/token-request': behaviour(
     1,
     '4.4',
     'POST `/realms/{realm}/protocol/openid-connect/token` takes the form fields of a password grant.',
   ),
-  'idp.endpoints/token-client-id': behaviour.gap(1, '4.4', 'The call for a token sends the form field `client_id`.'),
-  'idp.endpoints/token-username': behaviour.gap(1, '4.4', 'The call for a token sends the form field `username`.'),
-  'idp.endpoints/token-password': behaviour.gap(1, '4.4', 'The call for a token sends the form field `password`.'),
-  'idp.endpoints/token-grant-type': behaviour.gap(
+  'idp.endpoints/token-client-id': behaviour(1, '4.4', 'The call for a token sends the form field `client_id`.'),
+  'idp.endpoints/token-username': behaviour(1, '4.4', 'The call for a token sends the form field `username`.'),
+  'idp.endpoints/token-password': behaviour(1, '4.4', 'The call for a token sends the form field `password`.'),
+  'idp.endpoints/token-grant-type': behaviour(
     1,
     '4.4',
     'The call for a token sends the form field `grant_type`, `password`.',
   ),
-  'idp.endpoints/token-response': behaviour.gap(1, '4.4', 'It answers JSON with `access_token`.'),
-  'idp.endpoints/initial-access-request': behaviour.gap(
+  'idp.endpoints/token-response': behaviour(1, '4.4', 'It answers JSON with `access_token`.'),
+  'idp.endpoints/initial-access-request': behaviour(
     1,
     '4.4',
     'POST `/admin/realms/{realm}/clients-initial-access` takes `expiration` and `count`, as bearer of an admin token.',
   ),
-  'idp.endpoints/initial-access-expiration': behaviour.gap(
+  'idp.endpoints/initial-access-expiration': behaviour(
     1,
     '4.4',
     'The call for an initial access token sends the integer `expiration`.',
   ),
-  'idp.endpoints/initial-access-count': behaviour.gap(
+  'idp.endpoints/initial-access-count': behaviour(
     1,
     '4.4',
     'The call for an initial access token sends the integer `count`.',
   ),
-  'idp.endpoints/initial-access-response': behaviour.gap(1, '4.4', 'It answers JSON with `id` and `token`.'),
-  'idp.endpoints/registration-request': behaviour.gap(
+  'idp.endpoints/initial-access-response': behaviour(1, '4.4', 'It answers JSON with `id` and `token`.'),
+  'idp.endpoints/registration-request': behaviour(
     1,
     '4.4',
     'POST `/realms/{realm}/clients-registrations/default` takes `clientId`, as bearer of the initial token.',
   ),
-  'idp.endpoints/registration-client-id': behaviour.gap(
+  'idp.endpoints/registration-client-id': behaviour(
     1,
     '4.4',
     'The registration of a client sends the string `clientId`.',
   ),
-  'idp.endpoints/registration-response': behaviour.gap(1, '4.4', 'It answers JSON with `id` and `secret`.'),
-  'idp.endpoints/client-update': behaviour.gap(
+  'idp.endpoints/registration-response': behaviour(1, '4.4', 'It answers JSON with `id` and `secret`.'),
+  'idp.endpoints/client-update': behaviour(
     1,
     '4.4',
     "PUT `/admin/realms/{realm}/clients/{client_uuid}` takes the client's switches and redirect URIs; empty success.",
   ),
-  'idp.endpoints/client-service-accounts-enabled': behaviour.gap(
+  'idp.endpoints/client-service-accounts-enabled': behaviour(
     1,
     '4.4',
     'The update of the client sends the boolean `serviceAccountsEnabled`.',
   ),
-  'idp.endpoints/client-direct-access-grants-enabled': behaviour.gap(
+  'idp.endpoints/client-direct-access-grants-enabled': behaviour(
     1,
     '4.4',
     'The update of the client sends the boolean `directAccessGrantsEnabled`.',
   ),
-  'idp.endpoints/client-authorization-services-enabled': behaviour.gap(
+  'idp.endpoints/client-authorization-services-enabled': behaviour(
     1,
     '4.4',
     'The update of the client sends the boolean `authorizationServicesEnabled`.',
   ),
-  'idp.endpoints/client-redirect-uris': behaviour.gap(
+  'idp.endpoints/client-redirect-uris': behaviour(
     1,
     '4.4',
     'The update of the client sends the list of strings `redirectUris`.',
   ),
-  'idp.endpoints/protocol-mapper': behaviour.gap(
+  'idp.endpoints/protocol-mapper': behaviour(
     1,
     '4.4',
     'POST `.../clients/{client_uuid}/protocol-mappers/models` takes a mapper with its `config`; empty success.',
   ),
-  'idp.endpoints/protocol-mapper-name': behaviour.gap(1, '4.4', 'The mapper has `name`.'),
-  'idp.endpoints/protocol-mapper-protocol': behaviour.gap(1, '4.4', 'The mapper has `protocol`.'),
-  'idp.endpoints/protocol-mapper-protocol-mapper': behaviour.gap(1, '4.4', 'The mapper has `protocolMapper`.'),
-  'idp.endpoints/protocol-mapper-config-claim-name': behaviour.gap(1, '4.4', 'The mapper has `config.claim.name`.'),
-  'idp.endpoints/protocol-mapper-config-json-type': behaviour.gap(1, '4.4', 'The mapper has `config.jsonType.label`.'),
-  'idp.endpoints/protocol-mapper-config-user-attribute': behaviour.gap(
-    1,
-    '4.4',
-    'The mapper has `config.user.attribute`.',
-  ),
-  'idp.endpoints/protocol-mapper-config-id-token': behaviour.gap(1, '4.4', 'The mapper has `config.id.token.claim`.'),
-  'idp.endpoints/protocol-mapper-config-access-token': behaviour.gap(
+  'idp.endpoints/protocol-mapper-name': behaviour(1, '4.4', 'The mapper has `name`.'),
+  'idp.endpoints/protocol-mapper-protocol': behaviour(1, '4.4', 'The mapper has `protocol`.'),
+  'idp.endpoints/protocol-mapper-protocol-mapper': behaviour(1, '4.4', 'The mapper has `protocolMapper`.'),
+  'idp.endpoints/protocol-mapper-config-claim-name': behaviour(1, '4.4', 'The mapper has `config.claim.name`.'),
+  'idp.endpoints/protocol-mapper-config-json-type': behaviour(1, '4.4', 'The mapper has `config.jsonType.label`.'),
+  'idp.endpoints/protocol-mapper-config-user-attribute': behaviour(1, '4.4', 'The mapper has `config.user.attribute`.'),
+  'idp.endpoints/protocol-mapper-config-id-token': behaviour(1, '4.4', 'The mapper has `config.id.token.claim`.'),
+  'idp.endpoints/protocol-mapper-config-access-token': behaviour(
     1,
     '4.4',
     'The mapper has `config.access.token.claim`.',
   ),
-  'idp.endpoints/protocol-mapper-claim': behaviour.gap(
+  'idp.endpoints/protocol-mapper-claim': behaviour(
     1,
     '4.4',
     'The mapper puts a user attribute into the tokens as a claim.',
   ),
-  'idp.endpoints/user-create': behaviour.gap(
+  'idp.endpoints/user-create': behaviour(
     1,
     '4.4',
     'POST `/admin/realms/{realm}/users` takes a user with attributes and credentials; empty success.',
   ),
-  'idp.endpoints/user-username': behaviour.gap(1, '4.4', 'The call that creates a user sends `username`.'),
-  'idp.endpoints/user-email': behaviour.gap(1, '4.4', 'The call that creates a user sends `email`.'),
-  'idp.endpoints/user-first-name': behaviour.gap(1, '4.4', 'The call that creates a user sends `firstName`.'),
-  'idp.endpoints/user-last-name': behaviour.gap(1, '4.4', 'The call that creates a user sends `lastName`.'),
-  'idp.endpoints/user-enabled': behaviour.gap(1, '4.4', 'The call that creates a user sends `enabled`.'),
-  'idp.endpoints/user-attribute-group': behaviour.gap(
-    1,
-    '4.4',
-    'The call that creates a user sends `attributes.group`.',
-  ),
-  'idp.endpoints/user-credential-type': behaviour.gap(
-    1,
-    '4.4',
-    'The call that creates a user sends `credentials[].type`.',
-  ),
-  'idp.endpoints/user-credential-value': behaviour.gap(
+  'idp.endpoints/user-username': behaviour(1, '4.4', 'The call that creates a user sends `username`.'),
+  'idp.endpoints/user-email': behaviour(1, '4.4', 'The call that creates a user sends `email`.'),
+  'idp.endpoints/user-first-name': behaviour(1, '4.4', 'The call that creates a user sends `firstName`.'),
+  'idp.endpoints/user-last-name': behaviour(1, '4.4', 'The call that creates a user sends `lastName`.'),
+  'idp.endpoints/user-enabled': behaviour(1, '4.4', 'The call that creates a user sends `enabled`.'),
+  'idp.endpoints/user-attribute-group': behaviour(1, '4.4', 'The call that creates a user sends `attributes.group`.'),
+  'idp.endpoints/user-credential-type': behaviour(1, '4.4', 'The call that creates a user sends `credentials[].type`.'),
+  'idp.endpoints/user-credential-value': behaviour(
     1,
     '4.4',
     'The call that creates a user sends `credentials[].value`.',
   ),
-  'idp.endpoints/user-credential-temporary': behaviour.gap(
+  'idp.endpoints/user-credential-temporary': behaviour(
     1,
     '4.4',
     'The call that creates a user sends `credentials[].temporary`.',
   ),
-  'idp.endpoints/components-list-request': behaviour.gap(
+  'idp.endpoints/components-list-request': behaviour(
     1,
     '4.4',
     'GET `/admin/realms/{realm}/components` takes the component type in the query parameter `type`.',
   ),
-  'idp.endpoints/components-list-response': behaviour.gap(
+  'idp.endpoints/components-list-response': behaviour(
     1,
     '4.4',
     'It answers a JSON array of components with `id`, `providerId` and `subType`.',
   ),
-  'idp.endpoints/component-delete': behaviour.gap(
+  'idp.endpoints/component-delete': behaviour(
     1,
     '4.4',
     'DELETE `/admin/realms/{realm}/components/{component_id}` deletes a component; empty success.',
   ),
-  'idp.endpoints/admin-bearer': behaviour.gap(1, '4.4', "The endpoints under `/admin` need an admin's bearer token."),
-  'idp.endpoints/discovery': behaviour.gap(
+  'idp.endpoints/admin-bearer': behaviour(1, '4.4', "The endpoints under `/admin` need an admin's bearer token."),
+  'idp.endpoints/discovery': behaviour(
     1,
     '4.4',
     'GET `/realms/{realm}/.well-known/openid-configuration` answers JSON with `issuer` and `jwks_uri`, without authentication.',
@@ -1397,7 +1385,7 @@ export const DOCUMENT_1 = {
   'secrets/referenced': behaviour(1, '5.7', 'Objects refer to Secrets, whose values apply there.'),
 
   // 5.8 Identity provider setup procedure
-  'idp/procedure': behaviour.gap(
+  'idp/procedure': behaviour(
     1,
     '5.8',
     'The procedure ends with a provider in the cluster and a realm that holds two users.',
@@ -1418,66 +1406,62 @@ export const DOCUMENT_1 = {
     '5.8',
     'In a local test cluster the address may come from a load-balancer emulator.',
   ),
-  'idp/step-3-admin-token': behaviour.gap(
+  'idp/step-3-admin-token': behaviour(
     1,
     '5.8',
     'An admin token is obtained by password grant with the client of the admin command line.',
   ),
-  'idp/step-3-renew-token': behaviour.gap(
+  'idp/step-3-renew-token': behaviour(
     1,
     '5.8',
     'When a later call answers 401 a new admin token is obtained and the call repeated.',
   ),
-  'idp/step-4-initial-token': behaviour.gap(
-    1,
-    '5.8',
-    'An initial access token is created with expiration 0 and count 1.',
-  ),
-  'idp/step-5-register-client': behaviour.gap(
+  'idp/step-4-initial-token': behaviour(1, '5.8', 'An initial access token is created with expiration 0 and count 1.'),
+  'idp/step-5-register-client': behaviour(
     1,
     '5.8',
     'A client is registered with the initial token; `id` and `secret` of the answer are its id and secret.',
   ),
-  'idp/step-6-update-client': behaviour.gap(
+  'idp/step-6-update-client': behaviour(
     1,
     '5.8',
     'The client gets service accounts, direct access grants and authorization services.',
   ),
-  'idp/step-6-redirect-uris': behaviour.gap(1, '5.8', 'The client may redirect to any URI (`*`).'),
-  'idp/step-7-mapper': behaviour.gap(
+  'idp/step-6-redirect-uris': behaviour(1, '5.8', 'The client may redirect to any URI (`*`).'),
+  'idp/step-7-mapper': behaviour(
     1,
     '5.8',
     'A mapper brings the user attribute `group` into the claim `group`, type String.',
   ),
-  'idp/step-7-both-tokens': behaviour.gap(1, '5.8', 'The claim `group` is in id tokens and in access tokens.'),
-  'idp/step-8-users': behaviour.gap(1, '5.8', 'Two enabled users are created, each with an attribute `group`.'),
-  'idp/step-8-password': behaviour.gap(1, '5.8', 'Each user has a password that is not temporary.'),
-  'idp/step-9-trusted-hosts': behaviour.gap(
+  'idp/step-7-both-tokens': behaviour(1, '5.8', 'The claim `group` is in id tokens and in access tokens.'),
+  'idp/step-8-users': behaviour(1, '5.8', 'Two enabled users are created, each with an attribute `group`.'),
+  'idp/step-8-password': behaviour(1, '5.8', 'Each user has a password that is not temporary.'),
+  'idp/step-9-trusted-hosts': behaviour(
     1,
     '5.8',
     'For tests, components with `providerId` `trusted-hosts` are deleted.',
   ),
-  'idp/step-9-client-templates': behaviour.gap(
+  'idp/step-9-client-templates': behaviour(
     1,
     '5.8',
     'For tests, components `allowed-client-templates` with `subType` `anonymous` are deleted.',
   ),
-  'idp/step-10-verify': behaviour.gap(
+  'idp/step-10-verify': behaviour(
     1,
     '5.8',
     'The two users and a client with the registered client id are found afterwards.',
   ),
-  'idp/step-11-issuer': behaviour.gap(
+  'idp/step-11-issuer': behaviour(
     1,
     '5.8',
     'The issuer is `{idp_url}/realms/{realm}`, the `issuer` of the OpenID configuration.',
   ),
-  'idp/step-11-jwks-path': behaviour.gap(
+  'idp/step-11-jwks-path': behaviour(
     1,
     '5.8',
     'The key-set path is `jwks_uri` without the base URL: `/realms/{realm}/protocol/openid-connect/certs`.',
   ),
-  'idp/step-11-jwt-provider': behaviour.gap(
+  'idp/step-11-jwt-provider': behaviour(
     1,
     '5.8',
     'Both values work as `issuer` and `jwks.remote.jwksPath` of a JWT provider.',

@@ -1,0 +1,180 @@
+import { randomBytes } from 'node:crypto'
+import { readFileSync, writeFileSync } from 'node:fs'
+import ipaddr from 'ipaddr.js'
+import type { IdpUser } from '#idp/setup/create-users.ts'
+import { dryRun } from '#idp/setup/dry-run.ts'
+import { callsTo } from '#idp/setup/idp-call.ts'
+import { type ReadyTarget, readyObjects, tokenCommands } from '#idp/setup/ready-objects.ts'
+import { type SetupOptions, type SetupResult, setUp } from '#idp/setup/set-up.ts'
+import type { Outcome, Report } from '#idp/setup/setup-context.ts'
+import { STEPS, type Step, StepFailure } from '#idp/setup/step-failure.ts'
+import { EXIT, type ExitCode } from '../exit-code.ts'
+import { complain, print } from '../output.ts'
+import { UsageError } from '../usage-error.ts'
+
+export interface SetupFlags {
+  readonly url: string
+  readonly realm: string
+  readonly clientId: string
+  readonly adminUsername: string
+  readonly adminPassword?: string
+  readonly user?: readonly string[]
+  readonly target: string
+  readonly write?: string
+  readonly dryRun?: boolean
+  readonly yes?: boolean
+  readonly output?: string
+}
+
+/** The password of the administrator, for those who do not want it on the command line. */
+const ADMIN_PASSWORD_VARIABLE = 'GATEWRIGHT_IDP_ADMIN_PASSWORD'
+
+interface ReportedStep {
+  readonly step: Step
+  readonly title: string
+  readonly outcome: Outcome
+  readonly detail?: string
+}
+
+/** Sets an identity provider up, step by step (document 1, 5.8). */
+export async function setupProvider(flags: SetupFlags, environment: NodeJS.ProcessEnv): Promise<ExitCode> {
+  const options = optionsIn(flags, environment)
+  const target = targetIn(flags.target)
+  const isJson = outputIn(flags) === 'json'
+  const steps: ReportedStep[] = []
+  const report: Report = (step, outcome, detail) => {
+    steps.push({ step, title: STEPS[step], outcome, ...(detail === undefined ? {} : { detail }) })
+    if (!isJson) print(stepLine(steps.at(-1)!))
+  }
+  const isDry = flags.dryRun === true
+  if (!isJson && !isDry) print('Any redirect URI and any client will be allowed in the realm: for tests only.')
+  const send = isDry ? dryRun(options, isJson ? complain : print) : callsTo(options.url)
+  try {
+    const result = await setUp(options, send, report)
+    if (isDry) return EXIT.ok
+    const objects = readyObjects(result, target, options.url)
+    if (flags.write !== undefined) writeObjects(flags.write, objects)
+    if (isJson) print(JSON.stringify({ ok: true, steps, ...values(result), objects }, undefined, 2))
+    else for (const line of resultLines(result, objects, flags)) print(line)
+    return EXIT.ok
+  } catch (error) {
+    if (!(error instanceof StepFailure)) throw error
+    const { step, asked, answer, advice } = error
+    report(step, 'failed', answer)
+    if (isJson) print(JSON.stringify({ ok: false, steps, failure: { step, asked, answer, advice } }, undefined, 2))
+    else complain(`step ${step}, ${asked}: ${answer}\n  ${advice}`)
+    return EXIT.findings
+  }
+}
+
+function stepLine({ step, title, outcome, detail }: ReportedStep): string {
+  return `${String(step).padStart(2)}  ${title.padEnd(29)} ${outcome}${detail === undefined ? '' : `: ${detail}`}`
+}
+
+function values({ issuer, jwksPath, audiences, client, users }: SetupResult) {
+  const shown = users.map(({ username, password, group }) => ({ username, password, group }))
+  const { uuid, clientId, secret } = client
+  return { issuer, jwksPath, audiences, client: { uuid, clientId, secret }, users: shown }
+}
+
+function resultLines(result: SetupResult, objects: string, { write }: SetupFlags): readonly string[] {
+  const { issuer, jwksPath, client, users } = result
+  return [
+    '',
+    `issuer         ${issuer}`,
+    `jwksPath       ${jwksPath}`,
+    `client_id      ${client.clientId} (in paths of the admin API: ${client.uuid})`,
+    `client_secret  ${client.secret}`,
+    ...users.map(({ username, password, group }) => `user           ${username}, password ${password}, group ${group}`),
+    '',
+    ...(write === undefined ? objects.trimEnd().split('\n') : [`The objects that require its tokens are in ${write}`]),
+    ...(users.length === 0
+      ? []
+      : ['', 'Get a token, and use it:', '', ...tokenCommands(result, 'http://localhost:8080/')]),
+  ]
+}
+
+/** A file that has other text is not replaced. @throws UsageError */
+function writeObjects(file: string, text: string): void {
+  try {
+    writeFileSync(file, text, { flag: 'wx' })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') {
+      throw new UsageError(`--write ${file}: ${(error as Error).message}`)
+    }
+    if (readFileSync(file, 'utf8') !== text) throw new UsageError(`--write ${file}: the file exists and is different`)
+  }
+}
+
+function optionsIn(flags: SetupFlags, environment: NodeJS.ProcessEnv): SetupOptions {
+  const url = URL.parse(flags.url)
+  if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
+    throw new UsageError(`--url ${flags.url} is not a URL with scheme http or https`)
+  }
+  if (url.pathname !== '/' || url.search !== '' || url.username !== '') {
+    throw new UsageError(`--url ${flags.url} must have no path, query or user: the root of the provider is meant`)
+  }
+  if (flags.yes !== true && flags.dryRun !== true && !isOwnNetwork(url.hostname)) {
+    const risk = 'the setup allows any redirect URI and any client, for tests only'
+    throw new UsageError(`${url.hostname} is neither on this machine nor in a private network, and ${risk}: add --yes`)
+  }
+  const password = secretIn('--admin-password', flags.adminPassword) ?? environment[ADMIN_PASSWORD_VARIABLE]
+  if (password === undefined && flags.dryRun !== true) {
+    throw new UsageError(`the password of the administrator is needed: --admin-password or ${ADMIN_PASSWORD_VARIABLE}`)
+  }
+  const admin = { username: flags.adminUsername, password: password ?? '' }
+  return { url, realm: flags.realm, clientId: flags.clientId, admin, users: usersIn(flags.user) }
+}
+
+/** Addresses that the Internet does not route (decision A-130). */
+const OWN_RANGES: readonly string[] = ['loopback', 'private', 'uniqueLocal', 'linkLocal', 'carrierGradeNat']
+
+function isOwnNetwork(hostname: string): boolean {
+  const host = hostname.replace(/^\[|\]$/g, '')
+  if (host === 'localhost' || host.endsWith('.localhost')) return true
+  return ipaddr.isValid(host) && OWN_RANGES.includes(ipaddr.process(host).range())
+}
+
+/** The two users of the procedure, with passwords that nobody knows. */
+function defaultUsers(): readonly IdpUser[] {
+  return [
+    ['alice', 'engineering'],
+    ['bob', 'sales'],
+  ].map(([username = '', group = '']) => {
+    return { username, group, password: randomBytes(12).toString('base64url'), isPasswordGenerated: true }
+  })
+}
+
+function usersIn(texts: readonly string[] | undefined): readonly IdpUser[] {
+  if (texts === undefined) return defaultUsers()
+  return texts.map((text) => {
+    const [username = '', ...rest] = text.split(':')
+    const group = rest.pop() ?? ''
+    const password = rest.join(':')
+    if (username === '' || password === '' || group === '') {
+      throw new UsageError(`--user must be name:password:group, not "${username}:..."`)
+    }
+    return { username: username.toLowerCase(), password, group, isPasswordGenerated: false }
+  })
+}
+
+function targetIn(text: string): ReadyTarget {
+  const [, kind, name] = /^(Gateway|HTTPRoute|GRPCRoute)\/([a-z0-9]([-.a-z0-9]*[a-z0-9])?)$/.exec(text) ?? []
+  if (kind !== undefined && name !== undefined) return { kind, name }
+  throw new UsageError(`--target must be a kind and a name, such as HTTPRoute/shop, not ${text}`)
+}
+
+function outputIn({ output = 'text' }: SetupFlags): 'text' | 'json' {
+  if (output !== 'text' && output !== 'json') throw new UsageError(`--output is text or json, not ${output}`)
+  return output
+}
+
+/** `@path`: the file has it, so that neither the list of processes nor the history of the shell does. */
+function secretIn(option: string, value: string | undefined): string | undefined {
+  if (!value?.startsWith('@')) return value
+  try {
+    return readFileSync(value.slice(1), 'utf8').trim()
+  } catch (error) {
+    throw new UsageError(`${option}: ${(error as Error).message}`)
+  }
+}

@@ -1,0 +1,109 @@
+import { bearerOf, type IdpReply, type IdpRequest } from '../http/idp-request.ts'
+import { IdpError } from '../idp-error.ts'
+import { memberTexts, textMember } from '../json-members.ts'
+import { issuerOf, type ProviderContext } from '../provider-context.ts'
+import { type Client, createClient, findClient, type Realm, randomSecret } from '../realm.ts'
+import { seconds, verifiedClaims } from '../tokens.ts'
+import { clientRepresentation } from './client-representation.ts'
+
+/** Clients that anybody registers. */
+const MAX_CLIENTS = 200
+
+/** Registers a client, described as Keycloak does (document 1, 4.4). @throws IdpError */
+export async function registerRepresentation(context: ProviderContext, request: IdpRequest): Promise<IdpReply> {
+  const realm = context.realmOf(request)
+  const use = await permission(realm, request)
+  const clientId = textMember(request.json, 'clientId')
+  if (clientId === undefined || clientId === '') throw invalidMetadata('clientId is missing')
+  const name = textMember(request.json, 'name')
+  const redirectUris = memberTexts(request.json, 'redirectUris') ?? []
+  const client = add(realm, use, {
+    clientId,
+    redirectUris,
+    ...(name === undefined ? {} : { name }),
+    secret: randomSecret(),
+  })
+  context.state.save()
+  const location = `${issuerOf(request, realm.name)}/clients-registrations/default/${encodeURIComponent(clientId)}`
+  return { status: 201, json: clientRepresentation(client), headers: { location } }
+}
+
+/** Registers a client as OpenID Connect does (RFC 7591, 3). @throws IdpError */
+export async function registerOpenIdClient(context: ProviderContext, request: IdpRequest): Promise<IdpReply> {
+  const realm = context.realmOf(request)
+  const use = await permission(realm, request)
+  const redirectUris = memberTexts(request.json, 'redirect_uris')
+  if (redirectUris === undefined || redirectUris.length === 0) throw invalidMetadata('redirect_uris is missing')
+  const method = textMember(request.json, 'token_endpoint_auth_method') ?? 'client_secret_basic'
+  const name = textMember(request.json, 'client_name')
+  const isPublic = method === 'none'
+  const client = add(realm, use, {
+    clientId: randomSecret(),
+    redirectUris,
+    ...(name === undefined ? {} : { name }),
+    ...(isPublic ? {} : { secret: randomSecret() }),
+  })
+  context.state.save()
+  const { clientId, secret } = client
+  const json = {
+    client_id: clientId,
+    ...(secret === undefined ? {} : { client_secret: secret, client_secret_expires_at: 0 }),
+    client_id_issued_at: seconds(),
+    ...(name === undefined ? {} : { client_name: name }),
+    redirect_uris: redirectUris,
+    grant_types: ['authorization_code', 'refresh_token'],
+    response_types: ['code'],
+    token_endpoint_auth_method: method,
+  }
+  return { status: 201, json }
+}
+
+/** Who registers: anybody, or the owner of an initial access token. */
+type Permission = { readonly initialToken: string | undefined }
+
+/** @throws IdpError 401, 403 */
+async function permission(realm: Realm, request: IdpRequest): Promise<Permission> {
+  const token = bearerOf(request)
+  if (token === undefined) {
+    checkPolicies(realm)
+    return { initialToken: undefined }
+  }
+  const claims = await verifiedClaims(realm, issuerOf(request, realm.name), token)
+  const id = String(claims?.jti)
+  if (claims?.typ !== 'InitialAccessToken' || (realm.initialTokens.get(id) ?? 0) < 1) {
+    throw IdpError.oauth(401, 'invalid_token', 'Failed decode token')
+  }
+  return { initialToken: id }
+}
+
+/** Policies about clients that anybody registers. @throws IdpError 403 */
+function checkPolicies({ components, clients }: Realm): void {
+  const has = (providerId: string) =>
+    [...components.values()].some((one) => one.providerId === providerId && one.subType === 'anonymous')
+  if (has('trusted-hosts')) throw refusedBy('Trusted Hosts', 'Host not trusted.')
+  if (has('max-clients') && clients.size >= MAX_CLIENTS) {
+    throw refusedBy('Max Clients Limit', `The realm has ${MAX_CLIENTS} clients or more.`)
+  }
+}
+
+function refusedBy(policy: string, details: string): IdpError {
+  const message = `Policy '${policy}' rejected request to client-registration service. Details: ${details}`
+  return IdpError.oauth(403, 'insufficient_scope', message)
+}
+
+/** Adds a client, and counts the use of the initial access token. @throws IdpError 400 */
+function add(realm: Realm, { initialToken }: Permission, members: Partial<Client> & Pick<Client, 'clientId'>): Client {
+  if (findClient(realm, members.clientId) !== undefined) throw invalidMetadata('Client Identifier in use')
+  if (initialToken !== undefined) {
+    const left = realm.initialTokens.get(initialToken)! - 1
+    if (left > 0) realm.initialTokens.set(initialToken, left)
+    else realm.initialTokens.delete(initialToken)
+  }
+  const client = createClient(members)
+  realm.clients.set(client.id, client)
+  return client
+}
+
+function invalidMetadata(message: string): IdpError {
+  return IdpError.oauth(400, 'invalid_client_metadata', message)
+}

@@ -1,0 +1,19 @@
+import type { IdpAnswer } from './idp-call.ts'
+
+const MAX_TEXT = 300
+
+/** A member of a JSON object; undefined for every other value. */
+export function memberOf(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, name)
+    ? (value as Record<string, unknown>)[name]
+    : undefined
+}
+
+/** The members with which providers describe errors; others may have secrets. */
+const TEXTS = ['error', 'error_description', 'errorMessage']
+
+/** `status 409: User exists with same username`. */
+export function describeAnswer({ status, json }: IdpAnswer): string {
+  const texts = TEXTS.map((name) => memberOf(json, name)).filter((text) => typeof text === 'string' && text !== '')
+  return [`status ${status}`, ...texts].join(': ').slice(0, MAX_TEXT)
+}

@@ -1,0 +1,19 @@
+import type { AdminAccess } from './admin-access.ts'
+import type { Step } from './step-failure.ts'
+
+export type Outcome = 'done' | 'unchanged' | 'failed'
+
+/** Tells the user about a step that has ended. */
+export type Report = (step: Step, outcome: Outcome, detail?: string) => void
+
+/** What every step works with. */
+export interface SetupContext {
+  readonly access: AdminAccess
+  readonly realm: string
+  readonly report: Report
+}
+
+/** The root of the admin API of a realm. */
+export function adminPath(realm: string): string {
+  return `/admin/realms/${encodeURIComponent(realm)}`
+}
