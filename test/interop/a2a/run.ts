@@ -5,14 +5,16 @@ import { loadPython } from './python/pair.ts'
 import { SCENARIOS } from './scenarios.ts'
 import { startTypescript1 } from './typescript/agent-1.ts'
 import { typescript1 } from './typescript/client-1.ts'
+import { loadTypescript03 } from './typescript-0.3/pair.ts'
 
 /** Checks A2A through a running gateway: every client of an official SDK meets every agent, directly and through the gateway. */
 await runParts('interop:a2a', {
   async sdks(transcript, stops) {
     const python = await loadPython(stops)
-    const agents = [await startTypescript1(stops), python.agent]
+    const typescript03 = await loadTypescript03(stops)
+    const agents = [await startTypescript1(stops), typescript03.agent, python.agent]
     const gateway = await startA2aGateway(stops, agents)
-    for (const client of [typescript1, python.client]) {
+    for (const client of [typescript1, typescript03.client, python.client]) {
       for (const agent of agents) {
         for (const over of commonInterfaces(client, agent)) {
           const { name, direct, through } = await meet(client, agent, over, gateway)
