@@ -1,3 +1,4 @@
+import { runAtOnce } from '#base/in-slices.ts'
 import { Exchange } from '#exchange/exchange.ts'
 import { type LlmFacts, NO_LLM } from '#exchange/llm-facts.ts'
 import { BodyClaim, BodyMemory } from '#net/body/body-memory.ts'
@@ -8,7 +9,7 @@ import type { ClientFormat } from '#protocols/llm/request/route-type.ts'
 import { ChatAnswer } from '#protocols/llm/translation/chat-answer.ts'
 import type { WireDialect } from '#protocols/llm/translation/dialect.ts'
 import { findTranslation, NATIVE_DIALECTS } from '#protocols/llm/translation/dialects.ts'
-import { type ChatTranslation, translateRequest } from '#protocols/llm/translation/translate-request.ts'
+import { type ChatTranslation, translateInSteps } from '#protocols/llm/translation/translate-request.ts'
 import { LOCAL_PEER } from '#test/support/local-peer.ts'
 import { Nowhere } from '../nowhere.ts'
 
@@ -91,7 +92,7 @@ const PAIRS: readonly (readonly [ClientFormat, WireDialect])[] = [
 ]
 
 function translated(format: ClientFormat, dialect: WireDialect, body: Uint8Array) {
-  const request = translateRequest(format, { kind: 'send', dialect, path: '/' }, body, HEAD, undefined)
+  const request = runAtOnce(translateInSteps(format, { kind: 'send', dialect, path: '/' }, body, HEAD, undefined))
   if ('kind' in request) throw new Error(`refused: ${request.body ?? request.code}`)
   return request
 }

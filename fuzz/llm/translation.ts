@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { runAtOnce } from '#base/in-slices.ts'
 import { NO_LLM } from '#exchange/llm-facts.ts'
 import { BodyClaim, BodyMemory } from '#net/body/body-memory.ts'
 import { RESPONSE_DECODING } from '#net/body/response-decoding.ts'
@@ -14,7 +15,7 @@ import { PROVIDER_DIALECTS } from '#protocols/llm/translation/dialects.ts'
 import {
   type ChatTranslation,
   type TranslatedRequest,
-  translateRequest,
+  translateInSteps,
 } from '#protocols/llm/translation/translate-request.ts'
 import {
   readCompletion,
@@ -95,12 +96,8 @@ function plainRequest({ type }: Client): object {
 function send({ type }: Client, dialect: WireDialect, request: unknown): TranslatedRequest | undefined {
   counts.requests++
   const body = encode(JSON.stringify(request))
-  const translated = translateRequest(
-    type,
-    { kind: 'send', dialect, path: '/' },
-    body,
-    Head.request('POST', '/'),
-    undefined,
+  const translated = runAtOnce(
+    translateInSteps(type, { kind: 'send', dialect, path: '/' }, body, Head.request('POST', '/'), undefined),
   )
   if ('kind' in translated) {
     JSON.parse(translated.body as string)

@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
+import { runAtOnce } from '#base/in-slices.ts'
 import { Head } from '#net/http/head.ts'
 import { specFrom } from '#policies/shared/testing.ts'
 import { JsonValue, parseDocument } from '#protocols/llm/json/json-document.ts'
@@ -9,7 +10,7 @@ import type { ClientFormat } from '#protocols/llm/request/route-type.ts'
 import { AnswerEnd } from '#protocols/llm/translation/answer-end.ts'
 import type { WireDialect } from '#protocols/llm/translation/dialect.ts'
 import { CLIENT_DIALECTS, findTranslation, NATIVE_DIALECTS } from '#protocols/llm/translation/dialects.ts'
-import { translateRequest } from '#protocols/llm/translation/translate-request.ts'
+import { translateInSteps } from '#protocols/llm/translation/translate-request.ts'
 import { CLIENTS, FEATURES, type Feature, PROVIDERS, TOLD, type Told } from './carried.ts'
 
 const PAGE = new URL('../../docs/behaviour/llm-translation.md', import.meta.url)
@@ -23,12 +24,14 @@ function carried(feature: Feature, client: (typeof CLIENTS)[number], provider: W
   // A model of each family, so that what a family refuses shows.
   const model = provider === 'completions' ? (feature.model ?? 'gpt-4.1') : 'claude-sonnet-4-5'
   const body = encoder.encode(JSON.stringify({ model, ...members }))
-  const translated = translateRequest(
-    client,
-    { kind: 'send', dialect: provider, path: '/' },
-    body,
-    Head.request('POST', '/'),
-    undefined,
+  const translated = runAtOnce(
+    translateInSteps(
+      client,
+      { kind: 'send', dialect: provider, path: '/' },
+      body,
+      Head.request('POST', '/'),
+      undefined,
+    ),
   )
   if ('kind' in translated) return '400'
   return translated.facts.dropped.length === 0 ? 'yes' : 'left out'

@@ -26,7 +26,7 @@ import { TokenAccount } from '../tokens/token-account.ts'
 import { NATIVE_DIALECTS } from '../translation/dialects.ts'
 import { dropForeignThoughts } from '../translation/drop-foreign-thoughts.ts'
 import { foreignFields } from '../translation/foreign-fields.ts'
-import { type AnswerTranslation, translateRequest } from '../translation/translate-request.ts'
+import { type AnswerTranslation, type TranslatedRequest, translateRequest } from '../translation/translate-request.ts'
 import { applyBodySettings } from './body-settings.ts'
 import { finalModel } from './final-model.ts'
 import { otherInterface } from './known-paths.ts'
@@ -121,7 +121,7 @@ export function routeTypeOf(
 /**
  * Converts a request into the request for one provider. Pure, so that `explain` shows the exact bytes. Runs for each attempt, after backend
  * authentication (the provider may require the credential in another header), and changes nothing in the exchange.
- * @returns a promise only if a guard takes long
+ * @returns a promise only if a guard takes long, or a long body is translated
  */
 export function prepareLlmRequest(
   plan: AiPlan,
@@ -234,7 +234,7 @@ function prepareTyped(
   if (settings.prompt !== undefined && ENRICH[type]?.(members, settings.prompt, edits) === false) {
     return refuse(type, 'llm-body-invalid', 'the request has no list of messages')
   }
-  const finish = (final: Uint8Array | Refusal): PreparedRequest => {
+  const finish = (final: Uint8Array | Refusal): PreparedRequest | Promise<PreparedRequest> => {
     if ('kind' in final) return final
     const call = { ...chosen.facts, streaming, request: new SentRequest(type, members, final) }
     if (!sends) return prepareCount(type, final, buildFacts(provider, type, call))
@@ -259,19 +259,31 @@ interface FinalCall {
 }
 
 function prepareSent(
-  { provider, type, conversion, isNative, model, hidesUsage }: FinalCall,
-  call: Partial<LlmFacts>,
+  call: FinalCall,
+  facts: Partial<LlmFacts>,
   final: Uint8Array,
   exchange: Exchange,
   input: RequestInput,
-): PreparedLlmRequest | Refusal {
-  const translated = isNative
-    ? undefined
-    : translateRequest(type, conversion, final, exchange.request, provider.settings.caching)
-  if (translated !== undefined && 'kind' in translated) {
-    const detail = `${translated.detail} (for ${provider.provider.system}, model ${model})`
+): PreparedLlmRequest | Refusal | Promise<PreparedLlmRequest | Refusal> {
+  const { provider, type, conversion } = call
+  if (call.isNative) return completeSent(call, facts, final, undefined, exchange, input)
+  const complete = (translated: TranslatedRequest | Refusal): PreparedLlmRequest | Refusal => {
+    if (!('kind' in translated)) return completeSent(call, facts, final, translated, exchange, input)
+    const detail = `${translated.detail} (for ${provider.provider.system}, model ${call.model})`
     return { ...translated, detail, endpointFault: 'unfit' }
   }
+  const translated = translateRequest(type, conversion, final, exchange.request, provider.settings.caching)
+  return translated instanceof Promise ? translated.then(complete) : complete(translated)
+}
+
+function completeSent(
+  { provider, type, conversion, hidesUsage }: FinalCall,
+  call: Partial<LlmFacts>,
+  final: Uint8Array,
+  translated: TranslatedRequest | undefined,
+  exchange: Exchange,
+  input: RequestInput,
+): PreparedLlmRequest {
   const sent = translated?.body ?? dropForeignThoughts(type, final)
   const body = conversion.edit === undefined ? sent : conversion.edit(sent, exchange.request)
 

@@ -1,7 +1,8 @@
+import { runAtOnce, runInSlices, type Steps } from '#base/in-slices.ts'
 import type { LlmTranslation } from '#exchange/llm-facts.ts'
 import type { Refusal } from '#exchange/outcome.ts'
 import type { Head } from '#net/http/head.ts'
-import { JsonValue, parseDocument } from '../json/json-document.ts'
+import { JsonValue, parseInSteps } from '../json/json-document.ts'
 import { writeJson } from '../json/write-json.ts'
 import type { Sending } from '../providers/provider.ts'
 import { refuse, refuseFault } from '../request/refuse.ts'
@@ -47,26 +48,38 @@ export interface BodyTranslation {
   readonly answer: TranslatedBody['answer']
 }
 
+/** Longer bodies are translated in several turns of the event loop, so that other requests wait only for a part of it. */
+const MAX_AT_ONCE_BYTES = 65_536
+
+/** What `translateInSteps` returns; a promise only for a long body. */
+export function translateRequest(
+  ...[type, sending, body, head, caching]: Parameters<typeof translateInSteps>
+): TranslatedRequest | Refusal | Promise<TranslatedRequest | Refusal> {
+  const steps = translateInSteps(type, sending, body, head, caching)
+  return body.length > MAX_AT_ONCE_BYTES ? runInSlices(steps) : runAtOnce(steps)
+}
+
 /**
  * Translates a request. Everything that depends on the request alone has been applied to `body`, so that settings are in the dialect of the
  * client (decision B18).
  */
-export function translateRequest(
+export function* translateInSteps(
   type: ClientFormat,
   { dialect, complete }: Sending,
   body: Uint8Array,
   head: Head,
   caching: PromptCaching | undefined,
-): TranslatedRequest | Refusal {
+): Steps<TranslatedRequest | Refusal> {
   const translation = findTranslation(type, dialect)!
-  const request = parseDocument(body)
+  const request = yield* parseInSteps(body)
   if (!(request instanceof JsonValue)) return refuseFault(type, request)
   const losses = new Losses()
   try {
     const { written, answer } =
       translation.kind === 'chat'
-        ? translateChat(type, translation, request, losses, caching)
+        ? yield* translateChat(type, translation, request, losses, caching)
         : translateBody(type, translation.dialect.translate(request, head, losses))
+    yield
     return {
       body: writeJson(complete === undefined ? written : complete(written, head)),
       facts: { from: NATIVE_DIALECTS[type], to: dialect, dropped: losses.paths },
@@ -83,14 +96,16 @@ interface Translated {
   readonly answer: AnswerTranslation
 }
 
-function translateChat(
+function* translateChat(
   type: ClientFormat,
   { client: to, provider: from, dialect: provider }: ChatPair,
   request: JsonValue,
   losses: Losses,
   caching: PromptCaching | undefined,
-): Translated {
+): Steps<Translated> {
+  yield
   const conversation = keepOwnThoughts(to.readRequest(request, losses), provider, losses)
+  yield
   const { model, streamed, tools } = conversation
   const names = new TargetNames(tools.map(({ name }) => name))
   const written = from.writeRequest(conversation, { names, caching }, losses)

@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest'
+import { Head } from '#net/http/head.ts'
+import { encode } from '../json/splice.ts'
+import { type TranslatedRequest, translateRequest } from './translate-request.ts'
+
+const parameters = { type: 'object', properties: { place: { type: 'string' } } }
+
+/** A chat with so many tools, for a provider of messages. */
+function translate(count: number, more: object = {}) {
+  const tools = Array.from({ length: count }, (_, i) => ({ type: 'function', function: { name: `t${i}`, parameters } }))
+  const body = encode(JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'hi' }], tools, ...more }))
+  const sending = { kind: 'send', dialect: 'messages', path: '/' } as const
+  return translateRequest('Completions', sending, body, Head.request('POST', '/'), undefined)
+}
+
+test('a short body is translated at once', () => {
+  expect(translate(10)).toMatchObject({ facts: { from: 'completions', to: 'messages' } })
+})
+
+test('while a long body is translated, the event loop runs other work', async () => {
+  const translated = translate(10_000)
+  expect(translated).toBeInstanceOf(Promise)
+  let turns = 0
+  let isOver = false
+  const count = () => {
+    turns++
+    if (!isOver) setImmediate(count)
+  }
+  setImmediate(count)
+  const { body } = (await translated) as TranslatedRequest
+  isOver = true
+  expect(turns).toBeGreaterThan(4)
+  expect(JSON.parse(Buffer.from(body).toString()).tools).toHaveLength(10_000)
+})
+
+test('a long body that cannot be translated is refused with the place', async () => {
+  expect(await translate(5000, { n: 2, web_search_options: {} })).toMatchObject({
+    kind: 'refusal',
+    code: 'llm-body-invalid',
+    detail: expect.stringContaining('web_search_options') as string,
+  })
+})
