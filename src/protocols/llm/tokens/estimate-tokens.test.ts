@@ -34,6 +34,26 @@ test('of a long text, a part is read, and the whole is counted', () => {
   expect(estimateTokens(text.repeat(100_000)) / (one * 100_000)).toBeCloseTo(1, 1)
 })
 
+test('a text of 200,000 characters is read as a whole, and of a longer one twenty parts from its beginning to its end', () => {
+  const blank = (length: number) => ' '.repeat(length)
+  expect(estimateTokens(blank(200_000))).toBe(125)
+  expect(estimateTokens(blank(200_001))).toBe(2501)
+  const words = 'a '.repeat(5000)
+  for (const part of [0, 1, 9, 18, 19]) {
+    const start = Math.floor((part * 390_000) / 19)
+    // Half of the text is read. Each of its twenty parts has 125 tokens, and this one has 5,000.
+    const text = blank(start) + words + blank(400_000 - start - words.length)
+    expect([part, estimateTokens(text)]).toEqual([part, 2 * (19 * 125 + 5000)])
+  }
+})
+
+test.each([
+  ['a', 1],
+  ['a'.repeat(30), 6],
+  // No name is so long: it is data.
+  ['a'.repeat(31), 18],
+])('%s has %i tokens', (text, tokens) => expect(estimateTokens(text)).toBe(tokens))
+
 const CHINESE = '人工智能的发展改变了我们的生活方式。随着技术的进步，越来越多的企业开始使用大型语言模型来提高工作效率。'
 /** Hex digits of a square root: they look random. */
 const HEX = '6a09e667f3bcc908b2fb1366ea957d3e3adec17512775099da2f590b0667322a'

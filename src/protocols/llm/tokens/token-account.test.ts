@@ -1,8 +1,10 @@
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import { expect, test } from 'vitest'
+import { type LlmFacts, NO_LLM } from '#exchange/llm-facts.ts'
 import { BodyClaim, BodyMemory } from '#net/body/body-memory.ts'
 import type { RouteType } from '../policy-schema.ts'
 import { pass } from '../testing.ts'
+import { TokenAccount } from './token-account.ts'
 
 const data = (event: object | string) => `data: ${typeof event === 'string' ? event : JSON.stringify(event)}\n\n`
 const event = (type: string, rest: object = {}) => `event: ${type}\n${data({ type, ...rest })}`
@@ -107,6 +109,43 @@ test('without memory, the length of the answer is the measure', () => {
   const claim = new BodyClaim(new BodyMemory(0))
   const { facts } = pass(chat(WORDS).repeat(8), { counts: true, claim, breaks: 'cancelled' })
   expect(facts.outputTokens).toBe(Math.ceil((chat(WORDS).length * 8) / 8))
+})
+
+test('of an answer that is longer than 64 KiB, the rest counts like its beginning', () => {
+  const before = 'data: {"choices":[{"delta":{"content": "'
+  const words = (65_536 - before.length) / 2
+  const stream = `${before}${'a '.repeat(words)}${' '.repeat(65_536)}`
+  expect(stream).toHaveLength(131_072)
+  const { facts } = pass(stream, { counts: true, breaks: 'cancelled' })
+  expect(facts.outputTokens).toBe(2 * words)
+})
+
+test('a request without an answer is charged for its prompt, if its provider has it', () => {
+  const settle = (body: string | undefined, isUnanswered: boolean) => {
+    const facts: LlmFacts = { ...NO_LLM }
+    const account = new TokenAccount('Completions', facts, body === undefined ? undefined : Buffer.from(body))
+    // There is no answer whose bytes could be missed.
+    account.missed(1000)
+    account.settle(isUnanswered)
+    return [facts.inputTokens, facts.outputTokens, facts.totalTokens]
+  }
+  // The texts of all members and their names; text that is no JSON as it is.
+  expect(settle('{"a":["b c","d"],"e":7}', true)).toEqual([5, 0, 5])
+  expect(settle('one two', true)).toEqual([2, 0, 2])
+  expect(settle(undefined, true)).toEqual([0, 0, 0])
+  expect(settle('one two', false)).toEqual([undefined, undefined, undefined])
+})
+
+test('texts in an answer with vectors are no output', () => {
+  const vectors = JSON.stringify({ data: [{ text: WORDS, embedding: [0.5] }] })
+  const options = {
+    counts: true,
+    contentType: 'application/json',
+    type: 'Embeddings',
+    request: '{"input":"a b"}',
+  } as const
+  const { facts } = pass(vectors, options)
+  expect([facts.inputTokens, facts.outputTokens, facts.totalTokens]).toEqual([3, undefined, 3])
 })
 
 test('nothing is estimated unless something reads tokens', () => {
