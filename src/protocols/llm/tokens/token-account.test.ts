@@ -116,8 +116,14 @@ test('of an answer that is longer than 64 KiB, the rest counts like its beginnin
   const words = (65_536 - before.length) / 2
   const stream = `${before}${'a '.repeat(words)}${' '.repeat(65_536)}`
   expect(stream).toHaveLength(131_072)
-  const { facts } = pass(stream, { counts: true, breaks: 'cancelled' })
-  expect(facts.outputTokens).toBe(2 * words)
+  for (const cuts of [[], [50_000]]) {
+    const { facts } = pass(stream, { counts: true, breaks: 'cancelled', cuts })
+    expect(facts.outputTokens).toBe(2 * words)
+  }
+})
+
+test('the texts of events are counted as one text', () => {
+  expect(pass(chat('a ').repeat(100), { counts: true, breaks: 'cancelled' }).facts.outputTokens).toBe(100)
 })
 
 test('a request without an answer is charged for its prompt, if its provider has it', () => {
@@ -130,7 +136,7 @@ test('a request without an answer is charged for its prompt, if its provider has
     return [facts.inputTokens, facts.outputTokens, facts.totalTokens]
   }
   // The texts of all members and their names; text that is no JSON as it is.
-  expect(settle('{"a":["b c","d"],"e":7}', true)).toEqual([5, 0, 5])
+  expect(settle('{"a":["b c","d"],"e":7,"f":null}', true)).toEqual([6, 0, 6])
   expect(settle('one two', true)).toEqual([2, 0, 2])
   expect(settle(undefined, true)).toEqual([0, 0, 0])
   expect(settle('one two', false)).toEqual([undefined, undefined, undefined])
