@@ -54,11 +54,12 @@ function amend(schema: JsonSchema, [step, ...rest]: readonly string[], amendment
   return { ...schema, properties: { ...properties, [step]: amend(properties[step]!, rest, amendment) } }
 }
 
-function amendField(schema: JsonSchema, { rules = [], enum: values, isSet }: Amendment): JsonSchema {
+function amendField(schema: JsonSchema, { rules = [], enum: values, pattern, isSet }: Amendment): JsonSchema {
   const { 'x-kubernetes-validations': own = [] } = schema
   return {
     ...schema,
     ...(values === undefined ? {} : { enum: values }),
+    ...(pattern === undefined ? {} : { pattern }),
     ...(isSet === undefined ? {} : { 'x-kubernetes-list-type': 'set' as const }),
     ...(rules.length === 0 ? {} : { 'x-kubernetes-validations': [...own, ...rules] }),
   }

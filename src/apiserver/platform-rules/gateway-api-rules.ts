@@ -6,6 +6,7 @@ export interface Amendment {
   readonly at: string
   readonly rules?: readonly ValidationRule[]
   readonly enum?: readonly (string | number)[]
+  readonly pattern?: string
   readonly isSet?: true
 }
 
@@ -15,6 +16,8 @@ const SAME_PARENT =
   "p1.group == p2.group && p1.kind == p2.kind && p1.name == p2.name && (has(p1.__namespace__) ? p1.__namespace__ : '') == (has(p2.__namespace__) ? p2.__namespace__ : '')"
 const SECTION = (parent: string) => `(has(${parent}.sectionName) ? ${parent}.sectionName : '')`
 const PORT = (parent: string) => `(has(${parent}.port) ? ${parent}.port : 0)`
+
+const DEFAULT_GATEWAYS: Amendment = { at: 'spec.useDefaultGateways', enum: ['All', 'None'] }
 
 const PARENTS: Amendment = {
   at: 'spec.parentRefs',
@@ -72,7 +75,21 @@ function once(type: string): ValidationRule {
   return rule(`self.filter(f, f.type == '${type}').size() <= 1`, `${type} filter cannot be repeated`)
 }
 
+const TOKEN = "^[A-Za-z0-9!#$%&'*+\\-.^_`|~]+$"
+const ORIGIN = '^\\*$|^https?://(((\\*\\.)?([a-zA-Z0-9-]+\\.)*[a-zA-Z0-9-]+|\\*)(:[0-9]{1,5})?)$'
+const PROTOCOL =
+  '^[a-zA-Z0-9]([-a-zA-Z0-9]*[a-zA-Z0-9])?$|^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/[A-Za-z0-9]+$'
+
 const HTTP_METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'CONNECT', 'OPTIONS', 'TRACE', 'PATCH', '*']
+
+/** Visible ASCII with single spaces and tabs. */
+const HEADER_VALUE = '^[!-~]+([\\t ]?[!-~]+)*$'
+
+function headerValues(list: string): readonly Amendment[] {
+  return ['requestHeaderModifier', 'responseHeaderModifier'].flatMap((filter) =>
+    ['set', 'add'].map((member): Amendment => ({ at: `${list}[].${filter}.${member}[].value`, pattern: HEADER_VALUE })),
+  )
+}
 
 function httpFilters(list: string): readonly Amendment[] {
   const path = (field: string): Amendment => ({
@@ -117,6 +134,9 @@ function httpFilters(list: string): readonly Amendment[] {
       }),
     ),
     { at: `${list}[].cors.exposeHeaders`, isSet: true },
+    ...['allowHeaders', 'exposeHeaders'].map((name): Amendment => ({ at: `${list}[].cors.${name}[]`, pattern: TOKEN })),
+    { at: `${list}[].cors.allowOrigins[]`, pattern: ORIGIN },
+    ...headerValues(list),
   ]
 }
 
@@ -133,6 +153,7 @@ function onePrefix(field: string, name: string, isOfBackend: boolean): Validatio
 
 const HTTP_ROUTE: readonly Amendment[] = [
   PARENTS,
+  DEFAULT_GATEWAYS,
   RULES,
   {
     at: 'spec.rules[]',
@@ -157,15 +178,18 @@ const HTTP_ROUTE: readonly Amendment[] = [
       ),
     ],
   },
+  { at: 'spec.rules[].retry.codes', isSet: true },
   SESSION,
 ]
 
 const GRPC_ROUTE: readonly Amendment[] = [
   PARENTS,
+  DEFAULT_GATEWAYS,
   RULES,
   ...FILTER_LISTS.flatMap((list): Amendment[] => [
     { at: list, rules: ['RequestHeaderModifier', 'ResponseHeaderModifier'].map(once) },
     { at: `${list}[].type`, enum: GRPC_FILTERS },
+    ...headerValues(list),
   ]),
   {
     at: 'spec.rules[].matches[].method',
@@ -206,6 +230,7 @@ const LISTENERS: readonly Amendment[] = [
       ),
     ],
   },
+  { at: 'spec.listeners[].protocol', pattern: PROTOCOL },
   {
     at: 'spec.listeners[].tls',
     rules: [
@@ -233,9 +258,10 @@ const SAME_TARGET = 'p1.group == p2.group && p1.kind == p2.kind && p1.name == p2
 export const GATEWAY_API_RULES: Readonly<Record<string, readonly Amendment[]>> = {
   HTTPRoute: HTTP_ROUTE,
   GRPCRoute: GRPC_ROUTE,
-  TCPRoute: [PARENTS],
+  TCPRoute: [PARENTS, DEFAULT_GATEWAYS],
   TLSRoute: [
     PARENTS,
+    DEFAULT_GATEWAYS,
     { at: 'spec.hostnames', rules: [rule('self.all(h, !isIP(h))', 'Hostnames cannot contain an IP')] },
   ],
   Gateway: [
