@@ -54,8 +54,8 @@ export class PacedOutput {
       this.#waiting.delete(output)
       output.flush()
     }
-    // Connections send what they got when this turn ends, which is most of the work.
-    setImmediate(() => {
+    // Connections send what they got in ticks that are queued by now, which is most of the work.
+    process.nextTick(() => {
       const endMs = clock.monotonic()
       this.#pausedUntilMs = endMs + PAUSE * (endMs - startMs)
       this.#isScheduled = false
