@@ -6,20 +6,20 @@ import { discardBody } from './read-reply.ts'
  * server (RFC 9110, 15.4). A POST is repeated as a POST only after 307 and 308.
  *
  * @param path of the request
- * @returns undefined: the response is no redirect that applies to the method
+ * @returns undefined: the response is no redirect; `refused`: it is one that would change the method
  */
 export function redirectedPath(
   response: CallResponse,
   method: 'GET' | 'POST',
   path: string,
-): string | 'elsewhere' | undefined {
+): string | 'elsewhere' | 'refused' | undefined {
   const { status } = response
-  if (status < 301 || status > 308 || !(KEEPS_METHOD.has(status) || (method === 'GET' && FOR_GET.has(status)))) {
-    return undefined
-  }
+  const applies = KEEPS_METHOD.has(status) || (method === 'GET' && FOR_GET.has(status))
+  if (!applies && !FOR_GET.has(status)) return undefined
   const location = response.header('location')
   if (location === undefined) return undefined
   discardBody(response.body)
+  if (!applies) return 'refused'
   const from = URL.parse(`http://${response.endpoint}${path}`)
   const to = from === null ? null : URL.parse(location, from)
   if (to === null || from === null) return 'elsewhere'

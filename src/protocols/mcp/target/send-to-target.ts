@@ -111,7 +111,7 @@ export async function requestTarget(
       })
       const redirected = redirectedPath(response, method, path)
       if (redirected === undefined) return { response, path }
-      if (redirected === 'elsewhere' || redirects++ >= MAX_REDIRECTS) return misdirected(target, redirected)
+      if (!redirected.startsWith('/') || redirects++ >= MAX_REDIRECTS) return misdirected(target, redirected)
       path = redirected
     } catch (error) {
       if (!(error instanceof CallError)) throw error
@@ -146,8 +146,13 @@ function headersFor({ plan, exchange }: McpRequest, call: TargetCall): ReturnTyp
   return headers
 }
 
+const MISDIRECTED: Readonly<Record<string, string>> = {
+  elsewhere: 'redirects to another server',
+  refused: 'redirects a message with a status that would drop it',
+}
+
 function misdirected({ name }: McpTargetPlan, to: string): FailedCall {
-  const detail = to === 'elsewhere' ? 'redirects to another server' : 'redirects too often'
+  const detail = MISDIRECTED[to] ?? 'redirects too often'
   return { kind: 'failed', failure: 'invalid-answer', detail: `target ${name} ${detail}` }
 }
 
