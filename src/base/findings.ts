@@ -206,6 +206,8 @@ export const FINDINGS = {
       'fallback-unreachable':
         'No request reaches a priority group: its routes make too few retries, and no endpoint before it is ever evicted.',
       'open-beside-protected': 'Everybody can use a rule, while another rule for the same host restricts its clients.',
+      'credential-over-http': 'Clients send a credential to a listener without TLS.',
+      'field-deprecated': 'The field is deprecated; another one replaces it.',
       'credential-in-object':
         'A credential is written in the object itself, where everybody who can read the object can read it.',
       'credentials-share-location': 'Two policies require different credentials at the same location of a request.',

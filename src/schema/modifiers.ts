@@ -41,7 +41,7 @@ export function defaulted<S extends TSchema>(schema: S, value: Static<S>, descri
   return asOptional(annotate(schema, { description, default: value })) as TSchema as S
 }
 
-/** A field that is still supported but deprecated (lint and status say so); `replacedBy` is the path of its replacement. */
+/** A field that is still supported but deprecated (`lint -v` says so); `replacedBy` is the path of its replacement. */
 export function deprecated<S extends TSchema>(schema: S, replacedBy: string, description: string): TOptional<S> {
   return optional(annotate(schema, { replacedBy, deprecated: true }), description)
 }

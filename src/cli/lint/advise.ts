@@ -4,6 +4,7 @@ import type { Finding } from '#base/finding.ts'
 import { adviseForwardedHeaders } from '#control/gateways/forwarded-headers.ts'
 import { RecordedLookups } from '#engine/plan/lookups.ts'
 import { openBesideProtected } from '#engine/plan/open-beside-protected.ts'
+import { plainCredentials } from '#engine/plan/plain-credentials.ts'
 import { PlanIndex } from '#engine/plan/plan-index.ts'
 import type { PlanItem } from '#plan/item.ts'
 import { walk } from '#schema/index.ts'
@@ -16,17 +17,24 @@ export function advise(items: ReadonlyMap<string, PlanItem>, objects: readonly A
   return [
     ...adviseForwardedHeaders(all, objects),
     ...openBesideProtected(rules, plan),
-    ...objects.flatMap(credentialsIn),
+    ...plainCredentials(rules, plan),
+    ...objects.flatMap(adviseOnFields),
   ]
 }
 
-function credentialsIn(object: ApiObject): readonly Finding[] {
+/** Credentials that are written in the object, and deprecated fields. */
+function adviseOnFields(object: ApiObject): readonly Finding[] {
   const info = findKind(object.kind)
   if (info?.own !== true) return []
-  return [...walk(info.schema, object)].flatMap(({ node, value, path }) => {
-    if (node.secret === undefined || typeof value !== 'string') return []
-    const message =
-      'the credential is in the object itself, and everybody who can read the object can read it; put it into a Secret'
-    return [{ origin: object.origin, path, code: 'credential-in-object', message, severity: 'advice' as const }]
+  const { origin } = object
+  return [...walk(info.schema, object)].flatMap(({ node, value, path }): readonly Finding[] => {
+    if (node.secret !== undefined && typeof value === 'string') {
+      const message =
+        'the credential is in the object itself, and everybody who can read the object can read it; put it into a Secret'
+      return [{ origin, path, code: 'credential-in-object', message, severity: 'advice' as const }]
+    }
+    if (node.replacedBy === undefined) return []
+    const message = `is deprecated; use ${node.replacedBy}`
+    return [{ origin, path, code: 'field-deprecated', message, severity: 'advice' as const }]
   })
 }
