@@ -213,6 +213,25 @@ function buildProgram(end: (code: ExitCode) => void, around: Surroundings | unde
       const { serveProvider } = await import('./idp/serve.ts')
       end(await serveProvider(options))
     })
+  const inCluster = (command: Command) =>
+    command
+      .option('--kubeconfig <file>', 'the cluster (default: $KUBECONFIG, then ~/.kube/config)')
+      .option('--context <name>', 'context of the kubeconfig (default: its current one)')
+      .option('--namespace <name>', 'namespace of the provider', 'identity-provider')
+      .option('--timeout <seconds>', 'how long to wait', '300')
+  inCluster(idp.command('deploy'))
+    .description('Deploy Keycloak for tests to a cluster, and wait until it has an address. Exit code 0: it has.')
+    .option('--image <image>', 'image of Keycloak', 'quay.io/keycloak/keycloak:26.5')
+    .action(async (options) => {
+      const { deployProvider } = await import('./idp/deploy.ts')
+      end(await deployProvider(options, process.env))
+    })
+  inCluster(idp.command('delete'))
+    .description('Delete the namespace that idp deploy has created. Namespaces without its label are never deleted.')
+    .action(async (options) => {
+      const { deleteProvider } = await import('./idp/deploy.ts')
+      end(await deleteProvider(options, process.env))
+    })
   program
     .command('version')
     .description('Print the version.')

@@ -1390,13 +1390,13 @@ export const DOCUMENT_1 = {
     '5.8',
     'The procedure ends with a provider in the cluster and a realm that holds two users.',
   ),
-  'idp/step-1-namespace': behaviour.gap(
+  'idp/step-1-namespace': behaviour(
     1,
     '5.8',
     'A namespace is created and the identity provider is deployed into it from a manifest.',
   ),
-  'idp/step-1-rollout': behaviour.gap(1, '5.8', 'The procedure waits until the rollout of the Deployment is complete.'),
-  'idp/step-2-url': behaviour.gap(
+  'idp/step-1-rollout': behaviour(1, '5.8', 'The procedure waits until the rollout of the Deployment is complete.'),
+  'idp/step-2-url': behaviour(
     1,
     '5.8',
     '`{idp_url}` comes from the status of the load-balancer Service: its IP or hostname, port 8080.',
@@ -1466,7 +1466,7 @@ export const DOCUMENT_1 = {
     '5.8',
     'Both values work as `issuer` and `jwks.remote.jwksPath` of a JWT provider.',
   ),
-  'idp/step-12-cleanup': behaviour.gap(1, '5.8', 'Deleting the namespace removes the identity provider.'),
+  'idp/step-12-cleanup': behaviour(1, '5.8', 'Deleting the namespace removes the identity provider.'),
 
   // 7 Errors
   'backend.ai.promptGuard/reject-message-request': behaviour(

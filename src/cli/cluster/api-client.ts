@@ -15,7 +15,14 @@ export interface ApiAnswer {
   readonly body: Members
 }
 
-/** Reads from a Kubernetes API. */
+/** A change of one object. */
+interface ApiWrite {
+  readonly method: 'PATCH' | 'DELETE'
+  readonly contentType: string
+  readonly body: object
+}
+
+/** Reads from a Kubernetes API, and changes single objects. */
 export class ApiClient implements Disposable {
   readonly #access: ApiAccess
   readonly #agent: HttpAgent | HttpsAgent
@@ -48,18 +55,46 @@ export class ApiClient implements Disposable {
     )
   }
 
-  async #fetch(path: string): Promise<{ readonly status: number; readonly text: string }> {
+  /**
+   * Applies an object on the server (Kubernetes, "Server-Side Apply").
+   * @throws ApiUnreadable if it is refused
+   */
+  async apply(path: string, object: object): Promise<ApiAnswer> {
+    const contentType = 'application/apply-patch+yaml'
+    return this.#write(`${path}?fieldManager=gatewright&force=true`, { method: 'PATCH', contentType, body: object })
+  }
+
+  /** Deletes an object; 404: there is none. @throws ApiUnreadable if that is refused */
+  async delete(path: string): Promise<ApiAnswer> {
+    const body = { kind: 'DeleteOptions', apiVersion: 'v1', propagationPolicy: 'Foreground' }
+    return this.#write(path, { method: 'DELETE', contentType: 'application/json', body })
+  }
+
+  async #write(path: string, write: ApiWrite): Promise<ApiAnswer> {
+    const { status, text } = await this.#fetch(path, write)
+    const body = membersOf(parseAnswer(text))
+    if (status < 300 || status === 404) return { status, body }
+    const said = textOf(body.message)
+    const what = `${write.method} ${this.#prefix}${path} responded with status ${status}`
+    throw new ApiUnreadable(said === undefined ? what : `${what}: ${said}`)
+  }
+
+  async #fetch(path: string, write?: ApiWrite): Promise<{ readonly status: number; readonly text: string }> {
     const { server, headers } = this.#access
+    const body = write === undefined ? undefined : Buffer.from(JSON.stringify(write.body))
+    // Node frames the body of a DELETE only when it is told the length.
+    const framing = body && { 'content-type': write!.contentType, 'content-length': body.length }
     const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
     const open = server.protocol === 'https:' ? requestHttps : requestHttp
     const request = open(`${this.#prefix}${path}`, {
       agent: this.#agent,
-      headers: { ...headers, accept: 'application/json' },
+      headers: { ...headers, accept: 'application/json', ...framing },
+      method: write?.method ?? 'GET',
     })
     request.setTimeout(IDLE_MS, () => request.destroy(new Error(`no answer for ${IDLE_MS / 1000} seconds`)))
     request.once('error', reject)
     request.once('response', resolve)
-    request.end()
+    request.end(body)
     try {
       const response = await promise
       return { status: response.statusCode ?? 0, text: await textIn(response) }
