@@ -8,7 +8,7 @@ import type { Upstream } from '#examples/upstreams/listen.ts'
 import { startLlm } from '#examples/upstreams/llm.ts'
 import { startWeather } from '#examples/upstreams/mcp.ts'
 import { freePort } from '#test/support/free-port.ts'
-import { startGatewayProcess } from '#test/support/gateway-process.ts'
+import { startGateway } from '#test/support/gateway.ts'
 import { init } from './init.ts'
 import { lint } from './lint/lint.ts'
 import { UsageError } from './usage-error.ts'
@@ -83,7 +83,7 @@ test.each(cases)('%s: lint reports nothing, and the printed request works', asyn
     expect(edited !== written).toBe(start !== undefined)
     const port = await freePort()
     await writeFile(file, edited.replace('port: 8080', `port: ${port}`))
-    await using gateway = await startGatewayProcess({ files: [folder], workers: 1, folder, environment: KEY })
+    await using gateway = await startGateway({ files: [folder], workers: 1, environment: KEY })
     const request = pasted()
     const response = await fetch(`${gateway.url(port)}${request.path}`, request.init)
     expect(response.status).toBe(200)

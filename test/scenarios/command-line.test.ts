@@ -96,7 +96,7 @@ test.each([
     '-H no colon is not a header field',
   ],
 ])('%j is a usage error', async (words, message) => {
-  const { code, stderr } = await (words[0] === 'run' ? gatewrightProcess : gatewright)(words)
+  const { code, stderr } = await gatewright(words)
   expect(code).toBe(2)
   expect(stderr).toContain(message)
   expect(stderr).not.toMatch(/\n\s+at /)
@@ -106,7 +106,7 @@ test.each([
   [['--log-format', 'xml'], '--log-format is xml; it must be text or json'],
   [['--log-level', 'loud'], '--log-level is loud: "loud" is not a level; levels are error, warn, info and debug'],
 ])('%j is a usage error of run', async (words, message) => {
-  expect(await gatewrightProcess(['run', '-f', mistakes.path, ...words])).toMatchObject({
+  expect(await gatewright(['run', '-f', mistakes.path, ...words])).toMatchObject({
     code: 2,
     stderr: `gatewright: ${message}\n`,
   })
@@ -118,7 +118,7 @@ test.each([
   ['SESSION_KEY', 'abc', ' must be 64 hexadecimal digits'],
   // Others: the tests of the files that read them.
 ])('run refuses %s=%s with one line', async (name, value, message) => {
-  expect(await gatewrightProcess(['run', mistakes.path], { [name]: value })).toEqual({
+  expect(await gatewright(['run', mistakes.path], { [name]: value })).toEqual({
     code: 2,
     stdout: '',
     stderr: `gatewright: ${name}${message}\n`,

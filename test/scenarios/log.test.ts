@@ -5,7 +5,6 @@ import { expect, onTestFinished, test } from 'vitest'
 import { eventually } from '#test/support/eventually.ts'
 import { freePort } from '#test/support/free-port.ts'
 import { startGateway } from '#test/support/gateway.ts'
-import { startGatewayProcess } from '#test/support/gateway-process.ts'
 import { createObjectsFolder, gatewayYaml } from '#test/support/objects-folder.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
@@ -65,6 +64,6 @@ test('a gateway that cannot start logs the reason', async () => {
   const path = await objects(gatewayYaml(await freePort()))
   await using first = await startGateway({ files: [path], workers: 1 })
   const admin = new URL(first.url(15_000)).host
-  const second = startGatewayProcess({ files: [path], workers: 1, environment: { GATEWRIGHT_ADMIN_ADDR: admin } })
+  const second = startGateway({ files: [path], workers: 1, environment: { GATEWRIGHT_ADMIN_ADDR: admin } })
   await expect(second).rejects.toThrow(/ended with code 1:\n\S+\terror\tthe gateway cannot start cause=".*in use/)
 })

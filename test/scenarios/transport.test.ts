@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { echo, RawServer } from '#net/testing/raw-peers.ts'
 import { freePort } from '#test/support/free-port.ts'
-import { startGatewayProcess } from '#test/support/gateway-process.ts'
+import { startGateway } from '#test/support/gateway.ts'
 import { backendYaml, createObjectsFolder, gatewayYaml, joinYaml, routeYaml } from '#test/support/objects-folder.ts'
 
 test.each([
@@ -17,7 +17,7 @@ test.each([
     server.close()
     await folder.remove()
   })
-  await using gateway = await startGatewayProcess({
+  await using gateway = await startGateway({
     files: [folder.path],
     workers: 1,
     environment: { GATEWRIGHT_TRANSPORT: setting },
