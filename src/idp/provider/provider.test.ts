@@ -3,6 +3,7 @@ import { createRemoteJWKSet, jwtVerify } from 'jose'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { setUp } from '../setup/set-up.ts'
 import { ProviderState, ProviderStateUnusable } from './provider-state.ts'
+import { createClient } from './realm.ts'
 import { ADMIN, setupOptions, startTestProvider } from './testing.ts'
 
 let provider: Awaited<ReturnType<typeof startTestProvider>>
@@ -352,6 +353,40 @@ describe('administration', () => {
     const headers = { authorization: `Bearer ${admin}`, 'content-type': 'application/json' }
     expect((await ask(path, { method, headers, body })).status).toBe(status)
   })
+})
+
+test('anybody registers clients only until there are 200 of them; a realm has at most 10,000', async () => {
+  const other = await startTestProvider()
+  await setUp(setupOptions(other.url), other.send, () => {})
+  const realm = other.state.realm('shop')!
+  const path = `${REALM}/clients-registrations/default`
+  const register = (json: object, initial?: string) =>
+    other.send({ method: 'POST', path, json, ...(initial === undefined ? {} : { token: initial }) })
+  const fill = (count: number) => {
+    while (realm.clients.size < count) {
+      const filler = createClient({ clientId: `c${realm.clients.size}` })
+      realm.clients.set(filler.id, filler)
+    }
+  }
+  fill(199)
+  expect((await register({ clientId: 'last' })).status).toBe(201)
+  expect((await register({ clientId: 'late' })).status).toBe(403)
+  const { json } = await other.send({
+    method: 'POST',
+    path: '/realms/master/protocol/openid-connect/token',
+    form: { client_id: 'admin-cli', grant_type: 'password', ...ADMIN },
+  })
+  const made = await other.send({
+    method: 'POST',
+    path: '/admin/realms/shop/clients-initial-access',
+    token: (json as { access_token: string }).access_token,
+    json: { count: 2 },
+  })
+  const initial = (made.json as { token: string }).token
+  expect((await register({ clientId: 'invited' }, initial)).status).toBe(201)
+  fill(10_000)
+  expect((await register({ clientId: 'too-many' }, initial)).status).toBe(400)
+  await other.close()
 })
 
 describe('state', () => {

@@ -72,6 +72,9 @@ const POLICIES = [
   ['Max Clients Limit', 'max-clients', 'anonymous'],
 ] as const
 
+/** Of one realm. */
+export const MAX_CLIENTS = 10_000
+
 export function createRealm(name: string, key: RealmKey): Realm {
   const components = POLICIES.map(([policy, providerId, subType]) => {
     return { id: randomUUID(), name: policy, providerId, providerType: REGISTRATION_POLICY, subType }

@@ -1,11 +1,9 @@
 import type { IdpRequest } from '../http/idp-request.ts'
 import { IdpError } from '../idp-error.ts'
 import { flagMember, textMember } from '../json-members.ts'
-import { type Client, createClient, findClient, type Realm, randomSecret } from '../realm.ts'
+import { type Client, createClient, findClient, MAX_CLIENTS, type Realm, randomSecret } from '../realm.ts'
 import type { AdminHandler } from './admin-handler.ts'
 import { clientChanges, clientRepresentation } from './client-representation.ts'
-
-const MAX_CLIENTS = 10_000
 
 export const listClients: AdminHandler = ({ clients }, { query }) => {
   const wanted = query.get('clientId')

@@ -2,12 +2,12 @@ import { bearerOf, type IdpReply, type IdpRequest } from '../http/idp-request.ts
 import { IdpError } from '../idp-error.ts'
 import { memberTexts, textMember } from '../json-members.ts'
 import { issuerOf, type ProviderContext } from '../provider-context.ts'
-import { type Client, createClient, findClient, type Realm, randomSecret } from '../realm.ts'
+import { type Client, createClient, findClient, MAX_CLIENTS, type Realm, randomSecret } from '../realm.ts'
 import { seconds, verifiedClaims } from '../tokens.ts'
 import { clientRepresentation } from './client-representation.ts'
 
-/** Clients that anybody registers. */
-const MAX_CLIENTS = 200
+/** Anybody may register clients until a realm has so many (policy `max-clients`). */
+const MAX_BEFORE_ANYBODY = 200
 
 /** Registers a client, described as Keycloak does (document 1, 4.4). @throws IdpError */
 export async function registerRepresentation(context: ProviderContext, request: IdpRequest): Promise<IdpReply> {
@@ -81,8 +81,8 @@ function checkPolicies({ components, clients }: Realm): void {
   const has = (providerId: string) =>
     [...components.values()].some((one) => one.providerId === providerId && one.subType === 'anonymous')
   if (has('trusted-hosts')) throw refusedBy('Trusted Hosts', 'Host not trusted.')
-  if (has('max-clients') && clients.size >= MAX_CLIENTS) {
-    throw refusedBy('Max Clients Limit', `The realm has ${MAX_CLIENTS} clients or more.`)
+  if (has('max-clients') && clients.size >= MAX_BEFORE_ANYBODY) {
+    throw refusedBy('Max Clients Limit', `The realm has ${MAX_BEFORE_ANYBODY} clients or more.`)
   }
 }
 
@@ -94,6 +94,7 @@ function refusedBy(policy: string, details: string): IdpError {
 /** Adds a client, and counts the use of the initial access token. @throws IdpError 400 */
 function add(realm: Realm, { initialToken }: Permission, members: Partial<Client> & Pick<Client, 'clientId'>): Client {
   if (findClient(realm, members.clientId) !== undefined) throw invalidMetadata('Client Identifier in use')
+  if (realm.clients.size >= MAX_CLIENTS) throw invalidMetadata(`at most ${MAX_CLIENTS} clients are possible`)
   if (initialToken !== undefined) {
     const left = realm.initialTokens.get(initialToken)! - 1
     if (left > 0) realm.initialTokens.set(initialToken, left)
