@@ -125,6 +125,11 @@ test.each<[pattern: string, pieces: string[], held: number[], matches: string]>(
   expect(scanned(automaton(source), { limit: 256 }, pieces)).toMatchObject({ held, matches, overran: false })
 })
 
+test('half a character takes no place of what is held', () => {
+  const pieces = ['a', '\ud83d', '\ude42a']
+  expect(scanned(automaton('a\\b'), { limit: 1 }, pieces)).toMatchObject({ matches: '0-1,3-4', overran: false })
+})
+
 test('a match that is longer than what may be held is told when it is complete', () => {
   const quoted = automaton('BEGIN.*?END')
   const long = 'x'.repeat(300)

@@ -262,9 +262,10 @@ export class PatternScanner implements TextScanner {
 
   #settle(): void {
     const certain = this.#settleCertain()
-    const cut = cutForLimit(this.#text, certain - this.#base, this.#options.limit)
-    // Half a character after the last read one waits in any case.
-    const settledAtLeast = Math.min(this.#at, this.#base + cut)
+    // Half a character after the last read one waits in any case, beside what is held.
+    const read = this.#at - this.#base
+    const text = read < this.#text.length ? this.#text.slice(0, read) : this.#text
+    const settledAtLeast = this.#base + cutForLimit(text, certain - this.#base, this.#options.limit)
     this.settled = certain
     while (this.settled < settledAtLeast) {
       this.#giveUp(settledAtLeast)
