@@ -1,10 +1,13 @@
 import { importPKCS8, SignJWT } from 'jose'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { startWeather } from '#examples/upstreams/mcp.ts'
 import { setupOptions, startTestProvider } from '#idp/provider/testing.ts'
 import { type SetupResult, setUp } from '#idp/setup/set-up.ts'
 import { startGateway } from '#test/support/gateway.ts'
+import { Agent, REDIRECT, toolsAfterSignIn } from '#test/support/mcp-agent.ts'
 import { createObjectsFolder } from '#test/support/objects-folder.ts'
-import { askWith, protectedObjects } from '#test/support/provider-gateway.ts'
+import { askWith, mcpObjects, protectedObjects } from '#test/support/provider-gateway.ts'
+import { signInOnPages } from '#test/support/sign-in-form.ts'
 import { verifies } from '#test/support/verifies.ts'
 
 const stops = new AsyncDisposableStack()
@@ -20,7 +23,10 @@ beforeAll(async () => {
   result = await setUp(setupOptions(provider.url), provider.send, () => {})
   const objects = await protectedObjects(result, provider.url)
   port = objects.port
-  const folder = await createObjectsFolder(objects.files)
+  const weather = await startWeather({ port: 0 })
+  stops.defer(() => weather.close())
+  const files = { ...objects.files, 'mcp.yaml': mcpObjects(result, weather.port) }
+  const folder = await createObjectsFolder(files)
   stops.defer(() => folder.remove())
   const gateway = await startGateway({ files: [folder.path], workers: 1 })
   stops.defer(async () => void (await gateway.close()))
@@ -81,3 +87,9 @@ verifies(
     for (const token of refused) expect(await askWith(port, token)).toBe('401')
   },
 )
+
+test('a client of MCP registers itself, and its user signs in on the pages of the provider', async () => {
+  const [{ username, password }] = result.users as [SetupResult['users'][number]]
+  const agent = new Agent((url) => signInOnPages(url, REDIRECT, { username, password }))
+  expect(await toolsAfterSignIn(new URL(`http://127.0.0.1:${port}/mcp`), agent)).toContain('forecast')
+})

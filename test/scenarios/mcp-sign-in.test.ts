@@ -1,4 +1,4 @@
-import { Client, type OAuthClientProvider, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import type { OAuthClientProvider as OldProvider } from '@modelcontextprotocol/sdk/client/auth.js'
 import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport as OldTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
@@ -8,14 +8,13 @@ import { type IssuerBehaviour, type OAuthIssuer, startOAuthIssuer } from '#examp
 import { gatewright } from '#test/support/command-line.ts'
 import { freePort } from '#test/support/free-port.ts'
 import { startGateway } from '#test/support/gateway.ts'
+import { Agent, toolsAfterSignIn } from '#test/support/mcp-agent.ts'
 import { backendYaml, createObjectsFolder, gatewayYaml, joinYaml, routeYaml } from '#test/support/objects-folder.ts'
 import { policyYaml } from '#test/support/policy-yaml.ts'
 
 const stops = new AsyncDisposableStack()
 const issuers = {} as Record<string, OAuthIssuer>
 let origin: string
-
-const REDIRECT = 'http://127.0.0.1:9/callback'
 
 interface Route {
   readonly issuer?: IssuerBehaviour
@@ -105,54 +104,9 @@ beforeAll(async () => {
 })
 afterAll(() => stops.disposeAsync())
 
-/** A client that follows the redirect itself, as a browser whose user agrees would. */
-class Agent implements OAuthClientProvider {
-  readonly redirectUrl = REDIRECT
-  readonly clientMetadata = { redirect_uris: [REDIRECT], client_name: 'agent', token_endpoint_auth_method: 'none' }
-  readonly visited: URL[] = []
-  #client: ReturnType<OAuthClientProvider['clientInformation']>
-  #tokens: ReturnType<OAuthClientProvider['tokens']>
-  #verifier = ''
-  clientInformation() {
-    return this.#client
-  }
-  saveClientInformation(client: NonNullable<Awaited<ReturnType<OAuthClientProvider['clientInformation']>>>) {
-    this.#client = client
-  }
-  tokens() {
-    return this.#tokens
-  }
-  saveTokens(tokens: NonNullable<Awaited<ReturnType<OAuthClientProvider['tokens']>>>) {
-    this.#tokens = tokens
-  }
-  redirectToAuthorization(url: URL) {
-    this.visited.push(url)
-  }
-  saveCodeVerifier(verifier: string) {
-    this.#verifier = verifier
-  }
-  codeVerifier() {
-    return this.#verifier
-  }
-  /** Visits the last address. @returns the query of the redirect */
-  async approve(): Promise<URLSearchParams> {
-    const response = await fetch(this.visited.at(-1)!, { redirect: 'manual' })
-    return new URL(response.headers.get('location') ?? '').searchParams
-  }
-}
-
 /** Signs in, then lists the tools. */
 async function signIn(name: string, agent: Agent): Promise<readonly string[]> {
-  const url = new URL(`${origin}/${name}`)
-  const first = new StreamableHTTPClientTransport(url, { authProvider: agent })
-  const refused = new Client({ name: 'agent', version: '1' })
-  await expect(refused.connect(first)).rejects.toThrow()
-  await first.finishAuth(await agent.approve())
-  const client = new Client({ name: 'agent', version: '1' })
-  await client.connect(new StreamableHTTPClientTransport(url, { authProvider: agent }))
-  const { tools } = await client.listTools()
-  await client.close()
-  return tools.map((tool) => tool.name)
+  return toolsAfterSignIn(new URL(`${origin}/${name}`), agent)
 }
 
 async function signInWithOldClient(name: string, agent: Agent): Promise<readonly string[]> {

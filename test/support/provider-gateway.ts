@@ -1,7 +1,8 @@
 import { readyObjects } from '#idp/setup/ready-objects.ts'
 import type { SetupResult } from '#idp/setup/set-up.ts'
 import { freePort } from './free-port.ts'
-import { gatewayYaml } from './objects-folder.ts'
+import { gatewayYaml, joinYaml, routeYaml } from './objects-folder.ts'
+import { policyYaml } from './policy-yaml.ts'
 
 /** Objects of a gateway that requires the tokens of an identity provider: the printed ones, and a route `example` that says "in". */
 export async function protectedObjects(
@@ -25,6 +26,20 @@ spec:
 `
   const tokens = readyObjects(result, { kind: 'HTTPRoute', name: 'example' }, url)
   return { port, files: { 'gateway.yaml': gatewayYaml(port), 'route.yaml': route, 'tokens.yaml': tokens } }
+}
+
+/** A route `/mcp` for clients that sign in at the provider, which the objects above name. @param target port of an MCP server */
+export function mcpObjects({ issuer, jwksPath }: SetupResult, target: number): string {
+  const backendRef = { group: 'gatewright.dev', kind: 'ProxyBackend', name: 'identity-provider' }
+  const providers = [{ issuer, jwks: { remote: { jwksPath, backendRef } } }]
+  const traffic = { jwtAuthentication: { providers, mcp: {} } }
+  const tools = `
+apiVersion: gatewright.dev/v1alpha1
+kind: ProxyBackend
+metadata: { name: tools }
+spec: { mcp: { targets: [{ name: weather, static: { host: 127.0.0.1, port: ${target} } }] } }
+`
+  return joinYaml(tools, routeYaml('tools', '/mcp', 'tools'), policyYaml('tools', 'HTTPRoute', 'tools', { traffic }))
 }
 
 /** What a user with a token gets: the status, and the body if it is 200. */

@@ -1401,7 +1401,7 @@ export const DOCUMENT_1 = {
     '5.8',
     '`{idp_url}` comes from the status of the load-balancer Service: its IP or hostname, port 8080.',
   ),
-  'idp/step-2-local-address': advice.gap(
+  'idp/step-2-local-address': advice(
     1,
     '5.8',
     'In a local test cluster the address may come from a load-balancer emulator.',

@@ -3,12 +3,15 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { startWeather } from '#examples/upstreams/mcp.ts'
 import { callsTo } from '#idp/setup/idp-call.ts'
 import type { SetupResult } from '#idp/setup/set-up.ts'
 import { eventually } from '#test/support/eventually.ts'
 import { startGatewayProcess } from '#test/support/gateway-process.ts'
+import { Agent, REDIRECT, toolsAfterSignIn } from '#test/support/mcp-agent.ts'
 import { createObjectsFolder } from '#test/support/objects-folder.ts'
-import { askWith, protectedObjects } from '#test/support/provider-gateway.ts'
+import { askWith, mcpObjects, protectedObjects } from '#test/support/provider-gateway.ts'
+import { signInOnPages } from '#test/support/sign-in-form.ts'
 import { type Part, runParts } from '../run-parts.ts'
 import { ADMIN, type Keycloak, startKeycloak } from './keycloak.ts'
 
@@ -60,7 +63,9 @@ const checkSetup: Part = async (transcript, stops) => {
 
   const result = { ...first, users: first.users.map((user) => ({ ...user, isPasswordGenerated: false })) }
   const { port, files } = await protectedObjects(result, keycloak.url)
-  const folder = await createObjectsFolder(files)
+  const weather = await startWeather({ port: 0 })
+  stops.defer(() => weather.close())
+  const folder = await createObjectsFolder({ ...files, 'mcp.yaml': mcpObjects(result, weather.port) })
   stops.defer(() => folder.remove())
   const state = mkdtempSync(join(tmpdir(), 'gatewright-keycloak-'))
   stops.defer(() => rmSync(state, { recursive: true, force: true }))
@@ -68,6 +73,11 @@ const checkSetup: Part = async (transcript, stops) => {
   const token = await tokenOf(keycloak, first.client, USERS[0]!)
   transcript.check('a token of a user passes', await askWith(port, token), 'in')
   transcript.check('no token is refused', await askWith(port, undefined), '401')
+
+  const [{ username, password }] = result.users as [SetupResult['users'][number]]
+  const agent = new Agent((url) => signInOnPages(url, REDIRECT, { username, password }))
+  const tools = await toolsAfterSignIn(new URL(`http://127.0.0.1:${port}/mcp`), agent)
+  transcript.check('a client of MCP registers itself, and its user signs in', tools.includes('forecast'), true)
 
   const provider = { name: 'new-keys', providerId: 'rsa-generated', providerType: 'org.keycloak.keys.KeyProvider' }
   const { id } = (await keycloak.admin('GET', `/admin/realms/${REALM}`)) as { id: string }
