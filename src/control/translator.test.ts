@@ -236,3 +236,18 @@ test('compile problems and bindings are independent, and new values replace old 
   translator.noteBindings(new Map([[a, bound]]))
   expect(conditionsIn(translator.translation, 'Gateway')).toContain('Programmed=Unknown/Pending')
 })
+
+test('fields of a GRPCRoute that have no effect say what to use instead', () => {
+  const route = {
+    kind: 'GRPCRoute',
+    metadata: { name: 'calls' },
+    spec: { parentRefs: [{ name: 'main' }], rules: [{ timeouts: { request: '1s' }, retry: { attempts: 2 } }] },
+  }
+  const { findings } = translated([gateway, route])
+  expect(findings.filter(({ code }) => code === 'not-implemented').map(({ path, message }) => [path, message])).toEqual(
+    [
+      ['spec.rules[0].timeouts', 'timeouts is not implemented yet; use backend.http.requestTimeout of a ProxyPolicy'],
+      ['spec.rules[0].retry', 'retry is not implemented yet; use traffic.retry of a ProxyPolicy'],
+    ],
+  )
+})

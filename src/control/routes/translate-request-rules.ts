@@ -167,8 +167,8 @@ function externalAuthSpec(progress: RequestProgress, { filter, path }: ExternalA
 
 /** Fields of a GRPCRoute rule that are not implemented, with what to use instead. */
 const UNREAD = {
-  timeouts: 'use timeouts of a ProxyPolicy',
-  retry: 'use retry of a ProxyPolicy',
+  timeouts: 'use backend.http.requestTimeout of a ProxyPolicy',
+  retry: 'use traffic.retry of a ProxyPolicy',
 } as const
 
 /** Reports fields of a rule that have no effect. */
