@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs'
 import { EXIT, type ExitCode } from '../exit-code.ts'
+import { outputIn, secretIn } from '../option-values.ts'
 import { complain, print } from '../output.ts'
 import { UsageError } from '../usage-error.ts'
 import { discover, probe } from './discover.ts'
@@ -24,7 +24,7 @@ export async function doctor(address: string, flags: DoctorFlags): Promise<ExitC
   if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
     throw new UsageError(`${address} is not a URL with scheme http or https`)
   }
-  const isJson = outputOf(flags) === 'json'
+  const isJson = outputIn(flags) === 'json'
   const invite = (where: string) => {
     const lines = ['Open this address in a browser, and sign in:', '', `  ${where}`, '']
     for (const line of lines) (isJson ? complain : print)(line)
@@ -69,23 +69,8 @@ function wishOf(
   }
 }
 
-function outputOf({ output = 'text' }: DoctorFlags): 'text' | 'json' {
-  if (output !== 'text' && output !== 'json') throw new UsageError(`--output is text or json, not ${output}`)
-  return output
-}
-
 function numberIn(option: string, text: string, max: number): number {
   const number = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN
   if (!(number <= max)) throw new UsageError(`${option} is a number up to ${max}, not ${text}`)
   return number
-}
-
-/** `@path`: the file has it, so that neither the list of processes nor the history of the shell does. */
-function secretIn(option: string, value: string | undefined): string | undefined {
-  if (!value?.startsWith('@')) return value
-  try {
-    return readFileSync(value.slice(1), 'utf8').trim()
-  } catch (error) {
-    throw new UsageError(`${option}: ${(error as Error).message}`)
-  }
 }

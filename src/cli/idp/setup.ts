@@ -9,6 +9,7 @@ import { type SetupOptions, type SetupResult, setUp } from '#idp/setup/set-up.ts
 import type { Outcome, Report } from '#idp/setup/setup-context.ts'
 import { STEPS, type Step, StepFailure } from '#idp/setup/step-failure.ts'
 import { EXIT, type ExitCode } from '../exit-code.ts'
+import { outputIn, secretIn } from '../option-values.ts'
 import { complain, print } from '../output.ts'
 import { UsageError } from '../usage-error.ts'
 
@@ -162,19 +163,4 @@ function targetIn(text: string): ReadyTarget {
   const [, kind, name] = /^(Gateway|HTTPRoute|GRPCRoute)\/([a-z0-9]([-.a-z0-9]*[a-z0-9])?)$/.exec(text) ?? []
   if (kind !== undefined && name !== undefined) return { kind, name }
   throw new UsageError(`--target must be a kind and a name, such as HTTPRoute/shop, not ${text}`)
-}
-
-function outputIn({ output = 'text' }: SetupFlags): 'text' | 'json' {
-  if (output !== 'text' && output !== 'json') throw new UsageError(`--output is text or json, not ${output}`)
-  return output
-}
-
-/** `@path`: the file has it, so that neither the list of processes nor the history of the shell does. */
-function secretIn(option: string, value: string | undefined): string | undefined {
-  if (!value?.startsWith('@')) return value
-  try {
-    return readFileSync(value.slice(1), 'utf8').trim()
-  } catch (error) {
-    throw new UsageError(`${option}: ${(error as Error).message}`)
-  }
 }
