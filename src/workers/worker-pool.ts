@@ -90,8 +90,11 @@ v8.setFlagsFromString('--max-semi-space-size=0')
 /** Delay before a worker that died before it served is replaced. */
 const RESPAWN_MS = 1000
 
-/** A thread that is still running this long after the maximum, because its code does not return, is terminated. */
-const CLOSING_MS = 500
+/** How much later than the others a worker may stop to accept before requests are drained without it. */
+const LATE_MS = 500
+
+/** A thread that is still running this long after the maximum, because its code does not return, is terminated. It logs nothing then. */
+const ENDING_MS = 5000
 
 /** About half a megabyte. */
 const ITEMS_OF_PART = 500
@@ -212,7 +215,7 @@ export class WorkerPool {
     this.#ticketKeys.close()
     this.#watchdog.close()
     const members = [...this.#members.values()]
-    const force = clock.after(maxMs + CLOSING_MS, () => {
+    const force = clock.after(maxMs + ENDING_MS, () => {
       for (const { thread } of members) void thread.terminate()
     })
     const ends = members.map(({ thread }) => new Promise<void>((resolve) => thread.once('exit', () => resolve())))
@@ -220,7 +223,7 @@ export class WorkerPool {
     // A client that one worker sends away connects again at once: it must not reach another one that is about to close its sockets.
     this.#broadcast({ kind: 'stop-accepting', minMs })
     const late = Promise.withResolvers<void>()
-    const stopLate = clock.after(minMs + CLOSING_MS, () => late.resolve())
+    const stopLate = clock.after(minMs + LATE_MS, () => late.resolve())
     await Promise.race([Promise.all(stops), late.promise])
     stopLate.cancel()
     this.#broadcast({ kind: 'drain', drainMs: Math.max(0, maxMs - minMs) })

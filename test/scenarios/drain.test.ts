@@ -203,28 +203,21 @@ verifies(
   async () => {
     await using stops = new AsyncDisposableStack()
     const { folder, gateway, port } = await startRig(stops)
-    const endless = fetch(`http://127.0.0.1:${port}/?delay=120000`).catch(() => 'cut')
-    const next = await freePort()
-    await eventually('the first request is under way', async () => {
-      const { status } = await fetch(`http://127.0.0.1:${port}/`)
-      return status === 200 || undefined
-    })
+    const endless = await fetch(`http://127.0.0.1:${port}/?stream=10000`)
 
     // The socket of the first request is given up; it goes on all the same.
+    const next = await freePort()
     const all = await readFile(join(folder.path, 'all.yaml'), 'utf8')
     await folder.write('all.yaml', all.replace(`port: ${port} `, `port: ${next} `))
     await folder.write('parameters.yaml', shutdownYaml(0, 2))
     await planSays(gateway, { min: 0, max: 2 })
-    const another = fetch(`http://127.0.0.1:${next}/?delay=120000`).catch(() => 'cut')
-    await eventually('the second request is under way', async () => {
-      const { status } = await fetch(`http://127.0.0.1:${next}/`)
-      return status === 200 || undefined
-    })
+    const another = await eventually('the new socket is open', () => fetch(`http://127.0.0.1:${next}/?stream=10000`))
 
+    const bodies = [endless, another].map((response) => response.text().catch(() => 'cut'))
     expect(await gateway.close()).toBe(0)
-    expect(await Promise.all([endless, another])).toEqual(['cut', 'cut'])
+    expect(await Promise.all(bodies)).toEqual(['cut', 'cut'])
     // Both have ended in order on our side: a thread that is ended says nothing.
-    const lines = gateway.output.stdout.split('\n').filter((line) => line.includes('delay=120000'))
+    const lines = gateway.output.stdout.split('\n').filter((line) => line.includes('stream=10000'))
     expect(lines.map((line) => /error="[^"]+"/.exec(line)?.[0])).toEqual(
       Array(2).fill('error="cut off: the maximum of the shutdown was reached"'),
     )
