@@ -120,7 +120,11 @@ export interface ProtocolRun {
   ): ProtocolExplanation | undefined
 }
 
-export type Serve = (exchange: Exchange, body: Uint8Array | undefined, services: ServeServices) => Promise<ServedAnswer>
+export type Serve = (
+  exchange: Exchange,
+  body: Uint8Array | undefined,
+  services: ServeServices,
+) => ServedAnswer | Promise<ServedAnswer>
 
 export interface EndpointName {
   /** `host:port`, or the path of a socket. */

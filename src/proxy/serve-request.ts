@@ -29,7 +29,7 @@ async function answer(flight: InFlight, serve: Serve): Promise<void> {
   }
   if (exchange.requestBody === null) return respondLocally(flight, refuseLargeBody('body-too-large', maxBufferBytes))
   startDeadline(flight)
-  const serving = serve(exchange, exchange.newRequestBody ?? exchange.requestBody, {
+  const served = await serve(exchange, exchange.newRequestBody ?? exchange.requestBody, {
     call: context.calls.toSections(flight.backend, exchange, bodies.claim),
     lasting: () => ({
       call: context.calls.toSections(flight.backend, exchange, undefined),
@@ -48,10 +48,6 @@ async function answer(flight: InFlight, serve: Serve): Promise<void> {
     maxKept: readsToolCalls ? maxBufferBytes : undefined,
     boundToLoopback: isLoopbackAddress(decision.listener!.item.address),
   })
-  const served = await serving.catch((error: unknown) => {
-    if (flight.isWaiting) throw error
-  })
-  if (served === undefined) return
   if (!flight.isWaiting) return endUnwanted(served)
   send(flight, served)
 }

@@ -151,6 +151,7 @@ export const COLLECTIONS: Readonly<Record<string, Filled | PeerFilled>> = {
     flood: 'src/observe/metrics/metrics.test.ts',
   },
   'observe/metrics/metrics-writer #counts': 'configuration',
+  'observe/metrics/metrics-writer #latest': 'configuration',
   'observe/metrics/mcp-metrics #durations': 'configuration',
   'observe/metrics/request-metrics #places': 'configuration',
   'observe/metrics/request-metrics #llmPlaces': 'configuration',

@@ -6,6 +6,7 @@ import { type SeriesLabels, seriesKey } from './series-key.ts'
 const PAGE_CELLS = 8192
 /** Further series of a metric share one series with the label value `overflow` (decision A-113). */
 export const MAX_SERIES = 10_000
+const OVERFLOW = 'overflow'
 /** Longer label values are truncated: clients choose some of them (names of models and tools, headers). */
 const MAX_VALUE_LENGTH = 256
 
@@ -57,6 +58,8 @@ export class Series {
 export class MetricsWriter {
   readonly #publish: (update: MetricsUpdate) => void
   readonly #series = new Map<string, Series>()
+  /** Most requests need the same series of a metric as the request before: comparing its values costs less than forming its key. */
+  readonly #latest = new Map<MetricId, Latest>()
   readonly #chosen = new ChosenValues((label, place) => this.series('foldedValues', [label, ...place]).add(1))
   readonly #counts = new Map<MetricId, number>()
   #cells = new Float64Array(new SharedArrayBuffer(0))
@@ -68,25 +71,31 @@ export class MetricsWriter {
   }
 
   series(metric: MetricId, values: readonly string[], customNames: readonly string[] = []): Series {
+    const latest = this.#latest.get(metric)
+    if (latest !== undefined && isSame(latest.values, values) && isSame(latest.customNames, customNames)) {
+      return latest.series
+    }
     if (values.some(isLong)) return this.series(metric, values.map(cutShort), customNames)
     const key = seriesKey({ metric, values, customNames })
-    const known = this.#series.get(key)
-    if (known !== undefined) return known
-    const folded = this.#chosen.fold(METRICS[metric], values, customNames)
-    if (folded !== values) return this.series(metric, folded, customNames)
-    const count = this.#counts.get(metric) ?? 0
-    // Replaces all values, because a client may have chosen any of them.
-    if (count >= MAX_SERIES && values.some((value) => value !== 'overflow')) {
-      return this.series(
-        metric,
-        values.map(() => 'overflow'),
-        customNames,
-      )
+    let series = this.#series.get(key)
+    if (series === undefined) {
+      // Each folded value counts, so the series is not the latest one of these values.
+      const folded = this.#fold(metric, values, customNames)
+      if (folded !== values) return this.series(metric, folded, customNames)
+      this.#counts.set(metric, (this.#counts.get(metric) ?? 0) + 1)
+      series = this.#create(metric, values, customNames)
+      this.#series.set(key, series)
     }
-    this.#counts.set(metric, count + 1)
-    const series = this.#create(metric, values, customNames)
-    this.#series.set(key, series)
+    this.#latest.set(metric, { values, customNames, series })
     return series
+  }
+
+  /** @returns the same array if the values may have a series of their own */
+  #fold(metric: MetricId, values: readonly string[], customNames: readonly string[]): readonly string[] {
+    const folded = this.#chosen.fold(METRICS[metric], values, customNames)
+    if (folded !== values || (this.#counts.get(metric) ?? 0) < MAX_SERIES || values.every(isOverflow)) return folded
+    // Replaces all values, because a client may have chosen any of them.
+    return values.map(() => OVERFLOW)
   }
 
   #create(id: MetricId, values: readonly string[], customNames: readonly string[]): Series {
@@ -104,6 +113,23 @@ export class MetricsWriter {
     this.#publish({ series: { metric: id, values, customNames, page: this.#page, offset } })
     return new Series(this.#cells, offset, metric)
   }
+}
+
+interface Latest {
+  readonly values: readonly string[]
+  readonly customNames: readonly string[]
+  readonly series: Series
+}
+
+function isSame(some: readonly string[], others: readonly string[]): boolean {
+  if (some === others) return true
+  if (some.length !== others.length) return false
+  for (let at = 0; at < some.length; at++) if (some[at] !== others[at]) return false
+  return true
+}
+
+function isOverflow(value: string): boolean {
+  return value === OVERFLOW
 }
 
 function isLong(value: string): boolean {

@@ -281,6 +281,31 @@ test('the 201st model of a rule is `other`, in every metric', () => {
   expect(folded, 'the worker did').toEqual([])
 })
 
+test('a folded value counts each time, also when it follows itself', () => {
+  const { writers, lines } = workers(1)
+  const [writer] = writers
+  for (let i = 0; i <= 200; i++) writer.series('llmDuration', llm(`m${i}`)).observe(1)
+  writer.series('llmDuration', llm('m200')).observe(1)
+  expect(lines('folded')[0]).toMatch(/ 2$/)
+})
+
+test('the series of the request before serves only the same values and the same names', () => {
+  const { writers, lines } = workers(1)
+  const [writer] = writers
+  const label = (name: string, value: string) => writer.series('requests', [...REQUEST, value], [name]).add(1)
+  label('name', 'a')
+  label('name', 'a')
+  label('name', 'b')
+  label('name', 'a')
+  label('other', 'a')
+  label('name', 'a')
+  expect(lines('requests')).toEqual(
+    ['name="a",other="unknown"} 4', 'name="b",other="unknown"} 1', 'name="unknown",other="a"} 1'].map(
+      (end) => `gatewright_requests_total{${BUILT_IN},${end}`,
+    ),
+  )
+})
+
 test('secrets are removed from values that peers choose', () => {
   const { writers, lines } = workers(1)
   writers[0].series('mcpRequests', ['tools/call', 'tool', 's', 'say hunter22', 'g', 'l', 'r', 'rule']).add(1)

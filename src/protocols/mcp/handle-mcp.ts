@@ -22,12 +22,12 @@ import { serveSse } from './sse/serve-sse.ts'
  *
  * @param body the whole body of a POST, within the buffer limit
  */
-export async function handleMcp(
+export function handleMcp(
   plan: McpPlan,
   exchange: Exchange,
   body: Uint8Array | undefined,
   deps: McpDeps,
-): Promise<ServedAnswer> {
+): ServedAnswer | Promise<ServedAnswer> {
   const head = exchange.request
   const version = head.joined('mcp-protocol-version')?.trim()
   const era = (version === undefined ? undefined : eraOf(version)) ?? 'legacy'

@@ -16,7 +16,7 @@ import {
   resultText,
   type UnreadableMessage,
 } from './message/json-rpc.ts'
-import { isForExtension, methodRoute } from './message/methods.ts'
+import { type ItemParameter, isForExtension, methodRoute } from './message/methods.ts'
 import { checkLegacy, checkModern } from './modern/check-modern.ts'
 import { checkTargets } from './session/check-targets.ts'
 import { checkRevision, findSession } from './session/find-session.ts'
@@ -30,7 +30,7 @@ import { learnTools, unknownToolOwner } from './tools/learn-tool.ts'
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
 /** Serves a POST: one JSON-RPC message of the client. */
-export async function handlePost(request: McpRequest, body: Uint8Array | undefined): Promise<ServedAnswer> {
+export function handlePost(request: McpRequest, body: Uint8Array | undefined): ServedAnswer | Promise<ServedAnswer> {
   const { exchange } = request
   const message = readMessage(body)
   if (message.kind === 'unreadable') return refuseUnreadable(request, message)
@@ -88,7 +88,7 @@ export function refuseUnreadable(
 }
 
 /** An `initialize` within a session begins a new session, as without the header: otherwise two sessions would have one id. */
-async function initialise(request: McpRequest, message: RequestMessage): Promise<ServedAnswer> {
+function initialise(request: McpRequest, message: RequestMessage): ServedAnswer | Promise<ServedAnswer> {
   const { exchange } = request
   const named = exchange.request.joined('mcp-protocol-version')
   if (named !== undefined && named !== message.params?.protocolVersion) {
@@ -122,7 +122,8 @@ async function answerWithinBounds(
     })
   }
   try {
-    const unavailable = await checkTargets(request, session, message)
+    const checking = checkTargets(request, session, message)
+    const unavailable = checking && (await checking)
     return afterBody(unavailable ?? (await answerRequest(request, session, message)), end)
   } catch (error) {
     end()
@@ -133,7 +134,11 @@ async function answerWithinBounds(
 /** A code of implementations (JSON-RPC 2.0, 5.1). */
 const SERVER_BUSY = -32_000
 
-async function answerRequest(request: McpRequest, session: Session, message: RequestMessage): Promise<ServedAnswer> {
+function answerRequest(
+  request: McpRequest,
+  session: Session,
+  message: RequestMessage,
+): ServedAnswer | Promise<ServedAnswer> {
   const route = methodRoute(message.method, 'legacy')
   switch (route?.kind) {
     case 'ping':
@@ -142,16 +147,26 @@ async function answerRequest(request: McpRequest, session: Session, message: Req
       return answerList(request, session, message, route.list)
     case 'broadcast':
       return answerBroadcast(request, session, message, route.capability)
-    case 'item': {
-      const naming = namingOf(request.plan, session, kindOf(route.parameter, message.params), request.deps.table)
-      const owner = unknownToolOwner(request, naming, message, route.parameter)
-      if (owner !== undefined) await learnTools(request, session, owner, message)
-      const item = prepareItem(request, naming, message, route.parameter)
-      return 'status' in item ? item : answerItem(request, session, message, item)
-    }
+    case 'item':
+      return answerNamed(request, session, message, route.parameter)
     default:
       if (isForExtension(request.plan, message.method))
         return answerItem(request, session, message, extensionItem(request.plan, message))
       return answerError(request.exchange, message.id, METHOD_NOT_FOUND, 'Method not found')
   }
+}
+
+function answerNamed(
+  request: McpRequest,
+  session: Session,
+  message: RequestMessage,
+  parameter: ItemParameter,
+): ServedAnswer | Promise<ServedAnswer> {
+  const naming = namingOf(request.plan, session, kindOf(parameter, message.params), request.deps.table)
+  const answer = () => {
+    const item = prepareItem(request, naming, message, parameter)
+    return 'status' in item ? item : answerItem(request, session, message, item)
+  }
+  const owner = unknownToolOwner(request, naming, message, parameter)
+  return owner === undefined ? answer() : learnTools(request, session, owner, message).then(answer)
 }

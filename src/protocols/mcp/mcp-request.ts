@@ -1,5 +1,4 @@
 import type { Exchange } from '#exchange/exchange.ts'
-import type { SharedTable } from '#state/shared-table.ts'
 import type { ServeServices } from '../backend-protocol.ts'
 import type { McpPlan, McpTargetPlan } from './config/mcp-plan.ts'
 import type { McpMemory } from './session/mcp-memory.ts'
@@ -28,12 +27,13 @@ export interface SessionTarget {
 }
 
 /** Targets of the plan that take part in the session, in the plan's order. */
-export function targetsOf({ plan, deps }: McpRequest, session: Session): SessionTarget[] {
-  return plan.targets
-    .map((target) => ({ plan: target, session: presentSession(session, target.name, deps.table) }))
-    .filter((target) => target.session !== undefined)
+export function targetsOf(request: McpRequest, session: Session): SessionTarget[] {
+  return request.plan.targets.flatMap((plan) => targetOf(request, session, plan) ?? [])
 }
 
-function presentSession(session: Session, target: string, table: SharedTable): TargetSession | undefined {
-  return renewedTarget(session, target, table) ?? session.targets.find((entry) => entry.target === target)
+/** A target of the plan; undefined if it takes no part in the session. */
+export function targetOf({ deps }: McpRequest, session: Session, plan: McpTargetPlan): SessionTarget | undefined {
+  const { name } = plan
+  const present = renewedTarget(session, name, deps.table) ?? session.targets.find(({ target }) => target === name)
+  return present && { plan, session: present }
 }

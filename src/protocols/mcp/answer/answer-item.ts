@@ -20,7 +20,7 @@ import {
 import type { ItemParameter } from '../message/methods.ts'
 import { headersOf } from '../modern/request-headers.ts'
 import { LATEST_SESSIONLESS } from '../session/protocol-version.ts'
-import { callInSession, presentTargets } from '../session/renew-target.ts'
+import { callInSession, presentTarget } from '../session/renew-target.ts'
 import { noteSetting } from '../session/session-settings.ts'
 import type { Session } from '../session/session-state.ts'
 import { abandon } from '../target/abandon.ts'
@@ -119,7 +119,8 @@ export async function answerItem(
   message: RequestMessage,
   item: OwnedItem,
 ): Promise<ServedAnswer> {
-  const [target] = await presentTargets(client, session, [item.target.name])
+  const present = presentTarget(client, session, item.target)
+  const target = present instanceof Promise ? await present : present
   if (target === undefined) return refuseAbsent(client, message)
 
   const { request, done } = trackInFlight(client, session, message.id, target)

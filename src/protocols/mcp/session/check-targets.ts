@@ -10,14 +10,23 @@ import type { Session } from './session-state.ts'
  * With FailClosed, every request of a session fails while one of its targets is known to be unreachable (specification 1, 2.3.4, decision
  * B63).
  */
-export async function checkTargets(
+export function checkTargets(
+  request: McpRequest,
+  session: Session,
+  message: RequestMessage,
+): Promise<ServedAnswer | undefined> | undefined {
+  const { plan, deps } = request
+  if (deps.memory.reachability.isWhole || plan.failureMode === 'FailOpen') return undefined
+  return findLostTarget(request, session, message)
+}
+
+async function findLostTarget(
   request: McpRequest,
   session: Session,
   message: RequestMessage,
 ): Promise<ServedAnswer | undefined> {
-  const { plan, exchange, deps } = request
+  const { exchange, deps } = request
   const { reachability } = deps.memory
-  if (reachability.isWhole || plan.failureMode === 'FailOpen') return undefined
   const states = await Promise.all(
     targetsOf(request, session).map(async (target) => ({
       name: target.plan.name,

@@ -1,5 +1,6 @@
 import { clock } from '#base/clock.ts'
-import { type McpRequest, type SessionTarget, targetsOf } from '../mcp-request.ts'
+import type { McpTargetPlan } from '../config/mcp-plan.ts'
+import { type McpRequest, type SessionTarget, targetOf, targetsOf } from '../mcp-request.ts'
 import { isAnswerTo } from '../message/json-rpc.ts'
 import { abandon } from '../target/abandon.ts'
 import { callTarget } from '../target/call-target.ts'
@@ -27,6 +28,7 @@ export async function callInSession(
 ): Promise<TargetReply> {
   const first = await callTarget(request, { ...call, target: plan, session: before, of: session })
   if (session.id === '' || before?.sessionId === undefined) return first
+  if (first.kind !== 'failed' && first.kind !== 'refused') return first
   const { reply, isLost } = await judge(first)
   if (!isLost) return reply
   const renewed = await renewTarget(request, session, { plan, session: before })
@@ -35,35 +37,42 @@ export async function callInSession(
   return callTarget(request, { ...call, target: plan, session: renewed, of: session })
 }
 
+type UnfitReply = Extract<TargetReply, { readonly kind: 'failed' | 'refused' }>
+
 /** A server without the session responds with 404 (Streamable HTTP, "Session Management"), or with 400 and a text about the session. */
-async function judge(reply: TargetReply): Promise<{ readonly reply: TargetReply; readonly isLost: boolean }> {
+async function judge(reply: UnfitReply): Promise<{ readonly reply: TargetReply; readonly isLost: boolean }> {
   if (reply.kind === 'failed') return { reply, isLost: reply.unreached === true }
-  if (reply.kind !== 'refused' || reply.response.status !== 400) {
-    return { reply, isLost: reply.kind === 'refused' && reply.response.status === 404 }
-  }
+  if (reply.response.status !== 400) return { reply, isLost: reply.response.status === 404 }
   const { response, start } = await peek(reply.response)
   return { reply: { kind: 'refused', response }, isLost: /\bsession\b/i.test(start) }
 }
 
-/**
- * The targets that take part in a session. Those that do not yet, because they were added or could not be initialised, are initialised now.
- * @param names undefined: all targets
- */
-export async function presentTargets(
+/** The targets that take part in a session. Those that do not yet, because they were added or could not be initialised, are initialised now. */
+export async function presentTargets(request: McpRequest, session: Session): Promise<readonly SessionTarget[]> {
+  const present = targetsOf(request, session)
+  const { targets } = request.plan
+  if (session.id === '' || present.length === targets.length) return present
+  const absent = targets.filter((target) => !present.some(({ plan }) => plan === target))
+  await Promise.all(absent.map((target) => joinSession(request, session, target)))
+  return targetsOf(request, session)
+}
+
+/** The same for one target; undefined if it does not take part, and could not be initialised. */
+export function presentTarget(
   request: McpRequest,
   session: Session,
-  names?: readonly string[],
-): Promise<readonly SessionTarget[]> {
-  const { plan, deps } = request
-  const isWanted = ({ name }: { readonly name: string }) => names?.includes(name) !== false
-  const present = targetsOf(request, session).filter((target) => isWanted(target.plan))
-  const wanted = plan.targets.filter(isWanted)
-  if (session.id === '' || present.length === wanted.length) return present
-  const absent = wanted.filter((target) => !present.some((one) => one.plan === target))
-  const due = absent.filter(({ destination }) => (deps.memory.absentUntil.get(destination) ?? 0) <= clock.monotonic())
-  if (due.length === 0) return present
-  await Promise.all(due.map((target) => renewTarget(request, session, { plan: target, session: undefined })))
-  return targetsOf(request, session).filter((target) => isWanted(target.plan))
+  plan: McpTargetPlan,
+): SessionTarget | undefined | Promise<SessionTarget | undefined> {
+  const present = targetOf(request, session, plan)
+  if (present !== undefined || session.id === '') return present
+  return joinSession(request, session, plan).then(() => targetOf(request, session, plan))
+}
+
+/** Initialises a target for a session in which it takes no part, unless that has just failed. */
+async function joinSession(request: McpRequest, session: Session, plan: McpTargetPlan): Promise<void> {
+  const { absentUntil } = request.deps.memory
+  if ((absentUntil.get(plan.destination) ?? 0) > clock.monotonic()) return
+  await renewTarget(request, session, { plan, session: undefined })
 }
 
 /** Initialises a target for a session that has begun. Concurrent requests of a session wait for the same initialisation. */

@@ -32,6 +32,7 @@ const SHOWN_MS = 30 * 60 * 1000
 export class SessionActivities {
   /** By key of the session; the last used one is the last. */
   readonly #activities = new Map<string, SessionActivity>()
+  #lastUsed: SessionActivity | undefined
 
   /**
    * A request has begun; it is reported until the exchange ends.
@@ -43,17 +44,19 @@ export class SessionActivities {
     const key = session.id === '' ? plan.backend : session.key
     const known = this.#activities.get(key)
     const activity = known ?? new SessionActivity(session)
-    if (known !== undefined) this.#activities.delete(key)
-    else if (this.#activities.size >= MAX_SESSIONS) this.#activities.delete(this.#activities.keys().next().value!)
-    this.#activities.set(key, activity)
+    if (known === undefined || known !== this.#lastUsed) {
+      if (known !== undefined) this.#activities.delete(key)
+      else if (this.#activities.size >= MAX_SESSIONS) this.#activities.delete(this.#activities.keys().next().value!)
+      this.#activities.set(key, activity)
+      this.#lastUsed = activity
+    }
     // Otherwise the one that the initialisation made would be kept beside the one that later requests open.
     activity.session = session
     activity.backend = plan.backend
     activity.targets = plan.targets
     activity.usedMs = clock.now()
     if (activity.digest !== '') mcp.sessionDigest = activity.digest
-    const call: Call = { mcp, httpMethod: exchange.request.method, sinceMs: activity.usedMs }
-    activity.calls = [...activity.calls, call]
+    const call = activity.addCall(mcp, exchange.request.method)
     deps.whenOver(() => activity.end(call, exchange))
   }
 
@@ -81,14 +84,15 @@ interface SessionRequest {
   readonly deps: { readonly whenOver: (over: () => void) => void }
 }
 
+/** In a list of its session: adding and removing it costs the same however many there are. */
 interface Call {
   /** What is known so far. */
   readonly mcp: McpFacts
   readonly httpMethod: string
   readonly sinceMs: number
+  older: Call | undefined
+  newer: Call | undefined
 }
-
-const NONE: readonly never[] = []
 
 class SessionActivity {
   session: Session
@@ -97,8 +101,8 @@ class SessionActivity {
   targets: readonly McpTargetPlan[] = []
   usedMs = 0
   readonly #firstMs = clock.now()
-  /** Oldest first. */
-  calls: readonly Call[] = NONE
+  #oldest: Call | undefined
+  #newest: Call | undefined
   /** Newest first. */
   #errors: McpErrorReport[] | undefined
 
@@ -109,12 +113,24 @@ class SessionActivity {
 
   isOver(table: SharedTable, nowMs: number): boolean {
     if (this.digest !== '') return isOver(this.session, table, nowMs)
-    return this.calls.length === 0 && nowMs - this.usedMs > SHOWN_MS
+    return this.#oldest === undefined && nowMs - this.usedMs > SHOWN_MS
+  }
+
+  addCall(mcp: McpFacts, httpMethod: string): Call {
+    const call: Call = { mcp, httpMethod, sinceMs: this.usedMs, older: this.#newest, newer: undefined }
+    if (this.#newest === undefined) this.#oldest = call
+    else this.#newest.newer = call
+    this.#newest = call
+    return call
   }
 
   end(call: Call, { refusal, refusalDetail }: Exchange): void {
     this.usedMs = clock.now()
-    this.calls = this.calls.length === 1 ? NONE : this.calls.filter((other) => other !== call)
+    const { older, newer } = call
+    if (older === undefined) this.#oldest = newer
+    else older.newer = newer
+    if (newer === undefined) this.#newest = older
+    else newer.older = older
     const { errorCode, errorMessage, toleratedFailures } = call.mcp
     const message = refusalDetail ?? errorMessage ?? toleratedFailures?.join(', ')
     if (refusal === undefined && errorCode === undefined && message === undefined) return
@@ -126,7 +142,9 @@ class SessionActivity {
   }
 
   report(table: SharedTable, changedOf: (target: McpTargetPlan) => readonly string[]): McpSessionReport {
-    const { session, backend, usedMs, targets, calls } = this
+    const { session, backend, usedMs, targets } = this
+    const calls: McpCallReport[] = []
+    for (let call = this.#oldest; call !== undefined; call = call.newer) calls.push(describeCall(call))
     const shown = this.digest === '' ? [] : targets
     const { name, version } = session.client.clientInfo
     return {
@@ -138,7 +156,7 @@ class SessionActivity {
       createdMs: this.digest === '' ? this.#firstMs : session.createdMs,
       usedMs,
       targets: shown.map((target) => ({ ...describeTarget(session, target, table), changedTools: changedOf(target) })),
-      calls: calls.map(describeCall),
+      calls,
       errors: this.#errors ?? [],
     }
   }

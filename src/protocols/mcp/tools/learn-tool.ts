@@ -4,7 +4,7 @@ import type { McpPlan, McpTargetPlan, ToolPinning } from '../config/mcp-plan.ts'
 import type { McpDeps, McpRequest, SessionTarget } from '../mcp-request.ts'
 import { isObject, type RequestMessage } from '../message/json-rpc.ts'
 import type { ItemParameter } from '../message/methods.ts'
-import { callInSession, presentTargets } from '../session/renew-target.ts'
+import { callInSession, presentTarget } from '../session/renew-target.ts'
 import type { Session } from '../session/session-state.ts'
 import { findItem } from '../target/find-item.ts'
 import type { Naming } from '../target/naming.ts'
@@ -62,10 +62,10 @@ export function unknownToolOwner(
 export async function learnTools(
   request: McpRequest,
   session: Session,
-  { name }: McpTargetPlan,
+  plan: McpTargetPlan,
   message: RequestMessage,
 ): Promise<void> {
-  const [target] = await presentTargets(request, session, [name])
+  const target = await presentTarget(request, session, plan)
   if (target?.session?.capabilities.has('tools') !== true) return
   const list = () => listTools(request, session, target, message)
   // Without a session, callers are not told apart, and each of them may see other tools.
