@@ -1,6 +1,6 @@
 import type { Exchange } from '#exchange/exchange.ts'
 import { traceParent } from '#exchange/trace-parent.ts'
-import type { Peer } from '#net/peer.ts'
+import { NO_PEER } from '#net/peer.ts'
 
 /** In whose name a call is made, for the backend policies of its destination. */
 export interface Caller extends Pick<Exchange, 'peer' | 'names' | 'identity' | 'metadata' | 'gateway' | 'workloads'> {
@@ -12,18 +12,6 @@ export interface Caller extends Pick<Exchange, 'peer' | 'names' | 'identity' | '
 export function captureCaller(exchange: Exchange): Caller {
   const { peer, names, identity, metadata, gateway, workloads, request } = exchange
   return { peer, names, identity: { ...identity }, metadata, gateway, workloads, traceparent: traceParent(request) }
-}
-
-const NO_PEER: Peer = {
-  remoteAddress: '',
-  remotePort: 0,
-  rawAddress: '',
-  rawPort: 0,
-  localAddress: '',
-  localPort: 0,
-  secure: false,
-  serverName: undefined,
-  certificate: undefined,
 }
 
 /** The gateway itself, when no request has caused the call. */

@@ -33,6 +33,8 @@ const AT_ONCE: Readonly<Record<CallPurpose, number>> = {
   models: 4,
   guard: 1024,
   'sign-in': 16,
+  // One for each signal of each policy.
+  telemetry: 64,
   // Copies may be lost; their number must not be that of all requests.
   mirror: 256,
 }

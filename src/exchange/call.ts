@@ -5,7 +5,7 @@ import type { MessageDeadline } from './message-deadline.ts'
 
 /**
  * MCP targets, servers of key sets, authorization, processing and rate limits, receivers of copies, LLM providers that list their models,
- * prompt guards, and identity providers where clients sign in. The purpose is a label of the metrics, and determines how many calls to a destination run at a time.
+ * prompt guards, identity providers where clients sign in, and receivers of telemetry. The purpose is a label of the metrics, and determines how many calls to a destination run at a time.
  */
 export type CallPurpose =
   | 'mcp'
@@ -17,6 +17,7 @@ export type CallPurpose =
   | 'models'
   | 'guard'
   | 'sign-in'
+  | 'telemetry'
 
 /** A request of the gateway itself. */
 export interface CallRequest {

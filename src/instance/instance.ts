@@ -107,6 +107,7 @@ export class Instance {
       {
         slots: buffersOf(memory),
         logFormat: options.logFormat,
+        version: VERSION,
         logFile: options.logFile,
         sessionKeys: options.sessionKeys,
         bodyMemoryBytes: options.bodyMemoryBytes ?? bodyMemoryOf(availableMemory(), options.workers),

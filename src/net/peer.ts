@@ -29,3 +29,16 @@ export interface PeerCertificate {
   /** Only the URIs: a DNS name may look like one. */
   readonly uris: readonly string[]
 }
+
+/** Of an exchange without a connection. */
+export const NO_PEER: Peer = {
+  remoteAddress: '',
+  remotePort: 0,
+  rawAddress: '',
+  rawPort: 0,
+  localAddress: '',
+  localPort: 0,
+  secure: false,
+  serverName: undefined,
+  certificate: undefined,
+}

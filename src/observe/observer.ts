@@ -1,6 +1,7 @@
 import type { EndedCall } from '#exchange/call.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import type { Expression } from '#exchange/expression.ts'
+import type { OtlpTarget } from '#exchange/otlp-target.ts'
 import type { ConnectionRefusal } from '#net/accept/connection-refusal.ts'
 import type { Peer } from '#net/peer.ts'
 import type { ConnectionFault, WireRefusal } from '#net/stream.ts'
@@ -66,6 +67,8 @@ export interface AccessLogSettings {
   /** Members of an added value may replace default fields, too. */
   readonly mayCover: boolean
   readonly add: readonly { readonly name: string; readonly expression: Expression }[]
+  /** Where the same entries are exported to; undefined: nowhere. */
+  readonly otlp: OtlpTarget | undefined
 }
 
 /** Receives events of requests and connections, and turns them into log, metrics and records. Never throws. */

@@ -4,6 +4,7 @@ import { type Callout, Exchange, NO_PLAN_NAMES, type PlanNames } from '#exchange
 import type { Expression, ExpressionEnvironment } from '#exchange/expression.ts'
 import { type LlmFacts, NO_LLM } from '#exchange/llm-facts.ts'
 import { type McpFacts, NO_MCP } from '#exchange/mcp-facts.ts'
+import type { OtlpTarget } from '#exchange/otlp-target.ts'
 import { Head } from '#net/http/head.ts'
 import { parseHeadText } from '#net/http1/parse-head-text.ts'
 import type { Peer } from '#net/peer.ts'
@@ -122,16 +123,18 @@ export interface SettingTexts {
   readonly remove?: readonly string[]
   readonly add?: Readonly<Record<string, string>>
   readonly labels?: Readonly<Record<string, string>>
+  readonly otlp?: OtlpTarget
 }
 
 /** Settings as policies would compile them. */
-export function settingsOf({ filter, remove = [], add = {}, labels = {} }: SettingTexts): ObserveSettings {
+export function settingsOf({ filter, remove = [], add = {}, labels = {}, otlp }: SettingTexts): ObserveSettings {
   return {
     accessLog: {
       filter: filter === undefined ? undefined : expressionOf(filter, 'log'),
       remove: removedFields(remove, Object.keys(add)),
       mayCover: mayCoverFields(Object.keys(add)),
       add: Object.entries(add).map(([name, text]) => ({ name, expression: expressionOf(text, 'log') })),
+      otlp,
     },
     metricLabels: {
       names: Object.keys(labels),

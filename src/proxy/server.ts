@@ -6,6 +6,7 @@ import { bindProtocol } from '#engine/backend/bind-protocol.ts'
 import { CalledBackends } from '#engine/backend/called-backends.ts'
 import { LivePlan } from '#engine/plan/live-plan.ts'
 import { denyConnection, type LiveSocket, readsCertificates } from '#engine/route/live-listener.ts'
+import type { Call } from '#exchange/call.ts'
 import type { GatewayIdentity } from '#exchange/gateway-identity.ts'
 import type { GuardLoad } from '#exchange/guard-load.ts'
 import type { TokenCounter } from '#exchange/token-counter.ts'
@@ -92,6 +93,10 @@ export interface FailedSocket {
 
 /** Time for requests in flight at a socket that was removed from the plan, unless the server stops earlier. */
 const DRAIN_MS = 60_000
+
+/** Time for telemetry at the end: as much as is left of the shutdown, within these limits. */
+const MIN_FLUSH_MS = 300
+const MAX_FLUSH_MS = 5000
 
 interface OpenSocket {
   readonly listener: Listener
@@ -234,6 +239,11 @@ export class ProxyServer {
     this.#otherSockets = sockets
   }
 
+  /** Calls a backend of the plan as the gateway itself. */
+  get call(): Call {
+    return this.#context.calls.ofGateway
+  }
+
   /** Sessions of clients that this thread knows, for operators. */
   get sessions(): readonly McpSessionReport[] {
     return sessionsOf(this.#context, this.#context.table)
@@ -271,13 +281,20 @@ export class ProxyServer {
     for (const listener of listeners) listener.stopAccepting()
   }
 
-  /** The second step: waits `drainMs` for requests in flight, then aborts them. @returns the number of aborted requests and connections */
-  async drain(drainMs: number): Promise<number> {
-    const { cutOff, mirrors } = this.#context
+  /**
+   * The second step: waits `drainMs` for requests in flight, then aborts them.
+   * @param flush makes the last calls of the gateway itself, within a time limit in milliseconds
+   * @returns the number of aborted requests and connections
+   */
+  async drain(drainMs: number, flush: (limitMs: number) => Promise<void>): Promise<number> {
+    const { cutOff, mirrors, now } = this.#context
+    const startMs = now()
     this.#draining.abort()
     const listeners = [...this.#closing, ...[...this.#open.values()].map(({ listener }) => listener)]
     await Promise.all(listeners.map((listener) => listener.close({ drainMs, cutting: () => cutOff.begin() })))
     await mirrors.close()
+    const leftMs = drainMs - (now() - startMs)
+    await flush(Math.min(MAX_FLUSH_MS, Math.max(MIN_FLUSH_MS, leftMs)))
     this.#pool.close()
     return cutOff.count
   }

@@ -129,6 +129,8 @@ export interface WorkerStart {
   /** Requests and retries in flight of all workers; `createLoadMemory`. */
   readonly load: SharedArrayBuffer
   readonly logFormat: 'text' | 'json'
+  /** Of the gateway. */
+  readonly version: string
   /** Undefined: standard output. */
   readonly logFile: string | undefined
   /** Keys that seal MCP session ids. */

@@ -1,6 +1,7 @@
 import type { MessagePort } from 'node:worker_threads'
 import { KnownSecrets, type SecretHider } from '#base/known-secrets.ts'
 import { parseJson } from '#base/parse-json.ts'
+import type { GatewayIdentity } from '#exchange/gateway-identity.ts'
 import { GuardLoad } from '#exchange/guard-load.ts'
 import { parseNetwork } from '#net/connect/forward-rules.ts'
 import { chooseTransports } from '#net/transport/choose-transports.ts'
@@ -11,6 +12,8 @@ import { JSON_LINE, TEXT_LINE } from '#observe/log/field-line.ts'
 import { LineWriter } from '#observe/log/line-writer.ts'
 import { LogFile, type LogTarget } from '#observe/log/log-file.ts'
 import { MetricsWriter } from '#observe/metrics/metrics-writer.ts'
+import { Exporters } from '#observe/otlp/exporters.ts'
+import { OtlpAccessLog } from '#observe/otlp/otlp-access-log.ts'
 import { RequestObserver } from '#observe/request-observer.ts'
 import type { PlanDelta } from '#plan/delta.ts'
 import type { PlanItem } from '#plan/item.ts'
@@ -56,7 +59,24 @@ export async function runProxyWorker(start: WorkerStart, port: MessagePort, arou
     hideValues: (text) => knownSecrets().hideValues(text),
   }
   const format = start.logFormat === 'json' ? JSON_LINE : TEXT_LINE
-  const accessLog = new AccessLog(format, (line) => lines.write(line), hider)
+  const gateway: GatewayIdentity = {
+    podName: around.environment.POD_NAME,
+    namespace: around.environment.NAMESPACE,
+    gateway: around.environment.GATEWAY,
+  }
+  const exporters = new Exporters({
+    call: (destination, request) => proxy.call(destination, request),
+    version: start.version,
+    gateway,
+    random: Math.random,
+    delivered: (signal, items) => metrics.series('telemetryExported', [signal]).add(items),
+    dropped: (signal, reason, items) => metrics.series('telemetryDropped', [signal, reason]).add(items),
+    failing: ({ signal, backend }, cause) =>
+      log('observe', 'warn', 'an OTLP server does not take telemetry', { signal, backend, cause }),
+    resumed: ({ signal, backend }) =>
+      log('observe', 'info', 'an OTLP server takes telemetry again', { signal, backend }),
+  })
+  const accessLog = new AccessLog(format, (line) => lines.write(line), hider, new OtlpAccessLog(exporters, hider))
   const lines = new LineWriter(start.logFile === undefined ? around.standardOutput : new LogFile(start.logFile), {
     failing: (cause) => send({ kind: 'log', state: { kind: 'failing', cause: nameLog(cause) } }),
     resumed: (lines) => send({ kind: 'log', state: { kind: 'resumed', lines } }),
@@ -81,11 +101,7 @@ export async function runProxyWorker(start: WorkerStart, port: MessagePort, arou
   const channels = new LocalChannels(start.name, channelsToMain.carry)
   const proxy = new ProxyServer({
     decisionIds,
-    gateway: {
-      podName: around.environment.POD_NAME,
-      namespace: around.environment.NAMESPACE,
-      gateway: around.environment.GATEWAY,
-    },
+    gateway,
     memory: openSlotMemory(start.slots, start.share.place),
     importKey,
     passwords: new ThreadChecker(slowHashes),
@@ -161,7 +177,7 @@ export async function runProxyWorker(start: WorkerStart, port: MessagePort, arou
       await proxy.stopAccepting(message.minMs)
       return { kind: 'stopped-accepting' }
     } else if (message.kind === 'drain') {
-      send({ kind: 'drained', cutOff: await proxy.drain(message.drainMs) })
+      send({ kind: 'drained', cutOff: await proxy.drain(message.drainMs, (limitMs) => exporters.close(limitMs)) })
       await slowHashes.close()
       tokenCounter.close()
       lines.close()

@@ -28,6 +28,7 @@ async function startPool(tuning: {
     {
       slots,
       logFormat: 'text',
+      version: '0.0.0',
       logFile: '/dev/null',
       sessionKeys: readSessionKeys({}),
       bodyMemoryBytes: 2 ** 20,

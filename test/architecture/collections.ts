@@ -135,6 +135,12 @@ export const COLLECTIONS: Readonly<Record<string, Filled | PeerFilled>> = {
   },
   'observe/decision-ring #decisions': { bound: 'its capacity', flood: 'src/observe/decision-ring.test.ts' },
   'observe/log/access-log #endedBySettings': 'configuration',
+  'observe/otlp/export-queue #waiting': {
+    bound: '2,048 items, 8 MiB',
+    flood: 'src/observe/otlp/export-queue.test.ts',
+  },
+  'observe/otlp/exporters #queues': 'configuration',
+  'observe/otlp/otlp-access-log #fields': 'configuration',
   'observe/metrics/chosen-values #known': {
     bound: '200 values of a label',
     flood: 'src/observe/metrics/metrics.test.ts',

@@ -147,17 +147,17 @@ export const DOCUMENT_2 = {
   ),
   'frontend.accessLog/attributes': behaviour(2, '2.1', '`attributes` changes the fields of the log.'),
   'frontend.accessLog.otlp/backendRef-required': shape(2, '2.1', '`otlp.backendRef` is required.'),
-  'frontend.accessLog.otlp/backendRef-kinds': behaviour.gap(
+  'frontend.accessLog.otlp/backendRef-kinds': behaviour(
     2,
     '2.1',
     '`otlp.backendRef` names a Service or a ProxyBackend.',
   ),
-  'frontend.accessLog.otlp/export': behaviour.gap(2, '2.1', 'Access logs are exported over OTLP to `backendRef`.'),
+  'frontend.accessLog.otlp/export': behaviour(2, '2.1', 'Access logs are exported over OTLP to `backendRef`.'),
   'frontend.accessLog.otlp/protocol-values': shape(2, '2.1', '`otlp.protocol` is `HTTP` or `GRPC`.'),
-  'frontend.accessLog.otlp/protocol-default': behaviour.gap(2, '2.1', '`otlp.protocol` defaults to `GRPC`.'),
+  'frontend.accessLog.otlp/protocol-default': behaviour(2, '2.1', '`otlp.protocol` defaults to `GRPC`.'),
   'frontend.accessLog.otlp/path-length': shape(2, '2.1', '`otlp.path` is a LongString.'),
   'frontend.accessLog.otlp/path-http-only': shape(2, '2.1', '`otlp.path` belongs to protocol `HTTP` only.'),
-  'frontend.accessLog.otlp/path-default': behaviour.gap(2, '2.1', '`otlp.path` defaults to `/v1/logs`.'),
+  'frontend.accessLog.otlp/path-default': behaviour(2, '2.1', '`otlp.path` defaults to `/v1/logs`.'),
   'logTracingAttributes/remove-count': shape(2, '2.1', '`remove` has 1 to 32 items.'),
   'logTracingAttributes/remove-item-length': shape(2, '2.1', 'An item of `remove` is a TinyString.'),
   'logTracingAttributes/remove': behaviour(

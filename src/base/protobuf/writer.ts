@@ -43,6 +43,34 @@ export class Writer {
     this.#length += 8
   }
 
+  fixed32(value: number): void {
+    this.#reserve(4)
+    for (let shift = 0; shift < 32; shift += 8) this.#bytes[this.#length++] = (value >>> shift) & 0xff
+  }
+
+  /** @param low the lower 32 bits */
+  fixed64(low: number, high: number): void {
+    this.fixed32(low)
+    this.fixed32(high)
+  }
+
+  /** What another writer wrote, without a length. */
+  encoded(value: Uint8Array): void {
+    this.#reserve(value.length)
+    this.#bytes.set(value, this.#length)
+    this.#length += value.length
+  }
+
+  /** Bytes in hexadecimal digits, with their length. @param digits an even number of digits */
+  hex(digits: string): void {
+    const length = digits.length / 2
+    this.varint(length)
+    this.#reserve(length)
+    for (let i = 0; i < digits.length; i += 2) {
+      this.#bytes[this.#length++] = 16 * valueOfDigit(digits.charCodeAt(i)) + valueOfDigit(digits.charCodeAt(i + 1))
+    }
+  }
+
   /** Bytes with their length. */
   bytes(value: Uint8Array): void {
     this.varint(value.length)
@@ -71,9 +99,19 @@ export class Writer {
 
   /** What `write` writes, with its length. */
   nested<T>(value: T, write: (out: Writer, value: T) => void): void {
-    this.#reserve(1)
-    const start = ++this.#length
+    const start = this.begin()
     write(this, value)
+    this.end(start)
+  }
+
+  /** Begins a part with a length. @returns what `end` needs */
+  begin(): number {
+    this.#reserve(1)
+    return ++this.#length
+  }
+
+  /** Ends the part, and writes its length before it. */
+  end(start: number): void {
     const length = this.#length - start
     if (length > 0x7f) this.#widen(start, length)
     else this.#bytes[start - 1] = length
@@ -96,6 +134,11 @@ export class Writer {
     larger.set(this.written)
     this.#bytes = larger
   }
+}
+
+/** @param code of a hexadecimal digit in lower case */
+function valueOfDigit(code: number): number {
+  return code < 0x61 ? code - 0x30 : code - 0x57
 }
 
 function varintBytes(value: number): number {

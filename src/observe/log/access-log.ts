@@ -5,7 +5,9 @@ import type { Reason } from '#base/rejections.ts'
 import type { Peer } from '#net/peer.ts'
 import type { Ended } from '../ended.ts'
 import { DENIED, type Denied, ENDED, UNREAD, type Unread } from '../fields.ts'
+import { hideIn } from '../hide-in.ts'
 import type { AccessLogSettings } from '../observer.ts'
+import type { OtlpAccessLog } from '../otlp/otlp-access-log.ts'
 import type { LineFormat } from './field-line.ts'
 import { LineFields } from './line-fields.ts'
 
@@ -19,14 +21,22 @@ export class AccessLog {
   readonly #format: LineFormat
   readonly #write: (line: string) => void
   readonly #secrets: SecretHider
+  readonly #copy: OtlpAccessLog | undefined
   readonly #ended: LineFields<Ended>
   readonly #unread: LineFields<Unread>
   readonly #denied: LineFields<Denied>
   /** The fields of requests for listeners that remove some. */
   readonly #endedBySettings = new WeakMap<AccessLogSettings, LineFields<Ended>>()
 
-  constructor(format: LineFormat, write: (line: string) => void, secrets: SecretHider = NO_SECRETS) {
+  /** @param copy gets the entries that are exported, too */
+  constructor(
+    format: LineFormat,
+    write: (line: string) => void,
+    secrets: SecretHider = NO_SECRETS,
+    copy?: OtlpAccessLog,
+  ) {
     this.#format = format
+    this.#copy = copy
     this.#write = write
     this.#secrets = secrets
     this.#ended = new LineFields<Ended>(ENDED, format, secrets)
@@ -79,13 +89,17 @@ export class AccessLog {
     // Written first: only its member names determine which default fields a flattened value replaces.
     const covered = settings.mayCover ? new Set<string>() : undefined
     let added = ''
+    const exported: [name: string, value: Json][] | undefined = settings.otlp && []
     if (settings.add.length > 0) {
       const write = (name: string, value: Json) => {
         covered?.add(name)
-        added += format.foreign(secrets.hide(name), hideIn(value, secrets))
+        const shown: [string, Json] = [secrets.hide(name), hideIn(value, secrets)]
+        added += format.foreign(...shown)
+        exported?.push(shown)
       }
       for (const { name, expression } of settings.add) expression.writeAttributes(ended.exchange, name, write)
     }
+    if (exported !== undefined) this.#copy?.add(ended, settings, { added: exported, covered })
     return format.start(ended.timeMs) + this.#fieldsOf(settings).write(ended, covered) + added + format.end
   }
 
@@ -98,14 +112,4 @@ export class AccessLog {
     }
     return fields
   }
-}
-
-/** Every text in a value, at any depth. */
-function hideIn(value: Json, secrets: SecretHider): Json {
-  if (typeof value === 'string') return secrets.hide(value)
-  if (value === null || typeof value !== 'object') return value
-  if (Array.isArray(value)) return value.map((element: Json) => hideIn(element, secrets))
-  return Object.fromEntries(
-    Object.entries(value).map(([name, member]) => [secrets.hide(name), hideIn(member, secrets)]),
-  )
 }

@@ -78,6 +78,18 @@ export const METRICS = {
     labels: ['purpose', 'backend', 'outcome'],
     buckets: DURATION,
   },
+  telemetryExported: {
+    name: 'telemetry_exported_total',
+    help: 'Log entries and spans that an OTLP server has accepted.',
+    type: 'counter',
+    labels: ['signal'],
+  },
+  telemetryDropped: {
+    name: 'telemetry_dropped_total',
+    help: 'Log entries and spans that were not delivered to their OTLP server.',
+    type: 'counter',
+    labels: ['signal', 'reason'],
+  },
   callouts: {
     name: 'callouts_total',
     help: 'Decisions of servers that policies asked; cached ones caused no request.',

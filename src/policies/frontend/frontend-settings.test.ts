@@ -99,13 +99,15 @@ test('accessLog: filter, removed and added fields', () => {
     ['path', '/p'],
     ['http.path', '/p'],
   ])
-  expect(context.reports).toEqual(['not-implemented spec.traffic.field.otlp'])
+  expect(setting.otlp).toMatchObject({ signal: 'logs', protocol: 'GRPC', backend: 'Service/default/collector/4317' })
+  expect(context.reports).toEqual([])
   expect(accessLog.compile([], contextWith())).toBeUndefined()
   expect(accessLog.compile([sourceOf({})], contextWith())).toEqual({
     filter: undefined,
     remove: new Set(),
     mayCover: false,
     add: [],
+    otlp: undefined,
   })
 })
 

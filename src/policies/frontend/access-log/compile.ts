@@ -1,9 +1,9 @@
+import { type OtlpTarget, otlpTarget } from '#exchange/otlp-target.ts'
 import { mayCoverFields, removedFields, STARTS_LINE } from '#observe/log/default-fields.ts'
 import type { AccessLogSettings } from '#observe/observer.ts'
 import type { CompileContext, PolicySource } from '../../policy.ts'
-import { reportNotImplemented } from '../../shared/not-implemented.ts'
 import { type Attribute, compileAttributes } from '../../shared/transformation/compile-attributes.ts'
-import type { AccessLogSpec } from './schema.ts'
+import type { AccessLogSpec, OtlpAccessLogSpec } from './schema.ts'
 
 type Source = PolicySource<AccessLogSpec>
 
@@ -14,13 +14,20 @@ export function compileAccessLog(sources: readonly Source[], context: CompileCon
   const { filter, attributes, otlp } = source.spec
   const added = compileAdded(source, context)
   const names = added.map(({ name }) => name)
-  if (otlp !== undefined) reportNotImplemented(context, source, '.otlp', 'log entries are not exported')
   return {
     filter: filter === undefined ? undefined : context.expression(source, '.filter', filter, 'log', 'condition'),
     remove: removedFields(attributes?.remove ?? [], names),
     mayCover: mayCoverFields(names),
     add: added,
+    otlp: otlp && compileTarget(source, otlp, context),
   }
+}
+
+/** @returns undefined for a backend that the policy must not use */
+function compileTarget(source: Source, spec: OtlpAccessLogSpec, context: CompileContext): OtlpTarget | undefined {
+  const { backendRef, protocol, path = '/v1/logs' } = spec
+  const backend = context.calledBackend(source, backendRef)
+  return backend === undefined ? undefined : otlpTarget({ signal: 'logs', backend, protocol, path, resources: [] })
 }
 
 /** Compiles added attributes, without those that are fixed parts of a log line (decision A-110). */

@@ -1,0 +1,91 @@
+import type { Json } from '#base/json.ts'
+import type { Call } from '#exchange/call.ts'
+import { Exchange } from '#exchange/exchange.ts'
+import type { GatewayIdentity } from '#exchange/gateway-identity.ts'
+import type { OtlpTarget } from '#exchange/otlp-target.ts'
+import { Head } from '#net/http/head.ts'
+import { NO_PEER } from '#net/peer.ts'
+import { encodeExport, encodeResource } from './encode-export.ts'
+import { exportOver } from './export-call.ts'
+import { type DropReason, ExportQueue, type ExportResult } from './export-queue.ts'
+
+const MAX_IDLE_MS = 600_000
+
+export interface ExportersOptions {
+  /** As the gateway itself: exports belong to no request, so they are never traced (decision A-114). */
+  readonly call: Call
+  readonly version: string
+  readonly gateway: GatewayIdentity
+  /** 0 (inclusive) to 1 (exclusive). */
+  readonly random: () => number
+  readonly delivered: (signal: OtlpTarget['signal'], items: number) => void
+  readonly dropped: (signal: OtlpTarget['signal'], reason: DropReason, items: number) => void
+  readonly failing: (target: OtlpTarget, cause: string) => void
+  readonly resumed: (target: OtlpTarget) => void
+}
+
+/** The OTLP exports of one thread: a queue for each target that has waiting items. */
+export class Exporters {
+  readonly #options: ExportersOptions
+  readonly #queues = new Map<string, ExportQueue>()
+
+  constructor(options: ExportersOptions) {
+    this.#options = options
+  }
+
+  /** Adds an encoded record or span to the queue of the target. Never waits and never throws. */
+  add(target: OtlpTarget, item: Uint8Array): void {
+    let queue = this.#queues.get(target.key)
+    if (queue === undefined) {
+      this.#removeIdle()
+      queue = this.#open(target)
+      this.#queues.set(target.key, queue)
+    }
+    queue.add(item)
+  }
+
+  /** Sends what waits. What is not delivered after `limitMs` is dropped. */
+  async close(limitMs: number): Promise<void> {
+    await Promise.all([...this.#queues.values()].map((queue) => queue.close(limitMs)))
+    this.#queues.clear()
+  }
+
+  /** Queues of targets that are probably no longer in the plan. Others keep what they know about their server. */
+  #removeIdle(): void {
+    for (const [key, queue] of this.#queues) if (queue.idleMs > MAX_IDLE_MS) this.#queues.delete(key)
+  }
+
+  #open(target: OtlpTarget): ExportQueue {
+    const { call, version, delivered, dropped, failing, resumed, random } = this.#options
+    const { signal: of } = target
+    const resource = encodeResource(this.#attributesOf(target))
+    const userAgent = `gatewright/${version}`
+    const send = (items: readonly Uint8Array[], signal: AbortSignal): Promise<ExportResult> =>
+      exportOver(call, { target, request: encodeExport(resource, version, items), userAgent, signal })
+    const events = {
+      send,
+      delivered: (items: number) => delivered(of, items),
+      dropped: (reason: DropReason, items: number) => dropped(of, reason, items),
+      failing: (cause: string) => failing(target, cause),
+      resumed: () => resumed(target),
+    }
+    return new ExportQueue(events, random)
+  }
+
+  /** The attributes of the configuration win over the default ones. */
+  #attributesOf({ resources }: OtlpTarget): readonly (readonly [name: string, value: Json])[] {
+    const { version, gateway } = this.#options
+    const attributes = new Map<string, Json>([
+      ['service.name', 'gatewright'],
+      ['service.version', version],
+    ])
+    if (gateway.podName) attributes.set('k8s.pod.name', gateway.podName)
+    if (gateway.namespace) attributes.set('k8s.namespace.name', gateway.namespace)
+    const exchange = new Exchange(new Head(), NO_PEER)
+    exchange.gateway = gateway
+    for (const { name, expression } of resources) {
+      expression.writeAttributes(exchange, name, (attribute, value) => attributes.set(attribute, value))
+    }
+    return [...attributes]
+  }
+}
