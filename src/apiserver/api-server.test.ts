@@ -156,6 +156,32 @@ describe('objects', () => {
     expect([ignored.status, ignored.headers.warning]).toEqual([201, undefined])
   })
 
+  test('a field of the Gateway API that is certainly a mistake is refused, unless the client wants a warning', async () => {
+    const routes = '/apis/gateway.networking.k8s.io/v1/namespaces/default/httproutes'
+    const route = (name: string, spec: object) => ({ metadata: { name }, spec })
+    const refused = await create(routes, route('one', { hostname: ['shop.example'], later: 1 }))
+    expect([refused.status, refused.body.details.causes]).toEqual([
+      422,
+      [
+        {
+          reason: 'FieldValueInvalid',
+          field: 'spec.hostname',
+          message: 'Invalid value: unknown field "hostname", did you mean "hostnames"?',
+        },
+      ],
+    ])
+    const warned = await create(routes, route('one', { hostname: ['shop.example'] }), '?fieldValidation=Warn')
+    expect([warned.status, warned.headers.warning]).toEqual([201, expect.stringContaining('spec.hostname')])
+    const newer = await create(routes, route('two', { later: 1 }))
+    expect([newer.status, newer.headers.warning]).toEqual([201, expect.stringContaining('spec.later')])
+  })
+
+  test('a warning does not point to a position: it is one line', async () => {
+    server.findings.set('one', ['found the end (column 5)\nfoo(\n    ^ [cel-syntax]'])
+    const { headers } = await create(BACKENDS, backend('one'))
+    expect(headers.warning).toBe('299 - "found the end (column 5) foo( [cel-syntax]"')
+  })
+
   test('findings about the object are warnings', async () => {
     server.findings.set('one', ['line one\n"quoted"', 'line one\n"quoted"'])
     const { headers } = await create(BACKENDS, backend('one'))

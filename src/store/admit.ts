@@ -1,11 +1,11 @@
-import { GATEWAY_GROUP } from '#api/groups.ts'
 import { findKind, type KindInfo } from '#api/kinds.ts'
+import { findMistakenFields } from '#api/mistaken-fields.ts'
 import type { ApiObject } from '#api/object.ts'
 import type { ObjectMeta } from '#api/object-meta.ts'
 import { type RefusedPolicy, readRefusedPolicy } from '#api/refused-policy.ts'
 import { losesProtection, type RefusedRoute, readRefusedRoute } from '#api/refused-route.ts'
 import type { ConfigProblem } from '#base/config-problem.ts'
-import { findMistaken, problem, validate } from '#schema/index.ts'
+import { problem, validate } from '#schema/index.ts'
 
 /** Metadata that nothing reads in an object, wherever it is from. */
 const UNREAD_FIELDS = ['managedFields', 'resourceVersion', 'selfLink', 'uid']
@@ -60,21 +60,13 @@ export function admit(written: unknown, admission: Admission): CheckResult {
 }
 
 /**
- * What an object of the Gateway API in a file means, if it has fields that are certainly mistakes: without them it may serve more than it
- * should, so it is invalid (decision A-07). Undefined: it has none, or an API stores it, whose clients decide about unknown fields.
+ * What an object in a file means, if it has fields that are certainly mistakes, so that it is invalid. Undefined: it has none, or an API stores it,
+ * whose clients decide about unknown fields.
  */
 function meantBy(written: unknown, { info, place }: Admission, tolerated: readonly ConfigProblem[]): unknown {
-  if (place === undefined || info.group !== GATEWAY_GROUP || tolerated.length === 0) return undefined
-  const { misspelt, foreign, meant } = findMistaken(info.schema, written)
-  const isCertain = misspelt.some((path) => !OF_OTHERS.test(path)) || foreign.some((path) => CONDITION.test(path))
-  return isCertain ? meant : undefined
+  if (place === undefined || tolerated.length === 0) return undefined
+  return findMistakenFields(info, written)?.meant
 }
-
-/** A rule without one of its conditions applies to more. */
-const CONDITION = /\.matches\[/
-
-/** Parts of an object that have no effect on what it serves. */
-const OF_OTHERS = /^(?:metadata|status)\b/
 
 export function refusedRouteOf(written: unknown, name: ObjectName, admission: Admission): Pick<CheckResult, 'route'> {
   const read = readRefusedRoute(written, admission.info)

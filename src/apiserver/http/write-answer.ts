@@ -69,12 +69,18 @@ export function* jsonOf(body: object): Steps<string> {
   return `${head.slice(0, -2)}${pieces.join()}]}`
 }
 
+/** Under an expression, it points to the position of an error. */
+const POINTER_LINE = /\n *\^/
+
 /** `299 - "text"` (RFC 7234, 5.5), each text once. */
 function warningHeaders(texts: readonly string[]): string[] {
   const headers: string[] = []
   let bytes = 0
   for (const text of new Set(texts)) {
-    const printable = text.replace(/[^\x20-\x7e]+/g, ' ').replace(/["\\]/g, '\\$&')
+    const printable = text
+      .replace(POINTER_LINE, '')
+      .replace(/[^\x20-\x7e]+/g, ' ')
+      .replace(/["\\]/g, '\\$&')
     bytes += printable.length
     if (bytes > MAX_WARNINGS_BYTES) break
     headers.push(`299 - "${printable}"`)

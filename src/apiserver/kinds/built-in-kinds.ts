@@ -2,6 +2,7 @@ import { columnsOf } from '#api/definitions/printer-columns.ts'
 import { structuralSchema } from '#api/definitions/structural-schema.ts'
 import { GATEWAY_GROUP } from '#api/groups.ts'
 import { KINDS, type KindInfo } from '#api/kinds.ts'
+import { findMistakenFields } from '#api/mistaken-fields.ts'
 import { STORED_KINDS } from '#api/stored-kinds.ts'
 import { validate } from '#schema/index.ts'
 import { applyPlatformRules } from '../platform-rules/platform-rules.ts'
@@ -48,6 +49,10 @@ function admit(info: BuiltInInfo, written: WrittenObject, { unknownFields, befor
     .map(({ path, message }) => `${path}: ${message}`)
   if (value === undefined) {
     return { causes: problems.filter(({ severity }) => severity === 'error').map(causeOf), warnings }
+  }
+  const mistaken = unknownFields === 'refuse' && tolerated.length > 0 ? findMistakenFields(info, written) : undefined
+  if (mistaken !== undefined) {
+    return { causes: tolerated.filter(({ path }) => mistaken.paths.includes(path)).map(causeOf), warnings: [] }
   }
   const { object, causes } = applyPlatformRules(info, value as WrittenObject, before)
   return causes.length === 0 ? { object, causes, warnings } : { causes, warnings }
