@@ -1,4 +1,5 @@
 import type { Exchange } from '#exchange/exchange.ts'
+import type { RequestSpan } from '#exchange/request-span.ts'
 import { traceParent } from '#exchange/trace-parent.ts'
 import { NO_PEER } from '#net/peer.ts'
 
@@ -6,12 +7,23 @@ import { NO_PEER } from '#net/peer.ts'
 export interface Caller extends Pick<Exchange, 'peer' | 'names' | 'identity' | 'metadata' | 'gateway' | 'workloads'> {
   /** The trace that its request belongs to, if any. */
   readonly traceparent: string | undefined
+  /** What belongs to that trace; undefined without a trace. */
+  readonly tracestate: string | undefined
+  /** What its sender tells all servers that take part (W3C Baggage). */
+  readonly baggage: string | undefined
+  /** Set if the request is traced. */
+  readonly span: RequestSpan | undefined
 }
 
 /** The part of a request that a call needs: a call that ends a session may outlive the request, and must not keep the rest in memory. */
 export function captureCaller(exchange: Exchange): Caller {
-  const { peer, names, identity, metadata, gateway, workloads, request } = exchange
-  return { peer, names, identity: { ...identity }, metadata, gateway, workloads, traceparent: traceParent(request) }
+  const { peer, names, identity, metadata, gateway, workloads, request, span } = exchange
+  // During an attempt the request has the header of the attempt.
+  const traceparent = span?.header ?? traceParent(request)
+  const tracestate = traceparent && request.joined('tracestate')
+  const baggage = request.joined('baggage')
+  const ofClient = { peer, names, identity: { ...identity }, metadata, gateway, workloads }
+  return { ...ofClient, traceparent, tracestate, baggage, span }
 }
 
 /** The gateway itself, when no request has caused the call. */
@@ -23,4 +35,7 @@ export const GATEWAY_ITSELF: Caller = {
   gateway: undefined,
   workloads: undefined,
   traceparent: undefined,
+  tracestate: undefined,
+  baggage: undefined,
+  span: undefined,
 }

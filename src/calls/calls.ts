@@ -11,6 +11,7 @@ import {
   type EndedCall,
 } from '#exchange/call.ts'
 import type { Exchange } from '#exchange/exchange.ts'
+import type { ClientSpan } from '#exchange/request-span.ts'
 import { BodyClaim, type BodyMemory } from '#net/body/body-memory.ts'
 import type { FailureCode } from '#net/failure.ts'
 import type { ClientPool } from '#net/stream.ts'
@@ -103,7 +104,7 @@ export class Calls {
     return (destination, request) => {
       const backend = depth < MAX_DEPTH ? this.#options.backend(destination) : undefined
       if (backend === undefined) {
-        this.#endReporter(request, destination, clock.monotonic())({ failure: 'no-endpoint' })
+        this.#endReporter(request, destination, undefined)({ failure: 'no-endpoint' })
         const detail = depth < MAX_DEPTH ? undefined : 'policies of destinations call each other'
         return Promise.reject(new CallError('no-endpoint', detail))
       }
@@ -115,7 +116,9 @@ export class Calls {
   #make({ backend, groups, caller, claim, depth }: Attempt, request: CallRequest): Promise<CallResponse> {
     const { pool, wheel = workerWheel, random, failed } = this.#options
     const { key } = backend.item
-    const ended = this.#endReporter(request, key, clock.monotonic())
+    const span = caller.span?.begin(request.purpose)
+    if (span !== undefined) span.mcp = request.mcp
+    const ended = this.#endReporter(request, key, span)
     const endpoint = chooseForCall(groups, request, random)
     if (backend.refusal !== undefined || endpoint === undefined) {
       ended({ failure: 'no-endpoint' })
@@ -134,14 +137,18 @@ export class Calls {
       call: this.#callIn(caller, claim, depth + 1),
       failed: (failure: FailureCode) => failed(key, endpoint.label, failure),
       ended,
+      span,
     }
     return new OneCall(way, request).make()
   }
 
-  #endReporter({ purpose }: CallRequest, key: string, startMs: number) {
+  #endReporter({ purpose }: CallRequest, key: string, span: ClientSpan | undefined) {
     const backend = backendName(key)
-    return ({ status, grpcStatus, failure }: CallEnd) =>
-      this.#options.ended({ purpose, backend, status, grpcStatus, failure, durationMs: clock.monotonic() - startMs })
+    const startMs = clock.monotonic()
+    return ({ status, grpcStatus, failure }: CallEnd) => {
+      const durationMs = clock.monotonic() - startMs
+      this.#options.ended({ purpose, backend, status, grpcStatus, failure, durationMs, span })
+    }
   }
 }
 

@@ -8,12 +8,14 @@ import {
   type Call,
   CallError,
   type CallFailure,
+  type CallPurpose,
   type CallRequest,
   type CallResponse,
   type EndedCall,
 } from '#exchange/call.ts'
 import { Exchange } from '#exchange/exchange.ts'
 import type { Outcome } from '#exchange/outcome.ts'
+import type { ClientSpan } from '#exchange/request-span.ts'
 import { NO_CLIENT, SYSTEM } from '#exchange/run-context.ts'
 import type { BodyClaim } from '#net/body/body-memory.ts'
 import { FixedBody } from '#net/body/fixed-body.ts'
@@ -48,6 +50,8 @@ export interface CallWay {
   readonly call: Call
   readonly failed: (failure: FailureCode) => void
   readonly ended: (end: CallEnd) => void
+  /** Set if the request that caused the call is traced. */
+  readonly span: ClientSpan | undefined
 }
 
 /** How a call ended. */
@@ -131,8 +135,11 @@ export class OneCall implements ClientHandler {
     const body = exchange.signBody?.(unsigned, limits) ?? unsigned
     this.#sentMs = clock.monotonic()
     endpoint.health.begin()
+    const destination =
+      protocol === 'grpc' ? place.destinations.rpc : chooseDestination(place.destinations, exchange, '')
+    this.#way.span?.sent(exchange.request, destination, this.#sentMs)
     this.#upstream = this.#way.pool.send(
-      protocol === 'grpc' ? place.destinations.rpc : chooseDestination(place.destinations, exchange, ''),
+      destination,
       exchange.request,
       body,
       messageDeadline === undefined ? endpoint.requestTimeoutMs || timeoutMs : 0,
@@ -148,7 +155,7 @@ export class OneCall implements ClientHandler {
     const head = Head.request(method, path)
     head.set('host', hostFor(endpoint, host))
     for (const [name, value] of headers) if (name !== 'host') head.append(name, value)
-    if (caller.traceparent !== undefined && !head.has('traceparent')) head.set('traceparent', caller.traceparent)
+    passTrace(head, this.#request.purpose, this.#way)
     if (protocol === 'grpc') prepareGrpc(head, this.#deadlineMs)
     head.takesTrailers ||= isGrpcRequest(head)
     head.isRepeatable = isRepeatable === true
@@ -253,6 +260,18 @@ export class OneCall implements ClientHandler {
     const value = this.#upstream?.trailers?.get('grpc-status') ?? this.#exchange?.response?.get('grpc-status')
     return value === undefined ? undefined : grpcStatusName(value)
   }
+}
+
+/** Passes the trace of the request on that caused the call. Copies of requests have its fields already. */
+function passTrace(head: Head, purpose: CallPurpose, { caller, span }: CallWay): void {
+  const { traceparent, tracestate, baggage } = caller
+  if (traceparent !== undefined && !head.has('traceparent')) {
+    head.set('traceparent', traceparent)
+    if (tracestate !== undefined) head.set('tracestate', tracestate)
+  }
+  // Servers that a policy asks are not part of what the client does.
+  if (purpose === 'mcp' && baggage !== undefined && !head.has('baggage')) head.set('baggage', baggage)
+  if (span !== undefined && head.joined('traceparent') === span.of.header) head.set('traceparent', span.header)
 }
 
 /** A forwarded host is rewritten as for other forwarded requests (specification 2, 2.2.4). */

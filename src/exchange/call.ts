@@ -2,6 +2,7 @@ import type { FailureCode } from '#net/failure.ts'
 import type { Head } from '#net/http/head.ts'
 import type { BodySource } from '#net/stream.ts'
 import type { MessageDeadline } from './message-deadline.ts'
+import type { ClientSpan, SentMcp } from './request-span.ts'
 
 /**
  * MCP targets, servers of key sets, authorization, processing and rate limits, receivers of copies, LLM providers that list their models,
@@ -51,6 +52,8 @@ export interface CallRequest {
   readonly avoid?: readonly string[]
   /** Changes the request after the backend policies of the destination, for example because they set a credential that must move. */
   readonly finish?: (request: Head) => void
+  /** The MCP message in the body; set only if the call is traced. */
+  readonly mcp?: SentMcp | undefined
   /** The response says nothing about other requests to the destination: its health stays as it is. */
   readonly leavesHealth?: true
 }
@@ -108,4 +111,6 @@ export interface EndedCall {
   /** Why the response is missing or incomplete. */
   readonly failure: CallFailure | undefined
   readonly durationMs: number
+  /** Set if the request that caused it is traced. */
+  readonly span: ClientSpan | undefined
 }

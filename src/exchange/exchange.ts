@@ -14,6 +14,7 @@ import type { LlmFacts } from './llm-facts.ts'
 import type { McpFacts } from './mcp-facts.ts'
 import type { Refusal } from './outcome.ts'
 import { redactTarget } from './redact-target.ts'
+import type { RequestSpan } from './request-span.ts'
 import { NO_STEPS, type RunContext } from './run-context.ts'
 import type { Session } from './session.ts'
 import type { Trace } from './trace.ts'
@@ -255,7 +256,9 @@ export class Exchange {
   /** The response refuses the whole request: response policies keep its status and body. */
   responseIsRefusal = false
   reason: Reason = 'Upstream'
-  /** Set only for `explain` and sampled requests. */
+  /** Set if the request is traced. */
+  span: RequestSpan | undefined
+  /** Set only for `explain`. */
   trace: Trace | undefined
   #slots: ExchangeSlots | undefined
   #redactedParameters = NO_NAMES

@@ -1,4 +1,5 @@
-import type { Expression } from './expression.ts'
+import type { Json } from '#base/json.ts'
+import type { GatewayIdentity } from './gateway-identity.ts'
 
 /** Where log entries or spans are exported over OTLP: `frontend.accessLog.otlp` or `frontend.tracing`, compiled. */
 export interface OtlpTarget {
@@ -8,15 +9,8 @@ export interface OtlpTarget {
   readonly protocol: 'GRPC' | 'HTTP'
   /** Of protocol HTTP. */
   readonly path: string
-  /** Attributes of the entity that exports, in addition to the default ones. */
-  readonly resources: readonly { readonly name: string; readonly expression: Expression }[]
+  /** Attributes of the entity that exports, which win over the default ones. */
+  readonly resource: (gateway: GatewayIdentity) => readonly (readonly [name: string, value: Json])[]
   /** Targets with the same key share a queue, also after the plan has changed. */
   readonly key: string
-}
-
-/** @param spec without its key */
-export function otlpTarget(spec: Omit<OtlpTarget, 'key'>): OtlpTarget {
-  const { signal, backend, protocol, path, resources } = spec
-  const attributes = resources.map(({ name, expression }) => [name, expression.source])
-  return { ...spec, key: JSON.stringify([signal, backend, protocol, path, attributes]) }
 }

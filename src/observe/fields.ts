@@ -7,6 +7,7 @@ import { type LlmFacts, type LlmRequest, msPerOutputToken } from '#exchange/llm-
 import { type LlmCost, NANODOLLARS } from '#exchange/llm-prices.ts'
 import type { McpFacts } from '#exchange/mcp-facts.ts'
 import { readGrpcStatus } from '#exchange/read-grpc-status.ts'
+import type { RequestSpan } from '#exchange/request-span.ts'
 import { spiffeIdOf } from '#exchange/spiffe-id.ts'
 import { withoutPort } from '#net/http/field-syntax.ts'
 import type { Peer } from '#net/peer.ts'
@@ -24,6 +25,8 @@ export interface Field<S, N extends string = string> {
   read(subject: S): string | number | undefined
   /** Unit of a number. Text lines show it; in JSON it is a plain number. */
   readonly unit?: 'ms'
+  /** In OTLP its parts between commas are a list. */
+  readonly list?: true
   /** Default value, which the log omits. */
   readonly usual?: string | number
   /** False: not in the access log. */
@@ -123,6 +126,11 @@ const STATUS = fields<{ readonly status: number }>()([
 ])
 const GRPC = fields<Ended>()([{ name: 'grpc.status', read: ({ exchange }) => readGrpcStatus(exchange) }])
 
+const TRACE = fields<RequestSpan>()([
+  { name: 'trace.id', read: ({ traceId }) => traceId },
+  { name: 'span.id', read: ({ spanId }) => spanId },
+])
+
 /** A subject is unique only within its issuer. */
 const TOKEN = fields<{ readonly claims: { readonly iss?: unknown; readonly sub?: unknown } }>()([
   { name: 'jwt.iss', read: ({ claims: { iss } }) => (typeof iss === 'string' ? iss : undefined) },
@@ -189,7 +197,7 @@ const LLM = fields<LlmFacts>()([
   { name: 'gatewright.ai.translation.from', read: ({ translation }) => translation?.from },
   { name: 'gatewright.ai.translation.to', read: ({ translation }) => translation?.to },
   { name: 'gen_ai.response.id', read: ({ responseId }) => responseId },
-  { name: 'gen_ai.response.finish_reasons', read: ({ finishReasons }) => finishReasons.join(',') },
+  { name: 'gen_ai.response.finish_reasons', list: true, read: ({ finishReasons }) => finishReasons.join(',') },
   { name: 'server.address', read: ({ serverAddress }) => serverAddress },
   { name: 'gen_ai.usage.input_tokens', record: 'inputTokens', read: (llm) => llm.inputTokens },
   { name: 'gen_ai.usage.output_tokens', record: 'outputTokens', read: (llm) => llm.outputTokens },
@@ -270,6 +278,12 @@ const DURATION = fields<Ended>()([
   { name: 'duration', unit: 'ms', read: ({ durationMs }) => Math.round(durationMs * 1000) / 1000 },
 ])
 
+/** What is known about a call of a model, also before the request has ended. */
+export const LLM_CALL = [
+  group(({ exchange }: Pick<Ended, 'exchange'>) => exchange.llm, LLM),
+  group(({ exchange }: Pick<Ended, 'exchange'>) => exchange.llm?.request, LLM_REQUEST),
+] as const
+
 /** The line of a request or a relayed connection (docs/behaviour/http.md, "Access log"); labels of metrics are among its fields. */
 export const ENDED = [
   group(({ exchange }: Ended) => exchange.names, PLACE, { constant: true }),
@@ -279,12 +293,12 @@ export const ENDED = [
   group((ended: Ended) => (isRequest(ended) ? ended : undefined), [...HTTP, ...STATUS]),
   // HTTP/1 does not support gRPC.
   group((ended: Ended) => (ended.exchange.version === '2' ? ended : undefined), GRPC),
+  group(({ exchange }: Ended) => exchange.span, TRACE),
   group(({ exchange }: Ended) => exchange.identity.jwt, TOKEN),
   group(self, PROTOCOL),
   group(({ exchange }: Ended) => exchange.a2a, A2A),
   group(({ exchange }: Ended) => exchange.mcp, MCP),
-  group(({ exchange }: Ended) => exchange.llm, LLM),
-  group(({ exchange }: Ended) => exchange.llm?.request, LLM_REQUEST),
+  ...LLM_CALL,
   group(costOf, LLM_COST),
   group((ended: Ended) => (ended.exchange.llm === undefined ? undefined : ended), LLM_TIMES),
   group(self, RETRIES),

@@ -2,6 +2,8 @@ import type { EndedCall } from '#exchange/call.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import type { Expression } from '#exchange/expression.ts'
 import type { OtlpTarget } from '#exchange/otlp-target.ts'
+import type { ClientSpan } from '#exchange/request-span.ts'
+import type { TracingSettings } from '#exchange/tracing-settings.ts'
 import type { ConnectionRefusal } from '#net/accept/connection-refusal.ts'
 import type { Peer } from '#net/peer.ts'
 import type { ConnectionFault, WireRefusal } from '#net/stream.ts'
@@ -46,11 +48,13 @@ export interface UnreadRequest {
   readonly decisionNumber: number
 }
 
-/** `frontend.accessLog` and `frontend.metrics` of one listener, compiled. */
+/** `frontend.accessLog`, `frontend.metrics` and `frontend.tracing` of one listener, compiled. */
 export interface ObserveSettings {
   readonly accessLog: AccessLogSettings | undefined
   /** Custom labels of all request metrics. */
   readonly metricLabels: CustomLabels
+  /** Undefined: requests are not traced. */
+  readonly tracing: TracingSettings | undefined
 }
 
 /** Names and expressions in the same order. */
@@ -96,6 +100,8 @@ export interface Observer {
   connectionDenied(peer: Peer, why: string): void
   /** A connection was closed because its PROXY header or its TLS handshake failed. */
   connectionRefused(peer: Peer, why: ConnectionRefusal): void
+  /** An attempt of a traced request has ended. */
+  attemptEnded(attempt: ClientSpan, exchange: Exchange): void
   /** A call of the gateway itself has ended. */
   callEnded(call: EndedCall): void
   bug(decisionId: string, error: unknown): void

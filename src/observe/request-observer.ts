@@ -5,6 +5,7 @@ import type { EndedCall } from '#exchange/call.ts'
 import { type Exchange, NO_PLAN_NAMES } from '#exchange/exchange.ts'
 import { noteOutcome } from '#exchange/follow-up.ts'
 import type { McpFacts } from '#exchange/mcp-facts.ts'
+import type { ClientSpan } from '#exchange/request-span.ts'
 import type { ConnectionRefusal } from '#net/accept/connection-refusal.ts'
 import type { Peer } from '#net/peer.ts'
 import type { ConnectionFault, WireRefusal } from '#net/stream.ts'
@@ -19,6 +20,7 @@ import type { MetricsWriter } from './metrics/metrics-writer.ts'
 import { RelayMetrics } from './metrics/relay-metrics.ts'
 import { RequestMetrics } from './metrics/request-metrics.ts'
 import type { IncomingConnection, Observed, ObservedRelay, Observer, UnreadRequest } from './observer.ts'
+import type { Tracer } from './otlp/tracer.ts'
 import { WallClock } from './wall-clock.ts'
 
 const RECORDS = 1024
@@ -46,6 +48,7 @@ export class RequestObserver implements Observer {
   readonly #metrics: RequestMetrics
   readonly #relays: RelayMetrics
   readonly #writer: MetricsWriter
+  readonly #tracer: Tracer | undefined
   readonly #ids: DecisionIds
   /** For messages that never became requests: they are cheap to send. */
   readonly #unreadAllowance = new Allowance(UNREAD_BURST, UNREAD_PER_SECOND)
@@ -61,7 +64,9 @@ export class RequestObserver implements Observer {
     log: AccessLog,
     writer: MetricsWriter,
     reportBug: (decisionId: string, error: unknown) => void,
+    tracer?: Tracer,
   ) {
+    this.#tracer = tracer
     this.records = new DecisionRing(worker, ids, RECORDS)
     this.#ids = ids
     this.#log = log
@@ -89,6 +94,7 @@ export class RequestObserver implements Observer {
     this.#log.log(ended)
     this.#metrics.record(ended, sentBytes)
     this.#keep(ended)
+    if (exchange.span !== undefined) this.#tracer?.requestEnded(ended, exchange.span)
   }
 
   relayEnded(relay: ObservedRelay, broken: string | undefined): void {
@@ -144,8 +150,13 @@ export class RequestObserver implements Observer {
     this.#writer.series('refusedConnections', [why]).add(1)
   }
 
+  attemptEnded(attempt: ClientSpan, exchange: Exchange): void {
+    this.#tracer?.attemptEnded(attempt, exchange)
+  }
+
   callEnded(call: EndedCall): void {
     observeCall(this.#writer, call)
+    if (call.span !== undefined) this.#tracer?.callEnded(call, call.span)
   }
 
   bug(decisionId: string, error: unknown): void {

@@ -140,6 +140,7 @@ export function settingsOf({ filter, remove = [], add = {}, labels = {}, otlp }:
       names: Object.keys(labels),
       expressions: Object.values(labels).map((text) => expressionOf(text, 'metric')),
     },
+    tracing: undefined,
   }
 }
 

@@ -159,8 +159,10 @@ function send(flight: InFlight): void {
   flight.occupyEndpoint()
   const body = bodies.requestToSend()
   const framing = frame(flight, body, endpoint)
+  const destination = chooseDestination(flight.decision.place!.destinations, exchange, upgrade)
+  exchange.span?.attempt?.sent(exchange.request, destination, flight.attemptStartMs)
   const upstream = context.pool.send(
-    chooseDestination(flight.decision.place!.destinations, exchange, upgrade),
+    destination,
     exchange.request,
     framing,
     responseTimeout(endpoint, exchange),
@@ -278,6 +280,11 @@ function recordAttempt(flight: InFlight, status: number | undefined, failure?: F
   const { exchange, context } = flight
   const endpoint = flight.decision.endpoint!
   exchange.answeredMonotonicMs = context.now()
+  const span = exchange.span?.attempt
+  if (span !== undefined) {
+    span.status = status
+    span.failure = failure?.code
+  }
   if (failure === undefined || countsForHealth(flight, failure)) {
     flight.healthyStatus = judgeHead(endpoint, exchange, status) ? status! : 0
   }
@@ -343,6 +350,7 @@ function retryAnswer(flight: InFlight, stream: ClientStream, { status, detail }:
   if (last !== undefined) attempts!.push({ ...last, failure: 'answer-failed', detail })
   flight.exchange.failedTokens += flight.exchange.llm?.totalTokens ?? 0
   stream.cancel()
+  if (flight.exchange.span?.attempt !== undefined) flight.exchange.span.attempt.failure = 'answer-failed'
   flight.completeAttempt()
   retry(flight)
   return true

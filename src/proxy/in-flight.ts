@@ -217,6 +217,8 @@ export class InFlight implements RunContext, BodyOwner, Observed {
    * @param status of the error that the response reports
    */
   breakAttempt(status?: number): void {
+    const attempt = this.exchange.span?.attempt
+    if (attempt !== undefined) attempt.failure ??= 'incomplete'
     if (this.healthyStatus !== 0) this.decision.endpoint!.health.recordUnhealthy(status ?? 'incomplete response')
     this.releaseEndpoint()
   }
@@ -227,6 +229,14 @@ export class InFlight implements RunContext, BodyOwner, Observed {
     if (!this.endpointOccupied) return
     this.endpointOccupied = false
     this.decision.endpoint?.health.end()
+    this.#endSpan()
+  }
+
+  #endSpan(): void {
+    const { span } = this.exchange
+    if (span?.attempt === undefined) return
+    this.context.observer.attemptEnded(span.attempt, this.exchange)
+    span.attempt = undefined
   }
 
   /** Counts a response that was healthy by its head, once. */

@@ -14,6 +14,7 @@ import { LogFile, type LogTarget } from '#observe/log/log-file.ts'
 import { MetricsWriter } from '#observe/metrics/metrics-writer.ts'
 import { Exporters } from '#observe/otlp/exporters.ts'
 import { OtlpAccessLog } from '#observe/otlp/otlp-access-log.ts'
+import { Tracer } from '#observe/otlp/tracer.ts'
 import { RequestObserver } from '#observe/request-observer.ts'
 import type { PlanDelta } from '#plan/delta.ts'
 import type { PlanItem } from '#plan/item.ts'
@@ -85,8 +86,14 @@ export async function runProxyWorker(start: WorkerStart, port: MessagePort, arou
     lossLine: (lines) => accessLog.lossLine(lines),
   })
   const decisionIds = new DecisionIds()
-  const observer = new RequestObserver(start.name, decisionIds, accessLog, metrics, (decisionId, error) =>
-    send({ kind: 'bug', decisionId, stack: error instanceof Error ? (error.stack ?? '') : `${error}` }),
+  const observer = new RequestObserver(
+    start.name,
+    decisionIds,
+    accessLog,
+    metrics,
+    (decisionId, error) =>
+      send({ kind: 'bug', decisionId, stack: error instanceof Error ? (error.stack ?? '') : `${error}` }),
+    new Tracer(exporters, hider),
   )
   const { transports, fallbackReason } = await chooseTransports(start.transport)
   metrics.series('workerStarts', [transports.kind]).add(1)

@@ -141,6 +141,7 @@ export const COLLECTIONS: Readonly<Record<string, Filled | PeerFilled>> = {
   },
   'observe/otlp/exporters #queues': 'configuration',
   'observe/otlp/otlp-access-log #fields': 'configuration',
+  'observe/otlp/tracer #fields': 'configuration',
   'observe/metrics/chosen-values #known': {
     bound: '200 values of a label',
     flood: 'src/observe/metrics/metrics.test.ts',

@@ -34,6 +34,10 @@ export const FREE: readonly (readonly [title: RegExp, reason: string])[] = [
     /\.(deploymentName|projectName|provider(Two|Three)\.apiVersion)$/,
     'the provider decides which exist; it is encoded in the path',
   ],
+  [
+    /tracing\.(attributes\.(remove\[\]|add\[\]\.name)|resources\[\]\.name)$/,
+    'any text can be a key of a span or a resource',
+  ],
   [/accessLog\.attributes\.(remove\[\]|add\[\]\.name)$/, 'any text can be a key of a log entry'],
   [/resourceMetadata\.entry$/, 'any JSON can be metadata; what clients of MCP cannot use is reported at the map'],
   [/(mcp|authentication)\.clientId$/, 'the identity provider decides which ids exist'],

@@ -18,7 +18,7 @@ export const DOCUMENT_1 = {
   ),
   'service/controller-provisions': behaviour.gap(1, '1', 'The controller provisions the data plane.'),
   'service/access-logs': behaviour(1, '1', 'The proxy writes access logs.'),
-  'service/traces': behaviour.gap(1, '1', 'The proxy emits traces.'),
+  'service/traces': behaviour(1, '1', 'The proxy emits traces.'),
   'service/metrics': behaviour(1, '1', 'The proxy emits metrics.'),
 
   // 2.1 Common envelope

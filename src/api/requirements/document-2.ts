@@ -175,60 +175,52 @@ export const DOCUMENT_2 = {
   'logTracingAttributes/add': behaviour(2, '2.1', 'The value of the expression is added under the name.'),
   'logTracingAttributes/add-failure': behaviour(2, '2.1', 'A pair whose expression fails is left out.'),
   'frontend.tracing/backendRef-required': shape(2, '2.1', '`tracing.backendRef` is required.'),
-  'frontend.tracing/backendRef-kinds': behaviour.gap(
+  'frontend.tracing/backendRef-kinds': behaviour(
     2,
     '2.1',
     '`tracing.backendRef` names an OTLP server: a Service or a ProxyBackend.',
   ),
-  'frontend.tracing/export': behaviour.gap(2, '2.1', 'Traces are exported over OTLP to `backendRef`.'),
+  'frontend.tracing/export': behaviour(2, '2.1', 'Traces are exported over OTLP to `backendRef`.'),
   'frontend.tracing/protocol-values': shape(2, '2.1', '`tracing.protocol` is `HTTP` or `GRPC`.'),
-  'frontend.tracing/protocol-default': behaviour.gap(2, '2.1', '`tracing.protocol` defaults to `GRPC`.'),
+  'frontend.tracing/protocol-default': behaviour(2, '2.1', '`tracing.protocol` defaults to `GRPC`.'),
   'frontend.tracing/path-length': shape(2, '2.1', '`tracing.path` is a LongString.'),
   'frontend.tracing/path-http-only': shape(2, '2.1', '`tracing.path` belongs to protocol `HTTP` only.'),
-  'frontend.tracing/path-default': behaviour.gap(2, '2.1', '`tracing.path` defaults to `/v1/traces`.'),
-  'frontend.tracing/attributes': behaviour.gap(
-    2,
-    '2.1',
-    '`tracing.attributes` changes the key-value pairs of a trace.',
-  ),
+  'frontend.tracing/path-default': behaviour(2, '2.1', '`tracing.path` defaults to `/v1/traces`.'),
+  'frontend.tracing/attributes': behaviour(2, '2.1', '`tracing.attributes` changes the key-value pairs of a trace.'),
   'frontend.tracing/resources-fields': shape(
     2,
     '2.1',
     'An item of `tracing.resources` has a required `name` (ShortString) and `expression` (CELExpression).',
   ),
-  'frontend.tracing/resources': behaviour.gap(
+  'frontend.tracing/resources': behaviour(
     2,
     '2.1',
     '`tracing.resources` adds attributes of the entity that emits the traces.',
   ),
-  'frontend.tracing/randomSampling-number': behaviour.gap(
+  'frontend.tracing/randomSampling-number': behaviour(
     2,
     '2.1',
     '`randomSampling` may yield a number from 0.0 to 1.0, the share of requests that are traced.',
   ),
-  'frontend.tracing/randomSampling-boolean': behaviour.gap(2, '2.1', '`randomSampling` may yield a boolean.'),
-  'frontend.tracing/randomSampling-starts-trace': behaviour.gap(
+  'frontend.tracing/randomSampling-boolean': behaviour(2, '2.1', '`randomSampling` may yield a boolean.'),
+  'frontend.tracing/randomSampling-starts-trace': behaviour(
     2,
     '2.1',
     '`randomSampling` decides on a new trace when the request carries none.',
   ),
-  'frontend.tracing/randomSampling-unset': behaviour.gap(
+  'frontend.tracing/randomSampling-unset': behaviour(
     2,
     '2.1',
     'Without `randomSampling` no trace is started at random.',
   ),
-  'frontend.tracing/clientSampling-number': behaviour.gap(
-    2,
-    '2.1',
-    '`clientSampling` may yield a number from 0.0 to 1.0.',
-  ),
-  'frontend.tracing/clientSampling-boolean': behaviour.gap(2, '2.1', '`clientSampling` may yield a boolean.'),
-  'frontend.tracing/clientSampling-starts-span': behaviour.gap(
+  'frontend.tracing/clientSampling-number': behaviour(2, '2.1', '`clientSampling` may yield a number from 0.0 to 1.0.'),
+  'frontend.tracing/clientSampling-boolean': behaviour(2, '2.1', '`clientSampling` may yield a boolean.'),
+  'frontend.tracing/clientSampling-starts-span': behaviour(
     2,
     '2.1',
     '`clientSampling` decides on a new span when the request already carries a trace.',
   ),
-  'frontend.tracing/clientSampling-unset': behaviour.gap(
+  'frontend.tracing/clientSampling-unset': behaviour(
     2,
     '2.1',
     'Without `clientSampling` every request that carries a trace gets a span.',

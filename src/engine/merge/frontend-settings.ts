@@ -13,11 +13,11 @@ import { compileSetting, mergeSection } from './build-chain.ts'
 
 /** The merged `frontend` policies of one listener. */
 export interface FrontendSettings extends FrontendHttpSetting, FrontendTcpSetting, ObserveSettings {
-  /** Data of LLM calls that log and metric expressions read. */
+  /** Data of LLM calls that log, metric and trace expressions read. */
   readonly llmReads: LlmReads
-  /** A log expression reads the responses to MCP tool calls (decision B99). */
+  /** A log or trace expression reads the responses to MCP tool calls (decision B99). */
   readonly readsToolCalls: boolean
-  /** A log or metric expression reads bodies, so their first bytes are recorded as they pass (decision A-49). */
+  /** A log, metric or trace expression reads bodies, so their first bytes are recorded as they pass (decision A-49). */
   readonly recordsRequestBody: boolean
   readonly recordsResponseBody: boolean
   /** Which connections are accepted; undefined: all. */
@@ -35,13 +35,16 @@ export function buildFrontendSettings(
   const fields = mergeSection({ section: 'frontend', phase: undefined, targets }, lookups)
   const accessLog = compileSetting(POLICIES.frontend.accessLog, fields, context)
   const metricLabels = compileSetting(POLICIES.frontend.metrics, fields, context)
-  const observed = [...(accessLog?.add ?? []).map(({ expression }) => expression), ...metricLabels.expressions]
+  const tracing = compileSetting(POLICIES.frontend.tracing, fields, context)
+  const attributes = [...(accessLog?.add ?? []), ...(tracing?.add ?? [])]
+  const observed = [...attributes.map(({ expression }) => expression), ...metricLabels.expressions]
   if (accessLog?.filter !== undefined) observed.push(accessLog.filter)
   return {
     ...compileSetting(POLICIES.frontend.http, fields, context),
     ...compileSetting(POLICIES.frontend.tcp, fields, context),
     accessLog,
     metricLabels,
+    tracing,
     llmReads: llmReadsOf(observed),
     readsToolCalls: observed.some(({ references }) => TOOL_CALLS.some((path) => references.has(path))),
     recordsRequestBody: recordsRequestBody(observed),

@@ -76,6 +76,7 @@ function finish(endpoint: LiveEndpoint, exchange: Exchange, decision: Decision):
   const place = findPlace(endpoint.place, exchange.request.authority)
   if (isRefusal(place)) return place
   decision.place = place
+  exchange.span?.beginAttempt(exchange.request, exchange.retries)
   const { signature } = endpoint.chain
   if (backend?.protocol.prepare === undefined) return signature?.sign(exchange)
   const outcome = backend.protocol.prepare(exchange, endpoint, decision)

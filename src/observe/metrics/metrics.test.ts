@@ -181,7 +181,7 @@ test('custom labels follow the built-in ones, in every series of the metric', ()
 test('a call of the gateway: by why its answer is not whole, else by its gRPC status or the class of its status', () => {
   const { writers, lines } = workers(1)
   const none = { status: undefined, grpcStatus: undefined, failure: undefined }
-  const call = { purpose: 'mcp', backend: 'default/b', durationMs: 2000, ...none } as const
+  const call = { purpose: 'mcp', span: undefined, backend: 'default/b', durationMs: 2000, ...none } as const
   observeCall(writers[0], { ...call, status: 204 })
   observeCall(writers[0], { ...call, status: 503 })
   observeCall(writers[0], { ...call, status: 200, failure: 'reset' })

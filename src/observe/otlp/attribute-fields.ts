@@ -1,12 +1,13 @@
 import type { SecretHider } from '#base/known-secrets.ts'
 import { Writer } from '#base/protobuf/writer.ts'
 import type { Field, Group } from '../fields.ts'
-import { keyBytes, writeKnown } from './write-attribute.ts'
+import { keyBytes, writeKnown, writeKnownList } from './write-attribute.ts'
 
 /** A field with its encoded name. All columns have the same shape, which makes them fast. */
 interface Column extends Pick<Required<Field<object>>, 'name' | 'read'> {
   readonly key: Uint8Array
   readonly usual: string | number | undefined
+  readonly isList: boolean
 }
 
 interface Columns<E> {
@@ -34,7 +35,7 @@ export class AttributeFields<E> {
         of,
         columns: fields
           .filter(({ name, logged }) => logged !== false && !removed.has(name))
-          .map(({ name, read, usual }) => ({ name, key: keyBytes(name), read, usual })),
+          .map(({ name, read, usual, list }) => ({ name, key: keyBytes(name), read, usual, isList: list === true })),
         known: constant === undefined ? undefined : new WeakMap<object, Uint8Array>(),
       }))
       .filter(({ columns }) => columns.length > 0)
@@ -67,10 +68,11 @@ export class AttributeFields<E> {
     subject: object,
     covered: ReadonlySet<string> | undefined,
   ): void {
-    for (const { name, key, read, usual } of columns) {
+    for (const { name, key, read, usual, isList } of columns) {
       const value = read(subject)
       if (value === undefined || value === '' || value === usual || covered?.has(name)) continue
-      writeKnown(out, this.#tag, key, typeof value === 'number' ? value : this.#secrets.hideValues(value))
+      if (isList) writeKnownList(out, this.#tag, key, this.#secrets.hideValues(String(value)).split(','))
+      else writeKnown(out, this.#tag, key, typeof value === 'number' ? value : this.#secrets.hideValues(value))
     }
   }
 }

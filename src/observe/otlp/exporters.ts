@@ -1,10 +1,7 @@
 import type { Json } from '#base/json.ts'
 import type { Call } from '#exchange/call.ts'
-import { Exchange } from '#exchange/exchange.ts'
 import type { GatewayIdentity } from '#exchange/gateway-identity.ts'
 import type { OtlpTarget } from '#exchange/otlp-target.ts'
-import { Head } from '#net/http/head.ts'
-import { NO_PEER } from '#net/peer.ts'
 import { encodeExport, encodeResource } from './encode-export.ts'
 import { exportOver } from './export-call.ts'
 import { type DropReason, ExportQueue, type ExportResult } from './export-queue.ts'
@@ -73,7 +70,7 @@ export class Exporters {
   }
 
   /** The attributes of the configuration win over the default ones. */
-  #attributesOf({ resources }: OtlpTarget): readonly (readonly [name: string, value: Json])[] {
+  #attributesOf({ resource }: OtlpTarget): readonly (readonly [name: string, value: Json])[] {
     const { version, gateway } = this.#options
     const attributes = new Map<string, Json>([
       ['service.name', 'gatewright'],
@@ -81,11 +78,7 @@ export class Exporters {
     ])
     if (gateway.podName) attributes.set('k8s.pod.name', gateway.podName)
     if (gateway.namespace) attributes.set('k8s.namespace.name', gateway.namespace)
-    const exchange = new Exchange(new Head(), NO_PEER)
-    exchange.gateway = gateway
-    for (const { name, expression } of resources) {
-      expression.writeAttributes(exchange, name, (attribute, value) => attributes.set(attribute, value))
-    }
+    for (const [name, value] of resource(gateway)) attributes.set(name, value)
     return [...attributes]
   }
 }

@@ -14,6 +14,9 @@ export interface AddedAttributes {
   readonly covered: ReadonlySet<string> | undefined
 }
 
+/** Fields that records have as members. */
+const OF_RECORD = ['trace.id', 'span.id']
+
 /** Exports entries of the access log. They have the fields of its lines. */
 export class OtlpAccessLog {
   readonly #exporters: Exporters
@@ -33,7 +36,8 @@ export class OtlpAccessLog {
   #fieldsOf(settings: AccessLogSettings): AttributeFields<Ended> {
     let fields = this.#fields.get(settings)
     if (fields === undefined) {
-      fields = new AttributeFields<Ended>(LOG_ATTRIBUTES, ENDED, this.#secrets, settings.remove)
+      const removed = new Set([...settings.remove, ...OF_RECORD])
+      fields = new AttributeFields<Ended>(LOG_ATTRIBUTES, ENDED, this.#secrets, removed)
       this.#fields.set(settings, fields)
     }
     return fields

@@ -150,17 +150,37 @@ test.each([
   expect(messages).toEqual(problem === undefined ? [] : [`${problem}; this label is ignored`])
 })
 
-test('tracing: checked, and reported as having no effect', () => {
+test('tracing: target, sampling, attributes', () => {
   const context = contextWith()
   const written = {
     backendRef: SERVICE,
-    randomSampling: '1 +',
-    attributes: { add: [{ name: 'a', expression: '"x"' }] },
+    randomSampling: '0.25',
+    attributes: { remove: ['http.method'], add: [{ name: 'a', expression: '"x"' }] },
+    resources: [{ name: 'service.name', expression: '"edge"' }],
   }
-  expect(tracing.compile([sourceOf(specFrom(frontendTracing, written))], context)).toBeUndefined()
+  const setting = tracing.compile([sourceOf(specFrom(frontendTracing, written))], context)!
+  expect(setting.target).toMatchObject({
+    signal: 'traces',
+    protocol: 'GRPC',
+    backend: 'Service/default/collector/4317',
+    path: '/v1/traces',
+  })
+  expect(setting.target.resource({ podName: undefined, namespace: undefined, gateway: undefined })).toEqual([
+    ['service.name', 'edge'],
+  ])
+  expect([setting.randomSampling?.json(exchangeWith({})), setting.clientSampling]).toEqual([0.25, undefined])
+  expect([[...setting.remove], setting.add.map(({ name }) => name)]).toEqual([['http.method'], ['a']])
+  expect(context.reports).toEqual([])
+  expect(tracing.compile([], contextWith())).toBeUndefined()
+})
+
+test('tracing: problems are reported where they are', () => {
+  const context = contextWith()
+  const written = { backendRef: SERVICE, randomSampling: '1 +', clientSampling: 'response.code' }
+  tracing.compile([sourceOf(specFrom(frontendTracing, written))], context)
   expect(context.reports).toEqual([
-    'not-implemented spec.traffic.field',
     'cel-syntax spec.traffic.field.randomSampling',
+    'cel-unavailable spec.traffic.field.clientSampling',
   ])
 })
 

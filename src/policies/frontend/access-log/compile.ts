@@ -1,7 +1,8 @@
-import { type OtlpTarget, otlpTarget } from '#exchange/otlp-target.ts'
+import type { OtlpTarget } from '#exchange/otlp-target.ts'
 import { mayCoverFields, removedFields, STARTS_LINE } from '#observe/log/default-fields.ts'
 import type { AccessLogSettings } from '#observe/observer.ts'
 import type { CompileContext, PolicySource } from '../../policy.ts'
+import { otlpTarget } from '../../shared/telemetry/otlp-target.ts'
 import { type Attribute, compileAttributes } from '../../shared/transformation/compile-attributes.ts'
 import type { AccessLogSpec, OtlpAccessLogSpec } from './schema.ts'
 
@@ -27,7 +28,7 @@ export function compileAccessLog(sources: readonly Source[], context: CompileCon
 function compileTarget(source: Source, spec: OtlpAccessLogSpec, context: CompileContext): OtlpTarget | undefined {
   const { backendRef, protocol, path = '/v1/logs' } = spec
   const backend = context.calledBackend(source, backendRef)
-  return backend === undefined ? undefined : otlpTarget({ signal: 'logs', backend, protocol, path, resources: [] })
+  return backend === undefined ? undefined : otlpTarget({ signal: 'logs', backend, protocol, path })
 }
 
 /** Compiles added attributes, without those that are fixed parts of a log line (decision A-110). */

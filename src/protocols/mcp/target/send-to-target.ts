@@ -9,6 +9,7 @@ import type { TargetSession } from '../session/target-session.ts'
 import { targetHeaders } from './forward-headers.ts'
 import { noteAttempt, sinceReceived } from './note-attempt.ts'
 import { readReply } from './read-reply.ts'
+import { readSentMessage } from './read-sent-message.ts'
 import { redirectedPath } from './redirected-path.ts'
 import type { FailedCall, TargetReply } from './target-reply.ts'
 
@@ -93,6 +94,7 @@ export async function requestTarget(
     signal,
     prefer: at?.label ?? session?.endpoint,
     isRepeatable: call.isRepeatable === true,
+    mcp: request.exchange.span === undefined || message === undefined ? undefined : readSentMessage(message),
   } as const
   const isBound = at !== undefined || session?.sessionId !== undefined
   const avoid: string[] = []
