@@ -302,9 +302,12 @@ test('neighbours that only judge are asked at the same time; the first in the li
   expect(await outcomeOf(await ask('judges'))).toEqual([403, 'moderation says no'])
 
   // A rejection does not wait for those after it.
-  moderator.answer = () => {}
+  const asked = Promise.withResolvers<() => void>()
+  moderator.answer = (_, response) => asked.resolve(() => answerJson(response, flags))
   armor.answer = (_, response) => answerJson(response, match)
   expect(await outcomeOf(await ask('judges'))).toEqual([403, 'two says no'])
+  const answer = await asked.promise
+  answer()
 })
 
 test('an unknown certificate is a failure of the guard', async () => {

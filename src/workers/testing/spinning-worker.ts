@@ -5,6 +5,8 @@ import type { WorkerStart } from '../messages.ts'
 const { name } = workerData as WorkerStart
 const CELL = new Int32Array(new SharedArrayBuffer(4))
 const channel = new BroadcastChannel('spin')
+// It listens as long as the worker runs, and does not keep it running.
+channel.unref()
 channel.onmessage = ({ data }: { data: unknown }) => {
   // It sleeps in its loop, so that it takes no processor from other tests.
   while (data === name) Atomics.wait(CELL, 0, 0, 10)

@@ -1,7 +1,6 @@
 import { createServer, type RequestListener } from 'node:http'
 import { createRequire } from 'node:module'
 import type { AddressInfo } from 'node:net'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { AgentCard, type Part, TaskState } from '@a2a-js/sdk'
 import { LegacyA2AService, legacyGrpcService } from '@a2a-js/sdk/compat/v0_3/server/grpc'
 import {
@@ -18,12 +17,15 @@ import { A2AService, grpcService } from '@a2a-js/sdk/server/grpc'
 import * as grpc from '@grpc/grpc-js'
 import { ALL_INTERFACES, BINDINGS, type PairAgent, VERSIONS } from '../scenarios.ts'
 
-/** How long `wait` works, if it is not cancelled. */
+/** How long `wait` works, if nobody cancels it or subscribes to it again. */
 const WAIT_MS = 6000
+
+type Waited = 'cancelled' | 'over'
 
 /** Says what it heard; `wait` takes long. */
 class HearingAgent implements AgentExecutor {
-  readonly #cancelled = new Map<string, () => void>()
+  /** Tasks that work; each call ends the wait of one. */
+  readonly #waiting = new Map<string, (waited: Waited) => void>()
 
   async execute({ taskId, contextId, userMessage }: RequestContext, bus: ExecutionEventBus): Promise<void> {
     const status = (state: TaskState) => ({ state, message: undefined, timestamp: new Date().toISOString() })
@@ -33,10 +35,15 @@ class HearingAgent implements AgentExecutor {
     bus.publish(AgentEvent.task({ ...task, artifacts: [], history: [userMessage], metadata: undefined }))
     update(TaskState.TASK_STATE_WORKING)
     const text = textOf(userMessage.parts)
-    const cancelled = new Promise<true>((resolve) => this.#cancelled.set(taskId, () => resolve(true)))
-    const isCancelled = text === 'wait' && (await Promise.race([cancelled, sleep(WAIT_MS, false)]))
-    this.#cancelled.delete(taskId)
-    if (isCancelled) return void update(TaskState.TASK_STATE_CANCELED)
+    if (text === 'wait') {
+      const { promise, resolve } = Promise.withResolvers<Waited>()
+      this.#waiting.set(taskId, resolve)
+      const limit = setTimeout(() => resolve('over'), WAIT_MS)
+      const waited = await promise
+      clearTimeout(limit)
+      this.#waiting.delete(taskId)
+      if (waited === 'cancelled') return void update(TaskState.TASK_STATE_CANCELED)
+    }
     const part = { content: { $case: 'text' as const, value: `heard: ${text}` }, metadata: undefined }
     const artifact = {
       artifactId: 'answer',
@@ -53,7 +60,32 @@ class HearingAgent implements AgentExecutor {
   }
 
   async cancelTask(taskId: string): Promise<void> {
-    this.#cancelled.get(taskId)?.()
+    this.#waiting.get(taskId)?.('cancelled')
+  }
+
+  /** Ends the work of `wait`. */
+  complete(taskId: string): void {
+    this.#waiting.get(taskId)?.('over')
+  }
+}
+
+/** Completes a task when a client has subscribed to it again. */
+class CompletingHandler extends DefaultRequestHandler {
+  readonly #agent: HearingAgent
+
+  constructor(card: AgentCard, agent: HearingAgent, extended: AgentCard) {
+    // Nobody waits for notifications.
+    const sender = { send: async () => {} }
+    const push = new InMemoryPushNotificationStore()
+    super(card, new InMemoryTaskStore(), agent, undefined, push, sender, extended)
+    this.#agent = agent
+  }
+
+  override async *resubscribe(...words: Parameters<DefaultRequestHandler['resubscribe']>) {
+    for await (const event of super.resubscribe(...words)) {
+      yield event
+      this.#agent.complete(words[0].id)
+    }
   }
 }
 
@@ -95,14 +127,9 @@ export async function startTypescript1(stops: AsyncDisposableStack): Promise<Pai
     tenant: '',
   })
   const all = VERSIONS.flatMap((version) => BINDINGS.map((binding) => interfaceOf(binding, version)))
-  const requestHandler = new DefaultRequestHandler(
+  const requestHandler = new CompletingHandler(
     describe('typescript', all),
-    new InMemoryTaskStore(),
     new HearingAgent(),
-    undefined,
-    new InMemoryPushNotificationStore(),
-    // Nobody waits for notifications.
-    { send: async () => {} },
     describe('extended', all),
   )
   const options = { requestHandler, userBuilder: UserBuilder.noAuthentication, legacyCompat: { enabled: true } }
