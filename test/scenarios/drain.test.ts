@@ -32,7 +32,7 @@ test('SIGTERM: no new connections, requests in flight are finished, exit code 0'
     'all.yaml': joinYaml(gatewayYaml(port), backendYaml('echo', echo.port), routeYaml('all', '/', 'echo')),
   })
   stops.defer(folder.remove)
-  const gateway = await startGatewayProcess({ files: [folder.path], workers: 2 })
+  const gateway = await startGatewayProcess({ files: [folder.path], workers: 2, drains: true })
   const idle = connect({ host: '127.0.0.1', port })
   const idleClosed = new Promise((resolve) => idle.on('close', resolve))
   const slow = fetch(`http://127.0.0.1:${port}/?delay=700`)
@@ -149,7 +149,7 @@ async function startRig(stops: AsyncDisposableStack, environment: Record<string,
     'parameters.yaml': shutdownYaml(0, 600),
   })
   stops.defer(folder.remove)
-  const gateway = await startGatewayProcess({ files: [folder.path], workers: 2, environment })
+  const gateway = await startGatewayProcess({ files: [folder.path], workers: 2, drains: true, environment })
   stops.use(gateway)
   return { folder, gateway, port }
 }

@@ -224,7 +224,7 @@ test('a gateway that ends lets requests in flight finish', async () => {
   const port = await freePort()
   const objects = [gatewayYaml(port), backendYaml('echo', echoPort), routeYaml('echo', '/', 'echo'), backendVersion]
   const folder = await createObjectsFolder({ 'all.yaml': joinYaml(...objects) })
-  const other = await startGateway({ files: [folder.path], workers: 1 })
+  const other = await startGateway({ files: [folder.path], workers: 1, drains: true })
   const client = await connect(`http://127.0.0.1:${port}`)
   const stream = client.request({ ':method': 'POST' })
   let status: unknown
@@ -232,7 +232,10 @@ test('a gateway that ends lets requests in flight finish', async () => {
     status = head[':status']
   })
   stream.write('begun')
-  await new Promise((resolve) => setTimeout(resolve, 100))
+  await eventually('the request is in flight', async () => {
+    const metrics = await (await fetch(`${other.url(15_020)}/metrics`)).text()
+    return metrics.includes('gatewright_requests_in_flight 1')
+  })
   const closed = other.close()
   await once(client, 'goaway')
   stream.end(', done')

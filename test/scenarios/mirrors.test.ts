@@ -136,7 +136,7 @@ beforeAll(async () => {
     ),
   })
   stops.defer(folder.remove)
-  gateway = stops.use(await startGateway({ files: [folder.path], workers: 1 }))
+  gateway = stops.use(await startGateway({ files: [folder.path], workers: 1, drains: true }))
 })
 
 beforeEach(() => {

@@ -230,7 +230,7 @@ test('what waits is delivered at the end', async () => {
       await loggedYaml('last', { otlp: { backendRef: backendRef('rpc-collector') } }),
     ),
   )
-  const second = await startGateway({ files: [folder.path], workers: 1 })
+  const second = await startGateway({ files: [folder.path], workers: 1, drains: true })
   await request('last', '/last')
   await second.close()
   expect(collector.received.map(({ attributes }) => attributes['http.path'])).toEqual(['/last'])

@@ -7,6 +7,8 @@ export interface GatewayOptions {
   readonly environment?: Readonly<Record<string, string>>
   /** What outlives a restart; by default nothing does. */
   readonly stateFolder?: string
+  /** Whether a stop waits for requests and idle connections, as configured. By default it ends all connections at once. */
+  readonly drains?: boolean
 }
 
 /** A gateway that runs, with admin, metrics and readiness servers on free ports. */
@@ -25,11 +27,15 @@ export type StartGateway = (options: GatewayOptions) => Promise<TestGateway>
 /** The actual ports of the admin, metrics and readiness servers, by their default ports. */
 export type GatewayPorts = ReadonlyMap<number, number>
 
-export const FREE_PORTS = {
+const FREE_PORTS = {
   GATEWRIGHT_ADMIN_ADDR: '127.0.0.1:0',
   GATEWRIGHT_STATS_ADDR: '127.0.0.1:0',
   GATEWRIGHT_READINESS_ADDR: '127.0.0.1:0',
   GATEWRIGHT_API_ADDR: 'off',
+}
+
+export function environmentOf({ drains = false, environment }: GatewayOptions): NodeJS.ProcessEnv {
+  return { ...process.env, ...FREE_PORTS, ...(!drains && { TERMINATION_GRACE_PERIOD_SECONDS: '0' }), ...environment }
 }
 
 /** The command line, without the name of the program. */

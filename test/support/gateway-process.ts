@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import {
-  FREE_PORTS,
+  environmentOf,
   type GatewayOptions,
   type GatewayPorts,
   portsIn,
@@ -37,11 +37,7 @@ export async function startGatewayProcess(options: GatewayProcessOptions): Promi
   const child = spawn(join(ROOT, 'bin', 'gatewright'), words, {
     cwd: options.folder ?? ROOT,
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: {
-      ...process.env,
-      ...FREE_PORTS,
-      ...options.environment,
-    },
+    env: environmentOf(options),
   })
   if (temporary !== undefined) child.once('exit', () => rmSync(temporary, { recursive: true, force: true }))
   const output = { stdout: '', stderr: '' }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { runCommandLine } from '#cli/program.ts'
 import type { Surroundings } from '#cli/surroundings.ts'
-import { FREE_PORTS, type GatewayOptions, portsIn, runWords, type TestGateway, urlOf } from './gateway-options.ts'
+import { environmentOf, type GatewayOptions, portsIn, runWords, type TestGateway, urlOf } from './gateway-options.ts'
 import { startWorkerHere } from './worker-here.ts'
 
 export type { TestGateway } from './gateway-options.ts'
@@ -17,7 +17,7 @@ export async function startGateway(options: GatewayOptions): Promise<TestGateway
   const temporary = mkdtempSync(join(tmpdir(), 'gatewright-test-'))
   const accessLog = join(temporary, 'stdout')
   const descriptor = openSync(accessLog, 'a')
-  const environment = { ...process.env, ...FREE_PORTS, ...options.environment }
+  const environment = environmentOf(options)
   const stopped = Promise.withResolvers<void>()
   const ready = Promise.withResolvers<void>()
   /** The access log of a gateway that has ended. */
