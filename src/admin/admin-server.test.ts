@@ -8,6 +8,7 @@ import type { PlanItem } from '#plan/item.ts'
 import { type AdminServerOptions, NotLoopback, startAdminServer } from './admin-server.ts'
 import type { RunningServer } from './small-server.ts'
 import type { StatusReport } from './status-report.ts'
+import type { DecisionReader } from './tail-decisions.ts'
 import { ask, failOnBug } from './testing.ts'
 
 const origin = { kind: 'Secret', namespace: 'default', name: 'keys' }
@@ -67,6 +68,7 @@ const sessions: readonly McpSessionReport[] = ['one', 'other'].map((session) => 
 }))
 
 let quits = 0
+const readers = new Set<DecisionReader>()
 let unanswered: readonly string[] = []
 const options: AdminServerOptions = {
   host: '127.0.0.1',
@@ -75,6 +77,10 @@ const options: AdminServerOptions = {
   status: () => report,
   dump: () => ({ version: 7, items }),
   decisions: async () => ({ records: ring.list(), unanswered }),
+  followDecisions: (reader) => {
+    readers.add(reader)
+    return () => void readers.delete(reader)
+  },
   sessions: async () => ({ sessions, unanswered }),
   hide: (text) => text.replaceAll('hunter22', '<redacted>'),
   quit: () => {

@@ -1,16 +1,18 @@
 import { byKey } from '#base/compare-text.ts'
-import type { DecisionRecord, GatheredRecords } from '#observe/decision-ring.ts'
+import type { GatheredRecords } from '#observe/decision-ring.ts'
 import type { GatheredSessions } from '#observe/mcp-session-report.ts'
 import type { PlanItem, RouteItem } from '#plan/item.ts'
 import { adminPage } from './admin-page.ts'
 import { type Answer, jsonAnswer, textAnswer, withoutSecretTexts } from './answer.ts'
+import { describeRecord } from './describe-record.ts'
 import type { IndexEntry } from './index-page.ts'
 import { isLoopback, refuseOutsiders } from './loopback.ts'
 import { selectSessions } from './mcp-sessions.ts'
 import { redactItem } from './redact.ts'
-import { selectDecisions } from './select-decisions.ts'
+import { FILTER_PARAMETERS, selectDecisions } from './select-decisions.ts'
 import { type Endpoint, type RunningServer, startSmallServer } from './small-server.ts'
 import type { StatusReport } from './status-report.ts'
+import { type FollowDecisions, tailDecisions } from './tail-decisions.ts'
 
 export interface AdminServerOptions {
   /** Must be a loopback address, because there is no authentication. */
@@ -21,6 +23,7 @@ export interface AdminServerOptions {
   /** The plan in force. */
   readonly dump: () => { readonly version: number; readonly items: Iterable<PlanItem> }
   readonly decisions: () => Promise<GatheredRecords>
+  readonly followDecisions: FollowDecisions
   /** Sessions of MCP clients. */
   readonly sessions: () => Promise<GatheredSessions>
   /** Removes secrets from a text. */
@@ -69,6 +72,7 @@ function describeEndpoints({
   status,
   dump,
   decisions,
+  followDecisions,
   sessions,
   hide,
   quit,
@@ -86,8 +90,13 @@ function describeEndpoints({
     },
     '/decisions': {
       method: 'GET',
-      about: 'The newest decisions. Parameters: id, limit, code, route.',
+      about: `The newest decisions. Parameters: id, limit, since, until, ${FILTER_PARAMETERS.join(', ')}.`,
       answer: async (query) => answerDecisions(await decisions(), query, hide),
+    },
+    '/decisions/tail': {
+      method: 'GET',
+      about: `Decisions as they happen, as server-sent events. Parameters: ${FILTER_PARAMETERS.join(', ')}.`,
+      answer: (query) => tailDecisions(followDecisions, query, hide),
     },
     '/mcp_sessions': {
       method: 'GET',
@@ -144,24 +153,6 @@ function answerSessions(gathered: GatheredSessions, query: URLSearchParams, hide
 
 function withUnanswered(answer: Answer, unanswered: readonly string[]): Answer {
   return unanswered.length === 0 ? answer : { ...answer, headers: { [UNANSWERED]: unanswered.join(', ') } }
-}
-
-/** A record with times in the format of the access log. */
-function describeRecord({ time, durationMs, ...record }: DecisionRecord): object {
-  const { id, worker, sentMs, answeredMs, ...rest } = record
-  return {
-    id,
-    worker,
-    time: new Date(time).toISOString(),
-    durationMs: microseconds(durationMs),
-    sentMs: microseconds(sentMs),
-    answeredMs: microseconds(answeredMs),
-    ...rest,
-  }
-}
-
-function microseconds(ms: number | undefined): number | undefined {
-  return ms === undefined ? undefined : Math.round(ms * 1000) / 1000
 }
 
 function answerVersion(version: string, hide: Hide): Answer {

@@ -7,6 +7,19 @@ export interface Answer {
   readonly headers?: Readonly<Record<string, string>>
 }
 
+/** A response that lasts. */
+export interface StreamedAnswer {
+  readonly contentType: string
+  /** Begins to write. @returns called when the client has left or the server closes */
+  stream(client: StreamClient): () => void
+}
+
+export interface StreamClient {
+  /** Bytes that the client has not taken yet. */
+  readonly unsentBytes: number
+  write(text: string): void
+}
+
 /** A response with one line of text; the newline is added. */
 export function textAnswer(status: number, text: string, headers: Readonly<Record<string, string>> = {}): Answer {
   return { status, contentType: 'text/plain; charset=utf-8', body: `${text}\n`, headers }
@@ -22,6 +35,7 @@ export function withoutSecretTexts<T>(value: T, hide: (text: string) => string):
   return parseJson(JSON.stringify(value, hideTexts(hide))) as T
 }
 
-function hideTexts(hide: (text: string) => string) {
+/** For `JSON.stringify`: texts without secrets. */
+export function hideTexts(hide: (text: string) => string) {
   return (_: string, member: unknown) => (typeof member === 'string' ? hide(member) : member)
 }

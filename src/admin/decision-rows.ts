@@ -1,5 +1,6 @@
 import type { DecisionRecord } from '#observe/decision-ring.ts'
 import { type Html, html } from './html.ts'
+import { guardText, mcpText, millisecondsText, modelText } from './record-texts.ts'
 
 export const DECISION_COLUMNS = ['Time', 'Request', 'Answer', 'Place', 'Time line']
 
@@ -32,45 +33,21 @@ function placeCell(record: DecisionRecord): Html {
     listenerName,
     [route, rule].filter((name) => name !== '').join(' '),
     [[backend, section].filter((name) => name !== '').join(' '), endpoint].filter((name) => name !== '').join(' at '),
-    modelLine(record),
-    mcpLine(record),
-    guardLine(record),
+    modelText(record),
+    mcpText(record),
+    guardText(record),
     attempts.length > 1 ? `${attempts.length} attempts` : '',
   ].filter((line) => line !== '')
   return html`${lines.map((line) => html`${line}<br>`)}<span class="quiet">worker ${worker}</span>`
-}
-
-/** What a model was asked, and which one answered. */
-function modelLine({ provider, requestModel, responseModel, translation }: DecisionRecord): string {
-  const models = [...new Set([requestModel, responseModel])].filter((name) => name !== '').join(' → ')
-  const dialects = translation === undefined ? '' : `(${translation.from} → ${translation.to})`
-  return [provider, models, dialects].filter((part) => part !== '').join(' ')
-}
-
-/** What an MCP client asked: `tools/call search at weather`. */
-function mcpLine({ mcp }: DecisionRecord): string {
-  if (mcp === undefined) return ''
-  return [mcp.method, mcp.item, mcp.target && `at ${mcp.target}`].filter(Boolean).join(' ')
-}
-
-/** What the prompt guards found; checks that found nothing are only counted. */
-function guardLine({ guardChecks }: DecisionRecord): string {
-  const found = guardChecks.filter(({ verdict }) => verdict !== 'Allow')
-  const allowed = guardChecks.length - found.length
-  const parts = found.map(({ phase, index, kind, verdict, rule, detail }) =>
-    [`${phase} guard ${index}`, kind, verdict, rule, detail].filter((part) => part !== undefined).join(' '),
-  )
-  if (allowed > 0) parts.push(`${allowed} ${allowed === 1 ? 'guard check' : 'guard checks'} allowed`)
-  return parts.join(', ')
 }
 
 /** When the request was received, sent to the backend, answered by it, and ended; as text, and as a bar in which the backend is darker. */
 function timeLine({ durationMs, sentMs, answeredMs }: DecisionRecord): Html {
   const points = [
     'received',
-    ...(sentMs === undefined ? [] : [`sent ${milliseconds(sentMs)}`]),
-    ...(answeredMs === undefined ? [] : [`answered ${milliseconds(answeredMs)}`]),
-    `ended ${milliseconds(durationMs)}`,
+    ...(sentMs === undefined ? [] : [`sent ${millisecondsText(sentMs)}`]),
+    ...(answeredMs === undefined ? [] : [`answered ${millisecondsText(answeredMs)}`]),
+    `ended ${millisecondsText(durationMs)}`,
   ]
   const text = html`${points.join(' → ')}`
   if (durationMs <= 0 || sentMs === undefined) return text
@@ -81,8 +58,4 @@ function timeLine({ durationMs, sentMs, answeredMs }: DecisionRecord): Html {
 
 function share(ms: number, durationMs: number): number {
   return Math.round(Math.min(Math.max(ms / durationMs, 0), 1) * 1000) / 10
-}
-
-function milliseconds(ms: number): string {
-  return `${ms < 10 ? Math.round(ms * 100) / 100 : Math.round(ms)} ms`
 }

@@ -4,13 +4,24 @@ import { type DecisionRecord, DecisionRing } from '#observe/decision-ring.ts'
 import { keptDecision } from '#observe/testing.ts'
 import { selectDecisions } from './select-decisions.ts'
 
+const NOW = Date.parse('2026-01-31T12:00:00Z')
+
 const ring = new DecisionRing('w1', new DecisionIds(), 1)
 ring.keep(keptDecision())
 const blank = ring.list()[0]!
 const records: readonly DecisionRecord[] = [
-  { ...blank, id: 'w1-3', route: 'default/a', code: 'rate-limited' },
-  { ...blank, id: 'w1-2', route: 'default/b', code: 'rate-limited' },
-  { ...blank, id: 'w1-1', route: 'default/a' },
+  { ...blank, id: 'w1-3', time: NOW, route: 'default/a', code: 'rate-limited', status: 429, consumer: 'alice' },
+  {
+    ...blank,
+    id: 'w1-2',
+    time: NOW - 60_000,
+    route: 'default/b',
+    code: 'rate-limited',
+    status: 429,
+    backend: 'default/llm',
+    requestModel: 'fast',
+  },
+  { ...blank, id: 'w1-1', time: NOW - 600_000, route: 'default/a', status: 200, responseModel: 'fast' },
 ]
 
 const selections: readonly (readonly [query: string, ids: readonly string[]])[] = [
@@ -22,11 +33,23 @@ const selections: readonly (readonly [query: string, ids: readonly string[]])[] 
   ['route=default/c', []],
   ['id=w1-2', ['w1-2']],
   ['id=w1-9', []],
+  ['status=429', ['w1-3', 'w1-2']],
+  ['status=4xx', ['w1-3', 'w1-2']],
+  ['status=2xx', ['w1-1']],
+  ['status=0', []],
+  ['consumer=alice', ['w1-3']],
+  ['model=fast', ['w1-2', 'w1-1']],
+  ['backend=default/llm', ['w1-2']],
+  ['backend=llm', []],
+  ['since=5m', ['w1-3', 'w1-2']],
+  ['since=2026-01-31T12:59:30%2B01:00', ['w1-3']],
+  ['until=30s', ['w1-2', 'w1-1']],
+  ['since=5m&until=30s', ['w1-2']],
 ]
 
 for (const [query, ids] of selections) {
   test(`decisions?${query}`, () => {
-    const selection = selectDecisions(records, new URLSearchParams(query))
+    const selection = selectDecisions(records, new URLSearchParams(query), NOW)
     expect(selection.kind === 'records' && selection.records.map(({ id }) => id)).toEqual(ids)
   })
 }
@@ -37,11 +60,18 @@ test('without a limit there are 100', () => {
   expect(selection.kind === 'records' && selection.records.length).toBe(100)
 })
 
+const TIMES = 'since and until must be times such as 2026-01-31T12:00:00Z, or durations before now such as 5m'
+
 const refusals = [
   ['limit=0', 'limit must be a number from 1 to 999999'],
   ['limit=ten', 'limit must be a number from 1 to 999999'],
   ['code=no-such-code', 'unknown code'],
-  ['status=200', 'unknown parameter; use id, limit, code, route'],
+  ['code=toString', 'unknown code'],
+  ['status=600', 'status must be a status, a class such as 4xx, or 0 (no response)'],
+  ['status=4XX', 'status must be a status, a class such as 4xx, or 0 (no response)'],
+  ['since=yesterday', TIMES],
+  ['until=2026-01-31', TIMES],
+  ['colour=red', 'unknown parameter; use id, limit, since, until, status, code, route, backend, consumer, model'],
 ] as const
 
 for (const [query, message] of refusals) {

@@ -2,7 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { hostPort } from '#base/host-port.ts'
 import { PortInUse } from '#base/port-in-use.ts'
-import { type Answer, textAnswer } from './answer.ts'
+import { type Answer, type StreamedAnswer, textAnswer } from './answer.ts'
 
 /** `import` would read each name that the module exports, and so load the client of `fetch`, which nothing here needs. */
 const { createServer } = process.getBuiltinModule('node:http')
@@ -10,7 +10,7 @@ const { createServer } = process.getBuiltinModule('node:http')
 export interface Endpoint {
   readonly method: 'GET' | 'POST'
   /** @param query parameters of the request target */
-  answer(query: URLSearchParams): Answer | Promise<Answer>
+  answer(query: URLSearchParams): Answer | StreamedAnswer | Promise<Answer>
 }
 
 export interface SmallServerOptions {
@@ -47,10 +47,11 @@ const FIXED_HEADERS = {
  * @throws PortInUse
  */
 export async function startSmallServer(options: SmallServerOptions): Promise<RunningServer> {
+  const streams = new Set<ServerResponse>()
   const server = createServer((request, response) => {
     request.resume()
     answerRequest(options, request).then(
-      (answer) => write(response, answer),
+      (answer) => ('stream' in answer ? stream(streams, response, answer) : write(response, answer)),
       (error: unknown) => {
         options.reportBug(error)
         write(response, textAnswer(500, 'internal error'))
@@ -59,13 +60,17 @@ export async function startSmallServer(options: SmallServerOptions): Promise<Run
   })
   const port = await listen(server, options)
   const url = `http://${hostPort(options.host, port)}`
-  return { port, url, close: () => new Promise((resolve) => server.close(() => resolve())) }
+  const close = () => {
+    for (const response of streams) response.end()
+    return new Promise<void>((resolve) => server.close(() => resolve()))
+  }
+  return { port, url, close }
 }
 
 async function answerRequest(
   options: SmallServerOptions,
   { headers, method, url, socket }: IncomingMessage,
-): Promise<Answer> {
+): Promise<Answer | StreamedAnswer> {
   const refused = options.refuse?.(headers, socket.remoteAddress)
   if (refused !== undefined) return refused
   const { path, query } = splitTarget(url ?? '')
@@ -91,6 +96,27 @@ function write(response: ServerResponse, { status, contentType, body, headers }:
     ...headers,
   })
   response.end(body)
+}
+
+/** Streams of one server; each costs work for every decision. */
+const MAX_STREAMS = 16
+
+/** HEAD gets the head alone. */
+function stream(streams: Set<ServerResponse>, response: ServerResponse, answer: StreamedAnswer): void {
+  if (streams.size >= MAX_STREAMS) return write(response, textAnswer(503, `${MAX_STREAMS} streams are open already`))
+  response.writeHead(200, { ...FIXED_HEADERS, 'content-type': answer.contentType })
+  if (response.req.method === 'HEAD') return void response.end()
+  const end = answer.stream({
+    get unsentBytes() {
+      return response.writableLength
+    },
+    write: (text) => void response.write(text),
+  })
+  streams.add(response)
+  response.on('close', () => {
+    streams.delete(response)
+    end()
+  })
 }
 
 function listen(server: Server, { host, port, purpose }: SmallServerOptions): Promise<number> {

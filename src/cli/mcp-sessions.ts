@@ -3,10 +3,10 @@ import { callText, idleText } from '#admin/session-rows.ts'
 import { count } from '#base/count.ts'
 import { parseJson } from '#base/parse-json.ts'
 import { shortDuration } from '#base/short-duration.ts'
+import { askAdmin, tellUnanswered } from './ask-admin.ts'
 import { oneOf } from './environment.ts'
-import { EXIT, type ExitCode } from './exit-code.ts'
-import { complain, print } from './output.ts'
-import { UsageError } from './usage-error.ts'
+import type { ExitCode } from './exit-code.ts'
+import { print } from './output.ts'
 
 export interface SessionsFlags {
   /** URL of the admin server. */
@@ -15,32 +15,16 @@ export interface SessionsFlags {
   readonly output?: string
 }
 
-const TIMEOUT_MS = 10_000
-
 /** Prints the sessions of MCP clients of a running gateway. */
 export async function mcpSessions({ admin, backend, output }: SessionsFlags): Promise<ExitCode> {
   const isJson = oneOf(['text', 'json'], ['--output', output]) === 'json'
-  const base = URL.parse(admin)
-  if (base?.protocol !== 'http:') throw new UsageError(`--admin ${admin} is not a URL with scheme http`)
-  const url = new URL('/mcp_sessions', base)
-  if (backend !== undefined) url.searchParams.set('backend', backend)
-  const response = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) }).catch(() => undefined)
-  if (response === undefined) {
-    complain(`no gateway responds at ${base.href}; --admin is the address of its admin server`)
-    return EXIT.findings
-  }
+  const response = await askAdmin(admin, '/mcp_sessions', { backend })
+  if ('exitCode' in response) return response.exitCode
   const text = await response.text()
-  if (!response.ok) {
-    complain(`${base.href} responded with status ${response.status}: ${text.trim()}`)
-    return EXIT.findings
-  }
   const sessions = parseJson(text) as readonly DescribedSession[]
   if (isJson) print(JSON.stringify(sessions, undefined, 2))
   else for (const line of sessionLines(sessions)) print(line)
-  const missing = response.headers.get('gatewright-unanswered-workers')
-  if (missing === null) return EXIT.ok
-  complain(`without the sessions of ${missing}, which did not answer in time`)
-  return EXIT.findings
+  return tellUnanswered(response, 'the sessions')
 }
 
 /** For people: a paragraph for each session. */

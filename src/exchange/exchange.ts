@@ -7,6 +7,7 @@ import type { Peer } from '#net/peer.ts'
 import type { BodySource, SendableBody } from '#net/stream.ts'
 import type { A2aFacts } from './a2a-facts.ts'
 import type { BodyUse } from './body-use.ts'
+import type { DecidedBy } from './decided-by.ts'
 import { ExchangeSlots } from './exchange-slot.ts'
 import { ExpressionBudgets } from './expression-budgets.ts'
 import type { GatewayIdentity } from './gateway-identity.ts'
@@ -253,6 +254,7 @@ export class Exchange {
   /** The code of the refusal; undefined without a refusal. */
   refusal: RejectionCode | undefined
   refusalDetail: string | undefined
+  decidedBy: DecidedBy | undefined
   /** The response refuses the whole request: response policies keep its status and body. */
   responseIsRefusal = false
   reason: Reason = 'Upstream'

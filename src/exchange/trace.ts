@@ -1,12 +1,12 @@
-import type { Origin } from '#base/origin.ts'
+import type { PolicySource, Stage } from './decided-by.ts'
 
 /** The effect of one step on one exchange, in words; only for `explain`. */
 export interface TraceStep {
-  readonly stage: 'pre-routing' | 'routing' | 'post-routing' | 'backend' | 'response'
+  readonly stage: Stage
   readonly name: string
   readonly verdict: 'proceed' | 'refuse' | 'answer'
   readonly detail: string | undefined
-  readonly origins: readonly { readonly origin: Origin; readonly path: string }[]
+  readonly origins: readonly PolicySource[]
   /** What the policy evaluated, as far as the verdict does not show it. */
   readonly notes?: readonly string[]
 }

@@ -26,6 +26,7 @@ import { formatProblem } from '#store/file-problem.ts'
 import { ServedStore } from '#store/served-store.ts'
 import type { ObjectStore } from '#store/store.ts'
 import { availableMemory, bodyMemoryOf } from '#workers/body-memory.ts'
+import { DecisionFeed } from '#workers/decision-feed.ts'
 import { releaseMemory } from '#workers/release-memory.ts'
 import { evictionReporter } from '#workers/report-eviction.ts'
 import { WorkerPool } from '#workers/worker-pool.ts'
@@ -62,6 +63,7 @@ export class Instance {
   readonly #ownMetrics: MetricsWriter
   readonly #reloads: ReloadMetrics
   readonly #workers: WorkerPool
+  readonly #feed = new DecisionFeed((known) => this.#workers.newRecords(known))
   readonly #translator: Translator
   readonly #loop: ControlLoop
   readonly #calls: MainCalls
@@ -272,6 +274,7 @@ export class Instance {
           }),
         dump: () => ({ version: this.#publisher.version, items: this.#publisher.items.values() }),
         decisions: () => this.#workers.records(),
+        followDecisions: (reader) => this.#feed.read(reader),
         sessions: () => this.#workers.sessions(),
         hide: (text) => this.#secrets.hide(text),
         quit: () => this.#quit(),

@@ -1,5 +1,6 @@
 import { hideCredentialParameters } from '#base/credential-names.ts'
 import type { A2aFacts } from '#exchange/a2a-facts.ts'
+import type { DecidedBy } from '#exchange/decided-by.ts'
 import type { Attempt, Callout, GuardCheck, PlanNames } from '#exchange/exchange.ts'
 import type { LlmTranslation } from '#exchange/llm-facts.ts'
 import type { McpFacts } from '#exchange/mcp-facts.ts'
@@ -26,11 +27,15 @@ export interface DecisionRecord {
   endpoint: string
   /** Name of the LLM provider in its backend. */
   section: string
+  /** The client that a policy has identified: subject of its token, entry of its API key (`<namespace>/<Secret>/<entry>`), or user name; else empty. */
+  consumer: string
   status: number
   /** Code of the refusal; empty without a refusal. */
   code: string
   detail: string
   reason: string
+  /** The policies that refused or answered the request; undefined: none did. */
+  decidedBy: DecidedBy | undefined
   durationMs: number
   /** When the first attempt was sent, and when the last one got a response or failed, after the request was received; undefined: not at all. */
   sentMs: number | undefined
@@ -80,6 +85,17 @@ export interface GatheredRecords {
   readonly unanswered: readonly string[]
 }
 
+/** The decisions of a worker after a certain one. */
+export interface NewRecords {
+  readonly worker: string
+  /** All decisions so far. */
+  readonly count: number
+  /** Oldest first. */
+  readonly records: readonly DecisionRecord[]
+  /** Decisions after it that the ring has forgotten. */
+  readonly lost: number
+}
+
 /** A decision as it happened; its record is built only when it is read. */
 export interface KeptDecision {
   readonly number: number
@@ -92,10 +108,12 @@ export interface KeptDecision {
   readonly names: PlanNames
   readonly endpoint: string
   readonly section: string
+  readonly consumer: string
   readonly status: number
   readonly code: string
   readonly detail: string
   readonly reason: string
+  readonly decidedBy: DecidedBy | undefined
   readonly durationMs: number
   readonly sentMs: number | undefined
   readonly answeredMs: number | undefined
@@ -122,7 +140,7 @@ export class DecisionRing {
   readonly #worker: string
   readonly #ids: DecisionIds
   readonly #capacity: number
-  #next = 0
+  #count = 0
 
   constructor(worker: string, ids: DecisionIds, capacity: number) {
     this.#worker = worker
@@ -132,8 +150,18 @@ export class DecisionRing {
 
   /** Records a decision in place of the oldest one if the ring is full. */
   keep(decision: KeptDecision): void {
-    this.#decisions[this.#next] = decision
-    this.#next = (this.#next + 1) % this.#capacity
+    this.#decisions[this.#count % this.#capacity] = decision
+    this.#count++
+  }
+
+  /** @param after number of decisions up to the ones that are wanted */
+  listAfter(after: number): NewRecords {
+    const from = Math.max(after, this.#count - this.#capacity)
+    const records: DecisionRecord[] = []
+    for (let at = from; at < this.#count; at++) {
+      records.push(this.#recordOf(this.#decisions[at % this.#capacity]!))
+    }
+    return { worker: this.#worker, count: this.#count, records, lost: Math.max(0, from - after) }
   }
 
   /** Newest first. */

@@ -148,6 +148,7 @@ verifies('service/metrics', 'a request: line, metrics and record', () => {
       endpoint: 'e:1',
       section: '',
       status: 201,
+      consumer: '',
       code: '',
       detail: '',
       reason: 'Upstream',

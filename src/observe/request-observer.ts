@@ -2,7 +2,7 @@ import { Allowance } from '#base/allowance.ts'
 import { clock } from '#base/clock.ts'
 import { REJECTIONS } from '#base/rejections.ts'
 import type { EndedCall } from '#exchange/call.ts'
-import { type Exchange, NO_PLAN_NAMES } from '#exchange/exchange.ts'
+import { type Exchange, type Identity, NO_PLAN_NAMES } from '#exchange/exchange.ts'
 import { noteOutcome } from '#exchange/follow-up.ts'
 import type { McpFacts } from '#exchange/mcp-facts.ts'
 import type { ClientSpan } from '#exchange/request-span.ts'
@@ -181,10 +181,12 @@ export class RequestObserver implements Observer {
       names: { ...NO_PLAN_NAMES, gateway, listener },
       endpoint: '',
       section: '',
+      consumer: '',
       status,
       code,
       detail: detail === undefined ? sentBy : `${detail}, ${sentBy}`,
       reason,
+      decidedBy: undefined,
       durationMs: 0,
       sentMs: undefined,
       answeredMs: undefined,
@@ -216,10 +218,12 @@ export class RequestObserver implements Observer {
       names: exchange.names ?? NO_PLAN_NAMES,
       endpoint: request.endpointLabel ?? '',
       section: request.endpointSection ?? '',
+      consumer: consumerOf(exchange.identity),
       status: ended.status,
       code: ended.code ?? '',
       detail: ended.detail ?? '',
       reason: ended.reason,
+      decidedBy: exchange.decidedBy,
       durationMs: ended.durationMs,
       sentMs: sentMonotonicMs === 0 ? undefined : sentMonotonicMs - startMonotonicMs,
       answeredMs: answeredMonotonicMs === 0 ? undefined : answeredMonotonicMs - startMonotonicMs,
@@ -243,6 +247,11 @@ const NONE: readonly never[] = []
 
 /** Of a model in a record, in characters. */
 const MAX_NAME_LENGTH = 256
+
+function consumerOf({ jwt, apiKey, basicAuth }: Identity): string {
+  const subject = jwt?.claims.sub
+  return boundName(typeof subject === 'string' ? subject : (apiKey?.entry ?? basicAuth?.username))
+}
 
 /** Arguments and results may be large: they are not kept. */
 function keptMcp({ method, target, resourceType, name, sessionId, sessionDigest, errorCode, errorMessage }: McpFacts) {

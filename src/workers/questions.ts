@@ -1,15 +1,22 @@
 import { clock } from '#base/clock.ts'
-import type { DecisionRecord } from '#observe/decision-ring.ts'
+import type { DecisionRecord, NewRecords } from '#observe/decision-ring.ts'
 import type { McpSessionReport } from '#observe/mcp-session-report.ts'
 
 /** What an operator can ask workers, with an item of the answer. */
 export interface Answers {
   readonly records: DecisionRecord
+  readonly newRecords: NewRecords
   readonly sessions: McpSessionReport
 }
 
 export type Question = {
-  readonly [About in keyof Answers]: { readonly kind: 'ask'; readonly about: About; readonly question: number }
+  readonly [About in keyof Answers]: {
+    readonly kind: 'ask'
+    readonly about: About
+    readonly question: number
+    /** For `newRecords`: the number of decisions up to the ones that are wanted. */
+    readonly after: number
+  }
 }[keyof Answers]
 
 export type QuestionAnswer = {
@@ -30,6 +37,7 @@ export interface Gathered<Item> {
 
 interface Asked {
   readonly name: string
+  readonly after?: number
   readonly send: (question: Question) => void
 }
 
@@ -68,7 +76,7 @@ export class Questions {
     for (const open of this.#open.values()) if (open.worker === worker) open.answer([])
   }
 
-  #ask(about: keyof Answers, { name, send }: Asked): Promise<QuestionAnswer['items'] | undefined> {
+  #ask(about: keyof Answers, { name, after = 0, send }: Asked): Promise<QuestionAnswer['items'] | undefined> {
     const question = this.#next++
     return new Promise((resolve) => {
       const late = clock.after(this.#answerMs, () => answer(undefined))
@@ -78,7 +86,7 @@ export class Questions {
         resolve(items)
       }
       this.#open.set(question, { worker: name, answer })
-      send({ kind: 'ask', about, question })
+      send({ kind: 'ask', about, question, after })
     })
   }
 }

@@ -193,8 +193,9 @@ export async function runProxyWorker(start: WorkerStart, port: MessagePort, arou
     return undefined
   }
 
-  function answerQuestion({ about, question }: Question): QuestionAnswer {
+  function answerQuestion({ about, question, after }: Question): QuestionAnswer {
     if (about === 'sessions') return { kind: 'answer', about, question, items: proxy.sessions }
+    if (about === 'newRecords') return { kind: 'answer', about, question, items: [observer.records.listAfter(after)] }
     return { kind: 'answer', about, question, items: observer.records.list() }
   }
 

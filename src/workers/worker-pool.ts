@@ -4,7 +4,7 @@ import { Worker } from 'node:worker_threads'
 import { clock } from '#base/clock.ts'
 import type { PriceList } from '#models/price-book.ts'
 import type { SocketAddress } from '#net/connect/own-sockets.ts'
-import type { GatheredRecords } from '#observe/decision-ring.ts'
+import type { GatheredRecords, NewRecords } from '#observe/decision-ring.ts'
 import type { LogMessage } from '#observe/log/application-log.ts'
 import { type GatheredSessions, mergeSessions } from '#observe/mcp-session-report.ts'
 import type { MetricsUpdate } from '#observe/metrics/metrics-writer.ts'
@@ -198,6 +198,12 @@ export class WorkerPool {
     return { records: items.toSorted((a, b) => b.time - a.time), unanswered }
   }
 
+  /** The decisions since the last ones that the reader got; a worker that it does not know yet tells all that it has kept. */
+  async newRecords(known: ReadonlyMap<string, number>): Promise<readonly NewRecords[]> {
+    const { items } = await this.#ask('newRecords', known)
+    return items
+  }
+
   /** The sessions of MCP clients of all workers, without those of workers that do not respond in time. */
   async sessions(): Promise<GatheredSessions> {
     const { items, unanswered } = await this.#ask('sessions')
@@ -241,9 +247,10 @@ export class WorkerPool {
     await this.#members.get(name)?.thread.terminate()
   }
 
-  #ask<About extends keyof Answers>(about: About) {
+  #ask<About extends keyof Answers>(about: About, after?: ReadonlyMap<string, number>) {
     const workers = [...this.#members.values()].map(({ name, thread }) => ({
       name,
+      after: after?.get(name) ?? 0,
       send: (question: ToWorker) => thread.postMessage(question),
     }))
     return this.#questions.ask(about, workers)

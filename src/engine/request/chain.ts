@@ -1,9 +1,9 @@
 import { type BodyUse, strongestUse } from '#exchange/body-use.ts'
+import type { DecidedBy, Stage } from '#exchange/decided-by.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import { joinLlmReads, type LlmReads } from '#exchange/llm-reads.ts'
 import { type Outcome, type Refusal, reject } from '#exchange/outcome.ts'
 import { afterwards, type ResponseStep, type Step } from '#exchange/step.ts'
-import type { TraceStep } from '#exchange/trace.ts'
 import { foldName } from '#net/http/head.ts'
 import type { PolicyFields, PolicyRun } from '#policies/policy.ts'
 import type { SignIn } from '#policies/shared/sign-in/sign-in.ts'
@@ -18,7 +18,7 @@ export interface ChainLink {
 
 /** The compiled policies of one phase for one listener, rule or endpoint, in execution order. */
 export interface Chain {
-  readonly stage: TraceStep['stage']
+  readonly stage: Stage
   readonly links: readonly ChainLink[]
   readonly steps: readonly Step[]
   /** Response steps, in response order. `after`: a step runs only if the request reached the link with this index. */
@@ -90,7 +90,9 @@ export function runChain(chain: Chain, exchange: Exchange, progress: Progress, f
     if (outcome instanceof Promise) return finishLater(chain, exchange, progress, i, outcome)
     if (exchange.exceeded !== undefined) outcome = refuseExceeded(exchange, 'expression-exceeded-request')
     if (exchange.trace !== undefined) traceLink(chain, i, exchange, outcome)
-    if (outcome !== undefined) return outcome
+    if (outcome === undefined) continue
+    exchange.decidedBy = decider(chain, i)
+    return outcome
   }
   return undefined
 }
@@ -105,7 +107,9 @@ function finishLater(
   return afterwards(exchange, pending, (settled) => {
     const outcome = refuseExceeded(exchange, 'expression-exceeded-request') ?? settled
     if (exchange.trace !== undefined) traceLink(chain, index, exchange, outcome)
-    return outcome ?? runChain(chain, exchange, progress, index + 1)
+    if (outcome === undefined) return runChain(chain, exchange, progress, index + 1)
+    exchange.decidedBy = decider(chain, index)
+    return outcome
   })
 }
 
@@ -128,7 +132,9 @@ export function runResponses(chain: Chain, exchange: Exchange, reached: number):
     const settled = run(exchange)
     const outcome = refuseExceeded(exchange, 'expression-exceeded-response') ?? settled
     if (exchange.trace !== undefined) traceLink(chain, after, exchange, outcome, 'response')
-    if (outcome !== undefined) replaced = outcome
+    if (outcome === undefined) continue
+    replaced = outcome
+    exchange.decidedBy = decider(chain, after, 'response')
   }
   return replaced
 }
@@ -141,20 +147,32 @@ export function runProcessors(chain: Chain, exchange: Exchange, reached: number,
     if (after > reached) continue
     const outcome = run(exchange)
     if (outcome instanceof Promise) {
-      return afterwards(exchange, outcome, (late) => late ?? runProcessors(chain, exchange, reached, i + 1))
+      return afterwards(exchange, outcome, (late) => {
+        if (late === undefined) return runProcessors(chain, exchange, reached, i + 1)
+        exchange.decidedBy = decider(chain, after, 'response')
+        return late
+      })
     }
-    if (outcome !== undefined) return outcome
+    if (outcome === undefined) continue
+    exchange.decidedBy = decider(chain, after, 'response')
+    return outcome
   }
   return undefined
 }
 
 function traceLink(chain: Chain, index: number, exchange: Exchange, outcome: Outcome, stage = chain.stage): void {
-  const { merged } = chain.links[index]!
+  const { field, sources } = decider(chain, index, stage)
   exchange.trace?.step({
     stage,
-    name: merged.field,
+    name: field,
     verdict: outcome === undefined ? 'proceed' : outcome.kind === 'refusal' ? 'refuse' : 'answer',
     detail: outcome?.kind === 'refusal' ? (outcome.detail ?? outcome.code) : undefined,
-    origins: merged.sources.map(({ origin, path }) => ({ origin, path })),
+    origins: sources,
   })
+}
+
+/** What a record needs of the policies of a link; it outlives their plan. */
+function decider(chain: Chain, index: number, stage = chain.stage): DecidedBy {
+  const { field, sources } = chain.links[index]!.merged
+  return { stage, field, sources: sources.map(({ origin, path }) => ({ origin, path })) }
 }

@@ -47,6 +47,8 @@ export function prepareAttempt(
   decision.endpoint = endpoint
   decision.place = undefined
   decision.backendProgress.reached = -1
+  // Of an attempt before.
+  exchange.decidedBy = undefined
   decision.selectFilter = undefined
   decision.selectTunnelFilter = undefined
   decision.settle = undefined

@@ -1,0 +1,52 @@
+import type { DescribedRecord } from '#admin/describe-record.ts'
+import { count } from '#base/count.ts'
+import { parseJson } from '#base/parse-json.ts'
+import { SseParser } from '#protocols/http/sse.ts'
+import { askAdmin } from '../ask-admin.ts'
+import { oneOf } from '../environment.ts'
+import { EXIT, type ExitCode } from '../exit-code.ts'
+import { complain, print, printStyled } from '../output.ts'
+import { recordLine } from './record-line.ts'
+
+export interface TailFlags {
+  /** URL of the admin server. */
+  readonly admin: string
+  readonly status?: string
+  readonly code?: string
+  readonly route?: string
+  readonly backend?: string
+  readonly consumer?: string
+  readonly model?: string
+  readonly output?: string
+}
+
+/** Prints decisions as they happen, until it is interrupted or the gateway ends. */
+export async function tail({ admin, output, ...filters }: TailFlags): Promise<ExitCode> {
+  const isJson = oneOf(['text', 'json'], ['--output', output]) === 'json'
+  const response = await askAdmin(admin, '/decisions/tail', filters)
+  if ('exitCode' in response) return response.exitCode
+  const parser = new SseParser()
+  try {
+    for await (const piece of response.body!) {
+      for (const { event, data } of parser.push(piece)) {
+        if (event === 'lost') tellLost(data)
+        else if (event === 'decision') printRecord(data, isJson)
+      }
+    }
+  } catch {
+    // As below: the gateway has ended in another way.
+  }
+  complain('the gateway has closed the stream')
+  return EXIT.findings
+}
+
+function tellLost(data: string): void {
+  const { records } = parseJson(data) as { records: number }
+  complain(`${count(records, 'record')} could not be shown, because there are more than can be read`)
+}
+
+/** As JSON, one record a line. */
+function printRecord(data: string, isJson: boolean): void {
+  if (isJson) print(data)
+  else printStyled(recordLine(parseJson(data) as DescribedRecord))
+}

@@ -1,0 +1,29 @@
+import type { DescribedRecord } from '#admin/describe-record.ts'
+import { parseJson } from '#base/parse-json.ts'
+import { askAdmin, tellUnanswered } from '../ask-admin.ts'
+import { oneOf } from '../environment.ts'
+import { EXIT, type ExitCode } from '../exit-code.ts'
+import { complain, print, printStyled } from '../output.ts'
+import { formatRecord } from './format-record.ts'
+
+export interface WhyFlags {
+  /** URL of the admin server. */
+  readonly admin: string
+  readonly output?: string
+}
+
+/** Prints what happened to one request: its decision record. */
+export async function why(id: string, { admin, output }: WhyFlags): Promise<ExitCode> {
+  const isJson = oneOf(['text', 'json'], ['--output', output]) === 'json'
+  const response = await askAdmin(admin, '/decisions', { id })
+  if ('exitCode' in response) return response.exitCode
+  const [record] = parseJson(await response.text()) as readonly DescribedRecord[]
+  if (record === undefined) {
+    complain(`no worker has a record of decision ${id}; each keeps its last 1,024 decisions`)
+    tellUnanswered(response, 'the records')
+    return EXIT.findings
+  }
+  if (isJson) print(JSON.stringify(record, undefined, 2))
+  else for (const line of formatRecord(record)) printStyled(line)
+  return EXIT.ok
+}

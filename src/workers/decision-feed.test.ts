@@ -1,0 +1,90 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { DecisionIds } from '#observe/decision-ids.ts'
+import { DecisionRing } from '#observe/decision-ring.ts'
+import { keptDecision } from '#observe/testing.ts'
+import { DecisionFeed } from './decision-feed.ts'
+
+beforeEach(() => void vi.useFakeTimers())
+afterEach(() => void vi.useRealTimers())
+
+const ids = new DecisionIds()
+
+function startFeed() {
+  const rings = new Map<string, DecisionRing>()
+  let asked = 0
+  const feed = new DecisionFeed(async (known) => {
+    asked++
+    return [...rings].map(([name, ring]) => ring.listAfter(known.get(name) ?? 0))
+  })
+  const end = (worker: string, ...targets: string[]) => {
+    const ring = rings.get(worker) ?? new DecisionRing(worker, ids, 3)
+    rings.set(worker, ring)
+    for (const target of targets) ring.keep(keptDecision({ target }))
+  }
+  return { feed, rings, end, asked: () => asked }
+}
+
+function reader() {
+  const told: (string | number)[] = []
+  return {
+    told,
+    records: (records: readonly { target: string }[]) => void told.push(...records.map(({ target }) => target)),
+    lost: (count: number) => void told.push(count),
+  }
+}
+
+test('decisions of all workers from now on, each once; nothing is asked without a reader', async () => {
+  const { feed, end, asked } = startFeed()
+  end('w1', 'before')
+  await vi.advanceTimersByTimeAsync(1000)
+  expect(asked()).toBe(0)
+  const one = reader()
+  const stop = feed.read(one)
+  await vi.advanceTimersByTimeAsync(200)
+  end('w1', 'a', 'b')
+  await vi.advanceTimersByTimeAsync(200)
+  end('w1', 'c')
+  // A worker that was started meanwhile.
+  end('w2', 'd')
+  await vi.advanceTimersByTimeAsync(1000)
+  expect(one.told).toEqual(['a', 'b', 'c', 'd'])
+
+  stop()
+  await vi.advanceTimersByTimeAsync(400)
+  const before = asked()
+  end('w1', 'e')
+  await vi.advanceTimersByTimeAsync(1000)
+  expect([asked(), one.told.length]).toEqual([before, 4])
+})
+
+test('more decisions than a worker keeps: so many are lost', async () => {
+  const { feed, end } = startFeed()
+  end('w1')
+  const one = reader()
+  feed.read(one)
+  await vi.advanceTimersByTimeAsync(100)
+  end('w1', 'a', 'b', 'c', 'd', 'e')
+  await vi.advanceTimersByTimeAsync(200)
+  expect(one.told).toEqual([2, 'c', 'd', 'e'])
+})
+
+test('a second reader gets what ends after it came, and a reader after all have left begins anew', async () => {
+  const { feed, end } = startFeed()
+  const [one, two, three] = [reader(), reader(), reader()]
+  const stopOne = feed.read(one)
+  await vi.advanceTimersByTimeAsync(300)
+  end('w1', 'a')
+  await vi.advanceTimersByTimeAsync(300)
+  const stopTwo = feed.read(two)
+  end('w1', 'b')
+  await vi.advanceTimersByTimeAsync(300)
+  stopOne()
+  stopTwo()
+  await vi.advanceTimersByTimeAsync(300)
+  end('w1', 'c')
+  feed.read(three)
+  await vi.advanceTimersByTimeAsync(300)
+  end('w1', 'd')
+  await vi.advanceTimersByTimeAsync(300)
+  expect([one.told, two.told, three.told]).toEqual([['a', 'b'], ['b'], ['d']])
+})

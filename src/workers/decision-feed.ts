@@ -1,0 +1,52 @@
+import { clock } from '#base/clock.ts'
+import type { DecisionRecord, NewRecords } from '#observe/decision-ring.ts'
+
+/** How often the workers are asked while somebody reads. */
+const PERIOD_MS = 200
+
+/** What a reader of the feed gets. */
+export interface FeedReader {
+  /** In the order in which each worker ended them. */
+  records(records: readonly DecisionRecord[]): void
+  /** So many decisions were forgotten before they could be read: a worker keeps only its last ones. */
+  lost(count: number): void
+}
+
+/** The decisions of all workers, as they happen. Workers are asked only while somebody reads, so it costs nothing otherwise. */
+export class DecisionFeed {
+  readonly #ask: (known: ReadonlyMap<string, number>) => Promise<readonly NewRecords[]>
+  readonly #readers = new Set<FeedReader>()
+  /** Decisions that were read, by worker; undefined: there is no reader. */
+  #known: Map<string, number> | undefined
+
+  /** @param ask the decisions of each worker after the number that is known of it */
+  constructor(ask: (known: ReadonlyMap<string, number>) => Promise<readonly NewRecords[]>) {
+    this.#ask = ask
+  }
+
+  /** The reader gets decisions that end from now on. @returns call it when they are wanted no more */
+  read(reader: FeedReader): () => void {
+    this.#readers.add(reader)
+    if (this.#known === undefined) void this.#run()
+    return () => void this.#readers.delete(reader)
+  }
+
+  async #run(): Promise<void> {
+    const known = new Map<string, number>()
+    this.#known = known
+    // What ended before is not new.
+    for (const { worker, count } of await this.#ask(known)) known.set(worker, count)
+    while (this.#readers.size > 0) {
+      await new Promise<void>((resolve) => clock.after(PERIOD_MS, resolve))
+      const answers = await this.#ask(known)
+      for (const { worker, count, records, lost } of answers) {
+        known.set(worker, count)
+        for (const reader of this.#readers) {
+          if (lost > 0) reader.lost(lost)
+          if (records.length > 0) reader.records(records)
+        }
+      }
+    }
+    this.#known = undefined
+  }
+}
