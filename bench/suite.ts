@@ -167,11 +167,21 @@ export const SUITES: readonly Suite[] = [
   {
     name: 'policies',
     about:
-      'GET of 32 bytes; the gateway checks a JWT and a CEL rule, counts a local rate limit, changes headers, writes an access log and metrics, the others do nothing.',
+      'GET of 32 bytes; the gateway checks a JWT and a CEL rule, counts a local rate limit, changes headers, writes an access log and metrics, and traces one request of a hundred, the others do nothing.',
     path: '/small',
     door: 'full',
     unit: 'request',
     headers: { authorization: `Bearer ${TOKEN}` },
+    expect: 'thirty-two bytes',
+  },
+  {
+    name: 'tracing',
+    about:
+      'GET of 32 bytes, passed through; the gateway exports two spans for each request over gRPC, the others do nothing.',
+    path: '/small',
+    door: 'traced',
+    unit: 'request',
+    headers: {},
     expect: 'thirty-two bytes',
   },
   {

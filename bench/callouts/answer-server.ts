@@ -90,3 +90,5 @@ function serve(port: number, message: Uint8Array): void {
 serve(PORTS.authorization, new Uint8Array(0))
 /** A `RateLimitResponse` with `overall_code: OK`. */
 serve(PORTS.limits, Uint8Array.of(8, 1))
+/** An `ExportTraceServiceResponse` without anything accepts all. */
+serve(PORTS.collector, new Uint8Array(0))
