@@ -24,6 +24,9 @@ const FRAME_HEAD_BYTES = 9
 /** The window of a connection is twice as large (RFC 9113, 6.9.2). */
 const WINDOW_STEP = 32_768
 
+/** SETTINGS_INITIAL_WINDOW_SIZE: one message may be large. */
+const LARGE_STREAMS = Buffer.concat([Buffer.of(0, 4), uint32(2 ** 31 - 1)])
+
 /** An answer to stream 0, and where its frames have the number of the stream. */
 function answerOf(message: Uint8Array): { readonly bytes: Buffer; readonly streams: readonly number[] } {
   const head = headerBlock([
@@ -52,7 +55,7 @@ function serve(port: number, message: Uint8Array): void {
     let received = 0
     socket.setNoDelay(true)
     socket.on('error', () => {})
-    socket.write(frame(SETTINGS, 0, 0))
+    socket.write(frame(SETTINGS, 0, 0, LARGE_STREAMS))
     const take = (type: number, flags: number, stream: number, payload: Buffer): void => {
       if (type === SETTINGS && (flags & ACK) === 0) socket.write(frame(SETTINGS, ACK, 0))
       if (type === PING && (flags & ACK) === 0) socket.write(frame(PING, ACK, 0, payload))

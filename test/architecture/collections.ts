@@ -135,7 +135,7 @@ export const COLLECTIONS: Readonly<Record<string, Filled | PeerFilled>> = {
   },
   'observe/decision-ring #decisions': { bound: 'its capacity', flood: 'src/observe/decision-ring.test.ts' },
   'observe/log/access-log #endedBySettings': 'configuration',
-  'observe/otlp/export-queue #waiting': {
+  'observe/otlp/waiting-items #items': {
     bound: '2,048 items, 8 MiB',
     flood: 'src/observe/otlp/export-queue.test.ts',
   },

@@ -1,4 +1,5 @@
 import { clock } from '#base/clock.ts'
+import { WaitingItems } from './waiting-items.ts'
 
 /** Limit of waiting items (decision A-114). */
 const MAX_ITEMS = 2048
@@ -41,8 +42,7 @@ export interface ExportQueueEvents {
 export class ExportQueue {
   readonly #events: ExportQueueEvents
   readonly #random: () => number
-  readonly #waiting: Uint8Array[] = []
-  #bytes = 0
+  readonly #waiting = new WaitingItems()
   #timer: { cancel(): void } | undefined
   /** The export in progress. */
   #sending: Promise<unknown> | undefined
@@ -68,7 +68,6 @@ export class ExportQueue {
   add(item: Uint8Array): void {
     if (item.length > MAX_EXPORT_BYTES) return this.#events.dropped('too-large', 1)
     this.#waiting.push(item)
-    this.#bytes += item.length
     this.#trim()
     this.#schedule()
   }
@@ -88,12 +87,13 @@ export class ExportQueue {
       if (!(await this.#exportNext())) break
     }
     limit.cancel()
-    this.#drop(this.#waiting.length, 'shutdown')
+    if (this.#waiting.length > 0) this.#events.dropped('shutdown', this.#waiting.length)
+    this.#waiting.clear()
   }
 
   #schedule(): void {
     if (this.#sending !== undefined || this.#isBackingOff || this.#isClosing) return
-    const isFull = this.#waiting.length >= FULL_ITEMS || this.#bytes >= MAX_EXPORT_BYTES
+    const isFull = this.#waiting.length >= FULL_ITEMS || this.#waiting.bytes >= MAX_EXPORT_BYTES
     if (this.#timer !== undefined && (!isFull || this.#isDue)) return
     this.#timer?.cancel()
     this.#isDue = isFull
@@ -117,7 +117,7 @@ export class ExportQueue {
 
   /** @returns whether the server took the items, or will never do */
   async #exportNext(): Promise<boolean> {
-    const batch = this.#takeBatch()
+    const batch = this.#waiting.take(MAX_EXPORT_BYTES)
     this.#usedMs = clock.monotonic()
     const result = await this.#events.send(batch, this.#cancelled.signal)
     if (result.kind === 'failed') {
@@ -145,16 +145,6 @@ export class ExportQueue {
     this.#report(cause)
   }
 
-  #takeBatch(): readonly Uint8Array[] {
-    let bytes = 0
-    let count = 0
-    while (count < this.#waiting.length && bytes + this.#waiting[count]!.length <= MAX_EXPORT_BYTES) {
-      bytes += this.#waiting[count++]!.length
-    }
-    this.#bytes -= bytes
-    return this.#waiting.splice(0, count)
-  }
-
   #report(cause: string): void {
     if (this.#isFailing) return
     this.#isFailing = true
@@ -168,8 +158,7 @@ export class ExportQueue {
     if (now - this.#silentSinceMs >= GIVE_UP_MS) {
       this.#events.dropped('undeliverable', batch.length)
     } else {
-      this.#waiting.unshift(...batch)
-      for (const { length } of batch) this.#bytes += length
+      this.#waiting.putBack(batch)
       this.#trim()
     }
     if (this.#isClosing) return
@@ -183,12 +172,8 @@ export class ExportQueue {
   }
 
   #trim(): void {
-    while (this.#waiting.length > MAX_ITEMS || this.#bytes > MAX_BYTES) this.#drop(1, 'queue-full')
-  }
-
-  #drop(items: number, reason: DropReason): void {
-    if (items === 0) return
-    for (const { length } of this.#waiting.splice(0, items)) this.#bytes -= length
-    this.#events.dropped(reason, items)
+    let dropped = 0
+    for (; this.#waiting.length > MAX_ITEMS || this.#waiting.bytes > MAX_BYTES; dropped++) this.#waiting.drop()
+    if (dropped > 0) this.#events.dropped('queue-full', dropped)
   }
 }
