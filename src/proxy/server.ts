@@ -96,7 +96,7 @@ const DRAIN_MS = 60_000
 
 /** Time for telemetry at the end: as much as is left of the shutdown, within these limits. */
 const MIN_FLUSH_MS = 300
-const MAX_FLUSH_MS = 5000
+const MAX_FLUSH_MS = 2000
 
 interface OpenSocket {
   readonly listener: Listener
