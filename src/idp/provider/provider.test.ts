@@ -145,6 +145,26 @@ describe('tokens', () => {
     expect((await guess('right')).status).toBe(401)
     expect((await token(PASSWORD)).status).toBe(200)
   })
+
+  test('guesses at the same time do not all count as the first', async () => {
+    const user = { username: 'raced', enabled: true, credentials: [{ type: 'password', value: 'right' }] }
+    await asAdmin('POST', '/admin/realms/shop/users', user)
+    const guess = (password: string) => token({ ...PASSWORD, username: 'raced', password })
+    const guesses = await Promise.all([...Array<string>(40).fill('wrong'), 'right'].map(guess))
+    expect(new Set(guesses.map(({ status }) => status))).toEqual(new Set([401]))
+    expect(new Set(guesses.map(({ text }) => text)).size, 'nobody sees which one is right').toBe(1)
+  })
+
+  test('of users that are created at the same time, one has the name and the email', async () => {
+    const create = (username: string) =>
+      asAdmin('POST', '/admin/realms/shop/users', {
+        username,
+        email: 'same@shop.example',
+        credentials: [{ type: 'password', value: 'secret' }],
+      })
+    const statuses = await Promise.all(['twin', 'twin', 'other-twin'].map(async (name) => (await create(name)).status))
+    expect(statuses.toSorted()).toEqual([201, 409, 409])
+  })
 })
 
 describe('the code flow', () => {

@@ -14,6 +14,8 @@ export async function signInUser(
   if (failures.isBlocked(realm.name, username)) return { refused: 'blocked' }
   const user = findUser(realm, username)
   const isRight = await isPassword(password, user?.password)
+  // Attempts at the same time must not all pass the first check.
+  if (failures.isBlocked(realm.name, username)) return { refused: 'blocked' }
   if (user !== undefined && isRight && user.enabled && !user.hasTemporaryPassword) return { user }
   failures.note(realm.name, username)
   return { refused: 'invalid' }

@@ -24,12 +24,13 @@ export const listUsers: AdminHandler = ({ users }, { query }) => {
 export const createUser: AdminHandler = async (realm, { json, origin }) => {
   const username = (textMember(json, 'username') ?? '').toLowerCase()
   if (username === '') throw IdpError.admin(400, 'User name is missing')
-  if (realm.users.size >= MAX_USERS) throw IdpError.admin(409, `at most ${MAX_USERS} users are possible`)
   const changes = userChanges(json)
+  const credential = credentialIn(json)
+  // Nothing waits from here on: another request could create the same user.
+  const password = credential && (await hashPassword(credential.value))
+  if (realm.users.size >= MAX_USERS) throw IdpError.admin(409, `at most ${MAX_USERS} users are possible`)
   if (findUser(realm, username) !== undefined) throw IdpError.admin(409, 'User exists with same username')
   checkEmail(realm, changes.email, undefined)
-  const credential = credentialIn(json)
-  const password = credential && (await hashPassword(credential.value))
   const user: User = {
     id: randomUUID(),
     username,
@@ -40,8 +41,6 @@ export const createUser: AdminHandler = async (realm, { json, origin }) => {
     ...changes,
     ...(password === undefined ? {} : { password }),
   }
-  // Another request may have created it in the meantime.
-  if (findUser(realm, username) !== undefined) throw IdpError.admin(409, 'User exists with same username')
   realm.users.set(user.id, user)
   return {
     status: 201,
