@@ -15,11 +15,15 @@ export function dryRun({ url, realm, users }: SetupOptions, show: (line: string)
   const groups = new Map(users.map(({ username, group }) => [username, group]))
   const created = new Set<string>()
   return async (call) => {
-    show(`${call.method} ${root}${call.path}`)
+    // Ids that a provider would give stand in braces.
+    show(`${call.method} ${root}${call.path.replace(/%7B(\w+)%7D/g, '{$1}')}`)
     if (call.token !== undefined)
       show(`  Authorization: Bearer ${call.path.startsWith('/admin/') ? '{admin_token}' : '{initial_token}'}`)
     const body = call.form ?? call.json
-    if (body !== undefined) show(`  ${JSON.stringify(body, (name, value) => (SECRETS.includes(name) ? '***' : value))}`)
+    if (body !== undefined) {
+      const shown = JSON.stringify(body, (name, value) => (SECRETS.includes(name) ? '***' : value))
+      show(`  ${call.form === undefined ? '' : 'form '}${shown}`)
+    }
     const { pathname, searchParams } = new URL(call.path, url)
     if (call.method === 'POST') created.add(pathname + nameIn(call.json))
     return { status: 200, json: answerTo(call, pathname, searchParams) }

@@ -1,3 +1,4 @@
+import { count } from '#base/count.ts'
 import { AdminAccess, type AdminCredentials, isSuccess } from './admin-access.ts'
 import { describeAnswer, memberOf } from './answer-text.ts'
 import { createUsers, findUser, type IdpUser } from './create-users.ts'
@@ -73,7 +74,7 @@ async function verify(setup: SetupContext, { clientId }: RegisteredClient, users
     if ((await findUser(setup, username)) === undefined) throw absent(`user ${username}`, '/users')
   }
   if ((await findClient(setup, clientId)) === undefined) throw absent(`client ${clientId}`, '/clients')
-  setup.report(10, 'done', `${users.length} users, client ${clientId}`)
+  setup.report(10, 'done', `${count(users.length, 'user')}, client ${clientId}`)
 }
 
 /** Step 11. */
