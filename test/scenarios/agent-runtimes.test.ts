@@ -6,12 +6,13 @@ import { text } from 'node:stream/consumers'
 import { SendMessageRequest, TaskState } from '@a2a-js/sdk'
 import { ClientFactory, DefaultAgentCardResolver } from '@a2a-js/sdk/client'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
-import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { startWeather } from '#examples/upstreams/mcp.ts'
 import { CERTIFICATES } from '#net/testing/certificates.ts'
 import { startTypescript1 } from '#test/interop/a2a/typescript/agent-1.ts'
 import { eventually } from '#test/support/eventually.ts'
 import { freePort } from '#test/support/free-port.ts'
+import { startGateway } from '#test/support/gateway.ts'
 import { type GatewayProcess, startGatewayProcess } from '#test/support/gateway-process.ts'
 import {
   backendRef,
@@ -22,6 +23,7 @@ import {
   type ObjectsFolder,
   routeYaml,
 } from '#test/support/objects-folder.ts'
+import { PassingTime } from '#test/support/passing-time.ts'
 import { policyYaml } from '#test/support/policy-yaml.ts'
 import { type ProxyServer, startProxyServer } from '#test/support/proxy-server.ts'
 import { ACCOUNT, ACCOUNT_ENVIRONMENT, accountYaml, callersYaml } from '#test/support/vendor-keys.ts'
@@ -271,10 +273,11 @@ test('a client that leaves a stream of events ends it at the runtime', async () 
     })
     response.write('data: 1\n\n')
   }
-  const leave = new AbortController()
-  const response = await send('/plain', { method: 'POST', body: '{}', signal: leave.signal })
-  expect(response.status).toBe(200)
-  leave.abort()
+  const request = http.request(`${gateway.url(port)}/plain`, { method: 'POST' }).end('{}')
+  const [response] = (await once(request, 'response')) as [http.IncomingMessage]
+  expect(response.statusCode).toBe(200)
+  response.on('error', () => {})
+  response.socket.resetAndDestroy()
   await eventually('the runtime notices', () => ended)
 })
 
@@ -395,19 +398,26 @@ test('tokens of other clouds are refused, and signatures for another service are
 test('without keys in the environment requests are refused, and the status of the backend says why', async () => {
   const at = await freePort()
   const home = objects.path
-  await using bare = await startGatewayProcess({
-    files: [(await ownFolder(at)).path],
-    workers: 1,
-    environment: {
-      ...ENVIRONMENT,
-      AWS_ACCESS_KEY_ID: '',
-      AWS_SECRET_ACCESS_KEY: '',
-      AWS_CONFIG_FILE: join(home, 'none'),
-      AWS_SHARED_CREDENTIALS_FILE: join(home, 'none'),
-    },
-  })
+  using time = new PassingTime()
+  // The library that looks for keys reads the variables of the process.
+  const environment = {
+    ...ENVIRONMENT,
+    AWS_ACCESS_KEY_ID: '',
+    AWS_SECRET_ACCESS_KEY: '',
+    AWS_CONFIG_FILE: join(home, 'none'),
+    AWS_SHARED_CREDENTIALS_FILE: join(home, 'none'),
+  }
+  for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value)
+  onTestFinished(() => void vi.unstubAllEnvs())
+  await using bare = await startGateway({ files: [(await ownFolder(at)).path], workers: 1 })
   const request = http.request(`${bare.url(at)}/plain`, { method: 'POST' }).end('{}')
-  const [response] = (await once(request, 'response')) as [http.IncomingMessage]
+  const answered = once(request, 'response') as Promise<[http.IncomingMessage]>
+  await eventually('the keys are looked for', async () =>
+    (await (await fetch(`${bare.url(15_000)}/status`)).text()).includes('credential-unavailable'),
+  )
+  // Requests wait for the first credential until then.
+  time.skip(5000)
+  const [response] = await answered
   expect([response.statusCode, server.seen]).toEqual([500, []])
   response.resume()
   await eventually('it is reported', async () => {

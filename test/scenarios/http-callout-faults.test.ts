@@ -7,6 +7,7 @@ import { freePort } from '#test/support/free-port.ts'
 import { startGateway, type TestGateway } from '#test/support/gateway.ts'
 import { HTTP_FAULTS } from '#test/support/http-faults.ts'
 import { backendYaml, createObjectsFolder, gatewayYaml, joinYaml, routeYaml } from '#test/support/objects-folder.ts'
+import { PassingTime } from '#test/support/passing-time.ts'
 import { policyYaml } from '#test/support/policy-yaml.ts'
 import { tookAll } from '#test/support/pour.ts'
 import { refusalOf } from '#test/support/refusal-of.ts'
@@ -20,6 +21,7 @@ const ISSUER = 'https://id.test'
 const token = signToken(createSigningKey('P-256'), 'ES256', { iss: ISSUER, exp: Math.floor(Date.now() / 1000) + 600 })
 
 const stops = new AsyncDisposableStack()
+const time = stops.use(new PassingTime())
 const servers: { readonly name: string; readonly peers: Accepted[] }[] = []
 let gateway: TestGateway
 let port: number
@@ -114,6 +116,8 @@ test('servers of key sets that misbehave: tokens are refused in time, and others
   const headers = { authorization: `Bearer ${token}` }
   const asked = FAULTS.map(async (fault) => [fault, await refusalOf(gateway, await ask(`/keys-${fault}`, { headers }))])
   expect((await ask('/plain')).status).toBe(200)
+  // Requests wait for the first key set until then.
+  time.skip(5000)
   const refused = [401, 'authentication failed', 'jwt-keys-unavailable']
   expect(Object.fromEntries(await Promise.all(asked))).toEqual(
     Object.fromEntries(FAULTS.map((fault) => [fault, refused])),

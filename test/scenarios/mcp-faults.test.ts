@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { freePort } from '#test/support/free-port.ts'
 import { startGateway, type TestGateway } from '#test/support/gateway.ts'
 import { createObjectsFolder, gatewayYaml, type ObjectsFolder } from '#test/support/objects-folder.ts'
+import { PassingTime } from '#test/support/passing-time.ts'
 
 /** Targets that misbehave in every phase of a session, and a gateway that is restarted under its clients. */
 
@@ -20,7 +21,8 @@ const answer = (id: number, result: object) => ({ jsonrpc: '2.0', id, result })
 /** What a target does instead of responding, and whether the client gets the right result all the same. */
 const FAULTS: Readonly<Record<string, { readonly does: Fault; readonly isRight?: true }>> = {
   'closes the connection': { does: (response) => void response.socket?.destroy() },
-  'never responds': { does: () => {} },
+  // Its time limit is over at once.
+  'never responds': { does: () => time.skip(2000) },
   'breaks off within an event': {
     does: (response) => void stream(response).write('data: {"jsonrpc"', () => response.socket?.destroy()),
   },
@@ -73,6 +75,7 @@ async function serve(request: IncomingMessage, response: ServerResponse): Promis
 }
 
 const stops = new AsyncDisposableStack()
+const time = stops.use(new PassingTime())
 const port = await freePort()
 const url = `http://127.0.0.1:${port}/`
 let folder: ObjectsFolder

@@ -5,6 +5,7 @@ import { eventually } from '#test/support/eventually.ts'
 import { freePort } from '#test/support/free-port.ts'
 import { startGateway, type TestGateway } from '#test/support/gateway.ts'
 import { backendRef, backendYaml, createObjectsFolder, joinYaml } from '#test/support/objects-folder.ts'
+import { PassingTime } from '#test/support/passing-time.ts'
 import { endpointYaml, frontendYaml, idsOf } from '#test/support/traced-gateway.ts'
 import { verifies } from '#test/support/verifies.ts'
 
@@ -16,6 +17,7 @@ const recorded = `00-${TRACE}-${PARENT}-01`
 const unrecorded = `00-${TRACE}-${PARENT}-00`
 
 const stops = new AsyncDisposableStack()
+const time = stops.use(new PassingTime())
 let gateway: TestGateway
 let collector: Collector
 let echo: Awaited<ReturnType<typeof startEcho>>
@@ -91,13 +93,23 @@ async function request(
 
 const server = ({ item }: Received) => item.kind === 'SPAN_KIND_SERVER'
 
+/** How long spans wait for others that share their export. */
+const SHARING_MS = 1000
+
+/** Waits until the collector has something, without the time in which spans wait. */
+const arrives: typeof eventually = (name, look) =>
+  eventually(name, () => {
+    time.skipTimers(SHARING_MS)
+    return look()
+  })
+
 /** The two spans of a request, whose path only it has. */
 async function spansOf(path: string): Promise<{ ofRequest: Received; ofAttempt: Received }> {
-  const ofRequest = await eventually(`the span of ${path}`, () =>
+  const ofRequest = await arrives(`the span of ${path}`, () =>
     collector.received.find((one) => server(one) && one.attributes['url.path'] === path),
   )
   const { span } = idsOf(ofRequest)
-  const ofAttempt = await eventually('its attempt', () => collector.received.find((one) => idsOf(one).parent === span))
+  const ofAttempt = await arrives('its attempt', () => collector.received.find((one) => idsOf(one).parent === span))
   return { ofRequest, ofAttempt }
 }
 
@@ -189,7 +201,7 @@ verifies(
     await request('web', '/two')
     await request('path', '/three')
     const paths = async (name: string) => {
-      const { transport, path } = await eventually('a span', () =>
+      const { transport, path } = await arrives('a span', () =>
         collector.received.find(({ attributes }) => attributes.gateway === name),
       )
       return [transport, path]
@@ -204,7 +216,7 @@ verifies(
   'attributes and resources by expression',
   async () => {
     await request('web', '/mine')
-    const { item, attributes, resource } = await eventually('the span', () => collector.received.find(server))
+    const { item, attributes, resource } = await arrives('the span', () => collector.received.find(server))
     expect(item.name).toBe('call of /mine')
     expect(attributes).toMatchObject({ listener: 'mine', 'status.is': 200, 'http.request.method': 'GET' })
     for (const name of ['url.path', 'url.query', 'user_agent.original', 'route', 'missing', 'span.name']) {
@@ -234,7 +246,7 @@ verifies('frontend.tracing/randomSampling-number', 'a number is the share of req
   // Beyond these bounds in one of 10^15 runs.
   expect(traced).toBeGreaterThan(40)
   expect(traced).toBeLessThan(160)
-  await eventually('all spans', () => collector.received.filter(server).length === traced || undefined)
+  await arrives('all spans', () => collector.received.filter(server).length === traced || undefined)
 })
 
 verifies(
@@ -279,7 +291,7 @@ verifies(
       const high = await request('half', '/high', { traceparent: `00-${upper}-${PARENT}-01` })
       expect(high.headers.traceparent).toBe(`00-${upper}-${PARENT}-01`)
     }
-    await eventually('spans', () => collector.received.filter(server).length === 5 || undefined)
+    await arrives('spans', () => collector.received.filter(server).length === 5 || undefined)
   },
 )
 

@@ -12,12 +12,17 @@ import {
   listenersYaml,
   routeYaml,
 } from '#test/support/objects-folder.ts'
+import { PassingTime } from '#test/support/passing-time.ts'
 
 const WITHOUT_CERTIFICATE = '{ name: https, protocol: HTTPS, port: 8443 }'
 const NO_CERTIFICATE =
   'listener default/main/https: it has no usable certificate, so every TLS handshake is refused (certificate-missing)'
 
+/** How often a port in use is tried. */
+const REOPEN_MS = 2000
+
 test('a port in use stops only its listener, is reported, and is opened as soon as it is free', async () => {
+  using time = new PassingTime()
   await using stops = new AsyncDisposableStack()
   const echo = await startEcho({ port: 0 })
   stops.defer(echo.close)
@@ -60,12 +65,14 @@ test('a port in use stops only its listener, is reported, and is opened as soon 
 
   await new Promise<void>((resolve) => holder.close(() => resolve()))
   await eventually('the freed port serves', async () => {
+    time.skipTimers(REOPEN_MS)
     const response = await fetch(`http://127.0.0.1:${taken}/`)
     return response.status === 200 || undefined
   })
 })
 
 test('a gateway without an open port is not ready, reports the reason, and becomes ready with one', async () => {
+  using time = new PassingTime()
   await using stops = new AsyncDisposableStack()
   const holder = createServer()
   stops.defer(() => void holder.close())
@@ -89,7 +96,10 @@ test('a gateway without an open port is not ready, reports the reason, and becom
   await readiness(503, `not ready: listener default/main/http: 127.0.0.1:${taken} is in use by another process`)
   expect(await health('live')).toEqual([200, 'live\n'])
   await new Promise((resolve) => holder.close(resolve))
-  await readiness(200, 'ready')
+  await eventually('ready', async () => {
+    time.skipTimers(REOPEN_MS)
+    return (await health('ready')).join(' ') === '200 ready\n'
+  })
   await folder.write('all.yaml', '')
   await readiness(503, 'not ready: no Gateway exists')
   expect(gateway.output.stderr).toMatch(/\tinfo\tready\n(?:.*\n)*.*\twarn\tnot ready cause="no Gateway exists"\n/)

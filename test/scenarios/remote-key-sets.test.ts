@@ -16,6 +16,7 @@ import {
   routeYaml,
   serviceYaml,
 } from '#test/support/objects-folder.ts'
+import { PassingTime } from '#test/support/passing-time.ts'
 import { policyYaml } from '#test/support/policy-yaml.ts'
 import { authoritiesYaml } from '#test/support/tls-objects.ts'
 import { createSigningKey, type SigningKey, signToken } from '#test/support/token-issuer.ts'
@@ -34,6 +35,7 @@ const NAMES = ['static', 'service', 'tls', 'rotating', 'failing', 'spoiled', 'sl
 type Name = (typeof NAMES)[number]
 
 const stops = new AsyncDisposableStack()
+const time = stops.use(new PassingTime())
 const servers = {} as Record<Name, KeySetServer>
 let folder: ObjectsFolder
 let gateway: TestGateway
@@ -191,7 +193,10 @@ test('an unreachable server: 401, with the cause in status, log and metrics; onc
   expect(finding).toContain(
     `key-set-not-fetched spec.traffic.jwtAuthentication.providers[0].jwks.remote: the key set cannot be fetched, and tokens of ${ISSUER} are refused until it can: ${where}`,
   )
-  const response = await ask('late', tokenOf(first))
+  const asked = ask('late', tokenOf(first))
+  // Requests wait for the first key set until then.
+  time.skip(5000)
+  const response = await asked
   expect([response.status, response.headers.get('www-authenticate'), (await response.text()).trim()]).toEqual([
     401,
     'Bearer error="invalid_token"',
@@ -212,6 +217,7 @@ test('an unreachable server: 401, with the cause in status, log and metrics; onc
 
   servers.late = await startKeySetServer([first], { port: latePort })
   stops.defer(() => servers.late.close())
+  time.skip(10_000)
   await eventually('tokens pass', async () => (await statusesOf('late', tokenOf(first))).join() === '200')
   expect(await findingsOf('late')).toEqual([])
 })
