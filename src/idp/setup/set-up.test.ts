@@ -409,7 +409,7 @@ test('a dry run shows each call without secrets, and sends none', async () => {
   const text = shown.join('\n')
   for (const { password } of [ADMIN, ...USERS]) expect(text).not.toContain(password)
   expect(text, 'ids that the provider would give').toContain('/clients/{client_uuid}')
-  expect(shown[1]).toMatch(/^  form \{"client_id":"admin-cli"/)
+  expect(shown[1]).toMatch(/^ {2}form \{"client_id":"admin-cli"/)
   const { calls } = await run()
   const pathOf = (path: string) => decodeURIComponent(path).replace(/[0-9a-f-]{36}|\{\w+\}/g, '{id}')
   const made = calls
