@@ -3,6 +3,7 @@ import { checkHelm, checkInformers, checkKubectl, checkKustomize, checkNodeClien
 import { checkCrds } from './crds.ts'
 import { checkCustomResources } from './custom-resources.ts'
 import { checkDefinitions } from './definitions.ts'
+import { checkDeployedProvider } from './deployed-provider.ts'
 import { checkGatewayApi } from './gateway-api.ts'
 import { checkManagedFields } from './manage-fields.ts'
 import { checkStrategicMerge } from './strategic-merge.ts'
@@ -13,6 +14,7 @@ await runParts('interop:kubernetes', {
   definitions: checkDefinitions,
   'custom-resources': checkCustomResources,
   'gateway-api': checkGatewayApi,
+  'deployed-provider': checkDeployedProvider,
   'strategic-merge': checkStrategicMerge,
   'managed-fields': checkManagedFields,
   kubectl: checkKubectl,
