@@ -5,11 +5,11 @@ import type { JsonObject } from '@bufbuild/protobuf'
 import { Metadata, Server, ServerCredentials, type ServiceDefinition } from '@grpc/grpc-js'
 import { decodeOfficial, encodeOfficial } from './otlp-definitions.ts'
 
-export type Signal = 'logs' | 'traces'
+export type Signal = 'logs' | 'traces' | 'metrics'
 type Value = string | number | boolean | null | readonly Value[] | { readonly [name: string]: Value }
 export type Attributes = Readonly<Record<string, Value>>
 
-/** A received log record or span, with what encloses it. */
+/** A received log record, span or metric, with what encloses it. */
 export interface Received {
   readonly signal: Signal
   readonly transport: 'GRPC' | 'HTTP'
@@ -54,7 +54,14 @@ const NAMES = {
     list: 'spans',
     rejected: 'rejectedSpans',
   },
+  metrics: {
+    service: 'metrics.v1.MetricsService',
+    message: 'metrics.v1.ExportMetricsService',
+    list: 'metrics',
+    rejected: 'rejectedDataPoints',
+  },
 } as const
+const SIGNALS = ['logs', 'traces', 'metrics'] as const
 const PACKAGE = 'opentelemetry.proto.collector'
 
 export async function startCollector(): Promise<Collector> {
@@ -66,8 +73,7 @@ export async function startCollector(): Promise<Collector> {
     return answer
   }
   const grpc = new Server()
-  for (const signal of ['logs', 'traces'] as const)
-    grpc.addService(serviceOf(signal), { export: grpcHandler(signal, take) })
+  for (const signal of SIGNALS) grpc.addService(serviceOf(signal), { export: grpcHandler(signal, take) })
   const grpcPort = await new Promise<number>((resolve, reject) => {
     grpc.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, port) =>
       error ? reject(error) : resolve(port),
@@ -75,7 +81,7 @@ export async function startCollector(): Promise<Collector> {
   })
   const http = createServer(async (request, response) => {
     const path = request.url ?? ''
-    const signal = path.includes('trace') ? 'traces' : 'logs'
+    const signal = SIGNALS.find((one) => path.includes(one)) ?? 'logs'
     const headers = request.headers as Received['headers']
     answerHttp(response, signal, take(signal, await buffer(request), { transport: 'HTTP', path, headers }))
   })
@@ -153,9 +159,9 @@ type Decoded = { readonly [name: string]: never }
 function read(signal: Signal, bytes: Uint8Array): Pick<Received, 'resource' | 'scope' | 'item' | 'attributes'>[] {
   const root = decodeOfficial(`${PACKAGE}.${NAMES[signal].message}Request`, bytes) as Decoded
   const found: Pick<Received, 'resource' | 'scope' | 'item' | 'attributes'>[] = []
-  for (const one of listOf(root, 'resourceLogs', 'resourceSpans')) {
+  for (const one of listOf(root, 'resourceLogs', 'resourceSpans', 'resourceMetrics')) {
     const resource = attributesOf((one.resource as Decoded | undefined)?.attributes)
-    for (const scoped of listOf(one, 'scopeLogs', 'scopeSpans')) {
+    for (const scoped of listOf(one, 'scopeLogs', 'scopeSpans', 'scopeMetrics')) {
       const scope = (scoped.scope as { name?: string } | undefined)?.name ?? ''
       for (const item of listOf(scoped, NAMES[signal].list)) {
         found.push({ resource, scope, item, attributes: attributesOf(item.attributes) })
