@@ -1,4 +1,5 @@
 import type { Exchange } from '#exchange/exchange.ts'
+import type { RequestCalls } from '#exchange/request-calls.ts'
 import type { RequestSpan } from '#exchange/request-span.ts'
 import { traceParent } from '#exchange/trace-parent.ts'
 import { NO_PEER } from '#net/peer.ts'
@@ -11,19 +12,21 @@ export interface Caller extends Pick<Exchange, 'peer' | 'names' | 'identity' | '
   readonly tracestate: string | undefined
   /** What its sender tells all servers that take part (W3C Baggage). */
   readonly baggage: string | undefined
+  /** Set if the request has custom labels of metrics. */
+  readonly calls: RequestCalls | undefined
   /** Set if the request is traced. */
   readonly span: RequestSpan | undefined
 }
 
 /** The part of a request that a call needs: a call that ends a session may outlive the request, and must not keep the rest in memory. */
 export function captureCaller(exchange: Exchange): Caller {
-  const { peer, names, identity, metadata, gateway, workloads, request, span } = exchange
+  const { peer, names, identity, metadata, gateway, workloads, request, calls, span } = exchange
   // During an attempt the request has the header of the attempt.
   const traceparent = span?.header ?? traceParent(request)
   const tracestate = traceparent && request.joined('tracestate')
   const baggage = request.joined('baggage')
   const ofClient = { peer, names, identity: { ...identity }, metadata, gateway, workloads }
-  return { ...ofClient, traceparent, tracestate, baggage, span }
+  return { ...ofClient, traceparent, tracestate, baggage, calls, span }
 }
 
 /** The gateway itself, when no request has caused the call. */
@@ -37,5 +40,6 @@ export const GATEWAY_ITSELF: Caller = {
   traceparent: undefined,
   tracestate: undefined,
   baggage: undefined,
+  calls: undefined,
   span: undefined,
 }

@@ -104,7 +104,7 @@ export class Calls {
     return (destination, request) => {
       const backend = depth < MAX_DEPTH ? this.#options.backend(destination) : undefined
       if (backend === undefined) {
-        this.#endReporter(request, destination, undefined)({ failure: 'no-endpoint' })
+        this.#endReporter(request, destination, caller, undefined)({ failure: 'no-endpoint' })
         const detail = depth < MAX_DEPTH ? undefined : 'policies of destinations call each other'
         return Promise.reject(new CallError('no-endpoint', detail))
       }
@@ -118,7 +118,7 @@ export class Calls {
     const { key } = backend.item
     const span = caller.span?.begin(request.purpose)
     if (span !== undefined) span.mcp = request.mcp
-    const ended = this.#endReporter(request, key, span)
+    const ended = this.#endReporter(request, key, caller, span)
     const endpoint = chooseForCall(groups, request, random)
     if (backend.refusal !== undefined || endpoint === undefined) {
       ended({ failure: 'no-endpoint' })
@@ -142,12 +142,12 @@ export class Calls {
     return new OneCall(way, request).make()
   }
 
-  #endReporter({ purpose }: CallRequest, key: string, span: ClientSpan | undefined) {
+  #endReporter({ purpose }: CallRequest, key: string, { calls: of }: Caller, span: ClientSpan | undefined) {
     const backend = backendName(key)
     const startMs = clock.monotonic()
     return ({ status, grpcStatus, failure }: CallEnd) => {
       const durationMs = clock.monotonic() - startMs
-      this.#options.ended({ purpose, backend, status, grpcStatus, failure, durationMs, span })
+      this.#options.ended({ purpose, backend, status, grpcStatus, failure, durationMs, span, of })
     }
   }
 }

@@ -113,4 +113,12 @@ export interface EndedCall {
   readonly durationMs: number
   /** Set if the request that caused it is traced. */
   readonly span: ClientSpan | undefined
+  /** Set if the request that caused it has custom labels of metrics. */
+  readonly of: CallKeeper | undefined
+}
+
+/** Keeps calls until the request that caused them has ended. */
+export interface CallKeeper {
+  /** @returns false: it does not keep this one */
+  keep(call: EndedCall): boolean
 }

@@ -15,6 +15,7 @@ import type { LlmFacts } from './llm-facts.ts'
 import type { McpFacts } from './mcp-facts.ts'
 import type { Refusal } from './outcome.ts'
 import { redactTarget } from './redact-target.ts'
+import type { RequestCalls } from './request-calls.ts'
 import type { RequestSpan } from './request-span.ts'
 import { NO_STEPS, type RunContext } from './run-context.ts'
 import type { Session } from './session.ts'
@@ -258,6 +259,8 @@ export class Exchange {
   /** The response refuses the whole request: response policies keep its status and body. */
   responseIsRefusal = false
   reason: Reason = 'Upstream'
+  /** Set if the request has custom labels of metrics. */
+  calls: RequestCalls | undefined
   /** Set if the request is traced. */
   span: RequestSpan | undefined
   /** Set only for `explain`. */

@@ -4,6 +4,7 @@ import type { Callout } from '#exchange/exchange.ts'
 import { followUp } from '#exchange/follow-up.ts'
 import type { LlmPrices } from '#exchange/llm-prices.ts'
 import { NO_MCP } from '#exchange/mcp-facts.ts'
+import { RequestCalls } from '#exchange/request-calls.ts'
 import { NO_STEPS } from '#exchange/run-context.ts'
 import { verifies } from '#test/support/verifies.ts'
 import { DecisionIds } from './decision-ids.ts'
@@ -12,7 +13,7 @@ import { ENDED, type Group } from './fields.ts'
 import { AccessLog } from './log/access-log.ts'
 import { JSON_LINE } from './log/field-line.ts'
 import type { Metric } from './metrics/metric.ts'
-import { METRICS } from './metrics/metrics.ts'
+import { METRICS, type MetricId } from './metrics/metrics.ts'
 import { MetricsReader } from './metrics/metrics-reader.ts'
 import { MetricsWriter } from './metrics/metrics-writer.ts'
 import type { IncomingConnection } from './observer.ts'
@@ -541,33 +542,72 @@ verifies('frontend.metrics/failure-unknown', 'a label whose expression fails is 
   expect(reader.text()).toMatch(/requests_total\{.*,tier="unknown"\} 1/)
 })
 
-test('every metric of a request carries the labels, which are evaluated once', () => {
-  const { end, reader } = observer()
-  const attempts = [1, 2].map(() => ({ endpoint: 'e', status: 0, failure: 'reset' }))
-  const settings = settingsOf({ labels: { tier: 'request.headers["tier"]' } })
-  const evaluated = vi.spyOn(settings.metricLabels.expressions[0]!, 'text')
-  end(
-    {
-      settings,
-      headers: { tier: 'gold' },
-      llm: { inputTokens: 1, outputTokens: 1, timeToFirstTokenMs: 1, errorType: 'reset' },
-      mcp: { method: 'm' },
-      noted: { a2a: { method: 'm' }, attempts, retries: 1, context: { ...NO_STEPS, prices: PRICES } },
-    },
-    1,
-  )
-  const series = reader
-    .text()
-    .split('\n')
-    .filter((line) => line.startsWith('gatewright_'))
-  expect(series.filter((line) => !line.includes('tier="gold"'))).toEqual([])
-  const flagged = Object.values<Metric>(METRICS).filter(({ hasCustomLabels }) => hasCustomLabels)
-  expect(new Set(series.map((line) => line.split(/_bucket|_sum|_count|\{/)[0]))).toEqual(
-    new Set(flagged.map(({ name }) => `gatewright_${name}`)),
-  )
-  expect(flagged).toHaveLength(13)
-  expect(evaluated).toHaveBeenCalledOnce()
-})
+const OF_NO_REQUEST =
+  'telemetryExported telemetryDropped guardHeldBytes guardWindows keySetFetches keySetFetched credentialFetches credentialExpiry wireRefusals deniedConnections refusedConnections lostLines workerStarts workerReplacements connections receivedBytes sentBytes handshakes requestsInFlight mcpToolChanges evictions endpoints endpointHealth endpointEvicted configReloads configReloadSuccessful configReloadSuccess configFindings buildInfo eventLoopBusy processCpu processMemory processStart processOpenFiles foldedValues'
+
+verifies(
+  'frontend.metrics/all-metrics',
+  'every metric of a request carries the labels, which are evaluated once',
+  () => {
+    const { observer: it, end, reader } = observer()
+    const attempts = [1, 2].map(() => ({ endpoint: 'e', status: 0, failure: 'reset', sentMs: 0, endedMs: 1 }))
+    const asked = { backend: 'default/b', startMs: 0, durationMs: 1, detail: undefined } as const
+    const callouts = [{ policy: 'extAuth', verdict: 'allowed', cached: false, status: 'OK', ...asked } as const]
+    const check = { phase: 'request', kind: 'regex', index: 0, count: 1, verdict: 'Allow', rule: undefined } as const
+    const guardChecks = [{ ...check, ...asked, length: 1, requestId: undefined, isReused: false }]
+    const calls = new RequestCalls()
+    const call = {
+      purpose: 'guard',
+      backend: 'default/b',
+      status: 200,
+      durationMs: 1,
+      of: calls,
+      span: undefined,
+    } as const
+    it.callEnded({ ...call, grpcStatus: undefined, failure: undefined })
+    const settings = settingsOf({ labels: { tier: 'request.headers["tier"]' } })
+    const evaluated = vi.spyOn(settings.metricLabels.expressions[0]!, 'text')
+    end(
+      {
+        settings,
+        headers: { tier: 'gold' },
+        llm: { inputTokens: 1, outputTokens: 1, timeToFirstTokenMs: 1, errorType: 'reset' },
+        mcp: { method: 'm', strayAnswers: new Map([['e', 1]]) },
+        callouts,
+        noted: {
+          a2a: { method: 'm' },
+          attempts,
+          retries: 1,
+          context: { ...NO_STEPS, prices: PRICES },
+          guardChecks,
+          unsentDescriptors: 1,
+          failedCosts: 1,
+          calls,
+        },
+      },
+      1,
+    )
+    const series = reader
+      .text()
+      .split('\n')
+      .filter((line) => line.startsWith('gatewright_'))
+    expect(series.filter((line) => !line.includes('tier="gold"'))).toEqual([])
+    const flagged = Object.values<Metric>(METRICS).filter(({ hasCustomLabels }) => hasCustomLabels)
+    expect(new Set(series.map((line) => line.split(/_bucket|_sum|_count|\{/)[0]))).toEqual(
+      new Set(flagged.map(({ name }) => `gatewright_${name}`)),
+    )
+    expect(flagged).toHaveLength(21)
+    // The others are observed for no request: for the process, its configuration, its connections, and endpoints.
+    expect(Object.keys(METRICS).filter((id) => !flagged.includes(METRICS[id as MetricId]))).toEqual(
+      OF_NO_REQUEST.split(' '),
+    )
+    it.callEnded({ ...call, grpcStatus: undefined, failure: undefined })
+    expect(reader.text(), 'a call that ends after its request').toMatch(
+      /call_duration_seconds_count\{.*,tier="unknown"\} 1/,
+    )
+    expect(evaluated).toHaveBeenCalledOnce()
+  },
+)
 
 test('refused messages and denied connections are counted', () => {
   const { observer: it, metrics, lines, bugs } = observer()

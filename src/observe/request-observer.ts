@@ -155,8 +155,8 @@ export class RequestObserver implements Observer {
   }
 
   callEnded(call: EndedCall): void {
-    observeCall(this.#writer, call)
     if (call.span !== undefined) this.#tracer?.callEnded(call, call.span)
+    if (call.of?.keep(call) !== true) observeCall(this.#writer, call)
   }
 
   bug(decisionId: string, error: unknown): void {

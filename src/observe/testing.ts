@@ -60,6 +60,10 @@ export interface ObservedInputs extends Partial<Omit<Observed, 'exchange'>> {
       | 'version'
       | 'a2a'
       | 'context'
+      | 'guardChecks'
+      | 'unsentDescriptors'
+      | 'failedCosts'
+      | 'calls'
     >
   >
   readonly jwt?: Readonly<Record<string, string | number>>

@@ -71,6 +71,7 @@ export const COLLECTIONS: Readonly<Record<string, Filled | PeerFilled>> = {
     bound: '64 KiB and one message: callers stop while it is backed',
     flood: 'src/exchange/call-stream.test.ts',
   },
+  'exchange/request-calls #ended': { bound: '1,000', flood: 'src/exchange/request-calls.test.ts' },
   'exchange/compile-expression references': 'configuration',
   'exchange/compile-expression requestFields': 'configuration',
   'exchange/single-flight #flights': 'work',

@@ -3,7 +3,15 @@ import { startEcho } from '#examples/upstreams/echo.ts'
 import { eventually } from '#test/support/eventually.ts'
 import { freePort } from '#test/support/free-port.ts'
 import { startGateway } from '#test/support/gateway.ts'
-import { backendYaml, createObjectsFolder, gatewayYaml, joinYaml, routeYaml } from '#test/support/objects-folder.ts'
+import {
+  backendRef,
+  backendYaml,
+  createObjectsFolder,
+  gatewayYaml,
+  joinYaml,
+  routeYaml,
+} from '#test/support/objects-folder.ts'
+import { policyYaml } from '#test/support/policy-yaml.ts'
 
 const stops = new AsyncDisposableStack()
 afterAll(() => stops.disposeAsync())
@@ -51,4 +59,32 @@ test('2 workers, 500 users: 200 of them in the scrape, and it is said', async ()
       /\twarn\ta metric label has 200 values; further ones are counted as other label=user gateway=default\/main listener=http route=default\/all route_rule="rule 0"$/,
     ),
   ])
+})
+
+test('calls that a request causes have its labels; folded values of metrics without a place are counted', async () => {
+  const echo = await startEcho({ port: 0 })
+  stops.defer(echo.close)
+  const port = await freePort()
+  const extAuth = { backendRef: backendRef('echo'), http: {} }
+  const folder = await createObjectsFolder({
+    'all.yaml': joinYaml(
+      gatewayYaml(port),
+      backendYaml('echo', echo.port),
+      routeYaml('all', '/', 'echo'),
+      policyYaml('asked', 'HTTPRoute', 'all', { traffic: { extAuth } }),
+      labels,
+    ),
+  })
+  stops.defer(folder.remove)
+  const gateway = stops.use(await startGateway({ files: [folder.path], workers: 1 }))
+  for (let i = 0; i < 202; i++) {
+    await (await fetch(gateway.url(port), { headers: { 'x-user': `u${i}` } })).text()
+  }
+  const metrics = await (await fetch(`${gateway.url(15_020)}/metrics`)).text()
+  const count = 'gatewright_call_duration_seconds_count{purpose="authorization",backend="default/echo",outcome="2xx",'
+  expect(metrics).toContain(`${count}user="u0"} 1`)
+  expect(metrics).toContain(`${count}user="other"} 2`)
+  expect(metrics).toContain(
+    'gatewright_folded_label_values_total{label="user",gateway="unknown",listener="unknown",route="unknown",route_rule="unknown"} ',
+  )
 })

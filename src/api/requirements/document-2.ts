@@ -228,7 +228,7 @@ export const DOCUMENT_2 = {
   'frontend.metrics/attributes-required': shape(2, '2.1', '`metrics.attributes` is required.'),
   'frontend.metrics/add-count': shape(2, '2.1', '`attributes.add` has 1 to 16 items.'),
   'frontend.metrics/per-request': behaviour(2, '2.1', 'The expression of a label is evaluated for each request.'),
-  'frontend.metrics/all-metrics': behaviour.gap(2, '2.1', 'The label is added to all Prometheus metrics.'),
+  'frontend.metrics/all-metrics': behaviour(2, '2.1', 'The label is added to all Prometheus metrics.'),
   'frontend.metrics/failure-unknown': behaviour(2, '2.1', 'A label whose expression fails has the value `unknown`.'),
   'frontend.metrics/cardinality': advice(2, '2.1', 'Labels with many distinct values cost storage and memory.'),
 

@@ -3,6 +3,7 @@ import type { Exchange } from '#exchange/exchange.ts'
 import { joinLlmReads, type LlmReads } from '#exchange/llm-reads.ts'
 import { type Outcome, type Refusal, reject } from '#exchange/outcome.ts'
 import { refuseLargeBody } from '#exchange/refuse-large-body.ts'
+import { RequestCalls } from '#exchange/request-calls.ts'
 import { sampleTrace } from '#exchange/sample-trace.ts'
 import { hostOf } from '#net/http/authority-form.ts'
 import { foldName } from '#net/http/head.ts'
@@ -99,6 +100,7 @@ export function decide(inputs: DecideInputs, exchange: Exchange, decision: Decis
   decision.frontend = frontend
   exchange.names = listener.names
   if (frontend.tracing !== undefined) sampleTrace(frontend.tracing, exchange)
+  if (frontend.metricLabels.names.length > 0) exchange.calls = new RequestCalls()
   const refusal = decision.path.read(exchange) ?? checkConnection(exchange.request)
   if (refusal !== undefined) return refusal
   if (listener.forwardedHeaders !== undefined) setForwardedHeaders(listener.forwardedHeaders, exchange)

@@ -12,7 +12,7 @@ const OTHER = 'other'
 /** Values of the gateway itself; they do not count. */
 const OWN_VALUES: ReadonlySet<string> = new Set([OTHER, 'unknown', 'overflow'])
 
-/** Positions of the relevant values of a metric. */
+/** Positions of the relevant values of a metric; -1: it has no such label. */
 interface Positions {
   readonly place: readonly number[]
   readonly chosen: readonly number[]
@@ -36,7 +36,7 @@ export class ChosenValues {
   fold(metric: Metric, values: readonly string[], customNames: readonly string[]): readonly string[] {
     const { place, chosen } = this.#positionsOf(metric)
     if (chosen.length === 0 && customNames.length === 0) return values
-    const where = place.map((at) => values[at]!)
+    const where = place.map((at) => values[at] ?? 'unknown')
     let folded: string[] | undefined
     const look = (at: number, label: string) => {
       if (this.#admits(label, where, values[at]!)) return
@@ -66,8 +66,7 @@ export class ChosenValues {
   #positionsOf(metric: Metric): Positions {
     let positions = this.#positions.get(metric)
     if (positions === undefined) {
-      const find = (names: readonly string[]) =>
-        names.map((name) => metric.labels.indexOf(name)).filter((at) => at >= 0)
+      const find = (names: readonly string[]) => names.map((name) => metric.labels.indexOf(name))
       positions = { place: find(PLACE_LABELS), chosen: find(metric.chosenByPeers ?? []) }
       this.#positions.set(metric, positions)
     }

@@ -26,12 +26,22 @@ export class McpMetrics {
     }
     if (strayAnswers === undefined) return
     for (const [target, count] of strayAnswers) {
-      this.#writer.series('mcpStrayAnswers', [target, ...readPlaceLabels(ended)]).add(count)
+      const labels = [target, ...readPlaceLabels(ended), ...ended.customValues]
+      this.#writer.series('mcpStrayAnswers', labels, ended.customNames).add(count)
     }
   }
 
   #observeCall(ended: Ended, { endpoint, sentMs, answeredMs, endedMs = answeredMs }: Attempt): void {
     if (sentMs === undefined || endedMs === undefined) return
+    this.#durationOf(ended, endpoint).observe((endedMs - sentMs) / 1000)
+  }
+
+  #durationOf(ended: Ended, endpoint: string): Series {
+    const { customNames, customValues } = ended
+    const find = () =>
+      this.#writer.series('mcpTargetDuration', [endpoint, ...readPlaceLabels(ended), ...customValues], customNames)
+    // Custom values differ between requests of a place.
+    if (customNames.length > 0) return find()
     const names = ended.exchange.names ?? NO_PLAN_NAMES
     let known = this.#durations.get(names)
     if (known === undefined) {
@@ -40,9 +50,9 @@ export class McpMetrics {
     }
     let series = known.get(endpoint)
     if (series === undefined) {
-      series = this.#writer.series('mcpTargetDuration', [endpoint, ...readPlaceLabels(ended)])
+      series = find()
       known.set(endpoint, series)
     }
-    series.observe((endedMs - sentMs) / 1000)
+    return series
   }
 }

@@ -180,8 +180,8 @@ test('custom labels follow the built-in ones, in every series of the metric', ()
 
 test('a call of the gateway: by why its answer is not whole, else by its gRPC status or the class of its status', () => {
   const { writers, lines } = workers(1)
-  const none = { status: undefined, grpcStatus: undefined, failure: undefined }
-  const call = { purpose: 'mcp', span: undefined, backend: 'default/b', durationMs: 2000, ...none } as const
+  const none = { status: undefined, grpcStatus: undefined, failure: undefined, span: undefined, of: undefined }
+  const call = { purpose: 'mcp', backend: 'default/b', durationMs: 2000, ...none } as const
   observeCall(writers[0], { ...call, status: 204 })
   observeCall(writers[0], { ...call, status: 503 })
   observeCall(writers[0], { ...call, status: 200, failure: 'reset' })
@@ -197,12 +197,14 @@ test('a call of the gateway: by why its answer is not whole, else by its gRPC st
 test('a decision of a server that a policy asked: by policy, server and verdict, and whether it was cached', () => {
   const { writers, lines } = workers(1)
   const one = { policy: 'extAuth', backend: 'default/b', startMs: 0, durationMs: 2, status: 'OK', detail: 'a' } as const
-  observeCallouts(writers[0], [{ ...one, verdict: 'allowed', cached: false }])
-  observeCallouts(writers[0], [
+  const custom = { customNames: [], customValues: [] }
+  observeCallouts(writers[0], [{ ...one, verdict: 'allowed', cached: false }], custom)
+  const others = [
     { ...one, verdict: 'allowed', cached: true, detail: 'b' },
     { ...one, verdict: 'allowed', cached: true },
     { ...one, policy: 'rateLimit', verdict: 'failed', cached: false },
-  ])
+  ] as const
+  observeCallouts(writers[0], others, custom)
   const series = (policy: string, verdict: string, cached: boolean, count: number) =>
     `gatewright_callouts_total{policy="${policy}",backend="default/b",verdict="${verdict}",cached="${cached}"} ${count}`
   expect(lines('callouts_total')).toEqual([

@@ -76,6 +76,7 @@ export const METRICS = {
     help: 'Duration of requests that the gateway itself makes, from the call to the last byte of the response.',
     type: 'histogram',
     labels: ['purpose', 'backend', 'outcome'],
+    hasCustomLabels: true,
     buckets: DURATION,
   },
   telemetryExported: {
@@ -95,18 +96,21 @@ export const METRICS = {
     help: 'Decisions of servers that policies asked; cached ones caused no request.',
     type: 'counter',
     labels: ['policy', 'backend', 'verdict', 'cached'],
+    hasCustomLabels: true,
   },
   guardChecks: {
     name: 'guardrail_checks_total',
     help: 'Checks of prompt guards; those of which a verdict about the same texts was reused are not counted.',
     type: 'counter',
     labels: ['phase', 'kind', 'action'],
+    hasCustomLabels: true,
   },
   guardDuration: {
     name: 'guardrail_duration_seconds',
     help: 'Duration of checks of prompt guards. Patterns check a stream from its beginning to its end.',
     type: 'histogram',
     labels: ['kind', 'phase'],
+    hasCustomLabels: true,
     buckets: DURATION,
   },
   guardHeldBytes: {
@@ -271,6 +275,7 @@ export const METRICS = {
     help: 'Time from sending a message to an MCP server to its complete response. For failed calls, and for messages without a response, to their end.',
     type: 'histogram',
     ...labelled(PLACE_FIELDS, 'server'),
+    hasCustomLabels: true,
     buckets: DURATION,
   },
   mcpStrayAnswers: {
@@ -278,18 +283,21 @@ export const METRICS = {
     help: 'Unsolicited responses from MCP servers, which were dropped.',
     type: 'counter',
     ...labelled(PLACE_FIELDS, 'server'),
+    hasCustomLabels: true,
   },
   unsentDescriptors: {
     name: 'rate_limit_unsent_descriptors_total',
     help: 'Descriptors of global rate limits that were left out because an expression failed: they limit nothing.',
     type: 'counter',
     ...labelled(PLACE_FIELDS),
+    hasCustomLabels: true,
   },
   failedCosts: {
     name: 'rate_limit_failed_costs_total',
     help: 'Costs of tokens in global rate limits that failed: the tokens were counted instead.',
     type: 'counter',
     ...labelled(PLACE_FIELDS),
+    hasCustomLabels: true,
   },
   requestsInFlight: {
     name: 'requests_in_flight',

@@ -2,7 +2,7 @@ import { type Exchange, NO_PLAN_NAMES, type PlanNames } from '#exchange/exchange
 import { type LlmFacts, type LlmTokens, msPerOutputToken } from '#exchange/llm-facts.ts'
 import { NANODOLLARS } from '#exchange/llm-prices.ts'
 import type { Ended } from '../ended.ts'
-import { observeCallouts, observeGuards } from './call-metrics.ts'
+import { observeCall, observeCallouts, observeGuards } from './call-metrics.ts'
 import { METHODS } from './known-values.ts'
 import { labelReader } from './labels.ts'
 import { McpMetrics } from './mcp-metrics.ts'
@@ -153,16 +153,19 @@ export class RequestMetrics {
       series.retries ??= this.#writer.series('retries', series.labels, ended.customNames)
       series.retries.add(exchange.retries)
     }
-    if (exchange.unsentDescriptors > 0) {
-      this.#writer.series('unsentDescriptors', readPlaceLabels(ended)).add(exchange.unsentDescriptors)
-    }
-    if (exchange.failedCosts > 0) this.#writer.series('failedCosts', readPlaceLabels(ended)).add(exchange.failedCosts)
-    if (exchange.callouts !== undefined) observeCallouts(this.#writer, exchange.callouts)
-    if (exchange.guardChecks !== undefined) observeGuards(this.#writer, exchange.guardChecks)
+    if (exchange.unsentDescriptors > 0) this.#addAtPlace('unsentDescriptors', ended, exchange.unsentDescriptors)
+    if (exchange.failedCosts > 0) this.#addAtPlace('failedCosts', ended, exchange.failedCosts)
+    if (exchange.calls !== undefined) for (const call of exchange.calls.take()) observeCall(this.#writer, call, ended)
+    if (exchange.callouts !== undefined) observeCallouts(this.#writer, exchange.callouts, ended)
+    if (exchange.guardChecks !== undefined) observeGuards(this.#writer, exchange.guardChecks, ended)
     if (exchange.attempts !== undefined) countUpstreamFailures(this.#writer, ended)
     if (exchange.llm !== undefined && !isRefusedUnsent(exchange)) this.#recordLlm(ended, exchange.llm)
     if (exchange.a2a !== undefined) this.#recordA2a(ended)
     if (exchange.mcp !== undefined) this.#mcp.record(ended, exchange.mcp)
+  }
+
+  #addAtPlace(metric: MetricId, ended: Ended, count: number): void {
+    this.#writer.series(metric, [...readPlaceLabels(ended), ...ended.customValues], ended.customNames).add(count)
   }
 
   #seriesOf(ended: Ended): RequestSeries {
