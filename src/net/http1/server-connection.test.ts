@@ -532,12 +532,16 @@ test('an aborted body that ends with the connection does not look complete', () 
   expect(events.at(-1)).toBe('cut reset')
 })
 
-test('drain serves a request that was on its way, and closes an idle connection after a grace', () => {
+/** Until the event loop has read what has arrived. */
+const turn = () => new Promise((resolve) => setImmediate(resolve))
+
+test('drain serves a request that was on its way, and closes an idle connection after a grace', async () => {
   const idle = setup()
   idle.connection.drain()
   idle.pass(490)
   expect(idle.transport.destroyed).toBe(false)
   idle.pass(300)
+  await turn()
   expect(idle.transport.destroyed).toBe(true)
   let late!: ServerStream
   const crossing = setup((one) => (late = one))
@@ -549,7 +553,16 @@ test('drain serves a request that was on its way, and closes an idle connection 
   expect([crossing.transport.text, crossing.transport.endedByUs]).toEqual([OK_CLOSE, true])
 })
 
-test('a response that began before the drain does not keep its connection', () => {
+test('drain serves a request that arrived within the grace, while the worker was busy', async () => {
+  const { connection, transport, pass } = setup()
+  connection.drain()
+  pass(600)
+  transport.receive(GET)
+  await turn()
+  expect([transport.text, transport.endedByUs]).toEqual([OK_CLOSE, true])
+})
+
+test('a response that began before the drain does not keep its connection', async () => {
   let stream!: ServerStream
   const { connection, transport, pass } = setup((one) => (stream = one))
   transport.receive(GET)
@@ -559,6 +572,7 @@ test('a response that began before the drain does not keep its connection', () =
   stream.response.end()
   expect(transport.destroyed).toBe(false)
   pass(600)
+  await turn()
   expect(transport.destroyed).toBe(true)
 })
 
@@ -571,19 +585,20 @@ test('drain closes a busy connection after its response', () => {
   expect([busy.transport.text, busy.transport.endedByUs]).toEqual([OK_CLOSE, true])
 })
 
-test('drain lets a response that is being sent finish', () => {
+test('drain lets a response that is being sent finish', async () => {
   const { connection, transport, pass } = setup()
   transport.receive(GET)
   transport.unsentBytes = 10
   connection.drain()
   pass(600)
+  await turn()
   expect([transport.endedByUs, transport.destroyed]).toEqual([true, false])
 })
 
 verifies(
   ['frontend.http/maxConnectionDuration', 'frontend.http/maxConnectionDuration-in-flight'],
   'a connection at its maximum age ends after its current request',
-  () => {
+  async () => {
     const limits = { maxConnectionMs: 60_000 }
     const idle = setup(undefined, limits)
     idle.pass(59_000)
@@ -591,6 +606,7 @@ verifies(
     expect([idle.transport.text, idle.transport.destroyed]).toEqual([OK, false])
     idle.pass(1300)
     idle.pass(700)
+    await turn()
     expect(idle.transport.destroyed).toBe(true)
     let stream!: ServerStream
     const busy = setup((one) => (stream = one), limits)

@@ -433,7 +433,13 @@ export class ServerConnection implements ServerStream, ServedConnection, Transpo
       } else this.#writeOn()
     } else if (this.#phase === READING_HEAD && this.#headTimed) this.#refuse('request-timeout-reading')
     else if (this.#phase === LINGERING) this.#lingerOn()
+    else if (this.#draining) setImmediate(() => this.#endUnasked())
     else this.#endIdle()
+  }
+
+  /** Of a drained connection. A turn of the event loop has read what arrived while the worker was busy: it may be another request. */
+  #endUnasked(): void {
+    if (this.#phase === READING_HEAD && this.#held.length === 0 && !this.#headTimed) this.#endIdle()
   }
 
   /** A drained connection may still be sending its last response. */
