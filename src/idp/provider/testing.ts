@@ -2,8 +2,11 @@ import { randomUUID } from 'node:crypto'
 import { callsTo, type IdpCall, type SendCall } from '../setup/idp-call.ts'
 import type { SetupOptions } from '../setup/set-up.ts'
 import { startProvider } from './http/start-provider.ts'
-import { hashPassword } from './passwords.ts'
+import { hashPassword, passwordCost } from './passwords.ts'
 import { MASTER, ProviderState } from './provider-state.ts'
+
+// Hundreds of passwords are checked, and how long that takes shows nothing.
+passwordCost.n = 2
 
 export const ADMIN = { username: 'admin', password: 'admin-password' }
 
