@@ -1,11 +1,13 @@
 import type { PolicySource } from '#exchange/decided-by.ts'
 import type { DecisionRecord } from '#observe/decision-ring.ts'
+import type { PolicyRecord } from '#observe/passage.ts'
 
 /** A record as the admin server shows it: times in the format of the access log, policies by the names of their objects. */
-export interface DescribedRecord extends Omit<DecisionRecord, 'time' | 'decidedBy'> {
+export interface DescribedRecord extends Omit<DecisionRecord, 'time' | 'decidedBy' | 'policies'> {
   /** End of the request (RFC 3339). */
   readonly time: string
   readonly decidedBy: DescribedDecider | undefined
+  readonly policies: readonly (DescribedDecider & Pick<PolicyRecord, 'startMs' | 'durationMs'>)[]
 }
 
 export interface DescribedDecider {
@@ -25,7 +27,7 @@ export interface DescribedSource {
 }
 
 export function describeRecord({ time, durationMs, ...record }: DecisionRecord): DescribedRecord {
-  const { id, worker, sentMs, answeredMs, decidedBy, ...rest } = record
+  const { id, worker, sentMs, answeredMs, decidedBy, policies, attempts, ...rest } = record
   return {
     id,
     worker,
@@ -34,8 +36,20 @@ export function describeRecord({ time, durationMs, ...record }: DecisionRecord):
     sentMs: sentMs === undefined ? undefined : microseconds(sentMs),
     answeredMs: answeredMs === undefined ? undefined : microseconds(answeredMs),
     ...rest,
+    attempts: attempts.map((attempt) => ({ ...attempt, ...roundTimes(attempt) })),
     decidedBy: decidedBy && { ...decidedBy, sources: decidedBy.sources.map(describeSource) },
+    policies: policies.map((policy) => ({
+      ...policy,
+      ...roundTimes(policy),
+      sources: policy.sources.map(describeSource),
+    })),
   }
+}
+
+/** The members that are times, in full microseconds. */
+function roundTimes<Timed extends object>(timed: Timed): Partial<Timed> {
+  const times = Object.entries(timed).filter(([name, value]) => name.endsWith('Ms') && typeof value === 'number')
+  return Object.fromEntries(times.map(([name, value]) => [name, microseconds(value)])) as Partial<Timed>
 }
 
 function describeSource({ origin, path }: PolicySource): DescribedSource {

@@ -2,7 +2,7 @@ import { clock } from '#base/clock.ts'
 import { chooseDestination } from '#engine/backend/destinations.ts'
 import type { LiveEndpoint } from '#engine/backend/live-backend.ts'
 import { findPlace, isRefusal } from '#engine/backend/place.ts'
-import { runChain } from '#engine/request/chain.ts'
+import { Progress, runChain } from '#engine/request/chain.ts'
 import { judgeHead, recordComplete } from '#engine/request/record-answer.ts'
 import {
   type Call,
@@ -107,7 +107,7 @@ export class OneCall implements ClientHandler {
     this.#hasRoom = true
     try {
       const exchange = this.#prepare()
-      const refused = runChain(this.#way.endpoint.chain, exchange, { reached: -1 })
+      const refused = runChain(this.#way.endpoint.chain, exchange, new Progress())
       if (refused instanceof Promise) refused.then((settled) => this.#send(exchange, settled)).catch(this.#fault)
       else this.#send(exchange, refused)
     } catch (bug) {

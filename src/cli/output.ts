@@ -30,6 +30,11 @@ export function complain(message: string): void {
   console.error(escapeInvisibleInLines(`gatewright: ${message}`))
 }
 
+/** Calls `end` when nobody reads standard output any more. */
+export function whenOutputCloses(end: () => void): void {
+  process.stdout.on('error', end)
+}
+
 /** The log output of a running gateway. */
 export function openStandardError(): (text: string) => void {
   // Standard error may be closed, for example a terminal. The gateway keeps running.

@@ -87,7 +87,7 @@ export interface Attempt {
   readonly maybeProcessed?: boolean
   /** Set if the connection itself resent the request, with the cause. Unset: the retry policy resent it, or nothing did. */
   readonly replayed?: ReplayCause
-  /** Of a call of an MCP target: when it was sent, and when the head of its response came or it failed; milliseconds after the request was received. */
+  /** When it was sent, and when the head of its response came or it failed; milliseconds after the request was received. Unset: nothing was sent. */
   readonly sentMs?: number
   readonly answeredMs?: number
   /** When the response message of an MCP target was complete; unset: it was not, or nobody waited for it. */

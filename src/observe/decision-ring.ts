@@ -7,6 +7,7 @@ import type { McpFacts } from '#exchange/mcp-facts.ts'
 import { redactTarget } from '#exchange/redact-target.ts'
 import type { DecisionIds } from './decision-ids.ts'
 import { shortSession } from './mcp-session-report.ts'
+import { type PassedPolicies, type PolicyRecord, policyRecords } from './passage.ts'
 
 /** The decision about one request; never contains credentials, bodies or prompts. */
 export interface DecisionRecord {
@@ -36,6 +37,8 @@ export interface DecisionRecord {
   reason: string
   /** The policies that refused or answered the request; undefined: none did. */
   decidedBy: DecidedBy | undefined
+  /** The policies that ran, in order; those of the backend for the last attempt. */
+  policies: readonly PolicyRecord[]
   durationMs: number
   /** When the first attempt was sent, and when the last one got a response or failed, after the request was received; undefined: not at all. */
   sentMs: number | undefined
@@ -114,6 +117,9 @@ export interface KeptDecision {
   readonly detail: string
   readonly reason: string
   readonly decidedBy: DecidedBy | undefined
+  /** When the request was received, on the monotonic clock. */
+  readonly startMonotonicMs: number
+  readonly passed: readonly PassedPolicies[]
   readonly durationMs: number
   readonly sentMs: number | undefined
   readonly answeredMs: number | undefined
@@ -169,7 +175,8 @@ export class DecisionRing {
     return this.#decisions.toSorted((a, b) => b.number - a.number).map((decision) => this.#recordOf(decision))
   }
 
-  #recordOf({ number, timeMs, names, target, redactedParameters, mcp, ...decision }: KeptDecision): DecisionRecord {
+  #recordOf(kept: KeptDecision): DecisionRecord {
+    const { number, timeMs, names, target, redactedParameters, mcp, passed, startMonotonicMs, ...decision } = kept
     const { gateway, listener, route, rule, backend } = names
     return {
       id: this.#ids.idOf(number),
@@ -182,6 +189,7 @@ export class DecisionRing {
       backend,
       target: redactTarget(target, redactedParameters),
       ...decision,
+      policies: policyRecords(passed, startMonotonicMs),
       mcp: mcp && describeMcp(mcp),
     }
   }

@@ -7,6 +7,7 @@ import type { TracingSettings } from '#exchange/tracing-settings.ts'
 import type { ConnectionRefusal } from '#net/accept/connection-refusal.ts'
 import type { Peer } from '#net/peer.ts'
 import type { ConnectionFault, WireRefusal } from '#net/stream.ts'
+import type { Passage } from './passage.ts'
 
 /** A completed request, as the proxy passes it. */
 export interface Observed {
@@ -23,6 +24,8 @@ export interface Observed {
   readonly decisionNumber: number
   /** Settings of the listener's policies for observation; undefined if no listener was found. */
   readonly settings: ObserveSettings | undefined
+  /** What it met on its way; unset: not known. */
+  readonly decision?: Passage
 }
 
 /** A closed relayed connection. Its exchange has no request. */

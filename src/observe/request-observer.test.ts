@@ -153,6 +153,7 @@ verifies('service/metrics', 'a request: line, metrics and record', () => {
       code: '',
       detail: '',
       reason: 'Upstream',
+      policies: [],
       durationMs: 250,
       attempts: [],
       callouts: [],

@@ -2,7 +2,7 @@ import { Allowance } from '#base/allowance.ts'
 import { clock } from '#base/clock.ts'
 import { REJECTIONS } from '#base/rejections.ts'
 import type { EndedCall } from '#exchange/call.ts'
-import { type Exchange, type Identity, NO_PLAN_NAMES } from '#exchange/exchange.ts'
+import type { Exchange } from '#exchange/exchange.ts'
 import { noteOutcome } from '#exchange/follow-up.ts'
 import type { McpFacts } from '#exchange/mcp-facts.ts'
 import type { ClientSpan } from '#exchange/request-span.ts'
@@ -12,7 +12,7 @@ import type { ConnectionFault, WireRefusal } from '#net/stream.ts'
 import type { DecisionIds } from './decision-ids.ts'
 import { DecisionRing } from './decision-ring.ts'
 import { Ended } from './ended.ts'
-import type { Unread } from './fields.ts'
+import { type Cause, keptRequest, keptUnread } from './kept-decision.ts'
 import type { AccessLog } from './log/access-log.ts'
 import { observeCall } from './metrics/call-metrics.ts'
 import { countConnection, observeHandshake } from './metrics/connection-metrics.ts'
@@ -24,14 +24,6 @@ import type { Tracer } from './otlp/tracer.ts'
 import { WallClock } from './wall-clock.ts'
 
 const RECORDS = 1024
-
-/** Why something ended before it became a request. */
-interface Cause extends Pick<Unread, 'status' | 'reason'> {
-  readonly code: WireRefusal | ConnectionFault
-  readonly error: string
-  /** Additional detail for the record. */
-  readonly detail: string | undefined
-}
 
 /** Limit of lines and records for messages that the HTTP parser refused: a burst, and a rate per second. */
 const UNREAD_BURST = 100
@@ -93,7 +85,7 @@ export class RequestObserver implements Observer {
     const ended = this.#end(request, note)
     this.#log.log(ended)
     this.#metrics.record(ended, sentBytes)
-    this.#keep(ended)
+    this.records.keep(keptRequest(ended))
     if (exchange.span !== undefined) this.#tracer?.requestEnded(ended, exchange.span)
   }
 
@@ -101,7 +93,7 @@ export class RequestObserver implements Observer {
     const ended = this.#end(relay, broken)
     this.#log.log(ended)
     this.#relays.record(ended, relay)
-    this.#keep(ended)
+    this.records.keep(keptRequest(ended))
   }
 
   connectionEnded(connection: IncomingConnection, receivedBytes: number, sentBytes: number): void {
@@ -136,7 +128,7 @@ export class RequestObserver implements Observer {
     const { peer } = connection
     this.#log.logUnread({ place: connection, peer, decisionId, untold: this.#untold, ...why })
     this.#untold = 0
-    this.#keepUnread(connection, decisionNumber, why)
+    this.records.keep(keptUnread(connection, decisionNumber, why))
     return decisionId
   }
 
@@ -167,110 +159,6 @@ export class RequestObserver implements Observer {
     const endMs = clock.monotonic()
     return new Ended(request, this.#wallClock.at(endMs), endMs - request.exchange.startMonotonicMs, note)
   }
-
-  #keepUnread({ peer, gateway, listener }: IncomingConnection, number: number, why: Cause): void {
-    const { status, code, reason, detail } = why
-    const sentBy = `sent by ${peer.remoteAddress}:${peer.remotePort}`
-    this.records.keep({
-      number,
-      timeMs: clock.now(),
-      method: '',
-      authority: '',
-      target: '',
-      redactedParameters: [],
-      names: { ...NO_PLAN_NAMES, gateway, listener },
-      endpoint: '',
-      section: '',
-      consumer: '',
-      status,
-      code,
-      detail: detail === undefined ? sentBy : `${detail}, ${sentBy}`,
-      reason,
-      decidedBy: undefined,
-      durationMs: 0,
-      sentMs: undefined,
-      answeredMs: undefined,
-      attempts: NONE,
-      callouts: NONE,
-      provider: '',
-      requestModel: '',
-      responseModel: '',
-      guardChecks: NONE,
-      inputTokens: 0,
-      outputTokens: 0,
-      translation: undefined,
-      errorType: undefined,
-      mcp: undefined,
-      a2a: undefined,
-    })
-  }
-
-  #keep(ended: Ended): void {
-    const { exchange, request } = ended
-    const { llm, startMonotonicMs, sentMonotonicMs, answeredMonotonicMs } = exchange
-    this.records.keep({
-      number: request.decisionNumber,
-      timeMs: ended.timeMs,
-      method: exchange.originalMethod,
-      authority: exchange.originalAuthority || (exchange.peer.serverName ?? ''),
-      target: exchange.originalTarget,
-      redactedParameters: exchange.redactedParameters,
-      names: exchange.names ?? NO_PLAN_NAMES,
-      endpoint: request.endpointLabel ?? '',
-      section: request.endpointSection ?? '',
-      consumer: consumerOf(exchange.identity),
-      status: ended.status,
-      code: ended.code ?? '',
-      detail: ended.detail ?? '',
-      reason: ended.reason,
-      decidedBy: exchange.decidedBy,
-      durationMs: ended.durationMs,
-      sentMs: sentMonotonicMs === 0 ? undefined : sentMonotonicMs - startMonotonicMs,
-      answeredMs: answeredMonotonicMs === 0 ? undefined : answeredMonotonicMs - startMonotonicMs,
-      attempts: exchange.attempts ?? NONE,
-      callouts: exchange.callouts ?? NONE,
-      provider: llm?.provider ?? '',
-      requestModel: boundName(llm?.requestModel),
-      responseModel: boundName(llm?.responseModel),
-      guardChecks: exchange.guardChecks ?? NONE,
-      inputTokens: llm?.inputTokens ?? 0,
-      outputTokens: llm?.outputTokens ?? 0,
-      translation: llm?.translation,
-      errorType: llm?.errorType,
-      mcp: exchange.mcp && keptMcp(exchange.mcp),
-      a2a: exchange.a2a,
-    })
-  }
-}
-
-const NONE: readonly never[] = []
-
-/** Of a model in a record, in characters. */
-const MAX_NAME_LENGTH = 256
-
-function consumerOf({ jwt, apiKey, basicAuth }: Identity): string {
-  const subject = jwt?.claims.sub
-  return boundName(typeof subject === 'string' ? subject : (apiKey?.entry ?? basicAuth?.username))
-}
-
-/** Arguments and results may be large: they are not kept. */
-function keptMcp({ method, target, resourceType, name, sessionId, sessionDigest, errorCode, errorMessage }: McpFacts) {
-  return {
-    method: method && boundName(method),
-    target,
-    resourceType,
-    item: name && boundName(name),
-    sessionId: sessionDigest === undefined ? sessionId : undefined,
-    sessionDigest,
-    errorCode,
-    // A copy, because it may be a part of the whole response.
-    errorMessage: errorMessage && Buffer.from(errorMessage).toString(),
-  }
-}
-
-/** Clients and providers can invent long names, and records are kept. A slice would keep all of the text. */
-function boundName(name = ''): string {
-  return name.length > MAX_NAME_LENGTH ? Buffer.from(name.slice(0, MAX_NAME_LENGTH)).toString() : name
 }
 
 function joinNotes(one: string | undefined, other: string | undefined): string | undefined {

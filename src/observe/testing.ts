@@ -172,6 +172,8 @@ export function keptDecision(values: Partial<KeptDecision> = {}): KeptDecision {
     detail: '',
     reason: '',
     decidedBy: undefined,
+    startMonotonicMs: 0,
+    passed: [],
     durationMs: 0,
     sentMs: undefined,
     answeredMs: undefined,

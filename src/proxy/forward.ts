@@ -291,10 +291,16 @@ function recordAttempt(flight: InFlight, status: number | undefined, failure?: F
   if (failure !== undefined) flight.releaseEndpoint()
   if (failure !== undefined) {
     const { code, detail, maybeProcessed } = failure
-    addAttempt(flight, { status: 0, failure: code, detail, maybeProcessed })
+    addAttempt(flight, { status: 0, failure: code, detail, maybeProcessed, ...timesOf(flight) })
   } else if (flight.tried.length > 0 || exchange.attempts !== undefined) {
-    addAttempt(flight, { status: status!, failure: undefined, detail: askedWait(exchange) })
+    addAttempt(flight, { status: status!, failure: undefined, detail: askedWait(exchange), ...timesOf(flight) })
   }
+}
+
+/** When the attempt was sent, and when its response head came or it failed. */
+function timesOf({ exchange, attemptStartMs }: InFlight): Pick<Attempt, 'sentMs' | 'answeredMs'> {
+  const { startMonotonicMs, answeredMonotonicMs } = exchange
+  return { sentMs: attemptStartMs - startMonotonicMs, answeredMs: answeredMonotonicMs - startMonotonicMs }
 }
 
 /** How long an overloaded server asks its clients to wait (RFC 9110, 10.2.3). */

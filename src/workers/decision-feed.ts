@@ -3,6 +3,8 @@ import type { DecisionRecord, NewRecords } from '#observe/decision-ring.ts'
 
 /** How often the workers are asked while somebody reads. */
 const PERIOD_MS = 200
+/** A worker with more new decisions than this is asked again without a wait, before it forgets some. */
+const MANY = 64
 
 /** What a reader of the feed gets. */
 export interface FeedReader {
@@ -36,9 +38,11 @@ export class DecisionFeed {
     this.#known = known
     // What ended before is not new.
     for (const { worker, count } of await this.#ask(known)) known.set(worker, count)
+    let isBusy = false
     while (this.#readers.size > 0) {
-      await new Promise<void>((resolve) => clock.after(PERIOD_MS, resolve))
+      if (!isBusy) await new Promise<void>((resolve) => clock.after(PERIOD_MS, resolve))
       const answers = await this.#ask(known)
+      isBusy = answers.some(({ records }) => records.length > MANY)
       for (const { worker, count, records, lost } of answers) {
         known.set(worker, count)
         for (const reader of this.#readers) {

@@ -14,6 +14,7 @@ const GATEWRIGHT = join(import.meta.dirname, '..', '..', 'bin', 'gatewright')
 
 interface Tail extends Disposable {
   readonly output: { stdout: string; stderr: string }
+  closeOutput(): void
   /** Exit code. */
   readonly ended: Promise<number>
 }
@@ -27,7 +28,7 @@ function startTail(words: readonly string[]): Tail {
     })
   }
   const ended = once(child, 'close').then(([code]) => code as number)
-  return { output, ended, [Symbol.dispose]: () => void child.kill() }
+  return { output, ended, closeOutput: () => child.stdout!.destroy(), [Symbol.dispose]: () => void child.kill() }
 }
 
 test('tail shows requests as they end, and why shows who decided about one', async () => {
@@ -74,8 +75,27 @@ test('tail shows requests as they end, and why shows who decided about one', asy
     /decided +authorization \(post-routing\)\n +ProxyPolicy default\/no-secrets \(.*all\.yaml:\d+\): spec\.traffic\.authorization\n/,
   )
   expect(why.stdout).toMatch(/route +default\/shop, rule 0\n/)
-  expect(why.stdout).toMatch(/time line\n +0 ms received\n +[\d.]+ ms ended with 403\n$/)
+  expect(why.stdout).toMatch(
+    /time line\n +0 ms received\n +[\d.]+ ms authorization \(post-routing\): refused \([\d.]+ ms\)\n +[\d.]+ ms ended with 403\n$/,
+  )
   expect(why.stdout, 'no styles without a terminal').not.toContain('\u001b')
+
+  const piped = startTail(['-o', 'json', ...admin])
+  stops.use(piped)
+  await eventually('it reads', async () => {
+    await fetch(`${url}/piped`)
+    return piped.output.stdout.includes('/piped')
+  })
+  piped.closeOutput()
+  let pipedCode: number | undefined
+  void piped.ended.then((code) => {
+    pipedCode = code
+  })
+  await eventually('it ends without its reader', async () => {
+    await fetch(`${url}/piped`)
+    return pipedCode !== undefined
+  })
+  expect([pipedCode, piped.output.stderr]).toEqual([0, ''])
 
   const unknown = await gatewright(['why', 'no-such-id', ...admin])
   expect([unknown.code, unknown.stdout, unknown.stderr]).toEqual([

@@ -5,7 +5,7 @@ import { SseParser } from '#protocols/http/sse.ts'
 import { askAdmin } from '../ask-admin.ts'
 import { oneOf } from '../environment.ts'
 import { EXIT, type ExitCode } from '../exit-code.ts'
-import { complain, print, printStyled } from '../output.ts'
+import { complain, print, printStyled, whenOutputCloses } from '../output.ts'
 import { recordLine } from './record-line.ts'
 
 export interface TailFlags {
@@ -25,6 +25,11 @@ export async function tail({ admin, output, ...filters }: TailFlags): Promise<Ex
   const isJson = oneOf(['text', 'json'], ['--output', output]) === 'json'
   const response = await askAdmin(admin, '/decisions/tail', filters)
   if ('exitCode' in response) return response.exitCode
+  let isRead = true
+  whenOutputCloses(() => {
+    isRead = false
+    void response.body?.cancel().catch(() => {})
+  })
   const parser = new SseParser()
   try {
     for await (const piece of response.body!) {
@@ -32,10 +37,12 @@ export async function tail({ admin, output, ...filters }: TailFlags): Promise<Ex
         if (event === 'lost') tellLost(data)
         else if (event === 'decision') printRecord(data, isJson)
       }
+      if (!isRead) return EXIT.ok
     }
   } catch {
     // As below: the gateway has ended in another way.
   }
+  if (!isRead) return EXIT.ok
   complain('the gateway has closed the stream')
   return EXIT.findings
 }

@@ -11,9 +11,14 @@ export interface Moment {
 
 /** What happened to a request, in order, as far as its record has times. */
 export function timeLine(record: DescribedRecord): readonly Moment[] {
-  const { durationMs, callouts, guardChecks, status } = record
+  const { durationMs, policies, callouts, guardChecks, status } = record
   const moments: Moment[] = [
     { atMs: 0, text: 'received' },
+    ...policies.map((policy, i) => ({
+      atMs: policy.startMs,
+      text: `${policy.field} (${policy.stage}): ${verdictOf(record, i)}`,
+      tookMs: policy.durationMs,
+    })),
     ...callouts.map(({ policy, backend, verdict, cached, startMs, durationMs: tookMs, status: answer, detail }) => ({
       atMs: startMs,
       text: `${policy} ${cached ? 'knew the answer of' : 'asked'} ${backend}: ${joined(verdict, answer, detail)}`,
@@ -28,6 +33,13 @@ export function timeLine(record: DescribedRecord): readonly Moment[] {
     { atMs: durationMs, text: status === 0 ? 'ended without a response' : `ended with ${status}` },
   ]
   return moments.toSorted((a, b) => a.atMs - b.atMs)
+}
+
+/** What a policy did. Steps of the response that decide are not among those of the request. */
+function verdictOf({ policies, decidedBy, code }: DescribedRecord, index: number): string {
+  const { stage, field } = policies[index]!
+  if (decidedBy === undefined || decidedBy.stage !== stage || decidedBy.field !== field) return 'passed'
+  return code === '' ? 'answered' : 'refused'
 }
 
 /** With their own times where the record has them, else those of the first and the last attempt. */

@@ -6,7 +6,8 @@ import { buildChain, type ChainLink } from './chain.ts'
 
 /** A chain with these answers of its policies; undefined: a policy that does not read bodies. */
 function chainOf(...rules: readonly (((exchange: Exchange) => boolean) | undefined)[]) {
-  const links = rules.map((allows): ChainLink => ({ merged: {} as never, run: allows === undefined ? {} : { allows } }))
+  const merged = { field: 'a', sources: [], overridden: [] }
+  const links = rules.map((allows): ChainLink => ({ merged, run: allows === undefined ? {} : { allows } }))
   return buildChain('after-routing' as never, links, [])
 }
 

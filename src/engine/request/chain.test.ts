@@ -4,7 +4,7 @@ import type { TraceStep } from '#exchange/trace.ts'
 import { Head } from '#net/http/head.ts'
 import { exchangeWith, runContext } from '#policies/shared/testing.ts'
 import { policyItem } from '../testing.ts'
-import { buildChain, type ChainLink, type Progress, runChain, runResponses } from './chain.ts'
+import { buildChain, type ChainLink, Progress, runChain, runResponses } from './chain.ts'
 
 const refusal = reject('authorization-denied')
 
@@ -45,14 +45,43 @@ const both: Results = { request: undefined, response: undefined }
 
 async function run(steps: Readonly<Record<string, Results | undefined>>) {
   const { chain, ran } = chainOf(steps)
-  const progress: Progress = { reached: -1 }
+  const progress = new Progress()
   const outcome = await runChain(chain, exchangeWith(), progress)
   return { ran, outcome, reached: progress.reached }
 }
 
+test('the progress has the time of each link, and the request the link that decided', async () => {
+  let nowMs = 10
+  const exchange = exchangeWith()
+  exchange.context = runContext({ monotonic: () => nowMs++ })
+  const { chain } = chainOf({ a: { request: Promise.resolve<Outcome>(undefined) }, b: { request: refusal }, c: go })
+  const progress = new Progress()
+  await runChain(chain, exchange, progress)
+  expect(progress).toMatchObject({ reached: 1, timesMs: [10, 11, 12] })
+  expect(exchange.decidedBy).toBe(chain.policies[1])
+  expect(exchange.decidedBy).toMatchObject({
+    stage: 'post-routing',
+    field: 'b',
+    sources: [{ origin: { kind: 'ProxyPolicy' }, path: 'spec.traffic.b' }],
+  })
+  progress.restart()
+  expect(progress).toEqual(new Progress())
+})
+
+test('a response step that replaces the response has decided, unless the response refuses the whole request', () => {
+  const { chain } = chainOf({ a: both, b: { response: refusal } })
+  const exchange = exchangeWith({ status: 200 })
+  exchange.responseIsRefusal = true
+  runResponses(chain, exchange, 1)
+  expect(exchange.decidedBy).toBeUndefined()
+  exchange.responseIsRefusal = false
+  runResponses(chain, exchange, 1)
+  expect(exchange.decidedBy).toMatchObject({ stage: 'response', field: 'b' })
+})
+
 test('steps run in order; synchronous ones without a promise', () => {
   const { chain, ran } = chainOf({ a: go, b: undefined, c: go })
-  expect(runChain(chain, exchangeWith(), { reached: -1 })).toBeUndefined()
+  expect(runChain(chain, exchangeWith(), new Progress())).toBeUndefined()
   expect(ran).toEqual(['a', 'c'])
 })
 
@@ -67,7 +96,7 @@ test('a refusal ends the chain, and later steps do not run', async () => {
 test('later steps wait for an asynchronous step', async () => {
   const later = { request: new Promise<Outcome>((resolve) => setImmediate(resolve, undefined)) }
   const { chain, ran } = chainOf({ a: go, b: later, c: go })
-  const outcome = runChain(chain, exchangeWith(), { reached: -1 })
+  const outcome = runChain(chain, exchangeWith(), new Progress())
   expect(outcome).toBeInstanceOf(Promise)
   expect(ran).toEqual(['a', 'b'])
   expect(await outcome).toBeUndefined()
@@ -80,7 +109,7 @@ test('after the request is abandoned, an asynchronous step does not continue the
   const exchange = exchangeWith()
   exchange.context = runContext({ signal: leave.signal })
   let settled = false
-  void Promise.resolve(runChain(chain, exchange, { reached: -1 })).finally(() => {
+  void Promise.resolve(runChain(chain, exchange, new Progress())).finally(() => {
     settled = true
   })
   leave.abort()
@@ -145,7 +174,7 @@ test('a trace has every step, its verdict and its origin', async () => {
     callout: () => {},
     credential: () => {},
   }
-  await runChain(chain, exchange, { reached: -1 })
+  await runChain(chain, exchange, new Progress())
   runResponses(chain, exchange, 1)
   const origins = (field: string) => [
     { origin: { kind: 'ProxyPolicy', namespace: 'default', name: 'policy' }, path: `spec.traffic.${field}` },
@@ -170,7 +199,7 @@ test('a trace tells a configured response from a refusal', async () => {
     callout: () => {},
     credential: () => {},
   }
-  await runChain(chain, exchange, { reached: -1 })
+  await runChain(chain, exchange, new Progress())
   runResponses(chain, exchange, 0)
   expect(verdicts).toEqual(['post-routing answer undefined', 'response answer undefined'])
 })
@@ -180,7 +209,7 @@ test('a limit in any step refuses regardless of the decision of the step, and la
     const { chain, ran } = chainOf({ a: { request: outcome }, b: go })
     const exchange = exchangeWith()
     exchange.exceeded = 'spec.x: too many steps'
-    expect(await runChain(chain, exchange, { reached: -1 })).toMatchObject({
+    expect(await runChain(chain, exchange, new Progress())).toMatchObject({
       code: 'expression-exceeded-request',
       detail: 'spec.x: too many steps',
     })
@@ -189,7 +218,7 @@ test('a limit in any step refuses regardless of the decision of the step, and la
   const { chain } = chainOf({ a: { request: Promise.resolve(undefined) } })
   const exchange = exchangeWith()
   exchange.exceeded = 'x'
-  expect(await runChain(chain, exchange, { reached: -1 })).toMatchObject({ code: 'expression-exceeded-request' })
+  expect(await runChain(chain, exchange, new Progress())).toMatchObject({ code: 'expression-exceeded-request' })
 })
 
 test('a limit in a response step replaces the response', () => {

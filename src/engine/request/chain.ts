@@ -20,6 +20,8 @@ export interface ChainLink {
 export interface Chain {
   readonly stage: Stage
   readonly links: readonly ChainLink[]
+  /** Where each link is from, for decision records: they outlive the plan. */
+  readonly policies: readonly DecidedBy[]
   readonly steps: readonly Step[]
   /** Response steps, in response order. `after`: a step runs only if the request reached the link with this index. */
   readonly responses: readonly { readonly run: ResponseStep; readonly after: number }[]
@@ -52,6 +54,11 @@ export function buildChain(
   return {
     stage,
     links,
+    policies: links.map(({ merged: { field, sources } }) => ({
+      stage,
+      field,
+      sources: sources.map(({ origin, path }) => ({ origin, path })),
+    })),
     steps: links.map((link) => link.run.request ?? nothing),
     responses: links
       .map((link, after) => ({ link, after }))
@@ -75,23 +82,34 @@ function fieldsOf(links: readonly ChainLink[], message: keyof PolicyFields): Rea
   return new Set(links.flatMap(({ run }) => run.fields?.[message] ?? []).map(foldName))
 }
 
-/** How far a request came in a chain. It determines which response steps run. */
-export interface Progress {
+/** How far a request came in a chain. It determines which response steps run, and decision records show it. */
+export class Progress {
   /** Index of the last link that ran; -1: none. */
-  reached: number
+  reached = -1
+  /** When the chain began, then when each link ended, in milliseconds on the monotonic clock; undefined: no link ran. */
+  timesMs: number[] | undefined = undefined
+
+  /** Another attempt begins. */
+  restart(): void {
+    this.reached = -1
+    this.timesMs = undefined
+  }
 }
 
 /** Runs the request steps until one refuses or answers. Synchronous if all steps are. */
 export function runChain(chain: Chain, exchange: Exchange, progress: Progress, from = 0): Outcome | Promise<Outcome> {
   const { steps } = chain
+  if (steps.length === 0) return undefined
+  progress.timesMs ??= [exchange.context.monotonic()]
   for (let i = from; i < steps.length; i++) {
     progress.reached = i
     let outcome = steps[i]!(exchange)
     if (outcome instanceof Promise) return finishLater(chain, exchange, progress, i, outcome)
     if (exchange.exceeded !== undefined) outcome = refuseExceeded(exchange, 'expression-exceeded-request')
+    progress.timesMs.push(exchange.context.monotonic())
     if (exchange.trace !== undefined) traceLink(chain, i, exchange, outcome)
     if (outcome === undefined) continue
-    exchange.decidedBy = decider(chain, i)
+    exchange.decidedBy = chain.policies[i]
     return outcome
   }
   return undefined
@@ -106,9 +124,10 @@ function finishLater(
 ): Promise<Outcome> {
   return afterwards(exchange, pending, (settled) => {
     const outcome = refuseExceeded(exchange, 'expression-exceeded-request') ?? settled
+    progress.timesMs?.push(exchange.context.monotonic())
     if (exchange.trace !== undefined) traceLink(chain, index, exchange, outcome)
     if (outcome === undefined) return runChain(chain, exchange, progress, index + 1)
-    exchange.decidedBy = decider(chain, index)
+    exchange.decidedBy = chain.policies[index]
     return outcome
   })
 }
@@ -134,7 +153,8 @@ export function runResponses(chain: Chain, exchange: Exchange, reached: number):
     if (exchange.trace !== undefined) traceLink(chain, after, exchange, outcome, 'response')
     if (outcome === undefined) continue
     replaced = outcome
-    exchange.decidedBy = decider(chain, after, 'response')
+    // A response that refuses the whole request is never replaced.
+    if (!exchange.responseIsRefusal) exchange.decidedBy = decider(chain, after)
   }
   return replaced
 }
@@ -149,19 +169,19 @@ export function runProcessors(chain: Chain, exchange: Exchange, reached: number,
     if (outcome instanceof Promise) {
       return afterwards(exchange, outcome, (late) => {
         if (late === undefined) return runProcessors(chain, exchange, reached, i + 1)
-        exchange.decidedBy = decider(chain, after, 'response')
+        exchange.decidedBy = decider(chain, after)
         return late
       })
     }
     if (outcome === undefined) continue
-    exchange.decidedBy = decider(chain, after, 'response')
+    exchange.decidedBy = decider(chain, after)
     return outcome
   }
   return undefined
 }
 
 function traceLink(chain: Chain, index: number, exchange: Exchange, outcome: Outcome, stage = chain.stage): void {
-  const { field, sources } = decider(chain, index, stage)
+  const { field, sources } = chain.policies[index]!
   exchange.trace?.step({
     stage,
     name: field,
@@ -171,8 +191,7 @@ function traceLink(chain: Chain, index: number, exchange: Exchange, outcome: Out
   })
 }
 
-/** What a record needs of the policies of a link; it outlives their plan. */
-function decider(chain: Chain, index: number, stage = chain.stage): DecidedBy {
-  const { field, sources } = chain.links[index]!.merged
-  return { stage, field, sources: sources.map(({ origin, path }) => ({ origin, path })) }
+/** The policies of a link whose response step decided. */
+function decider(chain: Chain, index: number): DecidedBy {
+  return { ...chain.policies[index]!, stage: 'response' }
 }

@@ -20,7 +20,7 @@ import type { NearMiss } from '../route/route-table.ts'
 import { refuseIfRead, refuseOtherMeaning, refuseOtherRule } from './ambiguous-path.ts'
 import { answerSignIn, answerSignInOfRule } from './answer-sign-in.ts'
 import { askRules } from './ask-rules.ts'
-import { type Chain, type Progress, runChain, runProcessors, runResponses } from './chain.ts'
+import { type Chain, Progress, runChain, runProcessors, runResponses } from './chain.ts'
 import { checkConnection, checkMatchedFields, checkNominated } from './check-connection.ts'
 import { isForwardedField, setForwardedHeaders } from './forwarded-headers.ts'
 import { isReadInHead, readerOfPath } from './readers.ts'
@@ -42,13 +42,13 @@ export class Decision implements ProtocolAttempt {
   backend: LiveBackend | undefined
   preRouting: Chain | undefined
   postRouting: Chain | undefined
-  readonly preProgress: Progress = { reached: -1 }
-  readonly postProgress: Progress = { reached: -1 }
+  readonly preProgress: Progress = new Progress()
+  readonly postProgress: Progress = new Progress()
   /** The endpoint of the last attempt. */
   endpoint: LiveEndpoint | undefined
   /** Where the last attempt connects to; undefined until the request names it. */
   place: Place | undefined
-  readonly backendProgress: Progress = { reached: -1 }
+  readonly backendProgress: Progress = new Progress()
   /** Endpoints that cannot take the request, in the order of their attempts. */
   unfit: readonly UnfitEndpoint[] = NONE_UNFIT
   /** Selects the response filter of the backend's protocol. */

@@ -46,7 +46,7 @@ export function prepareAttempt(
 ): Outcome | Promise<Outcome> {
   decision.endpoint = endpoint
   decision.place = undefined
-  decision.backendProgress.reached = -1
+  decision.backendProgress.restart()
   // Of an attempt before.
   exchange.decidedBy = undefined
   decision.selectFilter = undefined

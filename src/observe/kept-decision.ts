@@ -1,0 +1,128 @@
+import { clock } from '#base/clock.ts'
+import { type Identity, NO_PLAN_NAMES } from '#exchange/exchange.ts'
+import type { McpFacts } from '#exchange/mcp-facts.ts'
+import type { ConnectionFault, WireRefusal } from '#net/stream.ts'
+import type { KeptDecision } from './decision-ring.ts'
+import type { Ended } from './ended.ts'
+import type { Unread } from './fields.ts'
+import type { IncomingConnection } from './observer.ts'
+import { causeOf, passedPolicies } from './passage.ts'
+
+/** Why something ended before it became a request. */
+export interface Cause extends Pick<Unread, 'status' | 'reason'> {
+  readonly code: WireRefusal | ConnectionFault
+  readonly error: string
+  /** Additional detail for the record. */
+  readonly detail: string | undefined
+}
+
+/** The decision about a message that never became a request. */
+export function keptUnread({ peer, gateway, listener }: IncomingConnection, number: number, why: Cause): KeptDecision {
+  const { status, code, reason, detail } = why
+  const sentBy = `sent by ${peer.remoteAddress}:${peer.remotePort}`
+  return {
+    number,
+    timeMs: clock.now(),
+    method: '',
+    authority: '',
+    target: '',
+    redactedParameters: [],
+    names: { ...NO_PLAN_NAMES, gateway, listener },
+    endpoint: '',
+    section: '',
+    consumer: '',
+    status,
+    code,
+    detail: detail === undefined ? sentBy : `${detail}, ${sentBy}`,
+    reason,
+    decidedBy: undefined,
+    startMonotonicMs: 0,
+    passed: NONE,
+    durationMs: 0,
+    sentMs: undefined,
+    answeredMs: undefined,
+    attempts: NONE,
+    callouts: NONE,
+    provider: '',
+    requestModel: '',
+    responseModel: '',
+    guardChecks: NONE,
+    inputTokens: 0,
+    outputTokens: 0,
+    translation: undefined,
+    errorType: undefined,
+    mcp: undefined,
+    a2a: undefined,
+  }
+}
+
+/** The decision about a completed request or relayed connection. */
+export function keptRequest(ended: Ended): KeptDecision {
+  const { exchange, request } = ended
+  const { decision } = request
+  const { llm, startMonotonicMs, sentMonotonicMs, answeredMonotonicMs } = exchange
+  return {
+    number: request.decisionNumber,
+    timeMs: ended.timeMs,
+    method: exchange.originalMethod,
+    authority: exchange.originalAuthority || (exchange.peer.serverName ?? ''),
+    target: exchange.originalTarget,
+    redactedParameters: exchange.redactedParameters,
+    names: exchange.names ?? NO_PLAN_NAMES,
+    endpoint: request.endpointLabel ?? '',
+    section: request.endpointSection ?? '',
+    consumer: consumerOf(exchange.identity),
+    status: ended.status,
+    code: ended.code ?? '',
+    detail: ended.detail ?? '',
+    reason: ended.reason,
+    decidedBy: exchange.decidedBy ?? (decision && causeOf(decision, exchange)),
+    startMonotonicMs,
+    passed: decision === undefined ? NONE : passedPolicies(decision),
+    durationMs: ended.durationMs,
+    sentMs: sentMonotonicMs === 0 ? undefined : sentMonotonicMs - startMonotonicMs,
+    answeredMs: answeredMonotonicMs === 0 ? undefined : answeredMonotonicMs - startMonotonicMs,
+    attempts: exchange.attempts ?? NONE,
+    callouts: exchange.callouts ?? NONE,
+    provider: llm?.provider ?? '',
+    requestModel: boundName(llm?.requestModel),
+    responseModel: boundName(llm?.responseModel),
+    guardChecks: exchange.guardChecks ?? NONE,
+    inputTokens: llm?.inputTokens ?? 0,
+    outputTokens: llm?.outputTokens ?? 0,
+    translation: llm?.translation,
+    errorType: llm?.errorType,
+    mcp: exchange.mcp && keptMcp(exchange.mcp),
+    a2a: exchange.a2a,
+  }
+}
+
+const NONE: readonly never[] = []
+
+/** Of a model in a record, in characters. */
+const MAX_NAME_LENGTH = 256
+
+function consumerOf({ jwt, apiKey, basicAuth }: Identity): string {
+  const subject = jwt?.claims.sub
+  return boundName(typeof subject === 'string' ? subject : (apiKey?.entry ?? basicAuth?.username))
+}
+
+/** Arguments and results may be large: they are not kept. */
+function keptMcp({ method, target, resourceType, name, sessionId, sessionDigest, errorCode, errorMessage }: McpFacts) {
+  return {
+    method: method && boundName(method),
+    target,
+    resourceType,
+    item: name && boundName(name),
+    sessionId: sessionDigest === undefined ? sessionId : undefined,
+    sessionDigest,
+    errorCode,
+    // A copy, because it may be a part of the whole response.
+    errorMessage: errorMessage && Buffer.from(errorMessage).toString(),
+  }
+}
+
+/** Clients and providers can invent long names, and records are kept. A slice would keep all of the text. */
+function boundName(name = ''): string {
+  return name.length > MAX_NAME_LENGTH ? Buffer.from(name.slice(0, MAX_NAME_LENGTH)).toString() : name
+}

@@ -1,0 +1,96 @@
+import type { Origin } from '#base/origin.ts'
+import type { DecidedBy } from '#exchange/decided-by.ts'
+import type { Exchange } from '#exchange/exchange.ts'
+
+/** A policy field that ran for a request, in its phase. */
+export interface PolicyRecord extends DecidedBy {
+  /** From the beginning of the request to the policy. */
+  readonly startMs: number
+  readonly durationMs: number
+}
+
+/** The policies of a phase, and how far the request came in them, as the engine has them. */
+interface Chain {
+  readonly policies: readonly DecidedBy[]
+}
+interface Progress {
+  readonly reached: number
+  /** When the chain began, then when each policy ended; monotonic. */
+  readonly timesMs: readonly number[] | undefined
+}
+
+/** What a request met on its way, as the engine has it. */
+export interface Passage {
+  readonly listener: { readonly item: { readonly origin: Origin } } | undefined
+  readonly rule: { readonly item: { readonly origin: Origin; readonly rule: number } } | undefined
+  readonly backend: { readonly item: { readonly origin: Origin } } | undefined
+  readonly preRouting: Chain | undefined
+  readonly preProgress: Progress
+  readonly postRouting: Chain | undefined
+  readonly postProgress: Progress
+  readonly endpoint: { readonly chain: Chain } | undefined
+  readonly backendProgress: Progress
+}
+
+/** What is kept of a phase until somebody reads the record. */
+export interface PassedPolicies {
+  readonly policies: readonly DecidedBy[]
+  /** Index of the last one that ran. */
+  readonly reached: number
+  readonly timesMs: readonly number[]
+}
+
+const NONE: readonly never[] = []
+
+/** The phases in which policies ran. */
+export function passedPolicies(passage: Passage): readonly PassedPolicies[] {
+  const { preRouting, preProgress, postRouting, postProgress, endpoint, backendProgress } = passage
+  if (
+    preProgress.timesMs === undefined &&
+    postProgress.timesMs === undefined &&
+    backendProgress.timesMs === undefined
+  ) {
+    return NONE
+  }
+  const passed: PassedPolicies[] = []
+  add(preRouting, preProgress)
+  add(postRouting, postProgress)
+  add(endpoint?.chain, backendProgress)
+  return passed
+
+  function add(chain: Chain | undefined, { reached, timesMs }: Progress): void {
+    if (chain !== undefined && timesMs !== undefined) passed.push({ policies: chain.policies, reached, timesMs })
+  }
+}
+
+/** The policies that ran, in order. @param startMs when the request was received, on the clock of the times */
+export function policyRecords(passed: readonly PassedPolicies[], startMs: number): PolicyRecord[] {
+  return passed.flatMap(({ policies, reached, timesMs }) =>
+    policies.slice(0, reached + 1).map((policy, i): PolicyRecord => {
+      const fromMs = timesMs[i]!
+      // A step whose request was abandoned has no end.
+      return { ...policy, startMs: fromMs - startMs, durationMs: (timesMs[i + 1] ?? fromMs) - fromMs }
+    }),
+  )
+}
+
+/**
+ * The object that caused a refusal that no policy decided: the Gateway without a route, the rule without a backend, or the backend that failed. Undefined: no
+ * object did, for example because the request was malformed.
+ */
+export function causeOf(
+  { listener, rule, backend }: Passage,
+  { refusal, reason }: Pick<Exchange, 'refusal' | 'reason'>,
+): DecidedBy | undefined {
+  if (refusal === undefined) return undefined
+  if (reason === 'NotFound') return listener && by('routing', 'listeners', listener.item.origin, 'spec.listeners')
+  if (!BACKEND_REASONS.has(reason)) return undefined
+  if (backend !== undefined) return by('backend', 'backend', backend.item.origin, '')
+  return rule && by('routing', 'backendRefs', rule.item.origin, `spec.rules[${rule.item.rule}].backendRefs`)
+}
+
+const BACKEND_REASONS: ReadonlySet<string> = new Set(['NoHealthyBackend', 'UpstreamFailure', 'Timeout'])
+
+function by(stage: DecidedBy['stage'], field: string, origin: Origin, path: string): DecidedBy {
+  return { stage, field, sources: [{ origin, path }] }
+}
