@@ -25,13 +25,17 @@ export class RequestSpan {
   readonly aheadMs: number
   /** The attempt in flight. */
   attempt: ClientSpan | undefined
-  readonly #random: () => number
+  /** The ids of its children begin with the same digits. Nothing here refers to the request: calls may outlive it, and must not keep it. */
+  readonly #prefix: string
+  #nextChild: number
 
   constructor(settings: SpanSettings, sources: Sources, parent: TraceContext | undefined, traceState: string) {
     this.settings = settings
-    this.#random = () => sources.random()
-    this.traceId = parent?.traceId ?? hexDigits(32, this.#random)
-    this.spanId = hexDigits(16, this.#random)
+    const random = () => sources.random()
+    this.traceId = parent?.traceId ?? hexDigits(32, random)
+    this.spanId = hexDigits(16, random)
+    this.#prefix = hexDigits(8, random)
+    this.#nextChild = Math.floor(random() * 2 ** 32)
     this.parentId = parent?.parentId
     this.traceState = traceState
     this.aheadMs = sources.now() - sources.monotonic()
@@ -44,7 +48,8 @@ export class RequestSpan {
 
   /** Begins a request to a server. @param purpose undefined: an attempt to forward the request */
   begin(purpose: string | undefined): ClientSpan {
-    return new ClientSpan(this, hexDigits(16, this.#random), purpose)
+    const digits = (this.#nextChild++ % 2 ** 32).toString(16).padStart(8, '0')
+    return new ClientSpan(this, this.#prefix + digits, purpose)
   }
 
   /**
