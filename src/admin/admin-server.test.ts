@@ -81,6 +81,7 @@ const options: AdminServerOptions = {
     readers.add(reader)
     return () => void readers.delete(reader)
   },
+  profiles: { workers: () => ['w1'], record: async () => ({ kind: 'busy' }) },
   sessions: async () => ({ sessions, unanswered }),
   hide: (text) => text.replaceAll('hunter22', '<redacted>'),
   quit: () => {

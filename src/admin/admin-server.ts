@@ -4,6 +4,7 @@ import type { GatheredSessions } from '#observe/mcp-session-report.ts'
 import type { PlanItem, RouteItem } from '#plan/item.ts'
 import { adminPage } from './admin-page.ts'
 import { type Answer, jsonAnswer, textAnswer, withoutSecretTexts } from './answer.ts'
+import { answerProfile, type ProfileSource } from './answer-profile.ts'
 import { describeRecord } from './describe-record.ts'
 import type { IndexEntry } from './index-page.ts'
 import { isLoopback, refuseOutsiders } from './loopback.ts'
@@ -24,6 +25,7 @@ export interface AdminServerOptions {
   readonly dump: () => { readonly version: number; readonly items: Iterable<PlanItem> }
   readonly decisions: () => Promise<GatheredRecords>
   readonly followDecisions: FollowDecisions
+  readonly profiles: ProfileSource
   /** Sessions of MCP clients. */
   readonly sessions: () => Promise<GatheredSessions>
   /** Removes secrets from a text. */
@@ -73,6 +75,7 @@ function describeEndpoints({
   dump,
   decisions,
   followDecisions,
+  profiles,
   sessions,
   hide,
   quit,
@@ -102,6 +105,16 @@ function describeEndpoints({
       method: 'GET',
       about: 'Sessions of MCP clients: targets, calls in flight, last errors. Parameters: session, backend, limit.',
       answer: async (query) => answerSessions(await sessions(), query, hide),
+    },
+    '/profile/cpu': {
+      method: 'GET',
+      about: 'Records where a worker spends its time, as .cpuprofile. Parameters: worker, seconds.',
+      answer: (query) => answerProfile('cpu', profiles, query),
+    },
+    '/profile/heap': {
+      method: 'GET',
+      about: 'Records what a worker allocates and keeps, as .heapprofile. Parameters: worker, seconds.',
+      answer: (query) => answerProfile('heap', profiles, query),
     },
     '/version': {
       method: 'GET',

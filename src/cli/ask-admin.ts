@@ -16,19 +16,21 @@ export interface Failed {
 /**
  * Asks the admin server of a running gateway. Tells why it cannot.
  * @param admin URL of the server
+ * @param timeoutMs until the head of the answer
  * @throws UsageError if it is no URL
  */
 export async function askAdmin(
   admin: string,
   path: string,
   parameters: Readonly<Record<string, string | undefined>> = {},
+  timeoutMs = TIMEOUT_MS,
 ): Promise<Response | Failed> {
   const base = URL.parse(admin)
   if (base?.protocol !== 'http:') throw new UsageError(`--admin ${admin} is not a URL with scheme http`)
   const url = new URL(path, base)
   for (const [name, value] of Object.entries(parameters)) if (value !== undefined) url.searchParams.set(name, value)
   const late = new AbortController()
-  const timer = setTimeout(() => late.abort(), TIMEOUT_MS)
+  const timer = setTimeout(() => late.abort(), timeoutMs)
   const response = await fetch(url, { signal: late.signal, redirect: 'error' }).catch(() => undefined)
   clearTimeout(timer)
   if (response === undefined) {

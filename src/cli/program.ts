@@ -3,6 +3,7 @@ import { VERSION } from '#instance/version.ts'
 import { ApiUnreadable } from './cluster/api-unreadable.ts'
 import { describeVariables } from './describe-variables.ts'
 import { EXIT, type ExitCode } from './exit-code.ts'
+import { addOperatorCommands, adminOption as admin } from './operator-commands.ts'
 import { complain, print } from './output.ts'
 import type { Surroundings } from './surroundings.ts'
 import { UsageError } from './usage-error.ts'
@@ -129,35 +130,7 @@ function buildProgram(end: (code: ExitCode) => void, around: Surroundings | unde
       const { explain } = await import('./explain/explain.ts')
       end(await explain(request, options))
     })
-  program
-    .command('tail')
-    .description(
-      'Show the requests of a running gateway as they end: one line each, with the id that why takes. All filters must match.',
-    )
-    .addOption(admin())
-    .option('--status <status>', 'only with this status: 403, 4xx, or 0 for no response')
-    .option('--code <code>', 'only refused with this code, such as rate-limited')
-    .option('--route <name>', 'only of this route: <namespace>/<name>')
-    .option('--backend <name>', 'only to this backend: <namespace>/<name>')
-    .option('--consumer <name>', 'only of this client: subject of its token, entry of its API key, or user name')
-    .option('--model <name>', 'only with this LLM, asked for or answering')
-    .option('-o, --output <format>', 'text (the default) or json (one record a line)')
-    .action(async (options) => {
-      const { tail } = await import('./decisions/tail.ts')
-      end(await tail(options))
-    })
-  program
-    .command('why')
-    .description(
-      'Show what a running gateway did with one request: which policies decided, where it went, and how long each step took.',
-    )
-    .argument('<id>', 'id of the decision: from tail, the log, or the response header gatewright-decision')
-    .addOption(admin())
-    .option('-o, --output <format>', 'text (the default) or json')
-    .action(async (id, options) => {
-      const { why } = await import('./decisions/why.ts')
-      end(await why(id, options))
-    })
+  addOperatorCommands(program, end)
   program
     .command('fields')
     .description(
@@ -272,9 +245,6 @@ function buildProgram(end: (code: ExitCode) => void, around: Surroundings | unde
     })
   return program
 }
-
-/** Of commands that ask a running gateway. */
-const admin = () => new Option('--admin <url>', 'address of its admin server').default('http://127.0.0.1:15000')
 
 /** Options that `run` and the commands that predict it have in common. */
 const bind = () => new Option('--bind <ip>', 'address that listeners bind to').default('127.0.0.1')

@@ -274,6 +274,10 @@ export class Instance {
           }),
         dump: () => ({ version: this.#publisher.version, items: this.#publisher.items.values() }),
         decisions: () => this.#workers.records(),
+        profiles: {
+          workers: () => this.#workers.members.map(({ name }) => name),
+          record: (name, profile, durationMs) => this.#workers.profile(name, { profile, durationMs }),
+        },
         followDecisions: (reader) => this.#feed.read(reader),
         sessions: () => this.#workers.sessions(),
         hide: (text) => this.#secrets.hide(text),

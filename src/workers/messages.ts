@@ -11,6 +11,7 @@ import type { KeptKind, KeptUpdate } from '#policies/shared/kept/kept-copies.ts'
 import type { ChannelText } from '#state/channels.ts'
 import type { TableEntry } from '#state/shared-table.ts'
 import type { SlotBuffers, SlotChange } from '#state/slots.ts'
+import type { ProfileRequest, ProfileResult } from './profiles.ts'
 import type { Question, QuestionAnswer } from './questions.ts'
 import type { SessionKeys } from './sealer.ts'
 
@@ -54,6 +55,8 @@ export type ToWorker =
   | { readonly kind: 'kept'; readonly update: KeptUpdate }
   /** No policy refers to that value any more. */
   | { readonly kind: 'kept-dropped'; readonly of: KeptKind; readonly id: string }
+  /** Record a profile, and answer. */
+  | ({ readonly kind: 'record-profile' } & ProfileRequest)
   /** The prices of models have changed. */
   | { readonly kind: 'prices'; readonly list: PriceList }
   /** Close the sockets after `minMs`, and answer. */
@@ -70,6 +73,8 @@ export type FromWorker =
       readonly failed: readonly { readonly socket: string; readonly message: string }[]
     }
   | QuestionAnswer
+  /** The profile that was asked for. */
+  | { readonly kind: 'profile-recorded'; readonly result: ProfileResult }
   /** Location of metrics of this worker. */
   | { readonly kind: 'metrics'; readonly update: MetricsUpdate }
   | SetValue

@@ -31,6 +31,7 @@ import type { FromWorker, PlanMessage, ToWorker, WorkerStart } from './messages.
 import { SlowHashes } from './passwords/slow-hashes.ts'
 import { ThreadChecker } from './passwords/thread-checker.ts'
 import type { Question, QuestionAnswer } from './questions.ts'
+import { recordProfile } from './record-profile.ts'
 import { evictionReporter } from './report-eviction.ts'
 import { toolChangeReporter } from './report-tool-changes.ts'
 import { createSealer } from './sealer.ts'
@@ -218,6 +219,11 @@ export async function runProxyWorker(start: WorkerStart, port: MessagePort, arou
       void channels.deliver(name, text).then((taken) => send({ kind: 'text-answer', id, taken }))
     } else if (message.kind === 'channel-answer') {
       channelsToMain.answered(message.number, message.taken)
+    } else if (message.kind === 'record-profile') {
+      recordProfile(message.profile, message.durationMs).then(
+        (text) => send({ kind: 'profile-recorded', result: { kind: 'profile', text } }),
+        (error: unknown) => send({ kind: 'profile-recorded', result: { kind: 'failed', cause: `${error}` } }),
+      )
     } else if (message.kind === 'prices') {
       proxy.pricesChanged(message.list)
     } else if (message.kind === 'kept') {

@@ -17,6 +17,7 @@ import { LocalTable } from '#state/shared-table.ts'
 import type { SlotChange } from '#state/slots.ts'
 import { ChannelRelay } from './channel-relay.ts'
 import type { FromWorker, LogState, SecretChange, ToWorker, WorkerStart } from './messages.ts'
+import { type ProfileRequest, type ProfileResult, Profiles } from './profiles.ts'
 import { type Answers, Questions } from './questions.ts'
 import { TicketKeys } from './ticket-keys.ts'
 import { CountingThreads } from './token-counts/counting-threads.ts'
@@ -128,6 +129,7 @@ export class WorkerPool {
   readonly #startThread: StartThread
   readonly #members = new Map<string, Member>()
   readonly #questions: Questions
+  readonly #profiles = new Profiles()
   readonly #watchdog: Watchdog
   readonly #load: SharedArrayBuffer
   readonly #countingThreads = new CountingThreads((error) =>
@@ -208,6 +210,15 @@ export class WorkerPool {
   async sessions(): Promise<GatheredSessions> {
     const { items, unanswered } = await this.#ask('sessions')
     return { sessions: mergeSessions(items), unanswered }
+  }
+
+  /** Records a profile of one worker. */
+  async profile(name: string, request: ProfileRequest): Promise<ProfileResult> {
+    const member = this.#members.get(name)
+    if (member === undefined) return { kind: 'failed', cause: 'there is no such worker' }
+    return this.#profiles.record(name, request, (wanted) =>
+      member.thread.postMessage({ kind: 'record-profile', ...wanted } satisfies ToWorker),
+    )
   }
 
   /** Reopens the file of the access log. */
@@ -298,6 +309,7 @@ export class WorkerPool {
     if (!this.#members.delete(member.name)) return
     this.#watchdog.forget(member.name)
     this.#questions.forget(member.name)
+    this.#profiles.forget(member.name)
     this.#channels.forget(member.name)
     if (this.#closing) return
     this.#events.replaced(member.name, why, cause)
@@ -319,6 +331,8 @@ export class WorkerPool {
       this.#questions.answered(message)
     } else if (message.kind === 'metrics') {
       this.#events.metrics(member.name, message.update)
+    } else if (message.kind === 'profile-recorded') {
+      this.#profiles.recorded(member.name, message.result)
     } else if (message.kind === 'log') {
       this.#events.log(member.name, message.state)
     } else if (message.kind === 'message') {

@@ -1,0 +1,53 @@
+import { type Command, Option } from 'commander'
+import type { ExitCode } from './exit-code.ts'
+
+/** Of commands that ask a running gateway. */
+export const adminOption = () =>
+  new Option('--admin <url>', 'address of its admin server').default('http://127.0.0.1:15000')
+
+/** Adds the commands that ask a running gateway at its admin port. */
+export function addOperatorCommands(program: Command, end: (code: ExitCode) => void): void {
+  program
+    .command('tail')
+    .description(
+      'Show the requests of a running gateway as they end: one line each, with the id that why takes. All filters must match.',
+    )
+    .addOption(adminOption())
+    .option('--status <status>', 'only with this status: 403, 4xx, or 0 for no response')
+    .option('--code <code>', 'only refused with this code, such as rate-limited')
+    .option('--route <name>', 'only of this route: <namespace>/<name>')
+    .option('--backend <name>', 'only to this backend: <namespace>/<name>')
+    .option('--consumer <name>', 'only of this client: subject of its token, entry of its API key, or user name')
+    .option('--model <name>', 'only with this LLM, asked for or answering')
+    .option('-o, --output <format>', 'text (the default) or json (one record a line)')
+    .action(async (options) => {
+      const { tail } = await import('./decisions/tail.ts')
+      end(await tail(options))
+    })
+  program
+    .command('why')
+    .description(
+      'Show what a running gateway did with one request: which policies decided, where it went, and how long each step took.',
+    )
+    .argument('<id>', 'id of the decision: from tail, the log, or the response header gatewright-decision')
+    .addOption(adminOption())
+    .option('-o, --output <format>', 'text (the default) or json')
+    .action(async (id, options) => {
+      const { why } = await import('./decisions/why.ts')
+      end(await why(id, options))
+    })
+  program
+    .command('profile')
+    .description(
+      'Record a profile of one worker of a running gateway, for the developer tools of Chrome or for VS Code. cpu: where it spends its time. heap: which code allocated what it keeps. The worker is slower meanwhile.',
+    )
+    .argument('[kind]', 'cpu or heap', 'cpu')
+    .option('--worker <name>', 'worker, such as w1 (default: the first)')
+    .option('--seconds <n>', 'how long, at most 60', '10')
+    .option('--out <file>', 'file to write (default: <worker>.cpuprofile or <worker>.heapprofile)')
+    .addOption(adminOption())
+    .action(async (kind, options) => {
+      const { profile } = await import('./profile.ts')
+      end(await profile(kind, options))
+    })
+}
