@@ -77,20 +77,19 @@ class Stage<Row> {
 
   #updateNode(key: string): void {
     const source = this.#definition.each.find((table) => !table.isEmpty(key))
-    let node = this.#nodes.get(key)
+    const known = this.#nodes.get(key)
     if (source === undefined) {
-      node?.end()
+      known?.end()
       this.#nodes.delete(key)
       return
     }
-    if (node === undefined) {
-      node = new Node(this, key)
-      this.#nodes.set(key, node)
-    }
+    const node = known ?? new Node(this, key)
     const rows = source.rows(key)
     this.#work.begin(node, rows.length)
     this.#definition.run(rows, this.#work, key)
     this.#work.end()
+    if (node.isIdle) this.#nodes.delete(key)
+    else if (known === undefined) this.#nodes.set(key, node)
   }
 }
 
@@ -139,7 +138,7 @@ class NodeWork implements Work {
 
   end(): void {
     this.#node!.publish(this.#written)
-    this.#node!.follow(this.#read.splice(0))
+    this.#node!.follow(this.#read.length === 0 ? NONE : this.#read.splice(0))
   }
 
   checkOrder({ name, writtenAt }: { readonly name: string; readonly writtenAt: number }): void {
@@ -178,6 +177,11 @@ class Node implements Reader, NodeWriter {
     return this.#stage.position
   }
 
+  /** It has read and written nothing, so only a change of its rows runs it again, which does not need the node. */
+  get isIdle(): boolean {
+    return this.#reads.length === 0 && this.#written.length === 0
+  }
+
   touch(): void {
     this.#stage.touch(this.key)
   }
@@ -199,8 +203,9 @@ class Node implements Reader, NodeWriter {
       if (!written.some(([sink, rows]) => sink === table && rows.has(key))) table.put(key, this, NONE)
     }
     for (const [table, byKey] of written) for (const [key, rows] of byKey) table.put(key, this, rows)
+    const cells = written.flatMap(([table, byKey]) => [...byKey.keys()].map((key) => table.cellOf(key)))
     // Copied, because a list that has grown has spare capacity.
-    this.#written = written.flatMap(([table, byKey]) => [...byKey.keys()].map((key) => table.cellOf(key))).slice()
+    this.#written = cells.length === 0 ? NONE : cells.slice()
   }
 
   end(): void {

@@ -130,12 +130,11 @@ export class Table<Row> implements Source<Row>, Sink<Row> {
 class Cell<Row> implements ReadCell<Row>, WrittenCell {
   readonly table: Table<Row>
   readonly key: string
-  #writer: Writer | undefined
-  #rows: readonly Row[] = NO_ROWS
-  /** All writers, if there are several. */
-  #written: Map<Writer, readonly Row[]> | undefined
+  /** The only writer, if its rows are in order; otherwise all writers with their rows. */
+  #writers: Writer | Map<Writer, readonly Row[]> | undefined
+  /** Undefined: not in order yet. */
+  #rows: readonly Row[] | undefined = NO_ROWS
   #readers: Reader | Set<Reader> | undefined
-  #sorted: readonly Row[] | undefined
 
   constructor(key: string, table: Table<Row>) {
     this.key = key
@@ -143,7 +142,7 @@ class Cell<Row> implements ReadCell<Row>, WrittenCell {
   }
 
   get isEmpty(): boolean {
-    return this.#writer === undefined && this.#written === undefined
+    return this.#writers === undefined
   }
 
   get isRead(): boolean {
@@ -151,56 +150,48 @@ class Cell<Row> implements ReadCell<Row>, WrittenCell {
   }
 
   get count(): number {
-    if (this.#written === undefined) return this.#rows.length
+    if (this.#rows !== undefined) return this.#rows.length
     let count = 0
-    for (const rows of this.#written.values()) count += rows.length
+    if (this.#writers instanceof Map) for (const rows of this.#writers.values()) count += rows.length
     return count
   }
 
   get rows(): readonly Row[] {
-    this.#sorted ??= this.#sort()
-    return this.#sorted
+    this.#rows ??= this.#sort(this.#writers as Map<Writer, readonly Row[]>)
+    return this.#rows
   }
 
   rowsOf(writer: Writer): readonly Row[] | undefined {
-    if (this.#written !== undefined) return this.#written.get(writer)
-    return this.#writer === writer ? this.#rows : undefined
+    if (this.#writers instanceof Map) return this.#writers.get(writer)
+    return this.#writers === writer ? this.#rows : undefined
   }
 
   put(writer: Writer, rows: readonly Row[]): void {
     this.#replace(writer, rows)
-    this.#sorted = undefined
     if (this.#readers instanceof Set) for (const reader of this.#readers) reader.touch()
     else this.#readers?.touch()
     this.#closeIfUnused()
   }
 
   #replace(writer: Writer, rows: readonly Row[]): void {
-    const written = this.#written
-    if (written !== undefined) {
-      if (rows.length > 0) written.set(writer, rows)
-      else written.delete(writer)
-      if (written.size === 0) this.#written = undefined
-    } else if (this.#writer !== undefined && this.#writer !== writer) {
-      this.#written = new Map([
-        [this.#writer, this.#rows],
-        [writer, rows],
-      ])
-      this.#writer = undefined
-      this.#rows = NO_ROWS
-    } else {
-      this.#writer = rows.length > 0 ? writer : undefined
-      this.#rows = rows
+    const others = this.#writers
+    if (!(others instanceof Map) && (others === undefined || others === writer)) {
+      const isOrdered = this.table.compare === undefined || rows.length < 2
+      if (rows.length === 0) this.#writers = undefined
+      else this.#writers = isOrdered ? writer : new Map([[writer, rows]])
+      this.#rows = isOrdered ? rows : undefined
+      return
     }
+    const written = others instanceof Map ? others : new Map([[others, this.#rows!]])
+    if (rows.length > 0) written.set(writer, rows)
+    else written.delete(writer)
+    this.#writers = written.size === 0 ? undefined : written
+    this.#rows = written.size === 0 ? NO_ROWS : undefined
   }
 
-  #sort(): readonly Row[] {
-    const { compare } = this.table
-    const written = this.#written
-    if (written === undefined)
-      return compare === undefined || this.#rows.length < 2 ? this.#rows : this.#rows.toSorted(compare)
+  #sort(written: ReadonlyMap<Writer, readonly Row[]>): readonly Row[] {
     const rows = [...written.keys()].sort(byWriter).flatMap((writer) => written.get(writer)!)
-    return compare === undefined ? rows : rows.sort(compare)
+    return this.table.compare === undefined ? rows : rows.sort(this.table.compare)
   }
 
   addReader(reader: Reader): boolean {
