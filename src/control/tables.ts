@@ -24,7 +24,8 @@ import type { Contender, Displacement } from './routes/mixed-kinds.ts'
 import type { Shadowed } from './routes/report-shadowed.ts'
 import type { TranslatedRoute } from './routes/translate-route.ts'
 import type { ConditionFault } from './status/condition.ts'
-import type { Binding, ObjectStatus } from './translation.ts'
+import type { OwnStatus } from './status/status-stages.ts'
+import type { Binding } from './translation.ts'
 
 type ObjectTables = { readonly [K in KindName]: Table<ObjectsByKind[K]> }
 
@@ -45,8 +46,6 @@ export function createTables() {
     refusedObjects: new Table<string>('refusedObjects', compareText),
     /** Written from outside: by object, the invalid policies that protect their targets. */
     refusedPolicies: new Table<RefusedPolicy>('refusedPolicies'),
-    /** Written from outside: by object, why its newest version is refused. */
-    refusedEdits: new Table<string>('refusedEdits'),
     /** Written from outside: facts about backends that were observed in traffic. */
     facts: new Table<BackendFact>('facts'),
     /** By time (ms since the epoch): one row for each node whose result changes when it passes. Written from outside: the times that pass. */
@@ -137,8 +136,8 @@ export function createTables() {
     findings: new Table<Finding>('findings'),
     /** By object: the problems found during translation and compilation. */
     allFindings: new Table<Finding>('allFindings'),
-    /** By object. */
-    statuses: new Table<ObjectStatus>('statuses'),
+    /** By object. `completeStatus` adds what is not ours to say. */
+    statuses: new Table<OwnStatus>('statuses'),
   }
 }
 

@@ -31,9 +31,9 @@ import {
 import { refusedPolicyStage } from './policies/refused-policy-stage.ts'
 import { materialStage } from './references/material-stage.ts'
 import { displacedStage, matchStage, routeStage, shadowedStage, shadowStage } from './routes/route-stages.ts'
-import { addStatusStages, findingStage } from './status/status-stages.ts'
+import { addStatusStages, completeStatus, findingStage } from './status/status-stages.ts'
 import { createTables, putObject, removeObject, replaceRefused, type Tables } from './tables.ts'
-import type { Binding, StatusChange, Translation } from './translation.ts'
+import type { Binding, ObjectStatus, StatusChange, Translation } from './translation.ts'
 import { noGatewayStage, parametersStage } from './unused-stages.ts'
 import { podStage, workloadReaderStage, workloadStage } from './workload-stages.ts'
 
@@ -107,6 +107,8 @@ export class Translator {
   readonly #items = new Map<string, PlanItem>()
   #findingsChanged = true
   #refused: ReadonlySet<string> = new Set()
+  /** By object, why its newest version is refused. */
+  #refusedEdits: ReadonlyMap<string, string> = new Map()
 
   constructor(options: TranslateOptions = {}) {
     this.#stages = buildStages(this.#tables, options)
@@ -145,7 +147,7 @@ export class Translator {
     return this.#takeItems()
   }
 
-  /** A client may have removed what the status said. */
+  /** Statuses of which more than ours has changed, or of which a client may have removed what they said. */
   #tellAgain(keys: readonly string[]): void {
     for (const key of keys) if (!this.#tables.statuses.isEmpty(key)) this.#changedStatuses.add(key)
   }
@@ -163,7 +165,10 @@ export class Translator {
 
   /** Replaces the reasons why newer versions of objects are refused, by key of the object. */
   noteRefusedEdits(reasons: ReadonlyMap<string, string>): void {
-    this.#replaceAll(this.#tables.refusedEdits, reasons)
+    for (const key of new Set([...this.#refusedEdits.keys(), ...reasons.keys()])) {
+      if (this.#refusedEdits.get(key) !== reasons.get(key)) this.#tellAgain([key])
+    }
+    this.#refusedEdits = reasons
   }
 
   /** Adds a fact about a backend that was observed in traffic. Only the first fact with each code is kept. */
@@ -201,7 +206,7 @@ export class Translator {
     this.#changedStatuses.clear()
     const { statuses } = this.#tables
     return {
-      written: keys.flatMap((key) => statuses.rows(key)),
+      written: keys.flatMap((key) => this.#statusOf(key)),
       withdrawn: keys.filter((key) => statuses.isEmpty(key)),
     }
   }
@@ -219,7 +224,16 @@ export class Translator {
   }
 
   get translation(): Translation {
-    return { items: this.#items, findings: this.findings, statuses: allRows(this.#tables.statuses) }
+    const statuses = this.#tables.statuses
+      .keys()
+      .sort()
+      .flatMap((key) => this.#statusOf(key))
+    return { items: this.#items, findings: this.findings, statuses }
+  }
+
+  /** Empty: this controller writes none. */
+  #statusOf(key: string): readonly ObjectStatus[] {
+    return this.#tables.statuses.rows(key).map((own) => completeStatus(own, this.#refusedEdits.get(key)))
   }
 
   #replaceAll<Row>(table: Table<Row>, rows: ReadonlyMap<string, Row>): void {

@@ -10,7 +10,7 @@ import { hostPort } from '#base/host-port.ts'
 import { KnownSecrets } from '#base/known-secrets.ts'
 import { type ControlLoop, startControlLoop } from '#control/loop.ts'
 import { SecretIndex } from '#control/secret-values.ts'
-import { stampStatus } from '#control/status/stamp-status.ts'
+import { stampTogether } from '#control/status/stamp-status.ts'
 import type { StatusChange } from '#control/translation.ts'
 import { Translator } from '#control/translator.ts'
 import type { SocketAddress } from '#net/connect/own-sockets.ts'
@@ -402,10 +402,10 @@ export class Instance {
   }
 
   #statuses({ written, withdrawn }: StatusChange, findings: readonly Finding[] | undefined): void {
-    const now = new Date(clock.now()).toISOString()
+    const stamp = stampTogether(new Date(clock.now()).toISOString())
     const stamped = written.map(({ kind, namespace, name, status }) => {
       const key = objectKey(kind, namespace, name)
-      return [key, stampStatus(status, this.#store.statusOf(key), now)] as const
+      return [key, stamp(status, this.#store.statusOf(key))] as const
     })
     this.#store.writeStatuses({ written: stamped, withdrawn })
     if (findings !== undefined) this.#events.translated(findings, this.#store)

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { verifies } from '#test/support/verifies.ts'
-import { stampStatus } from './stamp-status.ts'
+import { stampStatus, stampTogether } from './stamp-status.ts'
 
 const OLD = '2026-01-01T00:00:00Z'
 const NOW = '2026-02-02T00:00:00Z'
@@ -42,4 +42,17 @@ test('conditions are compared per parent, ancestor and listener, in any order', 
 test('conditions of other controllers keep their time', () => {
   const foreign = { conditions: [condition('True', { lastTransitionTime: OLD })] }
   expect(stampStatus(foreign, undefined, NOW)).toEqual(foreign)
+})
+
+test('statuses of one change share what they have in common', () => {
+  const status = { conditions: [condition('True')] }
+  const stored = { conditions: [condition('True', { lastTransitionTime: OLD })] }
+  const stamp = stampTogether(NOW)
+  const first = stamp(status, undefined)
+  expect(first).toEqual(stampStatus(status, undefined, NOW))
+  expect(stamp(status, undefined)).toBe(first)
+  expect(stamp(status, stored)).toEqual(stampStatus(status, stored, NOW))
+  expect(stamp({ conditions: [condition('False')] }, stored)).toEqual({
+    conditions: [condition('False', { lastTransitionTime: NOW })],
+  })
 })

@@ -1,11 +1,13 @@
 import type { ApiObject } from '#api/object.ts'
 import type { Finding } from '#base/finding.ts'
+import { sameData } from '#base/incremental/same-data.ts'
 import type { StageDefinition, Stages, Work } from '#base/incremental/stage.ts'
 import type { Source } from '#base/incremental/table.ts'
 import { socketKey } from '#plan/socket.ts'
 import { CONTROLLER_NAME } from '../controller.ts'
 import { socketOf } from '../gateways/listener.ts'
 import type { Tables } from '../tables.ts'
+import type { ObjectStatus } from '../translation.ts'
 import { backendStatus } from './backend-status.ts'
 import { conditionsOf } from './condition.ts'
 import { withForeignConditions } from './foreign-conditions.ts'
@@ -81,17 +83,20 @@ export function addStatusStages(stages: Stages, tables: Tables): void {
   )
 }
 
-interface StatusOf {
+/** What this controller says about an object, whatever becomes of its next version. */
+export interface OwnStatus {
   readonly object: Pick<ApiObject, 'kind' | 'metadata' | 'status'>
-  readonly status: Readonly<Record<string, unknown>>
+  readonly status: ObjectStatus['status']
 }
 
 function statusStage<Row>(
-  { statuses, refusedEdits }: Tables,
+  { statuses }: Tables,
   name: string,
   each: Source<Row>,
-  write: (row: Row, work: Work, key: string) => StatusOf | undefined,
+  write: (row: Row, work: Work, key: string) => OwnStatus | undefined,
 ): StageDefinition<Row> {
+  // Of thousands of routes nearly all have the same status, which is in memory once.
+  let last: OwnStatus['status'] = {}
   return {
     name,
     each: [each],
@@ -99,14 +104,18 @@ function statusStage<Row>(
     run([row], work, key) {
       const written = write(row!, work, key)
       if (written === undefined) return
-      const { object, status } = written
-      const { namespace, name } = object.metadata
-      const [why] = work.read(refusedEdits, key)
-      const own = why === undefined ? status : withCondition(status, refusedEditCondition(conditionsOf(object), why))
-      const complete = withForeignConditions(own, object.status)
-      work.write(statuses, key, { kind: object.kind, namespace, name, status: complete })
+      if (!sameData(written.status, last)) last = written.status
+      work.write(statuses, key, { object: written.object, status: last })
     },
   }
+}
+
+/** @param refusedEdit why the newest version of the object is refused */
+export function completeStatus({ object, status }: OwnStatus, refusedEdit: string | undefined): ObjectStatus {
+  const { namespace, name } = object.metadata
+  const own =
+    refusedEdit === undefined ? status : withCondition(status, refusedEditCondition(conditionsOf(object), refusedEdit))
+  return { kind: object.kind, namespace, name, status: withForeignConditions(own, object.status) }
 }
 
 function trafficAt({ listeners, attachedRoutes, bindings }: Tables, work: Work, owner: string): Traffic {
