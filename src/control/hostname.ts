@@ -21,7 +21,7 @@ function covers(wide: string, narrow: string): boolean {
 /**
  * The intersection of the hostname of a listener with the hostnames of a route.
  * @param wanted hostnames of the route; empty: any host
- * @returns undefined if the intersection is empty; an empty list stands for any host
+ * @returns undefined if the intersection is empty; an empty list stands for any host; `wanted` itself if it is equal
  */
 export function agreedHostnames(listener: string, wanted: readonly string[]): readonly string[] | undefined {
   if (wanted.length === 0) return listener === '' ? [] : [listener]
@@ -31,5 +31,6 @@ export function agreedHostnames(listener: string, wanted: readonly string[]): re
     if (both === '') return []
     if (both !== undefined) agreed.add(both)
   }
-  return agreed.size === 0 ? undefined : [...agreed]
+  if (agreed.size === 0) return undefined
+  return agreed.size === wanted.length && wanted.every((hostname) => agreed.has(hostname)) ? wanted : [...agreed]
 }

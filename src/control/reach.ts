@@ -1,4 +1,5 @@
 import type { Work } from '#base/incremental/stage.ts'
+import { routeOfRule } from '#plan/target.ts'
 import type { Tables } from './tables.ts'
 import { isServicePort, serviceOf } from './use.ts'
 
@@ -18,8 +19,8 @@ export function gatewaysReaching(tables: Tables, work: Work, target: string): re
 
 /** The direct predecessors of a target: the targets that contain it, and those that send traffic to it. */
 function predecessorsOf({ enclosing, users }: Tables, work: Work, target: string): readonly string[] {
-  const whole = isServicePort(target) ? [serviceOf(target)] : []
-  return [...work.read(enclosing, target), ...work.read(users, target), ...whole]
+  const whole = isServicePort(target) ? serviceOf(target) : routeOfRule(target)
+  return [...work.read(enclosing, target), ...work.read(users, target), ...(whole === undefined ? [] : [whole])]
 }
 
 /** Everything reachable from a target, including itself. */

@@ -24,7 +24,7 @@ import type { Contender, Displacement } from './routes/mixed-kinds.ts'
 import type { Shadowed } from './routes/report-shadowed.ts'
 import type { TranslatedRoute } from './routes/translate-route.ts'
 import type { ConditionFault } from './status/condition.ts'
-import type { OwnStatus } from './status/status-stages.ts'
+import type { OwnStatus } from './status/own-status.ts'
 import type { Binding } from './translation.ts'
 
 type ObjectTables = { readonly [K in KindName]: Table<ObjectsByKind[K]> }
@@ -84,6 +84,8 @@ export function createTables() {
     grpcContenders: new Table<Contender>('grpcContenders'),
     /** By route: the listeners at which a route of another kind takes precedence. */
     displaced: new Table<Displacement>('displaced'),
+    /** By listener: one row if there are such routes. */
+    displacing: new Table<true>('displacing'),
     /** By route. */
     routes: new Table<TranslatedRoute>('routes'),
     /** By listener: the accepted routes that are attached to it. */

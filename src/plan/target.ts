@@ -28,6 +28,13 @@ export function ruleTarget(kind: RouteKind, route: ObjectName, rule: number): st
   return `${kind}/${route.namespace}/${route.name}#${rule}`
 }
 
+const RULE = /^([^#]+)#\d+$/
+
+/** The target of the route of a rule; undefined: the target is not a rule. @param target see `ruleTarget` */
+export function routeOfRule(target: string): string | undefined {
+  return RULE.exec(target)?.[1]
+}
+
 /** A `backendRef` of a rule: target of its own filters. @param rule see `ruleTarget` */
 export function backendRefTarget(rule: string, index: number): string {
   return `${rule}/backendRefs/${index}`

@@ -19,7 +19,7 @@ export interface NodeWriter {
 
 /** The rows of one key, as readers see them. */
 export interface ReadCell<Row = unknown> {
-  /** In order; the same list until the rows change. */
+  /** In order. */
   readonly rows: readonly Row[]
   /** Cheaper than the rows, which must be sorted. */
   readonly count: number
@@ -80,7 +80,7 @@ export class Table<Row> implements Source<Row>, Sink<Row> {
     this.#watchers.push(changed)
   }
 
-  /** The rows of a key, without following them; the same list until they change. */
+  /** The rows of a key, without following them. */
   rows(key: string): readonly Row[] {
     return this.#cells.get(key)?.rows ?? NO_ROWS
   }
@@ -132,8 +132,10 @@ class Cell<Row> implements ReadCell<Row>, WrittenCell {
   readonly key: string
   /** The only writer, if its rows are in order; otherwise all writers with their rows. */
   #writers: Writer | Map<Writer, readonly Row[]> | undefined
-  /** Undefined: not in order yet. */
-  #rows: readonly Row[] | undefined = NO_ROWS
+  /** Whether there is one row, which nearly all cells have: it is kept without a list. */
+  #isOne = false
+  /** The row, or the rows in order; undefined: not in order yet. */
+  #content: Row | readonly Row[] | undefined = NO_ROWS
   #readers: Reader | Set<Reader> | undefined
 
   constructor(key: string, table: Table<Row>) {
@@ -150,20 +152,22 @@ class Cell<Row> implements ReadCell<Row>, WrittenCell {
   }
 
   get count(): number {
-    if (this.#rows !== undefined) return this.#rows.length
+    if (this.#isOne) return 1
+    if (!(this.#writers instanceof Map)) return (this.#content as readonly Row[]).length
     let count = 0
-    if (this.#writers instanceof Map) for (const rows of this.#writers.values()) count += rows.length
+    for (const rows of this.#writers.values()) count += rows.length
     return count
   }
 
   get rows(): readonly Row[] {
-    this.#rows ??= this.#sort(this.#writers as Map<Writer, readonly Row[]>)
-    return this.#rows
+    if (this.#isOne) return [this.#content as Row]
+    this.#content ??= this.#sort(this.#writers as Map<Writer, readonly Row[]>)
+    return this.#content as readonly Row[]
   }
 
   rowsOf(writer: Writer): readonly Row[] | undefined {
     if (this.#writers instanceof Map) return this.#writers.get(writer)
-    return this.#writers === writer ? this.#rows : undefined
+    return this.#writers === writer ? this.rows : undefined
   }
 
   put(writer: Writer, rows: readonly Row[]): void {
@@ -179,14 +183,16 @@ class Cell<Row> implements ReadCell<Row>, WrittenCell {
       const isOrdered = this.table.compare === undefined || rows.length < 2
       if (rows.length === 0) this.#writers = undefined
       else this.#writers = isOrdered ? writer : new Map([[writer, rows]])
-      this.#rows = isOrdered ? rows : undefined
+      this.#isOne = rows.length === 1
+      this.#content = this.#isOne ? rows[0] : isOrdered ? rows : undefined
       return
     }
-    const written = others instanceof Map ? others : new Map([[others, this.#rows!]])
+    const written = others instanceof Map ? others : new Map([[others, this.rows]])
     if (rows.length > 0) written.set(writer, rows)
     else written.delete(writer)
     this.#writers = written.size === 0 ? undefined : written
-    this.#rows = written.size === 0 ? NO_ROWS : undefined
+    this.#isOne = false
+    this.#content = written.size === 0 ? NO_ROWS : undefined
   }
 
   #sort(written: ReadonlyMap<Writer, readonly Row[]>): readonly Row[] {

@@ -6,7 +6,7 @@ import type { Tables } from '../tables.ts'
 import { targetsOfUse } from '../use.ts'
 import { attachRoute } from './attach-route.ts'
 import { checkParents } from './check-parents.ts'
-import { type MatchedRoute, matchRoute } from './match-route.ts'
+import { type ListenerMatch, type MatchedRoute, matchRoute } from './match-route.ts'
 import { type Contender, contenderOf, findDisplaced } from './mixed-kinds.ts'
 import { type AnyRule, describeRule, reportShadowed, ruleKeys, type Shadowed } from './report-shadowed.ts'
 import { isRelayRoute, type RouteObject } from './route-object.ts'
@@ -36,21 +36,32 @@ export function matchStage(tables: Tables, openContext: OpenContext): StageDefin
 }
 
 /** Decides between the HTTPRoutes and GRPCRoutes of a listener. Most listeners have no GRPCRoutes, and no node here. */
-export function displacedStage({ httpContenders, grpcContenders, displaced }: Tables): StageDefinition<Contender> {
+export function displacedStage(tables: Tables): StageDefinition<Contender> {
+  const { httpContenders, grpcContenders, displaced, displacing } = tables
   return {
     name: 'displaced',
     each: [grpcContenders],
-    writes: [displaced],
+    writes: [displaced, displacing],
     run(ofGrpc, work, listener) {
       const found = findDisplaced([...ofGrpc, ...work.read(httpContenders, listener)])
       for (const [route, message] of found) work.write(displaced, route, { listener, message })
+      if (found.size > 0) work.write(displacing, listener, true)
     },
   }
 }
 
+/**
+ * Routes ask their listeners first: nearly all of these have routes of one kind only. All routes of a listener run again when it gets its first
+ * displaced route, or loses the last one.
+ */
+function displacementsOf({ displaced, displacing }: Tables, work: Work, { parents }: MatchedRoute, key: string) {
+  const isDisplacing = ({ listener }: ListenerMatch) => work.count(displacing, listener.key) > 0
+  return parents.some(({ matches }) => matches.some(isDisplacing)) ? work.read(displaced, key) : []
+}
+
 /** Attaches and translates each route. */
 export function routeStage(tables: Tables, openContext: OpenContext): StageDefinition<MatchedRoute> {
-  const { matchedRoutes, displaced, routes, attachedRoutes, rulesAt, enclosing, users } = tables
+  const { matchedRoutes, routes, attachedRoutes, rulesAt, enclosing, users } = tables
   const { wantedBackends, items, findings } = tables
   return {
     name: 'routes',
@@ -71,7 +82,7 @@ export function routeStage(tables: Tables, openContext: OpenContext): StageDefin
     run([matched], work, key) {
       const context = openContext(work)
       const report = context.reportOn(matched!.object)
-      const attached = attachRoute(matched!, work.read(displaced, key), report)
+      const attached = attachRoute(matched!, displacementsOf(tables, work, matched!, key), report)
       const translated = translateRoute(context, attached, report)
       work.write(routes, key, translated)
       if (translated.accepted === undefined) {
@@ -93,14 +104,15 @@ export function routeStage(tables: Tables, openContext: OpenContext): StageDefin
   }
 }
 
-/** A rule is inside its named section, if any, a section is inside the route, and a route is inside its listeners. */
+/** A rule with a name is inside its section, a section is inside the route, and a route is inside its listeners. See also `routeOfRule`. */
 function writeEnclosing({ enclosing }: Tables, work: Work, { route: { object, listeners } }: TranslatedRoute): void {
   const whole = routeTarget(object.kind, object.metadata)
   for (const { target } of listeners) work.write(enclosing, whole, target)
   for (const [index, { name }] of (object.spec.rules ?? []).entries()) {
-    const section = name === undefined ? whole : routeTarget(object.kind, object.metadata, name)
+    if (name === undefined) continue
+    const section = routeTarget(object.kind, object.metadata, name)
     work.write(enclosing, ruleTarget(object.kind, object.metadata, index), section)
-    if (name !== undefined) work.write(enclosing, section, whole)
+    work.write(enclosing, section, whole)
   }
 }
 

@@ -1,4 +1,3 @@
-import type { ApiObject } from '#api/object.ts'
 import type { Finding } from '#base/finding.ts'
 import { sameData } from '#base/incremental/same-data.ts'
 import type { StageDefinition, Stages, Work } from '#base/incremental/stage.ts'
@@ -7,14 +6,12 @@ import { socketKey } from '#plan/socket.ts'
 import { CONTROLLER_NAME } from '../controller.ts'
 import { socketOf } from '../gateways/listener.ts'
 import type { Tables } from '../tables.ts'
-import type { ObjectStatus } from '../translation.ts'
 import { backendStatus } from './backend-status.ts'
 import { conditionsOf } from './condition.ts'
-import { withForeignConditions } from './foreign-conditions.ts'
 import { gatewayStatus, listenerSetStatus, type Traffic } from './gateway-status.ts'
 import { joinProblems } from './join-problems.ts'
+import type { OwnStatus } from './own-status.ts'
 import { policyStatus } from './policy-status.ts'
-import { refusedEditCondition, withCondition } from './refused-edit.ts'
 import { routeStatus } from './route-status.ts'
 import { tlsPolicyStatus } from './tls-policy-status.ts'
 
@@ -83,12 +80,6 @@ export function addStatusStages(stages: Stages, tables: Tables): void {
   )
 }
 
-/** What this controller says about an object, whatever becomes of its next version. */
-export interface OwnStatus {
-  readonly object: Pick<ApiObject, 'kind' | 'metadata' | 'status'>
-  readonly status: ObjectStatus['status']
-}
-
 function statusStage<Row>(
   { statuses }: Tables,
   name: string,
@@ -108,14 +99,6 @@ function statusStage<Row>(
       work.write(statuses, key, { object: written.object, status: last })
     },
   }
-}
-
-/** @param refusedEdit why the newest version of the object is refused */
-export function completeStatus({ object, status }: OwnStatus, refusedEdit: string | undefined): ObjectStatus {
-  const { namespace, name } = object.metadata
-  const own =
-    refusedEdit === undefined ? status : withCondition(status, refusedEditCondition(conditionsOf(object), refusedEdit))
-  return { kind: object.kind, namespace, name, status: withForeignConditions(own, object.status) }
 }
 
 function trafficAt({ listeners, attachedRoutes, bindings }: Tables, work: Work, owner: string): Traffic {

@@ -51,14 +51,9 @@ export interface SourceChanges {
  */
 export class PlanCheck {
   readonly #items = new Table<PlanItem>('items')
-  readonly #compiled = new Table<PolicyItem | BackendItem>('compiled')
   readonly #policiesAt = new Table<PolicyItem>('policiesAt', byPrecedence)
   /** Rules by key of the backends that they refer to. */
   readonly #rulesTo = new Table<RouteItem>('rulesTo', byKey)
-  /** Rules for requests, by key. */
-  readonly #rules = new Table<RouteItem>('rules')
-  /** Rules for connections, by key. */
-  readonly #relayRules = new Table<RelayRouteItem>('relayRules')
   /** By use: one row for each rule with this use. By backend: one row for each of its uses. */
   readonly #uses = new Table<Use>('uses')
   readonly #usesOf = new Table<true>('usesOf')
@@ -72,7 +67,6 @@ export class PlanCheck {
   readonly #stages = new Stages()
   readonly #changedProblems = new Set<string>()
   readonly #changedSlots = new Set<string>()
-  readonly #known = new Map<string, PlanItem>()
   readonly #assigned = new Map<string, number>()
   readonly #state: SharedState
 
@@ -83,15 +77,12 @@ export class PlanCheck {
     this.#slots.watch((key) => this.#changedSlots.add(key))
     this.#stages.add({
       name: 'uses',
-      each: [this.#rules],
+      each: [this.#items],
       writes: [this.#uses, this.#identities, this.#problems],
-      run: ([rule], work) => this.#findUses(rule!, work),
-    })
-    this.#stages.add({
-      name: 'relayUses',
-      each: [this.#relayRules],
-      writes: [this.#problems],
-      run: ([rule], work) => this.#checkForwarding(rule!, work),
+      run: ([item], work) => {
+        if (item!.kind === 'route') this.#findUses(item!, work)
+        else if (item!.kind === 'relay-route') this.#checkForwarding(item!, work)
+      },
     })
     this.#stages.add({
       name: 'compiledUses',
@@ -104,9 +95,11 @@ export class PlanCheck {
     })
     this.#stages.add({
       name: 'compile',
-      each: [this.#compiled],
+      each: [this.#items],
       writes: [this.#problems, this.#slots, this.#keySets.table, this.#credentials.table],
-      run: ([item], work) => this.#compile(item!, work),
+      run: ([item], work) => {
+        if (item!.kind === 'policy' || item!.kind === 'backend') this.#compile(item!, work)
+      },
     })
   }
 
@@ -139,17 +132,12 @@ export class PlanCheck {
   }
 
   #put(key: string, item: PlanItem | undefined): void {
-    const before = this.#known.get(key)
-    if (item === undefined) this.#known.delete(key)
-    else this.#known.set(key, item)
+    const [before] = this.#items.rows(key)
     this.#items.put(key, '', item === undefined ? [] : [item])
     this.#index(key, before, item)
   }
 
   #index(key: string, before: PlanItem | undefined, item: PlanItem | undefined): void {
-    this.#rules.put(key, '', item?.kind === 'route' ? [item] : [])
-    this.#relayRules.put(key, '', item?.kind === 'relay-route' ? [item] : [])
-    this.#compiled.put(key, '', item?.kind === 'policy' || item?.kind === 'backend' ? [item] : [])
     if (before?.kind === 'policy') this.#policiesAt.put(before.target, key, [])
     if (item?.kind === 'policy') this.#policiesAt.put(item.target, key, [item])
     if (before?.kind === 'route') for (const backend of backendsOf(before)) this.#rulesTo.put(backend, key, [])
