@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Collector, startCollector } from '../../support/collector.ts'
@@ -13,6 +14,12 @@ export interface RealCollector {
   readonly grpcPort: number
   readonly httpPort: number
   readonly passed: Collector['received']
+}
+
+/** @returns what the Collector says against a configuration; '' if it is valid */
+export function validateCollectorConfiguration(file: string): string {
+  const { status, stderr } = spawnSync(builtGoProgram(GO, 'collector'), ['validate', '--config', `file:${file}`])
+  return status === 0 ? '' : String(stderr)
 }
 
 /** @param scraped port whose `/metrics` it scrapes; undefined: none */

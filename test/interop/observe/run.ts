@@ -1,11 +1,13 @@
 import { runParts } from '../run-parts.ts'
 import { checkExports } from './exports.ts'
+import { checkPrometheus } from './prometheus.ts'
 import { checkScrapedMetrics } from './scraped-metrics.ts'
 import { checkTree } from './tree.ts'
 
-/** Checks telemetry of a running gateway with the OpenTelemetry Collector and instrumented services. */
+/** Checks telemetry of a running gateway with the OpenTelemetry Collector, instrumented services and Prometheus. */
 await runParts('interop:observe', {
   exports: checkExports,
   tree: checkTree,
   metrics: checkScrapedMetrics,
+  prometheus: checkPrometheus,
 })

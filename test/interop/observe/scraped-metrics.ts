@@ -1,11 +1,15 @@
+import { join } from 'node:path'
 import { eventually } from '../../support/eventually.ts'
 import { routeYaml } from '../../support/objects-folder.ts'
 import { startFront } from '../front.ts'
 import type { Transcript } from '../transcript.ts'
-import { startRealCollector } from './real-collector.ts'
+import { startRealCollector, validateCollectorConfiguration } from './real-collector.ts'
+
+const CONFIGURATION = join(import.meta.dirname, '..', '..', '..', 'install', 'observability', 'otel-collector.yaml')
 
 /** The Collector scrapes the metrics of the gateway and passes them on over OTLP. */
 export async function checkScrapedMetrics(transcript: Transcript, stops: AsyncDisposableStack): Promise<void> {
+  transcript.check('the configuration in install/ is valid', validateCollectorConfiguration(CONFIGURATION), '')
   const front = await startFront(stops, routeYaml('all', '/', 'echo'))
   for (let i = 0; i < 3; i++) await (await front.ask('/x')).text()
   const { passed } = await startRealCollector(stops, Number(new URL(front.gateway.url(15_020)).port))
