@@ -37,7 +37,8 @@ export function dashboard(rows: readonly PanelRow[]): object {
   }
 }
 
-const DATASOURCE = { type: 'prometheus', uid: '${datasource}' }
+/** Grafana fills in the one that the reader chooses. */
+const DATASOURCE = { type: 'prometheus', uid: '$datasource' }
 
 /** Values of a label of requests, all of them by default. */
 function variable(name: string, label: string): object {
