@@ -1,16 +1,15 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { isIP } from 'node:net'
-import { join } from 'node:path'
 import { PortInUse } from '#base/port-in-use.ts'
 import { startProvider } from '#idp/provider/http/start-provider.ts'
 import { hashPassword } from '#idp/provider/passwords.ts'
-import { MASTER, type ProviderFiles, ProviderState, ProviderStateUnusable } from '#idp/provider/provider-state.ts'
-import { findUser } from '#idp/provider/realm.ts'
+import { MASTER, ProviderState, ProviderStateUnusable } from '#idp/provider/provider-state.ts'
+import { findUser, isRealmName } from '#idp/provider/realm.ts'
 import { EXIT, type ExitCode } from '../exit-code.ts'
 import { complain, print } from '../output.ts'
 import { Signals } from '../signals.ts'
 import { UsageError } from '../usage-error.ts'
+import { StateFolder } from './state-folder.ts'
 
 export interface ServeFlags {
   readonly address: string
@@ -28,15 +27,16 @@ export async function serveProvider(flags: ServeFlags): Promise<ExitCode> {
   if (isIP(host) === 0) throw new UsageError(`--address ${host} is not an IP address`)
   const port = portIn(flags.port)
   const publicUrl = publicUrlIn(flags.publicUrl)
-  const wrong = realms.find((name) => !/^[\w.-]{1,64}$/.test(name))
-  if (wrong !== undefined) throw new UsageError(`--realm ${wrong}: letters, digits, dots, hyphens and underscores`)
+  const wrong = realms.find((name) => !isRealmName(name))
+  if (wrong !== undefined)
+    throw new UsageError(`--realm ${wrong}: letters, digits, dots, hyphens and underscores, and not only dots`)
   const signals = new Signals()
   try {
-    const state = await ProviderState.open(filesIn(flags.state))
+    const state = await ProviderState.open(new StateFolder(flags.state))
     for (const name of realms) if (state.realm(name) === undefined) await state.addRealm(name)
-    const password = await createAdmin(state)
-    const reportBug = (error: unknown) => complain(`internal error: ${(error as Error).stack ?? error}`)
     const provider = await startProvider({ host, port, publicUrl, state, reportBug })
+    // The password is printed only now: it must not be lost when the port is in use.
+    const password = await createAdmin(state)
     for (const line of lines(
       publicUrl ?? provider.url,
       [...state.realms].map(({ name }) => name),
@@ -47,10 +47,21 @@ export async function serveProvider(flags: ServeFlags): Promise<ExitCode> {
     await provider.close()
     return EXIT.ok
   } catch (error) {
-    if (!(error instanceof PortInUse || error instanceof ProviderStateUnusable)) throw error
+    const isExpected = error instanceof PortInUse || error instanceof ProviderStateUnusable || isListenError(error)
+    if (!isExpected) throw error
     complain(error.message)
     return EXIT.findings
   }
+}
+
+function reportBug(error: unknown): void {
+  if (error instanceof ProviderStateUnusable) complain(error.message)
+  else complain(`internal error: ${(error as Error).stack ?? error}`)
+}
+
+/** The address is not one of this machine, or the port needs privileges. */
+function isListenError(error: unknown): error is Error {
+  return error instanceof Error && (error as NodeJS.ErrnoException).syscall === 'listen'
 }
 
 /** @returns its password; undefined: there is an administrator already */
@@ -76,30 +87,6 @@ function lines(url: string, realms: readonly string[], password: string | undefi
     `Create a client and two users: gatewright idp setup --url ${url} --realm ${realms.at(-1)} --admin-password ${password ?? '<password>'}`,
     `Sign in in a browser: ${url}/realms/${realms.at(-1)}/account`,
   ]
-}
-
-/** Files that only their owner can read. */
-function filesIn(folder: string): ProviderFiles {
-  return {
-    read(name) {
-      try {
-        return readFileSync(join(folder, name), 'utf8')
-      } catch (error) {
-        if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
-        throw new ProviderStateUnusable(`the state folder cannot be read: ${(error as Error).message}`)
-      }
-    },
-    write(name, text) {
-      const file = join(folder, name)
-      try {
-        mkdirSync(folder, { recursive: true, mode: 0o700 })
-        writeFileSync(`${file}.new`, text, { mode: 0o600 })
-        renameSync(`${file}.new`, file)
-      } catch (error) {
-        throw new ProviderStateUnusable(`the state folder cannot be written: ${(error as Error).message}`)
-      }
-    },
-  }
 }
 
 function portIn(text: string): number {

@@ -22,6 +22,14 @@ export function memberTexts(value: unknown, name: string): readonly string[] | u
   throw wrongType(name, 'a list of strings')
 }
 
+/** @throws IdpError 400 */
+export function objectMember(value: unknown, name: string): object | undefined {
+  const member = memberIn(value, name)
+  if (member === undefined || member === null) return undefined
+  if (typeof member === 'object' && !Array.isArray(member)) return member
+  throw wrongType(name, 'an object')
+}
+
 /** @throws IdpError 400 if the value is no object */
 export function memberIn(value: unknown, name: string): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {

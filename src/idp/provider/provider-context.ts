@@ -77,8 +77,18 @@ export class ProviderContext {
 
   /** Ends all sessions of a user. */
   signOut({ id }: Pick<User, 'id'>): void {
-    this.refreshTokens.remove(({ session }) => session.userId === id)
-    this.browsers.remove(({ userId }) => userId === id)
+    this.#end(({ userId }) => userId === id)
+  }
+
+  /** Ends one session: in its browser, and for all clients that have codes or refresh tokens of it. */
+  endSession(sessionId: string): void {
+    this.#end(({ id }) => id === sessionId)
+  }
+
+  #end(matches: (session: Session) => boolean): void {
+    this.browsers.remove(matches)
+    this.codes.remove(({ session }) => matches(session))
+    this.refreshTokens.remove(({ session }) => matches(session))
   }
 }
 

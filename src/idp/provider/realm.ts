@@ -75,6 +75,11 @@ const POLICIES = [
 /** Of one realm. */
 export const MAX_CLIENTS = 10_000
 
+/** Names are parts of paths: `..` would leave them. */
+export function isRealmName(name: string): boolean {
+  return /^[\w.-]{1,64}$/.test(name) && !/^\.+$/.test(name)
+}
+
 export function createRealm(name: string, key: RealmKey): Realm {
   const components = POLICIES.map(([policy, providerId, subType]) => {
     return { id: randomUUID(), name: policy, providerId, providerType: REGISTRATION_POLICY, subType }

@@ -1,10 +1,16 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { clock } from '#base/clock.ts'
 
+interface Entry<T> {
+  readonly value: T
+  readonly endsMs: number
+  isUsed: boolean
+}
+
 /** Values behind random tokens: codes, sessions, refresh tokens. They are in memory only, and only digests of the tokens are. */
 export class ShortLived<T> {
   /** By digest, oldest first; at most `maxEntries`. */
-  readonly #entries = new Map<string, { readonly value: T; readonly endsMs: number }>()
+  readonly #entries = new Map<string, Entry<T>>()
   readonly #lifetimeMs: number
   readonly #maxEntries: number
 
@@ -17,27 +23,38 @@ export class ShortLived<T> {
   put(value: T): string {
     const token = randomBytes(32).toString('base64url')
     if (this.#entries.size >= this.#maxEntries) this.#entries.delete(this.#entries.keys().next().value!)
-    this.#entries.set(digest(token), { value, endsMs: clock.now() + this.#lifetimeMs })
+    this.#entries.set(digest(token), { value, endsMs: clock.now() + this.#lifetimeMs, isUsed: false })
     return token
   }
 
-  /** @returns undefined if the token is unknown or its time is over */
+  /** @returns undefined if the token is unknown or used, or its time is over */
   get(token: string | undefined): T | undefined {
-    if (token === undefined) return undefined
-    const entry = this.#entries.get(digest(token))
-    return entry !== undefined && clock.now() < entry.endsMs ? entry.value : undefined
+    const entry = this.#entry(token)
+    return entry?.isUsed === false ? entry.value : undefined
   }
 
   /** The value, for the last time. */
   take(token: string | undefined): T | undefined {
     const value = this.get(token)
-    if (token !== undefined) this.#entries.delete(digest(token))
+    const entry = this.#entry(token)
+    if (entry !== undefined) entry.isUsed = true
     return value
+  }
+
+  /** The value of a token that `take` has returned before: somebody has a copy of the token. */
+  taken(token: string | undefined): T | undefined {
+    const entry = this.#entry(token)
+    return entry?.isUsed === true ? entry.value : undefined
   }
 
   /** Forgets all values that match. */
   remove(matches: (value: T) => boolean): void {
     for (const [key, { value }] of this.#entries) if (matches(value)) this.#entries.delete(key)
+  }
+
+  #entry(token: string | undefined): Entry<T> | undefined {
+    const entry = token === undefined ? undefined : this.#entries.get(digest(token))
+    return entry !== undefined && clock.now() < entry.endsMs ? entry : undefined
   }
 }
 

@@ -75,11 +75,15 @@ export async function initialAccessToken(
     .sign(privateKey)
 }
 
-/** The claims of a token that a realm has signed; undefined: it has not, or the token is not valid any more. */
+/**
+ * The claims of a token that a realm has signed; undefined: it has not, or the token is not valid any more.
+ * @param mayBeExpired the token only names a session (OpenID Connect RP-Initiated Logout 1.0, 4)
+ */
 export async function verifiedClaims(
   { keys }: Realm,
   issuer: string,
   token: string,
+  mayBeExpired = false,
 ): Promise<Readonly<Record<string, unknown>> | undefined> {
   try {
     const keyOf = ({ kid }: { readonly kid?: string }) => {
@@ -87,7 +91,7 @@ export async function verifiedClaims(
       if (key === undefined) throw new Error('unknown key')
       return key.publicKey
     }
-    const options = { issuer, algorithms: ['RS256'], currentDate: new Date(clock.now()) }
+    const options = { issuer, algorithms: ['RS256'], currentDate: new Date(mayBeExpired ? 0 : clock.now()) }
     return (await jwtVerify(token, keyOf, options)).payload
   } catch {
     return undefined
@@ -122,6 +126,11 @@ function identity({ client, user, scopes }: Pick<Grant, 'client' | 'user' | 'sco
 
 const ATTRIBUTE_MAPPER = 'oidc-usermodel-attribute-mapper'
 
+/** Claims on whose values others rely: no mapper replaces them. */
+const FIXED: ReadonlySet<string> = new Set(
+  'iss sub aud exp nbf iat jti typ azp sid scope nonce auth_time realm_access clientId email_verified'.split(' '),
+)
+
 /** The claims that mappers of the client make of attributes. */
 function mapped(
   { client, user }: Pick<Grant, 'client' | 'user'>,
@@ -129,9 +138,10 @@ function mapped(
 ): Readonly<Record<string, unknown>> {
   const claims = client.mappers.flatMap(({ protocolMapper, config }) => {
     if (protocolMapper !== ATTRIBUTE_MAPPER || config[token] !== 'true') return []
-    const [value] = user?.attributes[config['user.attribute'] ?? ''] ?? []
+    const attribute = config['user.attribute'] ?? ''
+    const [value] = user !== undefined && Object.hasOwn(user.attributes, attribute) ? user.attributes[attribute]! : []
     const name = config['claim.name']
-    return value === undefined || name === undefined ? [] : [[name, typed(value, config)] as const]
+    return value === undefined || name === undefined || FIXED.has(name) ? [] : [[name, typed(value, config)] as const]
   })
   return Object.fromEntries(claims)
 }

@@ -11,7 +11,8 @@ export async function accountPage(context: ProviderContext, request: IdpRequest)
   const realm = context.realmOf(request)
   const issuer = issuerOf(request, realm.name)
   const client = findClient(realm, ACCOUNT)
-  if (client === undefined) return { status: 404, json: { error: 'the client of this page was removed' } }
+  if (client?.enabled !== true)
+    return { status: 404, json: { error: 'the client of this page is disabled or removed' } }
   // The code of the sign-in that ended here: the page needs only the session.
   context.codes.take(request.query.get('code') ?? undefined)
   const scopes = scopesIn('openid')

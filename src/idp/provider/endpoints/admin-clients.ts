@@ -16,8 +16,9 @@ export const createAdminClient: AdminHandler = (realm, { json, origin }) => {
   if (clientId === '') throw IdpError.admin(400, 'clientId is missing')
   if (findClient(realm, clientId) !== undefined) throw IdpError.admin(409, `Client ${clientId} already exists`)
   if (realm.clients.size >= MAX_CLIENTS) throw IdpError.admin(409, `at most ${MAX_CLIENTS} clients are possible`)
-  const secret =
-    flagMember(json, 'publicClient') === true ? {} : { secret: textMember(json, 'secret') ?? randomSecret() }
+  const chosen = textMember(json, 'secret')
+  if (chosen === '') throw IdpError.admin(400, 'secret is empty')
+  const secret = flagMember(json, 'publicClient') === true ? {} : { secret: chosen ?? randomSecret() }
   const client = createClient({ ...clientChanges(json), clientId, ...secret })
   realm.clients.set(client.id, client)
   const location = `${origin}/admin/realms/${encodeURIComponent(realm.name)}/clients/${client.id}`

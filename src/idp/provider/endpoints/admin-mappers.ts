@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { IdpError } from '../idp-error.ts'
-import { memberIn, textMember } from '../json-members.ts'
+import { memberIn, objectMember, textMember } from '../json-members.ts'
 import type { Client, Mapper, Realm } from '../realm.ts'
 import { clientOf } from './admin-clients.ts'
 import type { AdminHandler } from './admin-handler.ts'
@@ -52,10 +52,17 @@ function mapperIn(json: unknown, id: string): Mapper {
   const name = textMember(json, 'name') ?? ''
   const protocolMapper = textMember(json, 'protocolMapper') ?? ''
   if (name === '' || protocolMapper === '') throw IdpError.admin(400, 'name and protocolMapper are needed')
-  const config = memberIn(json, 'config') ?? {}
-  const members = Object.entries(config as object).map(([key, value]) => [key, String(value)])
+  const config = objectMember(json, 'config') ?? {}
+  const members = Object.keys(config).map((key) => [key, scalarText(config, key)])
   const protocol = textMember(json, 'protocol') ?? 'openid-connect'
   return { id, name, protocol, protocolMapper, config: Object.fromEntries(members) }
+}
+
+/** Flags may be `true` or `"true"`. @throws IdpError 400 */
+function scalarText(config: object, key: string): string {
+  const value = memberIn(config, key)
+  if (typeof value === 'object') throw IdpError.admin(400, `config of the mapper: ${key} must be a string`)
+  return String(value)
 }
 
 function notFound(): IdpError {

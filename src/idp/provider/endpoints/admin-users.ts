@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { IdpRequest } from '../http/idp-request.ts'
 import { IdpError } from '../idp-error.ts'
-import { definedIn, flagMember, memberIn, textMember } from '../json-members.ts'
+import { definedIn, flagMember, memberIn, objectMember, textMember } from '../json-members.ts'
 import { hashPassword } from '../passwords.ts'
 import { findUser, type Realm, type User } from '../realm.ts'
 import type { AdminHandler } from './admin-handler.ts'
@@ -100,9 +100,9 @@ function userChanges(json: unknown): Partial<User> {
 
 /** The values of an attribute are a text or a list of texts (decision A-126). @throws IdpError 400 */
 function attributesIn(json: unknown): User['attributes'] | undefined {
-  const attributes = memberIn(json, 'attributes') ?? undefined
+  const attributes = objectMember(json, 'attributes')
   if (attributes === undefined) return undefined
-  const entries = Object.entries(attributes as object).map(([name, value]) => {
+  const entries = Object.entries(attributes).map(([name, value]) => {
     const values: readonly unknown[] = Array.isArray(value) ? value : [value]
     if (values.some((one) => typeof one !== 'string')) throw IdpError.admin(400, `attribute ${name} must be a string`)
     return [name, values as readonly string[]] as const

@@ -2,14 +2,13 @@ import type { Handler, IdpReply, IdpRequest } from '../http/idp-request.ts'
 import { IdpError } from '../idp-error.ts'
 import { textMember } from '../json-members.ts'
 import type { ProviderContext } from '../provider-context.ts'
+import { isRealmName } from '../realm.ts'
 import { changeClient, clientSecret, createAdminClient, deleteClient, listClients, oneClient } from './admin-clients.ts'
 import { createComponent, deleteComponent, listComponents, listKeys } from './admin-components.ts'
 import type { AdminHandler } from './admin-handler.ts'
 import { createInitialToken } from './admin-initial-tokens.ts'
 import { changeMapper, createMapper, deleteMapper, listMappers } from './admin-mappers.ts'
 import { changeUser, createUser, deleteUser, listUsers, oneUser, resetPassword } from './admin-users.ts'
-
-const NAME = /^[\w.-]{1,64}$/
 
 /** The admin API: all of it needs the token of an administrator (document 1, 4.4). */
 export function adminRoutes(context: ProviderContext): Readonly<Record<string, Handler>> {
@@ -56,7 +55,8 @@ export function adminRoutes(context: ProviderContext): Readonly<Record<string, H
 
 async function createRealm({ state }: ProviderContext, { json, origin }: IdpRequest): Promise<IdpReply> {
   const name = textMember(json, 'realm') ?? ''
-  if (!NAME.test(name)) throw IdpError.admin(400, 'realm must be 1 to 64 letters, digits, dots, hyphens or underscores')
+  if (!isRealmName(name))
+    throw IdpError.admin(400, 'realm must be 1 to 64 letters, digits, dots, hyphens or underscores, and not only dots')
   if (state.realm(name) !== undefined) throw IdpError.admin(409, `Realm ${name} already exists`)
   await state.addRealm(name)
   return { status: 201, headers: { location: `${origin}/admin/realms/${encodeURIComponent(name)}` } }

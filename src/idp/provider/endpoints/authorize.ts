@@ -3,11 +3,13 @@ import type { IdpReply, IdpRequest } from '../http/idp-request.ts'
 import { loginPage, messagePage } from '../http/pages.ts'
 import { issuerOf, type ProviderContext, type Session, type SignInWish } from '../provider-context.ts'
 import { type Client, findClient, type Realm } from '../realm.ts'
+import { isAllowed } from '../redirect-uri.ts'
 import { signInUser } from '../sign-in-user.ts'
-import { newSession, scopesIn } from './token.ts'
+import { seconds } from '../tokens.ts'
+import { newSession, repeatedName, scopesIn } from './token.ts'
 
 /** The session of a user in a browser. */
-export const SESSION_COOKIE = 'idp_session'
+const SESSION_COOKIE = 'idp_session'
 /** Binds a sign-in to the browser that began it. */
 const BROWSER_COOKIE = 'idp_browser'
 
@@ -20,15 +22,22 @@ export function authorize(context: ProviderContext, request: IdpRequest): IdpRep
   const { query } = request
   const client = findClient(realm, query.get('client_id') ?? '')
   const redirectUri = query.get('redirect_uri') ?? ''
+  const repeated = repeatedName(query)
+  if (repeated === 'client_id' || repeated === 'redirect_uri') return refuse(`Duplicated parameter: ${repeated}`)
   if (client === undefined || !client.enabled) return refuse('Client not found.')
   if (!isAllowed(redirectUri, client, request.origin)) return refuse('Invalid parameter: redirect_uri')
   const wish = wishIn(query, realm, client, redirectUri)
-  const problem = problemOf(query, client, wish)
-  if (problem !== undefined) return redirect(wish, { error: problem[0], error_description: problem[1] })
+  const problem =
+    problemOf(query, client, wish) ?? (repeated && ['invalid_request', `Duplicated parameter: ${repeated}`])
+  if (problem !== undefined) {
+    return redirect(wish, request, { error: problem[0]!, error_description: problem[1]! })
+  }
   const session = sessionOf(context, request, realm)
-  const prompt = query.get('prompt')
-  if (session !== undefined && prompt !== 'login') return issueCode(context, wish, session)
-  if (prompt === 'none') return redirect(wish, { error: 'login_required' })
+  const prompts = (query.get('prompt') ?? '').split(' ')
+  if (session !== undefined && !prompts.includes('login') && isRecent(session, query.get('max_age'))) {
+    return issueCode(context, request, wish, session)
+  }
+  if (prompts.includes('none')) return redirect(wish, request, { error: 'login_required' })
   return askUser(context, request, wish, client)
 }
 
@@ -40,13 +49,14 @@ export function askUser(
   client: Client,
   problem?: string,
 ): IdpReply {
-  const browser = request.cookies[BROWSER_COOKIE] ?? randomBytes(16).toString('base64url')
+  const known = request.cookies[BROWSER_COOKIE] ?? ''
+  const browser = /^[\w-]{22}$/.test(known) ? known : randomBytes(16).toString('base64url')
   const attempt = context.attempts.put({ wish, browser })
   const action = `${issuerOf(request, wish.realm)}/login-actions/authenticate?attempt=${attempt}`
   return {
     status: 200,
     html: loginPage(wish.realm, client.name ?? client.clientId, action, problem),
-    headers: { 'set-cookie': cookie(BROWSER_COOKIE, browser, wish.realm) },
+    headers: { 'set-cookie': cookie(BROWSER_COOKIE, browser, wish.realm, request) },
   }
 }
 
@@ -65,8 +75,8 @@ export async function submitLogin(context: ProviderContext, request: IdpRequest)
     return askUser(context, request, attempt!.wish, client, problem)
   }
   const session = newSession(realm, signIn.user)
-  const reply = issueCode(context, attempt!.wish, session)
-  const kept = cookie(SESSION_COOKIE, context.browsers.put(session), realm.name)
+  const reply = issueCode(context, request, attempt!.wish, session)
+  const kept = cookie(SESSION_COOKIE, context.browsers.put(session), realm.name, request)
   return { ...reply, headers: { ...reply.headers, 'set-cookie': kept } }
 }
 
@@ -91,6 +101,11 @@ function wishIn(query: URLSearchParams, { name }: Realm, { id }: Client, redirec
 /** @returns the error of OAuth and its description */
 function problemOf(query: URLSearchParams, client: Client, { challenge }: SignInWish): [string, string] | undefined {
   if (query.get('response_type') !== 'code') return ['unsupported_response_type', 'response_type must be code']
+  if ((query.get('response_mode') ?? 'query') !== 'query') return ['invalid_request', 'response_mode must be query']
+  for (const name of ['request', 'request_uri']) {
+    if (query.has(name)) return [`${name}_not_supported`, `${name} is not supported`]
+  }
+  if (!/^\d{1,10}$/.test(query.get('max_age') ?? '0')) return ['invalid_request', 'max_age must be a number']
   if (!client.standardFlowEnabled) return ['unauthorized_client', 'Client is not allowed to sign users in']
   if (challenge === undefined) {
     return client.secret === undefined ? ['invalid_request', 'Missing parameter: code_challenge'] : undefined
@@ -99,29 +114,21 @@ function problemOf(query: URLSearchParams, client: Client, { challenge }: SignIn
   return /^[\w-]{43}$/.test(challenge) ? undefined : ['invalid_request', 'Invalid parameter: code_challenge']
 }
 
-/** `*` at the end of a registered URI stands for any text; one that begins with `/` is relative to the provider. */
-export function isAllowed(redirectUri: string, { redirectUris }: Client, origin: string): boolean {
-  const url = URL.parse(redirectUri)
-  if (url === null || url.hash !== '' || !isNavigable(url)) return false
-  return redirectUris.some((allowed) => {
-    const pattern = allowed.startsWith('/') ? `${origin}${allowed}` : allowed
-    return pattern.endsWith('*') ? redirectUri.startsWith(pattern.slice(0, -1)) : redirectUri === pattern
-  })
+/** @param maxAge how long ago the user may have signed in, in seconds (OpenID Connect Core 1.0, 3.1.2.1) */
+function isRecent({ authTime }: Session, maxAge: string | null): boolean {
+  return maxAge === null || seconds() - authTime <= Number(maxAge)
 }
 
-/** Native applications have schemes of their own; scripts and data never are applications. */
-function isNavigable({ protocol }: URL): boolean {
-  return !['javascript:', 'data:', 'vbscript:', 'blob:', 'file:'].includes(protocol)
+function issueCode({ codes }: ProviderContext, request: IdpRequest, wish: SignInWish, session: Session): IdpReply {
+  return redirect(wish, request, { code: codes.put({ wish, session }), session_state: session.id })
 }
 
-function issueCode({ codes }: ProviderContext, wish: SignInWish, session: Session): IdpReply {
-  return redirect(wish, { code: codes.put({ wish, session }), session_state: session.id })
-}
-
-function redirect({ redirectUri, state }: SignInWish, answer: Readonly<Record<string, string>>): IdpReply {
-  const url = new URL(redirectUri)
+/** Sends the browser back to the client. `iss` lets a client of several providers see whose answer it is (RFC 9207). */
+function redirect(wish: SignInWish, request: IdpRequest, answer: Readonly<Record<string, string>>): IdpReply {
+  const url = new URL(wish.redirectUri)
   for (const [name, value] of Object.entries(answer)) url.searchParams.set(name, value)
-  if (state !== undefined) url.searchParams.set('state', state)
+  if (wish.state !== undefined) url.searchParams.set('state', wish.state)
+  url.searchParams.set('iss', issuerOf(request, wish.realm))
   return { status: 302, headers: { location: url.href } }
 }
 
@@ -129,6 +136,7 @@ function refuse(text: string): IdpReply {
   return { status: 400, html: messagePage('Sign-in is not possible', text) }
 }
 
-function cookie(name: string, value: string, realm: string): string {
-  return `${name}=${value}; Path=/realms/${encodeURIComponent(realm)}/; HttpOnly; SameSite=Lax`
+function cookie(name: string, value: string, realm: string, { origin }: IdpRequest): string {
+  const secure = origin.startsWith('https:') ? '; Secure' : ''
+  return `${name}=${value}; Path=/realms/${encodeURIComponent(realm)}/; HttpOnly; SameSite=Lax${secure}`
 }

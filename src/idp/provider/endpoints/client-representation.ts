@@ -1,3 +1,4 @@
+import { IdpError } from '../idp-error.ts'
 import { definedIn, flagMember, memberTexts, textMember } from '../json-members.ts'
 import type { Client } from '../realm.ts'
 
@@ -15,6 +16,7 @@ export function clientRepresentation({ secret, mappers, ...client }: Client): ob
 
 /** The members of a client that a representation changes. @throws IdpError 400 */
 export function clientChanges(json: unknown): Partial<Client> {
+  if (textMember(json, 'clientId') === '') throw IdpError.admin(400, 'clientId is empty')
   return definedIn<Omit<Client, 'id' | 'mappers' | 'secret'>>({
     clientId: textMember(json, 'clientId'),
     name: textMember(json, 'name'),

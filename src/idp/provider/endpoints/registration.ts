@@ -3,11 +3,14 @@ import { IdpError } from '../idp-error.ts'
 import { memberTexts, textMember } from '../json-members.ts'
 import { issuerOf, type ProviderContext } from '../provider-context.ts'
 import { type Client, createClient, findClient, MAX_CLIENTS, type Realm, randomSecret } from '../realm.ts'
+import { isNavigable } from '../redirect-uri.ts'
 import { seconds, verifiedClaims } from '../tokens.ts'
 import { clientRepresentation } from './client-representation.ts'
 
 /** Anybody may register clients until a realm has so many (policy `max-clients`). */
 const MAX_BEFORE_ANYBODY = 200
+
+const AUTH_METHODS = ['client_secret_basic', 'client_secret_post', 'none']
 
 /** Registers a client, described as Keycloak does (document 1, 4.4). @throws IdpError */
 export async function registerRepresentation(context: ProviderContext, request: IdpRequest): Promise<IdpReply> {
@@ -16,7 +19,7 @@ export async function registerRepresentation(context: ProviderContext, request: 
   const clientId = textMember(request.json, 'clientId')
   if (clientId === undefined || clientId === '') throw invalidMetadata('clientId is missing')
   const name = textMember(request.json, 'name')
-  const redirectUris = memberTexts(request.json, 'redirectUris') ?? []
+  const redirectUris = redirectUrisIn(request.json, 'redirectUris') ?? []
   const client = add(realm, use, {
     clientId,
     redirectUris,
@@ -32,9 +35,10 @@ export async function registerRepresentation(context: ProviderContext, request: 
 export async function registerOpenIdClient(context: ProviderContext, request: IdpRequest): Promise<IdpReply> {
   const realm = context.realmOf(request)
   const use = await permission(realm, request)
-  const redirectUris = memberTexts(request.json, 'redirect_uris')
+  const redirectUris = redirectUrisIn(request.json, 'redirect_uris')
   if (redirectUris === undefined || redirectUris.length === 0) throw invalidMetadata('redirect_uris is missing')
   const method = textMember(request.json, 'token_endpoint_auth_method') ?? 'client_secret_basic'
+  if (!AUTH_METHODS.includes(method)) throw invalidMetadata(`token_endpoint_auth_method ${method} is not supported`)
   const name = textMember(request.json, 'client_name')
   const isPublic = method === 'none'
   const client = add(realm, use, {
@@ -71,7 +75,7 @@ async function permission(realm: Realm, request: IdpRequest): Promise<Permission
   const claims = await verifiedClaims(realm, issuerOf(request, realm.name), token)
   const id = String(claims?.jti)
   if (claims?.typ !== 'InitialAccessToken' || (realm.initialTokens.get(id) ?? 0) < 1) {
-    throw IdpError.oauth(401, 'invalid_token', 'Failed decode token')
+    throw invalidToken()
   }
   return { initialToken: id }
 }
@@ -96,13 +100,31 @@ function add(realm: Realm, { initialToken }: Permission, members: Partial<Client
   if (findClient(realm, members.clientId) !== undefined) throw invalidMetadata('Client Identifier in use')
   if (realm.clients.size >= MAX_CLIENTS) throw invalidMetadata(`at most ${MAX_CLIENTS} clients are possible`)
   if (initialToken !== undefined) {
-    const left = realm.initialTokens.get(initialToken)! - 1
-    if (left > 0) realm.initialTokens.set(initialToken, left)
+    // Another registration may have been the last one meanwhile.
+    const left = realm.initialTokens.get(initialToken) ?? 0
+    if (left < 1) throw invalidToken()
+    if (left > 1) realm.initialTokens.set(initialToken, left - 1)
     else realm.initialTokens.delete(initialToken)
   }
   const client = createClient(members)
   realm.clients.set(client.id, client)
   return client
+}
+
+/** URIs that clients could never use, or that would be scripts, are refused at once (RFC 7591, 3.2.2). */
+function redirectUrisIn(json: unknown, name: string): readonly string[] | undefined {
+  const uris = memberTexts(json, name)
+  for (const uri of uris ?? []) {
+    const url = URL.parse(uri.startsWith('/') ? `http://localhost${uri}` : uri)
+    if (uri !== '*' && (url === null || uri.includes('#') || !isNavigable(url))) {
+      throw IdpError.oauth(400, 'invalid_redirect_uri', `${name}: ${uri} is not possible`)
+    }
+  }
+  return uris
+}
+
+function invalidToken(): IdpError {
+  return IdpError.oauth(401, 'invalid_token', 'Failed decode token')
 }
 
 function invalidMetadata(message: string): IdpError {

@@ -1,15 +1,18 @@
-import { createHash, randomUUID, timingSafeEqual } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
+import { authenticatedClient } from '../client-authentication.ts'
 import type { IdpReply, IdpRequest } from '../http/idp-request.ts'
 import { IdpError } from '../idp-error.ts'
 import { issuerOf, type ProviderContext, type Refresh, SESSION_SECONDS, type Session } from '../provider-context.ts'
-import { type Client, findClient, type Realm, type User } from '../realm.ts'
+import type { Client, Realm, User } from '../realm.ts'
 import { signInUser } from '../sign-in-user.ts'
 import { accessToken, type Grant, idToken, seconds, TOKEN_SECONDS } from '../tokens.ts'
 
 /** The token endpoint (RFC 6749, 3.2). @throws IdpError */
 export async function token(context: ProviderContext, request: IdpRequest): Promise<IdpReply> {
   const realm = context.realmOf(request)
-  const client = authenticated(realm, request)
+  const repeated = repeatedName(request.form)
+  if (repeated !== undefined) throw IdpError.oauth(400, 'invalid_request', `duplicated parameter: ${repeated}`)
+  const client = authenticatedClient(realm, request)
   const kind = request.form.get('grant_type')
   const json = await grant(kind, context, realm, client, request)
   return { status: 200, json }
@@ -30,36 +33,14 @@ function grant(kind: string | null, context: ProviderContext, realm: Realm, clie
   }
 }
 
-/** The client of a request, by its secret in the form or the header (RFC 6749, 2.3.1); a public one names itself. */
-function authenticated(realm: Realm, { form, authorization }: IdpRequest): Client {
-  const basic = basicCredentials(authorization)
-  const id = basic?.id ?? form.get('client_id')
-  const secret = basic?.secret ?? form.get('client_secret')
-  const client = id === null ? undefined : findClient(realm, id)
-  if (client === undefined || !client.enabled) {
-    throw IdpError.oauth(401, 'invalid_client', 'Invalid client or Invalid client credentials')
+/** Parameters must not be repeated (RFC 6749, 3.1 and 3.2). @returns the name of one that is; `resource` may be (RFC 8707) */
+export function repeatedName(fields: URLSearchParams): string | undefined {
+  const names = new Set<string>()
+  for (const name of fields.keys()) {
+    if (names.has(name) && name !== 'resource') return name
+    names.add(name)
   }
-  if (client.secret !== undefined && !sameText(client.secret, secret ?? '')) {
-    throw IdpError.oauth(401, 'unauthorized_client', 'Invalid client or Invalid client credentials')
-  }
-  return client
-}
-
-function basicCredentials(authorization = '') {
-  const encoded = /^basic +(?<value>\S+) *$/i.exec(authorization)?.groups?.value
-  if (encoded === undefined) return undefined
-  const text = Buffer.from(encoded, 'base64').toString()
-  const mark = text.indexOf(':')
-  try {
-    return { id: decodeURIComponent(text.slice(0, mark)), secret: decodeURIComponent(text.slice(mark + 1)) }
-  } catch {
-    return undefined
-  }
-}
-
-function sameText(one: string, other: string): boolean {
-  const digest = (text: string) => createHash('sha256').update(text).digest()
-  return timingSafeEqual(digest(one), digest(other))
+  return undefined
 }
 
 async function passwordGrant(context: ProviderContext, realm: Realm, client: Client, request: IdpRequest) {
@@ -90,7 +71,11 @@ async function clientGrant(realm: Realm, client: Client, request: IdpRequest) {
 async function codeGrant(context: ProviderContext, realm: Realm, client: Client, request: IdpRequest) {
   const { form } = request
   const invalid = IdpError.oauth(400, 'invalid_grant', 'Code not valid')
-  const issued = context.codes.take(form.get('code') ?? undefined)
+  const code = form.get('code') ?? undefined
+  const copied = context.codes.taken(code)
+  // Somebody else has the tokens of this code (RFC 6749, 4.1.2).
+  if (copied !== undefined) context.endSession(copied.session.id)
+  const issued = context.codes.take(code)
   if (issued === undefined) throw invalid
   const { wish, session } = issued
   const isSame =
@@ -109,7 +94,11 @@ function isVerified(challenge: string | undefined, verifier: string | null): boo
 
 async function refreshGrant(context: ProviderContext, realm: Realm, client: Client, request: IdpRequest) {
   const invalid = IdpError.oauth(400, 'invalid_grant', 'Token is not active')
-  const refresh: Refresh | undefined = context.refreshTokens.take(request.form.get('refresh_token') ?? undefined)
+  const refreshToken = request.form.get('refresh_token') ?? undefined
+  const copied = context.refreshTokens.taken(refreshToken)
+  // One of the two who have used the token has stolen it (RFC 9700, 4.14.2).
+  if (copied !== undefined) context.endSession(copied.session.id)
+  const refresh: Refresh | undefined = context.refreshTokens.take(refreshToken)
   if (refresh === undefined || refresh.clientId !== client.id || refresh.session.realm !== realm.name) throw invalid
   const user = activeUser(realm, refresh.session)
   if (user === undefined) throw invalid

@@ -32,8 +32,20 @@ export function tokenPage(username: string, token: string, claims: object, logou
     `Signed in as ${username}`,
     `<p>A gateway that trusts this realm accepts this token for five minutes:</p>
 <pre>curl -H 'Authorization: Bearer ${escapeHtml(token)}' http://localhost:8080/</pre>
-<p>Its claims:</p><pre>${escapeHtml(JSON.stringify(claims, null, 2))}</pre><p><a href="${escapeHtml(logout)}">Sign out</a></p>`,
+<p>Its claims:</p><pre>${escapeHtml(JSON.stringify(claims, null, 2))}</pre>${logoutForm(logout, [])}`,
   )
+}
+
+/** Asks whether the user wants to sign out. @param fields names and values of the request, which the form repeats */
+export function logoutPage(realm: string, action: string, fields: readonly (readonly [string, string])[]): string {
+  return page(`Sign out of ${realm}`, `<p>Do you want to sign out?</p>${logoutForm(action, fields)}`)
+}
+
+function logoutForm(action: string, fields: readonly (readonly [string, string])[]): string {
+  const inputs = fields.map(([name, value]) => {
+    return `<input type="hidden" name="${escapeHtml(name)}" value="${escapeHtml(value)}">`
+  })
+  return `<form method="post" action="${escapeHtml(action)}">${inputs.join('')}<button type="submit">Sign out</button></form>`
 }
 
 export function messagePage(title: string, text: string): string {

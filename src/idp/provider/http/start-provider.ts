@@ -12,6 +12,8 @@ import { RouteTable } from './route-table.ts'
 const { createServer } = process.getBuiltinModule('node:http')
 
 const MAX_BODY_BYTES = 256 * 1024
+/** How long a client may take to send a request. */
+const REQUEST_TIMEOUT_MS = 30_000
 
 export interface ProviderOptions {
   readonly host: string
@@ -35,11 +37,14 @@ export interface RunningProvider {
  */
 export async function startProvider(options: ProviderOptions): Promise<RunningProvider> {
   const routes = new RouteTable(providerRoutes(options.state))
-  const server = createServer((request, response) => {
-    answer(options, routes, request).then(
-      (reply) => write(response, reply),
-      (error: unknown) => write(response, replyTo(error, options)),
-    )
+  const server = createServer({ requestTimeout: REQUEST_TIMEOUT_MS }, (request, response) => {
+    answer(options, routes, request)
+      .catch((error: unknown) => replyTo(error, request, options))
+      .then((reply) => write(response, reply))
+      .catch((error: unknown) => {
+        options.reportBug(error)
+        response.destroy()
+      })
   })
   const port = await listen(server, options)
   const close = () =>
@@ -56,6 +61,7 @@ async function answer({ publicUrl }: ProviderOptions, routes: RouteTable, reques
   const path = mark < 0 ? url : url.slice(0, mark)
   const query = new URLSearchParams(mark < 0 ? '' : url.slice(mark + 1))
   const found = routes.find(method === 'HEAD' ? 'GET' : method, path)
+  const origin = publicUrl ?? originIn(headers.host)
   const body = await bodyOf(request)
   if (!('handler' in found)) {
     if (found.allow.length === 0)
@@ -72,12 +78,12 @@ async function answer({ publicUrl }: ProviderOptions, routes: RouteTable, reques
     json: isJson && body !== '' ? jsonIn(body) : undefined,
     authorization: headers.authorization,
     cookies: cookiesIn(headers.cookie),
-    origin: publicUrl ?? `http://${headers.host ?? 'localhost'}`,
+    origin,
   }
   return found.handler(asked)
 }
 
-/** Pages of any origin may ask for tokens: this is a provider for tests. */
+/** Scripts of any origin may ask for tokens: this is a provider for tests. They cannot read its pages. */
 const CORS = { 'access-control-allow-origin': '*' }
 
 function preflight(methods: readonly string[]): IdpReply {
@@ -88,13 +94,23 @@ function preflight(methods: readonly string[]): IdpReply {
   return { status: 204, headers: allowed }
 }
 
+/** Issuer and links have the Host of the request: it must be a host, and nothing else. @throws IdpError */
+function originIn(host = ''): string {
+  if (/^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i.test(host)) return `http://${host}`
+  throw IdpError.oauth(400, 'invalid_request', 'the Host is not a host')
+}
+
 /** @throws IdpError */
 async function bodyOf(request: IncomingMessage): Promise<string> {
   const pieces: Buffer[] = []
   let bytes = 0
-  for await (const piece of request as AsyncIterable<Buffer>) {
+  // The connection is still needed for the answer.
+  for await (const piece of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     bytes += piece.length
-    if (bytes > MAX_BODY_BYTES) throw IdpError.oauth(413, 'invalid_request', `the body is over ${MAX_BODY_BYTES} bytes`)
+    if (bytes > MAX_BODY_BYTES) {
+      const headers = { connection: 'close' }
+      throw IdpError.oauth(413, 'invalid_request', `the body is over ${MAX_BODY_BYTES} bytes`, headers)
+    }
     pieces.push(piece)
   }
   return Buffer.concat(pieces).toString()
@@ -113,9 +129,10 @@ function cookiesIn(header = ''): Readonly<Record<string, string>> {
   return Object.fromEntries(pairs.flatMap(([name, value]) => (name && value ? [[name, value]] : [])))
 }
 
-function replyTo(error: unknown, { reportBug }: ProviderOptions): IdpReply {
-  if (error instanceof IdpError) return { status: error.status, json: error.body }
-  reportBug(error)
+function replyTo(error: unknown, request: IncomingMessage, { reportBug }: ProviderOptions): IdpReply {
+  if (error instanceof IdpError) return { status: error.status, json: error.body, headers: error.headers }
+  // A client that leaves is no bug, and reads no answer.
+  if (!request.destroyed || request.complete) reportBug(error)
   return { status: 500, json: { error: 'unknown_error' } }
 }
 
@@ -126,10 +143,10 @@ const FIXED = {
   'referrer-policy': 'no-referrer',
 }
 
-/** Pages have no scripts, and send forms to the provider only. */
+/** Pages have no scripts. Where forms lead is not restricted: browsers would also block the redirect to the client after them. */
 const PAGE = {
   'content-type': 'text/html; charset=utf-8',
-  'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'",
+  'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'",
 }
 
 function write(response: ServerResponse, { status, json, html, headers = {} }: IdpReply): void {
@@ -139,7 +156,7 @@ function write(response: ServerResponse, { status, json, html, headers = {} }: I
   const length = { 'content-length': `${Buffer.byteLength(text)}` }
   response.writeHead(status, {
     ...FIXED,
-    ...CORS,
+    ...(html === undefined ? CORS : {}),
     ...type,
     ...length,
     ...(headers as Record<string, string | string[]>),
