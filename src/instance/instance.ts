@@ -27,7 +27,7 @@ import { ServedStore } from '#store/served-store.ts'
 import type { ObjectStore } from '#store/store.ts'
 import { availableMemory, bodyMemoryOf } from '#workers/body-memory.ts'
 import { DecisionFeed } from '#workers/decision-feed.ts'
-import { releaseMemory } from '#workers/release-memory.ts'
+import { collectGarbage, releaseMemory } from '#workers/release-memory.ts'
 import { evictionReporter } from '#workers/report-eviction.ts'
 import { WorkerPool } from '#workers/worker-pool.ts'
 import { gatewayAddresses } from './address-pool.ts'
@@ -197,7 +197,7 @@ export class Instance {
       unknownProtection,
       draining: this.#draining,
       started: this.#started,
-      hasGateways: this.#store.list().some(({ kind }) => kind === 'Gateway'),
+      hasGateways: () => this.#store.list().some(({ kind }) => kind === 'Gateway'),
       listeners: this.#listeners,
     })
   }
@@ -292,6 +292,8 @@ export class Instance {
     this.#options.prices?.subscribe(() => this.#reportFiles())
     this.#takeObjects()
     await this.#publishing
+    // While the workers read the plan.
+    if (this.#publisher.items.size >= BIG_CHANGE) collectGarbage()
     await this.#prices.loaded
     await this.#untilApplied()
   }

@@ -3,14 +3,14 @@ import { whyNotReady } from './why-not-ready.ts'
 
 const serving = { name: 'default/main/http', problem: undefined }
 const refused = { name: 'default/main/https', problem: '127.0.0.1:8443 is in use by another process' }
-const running = { draining: false, started: true, hasGateways: true, unknownProtection: [], listeners: [serving] }
+const running = { draining: false, started: true, hasGateways: () => true, unknownProtection: [], listeners: [serving] }
 
 test.each([
   [{}, []],
   [{ listeners: [serving, refused] }, []],
   [{ listeners: [refused] }, ['listener default/main/https: 127.0.0.1:8443 is in use by another process']],
   [{ listeners: [] }, ['no Gateway has a valid listener']],
-  [{ listeners: [], hasGateways: false }, ['no Gateway exists']],
+  [{ listeners: [], hasGateways: () => false }, ['no Gateway exists']],
   [{ started: false, listeners: [] }, ['the first plan is not in force yet']],
   [{ unknownProtection: ['no version of a.yaml was valid'] }, ['no version of a.yaml was valid']],
   [{ draining: true }, ['draining']],

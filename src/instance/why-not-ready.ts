@@ -3,7 +3,8 @@ export interface ServingState {
   readonly draining: boolean
   /** The first plan is in force. */
   readonly started: boolean
-  readonly hasGateways: boolean
+  /** Called only if there are no listeners, because the store may have thousands of objects. */
+  readonly hasGateways: () => boolean
   /** Problems of files that may contain policies whose targets are unknown; empty once the gateway has been ready. */
   readonly unknownProtection: readonly string[]
   /** Listeners of the plan in force, and why some cannot accept connections. */
@@ -20,5 +21,5 @@ export function whyNotReady({ draining, started, hasGateways, unknownProtection,
   if (unknownProtection.length > 0) return [...unknownProtection]
   if (listeners.some(({ problem }) => problem === undefined)) return []
   if (listeners.length > 0) return listeners.map(({ name, problem }) => `listener ${name}: ${problem}`)
-  return [hasGateways ? 'no Gateway has a valid listener' : 'no Gateway exists']
+  return [hasGateways() ? 'no Gateway has a valid listener' : 'no Gateway exists']
 }

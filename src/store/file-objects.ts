@@ -45,6 +45,10 @@ export class FileObjects {
     return standIn === undefined ? undefined : this.#objects.get(standIn)
   }
 
+  get hasDuplicates(): boolean {
+    return this.#repeated.size > 0
+  }
+
   /** Duplicates, in the order of the keys. */
   get duplicates(): readonly Duplicate[] {
     return [...this.#repeated].sort().flatMap((key) => {

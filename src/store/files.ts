@@ -47,6 +47,8 @@ export class FileStore implements ObjectStore {
   #searchProblems: readonly FileProblem[] = []
   #problems: readonly FileProblem[] = []
   #list: readonly ApiObject[] | undefined
+  /** The objects in force, by their file. */
+  #listed = new WeakMap<LoadedFile, readonly ApiObject[]>()
 
   /** Reads the files; `problems` returns their errors. */
   constructor(paths: readonly string[], options: FileStoreOptions = {}) {
@@ -59,10 +61,17 @@ export class FileStore implements ObjectStore {
   }
 
   list(): readonly ApiObject[] {
-    this.#list ??= Object.freeze(
-      [...this.#files.values()].flatMap(({ objects }) => objects.flatMap((it) => this.#objects.at(it) ?? [])),
-    )
+    this.#list ??= Object.freeze([...this.#files.values()].flatMap((file) => this.#objectsOf(file)))
     return this.#list
+  }
+
+  /** Those in force. A file that has not changed has the same ones, unless an object is in several files. */
+  #objectsOf(file: LoadedFile): readonly ApiObject[] {
+    const known = this.#listed.get(file)
+    if (known !== undefined) return known
+    const inForce = file.objects.flatMap((it) => this.#objects.at(it) ?? [])
+    this.#listed.set(file, inForce)
+    return inForce
   }
 
   takeChange(): ObjectChange {
@@ -207,7 +216,9 @@ export class FileStore implements ObjectStore {
   #take(changed: readonly Change[]): void {
     this.#list = undefined
     this.#watch?.follow(followedFiles(this.#files.values(), this.#isLinked))
+    const hadDuplicates = this.#objects.hasDuplicates
     for (const key of this.#objects.replace(changed)) this.#statuses.delete(key)
+    if (hadDuplicates || this.#objects.hasDuplicates) this.#listed = new WeakMap()
     this.#problems = [...this.#searchProblems, ...this.#problemsInFiles()]
     this.#subscribers.notify()
   }

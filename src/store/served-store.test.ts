@@ -356,6 +356,27 @@ test('statuses of all objects are in the table, in one write, and only those of 
   expect(changes).toBe(1)
 })
 
+test('a status that the gateway writes because of a change of the table is none of a client', () => {
+  write('apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {name: r}\nspec: {}\n')
+  start()
+  store.takeChange()
+  const ROUTE_KEY = 'HTTPRoute/default/r'
+  let changes = 0
+  const statuses = [{ parents: [{ parentRef: { name: 'main' } }] }, undefined]
+  store.subscribe(() => {
+    changes++
+    const status = statuses.shift()
+    const withdrawn = status === undefined ? [ROUTE_KEY] : []
+    store.writeStatuses({ written: status === undefined ? [] : [[ROUTE_KEY, status]], withdrawn })
+  })
+  for (const name of ['first', 'second']) {
+    table.commit([resource('HTTPRoute', name, ROUTE('/'))])
+    expect(store.takeChange()).toMatchObject({ set: [{ metadata: { name } }], statusWritten: [] })
+  }
+  expect(changes).toBe(2)
+  expect(table.get(key('HTTPRoute', 'r'))!.status).toBeUndefined()
+})
+
 test('a status of another controller is a change', () => {
   start(content(resource('HTTPRoute', 'one', ROUTE('/1'))))
   store.takeChange()

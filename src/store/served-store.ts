@@ -40,7 +40,8 @@ export class ServedStore implements ObjectStore {
   readonly #clientStatuses = new Map<string, unknown>()
   /** Keys of the objects whose statuses clients wrote since that was last taken. */
   readonly #statusWritten = new Set<string>()
-  #isWritingStatuses = false
+  /** Objects of files as this store wrote them with their statuses. The table may deliver them after the write, if a change of the table caused it. */
+  readonly #ownWrites = new WeakSet<Resource>()
   /** The last status could not be stored, and that was reported. */
   #failing = false
   #list: readonly ApiObject[] | undefined
@@ -186,14 +187,14 @@ export class ServedStore implements ObjectStore {
     for (const key of withdrawn) {
       const found = this.#resource(key)
       if (found?.object.status === undefined) continue
-      const { status: _, ...object } = found.object
-      if (this.#layer.has(found.key)) inMemory.push({ key: found.key, object: object as Resource })
-      else durable.push({ key: found.key, object: object as Resource })
+      const { status: _, ...others } = found.object
+      const object = { ...others, metadata: { ...others.metadata } } as Resource
+      if (this.#layer.has(found.key)) inMemory.push({ key: found.key, object, isNew: true })
+      else durable.push({ key: found.key, object, isNew: true })
     }
     this.#files.writeStatuses({ written: others, withdrawn })
-    this.#isWritingStatuses = true
+    for (const { object } of inMemory) this.#ownWrites.add(object!)
     this.#table.commitInMemory(inMemory)
-    this.#isWritingStatuses = false
     // For the control plane, a status that it has written is no change.
     for (const { key, object } of durable) this.#stored.noteStatus(key, object!)
     this.#commit(durable)
@@ -291,9 +292,9 @@ export class ServedStore implements ObjectStore {
   }
 
   /** Only a client changes nothing but the status of an object of a file. @returns whether it did */
-  #takeStatus(key: string, { status }: Resource, last: Resource | undefined): boolean {
-    if (this.#isWritingStatuses || last === undefined || sameData(last.status, status)) return false
-    this.#clientStatuses.set(key, status)
+  #takeStatus(key: string, object: Resource, last: Resource | undefined): boolean {
+    if (this.#ownWrites.has(object) || last === undefined || sameData(last.status, object.status)) return false
+    this.#clientStatuses.set(key, object.status)
     this.#statusWritten.add(key)
     this.#touch(key)
     return true

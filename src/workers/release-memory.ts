@@ -5,7 +5,7 @@ import { clock } from '#base/clock.ts'
 type CollectGarbage = (how: {
   readonly type: 'major'
   readonly execution: 'sync'
-  readonly flavor: 'last-resort'
+  readonly flavor?: 'last-resort'
 }) => void
 
 /**
@@ -13,9 +13,20 @@ type CollectGarbage = (how: {
  * for about a millisecond per megabyte of live memory.
  */
 export function releaseMemory(): void {
+  collector()({ type: 'major', execution: 'sync', flavor: 'last-resort' })
+}
+
+/**
+ * Collects garbage once: less thorough than `releaseMemory`, in a quarter of the time. V8 lets a heap that was small before a big task grow to
+ * four times the size that it had.
+ */
+export function collectGarbage(): void {
+  collector()({ type: 'major', execution: 'sync' })
+}
+
+function collector(): CollectGarbage {
   v8.setFlagsFromString('--expose-gc')
-  const collect = vm.runInNewContext('gc') as CollectGarbage
-  collect({ type: 'major', execution: 'sync', flavor: 'last-resort' })
+  return vm.runInNewContext('gc') as CollectGarbage
 }
 
 /** A gateway that was started to answer one question has ended by then. */
