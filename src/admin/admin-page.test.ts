@@ -11,6 +11,7 @@ import type { StatusReport } from './status-report.ts'
 const EMPTY: StatusReport = {
   version: '1.2.3',
   planVersion: 7,
+  notReady: [],
   objects: [],
   listeners: [],
   problems: [],

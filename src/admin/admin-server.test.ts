@@ -19,6 +19,7 @@ const items: readonly PlanItem[] = [
 const report: StatusReport = {
   version: '1.2.3',
   planVersion: 7,
+  notReady: [],
   objects: [{ origin, status: { conditions: [] }, findings: [] }],
   listeners: [{ listener: 'default/main/http', address: '127.0.0.1', port: 8080, bound: true }],
   problems: [],
@@ -75,6 +76,7 @@ const options: AdminServerOptions = {
   port: 0,
   version: '1.2.3',
   status: () => report,
+  traffic: () => ({ time: '2026-01-01T00:00:00.000Z', inFlight: 1, bounds: [1], routes: [], backends: [] }),
   dump: () => ({ version: 7, items }),
   decisions: async () => ({ records: ring.list(), unanswered }),
   followDecisions: (reader) => {
@@ -114,6 +116,14 @@ test('the first page names every path and shows no secret', async () => {
 
 test('/status is the report', async () => {
   expect(await json('/status')).toEqual(report)
+})
+
+test('/traffic is the numbers', async () => {
+  expect(await json('/traffic')).toMatchObject({ inFlight: 1, routes: [] })
+})
+
+test('/plan and /config_dump are the same', async () => {
+  expect(await json('/plan')).toEqual(await json('/config_dump'))
 })
 
 test('/config_dump is the plan by key, without secrets', async () => {

@@ -14,6 +14,7 @@ import { FILTER_PARAMETERS, selectDecisions } from './select-decisions.ts'
 import { type Endpoint, type RunningServer, startSmallServer } from './small-server.ts'
 import type { StatusReport } from './status-report.ts'
 import { type FollowDecisions, tailDecisions } from './tail-decisions.ts'
+import type { TrafficReport } from './traffic-report.ts'
 
 export interface AdminServerOptions {
   /** Must be a loopback address, because there is no authentication. */
@@ -21,6 +22,8 @@ export interface AdminServerOptions {
   readonly port: number
   readonly version: string
   readonly status: () => StatusReport
+  /** Requests since the start. */
+  readonly traffic: () => TrafficReport
   /** The plan in force. */
   readonly dump: () => { readonly version: number; readonly items: Iterable<PlanItem> }
   readonly decisions: () => Promise<GatheredRecords>
@@ -72,6 +75,7 @@ export async function startAdminServer(options: AdminServerOptions): Promise<Run
 function describeEndpoints({
   version,
   status,
+  traffic,
   dump,
   decisions,
   followDecisions,
@@ -80,17 +84,20 @@ function describeEndpoints({
   hide,
   quit,
 }: AdminServerOptions): Record<string, Described> {
+  const plan: Endpoint = { method: 'GET', answer: () => jsonAnswer(describePlan(dump()), hide) }
   return {
     '/status': {
       method: 'GET',
       about: 'Objects with their statuses, listeners, problems of files, workers, endpoints with their health.',
       answer: () => jsonAnswer(status(), hide),
     },
-    '/config_dump': {
+    '/traffic': {
       method: 'GET',
-      about: 'The plan that the proxy runs on, without secrets.',
-      answer: () => jsonAnswer(describePlan(dump()), hide),
+      about: 'Requests since the start by route and backend: numbers, errors, durations.',
+      answer: () => jsonAnswer(traffic(), hide),
     },
+    '/plan': { ...plan, about: 'The plan that the proxy runs on, without secrets.' },
+    '/config_dump': { ...plan, about: 'The same as /plan.' },
     '/decisions': {
       method: 'GET',
       about: `The newest decisions. Parameters: id, limit, since, until, ${FILTER_PARAMETERS.join(', ')}.`,

@@ -6,6 +6,8 @@ export interface StatusReport {
   readonly version: string
   /** Version of the plan that all workers use; 0 before the first one. */
   readonly planVersion: number
+  /** Why load balancers must not send traffic, as `/healthz/ready` says; empty: the gateway is ready. */
+  readonly notReady: readonly string[]
   readonly objects: readonly ObjectReport[]
   readonly listeners: readonly ListenerReport[]
   /** Problems of the files, one line each, with position. Objects with errors are ignored or keep their last valid version. */
@@ -34,7 +36,7 @@ export interface ListenerReport {
   readonly address: string
   readonly port: number
   readonly bound: boolean
-  /** Why it is not bound. */
+  /** Why it is not bound, or accepts no connection although it is. */
   readonly message?: string
 }
 

@@ -37,12 +37,34 @@ export function addOperatorCommands(program: Command, end: (code: ExitCode) => v
       end(await why(id, options))
     })
   program
+    .command('status')
+    .description(
+      'Show the state of a running gateway: whether it is ready, its listeners, and what is wrong. Exit code 0: it is ready.',
+    )
+    .addOption(adminOption())
+    .option('-o, --output <format>', 'text (the default) or json')
+    .action(async (options) => {
+      const { status } = await import('./status/status.ts')
+      end(await status(options))
+    })
+  program
+    .command('top')
+    .description('Show the routes and backends of a running gateway by rate, errors and latency, live.')
+    .addOption(adminOption())
+    .option('--interval <seconds>', 'time between two measurements', '2')
+    .option('--once', 'measure once, and end')
+    .option('-o, --output <format>', 'text (the default) or json (one measurement a line)')
+    .action(async (options) => {
+      const { top } = await import('./top/top.ts')
+      end(await top(options))
+    })
+  program
     .command('profile')
     .description(
       'Record a profile of one worker of a running gateway, for the developer tools of Chrome or for VS Code. cpu: where it spends its time. heap: which code allocated what it keeps. The worker is slower meanwhile.',
     )
     .argument('[kind]', 'cpu or heap', 'cpu')
-    .option('--worker <name>', 'worker, such as w1 (default: the first)')
+    .option('--worker <name>', 'worker, as status names them (default: the first)')
     .option('--seconds <n>', 'how long, at most 60', '10')
     .option('--out <file>', 'file to write (default: <worker>.cpuprofile or <worker>.heapprofile)')
     .addOption(adminOption())

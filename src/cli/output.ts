@@ -17,12 +17,44 @@ export interface StyledText {
 
 /** Prints the parts of a line that are not empty, separated by spaces. */
 export function printStyled(parts: readonly StyledText[]): void {
+  console.log(textOf(parts))
+}
+
+function textOf(parts: readonly StyledText[]): string {
   const shown = parts.filter(({ text }) => text !== '')
-  console.log(shown.map(({ text, style }) => styled(escapeInvisible(text), style)).join(' '))
+  return shown.map(({ text, style }) => styled(escapeInvisible(text), style)).join(' ')
 }
 
 function styled(text: string, style: StyledText['style']): string {
   return style === undefined ? text : styleText(style, text, { stream: process.stdout })
+}
+
+/** A terminal on which lines replace those before. */
+export class Screen {
+  #isOpen = false
+
+  /** @returns undefined if standard output is no terminal that can do it */
+  static open(): Screen | undefined {
+    return process.stdout.isTTY && process.env.TERM !== 'dumb' ? new Screen() : undefined
+  }
+
+  get size(): { readonly columns: number; readonly rows: number } {
+    return { columns: process.stdout.columns || 80, rows: process.stdout.rows || 24 }
+  }
+
+  /** Shows lines in place of those before; they must fit. */
+  draw(lines: readonly (readonly StyledText[])[]): void {
+    // On the alternate screen, with the cursor hidden (xterm, DEC private modes 1049 and 25).
+    const begin = this.#isOpen ? '' : '\u001b[?1049h\u001b[?25l'
+    this.#isOpen = true
+    process.stdout.write(`${begin}\u001b[H${lines.map((line) => `${textOf(line)}\u001b[K`).join('\n')}\u001b[J`)
+  }
+
+  /** Shows the terminal as it was before. */
+  close(): void {
+    if (this.#isOpen) process.stdout.write('\u001b[?25h\u001b[?1049l')
+    this.#isOpen = false
+  }
 }
 
 /** Prints a line about a failure. */

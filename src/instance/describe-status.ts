@@ -1,6 +1,7 @@
 import type { CredentialReport, KeySetReport, StatusReport } from '#admin/status-report.ts'
 import { keyOf } from '#api/object.ts'
 import type { Finding } from '#base/finding.ts'
+import type { ListenerItem } from '#plan/item.ts'
 import { socketKey } from '#plan/socket.ts'
 import { formatProblem } from '#store/file-problem.ts'
 import { placeFindings } from '#store/place-findings.ts'
@@ -19,6 +20,7 @@ interface Parts {
   readonly keySets: readonly KeySetReport[]
   readonly credentials: readonly CredentialReport[]
   readonly planVersion: number
+  readonly notReady: readonly string[]
 }
 
 /** The state of the instance, for `/status`. */
@@ -31,6 +33,7 @@ export function describeStatus({
   keySets,
   credentials,
   planVersion,
+  notReady,
 }: Parts): StatusReport {
   const objects = new Set(store.list().map(({ origin }) => originKey(origin)))
   const findings = Map.groupBy(all, ({ origin }: Finding) => originKey(origin))
@@ -39,6 +42,7 @@ export function describeStatus({
   return {
     version: VERSION,
     planVersion,
+    notReady,
     objects: store.list().map((object) => ({
       origin: object.origin,
       status: store.statusOf(keyOf(object)),
@@ -47,12 +51,13 @@ export function describeStatus({
         .map(({ origin: _, ...finding }) => finding),
     })),
     listeners: publisher.listeners.map((item) => {
-      const message = publisher.refused.get(socketKey(item))
+      const refused = publisher.refused.get(socketKey(item))
+      const message = refused ?? certificateProblem(item)
       return {
         listener: `${item.gateway.namespace}/${item.gateway.name}/${item.name}`,
         address: item.address,
         port: item.port,
-        bound: message === undefined,
+        bound: refused === undefined,
         ...(message === undefined ? {} : { message }),
       }
     }),
@@ -71,6 +76,12 @@ export function describeStatus({
     keySets,
     credentials,
   }
+}
+
+/** Such a listener accepts connections, but serves none. */
+export function certificateProblem({ tlsMode, certificates }: ListenerItem): string | undefined {
+  if (tlsMode !== 'Terminate' || certificates.length > 0) return undefined
+  return 'it has no usable certificate, so every TLS handshake is refused (certificate-missing)'
 }
 
 function originKey({ kind, namespace, name }: { kind: string; namespace: string; name: string }): string {

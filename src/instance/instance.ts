@@ -2,6 +2,7 @@ import { startAdminServer } from '#admin/admin-server.ts'
 import { startMetricsServer } from '#admin/metrics-server.ts'
 import { startReadinessServer } from '#admin/readiness-server.ts'
 import type { RunningServer } from '#admin/small-server.ts'
+import { reportTraffic, type TrafficReport } from '#admin/traffic-report.ts'
 import { objectKey } from '#api/object.ts'
 import type { ApiService } from '#apiserver/api-service.ts'
 import { clock } from '#base/clock.ts'
@@ -15,10 +16,10 @@ import type { StatusChange } from '#control/translation.ts'
 import { Translator } from '#control/translator.ts'
 import type { SocketAddress } from '#net/connect/own-sockets.ts'
 import { TLS_MATERIAL } from '#net/tls-material.ts'
+import { METRICS } from '#observe/metrics/metrics.ts'
 import { MetricsReader } from '#observe/metrics/metrics-reader.ts'
 import { MetricsWriter } from '#observe/metrics/metrics-writer.ts'
 import type { PlanDelta } from '#plan/delta.ts'
-import type { ListenerItem } from '#plan/item.ts'
 import { socketKey } from '#plan/socket.ts'
 import { BucketLevels } from '#state/bucket-levels.ts'
 import { buffersOf, createSlotMemory } from '#state/slots.ts'
@@ -31,7 +32,7 @@ import { collectGarbage, releaseMemory } from '#workers/release-memory.ts'
 import { evictionReporter } from '#workers/report-eviction.ts'
 import { WorkerPool } from '#workers/worker-pool.ts'
 import { gatewayAddresses } from './address-pool.ts'
-import { describeStatus } from './describe-status.ts'
+import { certificateProblem, describeStatus } from './describe-status.ts'
 import type { InstanceEvents, ListenerState } from './events.ts'
 import { gatherSamples } from './gather-samples.ts'
 import { LevelFile } from './level-file.ts'
@@ -271,7 +272,9 @@ export class Instance {
             keySets: this.#calls.keySets,
             credentials: this.#calls.credentials,
             planVersion: this.#appliedVersion,
+            notReady: this.whyNotReady,
           }),
+        traffic: () => this.#traffic(),
         dump: () => ({ version: this.#publisher.version, items: this.#publisher.items.values() }),
         decisions: () => this.#workers.records(),
         profiles: {
@@ -318,6 +321,12 @@ export class Instance {
     })
     // The workers get its socket.
     this.#send()
+  }
+
+  #traffic(): TrafficReport {
+    const inFlight = [...this.#metrics.read('requestsInFlight')].reduce((sum, { cells }) => sum + cells[0]!, 0)
+    const bounds = METRICS.duration.buckets
+    return reportTraffic(this.#metrics.read('duration'), bounds, { timeMs: clock.now(), inFlight })
   }
 
   #metricsText(): string {
@@ -418,10 +427,4 @@ export class Instance {
     if (this.#appliedVersion >= this.#publisher.version) return Promise.resolve()
     return new Promise((resolve) => this.#waiting.push(resolve))
   }
-}
-
-/** Such a listener accepts connections, but serves none. */
-function certificateProblem({ tlsMode, certificates }: ListenerItem): string | undefined {
-  if (tlsMode !== 'Terminate' || certificates.length > 0) return undefined
-  return 'it has no usable certificate, so every TLS handshake is refused (certificate-missing)'
 }

@@ -92,6 +92,19 @@ export class MetricsReader {
     return values
   }
 
+  /** The series of one metric: their own labels by name, and their numbers. Series with the same labels may come several times. */
+  *read(id: MetricId): Generator<{ readonly labels: Readonly<Record<string, string>>; readonly cells: Float64Array }> {
+    const { labels }: Metric = METRICS[id]
+    const size = cellsOf(METRICS[id])
+    for (const known of [this.#ended.values(), ...[...this.#running.values()].map(({ series }) => series)]) {
+      for (const { metric, values, offset, cells } of known) {
+        if (metric !== id) continue
+        const named = Object.fromEntries(labels.map((name, i) => [name, values[i]!]))
+        yield { labels: named, cells: cells.subarray(offset, offset + size) }
+      }
+    }
+  }
+
   /** Prometheus text, version 0.0.4. @param samples values of metrics that no worker counts */
   text(samples: readonly Sample[] = []): string {
     const lines: string[] = []

@@ -1,0 +1,63 @@
+import { expect, test } from 'vitest'
+import type { StatusReport } from '#admin/status-report.ts'
+import { statusLines } from './status-lines.ts'
+
+const GOOD: StatusReport = {
+  version: '1.2.3',
+  planVersion: 7,
+  notReady: [],
+  objects: [{ origin: { kind: 'Gateway', namespace: 'default', name: 'main' }, status: {}, findings: [] }],
+  listeners: [{ listener: 'default/main/http', address: '127.0.0.1', port: 8080, bound: true }],
+  problems: [],
+  staleFiles: [],
+  workers: [
+    { name: 'w1', planVersion: 7 },
+    { name: 'w2', planVersion: 6 },
+  ],
+  endpoints: [{ backend: 'Service/default/web/80', endpoint: '10.0.0.1:80', health: 1, consecutiveFailures: 0 }],
+  keySets: [],
+  credentials: [],
+}
+const text = (report: StatusReport) => statusLines(report).map((line) => line.map((part) => part.text).join(' '))
+
+test('a gateway in order', () => {
+  expect(text(GOOD)).toEqual([
+    'ready',
+    'version 1.2.3, plan 7 in force in 1 of 2 workers (w1, w2)',
+    '1 object, 1 endpoint',
+    '',
+    'listeners',
+    '  default/main/http at 127.0.0.1:8080',
+  ])
+})
+
+test('a gateway with problems', () => {
+  const problems = Array.from({ length: 22 }, (_, i) => `a.yaml:${i}: wrong`)
+  const lines = text({
+    ...GOOD,
+    notReady: ['listener default/main/http: in use'],
+    listeners: [
+      { listener: 'default/main/http', address: '::1', port: 80, bound: false, message: 'the port is in use' },
+    ],
+    problems,
+    endpoints: [
+      {
+        backend: 'Service/default/web/80',
+        endpoint: '10.0.0.1:80',
+        health: 0,
+        consecutiveFailures: 3,
+        evictedUntil: '2026-01-31T12:00:00.000Z',
+      },
+    ],
+    keySets: [{ backend: 'Service/default/idp/80', path: '/keys', failure: 'no answer' }],
+  })
+  expect(lines[0]).toBe('not ready: listener default/main/http: in use')
+  expect(lines[2]).toBe('1 object, 1 endpoint, 1 of them evicted')
+  expect(lines).toContain('  default/main/http at [::1]:80 the port is in use')
+  expect(lines.filter((line) => line.includes('wrong'))).toHaveLength(20)
+  expect(lines).toContain('  and 2 more (-o json shows all)')
+  expect(lines).toContain(
+    '  Service/default/web/80 10.0.0.1:80: 3 failures in a row evicted until 2026-01-31T12:00:00.000Z',
+  )
+  expect(lines).toContain('  keys of Service/default/idp/80/keys: no answer')
+})

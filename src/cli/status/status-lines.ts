@@ -1,0 +1,93 @@
+import type { StatusReport } from '#admin/status-report.ts'
+import { count } from '#base/count.ts'
+import { hostPort } from '#base/host-port.ts'
+import type { StyledText } from '../output.ts'
+
+type Line = readonly StyledText[]
+
+/** Lines of a list that are shown; `-o json` has all. */
+const MAX_LINES = 20
+
+/** The state of a gateway: whether it is ready, and what is wrong. What is in order is only counted. */
+export function statusLines(report: StatusReport): readonly Line[] {
+  const { version, planVersion, workers, objects, notReady } = report
+  const current = workers.filter((worker) => worker.planVersion === planVersion).length
+  return [
+    notReady.length === 0
+      ? [{ text: 'ready', style: 'green' }]
+      : [{ text: 'not ready:', style: 'red' }, { text: notReady.join('; ') }],
+    [
+      {
+        text: `version ${version}, plan ${planVersion} in force in ${current} of ${count(workers.length, 'worker')} (${workers.map(({ name }) => name).join(', ')})`,
+      },
+    ],
+    [{ text: `${count(objects.length, 'object')}, ${endpointText(report)}` }],
+    ...section('listeners', listenerLines(report)),
+    ...section('problems', problemLines(report)),
+    ...section('endpoints with failures', endpointLines(report)),
+    ...section('not fetched', fetchLines(report)),
+  ]
+}
+
+function endpointText({ endpoints }: StatusReport): string {
+  const evicted = endpoints.filter(({ evictedUntil }) => evictedUntil !== undefined).length
+  return `${count(endpoints.length, 'endpoint')}${evicted === 0 ? '' : `, ${evicted} of them evicted`}`
+}
+
+function listenerLines({ listeners }: StatusReport): Line[] {
+  return listeners.map(({ listener, address, port, message }) => [
+    { text: `${listener} at ${hostPort(address, port)}` },
+    ...(message === undefined ? [] : [{ text: message, style: 'red' as const }]),
+  ])
+}
+
+function problemLines({ problems, staleFiles, objects }: StatusReport): Line[] {
+  const findings = objects.flatMap(({ findings: found }) => found)
+  const errors = findings.filter(({ severity }) => severity === 'error').length
+  return [
+    ...problems.map((text): Line => [{ text, style: 'yellow' }]),
+    ...staleFiles.map(
+      ({ file, since }): Line => [
+        { text: `${file} has errors; its last good objects are in force since ${since}`, style: 'yellow' },
+      ],
+    ),
+    ...(errors === 0 || problems.length > 0
+      ? []
+      : [[{ text: count(errors, 'error of objects', 'errors of objects'), style: 'yellow' } as const]]),
+  ]
+}
+
+function endpointLines({ endpoints }: StatusReport): Line[] {
+  return endpoints
+    .filter(({ evictedUntil, consecutiveFailures }) => evictedUntil !== undefined || consecutiveFailures > 0)
+    .map(
+      ({ backend, endpoint, consecutiveFailures, evictedUntil }): Line => [
+        { text: `${backend} ${endpoint}:` },
+        { text: `${count(consecutiveFailures, 'failure')} in a row` },
+        ...(evictedUntil === undefined ? [] : [{ text: `evicted until ${evictedUntil}`, style: 'red' as const }]),
+      ],
+    )
+}
+
+function fetchLines({ keySets, credentials }: StatusReport): Line[] {
+  return [
+    ...keySets.flatMap(({ backend, path, failure }): Line[] =>
+      failure === undefined ? [] : [[{ text: `keys of ${backend}${path}: ${failure}`, style: 'yellow' }]],
+    ),
+    ...credentials.flatMap(({ source, failure }): Line[] =>
+      failure === undefined ? [] : [[{ text: `${source}: ${failure}`, style: 'yellow' }]],
+    ),
+  ]
+}
+
+function section(title: string, lines: readonly Line[]): Line[] {
+  if (lines.length === 0) return []
+  const shown = lines.slice(0, MAX_LINES).map((line): Line => [{ text: ' ' }, ...line])
+  const more = lines.length - shown.length
+  return [
+    [],
+    [{ text: title, style: 'bold' }],
+    ...shown,
+    ...(more === 0 ? [] : [[{ text: `  and ${more} more (-o json shows all)`, style: 'dim' } as const]]),
+  ]
+}

@@ -1,0 +1,24 @@
+import type { StatusReport } from '#admin/status-report.ts'
+import { parseJson } from '#base/parse-json.ts'
+import { askAdmin } from '../ask-admin.ts'
+import { oneOf } from '../environment.ts'
+import { EXIT, type ExitCode } from '../exit-code.ts'
+import { print, printStyled } from '../output.ts'
+import { statusLines } from './status-lines.ts'
+
+export interface StatusFlags {
+  /** URL of the admin server. */
+  readonly admin: string
+  readonly output?: string
+}
+
+/** Shows the state of a running gateway. @returns success if it is ready */
+export async function status({ admin, output }: StatusFlags): Promise<ExitCode> {
+  const isJson = oneOf(['text', 'json'], ['--output', output]) === 'json'
+  const response = await askAdmin(admin, '/status')
+  if ('exitCode' in response) return response.exitCode
+  const report = parseJson(await response.text()) as StatusReport
+  if (isJson) print(JSON.stringify(report, undefined, 2))
+  else for (const line of statusLines(report)) printStyled(line)
+  return report.notReady.length === 0 ? EXIT.ok : EXIT.findings
+}

@@ -1,0 +1,77 @@
+import type { TrafficReport } from '#admin/traffic-report.ts'
+import { parseJson } from '#base/parse-json.ts'
+import { askAdmin, type Failed } from '../ask-admin.ts'
+import { oneOf } from '../environment.ts'
+import { EXIT, type ExitCode } from '../exit-code.ts'
+import { print, printStyled, Screen, whenOutputCloses } from '../output.ts'
+import { UsageError } from '../usage-error.ts'
+import { topLines } from './top-lines.ts'
+import { type TrafficRates, trafficRates } from './traffic-rates.ts'
+
+export interface TopFlags {
+  /** URL of the admin server. */
+  readonly admin: string
+  /** Seconds between two reports. */
+  readonly interval: string
+  readonly once?: boolean
+  readonly output?: string
+}
+
+/** Shows routes and backends of a running gateway by rate, errors and latency, until it is interrupted. */
+export async function top({ admin, interval, once = false, output }: TopFlags): Promise<ExitCode> {
+  const isJson = oneOf(['text', 'json'], ['--output', output]) === 'json'
+  const intervalMs = 1000 * Number(interval)
+  if (!(intervalMs >= 100 && intervalMs <= 3_600_000)) {
+    throw new UsageError(`--interval ${interval} must be a number of seconds from 0.1 to 3600`)
+  }
+  let before = await readTraffic(admin)
+  if ('exitCode' in before) return before.exitCode
+  const leave = new AbortController()
+  const end = () => leave.abort()
+  whenOutputCloses(end)
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, end)
+  const screen = isJson || once ? undefined : Screen.open()
+  try {
+    while (await isStillWanted(intervalMs, leave.signal)) {
+      const after = await readTraffic(admin)
+      if ('exitCode' in after) {
+        screen?.close()
+        return after.exitCode
+      }
+      show(trafficRates(before, after), screen, isJson)
+      before = after
+      if (once) break
+    }
+  } finally {
+    screen?.close()
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, end)
+  }
+  return EXIT.ok
+}
+
+async function readTraffic(admin: string): Promise<TrafficReport | Failed> {
+  const response = await askAdmin(admin, '/traffic')
+  return 'exitCode' in response ? response : (parseJson(await response.text()) as TrafficReport)
+}
+
+function show(rates: TrafficRates, screen: Screen | undefined, isJson: boolean): void {
+  if (isJson) print(JSON.stringify(rates))
+  else if (screen === undefined) for (const line of topLines(rates, undefined)) printStyled(line)
+  else screen.draw(topLines(rates, screen.size))
+}
+
+/** Waits. @returns false: the command was interrupted */
+function isStillWanted(ms: number, leave: AbortSignal): Promise<boolean> {
+  return new Promise((resolve) => {
+    if (leave.aborted) return resolve(false)
+    const timer = setTimeout(() => {
+      leave.removeEventListener('abort', stop)
+      resolve(true)
+    }, ms)
+    const stop = () => {
+      clearTimeout(timer)
+      resolve(false)
+    }
+    leave.addEventListener('abort', stop, { once: true })
+  })
+}
