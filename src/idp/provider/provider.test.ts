@@ -271,6 +271,97 @@ describe('the code flow', () => {
     expect(codeIn(await ask(authorizationPath(changes))).get('error_description')).toContain('code_challenge')
   })
 
+  test.each([
+    ['no id token', () => ({})],
+    ['a forged id token', (hint: string) => ({ id_token_hint: `${hint.slice(0, -6)}AAAAAA` })],
+    [
+      'an address that the client does not have',
+      (hint: string) => ({ id_token_hint: hint, post_logout_redirect_uri: 'https://evil.example/' }),
+    ],
+    [
+      'an address that is a script',
+      (hint: string) => ({ id_token_hint: hint, post_logout_redirect_uri: 'javascript:alert(1)' }),
+    ],
+    ['no address', (hint: string) => ({ id_token_hint: hint, post_logout_redirect_uri: '' })],
+  ])('after a sign-out with %s, the browser stays at the provider', async (_, fieldsOf) => {
+    const own = await asAdmin('POST', '/admin/realms/shop/clients', {
+      clientId: `out ${_}`,
+      secret: 's',
+      redirectUris: [CALLBACK],
+    })
+    expect(own.status).toBe(201)
+    const page = await ask(authorizationPath({ client_id: `out ${_}` }))
+    const done = await signIn(page)
+    const { body } = await exchange(codeIn(done).get('code')!, { client_id: `out ${_}`, client_secret: 's' })
+    const fields = { post_logout_redirect_uri: CALLBACK, ...fieldsOf(body.id_token) }
+    const out = await ask(`${OPENID}/logout?${new URLSearchParams(fields)}`, { headers: { cookie: cookieOf(done) } })
+    expect([out.status, out.headers.get('location'), out.text.includes('You are signed out.')]).toEqual([
+      200,
+      null,
+      true,
+    ])
+  })
+
+  test('a sign-out ends the session everywhere: in the browser and for the refresh tokens of its clients', async () => {
+    const done = await signIn(await ask(authorizationPath()))
+    const { body } = await exchange(codeIn(done).get('code')!)
+    await ask(`${OPENID}/logout`, { headers: { cookie: cookieOf(done) } })
+    const refresh = { grant_type: 'refresh_token', refresh_token: body.refresh_token }
+    expect((await token(refresh)).body.error).toBe('invalid_grant')
+
+    const second = await signIn(await ask(authorizationPath()))
+    const tokens = (await exchange(codeIn(second).get('code')!)).body
+    await form(`${OPENID}/logout`, { refresh_token: tokens.refresh_token })
+    const after = await ask(authorizationPath({ prompt: 'none' }), { headers: { cookie: cookieOf(second) } })
+    expect(codeIn(after).get('error')).toBe('login_required')
+  })
+
+  test('a page that has expired, or was used, signs nobody in', async () => {
+    const page = await ask(authorizationPath())
+    expect((await signIn(page)).status).toBe(302)
+    const again = await signIn(page)
+    expect([again.status, again.text]).toEqual([400, expect.stringContaining('The page has expired')])
+  })
+
+  test('a client without the code flow signs nobody in; without a state there is none in the answer', async () => {
+    await asAdmin('POST', '/admin/realms/shop/clients', {
+      clientId: 'service',
+      secret: 's',
+      redirectUris: [CALLBACK],
+      standardFlowEnabled: false,
+    })
+    const refused = codeIn(await ask(authorizationPath({ client_id: 'service', state: '' })))
+    expect([refused.get('error'), refused.has('state')]).toEqual(['unauthorized_client', false])
+  })
+
+  test('a confidential client may do without PKCE', async () => {
+    const changes = { code_challenge: '', code_challenge_method: '' }
+    const done = await signIn(await ask(authorizationPath(changes)))
+    const fields = { grant_type: 'authorization_code', code: codeIn(done).get('code')!, redirect_uri: CALLBACK }
+    expect((await token(fields)).status).toBe(200)
+  })
+
+  test.each(['javascript:alert(1)', 'data:text/html,x', 'vbscript:x', 'blob:x', 'file:///etc/passwd'])(
+    '%s is no redirect URI, even for a client that allows all',
+    async (redirect_uri) => {
+      expect((await ask(authorizationPath({ redirect_uri }))).status).toBe(400)
+    },
+  )
+
+  test('a client that is registered has what it asked for', async () => {
+    const register = async (json: object) => {
+      const options = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(json) }
+      return (await ask(`${REALM}/clients-registrations/openid-connect`, options)).body
+    }
+    const named = await register({ redirect_uris: [CALLBACK], client_name: 'Inspector' })
+    expect(named).toMatchObject({ client_name: 'Inspector', token_endpoint_auth_method: 'client_secret_basic' })
+    expect(named.client_secret).toHaveLength(32)
+    const page = await ask(authorizationPath({ client_id: named.client_id }))
+    expect(page.text).toContain('Inspector asks you to sign in')
+    expect(await register({ redirect_uris: [CALLBACK] })).not.toHaveProperty('client_name')
+    expect((await register({})).error).toBe('invalid_client_metadata')
+  })
+
   test('another browser cannot end a sign-in', async () => {
     const page = await ask(authorizationPath())
     const other = await signIn(page, 'ann-password', 'idp_browser=other')
