@@ -272,8 +272,6 @@ describe('the code flow', () => {
   })
 
   test.each([
-    ['no id token', () => ({})],
-    ['a forged id token', (hint: string) => ({ id_token_hint: `${hint.slice(0, -6)}AAAAAA` })],
     [
       'an address that the client does not have',
       (hint: string) => ({ id_token_hint: hint, post_logout_redirect_uri: 'https://evil.example/' }),
@@ -293,7 +291,7 @@ describe('the code flow', () => {
     const page = await ask(authorizationPath({ client_id: `out ${_}` }))
     const done = await signIn(page)
     const { body } = await exchange(codeIn(done).get('code')!, { client_id: `out ${_}`, client_secret: 's' })
-    const fields = { post_logout_redirect_uri: CALLBACK, ...fieldsOf(body.id_token) }
+    const fields = fieldsOf(body.id_token)
     const out = await ask(`${OPENID}/logout?${new URLSearchParams(fields)}`, { headers: { cookie: cookieOf(done) } })
     expect([out.status, out.headers.get('location'), out.text.includes('You are signed out.')]).toEqual([
       200,
@@ -305,7 +303,8 @@ describe('the code flow', () => {
   test('a sign-out ends the session everywhere: in the browser and for the refresh tokens of its clients', async () => {
     const done = await signIn(await ask(authorizationPath()))
     const { body } = await exchange(codeIn(done).get('code')!)
-    await ask(`${OPENID}/logout`, { headers: { cookie: cookieOf(done) } })
+    const hint = new URLSearchParams({ id_token_hint: body.id_token })
+    await ask(`${OPENID}/logout?${hint}`, { headers: { cookie: cookieOf(done) } })
     const refresh = { grant_type: 'refresh_token', refresh_token: body.refresh_token }
     expect((await token(refresh)).body.error).toBe('invalid_grant')
 
