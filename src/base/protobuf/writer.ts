@@ -4,10 +4,19 @@ const MAX_KEPT_BYTES = 65_536
 
 const encoder = new TextEncoder()
 
+/** Values of hexadecimal digits in lower case, by their character. */
+const DIGITS = new Uint8Array(128)
+for (const [value, digit] of [...'0123456789abcdef'].entries()) DIGITS[digit.charCodeAt(0)] = value
+
 /** The bytes of one message in the protobuf wire format, in a buffer that grows. */
 export class Writer {
-  #bytes = new Uint8Array(START_BYTES)
+  #bytes: Uint8Array
   #length = 0
+
+  /** @param startBytes of the first buffer: enough for the usual message */
+  constructor(startBytes = START_BYTES) {
+    this.#bytes = new Uint8Array(startBytes)
+  }
 
   /** A view of the written bytes; valid until more is written. */
   get written(): Uint8Array {
@@ -45,7 +54,13 @@ export class Writer {
 
   fixed32(value: number): void {
     this.#reserve(4)
-    for (let shift = 0; shift < 32; shift += 8) this.#bytes[this.#length++] = (value >>> shift) & 0xff
+    const bytes = this.#bytes
+    const at = this.#length
+    bytes[at] = value
+    bytes[at + 1] = value >>> 8
+    bytes[at + 2] = value >>> 16
+    bytes[at + 3] = value >>> 24
+    this.#length = at + 4
   }
 
   /** @param low the lower 32 bits */
@@ -66,9 +81,12 @@ export class Writer {
     const length = digits.length / 2
     this.varint(length)
     this.#reserve(length)
-    for (let i = 0; i < digits.length; i += 2) {
-      this.#bytes[this.#length++] = 16 * valueOfDigit(digits.charCodeAt(i)) + valueOfDigit(digits.charCodeAt(i + 1))
+    const bytes = this.#bytes
+    const start = this.#length
+    for (let i = 0; i < length; i++) {
+      bytes[start + i] = (DIGITS[digits.charCodeAt(2 * i)]! << 4) | DIGITS[digits.charCodeAt(2 * i + 1)]!
     }
+    this.#length = start + length
   }
 
   /** Bytes with their length. */
@@ -134,11 +152,6 @@ export class Writer {
     larger.set(this.written)
     this.#bytes = larger
   }
-}
-
-/** @param code of a hexadecimal digit in lower case */
-function valueOfDigit(code: number): number {
-  return code < 0x61 ? code - 0x30 : code - 0x57
 }
 
 function varintBytes(value: number): number {

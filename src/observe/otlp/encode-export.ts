@@ -14,9 +14,13 @@ export function encodeResource(attributes: readonly (readonly [name: string, val
   return out.written.slice()
 }
 
+/** Tag and length of an item, and all that is not an item. */
+const ITEM_BYTES = 4
+const HEAD_BYTES = 100
+
 /** @param items encoded records or spans */
 export function encodeExport(resource: Uint8Array, version: string, items: readonly Uint8Array[]): Uint8Array {
-  const out = new Writer()
+  const out = new Writer(items.reduce((sum, { length }) => sum + length + ITEM_BYTES, HEAD_BYTES + resource.length))
   out.varint(FIRST)
   const ofResource = out.begin()
   out.varint(FIRST)
