@@ -208,6 +208,8 @@ export const FINDINGS = {
       'open-beside-protected': 'Everybody can use a rule, while another rule for the same host restricts its clients.',
       'credential-over-http': 'Clients send a credential to a listener without TLS.',
       'field-deprecated': 'The field is deprecated; another one replaces it.',
+      'mcp-service-named':
+        'A target names a Service of MCP servers; a selector would also find those that are added later.',
       'credential-in-object':
         'A credential is written in the object itself, where everybody who can read the object can read it.',
       'credentials-share-location': 'Two policies require different credentials at the same location of a request.',

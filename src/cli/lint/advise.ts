@@ -1,4 +1,4 @@
-import { findKind } from '#api/kinds.ts'
+import { findKind, isKind } from '#api/kinds.ts'
 import type { ApiObject } from '#api/object.ts'
 import type { Finding } from '#base/finding.ts'
 import { adviseForwardedHeaders } from '#control/gateways/forwarded-headers.ts'
@@ -19,6 +19,7 @@ export function advise(items: ReadonlyMap<string, PlanItem>, objects: readonly A
     ...openBesideProtected(rules, plan),
     ...plainCredentials(rules, plan),
     ...objects.flatMap(adviseOnFields),
+    ...objects.flatMap(adviseOnTargets),
   ]
 }
 
@@ -36,5 +37,18 @@ function adviseOnFields(object: ApiObject): readonly Finding[] {
     if (node.replacedBy === undefined) return []
     const message = `is deprecated; use ${node.replacedBy}`
     return [{ origin, path, code: 'field-deprecated', message, severity: 'advice' as const }]
+  })
+}
+
+/** For Services of the cluster, selectors are preferred (specification 1, 2.3.4). */
+function adviseOnTargets(object: ApiObject): readonly Finding[] {
+  if (!isKind(object, 'ProxyBackend')) return []
+  const { origin, spec } = object
+  return (spec.mcp?.targets ?? []).flatMap((target, at): readonly Finding[] => {
+    const named = target.static?.backendRef
+    if (named === undefined) return []
+    const message = `names the Service ${named.name}; a selector is preferred for Services: it finds them by their labels, also those that are added later`
+    const path = `spec.mcp.targets[${at}].static.backendRef`
+    return [{ origin, path, code: 'mcp-service-named', message, severity: 'advice' as const }]
   })
 }
