@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { reject } from '#exchange/outcome.ts'
 import { sampleSize } from '#test/support/sample-size.ts'
 import { seededRandom } from '#test/support/seeded-random.ts'
@@ -156,32 +156,74 @@ const BUILTIN_TEXTS: readonly (readonly [NonNullable<Spec['builtins']>[number], 
   ['CaSin', '1 123-456-789 12'],
 ]
 
-test.each(Object.entries(DIALECTS))('a stream of %s is masked alike wherever a text is split', (name, dialect) => {
-  const random = seededRandom(name.length)
-  const type = name as keyof typeof DIALECTS
-  const maskWhole = (guards: readonly RegexGuard[], text: string): string => {
-    const whole = pass(JSON.stringify(dialect.whole(text)), { type, guards, contentType: 'application/json' })
-    return dialect.read(JSON.parse(whole.text))
+/** Each pattern, and each built-in rule, with a text that it masks, and that text masked. */
+function maskedTexts(type: keyof typeof DIALECTS, random: ReturnType<typeof seededRandom>) {
+  const masked = (spec: Spec, text: string) => {
+    const guards = [guardOf(spec)]
+    const { text: whole } = pass(wholeOf(type, text), { type, guards, contentType: 'application/json' })
+    return { spec, guards, text, expected: readWhole(type, whole) }
   }
-  const cases = patternsFor(name).map((pattern): readonly [Spec, string] => {
-    const spec = { matches: [pattern] }
+  const cases = patternsFor(type).map((pattern) => {
     for (;;) {
-      const text = Array.from({ length: 8 }, () => random.pick(CHARS)).join('')
-      if (maskWhole([guardOf(spec)], text) !== text) return [spec, text]
+      const found = masked({ matches: [pattern] }, Array.from({ length: 8 }, () => random.pick(CHARS)).join(''))
+      if (found.expected !== found.text) return found
     }
   })
-  for (const [builtin, text] of BUILTIN_TEXTS) cases.push([{ builtins: [builtin] }, text])
-  for (const [spec, text] of cases) {
-    const guards = [guardOf(spec)]
-    const expected = maskWhole(guards, text)
-    expect(expected).not.toBe(text)
-    for (let at = 0; at <= text.length; at++) {
-      const deltas = [text.slice(0, at), text.slice(at)]
-      const events = [...deltas.map(dialect.delta), ...dialect.ends(text)].map(sse).join('')
-      const { text: stream } = pass(events, { type, guards, cuts: [1 + random.below(events.length)] })
-      const received = stream.split('\n').filter((line) => line.startsWith('data: '))
-      const shown = received.map((line) => dialect.readDelta(JSON.parse(line.slice(6))) ?? '').join('')
-      expect({ spec, deltas, shown }).toEqual({ spec, deltas, shown: expected })
-    }
+  for (const [builtin, text] of BUILTIN_TEXTS) {
+    const found = masked({ builtins: [builtin] }, text)
+    expect(found.expected).not.toBe(text)
+    cases.push(found)
   }
+  return cases
+}
+
+const wholeOf = (type: keyof typeof DIALECTS, text: string) => JSON.stringify(DIALECTS[type].whole(text))
+
+/** The text of a whole answer, as a client reads it. */
+function readWhole(type: keyof typeof DIALECTS, answer: string): string {
+  return DIALECTS[type].read(JSON.parse(answer))
+}
+
+/** The text of a stream, as a client reads it. */
+function readStream(type: keyof typeof DIALECTS, events: string): string {
+  const received = events.split('\n').filter((line) => line.startsWith('data: '))
+  return received.map((line) => DIALECTS[type].readDelta(JSON.parse(line.slice(6))) ?? '').join('')
+}
+
+describe.each(Object.keys(DIALECTS) as (keyof typeof DIALECTS)[])('%s', (type) => {
+  const dialect = DIALECTS[type]
+  const eventsOf = (text: string, deltas: readonly string[]) =>
+    [...deltas.map(dialect.delta), ...dialect.ends(text)].map(sse).join('')
+
+  test('a stream is masked alike wherever a text is split', () => {
+    const random = seededRandom(type.length)
+    for (const { spec, guards, text, expected } of maskedTexts(type, random)) {
+      for (let at = 0; at <= text.length; at++) {
+        const deltas = [text.slice(0, at), text.slice(at)]
+        const events = eventsOf(text, deltas)
+        const stream = pass(events, { type, guards, cuts: [1 + random.below(events.length)] })
+        const shown = readStream(type, stream.text)
+        expect({ spec, deltas, shown }).toEqual({ spec, deltas, shown: expected })
+      }
+    }
+  })
+
+  test('streamed or not, an answer is masked alike wherever its bytes are split', () => {
+    const random = seededRandom(type.length)
+    // Another part of the positions for each text.
+    const stride = sampleSize(29, 1)
+    for (const [index, { spec, guards, text, expected }] of maskedTexts(type, random).entries()) {
+      const half = random.below(text.length + 1)
+      const events = Buffer.from(eventsOf(text, [text.slice(0, half), text.slice(half)]))
+      for (let at = 1 + (index % stride); at < events.length; at += stride) {
+        const shown = readStream(type, pass(events, { type, guards, cuts: [at] }).text)
+        expect({ spec, text, at, shown }).toEqual({ spec, text, at, shown: expected })
+      }
+      const whole = Buffer.from(wholeOf(type, text))
+      for (let at = 1 + (index % stride); at < whole.length; at += stride) {
+        const answer = pass(whole, { type, guards, cuts: [at], contentType: 'application/json' })
+        expect({ spec, text, at, shown: readWhole(type, answer.text) }).toEqual({ spec, text, at, shown: expected })
+      }
+    }
+  })
 })
