@@ -74,7 +74,7 @@ beforeAll(async () => {
   }
   const folder = await createObjectsFolder({ 'all.yaml': joinYaml(...objects) })
   stops.defer(folder.remove)
-  gateway = await startGateway({ files: [folder.path], workers: 1 })
+  gateway = await startGateway({ files: [folder.path], workers: 1, drains: true })
 })
 
 afterAll(() => stops.disposeAsync())

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest'
 import { startEcho } from '#examples/upstreams/echo.ts'
-import { type Collector, type Received, startCollector } from '#test/support/collector.ts'
+import { arrival, type Collector, type Received, startCollector } from '#test/support/collector.ts'
 import { eventually } from '#test/support/eventually.ts'
 import { freePort } from '#test/support/free-port.ts'
 import { startGateway, type TestGateway } from '#test/support/gateway.ts'
@@ -13,7 +13,7 @@ import { verifies } from '#test/support/verifies.ts'
 /** Access logs that a running gateway exports over OTLP. */
 
 const stops = new AsyncDisposableStack()
-const time = stops.use(new PassingTime())
+const arrives = arrival(stops.use(new PassingTime()))
 let gateway: TestGateway
 let collector: Collector
 let echo: Awaited<ReturnType<typeof startEcho>>
@@ -100,16 +100,6 @@ beforeEach(() => {
 
 const request = (name: string, path: string, init?: RequestInit) =>
   fetch(`http://127.0.0.1:${ports.get(name)}${path}`, init).then((response) => response.text())
-
-/** How long entries wait for others that share their export. */
-const SHARING_MS = 1000
-
-/** Waits until the collector has something, without the time in which entries wait. */
-const arrives: typeof eventually = (name, look) =>
-  eventually(name, () => {
-    time.skipTimers(SHARING_MS)
-    return look()
-  })
 
 /** The record of a request to this path. */
 const recordOf = (path: string): Promise<Received> =>

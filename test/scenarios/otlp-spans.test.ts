@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { startEcho } from '#examples/upstreams/echo.ts'
 import { modelsYaml, startChatProvider } from '#test/support/chat-provider.ts'
-import { type Collector, type Received, startCollector } from '#test/support/collector.ts'
+import { arrival, type Collector, type Received, startCollector } from '#test/support/collector.ts'
 import { envoyService } from '#test/support/envoy-definitions.ts'
 import { eventually } from '#test/support/eventually.ts'
 import { freePort } from '#test/support/free-port.ts'
@@ -20,6 +20,7 @@ import {
   routeYaml,
   serviceYaml,
 } from '#test/support/objects-folder.ts'
+import { PassingTime } from '#test/support/passing-time.ts'
 import { policyYaml } from '#test/support/policy-yaml.ts'
 import { answerSession, startRawTarget } from '#test/support/raw-mcp-target.ts'
 import { idsOf } from '#test/support/traced-gateway.ts'
@@ -27,6 +28,7 @@ import { idsOf } from '#test/support/traced-gateway.ts'
 /** The spans of attempts, calls, models and tools of a running gateway. */
 
 const stops = new AsyncDisposableStack()
+const arrives = arrival(stops.use(new PassingTime()))
 let collector: Collector
 let port: number
 let rpcPort: number
@@ -159,7 +161,7 @@ const request = (path: string, init?: RequestInit) =>
 
 /** The spans of the only trace, once there are so many: that of the request, then its children by their start. */
 async function spans(count: number): Promise<{ ofRequest: Received; children: readonly Received[] }> {
-  const received = await eventually(`${count} spans`, () =>
+  const received = await arrives(`${count} spans`, () =>
     collector.received.length >= count ? collector.received : undefined,
   )
   expect(received).toHaveLength(count)
@@ -179,7 +181,7 @@ test('each attempt has a span; the failed one is an error, the request is none',
   const { text } = await eventually('a retry', async () => {
     collector.received.length = 0
     const answer = await request('/flaky/a')
-    const all = await eventually('spans', () =>
+    const all = await arrives('spans', () =>
       collector.received.some(({ item }) => item.kind === SERVER) ? collector.received : undefined,
     )
     return all.length === 3 ? answer : undefined
@@ -303,7 +305,7 @@ test('a call of an MCP tool', async () => {
   })
   await response.text()
   const session = response.headers.get('mcp-session-id')!
-  await eventually(
+  await arrives(
     'the span',
     () => collector.received.some(({ item }) => item.name === 'initialize' && item.kind === SERVER) || undefined,
   )

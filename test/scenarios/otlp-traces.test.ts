@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { type Echo, startEcho } from '#examples/upstreams/echo.ts'
-import { type Collector, type Received, startCollector } from '#test/support/collector.ts'
+import { arrival, type Collector, type Received, startCollector } from '#test/support/collector.ts'
 import { eventually } from '#test/support/eventually.ts'
 import { freePort } from '#test/support/free-port.ts'
 import { startGateway, type TestGateway } from '#test/support/gateway.ts'
@@ -17,7 +17,7 @@ const recorded = `00-${TRACE}-${PARENT}-01`
 const unrecorded = `00-${TRACE}-${PARENT}-00`
 
 const stops = new AsyncDisposableStack()
-const time = stops.use(new PassingTime())
+const arrives = arrival(stops.use(new PassingTime()))
 let gateway: TestGateway
 let collector: Collector
 let echo: Awaited<ReturnType<typeof startEcho>>
@@ -92,16 +92,6 @@ async function request(
 }
 
 const server = ({ item }: Received) => item.kind === 'SPAN_KIND_SERVER'
-
-/** How long spans wait for others that share their export. */
-const SHARING_MS = 1000
-
-/** Waits until the collector has something, without the time in which spans wait. */
-const arrives: typeof eventually = (name, look) =>
-  eventually(name, () => {
-    time.skipTimers(SHARING_MS)
-    return look()
-  })
 
 /** The two spans of a request, whose path only it has. */
 async function spansOf(path: string): Promise<{ ofRequest: Received; ofAttempt: Received }> {

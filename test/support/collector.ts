@@ -3,7 +3,9 @@ import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import type { JsonObject } from '@bufbuild/protobuf'
 import { Metadata, Server, ServerCredentials, type ServiceDefinition } from '@grpc/grpc-js'
+import { eventually } from './eventually.ts'
 import { decodeOfficial, encodeOfficial } from './otlp-definitions.ts'
+import type { PassingTime } from './passing-time.ts'
 
 export type Signal = 'logs' | 'traces' | 'metrics'
 type Value = string | number | boolean | null | readonly Value[] | { readonly [name: string]: Value }
@@ -196,4 +198,16 @@ function anyValue(value: Decoded | undefined): Value {
 /** The bytes of an identifier in the JSON form of protobuf, as hexadecimal digits. */
 export function hexOf(base64: unknown): string {
   return Buffer.from(String(base64 ?? ''), 'base64').toString('hex')
+}
+
+/** How long telemetry waits for more that shares its export. */
+const SHARING_MS = 1000
+
+/** Waits until a collector has something, as `eventually` does, but without the time in which telemetry waits. */
+export function arrival(time: PassingTime): typeof eventually {
+  return (name, look) =>
+    eventually(name, () => {
+      time.skipTimers(SHARING_MS)
+      return look()
+    })
 }
