@@ -203,11 +203,16 @@ export function hexOf(base64: unknown): string {
 /** How long telemetry waits for more that shares its export. */
 const SHARING_MS = 1000
 
+/** So many times an export may begin before what is awaited arrives. More would pass the time limit of the export itself. */
+const SKIPS = 3
+
 /** Waits until a collector has something, as `eventually` does, but without the time in which telemetry waits. */
 export function arrival(time: PassingTime): typeof eventually {
-  return (name, look) =>
-    eventually(name, () => {
-      time.skipTimers(SHARING_MS)
+  return (name, look) => {
+    let skips = 0
+    return eventually(name, () => {
+      if (skips < SKIPS && time.skipTimers(SHARING_MS)) skips++
       return look()
     })
+  }
 }

@@ -1,4 +1,5 @@
 import { clock } from '#base/clock.ts'
+import { workerWheel } from '#net/timer-wheel.ts'
 
 interface PassingTimer {
   /** Monotonic milliseconds. */
@@ -9,8 +10,8 @@ interface PassingTimer {
 }
 
 /**
- * Replaces `clock`: time passes by itself, and a test may skip the time that a gateway in its thread would wait. Time limits of requests end
- * with the next step of their wheel.
+ * Replaces `clock`: time passes by itself, and a test may skip the time that a gateway in its thread would wait. Time limits of requests
+ * that are over then end the requests at once.
  */
 export class PassingTime implements Disposable {
   readonly #real = { ...clock }
@@ -36,12 +37,18 @@ export class PassingTime implements Disposable {
       timer.started.cancel()
       timer.started = this.#real.after(Math.max(0, timer.atMs - now), () => this.#fire(timer))
     }
+    // Otherwise limits that begin before its next step would count from the time before, and end too early.
+    workerWheel.advance()
   }
 
-  /** Advances the time to the end of the timers that were started with this delay. Without one nothing happens. */
-  skipTimers(delayMs: number): void {
+  /**
+   * Advances the time to the end of the timers that were started with this delay.
+   * @returns whether there are any
+   */
+  skipTimers(delayMs: number): boolean {
     const ends = [...this.#timers].filter((timer) => timer.delayMs === delayMs).map(({ atMs }) => atMs)
     if (ends.length > 0) this.skip(Math.max(0, Math.max(...ends) - clock.monotonic()))
+    return ends.length > 0
   }
 
   #fire(timer: PassingTimer): void {
