@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import ipaddr from 'ipaddr.js'
-import type { IdpUser } from '#idp/setup/create-users.ts'
-import { dryRun } from '#idp/setup/dry-run.ts'
+import { dryRun, type ShownCall, shownLines } from '#idp/setup/dry-run.ts'
 import { callsTo } from '#idp/setup/idp-call.ts'
+import type { IdpUser } from '#idp/setup/idp-user.ts'
 import { type ReadyTarget, readyObjects, tokenCommands } from '#idp/setup/ready-objects.ts'
 import { type SetupOptions, type SetupResult, setUp } from '#idp/setup/set-up.ts'
 import type { Outcome, Report } from '#idp/setup/setup-context.ts'
@@ -49,21 +49,38 @@ export async function setupProvider(flags: SetupFlags, environment: NodeJS.Proce
   }
   const isDry = flags.dryRun === true
   if (!isJson && !isDry) print('Any redirect URI and any client will be allowed in the realm: for tests only.')
-  const send = isDry ? dryRun(options, isJson ? complain : print) : callsTo(options.url)
+  const calls: ShownCall[] = []
+  const show = (call: ShownCall) => {
+    calls.push(call)
+    if (!isJson) for (const line of shownLines(call)) print(line)
+  }
+  const send = isDry ? dryRun(options, show) : callsTo(options.url)
   try {
     const result = await setUp(options, send, report)
-    if (isDry) return EXIT.ok
+    if (isDry) {
+      if (isJson) print(JSON.stringify({ ok: true, steps, calls }, undefined, 2))
+      return EXIT.ok
+    }
     const objects = readyObjects(result, target, options.url)
-    if (flags.write !== undefined) writeObjects(flags.write, objects)
-    if (isJson) print(JSON.stringify({ ok: true, steps, ...values(result), objects }, undefined, 2))
-    else for (const line of resultLines(result, objects, flags)) print(line)
+    const problem = flags.write === undefined ? undefined : problemOfWriting(flags.write, objects)
+    const written = problem === undefined ? flags.write : undefined
+    if (isJson) print(JSON.stringify({ ok: problem === undefined, steps, ...values(result), objects }, undefined, 2))
+    else for (const line of resultLines(result, objects, written)) print(line)
+    // What was printed is not printed again: passwords that were generated must not be lost.
+    if (problem !== undefined) throw new UsageError(problem)
     return EXIT.ok
   } catch (error) {
     if (!(error instanceof StepFailure)) throw error
-    const { step, asked, answer, advice } = error
+    const { step, method, path, answer, advice } = error
+    const asked = `${method} ${options.url.origin}${path}`
+    const created = error.createdUsers.filter(({ isPasswordGenerated }) => isPasswordGenerated)
     report(step, 'failed', answer)
-    if (isJson) print(JSON.stringify({ ok: false, steps, failure: { step, asked, answer, advice } }, undefined, 2))
-    else complain(`step ${step}, ${asked}: ${answer}\n  ${advice}`)
+    const failure = { step, asked, answer, advice }
+    if (isJson) print(JSON.stringify({ ok: false, steps, users: created.map(userValues), failure }, undefined, 2))
+    else {
+      for (const user of created) print(userLine(user))
+      complain(`step ${step}, ${asked}: ${answer}\n  ${advice}`)
+    }
     return EXIT.findings
   }
 }
@@ -73,12 +90,20 @@ function stepLine({ step, title, outcome, detail }: ReportedStep): string {
 }
 
 function values({ issuer, jwksPath, audiences, client, users }: SetupResult) {
-  const shown = users.map(({ username, password, group }) => ({ username, password, group }))
   const { uuid, clientId, secret } = client
-  return { issuer, jwksPath, audiences, client: { uuid, clientId, secret }, users: shown }
+  return { issuer, jwksPath, audiences, client: { uuid, clientId, secret }, users: users.map(userValues) }
 }
 
-function resultLines(result: SetupResult, objects: string, { write }: SetupFlags): readonly string[] {
+function userValues({ username, password, group }: IdpUser) {
+  return { username, password, group }
+}
+
+function userLine({ username, password, group }: IdpUser): string {
+  return `user           ${username}, password ${password}, group ${group}`
+}
+
+/** @param written the file that has the objects */
+function resultLines(result: SetupResult, objects: string, written: string | undefined): readonly string[] {
   const { issuer, jwksPath, client, users } = result
   return [
     '',
@@ -86,24 +111,28 @@ function resultLines(result: SetupResult, objects: string, { write }: SetupFlags
     `jwksPath       ${jwksPath}`,
     `client_id      ${client.clientId} (in paths of the admin API: ${client.uuid})`,
     `client_secret  ${client.secret}`,
-    ...users.map(({ username, password, group }) => `user           ${username}, password ${password}, group ${group}`),
+    ...users.map(userLine),
     '',
-    ...(write === undefined ? objects.trimEnd().split('\n') : [`The objects that require its tokens are in ${write}`]),
-    ...(users.length === 0
-      ? []
-      : ['', 'Get a token, and use it:', '', ...tokenCommands(result, 'http://localhost:8080/')]),
+    ...(written === undefined
+      ? objects.trimEnd().split('\n')
+      : [`The objects that require its tokens are in ${written}`]),
+    '',
+    users.length === 0 ? 'Get a token of the client itself, and use it:' : 'Get a token, and use it:',
+    '',
+    ...tokenCommands(result, 'http://localhost:8080/'),
   ]
 }
 
-/** A file that has other text is not replaced. @throws UsageError */
-function writeObjects(file: string, text: string): void {
+/** A file that has other text is not replaced. @returns why the objects are not in the file */
+function problemOfWriting(file: string, text: string): string | undefined {
   try {
-    writeFileSync(file, text, { flag: 'wx' })
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') {
-      throw new UsageError(`--write ${file}: ${(error as Error).message}`)
+    if (existsSync(file)) {
+      return readFileSync(file, 'utf8') === text ? undefined : `--write ${file}: the file exists and is different`
     }
-    if (readFileSync(file, 'utf8') !== text) throw new UsageError(`--write ${file}: the file exists and is different`)
+    writeFileSync(file, text, { flag: 'wx' })
+    return undefined
+  } catch (error) {
+    return `--write ${file}: ${(error as Error).message}`
   }
 }
 
@@ -112,8 +141,11 @@ function optionsIn(flags: SetupFlags, environment: NodeJS.ProcessEnv): SetupOpti
   if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
     throw new UsageError(`--url ${flags.url} is not a URL with scheme http or https`)
   }
-  if (url.pathname !== '/' || url.search !== '' || url.username !== '') {
-    throw new UsageError(`--url ${flags.url} must have no path, query or user: the root of the provider is meant`)
+  if (url.pathname !== '/' || url.search !== '' || url.hash !== '') {
+    throw new UsageError(`--url ${flags.url} must have no path and no query: the root of the provider is meant`)
+  }
+  if (url.username !== '' || url.password !== '') {
+    throw new UsageError('--url must have no user and no password: see --admin-username and --admin-password')
   }
   if (flags.yes !== true && flags.dryRun !== true && !isOwnNetwork(url.hostname)) {
     const risk = 'the setup allows any redirect URI and any client, for tests only'
@@ -123,6 +155,8 @@ function optionsIn(flags: SetupFlags, environment: NodeJS.ProcessEnv): SetupOpti
   if (password === undefined && flags.dryRun !== true) {
     throw new UsageError(`the password of the administrator is needed: --admin-password or ${ADMIN_PASSWORD_VARIABLE}`)
   }
+  if (/^\.*$/.test(flags.realm)) throw new UsageError(`--realm "${flags.realm}" is not a name of a realm`)
+  if (flags.clientId === '') throw new UsageError('--client-id is empty')
   const admin = { username: flags.adminUsername, password: password ?? '' }
   return { url, realm: flags.realm, clientId: flags.clientId, admin, users: usersIn(flags.user) }
 }
@@ -148,15 +182,21 @@ function defaultUsers(): readonly IdpUser[] {
 
 function usersIn(texts: readonly string[] | undefined): readonly IdpUser[] {
   if (texts === undefined) return defaultUsers()
-  return texts.map((text) => {
-    const [username = '', ...rest] = text.split(':')
-    const group = rest.pop() ?? ''
-    const password = rest.join(':')
-    if (username === '' || password === '' || group === '') {
-      throw new UsageError(`--user must be name:password:group, not "${username}:..."`)
-    }
-    return { username: username.toLowerCase(), password, group, isPasswordGenerated: false }
-  })
+  const users = texts.map(userIn)
+  const names = users.map(({ username }) => username)
+  const twice = names.find((name, at) => names.indexOf(name) !== at)
+  if (twice !== undefined) throw new UsageError(`--user ${twice} is there twice`)
+  return users
+}
+
+function userIn(text: string): IdpUser {
+  const [username = '', ...rest] = text.split(':')
+  const group = rest.pop() ?? ''
+  const password = rest.join(':')
+  if (username === '' || password === '' || group === '') {
+    throw new UsageError(`--user must be name:password:group, not "${username}:..."`)
+  }
+  return { username: username.toLowerCase(), password, group, isPasswordGenerated: false }
 }
 
 function targetIn(text: string): ReadyTarget {

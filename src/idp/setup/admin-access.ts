@@ -29,7 +29,7 @@ export class AdminAccess {
     const call: IdpCall = { method: 'POST', path: `/realms/${ADMIN_REALM}/protocol/openid-connect/token`, form }
     const answer = await this.#ask(3, call)
     const token = memberOf(answer.json, 'access_token')
-    if (isSuccess(answer) && typeof token === 'string') {
+    if (isSuccess(answer) && isToken(token)) {
       this.#token = token
       return
     }
@@ -70,15 +70,28 @@ export function isSuccess({ status }: IdpAnswer): boolean {
   return status >= 200 && status < 300
 }
 
+/** A text that can be sent in a header. */
+export function isToken(value: unknown): value is string {
+  return typeof value === 'string' && /^[\x21-\x7e]+$/.test(value)
+}
+
+const REDIRECTED = 'redirects are not followed: if the provider is at that address, it must be --url'
+
 function signInAdvice(answer: IdpAnswer, username: string): string {
+  if (answer.location !== undefined) return REDIRECTED
+  if (describeAnswer(answer).includes('HTTPS required')) {
+    return 'the realm master requires HTTPS for public addresses: use https, or a private address of the provider'
+  }
   if (answer.status === 404) return 'this is not the root of a Keycloak-compatible provider: check --url'
   if (answer.status === 401 || answer.status === 400) {
     return `check the name (${username}) and the password of the administrator`
   }
+  if (isSuccess(answer)) return 'the answer has no token: check that --url is a Keycloak-compatible provider'
   return 'look into the log of the provider'
 }
 
-function callAdvice({ status }: IdpAnswer, username: string): string {
+function callAdvice({ status, location }: IdpAnswer, username: string): string {
+  if (location !== undefined) return REDIRECTED
   switch (status) {
     case 401:
       return 'the new token of the administrator was refused as well: check the clock of this machine and of the provider'

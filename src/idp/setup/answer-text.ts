@@ -1,6 +1,5 @@
 import type { IdpAnswer } from './idp-call.ts'
-
-const MAX_TEXT = 300
+import { oneLine } from './one-line.ts'
 
 /** A member of a JSON object; undefined for every other value. */
 export function memberOf(value: unknown, name: string): unknown {
@@ -12,8 +11,9 @@ export function memberOf(value: unknown, name: string): unknown {
 /** The members with which providers describe errors; others may have secrets. */
 const TEXTS = ['error', 'error_description', 'errorMessage']
 
-/** `status 409: User exists with same username`. */
-export function describeAnswer({ status, json }: IdpAnswer): string {
+/** `status 409: User exists with same username`, always one line. */
+export function describeAnswer({ status, location, json }: IdpAnswer): string {
   const texts = TEXTS.map((name) => memberOf(json, name)).filter((text) => typeof text === 'string' && text !== '')
-  return [`status ${status}`, ...texts].join(': ').slice(0, MAX_TEXT)
+  const redirect = location === undefined ? [] : [`a redirect to ${location}`]
+  return oneLine([`status ${status}`, ...redirect, ...texts].join(': '))
 }

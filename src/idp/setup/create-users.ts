@@ -1,20 +1,13 @@
 import { isSuccess } from './admin-access.ts'
 import { describeAnswer, memberOf } from './answer-text.ts'
 import type { IdpCall } from './idp-call.ts'
+import type { IdpUser } from './idp-user.ts'
 import { GROUP } from './map-group.ts'
+import { pathId } from './path-id.ts'
 import type { RegisteredClient } from './set-up-client.ts'
 import { adminPath, type SetupContext } from './setup-context.ts'
 import { StepFailure } from './step-failure.ts'
 import { claimsOf } from './token-claims.ts'
-
-/** A user to create. */
-export interface IdpUser {
-  readonly username: string
-  readonly password: string
-  /** The user is free to have another password: if the user exists, it stays. */
-  readonly isPasswordGenerated: boolean
-  readonly group: string
-}
 
 /** The users, as they are at the end. */
 export interface CreatedUsers {
@@ -80,12 +73,13 @@ async function writeUser(setup: SetupContext, user: IdpUser): Promise<'created' 
     const credentials = [{ type: 'password', value: user.password, temporary: false }]
     const { status } = await access.call(8, { method: 'POST', path, json: { ...wanted, credentials } }, [409])
     if (status === 409) throw nameInUse(path, user)
+    setup.created.push(user)
     return 'created'
   }
   const isSame =
     memberOf(found, 'enabled') === true && firstOf(memberOf(memberOf(found, 'attributes'), GROUP)) === user.group
   if (isSame) return 'unchanged'
-  const id = encodeURIComponent(String(memberOf(found, 'id')))
+  const id = pathId(8, { method: 'GET', path }, found)
   await access.call(8, {
     method: 'PUT',
     path: `${path}/${id}`,
@@ -113,7 +107,7 @@ export async function findUser({ access, realm }: SetupContext, username: string
 async function setPassword(setup: SetupContext, { username, password }: IdpUser): Promise<void> {
   const { access, realm } = setup
   const found = await findUser(setup, username)
-  const id = encodeURIComponent(String(memberOf(found, 'id')))
+  const id = pathId(8, { method: 'GET', path: `${adminPath(realm)}/users` }, found)
   const json = { type: 'password', value: password, temporary: false }
   await access.call(8, { method: 'PUT', path: `${adminPath(realm)}/users/${id}/reset-password`, json })
 }
@@ -154,7 +148,7 @@ async function keepAttributes({ access, realm }: SetupContext): Promise<void> {
 }
 
 function missingClaim(realm: string, { username }: IdpUser): StepFailure {
-  const call = { method: 'GET', path: `${adminPath(realm)}/users?username=${username}` } as const
+  const call = { method: 'GET', path: `${adminPath(realm)}/users?username=${encodeURIComponent(username)}` } as const
   const advice = 'declare the attribute group in the user profile of the realm, or enable unmanaged attributes'
   return new StepFailure(8, call, `the token of ${username} has no claim group`, advice)
 }

@@ -1,29 +1,45 @@
 import { memberOf } from './answer-text.ts'
 import type { IdpAnswer, IdpCall, SendCall } from './idp-call.ts'
+import { hideSecrets } from './sent-secrets.ts'
 import type { SetupOptions } from './set-up.ts'
 import { adminPath } from './setup-context.ts'
 
-/** Members of bodies that nobody may read over a shoulder. */
-const SECRETS: readonly string[] = ['password', 'client_secret', 'value']
+/** A call that would be sent, without secrets. */
+export interface ShownCall {
+  readonly method: string
+  readonly url: string
+  readonly authorization?: string
+  readonly form?: unknown
+  readonly json?: unknown
+}
+
+/** A call as lines of text. */
+export function shownLines({ method, url, authorization, form, json }: ShownCall): readonly string[] {
+  return [
+    `${method} ${url}`,
+    ...(authorization === undefined ? [] : [`  Authorization: ${authorization}`]),
+    ...(form === undefined ? [] : [`  form ${JSON.stringify(form)}`]),
+    ...(json === undefined ? [] : [`  ${JSON.stringify(json)}`]),
+  ]
+}
 
 /**
  * Answers the calls of the procedure as a new provider would, and shows each call. Nothing is sent.
- * @param show a line of text
  */
-export function dryRun({ url, realm, users }: SetupOptions, show: (line: string) => void): SendCall {
-  const root = url.href.replace(/\/$/, '')
+export function dryRun({ url, realm, users }: SetupOptions, show: (call: ShownCall) => void): SendCall {
+  const root = url.origin
   const groups = new Map(users.map(({ username, group }) => [username, group]))
   const created = new Set<string>()
   return async (call) => {
-    // Ids that a provider would give stand in braces.
-    show(`${call.method} ${root}${call.path.replace(/%7B(\w+)%7D/g, '{$1}')}`)
-    if (call.token !== undefined)
-      show(`  Authorization: Bearer ${call.path.startsWith('/admin/') ? '{admin_token}' : '{initial_token}'}`)
-    const body = call.form ?? call.json
-    if (body !== undefined) {
-      const shown = JSON.stringify(body, (name, value) => (SECRETS.includes(name) ? '***' : value))
-      show(`  ${call.form === undefined ? '' : 'form '}${shown}`)
-    }
+    const isAdmin = call.path.startsWith('/admin/')
+    show({
+      method: call.method,
+      // Ids that a provider would give stand in braces.
+      url: root + call.path.replace(/%7B(\w+)%7D/g, '{$1}'),
+      ...(call.token === undefined ? {} : { authorization: `Bearer ${isAdmin ? '{admin_token}' : '{initial_token}'}` }),
+      ...(call.form === undefined ? {} : { form: hideSecrets(call.form) }),
+      ...(call.json === undefined ? {} : { json: hideSecrets(call.json) }),
+    })
     const { pathname, searchParams } = new URL(call.path, url)
     if (call.method === 'POST') created.add(pathname + nameIn(call.json))
     return { status: 200, json: answerTo(call, pathname, searchParams) }

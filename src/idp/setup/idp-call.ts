@@ -1,4 +1,5 @@
 import { parseJson } from '#base/parse-json.ts'
+import { oneLine } from './one-line.ts'
 
 /** One call of an endpoint of an identity provider (document 1, 4.4). */
 export interface IdpCall {
@@ -13,6 +14,8 @@ export interface IdpCall {
 
 export interface IdpAnswer {
   readonly status: number
+  /** Where a redirect leads. */
+  readonly location?: string
   /** Undefined if the body is not JSON. */
   readonly json: unknown
 }
@@ -29,7 +32,7 @@ const TIMEOUT_MS = 10_000
 /** Answers of providers are small; a list of users is the largest. */
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024
 
-/** Sends calls over HTTP. Redirects are not followed: they would carry credentials to another server. */
+/** Sends calls over HTTP. Redirects are answers: to follow them would carry credentials to another server. */
 export function callsTo(url: URL): SendCall {
   return async ({ method, path, token, form, json }) => {
     const body =
@@ -44,10 +47,12 @@ export function callsTo(url: URL): SendCall {
         method,
         headers,
         ...(body === undefined ? {} : { body }),
-        redirect: 'error',
+        redirect: 'manual',
         signal: AbortSignal.timeout(TIMEOUT_MS),
       })
-      return { status: response.status, json: jsonIn(await textOf(response)) }
+      const location = response.headers.get('location')
+      const redirect = response.status >= 300 && response.status < 400 && location !== null ? { location } : {}
+      return { status: response.status, ...redirect, json: jsonIn(await textOf(response)) }
     } catch (error) {
       throw new CallFailed(causeOf(error))
     }
@@ -78,5 +83,11 @@ function jsonIn(text: string): unknown {
 function causeOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   if (error.name === 'TimeoutError') return `no answer within ${TIMEOUT_MS / 1000} seconds`
-  return error.cause instanceof Error ? error.cause.message : error.message
+  const cause = error.cause instanceof Error ? error.cause : error
+  // One failure for each address of a host.
+  const [first = cause] = cause instanceof AggregateError ? (cause.errors as readonly Error[]) : []
+  const { code } = first as NodeJS.ErrnoException
+  return code?.startsWith('ERR_SSL_')
+    ? `no TLS connection (${code}): the server may expect http`
+    : oneLine(first.message)
 }

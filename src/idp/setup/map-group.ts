@@ -1,4 +1,6 @@
 import { memberOf } from './answer-text.ts'
+import type { IdpCall } from './idp-call.ts'
+import { pathId } from './path-id.ts'
 import { adminPath, type SetupContext } from './setup-context.ts'
 
 /** The attribute of users, and the claim of tokens that has its value. */
@@ -23,8 +25,9 @@ const MAPPER = {
  * @throws StepFailure
  */
 export async function mapGroup({ access, realm, report }: SetupContext, clientUuid: string): Promise<void> {
-  const path = `${adminPath(realm)}/clients/${encodeURIComponent(clientUuid)}/protocol-mappers/models`
-  const { json } = await access.call(7, { method: 'GET', path })
+  const path = `${adminPath(realm)}/clients/${clientUuid}/protocol-mappers/models`
+  const list: IdpCall = { method: 'GET', path }
+  const { json } = await access.call(7, list)
   const found = Array.isArray(json) ? json.find((one) => memberOf(one, 'name') === MAPPER.name) : undefined
   if (found === undefined) {
     await access.call(7, { method: 'POST', path, json: MAPPER })
@@ -33,7 +36,7 @@ export async function mapGroup({ access, realm, report }: SetupContext, clientUu
   const config = memberOf(found, 'config')
   const isSame = Object.entries(MAPPER.config).every(([name, value]) => memberOf(config, name) === value)
   if (isSame && memberOf(found, 'protocolMapper') === MAPPER.protocolMapper) return report(7, 'unchanged')
-  const id = String(memberOf(found, 'id'))
-  await access.call(7, { method: 'PUT', path: `${path}/${encodeURIComponent(id)}`, json: { ...MAPPER, id } })
+  const id = pathId(7, list, found)
+  await access.call(7, { method: 'PUT', path: `${path}/${id}`, json: { ...MAPPER, id } })
   report(7, 'done', 'the mapper was changed')
 }

@@ -49,15 +49,15 @@ ${audiences.length === 0 ? '' : `          audiences: ${JSON.stringify(audiences
 `
 }
 
-/** Commands that get a token of a user, and that use it. */
+/** Commands that get a token of a user, or of the client if no password is known, and that use it. */
 export function tokenCommands({ issuer, client, users: [user] }: SetupResult, target: string): readonly string[] {
   const quote = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`
   const fields = [
-    'grant_type=password',
     `client_id=${client.clientId}`,
     `client_secret=${client.secret}`,
-    `username=${user?.username ?? ''}`,
-    `password=${user?.password ?? ''}`,
+    ...(user === undefined
+      ? ['grant_type=client_credentials']
+      : ['grant_type=password', `username=${user.username}`, `password=${user.password}`]),
   ]
   const data = fields.map((field) => `--data-urlencode ${quote(field)}`).join(' ')
   const token = `curl -s ${quote(`${issuer}/protocol/openid-connect/token`)} ${data}`

@@ -1,4 +1,6 @@
 import { memberOf } from './answer-text.ts'
+import type { IdpCall } from './idp-call.ts'
+import { pathId } from './path-id.ts'
 import { adminPath, type SetupContext } from './setup-context.ts'
 
 const POLICY_TYPE = 'org.keycloak.services.clientregistration.policy.ClientRegistrationPolicy'
@@ -9,10 +11,11 @@ const POLICY_TYPE = 'org.keycloak.services.clientregistration.policy.ClientRegis
  */
 export async function removePolicies({ access, realm, report }: SetupContext): Promise<void> {
   const path = `${adminPath(realm)}/components`
-  const { json } = await access.call(9, { method: 'GET', path: `${path}?type=${POLICY_TYPE}` })
+  const list: IdpCall = { method: 'GET', path: `${path}?type=${POLICY_TYPE}` }
+  const { json } = await access.call(9, list)
   const components = (Array.isArray(json) ? json : []).filter(isRemoved)
   for (const component of components) {
-    const id = encodeURIComponent(String(memberOf(component, 'id')))
+    const id = pathId(9, list, component)
     // Another run may have removed it.
     await access.call(9, { method: 'DELETE', path: `${path}/${id}` }, [404])
   }

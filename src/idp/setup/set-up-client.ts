@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
-import { isSuccess } from './admin-access.ts'
+import { isSuccess, isToken } from './admin-access.ts'
 import { describeAnswer, memberOf } from './answer-text.ts'
 import type { IdpCall } from './idp-call.ts'
+import { pathId } from './path-id.ts'
 import { adminPath, type SetupContext } from './setup-context.ts'
 import { StepFailure } from './step-failure.ts'
 
@@ -26,7 +27,7 @@ const SETTINGS = {
  */
 export async function setUpClient(setup: SetupContext, clientId: string): Promise<RegisteredClient> {
   const found = await findClient(setup, clientId)
-  const client = found === undefined ? await register(setup, clientId) : await known(setup, found)
+  const client = found === undefined ? await register(setup, clientId) : await known(setup, clientId, found)
   await update(setup, client)
   return client
 }
@@ -38,10 +39,10 @@ export async function findClient({ access, realm }: SetupContext, clientId: stri
   return Array.isArray(json) ? json.find((one) => memberOf(one, 'clientId') === clientId) : undefined
 }
 
-async function known({ access, realm, report }: SetupContext, found: unknown): Promise<RegisteredClient> {
-  const [uuid, clientId] = [String(memberOf(found, 'id')), String(memberOf(found, 'clientId'))]
+async function known({ access, realm, report }: SetupContext, clientId: string, found: unknown) {
+  const uuid = pathId(5, { method: 'GET', path: `${adminPath(realm)}/clients` }, found)
   report(4, 'unchanged', 'the client is registered already')
-  const call: IdpCall = { method: 'GET', path: `${adminPath(realm)}/clients/${encodeURIComponent(uuid)}/client-secret` }
+  const call: IdpCall = { method: 'GET', path: `${adminPath(realm)}/clients/${uuid}/client-secret` }
   const answer = await access.call(5, call)
   const secret = memberOf(answer.json, 'value')
   if (typeof secret !== 'string') {
@@ -58,21 +59,22 @@ async function register({ access, realm, report }: SetupContext, clientId: strin
     json: { expiration: 0, count: 1 },
   }
   const token = memberOf((await access.call(4, asked)).json, 'token')
-  if (typeof token !== 'string') throw new StepFailure(4, asked, 'no token', 'check --url')
+  if (!isToken(token)) throw new StepFailure(4, asked, 'no token', 'check --url')
   report(4, 'done')
   const path = `/realms/${encodeURIComponent(realm)}/clients-registrations/default`
   const call: IdpCall = { method: 'POST', path, token, json: { clientId } }
   const answer = await access.ask(5, call)
-  const [uuid, secret] = [memberOf(answer.json, 'id'), memberOf(answer.json, 'secret')]
-  if (!isSuccess(answer) || typeof uuid !== 'string' || typeof secret !== 'string') {
+  const secret = memberOf(answer.json, 'secret')
+  if (!isSuccess(answer) || typeof secret !== 'string') {
     throw new StepFailure(5, call, describeAnswer(answer), 'check the client registration policies of the realm')
   }
+  const uuid = pathId(5, call, answer.json)
   report(5, 'done', clientId)
   return { uuid, clientId, secret }
 }
 
 async function update({ access, realm, report }: SetupContext, { uuid }: RegisteredClient): Promise<void> {
-  const path = `${adminPath(realm)}/clients/${encodeURIComponent(uuid)}`
+  const path = `${adminPath(realm)}/clients/${uuid}`
   const { json: before } = await access.call(6, { method: 'GET', path })
   const same = Object.entries(SETTINGS).every(([name, value]) => isDeepStrictEqual(memberOf(before, name), value))
   if (same) return report(6, 'unchanged')

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { verifies } from '#test/support/verifies.ts'
 import { ADMIN, setupOptions, startTestProvider, USERS } from '../provider/testing.ts'
-import { dryRun } from './dry-run.ts'
+import { dryRun, shownLines } from './dry-run.ts'
 import type { IdpAnswer, IdpCall, SendCall } from './idp-call.ts'
 import { CallFailed } from './idp-call.ts'
 import { readyObjects } from './ready-objects.ts'
@@ -402,7 +402,7 @@ test('a dry run shows each call without secrets, and sends none', async () => {
   const options = setupOptions(provider.url)
   await setUp(
     options,
-    dryRun(options, (line) => shown.push(line)),
+    dryRun(options, (call) => shown.push(...shownLines(call))),
     () => {},
   )
   expect(provider.calls).toEqual([])

@@ -1,10 +1,12 @@
 import { count } from '#base/count.ts'
 import { AdminAccess, type AdminCredentials, isSuccess } from './admin-access.ts'
 import { describeAnswer, memberOf } from './answer-text.ts'
-import { createUsers, findUser, type IdpUser } from './create-users.ts'
+import { createUsers, findUser } from './create-users.ts'
 import type { IdpCall, SendCall } from './idp-call.ts'
+import type { IdpUser } from './idp-user.ts'
 import { mapGroup } from './map-group.ts'
 import { removePolicies } from './remove-policies.ts'
+import { SentSecrets } from './sent-secrets.ts'
 import { findClient, type RegisteredClient, setUpClient } from './set-up-client.ts'
 import { adminPath, type Report, type SetupContext } from './setup-context.ts'
 import { StepFailure } from './step-failure.ts'
@@ -18,6 +20,9 @@ export interface SetupOptions {
   readonly clientId: string
   readonly users: readonly IdpUser[]
 }
+
+/** Characters of an answer that a failure shows. */
+const MAX_ANSWER_TEXT = 300
 
 /** What the procedure ends with (document 1, 5.8, step 11). */
 export interface SetupResult {
@@ -38,11 +43,28 @@ export interface SetupResult {
  * @throws StepFailure
  */
 export async function setUp(options: SetupOptions, send: SendCall, report: Report): Promise<SetupResult> {
-  const { realm, admin, clientId, users } = options
-  const access = new AdminAccess(send, admin)
-  await access.signIn()
-  report(3, 'done')
-  const setup: SetupContext = { access, realm, report }
+  const secrets = new SentSecrets()
+  const access = new AdminAccess((call) => {
+    secrets.add(call)
+    return send(call)
+  }, options.admin)
+  const created: IdpUser[] = []
+  try {
+    return await carryOut({ access, realm: options.realm, report, created }, options)
+  } catch (error) {
+    if (!(error instanceof StepFailure)) throw error
+    // Cut after hiding: a part of a secret would not be found.
+    const answer = secrets.hideIn(error.answer).slice(0, MAX_ANSWER_TEXT)
+    const failure = new StepFailure(error.step, error, answer, error.advice)
+    failure.createdUsers = created
+    throw failure
+  }
+}
+
+async function carryOut(setup: SetupContext, options: SetupOptions): Promise<SetupResult> {
+  const { clientId, users } = options
+  await setup.access.signIn()
+  setup.report(3, 'done')
   await checkRealm(setup)
   const client = await setUpClient(setup, clientId)
   await mapGroup(setup, client.uuid)
@@ -86,7 +108,7 @@ async function deriveValues({ access, realm, report }: SetupContext, { url }: Se
   if (typeof issuer !== 'string' || typeof jwksUri !== 'string' || !URL.canParse(jwksUri)) {
     throw new StepFailure(11, call, 'no issuer or no jwks_uri', 'check --url and --realm')
   }
-  const expected = `${url.href.replace(/\/$/, '')}${root}`
+  const expected = `${url.origin}${root}`
   if (issuer !== expected) {
     const advice = `--url must be the address in the issuer, or the public address of the provider must be --url: tokens with another issuer are refused`
     throw new StepFailure(11, call, `the issuer is ${issuer}, not ${expected}`, advice)

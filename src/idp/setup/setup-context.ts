@@ -1,4 +1,5 @@
 import type { AdminAccess } from './admin-access.ts'
+import type { IdpUser } from './idp-user.ts'
 import type { Step } from './step-failure.ts'
 
 export type Outcome = 'done' | 'unchanged' | 'failed'
@@ -11,6 +12,8 @@ export interface SetupContext {
   readonly access: AdminAccess
   readonly realm: string
   readonly report: Report
+  /** Users that this run has created so far. */
+  readonly created: IdpUser[]
 }
 
 /** The root of the admin API of a realm. */

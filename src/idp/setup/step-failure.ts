@@ -1,4 +1,5 @@
 import type { IdpCall } from './idp-call.ts'
+import type { IdpUser } from './idp-user.ts'
 
 /** The steps of the procedure, by their numbers (document 1, 5.8). */
 export const STEPS = {
@@ -22,17 +23,22 @@ export type Step = keyof typeof STEPS
 export class StepFailure extends Error {
   override readonly name = 'StepFailure'
   readonly step: Step
-  /** What was asked: `POST /realms/shop/...`. */
-  readonly asked: string
+  /** What was asked. */
+  readonly method: IdpCall['method']
+  /** From the root of the provider. */
+  readonly path: string
   /** What came back. */
   readonly answer: string
   /** What to do. */
   readonly advice: string
+  /** Users that exist since then. Nobody else knows their passwords. */
+  createdUsers: readonly IdpUser[] = []
 
   constructor(step: Step, { method, path }: Pick<IdpCall, 'method' | 'path'>, answer: string, advice: string) {
     super(`step ${step} (${STEPS[step]}) failed: ${method} ${path}: ${answer}; ${advice}`)
     this.step = step
-    this.asked = `${method} ${path}`
+    this.method = method
+    this.path = path
     this.answer = answer
     this.advice = advice
   }
