@@ -88,6 +88,15 @@ export const VARIABLES = {
     commands: ['run'],
     form: SIZE,
   },
+  GATEWRIGHT_RECORDS: {
+    meaning: 'folder for files with decision records; --records takes precedence',
+    commands: ['run'],
+  },
+  GATEWRIGHT_RECORDS_LIMIT: {
+    meaning: 'size of all those files together, 256Mi by default; --records-limit takes precedence',
+    commands: ['run'],
+    form: SIZE,
+  },
   GATEWRIGHT_PRICES: {
     meaning: 'file with prices of models, which take precedence over the built-in ones',
     commands: ['run', 'lint'],

@@ -61,6 +61,8 @@ function buildProgram(end: (code: ExitCode) => void, around: Surroundings | unde
     .addOption(allowForwardTo())
     .option('--workers <n>', 'number of proxy threads (default: the number of processors)')
     .addOption(addressPool())
+    .option('--records <dir>', 'folder for files with decision records (default: none are written)')
+    .option('--records-limit <size>', 'size of all those files together; the oldest are removed (default: 256Mi)')
     .option('--log-format <format>', 'format of the log and the access log: text or json (default: text)')
     .option(
       '--log-level <level>',

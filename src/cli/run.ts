@@ -26,6 +26,7 @@ import { type LogFlags, logSettings } from './log-settings.ts'
 import { objectPaths, type PathFlags } from './object-paths.ts'
 import { type OpenedStore, openStore } from './open-store.ts'
 import { priceFile } from './price-file.ts'
+import { type RecordFlags, recordSettings } from './record-settings.ts'
 import { writeRunningNote } from './running-note.ts'
 import { sessionKeys } from './session-keys.ts'
 import { shutdownVariables } from './shutdown-variables.ts'
@@ -34,7 +35,7 @@ import { type Surroundings, WHOLE_PROCESS } from './surroundings.ts'
 import { transportSetting } from './transport-setting.ts'
 import { UsageError } from './usage-error.ts'
 
-export interface RunFlags extends ForwardFlags, ListenFlags, LogFlags, PathFlags {
+export interface RunFlags extends ForwardFlags, ListenFlags, LogFlags, PathFlags, RecordFlags {
   readonly state?: string
   readonly workers?: string | undefined
 }
@@ -66,7 +67,8 @@ export async function run(
   for (const [name, value] of Object.entries(shared.variables)) environment[name] ||= value
   const settings = logSettings(flags, environment)
   const workers = flags.workers ?? shared.workers?.toString()
-  const options = toOptions(store, { ...flags, workers }, settings, environment)
+  const records = recordSettings(flags, environment, files)
+  const options = { ...toOptions(store, { ...flags, workers }, settings, environment), records }
   const log = new InstanceLog(new ApplicationLog(settings, around.openLog()))
   logging.open((...line) => log.message(...line))
   if (opened instanceof Error) {

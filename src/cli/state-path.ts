@@ -11,11 +11,19 @@ export const STATE_FOLDER = '.gatewright'
  * @throws UsageError if the state folder is in one of the folders; names that begin with a dot are not read there
  */
 export function checkStatePath(state: string, paths: readonly string[]): void {
-  const real = realPath(state)
-  const folder = paths.find((path) => isRead(relative(realPath(path), real)))
+  checkFolder('--state', state, paths)
+}
+
+/**
+ * The same for another folder that the gateway writes to.
+ * @param flag that names it
+ */
+export function checkFolder(flag: string, path: string, paths: readonly string[]): void {
+  const real = realPath(path)
+  const folder = paths.find((read) => isRead(relative(realPath(read), real)))
   if (folder === undefined) return
   throw new UsageError(
-    `--state ${state} is in ${folder}, where its files would be read as objects; use another folder, or one whose name begins with a dot`,
+    `${flag} ${path} is in ${folder}, where its files would be read as objects; use another folder, or one whose name begins with a dot`,
   )
 }
 

@@ -40,6 +40,7 @@ import { MainCalls } from './main-calls.ts'
 import type { InstanceOptions } from './options.ts'
 import { PlanPublisher } from './plan-publisher.ts'
 import { PriceCatalogue } from './price-catalogue.ts'
+import { RecordFolder } from './record-folder.ts'
 import { refusedEdits } from './refused-edits.ts'
 import { ReloadMetrics } from './reload-metrics.ts'
 import { type ShutdownTimes, shutdownTimes } from './shutdown-times.ts'
@@ -64,6 +65,7 @@ export class Instance {
   readonly #ownMetrics: MetricsWriter
   readonly #reloads: ReloadMetrics
   readonly #workers: WorkerPool
+  readonly #recordFolder: RecordFolder | undefined
   readonly #feed = new DecisionFeed((known) => this.#workers.newRecords(known))
   readonly #translator: Translator
   readonly #loop: ControlLoop
@@ -86,6 +88,7 @@ export class Instance {
   #wasReady = false
   #draining = false
   #quit: () => void = () => {}
+  #stopRecording: (() => void) | undefined
 
   private constructor(options: InstanceOptions, events: InstanceEvents) {
     this.#options = options
@@ -125,6 +128,7 @@ export class Instance {
         },
         metrics: (worker, update) => this.#metrics.add(worker, update),
         ended: (worker) => this.#metrics.ended(worker),
+        lastRecords: (records) => this.#feed.take(records),
         fact: (version, fact) => this.#loop.observed(version, fact),
         askedForKept: (of, id, fetchedMs) => this.#calls.requestKept(of, id, fetchedMs),
         log: (worker, state) => events.accessLog(worker, state),
@@ -133,6 +137,7 @@ export class Instance {
       },
       { startThread: options.startThread },
     )
+    this.#recordFolder = options.records && this.#openRecordFolder(options.records)
     this.#store = options.store
     this.#translator = new Translator({ tlsMaterial: TLS_MATERIAL, address: gatewayAddresses(options) })
     this.#loop = startControlLoop({
@@ -164,6 +169,8 @@ export class Instance {
     try {
       await instance.#startServers()
       // The first start makes a certificate for the API; traffic does not wait for it.
+      const folder = instance.#recordFolder
+      instance.#stopRecording = folder && instance.#feed.read(folder)
       await Promise.all([instance.#startTraffic(), instance.#startApi()])
     } catch (error) {
       await instance.close({ minMs: 0, maxMs: 0 })
@@ -249,6 +256,8 @@ export class Instance {
     this.#calls.close()
     await this.#publishing
     await this.#workers.drain(times.minMs, times.maxMs)
+    await this.#recordFolder?.close()
+    this.#stopRecording?.()
     this.#levelFile?.close()
     await Promise.all(this.#servers.map((server) => server.close()))
   }
@@ -321,6 +330,17 @@ export class Instance {
     })
     // The workers get its socket.
     this.#send()
+  }
+
+  #openRecordFolder(options: NonNullable<InstanceOptions['records']>): RecordFolder {
+    return new RecordFolder({
+      ...options,
+      version: VERSION,
+      hide: (text) => this.#secrets.hide(text),
+      written: (records) => this.#ownMetrics.series('recordsWritten', []).add(records),
+      dropped: (records, reason) => this.#ownMetrics.series('recordsDropped', [reason]).add(records),
+      report: (...line) => this.#events.message('observe', ...line),
+    })
   }
 
   #traffic(): TrafficReport {

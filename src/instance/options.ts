@@ -30,6 +30,8 @@ export interface InstanceOptions {
   readonly shutdown: { readonly minMs: number | undefined; readonly maxMs: number | undefined }
   /** Keys that seal MCP session ids. */
   readonly sessionKeys: SessionKeys
+  /** Where decision records are written, with the limit of all files together; undefined: nowhere. */
+  readonly records?: { readonly folder: string; readonly limitBytes: number } | undefined
   /** Keeps the levels of local rate limits across restarts; undefined: they start unused. */
   readonly state: StateFolder | undefined
   /** Memory for the bodies that a worker buffers, in bytes; undefined: a share of the available memory. */

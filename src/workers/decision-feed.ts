@@ -33,6 +33,14 @@ export class DecisionFeed {
     return () => void this.#readers.delete(reader)
   }
 
+  /** What a worker has told: as its answer, or before it ends. */
+  take({ records, lost }: NewRecords): void {
+    for (const reader of this.#readers) {
+      if (lost > 0) reader.lost(lost)
+      if (records.length > 0) reader.records(records)
+    }
+  }
+
   async #run(): Promise<void> {
     const known = new Map<string, number>()
     this.#known = known
@@ -43,12 +51,9 @@ export class DecisionFeed {
       if (!isBusy) await new Promise<void>((resolve) => clock.after(PERIOD_MS, resolve))
       const answers = await this.#ask(known)
       isBusy = answers.some(({ records }) => records.length > MANY)
-      for (const { worker, count, records, lost } of answers) {
-        known.set(worker, count)
-        for (const reader of this.#readers) {
-          if (lost > 0) reader.lost(lost)
-          if (records.length > 0) reader.records(records)
-        }
+      for (const answer of answers) {
+        known.set(answer.worker, answer.count)
+        this.take(answer)
       }
     }
     this.#known = undefined

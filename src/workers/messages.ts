@@ -3,6 +3,7 @@ import type { Level, Module } from '#base/log-levels.ts'
 import type { PriceList } from '#models/price-book.ts'
 import type { SocketAddress } from '#net/connect/own-sockets.ts'
 import type { TransportSetting } from '#net/transport/choose-transports.ts'
+import type { NewRecords } from '#observe/decision-ring.ts'
 import type { LogFields } from '#observe/log/application-log.ts'
 import type { MetricsUpdate } from '#observe/metrics/metrics-writer.ts'
 import type { BackendFact } from '#plan/backend-fact.ts'
@@ -75,6 +76,8 @@ export type FromWorker =
   | QuestionAnswer
   /** The profile that was asked for. */
   | { readonly kind: 'profile-recorded'; readonly result: ProfileResult }
+  /** The decisions after those that were told; the worker ends. Sent only if somebody follows them. */
+  | { readonly kind: 'last-records'; readonly records: NewRecords }
   /** Location of metrics of this worker. */
   | { readonly kind: 'metrics'; readonly update: MetricsUpdate }
   | SetValue

@@ -186,6 +186,9 @@ export async function runProxyWorker(start: WorkerStart, port: MessagePort, arou
       return { kind: 'stopped-accepting' }
     } else if (message.kind === 'drain') {
       send({ kind: 'drained', cutOff: await proxy.drain(message.drainMs, (limitMs) => exporters.close(limitMs)) })
+      if (toldRecords !== undefined) {
+        send({ kind: 'last-records', records: observer.records.listAfter(toldRecords) })
+      }
       await slowHashes.close()
       tokenCounter.close()
       lines.close()
@@ -194,9 +197,16 @@ export async function runProxyWorker(start: WorkerStart, port: MessagePort, arou
     return undefined
   }
 
+  /** The number of decisions up to the last one that was told; undefined: nobody has asked. */
+  let toldRecords: number | undefined
+
   function answerQuestion({ about, question, after }: Question): QuestionAnswer {
     if (about === 'sessions') return { kind: 'answer', about, question, items: proxy.sessions }
-    if (about === 'newRecords') return { kind: 'answer', about, question, items: [observer.records.listAfter(after)] }
+    if (about === 'newRecords') {
+      const told = observer.records.listAfter(after)
+      toldRecords = told.count
+      return { kind: 'answer', about, question, items: [told] }
+    }
     return { kind: 'answer', about, question, items: observer.records.list() }
   }
 

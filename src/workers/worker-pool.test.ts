@@ -39,6 +39,7 @@ async function startPool(tuning: {
       applied: () => applied++,
       replaced: (name, why, cause) => replaced.push({ name, why, cause }),
       metrics: () => {},
+      lastRecords: () => {},
       ended: (name) => ended.push(name),
       fact: () => {},
       askedForKept: () => {},

@@ -62,6 +62,8 @@ export interface WorkerPoolEvents {
   /** A worker died or was stuck, and another one is being started. */
   replaced(name: string, why: ReplacedFor, cause: string): void
   metrics(worker: string, update: MetricsUpdate): void
+  /** The last decisions of a worker that ends. */
+  lastRecords(records: NewRecords): void
   /** Its thread has ended: it sends no more messages and counts nothing more. */
   ended(worker: string): void
   /** A fact from traffic about a backend of the plan of that version. */
@@ -331,6 +333,8 @@ export class WorkerPool {
       this.#questions.answered(message)
     } else if (message.kind === 'metrics') {
       this.#events.metrics(member.name, message.update)
+    } else if (message.kind === 'last-records') {
+      this.#events.lastRecords(message.records)
     } else if (message.kind === 'profile-recorded') {
       this.#profiles.recorded(member.name, message.result)
     } else if (message.kind === 'log') {

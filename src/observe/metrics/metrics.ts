@@ -91,6 +91,18 @@ export const METRICS = {
     type: 'counter',
     labels: ['signal', 'reason'],
   },
+  recordsWritten: {
+    name: 'records_written_total',
+    help: 'Decision records written to the folder of records.',
+    type: 'counter',
+    labels: [],
+  },
+  recordsDropped: {
+    name: 'records_dropped_total',
+    help: 'Decision records missing in the folder of records.',
+    type: 'counter',
+    labels: ['reason'],
+  },
   callouts: {
     name: 'callouts_total',
     help: 'Decisions of servers that policies asked; cached ones caused no request.',
