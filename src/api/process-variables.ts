@@ -97,6 +97,12 @@ export const VARIABLES = {
     commands: ['run'],
     form: SIZE,
   },
+  GATEWRIGHT_RECORD_BODIES: {
+    meaning:
+      'beginning of request and response bodies, prompts included, that decision records have, such as 4Ki; the default is none; --record-bodies takes precedence',
+    commands: ['run'],
+    form: SIZE,
+  },
   GATEWRIGHT_PRICES: {
     meaning: 'file with prices of models, which take precedence over the built-in ones',
     commands: ['run', 'lint'],

@@ -63,6 +63,10 @@ function buildProgram(end: (code: ExitCode) => void, around: Surroundings | unde
     .addOption(addressPool())
     .option('--records <dir>', 'folder for files with decision records (default: none are written)')
     .option('--records-limit <size>', 'size of all those files together; the oldest are removed (default: 256Mi)')
+    .option(
+      '--record-bodies <size>',
+      'beginning of request and response bodies, prompts included, that decision records have, such as 4Ki (default: none)',
+    )
     .option('--log-format <format>', 'format of the log and the access log: text or json (default: text)')
     .option(
       '--log-level <level>',

@@ -8,6 +8,7 @@ import { UsageError } from './usage-error.ts'
 export interface RecordFlags {
   readonly records?: string
   readonly recordsLimit?: string
+  readonly recordBodies?: string
 }
 
 const DEFAULT_LIMIT = '256Mi'
@@ -44,6 +45,23 @@ export function recordSettings(
     throw unusable(folder, error)
   }
   return { folder, limitBytes }
+}
+
+/** More would take too much memory: each worker keeps 1,024 records. */
+const MAX_BODY_BYTES = 16 * 1024
+
+/**
+ * Bytes of each body that decision records have; undefined: they have none.
+ * @throws UsageError if it is no size up to 16Ki
+ */
+export function recordBodies(flags: RecordFlags, environment: Environment): number | undefined {
+  const text = flags.recordBodies ?? readVariable(environment, 'GATEWRIGHT_RECORD_BODIES')
+  if (text === undefined) return undefined
+  const bytes = parseByteSize(text)
+  if (bytes === undefined || bytes > MAX_BODY_BYTES) {
+    throw new UsageError(`the size of recorded bodies is ${text}; it must be a size up to 16Ki, such as 4Ki`)
+  }
+  return bytes
 }
 
 function unusable(folder: string, error: unknown): UsageError {

@@ -26,7 +26,7 @@ import { type LogFlags, logSettings } from './log-settings.ts'
 import { objectPaths, type PathFlags } from './object-paths.ts'
 import { type OpenedStore, openStore } from './open-store.ts'
 import { priceFile } from './price-file.ts'
-import { type RecordFlags, recordSettings } from './record-settings.ts'
+import { type RecordFlags, recordBodies, recordSettings } from './record-settings.ts'
 import { writeRunningNote } from './running-note.ts'
 import { sessionKeys } from './session-keys.ts'
 import { shutdownVariables } from './shutdown-variables.ts'
@@ -68,7 +68,11 @@ export async function run(
   const settings = logSettings(flags, environment)
   const workers = flags.workers ?? shared.workers?.toString()
   const records = recordSettings(flags, environment, files)
-  const options = { ...toOptions(store, { ...flags, workers }, settings, environment), records }
+  const options = {
+    ...toOptions(store, { ...flags, workers }, settings, environment),
+    records,
+    recordBodyBytes: recordBodies(flags, environment),
+  }
   const log = new InstanceLog(new ApplicationLog(settings, around.openLog()))
   logging.open((...line) => log.message(...line))
   if (opened instanceof Error) {

@@ -117,6 +117,7 @@ export class Instance {
         logFile: options.logFile,
         sessionKeys: options.sessionKeys,
         bodyMemoryBytes: options.bodyMemoryBytes ?? bodyMemoryOf(availableMemory(), options.workers),
+        recordBodyBytes: options.recordBodyBytes ?? 0,
         forwardTo: options.forwardTo ?? [],
         transport: options.transport,
       },

@@ -36,6 +36,8 @@ export interface InstanceOptions {
   readonly state: StateFolder | undefined
   /** Memory for the bodies that a worker buffers, in bytes; undefined: a share of the available memory. */
   readonly bodyMemoryBytes: number | undefined
+  /** Bytes of each body that decision records have; undefined: they have none. */
+  readonly recordBodyBytes?: number | undefined
   /** Networks that clients may choose destinations in whatever they are. */
   readonly forwardTo?: readonly string[]
   /** Transport for connections without TLS. */

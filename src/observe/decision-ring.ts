@@ -6,10 +6,11 @@ import type { LlmTranslation } from '#exchange/llm-facts.ts'
 import type { McpFacts } from '#exchange/mcp-facts.ts'
 import { redactTarget } from '#exchange/redact-target.ts'
 import type { DecisionIds } from './decision-ids.ts'
+import { type BodyRecord, bodyRecord, type KeptBody } from './kept-body.ts'
 import { shortSession } from './mcp-session-report.ts'
 import { type PassedPolicies, type PolicyRecord, policyRecords } from './passage.ts'
 
-/** The decision about one request; never contains credentials, bodies or prompts. */
+/** The decision about one request; never contains credentials, and bodies and prompts only if the gateway is told to record them. */
 export interface DecisionRecord {
   /** The id that a refusal shows to its client (`DecisionIds`). */
   id: string
@@ -62,6 +63,9 @@ export interface DecisionRecord {
   mcp: McpRecord | undefined
   /** Of a request to an A2A agent. */
   a2a: A2aFacts | undefined
+  /** Bodies, if the gateway is told to record them. */
+  requestBody: BodyRecord | undefined
+  responseBody: BodyRecord | undefined
 }
 
 /** An MCP message, for records and spans. */
@@ -135,6 +139,8 @@ export interface KeptDecision {
   readonly errorType: string | undefined
   readonly mcp: KeptMcp | undefined
   readonly a2a: A2aFacts | undefined
+  readonly requestBody: KeptBody | undefined
+  readonly responseBody: KeptBody | undefined
 }
 
 /**
@@ -191,6 +197,8 @@ export class DecisionRing {
       ...decision,
       policies: policyRecords(passed, startMonotonicMs),
       mcp: mcp && describeMcp(mcp),
+      requestBody: decision.requestBody && bodyRecord(decision.requestBody),
+      responseBody: decision.responseBody && bodyRecord(decision.responseBody),
     }
   }
 }

@@ -5,6 +5,7 @@ import type { ConnectionFault, WireRefusal } from '#net/stream.ts'
 import type { KeptDecision } from './decision-ring.ts'
 import type { Ended } from './ended.ts'
 import type { Unread } from './fields.ts'
+import { keptBody } from './kept-body.ts'
 import type { IncomingConnection } from './observer.ts'
 import { causeOf, passedPolicies } from './passage.ts'
 
@@ -53,11 +54,13 @@ export function keptUnread({ peer, gateway, listener }: IncomingConnection, numb
     errorType: undefined,
     mcp: undefined,
     a2a: undefined,
+    requestBody: undefined,
+    responseBody: undefined,
   }
 }
 
 /** The decision about a completed request or relayed connection. */
-export function keptRequest(ended: Ended): KeptDecision {
+export function keptRequest(ended: Ended, bodyBytes: number): KeptDecision {
   const { exchange, request } = ended
   const { decision } = request
   const { llm, startMonotonicMs, sentMonotonicMs, answeredMonotonicMs } = exchange
@@ -94,6 +97,8 @@ export function keptRequest(ended: Ended): KeptDecision {
     errorType: llm?.errorType,
     mcp: exchange.mcp && keptMcp(exchange.mcp),
     a2a: exchange.a2a,
+    requestBody: keptBody(exchange.requestBody, bodyBytes),
+    responseBody: keptBody(exchange.responseBody, bodyBytes),
   }
 }
 

@@ -41,6 +41,7 @@ export class RequestObserver implements Observer {
   readonly #relays: RelayMetrics
   readonly #writer: MetricsWriter
   readonly #tracer: Tracer | undefined
+  readonly #recordBodyBytes: number
   readonly #ids: DecisionIds
   /** For messages that never became requests: they are cheap to send. */
   readonly #unreadAllowance = new Allowance(UNREAD_BURST, UNREAD_PER_SECOND)
@@ -49,7 +50,10 @@ export class RequestObserver implements Observer {
   #untold = 0
   readonly #reportBug: (decisionId: string, error: unknown) => void
 
-  /** @param worker name of the thread, for records */
+  /**
+   * @param worker name of the thread, for records
+   * @param recordBodyBytes bytes of each body that records have
+   */
   constructor(
     worker: string,
     ids: DecisionIds,
@@ -57,7 +61,9 @@ export class RequestObserver implements Observer {
     writer: MetricsWriter,
     reportBug: (decisionId: string, error: unknown) => void,
     tracer?: Tracer,
+    recordBodyBytes = 0,
   ) {
+    this.#recordBodyBytes = recordBodyBytes
     this.#tracer = tracer
     this.records = new DecisionRing(worker, ids, RECORDS)
     this.#ids = ids
@@ -85,7 +91,7 @@ export class RequestObserver implements Observer {
     const ended = this.#end(request, note)
     this.#log.log(ended)
     this.#metrics.record(ended, sentBytes)
-    this.records.keep(keptRequest(ended))
+    this.records.keep(keptRequest(ended, this.#recordBodyBytes))
     if (exchange.span !== undefined) this.#tracer?.requestEnded(ended, exchange.span)
   }
 
@@ -93,7 +99,7 @@ export class RequestObserver implements Observer {
     const ended = this.#end(relay, broken)
     this.#log.log(ended)
     this.#relays.record(ended, relay)
-    this.records.keep(keptRequest(ended))
+    this.records.keep(keptRequest(ended, this.#recordBodyBytes))
   }
 
   connectionEnded(connection: IncomingConnection, receivedBytes: number, sentBytes: number): void {

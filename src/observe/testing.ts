@@ -189,6 +189,8 @@ export function keptDecision(values: Partial<KeptDecision> = {}): KeptDecision {
     mcp: undefined,
     a2a: undefined,
     errorType: undefined,
+    requestBody: undefined,
+    responseBody: undefined,
     ...values,
   }
 }

@@ -17,7 +17,7 @@ function setup(body: BodySource, decision: Partial<Decision> = {}) {
     decision: decision as Decision,
     stream: { body } as ServerStream,
     upstream: undefined,
-    context: { bodyMemory: new BodyMemory(1000) },
+    context: { bodyMemory: new BodyMemory(1000), recordBodyBytes: 0 },
     isWaiting: true as boolean,
     breakAttempt: () => {
       broken++

@@ -50,7 +50,7 @@ export interface BodyOwner {
   readonly decision: Decision
   readonly stream: ServerStream
   readonly upstream: ClientStream | undefined
-  readonly context: { readonly bodyMemory: BodyMemory }
+  readonly context: { readonly bodyMemory: BodyMemory; readonly recordBodyBytes: number }
   /** The request has no response yet, and its client is connected. */
   readonly isWaiting: boolean
   /** The backend ended its response early. */
@@ -242,11 +242,13 @@ export class Bodies implements BodyReader {
     return this.#request ?? this.#source
   }
 
-  /** Sends a body to the backend, and records it if an expression of log or metrics reads it (decision A-49). */
+  /** Sends a body to the backend, and records it if an expression of log or metrics reads it (decision A-49), or if decision records have bodies. */
   sendRequest(body: SendableBody, sink: BodySink): void {
-    const { recordsRequestBody, maxBufferBytes } = this.#owner.decision.frontend!
-    if (!recordsRequestBody || body instanceof FixedBody) return body.pipe(sink)
-    this.#requestRecording = new RecordingSink(sink, { maxBytes: maxBufferBytes, claim: this.claim })
+    const { decision, context } = this.#owner
+    const { recordsRequestBody, maxBufferBytes } = decision.frontend!
+    const maxBytes = recordsRequestBody ? maxBufferBytes : context.recordBodyBytes
+    if (maxBytes === 0 || body instanceof FixedBody) return body.pipe(sink)
+    this.#requestRecording = new RecordingSink(sink, { maxBytes, claim: this.claim })
     body.pipe(this.#requestRecording)
   }
 
@@ -368,25 +370,27 @@ export class Bodies implements BodyReader {
     })
   }
 
-  /** Sends a body to the client, and records it, as the client gets it, if an expression of log or metrics reads it. */
+  /** Sends a body to the client, and records it, as the client gets it, for the same reasons. */
   sendResponse(body: SendableBody): void {
-    const { decision, stream, exchange } = this.#owner
+    const { decision, stream, exchange, context } = this.#owner
     const { response } = stream
     const isKnown = exchange.responseBody != null || exchange.newResponseBody !== undefined
-    if (decision.frontend?.recordsResponseBody !== true || isKnown) return body.pipe(response)
-    const { maxBufferBytes } = decision.frontend
-    this.#responseRecording = new RecordingSink(response, { maxBytes: maxBufferBytes, claim: this.claim })
+    const { frontend } = decision
+    const maxBytes = frontend?.recordsResponseBody === true ? frontend.maxBufferBytes : context.recordBodyBytes
+    if (maxBytes === 0 || isKnown) return body.pipe(response)
+    this.#responseRecording = new RecordingSink(response, { maxBytes, claim: this.claim })
     body.pipe(this.#responseRecording)
   }
 
-  /** Sets the bodies that log and metrics read, at the end of the request. null: nothing of the body was read. */
+  /** Sets the bodies that log, metrics and records read, at the end of the request. null: nothing of the body was read. */
   recordForLog(): void {
-    const { exchange, decision, stream } = this.#owner
-    if (decision.frontend?.recordsRequestBody) {
+    const { exchange, decision, stream, context } = this.#owner
+    const isRecorded = context.recordBodyBytes > 0
+    if (isRecorded || decision.frontend?.recordsRequestBody) {
       const known = exchange.requestBodyPrefix ?? this.#requestRecording?.recorded
       exchange.requestBody ??= known ?? (stream.body.kind === BODY_NONE ? EMPTY : null)
     }
-    if (decision.frontend?.recordsResponseBody) {
+    if (isRecorded || decision.frontend?.recordsResponseBody) {
       exchange.responseBody ??= exchange.responseBodyPrefix ?? this.#responseRecording?.recorded ?? null
     }
   }

@@ -36,6 +36,8 @@ export interface ProxyContext {
   readonly facts: BackendFacts
   readonly prices: LlmPrices
   readonly bodyMemory: BodyMemory
+  /** Bytes of each body that decision records have. */
+  readonly recordBodyBytes: number
   /** For protocols that serve requests themselves. */
   readonly sealer: Sealer
   readonly table: SharedTable

@@ -91,6 +91,7 @@ async function startGateway(target: number, draining: AbortSignal): Promise<stri
       facts: new BackendFacts(() => {}),
       prices: NO_PRICES,
       bodyMemory,
+      recordBodyBytes: 0,
       sealer: testSealer(),
       table: new LocalTable(),
       channels: new LocalChannels('w1'),

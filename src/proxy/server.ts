@@ -67,6 +67,8 @@ export interface ProxyServerOptions {
   readonly ticketKeys: Uint8Array
   /** Limit of the memory for the bodies of all requests. */
   readonly bodyMemoryBytes: number
+  /** Bytes of each body that decision records have; 0: they have none. */
+  readonly recordBodyBytes: number
   /** The worker's part in limits of the instance. */
   readonly share: ThreadShare
   /** Networks that clients may choose destinations in whatever they are (`--allow-forward-to`); default: none. */
@@ -181,6 +183,7 @@ export class ProxyServer {
       facts,
       prices: this.#prices,
       bodyMemory,
+      recordBodyBytes: options.recordBodyBytes,
       sealer,
       table,
       channels,

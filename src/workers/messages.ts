@@ -149,6 +149,8 @@ export interface WorkerStart {
   readonly table: readonly TableEntry[]
   /** Memory for the bodies that the worker buffers. */
   readonly bodyMemoryBytes: number
+  /** Bytes of each body that decision records have; 0: they have none. */
+  readonly recordBodyBytes: number
   /** Networks that clients may choose destinations in whatever they are. */
   readonly forwardTo: readonly string[]
   readonly transport: TransportSetting

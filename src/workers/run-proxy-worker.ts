@@ -95,6 +95,7 @@ export async function runProxyWorker(start: WorkerStart, port: MessagePort, arou
     (decisionId, error) =>
       send({ kind: 'bug', decisionId, stack: error instanceof Error ? (error.stack ?? '') : `${error}` }),
     new Tracer(exporters, hider),
+    start.recordBodyBytes,
   )
   const { transports, fallbackReason } = await chooseTransports(start.transport)
   metrics.series('workerStarts', [transports.kind]).add(1)
@@ -121,6 +122,7 @@ export async function runProxyWorker(start: WorkerStart, port: MessagePort, arou
     channels,
     ticketKeys: start.ticketKeys,
     bodyMemoryBytes: start.bodyMemoryBytes,
+    recordBodyBytes: start.recordBodyBytes,
     share: start.share,
     forwardTo: start.forwardTo.map(parseNetwork).filter((network) => network !== undefined),
     transports,

@@ -32,6 +32,7 @@ async function startPool(tuning: {
       logFile: '/dev/null',
       sessionKeys: readSessionKeys({}),
       bodyMemoryBytes: 2 ** 20,
+      recordBodyBytes: 0,
       transport: 'auto',
       forwardTo: [],
     },

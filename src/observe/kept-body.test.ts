@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest'
+import { bodyRecord, keptBody } from './kept-body.ts'
+
+const bodies: readonly (readonly [
+  name: string,
+  body: Uint8Array | null | undefined,
+  maxBytes: number,
+  shown: unknown,
+])[] = [
+  ['a short text', Buffer.from('hello'), 10, { text: 'hello', isComplete: true }],
+  ['a long text', Buffer.from('hello, world'), 5, { text: 'hello', isComplete: false }],
+  ['a cut character', Buffer.from('aä'), 2, { text: 'a', isComplete: false }],
+  ['bytes that are no text', Uint8Array.of(0x1f, 0x8b, 0xff), 10, { text: undefined, isComplete: false }],
+  ['an empty body', new Uint8Array(0), 10, undefined],
+  ['a body that was not read', null, 10, undefined],
+  ['no body', undefined, 10, undefined],
+  ['a body, although records have none', Buffer.from('hello'), 0, undefined],
+]
+
+for (const [name, body, maxBytes, shown] of bodies) {
+  test(`${name} with a limit of ${maxBytes}`, () => {
+    const kept = keptBody(body, maxBytes)
+    expect(kept && bodyRecord(kept)).toEqual(shown)
+  })
+}
+
+test('what is kept is a copy', () => {
+  const body = Buffer.from('hello')
+  const kept = keptBody(body, 10)!
+  body.fill(0)
+  expect(bodyRecord(kept).text).toBe('hello')
+})
