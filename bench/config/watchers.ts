@@ -1,3 +1,5 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { request } from 'node:https'
 import { tmpdir } from 'node:os'
@@ -7,7 +9,7 @@ import { createObjectsFolder } from '#test/support/objects-folder.ts'
 import { type ApiAccess, accessOf } from './api-access.ts'
 import { now } from './gateway-clock.ts'
 import { peakMemoryMb } from './peak-memory.ts'
-import { startClient } from './start-client.ts'
+import type { Written } from './writer.ts'
 
 /** Many clients that watch while objects are written through the API. */
 export interface WatchersMeasured {
@@ -77,6 +79,13 @@ function watch({ server, options }: ApiAccess, watcher: Watcher): Promise<() => 
   })
 }
 
+/** Writes objects in another process. */
+async function write(kubeconfig: string, writes: number, perSecond: number): Promise<Written> {
+  const child = fork(join(process.cwd(), 'bench/config/writer.ts'), [kubeconfig, PATH, `${writes}`, `${perSecond}`])
+  const [written] = await once(child, 'message')
+  return written as Written
+}
+
 /** @param perSecond writes per second */
 export async function measureWatchers(count: number, writes: number, perSecond: number): Promise<WatchersMeasured> {
   const state = mkdtempSync(join(tmpdir(), 'bench-watchers-'))
@@ -93,38 +102,24 @@ export async function measureWatchers(count: number, writes: number, perSecond: 
     const pid = gateway.process.pid!
     const kubeconfig = join(state, 'kubeconfig')
     const access = accessOf(kubeconfig)
-    const writtenMs: number[] = []
-    const left: number[] = []
-    const times: number[] = []
+    const left = new Array<number>(writes).fill(count)
+    /** When the last watcher got each write. */
+    const tookMs = new Map<number, number>()
     const took = (write: number) => {
       left[write] = left[write]! - 1
-      if (left[write] === 0) times.push(now() - writtenMs[write]!)
+      if (left[write] === 0) tookMs.set(write, now())
     }
     const watchers = Array.from({ length: count }, () => new Watcher(took))
     for (let at = 0; at < count; at += TOGETHER) {
       open.push(...(await Promise.all(watchers.slice(at, at + TOGETHER).map((watcher) => watch(access, watcher)))))
     }
     const cpu = cpuSeconds(pid)
-    using writer = startClient(kubeconfig)
-    const start = now()
-    const acknowledged: Promise<number>[] = []
-    for (let at = 0; at < writes; at += 1) {
-      const dueMs = start + (at * 1000) / perSecond
-      await new Promise((resolve) => setTimeout(resolve, Math.max(0, dueMs - now())))
-      const metadata = { name: `watched-${at}` }
-      // One after the other, so that their order is known.
-      await acknowledged.at(-1)
-      writtenMs[at] = now()
-      left[at] = count
-      acknowledged.push(writer.ask({ method: 'POST', path: PATH, body: { metadata, data: { text: 'x'.repeat(500) } } }))
-    }
-    await Promise.all(acknowledged)
-    const writesPerSecond = (writes * 1000) / (now() - start)
+    const { sentMs, writesPerSecond } = await write(kubeconfig, writes, perSecond)
     const ended = now()
-    while (times.length < writes && now() - ended < LOST_AFTER_MS) {
+    while (tookMs.size < writes && now() - ended < LOST_AFTER_MS) {
       await new Promise((resolve) => setTimeout(resolve, 10))
     }
-    const sorted = times.sort((a, b) => a - b)
+    const sorted = [...tookMs].map(([at, ms]) => ms - sentMs[at]!).sort((a, b) => a - b)
     return {
       wrong: watchers.reduce((sum, { wrong, next }) => sum + wrong + (writes - next), 0),
       medianMs: sorted[sorted.length >> 1] ?? Number.POSITIVE_INFINITY,
