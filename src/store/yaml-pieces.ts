@@ -1,4 +1,5 @@
-import { type Document, isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseAllDocuments } from 'yaml'
+import { type Document, isAlias, isMap, isScalar, isSeq, LineCounter, type Node } from 'yaml'
+import { parseDocuments } from './parse-documents.ts'
 import { describeAliasError, describeSyntaxError, positionAt, type SyntaxFault } from './yaml-faults.ts'
 
 /** A value of a YAML text that should be an object: a document, or an item of a `List`. */
@@ -46,7 +47,7 @@ export function readPieces(text: string): YamlPieces {
   const lines = new LineCounter()
   const pieces: Piece[] = []
   const faults: SyntaxFault[] = []
-  for (const document of parseAllDocuments(text, { lineCounter: lines, merge: true, prettyErrors: false })) {
+  for (const document of parseDocuments(text, { lineCounter: lines, merge: true, prettyErrors: false })) {
     const [first] = document.errors
     // Further errors of the same document usually result from the first.
     if (first !== undefined) faults.push(describeSyntaxError(first, { text, document, lines }))

@@ -1,6 +1,6 @@
-import { parse } from 'yaml'
 import { EXACT_NAMES, findAmbiguousMember } from '#base/json-ambiguity.ts'
 import { parseJson } from '#base/parse-json.ts'
+import { parseDocuments } from '#store/parse-documents.ts'
 import { ApiError } from '../http/api-error.ts'
 import { groupVersion } from '../kinds/collection.ts'
 import type { WrittenObject } from '../kinds/served-kind.ts'
@@ -68,11 +68,21 @@ export function readJson(text: string, unknownFields: 'refuse' | 'warn' | 'ignor
   return { value, warnings: [message] }
 }
 
+/** @throws Error if it is no YAML, or more than one document */
+function parseDocument(text: string): unknown {
+  const [document, ...others] = parseDocuments(text)
+  if (document === undefined) return null
+  const [error] = document.errors
+  if (error !== undefined) throw error
+  if (others.length > 0) throw new Error('it has several documents')
+  return document.toJS()
+}
+
 /** @throws ApiError BadRequest */
 export function readYaml(text: string): unknown {
   let value: unknown
   try {
-    value = parse(text)
+    value = parseDocument(text)
   } catch (error) {
     throw new ApiError('BadRequest', `the body is not YAML: ${(error as Error).message}`)
   }
