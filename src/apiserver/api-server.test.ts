@@ -376,6 +376,22 @@ describe('deletion', () => {
     expect((await server.call(`${BACKENDS}/one`)).status).toBe(200)
   })
 
+  test.each([
+    { preconditions: 5 },
+    { preconditions: [] },
+    { preconditions: { uid: 5 } },
+    { preconditions: { resourceVersion: 7 } },
+    { dryRun: 'All' },
+    { dryRun: [5] },
+    { orphanDependents: 'true' },
+    { propagationPolicy: 5 },
+  ])('the option %j is refused, and nothing is deleted', async (options) => {
+    await create(BACKENDS, backend('one'))
+    const { status, body } = await server.call(`${BACKENDS}/one`, { method: 'DELETE', body: options })
+    expect([status, body.reason]).toEqual([400, 'BadRequest'])
+    expect((await server.call(`${BACKENDS}/one`)).status).toBe(200)
+  })
+
   test('an object with finalizers stays until the last one is removed', async () => {
     const written = backend('one')
     await create(BACKENDS, { ...written, metadata: { name: 'one', finalizers: ['example.com/a'] } })
@@ -435,6 +451,8 @@ describe('lists', () => {
 
   test.each([
     ['limit=x', 400],
+    ['limit=1e3', 400],
+    ['limit=0x10', 400],
     ['continue=x', 400],
     [`continue=${Buffer.from('{"revision":1,"namespace":"","name":""}').toString('base64url')}`, 410],
     ['labelSelector=%2C', 400],

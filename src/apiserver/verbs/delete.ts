@@ -44,17 +44,35 @@ export function remove(state: ApiState, request: ResourceRequest): ApiAnswer {
 export function deleteOptions({ body, query }: ResourceRequest): DeleteOptions {
   const value = body === undefined || body.bytes.length === 0 ? {} : readBody(body, 'ignore').value
   if (!isObject(value)) throw new ApiError('BadRequest', 'DeleteOptions must be an object')
-  const preconditions = isObject(value.preconditions) ? value.preconditions : {}
-  const textOf = (one: unknown) => (typeof one === 'string' && one !== '' ? one : undefined)
-  const orphans = value.orphanDependents === true || queryFlag(query, 'orphanDependents')
-  const propagation = textOf(value.propagationPolicy) ?? textOf(query.get('propagationPolicy'))
-  const dryRun = [...query.getAll('dryRun'), ...(Array.isArray(value.dryRun) ? value.dryRun.map(String) : [])]
+  const preconditions = optionOf(value, 'preconditions', isObject, 'an object') ?? {}
+  const orphans = optionOf(value, 'orphanDependents', isBoolean, 'a boolean') || queryFlag(query, 'orphanDependents')
+  const propagation = optionOf(value, 'propagationPolicy', isText, 'a string') || query.get('propagationPolicy')
+  const dryRun = optionOf(value, 'dryRun', isTexts, 'a list of strings') ?? []
   return {
-    propagation: orphans ? 'Orphan' : readPropagation(propagation ?? 'Background'),
-    dryRun: isDryRun(dryRun),
-    uid: textOf(preconditions.uid),
-    resourceVersion: textOf(preconditions.resourceVersion),
+    propagation: orphans ? 'Orphan' : readPropagation(propagation || 'Background'),
+    dryRun: isDryRun([...query.getAll('dryRun'), ...dryRun]),
+    uid: optionOf(preconditions, 'uid', isText, 'a string') || undefined,
+    resourceVersion: optionOf(preconditions, 'resourceVersion', isText, 'a string') || undefined,
   }
+}
+
+const isText = (value: unknown): value is string => typeof value === 'string'
+const isBoolean = (value: unknown): value is boolean => typeof value === 'boolean'
+const isTexts = (value: unknown): value is readonly string[] => Array.isArray(value) && value.every(isText)
+
+/**
+ * A member of another type is refused: without it, the object would be deleted although the client set a condition, or wanted a dry run.
+ * @throws ApiError BadRequest
+ */
+function optionOf<T>(
+  options: Readonly<Record<string, unknown>>,
+  name: string,
+  isValid: (value: unknown) => value is T,
+  expected: string,
+): T | undefined {
+  const value = options[name] ?? undefined
+  if (value === undefined || isValid(value)) return value
+  throw new ApiError('BadRequest', `DeleteOptions: ${name} must be ${expected}`)
 }
 
 function readPropagation(text: string): Propagation {

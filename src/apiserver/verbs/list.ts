@@ -52,7 +52,7 @@ function limitOf(query: URLSearchParams): number | undefined {
   const text = query.get('limit')
   if (!text) return undefined
   const limit = Number(text)
-  if (!Number.isSafeInteger(limit) || limit < 0)
+  if (!/^\d*$/.test(text) || !Number.isSafeInteger(limit))
     throw new ApiError('BadRequest', `limit: must be a count, not "${text}"`)
   return limit === 0 ? undefined : limit
 }
