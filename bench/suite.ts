@@ -185,6 +185,15 @@ export const SUITES: readonly Suite[] = [
     expect: 'thirty-two bytes',
   },
   {
+    name: 'tracing-lost',
+    about: 'The same, but nothing receives the spans: they are dropped.',
+    path: '/small',
+    door: 'lost',
+    unit: 'request',
+    headers: {},
+    expect: 'thirty-two bytes',
+  },
+  {
     name: 'ext-authz',
     about:
       'GET of 32 bytes; the gateway asks an authorization server over gRPC about each request, nginx asks with auth_request over HTTP/1.1.',
