@@ -116,7 +116,8 @@ verifies(
     const text = printed.join('\n')
     const password = atob(cluster.objects.get(`${NAMESPACE}/secrets/identity-provider`)!.data.password)
     expect(text).toContain('http://10.0.0.7:8080')
-    expect(text).toContain(`password ${password}`)
+    expect(text).toContain(`admin  admin, password ${password}`)
+    expect(printed.at(-1)).toBe(`Next: gatewright idp setup --url http://10.0.0.7:8080 --admin-password ${password}`)
     expect(text.indexOf('rollout is complete')).toBeLessThan(text.indexOf('http://10.0.0.7:8080'))
 
     // Again: the password stays, and is not printed.
@@ -124,6 +125,7 @@ verifies(
     expect(await idp('deploy')).toBe(0)
     expect(atob(cluster.objects.get(`${NAMESPACE}/secrets/identity-provider`)!.data.password)).toBe(password)
     expect(printed.join('\n')).not.toContain(password)
+    expect(printed.join('\n')).toContain('kubectl get secret identity-provider -n idp -o jsonpath=')
   },
 )
 

@@ -48,8 +48,10 @@ export async function deployProvider(flags: DeployFlags, environment: NodeJS.Pro
   if (typeof address === 'string') return late('the address', address, 'in a local cluster, start its load balancer')
   const url = `http://${hostPort(address.found, PORT)}`
   print(` 2  address of the provider       ${url}`)
-  const password = known === undefined ? `password ${adminPassword}` : `the password is in the Secret identity-provider`
-  for (const line of ['', `admin  admin, ${password}`, '', `Next: gatewright idp setup --url ${url}`]) print(line)
+  const read = `kubectl get secret identity-provider -n ${namespace} -o jsonpath='{.data.password}' | base64 -d`
+  const password = known === undefined ? `password ${adminPassword}` : `with the password that this prints: ${read}`
+  const next = `Next: gatewright idp setup --url ${url} --admin-password ${known === undefined ? adminPassword : '<password>'}`
+  for (const line of ['', `admin  admin, ${password}`, '', next]) print(line)
   return EXIT.ok
 }
 

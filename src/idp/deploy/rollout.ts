@@ -14,11 +14,11 @@ export function rolloutState(deployment: Members): RolloutState {
     replicas?: number
     updatedReplicas?: number
     availableReplicas?: number
-    conditions?: readonly { type?: string; reason?: string; message?: string }[]
+    conditions?: readonly { type?: string; reason?: string; message?: string }[] | null
   }
-  const { observedGeneration = 0, replicas = 0, updatedReplicas = 0, availableReplicas = 0, conditions = [] } = status
+  const { observedGeneration = 0, replicas = 0, updatedReplicas = 0, availableReplicas = 0, conditions } = status
   if (observedGeneration < generation) return { state: 'waiting', why: 'the Deployment has not been observed yet' }
-  const stuck = conditions.find(({ type, reason }) => type === 'Progressing' && reason === 'ProgressDeadlineExceeded')
+  const stuck = conditions?.find(({ type, reason }) => type === 'Progressing' && reason === 'ProgressDeadlineExceeded')
   if (stuck !== undefined) return { state: 'failed', why: stuck.message ?? 'its deadline has passed' }
   if (updatedReplicas < wanted) return { state: 'waiting', why: `${updatedReplicas} of ${wanted} replicas are updated` }
   if (replicas > updatedReplicas)
@@ -31,9 +31,9 @@ export function rolloutState(deployment: Members): RolloutState {
 
 /** The address of a Service of the type LoadBalancer: an IP address or a host name; undefined: it has none yet. */
 export function loadBalancerAddress(service: Members): string | undefined {
-  const { ingress = [] } = membersIn(membersIn(service.status).loadBalancer) as { ingress?: readonly Members[] }
-  const found = ingress.map(({ ip, hostname }) => ip ?? hostname).find((one) => typeof one === 'string' && one !== '')
-  return found as string | undefined
+  const { ingress } = membersIn(membersIn(service.status).loadBalancer)
+  const addresses = (Array.isArray(ingress) ? ingress : []).map((one) => membersIn(one).ip || membersIn(one).hostname)
+  return addresses.find((one): one is string => typeof one === 'string' && one !== '')
 }
 
 function membersIn(value: unknown): Members {

@@ -361,6 +361,34 @@ describe('the code flow', () => {
     expect((await register({})).error).toBe('invalid_client_metadata')
   })
 
+  test('a client with a secret may sign users in without PKCE; a verifier is an error then', async () => {
+    const path = authorizationPath({ code_challenge: '', code_challenge_method: '', state: '' })
+    const codes = [codeIn(await signIn(await ask(path))), codeIn(await signIn(await ask(path)))]
+    expect(codes.map((answer) => answer.has('state'))).toEqual([false, false])
+    const [one, two] = codes.map((answer) => answer.get('code')!) as [string, string]
+    expect((await exchange(one)).body.error).toBe('invalid_grant')
+    const fields = { grant_type: 'authorization_code', code: two, redirect_uri: CALLBACK }
+    expect((await token(fields)).status).toBe(200)
+  })
+
+  test('a client that may not sign users in, and one without a name', async () => {
+    const json = { clientId: 'service', redirectUris: [CALLBACK], standardFlowEnabled: false }
+    await asAdmin('POST', '/admin/realms/shop/clients', json)
+    expect(codeIn(await ask(authorizationPath({ client_id: 'service' }))).get('error')).toBe('unauthorized_client')
+    expect((await ask(authorizationPath({ client_id: '' }))).text).toContain('Client not found')
+  })
+
+  test('a page is for one sign-in in one realm', async () => {
+    const page = await ask(authorizationPath())
+    const elsewhere = actionOf(page).replace(REALM, '/realms/master')
+    const fields = { username: 'ann', password: 'ann-password' }
+    const asked = (action: string) => form(action, fields, { cookie: cookieOf(page) })
+    for (const action of [elsewhere, actionOf(page), actionOf(page).replace(/attempt=.*/, '')]) {
+      const { status, text } = await asked(action)
+      expect([status, text]).toEqual([400, expect.stringContaining('The page has expired')])
+    }
+  })
+
   test('another browser cannot end a sign-in', async () => {
     const page = await ask(authorizationPath())
     const other = await signIn(page, 'ann-password', 'idp_browser=other')
@@ -439,6 +467,28 @@ describe('administration', () => {
     expect((await token(refresh)).status).toBe(400)
     await asAdmin('DELETE', path)
     expect((await asAdmin('GET', path)).status).toBe(404)
+  })
+
+  test.each([
+    [{}, 'client_secret_basic', true],
+    [{ token_endpoint_auth_method: 'client_secret_post', client_name: 'Shop' }, 'client_secret_post', true],
+    [{ token_endpoint_auth_method: 'none' }, 'none', false],
+  ])('a client registers itself with %j', async (members, method, hasSecret) => {
+    const body = JSON.stringify({ redirect_uris: [CALLBACK], ...members })
+    const headers = { 'content-type': 'application/json' }
+    const made = await ask(`${REALM}/clients-registrations/openid-connect`, { method: 'POST', headers, body })
+    expect(made.body).toMatchObject({ token_endpoint_auth_method: method, redirect_uris: [CALLBACK] })
+    expect([made.status, made.body.client_name, 'client_secret' in made.body]).toEqual([
+      201,
+      (members as { client_name?: string }).client_name,
+      hasSecret,
+    ])
+    const found = await asAdmin('GET', `/admin/realms/shop/clients?clientId=${made.body.client_id}`)
+    expect(found.body).toHaveLength(1)
+    expect([found.body[0].name, found.body[0].publicClient]).toEqual([made.body.client_name, !hasSecret])
+    const json = JSON.stringify({ clientId: `named ${method}`, name: 'Name', redirectUris: [CALLBACK] })
+    const named = await ask(`${REALM}/clients-registrations/default`, { method: 'POST', headers, body: json })
+    expect(named.body).toMatchObject({ clientId: `named ${method}`, name: 'Name', redirectUris: [CALLBACK] })
   })
 
   test('realms are created', async () => {
