@@ -105,7 +105,8 @@ class TextGroup {
       yield
     }
     this.#masks = masks
-    this.#whole = new SearchableText(parts.join('') + part.join(''))
+    parts.push(part.join(''))
+    this.#whole = new SearchableText(parts.join(''))
     return this.#whole
   }
 }

@@ -81,8 +81,8 @@ class MaskStage {
   /** Where the pieces end that have not left. */
   readonly #ends: number[] = []
   #out: Part[] = []
-  /** Output of the piece that has not ended. */
-  #current = ''
+  /** Output of the piece that has not ended: joined at once, because strings that are only added to each other are slow to write. */
+  #current: string[] = []
 
   constructor(rule: TextRule) {
     this.#scanner = rule.scan()
@@ -115,11 +115,11 @@ class MaskStage {
     this.#text += added
     for (const { start, end, continues } of matches) {
       this.#advance(start, true)
-      if (!continues) this.#current += this.#placeholder
+      if (!continues) this.#current.push(this.#placeholder)
       this.#advance(end, false)
     }
     this.#advance(scanner.settled, true)
-    if (this.#current !== '') this.#send(false)
+    if (this.#current.length > 0) this.#send(false)
     const out = this.#out
     this.#out = []
     return out
@@ -131,18 +131,23 @@ class MaskStage {
     let from = 0
     while (ends.length > 0 && ends[0]! <= to) {
       const end = ends.shift()! - this.#at
-      if (isKept) this.#current += this.#text.slice(from, end)
+      if (isKept) this.#keep(from, end)
       from = end
       this.#send(true)
     }
     const rest = to - this.#at
-    if (isKept) this.#current += this.#text.slice(from, rest)
+    if (isKept) this.#keep(from, rest)
     this.#text = this.#text.slice(rest)
     this.#at = to
   }
 
+  #keep(from: number, to: number): void {
+    if (from < to) this.#current.push(this.#text.slice(from, to))
+  }
+
   #send(isEnd: boolean): void {
-    this.#out.push({ text: this.#current, isEnd })
-    this.#current = ''
+    const current = this.#current
+    this.#out.push({ text: current.length === 1 ? current[0]! : current.join(''), isEnd })
+    this.#current = []
   }
 }
