@@ -201,6 +201,7 @@ export const COLLECTIONS: Readonly<Record<string, Filled | PeerFilled>> = {
   'protocols/llm/guards/rules/candidate-rule #pending': 'message',
   'protocols/llm/guards/rules/candidate-rule #found': 'message',
   'protocols/llm/guards/rules/mask-pipeline #waiting': 'message',
+  'protocols/llm/guards/rules/mask-pipeline #current': 'message',
   'protocols/llm/guards/rules/mask-pipeline #done': 'message',
   'protocols/llm/guards/rules/mask-pipeline #ends': 'message',
   'protocols/llm/guards/rules/mask-pipeline #out': 'message',

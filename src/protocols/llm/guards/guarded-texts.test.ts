@@ -81,7 +81,7 @@ test('a text outside of a run that joins does not join', () => {
 test.each<[what: string, json: string, more: Partial<TextPlace>, why: string]>([
   ['a lone surrogate', String.raw`"a\ud83d"`, {}, 'p1: text with a lone surrogate'],
   ['no base64', '"%%"', { form: 'base64' }, 'p1: a text file that is not base64'],
-  ['a binary file', base64(Uint8Array.of(0, 1, 2)), { form: 'base64' }, 'p1: a text file that is not base64'],
+  ['a binary file', base64(Uint8Array.of(0xff, 0, 1, 2)), { form: 'base64' }, 'p1: a text file that is not base64'],
 ])('%s cannot be read', (_, json, more, unreadable) => {
   expect(one(json, more).read()).toEqual({ unreadable })
 })

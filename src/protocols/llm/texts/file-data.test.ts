@@ -26,13 +26,46 @@ test.each(['text/plain', undefined])('a text file in UTF-16 is read, and cannot 
   }
 })
 
+const PNG = Buffer.from('\x89PNG\r\n\x1a\n\0\0\0\rIHDR', 'latin1').toString('base64')
+const HIDDEN = 'jane@example.org'
+
+test.each<[what: string, data: string, mediaType: string | undefined]>([
+  ['of a type that is no text', base64(HIDDEN), 'application/pdf'],
+  ['of a type that is no text, in a data URL', `data:application/x-python;base64,${base64(HIDDEN)}`, undefined],
+  ['of a type that is no text, without base64', `data:application/octet-stream,${HIDDEN}`, undefined],
+  ['with control characters', base64(`\0${HIDDEN}`), undefined],
+  ['with control characters, a long one', base64(`\0${HIDDEN} é`.repeat(4096)), undefined],
+  ['in UTF-16, a long one', Buffer.from(`\ufeff${HIDDEN}`.repeat(4096), 'utf16le').toString('base64'), undefined],
+  ['in Latin-1', Buffer.from(`caf\u00e9 ${HIDDEN}`, 'latin1').toString('base64'), undefined],
+  ['in UTF-32', utf32(HIDDEN).toString('base64'), 'text/plain'],
+  ['in UTF-32, big-endian', utf32(HIDDEN).swap32().toString('base64'), undefined],
+  ['with signs that are no base64', base64(HIDDEN).replace('Z', '!Z'), undefined],
+  ['behind a comma in a parameter', `data:text/plain;name="a,b";base64,${base64(HIDDEN)}`, undefined],
+])('a text %s is read, and cannot be changed', (_, data, mediaType) => {
+  expect(readTextFile(data, mediaType)).toMatchObject({ text: expect.stringContaining(HIDDEN), isDamaged: true })
+})
+
+function utf32(text: string): Buffer {
+  return Buffer.from(Uint32Array.from([...`\ufeff${text}`].map((sign) => sign.codePointAt(0)!)).buffer)
+}
+
+test('base64 may be percent-encoded in a data URL', () => {
+  const file = readTextFile(`data:text/plain;base64,${encodeURIComponent(base64('a@b'))}%0A`, undefined)
+  expect(file).toMatchObject({ text: 'a@b', isDamaged: false })
+})
+
 test.each<[data: string, mediaType: string | undefined, read: 'invalid' | undefined]>([
-  [base64('text'), 'application/pdf', undefined],
-  [base64('nul \0'), undefined, undefined],
-  ['data:image/png;base64,AAAA', undefined, undefined],
+  [PNG, undefined, undefined],
+  [PNG, 'image/png', undefined],
+  [`data:application/octet-stream;base64,${PNG}`, undefined, undefined],
   ['not base64!', undefined, 'invalid'],
   ['data:text/plain,%zz', undefined, 'invalid'],
 ])('%s as %s is no text file', (data, mediaType, read) => expect(readTextFile(data, mediaType)).toBe(read))
+
+test('a long file that begins with binary data is no text file', () => {
+  const bytes = Buffer.concat([Buffer.from(PNG, 'base64'), Buffer.from(HIDDEN.repeat(1000))])
+  expect(readTextFile(bytes.toString('base64'), 'image/png')).toBeUndefined()
+})
 
 const argumentsOf = (text: string) => runAtOnce(readArguments(text, new Pace()))
 

@@ -24,54 +24,108 @@ function isTextual(mediaType: string): boolean {
 }
 
 /**
- * Reads a file that is text.
+ * Reads a file that is text. The bytes decide, not only what a client says about them: a text of another media type is checked, too, and cannot
+ * be changed.
  * @param data base64, or a data URL (RFC 2397), whose own media type decides
- * @param mediaType undefined: unknown, so it is text if its bytes are
+ * @param mediaType undefined: unknown
  * @returns undefined: another file; `invalid`: no data
  */
 export function readTextFile(data: string, mediaType: string | undefined): FileData | 'invalid' | undefined {
   const url = /^\s*data:([^,]*),/i.exec(data)
   if (url === null) return decodeFile('', data, mediaType)
-  const type = url[1]!.split(';', 1)[0]!
-  if (/;\s*base64\s*$/i.test(url[1]!))
-    return decodeFile(url[0], data.slice(url[0].length), type === '' ? 'text/plain' : type)
-  if (type !== '' && !isTextual(type)) return undefined
+  const [head, about] = [url[0], url[1]!]
+  const given = about.split(';', 1)[0]!
+  const type = given === '' ? 'text/plain' : given
+  const rest = data.slice(head.length)
+  if (/;\s*base64\s*$/i.test(about)) {
+    const plain = rest.includes('%') ? decodePercent(rest) : rest
+    return plain === undefined ? 'invalid' : decodeFile(head, plain, type)
+  }
+  const text = decodePercent(rest)
+  if (text === undefined) return 'invalid'
+  // Some readers take the first comma, others that after the last parameter.
+  const other = rest.toLowerCase().lastIndexOf(MARK)
+  const file = other < 0 ? undefined : decodeFile('', rest.slice(other + MARK.length), type)
+  if (typeof file === 'object') return readBoth(text, file.text)
+  return { text, isDamaged: !isTextual(type), write: (masked) => head + encodeURIComponent(masked.toWellFormed()) }
+}
+
+const MARK = ';base64,'
+
+function decodePercent(text: string): string | undefined {
   try {
-    return {
-      text: decodeURIComponent(data.slice(url[0].length)),
-      isDamaged: false,
-      write: (text) => url[0] + encodeURIComponent(text.toWellFormed()),
-    }
+    return decodeURIComponent(text)
   } catch {
-    return 'invalid'
+    return undefined
+  }
+}
+
+/** Readers do not agree on the text of a file: both are checked. */
+function readBoth(one: string, other: string): FileData {
+  return { text: `${one}\n${other}`, isDamaged: true, write: () => one }
+}
+
+/** The beginning of most images and sounds tells that they are no text. In signs of base64, whole groups of four. */
+const SAMPLE_LENGTH = 4096
+
+function isBinary(sample: Uint8Array | undefined): boolean {
+  if (sample === undefined || wideCoding(sample) !== undefined || !BINARY.test(lenient.decode(sample))) return false
+  try {
+    new TextDecoder('utf-8', { fatal: true }).decode(sample, { stream: true })
+    return false
+  } catch {
+    return true
   }
 }
 
 function decodeFile(head: string, data: string, mediaType: string | undefined): FileData | 'invalid' | undefined {
-  if (mediaType !== undefined && !isTextual(mediaType)) return undefined
+  const isText = mediaType !== undefined && isTextual(mediaType)
+  if (!isText && data.length > 2 * SAMPLE_LENGTH && isBinary(decodeBase64(data.slice(0, SAMPLE_LENGTH))))
+    return undefined
   const bytes = decodeBase64(data)
-  if (bytes === undefined) return 'invalid'
+  if (bytes !== undefined) return readBytes(head, data, bytes, mediaType)
+  // Some readers skip what is no base64.
+  const signs = data.replace(/[^\w+/-]/g, '')
+  const lax = decodeBase64(signs.length % 4 === 1 ? signs.slice(0, -1) : signs)
+  const text = lax === undefined ? undefined : decodeStrictly(lax)
+  return text === undefined || text === '' || BINARY.test(text) ? 'invalid' : readBoth(data, text)
+}
+
+function readBytes(head: string, data: string, bytes: Uint8Array, mediaType: string | undefined): FileData | undefined {
   const wide = wideCoding(bytes)
   if (wide !== undefined) {
-    const text = new TextDecoder(wide).decode(bytes)
+    // UTF-32 is UTF-16 with zeros.
+    const text = new TextDecoder(wide).decode(bytes).replaceAll('\0', '')
     if (!BINARY.test(text)) return { text, isDamaged: true, write: () => data }
   }
   const write = (text: string) => head + encoder.encode(text.toWellFormed()).toBase64()
+  const isText = mediaType !== undefined && isTextual(mediaType)
+  const text = decodeStrictly(bytes)
+  if (text !== undefined) return { text, isDamaged: !isText && (mediaType !== undefined || BINARY.test(text)), write }
+  const damaged = lenient.decode(bytes)
+  return isText || isMostlyText(damaged) ? { text: damaged, isDamaged: true, write } : undefined
+}
+
+function decodeStrictly(bytes: Uint8Array): string | undefined {
   try {
-    const text = strict.decode(bytes)
-    return mediaType === undefined && BINARY.test(text) ? undefined : { text, isDamaged: false, write }
+    return strict.decode(bytes)
   } catch {
-    return mediaType === undefined ? undefined : { text: lenient.decode(bytes), isDamaged: true, write }
+    return undefined
   }
 }
 
-/** The coding of a text in UTF-16: by its byte order mark, or by the zeros in the first characters, which no other text has. */
+/** Text in another coding of one byte for a character, or text to which some bytes were added. */
+function isMostlyText(damaged: string): boolean {
+  return !BINARY.test(damaged) && damaged.split('\ufffd', damaged.length / 4 + 1).length <= damaged.length / 4
+}
+
+/** The coding of a text in UTF-16 or UTF-32: by its byte order mark, or by the zeros in the first characters, which no other text has. */
 function wideCoding(bytes: Uint8Array): 'utf-16le' | 'utf-16be' | undefined {
   const [first, second, third, fourth] = bytes
   if (first === 0xff && second === 0xfe) return 'utf-16le'
   if (first === 0xfe && second === 0xff) return 'utf-16be'
   if (second === 0 && fourth === 0 && first !== 0) return 'utf-16le'
-  return first === 0 && third === 0 && second !== 0 ? 'utf-16be' : undefined
+  return first === 0 && (third === 0 || second === 0) && bytes.length > 3 ? 'utf-16be' : undefined
 }
 
 function decodeBase64(text: string): Uint8Array | undefined {
