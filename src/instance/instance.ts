@@ -118,6 +118,7 @@ export class Instance {
         sessionKeys: options.sessionKeys,
         bodyMemoryBytes: options.bodyMemoryBytes ?? bodyMemoryOf(availableMemory(), options.workers),
         recordBodyBytes: options.recordBodyBytes ?? 0,
+        writesRecords: options.records !== undefined,
         forwardTo: options.forwardTo ?? [],
         transport: options.transport,
       },

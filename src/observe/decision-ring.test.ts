@@ -52,3 +52,17 @@ test('a list is a copy: later requests do not change it', () => {
   expect(list.map(({ target }) => target)).toEqual(['/1'])
   expect(Object.keys(list[0]!)).not.toContain('number')
 })
+
+test('some decisions after a number, oldest first, and how many the ring has forgotten', () => {
+  const ring = new DecisionRing('w', ids, 4)
+  fill(ring, 1, 6)
+  const after = (number: number, most: number) => {
+    const { count, records, lost } = ring.listAfter(number, most)
+    return [count, records.map(({ target }) => target), lost]
+  }
+  expect(after(0, 10)).toEqual([6, ['/3', '/4', '/5', '/6'], 2])
+  expect(after(3, 2)).toEqual([5, ['/4', '/5'], 0])
+  expect(after(5, 2)).toEqual([6, ['/6'], 0])
+  expect(after(6, 2)).toEqual([6, [], 0])
+  expect(after(Number.POSITIVE_INFINITY, 2)).toEqual([6, [], 0])
+})

@@ -95,7 +95,7 @@ export interface GatheredRecords {
 /** The decisions of a worker after a certain one. */
 export interface NewRecords {
   readonly worker: string
-  /** All decisions so far. */
+  /** Number of decisions up to the last of the records; there may be more. */
   readonly count: number
   /** Oldest first. */
   readonly records: readonly DecisionRecord[]
@@ -143,6 +143,9 @@ export interface KeptDecision {
   readonly responseBody: KeptBody | undefined
 }
 
+/** Building more records would delay requests. */
+const MOST_LISTED = 1024
+
 /**
  * The last decisions of one worker. Each is a new object: overwriting the fields of old objects costs more, because of the
  * write barrier of the garbage collector.
@@ -166,19 +169,26 @@ export class DecisionRing {
     this.#count++
   }
 
-  /** @param after number of decisions up to the ones that are wanted */
-  listAfter(after: number): NewRecords {
-    const from = Math.max(after, this.#count - this.#capacity)
+  /**
+   * The first of the decisions that are wanted.
+   * @param after number of decisions up to the ones that are wanted; infinite: none of those so far
+   * @param most number of records: building them delays requests
+   */
+  listAfter(after: number, most: number): NewRecords {
+    const wanted = Math.min(after, this.#count)
+    const from = Math.max(wanted, this.#count - this.#capacity)
+    const until = Math.min(this.#count, from + most)
     const records: DecisionRecord[] = []
-    for (let at = from; at < this.#count; at++) {
+    for (let at = from; at < until; at++) {
       records.push(this.#recordOf(this.#decisions[at % this.#capacity]!))
     }
-    return { worker: this.#worker, count: this.#count, records, lost: Math.max(0, from - after) }
+    return { worker: this.#worker, count: until, records, lost: from - wanted }
   }
 
-  /** Newest first. */
+  /** The newest, newest first. */
   list(): DecisionRecord[] {
-    return this.#decisions.toSorted((a, b) => b.number - a.number).map((decision) => this.#recordOf(decision))
+    const newest = this.#decisions.toSorted((a, b) => b.number - a.number).slice(0, MOST_LISTED)
+    return newest.map((decision) => this.#recordOf(decision))
   }
 
   #recordOf(kept: KeptDecision): DecisionRecord {

@@ -544,7 +544,7 @@ verifies('frontend.metrics/failure-unknown', 'a label whose expression fails is 
 })
 
 const OF_NO_REQUEST =
-  'telemetryExported telemetryDropped guardHeldBytes guardWindows keySetFetches keySetFetched credentialFetches credentialExpiry wireRefusals deniedConnections refusedConnections lostLines workerStarts workerReplacements connections receivedBytes sentBytes handshakes requestsInFlight mcpToolChanges evictions endpoints endpointHealth endpointEvicted configReloads configReloadSuccessful configReloadSuccess configFindings buildInfo eventLoopBusy processCpu processMemory processStart processOpenFiles foldedValues'
+  'telemetryExported telemetryDropped recordsWritten recordsDropped guardHeldBytes guardWindows keySetFetches keySetFetched credentialFetches credentialExpiry wireRefusals deniedConnections refusedConnections lostLines workerStarts workerReplacements connections receivedBytes sentBytes handshakes requestsInFlight mcpToolChanges evictions endpoints endpointHealth endpointEvicted configReloads configReloadSuccessful configReloadSuccess configFindings buildInfo eventLoopBusy processCpu processMemory processStart processOpenFiles foldedValues'
 
 verifies(
   'frontend.metrics/all-metrics',

@@ -23,7 +23,10 @@ import type { IncomingConnection, Observed, ObservedRelay, Observer, UnreadReque
 import type { Tracer } from './otlp/tracer.ts'
 import { WallClock } from './wall-clock.ts'
 
+/** Decisions that are kept. */
 const RECORDS = 1024
+/** The same if all of them are to be written to files, without bodies: the main thread may be busy for a while. */
+const RECORDS_TO_WRITE = 16_384
 
 /** Limit of lines and records for messages that the HTTP parser refused: a burst, and a rate per second. */
 const UNREAD_BURST = 100
@@ -32,6 +35,13 @@ const UNREAD_PER_SECOND = 10
 /** A head is refused before it is known which of its limits it exceeds. */
 const HEAD_LIMITS =
   'frontend.http.http1MaxHeaders limits the number of fields, http2MaxHeaderSize their size over HTTP/2; over HTTP/1.1 it is 64 KiB'
+
+export interface RecordSettings {
+  /** Bytes of each body that records have. */
+  readonly bodyBytes?: number
+  /** All records are written to files. */
+  readonly areWritten?: boolean
+}
 
 /** Turns each completed request and relayed connection into an access log line, metrics and a decision record. */
 export class RequestObserver implements Observer {
@@ -50,10 +60,7 @@ export class RequestObserver implements Observer {
   #untold = 0
   readonly #reportBug: (decisionId: string, error: unknown) => void
 
-  /**
-   * @param worker name of the thread, for records
-   * @param recordBodyBytes bytes of each body that records have
-   */
+  /** @param worker name of the thread, for records */
   constructor(
     worker: string,
     ids: DecisionIds,
@@ -61,11 +68,11 @@ export class RequestObserver implements Observer {
     writer: MetricsWriter,
     reportBug: (decisionId: string, error: unknown) => void,
     tracer?: Tracer,
-    recordBodyBytes = 0,
+    { bodyBytes = 0, areWritten = false }: RecordSettings = {},
   ) {
-    this.#recordBodyBytes = recordBodyBytes
+    this.#recordBodyBytes = bodyBytes
     this.#tracer = tracer
-    this.records = new DecisionRing(worker, ids, RECORDS)
+    this.records = new DecisionRing(worker, ids, areWritten && bodyBytes === 0 ? RECORDS_TO_WRITE : RECORDS)
     this.#ids = ids
     this.#log = log
     this.#writer = writer

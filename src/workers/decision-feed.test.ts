@@ -9,12 +9,14 @@ afterEach(() => void vi.useRealTimers())
 
 const ids = new DecisionIds()
 
-function startFeed() {
+function startFeed(most = 100) {
   const rings = new Map<string, DecisionRing>()
   let asked = 0
   const feed = new DecisionFeed(async (known) => {
     asked++
-    return [...rings].map(([name, ring]) => ring.listAfter(known.get(name) ?? 0))
+    return [...rings].map(([name, ring]) =>
+      ring.listAfter(known === undefined ? Number.POSITIVE_INFINITY : (known.get(name) ?? 0), most),
+    )
   })
   const end = (worker: string, ...targets: string[]) => {
     const ring = rings.get(worker) ?? new DecisionRing(worker, ids, 3)
@@ -66,6 +68,17 @@ test('more decisions than a worker keeps: so many are lost', async () => {
   end('w1', 'a', 'b', 'c', 'd', 'e')
   await vi.advanceTimersByTimeAsync(200)
   expect(one.told).toEqual([2, 'c', 'd', 'e'])
+})
+
+test('a worker tells some decisions at a time, in order', async () => {
+  const { feed, end } = startFeed(2)
+  end('w1', 'before')
+  const one = reader()
+  feed.read(one)
+  await vi.advanceTimersByTimeAsync(100)
+  end('w1', 'a', 'b', 'c')
+  await vi.advanceTimersByTimeAsync(1000)
+  expect(one.told).toEqual(['a', 'b', 'c'])
 })
 
 test('a second reader gets what ends after it came, and a reader after all have left begins anew', async () => {

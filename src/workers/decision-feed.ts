@@ -16,13 +16,13 @@ export interface FeedReader {
 
 /** The decisions of all workers, as they happen. Workers are asked only while somebody reads, so it costs nothing otherwise. */
 export class DecisionFeed {
-  readonly #ask: (known: ReadonlyMap<string, number>) => Promise<readonly NewRecords[]>
+  readonly #ask: (known: ReadonlyMap<string, number> | undefined) => Promise<readonly NewRecords[]>
   readonly #readers = new Set<FeedReader>()
   /** Decisions that were read, by worker; undefined: there is no reader. */
   #known: Map<string, number> | undefined
 
-  /** @param ask the decisions of each worker after the number that is known of it */
-  constructor(ask: (known: ReadonlyMap<string, number>) => Promise<readonly NewRecords[]>) {
+  /** @param ask some decisions of each worker after the number that is known of it; of undefined: only the number */
+  constructor(ask: (known: ReadonlyMap<string, number> | undefined) => Promise<readonly NewRecords[]>) {
     this.#ask = ask
   }
 
@@ -45,7 +45,7 @@ export class DecisionFeed {
     const known = new Map<string, number>()
     this.#known = known
     // What ended before is not new.
-    for (const { worker, count } of await this.#ask(known)) known.set(worker, count)
+    for (const { worker, count } of await this.#ask(undefined)) known.set(worker, count)
     let isBusy = false
     while (this.#readers.size > 0) {
       if (!isBusy) await new Promise<void>((resolve) => clock.after(PERIOD_MS, resolve))

@@ -151,6 +151,8 @@ export interface WorkerStart {
   readonly bodyMemoryBytes: number
   /** Bytes of each body that decision records have; 0: they have none. */
   readonly recordBodyBytes: number
+  /** Decision records are written to files. */
+  readonly writesRecords: boolean
   /** Networks that clients may choose destinations in whatever they are. */
   readonly forwardTo: readonly string[]
   readonly transport: TransportSetting

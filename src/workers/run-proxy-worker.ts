@@ -38,6 +38,9 @@ import { createSealer } from './sealer.ts'
 import { ThreadCounter } from './token-counts/thread-counter.ts'
 import { countTurns } from './watchdog.ts'
 
+/** Records in one answer. */
+const RECORDS_AT_ONCE = 256
+
 /** What a proxy worker takes from the thread that it runs in. */
 export interface WorkerSurroundings {
   readonly environment: NodeJS.ProcessEnv
@@ -95,7 +98,7 @@ export async function runProxyWorker(start: WorkerStart, port: MessagePort, arou
     (decisionId, error) =>
       send({ kind: 'bug', decisionId, stack: error instanceof Error ? (error.stack ?? '') : `${error}` }),
     new Tracer(exporters, hider),
-    start.recordBodyBytes,
+    { bodyBytes: start.recordBodyBytes, areWritten: start.writesRecords },
   )
   const { transports, fallbackReason } = await chooseTransports(start.transport)
   metrics.series('workerStarts', [transports.kind]).add(1)
@@ -189,7 +192,7 @@ export async function runProxyWorker(start: WorkerStart, port: MessagePort, arou
     } else if (message.kind === 'drain') {
       send({ kind: 'drained', cutOff: await proxy.drain(message.drainMs, (limitMs) => exporters.close(limitMs)) })
       if (toldRecords !== undefined) {
-        send({ kind: 'last-records', records: observer.records.listAfter(toldRecords) })
+        send({ kind: 'last-records', records: observer.records.listAfter(toldRecords, Number.POSITIVE_INFINITY) })
       }
       await slowHashes.close()
       tokenCounter.close()
@@ -205,7 +208,7 @@ export async function runProxyWorker(start: WorkerStart, port: MessagePort, arou
   function answerQuestion({ about, question, after }: Question): QuestionAnswer {
     if (about === 'sessions') return { kind: 'answer', about, question, items: proxy.sessions }
     if (about === 'newRecords') {
-      const told = observer.records.listAfter(after)
+      const told = observer.records.listAfter(after, RECORDS_AT_ONCE)
       toldRecords = told.count
       return { kind: 'answer', about, question, items: [told] }
     }

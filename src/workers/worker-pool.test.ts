@@ -33,6 +33,7 @@ async function startPool(tuning: {
       sessionKeys: readSessionKeys({}),
       bodyMemoryBytes: 2 ** 20,
       recordBodyBytes: 0,
+      writesRecords: false,
       transport: 'auto',
       forwardTo: [],
     },

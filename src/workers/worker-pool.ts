@@ -202,9 +202,14 @@ export class WorkerPool {
     return { records: items.toSorted((a, b) => b.time - a.time), unanswered }
   }
 
-  /** The decisions since the last ones that the reader got; a worker that it does not know yet tells all that it has kept. */
-  async newRecords(known: ReadonlyMap<string, number>): Promise<readonly NewRecords[]> {
-    const { items } = await this.#ask('newRecords', known)
+  /**
+   * The decisions since the last ones that the reader got; a worker that it does not know yet begins with the oldest that it has kept.
+   * @param known undefined: only how many there are
+   */
+  async newRecords(known: ReadonlyMap<string, number> | undefined): Promise<readonly NewRecords[]> {
+    const { items } = await this.#ask('newRecords', (name) =>
+      known === undefined ? Number.POSITIVE_INFINITY : (known.get(name) ?? 0),
+    )
     return items
   }
 
@@ -260,10 +265,10 @@ export class WorkerPool {
     await this.#members.get(name)?.thread.terminate()
   }
 
-  #ask<About extends keyof Answers>(about: About, after?: ReadonlyMap<string, number>) {
+  #ask<About extends keyof Answers>(about: About, after: (worker: string) => number = () => 0) {
     const workers = [...this.#members.values()].map(({ name, thread }) => ({
       name,
-      after: after?.get(name) ?? 0,
+      after: after(name),
       send: (question: ToWorker) => thread.postMessage(question),
     }))
     return this.#questions.ask(about, workers)
