@@ -214,9 +214,9 @@ test('key sets of policies are fetched, their problems are found, and they are f
 
 test('problems of policies are known as soon as the plan is accepted', () => {
   const { it } = publisher()
-  const broken = policyItem('frontend.tracing', 'Gateway/default/main', {})
+  const broken = policyItem('frontend.accessLog', 'Gateway/default/main', { filter: '1 +' })
   const found = it.take({ version: 1, set: [broken], removed: [] })
-  expect([...found.values()].flat().map(({ code }) => code)).toEqual(['not-implemented'])
+  expect([...found.values()].flat().map(({ code }) => code)).toEqual(['cel-syntax'])
   expect([...it.take({ version: 2, set: [], removed: [broken.key] })]).toEqual([['ProxyPolicy/default/policy', []]])
   expect([it.version, it.items.size]).toEqual([2, 0])
 })

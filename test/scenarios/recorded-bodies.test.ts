@@ -113,7 +113,7 @@ beforeAll(async () => {
         frontend: {
           http: { maxBufferSize: `${LIMIT}` },
           accessLog: { filter: '!string(default(response.body, b"")).startsWith("quiet")', attributes },
-          metrics: { attributes: { add: [{ name: 'kind', expression: 'jsonField(request.body, "kind")' }] } },
+          metrics: { attributes: { add: [{ name: 'order_kind', expression: 'jsonField(request.body, "kind")' }] } },
         },
       }),
     ),
@@ -232,7 +232,7 @@ verifies(
     await lineOf('/plain', '{"kind": "order"}')
     expect(gateway.output.stdout).not.toContain(quiet)
     const metrics = await (await fetch(`${gateway.url(15_020)}/metrics`)).text()
-    expect(metrics).toMatch(/gatewright_requests_total\{.*kind="order".*\} 1/)
+    expect(metrics).toMatch(/gatewright_requests_total\{.*order_kind="order".*\} 1/)
   },
 )
 
