@@ -101,7 +101,7 @@ test('text files are text, other files are exempt', () => {
     part({ file_data: `data:text/csv;base64,${base64('a,b')}`, filename: 'a.csv' }),
     part({ file_data: base64('{"a":1}') }),
     part({ file_data: 'data:,plain%20text' }),
-    part({ file_data: `data:application/pdf;base64,${base64('%PDF-1.7')}` }),
+    part({ file_data: `data:application/pdf;base64,${base64('%PDF-1.7\n%\xe2\xe3\xcf\xd3\n\0')}` }),
     part({ file_data: base64('\x89PNG\0') }),
     part({ file_data: 'no base64!' }),
     part({ file_data: `data:text/plain;base64,${base64('caf\xe9')}` }),

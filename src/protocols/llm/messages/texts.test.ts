@@ -33,12 +33,13 @@ test('what the model reads before the messages comes first; results of tools are
 test('documents: plain text, text files and contents are text; titles and contexts are seen', () => {
   const document = (source: object) => ({ type: 'document', source, title: 't', context: 'c' })
   const data = Buffer.from('caf\u00e9').toString('base64')
+  const binary = Buffer.from('\x89PNG\0', 'latin1').toString('base64')
   const content = [
     document({ type: 'text', media_type: 'text/plain', data: 'typed' }),
     document({ type: 'base64', media_type: 'text/markdown', data }),
-    document({ type: 'base64', media_type: 'application/pdf', data }),
+    document({ type: 'base64', media_type: 'application/pdf', data: binary }),
     document({ type: 'content', content: [{ type: 'text', text: 'inner' }] }),
-    { type: 'image', source: { type: 'base64', media_type: 'image/png', data } },
+    { type: 'image', source: { type: 'base64', media_type: 'image/png', data: binary } },
   ]
   const { runs, exempt } = runAtOnce(readRequestTexts(documentOf({ messages: [{ role: 'user', content }] })))
   expect(runs.map(({ joins, places }) => [joins, places.map(({ path, form }) => `${path.slice(12)} ${form}`)])).toEqual(
