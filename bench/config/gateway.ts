@@ -32,6 +32,7 @@ export async function startGateway(folder: string, state: string | undefined): P
     workerReplaced: (_, __, cause) => {
       throw new Error(cause)
     },
+    logLevels: { levels: { others: 'error' }, changeLevels: () => {} },
     message: () => {},
     labelFolded: () => {},
     accessLog: () => {},

@@ -85,6 +85,7 @@ const options: AdminServerOptions = {
   },
   profiles: { workers: () => ['w1'], record: async () => ({ kind: 'busy' }) },
   sessions: async () => ({ sessions, unanswered }),
+  logLevels: () => ({ levels: { others: 'info' }, changeLevels: () => {} }),
   hide: (text) => text.replaceAll('hunter22', '<redacted>'),
   quit: () => {
     quits++

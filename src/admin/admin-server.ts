@@ -1,4 +1,5 @@
 import { byKey } from '#base/compare-text.ts'
+import { type LogLevels, readLogFilter, writeLogFilter } from '#base/log-levels.ts'
 import type { GatheredRecords } from '#observe/decision-ring.ts'
 import type { GatheredSessions } from '#observe/mcp-session-report.ts'
 import type { PlanItem, RouteItem } from '#plan/item.ts'
@@ -31,11 +32,18 @@ export interface AdminServerOptions {
   readonly profiles: ProfileSource
   /** Sessions of MCP clients. */
   readonly sessions: () => Promise<GatheredSessions>
+  readonly logLevels: () => LogLevelSetting
   /** Removes secrets from a text. */
   readonly hide: Hide
   /** Starts the shutdown; called after the response was sent. */
   readonly quit: () => void
   readonly reportBug: (error: unknown) => void
+}
+
+/** Which messages the application log has. */
+export interface LogLevelSetting {
+  readonly levels: LogLevels
+  changeLevels(levels: LogLevels): void
 }
 
 /** The configured address of the admin server is not a loopback address. */
@@ -81,6 +89,7 @@ function describeEndpoints({
   followDecisions,
   profiles,
   sessions,
+  logLevels,
   hide,
   quit,
 }: AdminServerOptions): Record<string, Described> {
@@ -123,6 +132,13 @@ function describeEndpoints({
       about: 'Records what a worker allocates and keeps, as .heapprofile. Parameters: worker, seconds.',
       answer: (query) => answerProfile('heap', profiles, query),
     },
+    '/log_levels': {
+      method: 'GET',
+      about:
+        'The levels of the application log. POST with the parameter levels, such as info,proxy=debug, changes them.',
+      answer: () => textAnswer(200, writeLogFilter(logLevels().levels)),
+      change: (query) => changeLevels(logLevels(), query),
+    },
     '/version': {
       method: 'GET',
       about: 'Version of the gateway and of its runtime.',
@@ -137,6 +153,16 @@ function describeEndpoints({
       },
     },
   }
+}
+
+/** Until the process ends, or the parameters of a Gateway name other levels. */
+function changeLevels(logLevels: LogLevelSetting, query: URLSearchParams): Answer {
+  const filter = query.get('levels')
+  if (filter === null) return textAnswer(400, 'the parameter levels is missing: info, or info,proxy=debug')
+  const { levels, faults } = readLogFilter(filter)
+  if (faults.length > 0) return textAnswer(400, faults.map(({ message }) => message).join('; '))
+  logLevels.changeLevels(levels)
+  return textAnswer(200, writeLogFilter(levels))
 }
 
 /** The page shows what the JSON endpoints show, without secrets as they do. */

@@ -9,6 +9,8 @@ const { createServer } = process.getBuiltinModule('node:http')
 
 export interface Endpoint {
   readonly method: 'GET' | 'POST'
+  /** POST, for an endpoint whose method is GET: changes what it shows. */
+  change?(query: URLSearchParams): Answer
   /** @param query parameters of the request target */
   answer(query: URLSearchParams): Answer | StreamedAnswer | Promise<Answer>
 }
@@ -76,9 +78,11 @@ async function answerRequest(
   const { path, query } = splitTarget(url ?? '')
   const endpoint = Object.hasOwn(options.endpoints, path) ? options.endpoints[path] : undefined
   if (endpoint === undefined) return textAnswer(404, 'not found')
-  const allowed = endpoint.method === 'GET' ? ['GET', 'HEAD'] : [endpoint.method]
-  if (!allowed.includes(method ?? '')) return textAnswer(405, 'method not allowed', { allow: allowed.join(', ') })
-  return endpoint.answer(query)
+  const reads = endpoint.method === 'GET' ? ['GET', 'HEAD'] : [endpoint.method]
+  if (reads.includes(method ?? '')) return endpoint.answer(query)
+  if (method === 'POST' && endpoint.change !== undefined) return endpoint.change(query)
+  const allowed = endpoint.change === undefined ? reads : [...reads, 'POST']
+  return textAnswer(405, 'method not allowed', { allow: allowed.join(', ') })
 }
 
 function splitTarget(target: string): { path: string; query: URLSearchParams } {

@@ -1,7 +1,8 @@
 import inspector from 'node:inspector'
+import type { LogLevelSetting } from '#admin/admin-server.ts'
 import type { Finding } from '#base/finding.ts'
 import type { KnownSecrets } from '#base/known-secrets.ts'
-import type { Level, Module } from '#base/log-levels.ts'
+import { type Level, type LogLevels, type Module, writeLogFilter } from '#base/log-levels.ts'
 import type { SharedSettings } from '#control/gateways/read-process-settings.ts'
 import type { InstanceEvents, ListenerState } from '#instance/events.ts'
 import type { Instance } from '#instance/instance.ts'
@@ -38,6 +39,19 @@ export class InstanceLog implements InstanceEvents {
 
   constructor(log: ApplicationLog) {
     this.#log = log
+  }
+
+  get logLevels(): LogLevelSetting {
+    return { levels: this.#log.levels, changeLevels: (levels) => this.#changeLevels(levels) }
+  }
+
+  /** Whatever the levels are, the change itself is logged. */
+  #changeLevels(levels: LogLevels): void {
+    const [before, now] = [writeLogFilter(this.#log.levels), writeLogFilter(levels)]
+    if (now === before) return
+    this.#log.levels = { others: 'info' }
+    this.#log.log('observe', 'info', 'the levels of the log have changed', { levels: now, before })
+    this.#log.levels = levels
   }
 
   secrets(secrets: KnownSecrets): void {
@@ -178,7 +192,7 @@ export class InstanceLog implements InstanceEvents {
     this.#log.log(
       'control',
       'warn',
-      'logging, rawConfig or env of ProxyParameters changed; restart the gateway to apply it',
+      'logging.format, rawConfig or env of ProxyParameters changed; restart the gateway to apply it',
     )
   }
 

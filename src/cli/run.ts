@@ -3,8 +3,9 @@ import { availableParallelism } from 'node:os'
 import { isDeepStrictEqual } from 'node:util'
 import { NotLoopback } from '#admin/admin-server.ts'
 import { hostAndPort, type VariableName } from '#api/process-variables.ts'
+import { readLogFilter } from '#base/log-levels.ts'
 import { PortInUse } from '#base/port-in-use.ts'
-import { readProcessSettings } from '#control/gateways/read-process-settings.ts'
+import { readProcessSettings, type SharedSettings } from '#control/gateways/read-process-settings.ts'
 import { BadAddressPool } from '#instance/address-pool.ts'
 import { Instance } from '#instance/instance.ts'
 import type { HostPort, InstanceOptions } from '#instance/options.ts'
@@ -64,6 +65,7 @@ export async function run(
   stops.defer(() => store.close())
   const shared = readProcessSettings(store.list())
   // The workers get the same environment.
+  const levelOfObjects = !flags.logLevel && !environment.GATEWRIGHT_LOG_LEVEL
   for (const [name, value] of Object.entries(shared.variables)) environment[name] ||= value
   const settings = logSettings(flags, environment)
   const workers = flags.workers ?? shared.workers?.toString()
@@ -97,10 +99,15 @@ export async function run(
     log.reloaded()
   })
   let settingsChanged = false
+  let level = shared.variables.GATEWRIGHT_LOG_LEVEL
   store.subscribe(() => {
-    const changed = !isDeepStrictEqual(readProcessSettings(store.list()), shared)
+    const now = readProcessSettings(store.list())
+    const changed = !isDeepStrictEqual(withoutLevel(now), withoutLevel(shared))
     if (changed && !settingsChanged) log.settingsChanged()
     settingsChanged = changed
+    if (now.variables.GATEWRIGHT_LOG_LEVEL === level) return
+    level = now.variables.GATEWRIGHT_LOG_LEVEL
+    if (levelOfObjects) log.logLevels.changeLevels(readLogFilter(level ?? 'info').levels)
   })
   instance.onQuit(() => signals.stop())
   log.started(instance)
@@ -113,6 +120,12 @@ export async function run(
   note.remove()
   log.stopped()
   return EXIT.ok
+}
+
+/** Settings that take effect only at the start. */
+function withoutLevel({ variables, ...settings }: SharedSettings): object {
+  const { GATEWRIGHT_LOG_LEVEL: _, ...others } = variables
+  return { ...settings, variables: others }
 }
 
 function isStartFailure(error: unknown): error is Error {

@@ -1,3 +1,4 @@
+import type { LogLevelSetting } from '#admin/admin-server.ts'
 import type { Finding } from '#base/finding.ts'
 import type { KnownSecrets } from '#base/known-secrets.ts'
 import type { LogMessage } from '#observe/log/application-log.ts'
@@ -23,6 +24,8 @@ export interface InstanceEvents {
   applied(version: number, listeners: readonly ListenerState[]): void
   /** Why the running gateway is not ready; called when a plan has been applied. */
   readiness(whyNotReady: readonly string[]): void
+  /** Those of the log, for operators who change them. */
+  readonly logLevels: LogLevelSetting
   /** Any other log message. */
   readonly message: LogMessage
   workerReplaced(name: string, why: ReplacedFor, cause: string): void

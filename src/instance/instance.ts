@@ -294,6 +294,7 @@ export class Instance {
         },
         followDecisions: (reader) => this.#feed.read(reader),
         sessions: () => this.#workers.sessions(),
+        logLevels: () => this.#events.logLevels,
         hide: (text) => this.#secrets.hide(text),
         quit: () => this.#quit(),
         reportBug,

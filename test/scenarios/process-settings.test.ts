@@ -100,13 +100,46 @@ verifies(
     const { gateway, folder } = await start({})
     expect(gateway.output.stderr).toMatch(/^\S+Z\tinfo\tlistening /)
     expect(gateway.output.stderr).not.toContain('plan in force')
-    await folder.write('parameters.yaml', parametersYaml({ logging: { level: 'debug' } }))
+    await folder.write('parameters.yaml', parametersYaml({ logging: { format: 'json' } }))
     await eventually(
       'the change is logged',
       () =>
         gateway.output.stderr.includes(
-          'warn\tlogging, rawConfig or env of ProxyParameters changed; restart the gateway to apply it',
+          'warn\tlogging.format, rawConfig or env of ProxyParameters changed; restart the gateway to apply it',
         ) || undefined,
     )
   },
 )
+
+test('the levels of the log change while the gateway runs: by the parameters, and on the admin port', async () => {
+  const { gateway, folder } = await start({})
+  const logged = (text: string) => eventually(text, () => gateway.output.stderr.includes(text) || undefined)
+  await folder.write('parameters.yaml', parametersYaml({ logging: { level: 'warn,apiserver=debug' } }))
+  await logged('info\tthe levels of the log have changed levels="warn,apiserver=debug" before=info\n')
+  expect(gateway.output.stderr).not.toContain('restart the gateway')
+
+  const levels = `${gateway.url(15_000)}/log_levels`
+  expect(await (await fetch(levels)).text()).toBe('warn,apiserver=debug\n')
+  const changed = await fetch(`${levels}?levels=debug`, { method: 'POST' })
+  expect([changed.status, await changed.text()]).toEqual([200, 'debug\n'])
+  await logged('info\tthe levels of the log have changed levels=debug before="warn,apiserver=debug"\n')
+  await folder.write('parameters.yaml', parametersYaml({ shutdown: { min: 0, max: 7 } }))
+  // Without a level, the default holds again. The plan is told at level debug while it starts, and at info afterwards.
+  await logged('info\tthe levels of the log have changed levels=info before=debug\n')
+
+  for (const [query, status, text] of [
+    ['', 400, 'the parameter levels is missing: info, or info,proxy=debug\n'],
+    ['?levels=loud', 400, '"loud" is not a level; levels are error, warn, info and debug\n'],
+  ] as const) {
+    const refused = await fetch(`${levels}${query}`, { method: 'POST' })
+    expect([refused.status, await refused.text()]).toEqual([status, text])
+  }
+  expect((await fetch(levels, { method: 'DELETE' })).headers.get('allow')).toBe('GET, HEAD, POST')
+})
+
+test('levels of the command line are not changed by the parameters', async () => {
+  const { gateway, folder } = await start({}, { arguments: ['--log-level', 'info'] })
+  await folder.write('parameters.yaml', parametersYaml({ logging: { level: 'error', format: 'json' } }))
+  await eventually('the change is read', () => gateway.output.stderr.includes('restart the gateway') || undefined)
+  expect(await (await fetch(`${gateway.url(15_000)}/log_levels`)).text()).toBe('info\n')
+})

@@ -40,6 +40,7 @@ export function startInstance(
       workerReplaced: () => {},
       secrets: () => {},
       accessLog: () => {},
+      logLevels: { levels: { others: 'info' }, changeLevels: () => {} },
       message: () => {},
       labelFolded: () => {},
       bug: (_, stack) => {

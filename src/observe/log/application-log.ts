@@ -21,13 +21,14 @@ export type LogMessage = (module: Module, level: Level, message: string, fields:
  */
 export class ApplicationLog {
   readonly #format: LineFormat
-  readonly #levels: LogLevels
+  /** Messages of lower levels are not written. */
+  levels: LogLevels
   readonly #write: (text: string) => void
   #secrets: SecretHider = new KnownSecrets()
 
   constructor({ format, levels }: LogSettings, write: (text: string) => void) {
     this.#format = format === 'json' ? JSON_LINE : TEXT_LINE
-    this.#levels = levels
+    this.levels = levels
     this.#write = write
   }
 
@@ -38,7 +39,7 @@ export class ApplicationLog {
 
   /** @param module the room that the message is about; its level may be set on its own */
   log(module: Module, level: Level, message: string, fields: LogFields = {}): void {
-    if (LEVELS.indexOf(level) > LEVELS.indexOf(this.#levels[module] ?? this.#levels.others)) return
+    if (LEVELS.indexOf(level) > LEVELS.indexOf(this.levels[module] ?? this.levels.others)) return
     const format = this.#format
     let line = format.message(clock.now(), { module, level, message })
     let below = ''
