@@ -140,9 +140,6 @@ export const ACCEPTED_GUARDS: readonly Accepted[] = [
   ...entriesOf('rules/builtin-rules', 'only speed: every place is near', [
     ["{ character: '@', within: LOCAL_PART },", "'@'", "''"],
   ]),
-  ...entriesOf('rules/mask-text', 'the same text, joined in another way', [
-    ["return parts.length === 0 ? out : parts.join('') + out", 'parts.length === 0', 'false'],
-  ]),
   ...entriesOf('rules/pattern-rule', 'only speed: the search finds nothing, either', [
     [
       'if (!text.includes(this.#near?.character ?? this.#automaton.program.prefix)) return undefined',
