@@ -19,6 +19,23 @@ test('both paths give the text of the moment', async () => {
   await server.close()
 })
 
+test('a scraper that asks for OpenMetrics gets it', async () => {
+  const server = await startMetricsServer({
+    host: '127.0.0.1',
+    port: 0,
+    metricsText: (format) => `${format}\n`,
+    reportBug: failOnBug,
+  })
+  const accept = 'application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.5'
+  const { headers, body } = await ask(server.port, '/metrics', { headers: { accept } })
+  await server.close()
+  expect(body).toBe('openmetrics\n')
+  expect(headers).toMatchObject({
+    'content-type': 'application/openmetrics-text; version=1.0.0; charset=utf-8',
+    vary: 'accept',
+  })
+})
+
 test('a failure is reported, but not to the scraper', async () => {
   const bugs: unknown[] = []
   const failure = new Error('a secret detail')

@@ -12,7 +12,7 @@ export interface Endpoint {
   /** POST, for an endpoint whose method is GET: changes what it shows. */
   change?(query: URLSearchParams): Answer
   /** @param query parameters of the request target */
-  answer(query: URLSearchParams): Answer | StreamedAnswer | Promise<Answer>
+  answer(query: URLSearchParams, headers: IncomingMessage['headers']): Answer | StreamedAnswer | Promise<Answer>
 }
 
 export interface SmallServerOptions {
@@ -79,7 +79,7 @@ async function answerRequest(
   const endpoint = Object.hasOwn(options.endpoints, path) ? options.endpoints[path] : undefined
   if (endpoint === undefined) return textAnswer(404, 'not found')
   const reads = endpoint.method === 'GET' ? ['GET', 'HEAD'] : [endpoint.method]
-  if (reads.includes(method ?? '')) return endpoint.answer(query)
+  if (reads.includes(method ?? '')) return endpoint.answer(query, headers)
   if (method === 'POST' && endpoint.change !== undefined) return endpoint.change(query)
   const allowed = endpoint.change === undefined ? reads : [...reads, 'POST']
   return textAnswer(405, 'method not allowed', { allow: allowed.join(', ') })

@@ -19,6 +19,7 @@ import { TLS_MATERIAL } from '#net/tls-material.ts'
 import { METRICS } from '#observe/metrics/metrics.ts'
 import { MetricsReader } from '#observe/metrics/metrics-reader.ts'
 import { MetricsWriter } from '#observe/metrics/metrics-writer.ts'
+import type { MetricsFormat } from '#observe/metrics/write-family.ts'
 import type { PlanDelta } from '#plan/delta.ts'
 import { socketKey } from '#plan/socket.ts'
 import { BucketLevels } from '#state/bucket-levels.ts'
@@ -268,7 +269,9 @@ export class Instance {
     const { admin, metrics, readiness } = this.#options
     const reportBug = (error: unknown) => this.#reportBug(error)
     this.#servers.push(await startReadinessServer({ ...readiness, whyNotReady: () => this.whyNotReady, reportBug }))
-    this.#servers.push(await startMetricsServer({ ...metrics, metricsText: () => this.#metricsText(), reportBug }))
+    this.#servers.push(
+      await startMetricsServer({ ...metrics, metricsText: (format) => this.#metricsText(format), reportBug }),
+    )
     this.#servers.push(
       await startAdminServer({
         ...admin,
@@ -352,9 +355,10 @@ export class Instance {
     return reportTraffic(this.#metrics.read('duration'), bounds, { timeMs: clock.now(), inFlight })
   }
 
-  #metricsText(): string {
+  #metricsText(format: MetricsFormat): string {
     const findings = [...this.#store.problems(), ...(this.#options.prices?.problems ?? []), ...this.findings]
-    return this.#metrics.text(gatherSamples({ endpoints: this.#publisher.endpoints, findings, workers: this.#workers }))
+    const samples = gatherSamples({ endpoints: this.#publisher.endpoints, findings, workers: this.#workers })
+    return this.#metrics.text(samples, format)
   }
 
   #takeObjects(): void {

@@ -1,5 +1,6 @@
 import { REJECTIONS, type Reason } from '#base/rejections.ts'
 import type { Exchange } from '#exchange/exchange.ts'
+import { Exemplar } from './metrics/exemplar.ts'
 import type { Observed } from './observer.ts'
 
 const NONE: readonly string[] = []
@@ -14,6 +15,7 @@ export class Ended {
   /** A failure that is not a refusal, for operators. */
   readonly note: string | undefined
   #customValues: readonly string[] | undefined
+  #exemplar: Exemplar | undefined
 
   constructor(request: Observed, timeMs: number, durationMs: number, note: string | undefined) {
     this.request = request
@@ -34,6 +36,13 @@ export class Ended {
     if (expressions === undefined || expressions.length === 0) return NONE
     this.#customValues ??= expressions.map((expression) => expression.text(this.exchange) ?? 'unknown')
     return this.#customValues
+  }
+
+  /** The span of the request, for its metrics; undefined: it is not traced. */
+  get exemplar(): Exemplar | undefined {
+    const { span } = this.exchange
+    if (span !== undefined) this.#exemplar ??= new Exemplar(span, this.timeMs)
+    return this.#exemplar
   }
 
   get status(): number {

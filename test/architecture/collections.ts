@@ -148,12 +148,12 @@ export const COLLECTIONS: Readonly<Record<string, Filled | PeerFilled>> = {
     flood: 'src/observe/metrics/metrics.test.ts',
   },
   'observe/metrics/chosen-values #positions': 'configuration',
-  'observe/metrics/metrics-reader #labelSets': 'configuration',
-  'observe/metrics/metrics-reader #running': 'work',
-  'observe/metrics/metrics-reader #ended': {
+  'observe/metrics/metric-family #series': {
     bound: '10,000 of a metric',
     flood: 'src/observe/metrics/metrics.test.ts',
   },
+  'observe/metrics/metrics-reader #families': 'configuration',
+  'observe/metrics/metrics-reader #running': 'work',
   'observe/metrics/metrics-writer #series': {
     bound: '10,000 of a metric',
     flood: 'src/observe/metrics/metrics.test.ts',

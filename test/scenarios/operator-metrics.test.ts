@@ -138,7 +138,7 @@ test('reads of the objects, with their outcome', async () => {
 
 test('the build and the process', async () => {
   expect(await metric('gatewright_build_info')).toEqual([
-    `gatewright_build_info{version="0.1.0",node_version="${process.versions.node}"} 1`,
+    `gatewright_build_info{tag="0.1.0",node_version="${process.versions.node}"} 1`,
   ])
   expect((await metric('process_')).map((line) => line.split(' ')[0])).toEqual([
     'process_cpu_seconds_total',

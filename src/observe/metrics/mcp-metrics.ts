@@ -21,19 +21,19 @@ export class McpMetrics {
   record(ended: Ended, { method, strayAnswers }: McpFacts): void {
     if (method !== undefined) {
       const labels = [...readMcpLabels(ended), ...ended.customValues]
-      this.#writer.series('mcpRequests', labels, ended.customNames).add(1)
+      this.#writer.series('mcpRequests', labels, ended.customNames).add(1, ended.exemplar)
       for (const attempt of ended.exchange.attempts ?? []) this.#observeCall(ended, attempt)
     }
     if (strayAnswers === undefined) return
     for (const [target, count] of strayAnswers) {
       const labels = [target, ...readPlaceLabels(ended), ...ended.customValues]
-      this.#writer.series('mcpStrayAnswers', labels, ended.customNames).add(count)
+      this.#writer.series('mcpStrayAnswers', labels, ended.customNames).add(count, ended.exemplar)
     }
   }
 
   #observeCall(ended: Ended, { endpoint, sentMs, answeredMs, endedMs = answeredMs }: Attempt): void {
     if (sentMs === undefined || endedMs === undefined) return
-    this.#durationOf(ended, endpoint).observe((endedMs - sentMs) / 1000)
+    this.#durationOf(ended, endpoint).observe((endedMs - sentMs) / 1000, ended.exemplar)
   }
 
   #durationOf(ended: Ended, endpoint: string): Series {

@@ -1,11 +1,12 @@
 /** The definition of a metric; `metrics.ts` lists all metrics. */
 export interface Metric {
-  /** Without the prefix; counters end in `_total`. */
+  /** Without the prefix; counters end in `_total`, and an info in `_info`. */
   readonly name: string
   /** `process` for the metrics that the client libraries of Prometheus have; the default is `gatewright`. */
   readonly prefix?: 'process' | 'gatewright'
   readonly help: string
-  readonly type: 'counter' | 'gauge' | 'histogram'
+  /** An info is always 1. In the classic text format it is a gauge. */
+  readonly type: 'counter' | 'gauge' | 'histogram' | 'info'
   readonly labels: readonly string[]
   /** It also has the custom labels of the listener (decision A-113). */
   readonly hasCustomLabels?: true
@@ -24,4 +25,9 @@ export function fullName({ prefix = 'gatewright', name }: Metric): string {
  */
 export function cellsOf(metric: Metric): number {
   return metric.type !== 'histogram' ? 1 : metric.buckets!.length + 2
+}
+
+/** Number of exemplars of a series: one for each bucket, the infinite one included, or for the counter. */
+export function exemplarsOf(metric: Metric): number {
+  return metric.type !== 'histogram' ? 1 : metric.buckets!.length + 1
 }

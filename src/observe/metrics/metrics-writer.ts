@@ -1,5 +1,6 @@
 import { ChosenValues } from './chosen-values.ts'
-import { cellsOf, type Metric } from './metric.ts'
+import { EXEMPLAR_CELLS, type Exemplar, exemplarWords } from './exemplar.ts'
+import { cellsOf, exemplarsOf, type Metric } from './metric.ts'
 import { METRICS, type MetricId } from './metrics.ts'
 import { type SeriesLabels, seriesKey } from './series-key.ts'
 
@@ -15,9 +16,18 @@ export interface MetricsUpdate {
   /** A new page of cells; pages are numbered from 0 in order of arrival. */
   readonly page?: SharedArrayBuffer
   readonly series?: SeriesAddress
+  readonly exemplars?: ExemplarsAddress
 }
 
 export interface SeriesAddress extends SeriesLabels {
+  readonly page: number
+  readonly offset: number
+}
+
+/** Where the exemplars of a series are; it has them from its first traced request on. */
+export interface ExemplarsAddress {
+  /** Of the series, among those of the worker in order of arrival. */
+  readonly index: number
   readonly page: number
   readonly offset: number
 }
@@ -27,16 +37,25 @@ export class Series {
   readonly #cells: Float64Array<SharedArrayBuffer>
   readonly #offset: number
   readonly #buckets: readonly number[] | undefined
+  readonly #createExemplars: () => Int32Array
+  #exemplars: Int32Array | undefined
 
-  constructor(cells: Float64Array<SharedArrayBuffer>, offset: number, metric: Metric) {
+  constructor(
+    cells: Float64Array<SharedArrayBuffer>,
+    offset: number,
+    { buckets }: Metric,
+    createExemplars: () => Int32Array,
+  ) {
     this.#cells = cells
     this.#offset = offset
-    this.#buckets = metric.buckets
+    this.#buckets = buckets
+    this.#createExemplars = createExemplars
   }
 
-  /** Counters. */
-  add(amount: number): void {
+  /** Counters. @param exemplar set if the request is traced */
+  add(amount: number, exemplar?: Exemplar): void {
     this.#cells[this.#offset]! += amount
+    if (exemplar !== undefined) this.#keep(exemplar, 0, amount)
   }
 
   /** Gauges; only one thread may write each of them. */
@@ -44,13 +63,19 @@ export class Series {
     this.#cells[this.#offset] = value
   }
 
-  /** Histograms. */
-  observe(value: number): void {
+  /** Histograms. @param exemplar set if the request is traced */
+  observe(value: number, exemplar?: Exemplar): void {
     const buckets = this.#buckets!
     let bucket = 0
     while (bucket < buckets.length && value > buckets[bucket]!) bucket++
     this.#cells[this.#offset + bucket]! += 1
     this.#cells[this.#offset + buckets.length + 1]! += value
+    if (exemplar !== undefined) this.#keep(exemplar, bucket, value)
+  }
+
+  #keep(exemplar: Exemplar, slot: number, value: number): void {
+    this.#exemplars ??= this.#createExemplars()
+    exemplar.write(this.#exemplars, slot, value)
   }
 }
 
@@ -65,6 +90,8 @@ export class MetricsWriter {
   #cells = new Float64Array(new SharedArrayBuffer(0))
   #page = -1
   #used = 0
+  /** Number of series. */
+  #created = 0
 
   constructor(publish: (update: MetricsUpdate) => void) {
     this.#publish = publish
@@ -100,7 +127,21 @@ export class MetricsWriter {
 
   #create(id: MetricId, values: readonly string[], customNames: readonly string[]): Series {
     const metric: Metric = METRICS[id]
-    const size = cellsOf(metric)
+    const offset = this.#allocate(cellsOf(metric))
+    const index = this.#created++
+    this.#publish({ series: { metric: id, values, customNames, page: this.#page, offset } })
+    return new Series(this.#cells, offset, metric, () => this.#createExemplars(index, metric))
+  }
+
+  #createExemplars(index: number, metric: Metric): Int32Array {
+    const count = exemplarsOf(metric)
+    const offset = this.#allocate(count * EXEMPLAR_CELLS)
+    this.#publish({ exemplars: { index, page: this.#page, offset } })
+    return exemplarWords(this.#cells, offset, count)
+  }
+
+  /** @returns the offset of free cells in the current page */
+  #allocate(size: number): number {
     if (this.#used + size > this.#cells.length) {
       const page = new SharedArrayBuffer(PAGE_CELLS * Float64Array.BYTES_PER_ELEMENT)
       this.#cells = new Float64Array(page)
@@ -110,8 +151,7 @@ export class MetricsWriter {
     }
     const offset = this.#used
     this.#used += size
-    this.#publish({ series: { metric: id, values, customNames, page: this.#page, offset } })
-    return new Series(this.#cells, offset, metric)
+    return offset
   }
 }
 

@@ -1,30 +1,8 @@
 import { expect, test } from 'vitest'
 import { observeCall, observeCallouts } from './call-metrics.ts'
 import { METRICS } from './metrics.ts'
-import { MetricsReader } from './metrics-reader.ts'
 import { MetricsWriter } from './metrics-writer.ts'
-
-function workers(count: number) {
-  /** Labels, by whom they were folded: each time in the reader, the first time anywhere. */
-  const folded: string[] = []
-  const firstFolded: string[] = []
-  const reader = new MetricsReader({
-    hide: (text) => text.replaceAll('hunter22', '<redacted>'),
-    folded: (label) => folded.push(label),
-    firstFolded: (label, place) => firstFolded.push(`${label} ${place.join(' ')}`),
-  })
-  const writers = Array.from(
-    { length: count },
-    (_, i) => new MetricsWriter((update) => reader.add(`w${i + 1}`, update)),
-  )
-  /** The lines of one metric, without the names of others. */
-  const lines = (name: string) =>
-    reader
-      .text()
-      .split('\n')
-      .filter((line) => line.startsWith(`gatewright_${name}`))
-  return { reader, folded, firstFolded, writers: writers as [MetricsWriter, ...MetricsWriter[]], lines }
-}
+import { workers } from './testing.ts'
 
 const REQUEST = ['b', 'http', 'GET', '200', 'Upstream', 'g', 'l', 'r', 'rule']
 const BUILT_IN =
@@ -197,7 +175,7 @@ test('a call of the gateway: by why its answer is not whole, else by its gRPC st
 test('a decision of a server that a policy asked: by policy, server and verdict, and whether it was cached', () => {
   const { writers, lines } = workers(1)
   const one = { policy: 'extAuth', backend: 'default/b', startMs: 0, durationMs: 2, status: 'OK', detail: 'a' } as const
-  const custom = { customNames: [], customValues: [] }
+  const custom = { customNames: [], customValues: [], exemplar: undefined }
   observeCallouts(writers[0], [{ ...one, verdict: 'allowed', cached: false }], custom)
   const others = [
     { ...one, verdict: 'allowed', cached: true, detail: 'b' },
@@ -365,7 +343,8 @@ test.each(Object.values(METRICS))('$name: a name, help and buckets as Prometheus
   const { name, help, type, labels } = metric
   expect(name).toMatch(/^[a-z][a-z0-9_]*$/)
   expect(name.endsWith('_total')).toBe(type === 'counter')
-  expect(help).not.toMatch(/[\n\\]/)
+  expect(name.endsWith('_info')).toBe(type === 'info')
+  expect(help).not.toMatch(/[\n\\"]/)
   for (const label of labels) expect(label).toMatch(/^[a-z][a-z0-9_]*$/)
   expect(new Set(labels).size).toBe(labels.length)
   const buckets: readonly number[] = 'buckets' in metric ? metric.buckets : []

@@ -374,8 +374,8 @@ export const METRICS = {
   buildInfo: {
     name: 'build_info',
     help: 'Always 1; the labels are the versions of the gateway and of its runtime.',
-    type: 'gauge',
-    labels: ['version', 'node_version'],
+    type: 'info',
+    labels: ['tag', 'node_version'],
   },
   eventLoopBusy: {
     name: 'event_loop_busy_seconds_total',

@@ -144,14 +144,14 @@ export class RequestMetrics {
   }
 
   record(ended: Ended, sentBytes: number): void {
-    const { exchange, durationMs } = ended
+    const { exchange, durationMs, exemplar } = ended
     const series = this.#seriesOf(ended)
-    series.requests.add(1)
-    series.duration.observe(durationMs / 1000)
-    if (sentBytes > 0) series.bytes.add(sentBytes)
+    series.requests.add(1, exemplar)
+    series.duration.observe(durationMs / 1000, exemplar)
+    if (sentBytes > 0) series.bytes.add(sentBytes, exemplar)
     if (exchange.retries > 0) {
       series.retries ??= this.#writer.series('retries', series.labels, ended.customNames)
-      series.retries.add(exchange.retries)
+      series.retries.add(exchange.retries, exemplar)
     }
     if (exchange.unsentDescriptors > 0) this.#addAtPlace('unsentDescriptors', ended, exchange.unsentDescriptors)
     if (exchange.failedCosts > 0) this.#addAtPlace('failedCosts', ended, exchange.failedCosts)
@@ -165,7 +165,9 @@ export class RequestMetrics {
   }
 
   #addAtPlace(metric: MetricId, ended: Ended, count: number): void {
-    this.#writer.series(metric, [...readPlaceLabels(ended), ...ended.customValues], ended.customNames).add(count)
+    this.#writer
+      .series(metric, [...readPlaceLabels(ended), ...ended.customValues], ended.customNames)
+      .add(count, ended.exemplar)
   }
 
   #seriesOf(ended: Ended): RequestSeries {
@@ -211,22 +213,25 @@ export class RequestMetrics {
   }
 
   #recordLlm(ended: Ended, llm: LlmFacts): void {
+    const { exemplar } = ended
     const series = this.#llmSeriesOf(ended, llm)
-    series.of('llmDuration').observe(ended.durationMs / 1000)
+    series.of('llmDuration').observe(ended.durationMs / 1000, exemplar)
     for (const type of TOKEN_TYPES) {
       const count = llm[TOKENS[type]]
-      if (count !== undefined) series.tokens(type).observe(count)
+      if (count !== undefined) series.tokens(type).observe(count, exemplar)
     }
     const { context } = ended.exchange
     const cost = context.prices.costOf(llm, context.now())?.total
-    if (cost !== undefined) series.of('cost').add(cost / NANODOLLARS)
+    if (cost !== undefined) series.of('cost').add(cost / NANODOLLARS, exemplar)
     if (llm.errorType !== undefined) {
-      this.#writer.series('llmErrors', [...readLlmErrorLabels(ended), ...ended.customValues], ended.customNames).add(1)
+      this.#writer
+        .series('llmErrors', [...readLlmErrorLabels(ended), ...ended.customValues], ended.customNames)
+        .add(1, ended.exemplar)
     }
     if (llm.timeToFirstTokenMs === undefined) return
-    series.of('firstToken').observe(llm.timeToFirstTokenMs / 1000)
+    series.of('firstToken').observe(llm.timeToFirstTokenMs / 1000, exemplar)
     const perTokenMs = msPerOutputToken(llm, ended.durationMs)
-    if (perTokenMs !== undefined) series.of('perToken').observe(perTokenMs / 1000)
+    if (perTokenMs !== undefined) series.of('perToken').observe(perTokenMs / 1000, exemplar)
   }
 
   #llmSeriesOf(ended: Ended, llm: LlmFacts): LlmSeries {
@@ -247,6 +252,6 @@ export class RequestMetrics {
 
   #recordA2a(ended: Ended): void {
     const labels = [...readA2aLabels(ended), ...ended.customValues]
-    this.#writer.series('a2aRequests', labels, ended.customNames).add(1)
+    this.#writer.series('a2aRequests', labels, ended.customNames).add(1, ended.exemplar)
   }
 }

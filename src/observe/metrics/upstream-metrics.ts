@@ -13,6 +13,6 @@ export function countUpstreamFailures(writer: MetricsWriter, ended: Ended): void
   const backend = readBackend(ended)
   const others = [...readPlace(ended), ...ended.customValues]
   for (const failure of failures) {
-    writer.series('upstreamFailures', [...backend, failure, ...others], ended.customNames).add(1)
+    writer.series('upstreamFailures', [...backend, failure, ...others], ended.customNames).add(1, ended.exemplar)
   }
 }
