@@ -33,17 +33,19 @@ export class ProviderStateUnusable extends Error {
 /** The realms of a provider. Every change is in the state folder before it is answered. */
 export class ProviderState {
   readonly #files: ProviderFiles
-  readonly #realms: Map<string, Realm>
+  readonly #realms = new Map<string, Realm>()
+  /** What the file has; undefined: there is none. */
+  #saved: string | undefined
 
-  private constructor(files: ProviderFiles, realms: readonly Realm[]) {
+  private constructor(files: ProviderFiles) {
     this.#files = files
-    this.#realms = new Map(realms.map((realm) => [realm.name, realm]))
+    this.#saved = files.read(FILE)
+    this.#restore()
   }
 
   /** @throws ProviderStateUnusable */
   static async open(files: ProviderFiles): Promise<ProviderState> {
-    const text = files.read(FILE)
-    const state = new ProviderState(files, text === undefined ? [] : readRealms(text))
+    const state = new ProviderState(files)
     if (state.realm(MASTER) === undefined) {
       const master = await state.addRealm(MASTER)
       const cli = createClient({ clientId: 'admin-cli', directAccessGrantsEnabled: true, standardFlowEnabled: false })
@@ -71,9 +73,29 @@ export class ProviderState {
     return realm
   }
 
+  /** @throws ProviderStateUnusable; all changes since the last time are undone then: nobody must rely on what ends with the process */
   save(): void {
     const realms = [...this.#realms.values()].map(stored)
-    this.#files.write(FILE, `${JSON.stringify({ version: VERSION, realms }, null, 1)}\n`)
+    const text = `${JSON.stringify({ version: VERSION, realms }, null, 1)}\n`
+    try {
+      this.#files.write(FILE, text)
+    } catch (error) {
+      this.#restore()
+      throw error
+    }
+    this.#saved = text
+  }
+
+  /** Makes the realms what the file says. Requests that have begun keep their realms, so these are changed, not replaced. */
+  #restore(): void {
+    const saved = this.#saved === undefined ? [] : readRealms(this.#saved)
+    const names = new Set(saved.map(({ name }) => name))
+    for (const name of this.#realms.keys()) if (!names.has(name)) this.#realms.delete(name)
+    for (const realm of saved) {
+      const present = this.#realms.get(realm.name)
+      if (present === undefined) this.#realms.set(realm.name, realm)
+      else Object.assign(present, realm)
+    }
   }
 }
 
