@@ -153,7 +153,7 @@ test('the described metrics are those that exist', () => {
   const metrics = Object.values<Metric>(METRICS).map((metric) => {
     const { type, labels, help } = metric
     const shown = labels.map((label) => `\`${label}\``).join(', ')
-    const place = '`gateway`, `listener`, `route`, `route_rule`'
+    const place = '`bind`, `gateway`, `listener`, `route`, `route_rule`'
     return `| \`${fullName(metric)}\` | ${type} | ${shown.replace(place, 'and the place')} | ${help} |`
   })
   const rows = described.match(/^\| `(?:gatewright|process)_.*$/gm) ?? []

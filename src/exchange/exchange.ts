@@ -165,6 +165,8 @@ export class Exchange {
   /** When the first attempt was sent, and when the last one got a response or failed; monotonic, 0: not yet. */
   sentMonotonicMs = 0
   answeredMonotonicMs = 0
+  /** When the response head was sent to the client, if there was an attempt; monotonic, 0: not yet. */
+  respondedMonotonicMs = 0
   /** Set by the creator of the exchange. */
   gateway: GatewayIdentity | undefined
   /** Used only if an expression reads `source.unverifiedWorkload`; set like `gateway`. */

@@ -9,6 +9,7 @@ import { createClientPool } from '#net/pool/client-pool.ts'
 import type { ClientPool } from '#net/stream.ts'
 import { observeCall } from '#observe/metrics/call-metrics.ts'
 import type { MetricsWriter } from '#observe/metrics/metrics-writer.ts'
+import { observeConnect } from '#observe/metrics/upstream-metrics.ts'
 import { type KeySetAddress, keySetId } from '#policies/shared/authentication/remote-key-set.ts'
 import type { Credential, CredentialSource } from '#policies/shared/clouds/cloud-credential.ts'
 import type { KeptKind, KeptUpdate } from '#policies/shared/kept/kept-copies.ts'
@@ -48,7 +49,10 @@ export class MainCalls {
     const { publisher, loop, metrics, bug } = parts
     const bodyMemory = new BodyMemory(BODY_BYTES)
     this.#parts = parts
-    this.#pool = createClientPool({ bodyMemory })
+    this.#pool = createClientPool({
+      bodyMemory,
+      connected: (transport, durationMs) => observeConnect(metrics, transport, durationMs),
+    })
     this.#facts = new BackendFacts((fact) => loop.observed(publisher.version, fact))
     const { ofGateway: call } = new Calls({
       pool: this.#pool,

@@ -2,6 +2,7 @@ import { hideCredentialParameters } from '#base/credential-names.ts'
 import type { Reason } from '#base/rejections.ts'
 import type { A2aFacts } from '#exchange/a2a-facts.ts'
 import { A2A_METHODS } from '#exchange/a2a-methods.ts'
+import { bindOf } from '#exchange/bind-of.ts'
 import type { Attempt, GuardCheck } from '#exchange/exchange.ts'
 import { type LlmFacts, type LlmRequest, msPerOutputToken } from '#exchange/llm-facts.ts'
 import { type LlmCost, NANODOLLARS } from '#exchange/llm-prices.ts'
@@ -94,6 +95,9 @@ const ENDPOINT = fields<Ended>()([
   // A single provider has no name of its own.
   { name: 'section', record: 'section', usual: 'backend', read: ({ request }) => request.endpointSection },
 ])
+
+/** Where the connection was accepted. */
+const BIND = fields<Peer>()([{ name: 'bind', label: 'bind', logged: false, read: bindOf }])
 
 const SOURCE = fields<Peer>()([
   { name: 'src.addr', read: ({ remoteAddress, remotePort }) => `${remoteAddress}:${remotePort}` },
@@ -288,7 +292,7 @@ export const LLM_CALL = [
 export const ENDED = [
   group(({ exchange }: Ended) => exchange.names, PLACE, { constant: true }),
   group(self, ENDPOINT),
-  group(({ exchange }: Ended) => exchange.peer, [...SOURCE, ...IDENTITY], { constant: true }),
+  group(({ exchange }: Ended) => exchange.peer, [...BIND, ...SOURCE, ...IDENTITY], { constant: true }),
   group((ended: Ended) => (isRequest(ended) ? undefined : ended.exchange.peer), CONNECTION),
   group((ended: Ended) => (isRequest(ended) ? ended : undefined), [...HTTP, ...STATUS]),
   // HTTP/1 does not support gRPC.

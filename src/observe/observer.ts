@@ -5,6 +5,7 @@ import type { OtlpTarget } from '#exchange/otlp-target.ts'
 import type { ClientSpan } from '#exchange/request-span.ts'
 import type { TracingSettings } from '#exchange/tracing-settings.ts'
 import type { ConnectionRefusal } from '#net/accept/connection-refusal.ts'
+import type { ConnectTransport } from '#net/connect/pool-settings.ts'
 import type { Peer } from '#net/peer.ts'
 import type { ConnectionFault, WireRefusal } from '#net/stream.ts'
 import type { Passage } from './passage.ts'
@@ -99,6 +100,8 @@ export interface Observer {
   refusedByWire(code: WireRefusal, unread?: UnreadRequest): string | undefined
   /** A client violated the protocol of its connection, or flooded it. @param detail never contains text of the client */
   connectionBroken(unread: UnreadRequest, fault: ConnectionFault, detail: string): void
+  /** A connection to an upstream server was opened. */
+  upstreamConnected(transport: ConnectTransport, durationMs: number): void
   /** Network authorization closed a connection. */
   connectionDenied(peer: Peer, why: string): void
   /** A connection was closed because its PROXY header or its TLS handshake failed. */

@@ -131,7 +131,7 @@ verifies('service/metrics', 'a request: line, metrics and record', () => {
   })
   expect(reader.text()).toContain(
     'gatewright_requests_total{backend="default/b",protocol="http",method="GET",status="201",reason="Upstream",' +
-      'gateway="default/main",listener="http",route="default/r",route_rule="first"} 1',
+      'bind="127.0.0.1:8080",gateway="default/main",listener="http",route="default/r",route_rule="first"} 1',
   )
   expect(it.records.list()).toEqual([
     {
@@ -304,7 +304,7 @@ test('an unknown method, a request that met no listener: labels stay few', () =>
   end({ line: 'BREW /', place: null, status: 404 })
   expect(reader.text()).toContain(
     'requests_total{backend="unknown",protocol="unknown",method="other",status="404",reason="Upstream",' +
-      'gateway="unknown",listener="unknown",route="unknown",route_rule="unknown"} 1',
+      'bind="127.0.0.1:8080",gateway="unknown",listener="unknown",route="unknown",route_rule="unknown"} 1',
   )
 })
 
@@ -352,7 +352,7 @@ test('line, record and metrics have the failures of attempts and the resent requ
   ])
   expect(lines[1]).not.toHaveProperty(['retry.maybe_processed'])
   expect(it.records.list().map((record) => record.attempts)).toContainEqual(attempts)
-  const place = 'gateway="default/main",listener="http",route="default/r",route_rule="first"'
+  const place = 'bind="127.0.0.1:8080",gateway="default/main",listener="http",route="default/r",route_rule="first"'
   const failures = reader.text().match(/upstream_failures_total\{.*/g)
   expect(failures?.sort()).toEqual([
     `upstream_failures_total{backend="default/b",failure="connection-refused",${place}} 2`,
@@ -398,7 +398,7 @@ test('a stream that failed after its head: the type of the error in log, record 
   expect(lines[0]).toMatchObject({ 'error.type': 'overloaded_error', reason: 'UpstreamFailure', 'http.status': 200 })
   const kept = { errorType: 'overloaded_error', reason: 'UpstreamFailure', status: 200 }
   expect(it.records.list()).toContainEqual(expect.objectContaining(kept))
-  const place = 'gateway="default/main",listener="http",route="default/r",route_rule="first"'
+  const place = 'bind="127.0.0.1:8080",gateway="default/main",listener="http",route="default/r",route_rule="first"'
   expect(
     reader
       .text()
@@ -425,7 +425,129 @@ test('the cost of an LLM call in dollars, in the log and as a counter', () => {
   ]
   expect(costs).toEqual([both, both, []])
   expect(reader.text().match(/^gatewright_gen_ai_client_cost_usd_total\{.*/gm)).toEqual([
-    'gatewright_gen_ai_client_cost_usd_total{gen_ai_operation_name="chat",gen_ai_system="openai",gen_ai_request_model="gpt-5",gen_ai_response_model="unknown",gateway="default/main",listener="http",route="default/r",route_rule="first"} 0.003500006',
+    'gatewright_gen_ai_client_cost_usd_total{gen_ai_operation_name="chat",gen_ai_system="openai",gen_ai_request_model="gpt-5",gen_ai_response_model="unknown",bind="127.0.0.1:8080",gateway="default/main",listener="http",route="default/r",route_rule="first"} 0.003500006',
+  ])
+})
+
+test('a lookup of prices is counted by what it found', () => {
+  const { end, reader } = observer()
+  const found = (total: number | undefined): LlmPrices => ({
+    costOf: () => ({ input: 1, output: undefined, cacheRead: undefined, cacheWrite: undefined, total }),
+    ratesOf: () => undefined,
+  })
+  const llm = { operation: 'chat', provider: 'openai', requestModel: 'm', knownModel: 'm' } as const
+  end({ llm })
+  for (const total of [1, 2, undefined]) end({ llm, noted: { context: { ...NO_STEPS, prices: found(total) } } })
+  const lookups = reader.text().matchAll(/^gatewright_cost_catalog_lookups_total\{outcome="(\w+)",.*\} (\d)$/gm)
+  expect([...lookups].map(([, ...one]) => one)).toEqual([
+    ['unknown', '1'],
+    ['found', '2'],
+    ['incomplete', '1'],
+  ])
+})
+
+/** Counts and sums of the histograms of forwarded requests, by metric and kind. */
+function forwarding(text: string): Record<string, number> {
+  const lines = text.matchAll(
+    /^gatewright_(re\w+_processing|upstream_call_duration)_seconds_(sum|count)\{(.*?)\} (.*)$/gm,
+  )
+  return Object.fromEntries(
+    [...lines].map(([, name, what, labels, value]) => {
+      const kind = /kind="(\w+)",subtype="(\w+)"/.exec(labels!)?.slice(1) ?? []
+      return [[name, ...kind, what].join(' '), Number(value)]
+    }),
+  )
+}
+
+test('a forwarded request: what the gateway and the backend took of its 250 ms', () => {
+  const { end, reader } = observer()
+  end({ noted: { sentMonotonicMs: 10, answeredMonotonicMs: 100, respondedMonotonicMs: 130 } })
+  expect(forwarding(reader.text())).toEqual({
+    'request_processing sum': 0.01,
+    'request_processing count': 1,
+    'response_processing sum': 0.03,
+    'response_processing count': 1,
+    'upstream_call_duration Primary Http sum': 0.24,
+    'upstream_call_duration Primary Http count': 1,
+  })
+  const labels = '{backend="default/b",bind="127.0.0.1:8080",gateway="default/main",listener="http",route="default/r",'
+  expect(reader.text()).toContain(`gatewright_request_processing_seconds_sum${labels}route_rule="first"} 0.01`)
+})
+
+test('each attempt that was sent counts: failed ones to their failure, the last one to the end of its response', () => {
+  const { end, reader } = observer()
+  const at = { endpoint: 'e', failure: undefined }
+  const attempts = [
+    { ...at, status: 0, failure: 'llm-model-unsupported' },
+    { ...at, status: 0, failure: 'connection-refused', sentMs: 10, answeredMs: 20 },
+    { ...at, status: 503, sentMs: 30, answeredMs: 70 },
+    { ...at, status: 200, sentMs: 100, answeredMs: 120 },
+  ]
+  const place = { ...PLACE, protocol: 'llm' }
+  end({ place, noted: { attempts, sentMonotonicMs: 10, answeredMonotonicMs: 120 } })
+  expect(forwarding(reader.text())).toMatchObject({
+    'request_processing sum': 0.01,
+    'upstream_call_duration Primary Llm sum': 0.2,
+    'upstream_call_duration Primary Llm count': 3,
+  })
+})
+
+test('a request that was not sent has none of it', () => {
+  const { end, reader } = observer()
+  end({ noted: { refusal: 'route-not-found' } })
+  expect(forwarding(reader.text())).toEqual({})
+})
+
+test.each([
+  ['authorization', 'Policy ExtAuthz'],
+  ['processing', 'Policy ExtProc'],
+  ['rate-limit', 'Policy RateLimit'],
+  ['guard', 'Policy Guardrail'],
+  ['sign-in', 'Policy Oidc'],
+  ['key-set', 'Policy KeySet'],
+  ['mcp', 'Primary Mcp'],
+  ['models', 'Primary Llm'],
+  ['mirror', 'Mirror Http'],
+  ['telemetry', undefined],
+] as const)('a call for %s is an upstream call: %s', (purpose, kind) => {
+  const { observer: it, reader } = observer()
+  const call = { backend: 'default/b', status: 200, durationMs: 2000, of: undefined, span: undefined } as const
+  it.callEnded({ ...call, purpose, grpcStatus: undefined, failure: undefined })
+  const name = `upstream_call_duration ${kind}`
+  expect(forwarding(reader.text())).toEqual(kind === undefined ? {} : { [`${name} sum`]: 2, [`${name} count`]: 1 })
+})
+
+test('requests of a place are counted for each bind', () => {
+  const { end, reader } = observer()
+  const binds = [
+    ['127.0.0.1', 8080],
+    ['::1', 8080],
+    ['127.0.0.1', 8081],
+  ] as const
+  const llm = { operation: 'chat', provider: 'one', requestModel: 'm', knownModel: 'm' } as const
+  for (let i = 0; i < 2; i++) {
+    for (const [localAddress, localPort] of binds) end({ peer: { ...PEER, localAddress, localPort }, llm })
+  }
+  for (const metric of ['requests_total', 'gen_ai_server_request_duration_count']) {
+    const counts = reader.text().matchAll(new RegExp(`^gatewright_${metric}\\{.*bind="([^"]*)".*\\} (\\d)$`, 'gm'))
+    expect([...counts].map(([, ...one]) => one)).toEqual([
+      ['127.0.0.1:8080', '2'],
+      ['[::1]:8080', '2'],
+      ['127.0.0.1:8081', '2'],
+    ])
+  }
+})
+
+test('an opened connection to a server is measured by its transport', () => {
+  const { observer: it, reader } = observer()
+  it.upstreamConnected('tls', 10)
+  it.upstreamConnected('tls', 20)
+  it.upstreamConnected('plaintext', 1)
+  expect(reader.text().match(/upstream_connect_duration_seconds_(?:sum|count).*/g)).toEqual([
+    'upstream_connect_duration_seconds_sum{transport="tls"} 0.03',
+    'upstream_connect_duration_seconds_count{transport="tls"} 2',
+    'upstream_connect_duration_seconds_sum{transport="plaintext"} 0.001',
+    'upstream_connect_duration_seconds_count{transport="plaintext"} 1',
   ])
 })
 
@@ -492,7 +614,7 @@ test('MCP messages; a label takes no name that a client made up', () => {
   end({ mcp: { method: 'server/discover' } })
   end({ mcp: { method: 'tasks/get', resourceType: 'task', target: 't', name: 'task-1' } })
   end({ mcp: { method: 'tools/call', resourceType: 'tool', target: 't', name: 'made_up', errorCode: -32602 } })
-  const place = 'gateway="default/main",listener="http",route="default/r",route_rule="first"'
+  const place = 'bind="127.0.0.1:8080",gateway="default/main",listener="http",route="default/r",route_rule="first"'
   expect(
     reader
       .text()
@@ -512,7 +634,7 @@ test('requests to A2A agents; a label takes no name that a client made up', () =
   end({ noted: { a2a: { method: 'SendMessage', outcome: 'success', taskState: 'completed', taskId: 't' } } })
   end({ noted: { a2a: { method: 'agent-card' } } })
   end({ noted: { a2a: { method: 'made/up', outcome: 'error', errorCode: -32_601 } } })
-  const place = 'gateway="default/main",listener="http",route="default/r",route_rule="first"'
+  const place = 'bind="127.0.0.1:8080",gateway="default/main",listener="http",route="default/r",route_rule="first"'
   expect(
     reader
       .text()
@@ -544,7 +666,7 @@ verifies('frontend.metrics/failure-unknown', 'a label whose expression fails is 
 })
 
 const OF_NO_REQUEST =
-  'telemetryExported telemetryDropped recordsWritten recordsDropped guardHeldBytes guardWindows keySetFetches keySetFetched credentialFetches credentialExpiry wireRefusals deniedConnections refusedConnections lostLines workerStarts workerReplacements connections receivedBytes sentBytes handshakes requestsInFlight mcpToolChanges evictions endpoints endpointHealth endpointEvicted configReloads configReloadSuccessful configReloadSuccess configFindings buildInfo eventLoopBusy processCpu processMemory processStart processOpenFiles foldedValues'
+  'upstreamConnects telemetryExported telemetryDropped recordsWritten recordsDropped guardHeldBytes guardWindows keySetFetches keySetFetched credentialFetches credentialExpiry wireRefusals deniedConnections refusedConnections lostLines workerStarts workerReplacements connections receivedBytes sentBytes handshakes requestsInFlight mcpToolChanges evictions endpoints endpointHealth endpointEvicted configReloads configReloadSuccessful configReloadSuccess configFindings buildInfo eventLoopBusy processCpu processMemory processStart processOpenFiles foldedValues'
 
 verifies(
   'frontend.metrics/all-metrics',
@@ -584,6 +706,9 @@ verifies(
           unsentDescriptors: 1,
           failedCosts: 1,
           calls,
+          sentMonotonicMs: 1,
+          answeredMonotonicMs: 2,
+          respondedMonotonicMs: 3,
         },
       },
       1,
@@ -597,7 +722,7 @@ verifies(
     expect(new Set(series.map((line) => line.split(/_bucket|_sum|_count|\{/)[0]))).toEqual(
       new Set(flagged.map(({ name }) => `gatewright_${name}`)),
     )
-    expect(flagged).toHaveLength(21)
+    expect(flagged).toHaveLength(25)
     // The others are observed for no request: for the process, its configuration, its connections, and endpoints.
     expect(Object.keys(METRICS).filter((id) => !flagged.includes(METRICS[id as MetricId]))).toEqual(
       OF_NO_REQUEST.split(' '),

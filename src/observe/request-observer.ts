@@ -7,6 +7,7 @@ import { noteOutcome } from '#exchange/follow-up.ts'
 import type { McpFacts } from '#exchange/mcp-facts.ts'
 import type { ClientSpan } from '#exchange/request-span.ts'
 import type { ConnectionRefusal } from '#net/accept/connection-refusal.ts'
+import type { ConnectTransport } from '#net/connect/pool-settings.ts'
 import type { Peer } from '#net/peer.ts'
 import type { ConnectionFault, WireRefusal } from '#net/stream.ts'
 import type { DecisionIds } from './decision-ids.ts'
@@ -19,6 +20,7 @@ import { countConnection, observeHandshake } from './metrics/connection-metrics.
 import type { MetricsWriter } from './metrics/metrics-writer.ts'
 import { RelayMetrics } from './metrics/relay-metrics.ts'
 import { RequestMetrics } from './metrics/request-metrics.ts'
+import { observeConnect } from './metrics/upstream-metrics.ts'
 import type { IncomingConnection, Observed, ObservedRelay, Observer, UnreadRequest } from './observer.ts'
 import type { Tracer } from './otlp/tracer.ts'
 import { WallClock } from './wall-clock.ts'
@@ -115,6 +117,10 @@ export class RequestObserver implements Observer {
 
   handshakeEnded(connection: IncomingConnection, durationMs: number): void {
     observeHandshake(this.#writer, connection, durationMs)
+  }
+
+  upstreamConnected(transport: ConnectTransport, durationMs: number): void {
+    observeConnect(this.#writer, transport, durationMs)
   }
 
   refusedByWire(code: WireRefusal, unread?: UnreadRequest): string | undefined {

@@ -55,6 +55,8 @@ export interface ObservedInputs extends Partial<Omit<Observed, 'exchange'>> {
       | 'refusal'
       | 'refusalDetail'
       | 'sentMonotonicMs'
+      | 'answeredMonotonicMs'
+      | 'respondedMonotonicMs'
       | 'attempts'
       | 'retries'
       | 'version'

@@ -77,6 +77,8 @@ function sendHead(flight: InFlight, head: Head, kind: BodyKind, length: number):
 }
 
 function recordHead(flight: InFlight, head: Head): void {
+  const { exchange, context } = flight
+  if (exchange.answeredMonotonicMs !== 0) exchange.respondedMonotonicMs = context.now()
   flight.status = head.status
   flight.responded = true
 }

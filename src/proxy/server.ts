@@ -154,7 +154,12 @@ export class ProxyServer {
       forwardRules,
     }
     const plan = new LivePlan(state)
-    const pool = createClientPool({ bodyMemory, transports, forwardRules })
+    const pool = createClientPool({
+      bodyMemory,
+      transports,
+      forwardRules,
+      connected: (transport, durationMs) => observer.upstreamConnected(transport, durationMs),
+    })
     const facts = new BackendFacts(options.reportFact)
     const called = new CalledBackends(state)
     const random = Math.random

@@ -143,6 +143,7 @@ export const COLLECTIONS: Readonly<Record<string, Filled | PeerFilled>> = {
   'observe/otlp/exporters #queues': 'configuration',
   'observe/otlp/otlp-access-log #fields': 'configuration',
   'observe/otlp/tracer #fields': 'configuration',
+  'observe/metrics/by-place #places': 'configuration',
   'observe/metrics/chosen-values #known': {
     bound: '200 values of a label',
     flood: 'src/observe/metrics/metrics.test.ts',
@@ -160,9 +161,6 @@ export const COLLECTIONS: Readonly<Record<string, Filled | PeerFilled>> = {
   },
   'observe/metrics/metrics-writer #counts': 'configuration',
   'observe/metrics/metrics-writer #latest': 'configuration',
-  'observe/metrics/mcp-metrics #durations': 'configuration',
-  'observe/metrics/request-metrics #places': 'configuration',
-  'observe/metrics/request-metrics #llmPlaces': 'configuration',
   'observe/metrics/request-metrics #named': {
     bound: '200 names of 256 characters at each place',
     flood: 'src/observe/request-observer.test.ts',

@@ -137,3 +137,28 @@ test('plain HTTP/2 counts once, though it began as HTTP/1', async () => {
     return counted['default/main plain http'] === 2 || undefined
   })
 })
+
+test('what the gateway and the backend take of a request is measured, and the connection to the backend', async () => {
+  const before = await counts()
+  await exchange(net.connect(ports.plain, '127.0.0.1'), THREE)
+  const after = await eventually('three more requests', async () => {
+    const now = await counts()
+    return now.request_processing === before.request_processing! + 3 ? now : undefined
+  })
+  expect(after).toMatchObject({
+    response_processing: before.response_processing! + 3,
+    upstream_call_duration: before.upstream_call_duration! + 3,
+  })
+  expect(after.upstream_connect_duration, 'connections are used again').toBeGreaterThan(0)
+  expect(after.upstream_connect_duration).toBeLessThan(after.request_processing!)
+})
+
+/** How often each histogram has observed something, by name without its unit. */
+async function counts(): Promise<Record<string, number>> {
+  const names = ['request_processing', 'response_processing', 'upstream_call_duration', 'upstream_connect_duration']
+  const text = await (await fetch(`${gateway.url(15_020)}/metrics`)).text()
+  const lines = (name: string) => text.matchAll(new RegExp(`^gatewright_${name}_seconds_count\\{.*\\} (\\d+)$`, 'gm'))
+  return Object.fromEntries(
+    names.map((name) => [name, [...lines(name)].reduce((sum, [, count]) => sum + Number(count), 0)]),
+  )
+}

@@ -1,3 +1,4 @@
+import { clock } from '#base/clock.ts'
 import type { Destination } from '../destination.ts'
 import type { TimerWheel } from '../timer-wheel.ts'
 import type { PlainTransports } from '../transport/plain-transports.ts'
@@ -5,10 +6,10 @@ import { ConnectionBudgets, type RoomSeeker } from './connection-budget.ts'
 import { Dial, type DialContext, type Dialling, type DialOptions } from './dial.ts'
 import { IdleConnections } from './idle-connections.ts'
 import { Names } from './names.ts'
-import type { PoolSettings } from './pool-settings.ts'
+import type { ConnectTransport, PoolSettings } from './pool-settings.ts'
 import { TunnelDial } from './tunnel-dial.ts'
 
-type ConnectorSettings = Pick<PoolSettings, 'wheel' | 'lookup' | 'transports' | 'forwardRules'>
+type ConnectorSettings = Pick<PoolSettings, 'wheel' | 'lookup' | 'transports' | 'forwardRules' | 'connected'>
 
 /** Opens the upstream connections of one worker. */
 export class Connector {
@@ -19,10 +20,12 @@ export class Connector {
   readonly #budgets = new ConnectionBudgets()
   readonly #names: Names
   readonly #refuse: DialOptions['refuse']
+  readonly #connected: PoolSettings['connected']
 
-  constructor({ wheel, lookup, transports, forwardRules }: ConnectorSettings) {
+  constructor({ wheel, lookup, transports, forwardRules, connected }: ConnectorSettings) {
     this.wheel = wheel
     this.transports = transports
+    this.#connected = connected
     this.#names = new Names(wheel, lookup)
     this.#refuse = (address, port) => forwardRules.refuse(address, port)
   }
@@ -41,10 +44,21 @@ export class Connector {
     context: DialContext,
     options: Pick<DialOptions, 'onread' | 'halfOpen' | 'done'>,
   ): Dialling {
-    const all = { ...options, wheel: this.wheel, names: this.#names, gone: () => this.#budgets.give(destination) }
     const { tunnel } = destination
+    const startMs = clock.monotonic()
+    const done: DialOptions['done'] = (socket, failure, use) => {
+      if (socket !== null) this.#connected(transportOf(destination), clock.monotonic() - startMs)
+      options.done(socket, failure, use)
+    }
+    const gone = () => this.#budgets.give(destination)
+    const all = { ...options, wheel: this.wheel, names: this.#names, done, gone }
     if (tunnel !== undefined) return new TunnelDial(destination, tunnel, context, all)
     const refuse = destination.chosenByClient === true ? this.#refuse : undefined
     return new Dial(destination, context, { ...all, refuse })
   }
+}
+
+function transportOf({ tls, tunnel }: Destination): ConnectTransport {
+  if (tunnel !== undefined) return tls === undefined ? 'tunnel' : 'tunnel-tls'
+  return tls === undefined ? 'plaintext' : 'tls'
 }

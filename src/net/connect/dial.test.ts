@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
+import http from 'node:http'
 import net from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -19,6 +20,7 @@ import { Dial, dialContext } from './dial.ts'
 import { dialTransport } from './dial-transport.ts'
 import { ForwardRules } from './forward-rules.ts'
 import { type Lookup, Names } from './names.ts'
+import type { ConnectTransport } from './pool-settings.ts'
 
 const cleanup: (() => unknown)[] = []
 
@@ -63,6 +65,7 @@ function connectorFor(destination: Destination): Connector {
     lookup: (host, done) => lookup(host, done),
     transports: STREAM_TRANSPORTS,
     forwardRules: new ForwardRules(),
+    connected: (transport, durationMs) => connected.push([transport, durationMs]),
   })
   connector.reserve(destination)
   return connector
@@ -82,10 +85,14 @@ function to(host: string, port: number, more: Partial<Destination> = {}): Destin
   return { key: 'k', host, port, connectTimeoutMs: 3000, ...more }
 }
 
+/** Connections that were opened. */
+const connected: [transport: ConnectTransport, durationMs: number][] = []
+
 /** Answers of the resolver; tests replace it. */
 let lookup: Lookup
 
 beforeEach(() => {
+  connected.length = 0
   lookup = () => {
     throw new Error('no lookup was expected')
   }
@@ -117,6 +124,27 @@ verifies(
     expect(set.mock.calls).toEqual([written, written, [true, 180_000, 180_000, 9]])
   },
 )
+
+test('an opened connection is reported with its transport and the time that it took; a failed one is not', async () => {
+  const plain = await serving(saying('one'))
+  const secure = await serving(tls.createServer(CERTIFICATES.server, (socket) => socket.end('two')))
+  const proxy = http.createServer().on('connect', ({ url }, socket) => {
+    const server = net.connect(Number(url!.split(':')[1]), '127.0.0.1', () => {
+      socket.write('HTTP/1.1 200 OK\r\n\r\n')
+      server.pipe(socket).pipe(server)
+    })
+    for (const end of [socket, server]) end.on('error', () => {})
+  })
+  const proxies = [to('127.0.0.1', await serving(proxy))]
+  const tunnel = { mode: 'connect', proxies, authorization: undefined } as const
+  await dial(to('127.0.0.1', plain))
+  await dial(to('127.0.0.1', secure, { tls: withTls() }))
+  await dial(to('127.0.0.1', plain, { tunnel }))
+  await dial(to('127.0.0.1', secure, { tls: withTls(), tunnel }))
+  expect((await dial(to('127.0.0.1', secure, { tls: withTls({ serverName: 'other.test' }) }))).transport).toBeNull()
+  expect(connected.map(([transport]) => transport)).toEqual(['plaintext', 'tls', 'tunnel', 'tunnel-tls'])
+  for (const [, durationMs] of connected) expect(durationMs).toBeGreaterThan(0)
+})
 
 test('tries all addresses of a name in turn', async () => {
   const port = await serving(saying('second'), '127.0.0.2')

@@ -4,6 +4,9 @@ import type { PlainTransports } from '../transport/plain-transports.ts'
 import type { ForwardRules } from './forward-rules.ts'
 import type { Lookup } from './names.ts'
 
+/** How a connection reaches its server. `tunnel`: through a proxy server. */
+export type ConnectTransport = 'plaintext' | 'tls' | 'tunnel' | 'tunnel-tls'
+
 /** Settings of a pool of upstream connections. */
 export interface PoolSettings {
   /** How long an idle connection is kept. */
@@ -19,4 +22,6 @@ export interface PoolSettings {
   readonly transports: PlainTransports
   /** Memory for bodies that are kept for a retry. */
   readonly bodyMemory: BodyMemory
+  /** A connection was opened. @param durationMs with name resolution, proxy server and TLS handshake */
+  connected(transport: ConnectTransport, durationMs: number): void
 }

@@ -20,6 +20,7 @@ const DEFAULTS: Omit<PoolSettings, 'bodyMemory'> = {
   lookup: createLookup(systemSources()),
   forwardRules: new ForwardRules(),
   transports: STREAM_TRANSPORTS,
+  connected: () => {},
 }
 
 /** Creates a pool of HTTP/1 and HTTP/2 connections; see `ClientPool`. */

@@ -1,5 +1,5 @@
 import { clock } from '#base/clock.ts'
-import type { EndedCall } from '#exchange/call.ts'
+import type { CallPurpose, EndedCall } from '#exchange/call.ts'
 import type { Callout, GuardCheck } from '#exchange/exchange.ts'
 import type { Ended } from '../ended.ts'
 import { Exemplar } from './exemplar.ts'
@@ -11,11 +11,28 @@ type Custom = Pick<Ended, 'customNames' | 'customValues' | 'exemplar'>
 const NONE: readonly string[] = Object.freeze([])
 const WITHOUT_REQUEST: Custom = { customNames: NONE, customValues: NONE, exemplar: undefined }
 
+/** What a call is by the labels of `upstream_call_duration_seconds`; exports of telemetry are for no request. */
+const KINDS: Readonly<Record<Exclude<CallPurpose, 'telemetry'>, readonly [kind: string, subtype: string]>> = {
+  mcp: ['Primary', 'Mcp'],
+  models: ['Primary', 'Llm'],
+  mirror: ['Mirror', 'Http'],
+  authorization: ['Policy', 'ExtAuthz'],
+  processing: ['Policy', 'ExtProc'],
+  guard: ['Policy', 'Guardrail'],
+  'rate-limit': ['Policy', 'RateLimit'],
+  'sign-in': ['Policy', 'Oidc'],
+  'key-set': ['Policy', 'KeySet'],
+}
+
 /** Counts a call of the gateway itself, with its duration. @param custom of the request that caused it */
 export function observeCall(writer: MetricsWriter, call: EndedCall, custom = WITHOUT_REQUEST): void {
   const { purpose, backend, durationMs } = call
-  const labels = [purpose, backend, outcomeOf(call), ...custom.customValues]
-  writer.series('calls', labels, custom.customNames).observe(durationMs / 1000, spanOf(call))
+  const { customNames, customValues } = custom
+  const exemplar = spanOf(call)
+  const outcome = outcomeOf(call)
+  writer.series('calls', [purpose, backend, outcome, ...customValues], customNames).observe(durationMs / 1000, exemplar)
+  if (purpose === 'telemetry') return
+  writer.series('upstreamCalls', [...KINDS[purpose], ...customValues], customNames).observe(durationMs / 1000, exemplar)
 }
 
 /** Counts the decisions of servers that policies asked about a request. */

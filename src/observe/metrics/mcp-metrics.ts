@@ -1,18 +1,19 @@
-import { type Attempt, NO_PLAN_NAMES, type PlanNames } from '#exchange/exchange.ts'
+import type { Attempt } from '#exchange/exchange.ts'
 import type { McpFacts } from '#exchange/mcp-facts.ts'
 import type { Ended } from '../ended.ts'
+import { ByPlace } from './by-place.ts'
 import { labelReader } from './labels.ts'
-import { MCP_FIELDS, PLACE_FIELDS } from './metrics.ts'
+import { MCP_FIELDS, ROUTE_FIELDS } from './metrics.ts'
 import type { MetricsWriter, Series } from './metrics-writer.ts'
 
 const readMcpLabels = labelReader(MCP_FIELDS)
-const readPlaceLabels = labelReader(PLACE_FIELDS)
+const readPlaceLabels = labelReader(ROUTE_FIELDS)
 
 /** Counts MCP messages and measures the calls of their targets. */
 export class McpMetrics {
   readonly #writer: MetricsWriter
   /** Durations by target; targets are configured. */
-  readonly #durations = new WeakMap<PlanNames, Map<string, Series>>()
+  readonly #durations = new ByPlace(() => new Map<string, Series>())
 
   constructor(writer: MetricsWriter) {
     this.#writer = writer
@@ -42,12 +43,7 @@ export class McpMetrics {
       this.#writer.series('mcpTargetDuration', [endpoint, ...readPlaceLabels(ended), ...customValues], customNames)
     // Custom values differ between requests of a place.
     if (customNames.length > 0) return find()
-    const names = ended.exchange.names ?? NO_PLAN_NAMES
-    let known = this.#durations.get(names)
-    if (known === undefined) {
-      known = new Map()
-      this.#durations.set(names, known)
-    }
+    const known = this.#durations.of(ended.exchange)
     let series = known.get(endpoint)
     if (series === undefined) {
       series = find()

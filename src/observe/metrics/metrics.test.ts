@@ -4,9 +4,9 @@ import { METRICS } from './metrics.ts'
 import { MetricsWriter } from './metrics-writer.ts'
 import { workers } from './testing.ts'
 
-const REQUEST = ['b', 'http', 'GET', '200', 'Upstream', 'g', 'l', 'r', 'rule']
+const REQUEST = ['b', 'http', 'GET', '200', 'Upstream', '127.0.0.1:80', 'g', 'l', 'r', 'rule']
 const BUILT_IN =
-  'backend="b",protocol="http",method="GET",status="200",reason="Upstream",gateway="g",listener="l",route="r",route_rule="rule"'
+  'backend="b",protocol="http",method="GET",status="200",reason="Upstream",bind="127.0.0.1:80",gateway="g",listener="l",route="r",route_rule="rule"'
 
 test('nothing observed: no metric', () => {
   expect(workers(1).reader.text().trim()).toBe('')
@@ -77,7 +77,7 @@ test('values read at the scrape, with the prefix of their metric', () => {
 
 test('counts of ended workers are kept as one sum, without their pages', () => {
   const { reader, lines } = workers(0)
-  const tokens = ['input', ...Array<string>(8).fill('x')]
+  const tokens = ['input', ...Array<string>(9).fill('x')]
   for (let i = 1; i <= 500; i++) {
     const writer = new MetricsWriter((update) => reader.add(`w${i}`, update))
     const refusals = writer.series('wireRefusals', [`code ${i % 3}`])
@@ -112,8 +112,8 @@ test('a worker that ended before it counted anything leaves nothing', () => {
 
 test('a histogram: cumulative buckets, bounds included, sum and count', () => {
   const { writers, lines } = workers(2)
-  for (const value of [1, 4, 4.5]) writers[0].series('tokens', ['input', ...Array(8).fill('x')]).observe(value)
-  writers[1]!.series('tokens', ['input', ...Array(8).fill('x')]).observe(1e12)
+  for (const value of [1, 4, 4.5]) writers[0].series('tokens', ['input', ...Array(9).fill('x')]).observe(value)
+  writers[1]!.series('tokens', ['input', ...Array(9).fill('x')]).observe(1e12)
   const values = lines('gen_ai').map((line) =>
     /(_bucket|_sum|_count)\{.*?(?:,le="([^"]+)")?\} (.+)$/.exec(line)!.slice(1),
   )
@@ -234,7 +234,7 @@ test('the same number holds for all workers together', () => {
 })
 
 /** Labels of an LLM call of a model. */
-const llm = (model: string, rule = 'rule') => ['chat', 'openai', model, model, 'g', 'l', 'r', rule]
+const llm = (model: string, rule = 'rule') => ['chat', 'openai', model, model, '127.0.0.1:80', 'g', 'l', 'r', rule]
 const MODEL = /gen_ai_request_model="([^"]*)"/
 
 test('the 201st model of a rule is `other`, in every metric', () => {
@@ -288,7 +288,9 @@ test('the series of the request before serves only the same values and the same 
 
 test('secrets are removed from values that peers choose', () => {
   const { writers, lines } = workers(1)
-  writers[0].series('mcpRequests', ['tools/call', 'tool', 's', 'say hunter22', 'g', 'l', 'r', 'rule']).add(1)
+  writers[0]
+    .series('mcpRequests', ['tools/call', 'tool', 's', 'say hunter22', '127.0.0.1:80', 'g', 'l', 'r', 'rule'])
+    .add(1)
   writers[0].series('requests', [...REQUEST, 'hunter22'], ['user']).add(1)
   expect(lines('mcp')[0]).toContain('resource="say <redacted>"')
   expect(lines('requests')[0]).toContain('user="<redacted>"')
@@ -316,8 +318,8 @@ test('the bound holds for the sum of all workers, and no count of a worker is lo
 })
 
 test.each([
-  ['resource', (i: number) => ['tools/call', 'tool', 's', `t${i}`, 'g', 'l', 'r', 'rule'], []],
-  ['user', (i: number) => ['tools/call', 'tool', 's', 't', 'g', 'l', 'r', 'rule', `u${i}`], ['user']],
+  ['resource', (i: number) => ['tools/call', 'tool', 's', `t${i}`, '127.0.0.1:80', 'g', 'l', 'r', 'rule'], []],
+  ['user', (i: number) => ['tools/call', 'tool', 's', 't', '127.0.0.1:80', 'g', 'l', 'r', 'rule', `u${i}`], ['user']],
 ] as const)('label %s is folded, others are not', (label, values, custom) => {
   const { writers, lines } = workers(2)
   for (const writer of writers) for (let i = 0; i < 300; i++) writer.series('mcpRequests', values(i), custom).add(1)

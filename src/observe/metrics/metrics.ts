@@ -3,6 +3,8 @@ import type { Metric } from './metric.ts'
 
 /** Durations of requests, seconds. */
 const DURATION = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 80]
+/** What the gateway itself takes, seconds. */
+const PROCESSING_DURATION = [0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.05, 0.25]
 /** For operations of a few round trips, seconds. */
 const CONNECTION_DURATION = [0.0005, 0.0015, 0.0043, 0.0126, 0.0368, 0.108, 0.316, 0.924, 2.71, 8]
 const TOKENS = Array.from({ length: 14 }, (_, i) => 4 ** i)
@@ -12,24 +14,27 @@ const PER_TOKEN = [0.001, 0.01, 0.025, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.4, 0.
 
 /** Fields for the place of a request in the configuration. */
 export const PLACE_FIELDS = ['gateway', 'listener', 'route', 'route_rule'] as const
+/** The place, and where the connection of the request was accepted: labels of all metrics of requests. */
+export const ROUTE_FIELDS = ['bind', ...PLACE_FIELDS] as const
 /** Fields of a completed request that are labels of its metrics (`fields.ts`). */
-export const REQUEST_FIELDS = ['backend', 'protocol', 'http.method', 'http.status', 'reason', ...PLACE_FIELDS] as const
+export const REQUEST_FIELDS = ['backend', 'protocol', 'http.method', 'http.status', 'reason', ...ROUTE_FIELDS] as const
+export const PROCESSING_FIELDS = ['backend', ...ROUTE_FIELDS] as const
 export const LLM_FIELDS = [
   'gen_ai.operation.name',
   'gen_ai.provider.name',
   'gen_ai.request.model',
   'gen_ai.response.model',
-  ...PLACE_FIELDS,
+  ...ROUTE_FIELDS,
 ] as const
-export const LLM_ERROR_FIELDS = ['error.type', 'gen_ai.provider.name', 'backend', ...PLACE_FIELDS] as const
-export const A2A_FIELDS = ['a2a.method', 'a2a.response.outcome', 'a2a.task.state', ...PLACE_FIELDS] as const
+export const LLM_ERROR_FIELDS = ['error.type', 'gen_ai.provider.name', 'backend', ...ROUTE_FIELDS] as const
+export const A2A_FIELDS = ['a2a.method', 'a2a.response.outcome', 'a2a.task.state', ...ROUTE_FIELDS] as const
 
 export const MCP_FIELDS = [
   'mcp.method.name',
   'mcp.resource.type',
   'mcp.target',
   'mcp.resource.name',
-  ...PLACE_FIELDS,
+  ...ROUTE_FIELDS,
 ] as const
 
 const CONNECTION = ['bind', 'gateway', 'listener', 'protocol'] as const
@@ -50,6 +55,37 @@ export const METRICS = {
     hasCustomLabels: true,
     buckets: DURATION,
   },
+  requestProcessing: {
+    name: 'request_processing_seconds',
+    help: 'Time from the request head until the request was first sent to a backend.',
+    type: 'histogram',
+    ...labelled(PROCESSING_FIELDS),
+    hasCustomLabels: true,
+    buckets: PROCESSING_DURATION,
+  },
+  responseProcessing: {
+    name: 'response_processing_seconds',
+    help: 'Time from the response head of the backend, or the failure of the last attempt, to the response head for the client.',
+    type: 'histogram',
+    ...labelled(PROCESSING_FIELDS),
+    hasCustomLabels: true,
+    buckets: PROCESSING_DURATION,
+  },
+  upstreamCalls: {
+    name: 'upstream_call_duration_seconds',
+    help: 'Duration of requests to upstream servers, to the last byte of the response: attempts to forward a request, and calls for it.',
+    type: 'histogram',
+    labels: ['kind', 'subtype'],
+    hasCustomLabels: true,
+    buckets: DURATION,
+  },
+  upstreamConnects: {
+    name: 'upstream_connect_duration_seconds',
+    help: 'Time to open a connection to an upstream server, with name resolution, proxy server and TLS handshake.',
+    type: 'histogram',
+    labels: ['transport'],
+    buckets: CONNECTION_DURATION,
+  },
   responseBytes: {
     name: 'response_bytes_total',
     help: 'Bytes of response bodies sent to clients.',
@@ -68,7 +104,7 @@ export const METRICS = {
     name: 'upstream_failures_total',
     help: 'Attempts that received no response.',
     type: 'counter',
-    labels: [...labelled(['backend']).labels, 'failure', ...labelled(PLACE_FIELDS).labels],
+    labels: [...labelled(['backend']).labels, 'failure', ...labelled(ROUTE_FIELDS).labels],
     hasCustomLabels: true,
   },
   calls: {
@@ -237,6 +273,13 @@ export const METRICS = {
     ...labelled(LLM_FIELDS),
     hasCustomLabels: true,
   },
+  costLookups: {
+    name: 'cost_catalog_lookups_total',
+    help: 'Lookups of prices for LLM requests. incomplete: a price or a number of tokens is missing, so the cost is unknown.',
+    type: 'counter',
+    ...labelled(LLM_FIELDS, 'outcome'),
+    hasCustomLabels: true,
+  },
   llmDuration: {
     name: 'gen_ai_server_request_duration',
     help: 'Duration of LLM requests in seconds.',
@@ -286,7 +329,7 @@ export const METRICS = {
     name: 'mcp_target_duration_seconds',
     help: 'Time from sending a message to an MCP server to its complete response. For failed calls, and for messages without a response, to their end.',
     type: 'histogram',
-    ...labelled(PLACE_FIELDS, 'server'),
+    ...labelled(ROUTE_FIELDS, 'server'),
     hasCustomLabels: true,
     buckets: DURATION,
   },
@@ -294,21 +337,21 @@ export const METRICS = {
     name: 'mcp_stray_answers_total',
     help: 'Unsolicited responses from MCP servers, which were dropped.',
     type: 'counter',
-    ...labelled(PLACE_FIELDS, 'server'),
+    ...labelled(ROUTE_FIELDS, 'server'),
     hasCustomLabels: true,
   },
   unsentDescriptors: {
     name: 'rate_limit_unsent_descriptors_total',
     help: 'Descriptors of global rate limits that were left out because an expression failed: they limit nothing.',
     type: 'counter',
-    ...labelled(PLACE_FIELDS),
+    ...labelled(ROUTE_FIELDS),
     hasCustomLabels: true,
   },
   failedCosts: {
     name: 'rate_limit_failed_costs_total',
     help: 'Costs of tokens in global rate limits that failed: the tokens were counted instead.',
     type: 'counter',
-    ...labelled(PLACE_FIELDS),
+    ...labelled(ROUTE_FIELDS),
     hasCustomLabels: true,
   },
   requestsInFlight: {

@@ -1,12 +1,14 @@
-import { type Exchange, NO_PLAN_NAMES, type PlanNames } from '#exchange/exchange.ts'
+import type { Exchange } from '#exchange/exchange.ts'
 import { type LlmFacts, type LlmTokens, msPerOutputToken } from '#exchange/llm-facts.ts'
 import { NANODOLLARS } from '#exchange/llm-prices.ts'
 import type { Ended } from '../ended.ts'
+import { ByPlace } from './by-place.ts'
 import { observeCall, observeCallouts, observeGuards } from './call-metrics.ts'
+import { ForwardingMetrics } from './forwarding-metrics.ts'
 import { METHODS } from './known-values.ts'
 import { labelReader } from './labels.ts'
 import { McpMetrics } from './mcp-metrics.ts'
-import { A2A_FIELDS, LLM_ERROR_FIELDS, LLM_FIELDS, type MetricId, PLACE_FIELDS, REQUEST_FIELDS } from './metrics.ts'
+import { A2A_FIELDS, LLM_ERROR_FIELDS, LLM_FIELDS, type MetricId, REQUEST_FIELDS, ROUTE_FIELDS } from './metrics.ts'
 import type { MetricsWriter, Series } from './metrics-writer.ts'
 import { valuesKey } from './series-key.ts'
 import { countUpstreamFailures } from './upstream-metrics.ts'
@@ -20,13 +22,14 @@ const readLlmLabels = labelReader(LLM_FIELDS)
 const readLlmErrorLabels = labelReader(LLM_ERROR_FIELDS)
 const MODEL_LABEL = LLM_FIELDS.indexOf('gen_ai.request.model')
 const readA2aLabels = labelReader(A2A_FIELDS)
-const readPlaceLabels = labelReader(PLACE_FIELDS)
+const readPlaceLabels = labelReader(ROUTE_FIELDS)
 
 /** The series of requests with the same labels. */
 interface RequestSeries {
   readonly requests: Series
   readonly duration: Series
   readonly bytes: Series
+  readonly forwarding: ForwardingMetrics
   /** Created with the first retry. */
   retries: Series | undefined
   readonly labels: readonly string[]
@@ -85,6 +88,10 @@ class LlmSeries {
     return this.#find(type, 'tokens', [type])
   }
 
+  lookups(outcome: 'found' | 'incomplete' | 'unknown'): Series {
+    return this.#find(outcome, 'costLookups', [outcome])
+  }
+
   #find(key: string, metric: MetricId, ownLabels: readonly string[]): Series {
     let series = this.#series.get(key)
     if (series === undefined) {
@@ -134,8 +141,8 @@ class LlmPlace {
  */
 export class RequestMetrics {
   readonly #writer: MetricsWriter
-  readonly #places = new WeakMap<PlanNames, PlaceSeries>()
-  readonly #llmPlaces = new WeakMap<PlanNames, LlmPlace>()
+  readonly #places = new ByPlace((): PlaceSeries => ({ last: undefined, byLabels: new Map() }))
+  readonly #llmPlaces = new ByPlace(() => new LlmPlace())
   readonly #mcp: McpMetrics
 
   constructor(writer: MetricsWriter) {
@@ -149,6 +156,7 @@ export class RequestMetrics {
     series.requests.add(1, exemplar)
     series.duration.observe(durationMs / 1000, exemplar)
     if (sentBytes > 0) series.bytes.add(sentBytes, exemplar)
+    series.forwarding.record(ended)
     if (exchange.retries > 0) {
       series.retries ??= this.#writer.series('retries', series.labels, ended.customNames)
       series.retries.add(exchange.retries, exemplar)
@@ -172,12 +180,7 @@ export class RequestMetrics {
 
   #seriesOf(ended: Ended): RequestSeries {
     const { exchange, status, reason } = ended
-    const names = exchange.names ?? NO_PLAN_NAMES
-    let known = this.#places.get(names)
-    if (known === undefined) {
-      known = { last: undefined, byLabels: new Map() }
-      this.#places.set(names, known)
-    }
+    const known = this.#places.of(exchange)
     const { last } = known
     const isPlain = ended.customNames.length === 0
     if (isPlain && last?.status === status && last.reason === reason && last.method === exchange.originalMethod) {
@@ -207,6 +210,7 @@ export class RequestMetrics {
       requests: this.#writer.series('requests', labels, names),
       duration: this.#writer.series('duration', labels, names),
       bytes: this.#writer.series('responseBytes', labels, names),
+      forwarding: new ForwardingMetrics(this.#writer),
       retries: undefined,
       labels,
     }
@@ -221,8 +225,9 @@ export class RequestMetrics {
       if (count !== undefined) series.tokens(type).observe(count, exemplar)
     }
     const { context } = ended.exchange
-    const cost = context.prices.costOf(llm, context.now())?.total
-    if (cost !== undefined) series.of('cost').add(cost / NANODOLLARS, exemplar)
+    const cost = context.prices.costOf(llm, context.now())
+    series.lookups(cost === undefined ? 'unknown' : cost.total === undefined ? 'incomplete' : 'found').add(1, exemplar)
+    if (cost?.total !== undefined) series.of('cost').add(cost.total / NANODOLLARS, exemplar)
     if (llm.errorType !== undefined) {
       this.#writer
         .series('llmErrors', [...readLlmErrorLabels(ended), ...ended.customValues], ended.customNames)
@@ -235,12 +240,7 @@ export class RequestMetrics {
   }
 
   #llmSeriesOf(ended: Ended, llm: LlmFacts): LlmSeries {
-    const names = ended.exchange.names ?? NO_PLAN_NAMES
-    let place = this.#llmPlaces.get(names)
-    if (place === undefined) {
-      place = new LlmPlace()
-      this.#llmPlaces.set(names, place)
-    }
+    const place = this.#llmPlaces.of(ended.exchange)
     const isPlain = ended.customNames.length === 0
     if (isPlain && place.last?.isOf(llm)) return place.last
     const labels = readLlmLabels(ended)
