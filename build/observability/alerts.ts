@@ -67,8 +67,46 @@ const ALERTS: readonly Alert[] = [
     expr: 'rate(gatewright_event_loop_busy_seconds_total[5m]) > 0.9',
     for: '10m',
     severity: 'warning',
-    summary: 'Thread {{ $labels.thread }} is busy {{ $value | humanizePercentage }} of the time: requests wait for it.',
+    summary: 'Thread {{ $labels.worker }} is busy {{ $value | humanizePercentage }} of the time: requests wait for it.',
     action: 'Start more workers or more gateways, or find expensive policies with a CPU profile.',
+  },
+  {
+    name: 'GatewrightEventLoopDelayed',
+    expr: [
+      'histogram_quantile(0.99,',
+      'sum by (le, worker) (rate(gatewright_event_loop_delay_seconds_bucket[5m]))) > 0.25',
+    ].join(' '),
+    for: '10m',
+    severity: 'warning',
+    summary:
+      'The event loop of {{ $labels.worker }} is blocked for {{ $value | humanizeDuration }} at times: requests wait for it.',
+    action:
+      'Find what blocks it with gatewright profile cpu: a large configuration, large bodies, or collections of garbage.',
+  },
+  {
+    name: 'GatewrightHeapFull',
+    expr: 'gatewright_heap_used_bytes / gatewright_heap_limit_bytes > 0.9',
+    for: '5m',
+    severity: 'warning',
+    summary: 'Thread {{ $labels.worker }} uses {{ $value | humanizePercentage }} of its heap: at the limit it ends.',
+    action: 'Find what keeps memory with gatewright profile heap, and report it.',
+  },
+  {
+    name: 'GatewrightFilesExhausted',
+    expr: 'process_open_fds{job="gatewright"} / process_max_fds{job="gatewright"} > 0.8',
+    for: '5m',
+    severity: 'warning',
+    summary:
+      'The gateway uses {{ $value | humanizePercentage }} of its file descriptors: without free ones it accepts no connections.',
+    action: 'Raise the limit (ulimit -n, LimitNOFILE), or start more gateways.',
+  },
+  {
+    name: 'GatewrightPlanBehind',
+    expr: 'max by (worker) (gatewright_plan_version - on (instance) group_right gatewright_worker_plan_version) > 0',
+    for: '5m',
+    severity: 'warning',
+    summary: 'Worker {{ $labels.worker }} does not serve the newest configuration.',
+    action: 'gatewright status shows the plan of each worker; the log has the cause.',
   },
   {
     name: 'GatewrightDecisionsFail',

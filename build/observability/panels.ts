@@ -66,6 +66,16 @@ export const ROWS: readonly PanelRow[] = [
         })),
       },
       {
+        title: 'Time of the gateway itself',
+        about:
+          'Before a request is sent to its backend, and between the response head of the backend and that for the client.',
+        unit: 's',
+        queries: ['request', 'response'].map((half) => ({
+          expr: quantile(0.99, `${half}_processing_seconds`, ROUTES),
+          legend: `p99 ${half}`,
+        })),
+      },
+      {
         title: 'Requests by route',
         about: 'The ten routes with the most requests.',
         unit: 'reqps',
@@ -133,6 +143,25 @@ export const ROWS: readonly PanelRow[] = [
           'Duration of calls to authorization servers, rate limit services, guards, identity providers and MCP servers.',
         unit: 's',
         queries: [{ expr: quantile(0.95, 'call_duration_seconds', '', ['purpose']), legend: 'p95 {{purpose}}' }],
+      },
+      {
+        title: 'Upstream calls',
+        about: 'Attempts to forward requests (Primary), calls of policies, and copies (Mirror), to the last byte.',
+        unit: 's',
+        queries: [
+          {
+            expr: quantile(0.95, 'upstream_call_duration_seconds', '', ['kind', 'subtype']),
+            legend: 'p95 {{kind}} {{subtype}}',
+          },
+        ],
+      },
+      {
+        title: 'New connections to servers',
+        about: 'Many of them: backends close connections, or do not keep them.',
+        unit: 'ops',
+        queries: [
+          { expr: rate('upstream_connect_duration_seconds_count', '', ['transport']), legend: '{{transport}}' },
+        ],
       },
       {
         title: 'Decisions of servers that policies ask',
@@ -251,7 +280,28 @@ export const ROWS: readonly PanelRow[] = [
         title: 'Busy event loops',
         about: 'Share of time that the event loop of each thread was busy. From 0.9 requests wait.',
         unit: 'percentunit',
-        queries: [{ expr: rate('event_loop_busy_seconds_total', '', ['thread']), legend: '{{thread}}' }],
+        queries: [{ expr: rate('event_loop_busy_seconds_total', '', ['worker']), legend: '{{worker}}' }],
+      },
+      {
+        title: 'Delay of event loops',
+        about: 'How late the event loop of each thread is: as late are answers.',
+        unit: 's',
+        queries: [{ expr: quantile(0.99, 'event_loop_delay_seconds', '', ['worker']), legend: 'p99 {{worker}}' }],
+      },
+      {
+        title: 'Collection of garbage',
+        about: 'Share of time in which each thread does nothing else.',
+        unit: 'percentunit',
+        queries: [{ expr: rate('gc_duration_seconds_sum', '', ['worker', 'kind']), legend: '{{worker}} {{kind}}' }],
+      },
+      {
+        title: 'Heap',
+        about: 'Memory of the objects of each thread, and what they keep outside of the heap.',
+        unit: 'bytes',
+        queries: [
+          { expr: 'sum by (worker) (gatewright_heap_used_bytes)', legend: '{{worker}}' },
+          { expr: 'sum by (worker) (gatewright_external_memory_bytes)', legend: '{{worker}} external' },
+        ],
       },
       {
         title: 'Processor time',
@@ -270,6 +320,28 @@ export const ROWS: readonly PanelRow[] = [
         about: 'Problems of the configuration in force.',
         unit: 'short',
         queries: [{ expr: 'sum by (severity) (gatewright_config_findings)', legend: '{{severity}}' }],
+      },
+      {
+        title: 'Age of the configuration',
+        about: 'Time since the objects were last read without errors in files.',
+        unit: 's',
+        queries: [
+          {
+            expr: 'max (time() - gatewright_config_last_reload_success_timestamp_seconds)',
+            legend: 'last good reload',
+          },
+        ],
+      },
+      {
+        title: 'Workers behind',
+        about: 'Plans that a worker has still to take over; 0 but for moments after a change.',
+        unit: 'short',
+        queries: [
+          {
+            expr: 'max by (worker) (gatewright_plan_version - on (instance) group_right gatewright_worker_plan_version)',
+            legend: '{{worker}}',
+          },
+        ],
       },
       {
         title: 'Traffic of connections',

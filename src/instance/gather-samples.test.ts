@@ -1,11 +1,16 @@
 import { expect, test } from 'vitest'
 import { gatherSamples } from './gather-samples.ts'
 
-const workers = { busySeconds: [['w3', 1.5]] as const }
+const workers = { busySeconds: [['w3', 1.5]] as const, members: [{ name: 'w3', planVersion: 6 }] }
 const HEALTHY = { health: 1, consecutiveFailures: 0, evictedUntilMs: undefined }
 
 function samplesOf(...endpoints: Parameters<typeof gatherSamples>[0]['endpoints']) {
-  return gatherSamples({ endpoints, findings: [], workers: { busySeconds: [...workers.busySeconds] } })
+  return gatherSamples({
+    endpoints,
+    findings: [],
+    planVersion: 7,
+    workers: { ...workers, busySeconds: [...workers.busySeconds] },
+  })
 }
 
 test('endpoints: how many, and the health of each', () => {
@@ -30,7 +35,7 @@ test('findings by severity and code', () => {
     { severity: 'error', code: 'target-not-found' },
     { severity: 'error', code: 'no-effect' },
   ] as const
-  const samples = gatherSamples({ endpoints: [], findings, workers: { busySeconds: [] } })
+  const samples = gatherSamples({ endpoints: [], findings, planVersion: 1, workers: { busySeconds: [], members: [] } })
   expect(samples.filter(({ metric }) => metric === 'configFindings')).toEqual([
     { metric: 'configFindings', value: 2, values: ['error', 'target-not-found'] },
     { metric: 'configFindings', value: 1, values: ['warning', 'no-effect'] },
@@ -52,6 +57,11 @@ test('of more than 1000 endpoints the evicted and the least healthy ones are sho
 test('the process and its threads', () => {
   const values = new Map(samplesOf().map(({ metric, values, value }) => [[metric, ...values].join(' '), value]))
   expect(values.get('eventLoopBusy w3')).toBe(1.5)
+  expect([values.get('planVersion'), values.get('workerPlanVersion w3')]).toEqual([7, 6])
+  if (process.platform === 'linux') {
+    expect(values.get('processOpenFiles')).toBeGreaterThan(0)
+    expect(values.get('processMaxFiles')).toBeGreaterThan(values.get('processOpenFiles')!)
+  }
   expect(values.get('processMemory')).toBeGreaterThan(1_000_000)
   expect(values.get('processCpu')).toBeGreaterThan(0)
   expect(Math.abs(values.get('processStart')! + process.uptime() - Date.now() / 1000)).toBeLessThan(5)

@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { performance } from 'node:perf_hooks'
 import type { ConfigProblem } from '#base/config-problem.ts'
 import { backendName } from '#exchange/backend-name.ts'
@@ -15,13 +15,17 @@ const MAX_ENDPOINTS = 1000
 interface Sources {
   readonly endpoints: readonly (EndpointId & EndpointState)[]
   readonly findings: readonly Pick<ConfigProblem, 'severity' | 'code'>[]
-  readonly workers: Pick<WorkerPool, 'busySeconds'>
+  readonly workers: Pick<WorkerPool, 'busySeconds' | 'members'>
+  /** Of the newest plan. */
+  readonly planVersion: number
 }
 
 /** The metrics that are read at each scrape, because nothing has to count them. */
-export function gatherSamples({ endpoints, findings, workers }: Sources): Sample[] {
+export function gatherSamples({ endpoints, findings, workers, planVersion }: Sources): Sample[] {
   return [
     sample('buildInfo', 1, VERSION, process.versions.node),
+    sample('planVersion', planVersion),
+    ...workers.members.map(({ name, planVersion }) => sample('workerPlanVersion', planVersion, name)),
     ...sampleEndpoints(endpoints),
     ...sampleFindings(findings),
     sample('eventLoopBusy', performance.eventLoopUtilization().active / 1000, 'main'),
@@ -73,7 +77,20 @@ function sampleProcess(): Sample[] {
     sample('processMemory', process.memoryUsage.rss()),
     sample('processStart', performance.timeOrigin / 1000),
     ...(openFiles === undefined ? [] : [sample('processOpenFiles', openFiles)]),
+    ...(MAX_FILES === undefined ? [] : [sample('processMaxFiles', MAX_FILES)]),
   ]
+}
+
+/** Undefined where the system does not provide it, or there is no limit. */
+const MAX_FILES = readFileLimit()
+
+function readFileLimit(): number | undefined {
+  try {
+    const limit = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1]
+    return limit === undefined ? undefined : Number(limit)
+  } catch {
+    return undefined
+  }
 }
 
 /** @returns undefined where the system does not provide it */

@@ -31,6 +31,7 @@ import { availableMemory, bodyMemoryOf } from '#workers/body-memory.ts'
 import { DecisionFeed } from '#workers/decision-feed.ts'
 import { collectGarbage, releaseMemory } from '#workers/release-memory.ts'
 import { evictionReporter } from '#workers/report-eviction.ts'
+import { measureRuntime } from '#workers/runtime-metrics.ts'
 import { WorkerPool } from '#workers/worker-pool.ts'
 import { gatewayAddresses } from './address-pool.ts'
 import { certificateProblem, describeStatus } from './describe-status.ts'
@@ -65,6 +66,7 @@ export class Instance {
   /** The metrics of the main thread. */
   readonly #ownMetrics: MetricsWriter
   readonly #reloads: ReloadMetrics
+  readonly #runtime: { cancel(): void }
   readonly #workers: WorkerPool
   readonly #recordFolder: RecordFolder | undefined
   readonly #feed = new DecisionFeed((known) => this.#workers.newRecords(known))
@@ -101,6 +103,7 @@ export class Instance {
     })
     this.#ownMetrics = new MetricsWriter((update) => this.#metrics.add('main', update))
     this.#reloads = new ReloadMetrics(this.#ownMetrics)
+    this.#runtime = measureRuntime(this.#ownMetrics, 'main')
     // The main thread makes calls, too.
     const memory = createSlotMemory(SLOTS, true, options.workers + 1)
     this.#levelFile = options.state && new LevelFile(options.state)
@@ -251,6 +254,7 @@ export class Instance {
   /** Stops accepting traffic, waits for requests in flight, stops everything. */
   async close(times = this.shutdownTimes): Promise<void> {
     this.#draining = true
+    this.#runtime.cancel()
     this.#retry?.cancel()
     await this.#api?.close()
     this.#loop.close()
@@ -357,7 +361,8 @@ export class Instance {
 
   #metricsText(format: MetricsFormat): string {
     const findings = [...this.#store.problems(), ...(this.#options.prices?.problems ?? []), ...this.findings]
-    const samples = gatherSamples({ endpoints: this.#publisher.endpoints, findings, workers: this.#workers })
+    const { endpoints, version: planVersion } = this.#publisher
+    const samples = gatherSamples({ endpoints, findings, planVersion, workers: this.#workers })
     return this.#metrics.text(samples, format)
   }
 

@@ -34,6 +34,7 @@ import type { Question, QuestionAnswer } from './questions.ts'
 import { recordProfile } from './record-profile.ts'
 import { evictionReporter } from './report-eviction.ts'
 import { toolChangeReporter } from './report-tool-changes.ts'
+import { measureRuntime } from './runtime-metrics.ts'
 import { createSealer } from './sealer.ts'
 import { ThreadCounter } from './token-counts/thread-counter.ts'
 import { countTurns } from './watchdog.ts'
@@ -251,5 +252,9 @@ export async function runProxyWorker(start: WorkerStart, port: MessagePort, arou
     } else last = last.then(() => handle(message)).then(reply)
   })
   const turns = countTurns(start.turns, start.turnMs)
-  port.on('close', () => turns.cancel())
+  const runtime = measureRuntime(metrics, start.name)
+  port.on('close', () => {
+    turns.cancel()
+    runtime.cancel()
+  })
 }

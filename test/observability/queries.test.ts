@@ -97,7 +97,7 @@ test.each(alerts)('$alert: the rule reads labels of metrics that exist', ({ expr
       .matchAll(/\$labels\.(\w+)/g),
   ].map(([, label]) => label!)
   const kept = /\bby \(([^)]*)\)/.exec(expr)?.[1]?.split(', ')
-  const labels = kept ?? labelsOf(/\b(?:gatewright_\w+|up)\b/.exec(expr)![0])!
+  const labels = kept ?? labelsOf(/\b(?:(?:gatewright|process)_\w+|up)\b/.exec(expr)![0])!
   expect(labels, 'an alert has the labels that its texts name').toEqual(expect.arrayContaining(named))
 })
 

@@ -145,9 +145,34 @@ test('the build and the process', async () => {
     'process_resident_memory_bytes',
     'process_start_time_seconds',
     'process_open_fds',
+    'process_max_fds',
   ])
   expect(await metric('gatewright_event_loop_busy_seconds_total')).toEqual([
-    expect.stringContaining('{thread="main"} '),
-    expect.stringContaining('{thread="w1"} '),
+    expect.stringContaining('{worker="main"} '),
+    expect.stringContaining('{worker="w1"} '),
   ])
+})
+
+test('both threads measure their event loop and their heap', async () => {
+  const delays = await eventually('samples of both', async () => {
+    const counts = await metric('gatewright_event_loop_delay_seconds_count')
+    return counts.every((line) => !line.endsWith(' 0')) ? counts : undefined
+  })
+  const threads = [expect.stringContaining('{worker="main"} '), expect.stringContaining('{worker="w1"} ')]
+  expect(delays).toEqual(threads)
+  for (const name of ['heap_used', 'heap_total', 'heap_limit', 'external_memory']) {
+    expect(await metric(`gatewright_${name}_bytes{`)).toEqual(threads)
+  }
+})
+
+test('a change of the objects is a new plan, which the worker takes over', async () => {
+  const version = async () => Number((await metric('gatewright_plan_version'))[0]!.split(' ')[1])
+  const before = await version()
+  await folder.write('more.yaml', serviceYaml('more', [echoPort]))
+  const after = await eventually('the worker has it', async () => {
+    const newest = await version()
+    const [ofWorker] = await metric('gatewright_worker_plan_version')
+    return newest > before && ofWorker === `gatewright_worker_plan_version{worker="w1"} ${newest}` ? newest : undefined
+  })
+  expect(after).toBeGreaterThan(before)
 })

@@ -60,10 +60,10 @@ export class MetricFamily {
     return series
   }
 
-  /** The worker of this part has ended. Counters keep its counts, so that they never decrease; gauges forget them. */
+  /** The worker of this part has ended. What all workers count together keeps its counts, so that it never decreases. */
   end(series: FamilySeries, part: Part): void {
     series.parts.delete(part)
-    if (this.metric.type !== 'gauge') {
+    if (this.metric.type !== 'gauge' && this.metric.endsWithWorker !== true) {
       series.ended ??= new Float64Array(cellsOf(this.metric))
       addCells(series.ended, part)
     } else if (series.parts.size === 0) this.#series.delete(series.labels)

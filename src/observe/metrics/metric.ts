@@ -8,6 +8,8 @@ export interface Metric {
   /** An info is always 1. In the classic text format it is a gauge. */
   readonly type: 'counter' | 'gauge' | 'histogram' | 'info'
   readonly labels: readonly string[]
+  /** The series of a worker that has ended are forgotten: they are about the worker itself. Those of gauges always are. */
+  readonly endsWithWorker?: true
   /** It also has the custom labels of the listener (decision A-113). */
   readonly hasCustomLabels?: true
   /** Labels whose values clients or backends choose. Custom labels always count among these. */

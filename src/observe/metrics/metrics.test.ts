@@ -59,6 +59,15 @@ test('requests in flight of a worker that ended are not in flight any more', () 
   expect(lines('requests_in_flight')).toEqual(['gatewright_requests_in_flight 1'])
 })
 
+test('what a worker measures of itself ends with it', () => {
+  const { reader, writers, lines } = workers(2)
+  for (const [at, writer] of writers.entries()) writer.series('eventLoopDelay', [`w${at + 1}`]).observe(0.1)
+  reader.ended('w1')
+  expect(lines('event_loop_delay_seconds_count')).toEqual(['gatewright_event_loop_delay_seconds_count{worker="w2"} 1'])
+  reader.ended('w2')
+  expect(reader.text()).toBe('')
+})
+
 test('values read at the scrape, with the prefix of their metric', () => {
   const { reader } = workers(0)
   const samples = [

@@ -1,3 +1,4 @@
+import { GATEWAY_METRICS } from './gateway-metrics.ts'
 import { labelled } from './labels.ts'
 import type { Metric } from './metric.ts'
 
@@ -366,94 +367,7 @@ export const METRICS = {
     type: 'counter',
     labels: ['backend', 'server'],
   },
-  evictions: {
-    name: 'endpoint_evictions_total',
-    help: 'Evictions of endpoints.',
-    type: 'counter',
-    labels: ['backend', 'endpoint'],
-  },
-  endpoints: {
-    name: 'endpoints',
-    help: 'Endpoints of all backends, by state: serving or evicted.',
-    type: 'gauge',
-    labels: ['state'],
-  },
-  endpointHealth: {
-    name: 'endpoint_health',
-    help: 'Health of an endpoint, from 0 to 1. At most 1000 endpoints are shown, evicted and least healthy ones first.',
-    type: 'gauge',
-    labels: ['backend', 'endpoint'],
-  },
-  endpointEvicted: {
-    name: 'endpoint_evicted',
-    help: 'Whether an endpoint is evicted (1) or not (0), for the endpoints of gatewright_endpoint_health.',
-    type: 'gauge',
-    labels: ['backend', 'endpoint'],
-  },
-  configReloads: {
-    name: 'config_reloads_total',
-    help: 'Changes of the objects that were read, the first one included. failure: a file has errors.',
-    type: 'counter',
-    labels: ['outcome'],
-  },
-  configReloadSuccessful: {
-    name: 'config_last_reload_successful',
-    help: 'Whether the last read of the objects found no errors in files (1) or some (0).',
-    type: 'gauge',
-    labels: [],
-  },
-  configReloadSuccess: {
-    name: 'config_last_reload_success_timestamp_seconds',
-    help: 'Time of the last read of the objects without errors in files. 0 if there was none.',
-    type: 'gauge',
-    labels: [],
-  },
-  configFindings: {
-    name: 'config_findings',
-    help: 'Findings in force, including problems of files.',
-    type: 'gauge',
-    labels: ['severity', 'code'],
-  },
-  buildInfo: {
-    name: 'build_info',
-    help: 'Always 1; the labels are the versions of the gateway and of its runtime.',
-    type: 'info',
-    labels: ['tag', 'node_version'],
-  },
-  eventLoopBusy: {
-    name: 'event_loop_busy_seconds_total',
-    help: 'Time that the event loop of a thread (main, or a running worker) was busy.',
-    type: 'counter',
-    labels: ['thread'],
-  },
-  processCpu: {
-    prefix: 'process',
-    name: 'cpu_seconds_total',
-    help: 'User and system CPU time of the process.',
-    type: 'counter',
-    labels: [],
-  },
-  processMemory: {
-    prefix: 'process',
-    name: 'resident_memory_bytes',
-    help: 'Resident memory of the process.',
-    type: 'gauge',
-    labels: [],
-  },
-  processStart: {
-    prefix: 'process',
-    name: 'start_time_seconds',
-    help: 'Start time of the process, since the epoch.',
-    type: 'gauge',
-    labels: [],
-  },
-  processOpenFiles: {
-    prefix: 'process',
-    name: 'open_fds',
-    help: 'Open file descriptors of the process. Linux only.',
-    type: 'gauge',
-    labels: [],
-  },
+  ...GATEWAY_METRICS,
   foldedValues: {
     name: 'folded_label_values_total',
     help: 'Label values counted as other because the label already has 200 values at its place.',
