@@ -50,7 +50,7 @@ export async function deployProvider(flags: DeployFlags, environment: NodeJS.Pro
   print(` 2  address of the provider       ${url}`)
   const read = `kubectl get secret identity-provider -n ${namespace} -o jsonpath='{.data.password}' | base64 -d`
   const password = known === undefined ? `password ${adminPassword}` : `with the password that this prints: ${read}`
-  const next = `Next: gatewright idp setup --url ${url} --admin-password ${known === undefined ? adminPassword : '<password>'}`
+  const next = `Next: bin/gatewright idp setup --url ${url} --admin-password ${known === undefined ? adminPassword : '<password>'}`
   for (const line of ['', `admin  admin, ${password}`, '', next]) print(line)
   return EXIT.ok
 }

@@ -84,7 +84,7 @@ function lines(url: string, realms: readonly string[], password: string | undefi
     `  realms     ${realms.join(', ')}`,
     `  admin      ${ADMIN}, ${password === undefined ? 'with the password of the first start' : `password ${password} (it is not shown again)`}`,
     '',
-    `Create a client and two users: gatewright idp setup --url ${url} --realm ${realms.at(-1)} --admin-password ${password ?? '<password>'}`,
+    `Create a client and two users: bin/gatewright idp setup --url ${url} --realm ${realms.at(-1)} --admin-password ${password ?? '<password>'}`,
     `Sign in in a browser: ${url}/realms/${realms.at(-1)}/account`,
   ]
 }
