@@ -117,7 +117,9 @@ verifies(
     const password = atob(cluster.objects.get(`${NAMESPACE}/secrets/identity-provider`)!.data.password)
     expect(text).toContain('http://10.0.0.7:8080')
     expect(text).toContain(`admin  admin, password ${password}`)
-    expect(printed.at(-1)).toBe(`Next: bin/gatewright idp setup --url http://10.0.0.7:8080 --admin-password ${password}`)
+    expect(printed.at(-1)).toBe(
+      `Next: bin/gatewright idp setup --url http://10.0.0.7:8080 --admin-password ${password}`,
+    )
     expect(text.indexOf('rollout is complete')).toBeLessThan(text.indexOf('http://10.0.0.7:8080'))
 
     // Again: the password stays, and is not printed.

@@ -1,7 +1,7 @@
 import { SignJWT } from 'jose'
 import { describe, expect, test } from 'vitest'
 import { clock } from '#base/clock.ts'
-import { CALLBACK, JSON_BODY, OPENID, openClient, PASSWORD } from './testing/open-client.ts'
+import { CALLBACK, JSON_BODY, OPENID, openClient, PASSWORD, REALM } from './testing/open-client.ts'
 
 const { provider, client, admin, ask, form, asAdmin, token } = await openClient()
 const { now } = clock
@@ -188,6 +188,15 @@ describe('registration', () => {
     expect((await register({ redirect_uris: [CALLBACK] }, { authorization: `Bearer ${admin}` }, 'closed')).status).toBe(
       401,
     )
+  })
+
+  test('who has no valid token learns nothing about the clients of the realm', async () => {
+    const taken = JSON.stringify({ clientId: client.clientId, redirectUris: [CALLBACK] })
+    for (const bearer of ['x', admin, (await token(PASSWORD)).json.access_token]) {
+      const headers = { authorization: `Bearer ${bearer}`, ...JSON_BODY }
+      const seen = await ask(`${REALM}/clients-registrations/default`, { method: 'POST', headers, body: taken })
+      expect([seen.status, seen.json.error]).toEqual([401, 'invalid_token'])
+    }
   })
 
   test('an initial access token is used as often as it says, also at the same time, and not after its end', async () => {

@@ -55,6 +55,19 @@ describe('tokens', () => {
     expect((await token({ ...refresh, refresh_token: second.json.refresh_token })).status).toBe(400)
   })
 
+  test('an answer says what its token is, and scripts of any origin may ask for one', async () => {
+    for (const grant of [PASSWORD, { grant_type: 'client_credentials' }]) {
+      const { json, headers } = await token(grant)
+      const seen = [json.token_type, json.expires_in, headers.get('access-control-allow-origin')]
+      expect(seen).toEqual(['Bearer', 300, '*'])
+    }
+    const asked = await ask(`${OPENID}/token`, { method: 'OPTIONS' })
+    expect([asked.status, asked.headers.get('access-control-allow-methods')]).toEqual([204, 'POST'])
+    expect(asked.headers.get('access-control-allow-headers')).toBe('authorization, content-type')
+    const wrong = await ask(`${OPENID}/token`, { method: 'PATCH' })
+    expect([wrong.status, wrong.headers.get('allow')]).toEqual([405, 'POST'])
+  })
+
   test('userinfo describes the owner of a token', async () => {
     const { json } = await token(PASSWORD)
     const asked = (value: string) => ask(`${OPENID}/userinfo`, { headers: { authorization: `Bearer ${value}` } })
@@ -143,6 +156,10 @@ describe('administration', () => {
     const path = new URL(created.headers.get('location')!).pathname
     expect((await asAdmin('POST', users, { username: 'dora' })).status).toBe(409)
     expect((await asAdmin('POST', users, { username: 'other', email: 'd@example.com' })).status).toBe(409)
+    const second = await asAdmin('POST', users, { username: 'second', email: 's@example.com' })
+    const secondPath = new URL(second.headers.get('location')!).pathname
+    expect((await asAdmin('PUT', secondPath, { email: 'd@example.com' })).status).toBe(409)
+    expect((await asAdmin('PUT', secondPath, { email: 's@example.com' })).status, 'its own').toBe(204)
     await asAdmin('PUT', path, { attributes: { group: ['a'] }, firstName: 'D' })
     const { json, text } = await asAdmin('GET', path)
     expect(json).toMatchObject({ username: 'dora', firstName: 'D', enabled: true, attributes: { group: ['a'] } })
@@ -181,6 +198,53 @@ describe('administration', () => {
     const json = JSON.stringify({ clientId: `named ${method}`, name: 'Name', redirectUris: [CALLBACK] })
     const named = await ask(`${REALM}/clients-registrations/default`, { method: 'POST', headers, body: json })
     expect(named.json).toMatchObject({ clientId: `named ${method}`, name: 'Name', redirectUris: [CALLBACK] })
+  })
+
+  test('a client has the secret that is chosen for it, or a random one, or none if it is public', async () => {
+    const clients = '/admin/realms/shop/clients'
+    const secretOf = async (members: object) => {
+      const made = await asAdmin('POST', clients, { ...members, redirectUris: [CALLBACK] })
+      const path = new URL(made.headers.get('location')!).pathname
+      const { json } = await asAdmin('GET', `${path}/client-secret`)
+      return [made.status, json.value, (await asAdmin('GET', path)).json.publicClient]
+    }
+    expect(await secretOf({ clientId: 'chosen', secret: 'own' })).toEqual([201, 'own', false])
+    expect(await secretOf({ clientId: 'random' })).toEqual([201, expect.stringMatching(/^[\w-]{32}$/), false])
+    expect(await secretOf({ clientId: 'public', publicClient: true })).toEqual([201, undefined, true])
+    const listed = await asAdmin('GET', `${clients}?clientId=chosen`)
+    expect([listed.status, listed.json.map(({ clientId }: { clientId: string }) => clientId)]).toEqual([
+      200,
+      ['chosen'],
+    ])
+  })
+
+  test('one mapper of a client is changed and removed without the others', async () => {
+    const made = await asAdmin('POST', '/admin/realms/shop/clients', { clientId: 'mapped', redirectUris: [CALLBACK] })
+    const mappers = `${new URL(made.headers.get('location')!).pathname}/protocol-mappers/models`
+    const mapper = (name: string, attribute: string) => ({
+      name,
+      protocolMapper: 'oidc-usermodel-attribute-mapper',
+      config: { 'user.attribute': attribute },
+    })
+    const paths: string[] = []
+    for (const name of ['one', 'two', 'three']) {
+      paths.push(new URL((await asAdmin('POST', mappers, mapper(name, name))).headers.get('location')!).pathname)
+    }
+    expect((await asAdmin('POST', mappers, mapper('one', 'again'))).status).toBe(409)
+    expect((await asAdmin('POST', mappers, { protocolMapper: 'x' })).status).toBe(400)
+    expect((await asAdmin('PUT', paths[1]!, mapper('two', 'changed'))).status).toBe(204)
+    expect((await asAdmin('DELETE', paths[0]!)).status).toBe(204)
+    for (const method of ['PUT', 'DELETE'])
+      expect((await asAdmin(method, paths[0]!, mapper('one', 'x'))).status).toBe(404)
+    const { status, json } = await asAdmin('GET', mappers)
+    const seen = json.map((each: ReturnType<typeof mapper>) => [each.name, each.config['user.attribute']])
+    expect([status, seen]).toEqual([
+      200,
+      [
+        ['two', 'changed'],
+        ['three', 'three'],
+      ],
+    ])
   })
 
   test('realms are created', async () => {
