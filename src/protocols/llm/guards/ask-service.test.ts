@@ -63,6 +63,18 @@ test('a service is asked once about a text, in one request', async () => {
   expect(asked).toHaveLength(3)
 })
 
+test('a question that has ended is asked again', async () => {
+  const { guard, asked } = guardThat(100)
+  const needless = new AbortController()
+  const first = askAboutBody(guard, question(['one']), exchange, needless.signal)
+  await time.pass(50)
+  needless.abort()
+  expect(asked[0]!.signal.aborted).toBe(true)
+  await askAll(first)
+  await askAll(askAboutBody(guard, question(['one']), exchange))
+  expect(asked).toHaveLength(2)
+})
+
 test('long texts are the same only if they are in all of their parts', async () => {
   const { guard, asked } = guardThat(0)
   const ask = (text: string) => askAll(askAboutBody(guard, question([text]), exchange))

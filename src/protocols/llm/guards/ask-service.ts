@@ -18,11 +18,15 @@ export interface AskedVerdict {
   readonly durationMs: number
 }
 
-/** Asks the service of a guard about the texts of a body, at most once for each request (decision B51). Never rejects. */
+/**
+ * Asks the service of a guard about the texts of a body, at most once for each request (decision B51). Never rejects.
+ * @param needless ends the question
+ */
 export async function askAboutBody(
   { service }: ServiceGuard,
   question: GuardQuestion,
   exchange: Exchange,
+  needless?: AbortSignal,
 ): Promise<AskedVerdict> {
   const asked = askedOf(exchange)
   const known = asked.verdicts.get(service) ?? new Map<string, Promise<ServiceVerdict>>()
@@ -33,8 +37,10 @@ export async function askAboutBody(
   if (earlier !== undefined) return { verdict: await earlier, isReused: true, durationMs: clock.monotonic() - startMs }
   if (exchange.trace !== undefined) traceQuestion(exchange.trace, service, question)
   const untilMs = asked.budget.enter()
-  const { call, signal } = exchange.context
+  const { call } = exchange.context
+  const signal = needless === undefined ? exchange.context.signal : AbortSignal.any([exchange.context.signal, needless])
   const pending = service.judge(question, { call, signal, untilMs }).finally(() => asked.budget.leave())
+  needless?.addEventListener('abort', () => known.delete(key), { once: true })
   known.set(key, pending)
   return { verdict: await pending, isReused: false, durationMs: clock.monotonic() - startMs }
 }

@@ -67,6 +67,7 @@ export class GuardedTexts {
       const texts: GuardedText[] = []
       for (const place of places) {
         if (pace.after(WORK_PER_TEXT + place.end - place.start)) yield
+        if (place.form === 'number') return { unreadable: `${place.path}: a number, where guards need text` }
         const text = place.end - place.start > PIECE_BYTES ? yield* decodeLong(bytes, place) : decodePlace(bytes, place)
         if (text === undefined) return { unreadable: `${place.path}: text with a lone surrogate` }
         const slot = yield* readSlot(place, text, joins, texts, pace)
@@ -74,8 +75,10 @@ export class GuardedTexts {
         slots.push(slot)
       }
       read.push({ role, texts })
-      if (!joins) continue
-      if (groups.at(-1)?.role !== role) groups.push({ role, runs: 0, texts: [] })
+      const last = groups.at(-1)
+      // A message without text does not separate those around it.
+      if (!joins || (last !== undefined && last.role !== role && texts.every(isBlank))) continue
+      if (last?.role !== role) groups.push({ role, runs: 0, texts: [] })
       const group = groups.at(-1)!
       group.runs++
       for (const text of texts) if (text.joins) group.texts.push(text)
@@ -110,6 +113,10 @@ export class GuardedTexts {
     }
     return yield* spliceInSteps(this.#bytes, splices, pace)
   }
+}
+
+function isBlank({ joins, text }: GuardedText): boolean {
+  return !joins || !/\S/.test(text)
 }
 
 /** Undefined: it has lone surrogates, which parsers read differently. */

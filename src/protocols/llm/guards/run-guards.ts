@@ -81,20 +81,29 @@ async function askFrom(guards: readonly Guard[], guarded: Guarded, at: number): 
   const contents = new ServiceContents(texts)
   if (contents.messages.length > 0) {
     const startMs = exchange.context.monotonic()
-    const pending = together.map((guard) => ask(guard, contents, guarded))
+    const needless = together.length > 1 ? new AbortController() : undefined
+    const pending = together.map((guard) => ask(guard, contents, guarded, needless?.signal))
     const { length } = texts
-    // The first rejection in the order of the list counts; verdicts after it are not waited for.
+    // The first rejection in the order of the list counts; questions after it end.
     for (const [index, guard] of together.entries()) {
       const asked = await pending[index]!
       const { verdict } = asked
       const isMasked = verdict.kind === 'mask' && (await runInSlices(contents.mask(verdict.contents)))
       const refusal = concludeVerdict(guard, asked, { length, startMs, isMasked }, exchange)
-      if (refusal !== undefined) return refusal
+      if (refusal === undefined) continue
+      needless?.abort()
+      return refusal
     }
   }
   return runGuards(guards, guarded, next)
 }
 
-function ask(guard: ServiceGuard, { messages }: ServiceContents, { exchange, head }: Guarded): Promise<AskedVerdict> {
-  return askAboutBody(guard, { phase: guard.phase, messages, head }, exchange)
+/** @param needless aborted when the verdict is not needed any more */
+function ask(
+  guard: ServiceGuard,
+  { messages }: ServiceContents,
+  { exchange, head }: Guarded,
+  needless: AbortSignal | undefined,
+): Promise<AskedVerdict> {
+  return askAboutBody(guard, { phase: guard.phase, messages, head }, exchange, needless)
 }

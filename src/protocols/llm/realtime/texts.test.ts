@@ -28,5 +28,8 @@ test('inputs of embeddings', () => {
     ['user', 'input[0]: a'],
     ['user', 'input[1]: b'],
   ])
-  expect(runsOf({ model: 'm', input: [[1, 2]] }, readEmbeddings)).toEqual([])
+  expect(runsOf({ model: 'm', input: [[1, 2]] }, readEmbeddings)).toEqual([
+    ['user', 'input[0][0]: 1! (number)'],
+    ['user', 'input[0][1]: 2! (number)'],
+  ])
 })

@@ -10,9 +10,9 @@ export interface TextPlace {
   readonly path: string
   /**
    * `arguments`: JSON in a string (`readArguments`), or what a model wrote instead; `input`: the same, if it is for a tool that takes any text;
-   * `base64`: a text file as data (`readFileData`).
+   * `base64`: a text file as data (`readFileData`); `number`: a token of a text, which no guard can read.
    */
-  readonly form: 'string' | 'arguments' | 'input' | 'base64'
+  readonly form: 'string' | 'arguments' | 'input' | 'base64' | 'number'
   /** False: a changed text would break the request (a name, a value of a schema, a signed thought), so a match rejects, whatever the action. */
   readonly canChange: boolean
 }

@@ -168,6 +168,7 @@ export class TextWalk {
     switch (treatment.kind) {
       case 'text':
         if (value.kind === 'string') this.#run.texts.push(new WalkedPlace(rangeOf(value), at, treatment.canChange))
+        else if (value.kind === 'number') this.#token(value, at)
         else this.#default(value, node, at)
         return
       case 'visible':
@@ -196,7 +197,9 @@ export class TextWalk {
     const into = node?.treatment === undefined ? this.#run.unknown : this.#run.others
     if (value.kind === 'string') into.push(new WalkedPlace(rangeOf(value), at, true))
     else if (value.kind === 'array') {
-      this.#each(value, (element, { index }) => this.#visit(element, node?.element, new Location(element, at, index)))
+      // A list of texts.
+      const inner = node?.element ?? (node?.treatment?.kind === 'text' ? node : undefined)
+      this.#each(value, (element, { index }) => this.#visit(element, inner, new Location(element, at, index)))
     } else if (node === undefined) this.#json(value, at, true, into)
     else if (value.kind === 'object') {
       this.#each(value, (member, children) => {
@@ -219,6 +222,7 @@ export class TextWalk {
     const { texts, unknown, others } = this.#run
     const [known, from] = [texts.length, unknown.length]
     if (value.kind === 'string') return void texts.push(new WalkedPlace(rangeOf(value), at, true))
+    if (value.kind === 'number') return this.#token(value, at)
     this.#then(
       () => this.#default(value, node, at),
       () => {
@@ -227,6 +231,10 @@ export class TextWalk {
         for (const place of found) (isText && place.canChange ? texts : others).push(place)
       },
     )
+  }
+
+  #token(value: JsonValue, at: Location): void {
+    this.#run.texts.push(new WalkedPlace(rangeOf(value), at, false, 'number'))
   }
 
   #json(value: JsonValue, at: Location, canChange: boolean, into = this.#run.others): void {

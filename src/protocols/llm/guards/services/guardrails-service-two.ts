@@ -26,8 +26,8 @@ export function guardrailsServiceTwo({ destination, projectId, location, templat
     judge({ phase, messages }, around): Promise<ServiceVerdict> {
       const text = messages.map(({ content }) => content).join('\n')
       const [method, field] = QUESTIONS[phase]
-      return judgeParts(splitText(text, MAX_LENGTH, OVERLAP), (part) =>
-        ask({ destination, path: `${path}:${method}`, body: { [field]: { text: part } } }, around, read),
+      return judgeParts(splitText(text, MAX_LENGTH, OVERLAP), around, (part, within) =>
+        ask({ destination, path: `${path}:${method}`, body: { [field]: { text: part } } }, within, read),
       )
     },
   }

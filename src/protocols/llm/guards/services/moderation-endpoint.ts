@@ -20,9 +20,9 @@ export function moderationEndpoint(destination: string, model = DEFAULT_MODEL): 
     masks: false,
     judge({ messages }, around): Promise<ServiceVerdict> {
       const texts = messages.flatMap(({ content }) => (content === '' ? [] : splitText(content, MAX_TEXT, OVERLAP)))
-      return judgeParts(chunksOf(texts, MAX_INPUTS), (input) => {
+      return judgeParts(chunksOf(texts, MAX_INPUTS), around, (input, within) => {
         const body = { input, model }
-        return ask({ destination, path: '/v1/moderations', body }, around, (json) => read(json, input.length))
+        return ask({ destination, path: '/v1/moderations', body }, within, (json) => read(json, input.length))
       })
     },
   }

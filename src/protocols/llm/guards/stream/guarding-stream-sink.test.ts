@@ -35,7 +35,7 @@ const chunk = (delta: object, finish: string | null = null) =>
 const DONE = 'data: [DONE]\n\n'
 
 /** A service that answers when the test says so. */
-function service() {
+function service({ masks = true } = {}) {
   const asked: ((verdict: ServiceVerdict) => Promise<void>)[] = []
   const judge = () =>
     new Promise<ServiceVerdict>((resolve) =>
@@ -46,7 +46,7 @@ function service() {
     )
   const guard: ServiceGuard = {
     ...{ phase: 'response', index: 0, kind: 'webhook', refusal },
-    service: { kind: 'webhook', destination: 'ProxyBackend/default/judge', masks: true, judge },
+    service: { kind: 'webhook', destination: 'ProxyBackend/default/judge', masks, judge },
   }
   return { guard, asked }
 }
@@ -215,6 +215,35 @@ test('what waits unread when the client has room is read first', async () => {
   expect([out.text, out.ended]).toEqual([body.repeat(12), 1])
 })
 
+test('what has passed leaves before a rejection, whichever verdict comes first', async () => {
+  const { guard, asked } = service({ masks: false })
+  const { out, told, send } = sinkWith([guard])
+  const [first, second] = ['x', 'y'].map((letter) => chunk({ content: letter.repeat(1_024) }))
+  send(first! + second!)
+  await asked[1]!({ kind: 'reject' })
+  expect([out.text, told]).toEqual(['', []])
+  await asked[0]!({ kind: 'pass' })
+  expect(out.text.startsWith(`${first}data: {"error"`)).toBe(true)
+  expect(out.text).not.toContain('yy')
+  expect(told).toEqual(['begin', expect.objectContaining({ code: 'prompt-guard-rejected' }), 'over'])
+})
+
+test('what passes during long work leaves before a rejection during the same work', async () => {
+  workSlowly()
+  const { guard, asked } = service()
+  const { sink, out, send } = sinkWith([guard])
+  const [first, second] = ['x', 'y'].map((letter) => chunk({ content: letter.repeat(1_024) }))
+  send(first!)
+  await vi.waitFor(() => expect(asked).toHaveLength(1))
+  await vi.waitFor(() => expect(sink.backed).toBe(false))
+  send(second! + chunk({}).repeat(2_000))
+  guard.service.judge = () => Promise.resolve({ kind: 'reject' })
+  expect(sink.backed).toBe(true)
+  void asked[0]!({ kind: 'pass' })
+  await vi.waitFor(() => expect(out.ended).toBe(1))
+  expect(out.text.startsWith(`${first}data: {"error"`)).toBe(true)
+})
+
 test('long texts between a service and patterns leave in their order, with all masks', async () => {
   const { guard, asked } = service()
   const { sink, out, send } = sinkWith([OTHER, guard, SECRET])
@@ -309,11 +338,12 @@ test('a long event for which no memory is left ends the stream', () => {
   expect(out.text).not.toContain('word')
 })
 
-test('what comes during long work and has no room in memory ends the stream', () => {
+test('what comes during long work and has no room in memory ends the stream', async () => {
   workSlowly()
   const { told, send } = sinkWith([SECRET])
   send(LONG)
   send(chunk({ content: 'word '.repeat(300_000) }))
+  await vi.waitFor(() => expect(told).toHaveLength(2))
   expect(told[0]).toMatchObject({ detail: 'response guard 0: regex: there is no memory for the stream' })
 })
 

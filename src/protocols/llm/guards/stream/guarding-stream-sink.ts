@@ -97,6 +97,8 @@ export class GuardingStreamSink extends HoldingSink {
   #length = 0
   #events = 0
   #hasBegun = false
+  /** Ends the stream as soon as what has passed has left. */
+  #refusal: Refusal | undefined
   #isOver = false
   /** All has been received. */
   #arrived: Ending | undefined
@@ -146,11 +148,16 @@ export class GuardingStreamSink extends HoldingSink {
     return this.#isWorking || !this.#input.isEmpty || this.#isHolding
   }
 
+  /** Nothing more is read. */
+  get #isEnding(): boolean {
+    return this.#isOver || this.#refusal !== undefined
+  }
+
   override bytes(buffer: Buffer, start: number, end: number): void {
-    if (this.#isOver) return
+    if (this.#isEnding) return
     if (!this.#input.push(buffer, start, end)) return this.#fail(NO_MEMORY)
     this.#proceed()
-    if (!this.#isOver && !this.#input.keep()) this.#fail(NO_MEMORY)
+    if (!this.#isEnding && !this.#input.keep()) this.#fail(NO_MEMORY)
   }
 
   override end(trailers?: Head): void {
@@ -203,6 +210,10 @@ export class GuardingStreamSink extends HoldingSink {
     for (let work = this.#later.shift(); work !== undefined; work = this.#later.shift()) yield* work
     yield* this.#drain()
     while (!this.#isOver) {
+      if (this.#refusal !== undefined) {
+        yield* this.#drain()
+        return this.#endRefused(this.#refusal)
+      }
       const event = this.#unread.shift()
       if (event !== undefined) {
         const { bytes } = event
@@ -221,7 +232,7 @@ export class GuardingStreamSink extends HoldingSink {
   }
 
   block(buffer: Buffer, start: number, end: number): void {
-    if (this.#isOver) return
+    if (this.#isEnding) return
     if (this.#unread.length === 0 && end - start <= LONG_EVENT_BYTES) {
       return runAtOnce(this.#readBlock(buffer, start, end))
     }
@@ -232,7 +243,7 @@ export class GuardingStreamSink extends HoldingSink {
   }
 
   *#readBlock(buffer: Buffer, start: number, end: number): Steps<void> {
-    if (this.#isOver) return
+    if (this.#isEnding) return
     const read = this.#block.read(buffer, start, end)
     const index = this.#events++
     const { data } = read
@@ -246,7 +257,7 @@ export class GuardingStreamSink extends HoldingSink {
     if (isEnd) yield* this.#close(ALL)
     // What the event has let pass needs no room beside it.
     if (this.#drainShort()) yield* this.#drain()
-    if (this.#isOver) return
+    if (this.#isEnding) return
     const pieces = this.#pieces ?? NO_PIECES
     const line = cleanEvent(read, isEnd ? '' : this.#reader.type)
     const isPassed = pieces.every(({ released, original }) => released === original)
@@ -382,7 +393,7 @@ export class GuardingStreamSink extends HoldingSink {
       const out = yield* spliceInSteps(bytesOf(event), splices, pace)
       if (!this.#isOver) this.#sendChanged(event, out)
     }
-    if (this.#held.isEmpty && this.#ending !== undefined && !this.#isOver) this.#complete()
+    if (this.#held.isEmpty && this.#ending !== undefined && !this.#isEnding) this.#complete()
   }
 
   /** The same as far as they have few texts. @returns whether another one has passed */
@@ -425,7 +436,7 @@ export class GuardingStreamSink extends HoldingSink {
   }
 
   *#finish(ending: Ending): Steps<void> {
-    if (this.#isOver || this.#ending !== undefined) return
+    if (this.#isEnding || this.#ending !== undefined) return
     yield* this.#close(ALL)
     this.#ending = ending
     yield* this.#drain()
@@ -448,8 +459,16 @@ export class GuardingStreamSink extends HoldingSink {
     this.#refuse(failGuard(guard, detail))
   }
 
-  /** Ends the stream without what is held, and without an end mark (decision B47). */
+  /** What has passed leaves first: a verdict may have let it pass in this turn. */
   #refuse(refusal: Refusal): void {
+    if (this.#isEnding) return
+    this.#refusal = refusal
+    this.#dropUnchecked()
+    this.#proceed()
+  }
+
+  /** Ends the stream without what is held, and without an end mark (decision B47). */
+  #endRefused(refusal: Refusal): void {
     if (this.#isOver) return
     const { exchange, format, refused, over } = this.#options
     this.#noteRules()
@@ -475,10 +494,14 @@ export class GuardingStreamSink extends HoldingSink {
 
   #stop(): void {
     this.#isOver = true
+    this.#dropUnchecked()
+    this.#held.drop()
+  }
+
+  #dropUnchecked(): void {
     this.#questions.abort()
     this.#input.drop()
     for (const event of this.#unread.splice(0)) event.drop()
     this.#later.length = 0
-    this.#held.drop()
   }
 }
