@@ -11,15 +11,14 @@ import { applySplices, encode, type Splice, spliceInSteps } from '../../json/spl
 import { SseBlock } from '../../sse/sse-block.ts'
 import { SseSplitter } from '../../sse/sse-splitter.ts'
 import type { EventText } from '../../texts/body-texts.ts'
-import { ALONE } from '../../texts/read-texts.ts'
 import type { RegexGuard } from '../guard.ts'
 import { noteCheck } from '../guard-log.ts'
 import { failGuard } from '../guard-refusals.ts'
-import { familyOf, hasPrefix } from './block-names.ts'
 import { cleanEvent, isEndMark } from './clean-event.ts'
 import { EventReader, type StringPlace } from './event-reader.ts'
 import { formatGuardEvent } from './guard-event.ts'
-import { type BlockOptions, GuardedBlock } from './guarded-block.ts'
+import type { GuardedBlock } from './guarded-block.ts'
+import { GuardedBlocks, WORK_PER_END } from './guarded-blocks.ts'
 import type { GuardedStreamOptions } from './guarded-stream-options.ts'
 import {
   bytesOf,
@@ -54,14 +53,10 @@ const BACKED_BYTES = 16 * 1024
 /** A text that this many events have not gone on with has ended. */
 const FORGOTTEN_AFTER = 16
 
-/** Members of choices and kinds of blocks whose last text is remembered. */
-const MAX_FAMILIES = 64
-
 /** Longer events are read in slices. */
 const LONG_EVENT_BYTES = 4096
 
-/** The work for the end of a block, and for a text that is written, besides its characters. */
-const WORK_PER_END = 512
+/** The work for a text that is written, besides its characters. */
 const WORK_PER_PIECE = 32
 
 /** An event with more texts is written in slices. */
@@ -83,10 +78,7 @@ export class GuardingStreamSink extends HoldingSink {
   readonly #splitter: SseSplitter
   readonly #block = new SseBlock()
   readonly #reader: EventReader
-  readonly #blocks = new Map<string, GuardedBlock>()
-  /** The ends of texts that other blocks may go on with. */
-  readonly #before = new Map<string, string>()
-  readonly #blockOptions: BlockOptions
+  readonly #blocks: GuardedBlocks
   readonly #held: HeldEvents
   /** What services are asked. */
   readonly #questions = new AbortController()
@@ -120,11 +112,11 @@ export class GuardingStreamSink extends HoldingSink {
     this.#splitter = new SseSplitter(this, { claim, maxBlockBytes: maxEventBytes })
     this.#reader = new EventReader(format, {
       text: (about, original, place) => this.#addPiece(about, original, place),
-      close: (keys) => this.#close(keys),
+      close: (keys) => this.#blocks.close(keys),
     })
     this.#startMs = exchange.context.monotonic()
     this.#held = new HeldEvents(exchange.context.guardLoad)
-    this.#blockOptions = {
+    this.#blocks = new GuardedBlocks({
       guards,
       exchange,
       signal: this.#questions.signal,
@@ -136,7 +128,7 @@ export class GuardingStreamSink extends HoldingSink {
       later: (work) => this.#later.push(work),
       noted: (guard, verdict) => this.#verdicts.set(guard, verdict),
       isRepeated: format === 'Responses',
-    }
+    })
     exchange.context.whenOver(() => this.#stop())
   }
 
@@ -254,7 +246,7 @@ export class GuardingStreamSink extends HoldingSink {
     if (!(typeof reading === 'boolean' ? reading : yield* reading)) {
       return this.#fail(`event ${index} of the stream is not JSON`)
     }
-    if (isEnd) yield* this.#close(ALL)
+    if (isEnd) yield* this.#blocks.close(ALL)
     // What the event has let pass needs no room beside it.
     if (this.#drainShort()) yield* this.#drain()
     if (this.#isEnding) return
@@ -297,7 +289,7 @@ export class GuardingStreamSink extends HoldingSink {
   *#endForgotten(): Steps<void> {
     const pace = new Pace()
     for (let piece = this.#forgotten; piece !== undefined; piece = this.#forgotten) {
-      this.#end(piece.key, piece.block)
+      this.#blocks.end(piece.key, piece.block)
       if (pace.after(WORK_PER_END)) yield
       yield* this.#drain()
     }
@@ -316,13 +308,12 @@ export class GuardingStreamSink extends HoldingSink {
   get #isHolding(): boolean {
     if (this.#held.bytes === 0) return false
     if (this.#held.bytes > BACKED_BYTES && this.isAsking) return true
-    for (const { isBusy } of this.#blocks.values()) if (isBusy) return true
-    return false
+    return this.#blocks.isBusy
   }
 
   /** Shows a text to the guards. */
   #addPiece(about: EventText, original: string, place: StringPlace): Steps<void> | undefined {
-    const block = this.#blockOf(about)
+    const block = this.#blocks.of(about)
     const piece: EventPiece = { original, released: undefined, place, key: about.block, block }
     if (this.#pieces === undefined) this.#pieces = [piece]
     else this.#pieces.push(piece)
@@ -334,48 +325,7 @@ export class GuardingStreamSink extends HoldingSink {
 
   *#endAfter(rest: Steps<void> | undefined, key: string, block: GuardedBlock): Steps<void> {
     if (rest !== undefined) yield* rest
-    this.#end(key, block)
-  }
-
-  #blockOf({ block: key, place, kind }: EventText): GuardedBlock {
-    let block = this.#blocks.get(key)
-    if (block === undefined || (kind === 'delta' && block.isFinished)) {
-      const about = { form: place.form, isFixed: !place.canChange }
-      block = new GuardedBlock({ ...about, before: this.#before.get(familyOf(key)) ?? '' }, this.#blockOptions)
-      this.#blocks.set(key, block)
-    }
-    return block
-  }
-
-  /** Ends blocks; all that begin with a key that ends with `*`. */
-  *#close(keys: readonly string[]): Steps<void> {
-    const pace = new Pace()
-    const prefixes = new Set<string>()
-    for (const key of keys) {
-      if (key.endsWith('*')) prefixes.add(key.slice(0, -1))
-      else this.#end(key, this.#blocks.get(key))
-      if (pace.after(WORK_PER_END)) yield
-    }
-    if (prefixes.size === 0) return
-    for (const [name, block] of this.#blocks) {
-      if (hasPrefix(name, prefixes)) this.#end(name, block)
-      if (pace.after(WORK_PER_END)) yield
-    }
-  }
-
-  #end(name: string, block: GuardedBlock | undefined): void {
-    if (block === undefined) return
-    block.finish()
-    const isAlone = name.startsWith(ALONE)
-    if (!isAlone && block.tail !== '') this.#keepEnd(familyOf(name), block.tail)
-    // Only the responses API repeats texts of blocks that have ended.
-    if (isAlone || !this.#blockOptions.isRepeated) this.#blocks.delete(name)
-  }
-
-  #keepEnd(family: string, tail: string): void {
-    this.#before.delete(family)
-    this.#before.set(family, tail)
-    if (this.#before.size > MAX_FAMILIES) this.#before.delete(this.#before.keys().next().value!)
+    this.#blocks.end(key, block)
   }
 
   /** Sends the first events of the queue that have passed. */
@@ -437,7 +387,7 @@ export class GuardingStreamSink extends HoldingSink {
 
   *#finish(ending: Ending): Steps<void> {
     if (this.#isEnding || this.#ending !== undefined) return
-    yield* this.#close(ALL)
+    yield* this.#blocks.close(ALL)
     this.#ending = ending
     yield* this.#drain()
   }
