@@ -44,8 +44,8 @@ export const COLLECTIONS: Readonly<Record<string, Filled | PeerFilled>> = {
   'protocols/llm/guards/stream/guarded-block #services': 'configuration',
   'protocols/llm/guards/stream/guarded-block #arguments': 'configuration',
   'protocols/llm/guards/stream/guarded-block #repeats': HELD_BY_GUARDS,
-  'protocols/llm/guards/stream/guarding-stream-sink #blocks': HELD_BY_GUARDS,
-  'protocols/llm/guards/stream/guarding-stream-sink #before': {
+  'protocols/llm/guards/stream/guarded-blocks #blocks': HELD_BY_GUARDS,
+  'protocols/llm/guards/stream/guarded-blocks #before': {
     bound: '64 texts of 256 characters',
     flood: 'src/protocols/llm/guards/stream/guarded-stream.test.ts',
   },
