@@ -57,17 +57,19 @@ export interface ReadExemplar extends SpanIds {
   readonly value: number
 }
 
-/** @returns undefined: there is none, or a worker replaces it all the time */
-export function readExemplar(words: Int32Array, slot: number): ReadExemplar | undefined {
+/** @returns undefined: there is none that is newer, or a worker replaces it all the time */
+export function readExemplar(words: Int32Array, slot: number, newerThanMs = 0): ReadExemplar | undefined {
   const start = slot * WORDS
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     const version = Atomics.load(words, start + VERSION)
     if (version === 0) return undefined
     const timeMs = loadNumber(words, start + TIME)
     const value = loadNumber(words, start + VALUE)
-    const traceId = [0, 1, 2, 3].map((i) => loadHex(words, start + TRACE + i)).join('')
-    const spanId = [0, 1].map((i) => loadHex(words, start + SPAN + i)).join('')
-    if (version % 2 === 0 && Atomics.load(words, start + VERSION) === version) return { timeMs, value, traceId, spanId }
+    const isNewer = timeMs > newerThanMs
+    const traceId = isNewer ? loadHex(words, start + TRACE, 4) : ''
+    const spanId = isNewer ? loadHex(words, start + SPAN, 2) : ''
+    const isWhole = version % 2 === 0 && Atomics.load(words, start + VERSION) === version
+    if (isWhole) return isNewer ? { timeMs, value, traceId, spanId } : undefined
   }
   return undefined
 }
@@ -88,6 +90,8 @@ function loadNumber(words: Int32Array, at: number): number {
   return number[0]!
 }
 
-function loadHex(words: Int32Array, at: number): string {
-  return (Atomics.load(words, at) >>> 0).toString(16).padStart(8, '0')
+function loadHex(words: Int32Array, at: number, count: number): string {
+  let digits = ''
+  for (let i = at; i < at + count; i++) digits += (Atomics.load(words, i) >>> 0).toString(16).padStart(8, '0')
+  return digits
 }

@@ -92,8 +92,8 @@ export function sumCells(sum: Float64Array, { ended, parts }: FamilySeries): voi
 export function newestExemplar({ parts }: FamilySeries, slot: number): ReadExemplar | undefined {
   let newest: ReadExemplar | undefined
   for (const { exemplars } of parts) {
-    const exemplar = exemplars && readExemplar(exemplars, slot)
-    if (exemplar !== undefined && !(exemplar.timeMs < (newest?.timeMs ?? 0))) newest = exemplar
+    const newer = exemplars && readExemplar(exemplars, slot, newest?.timeMs)
+    newest = newer ?? newest
   }
   return newest
 }
