@@ -1,5 +1,6 @@
 import { Pace, runAtOnce } from '#base/in-slices.ts'
 import type { Match } from '#base/pattern/text-scanner.ts'
+import type { RegexGuardSpec } from '../guard-schema.ts'
 import { replaceMatches } from './mask-text.ts'
 import { SearchableText } from './searchable-text.ts'
 import type { TextRule } from './text-rule.ts'
@@ -17,3 +18,77 @@ export function maskWhole(rules: readonly TextRule[], text: string): string {
     text,
   )
 }
+
+type BuiltinName = NonNullable<RegexGuardSpec['builtins']>[number]
+
+/** Patterns of all forms, for texts of `CHARS`. */
+export const PATTERNS: readonly string[] = [
+  'a',
+  'ab',
+  'abc',
+  'a+',
+  'a*b',
+  'a?b',
+  'ab{2}',
+  'ab{1,3}c',
+  '(ab)+',
+  '(a|b)c',
+  '(a|ab)(c|bc)',
+  'a|ab|abc',
+  'abc|ab|a',
+  '[ab]c',
+  '[^a]b',
+  '[a-c]{3}',
+  '.b.',
+  'a.*?c',
+  'a.{0,5}c',
+  'a[^c]*c',
+  '^a',
+  'c$',
+  '(?m)^b',
+  '(?m)b$',
+  '\\ba',
+  'a\\b',
+  '\\Bb\\B',
+  '\\bab\\b',
+  '\\d',
+  '\\d+',
+  '\\d{2,4}',
+  '\\d-\\d',
+  '\\w+1',
+  '\\W1',
+  '\\s',
+  '\\s+a',
+  'a\\s+b',
+  '(?i)ABC',
+  '(?i)k',
+  '(?i)ſ1',
+  'é',
+  'é+a',
+  '[é🙂]',
+  '🙂',
+  '🙂🙂',
+  '\\p{L}1',
+  '\\p{Lu}',
+  '\\x{1F642}a',
+  'a\\n',
+  '\\nb',
+  '(?s)a.b',
+  '"a',
+  '\\\\',
+  '@[a-c]+\\.',
+  '[a-c]+@[a-c]+',
+  '(?:a|1)(?:b|2)(?:c|3)',
+  'a+?b',
+  '(a+b+)+c',
+]
+export const CHARS: readonly string[] = [...'aaabbbccc111223ABKSſé🙂 \n.@-"\\', '\u212a', 'abc', 'e\u0301']
+
+/** A text with a match of each built-in rule, and text around it that may be a part of one. */
+export const BUILTIN_TEXTS: readonly (readonly [BuiltinName, string])[] = [
+  ['Ssn', '🙂12 123-45-6789, é'],
+  ['CreditCard', '7 4111 1111 1111 1111 1'],
+  ['PhoneNumber', 'é5 (212) 736-5000 a'],
+  ['Email', '🙂a.b@c-d.example. @e'],
+  ['CaSin', '1 123-456-789 12'],
+]

@@ -5,68 +5,7 @@ import { seededRandom } from '#test/support/seeded-random.ts'
 import { pass } from '../../testing.ts'
 import type { RegexGuard } from '../guard.ts'
 import { compileRules } from '../rules/compile-rules.ts'
-
-const PATTERNS = [
-  'a',
-  'ab',
-  'abc',
-  'a+',
-  'a*b',
-  'a?b',
-  'ab{2}',
-  'ab{1,3}c',
-  '(ab)+',
-  '(a|b)c',
-  '(a|ab)(c|bc)',
-  'a|ab|abc',
-  'abc|ab|a',
-  '[ab]c',
-  '[^a]b',
-  '[a-c]{3}',
-  '.b.',
-  'a.*?c',
-  'a.{0,5}c',
-  'a[^c]*c',
-  '^a',
-  'c$',
-  '(?m)^b',
-  '(?m)b$',
-  '\\ba',
-  'a\\b',
-  '\\Bb\\B',
-  '\\bab\\b',
-  '\\d',
-  '\\d+',
-  '\\d{2,4}',
-  '\\d-\\d',
-  '\\w+1',
-  '\\W1',
-  '\\s',
-  '\\s+a',
-  'a\\s+b',
-  '(?i)ABC',
-  '(?i)k',
-  '(?i)ſ1',
-  'é',
-  'é+a',
-  '[é🙂]',
-  '🙂',
-  '🙂🙂',
-  '\\p{L}1',
-  '\\p{Lu}',
-  '\\x{1F642}a',
-  'a\\n',
-  '\\nb',
-  '(?s)a.b',
-  '"a',
-  '\\\\',
-  '@[a-c]+\\.',
-  '[a-c]+@[a-c]+',
-  '(?:a|1)(?:b|2)(?:c|3)',
-  'a+?b',
-  '(a+b+)+c',
-]
-const CHARS = [...'aaabbbccc111223ABKSſé🙂 \n.@-"\\', '\u212a', 'abc', 'e\u0301']
+import { BUILTIN_TEXTS, CHARS, PATTERNS } from '../rules/testing.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: tests read JSON
 type Any = any
@@ -146,15 +85,6 @@ test.each(Object.entries(DIALECTS))('a stream of %s is masked as the same text i
   }
   expect(masked).toBeGreaterThan(patterns.length)
 })
-
-/** A text with a match of each built-in rule, and text around it that may be a part of one. */
-const BUILTIN_TEXTS: readonly (readonly [NonNullable<Spec['builtins']>[number], string])[] = [
-  ['Ssn', '🙂12 123-45-6789, é'],
-  ['CreditCard', '7 4111 1111 1111 1111 1'],
-  ['PhoneNumber', 'é5 (212) 736-5000 a'],
-  ['Email', '🙂a.b@c-d.example. @e'],
-  ['CaSin', '1 123-456-789 12'],
-]
 
 /** Each pattern, and each built-in rule, with a text that it masks, and that text masked. */
 function maskedTexts(type: keyof typeof DIALECTS, random: ReturnType<typeof seededRandom>) {
