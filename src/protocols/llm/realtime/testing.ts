@@ -55,7 +55,7 @@ export function open(request: readonly PromptGuardRequestSpec[], guards?: readon
   }
 }
 
-export function texts(sender: 'client' | 'server', { text }: Collector): string[] {
+function texts(sender: 'client' | 'server', { text }: Collector): string[] {
   const got: string[] = []
   const reader = new MessageReader(
     { sender, claim: new BodyClaim(new BodyMemory(1_000_000)), maxBytes: 1_000_000 },
