@@ -2,6 +2,7 @@ import { runParts } from '../run-parts.ts'
 import { checkExports } from './exports.ts'
 import { checkPrometheus } from './prometheus.ts'
 import { checkScrapedMetrics } from './scraped-metrics.ts'
+import { checkTraffic } from './traffic.ts'
 import { checkTree } from './tree.ts'
 
 /** Checks telemetry of a running gateway with the OpenTelemetry Collector, instrumented services and Prometheus. */
@@ -10,4 +11,5 @@ await runParts('interop:observe', {
   tree: checkTree,
   metrics: checkScrapedMetrics,
   prometheus: checkPrometheus,
+  traffic: checkTraffic,
 })
