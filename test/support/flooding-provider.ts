@@ -14,6 +14,8 @@ export interface FloodingProvider extends AsyncDisposable {
 export interface Flood {
   /** Sent once, before the events. */
   readonly begin?: string
+  /** The events come after this. */
+  readonly after?: Promise<void>
   readonly event: string
   readonly headers?: Readonly<Record<string, string>>
   /** The stream ends after so many bytes. */
@@ -28,7 +30,7 @@ const TICK_MS = 50
 /** @param flood what it sends, by the body of the request */
 export async function startFloodingProvider(flood: (request: string) => Flood): Promise<FloodingProvider> {
   const streams = new Map<Writable, number>()
-  const pour = (out: Writable, { begin = '', event, maxBytes, bytesPerSecond }: Flood) => {
+  const pour = (out: Writable, { begin = '', after, event, maxBytes, bytesPerSecond }: Flood) => {
     const piece = Buffer.from(event.repeat(Math.ceil(PIECE_BYTES / event.length)))
     const pauseMs = bytesPerSecond === undefined ? 0 : Math.max(TICK_MS, (piece.length / bytesPerSecond) * 1000)
     let sent = 0
@@ -47,7 +49,8 @@ export async function startFloodingProvider(flood: (request: string) => Flood): 
         setTimeout(more, pauseMs).unref()
       })
     }
-    more()
+    if (after === undefined) more()
+    else void after.then(more)
   }
   const http1 = createServer(async (incoming, response) => {
     const sent = flood(await textOf(incoming))
