@@ -67,11 +67,12 @@ function timeSeries(id: number, { title, about, unit, queries }: Panel, gridPos:
     gridPos,
     fieldConfig: { defaults: { unit, min: 0, custom: { fillOpacity: 10, showPoints: 'never' } }, overrides: [] },
     options: { legend: { displayMode: 'list', placement: 'bottom' }, tooltip: { mode: 'multi', sort: 'desc' } },
-    targets: queries.map(({ expr, legend }, at) => ({
+    targets: queries.map(({ expr, legend, exemplar }, at) => ({
       refId: String.fromCharCode('A'.charCodeAt(0) + at),
       datasource: DATASOURCE,
       expr,
       legendFormat: legend,
+      ...(exemplar && { exemplar }),
     })),
   }
 }

@@ -6,6 +6,8 @@ export interface Query {
   readonly expr: string
   /** Name of a series, with its labels in braces. */
   readonly legend: string
+  /** Traced requests are shown as points that lead to their traces. */
+  readonly exemplar?: true
 }
 
 export interface Panel {
@@ -62,6 +64,7 @@ export const ROWS: readonly PanelRow[] = [
         unit: 's',
         queries: [0.5, 0.95, 0.99].map((share) => ({
           expr: quantile(share, 'request_duration_seconds', ROUTES),
+          ...(share === 0.99 && { exemplar: true }),
           legend: `p${share * 100}`,
         })),
       },
@@ -200,12 +203,21 @@ export const ROWS: readonly PanelRow[] = [
         ],
       },
       {
+        title: 'Lookups of prices',
+        about: 'unknown: the model has no price, so its cost is missing in the other panel.',
+        unit: 'ops',
+        queries: [
+          { expr: rate('cost_catalog_lookups_total', '{route=~"$route"}', ['outcome']), legend: '{{outcome}}' },
+        ],
+      },
+      {
         title: 'Time to the first token',
         about: 'Of streamed responses.',
         unit: 's',
         queries: [
           {
             expr: quantile(0.95, 'gen_ai_server_time_to_first_token', '{route=~"$route"}', ['gen_ai_request_model']),
+            exemplar: true,
             legend: 'p95 {{gen_ai_request_model}}',
           },
         ],
@@ -256,6 +268,7 @@ export const ROWS: readonly PanelRow[] = [
         queries: [
           {
             expr: quantile(0.95, 'mcp_target_duration_seconds', '{route=~"$route"}', ['server']),
+            exemplar: true,
             legend: 'p95 {{server}}',
           },
         ],

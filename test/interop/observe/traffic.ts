@@ -78,6 +78,8 @@ export async function checkTraffic(transcript: Transcript, stops: AsyncDisposabl
   transcript.check('metrics of traced requests have exemplars', without, [])
   const others = [...families].filter(([name, { exemplars }]) => exemplars > 0 && !WITH_EXEMPLARS.includes(name))
   transcript.check('other metrics have none', others, [])
+  const missing = OF_NO_REQUEST.filter((name) => !families.has(name))
+  transcript.check('metrics of connections, threads and configuration', missing, [])
   transcript.check(
     'an info, and units',
     [families.get('gatewright_build')?.type, ...unitsOf(families)],
