@@ -135,8 +135,8 @@ function parseMs(body: Buffer): string {
 }
 
 await loadPhoneNumbers()
-const guards = { request: [guardOf('request', ALL)], response: [], closed: false }
-const five = { request: many(5, () => guardOf('request', ALL)), response: [], closed: false }
+const guards = { request: [guardOf('request', ALL)], response: [], closed: false as const }
+const five = { request: many(5, () => guardOf('request', ALL)), response: [], closed: false as const }
 for (const [name, body] of Object.entries(REQUESTS)) {
   await report(`request, ${name} (parsed in ${parseMs(body)})`, () =>
     guardRequest(guards, 'Completions', body, exchange()),
@@ -163,7 +163,7 @@ const MASKING: ServiceGuard = {
   },
 }
 for (const name of ['20,000 parts', '20,000 messages', 'a text of 1.9 MB']) {
-  const masking = { request: [MASKING], response: [], closed: false }
+  const masking = { request: [MASKING], response: [], closed: false as const }
   await report(`request, ${name}, masked by a service`, () =>
     guardRequest(masking, 'Completions', REQUESTS[name]!, exchange()),
   )

@@ -34,7 +34,7 @@ export function exchange(): Exchange {
 
 /** A request of chat completions with a text of that length. @returns what guards it */
 export function guardedRequest(spec: GuardSpec, content: string): () => unknown {
-  const guards = { request: [guardOf('request', spec)], response: [], closed: false }
+  const guards = { request: [guardOf('request', spec)], response: [], closed: false as const }
   const messages = [
     { role: 'system', content: 'You are a helpful assistant.' },
     { role: 'user', content },

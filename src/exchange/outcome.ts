@@ -1,5 +1,6 @@
 import { REJECTIONS, type RejectionCode } from '#base/rejections.ts'
 import type { Head } from '#net/http/head.ts'
+import type { DecidedBy } from './decided-by.ts'
 
 /** The decision of a step: continue (`proceed`), refuse, or respond instead of the backend. */
 export type Outcome = undefined | Refusal | Answer
@@ -28,6 +29,8 @@ export interface Refusal {
    * support the request, which says nothing about its health.
    */
   readonly endpointFault: 'unavailable' | 'unfit' | undefined
+  /** Policies of the protocol of a backend that refuse. A step of a chain does not set it: the chain knows its policies. */
+  readonly decidedBy: DecidedBy | undefined
 }
 
 /** A configured response (direct response, redirect, preflight): not an error, never converted. */
@@ -59,6 +62,7 @@ function refusal(code: RejectionCode, extras: Partial<Omit<Refusal, 'kind' | 'co
     contentType: extras.contentType,
     limit: extras.limit,
     endpointFault: extras.endpointFault,
+    decidedBy: extras.decidedBy,
   }
 }
 

@@ -65,6 +65,7 @@ const causes: readonly (readonly [
   [{ backend: undefined }, 'no-valid-backends', 'NoHealthyBackend', 'HTTPRoute shop spec.rules[1].backendRefs'],
   [{}, 'upstream-failed', 'UpstreamFailure', 'ProxyBackend web '],
   [{}, 'upstream-timeout', 'Timeout', 'ProxyBackend web '],
+  [{}, 'mcp-tool-changed', 'MCP', 'ProxyBackend web metadata.annotations'],
   [{}, 'path-invalid', 'InvalidRequest', undefined],
 ]
 

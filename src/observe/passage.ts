@@ -83,6 +83,8 @@ export function causeOf(
   { refusal, reason }: Pick<Exchange, 'refusal' | 'reason'>,
 ): DecidedBy | undefined {
   if (refusal === undefined) return undefined
+  if (refusal === 'mcp-tool-changed')
+    return backend && by('backend', 'backend', backend.item.origin, 'metadata.annotations')
   if (reason === 'NotFound') return listener && by('routing', 'listeners', listener.item.origin, 'spec.listeners')
   if (!BACKEND_REASONS.has(reason)) return undefined
   if (backend !== undefined) return by('backend', 'backend', backend.item.origin, '')

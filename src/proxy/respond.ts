@@ -33,10 +33,11 @@ export function respondLocally(flight: InFlight, outcome: NonNullable<Outcome>):
 }
 
 /** Log and decision record show the refusal that the client receives. */
-function recordRefusal(exchange: Exchange, { code, detail }: Refusal): void {
+function recordRefusal(exchange: Exchange, { code, detail, decidedBy }: Refusal): void {
   exchange.refusal = code
   exchange.responseIsRefusal = true
   exchange.refusalDetail = detail
+  if (decidedBy !== undefined) exchange.decidedBy = decidedBy
   exchange.reason = REJECTIONS[code].reason
 }
 

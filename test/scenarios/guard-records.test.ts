@@ -135,6 +135,13 @@ async function recordsOf(format: 'text' | 'json', name: string) {
   return records.filter(({ target }: any) => target.includes(`/${name}/`))
 }
 
+/** As a record names it. */
+const guardAt = (name: string, path: string) => ({
+  stage: 'backend',
+  field: 'ai.promptGuard',
+  sources: [{ kind: 'ProxyBackend', namespace: 'default', name, path: `spec.policies.ai.promptGuard.${path}` }],
+})
+
 test('a rejection names its guard in both formats of the log, and in its record', async () => {
   for (const format of ['text', 'json'] as const) {
     expect(await ask(format, 'rejects', CANARY)).toMatch(/^403 /)
@@ -155,6 +162,7 @@ test('a rejection names its guard in both formats of the log, and in its record'
   expect(await recordsOf('json', 'rejects')).toMatchObject([
     {
       detail: 'request guard 1: regex matches[1]',
+      decidedBy: guardAt('rejects', 'request[1]'),
       guardChecks: [
         { phase: 'request', kind: 'regex', index: 0, verdict: 'Allow', length: CANARY.length },
         { phase: 'request', kind: 'regex', index: 1, verdict: 'Reject', rule: 'matches[1]', count: 1 },
@@ -188,6 +196,7 @@ test('a stream that a guard ends after its head names the guard', async () => {
     })
     const [record] = await recordsOf('json', 'answers')
     expect(record.guardChecks.at(-2)).toMatchObject({ kind: 'webhook', index: 1, verdict })
+    expect(record.decidedBy).toMatchObject(guardAt('answers', 'response[1]'))
   }
 })
 
@@ -196,6 +205,7 @@ test('a request that passes has no guard in its line', async () => {
   await ask('json', 'masks', CANARY)
   const line = await eventually('the line is written', async () => linesAbout('json', 'masks')[before])
   expect(line).not.toContain('guardrail.')
+  expect((await recordsOf('json', 'masks'))[0]).not.toHaveProperty('decidedBy')
   expect((await recordsOf('json', 'masks'))[0].guardChecks).toMatchObject([
     { phase: 'request', verdict: 'Mask', rule: 'matches[0]' },
     { phase: 'response', verdict: 'Allow' },

@@ -1,5 +1,6 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { DescribedRecord } from '#admin/describe-record.ts'
 import type { DescribedSession } from '#admin/mcp-sessions.ts'
 import type { Attempt } from '#exchange/exchange.ts'
 import type { McpRecord } from '#observe/decision-ring.ts'
@@ -63,6 +64,15 @@ spec:
       - { name: up, static: { host: 127.0.0.1, port: ${target.port} } }
       - { name: down, static: { host: 127.0.0.1, port: ${await freePort()}, protocol: SSE } }
 ---
+apiVersion: gatewright.dev/v1alpha1
+kind: ProxyPolicy
+metadata: { name: rules }
+spec:
+  targetRefs: [{ group: gatewright.dev, kind: ProxyBackend, name: tools }]
+  backend:
+    mcp:
+      authorization: { action: Deny, policy: { matchExpressions: ["mcp.tool.name == 'hidden'"] } }
+---
 apiVersion: gateway.networking.k8s.io/v1
 kind: HTTPRoute
 metadata: { name: tools }
@@ -84,6 +94,26 @@ async function readSessions(query = ''): Promise<readonly DescribedSession[]> {
   expect(response.status).toBe(200)
   return (await response.json()) as readonly DescribedSession[]
 }
+
+test('the record of a call that a rule refuses names the policy', async () => {
+  const client = new Client({ name: 'curious', version: '1' })
+  const transport = new StreamableHTTPClientTransport(new URL(url))
+  await client.connect(transport)
+  stops.defer(() => client.close())
+  await expect(client.callTool({ name: 'up_hidden' })).rejects.toThrow('Unknown tool: up_hidden')
+  const record = await eventually('the decision is kept', async () => {
+    const response = await fetch(`${gateway.url(15_000)}/decisions?code=authorization-denied`)
+    return ((await response.json()) as readonly DescribedRecord[])[0]
+  })
+  expect(record.mcp).toMatchObject({ method: 'tools/call', target: 'up', item: 'hidden' })
+  expect(record.decidedBy).toMatchObject({
+    stage: 'backend',
+    field: 'mcp.authorization',
+    sources: [{ kind: 'ProxyPolicy', namespace: 'default', name: 'rules', path: 'spec.backend.mcp.authorization' }],
+  })
+  await transport.terminateSession()
+  await client.close()
+})
 
 test('a session is shown with its targets, calls in flight and errors, until it is deleted', async () => {
   const client = new Client({ name: 'inspector', version: '1.2' })

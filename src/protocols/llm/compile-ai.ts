@@ -260,7 +260,7 @@ function reportGuardsOfOthers(
 }
 
 function hasGuards({ guards }: AiSettings, phase: GuardPhase): boolean {
-  return guards !== undefined && (guards.closed || guards[phase].length > 0)
+  return guards !== undefined && (guards.closed !== false || guards[phase].length > 0)
 }
 
 function routeProblem(

@@ -147,7 +147,10 @@ test('a webhook that must not be asked closes the route', () => {
   }
   const context = new Closed({})
   const spec = { promptGuard: guards({ request: [{ webhook: { backendRef: judge } }] }) }
-  expect(compileGuards(sourceOf(spec), context)).toMatchObject({ closed: true, request: [] })
+  expect(compileGuards(sourceOf(spec), context)).toMatchObject({
+    closed: { field: 'ai.promptGuard', sources: [{ path: `${sourceOf(spec).path}.promptGuard` }] },
+    request: [],
+  })
   expect(context.problems).toMatchObject([
     {
       path: expect.stringMatching(/\.promptGuard\.request\[0\]\.webhook\.backendRef$/),

@@ -1,5 +1,6 @@
 import { compilePattern } from '#base/pattern.ts'
 import { nameWithProduct } from '#base/products.ts'
+import type { DecidedBy } from '#exchange/decided-by.ts'
 import type { CompileContext, PolicySource } from '#policies/policy.ts'
 import type { BackendAiSpec } from '../policy-schema.ts'
 import type { Guard, PromptGuards } from './guard.ts'
@@ -38,8 +39,12 @@ export function compileGuards(source: Source, context: CompileContext): PromptGu
   return {
     request: request.flatMap((spec, index) => compiler.compile('request', spec, index)),
     response: response.flatMap((spec, index) => compiler.compile('response', spec, index)),
-    closed: compiler.isClosed,
+    closed: compiler.isClosed && decidedBy(source, '.promptGuard'),
   }
+}
+
+function decidedBy({ origin, path }: Source, field: string): DecidedBy {
+  return { stage: 'backend', field: 'ai.promptGuard', sources: [{ origin, path: path + field }] }
 }
 
 class GuardCompiler {
@@ -56,7 +61,8 @@ class GuardCompiler {
   compile(phase: GuardPhase, spec: GuardSpec, index: number): Guard[] {
     const path = `.promptGuard.${phase}[${index}]`
     const { statusCode = DEFAULT_STATUS, message = DEFAULT_MESSAGES[phase] } = spec.response ?? {}
-    const common = { phase, index, refusal: buildRefusal(statusCode, message) }
+    const refusal = buildRefusal(statusCode, message, decidedBy(this.#source, path))
+    const common = { phase, index, refusal }
     if (spec.regex !== undefined)
       return [{ ...common, kind: 'regex', ...this.#regex(phase, spec.regex, `${path}.regex`) }]
     const service = this.#service(spec, path)

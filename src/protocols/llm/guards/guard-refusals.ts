@@ -1,4 +1,5 @@
 import { parseJson } from '#base/parse-json.ts'
+import type { DecidedBy } from '#exchange/decided-by.ts'
 import { type Refusal, reject } from '#exchange/outcome.ts'
 import type { Guard } from './guard.ts'
 import type { ServiceVerdict } from './services/service.ts'
@@ -10,11 +11,12 @@ export const GUARD_CODE = 'guardrail_intervention'
 const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304])
 
 /** The exact configured message, in any format (decisions B49, B50). */
-export function buildRefusal(status: number, message: string): Refusal {
+export function buildRefusal(status: number, message: string, decidedBy?: DecidedBy): Refusal {
   return reject('prompt-guard-rejected', {
     status,
     body: WITHOUT_BODY.has(status) ? '' : message,
     contentType: isJsonObject(message) ? 'application/json' : 'text/plain; charset=utf-8',
+    decidedBy,
   })
 }
 
@@ -28,12 +30,12 @@ export function refuseByService(guard: Guard, { status, body }: Extract<ServiceV
   const refusal = refuseByGuard(guard, ' rejected')
   if (status === undefined) return refusal
   const message = body === undefined || body === '' ? (guard.refusal.body ?? '') : body
-  return { ...buildRefusal(status, message), detail: refusal.detail }
+  return { ...buildRefusal(status, message, refusal.decidedBy), detail: refusal.detail }
 }
 
 /** A guard gave no verdict, so that nothing may pass (decision B52). */
-export function failGuard({ phase, index, kind }: Guard, detail: string): Refusal {
-  return reject('prompt-guard-failed', { detail: `${phase} guard ${index}: ${kind}: ${detail}` })
+export function failGuard({ phase, index, kind, refusal: { decidedBy } }: Guard, detail: string): Refusal {
+  return reject('prompt-guard-failed', { detail: `${phase} guard ${index}: ${kind}: ${detail}`, decidedBy })
 }
 
 function isJsonObject(text: string): boolean {

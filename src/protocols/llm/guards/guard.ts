@@ -1,11 +1,12 @@
+import type { DecidedBy } from '#exchange/decided-by.ts'
 import type { Refusal } from '#exchange/outcome.ts'
 import type { TextRule } from './rules/text-rule.ts'
 import type { GuardPhase, GuardService } from './services/service.ts'
 
 /** `promptGuard`, prepared (specification 2, 2.5). */
 export interface PromptGuards {
-  /** Some guard cannot run. The content that it would check must not pass, so all guarded requests are refused. */
-  readonly closed: boolean
+  /** The policy, if some guard of it cannot run. The content that it would check must not pass, so all guarded requests are refused. */
+  readonly closed: DecidedBy | false
   /** In order. */
   readonly request: readonly Guard[]
   readonly response: readonly Guard[]

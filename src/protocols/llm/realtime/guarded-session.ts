@@ -95,7 +95,10 @@ export class GuardedSession implements TunnelFilter, Gatekeeper {
   #refuse(refusal: Refusal, eventId?: string): Promise<undefined> {
     const { exchange } = this.#options
     // What a guard has rejected counts most.
-    if (exchange.reason !== 'Guardrail') exchange.reason = REJECTIONS[refusal.code].reason
+    if (exchange.reason !== 'Guardrail') {
+      exchange.reason = REJECTIONS[refusal.code].reason
+      exchange.decidedBy = refusal.decidedBy
+    }
     const error = writeTextFrame('server', encode(formatErrorEvent(refusal, eventId, exchange.context.uuid())))
     return new Promise((resolve) => {
       this.#client.insert(error, (isSent) => {

@@ -5,7 +5,7 @@ import type { Head } from '#net/http/head.ts'
 import type { AiProviderPlan } from '../ai-plan.ts'
 import type { HeaderEdits } from '../providers/provider.ts'
 import { finalModel } from '../request/final-model.ts'
-import { refuse, refuseUnfit } from '../request/refuse.ts'
+import { refuse, refuseClosed, refuseUnfit } from '../request/refuse.ts'
 import { buildFacts } from '../request/request-facts.ts'
 import { upstreamPath } from '../request/upstream-path.ts'
 import type { EventGuards } from './guarded-session.ts'
@@ -32,7 +32,8 @@ export function prepareSession(
 ): PreparedSession | Refusal {
   const { request } = exchange
   const { guards } = provider.settings
-  if (guards?.closed === true) return refuse('Realtime', 'prompt-guard-failed')
+  const { closed = false } = guards ?? {}
+  if (closed !== false) return refuseClosed('Realtime', closed)
   if (request.upgrade.toLowerCase() !== 'websocket') {
     return { ...refuse('Realtime', 'method-not-allowed', 'a WebSocket is required'), headers: [['allow', 'GET']] }
   }

@@ -31,7 +31,7 @@ import { applyBodySettings } from './body-settings.ts'
 import { finalModel } from './final-model.ts'
 import { otherInterface } from './known-paths.ts'
 import type { PromptEnrichment } from './prompt-enrichment.ts'
-import { formatRefusal, refuse, refuseFault, refuseUnfit } from './refuse.ts'
+import { formatRefusal, refuse, refuseClosed, refuseFault, refuseUnfit } from './refuse.ts'
 import { buildFacts, modelIn } from './request-facts.ts'
 import { type ClientFormat, isClientFormat, lenientRouteType, methodOf, resolveRouteType } from './route-type.ts'
 import { SentRequest } from './sent-request.ts'
@@ -205,7 +205,8 @@ function prepareTyped(
   input: RequestInput,
 ): PreparedRequest | Promise<PreparedRequest> {
   const { settings } = provider
-  if (settings.guards?.closed === true) return refuse(type, 'prompt-guard-failed')
+  const { closed = false } = settings.guards ?? {}
+  if (closed !== false) return refuseClosed(type, closed)
   if (input.body === null) return formatRefusal(type, refuseLargeBody('body-too-large', input.maxKept))
   if (input.body === undefined || input.body.length === 0) return refuseFault(type, NO_BODY)
   // A coding of the client was decoded before; this one is from a policy.

@@ -1,4 +1,5 @@
 import type { RejectionCode } from '#base/rejections.ts'
+import type { DecidedBy } from '#exchange/decided-by.ts'
 import { type Refusal, refusalStatus, refusalText, reject } from '#exchange/outcome.ts'
 import { formatError as formatCompletionsError } from '../completions/errors.ts'
 import type { JsonFault } from '../json/scan-members.ts'
@@ -19,6 +20,11 @@ const ERROR_FORMS: Partial<Record<RouteType, (error: AnswerError) => string>> = 
  */
 export function refuse(type: RouteType, code: RejectionCode, publicDetail?: string): Refusal {
   return formatRefusal(type, reject(code, { detail: publicDetail }), publicDetail)
+}
+
+/** A guard of the policy cannot run, so nothing passes. */
+export function refuseClosed(type: RouteType, decidedBy: DecidedBy): Refusal {
+  return { ...refuse(type, 'prompt-guard-failed'), decidedBy }
 }
 
 /** The provider cannot take a request that another one of its backend may take. */

@@ -1,5 +1,6 @@
 import type { Json } from '#base/json.ts'
 import { REJECTIONS, type RejectionCode } from '#base/rejections.ts'
+import type { DecidedBy } from '#exchange/decided-by.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import { noteMcpError } from '#exchange/mcp-facts.ts'
 import type { ServedAnswer } from '../../backend-protocol.ts'
@@ -22,6 +23,8 @@ export interface RefusalOptions {
   readonly headers?: ServedAnswer['headers']
   /** A JSON-RPC error that replaces the plain text. */
   readonly json?: string
+  /** The policies that refuse. */
+  readonly decidedBy?: DecidedBy
 }
 
 /** Refuses the request; the exchange tells log and decision record the reason. */
@@ -29,6 +32,7 @@ export function refuse(exchange: Exchange, code: RejectionCode, options: Refusal
   const { status, text, reason } = REJECTIONS[code]
   exchange.refusal = code
   exchange.refusalDetail = options.detail
+  exchange.decidedBy = options.decidedBy
   exchange.reason = reason
   const type = options.json === undefined ? 'text/plain; charset=utf-8' : 'application/json'
   return {
@@ -49,7 +53,7 @@ export interface RequestError {
 /** Refuses one JSON-RPC request with an error that the client can match to it. */
 export function refuseRequest(
   exchange: Exchange,
-  rejection: { readonly code: RejectionCode; readonly status?: number; readonly detail?: string },
+  rejection: { readonly code: RejectionCode } & Pick<RefusalOptions, 'status' | 'detail' | 'decidedBy'>,
   error: RequestError,
 ): ServedAnswer {
   noteMcpError(exchange.mcp, error.code, error.message)

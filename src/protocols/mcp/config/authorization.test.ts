@@ -118,7 +118,7 @@ test.each<[rules: readonly Rule[], allowed: boolean]>([
 test('the log says whether a rule denied an item, or a limit ended the evaluation', () => {
   const exchange = exchangeNaming('x')
   const endless = authorizationOf([['Deny', ENDLESS]])
-  expect(denialOf(authorizationOf([]), exchange)).toEqual({
+  expect(denialOf(authorizationOf([]), exchange)).toMatchObject({
     code: 'authorization-denied',
     detail: 'by backend.mcp.authorization',
   })

@@ -1,5 +1,6 @@
 import type { ObjectShape } from '#base/json-ambiguity.ts'
 import { REJECTIONS, type RejectionCode } from '#base/rejections.ts'
+import type { DecidedBy } from '#exchange/decided-by.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import type { Expression } from '#exchange/expression.ts'
 import {
@@ -16,6 +17,8 @@ export type ItemKind = 'tool' | 'prompt' | 'resource' | 'task'
 export interface McpAuthorization {
   /** One of the rules does not compile: every item is hidden and refused. */
   readonly broken: boolean
+  /** The policies that have rules, for decision records. */
+  readonly decidedBy: DecidedBy
   readonly deny: readonly Expression[]
   readonly require: readonly Expression[]
   readonly allow: readonly Expression[]
@@ -62,16 +65,16 @@ function denies({ denyFailed }: McpAuthorization, rule: Expression, exchange: Ex
 export function denialOf(
   authorization: McpAuthorization,
   exchange: Exchange,
-): { readonly code: RejectionCode; readonly detail: string } {
+): { readonly code: RejectionCode; readonly detail: string; readonly decidedBy: DecidedBy } {
   const { exceeded } = exchange
-  if (exceeded !== undefined) return { code: 'authorization-exceeded', detail: exceeded }
-  const { deny, require, allow } = authorization
+  const { deny, require, allow, decidedBy } = authorization
+  if (exceeded !== undefined) return { code: 'authorization-exceeded', detail: exceeded, decidedBy }
   const denial =
     deny.find((rule) => denies(authorization, rule, exchange, false)) ??
     [...require, ...allow].find((rule) => rule.verdict(exchange) === 'unknown')
   const why = denial?.whyFailed(exchange)
   const failed = why === undefined ? '' : `: ${denial?.where} failed: ${why}`
-  return { code: 'authorization-denied', detail: `by backend.mcp.authorization${failed}` }
+  return { code: 'authorization-denied', detail: `by backend.mcp.authorization${failed}`, decidedBy }
 }
 
 /** Filters the items of a list of one target. Restores `exchange.mcp` afterwards. */
@@ -105,7 +108,8 @@ export function filterItems<Item>(
 
 /** The list is sent without the items that could not be evaluated; log and decision record have the reason. */
 function noteExceeded(authorization: McpAuthorization, exchange: Exchange): void {
-  const { code, detail } = denialOf(authorization, exchange)
+  const { code, detail, decidedBy } = denialOf(authorization, exchange)
+  exchange.decidedBy = decidedBy
   exchange.refusal = code
   exchange.refusalDetail = detail
   exchange.reason = REJECTIONS[code].reason

@@ -51,8 +51,14 @@ function compileAuthorization(
   const deny = ofAction('Deny')
   const denyFailed = new Set(deny.filter(readsChosen))
   const expressions = rules.map(({ expression }) => expression)
+  const ruling = policies.filter(({ spec }) => spec.authorization !== undefined)
   return {
     broken,
+    decidedBy: {
+      stage: 'backend',
+      field: 'mcp.authorization',
+      sources: ruling.map(({ origin, path }) => ({ origin, path: `${path}.authorization` })),
+    },
     deny,
     require: ofAction('Require'),
     allow: ofAction('Allow'),

@@ -196,6 +196,7 @@ async function discover(
 function withdraw({ exchange }: McpRequest, { body }: ServedAnswer): readonly Participant[] {
   exchange.refusal = undefined
   exchange.refusalDetail = undefined
+  exchange.decidedBy = undefined
   exchange.reason = 'Upstream'
   if (body !== undefined && !(body instanceof Uint8Array)) discardBody(body)
   return []

@@ -425,6 +425,7 @@ export class GuardingStreamSink extends HoldingSink {
     this.#stop()
     exchange.reason = 'Guardrail'
     exchange.refusalDetail = refusal.detail
+    exchange.decidedBy = refusal.decidedBy
     const event = encode(formatGuardEvent(format, refusal, this.#events))
     this.sink.bytes(asBuffer(event), 0, event.length)
     refused(refusal)
