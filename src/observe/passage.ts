@@ -19,11 +19,15 @@ interface Progress {
   readonly timesMs: readonly number[] | undefined
 }
 
+/** How far a request or a relayed connection came, as the engine has it. */
+export interface Reached {
+  readonly listener?: { readonly item: { readonly origin: Origin } } | undefined
+  readonly rule?: { readonly item: { readonly origin: Origin; readonly rule: number } } | undefined
+  readonly backend?: { readonly item: { readonly origin: Origin } } | undefined
+}
+
 /** What a request met on its way, as the engine has it. */
-export interface Passage {
-  readonly listener: { readonly item: { readonly origin: Origin } } | undefined
-  readonly rule: { readonly item: { readonly origin: Origin; readonly rule: number } } | undefined
-  readonly backend: { readonly item: { readonly origin: Origin } } | undefined
+export interface Passage extends Reached {
   readonly preRouting: Chain | undefined
   readonly preProgress: Progress
   readonly postRouting: Chain | undefined
@@ -79,7 +83,7 @@ export function policyRecords(passed: readonly PassedPolicies[], startMs: number
  * object did, for example because the request was malformed.
  */
 export function causeOf(
-  { listener, rule, backend }: Passage,
+  { listener, rule, backend }: Reached,
   { refusal, reason }: Pick<Exchange, 'refusal' | 'reason'>,
 ): DecidedBy | undefined {
   if (refusal === undefined) return undefined

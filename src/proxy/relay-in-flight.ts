@@ -3,6 +3,7 @@ import type { Place } from '#engine/backend/place.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import type { ClientStream, RelayedConnection } from '#net/stream.ts'
 import type { ObservedRelay, ObserveSettings } from '#observe/observer.ts'
+import type { Reached } from '#observe/passage.ts'
 import { connectionExchange } from './connection-exchange.ts'
 import type { ProxyContext } from './proxy-context.ts'
 
@@ -15,6 +16,8 @@ export class RelayInFlight implements ObservedRelay {
   readonly decisionNumber: number
   settings: ObserveSettings | undefined
   protocol: 'tcp' | 'tls' = 'tcp'
+  /** Where the connection was routed. */
+  reached: Reached = {}
   upstream: ClientStream | undefined
   receivedBytes = 0
   sentBytes = 0

@@ -5,6 +5,7 @@ import { type Refusal, reject } from '#exchange/outcome.ts'
 import { rejectFailure } from '#exchange/reject-failure.ts'
 import { type ConnectFailure, isOwnBound } from '#net/failure.ts'
 import type { Abort, ClientStream, ConnectHandler, RelayedConnection, RelayHandler } from '#net/stream.ts'
+import { causeOf } from '#observe/passage.ts'
 import type { ProxyContext } from './proxy-context.ts'
 import { RelayInFlight } from './relay-in-flight.ts'
 
@@ -51,18 +52,20 @@ function relay(flight: RelayInFlight, socket: LiveSocket): void {
   if (listener?.carries !== 'bytes') return refuse(flight, reject('listener-not-found'))
   flight.settings = listener.frontend.get(index)
   flight.protocol = listener.item.protocol === 'TLS' ? 'tls' : 'tcp'
-  const { names, endpoint, place, refusal } = decideRelay({ index, random }, listener, serverName)
+  const { names, rule, backend, endpoint, place, refusal } = decideRelay({ index, random }, listener, serverName)
   exchange.names = names
+  flight.reached = { listener, rule, backend }
   if (refusal !== undefined) return refuse(flight, refusal)
   flight.occupyEndpoint(endpoint, place)
   flight.upstream = context.pool.connect(place.destinations.usual, UPSTREAM, flight)
 }
 
 /** Closes the connection, because its protocol for error responses is unknown; the log has the reason. */
-function refuse({ exchange, connection }: RelayInFlight, { code, detail }: Refusal): void {
+function refuse({ exchange, connection, reached }: RelayInFlight, { code, detail }: Refusal): void {
   exchange.refusal = code
   exchange.refusalDetail = detail
   exchange.reason = REJECTIONS[code].reason
+  exchange.decidedBy = causeOf(reached, exchange)
   connection.abort()
 }
 

@@ -4,6 +4,7 @@ import net from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import tls from 'node:tls'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { DescribedRecord } from '#admin/describe-record.ts'
 import { startEcho } from '#examples/upstreams/echo.ts'
 import { CERTIFICATES } from '#net/testing/certificates.ts'
 import { gatewright } from '#test/support/command-line.ts'
@@ -208,6 +209,13 @@ async function logLine(part: string): Promise<string> {
   )
 }
 
+/** The object that a record blames, and the path in it. */
+async function decider(code: string): Promise<string> {
+  const response = await fetch(`${gateway.url(15_000)}/decisions?code=${code}`)
+  const [record] = (await response.json()) as readonly DescribedRecord[]
+  return record!.decidedBy!.sources.map(({ kind, name, path }) => `${kind} ${name} ${path}`).join()
+}
+
 verifies('backend.static/tcp', 'bytes go both ways; a client that has ended is still answered', async () => {
   const socket = open(ports.echo)
   const heard = hear(socket)
@@ -260,6 +268,7 @@ test('backends are chosen by weight', async () => {
 test('without a route the connection is closed, and the log has the reason', async () => {
   expect((await hear(open(ports.empty))).text).toBe('')
   expect(await logLine('code=route-not-found')).toContain('listener=empty')
+  expect(await decider('route-not-found')).toBe('Gateway main spec.listeners')
 })
 
 test('when the backend is unreachable, the connection is closed, and the log has the reason', async () => {
@@ -267,6 +276,7 @@ test('when the backend is unreachable, the connection is closed, and the log has
   expect(await logLine('code=upstream-failed')).toMatch(
     /error="upstream call failed: connection-refused at 127.0.0.1:\d+" reason=UpstreamFailure/,
   )
+  expect(await decider('upstream-failed')).toBe('ProxyBackend nobody ')
 })
 
 test('a server that breaks off is no orderly end for the client', async () => {
