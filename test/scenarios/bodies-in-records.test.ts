@@ -45,17 +45,24 @@ async function startShop(words: readonly string[]) {
       return record?.target === path ? record : undefined
     })
   }
-  return { stops, send }
+  const why = async ({ id }: DescribedRecord) => (await gatewright(['why', id, '--admin', gateway.url(15_000)])).stdout
+  return { stops, send, why }
 }
 
 test('records have the beginning of bodies if the gateway is told so, without its secrets', async () => {
-  const { stops, send } = await startShop(['--record-bodies', '40'])
+  const { stops, send, why } = await startShop(['--record-bodies', '40'])
   await using _ = stops
   expect(await send('/shop/a', `{"prompt":"${SECRET}"}`)).toMatchObject({
     requestBody: { text: '{"prompt":"<redacted>"}', isComplete: true },
     responseBody: { text: `the answer ${'x'.repeat(29)}`, isComplete: false },
   })
-  expect((await send('/shop/b', Uint8Array.of(0xff, 0xfe, 0x80))).requestBody).toEqual({ isComplete: false })
+  const binary = await send('/shop/b', Uint8Array.of(0xff, 0xfe, 0x80))
+  expect(binary.requestBody).toEqual({ isComplete: false })
+  expect(await why(binary)).toContain(
+    `\nrequest body: no text\n\nresponse body, its beginning\n  the answer ${'x'.repeat(29)}\n`,
+  )
+  const lines = await send('/shop/l', 'first\r\n\u001b[2Jsecond')
+  expect(await why(lines)).toContain('\nrequest body\n  first\n  \\u001b[2Jsecond\n')
   expect(await send('/shop/c', '')).not.toHaveProperty('requestBody')
   expect(await send('/none', 'refused')).not.toHaveProperty('responseBody.isComplete', false)
 })

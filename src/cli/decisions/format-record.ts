@@ -2,6 +2,7 @@ import type { DescribedRecord, DescribedSource } from '#admin/describe-record.ts
 import { guardText, mcpText, millisecondsText, modelText } from '#admin/record-texts.ts'
 import { describeOrigin } from '#base/origin.ts'
 import { REJECTIONS } from '#base/rejections.ts'
+import type { BodyRecord } from '#observe/kept-body.ts'
 import type { StyledText } from '../output.ts'
 import { requestText, statusText } from './record-line.ts'
 import { timeLine } from './time-line.ts'
@@ -23,6 +24,8 @@ export function formatRecord(record: DescribedRecord): readonly Line[] {
     [],
     [{ text: 'time line' }],
     ...timeLineLines(record),
+    ...bodyLines('request body', record.requestBody),
+    ...bodyLines('response body', record.responseBody),
   ]
 }
 
@@ -83,6 +86,14 @@ function timeLineLines(record: DescribedRecord): Line[] {
     { text },
     { text: tookMs === undefined ? '' : `(${millisecondsText(tookMs)})`, style: 'dim' },
   ])
+}
+
+function bodyLines(name: string, body: BodyRecord | undefined): Line[] {
+  if (body === undefined) return []
+  const { text, isComplete } = body
+  if (text === undefined) return [[], [{ text: `${name}: no text` }]]
+  const lines = text.split(/\r\n|\n/).map((line): Line => [{ text: ' ' }, { text: line }])
+  return [[], [{ text: isComplete ? name : `${name}, its beginning` }], ...lines]
 }
 
 function named(name: string, text: string): Line {

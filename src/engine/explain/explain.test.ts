@@ -341,6 +341,30 @@ test('with calls the servers decide', async () => {
   expect(upstream).toBeUndefined()
 })
 
+const PARENT = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7'
+const samplings: readonly (readonly [settings: object, parent: string | undefined, detail: string])[] = [
+  [{}, undefined, 'not traced: randomSampling is unset, or cannot be evaluated'],
+  [{ randomSampling: '0.1' }, undefined, 'traced: randomSampling traces 10% of the requests'],
+  [{ randomSampling: '1' }, undefined, 'traced: randomSampling is 1'],
+  [{ randomSampling: '0' }, undefined, 'not traced: randomSampling is 0'],
+  [{ randomSampling: 'request.path == "/api/x"' }, undefined, 'traced: randomSampling is true'],
+  [{ randomSampling: 'request.path' }, undefined, 'not traced: randomSampling is "/api/x"'],
+  [{}, `${PARENT}-01`, 'traced: traceparent is sampled'],
+  [{}, `${PARENT}-00`, 'not traced: traceparent is not sampled'],
+  [{ clientSampling: '0.25' }, `${PARENT}-00`, 'traced: clientSampling traces 25% of the traces, by their id'],
+  [{ clientSampling: '0.01' }, `${PARENT}-01`, 'not traced: clientSampling traces 1% of the traces, by their id'],
+]
+
+for (const [settings, parent, detail] of samplings) {
+  test(`with ${JSON.stringify(settings)} and ${parent ?? 'no trace'}, a request is ${detail}`, async () => {
+    const backendRef = { name: 'collector', port: 4317 }
+    const tracing = policyItem('frontend.tracing', GATEWAY, { backendRef, ...settings })
+    const headers = parent === undefined ? {} : { traceparent: parent }
+    const { steps } = await explained([...PLAN, tracing], { target: '/api/x', headers })
+    expect(steps.find(({ name }) => name === 'tracing')?.detail).toBe(detail)
+  })
+}
+
 test('the explanation of the same request at the same time is the same, regardless of the time and random values that expressions read', async () => {
   const set = [
     { name: 'x-random', value: 'string(random())' },
