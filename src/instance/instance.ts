@@ -133,7 +133,10 @@ export class Instance {
           events.workerReplaced(name, why, cause)
         },
         metrics: (worker, update) => this.#metrics.add(worker, update),
-        ended: (worker) => this.#metrics.ended(worker),
+        ended: (worker, decisions) => {
+          this.#metrics.ended(worker)
+          this.#feed.ended(worker, decisions)
+        },
         lastRecords: (records) => this.#feed.take(records),
         fact: (version, fact) => this.#loop.observed(version, fact),
         askedForKept: (of, id, fetchedMs) => this.#calls.requestKept(of, id, fetchedMs),

@@ -66,3 +66,10 @@ test('some decisions after a number, oldest first, and how many the ring has for
   expect(after(6, 2)).toEqual([6, [], 0])
   expect(after(Number.POSITIVE_INFINITY, 2)).toEqual([6, [], 0])
 })
+
+test('the number of all decisions is in memory that outlives the worker', () => {
+  const counter = new Float64Array(new SharedArrayBuffer(8))
+  const ring = new DecisionRing('w', new DecisionIds(), 2, counter)
+  for (const target of ['/a', '/b', '/c']) ring.keep(keptDecision({ target }))
+  expect(counter[0]).toBe(3)
+})

@@ -155,18 +155,22 @@ export class DecisionRing {
   readonly #worker: string
   readonly #ids: DecisionIds
   readonly #capacity: number
+  /** One number: that of all decisions so far. In shared memory it is still known after the worker has died. */
+  readonly #counter: Float64Array
   #count = 0
 
-  constructor(worker: string, ids: DecisionIds, capacity: number) {
+  constructor(worker: string, ids: DecisionIds, capacity: number, counter: Float64Array = new Float64Array(1)) {
     this.#worker = worker
     this.#ids = ids
     this.#capacity = capacity
+    this.#counter = counter
   }
 
   /** Records a decision in place of the oldest one if the ring is full. */
   keep(decision: KeptDecision): void {
     this.#decisions[this.#count % this.#capacity] = decision
     this.#count++
+    this.#counter[0] = this.#count
   }
 
   /**

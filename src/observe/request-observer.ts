@@ -43,6 +43,8 @@ export interface RecordSettings {
   readonly bodyBytes?: number
   /** All records are written to files. */
   readonly areWritten?: boolean
+  /** See `DecisionRing`. */
+  readonly counter?: Float64Array
 }
 
 /** Turns each completed request and relayed connection into an access log line, metrics and a decision record. */
@@ -70,11 +72,11 @@ export class RequestObserver implements Observer {
     writer: MetricsWriter,
     reportBug: (decisionId: string, error: unknown) => void,
     tracer?: Tracer,
-    { bodyBytes = 0, areWritten = false }: RecordSettings = {},
+    { bodyBytes = 0, areWritten = false, counter }: RecordSettings = {},
   ) {
     this.#recordBodyBytes = bodyBytes
     this.#tracer = tracer
-    this.records = new DecisionRing(worker, ids, areWritten && bodyBytes === 0 ? RECORDS_TO_WRITE : RECORDS)
+    this.records = new DecisionRing(worker, ids, areWritten && bodyBytes === 0 ? RECORDS_TO_WRITE : RECORDS, counter)
     this.#ids = ids
     this.#log = log
     this.#writer = writer

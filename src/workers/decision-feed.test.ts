@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { DecisionIds } from '#observe/decision-ids.ts'
-import { DecisionRing } from '#observe/decision-ring.ts'
+import { DecisionRing, type NewRecords } from '#observe/decision-ring.ts'
 import { keptDecision } from '#observe/testing.ts'
 import { DecisionFeed } from './decision-feed.ts'
 
@@ -100,4 +100,52 @@ test('a second reader gets what ends after it came, and a reader after all have 
   end('w1', 'd')
   await vi.advanceTimersByTimeAsync(300)
   expect([one.told, two.told, three.told]).toEqual([['a', 'b'], ['b'], ['d']])
+})
+
+test('the decisions that a dead worker has not told are lost, and those that it has told are not', async () => {
+  const { feed, rings, end } = startFeed()
+  const one = reader()
+  const stop = feed.read(one)
+  await vi.advanceTimersByTimeAsync(200)
+  end('w1', 'a', 'b')
+  end('w2', 'c')
+  await vi.advanceTimersByTimeAsync(200)
+  // It has made five decisions when it dies, and the other one tells its last one before it ends.
+  rings.delete('w1')
+  feed.ended('w1', 5)
+  end('w2', 'd')
+  feed.take(rings.get('w2')!.listAfter(1, 10))
+  rings.delete('w2')
+  feed.ended('w2', 2)
+  await vi.advanceTimersByTimeAsync(400)
+  expect(one.told).toEqual(['a', 'b', 'c', 'd', 3])
+  stop()
+  await vi.advanceTimersByTimeAsync(400)
+  feed.ended('w3', 7)
+  const two = reader()
+  feed.read(two)
+  await vi.advanceTimersByTimeAsync(400)
+  expect(two.told).toEqual([])
+})
+
+test('an answer that waits for those of other workers is not lost', async () => {
+  let answer: ((all: readonly NewRecords[]) => void) | undefined
+  const ring = new DecisionRing('w1', ids, 3)
+  const feed = new DecisionFeed(
+    () =>
+      new Promise((resolve) => {
+        answer = resolve
+      }),
+  )
+  const one = reader()
+  feed.read(one)
+  answer!([ring.listAfter(Number.POSITIVE_INFINITY, 10)])
+  await vi.advanceTimersByTimeAsync(200)
+  ring.keep(keptDecision({ target: 'a' }))
+  const told = ring.listAfter(0, 10)
+  ring.keep(keptDecision({ target: 'b' }))
+  feed.ended('w1', 2)
+  answer!([told])
+  await vi.advanceTimersByTimeAsync(0)
+  expect(one.told).toEqual(['a', 1])
 })

@@ -20,6 +20,8 @@ export class DecisionFeed {
   readonly #readers = new Set<FeedReader>()
   /** Decisions that were read, by worker; undefined: there is no reader. */
   #known: Map<string, number> | undefined
+  /** Workers that have ended, and how many decisions they have made. */
+  readonly #ended = new Map<string, number>()
 
   /** @param ask some decisions of each worker after the number that is known of it; of undefined: only the number */
   constructor(ask: (known: ReadonlyMap<string, number> | undefined) => Promise<readonly NewRecords[]>) {
@@ -33,8 +35,15 @@ export class DecisionFeed {
     return () => void this.#readers.delete(reader)
   }
 
+  /** A worker has ended after so many decisions. If it died, it has not told the last ones. */
+  ended(worker: string, decisions: number): void {
+    // Its answer to the question that is open may have come, but waits for those of the others.
+    if (this.#known !== undefined) this.#ended.set(worker, decisions)
+  }
+
   /** What a worker has told: as its answer, or before it ends. */
-  take({ records, lost }: NewRecords): void {
+  take({ worker, count, records, lost }: NewRecords): void {
+    this.#known?.set(worker, count)
     for (const reader of this.#readers) {
       if (lost > 0) reader.lost(lost)
       if (records.length > 0) reader.records(records)
@@ -51,11 +60,20 @@ export class DecisionFeed {
       if (!isBusy) await new Promise<void>((resolve) => clock.after(PERIOD_MS, resolve))
       const answers = await this.#ask(known)
       isBusy = answers.some(({ records }) => records.length > MANY)
-      for (const answer of answers) {
-        known.set(answer.worker, answer.count)
-        this.take(answer)
-      }
+      for (const answer of answers) this.take(answer)
+      this.#countUntold(known)
     }
     this.#known = undefined
+    this.#ended.clear()
+  }
+
+  /** The decisions of workers that have ended without telling them. */
+  #countUntold(known: Map<string, number>): void {
+    for (const [worker, decisions] of this.#ended) {
+      const lost = decisions - (known.get(worker) ?? 0)
+      known.delete(worker)
+      if (lost > 0) for (const reader of this.#readers) reader.lost(lost)
+    }
+    this.#ended.clear()
   }
 }

@@ -159,4 +159,6 @@ export interface WorkerStart {
   /** One Int32 that the worker increments every `turnMs`; see `watchdog.ts`. */
   readonly turns: SharedArrayBuffer
   readonly turnMs: number
+  /** One Float64, the number of its decisions so far, which is still known after it has died. */
+  readonly decisions: SharedArrayBuffer
 }

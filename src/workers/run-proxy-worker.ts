@@ -99,7 +99,11 @@ export async function runProxyWorker(start: WorkerStart, port: MessagePort, arou
     (decisionId, error) =>
       send({ kind: 'bug', decisionId, stack: error instanceof Error ? (error.stack ?? '') : `${error}` }),
     new Tracer(exporters, hider),
-    { bodyBytes: start.recordBodyBytes, areWritten: start.writesRecords },
+    {
+      bodyBytes: start.recordBodyBytes,
+      areWritten: start.writesRecords,
+      counter: new Float64Array(start.decisions),
+    },
   )
   const { transports, fallbackReason } = await chooseTransports(start.transport)
   metrics.series('workerStarts', [transports.kind]).add(1)

@@ -64,8 +64,8 @@ export interface WorkerPoolEvents {
   metrics(worker: string, update: MetricsUpdate): void
   /** The last decisions of a worker that ends. */
   lastRecords(records: NewRecords): void
-  /** Its thread has ended: it sends no more messages and counts nothing more. */
-  ended(worker: string): void
+  /** Its thread has ended: it sends no more messages and counts nothing more. @param decisions how many it has made */
+  ended(worker: string, decisions: number): void
   /** A fact from traffic about a backend of the plan of that version. */
   fact(version: number, fact: BackendFact): void
   /** The access log of a worker cannot be written, or can be again. */
@@ -109,7 +109,10 @@ const ANSWER_MS = 2000
 const ENTRY = import.meta.url.endsWith('.ts') ? './proxy-worker.ts' : './proxy-worker.js'
 
 /** Common settings of all workers. */
-type CommonStart = Omit<WorkerStart, 'name' | 'share' | 'load' | 'ticketKeys' | 'table' | 'turns' | 'turnMs'>
+type CommonStart = Omit<
+  WorkerStart,
+  'name' | 'share' | 'load' | 'ticketKeys' | 'table' | 'turns' | 'turnMs' | 'decisions'
+>
 
 interface Member {
   readonly name: string
@@ -276,6 +279,7 @@ export class WorkerPool {
 
   #spawn(share: ThreadShare): void {
     const name = `w${this.#nextName++}`
+    const decisions = new Float64Array(new SharedArrayBuffer(Float64Array.BYTES_PER_ELEMENT))
     const thread = this.#startThread({
       ...this.#start,
       name,
@@ -285,6 +289,7 @@ export class WorkerPool {
       table: this.#table.entries,
       turns: this.#watchdog.watch(name),
       turnMs: this.#watchdog.turnMs,
+      decisions: decisions.buffer,
     })
     const member: Member = { name, share, thread, stopped: Promise.withResolvers(), version: 0, failed: [] }
     this.#members.set(name, member)
@@ -295,7 +300,7 @@ export class WorkerPool {
     })
     thread.on('exit', () => {
       this.#lose(member, 'died', cause)
-      this.#events.ended(name)
+      this.#events.ended(name, decisions[0]!)
     })
     for (const update of this.#kept.values()) thread.postMessage({ kind: 'kept', update } satisfies ToWorker)
     if (this.#prices !== undefined) thread.postMessage({ kind: 'prices', list: this.#prices } satisfies ToWorker)
