@@ -41,6 +41,7 @@ export const COLLECTIONS: Readonly<Record<string, Filled | PeerFilled>> = {
   'protocols/llm/guards/run-guards together': 'configuration',
   'protocols/llm/guards/services/guardrails-service-one batch': 'message',
   'protocols/llm/guards/stream/arguments-stage #open': HELD_BY_GUARDS,
+  'protocols/llm/guards/rules/mask-pipeline quietBeginnings': 'configuration',
   'protocols/llm/guards/stream/guarded-block #services': 'configuration',
   'protocols/llm/guards/stream/guarded-block #arguments': 'configuration',
   'protocols/llm/guards/stream/guarded-block #repeats': HELD_BY_GUARDS,

@@ -64,6 +64,19 @@ export class PatternScanner implements TextScanner {
     this.#checkpoint = this.#deadEnds.after(0)
   }
 
+  get isIdle(): boolean {
+    return this.#state.idle && this.#watched === undefined && this.#at === this.#base + this.#text.length
+  }
+
+  skip(text: string): void {
+    this.#at += text.length
+    this.settled = this.#at
+    // The unit before the settled end decides about conditions there.
+    this.#text = text.charAt(text.length - 1)
+    this.#base = this.#at - 1
+    this.#state = this.#automaton.idle(this.#kindBefore(1))
+  }
+
   push(text: string): void {
     this.#text += text
     this.#proceed()

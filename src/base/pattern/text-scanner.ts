@@ -17,6 +17,10 @@ export interface TextScanner {
   finish(): void
   /** All text before this position is settled: it is known whether it belongs to a match. */
   readonly settled: number
+  /** All text so far is settled, and nothing of it is part of a match that may go on. */
+  readonly isIdle: boolean
+  /** The same as `push`, for text in which no match begins; only if the scanner is idle. */
+  skip(text: string): void
   /** The matches that were settled since the last call, in order. */
   takeMatches(): readonly ScannedMatch[]
   /** A match begins in text that was settled before the match was certain, because no more text may be held. */

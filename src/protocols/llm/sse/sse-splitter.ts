@@ -40,7 +40,7 @@ export class SseSplitter {
   }
 
   push(buffer: Buffer, start = 0, end = buffer.length): void {
-    const piece = buffer.subarray(start, end)
+    const piece = start === 0 && end === buffer.length ? buffer : buffer.subarray(start, end)
     let at = this.#completeHeld(piece)
     if (at < 0) return
     while (at < piece.length) {

@@ -15,11 +15,12 @@ export class CandidateRule implements TextRule {
   readonly placeholder: string
   readonly label: string
   readonly isNumeric: boolean
+  readonly quiet: Uint8Array
   readonly #automata: readonly Automaton[]
   readonly #check: CheckCandidate
 
   constructor(
-    about: Omit<TextRule, 'search' | 'scan'>,
+    about: Omit<TextRule, 'search' | 'scan' | 'quiet'>,
     automata: readonly Automaton[],
     check: CheckCandidate = (candidate) => [{ start: 0, end: candidate.length }],
   ) {
@@ -28,6 +29,7 @@ export class CandidateRule implements TextRule {
     this.isNumeric = about.isNumeric
     this.#automata = automata
     this.#check = check
+    this.quiet = quietForAll(automata)
   }
 
   *search(text: string): SearchInSteps {
@@ -55,6 +57,11 @@ export class CandidateRule implements TextRule {
   }
 }
 
+/** The units with which no match of any begins. */
+export function quietForAll(all: readonly { readonly quiet: Uint8Array }[]): Uint8Array {
+  return new Uint8Array(256).map((_, unit) => (all.every(({ quiet }) => quiet[unit] === 1) ? 1 : 0))
+}
+
 class CandidateScanner implements TextScanner {
   settled = 0
   readonly overran = false
@@ -72,6 +79,19 @@ class CandidateScanner implements TextScanner {
   ) {
     this.#scanners = scanners
     this.#matchesIn = matchesIn
+  }
+
+  get isIdle(): boolean {
+    if (this.#pending.length > 0) return false
+    for (const { isIdle } of this.#scanners) if (!isIdle) return false
+    return true
+  }
+
+  skip(text: string): void {
+    for (const scanner of this.#scanners) scanner.skip(text)
+    this.settled += text.length
+    this.#text = text.charAt(text.length - 1)
+    this.#base = this.settled - 1
   }
 
   push(text: string): void {

@@ -1,4 +1,5 @@
 import type { TextScanner } from '#base/pattern/text-scanner.ts'
+import { quietForAll } from './candidate-rule.ts'
 import type { TextRule } from './text-rule.ts'
 
 /** The masked text of one piece. */
@@ -15,26 +16,39 @@ export interface MaskedPiece {
  */
 export class MaskPipeline {
   readonly #stages: readonly MaskStage[]
+  readonly #quiet: QuietBeginning
   readonly #waiting: { readonly tag: number; readonly text: string }[] = []
   #current = ''
   #done: MaskedPiece[] = []
+  #overran = false
 
   constructor(rules: readonly TextRule[]) {
     this.#stages = rules.map((rule) => new MaskStage(rule))
+    this.#quiet = quietBeginningOf(rules)
   }
 
   /** A match was found whose beginning has left already: no more of the text may leave (decision B46). */
   get overran(): boolean {
-    return this.#stages.some((stage) => stage.overran)
+    return this.#overran
   }
 
   push(tag: number, text: string): void {
     this.#waiting.push({ tag, text })
-    this.#process([{ text, isEnd: true }], false)
+    this.#process([{ text, isEnd: true }], false, this.#skip(text))
   }
 
   finish(): void {
-    this.#process([], true)
+    this.#process([], true, 0)
+  }
+
+  /** Most words begin no match of most rules: they pass these stages together. @returns how many stages they have passed */
+  #skip(text: string): number {
+    const { count, units } = this.#quiet
+    const stages = this.#stages
+    if (count === 0 || text === '' || !isQuiet(text, units)) return 0
+    let passed = 0
+    while (passed < count && stages[passed]!.skip(text)) passed++
+    return passed
   }
 
   /** Pieces whose text is settled since the last call, in order; one for each `push`. */
@@ -44,10 +58,14 @@ export class MaskPipeline {
     return done
   }
 
-  #process(parts: readonly Part[], isFinished: boolean): void {
-    for (const stage of this.#stages) {
+  /** @param from the first stage */
+  #process(parts: readonly Part[], isFinished: boolean, from: number): void {
+    const stages = this.#stages
+    for (let at = from; at < stages.length; at++) {
       if (parts.length === 0 && !isFinished) return
+      const stage = stages[at]!
       parts = stage.process(parts, isFinished)
+      if (stage.overran) this.#overran = true
     }
     for (const { text, isEnd } of parts) {
       this.#current += text
@@ -61,6 +79,31 @@ export class MaskPipeline {
     this.#current = ''
     this.#done.push({ tag, text, changed: text !== before })
   }
+}
+
+/** The first rules of a pipeline for which it is known where no match begins. */
+interface QuietBeginning {
+  readonly count: number
+  /** By code point below 256: 1 if no match of any of them begins there. */
+  readonly units: Uint8Array
+}
+
+const quietBeginnings = new WeakMap<readonly TextRule[], QuietBeginning>()
+
+function quietBeginningOf(rules: readonly TextRule[]): QuietBeginning {
+  const known = quietBeginnings.get(rules)
+  if (known !== undefined) return known
+  const first = rules.findIndex(({ quiet }) => quiet === undefined)
+  const count = first < 0 ? rules.length : first
+  const tables = rules.slice(0, count).map(({ quiet }) => ({ quiet: quiet! }))
+  const beginning = { count, units: quietForAll(tables) }
+  quietBeginnings.set(rules, beginning)
+  return beginning
+}
+
+function isQuiet(text: string, units: Uint8Array): boolean {
+  for (let at = 0; at < text.length; at++) if (units[text.charCodeAt(at)] !== 1) return false
+  return true
 }
 
 /** Text on its way between stages; it belongs to the oldest piece that has not ended. */
@@ -91,6 +134,16 @@ class MaskStage {
 
   get overran(): boolean {
     return this.#scanner.overran
+  }
+
+  /** Lets text pass in which no match begins. @returns false: something waits before it */
+  skip(text: string): boolean {
+    const scanner = this.#scanner
+    if (this.#ends.length > 0 || this.#at < this.#length || !scanner.isIdle) return false
+    scanner.skip(text)
+    this.#length += text.length
+    this.#at = this.#length
+    return true
   }
 
   /** Takes parts of the input, and returns the output that is settled. */

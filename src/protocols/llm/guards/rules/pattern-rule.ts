@@ -17,7 +17,7 @@ export class PatternRule implements TextRule {
   readonly #near: NearCharacter | undefined
   readonly #limit: number
 
-  constructor(about: Omit<TextRule, 'search' | 'scan'>, automaton: Automaton, near?: NearCharacter) {
+  constructor(about: Omit<TextRule, 'search' | 'scan' | 'quiet'>, automaton: Automaton, near?: NearCharacter) {
     this.placeholder = about.placeholder
     this.label = about.label
     this.isNumeric = about.isNumeric
@@ -25,6 +25,10 @@ export class PatternRule implements TextRule {
     this.#near = near
     const { maxBytes } = automaton.program
     this.#limit = maxBytes === Number.POSITIVE_INFINITY ? HELD_UNBOUNDED : Math.min(maxBytes, HELD_BOUNDED)
+  }
+
+  get quiet(): Uint8Array | undefined {
+    return this.#near === undefined ? this.#automaton.quiet : undefined
   }
 
   search(text: string): SearchInSteps | undefined {

@@ -8,6 +8,8 @@ export interface TextRule {
   readonly label: string
   /** Each match has digits as `mayHaveNumber` finds them. */
   readonly isNumeric: boolean
+  /** By code point below 256: 1 if no match begins there. Undefined: this is not known. */
+  readonly quiet: Uint8Array | undefined
   /** Finds all matches of a whole text, ascending and without overlaps. Undefined: there can be none. */
   search(text: string): SearchInSteps | undefined
   /** Finds matches in a text that arrives in pieces. */

@@ -8,8 +8,9 @@ const NAMES: ReadonlySet<string> = new Set(['message', 'error', 'done'])
 const LINE_FEED = 0x0a
 const SPACE = 0x20
 
-export function isEndMark(data: Uint8Array): boolean {
-  return data.length < 16 && decodeText(data, 0, data.length).trim() === '[DONE]'
+/** Whether the data between two positions are the mark of the end. */
+export function isEndMark(bytes: Uint8Array, start: number, end: number): boolean {
+  return end - start < 16 && decodeText(bytes, start, end).trim() === '[DONE]'
 }
 
 /**

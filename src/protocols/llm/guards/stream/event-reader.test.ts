@@ -22,7 +22,7 @@ function reading(format: GuardedFormat): (data: Uint8Array) => Seen {
   })
   return (data) => {
     seen = []
-    const read = reader.read(data)
+    const read = reader.read(data, 0, data.length)
     return (typeof read === 'boolean' ? read : runAtOnce(read)) ? seen : 'unreadable'
   }
 }

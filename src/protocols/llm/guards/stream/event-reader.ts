@@ -41,10 +41,10 @@ export class EventReader {
     return this.#type
   }
 
-  /** @returns false if the event cannot be read; steps if it is new or long */
-  read(data: Uint8Array): boolean | Steps<boolean> {
-    const fitting = this.#template?.read(data)
-    if (fitting === undefined) return this.#parse(data)
+  /** Reads the data between two positions. @returns false if the event cannot be read; steps if it is new or long */
+  read(bytes: Uint8Array, start: number, end: number): boolean | Steps<boolean> {
+    const fitting = this.#template?.read(bytes, start, end)
+    if (fitting === undefined) return this.#parse(bytes.subarray(start, end))
     this.#type = this.#templateType
     const rest = this.#receiver.text(this.#about!, fitting.text, fitting)
     return rest === undefined || finish(rest)

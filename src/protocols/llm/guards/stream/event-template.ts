@@ -1,6 +1,6 @@
 import { parseJson } from '#base/parse-json.ts'
 import type { JsonValue } from '../../json/json-document.ts'
-import { decodeText, isUtf8 } from '../../json/native.ts'
+import { decodeLatin1, decodeText, isUtf8 } from '../../json/native.ts'
 import { skipString } from '../../json/skip-value.ts'
 import { copyOf } from '../../json/splice.ts'
 
@@ -57,13 +57,18 @@ export class EventTemplate {
     )
   }
 
-  /** Undefined: the event does not fit. */
-  read(bytes: Uint8Array): FittingText | undefined {
+  /**
+   * Reads the data between two positions.
+   * @returns the text by positions from `from` on; undefined: the event does not fit
+   */
+  read(bytes: Uint8Array, from: number, to: number): FittingText | undefined {
     const parts = this.#parts
     const holes = this.#holes
-    let at = 0
+    let at = from
     let start = 0
     let end = 0
+    let ofText = 0
+    let ofAll = 0
     for (let index = 0; index < holes.length; index++) {
       const hole = holes[index]!
       at = endOfPart(bytes, at, parts[index]!)
@@ -73,13 +78,20 @@ export class EventTemplate {
       if (hole === 'text') {
         start = at
         end = next
-      } else if (hole === 'string' && !isPlain(bytes, at + 1, next - 1)) return undefined
+        ofText = contentsOf(bytes, at + 1, next - 1)
+        ofAll |= ofText
+      } else if (hole === 'string') {
+        const contents = contentsOf(bytes, at + 1, next - 1)
+        if ((contents & SPECIAL) !== 0) return undefined
+        ofAll |= contents
+      }
       at = next
     }
-    if (endOfPart(bytes, at, parts[holes.length]!) !== bytes.length) return undefined
-    if (!isUtf8(bytes)) return undefined
-    const text = readString(bytes, start, end)
-    return text === undefined ? undefined : { start, end, text }
+    if (endOfPart(bytes, at, parts[holes.length]!) !== to) return undefined
+    // The parts are valid, because the first event was.
+    if ((ofAll & WIDE) !== 0 && !isUtf8(bytes.subarray(from, to))) return undefined
+    const text = readString(bytes, start, end, ofText)
+    return text === undefined ? undefined : { start: start - from, end: end - from, text }
   }
 }
 
@@ -102,15 +114,25 @@ function endOfNumber(bytes: Uint8Array, at: number): number {
   return end === at || (end > at + 1 && bytes[at] === 0x30) ? -1 : end
 }
 
-/** Neither escapes nor control characters. */
-function isPlain(bytes: Uint8Array, start: number, end: number): boolean {
-  for (let at = start; at < end; at++) if (bytes[at]! < 0x20 || bytes[at] === BACKSLASH) return false
-  return true
+/** Escapes or control characters. */
+const SPECIAL = 1
+/** Characters of several bytes. */
+const WIDE = 2
+
+function contentsOf(bytes: Uint8Array, start: number, end: number): number {
+  let found = 0
+  for (let at = start; at < end; at++) {
+    const byte = bytes[at]!
+    if (byte < 0x20 || byte === BACKSLASH) found |= SPECIAL
+    else if (byte >= 0x80) found |= WIDE
+  }
+  return found
 }
 
 /** Undefined: it is no string of JSON. */
-function readString(bytes: Uint8Array, start: number, end: number): string | undefined {
-  if (isPlain(bytes, start + 1, end - 1)) return decodeText(bytes, start + 1, end - 1)
+function readString(bytes: Uint8Array, start: number, end: number, contents: number): string | undefined {
+  if (contents === 0) return decodeLatin1(bytes, start + 1, end - 1)
+  if (contents === WIDE) return decodeText(bytes, start + 1, end - 1)
   try {
     return parseJson(decodeText(bytes, start, end)) as string
   } catch {

@@ -65,6 +65,9 @@ const FEW_PIECES = 16
 /** All blocks. */
 const ALL: readonly string[] = ['*']
 
+/** Why questions end; without it, the runtime would make an error with a stack. */
+const STREAM_OVER = 'the stream is over'
+
 const NO_MEMORY = 'there is no memory for the stream'
 
 const NO_PIECES: readonly EventPiece[] = []
@@ -147,9 +150,25 @@ export class GuardingStreamSink extends HoldingSink {
 
   override bytes(buffer: Buffer, start: number, end: number): void {
     if (this.#isEnding) return
+    if (end - start <= LONG_EVENT_BYTES && this.#isIdle) return this.#readShort(buffer, start, end)
     if (!this.#input.push(buffer, start, end)) return this.#fail(NO_MEMORY)
     this.#proceed()
     if (!this.#isEnding && !this.#input.keep()) this.#fail(NO_MEMORY)
+  }
+
+  /** Nothing waits to be read before what arrives. */
+  get #isIdle(): boolean {
+    return !this.#isWorking && this.#later.length === 0 && !this.#hasNoRoom
+  }
+
+  /** Few bytes need neither slices nor memory of their own. */
+  #readShort(buffer: Buffer, start: number, end: number): void {
+    this.#isWorking = true
+    this.#splitter.push(buffer, start, end)
+    this.#isWorking = false
+    const isDone = !this.#isCalledAgain && this.#unread.length === 0 && this.#later.length === 0
+    this.#isCalledAgain = false
+    if (!isDone) this.#proceed()
   }
 
   override end(trailers?: Head): void {
@@ -238,11 +257,16 @@ export class GuardingStreamSink extends HoldingSink {
     if (this.#isEnding) return
     const read = this.#block.read(buffer, start, end)
     const index = this.#events++
-    const { data } = read
-    if (data.length === 0) return yield* this.#takeEmpty(buffer, start, end)
-    const isEnd = isEndMark(data)
+    // Most data are one line, which needs no view of its own.
+    const { isSplit } = read
+    const data = isSplit ? read.data : buffer
+    const from = isSplit ? 0 : read.dataStart
+    const to = isSplit ? data.length : read.dataEnd
+    const dataLength = to - from
+    if (from < 0 || dataLength === 0) return yield* this.#takeEmpty(buffer, start, end)
+    const isEnd = isEndMark(data, from, to)
     this.#pieces = undefined
-    const reading = isEnd || this.#reader.read(data)
+    const reading = isEnd || this.#reader.read(data, from, to)
     if (!(typeof reading === 'boolean' ? reading : yield* reading)) {
       return this.#fail(`event ${index} of the stream is not JSON`)
     }
@@ -255,8 +279,8 @@ export class GuardingStreamSink extends HoldingSink {
     const isPassed = pieces.every(({ released, original }) => released === original)
     const event =
       line === undefined
-        ? { buffer, start, end, dataStart: read.dataStart - start, dataLength: data.length, pieces }
-        : wholeEvent(line, line.length - 2 - data.length, data.length, pieces)
+        ? { buffer, start, end, dataStart: from - start, dataLength, pieces }
+        : wholeEvent(line, line.length - 2 - dataLength, dataLength, pieces)
     if (this.#held.isEmpty && isPassed) this.#send(event)
     else yield* this.#hold(event)
   }
@@ -381,7 +405,7 @@ export class GuardingStreamSink extends HoldingSink {
 
   #keep(buffer: Buffer, start: number, end: number): void {
     const { kept, stream } = this.#options
-    if (kept === undefined || kept.isFull || isEndMark(buffer.subarray(start, end))) return
+    if (kept === undefined || kept.isFull || isEndMark(buffer, start, end)) return
     stream.keep(parseJson(decodeText(buffer, start, end)), kept)
   }
 
@@ -450,7 +474,7 @@ export class GuardingStreamSink extends HoldingSink {
   }
 
   #dropUnchecked(): void {
-    this.#questions.abort()
+    this.#questions.abort(STREAM_OVER)
     this.#input.drop()
     for (const event of this.#unread.splice(0)) event.drop()
     this.#later.length = 0
