@@ -15,6 +15,7 @@ test.each([
   [`${OPEN};q=0`, 'classic'],
   [`${OPEN};q=x`, 'classic'],
   [`text/plain, ${OPEN}`, 'openmetrics'],
+  [`text/plain, ${OPEN};q=1`, 'openmetrics'],
   [`text/plain;q=0.6, ${OPEN};q=0.5`, 'classic'],
   [`*/*;q=0.6, text/plain;q=0.2, ${OPEN};q=0.5`, 'openmetrics'],
   [`*/*;q=0.6, ${OPEN};q=0.5`, 'classic'],

@@ -459,15 +459,17 @@ function forwarding(text: string): Record<string, number> {
   )
 }
 
-test('a forwarded request: what the gateway and the backend took of its 250 ms', () => {
+test('a forwarded request: what the gateway and the backend took of its 200 ms', () => {
   const { end, reader } = observer()
-  end({ noted: { sentMonotonicMs: 10, answeredMonotonicMs: 100, respondedMonotonicMs: 130 } })
+  end({
+    noted: { startMonotonicMs: 50, sentMonotonicMs: 60, answeredMonotonicMs: 150, respondedMonotonicMs: 180 },
+  })
   expect(forwarding(reader.text())).toEqual({
     'request_processing sum': 0.01,
     'request_processing count': 1,
     'response_processing sum': 0.03,
     'response_processing count': 1,
-    'upstream_call_duration Primary Http sum': 0.24,
+    'upstream_call_duration Primary Http sum': 0.19,
     'upstream_call_duration Primary Http count': 1,
   })
   const labels = '{backend="default/b",bind="127.0.0.1:8080",gateway="default/main",listener="http",route="default/r",'
@@ -485,10 +487,25 @@ test('each attempt that was sent counts: failed ones to their failure, the last 
   ]
   const place = { ...PLACE, protocol: 'llm' }
   end({ place, noted: { attempts, sentMonotonicMs: 10, answeredMonotonicMs: 120 } })
-  expect(forwarding(reader.text())).toMatchObject({
+  expect(forwarding(reader.text())).toEqual({
     'request_processing sum': 0.01,
+    'request_processing count': 1,
     'upstream_call_duration Primary Llm sum': 0.2,
     'upstream_call_duration Primary Llm count': 3,
+  })
+})
+
+test('a last attempt that failed counts to its failure, and one that the client did not wait for does not count', () => {
+  const { end, reader } = observer()
+  const at = { endpoint: 'e', failure: 'reset', status: 0 }
+  const attempts = [
+    { ...at, sentMs: 10 },
+    { ...at, sentMs: 30, answeredMs: 70 },
+  ]
+  end({ noted: { attempts, sentMonotonicMs: 10, answeredMonotonicMs: 70 } })
+  expect(forwarding(reader.text())).toMatchObject({
+    'upstream_call_duration Primary Http sum': 0.04,
+    'upstream_call_duration Primary Http count': 1,
   })
 })
 

@@ -54,6 +54,7 @@ export interface ObservedInputs extends Partial<Omit<Observed, 'exchange'>> {
       | 'reason'
       | 'refusal'
       | 'refusalDetail'
+      | 'startMonotonicMs'
       | 'sentMonotonicMs'
       | 'answeredMonotonicMs'
       | 'respondedMonotonicMs'

@@ -240,6 +240,8 @@ test('the same number holds for all workers together', () => {
   }
   expect(lines('wire')).toHaveLength(10_001)
   expect(lines('wire').at(-1)).toBe('gatewright_wire_refusals_total{code="overflow"} 5000')
+  writers[2]!.series('wireRefusals', ['c0-7']).add(1)
+  expect(lines('wire')[7], 'what another worker counts already still has its series').toMatch(/"c0-7"\} 2$/)
 })
 
 /** Labels of an LLM call of a model. */
@@ -313,6 +315,12 @@ test('each rule has its own 200', () => {
   expect(lines('folded')).toEqual([])
 })
 
+test('a label that two workers fold is reported once', () => {
+  const { writers, firstFolded } = workers(2)
+  for (const writer of writers) for (let i = 0; i < 202; i++) writer.series('llmDuration', llm(`m${i}`)).observe(1)
+  expect(firstFolded).toEqual(['gen_ai_request_model g l r rule', 'gen_ai_response_model g l r rule'])
+})
+
 test('the bound holds for the sum of all workers, and no count of a worker is lost', () => {
   const { writers, lines, folded, firstFolded } = workers(3)
   for (const [at, writer] of writers.entries()) {
@@ -361,4 +369,5 @@ test.each(Object.values(METRICS))('$name: a name, help and buckets as Prometheus
   const buckets: readonly number[] = 'buckets' in metric ? metric.buckets : []
   expect(buckets).toEqual([...new Set(buckets)].sort((a, b) => a - b))
   expect(buckets.length > 0).toBe(type === 'histogram')
+  expect(type !== 'histogram' || labels.length > 0).toBe(true)
 })

@@ -44,12 +44,21 @@ test('a counter: the suffix belongs to its samples; a gauge; an info', () => {
 test.each([
   ['gen_ai_client_token_usage', 'tokens', ['1.0', '4.0', '1024.0', '262144.0', '1.048576e+06', '6.7108864e+07']],
   ['tls_handshake_duration_seconds', 'handshakes', ['0.0005', '0.108', '2.71', '8.0']],
+  ['request_processing_seconds', 'requestProcessing', ['5e-05', '0.0001', '0.25']],
 ] as const)('bounds of %s are canonical numbers', (name, metric, bounds) => {
   const { writers, lines } = workers(1)
   writers[0].series(metric, Array(METRICS[metric].labels.length).fill('x')).observe(1)
   const written = lines(`${name}_bucket`, 'openmetrics').map((line) => /,le="([^"]*)"/.exec(line)![1])
   expect(written.at(-1)).toBe('+Inf')
   expect(written).toEqual(expect.arrayContaining([...bounds]))
+})
+
+test('a histogram has its unit', () => {
+  const { reader, writers } = workers(1)
+  writers[0].series('handshakes', BIND).observe(1)
+  expect(reader.text([], 'openmetrics')).toMatch(
+    /^# TYPE gatewright_tls_handshake_duration_seconds histogram\n# HELP .*\n# UNIT gatewright_tls_handshake_duration_seconds seconds\n/,
+  )
 })
 
 test('names of families and of their samples are unique', () => {
@@ -102,7 +111,8 @@ test('a counter has the exemplar of the newest traced increment, of all running 
 test('the classic format has no exemplars', () => {
   const { writers, lines } = workers(1)
   writers[0].series('connections', BIND).add(1, exemplarAt(1000))
-  expect(lines('downstream_connections')).toEqual([expect.stringMatching(/\} 1$/)])
+  writers[0].series('handshakes', BIND).observe(1, exemplarAt(1000))
+  expect([...lines('downstream_connections'), ...lines('tls_')].filter((line) => line.includes(' # '))).toEqual([])
 })
 
 test('a gauge has no exemplar', () => {

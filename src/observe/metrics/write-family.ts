@@ -44,11 +44,12 @@ function writeNumber(metric: Metric, series: FamilySeries, sum: Float64Array, fo
   return `${fullName(metric)}${labels === '' ? '' : `{${labels}}`} ${sum[0]}${exemplar}\n`
 }
 
+/** Each histogram has labels. */
 function writeHistogram(metric: Metric, series: FamilySeries, sum: Float64Array, format: MetricsFormat): string {
   const name = fullName(metric)
   const bounds = metric.buckets!
   const { labels } = series
-  const start = labels === '' ? `${name}_bucket{le="` : `${name}_bucket{${labels},le="`
+  const start = `${name}_bucket{${labels},le="`
   const isOpen = format === 'openmetrics'
   let text = ''
   let count = 0
@@ -57,8 +58,7 @@ function writeHistogram(metric: Metric, series: FamilySeries, sum: Float64Array,
     const bound = i === bounds.length ? '+Inf' : isOpen ? canonical(bounds[i]!) : bounds[i]
     text += `${start}${bound}"} ${count}${isOpen ? exemplarText(series, i) : ''}\n`
   }
-  const all = labels === '' ? '' : `{${labels}}`
-  return `${text}${name}_sum${all} ${sum[bounds.length + 1]}\n${name}_count${all} ${count}\n`
+  return `${text}${name}_sum{${labels}} ${sum[bounds.length + 1]}\n${name}_count{${labels}} ${count}\n`
 }
 
 function exemplarText(series: FamilySeries, slot: number): string {
