@@ -224,12 +224,8 @@ export const COLLECTIONS: Readonly<Record<string, Filled | PeerFilled>> = {
     flood: 'src/protocols/llm/completions/thoughts.test.ts',
   },
   'protocols/llm/completions/write-answer #annotated': 'message',
-  'protocols/llm/completions/write-answer #content': 'message',
-  'protocols/llm/completions/write-answer #refusal': 'message',
-  'protocols/llm/completions/write-answer #thinking': 'message',
   'protocols/llm/completions/write-stream #calls': OPEN_BLOCKS,
   'protocols/llm/json/object-reader #read': 'message',
-  'protocols/llm/json/write-json #pieces': 'message',
   'protocols/llm/translation/losses #paths': {
     bound: '50 paths',
     flood: 'src/protocols/llm/translation/losses.test.ts',

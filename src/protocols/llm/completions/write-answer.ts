@@ -38,9 +38,9 @@ class CompletionWriter implements AnswerSink {
   readonly #thoughts = new ThoughtSignatures(undefined)
   /** By block; most answers have none. */
   #calls: Map<number, Call> | undefined
-  readonly #content: string[] = []
-  readonly #refusal: string[] = []
-  readonly #thinking: string[] = []
+  #content: string | null = null
+  #refusal: string | null = null
+  #thinking: string | null = null
   #id = ''
   #model = ''
   #reason: StopReason = 'end'
@@ -59,16 +59,16 @@ class CompletionWriter implements AnswerSink {
 
   text(_block: number, text: string): void {
     this.#annotations.text(text)
-    this.#content.push(text)
+    this.#content = (this.#content ?? '') + text
   }
 
   refusal(_block: number, text: string): void {
-    this.#refusal.push(text)
+    this.#refusal = (this.#refusal ?? '') + text
   }
 
   thinking(block: number, text: string): void {
     this.#thoughts.thinking(block, text)
-    this.#thinking.push(text)
+    this.#thinking = (this.#thinking ?? '') + text
   }
 
   signature(block: number, text: string): void {
@@ -138,8 +138,8 @@ class CompletionWriter implements AnswerSink {
 
   #message(form: CallForm): Message {
     const signature = this.#thoughts.text
-    const message: Message = { role: 'assistant', content: joined(this.#content), refusal: joined(this.#refusal) }
-    if (this.#thinking.length > 0) message.reasoning_content = this.#thinking.join('')
+    const message: Message = { role: 'assistant', content: this.#content, refusal: this.#refusal }
+    if (this.#thinking !== null) message.reasoning_content = this.#thinking
     if (signature !== undefined) message.reasoning_signature = signature
     if (this.#calls !== undefined) Object.assign(message, writeCalls(this.#calls, form))
     if (this.#annotated.length > 0) message.annotations = this.#annotated
@@ -164,8 +164,4 @@ function writeCalls(
 function readInput(text: string): string {
   const input = new TextInput()
   return input.read(text) + input.end()
-}
-
-function joined(pieces: readonly string[]): string | null {
-  return pieces.length === 0 ? null : pieces.join('')
 }

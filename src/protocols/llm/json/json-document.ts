@@ -2,7 +2,8 @@ import { runAtOnce, type Steps } from '#base/in-slices.ts'
 import { decodeText, isUtf8 } from './native.ts'
 import type { JsonFault } from './scan-members.ts'
 import { skipSpace } from './skip-value.ts'
-import { Tape, Unreadable } from './tape.ts'
+import { Tape } from './tape.ts'
+import { Unreadable } from './unreadable.ts'
 
 /** No interface has a name of more bytes, whatever its escapes. */
 const LONGEST_NAME = 1024

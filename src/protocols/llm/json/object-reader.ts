@@ -65,8 +65,9 @@ export class ObjectReader {
   /** The elements of a list that must have some. */
   filledList(name: string): readonly JsonValue[] {
     const value = this.require(name, this.takeKind(name, 'array'))
-    if (value.elements.length === 0) throw new Untranslatable(value, 'must not be empty')
-    return value.elements
+    const { elements } = value
+    if (elements.length === 0) throw new Untranslatable(value, 'must not be empty')
+    return elements
   }
 
   object(name: string): ObjectReader | undefined {
@@ -78,8 +79,7 @@ export class ObjectReader {
   word<Word extends string>(name: string, words: readonly Word[]): Word | undefined {
     const value = this.takeKind(name, 'string')
     if (value === undefined) return undefined
-    const { text } = value
-    const word = words.find((each) => each === text)
+    const word = words[words.indexOf(value.text as Word)]
     if (word === undefined) throw new Untranslatable(value, `must be one of ${words.join(', ')}`)
     return word
   }

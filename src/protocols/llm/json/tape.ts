@@ -1,9 +1,9 @@
 import type { Steps } from '#base/in-slices.ts'
-import { parseJson } from '#base/parse-json.ts'
-import { decodeLongString, decodeString, endOfPiece, PIECE_BYTES } from './json-pieces.ts'
+import { endOfLastPiece, endOfLongString, endOfNearString, isLastPiece, NEAR_BYTES } from './end-of-string.ts'
+import { decodeLongString, decodeString, PIECE_BYTES } from './json-pieces.ts'
 import { decodeLatin1 } from './native.ts'
-import type { JsonFault } from './scan-members.ts'
-import { skipSpace, skipString, skipValue } from './skip-value.ts'
+import { skipSpace, skipValue } from './skip-value.ts'
+import { Unreadable } from './unreadable.ts'
 
 /** Deeper nesting is refused, as by `skipValue`. */
 const MAX_DEPTH = 256
@@ -13,9 +13,6 @@ export const MAX_PARTS = 150_000
 
 /** Up to this many keys are compared with each other; more go into a set. */
 const FEW_KEYS = 8
-
-/** Strings up to this length are examined byte by byte; the native parser is faster for longer ones. */
-const NEAR = 384
 
 /** Bytes of ASCII below 0x80 without a backslash are their own text. */
 const PLAIN_KEY = /^[\x20-\x5b\x5d-\x7f]*$/
@@ -32,15 +29,6 @@ const WORK_PER_VALUE = 16
 /** Keys between two yields while they are compared in a set. */
 const KEYS_PER_STEP = 1024
 
-export class Unreadable extends Error {
-  readonly fault: JsonFault
-
-  constructor(fault: JsonFault['fault'], at: number) {
-    super(fault)
-    this.fault = { fault, at }
-  }
-}
-
 /** The positions of all values of a text: for each value its start, its end, and the index after its last descendant. */
 export class Tape {
   readonly bytes: Uint8Array
@@ -54,8 +42,12 @@ export class Tape {
   /** Some key has an escape: keys must be decoded to be compared. */
   hasEscapedKeys = false
 
+  /** Some string of the text has an escape, perhaps a key. */
+  readonly #hasBackslashes: boolean
+
   constructor(bytes: Uint8Array) {
     this.bytes = bytes
+    this.#hasBackslashes = bytes.includes(0x5c)
     this.#growing = spare ?? []
     this.at = this.#growing
     spare = undefined
@@ -88,7 +80,7 @@ export class Tape {
       this.#push(next, 0, 0)
       if (first === 0x22) {
         end = endOfNearString(bytes, next + 1)
-        if (end < 0) end = yield* endOfLongString(bytes, ~end)
+        if (end < 0) end = isLastPiece(bytes, ~end) ? endOfLastPiece(bytes, ~end) : yield* endOfLongString(bytes, ~end)
       } else if (first === 0x7b || first === 0x5b) {
         if (open.length === MAX_DEPTH) throw new Unreadable('not-json', next)
         this.#count(next)
@@ -173,12 +165,13 @@ export class Tape {
     const at = this.#growing
     const length = this.#length
     let count = 0
+    const mayEscape = this.#hasBackslashes
     let hasEscapes = false
     let isLong = false
     for (let key = first; key < length; key = at[key + 5]!) {
       count++
-      if (at[key + 1]! - at[key]! > NEAR) isLong = true
-      if (this.#hasBackslash(key)) hasEscapes = true
+      if (at[key + 1]! - at[key]! > NEAR_BYTES) isLong = true
+      if (mayEscape && this.#hasBackslash(key)) hasEscapes = true
     }
     if (hasEscapes) this.hasEscapedKeys = true
     if (hasEscapes || isLong || count > FEW_KEYS) return true
@@ -240,72 +233,4 @@ export class Tape {
     const [start, end] = [at[index]! + 1, at[index + 1]! - 1]
     return decodeString(bytes, start, end)
   }
-}
-
-/**
- * The position after the string whose content starts at `from`, which must be valid, if its end is near, as that of most strings; otherwise
- * `~position` up to which the content is valid.
- */
-function endOfNearString(bytes: Uint8Array, from: number): number {
-  const near = Math.min(from + NEAR, bytes.length)
-  let at = from
-  for (; at < near; at++) {
-    const byte = bytes[at]!
-    if (byte === 0x22) return at + 1
-    if (byte < 0x20) throw new Unreadable('not-json', at)
-    if (byte === 0x5c) at = endOfEscape(bytes, at) - 1
-  }
-  return ~at
-}
-
-/** The same for any string. Yields between pieces of it. */
-function* endOfLongString(bytes: Uint8Array, from: number): Steps<number> {
-  let at = from
-  while (bytes.length - at > PIECE_BYTES) {
-    const end = skipString(bytes.subarray(0, at + PIECE_BYTES), at)
-    if (end >= 0) {
-      checkLong(bytes, at, end - 1)
-      return end
-    }
-    const next = endOfPiece(bytes, at)
-    checkLong(bytes, at, next)
-    at = next
-    yield
-  }
-  const end = skipString(bytes, at)
-  if (end < 0) throw new Unreadable('not-json', bytes.length)
-  checkLong(bytes, at, end - 1)
-  return end
-}
-
-function checkBytes(bytes: Uint8Array, start: number, end: number): void {
-  for (let at = start; at < end; at++) {
-    const byte = bytes[at]!
-    if (byte < 0x20) throw new Unreadable('not-json', at)
-    if (byte === 0x5c) at = endOfEscape(bytes, at) - 1
-  }
-}
-
-/** Only the position of a fault needs a look at each byte. */
-function checkLong(bytes: Uint8Array, start: number, end: number): void {
-  try {
-    parseJson(`"${decodeLatin1(bytes, start, end)}"`)
-  } catch {
-    checkBytes(bytes, start, end)
-  }
-}
-
-/** The position after the escape at `at` (RFC 8259, 7). */
-function endOfEscape(bytes: Uint8Array, at: number): number {
-  const letter = bytes[at + 1]!
-  if (letter !== 0x75) {
-    if (!'"\\/bfnrt'.includes(String.fromCharCode(letter))) throw new Unreadable('not-json', at)
-    return at + 2
-  }
-  for (let i = at + 2; i < at + 6; i++) if (!isHex(bytes[i]!)) throw new Unreadable('not-json', at)
-  return at + 6
-}
-
-function isHex(byte: number): boolean {
-  return (byte >= 0x30 && byte <= 0x39) || ((byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x66)
 }

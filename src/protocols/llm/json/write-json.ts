@@ -1,12 +1,19 @@
 import { allocate, decodeText } from './native.ts'
+import { copyOf } from './splice.ts'
 
 const encoder = new TextEncoder()
 
 /** Shorter texts and bytes are cheaper to copy one by one than with a call of the platform. */
 const SHORT = 64
 
-/** Needs no escapes. */
-const PLAIN = /^\w+$/
+const QUOTE = 0x22
+const COMMA = 0x2c
+const COLON = 0x3a
+const OPEN_BRACKET = 0x5b
+const BACKSLASH = 0x5c
+const CLOSE_BRACKET = 0x5d
+const OPEN_BRACE = 0x7b
+const CLOSE_BRACE = 0x7d
 
 /** JSON text that is written as it is. */
 export type JsonText = Uint8Array | JsonPieces
@@ -40,92 +47,144 @@ export function decodeJson(text: JsonText): string {
 export function writeJson(value: unknown): Uint8Array {
   const out = new Output()
   out.value(value)
-  return out.join()
+  return out.take()
 }
 
+/** Where the next value is written; undefined while another one is. */
+let spare: Uint8Array | undefined
+const FIRST_ROOM = 4096
+/** The largest room that is kept for the next value. */
+const MAX_SPARE = 65_536
+
+/** Bytes that are copied only once, into the result. */
+const LARGE = 4096
+
 class Output {
-  readonly #pieces: (string | Uint8Array)[] = []
-  #text = ''
+  /** What follows the last of `#pieces`. */
+  #room = spare ?? allocate(FIRST_ROOM)
+  #at = 0
+  #pieces: Uint8Array[] | undefined
+
+  constructor() {
+    spare = undefined
+  }
 
   value(value: unknown): void {
-    if (value instanceof Uint8Array) this.#bytes(value)
+    if (typeof value === 'string') this.#string(value)
+    else if (typeof value !== 'object' || value === null) this.#text(JSON.stringify(value) ?? 'null')
+    else if (value instanceof Uint8Array) this.#bytes(value)
     else if (value instanceof JsonPieces) this.#copy(value)
     else if (Array.isArray(value)) this.#array(value)
-    else if (typeof value === 'object' && value !== null) this.#object(value)
-    else this.#text += typeof value === 'string' ? quote(value) : (JSON.stringify(value) ?? 'null')
+    else this.#object(value)
   }
 
   #copy({ pieces }: JsonPieces): void {
     for (const piece of pieces) {
-      if (typeof piece === 'string') this.#text += piece
+      if (typeof piece === 'string') this.#text(piece)
       else this.#bytes(piece)
     }
   }
 
   #array(values: readonly unknown[]): void {
-    let separator = '['
-    for (const value of values) {
-      this.#text += separator
-      this.value(value)
-      separator = ','
+    this.#byte(OPEN_BRACKET)
+    for (let i = 0; i < values.length; i++) {
+      if (i > 0) this.#byte(COMMA)
+      this.value(values[i])
     }
-    this.#text += separator === '[' ? '[]' : ']'
+    this.#byte(CLOSE_BRACKET)
   }
 
   #object(members: object): void {
-    let separator = '{'
+    this.#byte(OPEN_BRACE)
+    let isFirst = true
     for (const key of Object.keys(members)) {
       const value = (members as Readonly<Record<string, unknown>>)[key]
       if (value === undefined) continue
-      this.#text += `${separator}${quote(key)}:`
+      if (!isFirst) this.#byte(COMMA)
+      isFirst = false
+      this.#string(key)
+      this.#byte(COLON)
       this.value(value)
-      separator = ','
     }
-    this.#text += separator === '{' ? '{}' : '}'
+    this.#byte(CLOSE_BRACE)
+  }
+
+  /** Short texts rarely need escapes. */
+  #string(text: string): void {
+    if (text.length > SHORT) return this.#text(JSON.stringify(text))
+    this.#reserve(text.length + 2)
+    const room = this.#room
+    let at = this.#at
+    room[at++] = QUOTE
+    for (let i = 0; i < text.length; i++) {
+      const unit = text.charCodeAt(i)
+      if (unit < 0x20 || unit > 0x7e || unit === QUOTE || unit === BACKSLASH) return this.#text(JSON.stringify(text))
+      room[at++] = unit
+    }
+    room[at++] = QUOTE
+    this.#at = at
+  }
+
+  #text(text: string): void {
+    // A UTF-16 unit has at most 3 bytes in UTF-8.
+    this.#reserve(text.length * 3)
+    const room = this.#room
+    let at = this.#at
+    if (text.length > SHORT) {
+      this.#at += encoder.encodeInto(text, room.subarray(at)).written
+      return
+    }
+    for (let i = 0; i < text.length; i++) {
+      const unit = text.charCodeAt(i)
+      if (unit > 0x7f) {
+        this.#at += encoder.encodeInto(text, room.subarray(this.#at)).written
+        return
+      }
+      room[at++] = unit
+    }
+    this.#at = at
+  }
+
+  #byte(byte: number): void {
+    this.#reserve(1)
+    this.#room[this.#at++] = byte
   }
 
   #bytes(bytes: Uint8Array): void {
-    if (this.#text !== '') this.#pieces.push(this.#text)
-    this.#text = ''
-    this.#pieces.push(bytes)
+    const { length } = bytes
+    if (length > LARGE) {
+      this.#pieces ??= []
+      this.#pieces.push(copyOf(this.#room.subarray(0, this.#at)), bytes)
+      this.#at = 0
+      return
+    }
+    this.#reserve(length)
+    if (length > SHORT) this.#room.set(bytes, this.#at)
+    else for (let i = 0; i < length; i++) this.#room[this.#at + i] = bytes[i]!
+    this.#at += length
   }
 
-  join(): Uint8Array {
-    if (this.#text !== '') this.#pieces.push(this.#text)
-    let size = 0
-    // A UTF-16 unit has at most 3 bytes in UTF-8.
-    for (const piece of this.#pieces) size += typeof piece === 'string' ? piece.length * 3 : piece.length
+  #reserve(count: number): void {
+    if (this.#at + count <= this.#room.length) return
+    const grown = allocate(Math.max(this.#at + count, 2 * this.#room.length))
+    grown.set(this.#room.subarray(0, this.#at))
+    this.#room = grown
+  }
+
+  /** The bytes, once. */
+  take(): Uint8Array {
+    const last = this.#room.subarray(0, this.#at)
+    const pieces = this.#pieces ?? []
+    let size = last.length
+    for (const piece of pieces) size += piece.length
     const out = allocate(size)
     let at = 0
-    for (const piece of this.#pieces) {
-      if (typeof piece === 'string') at = write(piece, out, at)
-      else at = copy(piece, out, at)
+    for (const piece of pieces) {
+      out.set(piece, at)
+      at += piece.length
     }
-    return out.subarray(0, at)
+    out.set(last, at)
+    if (this.#room.length <= MAX_SPARE) spare = this.#room
+    return out
   }
-}
-
-function quote(text: string): string {
-  return text.length <= SHORT && PLAIN.test(text) ? `"${text}"` : JSON.stringify(text)
-}
-
-/** @returns the position after the text */
-function write(text: string, out: Uint8Array, start: number): number {
-  if (text.length <= SHORT) {
-    let at = start
-    for (let i = 0; i < text.length; i++) {
-      const unit = text.charCodeAt(i)
-      if (unit > 0x7f) return start + encoder.encodeInto(text, out.subarray(start)).written
-      out[at++] = unit
-    }
-    return at
-  }
-  return start + encoder.encodeInto(text, out.subarray(start)).written
-}
-
-/** @returns the position after the bytes */
-function copy(bytes: Uint8Array, out: Uint8Array, start: number): number {
-  if (bytes.length > SHORT) out.set(bytes, start)
-  else for (let i = 0; i < bytes.length; i++) out[start + i] = bytes[i]!
-  return start + bytes.length
 }
