@@ -79,6 +79,20 @@ test('works that wait take turns', async () => {
   expect(log.join(' ')).toBe('a0 a1 a2 | b0 | a3 | b1 b2 | a4 |')
 })
 
+test('of works that take more than five milliseconds, one after the other goes on, in every other turn', async () => {
+  const steps = [2, ...Array<number>(10).fill(1)]
+  const order: string[] = []
+  const ended = ['a', 'b', 'c'].map(async (name) => {
+    await runInSlices(work(name, name === 'c' ? [2, 1, 1] : steps))
+    order.push(name)
+  })
+  await Promise.all(ended)
+  expect(order).toEqual(['c', 'a', 'b'])
+  const last = log.join(' ').indexOf('a10')
+  // Not before the first one has ended.
+  expect(log.join(' ').indexOf('b6')).toBeGreaterThan(last)
+})
+
 test('what other turns have used does not count', async () => {
   runInSlices(work('a', [1.5]))
   await nextTurn()

@@ -10,14 +10,22 @@ const WAITING_MS = 0.5
 /** Less than this needs no end of the turn: it counts for the next turn, too. At most `WAITING_MS`, so that a turn that is used up has an end. */
 const UNCOUNTED_MS = 0.5
 
+/** Work that has taken longer waits in line: what bodies need while they are worked off stays in memory for few of them at a time. */
+const LONG_MS = 5
+
 interface Waiting {
   readonly work: Steps<unknown>
+  tookMs: number
+  isLong: boolean
   readonly done: (result: unknown) => void
   readonly failed: (error: unknown) => void
 }
 
 /** In the order in which they run; each goes to the end after its share of a turn. */
 const waiting: Waiting[] = []
+/** Each runs to its end before the next one. In every other turn they come first. */
+const long: Waiting[] = []
+let isLongTurn = false
 /** Of this turn. */
 let spentMs = 0
 let isEndScheduled = false
@@ -27,12 +35,14 @@ let isEndScheduled = false
  * @returns a promise only if the work takes long, or if others have used the turn
  */
 export function runInSlices<Result>(work: Steps<Result>): Result | Promise<Result> {
+  const beforeMs = spentMs
   if (spentMs < TURN_MS) {
     const step = proceed(work, TURN_MS - spentMs)
     if (step.done === true) return step.value
   }
+  const tookMs = spentMs - beforeMs
   return new Promise<Result>((resolve, reject) => {
-    waiting.push({ work, done: resolve as (result: unknown) => void, failed: reject })
+    waiting.push({ work, tookMs, isLong: false, done: resolve as (result: unknown) => void, failed: reject })
   })
 }
 
@@ -66,16 +76,33 @@ function scheduleEnd(): void {
 function beginTurn(): void {
   isEndScheduled = false
   spentMs = 0
-  while (waiting.length > 0 && spentMs < WAITING_MS) {
-    const next = waiting.shift()!
+  isLongTurn = !isLongTurn
+  while (spentMs < WAITING_MS) {
+    const next = takeNext()
+    if (next === undefined) return
+    const beforeMs = spentMs
     try {
       const step = proceed(next.work, WAITING_MS - spentMs)
+      next.tookMs += spentMs - beforeMs
       if (step.done === true) next.done(step.value)
-      else waiting.push(next)
+      else putBack(next)
     } catch (error) {
       next.failed(error)
     }
   }
+}
+
+function takeNext(): Waiting | undefined {
+  if (isLongTurn) return long.shift() ?? waiting.shift()
+  return waiting.shift() ?? long.shift()
+}
+
+function putBack(one: Waiting): void {
+  // The long work that is under way stays the first one.
+  if (one.isLong) return void long.unshift(one)
+  one.isLong = one.tookMs >= LONG_MS
+  if (one.isLong) long.push(one)
+  else waiting.push(one)
 }
 
 /** Work between two yields, in characters: a fraction of a millisecond. */

@@ -15,7 +15,11 @@ export interface MaskedPiece {
  * rules make of the whole text. The placeholder of a match over several pieces stands where the match begins.
  */
 export class MaskPipeline {
-  readonly #stages: readonly MaskStage[]
+  readonly #rules: readonly TextRule[]
+  /** Made when a text first needs them: most texts are short, and begin no match of most rules. */
+  readonly #stages: (MaskStage | undefined)[]
+  /** The end of the text that has passed the stages that are not made yet. */
+  #passed = ''
   readonly #quiet: QuietBeginning
   readonly #waiting: { readonly tag: number; readonly text: string }[] = []
   #current = ''
@@ -23,7 +27,8 @@ export class MaskPipeline {
   #overran = false
 
   constructor(rules: readonly TextRule[]) {
-    this.#stages = rules.map((rule) => new MaskStage(rule))
+    this.#rules = rules
+    this.#stages = rules.map(() => undefined)
     this.#quiet = quietBeginningOf(rules)
   }
 
@@ -47,8 +52,16 @@ export class MaskPipeline {
     const stages = this.#stages
     if (count === 0 || text === '' || !isQuiet(text, units)) return 0
     let passed = 0
-    while (passed < count && stages[passed]!.skip(text)) passed++
+    while (passed < count && stages[passed]?.skip(text) !== false) passed++
+    if (passed === count) this.#passed = text.charAt(text.length - 1)
     return passed
+  }
+
+  #make(at: number): MaskStage {
+    const stage = new MaskStage(this.#rules[at]!)
+    if (this.#passed !== '' && at < this.#quiet.count) stage.skip(this.#passed)
+    this.#stages[at] = stage
+    return stage
   }
 
   /** Pieces whose text is settled since the last call, in order; one for each `push`. */
@@ -62,8 +75,12 @@ export class MaskPipeline {
   #process(parts: readonly Part[], isFinished: boolean, from: number): void {
     const stages = this.#stages
     for (let at = from; at < stages.length; at++) {
-      if (parts.length === 0 && !isFinished) return
-      const stage = stages[at]!
+      if (parts.length === 0) {
+        if (!isFinished) return
+        // No text has come that could be part of a match.
+        if (stages[at] === undefined) continue
+      }
+      const stage = stages[at] ?? this.#make(at)
       parts = stage.process(parts, isFinished)
       if (stage.overran) this.#overran = true
     }

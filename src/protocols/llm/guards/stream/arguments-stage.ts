@@ -9,7 +9,8 @@ interface OpenDelta<Tag> {
   readonly original: string
   /** The beginning of an escape, from the delta before it. */
   readonly pending: string
-  text: string
+  /** What leaves instead: joined at once, because strings that are only added to each other are slow to write. */
+  readonly parts: string[]
   /** Parts of strings that are being checked. */
   waiting: number
 }
@@ -56,7 +57,7 @@ export class ArgumentsStage<Tag> implements TextStage<Tag> {
   text(tag: Tag, text: string): void {
     if (this.#plain !== undefined) return this.#plain.text(tag, text)
     const { pending } = this.#splitter
-    const delta: OpenDelta<Tag> = { tag, original: text, pending, text: '', waiting: 0 }
+    const delta: OpenDelta<Tag> = { tag, original: text, pending, parts: [], waiting: 0 }
     this.#open.push(delta)
     if (!this.#mayGoOn(text) || !this.#splitter.push(text, (part) => this.#take(delta, part))) return this.#goOnAsText()
     this.#release()
@@ -89,10 +90,10 @@ export class ArgumentsStage<Tag> implements TextStage<Tag> {
   #take(delta: OpenDelta<Tag>, part: JsonPart): void {
     switch (part.kind) {
       case 'outside':
-        delta.text += part.text
+        delta.parts.push(part.text)
         return
       case 'begin':
-        delta.text += '"'
+        delta.parts.push('"')
         this.#string = this.#options.check(WRITTEN, part.isKey)
         return
       case 'inside':
@@ -102,13 +103,14 @@ export class ArgumentsStage<Tag> implements TextStage<Tag> {
       case 'end':
         this.#string!.finish()
         this.#string = undefined
-        delta.text += '"'
+        delta.parts.push('"')
     }
   }
 
   #release(): void {
     while (this.#open[0]?.waiting === 0) {
-      const { tag, text } = this.#open.shift()!
+      const { tag, parts } = this.#open.shift()!
+      const text = parts.join('')
       this.#tail = (this.#tail + text).slice(-TAIL_LENGTH)
       this.#out.text(tag, text)
     }
@@ -118,7 +120,7 @@ export class ArgumentsStage<Tag> implements TextStage<Tag> {
 /** Writes what passes back into its delta. */
 const WRITTEN: TextOutput<OpenDelta<unknown>> = {
   text(delta, text) {
-    delta.text += JSON.stringify(text).slice(1, -1)
+    delta.parts.push(JSON.stringify(text).slice(1, -1))
     delta.waiting--
   },
   finish() {},

@@ -47,7 +47,8 @@ const TAIL_LENGTH = 256
 export class GuardedBlock {
   readonly #options: BlockOptions
   readonly #kind: BlockKind
-  readonly #first: TextStage<StreamPiece>
+  /** Undefined: all text has passed. Events that are held refer to their blocks, and stages take much memory. */
+  #first: TextStage<StreamPiece> | undefined
   readonly #services: ServiceStage<StreamPiece>[] = []
   readonly #arguments: ArgumentsStage<StreamPiece>[] = []
   /** Of the text that is pushed. */
@@ -127,7 +128,7 @@ export class GuardedBlock {
   push(piece: StreamPiece): Steps<void> | undefined {
     const { original } = piece
     if (this.#options.isRepeated) this.#input += original
-    this.#first.text(piece, original)
+    this.#first!.text(piece, original)
     const rest = this.#rest
     this.#rest = undefined
     return rest
@@ -156,7 +157,7 @@ export class GuardedBlock {
   finish(): void {
     if (this.#isFinished) return
     this.#isFinished = true
-    this.#first.finish()
+    this.#first?.finish()
   }
 
   /** A text that is not what came before. */
@@ -174,6 +175,8 @@ export class GuardedBlock {
 
   #end(): void {
     this.#isOver = true
+    this.#first = undefined
+    this.#services.length = 0
     for (const piece of this.#repeats) piece.released = this.#output
   }
 

@@ -6,6 +6,7 @@ import { HeldBytes } from '#net/body/held-bytes.ts'
 import { HoldingSink } from '#net/body/holding-sink.ts'
 import type { Head } from '#net/http/head.ts'
 import type { Abort, BodySink } from '#net/stream.ts'
+import { replaceByString } from '../../json/json-pieces.ts'
 import { decodeText } from '../../json/native.ts'
 import { applySplices, encode, type Splice, spliceInSteps } from '../../json/splice.ts'
 import { SseBlock } from '../../sse/sse-block.ts'
@@ -361,7 +362,8 @@ export class GuardingStreamSink extends HoldingSink {
       for (const piece of event.pieces) {
         if (pace.after(WORK_PER_PIECE)) yield
         if (piece.released === piece.original) continue
-        splices.push(spliceOf(event, piece))
+        const { dataStart } = event
+        yield* replaceByString(splices, dataStart + piece.place.start, dataStart + piece.place.end, piece.released!)
         if (pace.after(piece.original.length)) yield
       }
       const out = yield* spliceInSteps(bytesOf(event), splices, pace)
@@ -370,12 +372,12 @@ export class GuardingStreamSink extends HoldingSink {
     if (this.#held.isEmpty && this.#ending !== undefined && !this.#isEnding) this.#complete()
   }
 
-  /** The same as far as they have few texts. @returns whether another one has passed */
+  /** The same as far as they are short and have few texts. @returns whether another one has passed */
   #drainShort(): boolean {
     while (!this.#isOver) {
       const event = this.#held.first
       if (event === undefined || countPassed(event) < event.pieces.length) return false
-      if (event.pieces.length > FEW_PIECES) return true
+      if (event.pieces.length > FEW_PIECES || event.end - event.start > LONG_EVENT_BYTES) return true
       this.#held.takeFirst()
       this.#sendHeld(event)
     }

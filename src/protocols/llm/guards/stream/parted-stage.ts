@@ -11,7 +11,8 @@ const PART_LENGTH = 256
 interface Parted<Tag> {
   readonly tag: Tag
   waiting: number
-  passed: string
+  /** Joined at once, because strings that are only added to each other are slow to write. */
+  readonly passed: string[]
 }
 
 /** Stages through which long texts go in parts, as work that yields. They leave as they came: one text for each delta. */
@@ -34,10 +35,10 @@ export class PartedStage<Tag> implements TextStage<Tag> {
     this.#inner = build({
       text: (_, text) => {
         const first = this.#inside[0]!
-        first.passed += text
+        first.passed.push(text)
         if (--first.waiting > 0) return
         this.#inside.shift()
-        out.text(first.tag, first.passed)
+        out.text(first.tag, first.passed.length === 1 ? text : first.passed.join(''))
       },
       finish: () => out.finish(),
     })
@@ -45,7 +46,7 @@ export class PartedStage<Tag> implements TextStage<Tag> {
 
   text(tag: Tag, text: string): void {
     if (!this.#isWorking && text.length <= PART_LENGTH) {
-      this.#inside.push({ tag, waiting: 1, passed: '' })
+      this.#inside.push({ tag, waiting: 1, passed: [] })
       return this.#inner.text(tag, text)
     }
     this.#queue.push({ tag, text })
@@ -64,7 +65,7 @@ export class PartedStage<Tag> implements TextStage<Tag> {
     for (let next = this.#queue.shift(); next !== undefined; next = this.#queue.shift()) {
       const { tag, text } = next
       const parts = Math.max(1, Math.ceil(text.length / PART_LENGTH))
-      this.#inside.push({ tag, waiting: parts, passed: '' })
+      this.#inside.push({ tag, waiting: parts, passed: [] })
       for (let part = 0; part < parts; part++) {
         this.#inner.text(tag, text.slice(part * PART_LENGTH, (part + 1) * PART_LENGTH))
         if (pace.after(WORK_PER_PART)) yield
