@@ -48,6 +48,8 @@ export interface EventText {
   readonly place: TextPlace
   /** `delta`: goes on with the text of the block; `whole`: repeats all of it. */
   readonly kind: 'delta' | 'whole'
+  /** No later text continues the block. */
+  readonly ends: boolean
 }
 
 export interface EventTexts {
@@ -55,6 +57,6 @@ export interface EventTexts {
   readonly exempt: readonly ExemptPlace[]
   /** An event that differs in its only text and in members without meaning (`UNREAD`) has the same texts and closes nothing, either. */
   readonly isSteady: boolean
-  /** Blocks that no later delta continues; a later event may still repeat them. `choices[0].*` are all that begin so, `*` all. */
+  /** Other blocks that no later delta continues; a later event may still repeat them. `choices[0].*` are all that begin so, `*` all. */
   readonly closes: readonly string[]
 }

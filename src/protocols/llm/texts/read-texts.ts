@@ -45,7 +45,6 @@ export function* readEvent(
 ): Steps<EventTexts> {
   const walk = new TextWalk(table)
   yield* walk.walk(event)
-  const closed = [...closes]
   let isSteady = true
   const texts: EventText[] = []
   const pace = new Pace()
@@ -54,16 +53,14 @@ export function* readEvent(
     const of = blockOf(place) ?? (isKnown || place.isName ? undefined : goingOn(place))
     isSteady &&= place.isSteady && of?.kind === 'delta'
     if (of === undefined) {
-      const block = `${ALONE}${place.path}`
-      closed.push(block)
-      texts.push({ block, place, kind: 'delta' })
+      texts.push({ block: `${ALONE}${place.path}`, place, kind: 'delta', ends: true })
       continue
     }
-    if (of.ends) closed.push(of.block)
-    texts.push({ block: of.block, kind: of.kind, place: of.form === undefined ? place : place.as(of.form) })
+    const { block, kind, form, ends } = of
+    texts.push({ block, kind, ends, place: form === undefined ? place : place.as(form) })
   }
-  isSteady &&= texts.length === 1 && closed.length === 0
-  return { texts, exempt: walk.texts.exempt, isSteady, closes: closed }
+  isSteady &&= texts.length === 1 && !texts[0]!.ends && closes.length === 0
+  return { texts, exempt: walk.texts.exempt, isSteady, closes }
 }
 
 function goingOn({ location }: WalkedPlace): BlockOf {

@@ -28,7 +28,7 @@ export function eventOf(
     texts: texts.map(
       ({ block, kind, place }) => `${kind} ${block}: ${describe(place, document).replace(/^\S+: /, '')}`,
     ),
-    closes: [...closes],
+    closes: [...closes, ...texts.flatMap(({ block, ends }) => (ends ? [block] : []))],
   }
 }
 

@@ -63,7 +63,8 @@ export class EventReader {
       const isLong = end - start > PIECE_BYTES
       const original = isLong ? yield* decodeLongString(data, start + 1, end - 1) : decode(data, text.place)
       if (original === undefined) return false
-      const rest = receiver.text(text, original, text.place)
+      // A place of its own: the rest of the event need not stay in memory.
+      const rest = receiver.text(text, original, { start, end })
       if (rest !== undefined) yield* rest
       if (pace.after(WORK_PER_TEXT)) yield
     }

@@ -344,12 +344,15 @@ export class GuardingStreamSink extends HoldingSink {
     else this.#pieces.push(piece)
     this.#length += original.length
     block.lastEvent = this.#events
-    if (about.kind === 'delta') return block.push(piece)
-    return this.#endAfter(block.repeat(piece), about.block, block)
+    const rest = about.kind === 'delta' ? block.push(piece) : block.repeat(piece)
+    if (about.kind === 'delta' && !about.ends) return rest
+    if (rest !== undefined) return this.#endAfter(rest, about.block, block)
+    this.#blocks.end(about.block, block)
+    return undefined
   }
 
-  *#endAfter(rest: Steps<void> | undefined, key: string, block: GuardedBlock): Steps<void> {
-    if (rest !== undefined) yield* rest
+  *#endAfter(rest: Steps<void>, key: string, block: GuardedBlock): Steps<void> {
+    yield* rest
     this.#blocks.end(key, block)
   }
 
