@@ -33,6 +33,10 @@ function chunked(fields: string, body: string, end = '0\r\n\r\n'): string {
 const GZIP = 'content-encoding: gzip\r\n'
 const BUSY = '{"error":{"type":"overloaded_error","message":"busy"}}'
 
+/** Before the second byte of its text. */
+const HALF_CHARACTER = Buffer.from(chunk({ content: 'é' })).subarray(0, chunk({ content: 'é' }).indexOf('é') + 1)
+const NO_COUNTS = '{"prompt_tokens":-5,"completion_tokens":1e400,"total_tokens":"7"}'
+
 /** What the provider sends, by model. */
 const SENT: Readonly<Record<string, string | Buffer>> = {
   'a stream': chunked(SSE, STREAM),
@@ -45,7 +49,13 @@ const SENT: Readonly<Record<string, string | Buffer>> = {
   'two end marks and more': chunked(SSE, STREAM + DONE + chunk({ content: 'late' })),
   'an error behind the end': chunked(SSE, STREAM.replace(DONE, ERROR)),
   'no end behind the end mark': chunked(SSE, STREAM, ''),
+  'counts that are none': response(JSON_TYPE, `${WHOLE.slice(0, -1)},"usage":${NO_COUNTS}}`),
   nothing: response(JSON_TYPE, ''),
+  'bytes that are no text': response(JSON_TYPE, Buffer.from(WHOLE.replace('good', 'go\xff'), 'latin1')),
+  'a stream that ends within a character': response(SSE, HALF_CHARACTER),
+  'two codings': response(`${JSON_TYPE}content-encoding: gzip, gzip\r\n`, gzipSync(gzipSync(WHOLE))),
+  'two codings in two fields': response(JSON_TYPE + GZIP + GZIP, gzipSync(gzipSync(WHOLE))),
+  'one of two codings': response(JSON_TYPE + GZIP, gzipSync(gzipSync(WHOLE))),
   'an empty stream': response(SSE, ''),
   'only an end mark': chunked(SSE, DONE),
   'a page': response('content-type: text/html\r\n', '<html>sign in</html>'),
@@ -151,6 +161,7 @@ test.each([
   'facts of its own bytes',
   'two end marks and more',
   'an error behind the end',
+  'counts that are none',
   'no end behind the end mark',
 ])('%s: the client gets what it asked for', async (model) => {
   const [whole, streamed] = await ask2(model)
@@ -180,6 +191,11 @@ test.each<[model: string, status: number, detail: string]>([
   ['a compressed bomb', 502, 'unknown or damaged content coding'],
   ['a lie about its coding', 502, 'unknown or damaged content coding'],
   ['an unknown coding', 502, 'unknown or damaged content coding'],
+  ['bytes that are no text', 502, 'the response is not JSON at byte 0'],
+  ['a stream that ends within a character', 502, "the provider's stream ended before the response was complete"],
+  ['two codings', 502, 'unknown or damaged content coding'],
+  ['two codings in two fields', 502, 'unknown or damaged content coding'],
+  ['one of two codings', 502, 'the response is not JSON at byte 0'],
   ['a compressed stream that is cut off', 502, "the provider's stream ended before the response was complete"],
   ['an event that is too large', 502, 'an event of the stream is too large'],
   ['an error event first', 529, 'busy'],

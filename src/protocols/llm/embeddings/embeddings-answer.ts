@@ -4,6 +4,7 @@ import type { Head } from '#net/http/head.ts'
 import type { JsonValue } from '../json/json-document.ts'
 import { decodeText } from '../json/native.ts'
 import { expectKind } from '../json/object-reader.ts'
+import { isCount } from '../json/read-value.ts'
 import { asIs } from '../json/write-json.ts'
 import { Untranslatable } from '../translation/untranslatable.ts'
 import type { EmbeddingsRequest } from './embeddings-request.ts'
@@ -71,5 +72,6 @@ export function requireVectors(vectors: readonly (JsonValue | undefined)[], expe
 /** The number of tokens that the platform of provider seven sends beside the body. */
 export function countedTokens(head: Head): number | undefined {
   const text = head.joined('x-amzn-bedrock-input-token-count')
-  return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : undefined
+  const count = text !== undefined && /^\d{1,13}$/.test(text) ? Number(text) : undefined
+  return isCount(count) ? count : undefined
 }

@@ -135,6 +135,24 @@ verifies(['llm.routes/embeddings'], 'vectors as base64 of 32-bit floats, as the 
   expect([...floats]).toEqual([1, -0.5])
 })
 
+test.each(['-5', '1.5', '1e13', '1e400', '"7"', '[7]', 'null'])('%s is no count of tokens', (count) => {
+  const vector = '{"embedding":[1],"embeddings":{"float":[[1]]},"inputTextTokenCount":'
+  const answers = [
+    translated({ model: 'm', input: 'a' }, six, {
+      body: `{"predictions":[{"embeddings":{"values":[1],"statistics":{"token_count":${count}}}}]}`,
+    }),
+    translated({ model: 'amazon.titan-embed-text-v2:0', input: 'a' }, seven, { body: `${vector}${count}}` }),
+    translated({ model: 'cohere.embed-english-v3', input: 'a' }, seven, {
+      headers: { 'x-amzn-bedrock-input-token-count': count },
+      body: `${vector}1}`,
+    }),
+  ]
+  for (const { facts, text } of answers) {
+    expect([facts.inputTokens, facts.totalTokens]).toEqual([undefined, undefined])
+    expect(JSON.parse(text).usage).toEqual({ prompt_tokens: 0, total_tokens: 0 })
+  }
+})
+
 test('numbers keep all their digits', () => {
   const body = '{"predictions":[{"embeddings":{"values":[0.12345678901234567890, 1e-3]}}]}'
   expect(translated({ model: 'm', input: 'a' }, six, { body }).text).toContain(

@@ -14,7 +14,7 @@ export const TITAN: BodyDialect = {
       body: { inputText, dimensions: read.dimensions, normalize },
       answer: (answer, _head, facts) => {
         const vector = answer.get('embedding') ?? answer.get('embeddingsByType')?.get('float')
-        return writeEmbeddings(read, requireVectors([vector], 1), answer.get('inputTextTokenCount')?.number, facts)
+        return writeEmbeddings(read, requireVectors([vector], 1), answer.get('inputTextTokenCount')?.count, facts)
       },
     }
   },

@@ -33,6 +33,6 @@ export const PREDICT: BodyDialect = {
 }
 
 function sumOf(embeddings: readonly (JsonValue | undefined)[]): number | undefined {
-  const counts = embeddings.map((embedding) => embedding?.get('statistics')?.get('token_count')?.number)
+  const counts = embeddings.map((embedding) => embedding?.get('statistics')?.get('token_count')?.count)
   return counts.includes(undefined) ? undefined : counts.reduce<number>((sum, count) => sum + (count ?? 0), 0)
 }

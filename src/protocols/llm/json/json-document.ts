@@ -1,5 +1,6 @@
 import { runAtOnce, type Steps } from '#base/in-slices.ts'
 import { decodeText, isUtf8 } from './native.ts'
+import { isCount } from './read-value.ts'
 import type { JsonFault } from './scan-members.ts'
 import { skipSpace } from './skip-value.ts'
 import { Tape } from './tape.ts'
@@ -76,6 +77,12 @@ export class JsonValue {
   get number(): number {
     const { bytes, at } = this.#tape
     return Number(decodeText(bytes, at[this.#index]!, at[this.#index + 1]!))
+  }
+
+  /** The number if it can be a count of tokens; undefined for anything else. */
+  get count(): number | undefined {
+    const count = this.kind === 'number' ? this.number : undefined
+    return isCount(count) ? count : undefined
   }
 
   get isTrue(): boolean {

@@ -23,8 +23,16 @@ export function elementsOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : []
 }
 
-/** Member `key` if it is a valid count of tokens, or a position. */
+/** No call has so many tokens. Sums of larger numbers, and their costs, would not be exact, and one of them would stay in a limit for years. */
+const MAX_COUNT = 1e12
+
+/** Member `key` if it is a valid count of tokens, or a position: a whole number. */
 export function countAt(value: unknown, key: string): number | undefined {
   const count = numberIn(memberOf(value, key))
-  return count !== undefined && Number.isFinite(count) && count >= 0 ? count : undefined
+  return isCount(count) ? count : undefined
+}
+
+/** Whether a number can be a count of tokens. */
+export function isCount(count: number | undefined): count is number {
+  return count !== undefined && Number.isInteger(count) && count >= 0 && count <= MAX_COUNT
 }

@@ -19,7 +19,7 @@ export const COUNT_BY_INVOKING: BodyDialect = {
     return {
       body: { input: { invokeModel: { body } } },
       answer: (answer, _head, facts) => {
-        const count = answer.get('inputTokens')?.number
+        const count = answer.get('inputTokens')?.count
         if (count === undefined) throw new Untranslatable(undefined, 'the response has no inputTokens')
         facts.countTokens = count
         return { input_tokens: count }
