@@ -28,18 +28,26 @@ spec:
   return { port, files: { 'gateway.yaml': gatewayYaml(port), 'route.yaml': route, 'tokens.yaml': tokens } }
 }
 
-/** A route `/mcp` for clients that sign in at the provider, which the objects above name. @param target port of an MCP server */
+/**
+ * Routes for clients of MCP that sign in at the provider, which the objects above name: for those of `/mcp` it is the authorization server, for
+ * those of `/mcp-two` the gateway stands in for it.
+ * @param target port of an MCP server
+ */
 export function mcpObjects({ issuer, jwksPath }: SetupResult, target: number): string {
   const backendRef = { group: 'gatewright.dev', kind: 'ProxyBackend', name: 'identity-provider' }
   const providers = [{ issuer, jwks: { remote: { jwksPath, backendRef } } }]
-  const traffic = { jwtAuthentication: { providers, mcp: {} } }
+  const routes = { mcp: {}, 'mcp-two': { provider: 'IdpTwo' } }
   const tools = `
 apiVersion: gatewright.dev/v1alpha1
 kind: ProxyBackend
 metadata: { name: tools }
 spec: { mcp: { targets: [{ name: weather, static: { host: 127.0.0.1, port: ${target} } }] } }
 `
-  return joinYaml(tools, routeYaml('tools', '/mcp', 'tools'), policyYaml('tools', 'HTTPRoute', 'tools', { traffic }))
+  const protectedRoutes = Object.entries(routes).flatMap(([name, mcp]) => [
+    routeYaml(name, `/${name}`, 'tools'),
+    policyYaml(name, 'HTTPRoute', name, { traffic: { jwtAuthentication: { providers, mcp } } }),
+  ])
+  return joinYaml(tools, ...protectedRoutes)
 }
 
 /** What a user with a token gets: the status, and the body if it is 200. */

@@ -75,9 +75,15 @@ const checkSetup: Part = async (transcript, stops) => {
   transcript.check('no token is refused', await askWith(port, undefined), '401')
 
   const [{ username, password }] = result.users as [SetupResult['users'][number]]
-  const agent = new Agent((url) => signInOnPages(url, REDIRECT, { username, password }))
-  const tools = await toolsAfterSignIn(new URL(`http://127.0.0.1:${port}/mcp`), agent)
-  transcript.check('a client of MCP registers itself, and its user signs in', tools.includes('forecast'), true)
+  for (const [path, server] of Object.entries({ mcp: 'at Keycloak', 'mcp-two': 'through the gateway' })) {
+    const agent = new Agent((url) => signInOnPages(url, REDIRECT, { username, password }))
+    const tools = await toolsAfterSignIn(new URL(`http://127.0.0.1:${port}/${path}`), agent)
+    transcript.check(
+      `a client of MCP registers itself ${server}, and its user signs in`,
+      tools.includes('forecast'),
+      true,
+    )
+  }
 
   const provider = { name: 'new-keys', providerId: 'rsa-generated', providerType: 'org.keycloak.keys.KeyProvider' }
   const { id } = (await keycloak.admin('GET', `/admin/realms/${REALM}`)) as { id: string }

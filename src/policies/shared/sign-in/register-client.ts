@@ -5,6 +5,7 @@ import { type Outcome, reject } from '#exchange/outcome.ts'
 import { afterwards } from '#exchange/step.ts'
 import { type AuthorizationServer, Unavailable } from './authorization-server.ts'
 import { answerJson, corsFields } from './json-answer.ts'
+import { omitIssuer } from './omit-issuer.ts'
 import type { SignInPlan } from './sign-in-plan.ts'
 import { unavailable } from './unavailable.ts'
 
@@ -25,12 +26,12 @@ function register(plan: SignInPlan, exchange: Exchange, body: Uint8Array | null)
   const { clientId, server } = plan
   if (clientId !== undefined) return answerJson('registration', 201, JSON.stringify(registrationOf(clientId, body)))
   const path = fixedPath(plan)
-  if (path !== undefined) return forward(server, path, body, exchange)
+  if (path !== undefined) return forward(plan, path, body, exchange)
   return server.withMetadata(exchange, (found) => {
     if (found instanceof Unavailable) return unavailable('registration', found)
     const endpoint = ownPath(found.registration_endpoint, server.address!.url)
     if (endpoint === undefined) return unavailable('registration', NOT_OFFERED)
-    return forward(server, endpoint, body, exchange)
+    return forward(plan, endpoint, body, exchange)
   })
 }
 
@@ -66,8 +67,13 @@ function redirectsIn(body: Uint8Array): readonly string[] {
 function fixedPath({ provider, server }: SignInPlan): string | undefined {
   if (server.address === undefined) return undefined
   const { pathname } = server.address.url
-  if (provider === 'IdpTwo') return `${pathname.replace(/\/$/, '')}/clients-registrations/openid-connect`
+  if (provider === 'IdpTwo') return `${registrationsOf(pathname)}/openid-connect`
   return provider === 'IdpThree' ? '/oauth2/v1/clients' : undefined
+}
+
+/** Of IdpTwo: below it is each form of registrations. */
+function registrationsOf(issuerPath: string): string {
+  return `${issuerPath.replace(/\/$/, '')}/clients-registrations`
 }
 
 /** The path of an address at the origin of the issuer. No other server gets registrations, whatever the metadata says. */
@@ -76,12 +82,8 @@ function ownPath(endpoint: unknown, { origin }: URL): string | undefined {
   return url?.origin === origin ? url.pathname + url.search : undefined
 }
 
-function forward(
-  server: AuthorizationServer,
-  path: string,
-  body: Uint8Array,
-  exchange: Exchange,
-): Outcome | Promise<Outcome> {
+function forward(plan: SignInPlan, path: string, body: Uint8Array, exchange: Exchange): Outcome | Promise<Outcome> {
+  const { server } = plan
   const { call, signal } = exchange.context
   const headers = [
     ['content-type', 'application/json'],
@@ -92,12 +94,31 @@ function forward(
     if (answer instanceof Unavailable) return unavailable('registration', answer)
     const { status } = answer.response
     const isFinal = (status >= 200 && status <= 299) || (status >= 400 && status <= 499)
-    if (isFinal && isJson(answer.text)) return answerJson('registration', status, answer.text)
+    if (isFinal && isJson(answer.text)) {
+      return status > 299 || plan.provider !== 'IdpTwo'
+        ? answerJson('registration', status, answer.text)
+        : answerChanged(server, status, answer.text, exchange)
+    }
     const why = isFinal ? 'with something that is not JSON' : String(status)
     return unavailable(
       'registration',
       new Unavailable(`POST ${path} of ${server.address!.destination}: the server answered ${why}`),
     )
+  })
+}
+
+/** Most clients need the change, but not all: a client that cannot be changed is registered all the same, and the log says so. */
+function answerChanged(
+  server: AuthorizationServer,
+  status: number,
+  registered: string,
+  exchange: Exchange,
+): Promise<Outcome> {
+  const path = `${registrationsOf(server.address!.url.pathname)}/default`
+  return afterwards(exchange, omitIssuer(server, registered, path, exchange.context), (changed) => {
+    if (typeof changed === 'string') return answerJson('registration', status, changed)
+    exchange.refusalDetail = `authorization responses of the client may name the identity provider as issuer, not the gateway: ${changed.why}`
+    return answerJson('registration', status, registered)
   })
 }
 

@@ -530,6 +530,36 @@ test.each<[Partial<SignInSettings>, readonly string[]]>([
   })
 })
 
+test('IdpTwo is told to leave its issuer out of authorization responses; if it refuses, the client is registered all the same', async () => {
+  const registered = { client_id: 'new', registration_access_token: 'first' }
+  const { signIn, provider, arrive } = start({ provider: 'IdpTwo' })
+  let isChanged = true
+  provider.answer = ({ method }) => {
+    if (method === 'POST') return { status: 201, body: registered }
+    return isChanged ? { body: { registrationAccessToken: method } } : { status: 403, body: {} }
+  }
+  const register = async () => {
+    const exchange = arrive(`${SERVER}/mcp/client-registration`, POST)
+    const { status, body } = described(await signIn.answer({ kind: 'registration', path: '/mcp' }, exchange))
+    return { status, body: JSON.parse(body) as unknown, note: exchange.refusalDetail }
+  }
+  expect(await register()).toEqual({
+    status: 201,
+    body: { client_id: 'new', registration_access_token: 'PUT' },
+    note: undefined,
+  })
+  const path = '/realms/a/clients-registrations'
+  expect(provider.lines).toEqual([`POST ${path}/openid-connect`, `GET ${path}/default/new`, `PUT ${path}/default/new`])
+  isChanged = false
+  expect(await register()).toEqual({
+    status: 201,
+    body: registered,
+    note: expect.stringMatching(
+      /^authorization responses of the client may name the identity provider as issuer.*: GET .* 403$/,
+    ),
+  })
+})
+
 test.each<[Answer, number, string | undefined]>([
   [{ status: 200, body: '{}' }, 200, undefined],
   [{ status: 299, body: '{}' }, 299, undefined],
