@@ -4,7 +4,7 @@ import type { Refusal } from '#exchange/outcome.ts'
 import type { Head } from '#net/http/head.ts'
 import type { Guard } from './guard.ts'
 import type { GuardedTexts } from './guarded-texts.ts'
-import { runGuards } from './run-guards.ts'
+import { runGuards, runRules } from './run-guards.ts'
 
 /** A body with its texts. */
 export interface ReadBody {
@@ -22,21 +22,38 @@ export interface BodyGuarding {
   readonly read: Steps<ReadBody | Refusal>
 }
 
+/** Patterns have let the texts pass, and a service has to be asked. */
+interface Begun {
+  readonly body: ReadBody
+  /** The index of the service. */
+  readonly next: number
+}
+
 /**
- * Runs guards on a whole body. A large one is worked off in slices, between other requests.
+ * Runs guards on a whole body. A large one is worked off in slices, between other requests; all of it is one work, so that what it needs in memory
+ * is there for few bodies at a time.
  * @returns the body to send, the given bytes if no text changed, or a refusal
  */
 export function guardBody(guarding: BodyGuarding): Uint8Array | Refusal | Promise<Uint8Array | Refusal> {
-  const read = runInSlices(guarding.read)
-  return read instanceof Promise ? read.then((late) => checkBody(late, guarding)) : checkBody(read, guarding)
+  const begun = runInSlices(begin(guarding))
+  return begun instanceof Promise ? begun.then((late) => goOn(late, guarding)) : goOn(begun, guarding)
 }
 
-function checkBody(
-  body: ReadBody | Refusal,
+function* begin({ guards, exchange, head, read }: BodyGuarding): Steps<Uint8Array | Refusal | Begun> {
+  const body = yield* read
+  if ('kind' in body) return body
+  const next = yield* runRules(guards, { exchange, texts: body.texts, head }, 0)
+  if (typeof next !== 'number') return next
+  return next < guards.length ? { body, next } : yield* body.write()
+}
+
+function goOn(
+  begun: Uint8Array | Refusal | Begun,
   { guards, exchange, head }: BodyGuarding,
 ): Uint8Array | Refusal | Promise<Uint8Array | Refusal> {
-  if ('kind' in body) return body
-  const refusal = runGuards(guards, { exchange, texts: body.texts, head })
+  if (!('next' in begun)) return begun
+  const { body, next } = begun
+  const refusal = runGuards(guards, { exchange, texts: body.texts, head }, next)
   if (refusal instanceof Promise) return refusal.then((late) => late ?? runInSlices(body.write()))
   return refusal ?? runInSlices(body.write())
 }

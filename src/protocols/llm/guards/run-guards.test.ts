@@ -229,7 +229,7 @@ test('a pattern that takes long lets other tasks run, and the next guards see it
   clock.monotonic = () => (now += 5)
   let others = 0
   setImmediate(() => others++)
-  const body = bodyWith('a 1', 'b 2', 'c 3', ...new Array(200).fill('x'))
+  const body = bodyWith('a 1', 'b 2', 'c 3', ...new Array(600).fill('x'))
   const outcome = runGuards(numbered([regex('[0-9]'), regex('c <masked>', true)]), body.guarded)
   expect(outcome).toBeInstanceOf(Promise)
   expect(await outcome).toMatchObject({ detail: 'request guard 1: regex matches[0]' })

@@ -29,18 +29,24 @@ export function runGuards(
   guarded: Guarded,
   from = 0,
 ): Refusal | undefined | Promise<Refusal | undefined> {
+  const askAt = (next: Refusal | number) => {
+    if (typeof next !== 'number') return next
+    return next < guards.length ? askFrom(guards, guarded, next) : undefined
+  }
+  const next = runInSlices(runRules(guards, guarded, from))
+  return next instanceof Promise ? next.then(askAt) : askAt(next)
+}
+
+/** Runs guards up to the next service. @returns its index, that after the last guard if there is none, or the refusal of a guard */
+export function* runRules(guards: readonly Guard[], guarded: Guarded, from: number): Steps<Refusal | number> {
   for (let at = from; at < guards.length; at++) {
     const guard = guards[at]!
-    if (guard.kind !== 'regex') return askFrom(guards, guarded, at)
+    if (guard.kind !== 'regex') return at
     const startMs = guarded.exchange.context.monotonic()
-    const verdict = runInSlices(check(guard, guarded.texts))
-    if (verdict instanceof Promise) {
-      return verdict.then((late) => concludeRules(guard, late, guarded, startMs) ?? runGuards(guards, guarded, at + 1))
-    }
-    const refusal = concludeRules(guard, verdict, guarded, startMs)
+    const refusal = concludeRules(guard, yield* check(guard, guarded.texts), guarded, startMs)
     if (refusal !== undefined) return refusal
   }
-  return undefined
+  return guards.length
 }
 
 function check({ rejects, rules }: RegexGuard, texts: GuardedTexts): Steps<RuleVerdict> {
