@@ -88,8 +88,20 @@ verifies(
   },
 )
 
-test('a client of MCP registers itself, and its user signs in on the pages of the provider', async () => {
-  const [{ username, password }] = result.users as [SetupResult['users'][number]]
-  const agent = new Agent((url) => signInOnPages(url, REDIRECT, { username, password }))
-  expect(await toolsAfterSignIn(new URL(`http://127.0.0.1:${port}/mcp`), agent)).toContain('forecast')
-})
+test.each([
+  ['at the provider', 'mcp', true],
+  ['through the gateway, which stands in for it', 'mcp-two', false],
+])(
+  'a client of MCP registers itself %s, and its user signs in on the pages of the provider',
+  async (_, path, hasIssuer) => {
+    const [{ username, password }] = result.users as [SetupResult['users'][number]]
+    let answer = new URLSearchParams()
+    const agent = new Agent(async (url) => {
+      answer = await signInOnPages(url, REDIRECT, { username, password })
+      return answer
+    })
+    expect(await toolsAfterSignIn(new URL(`http://127.0.0.1:${port}/${path}`), agent)).toContain('forecast')
+    // Official clients compare it with the issuer of the metadata.
+    expect(answer.get('iss')).toBe(hasIssuer ? result.issuer : null)
+  },
+)

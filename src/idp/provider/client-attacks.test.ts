@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { clock } from '#base/clock.ts'
 import { CALLBACK, JSON_BODY, OPENID, openClient, PASSWORD, REALM } from './testing/open-client.ts'
 
-const { provider, client, admin, ask, form, asAdmin, token } = await openClient()
+const { provider, client, admin, ask, form, asAdmin, token, authorizationPath, signIn } = await openClient()
 const { now } = clock
 
 describe('authentication of clients', () => {
@@ -188,6 +188,53 @@ describe('registration', () => {
     expect((await register({ redirect_uris: [CALLBACK] }, { authorization: `Bearer ${admin}` }, 'closed')).status).toBe(
       401,
     )
+  })
+
+  test('the owner of a registration access token changes the client, but does not get more than a registration gives', async () => {
+    const made = (await register({ redirect_uris: [CALLBACK], client_name: 'Agent' })).json
+    const path = `${REALM}/clients-registrations/default/${made.client_id}`
+    const as = (bearer: string, method = 'GET', json?: object) =>
+      ask(path, {
+        method,
+        headers: { authorization: `Bearer ${bearer}`, ...JSON_BODY },
+        ...(json === undefined ? {} : { body: JSON.stringify(json) }),
+      })
+    const first = made.registration_access_token
+    expect((await as(first)).json).toMatchObject({
+      name: 'Agent',
+      redirectUris: [CALLBACK],
+      registrationAccessToken: first,
+    })
+    expect((await as(first)).text).not.toContain('registrationToken')
+    const wanted = {
+      clientId: 'other',
+      name: 'Changed',
+      attributes: { 'exclude.issuer.from.auth.response': 'true' },
+      directAccessGrantsEnabled: true,
+      serviceAccountsEnabled: true,
+    }
+    const changed = await as(first, 'PUT', wanted)
+    expect(changed.json).toMatchObject({
+      clientId: made.client_id,
+      name: 'Changed',
+      redirectUris: [CALLBACK],
+      attributes: wanted.attributes,
+      directAccessGrantsEnabled: false,
+      serviceAccountsEnabled: false,
+    })
+    expect((await as(changed.json.registrationAccessToken)).status).toBe(200)
+    const { answer } = await signIn(authorizationPath({ client_id: made.client_id }))
+    expect([answer.has('code'), answer.has('iss')]).toEqual([true, false])
+
+    const other = (await register({ redirect_uris: [CALLBACK] })).json.registration_access_token
+    for (const bearer of [first, other, '', 'x', admin]) expect((await as(bearer)).status).toBe(401)
+    const last = changed.json.registrationAccessToken
+    expect((await as(last, 'PUT', { redirectUris: ['javascript:alert(1)'] })).status).toBe(400)
+    expect((await as(last, 'PUT', { attributes: { a: 1 } })).status).toBe(400)
+    // A client of an administrator has no such token.
+    const own = `${REALM}/clients-registrations/default/${client.clientId}`
+    expect((await ask(own, { headers: { authorization: 'Bearer ' } })).status).toBe(401)
+    expect((await ask(`${own}x`, { headers: { authorization: `Bearer ${last}` } })).status).toBe(401)
   })
 
   test('who has no valid token learns nothing about the clients of the realm', async () => {

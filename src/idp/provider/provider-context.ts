@@ -35,6 +35,8 @@ export interface SignInWish {
   readonly state: string | undefined
   readonly nonce: string | undefined
   readonly challenge: string | undefined
+  /** The answer has `iss`, which lets a client of several providers see whose answer it is (RFC 9207). */
+  readonly namesIssuer: boolean
 }
 
 /** A sign-in that a user has begun in a browser. */

@@ -3,7 +3,12 @@ import { adminRoutes } from './endpoints/admin.ts'
 import { authorize, submitLogin } from './endpoints/authorize.ts'
 import { discovery } from './endpoints/discovery.ts'
 import { logout } from './endpoints/logout.ts'
-import { registerOpenIdClient, registerRepresentation } from './endpoints/registration.ts'
+import {
+  changeRegisteredClient,
+  registeredClient,
+  registerOpenIdClient,
+  registerRepresentation,
+} from './endpoints/registration.ts'
 import { token } from './endpoints/token.ts'
 import { userinfo } from './endpoints/userinfo.ts'
 import type { Handler, IdpReply, IdpRequest } from './http/idp-request.ts'
@@ -31,6 +36,8 @@ export function providerRoutes(state: ProviderState): Readonly<Record<string, Ha
     [`POST ${openid}/logout`]: using(logout),
     'GET /realms/:realm/account': using(accountPage),
     'POST /realms/:realm/clients-registrations/default': using(registerRepresentation),
+    'GET /realms/:realm/clients-registrations/default/:client': using(registeredClient),
+    'PUT /realms/:realm/clients-registrations/default/:client': using(changeRegisteredClient),
     'POST /realms/:realm/clients-registrations/openid-connect': using(registerOpenIdClient),
     ...adminRoutes(context),
   }

@@ -27,7 +27,13 @@ export interface Client {
   readonly serviceAccountsEnabled: boolean
   readonly authorizationServicesEnabled: boolean
   readonly mappers: readonly Mapper[]
+  readonly attributes?: Readonly<Record<string, string>>
+  /** Digest of the token with which a client that registered itself may be changed (RFC 7592). */
+  readonly registrationToken?: string
 }
+
+/** The attribute of a client whose authorization responses have no `iss`. */
+export const EXCLUDE_ISSUER = 'exclude.issuer.from.auth.response'
 
 /** Maps an attribute of users to a claim. */
 export interface Mapper {

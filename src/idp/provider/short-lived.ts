@@ -58,6 +58,7 @@ export class ShortLived<T> {
   }
 }
 
-function digest(token: string): string {
+/** Of a random token, which cannot be guessed from it. */
+export function digest(token: string): string {
   return createHash('sha256').update(token).digest('base64url')
 }

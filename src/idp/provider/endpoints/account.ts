@@ -18,7 +18,7 @@ export async function accountPage(context: ProviderContext, request: IdpRequest)
   const scopes = scopesIn('openid')
   const session = sessionOf(context, request, realm)
   if (session === undefined) {
-    const absent = { state: undefined, nonce: undefined, challenge: undefined }
+    const absent = { state: undefined, nonce: undefined, challenge: undefined, namesIssuer: true }
     const wish: SignInWish = {
       realm: realm.name,
       clientId: client.id,

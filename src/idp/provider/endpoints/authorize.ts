@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { IdpReply, IdpRequest } from '../http/idp-request.ts'
 import { loginPage, messagePage } from '../http/pages.ts'
 import { issuerOf, type ProviderContext, type Session, type SignInWish } from '../provider-context.ts'
-import { type Client, findClient, type Realm } from '../realm.ts'
+import { type Client, EXCLUDE_ISSUER, findClient, type Realm } from '../realm.ts'
 import { isAllowed } from '../redirect-uri.ts'
 import { signInUser } from '../sign-in-user.ts'
 import { seconds } from '../tokens.ts'
@@ -86,7 +86,7 @@ export function sessionOf(context: ProviderContext, { cookies }: IdpRequest, rea
   return session?.realm === realm.name && realm.users.get(session.userId)?.enabled === true ? session : undefined
 }
 
-function wishIn(query: URLSearchParams, { name }: Realm, { id }: Client, redirectUri: string): SignInWish {
+function wishIn(query: URLSearchParams, { name }: Realm, { id, attributes }: Client, redirectUri: string): SignInWish {
   return {
     realm: name,
     clientId: id,
@@ -95,6 +95,7 @@ function wishIn(query: URLSearchParams, { name }: Realm, { id }: Client, redirec
     state: query.get('state') ?? undefined,
     nonce: query.get('nonce') ?? undefined,
     challenge: query.get('code_challenge') ?? undefined,
+    namesIssuer: attributes?.[EXCLUDE_ISSUER] !== 'true',
   }
 }
 
@@ -123,12 +124,12 @@ function issueCode({ codes }: ProviderContext, request: IdpRequest, wish: SignIn
   return redirect(wish, request, { code: codes.put({ wish, session }), session_state: session.id })
 }
 
-/** Sends the browser back to the client. `iss` lets a client of several providers see whose answer it is (RFC 9207). */
+/** Sends the browser back to the client. */
 function redirect(wish: SignInWish, request: IdpRequest, answer: Readonly<Record<string, string>>): IdpReply {
   const url = new URL(wish.redirectUri)
   for (const [name, value] of Object.entries(answer)) url.searchParams.set(name, value)
   if (wish.state !== undefined) url.searchParams.set('state', wish.state)
-  url.searchParams.set('iss', issuerOf(request, wish.realm))
+  if (wish.namesIssuer) url.searchParams.set('iss', issuerOf(request, wish.realm))
   return { status: 302, headers: { location: url.href } }
 }
 

@@ -1,11 +1,12 @@
 import { bearerOf, type IdpReply, type IdpRequest } from '../http/idp-request.ts'
 import { IdpError } from '../idp-error.ts'
-import { memberTexts, textMember } from '../json-members.ts'
+import { definedIn, memberTexts, textMember } from '../json-members.ts'
 import { issuerOf, type ProviderContext } from '../provider-context.ts'
 import { type Client, createClient, findClient, MAX_CLIENTS, type Realm, randomSecret } from '../realm.ts'
 import { isNavigable } from '../redirect-uri.ts'
+import { digest } from '../short-lived.ts'
 import { seconds, verifiedClaims } from '../tokens.ts'
-import { clientRepresentation } from './client-representation.ts'
+import { clientChanges, clientRepresentation } from './client-representation.ts'
 
 /** Anybody may register clients until a realm has so many (policy `max-clients`). */
 const MAX_BEFORE_ANYBODY = 200
@@ -20,15 +21,17 @@ export async function registerRepresentation(context: ProviderContext, request: 
   if (clientId === undefined || clientId === '') throw invalidMetadata('clientId is missing')
   const name = textMember(request.json, 'name')
   const redirectUris = redirectUrisIn(request.json, 'redirectUris') ?? []
+  const registrationAccessToken = randomSecret()
   const client = add(realm, use, {
     clientId,
     redirectUris,
     ...(name === undefined ? {} : { name }),
     secret: randomSecret(),
+    registrationToken: digest(registrationAccessToken),
   })
   context.state.save()
   const location = `${issuerOf(request, realm.name)}/clients-registrations/default/${encodeURIComponent(clientId)}`
-  return { status: 201, json: clientRepresentation(client), headers: { location } }
+  return { status: 201, json: { ...clientRepresentation(client), registrationAccessToken }, headers: { location } }
 }
 
 /** Registers a client as OpenID Connect does (RFC 7591, 3). @throws IdpError */
@@ -41,11 +44,13 @@ export async function registerOpenIdClient(context: ProviderContext, request: Id
   if (!AUTH_METHODS.includes(method)) throw invalidMetadata(`token_endpoint_auth_method ${method} is not supported`)
   const name = textMember(request.json, 'client_name')
   const isPublic = method === 'none'
+  const registrationAccessToken = randomSecret()
   const client = add(realm, use, {
     clientId: randomSecret(),
     redirectUris,
     ...(name === undefined ? {} : { name }),
     ...(isPublic ? {} : { secret: randomSecret() }),
+    registrationToken: digest(registrationAccessToken),
   })
   context.state.save()
   const { clientId, secret } = client
@@ -58,8 +63,43 @@ export async function registerOpenIdClient(context: ProviderContext, request: Id
     grant_types: ['authorization_code', 'refresh_token'],
     response_types: ['code'],
     token_endpoint_auth_method: method,
+    registration_access_token: registrationAccessToken,
   }
   return { status: 201, json }
+}
+
+/** The client as the owner of its registration access token sees it, in the form of Keycloak. @throws IdpError 401 */
+export function registeredClient(context: ProviderContext, request: IdpRequest): IdpReply {
+  const { client, token } = ownClient(context.realmOf(request), request)
+  return { status: 200, json: { ...clientRepresentation(client), registrationAccessToken: token } }
+}
+
+/**
+ * Changes name, redirect URIs and attributes of a client, for the owner of its registration access token: another one replaces that token. Other
+ * members stay as they are, so that a client does not get more than a registration gives. @throws IdpError
+ */
+export function changeRegisteredClient(context: ProviderContext, request: IdpRequest): IdpReply {
+  const realm = context.realmOf(request)
+  const { client } = ownClient(realm, request)
+  const { name, attributes } = clientChanges(request.json)
+  const redirectUris = redirectUrisIn(request.json, 'redirectUris')
+  const registrationAccessToken = randomSecret()
+  const changed: Client = {
+    ...client,
+    ...definedIn({ name, attributes, redirectUris }),
+    registrationToken: digest(registrationAccessToken),
+  }
+  realm.clients.set(client.id, changed)
+  context.state.save()
+  return { status: 200, json: { ...clientRepresentation(changed), registrationAccessToken } }
+}
+
+/** @throws IdpError 401, also if there is no such client: nobody learns which there are */
+function ownClient(realm: Realm, request: IdpRequest): { readonly client: Client; readonly token: string } {
+  const token = bearerOf(request) ?? ''
+  const client = findClient(realm, request.params.client!)
+  if (client?.registrationToken === undefined || client.registrationToken !== digest(token)) throw invalidToken()
+  return { client, token }
 }
 
 /** Who registers: anybody, or the owner of an initial access token. */
