@@ -1,5 +1,8 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { gatherSamples } from './gather-samples.ts'
+import { temporaryFolder } from '#test/support/temporary-folder.ts'
+import { gatherSamples, sampleCgroup } from './gather-samples.ts'
 
 const workers = { busySeconds: [['w3', 1.5]] as const, members: [{ name: 'w3', planVersion: 6 }] }
 const HEALTHY = { health: 1, consecutiveFailures: 0, evictedUntilMs: undefined }
@@ -65,4 +68,19 @@ test('the process and its threads', () => {
   expect(values.get('processMemory')).toBeGreaterThan(1_000_000)
   expect(values.get('processCpu')).toBeGreaterThan(0)
   expect(Math.abs(values.get('processStart')! + process.uptime() - Date.now() / 1000)).toBeLessThan(5)
+})
+
+test('the control group, as far as it is known', () => {
+  const folder = temporaryFolder()
+  expect(sampleCgroup(folder)).toEqual([])
+  writeFileSync(join(folder, 'memory.current'), '7\n')
+  writeFileSync(join(folder, 'memory.max'), '9\n')
+  writeFileSync(join(folder, 'cpu.max'), '50000 100000\n')
+  writeFileSync(join(folder, 'cpu.stat'), 'throttled_usec 250000\n')
+  expect(sampleCgroup(folder)).toEqual([
+    { metric: 'cgroupMemory', value: 7, values: [] },
+    { metric: 'cgroupMemoryLimit', value: 9, values: [] },
+    { metric: 'cgroupCpuLimit', value: 0.5, values: [] },
+    { metric: 'cgroupThrottled', value: 0.25, values: [] },
+  ])
 })

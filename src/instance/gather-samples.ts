@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { performance } from 'node:perf_hooks'
 import type { ConfigProblem } from '#base/config-problem.ts'
 import { backendName } from '#exchange/backend-name.ts'
@@ -7,6 +7,7 @@ import type { Sample } from '#observe/metrics/metrics-reader.ts'
 import type { EndpointId } from '#plan/endpoint-key.ts'
 import type { EndpointState } from '#state/endpoint-health.ts'
 import type { WorkerPool } from '#workers/worker-pool.ts'
+import { cgroupFolder, memoryByKind, readCgroup, readText } from './read-cgroup.ts'
 import { VERSION } from './version.ts'
 
 /** Endpoints with series of their own: more would fill the storage of Prometheus. */
@@ -31,6 +32,7 @@ export function gatherSamples({ endpoints, findings, workers, planVersion }: Sou
     sample('eventLoopBusy', performance.eventLoopUtilization().active / 1000, 'main'),
     ...workers.busySeconds.map(([name, seconds]) => sample('eventLoopBusy', seconds, name)),
     ...sampleProcess(),
+    ...sampleCgroup(),
   ]
 }
 
@@ -75,6 +77,9 @@ function sampleProcess(): Sample[] {
   return [
     sample('processCpu', (user + system) / 1_000_000),
     sample('processMemory', process.memoryUsage.rss()),
+    ...memoryByKind(readText('/proc/self/status') ?? '').map(([kind, bytes]) =>
+      sample('processMemoryByKind', bytes, kind),
+    ),
     sample('processStart', performance.timeOrigin / 1000),
     ...(openFiles === undefined ? [] : [sample('processOpenFiles', openFiles)]),
     ...(MAX_FILES === undefined ? [] : [sample('processMaxFiles', MAX_FILES)]),
@@ -85,12 +90,21 @@ function sampleProcess(): Sample[] {
 const MAX_FILES = readFileLimit()
 
 function readFileLimit(): number | undefined {
-  try {
-    const limit = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1]
-    return limit === undefined ? undefined : Number(limit)
-  } catch {
-    return undefined
-  }
+  const limit = /^Max open files\s+(\d+)/m.exec(readText('/proc/self/limits') ?? '')?.[1]
+  return limit === undefined ? undefined : Number(limit)
+}
+
+const CGROUP = cgroupFolder()
+
+/** @param folder for tests */
+export function sampleCgroup(folder = CGROUP): Sample[] {
+  const { memoryBytes, memoryLimitBytes, cpuLimit, throttledSeconds } = readCgroup(folder)
+  return [
+    ...(memoryBytes === undefined ? [] : [sample('cgroupMemory', memoryBytes)]),
+    ...(memoryLimitBytes === undefined ? [] : [sample('cgroupMemoryLimit', memoryLimitBytes)]),
+    ...(cpuLimit === undefined ? [] : [sample('cgroupCpuLimit', cpuLimit)]),
+    ...(throttledSeconds === undefined ? [] : [sample('cgroupThrottled', throttledSeconds)]),
+  ]
 }
 
 /** @returns undefined where the system does not provide it */

@@ -143,6 +143,7 @@ test('the build and the process', async () => {
   expect((await metric('process_')).map((line) => line.split(' ')[0])).toEqual([
     'process_cpu_seconds_total',
     'process_resident_memory_bytes',
+    ...['anonymous', 'file', 'shared', 'swapped'].map((kind) => `process_memory_bytes{kind="${kind}"}`),
     'process_start_time_seconds',
     'process_open_fds',
     'process_max_fds',

@@ -131,6 +131,13 @@ export const GATEWAY_METRICS = {
     type: 'gauge',
     labels: [],
   },
+  processMemoryByKind: {
+    prefix: 'process',
+    name: 'memory_bytes',
+    help: 'Resident memory of the process by kind, and its swapped memory. The system can take pages of files back at any time. Linux only.',
+    type: 'gauge',
+    labels: ['kind'],
+  },
   processStart: {
     prefix: 'process',
     name: 'start_time_seconds',
@@ -150,6 +157,30 @@ export const GATEWAY_METRICS = {
     name: 'max_fds',
     help: 'Limit of open file descriptors. Linux only.',
     type: 'gauge',
+    labels: [],
+  },
+  cgroupMemory: {
+    name: 'cgroup_memory_bytes',
+    help: 'Memory of the control group of the process: in a container, of the container. Linux with control groups v2 only, as all of them.',
+    type: 'gauge',
+    labels: [],
+  },
+  cgroupMemoryLimit: {
+    name: 'cgroup_memory_limit_bytes',
+    help: 'Limit of that memory; absent without one.',
+    type: 'gauge',
+    labels: [],
+  },
+  cgroupCpuLimit: {
+    name: 'cgroup_cpu_limit',
+    help: 'Processors that the control group may use; absent without a limit.',
+    type: 'gauge',
+    labels: [],
+  },
+  cgroupThrottled: {
+    name: 'cgroup_throttled_seconds_total',
+    help: 'Time in which the control group had to wait because of its limit of processors.',
+    type: 'counter',
     labels: [],
   },
 } as const satisfies Record<string, Metric>
