@@ -9,6 +9,7 @@ import {
   type TestMessage,
   target,
 } from '#test/support/fake-targets.ts'
+import { lastingServices } from '#test/support/lasting-services.ts'
 import { MCP_BACKEND, mcpPlan } from '#test/support/mcp-plan.ts'
 import { VirtualTime } from '#test/support/virtual-time.ts'
 
@@ -175,6 +176,38 @@ test('a cancellation goes only to the target of the request, also from another w
   expect(seen.map(({ target }) => target)).toEqual(['a'])
   expect(channels.openChannels).toEqual([])
 })
+
+test.each(['begins to drain', 'drains already'])(
+  'a worker that %s does not wait for the cancellations of clients that have left',
+  async (when) => {
+    using time = new VirtualTime()
+    const draining = new AbortController()
+    const left = Promise.withResolvers<void>()
+    const slow = target((call) => {
+      if (call.message?.method !== 'tools/call') return {}
+      const stream = async function* () {
+        yield note('notifications/message', { level: 'info', data: 'begun' })
+        await left.promise
+      }
+      return { events: stream() }
+    })
+    const { call, seen } = fakeTargets({ a: slow })
+    const channels = new LocalChannels('w1')
+    const client = new TestClient(mcpPlan(['a']), call, { channels, lasting: lastingServices(call, draining.signal) })
+    await client.initialize()
+    if (when === 'drains already') draining.abort()
+    const leaves = (text: string) => {
+      const hasBegun = text.includes('begun')
+      if (hasBegun) left.resolve()
+      return hasBegun
+    }
+    await client.send({ message: { jsonrpc: '2.0', id: 7, method: 'tools/call', params: { name: 'x' } }, leaves })
+    draining.abort()
+    expect([time.nextMs, channels.openChannels]).toEqual([undefined, []])
+    await client.notify('notifications/cancelled', { requestId: 7 })
+    expect(seen.map((each) => each.message?.method)).not.toContain('notifications/cancelled')
+  },
+)
 
 test('a client that has left can cancel within 10 s, and the target is told once', async () => {
   using time = new VirtualTime()

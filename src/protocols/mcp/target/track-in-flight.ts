@@ -40,7 +40,10 @@ export function trackInFlight(request: McpRequest, session: Session, id: Message
 
 type Cancel = (cancellation: string) => Promise<void>
 
-/** Some clients leave first, and cancel then (the SDK for Go): the target, which goes on without its stream, is told within this time. */
+/**
+ * Some clients leave first, and cancel then (the SDK for Go): the target, which goes on without its stream, is told within this time. A
+ * worker that drains does not wait for them.
+ */
 const LATE_MS = 10_000
 
 /** Requests of a worker whose clients have left, and may cancel them. Others are not told. */
@@ -52,7 +55,7 @@ function awaitInSession(
   session: Session,
   id: MessageId,
   cancel: Cancel,
-  late: (() => Cancel) | undefined,
+  late: (() => LateCancel) | undefined,
 ): () => void {
   const channel = channelOf(session.key, id)
   const close = deps.channels.open(channel, cancel)
@@ -67,8 +70,13 @@ function awaitInSession(
   }
 }
 
-function awaitLate({ channels, memory }: McpRequest['deps'], channel: string, cancel: Cancel): void {
-  if (memory.late >= MAX_LATE) return
+interface LateCancel {
+  readonly cancel: Cancel
+  readonly draining: AbortSignal
+}
+
+function awaitLate({ channels, memory }: McpRequest['deps'], channel: string, { cancel, draining }: LateCancel): void {
+  if (memory.late >= MAX_LATE || draining.aborted) return
   memory.late++
   let isOver = false
   const end = () => {
@@ -77,23 +85,26 @@ function awaitLate({ channels, memory }: McpRequest['deps'], channel: string, ca
     memory.late--
     timer.cancel()
     close()
+    draining.removeEventListener('abort', end)
   }
   const timer = clock.after(LATE_MS, end)
   const close = channels.open(channel, (cancellation) => {
     end()
     return cancel(cancellation)
   })
+  draining.addEventListener('abort', end, { once: true })
 }
 
 /** Nothing of the request is kept but its head and identity. */
-function lateCancel({ plan, exchange, deps, era }: McpRequest, target: SessionTarget): Cancel {
-  const { call, claim } = deps.lasting()
+function lateCancel({ plan, exchange, deps, era }: McpRequest, target: SessionTarget): LateCancel {
+  const { call, claim, draining } = deps.lasting()
   const { signal } = new AbortController()
   const request: McpRequest = { plan, era, exchange: followUp(exchange), deps: { ...deps, call, claim, signal } }
-  return async (cancellation) => {
+  const cancel = async (cancellation: string) => {
     await notifyTarget(request, target, cancellation)
     claim.release()
   }
+  return { cancel, draining }
 }
 
 /** Without a session, other clients may use the same id: it says which request it is, and the canceller takes it if it is the only one. */
