@@ -6,10 +6,11 @@ import { Head } from '#net/http/head.ts'
 import { exchangeWith } from '#policies/shared/testing.ts'
 import { REQUEST_TEXTS } from '../texts/dialect-texts.ts'
 import { documentOf } from '../texts/testing.ts'
-import type { RegexGuard } from './guard.ts'
+import type { Guard, RegexGuard, ServiceGuard } from './guard.ts'
 import { guardBody, type ReadBody } from './guard-body.ts'
 import { GuardedTexts } from './guarded-texts.ts'
 import { compileRules } from './rules/compile-rules.ts'
+import type { ServiceVerdict } from './services/service.ts'
 
 const GUARD: RegexGuard = {
   ...{ phase: 'request', index: 0, kind: 'regex', rejects: false, refusal: reject('prompt-guard-rejected') },
@@ -34,9 +35,14 @@ function* readLate(content: string): Steps<ReadBody | Refusal> {
   return { texts, write: () => texts.apply() }
 }
 
-const guard = (content: string) =>
+const serviceThat = (verdict: ServiceVerdict): ServiceGuard => ({
+  ...{ phase: 'request', index: 1, kind: 'webhook', refusal: reject('prompt-guard-rejected') },
+  service: { kind: 'webhook', destination: 'ProxyBackend/default/judge', masks: true, judge: async () => verdict },
+})
+
+const guard = (content: string, guards: readonly Guard[] = [GUARD]) =>
   guardBody({
-    guards: [GUARD],
+    guards,
     exchange: exchangeWith(),
     head: Head.request('POST', '/'),
     read: readLate(content),
@@ -54,4 +60,18 @@ test('a body that turns out late to be unreadable is refused', async () => {
   const guarded = guard('')
   expect(guarded).toBeInstanceOf(Promise)
   expect(await guarded).toBe(REFUSAL)
+})
+
+test.each<[verdict: ServiceVerdict, content: string]>([
+  [{ kind: 'pass' }, 'a <masked>'],
+  [{ kind: 'mask', contents: ['a word'] }, 'a word'],
+])('a service is asked about a body that is read late: %j', async (verdict, content) => {
+  const guarded = await guard('a secret', [GUARD, serviceThat(verdict)])
+  expect(Buffer.from(guarded as Uint8Array).toString()).toBe(JSON.stringify({ messages: [{ role: 'user', content }] }))
+})
+
+test('what a service rejects is refused', async () => {
+  expect(await guard('a secret', [GUARD, serviceThat({ kind: 'reject' })])).toMatchObject({
+    code: 'prompt-guard-rejected',
+  })
 })

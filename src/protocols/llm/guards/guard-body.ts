@@ -49,11 +49,14 @@ function* begin({ guards, exchange, head, read }: BodyGuarding): Steps<Uint8Arra
 
 function goOn(
   begun: Uint8Array | Refusal | Begun,
-  { guards, exchange, head }: BodyGuarding,
+  guarding: BodyGuarding,
 ): Uint8Array | Refusal | Promise<Uint8Array | Refusal> {
-  if (!('next' in begun)) return begun
-  const { body, next } = begun
-  const refusal = runGuards(guards, { exchange, texts: body.texts, head }, next)
-  if (refusal instanceof Promise) return refusal.then((late) => late ?? runInSlices(body.write()))
-  return refusal ?? runInSlices(body.write())
+  return 'next' in begun ? askServices(begun, guarding) : begun
+}
+
+async function askServices(
+  { body, next }: Begun,
+  { guards, exchange, head }: BodyGuarding,
+): Promise<Uint8Array | Refusal> {
+  return (await runGuards(guards, { exchange, texts: body.texts, head }, next)) ?? runInSlices(body.write())
 }

@@ -248,3 +248,13 @@ test('a pattern that takes long and rejects ends the run', async () => {
   })
   expect(body.contents().slice(0, 3)).toEqual(['a 1', 'b 2', 'c 3'])
 })
+
+test('a text that passes patterns which take long passes', async () => {
+  let now = 0
+  clock.monotonic = () => (now += 5)
+  const body = bodyWith('a 1', ...new Array(600).fill('x'))
+  const outcome = runGuards(numbered([regex('[0-9]')]), body.guarded)
+  expect(outcome).toBeInstanceOf(Promise)
+  expect(await outcome).toBeUndefined()
+  expect(body.contents()[0]).toBe('a <masked>')
+})
