@@ -2,8 +2,10 @@ import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompress
 import { expect, test } from 'vitest'
 import { type LlmFacts, NO_LLM } from '#exchange/llm-facts.ts'
 import { BodyClaim, BodyMemory } from '#net/body/body-memory.ts'
+import { Head } from '#net/http/head.ts'
 import type { RouteType } from '../policy-schema.ts'
-import { pass } from '../testing.ts'
+import { Collector, pass } from '../testing.ts'
+import { estimateTokens } from './estimate-tokens.ts'
 import { TokenAccount } from './token-account.ts'
 
 const data = (event: object | string) => `data: ${typeof event === 'string' ? event : JSON.stringify(event)}\n\n`
@@ -124,6 +126,29 @@ test('of an answer that is longer than 64 KiB, the rest counts like its beginnin
 
 test('the texts of events are counted as one text', () => {
   expect(pass(chat('a ').repeat(100), { counts: true, breaks: 'cancelled' }).facts.outputTokens).toBe(100)
+})
+
+test.each<[json: string, text: string]>([
+  [String.raw`say \"yes\" and \"no\"`, 'say "yes" and "no"'],
+  [String.raw`one\u0020two\u0020three\u0020four`, 'one two three four'],
+  [String.raw`\u4f60\u597d\u4f60\u597d`, '你好你好'],
+  [String.raw`C:\\a\\b\\c`, String.raw`C:\a\b\c`],
+  [String.raw`a\nb\nc\rd\te`, 'a\nb\nc\nd\ne'],
+])('escapes are not counted: %s', (json, text) => {
+  const stream = `data: {"choices":[{"delta":{"content":"${json}"}}]}\n\n`
+  const { facts } = pass(stream, { counts: true, breaks: 'cancelled' })
+  expect(facts.outputTokens).toBe(estimateTokens(text))
+  expect(facts.outputTokens).not.toBe(estimateTokens(json))
+})
+
+test('trailers go on', () => {
+  const collector = new Collector()
+  const ends: unknown[] = []
+  collector.end = (...given: unknown[]) => void ends.push(...given)
+  const trailers = Head.response(200)
+  const account = new TokenAccount('Completions', { ...NO_LLM }, undefined)
+  account.sample(collector, new BodyClaim(new BodyMemory(0))).end(trailers)
+  expect(ends).toEqual([trailers])
 })
 
 test('a request without an answer is charged for its prompt, if its provider has it', () => {

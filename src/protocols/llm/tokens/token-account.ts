@@ -122,7 +122,7 @@ const DELTAS = /"delta"\s*:\s*"((?:[^"\\]|\\.)*)/gs
 /** The output of the model in the beginning of an answer, which may be cut off anywhere. */
 function outputIn(answer: string): string {
   const texts = answer.includes('"response.output_') ? DELTAS : OUTPUT
-  return [...answer.matchAll(texts)].map(([, text = '']) => unescaped(text)).join('')
+  return Array.from(answer.matchAll(texts), (match) => unescaped(match[1]!)).join('')
 }
 
 /** The tokens of a request: all its texts, with tools and schemas. */
@@ -153,7 +153,6 @@ function parse(body: string): unknown {
 
 /** Escapes are not exact: the text is counted, and never shown. */
 function unescaped(text: string): string {
-  if (!text.includes('\\')) return text
   return text
     .replaceAll(/\\u([0-9a-fA-F]{4})/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
     .replaceAll(/\\[nrt]/g, '\n')
