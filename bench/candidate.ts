@@ -1,7 +1,7 @@
-import { copyFileSync } from 'node:fs'
+import { copyFileSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { PinnedProcess } from './pinned-process.ts'
-import { type Address, PORTS, PROXY_CORE, projectFile } from './settings.ts'
+import { type Address, type Door, PORTS, PROXY_CORE, projectFile } from './settings.ts'
 import type { Suite } from './suite.ts'
 
 /** A proxy that is measured. */
@@ -10,13 +10,17 @@ export interface Candidate {
   /** Undefined: the load goes directly to the server. */
   readonly process: PinnedProcess | undefined
   readonly address: (suite: Suite) => Address
+  /** The suite as this candidate gets it; undefined: it cannot. */
+  readonly adapt: (suite: Suite) => Suite | undefined
 }
 
 /** How to start a candidate. */
 interface Recipe {
   readonly command: (scratch: string) => readonly string[]
   readonly host: string
-  readonly ports: typeof PORTS.nginx | typeof PORTS.haproxy | typeof PORTS.gatewright
+  readonly ports: Readonly<Record<Door, number>>
+  /** What it needs otherwise, by the name of the suite; undefined: it gets all suites as they are. */
+  readonly suites?: Readonly<Record<string, Partial<Suite>>>
   readonly environment?: Readonly<Record<string, string>>
 }
 
@@ -43,6 +47,23 @@ const RECIPES: Readonly<Record<string, Recipe>> = {
   gatewright: gateway(LOCAL, 'auto'),
   // The same ports on another address, with the transport for a Node version without direct socket access.
   'gatewright-streams': gateway('127.0.0.2', 'streams'),
+  ...peer(),
+}
+
+/** Another gateway to compare with, as the file describes that the environment names (README.md). */
+function peer(): Readonly<Record<string, Recipe>> {
+  const file = process.env.GATEWRIGHT_BENCH_PEER
+  if (file === undefined) return {}
+  const { command, suites } = JSON.parse(readFileSync(file, 'utf8')) as Peer
+  const { peer: port } = PORTS
+  const ports = { bare: port, full: port, traced: port, lost: port, h2: port, tls: port }
+  return { peer: { command: () => command, host: LOCAL, ports, suites } }
+}
+
+interface Peer {
+  readonly command: readonly string[]
+  /** What it needs instead of what the others get, by the name of the suite; it takes part in no other one. */
+  readonly suites: Readonly<Record<string, Pick<Suite, 'path' | 'headers'>>>
 }
 
 function gateway(host: string, transport: 'auto' | 'streams'): Recipe {
@@ -67,14 +88,24 @@ function gateway(host: string, transport: 'auto' | 'streams'): Recipe {
 export const CANDIDATE_NAMES = Object.keys(RECIPES)
 
 export function startCandidate(name: string, scratch: string): Candidate {
-  const { command, host, ports, environment = {} } = RECIPES[name]!
+  const { command, host, ports, suites, environment = {} } = RECIPES[name]!
   const options = { name, core: PROXY_CORE, command: command(scratch), scratch, environment }
-  return { name, address: ({ door }) => ({ host, port: ports[door] }), process: new PinnedProcess(options) }
+  return {
+    name,
+    address: ({ door }) => ({ host, port: ports[door] }),
+    adapt: (suite) => {
+      if (suites === undefined) return suite
+      const own = suites[suite.name]
+      return own && { ...suite, ...own }
+    },
+    process: new PinnedProcess(options),
+  }
 }
 
 /** No proxy: the cost of server and client alone. */
 export const DIRECT: Candidate = {
   name: 'direct',
   process: undefined,
+  adapt: (suite) => suite,
   address: ({ unit }) => ({ host: LOCAL, port: unit === 'event' ? PORTS.events : PORTS.files }),
 }

@@ -23,7 +23,8 @@ export async function runSuite(options: RunOptions): Promise<readonly Row[]> {
   const candidates = suite.unit === 'event' ? [DIRECT, ...options.candidates] : options.candidates
   const suites = new Map<Candidate, Suite>()
   for (const candidate of candidates) {
-    const own = suite.inSession === true ? await openSession(candidate, suite) : suite
+    const adapted = candidate.adapt(suite) ?? suite
+    const own = suite.inSession === true ? await openSession(candidate, adapted) : adapted
     suites.set(candidate, own)
     await waitForAnswer(candidate, own)
     await measure(candidate, own, WARM_UP_SECONDS, upstreams)

@@ -56,7 +56,7 @@ async function main(): Promise<number> {
     for (const suite of wishes.suites) {
       const { rounds, seconds } = wishes
       const progress = (text: string) => console.error(text)
-      const able = candidates.filter(({ name }) => !suite.without?.includes(name))
+      const able = candidates.filter(({ name, adapt }) => !suite.without?.includes(name) && adapt(suite) !== undefined)
       const rows = await runSuite({ suite, candidates: able, upstreams, rounds, seconds, progress })
       console.log(`\n${formatTable(suite, rows)}`)
     }

@@ -10,6 +10,7 @@ export const PORTS = {
   haproxy: { bare: 18002, full: 18002, traced: 18002, lost: 18002, h2: 18012, tls: 18022 },
   // The gateway detects HTTP/2.
   gatewright: { bare: 18003, full: 18004, traced: 18005, lost: 18006, h2: 18003, tls: 18023 },
+  peer: 18009,
   files: 19001,
   events: 19003,
   authorization: 19004,
