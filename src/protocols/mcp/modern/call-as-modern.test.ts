@@ -62,6 +62,25 @@ test.each<[string, FakeReply, string]>([
   expect(exchange.refusalDetail).toBe(`the target did not accept the input of the client: ${detail}`)
 })
 
+test.each<[object, string]>([
+  [{ resultType: 'task', taskId: 't', status: 'working' }, '"task"'],
+  [{ resultType: 'partial', content: [] }, '"partial"'],
+  [{ resultType: null, content: [] }, 'null'],
+  [{ resultType: 'x'.repeat(200) }, `"${'x'.repeat(99)}`],
+])(
+  'a result that is not complete is an error for a client that knows complete ones only: %j',
+  async (result, named) => {
+    const { messages, exchange } = await callAndAnswer((id) => ({ json: { jsonrpc: '2.0', id, result } }))
+    expect(messages.at(-1)).toMatchObject({ id: 7, error: { code: -32603 } })
+    expect(exchange.refusalDetail).toBe(`the target did not complete the request: resultType ${named}`)
+  },
+)
+
+test.each([{ content: [] }, { resultType: 'complete', content: [] }])('%j is complete', async (result) => {
+  const { messages } = await callAndAnswer((id) => ({ json: { jsonrpc: '2.0', id, result } }))
+  expect(messages.at(-1)).toEqual({ jsonrpc: '2.0', id: 7, result: { content: [] } })
+})
+
 test('tasks of targets without sessions are not offered; a call for one is a call', async () => {
   const extensions = { 'io.modelcontextprotocol/tasks': {}, other: {} }
   const { call, seen } = fakeTargets({

@@ -71,12 +71,13 @@ async function complete(request: McpRequest, call: TargetCall, message: RequestM
           yield received
           continue
         }
-        if (received.message.result?.resultType !== 'input_required') {
-          yield { ...received, message: legacyAnswer(received.message) }
-          return
+        const { result } = received.message
+        if (result?.resultType === 'input_required') {
+          required = result
+          break
         }
-        required = received.message.result
-        break
+        yield { ...received, message: legacyAnswer(received.message) }
+        return
       }
       if (required === undefined) return
       const inputResponses = yield* askClient(request, required.inputRequests)
@@ -159,10 +160,23 @@ function envelope({ deps }: McpRequest, { of = NO_SESSION }: TargetCall): JsonOb
   }
 }
 
-/** Without the members that only the modern era has. */
+/**
+ * Without the members that only the modern era has.
+ * @throws TargetStreamError if the result has another form, which the client would read as a complete one: a task, which the gateway did not
+ * offer, or that of an unknown extension
+ */
 function legacyAnswer(message: ResponseMessage): ResponseMessage {
   if (message.result === undefined) return message
+  const { resultType = 'complete' } = message.result
+  if (resultType !== 'complete') {
+    throw new TargetStreamError(`the target did not complete the request: resultType ${describe(resultType)}`)
+  }
   const { resultType: _, ttlMs: _ttl, cacheScope: _scope, ...result } = message.result as Record<string, Json>
   const json = { ...message.json, result }
   return { ...message, result, json, text: JSON.stringify(json) }
+}
+
+/** For the log; texts of targets are cut. */
+function describe(value: Json): string {
+  return JSON.stringify(value).slice(0, 100)
 }
