@@ -174,7 +174,7 @@ test('the described messages of the log exist', () => {
 })
 
 test('the fields of the access log are described, in their order', () => {
-  const described = readFileSync(join(ROOT, 'docs/behaviour/http.md'), 'utf8')
+  const described = readFileSync(join(ROOT, 'docs/behaviour/observability.md'), 'utf8')
   const section = described.slice(described.indexOf('## Access log'), described.indexOf('`attributes.remove` removes'))
   const keys = [...section.matchAll(/^\| (`.*?) \|/gm)].flatMap(([, cell]) => cell!.match(/(?<=`)[\w.]+(?=`)/g))
   expect(keys).toEqual(DEFAULT_FIELDS)

@@ -288,7 +288,7 @@ export const LLM_CALL = [
   group(({ exchange }: Pick<Ended, 'exchange'>) => exchange.llm?.request, LLM_REQUEST),
 ] as const
 
-/** The line of a request or a relayed connection (docs/behaviour/http.md, "Access log"); labels of metrics are among its fields. */
+/** The line of a request or a relayed connection (docs/behaviour/observability.md, "Access log"); labels of metrics are among its fields. */
 export const ENDED = [
   group(({ exchange }: Ended) => exchange.names, PLACE, { constant: true }),
   group(self, ENDPOINT),

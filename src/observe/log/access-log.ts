@@ -14,7 +14,7 @@ import { LineFields } from './line-fields.ts'
 const NO_SECRETS: SecretHider = { hide: (text) => text, hideValues: (text) => text }
 
 /**
- * Writes the access log line of a request or relayed connection (docs/behaviour/http.md, "Access log"). Absent values are omitted. Values
+ * Writes the access log line of a request or relayed connection (docs/behaviour/observability.md, "Access log"). Absent values are omitted. Values
  * are those received from the client.
  */
 export class AccessLog {

@@ -3,7 +3,7 @@ import { ENDED } from '../fields.ts'
 /** The first fields of a JSON line; attributes must not repeat them. */
 export const STARTS_LINE: ReadonlySet<string> = new Set(['level', 'time', 'scope'])
 
-/** All default fields of access log lines (docs/behaviour/http.md, "Access log"), in order. */
+/** All default fields of access log lines (docs/behaviour/observability.md, "Access log"), in order. */
 export const DEFAULT_FIELDS: readonly string[] = ENDED.flatMap(({ fields }) =>
   fields.filter(({ logged }) => logged !== false).map(({ name }) => name),
 )
