@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { parseExactJson } from '#base/exact-json.ts'
-import { countAt } from './read-value.ts'
+import { countAt, objectAt } from './read-value.ts'
 
 test.each<[json: string, count: number | undefined]>([
   ['0', 0],
@@ -21,4 +21,11 @@ test.each<[json: string, count: number | undefined]>([
   ['true', undefined],
 ])('the count %s is %s', (json, count) => {
   expect(countAt(parseExactJson(`{"n":${json}}`), 'n')).toBe(count)
+})
+
+test('a member that is an object, and others', () => {
+  const object = { a: 1 }
+  expect(objectAt({ n: object }, 'n')).toBe(object)
+  for (const n of ['text', 1, null, undefined, true]) expect(objectAt({ n }, 'n')).toBeUndefined()
+  expect(objectAt(null, 'n')).toBeUndefined()
 })

@@ -63,6 +63,16 @@ test.each<[says: string, tell: (end: AnswerEnd) => void, calls: string[]]>([
     ['start  ', 'text 0 a', 'close 0', 'finish end', 'end'],
   ],
   [
+    'a block that the reason to stop has closed is not closed again',
+    (end) => {
+      end.text(0, 'a')
+      end.finish('end')
+      end.close(0)
+      end.end()
+    },
+    ['start  ', 'text 0 a', 'close 0', 'finish end', 'end'],
+  ],
+  [
     'nothing follows a reason to stop but usage',
     (end) => {
       end.finish('end')
