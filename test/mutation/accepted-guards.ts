@@ -78,6 +78,8 @@ const DIVIDING: readonly Accepted[] = [
 const LONG_LINE =
   'const text = place.end - place.start > PIECE_BYTES ? yield* decodeLong(bytes, place) : decodePlace(bytes, place)'
 
+const DIGEST_LINE = 'const digest = sha256(bytes.subarray(part * DIGESTED_BYTES, (part + 1) * DIGESTED_BYTES))'
+
 /** In the guards of prompts. */
 export const ACCEPTED_GUARDS: readonly Accepted[] = [
   ...DIVIDING,
@@ -87,6 +89,12 @@ export const ACCEPTED_GUARDS: readonly Accepted[] = [
     [LONG_LINE, '-', '+'],
     [LONG_LINE, '>', '>='],
     [LONG_LINE, '>', '<='],
+  ]),
+  ...entriesOf('ask-service', 'other parts of the same text: its digest is still one of all of it', [
+    ['const DIGESTED_BYTES = 32_768', '32_768', '(32_768 + 1)'],
+    ['const DIGEST_BYTES = 32', '32', '(32 + 1)'],
+    [DIGEST_LINE, '*', '/'],
+    [DIGEST_LINE, '1', '(1 + 1)'],
   ]),
   ...entriesOf('guard-body', 'the same result: only how long work is divided', [
     ['return next < guards.length ? { body, next } : yield* body.write()', 'next < guards.length', 'true'],
@@ -308,5 +316,12 @@ export const ACCEPTED_GUARDS: readonly Accepted[] = [
     original: '0',
     replacement: '(0 + 1)',
     reason: 'only the first turn of a worker: all others set it',
+  },
+  {
+    file: 'base/in-slices.ts',
+    line: 'let isLongTurn = false',
+    original: 'false',
+    replacement: 'true',
+    reason: 'only the first turn of a worker: all others change it',
   },
 ]

@@ -75,6 +75,16 @@ test('a question that has ended is asked again', async () => {
   expect(asked).toHaveLength(2)
 })
 
+test('a question that is a whole number of parts is digested to its end', async () => {
+  const { guard, asked } = guardThat(0)
+  const around = JSON.stringify(question(['']).messages).length
+  for (const last of ['x', 'y', 'x']) {
+    const text = 'x'.repeat(2 * 32_768 - around - 1) + last
+    await askAll(askAboutBody(guard, question([text]), exchange))
+  }
+  expect(asked).toHaveLength(2)
+})
+
 test('long texts are the same only if they are in all of their parts', async () => {
   const { guard, asked } = guardThat(0)
   const ask = (text: string) => askAll(askAboutBody(guard, question([text]), exchange))

@@ -40,7 +40,7 @@ export async function askAboutBody(
   const { call } = exchange.context
   const signal = needless === undefined ? exchange.context.signal : AbortSignal.any([exchange.context.signal, needless])
   const pending = service.judge(question, { call, signal, untilMs }).finally(() => asked.budget.leave())
-  needless?.addEventListener('abort', () => known.delete(key), { once: true })
+  needless?.addEventListener('abort', () => known.delete(key))
   known.set(key, pending)
   return { verdict: await pending, isReused: false, durationMs: clock.monotonic() - startMs }
 }
