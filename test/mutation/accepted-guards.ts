@@ -96,10 +96,6 @@ export const ACCEPTED_GUARDS: readonly Accepted[] = [
     [DIGEST_LINE, '*', '/'],
     [DIGEST_LINE, '1', '(1 + 1)'],
   ]),
-  ...entriesOf('guard-body', 'the same result: only how long work is divided', [
-    ['return next < guards.length ? { body, next } : yield* body.write()', 'next < guards.length', 'true'],
-    ['return next < guards.length ? { body, next } : yield* body.write()', '<', '<='],
-  ]),
   ...entriesOf('mask-texts', 'only speed: texts are joined again, although no mask has changed them', [
     [
       'if (this.#whole !== undefined && this.#masks === masks) return this.#whole',
