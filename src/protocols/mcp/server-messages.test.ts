@@ -209,6 +209,20 @@ test.each(['begins to drain', 'drains already'])(
   },
 )
 
+test('a stream of a target with the name of a member of all objects begins at its beginning', async () => {
+  const speaking: FakeTarget = target((call) => {
+    if (call.method !== 'GET') return {}
+    return { events: [note('notifications/message', { level: 'info', data: 'spoken' })] }
+  })
+  const { client, seen } = await start({ a: asking, constructor: speaking })
+  await client.send({ method: 'GET', leaves: (text) => text.includes('spoken') })
+  const opened = seen.filter(({ method }) => method === 'GET')
+  expect(opened.map(({ target, headers }) => [target, headers['last-event-id']]).slice(0, 2)).toEqual([
+    ['a', undefined],
+    ['constructor', undefined],
+  ])
+})
+
 test('a client that has left can cancel within 10 s, and the target is told once', async () => {
   using time = new VirtualTime()
   let left = Promise.withResolvers<void>()

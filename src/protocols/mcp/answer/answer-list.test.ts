@@ -139,6 +139,16 @@ test('all pages of all targets can be reached', async () => {
   expect(seen.map(({ target }) => target).join('')).toBe('abcaba')
 })
 
+test('a target with the name of a member of all objects has pages like others', async () => {
+  const more = lists({ 'tools/list': { ...tools('1'), nextCursor: '2' }, 'tools/list@2': tools('2') })
+  const { client, seen } = await start({ a: more, constructor: lists({ 'tools/list': tools('1') }) })
+  const { messages } = await client.request(1, 'tools/list')
+  expect(namesIn(messages[0])).toEqual(['a_1', 'constructor_1'])
+  const { nextCursor: cursor } = messages[0]!.result!
+  expect(namesIn((await client.request(2, 'tools/list', { cursor })).messages[0])).toEqual(['a_2'])
+  expect(seen.map(({ target }) => target)).toEqual(['a', 'constructor', 'a'])
+})
+
 test('cursors of something else are refused', async () => {
   const more = lists({ 'tools/list': { ...tools('1'), nextCursor: '2' }, 'tools/list@2': tools('2') })
   const { client } = await start({ a: more, b: more })
@@ -147,7 +157,10 @@ test('cursors of something else are refused', async () => {
   const invalid = { code: -32602, message: 'Invalid cursor' }
   expect((await client.request(2, 'prompts/list', { cursor })).messages[0]?.error).toEqual(invalid)
   expect((await client.request(2, 'tools/list', { cursor: `${cursor}x` })).messages[0]?.error).toEqual(invalid)
-  expect((await client.request(2, 'tools/list', { cursor: '2' })).messages[0]?.error).toEqual(invalid)
+  for (const forged of ['2', '', 2, true, {}, [cursor]]) {
+    expect((await client.request(2, 'tools/list', { cursor: forged })).messages[0]?.error).toEqual(invalid)
+  }
+  expect((await client.request(2, 'tools/list', { cursor: null })).messages[0]?.error).toBeUndefined()
   await client.initialize()
   expect((await client.request(2, 'tools/list', { cursor })).messages[0]?.error).toEqual(invalid)
 })

@@ -55,14 +55,18 @@ export async function answerList(
   if (offering.length === 0) return empty()
 
   const cursor = message.params?.cursor
-  const position = plan.multiplexes && typeof cursor === 'string' ? openCursor(deps.sealer, owner, cursor) : BEGIN
+  // A single target has cursors of its own, and gets those of the client as they are.
+  const isFirst = !plan.multiplexes || cursor === undefined || cursor === null
+  const position = isFirst ? BEGIN : typeof cursor === 'string' ? openCursor(deps.sealer, owner, cursor) : undefined
   if (position === undefined) return answerError(exchange, message.id, INVALID_PARAMS, 'Invalid cursor')
   const { cursors, pages } = position
-  const targets = Object.keys(cursors).length === 0 ? offering : offering.filter(({ plan }) => plan.name in cursors)
+  const targets =
+    Object.keys(cursors).length === 0 ? offering : offering.filter(({ plan }) => Object.hasOwn(cursors, plan.name))
   if (targets.length === 0) return empty()
 
   const textFor = (target: SessionTarget) => {
-    const at = cursors[target.plan.name]
+    const { name } = target.plan
+    const at = Object.hasOwn(cursors, name) ? cursors[name] : undefined
     const params = at === undefined ? message.params : { ...message.params, cursor: at }
     return requestText(request, session, target, message, params)
   }

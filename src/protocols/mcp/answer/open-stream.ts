@@ -32,7 +32,9 @@ export async function openStream(request: McpRequest, session: Session): Promise
   if (targets.length === 0) return refuse(exchange, 'mcp-targets-unavailable')
   if (cursor?.request !== undefined) return resumeResponse(request, session, targets, cursor)
   if (!plan.multiplexes) return forwardStream(request, session, targets[0]!, lastEventId)
-  return mergeStreams(request, session, targets, { ...cursor?.events })
+  // A target may be named like a member that all objects have (`constructor`).
+  const events: Record<string, string> = Object.assign(Object.create(null), cursor?.events)
+  return mergeStreams(request, session, targets, events)
 }
 
 /** The stream of the only target, with its event ids. It ends when that of the target ends, and the client continues it by its id. */
