@@ -42,6 +42,14 @@ test.each<[all: unknown[], united: object]>([
   expect(uniteCapabilities(all)).toEqual(united)
 })
 
+test.each(['constructor', 'toString', 'hasOwnProperty'])(
+  'a capability with the name of a member of all objects: %s',
+  (name) => {
+    expect(sessionlessCapabilities({ [name]: { more: 1 } })).toEqual({ [name]: { more: 1 } })
+    expect(uniteCapabilities([{ [name]: { more: 1 }, tools: {} }, { [name]: {} }])).toEqual({ tools: {} })
+  },
+)
+
 test('without a session: no log levels, subscriptions and notifications', () => {
   expect(
     sessionlessCapabilities({ ...ALL, tasks: {}, tools: { listChanged: true, more: 1 }, experimental: { a: 1 } }),

@@ -66,8 +66,10 @@ export function sessionlessCapabilities(capabilities: JsonObject): JsonObject {
   const kept = Object.entries(capabilities).filter(([name]) => name !== 'logging' && name !== 'tasks')
   return Object.fromEntries(
     kept.map(([name, offer]) => {
-      if (!isObject(offer) || ROUTED[name] === undefined) return [name, offer]
-      return [name, Object.fromEntries(Object.entries(offer).filter(([flag]) => !ROUTED[name]!.includes(flag)))]
+      // Targets choose the names: that of a member of all objects is not one of these.
+      const flags = Object.hasOwn(ROUTED, name) ? ROUTED[name] : undefined
+      if (!isObject(offer) || flags === undefined) return [name, offer]
+      return [name, Object.fromEntries(Object.entries(offer).filter(([flag]) => !flags.includes(flag)))]
     }),
   )
 }
