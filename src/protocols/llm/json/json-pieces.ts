@@ -9,9 +9,11 @@ export const PIECE_BYTES = 65_536
 /** The end of the piece of a string that begins at `start`: `PIECE_BYTES` after it at most, and neither inside an escape nor inside a character. */
 export function endOfPiece(bytes: Uint8Array, start: number): number {
   const limit = start + PIECE_BYTES
-  const slash = bytes.lastIndexOf(0x5c, limit - 1)
-  // The longest escape is a backslash with five characters after it.
-  if (slash <= limit - 6) return startOfCharacter(bytes, limit)
+  // The longest escape is a backslash with five characters after it. One that is farther away would be searched in all of the text, for each piece.
+  const near = limit - 5
+  const found = bytes.subarray(near, limit).lastIndexOf(0x5c)
+  if (found < 0) return startOfCharacter(bytes, limit)
+  const slash = near + found
   let first = slash
   while (first > start && bytes[first - 1] === 0x5c) first--
   const isEscaped = (slash - first) % 2 === 1

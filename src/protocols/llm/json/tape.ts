@@ -47,7 +47,7 @@ export class Tape {
 
   constructor(bytes: Uint8Array) {
     this.bytes = bytes
-    this.#hasBackslashes = bytes.includes(0x5c)
+    this.#hasBackslashes = bytes.indexOf(0x5c) >= 0
     this.#growing = spare ?? []
     this.at = this.#growing
     spare = undefined
