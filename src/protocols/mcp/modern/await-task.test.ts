@@ -52,7 +52,7 @@ test('what comes before the task passes, and nothing of its stream after the res
   const { sent, cancelled, received } = await wait([note, WORKING, after], (id) =>
     messagesOf([note, { jsonrpc: '2.0', id, result: RESULT }, after]),
   )
-  expect(sent).toMatchObject([{ method: 'tasks/result', params: { taskId: 't' } }])
+  expect(sent).toMatchObject([{ jsonrpc: '2.0', method: 'tasks/result', params: { taskId: 't' } }])
   expect(received).toEqual([note, note, { jsonrpc: '2.0', id: 7, result: RESULT }])
   expect(cancelled).toEqual([])
 })
