@@ -683,7 +683,7 @@ verifies('frontend.metrics/failure-unknown', 'a label whose expression fails is 
 })
 
 const OF_NO_REQUEST =
-  'upstreamConnects telemetryExported telemetryDropped recordsWritten recordsDropped guardHeldBytes guardWindows keySetFetches keySetFetched credentialFetches credentialExpiry wireRefusals deniedConnections refusedConnections lostLines workerStarts workerReplacements connections receivedBytes sentBytes handshakes requestsInFlight mcpToolChanges evictions endpoints endpointHealth endpointEvicted planVersion workerPlanVersion configReloads configReloadSuccessful configReloadSuccess configFindings buildInfo eventLoopBusy eventLoopDelay gcDuration heapUsed heapTotal heapLimit externalMemory processCpu processMemory processStart processOpenFiles processMaxFiles foldedValues'
+  'upstreamConnects telemetryExported telemetryDropped recordsWritten recordsDropped guardHeldBytes guardWindows keySetFetches keySetFetched credentialFetches credentialExpiry wireRefusals deniedConnections refusedConnections lostLines workerStarts workerReplacements connections receivedBytes sentBytes handshakes requestsInFlight mcpToolChanges evictions endpoints endpointHealth endpointEvicted planVersion workerPlanVersion configReloads configReloadSuccessful configReloadSuccess configFindings buildInfo eventLoopBusy eventLoopDelay gcDuration heapUsed heapTotal heapLimit externalMemory processCpu processMemory processMemoryByKind processStart processOpenFiles processMaxFiles cgroupMemory cgroupMemoryLimit cgroupCpuLimit cgroupThrottled foldedValues'
 
 verifies(
   'frontend.metrics/all-metrics',

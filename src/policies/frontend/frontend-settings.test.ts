@@ -136,7 +136,7 @@ test.each([
   ['route.rule', 'route_rule is a built-in label'],
   ['gen_ai.anything', 'gen_ai_anything is a built-in label'],
   ['le', 'le is a built-in label'],
-  ['bind', undefined],
+  ['bind', 'bind is a built-in label'],
   ['path', undefined],
   ['7th', '7th is not a valid Prometheus label name'],
   ['first', 'first is the name of an earlier label'],
