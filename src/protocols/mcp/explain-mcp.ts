@@ -85,7 +85,7 @@ function explainPost(plan: McpPlan, exchange: Exchange, body: Uint8Array | undef
       return answered(undefined, 'sent to the target whose request it answers, found by the id')
     case 'notification': {
       if (!hasSession) return answered(message.method, 'dropped, because there is no session')
-      const note = NOTIFICATION_NOTES[message.method] ?? 'sent to every target'
+      const note = NOTIFICATION_NOTES.get(message.method) ?? 'sent to every target'
       return { method: message.method, requests: sendAll(plan.targets, message.json), note }
     }
     case 'request': {
@@ -97,10 +97,10 @@ function explainPost(plan: McpPlan, exchange: Exchange, body: Uint8Array | undef
 
 type Explained = Pick<McpRequest, 'plan' | 'exchange' | 'era'>
 
-const NOTIFICATION_NOTES: Readonly<Record<string, string>> = {
-  'notifications/cancelled': 'sent to the target that processes the request',
-  'notifications/progress': 'sent to the target that issued the progress token',
-}
+const NOTIFICATION_NOTES: ReadonlyMap<string, string> = new Map([
+  ['notifications/cancelled', 'sent to the target that processes the request'],
+  ['notifications/progress', 'sent to the target that issued the progress token'],
+])
 
 function explainRequest(request: Explained, message: RequestMessage, route: MethodRoute | undefined): McpExplanation {
   const { plan } = request

@@ -11,8 +11,9 @@ export function hasNoStream(reply: TargetReply): boolean {
   return reply.kind === 'nothing' || (reply.kind === 'refused' && reply.response.status === 405)
 }
 
-/** Waits before a stream is opened again. @param retryMs the time that the target wants @param failures of the last attempts */
+/** Waits before a stream is opened again, until the signal is aborted. @param retryMs the time that the target wants @param failures of the last attempts */
 export async function pauseBefore(retryMs = REOPEN_MS, signal: AbortSignal, failures = 0): Promise<void> {
+  if (signal.aborted) return
   const ms = Math.min(Math.max(retryMs, MIN_REOPEN_MS) * 2 ** Math.min(failures, 5), MAX_REOPEN_MS)
   const { promise, resolve } = Promise.withResolvers<void>()
   const timer = clock.after(ms, resolve)

@@ -30,10 +30,10 @@ const MAX_REFUSING = 32
 const TOOLS_CHANGED = 'notifications/tools/list_changed'
 
 /** Members of notifications that name an item, by method. */
-const PUBLISHED: Readonly<Record<string, string>> = {
-  'notifications/resources/updated': 'uri',
-  'notifications/tasks/status': 'taskId',
-}
+const PUBLISHED: ReadonlyMap<string, string> = new Map([
+  ['notifications/resources/updated', 'uri'],
+  ['notifications/tasks/status', 'taskId'],
+])
 
 /** Translates the messages of one target on one stream for the client. */
 export class ToClient {
@@ -125,7 +125,7 @@ export class ToClient {
     if (method === TOOLS_CHANGED) this.#request.deps.memory.tools.forget(this.#target.plan.destination)
     if (params === undefined) return text
     const { plan } = this.#request
-    const member = PUBLISHED[method]
+    const member = PUBLISHED.get(method)
     if (member !== undefined && plan.multiplexes && typeof params[member] === 'string') {
       const published = publicUri(plan, this.#target.plan, params[member])
       return JSON.stringify({ ...json, params: { ...params, [member]: published } })
