@@ -10,10 +10,9 @@ const MAX_QUEUED_BYTES = 262_144
  * The response to a call. Its body is read piece by piece; the upstream connection pauses if the reader is slow. All bytes received since the
  * last read form one piece, so that a response of many tiny chunks needs no object per chunk.
  */
-export class CallAnswer implements CallResponse, BodySink {
+export class CallAnswer implements CallResponse, BodySink, AsyncIterableIterator<Uint8Array> {
   readonly status: number
   readonly endpoint: string
-  readonly headers: [name: string, value: string][] = []
   readonly takesFramed = false
   source: BodySource | null = null
   readonly #stream: ClientStream
@@ -22,7 +21,8 @@ export class CallAnswer implements CallResponse, BodySink {
   readonly #held: HeldBytes
   #over = false
   #failure: Abort | undefined
-  #wake: (() => void) | undefined
+  /** Takes the result of the read that waits. */
+  #settle: ((result: IteratorResult<Uint8Array> | Promise<never>) => void) | undefined
 
   /** @param ended called once, with the failure if the response is incomplete */
   constructor(
@@ -31,19 +31,23 @@ export class CallAnswer implements CallResponse, BodySink {
     claim: BodyClaim,
     ended: (failure: CallFailure | undefined) => void,
   ) {
-    const { head, body } = stream
-    this.status = head.status
+    this.status = stream.head.status
     this.endpoint = endpoint
-    head.each((name, value) => this.headers.push([name, value]))
     // A read may bring more than the bound.
     this.#held = new HeldBytes(claim, 2 * MAX_QUEUED_BYTES)
     this.#stream = stream
     this.#ended = ended
-    body.pipe(this)
+    stream.body.pipe(this)
+  }
+
+  get headers(): [name: string, value: string][] {
+    const headers: [name: string, value: string][] = []
+    this.#stream.head.each((name, value) => headers.push([name, value]))
+    return headers
   }
 
   header(lowerName: string): string | undefined {
-    return this.headers.find(([name]) => name === lowerName)?.[1]
+    return this.#stream.head.get(lowerName)
   }
 
   trailer(lowerName: string): string | undefined {
@@ -57,7 +61,7 @@ export class CallAnswer implements CallResponse, BodySink {
   /** Keeps the bytes even above the memory limit: the reader of the body checks the limit and gives up. */
   bytes(buffer: Buffer, start: number, end: number): void {
     this.#held.appendAnyway(buffer, start, end)
-    this.#wake?.()
+    this.#goOn()
   }
 
   end(): void {
@@ -74,34 +78,47 @@ export class CallAnswer implements CallResponse, BodySink {
   #close(why: Abort | undefined): void {
     this.#over = true
     this.#ended(why)
-    this.#wake?.()
+    this.#goOn()
   }
 
   /** Ending it early gives the upstream connection up, also when nothing was read yet. */
   get body(): AsyncIterable<Uint8Array> {
-    return { [Symbol.asyncIterator]: () => ({ next: () => this.#next(), return: () => this.#giveUp() }) }
+    return this
   }
 
-  async #next(): Promise<IteratorResult<Uint8Array>> {
-    for (;;) {
-      if (this.#held.length > 0) {
-        const wasBacked = this.backed
-        const piece = this.#held.bytes
-        this.#held.drop()
-        if (wasBacked) this.source!.resume()
-        return { done: false, value: piece }
-      }
-      if (this.#failure !== undefined) throw new CallError(this.#failure)
-      if (this.#over) return { done: true, value: undefined }
-      await new Promise<void>((resolve) => {
-        this.#wake = resolve
-      })
-    }
+  [Symbol.asyncIterator](): this {
+    return this
   }
 
-  async #giveUp(): Promise<IteratorResult<Uint8Array>> {
+  /** The result of one read must be known before the next. */
+  next(): Promise<IteratorResult<Uint8Array>> {
+    return new Promise((resolve) => {
+      this.#settle = resolve
+      this.#goOn()
+    })
+  }
+
+  return(): Promise<IteratorResult<Uint8Array>> {
     this.abort('cancelled')
     this.#held.drop()
-    return { done: true, value: undefined }
+    return Promise.resolve(DONE)
+  }
+
+  #goOn(): void {
+    const settle = this.#settle
+    if (settle === undefined || (this.#held.length === 0 && !this.#over)) return
+    this.#settle = undefined
+    if (this.#held.length > 0) settle({ done: false, value: this.#take() })
+    else settle(this.#failure === undefined ? DONE : Promise.reject(new CallError(this.#failure)))
+  }
+
+  #take(): Uint8Array {
+    const wasBacked = this.backed
+    const piece = this.#held.bytes
+    this.#held.drop()
+    if (wasBacked) this.source!.resume()
+    return piece
   }
 }
+
+const DONE = { done: true, value: undefined } as const

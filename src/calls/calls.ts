@@ -17,8 +17,9 @@ import type { FailureCode } from '#net/failure.ts'
 import type { ClientPool } from '#net/stream.ts'
 import { type TimerWheel, workerWheel } from '#net/timer-wheel.ts'
 import { CallRoom } from './call-room.ts'
+import type { CallEnd } from './call-way.ts'
 import { type Caller, captureCaller, GATEWAY_ITSELF } from './caller.ts'
-import { type CallEnd, OneCall } from './one-call.ts'
+import { OneCall } from './one-call.ts'
 
 /**
  * Maximum number of concurrent calls of a thread to one destination. Calls to MCP targets and to processors, which last as long as the requests that
@@ -139,7 +140,7 @@ export class Calls {
       ended,
       span,
     }
-    return new OneCall(way, request).make()
+    return OneCall.make(way, request)
   }
 
   #endReporter({ purpose }: CallRequest, key: string, { calls: of }: Caller, span: ClientSpan | undefined) {

@@ -4,191 +4,140 @@ import type { LiveEndpoint } from '#engine/backend/live-backend.ts'
 import { findPlace, isRefusal } from '#engine/backend/place.ts'
 import { Progress, runChain } from '#engine/request/chain.ts'
 import { judgeHead, recordComplete } from '#engine/request/record-answer.ts'
-import {
-  type Call,
-  CallError,
-  type CallFailure,
-  type CallPurpose,
-  type CallRequest,
-  type CallResponse,
-  type EndedCall,
-} from '#exchange/call.ts'
-import { Exchange } from '#exchange/exchange.ts'
+import { CallError, type CallFailure, type CallRequest, type CallResponse } from '#exchange/call.ts'
+import type { Exchange } from '#exchange/exchange.ts'
 import type { Outcome } from '#exchange/outcome.ts'
-import type { ClientSpan } from '#exchange/request-span.ts'
-import { NO_CLIENT, SYSTEM } from '#exchange/run-context.ts'
-import type { BodyClaim } from '#net/body/body-memory.ts'
 import { FixedBody } from '#net/body/fixed-body.ts'
-import { type Failure, type FailureCode, isOwnBound } from '#net/failure.ts'
-import { grpcStatusName, grpcTimeout } from '#net/grpc/status-fields.ts'
-import { Head } from '#net/http/head.ts'
-import { isGrpcRequest } from '#net/http/request-rules.ts'
-import { BODY_NONE, type ClientHandler, type ClientPool, type ClientStream } from '#net/stream.ts'
+import { type Failure, isOwnBound } from '#net/failure.ts'
+import { grpcStatusName } from '#net/grpc/status-fields.ts'
+import { BODY_NONE, type ClientHandler, type ClientStream } from '#net/stream.ts'
 import { type TimerWheel, WheelTimer } from '#net/timer-wheel.ts'
 import { CallAnswer } from './call-answer.ts'
+import { callExchange } from './call-exchange.ts'
 import type { CallRoom } from './call-room.ts'
-import type { Caller } from './caller.ts'
+import type { CallEnd, CallWay } from './call-way.ts'
 
 /** Maximum size of a part of a body that is signed by itself. */
 const MAX_SIGNED_PART_BYTES = 1024 * 1024
 
-/** Everything that one call needs. */
-export interface CallWay {
-  readonly endpoint: LiveEndpoint
-  readonly caller: Caller
-  /** Memory for parts of bodies. */
-  readonly claim: BodyClaim
-  readonly pool: ClientPool
-  readonly wheel: TimerWheel
-  readonly room: CallRoom
-  /** Purpose and destination; calls with the same key share the bound. */
-  readonly roomKey: string
-  /** Maximum number of concurrent calls with that key. */
-  readonly atOnce: number
-  readonly random: () => number
-  /** For steps of the destination's own policies. */
-  readonly call: Call
-  readonly failed: (failure: FailureCode) => void
-  readonly ended: (end: CallEnd) => void
-  /** Set if the request that caused the call is traced. */
-  readonly span: ClientSpan | undefined
+/** What a call needs until its answer begins, which may then last for hours. */
+interface Unanswered {
+  readonly way: CallWay
+  readonly request: CallRequest
+  exchange: Exchange | undefined
+  readonly resolve: (response: CallResponse) => void
+  readonly reject: (error: unknown) => void
 }
-
-/** How a call ended. */
-export type CallEnd = Partial<Pick<EndedCall, 'status' | 'grpcStatus' | 'failure'>>
 
 /** One call, from the wait for room to the last byte of its answer. */
 export class OneCall implements ClientHandler {
-  readonly #way: CallWay
-  readonly #request: CallRequest
-  #exchange: Exchange | undefined
-  readonly #answered = Promise.withResolvers<CallResponse>()
-  #deadline: WheelTimer | undefined
+  readonly #endpoint: LiveEndpoint
+  readonly #signal: AbortSignal
+  readonly #wheel: TimerWheel
+  readonly #room: CallRoom
+  readonly #roomKey: string
+  readonly #ended: (end: CallEnd) => void
+  #unanswered: Unanswered | undefined
   #hasRoom = false
+  /** Waits for its turn in the room; undefined: it does not wait. */
+  #go: (() => void) | undefined
+  #deadline: WheelTimer | undefined
   #sentMs = 0
   #upstream: ClientStream | undefined
   #answer: CallAnswer | undefined
   #healthy = false
   #over = false
 
-  constructor(way: CallWay, request: CallRequest) {
-    this.#way = way
-    this.#request = request
+  private constructor(unanswered: Unanswered) {
+    const { endpoint, wheel, room, roomKey, ended } = unanswered.way
+    this.#unanswered = unanswered
+    this.#endpoint = endpoint
+    this.#signal = unanswered.request.signal
+    this.#wheel = wheel
+    this.#room = room
+    this.#roomKey = roomKey
+    this.#ended = ended
   }
 
-  make(): Promise<CallResponse> {
-    const { signal, messageDeadline } = this.#request
-    const deadlineMs = this.#deadlineMs
-    const { room, roomKey, atOnce, endpoint, wheel } = this.#way
-    if (signal.aborted) this.#fail('cancelled')
-    else if (endpoint.refusal !== undefined) this.#fail('no-endpoint', endpoint.refusal.detail)
-    else {
-      signal.addEventListener('abort', this.#cancelled, { once: true })
-      messageDeadline?.bind(endpoint.requestTimeoutMs, () => this.#stop('timeout'))
-      if (deadlineMs !== undefined) {
-        this.#deadline = new WheelTimer(() => this.#stop('timeout'))
-        wheel.arm(this.#deadline, deadlineMs)
-      }
-      if (!room.enter(roomKey, atOnce, this.#go)) this.#fail('too-many-waiting')
+  static make(way: CallWay, request: CallRequest): Promise<CallResponse> {
+    return new Promise((resolve, reject) => {
+      const unanswered: Unanswered = { way, request, exchange: undefined, resolve, reject }
+      new OneCall(unanswered).#begin(unanswered)
+    })
+  }
+
+  #begin(unanswered: Unanswered): void {
+    const { way, request } = unanswered
+    const { endpoint, wheel, room, roomKey, atOnce } = way
+    const { signal, messageDeadline } = request
+    if (signal.aborted) return this.#fail('cancelled')
+    if (endpoint.refusal !== undefined) return this.#fail('no-endpoint', endpoint.refusal.detail)
+    signal.addEventListener('abort', this.#cancelled, { once: true })
+    messageDeadline?.bind(endpoint.requestTimeoutMs, () => this.#stop('timeout'))
+    const deadlineMs = deadlineOf(way, request)
+    if (deadlineMs !== undefined) {
+      this.#deadline = new WheelTimer(() => this.#stop('timeout'))
+      wheel.arm(this.#deadline, deadlineMs)
     }
-    return this.#answered.promise
-  }
-
-  get #deadlineMs(): number | undefined {
-    const { deadlineMs, defaultDeadlineMs, maxDeadlineMs } = this.#request
-    const wanted = deadlineMs ?? (defaultDeadlineMs && (this.#way.endpoint.requestTimeoutMs || defaultDeadlineMs))
-    return maxDeadlineMs === undefined || (wanted !== undefined && wanted < maxDeadlineMs) ? wanted : maxDeadlineMs
+    this.#go = () => this.#enter(unanswered)
+    if (!room.enter(roomKey, atOnce, this.#go)) this.#fail('too-many-waiting')
   }
 
   readonly #cancelled = (): void => this.#stop('cancelled')
 
   /** The backend policies of the destination see the identity of the caller, but not its request. */
-  readonly #go = (): void => {
+  #enter(unanswered: Unanswered): void {
+    this.#go = undefined
     this.#hasRoom = true
+    const { way, request } = unanswered
     try {
-      const exchange = this.#prepare()
-      const refused = runChain(this.#way.endpoint.chain, exchange, new Progress())
-      if (refused instanceof Promise) refused.then((settled) => this.#send(exchange, settled)).catch(this.#fault)
-      else this.#send(exchange, refused)
+      const exchange = callExchange(way, request, deadlineOf(way, request))
+      unanswered.exchange = exchange
+      const refused = runChain(way.endpoint.chain, exchange, new Progress())
+      if (refused instanceof Promise) {
+        refused.then((settled) => this.#send(unanswered, settled)).catch((bug: unknown) => this.#fault(bug))
+      } else this.#send(unanswered, refused)
     } catch (bug) {
       this.#fault(bug)
     }
   }
 
-  readonly #fault = (bug: unknown): void => {
-    this.#answered.reject(bug)
+  #fault(bug: unknown): void {
+    this.#unanswered?.reject(bug)
     this.#end({ failure: 'no-endpoint' })
   }
 
-  #send(exchange: Exchange, refused: Outcome): void {
+  #send({ way, request, exchange: prepared }: Unanswered, refused: Outcome): void {
     if (this.#over) return
-    const { endpoint } = this.#way
+    const exchange = prepared!
+    const { endpoint, claim, pool, span } = way
     if (endpoint.target !== undefined) exchange.request.target = endpoint.target
-    if (refused === undefined) this.#request.finish?.(exchange.request)
+    if (refused === undefined) request.finish?.(exchange.request)
     const outcome = refused ?? endpoint.chain.signature?.sign(exchange)
     if (outcome !== undefined) return this.#fail('backend-auth-failed', refusalDetail(outcome))
     const place = findPlace(endpoint.place, exchange.request.authority)
     if (isRefusal(place)) return this.#fail('no-endpoint', place.detail)
-    const { protocol, body: given, messageDeadline, timeoutMs } = this.#request
+    const { protocol, body: given, messageDeadline, timeoutMs } = request
     const unsigned = given === undefined || given instanceof Uint8Array ? new FixedBody(given ?? '') : given
-    const limits = { claim: this.#way.claim, maxBytes: MAX_SIGNED_PART_BYTES }
-    const body = exchange.signBody?.(unsigned, limits) ?? unsigned
+    const body = exchange.signBody?.(unsigned, { claim, maxBytes: MAX_SIGNED_PART_BYTES }) ?? unsigned
     this.#sentMs = clock.monotonic()
     endpoint.health.begin()
     const destination =
       protocol === 'grpc' ? place.destinations.rpc : chooseDestination(place.destinations, exchange, '')
-    this.#way.span?.sent(exchange.request, destination, this.#sentMs)
-    this.#upstream = this.#way.pool.send(
-      destination,
-      exchange.request,
-      body,
-      messageDeadline === undefined ? endpoint.requestTimeoutMs || timeoutMs : 0,
-      this,
-      undefined,
-    )
+    span?.sent(exchange.request, destination, this.#sentMs)
+    const limitMs = messageDeadline === undefined ? endpoint.requestTimeoutMs || timeoutMs : 0
+    this.#upstream = pool.send(destination, exchange.request, body, limitMs, this, undefined)
     if (body.kind !== BODY_NONE) body.pipe(this.#upstream.request)
-  }
-
-  #prepare(): Exchange {
-    const { endpoint, caller, random, call } = this.#way
-    const { method, path, host, headers, body, signal, protocol, isRepeatable } = this.#request
-    const head = Head.request(method, path)
-    head.set('host', hostFor(endpoint, host))
-    for (const [name, value] of headers) if (name !== 'host') head.append(name, value)
-    passTrace(head, this.#request.purpose, this.#way)
-    if (protocol === 'grpc') prepareGrpc(head, this.#deadlineMs)
-    head.takesTrailers ||= isGrpcRequest(head)
-    head.isRepeatable = isRepeatable === true
-    const exchange = new Exchange(head, caller.peer)
-    this.#exchange = exchange
-    exchange.context = {
-      ...SYSTEM,
-      ...NO_CLIENT,
-      random,
-      signal,
-      call,
-      callLater: call,
-      callShared: call,
-      callSections: call,
-    }
-    exchange.startMonotonicMs = clock.monotonic()
-    exchange.names = caller.names
-    exchange.gateway = caller.gateway
-    exchange.workloads = caller.workloads
-    Object.assign(exchange.identity, caller.identity)
-    exchange.metadata = caller.metadata
-    exchange.requestBody = body === undefined ? new Uint8Array(0) : body instanceof Uint8Array ? body : null
-    return exchange
   }
 
   response(stream: ClientStream): void {
     const { status } = stream.head
-    this.#exchange!.response = stream.head
+    const { way, exchange, resolve } = this.#unanswered!
+    exchange!.response = stream.head
     this.#healthy = this.#judge(status)
-    this.#answer = new CallAnswer(stream, this.#way.endpoint.label, this.#way.claim, (failure) =>
-      this.#end({ status, failure }),
-    )
-    this.#answered.resolve(this.#answer)
+    this.#unanswered = undefined
+    this.#answer = new CallAnswer(stream, this.#endpoint.label, way.claim, (failure) => this.#end({ status, failure }))
+    resolve(this.#answer)
   }
 
   informed(): void {}
@@ -201,9 +150,9 @@ export class OneCall implements ClientHandler {
   }
 
   failed(_: ClientStream, { code, detail, maybeProcessed }: Failure): void {
-    this.#way.failed(code)
+    this.#unanswered!.way.failed(code)
     if (!isOwnBound(code)) this.#judge(undefined)
-    this.#fail(code, detail, maybeProcessed ? undefined : this.#way.endpoint.label)
+    this.#fail(code, detail, maybeProcessed ? undefined : this.#endpoint.label)
   }
 
   /** The caller has given up, or the deadline has passed. */
@@ -221,8 +170,9 @@ export class OneCall implements ClientHandler {
   }
 
   #judge(status: number | undefined): boolean {
-    if (this.#request.leavesHealth === true) return false
-    return judgeHead(this.#way.endpoint, this.#exchange!, status)
+    const { request, exchange } = this.#unanswered!
+    if (request.leavesHealth === true) return false
+    return judgeHead(this.#endpoint, exchange!, status)
   }
 
   /**
@@ -230,60 +180,43 @@ export class OneCall implements ClientHandler {
    * complete.
    */
   #judgeEnd(status: number, failure: CallFailure | undefined): void {
-    const { endpoint } = this.#way
-    if (failure === 'reset' || failure === 'protocol-error') endpoint.health.recordUnhealthy('incomplete response')
-    else if (failure === undefined || (failure === 'cancelled' && !this.#request.signal.aborted))
-      recordComplete(endpoint, status, this.#sentMs)
+    if (failure === 'reset' || failure === 'protocol-error')
+      this.#endpoint.health.recordUnhealthy('incomplete response')
+    else if (failure === undefined || (failure === 'cancelled' && !this.#signal.aborted))
+      recordComplete(this.#endpoint, status, this.#sentMs)
   }
 
   #fail(failure: CallFailure, detail?: string, unreached?: string): void {
-    this.#answered.reject(new CallError(failure, detail, unreached))
+    this.#unanswered?.reject(new CallError(failure, detail, unreached))
     this.#end({ failure })
   }
 
   #end({ status, failure }: CallEnd): void {
     if (this.#over) return
     this.#over = true
-    if (this.#deadline !== undefined) this.#way.wheel.remove(this.#deadline)
-    this.#request.signal.removeEventListener('abort', this.#cancelled)
-    const { endpoint, room, roomKey, ended } = this.#way
+    if (this.#deadline !== undefined) this.#wheel.remove(this.#deadline)
+    this.#signal.removeEventListener('abort', this.#cancelled)
     if (this.#upstream !== undefined) {
-      endpoint.health.end()
+      this.#endpoint.health.end()
       if (this.#healthy) this.#judgeEnd(status!, failure)
     }
-    if (this.#hasRoom) room.leave(roomKey)
-    else room.forget(roomKey, this.#go)
-    ended({ status, failure, grpcStatus: this.#grpcStatus })
-  }
-
-  get #grpcStatus(): string | undefined {
-    const value = this.#upstream?.trailers?.get('grpc-status') ?? this.#exchange?.response?.get('grpc-status')
-    return value === undefined ? undefined : grpcStatusName(value)
+    if (this.#hasRoom) this.#room.leave(this.#roomKey)
+    else if (this.#go !== undefined) this.#room.forget(this.#roomKey, this.#go)
+    const grpcStatus = status === undefined ? undefined : grpcStatusOf(this.#upstream!)
+    this.#ended({ status, failure, grpcStatus })
   }
 }
 
-/** Passes the trace of the request on that caused the call. Copies of requests have its fields already. */
-function passTrace(head: Head, purpose: CallPurpose, { caller, span }: CallWay): void {
-  const { traceparent, tracestate, baggage } = caller
-  if (traceparent !== undefined && !head.has('traceparent')) {
-    head.set('traceparent', traceparent)
-    if (tracestate !== undefined) head.set('tracestate', tracestate)
-  }
-  // Servers that a policy asks are not part of what the client does.
-  if (purpose === 'mcp' && baggage !== undefined && !head.has('baggage')) head.set('baggage', baggage)
-  if (span !== undefined && head.joined('traceparent') === span.of.header) head.set('traceparent', span.header)
+function deadlineOf({ endpoint }: CallWay, request: CallRequest): number | undefined {
+  const { deadlineMs, defaultDeadlineMs, maxDeadlineMs } = request
+  const wanted = deadlineMs ?? (defaultDeadlineMs && (endpoint.requestTimeoutMs || defaultDeadlineMs))
+  return maxDeadlineMs === undefined || (wanted !== undefined && wanted < maxDeadlineMs) ? wanted : maxDeadlineMs
 }
 
-/** A forwarded host is rewritten as for other forwarded requests (specification 2, 2.2.4). */
-function hostFor({ hostname, label, rewritesHost }: LiveEndpoint, forwarded: string | undefined): string {
-  if (forwarded !== undefined && !rewritesHost) return forwarded
-  return hostname ?? forwarded ?? label
-}
-
-/** The fields of every gRPC request (gRPC over HTTP/2, "Requests"). */
-function prepareGrpc(head: Head, deadlineMs: number | undefined): void {
-  head.set('content-type', 'application/grpc')
-  if (deadlineMs !== undefined) head.set('grpc-timeout', grpcTimeout(deadlineMs))
+/** It is in the head of a response without messages. */
+function grpcStatusOf({ head, trailers }: ClientStream): string | undefined {
+  const value = trailers?.get('grpc-status') ?? head.get('grpc-status')
+  return value === undefined ? undefined : grpcStatusName(value)
 }
 
 function refusalDetail(outcome: NonNullable<Outcome>): string | undefined {

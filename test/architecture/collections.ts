@@ -62,7 +62,6 @@ export const COLLECTIONS: Readonly<Record<string, Filled | PeerFilled>> = {
   'protocols/llm/guards/stream/parted-stage #queue': HELD_BY_GUARDS,
   'protocols/llm/guards/stream/regex-stage #tags': HELD_BY_GUARDS,
   'protocols/llm/guards/stream/service-stage #open': HELD_BY_GUARDS,
-  'calls/call-answer headers': 'message',
   'calls/call-room #destinations': {
     bound: 'those that are configured; 1,000 wait for each',
     flood: 'src/calls/call-room.test.ts',

@@ -488,7 +488,11 @@ const GROUPS: readonly Group[] = [
     mutants: [
       ['this.#forget()', 'this.#forget()', ';'],
       ['this.#settings.wheel.remove(this.#timer)', 'this.#settings.wheel.remove(this.#timer)', ';'],
-      ['this.#settings.wheel.remove(this.#age)', 'this.#settings.wheel.remove(this.#age)', ';'],
+      [
+        'if (this.#age !== undefined) this.#settings.wheel.remove(this.#age)',
+        'this.#settings.wheel.remove(this.#age)',
+        ';',
+      ],
     ],
   },
   {

@@ -50,11 +50,15 @@ export class Connector {
       if (socket !== null) this.#connected(transportOf(destination), clock.monotonic() - startMs)
       options.done(socket, failure, use)
     }
-    const gone = () => this.#budgets.give(destination)
-    const all = { ...options, wheel: this.wheel, names: this.#names, done, gone }
+    const all = { ...options, wheel: this.wheel, names: this.#names, done, gone: this.#giverOf(destination) }
     if (tunnel !== undefined) return new TunnelDial(destination, tunnel, context, all)
     const refuse = destination.chosenByClient === true ? this.#refuse : undefined
     return new Dial(destination, context, { ...all, refuse })
+  }
+
+  /** It lasts as long as the connection, so it keeps nothing else in memory. */
+  #giverOf(destination: Destination): () => void {
+    return () => this.#budgets.give(destination)
   }
 }
 

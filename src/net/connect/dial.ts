@@ -243,9 +243,7 @@ export class Dial implements Dialling {
     socket.setNoDelay(true)
     // After the handshake, Node emits TLS errors but leaves the socket open.
     socket.on('error', () => socket.destroy())
-    socket.on('session', (session) => {
-      this.#context.session = session
-    })
+    keepSession(socket, this.#context)
     this.#watch(socket, 'secureConnect', address)
   }
 
@@ -299,7 +297,7 @@ export class Dial implements Dialling {
     this.#over = true
     this.#stop()
     if (socket === null) this.#gone()
-    else socket.once('close', () => this.#gone())
+    else whenClosed(socket, this.#use, this.#options.gone)
     this.#options.done(socket, failure, this.#use)
   }
 
@@ -321,6 +319,21 @@ export class Dial implements Dialling {
     socket.on('error', () => {})
     socket.destroy()
   }
+}
+
+// What listens to a connected socket must not keep its `Dial` in memory: connections are many, and last.
+
+function whenClosed(socket: net.Socket, use: NameUse | undefined, gone: DialOptions['gone']): void {
+  socket.on('close', () => {
+    use?.release()
+    gone?.()
+  })
+}
+
+function keepSession(socket: tls.TLSSocket, context: DialContext): void {
+  socket.on('session', (session) => {
+    context.session = session
+  })
 }
 
 /** The failure after `connectTimeoutMs`. */

@@ -69,7 +69,8 @@ export class ServerConnection implements ServerStream, ServedConnection, Transpo
   context: unknown
   readonly #settings: ServerSettings
   readonly #timer: WheelTimer
-  readonly #age: WheelTimer
+  /** Undefined: the age of the connection is not limited. */
+  #age: WheelTimer | undefined
   readonly #held = new HoldBuffer()
   /** The client has ended its direction after the held bytes. */
   #endHeld = false
@@ -105,7 +106,6 @@ export class ServerConnection implements ServerStream, ServedConnection, Transpo
     this.peer = peer
     this.#settings = settings
     this.#timer = new WheelTimer(() => this.#timeUp())
-    this.#age = new WheelTimer(() => this.drain())
   }
 
   /** Begins to serve; must be called first. */
@@ -113,7 +113,9 @@ export class ServerConnection implements ServerStream, ServedConnection, Transpo
     this.#transport = transport
     const { idleTimeoutMs, maxConnectionMs } = this.#settings.limits
     this.#arm(idleTimeoutMs)
-    if (maxConnectionMs !== 0) this.#settings.wheel.arm(this.#age, maxConnectionMs)
+    if (maxConnectionMs === 0) return
+    this.#age = new WheelTimer(() => this.drain())
+    this.#settings.wheel.arm(this.#age, maxConnectionMs)
   }
 
   get version(): '1.0' | '1.1' {
@@ -414,7 +416,7 @@ export class ServerConnection implements ServerStream, ServedConnection, Transpo
 
   #forget(): void {
     this.#settings.wheel.remove(this.#timer)
-    this.#settings.wheel.remove(this.#age)
+    if (this.#age !== undefined) this.#settings.wheel.remove(this.#age)
     this.#held.clear()
   }
 

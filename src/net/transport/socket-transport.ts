@@ -4,6 +4,8 @@ import { TurnTransport } from './turn-transport.ts'
 
 const NO_OWNER: TransportOwner = { bytes() {}, ended() {}, drained() {}, closed() {} }
 
+function ignore(): void {}
+
 /** The sending half of a transport on a Node socket. Its creator decides how bytes are read. */
 export class SocketTransport extends TurnTransport implements Transport {
   backed = false
@@ -21,7 +23,7 @@ export class SocketTransport extends TurnTransport implements Transport {
     })
     socket.on('end', () => this.ended())
     // 'close' follows every error and is sufficient for protocol code.
-    socket.on('error', () => {})
+    socket.on('error', ignore)
     socket.on('close', () => this.#owner.closed())
   }
 
