@@ -38,7 +38,7 @@ class SmallSink implements BodySink {
 }
 
 /** Settles when the iterable is over. */
-function pumpBody(pieces: AsyncIterable<Uint8Array>, sink: BodySink, isWanted: () => boolean): Promise<void> {
+function pumpBody(pieces: AsyncIterable<Uint8Array>, sink: BodySink): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   async function* watched() {
     try {
@@ -47,11 +47,10 @@ function pumpBody(pieces: AsyncIterable<Uint8Array>, sink: BodySink, isWanted: (
       setImmediate(resolve)
     }
   }
-  new PumpedBody(watched(), isWanted, reject).pipe(sink)
+  new PumpedBody(watched(), reject).pipe(sink)
   return promise
 }
 
-const always = () => true
 const turns = () => new Promise((resolve) => setImmediate(resolve))
 
 /** An iterable of the words. `taken`: how many were read; `closed`: whether the iterator was ended. */
@@ -72,20 +71,20 @@ function wordsOf(...words: readonly string[]) {
 
 test('pieces are sent in order, then the body ends', async () => {
   const sink = new SmallSink()
-  await pumpBody(wordsOf('a', 'b', 'c').pieces, sink, always)
+  await pumpBody(wordsOf('a', 'b', 'c').pieces, sink)
   expect(sink.got).toEqual(['a', 'b', 'c', '<end>'])
 })
 
 test('an empty iterable ends the body', async () => {
   const sink = new SmallSink()
-  await pumpBody(wordsOf().pieces, sink, always)
+  await pumpBody(wordsOf().pieces, sink)
   expect(sink.got).toEqual(['<end>'])
 })
 
 test('a full sink pauses the iterable until it has drained', async () => {
   const sink = new SmallSink(2)
   const { state, pieces } = wordsOf('a', 'b', 'c', 'd')
-  const done = pumpBody(pieces, sink, always)
+  const done = pumpBody(pieces, sink)
   await turns()
   expect([sink.got, state.taken]).toEqual([['a', 'b'], 2])
   sink.drain(1)
@@ -99,7 +98,7 @@ test('a full sink pauses the iterable until it has drained', async () => {
 test('a drain that no write waits for has no later effect', async () => {
   const sink = new SmallSink(1)
   const { state, pieces } = wordsOf('a', 'b', 'c')
-  const done = pumpBody(pieces, sink, always)
+  const done = pumpBody(pieces, sink)
   await turns()
   sink.drain(1)
   sink.drain(1)
@@ -109,12 +108,22 @@ test('a drain that no write waits for has no later effect', async () => {
   await done
 })
 
-test('a cancelled body sends nothing more and does not end, and the iterator is closed', async () => {
-  const sink = new SmallSink()
+test.each([
+  ['while the sink is full', 1],
+  ['while the next piece is read', 9],
+])('a body that is stopped %s sends nothing more and does not end, and the iterator is closed', async (_, room) => {
+  const sink = new SmallSink(room)
   const { state, pieces } = wordsOf('a', 'b', 'c')
-  await pumpBody(pieces, sink, () => state.taken < 2)
+  const body = new PumpedBody(pieces, (error) => sink.got.push(`${error}`))
+  body.pipe(sink)
+  while (sink.got.length === 0) await Promise.resolve()
+  body.stop()
+  body.stop()
+  await turns()
+  sink.drain(9)
+  await turns()
   expect(sink.got).toEqual(['a'])
-  expect(state).toEqual({ taken: 2, closed: true })
+  expect(state.closed).toBe(true)
 })
 
 test('an iterable that throws is reported, and the body does not end', async () => {
@@ -123,7 +132,7 @@ test('an iterable that throws is reported, and the body does not end', async () 
     throw new Error('broken')
   }
   const sink = new SmallSink()
-  await expect(pumpBody(broken(), sink, always)).rejects.toThrow('broken')
+  await expect(pumpBody(broken(), sink)).rejects.toThrow('broken')
   expect(sink.got).toEqual(['a'])
 })
 

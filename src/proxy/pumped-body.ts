@@ -1,57 +1,62 @@
 import { asBuffer } from '#net/body/as-buffer.ts'
-import { BODY_CHUNKED, type BodyKind, type BodySink, type BodySource, type SendableBody } from '#net/stream.ts'
+import { BODY_CHUNKED, type BodyKind, type BodySink, type BodySource } from '#net/stream.ts'
 
-/** Waits until the sink has drained. */
-class Gate implements BodySource {
+/** A body from an async iterable. */
+export class PumpedBody implements BodySource {
   readonly kind: BodyKind = BODY_CHUNKED
   readonly length = -1
-  #open: (() => void) | undefined
-
-  pipe(sink: BodySink): void {
-    sink.source = this
-  }
-
-  pause(): void {}
-
-  resume(): void {
-    this.#open?.()
-    this.#open = undefined
-  }
-
-  untilOpen(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#open = resolve
-    })
-  }
-}
-
-/** A body from an async iterable. It stops, and returns the iterator, when `isWanted` becomes false. */
-export class PumpedBody implements SendableBody {
-  readonly kind: BodyKind = BODY_CHUNKED
-  readonly length = -1
-  readonly #pieces: AsyncIterable<Uint8Array>
-  readonly #isWanted: () => boolean
+  readonly #pieces: AsyncIterator<Uint8Array>
   readonly #failed: (error: unknown) => void
+  #sink: BodySink | undefined
+  /** The next piece waits until the sink has drained. */
+  #isHeld = false
+  #isStopped = false
 
   /** @param failed called with an error of the iterable */
-  constructor(pieces: AsyncIterable<Uint8Array>, isWanted: () => boolean, failed: (error: unknown) => void) {
-    this.#pieces = pieces
-    this.#isWanted = isWanted
+  constructor(pieces: AsyncIterable<Uint8Array>, failed: (error: unknown) => void) {
+    this.#pieces = pieces[Symbol.asyncIterator]()
     this.#failed = failed
   }
 
   pipe(sink: BodySink): void {
-    this.#pump(sink).catch(this.#failed)
+    this.#sink = sink
+    sink.source = this
+    this.#read()
   }
 
-  async #pump(sink: BodySink): Promise<void> {
-    const gate = new Gate()
-    gate.pipe(sink)
-    for await (const piece of this.#pieces) {
-      if (!this.#isWanted()) return
-      sink.bytes(asBuffer(piece), 0, piece.length)
-      if (sink.backed) await gate.untilOpen()
+  /** One piece at a time is read, and only when the sink takes more. */
+  pause(): void {}
+
+  resume(): void {
+    if (!this.#isHeld) return
+    this.#isHeld = false
+    this.#read()
+  }
+
+  /** Nobody wants the rest: sends nothing more, and returns the iterator. */
+  stop(): void {
+    if (this.#isStopped) return
+    this.#isStopped = true
+    this.#pieces.return?.().catch(() => {})
+  }
+
+  #read(): void {
+    this.#pieces.next().then(this.#take, this.#failed)
+  }
+
+  readonly #take = ({ done, value }: IteratorResult<Uint8Array>): void => {
+    if (this.#isStopped) return
+    const sink = this.#sink!
+    try {
+      if (done === true) {
+        this.#isStopped = true
+        return sink.end()
+      }
+      sink.bytes(asBuffer(value), 0, value.length)
+      this.#isHeld = sink.backed
+      if (!this.#isHeld && !this.#isStopped) this.#read()
+    } catch (error) {
+      this.#failed(error)
     }
-    if (this.#isWanted()) sink.end()
   }
 }

@@ -67,18 +67,19 @@ function send(flight: InFlight, served: ServedAnswer): void {
     endUnwanted(served)
     return respondLocally(flight, replaced)
   }
-  const pumped = isWhole
-    ? replyBody(flight, { head, body })
-    : new PumpedBody(
-        body,
-        () => !flight.ended,
-        (error) => flight.ended || fail(flight, error),
-      )
+  const sent = isWhole ? replyBody(flight, { head, body }) : pumpedBody(flight, body)
   const source = { cancel: () => endUnwanted(served) }
   if (exchange.responseIsRefusal) {
-    if (!sendBody(flight, head, pumped)) source.cancel()
-  } else sendProcessed(flight, pumped, source)
+    if (!sendBody(flight, head, sent)) source.cancel()
+  } else sendProcessed(flight, sent, source)
   if (!isWhole && exchange.originalMethod === 'GET') endWhenDraining(flight)
+}
+
+/** A client may leave while it is behind and nothing is read from the body. */
+function pumpedBody(flight: InFlight, pieces: AsyncIterable<Uint8Array>): PumpedBody {
+  const body = new PumpedBody(pieces, (error) => flight.ended || fail(flight, error))
+  flight.whenOver(() => body.stop())
+  return body
 }
 
 /** Ends a stream of notifications when the worker drains: it would never end otherwise, and its client reconnects to another worker. */

@@ -298,7 +298,7 @@ export const COLLECTIONS: Readonly<Record<string, Filled | PeerFilled>> = {
     bound: '256 subscriptions of a session, and its log level',
     flood: FLOODS,
   },
-  'protocols/mcp/answer/read-news waiting': { bound: '16 and the end of the session', flood: FLOODS },
+  'protocols/mcp/sse/read-news waiting': { bound: '16 and the end of the session', flood: FLOODS },
   'protocols/mcp/target/send-to-target avoid': 'configuration',
   'protocols/mcp/session/session-load #requests': 'work',
   'protocols/mcp/session/session-load #streams': 'work',

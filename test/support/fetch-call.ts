@@ -30,12 +30,14 @@ async function send(url: string, { method, headers, body, signal }: CallRequest)
 }
 
 function toCallResponse(response: Response): CallResponse {
+  // A reader may be given up by somebody else, so all have the same iterator.
+  const pieces = (response.body ?? (async function* () {})())[Symbol.asyncIterator]()
   return {
     status: response.status,
     headers: [...response.headers],
     header: (lowerName) => response.headers.get(lowerName) ?? undefined,
     endpoint: '127.0.0.1:80',
     trailer: () => undefined,
-    body: response.body ?? (async function* () {})(),
+    body: { [Symbol.asyncIterator]: () => pieces },
   }
 }

@@ -1,10 +1,15 @@
 import type { ServedAnswer } from '../../backend-protocol.ts'
+import { NotificationStream } from './notification-stream.ts'
 
 /** Calls `done` once, when the body was delivered or abandoned. */
 export function afterBody(answer: ServedAnswer, done: () => unknown): ServedAnswer {
   const { body } = answer
   if (body === undefined || body instanceof Uint8Array) {
     done()
+    return answer
+  }
+  if (body instanceof NotificationStream) {
+    body.whenOver(done)
     return answer
   }
   const source = body[Symbol.asyncIterator]()

@@ -2,8 +2,8 @@ import type { McpRequest } from '../mcp-request.ts'
 import { INTERNAL_ERROR } from '../message/json-rpc.ts'
 import type { ListRoute } from '../message/methods.ts'
 import type { TargetOutcome } from '../target/fan-out.ts'
-import { TargetStreamError } from '../target/read-reply.ts'
 import { brokenStreamText, noteFailure } from '../target/target-failure.ts'
+import { TargetStreamError } from '../target/target-stream-error.ts'
 
 /** Items of a target on one page. */
 const MAX_ITEMS = 10_000

@@ -1,9 +1,9 @@
 import { WheelTimer, workerWheel } from '#net/timer-wheel.ts'
 
 /** Silence after which a stream sends a comment. Proxies and clients close connections that are silent for longer, mostly after 30 to 60 s. */
-const SILENCE_MS = 15_000
+export const SILENCE_MS = 15_000
 
-const COMMENT = new TextEncoder().encode(': \n\n')
+export const COMMENT = new TextEncoder().encode(': \n\n')
 
 /**
  * The pieces of a stream, with a comment of the event stream after each 15 s of silence (WHATWG HTML, 9.2.7). Each piece must be requested

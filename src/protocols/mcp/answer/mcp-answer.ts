@@ -100,7 +100,7 @@ export function answerStream(body: AsyncGenerator<Uint8Array>, release: () => vo
   return { status: 200, headers: EVENT_STREAM, body: { [Symbol.asyncIterator]: () => iterator } }
 }
 
-const EVENT_STREAM = [
+export const EVENT_STREAM = [
   ['content-type', 'text/event-stream'],
   ['cache-control', 'no-cache'],
 ] as const

@@ -1,27 +1,19 @@
 import type { ServedAnswer } from '../../backend-protocol.ts'
-import { type McpRequest, type SessionTarget, targetsOf } from '../mcp-request.ts'
+import type { McpRequest, SessionTarget } from '../mcp-request.ts'
 import { type EventCursor, openEventCursor, sealEventCursor } from '../message/event-cursor.ts'
 import { isAnswerTo } from '../message/json-rpc.ts'
-import type { Capability } from '../session/capabilities.ts'
 import { callInSession, presentTargets } from '../session/renew-target.ts'
 import type { Session } from '../session/session-state.ts'
-import { announceTargets } from '../session/session-stream.ts'
-import { keepInUse } from '../session/session-use.ts'
 import { abandon } from '../target/abandon.ts'
-import { interleave } from '../target/interleave.ts'
 import { LIMITS } from '../target/send-to-target.ts'
 import { hasNoStream, within } from '../target/stream-timing.ts'
-import { answerFailure, describeFailure, hasFailed, noteFailure, noteTolerated } from '../target/target-failure.ts'
-import type { TargetReply } from '../target/target-reply.ts'
+import { answerFailure, describeFailure, hasFailed, noteTolerated } from '../target/target-failure.ts'
+import type { TargetMessage, TargetReply } from '../target/target-reply.ts'
 import { readStream } from '../target/target-stream.ts'
 import { ToClient } from '../target/to-client.ts'
-import { answerStream, encodeEvent, refuse } from './mcp-answer.ts'
-import { readNews } from './read-news.ts'
-
-/** An event for the client, or the end of the whole stream. */
-type StreamEvent =
-  | { readonly text: string; readonly id?: string | undefined; readonly retryMs?: number | undefined }
-  | 'end'
+import { EventSource } from './event-source.ts'
+import { EVENT_STREAM, refuse } from './mcp-answer.ts'
+import { NotificationStream, type StreamParts } from './notification-stream.ts'
 
 /** Opens the stream for unsolicited messages of targets, or continues a response whose stream ended early. */
 export async function openStream(request: McpRequest, session: Session): Promise<ServedAnswer> {
@@ -49,17 +41,23 @@ async function forwardStream(
   if (early !== undefined && early.kind !== 'messages') return answerWithoutStream(request, early)
   // The client may continue a response here, whatever request it belongs to.
   const toClient = new ToClient(request, session, target, lastEventId !== undefined)
-  async function* forward(): AsyncGenerator<StreamEvent> {
-    const reply = early ?? (await pending)
-    if (reply.kind === 'messages') {
-      for await (const received of reply.messages) {
-        yield { text: toClient.translate(received) ?? '', id: received.eventId, retryMs: received.retryMs }
-      }
-    } else abandon(reply)
-    yield 'end'
-  }
-  const stop = () => void pending.then(abandon)
-  return answerEvents(request, session, [forward(), readNews(request.deps, session.key)], stop)
+  const source = unchangedEvents(early?.messages ?? messagesOf(pending), toClient)
+  const stop = early?.abort ?? (() => void pending.then(abandon))
+  return answerEvents({ request, session, sources: [source], outlastsSources: false, stop })
+}
+
+/** With the event ids and reconnection times of the target. */
+function unchangedEvents(messages: AsyncIterable<TargetMessage>, toClient: ToClient): EventSource {
+  return new EventSource(messages, (received) => {
+    const { eventId: id, retryMs } = received
+    return { text: toClient.translate(received) ?? '', id, retryMs }
+  })
+}
+
+async function* messagesOf(pending: Promise<TargetReply>): AsyncGenerator<TargetMessage> {
+  const reply = await pending
+  if (reply.kind === 'messages') yield* reply.messages
+  else abandon(reply)
 }
 
 /** How long the response to a client waits for that of a target, which may have no stream. */
@@ -87,22 +85,30 @@ async function mergeStreams(
     for (const reply of replies) void reply.then((each) => each !== refusal && abandon(each))
     return answerWithoutStream(request, refusal)
   }
-  const { sealer } = request.deps
-  async function* translate(target: SessionTarget, reply: Promise<TargetReply>): AsyncGenerator<StreamEvent> {
-    const { name } = target.plan
-    const toClient = new ToClient(attached, session, target)
-    for await (const received of readStream(attached, session, name, { reply, lastEventId: events[name] })) {
-      if (received.eventId !== undefined) events[name] = received.eventId
-      const text = toClient.translate(received)
-      const id =
-        Object.keys(events).length === 0
-          ? undefined
-          : sealEventCursor(sealer, session.key, { events, request: undefined })
-      if (text !== undefined || received.eventId !== undefined) yield { text: text ?? '', id }
-    }
-  }
-  const sources = targets.map((target, index) => translate(target, replies[index]!))
-  return answerEvents(request, session, [...sources, readNews(attached.deps, session.key)], () => stop.abort())
+  const sources = targets.map((target, index) =>
+    eventsOf(attached, session, target, { reply: replies[index]!, events }),
+  )
+  return answerEvents({ request, session, sources, outlastsSources: true, stop: () => stop.abort() })
+}
+
+/** @param events as of `mergeStreams` */
+function eventsOf(
+  request: McpRequest,
+  session: Session,
+  target: SessionTarget,
+  { reply, events }: { readonly reply: Promise<TargetReply>; readonly events: Record<string, string> },
+): EventSource {
+  const { name } = target.plan
+  const toClient = new ToClient(request, session, target)
+  const messages = readStream(request, session, name, { reply, lastEventId: events[name] })
+  return new EventSource(messages, (received) => {
+    if (received.eventId !== undefined) events[name] = received.eventId
+    const text = toClient.translate(received)
+    if (text === undefined && received.eventId === undefined) return undefined
+    if (Object.keys(events).length === 0) return { text: text ?? '' }
+    const id = sealEventCursor(request.deps.sealer, session.key, { events, request: undefined })
+    return { text: text ?? '', id }
+  })
 }
 
 /**
@@ -122,19 +128,14 @@ async function resumeResponse(
   const reply = await callInSession(request, session, target, { ...GET, lastEventId })
   if (reply.kind !== 'messages') return answerWithoutStream(request, reply)
   const toClient = new ToClient(request, session, target)
-  async function* rest(): AsyncGenerator<StreamEvent> {
-    const { messages } = reply as Extract<TargetReply, { kind: 'messages' }>
-    for await (const received of messages) {
-      const { message, eventId, retryMs } = received
-      const isAnswer = isAnswerTo(message, id!)
-      const text = isAnswer ? toClient.translateAnswer(message, undefined) : toClient.translate(received)
-      const cursor = eventId === undefined ? undefined : { events: { [name!]: eventId }, request: id }
-      yield { text: text ?? '', id: cursor && sealEventCursor(deps.sealer, session.key, cursor), retryMs }
-      if (isAnswer) break
-    }
-    yield 'end'
-  }
-  return answerEvents(request, session, [rest(), readNews(deps, session.key)], reply.abort)
+  const source = new EventSource(reply.messages, (received) => {
+    const { message, eventId, retryMs } = received
+    const isLast = isAnswerTo(message, id)
+    const text = isLast ? toClient.translateAnswer(message, undefined) : toClient.translate(received)
+    const cursor = eventId === undefined ? undefined : { events: { [name!]: eventId }, request: id }
+    return { text: text ?? '', id: cursor && sealEventCursor(deps.sealer, session.key, cursor), retryMs, isLast }
+  })
+  return answerEvents({ request, session, sources: [source], outlastsSources: false, stop: reply.abort })
 }
 
 const GET = { method: 'GET', message: undefined, limits: LIMITS.stream } as const
@@ -190,39 +191,6 @@ function answerWithoutStream({ exchange }: McpRequest, reply: TargetReply): Serv
   return refuse(exchange, 'method-not-allowed', { headers: [['allow', 'POST, DELETE']] })
 }
 
-/** @param stop abandons the streams of the targets */
-function answerEvents(
-  request: McpRequest,
-  session: Session,
-  sources: readonly AsyncGenerator<StreamEvent>[],
-  stop: () => void,
-): ServedAnswer {
-  const { plan, exchange, deps } = request
-  const forget = deps.memory.streams.add(plan.backend, {
-    targets: plan.targets.map(({ name }) => name),
-    changed: () => void announceTargets(deps.channels, session.key, capabilitiesOf(request, session)),
-  })
-  const release = keepInUse(session, deps.table)
-  const close = () => {
-    forget()
-    release()
-    stop()
-  }
-  async function* encode(): AsyncGenerator<Uint8Array> {
-    try {
-      for await (const [, event] of interleave(sources)) {
-        if (event === 'end') return
-        yield encodeEvent(event.text, event.id, event.retryMs)
-      }
-    } catch (error) {
-      if (!deps.signal.aborted) noteFailure(exchange, error)
-    } finally {
-      close()
-    }
-  }
-  return answerStream(encode(), close)
-}
-
-function capabilitiesOf(request: McpRequest, session: Session): ReadonlySet<Capability> {
-  return new Set(targetsOf(request, session).flatMap((target) => [...(target.session?.capabilities ?? [])]))
+function answerEvents(parts: StreamParts): ServedAnswer {
+  return { status: 200, headers: EVENT_STREAM, body: new NotificationStream(parts) }
 }

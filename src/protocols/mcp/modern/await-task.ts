@@ -1,8 +1,8 @@
 import { isAnswerTo, isObject, type MessageId, parseMessage, type ResponseMessage } from '../message/json-rpc.ts'
 import { abandon } from '../target/abandon.ts'
-import { TargetStreamError } from '../target/read-reply.ts'
 import { resumeResponse } from '../target/resume-response.ts'
 import type { TargetMessage, TargetReply } from '../target/target-reply.ts'
+import { TargetStreamError } from '../target/target-stream-error.ts'
 
 /** A call that the target runs as a task (revision 2025-11-25). */
 export interface TaskCall {

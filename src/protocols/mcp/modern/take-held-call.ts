@@ -2,8 +2,8 @@ import { clock } from '#base/clock.ts'
 import { parseExactJson } from '#base/exact-json.ts'
 import type { McpDeps } from '../mcp-request.ts'
 import { type MessageId, parseMessage, type RequestMessage } from '../message/json-rpc.ts'
-import { TargetStreamError } from '../target/read-reply.ts'
 import type { TargetMessage } from '../target/target-reply.ts'
+import { TargetStreamError } from '../target/target-stream-error.ts'
 import { type CallReader, channelOf, type HeldAt, type Question, type Told } from './held-call.ts'
 
 /** How often the worker that has the call is told that it is still read. */

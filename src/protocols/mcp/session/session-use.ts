@@ -14,7 +14,7 @@ const MAX_IDLE_MS = 30 * 60 * 1000
 const PRECISION_MS = 60 * 1000
 
 /** A request or a stream that lasts counts as use this often. */
-const REPEAT_MS = 10 * 60 * 1000
+export const REPEAT_MS = 10 * 60 * 1000
 
 /** Scope of the shared table: the last use of sessions, wall clock. */
 const USED = 'mcp-session-used'

@@ -3,7 +3,7 @@ import { parseJson } from '#base/parse-json.ts'
 import type { BodyClaim } from '#net/body/body-memory.ts'
 import type { McpDeps } from '../mcp-request.ts'
 import { type Message, parseMessage } from '../message/json-rpc.ts'
-import { TargetStreamError } from '../target/read-reply.ts'
+import { TargetStreamError } from '../target/target-stream-error.ts'
 import { BoundedQueue } from './bounded-queue.ts'
 import { askOwner, type Endpoint, type Receiver, type SseConnection, type Told, type Wish } from './sse-connection.ts'
 

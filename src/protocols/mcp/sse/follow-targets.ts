@@ -1,12 +1,12 @@
 import { clock } from '#base/clock.ts'
 import { NO_MCP } from '#exchange/mcp-facts.ts'
 import { openStream } from '../answer/open-stream.ts'
-import { readNews } from '../answer/read-news.ts'
 import type { McpRequest } from '../mcp-request.ts'
 import { findSession } from '../session/find-session.ts'
 import { pauseBefore } from '../target/stream-timing.ts'
 import { lastingRequest } from './lasting-request.ts'
 import { messagesOf } from './messages-of.ts'
+import { readNews } from './read-news.ts'
 import { type StreamAddress, tellStream } from './stream-address.ts'
 
 /** Pause before the streams of the targets are opened again, after one and after many failures. */

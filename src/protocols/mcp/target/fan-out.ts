@@ -11,7 +11,6 @@ import type { Session } from '../session/session-state.ts'
 import { abandon } from './abandon.ts'
 import { interleave } from './interleave.ts'
 import { noteAnswered } from './note-attempt.ts'
-import { TargetStreamError } from './read-reply.ts'
 import type { CallLimits } from './send-to-target.ts'
 import {
   answerFailure,
@@ -23,6 +22,7 @@ import {
   noteTolerated,
 } from './target-failure.ts'
 import type { TargetMessage } from './target-reply.ts'
+import { TargetStreamError } from './target-stream-error.ts'
 import { ToClient } from './to-client.ts'
 
 /** One request for several targets. */

@@ -1,31 +1,15 @@
 import type { CallResponse } from '#exchange/call.ts'
 import type { BodyClaim } from '#net/body/body-memory.ts'
-import { SseParser } from '#protocols/http/sse.ts'
 import type { McpTargetPlan } from '../config/mcp-plan.ts'
 import type { McpDeps } from '../mcp-request.ts'
 import { mediaTypeOf } from '../message/accept.ts'
-import { type Message, parseMessage } from '../message/json-rpc.ts'
+import type { Message } from '../message/json-rpc.ts'
+import { holdPiece, MAX_MESSAGE_BYTES, readMessage } from './read-message.ts'
+import { TargetEvents } from './target-events.ts'
 import type { TargetMessage, TargetReply } from './target-reply.ts'
-
-/** Longest accepted message of a target. */
-const MAX_MESSAGE_BYTES = 32 * 1024 * 1024
+import { TargetStreamError } from './target-stream-error.ts'
 
 const MESSAGE_LIMIT = `the limit is ${MAX_MESSAGE_BYTES} bytes, which no field sets`
-const BODY_MEMORY = 'the requests of this worker use all memory for bodies (GATEWRIGHT_BODY_MEMORY)'
-
-/** Memory overhead of a piece of a response: a response may arrive in millions of pieces. */
-const PIECE_BYTES = 64
-
-/** The target broke the protocol after its response had begun, or exceeded a limit. */
-export class TargetStreamError extends Error {
-  /** The exceeded limit, which the client may know. */
-  readonly limit: string | undefined
-
-  constructor(message: string, limit?: string) {
-    super(limit === undefined ? message : `${message}: ${limit}`)
-    this.limit = limit
-  }
-}
 
 /** The messages in the response of a target. */
 export function readReply(
@@ -49,7 +33,7 @@ export function readReply(
   const body = decode(response.header('content-encoding') ?? '', response.body)
   if (body === undefined) return unreadable(target, response, 'used an unknown content coding')
   const head = { kind: 'messages', sessionId, endpoint, abort: () => giveUp(response) } as const
-  if (!isJson) return { ...head, messages: readEvents(body, claim) }
+  if (!isJson) return { ...head, messages: new TargetEvents(body, claim) }
   const readWhole = () => readBytes(body, claim)
   return { ...head, messages: { [Symbol.asyncIterator]: () => asMessages(readWhole()) }, readWhole }
 }
@@ -66,36 +50,6 @@ function unreadable({ name }: McpTargetPlan, response: CallResponse, how: string
   return { kind: 'failed', failure: 'invalid-answer', detail: `target ${name} ${how}` }
 }
 
-async function* readEvents(body: AsyncIterable<Uint8Array>, claim: BodyClaim): AsyncGenerator<TargetMessage> {
-  const parser = new SseParser(MAX_MESSAGE_BYTES)
-  let heldBytes = 0
-  let keptBytes = 0
-  const keep = (bytes: number) => {
-    keptBytes += bytes
-  }
-  /** Releases all memory that is no longer needed. */
-  const giveBack = (neededBytes: number) => {
-    const needed = Math.min(heldBytes, neededBytes + keptBytes)
-    claim.give(heldBytes - needed)
-    heldBytes = needed
-  }
-  try {
-    for await (const chunk of body) {
-      hold(claim, chunk.length + PIECE_BYTES)
-      heldBytes += chunk.length + PIECE_BYTES
-      const events = parser.push(chunk)
-      for (const { data, id, retryMs } of events) {
-        const message = data === '' ? undefined : readMessage(data)
-        yield { message, eventId: id, retryMs, keep: () => keep(data.length) }
-      }
-      // All pieces of an unfinished event are still held.
-      if (events.length > 0) giveBack(parser.held)
-    }
-  } finally {
-    giveBack(0)
-  }
-}
-
 /** The message in a JSON body. Some servers respond to notifications with an empty body or `null`. */
 export function readOnlyMessage(body: Uint8Array): Message | undefined {
   const text = decoder.decode(body).trim()
@@ -109,18 +63,6 @@ async function* asMessages(body: Promise<Uint8Array>): AsyncGenerator<TargetMess
   if (message !== undefined) yield { message, eventId: undefined, retryMs: undefined, keep: () => {} }
 }
 
-/** A response is in memory until it is complete. */
-function hold(claim: BodyClaim, bytes: number): void {
-  if (!claim.take(bytes)) throw new TargetStreamError('no memory is left for the response of the target', BODY_MEMORY)
-}
-
-function readMessage(text: string): Message {
-  const message = parseMessage(text)
-  if (message.kind !== 'unreadable') return message
-  const { problem, detail = problem } = message
-  throw new TargetStreamError(`the target sent an invalid message: ${detail}`)
-}
-
 /** A whole body, which is held until the request ends. */
 async function readBytes(body: AsyncIterable<Uint8Array>, claim: BodyClaim): Promise<Uint8Array> {
   const pieces: Uint8Array[] = []
@@ -128,7 +70,7 @@ async function readBytes(body: AsyncIterable<Uint8Array>, claim: BodyClaim): Pro
   for await (const piece of body) {
     bytes += piece.length
     if (bytes > MAX_MESSAGE_BYTES) throw new TargetStreamError('the response of the target is too large', MESSAGE_LIMIT)
-    hold(claim, piece.length + PIECE_BYTES)
+    holdPiece(claim, piece)
     pieces.push(piece)
   }
   return pieces.length === 1 ? pieces[0]! : concat(pieces, bytes)

@@ -8,8 +8,8 @@ import { SseEventTooLarge } from '../../http/sse.ts'
 import { refuse, refuseRequest } from '../answer/mcp-answer.ts'
 import { INTERNAL_ERROR, type MessageId } from '../message/json-rpc.ts'
 import { passedHeaders } from './forward-headers.ts'
-import { TargetStreamError } from './read-reply.ts'
 import type { TargetFailure, TargetReply } from './target-reply.ts'
+import { TargetStreamError } from './target-stream-error.ts'
 
 /** A failed reply of a target. */
 export type FailedReply = Extract<TargetReply, { kind: 'refused' | 'failed' }>

@@ -1,0 +1,229 @@
+import { afterEach, expect, test, vi } from 'vitest'
+import { clock } from '#base/clock.ts'
+import type { Exchange } from '#exchange/exchange.ts'
+import { TimerWheel } from '#net/timer-wheel.ts'
+import { LocalChannels } from '#state/channels.ts'
+import { LocalTable } from '#state/shared-table.ts'
+import type { McpRequest } from '../mcp-request.ts'
+import { parseMessage } from '../message/json-rpc.ts'
+import { McpMemory } from '../session/mcp-memory.ts'
+import { NO_SESSION } from '../session/session-state.ts'
+import { announceChange, announceEnd } from '../session/session-stream.ts'
+import { isIdle } from '../session/session-use.ts'
+import type { TargetMessage } from '../target/target-reply.ts'
+import { EventSource, type StreamEvent } from './event-source.ts'
+import { NotificationStream } from './notification-stream.ts'
+
+afterEach(() => void vi.restoreAllMocks())
+
+const BACKEND = 'ProxyBackend/default/tools'
+const session = { ...NO_SESSION, key: 's' }
+
+/** Messages of a target, given by the test. */
+class Messages implements AsyncIterableIterator<TargetMessage> {
+  asked = 0
+  closed = 0
+  #read = Promise.withResolvers<IteratorResult<TargetMessage>>();
+
+  [Symbol.asyncIterator](): this {
+    return this
+  }
+
+  next(): Promise<IteratorResult<TargetMessage>> {
+    this.asked++
+    return this.#read.promise
+  }
+
+  async return(): Promise<IteratorResult<TargetMessage>> {
+    this.closed++
+    return { done: true, value: undefined }
+  }
+
+  /** The result of the read that waits, or of the next one. */
+  async give(method: string | undefined): Promise<void> {
+    const message = parseMessage(JSON.stringify({ jsonrpc: '2.0', method }))
+    const value = { message, eventId: undefined, retryMs: undefined, keep: () => {} } as TargetMessage
+    this.#settle((read) =>
+      read.resolve(method === undefined ? { done: true, value: undefined } : { done: false, value }),
+    )
+    await turn()
+  }
+
+  async break(error: Error): Promise<void> {
+    this.#settle((read) => read.reject(error))
+    await turn()
+  }
+
+  #settle(settle: (read: PromiseWithResolvers<IteratorResult<TargetMessage>>) => void): void {
+    const read = this.#read
+    this.#read = Promise.withResolvers()
+    settle(read)
+  }
+}
+
+const turn = () => new Promise<void>((resolve) => setImmediate(resolve))
+
+const nameOf = ({ message }: TargetMessage): StreamEvent | undefined => {
+  const text = message?.kind === 'notification' ? message.method : ''
+  if (text === 'bad') throw new Error('a bad message')
+  return text === 'hidden' ? undefined : { text, isLast: text === 'last' }
+}
+
+function start({ count = 1, outlastsSources = false } = {}) {
+  const times = { ms: 0 }
+  vi.spyOn(clock, 'now').mockImplementation(() => times.ms)
+  vi.spyOn(clock, 'monotonic').mockImplementation(() => times.ms)
+  const wheel = new TimerWheel()
+  const client = new AbortController()
+  const channels = new LocalChannels('w1')
+  const memory = new McpMemory()
+  const table = new LocalTable()
+  const targets = Array.from({ length: count }, () => new Messages())
+  const ended: string[] = []
+  const exchange = {} as Exchange
+  const request = {
+    plan: { backend: BACKEND, targets: [] },
+    exchange,
+    deps: { signal: client.signal, channels, memory, table },
+  } as unknown as McpRequest
+  const sources = targets.map((messages) => new EventSource(messages, nameOf))
+  const stop = () => ended.push('stopped')
+  const stream = new NotificationStream({ request, session, sources, outlastsSources, stop }, wheel)
+  stream.whenOver(() => ended.push('over'))
+  const read = async () => {
+    const { done, value } = await stream.next()
+    return done === true ? undefined : new TextDecoder().decode(value)
+  }
+  const pass = (ms: number) => {
+    times.ms += ms
+    wheel.advance()
+  }
+  return { stream, read, pass, times, client, channels, memory, table, targets, ended, exchange }
+}
+
+const event = (text: string) => `event: message\ndata: ${text}\n\n`
+
+test('events arrive in order, and a source is read only when its last event was taken', async () => {
+  const { read, targets } = start({ count: 2 })
+  const [one, other] = targets as [Messages, Messages]
+  const first = read()
+  await one.give('a')
+  expect(await first).toBe(event('a'))
+  await other.give('b')
+  await one.give('hidden')
+  await one.give('c')
+  expect([one.asked, other.asked]).toEqual([3, 1])
+  expect([await read(), await read()]).toEqual([event('b'), event('c')])
+  expect([one.asked, other.asked]).toEqual([4, 2])
+})
+
+test('news are events, of which 16 wait for the client beside those of targets', async () => {
+  const { read, channels, targets } = start()
+  const first = read()
+  await targets[0]!.give('a')
+  await targets[0]!.give('b')
+  for (let i = 0; i < 20; i++) await announceChange(channels, 's', new Set(['tools']))
+  await announceEnd(channels, 's')
+  const texts = [await first]
+  for (let text = await read(); text !== undefined; text = await read()) texts.push(text)
+  expect([texts.length, texts[1]]).toEqual([18, event('b')])
+  expect(texts[2]).toContain('notifications/tools/list_changed')
+})
+
+test('a comment follows 15 s of silence, as often as needed, but not while the client is behind', async () => {
+  const { read, pass, targets } = start()
+  for (let i = 0; i < 2; i++) {
+    const silent = read()
+    pass(14_000)
+    pass(1500)
+    expect(await silent).toBe(': \n\n')
+  }
+  pass(60_000)
+  const next = read()
+  await targets[0]!.give('a')
+  expect(await next).toBe(event('a'))
+})
+
+test('it counts as use of the session every ten minutes, and when it ends', async () => {
+  const { stream, read, pass, times, table } = start()
+  for (let i = 0; i < 4 * 65; i++) {
+    const silent = read()
+    pass(15_200)
+    await silent
+  }
+  expect(isIdle(session, table, times.ms)).toBe(false)
+  expect(isIdle(session, table, times.ms + 20 * 60_000)).toBe(false)
+  await stream.return()
+  times.ms += 31 * 60_000
+  expect(isIdle(session, table, times.ms)).toBe(false)
+  expect(isIdle(session, table, times.ms + 1)).toBe(true)
+})
+
+const ENDS: Readonly<Record<string, (started: ReturnType<typeof start>) => unknown>> = {
+  'its source ends': ({ targets }) => targets[0]!.give(undefined),
+  'its source fails': ({ targets }) => targets[0]!.break(new Error('lost')),
+  'a message cannot be translated': ({ targets }) => targets[0]!.give('bad'),
+  'the client leaves': ({ client }) => client.abort(),
+  'the session ends': ({ channels }) => announceEnd(channels, 's'),
+  'the response is given up': ({ stream }) => stream.return(),
+}
+
+test.each(Object.keys(ENDS))('it ends cleanly and once when %s, and keeps nothing', async (how) => {
+  const started = start()
+  const { stream, read, targets, ended, memory, channels, exchange } = started
+  const last = read()
+  await ENDS[how]!(started)
+  expect(await last).toBeUndefined()
+  expect(await read()).toBeUndefined()
+  await stream.return()
+  expect(ended).toEqual(['stopped', 'over'])
+  expect(targets[0]!.closed).toBe(1)
+  expect(channels.openChannels).toEqual([])
+  const changed = vi.spyOn(stream, 'changed')
+  memory.streams.replaced(BACKEND, ['other'])
+  expect(changed).not.toHaveBeenCalled()
+  const noted = { 'its source fails': 'lost', 'a message cannot be translated': 'a bad message' } as Record<
+    string,
+    string
+  >
+  expect(exchange.refusalDetail).toBe(noted[how])
+})
+
+test('its last event reaches the client', async () => {
+  const { read, targets, ended } = start()
+  const last = read()
+  await targets[0]!.give('last')
+  expect([await last, await read()]).toEqual([event('last'), undefined])
+  expect(ended).toEqual(['stopped', 'over'])
+})
+
+test('it may outlast its sources', async () => {
+  const { read, targets, channels } = start({ outlastsSources: true })
+  const next = read()
+  await targets[0]!.give(undefined)
+  await announceChange(channels, 's', new Set(['prompts']))
+  expect(await next).toContain('notifications/prompts/list_changed')
+})
+
+test.each(['given up', 'abandoned by its client'])('%s before it is read, it keeps nothing', async (how) => {
+  const { stream, read, client, targets, ended } = start()
+  if (how === 'given up') await stream.return()
+  else client.abort()
+  expect([ended, targets[0]!.closed, targets[0]!.asked]).toEqual([['stopped', 'over'], 1, 0])
+  expect(await read()).toBeUndefined()
+})
+
+test('of a client that has left already, it is over at once', () => {
+  const { client, memory, channels, table, exchange } = start()
+  client.abort()
+  const ended: string[] = []
+  const request = {
+    plan: { backend: BACKEND, targets: [] },
+    exchange,
+    deps: { signal: client.signal, channels, memory, table },
+  } as unknown as McpRequest
+  const stop = () => ended.push('stopped')
+  const stream = new NotificationStream({ request, session, sources: [], outlastsSources: true, stop })
+  stream.whenOver(() => ended.push('over'))
+  expect(ended).toEqual(['stopped', 'over'])
+})

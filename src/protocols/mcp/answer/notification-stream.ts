@@ -1,0 +1,187 @@
+import { clock } from '#base/clock.ts'
+import { WheelTimer, workerWheel } from '#net/timer-wheel.ts'
+import { type McpRequest, targetsOf } from '../mcp-request.ts'
+import type { OpenStream } from '../session/open-streams.ts'
+import type { Session } from '../session/session-state.ts'
+import { announceTargets, listenForNews, type StreamNews } from '../session/session-stream.ts'
+import { noteUse, REPEAT_MS } from '../session/session-use.ts'
+import { noteFailure } from '../target/target-failure.ts'
+import type { EventReceiver, EventSource, StreamEvent } from './event-source.ts'
+import { COMMENT, SILENCE_MS } from './heartbeat.ts'
+import { encodeEvent } from './mcp-answer.ts'
+
+/** News that wait for a client that does not read; more of them are dropped: they only tell that lists have changed. */
+const MAX_WAITING_NEWS = 16
+
+const DONE = { done: true, value: undefined } as const
+
+export interface StreamParts {
+  readonly request: McpRequest
+  readonly session: Session
+  readonly sources: readonly EventSource[]
+  /** Goes on when its sources have ended. */
+  readonly outlastsSources: boolean
+  /** Abandons the streams of the targets. Called once. */
+  readonly stop: () => void
+}
+
+interface Arrived {
+  readonly event: StreamEvent
+  /** Undefined: the event is news. */
+  readonly from: EventSource | undefined
+}
+
+/**
+ * The stream of notifications of a session as the body of a response: the events of its sources and the news of the session in order of
+ * arrival, and a comment after each 15 s of silence. A worker has thousands of them that wait for hours, so it is plain state instead of a
+ * chain of generators (bench/README.md, "Memory").
+ */
+export class NotificationStream implements AsyncIterableIterator<Uint8Array>, EventReceiver, OpenStream {
+  readonly #parts: StreamParts
+  readonly #wheel: Pick<typeof workerWheel, 'arm' | 'remove'>
+  readonly #silence = new WheelTimer(() => this.#settleWith({ done: false, value: COMMENT }))
+  /** Events that the client has not taken; created with the first one. */
+  #waiting: Arrived[] | undefined
+  /** Takes the result of the read that waits. */
+  #settle: ((result: IteratorResult<Uint8Array>) => void) | undefined
+  /** Undefined: nothing has been read yet. */
+  #closeNews: (() => void) | undefined
+  /** Wall clock. */
+  #usedMs = clock.now()
+  #isOver = false
+  #whenOver: (() => unknown) | undefined
+
+  constructor(parts: StreamParts, wheel: Pick<typeof workerWheel, 'arm' | 'remove'> = workerWheel) {
+    const { plan, deps } = parts.request
+    this.#parts = parts
+    this.#wheel = wheel
+    deps.memory.streams.add(plan.backend, this)
+    deps.signal.addEventListener('abort', this.#left, { once: true })
+    if (deps.signal.aborted) this.#end()
+  }
+
+  /** Calls `over` once, when the stream is over, however it ended. */
+  whenOver(over: () => unknown): void {
+    this.#whenOver = over
+    if (this.#isOver) over()
+  }
+
+  get targets(): readonly string[] {
+    return this.#parts.request.plan.targets.map(({ name }) => name)
+  }
+
+  changed(): void {
+    const { request, session } = this.#parts
+    const capabilities = targetsOf(request, session).flatMap((target) => [...(target.session?.capabilities ?? [])])
+    void announceTargets(request.deps.channels, session.key, new Set(capabilities))
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this
+  }
+
+  /** The result of one read must be known before the next. */
+  next(): Promise<IteratorResult<Uint8Array>> {
+    if (this.#closeNews === undefined && !this.#isOver) this.#begin()
+    this.#noteUse()
+    const first = this.#waiting?.shift()
+    if (first !== undefined) {
+      this.#goOnAfter(first)
+      return Promise.resolve(pieceOf(first))
+    }
+    if (this.#isOver) return Promise.resolve(DONE)
+    this.#wheel.arm(this.#silence, SILENCE_MS)
+    return new Promise((resolve) => {
+      this.#settle = resolve
+    })
+  }
+
+  /** The client has left, or the response is not sent. */
+  return(): Promise<IteratorResult<Uint8Array>> {
+    this.#waiting = undefined
+    this.#end()
+    return Promise.resolve(DONE)
+  }
+
+  arrived(event: StreamEvent, from: EventSource | undefined): void {
+    const arrived = { event, from }
+    if (this.#settle === undefined) {
+      this.#waiting ??= []
+      this.#waiting.push(arrived)
+      return
+    }
+    this.#settleWith(pieceOf(arrived))
+    this.#goOnAfter(arrived)
+  }
+
+  ended(): void {
+    if (!this.#parts.outlastsSources) this.#end()
+  }
+
+  failed(error: unknown): void {
+    const { exchange, deps } = this.#parts.request
+    if (!deps.signal.aborted) noteFailure(exchange, error)
+    this.#end()
+  }
+
+  #begin(): void {
+    const { request, session, sources } = this.#parts
+    this.#closeNews = listenForNews(request.deps.channels, session.key, (news) => this.#hear(news))
+    for (const source of sources) source.start(this)
+  }
+
+  #hear(news: StreamNews): void {
+    if (news.kind === 'end') this.#end()
+    else if (this.#waitingNews < MAX_WAITING_NEWS) this.arrived(news, undefined)
+  }
+
+  get #waitingNews(): number {
+    return this.#waiting?.filter(({ from }) => from === undefined).length ?? 0
+  }
+
+  /** The client has taken the event. */
+  #goOnAfter({ event, from }: Arrived): void {
+    if (event.isLast === true) this.#end()
+    else if (!this.#isOver) from?.read()
+  }
+
+  /** A stream counts as use of its session, at times. */
+  #noteUse(): void {
+    const nowMs = clock.now()
+    if (nowMs - this.#usedMs < REPEAT_MS) return
+    this.#usedMs = nowMs
+    noteUse(this.#parts.session, this.#parts.request.deps.table, nowMs)
+  }
+
+  readonly #left = (): void => {
+    this.#waiting = undefined
+    this.#end()
+  }
+
+  /** Events that have arrived can still be read. */
+  #end(): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    const { request, session, sources, stop } = this.#parts
+    const { plan, deps } = request
+    this.#wheel.remove(this.#silence)
+    this.#closeNews?.()
+    for (const source of sources) source.close()
+    stop()
+    deps.signal.removeEventListener('abort', this.#left)
+    deps.memory.streams.delete(plan.backend, this)
+    noteUse(session, deps.table, clock.now())
+    this.#whenOver?.()
+    this.#settleWith(DONE)
+  }
+
+  #settleWith(result: IteratorResult<Uint8Array>): void {
+    const settle = this.#settle
+    this.#settle = undefined
+    settle?.(result)
+  }
+}
+
+function pieceOf({ event }: Arrived): IteratorResult<Uint8Array> {
+  return { done: false, value: encodeEvent(event.text, event.id, event.retryMs) }
+}
