@@ -59,7 +59,7 @@ export class InFlight implements RunContext, BodyOwner, Observed {
   status = 0
   readonly #interrupt: Interrupt
   /** Called when no policy can act any more. */
-  #whenOver: (() => void)[] | undefined
+  #whenOver: readonly (() => void)[] | undefined
 
   /** @param interrupt see `RunContext.interrupt` */
   constructor(context: ProxyContext, stream: ServerStream, socket: LiveSocket, interrupt: Interrupt) {
@@ -150,9 +150,8 @@ export class InFlight implements RunContext, BodyOwner, Observed {
   }
 
   whenOver(over: () => void): void {
-    // The first push into an empty array makes room for 17.
-    if (this.#whenOver === undefined) this.#whenOver = [over]
-    else this.#whenOver.push(over)
+    // A push would make room for 17, and the request may last.
+    this.#whenOver = this.#whenOver === undefined ? [over] : this.#whenOver.concat(over)
   }
 
   /** No policy can act any more. */

@@ -28,7 +28,8 @@ export interface ChannelText {
 /** The channels of one thread. */
 export class LocalChannels implements Channels {
   readonly thread: string
-  readonly #receivers = new Map<string, Set<Receive>>()
+  /** Replaced as a whole: a channel nearly always has one receiver, and a worker has thousands of channels. */
+  readonly #receivers = new Map<string, readonly Receive[]>()
   readonly #sendToOthers: (text: ChannelText) => Promise<boolean>
 
   /** @param sendToOthers carries a text to other threads, which hand it to `deliver` */
@@ -38,16 +39,15 @@ export class LocalChannels implements Channels {
   }
 
   open(name: string, receive: Receive): () => void {
-    let receivers = this.#receivers.get(name)
-    if (receivers === undefined) {
-      receivers = new Set()
-      this.#receivers.set(name, receivers)
-    }
-    receivers.add(receive)
-    return () => {
-      receivers.delete(receive)
-      if (receivers.size === 0 && this.#receivers.get(name) === receivers) this.#receivers.delete(name)
-    }
+    const others = this.#receivers.get(name)
+    this.#receivers.set(name, others === undefined ? [receive] : [...others, receive])
+    return () => this.#close(name, receive)
+  }
+
+  #close(name: string, receive: Receive): void {
+    const others = (this.#receivers.get(name) ?? []).filter((one) => one !== receive)
+    if (others.length > 0) this.#receivers.set(name, others)
+    else this.#receivers.delete(name)
   }
 
   /** The names of the open channels, for tests. */
@@ -65,7 +65,7 @@ export class LocalChannels implements Channels {
 
   /** Hands a text to the channels of this thread. @returns whether there is one */
   async deliver(name: string, text: string): Promise<boolean> {
-    const receivers = [...(this.#receivers.get(name) ?? [])]
+    const receivers = this.#receivers.get(name) ?? []
     await Promise.all(receivers.map((receive) => receive(text)))
     return receivers.length > 0
   }

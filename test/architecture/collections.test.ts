@@ -29,6 +29,7 @@ test.each([
   ['net/x.ts', 'function f() {\n  const d: string[] = []\n}', []],
   ['protocols/x.ts', 'async function f() {\n    const d: string[] = []\n}', ['protocols/x d']],
   ['policies/x.ts', '    e: new Map(),', ['policies/x e']],
+  ['net/x.ts', '    this.#i ??= new Map()', ['net/x #i']],
   ['policies/x.ts', '  readonly #f: Readonly<Record<A, Set<B>>> = { a: new Set(), b: new Set() }', ['policies/x #f']],
   ['cli/x.ts', '  #g: string[] = []', []],
   ['net/x.ts', 'const NOTHING: readonly string[] = []', []],

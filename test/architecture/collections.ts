@@ -222,7 +222,13 @@ export const COLLECTIONS: Readonly<Record<string, Filled | PeerFilled>> = {
     bound: '1,000 thoughts, and 4 Mi of signatures',
     flood: 'src/protocols/llm/completions/thoughts.test.ts',
   },
+  'protocols/llm/completions/read-turns #calls': 'message',
+  'protocols/llm/completions/read-turns #functions': 'message',
   'protocols/llm/completions/write-answer #annotated': 'message',
+  'protocols/llm/completions/write-answer #calls': 'message',
+  'protocols/llm/json/edit-members #added': 'message',
+  'protocols/llm/json/edit-members #removed': 'message',
+  'protocols/llm/json/write-json #pieces': 'message',
   'protocols/llm/completions/write-stream #calls': OPEN_BLOCKS,
   'protocols/llm/json/object-reader #read': 'message',
   'protocols/llm/translation/losses #paths': {
@@ -269,9 +275,14 @@ export const COLLECTIONS: Readonly<Record<string, Filled | PeerFilled>> = {
   'protocols/mcp/session/serve-without-session legacy': 'configuration',
   'protocols/mcp/session/serve-without-session failed': 'configuration',
   'protocols/mcp/modern/listen allowed': 'configuration',
+  'protocols/mcp/session/capabilities SETS': 'configuration',
   'protocols/mcp/session/open-streams #streams': 'work',
   'protocols/mcp/session/session-activity #activities': {
     bound: '10,000 sessions',
+    flood: 'src/protocols/mcp/session/session-activity.test.ts',
+  },
+  'protocols/mcp/session/session-activity #errors': {
+    bound: '5 of a session',
     flood: 'src/protocols/mcp/session/session-activity.test.ts',
   },
   'protocols/mcp/session/session-state #opened': { bound: '4,096 sessions', flood: FLOODS },
@@ -297,6 +308,10 @@ export const COLLECTIONS: Readonly<Record<string, Filled | PeerFilled>> = {
   'protocols/mcp/session/restore-settings requests': {
     bound: '256 subscriptions of a session, and its log level',
     flood: FLOODS,
+  },
+  'protocols/mcp/answer/notification-stream #waiting': {
+    bound: 'one event of each target, and 16 of the gateway',
+    flood: 'src/protocols/mcp/answer/notification-stream.test.ts',
   },
   'protocols/mcp/sse/read-news waiting': { bound: '16 and the end of the session', flood: FLOODS },
   'protocols/mcp/target/send-to-target avoid': 'configuration',
@@ -347,6 +362,8 @@ const LASTING: readonly RegExp[] = [
   new RegExp(String.raw`^ {2}(?:static |readonly |private )*(#?\w+)(?:: .*?)? = ${EMPTY}`),
   new RegExp(String.raw`^(?:export )?(?:const|let) (\w+)(?:: .*?)? = ${EMPTY}`),
   /^ {4,}(\w+): new (?:Map|Set)\b[^(]*\(\)/,
+  // Fields that are created when they are needed.
+  new RegExp(String.raw`^ {4,}this\.(#\w+) \?\?= ${EMPTY}`),
 ]
 /** Variables of functions, which persist while the function waits. */
 const LOCAL = new RegExp(String.raw`^ +(?:const|let) (\w+)(?:: .*?)? = ${EMPTY}`)

@@ -126,7 +126,6 @@ const GROUPS: readonly Group[] = [
       ['if (count <= this.dropped.length) return', '<=', '<'],
       ['if (count <= this.dropped.length) return', 'count <= this.dropped.length', 'false'],
       ['if (count <= this.dropped.length) return', 'return', ';'],
-      ['const offsets = new Int32Array(4 * capacity)', '4', '(4 + 1)'],
     ],
   },
   {
@@ -271,7 +270,11 @@ const GROUPS: readonly Group[] = [
     reason:
       'only memory: a timer of a closed connection does nothing, and a dial that was cancelled is not cancelled again',
     mutants: [
-      ['this.#pool.settings.wheel.remove(connection.timer)', 'this.#pool.settings.wheel.remove(connection.timer)', ';'],
+      [
+        'if (connection.timer !== undefined) this.#pool.settings.wheel.remove(connection.timer)',
+        'this.#pool.settings.wheel.remove(connection.timer)',
+        ';',
+      ],
       ['this.#dials.delete(connection)', 'this.#dials.delete(connection)', ';'],
     ],
   },

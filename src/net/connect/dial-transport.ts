@@ -1,7 +1,6 @@
 import type { Destination } from '../destination.ts'
 import type { ConnectFailure } from '../failure.ts'
 import { openDataTransport } from '../transport/data-transport.ts'
-import { ReadRelay } from '../transport/read-relay.ts'
 import type { Transport, TransportOwner } from '../transport/transport.ts'
 import type { Connector } from './connector.ts'
 import type { DialContext, Dialling, DialOptions } from './dial.ts'
@@ -21,7 +20,7 @@ export function dialTransport(
   context: DialContext,
   { connector, owner, done, ...options }: DialTransportOptions,
 ): Dialling {
-  const relay = new ReadRelay()
+  const relay = connector.transports.newRelay()
   return connector.dial(destination, context, {
     ...options,
     onread: relay.onread,

@@ -262,10 +262,11 @@ export class Head {
   reserve(count: number): void {
     if (count <= this.dropped.length) return
     const capacity = Math.max(count, 2 * this.dropped.length, FIRST_FIELDS)
-    const offsets = new Int32Array(4 * capacity)
+    const memory = new ArrayBuffer(17 * capacity)
+    const offsets = new Int32Array(memory, 0, 4 * capacity)
     offsets.set(this.offsets)
     this.offsets = offsets
-    const dropped = new Uint8Array(capacity)
+    const dropped = new Uint8Array(memory, 16 * capacity, capacity)
     dropped.set(this.dropped)
     this.dropped = dropped
   }

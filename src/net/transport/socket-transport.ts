@@ -17,14 +17,21 @@ export class SocketTransport extends TurnTransport implements Transport {
     super()
     this.socket = socket
     this.#owner = owner
-    socket.on('drain', () => {
-      this.backed = false
-      this.#owner.drained()
-    })
+    if (this.writesToStream) socket.on('drain', () => this.drained())
     socket.on('end', () => this.ended())
     // 'close' follows every error and is sufficient for protocol code.
     socket.on('error', ignore)
     socket.on('close', () => this.#owner.closed())
+  }
+
+  /** Output goes through the stream, which says when it has drained. */
+  protected get writesToStream(): boolean {
+    return true
+  }
+
+  protected drained(): void {
+    this.backed = false
+    this.#owner.drained()
   }
 
   get usable(): boolean {

@@ -1,5 +1,6 @@
 import { openDataTransport } from './data-transport.ts'
 import type { PlainTransports } from './plain-transports.ts'
+import { ReadRelay } from './read-relay.ts'
 import { SocketTransport } from './socket-transport.ts'
 
 /** Works with every Node, because it uses documented API only. */
@@ -10,6 +11,7 @@ export const STREAM_TRANSPORTS: PlainTransports = {
     accepted.resume()
     return transport
   },
+  newRelay: () => new ReadRelay(),
   open(socket, relay, owner) {
     relay.owner = owner
     return new SocketTransport(socket, owner)

@@ -29,7 +29,7 @@ export async function answerInitialize(request: McpRequest, message: RequestMess
     : (reply.outcomes[0]?.result ?? {})
   const result = plan.sessionRouting === 'Stateless' ? withoutSessions(merged) : merged
   const answer = prepend(reply.events, answerMessages([resultText(message.id, result)]))
-  const session: Omit<Session, 'id'> = {
+  const session: Session = {
     key: sessionKey,
     createdMs: clock.now(),
     targets: reply.sessions,
@@ -37,14 +37,13 @@ export async function answerInitialize(request: McpRequest, message: RequestMess
     bareTarget: bareTargetOf(plan),
   }
   if (plan.sessionRouting === 'Stateless') {
-    void prepareClose(request, targetsOf(request, { ...session, id: '' }))()
+    void prepareClose(request, targetsOf(request, session))()
     return answer
   }
   noteUse(session, deps.table, session.createdMs)
-  const begun = sealSession(deps.sealer, { backend: plan.backend, identity: exchange.identity }, session)
-  const { id } = begun
+  const id = sealSession(deps.sealer, { backend: plan.backend, identity: exchange.identity }, session)
   if (exchange.mcp !== undefined) exchange.mcp.sessionId = id
-  deps.memory.activities.begin(request, begun)
+  deps.memory.activities.begin(request, session, id)
   return { ...answer, headers: [...answer.headers, ['mcp-session-id', id]] }
 }
 

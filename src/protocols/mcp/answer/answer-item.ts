@@ -137,7 +137,7 @@ export async function answerItem(
     const { readWhole } = reply
     if (readWhole !== undefined) return forwardWhole(request, session, target, { message, read: readWhole, done })
     // Only a client with a session can continue a response that ends early.
-    const isAlone = session.id === '' && request.era === 'legacy' && target.session?.version !== LATEST_SESSIONLESS
+    const isAlone = session.key === '' && request.era === 'legacy' && target.session?.version !== LATEST_SESSIONLESS
     const open = (lastEventId: string) => callInSession(request, session, target, { ...GET, lastEventId })
     const { signal } = deps
     const received = isAlone ? resumeResponse({ id: message.id, first: reply, open, signal }) : reply.messages

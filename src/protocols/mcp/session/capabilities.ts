@@ -14,6 +14,21 @@ export const CAPABILITIES = {
 
 export type Capability = keyof typeof CAPABILITIES
 
+const NAMES = Object.keys(CAPABILITIES) as Capability[]
+
+/** Every session has a set for each target, so equal ones are one. */
+const SETS = new Map<string, ReadonlySet<Capability>>()
+
+/** The capabilities with these letters. */
+export function capabilitiesOf(letters: string): ReadonlySet<Capability> {
+  const known = SETS.get(letters)
+  if (known !== undefined) return known
+  const names = NAMES.filter((name) => letters.includes(CAPABILITIES[name]))
+  const set = new Set(names)
+  SETS.set(letters, set)
+  return set
+}
+
 /** Reads `capabilities` of an initialize result. */
 export function readCapabilities(capabilities: unknown): ReadonlySet<Capability> {
   const found = new Set<Capability>()

@@ -23,7 +23,7 @@ export function findSession(request: McpRequest): Session | ServedAnswer {
   })
   if (session === 'malformed') return refuse(exchange, 'mcp-session-invalid')
   if (session === 'unknown') return refuse(exchange, 'mcp-session-unknown')
-  deps.memory.activities.begin(request, session)
+  deps.memory.activities.begin(request, session, id)
   return session
 }
 

@@ -27,7 +27,7 @@ export async function callInSession(
   call: Omit<TargetCall, 'target' | 'session'>,
 ): Promise<TargetReply> {
   const first = await callTarget(request, { ...call, target: plan, session: before, of: session })
-  if (session.id === '' || before?.sessionId === undefined) return first
+  if (session.key === '' || before?.sessionId === undefined) return first
   if (first.kind !== 'failed' && first.kind !== 'refused') return first
   const { reply, isLost } = await judge(first)
   if (!isLost) return reply
@@ -51,7 +51,7 @@ async function judge(reply: UnfitReply): Promise<{ readonly reply: TargetReply; 
 export async function presentTargets(request: McpRequest, session: Session): Promise<readonly SessionTarget[]> {
   const present = targetsOf(request, session)
   const { targets } = request.plan
-  if (session.id === '' || present.length === targets.length) return present
+  if (session.key === '' || present.length === targets.length) return present
   const absent = targets.filter((target) => !present.some(({ plan }) => plan === target))
   await Promise.all(absent.map((target) => joinSession(request, session, target)))
   return targetsOf(request, session)
@@ -64,7 +64,7 @@ export function presentTarget(
   plan: McpTargetPlan,
 ): SessionTarget | undefined | Promise<SessionTarget | undefined> {
   const present = targetOf(request, session, plan)
-  if (present !== undefined || session.id === '') return present
+  if (present !== undefined || session.key === '') return present
   return joinSession(request, session, plan).then(() => targetOf(request, session, plan))
 }
 

@@ -57,7 +57,7 @@ export async function serveWithoutSession(request: McpRequest, message: Message)
     })
   }
   const { plan, era, deps } = request
-  deps.memory.activities.begin(request, NO_SESSION)
+  deps.memory.activities.begin(request, NO_SESSION, '')
   const route = needsSession(message.method, era) ? undefined : methodRoute(message.method, era)
   switch (route?.kind) {
     case 'ping':

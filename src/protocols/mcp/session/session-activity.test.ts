@@ -23,7 +23,7 @@ const TARGET = {
 const PLAN = { backend: 'ProxyBackend/default/b', targets: [TARGET] }
 
 function session(key: string): Session {
-  return { ...NO_SESSION, id: `id of ${key}`, key, createdMs: NOW }
+  return { ...NO_SESSION, key, createdMs: NOW }
 }
 
 /** A request of a session. @returns ends it */
@@ -34,7 +34,7 @@ function begin(activities: SessionActivities, of: Session, more: Partial<Exchang
   const whenOver = (over: () => void) => {
     end = over
   }
-  activities.begin({ plan: PLAN, exchange, deps: { whenOver } }, of)
+  activities.begin({ plan: PLAN, exchange, deps: { whenOver } }, of, of.key === '' ? '' : `id of ${of.key}`)
   return () => end()
 }
 

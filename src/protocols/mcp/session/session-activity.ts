@@ -37,13 +37,14 @@ export class SessionActivities {
   /**
    * A request has begun; it is reported until the exchange ends.
    * @param session `NO_SESSION`: it is reported with all others that have none at the backend
+   * @param id of the session; '': it has none
    */
-  begin({ exchange, deps, plan }: SessionRequest, session: Session): void {
+  begin({ exchange, deps, plan }: SessionRequest, session: Session, id: string): void {
     const { mcp } = exchange
     if (mcp === undefined) return
-    const key = session.id === '' ? plan.backend : session.key
+    const key = session.key === '' ? plan.backend : session.key
     const known = this.#activities.get(key)
-    const activity = known ?? new SessionActivity(session)
+    const activity = known ?? new SessionActivity(session, id)
     if (known === undefined || known !== this.#lastUsed) {
       if (known !== undefined) this.#activities.delete(key)
       else if (this.#activities.size >= MAX_SESSIONS) this.#activities.delete(this.#activities.keys().next().value!)
@@ -106,9 +107,9 @@ class SessionActivity {
   /** Newest first. */
   #errors: McpErrorReport[] | undefined
 
-  constructor(session: Session) {
+  constructor(session: Session, id: string) {
     this.session = session
-    this.digest = session.id === '' ? '' : shortSession(session.id)
+    this.digest = id === '' ? '' : shortSession(id)
   }
 
   isOver(table: SharedTable, nowMs: number): boolean {

@@ -36,18 +36,18 @@ interface Attempt {
 }
 
 const owner: SessionOwner = { backend: 'ProxyBackend/default/tools', identity: alice }
-const sealed = sealSession(sealer, owner, session)
+const id = sealSession(sealer, owner, session)
 
 function open(id: string, { owner: other, nowMs = 1_000_001, table = new LocalTable() }: Attempt = {}) {
   return openSession(id, { ...owner, ...other }, { sealer, table, nowMs })
 }
 
 test('an id holds the whole session', () => {
-  expect(open(sealed.id)).toEqual({ ...session, id: sealed.id })
+  expect(open(id)).toEqual(session)
 })
 
 test('a later token of the same caller opens it', () => {
-  expect(open(sealed.id, { owner: { identity: user({ iss: 'https://idp', sub: 'alice', exp: 2 }) } })).toEqual(sealed)
+  expect(open(id, { owner: { identity: user({ iss: 'https://idp', sub: 'alice', exp: 2 }) } })).toEqual(session)
 })
 
 const strangers: [name: string, owner: Partial<SessionOwner>][] = [
@@ -68,50 +68,50 @@ const strangers: [name: string, owner: Partial<SessionOwner>][] = [
 ]
 
 test.each(strangers)('%s finds no session', (_, other) => {
-  expect(open(sealed.id, { owner: other })).toBe('unknown')
+  expect(open(id, { owner: other })).toBe('unknown')
 })
 
 test('entries of one name in two Secrets are two callers', () => {
   const by = (entry: string) => ({ ...owner, identity: { ...nobody, apiKey: { key: 'x', entry, metadata: {} } } })
-  const { id } = sealSession(sealer, by('default/first/alice'), session)
-  expect(open(id, { owner: by('default/first/alice') })).toMatchObject({ id })
-  expect(open(id, { owner: by('default/second/alice') })).toBe('unknown')
-  expect(open(id, { owner: by('other/first/alice') })).toBe('unknown')
+  const own = sealSession(sealer, by('default/first/alice'), session)
+  expect(open(own, { owner: by('default/first/alice') })).toEqual(session)
+  expect(open(own, { owner: by('default/second/alice') })).toBe('unknown')
+  expect(open(own, { owner: by('other/first/alice') })).toBe('unknown')
 })
 
 test('the user of basic authentication is the caller', () => {
   const by = (username: string) => ({ ...owner, identity: { ...nobody, basicAuth: { username, credential: 'x' } } })
-  const { id } = sealSession(sealer, by('alice'), session)
-  expect(open(id, { owner: by('alice') })).toMatchObject({ id })
-  expect(open(id, { owner: by('bob') })).toBe('unknown')
+  const own = sealSession(sealer, by('alice'), session)
+  expect(open(own, { owner: by('alice') })).toEqual(session)
+  expect(open(own, { owner: by('bob') })).toBe('unknown')
 })
 
 test('without a subject only the same token is the same caller', () => {
   const by = (token: string) => ({ ...owner, identity: { ...nobody, jwt: { claims: { iss: 'i' }, token } } })
-  const { id } = sealSession(sealer, by('a.b.c'), session)
-  expect(open(id, { owner: by('a.b.c') })).toMatchObject({ id })
-  expect(open(id, { owner: by('a.b.d') })).toBe('unknown')
+  const own = sealSession(sealer, by('a.b.c'), session)
+  expect(open(own, { owner: by('a.b.c') })).toEqual(session)
+  expect(open(own, { owner: by('a.b.d') })).toBe('unknown')
 })
 
 test('it ends after a day', () => {
-  expect(open(sealed.id, { nowMs: 1_000_000 + 24 * HOUR_MS })).toEqual(sealed)
-  expect(open(sealed.id, { nowMs: 1_000_001 + 24 * HOUR_MS })).toBe('unknown')
+  expect(open(id, { nowMs: 1_000_000 + 24 * HOUR_MS })).toEqual(session)
+  expect(open(id, { nowMs: 1_000_001 + 24 * HOUR_MS })).toBe('unknown')
 })
 
 test('an ended session is refused, also in threads that are only notified', () => {
   const elsewhere = new LocalTable()
   const here = new LocalTable((entry) => elsewhere.add(entry))
-  endSession(sealed, here)
-  expect(open(sealed.id, { table: here })).toBe('unknown')
-  expect(open(sealed.id, { table: elsewhere })).toBe('unknown')
+  endSession(session, here)
+  expect(open(id, { table: here })).toBe('unknown')
+  expect(open(id, { table: elsewhere })).toBe('unknown')
 })
 
 test('an id under another key makes the client start again; any other text is refused', () => {
   const other = sealSession(testSealer(), owner, session)
-  expect(open(other.id)).toBe('unknown')
+  expect(open(other)).toBe('unknown')
   expect(open('garbage')).toBe('malformed')
   expect(open('')).toBe('malformed')
-  expect(open(`${sealed.id} x`)).toBe('malformed')
+  expect(open(`${id} x`)).toBe('malformed')
 })
 
 test('a session is of one caller, however callers are identified', () => {
@@ -125,8 +125,8 @@ test('a session is of one caller, however callers are identified', () => {
     { ...alice, basicAuth: { username: 'a', credential: 'x' } },
   ]
   for (const [at, identity] of callers.entries()) {
-    const { id } = sealSession(sealer, { ...owner, identity }, session)
-    const opening = callers.map((other) => typeof open(id, { owner: { identity: other } }) === 'object')
+    const own = sealSession(sealer, { ...owner, identity }, session)
+    const opening = callers.map((other) => typeof open(own, { owner: { identity: other } }) === 'object')
     expect(opening).toEqual(callers.map((_, other) => other === at))
   }
 })

@@ -4,7 +4,7 @@ import { openJson, type Sealer, sealJson } from '#base/sealer.ts'
 import type { Identity } from '#exchange/exchange.ts'
 import type { SharedTable } from '#state/shared-table.ts'
 import { digestOfCaller } from './caller-of.ts'
-import { CAPABILITIES, type Capability } from './capabilities.ts'
+import { CAPABILITIES, capabilitiesOf } from './capabilities.ts'
 import { isIdle, noteUse } from './session-use.ts'
 import type { TargetSession } from './target-session.ts'
 
@@ -16,9 +16,7 @@ const MAX_AGE_MS = 24 * 60 * 60 * 1000
  * serve its requests (decisions B64, B65).
  */
 export interface Session {
-  /** Value of `mcp-session-id`; '' if the client has none. */
-  readonly id: string
-  /** Random. Binds cursors and references to the session, and identifies it as deleted. */
+  /** Random; '' if the client has no session. Binds cursors and references to the session, and identifies it as deleted. */
   readonly key: string
   readonly createdMs: number
   readonly targets: readonly TargetSession[]
@@ -39,7 +37,6 @@ export interface ClientDeclaration {
 
 /** Of requests that belong to no session. */
 export const NO_SESSION: Session = {
-  id: '',
   key: '',
   createdMs: 0,
   targets: [],
@@ -71,7 +68,8 @@ interface SealedSession {
 /** Name, session id, version, capabilities as one letter each, replica. */
 export type SealedTarget = readonly [string, string | null, string, string, string | null]
 
-export function sealSession(sealer: Sealer, owner: SessionOwner, session: Omit<Session, 'id'>): Session {
+/** @returns the value of `mcp-session-id` */
+export function sealSession(sealer: Sealer, owner: SessionOwner, session: Session): string {
   const sealed: SealedSession = {
     k: 'session',
     b: owner.backend,
@@ -82,7 +80,7 @@ export function sealSession(sealer: Sealer, owner: SessionOwner, session: Omit<S
     d: session.client,
     n: session.bareTarget ?? null,
   }
-  return { ...session, id: sealJson(sealer, sealed) }
+  return sealJson(sealer, sealed)
 }
 
 export function packTarget({ target, sessionId, version, capabilities, endpoint }: TargetSession): SealedTarget {
@@ -95,7 +93,7 @@ export function unpackTarget([target, sessionId, version, letters, endpoint]: Se
     target,
     sessionId: sessionId ?? undefined,
     version,
-    capabilities: new Set(CAPABILITY_NAMES.filter((capability) => letters.includes(CAPABILITIES[capability]))),
+    capabilities: capabilitiesOf(letters),
     endpoint: endpoint ?? undefined,
   }
 }
@@ -124,7 +122,6 @@ function unseal(id: string, sealer: Sealer): OpenedSession | undefined {
   const sealed = openJson<SealedSession>(sealer, 'session', id)
   if (sealed === undefined) return undefined
   const session: Session = {
-    id,
     key: sealed.r,
     createdMs: sealed.c,
     targets: sealed.t.map(unpackTarget),
@@ -163,8 +160,6 @@ function isEnded(sessionKey: string, table: SharedTable): boolean {
 
 /** Scope of the shared table: keys of ended sessions. */
 const ENDED = 'mcp-ended-session'
-
-const CAPABILITY_NAMES = Object.keys(CAPABILITIES) as Capability[]
 
 /**
  * Distinguishes a sealed id from arbitrary text. The key may have changed since, and clients start a new session only after a 404;

@@ -60,6 +60,8 @@ export class ClientStream {
   #watch: { cancel(): void } | undefined
   #isOver = false
   #session: Session | undefined
+  /** Value of `mcp-session-id`. */
+  #sessionId: string | undefined
   #release: (() => void) | undefined
 
   /** @param request the one that has opened the stream */
@@ -108,6 +110,7 @@ export class ClientStream {
   async #endSession(): Promise<void> {
     const session = this.#session
     this.#session = undefined
+    this.#sessionId = undefined
     this.#release?.()
     if (session === undefined) return
     const { deps } = this.#closing
@@ -131,7 +134,7 @@ export class ClientStream {
         this.#followedUntilMs = clock.monotonic() + FOLLOWED_MS
         return undefined
       case 'unfollowed':
-        if (told.sessionId === this.#session?.id) this.#followedUntilMs = 0
+        if (told.sessionId === this.#sessionId) this.#followedUntilMs = 0
         return undefined
       case 'end':
         this.close()
@@ -144,7 +147,7 @@ export class ClientStream {
     const isFollowed = this.#followedUntilMs > clock.monotonic()
     const mustFollow = follows && !isFollowed && this.#session !== undefined
     if (mustFollow) this.#followedUntilMs = clock.monotonic() + FOLLOWED_MS
-    const state: StreamState = { sessionId: this.#session?.id, mustFollow }
+    const state: StreamState = { sessionId: this.#sessionId, mustFollow }
     await this.#request.deps.channels.send(to, JSON.stringify(state), thread)
   }
 
@@ -184,6 +187,7 @@ export class ClientStream {
     if (typeof session === 'string') return
     const ended = this.#endSession()
     this.#session = session
+    this.#sessionId = id
     this.#followedUntilMs = 0
     this.#unused.cancel()
     if (exchange.mcp !== undefined) exchange.mcp.sessionId = id

@@ -42,7 +42,7 @@ export class ToClient {
   readonly #target: SessionTarget
   readonly #relaysAnswers: boolean
   /** The last requests of the target on this stream, by the id of the target, for later cancellations. */
-  readonly #references = new Map<string, string>()
+  #references: Map<string, string> | undefined
   #refusing = 0
 
   /**
@@ -109,15 +109,16 @@ export class ToClient {
 
   /** Limited by memory. Cancellations of older requests are ignored. */
   #remember(key: string, sealed: string): void {
-    this.#forget(key)
-    if (this.#references.size >= MAX_REFERENCES) this.#forget(this.#references.keys().next().value!)
+    this.#references ??= new Map()
+    this.#forget(this.#references, key)
+    if (this.#references.size >= MAX_REFERENCES) this.#forget(this.#references, this.#references.keys().next().value!)
     if (this.#request.deps.claim.take(key.length + sealed.length)) this.#references.set(key, sealed)
   }
 
-  #forget(key: string): void {
-    const sealed = this.#references.get(key)
+  #forget(references: Map<string, string>, key: string): void {
+    const sealed = references.get(key)
     if (sealed === undefined) return
-    this.#references.delete(key)
+    references.delete(key)
     this.#request.deps.claim.give(key.length + sealed.length)
   }
 
@@ -139,7 +140,7 @@ export class ToClient {
     if (method === 'notifications/cancelled') {
       const { requestId } = params
       if (!isMessageId(requestId)) return undefined
-      const sealed = this.#references.get(idKey(requestId))
+      const sealed = this.#references?.get(idKey(requestId))
       return sealed && JSON.stringify({ ...json, params: { ...params, requestId: sealed } })
     }
     return text

@@ -25,14 +25,14 @@ export function trackInFlight(request: McpRequest, session: Session, id: Message
   // A client of this era cancels by closing its stream.
   if (request.era === 'modern') return { request, done: () => {} }
   const isModern = target.session?.version === LATEST_SESSIONLESS
-  const stop = isModern || session.id === '' ? new AbortController() : undefined
+  const stop = isModern || session.key === '' ? new AbortController() : undefined
   const cancel = async (cancellation: string) => {
     if (!isModern) await notifyTarget(request, target, cancellation)
     stop?.abort()
   }
   const inSession = () =>
     awaitInSession(request, session, id, cancel, stop === undefined ? () => lateCancel(request, target) : undefined)
-  const done = session.id === '' ? awaitAlone(request, id, cancel) : inSession()
+  const done = session.key === '' ? awaitAlone(request, id, cancel) : inSession()
   if (stop === undefined) return { request, done }
   const signal = AbortSignal.any([request.deps.signal, stop.signal])
   return { request: { ...request, deps: { ...request.deps, signal } }, done }
@@ -131,7 +131,7 @@ export async function cancelInFlight(
   const { channels } = request.deps
   const id = params?.requestId
   if (!isMessageId(id)) return
-  if (session.id !== '') return void (await channels.send(channelOf(session.key, id), text))
+  if (session.key !== '') return void (await channels.send(channelOf(session.key, id), text))
   let found: string | undefined
   let isOnly = true
   const asking = `mcp-cancel ${crypto.randomUUID()}`
