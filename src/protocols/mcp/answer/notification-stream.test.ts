@@ -9,7 +9,6 @@ import { parseMessage } from '../message/json-rpc.ts'
 import { McpMemory } from '../session/mcp-memory.ts'
 import { NO_SESSION } from '../session/session-state.ts'
 import { announceChange, announceEnd } from '../session/session-stream.ts'
-import { isIdle } from '../session/session-use.ts'
 import type { TargetMessage } from '../target/target-reply.ts'
 import { EventSource, type StreamEvent } from './event-source.ts'
 import { NotificationStream } from './notification-stream.ts'
@@ -17,7 +16,12 @@ import { NotificationStream } from './notification-stream.ts'
 afterEach(() => void vi.restoreAllMocks())
 
 const BACKEND = 'ProxyBackend/default/tools'
-const session = { ...NO_SESSION, key: 's' }
+const SESSION_A = { target: 'a', sessionId: undefined, version: '', endpoint: undefined }
+const session = {
+  ...NO_SESSION,
+  key: 's',
+  targets: [{ ...SESSION_A, capabilities: new Set(['tools'] as const) }],
+}
 
 /** Messages of a target, given by the test. */
 class Messages implements AsyncIterableIterator<TargetMessage> {
@@ -74,6 +78,7 @@ function start({ count = 1, outlastsSources = false } = {}) {
   vi.spyOn(clock, 'now').mockImplementation(() => times.ms)
   vi.spyOn(clock, 'monotonic').mockImplementation(() => times.ms)
   const wheel = new TimerWheel()
+  const remove = vi.spyOn(wheel, 'remove')
   const client = new AbortController()
   const channels = new LocalChannels('w1')
   const memory = new McpMemory()
@@ -82,7 +87,7 @@ function start({ count = 1, outlastsSources = false } = {}) {
   const ended: string[] = []
   const exchange = {} as Exchange
   const request = {
-    plan: { backend: BACKEND, targets: [] },
+    plan: { backend: BACKEND, targets: [{ name: 'a' }] },
     exchange,
     deps: { signal: client.signal, channels, memory, table },
   } as unknown as McpRequest
@@ -98,7 +103,7 @@ function start({ count = 1, outlastsSources = false } = {}) {
     times.ms += ms
     wheel.advance()
   }
-  return { stream, read, pass, times, client, channels, memory, table, targets, ended, exchange }
+  return { stream, read, pass, times, client, channels, memory, table, targets, ended, exchange, remove }
 }
 
 const event = (text: string) => `event: message\ndata: ${text}\n\n`
@@ -146,17 +151,21 @@ test('a comment follows 15 s of silence, as often as needed, but not while the c
 
 test('it counts as use of the session every ten minutes, and when it ends', async () => {
   const { stream, read, pass, times, table } = start()
-  for (let i = 0; i < 4 * 65; i++) {
+  const used: number[] = []
+  const set = vi.spyOn(table, 'set').mockImplementation((_, key, ms) => {
+    expect(key).toBe('s')
+    used.push(Number(ms))
+  })
+  while (times.ms < 31 * 60_000) {
     const silent = read()
-    pass(15_200)
+    pass(15_000)
+    pass(1000)
     await silent
   }
-  expect(isIdle(session, table, times.ms)).toBe(false)
-  expect(isIdle(session, table, times.ms + 20 * 60_000)).toBe(false)
+  expect(used.map((ms) => Math.floor(ms / 60_000))).toEqual([10, 20, 30])
   await stream.return()
-  times.ms += 31 * 60_000
-  expect(isIdle(session, table, times.ms)).toBe(false)
-  expect(isIdle(session, table, times.ms + 1)).toBe(true)
+  expect([used.length, used.at(-1)]).toEqual([4, times.ms])
+  expect(set).toHaveBeenCalledTimes(4)
 })
 
 const ENDS: Readonly<Record<string, (started: ReturnType<typeof start>) => unknown>> = {
@@ -170,7 +179,7 @@ const ENDS: Readonly<Record<string, (started: ReturnType<typeof start>) => unkno
 
 test.each(Object.keys(ENDS))('it ends cleanly and once when %s, and keeps nothing', async (how) => {
   const started = start()
-  const { stream, read, targets, ended, memory, channels, exchange } = started
+  const { stream, read, targets, ended, memory, channels, exchange, remove } = started
   const last = read()
   await ENDS[how]!(started)
   expect(await last).toBeUndefined()
@@ -178,6 +187,7 @@ test.each(Object.keys(ENDS))('it ends cleanly and once when %s, and keeps nothin
   await stream.return()
   expect(ended).toEqual(['stopped', 'over'])
   expect(targets[0]!.closed).toBe(1)
+  expect(remove).toHaveBeenCalledOnce()
   expect(channels.openChannels).toEqual([])
   const changed = vi.spyOn(stream, 'changed')
   memory.streams.replaced(BACKEND, ['other'])
@@ -187,6 +197,15 @@ test.each(Object.keys(ENDS))('it ends cleanly and once when %s, and keeps nothin
     string
   >
   expect(exchange.refusalDetail).toBe(noted[how])
+})
+
+test('when the backend has other targets, the client hears of new lists, and the stream ends', async () => {
+  const { read, memory } = start()
+  const first = read()
+  memory.streams.replaced(BACKEND, ['a'])
+  memory.streams.replaced(BACKEND, ['a', 'b'])
+  expect(await first).toContain('notifications/tools/list_changed')
+  expect(await read()).toBeUndefined()
 })
 
 test('its last event reaches the client', async () => {

@@ -56,7 +56,7 @@ export class NotificationStream implements AsyncIterableIterator<Uint8Array>, Ev
     this.#parts = parts
     this.#wheel = wheel
     deps.memory.streams.add(plan.backend, this)
-    deps.signal.addEventListener('abort', this.#left, { once: true })
+    deps.signal.addEventListener('abort', this.#left)
     if (deps.signal.aborted) this.#end()
   }
 
@@ -119,8 +119,7 @@ export class NotificationStream implements AsyncIterableIterator<Uint8Array>, Ev
   }
 
   failed(error: unknown): void {
-    const { exchange, deps } = this.#parts.request
-    if (!deps.signal.aborted) noteFailure(exchange, error)
+    noteFailure(this.#parts.request.exchange, error)
     this.#end()
   }
 
@@ -142,7 +141,7 @@ export class NotificationStream implements AsyncIterableIterator<Uint8Array>, Ev
   /** The client has taken the event. */
   #goOnAfter({ event, from }: Arrived): void {
     if (event.isLast === true) this.#end()
-    else if (!this.#isOver) from?.read()
+    else from?.read()
   }
 
   /** A stream counts as use of its session, at times. */
@@ -153,10 +152,7 @@ export class NotificationStream implements AsyncIterableIterator<Uint8Array>, Ev
     noteUse(this.#parts.session, this.#parts.request.deps.table, nowMs)
   }
 
-  readonly #left = (): void => {
-    this.#waiting = undefined
-    this.#end()
-  }
+  readonly #left = (): void => this.#end()
 
   /** Events that have arrived can still be read. */
   #end(): void {
