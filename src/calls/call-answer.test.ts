@@ -2,6 +2,7 @@ import { beforeEach, expect, test } from 'vitest'
 import type { CallFailure } from '#exchange/call.ts'
 import { BodyClaim, BodyMemory } from '#net/body/body-memory.ts'
 import { Head } from '#net/http/head.ts'
+import type { BodySink } from '#net/stream.ts'
 import { FakeUpstream } from '#net/testing/fake-upstream.ts'
 import { CallAnswer } from './call-answer.ts'
 
@@ -89,4 +90,59 @@ test('a reader that stops after the end of the response cancels nothing', async 
   upstream.end()
   await body.return?.()
   expect([ended, upstream.cancelled, memory.heldBytes]).toEqual([[undefined], false, 0])
+})
+
+/** What a sink has got. */
+function recordingSink(room = Number.POSITIVE_INFINITY) {
+  const got: string[] = []
+  const sink: BodySink = {
+    takesFramed: false,
+    source: null,
+    get backed() {
+      return got.join('').length >= room
+    },
+    bytes: (buffer, start, end) => got.push(buffer.toString('latin1', start, end)),
+    end: () => got.push('<end>'),
+    abort: (why) => got.push(`<${why}>`),
+  }
+  return { got, sink }
+}
+
+test('a sink gets what has arrived, and then the rest as it arrives', () => {
+  const { got, sink } = recordingSink()
+  upstream.send('a')
+  upstream.send('b')
+  answer.pipe(sink)
+  upstream.send('c')
+  upstream.end()
+  expect([got, ended, memory.heldBytes]).toEqual([['ab', 'c', '<end>'], [undefined], 0])
+})
+
+test.each([
+  ['ended', () => upstream.end(), '<end>'],
+  ['broke off', () => upstream.break('reset'), '<reset>'],
+  ['was given up', () => answer.cancel(), '<cancelled>'],
+])('a sink that is attached after the response %s learns of it', (_, finish, last) => {
+  const { got, sink } = recordingSink()
+  finish()
+  answer.pipe(sink)
+  expect(got).toEqual([last])
+})
+
+test('a full sink pauses the upstream connection, and resumes it', () => {
+  const { sink } = recordingSink(2)
+  answer.pipe(sink)
+  upstream.send('a')
+  expect(upstream.paused).toBe(false)
+  upstream.send('b')
+  expect(upstream.paused).toBe(true)
+  sink.source!.resume()
+  expect(upstream.paused).toBe(false)
+})
+
+test('bytes that filled the memory of reads no longer pause the connection when a sink takes them', () => {
+  upstream.send('x'.repeat(PAUSE_AT))
+  expect(upstream.paused).toBe(true)
+  answer.pipe(recordingSink().sink)
+  expect(upstream.paused).toBe(false)
 })

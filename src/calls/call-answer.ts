@@ -1,4 +1,4 @@
-import { CallError, type CallFailure, type CallResponse } from '#exchange/call.ts'
+import { CallError, type CallFailure, type CallResponse, type PipedBody } from '#exchange/call.ts'
 import type { BodyClaim } from '#net/body/body-memory.ts'
 import { HeldBytes } from '#net/body/held-bytes.ts'
 import type { Abort, BodySink, BodySource, ClientStream } from '#net/stream.ts'
@@ -10,7 +10,7 @@ const MAX_QUEUED_BYTES = 262_144
  * The response to a call. Its body is read piece by piece; the upstream connection pauses if the reader is slow. All bytes received since the
  * last read form one piece, so that a response of many tiny chunks needs no object per chunk.
  */
-export class CallAnswer implements CallResponse, BodySink, AsyncIterableIterator<Uint8Array> {
+export class CallAnswer implements CallResponse, PipedBody, BodySink, AsyncIterableIterator<Uint8Array> {
   readonly status: number
   readonly endpoint: string
   readonly takesFramed = false
@@ -21,6 +21,8 @@ export class CallAnswer implements CallResponse, BodySink, AsyncIterableIterator
   readonly #held: HeldBytes
   #over = false
   #failure: Abort | undefined
+  /** Gets the bytes instead of reads. */
+  #sink: BodySink | undefined
   /** Takes the result of the read that waits. */
   #settle: ((result: IteratorResult<Uint8Array> | Promise<never>) => void) | undefined
 
@@ -55,17 +57,33 @@ export class CallAnswer implements CallResponse, BodySink, AsyncIterableIterator
   }
 
   get backed(): boolean {
-    return this.#held.length >= MAX_QUEUED_BYTES
+    return this.#sink?.backed ?? this.#held.length >= MAX_QUEUED_BYTES
   }
 
   /** Keeps the bytes even above the memory limit: the reader of the body checks the limit and gives up. */
   bytes(buffer: Buffer, start: number, end: number): void {
+    if (this.#sink !== undefined) return this.#sink.bytes(buffer, start, end)
     this.#held.appendAnyway(buffer, start, end)
     this.#goOn()
   }
 
   end(): void {
     this.#close(undefined)
+  }
+
+  pipe(sink: BodySink): void {
+    const wasBacked = this.backed
+    this.#sink = sink
+    sink.source = this.source
+    if (this.#held.length > 0) sink.bytes(this.#held.bytes, 0, this.#held.length)
+    this.#held.drop()
+    if (this.#over) this.#endSink(sink)
+    else if (wasBacked && !sink.backed) this.source!.resume()
+  }
+
+  cancel(): void {
+    this.abort('cancelled')
+    this.#held.drop()
   }
 
   abort(why: Abort): void {
@@ -78,11 +96,17 @@ export class CallAnswer implements CallResponse, BodySink, AsyncIterableIterator
   #close(why: Abort | undefined): void {
     this.#over = true
     this.#ended(why)
-    this.#goOn()
+    if (this.#sink === undefined) this.#goOn()
+    else this.#endSink(this.#sink)
+  }
+
+  #endSink(sink: BodySink): void {
+    if (this.#failure === undefined) sink.end()
+    else sink.abort(this.#failure)
   }
 
   /** Ending it early gives the upstream connection up, also when nothing was read yet. */
-  get body(): AsyncIterable<Uint8Array> {
+  get body(): PipedBody {
     return this
   }
 
@@ -99,8 +123,7 @@ export class CallAnswer implements CallResponse, BodySink, AsyncIterableIterator
   }
 
   return(): Promise<IteratorResult<Uint8Array>> {
-    this.abort('cancelled')
-    this.#held.drop()
+    this.cancel()
     return Promise.resolve(DONE)
   }
 

@@ -1,6 +1,6 @@
 import type { FailureCode } from '#net/failure.ts'
 import type { Head } from '#net/http/head.ts'
-import type { BodySource } from '#net/stream.ts'
+import type { BodySink, BodySource } from '#net/stream.ts'
 import type { MessageDeadline } from './message-deadline.ts'
 import type { ClientSpan, SentMcp } from './request-span.ts'
 
@@ -58,6 +58,13 @@ export interface CallRequest {
   readonly leavesHealth?: true
 }
 
+/** Bytes that can be read, or go to a sink as they arrive. */
+export interface PipedBody extends AsyncIterable<Uint8Array> {
+  pipe(sink: BodySink): void
+  /** Gives the rest up. */
+  cancel(): void
+}
+
 export interface CallResponse {
   readonly status: number
   /** Label of the endpoint that sent it: `host:port`, or the path of a socket. */
@@ -66,7 +73,7 @@ export interface CallResponse {
   readonly headers: readonly (readonly [name: string, value: string])[]
   header(lowerName: string): string | undefined
   /** Must be read to its end or closed with `return()`; otherwise the connection stays in use. */
-  readonly body: AsyncIterable<Uint8Array>
+  readonly body: AsyncIterable<Uint8Array> | PipedBody
   /** A field of the trailers; valid after the end of the body. */
   trailer(lowerName: string): string | undefined
 }

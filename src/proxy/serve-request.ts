@@ -2,13 +2,13 @@ import { runResponsePolicies } from '#engine/request/decide.ts'
 import { refuseLargeBody } from '#exchange/refuse-large-body.ts'
 import { BodyClaim } from '#net/body/body-memory.ts'
 import { decodeStream } from '#net/body/decode-content.ts'
+import { PumpedBody } from '#net/body/pumped-body.ts'
 import { Head } from '#net/http/head.ts'
 import { isLoopbackAddress } from '#protocols/address.ts'
 import type { Serve, ServedAnswer } from '#protocols/backend-protocol.ts'
 import { startDeadline } from './deadline.ts'
 import type { InFlight } from './in-flight.ts'
 import { sendProcessed } from './process-response.ts'
-import { PumpedBody } from './pumped-body.ts'
 import { DECISION } from './reply.ts'
 import { fail, replyBody, respondLocally, sendBody } from './respond.ts'
 
@@ -78,7 +78,7 @@ function send(flight: InFlight, served: ServedAnswer): void {
 /** A client may leave while it is behind and nothing is read from the body. */
 function pumpedBody(flight: InFlight, pieces: AsyncIterable<Uint8Array>): PumpedBody {
   const body = new PumpedBody(pieces, (error) => flight.ended || fail(flight, error))
-  flight.whenOver(() => body.stop())
+  flight.whenOver(() => body.cancel())
   return body
 }
 

@@ -152,10 +152,11 @@ function talkative(say: (i: number) => object) {
   return { speak, said: () => said }
 }
 
+// As many again may have been read and not taken.
 test.each([
-  ['long notifications', () => note('x'.repeat(1000)), 300],
-  ['short notifications', () => ({ jsonrpc: '2.0', method: 'x' }), 3000],
-  ['requests', (id: number) => ({ jsonrpc: '2.0', id, method: 'ping' }), 3000],
+  ['long notifications', () => note('x'.repeat(1000)), 600],
+  ['short notifications', () => ({ jsonrpc: '2.0', method: 'x' }), 6000],
+  ['requests', (id: number) => ({ jsonrpc: '2.0', id, method: 'ping' }), 6000],
 ])('initialise-targets: %s in place of the answer', async (_, say, most) => {
   const { speak, said } = talkative(say)
   const client = new TestClient(mcpPlan(['a']), fakeTargets({ a: speak }).call)

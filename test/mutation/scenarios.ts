@@ -16,7 +16,7 @@ export const SCENARIOS: readonly (readonly [area: string, names: readonly string
   ['proxy/relay-in-flight.ts', ['relay', 'own-bounds', 'drain']],
   ['proxy/server.ts', ['forwarding', 'connection-metrics', 'frontend-tls', 'http2', 'proxy-protocol', 'drain']],
   ['proxy/bodies.ts', ['forwarding', 'filtered-answers', 'recorded-bodies', 'body-memory', 'trailers', 'retries']],
-  ['proxy/pumped-body.ts', ['body-memory', 'mcp-gateway', 'forwarding']],
+  ['net/body/pumped-body.ts', ['body-memory', 'mcp-gateway', 'forwarding']],
   ['proxy/respond-upstream.ts', ['llm-failover-faults', 'llm-failover', 'forwarding', 'filtered-answers', 'grpc']],
   ['proxy', ['forwarding', 'faults', 'retries', 'filtered-answers', 'grpc', 'own-bounds']],
   ['calls', ['mcp-gateway', 'remote-key-sets', 'body-memory']],

@@ -1,29 +1,39 @@
+import { CallError, type CallResponse } from '#exchange/call.ts'
 import type { BodyClaim } from '#net/body/body-memory.ts'
+import { PumpedBody } from '#net/body/pumped-body.ts'
+import type { Abort, BodySink, BodySource } from '#net/stream.ts'
 import { type SseEvent, SseParser } from '#protocols/http/sse.ts'
 import { holdPiece, MAX_MESSAGE_BYTES, readMessage } from './read-message.ts'
 import type { TargetMessage } from './target-reply.ts'
 
-const NO_EVENTS: readonly SseEvent[] = []
+/** Memory of untaken messages above which reading from the target pauses, in bytes. */
+const MAX_WAITING_BYTES = 262_144
+
 const DONE = { done: true, value: undefined } as const
 
 /** The messages of an event stream of a target. Most streams are silent for long, so one that waits has plain state and no generator. */
-export class TargetEvents implements AsyncIterableIterator<TargetMessage> {
-  readonly #body: AsyncIterator<Uint8Array>
+export class TargetEvents implements AsyncIterableIterator<TargetMessage>, BodySink {
+  source: BodySource | null = null
+  readonly takesFramed = false
+  readonly #body: { pipe(sink: BodySink): void; cancel(): void }
   readonly #claim: BodyClaim
   /** Created with the first piece. */
   #parser: SseParser | undefined
-  /** Events of the last piece, and how many of them have been taken. */
-  #events = NO_EVENTS
+  /** The last events, and how many of them have been taken. */
+  #events: SseEvent[] | undefined
   #taken = 0
   #heldBytes = 0
   #keptBytes = 0
   /** Takes the result of the read that waits. */
   #settle: ((result: IteratorResult<TargetMessage> | Promise<never>) => void) | undefined
+  /** Nothing more arrives. */
   #isOver = false
+  #failure: { readonly error: unknown } | undefined
 
-  constructor(body: AsyncIterable<Uint8Array>, claim: BodyClaim) {
-    this.#body = body[Symbol.asyncIterator]()
+  constructor(body: CallResponse['body'], claim: BodyClaim) {
     this.#claim = claim
+    this.#body = 'pipe' in body ? body : new PumpedBody(body, (error) => this.#fail(error))
+    this.#body.pipe(this)
   }
 
   [Symbol.asyncIterator](): this {
@@ -32,7 +42,6 @@ export class TargetEvents implements AsyncIterableIterator<TargetMessage> {
 
   /** The result of one read must be known before the next. */
   next(): Promise<IteratorResult<TargetMessage>> {
-    if (this.#isOver) return Promise.resolve(DONE)
     return new Promise((resolve) => {
       this.#settle = resolve
       this.#goOn()
@@ -40,64 +49,95 @@ export class TargetEvents implements AsyncIterableIterator<TargetMessage> {
   }
 
   /** Gives the rest up, also while a message is awaited. */
-  async return(): Promise<IteratorResult<TargetMessage>> {
-    this.#end(DONE)
-    await this.#body.return?.()
-    return DONE
+  return(): Promise<IteratorResult<TargetMessage>> {
+    this.#events = undefined
+    this.#failure = undefined
+    this.end()
+    this.#body.cancel()
+    return Promise.resolve(DONE)
   }
 
-  #goOn(): void {
-    const event = this.#events[this.#taken]
-    if (event !== undefined) return this.#deliver(event)
-    if (this.#taken > 0) {
-      this.#events = NO_EVENTS
-      this.#taken = 0
-      // All pieces of an unfinished event are still held.
-      this.#giveBack(this.#parser!.held)
-    }
-    this.#body.next().then(this.#read, this.#fail)
+  /** An unfinished event is read on, however large it is. */
+  get backed(): boolean {
+    return this.#events !== undefined && this.#heldBytes >= MAX_WAITING_BYTES
   }
 
-  #deliver({ data, id, retryMs }: SseEvent): void {
-    try {
-      const message = data === '' ? undefined : readMessage(data)
-      this.#taken++
-      const keep = () => {
-        this.#keptBytes += data.length
-      }
-      this.#settleWith({ done: false, value: { message, eventId: id, retryMs, keep } })
-    } catch (error) {
-      this.#breakOff(error)
-    }
-  }
-
-  readonly #read = ({ done, value }: IteratorResult<Uint8Array>): void => {
+  bytes(buffer: Buffer, start: number, end: number): void {
     if (this.#isOver) return
-    if (done === true) return this.#end(DONE)
     try {
-      this.#heldBytes += holdPiece(this.#claim, value)
+      const piece = buffer.subarray(start, end)
+      this.#heldBytes += holdPiece(this.#claim, piece)
       this.#parser ??= new SseParser(MAX_MESSAGE_BYTES)
-      this.#events = this.#parser.push(value)
+      const events = this.#parser.push(piece)
+      if (events.length === 0) return
+      if (this.#events === undefined) this.#events = events
+      else for (const event of events) this.#events.push(event)
     } catch (error) {
       return this.#breakOff(error)
     }
     this.#goOn()
   }
 
-  readonly #fail = (error: unknown): void => {
-    if (!this.#isOver) this.#end(Promise.reject(error))
+  end(): void {
+    this.#isOver = true
+    this.#goOn()
+  }
+
+  abort(why: Abort): void {
+    this.#fail(new CallError(why))
+  }
+
+  /** What has arrived can still be read. */
+  #fail(error: unknown): void {
+    if (!this.#isOver) this.#endWith(error)
   }
 
   /** The target broke the protocol, or a limit is exceeded: nobody reads the rest. */
   #breakOff(error: unknown): void {
-    this.#fail(error)
-    this.#body.return?.().catch(() => {})
+    this.#endWith(error)
+    this.#body.cancel()
   }
 
-  #end(result: typeof DONE | Promise<never>): void {
-    this.#isOver = true
+  #endWith(error: unknown): void {
+    this.#failure = { error }
+    this.end()
+  }
+
+  #goOn(): void {
+    if (this.#settle === undefined) return
+    const event = this.#events?.[this.#taken]
+    if (event !== undefined) return this.#deliver(event)
+    this.#drained()
+    if (!this.#isOver) return
     this.#giveBack(0)
-    this.#settleWith(result)
+    const failure = this.#failure
+    this.#failure = undefined
+    this.#settleWith(failure === undefined ? DONE : Promise.reject(failure.error))
+  }
+
+  #deliver({ data, id, retryMs }: SseEvent): void {
+    this.#taken++
+    try {
+      const message = data === '' ? undefined : readMessage(data)
+      const keep = () => {
+        this.#keptBytes += data.length
+      }
+      this.#settleWith({ done: false, value: { message, eventId: id, retryMs, keep } })
+    } catch (error) {
+      this.#events = undefined
+      this.#breakOff(error)
+    }
+  }
+
+  /** All events have been taken, and the next one is wanted. */
+  #drained(): void {
+    if (this.#events === undefined) return
+    const wasBacked = this.backed
+    this.#events = undefined
+    this.#taken = 0
+    // All pieces of an unfinished event are still held.
+    this.#giveBack(this.#parser!.held)
+    if (wasBacked && !this.#isOver) this.source?.resume()
   }
 
   #settleWith(result: IteratorResult<TargetMessage> | Promise<never>): void {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { asBuffer } from '#net/body/as-buffer.ts'
-import type { Abort, BodySink, BodySource } from '#net/stream.ts'
+import type { Abort, BodySink, BodySource } from '../stream.ts'
+import { asBuffer } from './as-buffer.ts'
 import { PumpedBody } from './pumped-body.ts'
 
 /** A sink that accepts `room` pieces and is then full until `drain`. */
@@ -111,14 +111,14 @@ test('a drain that no write waits for has no later effect', async () => {
 test.each([
   ['while the sink is full', 1],
   ['while the next piece is read', 9],
-])('a body that is stopped %s sends nothing more and does not end, and the iterator is closed', async (_, room) => {
+])('a body that is cancelled %s sends nothing more and does not end, and the iterator is closed', async (_, room) => {
   const sink = new SmallSink(room)
   const { state, pieces } = wordsOf('a', 'b', 'c')
   const body = new PumpedBody(pieces, (error) => sink.got.push(`${error}`))
   body.pipe(sink)
   while (sink.got.length === 0) await Promise.resolve()
-  body.stop()
-  body.stop()
+  body.cancel()
+  body.cancel()
   await turns()
   sink.drain(9)
   await turns()

@@ -1,5 +1,5 @@
-import { asBuffer } from '#net/body/as-buffer.ts'
-import { BODY_CHUNKED, type BodyKind, type BodySink, type BodySource } from '#net/stream.ts'
+import { BODY_CHUNKED, type BodyKind, type BodySink, type BodySource } from '../stream.ts'
+import { asBuffer } from './as-buffer.ts'
 
 /** A body from an async iterable. */
 export class PumpedBody implements BodySource {
@@ -10,7 +10,7 @@ export class PumpedBody implements BodySource {
   #sink: BodySink | undefined
   /** The next piece waits until the sink has drained. */
   #isHeld = false
-  #isStopped = false
+  #isOver = false
 
   /** @param failed called with an error of the iterable */
   constructor(pieces: AsyncIterable<Uint8Array>, failed: (error: unknown) => void) {
@@ -34,9 +34,9 @@ export class PumpedBody implements BodySource {
   }
 
   /** Nobody wants the rest: sends nothing more, and returns the iterator. */
-  stop(): void {
-    if (this.#isStopped) return
-    this.#isStopped = true
+  cancel(): void {
+    if (this.#isOver) return
+    this.#isOver = true
     this.#pieces.return?.().catch(() => {})
   }
 
@@ -45,16 +45,16 @@ export class PumpedBody implements BodySource {
   }
 
   readonly #take = ({ done, value }: IteratorResult<Uint8Array>): void => {
-    if (this.#isStopped) return
+    if (this.#isOver) return
     const sink = this.#sink!
     try {
       if (done === true) {
-        this.#isStopped = true
+        this.#isOver = true
         return sink.end()
       }
       sink.bytes(asBuffer(value), 0, value.length)
       this.#isHeld = sink.backed
-      if (!this.#isHeld && !this.#isStopped) this.#read()
+      if (!this.#isHeld && !this.#isOver) this.#read()
     } catch (error) {
       this.#failed(error)
     }
