@@ -1,7 +1,7 @@
 import { CallError, type CallFailure, type CallResponse, type PipedBody } from '#exchange/call.ts'
 import type { BodyClaim } from '#net/body/body-memory.ts'
 import { HeldBytes } from '#net/body/held-bytes.ts'
-import type { Abort, BodySink, BodySource, ClientStream } from '#net/stream.ts'
+import { type Abort, BODY_CHUNKED, type BodySink, type BodySource, type ClientStream } from '#net/stream.ts'
 
 /** Unread bytes above which reading from the upstream connection pauses. */
 const MAX_QUEUED_BYTES = 262_144
@@ -14,6 +14,8 @@ export class CallAnswer implements CallResponse, PipedBody, BodySink, AsyncItera
   readonly status: number
   readonly endpoint: string
   readonly takesFramed = false
+  readonly kind = BODY_CHUNKED
+  readonly length = -1
   source: BodySource | null = null
   readonly #stream: ClientStream
   readonly #ended: (failure: CallFailure | undefined) => void

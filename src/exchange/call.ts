@@ -1,6 +1,6 @@
 import type { FailureCode } from '#net/failure.ts'
 import type { Head } from '#net/http/head.ts'
-import type { BodySink, BodySource } from '#net/stream.ts'
+import type { BodySource, SendableBody } from '#net/stream.ts'
 import type { MessageDeadline } from './message-deadline.ts'
 import type { ClientSpan, SentMcp } from './request-span.ts'
 
@@ -59,8 +59,7 @@ export interface CallRequest {
 }
 
 /** Bytes that can be read, or go to a sink as they arrive. */
-export interface PipedBody extends AsyncIterable<Uint8Array> {
-  pipe(sink: BodySink): void
+export interface PipedBody extends AsyncIterable<Uint8Array>, SendableBody {
   /** Gives the rest up. */
   cancel(): void
 }

@@ -1,5 +1,5 @@
 import type { Sealer } from '#base/sealer.ts'
-import type { Call } from '#exchange/call.ts'
+import type { Call, PipedBody } from '#exchange/call.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import type { LlmReads } from '#exchange/llm-reads.ts'
 import type { Outcome, Refusal } from '#exchange/outcome.ts'
@@ -281,8 +281,8 @@ export interface ServedAnswer {
   readonly status: number
   /** Lower-case names. */
   readonly headers: readonly (readonly [name: string, value: string])[]
-  /** Each piece of a stream must be sent at once. A stream must be read to its end or closed with `return()`. */
-  readonly body: Uint8Array | AsyncIterable<Uint8Array> | undefined
+  /** Each piece of a stream must be sent at once. A stream must be read to its end or closed with `return()` or `cancel()`. */
+  readonly body: Uint8Array | AsyncIterable<Uint8Array> | PipedBody | undefined
   /** It refuses the whole request. */
   readonly refuses?: true
 }

@@ -1,9 +1,11 @@
 import { runResponsePolicies } from '#engine/request/decide.ts'
+import type { PipedBody } from '#exchange/call.ts'
 import { refuseLargeBody } from '#exchange/refuse-large-body.ts'
 import { BodyClaim } from '#net/body/body-memory.ts'
 import { decodeStream } from '#net/body/decode-content.ts'
 import { PumpedBody } from '#net/body/pumped-body.ts'
 import { Head } from '#net/http/head.ts'
+import type { SendableBody } from '#net/stream.ts'
 import { isLoopbackAddress } from '#protocols/address.ts'
 import type { Serve, ServedAnswer } from '#protocols/backend-protocol.ts'
 import { startDeadline } from './deadline.ts'
@@ -67,7 +69,7 @@ function send(flight: InFlight, served: ServedAnswer): void {
     endUnwanted(served)
     return respondLocally(flight, replaced)
   }
-  const sent = isWhole ? replyBody(flight, { head, body }) : pumpedBody(flight, body)
+  const sent = isWhole ? replyBody(flight, { head, body }) : streamedBody(flight, body)
   const source = { cancel: () => endUnwanted(served) }
   if (exchange.responseIsRefusal) {
     if (!sendBody(flight, head, sent)) source.cancel()
@@ -76,10 +78,10 @@ function send(flight: InFlight, served: ServedAnswer): void {
 }
 
 /** A client may leave while it is behind and nothing is read from the body. */
-function pumpedBody(flight: InFlight, pieces: AsyncIterable<Uint8Array>): PumpedBody {
-  const body = new PumpedBody(pieces, (error) => flight.ended || fail(flight, error))
-  flight.whenOver(() => body.cancel())
-  return body
+function streamedBody(flight: InFlight, body: AsyncIterable<Uint8Array> | PipedBody): SendableBody {
+  const sent = 'pipe' in body ? body : new PumpedBody(body, (error) => flight.ended || fail(flight, error))
+  flight.whenOver(() => sent.cancel())
+  return sent
 }
 
 /** Ends a stream of notifications when the worker drains: it would never end otherwise, and its client reconnects to another worker. */

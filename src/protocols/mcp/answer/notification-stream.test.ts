@@ -1,6 +1,7 @@
 import { afterEach, expect, test, vi } from 'vitest'
 import { clock } from '#base/clock.ts'
 import type { Exchange } from '#exchange/exchange.ts'
+import type { BodySink } from '#net/stream.ts'
 import { TimerWheel } from '#net/timer-wheel.ts'
 import { LocalChannels } from '#state/channels.ts'
 import { LocalTable } from '#state/shared-table.ts'
@@ -245,4 +246,86 @@ test('of a client that has left already, it is over at once', () => {
   const stream = new NotificationStream({ request, session, sources: [], outlastsSources: true, stop })
   stream.whenOver(() => ended.push('over'))
   expect(ended).toEqual(['stopped', 'over'])
+})
+
+/** A client that is sent events, and takes more of them while `room` says so. */
+function piped(options?: Parameters<typeof start>[0]) {
+  const started = start(options)
+  const state = { room: true }
+  const got: string[] = []
+  const sink: BodySink = {
+    takesFramed: false,
+    source: null,
+    get backed() {
+      return !state.room
+    },
+    bytes: (buffer, from, to) => got.push(buffer.toString('utf8', from, to)),
+    end: () => got.push('<end>'),
+    abort: (why) => got.push(`<${why}>`),
+  }
+  return { ...started, state, got, sink }
+}
+
+test('piped: a client gets events as they arrive, and later what it could not take', async () => {
+  const { stream, sink, state, got, targets, channels } = piped()
+  stream.pipe(sink)
+  await targets[0]!.give('a')
+  state.room = false
+  await targets[0]!.give('b')
+  await announceChange(channels, 's', new Set(['tools']))
+  expect([got, targets[0]!.asked]).toEqual([[event('a')], 2])
+  state.room = true
+  sink.source!.resume()
+  expect(got.slice(0, 2)).toEqual([event('a'), event('b')])
+  expect(got[2]).toContain('tools/list_changed')
+  expect([got.length, targets[0]!.asked]).toEqual([3, 3])
+})
+
+test('piped: a comment follows 15 s of silence, but not while the client is behind', async () => {
+  const { stream, sink, state, got, targets, pass } = piped()
+  stream.pipe(sink)
+  const passSilence = () => {
+    pass(15_000)
+    pass(1000)
+  }
+  passSilence()
+  passSilence()
+  state.room = false
+  passSilence()
+  state.room = true
+  sink.source!.resume()
+  pass(10_000)
+  await targets[0]!.give('a')
+  pass(10_000)
+  expect(got).toEqual([': \n\n', ': \n\n', event('a')])
+  passSilence()
+  expect(got.at(-1)).toBe(': \n\n')
+})
+
+test('piped: what waits is sent before the end, and nothing after a client has left', async () => {
+  const ended = piped()
+  ended.stream.pipe(ended.sink)
+  ended.state.room = false
+  await ended.targets[0]!.give('last')
+  await ended.targets[0]!.give('more')
+  await announceEnd(ended.channels, 's')
+  ended.state.room = true
+  ended.stream.resume()
+  expect(ended.got).toEqual([event('last'), '<end>'])
+
+  const left = piped()
+  left.stream.pipe(left.sink)
+  left.state.room = false
+  await left.targets[0]!.give('a')
+  left.stream.cancel()
+  left.state.room = true
+  left.stream.resume()
+  expect([left.got, left.ended]).toEqual([[], ['stopped', 'over']])
+})
+
+test('piped: a stream that is over ends at once', () => {
+  const { stream, sink, got, client } = piped()
+  client.abort()
+  stream.pipe(sink)
+  expect(got).toEqual(['<end>'])
 })

@@ -1,4 +1,7 @@
 import { clock } from '#base/clock.ts'
+import type { PipedBody } from '#exchange/call.ts'
+import { asBuffer } from '#net/body/as-buffer.ts'
+import { BODY_CHUNKED, type BodySink, type BodySource } from '#net/stream.ts'
 import { WheelTimer, workerWheel } from '#net/timer-wheel.ts'
 import { type McpRequest, targetsOf } from '../mcp-request.ts'
 import type { OpenStream } from '../session/open-streams.ts'
@@ -36,10 +39,16 @@ interface Arrived {
  * arrival, and a comment after each 15 s of silence. A worker has thousands of them that wait for hours, so it is plain state instead of a
  * chain of generators (bench/README.md, "Memory").
  */
-export class NotificationStream implements AsyncIterableIterator<Uint8Array>, EventReceiver, OpenStream {
+export class NotificationStream
+  implements PipedBody, BodySource, AsyncIterableIterator<Uint8Array>, EventReceiver, OpenStream
+{
+  readonly kind = BODY_CHUNKED
+  readonly length = -1
   readonly #parts: StreamParts
   readonly #wheel: Pick<typeof workerWheel, 'arm' | 'remove'>
-  readonly #silence = new WheelTimer(() => this.#settleWith({ done: false, value: COMMENT }))
+  readonly #silence = new WheelTimer(() => this.#comment())
+  /** Gets the events instead of reads. */
+  #sink: BodySink | undefined
   /** Events that the client has not taken; created with the first one. */
   #waiting: Arrived[] | undefined
   /** Takes the result of the read that waits. */
@@ -82,36 +91,50 @@ export class NotificationStream implements AsyncIterableIterator<Uint8Array>, Ev
 
   /** The result of one read must be known before the next. */
   next(): Promise<IteratorResult<Uint8Array>> {
-    if (this.#closeNews === undefined && !this.#isOver) this.#begin()
-    this.#noteUse()
-    const first = this.#waiting?.shift()
-    if (first !== undefined) {
-      this.#goOnAfter(first)
-      return Promise.resolve(pieceOf(first))
-    }
-    if (this.#isOver) return Promise.resolve(DONE)
-    this.#wheel.arm(this.#silence, SILENCE_MS)
     return new Promise((resolve) => {
       this.#settle = resolve
+      this.#begin()
+      this.resume()
+      if (this.#isOver) this.#settleWith(DONE)
     })
   }
 
-  /** The client has left, or the response is not sent. */
+  pipe(sink: BodySink): void {
+    if (this.#isOver) return sink.end()
+    this.#sink = sink
+    sink.source = this
+    this.#begin()
+  }
+
+  /** Sources are read only when the client takes their events. */
+  pause(): void {}
+
+  resume(): void {
+    if (!this.#isOver) this.#wheel.arm(this.#silence, SILENCE_MS)
+    while (this.#isWanted) {
+      const first = this.#waiting?.shift()
+      if (first === undefined) return
+      this.#pass(first)
+    }
+  }
+
   return(): Promise<IteratorResult<Uint8Array>> {
-    this.#waiting = undefined
-    this.#end()
+    this.cancel()
     return Promise.resolve(DONE)
+  }
+
+  /** The client has left, or the response is not sent. */
+  cancel(): void {
+    this.#waiting = undefined
+    this.#sink = undefined
+    this.#end()
   }
 
   arrived(event: StreamEvent, from: EventSource | undefined): void {
     const arrived = { event, from }
-    if (this.#settle === undefined) {
-      this.#waiting ??= []
-      this.#waiting.push(arrived)
-      return
-    }
-    this.#settleWith(pieceOf(arrived))
-    this.#goOnAfter(arrived)
+    if (this.#isWanted) return this.#pass(arrived)
+    this.#waiting ??= []
+    this.#waiting.push(arrived)
   }
 
   ended(): void {
@@ -124,7 +147,9 @@ export class NotificationStream implements AsyncIterableIterator<Uint8Array>, Ev
   }
 
   #begin(): void {
+    if (this.#isOver || this.#closeNews !== undefined) return
     const { request, session, sources } = this.#parts
+    this.#wheel.arm(this.#silence, SILENCE_MS)
     this.#closeNews = listenForNews(request.deps.channels, session.key, (news) => this.#hear(news))
     for (const source of sources) source.start(this)
   }
@@ -138,10 +163,26 @@ export class NotificationStream implements AsyncIterableIterator<Uint8Array>, Ev
     return this.#waiting?.filter(({ from }) => from === undefined).length ?? 0
   }
 
-  /** The client has taken the event. */
-  #goOnAfter({ event, from }: Arrived): void {
+  /** The client takes another event. */
+  get #isWanted(): boolean {
+    return this.#sink === undefined ? this.#settle !== undefined : !this.#sink.backed
+  }
+
+  #pass({ event, from }: Arrived): void {
+    this.#send(pieceOf(event))
     if (event.isLast === true) this.#end()
     else from?.read()
+  }
+
+  #comment(): void {
+    if (this.#isWanted) this.#send(COMMENT)
+  }
+
+  #send(piece: Uint8Array): void {
+    this.#noteUse()
+    if (this.#sink === undefined) return this.#settleWith({ done: false, value: piece })
+    this.#wheel.arm(this.#silence, SILENCE_MS)
+    sendTo(this.#sink, piece)
   }
 
   /** A stream counts as use of its session, at times. */
@@ -168,7 +209,11 @@ export class NotificationStream implements AsyncIterableIterator<Uint8Array>, Ev
     deps.memory.streams.delete(plan.backend, this)
     noteUse(session, deps.table, clock.now())
     this.#whenOver?.()
-    this.#settleWith(DONE)
+    const sink = this.#sink
+    if (sink === undefined) return this.#settleWith(DONE)
+    this.#sink = undefined
+    for (const { event } of this.#waiting ?? []) sendTo(sink, pieceOf(event))
+    sink.end()
   }
 
   #settleWith(result: IteratorResult<Uint8Array>): void {
@@ -178,6 +223,10 @@ export class NotificationStream implements AsyncIterableIterator<Uint8Array>, Ev
   }
 }
 
-function pieceOf({ event }: Arrived): IteratorResult<Uint8Array> {
-  return { done: false, value: encodeEvent(event.text, event.id, event.retryMs) }
+function pieceOf({ text, id, retryMs }: StreamEvent): Uint8Array {
+  return encodeEvent(text, id, retryMs)
+}
+
+function sendTo(sink: BodySink, piece: Uint8Array): void {
+  sink.bytes(asBuffer(piece), 0, piece.length)
 }
