@@ -26,6 +26,6 @@ export function callForm(request: JsonValue): CallForm {
 }
 
 /** The word for the reason to stop. */
-export function finishReason(reason: StopReason, { isFunction }: CallForm) {
-  return isFunction && reason === 'calls' ? 'function_call' : STOP_REASONS.completions.written[reason]
+export function finishReason(reason: StopReason, form: CallForm | undefined) {
+  return form?.isFunction === true && reason === 'calls' ? 'function_call' : STOP_REASONS.completions.written[reason]
 }

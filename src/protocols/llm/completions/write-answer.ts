@@ -114,7 +114,7 @@ class CompletionWriter implements AnswerSink {
 
   #completion(): ChatCompletion {
     const { createdSeconds, newId, model, request } = this.#context
-    const form = callForm(request)
+    const form = this.#calls === undefined && this.#reason !== 'calls' ? undefined : callForm(request)
     const completion: ChatCompletion = {
       id: this.#id === '' ? newId('chatcmpl-') : this.#id,
       object: 'chat.completion',
@@ -136,12 +136,13 @@ class CompletionWriter implements AnswerSink {
     return completion
   }
 
-  #message(form: CallForm): Message {
+  /** @param form undefined: there are no calls */
+  #message(form: CallForm | undefined): Message {
     const signature = this.#thoughts.text
     const message: Message = { role: 'assistant', content: this.#content, refusal: this.#refusal }
     if (this.#thinking !== null) message.reasoning_content = this.#thinking
     if (signature !== undefined) message.reasoning_signature = signature
-    if (this.#calls !== undefined) Object.assign(message, writeCalls(this.#calls, form))
+    if (this.#calls !== undefined && form !== undefined) Object.assign(message, writeCalls(this.#calls, form))
     if (this.#annotated.length > 0) message.annotations = this.#annotated
     return message
   }

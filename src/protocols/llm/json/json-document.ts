@@ -35,6 +35,22 @@ export function* parseInSteps(bytes: Uint8Array): Steps<JsonValue | JsonFault> {
   return new JsonValue(tape, 0)
 }
 
+const ZERO = 0x30
+/** Whole numbers of so many digits are exact. */
+const EXACT_DIGITS = 15
+
+/** A number that consists of few digits, as most do; -1 for any other. */
+function shortCount(bytes: Uint8Array, start: number, end: number): number {
+  if (end - start > EXACT_DIGITS) return -1
+  let count = 0
+  for (let at = start; at < end; at++) {
+    const digit = bytes[at]! - ZERO
+    if (digit < 0 || digit > 9) return -1
+    count = 10 * count + digit
+  }
+  return count
+}
+
 /** By the first byte. */
 const KINDS: readonly JsonKind[] = kindsByByte()
 
@@ -76,7 +92,9 @@ export class JsonValue {
   /** The nearest double of a number. */
   get number(): number {
     const { bytes, at } = this.#tape
-    return Number(decodeText(bytes, at[this.#index]!, at[this.#index + 1]!))
+    const [start, end] = [at[this.#index]!, at[this.#index + 1]!]
+    const count = shortCount(bytes, start, end)
+    return count < 0 ? Number(decodeText(bytes, start, end)) : count
   }
 
   /** The number if it can be a count of tokens; undefined for anything else. */

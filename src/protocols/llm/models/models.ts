@@ -1,3 +1,4 @@
+import { rememberRecent } from '#base/remember-recent.ts'
 import type { Vocabulary } from '#exchange/token-counter.ts'
 import { bareModelName, reduceModelName } from '#models/model-names.ts'
 import type { Effort } from '../translation/conversation.ts'
@@ -386,19 +387,11 @@ const NEWEST: ReadonlyMap<ModelFamily, ModelFacts> = new Map(
  * publish new ones all the time (decision B24); without a family nothing is known.
  */
 export function modelOf(name: string): ModelFacts {
-  const listed = LISTED.get(name) ?? RECENT.get(name)
-  if (listed !== undefined) return listed
-  const found = findModel(name)
-  if (name.length > MAX_RECENT_NAME) return found
-  if (RECENT.size === MAX_RECENT) RECENT.clear()
-  RECENT.set(name, found)
-  return found
+  return LISTED.get(name) ?? findRecent(name)
 }
 
-/** Other names, of which most requests have one of few: reducing a name takes longer than reading a small request. */
-const RECENT = new Map<string, ModelFacts>()
-const MAX_RECENT = 200
-const MAX_RECENT_NAME = 200
+/** Reducing a name takes longer than reading a small request. */
+const findRecent = rememberRecent(findModel)
 
 function findModel(name: string): ModelFacts {
   const listed = findReduced(name)

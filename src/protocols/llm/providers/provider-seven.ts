@@ -1,3 +1,4 @@
+import { rememberRecent } from '#base/remember-recent.ts'
 import type { Head } from '#net/http/head.ts'
 import { completeRequest, type Guardrail, requestBetas, requestMetadata } from '../converse/complete-request.ts'
 import type { ProviderBlock } from '../provider-schema.ts'
@@ -20,11 +21,15 @@ export function buildProviderSeven(block: ProviderBlock<'providerSeven'>): Provi
   }
 }
 
-function convert(guardrail: Guardrail | undefined, format: ClientFormat, model: string, streamed: boolean): Conversion {
-  // Names are often ARNs, which contain slashes; colons stay.
+/** The path of a model. Names are often ARNs, which contain slashes; colons stay. */
+const pathOf = rememberRecent((model) => {
   const segment = toSegment(model)?.replaceAll('%3A', ':')
-  if (segment === undefined) return MODEL_UNFIT
-  const path = `/model/${segment}`
+  return segment === undefined ? undefined : `/model/${segment}`
+})
+
+function convert(guardrail: Guardrail | undefined, format: ClientFormat, model: string, streamed: boolean): Conversion {
+  const path = pathOf(model)
+  if (path === undefined) return MODEL_UNFIT
   switch (format) {
     case 'Embeddings':
       return { kind: 'send', dialect: embeddingsDialect(model), path: `${path}/invoke` }
