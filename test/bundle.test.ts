@@ -1,8 +1,10 @@
-import { mkdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import { findProvider } from '@pydantic/genai-prices'
 import { expect, test } from 'vitest'
+import { packPrices } from '#models/package-prices.ts'
 import { isCurrent } from '../bin/main.js'
-import { escapeWide } from '../build/bundle.mjs'
+import { bundle, escapeBeyondAscii } from '../build/bundle.mjs'
 import { temporaryFolder } from './support/temporary-folder.ts'
 
 test.each<[change: string, make: (sources: string) => void]>([
@@ -25,8 +27,17 @@ test.each<[change: string, make: (sources: string) => void]>([
   expect(isCurrent(bundle, sources)).toBe(false)
 })
 
-test('characters beyond latin-1 are escaped in the bundle, which does not change texts', () => {
-  const escaped = escapeWide('"café → 😀"')
-  expect(escaped).toBe('"café \\u2192 \\ud83d\\ude00"')
+test('characters beyond ASCII are escaped in the bundle, which does not change texts', () => {
+  const escaped = escapeBeyondAscii('"café → 😀"')
+  expect(escaped).toBe('"caf\\u00e9 \\u2192 \\ud83d\\ude00"')
   expect(JSON.parse(escaped)).toBe('café → 😀')
+})
+
+test('the bundle contains the prices instead of the price package', async () => {
+  const folder = temporaryFolder()
+  await bundle({ prices: 'src/models/packaged-prices.ts' }, relative(join(import.meta.dirname, '..'), folder))
+  const path = join(folder, 'prices.js')
+  expect(readFileSync(path, 'utf8')).not.toContain('pricing_urls')
+  const { PACKAGED_PRICES } = await import(path)
+  expect(PACKAGED_PRICES).toEqual(packPrices(findProvider))
 })

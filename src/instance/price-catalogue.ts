@@ -1,4 +1,3 @@
-import { packPrices } from '#models/package-prices.ts'
 import type { PackedVendor, PriceList } from '#models/price-book.ts'
 import type { PlanDelta } from '#plan/delta.ts'
 import type { PriceFile } from '#store/price-file.ts'
@@ -32,8 +31,8 @@ export class PriceCatalogue {
 
   async #load(): Promise<void> {
     try {
-      const { findProvider } = await import('@pydantic/genai-prices')
-      this.#vendors = packPrices(findProvider)
+      const { PACKAGED_PRICES } = await import('#models/packaged-prices.ts')
+      this.#vendors = PACKAGED_PRICES
     } catch (error) {
       this.#vendors = []
       this.#failed(error)
