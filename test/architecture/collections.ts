@@ -33,10 +33,6 @@ export const COLLECTIONS: Readonly<Record<string, Filled | PeerFilled>> = {
   'protocols/a2a/rewrite-card addresses': 'message',
   'protocols/a2a/rewrite-card own': 'message',
   'protocols/a2a/rewrite-card signatures': 'message',
-  'protocols/llm/models/models RECENT': {
-    bound: '200 names of 200 characters',
-    flood: 'src/protocols/llm/models/models.test.ts',
-  },
   'protocols/llm/guards/ask-service asked': 'work',
   'protocols/llm/guards/run-guards together': 'configuration',
   'protocols/llm/guards/services/guardrails-service-one batch': 'message',
