@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { hideCredentialParameters, isCredentialField, isCredentialParameter } from './credential-names.ts'
+import { hideCredentialParameters, isCredentialField, isCredentialParameter, redactTarget } from './credential-names.ts'
 
 test.each([
   ['Authorization', true],
@@ -10,6 +10,14 @@ test.each([
   ['x-tag', false],
   ['content-type', false],
   ['x-request-key-id', false],
+  ['Sec-WebSocket-Protocol', true],
+  ['X-Shop-Secret', true],
+  ['Mcp-Session-Id', true],
+  ['X-Hub-Signature-256', true],
+  ['x_api_key', true],
+  ['access-control-allow-credentials', false],
+  ['Idempotency-Key', false],
+  ['sec-websocket-key', false],
 ])('the field %s carries a credential: %s', (name, is) => expect(isCredentialField(name)).toBe(is))
 
 test.each([
@@ -18,6 +26,18 @@ test.each([
   ['X-Amz-Signature', true],
   ['key', true],
   ['keyword', false],
+  ['oauth_token', true],
+  ['user[password]', true],
+  ['accessToken', true],
+  ['token2', true],
+  ['AWSAccessKeyId', true],
+  ['sessionId', true],
+  ['JSESSIONID', true],
+  ['sid', true],
+  ['max_tokens', false],
+  ['sort_key', false],
+  ['postcode', false],
+  ['side', false],
   ['page', false],
 ])('the parameter %s carries a credential: %s', (name, is) => expect(isCredentialParameter(name)).toBe(is))
 
@@ -28,6 +48,16 @@ test.each([
   ['say key=value', 'say key=value'],
   ['/a?keyword=x', '/a?keyword=x'],
   ['no query', 'no query'],
+  ['/a?%61ccess_token=t0p', '/a?%61ccess_token=<redacted>'],
+  ['/a?%zztoken=t0p', '/a?%zztoken=<redacted>'],
+  ['/a;jsessionid=t0p/b;v=1?c=d', '/a;jsessionid=<redacted>/b;v=1?c=d'],
+  ['https://h/#access_token=t0p&x=1', 'https://h/#access_token=<redacted>&x=1'],
+  ['/a?x=1;token=t0p;y=2', '/a?x=1;token=<redacted>;y=2'],
+  ['/a?;token=t0p&y', '/a?;token=<redacted>&y'],
+  ['/a?token=a;b?c/d&y', '/a?token=<redacted>&y'],
+  ['/a?token=&y=1', '/a?token=&y=1'],
+  ['/a?token=t0p&key=t1p', '/a?token=<redacted>&key=<redacted>'],
+  ['(/a?token=t0p "quoted")', '(/a?token=<redacted> "quoted")'],
 ])('%s', (text, hidden) => expect(hideCredentialParameters(text)).toBe(hidden))
 
 const FIELDS = `
@@ -54,3 +84,19 @@ test.each(PARAMETERS.trim().split(/\s+/))('the value of the parameter %s is hidd
     `/a?b=1&${name.replaceAll('_', '-')}=<redacted>`,
   )
 })
+
+test.each([
+  ['/a?x=1&q=t0p&q=t1p&y', '/a?x=1&q=<redacted>&q=<redacted>&y'],
+  ['/a?%71=t0p', '/a?%71=<redacted>'],
+  ['/a?q=it\'s"<t0p>', '/a?q=<redacted>'],
+  ['/a?Q=1&qs=2', '/a?Q=1&qs=2'],
+  ['/a?access_token=t0p', '/a?access_token=<redacted>'],
+  ['/a?+q=1', '/a?+q=1'],
+  ['/a', '/a'],
+])('the target %j, with credentials in q', (target, hidden) => expect(redactTarget(target, ['q'])).toBe(hidden))
+
+test.each([
+  ['/a?access%5Ftoken=t', '/a?access%5Ftoken=<redacted>'],
+  ['/a?Api-Key=t', '/a?Api-Key=<redacted>'],
+  ['/a?q=1&y=2', '/a?q=1&y=2'],
+])('the target %j, without configured parameters', (target, hidden) => expect(redactTarget(target, [])).toBe(hidden))

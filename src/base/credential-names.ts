@@ -1,101 +1,94 @@
 /** Replaces a secret. */
 export const REDACTED = '<redacted>'
 
-/** Request and response headers that carry credentials by convention; lower case. */
-const FIELDS: ReadonlySet<string> = new Set([
-  'api-key',
-  'apikey',
-  'authorization',
-  'cookie',
-  'ocp-apim-subscription-key',
-  'private-token',
-  'proxy-authorization',
-  // Browsers cannot set other headers of a WebSocket, so keys of LLM providers are among its protocols.
-  'sec-websocket-protocol',
-  'set-cookie',
-  'x-access-token',
-  'x-amz-security-token',
-  'x-api-key',
-  'x-api-token',
-  'x-apikey',
-  'x-auth-key',
-  'x-auth-token',
-  'x-authorization',
-  'x-csrf-token',
-  'x-forwarded-access-token',
-  'x-forwarded-authorization',
-  'x-functions-key',
-  'x-gitlab-token',
-  'x-goog-api-key',
-  'x-goog-iam-authorization-token',
-  'x-secret-key',
-  'x-session-token',
-  'x-subscription-key',
-  'x-token',
-  'x-vault-token',
-  'x-xsrf-token',
+/** How names of credentials end, without their punctuation: `access_token`, `X-Amz-Signature`, `sessionId`, `user[password]`, `token2`. */
+const KEYS =
+  'access|account|api|app|auth|client|encryption|functions?|license|master|private|secret|service|shared|signing|subscription|user'
+const ENDING = new RegExp(
+  `(?:token|secret|password|passwd|passphrase|pwd|signature|credential|jwt|assertion|authorization|cookie|session|sessionid|sessid|(?:${KEYS})key(?:id)?)\\d*$`,
+)
+const PUNCTUATION = /[^a-z\d]+/g
+
+/** Headers that carry credentials although their names do not say so; lower case. */
+// Browsers cannot set other headers of a WebSocket, so keys of LLM providers are among its protocols.
+const FIELDS: ReadonlySet<string> = new Set(['sec-websocket-protocol'])
+
+/** Query parameters whose whole name means a credential, without punctuation. */
+const PARAMETERS: ReadonlySet<string> = new Set([
+  'auth',
+  'code',
+  'codeverifier',
+  'key',
+  'otp',
+  'pass',
+  'pin',
+  'sid',
+  'sig',
 ])
 
-/** Query parameters that carry credentials by convention; lower case, `_` for `-`. */
-const PARAMETERS = [
-  'access_key',
-  'access_token',
-  'api_key',
-  'api_token',
-  'apikey',
-  'assertion',
-  'auth',
-  'auth_token',
-  'authorization',
-  'bearer_token',
-  'client_assertion',
-  'client_secret',
-  'code',
-  'code_verifier',
-  'credential',
-  'id_token',
-  'jwt',
-  'key',
-  'passwd',
-  'password',
-  'private_key',
-  'pwd',
-  'refresh_token',
-  'secret',
-  'secret_key',
-  'session_token',
-  'sig',
-  'signature',
-  'subscription_key',
-  'token',
-  'x_amz_credential',
-  'x_amz_security_token',
-  'x_amz_signature',
-  'x_goog_credential',
-  'x_goog_signature',
-]
-const PARAMETER_SET: ReadonlySet<string> = new Set(PARAMETERS)
-
 /** A fast check that excludes almost all other queries. An escape can hide a name from it. */
-const MAYBE = /token|key|secret|pass|pwd|sig|auth|cred|code|jwt|assertion|%/i
-const IN_TEXT = new RegExp(`([?&](?:${PARAMETERS.join('|').replaceAll('_', '[_-]')})=)[^&#\\s"'<>\\\\]+`, 'gi')
+const MAYBE = /token|key|secret|pass|pwd|sig|auth|cred|code|jwt|assertion|sess|sid|otp|pin|cookie|%/i
+/** The name of a parameter: of a query, of a fragment, or of a path segment (`;jsessionid=`). */
+const NAME = /([?&;#])([^=?&;#\s"'<>\\]+)=/g
+/** Texts quote URLs; in a target, a quote belongs to the value. */
+const ENDS_IN_TEXT: ValueEnds = { ofParameter: /[&#\s"'<>\\]|$/g, ofSegment: /[/?;&#\s"'<>\\]|$/g }
+const ENDS_IN_TARGET: ValueEnds = { ofParameter: /[&#]|$/g, ofSegment: /[/?;&#]|$/g }
 
 /** Whether the name of a header indicates a credential, in any letter case. */
 export function isCredentialField(name: string): boolean {
-  return FIELDS.has(name.toLowerCase())
+  const lower = name.toLowerCase()
+  return FIELDS.has(lower) || ENDING.test(lower.replace(PUNCTUATION, ''))
 }
 
-/** Whether the name of a query parameter indicates a credential. */
+/** Whether the name of a query parameter indicates a credential, in any letter case and with any punctuation. */
 export function isCredentialParameter(name: string): boolean {
-  return PARAMETER_SET.has(name.toLowerCase().replaceAll('-', '_'))
+  const letters = name.toLowerCase().replace(PUNCTUATION, '')
+  return PARAMETERS.has(letters) || ENDING.test(letters)
 }
 
-/** False if no parameter name of the query indicates a credential. */
-export function mayNameCredential(query: string): boolean {
-  return MAYBE.test(query)
-}
-
-/** Removes the credentials in URL queries from any text. */
+/** Removes the credentials in URLs from any text: the values of parameters whose names indicate one, also if a name is percent-encoded. */
 export function hideCredentialParameters(text: string): string {
-  return text.includes('=') ? text.replace(IN_TEXT, `$1${REDACTED}`) : text
+  return text.includes('=') && MAYBE.test(text) ? hideValues(text, [], ENDS_IN_TEXT) : text
+}
+
+/**
+ * The same for a text that is the target of a request.
+ * @param names of such parameters in addition to the conventional ones
+ */
+export function redactTarget(target: string, names: readonly string[]): string {
+  if (!target.includes('=') || (names.length === 0 && !MAYBE.test(target))) return target
+  return hideValues(target, names, ENDS_IN_TARGET)
+}
+
+interface ValueEnds {
+  readonly ofParameter: RegExp
+  readonly ofSegment: RegExp
+}
+
+function hideValues(text: string, names: readonly string[], ends: ValueEnds): string {
+  let hidden = ''
+  let from = 0
+  for (const { 0: written, 1: separator, 2: encoded = '', index } of text.matchAll(NAME)) {
+    if (index < from) continue
+    const name = decode(encoded)
+    if (!names.includes(name) && !isCredentialParameter(name)) continue
+    const start = index + written.length
+    const after = separator === ';' ? ends.ofSegment : ends.ofParameter
+    after.lastIndex = start
+    const end = after.exec(text)!.index
+    if (end === start) continue
+    hidden += text.slice(from, start) + REDACTED
+    from = end
+  }
+  return from === 0 ? text : hidden + text.slice(from)
+}
+
+/** Form decoding. A name with a malformed escape is taken as it is. */
+function decode(text: string): string {
+  if (!text.includes('%') && !text.includes('+')) return text
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '))
+  } catch {
+    return text
+  }
 }

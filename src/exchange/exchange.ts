@@ -1,3 +1,4 @@
+import { redactTarget } from '#base/credential-names.ts'
 import type { Json, JsonObject } from '#base/json.ts'
 import type { Reason, RejectionCode } from '#base/rejections.ts'
 import type { CollectLimits } from '#net/body/collect-body.ts'
@@ -14,7 +15,6 @@ import type { GatewayIdentity } from './gateway-identity.ts'
 import type { LlmFacts } from './llm-facts.ts'
 import type { McpFacts } from './mcp-facts.ts'
 import type { Refusal } from './outcome.ts'
-import { redactTarget } from './redact-target.ts'
 import type { RequestCalls } from './request-calls.ts'
 import type { RequestSpan } from './request-span.ts'
 import { NO_STEPS, type RunContext } from './run-context.ts'
@@ -294,7 +294,9 @@ export class Exchange {
 
   /** A credential was read from this query parameter, so its value must not be shown (decision A-111). */
   redactQueryParameter(name: string): void {
-    if (!this.#redactedParameters.includes(name)) this.#redactedParameters = [...this.#redactedParameters, name]
+    if (this.#redactedParameters.includes(name)) return
+    this.#redactedParameters = [...this.#redactedParameters, name]
+    if (this.span !== undefined) this.span.redactedParameters = this.#redactedParameters
   }
 
   /** Query parameters that a credential was read from, besides those with conventional names. */

@@ -23,6 +23,8 @@ export class RequestSpan {
   readonly traceState: string
   /** Of all spans of the request: the wall clock minus the monotonic clock, so that they have consistent times. */
   readonly aheadMs: number
+  /** Query parameters with credentials, besides those with conventional names: addresses of its attempts and calls may have them. */
+  redactedParameters: readonly string[] = []
   /** The attempt in flight. */
   attempt: ClientSpan | undefined
   /** The ids of its children begin with the same digits. Nothing here refers to the request: calls may outlive it, and must not keep it. */

@@ -17,6 +17,7 @@ export function sampleTrace(settings: TracingSettings, exchange: Exchange): void
   // Without a valid `traceparent` there is nothing that it belongs to (W3C Trace Context, 4.3).
   if (parent === undefined) request.remove('tracestate')
   const span = new RequestSpan(settings, context, parent, request.joined('tracestate') ?? '')
+  span.redactedParameters = exchange.redactedParameters
   exchange.span = span
   request.set('traceparent', span.header)
 }

@@ -118,7 +118,7 @@ const HTTP = fields<Ended>()([
     read: ({ exchange }) => exchange.originalMethod,
   },
   { name: 'http.host', read: ({ exchange }) => withoutPort(exchange.originalAuthority) },
-  { name: 'http.path', read: ({ exchange }) => hideInTarget(exchange.loggedTarget) },
+  { name: 'http.path', read: ({ exchange }) => exchange.loggedTarget },
   {
     name: 'http.version',
     read: ({ exchange: { version } }) => (version === '2' ? 'HTTP/2' : version === '1.1' ? 'HTTP/1.1' : 'HTTP/1.0'),
@@ -350,10 +350,6 @@ function decidingCheck({ exchange: { guardChecks, reason } }: Ended): GuardCheck
 /** A relayed connection has no request. */
 function isRequest({ exchange }: Ended): boolean {
   return exchange.originalMethod !== ''
-}
-
-function hideInTarget(target: string): string {
-  return target.includes('?') ? hideCredentialParameters(target) : target
 }
 
 function costOf({ exchange: { llm, context } }: Ended): LlmCost | undefined {

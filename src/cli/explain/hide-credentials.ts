@@ -1,5 +1,4 @@
-import { isCredentialField, REDACTED } from '#base/credential-names.ts'
-import { redactTarget } from '#exchange/redact-target.ts'
+import { isCredentialField, REDACTED, redactTarget } from '#base/credential-names.ts'
 import type { WrittenCredential } from '#exchange/trace.ts'
 
 /**

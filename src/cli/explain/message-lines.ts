@@ -1,5 +1,4 @@
-import { isCredentialField, REDACTED } from '#base/credential-names.ts'
-import { redactTarget } from '#exchange/redact-target.ts'
+import { isCredentialField, REDACTED, redactTarget } from '#base/credential-names.ts'
 
 /** Which values of a message are hidden. */
 export interface Hidden {

@@ -1,4 +1,4 @@
-import { hideCredentialParameters } from '#base/credential-names.ts'
+import { hideCredentialParameters, redactTarget } from '#base/credential-names.ts'
 import type { Exchange, MatchedPath } from '#exchange/exchange.ts'
 import { readGrpcStatus } from '#exchange/read-grpc-status.ts'
 import type { ClientSpan } from '#exchange/request-span.ts'
@@ -54,12 +54,12 @@ const REQUEST: readonly Attribute<Exchange>[] = [
   {
     name: 'url.path',
     of: 'http.path',
-    read: ({ loggedTarget }) => hideCredentialParameters(loggedTarget).split('?', 1)[0],
+    read: ({ loggedTarget }) => loggedTarget.split('?', 1)[0],
   },
-  { name: 'url.query', of: 'http.path', read: ({ loggedTarget }) => queryOf(hideCredentialParameters(loggedTarget)) },
+  { name: 'url.query', of: 'http.path', read: ({ loggedTarget }) => queryOf(loggedTarget) },
   { name: 'server.port', of: 'http.host', read: ({ peer }) => peer.localPort },
   { name: 'http.route', read: ({ matchedPath }) => matchedPath && routeOf(matchedPath) },
-  { name: 'user_agent.original', read: ({ request }) => request.joined('user-agent') },
+  { name: 'user_agent.original', read: userAgentOf },
   { name: 'network.protocol.version', of: 'http.version', read: ({ version }) => version },
 ]
 
@@ -162,8 +162,13 @@ function queryOf(target: string): string | undefined {
   return at === -1 ? undefined : target.slice(at + 1)
 }
 
-function fullUrl({ request, destination }: ClientSpan): string | undefined {
+function fullUrl({ of, request, destination }: ClientSpan): string | undefined {
   if (request === undefined || destination === undefined) return undefined
   const { authority, target } = request
-  return `${destination.tls === undefined ? 'http' : 'https'}://${authority}${hideCredentialParameters(target)}`
+  return `${destination.tls === undefined ? 'http' : 'https'}://${authority}${redactTarget(target, of.redactedParameters)}`
+}
+
+function userAgentOf({ request }: Exchange): string | undefined {
+  const text = request.joined('user-agent')
+  return text === undefined ? undefined : hideCredentialParameters(text)
 }
