@@ -131,7 +131,9 @@ function policies(canaries: Canaries): string {
     jwt: { jwtAuthentication: { providers: [{ issuer: 'https://a.test', jwks }] } },
     basic: { basicAuthentication: { users: [`alice:$2y$05$${'a'.repeat(53)}`] } },
     header: { apiKeyAuthentication: secret },
-    parameter: { apiKeyAuthentication: { ...secret, mode: 'Permissive', location: { queryParameter: { name: 'own' } } } },
+    parameter: {
+      apiKeyAuthentication: { ...secret, mode: 'Permissive', location: { queryParameter: { name: 'own' } } },
+    },
     authorized: { extAuth: { backendRef: backendRef('server'), http: {} } },
   }
   return joinYaml(
