@@ -16,6 +16,7 @@ import type { Load } from '#state/load.ts'
 import type { SharedTable } from '#state/shared-table.ts'
 import type { BackendFacts } from './backend-facts.ts'
 import type { CutOff } from './cut-off.ts'
+import type { EndlessStreams } from './endless-streams.ts'
 import type { Mirrors } from './mirrors.ts'
 
 /** State that all requests of one worker share. */
@@ -45,6 +46,7 @@ export interface ProxyContext {
   readonly toolsChanged: (changes: ToolChanges) => void
   /** Aborted when the proxy begins to drain. */
   readonly draining: AbortSignal
+  readonly endless: EndlessStreams
   readonly cutOff: CutOff
   readonly random: () => number
   /** Monotonic milliseconds. */

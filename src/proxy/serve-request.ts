@@ -74,30 +74,17 @@ function send(flight: InFlight, served: ServedAnswer): void {
   if (exchange.responseIsRefusal) {
     if (!sendBody(flight, head, sent)) source.cancel()
   } else sendProcessed(flight, sent, source)
-  if (!isWhole && exchange.originalMethod === 'GET') endWhenDraining(flight)
+  if (!isWhole && exchange.originalMethod === 'GET') flight.context.endless.add(flight)
 }
 
 /** A client may leave while it is behind and nothing is read from the body. */
 function streamedBody(flight: InFlight, body: AsyncIterable<Uint8Array> | PipedBody): SendableBody {
   const sent = 'pipe' in body ? body : new PumpedBody(body, (error) => flight.ended || fail(flight, error))
-  flight.whenOver(() => sent.cancel())
+  flight.whenOver(() => {
+    sent.cancel()
+    flight.context.endless.delete(flight)
+  })
   return sent
-}
-
-/** Ends a stream of notifications when the worker drains: it would never end otherwise, and its client reconnects to another worker. */
-function endWhenDraining(flight: InFlight): void {
-  const { stream, context } = flight
-  const { draining } = context
-  const end = () => {
-    if (flight.ended) return
-    // A policy may still process the head.
-    if (flight.responded) stream.response.end()
-    flight.abort?.abort()
-  }
-  if (draining.aborted) return end()
-  draining.addEventListener('abort', end, { once: true })
-  // The signal of the worker outlives the stream.
-  flight.whenOver(() => draining.removeEventListener('abort', end))
 }
 
 /** Ends a response that is not sent, for example because the client has disconnected. */

@@ -44,6 +44,7 @@ import { BackendFacts } from './backend-facts.ts'
 import { chooseTls, clientAuthChanged } from './choose-tls.ts'
 import { connectionExchange } from './connection-exchange.ts'
 import { CutOff } from './cut-off.ts'
+import { EndlessStreams } from './endless-streams.ts'
 import { incomingConnection } from './incoming-connection.ts'
 import { Mirrors } from './mirrors.ts'
 import type { ProxyContext } from './proxy-context.ts'
@@ -194,6 +195,7 @@ export class ProxyServer {
       channels,
       toolsChanged: options.toolsChanged,
       draining: this.#draining.signal,
+      endless: new EndlessStreams(this.#draining.signal),
       cutOff: new CutOff(),
       random,
       now: () => clock.monotonic(),

@@ -1,4 +1,5 @@
 import { isFieldName, isFieldValue, isLowerFieldName, isTarget } from './field-syntax.ts'
+import { readMethod } from './read-method.ts'
 import { reasonPhrase } from './reason-phrase.ts'
 
 /** How the body of a message is delimited; equal to the numbers of `net/stream.ts`. */
@@ -8,6 +9,8 @@ const LENGTH = 1
 const CHUNKED = 2
 
 const NOTHING: readonly string[] = []
+/** Never changed. */
+const NO_FIELDS: string[] = []
 /** The tables of a head without received fields, which is most heads that the gateway creates. */
 const NO_OFFSETS = new Int32Array(0)
 const NONE_DROPPED = new Uint8Array(0)
@@ -64,10 +67,10 @@ export class Head {
   #method: string | undefined
   #target: string | undefined
   #status = 0
-  /** The number of added fields: the first ones of the lists, which are reused for the next head. */
+  /** The number of added fields: the first ones of the list, which is reused for the next head. */
   #added = 0
-  readonly #names: string[] = []
-  readonly #values: string[] = []
+  /** Name and value of each; created with the first one. */
+  #fields: string[] = NO_FIELDS
 
   /** Creates a request head. @param target in origin form */
   static request(method: string, target: string): Head {
@@ -155,14 +158,14 @@ export class Head {
     const at = this.#find(name, 0)
     if (at >= 0) return this.#value(at)
     const added = this.#findAdded(name)
-    return added < 0 ? undefined : this.#values[added]
+    return added < 0 ? undefined : this.#fields[2 * added + 1]
   }
 
   /** All values of a field in order. */
   getAll(name: string): string[] {
     const found: string[] = []
     for (let at = this.#find(name, 0); at >= 0; at = this.#find(name, at + 1)) found.push(this.#value(at))
-    for (let i = 0; i < this.#added; i++) if (this.#names[i] === name) found.push(this.#values[i]!)
+    for (let i = 0; i < this.#added; i++) if (this.#fields[2 * i] === name) found.push(this.#fields[2 * i + 1]!)
     return found
   }
 
@@ -174,7 +177,9 @@ export class Head {
       text = text === undefined ? this.#value(at) : `${text}${separator}${this.#value(at)}`
     }
     for (let i = 0; i < this.#added; i++) {
-      if (this.#names[i] === name) text = text === undefined ? this.#values[i] : `${text}${separator}${this.#values[i]}`
+      if (this.#fields[2 * i] !== name) continue
+      const value = this.#fields[2 * i + 1]!
+      text = text === undefined ? value : `${text}${separator}${value}`
     }
     return text
   }
@@ -202,11 +207,10 @@ export class Head {
   remove(name: string): void {
     for (let at = 0; at < this.received; at++) if (this.isNamed(at, name)) this.drop(at)
     for (let i = this.#added - 1; i >= 0; i--) {
-      if (!isSameName(this.#names[i]!, name)) continue
+      if (!isSameName(this.#fields[2 * i]!, name)) continue
       this.#added--
-      this.#names.copyWithin(i, i + 1)
-      this.#values.copyWithin(i, i + 1)
-      this.#values[this.#added] = ''
+      this.#fields.copyWithin(2 * i, 2 * i + 2)
+      this.#fields[2 * this.#added + 1] = ''
     }
   }
 
@@ -228,7 +232,7 @@ export class Head {
     for (let at = 0; at < this.received; at++) {
       if (this.dropped[at] === 0) visit(this.receivedName(at).toLowerCase(), this.#value(at))
     }
-    for (let i = 0; i < this.#added; i++) visit(this.#names[i]!, this.#values[i]!)
+    for (let i = 0; i < this.#added; i++) visit(this.#fields[2 * i]!, this.#fields[2 * i + 1]!)
   }
 
   /** Name of the received field `at` in its original case; also for dropped fields. */
@@ -298,7 +302,7 @@ export class Head {
     this.#method = undefined
     this.#target = undefined
     this.#status = 0
-    while (this.#added > 0) this.#values[--this.#added] = ''
+    while (this.#added > 0) this.#fields[2 * --this.#added + 1] = ''
   }
 
   /** An independent copy: a retry needs the head from before the first attempt changed it. */
@@ -346,7 +350,7 @@ export class Head {
     this.#target = other.#target
     this.#status = other.#status
     this.#added = 0
-    for (let i = 0; i < other.#added; i++) this.#add(other.#names[i]!, other.#values[i]!)
+    for (let i = 0; i < other.#added; i++) this.#add(other.#fields[2 * i]!, other.#fields[2 * i + 1]!)
     return this
   }
 
@@ -355,12 +359,14 @@ export class Head {
   }
 
   #add(lowerName: string, value: string): void {
-    this.#names[this.#added] = lowerName
-    this.#values[this.#added++] = value
+    if (this.#fields === NO_FIELDS) this.#fields = []
+    const at = 2 * this.#added++
+    this.#fields[at] = lowerName
+    this.#fields[at + 1] = value
   }
 
   #findAdded(name: string): number {
-    for (let i = 0; i < this.#added; i++) if (this.#names[i] === name) return i
+    for (let i = 0; i < this.#added; i++) if (this.#fields[2 * i] === name) return i
     return -1
   }
 
@@ -407,29 +413,11 @@ export class Head {
   #addedLines(): string {
     let lines = ''
     for (let i = 0; i < this.#added; i++) {
-      const name = this.#names[i]!
-      if (!isConnectionLevel(name)) lines += `${name}: ${this.#values[i]!}\r\n`
+      const name = this.#fields[2 * i]!
+      if (!isConnectionLevel(name)) lines += `${name}: ${this.#fields[2 * i + 1]!}\r\n`
     }
     return lines
   }
-}
-
-/** Common methods by length. */
-const METHODS: readonly (readonly string[])[] = [
-  [],
-  [],
-  [],
-  ['GET', 'PUT'],
-  ['POST', 'HEAD'],
-  ['PATCH'],
-  ['DELETE'],
-  ['OPTIONS'],
-]
-
-/** Returns one shared string for each common method: comparing identical strings is free. */
-function readMethod(text: string, end: number): string {
-  for (const method of METHODS[end] ?? []) if (text.startsWith(method)) return method
-  return text.slice(0, end)
 }
 
 /** @returns the name in lower case */
