@@ -18,6 +18,8 @@ export interface StreamClient {
   /** Bytes that the client has not taken yet. */
   readonly unsentBytes: number
   write(text: string): void
+  /** Calls `run` whenever the client has taken all that waited for it. */
+  onTaken(run: () => void): void
 }
 
 /** A response with one line of text; the newline is added. */

@@ -72,6 +72,8 @@ const refusals = [
   ['since=yesterday', TIMES],
   ['until=2026-01-31', TIMES],
   ['colour=red', 'unknown parameter; use id, limit, since, until, status, code, route, backend, consumer, model'],
+  ['limit=1&limit=2', 'limit is given more than once'],
+  ['status=403&status=404', 'status is given more than once'],
 ] as const
 
 for (const [query, message] of refusals) {

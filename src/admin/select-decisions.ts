@@ -79,6 +79,7 @@ export function readFilter(
     if (!known.includes(name)) return refuse(`unknown parameter; use ${known.join(', ')}`)
     const test = FILTERS[name]?.(value)
     if (typeof test === 'string') return refuse(test)
+    if (query.getAll(name).length > 1) return refuse(`${name} is given more than once`)
     if (test !== undefined) tests.push(test)
   }
   return { kind: 'filter', accepts: (record) => tests.every((test) => test(record)) }

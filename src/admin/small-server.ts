@@ -115,6 +115,7 @@ function stream(streams: Set<ServerResponse>, response: ServerResponse, answer: 
       return response.writableLength
     },
     write: (text) => void response.write(text),
+    onTaken: (run) => void response.on('drain', run),
   })
   streams.add(response)
   response.on('close', () => {

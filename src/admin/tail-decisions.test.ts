@@ -10,7 +10,17 @@ const blank = ring.list()[0]!
 
 function follow(query: string) {
   const written: string[] = []
-  const client = { unsentBytes: 0, write: (text: string) => void written.push(text) }
+  const taken: (() => void)[] = []
+  const client = {
+    unsentBytes: 0,
+    write: (text: string) => void written.push(text),
+    onTaken: (run: () => void) => void taken.push(run),
+  }
+  /** The client takes what waits for it. */
+  const take = () => {
+    client.unsentBytes = 0
+    for (const run of taken) run()
+  }
   let reader: DecisionReader | undefined
   const answer = tailDecisions(
     (given) => {
@@ -27,7 +37,7 @@ function follow(query: string) {
   const send = (...records: Partial<DecisionRecord>[]) =>
     reader?.records(records.map((values) => ({ ...blank, ...values })))
   const lose = (count: number) => reader?.lost(count)
-  return { written, client, end, send, lose, isRead: () => reader !== undefined }
+  return { written, client, take, end, send, lose, isRead: () => reader !== undefined }
 }
 
 /** Ids of decisions, and what was lost. */
@@ -61,6 +71,15 @@ test('a client that does not read loses records, and is told how many when it re
   client.unsentBytes = 0
   send({ id: '4' })
   expect(told(written)).toEqual(['1', 2, '4'])
+})
+
+test('it is told although nothing else happens', () => {
+  const { written, client, take, send } = follow('')
+  client.unsentBytes = 2 * 1024 * 1024
+  send({ id: '1' }, { id: '2' })
+  take()
+  take()
+  expect(told(written)).toEqual([2])
 })
 
 test('records that a worker has forgotten are told at once', () => {

@@ -63,6 +63,7 @@ function stream(
       tellLost()
     },
   })
+  client.onTaken(tellLost)
   let heartbeat = clock.after(HEARTBEAT_MS, beat)
   function beat(): void {
     if (client.unsentBytes === 0) client.write(':\n\n')
