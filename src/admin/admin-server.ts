@@ -12,6 +12,7 @@ import { isLoopback, refuseOutsiders } from './loopback.ts'
 import { selectSessions } from './mcp-sessions.ts'
 import { redactItem } from './redact.ts'
 import { FILTER_PARAMETERS, selectDecisions } from './select-decisions.ts'
+import { ADMIN } from './server-field.ts'
 import { type Endpoint, type RunningServer, startSmallServer } from './small-server.ts'
 import type { StatusReport } from './status-report.ts'
 import { type FollowDecisions, tailDecisions } from './tail-decisions.ts'
@@ -73,7 +74,7 @@ export async function startAdminServer(options: AdminServerOptions): Promise<Run
   return startSmallServer({
     host,
     port,
-    purpose: 'admin',
+    purpose: ADMIN,
     refuse: refuseOutsiders,
     endpoints: { '/': index, ...described },
     reportBug,

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { hostPort } from '#base/host-port.ts'
 import { PortInUse } from '#base/port-in-use.ts'
 import { type Answer, type StreamedAnswer, textAnswer } from './answer.ts'
+import { SERVER_FIELD } from './server-field.ts'
 
 /** `import` would read each name that the module exports, and so load the client of `fetch`, which nothing here needs. */
 const { createServer } = process.getBuiltinModule('node:http')
@@ -53,7 +54,10 @@ export async function startSmallServer(options: SmallServerOptions): Promise<Run
   const server = createServer((request, response) => {
     request.resume()
     answerRequest(options, request).then(
-      (answer) => ('stream' in answer ? stream(streams, response, answer) : write(response, answer)),
+      (answer) => {
+        response.setHeader(SERVER_FIELD, options.purpose)
+        return 'stream' in answer ? stream(streams, response, answer) : write(response, answer)
+      },
       (error: unknown) => {
         options.reportBug(error)
         write(response, textAnswer(500, 'internal error'))

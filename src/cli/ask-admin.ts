@@ -1,8 +1,9 @@
+import { ADMIN, SERVER_FIELD } from '#admin/server-field.ts'
 import { EXIT, type ExitCode } from './exit-code.ts'
 import { complain } from './output.ts'
 import { UsageError } from './usage-error.ts'
 
-/** Time limit of a question, and of the head of a stream. */
+/** Time limit of an answer, and of the head of a stream. */
 const TIMEOUT_MS = 10_000
 
 /** Response header that names the workers whose part of the answer is missing. */
@@ -13,32 +14,72 @@ export interface Failed {
   readonly exitCode: ExitCode
 }
 
+/** An answer of the admin server. */
+export interface AdminAnswer {
+  readonly text: string
+  readonly headers: Headers
+}
+
+type Parameters = Readonly<Record<string, string | undefined>>
+
 /**
  * Asks the admin server of a running gateway. Tells why it cannot.
  * @param admin URL of the server
- * @param timeoutMs until the head of the answer
  * @throws UsageError if it is no URL
  */
 export async function askAdmin(
   admin: string,
   path: string,
-  parameters: Readonly<Record<string, string | undefined>> = {},
+  parameters: Parameters = {},
   timeoutMs = TIMEOUT_MS,
+): Promise<AdminAnswer | Failed> {
+  const late = new AbortController()
+  const timer = setTimeout(() => late.abort(), timeoutMs)
+  try {
+    const response = await send(admin, path, parameters, late.signal)
+    if ('exitCode' in response) return response
+    const text = await response.text().catch(() => undefined)
+    if (text !== undefined) return { text, headers: response.headers }
+    complain(`the answer of ${admin} broke off`)
+    return { exitCode: EXIT.findings }
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** Opens a stream of the admin server of a running gateway, as `askAdmin` asks it. */
+export async function openAdminStream(admin: string, path: string, parameters: Parameters): Promise<Response | Failed> {
+  const late = new AbortController()
+  const timer = setTimeout(() => late.abort(), TIMEOUT_MS)
+  try {
+    return await send(admin, path, parameters, late.signal)
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** @returns a response of an admin server with a status of success */
+async function send(
+  admin: string,
+  path: string,
+  parameters: Parameters,
+  signal: AbortSignal,
 ): Promise<Response | Failed> {
   const base = URL.parse(admin)
   if (base?.protocol !== 'http:') throw new UsageError(`--admin ${admin} is not a URL with scheme http`)
   const url = new URL(path, base)
   for (const [name, value] of Object.entries(parameters)) if (value !== undefined) url.searchParams.set(name, value)
-  const late = new AbortController()
-  const timer = setTimeout(() => late.abort(), timeoutMs)
-  const response = await fetch(url, { signal: late.signal, redirect: 'error' }).catch(() => undefined)
-  clearTimeout(timer)
+  const response = await fetch(url, { signal, redirect: 'manual' }).catch(() => undefined)
   if (response === undefined) {
     complain(`no gateway responds at ${base.href}; --admin is the address of its admin server`)
     return { exitCode: EXIT.findings }
   }
+  if (response.headers.get(SERVER_FIELD) !== ADMIN) {
+    complain(`${base.href} is not the admin server of a gateway; --admin is the address of its admin server`)
+    return { exitCode: EXIT.findings }
+  }
   if (response.ok) return response
-  const text = (await response.text()).trim()
+  const text = (await response.text().catch(() => '')).trim()
   // The server names the parameter.
   if (response.status === 400) throw new UsageError(text)
   complain(`${base.href} responded with status ${response.status}: ${text}`)
@@ -46,8 +87,8 @@ export async function askAdmin(
 }
 
 /** Tells which workers did not answer. @returns the exit code of a command that has printed the rest */
-export function tellUnanswered(response: Response, what: string): ExitCode {
-  const missing = response.headers.get(UNANSWERED)
+export function tellUnanswered({ headers }: AdminAnswer, what: string): ExitCode {
+  const missing = headers.get(UNANSWERED)
   if (missing === null) return EXIT.ok
   complain(`without ${what} of ${missing}, which did not answer in time`)
   return EXIT.findings

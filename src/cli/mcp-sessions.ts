@@ -18,13 +18,12 @@ export interface SessionsFlags {
 /** Prints the sessions of MCP clients of a running gateway. */
 export async function mcpSessions({ admin, backend, output }: SessionsFlags): Promise<ExitCode> {
   const isJson = oneOf(['text', 'json'], ['--output', output]) === 'json'
-  const response = await askAdmin(admin, '/mcp_sessions', { backend })
-  if ('exitCode' in response) return response.exitCode
-  const text = await response.text()
-  const sessions = parseJson(text) as readonly DescribedSession[]
+  const answer = await askAdmin(admin, '/mcp_sessions', { backend })
+  if ('exitCode' in answer) return answer.exitCode
+  const sessions = parseJson(answer.text) as readonly DescribedSession[]
   if (isJson) print(JSON.stringify(sessions, undefined, 2))
   else for (const line of sessionLines(sessions)) print(line)
-  return tellUnanswered(response, 'the sessions')
+  return tellUnanswered(answer, 'the sessions')
 }
 
 /** For people: a paragraph for each session. */

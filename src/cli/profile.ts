@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs'
-import { askAdmin } from './ask-admin.ts'
+import { type AdminAnswer, askAdmin } from './ask-admin.ts'
 import { EXIT, type ExitCode } from './exit-code.ts'
 import { complain, print } from './output.ts'
 import { UsageError } from './usage-error.ts'
@@ -19,11 +19,11 @@ const MARGIN_MS = 15_000
 export async function profile(kind: string, { admin, worker, seconds, out }: ProfileFlags): Promise<ExitCode> {
   if (kind !== 'cpu' && kind !== 'heap') throw new UsageError(`${kind} is no kind of profile; use cpu or heap`)
   if (!/^\d{1,3}$/.test(seconds)) throw new UsageError(`--seconds ${seconds} must be a number from 1 to 60`)
-  const response = await askAdmin(admin, `/profile/${kind}`, { worker, seconds }, 1000 * Number(seconds) + MARGIN_MS)
-  if ('exitCode' in response) return response.exitCode
-  const file = out ?? fileName(response) ?? `worker.${kind}profile`
+  const answer = await askAdmin(admin, `/profile/${kind}`, { worker, seconds }, 1000 * Number(seconds) + MARGIN_MS)
+  if ('exitCode' in answer) return answer.exitCode
+  const file = out ?? fileName(answer) ?? `worker.${kind}profile`
   try {
-    writeFileSync(file, await response.text())
+    writeFileSync(file, answer.text)
   } catch (error) {
     complain(`${file} cannot be written: ${(error as Error).message}`)
     return EXIT.findings
@@ -35,6 +35,6 @@ export async function profile(kind: string, { admin, worker, seconds, out }: Pro
 }
 
 /** As the gateway proposes; nothing that could be a path. */
-function fileName(response: Response): string | undefined {
-  return /filename="(w\d+\.(?:cpu|heap)profile)"/.exec(response.headers.get('content-disposition') ?? '')?.[1]
+function fileName({ headers }: AdminAnswer): string | undefined {
+  return /filename="(w\d+\.(?:cpu|heap)profile)"/.exec(headers.get('content-disposition') ?? '')?.[1]
 }

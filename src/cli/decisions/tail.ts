@@ -2,7 +2,7 @@ import type { DescribedRecord } from '#admin/describe-record.ts'
 import { count } from '#base/count.ts'
 import { parseJson } from '#base/parse-json.ts'
 import { SseParser } from '#protocols/http/sse.ts'
-import { askAdmin } from '../ask-admin.ts'
+import { openAdminStream } from '../ask-admin.ts'
 import { oneOf } from '../environment.ts'
 import { EXIT, type ExitCode } from '../exit-code.ts'
 import { complain, print, printStyled, whenOutputCloses } from '../output.ts'
@@ -23,7 +23,7 @@ export interface TailFlags {
 /** Prints decisions as they happen, until it is interrupted or the gateway ends. */
 export async function tail({ admin, output, ...filters }: TailFlags): Promise<ExitCode> {
   const isJson = oneOf(['text', 'json'], ['--output', output]) === 'json'
-  const response = await askAdmin(admin, '/decisions/tail', filters)
+  const response = await openAdminStream(admin, '/decisions/tail', filters)
   if ('exitCode' in response) return response.exitCode
   let isRead = true
   whenOutputCloses(() => {

@@ -15,12 +15,12 @@ export interface WhyFlags {
 /** Prints what happened to one request: its decision record. */
 export async function why(id: string, { admin, output }: WhyFlags): Promise<ExitCode> {
   const isJson = oneOf(['text', 'json'], ['--output', output]) === 'json'
-  const response = await askAdmin(admin, '/decisions', { id })
-  if ('exitCode' in response) return response.exitCode
-  const [record] = parseJson(await response.text()) as readonly DescribedRecord[]
+  const answer = await askAdmin(admin, '/decisions', { id })
+  if ('exitCode' in answer) return answer.exitCode
+  const [record] = parseJson(answer.text) as readonly DescribedRecord[]
   if (record === undefined) {
     complain(`no worker has a record of decision ${id}; each keeps its last 1,024 decisions`)
-    tellUnanswered(response, 'the records')
+    tellUnanswered(answer, 'the records')
     return EXIT.findings
   }
   if (isJson) print(JSON.stringify(record, undefined, 2))

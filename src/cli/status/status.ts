@@ -15,9 +15,9 @@ export interface StatusFlags {
 /** Shows the state of a running gateway. @returns success if it is ready */
 export async function status({ admin, output }: StatusFlags): Promise<ExitCode> {
   const isJson = oneOf(['text', 'json'], ['--output', output]) === 'json'
-  const response = await askAdmin(admin, '/status')
-  if ('exitCode' in response) return response.exitCode
-  const report = parseJson(await response.text()) as StatusReport
+  const answer = await askAdmin(admin, '/status')
+  if ('exitCode' in answer) return answer.exitCode
+  const report = parseJson(answer.text) as StatusReport
   if (isJson) print(JSON.stringify(report, undefined, 2))
   else for (const line of statusLines(report)) printStyled(line)
   return report.notReady.length === 0 ? EXIT.ok : EXIT.findings

@@ -50,8 +50,8 @@ export async function top({ admin, interval, once = false, output }: TopFlags): 
 }
 
 async function readTraffic(admin: string): Promise<TrafficReport | Failed> {
-  const response = await askAdmin(admin, '/traffic')
-  return 'exitCode' in response ? response : (parseJson(await response.text()) as TrafficReport)
+  const answer = await askAdmin(admin, '/traffic')
+  return 'exitCode' in answer ? answer : (parseJson(answer.text) as TrafficReport)
 }
 
 function show(rates: TrafficRates, screen: Screen | undefined, isJson: boolean): void {
