@@ -19,8 +19,9 @@ export class CallAnswer implements CallResponse, PipedBody, BodySink, AsyncItera
   source: BodySource | null = null
   readonly #stream: ClientStream
   readonly #ended: (failure: CallFailure | undefined) => void
-  /** Bytes received and not read yet. */
-  readonly #held: HeldBytes
+  readonly #claim: BodyClaim
+  /** Bytes received and not read yet; created with the first ones. */
+  #held: HeldBytes | undefined
   #over = false
   #failure: Abort | undefined
   /** Gets the bytes instead of reads. */
@@ -37,8 +38,7 @@ export class CallAnswer implements CallResponse, PipedBody, BodySink, AsyncItera
   ) {
     this.status = stream.head.status
     this.endpoint = endpoint
-    // A read may bring more than the bound.
-    this.#held = new HeldBytes(claim, 2 * MAX_QUEUED_BYTES)
+    this.#claim = claim
     this.#stream = stream
     this.#ended = ended
     stream.body.pipe(this)
@@ -59,12 +59,14 @@ export class CallAnswer implements CallResponse, PipedBody, BodySink, AsyncItera
   }
 
   get backed(): boolean {
-    return this.#sink?.backed ?? this.#held.length >= MAX_QUEUED_BYTES
+    return this.#sink?.backed ?? this.#unread >= MAX_QUEUED_BYTES
   }
 
   /** Keeps the bytes even above the memory limit: the reader of the body checks the limit and gives up. */
   bytes(buffer: Buffer, start: number, end: number): void {
     if (this.#sink !== undefined) return this.#sink.bytes(buffer, start, end)
+    // A read may bring more than the bound.
+    this.#held ??= new HeldBytes(this.#claim, 2 * MAX_QUEUED_BYTES)
     this.#held.appendAnyway(buffer, start, end)
     this.#goOn()
   }
@@ -77,15 +79,15 @@ export class CallAnswer implements CallResponse, PipedBody, BodySink, AsyncItera
     const wasBacked = this.backed
     this.#sink = sink
     sink.source = this.source
-    if (this.#held.length > 0) sink.bytes(this.#held.bytes, 0, this.#held.length)
-    this.#held.drop()
+    if (this.#unread > 0) sink.bytes(this.#held!.bytes, 0, this.#unread)
+    this.#held?.drop()
     if (this.#over) this.#endSink(sink)
     else if (wasBacked && !sink.backed) this.source!.resume()
   }
 
   cancel(): void {
     this.abort('cancelled')
-    this.#held.drop()
+    this.#held?.drop()
   }
 
   abort(why: Abort): void {
@@ -131,16 +133,20 @@ export class CallAnswer implements CallResponse, PipedBody, BodySink, AsyncItera
 
   #goOn(): void {
     const settle = this.#settle
-    if (settle === undefined || (this.#held.length === 0 && !this.#over)) return
+    if (settle === undefined || (this.#unread === 0 && !this.#over)) return
     this.#settle = undefined
-    if (this.#held.length > 0) settle({ done: false, value: this.#take() })
+    if (this.#unread > 0) settle({ done: false, value: this.#take(this.#held!) })
     else settle(this.#failure === undefined ? DONE : Promise.reject(new CallError(this.#failure)))
   }
 
-  #take(): Uint8Array {
+  get #unread(): number {
+    return this.#held?.length ?? 0
+  }
+
+  #take(held: HeldBytes): Uint8Array {
     const wasBacked = this.backed
-    const piece = this.#held.bytes
-    this.#held.drop()
+    const piece = held.bytes
+    held.drop()
     if (wasBacked) this.source!.resume()
     return piece
   }

@@ -324,10 +324,8 @@ export class Dial implements Dialling {
 // What listens to a connected socket must not keep its `Dial` in memory: connections are many, and last.
 
 function whenClosed(socket: net.Socket, use: NameUse | undefined, gone: DialOptions['gone']): void {
-  socket.on('close', () => {
-    use?.release()
-    gone?.()
-  })
+  if (use !== undefined) socket.on('close', () => use.release())
+  if (gone !== undefined) socket.on('close', gone)
 }
 
 function keepSession(socket: tls.TLSSocket, context: DialContext): void {

@@ -1,4 +1,5 @@
-import type { TargetMessage } from '../target/target-reply.ts'
+import { TargetEvents } from '../target/target-events.ts'
+import type { MessageReader, TargetMessage } from '../target/target-reply.ts'
 
 /** An event for the client. */
 export interface StreamEvent {
@@ -18,10 +19,12 @@ export interface EventReceiver {
 }
 
 /** The events for the client that the messages of one target become. */
-export class EventSource {
+export class EventSource implements MessageReader {
   readonly #messages: AsyncIterator<TargetMessage>
   readonly #toEvent: (received: TargetMessage) => StreamEvent | undefined
   #receiver: EventReceiver | undefined
+  #isWanted = false
+  #isReading = false
 
   /** @param toEvent undefined: the message is not for the client */
   constructor(messages: AsyncIterable<TargetMessage>, toEvent: (received: TargetMessage) => StreamEvent | undefined) {
@@ -35,9 +38,16 @@ export class EventSource {
     this.read()
   }
 
-  /** Reads up to the next event. */
+  /** Reads up to the next event. Thousands may have arrived, so one that is taken at once must not call the next. */
   read(): void {
-    this.#messages.next().then(this.#take, this.#fail)
+    this.#isWanted = true
+    if (this.#isReading) return
+    this.#isReading = true
+    while (this.#isWanted) {
+      this.#isWanted = false
+      this.#readMessage()
+    }
+    this.#isReading = false
   }
 
   /** Reads no further. Called once. */
@@ -46,17 +56,30 @@ export class EventSource {
     this.#messages.return?.().catch(() => {})
   }
 
-  readonly #take = ({ done, value }: IteratorResult<TargetMessage>): void => {
+  message(received: TargetMessage): void {
     if (this.#receiver === undefined) return
-    if (done === true) return this.#receiver.ended()
     try {
-      const event = this.#toEvent(value)
+      const event = this.#toEvent(received)
       if (event === undefined) this.read()
       else this.#receiver.arrived(event, this)
     } catch (error) {
-      this.#fail(error)
+      this.failed(error)
     }
   }
 
-  readonly #fail = (error: unknown): void => this.#receiver?.failed(error)
+  ended(): void {
+    this.#receiver?.ended()
+  }
+
+  failed(error: unknown): void {
+    this.#receiver?.failed(error)
+  }
+
+  #readMessage(): void {
+    if (this.#messages instanceof TargetEvents) return this.#messages.read(this)
+    this.#messages.next().then(
+      ({ done, value }) => (done === true ? this.ended() : this.message(value)),
+      (error: unknown) => this.failed(error),
+    )
+  }
 }

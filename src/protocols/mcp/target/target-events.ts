@@ -3,8 +3,9 @@ import type { BodyClaim } from '#net/body/body-memory.ts'
 import { PumpedBody } from '#net/body/pumped-body.ts'
 import type { Abort, BodySink, BodySource } from '#net/stream.ts'
 import { type SseEvent, SseParser } from '#protocols/http/sse.ts'
+import type { Message } from '../message/json-rpc.ts'
 import { holdPiece, MAX_MESSAGE_BYTES, readMessage } from './read-message.ts'
-import type { TargetMessage } from './target-reply.ts'
+import type { MessageReader, TargetMessage } from './target-reply.ts'
 
 /** Memory of untaken messages above which reading from the target pauses, in bytes. */
 const MAX_WAITING_BYTES = 262_144
@@ -24,8 +25,8 @@ export class TargetEvents implements AsyncIterableIterator<TargetMessage>, BodyS
   #taken = 0
   #heldBytes = 0
   #keptBytes = 0
-  /** Takes the result of the read that waits. */
-  #settle: ((result: IteratorResult<TargetMessage> | Promise<never>) => void) | undefined
+  /** Waits for the next message. */
+  #reader: MessageReader | undefined
   /** Nothing more arrives. */
   #isOver = false
   #failure: { readonly error: unknown } | undefined
@@ -40,12 +41,14 @@ export class TargetEvents implements AsyncIterableIterator<TargetMessage>, BodyS
     return this
   }
 
-  /** The result of one read must be known before the next. */
   next(): Promise<IteratorResult<TargetMessage>> {
-    return new Promise((resolve) => {
-      this.#settle = resolve
-      this.#goOn()
-    })
+    return new Promise((resolve, reject) => this.read(new PromisedMessage(resolve, reject)))
+  }
+
+  /** The same without a promise. `reader` gets one message, now or later, before another one may be read. */
+  read(reader: MessageReader): void {
+    this.#reader = reader
+    this.#goOn()
   }
 
   /** Gives the rest up, also while a message is awaited. */
@@ -104,29 +107,34 @@ export class TargetEvents implements AsyncIterableIterator<TargetMessage>, BodyS
   }
 
   #goOn(): void {
-    if (this.#settle === undefined) return
+    const reader = this.#reader
+    if (reader === undefined) return
     const event = this.#events?.[this.#taken]
-    if (event !== undefined) return this.#deliver(event)
+    if (event !== undefined) return this.#deliver(event, reader)
     this.#drained()
     if (!this.#isOver) return
     this.#giveBack(0)
     const failure = this.#failure
     this.#failure = undefined
-    this.#settleWith(failure === undefined ? DONE : Promise.reject(failure.error))
+    this.#reader = undefined
+    if (failure === undefined) reader.ended()
+    else reader.failed(failure.error)
   }
 
-  #deliver({ data, id, retryMs }: SseEvent): void {
+  #deliver({ data, id, retryMs }: SseEvent, reader: MessageReader): void {
     this.#taken++
+    let message: Message | undefined
     try {
-      const message = data === '' ? undefined : readMessage(data)
-      const keep = () => {
-        this.#keptBytes += data.length
-      }
-      this.#settleWith({ done: false, value: { message, eventId: id, retryMs, keep } })
+      message = data === '' ? undefined : readMessage(data)
     } catch (error) {
       this.#events = undefined
-      this.#breakOff(error)
+      return this.#breakOff(error)
     }
+    const keep = () => {
+      this.#keptBytes += data.length
+    }
+    this.#reader = undefined
+    reader.message({ message, eventId: id, retryMs, keep })
   }
 
   /** All events have been taken, and the next one is wanted. */
@@ -140,16 +148,28 @@ export class TargetEvents implements AsyncIterableIterator<TargetMessage>, BodyS
     if (wasBacked && !this.#isOver) this.source?.resume()
   }
 
-  #settleWith(result: IteratorResult<TargetMessage> | Promise<never>): void {
-    const settle = this.#settle
-    this.#settle = undefined
-    settle?.(result)
-  }
-
   /** Releases all memory that is no longer needed. */
   #giveBack(neededBytes: number): void {
     const needed = Math.min(this.#heldBytes, neededBytes + this.#keptBytes)
     this.#claim.give(this.#heldBytes - needed)
     this.#heldBytes = needed
+  }
+}
+
+class PromisedMessage implements MessageReader {
+  readonly #resolve: (result: IteratorResult<TargetMessage>) => void
+  readonly failed: (error: unknown) => void
+
+  constructor(resolve: (result: IteratorResult<TargetMessage>) => void, reject: (error: unknown) => void) {
+    this.#resolve = resolve
+    this.failed = reject
+  }
+
+  message(received: TargetMessage): void {
+    this.#resolve({ done: false, value: received })
+  }
+
+  ended(): void {
+    this.#resolve(DONE)
   }
 }

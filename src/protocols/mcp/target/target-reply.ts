@@ -35,6 +35,13 @@ export interface FailedCall {
 
 export type TargetFailure = CallError['failure'] | 'invalid-answer'
 
+/** Gets one message of a target, or the end of its stream. */
+export interface MessageReader {
+  message(received: TargetMessage): void
+  ended(): void
+  failed(error: unknown): void
+}
+
 /** A message of a target, with the other fields of its event. */
 export interface TargetMessage {
   /** Undefined for an event without data, which has only an id or a reconnection time. */
