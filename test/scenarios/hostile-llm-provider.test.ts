@@ -35,6 +35,10 @@ const BUSY = '{"error":{"type":"overloaded_error","message":"busy"}}'
 
 /** Before the second byte of its text. */
 const HALF_CHARACTER = Buffer.from(chunk({ content: 'é' })).subarray(0, chunk({ content: 'é' }).indexOf('é') + 1)
+const call = (index: number, id: string, input: string) =>
+  chunk({ tool_calls: [{ index, id, type: 'function', function: { name: 'f', arguments: input } }] })
+const counted = (usage: object) => `data: ${JSON.stringify({ id: 'c', model: 'm', choices: [], usage })}\n\n`
+const other = (delta: object, finish: string | null = null) => chunk(delta, finish).replace('"index":0', '"index":1')
 const NO_COUNTS = '{"prompt_tokens":-5,"completion_tokens":1e400,"total_tokens":"7"}'
 
 /** What the provider sends, by model. */
@@ -49,6 +53,43 @@ const SENT: Readonly<Record<string, string | Buffer>> = {
   'two end marks and more': chunked(SSE, STREAM + DONE + chunk({ content: 'late' })),
   'an error behind the end': chunked(SSE, STREAM.replace(DONE, ERROR)),
   'no end behind the end mark': chunked(SSE, STREAM, ''),
+  'chunks without choices': chunked(
+    SSE,
+    `${counted({})}${STREAM.replaceAll(chunk({}, 'stop'), counted({}) + chunk({}, 'stop') + counted({}))}`,
+  ),
+  'three reasons to stop': chunked(
+    SSE,
+    chunk({ content: 'good' }, 'stop') + chunk({}, 'length') + chunk({}, 'stop') + DONE,
+  ),
+  'content behind the reason to stop': chunked(
+    SSE,
+    chunk({ content: 'good' }, 'stop') + chunk({ content: 'late' }) + DONE,
+  ),
+  'a second answer': chunked(
+    SSE,
+    other({ content: 'x' }) + chunk({ content: 'good' }) + other({}, 'length') + chunk({}, 'stop') + DONE,
+  ),
+  'a role in every chunk': chunked(
+    SSE,
+    chunk({ role: 'assistant', content: 'go' }) + chunk({ role: 'assistant', content: 'od' }, 'stop') + DONE,
+  ),
+  'counts that fall': chunked(
+    SSE,
+    STREAM.replace(
+      DONE,
+      [9, 4, -1, 2.5, '8'].map((completion_tokens) => counted({ prompt_tokens: 3, completion_tokens })).join('') + DONE,
+    ),
+  ),
+  'calls with one id': chunked(
+    SSE,
+    call(0, 'same', '{"n":1}') + call(1, 'same', '{"n":2}') + chunk({}, 'tool_calls') + DONE,
+  ),
+  'calls without ids': chunked(SSE, call(0, '', '{"n":1}') + call(1, '', '{"n":2}') + chunk({}, 'tool_calls') + DONE),
+  'calls with holes between their numbers': chunked(
+    SSE,
+    call(7, 'a', '{"n"') + call(3, 'b', '{"n":2') + call(7, 'a', ':1}') + call(3, 'b', '}') + chunk({}, 'stop') + DONE,
+  ),
+  'no content at all': chunked(SSE, chunk({}, 'length') + DONE),
   'counts that are none': response(JSON_TYPE, `${WHOLE.slice(0, -1)},"usage":${NO_COUNTS}}`),
   nothing: response(JSON_TYPE, ''),
   'bytes that are no text': response(JSON_TYPE, Buffer.from(WHOLE.replace('good', 'go\xff'), 'latin1')),
@@ -94,7 +135,7 @@ function serve(socket: Socket): void {
     const [, model] = /"model":"([^"]*)"/.exec(received) ?? []
     if (model === undefined || !received.endsWith('}')) return
     received = ''
-    socket.write(SENT[model]!)
+    socket.write(SENT[model] ?? response(`${JSON_TYPE}${model}\r\n`, BUSY, '429 Too Many Requests'))
   })
 }
 
@@ -162,6 +203,12 @@ test.each([
   'two end marks and more',
   'an error behind the end',
   'counts that are none',
+  'chunks without choices',
+  'three reasons to stop',
+  'content behind the reason to stop',
+  'a second answer',
+  'a role in every chunk',
+  'counts that fall',
   'no end behind the end mark',
 ])('%s: the client gets what it asked for', async (model) => {
   const [whole, streamed] = await ask2(model)
@@ -228,4 +275,40 @@ test.each<[model: string, status: number]>([
     200,
     { text: 'good', thinking: '', calls: [], hasFailed: true },
   ])
+})
+
+test.each<[model: string, ids: readonly (string | RegExp)[]]>([
+  ['calls with one id', ['same', /^toolu_/]],
+  ['calls without ids', [/^toolu_/, /^toolu_/]],
+  ['calls with holes between their numbers', ['a', 'b']],
+])('%s are two calls with their own ids', async (model, ids) => {
+  const [, streamed] = await ask2(model)
+  const calls = [
+    ['f', '{"n":1}'],
+    ['f', '{"n":2}'],
+  ]
+  expect(readMessagesStream(streamed.text)).toEqual({ text: '', thinking: '', calls, hasFailed: false })
+  const given = [...streamed.text.matchAll(/"tool_use","id":"([^"]*)"/g)].map(([, id]) => id!)
+  expect(new Set(given).size).toBe(2)
+  for (const [position, id] of ids.entries()) expect(given[position]).toMatch(id)
+})
+
+test('a finished answer without content is an empty message', async () => {
+  for (const { status, text } of await ask2('no content at all')) {
+    expect([status, text.includes('"stop_reason":"max_tokens"')]).toEqual([200, true])
+  }
+})
+
+test.each<[retryAfter: string]>([
+  ['-1'],
+  ['1e309'],
+  ['soon'],
+  ['9'.repeat(4000)],
+  ['Fri, 31 Dec 9999 23:59:59 GMT'],
+  ['Thu, 01 Jan 1970 00:00:00 GMT'],
+  [''],
+])('the time %s to wait passes unchanged, and nothing waits for it', async (retryAfter) => {
+  for (const { status, headers } of await ask2(`retry-after: ${retryAfter}`)) {
+    expect([status, headers.get('retry-after')]).toEqual([429, retryAfter])
+  }
 })

@@ -77,7 +77,7 @@ function writeSaid(texts: readonly TextPart[], to: TurnsTarget): Pick<AssistantM
 
 function writeCall(part: CallPart, signature: string | undefined, { names }: TurnsTarget): FunctionCall {
   return {
-    id: names.id(part.id),
+    id: names.callId(part.id),
     type: 'function',
     function: { name: names.name(part.name), arguments: writeArguments(part.input) },
     ...(signature !== undefined && { extra_content: { google: { thought_signature: signature } } }),

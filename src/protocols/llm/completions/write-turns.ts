@@ -68,7 +68,7 @@ function writeResult(
 ): ChatCompletionToolMessageParam {
   const texts = result.parts.filter((part) => part.kind === 'text')
   const media = result.parts.filter((part) => part.kind !== 'text')
-  const id = to.names.id(result.callId)
+  const id = to.names.resultId(result.callId)
   if (result.isError) to.losses.drop(result.origin, 'no mark of errors')
   if (media.length > 0) others.push({ type: 'text', text: `From the result of the call ${id}:` })
   for (const part of media) others.push(writePart(part, to))

@@ -56,7 +56,7 @@ export class PartsWriter {
       case 'text':
         return { text: asIs<string>(part.text) }
       case 'call': {
-        const [toolUseId, name] = [this.#names.id(part.id), this.#names.name(part.name)]
+        const [toolUseId, name] = [this.#names.callId(part.id), this.#names.name(part.name)]
         return { toolUse: { toolUseId, name, input: inputObject(part.input) } }
       }
       case 'result':
@@ -79,7 +79,7 @@ export class PartsWriter {
     if (isError && !this.#takesStatus) this.#losses.drop(origin, 'that it is an error')
     const content = parts.filter((part) => !isEmpty(part)).map((part) => this.#resultContent(part))
     const status = isError ? 'error' : 'success'
-    return { toolResult: { toolUseId: this.#names.id(callId), content, ...(this.#takesStatus && { status }) } }
+    return { toolResult: { toolUseId: this.#names.resultId(callId), content, ...(this.#takesStatus && { status }) } }
   }
 
   #resultContent(part: Part): ResultBlock {

@@ -40,7 +40,7 @@ export function writeText(part: TextPart): TextBlockParam {
 export function writeCall(part: CallPart, names: TargetNames): ToolUseBlockParam {
   return {
     type: 'tool_use',
-    id: names.id(part.id),
+    id: names.callId(part.id),
     name: names.name(part.name),
     input: inputObject(part.input),
     ...markOf(part),
@@ -51,7 +51,7 @@ export function writeResult(part: ResultPart, names: TargetNames): ToolResultBlo
   const content = part.parts.filter((each) => !isEmpty(each)).map(writeContent)
   return {
     type: 'tool_result',
-    tool_use_id: names.id(part.callId),
+    tool_use_id: names.resultId(part.callId),
     ...(content.length > 0 && { content }),
     ...(part.isError && { is_error: true }),
     ...markOf(part),

@@ -63,6 +63,18 @@ test.each<[says: string, tell: (end: AnswerEnd) => void, calls: string[]]>([
     ['start  ', 'text 0 a', 'close 0', 'finish end', 'end'],
   ],
   [
+    'calls with the id of an earlier one have none',
+    (end) => {
+      for (const [block, id] of ['c', 'd', 'c', '', ''].entries()) end.call(block, id, 'f')
+      end.finish('calls')
+      end.end()
+    },
+    [
+      ...['start  ', 'call 0 c f', 'call 1 d f', 'call 2  f', 'call 3  f', 'call 4  f'],
+      ...['close 0', 'close 1', 'close 2', 'close 3', 'close 4', 'finish calls', 'end'],
+    ],
+  ],
+  [
     'a block that the reason to stop has closed is not closed again',
     (end) => {
       end.text(0, 'a')

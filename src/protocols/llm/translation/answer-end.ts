@@ -14,6 +14,9 @@ const PIECE = 16
 /** Open at the same time; no provider needs as many. */
 const MAX_OPEN_BLOCKS = 1000
 
+/** Of so many calls of an answer, ids are compared. */
+const MAX_KNOWN_IDS = 1000
+
 /** What a block consists of. */
 type Kind = 'text' | 'thinking' | 'redacted' | 'call'
 
@@ -36,12 +39,15 @@ export interface AnswerEndOptions {
  * Brings an answer in order, whatever its provider sends. It ends once: what follows its end or its error is dropped, blocks that were left
  * open are closed, and an answer that ends without a reason to stop becomes an error (decision B31). Each block has contents of one kind and a
  * number of its own: those of another kind, another call, and what follows a closed block, begin a new one. Arguments without a call are dropped.
+ * Calls with the same id get new ones, because clients assign results by them.
  */
 export class AnswerEnd implements AnswerSink {
   readonly #sink: AnswerSink
   readonly #options: AnswerEndOptions
   /** By the numbers of the reader. */
   readonly #open = new Map<number, OpenBlock>()
+  /** Of calls; most answers have none. */
+  #ids: Set<string> | undefined
   #blocks = 0
   #kept = 0
   #isStarted = false
@@ -110,7 +116,15 @@ export class AnswerEnd implements AnswerSink {
   call(block: number, id: string, name: string): void {
     this.close(block)
     const number = this.#take(block, 'call', id + name)
-    if (number !== NONE) this.#sink.call(number, id, name)
+    if (number !== NONE) this.#sink.call(number, this.#newOf(id), name)
+  }
+
+  /** The id of a call; empty if an earlier one has it, so that the writer makes another. */
+  #newOf(id: string): string {
+    this.#ids ??= new Set()
+    if (this.#ids.has(id)) return ''
+    if (this.#ids.size < MAX_KNOWN_IDS) this.#ids.add(id)
+    return id
   }
 
   arguments(block: number, text: string): void {

@@ -13,6 +13,7 @@ export class TargetNames {
   // Most requests have neither.
   #names: FittedNames | undefined
   #ids: FittedNames | undefined
+  #calls: Map<string, SameCalls> | undefined
 
   /** The tools of the request come first, so that accepted names of tools are never taken by altered ones. */
   constructor(tools: readonly string[]) {
@@ -33,11 +34,39 @@ export class TargetNames {
     return this.#names?.given(name) ?? name
   }
 
-  /** The id of a call in the history of the request; calls and their results use the same one. */
-  id(given: string): string {
-    this.#ids ??= new FittedNames('call', MAX_ID)
-    return this.#ids.fitted(given)
+  /** The id of a call in the history of the request. Some providers use the same ids in every answer, and others refuse them then. */
+  callId(given: string): string {
+    this.#calls ??= new Map()
+    const calls = this.#calls.get(given)
+    if (calls === undefined) {
+      const id = this.#callIds.fitted(given)
+      this.#calls.set(given, { ids: [id], answered: 0 })
+      return id
+    }
+    const id = this.#callIds.another(given)
+    calls.ids.push(id)
+    return id
   }
+
+  /** The id of the call whose result is next; of calls with the same id, results come in the order of the calls. */
+  resultId(given: string): string {
+    const calls = this.#calls?.get(given)
+    if (calls === undefined) return this.#callIds.fitted(given)
+    return calls.ids[calls.answered++] ?? calls.ids.at(-1)!
+  }
+
+  get #callIds(): FittedNames {
+    this.#ids ??= new FittedNames('call', MAX_ID)
+    return this.#ids
+  }
+}
+
+/** Calls to which the client gives the same id. */
+interface SameCalls {
+  /** For the target. */
+  readonly ids: string[]
+  /** How many results came. */
+  answered: number
 }
 
 /** Names of one kind. */
@@ -61,7 +90,12 @@ class FittedNames {
   }
 
   fitted(given: string): string {
-    return this.#fitted.get(given) ?? this.#assign(given, this.#free(given === '' ? this.#forEmpty : given))
+    return this.#fitted.get(given) ?? this.another(given)
+  }
+
+  /** One that nothing else has. */
+  another(given: string): string {
+    return this.#assign(given, this.#free(given === '' ? this.#forEmpty : given))
   }
 
   given(fitted: string): string | undefined {
