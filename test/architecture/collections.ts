@@ -206,6 +206,10 @@ export const COLLECTIONS: Readonly<Record<string, Filled | PeerFilled>> = {
   'protocols/llm/messages/countable-prompt texts': 'message',
   'protocols/llm/answer/kept-answer #texts': { bound: 'what is kept, and the memory for bodies', flood: FLOODS },
   'protocols/llm/answer/kept-answer #calls': { bound: 'what is kept, and the memory for bodies', flood: FLOODS },
+  'protocols/llm/translation/answer-end #ids': {
+    bound: '1,000 ids',
+    flood: 'src/protocols/llm/translation/answer-end.test.ts',
+  },
   'protocols/llm/translation/answer-end #open': OPEN_BLOCKS,
   'protocols/llm/completions/call-blocks #open': OPEN_BLOCKS,
   'protocols/llm/completions/call-blocks #complete': OPEN_BLOCKS,
@@ -245,6 +249,7 @@ export const COLLECTIONS: Readonly<Record<string, Filled | PeerFilled>> = {
   'protocols/llm/responses/response-writer #output': KEPT_ANSWER,
   'protocols/llm/responses/read-items turns': 'message',
   'protocols/llm/responses/read-items #calls': 'message',
+  'protocols/llm/translation/target-names #calls': 'message',
   'protocols/llm/translation/target-names #fitted': 'message',
   'protocols/llm/translation/target-names #given': 'message',
   'protocols/llm/translation/target-names #numbers': 'message',

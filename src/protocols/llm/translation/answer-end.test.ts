@@ -216,6 +216,14 @@ test.each<[says: string, tell: (end: AnswerEnd) => void, calls: string[]]>([
   expect(told(tell)).toEqual(calls)
 })
 
+test('the ids of a thousand calls are known, and no more', () => {
+  const ids = [...Array.from({ length: 1001 }, (_, index) => `c${index}`), 'c999', 'c1000']
+  const calls = told((end) => {
+    for (const id of ids) end.call(0, id, 'f')
+  })
+  expect(calls.filter((call) => call.startsWith('call')).slice(-2)).toEqual(['call 1001  f', 'call 1002 c1000 f'])
+})
+
 test('a provider cannot fill the memory with open blocks', () => {
   const calls = told((end) => {
     for (let block = 0; block < 5000; block++) end.text(block, 'a')
