@@ -13,19 +13,34 @@ const MANIFEST_FILES = ['document-1.ts', 'document-2.ts'].map((name) =>
   fileURLToPath(new URL(`../src/api/requirements/${name}`, import.meta.url)),
 )
 
-const { values: options } = parseArgs({
-  options: {
-    gaps: { type: 'boolean', default: false },
-    unproved: { type: 'boolean', default: false },
-    update: { type: 'boolean', default: false },
-  },
-})
+const USAGE = `npm run requirements [-- OPTION]: how many requirements of the specification are proved by tests, by section
+
+  --gaps       lists those that are marked as gaps, and not proved
+  --unproved   lists those that are neither marked nor proved
+  --update     writes into the manifest what is proved
+  --help       shows this text`
+
+const options = readOptions()
 
 const proved = provedIds(REQUIREMENTS, scanCitations(ROOT).citations)
 if (options.update) updateManifest()
 else if (options.gaps) console.log(formatEntries(REQUIREMENTS, (id, entry) => entry.gap && !proved.has(id)))
 else if (options.unproved) console.log(formatEntries(REQUIREMENTS, (id, entry) => !entry.gap && !proved.has(id)))
 else console.log(formatTable(REQUIREMENTS, proved))
+
+/** The process ends if there is nothing to report. */
+function readOptions() {
+  const isFalse = { type: 'boolean', default: false } as const
+  try {
+    const { values } = parseArgs({ options: { gaps: isFalse, unproved: isFalse, update: isFalse, help: isFalse } })
+    if (!values.help) return values
+    console.log(USAGE)
+    return process.exit(0)
+  } catch (error) {
+    console.error(`${(error as Error).message}\n\n${USAGE}`)
+    return process.exit(2)
+  }
+}
 
 /** Marks the entries of the manifest by what is proved, and says which changed. */
 function updateManifest(): void {
