@@ -19,7 +19,9 @@ beforeEach(() => {
   upstream.head = Head.response(203)
   memory = new BodyMemory(Number.POSITIVE_INFINITY)
   ended = []
-  answer = new CallAnswer(upstream, '127.0.0.1:80', new BodyClaim(memory), (failure) => ended.push(failure))
+  answer = new CallAnswer(upstream, '127.0.0.1:80', new BodyClaim(memory), {
+    answerEnded: (_, failure) => ended.push(failure),
+  })
   body = answer.body[Symbol.asyncIterator]()
 })
 

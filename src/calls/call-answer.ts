@@ -3,6 +3,12 @@ import type { BodyClaim } from '#net/body/body-memory.ts'
 import { HeldBytes } from '#net/body/held-bytes.ts'
 import { type Abort, BODY_CHUNKED, type BodySink, type BodySource, type ClientStream } from '#net/stream.ts'
 
+/** Hears once of the end of a response. */
+export interface AnswerOwner {
+  /** @param failure set if the response is incomplete */
+  answerEnded(status: number, failure: CallFailure | undefined): void
+}
+
 /** Unread bytes above which reading from the upstream connection pauses. */
 const MAX_QUEUED_BYTES = 262_144
 
@@ -18,7 +24,7 @@ export class CallAnswer implements CallResponse, PipedBody, BodySink, AsyncItera
   readonly length = -1
   source: BodySource | null = null
   readonly #stream: ClientStream
-  readonly #ended: (failure: CallFailure | undefined) => void
+  readonly #owner: AnswerOwner
   readonly #claim: BodyClaim
   /** Bytes received and not read yet; created with the first ones. */
   #held: HeldBytes | undefined
@@ -29,18 +35,12 @@ export class CallAnswer implements CallResponse, PipedBody, BodySink, AsyncItera
   /** Takes the result of the read that waits. */
   #settle: ((result: IteratorResult<Uint8Array> | Promise<never>) => void) | undefined
 
-  /** @param ended called once, with the failure if the response is incomplete */
-  constructor(
-    stream: ClientStream,
-    endpoint: string,
-    claim: BodyClaim,
-    ended: (failure: CallFailure | undefined) => void,
-  ) {
+  constructor(stream: ClientStream, endpoint: string, claim: BodyClaim, owner: AnswerOwner) {
     this.status = stream.head.status
     this.endpoint = endpoint
     this.#claim = claim
     this.#stream = stream
-    this.#ended = ended
+    this.#owner = owner
     stream.body.pipe(this)
   }
 
@@ -99,7 +99,7 @@ export class CallAnswer implements CallResponse, PipedBody, BodySink, AsyncItera
 
   #close(why: Abort | undefined): void {
     this.#over = true
-    this.#ended(why)
+    this.#owner.answerEnded(this.status, why)
     if (this.#sink === undefined) this.#goOn()
     else this.#endSink(this.#sink)
   }

@@ -12,7 +12,7 @@ import { type Failure, isOwnBound } from '#net/failure.ts'
 import { grpcStatusName } from '#net/grpc/status-fields.ts'
 import { BODY_NONE, type ClientHandler, type ClientStream } from '#net/stream.ts'
 import { type TimerWheel, WheelTimer } from '#net/timer-wheel.ts'
-import { CallAnswer } from './call-answer.ts'
+import { type AnswerOwner, CallAnswer } from './call-answer.ts'
 import { callExchange } from './call-exchange.ts'
 import type { CallRoom } from './call-room.ts'
 import type { CallEnd, CallWay } from './call-way.ts'
@@ -30,7 +30,7 @@ interface Unanswered {
 }
 
 /** One call, from the wait for room to the last byte of its answer. */
-export class OneCall implements ClientHandler {
+export class OneCall implements ClientHandler, AnswerOwner {
   readonly #endpoint: LiveEndpoint
   readonly #signal: AbortSignal
   readonly #wheel: TimerWheel
@@ -136,8 +136,12 @@ export class OneCall implements ClientHandler {
     exchange!.response = stream.head
     this.#healthy = this.#judge(status)
     this.#unanswered = undefined
-    this.#answer = new CallAnswer(stream, this.#endpoint.label, way.claim, (failure) => this.#end({ status, failure }))
+    this.#answer = new CallAnswer(stream, this.#endpoint.label, way.claim, this)
     resolve(this.#answer)
+  }
+
+  answerEnded(status: number, failure: CallFailure | undefined): void {
+    this.#end({ status, failure })
   }
 
   informed(): void {}

@@ -3,6 +3,7 @@ import { Exchange } from '#exchange/exchange.ts'
 import { decodeStream } from '#net/body/decode-content.ts'
 import { Head } from '#net/http/head.ts'
 import { roomFor } from '#net/testing/room-for.ts'
+import type { ServedAnswer } from '#protocols/backend-protocol.ts'
 import type { McpPlan } from '#protocols/mcp/config/mcp-plan.ts'
 import { handleMcp } from '#protocols/mcp/handle-mcp.ts'
 import type { McpDeps } from '#protocols/mcp/mcp-request.ts'
@@ -221,7 +222,7 @@ function toText(message: object | string): string {
 }
 
 async function readBody(
-  body: Uint8Array | AsyncIterable<Uint8Array> | undefined,
+  body: ServedAnswer['body'],
   client: AbortController,
   leaves: (text: string) => boolean,
 ): Promise<string> {
@@ -229,7 +230,11 @@ async function readBody(
   if (body instanceof Uint8Array) return new TextDecoder().decode(body)
   const decoder = new TextDecoder()
   let text = ''
-  const look = setInterval(() => leaves(text) && client.abort(), 1)
+  const look = setInterval(() => {
+    if (!leaves(text)) return
+    client.abort()
+    if ('pipe' in body) body.cancel()
+  }, 1)
   try {
     for await (const piece of body) text += decoder.decode(piece, { stream: true })
   } finally {

@@ -45,6 +45,8 @@ export async function startMcpFront({ plan, deps, prepare }: McpFrontOptions): P
     outgoing.writeHead(answer.status).flushHeaders()
     if (answer.body === undefined || answer.body instanceof Uint8Array) outgoing.end(answer.body)
     else {
+      const { body } = answer
+      if ('pipe' in body) outgoing.once('close', () => body.cancel())
       for await (const piece of answer.body) outgoing.write(piece)
       outgoing.end()
     }

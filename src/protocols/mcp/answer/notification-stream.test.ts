@@ -172,8 +172,12 @@ test('it counts as use of the session every ten minutes, and when it ends', asyn
 const ENDS: Readonly<Record<string, (started: ReturnType<typeof start>) => unknown>> = {
   'its source ends': ({ targets }) => targets[0]!.give(undefined),
   'its source fails': ({ targets }) => targets[0]!.break(new Error('lost')),
+  'its source breaks off because the client leaves': ({ client, targets }) => {
+    client.abort()
+    return targets[0]!.break(new Error('cancelled'))
+  },
   'a message cannot be translated': ({ targets }) => targets[0]!.give('bad'),
-  'the client leaves': ({ client }) => client.abort(),
+  'the client leaves': ({ stream }) => stream.cancel(),
   'the session ends': ({ channels }) => announceEnd(channels, 's'),
   'the response is given up': ({ stream }) => stream.return(),
 }
@@ -225,27 +229,11 @@ test('it may outlast its sources', async () => {
   expect(await next).toContain('notifications/prompts/list_changed')
 })
 
-test.each(['given up', 'abandoned by its client'])('%s before it is read, it keeps nothing', async (how) => {
-  const { stream, read, client, targets, ended } = start()
-  if (how === 'given up') await stream.return()
-  else client.abort()
+test('given up before it is read, it keeps nothing', async () => {
+  const { stream, read, targets, ended } = start()
+  await stream.return()
   expect([ended, targets[0]!.closed, targets[0]!.asked]).toEqual([['stopped', 'over'], 1, 0])
   expect(await read()).toBeUndefined()
-})
-
-test('of a client that has left already, it is over at once', () => {
-  const { client, memory, channels, table, exchange } = start()
-  client.abort()
-  const ended: string[] = []
-  const request = {
-    plan: { backend: BACKEND, targets: [] },
-    exchange,
-    deps: { signal: client.signal, channels, memory, table },
-  } as unknown as McpRequest
-  const stop = () => ended.push('stopped')
-  const stream = new NotificationStream({ request, session, sources: [], outlastsSources: true, stop })
-  stream.whenOver(() => ended.push('over'))
-  expect(ended).toEqual(['stopped', 'over'])
 })
 
 /** A client that is sent events, and takes more of them while `room` says so. */
@@ -324,8 +312,8 @@ test('piped: what waits is sent before the end, and nothing after a client has l
 })
 
 test('piped: a stream that is over ends at once', () => {
-  const { stream, sink, got, client } = piped()
-  client.abort()
+  const { stream, sink, got } = piped()
+  stream.cancel()
   stream.pipe(sink)
   expect(got).toEqual(['<end>'])
 })

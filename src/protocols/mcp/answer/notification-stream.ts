@@ -6,7 +6,7 @@ import { WheelTimer, workerWheel } from '#net/timer-wheel.ts'
 import { type McpRequest, targetsOf } from '../mcp-request.ts'
 import type { OpenStream } from '../session/open-streams.ts'
 import type { Session } from '../session/session-state.ts'
-import { announceTargets, listenForNews, type StreamNews } from '../session/session-stream.ts'
+import { announceTargets, listenForNews, parseNews, type StreamNews } from '../session/session-stream.ts'
 import { noteUse, REPEAT_MS } from '../session/session-use.ts'
 import { noteFailure } from '../target/target-failure.ts'
 import type { EventReceiver, EventSource, StreamEvent } from './event-source.ts'
@@ -65,8 +65,6 @@ export class NotificationStream
     this.#parts = parts
     this.#wheel = wheel
     deps.memory.streams.add(plan.backend, this)
-    deps.signal.addEventListener('abort', this.#left)
-    if (deps.signal.aborted) this.#end()
   }
 
   /** Calls `over` once, when the stream is over, however it ended. */
@@ -142,7 +140,9 @@ export class NotificationStream
   }
 
   failed(error: unknown): void {
-    noteFailure(this.#parts.request.exchange, error)
+    const { exchange, deps } = this.#parts.request
+    // When the client leaves, the streams of the targets break off.
+    if (!deps.signal.aborted) noteFailure(exchange, error)
     this.#end()
   }
 
@@ -150,7 +150,7 @@ export class NotificationStream
     if (this.#isOver || this.#closeNews !== undefined) return
     const { request, session, sources } = this.#parts
     this.#wheel.arm(this.#silence, SILENCE_MS)
-    this.#closeNews = listenForNews(request.deps.channels, session.key, (news) => this.#hear(news))
+    this.#closeNews = listenForNews(request.deps.channels, session.key, (text) => this.#hear(parseNews(text)))
     for (const source of sources) source.start(this)
   }
 
@@ -193,8 +193,6 @@ export class NotificationStream
     noteUse(this.#parts.session, this.#parts.request.deps.table, nowMs)
   }
 
-  readonly #left = (): void => this.#end()
-
   /** Events that have arrived can still be read. */
   #end(): void {
     if (this.#isOver) return
@@ -205,7 +203,6 @@ export class NotificationStream
     this.#closeNews?.()
     for (const source of sources) source.close()
     stop()
-    deps.signal.removeEventListener('abort', this.#left)
     deps.memory.streams.delete(plan.backend, this)
     noteUse(session, deps.table, clock.now())
     this.#whenOver?.()

@@ -9,13 +9,13 @@ export type StreamNews =
   /** The session has ended. */
   | { readonly kind: 'end' }
 
-/** @returns closes the channel */
-export function listenForNews(
-  channels: Channels,
-  sessionKey: string,
-  receive: (news: StreamNews) => void | Promise<void>,
-): () => void {
-  return channels.open(channelOf(sessionKey), (text) => receive(parseJson(text) as unknown as StreamNews))
+/** @param receive gets the text of news, for `parseNews`. @returns closes the channel */
+export function listenForNews(channels: Channels, sessionKey: string, receive: (text: string) => void): () => void {
+  return channels.open(channelOf(sessionKey), receive)
+}
+
+export function parseNews(text: string): StreamNews {
+  return parseJson(text) as unknown as StreamNews
 }
 
 export function announceEnd(channels: Channels, sessionKey: string): Promise<boolean> {

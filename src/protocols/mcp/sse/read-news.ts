@@ -1,5 +1,5 @@
 import type { McpDeps } from '../mcp-request.ts'
-import { listenForNews, type StreamNews } from '../session/session-stream.ts'
+import { listenForNews, parseNews, type StreamNews } from '../session/session-stream.ts'
 
 /** News that wait for a client that does not read; more of them are dropped: they only tell that lists have changed. */
 const MAX_WAITING = 16
@@ -11,7 +11,8 @@ export async function* readNews(
 ): AsyncGenerator<{ readonly text: string } | 'end'> {
   const waiting: StreamNews[] = []
   let wake = Promise.withResolvers<void>()
-  const close = listenForNews(channels, sessionKey, (news) => {
+  const close = listenForNews(channels, sessionKey, (text) => {
+    const news = parseNews(text)
     if (waiting.length < MAX_WAITING || news.kind === 'end') waiting.push(news)
     wake.resolve()
   })

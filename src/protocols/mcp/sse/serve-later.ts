@@ -119,7 +119,15 @@ async function* resumed(
     exchange.request.set('last-event-id', lastEventId)
     answer = await openStream(request, session)
     if (answer.status !== 200) return
+    endWith(deps.signal, answer)
   }
+}
+
+/** A stream of notifications does not know that its client has left. */
+function endWith(signal: AbortSignal, { body }: ServedAnswer): void {
+  if (body === undefined || !('pipe' in body)) return
+  if (signal.aborted) body.cancel()
+  else signal.addEventListener('abort', () => body.cancel(), { once: true })
 }
 
 function isAnswer(text: string, { id }: RequestMessage): boolean {

@@ -32,17 +32,22 @@ export function readReply(
   // Some servers compress although only `identity` is accepted.
   const body = decode(response.header('content-encoding') ?? '', response.body)
   if (body === undefined) return unreadable(target, response, 'used an unknown content coding')
-  const head = { kind: 'messages', sessionId, endpoint, abort: () => giveUp(response) } as const
-  if (!isJson) return { ...head, messages: new TargetEvents(body, claim) }
-  const readWhole = () => readBytes(body, claim)
-  return { ...head, messages: { [Symbol.asyncIterator]: () => asMessages(readWhole()) }, readWhole }
+  const head = { kind: 'messages', sessionId, endpoint, abort: giverUpOf(response) } as const
+  return isJson ? { ...head, ...readJson(body, claim) } : { ...head, messages: new TargetEvents(body, claim) }
 }
 
-/** Gives the unread rest up, also while a part of it is awaited. */
-function giveUp({ body }: CallResponse): void {
-  body[Symbol.asyncIterator]()
-    .return?.()
-    .catch(() => {})
+/** Gives the unread rest up, also while a part of it is awaited. A stream lasts, so this keeps nothing else in memory. */
+function giverUpOf({ body }: CallResponse): () => void {
+  return () => {
+    body[Symbol.asyncIterator]()
+      .return?.()
+      .catch(() => {})
+  }
+}
+
+function readJson(body: AsyncIterable<Uint8Array>, claim: BodyClaim) {
+  const readWhole = () => readBytes(body, claim)
+  return { messages: { [Symbol.asyncIterator]: () => asMessages(readWhole()) }, readWhole }
 }
 
 function unreadable({ name }: McpTargetPlan, response: CallResponse, how: string): TargetReply {
