@@ -200,6 +200,22 @@ test('the first entry of the price file decides', () => {
   ])
   expect(amountsOf(book, callOf('openai', 'mine-large', IN_OUT))).toBe('5000000 500000 - - 5500000')
   expect(amountsOf(book, callOf('openai', 'mine-small', IN_OUT))).toBe('2000000 800000 - - 2800000')
+  expect(amountsOf(book, callOf('openai', 'minor', IN_OUT))).toBe('unknown')
+})
+
+test('an entry for all models holds for no call without a model', () => {
+  const book = bookOf([{ model: '*', ...PRICES }])
+  expect(amountsOf(book, callOf('own', 'any', IN_OUT))).toBe('2000000 800000 - - 2800000')
+  expect(amountsOf(book, callOf('own', '', IN_OUT))).toBe('unknown')
+})
+
+test.each<[says: string, prices: readonly object[], problems: number]>([
+  ['as many entries as fit', Array.from({ length: 10_000 }, () => ({ model: 'm', ...PRICES })), 0],
+  ['one more', Array.from({ length: 10_001 }, () => ({ model: 'm', ...PRICES })), 1],
+  ['prompts of more than one token', [{ model: 'm', ...PRICES, longPrompts: [{ above: 1, ...PRICES }] }], 0],
+  ['prompts of any length', [{ model: 'm', ...PRICES, longPrompts: [{ above: 0, ...PRICES }] }], 1],
+])('a price file with %s', (_, prices, problems) => {
+  expect(readPriceFile({ prices }).problems).toHaveLength(problems)
 })
 
 test('the rates are those that apply to the call, in dollars for a million tokens', () => {
@@ -230,7 +246,7 @@ test('prices of a part of the day and from a date on hold then', () => {
         match: { equals: 'mine' },
         times: [
           { prices: { input: 1, output: 1 } },
-          { fromMs: Date.parse('2026-12-01'), prices: { input: 2, output: 2 } },
+          { fromMs: Date.parse('2026-12-01T12:00:00Z'), prices: { input: 2, output: 2 } },
           { daily: [23 * 3600, 3600], prices: { input: 3, output: 3 } },
         ],
       },
@@ -242,7 +258,8 @@ test('prices of a part of the day and from a date on hold then', () => {
   expect(inputAt('2026-11-30T22:59:59Z')).toBe(1_000_000)
   expect(inputAt('2026-11-30T23:00:00Z')).toBe(3_000_000)
   expect(inputAt('2026-12-01T00:59:59Z')).toBe(3_000_000)
-  expect(inputAt('2026-12-01T01:00:00Z')).toBe(2_000_000)
+  expect(inputAt('2026-12-01T11:59:59.999Z')).toBe(1_000_000)
+  expect(inputAt('2026-12-01T12:00:00Z')).toBe(2_000_000)
 })
 
 test('new lists apply at once, and an empty book knows nothing', () => {
@@ -254,6 +271,16 @@ test('new lists apply at once, and an empty book knows nothing', () => {
   expect(book.costOf(llm, NOW)?.input).toBe(1_000_000)
   book.update({ vendors: [], own: withPrice(2) })
   expect(book.costOf(llm, NOW)?.input).toBe(2_000_000)
+})
+
+test('new lists apply to hosts that had no vendor', () => {
+  const book = new PriceBook()
+  const { own } = readPriceFile({ prices: [{ model: 'mine', input: 1, output: 1 }] })
+  const llm = callOf('groq', 'llama-3.3-70b-versatile', IN_OUT)
+  book.update({ vendors: [], own: own! })
+  expect(amountsOf(book, llm)).toBe('unknown')
+  book.update({ vendors: VENDORS, own: own! })
+  expect(amountsOf(book, llm)).toBe('590000 79000 - - 669000')
 })
 
 test('names that clients invent do not fill the memory', () => {

@@ -33,6 +33,18 @@ function chunked(fields: string, body: string, end = '0\r\n\r\n'): string {
 const GZIP = 'content-encoding: gzip\r\n'
 const BUSY = '{"error":{"type":"overloaded_error","message":"busy"}}'
 
+/** Of an error, as clients of chat completions read them. */
+const OF_ERROR = {
+  'retry-after': '7',
+  'retry-after-ms': '6500',
+  'x-should-retry': 'false',
+  'x-request-id': 'req_1',
+  'x-ratelimit-limit-requests': '50',
+  'x-ratelimit-remaining-tokens': '0',
+  'x-ratelimit-reset-tokens': '6m0s',
+}
+const FIELDS = Object.entries(OF_ERROR).map(([name, value]) => `${name}: ${value}\r\n`)
+
 /** Before the second byte of its text. */
 const HALF_CHARACTER = Buffer.from(chunk({ content: 'é' })).subarray(0, chunk({ content: 'é' }).indexOf('é') + 1)
 const call = (index: number, id: string, input: string) =>
@@ -113,6 +125,7 @@ const SENT: Readonly<Record<string, string | Buffer>> = {
   'an error event first': chunked(SSE, ERROR),
   'a bad chunk before content': chunked(SSE, chunk({ role: 'assistant' }), 'zz\r\n'),
   'an error with a compressed body': response(JSON_TYPE + GZIP, gzipSync(BUSY), '529 Busy'),
+  'an error with fields': response(JSON_TYPE + FIELDS.join(''), BUSY, '429 Too Many Requests'),
   'an error with a coding that is unknown': response(`${JSON_TYPE}content-encoding: x\r\n`, BUSY, '529 Busy'),
   'an error whose body breaks off': chunked(JSON_TYPE, BUSY, 'zz\r\n').replace('200 OK', '529 Busy'),
   'an error event behind content': chunked(SSE, chunk({ content: 'good' }) + ERROR + chunk({ content: 'late' })),
@@ -310,5 +323,16 @@ test.each<[retryAfter: string]>([
 ])('the time %s to wait passes unchanged, and nothing waits for it', async (retryAfter) => {
   for (const { status, headers } of await ask2(`retry-after: ${retryAfter}`)) {
     expect([status, headers.get('retry-after')]).toEqual([429, retryAfter])
+  }
+})
+
+test('fields of an error pass, and have the names that the client reads, too', async () => {
+  const named = {
+    'request-id': 'req_1',
+    'anthropic-ratelimit-requests-limit': '50',
+    'anthropic-ratelimit-tokens-remaining': '0',
+  }
+  for (const { status, headers } of await ask2('an error with fields')) {
+    expect([status, Object.fromEntries(headers)]).toEqual([429, expect.objectContaining({ ...OF_ERROR, ...named })])
   }
 })
