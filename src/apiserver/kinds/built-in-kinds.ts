@@ -44,7 +44,8 @@ function servedKind(info: BuiltInInfo, version: string): ServedKind {
 
 function admit(info: BuiltInInfo, written: WrittenObject, { unknownFields, before }: AdmitOptions): Admitted {
   const { value, problems, tolerated } = validate(info.schema, written, { unknownFields })
-  const warnings = [...problems, ...tolerated]
+  const tellsUnknown = unknownFields !== 'ignore'
+  const warnings = [...problems, ...(tellsUnknown ? tolerated : [])]
     .filter(({ severity }) => severity !== 'error' || value !== undefined)
     .map(({ path, message }) => `${path}: ${message}`)
   if (value === undefined) {
@@ -54,6 +55,13 @@ function admit(info: BuiltInInfo, written: WrittenObject, { unknownFields, befor
   if (mistaken !== undefined) {
     return { causes: tolerated.filter(({ path }) => mistaken.paths.includes(path)).map(causeOf), warnings: [] }
   }
-  const { object, causes } = applyPlatformRules(info, value as WrittenObject, before)
-  return causes.length === 0 ? { object, causes, warnings } : { causes, warnings }
+  const { object, causes, unknown } = applyPlatformRules(info, value as WrittenObject, before)
+  const told = [...problems, ...tolerated].map(({ path }) => path)
+  const untold = tellsUnknown ? unknown.filter((path) => !told.includes(path)) : []
+  const allWarnings = [...warnings, ...untold.map(unknownMember)]
+  return causes.length === 0 ? { object, causes, warnings: allWarnings } : { causes, warnings: allWarnings }
+}
+
+function unknownMember(path: string): string {
+  return `${path}: unknown field "${path.slice(path.lastIndexOf('.') + 1)}"`
 }

@@ -64,6 +64,7 @@ export interface Cause {
     | 'FieldValueDuplicate'
     | 'FieldValueForbidden'
     | 'FieldValueTypeInvalid'
+    | 'FieldValueNotFound'
     | 'FieldValueTooLong'
     | 'FieldValueTooMany'
   readonly message: string

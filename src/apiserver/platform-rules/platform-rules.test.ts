@@ -402,3 +402,182 @@ test('the controller of a GatewayClass stays', () => {
   ])
   expect(refusals('gateway.networking.k8s.io/v1', 'GatewayClass', gatewayClass('example.com/a'), before)).toEqual([])
 })
+
+const container = { name: 'a', image: 'a:1' }
+const podOf = (spec: object, status?: object) => ({ spec, ...(status && { status }) })
+
+test.each<[name: string, pod: object, expected: readonly string[]]>([
+  ['valid', podOf({ containers: [container] }), []],
+  ['no containers', podOf({ containers: [] }), ['spec.containers: Required value']],
+  ['no image', podOf({ containers: [{ name: 'a' }] }), ['spec.containers[0].image: Required value']],
+  ['no name', podOf({ containers: [{ image: 'a' }] }), ['spec.containers[0].name: Required value']],
+  [
+    'name of a container',
+    podOf({ containers: [{ ...container, name: 'A' }] }),
+    ['spec.containers[0].name: Invalid value: "A"'],
+  ],
+  [
+    'two containers with one name',
+    podOf({ containers: [container], initContainers: [container] }),
+    ['spec.containers[0].name: Duplicate value: "a"'],
+  ],
+  [
+    'policies',
+    podOf({ containers: [{ ...container, imagePullPolicy: 'No' }], restartPolicy: 'Sometimes', dnsPolicy: 'My' }),
+    [
+      'spec.restartPolicy: Unsupported value: "Sometimes"',
+      'spec.dnsPolicy: Unsupported value: "My"',
+      'spec.containers[0].imagePullPolicy: Unsupported value: "No"',
+    ],
+  ],
+  [
+    'where messages come from',
+    podOf({ containers: [{ ...container, terminationMessagePolicy: 'Log' }] }),
+    ['spec.containers[0].terminationMessagePolicy: Unsupported value: "Log"'],
+  ],
+  [
+    'ports',
+    podOf({
+      containers: [
+        {
+          ...container,
+          ports: [
+            { name: 'web', containerPort: 65_535, hostPort: 1, protocol: 'SCTP' },
+            { name: 'web', containerPort: 65_536 },
+            { name: 'WEB', hostPort: -1, protocol: 'HTTP' },
+          ],
+        },
+      ],
+    }),
+    [
+      'spec.containers[0].ports[1].name: Duplicate value: "web"',
+      'spec.containers[0].ports[1].containerPort: Invalid value: 65536: must be between 1 and 65535',
+      'spec.containers[0].ports[2].name: Invalid value: "WEB"',
+      'spec.containers[0].ports[2].containerPort: Required value',
+      'spec.containers[0].ports[2].hostPort: Invalid value: -1',
+      'spec.containers[0].ports[2].protocol: Unsupported value: "HTTP"',
+    ],
+  ],
+  [
+    'volumes',
+    podOf({
+      volumes: [{ name: 'data', emptyDir: {} }, { name: 'data' }, {}],
+      containers: [
+        {
+          ...container,
+          env: [{ value: 'a' }],
+          volumeMounts: [
+            { name: 'data', mountPath: '/a' },
+            { name: 'data', mountPath: '/a' },
+            { name: 'other', mountPath: '/b' },
+            {},
+          ],
+        },
+      ],
+    }),
+    [
+      'spec.volumes[1].name: Duplicate value: "data"',
+      'spec.volumes[2].name: Required value',
+      'spec.containers[0].env[0].name: Required value',
+      'spec.containers[0].volumeMounts[1].mountPath: Invalid value: "/a": must be unique',
+      'spec.containers[0].volumeMounts[2].name: Not found: "other"',
+      'spec.containers[0].volumeMounts[3].name: Required value',
+      'spec.containers[0].volumeMounts[3].mountPath: Required value',
+    ],
+  ],
+  [
+    'status',
+    podOf({ containers: [container] }, { phase: 'Done', podIP: '10.0.0', podIPs: [{ ip: '::1' }, { ip: 'a' }] }),
+    [
+      'status.phase: Unsupported value: "Done"',
+      'status.podIP: Invalid value: "10.0.0"',
+      'status.podIPs[1].ip: Invalid value: "a"',
+    ],
+  ],
+])('Pod: %s', (_, object, expected) => {
+  const found = refusals('v1', 'Pod', object)
+  expect(found).toHaveLength(expected.length)
+  for (const [index, text] of expected.entries()) expect(found[index]).toContain(text)
+})
+
+test('what an update of a Pod may change', () => {
+  const before = { ...podOf({ containers: [container], nodeName: 'n' }) }
+  const mayChange = {
+    containers: [{ ...container, image: 'b' }],
+    nodeName: 'n',
+    activeDeadlineSeconds: 5,
+    tolerations: [],
+  }
+  expect(refusals('v1', 'Pod', podOf(mayChange), before)).toEqual([])
+  expect(refusals('v1', 'Pod', podOf({ containers: [container], nodeName: 'm' }), before)).toEqual([
+    expect.stringMatching(/^spec: Forbidden: pod updates may not change fields other than/),
+  ])
+})
+
+/** In fields that this gateway does not read, too. */
+test.each<[kind: string, apiVersion: string, object: object, expected: readonly string[]]>([
+  [
+    'Pod',
+    'v1',
+    podOf({
+      containers: [
+        {
+          ...container,
+          stdin: 'yes',
+          livenessProbe: { httpGet: { port: 'web', path: 1 }, periodSeconds: 1.5 },
+          resources: { limits: { cpu: '500m', memory: '1 GB' }, requests: [] },
+          command: 'run',
+          securityContext: null,
+        },
+      ],
+      nodeSelector: { disk: 1 },
+      affinity: [],
+    }),
+    [
+      'spec.containers[0].stdin: Invalid value: "yes": must be a boolean',
+      'spec.containers[0].livenessProbe.httpGet.path: Invalid value: 1: must be a string',
+      'spec.containers[0].livenessProbe.periodSeconds: Invalid value: 1.5: must be an integer',
+      'spec.containers[0].resources.limits[memory]: Invalid value: "1 GB": must be a quantity',
+      'spec.containers[0].resources.requests: Invalid value: []: must be an object',
+      'spec.containers[0].command: Invalid value: "run": must be a list',
+      'spec.nodeSelector[disk]: Invalid value: 1: must be a string',
+      'spec.affinity: Invalid value: []: must be an object',
+    ],
+  ],
+  [
+    'Service',
+    'v1',
+    service({ ports: [port], loadBalancerSourceRanges: '10.0.0.0/8' }),
+    ['spec.loadBalancerSourceRanges: Invalid value: "10.0.0.0/8": must be a list'],
+  ],
+  [
+    'Event',
+    'v1',
+    {
+      involvedObject: { namespace: 'default' },
+      reason: 'A',
+      type: 'Normal',
+      source: { component: 'a' },
+      lastTimestamp: 'yesterday',
+      eventTime: null,
+    },
+    ['lastTimestamp: Invalid value: "yesterday": must be a time (RFC 3339)'],
+  ],
+])('types of a %s', (kind, apiVersion, object, expected) => {
+  expect(refusals(apiVersion, kind, object)).toEqual(expected)
+})
+
+test('members that the platform does not know are told, unless the client does not want to know', () => {
+  const object = podOf({ containers: [{ ...container, immage: 'b' }], nodeNam: 'a' })
+  const admitted = admit('v1', 'Pod', object)
+  expect([admitted.causes, admitted.warnings]).toEqual([
+    [],
+    [
+      expect.stringContaining('spec.nodeNam: unknown field "nodeNam"'),
+      'spec.containers[0].immage: unknown field "immage"',
+    ],
+  ])
+  const served = KINDS.find(({ kind }) => kind === 'Pod')!
+  const whole = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'a', namespace: 'default' }, ...object }
+  expect(served.admit(whole, { unknownFields: 'ignore' }).warnings).toEqual([])
+})

@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer'
 import { parseJson } from '#base/parse-json.ts'
 import { MalformedMessage, Reader } from '#base/protobuf/reader.ts'
-import MESSAGES from './messages.json' with { type: 'json' }
+import { fieldsOf, type MessageField, messageOf } from './messages.ts'
 
 /** The media type of objects in this form (Kubernetes, "Protobuf encoding"). */
 export const PROTOBUF = 'application/vnd.kubernetes.protobuf'
@@ -10,10 +10,6 @@ export const PROTOBUF = 'application/vnd.kubernetes.protobuf'
 export class UnreadableObject extends Error {}
 
 type Members = Record<string, unknown>
-type Field = readonly [number: number, name: string, type: string]
-
-/** Field numbers, names in JSON and types of each message: `*` marks scalars that are present although they are zero. A field without name has the members of its message. */
-const TABLE = MESSAGES as unknown as Readonly<Record<string, readonly Field[]>>
 const MAGIC = Buffer.from('k8s\0')
 
 /**
@@ -47,7 +43,7 @@ function readEnvelope(input: Reader): { readonly apiVersion: string; readonly ki
   return { apiVersion: String(type.apiVersion ?? ''), kind: String(type.kind ?? ''), raw }
 }
 
-const TYPE_META: readonly Field[] = [
+const TYPE_META: readonly MessageField[] = [
   [1, 'apiVersion', 'string'],
   [2, 'kind', 'string'],
 ]
@@ -56,19 +52,11 @@ function tagOf(field: number): number {
   return (field << 3) | 2
 }
 
-function messageOf(apiVersion: string, kind: string): string | undefined {
-  if (kind === 'DeleteOptions') return 'meta/v1.DeleteOptions'
-  const slash = apiVersion.lastIndexOf('/')
-  const group = slash < 0 ? 'core' : apiVersion.slice(0, slash).replace(/\.k8s\.io$/, '')
-  const name = `${group}/${apiVersion.slice(slash + 1)}.${kind}`
-  return Object.hasOwn(TABLE, name) ? name : undefined
-}
-
 function readMessage(input: Reader, message: string): Members {
-  return readFields(input, TABLE[message]!)
+  return readFields(input, fieldsOf(message))
 }
 
-function readFields(input: Reader, fields: readonly Field[]): Members {
+function readFields(input: Reader, fields: readonly MessageField[]): Members {
   const read: Members = {}
   while (!input.atEnd) {
     const tag = input.varint()
@@ -79,7 +67,7 @@ function readFields(input: Reader, fields: readonly Field[]): Members {
   return read
 }
 
-function readField(input: Reader, [, name, type]: Field, into: Members): void {
+function readField(input: Reader, [, name, type]: MessageField, into: Members): void {
   if (name === '') return void Object.assign(into, readValue(input, type) as Members)
   if (type.startsWith('[]')) {
     into[name] ??= []
@@ -141,7 +129,7 @@ function readValue(input: Reader, type: string): unknown {
   }
 }
 
-const INT_OR_STRING: readonly Field[] = [
+const INT_OR_STRING: readonly MessageField[] = [
   [1, 'type', '*int'],
   [2, 'int', '*int'],
   [3, 'text', '*string'],
