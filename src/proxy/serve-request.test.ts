@@ -1,3 +1,4 @@
+import { connect } from 'node:net'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { Calls } from '#calls/calls.ts'
 import { listenerItem, livePlan, matchOf, policyItem, routeItem } from '#engine/testing.ts'
@@ -31,12 +32,23 @@ afterEach(() => stops.disposeAsync())
 const EVENTS = 'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n'
 const INITIALIZED = { protocolVersion: '2025-06-18', capabilities: {}, serverInfo: { name: 't', version: '1' } }
 
-/** An MCP server that answers no tool call, and whose notification streams end at once, except those requested with `last-event-id: stay`. */
+/** More events than the buffers of both connections hold. */
+const FLOOD = `${EVENTS}${Array.from({ length: 256 }, () => {
+  const event = `data: {"jsonrpc":"2.0","method":"x","params":{"text":"${'x'.repeat(65_536)}"}}\n\n`
+  return `${event.length.toString(16)}\r\n${event}\r\n`
+}).join('')}`
+
+/** An MCP server that answers no tool call but floods one, and whose notification streams end at once, except those requested with `last-event-id: stay`. */
 async function startTarget(): Promise<number> {
   const answer = (head: string, body: string) => {
     if (head.includes('last-event-id: stay')) return EVENTS
     if (head.startsWith('GET ')) return `${EVENTS}0\r\n\r\n`
-    const { id, method } = JSON.parse(body) as { id?: number | string; method: string }
+    const { id, method, params } = JSON.parse(body) as {
+      id?: number | string
+      method: string
+      params?: { name?: string }
+    }
+    if (params?.name === 'flood') return FLOOD
     if (method === 'tools/call') return ''
     if (id === undefined) return 'HTTP/1.1 202 Accepted\r\ncontent-length: 0\r\n\r\n'
     const text = JSON.stringify({ jsonrpc: '2.0', id, result: INITIALIZED })
@@ -51,7 +63,11 @@ async function startTarget(): Promise<number> {
 async function startGateway(
   target: number,
   draining: AbortSignal,
-  endless = new EndlessStreams(draining),
+  {
+    endless = new EndlessStreams(draining),
+    channels = new LocalChannels('w1'),
+    bodyMemory = new BodyMemory(Number.POSITIVE_INFINITY),
+  } = {},
 ): Promise<string> {
   const backend: BackendItem = {
     kind: 'backend',
@@ -70,7 +86,6 @@ async function startGateway(
   const pool = createClientPool()
   stops.defer(() => pool.close())
   const observer: Pick<Observer, 'ended' | 'bug'> = { ended: () => {}, bug: (_, error) => console.error(error) }
-  const bodyMemory = new BodyMemory(Number.POSITIVE_INFINITY)
   const calls = new Calls({
     pool,
     bodyMemory,
@@ -98,7 +113,7 @@ async function startGateway(
       recordBodyBytes: 0,
       sealer: testSealer(),
       table: new LocalTable(),
-      channels: new LocalChannels('w1'),
+      channels,
       toolsChanged: () => {},
       draining,
       endless,
@@ -150,7 +165,7 @@ test('the timeout of a request ends a call that its target does not answer, and 
 test('notification streams end when the worker drains, and ended ones are forgotten', async () => {
   const draining = new AbortController()
   const endless = new EndlessStreams(draining.signal)
-  const url = `${await startGateway(await startTarget(), draining.signal, endless)}/mcp`
+  const url = `${await startGateway(await startTarget(), draining.signal, { endless })}/mcp`
   const session = await initialize(url)
   const open = (more?: Record<string, string>) => openStream(url, session, more)
   for (let i = 0; i < 20; i++) {
@@ -167,4 +182,24 @@ test('notification streams end when the worker drains, and ended ones are forgot
   const drained = await open({ 'last-event-id': 'stay' })
   draining.abort()
   expect(await drained.text()).toBe('')
+})
+
+test('a call whose client leaves while it is behind with reading is over', async () => {
+  const channels = new LocalChannels('w1')
+  const bodyMemory = new BodyMemory(Number.POSITIVE_INFINITY)
+  const draining = new AbortController()
+  const url = `${await startGateway(await startTarget(), draining.signal, { channels, bodyMemory })}/mcp`
+  const session = await initialize(url)
+  const { host } = new URL(url)
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 2, method: 'tools/call', params: { name: 'flood' } })
+  const fields = `host: ${host}\r\naccept: application/json, text/event-stream\r\ncontent-type: application/json\r\nmcp-session-id: ${session}`
+  const socket = connect(Number(host.split(':')[1]), '127.0.0.1').on('error', () => {})
+  socket.write(`POST /mcp HTTP/1.1\r\n${fields}\r\ncontent-length: ${body.length}\r\n\r\n${body}`)
+  socket.pause()
+  await eventually('the call is in flight', () => channels.openChannels.length === 1)
+  await eventually('the client is behind', () => bodyMemory.heldBytes > 200_000)
+  socket.destroy()
+  // A worker that drains does not wait for a late cancellation.
+  draining.abort()
+  await eventually('the call is over', () => channels.openChannels.length === 0)
 })
