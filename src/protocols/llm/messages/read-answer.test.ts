@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { type JsonValue, parseDocument } from '../json/json-document.ts'
+import { toldAnswer } from '../testing.ts'
 import { Losses } from '../translation/losses.ts'
 import { Untranslatable } from '../translation/untranslatable.ts'
 import { readAnswer } from './read-answer.ts'
@@ -29,6 +30,21 @@ test.each<[answer: unknown, why: string]>([
   [{ content: [{ type: 'text', text: 1 }] }, 'content[0].text: must be a string'],
 ])('the answer %j makes no sense', (answer, why) => {
   expect(outcome(() => readAnswer(parse(answer), sink))).toBe(why)
+})
+
+test('a call without id, name and input, and a thought that is hidden, are told as empty', () => {
+  const { sink, told } = toldAnswer()
+  readAnswer(parse({ content: [{ type: 'tool_use' }, { type: 'redacted_thinking' }] }), sink)
+  expect(told).toEqual([
+    ['start', '', ''],
+    ['call', 0, '', ''],
+    ['arguments', 0, '{}'],
+    ['close', 0],
+    ['redacted', 1, ''],
+    ['close', 1],
+    ['finish', 'end', undefined],
+    ['end'],
+  ])
 })
 
 const block = fc.record(
