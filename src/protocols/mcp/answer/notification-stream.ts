@@ -70,7 +70,6 @@ export class NotificationStream
   /** Calls `over` once, when the stream is over, however it ended. */
   whenOver(over: () => unknown): void {
     this.#whenOver = over
-    if (this.#isOver) over()
   }
 
   get targets(): readonly string[] {
