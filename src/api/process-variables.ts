@@ -44,6 +44,10 @@ const DURATION: VariableForm = {
   isValid: (value) => parseDuration(value) !== undefined,
 }
 const SECONDS: VariableForm = { text: 'a number of seconds, such as 60', isValid: (value) => /^\d{1,8}$/.test(value) }
+const MILLISECONDS: VariableForm = {
+  text: 'a number of milliseconds, such as 60000',
+  isValid: (value) => /^[1-9]\d{0,8}$/.test(value),
+}
 const KEY: VariableForm = { text: '64 hexadecimal digits', isValid: (value) => /^[0-9a-fA-F]{64}$/.test(value) }
 
 /** All environment variables of the command line, in the order of help and README. */
@@ -122,6 +126,30 @@ export const VARIABLES = {
     meaning: 'maximum seconds of a shutdown; they take precedence over shutdown.max of ProxyParameters',
     commands: ['run'],
     form: SECONDS,
+  },
+  OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: {
+    meaning:
+      'URL of an OTLP server to which all metrics are exported, such as http://127.0.0.1:4318/v1/metrics; the default is none',
+    commands: ['run'],
+  },
+  OTEL_EXPORTER_OTLP_METRICS_PROTOCOL: {
+    meaning: 'protocol of that server: http/protobuf (the default) or grpc',
+    commands: ['run'],
+    form: oneOf('http/protobuf', 'grpc'),
+  },
+  OTEL_EXPORTER_OTLP_METRICS_HEADERS: {
+    meaning: 'headers of these exports, such as authorization=Bearer%20token,tenant=a',
+    commands: ['run'],
+  },
+  OTEL_EXPORTER_OTLP_METRICS_TIMEOUT: {
+    meaning: 'time limit of an export in milliseconds; the default is 10000',
+    commands: ['run'],
+    form: MILLISECONDS,
+  },
+  OTEL_METRIC_EXPORT_INTERVAL: {
+    meaning: 'time between two exports of metrics in milliseconds, at least 1000; the default is 60000',
+    commands: ['run'],
+    form: MILLISECONDS,
   },
   POD_NAME: { meaning: 'value of env.podName in expressions', commands: ['run'] },
   NAMESPACE: { meaning: 'value of env.namespace in expressions', commands: ['run'] },

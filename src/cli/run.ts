@@ -24,6 +24,7 @@ import { type ForwardFlags, forwardNetworks } from './forward-networks.ts'
 import { InstanceLog } from './instance-log.ts'
 import { type ListenFlags, listenAddresses } from './listen-addresses.ts'
 import { type LogFlags, logSettings } from './log-settings.ts'
+import { metricsExport } from './metrics-export.ts'
 import { objectPaths, type PathFlags } from './object-paths.ts'
 import { type OpenedStore, openStore } from './open-store.ts'
 import { priceFile } from './price-file.ts'
@@ -74,6 +75,7 @@ export async function run(
     ...toOptions(store, { ...flags, workers }, settings, environment),
     records,
     recordBodyBytes: recordBodies(flags, environment),
+    metricsExport: metricsExport(environment),
   }
   const log = new InstanceLog(new ApplicationLog(settings, around.openLog()))
   logging.open((...line) => log.message(...line))

@@ -17,9 +17,11 @@ import { Translator } from '#control/translator.ts'
 import type { SocketAddress } from '#net/connect/own-sockets.ts'
 import { TLS_MATERIAL } from '#net/tls-material.ts'
 import { METRICS } from '#observe/metrics/metrics.ts'
-import { MetricsReader } from '#observe/metrics/metrics-reader.ts'
+import { MetricsReader, type Sample } from '#observe/metrics/metrics-reader.ts'
 import { MetricsWriter } from '#observe/metrics/metrics-writer.ts'
 import type { MetricsFormat } from '#observe/metrics/write-family.ts'
+import { encodeMetric } from '#observe/otlp/encode-metric.ts'
+import { type MetricsExport, MetricsExporter } from '#observe/otlp/metrics-exporter.ts'
 import type { PlanDelta } from '#plan/delta.ts'
 import { socketKey } from '#plan/socket.ts'
 import { BucketLevels } from '#state/bucket-levels.ts'
@@ -92,6 +94,7 @@ export class Instance {
   #draining = false
   #quit: () => void = () => {}
   #stopRecording: (() => void) | undefined
+  readonly #metricsExporter: MetricsExporter | undefined
 
   private constructor(options: InstanceOptions, events: InstanceEvents) {
     this.#options = options
@@ -104,6 +107,7 @@ export class Instance {
     this.#ownMetrics = new MetricsWriter((update) => this.#metrics.add('main', update))
     this.#reloads = new ReloadMetrics(this.#ownMetrics)
     this.#runtime = measureRuntime(this.#ownMetrics, 'main')
+    this.#metricsExporter = options.metricsExport && this.#exportMetrics(options.metricsExport)
     // The main thread makes calls, too.
     const memory = createSlotMemory(SLOTS, true, options.workers + 1)
     this.#levelFile = options.state && new LevelFile(options.state)
@@ -267,6 +271,7 @@ export class Instance {
     await this.#publishing
     await this.#workers.drain(times.minMs, times.maxMs)
     await this.#recordFolder?.close()
+    await this.#metricsExporter?.close()
     this.#stopRecording?.()
     this.#levelFile?.close()
     await Promise.all(this.#servers.map((server) => server.close()))
@@ -363,10 +368,27 @@ export class Instance {
   }
 
   #metricsText(format: MetricsFormat): string {
+    return this.#metrics.text(this.#samples(), format)
+  }
+
+  #exportMetrics(settings: MetricsExport): MetricsExporter {
+    const count = (metric: 'telemetryExported' | 'telemetryDropped', ...labels: readonly string[]) =>
+      this.#ownMetrics.series(metric, ['metrics', ...labels])
+    return new MetricsExporter({
+      ...settings,
+      version: VERSION,
+      read: (time) => [...this.#metrics.families(this.#samples())].map((family) => encodeMetric(family, time)),
+      delivered: (metrics) => count('telemetryExported').add(metrics),
+      dropped: (reason, metrics) => count('telemetryDropped', reason).add(metrics),
+      log: (...line) => this.#events.message(...line),
+    })
+  }
+
+  /** Values of metrics that nothing counts. */
+  #samples(): readonly Sample[] {
     const findings = [...this.#store.problems(), ...(this.#options.prices?.problems ?? []), ...this.findings]
     const { endpoints, version: planVersion } = this.#publisher
-    const samples = gatherSamples({ endpoints, findings, planVersion, workers: this.#workers })
-    return this.#metrics.text(samples, format)
+    return gatherSamples({ endpoints, findings, planVersion, workers: this.#workers })
   }
 
   #takeObjects(): void {

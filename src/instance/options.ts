@@ -1,4 +1,5 @@
 import type { TransportSetting } from '#net/transport/choose-transports.ts'
+import type { MetricsExport } from '#observe/otlp/metrics-exporter.ts'
 import type { PriceFile } from '#store/price-file.ts'
 import type { ObjectStore } from '#store/store.ts'
 import type { SessionKeys } from '#workers/sealer.ts'
@@ -38,6 +39,8 @@ export interface InstanceOptions {
   readonly bodyMemoryBytes: number | undefined
   /** Bytes of each body that decision records have; undefined: they have none. */
   readonly recordBodyBytes?: number | undefined
+  /** Where metrics are exported to; undefined: nowhere. */
+  readonly metricsExport?: MetricsExport | undefined
   /** Networks that clients may choose destinations in whatever they are. */
   readonly forwardTo?: readonly string[]
   /** Transport for connections without TLS. */

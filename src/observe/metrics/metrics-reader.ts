@@ -107,13 +107,18 @@ export class MetricsReader {
 
   /** All metrics as text. @param samples values of metrics that no worker counts */
   text(samples: readonly Sample[] = [], format: MetricsFormat = 'classic'): string {
-    const sampled = familiesOf(samples)
     let text = ''
+    for (const family of this.families(samples)) text += writeFamily(family, format)
+    return format === 'classic' ? text : `${text}# EOF\n`
+  }
+
+  /** All metrics that have series. @param samples values of metrics that no worker counts */
+  *families(samples: readonly Sample[]): Generator<MetricFamily> {
+    const sampled = familiesOf(samples)
     for (const id of METRIC_IDS) {
       const family = this.#families.get(id) ?? sampled.get(id)
-      if (family !== undefined && family.size > 0) text += writeFamily(family, format)
+      if (family !== undefined && family.size > 0) yield family
     }
-    return format === 'classic' ? text : `${text}# EOF\n`
   }
 }
 

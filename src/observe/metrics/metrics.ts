@@ -118,13 +118,13 @@ export const METRICS = {
   },
   telemetryExported: {
     name: 'telemetry_exported_total',
-    help: 'Log entries and spans that an OTLP server has accepted.',
+    help: 'Log entries, spans and metrics that an OTLP server has accepted.',
     type: 'counter',
     labels: ['signal'],
   },
   telemetryDropped: {
     name: 'telemetry_dropped_total',
-    help: 'Log entries and spans that were not delivered to their OTLP server.',
+    help: 'Log entries, spans and metrics that were not delivered to their OTLP server.',
     type: 'counter',
     labels: ['signal', 'reason'],
   },

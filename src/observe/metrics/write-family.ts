@@ -28,9 +28,14 @@ function describeClassic(metric: Metric): string {
 
 function describeOpen(metric: Metric): string {
   const name = familyName(metric)
-  const unit = UNITS.find((known) => name.endsWith(`_${known}`))
+  const unit = unitOf(metric)
   const lines = `# TYPE ${name} ${metric.type}\n# HELP ${name} ${metric.help}\n`
   return unit === undefined ? lines : `${lines}# UNIT ${name} ${unit}\n`
+}
+
+export function unitOf(metric: Metric): (typeof UNITS)[number] | undefined {
+  const name = familyName(metric)
+  return UNITS.find((known) => name.endsWith(`_${known}`))
 }
 
 /** The name of a metric without the suffix of its type, which only its samples have. */

@@ -5,6 +5,7 @@ import type { OtlpTarget } from '#exchange/otlp-target.ts'
 import { encodeExport, encodeResource } from './encode-export.ts'
 import { exportOver } from './export-call.ts'
 import { type DropReason, ExportQueue, type ExportResult } from './export-queue.ts'
+import { identityAttributes } from './identity-attributes.ts'
 
 const MAX_IDLE_MS = 600_000
 
@@ -72,12 +73,7 @@ export class Exporters {
   /** The attributes of the configuration win over the default ones. */
   #attributesOf({ resource }: OtlpTarget): readonly (readonly [name: string, value: Json])[] {
     const { version, gateway } = this.#options
-    const attributes = new Map<string, Json>([
-      ['service.name', 'gatewright'],
-      ['service.version', version],
-    ])
-    if (gateway.podName) attributes.set('k8s.pod.name', gateway.podName)
-    if (gateway.namespace) attributes.set('k8s.namespace.name', gateway.namespace)
+    const attributes = new Map<string, Json>(identityAttributes(version, gateway))
     for (const [name, value] of resource(gateway)) attributes.set(name, value)
     return [...attributes]
   }

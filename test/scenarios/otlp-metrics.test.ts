@@ -1,0 +1,132 @@
+import type { AddressInfo } from 'node:net'
+import { createServer, type Socket } from 'node:net'
+import { expect, test } from 'vitest'
+import { startEcho } from '#examples/upstreams/echo.ts'
+import { type Collector, type Received, startCollector } from '#test/support/collector.ts'
+import { eventually } from '#test/support/eventually.ts'
+import { freePort } from '#test/support/free-port.ts'
+import { startGateway } from '#test/support/gateway.ts'
+import { backendYaml, createObjectsFolder, gatewayYaml, joinYaml, routeYaml } from '#test/support/objects-folder.ts'
+
+/** Metrics that a running gateway exports over OTLP, as environment variables say. */
+
+const INTERVAL = { OTEL_METRIC_EXPORT_INTERVAL: '1000' }
+
+async function startMetered(stops: AsyncDisposableStack, environment: Readonly<Record<string, string>>) {
+  const echo = await startEcho({ port: 0 })
+  stops.defer(echo.close)
+  const port = await freePort()
+  const folder = await createObjectsFolder({
+    'all.yaml': joinYaml(gatewayYaml(port), backendYaml('echo', echo.port), routeYaml('echo', '/', 'echo')),
+  })
+  stops.defer(folder.remove)
+  const gateway = stops.use(await startGateway({ files: [folder.path], workers: 1, environment }))
+  const ask = async () => (await fetch(gateway.url(port))).text()
+  const metrics = async () => (await fetch(`${gateway.url(15_020)}/metrics`)).text()
+  return { gateway, ask, metrics }
+}
+
+const settingsOf = ({ grpcPort, httpPort }: Collector, protocol: string) => ({
+  ...INTERVAL,
+  OTEL_EXPORTER_OTLP_METRICS_PROTOCOL: protocol,
+  OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: `http://127.0.0.1:${protocol === 'grpc' ? grpcPort : httpPort}/v1/metrics`,
+  OTEL_EXPORTER_OTLP_METRICS_HEADERS: 'authorization=Bearer%20s3cret-of-otlp',
+  POD_NAME: 'pod-1',
+})
+
+/** The newest value of the counter of requests. */
+function requestsIn({ received }: Collector): number {
+  const metric = received.findLast(({ item }) => item.name === 'gatewright_requests')
+  const { dataPoints } = (metric?.item.sum ?? { dataPoints: [] }) as { dataPoints: { asDouble: number }[] }
+  return dataPoints.reduce((sum, { asDouble }) => sum + asDouble, 0)
+}
+
+test.each(['grpc', 'http/protobuf'])('over %s: all metrics, once a second and at the end', async (protocol) => {
+  await using stops = new AsyncDisposableStack()
+  const collector = stops.use(await startCollector())
+  const { gateway, ask, metrics } = await startMetered(stops, settingsOf(collector, protocol))
+  await ask()
+  await ask()
+  await eventually('both requests', () => requestsIn(collector) === 2)
+  const { headers, path, transport, resource, scope } = collector.received[0] as Received
+  expect([transport, path, scope]).toEqual(
+    protocol === 'grpc'
+      ? ['GRPC', '/opentelemetry.proto.collector.metrics.v1.MetricsService/Export', 'gatewright']
+      : ['HTTP', '/v1/metrics', 'gatewright'],
+  )
+  expect(headers.authorization).toBe('Bearer s3cret-of-otlp')
+  expect(resource).toEqual({
+    'service.name': 'gatewright',
+    'service.version': expect.any(String),
+    'k8s.pod.name': 'pod-1',
+  })
+  const names = new Set(collector.received.map(({ item }) => item.name))
+  for (const line of (await metrics()).split('\n')) {
+    const [, name, type] = /^# TYPE (\S+) (\S+)$/.exec(line) ?? []
+    // The first exports had counted no exports yet.
+    if (name !== undefined && !name.includes('telemetry')) {
+      expect(names).toContain(type === 'counter' ? name.replace(/_total$/, '') : name.replace(/_info$/, ''))
+    }
+  }
+  expect(await metrics()).toMatch(/gatewright_telemetry_exported_total\{signal="metrics"\} \d/)
+  await ask()
+  await gateway.close()
+  expect(requestsIn(collector)).toBe(3)
+  expect(gateway.output.stderr).not.toContain('s3cret-of-otlp')
+})
+
+const PROBLEM = 'an OTLP server does not take telemetry'
+
+test('a server that refuses, and takes metrics again, is told twice; nothing else changes', async () => {
+  await using stops = new AsyncDisposableStack()
+  const collector = stops.use(await startCollector())
+  collector.answer = () => ({ status: 401 })
+  const { gateway, ask, metrics } = await startMetered(stops, settingsOf(collector, 'http/protobuf'))
+  const dropped = /telemetry_dropped_total\{signal="metrics",reason="refused"\} [1-9]/
+  await eventually('two refusals', async () => collector.exports >= 2 && dropped.test(await metrics()))
+  expect(gateway.output.stderr.split(PROBLEM)).toHaveLength(2)
+  expect(gateway.output.stderr).toContain('the server answered 401: not now')
+  await ask()
+  collector.answer = () => ({})
+  await eventually('metrics', () => requestsIn(collector) === 1)
+  expect(gateway.output.stderr).toContain('an OTLP server takes telemetry again')
+})
+
+const SILENT = () => {}
+const RESETS = (socket: Socket) => socket.destroy()
+const GARBAGE = (socket: Socket) => void socket.end('SSH-2.0-OpenSSH_9.2\r\n')
+
+test.each([
+  ['grpc', 'silent', SILENT, 'no answer within 300 ms'],
+  ['http/protobuf', 'silent', SILENT, 'no answer within 300 ms'],
+  ['grpc', 'resetting', RESETS, 'cause='],
+  ['http/protobuf', 'resetting', RESETS, 'cause='],
+  ['grpc', 'wrong', GARBAGE, 'cause='],
+  ['http/protobuf', 'wrong', GARBAGE, 'cause='],
+])('%s: a %s server costs nothing but exports', async (protocol, _, connected, cause) => {
+  await using stops = new AsyncDisposableStack()
+  const sockets = new Set<Socket>()
+  const server = createServer((socket) => {
+    sockets.add(socket.on('error', () => {}))
+    connected(socket)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  stops.defer(() => {
+    for (const socket of sockets) socket.destroy()
+    server.close()
+  })
+  const { port } = server.address() as AddressInfo
+  const { gateway, ask, metrics } = await startMetered(stops, {
+    ...INTERVAL,
+    OTEL_EXPORTER_OTLP_METRICS_PROTOCOL: protocol,
+    OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: `http://127.0.0.1:${port}/v1/metrics`,
+    OTEL_EXPORTER_OTLP_METRICS_TIMEOUT: '300',
+  })
+  const dropped = /telemetry_dropped_total\{signal="metrics",reason="undeliverable"\} [1-9]/
+  await eventually('a failed export', async () => dropped.test(await metrics()))
+  expect(gateway.output.stderr).toContain(PROBLEM)
+  expect(gateway.output.stderr).toContain(cause)
+  expect(await ask()).not.toBe('')
+  expect((await fetch(`${gateway.url(15_021)}/healthz/ready`)).status).toBe(200)
+  expect(await gateway.close()).toBe(0)
+})
