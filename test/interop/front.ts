@@ -11,7 +11,16 @@ export interface Front {
 }
 
 /** Starts a gateway `main`, a ProxyBackend `echo` that returns what it receives, and these objects. */
-export async function startFront(stops: AsyncDisposableStack, ...objects: readonly string[]): Promise<Front> {
+export function startFront(stops: AsyncDisposableStack, ...objects: readonly string[]): Promise<Front> {
+  return startFrontWith({}, stops, ...objects)
+}
+
+/** The same, with these environment variables. */
+export async function startFrontWith(
+  environment: Readonly<Record<string, string>>,
+  stops: AsyncDisposableStack,
+  ...objects: readonly string[]
+): Promise<Front> {
   const echo = await startEcho({ port: 0 })
   stops.defer(echo.close)
   const port = await freePort()
@@ -19,7 +28,7 @@ export async function startFront(stops: AsyncDisposableStack, ...objects: readon
     'all.yaml': joinYaml(gatewayYaml(port), backendYaml('echo', echo.port), ...objects),
   })
   stops.defer(folder.remove)
-  const gateway = stops.use(await startGatewayProcess({ files: [folder.path], workers: 2 }))
+  const gateway = stops.use(await startGatewayProcess({ files: [folder.path], workers: 2, environment }))
   return { port, gateway, ask: (path, init) => fetch(`http://127.0.0.1:${port}${path}`, init) }
 }
 

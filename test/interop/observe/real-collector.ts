@@ -50,7 +50,7 @@ export async function startRealCollector(stops: AsyncDisposableStack, scraped?: 
       pipelines: {
         logs: { receivers: ['otlp'], exporters: ['otlphttp'] },
         traces: { receivers: ['otlp'], exporters: ['otlphttp'] },
-        ...(scraped !== undefined && { metrics: { receivers: ['prometheus'], exporters: ['otlphttp'] } }),
+        metrics: { receivers: [scraped === undefined ? 'otlp' : 'prometheus'], exporters: ['otlphttp'] },
       },
     },
   }

@@ -1,4 +1,5 @@
 import { runParts } from '../run-parts.ts'
+import { checkExportedMetrics } from './exported-metrics.ts'
 import { checkExports } from './exports.ts'
 import { checkPrometheus } from './prometheus.ts'
 import { checkScrapedMetrics } from './scraped-metrics.ts'
@@ -8,6 +9,7 @@ import { checkTree } from './tree.ts'
 /** Checks telemetry of a running gateway with the OpenTelemetry Collector, instrumented services and Prometheus. */
 await runParts('interop:observe', {
   exports: checkExports,
+  exported: checkExportedMetrics,
   tree: checkTree,
   metrics: checkScrapedMetrics,
   prometheus: checkPrometheus,
