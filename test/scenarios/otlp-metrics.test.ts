@@ -68,7 +68,8 @@ test.each(['grpc', 'http/protobuf'])('over %s: all metrics, once a second and at
       expect(names).toContain(type === 'counter' ? name.replace(/_total$/, '') : name.replace(/_info$/, ''))
     }
   }
-  expect(await metrics()).toMatch(/gatewright_telemetry_exported_total\{signal="metrics"\} \d/)
+  const exported = /gatewright_telemetry_exported_total\{signal="metrics"\} \d/
+  await eventually('counted exports', async () => exported.test(await metrics()))
   await ask()
   await gateway.close()
   expect(requestsIn(collector)).toBe(3)
@@ -89,7 +90,7 @@ test('a server that refuses, and takes metrics again, is told twice; nothing els
   await ask()
   collector.answer = () => ({})
   await eventually('metrics', () => requestsIn(collector) === 1)
-  expect(gateway.output.stderr).toContain('an OTLP server takes telemetry again')
+  await eventually('the message', () => gateway.output.stderr.includes('an OTLP server takes telemetry again'))
 })
 
 const SILENT = () => {}
