@@ -60,14 +60,10 @@ test.each(['grpc', 'http/protobuf'])('over %s: all metrics, once a second and at
     'service.version': expect.any(String),
     'k8s.pod.name': 'pod-1',
   })
-  const names = new Set(collector.received.map(({ item }) => item.name))
-  for (const line of (await metrics()).split('\n')) {
-    const [, name, type] = /^# TYPE (\S+) (\S+)$/.exec(line) ?? []
-    // The first exports had counted no exports yet.
-    if (name !== undefined && !name.includes('telemetry')) {
-      expect(names).toContain(type === 'counter' ? name.replace(/_total$/, '') : name.replace(/_info$/, ''))
-    }
-  }
+  await eventually('all metrics', async () => {
+    const names = new Set(collector.received.map(({ item }) => item.name))
+    return familiesIn(await metrics()).every((name) => names.has(name))
+  })
   const exported = /gatewright_telemetry_exported_total\{signal="metrics"\} \d/
   await eventually('counted exports', async () => exported.test(await metrics()))
   await ask()
@@ -75,6 +71,13 @@ test.each(['grpc', 'http/protobuf'])('over %s: all metrics, once a second and at
   expect(requestsIn(collector)).toBe(3)
   expect(gateway.output.stderr).not.toContain('s3cret-of-otlp')
 })
+
+/** The names of OpenTelemetry for the metrics of a scrape. */
+function familiesIn(text: string): string[] {
+  return [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name = '', type]) =>
+    name.replace(type === 'counter' ? /_total$/ : /_info$/, ''),
+  )
+}
 
 const PROBLEM = 'an OTLP server does not take telemetry'
 
