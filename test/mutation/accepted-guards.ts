@@ -26,28 +26,21 @@ function dividing(file: string, works: readonly string[], others: readonly Chang
   return entriesOf(file, 'only how long work is divided', [...lines, ...others])
 }
 
-const SHARE = 'WORK_PER_TEXT + (shares.length > 0 ? length : 0)'
-const SHARE_LINE = `if (pace.after(${SHARE})) yield`
 const WRITTEN = 'now === text ? 1 : WORK_PER_TEXT + now.length'
 const WRITTEN_LINE = `if (pace.after(${WRITTEN})) yield`
 
 const DIVIDING: readonly Accepted[] = [
   ...dividing(
     'mask-texts',
-    ['text.text.length', 'length', 'WORK_PER_TEXT', 'whole.text.length', 'texts.length * WORK_PER_TEXT', SHARE],
+    ['text.text.length', '1', 'WORK_PER_TEXT', 'whole.text.length', 'WORK_PER_GROUPED', 'WORK_PER_SHARE'],
     [
       ['const WORK_PER_TEXT = 32', '32', '(32 + 1)'],
+      ['const WORK_PER_GROUPED = 4', '4', '(4 + 1)'],
+      ['const WORK_PER_SHARE = 8', '8', '(8 + 1)'],
       ['if (!pace.after(text.length)) continue', '!pace.after(text.length)', 'true'],
       ['if (!pace.after(text.length)) continue', '!pace.after(text.length)', 'false'],
       ['if (!pace.after(text.length)) continue', '!pace.after(text.length)', 'pace.after(text.length)'],
       ['yield', 'yield', ';'],
-      ['if (pace.after(texts.length * WORK_PER_TEXT)) yield', '*', '/'],
-      [SHARE_LINE, '+', '-'],
-      [SHARE_LINE, 'shares.length > 0', 'true'],
-      [SHARE_LINE, 'shares.length > 0', 'false'],
-      [SHARE_LINE, '>', '>='],
-      [SHARE_LINE, '>', '<='],
-      [SHARE_LINE, '0', '(0 + 1)'],
     ],
   ),
   ...dividing(
@@ -109,9 +102,6 @@ export const ACCEPTED_GUARDS: readonly Accepted[] = [
     ['for (const group of yield* groupTexts(texts, pace)) wholes.push(yield* group.whole(0, pace))', '0', '(0 + 1)'],
     ['let masks = 0', '0', '(0 + 1)'],
     ['masks++', '++', '--'],
-  ]),
-  ...entriesOf('mask-texts', 'the same program: a run of fewer than two texts has fewer than two that join', [
-    ['if (texts.length < 2) continue', 'texts.length < 2', 'false'],
   ]),
   ...entriesOf('stream/regex-stage', 'the same program: an empty text before is one piece that passes unchanged', [
     ["this.#isBefore = options.before !== ''", "''", "'mutated'"],

@@ -53,7 +53,8 @@ export class GuardedRefusal {
     const { texts } = read
     for (const guard of guards.filter(isErrorGuard)) {
       const startMs = exchange.context.monotonic()
-      const rejected = concludeRules(guard, runAtOnce(maskTexts(guard.rules, texts)), { exchange, texts }, startMs)
+      const verdict = runAtOnce(maskTexts(guard.rules, texts))
+      const rejected = concludeRules(guard, verdict, exchange, { startMs, length: runAtOnce(texts.measure()) })
       if (rejected !== undefined) return formatRefusal(format, rejected)
     }
     const bytes = runAtOnce(read.write())

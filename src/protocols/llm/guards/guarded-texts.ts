@@ -34,6 +34,8 @@ export interface UnreadableText {
 
 /** The work for a text besides that for its characters. */
 const WORK_PER_TEXT = 128
+/** The work for a text that is only counted, or put into a list. */
+const WORK_PER_COUNTED = 4
 
 /** A string of the body with the texts in it. */
 interface Slot {
@@ -76,12 +78,16 @@ export class GuardedTexts {
       }
       read.push({ role, texts })
       const last = groups.at(-1)
+      if (!joins) continue
       // A message without text does not separate those around it.
-      if (!joins || (last !== undefined && last.role !== role && texts.every(isBlank))) continue
+      if (last !== undefined && last.role !== role && (yield* areBlank(texts, pace))) continue
       if (last?.role !== role) groups.push({ role, runs: 0, texts: [] })
       const group = groups.at(-1)!
       group.runs++
-      for (const text of texts) if (text.joins) group.texts.push(text)
+      for (const text of texts) {
+        if (text.joins) group.texts.push(text)
+        if (pace.after(WORK_PER_COUNTED)) yield
+      }
     }
     return new GuardedTexts(
       bytes,
@@ -91,10 +97,16 @@ export class GuardedTexts {
     )
   }
 
-  /** Of all texts, in UTF-16 units. */
-  get length(): number {
+  /** The length of all texts, in UTF-16 units. Yields between them. */
+  *measure(): Steps<number> {
+    const pace = new Pace()
     let length = 0
-    for (const { texts } of this.runs) for (const { text } of texts) length += text.length
+    for (const { texts } of this.runs) {
+      for (const { text } of texts) {
+        length += text.length
+        if (pace.after(WORK_PER_COUNTED)) yield
+      }
+    }
     return length
   }
 
@@ -115,8 +127,12 @@ export class GuardedTexts {
   }
 }
 
-function isBlank({ joins, text }: GuardedText): boolean {
-  return !joins || !/\S/.test(text)
+function* areBlank(texts: readonly GuardedText[], pace: Pace): Steps<boolean> {
+  for (const { joins, text } of texts) {
+    if (joins && /\S/.test(text)) return false
+    if (pace.after(WORK_PER_COUNTED + text.length)) yield
+  }
+  return true
 }
 
 /** Undefined: it has lone surrogates, which parsers read differently. */

@@ -1,14 +1,15 @@
 import type { Pace, Steps } from '#base/in-slices.ts'
 import type { GuardedText } from './guarded-texts.ts'
-import { type ChangeableText, type Joining, spreadMask } from './spread-mask.ts'
+import { type ChangeableText, type Joining, joinInSteps, spreadMask } from './spread-mask.ts'
 
 /** Between the texts of a message, as services see it. */
 const SEPARATOR = ' '
 /** APIs refuse empty texts of messages. */
 const JOINING: Joining = { separator: SEPARATOR, covered: '<masked>' }
 
-export function joinTexts(texts: readonly Pick<GuardedText, 'text'>[]): string {
-  return texts.map(({ text }) => text).join(SEPARATOR)
+/** The texts of a message as one. Yields between them. */
+export function joinTexts(texts: readonly Pick<GuardedText, 'text'>[], pace: Pace): Steps<string> {
+  return joinInSteps(texts, SEPARATOR, pace)
 }
 
 /** The work for a text besides that for its characters. */
@@ -22,8 +23,7 @@ const COMPARED_PER_WORK = 8
  * @returns false if a text with a share cannot change
  */
 export function* maskJoined(texts: readonly ChangeableText[], after: string, pace: Pace): Steps<boolean> {
-  const before = joinTexts(texts)
-  if (pace.after(WORK_PER_TEXT * texts.length)) yield
+  const before = yield* joinTexts(texts, pace)
   if (before === after) return true
   const search = new BoundarySearch(before, after)
   let first = 0
@@ -32,10 +32,10 @@ export function* maskJoined(texts: readonly ChangeableText[], after: string, pac
     if (pace.after(WORK_PER_TEXT + length / COMPARED_PER_WORK)) yield
     const found = yield* search.next(length, texts[index + 1]!.text.length, pace)
     if (found === undefined) continue
-    if (!spreadMask(texts.slice(first, index + 1), JOINING, found)) return false
+    if (!(yield* spreadMask(texts.slice(first, index + 1), JOINING, found, pace))) return false
     first = index + 1
   }
-  return spreadMask(texts.slice(first), JOINING, search.rest)
+  return yield* spreadMask(texts.slice(first), JOINING, search.rest, pace)
 }
 
 /** How much text on both sides of a boundary, or on one, identifies it. */

@@ -2,6 +2,7 @@ import { Pace, type Steps } from '#base/in-slices.ts'
 import type { Match } from '#base/pattern/text-scanner.ts'
 import type { GuardedText, GuardedTexts } from './guarded-texts.ts'
 import { replaceMatches } from './rules/mask-text.ts'
+import { mergeMatches } from './rules/merge-matches.ts'
 import { SearchableText } from './rules/searchable-text.ts'
 import type { TextRule } from './rules/text-rule.ts'
 
@@ -15,6 +16,10 @@ const PASS: RuleVerdict = { kind: 'pass' }
 
 /** The work for a text besides that for its characters. */
 const WORK_PER_TEXT = 32
+/** The work for a text that is only put into a list. */
+const WORK_PER_GROUPED = 4
+/** The work for a share of a match. */
+const WORK_PER_SHARE = 8
 
 /** Whether a rule matches in some text, or across the texts that the model reads together. */
 export function* findInTexts(rules: readonly TextRule[], texts: GuardedTexts): Steps<RuleVerdict> {
@@ -40,8 +45,8 @@ function* textsOf({ runs }: GuardedTexts, wholes: readonly SearchableText[]): Ge
 }
 
 /**
- * Masks the matches of all rules; each rule sees the output of the previous one. A match across texts is masked in each of them (decision
- * B44). A match in a text that cannot change rejects.
+ * Masks the matches of all rules; each rule sees the output of the previous one, and none sees its own. A match across texts is masked in each of
+ * them (decision B44). A match in a text that cannot change rejects.
  */
 export function* maskTexts(rules: readonly TextRule[], texts: GuardedTexts): Steps<RuleVerdict> {
   const pace = new Pace()
@@ -49,37 +54,51 @@ export function* maskTexts(rules: readonly TextRule[], texts: GuardedTexts): Ste
   let verdict = PASS
   let masks = 0
   for (const rule of rules) {
-    const reject: RuleVerdict = { kind: 'reject', rule: rule.label }
-    const mask: RuleVerdict = { kind: 'mask', rule: rule.label }
-    for (const run of texts.runs) {
-      for (const text of run.texts) {
-        if (pace.after(WORK_PER_TEXT)) yield
-        const search = text.search(rule)
-        if (search === undefined) continue
-        const { length } = text.text
-        const matches = yield* search
-        if (pace.after(length)) yield
-        if (matches.length === 0) continue
-        if (!text.canChange) return reject
-        text.text = yield* replaceMatches(text.text, matches, rule.placeholder, pace)
-        verdict = mask
-        masks++
-      }
+    const found = yield* searchAll(rule, texts, groups, masks, pace)
+    if (found.size === 0) continue
+    for (const text of found.keys()) {
+      if (pace.after(1)) yield
+      if (!text.canChange) return { kind: 'reject', rule: rule.label }
     }
-    for (const group of groups) {
+    for (const [text, matches] of found) {
+      text.text = yield* replaceMatches(text.text, matches, rule.placeholder, pace)
       if (pace.after(WORK_PER_TEXT)) yield
-      const whole = yield* group.whole(masks, pace)
-      const search = whole.search(rule)
-      if (search === undefined) continue
-      const matches = yield* search
-      if (pace.after(whole.text.length)) yield
-      if (matches.length === 0) continue
-      if (!(yield* maskAcross(group.texts, matches, rule.placeholder, pace))) return reject
-      verdict = mask
-      masks++
     }
+    verdict = { kind: 'mask', rule: rule.label }
+    masks++
   }
   return verdict
+}
+
+/** What a rule matches of each text, in order. @param masks how many rules have changed texts so far */
+function* searchAll(
+  rule: TextRule,
+  { runs }: GuardedTexts,
+  groups: readonly TextGroup[],
+  masks: number,
+  pace: Pace,
+): Steps<ReadonlyMap<GuardedText, readonly Match[]>> {
+  const found = new Map<GuardedText, readonly Match[]>()
+  for (const { texts } of runs) {
+    for (const text of texts) {
+      if (pace.after(WORK_PER_TEXT)) yield
+      const search = text.search(rule)
+      if (search === undefined) continue
+      const matches = yield* search
+      if (matches.length > 0) found.set(text, matches)
+      if (pace.after(text.text.length)) yield
+    }
+  }
+  for (const group of groups) {
+    if (pace.after(WORK_PER_TEXT)) yield
+    const whole = yield* group.whole(masks, pace)
+    const search = whole.search(rule)
+    if (search === undefined) continue
+    const matches = yield* search
+    if (pace.after(whole.text.length)) yield
+    if (matches.length > 0) yield* addShares(found, group.texts, matches, pace)
+  }
+  return found
 }
 
 /** Texts that the model reads together. */
@@ -115,39 +134,41 @@ class TextGroup {
 function* groupTexts({ runs, groups }: GuardedTexts, pace: Pace): Steps<readonly TextGroup[]> {
   const found: TextGroup[] = []
   for (const { texts } of runs) {
-    if (pace.after(texts.length * WORK_PER_TEXT)) yield
-    if (texts.length < 2) continue
-    const joined = texts.filter(({ joins }) => joins)
+    const joined: GuardedText[] = []
+    for (const text of texts) {
+      if (pace.after(WORK_PER_GROUPED)) yield
+      if (text.joins) joined.push(text)
+    }
     if (joined.length > 1) found.push(new TextGroup(joined))
   }
   for (const group of groups) found.push(new TextGroup(group))
   return found
 }
 
-/** @returns false if a text with a share of a match cannot change */
-function* maskAcross(
+/** Adds to what was found in texts their shares of matches in all of them together. */
+function* addShares(
+  found: Map<GuardedText, readonly Match[]>,
   texts: readonly GuardedText[],
   matches: readonly Match[],
-  placeholder: string,
   pace: Pace,
-): Steps<boolean> {
+): Steps<void> {
   let base = 0
   let next = 0
   for (const entry of texts) {
+    if (pace.after(WORK_PER_TEXT)) yield
     const { length } = entry.text
     const shares: Match[] = []
     for (; next < matches.length && matches[next]!.start < base + length; next++) {
+      if (pace.after(WORK_PER_SHARE)) yield
       const { start, end } = matches[next]!
       if (end > base && length > 0) shares.push({ start: Math.max(0, start - base), end: Math.min(length, end - base) })
       // The rest of it is in the next text.
       if (end > base + length) break
     }
     if (shares.length > 0) {
-      if (!entry.canChange) return false
-      entry.text = yield* replaceMatches(entry.text, shares, placeholder, pace)
+      const own = found.get(entry)
+      found.set(entry, own === undefined ? shares : yield* mergeMatches([...own, ...shares], pace))
     }
     base += length
-    if (pace.after(WORK_PER_TEXT + (shares.length > 0 ? length : 0))) yield
   }
-  return true
 }

@@ -3,7 +3,7 @@ import type { Exchange } from '#exchange/exchange.ts'
 import type { Refusal } from '#exchange/outcome.ts'
 import type { Head } from '#net/http/head.ts'
 import { type AskedVerdict, askAboutBody } from './ask-service.ts'
-import { concludeVerdict } from './conclude-verdict.ts'
+import { concludeVerdict, type JudgedTexts } from './conclude-verdict.ts'
 import type { Guard, RegexGuard, ServiceGuard } from './guard.ts'
 import { noteCheck } from './guard-log.ts'
 import { refuseByGuard } from './guard-refusals.ts'
@@ -42,8 +42,10 @@ export function* runRules(guards: readonly Guard[], guarded: Guarded, from: numb
   for (let at = from; at < guards.length; at++) {
     const guard = guards[at]!
     if (guard.kind !== 'regex') return at
-    const startMs = guarded.exchange.context.monotonic()
-    const refusal = concludeRules(guard, yield* check(guard, guarded.texts), guarded, startMs)
+    const { exchange, texts } = guarded
+    const startMs = exchange.context.monotonic()
+    const verdict = yield* check(guard, texts)
+    const refusal = concludeRules(guard, verdict, exchange, { startMs, length: yield* texts.measure() })
     if (refusal !== undefined) return refusal
   }
   return guards.length
@@ -57,10 +59,9 @@ function check({ rejects, rules }: RegexGuard, texts: GuardedTexts): Steps<RuleV
 export function concludeRules(
   guard: RegexGuard,
   verdict: RuleVerdict,
-  { exchange, texts }: Pick<Guarded, 'exchange' | 'texts'>,
-  startMs: number,
+  exchange: Exchange,
+  { startMs, length }: Pick<JudgedTexts, 'startMs' | 'length'>,
 ): Refusal | undefined {
-  const { length } = texts
   if (verdict.kind === 'pass') noteCheck(exchange, guard, startMs, { verdict: 'Allow', length })
   else {
     const { kind, rule } = verdict
@@ -84,12 +85,12 @@ async function askFrom(guards: readonly Guard[], guarded: Guarded, at: number): 
     }
   }
   const { exchange, texts } = guarded
-  const contents = new ServiceContents(texts)
+  const contents = await runInSlices(ServiceContents.of(texts))
   if (contents.messages.length > 0) {
     const startMs = exchange.context.monotonic()
     const needless = together.length > 1 ? new AbortController() : undefined
     const pending = together.map((guard) => ask(guard, contents, guarded, needless?.signal))
-    const { length } = texts
+    const length = await runInSlices(texts.measure())
     // The first rejection in the order of the list counts; questions after it end.
     for (const [index, guard] of together.entries()) {
       const asked = await pending[index]!

@@ -8,9 +8,26 @@ export class ServiceContents {
   readonly messages: readonly GuardedMessage[]
   readonly #runs: readonly GuardedRun[]
 
-  constructor(texts: GuardedTexts) {
-    this.#runs = texts.runs.filter(({ texts }) => texts.some(({ text }) => text !== ''))
-    this.messages = this.#runs.map(({ role, texts }) => ({ role, content: joinTexts(texts) }))
+  private constructor(runs: readonly GuardedRun[], messages: readonly GuardedMessage[]) {
+    this.#runs = runs
+    this.messages = messages
+  }
+
+  /** Yields between messages. */
+  static *of({ runs }: GuardedTexts): Steps<ServiceContents> {
+    const pace = new Pace()
+    const found: GuardedRun[] = []
+    const messages: GuardedMessage[] = []
+    for (const run of runs) {
+      const { role, texts } = run
+      const content = yield* joinTexts(texts, pace)
+      if (pace.after(content.length)) yield
+      // Nothing but the separators between empty texts.
+      if (content.length < Math.max(1, texts.length)) continue
+      found.push(run)
+      messages.push({ role, content })
+    }
+    return new ServiceContents(found, messages)
   }
 
   /**

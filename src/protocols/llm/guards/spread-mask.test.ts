@@ -1,5 +1,10 @@
 import { expect, test } from 'vitest'
-import { spreadMask } from './spread-mask.ts'
+import { Pace, runAtOnce } from '#base/in-slices.ts'
+import { type ChangeableText, type Joining, spreadMask } from './spread-mask.ts'
+
+function spread(texts: readonly ChangeableText[], joining: Joining, after: string): boolean {
+  return runAtOnce(spreadMask(texts, joining, after, new Pace()))
+}
 
 test.each<[string[], string, string[] | false]>([
   [['ab', 'cd', 'ef'], 'abcXdef', ['ab', 'cXd', 'ef']],
@@ -14,22 +19,22 @@ test.each<[string[], string, string[] | false]>([
   [['a\u{1f600}b'], 'a\u{1f601}b', ['a\u{1f601}b']],
 ])('what follows without a separator: %j -> %j', (before, after, expected) => {
   const texts = before.map((text) => ({ text: text.replace(/^!/, ''), canChange: !text.startsWith('!') }))
-  expect(spreadMask(texts, { separator: '', covered: '' }, after) && texts.map(({ text }) => text)).toEqual(expected)
+  expect(spread(texts, { separator: '', covered: '' }, after) && texts.map(({ text }) => text)).toEqual(expected)
 })
 
 test('a text that is covered becomes what the joining says', () => {
   const texts = ['one', 'two', 'three'].map((text) => ({ text, canChange: true }))
-  expect(spreadMask(texts, { separator: ' ', covered: '<x>' }, 'on***')).toBe(true)
+  expect(spread(texts, { separator: ' ', covered: '<x>' }, 'on***')).toBe(true)
   expect(texts.map(({ text }) => text)).toEqual(['on***', '<x>', '<x>'])
 })
 
 test('what long texts have in common stays', () => {
   const [start, end] = ['s'.repeat(10_000), 'e'.repeat(9_000)]
   const texts = [start, 'secret', end].map((text) => ({ text, canChange: text === 'secret' }))
-  expect(spreadMask(texts, { separator: ' ', covered: 'x' }, `${start} <S> ${end}`)).toBe(true)
+  expect(spread(texts, { separator: ' ', covered: 'x' }, `${start} <S> ${end}`)).toBe(true)
   expect(texts.map(({ text }) => text)).toEqual([start, '<S>', end])
   // The same character on both sides of a change.
   const one = [{ text: 'a'.repeat(9000), canChange: true }]
-  expect(spreadMask(one, { separator: '', covered: '' }, 'a'.repeat(8500))).toBe(true)
+  expect(spread(one, { separator: '', covered: '' }, 'a'.repeat(8500))).toBe(true)
   expect(one[0]!.text).toBe('a'.repeat(8500))
 })

@@ -1,3 +1,5 @@
+import type { Pace, Steps } from '#base/in-slices.ts'
+
 import type { GuardedText } from './guarded-texts.ts'
 
 /** How texts form one. */
@@ -14,8 +16,13 @@ export type ChangeableText = Pick<GuardedText, 'text' | 'canChange'>
  * Changes texts so that they are `after` when joined. What replaces the part that differs goes into the first text with a share of it.
  * @returns false if a text with a share cannot change
  */
-export function spreadMask(texts: readonly ChangeableText[], { separator, covered }: Joining, after: string): boolean {
-  const before = texts.map(({ text }) => text).join(separator)
+export function* spreadMask(
+  texts: readonly ChangeableText[],
+  { separator, covered }: Joining,
+  after: string,
+  pace: Pace,
+): Steps<boolean> {
+  const before = yield* joinInSteps(texts, separator, pace)
   if (before === after) return true
   const start = commonStart(before, after)
   const end = before.length - commonEnd(before, after, start)
@@ -23,6 +30,7 @@ export function spreadMask(texts: readonly ChangeableText[], { separator, covere
   let base = 0
   let isFirst = true
   for (const entry of texts) {
+    if (pace.after(WORK_PER_TEXT)) yield
     const { length } = entry.text
     const from = Math.max(0, start - base)
     const to = Math.min(length, end - base)
@@ -38,6 +46,23 @@ export function spreadMask(texts: readonly ChangeableText[], { separator, covere
   }
   // Only a separator differs: no text has a share of it.
   return !isFirst
+}
+
+/** The work for a text that is joined with others. */
+const WORK_PER_TEXT = 4
+
+/** Yields between texts. */
+export function* joinInSteps(
+  texts: readonly { readonly text: string }[],
+  separator: string,
+  pace: Pace,
+): Steps<string> {
+  const parts: string[] = []
+  for (const { text } of texts) {
+    parts.push(text)
+    if (pace.after(WORK_PER_TEXT)) yield
+  }
+  return parts.join(separator)
 }
 
 /** Long texts are compared in parts, which the runtime does much faster than a loop. */

@@ -1,4 +1,5 @@
 import { runAtOnce, type Steps } from '#base/in-slices.ts'
+import { decodeBeginning } from './json-pieces.ts'
 import { decodeText, isUtf8 } from './native.ts'
 import { isCount } from './read-value.ts'
 import type { JsonFault } from './scan-members.ts'
@@ -87,6 +88,11 @@ export class JsonValue {
   /** The decoded text of a string; empty for other values. */
   get text(): string {
     return this.kind === 'string' ? this.#tape.textAt(this.#index) : ''
+  }
+
+  /** The beginning of the text of a string, up to a piece that has more than spaces; empty for other values. */
+  get beginning(): string {
+    return this.kind === 'string' ? decodeBeginning(this.#tape.bytes, this.place + 1, this.end - 1) : ''
   }
 
   /** The nearest double of a number. */

@@ -5,10 +5,12 @@ import { encode, type Splice } from './splice.ts'
 
 /** Bytes of a string that are read at a time: a fraction of a millisecond. */
 export const PIECE_BYTES = 65_536
+/** Enough to see what a text begins with. */
+const BEGINNING_BYTES = 256
 
-/** The end of the piece of a string that begins at `start`: `PIECE_BYTES` after it at most, and neither inside an escape nor inside a character. */
-export function endOfPiece(bytes: Uint8Array, start: number): number {
-  const limit = start + PIECE_BYTES
+/** The end of the piece of a string that begins at `start`: `length` bytes after it at most, and neither inside an escape nor inside a character. */
+export function endOfPiece(bytes: Uint8Array, start: number, length = PIECE_BYTES): number {
+  const limit = start + length
   // The longest escape is a backslash with five characters after it. One that is farther away would be searched in all of the text, for each piece.
   const near = limit - 5
   const found = bytes.subarray(near, limit).lastIndexOf(0x5c)
@@ -45,6 +47,17 @@ export function* decodeLongString(bytes: Uint8Array, start: number, end: number)
     yield
   }
   return text + decodeString(bytes, at, end)
+}
+
+/** The same up to the first piece that has more than spaces: what a long text begins with, without the rest. */
+export function decodeBeginning(bytes: Uint8Array, start: number, end: number): string {
+  let text = ''
+  for (let at = start; at < end && !/[^ \t\r\n]/.test(text); ) {
+    const next = end - at > BEGINNING_BYTES ? endOfPiece(bytes, at, BEGINNING_BYTES) : end
+    text = decodeString(bytes, at, next)
+    at = next
+  }
+  return text
 }
 
 /** Edits that replace the value from `start` to `end` by a string. Yields between pieces of a long one. */

@@ -1,4 +1,5 @@
 import type { Pace, Steps } from '#base/in-slices.ts'
+import { orderInSteps } from '#base/order-in-steps.ts'
 import { allocate, encodeText } from './native.ts'
 
 /** One edit: replaces the bytes from `start` to `end` by `text`. */
@@ -27,8 +28,12 @@ export function copyOf(bytes: Uint8Array): Uint8Array {
  */
 export function applySplices(bytes: Uint8Array, splices: readonly Splice[]): Uint8Array {
   if (splices.length === 0) return bytes
-  const copy = new SplicedCopy(bytes, splices)
-  for (const splice of copy.ordered) copy.write(splice)
+  const isOrdered = splices.every(({ start }, index) => index === 0 || splices[index - 1]!.start <= start)
+  const ordered = isOrdered ? splices : splices.toSorted((one, other) => one.start - other.start)
+  let added = 0
+  for (const splice of ordered) added += addedBy(splice)
+  const copy = new SplicedCopy(bytes, added)
+  for (const splice of ordered) copy.write(splice)
   return copy.finish()
 }
 
@@ -38,28 +43,35 @@ const WORK_PER_SPLICE = 64
 /** The same; it yields between edits. */
 export function* spliceInSteps(bytes: Uint8Array, splices: readonly Splice[], pace: Pace): Steps<Uint8Array> {
   if (splices.length === 0) return bytes
-  const copy = new SplicedCopy(bytes, splices)
-  for (const splice of copy.ordered) {
+  const ordered = yield* orderInSteps(splices, pace)
+  let added = 0
+  for (const splice of ordered) {
+    added += addedBy(splice)
+    if (pace.after(1)) yield
+  }
+  const copy = new SplicedCopy(bytes, added)
+  for (const splice of ordered) {
     copy.write(splice)
     if (pace.after(WORK_PER_SPLICE)) yield
   }
   return copy.finish()
 }
 
+/** So many bytes more are in the text with the edit. */
+function addedBy({ start, end, text }: Splice): number {
+  return text.length - (end - start)
+}
+
 class SplicedCopy {
-  readonly ordered: readonly Splice[]
   readonly #bytes: Uint8Array
   readonly #out: Uint8Array
   #from = 0
   #to = 0
 
-  constructor(bytes: Uint8Array, splices: readonly Splice[]) {
-    const isOrdered = splices.every(({ start }, index) => index === 0 || splices[index - 1]!.start <= start)
-    this.ordered = isOrdered ? splices : splices.toSorted((one, other) => one.start - other.start)
-    let { length } = bytes
-    for (const { start, end, text } of splices) length += text.length - (end - start)
+  /** @param added so many bytes more than `bytes` */
+  constructor(bytes: Uint8Array, added: number) {
     this.#bytes = bytes
-    this.#out = allocate(length)
+    this.#out = allocate(bytes.length + added)
   }
 
   /** The bytes up to an edit, and its text. */

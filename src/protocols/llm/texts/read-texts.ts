@@ -8,7 +8,7 @@ import type { WalkedPlace } from './walked-place.ts'
 export function* readTexts(body: JsonValue, table: CompiledTable): Steps<BodyTexts> {
   const walk = new TextWalk(table)
   yield* walk.walk(body)
-  return walk.texts
+  return yield* walk.texts()
 }
 
 /** The work for a text of an event, in characters. */
@@ -48,7 +48,7 @@ export function* readEvent(
   let isSteady = true
   const texts: EventText[] = []
   const pace = new Pace()
-  for (const place of walk.places) {
+  for (const place of yield* walk.places()) {
     if (pace.after(WORK_PER_TEXT)) yield
     const of = blockOf(place) ?? (isKnown || place.isName ? undefined : goingOn(place))
     isSteady &&= place.isSteady && of?.kind === 'delta'
@@ -60,7 +60,7 @@ export function* readEvent(
     texts.push({ block, kind, ends, place: form === undefined ? place : place.as(form) })
   }
   isSteady &&= texts.length === 1 && !texts[0]!.ends && closes.length === 0
-  return { texts, exempt: walk.texts.exempt, isSteady, closes }
+  return { texts, exempt: walk.exempt, isSteady, closes }
 }
 
 function goingOn({ location }: WalkedPlace): BlockOf {

@@ -1,4 +1,5 @@
 import { Pace, type Steps } from '#base/in-slices.ts'
+import { orderInSteps } from '#base/order-in-steps.ts'
 import type { JsonChildren, JsonValue } from '../json/json-document.ts'
 import { beginsArguments } from './argument-texts.ts'
 import type { BodyTexts, ExemptPlace, TextRole, TextRun } from './body-texts.ts'
@@ -44,6 +45,9 @@ interface OpenValue {
 
 /** The work for a value, in characters. */
 const WORK_PER_VALUE = 128
+/** The work for a run, and for a place in it, that are put into lists, in characters. */
+const WORK_PER_RUN = 32
+const WORK_PER_PLACE = 4
 
 /** Visits every string of a body. */
 export class TextWalk {
@@ -112,19 +116,34 @@ export class TextWalk {
     }
   }
 
-  get texts(): BodyTexts {
+  /** Yields between places. */
+  *texts(): Steps<BodyTexts> {
     const runs: TextRun[] = []
     for (const { role, texts, others, unknown } of this.#runs) {
+      if (this.#pace.after(WORK_PER_RUN)) yield
       if (texts.length > 0) runs.push({ role, joins: true, places: texts })
       const alone = unknown.length === 0 ? others : [...others, ...unknown]
-      if (alone.length > 0) runs.push({ role, joins: false, places: inOrder(alone) })
+      if (alone.length > 0) runs.push({ role, joins: false, places: yield* orderInSteps(alone, this.#pace) })
     }
     return { runs, exempt: this.#exempt }
   }
 
-  /** All places in the order of the bytes. */
-  get places(): readonly WalkedPlace[] {
-    return inOrder(this.#runs.flatMap(({ texts, others, unknown }) => [...texts, ...others, ...unknown]))
+  get exempt(): readonly ExemptPlace[] {
+    return this.#exempt
+  }
+
+  /** All places in the order of the bytes. Yields between them. */
+  *places(): Steps<readonly WalkedPlace[]> {
+    const all: WalkedPlace[] = []
+    for (const { texts, others, unknown } of this.#runs) {
+      for (const places of [texts, others, unknown]) {
+        for (const place of places) {
+          all.push(place)
+          if (this.#pace.after(WORK_PER_PLACE)) yield
+        }
+      }
+    }
+    return yield* orderInSteps(all, this.#pace)
   }
 
   #each(value: JsonValue, visit: VisitChild): void {
@@ -253,7 +272,7 @@ export class TextWalk {
   /** JSON in a string. What turns out to be other text is checked as such: a model may have written half an object. */
   #arguments(value: JsonValue, at: Location): void {
     if (value.kind !== 'string') return this.#json(value, at, true)
-    const form = beginsArguments(value.text) ? 'arguments' : 'string'
+    const form = beginsArguments(value.beginning) ? 'arguments' : 'string'
     this.#run.others.push(new WalkedPlace(rangeOf(value), at, true, form))
   }
 
@@ -282,12 +301,6 @@ export class TextWalk {
       else if (isCompound(value) || value.kind === 'string') this.#exempt.push(new WalkedExemption(at, reason))
     } else this.#default(value, node, at)
   }
-}
-
-/** Most places were found in order. */
-function inOrder(places: WalkedPlace[]): readonly WalkedPlace[] {
-  const isSorted = places.every((place, index) => index === 0 || places[index - 1]!.start <= place.start)
-  return isSorted ? places : places.sort((one, other) => one.start - other.start)
 }
 
 function isCompound({ kind }: JsonValue): boolean {

@@ -1,6 +1,8 @@
+import { Pace, runAtOnce } from '#base/in-slices.ts'
 import type { Automaton } from '#base/pattern/automaton.ts'
 import { PatternScanner } from '#base/pattern/pattern-scanner.ts'
 import type { Match, ScannedMatch, SearchInSteps, TextScanner } from '#base/pattern/text-scanner.ts'
+import { mergeMatches } from './merge-matches.ts'
 import type { TextRule } from './text-rule.ts'
 
 /** The matches within a candidate, by positions in it; it may take 1 ms. `before` is the unit before it, empty at the beginning of the text. */
@@ -40,7 +42,7 @@ export class CandidateRule implements TextRule {
         yield
       }
     }
-    return mergeOverlaps(found)
+    return yield* mergeMatches(found, new Pace())
   }
 
   scan(): TextScanner {
@@ -120,7 +122,7 @@ class CandidateScanner implements TextScanner {
       settled = Math.min(settled, scanner.settled)
     }
     if (this.#pending.length > 0) {
-      const merged = mergeOverlaps(this.#pending)
+      const merged = runAtOnce(mergeMatches(this.#pending, new Pace()))
       const open = merged.findIndex(({ end }) => end > settled)
       const closed = open < 0 ? merged : merged.slice(0, open)
       this.#found.push(...closed.map((match) => ({ ...match, continues: false })))
@@ -132,14 +134,4 @@ class CandidateScanner implements TextScanner {
     this.#text = this.#text.slice(dropped)
     this.#base += dropped
   }
-}
-
-function mergeOverlaps(matches: Match[]): Match[] {
-  const merged: Match[] = []
-  for (const match of matches.sort((a, b) => a.start - b.start || b.end - a.end)) {
-    const last = merged.at(-1)
-    if (last === undefined || match.start >= last.end) merged.push(match)
-    else if (match.end > last.end) merged[merged.length - 1] = { start: last.start, end: match.end }
-  }
-  return merged
 }

@@ -1,4 +1,5 @@
 import { clock } from '#base/clock.ts'
+import { Pace, runAtOnce } from '#base/in-slices.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import { type AskedVerdict, askAboutWindow } from '../ask-service.ts'
 import { concludeVerdict } from '../conclude-verdict.ts'
@@ -203,7 +204,7 @@ function textOf({ entries }: Window<unknown>): string {
  * @returns false if the mask reaches into that, or into a text that cannot change
  */
 function maskWindow({ entries }: Window<unknown>, shown: string, masked: string): boolean {
-  return masked.startsWith(shown) && spreadMask(entries, DELTAS, masked.slice(shown.length))
+  return masked.startsWith(shown) && runAtOnce(spreadMask(entries, DELTAS, masked.slice(shown.length), new Pace()))
 }
 
 function isHighSurrogate(unit: number): boolean {

@@ -1,0 +1,148 @@
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { Pace, runAtOnce, type Steps } from '#base/in-slices.ts'
+import { JsonChildren } from '../json/json-document.ts'
+import { type Splice, spliceInSteps } from '../json/splice.ts'
+import type { BodyTexts } from '../texts/body-texts.ts'
+import { ANSWER_TEXTS, REQUEST_TEXTS } from '../texts/dialect-texts.ts'
+import { documentOf } from '../texts/testing.ts'
+import { GuardedTexts } from './guarded-texts.ts'
+import { findInTexts, maskTexts } from './mask-texts.ts'
+import { compileRules } from './rules/compile-rules.ts'
+import { SearchableText } from './rules/searchable-text.ts'
+import { ServiceContents } from './service-contents.ts'
+
+// A check may hold a worker for 10 ms at a stretch. The steps of long work are counted here, in units of work: a machine may be slow.
+
+const COUNT = 40_000
+/** A body may have 150,000 objects, lists and members, and a call has five. */
+const CALLS = 20_000
+
+/** Looks at texts, or at values of a body. */
+function countLooks(): { readonly looks: number } {
+  const text = vi.spyOn(SearchableText.prototype, 'text', 'get')
+  const next = vi.spyOn(JsonChildren.prototype, 'next')
+  onTestFinished(() => {
+    text.mockRestore()
+    next.mockRestore()
+  })
+  return {
+    get looks() {
+      return text.mock.calls.length + next.mock.calls.length
+    },
+  }
+}
+
+/** The most work between two yields. */
+function mostPerStep(work: Steps<unknown>, counter: { readonly looks: number }): { most: number; all: number } {
+  const first = counter.looks
+  let most = 0
+  for (let before = first, isOver = false; !isOver; before = counter.looks) {
+    isOver = work.next().done === true
+    most = Math.max(most, counter.looks - before)
+  }
+  return { most, all: counter.looks - first }
+}
+
+const rules = compileRules({ matches: ['x', 'ab'] }, (path, message) => {
+  throw new Error(path + message)
+})
+
+const part = (_: unknown, index: number) => ({ type: 'text', text: `part ${index}` })
+const REQUESTS = {
+  'one message with many parts': { messages: [{ role: 'user', content: Array.from({ length: COUNT }, part) }] },
+  'many messages': {
+    messages: Array.from({ length: COUNT }, (_, index) => ({
+      role: index % 3 === 0 ? 'assistant' : 'user',
+      content: 'a',
+    })),
+  },
+  'many empty messages': { messages: Array.from({ length: COUNT }, () => ({ role: 'user', content: ' ' })) },
+  'arguments with many strings': {
+    messages: [
+      {
+        role: 'assistant',
+        tool_calls: [{ function: { name: 'f', arguments: JSON.stringify(Array<string>(COUNT).fill('a')) } }],
+      },
+    ],
+  },
+}
+
+function textsOf(request: object): { bytes: Uint8Array; found: BodyTexts } {
+  const document = documentOf(request)
+  return { bytes: document.json, found: runAtOnce(REQUEST_TEXTS.Completions(document)) }
+}
+
+for (const [what, request] of Object.entries(REQUESTS)) {
+  const { bytes, found } = textsOf(request)
+  const read = () => {
+    const texts = runAtOnce(GuardedTexts.read(bytes, found))
+    if ('unreadable' in texts) throw new Error(texts.unreadable)
+    return texts
+  }
+  test.each<readonly [work: string, run: () => Steps<unknown>]>([
+    ['finding texts', () => REQUEST_TEXTS.Completions(documentOf(request))],
+    ['reading texts', () => GuardedTexts.read(bytes, found)],
+    ['masking', () => maskTexts(rules, read())],
+    ['rejecting', () => findInTexts(rules, read())],
+    ['measuring', () => read().measure()],
+    ['writing', () => read().apply()],
+    ['writing a question', () => ServiceContents.of(read())],
+    ['masking by a service', () => maskByService(read())],
+  ])(`%s: no step looks at much of ${what}`, (_, run) => {
+    const work = run()
+    const { most } = mostPerStep(work, countLooks())
+    expect(most).toBeLessThanOrEqual(16_384)
+  })
+}
+
+/** Nothing of the texts is left, so that no boundary between them is found again. */
+function maskByService(texts: GuardedTexts): Steps<unknown> {
+  const contents = runAtOnce(ServiceContents.of(texts))
+  return contents.mask(contents.messages.map(({ content }) => '*'.repeat(content.length)))
+}
+
+test('the looks are counted', () => {
+  const { bytes, found } = textsOf(REQUESTS['one message with many parts'])
+  const texts = runAtOnce(GuardedTexts.read(bytes, found)) as GuardedTexts
+  const { all } = mostPerStep(maskTexts(rules, texts), countLooks())
+  expect(all).toBeGreaterThanOrEqual(COUNT)
+})
+
+/** How many steps it takes. */
+function countSteps(work: Steps<unknown>): number {
+  let steps = 1
+  while (work.next().done !== true) steps++
+  return steps
+}
+
+test('the texts of a long event are put together in steps, besides those in which they are found', () => {
+  const call = (_: unknown, index: number) => ({ index, function: { arguments: 'a' } })
+  const event = documentOf({ choices: [{ delta: { tool_calls: Array.from({ length: CALLS }, call) } }] })
+  const answer = documentOf({ choices: [{ message: { tool_calls: Array.from({ length: CALLS }, call) } }] })
+  const found = countSteps(ANSWER_TEXTS.Completions.whole(answer))
+  // Each text is listed, compared with the one before it, and its block is named.
+  expect(countSteps(ANSWER_TEXTS.Completions.event(event)) - found).toBeGreaterThan((CALLS * 256) / 16_384)
+})
+
+test('edits are ordered and written in steps', () => {
+  let looks = 0
+  const splices = Array.from({ length: COUNT }, (_, index): Splice => {
+    const start = COUNT - index
+    return {
+      get start() {
+        looks++
+        return start
+      },
+      end: start,
+      text: Uint8Array.of(0x61),
+    }
+  })
+  const counter = {
+    get looks() {
+      return looks
+    },
+  }
+  const { most, all } = mostPerStep(spliceInSteps(new Uint8Array(COUNT + 1), splices, new Pace()), counter)
+  expect(all).toBeGreaterThan(COUNT)
+  expect(most).toBeLessThanOrEqual(2 * 16_384)
+})
