@@ -16,6 +16,8 @@ const PASS: RuleVerdict = { kind: 'pass' }
 
 /** The work for a text besides that for its characters. */
 const WORK_PER_TEXT = 32
+/** So many characters are copied, or looked through for a literal, in the time for one of work. */
+const LOOKED_THROUGH = 16
 /** The work for a text that is only put into a list. */
 const WORK_PER_GROUPED = 4
 /** The work for a share of a match. */
@@ -28,8 +30,8 @@ export function* findInTexts(rules: readonly TextRule[], texts: GuardedTexts): S
   for (const group of yield* groupTexts(texts, pace)) wholes.push(yield* group.whole(0, pace))
   for (const rule of rules) {
     for (const text of textsOf(texts, wholes)) {
-      if (pace.after(WORK_PER_TEXT)) yield
       const search = text.search(rule)
+      if (pace.after(WORK_PER_TEXT + text.text.length / LOOKED_THROUGH)) yield
       if (search === undefined) continue
       if ((yield* search).length > 0) return { kind: 'reject', rule: rule.label }
       if (pace.after(text.text.length)) yield
@@ -81,8 +83,8 @@ function* searchAll(
   const found = new Map<GuardedText, readonly Match[]>()
   for (const { texts } of runs) {
     for (const text of texts) {
-      if (pace.after(WORK_PER_TEXT)) yield
       const search = text.search(rule)
+      if (pace.after(WORK_PER_TEXT + text.text.length / LOOKED_THROUGH)) yield
       if (search === undefined) continue
       const matches = yield* search
       if (matches.length > 0) found.set(text, matches)
@@ -90,9 +92,9 @@ function* searchAll(
     }
   }
   for (const group of groups) {
-    if (pace.after(WORK_PER_TEXT)) yield
     const whole = yield* group.whole(masks, pace)
     const search = whole.search(rule)
+    if (pace.after(WORK_PER_TEXT + whole.text.length / LOOKED_THROUGH)) yield
     if (search === undefined) continue
     const matches = yield* search
     if (pace.after(whole.text.length)) yield
@@ -125,7 +127,9 @@ class TextGroup {
     }
     this.#masks = masks
     parts.push(part.join(''))
-    this.#whole = new SearchableText(parts.join(''))
+    const whole = parts.join('')
+    this.#whole = new SearchableText(whole)
+    if (pace.after(whole.length / LOOKED_THROUGH)) yield
     return this.#whole
   }
 }

@@ -124,6 +124,35 @@ test('the texts of a long event are put together in steps, besides those in whic
   expect(countSteps(ANSWER_TEXTS.Completions.event(event)) - found).toBeGreaterThan((CALLS * 256) / 16_384)
 })
 
+test.each<readonly [work: string, run: (texts: GuardedTexts) => Steps<unknown>]>([
+  ['masking', (texts) => maskTexts(rules, texts)],
+  ['rejecting', (texts) => findInTexts(rules, texts)],
+])('%s: no step looks through many long texts without a match', (_, run) => {
+  const [length, count] = [60_000, 200]
+  const content = Array.from({ length: count }, () => ({ type: 'text', text: '.'.repeat(length) }))
+  const { bytes, found } = textsOf({ messages: [{ role: 'user', content }] })
+  const texts = runAtOnce(GuardedTexts.read(bytes, found)) as GuardedTexts
+  const search = vi.spyOn(SearchableText.prototype, 'search')
+  onTestFinished(() => search.mockRestore())
+  const { most, all } = mostPerStep(run(texts), {
+    get looks() {
+      return search.mock.calls.length
+    },
+  })
+  expect(all).toBe(rules.length * (count + 1))
+  // A unit of work is a look at 16 characters.
+  expect(most).toBeLessThanOrEqual(Math.ceil((16 * 16_384) / length))
+})
+
+test('edits with long texts are written in steps', () => {
+  const [length, count] = [60_000, 200]
+  const text = new Uint8Array(length)
+  const splices = Array.from({ length: count }, (): Splice => ({ start: 0, end: 0, text }))
+  // A unit of work is a copy of 16 bytes, and a yield comes after an edit.
+  const steps = countSteps(spliceInSteps(new Uint8Array(1), splices, new Pace()))
+  expect(steps).toBeGreaterThan((length * count) / 16 / (16_384 + length / 16))
+})
+
 test('edits are ordered and written in steps', () => {
   let looks = 0
   const splices = Array.from({ length: COUNT }, (_, index): Splice => {

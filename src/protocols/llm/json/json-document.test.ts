@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { JsonValue, parseDocument } from './json-document.ts'
+import { runAtOnce } from '#base/in-slices.ts'
+import { JsonValue, parseDocument, parseInSteps } from './json-document.ts'
 
 const encoder = new TextEncoder()
 const parse = (text: string) => parseDocument(encoder.encode(text))
@@ -128,3 +129,27 @@ test('numbers and texts in lists are not counted', () => {
 function membersOf(count: number): string {
   return `{${Array.from({ length: count }, (_, key) => `"${key}":0`).join(',')}}`
 }
+
+test.each([1, 1363, 1364, 1365, 2729, 2730, 2731, 5461, 5462, 100_000])('a list of %i values is read', (count) => {
+  const values = Array.from({ length: count }, (_, index) => index)
+  expect(plain(parsed(JSON.stringify(values)))).toEqual(values)
+})
+
+test('texts that are read later, or at the same time, change no text that was read before', () => {
+  const textOf = (index: number) =>
+    JSON.stringify({ [`key ${index}`]: Array.from({ length: index % 40 }, (_, i) => i) })
+  const values: JsonValue[] = []
+  for (let index = 0; index < 1000; index++) {
+    if (index % 100 !== 0) values.push(parsed(textOf(index)))
+    else {
+      // Another text is read before this one has been.
+      const long = 'x'.repeat(200_000)
+      const reading = parseInSteps(encoder.encode(`["${long}",${textOf(index)}]`))
+      expect(reading.next().done).toBe(false)
+      const between = parsed(textOf(index))
+      expect(plain(runAtOnce(reading) as JsonValue)).toEqual([long, JSON.parse(textOf(index))])
+      values.push(between)
+    }
+  }
+  expect(values.map(plain)).toEqual(values.map((_, index) => JSON.parse(textOf(index))))
+})

@@ -39,6 +39,8 @@ export function applySplices(bytes: Uint8Array, splices: readonly Splice[]): Uin
 
 /** The work for an edit besides that for its text. */
 const WORK_PER_SPLICE = 64
+/** So many bytes are copied in the time for one unit of work. */
+const COPIED_PER_WORK = 16
 
 /** The same; it yields between edits. */
 export function* spliceInSteps(bytes: Uint8Array, splices: readonly Splice[], pace: Pace): Steps<Uint8Array> {
@@ -52,7 +54,7 @@ export function* spliceInSteps(bytes: Uint8Array, splices: readonly Splice[], pa
   const copy = new SplicedCopy(bytes, added)
   for (const splice of ordered) {
     copy.write(splice)
-    if (pace.after(WORK_PER_SPLICE)) yield
+    if (pace.after(WORK_PER_SPLICE + splice.text.length / COPIED_PER_WORK)) yield
   }
   return copy.finish()
 }

@@ -17,10 +17,15 @@ const FEW_KEYS = 8
 /** Bytes of ASCII below 0x80 without a backslash are their own text. */
 const PLAIN_KEY = /^[\x20-\x5b\x5d-\x7f]*$/
 
-/** The longest list that is kept for the next text, in numbers. */
-const MAX_SPARE = 4096
+/** The list in which a tape begins to grow, in numbers. */
+const SPARE_LENGTH = 4096
 /** Where the next tape grows; undefined while another one does. */
-let spare: number[] | undefined
+let spare: Int32Array | undefined
+
+/** Short lists share memory: allocating some for each takes longer than filling it. */
+const SHARED_LENGTH = 16_384
+let shared = new Int32Array(SHARED_LENGTH)
+let sharedLength = 0
 
 /** Bytes between two yields: a fraction of a millisecond. */
 const BYTES_PER_STEP = 131_072
@@ -32,9 +37,7 @@ const KEYS_PER_STEP = 1024
 /** The positions of all values of a text: for each value its start, its end, and the index after its last descendant. */
 export class Tape {
   readonly bytes: Uint8Array
-  at: readonly number[]
-  /** The list in which `at` grows while it is read. It may be longer. */
-  #growing: number[]
+  at: Int32Array
   #length = 0
   #parts = 0
   /** The text, a unit for each byte; made when an object has many keys. */
@@ -48,22 +51,28 @@ export class Tape {
   constructor(bytes: Uint8Array) {
     this.bytes = bytes
     this.#hasBackslashes = bytes.indexOf(0x5c) >= 0
-    this.#growing = spare ?? []
-    this.at = this.#growing
+    this.at = spare ?? new Int32Array(SPARE_LENGTH)
     spare = undefined
   }
 
-  /** Everything has been read. The list that has grown is for the next text: growing one takes three times the memory of the result. */
+  /** Everything has been read. A short list is copied: the one in which it has grown is for the next text. */
   settle(): void {
-    const grown = this.#growing
-    this.at = grown.slice(0, this.#length)
-    if (grown.length <= MAX_SPARE) spare = grown
+    if (this.at.length > SPARE_LENGTH) return
+    spare = this.at
+    this.at = shortCopy(spare, this.#length)
+  }
+
+  /** Numbers of four bytes in memory that the system provides as it is used: a long list grows in a fraction of a millisecond for each megabyte. */
+  #grow(): void {
+    const grown = new Int32Array(2 * this.at.length)
+    grown.set(this.at)
+    if (this.at.length === SPARE_LENGTH) spare = this.at
+    this.at = grown
   }
 
   /** Reads the value at `start`. Yields between values, and in long strings. @returns the position after it */
   *read(start: number): Steps<number> {
     const { bytes } = this
-    const at = this.#growing
     /** Indexes of the lists and objects around the next value, outermost first. */
     const open: number[] = []
     let next = start
@@ -97,6 +106,7 @@ export class Tape {
         if (end < 0) throw new Unreadable('not-json', ~end)
       }
       // The end of a value may be that of lists and objects around it.
+      const { at } = this
       for (;;) {
         at[index + 1] = end
         at[index + 2] = this.#length
@@ -145,8 +155,9 @@ export class Tape {
   }
 
   #push(start: number, end: number, after: number): void {
-    const at = this.#growing
     const index = this.#length
+    if (index + 3 > this.at.length) this.#grow()
+    const { at } = this
     at[index] = start
     at[index + 1] = end
     at[index + 2] = after
@@ -162,7 +173,7 @@ export class Tape {
    * @param first index of the first key of an object, whose last descendant is the last one of the tape
    */
   #hasManyKeys(first: number): boolean {
-    const at = this.#growing
+    const { at } = this
     const length = this.#length
     let count = 0
     const mayEscape = this.#hasBackslashes
@@ -233,4 +244,15 @@ export class Tape {
     const [start, end] = [at[index]! + 1, at[index + 1]! - 1]
     return decodeString(bytes, start, end)
   }
+}
+
+function shortCopy(numbers: Int32Array, length: number): Int32Array {
+  if (shared.length - sharedLength < length) {
+    shared = new Int32Array(SHARED_LENGTH)
+    sharedLength = 0
+  }
+  const copy = shared.subarray(sharedLength, sharedLength + length)
+  for (let i = 0; i < length; i++) copy[i] = numbers[i]!
+  sharedLength += length
+  return copy
 }

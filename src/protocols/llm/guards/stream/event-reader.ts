@@ -21,6 +21,9 @@ export interface EventReceiver {
 /** The work for a text besides that for its characters: it may be the first one of its block. */
 const WORK_PER_TEXT = 1024
 
+/** Longer events are rare, and copying them for the next ones takes time. */
+const LONG_EVENT_BYTES = 65_536
+
 /** Reads the texts of the events of one stream. */
 export class EventReader {
   readonly #format: GuardedFormat
@@ -69,7 +72,7 @@ export class EventReader {
       if (pace.after(WORK_PER_TEXT)) yield
     }
     if (closes.length > 0) yield* receiver.close(closes)
-    if (!isSteady) return true
+    if (!isSteady || data.length > LONG_EVENT_BYTES) return true
     this.#about = texts[0]!
     this.#templateType = this.#type
     this.#template = EventTemplate.of(data, event, this.#about.place)

@@ -17,3 +17,12 @@ test.each([
 ])('%j is as long as its encoding', (text) => {
   expect(utf8Length(text)).toBe(Buffer.byteLength(text))
 })
+
+test.each([
+  ['aé', 4, 3],
+  ['aé', 3, 3],
+  ['aé', 2, 2],
+  ['aéa', 2, 3],
+])('of %j, with %i as enough: %i', (text, enough, length) => {
+  expect(utf8Length(text, enough)).toBe(length)
+})
