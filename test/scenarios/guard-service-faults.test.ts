@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http'
-import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { eventually } from '#test/support/eventually.ts'
 import { freePort } from '#test/support/free-port.ts'
 import { startGateway, type TestGateway } from '#test/support/gateway.ts'
+import { allows, FAULT_LIMIT, FAULTS } from '#test/support/guard-server-faults.ts'
 import { answerJson, type JsonServer, startJsonServer } from '#test/support/json-server.ts'
 import {
   backendRef,
@@ -26,42 +26,6 @@ let judge: JsonServer
 let first: JsonServer
 let second: JsonServer
 
-type Answer = (response: ServerResponse) => void
-const allows =
-  (body: unknown = { action: {} }): Answer =>
-  (response) =>
-    answerJson(response, body)
-const MIB = 1024 * 1024
-
-/** Each has a backend and a guard of its own: several failures in a row change how a service is asked. */
-const FAULTS: Readonly<Record<string, Answer>> = {
-  slow: () => {},
-  'slow-body': (response) => void response.writeHead(200, { 'content-type': 'application/json' }).write('{"action":'),
-  closes: (response) => void response.destroy(),
-  cut: (response) => {
-    response.writeHead(200, { 'content-length': 100 }).write('{"action":{}}')
-    setTimeout(() => response.destroy(), 20)
-  },
-  huge: allows({ action: {}, more: 'a'.repeat(2 * MIB) }),
-  endless: (response) => {
-    response.writeHead(200)
-    const more = () => {
-      while (response.writable && response.write(Buffer.alloc(65_536, ' ')));
-    }
-    response.on('drain', more)
-    more()
-  },
-  compressed: (response) => {
-    const body = gzipSync(JSON.stringify({ action: {} }))
-    response.writeHead(200, { 'content-encoding': 'gzip', 'content-type': 'application/json' }).end(body)
-  },
-  redirect: (response) => void response.writeHead(307, { location: '/elsewhere' }).end('{"action":{}}'),
-  'not-found': (response) => answerJson(response, { action: {} }, 404),
-  fault: (response) => answerJson(response, { action: {} }, 500),
-  html: (response) => void response.end('<html>'),
-  'too-few-texts': allows({ action: { body: { messages: [] } } }),
-  'half-rejection': allows({ action: { body: 'no' } }),
-}
 const OTHERS = ['circuit', 'left', 'retried', 'forwarding']
 
 const guardBy = (server: string) => ({ webhook: { backendRef: backendRef(server) } })
@@ -82,7 +46,6 @@ const FORWARDING = {
     },
   ],
 }
-const LIMIT = { http: { requestTimeout: '300ms' } }
 
 beforeAll(async () => {
   judge = stops.use(await startJsonServer())
@@ -114,7 +77,7 @@ spec: ${JSON.stringify({ ai: { groups: providers }, policies })}
         backendYaml(`judge-of-${name}`, judge.port),
         policyYaml(`limit-of-${name}`, 'ProxyBackend', `judge-of-${name}`, {
           backend: {
-            ...(name.startsWith('slow') && LIMIT),
+            ...(name.startsWith('slow') && FAULT_LIMIT),
             transformation: { request: { set: [{ name: 'x-of', value: JSON.stringify(name) }] } },
           },
         }),
