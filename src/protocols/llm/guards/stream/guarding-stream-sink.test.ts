@@ -7,8 +7,9 @@ import { type Abort, BODY_CHUNKED, type BodySink, type BodySource } from '#net/s
 import { roomFor } from '#net/testing/room-for.ts'
 import { exchangeWith, runContext } from '#policies/shared/testing.ts'
 import { VirtualTime } from '#test/support/virtual-time.ts'
-import { CompletionsStream } from '../../completions/stream.ts'
+import { STREAMS } from '../../answer/answer-formats.ts'
 import type { Guard, RegexGuard, ServiceGuard } from '../guard.ts'
+import type { GuardedFormat } from '../guarded-format.ts'
 import { compileRules } from '../rules/compile-rules.ts'
 import type { ServiceVerdict } from '../services/service.ts'
 import { GuardingStreamSink } from './guarding-stream-sink.ts'
@@ -75,7 +76,7 @@ class Client implements BodySink {
   }
 }
 
-function sinkWith(guards: readonly Guard[], memoryBytes = 4_000_000) {
+function sinkWith(guards: readonly Guard[], memoryBytes = 4_000_000, format: GuardedFormat = 'Completions') {
   const exchange = exchangeWith()
   let now = 1_000
   let leave = () => {}
@@ -100,8 +101,8 @@ function sinkWith(guards: readonly Guard[], memoryBytes = 4_000_000) {
   const told: (string | Refusal)[] = []
   const sink = new GuardingStreamSink(out, {
     guards,
-    format: 'Completions',
-    stream: new CompletionsStream(),
+    format,
+    stream: STREAMS[format]!(),
     exchange,
     claim: roomFor(2_000_000, memoryBytes).claim,
     maxEventBytes: 100_000,
@@ -145,6 +146,64 @@ test('the end passes with its trailers, after what was held', async () => {
     expect(out.trailers!.get('x-sum')).toBe('1')
   }
 })
+
+const typed = (type: string, more: object) => `event: ${type}\ndata: ${JSON.stringify({ type, ...more })}\n\n`
+
+/** Events without text, in the order of a stream, and one with text. */
+const WITHOUT_TEXT: Readonly<Record<GuardedFormat, readonly [events: readonly string[], text: string]>> = {
+  Completions: [
+    [
+      `data: ${JSON.stringify({ id: 'c1', model: 'm', choices: [{ index: 0, delta: { role: 'assistant', content: '' } }] })}\n\n`,
+      ':\n\n',
+      chunk({}),
+      `data: ${JSON.stringify({ id: 'c1', choices: [], usage: { prompt_tokens: 3, completion_tokens: 4 } })}\n\n`,
+    ],
+    chunk({ content: 'text' }),
+  ],
+  Messages: [
+    [
+      typed('message_start', { message: { id: 'm1', role: 'assistant', content: [], usage: { input_tokens: 3 } } }),
+      typed('ping', {}),
+      typed('content_block_start', { index: 0, content_block: { type: 'text', text: '' } }),
+      typed('content_block_delta', { index: 0, delta: { type: 'text_delta', text: '' } }),
+    ],
+    typed('content_block_delta', { index: 0, delta: { type: 'text_delta', text: 'text' } }),
+  ],
+  Responses: [
+    [
+      typed('response.created', { sequence_number: 0, response: { id: 'r1', status: 'in_progress', output: [] } }),
+      typed('response.output_item.added', {
+        sequence_number: 1,
+        output_index: 0,
+        item: { id: 'msg1', type: 'message', role: 'assistant', content: [] },
+      }),
+      typed('response.content_part.added', {
+        sequence_number: 2,
+        ...{ item_id: 'msg1', output_index: 0, content_index: 0, part: { type: 'output_text', text: '' } },
+      }),
+    ],
+    typed('response.output_text.delta', {
+      sequence_number: 3,
+      ...{ item_id: 'msg1', output_index: 0, content_index: 0, delta: 'text' },
+    }),
+  ],
+}
+
+test.each(Object.entries(WITHOUT_TEXT))(
+  'events of %s without text wait only for text before them',
+  async (format, [events, text]) => {
+    const { guard, asked } = service()
+    const { sink, out, send } = sinkWith([guard], undefined, format as GuardedFormat)
+    for (const event of events) send(event)
+    expect(out.text).toBe(events.join(''))
+    send(text)
+    for (const event of events.slice(1)) send(event)
+    expect(out.text).toBe(events.join(''))
+    sink.end()
+    await asked[0]!({ kind: 'pass' })
+    expect(out.text).toBe([...events, text, ...events.slice(1)].join(''))
+  },
+)
 
 test('an event without the empty line after it is one as well', () => {
   const { sink, out, send } = sinkWith([SECRET])
