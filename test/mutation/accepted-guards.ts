@@ -45,9 +45,10 @@ const DIVIDING: readonly Accepted[] = [
   ),
   ...dividing(
     'guarded-texts',
-    ['1', 'WORK_PER_TEXT + text.length', 'WORK_PER_TEXT + place.end - place.start', WRITTEN],
+    ['1', 'WORK_PER_COUNTED', 'WORK_PER_TEXT + text.length', 'WORK_PER_TEXT + place.end - place.start', WRITTEN],
     [
       ['const WORK_PER_TEXT = 128', '128', '(128 + 1)'],
+      ['const WORK_PER_COUNTED = 4', '4', '(4 + 1)'],
       ['if (pace.after(1)) yield', '1', '(1 + 1)'],
       ['if (pace.after(WORK_PER_TEXT + text.length)) yield', '+', '-'],
       [WRITTEN_LINE, 'now === text', 'false'],
@@ -67,6 +68,10 @@ const DIVIDING: readonly Accepted[] = [
     ],
   ),
 ]
+
+const STARTS_LINE =
+  'while (length + PART <= most && one.slice(length, length + PART) === other.slice(length, length + PART))'
+const ENDS_LINE = 'while (length + PART <= most && part(one) === part(other)) length += PART'
 
 const LONG_LINE =
   'const text = place.end - place.start > PIECE_BYTES ? yield* decodeLong(bytes, place) : decodePlace(bytes, place)'
@@ -89,6 +94,19 @@ export const ACCEPTED_GUARDS: readonly Accepted[] = [
     [DIGEST_LINE, '*', '/'],
     [DIGEST_LINE, '1', '(1 + 1)'],
   ]),
+  ...entriesOf('run-guards', 'only speed: one question has no other that could end it', [
+    ['const needless = together.length > 1 ? new AbortController() : undefined', '>', '>='],
+  ]),
+  ...entriesOf('spread-mask', 'only speed: what is not compared in parts is compared by characters', [
+    [STARTS_LINE, '<=', '<'],
+    [ENDS_LINE, '<=', '<'],
+    [ENDS_LINE, 'length + PART <= most && part(one) === part(other)', 'false'],
+  ]),
+  ...entriesOf(
+    'spread-mask',
+    'the same program: the last parts of texts of different lengths differ, and other parts are compared by characters',
+    [[STARTS_LINE, '+', '-']],
+  ),
   ...entriesOf('mask-texts', 'only speed: texts are joined again, although no mask has changed them', [
     [
       'if (this.#whole !== undefined && this.#masks === masks) return this.#whole',
@@ -296,6 +314,13 @@ export const ACCEPTED_GUARDS: readonly Accepted[] = [
     replacement,
     reason,
   })),
+  {
+    file: 'base/order-in-steps.ts',
+    line: 'if (pace.after(1)) yield',
+    original: '1',
+    replacement: '(1 + 1)',
+    reason: 'only how long work is divided',
+  },
   {
     file: 'base/in-slices.ts',
     line: 'let spentMs = 0',

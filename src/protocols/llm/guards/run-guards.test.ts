@@ -224,6 +224,12 @@ test('services are not asked about a body without text', async () => {
   expect(log).toEqual([])
 })
 
+test.each([[['a']], [['', 'a']], [['a', '']]])('a service is asked about few texts: %j', async (texts) => {
+  const log: string[] = []
+  await run([services(log)('a', REJECT)], bodyWith(...texts))
+  expect(log).not.toEqual([])
+})
+
 test('a pattern that takes long lets other tasks run, and the next guards see its masks', async () => {
   let now = 0
   clock.monotonic = () => (now += 5)

@@ -38,3 +38,10 @@ test('what long texts have in common stays', () => {
   expect(spread(one, { separator: '', covered: '' }, 'a'.repeat(8500))).toBe(true)
   expect(one[0]!.text).toBe('a'.repeat(8500))
 })
+
+test('what long texts do not have in common changes', () => {
+  const texts = ['s', 'e'].map((letter) => ({ text: letter.repeat(5000), canChange: true }))
+  const after = `${'s'.repeat(4900)}${'x'.repeat(10_000)}`
+  expect(spread(texts, { separator: '', covered: '' }, after)).toBe(true)
+  expect(texts.map(({ text }) => text).join('')).toBe(after)
+})

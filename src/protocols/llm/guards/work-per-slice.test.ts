@@ -56,6 +56,12 @@ const REQUESTS = {
       content: 'a',
     })),
   },
+  'many empty texts behind a message of another role': {
+    messages: [
+      { role: 'user', content: 'a' },
+      { role: 'assistant', content: Array.from({ length: COUNT }, () => ({ type: 'text', text: ' ' })) },
+    ],
+  },
   'many empty messages': { messages: Array.from({ length: COUNT }, () => ({ role: 'user', content: ' ' })) },
   'arguments with many strings': {
     messages: [
