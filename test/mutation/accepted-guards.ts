@@ -94,6 +94,12 @@ export const ACCEPTED_GUARDS: readonly Accepted[] = [
     [DIGEST_LINE, '*', '/'],
     [DIGEST_LINE, '1', '(1 + 1)'],
   ]),
+  ...entriesOf('stream/event-reader', 'the same text, decoded at once or in pieces', [
+    ['const isLong = end - start > PIECE_BYTES', '>', '>='],
+  ]),
+  ...entriesOf('stream/paced-input', 'only memory: it is free at the end of the call', [
+    ['this.drop()', 'this.drop()', ';'],
+  ]),
   ...entriesOf('run-guards', 'only speed: one question has no other that could end it', [
     ['const needless = together.length > 1 ? new AbortController() : undefined', '>', '>='],
   ]),

@@ -22,7 +22,10 @@ function reading(format: GuardedFormat): (data: Uint8Array) => Seen {
   })
   return (data) => {
     seen = []
-    const read = reader.read(data, 0, data.length)
+    // Events arrive within other bytes.
+    const memory = new Uint8Array(data.length + 14).fill(0x61)
+    memory.set(data, 7)
+    const read = reader.read(memory.subarray(3, -3), 4, 4 + data.length)
     return (typeof read === 'boolean' ? read : runAtOnce(read)) ? seen : 'unreadable'
   }
 }
@@ -88,6 +91,50 @@ test.each(FORMATS)('%s: what came before does not change how an event is read', 
       expect(read(data)).toEqual(reading(format)(data))
     }
   }
+})
+
+test.each(FORMATS)('%s: an event with any one byte changed is read like by itself', (format) => {
+  const original = encode(JSON.stringify(EVENTS[format][0]))
+  const read = reading(format)
+  for (let at = 0; at < original.length; at++) {
+    read(original)
+    const data = original.slice()
+    data[at] = data[at]! ^ 1
+    expect(read(data), String(at)).toEqual(reading(format)(data))
+  }
+})
+
+/** Whether an event is read without being parsed, because it is like the first. */
+function isLike(first: string, second: string): boolean {
+  const reader = new EventReader('Completions', { text: () => undefined, *close() {} })
+  const read = (data: Uint8Array) => {
+    const outcome = reader.read(data, 0, data.length)
+    return typeof outcome === 'boolean' || !runAtOnce(outcome)
+  }
+  expect(read(encode(first))).toBe(false)
+  return read(encode(second))
+}
+
+const FIRST = JSON.stringify(CHUNK)
+
+test.each<[what: string, from: string, to: string, isLike: boolean]>([
+  ['the same', 'x', 'x', true],
+  ['another text', ' a', ' another', true],
+  ['another number', '1', '20', true],
+  ['zero', '1', '0', true],
+  ['nine', '1', '9', true],
+  ['other padding', '"x"', '"yyy"', true],
+  ['another choice', '"index":0', '"index":1', false],
+  ['another id', '"c"', '"d"', false],
+  ['a fraction', '"created":1', '"created":1.5', false],
+])('an event with %s is read without parsing it, if it is like the first', (_, from, to, like) => {
+  expect(isLike(FIRST, FIRST.replace(from, to))).toBe(like)
+})
+
+test.each(['01', '00', '1x', ''])('a number that is %j makes an event unreadable', (created) => {
+  const read = reading('Completions')
+  read(encode(FIRST))
+  expect(read(encode(FIRST.replace('"created":1', `"created":${created}`)))).toBe('unreadable')
 })
 
 test.each(FORMATS)('%s: an event with other bytes is read like by itself', (format) => {

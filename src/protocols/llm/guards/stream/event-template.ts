@@ -29,9 +29,9 @@ export interface FittingText {
 export class EventTemplate {
   readonly #holes: readonly Hole[]
   /** The bytes before each hole, and after the last one. */
-  readonly #parts: readonly Uint8Array[]
+  readonly #parts: readonly Part[]
 
-  private constructor(holes: readonly Hole[], parts: readonly Uint8Array[]) {
+  private constructor(holes: readonly Hole[], parts: readonly Part[]) {
     this.#holes = holes
     this.#parts = parts
   }
@@ -47,13 +47,13 @@ export class EventTemplate {
     const copy = copyOf(data)
     let from = 0
     const parts = holes.map(({ start, end }) => {
-      const part = copy.subarray(from, start)
+      const part = partOf(copy.subarray(from, start))
       from = end
       return part
     })
     return new EventTemplate(
       holes.map(({ kind }) => kind),
-      [...parts, copy.subarray(from)],
+      [...parts, partOf(copy.subarray(from))],
     )
   }
 
@@ -69,9 +69,10 @@ export class EventTemplate {
     let end = 0
     let ofText = 0
     let ofAll = 0
+    const view = viewOf(bytes)
     for (let index = 0; index < holes.length; index++) {
       const hole = holes[index]!
-      at = endOfPart(bytes, at, parts[index]!)
+      at = endOfPart(view, bytes, at, parts[index]!)
       if (at < 0) return undefined
       const next = hole === 'number' ? endOfNumber(bytes, at) : endOfString(bytes, at)
       if (next < 0) return undefined
@@ -87,7 +88,7 @@ export class EventTemplate {
       }
       at = next
     }
-    if (endOfPart(bytes, at, parts[holes.length]!) !== to) return undefined
+    if (endOfPart(view, bytes, at, parts[holes.length]!) !== to) return undefined
     // The parts are valid, because the first event was.
     if ((ofAll & WIDE) !== 0 && !isUtf8(bytes.subarray(from, to))) return undefined
     const text = readString(bytes, start, end, ofText)
@@ -95,11 +96,37 @@ export class EventTemplate {
   }
 }
 
-function endOfPart(bytes: Uint8Array, at: number, part: Uint8Array): number {
-  const end = at + part.length
-  if (end > bytes.length) return -1
-  for (let i = 0; i < part.length; i++) if (bytes[at + i] !== part[i]) return -1
-  return end
+/** Bytes that are compared four at a time, which takes a third of the time. */
+interface Part {
+  readonly words: Int32Array
+  readonly rest: Uint8Array
+}
+
+function partOf(bytes: Uint8Array): Part {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
+  const words = Int32Array.from({ length: bytes.length >> 2 }, (_, index) => view.getInt32(4 * index, true))
+  return { words, rest: bytes.subarray(4 * words.length) }
+}
+
+/** Of the memory that was read last: most events arrive in the same. */
+let lastView = new DataView<ArrayBufferLike>(new ArrayBuffer(0))
+
+/** The whole memory that the bytes are in. */
+function viewOf({ buffer }: Uint8Array): DataView<ArrayBufferLike> {
+  if (lastView.buffer !== buffer) lastView = new DataView(buffer)
+  return lastView
+}
+
+/** @param view of the memory of `bytes` */
+function endOfPart(view: DataView<ArrayBufferLike>, bytes: Uint8Array, from: number, { words, rest }: Part): number {
+  if (from + 4 * words.length + rest.length > bytes.length) return -1
+  let at = from
+  for (let i = 0; i < words.length; i++) {
+    if (view.getInt32(bytes.byteOffset + at, true) !== words[i]) return -1
+    at += 4
+  }
+  for (let i = 0; i < rest.length; i++) if (bytes[at + i] !== rest[i]) return -1
+  return at + rest.length
 }
 
 /** -1: it is no string. */

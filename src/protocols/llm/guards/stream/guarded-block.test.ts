@@ -117,6 +117,12 @@ test('a text that was not there before is checked by itself', () => {
   expect(other.repeat('secret now').released).toBe('<masked> now')
 })
 
+test('a long text that was not there before is checked to its end', () => {
+  const { push, repeat } = blockOf([SECRET])
+  push('word')
+  expect(repeat(`${'x '.repeat(500)}secret-1`).released).toBe(`${'x '.repeat(500)}<masked>`)
+})
+
 test('services that have no room make it busy', async () => {
   const { guard, asked } = service()
   const { block, push } = blockOf([guard])

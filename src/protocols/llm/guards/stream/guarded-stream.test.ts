@@ -210,6 +210,7 @@ test.each<[what: string, block: string, passes: string]>([
   ['an id', `id: secret-1\n${chunk({ content: 'x' })}`, chunk({ content: 'x' })],
   ['a name', `event: secret-1\n${chunk({ content: 'x' })}`, chunk({ content: 'x' })],
   ['a name that is the type of the data', event('ping', {}), event('ping', {})],
+  ['no name, although the data have a type', 'data:{"type":"ping"}\n\n', 'data:{"type":"ping"}\n\n'],
   ['a name that clients know', `event: error\n${chunk({ content: 'x' })}`, `event: error\n${chunk({ content: 'x' })}`],
 ])('what clients of event streams do not read is no way around a guard: %s', (_, block, passes) => {
   const { text } = run(block + chunk({}, 0, 'stop') + DONE, { guards: [SECRET] })

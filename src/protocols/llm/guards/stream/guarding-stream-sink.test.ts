@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { clock } from '#base/clock.ts'
 import { GuardLoad } from '#exchange/guard-load.ts'
+import { READS_NOTHING } from '#exchange/llm-reads.ts'
 import { type Refusal, reject } from '#exchange/outcome.ts'
 import { Head } from '#net/http/head.ts'
 import { type Abort, BODY_CHUNKED, type BodySink, type BodySource } from '#net/stream.ts'
@@ -8,6 +9,7 @@ import { roomFor } from '#net/testing/room-for.ts'
 import { exchangeWith, runContext } from '#policies/shared/testing.ts'
 import { VirtualTime } from '#test/support/virtual-time.ts'
 import { STREAMS } from '../../answer/answer-formats.ts'
+import { KeptAnswer } from '../../answer/kept-answer.ts'
 import type { Guard, RegexGuard, ServiceGuard } from '../guard.ts'
 import type { GuardedFormat } from '../guarded-format.ts'
 import { compileRules } from '../rules/compile-rules.ts'
@@ -76,7 +78,12 @@ class Client implements BodySink {
   }
 }
 
-function sinkWith(guards: readonly Guard[], memoryBytes = 4_000_000, format: GuardedFormat = 'Completions') {
+function sinkWith(
+  guards: readonly Guard[],
+  memoryBytes = 4_000_000,
+  format: GuardedFormat = 'Completions',
+  kept?: KeptAnswer,
+) {
   const exchange = exchangeWith()
   let now = 1_000
   let leave = () => {}
@@ -106,7 +113,7 @@ function sinkWith(guards: readonly Guard[], memoryBytes = 4_000_000, format: Gua
     exchange,
     claim: roomFor(2_000_000, memoryBytes).claim,
     maxEventBytes: 100_000,
-    kept: undefined,
+    kept,
     begin: () => void told.push('begin'),
     refused: (why) => void told.push(why),
     over: () => void told.push('over'),
@@ -204,6 +211,21 @@ test.each(Object.entries(WITHOUT_TEXT))(
     expect(out.text).toBe([...events, text, ...events.slice(1)].join(''))
   },
 )
+
+test.each<[format: GuardedFormat, deltas: (text: string) => string]>([
+  ['Completions', (content) => chunk({ content })],
+  ['Messages', (text) => typed('content_block_delta', { index: 0, delta: { type: 'text_delta', text } })],
+  [
+    'Responses',
+    (delta) => typed('response.output_text.delta', { item_id: 'i', output_index: 0, content_index: 0, delta }),
+  ],
+])('expressions read what the client gets of a stream of %s', (format, delta) => {
+  const kept = new KeptAnswer({ ...READS_NOTHING, completion: true }, 10_000)
+  const { sink, send } = sinkWith([SECRET], undefined, format, kept)
+  for (const text of ['a ', 'secret-1 b ', 'secr', 'et-22', ' c']) send(delta(text))
+  sink.end()
+  expect(kept.completion).toEqual(['a <masked> b <masked> c'])
+})
 
 test('an event without the empty line after it is one as well', () => {
   const { sink, out, send } = sinkWith([SECRET])

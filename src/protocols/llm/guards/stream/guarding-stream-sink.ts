@@ -140,6 +140,7 @@ export class GuardingStreamSink extends HoldingSink {
     return this.sink.backed || this.#hasNoRoom
   }
 
+  /** Something waits to be read, or for the guards, before what arrives. */
   get #hasNoRoom(): boolean {
     return this.#isWorking || !this.#input.isEmpty || this.#isHolding
   }
@@ -151,15 +152,10 @@ export class GuardingStreamSink extends HoldingSink {
 
   override bytes(buffer: Buffer, start: number, end: number): void {
     if (this.#isEnding) return
-    if (end - start <= LONG_EVENT_BYTES && this.#isIdle) return this.#readShort(buffer, start, end)
+    if (end - start <= LONG_EVENT_BYTES && !this.#hasNoRoom) return this.#readShort(buffer, start, end)
     if (!this.#input.push(buffer, start, end)) return this.#fail(NO_MEMORY)
     this.#proceed()
     if (!this.#isEnding && !this.#input.keep()) this.#fail(NO_MEMORY)
-  }
-
-  /** Nothing waits to be read before what arrives. */
-  get #isIdle(): boolean {
-    return !this.#isWorking && this.#later.length === 0 && !this.#hasNoRoom
   }
 
   /** Few bytes need neither slices nor memory of their own. */

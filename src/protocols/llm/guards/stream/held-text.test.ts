@@ -47,6 +47,15 @@ test('one event that is larger counts for itself', () => {
   expect(gauges.held).toBe(164 * KIB)
 })
 
+test('an event of 64 KiB that leaves does not count as the larger one', () => {
+  const { load: worker } = load()
+  const held = new HeldText(worker)
+  expect(held.take(65 * KIB)).toBe(true)
+  expect(held.take(64 * KIB)).toBe(true)
+  held.give(64 * KIB)
+  expect(held.take(65 * KIB)).toBe(false)
+})
+
 test('the streams of a worker hold 64 MiB; what was refused is not counted', () => {
   const { gauges, load: worker } = load()
   const first = new HeldText(worker)
