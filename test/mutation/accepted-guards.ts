@@ -154,10 +154,32 @@ export const ACCEPTED_GUARDS: readonly Accepted[] = [
     ['if (dropped <= 0) return', '<=', '<'],
     ['if (dropped <= 0) return', '0', '(0 + 1)'],
   ]),
+  ...entriesOf('rules/candidate-rule', 'never used: units below 256 are looked up', [
+    [
+      'return new Uint8Array(256).map((_, unit) => (all.every(({ quiet }) => quiet[unit] === 1) ? 1 : 0))',
+      '256',
+      '(256 + 1)',
+    ],
+  ]),
+  ...entriesOf('services/moderation-endpoint', 'a matter of degree', [['const OVERLAP = 256', '256', '(256 + 1)']]),
+  ...entriesOf('services/ask', 'the same program: the iterators of bodies have `return`', [
+    ['await body[Symbol.asyncIterator]().return?.()', '?.', ''],
+  ]),
   ...entriesOf('rules/candidate-rule', 'only how long work is divided', [['yield', 'yield', ';']]),
   ...entriesOf('rules/mask-pipeline', 'only speed: an empty list is replaced by another one', [
     ['if (done.length > 0) this.#done = []', 'done.length > 0', 'true'],
     ['if (done.length > 0) this.#done = []', '>', '>='],
+  ]),
+  ...entriesOf('rules/mask-pipeline', 'only speed: stages without text pass nothing on', [
+    ['if (!isFinished) return', 'return', ';'],
+    ['const waiting = this.#ends.length > 0 || this.#at < this.#length', '>', '>='],
+  ]),
+  ...entriesOf('rules/mask-pipeline', 'the same program: a scanner that is idle has settled all text', [
+    [
+      'if (this.#ends.length > 0 || this.#at < this.#length || !scanner.isIdle) return false',
+      'this.#ends.length > 0 || this.#at < this.#length',
+      '((this.#ends.length > 0) && (this.#at < this.#length))',
+    ],
   ]),
   ...entriesOf('rules/builtin-rules', 'only speed: every place is near', [
     ["{ character: '@', within: LOCAL_PART },", "'@'", "''"],

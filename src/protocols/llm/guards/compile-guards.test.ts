@@ -164,11 +164,12 @@ test('a webhook that must not be asked closes the route', () => {
 test('what a guard can run with is a warning', () => {
   const context = new TestContext({})
   const spec = guards({
-    request: [two({ templateId: 'a/b' })],
+    request: [two({ templateId: 'a/b' }), one({ version: '0' })],
     response: [{ regex: { matches: ['a'], action: 'Reject' } }],
   })
   compileGuards(sourceOf({ promptGuard: spec }), context)
   expect(context.problems.map(({ code, severity }) => `${code}: ${severity}`)).toEqual([
+    'invalid-identifier: warning',
     'invalid-identifier: warning',
     'no-effect: warning',
   ])

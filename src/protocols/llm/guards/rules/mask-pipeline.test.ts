@@ -1,4 +1,5 @@
-import { beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, onTestFinished, test, vi } from 'vitest'
+import type { TextScanner } from '#base/pattern/text-scanner.ts'
 import { randomPattern, randomText } from '#test/support/random-pattern.ts'
 import { type SeededRandom, seededRandom } from '#test/support/seeded-random.ts'
 import { compileRules } from './compile-rules.ts'
@@ -184,4 +185,47 @@ test('a match that is too long to hold is told', () => {
   expect(pipeline.overran).toBe(false)
   pipeline.push(1, 'END.')
   expect(pipeline.overran).toBe(true)
+})
+
+test('words in which no match begins go through no scanner', () => {
+  const rules = compileRules(
+    { matches: ['sk-\\d+'], builtins: ['Ssn', 'CreditCard', 'PhoneNumber', 'CaSin'] },
+    () => {},
+  )
+  const made = rules.map((rule) => vi.spyOn(rule, 'scan'))
+  onTestFinished(() => {
+    for (const scan of made) scan.mockRestore()
+  })
+  const pipeline = new MaskPipeline(rules)
+  for (const word of ['The ', 'quick ', 'brown ', 'fox']) pipeline.push(0, word)
+  expect(made.map(({ mock }) => mock.calls.length)).toEqual([0, 0, 0, 0, 0])
+  pipeline.push(0, ' 1 sk')
+  pipeline.push(0, 'y over the lazy dog, which takes a while')
+  const scanners = made.map(({ mock }) => mock.results[0]!.value as TextScanner)
+  const pushed = scanners.map((scanner) => vi.spyOn(scanner, 'push'))
+  for (const word of [' he ', 'quick ', 'brown ', 'fox']) pipeline.push(0, word)
+  expect(pushed.map(({ mock }) => mock.calls.length)).toEqual([0, 0, 0, 0, 0])
+  pipeline.push(0, ' 123-45-6789 ')
+  pipeline.finish()
+  expect(
+    pipeline
+      .take()
+      .map(({ text }) => text)
+      .join(''),
+  ).toMatch(/^The quick brown fox 1 sky .* <SSN> $/)
+})
+
+test('a rule after those that words pass together sees no word twice', () => {
+  const [first, second] = compileRules({ matches: ['zz', '\\bfox'] }, () => {})
+  const { label, placeholder, isNumeric } = second!
+  const last: TextRule = {
+    ...{ label, placeholder, isNumeric, quiet: undefined },
+    search: (text) => second!.search(text),
+    scan: () => second!.scan(),
+  }
+  const pipeline = new MaskPipeline([first!, last])
+  pipeline.push(0, 'fox')
+  pipeline.push(0, ' fox firefox')
+  pipeline.finish()
+  expect(pipeline.take().map(({ text }) => text)).toEqual(['<masked>', ' <masked> firefox'])
 })

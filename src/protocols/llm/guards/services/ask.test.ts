@@ -2,6 +2,7 @@ import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import { clock } from '#base/clock.ts'
 import type { CallFailure } from '#exchange/call.ts'
+import { VirtualTime } from '#test/support/virtual-time.ts'
 import { ask } from './ask.ts'
 import { around, type FakeAnswer, fakeCall } from './testing.ts'
 
@@ -115,6 +116,23 @@ test('asks for as long as the request has time', async () => {
   )
   expect(late).toEqual(sparing('the guards of the request took too long together'))
   expect(asked).toHaveLength(1)
+})
+
+test('a question in which the time of the request runs out tells nothing about the service', async () => {
+  using time = new VirtualTime()
+  expect(time).toBeDefined()
+  let now = 0
+  clock.monotonic = () => now
+  const { call } = fakeCall(() => {
+    now = 100
+    return 'timeout'
+  })
+  const read = () => ({ kind: 'pass' as const })
+  const question = { destination: 'k', path: '/', body: {} }
+  expect(await ask(question, around(call, { untilMs: 100 }), read)).toEqual(
+    sparing('the guards of the request took too long together'),
+  )
+  expect(await ask(question, around(call, { untilMs: 101 }), read)).toEqual(failed('timeout'))
 })
 
 test('what a mistake of the gateway throws is not a verdict', async () => {
