@@ -5,7 +5,8 @@ import { readArguments } from './argument-texts.ts'
 import { readTextFile } from './file-data.ts'
 import { runsOf } from './testing.ts'
 
-const base64 = (text: string) => Buffer.from(text, 'utf8').toString('base64')
+const base64Of = (text: string, coding: BufferEncoding) => Buffer.from(text, coding).toString('base64')
+const base64 = (text: string) => base64Of(text, 'utf8')
 
 test.each<[data: string, mediaType: string | undefined, masked: string]>([
   [base64('caf\u00e9'), 'text/plain; charset=utf-8', base64('<masked>')],
@@ -22,7 +23,7 @@ test.each(['text/plain', undefined])('a text file in UTF-16 is read, and cannot 
   const marked = Buffer.concat([Buffer.from([0xff, 0xfe]), bytes])
   for (const data of [bytes, marked, Buffer.from(marked).swap16()]) {
     const file = readTextFile(data.toString('base64'), mediaType)
-    expect(file).toMatchObject({ text: 'caf\u00e9', isDamaged: true })
+    expect(file).toMatchObject({ text: expect.stringMatching(/^caf\u00e9\n/), isDamaged: true })
   }
 })
 
@@ -39,6 +40,18 @@ test.each<[what: string, data: string, mediaType: string | undefined]>([
   ['in Latin-1', Buffer.from(`caf\u00e9 ${HIDDEN}`, 'latin1').toString('base64'), undefined],
   ['in UTF-32', utf32(HIDDEN).toString('base64'), 'text/plain'],
   ['in UTF-32, big-endian', utf32(HIDDEN).swap32().toString('base64'), undefined],
+  ['in UTF-16, with a control character', base64Of(`\x01${HIDDEN}`, 'utf16le'), undefined],
+  ['in UTF-16 with a mark, and a control character', base64Of(`\ufeff\x01${HIDDEN}`, 'utf16le'), undefined],
+  [
+    'in UTF-16, with many control characters',
+    base64Of(`\x01\x02${HIDDEN}${'\x01'.repeat(20)}`, 'utf16le'),
+    'text/plain',
+  ],
+  ['in UTF-8 behind zeros', base64(`a\0b\0${HIDDEN}`), 'text/plain'],
+  ['in UTF-8 behind zeros, of an unknown type', base64(`a\0b\0${HIDDEN}`), undefined],
+  ['in UTF-8 behind the mark of UTF-16', base64Of(`\xff\xfe${HIDDEN}`, 'latin1'), 'text/plain'],
+  ['in UTF-8 behind the other mark of UTF-16', base64Of(`\xfe\xff${HIDDEN}`, 'latin1'), undefined],
+  ['behind a comma before the parameter', `data:text/plain,;base64,${base64(HIDDEN)}`, undefined],
   ['with signs that are no base64', base64(HIDDEN).replace('Z', '!Z'), undefined],
   ['behind a comma in a parameter', `data:text/plain;name="a,b";base64,${base64(HIDDEN)}`, undefined],
 ])('a text %s is read, and cannot be changed', (_, data, mediaType) => {
@@ -48,6 +61,19 @@ test.each<[what: string, data: string, mediaType: string | undefined]>([
 function utf32(text: string): Buffer {
   return Buffer.from(Uint32Array.from([...`\ufeff${text}`].map((sign) => sign.codePointAt(0)!)).buffer)
 }
+
+test('base64 may have the signs for URLs', () => {
+  const text = `>>>???${HIDDEN}`
+  const data = Buffer.from(text).toString('base64url')
+  expect(data).toMatch(/-.*_/)
+  expect(readTextFile(data, undefined)).toMatchObject({ text, isDamaged: false })
+})
+
+test('a long file that begins with binary data is read if it is said to be text', () => {
+  const bytes = Buffer.concat([Buffer.from(PNG, 'base64'), Buffer.from(HIDDEN.repeat(1000))])
+  const file = readTextFile(bytes.toString('base64'), 'text/plain')
+  expect(file).toMatchObject({ text: expect.stringContaining(HIDDEN), isDamaged: true })
+})
 
 test('base64 may be percent-encoded in a data URL', () => {
   const file = readTextFile(`data:text/plain;base64,${encodeURIComponent(base64('a@b'))}%0A`, undefined)

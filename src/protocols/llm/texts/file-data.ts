@@ -46,7 +46,7 @@ export function readTextFile(data: string, mediaType: string | undefined): FileD
   // Some readers take the first comma, others that after the last parameter.
   const other = rest.toLowerCase().lastIndexOf(MARK)
   const file = other < 0 ? undefined : decodeFile('', rest.slice(other + MARK.length), type)
-  if (typeof file === 'object') return readBoth(text, file.text)
+  if (typeof file === 'object') return readBoth(data, text, file.text)
   return { text, isDamaged: !isTextual(type), write: (masked) => head + encodeURIComponent(masked.toWellFormed()) }
 }
 
@@ -60,9 +60,9 @@ function decodePercent(text: string): string | undefined {
   }
 }
 
-/** Readers do not agree on the text of a file: both are checked. */
-function readBoth(one: string, other: string): FileData {
-  return { text: `${one}\n${other}`, isDamaged: true, write: () => one }
+/** Readers do not agree on the text of a file: both are checked. It is sent as it is. */
+function readBoth(data: string, one: string, other: string): FileData {
+  return { text: `${one}\n${other}`, isDamaged: true, write: () => data }
 }
 
 /** The beginning of most images and sounds tells that they are no text. In signs of base64, whole groups of four. */
@@ -88,18 +88,18 @@ function decodeFile(head: string, data: string, mediaType: string | undefined): 
   const signs = data.replace(/[^\w+/-]/g, '')
   const lax = decodeBase64(signs.length % 4 === 1 ? signs.slice(0, -1) : signs)
   const text = lax === undefined ? undefined : decodeStrictly(lax)
-  return text === undefined || text === '' || BINARY.test(text) ? 'invalid' : readBoth(data, text)
+  return text === undefined || text === '' || BINARY.test(text) ? 'invalid' : readBoth(data, data, text)
 }
 
 function readBytes(head: string, data: string, bytes: Uint8Array, mediaType: string | undefined): FileData | undefined {
+  const isText = mediaType !== undefined && isTextual(mediaType)
   const wide = wideCoding(bytes)
   if (wide !== undefined) {
     // UTF-32 is UTF-16 with zeros.
     const text = new TextDecoder(wide).decode(bytes).replaceAll('\0', '')
-    if (!BINARY.test(text)) return { text, isDamaged: true, write: () => data }
+    if (isText || hasFewControls(text)) return readBoth(data, text, lenient.decode(bytes))
   }
   const write = (text: string) => head + encoder.encode(text.toWellFormed()).toBase64()
-  const isText = mediaType !== undefined && isTextual(mediaType)
   const text = decodeStrictly(bytes)
   if (text !== undefined) return { text, isDamaged: !isText && (mediaType !== undefined || BINARY.test(text)), write }
   const damaged = lenient.decode(bytes)
@@ -113,6 +113,13 @@ function decodeStrictly(bytes: Uint8Array): string | undefined {
     return undefined
   }
 }
+
+function hasFewControls(text: string): boolean {
+  return !BINARY.test(text) || text.split(BINARY).length * CHARACTERS_PER_CONTROL <= text.length
+}
+
+/** A file with more control characters is no text. */
+const CHARACTERS_PER_CONTROL = 8
 
 /** Text in another coding of one byte for a character, or text to which some bytes were added. */
 function isMostlyText(damaged: string): boolean {

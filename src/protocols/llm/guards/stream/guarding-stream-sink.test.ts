@@ -7,6 +7,7 @@ import { Head } from '#net/http/head.ts'
 import { type Abort, BODY_CHUNKED, type BodySink, type BodySource } from '#net/stream.ts'
 import { roomFor } from '#net/testing/room-for.ts'
 import { exchangeWith, runContext } from '#policies/shared/testing.ts'
+import { eventually } from '#test/support/eventually.ts'
 import { VirtualTime } from '#test/support/virtual-time.ts'
 import { STREAMS } from '../../answer/answer-formats.ts'
 import { KeptAnswer } from '../../answer/kept-answer.ts'
@@ -225,6 +226,28 @@ test.each<[format: GuardedFormat, deltas: (text: string) => string]>([
   for (const text of ['a ', 'secret-1 b ', 'secr', 'et-22', ' c']) send(delta(text))
   sink.end()
   expect(kept.completion).toEqual(['a <masked> b <masked> c'])
+})
+
+test('calls and choices that take turns have windows of their own, and leave in the order of the provider', async () => {
+  const { guard, asked } = service({ masks: false })
+  const { sink, out, send } = sinkWith([guard])
+  const call = (index: number, text: string) =>
+    `data: ${JSON.stringify({ choices: [{ index: 0, delta: { tool_calls: [{ index, function: { arguments: text } }] } }] })}\n\n`
+  const choice = (content: string) => `data: ${JSON.stringify({ choices: [{ index: 1, delta: { content } }] })}\n\n`
+  const window = (begin: string) => begin.padEnd(1024, 'a word ')
+  const events = [call(0, window('{"a":"')), call(1, window('{"b":"')), choice(window('')), call(0, window(''))]
+  for (const event of events) send(event)
+  expect(asked.length).toBe(4)
+  // The verdicts come in another order.
+  for (const index of [2, 3, 1]) {
+    await asked[index]!({ kind: 'pass' })
+    expect(out.text).toBe('')
+  }
+  await asked[0]!({ kind: 'pass' })
+  await eventually('the last event leaves', () => out.text.length >= events.join('').length)
+  expect(out.text).toBe(events.join(''))
+  sink.end()
+  expect(out.ended).toBe(1)
 })
 
 test('an event without the empty line after it is one as well', () => {
