@@ -100,6 +100,14 @@ export const ACCEPTED_GUARDS: readonly Accepted[] = [
   ...entriesOf('stream/paced-input', 'only memory: it is free at the end of the call', [
     ['this.drop()', 'this.drop()', ';'],
   ]),
+  ...entriesOf('mask-joined', 'a matter of degree: how much is searched for a boundary', [
+    ['const CONTEXTS = [24, 12, 6, 3].flatMap((length) => [', '24', '(24 + 1)'],
+    ['const SEARCHED_PER_CHARACTER = 64', '64', '(64 + 1)'],
+  ]),
+  ...entriesOf('read-answer-body', 'never used: text in UTF-8 has no half characters', [
+    ["if (typeof read === 'string') return read", "typeof read === 'string'", 'false'],
+    ["if (typeof read === 'string') return read", 'read', 'undefined'],
+  ]),
   ...entriesOf('run-guards', 'only speed: one question has no other that could end it', [
     ['const needless = together.length > 1 ? new AbortController() : undefined', '>', '>='],
   ]),
