@@ -1,4 +1,4 @@
-import { closeSync, existsSync, openSync } from 'node:fs'
+import { closeSync, existsSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { isDeepStrictEqual } from 'node:util'
 import { NotLoopback } from '#admin/admin-server.ts'
@@ -13,6 +13,7 @@ import { StateFolderUnusable } from '#instance/state-folder.ts'
 import { CAN_SHARE_PORTS } from '#net/accept/listener.ts'
 import { TLS_MATERIAL } from '#net/tls-material.ts'
 import { ApplicationLog, type LogSettings } from '#observe/log/application-log.ts'
+import { openLog } from '#observe/log/open-log.ts'
 import { DatabaseUnusable } from '#store/database/database-fault.ts'
 import { FileStore } from '#store/files.ts'
 import type { ObjectStore } from '#store/store.ts'
@@ -176,7 +177,7 @@ function logFile(environment: Environment): string | undefined {
   const path = readVariable(environment, 'GATEWRIGHT_ACCESS_LOG')
   if (path === undefined) return undefined
   try {
-    closeSync(openSync(path, 'a'))
+    closeSync(openLog(path))
     return path
   } catch (error) {
     throw new UsageError(`GATEWRIGHT_ACCESS_LOG is ${path}, which cannot be opened: ${(error as Error).message}`)

@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import { STANDARD_OUTPUT } from '#observe/log/log-file.ts'
+import { openStandardOutput } from '#observe/log/open-log.ts'
 import { catchWarnings } from './catch-warnings.ts'
 import type { FromWorker, WorkerStart } from './messages.ts'
 import { releaseMemoryOfStart } from './release-memory.ts'
@@ -19,4 +19,7 @@ catchWarnings((fields) => {
 })
 const memoryOfStart = releaseMemoryOfStart()
 port.on('close', () => memoryOfStart.cancel())
-await runProxyWorker(workerData as WorkerStart, port, { environment: process.env, standardOutput: STANDARD_OUTPUT })
+await runProxyWorker(workerData as WorkerStart, port, {
+  environment: process.env,
+  standardOutput: openStandardOutput(),
+})

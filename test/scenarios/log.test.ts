@@ -1,5 +1,6 @@
-import { spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { eventually } from '#test/support/eventually.ts'
@@ -67,3 +68,30 @@ test('a gateway that cannot start logs the reason', async () => {
   const second = startGateway({ files: [path], workers: 1, environment: { GATEWRIGHT_ADMIN_ADDR: admin } })
   await expect(second).rejects.toThrow(/ended with code 1:\n\S+\terror\tthe gateway cannot start cause=".*in use/)
 })
+
+test('a named pipe is the access log: without a reader the gateway starts and serves; the reader gets every line', async () => {
+  const port = await freePort()
+  const folder = await createObjectsFolder({ 'all.yaml': gatewayYaml(port) })
+  onTestFinished(folder.remove)
+  const pipe = join(folder.path, 'access-log')
+  execFileSync('mkfifo', [pipe])
+  const requests = 200
+  await using gateway = await startGateway({
+    files: [join(folder.path, 'all.yaml')],
+    workers: 1,
+    environment: { GATEWRIGHT_ACCESS_LOG: pipe },
+  })
+  for (let i = 0; i < requests; i++) {
+    const response = await fetch(`http://127.0.0.1:${port}/${i}/${'x'.repeat(3000)}`)
+    expect(response.status).toBe(404)
+  }
+  await using reader = await open(pipe, 'r')
+  let got = ''
+  const bytes = Buffer.alloc(64 * 1024)
+  while (got.split('\n').length <= requests) {
+    const { bytesRead } = await reader.read(bytes)
+    got += bytes.toString('utf8', 0, bytesRead)
+  }
+  expect(got.split('\n').filter((line) => line.includes('http.status=404'))).toHaveLength(requests)
+  expect(gateway.output.stderr).not.toContain('cannot be written')
+}, 60_000)

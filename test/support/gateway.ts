@@ -28,7 +28,7 @@ export async function startGateway(options: GatewayOptions): Promise<TestGateway
     },
     stderr: '',
   }
-  const standardOutput = { descriptor, follow: () => false, reopen: () => {}, close: () => {} }
+  const standardOutput = { descriptor, isPipe: false, follow: () => false, reopen: () => {}, close: () => {} }
   const around: Surroundings = {
     environment,
     openLog: () => (text) => {

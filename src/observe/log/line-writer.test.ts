@@ -26,9 +26,9 @@ function open(path: string, flags: number): number {
 }
 
 /** A writer, what it tells, and where its lines go, which may change. */
-function writerTo(descriptor: number) {
+function writerTo(descriptor: number, isPipe = false) {
   const told: string[] = []
-  const target = { descriptor, follow: () => false, reopen: () => {}, close: () => {} }
+  const target = { descriptor, isPipe, follow: () => false, reopen: () => {}, close: () => {} }
   let lost = 0
   const writer = new LineWriter(target, {
     failing: (cause) => told.push(`failing: ${cause}`),
@@ -52,16 +52,16 @@ function toPipe() {
   const path = join(folder, 'pipe')
   execFileSync('mkfifo', [path])
   const reader = open(path, constants.O_RDONLY | constants.O_NONBLOCK)
-  const made = writerTo(open(path, constants.O_WRONLY | constants.O_NONBLOCK))
+  const made = writerTo(open(path, constants.O_WRONLY | constants.O_NONBLOCK), true)
   const buffer = Buffer.alloc(1024 * 1024)
-  const read = () => {
+  const read = (maxBytes = buffer.length) => {
     try {
-      return buffer.toString('latin1', 0, readSync(reader, buffer))
+      return buffer.toString('latin1', 0, readSync(reader, buffer, 0, maxBytes, null))
     } catch {
       return ''
     }
   }
-  return { ...made, read }
+  return { ...made, read, path }
 }
 
 test('lines are gathered and written together after a moment', () => {
@@ -191,6 +191,8 @@ test('at the end a full disk is not waited for, a slow reader is', () => {
 
 test('the rest of a line that began in the previous file is omitted and counted', () => {
   const { writer, target, lost } = toPipe()
+  // Only what is no pipe is written in part of a line.
+  target.isPipe = false
   const line = `${'x'.repeat(1000)}\n`
   for (let i = 0; i < 200; i++) writer.write(line)
   const path = join(folder, 'log')
@@ -218,4 +220,35 @@ test('a file that cannot be reopened is reported once; lines continue in the pre
   writer.write('three\n')
   vi.runAllTimers()
   expect([read(), told]).toEqual(['one\ntwo\nthree\n', ['failing: EACCES', 'resumed: 0 lost']])
+})
+
+test('several workers write to one pipe: every line of at most 4 KiB stays whole, however slow the reader is', () => {
+  const { writer, read, path } = toPipe()
+  const other = writerTo(open(path, constants.O_WRONLY | constants.O_NONBLOCK), true).writer
+  const lines = [writer, other].map((to, worker) =>
+    Array.from({ length: 1500 }, (_, i) => {
+      const line = `${worker} ${i} ${'x'.repeat(i === 700 ? 4000 : (i * 7) % 300)}`
+      to.write(`${line}\n`)
+      return line
+    }),
+  )
+  let got = ''
+  for (let rounds = 0; rounds < 1000 && vi.getTimerCount() > 0; rounds++) {
+    for (const each of [writer, other]) {
+      got += read(9000)
+      each.flush()
+    }
+  }
+  got += read()
+  expect(got.split('\n').slice(0, -1).sort()).toEqual(lines.flat().sort())
+})
+
+test('a line that is longer than 4 KiB passes through a pipe whole if nobody else writes', () => {
+  const { writer, read } = toPipe()
+  const text = ['short', 'x'.repeat(4095), 'y'.repeat(4096), 'z'.repeat(20_000), 'end']
+    .map((line) => `${line}\n`)
+    .join('')
+  for (const line of text.split(/(?<=\n)/)) writer.write(line)
+  writer.flush()
+  expect(read() === text).toBe(true)
 })

@@ -1,5 +1,5 @@
 import { writeSync } from 'node:fs'
-import type { LogTarget } from './log-file.ts'
+import type { LogTarget } from './log-target.ts'
 
 const FLUSH_BYTES = 64 * 1024
 const FLUSH_AFTER_MS = 50
@@ -12,6 +12,8 @@ const BYTES_PER_UNIT = 3
 /** Space for collected lines, and for the line that completes them. */
 const USUAL_BYTES = 2 * FLUSH_BYTES
 const NEWLINE = 10
+/** Maximum bytes that are written to a pipe at once: all or none of them, and nothing in between (PIPE_BUF of Linux, pipe(7)). */
+const PIPE_BYTES = 4096
 /** The reader is gone for good, so writing is not retried. */
 const GONE: ReadonlySet<string | undefined> = new Set(['EPIPE', 'EBADF'])
 const SLOW = 'the reader is too slow'
@@ -135,7 +137,7 @@ export class LineWriter {
     let failure: string | undefined
     try {
       while (written < this.#length) {
-        written += writeSync(this.#target.descriptor, this.#bytes, written, this.#length - written)
+        written += writeSync(this.#target.descriptor, this.#bytes, written, this.#pieceEnd(written) - written)
       }
     } catch (error) {
       const code = codeOf(error)
@@ -146,6 +148,14 @@ export class LineWriter {
     this.#drop(written)
     if (GONE.has(failure)) this.#discard()
     return failure
+  }
+
+  /** For pipes, the end of as many lines as are written together. A longer line may be mixed with lines of other workers. */
+  #pieceEnd(start: number): number {
+    const limit = start + PIPE_BYTES
+    if (!this.#target.isPipe || limit >= this.#length) return this.#length
+    const end = this.#bytes.lastIndexOf(NEWLINE, limit - 1) + 1
+    return end > start ? end : this.#bytes.indexOf(NEWLINE, limit) + 1
   }
 
   #drop(bytes: number): void {

@@ -1,36 +1,32 @@
-import { closeSync, fstatSync, openSync, statSync } from 'node:fs'
+import { closeSync, fstatSync, statSync } from 'node:fs'
 import { clock } from '#base/clock.ts'
+import type { LogTarget } from './log-target.ts'
+import { isPipe, openLog } from './open-log.ts'
 
 /** Interval of checks whether the path still refers to the open file. */
 const LOOK_MS = 1000
-
-/** The target of lines. */
-export interface LogTarget {
-  readonly descriptor: number
-  /** Called before lines are written. @returns whether later lines go to another file */
-  follow(): boolean
-  /** Reopens the path. */
-  reopen(): void
-  close(): void
-}
-
-export const STANDARD_OUTPUT: LogTarget = { descriptor: 1, follow: () => false, reopen: () => {}, close: () => {} }
 
 /** A file to which lines are appended. When it is renamed or removed for rotation, a new file is created at the path. */
 export class LogFile implements LogTarget {
   readonly #path: string
   #descriptor: number
+  #isPipe: boolean
   #lookedMs = clock.monotonic()
   #isOther = false
 
   /** @throws if it cannot be opened */
   constructor(path: string) {
     this.#path = path
-    this.#descriptor = openSync(path, 'a')
+    this.#descriptor = openLog(path)
+    this.#isPipe = isPipe(this.#descriptor)
   }
 
   get descriptor(): number {
     return this.#descriptor
+  }
+
+  get isPipe(): boolean {
+    return this.#isPipe
   }
 
   /** @throws if there is another file that cannot be opened; the previous one stays in use */
@@ -48,7 +44,8 @@ export class LogFile implements LogTarget {
 
   reopen(): void {
     const before = this.#descriptor
-    this.#descriptor = openSync(this.#path, 'a')
+    this.#descriptor = openLog(this.#path)
+    this.#isPipe = isPipe(this.#descriptor)
     this.#isOther = true
     closeSync(before)
   }
