@@ -16,6 +16,7 @@ const COMPILED = fileURLToPath(new URL('../../node_modules/.cache/gatewright', i
 
 /** As `bin/gatewright`. */
 const YOUNG_GENERATION = '--max-semi-space-size=4'
+const MEMORY_AREAS = { MALLOC_ARENA_MAX: '2' }
 
 /** Limits for 10,000 routes and 2,000 policies (bench/README.md). */
 const BARS = { startMs: 3000, editMs: 50, endpointsMs: 10, apiEditMs: 50, peakMb: 400 } as const
@@ -35,7 +36,7 @@ function run(name: string, ...words: readonly string[]): unknown {
   const text = execFileSync(process.execPath, [YOUNG_GENERATION, `${BUNDLED}${name}.js`, ...words], {
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'inherit'],
-    env: { NODE_COMPILE_CACHE: COMPILED, ...process.env },
+    env: { NODE_COMPILE_CACHE: COMPILED, ...MEMORY_AREAS, ...process.env },
   })
   return JSON.parse(text)
 }

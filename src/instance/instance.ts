@@ -31,7 +31,7 @@ import { ServedStore } from '#store/served-store.ts'
 import type { ObjectStore } from '#store/store.ts'
 import { availableMemory, bodyMemoryOf } from '#workers/body-memory.ts'
 import { DecisionFeed } from '#workers/decision-feed.ts'
-import { collectGarbage, releaseMemory } from '#workers/release-memory.ts'
+import { collectGarbage, limitHeapGrowth, releaseMemory } from '#workers/release-memory.ts'
 import { evictionReporter } from '#workers/report-eviction.ts'
 import { measureRuntime } from '#workers/runtime-metrics.ts'
 import { WorkerPool } from '#workers/worker-pool.ts'
@@ -318,12 +318,13 @@ export class Instance {
   }
 
   async #startTraffic(): Promise<void> {
+    using _ = limitHeapGrowth()
     this.#store.subscribe(() => this.#takeObjects())
     this.#options.prices?.subscribe(() => this.#reportFiles())
     this.#takeObjects()
-    await this.#publishing
-    // While the workers read the plan.
+    // The workers need as much memory again when they read the plan.
     if (this.#publisher.items.size >= BIG_CHANGE) collectGarbage()
+    await this.#publishing
     await this.#prices.loaded
     await this.#untilApplied()
   }
