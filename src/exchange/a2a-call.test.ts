@@ -46,6 +46,9 @@ const requests: [method: string, target: string, expected: string | undefined][]
   ['POST', '/a2a.v1.A2AService/GetAgentCard', 'GetExtendedAgentCard'],
   ['POST', '/a2a.v1.A2AService/TaskSubscription', 'SubscribeToTask'],
   ['POST', '/a2a.v1.A2AService/ListTaskPushNotificationConfig', 'ListTaskPushNotificationConfigs'],
+  // names that every object inherits
+  ['POST', '/a2a.v1.A2AService/constructor', 'constructor'],
+  ['POST', '/a2a.v1.A2AService/__proto__', '__proto__'],
   ['POST', '/other.Service/SendMessage', undefined],
   // JSON-RPC has one path
   ['POST', '/rpc', undefined],

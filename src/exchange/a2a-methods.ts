@@ -44,7 +44,12 @@ const EARLIER_NAMES: Readonly<Record<string, A2aMethod>> = {
 
 /** The name of a JSON-RPC method in protocol 1.0; a method that A2A does not have keeps its name. */
 export function currentName(method: string): string {
-  return Object.hasOwn(EARLIER_NAMES, method) ? EARLIER_NAMES[method]! : method
+  return nameIn(EARLIER_NAMES, method)
+}
+
+/** Members that objects inherit, such as `constructor`, are no earlier names. */
+function nameIn(earlierNames: Readonly<Record<string, A2aMethod>>, method: string): string {
+  return Object.hasOwn(earlierNames, method) ? earlierNames[method]! : method
 }
 
 /** Methods of gRPC that 1.0 calls otherwise. */
@@ -85,7 +90,7 @@ export function methodOfPath(method: string, target: string): MethodOfPath | und
   const path = matchedPathOf(target)
   const called = GRPC_PATH.exec(path)?.[1]
   if (called !== undefined && method === 'POST') {
-    return { name: EARLIER_GRPC_NAMES[called] ?? called, binding: 'grpc' }
+    return { name: nameIn(EARLIER_GRPC_NAMES, called), binding: 'grpc' }
   }
   // Servers ignore letter case, slashes at the end, and parameters of segments.
   const folded = path
