@@ -24,10 +24,16 @@ afterEach(() => {
 function logs(level: 'info' | 'debug' = 'info') {
   const written = { text: '', json: '' }
   const text = new InstanceLog(
-    new ApplicationLog({ format: 'text', levels: { others: level } }, (line) => (written.text += line)),
+    new ApplicationLog({ format: 'text', levels: { others: level } }, (line) => {
+      written.text += line
+      return true
+    }),
   )
   const json = new InstanceLog(
-    new ApplicationLog({ format: 'json', levels: { others: level } }, (line) => (written.json += line)),
+    new ApplicationLog({ format: 'json', levels: { others: level } }, (line) => {
+      written.json += line
+      return true
+    }),
   )
   const saying = (step: (log: InstanceLog) => void): string[] => {
     written.text = ''
@@ -385,6 +391,7 @@ test.each(EVENTS)('an event as text and as JSON', (step, text, json) => {
 })
 
 const MESSAGES_IN = [
+  'src/observe/log/application-log.ts',
   'src/instance/instance.ts',
   'src/cli/instance-log.ts',
   'src/cli/run.ts',

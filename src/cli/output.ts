@@ -1,5 +1,6 @@
 import { styleText } from 'node:util'
 import { escapeInvisible, escapeInvisibleInLines } from '#base/visible-text.ts'
+import type { LogOutput } from '#observe/log/application-log.ts'
 
 // Only this file writes output of commands: results to standard output, errors to standard error. Objects and requests may come from
 // anyone, so characters that control a terminal are escaped.
@@ -67,9 +68,16 @@ export function whenOutputCloses(end: () => void): void {
   process.stdout.on('error', end)
 }
 
-/** The log output of a running gateway. */
-export function openStandardError(): (text: string) => void {
+/** Limit of bytes of the log that wait in memory for a reader of standard error. */
+const MAX_WAITING_BYTES = 16 * 1024 * 1024
+
+/** The log output of a running gateway. More than its limit does not wait for a slow reader. */
+export function openStandardError(): LogOutput {
   // Standard error may be closed, for example a terminal. The gateway keeps running.
   process.stderr.on('error', () => {})
-  return (text) => void process.stderr.write(text)
+  return (text) => {
+    if (process.stderr.writableLength > MAX_WAITING_BYTES) return false
+    process.stderr.write(text)
+    return true
+  }
 }

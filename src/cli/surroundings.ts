@@ -1,4 +1,4 @@
-import type { LogFields } from '#observe/log/application-log.ts'
+import type { LogFields, LogOutput } from '#observe/log/application-log.ts'
 import { catchWarnings } from '#workers/catch-warnings.ts'
 import { releaseMemoryOfStart } from '#workers/release-memory.ts'
 import type { StartThread } from '#workers/worker-pool.ts'
@@ -9,7 +9,7 @@ import { Signals } from './signals.ts'
 export interface Surroundings {
   readonly environment: NodeJS.ProcessEnv
   /** The log of the gateway. */
-  openLog(): (text: string) => void
+  openLog(): LogOutput
   handleSignals(): Pick<Signals, 'stopped' | 'stop' | 'onReload'>
   catchWarnings(take: (fields: LogFields) => void): void
   releaseMemoryOfStart(): { cancel(): void }

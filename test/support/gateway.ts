@@ -34,6 +34,7 @@ export async function startGateway(options: GatewayOptions): Promise<TestGateway
     openLog: () => (text) => {
       output.stderr += text
       if (portsIn(output.stderr) !== undefined) ready.resolve()
+      return true
     },
     handleSignals: () => ({ stopped: stopped.promise, stop: stopped.resolve, onReload: () => {} }),
     catchWarnings: () => {},

@@ -15,6 +15,7 @@ function written(
   let text = ''
   const log = new ApplicationLog({ format: 'text', levels: { others: 'info' }, ...settings }, (line) => {
     text += line
+    return true
   })
   for (const message of messages) log.log('proxy', ...message)
   return text
@@ -49,6 +50,7 @@ test.each([
   let text = ''
   const log = new ApplicationLog({ format: 'text', levels: readLogFilter(filter).levels }, (line) => {
     text += `${line.split('\t')[2]}`
+    return true
   })
   for (const module of ['store', 'proxy'] as const) {
     for (const level of ['info', 'debug'] as const) log.log(module, level, `${module} ${level}`)
@@ -62,4 +64,29 @@ test('several lines stand under the message in text, where nothing of them reach
     '2027-01-15T08:00:00.000000Z\terror\tbug n=1\n    Error\\u001b[2J\n    \\u0009at x\n',
   )
   expect(JSON.parse(written({ format: 'json' }, message))).toMatchObject({ stack: 'Error\u001b[2J\n\tat x', n: 1 })
+})
+
+test.each([
+  ['text', '2027-01-15T08:00:00.000000Z\terror\tmessages of this log were lost lost=2\n'],
+  [
+    'json',
+    '{"level":"error","time":"2027-01-15T08:00:00.000000Z","scope":"gateway","module":"observe","message":"messages of this log were lost","lost":2}\n',
+  ],
+] as const)('the first %s line after lost ones has their number in front of it, once', (format, lossLine) => {
+  vi.spyOn(clock, 'now').mockReturnValue(1_800_000_000_000)
+  const lines: string[] = []
+  let hasRoom = true
+  const log = new ApplicationLog({ format, levels: { others: 'error' } }, (text) => {
+    if (hasRoom) lines.push(text)
+    return hasRoom
+  })
+  const [first, ...lost] = ['a', 'b', 'c']
+  log.log('proxy', 'error', first!)
+  hasRoom = false
+  for (const message of lost) log.log('proxy', 'error', message)
+  hasRoom = true
+  for (const message of ['d', 'e']) log.log('proxy', 'error', message)
+  expect(lines).toHaveLength(3)
+  expect(lines[1]!.startsWith(lossLine)).toBe(true)
+  expect(lines.filter((line) => line.includes('were lost'))).toHaveLength(1)
 })

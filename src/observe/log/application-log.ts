@@ -12,6 +12,9 @@ export interface LogSettings {
   readonly levels: LogLevels
 }
 
+/** Takes lines. @returns false if they are dropped, because too many wait for the reader */
+export type LogOutput = (text: string) => boolean
+
 /** Writes one message. */
 export type LogMessage = (module: Module, level: Level, message: string, fields: LogFields) => void
 
@@ -23,10 +26,12 @@ export class ApplicationLog {
   readonly #format: LineFormat
   /** Messages of lower levels are not written. */
   levels: LogLevels
-  readonly #write: (text: string) => void
+  readonly #write: LogOutput
+  /** Messages lost since the last one that was written. */
+  #lost = 0
   #secrets: SecretHider = new KnownSecrets()
 
-  constructor({ format, levels }: LogSettings, write: (text: string) => void) {
+  constructor({ format, levels }: LogSettings, write: LogOutput) {
     this.#format = format === 'json' ? JSON_LINE : TEXT_LINE
     this.levels = levels
     this.#write = write
@@ -50,6 +55,18 @@ export class ApplicationLog {
       if (lines !== undefined) below += lines
       else line += format.key(name) + (text === undefined ? format.number(Number(value)) : format.text(text))
     }
-    this.#write(line + format.end + below)
+    this.#send(line + format.end + below)
+  }
+
+  /** The line after lost ones has their number in front of it, whatever the levels are. */
+  #send(text: string): void {
+    if (this.#write(this.#lost === 0 ? text : this.#lossLine() + text)) this.#lost = 0
+    else this.#lost++
+  }
+
+  #lossLine(): string {
+    const format = this.#format
+    const head = { module: 'observe', level: 'error', message: 'messages of this log were lost' } as const
+    return format.message(clock.now(), head) + format.key('lost') + format.number(this.#lost) + format.end
   }
 }
