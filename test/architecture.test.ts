@@ -167,7 +167,7 @@ test('the described messages of the log exist', () => {
     ([, cell]) => cell!.match(/(?<=`)[^`,][^`]*(?=`)/g) ?? [],
   )
   const code = texts.filter(
-    ({ path }) => /^src\/(?:apiserver|cli|instance|workers)\//.test(path) && !path.endsWith('.test.ts'),
+    ({ path }) => /^src\/(?:apiserver|cli|instance|observe\/log|workers)\//.test(path) && !path.endsWith('.test.ts'),
   )
   expect(messages).toContain('plan in force')
   expect(messages.filter((message) => !code.some(({ text }) => text.includes(`'${message}'`)))).toEqual([])
