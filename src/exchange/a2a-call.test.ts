@@ -94,16 +94,29 @@ test.each<[body: string | Uint8Array, headers: Record<string, string>, why: RegE
   [Buffer.from('{"method":"message/send"}', 'utf16le'), JSON_TYPE, /not JSON/],
   ['{"method":"message/send"}', { 'content-encoding': 'gzip' }, /compressed/],
 ])('%s with %o is unreadable', (body, headers, why) => {
-  expect(read(body, headers)).toEqual({ method: 'unknown', binding: undefined, unreadable: expect.stringMatching(why) })
+  expect(read(body, headers)).toMatchObject({ method: 'unknown', unreadable: expect.stringMatching(why) })
 })
 
 test('text that is no JSON is no call', () => {
   expect(read('hello', { 'content-type': 'text/plain' }).unreadable).toBe(undefined)
 })
 
-test('a JSON-RPC message at a path of the other binding is unreadable', () => {
-  expect(read('{"message":{}}', {}, '/message:send').method).toBe('SendMessage')
-  expect(read('{"method":"tasks/cancel"}', {}, '/message:send').unreadable).toMatch(/binding HTTP\+JSON/)
+test.each([
+  ['/message:send', 'rest', 'SendMessage', /binding HTTP\+JSON/],
+  ['/.well-known/agent-card.json', 'card', 'agent-card', /agent card/],
+  ['/a2a.v1.A2AService/GetTask', 'grpc', 'GetTask', /binding gRPC/],
+] as const)('a JSON-RPC message at %s is unreadable', (target, binding, method, why) => {
+  expect(read('{"message":{}}', {}, target)).toEqual({ method, binding, unreadable: undefined })
+  const bodies = [
+    '{"method":"tasks/cancel"}',
+    '{"method":"x","method":"tasks/cancel"}',
+    '{"Method":"tasks/cancel"}',
+    '[{"method":"tasks/cancel"}]',
+  ]
+  for (const body of bodies) {
+    const unreadable = expect.stringMatching(why)
+    expect(read(body, {}, target)).toEqual({ method: 'unknown', binding, unreadable })
+  }
 })
 
 test.each([

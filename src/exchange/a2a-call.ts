@@ -33,19 +33,25 @@ export interface CallBody {
 /** Reads the method of a request from its path or its JSON-RPC message. */
 export function readA2aCall(request: Head, body: CallBody): A2aCall {
   const ofPath = methodOfPath(request.method, request.target)
-  if (ofPath !== undefined && ofPath.binding !== 'rest')
-    return { method: ofPath.name, binding: ofPath.binding, unreadable: undefined }
   const message = request.method === 'POST' ? readMessage(request, body) : NO_MESSAGE
   if (ofPath === undefined) return message
+  const { name, binding } = ofPath
   // An agent that reads JSON-RPC at any path would call another method.
-  if (message.binding === 'jsonrpc') return unreadable('a JSON-RPC message at a path of the binding HTTP+JSON')
-  return { method: ofPath.name, binding: ofPath.binding, unreadable: undefined }
+  if (message.binding === 'jsonrpc') return unreadable(`a JSON-RPC message at ${PLACES[binding]}`, binding)
+  return { method: name, binding, unreadable: undefined }
 }
+
+/** Paths that determine a method, for operators. */
+const PLACES = {
+  card: 'the path of the agent card',
+  rest: 'a path of the binding HTTP+JSON',
+  grpc: 'a path of the binding gRPC',
+} as const
 
 const NO_MESSAGE: A2aCall = { method: UNKNOWN_METHOD, binding: undefined, unreadable: undefined }
 
-function unreadable(why: string): A2aCall {
-  return { method: UNKNOWN_METHOD, binding: undefined, unreadable: why }
+function unreadable(why: string, binding?: A2aCall['binding']): A2aCall {
+  return { method: UNKNOWN_METHOD, binding, unreadable: why }
 }
 
 function readMessage(request: Head, { whole, start }: CallBody): A2aCall {
@@ -63,10 +69,11 @@ function readWhole(body: Uint8Array, claimsJson: boolean): A2aCall {
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(body)
     const message: unknown = parseJson(text)
-    if (Array.isArray(message)) return unreadable('the body is a list')
+    if (Array.isArray(message)) return unreadable('the body is a list', 'jsonrpc')
     if (typeof message !== 'object' || message === null) return NO_MESSAGE
     const ambiguous = findAmbiguousMember(text, CALL)
-    if (ambiguous !== undefined) return unreadable(`ambiguous member ${JSON.stringify(ambiguous.key.slice(0, 32))}`)
+    if (ambiguous !== undefined)
+      return unreadable(`ambiguous member ${JSON.stringify(ambiguous.key.slice(0, 32))}`, 'jsonrpc')
     return 'method' in message ? callOf(message.method) : NO_MESSAGE
   } catch {
     return claimsJson ? unreadable('the body is not JSON') : NO_MESSAGE

@@ -350,6 +350,18 @@ test.each<[what: string, inputs: ExchangeInputs, allow: string, deny: string]>([
   ['two methods', { method: 'POST', body: '{"method":"SendMessage","method":"CancelTask"}' }, UNREADABLE, UNREADABLE],
   ['a compressed call', { method: 'POST', body: 'x', headers: { 'content-encoding': 'gzip' } }, UNREADABLE, UNREADABLE],
   [
+    'a call at the path of the card',
+    { method: 'POST', target: '/.well-known/agent-card.json', body: '{"method":"CancelTask"}' },
+    UNREADABLE,
+    UNREADABLE,
+  ],
+  [
+    'a call at a path of gRPC',
+    { method: 'POST', target: '/a2a.v1.A2AService/GetTask', body: '{"method":"CancelTask"}' },
+    UNREADABLE,
+    UNREADABLE,
+  ],
+  [
     'two bindings',
     { method: 'POST', target: '/message:send', body: '{"method":"CancelTask"}' },
     UNREADABLE,
