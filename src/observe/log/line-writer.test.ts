@@ -135,6 +135,11 @@ test('lines without a possible reader are counted, reported once, and not queued
   expect(told).toEqual(['failing: EBADF'])
   expect(lost()).toBe(6)
   expect(vi.getTimerCount()).toBe(0)
+  writer.flush()
+  expect(told, 'nothing was written').toEqual(['failing: EBADF'])
+  writer.close()
+  expect(told).toEqual(['failing: EBADF', 'ended: 6 lost'])
+  expect([lost(), vi.getTimerCount()]).toEqual([6, 0])
 })
 
 /** Writing to it fails like writing to a full disk. */

@@ -69,6 +69,7 @@ export class LineWriter {
     clearTimeout(this.#timer)
     this.#timer = undefined
     const isRightFile = this.#follow(() => this.#target.follow())
+    const hadLines = this.#length > 0
     const failure = this.#writeAll()
     if (failure !== undefined && failure !== this.#failure) this.#fail(failure)
     if (this.#length > 0) {
@@ -79,7 +80,8 @@ export class LineWriter {
     }
     this.#flushAt = FLUSH_BYTES
     if (this.#bytes.length > USUAL_BYTES) this.#bytes = Buffer.allocUnsafeSlow(USUAL_BYTES)
-    if (failure === undefined && isRightFile && this.#failure !== undefined) this.#resume()
+    // Without lines nothing shows that they can be written.
+    if (hadLines && failure === undefined && isRightFile && this.#failure !== undefined) this.#resume()
   }
 
   /** Reopens the file at the path, because it was reported as changed. */
