@@ -5,7 +5,11 @@ import { NotLoopback } from '#admin/admin-server.ts'
 import { hostAndPort, type VariableName } from '#api/process-variables.ts'
 import { readLogFilter } from '#base/log-levels.ts'
 import { PortInUse } from '#base/port-in-use.ts'
-import { readProcessSettings, type SharedSettings } from '#control/gateways/read-process-settings.ts'
+import {
+  mayChangeProcessSettings,
+  readProcessSettings,
+  type SharedSettings,
+} from '#control/gateways/read-process-settings.ts'
 import { BadAddressPool } from '#instance/address-pool.ts'
 import { Instance } from '#instance/instance.ts'
 import type { HostPort, InstanceOptions } from '#instance/options.ts'
@@ -103,7 +107,8 @@ export async function run(
   })
   let settingsChanged = false
   let level = shared.variables.GATEWRIGHT_LOG_LEVEL
-  store.subscribe(() => {
+  instance.onObjects((change) => {
+    if (!mayChangeProcessSettings(change)) return
     const now = readProcessSettings(store.list())
     const changed = !isDeepStrictEqual(withoutLevel(now), withoutLevel(shared))
     if (changed && !settingsChanged) log.settingsChanged()

@@ -4,6 +4,7 @@ import { startReadinessServer } from '#admin/readiness-server.ts'
 import type { RunningServer } from '#admin/small-server.ts'
 import { reportTraffic, type TrafficReport } from '#admin/traffic-report.ts'
 import { objectKey } from '#api/object.ts'
+import type { ObjectChange } from '#api/object-change.ts'
 import type { ApiService } from '#apiserver/api-service.ts'
 import { clock } from '#base/clock.ts'
 import type { Finding } from '#base/finding.ts'
@@ -93,6 +94,7 @@ export class Instance {
   #wasReady = false
   #draining = false
   #quit: () => void = () => {}
+  #onObjects: (change: ObjectChange) => void = () => {}
   #stopRecording: (() => void) | undefined
   readonly #metricsExporter: MetricsExporter | undefined
 
@@ -253,6 +255,11 @@ export class Instance {
     this.#workers.reopenLog()
   }
 
+  /** Called after each change of the objects; listing all of them takes milliseconds if there are thousands. */
+  onObjects(changed: (change: ObjectChange) => void): void {
+    this.#onObjects = changed
+  }
+
   /** Called once when a client of the admin port requests a shutdown. */
   onQuit(quit: () => void): void {
     this.#quit = quit
@@ -401,6 +408,7 @@ export class Instance {
     this.#loop.apply(change)
     this.#loop.refused(refusedEdits(this.#store.stale()))
     this.#reportReadiness()
+    this.#onObjects(change)
     if (this.#started && change.set.length >= BIG_CHANGE) this.#publishing = this.#publishing.then(releaseMemory)
   }
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { admitObject } from '#test/support/admit-object.ts'
-import { readProcessSettings } from './read-process-settings.ts'
+import { mayChangeProcessSettings, readProcessSettings } from './read-process-settings.ts'
 
 const parameters = (name: string, spec: object) => ({ kind: 'ProxyParameters', metadata: { name }, spec })
 const gateway = (name: string, of: string | undefined, gatewayClassName = 'gatewright') => ({
@@ -41,4 +41,20 @@ test('the first Gateway with a setting decides; Gateways of other controllers an
     workers: 2,
     differing: [{ gateway: 'default/d', setting: 'workers' }],
   })
+})
+
+test.each([
+  ['GatewayClass', true],
+  ['Gateway', true],
+  ['ProxyParameters', true],
+  ['Namespace', false],
+])('a change of a %s may change the settings: %s', (kind, changes) => {
+  const specs: Record<string, object> = {
+    GatewayClass: { spec: { controllerName: 'example.com/other' } },
+    Gateway: { spec: gateway('a', undefined).spec },
+    ProxyParameters: { spec: {} },
+  }
+  const object = admitObject({ kind, metadata: { name: 'a' }, ...specs[kind] })
+  expect(mayChangeProcessSettings({ set: [object], removed: [] })).toBe(changes)
+  expect(mayChangeProcessSettings({ set: [], removed: [object] })).toBe(changes)
 })

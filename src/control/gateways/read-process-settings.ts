@@ -1,5 +1,6 @@
 import type { KindName, ObjectsByKind } from '#api/kinds.ts'
 import { type ApiObject, keyOf, objectKey } from '#api/object.ts'
+import type { ObjectChange } from '#api/object-change.ts'
 import { byAge, type Inventory } from '../inventory.ts'
 import { type ProcessSettings, settingsOf } from './process-settings.ts'
 import { isOwnClass } from './resolve-gateways.ts'
@@ -34,6 +35,15 @@ export function readProcessSettings(objects: readonly ApiObject[]): SharedSettin
     if (settings.workers !== undefined && settings.workers !== workers) differs('workers')
   }
   return { variables, workers, differing }
+}
+
+/** The kinds whose objects `readProcessSettings` reads. */
+const READ_KINDS = new Set(['GatewayClass', 'Gateway', 'ProxyParameters'] satisfies KindName[] as string[])
+
+/** Whether the settings of the process may be others after this change. */
+export function mayChangeProcessSettings({ set, removed }: ObjectChange): boolean {
+  const isRead = ({ kind }: ApiObject) => READ_KINDS.has(kind)
+  return set.some(isRead) || removed.some(isRead)
 }
 
 function inventoryOf(objects: readonly ApiObject[]): Inventory {
