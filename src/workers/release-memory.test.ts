@@ -27,11 +27,19 @@ test.each([
   expect(collectedAfter(ms, busy)).toBe(collected)
 })
 
+/** @returns what a script prints, in a process of its own. */
+function run(script: string): unknown {
+  const output = execFileSync(process.execPath, ['--input-type=module-typescript', '-e', script], { encoding: 'utf8' })
+  return JSON.parse(output)
+}
+
+const MODULE = JSON.stringify(new URL('./release-memory.ts', import.meta.url).href)
+
 /** Megabytes that a thread with 100 MB of live memory takes at most while it makes garbage. */
 function mostHeapMb(how: 'limited' | 'as V8 decides'): number {
   const script = `
     import { getHeapStatistics } from 'node:v8'
-    import { collectGarbage, limitHeapGrowth } from ${JSON.stringify(new URL('./release-memory.ts', import.meta.url).href)}
+    import { collectGarbage, limitHeapGrowth } from ${MODULE}
     using limit = ${how === 'limited' ? 'limitHeapGrowth()' : 'undefined'}
     const megabyte = () => new Array(1 << 17).fill(1.5)
     const live = Array.from({ length: 100 }, megabyte)
@@ -43,10 +51,34 @@ function mostHeapMb(how: 'limited' | 'as V8 decides'): number {
       most = Math.max(most, getHeapStatistics().used_heap_size)
     }
     console.log(live.length > 0 ? most / 1e6 : 0)`
-  const output = execFileSync(process.execPath, ['--input-type=module-typescript', '-e', script], { encoding: 'utf8' })
-  return Number(output)
+  return run(script) as number
+}
+
+/** Megabytes of the young generation of a thread that makes objects that live long: under the limit, and after it. */
+function youngGenerationMb(): [limited: number, later: number] {
+  const script = `
+    import { getHeapSpaceStatistics } from 'node:v8'
+    import { limitHeapGrowth } from ${MODULE}
+    const sizes = []
+    const live = []
+    const measure = () => {
+      for (let made = 0; made < 300_000; made++) live.push({ made })
+      sizes.push(getHeapSpaceStatistics().find((space) => space.space_name === 'new_space').space_size / 1e6)
+    }
+    {
+      using limit = limitHeapGrowth()
+      measure()
+    }
+    measure()
+    console.log(JSON.stringify(sizes))`
+  return run(script) as [number, number]
 }
 
 test('a heap whose growth is limited is collected earlier', () => {
   expect(mostHeapMb('limited')).toBeLessThan(0.7 * mostHeapMb('as V8 decides'))
+})
+
+test('a young generation keeps its size as long as growth is limited', () => {
+  const [limited, later] = youngGenerationMb()
+  expect(limited).toBeLessThan(0.3 * later)
 })
