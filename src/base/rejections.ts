@@ -8,6 +8,7 @@ export const REJECTIONS = {
   'tls-not-expected': { status: 400, text: 'TLS on a port without TLS', reason: 'InvalidRequest' },
   'host-invalid': { status: 400, text: 'invalid host', reason: 'InvalidRequest' },
   'connection-invalid': { status: 400, text: 'invalid connection field', reason: 'InvalidRequest' },
+  'grpc-needs-http2': { status: 505, text: 'gRPC requires HTTP/2', reason: 'InvalidRequest' },
   'path-invalid': { status: 400, text: 'invalid path', reason: 'InvalidRequest' },
   'path-ambiguous': { status: 400, text: 'ambiguous path', reason: 'InvalidRequest' },
   'request-timeout-reading': { status: 408, text: 'request timeout', reason: 'InvalidRequest' },

@@ -49,6 +49,8 @@ const requests: [method: string, target: string, expected: string | undefined][]
   // names that every object inherits
   ['POST', '/a2a.v1.A2AService/constructor', 'constructor'],
   ['POST', '/a2a.v1.A2AService/__proto__', '__proto__'],
+  ['POST', `/a2a.v1.A2AService/${'x'.repeat(128)}`, 'x'.repeat(128)],
+  ['POST', `/a2a.v1.A2AService/${'x'.repeat(129)}`, 'unknown'],
   ['POST', '/other.Service/SendMessage', undefined],
   // JSON-RPC has one path
   ['POST', '/rpc', undefined],
@@ -93,12 +95,23 @@ test.each<[body: string | Uint8Array, headers: Record<string, string>, why: RegE
   ['{"method":', JSON_TYPE, /not JSON/],
   [Buffer.from('{"method":"message/send"}', 'utf16le'), JSON_TYPE, /not JSON/],
   ['{"method":"message/send"}', { 'content-encoding': 'gzip' }, /compressed/],
+  ['hello', JSON_TYPE, /not JSON/],
+  // What the SDK for Python reads, whatever the content type is.
+  ['{"method":"tasks/cancel","id":NaN}', {}, /not JSON/],
+  [' \n[{"method":"tasks/cancel","id":Infinity}]', {}, /not JSON/],
+  [Buffer.from('\ufeff{"method":"tasks/cancel"}', 'utf16le'), {}, /not JSON/],
+  [Buffer.from('{"method":"tasks/cancel"}', 'utf16le').swap16(), {}, /not JSON/],
+  [Buffer.from('{"method":"tasks/cancel","id":"\xff"}', 'latin1'), {}, /not JSON/],
 ])('%s with %o is unreadable', (body, headers, why) => {
   expect(read(body, headers)).toMatchObject({ method: 'unknown', unreadable: expect.stringMatching(why) })
 })
 
-test('text that is no JSON is no call', () => {
-  expect(read('hello', { 'content-type': 'text/plain' }).unreadable).toBe(undefined)
+test.each<[body: string | Uint8Array, headers: Record<string, string>]>([
+  ['hello', { 'content-type': 'text/plain' }],
+  ['--x\r\n\r\n{"method":"tasks/cancel"}', { 'content-type': 'multipart/form-data; boundary=x' }],
+  ['', JSON_TYPE],
+])('%s is no call, whatever reads it', (body, headers) => {
+  for (const target of ['/rpc', '/tasks/1:cancel']) expect(read(body, headers, target).unreadable).toBe(undefined)
 })
 
 test.each([
@@ -116,6 +129,30 @@ test.each([
   for (const body of bodies) {
     const unreadable = expect.stringMatching(why)
     expect(read(body, {}, target)).toEqual({ method: 'unknown', binding, unreadable })
+  }
+})
+
+test('a body that could be JSON-RPC is unreadable at paths of other bindings, too', () => {
+  for (const target of ['/message:send', '/.well-known/agent-card.json', '/a2a.v1.A2AService/GetTask']) {
+    const { method } = read('', {}, target)
+    for (const [body, headers] of [
+      ['x', { 'content-encoding': 'gzip' }],
+      ['{"method":"tasks/cancel","id":NaN}', {}],
+    ] as const) {
+      expect(read(body, headers, target)).toMatchObject({ method, unreadable: expect.any(String) })
+    }
+  }
+})
+
+test('messages of gRPC of any length are no JSON', () => {
+  for (const length of [0, 0x5b, 0x7b, 0x207b, 0x7b00]) {
+    const message = Buffer.alloc(5 + length)
+    message.writeUInt32BE(length, 1)
+    expect(read(message, { 'content-type': 'application/grpc' }, '/a2a.v1.A2AService/GetTask')).toEqual({
+      method: 'GetTask',
+      binding: 'grpc',
+      unreadable: undefined,
+    })
   }
 })
 

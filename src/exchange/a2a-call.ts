@@ -5,13 +5,7 @@ import { walkMembers } from '#base/json-text.ts'
 import { parseJson } from '#base/parse-json.ts'
 import { skipSpace, skipValue } from '#base/skip-json.ts'
 import type { Head } from '#net/http/head.ts'
-import { currentName, methodOfPath } from './a2a-methods.ts'
-
-/** The method of a request that is no call, or one whose method cannot be known. */
-const UNKNOWN_METHOD = 'unknown'
-
-/** Longer names are those of no method. */
-const MAX_NAME_LENGTH = 128
+import { currentName, MAX_NAME_LENGTH, methodOfPath, UNKNOWN_METHOD } from './a2a-methods.ts'
 
 /** How a request to an A2A agent is understood. */
 export interface A2aCall {
@@ -38,7 +32,7 @@ export function readA2aCall(request: Head, body: CallBody): A2aCall {
   const { name, binding } = ofPath
   // An agent that reads JSON-RPC at any path would call another method.
   if (message.binding === 'jsonrpc') return unreadable(`a JSON-RPC message at ${PLACES[binding]}`, binding)
-  return { method: name, binding, unreadable: undefined }
+  return { method: name, binding, unreadable: message.unreadable }
 }
 
 /** Paths that determine a method, for operators. */
@@ -59,12 +53,21 @@ function readMessage(request: Head, { whole, start }: CallBody): A2aCall {
   const coding = request.joined('content-encoding')
   if (coding !== undefined && coding.trim().toLowerCase() !== 'identity') return unreadable('the body is compressed')
   if (whole == null) return start === undefined ? unreadable('the body is too large') : readStart(start)
-  return readWhole(whole, isJson(request.get('content-type')))
+  return isGrpcMessage(whole) ? NO_MESSAGE : readWhole(whole, isJson(request.get('content-type')))
+}
+
+/** Whether a body is one message of gRPC: a flag, its length, and as many bytes. No text in JSON begins so. */
+function isGrpcMessage(body: Uint8Array): boolean {
+  if (body.length < 5 || body[0]! > 1) return false
+  return new DataView(body.buffer, body.byteOffset).getUint32(1) === body.length - 5
 }
 
 const CALL = shapeOf({ jsonrpc: undefined, id: undefined, method: undefined, params: undefined })
 
-/** @param claimsJson the request says that it is JSON, so that an agent may find a method in it */
+/**
+ * Some agents ignore the content type, and read JSON that is not well-formed: the SDK for Python takes `NaN`, UTF-16 and UTF-32.
+ * @param claimsJson the request says that it is JSON, so that an agent may find a method in it
+ */
 function readWhole(body: Uint8Array, claimsJson: boolean): A2aCall {
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(body)
@@ -76,9 +79,16 @@ function readWhole(body: Uint8Array, claimsJson: boolean): A2aCall {
       return unreadable(`ambiguous member ${JSON.stringify(ambiguous.key.slice(0, 32))}`, 'jsonrpc')
     return 'method' in message ? callOf(message.method) : NO_MESSAGE
   } catch {
-    return claimsJson ? unreadable('the body is not JSON') : NO_MESSAGE
+    const first = body.find((byte) => !BLANK.has(byte))
+    const mayBeRead = first === BRACE || first === BRACKET || (claimsJson && first !== undefined)
+    return mayBeRead ? unreadable('the body is not JSON') : NO_MESSAGE
   }
 }
+
+const BRACE = 0x7b
+const BRACKET = 0x5b
+/** What may be before a text in JSON: white space, byte order marks, and the other bytes of characters in UTF-16 and UTF-32. */
+const BLANK: ReadonlySet<number> = new Set([0x00, 0x09, 0x0a, 0x0d, 0x20, 0xef, 0xbb, 0xbf, 0xfe, 0xff])
 
 /** The first `method` of a message whose end is not known. */
 function readStart(body: Uint8Array): A2aCall {

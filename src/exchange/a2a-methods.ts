@@ -1,5 +1,10 @@
 import { matchedPathOf } from '#net/http/path-form.ts'
 
+/** The method of a request that is no call, or one whose method cannot be known. */
+export const UNKNOWN_METHOD = 'unknown'
+/** Longer names are those of no method. */
+export const MAX_NAME_LENGTH = 128
+
 /** Name of a request for the public agent card, which is no method of A2A. */
 const AGENT_CARD = 'agent-card'
 export const EXTENDED_CARD = 'GetExtendedAgentCard'
@@ -90,7 +95,10 @@ export function methodOfPath(method: string, target: string): MethodOfPath | und
   const path = matchedPathOf(target)
   const called = GRPC_PATH.exec(path)?.[1]
   if (called !== undefined && method === 'POST') {
-    return { name: nameIn(EARLIER_GRPC_NAMES, called), binding: 'grpc' }
+    return {
+      name: called.length > MAX_NAME_LENGTH ? UNKNOWN_METHOD : nameIn(EARLIER_GRPC_NAMES, called),
+      binding: 'grpc',
+    }
   }
   // Servers ignore letter case, slashes at the end, and parameters of segments.
   const folded = path

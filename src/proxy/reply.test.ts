@@ -8,6 +8,7 @@ import { type Reply, replyToAnswer, replyToRefusal } from './reply.ts'
 
 const PLAIN = exchangeWith()
 const GRPC = exchangeWith({ headers: { 'content-type': 'application/grpc' } })
+GRPC.version = '2'
 
 function shown({ head, body }: Reply): string[] {
   return [String(head.status), ...linesOf(head), body === undefined ? '' : Buffer.from(body).toString()]
@@ -96,9 +97,12 @@ test.each([
   ['application/grpc-web', false],
   ['application/grpcx', false],
   ['application/json', false],
-])('content type %s counts as gRPC: %s', (contentType, counts) => {
+])('content type %s counts as gRPC over HTTP/2: %s', (contentType, counts) => {
   const exchange = exchangeWith({ headers: { 'content-type': contentType } })
-  expect(replyToRefusal(reject('route-not-found'), exchange, 'd').head.status).toBe(counts ? 200 : 404)
+  const status = () => replyToRefusal(reject('route-not-found'), exchange, 'd').head.status
+  expect(status()).toBe(404)
+  exchange.version = '2'
+  expect(status()).toBe(counts ? 200 : 404)
 })
 
 test.each([

@@ -18,7 +18,7 @@ export interface Reply {
 
 /** Converts a refusal to a response; no other code does (decision A-95). `decisionId` identifies the decision record. */
 export function replyToRefusal(refusal: Refusal, exchange: Exchange, decisionId: string): Reply {
-  if (isGrpcRequest(exchange.request)) return grpcReply(refusal, decisionId)
+  if (exchange.version === '2' && isGrpcRequest(exchange.request)) return grpcReply(refusal, decisionId)
   const head = Head.response(refusalStatus(refusal))
   const body = refusal.bytes ?? Buffer.from(refusalText(refusal))
   if (body.length > 0) head.set('content-type', refusal.contentType ?? 'text/plain')

@@ -408,13 +408,11 @@ test('a refusal keeps its status and body; response policies may change its head
   ])
 })
 
-test('a gRPC client is refused in the form that it reads', async () => {
+test('a gRPC call over HTTP/1.1 is refused in the form of HTTP', async () => {
   const init = { method: 'POST', headers: { 'content-type': 'application/grpc' }, body: 'x' }
-  const response = await fetch(url('/nowhere'), init)
-  expect(response.status).toBe(200)
-  expect(response.headers.get('grpc-status')).toBe('12')
-  expect(response.headers.get('grpc-message')).toBe('route%20not%20found')
-  expect(await response.text()).toBe('')
+  const response = await fetch(url('/echo'), init)
+  expect([response.status, response.headers.get('grpc-status')]).toEqual([505, null])
+  expect(await response.text()).toBe('gRPC requires HTTP/2')
 })
 
 test('requests of one client connection share one connection to the backend', async () => {

@@ -18,6 +18,7 @@ import { collectBody } from '#net/body/collect-body.ts'
 import { FixedBody } from '#net/body/fixed-body.ts'
 import type { Head } from '#net/http/head.ts'
 import { refusalOf } from '#net/http/head-outcome.ts'
+import { isGrpcRequest } from '#net/http/request-rules.ts'
 import { parseHeadText } from '#net/http1/parse-head-text.ts'
 import type { BodySource } from '#net/stream.ts'
 import { wholePlan } from '#plan/delta.ts'
@@ -225,6 +226,7 @@ function buildExchange(head: Head, body: Uint8Array | undefined, url: URL, socke
     serverName: serverNameOf(url) || undefined,
     certificate: undefined,
   })
+  if (isGrpcRequest(head)) exchange.version = '2'
   exchange.startMonotonicMs = clock.monotonic()
   exchange.bodies = readerOf(exchange, body)
   exchange.scheme = url.protocol === 'https:' ? 'https' : 'http'

@@ -301,6 +301,21 @@ test('TLS: pre-routing policies of the listener run before the host is compared'
   expect(code).toBe('authorization-denied')
 })
 
+test.each<[version: '1.0' | '1.1' | '2', inputs: ExchangeInputs, code: string | undefined]>([
+  ['1.1', {}, 'grpc-needs-http2'],
+  ['1.0', {}, 'grpc-needs-http2'],
+  ['2', {}, undefined],
+  ['1.1', { method: 'GET' }, undefined],
+  ['1.1', { headers: { 'content-type': 'application/grpc-web' } }, undefined],
+])('a gRPC call over HTTP/%s, which has trailers only in version 2: %j', async (version, inputs, code) => {
+  const grpc = { method: 'POST', headers: { 'content-type': 'application/grpc' }, ...inputs }
+  const { plan, socket } = planWith({})
+  const exchange = exchangeWith(grpc)
+  exchange.version = version
+  const outcome = await decide({ index: plan.index, socket, random: () => 0 }, exchange, new Decision())
+  expect(outcome?.kind === 'refusal' ? outcome.code : outcome).toBe(code)
+})
+
 const inQuery = (name: string) => ({
   mode: 'Optional',
   secretRef: { name: 's' },

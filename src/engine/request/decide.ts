@@ -7,6 +7,7 @@ import { RequestCalls } from '#exchange/request-calls.ts'
 import { sampleTrace } from '#exchange/sample-trace.ts'
 import { hostOf } from '#net/http/authority-form.ts'
 import { foldName } from '#net/http/head.ts'
+import { isGrpcRequest } from '#net/http/request-rules.ts'
 import type { RouteMatch } from '#plan/item.ts'
 import type { ProtocolAttempt, SelectFilter } from '#protocols/backend-protocol.ts'
 import type { LiveBackend, LiveEndpoint } from '../backend/live-backend.ts'
@@ -101,7 +102,7 @@ export function decide(inputs: DecideInputs, exchange: Exchange, decision: Decis
   exchange.names = listener.names
   if (frontend.tracing !== undefined) sampleTrace(frontend.tracing, exchange)
   if (frontend.metricLabels.names.length > 0) exchange.calls = new RequestCalls()
-  const refusal = decision.path.read(exchange) ?? checkConnection(exchange.request)
+  const refusal = decision.path.read(exchange) ?? checkConnection(exchange.request) ?? checkGrpc(exchange)
   if (refusal !== undefined) return refusal
   if (listener.forwardedHeaders !== undefined) setForwardedHeaders(listener.forwardedHeaders, exchange)
 
@@ -117,6 +118,12 @@ export function decide(inputs: DecideInputs, exchange: Exchange, decision: Decis
   const outcome = runPhase(chain, exchange, decision.preProgress, frontend.maxBufferBytes)
   if (outcome instanceof Promise) return outcome.then((late) => late ?? route(inputs, listener, exchange, decision))
   return outcome ?? route(inputs, listener, exchange, decision)
+}
+
+/** Clients of HTTP/1 get no trailers, so they would never get the status of a call. */
+function checkGrpc({ version, request }: Exchange): Refusal | undefined {
+  if (version === '2' || request.method !== 'POST' || !isGrpcRequest(request)) return undefined
+  return reject('grpc-needs-http2')
 }
 
 /** With TLS, the handshake has selected the listener by server name. */
