@@ -5,7 +5,7 @@ import { type FoundField, objectIn } from './find-field.ts'
  * Examples of values, for the reference: the first whose pattern matches the path of a field. Fields with a default, an enumeration or a
  * scalar type whose examples are all alike need none.
  */
-const EXAMPLES: readonly (readonly [path: RegExp, value: unknown])[] = [
+export const EXAMPLES: readonly (readonly [path: RegExp, value: unknown])[] = [
   // Expressions
   [/conditional\.condition$/, 'request.path.startsWith("/admin")'],
   [/networkAuthorization\.policy\.matchExpressions$/, 'cidr("10.0.0.0/8").containsIP(source.address)'],
@@ -37,11 +37,11 @@ const EXAMPLES: readonly (readonly [path: RegExp, value: unknown])[] = [
   ],
   [/location\.header\.prefix$/, 'Bearer'],
   [/location\.(queryParameter|cookie)\.name$/, 'access_token'],
+  [/attributes\.remove$/, 'http.method'],
   [
     /(allowedRequestHeaders|allowedResponseHeaders|allowedHeaders|exposeHeaders|allowHeaders|remove|headers\.name)$/,
     'x-request-id',
   ],
-  [/accessLog\.attributes\.remove$|tracing\.attributes\.remove$/, 'http.method'],
   [/forwardHeaderMatches\.value$|headers\.value$|queryParams\.value$/, 'blue'],
   [/alpnProtocols$/, 'h2'],
   [/allowMethods$/, 'GET'],
@@ -74,12 +74,10 @@ const EXAMPLES: readonly (readonly [path: RegExp, value: unknown])[] = [
   [/jwks\.inline$/, '{"keys":[]}'],
   [/auth\.key$/, 'my-key'],
   [/logging\.level$/, 'warn,proxy=debug'],
-  [/realm$/, 'Shop'],
   [/domain$/, 'shop'],
   [/description$/, 'Gateways of the shop'],
   // Names of clouds and models
   [/deploymentName$|resourceName$|projectName$|projectId$/, 'shop'],
-  [/provider(Two|Three)\.apiVersion$/, '2025-01-01'],
   [/identifier$/, 'gr4ab12cd3ef'],
   [/(guardrail|guardrailsServiceOne)\.version$|qualifier$/, '1'],
   [/templateId$/, 'shop-template'],
@@ -122,7 +120,6 @@ const EXAMPLES: readonly (readonly [path: RegExp, value: unknown])[] = [
   [/\.group$/, ''],
   [/\.kind$/, 'Service'],
   [/(matchLabels|labels|annotations|selector|options|contextExtensions)$/, 'shop'],
-  [/addresses\.type$/, 'IPAddress'],
   [/filters\.type$/, 'RequestHeaderModifier'],
   [/Path\.value$|path\.value$|replaceFullPath$|replacePrefixMatch$/, '/shop'],
   [/method\.service$/, 'shop.v1.Orders'],
@@ -130,7 +127,7 @@ const EXAMPLES: readonly (readonly [path: RegExp, value: unknown])[] = [
   [/sessionName$/, 'shop-session'],
   [/appProtocol$/, 'kubernetes.io/h2c'],
   [/useDefaultGateways$/, 'All'],
-  [/^Secret\.(data|stringData)|^ConfigMap\.(data|binaryData)/, 'c2hvcA=='],
+  [/^Secret\.(data|stringData)$|^ConfigMap\.(data|binaryData)$/, 'c2hvcA=='],
   [/dataFrom\.env$/, 'SHOP_API_KEY'],
   [/dataFrom\.file$/, 'secrets/shop.key'],
   [/^Secret\.type$/, 'Opaque'],

@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { entryNode, fieldExample } from '#api/field-examples.ts'
+import { EXAMPLES, entryNode, fieldExample } from '#api/field-examples.ts'
 import { findField } from '#api/find-field.ts'
 import { KINDS } from '#api/kinds.ts'
 import { parse } from '#cel/parser.ts'
@@ -58,6 +58,19 @@ test('each row has type, meaning and, for fields of our kinds, the place in the 
     (row) => row.type === '' || row.meaning === '' || (isOwn(row) && !/^[12]: \d/.test(row.specification ?? '')),
   )
   expect(incomplete).toEqual([])
+})
+
+test('each example is that of a field', () => {
+  const examples = allLeaves().flatMap(({ title }) => {
+    const field = findField(title.replaceAll(`.${MAP_KEY}`, ''))
+    return 'message' in field
+      ? []
+      : [{ path: [field.info.kind, ...field.path].join('.'), example: fieldExample(field) }]
+  })
+  const unused = EXAMPLES.filter(
+    ([pattern, value]) => !examples.some(({ path, example }) => example === value && pattern.test(path)),
+  )
+  expect(unused).toEqual([])
 })
 
 test('each value has an example that its field accepts', () => {
