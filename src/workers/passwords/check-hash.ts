@@ -5,7 +5,7 @@ import { SHA256, SHA512, shaCrypt } from './sha-crypt.ts'
 import { equalHashes, isSha1, sha1Hash } from './sha1-hash.ts'
 
 /**
- * Whether a password has a hash that `formatOf` accepts. The time depends on the hash only. Blocks the thread: bcrypt for up to a second.
+ * Whether a password has a hash that `faultOfHash` accepts. The time depends on the hash only. Blocks the thread: bcrypt for up to a second.
  */
 export function checkHash(password: string, hash: string): boolean {
   if (hash.startsWith('$2')) return compareSync(password, hash)

@@ -2,6 +2,7 @@ import { describeOrigin } from '#base/origin.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import type { Expression, ExpressionEnvironment } from '#exchange/expression.ts'
 import { ruleProblems } from '#exchange/rule-problems.ts'
+import type { Trace } from '#exchange/trace.ts'
 import type { CompileContext, PolicySource } from '../../policy.ts'
 import type { AuthorizationSpec } from './authorization.ts'
 
@@ -84,11 +85,11 @@ export function firstDenial(rules: RuleSet, exchange: Exchange): Denial | undefi
 }
 
 /** Tells `explain` which Deny rules do not match because their evaluation fails (decision A-65). One that does not compile denies. */
-export function traceFailedDenials({ deny }: RuleSet, exchange: Exchange): void {
+export function traceFailedDenials({ deny }: RuleSet, exchange: Exchange, trace: Trace): void {
   for (const { expression, label } of deny) {
     if (expression.broken) continue
     const why = expression.whyFailed(exchange)
-    if (why !== undefined) exchange.trace?.note(`${label} does not match, because it failed: ${why}`)
+    if (why !== undefined) trace.note(`${label} does not match, because it failed: ${why}`)
   }
 }
 

@@ -35,7 +35,7 @@ export function runAuthorization(plan: AuthorizationPlan, exchange: Exchange): O
   const unreadable = plan.readsA2aMethod ? callOf(exchange).unreadable : undefined
   if (unreadable !== undefined) return reject('a2a-call-unreadable', { detail: unreadable })
   const denial = firstDenial(plan.rules, exchange)
-  if (exchange.trace !== undefined) traceFailedDenials(plan.rules, exchange)
+  if (exchange.trace !== undefined) traceFailedDenials(plan.rules, exchange, exchange.trace)
   if (denial === undefined) return proceed
   const { exceeded } = exchange
   if (exceeded === undefined) return withScopes(plan, refusalOf(plan, denial, exchange), exchange)

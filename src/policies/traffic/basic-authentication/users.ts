@@ -1,5 +1,5 @@
 import { sipHash, sipHashed } from '#base/sip-hash.ts'
-import { formatOf } from '../../shared/authentication/password-hash.ts'
+import { faultOfHash } from '../../shared/authentication/password-hash.ts'
 
 /** A line that cannot be used, or is overridden. */
 export interface LineProblem {
@@ -32,14 +32,14 @@ export class Users {
       }
       const name = text.slice(0, colon)
       const [hash = ''] = text.slice(colon + 1).split(':', 1)
-      const format = formatOf(hash)
+      const fault = faultOfHash(hash)
       if (hashes.has(name)) {
         problems.push({ line, kind: 'duplicate', message: `overrides an earlier line of user ${JSON.stringify(name)}` })
       }
-      if (typeof format === 'object') {
-        problems.push({ line, kind: 'invalid', message: `user ${JSON.stringify(name)}: ${format.fault}` })
+      if (fault !== undefined) {
+        problems.push({ line, kind: 'invalid', message: `user ${JSON.stringify(name)}: ${fault}` })
       }
-      hashes.set(name, typeof format === 'object' ? undefined : hash)
+      hashes.set(name, fault === undefined ? hash : undefined)
     }
     this.problems = problems
     this.#hashes = hashes
