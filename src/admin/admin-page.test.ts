@@ -174,6 +174,7 @@ test('listeners, routes, and backends with their health', () => {
     }),
   )
   for (const row of [
+    'Backend Endpoint Health State',
     'default/main/http 127.0.0.1:80 accepts connections',
     'default/main/six [::1]:81 not open in use',
     'HTTPRoute default/shop rule 0 default/main/http shop.test GET PathPrefix /cart, with header x-a and parameter b Service/default/shop/80, weight 2 missing (spec.rules[0].backendRefs[1]), weight 1',

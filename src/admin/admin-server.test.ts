@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { LogLevels } from '#base/log-levels.ts'
 import { NO_PLAN_NAMES } from '#exchange/exchange.ts'
 import { DecisionIds } from '#observe/decision-ids.ts'
 import { DecisionRing } from '#observe/decision-ring.ts'
@@ -71,6 +72,7 @@ const sessions: readonly McpSessionReport[] = ['one', 'other'].map((session) => 
 let quits = 0
 const readers = new Set<DecisionReader>()
 let unanswered: readonly string[] = []
+let levels: LogLevels = { others: 'info' }
 const options: AdminServerOptions = {
   host: '127.0.0.1',
   port: 0,
@@ -85,7 +87,12 @@ const options: AdminServerOptions = {
   },
   profiles: { workers: () => ['w1'], record: async () => ({ kind: 'busy' }) },
   sessions: async () => ({ sessions, unanswered }),
-  logLevels: () => ({ levels: { others: 'info' }, changeLevels: () => {} }),
+  logLevels: () => ({
+    levels,
+    changeLevels: (changed) => {
+      levels = changed
+    },
+  }),
   hide: (text) => text.replaceAll('hunter22', '<redacted>'),
   quit: () => {
     quits++
@@ -145,6 +152,14 @@ test('/decisions takes parameters', async () => {
 
 test('its address is a URL', () => {
   expect(server.url).toBe(`http://127.0.0.1:${server.port}`)
+})
+
+test('/log_levels shows the levels; POST changes them if it can read them', async () => {
+  expect(await ask(server.port, '/log_levels')).toMatchObject({ status: 200, body: 'info\n' })
+  const changed = await ask(server.port, '/log_levels?levels=warn,proxy=debug', { method: 'POST' })
+  expect(changed).toMatchObject({ status: 200, body: 'warn,proxy=debug\n' })
+  const refused = await ask(server.port, '/log_levels?levels=loud', { method: 'POST' })
+  expect([refused.status, levels]).toEqual([400, { others: 'warn', proxy: 'debug' }])
 })
 
 test('/version names gateway and runtime', async () => {

@@ -58,11 +58,6 @@ const GROUPS: readonly Group[] = [
   },
   {
     file: 'net/http/head.ts',
-    reason: 'only memory: a larger table',
-    mutants: [],
-  },
-  {
-    file: 'net/http/head.ts',
     reason: 'only speed: the same text is put together from its parts',
     mutants: [
       [
