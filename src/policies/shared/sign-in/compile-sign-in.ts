@@ -74,11 +74,10 @@ function serverOf(source: Source, settings: SignInSettings, context: CompileCont
 
 /** The server of the keys, if it is also that of the issuer: then its TLS settings apply. A Service is trusted to be. */
 function destinationOf(url: URL, source: Source, { jwks, ownPath }: SignInSettings, context: CompileContext): string {
-  const ofKeys = jwks && context.calledBackend(source, jwks.backendRef)
-  if (ofKeys !== undefined && (jwks?.backendRef.kind === 'Service' || context.staticHost(ofKeys) === url.hostname)) {
-    return ofKeys
-  }
-  return context.ownBackend(source, ownPath)
+  if (jwks === undefined) return context.ownBackend(source, ownPath)
+  const ofKeys = context.calledBackend(source, jwks.backendRef)
+  const isOfIssuer = (key: string) => jwks.backendRef.kind === 'Service' || context.staticHost(key) === url.hostname
+  return ofKeys !== undefined && isOfIssuer(ofKeys) ? ofKeys : context.ownBackend(source, ownPath)
 }
 
 type Report = (path: string, message: string) => void

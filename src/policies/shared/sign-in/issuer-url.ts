@@ -1,6 +1,6 @@
 /** The issuer as the address of its server; undefined: it has none that metadata could be fetched from (RFC 8414, 2). */
 export function issuerUrl(issuer: string | undefined): URL | undefined {
-  const url = issuer === undefined ? null : URL.parse(issuer)
+  const url = URL.parse(issuer ?? '')
   if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:')) return undefined
   const { username, password, search, hash } = url
   return username + password + search + hash === '' ? url : undefined

@@ -96,6 +96,7 @@ function described(outcome: Outcome) {
     const { body = '', headers, detail, code } = outcome
     return { status: refusalStatus(outcome), body, lines: headers.map((field) => field.join(': ')), detail, code }
   }
+  expect(outcome.kind).toBe('answer')
   const { head, body = '' } = outcome
   return { status: head.status, body: String(body), lines: linesOf(head), detail: undefined, code: undefined }
 }
@@ -457,7 +458,9 @@ test('an issuer without TLS may have endpoints without', async () => {
 })
 
 test('an issuer that is no address has no metadata', async () => {
-  const { ask, provider, context } = start({ issuers: ['tokens'] })
+  const settings = { issuers: ['tokens'], key: {} }
+  start(settings)
+  const { ask, provider, context } = start(settings)
   expect(await ask(SERVER)).toMatchObject({
     status: 502,
     detail: 'the issuer of the first provider is not an http or https address',
@@ -708,6 +711,7 @@ test.each<[Partial<SignInSettings>, 'jwt-missing' | 'jwt-invalid', ExchangeInput
 
 test.each<[Partial<SignInSettings>, readonly string[]]>([
   [{}, []],
+  [{ provider: 'IdpOne' }, []],
   [{ issuers: [undefined] }, ['.mcp: without an issuer clients cannot find the authorization server']],
   [
     { issuers: [ISSUER, 'x'] },
@@ -725,6 +729,11 @@ test.each<[Partial<SignInSettings>, readonly string[]]>([
     { resourceMetadata: { resource: 'mcp' } },
     ['.mcp.resourceMetadata: resource is not an http or https address: clients will refuse the metadata'],
   ],
+  [
+    { resourceMetadata: { resource: ['https://a.example/mcp'] } },
+    ['.mcp.resourceMetadata: resource is not an http or https address: clients will refuse the metadata'],
+  ],
+  [{ resourceMetadata: { resource: 'http://a.example/mcp' } }, []],
   [
     { resourceMetadata: { scopesSupported: 'a b' } },
     ['.mcp.resourceMetadata: scopesSupported is not a list of scopes'],
