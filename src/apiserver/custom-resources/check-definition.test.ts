@@ -189,6 +189,17 @@ test.each<[name: string, spec: object, field: string, part: string]>([
     'must be object if x-kubernetes-embedded-resource',
   ],
   [
+    'embedded map',
+    withField({
+      type: 'object',
+      'x-kubernetes-embedded-resource': true,
+      'x-kubernetes-preserve-unknown-fields': true,
+      additionalProperties: { type: 'string' },
+    }),
+    `${FIELD}.additionalProperties`,
+    'must not be used if x-kubernetes-embedded-resource is set',
+  ],
+  [
     'embedded object without members',
     withField({ type: 'object', 'x-kubernetes-embedded-resource': true }),
     `${FIELD}.properties`,

@@ -157,6 +157,18 @@ test.each<[name: string, schema: object, value: unknown, expected: readonly stri
     ['spec[1]: Duplicate value: {"a":"x"}'],
   ],
   [
+    'item of a map that is no object',
+    list(object({ a: string }, { required: ['a'] }), {
+      'x-kubernetes-list-type': 'map',
+      'x-kubernetes-list-map-keys': ['a'],
+    }),
+    ['x'],
+    [
+      'spec[0]: Invalid value: "string": spec[0] in body must be of type object: "string"',
+      'spec[0]: Invalid value: "x": must be an object for an array of list-type map',
+    ],
+  ],
+  [
     'none of several',
     { ...number, anyOf: [{ minimum: 5 }, { maximum: 1 }] },
     3,

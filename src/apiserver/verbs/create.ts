@@ -73,13 +73,10 @@ function nameNew({ table }: ApiState, kind: ServedKind, written: WrittenObject) 
     const message = 'Required value: name or generateName is required'
     throw invalid(kind, '', [{ reason: 'FieldValueRequired', message, field: 'metadata.name' }])
   }
-  for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
-    const key = keyOf(`${generateName.slice(0, MAX_PREFIX)}${suffix()}`)
-    if (table.get(key) === undefined) {
-      return { object: { ...written, metadata: { ...written.metadata, name: key.name } }, key }
-    }
-  }
-  throw alreadyExists(kind, generateName)
+  const keys = Array.from({ length: ATTEMPTS }, () => keyOf(`${generateName.slice(0, MAX_PREFIX)}${suffix()}`))
+  const key = keys.find((each) => table.get(each) === undefined)
+  if (key === undefined) throw alreadyExists(kind, generateName)
+  return { object: { ...written, metadata: { ...written.metadata, name: key.name } }, key }
 }
 
 function suffix(): string {

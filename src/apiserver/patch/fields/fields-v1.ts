@@ -54,7 +54,7 @@ function read(fields: object): FieldSetDraft {
     const element = canonicalElement(text)
     if (element === undefined) continue
     if (!isMembers(below)) throw new SyntaxError(`fieldsV1: ${text} must be an object`)
-    set.children.set(element, Object.keys(below).length === 0 ? { own: true, children: new Map() } : read(below))
+    set.children.set(element, read(below))
   }
   if (set.children.size === 0) set.own = true
   return set
