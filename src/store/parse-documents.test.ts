@@ -31,3 +31,20 @@ test('a map may have a hundred thousand keys', { timeout: 60_000 }, () => {
     { code: 'DUPLICATE_KEY', pos: [text.length + 1, text.length + 2] },
   ])
 })
+
+const ONES = `[${'1,'.repeat(20_000)}]`
+
+test.each([
+  ['a: &a [*a, *a]\n', 'BAD_ALIAS', 7],
+  ['a: &a\n  b: {c: *a}\n', 'BAD_ALIAS', 15],
+  ['&a x: {*a : 1}\n', undefined, 0],
+  ['a: &a {b: 1}\nc: &a [*a]\n', 'BAD_ALIAS', 20],
+  ['a: &a [1, 2]\nb: [*a, *a]\nc: *a\n', undefined, 0],
+  [`a: &a ${ONES}\nb: [${'*a,'.repeat(40)}]\n`, undefined, 0],
+  [`a: &a ${ONES}\nb: [${'*a,'.repeat(60)}]\n`, 'RESOURCE_EXHAUSTION', 40_013 + 49 * 3],
+  [`a: &a ${ONES}\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a]\nc: [*b,*b,*b,*b,*b,*b]\n`, 'RESOURCE_EXHAUSTION', undefined],
+])('aliases that make a value endless or huge are errors (%#)', (text, code, at) => {
+  const [error] = parseDocuments(text)[0]!.errors
+  expect(error?.code).toBe(code)
+  if (at !== undefined) expect(error?.pos[0] ?? 0).toBe(at)
+})

@@ -32,6 +32,7 @@ test.each<[text: string, fault: string]>([
     'b: 1\na: *.example.com\n',
     '2:4 a value that starts with * refers to an anchor, and there is none of this name; put other text in quotes',
   ],
+  ['a: 1\nb: &b { c: *b }\n', '2:12 this alias is inside the value that its anchor names'],
 ])('%j', (text, fault) => {
   const { problems } = parseObjects(text, 'a.yaml')
   expect(problems.map(({ line, column, message }) => `${line}:${column} ${message}`)).toEqual([fault])

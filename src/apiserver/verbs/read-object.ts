@@ -70,7 +70,7 @@ export function readJson(text: string, unknownFields: 'refuse' | 'warn' | 'ignor
 
 /** @throws Error if it is no YAML, or more than one document */
 function parseDocument(text: string): unknown {
-  const [document, ...others] = parseDocuments(text)
+  const [document, ...others] = parseDocuments(text, { merge: true })
   if (document === undefined) return null
   const [error] = document.errors
   if (error !== undefined) throw error
