@@ -396,7 +396,8 @@ describe('deletion', () => {
     const written = backend('one')
     await create(BACKENDS, { ...written, metadata: { name: 'one', finalizers: ['example.com/a'] } })
     const { body: marked } = await server.call(`${BACKENDS}/one`, { method: 'DELETE' })
-    expect(marked.metadata).toMatchObject({ deletionGracePeriodSeconds: 0, deletionTimestamp: expect.any(String) })
+    const deletion = { deletionGracePeriodSeconds: 0, deletionTimestamp: expect.any(String), generation: 2 }
+    expect(marked.metadata).toMatchObject(deletion)
     const { body: again } = await server.call(`${BACKENDS}/one`, { method: 'DELETE' })
     expect(again).toEqual(marked)
     const more = { ...marked, metadata: { ...marked.metadata, finalizers: ['example.com/a', 'example.com/b'] } }
@@ -640,7 +641,8 @@ describe('patches', () => {
     ])
     expect(body.spec.static.host).toBe('b.test')
     const failed = await patchBackend('json-patch+json', [{ op: 'test', path: '/spec/static/host', value: 'a.test' }])
-    expect([failed.status, failed.body.reason]).toEqual([422, 'Invalid'])
+    // `kubectl` prints the message only without the name of the object.
+    expect([failed.status, failed.body.reason, failed.body.details]).toEqual([422, 'Invalid', {}])
   })
 
   test('a strategic merge patch, for kinds of the platform only', async () => {
@@ -801,6 +803,7 @@ describe('managers of fields', () => {
     ['with managed fields', () => apply('a', { ...applied('a.test'), metadata: { managedFields: [{}] } }), 400],
     ['that is no object', () => apply('a', '[]'), 400],
     ['that is not YAML', () => apply('a', '{'), 400],
+    ['of another object', () => apply('a', { ...applied('a.test'), metadata: { uid: 'other' } }), 409],
     ['of the status of nothing', () => apply('a', applied('a.test'), '', `${BACKENDS}/one/status`), 404],
   ])('configuration %s is refused', async (_, refused, code) => {
     expect((await refused()).status).toBe(code)
@@ -812,6 +815,23 @@ describe('managers of fields', () => {
     server.files.set('proxybackends.gatewright.dev/default/one', { file: 'shop.yaml', line: 12 })
     expect((await apply('a', applied('a.test'), '&force=true')).status).toBe(403)
   })
+})
+
+test('a selector may be long', async () => {
+  const values = Array.from({ length: 10_000 }, (_, at) => `v${at}`).join()
+  expect((await server.call(`${SERVICES}?labelSelector=a+in+(${values})`)).status).toBe(200)
+})
+
+test('a body of YAML whose aliases never end', async () => {
+  const headers = { 'content-type': 'application/yaml' }
+  expect((await server.call(SERVICES, { method: 'POST', body: 'a: &a [*a, *a]', headers })).status).toBe(400)
+})
+
+test('a body of YAML with aliases and merge keys', async () => {
+  const headers = { 'content-type': 'application/yaml' }
+  const body = 'metadata: {name: merged, labels: &l {a: b}, annotations: {<<: *l, c: d}}\nspec: {ports: [{port: 80}]}\n'
+  const created = await server.call(SERVICES, { method: 'POST', body, headers })
+  expect(created.body.metadata).toMatchObject({ labels: { a: 'b' }, annotations: { a: 'b', c: 'd' } })
 })
 
 test('a body that is nested too deeply', async () => {

@@ -10,6 +10,8 @@ import { bearerCheck } from './http/bearer-token.ts'
 /** `import` would read each name that the module exports, and so load the client of `fetch`, which nothing here needs. */
 const { createServer } = process.getBuiltinModule('node:https')
 
+/** Bytes of the head of a request, as on the platform: selectors are in its path. */
+const MAX_HEAD_BYTES = 1024 * 1024
 /** For requests in flight when the server stops. */
 const GRACE_MS = 1000
 
@@ -39,9 +41,12 @@ export interface RunningApiServer {
 export async function startApiServer(options: ApiServerOptions): Promise<RunningApiServer> {
   const { host, certificate: cert, key, token, watches } = options
   const answerer = new RequestAnswerer(options, bearerCheck(token))
-  const server = createServer({ cert, key, minVersion: 'TLSv1.2' }, (request, response) => {
-    answerer.answer(request, response).catch(options.reportBug)
-  })
+  const server = createServer(
+    { cert, key, minVersion: 'TLSv1.2', maxHeaderSize: MAX_HEAD_BYTES },
+    (request, response) => {
+      answerer.answer(request, response).catch(options.reportBug)
+    },
+  )
   const port = await listen(server, options)
   const close = () =>
     new Promise<void>((resolve) => {

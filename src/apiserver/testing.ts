@@ -120,6 +120,7 @@ export async function startTestServer(journal?: Journal) {
     call,
     watch,
     ca,
+    context,
     watches: context.watches,
   }
 }

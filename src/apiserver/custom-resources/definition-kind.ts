@@ -24,7 +24,7 @@ export function definitionKind(): ServedKind {
     schema: { description: 'Defines a kind that the API serves.', ...structuralSchema(customResourceDefinition) },
     hasStatus: true,
     hasGeneration: true,
-    columns: [{ name: 'Created At', type: 'date', jsonPath: '.metadata.creationTimestamp' }],
+    columns: [{ name: 'Created At', type: 'string', jsonPath: '.metadata.creationTimestamp' }],
     hasStrategicMerge: false,
     admit,
   }

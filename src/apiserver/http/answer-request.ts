@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import { JournalFailure } from '#store/resources/journal-failure.ts'
 import type { Verb } from '../kinds/verbs-of.ts'
 import { dispatch, verbOf } from '../verbs/dispatch.ts'
@@ -24,6 +25,8 @@ export class RequestAnswerer {
   readonly #context: ApiContext
   readonly #hasToken: (authorization: string | undefined) => boolean
   #inFlight = 0
+  /** The answer to the last request of each connection. */
+  readonly #last = new WeakMap<Socket, Promise<void>>()
 
   /** @param hasToken whether an `Authorization` header has the token of the server */
   constructor(context: ApiContext, hasToken: (authorization: string | undefined) => boolean) {
@@ -31,8 +34,18 @@ export class RequestAnswerer {
     this.#hasToken = hasToken
   }
 
-  /** Resolves when the request is answered, or its watch has begun. */
-  async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  /** Resolves when the request is answered, or its watch has begun. Requests of one connection are answered in their order (RFC 9112, 9.3.2). */
+  answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const before = this.#last.get(request.socket)
+    const answered =
+      before === undefined
+        ? this.#answerNext(request, response)
+        : before.then(() => this.#answerNext(request, response))
+    this.#last.set(request.socket, answered)
+    return answered
+  }
+
+  async #answerNext(request: IncomingMessage, response: ServerResponse): Promise<void> {
     this.#inFlight += 1
     try {
       await this.#answer(request, response)
@@ -67,7 +80,7 @@ export class RequestAnswerer {
         : undefined
     const isPublic = isDocument && PUBLIC_PATHS.includes(target.path)
     if (!isPublic && !this.#hasToken(request.headers.authorization)) throw new ApiError('Unauthorized', 'Unauthorized')
-    if (this.#inFlight > MAX_IN_FLIGHT) throw tooMany()
+    if (!isPublic && this.#inFlight > MAX_IN_FLIGHT) throw tooMany()
     if (asked !== undefined) return this.#answerResource(request, response, asked)
     const document = isDocument ? this.#context.document(target.path, request.headers.accept) : undefined
     if (document === undefined) throw unknownPath()

@@ -1,7 +1,11 @@
 import type { ServerResponse } from 'node:http'
+import { clock } from '#base/clock.ts'
 import type { ResourceRequest } from '../verbs/resource-request.ts'
 import type { Watches } from '../verbs/watch.ts'
 import { ApiError } from './api-error.ts'
+
+/** For a client to take the rest of a watch that has ended. One that takes nothing would keep it in memory as long as it is connected. */
+const REST_MS = 30_000
 
 /**
  * Begins an answer that lasts as long as the watch.
@@ -23,6 +27,8 @@ export function openWatch(watches: Watches, request: ResourceRequest, response: 
     end() {
       begin()
       response.end()
+      const late = clock.after(REST_MS, () => response.destroy())
+      response.once('close', () => late.cancel())
     },
     get waitingBytes() {
       return response.writableLength

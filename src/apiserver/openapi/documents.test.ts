@@ -29,6 +29,13 @@ test('the core group and the others', () => {
   expect(read('/apis/gateway.networking.k8s.io')).toEqual({ kind: 'APIGroup', apiVersion: 'v1', ...gateway })
 })
 
+test('the paths of all documents', () => {
+  const { documents: all, read } = documents()
+  const { paths } = read('/')
+  expect(paths).toEqual(expect.arrayContaining(['/api/v1', '/apis/gatewright.dev', '/healthz', '/openapi/v3']))
+  for (const path of paths) expect(all.find(path, undefined), path).toBeDefined()
+})
+
 test('the kinds of a version, with their subresources', () => {
   const { groupVersion, resources } = documents().read('/apis/gatewright.dev/v1alpha1')
   expect(groupVersion).toBe('gatewright.dev/v1alpha1')
@@ -81,7 +88,7 @@ test('the version, the health, and paths that do not exist', () => {
   const { documents: all, read } = documents()
   expect(read('/version')).toMatchObject({ major: '1', gitVersion: expect.stringContaining('+gatewright-1.2.3') })
   expect(['/healthz', '/livez', '/readyz'].map((path) => all.find(path, undefined)?.body)).toEqual(['ok', 'ok', 'ok'])
-  for (const path of ['/', '/api/v2', '/apis/none', '/apis/gatewright.dev/v9', '/apis/', '/other']) {
+  for (const path of ['/nothing', '/api/v2', '/apis/none', '/apis/gatewright.dev/v9', '/apis/', '/other']) {
     expect(all.find(path, undefined)).toBeUndefined()
   }
 })

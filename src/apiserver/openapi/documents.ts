@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { compareText } from '#base/compare-text.ts'
 import type { ApiDocument } from '../http/api-context.ts'
 import { readAccept } from '../http/media-type.ts'
 import type { KindRegistry } from '../kinds/registry.ts'
@@ -68,6 +69,7 @@ export class ApiDocuments {
   }
 
   #make(path: string): ApiDocument | undefined {
+    if (path === '/') return json({ paths: this.#paths() })
     if (path === '/version') return json(versionInfo(this.#gatewayVersion))
     if (HEALTH.includes(path)) return { contentType: 'text/plain; charset=utf-8', body: 'ok' }
     if (path === OPENAPI_V3) {
@@ -83,6 +85,15 @@ export class ApiDocuments {
     if (version === undefined) return json(groupDocument(found))
     const kinds = found.versions.find(([name]) => name === version)?.[1]
     return kinds && json(resourceList(group, version, kinds))
+  }
+
+  /** The paths that have documents, for a client that looks around. */
+  #paths(): readonly string[] {
+    const roots = this.#groups.flatMap(({ group, versions }) => {
+      const root = group === '' ? '/api' : `/apis/${group}`
+      return [root, ...versions.map(([name]) => `${root}/${name}`)]
+    })
+    return [...roots, '/apis', ...HEALTH, '/openapi/v2', OPENAPI_V3, '/version'].sort(compareText)
   }
 
   #makeSwagger(asMessage: boolean): ApiDocument {

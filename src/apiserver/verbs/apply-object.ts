@@ -1,4 +1,4 @@
-import { ApiError, invalid, notFound } from '../http/api-error.ts'
+import { ApiError, conflict, invalid, notFound } from '../http/api-error.ts'
 import { groupVersion } from '../kinds/collection.ts'
 import { applyConfiguration } from '../patch/apply.ts'
 import { createObject } from './create.ts'
@@ -41,10 +41,19 @@ export function applyObject(state: ApiState, request: ResourceRequest, part: Par
     apiVersion: groupVersion(kind),
     now: timestamp(),
   })
-  if (failure !== undefined) throw new ApiError(failure.reason, failure.message, { name: key.name, kind: kind.plural })
+  if (failure !== undefined) throw new ApiError(failure.reason, failure.message, {})
   if (conflicts !== undefined) throw new ApiError('Conflict', conflicts.message, { causes: conflicts.causes })
   const written = objectOf(object, request, target.name)
-  if (before === undefined) return createObject(state, request, written, options, [])
+  if (before === undefined) {
+    const { uid } = written.metadata
+    if (uid)
+      throw conflict(
+        kind,
+        key.name,
+        `uid mismatch: the configuration is for the object with uid ${uid}, and no object exists`,
+      )
+    return createObject(state, request, written, options, [])
+  }
   return storeUpdate(state, request, { before, written, part, options, warnings: [] })
 }
 

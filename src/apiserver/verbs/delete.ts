@@ -146,10 +146,12 @@ export function removalOf(key: ResourceKey, object: Resource, propagation: Propa
   if (metadata.deletionTimestamp !== undefined && finalizers.length === (metadata.finalizers ?? []).length) {
     return undefined
   }
+  const raises = metadata.generation !== undefined && metadata.deletionTimestamp === undefined
   const marked: Resource = {
     ...object,
     metadata: {
       ...metadata,
+      ...(raises ? { generation: metadata.generation + 1 } : {}),
       ...(finalizers.length > 0 ? { finalizers } : {}),
       deletionTimestamp: metadata.deletionTimestamp ?? timestamp(),
       deletionGracePeriodSeconds: 0,

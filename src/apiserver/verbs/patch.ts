@@ -39,8 +39,8 @@ export function patch(state: ApiState, request: ResourceRequest, part: Part): Ap
     value,
     kind,
   )
-  if (failure !== undefined)
-    throw new ApiError(failure.reason, failure.message, { name: target.name!, kind: kind.plural })
+  // With a name but without causes, `kubectl` would not print the message.
+  if (failure !== undefined) throw new ApiError(failure.reason, failure.message, {})
   const written = part === 'scale' ? scaled(request, before, patched) : objectOf(patched, request, target.name)
   return storeUpdate(state, request, { before, written, part, options, warnings })
 }

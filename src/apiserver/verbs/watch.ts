@@ -34,7 +34,8 @@ export class Watches {
   readonly #table: ResourceTable
   /** By collection. */
   readonly #open = new Map<string, Set<Watch>>()
-  readonly #encoded = new WeakMap<ResourceEvent, Map<string, Buffer>>()
+  /** Events of the last commits as bytes, by event. */
+  #encoded = new WeakMap<ResourceEvent, Map<string, Buffer>>()
   readonly #output = new PacedOutput()
   readonly #unsubscribe: () => void
 
@@ -89,6 +90,8 @@ export class Watches {
   }
 
   #dispatch(events: readonly ResourceEvent[]): void {
+    // The table remembers older events, so their bytes would stay in memory with them.
+    this.#encoded = new WeakMap()
     for (const event of events) {
       for (const watch of this.#open.get(event.key.collection) ?? []) watch.take(event)
     }

@@ -72,6 +72,24 @@ test('changes since a revision are known for a while', () => {
   expect(table.since(table.revision - 11_000)).toBeUndefined()
 })
 
+test('changes of large objects are known for less long, and of one that shares its content with the last version as long', () => {
+  const table = new ResourceTable()
+  const large = { ...service('large'), text: 'x'.repeat(2 ** 20) }
+  const putLarge = () => table.commit([{ key: KEY, object: large }])
+  for (let change = 0; change < 40; change += 1) putLarge()
+  expect(table.since(table.revision - 39)).toHaveLength(39)
+  for (let change = 0; change < 40; change += 1) putLarge()
+  expect(table.since(table.revision - 65)).toBeUndefined()
+  expect(table.since(table.revision - 30)).toHaveLength(30)
+  table.commit([{ key: KEY, object: { ...large, text: 'x'.repeat(2 ** 27) } }])
+  expect(table.since(table.revision - 1)).toHaveLength(1)
+  const shared = { ...service('shared'), list: Array.from({ length: 1000 }, () => 'x'.repeat(2 ** 15)) }
+  for (let change = 0; change < 100; change += 1) {
+    table.commit([{ key: { ...KEY, name: 'shared' }, object: { ...shared, status: { change } } }])
+  }
+  expect(table.since(table.revision - 99)).toHaveLength(99)
+})
+
 test('a change that the journal refuses does not happen', () => {
   const written: string[] = []
   const reserved: number[] = []

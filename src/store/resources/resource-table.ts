@@ -36,6 +36,8 @@ const EMPTY: TableContent = { objects: [], revision: 1 }
 const REMEMBERED = 10_000
 /** How many more are kept before they are dropped together. Each keeps two versions of an object in memory. */
 const SPARE = 1000
+/** Fewer of them, if their objects take more memory than this. */
+const REMEMBERED_BYTES = 64 * 1024 * 1024
 
 /**
  * All objects of the API, by collection. Every change has a revision: one number that increases over all collections. Operations are
@@ -47,6 +49,9 @@ export class ResourceTable {
   readonly #journal: Journal | undefined
   /** The newest events, oldest first. */
   #events: ResourceEvent[] = []
+  /** What the objects of each of these events take, and all of them together (`bytesOf`). */
+  #sizes: number[] = []
+  #bytes = 0
   /** Events after this revision are known. */
   #known: number
   #revision: number
@@ -173,10 +178,30 @@ export class ResourceTable {
   }
 
   #remember(events: readonly ResourceEvent[]): void {
-    for (const event of events) this.#events.push(event)
+    for (const event of events) {
+      const size = bytesOf(event.object, event.before)
+      this.#events.push(event)
+      this.#sizes.push(size)
+      this.#bytes += size
+    }
     // Now and then, because a shift of the whole list at every change is expensive.
-    if (this.#events.length < REMEMBERED + SPARE) return
-    this.#events = this.#events.slice(-REMEMBERED)
+    if (this.#events.length >= REMEMBERED + SPARE) this.#forget(this.#events.length - REMEMBERED)
+    if (this.#bytes > REMEMBERED_BYTES) this.#forget(this.#countOver(REMEMBERED_BYTES / 2))
+  }
+
+  /** How many of the oldest events are too many for so much memory. The newest one is always remembered. */
+  #countOver(allowed: number): number {
+    let count = 0
+    for (let bytes = this.#bytes; bytes > allowed && count < this.#events.length - 1; count += 1) {
+      bytes -= this.#sizes[count]!
+    }
+    return count
+  }
+
+  #forget(count: number): void {
+    for (let at = 0; at < count; at += 1) this.#bytes -= this.#sizes[at]!
+    this.#events = this.#events.slice(count)
+    this.#sizes = this.#sizes.slice(count)
     this.#known = this.#events[0]!.revision - 1
   }
 
@@ -253,4 +278,15 @@ function withVersion(object: Resource, revision: number, isNew = false): Resourc
   if (!isNew) return { ...object, metadata: { ...object.metadata, resourceVersion } }
   ;(object.metadata as { resourceVersion: string }).resourceVersion = resourceVersion
   return object
+}
+
+/** About how many bytes an object takes, without the parts that it shares with another version. */
+function bytesOf(value: unknown, other: unknown): number {
+  if (typeof value === 'string') return 16 + value.length
+  if (typeof value !== 'object' || value === null || value === other) return 0
+  const members = value as Readonly<Record<string, unknown>>
+  const others = (typeof other === 'object' && other !== null ? other : {}) as typeof members
+  let bytes = 32
+  for (const name of Object.keys(members)) bytes += 16 + bytesOf(members[name], others[name])
+  return bytes
 }
