@@ -17,10 +17,12 @@ test('requests are summed by route and by backend', () => {
       series('default/db', 'default/db', '0', [0, 1, 0, 1], 'UpstreamFailure'),
     ],
     [0.1, 1],
-    { timeMs: 0, inFlight: 2 },
+    { timeMs: 5000, startTimeMs: 0, uptimeMs: 4500, inFlight: 2 },
   )
   expect(report).toEqual({
-    time: '1970-01-01T00:00:00.000Z',
+    time: '1970-01-01T00:00:05.000Z',
+    startTime: '1970-01-01T00:00:00.000Z',
+    uptimeSeconds: 4.5,
     inFlight: 2,
     bounds: [0.1, 1],
     routes: [

@@ -9,6 +9,10 @@ export interface DurationSeries {
 export interface TrafficReport {
   /** RFC 3339. */
   readonly time: string
+  /** When the gateway started: with another time the numbers have begun anew. */
+  readonly startTime: string
+  /** Time since then by a clock that is never set, so that rates are right. */
+  readonly uptimeSeconds: number
   /** Requests and relayed connections in flight. */
   readonly inFlight: number
   /** Upper bounds of the buckets in seconds, without the infinite one. */
@@ -40,11 +44,20 @@ interface Sum {
   readonly buckets: number[]
 }
 
+/** When a report is made. */
+export interface TrafficMoment {
+  /** Since the epoch. */
+  readonly timeMs: number
+  readonly startTimeMs: number
+  readonly uptimeMs: number
+  readonly inFlight: number
+}
+
 /** Sums series by route and by backend. @param bounds of the buckets, without the infinite one */
 export function reportTraffic(
   series: Iterable<DurationSeries>,
   bounds: readonly number[],
-  { timeMs, inFlight }: { readonly timeMs: number; readonly inFlight: number },
+  { timeMs, startTimeMs, uptimeMs, inFlight }: TrafficMoment,
 ): TrafficReport {
   const routes = new Map<string, Sum>()
   const backends = new Map<string, Sum>()
@@ -64,6 +77,8 @@ export function reportTraffic(
   }
   return {
     time: new Date(timeMs).toISOString(),
+    startTime: new Date(startTimeMs).toISOString(),
+    uptimeSeconds: uptimeMs / 1000,
     inFlight,
     bounds,
     routes: rowsOf(routes),

@@ -22,6 +22,14 @@ export interface AdminAnswer {
 
 type Parameters = Readonly<Record<string, string | undefined>>
 
+/** What a command asks, and how. */
+export interface Question {
+  readonly parameters?: Parameters
+  readonly timeoutMs?: number
+  /** Gets the text of a failure; the default prints it. */
+  readonly tell?: (failure: string) => void
+}
+
 /**
  * Asks the admin server of a running gateway. Tells why it cannot.
  * @param admin URL of the server
@@ -30,17 +38,16 @@ type Parameters = Readonly<Record<string, string | undefined>>
 export async function askAdmin(
   admin: string,
   path: string,
-  parameters: Parameters = {},
-  timeoutMs = TIMEOUT_MS,
+  { parameters = {}, timeoutMs = TIMEOUT_MS, tell = complain }: Question = {},
 ): Promise<AdminAnswer | Failed> {
   const late = new AbortController()
   const timer = setTimeout(() => late.abort(), timeoutMs)
   try {
-    const response = await send(admin, path, parameters, late.signal)
+    const response = await send(admin, path, { parameters, tell }, late.signal)
     if ('exitCode' in response) return response
     const text = await response.text().catch(() => undefined)
     if (text !== undefined) return { text, headers: response.headers }
-    complain(`the answer of ${admin} broke off`)
+    tell(`the answer of ${admin} broke off`)
     return { exitCode: EXIT.findings }
   } finally {
     clearTimeout(timer)
@@ -48,11 +55,15 @@ export async function askAdmin(
 }
 
 /** Opens a stream of the admin server of a running gateway, as `askAdmin` asks it. */
-export async function openAdminStream(admin: string, path: string, parameters: Parameters): Promise<Response | Failed> {
+export async function openAdminStream(
+  admin: string,
+  path: string,
+  { parameters = {}, tell = complain }: Question,
+): Promise<Response | Failed> {
   const late = new AbortController()
   const timer = setTimeout(() => late.abort(), TIMEOUT_MS)
   try {
-    return await send(admin, path, parameters, late.signal)
+    return await send(admin, path, { parameters, tell }, late.signal)
   } finally {
     clearTimeout(timer)
   }
@@ -62,7 +73,7 @@ export async function openAdminStream(admin: string, path: string, parameters: P
 async function send(
   admin: string,
   path: string,
-  parameters: Parameters,
+  { parameters, tell }: Required<Pick<Question, 'parameters' | 'tell'>>,
   signal: AbortSignal,
 ): Promise<Response | Failed> {
   const base = URL.parse(admin)
@@ -71,18 +82,18 @@ async function send(
   for (const [name, value] of Object.entries(parameters)) if (value !== undefined) url.searchParams.set(name, value)
   const response = await fetch(url, { signal, redirect: 'manual' }).catch(() => undefined)
   if (response === undefined) {
-    complain(`no gateway responds at ${base.href}; --admin is the address of its admin server`)
+    tell(`no gateway responds at ${base.href}; --admin is the address of its admin server`)
     return { exitCode: EXIT.findings }
   }
   if (response.headers.get(SERVER_FIELD) !== ADMIN) {
-    complain(`${base.href} is not the admin server of a gateway; --admin is the address of its admin server`)
+    tell(`${base.href} is not the admin server of a gateway; --admin is the address of its admin server`)
     return { exitCode: EXIT.findings }
   }
   if (response.ok) return response
   const text = (await response.text().catch(() => '')).trim()
   // The server names the parameter.
   if (response.status === 400) throw new UsageError(text)
-  complain(`${base.href} responded with status ${response.status}: ${text}`)
+  tell(`${base.href} responded with status ${response.status}: ${text}`)
   return { exitCode: EXIT.findings }
 }
 

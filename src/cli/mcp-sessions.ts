@@ -18,7 +18,7 @@ export interface SessionsFlags {
 /** Prints the sessions of MCP clients of a running gateway. */
 export async function mcpSessions({ admin, backend, output }: SessionsFlags): Promise<ExitCode> {
   const isJson = oneOf(['text', 'json'], ['--output', output]) === 'json'
-  const answer = await askAdmin(admin, '/mcp_sessions', { backend })
+  const answer = await askAdmin(admin, '/mcp_sessions', { parameters: { backend } })
   if ('exitCode' in answer) return answer.exitCode
   const sessions = parseJson(answer.text) as readonly DescribedSession[]
   if (isJson) print(JSON.stringify(sessions, undefined, 2))

@@ -19,7 +19,8 @@ const MARGIN_MS = 15_000
 export async function profile(kind: string, { admin, worker, seconds, out }: ProfileFlags): Promise<ExitCode> {
   if (kind !== 'cpu' && kind !== 'heap') throw new UsageError(`${kind} is no kind of profile; use cpu or heap`)
   if (!/^\d{1,3}$/.test(seconds)) throw new UsageError(`--seconds ${seconds} must be a number from 1 to 60`)
-  const answer = await askAdmin(admin, `/profile/${kind}`, { worker, seconds }, 1000 * Number(seconds) + MARGIN_MS)
+  const timeoutMs = 1000 * Number(seconds) + MARGIN_MS
+  const answer = await askAdmin(admin, `/profile/${kind}`, { parameters: { worker, seconds }, timeoutMs })
   if ('exitCode' in answer) return answer.exitCode
   const file = out ?? fileName(answer) ?? `worker.${kind}profile`
   try {

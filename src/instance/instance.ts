@@ -72,6 +72,8 @@ export class Instance {
   readonly #runtime: { cancel(): void }
   readonly #workers: WorkerPool
   readonly #recordFolder: RecordFolder | undefined
+  readonly #startTimeMs = clock.now()
+  readonly #startMonotonicMs = clock.monotonic()
   readonly #feed = new DecisionFeed((known) => this.#workers.newRecords(known))
   readonly #translator: Translator
   readonly #loop: ControlLoop
@@ -371,8 +373,9 @@ export class Instance {
 
   #traffic(): TrafficReport {
     const inFlight = [...this.#metrics.read('requestsInFlight')].reduce((sum, { cells }) => sum + cells[0]!, 0)
-    const bounds = METRICS.duration.buckets
-    return reportTraffic(this.#metrics.read('duration'), bounds, { timeMs: clock.now(), inFlight })
+    const uptimeMs = clock.monotonic() - this.#startMonotonicMs
+    const moment = { timeMs: clock.now(), startTimeMs: this.#startTimeMs, uptimeMs, inFlight }
+    return reportTraffic(this.#metrics.read('duration'), METRICS.duration.buckets, moment)
   }
 
   #metricsText(format: MetricsFormat): string {

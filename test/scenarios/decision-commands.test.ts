@@ -110,10 +110,21 @@ test('tail shows requests as they end, and why shows who decided about one', asy
   ])
 
   await gateway.close()
-  expect(await all.ended).toBe(1)
-  expect(all.output.stderr).toBe('gatewright: the gateway has closed the stream\n')
   const nobody = await gatewright(['why', record.id, ...admin])
   expect(nobody.stderr).toBe(
     `gatewright: no gateway responds at ${gateway.url(15_000)}/; --admin is the address of its admin server\n`,
+  )
+
+  // A running `tail` waits for a gateway that is restarted.
+  const again = { GATEWRIGHT_ADMIN_ADDR: new URL(gateway.url(15_000)).host }
+  stops.use(await startGateway({ files: [folder.path], workers: 1, environment: again }))
+  await eventually('it shows requests of the new gateway', async () => {
+    await fetch(`${url}/restarted`)
+    return all.output.stdout.includes('/restarted')
+  })
+  expect(all.output.stderr).toBe(
+    `gatewright: the gateway has closed the stream; waiting until it responds again
+gatewright: the gateway responds again; requests that ended in between are not shown
+`,
   )
 })

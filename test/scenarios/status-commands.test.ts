@@ -58,14 +58,15 @@ test('status and top show a running gateway, on the terminal and to scripts', as
   expect(row('routes', '')).toMatchObject({ clientErrorRatio: 1 })
 
   const child = spawn(GATEWRIGHT, ['top', '--interval', '0.1', ...admin], { stdio: ['ignore', 'pipe', 'pipe'] })
-  let shown = ''
+  let [shown, complaints] = ['', '']
   child.stdout.on('data', (text) => {
     shown += text
   })
+  child.stderr.on('data', (text) => {
+    complaints += text
+  })
   const ended = once(child, 'close')
   await eventually('two measurements are shown', () => shown.split('BACKEND').length > 2)
-  child.kill('SIGINT')
-  expect((await ended)[0]).toBe(0)
   expect(shown).toMatch(/^\d\d:\d\d:\d\d {2}\d.* req\/s, \d+ in flight\nROUTE {2,}req\/s/)
   expect(shown, 'no control sequences without a terminal').not.toContain('\u001b')
 
@@ -82,6 +83,20 @@ test('status and top show a running gateway, on the terminal and to scripts', as
       stderr: `gatewright: no gateway responds at ${gateway.url(15_000)}/; --admin is the address of its admin server\n`,
     })
   }
+
+  // A running `top` waits for a gateway that is restarted.
+  await eventually('it waits', () => complaints !== '')
+  shown = ''
+  const again = { GATEWRIGHT_ADMIN_ADDR: new URL(gateway.url(15_000)).host }
+  stops.use(await startGateway({ files: [folder.path], workers: 1, environment: again }))
+  await eventually('it shows the new gateway', () => shown.includes('BACKEND'))
+  child.kill('SIGINT')
+  expect((await ended)[0]).toBe(0)
+  expect(complaints).toBe(
+    `gatewright: no gateway responds at ${gateway.url(15_000)}/; --admin is the address of its admin server; waiting until it responds again
+gatewright: the gateway responds again
+`,
+  )
 })
 
 test('a gateway whose only listener has no certificate is not ready, and status, page and readiness agree', async () => {

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { DescribedRecord } from '#admin/describe-record.ts'
 import { count } from '#base/count.ts'
 import { parseJson } from '#base/parse-json.ts'
@@ -20,16 +21,33 @@ export interface TailFlags {
   readonly output?: string
 }
 
-/** Prints decisions as they happen, until it is interrupted or the gateway ends. */
-export async function tail({ admin, output, ...filters }: TailFlags): Promise<ExitCode> {
+/** Interval of attempts to reach a gateway that has ended. */
+const RETRY_MS = 500
+
+/** Prints decisions as they happen, until it is interrupted. It waits for a gateway that is restarted. */
+export async function tail({ admin, output, ...parameters }: TailFlags): Promise<ExitCode> {
   const isJson = oneOf(['text', 'json'], ['--output', output]) === 'json'
-  const response = await openAdminStream(admin, '/decisions/tail', filters)
+  const open = (tell?: (failure: string) => void) =>
+    openAdminStream(admin, '/decisions/tail', { parameters, ...(tell !== undefined && { tell }) })
+  let response = await open()
   if ('exitCode' in response) return response.exitCode
-  let isRead = true
-  whenOutputCloses(() => {
-    isRead = false
-    void response.body?.cancel().catch(() => {})
-  })
+  const closed = new AbortController()
+  whenOutputCloses(() => closed.abort())
+  for (;;) {
+    await printStream(response, isJson, closed.signal)
+    if (closed.signal.aborted) return EXIT.ok
+    complain('the gateway has closed the stream; waiting until it responds again')
+    do {
+      await sleep(RETRY_MS)
+      response = await open(() => {})
+    } while ('exitCode' in response)
+    complain('the gateway responds again; requests that ended in between are not shown')
+  }
+}
+
+/** Returns when the stream or the output is closed. */
+async function printStream(response: Response, isJson: boolean, closed: AbortSignal): Promise<void> {
+  closed.addEventListener('abort', () => void response.body?.cancel().catch(() => {}), { once: true })
   const parser = new SseParser()
   try {
     for await (const piece of response.body!) {
@@ -37,14 +55,11 @@ export async function tail({ admin, output, ...filters }: TailFlags): Promise<Ex
         if (event === 'lost') tellLost(data)
         else if (event === 'decision') printRecord(data, isJson)
       }
-      if (!isRead) return EXIT.ok
+      if (closed.aborted) return
     }
   } catch {
-    // As below: the gateway has ended in another way.
+    // The gateway has ended without closing the stream.
   }
-  if (!isRead) return EXIT.ok
-  complain('the gateway has closed the stream')
-  return EXIT.findings
 }
 
 function tellLost(data: string): void {

@@ -15,7 +15,7 @@ export interface WhyFlags {
 /** Prints what happened to one request: its decision record. */
 export async function why(id: string, { admin, output }: WhyFlags): Promise<ExitCode> {
   const isJson = oneOf(['text', 'json'], ['--output', output]) === 'json'
-  const answer = await askAdmin(admin, '/decisions', { id })
+  const answer = await askAdmin(admin, '/decisions', { parameters: { id } })
   if ('exitCode' in answer) return answer.exitCode
   const [record] = parseJson(answer.text) as readonly DescribedRecord[]
   if (record === undefined) {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type TerminalSize, topLines } from './top-lines.ts'
+import { type TerminalSize, topLines, waitingLines } from './top-lines.ts'
 import type { RateRow, TrafficRates } from './traffic-rates.ts'
 
 const row = (name: string, values: Partial<RateRow> = {}): RateRow => ({
@@ -53,6 +53,12 @@ test('a small terminal shows fewer columns and rows, and never a longer line', (
     'BACKEND           req/s      4xx',
     'default/web        1000        -',
   ])
+})
+
+test('while the gateway does not respond, one line says so', () => {
+  const texts = (columns: number) => waitingLines('no gateway responds', { columns, rows: 9 }).flat()
+  expect(texts(80)).toEqual([{ text: 'no gateway responds', style: 'red' }])
+  expect(texts(10)).toEqual([{ text: 'no gatewa…', style: 'red' }])
 })
 
 const many = { ...rates, routes: Array.from({ length: 50 }, (_, i) => row(`default/route-${i}`)) }

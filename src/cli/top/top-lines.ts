@@ -31,6 +31,11 @@ export function topLines(rates: TrafficRates, size: TerminalSize | undefined): r
   return size === undefined ? lines : lines.slice(0, Math.max(1, size.rows - 1))
 }
 
+/** In place of the rates, while the gateway does not respond. */
+export function waitingLines(text: string, { columns }: TerminalSize): readonly Line[] {
+  return [[{ text: shorten(text, columns), style: 'red' }]]
+}
+
 function table(title: string, rows: readonly RateRow[], columns: number): Line[] {
   const shown = Math.max(0, Math.min(COLUMNS.length, Math.floor((columns - MIN_NAME_WIDTH) / (CELL_WIDTH + 1))))
   const width = Math.max(1, columns - shown * (CELL_WIDTH + 1))

@@ -3,9 +3,9 @@ import { parseJson } from '#base/parse-json.ts'
 import { askAdmin, type Failed } from '../ask-admin.ts'
 import { oneOf } from '../environment.ts'
 import { EXIT, type ExitCode } from '../exit-code.ts'
-import { print, printStyled, Screen, whenOutputCloses } from '../output.ts'
+import { complain, print, printStyled, Screen, whenOutputCloses } from '../output.ts'
 import { UsageError } from '../usage-error.ts'
-import { topLines } from './top-lines.ts'
+import { topLines, waitingLines } from './top-lines.ts'
 import { type TrafficRates, trafficRates } from './traffic-rates.ts'
 
 export interface TopFlags {
@@ -24,22 +24,34 @@ export async function top({ admin, interval, once = false, output }: TopFlags): 
   if (!(intervalMs >= 100 && intervalMs <= 3_600_000)) {
     throw new UsageError(`--interval ${interval} must be a number of seconds from 0.1 to 3600`)
   }
-  let before = await readTraffic(admin)
-  if ('exitCode' in before) return before.exitCode
+  const first = await readTraffic(admin, complain)
+  if ('exitCode' in first) return first.exitCode
+  let before: TrafficReport | undefined = first
   const leave = new AbortController()
   const end = () => leave.abort()
   whenOutputCloses(end)
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, end)
   const screen = isJson || once ? undefined : Screen.open()
+  const tell = screen === undefined ? complain : (text: string) => screen.draw(waitingLines(text, screen.size))
   try {
     while (await isStillWanted(intervalMs, leave.signal)) {
-      const after = await readTraffic(admin)
+      const wasAway = before === undefined
+      const after = await readTraffic(admin, (failure) => {
+        if (once) complain(failure)
+        else if (!wasAway) tell(`${failure}; waiting until it responds again`)
+      })
       if ('exitCode' in after) {
-        screen?.close()
-        return after.exitCode
+        if (once) return after.exitCode
+        before = undefined
+        continue
       }
-      show(trafficRates(before, after), screen, isJson)
+      const rates = before && trafficRates(before, after)
       before = after
+      if (rates === undefined) {
+        tell(wasAway ? 'the gateway responds again' : 'the gateway was restarted')
+        continue
+      }
+      show(rates, screen, isJson)
       if (once) break
     }
   } finally {
@@ -49,8 +61,8 @@ export async function top({ admin, interval, once = false, output }: TopFlags): 
   return EXIT.ok
 }
 
-async function readTraffic(admin: string): Promise<TrafficReport | Failed> {
-  const answer = await askAdmin(admin, '/traffic')
+async function readTraffic(admin: string, tell: (failure: string) => void): Promise<TrafficReport | Failed> {
+  const answer = await askAdmin(admin, '/traffic', { tell })
   return 'exitCode' in answer ? answer : (parseJson(answer.text) as TrafficReport)
 }
 

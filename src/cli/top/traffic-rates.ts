@@ -21,9 +21,13 @@ export interface RateRow {
   readonly p99Ms: number | undefined
 }
 
-/** Rates between two reports, those with the most requests first. */
-export function trafficRates(before: TrafficReport, after: TrafficReport): TrafficRates {
-  const seconds = Math.max((Date.parse(after.time) - Date.parse(before.time)) / 1000, 0.001)
+/**
+ * Rates between two reports, those with the most requests first.
+ * @returns undefined: the gateway was restarted between them, so they count from different times
+ */
+export function trafficRates(before: TrafficReport, after: TrafficReport): TrafficRates | undefined {
+  if (before.startTime !== after.startTime) return undefined
+  const seconds = Math.max(after.uptimeSeconds - before.uptimeSeconds, 0.001)
   const rowsOf = (kind: 'routes' | 'backends') => {
     const known = new Map(before[kind].map((row) => [row.name, row]))
     return after[kind]
@@ -34,16 +38,14 @@ export function trafficRates(before: TrafficReport, after: TrafficReport): Traff
 }
 
 function rateOf(
-  before: TrafficReportRow | undefined,
+  known: TrafficReportRow | undefined,
   after: TrafficReportRow,
   { seconds, bounds }: { readonly seconds: number; readonly bounds: readonly number[] },
 ): RateRow {
-  // After a restart of the gateway, the numbers begin anew.
-  const known = before !== undefined && before.requests <= after.requests ? before : undefined
   const requests = after.requests - (known?.requests ?? 0)
-  const buckets = after.buckets.map((count, i) => Math.max(0, count - (known?.buckets[i] ?? 0)))
+  const buckets = after.buckets.map((count, i) => count - (known?.buckets[i] ?? 0))
   const ratio = (name: 'errors' | 'clientErrors') =>
-    requests === 0 ? 0 : Math.max(0, after[name] - (known?.[name] ?? 0)) / requests
+    requests === 0 ? 0 : (after[name] - (known?.[name] ?? 0)) / requests
   return {
     name: after.name,
     perSecond: requests / seconds,
