@@ -11,6 +11,7 @@ import type { RunningServer } from './small-server.ts'
 import type { StatusReport } from './status-report.ts'
 import type { DecisionReader } from './tail-decisions.ts'
 import { ask, failOnBug } from './testing.ts'
+import type { TrafficReport } from './traffic-report.ts'
 
 const origin = { kind: 'Secret', namespace: 'default', name: 'keys' }
 const items: readonly PlanItem[] = [
@@ -73,12 +74,21 @@ let quits = 0
 const readers = new Set<DecisionReader>()
 let unanswered: readonly string[] = []
 let levels: LogLevels = { others: 'info' }
+const traffic: TrafficReport = {
+  time: '2026-01-01T00:00:05.000Z',
+  startTime: '2026-01-01T00:00:00.000Z',
+  uptimeSeconds: 5,
+  inFlight: 1,
+  bounds: [1],
+  routes: [],
+  backends: [],
+}
 const options: AdminServerOptions = {
   host: '127.0.0.1',
   port: 0,
   version: '1.2.3',
   status: () => report,
-  traffic: () => ({ time: '2026-01-01T00:00:00.000Z', inFlight: 1, bounds: [1], routes: [], backends: [] }),
+  traffic: () => traffic,
   dump: () => ({ version: 7, items }),
   decisions: async () => ({ records: ring.list(), unanswered }),
   followDecisions: (reader) => {

@@ -28,6 +28,10 @@ export interface DecisionRecord {
   endpoint: string
   /** Name of the LLM provider in its backend. */
   section: string
+  /** Address of the client, `<address>:<port>`. */
+  client: string
+  /** Of a traced request: the trace; else empty. */
+  traceId: string
   /** The client that a policy has identified: subject of its token, entry of its API key (`<namespace>/<Secret>/<entry>`), or user name; else empty. */
   consumer: string
   status: number
@@ -111,6 +115,9 @@ export interface KeptDecision {
   /** As received, with its credentials. */
   readonly target: string
   readonly redactedParameters: readonly string[]
+  readonly clientAddress: string
+  readonly clientPort: number
+  readonly traceId: string
   readonly names: PlanNames
   readonly endpoint: string
   readonly section: string
@@ -195,7 +202,8 @@ export class DecisionRing {
   }
 
   #recordOf(kept: KeptDecision): DecisionRecord {
-    const { number, timeMs, names, target, redactedParameters, mcp, passed, startMonotonicMs, ...decision } = kept
+    const { number, timeMs, names, target, redactedParameters, clientAddress, clientPort, mcp, ...others } = kept
+    const { passed, startMonotonicMs, ...decision } = others
     const { gateway, listener, route, rule, backend } = names
     return {
       id: this.#ids.idOf(number),
@@ -207,6 +215,7 @@ export class DecisionRing {
       rule,
       backend,
       target: redactTarget(target, redactedParameters),
+      client: `${clientAddress}:${clientPort}`,
       ...decision,
       policies: policyRecords(passed, startMonotonicMs),
       mcp: mcp && describeMcp(mcp),

@@ -100,7 +100,11 @@ const ENDPOINT = fields<Ended>()([
 const BIND = fields<Peer>()([{ name: 'bind', label: 'bind', logged: false, read: bindOf }])
 
 const SOURCE = fields<Peer>()([
-  { name: 'src.addr', read: ({ remoteAddress, remotePort }) => `${remoteAddress}:${remotePort}` },
+  {
+    name: 'src.addr',
+    record: 'client',
+    read: ({ remoteAddress, remotePort }) => `${remoteAddress}:${remotePort}`,
+  },
 ])
 const DESTINATION = fields<Peer>()([
   { name: 'dst.addr', read: ({ localAddress, localPort }) => `${localAddress}:${localPort}` },
@@ -131,7 +135,7 @@ const STATUS = fields<{ readonly status: number }>()([
 const GRPC = fields<Ended>()([{ name: 'grpc.status', read: ({ exchange }) => readGrpcStatus(exchange) }])
 
 const TRACE = fields<RequestSpan>()([
-  { name: 'trace.id', read: ({ traceId }) => traceId },
+  { name: 'trace.id', record: 'traceId', read: ({ traceId }) => traceId },
   { name: 'span.id', read: ({ spanId }) => spanId },
 ])
 

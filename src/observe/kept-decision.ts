@@ -19,8 +19,7 @@ export interface Cause extends Pick<Unread, 'status' | 'reason'> {
 
 /** The decision about a message that never became a request. */
 export function keptUnread({ peer, gateway, listener }: IncomingConnection, number: number, why: Cause): KeptDecision {
-  const { status, code, reason, detail } = why
-  const sentBy = `sent by ${peer.remoteAddress}:${peer.remotePort}`
+  const { status, code, reason, detail = '' } = why
   return {
     number,
     timeMs: clock.now(),
@@ -28,13 +27,16 @@ export function keptUnread({ peer, gateway, listener }: IncomingConnection, numb
     authority: '',
     target: '',
     redactedParameters: [],
+    clientAddress: peer.remoteAddress,
+    clientPort: peer.remotePort,
+    traceId: '',
     names: { ...NO_PLAN_NAMES, gateway, listener },
     endpoint: '',
     section: '',
     consumer: '',
     status,
     code,
-    detail: detail === undefined ? sentBy : `${detail}, ${sentBy}`,
+    detail,
     reason,
     decidedBy: undefined,
     startMonotonicMs: 0,
@@ -63,14 +65,17 @@ export function keptUnread({ peer, gateway, listener }: IncomingConnection, numb
 export function keptRequest(ended: Ended, bodyBytes: number): KeptDecision {
   const { exchange, request } = ended
   const { decision } = request
-  const { llm, startMonotonicMs, sentMonotonicMs, answeredMonotonicMs } = exchange
+  const { llm, peer, startMonotonicMs, sentMonotonicMs, answeredMonotonicMs } = exchange
   return {
     number: request.decisionNumber,
     timeMs: ended.timeMs,
     method: exchange.originalMethod,
-    authority: exchange.originalAuthority || (exchange.peer.serverName ?? ''),
+    authority: exchange.originalAuthority || (peer.serverName ?? ''),
     target: exchange.originalTarget,
     redactedParameters: exchange.redactedParameters,
+    clientAddress: peer.remoteAddress,
+    clientPort: peer.remotePort,
+    traceId: exchange.span?.traceId ?? '',
     names: exchange.names ?? NO_PLAN_NAMES,
     endpoint: request.endpointLabel ?? '',
     section: request.endpointSection ?? '',

@@ -5,6 +5,7 @@ import { followUp } from '#exchange/follow-up.ts'
 import type { LlmPrices } from '#exchange/llm-prices.ts'
 import { NO_MCP } from '#exchange/mcp-facts.ts'
 import { RequestCalls } from '#exchange/request-calls.ts'
+import { RequestSpan } from '#exchange/request-span.ts'
 import { NO_STEPS } from '#exchange/run-context.ts'
 import { verifies } from '#test/support/verifies.ts'
 import { DecisionIds } from './decision-ids.ts'
@@ -149,7 +150,9 @@ verifies('service/metrics', 'a request: line, metrics and record', () => {
       endpoint: 'e:1',
       section: '',
       status: 201,
+      client: '192.0.2.7:40000',
       consumer: '',
+      traceId: '',
       code: '',
       detail: '',
       reason: 'Upstream',
@@ -794,7 +797,8 @@ test('a message refused before it is a request: a line with its peer, and a reco
       target: '',
       status: 400,
       code: 'host-invalid',
-      detail: 'sent by 192.0.2.7:40000',
+      client: '192.0.2.7:40000',
+      detail: '',
       reason: 'InvalidRequest',
       attempts: [],
     },
@@ -818,7 +822,7 @@ test('a connection that broke HTTP/2: a line without a status, and a record by i
       decision: ids.idOf(8),
     },
   ])
-  const detail = 'Protocol error, sent by 192.0.2.7:40000'
+  const detail = 'Protocol error'
   expect(it.records.list()).toMatchObject([{ code: 'http2-protocol-error', detail, reason: 'InvalidRequest' }])
   expect(metrics()).toEqual({ wire_refusals_total: 1 })
 })
@@ -868,7 +872,9 @@ test('requests that end in the same turn of the event loop have durations and ti
 
 test('the record of a request has the values of the line and of metric labels', () => {
   const { observer: it, end } = observer()
-  const noted = { refusal: 'rate-limited', reason: 'RateLimit' } as const
+  const target = { signal: 'traces', backend: 'b', protocol: 'GRPC', path: '', resource: () => [], key: 'k' } as const
+  const span = new RequestSpan({ target, remove: new Set() }, { ...clock, random: Math.random }, undefined, '')
+  const noted = { refusal: 'rate-limited', reason: 'RateLimit', span } as const
   const inputs = {
     noted,
     status: 429,
@@ -887,7 +893,7 @@ test('the record of a request has the values of the line and of metric labels', 
   expect(kept.map(({ record: member, value }) => [member, value])).toEqual(
     kept.map(({ record: member }) => [member, record![member!]]),
   )
-  expect(kept).toHaveLength(17)
+  expect(kept).toHaveLength(19)
 })
 
 test('a record keeps at most 256 characters of the name of a model', () => {

@@ -67,6 +67,7 @@ export interface ObservedInputs extends Partial<Omit<Observed, 'exchange'>> {
       | 'unsentDescriptors'
       | 'failedCosts'
       | 'calls'
+      | 'span'
     >
   >
   readonly jwt?: Readonly<Record<string, string | number>>
@@ -166,6 +167,9 @@ export function keptDecision(values: Partial<KeptDecision> = {}): KeptDecision {
     authority: '',
     target: '',
     redactedParameters: [],
+    clientAddress: '',
+    clientPort: 0,
+    traceId: '',
     names: NO_PLAN_NAMES,
     endpoint: '',
     section: '',

@@ -59,6 +59,22 @@ test('decisions of all workers from now on, each once; nothing is asked without 
   expect([asked(), one.told.length]).toEqual([before, 4])
 })
 
+test('decisions of several workers are read in the order of their times', async () => {
+  const { feed, rings } = startFeed()
+  const one = reader()
+  feed.read(one)
+  await vi.advanceTimersByTimeAsync(200)
+  const at = (worker: string, ...times: number[]) => {
+    const ring = new DecisionRing(worker, ids, 9)
+    for (const timeMs of times) ring.keep(keptDecision({ target: `${worker} ${timeMs}`, timeMs }))
+    rings.set(worker, ring)
+  }
+  at('w1', 10, 30, 30)
+  at('w2', 20, 30)
+  await vi.advanceTimersByTimeAsync(200)
+  expect(one.told).toEqual(['w1 10', 'w2 20', 'w1 30', 'w1 30', 'w2 30'])
+})
+
 test('more decisions than a worker keeps: so many are lost', async () => {
   const { feed, end } = startFeed()
   end('w1')

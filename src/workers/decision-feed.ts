@@ -8,7 +8,7 @@ const MANY = 64
 
 /** What a reader of the feed gets. */
 export interface FeedReader {
-  /** In the order in which each worker ended them. */
+  /** Those of one question in the order of their times. */
   records(records: readonly DecisionRecord[]): void
   /** So many decisions were forgotten before they could be read: a worker keeps only its last ones. */
   lost(count: number): void
@@ -41,9 +41,12 @@ export class DecisionFeed {
     if (this.#known !== undefined) this.#ended.set(worker, decisions)
   }
 
-  /** What a worker has told: as its answer, or before it ends. */
-  take({ worker, count, records, lost }: NewRecords): void {
-    this.#known?.set(worker, count)
+  /** What workers have told: as their answers, or before they end. */
+  take(...answers: readonly NewRecords[]): void {
+    for (const { worker, count } of answers) this.#known?.set(worker, count)
+    const lost = answers.reduce((sum, answer) => sum + answer.lost, 0)
+    // Workers are asked together, and a person reads the records in the order of their times.
+    const records = answers.flatMap((answer) => answer.records).toSorted((a, b) => a.time - b.time)
     for (const reader of this.#readers) {
       if (lost > 0) reader.lost(lost)
       if (records.length > 0) reader.records(records)
@@ -60,7 +63,7 @@ export class DecisionFeed {
       if (!isBusy) await new Promise<void>((resolve) => clock.after(PERIOD_MS, resolve))
       const answers = await this.#ask(known)
       isBusy = answers.some(({ records }) => records.length > MANY)
-      for (const answer of answers) this.take(answer)
+      this.take(...answers)
       this.#countUntold(known)
     }
     this.#known = undefined

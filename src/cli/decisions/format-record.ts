@@ -34,7 +34,7 @@ function resultLines(record: DescribedRecord): Line[] {
   const known = Object.hasOwn(REJECTIONS, code) ? REJECTIONS[code as keyof typeof REJECTIONS].text : ''
   const meaning = code === '' ? reasonText(reason) : `${code} (${known})`
   const lines: Line[] = [[{ text: 'result'.padEnd(NAME_WIDTH - 1) }, statusText(record), { text: meaning }]]
-  if (detail !== '') lines.push(indented(detail))
+  if (detail !== '') lines.push(...detail.split('\n').map(indented))
   return lines
 }
 
@@ -62,17 +62,19 @@ function sourceText({ path, ...origin }: DescribedSource): string {
 }
 
 function placeLines(record: DescribedRecord): Line[] {
-  const { gateway, listener, route, rule, backend, section, endpoint, consumer } = record
+  const { gateway, listener, route, rule, backend, section, endpoint, client, consumer, traceId } = record
   return [
     ['listener', [gateway, listener].filter(Boolean).join('/')],
     ['route', [route, rule].filter(Boolean).join(', ')],
     ['backend', [backend, section].filter(Boolean).join(', ')],
     ['endpoint', endpoint],
+    ['client', client],
     ['consumer', consumer],
     ['model', modelText(record)],
     ['tokens', tokensText(record)],
     ['mcp', mcpText(record)],
     ['guards', guardText(record)],
+    ['trace', traceId],
   ].flatMap(([name, text]) => (text === '' ? [] : [named(name!, text!)]))
 }
 
@@ -81,10 +83,11 @@ function tokensText({ inputTokens, outputTokens }: DescribedRecord): string {
 }
 
 function timeLineLines(record: DescribedRecord): Line[] {
-  return timeLine(record).map(({ atMs, text, tookMs }) => [
+  return timeLine(record).map(({ atMs, text, tookMs, by = '' }) => [
     { text: millisecondsText(atMs).padStart(NAME_WIDTH), style: 'dim' },
     { text },
     { text: tookMs === undefined ? '' : `(${millisecondsText(tookMs)})`, style: 'dim' },
+    { text: by, style: 'dim' },
   ])
 }
 

@@ -14,14 +14,19 @@ export function recordLine(record: DescribedRecord): readonly StyledText[] {
     { text: requestText(record) },
     { text: place, style: 'cyan' },
     { text: asked },
-    { text: [code, detail].filter((text) => text !== '').join(': '), style: 'yellow' },
+    { text: [code, firstLine(detail)].filter((text) => text !== '').join(': '), style: 'yellow' },
     { text: id, style: 'dim' },
   ]
 }
 
-/** `GET shop.example/cart`; of a connection that is relayed, the name of its server. */
-export function requestText({ method, authority, target }: DescribedRecord): string {
-  return method === '' ? `connection ${authority}`.trimEnd() : `${method} ${authority}${target}`
+/** `GET shop.example/cart`; of a connection the name of its server, or its client. */
+export function requestText({ method, authority, target, client }: DescribedRecord): string {
+  return method === '' ? `connection ${authority || `from ${client}`}` : `${method} ${authority}${target}`
+}
+
+/** Without the quoted expression and its mark, which some details have below. */
+function firstLine(detail: string): string {
+  return detail.split('\n', 1)[0]!
 }
 
 export function statusText({ status }: DescribedRecord): StyledText {

@@ -7,6 +7,8 @@ export interface Moment {
   readonly text: string
   /** How long it took; undefined: it took no time of its own. */
   readonly tookMs?: number | undefined
+  /** The objects that asked for it: `ProxyPolicy default/keys`. */
+  readonly by?: string
 }
 
 /** What happened to a request, in order, as far as its record has times. */
@@ -18,6 +20,7 @@ export function timeLine(record: DescribedRecord): readonly Moment[] {
       atMs: policy.startMs,
       text: `${policy.field} (${policy.stage}): ${verdictOf(record, i)}`,
       tookMs: policy.durationMs,
+      by: objectsOf(policy),
     })),
     ...callouts.map(({ policy, backend, verdict, cached, startMs, durationMs: tookMs, status: answer, detail }) => ({
       atMs: startMs,
@@ -33,6 +36,11 @@ export function timeLine(record: DescribedRecord): readonly Moment[] {
     { atMs: durationMs, text: status === 0 ? 'ended without a response' : `ended with ${status}` },
   ]
   return moments.toSorted((a, b) => a.atMs - b.atMs)
+}
+
+/** Several fields of an object are one. */
+function objectsOf({ sources }: DescribedRecord['policies'][number]): string {
+  return [...new Set(sources.map(({ kind, namespace, name }) => `${kind} ${namespace}/${name}`))].join(', ')
 }
 
 /** What a policy did. Steps of the response that decide are not among those of the request. */
