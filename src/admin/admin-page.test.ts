@@ -18,6 +18,7 @@ const EMPTY: StatusReport = {
   staleFiles: [],
   endpoints: [],
   workers: [{ name: 'w1', planVersion: 7 }],
+  failingOutputs: [],
   keySets: [],
   credentials: [],
 }
@@ -81,7 +82,7 @@ const route: RouteItem = {
 
 test('a gateway without objects says so', () => {
   const text = textOf(page())
-  expect(text).toContain('Version 1.2.3. Plan 7 is in force in 1 worker. 0 objects.')
+  expect(text).toContain('Ready. Version 1.2.3. Plan 7 is in force in 1 worker. 0 objects.')
   for (const line of [
     'No problems.',
     'No listeners.',
@@ -92,6 +93,17 @@ test('a gateway without objects says so', () => {
   ]) {
     expect(text).toContain(line)
   }
+})
+
+test('a gateway that is not ready says why', () => {
+  expect(textOf(page({ status: { notReady: ['draining'] } }))).toContain('Not ready: draining. Version 1.2.3.')
+})
+
+test('outputs that cannot be written are a problem', () => {
+  const since = '2026-01-01T00:00:00Z'
+  const text = textOf(page({ status: { failingOutputs: [{ output: 'access log', cause: 'ENOSPC', since, lost: 7 }] } }))
+  expect(text).toContain(`not written access log: ENOSPC, since ${since}, 7 lost`)
+  expect(text).not.toContain('No problems.')
 })
 
 test('findings, problems of files and outdated files', () => {
@@ -158,6 +170,7 @@ test('listeners, routes, and backends with their health', () => {
         listeners: [
           { listener: 'default/main/http', address: '127.0.0.1', port: 80, bound: true },
           { listener: 'default/main/six', address: '::1', port: 81, bound: false, message: 'in use' },
+          { listener: 'default/main/tls', address: '::1', port: 82, bound: true, message: 'no certificate' },
         ],
         endpoints: [
           { backend: 'Service/default/shop/80', endpoint: '10.0.0.1:80', health: 0.875, consecutiveFailures: 0 },
@@ -177,6 +190,7 @@ test('listeners, routes, and backends with their health', () => {
     'Backend Endpoint Health State',
     'default/main/http 127.0.0.1:80 accepts connections',
     'default/main/six [::1]:81 not open in use',
+    'default/main/tls [::1]:82 serves nothing no certificate',
     'HTTPRoute default/shop rule 0 default/main/http shop.test GET PathPrefix /cart, with header x-a and parameter b Service/default/shop/80, weight 2 missing (spec.rules[0].backendRefs[1]), weight 1',
     'parameter b Service/default/shop/80 \n',
     'cannot be served unknown filter',
@@ -269,7 +283,9 @@ test('a decision has its time line, as text and as a bar', () => {
         authority: 'shop.test',
         status: 503,
         code: 'upstream-failed',
-        detail: 'refused',
+        clientAddress: '192.0.2.7',
+        clientPort: 40_000,
+        detail: 'refused\nby <it>',
         durationMs: 200,
         sentMs: 1.234,
         answeredMs: 101.2,
@@ -287,7 +303,7 @@ test('a decision has its time line, as text and as a bar', () => {
   const text = textOf(body)
   expect(text).toContain('12:30:15.042')
   expect(text).toContain(
-    'GET /cart shop.test 503 upstream-failed refused default/main/http default/r default/b at 10.0.0.1:80 worker w1',
+    'GET /cart shop.test from 192.0.2.7:40000 503 upstream-failed refusedby <it>\n default/main/http default/r default/b at 10.0.0.1:80 worker w1',
   )
   expect(text).toContain('received → sent 1.23 ms → answered 101 ms → ended 200 ms')
   expect(body).toContain('<rect class="work" x="0.6" width="50" height="1"/>')
@@ -295,7 +311,7 @@ test('a decision has its time line, as text and as a bar', () => {
 
 test('a decision without a backend ends without having been sent', () => {
   const body = page({ decisions: { records: records({ status: 404, durationMs: 0.1234 }), unanswered: ['w2'] } })
-  expect(textOf(body)).toContain('not a request 404 worker w1 received → ended 0.12 ms')
+  expect(textOf(body)).toContain('not a request from :0 404 worker w1 received → ended 0.12 ms')
   expect(body).not.toContain('<rect')
   expect(textOf(body)).toContain('Without the decisions of w2, which did not answer in time.')
 })

@@ -5,7 +5,7 @@ import type { GatheredSessions } from '#observe/mcp-session-report.ts'
 import type { RouteItem, RouteMatch, WeightedBackend } from '#plan/item.ts'
 import type { Answer } from './answer.ts'
 import { DECISION_COLUMNS, decisionRow } from './decision-rows.ts'
-import { type Html, html, pageAnswer, section, table } from './html.ts'
+import { type Html, html, pageAnswer, section, table, withQuote } from './html.ts'
 import { type IndexEntry, indexTable } from './index-page.ts'
 import { describeSession } from './mcp-sessions.ts'
 import { SESSION_COLUMNS, sessionRow } from './session-rows.ts'
@@ -51,19 +51,23 @@ ${parts.map(({ id, title, content }) => section(id, title, content))}</main>`,
   )
 }
 
-function summary({ version, planVersion, workers, objects: all }: StatusReport): string {
+function summary({ version, planVersion, workers, objects: all, notReady }: StatusReport): Html {
   const behind = workers.filter((worker) => worker.planVersion !== planVersion).length
   const late = behind === 0 ? '' : `, ${behind} of them with another plan`
-  return `Version ${version}. Plan ${planVersion} is in force in ${count(workers.length, 'worker')}${late}. ${count(all.length, 'object')}.`
+  const readiness =
+    notReady.length === 0
+      ? html`<span class="good">Ready.</span>`
+      : html`<span class="error">Not ready: ${notReady.join('; ')}.</span>`
+  return html`${readiness} Version ${version}. Plan ${planVersion} is in force in ${count(workers.length, 'worker')}${late}. ${count(all.length, 'object')}.`
 }
 
-function findings({ objects: all, problems, staleFiles }: StatusReport): Html {
+function findings({ objects: all, problems, staleFiles, failingOutputs }: StatusReport): Html {
   const rows = all.flatMap(({ origin, findings: found }) =>
     found.map(({ severity, code, path, message }) => [
       html`<span class="${severity === 'error' ? 'error' : 'warning'}">${severity}</span>`,
       objectName(origin),
       html`<code>${path}</code>`,
-      messageCell(message, code),
+      withQuote(message, html` <span class="quiet">[${code}]</span>`),
     ]),
   )
   const stale = staleFiles.map(
@@ -72,25 +76,23 @@ function findings({ objects: all, problems, staleFiles }: StatusReport): Html {
 `,
   )
   const files = problems.map((problem) => html`<li><code>${problem}</code></li>`)
-  if (rows.length + files.length + stale.length === 0) return html`<p class="good">No problems.</p>`
-  return html`${stale}${files.length > 0 && html`<h3>In files</h3><ul>${bounded(files, '/status')}</ul>`}
+  const outputs = failingOutputs.map(
+    ({ output, cause, since, lost }) =>
+      html`<p><span class="warning">not written</span> ${output}: ${cause}, since ${since}, ${lost} lost</p>
+`,
+  )
+  if (rows.length + files.length + stale.length + outputs.length === 0) return html`<p class="good">No problems.</p>`
+  return html`${outputs}${stale}${files.length > 0 && html`<h3>In files</h3><ul>${bounded(files, '/status')}</ul>`}
 ${rows.length > 0 && rowsOf(['Severity', 'Object', 'Field', 'Problem'], rows, '/status')}`
-}
-
-/** Some messages quote an expression, with a caret below the place. */
-function messageCell(message: string, code: string): Html {
-  const [first = '', ...more] = message.split('\n')
-  const quoted = more.map((line) => html`${line}\n`)
-  return html`${first} <span class="quiet">[${code}]</span>${more.length > 0 && html`<pre>${quoted}</pre>`}`
 }
 
 function listeners(all: readonly ListenerReport[]): Html {
   const rows = all.map(({ listener, address, port, bound, message }) => [
     listener,
     html`<code>${address.includes(':') ? `[${address}]` : address}:${port}</code>`,
-    bound
+    bound && message === undefined
       ? html`<span class="good">accepts connections</span>`
-      : html`<span class="error">not open</span> ${message ?? ''}`,
+      : html`<span class="error">${bound ? 'serves nothing' : 'not open'}</span> ${message ?? ''}`,
   ])
   return rows.length === 0 ? nothing('No listeners.') : rowsOf(['Listener', 'Address', 'State'], rows, '/status')
 }

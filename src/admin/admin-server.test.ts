@@ -27,6 +27,7 @@ const report: StatusReport = {
   problems: [],
   staleFiles: [],
   workers: [{ name: 'w1', planVersion: 7 }],
+  failingOutputs: [],
   endpoints: [],
   keySets: [],
   credentials: [],

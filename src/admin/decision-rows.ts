@@ -1,15 +1,15 @@
 import type { DecisionRecord } from '#observe/decision-ring.ts'
-import { type Html, html } from './html.ts'
+import { type Html, html, withQuote } from './html.ts'
 import { guardText, mcpText, millisecondsText, modelText } from './record-texts.ts'
 
 export const DECISION_COLUMNS = ['Time', 'Request', 'Answer', 'Place', 'Time line']
 
 /** A decision as a row of a table. */
 export function decisionRow(record: DecisionRecord): readonly Html[] {
-  const { time, id, method, authority, target, status, code, detail } = record
+  const { time, id, method, authority, target, client, status, code, detail } = record
   return [
     html`<time datetime="${isoTime(time)}">${isoTime(time).slice(11, 23)}</time><br><a href="/decisions?id=${encodeURIComponent(id)}"><code>${id}</code></a>`,
-    html`${method === '' ? 'not a request' : html`<code>${method} ${target}</code>`}<br><span class="quiet">${authority}</span>`,
+    html`${method === '' ? 'not a request' : html`<code class="wide">${method} ${target}</code>`}<br><span class="quiet">${authority !== '' && html`${authority}<br>`}from ${client}</span>`,
     answerCell(status, code, detail),
     placeCell(record),
     timeLine(record),
@@ -23,7 +23,7 @@ function isoTime(time: number): string {
 function answerCell(status: number, code: string, detail: string): Html {
   const kind = status === 0 || status >= 500 ? 'error' : status >= 400 ? 'warning' : 'good'
   const shown = status === 0 ? 'none' : status
-  return html`<span class="${kind}">${shown}${code === '' ? '' : ` ${code}`}</span>${detail !== '' && html`<br>${detail}`}`
+  return html`<span class="${kind}">${shown}${code === '' ? '' : ` ${code}`}</span>${detail !== '' && html`<br>${withQuote(detail)}`}`
 }
 
 function placeCell(record: DecisionRecord): Html {

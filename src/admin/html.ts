@@ -60,6 +60,13 @@ ${body}
   }
 }
 
+/** Some messages quote an expression below their first line, with a mark at the place. @param after behind the first line */
+export function withQuote(message: string, after?: Html): Html {
+  const [first = '', ...more] = message.split('\n')
+  const quoted = more.map((line) => html`${line}\n`)
+  return html`${first}${after}${more.length > 0 && html`<pre>${quoted}</pre>`}`
+}
+
 /** A section with its heading, which links inside of the page point to. */
 export function section(id: string, title: string, ...content: readonly Part[]): Html {
   return html`<section aria-labelledby="${id}">

@@ -12,6 +12,7 @@ th, td { text-align: left; vertical-align: top; padding: .35rem .6rem .35rem 0; 
 th { white-space: nowrap; font-weight: 600; color: var(--quiet); font-size: .85rem; }
 code, pre { font-family: ui-monospace, monospace; font-size: .9em; }
 code { overflow-wrap: anywhere; }
+.wide { display: inline-block; min-width: 14rem; }
 pre { margin: 0; overflow-x: auto; }
 section { overflow-x: auto; }
 p, ul { margin: .25rem 0; }

@@ -15,6 +15,8 @@ export interface StatusReport {
   /** Files whose current content is invalid, so that previous objects are in use. */
   readonly staleFiles: readonly StaleFileReport[]
   readonly workers: readonly WorkerReport[]
+  /** Outputs that cannot be written at the moment. Requests are served nevertheless, so the gateway stays ready. */
+  readonly failingOutputs: readonly OutputReport[]
   /** Endpoints of all backends. */
   readonly endpoints: readonly EndpointReport[]
   /** Remote key sets of token issuers. */
@@ -48,6 +50,15 @@ export interface StaleFileReport {
   readonly objects: readonly string[]
   /** One line each, with position. */
   readonly problems: readonly string[]
+}
+
+export interface OutputReport {
+  readonly output: 'access log' | 'decision records'
+  readonly cause: string
+  /** RFC 3339. */
+  readonly since: string
+  /** Lines or records that were lost since the gateway started. */
+  readonly lost: number
 }
 
 export interface EndpointReport {

@@ -1,4 +1,4 @@
-import type { CredentialReport, KeySetReport, StatusReport } from '#admin/status-report.ts'
+import type { CredentialReport, KeySetReport, OutputReport, StatusReport } from '#admin/status-report.ts'
 import { keyOf } from '#api/object.ts'
 import type { Finding } from '#base/finding.ts'
 import type { ListenerItem } from '#plan/item.ts'
@@ -17,6 +17,7 @@ interface Parts {
   readonly findings: readonly Finding[]
   readonly publisher: PlanPublisher
   readonly workers: WorkerPool
+  readonly failingOutputs: readonly OutputReport[]
   readonly keySets: readonly KeySetReport[]
   readonly credentials: readonly CredentialReport[]
   readonly planVersion: number
@@ -30,6 +31,7 @@ export function describeStatus({
   findings: all,
   publisher,
   workers,
+  failingOutputs,
   keySets,
   credentials,
   planVersion,
@@ -69,6 +71,7 @@ export function describeStatus({
       problems: problems.map(formatProblem),
     })),
     workers: workers.members,
+    failingOutputs,
     endpoints: publisher.endpoints.map(({ evictedUntilMs, ...endpoint }) => ({
       ...endpoint,
       ...(evictedUntilMs === undefined ? {} : { evictedUntil: new Date(evictedUntilMs).toISOString() }),

@@ -2,7 +2,6 @@ import { startAdminServer } from '#admin/admin-server.ts'
 import { startMetricsServer } from '#admin/metrics-server.ts'
 import { startReadinessServer } from '#admin/readiness-server.ts'
 import type { RunningServer } from '#admin/small-server.ts'
-import { reportTraffic, type TrafficReport } from '#admin/traffic-report.ts'
 import { objectKey } from '#api/object.ts'
 import type { ObjectChange } from '#api/object-change.ts'
 import type { ApiService } from '#apiserver/api-service.ts'
@@ -17,7 +16,6 @@ import type { StatusChange } from '#control/translation.ts'
 import { Translator } from '#control/translator.ts'
 import type { SocketAddress } from '#net/connect/own-sockets.ts'
 import { TLS_MATERIAL } from '#net/tls-material.ts'
-import { METRICS } from '#observe/metrics/metrics.ts'
 import { MetricsReader, type Sample } from '#observe/metrics/metrics-reader.ts'
 import { MetricsWriter } from '#observe/metrics/metrics-writer.ts'
 import type { MetricsFormat } from '#observe/metrics/write-family.ts'
@@ -39,9 +37,11 @@ import { WorkerPool } from '#workers/worker-pool.ts'
 import { gatewayAddresses } from './address-pool.ts'
 import { certificateProblem, describeStatus } from './describe-status.ts'
 import type { InstanceEvents, ListenerState } from './events.ts'
+import { FailingOutputs } from './failing-outputs.ts'
 import { gatherSamples } from './gather-samples.ts'
 import { LevelFile } from './level-file.ts'
 import { MainCalls } from './main-calls.ts'
+import { MeasuredTraffic } from './measured-traffic.ts'
 import type { InstanceOptions } from './options.ts'
 import { PlanPublisher } from './plan-publisher.ts'
 import { PriceCatalogue } from './price-catalogue.ts'
@@ -72,8 +72,8 @@ export class Instance {
   readonly #runtime: { cancel(): void }
   readonly #workers: WorkerPool
   readonly #recordFolder: RecordFolder | undefined
-  readonly #startTimeMs = clock.now()
-  readonly #startMonotonicMs = clock.monotonic()
+  readonly #failingOutputs: FailingOutputs
+  readonly #measured: MeasuredTraffic
   readonly #feed = new DecisionFeed((known) => this.#workers.newRecords(known))
   readonly #translator: Translator
   readonly #loop: ControlLoop
@@ -108,6 +108,8 @@ export class Instance {
       folded: (label, place) => this.#ownMetrics.series('foldedValues', [label, ...place]).add(1),
       firstFolded: (label, place) => events.labelFolded(label, place),
     })
+    this.#failingOutputs = new FailingOutputs(this.#metrics)
+    this.#measured = new MeasuredTraffic(this.#metrics)
     this.#ownMetrics = new MetricsWriter((update) => this.#metrics.add('main', update))
     this.#reloads = new ReloadMetrics(this.#ownMetrics)
     this.#runtime = measureRuntime(this.#ownMetrics, 'main')
@@ -138,6 +140,7 @@ export class Instance {
         applied: (version, failed) => this.#applied(version, failed),
         replaced: (name, why, cause) => {
           this.#ownMetrics.series('workerReplacements', [why]).add(1)
+          this.#failingOutputs.forget(name)
           events.workerReplaced(name, why, cause)
         },
         metrics: (worker, update) => this.#metrics.add(worker, update),
@@ -148,7 +151,10 @@ export class Instance {
         lastRecords: (records) => this.#feed.take(records),
         fact: (version, fact) => this.#loop.observed(version, fact),
         askedForKept: (of, id, fetchedMs) => this.#calls.requestKept(of, id, fetchedMs),
-        log: (worker, state) => events.accessLog(worker, state),
+        log: (worker, state) => {
+          this.#failingOutputs.logChanged(worker, state)
+          events.accessLog(worker, state)
+        },
         message: (...line) => events.message(...line),
         bug: (decisionId, stack) => events.bug(decisionId, stack),
       },
@@ -304,12 +310,13 @@ export class Instance {
             findings: this.#translator.findings,
             publisher: this.#publisher,
             workers: this.#workers,
+            failingOutputs: this.#failingOutputs.report(this.#recordFolder),
             keySets: this.#calls.keySets,
             credentials: this.#calls.credentials,
             planVersion: this.#appliedVersion,
             notReady: this.whyNotReady,
           }),
-        traffic: () => this.#traffic(),
+        traffic: () => this.#measured.report(),
         dump: () => ({ version: this.#publisher.version, items: this.#publisher.items.values() }),
         decisions: () => this.#workers.records(),
         profiles: {
@@ -369,13 +376,6 @@ export class Instance {
       dropped: (records, reason) => this.#ownMetrics.series('recordsDropped', [reason]).add(records),
       report: (...line) => this.#events.message('observe', ...line),
     })
-  }
-
-  #traffic(): TrafficReport {
-    const inFlight = [...this.#metrics.read('requestsInFlight')].reduce((sum, { cells }) => sum + cells[0]!, 0)
-    const uptimeMs = clock.monotonic() - this.#startMonotonicMs
-    const moment = { timeMs: clock.now(), startTimeMs: this.#startTimeMs, uptimeMs, inFlight }
-    return reportTraffic(this.#metrics.read('duration'), METRICS.duration.buckets, moment)
   }
 
   #metricsText(format: MetricsFormat): string {

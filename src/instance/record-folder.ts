@@ -60,7 +60,7 @@ export class RecordFolder implements FeedReader {
   #nextNumber = 1
   #timer: { cancel(): void } | undefined
   #writing: Promise<void> | undefined
-  #failing = false
+  #failure: { readonly cause: string; readonly sinceMs: number } | undefined
   #lostWhileFailing = 0
 
   constructor(options: RecordFolderOptions) {
@@ -192,17 +192,22 @@ export class RecordFolder implements FeedReader {
     else await truncate(file.path, file.bytes).catch(() => {})
   }
 
+  /** Why records cannot be written at the moment. */
+  get failure(): { readonly cause: string; readonly sinceMs: number } | undefined {
+    return this.#failure
+  }
+
   #fail(error: unknown, records: number): void {
     this.#lostWhileFailing += records
-    if (this.#failing) return
-    this.#failing = true
+    if (this.#failure !== undefined) return
     const cause = (error as NodeJS.ErrnoException).code ?? `${error}`
+    this.#failure = { cause, sinceMs: clock.now() }
     this.#options.report('error', 'decision records cannot be written', { folder: this.#options.folder, cause })
   }
 
   #resume(): void {
-    if (!this.#failing) return
-    this.#failing = false
+    if (this.#failure === undefined) return
+    this.#failure = undefined
     const { folder } = this.#options
     this.#options.report('info', 'decision records can be written again', { folder, lost: this.#lostWhileFailing })
     this.#lostWhileFailing = 0

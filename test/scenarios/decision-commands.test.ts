@@ -76,7 +76,7 @@ test('tail shows requests as they end, and why shows who decided about one', asy
   )
   expect(why.stdout).toMatch(/route +default\/shop, rule 0\n/)
   expect(why.stdout).toMatch(
-    /time line\n +0 ms received\n +[\d.]+ ms authorization \(post-routing\): refused \([\d.]+ ms\)\n +[\d.]+ ms ended with 403\n$/,
+    /time line\n +0 ms received\n +[\d.]+ ms authorization \(post-routing\): refused \([\d.]+ ms\) ProxyPolicy default\/no-secrets\n +[\d.]+ ms ended with 403\n$/,
   )
   expect(why.stdout, 'no styles without a terminal').not.toContain('\u001b')
 

@@ -1,8 +1,9 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { open } from 'node:fs/promises'
+import { open, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
+import { gatewright } from '#test/support/command-line.ts'
 import { eventually } from '#test/support/eventually.ts'
 import { freePort } from '#test/support/free-port.ts'
 import { startGateway } from '#test/support/gateway.ts'
@@ -95,3 +96,30 @@ test('a named pipe is the access log: without a reader the gateway starts and se
   expect(got.split('\n').filter((line) => line.includes('http.status=404'))).toHaveLength(requests)
   expect(gateway.output.stderr).not.toContain('cannot be written')
 }, 60_000)
+
+test('status shows outputs that cannot be written; the gateway serves and stays ready', async () => {
+  const port = await freePort()
+  const folder = await createObjectsFolder({ 'all.yaml': gatewayYaml(port) })
+  onTestFinished(folder.remove)
+  const records = join(folder.path, 'records')
+  await using gateway = await startGateway({
+    files: [join(folder.path, 'all.yaml')],
+    workers: 2,
+    arguments: ['--records', records],
+    environment: { GATEWRIGHT_ACCESS_LOG: '/dev/full' },
+  })
+  const status = async () => await gatewright(['status', '--admin', gateway.url(15_000)])
+  expect((await status()).stdout).not.toContain('not written')
+  await rm(records, { recursive: true })
+  await writeFile(records, 'no folder')
+  expect((await fetch(`http://127.0.0.1:${port}/`)).status).toBe(404)
+  const { code, stdout } = await eventually('both fail', async () => {
+    const shown = await status()
+    return shown.stdout.includes('decision records:') && shown.stdout.includes('access log:') ? shown : undefined
+  })
+  expect([code, stdout.split('\n')[0]]).toEqual([0, 'ready'])
+  expect(stdout).toMatch(
+    /\nnot written\n {2}access log: \/dev\/full: ENOSPC since 20\S+Z, 0 lost\n {2}decision records: ENOTDIR since /,
+  )
+  expect((await fetch(`${gateway.url(15_021)}/healthz/ready`)).status).toBe(200)
+})

@@ -14,6 +14,7 @@ const GOOD: StatusReport = {
     { name: 'w1', planVersion: 7 },
     { name: 'w2', planVersion: 6 },
   ],
+  failingOutputs: [],
   endpoints: [{ backend: 'Service/default/web/80', endpoint: '10.0.0.1:80', health: 1, consecutiveFailures: 0 }],
   keySets: [],
   credentials: [],
@@ -49,6 +50,7 @@ test('a gateway with problems', () => {
         evictedUntil: '2026-01-31T12:00:00.000Z',
       },
     ],
+    failingOutputs: [{ output: 'access log', cause: 'ENOSPC', since: '2026-01-31T12:00:00.000Z', lost: 7 }],
     keySets: [{ backend: 'Service/default/idp/80', path: '/keys', failure: 'no answer' }],
   })
   expect(lines[0]).toBe('not ready: listener default/main/http: in use')
@@ -59,5 +61,6 @@ test('a gateway with problems', () => {
   expect(lines).toContain(
     '  Service/default/web/80 10.0.0.1:80: 3 failures in a row evicted until 2026-01-31T12:00:00.000Z',
   )
+  expect(lines).toContain('  access log: ENOSPC since 2026-01-31T12:00:00.000Z, 7 lost')
   expect(lines).toContain('  keys of Service/default/idp/80/keys: no answer')
 })

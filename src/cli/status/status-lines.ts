@@ -24,6 +24,7 @@ export function statusLines(report: StatusReport): readonly Line[] {
     [{ text: `${count(objects.length, 'object')}, ${endpointText(report)}` }],
     ...section('listeners', listenerLines(report)),
     ...section('problems', problemLines(report)),
+    ...section('not written', outputLines(report)),
     ...section('endpoints with failures', endpointLines(report)),
     ...section('not fetched', fetchLines(report)),
   ]
@@ -55,6 +56,13 @@ function problemLines({ problems, staleFiles, objects }: StatusReport): Line[] {
       ? []
       : [[{ text: count(errors, 'error of objects', 'errors of objects'), style: 'yellow' } as const]]),
   ]
+}
+
+function outputLines({ failingOutputs }: StatusReport): Line[] {
+  return failingOutputs.map(({ output, cause, since, lost }) => [
+    { text: `${output}: ${cause}`, style: 'yellow' },
+    { text: `since ${since}, ${lost} lost` },
+  ])
 }
 
 function endpointLines({ endpoints }: StatusReport): Line[] {
