@@ -45,6 +45,8 @@ const selections: readonly (readonly [query: string, ids: readonly string[]])[] 
   ['since=2026-01-31T12:59:30%2B01:00', ['w1-3']],
   ['until=30s', ['w1-2', 'w1-1']],
   ['since=5m&until=30s', ['w1-2']],
+  ['since=1m', ['w1-3', 'w1-2']],
+  ['until=1m', ['w1-2', 'w1-1']],
 ]
 
 for (const [query, ids] of selections) {

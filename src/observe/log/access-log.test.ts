@@ -301,9 +301,13 @@ test.each(Object.keys(BROUGHT))('the value of a Secret is not written in %s', (f
 test('nor is it in an added field, at any depth', () => {
   const lines: string[] = []
   const log = new AccessLog(JSON_LINE, (line) => lines.push(line), new KnownSecrets([SECRET]))
-  const settings = settingsOf({ add: { all: `[{"a": "${SECRET}", "${SECRET}": [1, null]}]` } })
+  const add = { all: `[{"a": "${SECRET}", "${SECRET}": [1, null]}]`, one: `flatten({"${SECRET}": 2})` }
+  const settings = settingsOf({ add })
   log.log(new Ended(observed({ settings }), clock.now(), 1, undefined))
-  expect(JSON.parse(lines[0]!).all).toEqual([{ a: '<redacted>', '<redacted>': [1, null] }])
+  expect(JSON.parse(lines[0]!)).toMatchObject({
+    all: [{ a: '<redacted>', '<redacted>': [1, null] }],
+    'one.<redacted>': 2,
+  })
 })
 
 test('nor is it in the error of a request or of a connection', () => {
