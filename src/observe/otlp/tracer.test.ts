@@ -1,0 +1,95 @@
+import { expect, test } from 'vitest'
+import { clock } from '#base/clock.ts'
+import { RequestSpan } from '#exchange/request-span.ts'
+import type { TracingSettings } from '#exchange/tracing-settings.ts'
+import { Head } from '#net/http/head.ts'
+import { decodeOfficial } from '#test/support/otlp-definitions.ts'
+import { Ended } from '../ended.ts'
+import { type ObservedInputs, observed, settingsOf } from '../testing.ts'
+import type { Exporters } from './exporters.ts'
+import { Tracer } from './tracer.ts'
+
+interface Span {
+  readonly name: string
+  readonly startTimeUnixNano: string
+  readonly status?: { readonly code?: string; readonly message?: string }
+  readonly attributes: readonly { readonly key: string; readonly value: object }[]
+}
+
+const TARGET = { signal: 'traces', backend: 'b', protocol: 'GRPC', path: '', resource: () => [], key: 'k' } as const
+const NO_SECRETS = { hide: (text: string) => text, hideValues: (text: string) => text }
+
+function tracer(add: Readonly<Record<string, string>> = {}) {
+  const spans: Span[] = []
+  const exporters = {
+    add: (_: unknown, item: Uint8Array) =>
+      void spans.push(decodeOfficial('opentelemetry.proto.trace.v1.Span', item) as unknown as Span),
+  } as unknown as Exporters
+  const logged = settingsOf({ add })
+  const settings: TracingSettings = {
+    target: TARGET,
+    remove: new Set(),
+    add: logged.accessLog!.add,
+    randomSampling: undefined,
+    clientSampling: undefined,
+  }
+  const span = new RequestSpan(settings, { ...clock, random: Math.random }, undefined, '')
+  const all = new Tracer(exporters, NO_SECRETS)
+  const request = (inputs: ObservedInputs, trailers?: Head) => {
+    const { noted } = inputs
+    const ends = observed({ ...inputs, noted: { ...noted, span }, settings: { ...logged, tracing: settings } })
+    ends.exchange.trailers = trailers
+    all.requestEnded(new Ended(ends, clock.now(), 1, undefined), span)
+    return spans.at(-1)!
+  }
+  return { all, span, spans, request }
+}
+
+test.each([
+  [0, undefined],
+  [1, undefined],
+  [2, 'UNKNOWN'],
+  [3, undefined],
+  [4, 'DEADLINE_EXCEEDED'],
+  [5, undefined],
+  [8, undefined],
+  [12, 'UNIMPLEMENTED'],
+  [13, 'INTERNAL'],
+  [14, 'UNAVAILABLE'],
+  [15, 'DATA_LOSS'],
+  [16, undefined],
+])('gRPC status %d is a fault of the server: %s', (status, type) => {
+  const trailers = new Head()
+  trailers.set('grpc-status', `${status}`)
+  const headers = { 'content-type': 'application/grpc' }
+  const { status: shown, attributes } = tracer().request(
+    { line: 'POST /a.B/Do', headers, noted: { version: '2' } },
+    trailers,
+  )
+  expect(shown?.code).toBe(type === undefined ? undefined : 'STATUS_CODE_ERROR')
+  expect(attributes.find(({ key }) => key === 'error.type')?.value).toEqual(type && { stringValue: type })
+})
+
+test.each([
+  ['"mine"', 'mine'],
+  ['""', 'GET'],
+  ['1', 'GET'],
+])('the attribute span.name, with value %s, names the span instead', (expression, name) => {
+  const span = tracer({ 'span.name': expression, other: '2' }).request({})
+  expect(span.name).toBe(name)
+  expect(span.attributes.map(({ key }) => key)).not.toContain('span.name')
+  expect(span.attributes).toContainEqual({ key: 'other', value: { intValue: '2' } })
+})
+
+test('a call that was never sent begins when it ends', () => {
+  const { all, span, spans } = tracer()
+  const beforeMs = clock.now()
+  all.callEnded(
+    { purpose: 'guard', backend: 'b', status: undefined, failure: 'no-endpoint', durationMs: 0 } as never,
+    span.begin('guard'),
+  )
+  const startMs = Number(BigInt(spans[0]!.startTimeUnixNano) / 1_000_000n)
+  expect(startMs).toBeGreaterThanOrEqual(beforeMs - 100)
+  expect(startMs).toBeLessThanOrEqual(clock.now() + 1000)
+  expect(spans[0]).toMatchObject({ name: 'call', status: { code: 'STATUS_CODE_ERROR' } })
+})
