@@ -61,3 +61,22 @@ function skipContainer(text: string, at: number): number {
 function endsScalar(char: number): boolean {
   return char === COMMA || char === CLOSE_BRACE || char === CLOSE_BRACKET || isSpace(char)
 }
+
+/** Whether more than `max` containers are nested in a well-formed text. */
+export function nestsDeeper(text: string, max: number): boolean {
+  // Each of them has an opening and a closing bracket.
+  if (text.length <= 2 * max) return false
+  let depth = 0
+  for (let at = 0; at < text.length; ) {
+    const char = text.charCodeAt(at)
+    if (char === QUOTE) {
+      at = skipString(text, at)
+      continue
+    }
+    at++
+    if (char === OPEN_BRACE || char === OPEN_BRACKET) {
+      if (++depth > max) return true
+    } else if (char === CLOSE_BRACE || char === CLOSE_BRACKET) depth--
+  }
+  return false
+}

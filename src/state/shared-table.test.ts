@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { LocalTable, MAX_ENTRIES } from './shared-table.ts'
+import { LocalTable, MAX_ENTRIES, MAX_LENGTH } from './shared-table.ts'
 
 test('a value is known here at once, and elsewhere when it has been added', () => {
   const told: unknown[] = []
@@ -22,4 +22,16 @@ test('a changed value is not the oldest', () => {
   table.set('x', '0', 'changed')
   table.set('x', 'new', '')
   expect([table.get('x', '0'), table.get('x', '1')]).toEqual(['changed', undefined])
+})
+
+test('values of a scope have a length together, and others are not affected', () => {
+  const table = new LocalTable()
+  const half = 'v'.repeat(MAX_LENGTH / 2 - 1)
+  table.set('other', 'a', '1')
+  for (const key of ['a', 'b', 'b']) table.set('x', key, half)
+  expect([table.count('x'), table.count('other'), table.count('none')]).toEqual([2, 1, 0])
+  table.set('x', 'c', '')
+  expect([table.get('x', 'a'), table.get('x', 'b'), table.get('x', 'c')]).toEqual([undefined, half, ''])
+  table.set('x', 'd', half)
+  expect([table.count('x'), table.get('other', 'a')]).toEqual([2, '1'])
 })

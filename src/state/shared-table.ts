@@ -6,6 +6,8 @@ export interface SharedTable {
   get(scope: string, key: string): string | undefined
   /** @param key short: it is stored, with the value, once for each thread */
   set(scope: string, key: string, value: string): void
+  /** The number of values in a scope. */
+  count(scope: string): number
 }
 
 /** One value, as threads tell each other. */
@@ -17,10 +19,17 @@ export interface TableEntry {
 
 /** The number of values kept per scope; the oldest are dropped. Together some megabytes. */
 export const MAX_ENTRIES = 16_384
+/** The same for the length of all keys and values of a scope, in characters. */
+export const MAX_LENGTH = 32 * 1024 * 1024
+
+interface Scope {
+  readonly values: Map<string, string>
+  length: number
+}
 
 /** The copy of one thread. It publishes new values of this thread; `add` records those of other threads. */
 export class LocalTable implements SharedTable {
-  readonly #scopes = new Map<string, Map<string, string>>()
+  readonly #scopes = new Map<string, Scope>()
   readonly #publish: (entry: TableEntry) => void
 
   constructor(publish: (entry: TableEntry) => void = () => {}) {
@@ -28,7 +37,11 @@ export class LocalTable implements SharedTable {
   }
 
   get(scope: string, key: string): string | undefined {
-    return this.#scopes.get(scope)?.get(key)
+    return this.#scopes.get(scope)?.values.get(key)
+  }
+
+  count(scope: string): number {
+    return this.#scopes.get(scope)?.values.size ?? 0
   }
 
   set(scope: string, key: string, value: string): void {
@@ -38,19 +51,30 @@ export class LocalTable implements SharedTable {
   }
 
   add({ scope, key, value }: TableEntry): void {
-    let values = this.#scopes.get(scope)
-    if (values === undefined) {
-      values = new Map()
-      this.#scopes.set(scope, values)
+    let kept = this.#scopes.get(scope)
+    if (kept === undefined) {
+      kept = { values: new Map(), length: 0 }
+      this.#scopes.set(scope, kept)
     }
+    const { values } = kept
     // A changed value is a new one.
-    values.delete(key)
+    drop(kept, key)
     values.set(key, value)
-    if (values.size > MAX_ENTRIES) values.delete(values.keys().next().value!)
+    kept.length += key.length + value.length
+    while (values.size > MAX_ENTRIES || kept.length > MAX_LENGTH) drop(kept, values.keys().next().value!)
   }
 
   /** All values, oldest first in each scope. */
   get entries(): TableEntry[] {
-    return [...this.#scopes].flatMap(([scope, values]) => [...values].map(([key, value]) => ({ scope, key, value })))
+    return [...this.#scopes].flatMap(([scope, { values }]) =>
+      [...values].map(([key, value]) => ({ scope, key, value })),
+    )
   }
+}
+
+function drop(kept: Scope, key: string): void {
+  const value = kept.values.get(key)
+  if (value === undefined) return
+  kept.values.delete(key)
+  kept.length -= key.length + value.length
 }

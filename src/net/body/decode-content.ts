@@ -101,7 +101,8 @@ export function decodeStream(coding: string, body: AsyncIterable<Uint8Array>): A
   const decoder = STREAM_DECODERS[known]!(undefined)
   // Errors of both sides reach the reader of the decoder.
   pipeline(Readable.from(body, { objectMode: false }), decoder, () => {})
-  return decoder
+  // A stream of Node has a `pipe` of its own, and readers take what has one for a body of the gateway.
+  return { [Symbol.asyncIterator]: () => decoder[Symbol.asyncIterator]() }
 }
 
 type DecodePrefix = (bytes: Uint8Array, maxOutputLength: number) => Uint8Array

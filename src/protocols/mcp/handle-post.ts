@@ -71,6 +71,7 @@ const UNREADABLE = {
   'not-json': 'the body is not JSON',
   batch: 'the body is a batch of messages',
   'not-a-message': 'the body is not a JSON-RPC message',
+  'too-deep': 'the message is nested too deep',
   ambiguous: 'the message is ambiguous',
 } as const satisfies Record<UnreadableMessage['problem'], string>
 

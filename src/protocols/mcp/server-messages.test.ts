@@ -10,8 +10,9 @@ import {
   target,
 } from '#test/support/fake-targets.ts'
 import { lastingServices } from '#test/support/lasting-services.ts'
-import { MCP_BACKEND, mcpPlan } from '#test/support/mcp-plan.ts'
+import { compileTestMcp, MCP_BACKEND, mcpPlan } from '#test/support/mcp-plan.ts'
 import { VirtualTime } from '#test/support/virtual-time.ts'
+import type { McpPlan } from './config/mcp-plan.ts'
 
 /** What targets say to clients without being asked, and what clients say back. */
 
@@ -446,4 +447,31 @@ test('FailOpen: a stream opens without a target that fails, which is noted', asy
   const leaves = (_: string, { mcp }: Exchange) => mcp?.toleratedFailures !== undefined
   const { exchange } = await client.send({ method: 'GET', leaves })
   expect(exchange.mcp?.toleratedFailures).toEqual(['status 500 from target b'])
+})
+
+const DENY_SECRET = { action: 'Deny', policy: { matchExpressions: ['mcp.tool.name == "secret"'] } } as const
+
+test.each<[what: string, plan: McpPlan]>([
+  ['rules', compileTestMcp({ targets: [{ name: 'a' }] }, [{ authorization: DENY_SECRET }]).plan],
+  ['pins', mcpPlan(['a'], { toolPinning: {} })],
+])('with %s, a client cannot fetch the list of the only target by an event id that it makes up', async (_, plan) => {
+  const list = { jsonrpc: '2.0', id: 5, result: { tools: [{ name: 'secret' }, { name: 'x' }] } }
+  const answered = { jsonrpc: '2.0', id: 7, result: { content: [] } }
+  // It sends again what it sent after an event, of whatever stream.
+  const again = target((call) => {
+    if (call.method === 'GET') return { events: [list, answered] }
+    if (call.message?.method === 'tools/list') return { json: { ...list, id: call.message.id } }
+    return { events: ['id: 41\ndata: \n\n'] }
+  })
+  const { client, seen } = await start({ a: again }, plan)
+  const { messages, exchange } = await client.send({ method: 'GET', headers: { 'last-event-id': '40' } })
+  expect(messages).toEqual([])
+  expect(exchange.mcp?.strayAnswers?.get('a')).toBe(2)
+  // Its own call can be continued.
+  await client.request(6, 'tools/list')
+  const { text } = await client.request(7, 'tools/call', { name: 'x' })
+  const lastEventId = /^id: (.+)$/m.exec(text)?.[1] ?? ''
+  expect(lastEventId).toMatch(/^[\w-]{64,}$/)
+  expect((await client.send({ method: 'GET', headers: { 'last-event-id': lastEventId } })).messages).toEqual([answered])
+  expect(seen.at(-1)?.headers['last-event-id']).toBe('41')
 })

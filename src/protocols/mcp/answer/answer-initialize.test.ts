@@ -97,6 +97,28 @@ const failures: [name: string, target: FakeTarget, status: number, expected: obj
   ['a stream that breaks', () => ({ events: [], breaks: true }), 200, { error: { code: -32603 } }],
   ['nonsense', () => ({ events: ['data: hello\n\n'] }), 200, { error: { code: -32603 } }],
   [
+    'a message that is nested too deep',
+    says({
+      protocolVersion: '2025-11-25',
+      capabilities: { tasks: JSON.parse(`${'{"a":'.repeat(999)}1${'}'.repeat(999)}`) },
+    }),
+    200,
+    { error: { code: -32603 } },
+  ],
+  ['no revision', says({ protocolVersion: '2025-11-25\r\n', capabilities: {} }), 503, { error: { code: -32603 } }],
+  [
+    'a session id that is too long',
+    says({ protocolVersion: '2025-11-25', capabilities: {} }, { 'mcp-session-id': 'x'.repeat(1025) }),
+    503,
+    { error: { code: -32603 } },
+  ],
+  [
+    'a session id that is not ASCII',
+    says({ protocolVersion: '2025-11-25', capabilities: {} }, { 'mcp-session-id': 'a\u00e9' }),
+    503,
+    { error: { code: -32603 } },
+  ],
+  [
     'another media type',
     () => ({ json: 'hi', headers: { 'content-type': 'text/html' } }),
     503,
@@ -113,7 +135,8 @@ for (const [name, failing, status, expected] of failures) {
     expect(received.messages).toMatchObject([expected])
     expect(received.headers['mcp-session-id']).toBeUndefined()
     // What was begun in vain is ended again.
-    expect(seen.at(-1)).toMatchObject({ target: 'a', method: 'DELETE', headers: { 'mcp-session-id': 's' } })
+    const ended = seen.find(({ target, method }) => target === 'a' && method === 'DELETE')
+    expect(ended).toMatchObject({ headers: { 'mcp-session-id': 's' } })
   })
 
   verifies('backend.mcp/fail-open-initialization', `${name} of one target leaves it out`, async () => {
@@ -122,6 +145,19 @@ for (const [name, failing, status, expected] of failures) {
     expect(received).toMatchObject({ status: 200, messages: [{ result: { capabilities: { resources: {} } } }] })
   })
 }
+
+test('a session needs one target that can take part', async () => {
+  const unfit = says({ protocolVersion: '2025-11-25', capabilities: {} }, { 'mcp-session-id': 'x'.repeat(1025) })
+  const plan = mcpPlan(['a', 'b'], { failureMode: 'FailOpen' })
+  const received = await new TestClient(plan, fakeTargets({ a: unfit, b: unfit }).call).initialize()
+  expect([received.status, received.headers['mcp-session-id']]).toEqual([503, undefined])
+})
+
+test('a revision that the gateway does not support is not that of the session', async () => {
+  const odd = says({ protocolVersion: '0', capabilities: {} })
+  const { messages } = await new TestClient(double, fakeTargets({ a: odd, b: toolServer }).call).initialize()
+  expect(messages[0]?.result?.protocolVersion).toBe('2025-06-18')
+})
 
 test('a refusal of a target keeps its challenge, but not its session', async () => {
   const headers = { 'www-authenticate': 'Bearer resource_metadata="x"', 'mcp-session-id': 's', connection: 'close' }

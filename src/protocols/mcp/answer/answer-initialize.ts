@@ -8,7 +8,7 @@ import { isObject, type RequestMessage, resultText } from '../message/json-rpc.t
 import { sessionlessCapabilities, uniteCapabilities } from '../session/capabilities.ts'
 import { prepareClose } from '../session/close-targets.ts'
 import { initialiseTargets } from '../session/initialise-targets.ts'
-import { LATEST_REVISION, offeredRevision } from '../session/protocol-version.ts'
+import { isSessionRevision, LATEST_REVISION, offeredRevision } from '../session/protocol-version.ts'
 import { bareTargetOf } from '../session/session-naming.ts'
 import { type ClientDeclaration, type Session, sealSession } from '../session/session-state.ts'
 import { noteUse } from '../session/session-use.ts'
@@ -89,12 +89,12 @@ function withoutSessions(result: JsonObject): JsonObject {
   return isObject(capabilities) ? { ...result, capabilities: sessionlessCapabilities(capabilities) } : result
 }
 
-/** The lowest revision, all capabilities that are routed, and the instructions of each target. */
+/** The lowest revision that the gateway supports, all capabilities that are routed, and the instructions of each target. */
 function mergeResults(outcomes: readonly TargetOutcome[], wish: string): JsonObject {
   const results = outcomes.map(({ result }) => result ?? {})
   const revisions = results
     .map(({ protocolVersion }) => protocolVersion)
-    .filter((version) => typeof version === 'string')
+    .filter((version) => typeof version === 'string' && isSessionRevision(version))
   return {
     protocolVersion: [wish, ...revisions].sort()[0]!,
     capabilities: uniteCapabilities(results.map(({ capabilities }) => capabilities)),

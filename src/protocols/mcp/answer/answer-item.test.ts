@@ -164,7 +164,8 @@ test.each<[args: string, sent: boolean | 'ambiguous']>([
   ['{"path":"/tmp/x","list":[{"PATH":1}]}', 'ambiguous'],
   // Names that no rule contains.
   ['{"path":"/tmp/x","other":1,"Other":2}', true],
-  [`{"path":"/tmp/x","deep":${'['.repeat(20_000)}${']'.repeat(20_000)}}`, 'ambiguous'],
+  [`{"path":"/tmp/x","deep":${'['.repeat(990)}${']'.repeat(990)}}`, true],
+  [`{"path":"/tmp/x","deep":${'{"a":'.repeat(900)}{"path":1,"Path":2}${'}'.repeat(900)}}`, 'ambiguous'],
 ])('with a rule about the argument path, a call with %.60s is sent: %s', async (args, sent) => {
   const { client, seen } = await start(
     echo,

@@ -5,7 +5,7 @@ import type { Exchange } from '#exchange/exchange.ts'
 import { noteMcpError, UNKNOWN_ANNOTATIONS } from '#exchange/mcp-facts.ts'
 import type { ServedAnswer } from '../../backend-protocol.ts'
 import { denialOf, isAllowed, type McpAuthorization } from '../config/authorization.ts'
-import type { McpPlan, McpTargetPlan } from '../config/mcp-plan.ts'
+import { type McpPlan, type McpTargetPlan, sealsEventIds } from '../config/mcp-plan.ts'
 import type { McpDeps, McpRequest, SessionTarget } from '../mcp-request.ts'
 import { sealEventCursor } from '../message/event-cursor.ts'
 import {
@@ -90,13 +90,7 @@ export function prepareItem(
 /** The rules and the target must read the same arguments. Arguments that no rule reads concern only the target. */
 function findAmbiguousArgument({ argumentShape }: McpAuthorization, { text }: RequestMessage): string | undefined {
   if (argumentShape === undefined) return undefined
-  const shape = shapeOf({ params: shapeOf({ arguments: argumentShape }) })
-  try {
-    return findAmbiguousMember(text, shape)?.key
-  } catch (error) {
-    if (error instanceof RangeError) return 'arguments'
-    throw error
-  }
+  return findAmbiguousMember(text, shapeOf({ params: shapeOf({ arguments: argumentShape }) }))?.key
 }
 
 /** A request of an extension, for the only target. */
@@ -245,8 +239,7 @@ interface Relayed {
 const REQUESTS_CLIENT = 'a target of a revision without sessions sent a request to the client'
 
 /**
- * Forwards all messages of the target up to its response. Event ids are forwarded, with several targets in sealed form, so that clients can
- * resume the stream.
+ * Forwards all messages of the target up to its response. Event ids are forwarded, some in sealed form, so that clients can resume the stream.
  */
 async function* relay(
   request: McpRequest,
@@ -258,6 +251,7 @@ async function* relay(
   const toClient = new ToClient(request, session, target)
   const seal = (eventId: string) =>
     sealEventCursor(deps.sealer, session.key, { events: { [target.plan.name]: eventId }, request: message.id })
+  const isSealed = sealsEventIds(plan)
   let resumable = false
   try {
     for await (const received of messages) {
@@ -270,7 +264,7 @@ async function* relay(
       const text = isAnswer ? toClient.translateAnswer(received.message, message.method) : toClient.translate(received)
       const { eventId, retryMs } = received
       resumable ||= eventId !== undefined && era === 'legacy'
-      const id = eventId === undefined || era === 'modern' ? undefined : plan.multiplexes ? seal(eventId) : eventId
+      const id = eventId === undefined || era === 'modern' ? undefined : isSealed ? seal(eventId) : eventId
       if (text !== undefined || id !== undefined || retryMs !== undefined) yield encodeEvent(text ?? '', id, retryMs)
       if (isAnswer) return
     }

@@ -1,4 +1,5 @@
 import type { ServedAnswer } from '../../backend-protocol.ts'
+import { sealsEventIds } from '../config/mcp-plan.ts'
 import type { McpRequest, SessionTarget } from '../mcp-request.ts'
 import { type EventCursor, openEventCursor, sealEventCursor } from '../message/event-cursor.ts'
 import { isAnswerTo } from '../message/json-rpc.ts'
@@ -40,7 +41,8 @@ async function forwardStream(
   const early = await within(pending, GRACE_MS)
   if (early !== undefined && early.kind !== 'messages') return answerWithoutStream(request, early)
   // The client may continue a response here, whatever request it belongs to.
-  const toClient = new ToClient(request, session, target, lastEventId !== undefined)
+  const mayContinue = lastEventId !== undefined && !sealsEventIds(request.plan)
+  const toClient = new ToClient(request, session, target, mayContinue)
   const source = unchangedEvents(early?.messages ?? messagesOf(pending), toClient)
   const stop = early?.abort ?? (() => void pending.then(abandon))
   return answerEvents({ request, session, sources: [source], outlastsSources: false, stop })

@@ -1,3 +1,4 @@
+import { hasRules } from './authorization.ts'
 import type { McpSettings } from './compile-policy.ts'
 
 /** A prepared MCP backend. */
@@ -34,4 +35,12 @@ export interface McpTargetPlan {
   readonly takesCredentials: boolean
   /** Why the target cannot be used, for operators; it counts as failed. The problem has been reported. */
   readonly unusable: string | undefined
+}
+
+/**
+ * Whether clients get the event ids of responses in sealed form: ids of several targets are ambiguous, and with an id that it makes up a
+ * client could fetch a list from the only target, with what rules and pins hide.
+ */
+export function sealsEventIds({ multiplexes, authorization, pinning }: McpPlan): boolean {
+  return multiplexes || hasRules(authorization) || pinning !== undefined
 }

@@ -4,6 +4,7 @@ import { openJson, sealJson } from '#base/sealer.ts'
 import { sha256OfByteText } from '#base/sha256.ts'
 import type { McpDeps } from '../mcp-request.ts'
 import type { Session } from '../session/session-state.ts'
+import type { TargetSession } from '../session/target-session.ts'
 import { idKey, isMessageId, isObject, type MessageId } from './json-rpc.ts'
 
 /**
@@ -14,6 +15,8 @@ export interface ClientReference {
   readonly target: string
   /** As its author wrote it. */
   readonly original: MessageId
+  /** Mark of the target's session in which it asked (`sessionMark`); unset: it had none yet, or none. */
+  readonly of?: string | undefined
 }
 
 interface SealedReference {
@@ -23,15 +26,22 @@ interface SealedReference {
   readonly r: string
   readonly t: string
   readonly o: MessageId
+  readonly s?: string | undefined
 }
 
 export function sealReference(
   { sealer }: McpDeps,
   session: Pick<Session, 'key'>,
   kind: SealedReference['k'],
-  { target, original }: ClientReference,
+  { target, original, of }: ClientReference,
 ): string {
-  return sealJson(sealer, { k: kind, r: session.key, t: target, o: original } satisfies SealedReference)
+  return sealJson(sealer, { k: kind, r: session.key, t: target, o: original, s: of } satisfies SealedReference)
+}
+
+/** Identifies a session of a target: one that was restarted counts its requests anew. */
+export function sessionMark(session: TargetSession | undefined): string | undefined {
+  const id = session?.sessionId
+  return id && sha256OfByteText(toByteText(id)).slice(0, 16)
 }
 
 /** Undefined for references that were not sealed for this session. */
@@ -43,7 +53,7 @@ export function openReference(
 ): ClientReference | undefined {
   if (typeof text !== 'string') return undefined
   const sealed = openJson<SealedReference>(sealer, kind, text)
-  return sealed?.r === session.key ? { target: sealed.t, original: sealed.o } : undefined
+  return sealed?.r === session.key ? { target: sealed.t, original: sealed.o, of: sealed.s } : undefined
 }
 
 /** Parameters of a request with another progress token, if they have one. */
@@ -61,7 +71,8 @@ export function takeReference(
 ): ClientReference | undefined {
   const reference = openReference(deps, session, 'id', id)
   if (reference === undefined) return undefined
-  const asked = JSON.stringify([session.key, reference.target, idKey(reference.original)])
+  const { target, original, of = null } = reference
+  const asked = JSON.stringify([session.key, target, of, idKey(original)])
   const key = sha256OfByteText(toByteText(asked))
   if (deps.table.get(ANSWERED, key) !== undefined) return undefined
   deps.table.set(ANSWERED, key, '')

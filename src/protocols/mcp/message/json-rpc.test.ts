@@ -1,7 +1,13 @@
 import { expect, test } from 'vitest'
 import { errorText, idKey, parseMessage, type RequestMessage } from './json-rpc.ts'
 
+const nested = (depth: number) =>
+  `{"jsonrpc":"2.0","method":"x","params":{"]":"}","a":${'[{"a":'.repeat(depth / 2)}1.0${'}]'.repeat(depth / 2)}}}`
+
 const kinds: [text: string, expected: string][] = [
+  [nested(998), 'notification'],
+  [nested(1000), 'too-deep'],
+  [nested(100_000), 'too-deep'],
   ['{"jsonrpc":"2.0","id":1,"method":"ping"}', 'request'],
   ['{"jsonrpc":"2.0","id":"a","method":"ping","params":{}}', 'request'],
   ['{"jsonrpc":"2.0","id":12345678901234567890,"method":"ping"}', 'request'],
@@ -27,8 +33,8 @@ const kinds: [text: string, expected: string][] = [
   ['{"jsonrpc":"2.0","id":1,"error":{"code":"1","message":""}}', 'not-a-message'],
 ]
 
-test.each(kinds)('%s is %s', (text, expected) => {
-  const message = parseMessage(text)
+test.each(kinds.map(([text, expected]) => [text.slice(0, 99), expected, text]))('%s is %s', (_, expected, text) => {
+  const message = parseMessage(text!)
   expect(message.kind === 'unreadable' ? message.problem : message.kind).toBe(expected)
 })
 

@@ -1,6 +1,7 @@
 import { isRawNumber, numberIn, parseExactJson, type RawNumber } from '#base/exact-json.ts'
 import type { Json, JsonObject } from '#base/json.ts'
 import { findAmbiguousMember } from '#base/json-ambiguity.ts'
+import { nestsDeeper } from '#base/skip-json.ts'
 import { messageShape } from './message-shape.ts'
 
 export type MessageId = string | number | RawNumber
@@ -48,12 +49,15 @@ export interface ResponseMessage {
 /** A text that is not a message, or that receivers may read in different ways. */
 export interface UnreadableMessage {
   readonly kind: 'unreadable'
-  readonly problem: 'not-json' | 'batch' | 'not-a-message' | 'ambiguous'
+  readonly problem: 'not-json' | 'batch' | 'not-a-message' | 'too-deep' | 'ambiguous'
   /** Describes the ambiguity. */
   readonly detail: string | undefined
   /** Id of the request; null without a request, or if it is ambiguous. */
   readonly id: MessageId | null
 }
+
+/** Containers in each other. A message with much more of them could be parsed, but not written again. */
+const MAX_DEPTH = 1000
 
 /**
  * Parses one message (JSON-RPC 2.0, 4 and 5). Batches were removed from the protocol with revision 2025-06-18 (decision B68). The members
@@ -69,6 +73,7 @@ export function parseMessage(text: string): Message | UnreadableMessage {
   }
   if (Array.isArray(value)) return unreadable('batch')
   if (!isObject(value)) return unreadable('not-a-message')
+  if (nestsDeeper(text, MAX_DEPTH)) return unreadable('too-deep')
   const ambiguous = findAmbiguousMember(text, messageShape(value.method))
   const message = toMessage(value, text)
   if (ambiguous === undefined) return message

@@ -17,7 +17,7 @@ import { answerFailure } from '../target/target-failure.ts'
 import { prepareClose } from './close-targets.ts'
 import { LATEST_REVISION } from './protocol-version.ts'
 import { NO_SESSION } from './session-state.ts'
-import { readTargetSession, type TargetSession } from './target-session.ts'
+import { readTargetSession, type TargetSession, UNFIT } from './target-session.ts'
 
 /**
  * How much a target may send before its response, in characters. The client gets these messages only when all targets have responded,
@@ -74,11 +74,11 @@ export async function initialiseTargets(
   }
   const outcomes = step.value.filter(({ result }) => result !== undefined)
   const sessions = outcomes.map(({ open, result }) => readTargetSession(open.target.plan, result, open))
-  const unnamed = sessions.indexOf(undefined)
-  if (unnamed >= 0 && (request.plan.failureMode === 'FailClosed' || outcomes.length === 1)) {
+  const unfit = sessions.indexOf(undefined)
+  if (unfit >= 0 && (request.plan.failureMode === 'FailClosed' || sessions.every((one) => one === undefined))) {
     closeBegun(request, opened)
-    const { name } = outcomes[unnamed]!.open.target.plan
-    const detail = `target ${name} named no revision of the protocol`
+    const { name } = outcomes[unfit]!.open.target.plan
+    const detail = `target ${name} ${UNFIT}`
     return {
       kind: 'failed',
       answer: answerFailure(request.exchange, { kind: 'failed', failure: 'invalid-answer', detail }, id),

@@ -131,6 +131,78 @@ test('log level and subscriptions are set again', async () => {
   expect(restored).toEqual([{ level: 'error' }, { uri: 'm://2' }])
 })
 
+/** It asks the client in each call, and counts its requests anew in each session. */
+function asking(answers: string[]): FakeTarget {
+  const server = new Server()
+  let asked = 0
+  return (call) => {
+    const { message, headers } = call
+    if (message?.method === 'initialize') asked = 0
+    if (message?.method === 'restart') server.restart()
+    if (message?.method === 'tools/call') {
+      const ask = { jsonrpc: '2.0', id: asked++, method: 'elicitation/create', params: { message: 'sure?' } }
+      return { events: [ask, { jsonrpc: '2.0', id: message.id, result: {} }] }
+    }
+    if (message?.result !== undefined) {
+      answers.push(`${headers['mcp-session-id']} ${message.id} ${message.result.action}`)
+      return {}
+    }
+    return server.target(call)
+  }
+}
+
+test('a target that was restarted may use the ids of its requests again, and gets no answers to those before', async () => {
+  const answers: string[] = []
+  const { call } = fakeTargets({ a: asking(answers) })
+  const client = new TestClient(mcpPlan(['a']), call)
+  await client.initialize()
+  const ask = async () => (await client.request(1, 'tools/call', { name: 'x' })).messages[0]!.id
+  const answer = async (id: unknown, action: string) =>
+    (await client.send({ message: { jsonrpc: '2.0', id, result: { action } } })).status
+  const [first, late] = [await ask(), await ask()]
+  expect(await answer(first, 'first')).toBe(202)
+  await client.request(2, 'restart')
+  const [again, second] = [await ask(), await ask()]
+  expect([await answer(late, 'late'), await answer(again, 'again'), await answer(again, 'twice')]).toEqual([
+    202, 202, 400,
+  ])
+  expect(await answer(second, 'second')).toBe(202)
+  expect(answers).toEqual(['s1 0 first', 's2 0 again', 's2 1 second'])
+})
+
+test('a session that was deleted is not begun again for a request that is in flight', async () => {
+  const released = Promise.withResolvers<void>()
+  const server = new Server()
+  const slow: FakeTarget = async (call) => {
+    if (call.message?.method === 'tools/call') await released.promise
+    return server.target(call)
+  }
+  const { call, seen } = fakeTargets({ a: slow })
+  const client = new TestClient(mcpPlan(['a']), call)
+  await client.initialize()
+  const running = client.request(5, 'tools/call', { name: 'x' })
+  await client.send({ method: 'DELETE' })
+  server.restart()
+  released.resolve()
+  expect((await running).status).toBe(404)
+  expect(seen.filter(({ message }) => message?.method === 'initialize')).toHaveLength(1)
+})
+
+test('a level and URIs of a client are remembered as far as their lengths allow', async () => {
+  const server = new Server(undefined, { tools: {}, logging: {}, resources: { subscribe: true } })
+  const { client, seen } = start({ a: server })
+  await client.initialize()
+  await client.request(1, 'logging/setLevel', { level: 'x'.repeat(33) })
+  const long = `m://${'u'.repeat(16_000)}`
+  for (const uri of ['m://1', long, 'm://2', 'm://3']) await client.request(2, 'resources/subscribe', { uri })
+  await client.request(2, 'resources/subscribe', { uri: `m://${'v'.repeat(400)}` })
+  server.restart()
+  seen.length = 0
+  await client.request(5, 'tools/call', { name: 'x' })
+  const restored = seen.filter(({ message }) => /setLevel|subscribe/.test(message?.method ?? ''))
+  expect(restored.map(({ message }) => message?.params?.uri).map((uri) => `${uri}`.length)).toEqual([5, 5, 404])
+})
+
 test('a client that listens is told that lists have changed', async () => {
   const server = new Server(undefined, { tools: {}, resources: {} })
   const { client, channels } = start({ a: server, b: new Server() })

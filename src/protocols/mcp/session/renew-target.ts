@@ -9,7 +9,7 @@ import { peek } from '../target/read-reply.ts'
 import { LIMITS, type TargetCall } from '../target/send-to-target.ts'
 import type { TargetReply } from '../target/target-reply.ts'
 import { restoreSettings } from './restore-settings.ts'
-import { noteRenewed, type Session } from './session-state.ts'
+import { isOver, noteRenewed, type Session } from './session-state.ts'
 import { announceChange } from './session-stream.ts'
 import { readTargetSession, type TargetSession } from './target-session.ts'
 
@@ -83,6 +83,8 @@ async function renewTarget(
 ): Promise<TargetSession | undefined> {
   const { renewals } = request.deps.memory
   const key = `${session.key} ${target.plan.name}`
+  // Nobody would end the new one.
+  if (isOver(session, request.deps.table, clock.now())) return undefined
   // Another request may have renewed it since this one began.
   const now = targetsOf(request, session).find(({ plan }) => plan === target.plan)?.session
   if (now?.sessionId !== undefined && now.sessionId !== target.session?.sessionId) return now

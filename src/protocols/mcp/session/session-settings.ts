@@ -3,8 +3,11 @@ import type { SharedTable } from '#state/shared-table.ts'
 import type { RequestMessage } from '../message/json-rpc.ts'
 import type { Session } from './session-state.ts'
 
-/** Subscriptions of a session that are remembered, per target. */
+/** Subscriptions of a session that are remembered, per target, and the length of their URIs together, in characters. */
 const MAX_SUBSCRIPTIONS = 256
+const MAX_URIS_LENGTH = 16_384
+/** Longer ones are none of the protocol. */
+const MAX_LEVEL_LENGTH = 32
 
 /** Records a setting of a session (a log level, a subscription), so that it can be made again at a target that has forgotten it. */
 export function noteSetting(
@@ -15,12 +18,24 @@ export function noteSetting(
 ): void {
   const uri = params?.uri
   if (method === 'logging/setLevel' && typeof params?.level === 'string') {
-    table.set(LEVEL, session.key, params.level)
+    if (params.level.length <= MAX_LEVEL_LENGTH) table.set(LEVEL, session.key, params.level)
   } else if (typeof uri === 'string' && (method === 'resources/subscribe' || method === 'resources/unsubscribe')) {
     const others = subscriptionsOf(session, target, table).filter((other) => other !== uri)
-    const kept = method === 'resources/subscribe' ? [...others, uri].slice(-MAX_SUBSCRIPTIONS) : others
+    const kept = method === 'resources/subscribe' ? latest([...others, uri]) : others
     table.set(SUBSCRIPTIONS, `${session.key} ${target}`, JSON.stringify(kept))
   }
+}
+
+/** As many of the last ones as may be remembered. */
+function latest(uris: readonly string[]): readonly string[] {
+  let from = uris.length
+  let length = 0
+  while (from > Math.max(0, uris.length - MAX_SUBSCRIPTIONS)) {
+    length += uris[from - 1]!.length
+    if (length > MAX_URIS_LENGTH) break
+    from--
+  }
+  return uris.slice(from)
 }
 
 /** The log level that the client of a session has set. */

@@ -132,7 +132,11 @@ function unseal(id: string, sealer: Sealer): OpenedSession | undefined {
 }
 
 /** The target's present session, if it was initialised again after the session of the client began. */
-export function renewedTarget(session: Session, target: string, table: SharedTable): TargetSession | undefined {
+export function renewedTarget(
+  session: Pick<Session, 'key'>,
+  target: string,
+  table: SharedTable,
+): TargetSession | undefined {
   const packed = table.get(RENEWED, `${session.key} ${target}`)
   return packed === undefined ? undefined : unpackTarget(parseJson(packed) as SealedTarget)
 }

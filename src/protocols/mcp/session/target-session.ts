@@ -15,7 +15,13 @@ export interface TargetSession {
   readonly capabilities: ReadonlySet<Capability>
 }
 
-/** @returns undefined: the result names no revision of the protocol, so later requests could not name it either */
+/** A session id of the gateway contains those of all targets, and clients read only so much of a head. In characters. */
+const MAX_SESSION_ID = 1024
+
+/** Why a target cannot take part in a session although it has responded, for operators. */
+export const UNFIT = 'named no revision of the protocol, or its session id is too long or not ASCII'
+
+/** @returns undefined: the result names no revision of the protocol, so later requests could not name it either, or it has no valid session id */
 export function readTargetSession(
   { name, hasReplicas }: McpTargetPlan,
   result: JsonObject | undefined,
@@ -31,6 +37,7 @@ export function readTargetSession(
     return { target: name, sessionId: undefined, version: LATEST_SESSIONLESS, endpoint: undefined, capabilities }
   }
   if (typeof version !== 'string' || !/^[\w.-]{1,32}$/.test(version)) return undefined
+  if (sessionId !== undefined && (sessionId.length > MAX_SESSION_ID || !/^[ -~]+$/.test(sessionId))) return undefined
   return {
     target: name,
     sessionId,

@@ -1,7 +1,7 @@
 import type { ServedAnswer } from '../../backend-protocol.ts'
 import { ACCEPTED, refuse } from '../answer/mcp-answer.ts'
 import { type McpRequest, type SessionTarget, targetsOf } from '../mcp-request.ts'
-import { openReference, takeReference } from '../message/client-reference.ts'
+import { type ClientReference, openReference, sessionMark, takeReference } from '../message/client-reference.ts'
 import { idKey, type NotificationMessage, type ResponseMessage } from '../message/json-rpc.ts'
 import { callInSession } from '../session/renew-target.ts'
 import type { Session } from '../session/session-state.ts'
@@ -37,12 +37,7 @@ async function deliverProgress(
   const reference = openReference(request.deps, session, 'progress', params?.progressToken)
   if (reference === undefined) return ACCEPTED
   const text = JSON.stringify({ ...json, params: { ...params, progressToken: reference.original } })
-  return deliver(
-    request,
-    session,
-    all.filter(({ plan }) => plan.name === reference.target),
-    text,
-  )
+  return deliver(request, session, askersOf(all, reference), text)
 }
 
 /** Sends the client's response to the target of the request, with the id that the target chose (decision B85). */
@@ -59,8 +54,15 @@ export async function deliverResponse(
       detail: `no request is waiting for a response with id ${idKey(id)}`,
     })
   }
-  const owner = targetsOf(request, session).filter(({ plan }) => plan.name === reference.target)
+  const owner = askersOf(targetsOf(request, session), reference)
   return deliver(request, session, owner, JSON.stringify({ ...json, id: reference.original }))
+}
+
+/** The target that asked. None if it has been initialised again since: it may use the id for another request now. */
+function askersOf(targets: readonly SessionTarget[], { target, of }: ClientReference): readonly SessionTarget[] {
+  return targets.filter(
+    ({ plan, session }) => plan.name === target && (of === undefined || of === sessionMark(session)),
+  )
 }
 
 async function deliver(

@@ -42,6 +42,7 @@ test.each([
   ['ref', {}],
   ['ref', { ref: 'a' }],
   ['ref', { ref: { type: 'ref/prompt', uri: 'a+memo://x' } }],
+  ['ref', { ref: { type: 'ref/Prompt', name: 'a_x', uri: 'a+memo://x' } }],
 ] as const)('%s of %j identifies no item', (parameter, params) => {
   expect(findItem(several, parameter, params)).toBeUndefined()
 })

@@ -60,7 +60,12 @@ function findReferred(naming: Naming, params: JsonObject): FoundItem | undefined
   const { ref } = params
   if (!isObject(ref)) return undefined
   const found =
-    ref.type === 'ref/prompt' ? readItem(naming, 'prompt', 'name', ref) : readItem(naming, 'resource', 'uri', ref)
+    ref.type === 'ref/prompt'
+      ? readItem(naming, 'prompt', 'name', ref)
+      : // Rules could judge another item than the target finds.
+        ref.type === 'ref/resource'
+        ? readItem(naming, 'resource', 'uri', ref)
+        : undefined
   return found && { ...found, params: { ...params, ref: found.params } }
 }
 

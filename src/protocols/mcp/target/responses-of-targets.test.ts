@@ -19,7 +19,15 @@ async function start(targets: Readonly<Record<string, FakeTarget>>, through: (ca
 
 const callTool = (client: TestClient) => client.request(1, 'tools/call', { name: 'x' })
 
-test.each(['one', 'several'])('a compressed response is decoded, with %s', async (count) => {
+const streamed: FakeTarget = target(({ message }) => ({
+  events: [{ jsonrpc: '2.0', id: message?.id, result: RESULT }],
+}))
+
+test.each([
+  ['one target', { a: right }],
+  ['several targets', { a: right, b: right }],
+  ['an event stream', { a: streamed }],
+])('a compressed response is decoded, with %s', async (_, targets) => {
   const compressing =
     (call: Call): Call =>
     async (destination, request) => {
@@ -32,8 +40,8 @@ test.each(['one', 'several'])('a compressed response is decoded, with %s', async
       const header = (name: string) => (name === 'content-encoding' ? 'gzip' : response.header(name))
       return { ...response, header, body: compressed() }
     }
-  const { client } = await start(count === 'one' ? { a: right } : { a: right, b: right }, compressing)
-  const { messages } = await client.request(1, 'tools/call', { name: count === 'one' ? 'x' : 'a_x' })
+  const { client } = await start(targets, compressing)
+  const { messages } = await client.request(1, 'tools/call', { name: 'b' in targets ? 'a_x' : 'x' })
   expect(messages).toMatchObject([{ id: 1, result: RESULT }])
 })
 

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '#base/json.ts'
 import type { McpRequest, SessionTarget } from '../mcp-request.ts'
-import { openReference, replaceProgressToken, sealReference } from '../message/client-reference.ts'
+import { openReference, replaceProgressToken, sealReference, sessionMark } from '../message/client-reference.ts'
 import {
   idKey,
   isMessageId,
@@ -13,7 +13,7 @@ import {
 } from '../message/json-rpc.ts'
 import { modernResult } from '../modern/modern-result.ts'
 import { LATEST_SESSIONLESS } from '../session/protocol-version.ts'
-import type { Session } from '../session/session-state.ts'
+import { renewedTarget, type Session } from '../session/session-state.ts'
 import { publicUri } from './naming.ts'
 import { notifyTarget } from './notify-target.ts'
 import { publicResult } from './public-result.ts'
@@ -153,6 +153,9 @@ export class ToClient {
   }
 
   #seal(kind: 'id' | 'progress', original: MessageId): string {
-    return sealReference(this.#request.deps, this.#session, kind, { target: this.#target.plan.name, original })
+    const { deps } = this.#request
+    const { plan, session } = this.#target
+    const of = sessionMark(renewedTarget(this.#session, plan.name, deps.table) ?? session)
+    return sealReference(deps, this.#session, kind, { target: plan.name, original, of })
   }
 }

@@ -25,7 +25,9 @@ export function findTool(
   name: string,
 ): KnownTool | undefined {
   const known = memory.tools.find(target.destination, name, clock.monotonic())
-  if (known === undefined || known.digest === latestDigest(table, target, name)) return known
+  if (known === undefined) return undefined
+  const latest = latestDigest(table, target, name)
+  if (latest === undefined || latest === known.digest) return known
   memory.tools.forget(target.destination)
   return undefined
 }

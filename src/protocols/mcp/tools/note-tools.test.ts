@@ -1,13 +1,8 @@
 import { expect, test } from 'vitest'
-import { clock } from '#base/clock.ts'
-import type { JsonObject } from '#base/json.ts'
 import type { ToolChanges } from '#protocols/backend-protocol.ts'
 import { LocalTable } from '#state/shared-table.ts'
 import { fakeTargets, TestClient, target } from '#test/support/fake-targets.ts'
 import { mcpPlan, type TestMcp } from '#test/support/mcp-plan.ts'
-import type { McpDeps } from '../mcp-request.ts'
-import { McpMemory } from '../session/mcp-memory.ts'
-import { noteTools } from './note-tools.ts'
 import { digestOfTool } from './tool-digest.ts'
 
 const tool = (description: string, name = 'x') => ({ name, description, inputSchema: { type: 'object' } })
@@ -104,17 +99,6 @@ test('a pinned tool that cannot be listed is refused', async () => {
   const client = await connect()
   expect(await use(client)).toBe('Unknown tool: a_x (mcp-tool-changed)')
   expect(seen.filter(({ message }) => message?.method === 'tools/call')).toEqual([])
-})
-
-test('a tool that is nested too deep is not remembered', () => {
-  let inputSchema: JsonObject = {}
-  for (let i = 0; i < 100_000; i++) inputSchema = { items: inputSchema }
-  const memory = new McpMemory()
-  const plan = mcpPlan(['a'])
-  const deps = { memory, table: new LocalTable() } as unknown as McpDeps
-  noteTools({ plan, deps }, plan.targets[0]!, [{ name: 'x', inputSchema }, tool('good', 'y')])
-  const find = (name: string) => memory.tools.find(plan.targets[0]!.destination, name, clock.monotonic())
-  expect([find('x'), find('y') !== undefined]).toEqual([undefined, true])
 })
 
 test('names that are too long are not remembered', async () => {

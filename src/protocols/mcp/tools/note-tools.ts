@@ -2,28 +2,13 @@ import { clock } from '#base/clock.ts'
 import type { JsonObject } from '#base/json.ts'
 import type { ServeServices } from '../../backend-protocol.ts'
 import type { McpTargetPlan } from '../config/mcp-plan.ts'
-import type { McpDeps, McpRequest } from '../mcp-request.ts'
-import type { KnownTool } from './known-tools.ts'
+import type { McpRequest } from '../mcp-request.ts'
 import { isPinned, notePin } from './tool-pins.ts'
 
 type ToolsChanged = NonNullable<ServeServices['toolsChanged']>
 
 /** Longer names are not remembered, so that rules and pins that need to know the tool refuse it. In characters. */
 const MAX_NAME_LENGTH = 256
-
-function remember(
-  { memory }: Pick<McpDeps, 'memory'>,
-  { destination }: McpTargetPlan,
-  name: string,
-  tool: JsonObject,
-): KnownTool | undefined {
-  try {
-    return memory.tools.note(destination, name, tool, clock.monotonic())
-  } catch (error) {
-    if (error instanceof RangeError) return undefined
-    throw error
-  }
-}
 
 /** Remembers the tools of a list of a target, and reports those that have changed, or that are new and not accepted. */
 export function noteTools(
@@ -36,7 +21,7 @@ export function noteTools(
   for (const tool of tools) {
     const { name } = tool
     if (typeof name !== 'string' || name.length > MAX_NAME_LENGTH) continue
-    const known = remember(deps, target, name, tool)
+    const known = deps.memory.tools.note(target.destination, name, tool, clock.monotonic())
     if (known === undefined) continue
     const { digest } = known
     const state = notePin(deps.table, target, { name, digest })

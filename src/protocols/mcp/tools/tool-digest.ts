@@ -9,10 +9,7 @@ const PINNED: ReadonlySet<string> = new Set(
   ['name', 'title', 'description', 'inputSchema', 'outputSchema', 'annotations'].map(foldCase),
 )
 
-/**
- * 128 bits of SHA-256, as 32 hexadecimal digits. The order of members does not matter: some servers change it with each response.
- * @throws RangeError if the tool is nested too deep
- */
+/** 128 bits of SHA-256, as 32 hexadecimal digits. The order of members does not matter: some servers change it with each response. */
 export function digestOfTool(tool: JsonObject): string {
   return sha256OfByteText(toByteText(orderedText(pinnedPart(tool)))).slice(0, 32)
 }

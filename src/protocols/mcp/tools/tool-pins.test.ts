@@ -35,6 +35,17 @@ test('accepted digests replace the first one', () => {
   expect(isPinned(table, a, pinning, { name: 'x', digest: digest(2) })).toBe(true)
 })
 
+test('a target that lists ever more tools does not get rid of the first digests', () => {
+  const table = new LocalTable()
+  notePin(table, a, { name: 'x', digest: digest(1) })
+  for (let n = 1; n < 10_000; n++) notePin(table, a, { name: `${n}`, digest: digest(n) })
+  expect(notePin(table, a, { name: 'more', digest: digest(1) })).toBe('unnoted')
+  expect(isPinned(table, a, FIRST, { name: 'more', digest: digest(1) })).toBe(false)
+  expect(notePin(table, b, { name: 'more', digest: digest(1) })).toBe('new')
+  expect(notePin(table, a, { name: 'x', digest: digest(2) })).toBe('changed')
+  expect(isPinned(table, a, FIRST, { name: 'x', digest: digest(1) })).toBe(true)
+})
+
 test('a tool that is not noted is not pinned', () => {
   expect(isPinned(new LocalTable(), a, FIRST, { name: 'x', digest: digest(1) })).toBe(false)
 })

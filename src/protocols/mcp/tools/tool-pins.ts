@@ -9,19 +9,25 @@ import type { McpTargetPlan, ToolPinning } from '../config/mcp-plan.ts'
 /** The first one and the latest of the others are kept. */
 const MAX_DIGESTS = 8
 const DIGEST_LENGTH = 32
+/** Tools of a target, since the gateway was started. Further ones are not noted: the table would drop the first digests of others for them. */
+const MAX_NOTED = 10_000
 
 /** Each target has its own scope, so that none can displace the digests of another one. */
 const scopeOf = ({ destination }: McpTargetPlan) => `mcp-tools ${destination}`
 
-/** Notes the present digest of a tool. @returns `changed` if the tool has not had this digest before */
+/**
+ * Notes the present digest of a tool.
+ * @returns `changed` if the tool has not had this digest before; `unnoted`: the target has had too many tools
+ */
 export function notePin(
   table: SharedTable,
   target: McpTargetPlan,
   { name, digest }: { readonly name: string; readonly digest: string },
-): 'new' | 'changed' | 'known' {
+): 'new' | 'changed' | 'known' | 'unnoted' {
   const scope = scopeOf(target)
   const kept = table.get(scope, name)
   if (kept === undefined) {
+    if (table.count(scope) >= MAX_NOTED) return 'unnoted'
     table.set(scope, name, digest)
     return 'new'
   }
