@@ -2,6 +2,7 @@ import { runParts } from '../run-parts.ts'
 import { startA2aGateway } from './a2a-gateway.ts'
 import { commonInterfaces, meet } from './meet.ts'
 import { loadPython } from './python/pair.ts'
+import { loadPython03 } from './python-0.3/pair.ts'
 import { SCENARIOS } from './scenarios.ts'
 import { startTypescript1 } from './typescript/agent-1.ts'
 import { typescript1 } from './typescript/client-1.ts'
@@ -11,10 +12,11 @@ import { loadTypescript03 } from './typescript-0.3/pair.ts'
 await runParts('interop:a2a', {
   async sdks(transcript, stops) {
     const python = await loadPython(stops)
+    const python03 = await loadPython03(stops)
     const typescript03 = await loadTypescript03(stops)
-    const agents = [await startTypescript1(stops), typescript03.agent, python.agent]
+    const agents = [await startTypescript1(stops), typescript03.agent, python.agent, python03.agent]
     const gateway = await startA2aGateway(stops, agents)
-    for (const client of [typescript1, typescript03.client, python.client]) {
+    for (const client of [typescript1, typescript03.client, python.client, python03.client]) {
       for (const agent of agents) {
         for (const over of commonInterfaces(client, agent)) {
           const { name, direct, through } = await meet(client, agent, over, gateway)

@@ -20,10 +20,19 @@ const DONE = { done: true, value: undefined } as const
 
 export interface StreamParts {
   readonly request: McpRequest
-  readonly session: Session
+  /** undefined: the client has no session, and listens to what it has named in a request. */
+  readonly session: Session | undefined
   readonly sources: readonly EventSource[]
-  /** Goes on when its sources have ended. */
+  /** Goes on when its sources have ended. Otherwise it ends with the last of them. */
   readonly outlastsSources: boolean
+  /** Of a client without a session. */
+  readonly listening?: {
+    readonly first: string
+    /** When all sources have ended, or failed. */
+    readonly last: string
+    /** What the client is told when the backend has other targets, before `last`. */
+    readonly changes: readonly string[]
+  }
   /** Abandons the streams of the targets. Called once. */
   readonly stop: () => void
 }
@@ -35,7 +44,7 @@ interface Arrived {
 }
 
 /**
- * The stream of notifications of a session as the body of a response: the events of its sources and the news of the session in order of
+ * The stream of notifications of a client as the body of a response: the events of its sources and the news of the session in order of
  * arrival, and a comment after each 15 s of silence. A worker has thousands of them that wait for hours, so it is plain state instead of a
  * chain of generators (bench/README.md, "Memory").
  */
@@ -55,6 +64,7 @@ export class NotificationStream
   #settle: ((result: IteratorResult<Uint8Array>) => void) | undefined
   /** Undefined: nothing has been read yet. */
   #closeNews: (() => void) | undefined
+  #endedSources = 0
   /** Wall clock. */
   #usedMs = clock.now()
   #isOver = false
@@ -77,7 +87,11 @@ export class NotificationStream
   }
 
   changed(): void {
-    const { request, session } = this.#parts
+    const { request, session, listening } = this.#parts
+    if (session === undefined) {
+      for (const text of listening?.changes ?? []) this.arrived({ text }, undefined)
+      return this.#complete()
+    }
     const capabilities = targetsOf(request, session).flatMap((target) => [...(target.session?.capabilities ?? [])])
     void announceTargets(request.deps.channels, session.key, new Set(capabilities))
   }
@@ -135,10 +149,13 @@ export class NotificationStream
   }
 
   ended(): void {
-    if (!this.#parts.outlastsSources) this.#end()
+    const { outlastsSources, sources } = this.#parts
+    if (!outlastsSources && ++this.#endedSources >= sources.length) this.#complete()
   }
 
   failed(error: unknown): void {
+    // A client that listens goes on with the other targets.
+    if (this.#parts.listening !== undefined) return this.ended()
     const { exchange, deps } = this.#parts.request
     // When the client leaves, the streams of the targets break off.
     if (!deps.signal.aborted) noteFailure(exchange, error)
@@ -147,10 +164,19 @@ export class NotificationStream
 
   #begin(): void {
     if (this.#isOver || this.#closeNews !== undefined) return
-    const { request, session, sources } = this.#parts
+    const { request, session, sources, listening } = this.#parts
     this.#wheel.arm(this.#silence, SILENCE_MS)
-    this.#closeNews = listenForNews(request.deps.channels, session.key, (text) => this.#hear(parseNews(text)))
+    const hear = (text: string) => this.#hear(parseNews(text))
+    this.#closeNews = session === undefined ? () => {} : listenForNews(request.deps.channels, session.key, hear)
+    if (listening !== undefined) this.arrived({ text: listening.first }, undefined)
+    if (sources.length === 0) this.ended()
     for (const source of sources) source.start(this)
+  }
+
+  #complete(): void {
+    const { listening, request } = this.#parts
+    if (listening === undefined || request.deps.signal.aborted) this.#end()
+    else this.arrived({ text: listening.last, isLast: true }, undefined)
   }
 
   #hear(news: StreamNews): void {
@@ -169,8 +195,9 @@ export class NotificationStream
 
   #pass({ event, from }: Arrived): void {
     this.#send(pieceOf(event))
-    if (event.isLast === true) this.#end()
-    else from?.read()
+    if (event.isLast !== true) return from?.read()
+    this.#waiting = undefined
+    this.#end()
   }
 
   #comment(): void {
@@ -187,9 +214,10 @@ export class NotificationStream
   /** A stream counts as use of its session, at times. */
   #noteUse(): void {
     const nowMs = clock.now()
-    if (nowMs - this.#usedMs < REPEAT_MS) return
+    const { session, request } = this.#parts
+    if (session === undefined || nowMs - this.#usedMs < REPEAT_MS) return
     this.#usedMs = nowMs
-    noteUse(this.#parts.session, this.#parts.request.deps.table, nowMs)
+    noteUse(session, request.deps.table, nowMs)
   }
 
   /** Events that have arrived can still be read. */
@@ -203,7 +231,7 @@ export class NotificationStream
     for (const source of sources) source.close()
     stop()
     deps.memory.streams.delete(plan.backend, this)
-    noteUse(session, deps.table, clock.now())
+    if (session !== undefined) noteUse(session, deps.table, clock.now())
     this.#whenOver?.()
     const sink = this.#sink
     if (sink === undefined) return this.#settleWith(DONE)

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
 import type { Exchange } from '#exchange/exchange.ts'
 import { type FakeTarget, fakeTargets, type Received, TestClient } from '#test/support/fake-targets.ts'
-import { mcpPlan } from '#test/support/mcp-plan.ts'
+import { MCP_BACKEND, mcpPlan } from '#test/support/mcp-plan.ts'
+import { McpMemory } from '../session/mcp-memory.ts'
 
 /** `subscriptions/listen` in front of targets with sessions, alone and beside one without. */
 
@@ -48,9 +49,10 @@ function listen(
   targets: Readonly<Record<string, FakeTarget>>,
   notifications: object,
   leaves: (text: string, exchange: Exchange) => boolean,
+  memory = new McpMemory(),
 ): { readonly received: Promise<Received>; readonly seen: ReturnType<typeof fakeTargets>['seen'] } {
   const { call, seen } = fakeTargets(targets)
-  const client = new TestClient(mcpPlan(Object.keys(targets)), call)
+  const client = new TestClient(mcpPlan(Object.keys(targets)), call, { memory })
   const message = { jsonrpc: '2.0', id: 'l', method: 'subscriptions/listen', params: { notifications, _meta: META } }
   const headers = { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'subscriptions/listen' }
   return { received: client.send({ message, headers, leaves }), seen }
@@ -119,4 +121,19 @@ test('a stream whose target has lost the session ends, with a result', async () 
   }
   const { received } = listen({ a: forgetful }, { toolsListChanged: true }, () => false)
   expect((await received).messages.at(-1)).toMatchObject({ id: 'l', result: { resultType: 'complete', _meta: tagged } })
+})
+
+test('when the backend has other targets, the client hears of the lists that it wants, and the stream ends', async () => {
+  const memory = new McpMemory()
+  const wanted = { toolsListChanged: true, promptsListChanged: true }
+  const replace = (text: string) => {
+    if (text.includes('acknowledged')) memory.streams.replaced(MCP_BACKEND, ['a', 'b'])
+    return false
+  }
+  const { received, seen } = listen({ a: legacy([], { tools: {} }) }, wanted, replace, memory)
+  expect((await received).messages.slice(1)).toEqual([
+    note('notifications/tools/list_changed', { _meta: tagged }),
+    { jsonrpc: '2.0', id: 'l', result: { resultType: 'complete', _meta: tagged } },
+  ])
+  expect(seen.at(-1)?.method).toBe('DELETE')
 })

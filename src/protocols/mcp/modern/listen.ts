@@ -1,18 +1,18 @@
 import { clock } from '#base/clock.ts'
 import type { Json, JsonObject } from '#base/json.ts'
 import type { ServedAnswer } from '../../backend-protocol.ts'
-import { answerStream, encodeEvent } from '../answer/mcp-answer.ts'
+import { EventSource } from '../answer/event-source.ts'
+import { EVENT_STREAM } from '../answer/mcp-answer.ts'
+import { NotificationStream } from '../answer/notification-stream.ts'
 import { filterItems } from '../config/authorization.ts'
 import { type McpRequest, type SessionTarget, targetsOf } from '../mcp-request.ts'
-import { isAnswerTo, isObject, type RequestMessage, resultText } from '../message/json-rpc.ts'
+import { isObject, type RequestMessage, resultText } from '../message/json-rpc.ts'
 import { LATEST_SESSIONLESS } from '../session/protocol-version.ts'
 import type { Session } from '../session/session-state.ts'
 import { callTarget } from '../target/call-target.ts'
-import { interleave } from '../target/interleave.ts'
 import { ownedUri, publicUri } from '../target/naming.ts'
 import { LIMITS } from '../target/send-to-target.ts'
 import { answerFailure, describeFailure, type FailedReply, hasFailed, noteTolerated } from '../target/target-failure.ts'
-import type { TargetMessage } from '../target/target-reply.ts'
 import { ToClient } from '../target/to-client.ts'
 import { listenAsLegacy } from './listen-as-legacy.ts'
 import { META } from './meta.ts'
@@ -25,7 +25,8 @@ const FLAG_NAMES = Object.keys(FLAGS)
 
 /**
  * Serves `subscriptions/listen` (revision 2026-07-28): one stream with the notifications of all targets that the client may get, which begins
- * with what they have accepted together. A target whose stream ends is left out from then on; the client gets the result when all have ended.
+ * with what they have accepted together. A target whose stream ends is left out from then on; the client gets the result when all have ended, or
+ * when the backend has other targets.
  */
 export async function listen(request: McpRequest, session: Session, message: RequestMessage): Promise<ServedAnswer> {
   const { plan, exchange } = request
@@ -47,10 +48,7 @@ export async function listen(request: McpRequest, session: Session, message: Req
     return answerFailure(exchange, first.failure, message.id)
   }
   for (const { target, failure } of failed) noteTolerated(exchange, describeFailure(failure, target.plan.name))
-  const stop = () => {
-    for (const { abort } of open) abort()
-  }
-  return answerStream(merge(request, session, message, open, stop), stop)
+  return { status: 200, headers: EVENT_STREAM, body: streamOf(request, session, message, open) }
 }
 
 function readFilter({ params }: RequestMessage): Filter {
@@ -129,43 +127,42 @@ async function listenTo(
   }
 }
 
-async function* merge(
+/** The acknowledgement, the notifications of all targets, and the result. */
+function streamOf(
   request: McpRequest,
   session: Session,
   { id }: RequestMessage,
   open: readonly Listening[],
-  stop: () => void,
-): AsyncGenerator<Uint8Array> {
-  const { plan, deps } = request
+): NotificationStream {
+  const { plan } = request
   const flags = FLAG_NAMES.filter((flag) => open.some(({ accepted }) => accepted.flags.includes(flag)))
   const uris = open.flatMap(({ target, accepted }) => accepted.uris.map((uri) => publicUri(plan, target.plan, uri)))
   const notifications: Record<string, Json> = Object.fromEntries(flags.map((flag) => [flag, true]))
   if (uris.length > 0) notifications.resourceSubscriptions = uris
-  const acknowledgement = { notifications, _meta: { [META.subscriptionId]: id as Json } }
-  yield encodeEvent(notificationText('notifications/subscriptions/acknowledged', acknowledgement))
-  const toClients = open.map(({ target }) => new ToClient(request, session, target))
-  const streams = open.map(({ messages }) => untilEnd(messages))
-  try {
-    for await (const [index, received] of interleave(streams)) {
-      const { message } = received
-      if (isAnswerTo(message, id)) continue
-      const text = message?.kind === 'notification' ? toClients[index]!.translate(received) : undefined
-      if (text !== undefined) yield encodeEvent(text)
-    }
-    if (deps.signal.aborted) return
-    yield encodeEvent(resultText(id, { resultType: 'complete', _meta: { [META.subscriptionId]: id as Json } }))
-  } finally {
-    stop()
-  }
+  const tag = { _meta: { [META.subscriptionId]: id as Json } }
+  const sources = open.map(({ target, messages }) => {
+    const toClient = new ToClient(request, session, target)
+    return new EventSource(messages, (received) => {
+      const text = received.message?.kind === 'notification' ? toClient.translate(received) : undefined
+      return text === undefined ? undefined : { text }
+    })
+  })
+  return new NotificationStream({
+    request,
+    session: undefined,
+    sources,
+    outlastsSources: false,
+    listening: {
+      first: notificationText('notifications/subscriptions/acknowledged', { notifications, ...tag }),
+      last: resultText(id, { resultType: 'complete', ...tag }),
+      changes: flags.map((flag) => notificationText(FLAGS[flag as keyof typeof FLAGS], tag)),
+    },
+    stop: () => {
+      for (const { abort } of open) abort()
+    },
+  })
 }
 
 function notificationText(method: string, params: JsonObject): string {
   return JSON.stringify({ jsonrpc: '2.0', method, params })
-}
-
-/** A stream that breaks ends like one that its target ends. */
-async function* untilEnd(messages: AsyncIterable<TargetMessage>): AsyncGenerator<TargetMessage> {
-  try {
-    yield* messages
-  } catch {}
 }
