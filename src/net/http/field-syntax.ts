@@ -3,9 +3,8 @@ export const TOKEN = 1
 export const FIELD_VALUE = 2
 export const TARGET = 4
 export const HOST = 8
-const LOWER_TOKEN = 16
 /** A token without lower-case letters, as all registered methods are. */
-export const METHOD = 32
+export const METHOD = 16
 
 /** One entry per byte, the sum of the bits above. */
 export const CHARACTER: Uint8Array = Uint8Array.from({ length: 256 }, (_, code) => bitsOf(code))
@@ -17,7 +16,6 @@ function bitsOf(code: number): number {
   if (code > 32 && code < 127 && code !== 35) bits |= TARGET
   const text = String.fromCharCode(code)
   if (/[!#$%&'*+\-.^_`|~0-9A-Za-z]/.test(text)) bits |= TOKEN
-  if (/[!#$%&'*+\-.^_`|~0-9a-z]/.test(text)) bits |= LOWER_TOKEN
   if (/[!#$%&'*+\-.^_`|~0-9A-Z]/.test(text)) bits |= METHOD
   if (/[-._0-9A-Za-z]/.test(text)) bits |= HOST
   return bits
@@ -26,11 +24,6 @@ function bitsOf(code: number): number {
 /** Whether `text` is a valid field name: a token (RFC 9110, 5.6.2). */
 export function isFieldName(text: string): boolean {
   return text.length > 0 && consistsOf(text, TOKEN)
-}
-
-/** Whether `text` is a valid field name in lower case. */
-export function isLowerFieldName(text: string): boolean {
-  return text.length > 0 && consistsOf(text, LOWER_TOKEN)
 }
 
 /**

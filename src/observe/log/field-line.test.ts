@@ -66,3 +66,15 @@ test('times are in UTC with microseconds', () => {
   expect(formatTimestamp(Date.UTC(2026, 11, 31, 23, 59, 59, 999))).toBe('2026-12-31T23:59:59.999000Z')
   expect(formatTimestamp(Date.UTC(2026, 11, 31, 23, 59, 59, 999))).toBe('2026-12-31T23:59:59.999000Z')
 })
+
+test.each([
+  [200, '200', '200'],
+  [0.873, '0.873', '0.873'],
+  [-0, '0', '0'],
+  [1e21, '1e+21', '1e+21'],
+  // JSON has no such numbers.
+  [Number.POSITIVE_INFINITY, 'Infinity', 'null'],
+  [Number.NaN, 'NaN', 'null'],
+])('the number %d is %s in text and %s in JSON', (value, text, json) => {
+  expect([TEXT_LINE.number(value), JSON_LINE.number(value)]).toEqual([text, json])
+})

@@ -40,7 +40,7 @@ export const TEXT_LINE: LineFormat = {
   message: (epochMs, { level, message }) => `${formatTimestamp(epochMs)}\t${level}\t${message}`,
   key: (name) => ` ${name}=`,
   text: quoteUnsafe,
-  number: JSON.stringify,
+  number: String,
   unit: (unit) => unit,
   foreign: (name, value) =>
     ` ${quoteUnsafe(name)}=${quoteUnsafe(typeof value === 'string' ? value : JSON.stringify(value))}`,
@@ -68,7 +68,7 @@ export const JSON_LINE: LineFormat = {
     `{"level":"${level}","time":"${formatTimestamp(epochMs)}","scope":"gateway","module":"${module}","message":${JSON.stringify(message)}`,
   key: (name) => `,${JSON.stringify(name)}:`,
   text: (value) => (PLAIN.test(value) ? `"${value}"` : quote(value)),
-  number: JSON.stringify,
+  number: (value) => (Number.isFinite(value) ? String(value) : 'null'),
   unit: () => '',
   foreign: (name, value) => `,${quote(name)}:${quote(value)}`,
   end: '}\n',
