@@ -343,3 +343,23 @@ test('a head knows whether its Host field is the received one', () => {
   expect(head.authority).toBe('other')
   expect([Head.request('GET', '/').keepsReceivedHost, Head.request('GET', '/').authority]).toEqual([false, ''])
 })
+
+test.each<[change: string, change: (head: Head) => void, isAsReceived: boolean]>([
+  ['nothing', () => {}, true],
+  ['a new target', (head) => Object.assign(head, { target: '/b' }), true],
+  ['an added field', (head) => head.append('x-two', '2'), false],
+  ['a removed field', (head) => head.remove('x-one'), false],
+  ['a replaced field', (head) => head.set('x-one', '3'), false],
+  [
+    'a field that was added and removed again',
+    (head) => {
+      head.append('x-two', '2')
+      head.remove('x-two')
+    },
+    true,
+  ],
+])('after %s: the fields are those that were received', (_, change, isAsReceived) => {
+  const head = parsed(REQUEST)
+  change(head)
+  expect(head.hasReceivedFields).toBe(isAsReceived)
+})
