@@ -16,6 +16,8 @@ export interface ApiFlags {
   readonly context?: string
   /** State folder of the running gateway. */
   readonly state?: string
+  /** Only objects in these namespaces. */
+  readonly namespace?: readonly string[]
 }
 
 /** The objects that a command reads. */
@@ -34,11 +36,12 @@ export async function readObjects(
   paths: readonly string[],
   flags: ApiFlags & PathFlags,
 ): Promise<ObjectSource> {
-  const { server, kubeconfig, context, state } = flags
+  const { server, kubeconfig, context, state, namespace = [] } = flags
   if (context !== undefined && kubeconfig === undefined) throw new UsageError('--context needs --kubeconfig')
   if (state !== undefined && (server === undefined || kubeconfig !== undefined))
     throw new UsageError('--state needs --server, and cannot be combined with --kubeconfig')
   if (server === undefined && kubeconfig === undefined) {
+    if (namespace.length > 0) throw new UsageError('--namespace needs --server or --kubeconfig')
     return { store: new FileStore(objectPaths(command, paths, flags), { tlsMaterial: TLS_MATERIAL }), isRemote: false }
   }
   if (paths.length + (flags.file ?? []).length > 0)
@@ -46,7 +49,7 @@ export async function readObjects(
   return { store: await readApi(flags), isRemote: true }
 }
 
-async function readApi({ server, kubeconfig, context, state }: ApiFlags): Promise<CheckedObjects> {
+async function readApi({ server, kubeconfig, context, state, namespace = [] }: ApiFlags): Promise<CheckedObjects> {
   const { connect } = await import('./cluster/connect.ts')
   const { readCluster } = await import('./cluster/read-cluster.ts')
   using client = await connect({
@@ -55,10 +58,13 @@ async function readApi({ server, kubeconfig, context, state }: ApiFlags): Promis
     context,
     localKubeconfig: join(state ?? STATE_FOLDER, KUBECONFIG),
   })
-  const { store, missing } = await readCluster(client)
+  const { store, missing } = await readCluster(client, namespace)
   if (missing.length > 0) {
     const kinds = missing.map(({ kind }) => kind).join(', ')
-    complain(`${client.server} does not serve ${kinds}; the objects are checked without them`)
+    const why = namespace.length === 0 ? 'does not serve' : 'does not serve, or does not let you read,'
+    complain(`${client.server} ${why} ${kinds}; the objects are checked without them`)
   }
+  if (namespace.length > 0)
+    complain(`only namespace ${namespace.join(', ')} is read: objects of other namespaces count as missing`)
   return store
 }

@@ -87,6 +87,7 @@ function buildProgram(end: (code: ExitCode) => void, around: Surroundings | unde
     .addOption(server())
     .addOption(kubeconfig())
     .addOption(context())
+    .addOption(namespace())
     .addOption(stateOfGateway())
     .addOption(bind())
     .addOption(addressPool())
@@ -119,6 +120,7 @@ function buildProgram(end: (code: ExitCode) => void, around: Surroundings | unde
     .addOption(server())
     .addOption(kubeconfig())
     .addOption(context())
+    .addOption(namespace())
     .addOption(stateOfGateway())
     .option('-H, --header <field>', "request header, 'name: value'; may be repeated", collect)
     .addOption(bind())
@@ -268,6 +270,11 @@ const server = () =>
   )
 const kubeconfig = () => new Option('--kubeconfig <file>', 'read the objects of the cluster that this file names')
 const context = () => new Option('--context <name>', 'context of the kubeconfig (default: its current one)')
+const namespace = () =>
+  new Option(
+    '--namespace <name>',
+    'read only objects in this namespace, for a kubeconfig that may not read all; may be repeated',
+  ).argParser(collect)
 const stateOfGateway = () =>
   new Option('--state <dir>', 'state folder of the gateway that runs here (default: .gatewright)')
 

@@ -52,6 +52,7 @@ export class ApiClient implements Disposable {
     const said = textOf(body.message)
     throw new ApiUnreadable(
       `${this.#prefix}${path} responded with status ${status}${said === undefined ? '' : `: ${said}`}`,
+      status,
     )
   }
 

@@ -4,7 +4,11 @@ import { ApiClient } from './api-client.ts'
 import { readCluster } from './read-cluster.ts'
 
 /** An API with these objects by path of their list; it has no other lists. */
-async function read(lists: Readonly<Record<string, readonly object[]>>, special?: JsonServer['answer']) {
+async function read(
+  lists: Readonly<Record<string, readonly object[]>>,
+  special?: JsonServer['answer'],
+  namespaces?: readonly string[],
+) {
   await using server = await startJsonServer()
   server.answer = (request, response) => {
     const [path = '', query = ''] = request.path.split('?')
@@ -25,7 +29,7 @@ async function read(lists: Readonly<Record<string, readonly object[]>>, special?
     answerJson(response, object ?? { message: 'not found' }, object === undefined ? 404 : 200)
   }
   using client = new ApiClient({ server: new URL(`http://127.0.0.1:${server.port}`), tls: {}, headers: {} })
-  const { store, missing } = await readCluster(client)
+  const { store, missing } = await readCluster(client, namespaces)
   return {
     names: store.list().map(({ kind, metadata }) => `${kind} ${metadata.namespace}/${metadata.name}`),
     missing: missing.map(({ kind }) => kind),
@@ -110,6 +114,38 @@ test('only Secrets that objects refer to are read', async () => {
     `${SECRETS}/second`,
     `${SECRETS}?limit=500&labelSelector=app%3Dshop`,
   ])
+})
+
+test('objects of some namespaces, for a user who may read nothing else', async () => {
+  const policy = named('keys', {
+    spec: { targetRefs: [TARGET], traffic: { apiKeyAuthentication: { secretRef: { name: 'keys' } } } },
+  })
+  const certificate = {
+    listeners: [{ name: 'a', port: 1, protocol: 'HTTPS', tls: { certificateRefs: [{ name: 'c', namespace: 'b' }] } }],
+  }
+  const gateway = named('main', { spec: { gatewayClassName: 'gatewright', ...certificate } })
+  const own = '/apis/gatewright.dev/v1alpha1/namespaces'
+  const { names, missing, paths } = await read(
+    {
+      [`${own}/default/proxypolicies`]: [policy],
+      [`${own}/apart/proxypolicies`]: [{ ...policy, metadata: { name: 'more', namespace: 'apart' } }],
+      '/apis/gateway.networking.k8s.io/v1/namespaces/default/gateways': [gateway],
+      [SECRETS]: [named('keys', { data: { a: 'YQ==' } })],
+    },
+    ({ path }, response) => {
+      const isForbidden = !/namespaces\/(?:default|apart)/.test(path)
+      if (isForbidden) answerJson(response, { message: 'forbidden' }, 403)
+    },
+    ['default', 'apart'],
+  )
+  expect(names).toEqual([
+    'ProxyPolicy default/keys',
+    'ProxyPolicy apart/more',
+    'Gateway default/main',
+    'Secret default/keys',
+  ])
+  expect(missing).toContain('GatewayClass')
+  expect(paths).toContain('/api/v1/namespaces/apart')
 })
 
 test('problems of an object name it', async () => {

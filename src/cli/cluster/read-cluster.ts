@@ -12,32 +12,38 @@ import { itemsOf, type Members, membersOf, textOf } from './kubeconfig.ts'
 
 const PAGE = 500
 const SECRET = findKind('Secret')!
+const NAMESPACE = findKind('Namespace')!
 
 /** The objects of an API that a gateway would read. */
 export interface ClusterObjects {
   readonly store: ReadObjects
-  /** Kinds that the API does not serve. */
+  /** Kinds that the API does not serve, or whose objects without namespace may not be read. */
   readonly missing: readonly KindInfo[]
 }
 
 /**
  * Reads all objects of the kinds that a gateway reads; of Secrets, only those that other objects refer to.
+ * @param namespaces if there are any: only objects in these, and objects without namespace that may be read
  * @throws ApiUnreadable
  */
-export async function readCluster(client: ApiClient): Promise<ClusterObjects> {
+export async function readCluster(client: ApiClient, namespaces: readonly string[] = []): Promise<ClusterObjects> {
   const listed = KINDS.filter((info) => info !== SECRET)
-  const lists = await Promise.all(listed.map((info) => listKind(client, info)))
+  const lists = await Promise.all(listed.map((info) => listKind(client, info, namespaces)))
   const missing = listed.filter((_, index) => lists[index] === undefined)
   if (missing.length === listed.length)
     throw new ApiUnreadable(`${client.server} serves none of the kinds that a gateway reads; is it a Kubernetes API?`)
   const store = new ReadObjects()
   const objects = listed.flatMap((info, index) => addAll(store, info, lists[index] ?? []))
-  await readSecrets(client, store, objects)
+  await readSecrets(client, store, { objects, namespaces })
   return { store, missing }
 }
 
 /** Adds the Secrets that objects name or select. What refers to them is known after a translation, and a Secret that is found can lead to the next one. */
-async function readSecrets(client: ApiClient, store: ReadObjects, objects: readonly ApiObject[]): Promise<void> {
+async function readSecrets(
+  client: ApiClient,
+  store: ReadObjects,
+  { objects, namespaces }: { readonly objects: readonly ApiObject[]; readonly namespaces: readonly string[] },
+): Promise<void> {
   const translator = new Translator({ tlsMaterial: TLS_MATERIAL })
   translator.apply(store.takeChange())
   const selected = await Promise.all(selectorsIn(objects).map((path) => readPages(client, path)))
@@ -49,11 +55,16 @@ async function readSecrets(client: ApiClient, store: ReadObjects, objects: reado
   )
   for (;;) {
     translator.apply({ set: found, removed: [] })
-    const wanted = translator.missing('Secret').filter((key) => !asked.has(key))
+    const wanted = translator.missing('Secret').filter((key) => !asked.has(key) && isIn(key, namespaces))
     if (wanted.length === 0) return
     for (const key of wanted) asked.add(key)
     found = addAll(store, SECRET, (await Promise.all(wanted.map((key) => getSecret(client, key)))).flat())
   }
+}
+
+/** @param key `objectKey` */
+function isIn(key: string, namespaces: readonly string[]): boolean {
+  return namespaces.length === 0 || namespaces.includes(key.split('/')[1]!)
 }
 
 /** @param key `objectKey` */
@@ -82,15 +93,52 @@ function secretsPath(namespace: string): string {
 }
 
 /** The objects of a kind in the first of its versions that the API serves; undefined: it serves none. */
-async function listKind(client: ApiClient, info: KindInfo): Promise<readonly Members[] | undefined> {
+async function listKind(
+  client: ApiClient,
+  info: KindInfo,
+  namespaces: readonly string[],
+): Promise<readonly Members[] | undefined> {
   for (const version of info.versions) {
     const apiVersion = apiVersionOf(info, version)
-    const base = info.group === '' ? '/api' : '/apis'
-    const found = await readPages(client, `${base}/${apiVersion}/${info.plural}?limit=${PAGE}`)
+    const base = `${info.group === '' ? '/api' : '/apis'}/${apiVersion}`
+    const found = await readKind(client, base, info, namespaces)
     // The items of a list need not name their kind.
     if (found !== undefined) return found.map((item) => ({ ...item, apiVersion, kind: info.kind }))
   }
   return undefined
+}
+
+async function readKind(
+  client: ApiClient,
+  base: string,
+  info: KindInfo,
+  namespaces: readonly string[],
+): Promise<readonly Members[] | undefined> {
+  const all = `${base}/${info.plural}?limit=${PAGE}`
+  if (namespaces.length === 0) return readPages(client, all)
+  if (!info.namespaced)
+    return unlessForbidden(info === NAMESPACE ? readNamespaces(client, namespaces) : readPages(client, all))
+  const lists = await Promise.all(
+    namespaces.map((name) =>
+      readPages(client, `${base}/namespaces/${encodeURIComponent(name)}/${info.plural}?limit=${PAGE}`),
+    ),
+  )
+  return lists.every((list) => list === undefined) ? undefined : lists.flatMap((list) => list ?? [])
+}
+
+async function readNamespaces(client: ApiClient, names: readonly string[]): Promise<readonly Members[]> {
+  const answers = await Promise.all(names.map((name) => client.get(`/api/v1/namespaces/${encodeURIComponent(name)}`)))
+  return answers.flatMap(({ status, body }) => (status === 200 ? [body] : []))
+}
+
+/** Who may read some namespaces often may not read what is in none. */
+async function unlessForbidden<T>(reading: Promise<T>): Promise<T | undefined> {
+  try {
+    return await reading
+  } catch (error) {
+    if (error instanceof ApiUnreadable && error.status === 403) return undefined
+    throw error
+  }
 }
 
 /** All pages of a list; undefined: there is no such list. A list whose pages have expired is read again as a whole. */

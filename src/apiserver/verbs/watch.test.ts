@@ -1,0 +1,74 @@
+import { expect, test } from 'vitest'
+import type { Resource } from '#store/resources/resource.ts'
+import { ResourceTable } from '#store/resources/resource-table.ts'
+import { builtInKinds } from '../kinds/built-in-kinds.ts'
+import type { ResourceRequest } from './resource-request.ts'
+import { Watches } from './watch.ts'
+
+const CONFIG_MAPS = builtInKinds().find(({ kind }) => kind === 'ConfigMap')!
+const MIB = 1024 * 1024
+
+function configMap(name: string, text: string): Resource {
+  const metadata = {
+    name,
+    namespace: 'default',
+    uid: name,
+    resourceVersion: '',
+    creationTimestamp: '2026-01-01T00:00:00Z',
+  }
+  return { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { text } }
+}
+
+function watchOf(query: string): ResourceRequest {
+  const { group, version, plural } = CONFIG_MAPS
+  const target = {
+    type: 'resource',
+    group,
+    version,
+    plural,
+    namespace: undefined,
+    name: undefined,
+    subresource: undefined,
+  } as const
+  const form = { encoding: 'json', as: 'object' } as const
+  return { kind: CONFIG_MAPS, target, query: new URLSearchParams(query), form, body: undefined, userAgent: '' }
+}
+
+/** A client that reads nothing: what it is sent waits. */
+function stuckClient() {
+  let ended = false
+  let waitingBytes = 0
+  return {
+    write(piece: Buffer): void {
+      waitingBytes += piece.length
+    },
+    end(): void {
+      ended = true
+    },
+    get waitingBytes(): number {
+      return waitingBytes
+    },
+    get ended(): boolean {
+      return ended
+    },
+  }
+}
+
+test('a client that reads nothing is disconnected when too much waits for it', () => {
+  const table = new ResourceTable()
+  const watches = new Watches(table)
+  const client = stuckClient()
+  watches.open(watchOf('resourceVersion=1'), client)
+  const change = () => {
+    const key = { collection: 'configmaps', namespace: 'default', name: 'a' }
+    table.commit([{ key, object: configMap('a', 'x'.repeat(MIB)) }])
+  }
+  for (let count = 0; count < 15; count += 1) change()
+  expect(client.ended).toBe(false)
+  change()
+  expect(client.ended).toBe(true)
+  const { waitingBytes } = client
+  change()
+  expect(client.waitingBytes).toBe(waitingBytes)
+  watches.close()
+})
