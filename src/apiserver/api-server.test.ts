@@ -83,6 +83,8 @@ describe('objects', () => {
     const names = await Promise.all([create(BACKENDS, named), create(BACKENDS, named)])
     for (const { body } of names) expect(body.metadata.name).toMatch(/^b-[a-z0-9]{5}$/)
     expect(names[0].body.metadata.name).not.toBe(names[1].body.metadata.name)
+    const long = await create(BACKENDS, { ...backend(''), metadata: { generateName: 'b'.repeat(70) } })
+    expect(long.body.metadata.name).toMatch(/^b{58}[a-z0-9]{5}$/)
   })
 
   test.each([
@@ -414,6 +416,14 @@ describe('deletion', () => {
     expect((await server.call(SERVICES)).body.items).toHaveLength(1)
   })
 
+  test('nothing is created in a namespace that is being deleted', async () => {
+    const namespaces = '/api/v1/namespaces'
+    await create(namespaces, { metadata: { name: 'ending', finalizers: ['example.com/a'] } })
+    expect((await server.call(`${namespaces}/ending`, { method: 'DELETE' })).body.status.phase).toBe('Terminating')
+    const { status, body } = await create(`${namespaces}/ending/services`, service('late'))
+    expect([status, body.reason, body.details.causes[0].reason]).toEqual([403, 'Forbidden', 'NamespaceTerminating'])
+  })
+
   test('the namespace default stays', async () => {
     expect((await server.call('/api/v1/namespaces/default', { method: 'DELETE' })).status).toBe(403)
   })
@@ -448,6 +458,12 @@ describe('lists', () => {
     ])
     const last = await server.call(`${SERVICES}?limit=2&continue=${second.body.metadata.continue}`)
     expect([names(last.body), last.body.metadata.continue]).toEqual([['e'], undefined])
+  })
+
+  test('objects that a selector leaves are not counted', async () => {
+    const { body } = await server.call(`${SERVICES}?limit=2&labelSelector=app`)
+    expect([names(body), body.metadata.remainingItemCount]).toEqual([['a', 'b'], undefined])
+    expect(body.metadata.continue).toBeDefined()
   })
 
   test.each([

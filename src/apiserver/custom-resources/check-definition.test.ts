@@ -44,6 +44,19 @@ test('a valid definition gets the names that follow from its kind', () => {
   })
 })
 
+test('at most eight fields are selectable', () => {
+  const names = Array.from({ length: 9 }, (_, at) => `f${at}`)
+  const properties = Object.fromEntries(names.map((name) => [name, { type: 'boolean' }]))
+  const schema = { openAPIV3Schema: { type: 'object', properties } }
+  const select = (count: number) => ({
+    versions: [
+      { ...VERSION, schema, selectableFields: names.slice(0, count).map((name) => ({ jsonPath: `.${name}` })) },
+    ],
+  })
+  expect(refusals(select(8))).toEqual([])
+  expect(refusals(select(9))).toEqual(['spec.versions[0].selectableFields: Too many: 9: must have at most 8 items'])
+})
+
 test.each<[name: string, spec: object, field: string, part: string]>([
   ['group without dot', { group: 'example' }, 'spec.group', 'should be a domain with at least one dot'],
   ['plural in capitals', { names: { plural: 'Widgets', kind: 'Widget' } }, 'spec.names.plural', 'DNS-1035'],
@@ -99,6 +112,36 @@ test.each<[name: string, spec: object, field: string, part: string]>([
     { versions: [{ ...VERSION, additionalPrinterColumns: [{ name: 'A', type: 'string', jsonPath: 'a' }] }] },
     'spec.versions[0].additionalPrinterColumns[0].jsonPath',
     'simple json path',
+  ],
+  [
+    'selectable field without path',
+    { versions: [{ ...VERSION, selectableFields: [{ jsonPath: '' }] }] },
+    'spec.versions[0].selectableFields[0].jsonPath',
+    'Required value',
+  ],
+  [
+    'selectable field that is unknown',
+    { versions: [{ ...VERSION, selectableFields: [{ jsonPath: '.spec.a' }, { jsonPath: '.spec.b' }] }] },
+    'spec.versions[0].selectableFields[1].jsonPath',
+    'is an invalid path',
+  ],
+  [
+    'selectable field of an object',
+    { versions: [{ ...VERSION, selectableFields: [{ jsonPath: '.spec' }] }] },
+    'spec.versions[0].selectableFields[0]',
+    'must point to a field of type string, boolean or integer',
+  ],
+  [
+    'selectable field in metadata',
+    { versions: [{ ...VERSION, selectableFields: [{ jsonPath: '.metadata.name' }] }] },
+    'spec.versions[0].selectableFields[0]',
+    'must not point to fields in metadata',
+  ],
+  [
+    'repeated selectable field',
+    { versions: [{ ...VERSION, selectableFields: [{ jsonPath: '.spec.a' }, { jsonPath: '.spec.a' }] }] },
+    'spec.versions[0].selectableFields[1].jsonPath',
+    'Duplicate value',
   ],
   [
     'scale path',

@@ -1,6 +1,6 @@
 import { sameData } from '#base/incremental/same-data.ts'
 import type { Resource } from '#store/resources/resource.ts'
-import { invalidField, requiredField, unsupportedField } from '../kinds/field-errors.ts'
+import { duplicateField, invalidField, requiredField, tooManyItems, unsupportedField } from '../kinds/field-errors.ts'
 import type { Cause } from '../kinds/served-kind.ts'
 import { checkEmbedded } from './check-embedded.ts'
 import { checkRules } from './check-rules.ts'
@@ -108,6 +108,7 @@ function checkVersion(version: DefinitionVersion, path: string, causes: Cause[])
   const schemaPath = `${path}.schema.openAPIV3Schema`
   if (schema?.openAPIV3Schema === undefined) causes.push(requiredField(schemaPath, 'schemas are required'))
   else checkVersionSchema(schema.openAPIV3Schema, schemaPath, causes)
+  checkSelectableFields(version, `${path}.selectableFields`, causes)
   additionalPrinterColumns.forEach(({ name: title, type, format, jsonPath }, index) => {
     const at = `${path}.additionalPrinterColumns[${index}]`
     if (title === '') causes.push(requiredField(`${at}.name`))
@@ -123,6 +124,33 @@ function checkVersion(version: DefinitionVersion, path: string, causes: Cause[])
   checkScalePath('statusReplicasPath', statusReplicasPath, ['.status.'], path, causes)
   checkScalePath('labelSelectorPath', labelSelectorPath, ['.spec.', '.status.'], path, causes)
 }
+
+const MOST_SELECTABLE_FIELDS = 8
+const SELECTABLE_TYPES: readonly (string | undefined)[] = ['string', 'boolean', 'integer']
+
+function checkSelectableFields(
+  { schema, selectableFields = [] }: DefinitionVersion,
+  path: string,
+  causes: Cause[],
+): void {
+  const root = isJsonObject(schema?.openAPIV3Schema) ? (schema.openAPIV3Schema as JsonSchema) : undefined
+  const known = new Set<string>()
+  selectableFields.forEach(({ jsonPath }, index) => {
+    const at = `${path}[${index}]`
+    const found = root === undefined || jsonPath.includes('[') ? undefined : schemaAt(root, jsonPath)
+    if (jsonPath === '') causes.push(requiredField(`${at}.jsonPath`))
+    else if (/^\.metadata(?:\.|$)/.test(jsonPath))
+      causes.push(invalidField(at, jsonPath, 'must not point to fields in metadata'))
+    else if (found === undefined) causes.push(invalidField(`${at}.jsonPath`, jsonPath, 'is an invalid path'))
+    else if (!SELECTABLE_TYPES.includes(found.type)) causes.push(invalidField(at, jsonPath, NOT_SELECTABLE))
+    if (known.has(jsonPath)) causes.push(duplicateField(`${at}.jsonPath`, jsonPath))
+    known.add(jsonPath)
+  })
+  if (known.size > MOST_SELECTABLE_FIELDS) causes.push(tooManyItems(path, known.size, MOST_SELECTABLE_FIELDS))
+}
+
+const NOT_SELECTABLE =
+  'must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed.'
 
 function checkScalePath(
   name: string,
@@ -179,20 +207,19 @@ function checkRuleMembers(schema: JsonSchema, path: string, causes: Cause[]): vo
         causes.push(requiredField(`${field}.message`, 'message must be specified if rule contains line breaks'))
       if (reason !== undefined && !REASONS.includes(reason))
         causes.push(unsupportedField(`${field}.reason`, reason, REASONS))
-      if (fieldPath !== undefined && !isPathIn(node, fieldPath))
+      if (fieldPath !== undefined && schemaAt(node, fieldPath) === undefined)
         causes.push(invalidField(`${field}.fieldPath`, fieldPath, 'must be a valid path'))
     })
   })
 }
 
-/** Whether a path such as `.spec.ports['http']` leads to a schema. */
-function isPathIn(schema: JsonSchema, path: string): boolean {
+/** The schema to which a path such as `.spec.ports['http']` leads. */
+function schemaAt(schema: JsonSchema, path: string): JsonSchema | undefined {
   const parts = [...path.matchAll(/\.([A-Za-z_][\w-]*)|\['((?:[^'\\]|\\.)*)'\]/g)]
-  if (parts.length === 0 || parts.map(([whole]) => whole).join('') !== path) return false
-  const found = parts.reduce<JsonSchema | undefined>((node, [, name, key]) => {
+  if (parts.length === 0 || parts.map(([whole]) => whole).join('') !== path) return undefined
+  return parts.reduce<JsonSchema | undefined>((node, [, name, key]) => {
     return name === undefined ? schemaOfMember(node, key!) : node?.properties?.[name]
   }, schema)
-  return found !== undefined
 }
 
 function forEachSchema(schema: JsonSchema, path: string, visit: (node: JsonSchema, path: string) => void): void {

@@ -48,6 +48,7 @@ function customKind({ group, names, scope, versions }: DefinitionSpec, version: 
     ...(scale === undefined ? {} : { scale: scale as NonNullable<ServedKind['scale']> }),
     hasGeneration: true,
     columns: (version.additionalPrinterColumns as readonly Column[] | undefined) ?? [AGE],
+    selectableFields: (version.selectableFields ?? []).map(({ jsonPath }) => jsonPath.slice(1)),
     hasStrategicMerge: false,
     admit: (object, options) => admit(schema, root, deprecationOf(group, kind, version), object, options),
   }

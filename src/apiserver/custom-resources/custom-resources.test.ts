@@ -118,6 +118,18 @@ test('unknown fields are dropped, reported or refused, and kept where the schema
   expect(warned.body.spec).toEqual({ size: 1, color: 'red', free: { anything: [1] } })
 })
 
+test('objects are selected by the fields that the definition names', async () => {
+  const selectableFields = [{ jsonPath: '.spec.color' }, { jsonPath: '.spec.size' }]
+  await establish(definition('pickles', 'Pickle', {}, { selectableFields }))
+  const pickles = '/apis/example.com/v1/namespaces/default/pickles'
+  for (const [name, spec] of Object.entries({ a: { size: 1 }, b: { size: 3, color: 'blue' }, c: { size: 3 } })) {
+    await server.call(pickles, { method: 'POST', body: widget(name, spec) })
+  }
+  const select = async (fields: string) => (await server.call(`${pickles}?fieldSelector=${fields}`)).body.items
+  expect(await select('spec.size=3,spec.color!=blue')).toMatchObject([{ metadata: { name: 'c' } }])
+  expect((await server.call(`${pickles}?fieldSelector=spec.locked=x`)).status).toBe(400)
+})
+
 test('a rule about changes compares with the stored object', async () => {
   await server.call(WIDGETS, { method: 'POST', body: widget('d', { size: 1, locked: 'x' }) })
   const { body } = await server.call(`${WIDGETS}/d`)

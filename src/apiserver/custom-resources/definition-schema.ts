@@ -55,7 +55,10 @@ const version = openObject({
     'Subresources of the objects.',
   ),
   additionalPrinterColumns: optional(list(column), 'What tables show besides the name.'),
-  selectableFields: optional(list(openObject({ jsonPath: required(text(), 'Path of the field.') })), 'Not supported.'),
+  selectableFields: optional(
+    list(openObject({ jsonPath: required(text(), 'Path of the field.') })),
+    'Fields besides name and namespace that clients can select objects by.',
+  ),
 })
 
 const spec = openObject({

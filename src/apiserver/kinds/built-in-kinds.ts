@@ -13,6 +13,35 @@ import type { AdmitOptions, Admitted, ServedKind, WrittenObject } from './served
 const WITHOUT_GENERATION = ['Secret', 'ConfigMap', 'Namespace', 'Service', 'Event', 'Lease', 'ServiceAccount']
 const WITHOUT_STATUS = ['ReferenceGrant', 'Secret', 'ConfigMap', 'EndpointSlice', 'Event', 'Lease', 'ServiceAccount']
 
+/** Fields that clients can select objects by, besides name and namespace (Kubernetes, "Field selectors"). */
+const SELECTABLE_FIELDS: Readonly<Record<string, readonly string[]>> = {
+  Secret: ['type'],
+  Namespace: ['status.phase'],
+  Pod: [
+    'spec.nodeName',
+    'spec.restartPolicy',
+    'spec.schedulerName',
+    'spec.serviceAccountName',
+    'spec.hostNetwork',
+    'status.phase',
+    'status.podIP',
+    'status.nominatedNodeName',
+  ],
+  Event: [
+    'involvedObject.kind',
+    'involvedObject.namespace',
+    'involvedObject.name',
+    'involvedObject.uid',
+    'involvedObject.apiVersion',
+    'involvedObject.resourceVersion',
+    'involvedObject.fieldPath',
+    'reason',
+    'reportingComponent',
+    'source',
+    'type',
+  ],
+}
+
 type BuiltInInfo = KindInfo | (typeof STORED_KINDS)[number]
 
 /** Each version of each kind that this gateway knows. */
@@ -37,6 +66,7 @@ function servedKind(info: BuiltInInfo, version: string): ServedKind {
     hasStatus: !WITHOUT_STATUS.includes(kind),
     hasGeneration: !WITHOUT_GENERATION.includes(kind),
     columns: columnsOf(info.kind),
+    selectableFields: SELECTABLE_FIELDS[kind] ?? [],
     hasStrategicMerge: !own && group !== GATEWAY_GROUP,
     admit: (object, options) => admit(info, object, options),
   }

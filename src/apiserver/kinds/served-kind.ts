@@ -24,6 +24,8 @@ export interface ServedKind {
   readonly hasGeneration: boolean
   /** What `kubectl get` prints, besides the name. */
   readonly columns: readonly Column[]
+  /** Fields besides name and namespace that clients can select objects by: `spec.nodeName`. */
+  readonly selectableFields?: readonly string[]
   /** Patches of type `application/strategic-merge-patch+json` are possible, as for the platform's own kinds. */
   readonly hasStrategicMerge: boolean
   /** Objects of the kind are not stored: a client creates one to ask a question, and gets it back with the answer in its status. */

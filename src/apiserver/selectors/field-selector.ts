@@ -1,46 +1,21 @@
 import type { Resource } from '#store/resources/resource.ts'
 import { ApiError } from '../http/api-error.ts'
+import type { ServedKind } from '../kinds/served-kind.ts'
 
 /** Whether an object has the fields that a client selects. */
 export type FieldMatch = (object: Resource) => boolean
 
 const OF_ALL = ['metadata.name', 'metadata.namespace']
 
-/** The fields that can be selected, by kind; of all other kinds only the name and the namespace (Kubernetes, "Field selectors"). */
-const FIELDS: Readonly<Record<string, readonly string[]>> = {
-  Secret: ['type'],
-  Namespace: ['status.phase'],
-  Pod: [
-    'spec.nodeName',
-    'spec.restartPolicy',
-    'spec.schedulerName',
-    'spec.serviceAccountName',
-    'spec.hostNetwork',
-    'status.phase',
-    'status.podIP',
-    'status.nominatedNodeName',
-  ],
-  Event: [
-    'involvedObject.kind',
-    'involvedObject.namespace',
-    'involvedObject.name',
-    'involvedObject.uid',
-    'involvedObject.apiVersion',
-    'involvedObject.resourceVersion',
-    'involvedObject.fieldPath',
-    'reason',
-    'reportingComponent',
-    'source',
-    'type',
-  ],
-}
-
 /**
  * Reads the parameter `fieldSelector`: `metadata.name=shop,type!=Opaque`.
  * @throws ApiError BadRequest
  */
-export function fieldMatch(text: string, { kind }: { readonly kind: string }): FieldMatch {
-  const allowed = [...OF_ALL, ...(FIELDS[kind] ?? [])]
+export function fieldMatch(
+  text: string,
+  { kind, selectableFields = [] }: Pick<ServedKind, 'kind' | 'selectableFields'>,
+): FieldMatch {
+  const allowed = [...OF_ALL, ...selectableFields]
   const tests = splitTerms(text).map((term) => {
     const read = /^(?<field>[^=!]+)(?<operator>==?|!=)(?<value>.*)$/s.exec(term)
     if (read === null) throw new ApiError('BadRequest', `invalid field selector ${JSON.stringify(term)}`)
