@@ -93,6 +93,9 @@ test('what never became a request is known by its client, a relayed connection b
   expect([nameOf(''), nameOf('db.test')]).toEqual(['connection from 192.0.2.7:40000', 'connection db.test'])
 })
 
+const asked = { policy: 'extAuth', backend: 'default/authz', verdict: 'allow', startMs: 2, durationMs: 1.5 }
+const check = { phase: 'request', index: 0, kind: 'regex', verdict: 'pass', rule: 'mail', startMs: 3, durationMs: 1 }
+const sent = { endpoint: '192.0.2.1:80', status: 503 }
 const timed = { endpoint: '192.0.2.1:80', sentMs: 1, endedMs: 3 }
 const cases: readonly (readonly [name: string, record: DescribedRecord, lines: readonly string[]])[] = [
   ['no response', record({ durationMs: 5 }), ['      0 ms received', '      5 ms ended without a response']],
@@ -111,6 +114,59 @@ const cases: readonly (readonly [name: string, record: DescribedRecord, lines: r
       '      1 ms sent to alpha at 192.0.2.1:80: 503 (2 ms)',
       '      4 ms sent to 192.0.2.1:80: connect-timeout',
       '      9 ms ended with 200',
+    ],
+  ],
+  [
+    'servers that policies asked, and checks of guards',
+    record({
+      status: 200,
+      durationMs: 9,
+      callouts: [
+        { ...asked, cached: false, status: 'OK' },
+        { ...asked, cached: true },
+      ] as unknown as KeptDecision['callouts'],
+      guardChecks: [check, { ...check, isReused: true }] as unknown as KeptDecision['guardChecks'],
+    }),
+    [
+      '      0 ms received',
+      '      2 ms extAuth asked default/authz: allow, OK (1.5 ms)',
+      '      2 ms extAuth knew the answer of default/authz: allow',
+      '      3 ms request guard 0 (regex): pass, mail (1 ms)',
+      '      3 ms request guard 0 (regex): pass, mail, as before (1 ms)',
+      '      9 ms ended with 200',
+    ],
+  ],
+  [
+    'the only attempt, without times of its own',
+    record({
+      status: 503,
+      durationMs: 9,
+      sentMs: 1,
+      answeredMs: 4,
+      attempts: [sent] as unknown as KeptDecision['attempts'],
+    }),
+    ['      0 ms received', '      1 ms sent to 192.0.2.1:80: 503 (3 ms)', '      9 ms ended with 503'],
+  ],
+  [
+    'the endpoint without an attempt',
+    record({ status: 200, durationMs: 9, sentMs: 1, endpoint: '192.0.2.1:80' }),
+    ['      0 ms received', '      1 ms sent to 192.0.2.1:80', '      9 ms ended with 200'],
+  ],
+  [
+    'several attempts without times of their own',
+    record({
+      status: 503,
+      durationMs: 9,
+      sentMs: 1,
+      answeredMs: 4,
+      attempts: [sent, sent] as unknown as KeptDecision['attempts'],
+    }),
+    [
+      '      0 ms received',
+      '      1 ms sent to 2 endpoints, one after the other (3 ms)',
+      '      1 ms   192.0.2.1:80: 503',
+      '      1 ms   192.0.2.1:80: 503',
+      '      9 ms ended with 503',
     ],
   ],
 ]

@@ -32,6 +32,17 @@ test('a gateway in order', () => {
   ])
 })
 
+test('errors of objects are counted only if no problem is shown', () => {
+  const finding = { severity: 'error', code: 'required', path: 'spec', message: 'is missing' } as const
+  const objects = [{ ...GOOD.objects[0]!, findings: [finding, finding] }]
+  expect(text({ ...GOOD, objects })).toContain('  2 errors of objects')
+  expect(text({ ...GOOD, objects, problems: ['a.yaml:1: wrong'] }).slice(-3)).toEqual([
+    '',
+    'problems',
+    '  a.yaml:1: wrong',
+  ])
+})
+
 test('a gateway with problems', () => {
   const problems = Array.from({ length: 22 }, (_, i) => `a.yaml:${i}: wrong`)
   const lines = text({

@@ -55,6 +55,13 @@ test('a small terminal shows fewer columns and rows, and never a longer line', (
   ])
 })
 
+test('routes get the room that backends do not need', () => {
+  const routes = Array.from({ length: 9 }, (_, i) => row(`default/route-${i}`))
+  const shown = text({ columns: 80, rows: 10 }, { ...rates, routes })
+  expect(shown.filter((line) => line.startsWith('default/route-'))).toHaveLength(5)
+  expect(shown.at(-1)).toMatch(/^default\/web /)
+})
+
 test('while the gateway does not respond, one line says so', () => {
   const texts = (columns: number) => waitingLines('no gateway responds', { columns, rows: 9 }).flat()
   expect(texts(80)).toEqual([{ text: 'no gateway responds', style: 'red' }])
