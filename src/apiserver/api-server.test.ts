@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { eventually } from '#test/support/eventually.ts'
 import { startTestServer } from './testing.ts'
 
@@ -35,7 +35,7 @@ function create(path: string, body: unknown, query = '') {
 }
 
 describe('access', () => {
-  test.each(['wrong', ''])('token "%s" is refused', async (token) => {
+  test.each(['wrong', '', 'test-token-and-more'])('token "%s" is refused', async (token) => {
     const { status, body, headers } = await server.call(SERVICES, { token })
     expect([status, body.kind, body.reason]).toEqual([401, 'Status', 'Unauthorized'])
     expect(headers['www-authenticate']).toContain('Bearer')
@@ -196,6 +196,26 @@ describe('objects', () => {
     expect((await server.call(`${BACKENDS}/one`)).status).toBe(404)
   })
 
+  test.each(['PUT', 'PATCH', 'DELETE', 'DELETE all'])('a dry run of %s stores nothing', async (verb) => {
+    const { body: first } = await create(BACKENDS, backend('one'))
+    const [method, all] = verb.split(' ') as [string, string?]
+    const body = method === 'DELETE' ? undefined : { ...first, spec: { static: { host: 'b.test', port: 80 } } }
+    const headers = method === 'PATCH' ? { 'content-type': 'application/merge-patch+json' } : {}
+    const path = `${BACKENDS}${all === undefined ? '/one' : ''}?dryRun=All`
+    const answer = await server.call(path, { method, body, headers })
+    expect([answer.status, answer.body.spec?.static.host]).toEqual([200, body && 'b.test'])
+    expect((await server.call(`${BACKENDS}/one`)).body).toEqual(first)
+  })
+
+  test('the head of an answer stays small', async () => {
+    server.findings.set(
+      'one',
+      Array.from({ length: 9 }, (_, at) => `${at}${'x'.repeat(1000)}`),
+    )
+    const { status, headers } = await create(BACKENDS, backend('one'))
+    expect([status, String(headers.warning).match(/x+/g)?.length]).toEqual([201, 4])
+  })
+
   test('YAML is read and written', async () => {
     const body = 'kind: ProxyBackend\nmetadata: {name: one}\nspec: {static: {host: a.test, port: 80}}\n'
     const headers = { 'content-type': 'application/yaml', accept: 'application/yaml' }
@@ -290,7 +310,11 @@ describe('updates', () => {
     }
     expect((await server.call(BACKENDS, { method: 'DELETE' })).status).toBe(403)
     const body = { ...first, status: { conditions: [] } }
+    // The journal would keep the object when the file no longer has it.
+    const stored = vi.spyOn(server.table, 'commit')
     expect((await server.call(`${BACKENDS}/one/status`, { method: 'PUT', body })).status).toBe(200)
+    expect(stored).not.toHaveBeenCalled()
+    stored.mockRestore()
   })
 
   test('a Namespace with objects of a file cannot be deleted', async () => {

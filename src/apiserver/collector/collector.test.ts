@@ -135,12 +135,34 @@ test('a Namespace is deleted with its content', async () => {
   const key = putNamespace()
   put('one')
   put('two', { finalizers: ['example.com/a'] })
+  put('three', { finalizers: ['example.com/a', 'example.com/b'] })
   removeObject(table, key, table.get(key)!, { propagation: 'Background', dryRun: false })
   expect(table.get(key)?.status).toEqual({ phase: 'Terminating' })
-  await eventually('one is gone', () => left() === 'two')
-  expect(table.get(key)).toBeDefined()
-  table.commit([{ key: keyOf('two'), object: undefined }])
+  await eventually('one is gone', () => left() === 'three,two')
+  const conditions = () => (table.get(key)!.status as { conditions: { message: string }[] }).conditions
+  await eventually('the Namespace says what it waits for', () => {
+    expect(conditions()).toMatchObject([
+      { reason: 'SomeResourcesRemain', message: 'Some resources are remaining: configmaps has 2 resource instances' },
+      {
+        reason: 'SomeFinalizersRemain',
+        message:
+          'Some content in the namespace has finalizers remaining: example.com/a in 2 resource instances, example.com/b in 1 resource instances',
+      },
+    ])
+    return true
+  })
+  const three = table.get(keyOf('three'))!
+  table.commit([
+    { key: keyOf('three'), object: { ...three, metadata: { ...three.metadata, finalizers: ['example.com/b'] } } },
+  ])
+  await eventually('a finalizer is done', () => {
+    expect(conditions()[1]!.message).toMatch(/a in 1 resource instances, example\.com\/b in 1 resource instances$/)
+    return true
+  })
+  const { revision } = table
+  for (const name of ['two', 'three']) table.commit([{ key: keyOf(name), object: undefined }])
   await eventually('the Namespace is gone', () => table.get(key) === undefined)
+  expect(table.revision - revision).toBeLessThanOrEqual(4)
 })
 
 test('objects of files stay', async () => {

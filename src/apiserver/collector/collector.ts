@@ -1,8 +1,11 @@
 import { clock } from '#base/clock.ts'
+import { sameData } from '#base/incremental/same-data.ts'
 import type { OwnerReference, Resource, ResourceEvent, ResourceKey } from '#store/resources/resource.ts'
 import type { ResourceTable, ResourceWrite } from '#store/resources/resource-table.ts'
 import { type Propagation, REMOVED_AT_ONCE, removalOf } from '../verbs/delete.ts'
+import { timestamp } from '../verbs/prepare.ts'
 import { OwnerIndex } from './owner-index.ts'
+import { type Content, terminatingStatus } from './terminating-status.ts'
 
 /** The finalizers of the collector itself (Kubernetes, "Garbage collection"). */
 const ORPHAN = 'orphan'
@@ -60,8 +63,11 @@ export class Collector {
     for (const event of events) {
       const { type, key, object, before } = event
       this.#index.update(event)
-      if (type !== 'DELETED') this.#noteObject(key, object)
-      else {
+      if (type !== 'DELETED') {
+        this.#noteObject(key, object)
+        // The Namespace says which finalizers it waits for.
+        if (object.metadata.deletionTimestamp !== undefined) this.#askNamespace(key.namespace)
+      } else {
         for (const dependent of this.#index.dependentsOf(object.metadata.uid)) this.#ask(dependent)
         this.#askOwners(before?.metadata.ownerReferences)
         this.#askNamespace(key.namespace)
@@ -151,7 +157,7 @@ export class Collector {
     } else if (finalizers.includes(FOREGROUND)) {
       if (!this.#finds(() => this.#deleteDependents(uid)) && !this.#isBlocked(uid))
         this.#removeFinalizer(key, object, FOREGROUND)
-    } else if (key.collection === NAMESPACES && finalizers.length === 0) this.#empty(key)
+    } else if (key.collection === NAMESPACES && finalizers.length === 0) this.#empty(key, object)
   }
 
   #disownAll(uid: string): void {
@@ -185,15 +191,20 @@ export class Collector {
     this.#write({ key, object: isLast ? undefined : next })
   }
 
-  /** Deletes the content of a Namespace, then itself. */
-  #empty(key: ResourceKey): void {
-    let isEmpty = true
-    for (const inside of this.#table.contentOf(key.name)) {
-      isEmpty = false
-      this.#delete(inside.key, inside.object, 'Background')
-      if (this.#isFull) return
-    }
-    if (isEmpty) this.#write({ key, object: undefined })
+  /** Deletes the content of a Namespace, then itself. While something is left that others have to finish, its status says so. */
+  #empty(key: ResourceKey, namespace: Resource): void {
+    const content: Content[] = []
+    const isDeleting = this.#finds(() => {
+      for (const inside of this.#table.contentOf(key.name)) {
+        content.push(inside)
+        this.#delete(inside.key, inside.object, 'Background')
+        if (this.#isFull) return
+      }
+    })
+    if (isDeleting || this.#isFull) return
+    if (content.length === 0) return this.#write({ key, object: undefined })
+    const status = terminatingStatus(namespace, content, timestamp())
+    if (!sameData(status, namespace.status)) this.#write({ key, object: { ...namespace, status } })
   }
 
   /** An object without living owner is deleted; of several owners, those that are gone are removed. */

@@ -16,9 +16,9 @@ beforeAll(async () => {
 afterAll(() => server.close())
 
 /** A request whose body has not arrived yet; `send` is the rest of it. */
-function begin(method: string, url: string, socket = new Socket()) {
+function begin(method: string, url: string, socket = new Socket(), more: Readonly<Record<string, string>> = {}) {
   const request = new IncomingMessage(socket)
-  Object.assign(request, { method, url, headers: { 'content-type': 'application/json' } })
+  Object.assign(request, { method, url, headers: { 'content-type': 'application/json', ...more } })
   const response = new ServerResponse(request)
   const answered = answerer.answer(request, response)
   const send = (body: string): void => {
@@ -55,4 +55,17 @@ test('requests of one connection are answered in their order', async () => {
   create.send('{"metadata": {"name": "a"}}')
   await Promise.all([create.answered, remove.answered])
   expect([create.response.statusCode, remove.response.statusCode]).toEqual([201, 200])
+})
+
+test('a body of unknown length is refused as soon as it is too long', async () => {
+  const create = begin('POST', CONFIG_MAPS)
+  create.send('x'.repeat(3 * 1024 * 1024 + 1))
+  await create.answered
+  expect(create.response.statusCode).toBe(413)
+})
+
+test('a body that says that it is too long is refused before it arrives', async () => {
+  const create = begin('POST', CONFIG_MAPS, new Socket(), { 'content-length': String(3 * 1024 * 1024 + 1) })
+  await create.answered
+  expect(create.response.statusCode).toBe(413)
 })
