@@ -53,11 +53,12 @@ export interface StaleFileReport {
 }
 
 export interface OutputReport {
-  readonly output: 'access log' | 'decision records'
+  /** `access log`, `decision records`, `traces to ProxyBackend/default/collector`, `metrics over OTLP`. */
+  readonly output: string
   readonly cause: string
   /** RFC 3339. */
   readonly since: string
-  /** Lines or records that were lost since the gateway started. */
+  /** Lines, records, entries, spans or metrics that were lost since the gateway started; of OTLP those of the signal, whatever their server. */
   readonly lost: number
 }
 

@@ -1,6 +1,7 @@
-import type { CredentialReport, KeySetReport, OutputReport, StatusReport } from '#admin/status-report.ts'
+import type { CredentialReport, KeySetReport, StatusReport } from '#admin/status-report.ts'
 import { keyOf } from '#api/object.ts'
 import type { Finding } from '#base/finding.ts'
+import type { MetricsExporter } from '#observe/otlp/metrics-exporter.ts'
 import type { ListenerItem } from '#plan/item.ts'
 import { socketKey } from '#plan/socket.ts'
 import { formatProblem } from '#store/file-problem.ts'
@@ -8,7 +9,9 @@ import { placeFindings } from '#store/place-findings.ts'
 import type { PriceFile } from '#store/price-file.ts'
 import type { ObjectStore } from '#store/store.ts'
 import type { WorkerPool } from '#workers/worker-pool.ts'
+import type { FailingOutputs } from './failing-outputs.ts'
 import type { PlanPublisher } from './plan-publisher.ts'
+import type { RecordFolder } from './record-folder.ts'
 import { VERSION } from './version.ts'
 
 interface Parts {
@@ -17,7 +20,9 @@ interface Parts {
   readonly findings: readonly Finding[]
   readonly publisher: PlanPublisher
   readonly workers: WorkerPool
-  readonly failingOutputs: readonly OutputReport[]
+  readonly outputs: FailingOutputs
+  readonly recordFolder: RecordFolder | undefined
+  readonly metricsExporter: MetricsExporter | undefined
   readonly keySets: readonly KeySetReport[]
   readonly credentials: readonly CredentialReport[]
   readonly planVersion: number
@@ -31,7 +36,9 @@ export function describeStatus({
   findings: all,
   publisher,
   workers,
-  failingOutputs,
+  outputs,
+  recordFolder,
+  metricsExporter,
   keySets,
   credentials,
   planVersion,
@@ -71,7 +78,11 @@ export function describeStatus({
       problems: problems.map(formatProblem),
     })),
     workers: workers.members,
-    failingOutputs,
+    failingOutputs: outputs.report({
+      records: recordFolder?.failure,
+      metrics: metricsExporter?.failure,
+      items: publisher.items.values(),
+    }),
     endpoints: publisher.endpoints.map(({ evictedUntilMs, ...endpoint }) => ({
       ...endpoint,
       ...(evictedUntilMs === undefined ? {} : { evictedUntil: new Date(evictedUntilMs).toISOString() }),

@@ -108,7 +108,7 @@ export class Instance {
       folded: (label, place) => this.#ownMetrics.series('foldedValues', [label, ...place]).add(1),
       firstFolded: (label, place) => events.labelFolded(label, place),
     })
-    this.#failingOutputs = new FailingOutputs(this.#metrics)
+    this.#failingOutputs = new FailingOutputs(this.#metrics, events)
     this.#measured = new MeasuredTraffic(this.#metrics)
     this.#ownMetrics = new MetricsWriter((update) => this.#metrics.add('main', update))
     this.#reloads = new ReloadMetrics(this.#ownMetrics)
@@ -140,21 +140,19 @@ export class Instance {
         applied: (version, failed) => this.#applied(version, failed),
         replaced: (name, why, cause) => {
           this.#ownMetrics.series('workerReplacements', [why]).add(1)
-          this.#failingOutputs.forget(name)
           events.workerReplaced(name, why, cause)
         },
         metrics: (worker, update) => this.#metrics.add(worker, update),
         ended: (worker, decisions) => {
           this.#metrics.ended(worker)
+          this.#failingOutputs.forget(worker)
           this.#feed.ended(worker, decisions)
         },
         lastRecords: (records) => this.#feed.take(records),
         fact: (version, fact) => this.#loop.observed(version, fact),
         askedForKept: (of, id, fetchedMs) => this.#calls.requestKept(of, id, fetchedMs),
-        log: (worker, state) => {
-          this.#failingOutputs.logChanged(worker, state)
-          events.accessLog(worker, state)
-        },
+        log: (worker, state) => this.#failingOutputs.logChanged(worker, state),
+        exports: (worker, state) => this.#failingOutputs.exportChanged(worker, state),
         message: (...line) => events.message(...line),
         bug: (decisionId, stack) => events.bug(decisionId, stack),
       },
@@ -310,7 +308,9 @@ export class Instance {
             findings: this.#translator.findings,
             publisher: this.#publisher,
             workers: this.#workers,
-            failingOutputs: this.#failingOutputs.report(this.#recordFolder),
+            outputs: this.#failingOutputs,
+            recordFolder: this.#recordFolder,
+            metricsExporter: this.#metricsExporter,
             keySets: this.#calls.keySets,
             credentials: this.#calls.credentials,
             planVersion: this.#appliedVersion,

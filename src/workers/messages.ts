@@ -85,6 +85,7 @@ export type FromWorker =
   /** Whether the worker has a channel for the text with that id. */
   | { readonly kind: 'text-answer'; readonly id: number; readonly taken: boolean }
   | { readonly kind: 'log'; readonly state: LogState }
+  | { readonly kind: 'export'; readonly state: ExportState }
   /** A message for the log. */
   | {
       readonly kind: 'message'
@@ -107,6 +108,15 @@ export type FromWorker =
 
 /** Changed secrets, as byte text, by the item that contains them. No output shows them. */
 export type SecretChange = readonly (readonly [key: string, secrets: readonly string[]])[]
+
+/** Whether an OTLP server takes what a worker exports to it. */
+export interface ExportState {
+  readonly signal: 'logs' | 'traces'
+  /** Key of the backend in the plan. */
+  readonly backend: string
+  /** Undefined: it does. */
+  readonly cause: string | undefined
+}
 
 /** State of the access log of a worker. */
 export type LogState =

@@ -78,10 +78,8 @@ export async function runProxyWorker(start: WorkerStart, port: MessagePort, arou
     random: Math.random,
     delivered: (signal, items) => metrics.series('telemetryExported', [signal]).add(items),
     dropped: (signal, reason, items) => metrics.series('telemetryDropped', [signal, reason]).add(items),
-    failing: ({ signal, backend }, cause) =>
-      log('observe', 'warn', 'an OTLP server does not take telemetry', { signal, backend, cause }),
-    resumed: ({ signal, backend }) =>
-      log('observe', 'info', 'an OTLP server takes telemetry again', { signal, backend }),
+    failing: ({ signal, backend }, cause) => send({ kind: 'export', state: { signal, backend, cause } }),
+    resumed: ({ signal, backend }) => send({ kind: 'export', state: { signal, backend, cause: undefined } }),
   })
   const accessLog = new AccessLog(format, (line) => lines.write(line), hider, new OtlpAccessLog(exporters, hider))
   const lines = new LineWriter(start.logFile === undefined ? around.standardOutput : new LogFile(start.logFile), {

@@ -45,6 +45,7 @@ async function startPool(tuning: {
       ended: (name) => ended.push(name),
       fact: () => {},
       askedForKept: () => {},
+      exports: () => {},
       log: () => {},
       message: () => {},
       bug: (_, stack) => {

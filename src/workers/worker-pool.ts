@@ -16,7 +16,7 @@ import { createLoadMemory } from '#state/load.ts'
 import { LocalTable } from '#state/shared-table.ts'
 import type { SlotChange } from '#state/slots.ts'
 import { ChannelRelay } from './channel-relay.ts'
-import type { FromWorker, LogState, SecretChange, ToWorker, WorkerStart } from './messages.ts'
+import type { ExportState, FromWorker, LogState, SecretChange, ToWorker, WorkerStart } from './messages.ts'
 import { type ProfileRequest, type ProfileResult, Profiles } from './profiles.ts'
 import { type Answers, Questions } from './questions.ts'
 import { TicketKeys } from './ticket-keys.ts'
@@ -70,6 +70,8 @@ export interface WorkerPoolEvents {
   fact(version: number, fact: BackendFact): void
   /** The access log of a worker cannot be written, or can be again. */
   log(worker: string, state: LogState): void
+  /** An OTLP server has begun to refuse what a worker exports, or takes it again. */
+  exports(worker: string, state: ExportState): void
   /** Requests of a worker wait for a value that it does not have. */
   askedForKept(of: KeptKind, id: string, fetchedMs: number): void
   /** A worker has something to log. */
@@ -349,6 +351,8 @@ export class WorkerPool {
       this.#profiles.recorded(member.name, message.result)
     } else if (message.kind === 'log') {
       this.#events.log(member.name, message.state)
+    } else if (message.kind === 'export') {
+      this.#events.exports(member.name, message.state)
     } else if (message.kind === 'message') {
       this.#events.message(message.module, message.level, message.message, { worker: member.name, ...message.fields })
     } else if (message.kind === 'set-value') {

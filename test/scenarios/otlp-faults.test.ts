@@ -1,6 +1,7 @@
 import type { AddressInfo } from 'node:net'
 import { createServer, type Socket } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { StatusReport } from '#admin/status-report.ts'
 import { startEcho } from '#examples/upstreams/echo.ts'
 import { type Collector, startCollector } from '#test/support/collector.ts'
 import { eventually } from '#test/support/eventually.ts'
@@ -126,6 +127,13 @@ test('the log tells of it once', async () => {
   const dead = told().filter((line) => line.includes('/dead ') && line.includes('signal=traces'))
   expect(dead).toHaveLength(1)
   expect(dead[0]).toContain('connection-refused')
+  const status = (await (await fetch(`${gateway.url(15_000)}/status`)).json()) as StatusReport
+  expect(status.failingOutputs).toContainEqual({
+    output: 'traces to ProxyBackend/default/dead',
+    cause: expect.stringContaining('connection-refused'),
+    since: expect.any(String),
+    lost: expect.any(Number),
+  })
 })
 
 test('the end of the process does not wait for them', async () => {

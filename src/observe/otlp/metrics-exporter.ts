@@ -35,12 +35,17 @@ export class MetricsExporter {
   readonly #startMs = clock.now()
   #timer: { cancel(): void } | undefined
   #sending: Promise<void> | undefined
-  #isFailing = false
+  #failure: { readonly cause: string; readonly sinceMs: number } | undefined
 
   constructor(options: MetricsExporterOptions) {
     this.#options = options
     this.#resource = encodeResource(identityAttributes(options.version, options.identity))
     this.#wait()
+  }
+
+  /** Why the last exports have failed. */
+  get failure(): { readonly cause: string; readonly sinceMs: number } | undefined {
+    return this.#failure
   }
 
   /** Exports once more, with what the last requests counted. */
@@ -78,8 +83,8 @@ export class MetricsExporter {
   /** One line when exports begin to fail, and one when they succeed again. */
   #tell(cause: string | undefined): void {
     const { log, destination } = this.#options
-    if ((cause !== undefined) === this.#isFailing) return
-    this.#isFailing = cause !== undefined
+    if ((cause === undefined) === (this.#failure === undefined)) return
+    this.#failure = cause === undefined ? undefined : { cause, sinceMs: clock.now() }
     const server = { signal: 'metrics', backend: destination.url.host }
     if (cause === undefined) log('observe', 'info', 'an OTLP server takes telemetry again', server)
     else log('observe', 'warn', 'an OTLP server does not take telemetry', { ...server, cause })
