@@ -39,7 +39,6 @@ test('texts of messages are runs with roles; parts without text, names and unkno
       'messages[1].content[3].body: unknown part',
     ],
     ['(user)', 'messages[1].content[0].note: unknown member', 'messages[1].wish: unknown member of a message'],
-    ['assistant', 'messages[2].reasoning_content: thought'],
     [
       '(assistant)',
       'messages[2].tool_calls[0].function.name: f!',
@@ -49,6 +48,7 @@ test('texts of messages are runs with roles; parts without text, names and unkno
       'messages[2].tool_calls[2].custom.name: h!',
       'messages[2].tool_calls[2].custom.input: plain',
     ],
+    ['assistant', 'messages[2].reasoning_content: thought'],
     ['tool', 'messages[3].content: found'],
     ['user', 'messages[4].content: who?'],
   ])

@@ -63,6 +63,7 @@ export const COMPLETIONS_REQUEST: TextTable = {
   first: ['tools', 'functions', 'response_format', 'messages', 'prediction'],
   runs: {
     'messages[]': 'role',
+    'messages[].{reasoning_content,reasoning,thinking}': 'thought',
     '{tools,functions}[]': 'system',
     '{response_format,web_search_options}': 'system',
     prediction: 'assistant',

@@ -74,6 +74,111 @@ test('a message with text separates those around it', () => {
   expect(sent(body, guarded({ matches: ['forbidden'] })).text).toBe(body)
 })
 
+const user = (...content: unknown[]) => text('user', content)
+const said = (...content: unknown[]) => text('assistant', content)
+const block = (given: string) => ({ type: 'text', text: given })
+const file = (given: string) => ({
+  type: 'file',
+  file: { filename: 'a.txt', file_data: `data:text/plain;base64,${Buffer.from(given).toString('base64')}` },
+})
+
+test.each<[what: string, type: RouteType, body: object]>([
+  [
+    'texts of the system, around a user',
+    'Completions',
+    { messages: [text('system', 'forb'), text('user', 'x'), text('developer', 'idden')] },
+  ],
+  [
+    'texts of the system, one of them at the top',
+    'Messages',
+    { system: 'forb', messages: [user(block('x')), text('system', 'idden')] },
+  ],
+  ['instructions and a message', 'Responses', { instructions: 'forb', input: [text('user', 'x'), text('system', 'idden')] }],
+  [
+    'messages around a thought',
+    'Completions',
+    { messages: [text('user', 'forb'), { ...text('assistant', ''), reasoning_content: 'x' }, text('user', 'idden')] },
+  ],
+  [
+    'answers, one of them with a thought',
+    'Completions',
+    {
+      messages: [
+        text('user', 'x'),
+        text('assistant', 'forb'),
+        { ...text('assistant', 'idden'), reasoning_content: 'x' },
+        text('user', 'x'),
+      ],
+    },
+  ],
+  [
+    'items around a thought',
+    'Responses',
+    {
+      input: [
+        text('user', 'forb'),
+        { type: 'reasoning', summary: [{ type: 'summary_text', text: 'x' }] },
+        text('user', 'idden'),
+      ],
+    },
+  ],
+  [
+    'items around a search',
+    'Responses',
+    { input: [text('user', 'forb'), { type: 'mcp_call', output: 'x', arguments: '' }, text('user', 'idden')] },
+  ],
+  [
+    'messages around a result that a tool of the provider left',
+    'Messages',
+    {
+      messages: [
+        user(block('forb')),
+        said({ type: 'web_search_tool_result', tool_use_id: 't', content: [{ type: 'web_search_result', text: 'x' }] }),
+        user(block('idden')),
+      ],
+    },
+  ],
+  [
+    'texts around a result',
+    'Messages',
+    {
+      messages: [
+        user(block('x')),
+        said({ type: 'tool_use', id: 't', name: 'f', input: {} }),
+        user(block('forb'), { type: 'tool_result', tool_use_id: 't', content: 'x' }),
+        user(block('idden')),
+      ],
+    },
+  ],
+  ['two files', 'Completions', { messages: [user(file('forb'), file('idden'))] }],
+])('a translation leaves no way to split a text: %s', (_, type, members) => {
+  const body = JSON.stringify({ model: 'm', max_tokens: 9, ...members })
+  const regex = { action: 'Reject' as const, matches: ['forbidden'] }
+  for (const provider of [{ providerOne: {} }, { providerFour: {} }, { providerSeven: { region: 'us-east-1' } }]) {
+    expect(refused(body, { ...guarded(regex, type), provider }).code).toBe('prompt-guard-rejected')
+  }
+})
+
+test('names of members in another case are no way to split a text', () => {
+  const body = (one: string, other: string) =>
+    JSON.stringify({
+      model: 'm',
+      messages: [
+        { role: 'user', Content: one },
+        { role: 'user', 'content\u017f': 'x', CONTENT: other },
+      ],
+    })
+  expect(sent(body('forb', 'idden'), guarded({ matches: ['forbidden'] })).text).toBe(body('<masked>', '<masked>'))
+  expect(sent(body('x', 'a@b.example'), guarded({ matches: ['a@'] })).text).toBe(body('x', '<masked>b.example'))
+})
+
+test('a text file is read as its media type says', () => {
+  const hidden = `\x01\x02forbidden${'\x01'.repeat(20)}`
+  const source = { type: 'base64', media_type: 'text/plain', data: Buffer.from(hidden, 'utf16le').toString('base64') }
+  const body = JSON.stringify({ model: 'm', max_tokens: 9, messages: [user({ type: 'document', source })] })
+  expect(refused(body, guarded({ matches: ['forbidden'] }, 'Messages')).code).toBe('prompt-guard-rejected')
+})
+
 test.each<[type: RouteType, body: object, path: string]>([
   ['Embeddings', { input: [1212, 318] }, 'input[0]'],
   ['Embeddings', { input: [[1212], [318]] }, 'input[0][0]'],
@@ -99,6 +204,7 @@ test.each<[what: string, url: string, outcome: 'passes' | 'is refused' | 'is mas
   ['path, query and fragment of an address', 'https://images.example/bad/4111111111111111.png?q=bad#bad', 'passes'],
   ['an address with spaces', 'https://images.example/a bad text', 'is refused'],
   ['text as data', 'data:text/plain,bad', 'is masked'],
+  ['base64 behind', `https:abc${Buffer.from('a bad text for the model to read').toString('base64')}`, 'is refused'],
 ])('%s of an image %s: %s', (_, url, outcome) => {
   const body = (now: string) =>
     JSON.stringify({ model: 'm', messages: [text('user', [{ type: 'image_url', image_url: { url: now } }])] })

@@ -13,6 +13,7 @@ function bodyOf(
   const read = runs.map(({ role = 'user', joins = true, places }) => ({
     role,
     joins,
+    lasts: true,
     places: places.map(([json, more]): TextPlace => {
       const start = Buffer.byteLength(body)
       body += json
@@ -57,12 +58,12 @@ test.each<[what: string, json: string, more: Partial<TextPlace>, texts: unknown[
     String.raw`"[\"x\\\"y\"]"`,
   ],
   ['arguments that are not JSON', '"{a"', { form: 'arguments' }, [['{a', true, false]], '"x\\"y"'],
-  ['a file', base64('né'), { form: 'base64' }, [['né', true, false]], base64('x"y')],
+  ['a file', base64('né'), { form: 'base64' }, [['né', true, true]], base64('x"y')],
   [
     'a file that cannot change',
     base64('né'),
     { form: 'base64', canChange: false },
-    [['né', false, false]],
+    [['né', false, true]],
     base64('x"y'),
   ],
 ])('%s is read, and written only if it changed', (_, json, more, texts, after) => {

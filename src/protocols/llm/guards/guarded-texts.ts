@@ -6,6 +6,7 @@ import { type ArgumentText, readArguments } from '../texts/argument-texts.ts'
 import type { BodyTexts, TextPlace, TextRun } from '../texts/body-texts.ts'
 import { readTextFile } from '../texts/file-data.ts'
 import { SearchableText } from './rules/searchable-text.ts'
+import { groupRuns, type JoinedRun } from './text-groups.ts'
 
 /** One text of a body, as the next guard sees it. */
 export class GuardedText extends SearchableText {
@@ -47,12 +48,12 @@ interface Slot {
 /** The texts of a body, decoded, in the order in which the model reads them. */
 export class GuardedTexts {
   readonly runs: readonly GuardedRun[]
-  /** Texts of several neighbouring runs of one role, which the model reads one after the other. */
+  /** Texts of several runs of one role, which the model reads one after the other. */
   readonly groups: readonly (readonly GuardedText[])[]
   readonly #bytes: Uint8Array
   readonly #slots: readonly Slot[]
 
-  private constructor(bytes: Uint8Array, runs: readonly GuardedRun[], groups: readonly GuardedText[][], slots: Slot[]) {
+  private constructor(bytes: Uint8Array, runs: readonly GuardedRun[], groups: GuardedTexts['groups'], slots: Slot[]) {
     this.#bytes = bytes
     this.runs = runs
     this.groups = groups
@@ -64,8 +65,8 @@ export class GuardedTexts {
     const pace = new Pace()
     const read: GuardedRun[] = []
     const slots: Slot[] = []
-    const groups: { readonly role: string; runs: number; readonly texts: GuardedText[] }[] = []
-    for (const { role, joins, places } of runs) {
+    const joined: JoinedRun[] = []
+    for (const { role, joins, lasts, places } of runs) {
       const texts: GuardedText[] = []
       for (const place of places) {
         if (pace.after(WORK_PER_TEXT + place.end - place.start)) yield
@@ -77,24 +78,9 @@ export class GuardedTexts {
         slots.push(slot)
       }
       read.push({ role, texts })
-      const last = groups.at(-1)
-      if (!joins) continue
-      // A message without text does not separate those around it.
-      if (last !== undefined && last.role !== role && (yield* areBlank(texts, pace))) continue
-      if (last?.role !== role) groups.push({ role, runs: 0, texts: [] })
-      const group = groups.at(-1)!
-      group.runs++
-      for (const text of texts) {
-        if (text.joins) group.texts.push(text)
-        if (pace.after(WORK_PER_COUNTED)) yield
-      }
+      if (joins) joined.push({ role, lasts, texts })
     }
-    return new GuardedTexts(
-      bytes,
-      read,
-      groups.filter((group) => group.runs > 1).map(({ texts }) => texts),
-      slots,
-    )
+    return new GuardedTexts(bytes, read, yield* groupRuns(joined, pace), slots)
   }
 
   /** The length of all texts, in UTF-16 units. Yields between them. */
@@ -127,14 +113,6 @@ export class GuardedTexts {
   }
 }
 
-function* areBlank(texts: readonly GuardedText[], pace: Pace): Steps<boolean> {
-  for (const { joins, text } of texts) {
-    if (joins && /\S/.test(text)) return false
-    if (pace.after(WORK_PER_COUNTED + text.length)) yield
-  }
-  return true
-}
-
 /** Undefined: it has lone surrogates, which parsers read differently. */
 function decodePlace(bytes: Uint8Array, { start, end }: TextPlace): string | undefined {
   const text = decodeString(bytes, start + 1, end - 1)
@@ -154,7 +132,7 @@ function* readSlot(
   texts: GuardedText[],
   pace: Pace,
 ): Steps<Slot | undefined> {
-  if (place.form === 'base64') return fileSlot(place, text, texts)
+  if (place.form === 'base64') return fileSlot(place, text, joins, texts)
   if (place.form === 'arguments')
     return (yield* argumentsSlot(place, text, texts, pace)) ?? plainSlot(place, text, false, texts)
   return plainSlot(place, text, joins, texts)
@@ -184,11 +162,11 @@ function plainSlot(place: TextPlace, text: string, joins: boolean, texts: Guarde
 }
 
 /** Undefined: it is no file. */
-function fileSlot(place: TextPlace, data: string, texts: GuardedText[]): Slot | undefined {
-  const file = readTextFile(data, undefined)
+function fileSlot(place: TextPlace, data: string, joins: boolean, texts: GuardedText[]): Slot | undefined {
+  const file = readTextFile(data, place.mediaType)
   if (file === 'invalid' || file === undefined) return undefined
   const { text: original, isDamaged, write } = file
-  const entry = new GuardedText(original, place.canChange && !isDamaged, false)
+  const entry = new GuardedText(original, place.canChange && !isDamaged, joins)
   texts.push(entry)
   return { place, write: () => (entry.text === original ? undefined : write(entry.text)) }
 }

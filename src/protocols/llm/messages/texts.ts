@@ -92,7 +92,7 @@ export const MESSAGES_REQUEST: TextTable = {
     '{tools,mcp_servers}[]': 'system',
     '{output_config,output_format,compaction,context_management}': 'system',
     'messages[]': 'role',
-    [`messages[].${RESULT}`]: 'tool',
+    [`messages[].${RESULT}`]: 'result',
   },
   places: {
     model: MODEL,

@@ -15,6 +15,8 @@ export interface TextPlace {
   readonly form: 'string' | 'arguments' | 'input' | 'base64' | 'number'
   /** False: a changed text would break the request (a name, a value of a schema, a signed thought), so a match rejects, whatever the action. */
   readonly canChange: boolean
+  /** Of a text file, as far as the body says it. */
+  readonly mediaType?: string | undefined
 }
 
 /** Texts of one message or of another part of a body. */
@@ -25,6 +27,8 @@ export interface TextRun {
    * role. False: names, titles and unknown members. They are checked one by one and do not separate the runs around them.
    */
   readonly joins: boolean
+  /** False: a translation may leave these texts out, so that they do not separate the texts around them for every provider. */
+  readonly lasts: boolean
   readonly places: readonly TextPlace[]
 }
 

@@ -52,6 +52,8 @@ test.each<[what: string, data: string, mediaType: string | undefined]>([
   ['in UTF-8 behind the mark of UTF-16', base64Of(`\xff\xfe${HIDDEN}`, 'latin1'), 'text/plain'],
   ['in UTF-8 behind the other mark of UTF-16', base64Of(`\xfe\xff${HIDDEN}`, 'latin1'), undefined],
   ['behind a comma before the parameter', `data:text/plain,;base64,${base64(HIDDEN)}`, undefined],
+  ['with signs that are no base64, and bytes that are no text', `https:abc${base64(HIDDEN.repeat(2))}`, undefined],
+  ['with signs that are no base64, and a control character', `!${base64(`\x01${HIDDEN}`)}`, undefined],
   ['with signs that are no base64', base64(HIDDEN).replace('Z', '!Z'), undefined],
   ['behind a comma in a parameter', `data:text/plain;name="a,b";base64,${base64(HIDDEN)}`, undefined],
 ])('a text %s is read, and cannot be changed', (_, data, mediaType) => {
@@ -61,6 +63,13 @@ test.each<[what: string, data: string, mediaType: string | undefined]>([
 function utf32(text: string): Buffer {
   return Buffer.from(Uint32Array.from([...`\ufeff${text}`].map((sign) => sign.codePointAt(0)!)).buffer)
 }
+
+test('a text in Latin-1 is read with its letters', () => {
+  for (const mediaType of ['text/plain', undefined]) {
+    const file = readTextFile(base64Of('no caf\u00e9 today', 'latin1'), mediaType)
+    expect(file).toMatchObject({ text: expect.stringContaining('no caf\u00e9 today'), isDamaged: true })
+  }
+})
 
 test('base64 may have the signs for URLs', () => {
   const text = `>>>???${HIDDEN}`

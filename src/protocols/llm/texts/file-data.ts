@@ -1,5 +1,6 @@
 const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 const lenient = new TextDecoder('utf-8', { ignoreBOM: true })
+const latin1 = new TextDecoder('latin1')
 const encoder = new TextEncoder()
 
 /** A text file that a body contains as data. */
@@ -87,8 +88,8 @@ function decodeFile(head: string, data: string, mediaType: string | undefined): 
   // Some readers skip what is no base64.
   const signs = data.replace(/[^\w+/-]/g, '')
   const lax = decodeBase64(signs.length % 4 === 1 ? signs.slice(0, -1) : signs)
-  const text = lax === undefined ? undefined : decodeStrictly(lax)
-  return text === undefined || text === '' || BINARY.test(text) ? 'invalid' : readBoth(data, data, text)
+  const text = lax === undefined ? '' : lenient.decode(lax)
+  return text !== '' && hasFewControls(text) && hasFewFaults(text) ? readBoth(data, data, text) : 'invalid'
 }
 
 function readBytes(head: string, data: string, bytes: Uint8Array, mediaType: string | undefined): FileData | undefined {
@@ -103,7 +104,8 @@ function readBytes(head: string, data: string, bytes: Uint8Array, mediaType: str
   const text = decodeStrictly(bytes)
   if (text !== undefined) return { text, isDamaged: !isText && (mediaType !== undefined || BINARY.test(text)), write }
   const damaged = lenient.decode(bytes)
-  return isText || isMostlyText(damaged) ? { text: damaged, isDamaged: true, write } : undefined
+  if (!isText && (BINARY.test(damaged) || !hasFewFaults(damaged))) return undefined
+  return readBoth(data, damaged, latin1.decode(bytes))
 }
 
 function decodeStrictly(bytes: Uint8Array): string | undefined {
@@ -122,8 +124,8 @@ function hasFewControls(text: string): boolean {
 const CHARACTERS_PER_CONTROL = 8
 
 /** Text in another coding of one byte for a character, or text to which some bytes were added. */
-function isMostlyText(damaged: string): boolean {
-  return !BINARY.test(damaged) && damaged.split('\ufffd', damaged.length / 4 + 1).length <= damaged.length / 4
+function hasFewFaults(damaged: string): boolean {
+  return damaged.split('\ufffd', damaged.length / 4 + 1).length <= damaged.length / 4
 }
 
 /** The coding of a text in UTF-16 or UTF-32: by its byte order mark, or by the zeros in the first characters, which no other text has. */

@@ -1,8 +1,11 @@
 import type { TextRole } from './body-texts.ts'
 import type { Exemption, Treatment } from './treatments.ts'
 
-/** `role`: by the member `role`; `item`: by the member `role`, otherwise by the type of the item. */
-export type RunRole = TextRole | 'role' | 'item'
+/**
+ * `role`: by the member `role`; `item`: by the member `role`, otherwise by the type of the item. `thought` (of the assistant) and `result` (of a
+ * tool): texts within a message that a translation may leave out, or move.
+ */
+export type RunRole = TextRole | 'role' | 'item' | 'thought' | 'result'
 
 /**
  * What is known about the strings of a body, by paths: `messages[].content[].text`, `tools[].{function,custom}.name`, `variables.*`. All

@@ -6,7 +6,7 @@ import type { BodyTexts, ExemptPlace, TextRole, TextRun } from './body-texts.ts'
 import { readTextFile } from './file-data.ts'
 import { type SchemaWalk, walkSchema } from './schema-texts.ts'
 import type { CompiledTable, RunRole, TableNode } from './text-table.ts'
-import { ADDRESS, type Exemption, MEDIA, type Treatment } from './treatments.ts'
+import { ADDRESS, type Exemption, FILE, type FileTreatment, MEDIA, type Treatment } from './treatments.ts'
 import { CHOSEN, FilePlace, Location, nameAt, rangeOf, type VisitChild, WalkedPlace } from './walked-place.ts'
 
 class WalkedExemption implements ExemptPlace {
@@ -26,13 +26,15 @@ class WalkedExemption implements ExemptPlace {
 /** The texts of a run while it is read. */
 class Run {
   readonly role: TextRole
+  readonly lasts: boolean
   readonly texts: WalkedPlace[] = []
   readonly others: WalkedPlace[] = []
   /** Strings that the table does not mention. */
   readonly unknown: WalkedPlace[] = []
 
-  constructor(role: TextRole) {
+  constructor(role: TextRole, lasts: boolean) {
     this.role = role
+    this.lasts = lasts
   }
 }
 
@@ -57,7 +59,7 @@ export class TextWalk {
   readonly #pace = new Pace()
   /** Outermost first. Bodies may be large, so the walk yields between any two values. */
   readonly #open: OpenValue[] = []
-  #run = new Run('user')
+  #run = new Run('user', true)
   readonly #schemas: SchemaWalk = {
     each: (value, visit) => this.#each(value, visit),
     report: (place) => this.#run.others.push(place),
@@ -71,7 +73,7 @@ export class TextWalk {
     const { first } = this.#table
     const origin = new Location(body)
     if (body.kind !== 'object') {
-      this.#within('user', () => this.#visit(body, this.#table.root, origin))
+      this.#within(new Run('user', true), () => this.#visit(body, this.#table.root, origin))
       return yield* this.#visitOpen()
     }
     if (first.length > 0) {
@@ -97,7 +99,7 @@ export class TextWalk {
   }
 
   *#visitTop(name: string, at: Location): Steps<void> {
-    this.#within('user', () => this.#visit(at.value, this.#nodeOf(name, this.#table.root), at))
+    this.#within(new Run('user', true), () => this.#visit(at.value, this.#nodeOf(name, this.#table.root), at))
     yield* this.#visitOpen()
   }
 
@@ -119,11 +121,11 @@ export class TextWalk {
   /** Yields between places. */
   *texts(): Steps<BodyTexts> {
     const runs: TextRun[] = []
-    for (const { role, texts, others, unknown } of this.#runs) {
+    for (const { role, lasts, texts, others, unknown } of this.#runs) {
       if (this.#pace.after(WORK_PER_RUN)) yield
-      if (texts.length > 0) runs.push({ role, joins: true, places: texts })
+      if (texts.length > 0) runs.push({ role, joins: true, lasts, places: texts })
       const alone = unknown.length === 0 ? others : [...others, ...unknown]
-      if (alone.length > 0) runs.push({ role, joins: false, places: yield* orderInSteps(alone, this.#pace) })
+      if (alone.length > 0) runs.push({ role, joins: false, lasts, places: yield* orderInSteps(alone, this.#pace) })
     }
     return { runs, exempt: this.#exempt }
   }
@@ -167,9 +169,9 @@ export class TextWalk {
           }
   }
 
-  #within(role: TextRole, read: () => void): void {
+  #within(run: Run, read: () => void): void {
     const around = this.#run
-    this.#run = new Run(role)
+    this.#run = run
     this.#runs.push(this.#run)
     this.#then(read, () => {
       this.#run = around
@@ -178,7 +180,7 @@ export class TextWalk {
 
   #visit(value: JsonValue, node: TableNode | undefined, at: Location): void {
     if (node?.role === undefined) return this.#treat(value, node, at)
-    this.#within(roleOf(node.role, value), () => this.#treat(value, node, at))
+    this.#within(runOf(node.role, value), () => this.#treat(value, node, at))
   }
 
   #treat(value: JsonValue, node: TableNode | undefined, at: Location): void {
@@ -207,6 +209,7 @@ export class TextWalk {
       case 'file':
         return this.#file(value, node, at, treatment)
       case 'exempt':
+        if (treatment === ADDRESS && /^\s*data:/i.test(value.beginning)) return this.#file(value, node, at, FILE)
         return this.#exemption(value, node, at, treatment)
     }
   }
@@ -233,7 +236,7 @@ export class TextWalk {
   }
 
   #nodeOf(name: string, node: TableNode): TableNode | undefined {
-    return node.members.get(name) ?? node.other ?? this.#table.anywhere.get(name)
+    return node.members.get(name) ?? node.other ?? this.#table.anywhere.get(name) ?? variantOf(name, node)
   }
 
   /** What is unknown in a part without known text is its text. */
@@ -280,18 +283,20 @@ export class TextWalk {
     value: JsonValue,
     node: TableNode | undefined,
     at: Location,
-    { mediaType }: Extract<Treatment, { kind: 'file' }>,
+    { mediaType }: FileTreatment,
   ): void {
     if (value.kind !== 'string') return this.#default(value, node, at)
     const holder = at.parent?.value
     const texts = this.#run.texts
     if (holder?.get('type')?.text === 'text') return void texts.push(new FilePlace(rangeOf(value), at, true))
     const { text } = value
-    if (/^(?:https?|gs|s3):/i.test(text)) return this.#exemption(value, node, at, ADDRESS)
-    const file = readTextFile(text, mediaType === undefined ? undefined : holder?.get(mediaType)?.text)
-    if (file === undefined) this.#exempt.push(new WalkedExemption(at, MEDIA.reason))
-    else if (file === 'invalid') texts.push(new FilePlace(rangeOf(value), at, true))
-    else texts.push(new FilePlace(rangeOf(value), at, !file.isDamaged, 'base64'))
+    const type = mediaType === undefined ? undefined : holder?.get(mediaType)?.text
+    const file = readTextFile(text, type)
+    if (typeof file === 'object') {
+      texts.push(new FilePlace(rangeOf(value), at, !file.isDamaged, { form: 'base64', mediaType: type }))
+    } else if (/^(?:https?|gs|s3):/i.test(text)) this.#exemption(value, node, at, ADDRESS)
+    else if (file === undefined) this.#exempt.push(new WalkedExemption(at, MEDIA.reason))
+    else texts.push(new FilePlace(rangeOf(value), at, true))
   }
 
   /** An exemption with a shape is one of strings. */
@@ -301,6 +306,12 @@ export class TextWalk {
       else if (isCompound(value) || value.kind === 'string') this.#exempt.push(new WalkedExemption(at, reason))
     } else this.#default(value, node, at)
   }
+}
+
+/** Some providers take names in any case. What they ignore is checked as well. */
+function variantOf(name: string, { members }: TableNode): TableNode | undefined {
+  const found = members.get(name.toUpperCase().toLowerCase())
+  return found?.treatment?.kind === 'exempt' ? undefined : found
 }
 
 function isCompound({ kind }: JsonValue): boolean {
@@ -316,11 +327,15 @@ const ROLES: Readonly<Record<string, TextRole>> = {
   function: 'tool',
 }
 
-function roleOf(role: RunRole, value: JsonValue): TextRole {
-  if (role !== 'role' && role !== 'item') return role
+function runOf(role: RunRole, value: JsonValue): Run {
+  if (role === 'thought') return new Run('assistant', false)
+  if (role === 'result') return new Run('tool', false)
+  if (role !== 'role' && role !== 'item') return new Run(role, true)
   const given = value.get('role')?.text
-  if (given !== undefined) return Object.hasOwn(ROLES, given) ? ROLES[given]! : 'user'
+  if (given !== undefined) return new Run(Object.hasOwn(ROLES, given) ? ROLES[given]! : 'user', true)
   const type = value.get('type')?.text
-  if (role === 'role' || type === undefined) return 'user'
-  return type.endsWith('_output') ? 'tool' : 'assistant'
+  if (role === 'role' || type === undefined) return new Run('user', true)
+  if (type.endsWith('_output')) return new Run('tool', true)
+  // Other items than messages are thoughts and calls, also calls of tools of the provider, with what they found.
+  return new Run('assistant', type === 'message')
 }

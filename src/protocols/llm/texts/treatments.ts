@@ -16,8 +16,13 @@ export type Treatment =
   | { readonly kind: 'arguments' }
   | { readonly kind: 'schema' }
   /** A file as base64 or data URL: text is checked, other files are exempt. @see file-data.ts */
-  | { readonly kind: 'file'; readonly mediaType: string | undefined }
+  | FileTreatment
   | Exemption
+
+export interface FileTreatment {
+  readonly kind: 'file'
+  readonly mediaType: string | undefined
+}
 
 export interface Exemption {
   readonly kind: 'exempt'
@@ -35,7 +40,7 @@ export const FIXED: Treatment = { kind: 'fixed' }
 export const JSON_VALUE: Treatment = { kind: 'json' }
 export const ARGUMENTS: Treatment = { kind: 'arguments' }
 export const SCHEMA: Treatment = { kind: 'schema' }
-export const FILE: Treatment = { kind: 'file', mediaType: undefined }
+export const FILE: FileTreatment = { kind: 'file', mediaType: undefined }
 
 export function signedBy(by: string): Treatment {
   return { kind: 'signed', by }

@@ -84,6 +84,18 @@ export class WalkedPlace implements TextPlace {
 
 /** Its form depends on what the file contains. */
 export class FilePlace extends WalkedPlace {
+  readonly mediaType: string | undefined
+
+  constructor(
+    range: { start: number; end: number },
+    location: Location,
+    canChange: boolean,
+    { form, mediaType }: { readonly form?: TextPlace['form']; readonly mediaType?: string | undefined } = {},
+  ) {
+    super(range, location, canChange, form)
+    this.mediaType = mediaType
+  }
+
   override get isSteady(): boolean {
     return false
   }
