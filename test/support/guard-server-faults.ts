@@ -39,6 +39,10 @@ export const FAULTS: Readonly<Record<string, GuardAnswer>> = {
   fault: (response) => answerJson(response, { action: {} }, 500),
   html: (response) => void response.end('<html>'),
   'too-few-texts': allows({ action: { body: { messages: [] } } }),
+  'two-verdicts': (response) => {
+    response.writeHead(200, { 'content-type': 'application/json' })
+    response.end('{"action":{"body":"no","status_code":403},"acti\\u006fn":{}}')
+  },
   'half-rejection': allows({ action: { body: 'no' } }),
 }
 

@@ -93,7 +93,11 @@ test.each<[what: string, type: RouteType, body: object]>([
     'Messages',
     { system: 'forb', messages: [user(block('x')), text('system', 'idden')] },
   ],
-  ['instructions and a message', 'Responses', { instructions: 'forb', input: [text('user', 'x'), text('system', 'idden')] }],
+  [
+    'instructions and a message',
+    'Responses',
+    { instructions: 'forb', input: [text('user', 'x'), text('system', 'idden')] },
+  ],
   [
     'messages around a thought',
     'Completions',

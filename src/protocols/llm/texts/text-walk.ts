@@ -6,7 +6,7 @@ import type { BodyTexts, ExemptPlace, TextRole, TextRun } from './body-texts.ts'
 import { readTextFile } from './file-data.ts'
 import { type SchemaWalk, walkSchema } from './schema-texts.ts'
 import type { CompiledTable, RunRole, TableNode } from './text-table.ts'
-import { ADDRESS, type Exemption, FILE, type FileTreatment, MEDIA, type Treatment } from './treatments.ts'
+import { ADDRESS, type Exemption, FILE, type FileTreatment, MEDIA } from './treatments.ts'
 import { CHOSEN, FilePlace, Location, nameAt, rangeOf, type VisitChild, WalkedPlace } from './walked-place.ts'
 
 class WalkedExemption implements ExemptPlace {
@@ -279,12 +279,7 @@ export class TextWalk {
     this.#run.others.push(new WalkedPlace(rangeOf(value), at, true, form))
   }
 
-  #file(
-    value: JsonValue,
-    node: TableNode | undefined,
-    at: Location,
-    { mediaType }: FileTreatment,
-  ): void {
+  #file(value: JsonValue, node: TableNode | undefined, at: Location, { mediaType }: FileTreatment): void {
     if (value.kind !== 'string') return this.#default(value, node, at)
     const holder = at.parent?.value
     const texts = this.#run.texts

@@ -1,6 +1,8 @@
 import { clock } from '#base/clock.ts'
 import { parseJson } from '#base/parse-json.ts'
 import { CallError, type CallResponse } from '#exchange/call.ts'
+import { parseDocument } from '../../json/json-document.ts'
+import { encode } from '../../json/splice.ts'
 import type { FailedVerdict, GuardSurroundings, ServiceVerdict } from './service.ts'
 
 /** Time limit of a question unless `policies.http.requestTimeout` of the service sets one, in milliseconds (decision B52). */
@@ -37,7 +39,7 @@ export async function ask(
         ['accept', 'application/json'],
         ['accept-encoding', 'identity'],
       ],
-      body: new TextEncoder().encode(JSON.stringify(body)),
+      body: encode(JSON.stringify(body)),
       timeoutMs: 0,
       defaultDeadlineMs: DEADLINE_MS,
       maxDeadlineMs,
@@ -66,15 +68,20 @@ async function readAnswer(response: CallResponse, read: (json: unknown) => Servi
     return { ...failed(fault), ...(REFUSED_TEXT.has(status) && { sparesService: true }) }
   }
   let json: unknown
+  let isAmbiguous: boolean
   try {
     const text = await readText(response)
     if (text === undefined) return failed(`the answer of the service is larger than ${MAX_BYTES} bytes`)
     json = parseJson(text)
+    isAmbiguous = 'fault' in parseDocument(encode(text))
   } catch (error) {
     if (error instanceof CallError) throw error
     return failed('the answer of the service is not JSON')
   }
-  return read(json)
+  const verdict = read(json)
+  // Nobody knows which of two verdicts is meant.
+  if (verdict.kind === 'reject' || !isAmbiguous) return verdict
+  return failed('the answer of the service has a key twice, or is nested too deeply')
 }
 
 /** Statuses of a service that does not take this text. It may take others. */

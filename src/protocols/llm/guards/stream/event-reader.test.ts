@@ -131,6 +131,14 @@ test.each<[what: string, from: string, to: string, isLike: boolean]>([
   expect(isLike(FIRST, FIRST.replace(from, to))).toBe(like)
 })
 
+test('a text file in an event is checked as it reads, and cannot be changed', () => {
+  const url = (data: string) => `data:text/plain;base64,${btoa(data)}`
+  const event = { choices: [{ index: 0, delta: { content: [{ image_url: { url: url('a bad text') } }] } }] }
+  const block = 'choices[0].delta.content[0].image_url.url'
+  const seen = reading('Completions')(encode(JSON.stringify(event)))
+  expect(seen).toMatchObject([[block, 'delta', 'string', 'false', 'a bad text', expect.any(String)]])
+})
+
 test.each(['01', '00', '1x', ''])('a number that is %j makes an event unreadable', (created) => {
   const read = reading('Completions')
   read(encode(FIRST))

@@ -5,6 +5,7 @@ import { decodeLongString, PIECE_BYTES } from '../../json/json-pieces.ts'
 import { decodeText } from '../../json/native.ts'
 import type { EventText, TextPlace } from '../../texts/body-texts.ts'
 import { ANSWER_TEXTS } from '../../texts/dialect-texts.ts'
+import { readTextFile } from '../../texts/file-data.ts'
 import type { GuardedFormat } from '../guarded-format.ts'
 import { EventTemplate } from './event-template.ts'
 
@@ -66,8 +67,12 @@ export class EventReader {
       const isLong = end - start > PIECE_BYTES
       const original = isLong ? yield* decodeLongString(data, start + 1, end - 1) : decode(data, text.place)
       if (original === undefined) return false
-      // A place of its own: the rest of the event need not stay in memory.
-      const rest = receiver.text(text, original, { start, end })
+      const file = text.place.form === 'base64' ? readTextFile(original, text.place.mediaType) : undefined
+      // A place of its own: the rest of the event need not stay in memory. A file that is written again would be a text of one event.
+      const rest =
+        typeof file === 'object'
+          ? receiver.text(fixed(text), file.text, { start, end })
+          : receiver.text(text, original, { start, end })
       if (rest !== undefined) yield* rest
       if (pace.after(WORK_PER_TEXT)) yield
     }
@@ -78,6 +83,12 @@ export class EventReader {
     this.#template = EventTemplate.of(data, event, this.#about.place)
     return true
   }
+}
+
+/** What matches cannot be masked. */
+function fixed(about: EventText): EventText {
+  const { start, end, path } = about.place
+  return { ...about, place: { start, end, path, form: 'string', canChange: false } }
 }
 
 function* finish(rest: Steps<void>): Steps<true> {
