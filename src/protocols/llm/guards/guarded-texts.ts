@@ -2,25 +2,12 @@ import { Pace, type Steps } from '#base/in-slices.ts'
 import { decodeLongString, decodeString, PIECE_BYTES, replaceByString } from '../json/json-pieces.ts'
 import { decodeText } from '../json/native.ts'
 import { encode, type Splice, spliceInSteps } from '../json/splice.ts'
-import { type ArgumentText, readArguments } from '../texts/argument-texts.ts'
+import { type ArgumentPlaces, readArguments } from '../texts/argument-texts.ts'
 import type { BodyTexts, TextPlace, TextRun } from '../texts/body-texts.ts'
 import { readTextFile } from '../texts/file-data.ts'
-import { SearchableText } from './rules/searchable-text.ts'
+import { GuardedText } from './guarded-text.ts'
+import { ManyTextsBuilder } from './many-texts.ts'
 import { groupRuns, type JoinedRun } from './text-groups.ts'
-
-/** One text of a body, as the next guard sees it. */
-export class GuardedText extends SearchableText {
-  /** False: what matches cannot be masked. */
-  readonly canChange: boolean
-  /** The model reads it together with the other texts of its run that join. */
-  readonly joins: boolean
-
-  constructor(text: string, canChange: boolean, joins: boolean) {
-    super(text)
-    this.canChange = canChange
-    this.joins = joins
-  }
-}
 
 /** The texts of one message, or of another part of the body. */
 export interface GuardedRun {
@@ -37,6 +24,9 @@ export interface UnreadableText {
 const WORK_PER_TEXT = 128
 /** The work for a text that is only counted, or put into a list. */
 const WORK_PER_COUNTED = 4
+
+/** So many strings in the arguments of a call have no object each. */
+const MANY = 4096
 
 /** A string of the body with the texts in it. */
 interface Slot {
@@ -88,7 +78,7 @@ export class GuardedTexts {
     const pace = new Pace()
     let length = 0
     for (const { texts } of this.runs) {
-      for (const { text } of texts) {
+      for (const text of texts) {
         length += text.length
         if (pace.after(WORK_PER_COUNTED)) yield
       }
@@ -141,17 +131,15 @@ function* readSlot(
 /** A string that is one text. */
 class PlainSlot implements Slot {
   readonly place: TextPlace
-  readonly #original: string
   readonly #entry: GuardedText
 
   constructor(place: TextPlace, entry: GuardedText) {
     this.place = place
-    this.#original = entry.text
     this.#entry = entry
   }
 
   write(): string | undefined {
-    return this.#entry.text === this.#original ? undefined : this.#entry.text
+    return this.#entry.hasChanged ? this.#entry.text : undefined
   }
 }
 
@@ -165,37 +153,47 @@ function plainSlot(place: TextPlace, text: string, joins: boolean, texts: Guarde
 function fileSlot(place: TextPlace, data: string, joins: boolean, texts: GuardedText[]): Slot | undefined {
   const file = readTextFile(data, place.mediaType)
   if (file === 'invalid' || file === undefined) return undefined
-  const { text: original, isDamaged, write } = file
-  const entry = new GuardedText(original, place.canChange && !isDamaged, joins)
+  const { text, isDamaged, write } = file
+  const entry = new GuardedText(text, place.canChange && !isDamaged, joins)
   texts.push(entry)
-  return { place, write: () => (entry.text === original ? undefined : write(entry.text)) }
+  return { place, write: () => (entry.hasChanged ? write(entry.text) : undefined) }
 }
 
 /** Each string in the JSON changes by itself. Undefined: it is no JSON. */
 function* argumentsSlot(place: TextPlace, json: string, texts: GuardedText[], pace: Pace): Steps<Slot | undefined> {
-  const leaves = yield* readArguments(json, pace)
-  if (leaves === undefined) return undefined
   const first = texts.length
-  for (const { text, canChange } of leaves) {
-    texts.push(new GuardedText(text, canChange && place.canChange, false))
-    if (pace.after(WORK_PER_TEXT)) yield
+  let many: ManyTextsBuilder | undefined
+  const places = yield* readArguments(json, pace, (text, isValue) => {
+    const canChange = isValue && place.canChange
+    if (many !== undefined) return many.add(text, canChange)
+    texts.push(new GuardedText(text, canChange, false))
+    if (texts.length - first < MANY) return
+    many = new ManyTextsBuilder()
+    for (const each of texts.splice(first)) many.add(each.text, each.canChange)
+  })
+  if (places === undefined) return undefined
+  const together = many?.build()
+  if (together !== undefined) texts.push(together)
+  const changedAt = (index: number) => {
+    if (together !== undefined) return together.changedAt(index)
+    const { hasChanged, text } = texts[first + index]!
+    return hasChanged ? text : undefined
   }
-  return { place, write: (writing) => writeArguments(json, leaves, texts, first, writing) }
+  return { place, write: (writing) => writeArguments(json, places, changedAt, writing) }
 }
 
-/** @param first index in `texts` of the first leaf */
+/** @param changedAt the text of a string as it is now; undefined if it has not changed */
 function* writeArguments(
   json: string,
-  leaves: readonly ArgumentText[],
-  texts: readonly GuardedText[],
-  first: number,
+  places: ArgumentPlaces,
+  changedAt: (index: number) => string | undefined,
   pace: Pace,
 ): Steps<string | undefined> {
   const splices: Splice[] = []
-  for (const [index, { start, end, text }] of leaves.entries()) {
-    const now = texts[first + index]!.text
-    if (now !== text) yield* replaceByString(splices, start, end, now)
-    if (pace.after(now === text ? 1 : WORK_PER_TEXT + now.length)) yield
+  for (let index = 0; index < places.length; index++) {
+    const text = changedAt(index)
+    if (text !== undefined) yield* replaceByString(splices, places.startOf(index), places.endOf(index), text)
+    if (pace.after(text === undefined ? 1 : WORK_PER_TEXT + text.length)) yield
   }
   if (splices.length === 0) return undefined
   const out = yield* spliceInSteps(encode(json), splices, pace)

@@ -1,5 +1,5 @@
 import type { Pace, Steps } from '#base/in-slices.ts'
-import type { GuardedText } from './guarded-texts.ts'
+import type { GuardedText } from './guarded-text.ts'
 import { type ChangeableText, type Joining, joinInSteps, spreadMask } from './spread-mask.ts'
 
 /** Between the texts of a message, as services see it. */

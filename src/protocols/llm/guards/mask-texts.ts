@@ -1,7 +1,8 @@
 import { Pace, type Steps } from '#base/in-slices.ts'
 import type { Match } from '#base/pattern/text-scanner.ts'
-import type { GuardedText, GuardedTexts } from './guarded-texts.ts'
-import { replaceMatches } from './rules/mask-text.ts'
+import type { GuardedText } from './guarded-text.ts'
+import type { GuardedTexts } from './guarded-texts.ts'
+import { ManyTexts } from './many-texts.ts'
 import { mergeMatches } from './rules/merge-matches.ts'
 import { SearchableText } from './rules/searchable-text.ts'
 import type { TextRule } from './rules/text-rule.ts'
@@ -58,12 +59,13 @@ export function* maskTexts(rules: readonly TextRule[], texts: GuardedTexts): Ste
   for (const rule of rules) {
     const found = yield* searchAll(rule, texts, groups, masks, pace)
     if (found.size === 0) continue
-    for (const text of found.keys()) {
+    for (const [text, matches] of found) {
       if (pace.after(1)) yield
-      if (!text.canChange) return { kind: 'reject', rule: rule.label }
+      const canMask = text instanceof ManyTexts ? yield* text.canMask(matches, pace) : text.canChange
+      if (!canMask) return { kind: 'reject', rule: rule.label }
     }
     for (const [text, matches] of found) {
-      text.text = yield* replaceMatches(text.text, matches, rule.placeholder, pace)
+      yield* text.mask(matches, rule.placeholder, pace)
       if (pace.after(WORK_PER_TEXT)) yield
     }
     verdict = { kind: 'mask', rule: rule.label }

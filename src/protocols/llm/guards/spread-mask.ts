@@ -1,6 +1,6 @@
 import type { Pace, Steps } from '#base/in-slices.ts'
 
-import type { GuardedText } from './guarded-texts.ts'
+import type { GuardedText } from './guarded-text.ts'
 
 /** How texts form one. */
 export interface Joining {

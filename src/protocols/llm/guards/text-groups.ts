@@ -1,6 +1,6 @@
 import type { Pace, Steps } from '#base/in-slices.ts'
 import type { TextRun } from '../texts/body-texts.ts'
-import type { GuardedText } from './guarded-texts.ts'
+import type { GuardedText } from './guarded-text.ts'
 
 /** The joined texts of a run. */
 export interface JoinedRun extends Pick<TextRun, 'role' | 'lasts'> {

@@ -102,7 +102,11 @@ test('a long file that begins with binary data is no text file', () => {
   expect(readTextFile(bytes.toString('base64'), 'image/png')).toBeUndefined()
 })
 
-const argumentsOf = (text: string) => runAtOnce(readArguments(text, new Pace()))
+function argumentsOf(text: string) {
+  const found: { text: string; canChange: boolean }[] = []
+  const places = runAtOnce(readArguments(text, new Pace(), (text, canChange) => found.push({ text, canChange })))
+  return places && found.map((each, index) => ({ start: places.startOf(index), end: places.endOf(index), ...each }))
+}
 
 test('arguments: all strings with their places, names cannot change', () => {
   expect(argumentsOf('{"to":["jan\\u0065"],"n":1}')).toEqual([
@@ -117,6 +121,13 @@ test('arguments: all strings with their places, names cannot change', () => {
     { start: 24, end: 27, text: 'a', canChange: false },
   ])
   expect(argumentsOf('plain')).toBeUndefined()
+})
+
+test('arguments of many strings', () => {
+  const texts = Array.from({ length: 5000 }, (_, index) => String(index))
+  const found = argumentsOf(JSON.stringify(texts))
+  expect(found?.map(({ text }) => text)).toEqual(texts)
+  expect(found?.at(-1)).toMatchObject({ start: 33_884, end: 33_890 })
 })
 
 test('a long name in arguments is a text, in pieces', () => {

@@ -12,13 +12,25 @@ export function mayHaveNumber(text: string): boolean {
   return text.length > MAX_LENGTH || NUMBER.test(text)
 }
 
-/** A text that several rules search. What they ask of it is found out once. */
+const HAS_CHANGED = 1
+const NUMBER_IS_KNOWN = 2
+const MAY_HAVE_NUMBER = 4
+/** The first one for subclasses. */
+export const FREE_FLAG = 8
+
+/** A text that several rules search. What they ask of it is found out once. A body may have very many, so that they are small. */
 export class SearchableText {
   #text: string
-  #mayHaveNumber: boolean | undefined
+  #flags: number
 
-  constructor(text: string) {
+  constructor(text: string, flags = 0) {
     this.#text = text
+    this.#flags = flags
+  }
+
+  /** It is not the text with which it was made. */
+  get hasChanged(): boolean {
+    return this.has(HAS_CHANGED)
   }
 
   get text(): string {
@@ -26,16 +38,26 @@ export class SearchableText {
   }
 
   set text(text: string) {
+    if (text === this.#text) return
     this.#text = text
-    this.#mayHaveNumber = undefined
+    this.#flags = (this.#flags | HAS_CHANGED) & ~NUMBER_IS_KNOWN
   }
 
   /** The matches of a rule. Undefined: there can be none. */
   search(rule: TextRule): SearchInSteps | undefined {
-    if (rule.isNumeric) {
-      this.#mayHaveNumber ??= mayHaveNumber(this.#text)
-      if (!this.#mayHaveNumber) return undefined
-    }
+    if (rule.isNumeric && !this.#mayHaveNumber) return undefined
     return rule.search(this.#text)
+  }
+
+  protected has(flag: number): boolean {
+    return (this.#flags & flag) !== 0
+  }
+
+  get #mayHaveNumber(): boolean {
+    if (!this.has(NUMBER_IS_KNOWN)) {
+      const found = mayHaveNumber(this.#text) ? MAY_HAVE_NUMBER : 0
+      this.#flags = (this.#flags & ~MAY_HAVE_NUMBER) | NUMBER_IS_KNOWN | found
+    }
+    return this.has(MAY_HAVE_NUMBER)
   }
 }

@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest'
+import { refused, type Setup, sent } from '#test/support/prepare-llm.ts'
+
+const COUNT = 9000
+/** Matches begin and end a string, are all of it, and do not go on in the next one. */
+const WORDS = [
+  '',
+  'a bad',
+  'bad',
+  'badly and bad',
+  'ba',
+  'd',
+  'a\n"b" bad',
+  'mail jane@example.org',
+  '123-45-6789',
+  '123-45',
+  '-6789 é',
+]
+const MASKS: readonly (readonly [RegExp, string])[] = [
+  [/bad|a\n"/g, '<masked>'],
+  [/jane@example\.org/g, '<EMAIL_ADDRESS>'],
+  [/123-45-6789/g, '<SSN>'],
+]
+const ai: Setup['ai'] = {
+  promptGuard: { request: [{ regex: { action: 'Mask', matches: ['bad|a\\n"'], builtins: ['Email', 'Ssn'] } }] },
+}
+
+const bodyWith = (values: unknown) => {
+  const call = { id: 'c', type: 'function', function: { name: 'f', arguments: JSON.stringify(values) } }
+  return JSON.stringify({ model: 'm', messages: [{ role: 'assistant', content: null, tool_calls: [call] }] })
+}
+const masked = (text: string) => MASKS.reduce((now, [pattern, by]) => now.replace(pattern, by), text)
+
+test('very many strings in the arguments of a call are masked one by one', () => {
+  const texts = Array.from({ length: COUNT }, (_, index) => WORDS[index % WORDS.length]!)
+  expect(sent(bodyWith([texts, { note: 'bad' }]), { ai }).text).toBe(
+    bodyWith([texts.map(masked), { note: '<masked>' }]),
+  )
+  const clean = bodyWith(texts.map((text) => (masked(text) === text ? text : '')))
+  expect(sent(clean, { ai }).text).toBe(clean)
+})
+
+test.each([0, COUNT - 1])('a match in the name of a member among very many rejects: %i', (at) => {
+  const members = Array.from({ length: COUNT }, (_, index) => [index === at ? 'bad' : `n${index}`, 'x bad'])
+  expect(refused(bodyWith(Object.fromEntries(members)), { ai }).code).toBe('prompt-guard-rejected')
+})
