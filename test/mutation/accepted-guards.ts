@@ -26,7 +26,7 @@ function dividing(file: string, works: readonly string[], others: readonly Chang
   return entriesOf(file, 'only how long work is divided', [...lines, ...others])
 }
 
-const WRITTEN = 'now === text ? 1 : WORK_PER_TEXT + now.length'
+const WRITTEN = 'text === undefined ? 1 : WORK_PER_TEXT + text.length'
 const WRITTEN_LINE = `if (pace.after(${WRITTEN})) yield`
 
 const DIVIDING: readonly Accepted[] = [
@@ -51,7 +51,7 @@ const DIVIDING: readonly Accepted[] = [
       ['const WORK_PER_COUNTED = 4', '4', '(4 + 1)'],
       ['if (pace.after(1)) yield', '1', '(1 + 1)'],
       ['if (pace.after(WORK_PER_TEXT + text.length)) yield', '+', '-'],
-      [WRITTEN_LINE, 'now === text', 'false'],
+      [WRITTEN_LINE, 'text === undefined', 'false'],
       [WRITTEN_LINE, '1', '(1 + 1)'],
       [WRITTEN_LINE, '+', '-'],
     ],
@@ -204,12 +204,8 @@ export const ACCEPTED_GUARDS: readonly Accepted[] = [
     [`if (pattern === undefined || fault !== undefined) report(\`.\${label}\`, fault ?? '')`, "''", "'mutated'"],
   ]),
   ...entriesOf('rules/searchable-text', 'only speed: rules that cannot match search all the same', [
-    ['if (rule.isNumeric) {', 'rule.isNumeric', 'false'],
-    ['this.#mayHaveNumber ??= mayHaveNumber(this.#text)', '??=', '='],
-    ['if (!this.#mayHaveNumber) return undefined', '!this.#mayHaveNumber', 'false'],
-  ]),
-  ...entriesOf('rules/searchable-text', 'the same program: a placeholder brings no number into a text', [
-    ['this.#mayHaveNumber = undefined', 'this.#mayHaveNumber = undefined', ';'],
+    ['if (rule.isNumeric && !this.#mayHaveNumber) return undefined', 'rule.isNumeric && !this.#mayHaveNumber', 'false'],
+    ['if (!this.has(NUMBER_IS_KNOWN)) {', '!this.has(NUMBER_IS_KNOWN)', 'true'],
   ]),
   ...(
     [
