@@ -111,6 +111,12 @@ describe('objects', () => {
     ['a repeated field', () => create(BACKENDS, '{"metadata":{"name":"x"},"spec":{},"spec":{}}'), 400, 'BadRequest'],
     ['an unknown field', () => create(BACKENDS, { ...backend('x'), more: 1 }), 422, 'Invalid'],
     ['an unknown kind', () => create('/apis/gatewright.dev/v1alpha1/namespaces/default/others', {}), 404, 'NotFound'],
+    [
+      'a kind without namespaces in one',
+      () => server.call('/apis/gateway.networking.k8s.io/v1/namespaces/default/gatewayclasses'),
+      404,
+      'NotFound',
+    ],
     ['a namespaced kind without namespace', () => create('/api/v1/services', service('x')), 405, 'MethodNotAllowed'],
     [
       'an unknown field manager',

@@ -131,6 +131,14 @@ test('in the foreground, an owner waits for the dependents that block it', async
   await eventually('nothing is left', () => left() === '')
 })
 
+test('in the foreground, an owner does not wait for a dependent that does not block it', async () => {
+  put('owner')
+  put('free', { owners: ['owner'], finalizers: ['example.com/a'] })
+  remove('owner', 'Foreground')
+  await eventually('the owner is gone', () => left() === 'free')
+  expect(table.get(keyOf('free'))?.metadata.deletionTimestamp).toBeDefined()
+})
+
 test('a Namespace is deleted with its content', async () => {
   const key = putNamespace()
   put('one')
