@@ -12,6 +12,7 @@ import type { RequestSpan } from '#exchange/request-span.ts'
 import { spiffeIdOf } from '#exchange/spiffe-id.ts'
 import { withoutPort } from '#net/http/field-syntax.ts'
 import type { Peer } from '#net/peer.ts'
+import { cutName } from './cut-name.ts'
 import { type DecisionRecord, digestOfSession } from './decision-ring.ts'
 import type { Ended } from './ended.ts'
 import { isUnknownItem, LLM_ERROR_TYPES, MCP_METHODS, METHODS } from './metrics/known-values.ts'
@@ -160,7 +161,12 @@ const A2A = fields<A2aFacts>()([
 ])
 
 const MCP = fields<McpFacts>()([
-  { name: 'mcp.method.name', label: 'method', labelValues: MCP_METHODS, read: ({ method }) => method },
+  {
+    name: 'mcp.method.name',
+    label: 'method',
+    labelValues: MCP_METHODS,
+    read: ({ method }) => method && cutName(method),
+  },
   { name: 'mcp.target', label: 'server', read: ({ target }) => target },
   { name: 'mcp.resource.type', label: 'resource_type', read: ({ resourceType }) => resourceType },
   {
@@ -193,14 +199,14 @@ const LLM = fields<LlmFacts>()([
     // The value in metrics is that of `LlmPlace.modelLabel`.
     label: 'gen_ai_request_model',
     chosenByPeers: true,
-    read: ({ requestModel }) => requestModel,
+    read: ({ requestModel }) => requestModel && cutName(requestModel),
   },
   {
     name: 'gen_ai.response.model',
     record: 'responseModel',
     label: 'gen_ai_response_model',
     chosenByPeers: true,
-    read: ({ responseModel }) => responseModel,
+    read: ({ responseModel }) => responseModel && cutName(responseModel),
   },
   { name: 'gatewright.ai.translation.from', read: ({ translation }) => translation?.from },
   { name: 'gatewright.ai.translation.to', read: ({ translation }) => translation?.to },
@@ -366,7 +372,7 @@ function dollars(nanodollars: number | undefined): number | undefined {
 
 /** The URI of a resource may have a query. */
 function itemName({ name }: McpFacts): string | undefined {
-  return name === undefined ? undefined : hideCredentialParameters(name)
+  return name === undefined ? undefined : cutName(hideCredentialParameters(name))
 }
 
 function msPerToken({ exchange: { llm }, durationMs }: Ended): number | undefined {

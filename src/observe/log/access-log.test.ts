@@ -217,6 +217,16 @@ test('so do members of a flattened value, where they are there', () => {
   expect(jsonOf({ settings: other, jwt: { sub: 'ann' } })).toMatchObject({ 'jwt.sub': 'ann', 'jwt.role': 'b' })
 })
 
+test('names that a client chooses in a body are cut', () => {
+  const mcp = { method: 'm'.repeat(2000), resourceType: 'tool', name: 'n'.repeat(1025) } as const
+  const line = jsonOf({ mcp }) as Record<string, string>
+  expect([line['mcp.method.name'], line['gen_ai.tool.name']]).toEqual([
+    `${'m'.repeat(1023)}\u2026`,
+    `${'n'.repeat(1023)}\u2026`,
+  ])
+  expect(jsonOf({ mcp: { ...mcp, name: 'n'.repeat(1024) } })).toMatchObject({ 'gen_ai.tool.name': 'n'.repeat(1024) })
+})
+
 test.each([
   ['tool', 'gen_ai.tool.name'],
   ['prompt', 'gen_ai.prompt.name'],

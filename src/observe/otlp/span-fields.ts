@@ -5,6 +5,7 @@ import type { ClientSpan } from '#exchange/request-span.ts'
 import { grpcStatusName } from '#net/grpc/status-fields.ts'
 import { isGrpcRequest } from '#net/http/request-rules.ts'
 import type { Peer } from '#net/peer.ts'
+import { cutName } from '../cut-name.ts'
 import type { Ended } from '../ended.ts'
 import { ENDED, type Field, type FieldName, type Group, LLM_CALL } from '../fields.ts'
 import { METHODS } from '../metrics/known-values.ts'
@@ -82,9 +83,9 @@ const ATTEMPT: readonly Attribute<ClientSpan>[] = [
   { name: 'http.response.status_code', of: 'http.status', read: ({ status }) => status },
   { name: 'rpc.response.status_code', of: 'grpc.status', read: ({ grpcStatus: name }) => name },
   { name: 'gatewright.call.purpose', read: ({ purpose }) => purpose },
-  { name: 'mcp.method.name', read: ({ mcp }) => mcp?.method },
-  { name: 'gen_ai.tool.name', read: ({ mcp }) => mcp?.tool },
-  { name: 'gen_ai.prompt.name', read: ({ mcp }) => mcp?.prompt },
+  { name: 'mcp.method.name', read: ({ mcp }) => mcp && cutName(mcp.method) },
+  { name: 'gen_ai.tool.name', read: ({ mcp }) => mcp?.tool && cutName(mcp.tool) },
+  { name: 'gen_ai.prompt.name', read: ({ mcp }) => mcp?.prompt && cutName(mcp.prompt) },
 ]
 
 /** An attempt to forward a request, or a call of the gateway. */

@@ -8,6 +8,7 @@ import type { ClientSpan, RequestSpan } from '#exchange/request-span.ts'
 import type { SpanSettings } from '#exchange/span-settings.ts'
 import type { TracingSettings } from '#exchange/tracing-settings.ts'
 import { grpcStatusName } from '#net/grpc/status-fields.ts'
+import { cutName } from '../cut-name.ts'
 import type { Ended } from '../ended.ts'
 import { hideIn } from '../hide-in.ts'
 import { isUnknownItem, MCP_METHODS } from '../metrics/known-values.ts'
@@ -130,7 +131,9 @@ function nameOf(exchange: Exchange): string {
   const { mcp, matchedPath, originalMethod } = exchange
   if (mcp?.method !== undefined && MCP_METHODS.has(mcp.method)) {
     const named = mcp.resourceType === 'tool' || mcp.resourceType === 'prompt'
-    return named && mcp.name !== undefined && !isUnknownItem(mcp.errorCode) ? `${mcp.method} ${mcp.name}` : mcp.method
+    return named && mcp.name !== undefined && !isUnknownItem(mcp.errorCode)
+      ? `${mcp.method} ${cutName(mcp.name)}`
+      : mcp.method
   }
   if (isGrpc(exchange)) return grpcMethod(exchange)
   const method = knownMethod(originalMethod)
@@ -141,7 +144,7 @@ function nameOf(exchange: Exchange): string {
 function nameOfCall({ request, mcp, destination }: ClientSpan): string {
   if (mcp !== undefined) {
     const item = mcp.tool ?? mcp.prompt
-    return item === undefined ? mcp.method : `${mcp.method} ${item}`
+    return cutName(item === undefined ? mcp.method : `${mcp.method} ${item}`)
   }
   if (request === undefined || destination === undefined) return 'call'
   return request.joined('content-type') === 'application/grpc' ? request.target.slice(1) : knownMethod(request.method)

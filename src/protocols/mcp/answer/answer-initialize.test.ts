@@ -82,6 +82,24 @@ test('messages of targets before their responses are forwarded', async () => {
   expect(messages).toEqual([notification, expect.objectContaining({ id: 0 })])
 })
 
+test('a target may send 256 Ki characters before its response', async () => {
+  const chatty = (count: number): FakeTarget => {
+    const notification = {
+      jsonrpc: '2.0',
+      method: 'notifications/message',
+      params: { level: 'info', data: 'x'.repeat(950) },
+    }
+    const result = { protocolVersion: '2025-11-25', capabilities: {} }
+    return ({ message }) => ({
+      events: [...Array.from({ length: count }, () => notification), { jsonrpc: '2.0', id: message?.id, result }],
+    })
+  }
+  const begin = (count: number) => new TestClient(mcpPlan(['a']), fakeTargets({ a: chatty(count) }).call).initialize()
+  expect((await begin(200)).messages).toHaveLength(201)
+  const { messages } = await begin(260)
+  expect(messages).toMatchObject([{ error: { message: expect.stringContaining('the limit is 262144 characters') } }])
+})
+
 const failures: [name: string, target: FakeTarget, status: number, expected: object][] = [
   ['no connection', () => ({ failure: 'connect-failed' }), 503, { error: { code: -32603 } }],
   ['a timeout', () => ({ failure: 'timeout' }), 504, { error: { code: -32603 } }],

@@ -125,3 +125,21 @@ test.each(['2025-06-18\r\nx: y', '2025-06-18\n', '', 'x'.repeat(2000), '2025-06-
     for (const { headers } of seen) expect(Object.values(headers).join()).not.toMatch(/[\r\n\0]/)
   },
 )
+
+test('a response in JSON that is too large fails the call', async () => {
+  const large: FakeTarget = target(({ message }) => ({ json: { jsonrpc: '2.0', id: message?.id, result: RESULT } }))
+  const growing =
+    (call: Call): Call =>
+    async (destination, request) => {
+      const response = await call(destination, request)
+      if (!new TextDecoder().decode(request.body as Uint8Array).includes('tools/call')) return response
+      const piece = new Uint8Array(1024 * 1024).fill(0x20)
+      async function* body() {
+        for (let i = 0; i < 40; i++) yield piece
+      }
+      return { ...response, body: body() }
+    }
+  const { client } = await start({ a: large }, growing)
+  const { messages } = await callTool(client)
+  expect(messages).toMatchObject([{ error: { message: expect.stringContaining('the limit is 33554432 bytes') } }])
+})

@@ -6,6 +6,7 @@ import { decodeStream } from '#net/body/decode-content.ts'
 import { exchangeWith } from '#policies/shared/testing.ts'
 import { LocalChannels } from '#state/channels.ts'
 import { LocalTable } from '#state/shared-table.ts'
+import { eventually } from '#test/support/eventually.ts'
 import { fakeTargets } from '#test/support/fake-targets.ts'
 import { lastingServices } from '#test/support/lasting-services.ts'
 import { mcpPlan } from '#test/support/mcp-plan.ts'
@@ -14,14 +15,21 @@ import { type Message, parseMessage } from '../message/json-rpc.ts'
 import { McpMemory } from '../session/mcp-memory.ts'
 import { ToClient } from './to-client.ts'
 
+const SESSION = {
+  target: 'a',
+  sessionId: 'x',
+  version: '2025-11-25',
+  endpoint: undefined,
+  capabilities: new Set<never>(),
+}
+
 /** What a target of a client says, with as many bytes of memory as are given. */
-function stream({ maxBytes = 1_000_000, relaysAnswers = false } = {}) {
+function stream({ maxBytes = 1_000_000, relaysAnswers = false, key = 's', call = fakeTargets({}).call } = {}) {
   const memory = new BodyMemory(maxBytes)
   const exchange = exchangeWith()
   exchange.mcp = { ...NO_MCP }
   const leaving = new AbortController()
   const plan = mcpPlan(['a'])
-  const { call } = fakeTargets({})
   const deps = {
     call,
     lasting: lastingServices(call),
@@ -36,8 +44,8 @@ function stream({ maxBytes = 1_000_000, relaysAnswers = false } = {}) {
   }
   const toClient = new ToClient(
     { plan, exchange, deps, era: 'legacy' },
-    { key: 's' },
-    { plan: plan.targets[0]!, session: undefined },
+    { key },
+    { plan: plan.targets[0]!, session: SESSION },
     relaysAnswers,
   )
   const say = (message: object): JsonObject | undefined => {
@@ -111,4 +119,19 @@ test('a single target names its resources itself', () => {
     const message = { method: 'notifications/resources/updated', ...(params && { params }) }
     expect(say(message)).toEqual({ jsonrpc: '2.0', ...message })
   }
+})
+
+test('without a session, 32 requests of a target are being refused at a time', async () => {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const { call, seen } = fakeTargets({ a: () => promise.then(() => ({})) })
+  const { say } = stream({ key: '', call })
+  const askAll = () => Array.from({ length: 40 }, (_, id) => say(ask(id))).filter((said) => said !== undefined)
+  expect(askAll()).toEqual([])
+  expect(seen).toHaveLength(32)
+  resolve()
+  await eventually('all have been refused', () => {
+    say(ask(100))
+    return seen.length > 32
+  })
+  expect(seen[0]?.message).toMatchObject({ id: 0, error: { code: -32601 } })
 })
