@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Exchange } from '#exchange/exchange.ts'
 import { type FakeTarget, fakeTargets, type Received, TestClient } from '#test/support/fake-targets.ts'
-import { MCP_BACKEND, mcpPlan } from '#test/support/mcp-plan.ts'
+import { compileTestMcp, MCP_BACKEND, mcpPlan } from '#test/support/mcp-plan.ts'
 import { McpMemory } from '../session/mcp-memory.ts'
 
 /** `subscriptions/listen` in front of targets with sessions, alone and beside one without. */
@@ -49,10 +49,10 @@ function listen(
   targets: Readonly<Record<string, FakeTarget>>,
   notifications: object,
   leaves: (text: string, exchange: Exchange) => boolean,
-  memory = new McpMemory(),
+  { memory = new McpMemory(), plan = mcpPlan(Object.keys(targets)) } = {},
 ): { readonly received: Promise<Received>; readonly seen: ReturnType<typeof fakeTargets>['seen'] } {
   const { call, seen } = fakeTargets(targets)
-  const client = new TestClient(mcpPlan(Object.keys(targets)), call, { memory })
+  const client = new TestClient(plan, call, { memory })
   const message = { jsonrpc: '2.0', id: 'l', method: 'subscriptions/listen', params: { notifications, _meta: META } }
   const headers = { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'subscriptions/listen' }
   return { received: client.send({ message, headers, leaves }), seen }
@@ -130,10 +130,33 @@ test('when the backend has other targets, the client hears of the lists that it 
     if (text.includes('acknowledged')) memory.streams.replaced(MCP_BACKEND, ['a', 'b'])
     return false
   }
-  const { received, seen } = listen({ a: legacy([], { tools: {} }) }, wanted, replace, memory)
+  const { received, seen } = listen({ a: legacy([], { tools: {} }) }, wanted, replace, { memory })
   expect((await received).messages.slice(1)).toEqual([
     note('notifications/tools/list_changed', { _meta: tagged }),
     { jsonrpc: '2.0', id: 'l', result: { resultType: 'complete', _meta: tagged } },
   ])
   expect(seen.at(-1)?.method).toBe('DELETE')
+})
+
+test('a target cannot make the client listen to more than it wants', async () => {
+  const eager: FakeTarget = (call) => {
+    if (call.message?.method !== 'subscriptions/listen') return modern(call)
+    const notifications = { toolsListChanged: true, resourceSubscriptions: ['m://x', 'm://other'] }
+    return { events: [note('notifications/subscriptions/acknowledged', { notifications })] }
+  }
+  const { received } = listen({ a: eager }, { resourceSubscriptions: ['m://x'] }, () => false)
+  expect((await received).messages[0]?.params?.notifications).toEqual({ resourceSubscriptions: ['m://x'] })
+})
+
+test('resources that rules hide are not listened to', async () => {
+  const hidden = { action: 'Deny', policy: { matchExpressions: ['mcp.resource.name == "m://hidden"'] } } as const
+  const { plan } = compileTestMcp({ targets: [{ name: 'a' }] }, [{ authorization: hidden }])
+  const ask = (uris: readonly string[]) => listen({ a: modern }, { resourceSubscriptions: uris }, () => false, { plan })
+  const some = ask(['m://hidden', 'm://x'])
+  expect((await some.received).messages[0]?.params?.notifications).toEqual({ resourceSubscriptions: ['m://x'] })
+  const wanted = some.seen.map(({ message }) => message?.params?.notifications)
+  expect(wanted.at(-1)).toEqual({ resourceSubscriptions: ['m://x'] })
+  const none = ask(['m://hidden'])
+  await none.received
+  expect(none.seen.map(({ message }) => message?.method)).toEqual(['server/discover'])
 })

@@ -123,7 +123,10 @@ async function listenTo(
     target,
     messages: rest,
     abort: reply.abort,
-    accepted: { ...accepted, uris: accepted.uris.filter((uri) => uris.includes(uri)) },
+    accepted: {
+      flags: accepted.flags.filter((flag) => flags.includes(flag)),
+      uris: accepted.uris.filter((uri) => uris.includes(uri)),
+    },
   }
 }
 

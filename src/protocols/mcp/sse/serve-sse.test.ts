@@ -105,6 +105,17 @@ test('what targets send without a request comes in the stream', async () => {
   await leave()
 })
 
+test('an event id of a client is ignored', async () => {
+  const { seen, post, answer, leave } = await start({ a: echo })
+  const withId = ({ request }: Exchange) => request.set('last-event-id', '7')
+  await post(INITIALIZE, withId)
+  await answer(0)
+  await post(INITIALIZED, withId)
+  const stream = await eventually('the stream of the target', () => seen.find(({ method }) => method === 'GET'))
+  expect(stream.headers['last-event-id']).toBeUndefined()
+  await leave()
+})
+
 const down: FakeTarget = () => ({ failure: 'connection-refused' })
 
 test.each(['down at the beginning', 'down later'])(
