@@ -61,6 +61,15 @@ test.each<[what: string, inputs: ExchangeInputs, method: string | undefined, enc
   ])
 })
 
+test('a card by gRPC must not be compressed, because the gateway reads it', () => {
+  const headers = { 'content-type': 'application/grpc', 'grpc-accept-encoding': 'gzip', 'accept-encoding': 'gzip' }
+  const { exchange } = prepare({ method: 'POST', target: '/a2a.v1.A2AService/GetAgentCard', headers })
+  expect([exchange.request.get('grpc-accept-encoding'), exchange.request.get('accept-encoding')]).toEqual([
+    undefined,
+    'identity',
+  ])
+})
+
 test('the method of a body that was not read to its end is read from its beginning', () => {
   const exchange = exchangeWith({ method: 'POST', headers: JSON_TYPE })
   exchange.requestBody = null

@@ -143,6 +143,16 @@ test('addresses of the backend count as the agent, whatever the card calls itsel
 })
 
 test.each([
+  ['agent.example:80', 'http://agent.example/v1'],
+  ['agent.example:443', 'https://agent.example/v1'],
+])('the backend %s is where %s leads', (backendAuthority, url) => {
+  const card = { url: 'https://public.example', additionalInterfaces: [{ url }] }
+  expect(rewrite(card, { ...behindPrefix, backendAuthority })).toMatchObject({
+    additionalInterfaces: [{ url: 'https://gw.example/a2a/v1' }],
+  })
+})
+
+test.each([
   // address in the card                  rewritten
   ['10.0.0.5:9000', 'gw.example:443'],
   ['dns:///10.0.0.5:9000', 'gw.example:443'],
