@@ -36,7 +36,7 @@ test.each<
   [
     { '/chat/completions': 'Completions', '/messages': 'Messages', '*': 'Passthrough' },
     [
-      '.routes["*"] requests of type Passthrough are not guarded; promptGuard has no effect on them; they include /messages/count_tokens, /responses, /embeddings, /realtime, /completions, /images/generations, /images/edits, /images/variations, /audio/speech, /audio/transcriptions, /audio/translations, /moderations, /rerank, /batches',
+      '.routes["*"] requests of type Passthrough are not guarded; promptGuard has no effect on them; they include /messages/count_tokens, /responses, /embeddings, /realtime, /completions, /images/generations, /images/edits, /images/variations, /audio/speech, /responses/compact, /responses/input_tokens, /conversations, /realtime/client_secrets, /realtime/sessions, /realtime/calls, /audio/transcriptions, /audio/translations, /moderations, /rerank, /batches',
     ],
   ],
   [

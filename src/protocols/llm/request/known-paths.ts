@@ -11,6 +11,8 @@ const OTHER_PATHS: readonly (readonly [end: string, type: RouteType])[] = [
   ['/realtime', 'Realtime'],
   ...[
     ...['/completions', '/images/generations', '/images/edits', '/images/variations', '/audio/speech'],
+    ...['/responses/compact', '/responses/input_tokens', '/conversations'],
+    ...['/realtime/client_secrets', '/realtime/sessions', '/realtime/calls'],
     ...['/audio/transcriptions', '/audio/translations', '/moderations', '/rerank', '/files', '/batches'],
   ].map((end) => [end, 'Passthrough'] as const),
 ]

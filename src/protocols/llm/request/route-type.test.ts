@@ -61,6 +61,15 @@ test.each([
   '/v1/chat/completions%23a',
   '/v1/chat/completion%2573',
   '/v1/chat/completions%252F',
+  '/v1/chat/completions%25252F',
+  '/v1/chat/c%25256Fmpletions',
+  '/v1/chat/completions%C2%A0',
+  '/v1/chat/completions%E3%80%80/',
+  '/v1/chat/completions.',
+  '/v1/chat/completions%20;a=b',
+  '/v1/chat/completions%3Ba=b/',
+  '/v1/chat%3B/completions%2F%3B',
+  '/%FF/v1/chat/completions%20',
 ])('%s, which only some providers read as chat completions, is no way around guards', (target) => {
   const routes = { '/chat/completions': 'Completions' as const, '*': 'Passthrough' as const }
   const promptGuard = { request: [{ regex: { action: 'Mask' as const, matches: ['x'] } }] }
@@ -117,6 +126,7 @@ test.each([
   ['/v1/images/generations', '/images/generations'],
   ['/team/v1//mess%61ges', '/messages'],
   ['/v1/messages/count_tokens', '/messages/count_tokens'],
+  ['/v1/responses/compact', '/responses/compact'],
 ])('the interface of %s', (target, end) => {
   expect(otherInterface(target)?.end).toBe(end)
 })

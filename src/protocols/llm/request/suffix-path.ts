@@ -13,19 +13,32 @@ export function suffixPathOf(target: string): string {
   return withoutEnd(matchedPathOf(target))
 }
 
-/** White space and separators at the end. It begins where none is before it, so that the search is linear. */
-const BLANK_END = /(?<!\s|\/|%0[9-d]|%20|%2f|%5c)(?:\s|\/|%0[9-d]|%20|%2f|%5c)+$/i
+/** White space, control characters, dots and separators at the end. It begins where none is before it, so that the search is linear. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: some servers end a path at them
+const BLANK_END = /(?<![\s/\\.\0-\x1f])[\s/\\.\0-\x1f]+$/
 
 /**
- * What a lenient provider may take a path in this form for: without regard to letter case, decoded once more, without white space or
- * separators at the end, and without a query or a fragment whose mark is encoded.
+ * What a lenient provider may take a path in this form for: without regard to letter case, decoded as often as it is encoded, without white space or
+ * separators at the end, without parameters of its segments, and without a query or a fragment whose mark is encoded.
  */
 export function lenientPath(path: string): string {
-  const once = matchedPath(path.replace(/%25(?=[0-9a-f]{2})/gi, '%'))
-  return once
-    .replace(/(?:%3f|%23).*$/is, '')
-    .replace(BLANK_END, '')
-    .toLowerCase()
+  const once = path.replace(/%(?:25)+(?=[0-9a-f]{2})/gi, '%')
+  const bare = decodeEscapes(once)
+    .replace(/[?#].*$/s, '')
+    .replace(/;[^/]*/g, '')
+    .replace(/\/{2,}/g, '/')
+  return bare.replace(BLANK_END, '').toLowerCase()
+}
+
+/** Escapes that are no UTF-8 stay. */
+function decodeEscapes(path: string): string {
+  return path.replace(/(?:%[0-9a-f]{2})+/gi, (escapes) => {
+    try {
+      return decodeURIComponent(escapes)
+    } catch {
+      return escapes
+    }
+  })
 }
 
 /** The matched form has no two slashes in a row. */
