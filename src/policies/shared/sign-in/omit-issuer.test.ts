@@ -55,15 +55,18 @@ test('the client is changed with its own token, and gets the newest one', async 
   expect(await omit()).toBe(
     '{"client_id":"c1","registration_access_token":"third","client_id_issued_at":12345678901234567890}',
   )
-  expect(requests.map((request) => [request.method, request.path, headersOf(request).authorization])).toEqual([
-    ['GET', `${PATH}/c1`, 'Bearer first'],
-    ['PUT', `${PATH}/c1`, 'Bearer second'],
+  expect(requests.map((request) => [request.method, request.path, headersOf(request)])).toEqual([
+    ['GET', `${PATH}/c1`, { accept: 'application/json', authorization: 'Bearer first' }],
+    [
+      'PUT',
+      `${PATH}/c1`,
+      { accept: 'application/json', authorization: 'Bearer second', 'content-type': 'application/json' },
+    ],
   ])
   expect(JSON.parse(new TextDecoder().decode(requests[1]!.body as Uint8Array))).toMatchObject({
     redirectUris: CLIENT.redirectUris,
     attributes: { ...CLIENT.attributes, 'exclude.issuer.from.auth.response': 'true' },
   })
-  expect(headersOf(requests[1]!)['content-type']).toBe('application/json')
 })
 
 test('a provider that keeps the token, and a client without attributes', async () => {
