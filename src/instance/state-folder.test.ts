@@ -76,6 +76,13 @@ test('a disk that is full is logged once, and so is its recovery', () => {
   ])
 })
 
+test('a file that cannot be removed is logged', () => {
+  const { path, folder, lines } = openFolder()
+  mkdirSync(join(path, 'a.json'))
+  folder.remove('a.json')
+  expect(lines).toEqual([['warn', UNWRITTEN, { folder: path, cause: expect.stringContaining('is a directory') }]])
+})
+
 test('a folder that disappears while the gateway runs is made again', () => {
   const { path, folder, lines } = openFolder()
   rmSync(path, { recursive: true })

@@ -156,6 +156,7 @@ verifies('traffic.jwtAuthentication.mcp/resourceMetadata', 'resourceMetadata, wi
       scopesSupported: ['a'],
       jwks_uri: 'x',
       tlsClientCertificateBoundAccessTokens: true,
+      x_ownMember: 1,
       any: { nestedName: [1] },
     },
   })
@@ -167,6 +168,7 @@ verifies('traffic.jwtAuthentication.mcp/resourceMetadata', 'resourceMetadata, wi
     scopes_supported: ['a'],
     jwks_uri: 'x',
     tls_client_certificate_bound_access_tokens: true,
+    x_ownMember: 1,
     any: { nestedName: [1] },
   })
 })
