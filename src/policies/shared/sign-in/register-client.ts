@@ -77,8 +77,8 @@ function registrationsOf(issuerPath: string): string {
 }
 
 /** The path of an address at the origin of the issuer. No other server gets registrations, whatever the metadata says. */
-function ownPath(endpoint: unknown, { origin }: URL): string | undefined {
-  const url = typeof endpoint === 'string' ? URL.parse(endpoint) : null
+function ownPath(endpoint: string | undefined, { origin }: URL): string | undefined {
+  const url = URL.parse(endpoint ?? '')
   return url?.origin === origin ? url.pathname + url.search : undefined
 }
 
@@ -93,11 +93,12 @@ function forward(plan: SignInPlan, path: string, body: Uint8Array, exchange: Exc
   return afterwards(exchange, sent, (answer) => {
     if (answer instanceof Unavailable) return unavailable('registration', answer)
     const { status } = answer.response
-    const isFinal = (status >= 200 && status <= 299) || (status >= 400 && status <= 499)
+    const isRegistered = status >= 200 && status <= 299
+    const isFinal = isRegistered || (status >= 400 && status <= 499)
     if (isFinal && isJson(answer.text)) {
-      return status > 299 || plan.provider !== 'IdpTwo'
-        ? answerJson('registration', status, answer.text)
-        : answerChanged(server, status, answer.text, exchange)
+      return isRegistered && plan.provider === 'IdpTwo'
+        ? answerChanged(server, status, answer.text, exchange)
+        : answerJson('registration', status, answer.text)
     }
     const why = isFinal ? 'with something that is not JSON' : String(status)
     return unavailable(

@@ -3,7 +3,11 @@ import type { Json, JsonObject } from '#base/json.ts'
 import { EXACT_NAMES, findAmbiguousMember } from '#base/json-ambiguity.ts'
 
 /** Metadata of an authorization server, checked. */
-export type ServerMetadata = JsonObject & { readonly authorization_endpoint: string; readonly token_endpoint: string }
+export type ServerMetadata = JsonObject & {
+  readonly authorization_endpoint: string
+  readonly token_endpoint: string
+  readonly registration_endpoint?: string
+}
 
 /**
  * Parses the metadata of an authorization server (RFC 8414, 2). Clients will trust what it says, so a document that is not clearly that of
