@@ -3,6 +3,7 @@ import type { SourceChanges } from '#engine/plan/check-plan.ts'
 import { MetricsReader } from '#observe/metrics/metrics-reader.ts'
 import { MetricsWriter } from '#observe/metrics/metrics-writer.ts'
 import type { KeySetAddress } from '#policies/shared/authentication/remote-key-set.ts'
+import type { CredentialSource } from '#policies/shared/clouds/cloud-credential.ts'
 import type { KeptUpdate } from '#policies/shared/kept/kept-copies.ts'
 import { eventually } from '#test/support/eventually.ts'
 import type { WorkerPool } from '#workers/worker-pool.ts'
@@ -12,11 +13,17 @@ import type { PlanPublisher } from './plan-publisher.ts'
 const ADDRESS: KeySetAddress = { backend: 'ProxyBackend/default/keys', path: '/keys', cacheMs: 300_000 }
 const ID = 'ProxyBackend/default/keys /keys'
 
-test('a key set is reported while a policy wants it, and forgotten everywhere afterwards', async () => {
+const SOURCE: CredentialSource = {
+  id: 'azure',
+  label: 'token of Azure from Secret default/azure',
+  request: { cloud: 'cloudTwo', scope: 's', client: { clientId: 'c', tenantId: 't', secret: 'x' } },
+}
+const NOTHING: SourceChanges = { keySets: { wanted: [], dropped: [] }, credentials: { wanted: [], dropped: [] } }
+
+function start() {
   const events: string[] = []
   const updates: KeptUpdate[] = []
-  const credentials = { wanted: [], dropped: [] }
-  let sources: SourceChanges = { keySets: { wanted: [ADDRESS], dropped: [] }, credentials }
+  let sources = NOTHING
   const publisher = {
     version: 1,
     get sources() {
@@ -42,21 +49,47 @@ test('a key set is reported while a policy wants it, and forgotten everywhere af
   }
   const bug = (error: unknown) => events.push(`bug: ${error}`)
   const calls = new MainCalls({ publisher, workers, loop, metrics, bug })
-  using _ = { [Symbol.dispose]: () => calls.close() }
+  return {
+    calls,
+    events,
+    updates,
+    recompiled,
+    metrics: () => reader.text([]),
+    change: (changed: Partial<SourceChanges>) => {
+      sources = { ...NOTHING, ...changed }
+      calls.planChanged()
+    },
+    [Symbol.dispose]: () => calls.close(),
+  }
+}
 
-  calls.planChanged()
+test('a key set is reported while a policy wants it, and forgotten everywhere afterwards', async () => {
+  using started = start()
+  const { calls, events, updates, recompiled, metrics, change } = started
+  change({ keySets: { wanted: [ADDRESS], dropped: [] } })
   await eventually('the first attempt failed', () => calls.keySets.length > 0)
   expect(calls.keySets).toEqual([{ backend: ADDRESS.backend, path: '/keys', failure: 'no-endpoint' }])
   expect(updates[0]).toMatchObject({ of: 'key-set', state: { id: ID, value: undefined, failure: 'no-endpoint' } })
   expect(recompiled[0]).toBe('ProxyPolicy/default/p')
   expect(events[0]).toBe(`workers get key-set ${ID}`)
-  expect(reader.text([])).toContain(
+  expect(metrics()).toContain(
     'gatewright_key_set_fetches_total{backend="default/keys",path="/keys",outcome="failed"} 1',
   )
 
   events.length = 0
-  sources = { keySets: { wanted: [], dropped: [ID] }, credentials }
-  calls.planChanged()
+  change({ keySets: { wanted: [], dropped: [ID] } })
   expect(calls.keySets).toEqual([])
   expect(events).toEqual([`publisher forgets key-set ${ID}`, `workers drop key-set ${ID}`])
+})
+
+test('a credential that no policy wants any more is forgotten everywhere', () => {
+  using started = start()
+  const { calls, events, metrics, change } = started
+  change({ credentials: { wanted: [SOURCE], dropped: [] } })
+  change({ credentials: { wanted: [], dropped: ['azure'] } })
+  expect([calls.credentials, events]).toEqual([
+    [],
+    ['publisher forgets credential azure', 'workers drop credential azure'],
+  ])
+  expect(metrics()).toContain(`gatewright_credential_expiry_timestamp_seconds{source="${SOURCE.label}"} 0`)
 })

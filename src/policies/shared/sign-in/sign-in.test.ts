@@ -545,7 +545,8 @@ test('IdpTwo is told to leave its issuer out of authorization responses; if it r
   }
   const register = async () => {
     const exchange = arrive(`${SERVER}/mcp/client-registration`, POST)
-    const { status, body } = described(await signIn.answer({ kind: 'registration', path: '/mcp' }, exchange))
+    const { status, body, lines } = described(await signIn.answer({ kind: 'registration', path: '/mcp' }, exchange))
+    expect(lines).toContain('cache-control: no-store')
     return { status, body: JSON.parse(body) as unknown, note: exchange.refusalDetail }
   }
   expect(await register()).toEqual({
