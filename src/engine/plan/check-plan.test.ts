@@ -760,6 +760,16 @@ test('the source of an implied credential fails the backend, at the backend', ()
   })
 })
 
+test.each([
+  ['jwt', 'jwt'],
+  ['apiKey', 'apiKey'],
+  ['basic', 'basicAuth'],
+])('advice on %s names the variable %s that nothing reads', (mechanism, variable) => {
+  const { findings } = checker().take(listenerItem(), routeItem('r'), authentication(mechanism, { mode: 'Optional' }))
+  const [found] = findings.filter(({ code }) => code === 'identity-unused')
+  expect(found?.message).toContain(`no policy reads ${variable}: `)
+})
+
 test('advice on an identity that nothing reads comes and goes with the policies that read it', () => {
   const it = checker()
   const optional = policyItem('traffic.apiKeyAuthentication', GATEWAY, { mode: 'Optional', secretRef: { name: 'k' } })
