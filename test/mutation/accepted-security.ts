@@ -47,6 +47,16 @@ export const ACCEPTED_SECURITY: readonly Accepted[] = [
     replacement: "''",
     reason: 'only the name of the thread in tools of the system',
   },
+  ...[
+    "? unavailable('server', found)",
+    ": answerJson('server', 200, JSON.stringify(adaptServerMetadata(this.#plan, found, origin, path))),",
+  ].map((line) => ({
+    file: 'policies/shared/sign-in/sign-in.ts',
+    line,
+    original: "'server'",
+    replacement: "''",
+    reason: 'the same fields: only those of a registration differ',
+  })),
   {
     file: 'policies/traffic/rate-limit/apply-limit-response.ts',
     line: 'queueLimitHeaders(currentLimit?.requestsPerUnit ?? 0, limitRemaining, durationUntilReset?.seconds ?? 0, exchange)',

@@ -22,7 +22,7 @@ const { values, positionals } = parseArgs({
     sample: { type: 'string', default: '1000' },
     seed: { type: 'string', default: '1' },
     tests: { type: 'string', default: '8' },
-    scenarios: { type: 'string', default: '6' },
+    scenarios: { type: 'string', default: '8' },
     from: { type: 'string' },
     processes: { type: 'string', default: String(availableParallelism()) },
     killers: { type: 'boolean', default: false },

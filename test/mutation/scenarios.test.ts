@@ -7,7 +7,7 @@ const SOURCES = join(import.meta.dirname, '../../src')
 
 test.each(SCENARIOS)('%s has scenarios, which exist', (area, names) => {
   expect(existsSync(join(SOURCES, area))).toBe(true)
-  expect(names.length).toBeLessThanOrEqual(6)
+  expect(names.length).toBeLessThanOrEqual(8)
   for (const name of names)
     expect(existsSync(join(import.meta.dirname, `../scenarios/${name}.test.ts`)), name).toBe(true)
 })

@@ -6,7 +6,20 @@ import { isIn } from './areas.ts'
  */
 export const SCENARIOS: readonly (readonly [area: string, names: readonly string[]])[] = [
   ['proxy/choose-tls.ts', ['frontend-tls', 'client-certificates', 'tls', 'connection-metrics', 'relay']],
-  ['proxy/forward.ts', ['forwarding', 'retries', 'faults', 'expressions', 'removed-fields', 'own-bounds']],
+  [
+    'proxy/forward.ts',
+    [
+      'forwarding',
+      'retries',
+      'faults',
+      'expressions',
+      'llm-realtime',
+      'llm-failover',
+      'llm-unfit-providers',
+      'own-bounds',
+    ],
+  ],
+  ['proxy/interrupt.ts', ['ext-proc', 'ext-proc-faults']],
   ['proxy/receive.ts', ['health', 'broken-llm-backend', 'limits-by-caller', 'forwarding', 'http2', 'own-bounds']],
   ['proxy/serve-request.ts', ['body-memory', 'payloads', 'mcp-gateway', 'large-heads', 'drain']],
   ['proxy/grpc-trailers.ts', ['grpc', 'trailers']],
@@ -15,9 +28,9 @@ export const SCENARIOS: readonly (readonly [area: string, names: readonly string
   ['proxy/relay.ts', ['relay', 'own-bounds', 'health', 'network-authorization']],
   ['proxy/relay-in-flight.ts', ['relay', 'own-bounds', 'drain']],
   ['proxy/server.ts', ['forwarding', 'connection-metrics', 'frontend-tls', 'http2', 'proxy-protocol', 'drain']],
-  ['proxy/bodies.ts', ['forwarding', 'filtered-answers', 'recorded-bodies', 'body-memory', 'trailers', 'retries']],
+  ['proxy/bodies.ts', ['ext-proc', 'filtered-answers', 'recorded-bodies', 'body-memory', 'trailers', 'retries']],
   ['net/body/pumped-body.ts', ['body-memory', 'mcp-gateway', 'forwarding']],
-  ['proxy/respond-upstream.ts', ['llm-failover-faults', 'llm-failover', 'forwarding', 'filtered-answers', 'grpc']],
+  ['proxy/respond-upstream.ts', ['llm-failover-faults', 'expressions', 'forwarding', 'filtered-answers', 'grpc']],
   ['proxy', ['forwarding', 'faults', 'retries', 'filtered-answers', 'grpc', 'own-bounds']],
   ['calls', ['mcp-gateway', 'remote-key-sets', 'body-memory']],
   ['protocols/mcp', ['mcp-gateway', 'payloads', 'body-memory']],

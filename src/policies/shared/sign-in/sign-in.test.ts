@@ -7,6 +7,7 @@ import { verifies } from '#test/support/verifies.ts'
 import { contextWith, type ExchangeInputs, exchangeWith, linesOf, runContext, sourceOf } from '../testing.ts'
 import { compileSignIn, type SignInSettings } from './compile-sign-in.ts'
 import { signInEndpoint } from './endpoint.ts'
+import { readServerMetadata } from './server-metadata.ts'
 
 const ISSUER = 'https://id.example.com/realms/a'
 const METADATA = {
@@ -448,6 +449,13 @@ test.each<[string, Answer, string]>([
   expect(refused).toMatchObject({ status: 502, code: 'sign-in-unavailable', detail: expect.stringContaining(why) })
   expect(provider.lines).toHaveLength(1)
   expect(refused.body).not.toContain('evil')
+})
+
+test('a text of a provider is cut in the log', () => {
+  const issuer = 'x'.repeat(300)
+  expect(readServerMetadata(JSON.stringify({ issuer }), ISSUER)).toBe(
+    `its issuer is "${'x'.repeat(199)}, not ${JSON.stringify(ISSUER)}`,
+  )
 })
 
 test('an issuer without TLS may have endpoints without', async () => {
