@@ -91,8 +91,12 @@ test('records: a worker that does not answer is named, and the others are not wa
   expect(replaced).toEqual([{ name: 'w2', why: 'died', cause: 'the thread ended' }])
 })
 
-test('asking for records leaves no state', async () => {
+test('asking for records leaves no state, and only workers are profiled', async () => {
   const { pool } = await startPool({ stuckAfterMs: 600_000 })
+  expect(await pool.profile('w9', { profile: 'cpu', durationMs: 1 })).toEqual({
+    kind: 'failed',
+    cause: 'there is no such worker',
+  })
   const warned = vi.spyOn(process, 'emitWarning')
   for (let i = 0; i < 30; i++) expect((await pool.records()).unanswered).toEqual([])
   expect(warned).not.toHaveBeenCalled()

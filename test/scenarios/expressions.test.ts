@@ -52,6 +52,8 @@ const LARGE = Buffer.from(Array.from({ length: 200_000 }, (_, i) => 97 + (i % 26
 const set = (name: string, value: string) => ({ set: [{ name, value }] })
 const start = (message: string) =>
   `string(size(${message}.bodyPrefix)) + " " + string(${message}.bodyPrefix).substring(0, 3)`
+/** More steps than an expression may take. */
+const COSTLY = 'string(lists.range(100000).exists(x, lists.range(100000).exists(y, request.path == "/x")))'
 
 beforeAll(async () => {
   const web = createServer((incoming, response) => void answer(incoming, response))
@@ -75,6 +77,8 @@ beforeAll(async () => {
       backendYaml('strict', webPort),
       routeYaml('prefix', '/prefix', 'web'),
       routeYaml('both', '/both', 'strict'),
+      routeYaml('costly', '/costly', 'web'),
+      policyYaml('costly', 'HTTPRoute', 'costly', { traffic: { transformation: { response: set('x-cost', COSTLY) } } }),
       routeYaml('strict', '/strict', 'strict'),
       routeYaml('keys', '/keys', 'web'),
       policyYaml('keys', 'HTTPRoute', 'keys', {
@@ -155,6 +159,11 @@ for (const isChunked of [false, true]) {
     expect((await send('/both/small', LARGE.subarray(0, LIMIT + 1), isChunked)).status).toBe(413)
   })
 }
+
+test('a response whose expressions exceed the limit is replaced by a refusal', async () => {
+  const response = await send('/costly/small', Buffer.of(), false)
+  expect([response.status, await response.text()]).toEqual([502, 'expression limit exceeded'])
+})
 
 test('connections go on after large bodies', async () => {
   for (let i = 0; i < 5; i++) {
