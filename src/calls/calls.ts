@@ -121,6 +121,10 @@ export class Calls {
     if (span !== undefined) span.mcp = request.mcp
     const ended = this.#endReporter(request, key, caller, span)
     const endpoint = chooseForCall(groups, request, random)
+    if (request.purpose === 'mirror' && backend.protocol.isGuarded === true) {
+      ended({ failure: 'no-endpoint' })
+      return Promise.reject(new CallError('no-endpoint', 'no guard of the backend would check the copy'))
+    }
     if (backend.refusal !== undefined || endpoint === undefined) {
       ended({ failure: 'no-endpoint' })
       return Promise.reject(new CallError('no-endpoint', backend.refusal?.detail))

@@ -87,6 +87,8 @@ export interface ProtocolRun {
   readonly endsWithClient?: true
   /** The protocol reads `Exchange.clientHead`. */
   readonly readsClientHead?: boolean
+  /** Guards check what is sent, so that nothing may be sent without `prepare`: no copies, no connections. */
+  readonly isGuarded?: boolean
   bodyNeed?(exchange: Exchange): BodyNeed
   /**
    * How a server could understand the request differently if it read its path as `reading`; for example `of type Messages, not

@@ -124,6 +124,16 @@ beforeAll(async () => {
       mirroredYaml('half', [mirrorTo('recorder', { fraction: { numerator: 1, denominator: 2 } })]),
       mirroredYaml('refusing', [mirrorTo('refusing')]),
       mirroredYaml('deaf', [mirrorTo('deaf')]),
+      mirroredYaml('guarded', [mirrorTo('guarded')]),
+      `
+apiVersion: gatewright.dev/v1alpha1
+kind: ProxyBackend
+metadata: { name: guarded }
+spec: ${JSON.stringify({
+        ai: { provider: { providerOne: {}, host: '127.0.0.1', port: recorder } },
+        policies: { ai: { promptGuard: { request: [{ regex: { builtins: ['Email'] } }] } } },
+      })}
+`,
       mirroredYaml('limited', [mirrorTo('recorder')]),
       policyYaml('limited', 'HTTPRoute', 'limited', {
         traffic: { authorization: { policy: { matchExpressions: ['request.headers["x-ok"] == "yes"'] } } },
@@ -223,6 +233,12 @@ test('refused requests are not copied, and policies that replace the body come f
 test('a backend that refuses connections: the request succeeds, and the failure is counted', async () => {
   await echoOf('/refusing', { method: 'POST', body: 'hello' })
   await eventually('it is counted', async () => (await counted('refusing', 'connection-refused')) === 1)
+})
+
+test('a backend with prompt guards gets no copy, because they would not check it', async () => {
+  await echoOf('/guarded', { method: 'POST', body: 'jane@example.org' })
+  await eventually('it is counted', async () => (await counted('guarded', 'no-endpoint')) === 1)
+  expect(copies).toEqual([])
 })
 
 test('a backend that reads nothing does not slow the request: its copy is given up', async () => {

@@ -67,6 +67,10 @@ export function buildLiveBackend(use: BackendUse, inputs: BackendContext): LiveB
   )
   if (use.carries === 'requests') reportPlainPort(item, groups.flat(), context)
   const run = compileProtocol()
+  if (use.carries === 'bytes' && run.isGuarded === true) {
+    const refusal = reject('backend-invalid', { detail: 'its prompt guards cannot check what a connection carries' })
+    return { ...NOTHING, item, names, targets, refusal, protocol: {} }
+  }
   const sections = sectionsOf(item, groups.flat())
   const chooseMirrors = compileSetting(POLICIES.backend.requestMirror, merge(undefined).fields, context)
   const { readers } = context

@@ -91,6 +91,17 @@ for (const [what, items, code] of [
   ['a backend that does not exist', [relayRouteItem('r', [])], 'backend-missing'],
   ['a broken backend', [relayRouteItem('r', []), backendItem('b', { broken: 'why' })], 'backend-invalid'],
   [
+    'a backend with prompt guards',
+    [
+      relayRouteItem('r', []),
+      backendItem('b', { type: 'ai', spec: { provider: { providerOne: {} } } }),
+      policyItem('backend.ai', 'ProxyBackend/default/b', {
+        promptGuard: { request: [{ regex: { action: 'Mask', builtins: ['Email'] } }] },
+      }),
+    ],
+    'backend-invalid',
+  ],
+  [
     'a Service without endpoints',
     [relayRouteItem('r', [], { backends: [{ ...toBackend('b')[0]!, backend: SERVICE.key }] }), SERVICE, ENDPOINTS],
     'no-healthy-backends',

@@ -67,6 +67,7 @@ function providerAddress(provider: LlmProviderSpec, section: string): Address {
 class LlmRun implements ProtocolRun {
   readonly endsWithClient = true
   readonly readsClientHead: boolean
+  readonly isGuarded: boolean
   readonly #plan: AiPlan
   readonly #counter: TokenCounter
   readonly #models: ModelLists
@@ -77,6 +78,7 @@ class LlmRun implements ProtocolRun {
     this.readsClientHead = plan.providers.some(({ settings }) =>
       settings.guards?.request.some(({ kind }) => kind === 'webhook'),
     )
+    this.isGuarded = plan.providers.some(({ settings }) => settings.guards !== undefined)
     this.#plan = plan
     this.#counter = counter
     this.#models = new ModelLists(plan, backend)
