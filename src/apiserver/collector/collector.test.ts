@@ -182,6 +182,15 @@ test('objects of files stay', async () => {
   await eventually('the other is gone', () => left() === 'child')
 })
 
+test('in the foreground, objects of files stay, too', async () => {
+  files.add('child')
+  put('owner')
+  put('child', { owners: ['owner'] })
+  remove('owner', 'Foreground')
+  await eventually('the owner is gone', () => left() === 'child')
+  expect(table.get(keyOf('child'))?.metadata.deletionTimestamp).toBeUndefined()
+})
+
 test('a start finishes what another one began', async () => {
   collector.close()
   put('owner', { finalizers: ['orphan'] })

@@ -74,6 +74,16 @@ test('an event names its object; what repeats is counted', async () => {
   recorder.close()
 })
 
+test('a long message is cut', async () => {
+  using time = new VirtualTime()
+  const table = new ResourceTable()
+  const recorder = new EventRecorder(table)
+  put(table, condition('Accepted', 'False', 'Invalid', 'x'.repeat(2000)))
+  await time.pass(1)
+  expect(told(table)).toEqual([['Warning', 'Invalid', 'x'.repeat(1024), 1]])
+  recorder.close()
+})
+
 test('events are forgotten after an hour', async () => {
   using time = new VirtualTime()
   const table = new ResourceTable()
