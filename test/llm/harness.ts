@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseExactJson } from '#base/exact-json.ts'
+import { runAtOnce } from '#base/in-slices.ts'
 import { encodeEvent } from '#net/event-stream/event-frame.ts'
 import { encodeHeaders } from '#net/event-stream/event-header.ts'
 import { roomFor } from '#net/testing/room-for.ts'
@@ -105,7 +106,7 @@ export interface ReadRequest {
 export function readRequest(dialect: ClientDialect, body: Uint8Array): ReadRequest {
   const losses = new Losses()
   try {
-    const conversation = dialect.readRequest(parseJson(body), losses)
+    const conversation = runAtOnce(dialect.readRequest(parseJson(body), losses))
     const shown = { ...(plain(conversation, true) as object), losses: losses.paths }
     return { conversation, losses, shown }
   } catch (error) {
@@ -124,7 +125,7 @@ export function writeRequest(dialect: ProviderDialect, { conversation, losses, s
   if (conversation === undefined) return { shown, body: undefined }
   const names = new TargetNames(conversation.tools.map(({ name }) => name))
   try {
-    const body = writeJson(dialect.writeRequest(conversation, { names }, losses))
+    const body = writeJson(runAtOnce(dialect.writeRequest(conversation, { names }, losses)))
     const written = parseExactJson(decoder.decode(body))
     return { shown: losses.paths.length === 0 ? { body: written } : { body: written, losses: losses.paths }, body }
   } catch (error) {

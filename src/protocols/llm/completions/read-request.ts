@@ -1,6 +1,8 @@
+import type { Steps } from '#base/in-slices.ts'
 import type { JsonValue } from '../json/json-document.ts'
 import { expectKind, ObjectReader } from '../json/object-reader.ts'
 import type { Conversation, OutputFormat, ReasoningWish, Sampling } from '../translation/conversation.ts'
+import { Loops } from '../translation/loops.ts'
 import type { Losses } from '../translation/losses.ts'
 import { Untranslatable } from '../translation/untranslatable.ts'
 import { readToolChoice, readTools } from './read-tools.ts'
@@ -9,14 +11,19 @@ import { readTurns } from './read-turns.ts'
 const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const
 
 /** Reads a request of the chat completions API. */
-export function readRequest(body: JsonValue, losses: Losses): Conversation {
+export function* readRequest(body: JsonValue, losses: Losses): Steps<Conversation> {
+  const loops = new Loops()
   const reader = new ObjectReader(body)
   const model = reader.require('model', reader.text('model'))
   const messages = reader.filledList('messages')
   refuseSearch(reader.take('web_search_options'))
-  const turns = readTurns(messages, losses)
-  const offered = readTools(reader, losses)
+  const turns = readTurns(messages, loops, losses)
+  const offered = readTools(reader, loops, losses)
+  const stop = readStop(reader.take('stop'), loops)
+  if (loops.areWaiting) yield* loops.rest()
   const { toolChoice, tools } = readToolChoice(reader, offered, losses)
+  // Each member is looked up among all, which may be many.
+  if (body.isLarge) yield
   dropDefaults(reader)
   const conversation: Conversation = {
     model,
@@ -27,12 +34,13 @@ export function readRequest(body: JsonValue, losses: Losses): Conversation {
     parallelCalls: readParallelCalls(reader),
     maxTokens: readMaxTokens(reader),
     sampling: readSampling(reader),
-    stop: readStop(reader.take('stop')),
+    stop,
     format: readFormat(reader.object('response_format'), losses),
     reasoning: readReasoning(reader),
     user: readUser(reader),
     serviceTier: readTier(reader),
   }
+  if (body.isLarge) yield
   readStreamOptions(reader.object('stream_options'), losses)
   reader.drop(losses)
   return conversation
@@ -45,7 +53,10 @@ const DEFAULTS: readonly (readonly [name: string, isDefault: (value: JsonValue) 
   ['store', isFalse],
   [
     'modalities',
-    ({ elements: [only, ...others] }) => only?.kind === 'string' && only.text === 'text' && others.length === 0,
+    (value) => {
+      const each = value.children()
+      return each.next()?.text === 'text' && each.next() === undefined
+    },
   ],
 ]
 
@@ -78,10 +89,12 @@ function readSampling(reader: ObjectReader): Sampling {
   }
 }
 
-function readStop(stop: JsonValue | undefined): readonly JsonValue[] {
+function readStop(stop: JsonValue | undefined, loops: Loops): readonly JsonValue[] {
   if (stop === undefined) return []
   if (stop.kind === 'string') return [stop]
-  return expectKind(stop, 'array').elements.map((each) => expectKind(each, 'string'))
+  const stops: JsonValue[] = []
+  loops.eachOf(expectKind(stop, 'array'), (each) => stops.push(expectKind(each, 'string')))
+  return stops
 }
 
 function readFormat(format: ObjectReader | undefined, losses: Losses): OutputFormat | undefined {

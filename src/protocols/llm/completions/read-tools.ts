@@ -1,14 +1,16 @@
 import type { JsonValue } from '../json/json-document.ts'
 import { expectKind, ObjectReader } from '../json/object-reader.ts'
 import type { Tool, ToolChoice } from '../translation/conversation.ts'
+import type { Loops } from '../translation/loops.ts'
 import type { Losses } from '../translation/losses.ts'
 import { Untranslatable } from '../translation/untranslatable.ts'
 
 /** Reads `tools`, and `functions`, which came before them. */
-export function readTools(reader: ObjectReader, losses: Losses): readonly Tool[] {
-  const tools = reader.list('tools').map((tool) => readTool(tool, losses))
-  const functions = reader.list('functions').map((each) => readFunction(new ObjectReader(each), each, losses))
-  return [...tools, ...functions]
+export function readTools(reader: ObjectReader, loops: Loops, losses: Losses): readonly Tool[] {
+  const tools: Tool[] = []
+  loops.eachOf(reader.list('tools'), (tool) => tools.push(readTool(tool, losses)))
+  loops.eachOf(reader.list('functions'), (each) => tools.push(readFunction(new ObjectReader(each), each, losses)))
+  return tools
 }
 
 function readTool(origin: JsonValue, losses: Losses): Tool {
@@ -92,7 +94,7 @@ export function wordChoice(origin: JsonValue): ToolChoice {
 /** No other API has this form: the tools that are not allowed are left out. */
 export function allowedTools(reader: ObjectReader, tools: readonly Tool[], losses: Losses): ReadChoice {
   const mode = reader.require('mode', reader.word('mode', ['auto', 'required']))
-  const allowed = new Set(reader.list('tools').map(nameOfTool))
+  const allowed = new Set(reader.list('tools')?.elements.map(nameOfTool))
   reader.drop(losses)
   const toolChoice: ToolChoice = { kind: mode === 'required' ? 'any' : 'auto', origin: reader.value }
   return { toolChoice, tools: tools.filter(({ name }) => allowed.has(name)) }

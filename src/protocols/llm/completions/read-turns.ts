@@ -3,6 +3,7 @@ import { expectKind, ObjectReader } from '../json/object-reader.ts'
 import type { JsonText } from '../json/write-json.ts'
 import { readArguments, textAsInput } from '../translation/call-input.ts'
 import type { CallPart, Part, ResultPart, TextPart, Turn } from '../translation/conversation.ts'
+import type { Loops } from '../translation/loops.ts'
 import type { Losses } from '../translation/losses.ts'
 import { Untranslatable } from '../translation/untranslatable.ts'
 import { readAudio, readFile, readImage } from './read-media.ts'
@@ -21,13 +22,16 @@ const PLACES: Readonly<Record<string, readonly (typeof ROLES)[number][]>> = {
   refusal: ['assistant'],
 }
 
-/** One turn for each message. */
-export function readTurns(messages: readonly JsonValue[], losses: Losses): readonly Turn[] {
-  const reader = new TurnReader(losses)
-  return messages.map((message) => reader.read(message))
+/** One turn for each message. @param messages a list */
+export function readTurns(messages: JsonValue, loops: Loops, losses: Losses): readonly Turn[] {
+  const reader = new TurnReader(loops, losses)
+  const turns: Turn[] = []
+  loops.eachOf(messages, (message) => turns.push(reader.read(message)))
+  return turns
 }
 
 class TurnReader {
+  readonly #loops: Loops
   readonly #losses: Losses
   /** The ids of calls; most histories have none. */
   #calls: Set<string> | undefined
@@ -35,7 +39,8 @@ class TurnReader {
   #functions: Map<string, string> | undefined
   #functionCount = 0
 
-  constructor(losses: Losses) {
+  constructor(loops: Loops, losses: Losses) {
+    this.#loops = loops
     this.#losses = losses
   }
 
@@ -60,10 +65,12 @@ class TurnReader {
     }
   }
 
-  #content(value: JsonValue | undefined, role: (typeof ROLES)[number]): readonly Part[] {
-    if (value === undefined) return []
-    if (value.kind === 'string') return [{ kind: 'text', text: value.json, origin: value }]
-    return expectKind(value, 'array').elements.map((part) => this.#part(part, role))
+  #content(value: JsonValue | undefined, role: (typeof ROLES)[number], parts: Part[] = []): Part[] {
+    if (value?.kind === 'string') parts.push({ kind: 'text', text: value.json, origin: value })
+    else if (value !== undefined) {
+      this.#loops.eachOf(expectKind(value, 'array'), (part) => parts.push(this.#part(part, role)))
+    }
+    return parts
   }
 
   #part(origin: JsonValue, role: (typeof ROLES)[number]): Part {
@@ -98,20 +105,20 @@ class TurnReader {
 
   /** Thoughts come first, as the model had them, then texts, then calls. */
   #assistant(message: ObjectReader): readonly Part[] {
-    const parts: Part[] = [...this.#thoughts(message), ...this.#content(message.take('content'), 'assistant')]
+    const parts = this.#content(message.take('content'), 'assistant', this.#thoughts(message))
     const refusal = message.takeKind('refusal', 'string')
-    if (refusal !== undefined) parts.push(refusalPart(refusal, refusal))
+    if (refusal !== undefined) this.#loops.after(() => parts.push(refusalPart(refusal, refusal)))
     const audio = message.take('audio')
     if (audio !== undefined) throw new Untranslatable(audio, 'the audio of an earlier response cannot be translated')
     // What clients send back of a response, and no provider needs again.
     message.take('annotations')
-    for (const call of message.list('tool_calls')) parts.push(this.#call(call))
+    this.#loops.eachOf(message.list('tool_calls'), (call) => parts.push(this.#call(call)))
     const called = message.object('function_call')
-    if (called !== undefined) parts.push(this.#functionCall(called))
+    if (called !== undefined) this.#loops.after(() => parts.push(this.#functionCall(called)))
     return parts
   }
 
-  #thoughts(message: ObjectReader): readonly Part[] {
+  #thoughts(message: ObjectReader): Part[] {
     const text = message.takeKind('reasoning_content', 'string')
     const signature = message.takeKind('reasoning_signature', 'string')
     const origin = text ?? signature

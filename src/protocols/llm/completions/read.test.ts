@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { runAtOnce } from '#base/in-slices.ts'
 import { roomFor } from '#net/testing/room-for.ts'
 import { JsonValue, parseDocument } from '../json/json-document.ts'
 import { writeJson } from '../json/write-json.ts'
@@ -219,8 +220,8 @@ test('nothing that a client sends crashes the reader or the writer of requests',
       for (const body of [value, { ...rest, model: name, messages }]) {
         tryTo(() => {
           const losses = new Losses()
-          const conversation = readRequest(parsed(body), losses)
-          const written = writeJson(writeRequest(conversation, { names: new TargetNames([]) }, losses))
+          const conversation = runAtOnce(readRequest(parsed(body), losses))
+          const written = writeJson(runAtOnce(writeRequest(conversation, { names: new TargetNames([]) }, losses)))
           expect(parseDocument(written)).toBeInstanceOf(JsonValue)
         })
       }

@@ -1,5 +1,6 @@
 import { bareModelName } from '#models/model-names.ts'
 import { type ModelFacts, modelOf } from '../models/models.ts'
+import type { Loops } from '../translation/loops.ts'
 import type { Losses } from '../translation/losses.ts'
 import type { TargetNames } from '../translation/target-names.ts'
 
@@ -24,6 +25,7 @@ export interface TargetModel {
 export interface TurnsTarget {
   readonly names: TargetNames
   readonly target: TargetModel
+  readonly loops: Loops
   readonly losses: Losses
 }
 

@@ -1,6 +1,9 @@
 import type {
   ChatCompletionAssistantMessageParam,
+  ChatCompletionContentPartRefusal,
+  ChatCompletionContentPartText,
   ChatCompletionMessageFunctionToolCall,
+  ChatCompletionMessageParam,
 } from 'openai/resources/chat/completions'
 import { decodeText } from '../json/native.ts'
 import { asIs, JsonPieces, type JsonText, writeJson } from '../json/write-json.ts'
@@ -23,14 +26,14 @@ interface FunctionCall extends ChatCompletionMessageFunctionToolCall {
   extra_content?: { google: { thought_signature: string } }
 }
 
-/** @returns undefined if nothing is left of the turn */
-export function writeAssistant(parts: readonly Part[], to: TurnsTarget): AssistantMessage | undefined {
+/** Adds the turn, unless nothing is left of it. */
+export function writeAssistant(parts: readonly Part[], to: TurnsTarget, messages: ChatCompletionMessageParam[]): void {
   const texts: TextPart[] = []
   const calls: FunctionCall[] = []
   const thoughts: ThinkingPart[] = []
   /** The thought before the next call. */
   let thought: ThinkingPart | undefined
-  for (const part of parts) {
+  to.loops.each(parts, (part) => {
     switch (part.kind) {
       case 'text':
         if (!isEmptyText(part)) texts.push(part)
@@ -50,14 +53,16 @@ export function writeAssistant(parts: readonly Part[], to: TurnsTarget): Assista
       default:
         throw new Untranslatable(part.origin, 'cannot stand in a turn of the assistant')
     }
-  }
-  if (texts.length === 0 && calls.length === 0) return undefined
-  return {
-    role: 'assistant',
-    ...(thoughts.length > 0 && { reasoning_content: joined(thoughts.map(({ text }) => text)) }),
-    ...writeSaid(texts, to),
-    ...(calls.length > 0 && { tool_calls: calls }),
-  }
+  })
+  to.loops.after(() => {
+    if (texts.length === 0 && calls.length === 0) return
+    messages.push({
+      role: 'assistant',
+      ...(thoughts.length > 0 && { reasoning_content: joined(thoughts.map(({ text }) => text)) }),
+      ...writeSaid(texts, to),
+      ...(calls.length > 0 && { tool_calls: calls }),
+    } satisfies AssistantMessage)
+  })
 }
 
 function writeSaid(texts: readonly TextPart[], to: TurnsTarget): Pick<AssistantMessage, 'content' | 'refusal'> {
@@ -68,11 +73,11 @@ function writeSaid(texts: readonly TextPart[], to: TurnsTarget): Pick<AssistantM
       ? { content: null, refusal: asIs<string>(first.text) }
       : { content: asIs<string>(first.text) }
   }
-  return {
-    content: texts.map((part) =>
-      part.isRefusal ? { type: 'refusal', refusal: asIs<string>(part.text) } : writeText(part, to),
-    ),
-  }
+  const content: (ChatCompletionContentPartText | ChatCompletionContentPartRefusal)[] = []
+  to.loops.each(texts, (part) => {
+    content.push(part.isRefusal ? { type: 'refusal', refusal: asIs<string>(part.text) } : writeText(part, to))
+  })
+  return { content }
 }
 
 function writeCall(part: CallPart, signature: string | undefined, { names }: TurnsTarget): FunctionCall {
@@ -110,5 +115,5 @@ function joined(texts: readonly JsonText[]): string {
     const bytes = text instanceof JsonPieces ? writeJson(text) : text
     return [bytes.subarray(1, -1)]
   })
-  return asIs<string>(new JsonPieces('"', ...pieces, '"'))
+  return asIs<string>(new JsonPieces(['"', ...pieces, '"']))
 }

@@ -7,7 +7,7 @@ import type { TurnsTarget } from './target-model.ts'
 /** A file must have a name here. */
 const FILE_NAME = 'document'
 
-/** One text as a string, anything else as a list. */
+/** One text as a string, anything else as a list, which is complete when all loops have run. */
 export function writeContent<From extends Part, To>(
   parts: readonly From[],
   to: TurnsTarget,
@@ -16,7 +16,9 @@ export function writeContent<From extends Part, To>(
   const [first] = parts
   if (first === undefined) return ''
   if (parts.length === 1 && first.kind === 'text' && first.cached !== true) return asIs<string>(first.text)
-  return parts.map((part) => write(part, to))
+  const written: To[] = []
+  to.loops.each(parts, (part) => written.push(write(part, to)))
+  return written
 }
 
 export function writeText(part: TextPart, to: TurnsTarget): ChatCompletionContentPartText {
@@ -35,7 +37,7 @@ export function writePart(part: Part, to: TurnsTarget): ChatCompletionContentPar
       return { type: 'image_url', image_url: { url, ...(detail !== undefined && { detail }) }, ...markOf(part, to) }
     }
     case 'audio': {
-      const data = asIs<string>(new JsonPieces('"', part.data, '"'))
+      const data = asIs<string>(new JsonPieces(['"', part.data, '"']))
       return { type: 'input_audio', input_audio: { data, format: part.format as 'wav' }, ...markOf(part, to) }
     }
     case 'file':
@@ -61,8 +63,8 @@ function writeFile(part: FilePart, to: TurnsTarget): ChatCompletionContentPart {
 function titled(title: string, text: JsonText): string {
   const pieces = text instanceof JsonPieces ? text.pieces : [text.subarray(1)]
   const beginning = `${JSON.stringify(title).slice(0, -1)}\\n\\n`
-  if (pieces[0] === '"') return asIs<string>(new JsonPieces(beginning, ...pieces.slice(1)))
-  return asIs<string>(new JsonPieces(beginning, ...pieces))
+  if (pieces[0] === '"') return asIs<string>(new JsonPieces([beginning, ...pieces.slice(1)]))
+  return asIs<string>(new JsonPieces([beginning, ...pieces]))
 }
 
 function urlOf(source: MediaSource, part: Part): string {
@@ -72,7 +74,7 @@ function urlOf(source: MediaSource, part: Part): string {
 }
 
 function dataUrl({ mediaType, data }: Extract<MediaSource, { kind: 'data' }>): string {
-  return asIs<string>(new JsonPieces(`${JSON.stringify(`data:${mediaType}`).slice(0, -1)};base64,`, data, '"'))
+  return asIs<string>(new JsonPieces([`${JSON.stringify(`data:${mediaType}`).slice(0, -1)};base64,`, data, '"']))
 }
 
 export function isEmptyText(part: Part): boolean {

@@ -1,8 +1,10 @@
 import type { ChatCompletionCreateParams } from 'openai/resources/chat/completions'
 import type { ResponseFormatJSONObject, ResponseFormatJSONSchema } from 'openai/resources/shared'
+import type { Steps } from '#base/in-slices.ts'
 import { asIs } from '../json/write-json.ts'
 import type { Conversation, OutputFormat } from '../translation/conversation.ts'
 import type { Target } from '../translation/dialect.ts'
+import { Loops } from '../translation/loops.ts'
 import type { Losses } from '../translation/losses.ts'
 import { type TargetModel, targetModel } from './target-model.ts'
 import { writeEffort } from './write-effort.ts'
@@ -17,16 +19,20 @@ const MAX_USER = 64
 const SCHEMA_NAME = 'structured_output'
 
 /** Writes a request of the chat completions API. */
-export function writeRequest(conversation: Conversation, { names }: Target, losses: Losses): object {
+export function* writeRequest(conversation: Conversation, { names }: Target, losses: Losses): Steps<object> {
+  const loops = new Loops()
   const { model, streamed, serviceTier } = conversation
   const user = writeUser(conversation, losses)
   const target = targetModel(model)
   const effort = writeEffort(conversation, target, losses)
+  const messages = writeMessages(conversation, { names, target, loops, losses })
+  const tools = writeToolMembers(conversation, names, loops, losses)
+  if (loops.areWaiting) yield* loops.rest()
   return {
     model,
-    messages: writeMessages(conversation, { names, target, losses }),
+    messages,
     ...(streamed && { stream: true as const, stream_options: { include_usage: true } }),
-    ...writeToolMembers(conversation, names, losses),
+    ...tools,
     ...writeLimit(conversation, target),
     ...writeSampling(conversation, target, effort, losses),
     ...writeStop(conversation, target, losses),

@@ -1,6 +1,7 @@
 import type { ChatCompletionFunctionTool, ChatCompletionToolChoiceOption } from 'openai/resources/chat/completions'
 import { asIs } from '../json/write-json.ts'
 import type { Conversation, Tool, ToolChoice } from '../translation/conversation.ts'
+import type { Loops } from '../translation/loops.ts'
 import type { Losses } from '../translation/losses.ts'
 import type { TargetNames } from '../translation/target-names.ts'
 
@@ -17,14 +18,17 @@ interface ToolMembers {
 export function writeToolMembers(
   { tools, toolChoice, parallelCalls }: Conversation,
   names: TargetNames,
+  loops: Loops,
   losses: Losses,
 ): ToolMembers {
   if (tools.length === 0) {
     if (toolChoice !== undefined && toolChoice.kind !== 'none') losses.drop(toolChoice.origin, 'there are no tools')
     return {}
   }
+  const written: ChatCompletionFunctionTool[] = []
+  loops.each(tools, (tool) => written.push(writeTool(tool, names)))
   return {
-    tools: tools.map((tool) => writeTool(tool, names)),
+    tools: written,
     ...(toolChoice !== undefined && { tool_choice: writeChoice(toolChoice, names) }),
     ...(parallelCalls !== undefined && { parallel_tool_calls: parallelCalls.allowed }),
   }

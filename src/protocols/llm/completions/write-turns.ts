@@ -4,6 +4,7 @@ import type {
   ChatCompletionToolMessageParam,
 } from 'openai/resources/chat/completions'
 import type { Conversation, Part, ResultPart, Turn } from '../translation/conversation.ts'
+import type { Loops } from '../translation/loops.ts'
 import { Untranslatable } from '../translation/untranslatable.ts'
 import type { TurnsTarget } from './target-model.ts'
 import { writeAssistant } from './write-assistant.ts'
@@ -14,33 +15,41 @@ import { isEmptyText, writeContent, writePart, writeText } from './write-parts.t
  * turns of the assistant are one turn if nothing is between them.
  */
 export function writeMessages({ turns }: Conversation, to: TurnsTarget): ChatCompletionMessageParam[] {
-  const results = collectResults(turns)
+  const { loops } = to
+  const results = collectResults(turns, loops)
   const messages: ChatCompletionMessageParam[] = []
-  for (let at = 0; at < turns.length; at++) {
-    const { role, parts } = turns[at]!
-    if (role !== 'assistant') {
-      writeOther(role, parts, to, messages)
-      continue
-    }
-    const said: Part[] = [...parts]
-    while (turns[at + 1]?.role === 'assistant') said.push(...turns[++at]!.parts)
-    const message = writeAssistant(said, to)
-    if (message !== undefined) messages.push(message)
-    writeResults(said, results, to, messages)
+  /** The last turns, if they are of the assistant. */
+  let said: Part[] | undefined
+  const writeSaid = (parts: Part[] | undefined) => {
+    if (parts === undefined) return
+    writeAssistant(parts, to, messages)
+    loops.after(() => writeResults(parts, results, to, messages))
   }
+  loops.each(turns, ({ role, parts }) => {
+    if (role === 'assistant') {
+      said ??= []
+      const all = said
+      loops.each(parts, (part) => all.push(part))
+      return
+    }
+    writeSaid(said)
+    said = undefined
+    loops.after(() => writeOther(role, parts, to, messages))
+  })
+  loops.after(() => writeSaid(said))
   return messages
 }
 
-function collectResults(turns: readonly Turn[]): Map<string, ResultPart[]> {
+function collectResults(turns: readonly Turn[], loops: Loops): Map<string, ResultPart[]> {
   const results = new Map<string, ResultPart[]>()
-  for (const { parts } of turns) {
-    for (const part of parts) {
-      if (part.kind !== 'result') continue
+  loops.each(turns, ({ parts }) => {
+    loops.each(parts, (part) => {
+      if (part.kind !== 'result') return
       const known = results.get(part.callId)
       if (known === undefined) results.set(part.callId, [part])
       else known.push(part)
-    }
-  }
+    })
+  })
   return results
 }
 
@@ -52,13 +61,15 @@ function writeResults(
   messages: ChatCompletionMessageParam[],
 ): void {
   const others: ChatCompletionContentPart[] = []
-  for (const part of said) {
-    if (part.kind !== 'call') continue
+  to.loops.each(said, (part) => {
+    if (part.kind !== 'call') return
     // An id may be used again later in the conversation.
     const result = results.get(part.id)?.shift()
     if (result !== undefined) messages.push(writeResult(result, to, others))
-  }
-  if (others.length > 0) messages.push({ role: 'user', content: others })
+  })
+  to.loops.after(() => {
+    if (others.length > 0) messages.push({ role: 'user', content: others })
+  })
 }
 
 function writeResult(
@@ -71,7 +82,7 @@ function writeResult(
   const id = to.names.resultId(result.callId)
   if (result.isError) to.losses.drop(result.origin, 'no mark of errors')
   if (media.length > 0) others.push({ type: 'text', text: `From the result of the call ${id}:` })
-  for (const part of media) others.push(writePart(part, to))
+  to.loops.each(media, (part) => others.push(writePart(part, to)))
   const content = texts.length === 0 && media.length > 0 ? 'See the next message.' : writeContent(texts, to, writeText)
   return { role: 'tool', tool_call_id: id, content }
 }
@@ -82,10 +93,15 @@ function writeOther(
   to: TurnsTarget,
   messages: ChatCompletionMessageParam[],
 ): void {
-  const said = parts.filter((part) => part.kind !== 'result' && !isEmptyText(part))
-  if (said.length === 0) return
-  if (role === 'user') messages.push({ role, content: writeContent(said, to, writePart) })
-  else messages.push({ role, content: writeContent(said.map(expectText), to, writeText) })
+  const said: Part[] = []
+  to.loops.each(parts, (part) => {
+    if (part.kind !== 'result' && !isEmptyText(part)) said.push(part)
+  })
+  to.loops.after(() => {
+    if (said.length === 0) return
+    if (role === 'user') messages.push({ role, content: writeContent(said, to, writePart) })
+    else messages.push({ role, content: writeContent(said, to, (part) => writeText(expectText(part), to)) })
+  })
 }
 
 function expectText(part: Part) {

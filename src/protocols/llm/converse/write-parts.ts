@@ -4,6 +4,7 @@ import { asIs, decodeJson, JsonPieces, type JsonText } from '../json/write-json.
 import type { ModelFacts } from '../models/models.ts'
 import { isEmpty } from '../translation/arranged-turns.ts'
 import type { AudioPart, FilePart, ImagePart, MediaSource, Part, ResultPart } from '../translation/conversation.ts'
+import type { Loops } from '../translation/loops.ts'
 import type { Losses } from '../translation/losses.ts'
 import { inputObject } from '../translation/offered-tools.ts'
 import type { TargetNames } from '../translation/target-names.ts'
@@ -40,13 +41,15 @@ const encoder = new TextEncoder()
 /** Writes the parts of the turns of one request. */
 export class PartsWriter {
   readonly #names: TargetNames
+  readonly #loops: Loops
   readonly #losses: Losses
   #documents: DocumentNames | undefined
   /** Whether the model takes it that the result of a call is an error. */
   readonly #takesStatus: boolean
 
-  constructor({ family }: ModelFacts, names: TargetNames, losses: Losses) {
+  constructor({ family }: ModelFacts, names: TargetNames, loops: Loops, losses: Losses) {
     this.#names = names
+    this.#loops = loops
     this.#losses = losses
     this.#takesStatus = family === 'claude' || family === 'nova' || family === 'other'
   }
@@ -77,7 +80,10 @@ export class PartsWriter {
 
   #result({ callId, parts, isError, origin }: ResultPart): ContentBlock {
     if (isError && !this.#takesStatus) this.#losses.drop(origin, 'that it is an error')
-    const content = parts.filter((part) => !isEmpty(part)).map((part) => this.#resultContent(part))
+    const content: ResultBlock[] = []
+    this.#loops.each(parts, (part) => {
+      if (!isEmpty(part)) content.push(this.#resultContent(part))
+    })
     const status = isError ? 'error' : 'success'
     return { toolResult: { toolUseId: this.#names.resultId(callId), content, ...(this.#takesStatus && { status }) } }
   }
@@ -143,5 +149,5 @@ function bytesOf(source: MediaSource, origin: JsonValue): string {
 }
 
 function quoted(data: Uint8Array): string {
-  return asIs<string>(new JsonPieces('"', data, '"'))
+  return asIs<string>(new JsonPieces(['"', data, '"']))
 }

@@ -1,3 +1,4 @@
+import type { Steps } from '#base/in-slices.ts'
 import { parseJson } from '#base/parse-json.ts'
 import { decodeJson } from '../json/write-json.ts'
 import { modelOf } from '../models/models.ts'
@@ -5,6 +6,7 @@ import { ArrangedTurns } from '../translation/arranged-turns.ts'
 import type { Conversation, OutputFormat } from '../translation/conversation.ts'
 import type { Target } from '../translation/dialect.ts'
 import { JSON_ONLY } from '../translation/json-only.ts'
+import { Loops } from '../translation/loops.ts'
 import type { Losses } from '../translation/losses.ts'
 import { acceptedSampling, acceptedStops } from '../translation/sampling.ts'
 import { CachePoints } from './cache-points.ts'
@@ -21,20 +23,28 @@ const DEFAULT_MAX_TOKENS = 4096
 const STOP_SEQUENCE = '/stop_sequence'
 
 /** Writes a request of the Converse API. */
-export function writeRequest(conversation: Conversation, { names, caching }: Target, losses: Losses): ConverseRequest {
+export function* writeRequest(
+  conversation: Conversation,
+  { names, caching }: Target,
+  losses: Losses,
+): Steps<ConverseRequest> {
+  const loops = new Loops()
   const facts = modelOf(conversation.model)
   const maxTokens = conversation.maxTokens ?? DEFAULT_MAX_TOKENS
-  const turns = new ArrangedTurns(conversation.turns, losses)
+  const turns = new ArrangedTurns(conversation.turns, loops, losses)
+  if (loops.areWaiting) yield* loops.rest()
   const points = new CachePoints(conversation, facts, caching, losses)
-  const parts = new PartsWriter(facts, names, losses)
+  const parts = new PartsWriter(facts, names, loops, losses)
   const model = writeModelFields(conversation, facts, maxTokens, turns.lacksThought, losses)
   const sampling = acceptedSampling(conversation.sampling, facts, model.isThinking, losses)
   const fields = sampling.topK === undefined ? model.fields : { ...model.fields, ...model.topK(sampling.topK) }
-  const toolConfig = writeTools(conversation, facts, names, points, losses)
-  const system = writeSystem(turns.system, points)
+  // Tools, system texts and messages in this order, because cache points go to the first marks.
+  const toolConfig = writeTools(conversation, facts, { names, points, loops, losses })
+  const system = writeSystem(turns.system, points, loops)
+  const messages = writeMessages(turns.list(facts.continuesTurn && !model.isThinking), parts, points, loops)
+  const stop = acceptedStops(conversation.stop, loops, losses)
+  if (loops.areWaiting) yield* loops.rest()
   if (conversation.format?.kind === 'json') system.push({ text: JSON_ONLY })
-  const messages = writeMessages(turns.list(facts.continuesTurn && !model.isThinking), parts, points)
-  const stop = acceptedStops(conversation.stop, losses)
   const { format } = conversation
   const tier = writeTier(conversation, losses)
   // Absent members are undefined: spreading each of them in takes more time than all the rest.

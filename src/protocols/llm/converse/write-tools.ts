@@ -2,6 +2,7 @@ import { isBlank } from '../json/json-strings.ts'
 import { asIs } from '../json/write-json.ts'
 import type { ModelFacts } from '../models/models.ts'
 import type { Conversation, Tool } from '../translation/conversation.ts'
+import type { Loops } from '../translation/loops.ts'
 import type { Losses } from '../translation/losses.ts'
 import { ANY_PARAMETERS, calledNames, inputSchema, isForced } from '../translation/offered-tools.ts'
 import type { TargetNames } from '../translation/target-names.ts'
@@ -10,13 +11,18 @@ import type { ConverseRequest, ToolBlock } from './wire.ts'
 
 type ToolConfig = NonNullable<ConverseRequest['toolConfig']>
 
+interface ToolsTarget {
+  readonly names: TargetNames
+  readonly points: CachePoints
+  readonly loops: Loops
+  readonly losses: Losses
+}
+
 /** The API refuses a history with calls that comes without tools, and has no word for a choice of none. */
 export function writeTools(
   conversation: Conversation,
   facts: ModelFacts,
-  names: TargetNames,
-  points: CachePoints,
-  losses: Losses,
+  { names, points, loops, losses }: ToolsTarget,
 ): ToolConfig | undefined {
   const { tools, turns, toolChoice, parallelCalls } = conversation
   const called = tools.length === 0 || toolChoice?.kind === 'none' ? calledNames(turns) : []
@@ -28,11 +34,11 @@ export function writeTools(
   }
   if (parallelCalls?.allowed === false) losses.drop(parallelCalls.origin)
   const blocks: ToolBlock[] = []
-  for (const tool of tools) {
+  loops.each(tools, (tool) => {
     blocks.push({ toolSpec: writeTool(tool, names) })
     points.markTool(blocks, tool)
-  }
-  points.addToTools(blocks)
+  })
+  loops.after(() => points.addToTools(blocks))
   const choice = writeChoice(conversation, facts, names, losses)
   return { tools: blocks, ...(choice !== undefined && { toolChoice: choice }) }
 }

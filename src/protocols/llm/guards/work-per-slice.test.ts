@@ -14,7 +14,7 @@ import { ServiceContents } from './service-contents.ts'
 // A check may hold a worker for 10 ms at a stretch. The steps of long work are counted here, in units of work: a machine may be slow.
 
 const COUNT = 40_000
-/** A body may have 150,000 objects, lists and members, and a call has five. */
+/** A body may have 350,000 objects, lists and members, and a call has five. */
 const CALLS = 20_000
 
 /** Looks at texts, or at values of a body. */

@@ -114,10 +114,10 @@ test('70,000 objects are read in linear time and without deep recursion', () => 
 })
 
 test.each<[what: string, most: string, more: string]>([
-  ['lists', `[${'[],'.repeat(149_998)}[]]`, `[${'[],'.repeat(149_999)}[]]`],
-  ['objects', `[${'{},'.repeat(149_998)}{}]`, `[${'{},'.repeat(149_999)}{}]`],
-  ['members', membersOf(149_999), membersOf(150_000)],
-])('at most 150,000 %s are read', (_what, most, more) => {
+  ['lists', `[${'[],'.repeat(349_998)}[]]`, `[${'[],'.repeat(349_999)}[]]`],
+  ['objects', `[${'{},'.repeat(349_998)}{}]`, `[${'{},'.repeat(349_999)}{}]`],
+  ['members', membersOf(349_999), membersOf(350_000)],
+])('at most 350,000 %s are read', (_what, most, more) => {
   expect(parsed(most).place).toBe(0)
   expect(parse(more)).toMatchObject({ fault: 'too-many-parts' })
 })

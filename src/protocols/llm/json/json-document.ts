@@ -10,6 +10,9 @@ import { Unreadable } from './unreadable.ts'
 /** No interface has a name of more bytes, whatever its escapes. */
 const LONGEST_NAME = 1024
 
+/** In numbers of the tape: 10,000 values. */
+const LARGE = 30_000
+
 export type JsonKind = 'object' | 'array' | 'string' | 'number' | 'boolean' | 'null'
 
 /**
@@ -63,6 +66,13 @@ function kindsByByte(): JsonKind[] {
   kinds[0x74] = kinds[0x66] = 'boolean'
   kinds[0x6e] = 'null'
   return kinds
+}
+
+/** Where values are recorded that nothing reads: only the first ones, more are counted. */
+interface DropList {
+  readonly isListFull: boolean
+  drop(value: JsonValue): void
+  countOne(): void
 }
 
 /** A value of a parsed text. It shares the bytes of the text. */
@@ -173,16 +183,21 @@ export class JsonValue {
     return true
   }
 
-  /** The members of an object whose values are neither null nor at these places. */
-  membersExcept(places: readonly number[]): readonly JsonValue[] {
+  /** Whether going through all of its members or elements takes long. */
+  get isLarge(): boolean {
+    return this.#tape.at[this.#index + 2]! - this.#index > LARGE
+  }
+
+  /** Records the members of an object whose values are neither null nor at these places. */
+  dropExcept(places: readonly number[], losses: DropList): void {
     const { at, bytes } = this.#tape
-    const members: JsonValue[] = []
-    if (this.kind !== 'object') return members
+    if (this.kind !== 'object') return
     for (let key = this.#index + 3; key < at[this.#index + 2]!; key = at[key + 5]!) {
       const place = at[key + 3]!
-      if (bytes[place] !== 0x6e && !places.includes(place)) members.push(new JsonValue(this.#tape, key + 3))
+      if (bytes[place] === 0x6e || places.includes(place)) continue
+      if (losses.isListFull) losses.countOne()
+      else losses.drop(new JsonValue(this.#tape, key + 3))
     }
-    return members
   }
 
   /** The position of its first byte: no other value of the text begins there. */

@@ -17,8 +17,8 @@ test.each<[json: string, blank: boolean]>([
 })
 
 test('a string in pieces is blank if all of it is', () => {
-  expect(isBlank(new JsonPieces('"', bytes(' a'), '"'))).toBe(false)
-  expect(isBlank(new JsonPieces('"', bytes(String.raw` \n`), '"'))).toBe(true)
+  expect(isBlank(new JsonPieces(['"', bytes(' a'), '"']))).toBe(false)
+  expect(isBlank(new JsonPieces(['"', bytes(String.raw` \n`), '"']))).toBe(true)
 })
 
 test.each<[json: string, trimmed: string]>([

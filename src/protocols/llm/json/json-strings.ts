@@ -32,7 +32,7 @@ export function trimEnd(text: JsonText): JsonText {
     else if (endsInEscapedSpace(text, end)) end -= 2
     else break
   }
-  return end === text.length - 1 ? text : new JsonPieces(text.subarray(0, end), '"')
+  return end === text.length - 1 ? text : new JsonPieces([text.subarray(0, end), '"'])
 }
 
 function endsInEscapedSpace(text: Uint8Array, end: number): boolean {

@@ -57,17 +57,15 @@ export class ObjectReader {
     return this.takeKind(name, 'boolean')?.isTrue
   }
 
-  /** The elements of a list; none if it is absent. */
-  list(name: string): readonly JsonValue[] {
-    return this.takeKind(name, 'array')?.elements ?? []
+  list(name: string): JsonValue | undefined {
+    return this.takeKind(name, 'array')
   }
 
-  /** The elements of a list that must have some. */
-  filledList(name: string): readonly JsonValue[] {
-    const value = this.require(name, this.takeKind(name, 'array'))
-    const { elements } = value
-    if (elements.length === 0) throw new Untranslatable(value, 'must not be empty')
-    return elements
+  /** A list that must have elements. */
+  filledList(name: string): JsonValue {
+    const value = this.require(name, this.list(name))
+    if (value.children().next() === undefined) throw new Untranslatable(value, 'must not be empty')
+    return value
   }
 
   object(name: string): ObjectReader | undefined {
@@ -91,7 +89,7 @@ export class ObjectReader {
 
   /** Records the members that were not read. */
   drop(losses: Losses): void {
-    for (const value of this.value.membersExcept(this.#read)) losses.drop(value)
+    this.value.dropExcept(this.#read, losses)
   }
 }
 

@@ -8,8 +8,8 @@ import { Unreadable } from './unreadable.ts'
 /** Deeper nesting is refused, as by `skipValue`. */
 const MAX_DEPTH = 256
 
-/** Objects, lists and members. More would occupy a worker for longer than other requests may wait. */
-export const MAX_PARTS = 150_000
+/** Objects, lists and members: 100,000 parts have 300,000. Everything that is done with a body needs memory for each of them. */
+export const MAX_PARTS = 350_000
 
 /** Up to this many keys are compared with each other; more go into a set. */
 const FEW_KEYS = 8

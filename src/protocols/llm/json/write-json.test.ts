@@ -21,7 +21,7 @@ test.each<[value: unknown]>([
 
 test('JSON text is copied as it is', () => {
   const number = encoder.encode('12345678901234567890.10')
-  const image = new JsonPieces('"data:image/png;base64,', encoder.encode('QUJD'), '"')
+  const image = new JsonPieces(['"data:image/png;base64,', encoder.encode('QUJD'), '"'])
   const body = { n: asIs<number>(number), list: [asIs<string>(image), 'é'] }
   expect(written(body)).toBe('{"n":12345678901234567890.10,"list":["data:image/png;base64,QUJD","é"]}')
 })

@@ -1,3 +1,4 @@
+import { Pace, type Steps } from '#base/in-slices.ts'
 import { allocate, decodeText } from './native.ts'
 import { copyOf } from './splice.ts'
 
@@ -25,7 +26,7 @@ export type JsonText = Uint8Array | JsonPieces
 export class JsonPieces {
   readonly pieces: readonly (string | Uint8Array)[]
 
-  constructor(...pieces: (string | Uint8Array)[]) {
+  constructor(pieces: readonly (string | Uint8Array)[]) {
     this.pieces = pieces
   }
 }
@@ -50,11 +51,22 @@ export function writeJson(value: unknown): Uint8Array {
   return out.take()
 }
 
+/** The same for a value that may be long. */
+export function* writeInSteps(value: unknown): Steps<Uint8Array> {
+  const out = new Output()
+  yield* out.valueInSteps(value)
+  return out.take()
+}
+
 /** Where the next value is written; undefined while another one is. */
 let spare: Uint8Array | undefined
 const FIRST_ROOM = 4096
 /** The largest room that is kept for the next value. */
 const MAX_SPARE = 65_536
+
+/** The work for an element of a list, in the units of `Pace`. */
+const ELEMENT = 64
+const pace = new Pace()
 
 /** Bytes that are copied only once, into the result. */
 const LARGE = 4096
@@ -76,6 +88,37 @@ class Output {
     else if (value instanceof JsonPieces) this.#copy(value)
     else if (Array.isArray(value)) this.#array(value)
     else this.#object(value)
+  }
+
+  /** The same, but yields between elements of lists. A generator for each value would be too slow for short bodies. */
+  *valueInSteps(value: unknown): Steps<void> {
+    if (Array.isArray(value)) yield* this.#arrayInSteps(value)
+    else if (isObject(value)) yield* this.#objectInSteps(value)
+    else this.value(value)
+  }
+
+  *#arrayInSteps(values: readonly unknown[]): Steps<void> {
+    this.#byte(OPEN_BRACKET)
+    for (let i = 0; i < values.length; i++) {
+      if (i > 0) this.#byte(COMMA)
+      yield* this.valueInSteps(values[i])
+      if (pace.after(ELEMENT)) yield
+    }
+    this.#byte(CLOSE_BRACKET)
+  }
+
+  *#objectInSteps(members: object): Steps<void> {
+    this.#byte(OPEN_BRACE)
+    let isFirst = true
+    for (const key of Object.keys(members)) {
+      const value = (members as Readonly<Record<string, unknown>>)[key]
+      if (value === undefined) continue
+      this.#key(key, isFirst)
+      isFirst = false
+      if (typeof value === 'object') yield* this.valueInSteps(value)
+      else this.value(value)
+    }
+    this.#byte(CLOSE_BRACE)
   }
 
   #copy({ pieces }: JsonPieces): void {
@@ -100,13 +143,17 @@ class Output {
     for (const key of Object.keys(members)) {
       const value = (members as Readonly<Record<string, unknown>>)[key]
       if (value === undefined) continue
-      if (!isFirst) this.#byte(COMMA)
+      this.#key(key, isFirst)
       isFirst = false
-      this.#string(key)
-      this.#byte(COLON)
       this.value(value)
     }
     this.#byte(CLOSE_BRACE)
+  }
+
+  #key(key: string, isFirst: boolean): void {
+    if (!isFirst) this.#byte(COMMA)
+    this.#string(key)
+    this.#byte(COLON)
   }
 
   /** Short texts rarely need escapes. */
@@ -187,4 +234,9 @@ class Output {
     if (this.#room.length <= MAX_SPARE) spare = this.#room
     return out
   }
+}
+
+/** Whether it is written as an object. */
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !(value instanceof Uint8Array || value instanceof JsonPieces)
 }

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { runAtOnce } from '#base/in-slices.ts'
 import { type JsonValue, parseDocument } from '../json/json-document.ts'
 import { toldAnswer } from '../testing.ts'
 import { Losses } from '../translation/losses.ts'
@@ -92,5 +93,5 @@ test('no request crashes the reader', () => {
     },
     { requiredKeys: ['model', 'max_tokens', 'messages'] },
   )
-  fc.assert(fc.property(request, (given) => void outcome(() => readRequest(parse(given), new Losses()))))
+  fc.assert(fc.property(request, (given) => void outcome(() => runAtOnce(readRequest(parse(given), new Losses())))))
 })

@@ -41,7 +41,8 @@ function readBlock(block: ObjectReader, index: number, sink: AnswerSink): void {
     case 'text': {
       const text = block.text('text') ?? ''
       if (text !== '') sink.text(index, text)
-      for (const citation of block.list('citations')) sink.citation(index, readCitation(parse(citation)))
+      for (const citation of block.list('citations')?.elements ?? [])
+        sink.citation(index, readCitation(parse(citation)))
       break
     }
     case 'thinking': {

@@ -10,6 +10,7 @@ import type {
   ThinkingPart,
   Turn,
 } from '../translation/conversation.ts'
+import type { Loops } from '../translation/loops.ts'
 import type { Losses } from '../translation/losses.ts'
 import { readTaggedSecret } from '../translation/tagged-secrets.ts'
 import { Untranslatable } from '../translation/untranslatable.ts'
@@ -35,18 +36,20 @@ const HOSTED = /^(?:server_tool_use|mcp_tool_use|\w+_tool_result)$/
 
 /** Reads the contents of turns, in their order: a result of a tool must follow its call (decision B28). */
 export class PartReader {
+  readonly #loops: Loops
   readonly #losses: Losses
   readonly #calls = new Set<string>()
 
-  constructor(losses: Losses) {
+  constructor(loops: Loops, losses: Losses) {
+    this.#loops = loops
     this.#losses = losses
   }
 
-  /** @param value a string or a list of blocks */
+  /** @param value a string or a list of blocks @returns a list that is complete when all loops have run */
   content(value: JsonValue, place: Role | 'result'): readonly Part[] {
     if (value.kind === 'string') return [{ kind: 'text', text: value.json, origin: value }]
     const parts: Part[] = []
-    for (const block of expectKind(value, 'array').elements) this.#block(block, place, parts)
+    this.#loops.eachOf(expectKind(value, 'array'), (block) => this.#block(block, place, parts))
     return parts
   }
 
@@ -62,6 +65,7 @@ export class PartReader {
     if (!PLACES[type]!.includes(place))
       throw new Untranslatable(origin, `content of the type ${type} cannot stand here`)
     if (type === 'document') this.#document(reader, parts)
+    else if (type === 'search_result') this.#searchResult(reader, parts)
     else parts.push(this.#part(type, reader))
     reader.drop(this.#losses)
   }
@@ -72,8 +76,6 @@ export class PartReader {
         const source = this.#source(reader.require('source', reader.object('source')))
         return { kind: 'image', source, ...this.#marks(reader) }
       }
-      case 'search_result':
-        return this.#searchResult(reader)
       case 'tool_result':
         return this.#result(reader)
       case 'tool_use':
@@ -118,15 +120,16 @@ export class PartReader {
   }
 
   /** Becomes one text: where it comes from, and what was found. */
-  #searchResult(reader: ObjectReader): TextPart {
+  #searchResult(reader: ObjectReader, parts: Part[]): void {
     const pieces: (string | Uint8Array)[] = ['"']
     pieces.push(inner(reader.require('title', reader.literal('title'))), '\\n')
     pieces.push(inner(reader.require('source', reader.literal('source'))))
-    for (const part of this.content(reader.require('content', reader.takeKind('content', 'array')), 'system')) {
+    const found = this.content(reader.require('content', reader.takeKind('content', 'array')), 'system')
+    this.#loops.each(found, (part) => {
       if (part.kind === 'text' && part.text instanceof Uint8Array) pieces.push('\\n\\n', inner(part.text))
-    }
-    pieces.push('"')
-    return { kind: 'text', text: new JsonPieces(...pieces), ...this.#marks(reader) }
+    })
+    const marks = this.#marks(reader)
+    this.#loops.after(() => parts.push({ kind: 'text', text: new JsonPieces([...pieces, '"']), ...marks }))
   }
 
   #document(reader: ObjectReader, parts: Part[]): void {
@@ -147,8 +150,10 @@ export class PartReader {
     }
     // The document is a sequence of texts and images.
     const contents = this.content(content, 'result')
-    contents.forEach((part, index) => {
-      parts.push(index === contents.length - 1 ? { ...part, cached } : part)
+    this.#loops.each(contents, (part) => parts.push(part))
+    this.#loops.after(() => {
+      const last = parts.at(-1)
+      if (contents.length > 0) parts[parts.length - 1] = { ...last!, cached }
     })
   }
 

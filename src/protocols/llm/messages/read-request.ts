@@ -1,3 +1,4 @@
+import type { Steps } from '#base/in-slices.ts'
 import type { JsonValue } from '../json/json-document.ts'
 import { expectKind, ObjectReader } from '../json/object-reader.ts'
 import type {
@@ -8,6 +9,7 @@ import type {
   ServiceTier,
   Turn,
 } from '../translation/conversation.ts'
+import { Loops } from '../translation/loops.ts'
 import type { Losses } from '../translation/losses.ts'
 import { Untranslatable } from '../translation/untranslatable.ts'
 import { PartReader } from './read-parts.ts'
@@ -18,15 +20,21 @@ const THINKING = ['adaptive', 'enabled', 'disabled', 'between_tools'] as const
 const EFFORTS = ['low', 'medium', 'high', 'xhigh', 'max'] as const
 
 /** Reads a request of the messages API. */
-export function readRequest(body: JsonValue, losses: Losses): Conversation {
+export function* readRequest(body: JsonValue, losses: Losses): Steps<Conversation> {
+  const loops = new Loops()
   const reader = new ObjectReader(body)
   refuseServers(reader)
   refuseThread(reader)
   const model = reader.require('model', reader.text('model'))
   const maxTokens = reader.require('max_tokens', reader.count('max_tokens'))
-  const turns = readTurns(reader, losses)
-  const tools = readTools(reader.list('tools'), losses)
+  const turns = readTurns(reader, loops, losses)
+  const tools = readTools(reader.list('tools'), loops, losses)
+  const stop: JsonValue[] = []
+  loops.eachOf(reader.list('stop_sequences'), (text) => stop.push(expectKind(text, 'string')))
+  if (loops.areWaiting) yield* loops.rest()
   const { toolChoice, parallelCalls } = readToolChoice(reader.object('tool_choice'), losses)
+  // Each member is looked up among all, which may be many.
+  if (body.isLarge) yield
   const output = reader.object('output_config')
   const format = readFormat(output?.object('format') ?? reader.object('output_format'), losses)
   const conversation: Conversation = {
@@ -38,12 +46,13 @@ export function readRequest(body: JsonValue, losses: Losses): Conversation {
     parallelCalls,
     maxTokens,
     sampling: readSampling(reader),
-    stop: reader.list('stop_sequences').map((text) => expectKind(text, 'string')),
+    stop,
     format,
     reasoning: readReasoning(reader.object('thinking'), output, losses),
     user: readUser(reader.object('metadata'), losses),
     serviceTier: readTier(reader),
   }
+  if (body.isLarge) yield
   output?.drop(losses)
   reader.drop(losses)
   return conversation
@@ -51,7 +60,7 @@ export function readRequest(body: JsonValue, losses: Losses): Conversation {
 
 /** Tools that the provider runs itself (decision B26). */
 function refuseServers(reader: ObjectReader): void {
-  const [server] = reader.list('mcp_servers')
+  const server = reader.list('mcp_servers')?.children().next()
   if (server !== undefined) throw new Untranslatable(server, 'the provider of this request has no MCP servers')
 }
 
@@ -63,18 +72,18 @@ function refuseThread(reader: ObjectReader): void {
   }
 }
 
-function readTurns(reader: ObjectReader, losses: Losses): readonly Turn[] {
-  const parts = new PartReader(losses)
+function readTurns(reader: ObjectReader, loops: Loops, losses: Losses): readonly Turn[] {
+  const parts = new PartReader(loops, losses)
   const turns: Turn[] = []
   const system = reader.take('system')
   if (system !== undefined) turns.push({ role: 'system', parts: parts.content(system, 'system'), origin: system })
-  for (const message of reader.filledList('messages')) {
+  loops.eachOf(reader.filledList('messages'), (message) => {
     const member = new ObjectReader(message)
     const role = member.require('role', member.word('role', ROLES))
     const content = member.require('content', member.take('content'))
     turns.push({ role, parts: parts.content(content, role), origin: message })
     member.drop(losses)
-  }
+  })
   return turns
 }
 

@@ -1,12 +1,15 @@
 import type { JsonValue } from '../json/json-document.ts'
 import { ObjectReader } from '../json/object-reader.ts'
 import type { ParallelCalls, Tool, ToolChoice } from '../translation/conversation.ts'
+import type { Loops } from '../translation/loops.ts'
 import type { Losses } from '../translation/losses.ts'
 import { Untranslatable } from '../translation/untranslatable.ts'
 import { takeCached } from './read-parts.ts'
 
-export function readTools(values: readonly JsonValue[], losses: Losses): readonly Tool[] {
-  return values.map((value) => readTool(value, losses))
+export function readTools(list: JsonValue | undefined, loops: Loops, losses: Losses): readonly Tool[] {
+  const tools: Tool[] = []
+  loops.eachOf(list, (tool) => tools.push(readTool(tool, losses)))
+  return tools
 }
 
 function readTool(origin: JsonValue, losses: Losses): Tool {

@@ -10,6 +10,7 @@ import type {
 import { asIs, JsonPieces } from '../json/write-json.ts'
 import { isEmpty } from '../translation/arranged-turns.ts'
 import type { CallPart, FilePart, ImagePart, Part, ResultPart, TextPart } from '../translation/conversation.ts'
+import type { Loops } from '../translation/loops.ts'
 import { inputObject } from '../translation/offered-tools.ts'
 import type { TargetNames } from '../translation/target-names.ts'
 import { Untranslatable } from '../translation/untranslatable.ts'
@@ -47,15 +48,21 @@ export function writeCall(part: CallPart, names: TargetNames): ToolUseBlockParam
   }
 }
 
-export function writeResult(part: ResultPart, names: TargetNames): ToolResultBlockParam {
-  const content = part.parts.filter((each) => !isEmpty(each)).map(writeContent)
-  return {
+export function writeResult(part: ResultPart, names: TargetNames, loops: Loops): ToolResultBlockParam {
+  const result: ToolResultBlockParam = {
     type: 'tool_result',
     tool_use_id: names.resultId(part.callId),
-    ...(content.length > 0 && { content }),
     ...(part.isError && { is_error: true }),
     ...markOf(part),
   }
+  const content: Exclude<ToolResultBlockParam['content'], string | undefined> = []
+  loops.each(part.parts, (each) => {
+    if (!isEmpty(each)) content.push(writeContent(each))
+  })
+  loops.after(() => {
+    if (content.length > 0) result.content = content
+  })
+  return result
 }
 
 /** What turns of the user and results of tools can have. */
@@ -124,7 +131,7 @@ function notUploaded(origin: FilePart['origin']): Untranslatable {
 }
 
 function quoted(data: Uint8Array): string {
-  return asIs<string>(new JsonPieces('"', data, '"'))
+  return asIs<string>(new JsonPieces(['"', data, '"']))
 }
 
 const latin1 = new TextDecoder('latin1')

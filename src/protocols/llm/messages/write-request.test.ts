@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { runAtOnce } from '#base/in-slices.ts'
 import { type JsonValue, parseDocument } from '../json/json-document.ts'
 import { JsonPieces, writeJson } from '../json/write-json.ts'
 import type { Conversation, Part, Tool } from '../translation/conversation.ts'
@@ -33,7 +34,7 @@ function written(parts: Partial<Conversation>) {
   const conversation = { ...BASE, ...parts }
   const losses = new Losses()
   const names = new TargetNames(conversation.tools.map(({ name }) => name))
-  const text = new TextDecoder().decode(writeJson(writeRequest(conversation, { names }, losses)))
+  const text = new TextDecoder().decode(writeJson(runAtOnce(writeRequest(conversation, { names }, losses))))
   return { text, body: JSON.parse(text), losses: losses.paths }
 }
 
@@ -145,7 +146,7 @@ test.each<[input: string, written: unknown]>([
   ['"no JSON', { input: 'no JSON' }],
   ['[1]', { input: [1] }],
 ])('the input %s of a call is written as an object', (input, expected) => {
-  const text = input === '"no JSON' ? new JsonPieces('"no JSON', '"') : json(input)
+  const text = input === '"no JSON' ? new JsonPieces(['"no JSON', '"']) : json(input)
   const call: Part = { kind: 'call', id: 'i', name: 'a', input: text, origin }
   const { body } = written({ tools: [TOOL], turns: [{ role: 'assistant', parts: [call], origin }] })
   expect(body.messages[1].content[0].input).toEqual(expected)

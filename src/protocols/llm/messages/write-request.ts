@@ -1,10 +1,16 @@
-import type { MessageCreateParamsBase, OutputConfig } from '@anthropic-ai/sdk/resources/messages/messages'
+import type {
+  MessageCreateParamsBase,
+  OutputConfig,
+  TextBlockParam,
+} from '@anthropic-ai/sdk/resources/messages/messages'
+import type { Steps } from '#base/in-slices.ts'
 import { asIs } from '../json/write-json.ts'
 import { modelOf } from '../models/models.ts'
 import { ArrangedTurns } from '../translation/arranged-turns.ts'
 import type { Conversation } from '../translation/conversation.ts'
 import type { Target } from '../translation/dialect.ts'
 import { JSON_ONLY } from '../translation/json-only.ts'
+import { Loops } from '../translation/loops.ts'
 import type { Losses } from '../translation/losses.ts'
 import { acceptedSampling, acceptedStops } from '../translation/sampling.ts'
 import { writeText } from './write-parts.ts'
@@ -19,24 +25,29 @@ type MessagesRequest = MessageCreateParamsBase & { temperature?: number; top_p?:
 const DEFAULT_MAX_TOKENS = 4096
 
 /** Writes a request of the messages API. */
-export function writeRequest(conversation: Conversation, { names }: Target, losses: Losses): object {
+export function* writeRequest(conversation: Conversation, { names }: Target, losses: Losses): Steps<object> {
+  const loops = new Loops()
   const facts = modelOf(conversation.model)
   const maxTokens = conversation.maxTokens ?? DEFAULT_MAX_TOKENS
-  const turns = new ArrangedTurns(conversation.turns, losses)
+  const turns = new ArrangedTurns(conversation.turns, loops, losses)
+  if (loops.areWaiting) yield* loops.rest()
   const thinking = writeThinking(conversation, facts, maxTokens, turns.lacksThought, losses)
-  const system = turns.system.map(writeText)
+  const system: TextBlockParam[] = []
+  loops.each(turns.system, (text) => system.push(writeText(text)))
+  const tools = writeTools(conversation, names, loops, losses)
+  const stop = acceptedStops(conversation.stop, loops, losses)
+  const messages = writeTurns(turns.list(facts.continuesTurn && !thinking.isThinking), names, loops)
+  if (loops.areWaiting) yield* loops.rest()
   if (conversation.format?.kind === 'json') system.push({ type: 'text', text: JSON_ONLY })
-  const tools = writeTools(conversation, names, losses)
   const toolChoice = writeToolChoice(conversation, facts, names, losses)
   const sampling = acceptedSampling(conversation.sampling, facts, thinking.isThinking, losses)
-  const stop = acceptedStops(conversation.stop, losses)
   const tier = writeTier(conversation, losses)
   const output = writeOutput(conversation, thinking)
   // Assignments: spreading each member in takes more time than all the rest.
   const written: MessagesRequest = {
     model: conversation.model,
     max_tokens: maxTokens,
-    messages: writeTurns(turns.list(facts.continuesTurn && !thinking.isThinking), names),
+    messages,
   }
   if (system.length > 0) written.system = system
   if (tools.length > 0) written.tools = tools

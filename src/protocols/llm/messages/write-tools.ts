@@ -2,13 +2,21 @@ import type { ToolChoice as ToolChoiceParam, Tool as ToolParam } from '@anthropi
 import { asIs } from '../json/write-json.ts'
 import type { ModelFacts } from '../models/models.ts'
 import type { Conversation, Tool } from '../translation/conversation.ts'
+import type { Loops } from '../translation/loops.ts'
 import type { Losses } from '../translation/losses.ts'
 import { ANY_PARAMETERS, calledNames, inputSchema, isForced } from '../translation/offered-tools.ts'
 import type { TargetNames } from '../translation/target-names.ts'
 import { markOf } from './write-parts.ts'
 
-export function writeTools({ tools, turns }: Conversation, names: TargetNames, losses: Losses): ToolParam[] {
-  if (tools.length > 0) return tools.map((tool) => writeTool(tool, names, losses))
+export function writeTools(
+  { tools, turns }: Conversation,
+  names: TargetNames,
+  loops: Loops,
+  losses: Losses,
+): ToolParam[] {
+  const written: ToolParam[] = []
+  loops.each(tools, (tool) => written.push(writeTool(tool, names, losses)))
+  if (tools.length > 0) return written
   return calledNames(turns).map((name) => ({ name: names.name(name), input_schema: ANY_PARAMETERS }))
 }
 

@@ -3,6 +3,7 @@ import type { JsonValue } from '../json/json-document.ts'
 import { expectKind, ObjectReader } from '../json/object-reader.ts'
 import type { FilePart, ImagePart, MediaSource, Part, Turn } from '../translation/conversation.ts'
 import { readDataUrl, readFileData } from '../translation/data-url.ts'
+import type { Loops } from '../translation/loops.ts'
 import type { Losses } from '../translation/losses.ts'
 import { Untranslatable } from '../translation/untranslatable.ts'
 
@@ -19,10 +20,12 @@ const PLACES: Readonly<Record<string, readonly Place[]>> = {
   refusal: ['assistant'],
 }
 
-/** @param value a string or a list of parts */
-export function readContent(value: JsonValue, place: Place, losses: Losses): readonly Part[] {
+/** @param value a string or a list of parts @returns a list that is complete when all loops have run */
+export function readContent(value: JsonValue, place: Place, loops: Loops, losses: Losses): readonly Part[] {
   if (value.kind === 'string') return [{ kind: 'text', text: value.json, origin: value }]
-  return expectKind(value, 'array').elements.map((part) => readPart(part, place, losses))
+  const parts: Part[] = []
+  loops.eachOf(expectKind(value, 'array'), (part) => parts.push(readPart(part, place, losses)))
+  return parts
 }
 
 function readPart(origin: JsonValue, place: Place, losses: Losses): Part {

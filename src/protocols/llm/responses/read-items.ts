@@ -2,6 +2,7 @@ import type { JsonValue } from '../json/json-document.ts'
 import { expectKind, ObjectReader } from '../json/object-reader.ts'
 import { readArguments, textAsInput } from '../translation/call-input.ts'
 import type { CallPart, Part, ResultPart, Turn } from '../translation/conversation.ts'
+import type { Loops } from '../translation/loops.ts'
 import type { Losses } from '../translation/losses.ts'
 import { Untranslatable } from '../translation/untranslatable.ts'
 import { readContent } from './read-content.ts'
@@ -18,22 +19,24 @@ const HOSTED = /^(?:web_search_call|file_search_call|code_interpreter_call|mcp_l
 /** Makes turns of the items of `input`. Items of the model that follow each other are one turn. */
 export class ItemReader {
   readonly turns: Turn[] = []
+  readonly #loops: Loops
   readonly #losses: Losses
   readonly #calls = new Set<string>()
   /** The parts of the last turn, if it is one of the model. */
   #said: Part[] | undefined
 
-  constructor(losses: Losses) {
+  constructor(loops: Loops, losses: Losses) {
+    this.#loops = loops
     this.#losses = losses
   }
 
   addList(value: JsonValue): void {
-    for (const item of expectKind(value, 'array').elements) this.#add(item)
+    this.#loops.eachOf(expectKind(value, 'array'), (item) => this.#add(item))
   }
 
   /** @param content a string or a list of parts */
   addMessage(role: Turn['role'], content: JsonValue, origin: JsonValue): void {
-    this.#addParts(role, readContent(content, role, this.#losses), origin)
+    this.#addParts(role, readContent(content, role, this.#loops, this.#losses), origin)
   }
 
   #add(origin: JsonValue): void {
@@ -57,7 +60,7 @@ export class ItemReader {
         this.#addParts('user', [this.#result(reader)], origin)
         break
       case 'reasoning':
-        this.#addParts('assistant', readReasoningItem(reader, this.#losses), origin)
+        this.#addParts('assistant', readReasoningItem(reader, this.#loops, this.#losses), origin)
         break
       case 'item_reference':
         throw new Untranslatable(origin, 'items are not stored: send the item itself, and set store to false')
@@ -68,13 +71,12 @@ export class ItemReader {
   }
 
   #addParts(role: Turn['role'], parts: readonly Part[], origin: JsonValue): void {
-    if (role === 'assistant' && this.#said !== undefined) {
-      this.#said.push(...parts)
-      return
-    }
-    const turn = { role, parts: [...parts], origin }
-    this.turns.push(turn)
-    this.#said = role === 'assistant' ? turn.parts : undefined
+    const said = role === 'assistant' ? this.#said : undefined
+    const all = said ?? []
+    this.#loops.each(parts, (part) => all.push(part))
+    if (said !== undefined) return
+    this.turns.push({ role, parts: all, origin })
+    this.#said = role === 'assistant' ? all : undefined
   }
 
   #call(type: 'function_call' | 'custom_tool_call', reader: ObjectReader): CallPart {
@@ -93,7 +95,7 @@ export class ItemReader {
     const callId = id.text
     if (!this.#calls.has(callId)) throw new Untranslatable(id, 'no earlier call has this id')
     const output = reader.require('output', reader.take('output'))
-    const parts = readContent(output, 'result', this.#losses)
+    const parts = readContent(output, 'result', this.#loops, this.#losses)
     return { kind: 'result', callId, parts, isError: false, origin: reader.value }
   }
 }

@@ -1,6 +1,8 @@
+import type { Steps } from '#base/in-slices.ts'
 import type { JsonKind, JsonValue } from '../json/json-document.ts'
 import { ObjectReader } from '../json/object-reader.ts'
 import type { Conversation, OutputFormat, ReasoningWish, Turn } from '../translation/conversation.ts'
+import { Loops } from '../translation/loops.ts'
 import type { Losses } from '../translation/losses.ts'
 import { Untranslatable } from '../translation/untranslatable.ts'
 import { ItemReader } from './read-items.ts'
@@ -10,14 +12,19 @@ const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as 
 const SUMMARIES = ['auto', 'concise', 'detailed'] as const
 
 /** Reads a request of the responses API. */
-export function readRequest(body: JsonValue, losses: Losses): Conversation {
+export function* readRequest(body: JsonValue, losses: Losses): Steps<Conversation> {
+  const loops = new Loops()
   const reader = new ObjectReader(body)
   refuseStored(reader)
   const model = reader.require('model', reader.text('model'))
-  const turns = readTurns(reader, losses)
-  const offered = readTools(reader.list('tools'), losses)
+  const turns = readTurns(reader, loops, losses)
+  const offered = readTools(reader.list('tools'), loops, losses)
+  if (loops.areWaiting) yield* loops.rest()
   const { toolChoice, tools } = readToolChoice(reader.take('tool_choice'), offered, losses)
+  // Each member is looked up among all, which may be many.
+  if (body.isLarge) yield
   takeDefaults(reader, losses)
+  if (body.isLarge) yield
   const conversation: Conversation = {
     model,
     streamed: reader.flag('stream') ?? false,
@@ -36,6 +43,7 @@ export function readRequest(body: JsonValue, losses: Losses): Conversation {
     user: readUser(reader),
     serviceTier: readTier(reader),
   }
+  if (body.isLarge) yield
   reader.drop(losses)
   return conversation
 }
@@ -58,8 +66,8 @@ function refuseStored(reader: ObjectReader): void {
   }
 }
 
-function readTurns(reader: ObjectReader, losses: Losses): readonly Turn[] {
-  const items = new ItemReader(losses)
+function readTurns(reader: ObjectReader, loops: Loops, losses: Losses): readonly Turn[] {
+  const items = new ItemReader(loops, losses)
   const instructions = reader.take('instructions')
   if (instructions !== undefined) items.addMessage('system', instructions, instructions)
   const input = reader.require('input', reader.take('input'))
@@ -71,7 +79,7 @@ function readTurns(reader: ObjectReader, losses: Losses): readonly Turn[] {
 
 /** The API refuses a request that has only instructions. */
 function isEmpty(input: JsonValue): boolean {
-  return input.kind === 'string' ? input.text === '' : input.kind === 'array' && input.elements.length === 0
+  return input.kind === 'string' ? input.text === '' : input.kind === 'array' && input.children().next() === undefined
 }
 
 /** Values that ask for what is done anyway are no losses. */

@@ -1,5 +1,6 @@
 import { isBlank, trimEnd } from '../json/json-strings.ts'
 import type { Part, TextPart, Turn } from './conversation.ts'
+import type { Loops } from './loops.ts'
 import type { Losses } from './losses.ts'
 import { Untranslatable } from './untranslatable.ts'
 
@@ -25,14 +26,15 @@ export class ArrangedTurns {
   readonly system: TextPart[] = []
   readonly #turns: GrowingTurn[] = []
 
-  constructor(turns: readonly Turn[], losses: Losses) {
-    for (const { role, parts } of turns) {
-      for (const part of parts) {
-        if (isEmpty(part)) continue
+  /** All turns are there when all loops have run. */
+  constructor(turns: readonly Turn[], loops: Loops, losses: Losses) {
+    loops.each(turns, ({ role, parts }) => {
+      loops.each(parts, (part) => {
+        if (isEmpty(part)) return
         if (role === 'system') this.#addSystem(part)
         else this.#add(role, part, losses)
-      }
-    }
+      })
+    })
   }
 
   /** Calls are being answered, and the turn that made them does not begin with a thought: some models then cannot think. */

@@ -25,5 +25,5 @@ function isJson(text: string): boolean {
 
 /** The input of a call of a tool that takes a text. @param text a string */
 export function textAsInput(text: Uint8Array): JsonText {
-  return new JsonPieces('{"input":', text, '}')
+  return new JsonPieces(['{"input":', text, '}'])
 }

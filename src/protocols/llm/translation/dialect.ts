@@ -1,3 +1,4 @@
+import type { Steps } from '#base/in-slices.ts'
 import type { BodyClaim } from '#net/body/body-memory.ts'
 import type { JsonValue } from '../json/json-document.ts'
 import type { AnswerRoom } from './answer-room.ts'
@@ -21,8 +22,8 @@ export type WireDialect = Dialect | OtherDialect
  * `write-stream.ts`.
  */
 export interface ClientDialect {
-  /** Throws `Untranslatable`; what it cannot read is a loss. */
-  readRequest(body: JsonValue, losses: Losses): Conversation
+  /** Throws `Untranslatable`; what it cannot read is a loss. Yields between parts. */
+  readRequest(body: JsonValue, losses: Losses): Steps<Conversation>
   /** Calls `done` once, at the `end` of the answer. After `fail` it gets the body of an error. */
   writeAnswer(context: AnswerContext, done: (body: Uint8Array) => void): AnswerSink
   /** Writes events. Each call of the sink writes what it makes known at once; nothing is written after `end`. */
@@ -38,8 +39,8 @@ export interface StreamWriter extends AnswerSink {
 
 /** A dialect that providers speak: `write-request.ts`, `read-answer.ts`, `read-stream.ts`. */
 export interface ProviderDialect {
-  /** The body as a value for `writeJson`. Throws `Untranslatable` for what cannot be left out; what else it cannot write is a loss. */
-  writeRequest(conversation: Conversation, target: Target, losses: Losses): object
+  /** The body as a value for `writeJson`. Throws `Untranslatable` for what cannot be left out; what else it cannot write is a loss. Yields between parts. */
+  writeRequest(conversation: Conversation, target: Target, losses: Losses): Steps<object>
   /** Makes all calls for a whole answer, `end` included. Throws `Untranslatable`. */
   readAnswer(body: JsonValue, sink: AnswerSink): void
   readStream(sink: AnswerSink, limits: StreamLimits): StreamReader

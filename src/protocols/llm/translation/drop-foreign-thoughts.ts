@@ -40,7 +40,7 @@ function without(list: JsonValue, body: Uint8Array): readonly Splice[] {
   if (kept.length === list.elements.length) return []
   const start = list.json.byteOffset - body.byteOffset
   const pieces = kept.flatMap(({ json }, at) => (at === 0 ? [json] : [',', json]))
-  return [{ start, end: start + list.json.length, text: writeJson(new JsonPieces('[', ...pieces, ']')) }]
+  return [{ start, end: start + list.json.length, text: writeJson(new JsonPieces(['[', ...pieces, ']'])) }]
 }
 
 function isForeign(element: JsonValue): boolean {

@@ -13,8 +13,17 @@ export class Losses {
 
   /** @param why said after the path, if it is not plain that the target has no counterpart */
   drop(value: JsonValue, why?: string): void {
-    if (this.#paths.length === MAX_LISTED) this.#more++
+    if (this.isListFull) this.countOne()
     else this.#paths.push(why === undefined ? value.path : `${value.path} (${why})`)
+  }
+
+  /** What is dropped from now on is counted, so that its path need not be known. */
+  get isListFull(): boolean {
+    return this.#paths.length === MAX_LISTED
+  }
+
+  countOne(): void {
+    this.#more++
   }
 
   /** In the order in which they were found. */

@@ -24,7 +24,7 @@ export function inputSchema({ takesText, parameters }: Tool): ObjectSchema {
   if ('fault' in members || findMember(members, 'type') >= 0) return asIs<ObjectSchema>(parameters)
   if (members.offsets.length === 0) return NO_PARAMETERS
   const rest = parameters.subarray(parameters.indexOf(OPEN_BRACE) + 1)
-  return asIs<ObjectSchema>(new JsonPieces('{"type":"object",', rest))
+  return asIs<ObjectSchema>(new JsonPieces(['{"type":"object",', rest]))
 }
 
 const OPEN_BRACE = 0x7b

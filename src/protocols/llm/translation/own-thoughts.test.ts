@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest'
+import { runAtOnce } from '#base/in-slices.ts'
 import { JsonValue, parseDocument } from '../json/json-document.ts'
 import { readRequest as readMessages } from '../messages/read-request.ts'
 import { readRequest } from '../responses/read-request.ts'
 import type { Conversation, Part } from './conversation.ts'
+import { Loops } from './loops.ts'
 import { Losses } from './losses.ts'
 import { keepOwnThoughts } from './own-thoughts.ts'
 
@@ -14,7 +16,7 @@ function read(...encrypted: readonly string[]): Conversation {
   }))
   const body = parseDocument(new TextEncoder().encode(JSON.stringify({ model: 'm', input: items })))
   if (!(body instanceof JsonValue)) throw new Error('not JSON')
-  return readRequest(body, new Losses())
+  return runAtOnce(readRequest(body, new Losses()))
 }
 
 const shown = (part: Part) =>
@@ -32,7 +34,7 @@ test.each<[provider: string, encrypted: string, kept: string[], lost: string[]]>
   ['completions', 'gatewright:messages:redacted:s', [], ['input[0] (a thought of another provider)']],
 ])('a provider of %s gets of %s: %j', (provider, encrypted, kept, lost) => {
   const losses = new Losses()
-  const { turns } = keepOwnThoughts(read(encrypted), provider, losses)
+  const { turns } = keepOwnThoughts(read(encrypted), provider, new Loops(), losses)
   expect(turns[0]!.parts.map(shown)).toEqual(kept)
   expect(losses.paths).toEqual(lost)
 })
@@ -46,12 +48,12 @@ test.each<[provider: string, signature: string, kept: string]>([
   const thought = { type: 'thinking', thinking: 'Hm.', signature }
   const messages = [{ role: 'assistant', content: [thought] }]
   const bytes = new TextEncoder().encode(JSON.stringify({ model: 'm', max_tokens: 1, messages }))
-  const conversation = readMessages(parseDocument(bytes) as JsonValue, new Losses())
-  const { turns } = keepOwnThoughts(conversation, provider, new Losses())
+  const conversation = runAtOnce(readMessages(parseDocument(bytes) as JsonValue, new Losses()))
+  const { turns } = keepOwnThoughts(conversation, provider, new Loops(), new Losses())
   expect(turns[0]!.parts.map(shown)).toEqual([kept])
 })
 
 test('without foreign thoughts, a conversation is the same', () => {
   const conversation = read('gatewright:messages:signature:s')
-  expect(keepOwnThoughts(conversation, 'messages', new Losses())).toBe(conversation)
+  expect(keepOwnThoughts(conversation, 'messages', new Loops(), new Losses())).toBe(conversation)
 })

@@ -1,20 +1,29 @@
 import type { Conversation, Part, RedactedPart, ThinkingPart, Turn } from './conversation.ts'
+import type { Loops } from './loops.ts'
 import type { Losses } from './losses.ts'
 
 /**
  * A history can have thoughts of several providers, because a request may go to another one than the request before. No provider accepts
- * the signatures of another; of a thought of another one, only the text is kept.
+ * the signatures of another; of a thought of another one, only the text is kept. The result is complete when all loops have run.
  */
-export function keepOwnThoughts(conversation: Conversation, provider: string, losses: Losses): Conversation {
+export function keepOwnThoughts(
+  conversation: Conversation,
+  provider: string,
+  loops: Loops,
+  losses: Losses,
+): Conversation {
   const isForeign = (part: Part) => isThought(part) && !understands(provider, part)
   if (!conversation.turns.some(({ parts }) => parts.some(isForeign))) return conversation
-  const keep = (part: Part): readonly Part[] => {
-    if (!isForeign(part)) return [part]
-    if (part.kind === 'thinking') return [{ ...part, signature: undefined }]
-    losses.drop(part.origin, 'a thought of another provider')
-    return []
-  }
-  const turns = conversation.turns.map((turn): Turn => ({ ...turn, parts: turn.parts.flatMap(keep) }))
+  const turns: Turn[] = []
+  loops.each(conversation.turns, (turn) => {
+    const parts: Part[] = []
+    turns.push({ ...turn, parts })
+    loops.each(turn.parts, (part) => {
+      if (!isForeign(part)) parts.push(part)
+      else if (part.kind === 'thinking') parts.push({ ...part, signature: undefined })
+      else losses.drop(part.origin, 'a thought of another provider')
+    })
+  })
   return { ...conversation, turns }
 }
 

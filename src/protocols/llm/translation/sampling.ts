@@ -2,6 +2,7 @@ import { isBlank } from '../json/json-strings.ts'
 import { asIs } from '../json/write-json.ts'
 import type { ModelFacts, SamplingField } from '../models/models.ts'
 import type { Sampled, Sampling } from './conversation.ts'
+import type { Loops } from './loops.ts'
 import type { Losses } from './losses.ts'
 
 /** What strict providers take of the sampling fields. */
@@ -49,11 +50,11 @@ function writeTemperature(temperature: Sampled, losses: Losses): number {
 }
 
 /** Strict providers refuse stop sequences of white space. */
-export function acceptedStops(stop: readonly Sampled[], losses: Losses): string[] {
+export function acceptedStops(stop: readonly Sampled[], loops: Loops, losses: Losses): string[] {
   const written: string[] = []
-  for (const sequence of stop) {
+  loops.each(stop, (sequence) => {
     if (isBlank(sequence.json)) losses.drop(sequence, 'only white space')
     else written.push(asIs<string>(sequence.json))
-  }
+  })
   return written
 }

@@ -35,5 +35,5 @@ export function isTagged(json: Uint8Array): boolean {
 export function readTaggedSecret({ json }: JsonValue): { provider: string; kind: Secret; data: JsonText } | undefined {
   const tag = TAG.exec(decodeText(json, 0, Math.min(json.length, MAX_TAG)))
   if (tag === null) return undefined
-  return { provider: tag[1]!, kind: tag[2] as Secret, data: new JsonPieces('"', json.subarray(tag[0].length)) }
+  return { provider: tag[1]!, kind: tag[2] as Secret, data: new JsonPieces(['"', json.subarray(tag[0].length)]) }
 }

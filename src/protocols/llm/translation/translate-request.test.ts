@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
 import { Head } from '#net/http/head.ts'
 import { encode } from '../json/splice.ts'
+import type { ClientFormat } from '../request/route-type.ts'
+import type { WireDialect } from './dialect.ts'
 import { type TranslatedRequest, translateRequest } from './translate-request.ts'
 
 const parameters = { type: 'object', properties: { place: { type: 'string' } } }
@@ -39,4 +41,18 @@ test('a long body that cannot be translated is refused with the place', async ()
     code: 'llm-body-invalid',
     detail: expect.stringContaining('web_search_options') as string,
   })
+})
+
+test.each<[client: ClientFormat, dialect: WireDialect, request: (parts: object[]) => object]>([
+  ['Completions', 'messages', (content) => ({ messages: [{ role: 'user', content }] })],
+  ['Messages', 'completions', (content) => ({ max_tokens: 1, messages: [{ role: 'user', content }] })],
+  ['Responses', 'converse', (content) => ({ input: [{ role: 'user', content }] })],
+])('a request of %s with 100,000 parts is translated to %s', async (client, dialect, request) => {
+  const part = { type: client === 'Responses' ? 'input_text' : 'text', text: 'a' }
+  const body = encode(JSON.stringify({ model: 'm', ...request(Array.from({ length: 100_000 }, () => part)) }))
+  const sending = { kind: 'send', dialect, path: '/' } as const
+  const translated = await translateRequest(client, sending, body, Head.request('POST', '/'), undefined)
+  const text = Buffer.from((translated as TranslatedRequest).body).toString()
+  expect(JSON.parse(text).messages).toHaveLength(1)
+  expect(JSON.parse(text).messages[0].content).toHaveLength(100_000)
 })

@@ -3,13 +3,14 @@ import type { LlmTranslation } from '#exchange/llm-facts.ts'
 import type { Refusal } from '#exchange/outcome.ts'
 import type { Head } from '#net/http/head.ts'
 import { JsonValue, parseInSteps } from '../json/json-document.ts'
-import { writeJson } from '../json/write-json.ts'
+import { writeInSteps, writeJson } from '../json/write-json.ts'
 import type { Sending } from '../providers/provider.ts'
 import { refuse, refuseFault } from '../request/refuse.ts'
 import type { ClientFormat } from '../request/route-type.ts'
 import type { TranslatedBody } from './body-dialect.ts'
 import type { ClientDialect, ProviderDialect, WireDialect } from './dialect.ts'
 import { type ChatPair, findTranslation, NATIVE_DIALECTS } from './dialects.ts'
+import { Loops } from './loops.ts'
 import { Losses } from './losses.ts'
 import { keepOwnThoughts } from './own-thoughts.ts'
 import type { PromptCaching } from './prompt-caching.ts'
@@ -79,9 +80,9 @@ export function* translateInSteps(
       translation.kind === 'chat'
         ? yield* translateChat(type, translation, request, losses, caching)
         : translateBody(type, translation.dialect.translate(request, head, losses))
-    yield
+    const sent = complete === undefined ? written : complete(written, head)
     return {
-      body: writeJson(complete === undefined ? written : complete(written, head)),
+      body: body.length > MAX_AT_ONCE_BYTES ? yield* writeInSteps(sent) : writeJson(sent),
       facts: { from: NATIVE_DIALECTS[type], to: dialect, dropped: losses.paths },
       answer,
     }
@@ -103,12 +104,12 @@ function* translateChat(
   losses: Losses,
   caching: PromptCaching | undefined,
 ): Steps<Translated> {
-  yield
-  const conversation = keepOwnThoughts(to.readRequest(request, losses), provider, losses)
-  yield
+  const loops = new Loops()
+  const conversation = keepOwnThoughts(yield* to.readRequest(request, losses), provider, loops, losses)
+  if (loops.areWaiting) yield* loops.rest()
   const { model, streamed, tools } = conversation
   const names = new TargetNames(tools.map(({ name }) => name))
-  const written = from.writeRequest(conversation, { names, caching }, losses)
+  const written = yield* from.writeRequest(conversation, { names, caching }, losses)
   return { written, answer: { kind: 'chat', type, from, provider, to, streamed, request, model, names } }
 }
 
