@@ -180,6 +180,12 @@ test('chunks: a block for each choice and each member, numbered by their own ind
     texts: [],
     closes: ['choices[1].*'],
   })
+  const parts = { content: ['a', { type: 'text', text: 'b' }, { type: 'newer', body: 'c' }] }
+  expect(eventOf({ choices: [{ index: 0, delta: parts }] }, readEventTexts).texts).toEqual([
+    'delta choices[0].delta.content: a',
+    'delta choices[0].delta.content: b',
+    'delta choices[0].delta.content[2].body: c',
+  ])
   const logprobs = { content: [{ token: 'a' }, { token: 'b' }] }
   expect(eventOf({ choices: [{ index: 0, delta: {}, logprobs }] }, readEventTexts).texts).toEqual([
     'delta choices[0].logprobs.content: a!',

@@ -176,6 +176,28 @@ test('names of members in another case are no way to split a text', () => {
   expect(sent(body('x', 'a@b.example'), guarded({ matches: ['a@'] })).text).toBe(body('x', '<masked>b.example'))
 })
 
+test.each<[what: string, type: RouteType, message: object, masked: string | undefined]>([
+  ['an id in another case', 'Completions', { ...text('user', 'x'), Tool_Call_ID: 'bad' }, '"Tool_Call_ID":"<masked>"'],
+  ['text as data in place of an address', 'Completions', user({ image_url: 'data:text/plain,bad' }), 'plain,%3Cmasked'],
+  [
+    'a text that looks like base64',
+    'Messages',
+    user({ type: 'document', source: { type: 'text', media_type: 'text/plain', data: 'badebadebade' } }),
+    '"data":"<masked>e<masked>e<masked>e"',
+  ],
+  [
+    'a name in place of the types of a schema',
+    'Messages',
+    user({ type: 'tool_reference', tools: [{ name: 'f', input_schema: { type: ['string', 'bad'] } }] }),
+    undefined,
+  ],
+])('%s is checked', (_, type, message, masked) => {
+  const body = JSON.stringify({ model: 'm', max_tokens: 9, messages: [message] })
+  const setup = guarded({ matches: ['bad'] }, type)
+  if (masked === undefined) expect(refused(body, setup).code).toBe('prompt-guard-rejected')
+  else expect(sent(body, setup).text).toContain(masked)
+})
+
 test('a text file is read as its media type says', () => {
   const hidden = `\x01\x02forbidden${'\x01'.repeat(20)}`
   const source = { type: 'base64', media_type: 'text/plain', data: Buffer.from(hidden, 'utf16le').toString('base64') }

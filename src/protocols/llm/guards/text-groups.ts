@@ -61,7 +61,7 @@ function* joinSystem(runs: readonly JoinedRun[], pace: Pace): Steps<readonly Gro
     if (run.role === 'system') {
       group.isShorter ||= isOver
       yield* addTo(group, run, pace)
-    } else isOver ||= group.count > 0 && run.lasts && !(yield* isBlank(run, pace))
+    } else isOver ||= group.count > 0 && !(yield* isBlank(run, pace))
   }
   return group.isShorter ? [group] : []
 }
