@@ -33,7 +33,7 @@ import { DecisionFeed } from '#workers/decision-feed.ts'
 import { collectGarbage, limitHeapGrowth, releaseMemory } from '#workers/release-memory.ts'
 import { evictionReporter } from '#workers/report-eviction.ts'
 import { measureRuntime } from '#workers/runtime-metrics.ts'
-import { WorkerPool } from '#workers/worker-pool.ts'
+import { REPLACED_FOR, WorkerPool } from '#workers/worker-pool.ts'
 import { gatewayAddresses } from './address-pool.ts'
 import { certificateProblem, describeStatus } from './describe-status.ts'
 import type { InstanceEvents, ListenerState } from './events.ts'
@@ -111,6 +111,7 @@ export class Instance {
     this.#failingOutputs = new FailingOutputs(this.#metrics, events)
     this.#measured = new MeasuredTraffic(this.#metrics)
     this.#ownMetrics = new MetricsWriter((update) => this.#metrics.add('main', update))
+    for (const why of REPLACED_FOR) this.#ownMetrics.series('workerReplacements', [why])
     this.#reloads = new ReloadMetrics(this.#ownMetrics)
     this.#runtime = measureRuntime(this.#ownMetrics, 'main')
     this.#metricsExporter = options.metricsExport && this.#exportMetrics(options.metricsExport)

@@ -82,11 +82,13 @@ export async function runProxyWorker(start: WorkerStart, port: MessagePort, arou
     resumed: ({ signal, backend }) => send({ kind: 'export', state: { signal, backend, cause: undefined } }),
   })
   const accessLog = new AccessLog(format, (line) => lines.write(line), hider, new OtlpAccessLog(exporters, hider))
+  // Created now: only a counter that was 0 before shows its first loss as an increase.
+  const lostLines = metrics.series('lostLines', [])
   const lines = new LineWriter(start.logFile === undefined ? around.standardOutput : new LogFile(start.logFile), {
     failing: (cause) => send({ kind: 'log', state: { kind: 'failing', cause: nameLog(cause) } }),
     resumed: (lines) => send({ kind: 'log', state: { kind: 'resumed', lines } }),
     ended: (lines) => send({ kind: 'log', state: { kind: 'ended', lines } }),
-    lost: (lines) => metrics.series('lostLines', []).add(lines),
+    lost: (lines) => lostLines.add(lines),
     lossLine: (lines) => accessLog.lossLine(lines),
   })
   const decisionIds = new DecisionIds()

@@ -40,7 +40,8 @@ export interface PlanUpdate {
 }
 
 /** `died`: its thread ended. `stuck`: its event loop was blocked. */
-export type ReplacedFor = 'died' | 'stuck'
+export const REPLACED_FOR = ['died', 'stuck'] as const
+export type ReplacedFor = (typeof REPLACED_FOR)[number]
 
 /** Settings for tests. */
 export interface WorkerPoolTuning {

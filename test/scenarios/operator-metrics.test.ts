@@ -51,6 +51,14 @@ const jsonLines = (text: string) =>
     .slice(0, -1)
     .map((line) => JSON.parse(line) as Record<string, unknown>)
 
+test('rare failures are counted from 0, so that the first one is an increase', async () => {
+  expect(await metric('gatewright_access_log_lost_lines_total')).toEqual(['gatewright_access_log_lost_lines_total 0'])
+  expect(await metric('gatewright_worker_replacements_total')).toEqual([
+    'gatewright_worker_replacements_total{cause="died"} 0',
+    'gatewright_worker_replacements_total{cause="stuck"} 0',
+  ])
+})
+
 test('an eviction is in the log, in metrics and in the status; its request has a duration that is a number', async () => {
   const endpoint = `127.0.0.1:${echoPort}`
   const labels = `{backend="default/web",endpoint="${endpoint}"}`

@@ -26,7 +26,8 @@ export type ExportResult =
  * Why items were not delivered. `queue-full`: the server was too slow; the oldest were dropped. `refused`: the server did not accept
  * them. `undeliverable`: it was not reached for too long. `too-large`: one item is larger than an export. `shutdown`: the gateway ended.
  */
-export type DropReason = 'queue-full' | 'refused' | 'undeliverable' | 'too-large' | 'shutdown'
+export const DROP_REASONS = ['queue-full', 'refused', 'undeliverable', 'too-large', 'shutdown'] as const
+export type DropReason = (typeof DROP_REASONS)[number]
 
 export interface ExportQueueEvents {
   /** Sends one export. Never rejects. */

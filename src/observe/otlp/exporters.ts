@@ -4,7 +4,7 @@ import type { GatewayIdentity } from '#exchange/gateway-identity.ts'
 import type { OtlpTarget } from '#exchange/otlp-target.ts'
 import { encodeExport, encodeResource } from './encode-export.ts'
 import { exportOver } from './export-call.ts'
-import { type DropReason, ExportQueue, type ExportResult } from './export-queue.ts'
+import { DROP_REASONS, type DropReason, ExportQueue, type ExportResult } from './export-queue.ts'
 import { identityAttributes } from './identity-attributes.ts'
 
 const MAX_IDLE_MS = 600_000
@@ -58,6 +58,8 @@ export class Exporters {
     const { signal: of } = target
     const resource = encodeResource(this.#attributesOf(target))
     const userAgent = `gatewright/${version}`
+    // Only a counter that was 0 before shows its first loss as an increase.
+    for (const reason of DROP_REASONS) dropped(of, reason, 0)
     const send = (items: readonly Uint8Array[], signal: AbortSignal): Promise<ExportResult> =>
       exportOver(call, { target, request: encodeExport(resource, version, items), userAgent, signal })
     const events = {

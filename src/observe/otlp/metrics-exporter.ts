@@ -40,6 +40,8 @@ export class MetricsExporter {
   constructor(options: MetricsExporterOptions) {
     this.#options = options
     this.#resource = encodeResource(identityAttributes(options.version, options.identity))
+    // As in `Exporters`.
+    for (const reason of ['refused', 'undeliverable'] as const) options.dropped(reason, 0)
     this.#wait()
   }
 
