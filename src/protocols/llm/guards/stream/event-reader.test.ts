@@ -145,6 +145,12 @@ test.each(['01', '00', '1x', ''])('a number that is %j makes an event unreadable
   expect(read(encode(FIRST.replace('"created":1', `"created":${created}`)))).toBe('unreadable')
 })
 
+test.each(['\x01', '\\x', '\\u12'])('padding that is no JSON makes an event unreadable: %j', (padding) => {
+  const read = reading('Completions')
+  read(encode(FIRST))
+  expect(read(encode(FIRST.replace('"x"', `"${padding}"`)))).toBe('unreadable')
+})
+
 test.each(FORMATS)('%s: an event with other bytes is read like by itself', (format) => {
   const { below, pick } = seededRandom(7)
   const read = reading(format)

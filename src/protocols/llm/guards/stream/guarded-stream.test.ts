@@ -402,6 +402,12 @@ test('a text that goes on later than the one after it is checked across', () => 
   expect(DIALECTS.Completions.read(run(near, { guards: [SECRET] }).text)).toBe('a <masked>')
 })
 
+test('arguments that go on after many other texts are held until then', () => {
+  const more = chunk({ content: 'word ' }).repeat(40)
+  const body = call('{"to":"a secr') + more + call('et-12"}') + chunk({}, 0, 'tool_calls') + DONE
+  expect(argumentsIn(run(body, { guards: [SECRET] }).text)).toBe('{"to":"a <masked>"}')
+})
+
 test('what patterns hold does not stop the provider: only its next text can release it', () => {
   const guards = [guard({ matches: ['a[^z]{0,1000}z'] })]
   const exchange = exchangeWith()
