@@ -41,21 +41,18 @@ test('clients with the kubeconfig get findings as warnings, and each write is lo
   const { clusters, users } = parse(texts.get('kubeconfig')!)
   expect(clusters[0].cluster.server).toBe(service.url)
   const body = JSON.stringify({ metadata: { name: 'b' }, spec: { static: { host: 'a.test', port: 80 } } })
-  const response = await new Promise<IncomingMessage>((resolve, reject) => {
-    const path = '/apis/gatewright.dev/v1alpha1/namespaces/default/proxybackends'
-    const ca = Buffer.from(clusters[0].cluster['certificate-authority-data'], 'base64').toString()
-    const headers = {
-      authorization: `Bearer ${users[0].user.token}`,
-      'content-type': 'application/json',
-      'user-agent': 'test',
-    }
-    const call = request(`${service!.url}${path}`, { method: 'POST', ca, headers, agent: false }, (answer) => {
-      answer.resume()
-      resolve(answer)
+  const ca = Buffer.from(clusters[0].cluster['certificate-authority-data'], 'base64').toString()
+  const post = (path: string, token: string) =>
+    new Promise<IncomingMessage>((resolve, reject) => {
+      const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json', 'user-agent': 'test' }
+      const call = request(`${service!.url}${path}`, { method: 'POST', ca, headers, agent: false }, (answer) => {
+        answer.resume()
+        resolve(answer)
+      })
+      call.once('error', reject)
+      call.end(body)
     })
-    call.once('error', reject)
-    call.end(body)
-  })
+  const response = await post('/apis/gatewright.dev/v1alpha1/namespaces/default/proxybackends', users[0].user.token)
   expect([response.statusCode, response.headers.warning]).toEqual([
     201,
     '299 - "spec.static: does nothing [no-effect]"',
@@ -73,5 +70,14 @@ test('clients with the kubeconfig get findings as warnings, and each write is lo
         status: 201,
       }),
     ],
+  ])
+  const long = 'x'.repeat(100_000)
+  expect((await post(`/api/v1/namespaces/${long}/${long}/${long}`, 'wrong')).statusCode).toBe(401)
+  await eventually('the refusal is logged', () => lines.length > 1)
+  const cut = long.slice(0, 512)
+  expect(lines[1]).toEqual([
+    'warn',
+    'write refused',
+    expect.objectContaining({ target: cut, namespace: cut, name: cut, status: 401 }),
   ])
 })

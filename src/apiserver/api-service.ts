@@ -107,8 +107,15 @@ function findingTexts(
 function auditLine({ method, target, namespace, name, userAgent, status, dryRun }: AuditEntry) {
   const level: Level = status < 400 ? 'info' : 'warn'
   const client = userAgent.slice(0, MAX_CLIENT)
-  const fields = { method, target, namespace, name, status, client, dryRun: dryRun ? 'true' : undefined }
+  const object = {
+    target: target.slice(0, MAX_NAME),
+    namespace: namespace?.slice(0, MAX_NAME),
+    name: name?.slice(0, MAX_NAME),
+  }
+  const fields = { method, ...object, status, client, dryRun: dryRun ? 'true' : undefined }
   return [level, status < 400 ? 'object written' : 'write refused', fields] as const
 }
 
 const MAX_CLIENT = 100
+/** Longer ones name nothing, and are of clients that need no token to fill the log with them. */
+const MAX_NAME = 512

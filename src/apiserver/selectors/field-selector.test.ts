@@ -48,3 +48,9 @@ test('an escaped comma is part of the value', () => {
 test('a term without an operator is refused', () => {
   expect(() => fieldMatch('name', KIND)).toThrow(new ApiError('BadRequest', 'invalid field selector "name"'))
 })
+
+test('at most a thousand terms', () => {
+  const terms = (count: number) => Array.from({ length: count }, () => 'metadata.name=keys').join()
+  expect(fieldMatch(terms(1000), KIND)(SECRET)).toBe(true)
+  expect(() => fieldMatch(terms(1001), KIND)).toThrow('more than 1000 requirements')
+})

@@ -1,6 +1,7 @@
 import type { Resource } from '#store/resources/resource.ts'
 import { ApiError } from '../http/api-error.ts'
 import type { ServedKind } from '../kinds/served-kind.ts'
+import { MAX_REQUIREMENTS } from './label-selector.ts'
 
 /** Whether an object has the fields that a client selects. */
 export type FieldMatch = (object: Resource) => boolean
@@ -16,7 +17,10 @@ export function fieldMatch(
   { kind, selectableFields = [] }: Pick<ServedKind, 'kind' | 'selectableFields'>,
 ): FieldMatch {
   const allowed = [...OF_ALL, ...selectableFields]
-  const tests = splitTerms(text).map((term) => {
+  const terms = splitTerms(text)
+  if (terms.length > MAX_REQUIREMENTS)
+    throw new ApiError('BadRequest', `invalid field selector: it has more than ${MAX_REQUIREMENTS} requirements`)
+  const tests = terms.map((term) => {
     const read = /^(?<field>[^=!]+)(?<operator>==?|!=)(?<value>.*)$/s.exec(term)
     if (read === null) throw new ApiError('BadRequest', `invalid field selector ${JSON.stringify(term)}`)
     const { field, operator, value } = read.groups as { field: string; operator: string; value: string }

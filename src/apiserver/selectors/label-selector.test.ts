@@ -37,3 +37,18 @@ test.each(['app=shop,', '=x', 'app in web', 'app in (a', 'a b', 'app=a=b', '-x=1
 test('an object without labels', () => {
   expect([labelMatch('app')(undefined), labelMatch('!app')(undefined)]).toEqual([false, true])
 })
+
+test('at most a thousand requirements', () => {
+  const requirements = (count: number) => Array.from({ length: count }, () => 'a').join()
+  expect(labelMatch(requirements(1000))({ a: '' })).toBe(true)
+  expect(() => labelMatch(requirements(1001))).toThrow('more than 1000 requirements')
+})
+
+test('long gaps and lists of values are read at once', () => {
+  const gap = ' '.repeat(300_000)
+  expect(labelMatch(`a${gap}in${gap}(b,${gap}c)${gap}`)({ a: 'c' })).toBe(true)
+  expect(() => labelMatch(`a${gap}(`)).toThrow('found "a (", expected')
+  const values = Array.from({ length: 100_000 }, (_, at) => `v${at}`).join()
+  const match = labelMatch(`a in (${values})`)
+  expect([1, 'x'].map((at) => match({ a: `v${at}` }))).toEqual([true, false])
+})
