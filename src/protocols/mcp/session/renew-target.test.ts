@@ -237,6 +237,25 @@ test('FailOpen: a target that was absent joins the session when it is there', as
   ])
 })
 
+test('FailOpen: a target that refuses one caller joins the sessions of others', async () => {
+  const late = new Server()
+  late.down = true
+  const picky: FakeTarget = (call) => (call.headers['x-key'] === 'bad' ? { status: 401, json: {} } : late.target(call))
+  const { call } = fakeTargets({ a: new Server().target, b: picky })
+  const client = new TestClient(mcpPlan(['a', 'b'], { failureMode: 'FailOpen' }), call)
+  const other = client.with({})
+  await client.initialize()
+  await other.initialize()
+  late.down = false
+  const use = (one: TestClient, key: string) =>
+    one.send({
+      message: { jsonrpc: '2.0', id: 5, method: 'tools/call', params: { name: 'b_x' } },
+      headers: { 'x-key': key },
+    })
+  expect((await use(client, 'bad')).messages[0]?.error?.code).toBe(-32603)
+  expect((await use(other, 'good')).messages[0]?.result).toEqual({ from: 's1' })
+})
+
 test('FailOpen: a target that stays absent is left alone for a while', async () => {
   const late = new Server()
   late.down = true

@@ -102,6 +102,8 @@ async function initialise(
 ): Promise<TargetSession | undefined> {
   const { deps } = request
   const renewed = await initialiseAgain(request, session, plan)
+  // Other callers may be welcome.
+  if (renewed === 'refused') return undefined
   if (renewed === undefined) {
     deps.memory.absentUntil.set(plan.destination, clock.monotonic() + ABSENCE_MS)
     return undefined
@@ -113,11 +115,12 @@ async function initialise(
   return renewed
 }
 
+/** @returns `refused`: the credentials of the caller are not accepted */
 async function initialiseAgain(
   request: McpRequest,
   { client }: Session,
   target: SessionTarget['plan'],
-): Promise<TargetSession | undefined> {
+): Promise<TargetSession | 'refused' | undefined> {
   const message = JSON.stringify({ jsonrpc: '2.0', id: ID, method: 'initialize', params: client })
   const call = {
     target,
@@ -130,12 +133,15 @@ async function initialiseAgain(
   const reply = await callTarget(request, call)
   const renewed = reply.kind === 'messages' ? await readInitialisation(target, reply).catch(() => undefined) : undefined
   abandon(reply)
+  if (reply.kind === 'refused' && CALLER_REFUSED.has(reply.response.status)) return 'refused'
   if (renewed === undefined) return undefined
   const isAccepted = await notifyInitialized(request, { plan: target, session: renewed })
   return isAccepted ? renewed : undefined
 }
 
 const ID = 0
+
+const CALLER_REFUSED = new Set([401, 403])
 
 /** What the target sends before its response is for a request that the client has not made. */
 async function readInitialisation(
