@@ -1,5 +1,5 @@
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { type LlmFacts, NO_LLM } from '#exchange/llm-facts.ts'
 import { BodyClaim, BodyMemory } from '#net/body/body-memory.ts'
 import { Head } from '#net/http/head.ts'
@@ -231,4 +231,22 @@ test('an answer that cannot be decoded is charged by its length', () => {
     expect(text).toBe('no such coding'.repeat(100))
     expect(facts.outputTokens).toBe(175)
   }
+})
+
+test.each<[what: string, request: object]>([
+  ['one text', { messages: [{ role: 'user', content: WORDS.repeat(20_000) }] }],
+  ['many short texts', { messages: [{ role: 'user', content: Array.from({ length: 20_000 }, () => WORDS) }] }],
+  ['texts of one letter', { input: Array.from({ length: 200_000 }, () => 'a') }],
+])('a long prompt that has no answer is estimated, and not parsed: %s', (_what, request) => {
+  const parse = vi.spyOn(JSON, 'parse')
+  onTestFinished(() => parse.mockRestore())
+  const facts: LlmFacts = { ...NO_LLM }
+  new TokenAccount('Completions', facts, Buffer.from(JSON.stringify(request))).settle(true)
+  expect(parse).not.toHaveBeenCalled()
+  const texts = JSON.stringify(request)
+    .match(/"[^"]*"/g)!
+    .map((text) => estimateTokens(text.slice(1, -1)))
+  const exact = texts.reduce((sum, tokens) => sum + tokens, 0)
+  expect(facts.inputTokens! / exact).toBeGreaterThan(0.95)
+  expect(facts.inputTokens! / exact).toBeLessThan(2.1)
 })
