@@ -241,7 +241,9 @@ test.each<[what: string, request: object]>([
   const parse = vi.spyOn(JSON, 'parse')
   onTestFinished(() => parse.mockRestore())
   const facts: LlmFacts = { ...NO_LLM }
-  new TokenAccount('Completions', facts, Buffer.from(JSON.stringify(request))).settle(true)
+  const body = Buffer.from(JSON.stringify(request))
+  new TokenAccount('Completions', facts, body).settle(true)
+  expect(body.equals(Buffer.from(JSON.stringify(request)))).toBe(true)
   expect(parse).not.toHaveBeenCalled()
   const texts = JSON.stringify(request)
     .match(/"[^"]*"/g)!

@@ -136,7 +136,8 @@ const SPACE = 0x20
 
 /** The tokens of a long request. Quotes become spaces: a long run without any would count as data. */
 function estimateLong(body: Uint8Array): number {
-  const text = body.slice()
+  // The next attempt may send the same body; `slice` of a Buffer would not copy it.
+  const text = new Uint8Array(body)
   for (let at = 0; at < text.length; at++) if (text[at] === QUOTE) text[at] = SPACE
   return estimateTokens(decodeText(text, 0, text.length))
 }
