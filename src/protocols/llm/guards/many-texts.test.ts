@@ -1,5 +1,8 @@
 import { expect, test } from 'vitest'
+import { Pace, runAtOnce } from '#base/in-slices.ts'
 import { refused, type Setup, sent } from '#test/support/prepare-llm.ts'
+import { ManyTextsBuilder } from './many-texts.ts'
+import { maskJoined } from './mask-joined.ts'
 
 const COUNT = 9000
 /** Matches begin and end a string, are all of it, and do not go on in the next one. */
@@ -43,4 +46,20 @@ test('very many strings in the arguments of a call are masked one by one', () =>
 test.each([0, COUNT - 1])('a match in the name of a member among very many rejects: %i', (at) => {
   const members = Array.from({ length: COUNT }, (_, index) => [index === at ? 'bad' : `n${index}`, 'x bad'])
   expect(refused(bodyWith(Object.fromEntries(members)), { ai }).code).toBe('prompt-guard-rejected')
+})
+
+test('very many strings: a guard that rejects finds a match in one of them, and none across two', () => {
+  const texts = Array.from({ length: COUNT }, () => 'fo')
+  const rejecting: Setup['ai'] = { promptGuard: { request: [{ regex: { action: 'Reject', matches: ['fo\\s?fo'] } }] } }
+  expect(sent(bodyWith(texts), { ai: rejecting }).text).toBe(bodyWith(texts))
+  expect(refused(bodyWith([...texts, 'fofo']), { ai: rejecting }).code).toBe('prompt-guard-rejected')
+})
+
+test('a mask of a service in very many strings rejects; without a difference they pass', () => {
+  const builder = new ManyTextsBuilder()
+  for (const text of ['a', '', 'b']) builder.add(text, true)
+  const many = builder.build()
+  expect([many.text, many.length]).toEqual(['a\n\nb', 2])
+  expect(runAtOnce(maskJoined([many], 'a\n\nb', new Pace()))).toBe(true)
+  expect(runAtOnce(maskJoined([many], 'a\n\n*', new Pace()))).toBe(false)
 })
