@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest'
+import { runAtOnce } from '#base/in-slices.ts'
 import { parseDocument } from '../json/json-document.ts'
 import { readCountablePrompt } from './countable-prompt.ts'
 
 function read(body: object): { texts: readonly string[]; otherTokens: number } {
   const document = parseDocument(new TextEncoder().encode(JSON.stringify(body)))
   if ('fault' in document) throw new Error(document.fault)
-  const { texts, otherTokens } = readCountablePrompt(document)
+  const { texts, otherTokens } = runAtOnce(readCountablePrompt(document))
   return { texts, otherTokens }
 }
 

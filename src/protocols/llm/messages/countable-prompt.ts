@@ -1,5 +1,7 @@
+import type { Steps } from '#base/in-slices.ts'
 import type { JsonValue } from '../json/json-document.ts'
 import { decodeText } from '../json/native.ts'
+import { Loops } from '../translation/loops.ts'
 
 /** What the tokens of a request are estimated from. */
 export interface CountablePrompt {
@@ -21,22 +23,29 @@ const PAGE_BYTES = 50_000
  * Collects what a model reads of a messages request: system text, messages, tools. Blocks of an unknown type count as their JSON: a count
  * that is too low makes clients exceed the context of the model (decision B36).
  */
-export function readCountablePrompt(body: JsonValue): CountablePrompt {
-  const prompt = new Prompt()
+export function* readCountablePrompt(body: JsonValue): Steps<CountablePrompt> {
+  const loops = new Loops()
+  const prompt = new Prompt(loops)
   const system = body.get('system')
   if (system !== undefined) prompt.addMessage(system)
-  for (const message of body.get('messages')?.elements ?? []) {
+  loops.eachOf(listAt(body, 'messages'), (message) => {
     const content = message.get('content')
     if (content !== undefined) prompt.addMessage(content)
-  }
-  const tools = body.get('tools')
-  if (tools?.elements.length !== 0) prompt.addJson(tools)
+  })
+  const tools = listAt(body, 'tools')
+  if (tools?.children().next() !== undefined) loops.after(() => prompt.addJson(tools))
+  if (loops.areWaiting) yield* loops.rest()
   return prompt
 }
 
 class Prompt implements CountablePrompt {
   readonly texts: string[] = []
   otherTokens = PROMPT_TOKENS
+  readonly #loops: Loops
+
+  constructor(loops: Loops) {
+    this.#loops = loops
+  }
 
   /** @param content a text, or blocks */
   addMessage(content: JsonValue): void {
@@ -52,7 +61,7 @@ class Prompt implements CountablePrompt {
 
   #addContent(content: JsonValue | undefined): void {
     if (content?.kind !== 'array') return this.#addText(content)
-    for (const block of content.elements) this.#addBlock(block)
+    this.#loops.eachOf(content, (block) => this.#addBlock(block))
   }
 
   #addBlock(block: JsonValue): void {
@@ -99,4 +108,9 @@ class Prompt implements CountablePrompt {
 
 function textOf(value: JsonValue | undefined): string | undefined {
   return value?.kind === 'string' ? value.text : undefined
+}
+
+function listAt(value: JsonValue, name: string): JsonValue | undefined {
+  const list = value.get(name)
+  return list?.kind === 'array' ? list : undefined
 }

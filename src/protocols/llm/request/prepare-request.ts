@@ -1,3 +1,4 @@
+import type { Steps } from '#base/in-slices.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import type { LlmFacts } from '#exchange/llm-facts.ts'
 import type { LlmReads } from '#exchange/llm-reads.ts'
@@ -11,7 +12,8 @@ import { guardRequest } from '../guards/guard-request.ts'
 import { isGuardedFormat } from '../guards/guarded-format.ts'
 import { BodyEdits } from '../json/edit-members.ts'
 import { type ExactNames, findCaseVariant } from '../json/exact-names.ts'
-import { parseDocument } from '../json/json-document.ts'
+import { parseInSteps } from '../json/json-document.ts'
+import { runForBody } from '../json/run-for-body.ts'
 import { findMember, type JsonFault, type Members, scanMembers, stringAt, valueIs } from '../json/scan-members.ts'
 import { readCountablePrompt } from '../messages/countable-prompt.ts'
 import { enrichConversation } from '../messages/request.ts'
@@ -238,7 +240,7 @@ function prepareTyped(
   const finish = (final: Uint8Array | Refusal): PreparedRequest | Promise<PreparedRequest> => {
     if ('kind' in final) return final
     const call = { ...chosen.facts, streaming, request: new SentRequest(type, members, final) }
-    if (!sends) return prepareCount(type, final, buildFacts(provider, type, call))
+    if (!sends) return runForBody(final, prepareCount(type, final, buildFacts(provider, type, call)))
     return prepareSent({ provider, type, conversion, isNative, model, hidesUsage }, call, final, exchange, input)
   }
   const { guards } = settings
@@ -312,11 +314,11 @@ function completeSent(
 const NO_GUARDS: readonly Guard[] = []
 
 /** A token count that the gateway makes itself, of the body that the provider would get. */
-function prepareCount(type: ClientFormat, body: Uint8Array, facts: LlmFacts): LocalCount | Refusal {
-  const document = parseDocument(body)
+function* prepareCount(type: ClientFormat, body: Uint8Array, facts: LlmFacts): Steps<LocalCount | Refusal> {
+  const document = yield* parseInSteps(body)
   if ('fault' in document) return refuseFault(type, document)
   const { vocabulary } = modelOf(facts.requestModel)
-  return { kind: 'count', prompt: readCountablePrompt(document), vocabulary, facts }
+  return { kind: 'count', prompt: yield* readCountablePrompt(document), vocabulary, facts }
 }
 
 const NO_BODY: JsonFault = { fault: 'not-an-object', at: 0 }

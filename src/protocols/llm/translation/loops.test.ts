@@ -3,6 +3,7 @@ import { runAtOnce, type Steps } from '#base/in-slices.ts'
 import { JsonChildren, JsonValue, parseDocument } from '../json/json-document.ts'
 import { encode } from '../json/splice.ts'
 import { writeInSteps } from '../json/write-json.ts'
+import { readCountablePrompt } from '../messages/countable-prompt.ts'
 import type { Conversation, Part } from './conversation.ts'
 import type { ClientDialect, ProviderDialect } from './dialect.ts'
 import { CLIENT_DIALECTS, PROVIDER_DIALECTS } from './dialects.ts'
@@ -109,6 +110,16 @@ test.each(REQUESTS)('many %s of a request of %s are read in steps', (_what, name
   const next = vi.spyOn(JsonChildren.prototype, 'next')
   onTestFinished(() => next.mockRestore())
   const most = mostPerStep(dialect.readRequest(parsed(body), new Losses()), () => next.mock.calls.length)
+  expect(next.mock.calls.length).toBeGreaterThanOrEqual(COUNT)
+  expect(most).toBeLessThanOrEqual(2 * MOST)
+})
+
+test.each(
+  REQUESTS.filter(([what, dialect]) => dialect === 'messages' && (what === 'messages' || what.startsWith('parts'))),
+)('the texts of many %s are collected in steps, to count their tokens', (_what, _dialect, body) => {
+  const next = vi.spyOn(JsonChildren.prototype, 'next')
+  onTestFinished(() => next.mockRestore())
+  const most = mostPerStep(readCountablePrompt(parsed(body)), () => next.mock.calls.length)
   expect(next.mock.calls.length).toBeGreaterThanOrEqual(COUNT)
   expect(most).toBeLessThanOrEqual(2 * MOST)
 })

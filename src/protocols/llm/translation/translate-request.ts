@@ -1,8 +1,9 @@
-import { runAtOnce, runInSlices, type Steps } from '#base/in-slices.ts'
+import type { Steps } from '#base/in-slices.ts'
 import type { LlmTranslation } from '#exchange/llm-facts.ts'
 import type { Refusal } from '#exchange/outcome.ts'
 import type { Head } from '#net/http/head.ts'
 import { JsonValue, parseInSteps } from '../json/json-document.ts'
+import { isLongBody, runForBody } from '../json/run-for-body.ts'
 import { writeInSteps, writeJson } from '../json/write-json.ts'
 import type { Sending } from '../providers/provider.ts'
 import { refuse, refuseFault } from '../request/refuse.ts'
@@ -49,15 +50,11 @@ export interface BodyTranslation {
   readonly answer: TranslatedBody['answer']
 }
 
-/** Longer bodies are translated in several turns of the event loop, so that other requests wait only for a part of it. */
-const MAX_AT_ONCE_BYTES = 65_536
-
 /** What `translateInSteps` returns; a promise only for a long body. */
 export function translateRequest(
   ...[type, sending, body, head, caching]: Parameters<typeof translateInSteps>
 ): TranslatedRequest | Refusal | Promise<TranslatedRequest | Refusal> {
-  const steps = translateInSteps(type, sending, body, head, caching)
-  return body.length > MAX_AT_ONCE_BYTES ? runInSlices(steps) : runAtOnce(steps)
+  return runForBody(body, translateInSteps(type, sending, body, head, caching))
 }
 
 /**
@@ -82,7 +79,7 @@ export function* translateInSteps(
         : translateBody(type, translation.dialect.translate(request, head, losses))
     const sent = complete === undefined ? written : complete(written, head)
     return {
-      body: body.length > MAX_AT_ONCE_BYTES ? yield* writeInSteps(sent) : writeJson(sent),
+      body: isLongBody(body) ? yield* writeInSteps(sent) : writeJson(sent),
       facts: { from: NATIVE_DIALECTS[type], to: dialect, dropped: losses.paths },
       answer,
     }
