@@ -1,5 +1,6 @@
 import { BodyEdits } from '../json/edit-members.ts'
 import { JsonValue, parseDocument } from '../json/json-document.ts'
+import { decodeLatin1 } from '../json/native.ts'
 import { findMember, type Members, scanMembers } from '../json/scan-members.ts'
 import { applySplices, encode, type Splice } from '../json/splice.ts'
 
@@ -41,7 +42,13 @@ function membersOf(body: Uint8Array): Members {
   return members
 }
 
+/** A key that is written with escapes has such an escape. */
+const SCOPES = ['scope', '\\u']
+
 function withoutCacheScopes(body: Uint8Array): Uint8Array {
+  // Most bodies have none, and a long one takes long to parse.
+  const text = decodeLatin1(body, 0, body.length)
+  if (!SCOPES.some((each) => text.includes(each))) return body
   const document = parseDocument(body)
   // Malformed escapes: the provider refuses the body.
   if (!(document instanceof JsonValue)) return body

@@ -47,6 +47,16 @@ test('bodies of the messages family lose what the platform refuses, and keep the
   )
 })
 
+test.each(['"scope"', String.raw`"sc\u006fpe"`])(
+  'bodies of the messages family lose a scope whose key is written as %s',
+  (key) => {
+    const body = (mark: string) =>
+      `"messages":[{"role":"user","content":[{"type":"text","text":"a","cache_control":${mark}}]}]}`
+    const given = `{"model":"claude-x","anthropic_version":"v",${body(`{${key}:"x"}`)}`
+    expect(sent(given, as('Messages')).text).toBe(`{"anthropic_version":"vertex-2023-10-16",${body('{}')}`)
+  },
+)
+
 verifies(['backend.ai.providerSix/model'], 'a configured model replaces that of the request', () => {
   const pinned = { providerSix: { projectId: 'p', model: 'gemini-2.5-pro' } }
   const { text, facts } = sent('{"model":"m","messages":[]}', as('Completions', { provider: pinned }))
