@@ -47,6 +47,14 @@ const json = (body: unknown) => JSON.stringify(body)
 const TYPES = ['Completions', 'Messages', 'Responses'] as const
 const LISTS = { Completions: 'choices', Messages: 'content', Responses: 'output' } as const
 
+test('tokens that are parts of a character are checked by their bytes', () => {
+  const tokens = [{ token: 'm' }, { token: 'bytes:\\xc3' }, { token: '\\xbc', bytes: [0xbc] }, { token: 'ller' }]
+  const body = (content: readonly object[]) => json({ choices: [{ message: { content: 'x' }, logprobs: { content } }] })
+  const guards = [guard({ matches: ['m\u00fcller'] })]
+  expect(run(body(tokens), { type: 'Completions', guards }).refusal?.code).toBe('prompt-guard-rejected')
+  expect(run(body(tokens.slice(1)), { type: 'Completions', guards }).text).toBe(body(tokens.slice(1)))
+})
+
 test.each(TYPES)('a whole answer of type %s is one of its API, or an error', (type) => {
   for (const other of TYPES) {
     const body = json({ [LISTS[other]]: [], id: 'x' })

@@ -58,12 +58,15 @@ export class GuardedTexts {
     const joined: JoinedRun[] = []
     for (const { role, joins, lasts, places } of runs) {
       const texts: GuardedText[] = []
+      let tokens: TextDecoder | undefined
       for (const place of places) {
         if (pace.after(WORK_PER_TEXT + place.end - place.start)) yield
         if (place.form === 'number') return { unreadable: `${place.path}: a number, where guards need text` }
         const text = place.end - place.start > PIECE_BYTES ? yield* decodeLong(bytes, place) : decodePlace(bytes, place)
         if (text === undefined) return { unreadable: `${place.path}: text with a lone surrogate` }
-        const slot = yield* readSlot(place, text, joins, texts, pace)
+        if (place.bytes !== undefined) tokens ??= new TextDecoder()
+        const shown = place.bytes === undefined ? text : tokens!.decode(place.bytes, { stream: true })
+        const slot = yield* readSlot(place, shown, joins, texts, pace)
         if (slot === undefined) return { unreadable: `${place.path}: a text file that is not base64` }
         slots.push(slot)
       }

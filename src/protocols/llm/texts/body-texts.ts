@@ -17,6 +17,8 @@ export interface TextPlace {
   readonly canChange: boolean
   /** Of a text file, as far as the body says it. */
   readonly mediaType?: string | undefined
+  /** Of a token that is not whole characters: it goes on with those of the tokens before it. */
+  readonly bytes?: Uint8Array | undefined
 }
 
 /** Texts of one message or of another part of a body. */

@@ -6,8 +6,18 @@ import type { BodyTexts, ExemptPlace, TextRole, TextRun } from './body-texts.ts'
 import { readTextFile } from './file-data.ts'
 import { type SchemaWalk, walkSchema } from './schema-texts.ts'
 import type { CompiledTable, RunRole, TableNode } from './text-table.ts'
+import { bytesOf } from './token-bytes.ts'
 import { ADDRESS, type Exemption, FILE, type FileTreatment, MEDIA } from './treatments.ts'
-import { CHOSEN, FilePlace, Location, nameAt, rangeOf, type VisitChild, WalkedPlace } from './walked-place.ts'
+import {
+  CHOSEN,
+  FilePlace,
+  Location,
+  nameAt,
+  rangeOf,
+  TokenPlace,
+  type VisitChild,
+  WalkedPlace,
+} from './walked-place.ts'
 
 class WalkedExemption implements ExemptPlace {
   readonly reason: string
@@ -188,7 +198,7 @@ export class TextWalk {
     if (treatment === undefined) return this.#default(value, node, at)
     switch (treatment.kind) {
       case 'text':
-        if (value.kind === 'string') this.#run.texts.push(new WalkedPlace(rangeOf(value), at, treatment.canChange))
+        if (value.kind === 'string') this.#run.texts.push(textPlace(value, at, treatment.canChange))
         else if (value.kind === 'number') this.#token(value, at)
         else this.#default(value, node, at)
         return
@@ -301,6 +311,11 @@ export class TextWalk {
       else if (isCompound(value) || value.kind === 'string') this.#exempt.push(new WalkedExemption(at, reason))
     } else this.#default(value, node, at)
   }
+}
+
+function textPlace(value: JsonValue, at: Location, canChange: boolean): WalkedPlace {
+  const range = rangeOf(value)
+  return canChange ? new WalkedPlace(range, at, true) : new TokenPlace(range, at, bytesOf(value.text, at.parent?.value))
 }
 
 /** Some providers take names in any case. What they ignore is checked as well. */

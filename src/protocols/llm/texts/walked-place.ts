@@ -101,6 +101,16 @@ export class FilePlace extends WalkedPlace {
   }
 }
 
+/** A token of a text. */
+export class TokenPlace extends WalkedPlace {
+  readonly bytes: Uint8Array | undefined
+
+  constructor(range: { start: number; end: number }, location: Location, bytes: Uint8Array | undefined) {
+    super(range, location, false)
+    this.bytes = bytes
+  }
+}
+
 export function rangeOf({ place, end }: JsonValue): { start: number; end: number } {
   return { start: place, end }
 }

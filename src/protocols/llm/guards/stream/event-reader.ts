@@ -25,6 +25,9 @@ const WORK_PER_TEXT = 1024
 /** Longer events are rare, and copying them for the next ones takes time. */
 const LONG_EVENT_BYTES = 65_536
 
+/** More lists of tokens at a time are none of a chat. */
+const MAX_TOKEN_BLOCKS = 256
+
 /** Reads the texts of the events of one stream. */
 export class EventReader {
   readonly #format: GuardedFormat
@@ -33,6 +36,8 @@ export class EventReader {
   #template: EventTemplate | undefined
   #about: EventText | undefined
   #templateType = ''
+  /** By block. */
+  readonly #tokens = new Map<string, TextDecoder>()
   #type = ''
 
   constructor(format: GuardedFormat, receiver: EventReceiver) {
@@ -54,6 +59,18 @@ export class EventReader {
     return rest === undefined || finish(rest)
   }
 
+  /** What guards check instead of a file, which would be written again as a text of one event, or instead of a part of a character. */
+  #shownFor({ block, place: { form, mediaType, bytes } }: EventText, original: string): string | undefined {
+    if (bytes !== undefined) {
+      const tokens = this.#tokens.get(block) ?? new TextDecoder()
+      if (this.#tokens.size === MAX_TOKEN_BLOCKS) this.#tokens.clear()
+      this.#tokens.set(block, tokens)
+      return tokens.decode(bytes, { stream: true })
+    }
+    const file = form === 'base64' ? readTextFile(original, mediaType) : undefined
+    return typeof file === 'object' ? file.text : undefined
+  }
+
   *#parse(data: Uint8Array): Steps<boolean> {
     const receiver = this.#receiver
     const event = yield* parseInSteps(data)
@@ -67,12 +84,12 @@ export class EventReader {
       const isLong = end - start > PIECE_BYTES
       const original = isLong ? yield* decodeLongString(data, start + 1, end - 1) : decode(data, text.place)
       if (original === undefined) return false
-      const file = text.place.form === 'base64' ? readTextFile(original, text.place.mediaType) : undefined
-      // A place of its own: the rest of the event need not stay in memory. A file that is written again would be a text of one event.
+      const shown = this.#shownFor(text, original)
+      // A place of its own: the rest of the event need not stay in memory.
       const rest =
-        typeof file === 'object'
-          ? receiver.text(fixed(text), file.text, { start, end })
-          : receiver.text(text, original, { start, end })
+        shown === undefined
+          ? receiver.text(text, original, { start, end })
+          : receiver.text(fixed(text), shown, { start, end })
       if (rest !== undefined) yield* rest
       if (pace.after(WORK_PER_TEXT)) yield
     }

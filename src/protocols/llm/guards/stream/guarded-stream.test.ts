@@ -402,6 +402,26 @@ test('a text that goes on later than the one after it is checked across', () => 
   expect(DIALECTS.Completions.read(run(near, { guards: [SECRET] }).text)).toBe('a <masked>')
 })
 
+test('a token that is a part of a character is checked by its bytes', () => {
+  const tokens = [
+    { token: 'm' },
+    { token: '\\xc3', bytes: [0xc3] },
+    { token: '\ufffd', bytes: [0xbc] },
+    { token: 'ller ' },
+  ]
+  const events = (given: readonly object[]) =>
+    given.map((token) => {
+      const choice = { index: 0, delta: { content: 'x' }, logprobs: { content: [token] } }
+      return `data: ${JSON.stringify({ id: 'c', choices: [choice] })}\n\n`
+    })
+  const guards = [guard({ matches: ['m\u00fcller'] })]
+  const { text } = run(events(tokens).join('') + DONE, { guards })
+  expect(text).toContain('guardrail_intervention')
+  expect(text).not.toContain('ller')
+  const clean = events([...tokens.slice(1), { token: 'bytes:\\xe2\\x80' }]).join('') + DONE
+  expect(run(clean, { guards }).text).toBe(clean)
+})
+
 test('arguments that go on after many other texts are held until then', () => {
   const more = chunk({ content: 'word ' }).repeat(40)
   const body = call('{"to":"a secr') + more + call('et-12"}') + chunk({}, 0, 'tool_calls') + DONE
