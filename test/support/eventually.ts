@@ -1,6 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { WAIT_LIMIT_MS } from './time-limits.ts'
 
+/** Between two looks: short at first, because most waits are. */
+const FIRST_PAUSE_MS = 2
+const LONGEST_PAUSE_MS = 20
+
 /** Waits until `look` returns a value; fails with the last error, or with `name`, after the time limit. */
 export async function eventually<T>(
   name: string,
@@ -9,14 +13,14 @@ export async function eventually<T>(
 ): Promise<T> {
   const deadline = performance.now() + patienceMs
   let last: unknown
-  while (performance.now() < deadline) {
+  for (let pauseMs = FIRST_PAUSE_MS; performance.now() < deadline; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
     try {
       const found = await look()
       if (found !== undefined && found !== false) return found
     } catch (error) {
       last = error
     }
-    await sleep(20)
+    await sleep(pauseMs)
   }
   throw new Error(`never came true: ${name}`, { cause: last })
 }

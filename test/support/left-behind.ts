@@ -16,10 +16,11 @@ beforeAll(() => {
     // With a timer that was armed in virtual time, the wheel would not turn in real time.
     workerWheel.clear()
     expect({ ...clock }, 'the clock is still replaced').toEqual(CLOCK)
-    await vi.waitFor(() => {
+    const look = () => {
       const left = openResources().filter((resource, _, all) => countOf(all, resource) > countOf(before, resource))
       expect(left, 'resources of this file are still open').toEqual([])
-    }, 5000)
+    }
+    await vi.waitFor(look, { timeout: 5000, interval: 5 })
   }
 })
 
