@@ -9,7 +9,7 @@ import { DecisionIds } from '#observe/decision-ids.ts'
 import { AccessLog } from '#observe/log/access-log.ts'
 import type { LogFields, LogMessage } from '#observe/log/application-log.ts'
 import { JSON_LINE, TEXT_LINE } from '#observe/log/field-line.ts'
-import { LineWriter } from '#observe/log/line-writer.ts'
+import { LineWriter, type LineWriterEvents } from '#observe/log/line-writer.ts'
 import { LogFile } from '#observe/log/log-file.ts'
 import type { LogTarget } from '#observe/log/log-target.ts'
 import { MetricsWriter } from '#observe/metrics/metrics-writer.ts'
@@ -48,6 +48,8 @@ export interface WorkerSurroundings {
   readonly environment: NodeJS.ProcessEnv
   /** Where the access log goes that has no file. */
   readonly standardOutput: LogTarget
+  /** How long a line of the access log waits for more; undefined: as long as usual. */
+  readonly lineWaitMs?: number
 }
 
 /** A proxy worker: receives plans from the main thread over `port` and serves traffic with them. It closes the port when it has ended. */
@@ -84,13 +86,15 @@ export async function runProxyWorker(start: WorkerStart, port: MessagePort, arou
   const accessLog = new AccessLog(format, (line) => lines.write(line), hider, new OtlpAccessLog(exporters, hider))
   // Created now: only a counter that was 0 before shows its first loss as an increase.
   const lostLines = metrics.series('lostLines', [])
-  const lines = new LineWriter(start.logFile === undefined ? around.standardOutput : new LogFile(start.logFile), {
+  const logTarget = start.logFile === undefined ? around.standardOutput : new LogFile(start.logFile)
+  const logEvents: LineWriterEvents = {
     failing: (cause) => send({ kind: 'log', state: { kind: 'failing', cause: nameLog(cause) } }),
     resumed: (lines) => send({ kind: 'log', state: { kind: 'resumed', lines } }),
     ended: (lines) => send({ kind: 'log', state: { kind: 'ended', lines } }),
     lost: (lines) => lostLines.add(lines),
     lossLine: (lines) => accessLog.lossLine(lines),
-  })
+  }
+  const lines = new LineWriter(logTarget, logEvents, around.lineWaitMs)
   const decisionIds = new DecisionIds()
   const observer = new RequestObserver(
     start.name,

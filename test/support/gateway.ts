@@ -8,18 +8,24 @@ import { startWorkerHere } from './worker-here.ts'
 
 export type { TestGateway } from './gateway-options.ts'
 
+export interface ThreadGateway extends TestGateway {
+  /** Reads the files again, as SIGHUP does. */
+  reload(): void
+}
+
 /**
  * Starts a gateway in this thread and waits until it logs that it is ready. Rejects with its log if it ends first. Its command line, its
  * messages to workers and its sockets are those of a process, but its code is loaded already: a process takes half a second of processor
  * time to start. What only a process shows needs `startGatewayProcess`.
  */
-export async function startGateway(options: GatewayOptions): Promise<TestGateway> {
+export async function startGateway(options: GatewayOptions): Promise<ThreadGateway> {
   const temporary = mkdtempSync(join(tmpdir(), 'gatewright-test-'))
   const accessLog = join(temporary, 'stdout')
   const descriptor = openSync(accessLog, 'a')
   const environment = environmentOf(options)
   const stopped = Promise.withResolvers<void>()
   const ready = Promise.withResolvers<void>()
+  let reload = () => {}
   /** The access log of a gateway that has ended. */
   let written: string | undefined
   const output = {
@@ -36,10 +42,16 @@ export async function startGateway(options: GatewayOptions): Promise<TestGateway
       if (portsIn(output.stderr) !== undefined) ready.resolve()
       return true
     },
-    handleSignals: () => ({ stopped: stopped.promise, stop: stopped.resolve, onReload: () => {} }),
+    handleSignals: () => ({
+      stopped: stopped.promise,
+      stop: stopped.resolve,
+      onReload: (run) => {
+        reload = run
+      },
+    }),
     catchWarnings: () => {},
     releaseMemoryOfStart: () => ({ cancel: () => {} }),
-    startThread: (start) => startWorkerHere(start, { environment, standardOutput }),
+    startThread: (start) => startWorkerHere(start, { environment, standardOutput, lineWaitMs: 2 }),
   }
   const run = async () => {
     try {
@@ -62,6 +74,7 @@ export async function startGateway(options: GatewayOptions): Promise<TestGateway
     url: (port) => urlOf(port, ports),
     output,
     close,
+    reload: () => reload(),
     async [Symbol.asyncDispose]() {
       await close()
     },

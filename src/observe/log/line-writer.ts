@@ -2,6 +2,7 @@ import { writeSync } from 'node:fs'
 import type { LogTarget } from './log-target.ts'
 
 const FLUSH_BYTES = 64 * 1024
+/** Default. */
 const FLUSH_AFTER_MS = 50
 /** Interval of retries while the disk is full. */
 const RETRY_MS = 1000
@@ -36,6 +37,7 @@ export interface LineWriterEvents {
 export class LineWriter {
   readonly #target: LogTarget
   readonly #events: LineWriterEvents
+  readonly #flushAfterMs: number
   /** Each line is encoded immediately: a string made of many pieces is fastest to read while it is in the cache. */
   #bytes: Buffer = Buffer.allocUnsafeSlow(USUAL_BYTES)
   #length = 0
@@ -49,9 +51,11 @@ export class LineWriter {
   /** The last write ended within a line. */
   #isMidLine = false
 
-  constructor(target: LogTarget, events: LineWriterEvents) {
+  /** @param flushAfterMs how long a line waits for more */
+  constructor(target: LogTarget, events: LineWriterEvents, flushAfterMs = FLUSH_AFTER_MS) {
     this.#target = target
     this.#events = events
+    this.#flushAfterMs = flushAfterMs
   }
 
   write(line: string): void {
@@ -62,7 +66,7 @@ export class LineWriter {
     }
     this.#append(line)
     if (this.#length >= this.#flushAt) this.flush()
-    else this.#timer ??= setTimeout(() => this.flush(), FLUSH_AFTER_MS)
+    else this.#timer ??= setTimeout(() => this.flush(), this.#flushAfterMs)
   }
 
   flush(): void {
@@ -75,7 +79,7 @@ export class LineWriter {
     if (this.#length > 0) {
       const isWaiting = failure !== undefined
       this.#flushAt = isWaiting ? Number.POSITIVE_INFINITY : this.#length + FLUSH_BYTES
-      this.#timer = setTimeout(() => this.flush(), isWaiting ? RETRY_MS : FLUSH_AFTER_MS)
+      this.#timer = setTimeout(() => this.flush(), isWaiting ? RETRY_MS : this.#flushAfterMs)
       return
     }
     this.#flushAt = FLUSH_BYTES
