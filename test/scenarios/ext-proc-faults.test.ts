@@ -9,6 +9,7 @@ import { eventually } from '#test/support/eventually.ts'
 import { freePort } from '#test/support/free-port.ts'
 import { startGateway, type TestGateway } from '#test/support/gateway.ts'
 import { backendYaml, createObjectsFolder, gatewayYaml, joinYaml, routeYaml } from '#test/support/objects-folder.ts'
+import { PassingTime } from '#test/support/passing-time.ts'
 import { policyYaml } from '#test/support/policy-yaml.ts'
 
 // Processors that misbehave. Each ends in the documented status, within its deadline, and other requests are not disturbed.
@@ -62,11 +63,23 @@ const ending =
   }
 
 const stops = new AsyncDisposableStack()
+const time = stops.use(new PassingTime())
 let gateway: TestGateway
 let port: number
 let fault: Fault = {}
 let server: FrameServer
 let reached = 0
+/** Requests to the processor. */
+let asked = 0
+/** Of an answer of the processor. */
+const LIMIT_MS = 400
+
+/** After some turns of the event loop, in which everything that was sent arrives. */
+async function passLimit(): Promise<void> {
+  for (let turn = 0; turn < 10; turn++) await new Promise((resolve) => setTimeout(resolve, 2))
+  time.skip(LIMIT_MS)
+}
+
 let respond: (response: http.ServerResponse) => void
 
 beforeAll(async () => {
@@ -77,6 +90,7 @@ beforeAll(async () => {
     peer.onRequest = (stream) => {
       readers.set(stream, new FrameReader(1_000_000))
       count = 0
+      asked++
       fault.head?.(peer, stream)
     }
     peer.onData = (stream) => {
@@ -111,7 +125,7 @@ beforeAll(async () => {
       backendYaml('backend', (backend.address() as AddressInfo).port),
       backendYaml('faulty', server.destination.port),
       backendYaml('nothing', await freePort()),
-      policyYaml('fast', 'ProxyBackend', 'faulty', { backend: { http: { requestTimeout: '400ms' } } }),
+      policyYaml('fast', 'ProxyBackend', 'faulty', { backend: { http: { requestTimeout: `${LIMIT_MS}ms` } } }),
       ...[...names, 'refused', 'plain'].map((name) => routeYaml(name, `/${name}`, 'backend')),
       ...names.map((name) =>
         policyYaml(name, 'HTTPRoute', name, {
@@ -130,6 +144,7 @@ afterAll(() => stops.disposeAsync())
 beforeEach(() => {
   fault = {}
   reached = 0
+  asked = 0
   respond = (response) => response.end('from the backend')
 })
 
@@ -259,7 +274,12 @@ const FAULTS: [what: string, route: string, fault: Fault, detail: RegExp | strin
 
 test.each(FAULTS)('a processor that %s (%s)', async (_, route, wrong, detail) => {
   fault = wrong
-  expect(await post(`/${route}`)).toEqual({
+  const posted = post(`/${route}`)
+  if (detail === 'timeout') {
+    await eventually('the processor is asked', () => asked > 0)
+    await passLimit()
+  }
+  expect(await posted).toEqual({
     status: 500,
     body: 'ext_proc failed',
     detail: expect.stringMatching(`^processor default/faulty: ${String(detail).replaceAll('.', '\\.')}`),
@@ -279,7 +299,10 @@ test('a processor that refuses connections', async () => {
 
 test('a processor that never reads', async () => {
   // Without window updates it gets 64 KiB.
-  expect(await post('/default', new Uint8Array(1_000_000))).toMatchObject({
+  const posted = post('/default', new Uint8Array(1_000_000))
+  await eventually('the processor is asked', () => asked > 0)
+  await passLimit()
+  expect(await posted).toMatchObject({
     status: 500,
     detail: 'processor default/faulty: timeout',
   })

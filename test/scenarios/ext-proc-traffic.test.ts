@@ -11,6 +11,7 @@ import { freePort } from '#test/support/free-port.ts'
 import { startGateway, type TestGateway } from '#test/support/gateway.ts'
 import { GrpcCaller, startGrpcBackend } from '#test/support/grpc-peers.ts'
 import { backendYaml, createObjectsFolder, joinYaml, listenersYaml, routeYaml } from '#test/support/objects-folder.ts'
+import { PassingTime } from '#test/support/passing-time.ts'
 import { policyYaml } from '#test/support/policy-yaml.ts'
 import {
   type AnswerPart,
@@ -26,6 +27,7 @@ import { verifies } from '#test/support/verifies.ts'
 // External processing together with everything else that happens to a request.
 
 const stops = new AsyncDisposableStack()
+const time = stops.use(new PassingTime())
 let gateway: TestGateway
 let port: number
 /** A listener whose requests are processed before they are routed. */
@@ -178,6 +180,8 @@ beforeAll(async () => {
       ...['newer', 'rpc'].map((name) =>
         policyYaml(name, 'ProxyBackend', name, { backend: { http: { version: 'HTTP2' } } }),
       ),
+      // Longer than the time after which a client counts as gone.
+      policyYaml('processor', 'ProxyBackend', 'processor', { backend: { http: { requestTimeout: '10s' } } }),
       aiYaml('models', olderPort),
       mcpYaml('tools', Number(new URL(weather.url).port)),
       ...Object.entries(policies).flatMap(([name, [backend, traffic]]) => {
@@ -466,7 +470,7 @@ test('a client that does not read stops the processor, not the worker', async ()
   await eventually('nothing moves', async () => {
     const isStill = written === before
     before = written
-    await new Promise((resolve) => setTimeout(resolve, 200))
+    await new Promise((resolve) => setTimeout(resolve, 100))
     return isStill && written > 0
   })
   expect(written).toBeLessThan(count)
@@ -483,7 +487,7 @@ test('a backend that responds without reading the request is not waited for', as
 test('a client that leaves cancels the conversation', async () => {
   answer = () => undefined
   const controller = new AbortController()
-  const pending = fetch(`http://127.0.0.1:${port}/streamed`, {
+  const pending = fetch(`http://127.0.0.1:${port}/streamed?left`, {
     method: 'POST',
     body: 'hello',
     signal: controller.signal,
@@ -491,7 +495,11 @@ test('a client that leaves cancels the conversation', async () => {
   await eventually('the processor is asked', () => processor.talks.length > 0)
   controller.abort()
   await expect(pending).rejects.toThrow()
-  await eventually('the stream is reset', () => talk().cancelled)
+  await time.sooner('the stream is reset', () => talk().cancelled)
+  const line = () => gateway.output.stdout.split('\n').find((one) => one.includes('/streamed?left'))
+  await eventually('the line of the request', () => line() !== undefined)
+  // Not the time limit of the processor.
+  expect(line()).toContain('client connection ended: reset')
 })
 
 test('a client that resets its connection while its body waits cancels the conversation', async () => {
@@ -508,7 +516,10 @@ test('a client that resets its connection while its body waits cancels the conve
 })
 
 test('the timeout of the request ends the conversation', async () => {
-  expect((await post('/slow', 'hello')).status).toBe(504)
+  const pending = post('/slow', 'hello')
+  await eventually('the backend is asked', () => seen.length > 0)
+  time.skip(500)
+  expect((await pending).status).toBe(504)
   await eventually('the stream is over', () => talk().cancelled || talk().ended)
 })
 

@@ -5,9 +5,11 @@ import { eventually } from '#test/support/eventually.ts'
 import { freePort } from '#test/support/free-port.ts'
 import { startGateway, type TestGateway } from '#test/support/gateway.ts'
 import { backendYaml, createObjectsFolder, gatewayYaml, joinYaml, routeYaml } from '#test/support/objects-folder.ts'
+import { PassingTime } from '#test/support/passing-time.ts'
 import { verifies } from '#test/support/verifies.ts'
 
 const stops = new AsyncDisposableStack()
+const time = stops.use(new PassingTime())
 let gateway: TestGateway
 let port: number
 
@@ -54,7 +56,8 @@ spec:
 beforeAll(async () => {
   const echo = await startEcho({ port: 0 })
   stops.defer(echo.close)
-  const silent = await serve(() => {})
+  // When a request waits for it, its limit is over.
+  const silent = await serve((socket) => socket.once('data', () => setTimeout(() => time.skip(500), 20)))
   const resetting = await serve((socket) => socket.once('data', () => socket.resetAndDestroy()))
   const nonsense = await serve((socket) => socket.once('data', () => socket.end('SSH-2.0-nothing\r\n')))
   const cut = await serve((socket) =>

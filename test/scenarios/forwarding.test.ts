@@ -9,10 +9,12 @@ import { eventually } from '#test/support/eventually.ts'
 import { freePort } from '#test/support/free-port.ts'
 import { startGateway, type TestGateway } from '#test/support/gateway.ts'
 import { backendYaml, createObjectsFolder, gatewayYaml, joinYaml, routeYaml } from '#test/support/objects-folder.ts'
+import { PassingTime } from '#test/support/passing-time.ts'
 import { policyYaml } from '#test/support/policy-yaml.ts'
 import { verifies } from '#test/support/verifies.ts'
 
 const stops = new AsyncDisposableStack()
+const time = stops.use(new PassingTime())
 let gateway: TestGateway
 let port: number
 /** What the raw backend answers next, and the heads that it got. */
@@ -309,7 +311,7 @@ test.each([
   client.peer.send('GET /web/wait HTTP/1.1\r\nHost: h\r\n\r\n')
   await eventually('the request is at the backend', () => waiting === 1 || undefined)
   leave(client.peer.socket)
-  await eventually('the backend is told', () => waiting === 0 || undefined)
+  await time.sooner('the backend is told', () => waiting === 0 || undefined)
   expect(await logged('/web/wait')).toMatchObject({ error: 'client connection ended: reset' })
 })
 

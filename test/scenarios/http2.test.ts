@@ -16,9 +16,11 @@ import {
   listenersYaml,
   routeYaml,
 } from '#test/support/objects-folder.ts'
+import { PassingTime } from '#test/support/passing-time.ts'
 import { verifies } from '#test/support/verifies.ts'
 
 const stops = new AsyncDisposableStack()
+const time = stops.use(new PassingTime())
 let gateway: TestGateway
 let plain: number
 let secured: number
@@ -193,8 +195,9 @@ verifies(
 
 test('pings ask for a sign of life', async () => {
   const client = await connectPlain()
-  await once(client, 'ping')
-  await once(client, 'ping')
+  let pings = 0
+  client.on('ping', () => pings++)
+  await time.sooner('two pings', () => pings === 2)
   expect(client.destroyed).toBe(false)
 })
 

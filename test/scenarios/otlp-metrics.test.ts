@@ -1,16 +1,30 @@
 import type { AddressInfo } from 'node:net'
 import { createServer, type Socket } from 'node:net'
-import { expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { startEcho } from '#examples/upstreams/echo.ts'
 import { type Collector, type Received, startCollector } from '#test/support/collector.ts'
 import { eventually } from '#test/support/eventually.ts'
 import { freePort } from '#test/support/free-port.ts'
 import { startGateway } from '#test/support/gateway.ts'
 import { backendYaml, createObjectsFolder, gatewayYaml, joinYaml, routeYaml } from '#test/support/objects-folder.ts'
+import { PassingTime } from '#test/support/passing-time.ts'
 
 /** Metrics that a running gateway exports over OTLP, as environment variables say. */
 
-const INTERVAL = { OTEL_METRIC_EXPORT_INTERVAL: '1000' }
+const INTERVAL_MS = 1000
+/** Of an export to a server that does not answer. */
+const TIMEOUT_MS = 300
+const INTERVAL = { OTEL_METRIC_EXPORT_INTERVAL: String(INTERVAL_MS) }
+
+const time = new PassingTime()
+afterAll(() => time[Symbol.dispose]())
+
+/** As `eventually`, but without the time between exports and of exports that are not answered. */
+const afterExports: typeof eventually = (name, look) =>
+  eventually(name, () => {
+    if (!time.skipTimers(INTERVAL_MS)) time.skipTimers(TIMEOUT_MS)
+    return look()
+  })
 
 async function startMetered(stops: AsyncDisposableStack, environment: Readonly<Record<string, string>>) {
   const echo = await startEcho({ port: 0 })
@@ -47,7 +61,7 @@ test.each(['grpc', 'http/protobuf'])('over %s: all metrics, once a second and at
   const { gateway, ask, metrics } = await startMetered(stops, settingsOf(collector, protocol))
   await ask()
   await ask()
-  await eventually('both requests', () => requestsIn(collector) === 2)
+  await afterExports('both requests', () => requestsIn(collector) === 2)
   const { headers, path, transport, resource, scope } = collector.received[0] as Received
   expect([transport, path, scope]).toEqual(
     protocol === 'grpc'
@@ -60,12 +74,12 @@ test.each(['grpc', 'http/protobuf'])('over %s: all metrics, once a second and at
     'service.version': expect.any(String),
     'k8s.pod.name': 'pod-1',
   })
-  await eventually('all metrics', async () => {
+  await afterExports('all metrics', async () => {
     const names = new Set(collector.received.map(({ item }) => item.name))
     return familiesIn(await metrics()).every((name) => names.has(name))
   })
   const exported = /gatewright_telemetry_exported_total\{signal="metrics"\} \d/
-  await eventually('counted exports', async () => exported.test(await metrics()))
+  await afterExports('counted exports', async () => exported.test(await metrics()))
   await ask()
   await gateway.close()
   expect(requestsIn(collector)).toBe(3)
@@ -87,13 +101,13 @@ test('a server that refuses, and takes metrics again, is told twice; nothing els
   collector.answer = () => ({ status: 401 })
   const { gateway, ask, metrics } = await startMetered(stops, settingsOf(collector, 'http/protobuf'))
   const dropped = /telemetry_dropped_total\{signal="metrics",reason="refused"\} [1-9]/
-  await eventually('two refusals', async () => collector.exports >= 2 && dropped.test(await metrics()))
+  await afterExports('two refusals', async () => collector.exports >= 2 && dropped.test(await metrics()))
   expect(gateway.output.stderr.split(PROBLEM)).toHaveLength(2)
   expect(gateway.output.stderr).toContain('the server answered 401: not now')
   await ask()
   collector.answer = () => ({})
-  await eventually('metrics', () => requestsIn(collector) === 1)
-  await eventually('the message', () => gateway.output.stderr.includes('an OTLP server takes telemetry again'))
+  await afterExports('metrics', () => requestsIn(collector) === 1)
+  await afterExports('the message', () => gateway.output.stderr.includes('an OTLP server takes telemetry again'))
 })
 
 const SILENT = () => {}
@@ -124,10 +138,10 @@ test.each([
     ...INTERVAL,
     OTEL_EXPORTER_OTLP_METRICS_PROTOCOL: protocol,
     OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: `http://127.0.0.1:${port}/v1/metrics`,
-    OTEL_EXPORTER_OTLP_METRICS_TIMEOUT: '300',
+    OTEL_EXPORTER_OTLP_METRICS_TIMEOUT: String(TIMEOUT_MS),
   })
   const dropped = /telemetry_dropped_total\{signal="metrics",reason="undeliverable"\} [1-9]/
-  await eventually('a failed export', async () => dropped.test(await metrics()))
+  await afterExports('a failed export', async () => dropped.test(await metrics()))
   expect(gateway.output.stderr).toContain(PROBLEM)
   expect(gateway.output.stderr).toContain(cause)
   expect(await ask()).not.toBe('')

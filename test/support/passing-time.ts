@@ -1,5 +1,6 @@
 import { clock } from '#base/clock.ts'
 import { workerWheel } from '#net/timer-wheel.ts'
+import { eventually } from './eventually.ts'
 
 interface PassingTimer {
   /** Monotonic milliseconds. */
@@ -50,6 +51,13 @@ export class PassingTime implements Disposable {
     if (ends.length > 0) this.skip(Math.max(0, Math.max(...ends) - clock.monotonic()))
     return ends.length > 0
   }
+
+  /** Waits as `eventually` does, while the time passes several times as fast. */
+  sooner: typeof eventually = (name, look) =>
+    eventually(name, () => {
+      this.skip(100)
+      return look()
+    })
 
   #fire(timer: PassingTimer): void {
     if (this.#timers.delete(timer)) timer.run()
