@@ -3,6 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { clock } from '#base/clock.ts'
 import { temporaryFolder } from '#test/support/temporary-folder.ts'
 import { verifies } from '#test/support/verifies.ts'
 import { runCommandLine } from '../program.ts'
@@ -69,6 +70,11 @@ beforeEach(async () => {
   printed = []
   for (const name of ['log', 'error'] as const)
     vi.spyOn(console, name).mockImplementation((line) => void printed.push(line))
+  // Between two questions of a command.
+  vi.spyOn(clock, 'after').mockImplementation((_, run) => {
+    setImmediate(run)
+    return { cancel: () => {} }
+  })
 })
 afterEach(() => {
   cluster.stop()

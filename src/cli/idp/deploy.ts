@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { clock } from '#base/clock.ts'
 import { hostPort } from '#base/host-port.ts'
 import { deploymentPath, LABEL, manifest, namespacePath, PORT, secretPath, servicePath } from '#idp/deploy/manifest.ts'
 import { loadBalancerAddress, rolloutState } from '#idp/deploy/rollout.ts'
@@ -99,15 +99,15 @@ class Patience {
 
   constructor(timeout: string) {
     if (!/^\d{1,5}$/.test(timeout)) throw new UsageError(`--timeout is a number of seconds, not ${timeout}`)
-    this.#endMs = performance.now() + Number(timeout) * 1000
+    this.#endMs = clock.monotonic() + Number(timeout) * 1000
   }
 
   /** @returns what `ask` returns when it is no text; the last text when the time is over */
   async until<T>(ask: () => Promise<T | string>): Promise<T | string> {
     for (;;) {
       const answer = await ask()
-      if (typeof answer !== 'string' || performance.now() > this.#endMs) return answer
-      await sleep(ASK_EVERY_MS)
+      if (typeof answer !== 'string' || clock.monotonic() > this.#endMs) return answer
+      await new Promise<void>((resolve) => clock.after(ASK_EVERY_MS, resolve))
     }
   }
 }
