@@ -4,7 +4,7 @@ import type { Instance } from '#instance/instance.ts'
 import { eventually } from '#test/support/eventually.ts'
 import type { TestMessage } from '#test/support/fake-targets.ts'
 import { freePort } from '#test/support/free-port.ts'
-import { startInstance } from '#test/support/instance.ts'
+import { HASTY_WORKER, startInstance } from '#test/support/instance.ts'
 import { post } from '#test/support/mcp-post.ts'
 import { createObjectsFolder, gatewayYaml, joinYaml, routeYaml } from '#test/support/objects-folder.ts'
 import { answerSession, type RawCall, type RawTarget, startRawTarget } from '#test/support/raw-mcp-target.ts'
@@ -48,7 +48,7 @@ spec: { mcp: { targets: [{ name: raw, static: { host: 127.0.0.1, port: ${target.
     ),
   })
   stops.defer(folder.remove)
-  instance = await startInstance(folder, 2)
+  instance = await startInstance(folder, 2, {}, HASTY_WORKER)
   stops.defer(() => instance.close())
 })
 

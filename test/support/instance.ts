@@ -5,13 +5,20 @@ import { startThreadOf } from '#workers/worker-pool.ts'
 import type { ObjectsFolder } from './objects-folder.ts'
 
 /** From the bundle, as gateways load it: the sources need two seconds of processor time in each thread. */
-const startThread = startThreadOf(new URL('../../dist/proxy-worker.js', import.meta.url))
+const PROXY_WORKER = new URL('../../dist/proxy-worker.js', import.meta.url)
 
-/** Starts an instance whose workers are threads, so that a test can kill one. */
+/** The code of workers that soon notice that another one has died. */
+export const HASTY_WORKER: URL = new URL('./hasty-worker.ts', import.meta.url)
+
+/**
+ * Starts an instance whose workers are threads, so that a test can kill one.
+ * @param worker the code of the threads
+ */
 export function startInstance(
   folder: ObjectsFolder,
   workers: number,
   events: Partial<Parameters<typeof Instance.start>[1]> = {},
+  worker: URL = PROXY_WORKER,
 ): Promise<Instance> {
   const local = { host: '127.0.0.1', port: 0 }
   return Instance.start(
@@ -30,7 +37,7 @@ export function startInstance(
       state: undefined,
       bodyMemoryBytes: 2 ** 24,
       transport: 'auto',
-      startThread,
+      startThread: startThreadOf(worker),
     },
     {
       objectsChanged: () => {},
