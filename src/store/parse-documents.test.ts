@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { parseAllDocuments } from 'yaml'
+import { sampleSize } from '#test/support/sample-size.ts'
 import { parseDocuments } from './parse-documents.ts'
 
 test.each([
@@ -25,7 +26,7 @@ test.each([
 })
 
 test('a map may have a hundred thousand keys', { timeout: 60_000 }, () => {
-  const text = Array.from({ length: 100_000 }, (_, i) => `key-${i}: x`).join('\n')
+  const text = Array.from({ length: sampleSize(20_000, 100_000) }, (_, i) => `key-${i}: x`).join('\n')
   expect(parseDocuments(text)[0]!.errors).toEqual([])
   expect(parseDocuments(`${text}\nkey-7: x\n`)[0]!.errors).toMatchObject([
     { code: 'DUPLICATE_KEY', pos: [text.length + 1, text.length + 2] },

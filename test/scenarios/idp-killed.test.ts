@@ -4,10 +4,11 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { callsTo, type SendCall } from '#idp/setup/idp-call.ts'
 import { eventually } from '#test/support/eventually.ts'
+import { sampleSize } from '#test/support/sample-size.ts'
 import { temporaryFolder } from '#test/support/temporary-folder.ts'
 
 const PROGRAM = join(import.meta.dirname, '..', '..', 'bin', 'gatewright')
-const ROUNDS = 3
+const ROUNDS = sampleSize(1, 3)
 /** After how many answers of a round the process is killed, while other requests wait for theirs. */
 const ANSWERS = 20
 

@@ -1,6 +1,7 @@
 import { createServer, type RequestListener } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer, type Server } from 'node:net'
 import { afterEach, describe, expect, test } from 'vitest'
+import { sampleSize } from '#test/support/sample-size.ts'
 import { setupOptions, startTestProvider } from '../provider/testing.ts'
 import { CallFailed, callsTo, type IdpAnswer, type IdpCall, type SendCall } from './idp-call.ts'
 import { SentSecrets } from './sent-secrets.ts'
@@ -109,13 +110,17 @@ describe('a provider that answers nonsense', () => {
   const calls = [/token$/, /\/shop$/, /clients\?/, /initial-access/, /registrations/, /clients\/[\w-]+$/, /secret/]
   const later = [/models/, /users\?/, /users$/, /components/, /openid-conf/]
 
-  test.each([...calls, ...later])(
+  const statuses = [200, 409, 302]
+  const places = [...calls, ...later].map((path, at) => [path, at] as const)
+
+  test.each(places)(
     'at %s ends with a failure that names a step, or not at all',
-    async (path) => {
+    async (path, at) => {
       const provider = await startTestProvider()
       stops.push(() => void provider.close())
-      for (const json of odd) {
-        for (const status of [200, 409, 302]) {
+      for (const [i, json] of odd.entries()) {
+        const first = (i + at) % statuses.length
+        for (const status of [...statuses, ...statuses].slice(first, first + sampleSize(1, statuses.length))) {
           const send: SendCall = async (call): Promise<IdpAnswer> =>
             path.test(call.path) ? { status, json } : provider.send(call)
           const error = await setUp(setupOptions(provider.url), send, () => {}).catch((thrown: unknown) => thrown)
