@@ -3,17 +3,18 @@ import http from 'node:http'
 import net, { type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
+import tls from 'node:tls'
 import { SendMessageRequest, TaskState } from '@a2a-js/sdk'
 import { ClientFactory, DefaultAgentCardResolver } from '@a2a-js/sdk/client'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { startWeather } from '#examples/upstreams/mcp.ts'
+import { applySystemAuthorities } from '#net/connect/system-authorities.ts'
 import { CERTIFICATES } from '#net/testing/certificates.ts'
 import { startTypescript1 } from '#test/interop/a2a/typescript/agent-1.ts'
 import { eventually } from '#test/support/eventually.ts'
 import { freePort } from '#test/support/free-port.ts'
-import { startGateway } from '#test/support/gateway.ts'
-import { type GatewayProcess, startGatewayProcess } from '#test/support/gateway-process.ts'
+import { startGateway, type TestGateway } from '#test/support/gateway.ts'
 import {
   backendRef,
   backendYaml,
@@ -127,18 +128,33 @@ const objectsOf = (port: number, authorizerPort: number) =>
 
 const stops = new AsyncDisposableStack()
 let objects: ObjectsFolder
-let gateway: GatewayProcess
+let gateway: TestGateway
 let port: number
 let server: VerifyingServer
 let proxy: ProxyServer
 
 const ENVIRONMENT = {
-  SSL_CERT_FILE: join(import.meta.dirname, '../../src/net/testing/certificates/runtime.pem'),
   AWS_REGION: 'eu-central-1',
   AWS_EC2_METADATA_DISABLED: 'true',
 }
 
+/** As if the system had the authority of this server. */
+function trust(certificate: string): void {
+  applySystemAuthorities()
+  const before = tls.getCACertificates('default')
+  tls.setDefaultCACertificates([...before, certificate])
+  stops.defer(() => tls.setDefaultCACertificates(before))
+}
+
+/** The library that looks for keys reads the variables of the process. */
+function stubVariables(variables: Readonly<Record<string, string>>): void {
+  for (const [name, value] of Object.entries(variables)) vi.stubEnv(name, value)
+}
+
 beforeAll(async () => {
+  stops.defer(() => void vi.unstubAllEnvs())
+  stubVariables({ ...ENVIRONMENT, ...ACCOUNT_ENVIRONMENT })
+  trust(CERTIFICATES.runtime.cert)
   server = stops.use(await startVerifyingServer(KEYS, { secure: CERTIFICATES.runtime }))
   proxy = stops.use(
     await startProxyServer({ names: { [HOST]: server.port, [HOST.replace('us-west-2', 'eu-west-1')]: server.port } }),
@@ -153,11 +169,7 @@ beforeAll(async () => {
   const { port: authorizerPort } = authorizer.address() as AddressInfo
   objects = await createObjectsFolder({ 'all.yaml': objectsOf(port, authorizerPort) })
   stops.defer(() => objects.remove())
-  const keys = {
-    ...ENVIRONMENT,
-    ...ACCOUNT_ENVIRONMENT,
-  }
-  gateway = stops.use(await startGatewayProcess({ files: [objects.path], workers: 1, environment: keys }))
+  gateway = stops.use(await startGateway({ files: [objects.path], workers: 1 }))
 })
 afterAll(() => stops.disposeAsync())
 beforeEach(() => {
@@ -399,15 +411,13 @@ test('without keys in the environment requests are refused, and the status of th
   const at = await freePort()
   const home = objects.path
   using time = new PassingTime()
-  // The library that looks for keys reads the variables of the process.
-  const environment = {
+  stubVariables({
     ...ENVIRONMENT,
     AWS_ACCESS_KEY_ID: '',
     AWS_SECRET_ACCESS_KEY: '',
     AWS_CONFIG_FILE: join(home, 'none'),
     AWS_SHARED_CREDENTIALS_FILE: join(home, 'none'),
-  }
-  for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value)
+  })
   onTestFinished(() => void vi.unstubAllEnvs())
   await using bare = await startGateway({ files: [(await ownFolder(at)).path], workers: 1 })
   const request = http.request(`${bare.url(at)}/plain`, { method: 'POST' }).end('{}')

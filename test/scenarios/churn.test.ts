@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { runChurn } from '#test/support/churn.ts'
 
 test('while endpoints come and go 20 times a second and certificates rotate, no request fails', async () => {
-  const report = await runChurn(4)
+  const report = await runChurn(35)
   expect(report.failed).toEqual([])
   expect(report).toMatchObject({ leftInFlight: 0, leftOpen: 0 })
   // The load and the changes were real.

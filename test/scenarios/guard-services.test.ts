@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { CERTIFICATES } from '#net/testing/certificates.ts'
 import { startAnsweringProvider } from '#test/support/answering-provider.ts'
 import { gatewright } from '#test/support/command-line.ts'
 import { eventually } from '#test/support/eventually.ts'
 import { freePort } from '#test/support/free-port.ts'
-import { type GatewayProcess, startGatewayProcess } from '#test/support/gateway-process.ts'
+import { startGateway, type TestGateway } from '#test/support/gateway.ts'
 import { answerJson, type JsonServer, startJsonServer } from '#test/support/json-server.ts'
 import {
   backendRef,
@@ -110,7 +110,7 @@ stringData: { Authorization: sk-of-secret }
 
 const stops = new AsyncDisposableStack()
 let objects: ObjectsFolder
-let gateway: GatewayProcess
+let gateway: TestGateway
 let port: number
 let moderator: JsonServer
 let armor: JsonServer
@@ -130,18 +130,16 @@ beforeAll(async () => {
   port = await freePort()
   objects = await createObjectsFolder({ 'all.yaml': objectsOf() })
   stops.defer(objects.remove)
-  gateway = stops.use(
-    await startGatewayProcess({
-      files: [objects.path],
-      workers: 1,
-      environment: {
-        ...ACCOUNT_ENVIRONMENT,
-        AWS_EC2_METADATA_DISABLED: 'true',
-        METADATA_SERVER_DETECTION: 'assume-present',
-        GCE_METADATA_HOST: `127.0.0.1:${metadata.port}`,
-      },
-    }),
-  )
+  // The libraries that look for keys read the variables of the process.
+  for (const [name, value] of Object.entries({
+    ...ACCOUNT_ENVIRONMENT,
+    AWS_EC2_METADATA_DISABLED: 'true',
+    METADATA_SERVER_DETECTION: 'assume-present',
+    GCE_METADATA_HOST: `127.0.0.1:${metadata.port}`,
+  }))
+    vi.stubEnv(name, value)
+  stops.defer(() => void vi.unstubAllEnvs())
+  gateway = stops.use(await startGateway({ files: [objects.path], workers: 1 }))
 })
 afterAll(() => stops.disposeAsync())
 

@@ -1,5 +1,4 @@
-import { execFileSync, spawn } from 'node:child_process'
-import { once } from 'node:events'
+import { execFileSync } from 'node:child_process'
 import { open, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
@@ -8,8 +7,6 @@ import { eventually } from '#test/support/eventually.ts'
 import { freePort } from '#test/support/free-port.ts'
 import { startGateway } from '#test/support/gateway.ts'
 import { createObjectsFolder, gatewayYaml } from '#test/support/objects-folder.ts'
-
-const ROOT = join(import.meta.dirname, '..', '..')
 
 async function objects(text: string): Promise<string> {
   const folder = await createObjectsFolder({ 'all.yaml': text })
@@ -20,42 +17,23 @@ async function objects(text: string): Promise<string> {
 test('with JSON every line of both logs is an object; the flag is stronger than the environment', async () => {
   const port = await freePort()
   const path = await objects(gatewayYaml(port))
-  const local = '127.0.0.1:0'
-  const child = spawn(
-    join(ROOT, 'bin', 'gatewright'),
-    ['run', '-f', path, '--workers', '1', '--log-format', 'json', '--log-level', 'debug'],
-    {
-      cwd: ROOT,
-      env: {
-        ...process.env,
-        GATEWRIGHT_LOG_FORMAT: 'text',
-        GATEWRIGHT_ADMIN_ADDR: local,
-        GATEWRIGHT_STATS_ADDR: local,
-        GATEWRIGHT_READINESS_ADDR: local,
-        GATEWRIGHT_API_ADDR: 'off',
-      },
-    },
-  )
-  onTestFinished(() => void child.kill('SIGKILL'))
-  const output = { out: '', error: '' }
-  child.stdout.on('data', (chunk: Buffer) => {
-    output.out += chunk
+  const gateway = await startGateway({
+    files: [path],
+    workers: 1,
+    arguments: ['--log-format', 'json', '--log-level', 'debug'],
+    environment: { GATEWRIGHT_LOG_FORMAT: 'text' },
   })
-  child.stderr.on('data', (chunk: Buffer) => {
-    output.error += chunk
-  })
-  await eventually('ready', () => output.error.includes('"message":"ready"'))
+  const { output } = gateway
+  await using _ = gateway
   await fetch(`http://127.0.0.1:${port}/`)
-  const closed = once(child, 'close')
-  child.kill('SIGTERM')
-  await closed
+  await gateway.close()
   const linesOf = (text: string) =>
     text
       .split('\n')
       .slice(0, -1)
       .map((line) => JSON.parse(line) as Record<string, unknown>)
-  expect(linesOf(output.out)).toMatchObject([{ level: 'info', scope: 'request', 'http.status': 404 }])
-  const told = linesOf(output.error)
+  expect(linesOf(output.stdout)).toMatchObject([{ level: 'info', scope: 'request', 'http.status': 404 }])
+  const told = linesOf(output.stderr)
   for (const line of told) expect(line).toMatchObject({ time: expect.any(String), scope: 'gateway' })
   expect(told).toContainEqual(expect.objectContaining({ level: 'debug', message: 'plan in force', version: 1 }))
   expect(told).toContainEqual(expect.objectContaining({ message: 'listening', url: `http://127.0.0.1:${port}` }))

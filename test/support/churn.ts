@@ -5,13 +5,13 @@ import { text as readText } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { CERTIFICATES } from '#net/testing/certificates.ts'
 import { freePort } from './free-port.ts'
-import { type GatewayProcess, startGatewayProcess } from './gateway-process.ts'
+import { startGateway, type TestGateway } from './gateway.ts'
 import { createObjectsFolder, joinYaml, listenersYaml, serviceYaml } from './objects-folder.ts'
 import { policyYaml } from './policy-yaml.ts'
 import { authoritiesYaml, tlsSecretYaml } from './tls-objects.ts'
 
-/** Steps per second; each adds an endpoint and removes the oldest one. */
-const STEPS = 20
+/** Between two steps; each adds an endpoint and removes the oldest one. */
+const PAUSE_OF_STEP_MS = 40
 const LISTED = 3
 const CLIENTS = 6
 /** Between two requests of a client: some hundred requests a second meet every change, and the machine is not full. */
@@ -37,8 +37,9 @@ export interface ChurnReport {
 /**
  * Runs a gateway with two workers under load while endpoints come and go, and the certificates of the listener and the CA of the backend
  * are replaced. At any time at least one listed endpoint is healthy.
+ * @param steps some 20 in a second
  */
-export async function runChurn(seconds: number): Promise<ChurnReport> {
+export async function runChurn(steps: number): Promise<ChurnReport> {
   await using stops = new AsyncDisposableStack()
   const endpoints: Endpoint[] = []
   stops.defer(() => {
@@ -59,27 +60,28 @@ export async function runChurn(seconds: number): Promise<ChurnReport> {
     'trusted.yaml': trustedYaml(0),
   })
   stops.defer(folder.remove)
-  const gateway = stops.use(await startGatewayProcess({ files: [folder.path], workers: 2 }))
+  const gateway = stops.use(await startGateway({ files: [folder.path], workers: 2 }))
 
   const report = { answered: 0, failed: [] as string[], serials: new Set<string>() }
-  const until = performance.now() + seconds * 1000
+  let isOver = false
   const reloads = () => metric(gateway, 'config_reloads_total\\{[^}]*\\}')
   const removed: { readonly endpoint: Endpoint; readonly reloads: number }[] = []
   const change = async () => {
-    for (let step = 1; performance.now() < until; step++) {
+    for (let step = 1; step <= steps; step++) {
       endpoints.push(await startEndpoint())
       const before = await reloads()
       removed.push({ endpoint: endpoints.at(-1 - LISTED)!, reloads: before })
       await folder.write('endpoints.yaml', endpointsYaml(endpoints))
       if (step % 5 === 0) await folder.write('front.yaml', frontYaml(step / 5))
       if (step % 7 === 0) await folder.write('trusted.yaml', trustedYaml(step))
-      gateway.process.kill('SIGHUP')
+      gateway.reload()
       // A server stops when no worker uses it any more: the change may have missed the reload that ran, but not the next one.
       while (removed.length > 0 && removed[0]!.reloads + 3 <= before) removed.shift()!.endpoint.stop()
-      await sleep(1000 / STEPS)
+      await sleep(PAUSE_OF_STEP_MS)
     }
+    isOver = true
   }
-  const clients = Array.from({ length: CLIENTS }, (_, client) => runClient(port, client, until, report))
+  const clients = Array.from({ length: CLIENTS }, (_, client) => runClient(port, client, () => isOver, report))
   await Promise.all([change(), ...clients])
   const leftInFlight = await metric(gateway, 'requests_in_flight')
   const applied = await reloads()
@@ -143,13 +145,13 @@ interface Tally {
 }
 
 /** Sends requests one after the other, some on a new connection. */
-async function runClient(port: number, client: number, until: number, tally: Tally): Promise<void> {
+async function runClient(port: number, client: number, isOver: () => boolean, tally: Tally): Promise<void> {
   const ca = [CERTIFICATES.ca, CERTIFICATES.serverRsa.cert]
   // A resumed session shows no certificate.
   const identity = { ca, servername: 'server.test', maxCachedSessions: 0 }
   const agent = new https.Agent({ ...identity, keepAlive: true, maxSockets: 1 })
   const fresh = new https.Agent(identity)
-  for (let n = 0; performance.now() < until; n++) {
+  for (let n = 0; !isOver(); n++) {
     const id = `${client}-${n}`
     const body = 'b'.repeat((n * 997) % 20_000)
     try {
@@ -177,7 +179,7 @@ async function runClient(port: number, client: number, until: number, tally: Tal
   fresh.destroy()
 }
 
-async function metric(gateway: GatewayProcess, name: string): Promise<number> {
+async function metric(gateway: TestGateway, name: string): Promise<number> {
   const text = await (await fetch(`${gateway.url(15_020)}/metrics`)).text()
   return Number(new RegExp(`^gatewright_${name} (\\d+)$`, 'm').exec(text)?.[1])
 }

@@ -2,7 +2,7 @@ import { createServer, request, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type Flood, type FloodingProvider, startFloodingProvider } from './flooding-provider.ts'
 import { freePort } from './free-port.ts'
-import { type GatewayProcess, startGatewayProcess } from './gateway-process.ts'
+import { startGateway, type TestGateway } from './gateway.ts'
 import { type GuardGauges, readGauges } from './guard-gauges.ts'
 import { createObjectsFolder, gatewayYaml, joinYaml, routeYaml, serviceYaml } from './objects-folder.ts'
 import { policyYaml } from './policy-yaml.ts'
@@ -14,7 +14,7 @@ export type FloodedRoute = (typeof FLOODED)[number] | 'patterns'
 
 /** A gateway whose guarded providers send more than it takes, and a guard server that can be silent. */
 export interface GuardedFloods {
-  readonly gateway: GatewayProcess
+  readonly gateway: TestGateway
   readonly provider: FloodingProvider
   readonly judge: SilentJudge
   open(route: FloodedRoute): GuardedClient
@@ -78,7 +78,7 @@ export async function startGuardedFloods(
     ),
   })
   stops.defer(folder.remove)
-  const gateway = stops.use(await startGatewayProcess({ files: [folder.path], workers: 1, environment }))
+  const gateway = stops.use(await startGateway({ files: [folder.path], workers: 1, environment }))
   return {
     gateway,
     provider,
