@@ -82,7 +82,7 @@ test('a worker that spins is replaced, and the cause is reported; the others sta
 })
 
 test('records: a worker that does not answer is named, and the others are not waited for', async () => {
-  const { pool, replaced } = await startPool({ stuckAfterMs: 600_000, answerMs: 2000 })
+  const { pool, replaced } = await startPool({ stuckAfterMs: 600_000, answerMs: 1000 })
   spin('w2')
   await eventually('w2 alone is silent', async () => (await pool.records()).unanswered.join() === 'w2')
   const asked = pool.records()

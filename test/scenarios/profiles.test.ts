@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { gatewright } from '#test/support/command-line.ts'
 import { freePort } from '#test/support/free-port.ts'
@@ -14,7 +15,7 @@ test('profiles of one worker are recorded one at a time while it serves, and non
   const gateway = stops.use(await startGatewayProcess({ files: [folder.path], workers: 2 }))
   const admin = gateway.url(15_000)
   const file = join(folder.path, 'worker.cpuprofile')
-  const recording = gatewright(['profile', '--worker', 'w2', '--seconds', '2', '--out', file, '--admin', admin])
+  const recording = gatewright(['profile', '--worker', 'w2', '--seconds', '1', '--out', file, '--admin', admin])
   const statuses: number[] = []
   let isOver = false
   const recorded = recording.finally(() => {
@@ -24,6 +25,7 @@ test('profiles of one worker are recorded one at a time while it serves, and non
     expect((await fetch(`http://127.0.0.1:${port}/`)).status).toBe(404)
     const { status } = await fetch(`${admin}/profile/heap?seconds=61`)
     statuses.push(status)
+    await sleep(20)
   }
   expect(await recorded).toMatchObject({ code: 0, stderr: '' })
   expect(new Set(statuses)).toEqual(new Set([400]))
