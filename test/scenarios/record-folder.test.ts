@@ -7,7 +7,8 @@ import { startEcho } from '#examples/upstreams/echo.ts'
 import { gatewright } from '#test/support/command-line.ts'
 import { eventually } from '#test/support/eventually.ts'
 import { freePort } from '#test/support/free-port.ts'
-import { startGateway, type TestGateway } from '#test/support/gateway.ts'
+import { startGateway } from '#test/support/gateway.ts'
+import type { StartGateway } from '#test/support/gateway-options.ts'
 import { startGatewayProcess } from '#test/support/gateway-process.ts'
 import { backendYaml, createObjectsFolder, gatewayYaml, joinYaml, routeYaml } from '#test/support/objects-folder.ts'
 import { temporaryFolder } from '#test/support/temporary-folder.ts'
@@ -27,7 +28,7 @@ function readRecords(folder: string): DescribedRecord[] {
     })
 }
 
-async function startWithRecords(records: string, start: typeof startGateway, environment = {}) {
+async function startWithRecords(records: string, start: StartGateway, environment = {}) {
   const stops = new AsyncDisposableStack()
   const echo = await startEcho({ port: 0 })
   stops.defer(echo.close)
@@ -37,7 +38,7 @@ async function startWithRecords(records: string, start: typeof startGateway, env
   })
   stops.defer(folder.remove)
   const words = records === '' ? [] : ['--records', records]
-  const gateway: TestGateway = await start({ files: [folder.path], workers: 2, arguments: words, environment })
+  const gateway = await start({ files: [folder.path], workers: 2, arguments: words, environment })
   stops.use(gateway)
   const call = async (path: string) => await (await fetch(`http://127.0.0.1:${port}${path}`)).text()
   return { gateway, call, stops }

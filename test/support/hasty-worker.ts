@@ -3,8 +3,8 @@ const ALIVE_MS = 5000
 const HASTY_MS = 200
 
 const { setTimeout: start } = globalThis
-const startHastily: typeof start = (run, delayMs, ...values) =>
+const startHastily = (run: (...values: unknown[]) => void, delayMs?: number, ...values: unknown[]) =>
   start(run, delayMs === ALIVE_MS ? HASTY_MS : delayMs, ...values)
-globalThis.setTimeout = Object.assign(startHastily, start)
+globalThis.setTimeout = Object.assign(startHastily, start) as typeof start
 // From the bundle, as gateways load it: the sources need two seconds of processor time in each thread.
 await import(new URL('../../dist/proxy-worker.js', import.meta.url).href)
