@@ -1,4 +1,4 @@
-import { type Agent, request as httpsRequest } from 'node:https'
+import { Agent, request as httpsRequest } from 'node:https'
 import { parseJson } from '#base/parse-json.ts'
 import type { FileOrigin } from '#store/resources/resource.ts'
 import { type Journal, ResourceTable } from '#store/resources/resource-table.ts'
@@ -30,8 +30,6 @@ export interface TestCall {
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
   readonly token?: string | undefined
-  /** By default, each call has a connection of its own. */
-  readonly agent?: Agent
 }
 
 /** A running API server with an empty table, but for the namespace `default`. */
@@ -62,12 +60,14 @@ export async function startTestServer(journal?: Journal) {
   }
   const { ca, certificate, key } = await createCertificate({ dns: ['localhost'], ips: ['127.0.0.1'] })
   const server = await startApiServer({ ...context, host: '127.0.0.1', port: 0, certificate, key, token: TOKEN })
-  const open = (path: string, { method = 'GET', body, headers = {}, token = TOKEN, agent }: TestCall = {}) => {
+  // A handshake takes more time than most calls.
+  const connections = new Agent({ keepAlive: true })
+  const open = (path: string, { method = 'GET', body, headers = {}, token = TOKEN }: TestCall = {}) => {
     const text = body === undefined || typeof body === 'string' ? body : JSON.stringify(body)
     const type =
       text === undefined ? {} : { 'content-type': 'application/json', 'content-length': `${Buffer.byteLength(text)}` }
     const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` }
-    const options = { method, ca, agent: agent ?? (false as const), headers: { ...type, ...authorization, ...headers } }
+    const options = { method, ca, agent: connections, headers: { ...type, ...authorization, ...headers } }
     const request = httpsRequest(`${server.url}${path}`, options)
     request.end(text)
     return request
@@ -105,6 +105,7 @@ export async function startTestServer(journal?: Journal) {
   }
   const close = async () => {
     customResources.close()
+    connections.destroy()
     await server.close()
   }
   return {

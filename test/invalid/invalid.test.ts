@@ -1,4 +1,3 @@
-import { Agent } from 'node:https'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { findKind } from '#api/kinds.ts'
@@ -44,15 +43,11 @@ test('lint says the same', async () => {
 })
 
 describe('the API', () => {
-  const agent = new Agent({ keepAlive: true })
   let server: Awaited<ReturnType<typeof startTestServer>>
   beforeAll(async () => {
     server = await startTestServer()
   })
-  afterAll(async () => {
-    agent.destroy()
-    await server.close()
-  })
+  afterAll(() => server.close())
 
   test.each(withEndpoint)('$name is refused with the same causes', async ({ text, expected }) => {
     const object = parse(text)
@@ -60,7 +55,7 @@ describe('the API', () => {
     const [version] = object.apiVersion.split('/').slice(-1)
     const root = group === '' ? `/api/${version}` : `/apis/${group}/${version}`
     const path = `${root}${namespaced ? '/namespaces/default' : ''}/${plural}?dryRun=All`
-    const { status, body } = await server.call(path, { method: 'POST', body: object, agent })
+    const { status, body } = await server.call(path, { method: 'POST', body: object })
     expect([status, body.reason]).toEqual([422, 'Invalid'])
     const causes = expected.map(({ path: field, text: message }) => ({ reason: expect.any(String), field, message }))
     expect(body.details.causes).toEqual(causes)
