@@ -16,7 +16,7 @@ export type PageRule = (pages: readonly ProjectText[], project: Project) => stri
 
 const FILE = /(?<![\w./@<>*:-])[\w<*][\w.<>*-]*(?:\/[\w.<>*-]+)*\.(?:ts|md)(?![\w/-]|\.\w)/g
 /** Documents are also cited by the beginning of their names; `missingDocuments` checks these. */
-const FOLDER = /^(?!docs\/|.*\.(?:ts|md)$)[\w<*][\w.<>*-]*\/(?:[\w.<>*-]+\/?)*$/
+const FOLDER = /^(?!docs\/|.*\.(?:ts|md)$)[\w<*][\w.<>*-]*\/(?:[\w.<>*-]+\/)*[\w.<>*-]*$/
 const FENCE = /^ *```.*?^ *```/gms
 const CODE = /`([^`\n]+)`/g
 const LINK = /\[[^\]\n]*\]\(([^)\s]+)\)/g
