@@ -24,8 +24,8 @@ export const DATABASE_FILE = 'objects.db'
 const APPLICATION_ID = 0x47_57_4f_42
 /** The version of the tables. */
 export const FORMAT = 1
-/** How long another process may take to release the file. */
-const LOCK_WAIT_MS = 1000
+/** How long another process may take to release the file. Tests shorten it. */
+export const lockWait: { ms: number } = { ms: 1000 }
 /** Bytes that the write-ahead log may keep after a checkpoint. */
 const LOG_BYTES = 16 * 1024 * 1024
 
@@ -53,7 +53,7 @@ export const COMPANIONS: readonly string[] = ['-wal', '-shm', '-journal']
 /** Loads SQLite, which takes time and memory, when a gateway uses it. */
 export function connect(file: string): DatabaseSync {
   const sqlite = process.getBuiltinModule('node:sqlite')
-  return new sqlite.DatabaseSync(file, { timeout: LOCK_WAIT_MS })
+  return new sqlite.DatabaseSync(file, { timeout: lockWait.ms })
 }
 
 /**

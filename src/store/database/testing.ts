@@ -1,6 +1,10 @@
 import type { Resource, ResourceKey } from '../resources/resource.ts'
 import { ResourceTable, type ResourceWrite } from '../resources/resource-table.ts'
+import { lockWait } from './open-database.ts'
 import { SqliteJournal } from './sqlite-journal.ts'
+
+// No test waits for a file until another process releases it.
+lockWait.ms = 20
 
 export interface OpenTable {
   readonly table: ResourceTable
