@@ -69,7 +69,7 @@ test('matches are those of the library, in whole texts and in pieces', () => {
   const random = seededRandom(15)
   let withMatches = 0
   let overruns = 0
-  const rounds = sampleSize(300, 1200)
+  const rounds = sampleSize(200, 1200)
   for (let round = 0; round < rounds; round++) {
     const source = randomPattern(random)
     let pattern: RE2JS
@@ -250,7 +250,7 @@ test.each<[source: string, part: string, perUnit: number]>([
     { limit: 1024, size: 256 },
     { limit: 256, size: 7 },
   ]) {
-    for (const length of [4000, sampleSize(8000, 16_000)]) {
+    for (const length of [4000, 16_000].slice(0, sampleSize(1, 2))) {
       const { reads, matches } = readsOf(source, part.repeat(length / part.length), limit, size)
       expect(reads, `${length} in pieces of ${size}`).toBeLessThan(perUnit * length)
       if (!source.startsWith('(?:.*')) expect(matches).toBeGreaterThan(length / 50)

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { BodyClaim, BodyMemory } from '#net/body/body-memory.ts'
+import { sampleOf } from '#test/support/sample-size.ts'
 import type { RouteType } from '../policy-schema.ts'
 import { pass } from '../testing.ts'
 
@@ -17,32 +18,35 @@ const completed = (type = 'response.completed') => ({
 
 const NO_ROOM = () => new BodyClaim(new BodyMemory(0))
 
-for (const [name, last] of [
-  ['with an event line', `event: response.completed\n${data(completed())}`],
-  ['with a leading type', data(completed())],
-  ['with type and spaces', `data: {"type": "response.completed", ${JSON.stringify(completed()).slice(29)}\n\n`],
-  ['in several data lines', `data: {"type":"response.completed",\ndata: ${JSON.stringify(completed()).slice(29)}\n\n`],
+/** Where the text is cut, how the stream ends, and whether memory is left. */
+const PASSAGES = [new Array<number>(50).fill(64 * 1024), [10, 15, 20], new Array<number>(300).fill(1)].flatMap((cuts) =>
+  [{}, { breaks: 'reset' } as const].flatMap((ends) =>
+    [{}, { claim: NO_ROOM() }].map((room) => ({ cuts, ...ends, ...room })),
+  ),
+)
+
+for (const [at, [name, last]] of (
   [
-    'incomplete, with CRLF',
-    `event: response.incomplete\n${data(completed('response.incomplete'))}`.replaceAll('\n', '\r\n'),
-  ],
-] as const) {
+    ['with an event line', `event: response.completed\n${data(completed())}`],
+    ['with a leading type', data(completed())],
+    ['with type and spaces', `data: {"type": "response.completed", ${JSON.stringify(completed()).slice(29)}\n\n`],
+    [
+      'in several data lines',
+      `data: {"type":"response.completed",\ndata: ${JSON.stringify(completed()).slice(29)}\n\n`,
+    ],
+    [
+      'incomplete, with CRLF',
+      `event: response.incomplete\n${data(completed('response.incomplete'))}`.replaceAll('\n', '\r\n'),
+    ],
+  ] as const
+).entries()) {
   test(`an event of any size ends a Responses stream, and its usage is read: ${name}`, () => {
-    for (const cuts of [new Array<number>(50).fill(64 * 1024), [10, 15, 20], new Array<number>(300).fill(1)]) {
-      for (const ends of [{}, { breaks: 'reset' }] as const) {
-        for (const room of [{}, { claim: NO_ROOM() }]) {
-          const { text, facts, failure, collector } = pass(CREATED + last, {
-            type: 'Responses',
-            cuts,
-            ...ends,
-            ...room,
-          })
-          expect(text === CREATED + last, 'bytes unchanged').toBe(true)
-          expect(facts).toMatchObject({ responseModel: 'gpt-5-x', inputTokens: 4, outputTokens: 9, totalTokens: 13 })
-          expect([failure, facts.errorType]).toEqual([undefined, undefined])
-          expect(collector).toMatchObject({ ended: 1, aborted: undefined })
-        }
-      }
+    for (const passage of sampleOf(PASSAGES, 5, at)) {
+      const { text, facts, failure, collector } = pass(CREATED + last, { type: 'Responses', ...passage })
+      expect(text === CREATED + last, 'bytes unchanged').toBe(true)
+      expect(facts).toMatchObject({ responseModel: 'gpt-5-x', inputTokens: 4, outputTokens: 9, totalTokens: 13 })
+      expect([failure, facts.errorType]).toEqual([undefined, undefined])
+      expect(collector).toMatchObject({ ended: 1, aborted: undefined })
     }
   })
 }
