@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { eventually } from '#test/support/eventually.ts'
+import { PassingTime } from '#test/support/passing-time.ts'
 import { startTestServer } from './testing.ts'
 
 type Server = Awaited<ReturnType<typeof startTestServer>>
@@ -622,8 +623,9 @@ describe('watches', () => {
   })
 
   test('a watch ends after its time', async () => {
+    using time = new PassingTime()
     const watch = await server.watch(`${SERVICES}?watch=1&timeoutSeconds=1`)
-    expect(await watch.next()).toBeUndefined()
+    expect(await time.hurry(watch.next())).toBeUndefined()
   })
 
   test('rows of tables: the columns come once', async () => {

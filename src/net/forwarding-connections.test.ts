@@ -5,8 +5,13 @@ import path from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { eventually } from '#test/support/eventually.ts'
 import { verifies } from '#test/support/verifies.ts'
+import { DRAIN_GRACE_MS } from './served-connection.ts'
 import { startForwarding } from './testing/forwarding-rig.ts'
+import { handClock } from './testing/hand-clock.ts'
 import { answering, echo, RawClient } from './testing/raw-peers.ts'
+import { workerWheel } from './timer-wheel.ts'
+
+const time = handClock()
 
 const UPGRADE = 'GET /chat HTTP/1.1\r\nHost: x\r\nConnection: keep-alive, Upgrade\r\nUpgrade: echo\r\n\r\n'
 
@@ -86,6 +91,7 @@ test('drain: no new connections; the current request finishes, then everything c
   await new Promise((resolve) => setTimeout(resolve, 50))
   expect(listener.connections).toBe(2)
   late?.close()
+  time.pass(workerWheel, DRAIN_GRACE_MS + 200)
   expect(await idle.untilEnd()).toBe('')
   respond()
   expect(await busy.untilEnd()).toBe('HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\nok')

@@ -84,7 +84,7 @@ beforeAll(async () => {
     // The library that reads it has the time of the system.
     const lifetime = skippedS + (client === 'short' ? LIFETIME_S : 3600)
     // All requests of the start are waiting by then.
-    setTimeout(() => response.end(JSON.stringify({ access_token: token, expires_in: lifetime })), 300)
+    setTimeout(() => response.end(JSON.stringify({ access_token: token, expires_in: lifetime })), 100)
     return request
   }
   says.set('broken', 401)

@@ -58,7 +58,7 @@ function open(count: number, route: FloodedRoute): GuardedClient[] {
 async function allTaken(): Promise<number> {
   let before = -1
   return eventually('the providers wait', async () => {
-    await sleep(200)
+    await sleep(100)
     const { taken } = floods.provider
     const isStill = taken > 0 && taken === before
     before = taken
@@ -95,7 +95,7 @@ test.each(FLOODED)('%s: clients that leave while their windows are judged leave 
 })
 
 test('the stream that holds too much is ended by the error event; others go on', async () => {
-  flood = (asked) => ({ event: textEvents(asked), maxBytes: 400_000, bytesPerSecond: 200_000 })
+  flood = (asked) => ({ event: textEvents(asked), maxBytes: 200_000, bytesPerSecond: 200_000 })
   const others = open(2, 'patterns')
   await eventually('the others have begun', () => others.every(({ text }) => text !== ''))
   const held = {

@@ -11,11 +11,13 @@ import {
   joinYaml,
   routeYaml,
 } from '#test/support/objects-folder.ts'
+import { PassingTime } from '#test/support/passing-time.ts'
 import { policyYaml } from '#test/support/policy-yaml.ts'
 
 /** Guard servers that do not answer as they should about what a model wrote: nothing of it passes, and the provider is not blamed. */
 
 const stops = new AsyncDisposableStack()
+const time = stops.use(new PassingTime())
 let gateway: TestGateway
 let port: number
 let judge: JsonServer
@@ -95,10 +97,12 @@ const ask = (name: string, stream: boolean) =>
 const FAILED = { error: { message: 'prompt guard failed', type: 'server_error', param: null } }
 
 for (const [name, fault] of Object.entries(FAULTS)) {
+  const ended = <T>(awaited: Promise<T>) => (name.startsWith('slow') ? time.hurry(awaited) : awaited)
+
   test.each([false, true])(`${name}: 503 before anything of the answer has left; streamed: %j`, async (stream) => {
     says(first, LATE)
     judge.answer = (_, response) => fault(response)
-    const response = await ask(name, stream)
+    const response = await ended(ask(name, stream))
     expect(response.status).toBe(503)
     expect(await response.json()).toMatchObject(FAILED)
     judge.answer = (_, response) => allows()(response)
@@ -112,7 +116,7 @@ for (const [name, fault] of Object.entries(FAULTS)) {
     judge.answer = ({ body }, response) => (JSON.stringify(body).includes('late') ? fault : allows())(response)
     const response = await ask(name, true)
     expect(response.status).toBe(200)
-    const events = (await response.text()).trimEnd().split('\n\n')
+    const events = (await ended(response.text())).trimEnd().split('\n\n')
     expect(events.length).toBe(2)
     expect(`${events[0]}\n\n`).toBe(event({ content: GOOD }))
     expect(JSON.parse(events[1]!.replace('data: ', ''))).toMatchObject({

@@ -14,12 +14,14 @@ import {
   routeYaml,
   serviceYaml,
 } from '#test/support/objects-folder.ts'
+import { PassingTime } from '#test/support/passing-time.ts'
 import { policyYaml } from '#test/support/policy-yaml.ts'
 import { verifies } from '#test/support/verifies.ts'
 
 /** Guard servers that do not answer as they should: nothing passes, and the provider is not blamed. */
 
 const stops = new AsyncDisposableStack()
+const time = stops.use(new PassingTime())
 let gateway: TestGateway
 let port: number
 let judge: JsonServer
@@ -118,7 +120,7 @@ const askedOf = (name: string) => judge.seen.filter(({ headers }) => headers['x-
 
 test.each(Object.entries(FAULTS))('%s: 503, the provider is not asked, and stays healthy', async (name, answer) => {
   judge.answer = (_, response) => answer(response)
-  const response = await ask(name)
+  const response = await (name.startsWith('slow') ? time.hurry(ask(name)) : ask(name))
   expect(response.status).toBe(503)
   expect(await response.json()).toEqual({
     error: { message: 'prompt guard failed', type: 'server_error', param: null, code: 'prompt-guard-failed' },
@@ -151,7 +153,7 @@ test('after five failures in a row a server is asked no more, until a probe', as
   for (let each = 0; each < 8; each++) expect((await ask('circuit')).status).toBe(503)
   expect(askedOf('circuit')).toBe(5)
   judge.answer = (_, response) => allows()(response)
-  await eventually('the probe', async () => ((await ask('circuit')).status === 200 ? true : undefined))
+  await time.sooner('the probe', async () => ((await ask('circuit')).status === 200 ? true : undefined))
   expect(askedOf('circuit')).toBe(6)
   expect((await ask('circuit')).status).toBe(200)
   const metrics = await (await fetch(`${gateway.url(15020)}/metrics`)).text()

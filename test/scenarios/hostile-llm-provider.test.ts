@@ -2,10 +2,10 @@ import { createServer, type Socket } from 'node:net'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readMessage, readMessagesStream } from '#test/llm/answer-forms.ts'
-import { eventually } from '#test/support/eventually.ts'
 import { freePort } from '#test/support/free-port.ts'
 import { startGateway, type TestGateway } from '#test/support/gateway.ts'
 import { createObjectsFolder, gatewayYaml, joinYaml, routeYaml } from '#test/support/objects-folder.ts'
+import { PassingTime } from '#test/support/passing-time.ts'
 
 // A provider of chat completions that does everything wrong, and clients of the messages API.
 
@@ -133,6 +133,7 @@ const SENT: Readonly<Record<string, string | Buffer>> = {
 }
 
 const stops = new AsyncDisposableStack()
+const time = stops.use(new PassingTime())
 let gateway: TestGateway
 let port: number
 /** Connections of the gateway. */
@@ -224,7 +225,7 @@ test.each([
   'counts that fall',
   'no end behind the end mark',
 ])('%s: the client gets what it asked for', async (model) => {
-  const [whole, streamed] = await ask2(model)
+  const [whole, streamed] = await time.hurry(ask2(model))
   const good = { text: 'good', thinking: '', calls: [], hasFailed: false }
   expect([whole.status, readMessage(whole.text)]).toEqual([200, good])
   expect([streamed.status, readMessagesStream(streamed.text)]).toEqual([200, good])
@@ -235,7 +236,7 @@ test.each([
 
 test('a provider that does not end its response is disconnected', async () => {
   await ask('no end behind the end mark', true)
-  await eventually('no connection', () => open.size === 0 || undefined)
+  await time.sooner('no connection', () => open.size === 0 || undefined)
 })
 
 test.each<[model: string, status: number, detail: string]>([

@@ -8,6 +8,7 @@ import { freePort } from '#test/support/free-port.ts'
 import { startGateway, type TestGateway } from '#test/support/gateway.ts'
 import { type GrpcBackend, GrpcCaller, startGrpcBackend } from '#test/support/grpc-peers.ts'
 import { backendYaml, createObjectsFolder, joinYaml, listenersYaml } from '#test/support/objects-folder.ts'
+import { PassingTime } from '#test/support/passing-time.ts'
 import { policyYaml } from '#test/support/policy-yaml.ts'
 
 /** Copies of requests in a running gateway (decision A-52). */
@@ -20,6 +21,7 @@ interface Copy {
 }
 
 const stops = new AsyncDisposableStack()
+const time = stops.use(new PassingTime())
 let gateway: TestGateway
 let port: number
 let rpcPort: number
@@ -258,5 +260,5 @@ test('gRPC calls are copied over HTTP/2', async () => {
 // Last, because it stops the gateway. The test would time out: a copy has 60 seconds, as has the shutdown.
 test('a shutdown does not wait for the response to a copy', async () => {
   await echoOf('/deaf')
-  expect(await gateway.close()).toBe(0)
+  expect(await time.hurry(gateway.close())).toBe(0)
 })

@@ -5,12 +5,12 @@ import { expect, test } from 'vitest'
 import type { DescribedRecord } from '#admin/describe-record.ts'
 import { startEcho } from '#examples/upstreams/echo.ts'
 import { gatewright } from '#test/support/command-line.ts'
-import { eventually } from '#test/support/eventually.ts'
 import { freePort } from '#test/support/free-port.ts'
 import { startGateway } from '#test/support/gateway.ts'
 import type { StartGateway } from '#test/support/gateway-options.ts'
 import { startGatewayProcess } from '#test/support/gateway-process.ts'
 import { backendYaml, createObjectsFolder, gatewayYaml, joinYaml, routeYaml } from '#test/support/objects-folder.ts'
+import { PassingTime } from '#test/support/passing-time.ts'
 import { temporaryFolder } from '#test/support/temporary-folder.ts'
 
 /** The records of all files, in order of the files. */
@@ -64,13 +64,14 @@ test('every request is in the folder, also the last one before the end, and a se
 })
 
 test('the numbers of written records are metrics', async () => {
+  using time = new PassingTime()
   const { gateway, call, stops } = await startWithRecords('', startGateway, {
     GATEWRIGHT_RECORDS: temporaryFolder(),
     GATEWRIGHT_RECORDS_LIMIT: '1Mi',
   })
   await using _ = stops
   for (let i = 0; i < 3; i++) await call('/shop')
-  await eventually('the records are written', async () => {
+  await time.sooner('the records are written', async () => {
     const text = await (await fetch(`${gateway.url(15_020)}/metrics`)).text()
     return text.includes('gatewright_records_written_total 3\n')
   })

@@ -6,6 +6,7 @@ import { eventually } from '#test/support/eventually.ts'
 import { freePort } from '#test/support/free-port.ts'
 import { startGateway, type TestGateway } from '#test/support/gateway.ts'
 import { backendYaml, createObjectsFolder, gatewayYaml, joinYaml, routeYaml } from '#test/support/objects-folder.ts'
+import { PassingTime } from '#test/support/passing-time.ts'
 import { policyYaml } from '#test/support/policy-yaml.ts'
 
 const _ROOT = join(import.meta.dirname, '..', '..')
@@ -13,6 +14,7 @@ const CONNECTIONS = 'gatewright.dev/max-connections'
 const WAITING = 'gatewright.dev/max-waiting-requests'
 
 const stops = new AsyncDisposableStack()
+const time = stops.use(new PassingTime())
 let gateway: TestGateway
 let silent: RawServer
 let port: number
@@ -48,12 +50,11 @@ test('a backend that does not answer takes no more connections and waiting reque
   const giveUp = new AbortController()
   const hanging = ['one', 'two'].map((what) => ask(what, giveUp.signal).catch((error: Error) => error.name))
   await eventually('both are under way', () => (silent.connections === 2 ? true : undefined))
-  const answers = await Promise.all(
-    [1, 2, 3].map(async () => {
-      const response = await ask('more')
-      return `${response.status} ${await response.text()}`
-    }),
-  )
+  const more = [1, 2, 3].map(async () => {
+    const response = await ask('more')
+    return `${response.status} ${await response.text()}`
+  })
+  const answers = await time.hurry(Promise.all(more))
   const bound =
     'all connections are busy, and the limit of queued requests (1) is reached (annotation gatewright.dev/max-waiting-requests)'
   const overloaded = `503 upstream overloaded: ${bound}`

@@ -2,17 +2,20 @@ import { once } from 'node:events'
 import http2 from 'node:http2'
 import net from 'node:net'
 import tls from 'node:tls'
-import { afterEach, expect, test, vi } from 'vitest'
-import { clock } from '#base/clock.ts'
+import { afterEach, expect, test } from 'vitest'
 import type { Peer } from '../peer.ts'
+import { DRAIN_GRACE_MS } from '../served-connection.ts'
 import type { Abort, RelayedConnection, RelayHandler } from '../stream.ts'
 import { CERTIFICATES } from '../testing/certificates.ts'
 import { FakeUpstream } from '../testing/fake-upstream.ts'
+import { handClock } from '../testing/hand-clock.ts'
 import { RawClient } from '../testing/raw-peers.ts'
 import { answerWith, RecordingHandler } from '../testing/recording-handler.ts'
+import { workerWheel } from '../timer-wheel.ts'
 import type { TlsChoice } from './listen-tls.ts'
 import { type Listener, type ListenOptions, listen } from './listener.ts'
 
+const time = handClock()
 const cleanup: (() => unknown)[] = []
 
 afterEach(async () => {
@@ -105,9 +108,6 @@ test('a client that connects and leaves is not reported', async () => {
 })
 
 test('a client that sends nothing for 5 s is refused if a header is required, else served', async () => {
-  let ahead = 0
-  const { monotonic } = clock
-  vi.spyOn(clock, 'monotonic').mockImplementation(() => monotonic() + ahead)
   const silent = await serve({ proxyHeader: STRICT })
   const partly = await serve({ proxyHeader: OPTIONAL })
   const patient = await serve({ proxyHeader: OPTIONAL })
@@ -118,7 +118,7 @@ test('a client that sends nothing for 5 s is refused if a header is required, el
   ] as const
   clients[1].send('PROX')
   while (patient.listener.connections === 0) await new Promise((resolve) => setTimeout(resolve, 1))
-  ahead = 5200
+  time.skip(5200)
   expect(await clients[0].untilEnd()).toBe('')
   expect(await clients[1].untilEnd()).toBe('')
   expect([silent.told, partly.told]).toEqual([['proxy-header-timeout'], ['proxy-header-timeout']])
@@ -166,7 +166,9 @@ test('draining closes connections before the end of their PROXY header or handsh
     const { listener } = await serve(options)
     const client = await connect(listener)
     while (listener.connections === 0) await new Promise((resolve) => setTimeout(resolve, 1))
-    await listener.close({ drainMs: 60_000 })
+    const closed = listener.close({ drainMs: 60_000 })
+    time.pass(workerWheel, DRAIN_GRACE_MS + 200)
+    await closed
     expect(await client.untilEnd()).toBe('')
   }
 })
