@@ -101,7 +101,7 @@ const SCENARIO_CHECKS: Readonly<Record<Scenario, Check>> = {
       await call.catch(() => undefined)
       for (let i = 0; i < 20; i++) {
         if ((await count()) > before) return
-        await wait(100)
+        await wait(Math.min(100, 10 * (i + 1)))
       }
     }
     throw new Error('the server was not told')
