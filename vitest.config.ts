@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import { TEST_LIMIT_MS } from './test/support/time-limits.ts'
 
 // Threads and processes that tests start take compiled code from where `bin/gatewright` keeps it.
@@ -30,6 +31,16 @@ const WIRE = [
   'src/net/{http1/client-pool,relay/raw-connection}.test.ts',
 ]
 
+/** Files that wait for sockets and processes begin first: at the end short files that only compute keep all cores busy. */
+class WaitingFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files)
+    const waits = ({ moduleId }: TestSpecification) =>
+      /\/(?:test\/(?:scenarios|faults|mutation)|examples)\//.test(moduleId)
+    return [...sorted.filter(waits), ...sorted.filter((file) => !waits(file))]
+  }
+}
+
 function project(name: string, include: string[], env: Record<string, string> = {}): TestProjectInlineConfiguration {
   return { test: { name, include, env, ...TEST_SETTINGS } }
 }
@@ -37,8 +48,9 @@ function project(name: string, include: string[], env: Record<string, string> = 
 export default defineConfig({
   test: {
     globalSetup: 'test/support/build-bundle.ts',
-    // One more than there are cores, because some scenarios wait for processes and time limits. Each worker loads and compiles all code.
-    maxWorkers: availableParallelism() + 1,
+    // Two more than there are cores, because scenarios wait. Each worker loads and compiles all code.
+    maxWorkers: availableParallelism() + 2,
+    sequence: { sequencer: WaitingFirst },
     projects: [
       project('all', ['src/**/*.test.ts', 'test/**/*.test.ts', 'examples/**/*.test.ts']),
       project('streams', WIRE, { WIRE_TRANSPORTS: 'streams' }),
