@@ -197,7 +197,7 @@ test.each([
   expect(await record(id)).toMatchObject({
     code,
     gateway: 'default/main',
-    detail: expect.stringMatching(/^sent by 127\.0\.0\.1:\d+$/),
+    client: expect.stringMatching(/^127\.0\.0\.1:\d+$/),
   })
   expect(await lineOf(id)).toMatch(
     new RegExp(
