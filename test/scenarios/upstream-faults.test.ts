@@ -173,7 +173,7 @@ let port: number
 const BYSTANDERS = 300
 const AT_ONCE = 12
 const WORKERS = 2
-const NEVER_MS = 15_000
+const NEVER_MS = 45_000
 
 /** @param isFault whether request `n`, from 1, is not answered */
 async function start(
