@@ -252,3 +252,39 @@ test.each<[what: string, request: object]>([
   expect(facts.inputTokens! / exact).toBeGreaterThan(0.95)
   expect(facts.inputTokens! / exact).toBeLessThan(2.1)
 })
+
+test.each<[what: string, type: RouteType, stream: string]>([
+  [
+    'chat',
+    'Completions',
+    data({ choices: [{ delta: {} }], usage: { prompt_tokens: 9, completion_tokens: 0, total_tokens: 9 } }),
+  ],
+  ['messages', 'Messages', START],
+])('usage at the beginning of a stream of %s is not that of its output', (_what, type, beginning) => {
+  const end =
+    type === 'Messages'
+      ? event('message_delta', { delta: { stop_reason: 'end_turn' } }) + event('message_stop')
+      : data({ choices: [{ delta: {}, finish_reason: 'stop' }] }) + data('[DONE]')
+  const one = type === 'Messages' ? delta(WORDS) : chat(WORDS)
+  const { facts } = pass(beginning + one.repeat(20) + end, { type, request, counts: true })
+  expect(facts.outputTokens).toBeGreaterThan(260)
+  expect(facts).toMatchObject({ areTokensEstimated: true, totalTokens: facts.inputTokens! + facts.outputTokens! })
+})
+
+test.each([[[]], [[1000, 70_000]]])(
+  'output is found behind long instructions that the stream repeats (cuts %j)',
+  (cuts) => {
+    const tools = Array.from({ length: 2000 }, (_, i) => ({
+      type: 'function',
+      name: `tool_${i}`,
+      parameters: { text: 'x' },
+    }))
+    const created = event('response.created', { response: { model: 'm', instructions: WORDS.repeat(2000), tools } })
+    const leave = (stream: string) =>
+      pass(stream, { type: 'Responses', request, counts: true, breaks: 'cancelled', cuts }).facts.outputTokens!
+    const plain = leave(responses(WORDS).repeat(100))
+    expect(leave(created)).toBe(0)
+    expect(leave(created + responses(WORDS).repeat(100)) / plain).toBeGreaterThan(0.9)
+    expect(leave(created + responses(WORDS).repeat(100)) / plain).toBeLessThan(1.2)
+  },
+)

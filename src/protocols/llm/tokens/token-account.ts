@@ -12,6 +12,9 @@ import { estimateTokens } from './estimate-tokens.ts'
 /** Of a longer answer, the rest is assumed to be like the beginning. */
 const MAX_SAMPLE_BYTES = 64 * 1024
 
+/** An output that is estimated at so many tokens is not one of one token. */
+const MIN_UNREPORTED = 20
+
 /** Bytes of an answer of which there is no sample, for each token. */
 const BYTES_PER_TOKEN = 8
 
@@ -57,12 +60,18 @@ export class TokenAccount {
     if ((answer === undefined && !isUnanswered) || this.#type === 'MessagesTokenCount') return
     const facts = this.#facts
     const isComplete = answer?.isEnded === true && facts.errorType === undefined
-    if (isComplete && facts.totalTokens !== undefined) return
-    const output = Math.max(facts.outputTokens ?? 0, this.#estimateOutput())
+    const estimated = isComplete && !this.#mayBeStart() ? 0 : this.#estimateOutput()
+    if (isComplete && facts.totalTokens !== undefined && estimated < MIN_UNREPORTED) return
+    const output = Math.max(facts.outputTokens ?? 0, estimated)
     facts.inputTokens ??= this.#estimateInput()
     facts.outputTokens = this.#type === 'Embeddings' ? facts.outputTokens : output
     facts.totalTokens = Math.max(facts.totalTokens ?? 0, facts.inputTokens + output)
     facts.areTokensEstimated = true
+  }
+
+  /** The usage that an answer begins with, when no output has been made. It is all that some providers report. */
+  #mayBeStart(): boolean {
+    return (this.#facts.outputTokens ?? 0) <= 1
   }
 
   #estimateInput(): number {
@@ -76,10 +85,13 @@ export class TokenAccount {
   }
 }
 
-/** Keeps the beginning of an answer as it passes. */
+/** Keeps the beginning of the output of an answer as it passes. */
 class SampledAnswer extends ForwardingSink {
   readonly #sample: HeldBytes
   #length = 0
+  /** Bytes before the sample, without output: a stream of the responses API begins with all instructions and tools of its request. */
+  #skipped = 0
+  #isResponses = false
   isEnded = false
 
   constructor(sink: BodySink, claim: BodyClaim) {
@@ -88,12 +100,26 @@ class SampledAnswer extends ForwardingSink {
   }
 
   override bytes(buffer: Buffer, start: number, end: number): void {
-    // The sample is the very beginning: no later piece is added after one that did not fit.
-    if (this.#length === this.#sample.length) {
-      this.#sample.appendWithin(buffer, start, Math.min(end, start + MAX_SAMPLE_BYTES - this.#length))
+    // The sample is without holes: no later piece is added after one that did not fit.
+    let at = this.#length === this.#skipped + this.#sample.length ? start : end
+    while (at < end) {
+      const next = Math.min(end, at + MAX_SAMPLE_BYTES - this.#sample.length)
+      if (next === at || !this.#sample.appendWithin(buffer, at, next)) break
+      at = next
+      if (this.#sample.length === MAX_SAMPLE_BYTES && this.#outputInSample() === '') {
+        this.#skipped += MAX_SAMPLE_BYTES
+        this.#sample.length = 0
+      }
     }
     this.#length += end - start
     super.bytes(buffer, start, end)
+  }
+
+  #outputInSample(): string {
+    const { bytes } = this.#sample
+    const text = decodeText(bytes, 0, bytes.length)
+    this.#isResponses ||= text.includes('"response.')
+    return outputIn(text, this.#isResponses)
   }
 
   override end(trailers?: Head): void {
@@ -107,10 +133,10 @@ class SampledAnswer extends ForwardingSink {
 
   /** The tokens of the output that has arrived. */
   estimate(): number {
-    const { bytes } = this.#sample
-    if (bytes.length === 0) return Math.ceil(this.#length / BYTES_PER_TOKEN)
-    const tokens = estimateTokens(outputIn(decodeText(bytes, 0, bytes.length)))
-    return Math.ceil((tokens * this.#length) / bytes.length)
+    const { length } = this.#sample
+    const rest = this.#length - this.#skipped
+    if (length === 0) return Math.ceil(rest / BYTES_PER_TOKEN)
+    return Math.ceil((estimateTokens(this.#outputInSample()) * rest) / length)
   }
 }
 
@@ -121,8 +147,8 @@ const OUTPUT =
 const DELTAS = /"delta"\s*:\s*"((?:[^"\\]|\\.)*)/gs
 
 /** The output of the model in the beginning of an answer, which may be cut off anywhere. */
-function outputIn(answer: string): string {
-  const texts = answer.includes('"response.output_') ? DELTAS : OUTPUT
+function outputIn(answer: string, isResponses: boolean): string {
+  const texts = isResponses ? DELTAS : OUTPUT
   return Array.from(answer.matchAll(texts), (match) => unescaped(match[1]!)).join('')
 }
 
