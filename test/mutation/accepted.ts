@@ -384,7 +384,7 @@ export const ACCEPTED: readonly Accepted[] = [
   },
   {
     file: 'protocols/llm/tokens/token-account.ts',
-    line: 'const tokens = estimateTokens(outputIn(decodeText(bytes, 0, bytes.length)))',
+    line: 'const text = decodeText(bytes, 0, bytes.length)',
     original: '0',
     replacement: '(0 + 1)',
     reason: 'no answer begins with output: a member or a field comes first',

@@ -288,3 +288,22 @@ test.each([[[]], [[1000, 70_000]]])(
     expect(leave(created + responses(WORDS).repeat(100)) / plain).toBeLessThan(1.2)
   },
 )
+
+test('a total that the provider reported stays the least that is charged', () => {
+  const reported = data({
+    choices: [{ delta: {} }],
+    usage: { prompt_tokens: 9, completion_tokens: 2, total_tokens: 5000 },
+  })
+  const { facts } = pass(reported + chat(WORDS), { type: 'Completions', request, counts: true, breaks: 'cancelled' })
+  expect(facts).toMatchObject({ inputTokens: 9, totalTokens: 5000 })
+})
+
+test('usage before an error in the stream is not that of all output', () => {
+  const reported = data({
+    choices: [{ delta: {} }],
+    usage: { prompt_tokens: 9, completion_tokens: 2, total_tokens: 11 },
+  })
+  const stream = reported + chat(WORDS.repeat(20)) + data({ error: { message: 'x', type: 'server_error' } })
+  const { facts } = pass(stream, { type: 'Completions', request, counts: true })
+  expect(facts.outputTokens).toBeGreaterThan(260)
+})
