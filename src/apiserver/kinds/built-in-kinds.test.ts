@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest'
+import { definitionKind } from '../custom-resources/definition-kind.ts'
 import { builtInKinds } from './built-in-kinds.ts'
+import { reviewKinds } from './review-kinds.ts'
 
 const KINDS = builtInKinds()
 
@@ -11,6 +13,13 @@ test('every version of a kind is served, stored in the first', () => {
   const versions = KINDS.filter((each) => each.kind === 'TLSRoute').map(({ version }) => version)
   expect(versions).toEqual(['v1', 'v1alpha3', 'v1alpha2'])
   expect(kind('TLSRoute', 'v1alpha2')).toMatchObject({ storageVersion: 'v1', plural: 'tlsroutes', hasStatus: true })
+})
+
+test('the version in which objects of a kind are stored is served', () => {
+  const all = [...KINDS, ...reviewKinds(), definitionKind()]
+  const served = new Set(all.map(({ group, kind, version }) => `${group}/${version} ${kind}`))
+  const stored = all.map(({ group, kind, storageVersion }) => `${group}/${storageVersion} ${kind}`)
+  expect(stored.filter((each) => !served.has(each))).toEqual([])
 })
 
 const BACKEND = {
