@@ -236,8 +236,9 @@ export class TestContext implements CompileContext {
 
   secret(_: PolicySource<unknown>, name: string): SecretMaterial | undefined {
     const data = this.#inputs.secrets?.[name]
-    const { entryFiles = {} } = this.#inputs
-    return data === undefined ? undefined : { name, data, origin: { kind: 'Secret', namespace: '', name, entryFiles } }
+    const { entryFiles } = this.#inputs
+    const origin = { kind: 'Secret', namespace: '', name, ...(entryFiles !== undefined && { entryFiles }) }
+    return data === undefined ? undefined : { name, data, origin }
   }
 
   secretsWithLabels(
