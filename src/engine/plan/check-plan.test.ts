@@ -547,6 +547,10 @@ test.each<[policies: readonly PolicyItem[], found: string[]]>([
   [[authentication(`jwt@${GATEWAY}`), authentication(`apiKey@${GATEWAY}/http`)], ['apiKey: error, jwt']],
   [[authentication(`jwt@${GATEWAY} PreRouting`), authentication('apiKey')], ['apiKey: error, jwt']],
   [[authentication('jwt'), authentication('basic')], ['jwt: warning, basic']],
+  [
+    [authentication('basic'), authentication('apiKey', at({ header: { name: 'authorization', prefix: 'Basic ' } }))],
+    ['basic: error, apiKey'],
+  ],
   [[authentication('jwt'), authentication('apiKey', { mode: 'Optional' })], []],
   [[authentication('jwt', { mode: 'Permissive' }), authentication('apiKey')], []],
   [[authentication('jwt'), authentication('apiKey', at({ header: { name: 'x-api-key' } }))], []],

@@ -585,9 +585,12 @@ test.each<[Answer, number, string | undefined]>([
   [{ status: 302, body: '{}' }, 502, 'the server answered 302'],
   [{ status: 500, body: '{}' }, 502, 'the server answered 500'],
 ])('the answer to a registration, %j: %d', async (answer, status, why) => {
-  const { ask, provider } = start({ provider: 'IdpTwo' })
+  const { signIn, arrive, provider } = start({ provider: 'IdpTwo' })
   provider.answer = () => answer
-  const refused = await ask(`${SERVER}/client-registration`, POST)
+  const exchange = arrive(`${SERVER}/client-registration`, POST)
+  const refused = described(await signIn.answer({ kind: 'registration', path: '' }, exchange))
+  // Only a registered client can be changed.
+  expect(exchange.refusalDetail !== undefined).toBe(status < 300)
   expect(refused).toMatchObject({ status, ...(why !== undefined && { detail: expect.stringContaining(why) }) })
   expect(refused.lines).toContain('access-control-allow-methods: POST, OPTIONS')
 })
