@@ -48,6 +48,16 @@ export const ACCEPTED_SECURITY: readonly Accepted[] = [
     reason: 'only the name of the thread in tools of the system',
   },
   ...[
+    ['issuer-url.ts', "const url = URL.parse(issuer ?? '')"],
+    ['register-client.ts', "const url = URL.parse(endpoint ?? '')"],
+  ].map(([file, line]) => ({
+    file: `policies/shared/sign-in/${file}`,
+    line: line!,
+    original: "''",
+    replacement: "'mutated'",
+    reason: 'the same program: neither text is an address',
+  })),
+  ...[
     "? unavailable('server', found)",
     ": answerJson('server', 200, JSON.stringify(adaptServerMetadata(this.#plan, found, origin, path))),",
   ].map((line) => ({
