@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { parseExactJson } from '#base/exact-json.ts'
-import { NO_MCP } from '#exchange/mcp-facts.ts'
+import { NO_MCP, UNKNOWN_ANNOTATIONS } from '#exchange/mcp-facts.ts'
 import { exchangeWith } from '#policies/shared/testing.ts'
 import { compileTestMcp } from '#test/support/mcp-plan.ts'
 import { denialOf, filterItems, hasRules, isAllowed } from './authorization.ts'
@@ -202,6 +202,16 @@ test.each(OF_ARGUMENTS)('%s %s: the tool is %s', (action, expression, inList, ca
     return [text, isAllowed(authorization, exchange) ? 'called' : 'refused']
   })
   expect(Object.fromEntries(outcomes)).toEqual(calls)
+})
+
+test.each<Rule>([
+  ['Deny', 'mcp.tool.annotations.destructiveHint == true'],
+  ['Require', 'mcp.tool.annotations.readOnlyHint == true'],
+  ['Allow', 'mcp.tool.annotations.readOnlyHint == true'],
+])('%s %s: a call of a tool with unknown annotations is refused', (...rule) => {
+  const exchange = exchangeNaming('x')
+  exchange.mcp!.toolAnnotations = UNKNOWN_ANNOTATIONS
+  expect(isAllowed(authorizationOf([rule]), exchange)).toBe(false)
 })
 
 test('a Deny rule about arguments denies no items but tools', () => {
