@@ -392,13 +392,18 @@ test.each(EVENTS)('an event as text and as JSON', (step, text, json) => {
 
 const MESSAGES_IN = [
   'src/observe/log/application-log.ts',
+  'src/observe/otlp/metrics-exporter.ts',
+  'src/instance/failing-outputs.ts',
   'src/instance/instance.ts',
-  'src/cli/instance-log.ts',
-  'src/cli/run.ts',
+  'src/instance/record-folder.ts',
   'src/instance/state-folder.ts',
+  'src/cli/instance-log.ts',
+  'src/cli/open-store.ts',
+  'src/cli/run.ts',
   'src/workers/proxy-worker.ts',
   'src/workers/run-proxy-worker.ts',
   'src/workers/report-eviction.ts',
+  'src/workers/worker-pool.ts',
   'src/apiserver/api-service.ts',
 ]
 

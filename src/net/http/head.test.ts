@@ -363,3 +363,10 @@ test.each<[change: string, change: (head: Head) => void, isAsReceived: boolean]>
   change(head)
   expect(head.hasReceivedFields).toBe(isAsReceived)
 })
+
+test('more names than are remembered are checked, too', () => {
+  const head = Head.response(200)
+  for (let i = 0; i < 3000; i++) head.set(`X-Name-${i}`, `${i}`)
+  expect([head.fieldCount, head.get('x-name-0'), head.get('x-name-2999')]).toEqual([3000, '0', '2999'])
+  expect(() => head.set('x-name-3000\n', '1')).toThrow(TypeError)
+})

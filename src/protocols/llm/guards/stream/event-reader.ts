@@ -36,7 +36,7 @@ export class EventReader {
   #template: EventTemplate | undefined
   #about: EventText | undefined
   #templateType = ''
-  /** By block. */
+  /** Decoders of tokens, by block. */
   readonly #tokens = new Map<string, TextDecoder>()
   #type = ''
 
@@ -59,13 +59,20 @@ export class EventReader {
     return rest === undefined || finish(rest)
   }
 
+  #decoderOf(block: string): TextDecoder {
+    let decoder = this.#tokens.get(block)
+    if (decoder === undefined) {
+      decoder = new TextDecoder()
+      if (this.#tokens.size === MAX_TOKEN_BLOCKS) this.#tokens.clear()
+      this.#tokens.set(block, decoder)
+    }
+    return decoder
+  }
+
   /** What guards check instead of a file, which would be written again as a text of one event, or instead of a part of a character. */
   #shownFor({ block, place: { form, mediaType, bytes } }: EventText, original: string): string | undefined {
     if (bytes !== undefined) {
-      const tokens = this.#tokens.get(block) ?? new TextDecoder()
-      if (this.#tokens.size === MAX_TOKEN_BLOCKS) this.#tokens.clear()
-      this.#tokens.set(block, tokens)
-      return tokens.decode(bytes, { stream: true })
+      return this.#decoderOf(block).decode(bytes, { stream: true })
     }
     const file = form === 'base64' ? readTextFile(original, mediaType) : undefined
     return typeof file === 'object' ? file.text : undefined

@@ -422,6 +422,23 @@ test('a token that is a part of a character is checked by its bytes', () => {
   expect(run(clean, { guards }).text).toBe(clean)
 })
 
+test('parts of a character are put together in each of very many lists of tokens', () => {
+  const event = (index: number, token: object) => {
+    const choice = { index, delta: { content: 'x' }, logprobs: { content: [token] } }
+    return `data: ${JSON.stringify({ id: 'c', choices: [choice] })}\n\n`
+  }
+  const [first, second] = [
+    { token: '\\xc3', bytes: [0xc3] },
+    { token: '\\xbc', bytes: [0xbc] },
+  ]
+  const lists = Array.from({ length: 600 }, (_, index) => event(index, first)).join('')
+  const guards = [guard({ matches: ['\u00fc'] })]
+  for (const index of [597, 599]) {
+    expect(run(lists + event(index, second) + DONE, { guards }).text).toContain('guardrail_intervention')
+  }
+  expect(run(lists + DONE, { guards }).text).not.toContain('guardrail_intervention')
+})
+
 test('arguments that go on after many other texts are held until then', () => {
   const more = chunk({ content: 'word ' }).repeat(40)
   const body = call('{"to":"a secr') + more + call('et-12"}') + chunk({}, 0, 'tool_calls') + DONE
