@@ -48,8 +48,8 @@ function project(name: string, include: string[], env: Record<string, string> = 
 export default defineConfig({
   test: {
     globalSetup: 'test/support/build-bundle.ts',
-    // Two more than there are cores, because scenarios wait. Each worker loads and compiles all code.
-    maxWorkers: availableParallelism() + 2,
+    // One more than there are cores, because scenarios wait. Each worker loads and compiles all code.
+    maxWorkers: availableParallelism() + 1,
     sequence: { sequencer: WaitingFirst },
     projects: [
       project('all', ['src/**/*.test.ts', 'test/**/*.test.ts', 'examples/**/*.test.ts']),

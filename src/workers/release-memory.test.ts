@@ -35,19 +35,19 @@ function run(script: string): unknown {
 
 const MODULE = JSON.stringify(new URL('./release-memory.ts', import.meta.url).href)
 
-/** Megabytes that a thread with 100 MB of live memory takes at most while it makes garbage. */
+/** Megabytes that a thread with 40 MB of live memory takes at most while it makes garbage. */
 function mostHeapMb(how: 'limited' | 'as V8 decides'): number {
   const script = `
     import { getHeapStatistics } from 'node:v8'
     import { collectGarbage, limitHeapGrowth } from ${MODULE}
     using limit = ${how === 'limited' ? 'limitHeapGrowth()' : 'undefined'}
     const megabyte = () => new Array(1 << 17).fill(1.5)
-    const live = Array.from({ length: 100 }, megabyte)
+    const live = Array.from({ length: 40 }, megabyte)
     collectGarbage()
     let most = 0
     const young = []
-    for (let made = 0; made < 500; made++) {
-      young[made % 40] = megabyte()
+    for (let made = 0; made < 200; made++) {
+      young[made % 16] = megabyte()
       most = Math.max(most, getHeapStatistics().used_heap_size)
     }
     console.log(live.length > 0 ? most / 1e6 : 0)`

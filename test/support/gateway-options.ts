@@ -50,10 +50,13 @@ export function runWords(options: GatewayOptions, stateFolder: string | undefine
 const READY =
   /"?admin"?[=:]"?http:\/\/127\.0\.0\.1:(\d+)"?[ ,]"?metrics\.port"?[=:](\d+)[ ,]"?readiness\.port"?[=:](\d+)/
 
+/** Another process had its only port when the gateway started; it tries again, and becomes ready. */
+const WAITS_FOR_PORT = /not ready.* is in use by another process(?!.*(?:\tready\n|"message":"ready"))/s
+
 /** The ports in the log of a gateway; undefined: it is not ready. */
 export function portsIn(log: string): GatewayPorts | undefined {
   const found = READY.exec(log)
-  if (found === null) return undefined
+  if (found === null || WAITS_FOR_PORT.test(log)) return undefined
   return new Map([
     [15_000, Number(found[1])],
     [15_020, Number(found[2])],
