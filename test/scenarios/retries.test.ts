@@ -11,7 +11,6 @@ import {
   routeYaml,
   serviceYaml,
 } from '#test/support/objects-folder.ts'
-import { PassingTime } from '#test/support/passing-time.ts'
 import { policyYaml } from '#test/support/policy-yaml.ts'
 import { verifies } from '#test/support/verifies.ts'
 
@@ -27,7 +26,6 @@ interface Seen {
 }
 
 const stops = new AsyncDisposableStack()
-const time = stops.use(new PassingTime())
 let gateway: TestGateway
 let port: number
 /** The deeds to come; when none is left the backend answers 200. */
@@ -42,28 +40,6 @@ beforeEach(() => {
   held = []
 })
 
-/** Turns of the event loop in which everything that was sent arrives. */
-const TURNS = 10
-/** Less than the limits of two attempts, and the limits of all requests together. */
-const STEP_MS = 300
-const ALL_LIMITS_MS = 1500
-
-/** Requests that have been answered. */
-let answered = 0
-
-/** Lets the time limits of a request pass, step by step until it is answered, or the backend gets another one. */
-function passLimits(then = () => {}): void {
-  const [current, { length }, before] = [seen, seen, answered]
-  const pass = (turns: number, leftMs: number): void => {
-    if (seen !== current || seen.length > length || answered > before) return
-    if (turns > 0) return void setTimeout(pass, 2, turns - 1, leftMs)
-    if (leftMs === 0) return then()
-    time.skip(STEP_MS)
-    pass(TURNS, leftMs - STEP_MS)
-  }
-  pass(TURNS, ALL_LIMITS_MS)
-}
-
 const BEGINNING = 'HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nonly this'
 
 function answer(head: string, body: string, peer: Accepted): string {
@@ -71,10 +47,7 @@ function answer(head: string, body: string, peer: Accepted): string {
   const marks = [...head.matchAll(/^x-mark: *(.*?)\r$/gim)].map(([, mark]) => mark!)
   seen.push({ marks, attempt, body, at: performance.now() })
   const deed = deeds.shift() ?? 200
-  if (deed === 'silence') {
-    passLimits()
-    return ''
-  }
+  if (deed === 'silence') return ''
   if (deed === 'hold') {
     held.push((status) => peer.send(`HTTP/1.1 ${status} Whatever\r\ncontent-length: 0\r\n\r\n`))
     return ''
@@ -83,12 +56,9 @@ function answer(head: string, body: string, peer: Accepted): string {
     peer.socket.resetAndDestroy()
     return ''
   }
-  if (deed === 'begin') {
-    passLimits()
-    return BEGINNING
-  }
+  if (deed === 'begin') return BEGINNING
   if (deed === 'switch') {
-    passLimits(() => peer.send('later'))
+    setTimeout(() => peer.send('later'), 800)
     return 'HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n'
   }
   if (deed === 'cut') {
@@ -156,7 +126,7 @@ const ROUTES: Readonly<Record<string, object>> = {
   failures: { traffic: { retry: { attempts: 2 } } },
   pause: { traffic: { retry: { codes: [503], attempts: 2, backoff: '150ms' } } },
   limited: { traffic: { timeouts: { request: '400ms' } } },
-  both: { traffic: { timeouts: { request: '500ms' }, retry: { codes: [503], attempts: 9, backoff: '150ms' } } },
+  both: { traffic: { timeouts: { request: '1s' }, retry: { codes: [503], attempts: 9, backoff: '300ms' } } },
   gathered: {
     traffic: {
       timeouts: { request: '400ms' },
@@ -233,7 +203,6 @@ interface Answer {
 async function ask(path: string, init: RequestInit = {}): Promise<Answer> {
   const response = await fetch(`http://127.0.0.1:${port}/${path}`, init)
   const text = await response.text()
-  answered++
   return { status: response.status, text, decision: response.headers.get('gatewright-decision') }
 }
 
