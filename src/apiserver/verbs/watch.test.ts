@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Resource } from '#store/resources/resource.ts'
+import { configMap } from '#store/database/testing.ts'
 import { ResourceTable } from '#store/resources/resource-table.ts'
 import { builtInKinds } from '../kinds/built-in-kinds.ts'
 import type { ResourceRequest } from './resource-request.ts'
@@ -7,17 +7,6 @@ import { Watches } from './watch.ts'
 
 const CONFIG_MAPS = builtInKinds().find(({ kind }) => kind === 'ConfigMap')!
 const MIB = 1024 * 1024
-
-function configMap(name: string, text: string): Resource {
-  const metadata = {
-    name,
-    namespace: 'default',
-    uid: name,
-    resourceVersion: '',
-    creationTimestamp: '2026-01-01T00:00:00Z',
-  }
-  return { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { text } }
-}
 
 function watchOf(query: string): ResourceRequest {
   const { group, version, plural } = CONFIG_MAPS
@@ -34,7 +23,7 @@ function watchOf(query: string): ResourceRequest {
   return { kind: CONFIG_MAPS, target, query: new URLSearchParams(query), form, body: undefined, userAgent: '' }
 }
 
-/** A client that reads nothing: what it is sent waits. */
+/** A client that never reads, so that all output stays queued. */
 function stuckClient() {
   let ended = false
   let waitingBytes = 0
@@ -61,7 +50,7 @@ test('a client that reads nothing is disconnected when too much waits for it', (
   watches.open(watchOf('resourceVersion=1'), client)
   const change = () => {
     const key = { collection: 'configmaps', namespace: 'default', name: 'a' }
-    table.commit([{ key, object: configMap('a', 'x'.repeat(MIB)) }])
+    table.commit([{ key, object: configMap('a', 'x'.repeat(MIB)).object }])
   }
   for (let count = 0; count < 15; count += 1) change()
   expect(client.ended).toBe(false)
