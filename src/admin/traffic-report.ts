@@ -9,7 +9,7 @@ export interface DurationSeries {
 export interface TrafficReport {
   /** RFC 3339. */
   readonly time: string
-  /** When the gateway started: with another time the numbers have begun anew. */
+  /** When the gateway started. If it differs from that of an earlier report, all counts were reset in between. */
   readonly startTime: string
   /** Time since then by a clock that is never set, so that rates are right. */
   readonly uptimeSeconds: number

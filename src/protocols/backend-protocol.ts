@@ -87,7 +87,7 @@ export interface ProtocolRun {
   readonly endsWithClient?: true
   /** The protocol reads `Exchange.clientHead`. */
   readonly readsClientHead?: boolean
-  /** Guards check what is sent, so that nothing may be sent without `prepare`: no copies, no connections. */
+  /** Prompt guards check requests in `prepare`, so copies and relayed connections, which skip it, are refused. */
   readonly isGuarded?: boolean
   bodyNeed?(exchange: Exchange): BodyNeed
   /**

@@ -7,7 +7,7 @@ export interface Content {
   readonly object: Resource
 }
 
-/** The status of a Namespace that waits for its content, with the reasons in the words of Kubernetes. */
+/** The status of a terminating Namespace that still has content, with the condition types and reasons of Kubernetes. */
 export function terminatingStatus({ status }: Resource, content: readonly Content[], now: string): object {
   const before = ((status ?? {}) as { readonly conditions?: readonly Condition[] }).conditions ?? []
   const kinds = countsOf(content.map(({ key }) => key.collection))

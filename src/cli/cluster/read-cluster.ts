@@ -131,7 +131,7 @@ async function readNamespaces(client: ApiClient, names: readonly string[]): Prom
   return answers.flatMap(({ status, body }) => (status === 200 ? [body] : []))
 }
 
-/** Who may read some namespaces often may not read what is in none. */
+/** Users with access to some namespaces often lack access to kinds without namespaces. */
 async function unlessForbidden<T>(reading: Promise<T>): Promise<T | undefined> {
   try {
     return await reading

@@ -101,7 +101,7 @@ export function decodeStream(coding: string, body: AsyncIterable<Uint8Array>): A
   const decoder = STREAM_DECODERS[known]!(undefined)
   // Errors of both sides reach the reader of the decoder.
   pipeline(Readable.from(body, { objectMode: false }), decoder, () => {})
-  // A stream of Node has a `pipe` of its own, and readers take what has one for a body of the gateway.
+  // Node streams have a `pipe` method of their own, and readers treat every object with `pipe` as a body of the gateway.
   return { [Symbol.asyncIterator]: () => decoder[Symbol.asyncIterator]() }
 }
 

@@ -346,6 +346,6 @@ function runOf(role: RunRole, value: JsonValue): Run {
   const type = value.get('type')?.text
   if (role === 'role' || type === undefined) return new Run('user', true)
   if (type.endsWith('_output')) return new Run('tool', true)
-  // Other items than messages are thoughts and calls, also calls of tools of the provider, with what they found.
+  // Items that are not messages are thoughts and calls, including calls of the provider's own tools with their results.
   return new Run('assistant', type === 'message')
 }

@@ -22,7 +22,7 @@ export type WireDialect = Dialect | OtherDialect
  * `write-stream.ts`.
  */
 export interface ClientDialect {
-  /** Throws `Untranslatable`; what it cannot read is a loss. Yields between parts. */
+  /** Yields between parts. Records members that it cannot read as losses. Throws `Untranslatable`. */
   readRequest(body: JsonValue, losses: Losses): Steps<Conversation>
   /** Calls `done` once, at the `end` of the answer. After `fail` it gets the body of an error. */
   writeAnswer(context: AnswerContext, done: (body: Uint8Array) => void): AnswerSink
