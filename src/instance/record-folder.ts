@@ -9,6 +9,7 @@ import type { Level } from '#base/log-levels.ts'
 import type { DecisionRecord } from '#observe/decision-ring.ts'
 import type { LogFields } from '#observe/log/application-log.ts'
 import type { FeedReader } from '#workers/decision-feed.ts'
+import type { OutputFailure } from './failing-outputs.ts'
 
 /** Records are written together: after a second, or when they come to this many characters. */
 const BATCH_AFTER_MS = 1000
@@ -60,7 +61,7 @@ export class RecordFolder implements FeedReader {
   #nextNumber = 1
   #timer: { cancel(): void } | undefined
   #writing: Promise<void> | undefined
-  #failure: { readonly cause: string; readonly sinceMs: number } | undefined
+  #failure: OutputFailure | undefined
   #lostWhileFailing = 0
 
   constructor(options: RecordFolderOptions) {
@@ -193,7 +194,7 @@ export class RecordFolder implements FeedReader {
   }
 
   /** Why records cannot be written at the moment. */
-  get failure(): { readonly cause: string; readonly sinceMs: number } | undefined {
+  get failure(): OutputFailure | undefined {
     return this.#failure
   }
 

@@ -27,8 +27,7 @@ const RETRY_MS = 500
 /** Prints decisions as they happen, until it is interrupted. It waits for a gateway that is restarted. */
 export async function tail({ admin, output, ...parameters }: TailFlags): Promise<ExitCode> {
   const isJson = oneOf(['text', 'json'], ['--output', output]) === 'json'
-  const open = (tell?: (failure: string) => void) =>
-    openAdminStream(admin, '/decisions/tail', { parameters, ...(tell !== undefined && { tell }) })
+  const open = (tell = complain) => openAdminStream(admin, '/decisions/tail', { parameters, tell })
   let response = await open()
   if ('exitCode' in response) return response.exitCode
   const closed = new AbortController()
