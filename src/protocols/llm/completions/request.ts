@@ -1,7 +1,7 @@
 import { BodyEdits } from '../json/edit-members.ts'
 import { exactNames, findCaseVariant } from '../json/exact-names.ts'
 import { type Insertion, insertElements } from '../json/insert-elements.ts'
-import { findMember, type Members, scanMembers, valueAt, valueIs } from '../json/scan-members.ts'
+import { findMember, type Members, scanElements, scanMembers, valueAt, valueIs } from '../json/scan-members.ts'
 import { encode } from '../json/splice.ts'
 import type { PromptMessageSpec } from '../policy-schema.ts'
 import { countLeadingSystem, isSystemRole, type PromptEnrichment, rangeOf } from '../request/prompt-enrichment.ts'
@@ -61,13 +61,15 @@ export function enrichMessages(members: Members, prompt: PromptEnrichment, edits
 export function enrichList(members: Members, key: string, prompt: PromptEnrichment, edits: BodyEdits): boolean {
   const range = rangeOf(members, key)
   if (range === undefined || members.bytes[range.start] !== 0x5b) return false
-  const leading = countLeadingSystem(members.bytes.subarray(range.start, range.end))
+  const list = members.bytes.subarray(range.start, range.end)
+  const elements = scanElements(list)
+  const turns = prompt.prepend.filter(({ role }) => !isSystemRole(role)).map(toMessage)
   const insertions: Insertion[] = [
     [0, prompt.prepend.filter(({ role }) => isSystemRole(role)).map(toMessage)],
-    [leading, prompt.prepend.filter(({ role }) => !isSystemRole(role)).map(toMessage)],
+    [turns.length === 0 ? 0 : countLeadingSystem(list, elements), turns],
     [Number.POSITIVE_INFINITY, prompt.append.map(toMessage)],
   ]
-  edits.splice(insertElements(members.bytes, range, insertions))
+  edits.splice(insertElements(members.bytes, range, insertions, elements))
   return true
 }
 

@@ -10,10 +10,16 @@ export interface Range {
   readonly end: number
 }
 
-/** Splices that insert elements into the array at `range` of `bytes`; existing elements keep their bytes. */
-export function insertElements(bytes: Uint8Array, range: Range, insertions: readonly Insertion[]): Splice[] {
-  const { start, end } = range
-  const offsets = scanElements(bytes.subarray(start, end))
+/**
+ * Splices that insert elements into the array at `range` of `bytes`; existing elements keep their bytes.
+ * @param offsets where these are, from the start of the array
+ */
+export function insertElements(
+  bytes: Uint8Array,
+  { start, end }: Range,
+  insertions: readonly Insertion[],
+  offsets: readonly number[] = scanElements(bytes.subarray(start, end)),
+): Splice[] {
   const count = offsets.length >> 1
   const inside = insertions.filter(([before, json]) => before < count && json.length > 0)
   const splices = inside.map(([before, json]) => insertAt(start + offsets[2 * before]!, `${json.join(',')},`))

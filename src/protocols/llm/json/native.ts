@@ -3,6 +3,7 @@
 interface Slices {
   utf8Slice(this: Uint8Array, start: number, end: number): string
   latin1Slice(this: Uint8Array, start: number, end: number): string
+  indexOf(this: Uint8Array, text: string, from: number, encoding: 'latin1'): number
 }
 
 interface Platform {
@@ -46,6 +47,12 @@ export function decodeText(bytes: Uint8Array, start = 0, end: number = bytes.len
 export function decodeLatin1(bytes: Uint8Array, start: number, end: number): string {
   return latin1Slice.call(bytes, start, end)
 }
+
+/** Whether `bytes` have `text`, which must be ASCII. Takes time in proportion to their length, whatever they are. */
+export const hasText: (bytes: Uint8Array, text: string) => boolean =
+  slices === undefined
+    ? (bytes, text) => decodeLatin1(bytes, 0, bytes.length).includes(text)
+    : (bytes, text) => slices.indexOf.call(bytes, text, 0, 'latin1') >= 0
 
 /** Whether `bytes` are valid UTF-8. Decoding 5 MB takes 3 ms, looking at them 0.06 ms. */
 export const isUtf8: (bytes: Uint8Array) => boolean =

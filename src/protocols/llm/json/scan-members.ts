@@ -6,6 +6,9 @@ import { skipSpace, skipString, skipValue } from './skip-value.ts'
 /** With more members, duplicates are found with a set. */
 const FEW = 24
 
+/** Requests have fewer members. Comparing the names of so many takes several milliseconds, during which no other request runs. */
+export const MAX_MEMBERS = 10_000
+
 /** Positions of the members of the outermost object of a JSON text. */
 export interface Members {
   readonly bytes: Uint8Array
@@ -17,7 +20,13 @@ export interface Members {
 
 /** Why a text is not a usable JSON object; `at` is a byte offset. */
 export interface JsonFault {
-  readonly fault: 'not-json' | 'not-an-object' | 'duplicate-key' | 'ambiguous-key' | 'too-many-parts'
+  readonly fault:
+    | 'not-json'
+    | 'not-an-object'
+    | 'duplicate-key'
+    | 'ambiguous-key'
+    | 'too-many-parts'
+    | 'too-many-members'
   readonly at: number
 }
 
@@ -25,8 +34,9 @@ export interface JsonFault {
  * Finds the members of a JSON object in one pass, without building values. The whole text must be one well-formed object without duplicate
  * keys (decision B29): a second `model` could hide from a rule the value that the provider reads. Contents of strings are not validated,
  * except in these keys.
+ * @param maxMembers with more, it ends with a fault
  */
-export function scanMembers(bytes: Uint8Array): Members | JsonFault {
+export function scanMembers(bytes: Uint8Array, maxMembers = Number.POSITIVE_INFINITY): Members | JsonFault {
   let at = skipSpace(bytes, 0)
   if (bytes[at] !== 0x7b) return refuseStart(bytes, at)
   const offsets: number[] = []
@@ -35,6 +45,7 @@ export function scanMembers(bytes: Uint8Array): Members | JsonFault {
   if (bytes[at] === 0x7d) return finish(bytes, at + 1, offsets, false)
   for (;;) {
     if (bytes[at] !== 0x22) return { fault: 'not-json', at }
+    if (offsets.length === 4 * maxMembers) return { fault: 'too-many-members', at }
     const key = at + 1
     const keyEnd = skipString(bytes, key) - 1
     if (keyEnd < 0) return { fault: 'not-json', at: bytes.length }

@@ -1,8 +1,9 @@
+import { Pace, type Steps } from '#base/in-slices.ts'
 import { BodyEdits } from '../json/edit-members.ts'
-import { JsonValue, parseDocument } from '../json/json-document.ts'
-import { decodeLatin1 } from '../json/native.ts'
+import { type JsonChildren, JsonValue, parseInSteps } from '../json/json-document.ts'
+import { hasText } from '../json/native.ts'
 import { findMember, type Members, scanMembers } from '../json/scan-members.ts'
-import { applySplices, encode, type Splice } from '../json/splice.ts'
+import { encode, type Splice, spliceInSteps } from '../json/splice.ts'
 
 /** What a cloud that serves the messages API requires of its bodies. */
 export interface MessagesBodyRules {
@@ -16,8 +17,11 @@ export interface MessagesBodyRules {
  * Changes a body of the messages API for such a cloud. It refuses `output_format`, which `output_config` has replaced, and `scope` in a
  * `cache_control` at any depth.
  */
-export function editMessagesBody(body: Uint8Array, { version, model }: MessagesBodyRules): Uint8Array {
-  const members = membersOf(withoutCacheScopes(body))
+export function* editMessagesBody(body: Uint8Array, { version, model }: MessagesBodyRules): Steps<Uint8Array> {
+  const unscoped = yield* withoutCacheScopes(body)
+  // The members of a long body are scanned in another turn.
+  yield
+  const members = membersOf(unscoped)
   const edits = new BodyEdits(members)
   edits.set('anthropic_version', findMember(members, 'anthropic_version'), encode(JSON.stringify(version)))
   const at = findMember(members, 'model')
@@ -29,7 +33,8 @@ export function editMessagesBody(body: Uint8Array, { version, model }: MessagesB
 }
 
 /** Replaces the model of a body. */
-export function replaceModel(body: Uint8Array, model: string): Uint8Array {
+// biome-ignore lint/correctness/useYield: it is short work, but edits of bodies may be long.
+export function* replaceModel(body: Uint8Array, model: string): Steps<Uint8Array> {
   const members = membersOf(body)
   const edits = new BodyEdits(members)
   edits.set('model', findMember(members, 'model'), encode(JSON.stringify(model)))
@@ -45,31 +50,40 @@ function membersOf(body: Uint8Array): Members {
 /** A key that is written with escapes has such an escape. */
 const SCOPES = ['scope', '\\u']
 
-function withoutCacheScopes(body: Uint8Array): Uint8Array {
+/** The work for a value besides that for an edit, in the units of `Pace`. */
+const WORK_PER_VALUE = 16
+
+function* withoutCacheScopes(body: Uint8Array): Steps<Uint8Array> {
   // Most bodies have none, and a long one takes long to parse.
-  const text = decodeLatin1(body, 0, body.length)
-  if (!SCOPES.some((each) => text.includes(each))) return body
-  const document = parseDocument(body)
+  if (!SCOPES.some((each) => hasText(body, each))) return body
+  const document = yield* parseInSteps(body)
   // Malformed escapes: the provider refuses the body.
   if (!(document instanceof JsonValue)) return body
+  const pace = new Pace()
+  return yield* spliceInSteps(body, yield* findCacheScopes(document, pace), pace)
+}
+
+function* findCacheScopes(document: JsonValue, pace: Pace): Steps<readonly Splice[]> {
   const splices: Splice[] = []
-  findCacheScopes(document, body, splices)
-  return applySplices(body, splices)
-}
-
-function findCacheScopes(value: JsonValue, body: Uint8Array, splices: Splice[]): void {
-  for (const element of value.elements) findCacheScopes(element, body, splices)
-  for (const [key, member] of value.members) {
-    if (key === 'cache_control' && member.get('scope') !== undefined) splices.push(withoutScope(member, body))
-    else findCacheScopes(member, body, splices)
+  /** Lists and objects around the next value, outermost first. */
+  const open: JsonChildren[] = [document.children()]
+  for (let around = open.at(-1); around !== undefined; around = open.at(-1)) {
+    if (pace.after(WORK_PER_VALUE)) yield
+    const value = around.next()
+    if (value === undefined) open.pop()
+    else if (value.kind !== 'object' && value.kind !== 'array') continue
+    else if (around.isObject && around.name === 'cache_control') splices.push(...withoutScope(value))
+    else open.push(value.children())
   }
+  return splices
 }
 
-function withoutScope(mark: JsonValue, body: Uint8Array): Splice {
-  const { json } = mark
-  const start = json.byteOffset - body.byteOffset
-  const members = membersOf(json)
+function withoutScope(mark: JsonValue): readonly Splice[] {
+  if (mark.kind !== 'object') return []
+  const members = membersOf(mark.json)
+  const scope = findMember(members, 'scope')
+  if (scope < 0) return []
   const edits = new BodyEdits(members)
-  edits.remove(findMember(members, 'scope'))
-  return { start, end: start + json.length, text: edits.apply() }
+  edits.remove(scope)
+  return [{ start: mark.place, end: mark.end, text: edits.apply() }]
 }

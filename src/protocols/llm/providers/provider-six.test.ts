@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { refused, type Setup, sent } from '#test/support/prepare-llm.ts'
 import { verifies } from '#test/support/verifies.ts'
 import type { RouteType } from '../policy-schema.ts'
+import { editMessagesBody } from './edit-messages-body.ts'
 
 const provider = { providerSix: { projectId: 'my proj', region: 'europe-west1' } }
 const BASE = '/v1/projects/my%20proj/locations/europe-west1'
@@ -56,6 +57,33 @@ test.each(['"scope"', String.raw`"sc\u006fpe"`])(
     expect(sent(given, as('Messages')).text).toBe(`{"anthropic_version":"vertex-2023-10-16",${body('{}')}`)
   },
 )
+
+test.each<[mark: string, edited: string]>([
+  ['{"type":"ephemeral", "scope":null }', '{"type":"ephemeral" }'],
+  ['{"type":"ephemeral"}', '{"type":"ephemeral"}'],
+  ['{"ttl":{"scope":1}}', '{"ttl":{"scope":1}}'],
+  ['"scope"', '"scope"'],
+  ['[{"cache_control":{"scope":1}}]', '[{"cache_control":{"scope":1}}]'],
+])('of a mark for the cache %s, the platform gets %s', (mark, edited) => {
+  const body = (given: string) => `"tools":[{"input_schema":{"a":[[{"cache_control":${given}}]]}}],"messages":[]}`
+  expect(sent(`{"model":"claude-x","anthropic_version":"v",${body(mark)}`, as('Messages')).text).toBe(
+    `{"anthropic_version":"vertex-2023-10-16",${body(edited)}`,
+  )
+})
+
+test('a long body is edited in many steps', () => {
+  const part = (mark: string) => `{"type":"text","text":"a","cache_control":{"type":"ephemeral"${mark}}}`
+  const body = (mark: string) => `{"messages":[{"content":[${Array(10_000).fill(part(mark)).join(',')}]}]`
+  const steps = editMessagesBody(new TextEncoder().encode(`${body(',"scope":"x"')}}`), {
+    version: 'v',
+    model: undefined,
+  })
+  let count = 0
+  let step = steps.next()
+  for (; step.done !== true; step = steps.next()) count++
+  expect(new TextDecoder().decode(step.value)).toBe(`${body('')},"anthropic_version":"v"}`)
+  expect(count).toBeGreaterThan(40)
+})
 
 verifies(['backend.ai.providerSix/model'], 'a configured model replaces that of the request', () => {
   const pinned = { providerSix: { projectId: 'p', model: 'gemini-2.5-pro' } }

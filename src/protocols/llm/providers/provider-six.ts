@@ -1,3 +1,4 @@
+import type { Steps } from '#base/in-slices.ts'
 import type { ProviderBlock } from '../provider-schema.ts'
 import type { ClientFormat } from '../request/route-type.ts'
 import { editMessagesBody, replaceModel } from './edit-messages-body.ts'
@@ -64,7 +65,7 @@ function predict(base: string, model: string): Conversion {
   return { kind: 'send', dialect: 'predict', path: `${base}/publishers/google/models/${segment}:predict` }
 }
 
-function editChat(body: Uint8Array): Uint8Array {
+function editChat(body: Uint8Array): Steps<Uint8Array> {
   return editMessagesBody(body, { version: MESSAGES_VERSION, model: undefined })
 }
 

@@ -1,4 +1,5 @@
 import { trimSpace } from '#base/byte-text.ts'
+import type { Steps } from '#base/in-slices.ts'
 import type { Head } from '#net/http/head.ts'
 import { pathFault } from '#net/http/path-form.ts'
 import type { ImpliedCloud } from '#policies/backend/auth/implied-auth.ts'
@@ -61,7 +62,7 @@ export interface Sending {
 export type CompleteBody = (body: object, request: Head) => object
 
 /** Changes that a provider requires to a body of its own dialect, which is well-formed. */
-export type EditBody = (body: Uint8Array, request: Head) => Uint8Array
+export type EditBody = (body: Uint8Array) => Steps<Uint8Array>
 
 export const UNSUPPORTED: Conversion = { kind: 'unsupported' }
 export const COUNT: Conversion = { kind: 'count' }

@@ -4,6 +4,7 @@ import type { LlmFacts } from '#exchange/llm-facts.ts'
 import type { LlmReads } from '#exchange/llm-reads.ts'
 import type { Refusal } from '#exchange/outcome.ts'
 import { refuseLargeBody } from '#exchange/refuse-large-body.ts'
+import type { Head } from '#net/http/head.ts'
 import type { AiPlan, AiProviderPlan } from '../ai-plan.ts'
 import { KeptAnswer } from '../answer/kept-answer.ts'
 import { enrichMessages, moveMaxTokens, requestUsage } from '../completions/request.ts'
@@ -14,7 +15,15 @@ import { BodyEdits } from '../json/edit-members.ts'
 import { type ExactNames, findCaseVariant } from '../json/exact-names.ts'
 import { parseInSteps } from '../json/json-document.ts'
 import { runForBody } from '../json/run-for-body.ts'
-import { findMember, type JsonFault, type Members, scanMembers, stringAt, valueIs } from '../json/scan-members.ts'
+import {
+  findMember,
+  type JsonFault,
+  MAX_MEMBERS,
+  type Members,
+  scanMembers,
+  stringAt,
+  valueIs,
+} from '../json/scan-members.ts'
 import { readCountablePrompt } from '../messages/countable-prompt.ts'
 import { enrichConversation } from '../messages/request.ts'
 import { isOfMessagesClient } from '../model-lists/messages-client.ts'
@@ -26,9 +35,9 @@ import { enrichInput } from '../responses/request.ts'
 import type { LocalCount } from '../tokens/count-tokens.ts'
 import { TokenAccount } from '../tokens/token-account.ts'
 import { NATIVE_DIALECTS } from '../translation/dialects.ts'
-import { dropForeignThoughts } from '../translation/drop-foreign-thoughts.ts'
+import { dropForeignThoughts, mayHaveForeignThoughts } from '../translation/drop-foreign-thoughts.ts'
 import { foreignFields } from '../translation/foreign-fields.ts'
-import { type AnswerTranslation, type TranslatedRequest, translateRequest } from '../translation/translate-request.ts'
+import { type AnswerTranslation, type TranslatedRequest, translateInSteps } from '../translation/translate-request.ts'
 import { applyBodySettings } from './body-settings.ts'
 import { finalModel } from './final-model.ts'
 import { otherInterface } from './known-paths.ts'
@@ -123,7 +132,7 @@ export function routeTypeOf(
 /**
  * Converts a request into the request for one provider. Pure, so that `explain` shows the exact bytes. Runs for each attempt, after backend
  * authentication (the provider may require the credential in another header), and changes nothing in the exchange.
- * @returns a promise only if a guard takes long, or a long body is translated
+ * @returns a promise only if a guard takes long, or a long body is changed
  */
 export function prepareLlmRequest(
   plan: AiPlan,
@@ -268,28 +277,46 @@ function prepareSent(
   exchange: Exchange,
   input: RequestInput,
 ): PreparedLlmRequest | Refusal | Promise<PreparedLlmRequest | Refusal> {
-  const { provider, type, conversion } = call
-  if (call.isNative) return completeSent(call, facts, final, undefined, exchange, input)
-  const complete = (translated: TranslatedRequest | Refusal): PreparedLlmRequest | Refusal => {
-    if (!('kind' in translated)) return completeSent(call, facts, final, translated, exchange, input)
-    const detail = `${translated.detail} (for ${provider.provider.system}, model ${call.model})`
-    return { ...translated, detail, endpointFault: 'unfit' }
+  const { provider, type, conversion, isNative } = call
+  const complete = (written: WrittenRequest | Refusal): PreparedLlmRequest | Refusal => {
+    if (!('kind' in written)) return completeSent(call, facts, final, written, exchange, input)
+    const detail = `${written.detail} (for ${provider.provider.system}, model ${call.model})`
+    return { ...written, detail, endpointFault: 'unfit' }
   }
-  const translated = translateRequest(type, conversion, final, exchange.request, provider.settings.caching)
-  return translated instanceof Promise ? translated.then(complete) : complete(translated)
+  if (isNative && conversion.edit === undefined && !mayHaveForeignThoughts(type, final)) {
+    return complete({ body: final, translated: undefined })
+  }
+  const written = runForBody(final, writeRequest(call, final, exchange.request))
+  return written instanceof Promise ? written.then(complete) : complete(written)
+}
+
+/** A body as its provider takes it. */
+interface WrittenRequest {
+  readonly body: Uint8Array
+  readonly translated: TranslatedRequest | undefined
+}
+
+function* writeRequest(
+  { provider, type, conversion, isNative }: FinalCall,
+  final: Uint8Array,
+  head: Head,
+): Steps<WrittenRequest | Refusal> {
+  const translated = isNative
+    ? undefined
+    : yield* translateInSteps(type, conversion, final, head, provider.settings.caching)
+  if (translated !== undefined && 'kind' in translated) return translated
+  const body = translated?.body ?? (yield* dropForeignThoughts(type, final))
+  return { body: conversion.edit === undefined ? body : yield* conversion.edit(body), translated }
 }
 
 function completeSent(
   { provider, type, conversion, hidesUsage }: FinalCall,
   call: Partial<LlmFacts>,
   final: Uint8Array,
-  translated: TranslatedRequest | undefined,
+  { body, translated }: WrittenRequest,
   exchange: Exchange,
   input: RequestInput,
 ): PreparedLlmRequest {
-  const sent = translated?.body ?? dropForeignThoughts(type, final)
-  const body = conversion.edit === undefined ? sent : conversion.edit(sent, exchange.request)
-
   const path = upstreamPath(provider.path ?? conversion.path, exchange.request.target)
   const headers = withoutEncoding(
     provider.provider.headers(exchange.request, provider.credential, path),
@@ -325,7 +352,7 @@ const NO_BODY: JsonFault = { fault: 'not-an-object', at: 0 }
 
 /** The members of a body in which every relevant name is unambiguous (decision B29). */
 function scanExactly(body: Uint8Array, names: ExactNames): Members | JsonFault {
-  const members = scanMembers(body)
+  const members = scanMembers(body, MAX_MEMBERS)
   if ('fault' in members) return members
   const variant = findCaseVariant(members, names)
   return variant < 0 ? members : { fault: 'ambiguous-key', at: members.offsets[4 * variant]! - 1 }

@@ -1,5 +1,5 @@
 import type { Range } from '../json/insert-elements.ts'
-import { findMember, type Members, scanElements, scanMembers, stringAt } from '../json/scan-members.ts'
+import { findMember, type Members, scanMembers, stringAt } from '../json/scan-members.ts'
 import type { PromptEnrichmentSpec, PromptMessageSpec } from '../policy-schema.ts'
 
 /** `prompt`, prepared: roles in lower case. */
@@ -21,12 +21,11 @@ export function isSystemRole(role: string | undefined): boolean {
   return role === 'system' || role === 'developer'
 }
 
-/** Number of leading elements with system text in a scanned array of messages. */
-export function countLeadingSystem(array: Uint8Array): number {
-  const offsets = scanElements(array)
+/** Number of leading elements with system text. @param elements their positions in the array */
+export function countLeadingSystem(array: Uint8Array, elements: readonly number[]): number {
   let count = 0
-  while (2 * count < offsets.length) {
-    if (!isSystemRole(readRole(array.subarray(offsets[2 * count]!, offsets[2 * count + 1]!)))) break
+  while (2 * count < elements.length) {
+    if (!isSystemRole(readRole(array.subarray(elements[2 * count]!, elements[2 * count + 1]!)))) break
     count++
   }
   return count

@@ -2,7 +2,7 @@ import type { RejectionCode } from '#base/rejections.ts'
 import type { DecidedBy } from '#exchange/decided-by.ts'
 import { type Refusal, refusalStatus, refusalText, reject } from '#exchange/outcome.ts'
 import { formatError as formatCompletionsError } from '../completions/errors.ts'
-import type { JsonFault } from '../json/scan-members.ts'
+import { type JsonFault, MAX_MEMBERS } from '../json/scan-members.ts'
 import { MAX_PARTS } from '../json/tape.ts'
 import { formatError as formatMessagesError } from '../messages/errors.ts'
 import type { RouteType } from '../policy-schema.ts'
@@ -55,6 +55,8 @@ export function refuseFault(type: RouteType, { fault, at }: JsonFault): Refusal 
       return refuse(type, 'llm-body-invalid', `key with different letter case at byte ${at}`)
     case 'too-many-parts':
       return refuse(type, 'llm-body-invalid', `more than ${MAX_PARTS} objects, lists and members`)
+    case 'too-many-members':
+      return refuse(type, 'llm-body-invalid', `more than ${MAX_MEMBERS} members`)
     case 'not-json':
       return refuse(type, 'llm-body-invalid', `not JSON at byte ${at}`)
   }

@@ -1,7 +1,7 @@
 import type { Exchange } from '#exchange/exchange.ts'
 import type { LlmFacts } from '#exchange/llm-facts.ts'
 import type { AiProviderPlan } from '../ai-plan.ts'
-import { scanMembers } from '../json/scan-members.ts'
+import { MAX_MEMBERS, scanMembers } from '../json/scan-members.ts'
 import type { RouteType } from '../policy-schema.ts'
 import { SessionQuery } from '../realtime/session-query.ts'
 import { finalModel } from './final-model.ts'
@@ -31,6 +31,6 @@ function givenModel(type: RouteType, { request, newRequestBody, requestBody }: E
   }
   const body = newRequestBody ?? requestBody
   if (body == null || (type !== 'Detect' && !isClientFormat(type))) return undefined
-  const members = scanMembers(body)
+  const members = scanMembers(body, MAX_MEMBERS)
   return 'fault' in members ? undefined : modelIn(members)
 }

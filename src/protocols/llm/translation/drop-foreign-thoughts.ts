@@ -1,6 +1,7 @@
-import { JsonValue, parseDocument } from '../json/json-document.ts'
-import { applySplices, type Splice } from '../json/splice.ts'
-import { JsonPieces, writeJson } from '../json/write-json.ts'
+import { Pace, type Steps } from '#base/in-slices.ts'
+import { JsonValue, parseInSteps } from '../json/json-document.ts'
+import { RemovedElements } from '../json/removed-elements.ts'
+import { type Splice, spliceInSteps } from '../json/splice.ts'
 import type { ClientFormat } from '../request/route-type.ts'
 import { isTagged } from './tagged-secrets.ts'
 
@@ -10,37 +11,63 @@ const SECRETS: ReadonlyMap<string, string> = new Map([
   ['thinking', 'signature'],
 ])
 
-/**
- * Removes the thoughts of providers of other APIs from a request that passes as it is, because its provider would refuse them: the history
- * began at another provider of the same group. @returns `body` itself if there are none
- */
-export function dropForeignThoughts(type: ClientFormat, body: Uint8Array): Uint8Array {
-  if (type === 'Completions' || !isTagged(body)) return body
-  const document = parseDocument(body)
-  if (!(document instanceof JsonValue)) return body
-  const splices = listsOf(type, document).flatMap((list) => without(list, body))
-  return applySplices(body, splices)
+/** Whether a request of this type that passes as it is has thoughts, or a text like one, of providers of other APIs. */
+export function mayHaveForeignThoughts(type: ClientFormat, body: Uint8Array): boolean {
+  return type !== 'Completions' && isTagged(body)
 }
 
-/** Lists that may have thoughts. */
-function listsOf(type: ClientFormat, document: JsonValue): readonly JsonValue[] {
+/**
+ * Removes the thoughts of providers of other APIs from a request that passes as it is, because its provider would refuse them: the history
+ * began at another provider of the same group. A message that had nothing else is removed, too. @returns `body` itself if there are none
+ */
+export function* dropForeignThoughts(type: ClientFormat, body: Uint8Array): Steps<Uint8Array> {
+  if (!mayHaveForeignThoughts(type, body)) return body
+  const document = yield* parseInSteps(body)
+  if (!(document instanceof JsonValue)) return body
+  const pace = new Pace()
+  return yield* spliceInSteps(body, yield* findThoughts(type, document, pace), pace)
+}
+
+function* findThoughts(type: ClientFormat, document: JsonValue, pace: Pace): Steps<readonly Splice[]> {
   switch (type) {
     case 'Responses':
-      return [document.get('input')].filter((list) => list !== undefined)
+      return (yield* removalsIn(document.get('input'), pace)).splices
     case 'Messages':
     case 'MessagesTokenCount':
-      return (document.get('messages')?.elements ?? []).flatMap((message) => message.get('content') ?? [])
+      return yield* findInMessages(document.get('messages'), pace)
     default:
       return []
   }
 }
 
-function without(list: JsonValue, body: Uint8Array): readonly Splice[] {
-  const kept = list.elements.filter((element) => !isForeign(element))
-  if (kept.length === list.elements.length) return []
-  const start = list.json.byteOffset - body.byteOffset
-  const pieces = kept.flatMap(({ json }, at) => (at === 0 ? [json] : [',', json]))
-  return [{ start, end: start + list.json.length, text: writeJson(new JsonPieces(['[', ...pieces, ']'])) }]
+function* findInMessages(list: JsonValue | undefined, pace: Pace): Steps<readonly Splice[]> {
+  const messages = new RemovedElements()
+  const inside: Splice[] = []
+  const children = list?.children()
+  for (let message = children?.next(); message !== undefined; message = children?.next()) {
+    const content = yield* removalsIn(message.get('content'), pace)
+    if (content.areAll) messages.remove(message)
+    else {
+      messages.keep(message)
+      for (const splice of content.splices) inside.push(splice)
+    }
+    if (pace.after(WORK_PER_ELEMENT)) yield
+  }
+  return [...inside, ...messages.end().splices]
+}
+
+/** The work for an element, in the units of `Pace`. */
+const WORK_PER_ELEMENT = 64
+
+function* removalsIn(list: JsonValue | undefined, pace: Pace): Steps<RemovedElements> {
+  const removed = new RemovedElements()
+  const children = list?.kind === 'array' ? list.children() : undefined
+  for (let element = children?.next(); element !== undefined; element = children?.next()) {
+    if (isForeign(element)) removed.remove(element)
+    else removed.keep(element)
+    if (pace.after(WORK_PER_ELEMENT)) yield
+  }
+  return removed.end()
 }
 
 function isForeign(element: JsonValue): boolean {

@@ -1,4 +1,4 @@
-import { findMember, scanMembers } from '../json/scan-members.ts'
+import { findMember, MAX_MEMBERS, scanMembers } from '../json/scan-members.ts'
 import { asIs, JsonPieces, type JsonText } from '../json/write-json.ts'
 import type { ModelFacts } from '../models/models.ts'
 import type { Conversation, Tool } from './conversation.ts'
@@ -20,7 +20,7 @@ export function inputSchema({ takesText, parameters }: Tool): ObjectSchema {
   if (takesText) return ONE_TEXT
   if (parameters === undefined) return NO_PARAMETERS
   if (parameters instanceof JsonPieces) return asIs<ObjectSchema>(parameters)
-  const members = scanMembers(parameters)
+  const members = scanMembers(parameters, MAX_MEMBERS)
   if ('fault' in members || findMember(members, 'type') >= 0) return asIs<ObjectSchema>(parameters)
   if (members.offsets.length === 0) return NO_PARAMETERS
   const rest = parameters.subarray(parameters.indexOf(OPEN_BRACE) + 1)

@@ -1,6 +1,5 @@
 import type { JsonValue } from '../json/json-document.ts'
-import { decodeText } from '../json/native.ts'
-import { encode } from '../json/splice.ts'
+import { decodeText, hasText } from '../json/native.ts'
 import { JsonPieces, type JsonText } from '../json/write-json.ts'
 
 // What only its provider understands of a thought goes through clients whose history may go to another provider, so that it says whose it is.
@@ -18,17 +17,11 @@ export function tagSecret(provider: string, secret: Secret, data: string): strin
 }
 
 /** How tagged strings begin. */
-const MARK = encode('"gatewright:')
+const MARK = '"gatewright:'
 
-/** Whether the JSON has a tagged string, or a text like one. The last byte of the mark is rare in long texts, and never in base64. */
+/** Whether the JSON has a tagged string, or a text like one. */
 export function isTagged(json: Uint8Array): boolean {
-  const last = MARK.length - 1
-  for (let at = json.indexOf(MARK[last]!, last); at >= 0; at = json.indexOf(MARK[last]!, at + 1)) {
-    let i = 1
-    while (i <= last && json[at - i] === MARK[last - i]) i++
-    if (i > last) return true
-  }
-  return false
+  return hasText(json, MARK)
 }
 
 /** What a string says that this gateway has tagged; undefined for other strings. */

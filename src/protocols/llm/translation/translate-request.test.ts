@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest'
 import { Head } from '#net/http/head.ts'
+import { runForBody } from '../json/run-for-body.ts'
 import { encode } from '../json/splice.ts'
 import type { ClientFormat } from '../request/route-type.ts'
 import type { WireDialect } from './dialect.ts'
-import { type TranslatedRequest, translateRequest } from './translate-request.ts'
+import { type TranslatedRequest, translateInSteps } from './translate-request.ts'
 
 const parameters = { type: 'object', properties: { place: { type: 'string' } } }
 
@@ -12,7 +13,7 @@ function translate(count: number, more: object = {}) {
   const tools = Array.from({ length: count }, (_, i) => ({ type: 'function', function: { name: `t${i}`, parameters } }))
   const body = encode(JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'hi' }], tools, ...more }))
   const sending = { kind: 'send', dialect: 'messages', path: '/' } as const
-  return translateRequest('Completions', sending, body, Head.request('POST', '/'), undefined)
+  return runForBody(body, translateInSteps('Completions', sending, body, Head.request('POST', '/'), undefined))
 }
 
 test('a short body is translated at once', () => {
@@ -51,7 +52,10 @@ test.each<[client: ClientFormat, dialect: WireDialect, request: (parts: object[]
   const part = { type: client === 'Responses' ? 'input_text' : 'text', text: 'a' }
   const body = encode(JSON.stringify({ model: 'm', ...request(Array.from({ length: 100_000 }, () => part)) }))
   const sending = { kind: 'send', dialect, path: '/' } as const
-  const translated = await translateRequest(client, sending, body, Head.request('POST', '/'), undefined)
+  const translated = await runForBody(
+    body,
+    translateInSteps(client, sending, body, Head.request('POST', '/'), undefined),
+  )
   const text = Buffer.from((translated as TranslatedRequest).body).toString()
   expect(JSON.parse(text).messages).toHaveLength(1)
   expect(JSON.parse(text).messages[0].content).toHaveLength(100_000)

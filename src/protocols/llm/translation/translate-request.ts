@@ -3,7 +3,7 @@ import type { LlmTranslation } from '#exchange/llm-facts.ts'
 import type { Refusal } from '#exchange/outcome.ts'
 import type { Head } from '#net/http/head.ts'
 import { JsonValue, parseInSteps } from '../json/json-document.ts'
-import { isLongBody, runForBody } from '../json/run-for-body.ts'
+import { isLongBody } from '../json/run-for-body.ts'
 import { writeInSteps, writeJson } from '../json/write-json.ts'
 import type { Sending } from '../providers/provider.ts'
 import { refuse, refuseFault } from '../request/refuse.ts'
@@ -48,13 +48,6 @@ export interface BodyTranslation {
   readonly kind: 'body'
   readonly type: ClientFormat
   readonly answer: TranslatedBody['answer']
-}
-
-/** What `translateInSteps` returns; a promise only for a long body. */
-export function translateRequest(
-  ...[type, sending, body, head, caching]: Parameters<typeof translateInSteps>
-): TranslatedRequest | Refusal | Promise<TranslatedRequest | Refusal> {
-  return runForBody(body, translateInSteps(type, sending, body, head, caching))
 }
 
 /**
