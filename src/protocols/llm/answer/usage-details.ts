@@ -1,6 +1,19 @@
 import type { LlmTokens } from '#exchange/llm-facts.ts'
 import { countAt, memberOf, textAt } from '../json/read-value.ts'
 
+/**
+ * The tokens that limits are charged with: those of input and output (specification 2, 2.2.8). A total that a provider reports may have more, such
+ * as thoughts that its count of output lacks, but does not make them fewer. @returns undefined: not enough is known
+ */
+export function totalOf(
+  reported: number | undefined,
+  input: number | undefined,
+  output: number | undefined,
+): number | undefined {
+  if (reported === undefined && (input === undefined || output === undefined)) return undefined
+  return Math.max(reported ?? 0, (input ?? 0) + (output ?? 0))
+}
+
 /** The details of input tokens in chat completions and responses; absent counts keep their value. */
 export function readInputDetails(details: unknown, facts: LlmTokens): void {
   facts.cachedInputTokens = countAt(details, 'cached_tokens') ?? facts.cachedInputTokens

@@ -1,5 +1,5 @@
 import { NO_TOKENS } from '#exchange/llm-facts.ts'
-import { hourlyCacheWrites } from '../answer/usage-details.ts'
+import { hourlyCacheWrites, totalOf } from '../answer/usage-details.ts'
 import { countAt, elementsOf, memberOf, textAt } from '../json/read-value.ts'
 import type { AnswerSink, AnswerUsage, Citation } from '../translation/answer-sink.ts'
 import { STOP_REASONS } from '../translation/stop-reasons.ts'
@@ -12,15 +12,16 @@ export function readUsage(holder: unknown, sink: AnswerSink): void {
   const output = countAt(usage, 'outputTokens')
   const cacheRead = countAt(usage, 'cacheReadInputTokens')
   const cacheWrite = countAt(usage, 'cacheWriteInputTokens')
+  const total = countAt(usage, 'totalTokens')
   // The provider's count excludes cached tokens; the gateway's includes them (decision B37).
   const whole = input === undefined ? undefined : input + (cacheRead ?? 0) + (cacheWrite ?? 0)
   sink.usage({
     ...NO_TOKENS,
     inputTokens: whole,
     outputTokens: output,
-    totalTokens: whole === undefined || output === undefined ? undefined : whole + output,
+    totalTokens: totalOf(total, whole, output),
     providerInputTokens: input,
-    providerTotalTokens: countAt(usage, 'totalTokens'),
+    providerTotalTokens: total,
     cachedInputTokens: cacheRead,
     cacheCreationInputTokens: cacheWrite,
     cacheCreation1hInputTokens: hourlyCacheWrites(usage),

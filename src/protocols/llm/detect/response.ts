@@ -1,5 +1,5 @@
 import type { LlmFacts } from '#exchange/llm-facts.ts'
-import { hourlyCacheWrites } from '../answer/usage-details.ts'
+import { hourlyCacheWrites, totalOf } from '../answer/usage-details.ts'
 import { readCompletionsUsage } from '../completions/response.ts'
 import { countAt, memberOf, objectAt, textAt } from '../json/read-value.ts'
 import { MessagesUsage } from '../messages/response.ts'
@@ -31,12 +31,13 @@ export class DetectReader {
     }
   }
 
-  /** The names of its numbers identify the format. */
+  /** The names of its members identify the format, whatever their values are. */
   #readUsage(usage: unknown, facts: LlmFacts): void {
-    if (countAt(usage, 'prompt_tokens') !== undefined) return readCompletionsUsage(usage, facts)
-    if (countAt(usage, 'promptTokenCount') !== undefined) return readGenerateUsage(usage, facts)
-    if (countAt(usage, 'inputTokens') !== undefined) return readConverseUsage(usage, facts)
-    if (countAt(usage, 'total_tokens') !== undefined) return readResponsesUsage(usage, facts)
+    const has = (name: string) => memberOf(usage, name) !== undefined
+    if (has('prompt_tokens') || has('completion_tokens')) return readCompletionsUsage(usage, facts)
+    if (has('promptTokenCount')) return readGenerateUsage(usage, facts)
+    if (has('inputTokens')) return readConverseUsage(usage, facts)
+    if (has('total_tokens')) return readResponsesUsage(usage, facts)
     this.#messages.read(usage, facts)
   }
 }
@@ -44,13 +45,16 @@ export class DetectReader {
 /** `usageMetadata` of the native format of providers five and six. */
 function readGenerateUsage(usage: unknown, facts: LlmFacts): void {
   const thoughts = countAt(usage, 'thoughtsTokenCount')
-  const input = countAt(usage, 'promptTokenCount') ?? 0
-  const output = (countAt(usage, 'candidatesTokenCount') ?? 0) + (thoughts ?? 0)
-  facts.inputTokens = input
-  facts.providerInputTokens = input
-  facts.outputTokens = output
-  facts.totalTokens = countAt(usage, 'totalTokenCount') ?? input + output
-  facts.providerTotalTokens = facts.totalTokens
+  // A count of zero is absent.
+  const written = memberOf(usage, 'candidatesTokenCount') === undefined ? 0 : countAt(usage, 'candidatesTokenCount')
+  const input = countAt(usage, 'promptTokenCount')
+  const output = written === undefined ? undefined : written + (thoughts ?? 0)
+  const total = countAt(usage, 'totalTokenCount')
+  facts.inputTokens = input ?? facts.inputTokens
+  facts.providerInputTokens = facts.inputTokens
+  facts.outputTokens = output ?? facts.outputTokens
+  facts.providerTotalTokens = total ?? totalOf(undefined, input, output) ?? facts.providerTotalTokens
+  facts.totalTokens = totalOf(facts.providerTotalTokens, facts.inputTokens, facts.outputTokens)
   facts.cachedInputTokens = countAt(usage, 'cachedContentTokenCount') ?? facts.cachedInputTokens
   facts.reasoningTokens = thoughts ?? facts.reasoningTokens
 }
@@ -59,14 +63,15 @@ function readGenerateUsage(usage: unknown, facts: LlmFacts): void {
 function readConverseUsage(usage: unknown, facts: LlmFacts): void {
   const read = countAt(usage, 'cacheReadInputTokens')
   const write = countAt(usage, 'cacheWriteInputTokens')
-  const uncached = countAt(usage, 'inputTokens') ?? 0
-  const input = uncached + (read ?? 0) + (write ?? 0)
+  const uncached = countAt(usage, 'inputTokens')
+  const input = uncached === undefined ? undefined : uncached + (read ?? 0) + (write ?? 0)
   const output = countAt(usage, 'outputTokens')
-  facts.inputTokens = input
-  facts.providerInputTokens = uncached
+  const total = countAt(usage, 'totalTokens')
+  facts.inputTokens = input ?? facts.inputTokens
+  facts.providerInputTokens = uncached ?? facts.providerInputTokens
   facts.outputTokens = output ?? facts.outputTokens
-  facts.totalTokens = input + (output ?? 0)
-  facts.providerTotalTokens = countAt(usage, 'totalTokens') ?? uncached + (output ?? 0)
+  facts.totalTokens = totalOf(total, facts.inputTokens, facts.outputTokens ?? 0)
+  facts.providerTotalTokens = total ?? totalOf(undefined, uncached, output ?? 0) ?? facts.providerTotalTokens
   facts.cachedInputTokens = read ?? facts.cachedInputTokens
   facts.cacheCreationInputTokens = write ?? facts.cacheCreationInputTokens
   facts.cacheCreation1hInputTokens = hourlyCacheWrites(usage) ?? facts.cacheCreation1hInputTokens

@@ -1,6 +1,6 @@
 import { parseJson } from '#base/parse-json.ts'
 import { type LlmFacts, type LlmTokens, NO_TOKENS } from '#exchange/llm-facts.ts'
-import { readInputDetails, readOutputDetails } from '../answer/usage-details.ts'
+import { readInputDetails, readOutputDetails, totalOf } from '../answer/usage-details.ts'
 import { decodeText } from '../json/native.ts'
 import { countAt, memberOf, objectAt, textAt } from '../json/read-value.ts'
 import { findMember, scanMembers, stringAt } from '../json/scan-members.ts'
@@ -61,15 +61,17 @@ function noteError(error: unknown, facts: LlmFacts): boolean {
 function addUsage(usage: unknown, facts: LlmFacts): boolean {
   const inputTokens = countAt(usage, 'input_tokens')
   const outputTokens = countAt(usage, 'output_tokens')
-  const sum = inputTokens === undefined || outputTokens === undefined ? undefined : inputTokens + outputTokens
-  const totalTokens = countAt(usage, 'total_tokens') ?? sum
+  const reported = countAt(usage, 'total_tokens')
+  // Nothing is estimated, so what is known counts.
+  const totalTokens = totalOf(reported ?? 0, inputTokens, outputTokens)!
+  const isKnown = (reported ?? inputTokens ?? outputTokens) !== undefined
   const used: LlmTokens = {
     ...NO_TOKENS,
     inputTokens,
     outputTokens,
-    totalTokens,
+    totalTokens: isKnown ? totalTokens : undefined,
     providerInputTokens: inputTokens,
-    providerTotalTokens: totalTokens,
+    providerTotalTokens: reported ?? totalOf(undefined, inputTokens, outputTokens),
   }
   readInputDetails(objectAt(usage, 'input_token_details'), used)
   readOutputDetails(objectAt(usage, 'output_token_details'), used)
@@ -77,7 +79,7 @@ function addUsage(usage: unknown, facts: LlmFacts): boolean {
     const count = used[name]
     if (count !== undefined) facts[name] = (facts[name] ?? 0) + count
   }
-  return totalTokens !== undefined
+  return isKnown
 }
 
 const TOKEN_NAMES = Object.keys(NO_TOKENS) as (keyof LlmTokens)[]

@@ -1,6 +1,6 @@
 import type { LlmFacts } from '#exchange/llm-facts.ts'
 import { noteFinish } from '../answer/finish-reasons.ts'
-import { readInputDetails, readOutputDetails } from '../answer/usage-details.ts'
+import { readInputDetails, readOutputDetails, totalOf } from '../answer/usage-details.ts'
 import { countAt, objectAt } from '../json/read-value.ts'
 
 /** Token counts of a `usage` object of the responses API; input counts include cached tokens. */
@@ -10,9 +10,9 @@ export function readResponsesUsage(usage: unknown, facts: LlmFacts): void {
   facts.inputTokens = input ?? facts.inputTokens
   facts.providerInputTokens = facts.inputTokens
   facts.outputTokens = output ?? facts.outputTokens
-  const sum = input === undefined || output === undefined ? undefined : input + output
-  facts.totalTokens = countAt(usage, 'total_tokens') ?? sum ?? facts.totalTokens
-  facts.providerTotalTokens = facts.totalTokens
+  facts.providerTotalTokens =
+    countAt(usage, 'total_tokens') ?? totalOf(undefined, input, output) ?? facts.providerTotalTokens
+  facts.totalTokens = totalOf(facts.providerTotalTokens, facts.inputTokens, facts.outputTokens)
   readInputDetails(objectAt(usage, 'input_tokens_details'), facts)
   readOutputDetails(objectAt(usage, 'output_tokens_details'), facts)
 }
