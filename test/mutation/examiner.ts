@@ -1,8 +1,11 @@
-import { Trials } from './trials.ts'
+import type { Failure } from './runner.ts'
+import type { Trials } from './trials.ts'
 
 /** The first trial of a process starts Vitest. */
 const FIRST_LIMIT_MS = 180_000
 const LEAST_LIMIT_MS = 15_000
+/** For tests whose time is not known yet. */
+const UNKNOWN_LIMIT_MS = 30_000
 /** For scenarios: each starts gateways. */
 const SCENARIO_LIMIT_MS = 60_000
 
@@ -19,22 +22,69 @@ export interface Examined {
 /** Tests that have passed without a mutant, with the time of all that ran together. */
 export type Sound = Map<string, { readonly ms: number }>
 
+type Judge = (tests: readonly string[]) => Promise<Failure | undefined>
+
 /** Shows the mutants of one file after the other to their tests, in a process of its own. */
 export class Examiner implements Disposable {
-  readonly #trials = new Trials()
+  readonly #trials: Pick<Trials, 'run' | typeof Symbol.dispose>
   readonly #sound: Sound
   /** Tests that fail without a mutant. */
   readonly #broken = new Set<string>()
   readonly #reportBroken: (test: string, failure: string) => void
 
-  /** @param reportBroken called once for each distant test that fails without a mutant: it is not run again */
-  constructor(sound: Sound, reportBroken: (test: string, failure: string) => void) {
+  /** @param reportBroken called once for each test that fails without a mutant: it is not run again */
+  constructor(
+    trials: Pick<Trials, 'run' | typeof Symbol.dispose>,
+    sound: Sound,
+    reportBroken: (test: string, failure: string) => void,
+  ) {
+    this.#trials = trials
     this.#sound = sound
     this.#reportBroken = reportBroken
   }
 
-  /** @returns what fails without a mutant; undefined: all of these tests pass */
-  async checkTests({ file, text }: Examined, tests: readonly string[]): Promise<string | undefined> {
+  /** @returns the failure that detected the mutant with this text; undefined: no test detects it */
+  async examine(examined: Examined, text: string): Promise<string | undefined> {
+    const { file, nearest, farther, scenarios } = examined
+    const near: Judge = (tests) => this.#trials.run({ file, text, tests }, this.#limitOf(tests))
+    const distant: Judge = (tests) => this.#failTwice({ file, text, tests }, (tests.length + 1) * LEAST_LIMIT_MS)
+    const last: Judge = (tests) => this.#failTwice({ file, text, tests }, tests.length * SCENARIO_LIMIT_MS)
+    return (
+      (await this.#findFailure(examined, nearest, near)) ??
+      (await this.#findFailure(examined, farther, distant)) ??
+      (await this.#findFailure(examined, scenarios, last))
+    )
+  }
+
+  /** Runs tests without a mutant only after they failed with one: most of those that a sample needs never do. */
+  async #findFailure(examined: Examined, all: readonly string[], judge: Judge): Promise<string | undefined> {
+    for (;;) {
+      const tests = all.filter((test) => !this.#broken.has(test))
+      if (tests.length === 0) return undefined
+      const wereSound = tests.every((test) => this.#sound.has(test))
+      const failure = await judge(tests)
+      if (failure === undefined) return undefined
+      const { test, text } = failure
+      const areSound = await this.#areSound(examined, test === undefined ? tests : [test])
+      // A time limit is believed when the usual time of the tests was known.
+      if (areSound && (test !== undefined || wereSound)) return text
+    }
+  }
+
+  /** @returns whether all of these tests pass without a mutant; those that fail are left out from then on */
+  async #areSound(examined: Examined, tests: readonly string[]): Promise<boolean> {
+    const together = await this.#check(examined, tests)
+    if (together === undefined) return true
+    for (const test of tests) {
+      const failure = tests.length === 1 ? together : await this.#check(examined, [test])
+      if (failure === undefined) continue
+      this.#broken.add(test)
+      this.#reportBroken(test, failure.text)
+    }
+    return tests.every((test) => this.#sound.has(test))
+  }
+
+  async #check({ file, text }: Examined, tests: readonly string[]): Promise<Failure | undefined> {
     const unknown = tests.filter((test) => !this.#sound.has(test))
     if (unknown.length === 0) return undefined
     const begun = performance.now()
@@ -46,46 +96,15 @@ export class Examiner implements Disposable {
     return undefined
   }
 
-  /** @returns what noticed the mutant with this text; undefined: nothing did */
-  async examine(examined: Examined, text: string): Promise<string | undefined> {
-    const { file, nearest, farther, scenarios } = examined
-    const limitMs = this.#limitOf(nearest)
-    const near = await this.#trials.run({ file, text, tests: nearest }, limitMs)
-    if (near !== undefined) return near
-    const distantLimitMs = limitMs + farther.length * LEAST_LIMIT_MS
-    const distant = farther.filter((test) => !this.#broken.has(test))
-    const far = await this.#failTwice({ file, text, tests: distant }, distantLimitMs)
-    if (far !== undefined) {
-      const tests = await this.#soundAmong(examined, distant)
-      if (tests.length === distant.length) return far
-      const sure = await this.#failTwice({ file, text, tests }, distantLimitMs)
-      if (sure !== undefined) return sure
-    }
-    const tests = await this.#soundAmong(examined, scenarios)
-    return this.#failTwice({ file, text, tests }, tests.length * SCENARIO_LIMIT_MS)
-  }
-
-  /** Those of the tests that pass without a mutant: a test that fails anyway says nothing about one. */
-  async #soundAmong(examined: Examined, tests: readonly string[]): Promise<readonly string[]> {
-    const hopeful = tests.filter((test) => !this.#broken.has(test))
-    if ((await this.checkTests(examined, hopeful)) === undefined) return hopeful
-    for (const test of hopeful) {
-      const failure = await this.checkTests(examined, [test])
-      if (failure === undefined) continue
-      this.#broken.add(test)
-      this.#reportBroken(test, failure)
-    }
-    return hopeful.filter((test) => !this.#broken.has(test))
-  }
-
   #limitOf(tests: readonly string[]): number {
-    const runs = new Set(tests.map((test) => this.#sound.get(test)!))
-    return Math.max(LEAST_LIMIT_MS, 2 * runs.values().reduce((sum, { ms }) => sum + ms, 0))
+    const runs = new Set(tests.map((test) => this.#sound.get(test)))
+    const knownMs = runs.values().reduce((sum, run) => sum + 2 * (run?.ms ?? 0), 0)
+    return Math.max(runs.has(undefined) ? UNKNOWN_LIMIT_MS : LEAST_LIMIT_MS, knownMs)
   }
 
   /** So many tests may fail by chance on a busy machine. A mutant may have left a gateway that does not end, so a process is used once. */
-  async #failTwice(trial: Parameters<Trials['run']>[0], limitMs: number): Promise<string | undefined> {
-    if (trial.tests.length === 0 || (await this.#trials.run(trial, limitMs)) === undefined) return undefined
+  async #failTwice(trial: Parameters<Trials['run']>[0], limitMs: number): Promise<Failure | undefined> {
+    if ((await this.#trials.run(trial, limitMs)) === undefined) return undefined
     this.#trials[Symbol.dispose]()
     const failure = await this.#trials.run(trial, limitMs)
     this.#trials[Symbol.dispose]()

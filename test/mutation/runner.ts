@@ -10,8 +10,14 @@ export interface Trial {
   readonly tests: readonly string[]
 }
 
+export interface Failure {
+  readonly text: string
+  /** The file of the test; undefined: no test is known to have failed, the process or the time ended. */
+  readonly test?: string
+}
+
 /** The first failure; undefined when all tests pass. */
-export type Verdict = { readonly failure: string | undefined }
+export type Verdict = { readonly failure: Failure | undefined }
 
 // A process that runs trials, one after the other. It is ended when a mutant never does. No file is written: Vitest gets the text in place of what
 // the disk holds, and so do the gateways that scenarios start.
@@ -76,9 +82,10 @@ async function run(next: Trial): Promise<Verdict> {
   for (const module of testModules) {
     // Vitest also returns the modules of earlier runs.
     if (!next.tests.includes(module.moduleId)) continue
-    for (const test of module.children.allTests('failed'))
-      return { failure: `${module.relativeModuleId}: ${test.fullName}` }
-    if (module.state() === 'failed') return { failure: module.relativeModuleId }
+    const [failed] = module.children.allTests('failed')
+    const { moduleId: test, relativeModuleId } = module
+    if (failed !== undefined) return { failure: { text: `${relativeModuleId}: ${failed.fullName}`, test } }
+    if (module.state() === 'failed') return { failure: { text: relativeModuleId, test } }
   }
-  return { failure: unhandledErrors.length > 0 ? String(unhandledErrors[0]) : undefined }
+  return { failure: unhandledErrors.length > 0 ? { text: String(unhandledErrors[0]) } : undefined }
 }

@@ -11,7 +11,8 @@ const trials = new Trials()
 afterAll(() => trials[Symbol.dispose]())
 
 test('tests run with the text they are given, which the disk never sees', { timeout: 120_000 }, async () => {
-  const failureOf = (mutant: string, limitMs = 60_000) => trials.run({ file, text: mutant, tests }, limitMs)
+  const failureOf = async (mutant: string, limitMs = 60_000) =>
+    (await trials.run({ file, text: mutant, tests }, limitMs))?.text
   expect(await failureOf(text)).toBe(undefined)
   const mutant = text.replace('2 ** 10', '1023')
   expect(mutant).not.toBe(text)
@@ -24,6 +25,9 @@ test('tests run with the text they are given, which the disk never sees', { time
 
 test('a trial has a result of its own, whatever failed in earlier ones', { timeout: 120_000 }, async () => {
   const other = join(import.meta.dirname, '../../src/base/duration.test.ts')
-  expect(await trials.run({ file, text: 'this is no program', tests }, 60_000)).toBe('src/base/byte-size.test.ts')
+  expect(await trials.run({ file, text: 'this is no program', tests }, 60_000)).toEqual({
+    text: 'src/base/byte-size.test.ts',
+    test: tests[0],
+  })
   expect(await trials.run({ file, text: 'this is no program', tests: [other] }, 60_000)).toBe(undefined)
 })

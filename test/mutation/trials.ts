@@ -1,14 +1,14 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
-import type { Trial, Verdict } from './runner.ts'
+import type { Failure, Trial, Verdict } from './runner.ts'
 
 /** Trials in a process of their own: another one takes its place when a mutant keeps it busy forever. */
 export class Trials implements Disposable {
   #runner: ChildProcess | undefined
 
-  /** @returns what failed: a test, or the time limit; undefined when nothing did */
-  async run(trial: Trial, limitMs: number): Promise<string | undefined> {
+  /** @returns the first failure of a test, or the time limit; undefined: all tests passed */
+  async run(trial: Trial, limitMs: number): Promise<Failure | undefined> {
     this.#runner ??= fork(join(import.meta.dirname, 'runner.ts'), { stdio: 'ignore', detached: true })
     const runner = this.#runner
     const given = new AbortController()
@@ -18,13 +18,13 @@ export class Trials implements Disposable {
       runner.send(trial)
       const [verdict] = (await Promise.race([
         once(runner, 'message', { signal }),
-        once(runner, 'exit', { signal }).then(() => [{ failure: 'the process ended' }]),
+        once(runner, 'exit', { signal }).then(() => [{ failure: { text: 'the process ended' } }]),
       ])) as [Verdict]
       if (runner.exitCode !== null) this.#runner = undefined
       return verdict.failure
     } catch {
       this[Symbol.dispose]()
-      return `no end within ${Math.round(limitMs / 1000)} s`
+      return { text: `no end within ${Math.round(limitMs / 1000)} s` }
     } finally {
       clearTimeout(timer)
       given.abort()
