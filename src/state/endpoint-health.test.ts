@@ -113,6 +113,23 @@ verifies('health/evict-ends', 'an eviction ends when its time has passed', () =>
   expect(health.evicted).toBe(false)
 })
 
+test('an endpoint that another thread returns to service at the same moment is in service', () => {
+  const memory = createSlotMemory(1, false)
+  const [health, other] = [endpoint({}, memory), endpoint({}, memory)]
+  record(health, '-')
+  time += 3000
+  let returned = false
+  clock.now = () => {
+    if (!returned) {
+      returned = true
+      expect(other.evicted).toBe(false)
+    }
+    return time
+  }
+  expect(health.evicted).toBe(false)
+  expect(memory.words[3]).toBe(2)
+})
+
 verifies('health/evict-duration-multiplied', 'each further eviction lasts one duration longer', () => {
   const health = endpoint({})
   const times: (number | undefined)[] = []

@@ -125,8 +125,8 @@ export class EndpointHealth {
     if (this.#load(EVICTIONS) === 0) return 1
     const rampMs = Math.min(this.#load(LAST_MS), MAX_SLOW_START_MS)
     const elapsedMs = clock.now() - this.#until
-    if (elapsedMs < 0 || elapsedMs >= rampMs) return 1
-    return Math.max(FIRST_SHARE, elapsedMs / rampMs)
+    if (elapsedMs < 0) return 1
+    return Math.min(1, Math.max(FIRST_SHARE, elapsedMs / rampMs))
   }
 
   /** A request to the endpoint begins; `end` follows when its response has ended. No other thread writes to this word. */

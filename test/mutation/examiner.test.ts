@@ -2,7 +2,13 @@ import { expect, test } from 'vitest'
 import { Examiner, type Examined } from './examiner.ts'
 import type { Failure, Trial } from './runner.ts'
 
-const EXAMINED: Examined = { file: 'a.ts', text: 'sound', nearest: ['n1', 'n2'], farther: ['f1'], scenarios: ['s1'] }
+const EXAMINED: Examined = {
+  file: 'a.ts',
+  text: 'sound',
+  nearest: ['n1', 'n2'],
+  farther: ['f1', 'f2'],
+  scenarios: ['s1'],
+}
 
 /** @param outcomes the first failure of these tests with this text, in turn; the last one is repeated */
 function examinerOf(outcomes: Readonly<Record<string, readonly (string | undefined)[]>>) {
@@ -25,7 +31,7 @@ function examinerOf(outcomes: Readonly<Record<string, readonly (string | undefin
 }
 
 test.each<[string, Parameters<typeof examinerOf>[0], found: string | undefined, runs: string[], broken: string[]]>([
-  ['none fails', {}, undefined, ['mutant: n1 n2', 'mutant: f1', 'mutant: s1'], []],
+  ['none fails', {}, undefined, ['mutant: n1 n2', 'mutant: f1 f2', 'mutant: s1'], []],
   ['a near one fails', { 'mutant n2': ['2'] }, '2', ['mutant: n1 n2', 'sound: n2'], []],
   [
     'a near one fails anyway',
@@ -38,14 +44,21 @@ test.each<[string, Parameters<typeof examinerOf>[0], found: string | undefined, 
     'all that fail do so anyway',
     { 'mutant f1': ['f'], 'sound f1': ['f'] },
     undefined,
-    ['mutant: n1 n2', 'mutant: f1', 'mutant: f1', 'sound: f1', 'mutant: s1'],
+    ['mutant: n1 n2', 'mutant: f1 f2', 'mutant: f1', 'sound: f1', 'mutant: f2', 'mutant: s1'],
     ['f1'],
   ],
   [
     'a distant one fails',
     { 'mutant f1': ['f'] },
     'f',
-    ['mutant: n1 n2', 'mutant: f1', 'mutant: f1', 'sound: f1'],
+    ['mutant: n1 n2', 'mutant: f1 f2', 'mutant: f1', 'sound: f1'],
+    [],
+  ],
+  [
+    'a scenario fails',
+    { 'mutant s1': ['s'] },
+    's',
+    ['mutant: n1 n2', 'mutant: f1 f2', 'mutant: s1', 'mutant: s1', 'sound: s1'],
     [],
   ],
   [

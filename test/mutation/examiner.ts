@@ -1,4 +1,4 @@
-import type { Failure } from './runner.ts'
+import type { Failure, Trial } from './runner.ts'
 import type { Trials } from './trials.ts'
 
 /** The first trial of a process starts Vitest. */
@@ -48,7 +48,7 @@ export class Examiner implements Disposable {
     const { file, nearest, farther, scenarios } = examined
     const near: Judge = (tests) => this.#trials.run({ file, text, tests }, this.#limitOf(tests))
     const distant: Judge = (tests) => this.#failTwice({ file, text, tests }, (tests.length + 1) * LEAST_LIMIT_MS)
-    const last: Judge = (tests) => this.#failTwice({ file, text, tests }, tests.length * SCENARIO_LIMIT_MS)
+    const last: Judge = (tests) => this.#failTwiceApart({ file, text, tests }, tests.length * SCENARIO_LIMIT_MS)
     return (
       (await this.#findFailure(examined, nearest, near)) ??
       (await this.#findFailure(examined, farther, distant)) ??
@@ -102,8 +102,15 @@ export class Examiner implements Disposable {
     return Math.max(runs.has(undefined) ? UNKNOWN_LIMIT_MS : LEAST_LIMIT_MS, knownMs)
   }
 
-  /** So many tests may fail by chance on a busy machine. A mutant may have left a gateway that does not end, so a process is used once. */
-  async #failTwice(trial: Parameters<Trials['run']>[0], limitMs: number): Promise<Failure | undefined> {
+  /** So many tests may fail by chance on a busy machine. */
+  async #failTwice(trial: Trial, limitMs: number): Promise<Failure | undefined> {
+    const failure = await this.#trials.run(trial, limitMs)
+    if (failure === undefined) return undefined
+    return this.#trials.run(failure.test === undefined ? trial : { ...trial, tests: [failure.test] }, limitMs)
+  }
+
+  /** A mutant may leave a gateway that does not end, so a process is used once. */
+  async #failTwiceApart(trial: Trial, limitMs: number): Promise<Failure | undefined> {
     if ((await this.#trials.run(trial, limitMs)) === undefined) return undefined
     this.#trials[Symbol.dispose]()
     const failure = await this.#trials.run(trial, limitMs)

@@ -228,6 +228,28 @@ test('the log says which Deny rule failed, and why', () => {
   expect(detail).not.toContain('secret')
 })
 
+const UNKNOWN = 'the annotations of the tool are not known'
+
+test.each<[rules: readonly Rule[], failed: string | undefined]>([
+  [[['Deny', 'mcp.tool.annotations.destructiveHint']], `matchExpressions\\[0\\] of .* failed: ${UNKNOWN}`],
+  [[['Require', 'mcp.tool.annotations.readOnlyHint']], `failed: ${UNKNOWN}`],
+  [[['Allow', 'mcp.tool.annotations.readOnlyHint']], `failed: ${UNKNOWN}`],
+  [
+    [
+      ['Require', 'mcp.prompt.name == "x"'],
+      ['Allow', 'mcp.tool.annotations.readOnlyHint'],
+    ],
+    `failed: ${UNKNOWN}`,
+  ],
+  [[['Require', 'mcp.prompt.name == "x"']], undefined],
+])('the log says which of the rules %j does not know the annotations of a tool', (rules, failed) => {
+  const exchange = exchangeNaming('x')
+  exchange.mcp!.toolAnnotations = UNKNOWN_ANNOTATIONS
+  const { detail } = denialOf(authorizationOf(rules), exchange)
+  expect(detail).toMatch(new RegExp(`^by backend\\.mcp\\.authorization${failed === undefined ? '' : `: .*${failed}`}`))
+  expect(detail.includes('failed')).toBe(failed !== undefined)
+})
+
 const ITEMS = {
   items: [{ id: 'x' }, { id: 'y' }],
   kind: 'tool',
@@ -249,6 +271,29 @@ test.each([
   expect(items.map(({ id }) => id)).toEqual(left)
   expect(exchange.mcp).toBe(facts)
   expect([exchange.refusal, exchange.refusalDetail, exchange.reason]).toEqual([undefined, undefined, 'Upstream'])
+})
+
+const annotationsOf = ({ id }: { id: string }) => ({
+  title: undefined,
+  readOnlyHint: id === 'x',
+  destructiveHint: true,
+  idempotentHint: false,
+  openWorldHint: true,
+})
+
+test.each([
+  ['mcp.tool.arguments.a == 1', 'tool', ['x', 'y']],
+  ['mcp.tool.arguments.a == 1', 'prompt', []],
+  ['has(mcp.tool)', 'tool', ['x', 'y']],
+  ['has(mcp.tool)', 'prompt', []],
+  ['!has(mcp.tool)', 'resource', ['x', 'y']],
+  ['mcp.tool.annotations.readOnlyHint', 'tool', ['x']],
+  ['mcp.tool.annotations.readOnlyHint', 'resource', []],
+] as const)('items that require %s in a list of items of kind %s: %j', (expression, kind, left) => {
+  const authorization = authorizationOf([['Require', expression]])
+  expect(filterItems(authorization, exchangeWith(), { ...ITEMS, kind, annotationsOf }).map(({ id }) => id)).toEqual(
+    left,
+  )
 })
 
 test('a list of a request about which nothing is known', () => {

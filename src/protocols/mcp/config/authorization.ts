@@ -58,7 +58,7 @@ function judge(authorization: McpAuthorization, exchange: Exchange, isListed: bo
 function denies({ denyFailed }: McpAuthorization, rule: Expression, exchange: Exchange, isListed: boolean): boolean {
   const verdict = rule.verdict(exchange)
   if (verdict === 'unknown') return !isListed
-  return verdict ?? (denyFailed.has(rule) && exchange.mcp?.resourceType === 'tool')
+  return verdict ?? (denyFailed.has(rule) && exchange.mcp!.resourceType === 'tool')
 }
 
 /** Why an item was not allowed, for log and decision record. */
@@ -73,7 +73,7 @@ export function denialOf(
     deny.find((rule) => denies(authorization, rule, exchange, false)) ??
     [...require, ...allow].find((rule) => rule.verdict(exchange) === 'unknown')
   const why = denial?.whyFailed(exchange)
-  const failed = why === undefined ? '' : `: ${denial?.where} failed: ${why}`
+  const failed = why === undefined ? '' : `: ${denial!.where} failed: ${why}`
   return { code: 'authorization-denied', detail: `by backend.mcp.authorization${failed}`, decidedBy }
 }
 
