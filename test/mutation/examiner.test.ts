@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { Examiner, type Examined } from './examiner.ts'
+import { type Examined, Examiner } from './examiner.ts'
 import type { Failure, Trial } from './runner.ts'
 
 const EXAMINED: Examined = {
