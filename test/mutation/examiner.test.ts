@@ -15,7 +15,7 @@ function examinerOf(outcomes: Readonly<Record<string, readonly (string | undefin
   const runs: string[] = []
   const broken: string[] = []
   const runsOf = new Map<string, number>()
-  const run = async ({ text, tests }: Trial): Promise<Failure | undefined> => {
+  const firstFailure = ({ text, tests }: Trial): Failure | undefined => {
     runs.push(`${text}: ${tests.join(' ')}`)
     for (const name of tests) {
       const key = `${text} ${name}`
@@ -26,6 +26,7 @@ function examinerOf(outcomes: Readonly<Record<string, readonly (string | undefin
     }
     return undefined
   }
+  const run = async (trial: Trial) => ({ failure: firstFailure(trial), ms: 1 })
   const examiner = new Examiner({ run, [Symbol.dispose]() {} }, new Map(), (name) => broken.push(name))
   return { examine: () => examiner.examine(EXAMINED, 'mutant'), runs, broken }
 }
@@ -76,7 +77,10 @@ test.each<[string, Parameters<typeof examinerOf>[0], found: string | undefined, 
 
 test('a distant test that fails once has failed by chance', async () => {
   let left = 1
-  const run = async ({ tests }: Trial) => (tests.includes('f1') && left-- > 0 ? { text: 'f', test: 'f1' } : undefined)
+  const run = async ({ tests }: Trial) => ({
+    failure: tests.includes('f1') && left-- > 0 ? { text: 'f', test: 'f1' } : undefined,
+    ms: 1,
+  })
   const examiner = new Examiner({ run, [Symbol.dispose]() {} }, new Map(), () => {})
   expect(await examiner.examine(EXAMINED, 'mutant')).toBe(undefined)
 })

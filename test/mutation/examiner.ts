@@ -1,7 +1,7 @@
 import type { Failure, Trial } from './runner.ts'
 import type { Trials } from './trials.ts'
 
-/** The first trial of a process starts Vitest. */
+// Limits of processor time. The first trial of a process starts Vitest.
 const FIRST_LIMIT_MS = 180_000
 const LEAST_LIMIT_MS = 15_000
 /** For tests whose time is not known yet. */
@@ -19,7 +19,7 @@ export interface Examined {
   readonly scenarios: readonly string[]
 }
 
-/** Tests that have passed without a mutant, with the time of all that ran together. */
+/** Tests that have passed without a mutant, with the processor time of all that ran together. */
 export type Sound = Map<string, { readonly ms: number }>
 
 type Judge = (tests: readonly string[]) => Promise<Failure | undefined>
@@ -46,9 +46,11 @@ export class Examiner implements Disposable {
   /** @returns the failure that detected the mutant with this text; undefined: no test detects it */
   async examine(examined: Examined, text: string): Promise<string | undefined> {
     const { file, nearest, farther, scenarios } = examined
-    const near: Judge = (tests) => this.#trials.run({ file, text, tests }, this.#limitOf(tests))
-    const distant: Judge = (tests) => this.#failTwice({ file, text, tests }, (tests.length + 1) * LEAST_LIMIT_MS)
-    const last: Judge = (tests) => this.#failTwiceApart({ file, text, tests }, tests.length * SCENARIO_LIMIT_MS)
+    const near: Judge = (tests) => this.#run({ file, text, tests, limitMs: this.#limitOf(tests) })
+    const distant: Judge = (tests) =>
+      this.#failTwice({ file, text, tests, limitMs: (tests.length + 1) * LEAST_LIMIT_MS })
+    const last: Judge = (tests) =>
+      this.#failTwiceApart({ file, text, tests, limitMs: tests.length * SCENARIO_LIMIT_MS })
     return (
       (await this.#findFailure(examined, nearest, near)) ??
       (await this.#findFailure(examined, farther, distant)) ??
@@ -87,11 +89,10 @@ export class Examiner implements Disposable {
   async #check({ file, text }: Examined, tests: readonly string[]): Promise<Failure | undefined> {
     const unknown = tests.filter((test) => !this.#sound.has(test))
     if (unknown.length === 0) return undefined
-    const begun = performance.now()
     const limitMs = Math.max(FIRST_LIMIT_MS, unknown.length * LEAST_LIMIT_MS)
-    const failure = await this.#trials.run({ file, text, tests: unknown }, limitMs)
+    const { failure, ms } = await this.#trials.run({ file, text, tests: unknown, limitMs })
     if (failure !== undefined) return failure
-    const run = { ms: performance.now() - begun }
+    const run = { ms }
     for (const test of unknown) this.#sound.set(test, run)
     return undefined
   }
@@ -103,19 +104,23 @@ export class Examiner implements Disposable {
   }
 
   /** So many tests may fail by chance on a busy machine. */
-  async #failTwice(trial: Trial, limitMs: number): Promise<Failure | undefined> {
-    const failure = await this.#trials.run(trial, limitMs)
+  async #failTwice(trial: Trial): Promise<Failure | undefined> {
+    const failure = await this.#run(trial)
     if (failure === undefined) return undefined
-    return this.#trials.run(failure.test === undefined ? trial : { ...trial, tests: [failure.test] }, limitMs)
+    return this.#run(failure.test === undefined ? trial : { ...trial, tests: [failure.test] })
   }
 
   /** A mutant may leave a gateway that does not end, so a process is used once. */
-  async #failTwiceApart(trial: Trial, limitMs: number): Promise<Failure | undefined> {
-    if ((await this.#trials.run(trial, limitMs)) === undefined) return undefined
+  async #failTwiceApart(trial: Trial): Promise<Failure | undefined> {
+    if ((await this.#run(trial)) === undefined) return undefined
     this.#trials[Symbol.dispose]()
-    const failure = await this.#trials.run(trial, limitMs)
+    const failure = await this.#run(trial)
     this.#trials[Symbol.dispose]()
     return failure
+  }
+
+  async #run(trial: Trial): Promise<Failure | undefined> {
+    return (await this.#trials.run(trial)).failure
   }
 
   [Symbol.dispose](): void {

@@ -3,8 +3,10 @@ import { pathToFileURL } from 'node:url'
 import { createVitest, type TestSequencer } from 'vitest/node'
 import { TEST_SETTINGS } from '../../vitest.config.ts'
 
-/** A text for a file, and the tests that are to notice. Paths are absolute. */
+/** A text for a file, and the tests that should fail with it. Paths are absolute. */
 export interface Trial {
+  /** Of processor time, in this process. */
+  readonly limitMs: number
   readonly file: string
   readonly text: string
   readonly tests: readonly string[]
@@ -12,12 +14,16 @@ export interface Trial {
 
 export interface Failure {
   readonly text: string
-  /** The file of the test; undefined: no test is known to have failed, the process or the time ended. */
+  /** The file of the test; undefined: the process or the time ended. */
   readonly test?: string
 }
 
-/** The first failure; undefined when all tests pass. */
-export type Verdict = { readonly failure: Failure | undefined }
+export interface Verdict {
+  /** The first failure; undefined: all tests pass. */
+  readonly failure: Failure | undefined
+  /** The processor time of the tests. */
+  readonly ms: number
+}
 
 // A process that runs trials, one after the other. It is ended when a mutant never does. No file is written: Vitest gets the text in place of what
 // the disk holds, and so do the gateways that scenarios start.
@@ -60,13 +66,27 @@ const vitest = await createVitest(
 )
 await vitest.standalone()
 
-process.on('message', (message) => {
-  void run(message as Trial).then((verdict) => process.send?.(verdict))
+process.on('message', (message: Trial) => {
+  const { limitMs } = message
+  const before = process.cpuUsage()
+  const usedMs = () => {
+    const { user, system } = process.cpuUsage(before)
+    return (user + system) / 1000
+  }
+  const answer = (failure: Failure | undefined) => {
+    clearInterval(watch)
+    process.send?.({ failure, ms: usedMs() } satisfies Verdict)
+  }
+  // Tests run in another thread. Other work on the machine does not count.
+  const watch = setInterval(() => {
+    if (usedMs() > limitMs) answer({ text: `no end within ${Math.round(limitMs / 1000)} s` })
+  }, 500)
+  void run(message).then(answer)
 })
 // With the gateways of a scenario that did not end: they are of the same group.
 process.on('disconnect', () => process.kill(-process.pid, 'SIGKILL'))
 
-async function run(next: Trial): Promise<Verdict> {
+async function run(next: Trial): Promise<Failure | undefined> {
   if (trial !== undefined) vitest.invalidateFile(trial.file)
   trial = next
   vitest.invalidateFile(next.file)
@@ -84,8 +104,8 @@ async function run(next: Trial): Promise<Verdict> {
     if (!next.tests.includes(module.moduleId)) continue
     const [failed] = module.children.allTests('failed')
     const { moduleId: test, relativeModuleId } = module
-    if (failed !== undefined) return { failure: { text: `${relativeModuleId}: ${failed.fullName}`, test } }
-    if (module.state() === 'failed') return { failure: { text: relativeModuleId, test } }
+    if (failed !== undefined) return { text: `${relativeModuleId}: ${failed.fullName}`, test }
+    if (module.state() === 'failed') return { text: relativeModuleId, test }
   }
-  return { failure: unhandledErrors.length > 0 ? { text: String(unhandledErrors[0]) } : undefined }
+  return unhandledErrors.length > 0 ? { text: String(unhandledErrors[0]) } : undefined
 }

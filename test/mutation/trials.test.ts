@@ -12,7 +12,7 @@ afterAll(() => trials[Symbol.dispose]())
 
 test('tests run with the text they are given, which the disk never sees', { timeout: 120_000 }, async () => {
   const failureOf = async (mutant: string, limitMs = 60_000) =>
-    (await trials.run({ file, text: mutant, tests }, limitMs))?.text
+    (await trials.run({ file, text: mutant, tests, limitMs })).failure?.text
   expect(await failureOf(text)).toBe(undefined)
   const mutant = text.replace('2 ** 10', '1023')
   expect(mutant).not.toBe(text)
@@ -25,9 +25,12 @@ test('tests run with the text they are given, which the disk never sees', { time
 
 test('a trial has a result of its own, whatever failed in earlier ones', { timeout: 120_000 }, async () => {
   const other = join(import.meta.dirname, '../../src/base/duration.test.ts')
-  expect(await trials.run({ file, text: 'this is no program', tests }, 60_000)).toEqual({
-    text: 'src/base/byte-size.test.ts',
-    test: tests[0],
+  const limitMs = 60_000
+  expect(await trials.run({ file, text: 'this is no program', tests, limitMs })).toEqual({
+    failure: { text: 'src/base/byte-size.test.ts', test: tests[0] },
+    ms: expect.any(Number),
   })
-  expect(await trials.run({ file, text: 'this is no program', tests: [other] }, 60_000)).toBe(undefined)
+  const { failure, ms } = await trials.run({ file, text: 'this is no program', tests: [other], limitMs })
+  expect(failure).toBe(undefined)
+  expect(ms).toBeGreaterThan(0)
 })

@@ -1,30 +1,37 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
-import type { Failure, Trial, Verdict } from './runner.ts'
+import type { Trial, Verdict } from './runner.ts'
+
+/** For a process that waits. */
+const WALL_TIMES = 10
 
 /** Trials in a process of their own: another one takes its place when a mutant keeps it busy forever. */
 export class Trials implements Disposable {
   #runner: ChildProcess | undefined
 
-  /** @returns the first failure of a test, or the time limit; undefined: all tests passed */
-  async run(trial: Trial, limitMs: number): Promise<Failure | undefined> {
+  async run(trial: Trial): Promise<Verdict> {
     this.#runner ??= fork(join(import.meta.dirname, 'runner.ts'), { stdio: 'ignore', detached: true })
-    const runner = this.#runner
+    const verdict = await this.#ask(this.#runner, trial)
+    const { failure } = verdict
+    if (failure !== undefined && failure.test === undefined) this[Symbol.dispose]()
+    return verdict
+  }
+
+  async #ask(runner: ChildProcess, trial: Trial): Promise<Verdict> {
     const given = new AbortController()
     const { signal } = given
-    const timer = setTimeout(() => given.abort(), limitMs)
+    const wallMs = WALL_TIMES * trial.limitMs
+    const timer = setTimeout(() => given.abort(), wallMs)
     try {
       runner.send(trial)
       const [verdict] = (await Promise.race([
         once(runner, 'message', { signal }),
-        once(runner, 'exit', { signal }).then(() => [{ failure: { text: 'the process ended' } }]),
+        once(runner, 'exit', { signal }).then(() => [{ failure: { text: 'the process ended' }, ms: 0 }]),
       ])) as [Verdict]
-      if (runner.exitCode !== null) this.#runner = undefined
-      return verdict.failure
+      return verdict
     } catch {
-      this[Symbol.dispose]()
-      return { text: `no end within ${Math.round(limitMs / 1000)} s` }
+      return { failure: { text: `no end within ${Math.round(wallMs / 1000)} s` }, ms: 0 }
     } finally {
       clearTimeout(timer)
       given.abort()
