@@ -13,7 +13,7 @@ const AT_ONCE = 50
 /** Memory limit per open session with a stream of notifications (bench/README.md). */
 const MOST_KB_PER_SESSION = 25
 /** Time until freed memory is returned to the system. */
-const SETTLE_MS = 8000
+const SETTLE_MS = 12_000
 
 const HEADERS = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
 const INITIALIZE = JSON.stringify({

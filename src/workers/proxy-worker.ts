@@ -2,7 +2,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { openStandardOutput } from '#observe/log/open-log.ts'
 import { catchWarnings } from './catch-warnings.ts'
 import type { FromWorker, WorkerStart } from './messages.ts'
-import { releaseMemoryOfStart } from './release-memory.ts'
+import { releaseMemoryAfterLoad, releaseMemoryOfStart } from './release-memory.ts'
 import { runProxyWorker } from './run-proxy-worker.ts'
 
 /** Entry of a proxy thread. */
@@ -18,7 +18,11 @@ catchWarnings((fields) => {
   } satisfies FromWorker)
 })
 const memoryOfStart = releaseMemoryOfStart()
-port.on('close', () => memoryOfStart.cancel())
+const memoryOfLoad = releaseMemoryAfterLoad()
+port.on('close', () => {
+  memoryOfStart.cancel()
+  memoryOfLoad.cancel()
+})
 await runProxyWorker(workerData as WorkerStart, port, {
   environment: process.env,
   standardOutput: openStandardOutput(),

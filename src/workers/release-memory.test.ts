@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import vm from 'node:vm'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { releaseMemoryOfStart } from './release-memory.ts'
+import { releaseMemoryAfterLoad, releaseMemoryOfStart } from './release-memory.ts'
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
@@ -85,4 +85,23 @@ test('a heap whose growth is limited is collected earlier', () => {
 test('a young generation keeps its size as long as growth is limited', () => {
   const [limited, later] = youngGenerationMb()
   expect(limited).toBeLessThan(0.6 * later)
+})
+
+test('the young generation of a thread is collected once after each load', () => {
+  const busy = [0.5, 0.5, 0.05, 0.05, 0.1, 0.09, 0.5, 0.5]
+  const loads = busy[Symbol.iterator]()
+  vi.spyOn(performance, 'eventLoopUtilization').mockImplementation((before) => {
+    return { idle: 0, active: 0, utilization: before === undefined ? 0 : loads.next().value! }
+  })
+  const collect = vi.fn()
+  vi.spyOn(vm, 'runInNewContext').mockReturnValue(collect)
+  const release = releaseMemoryAfterLoad()
+  const collected = busy.map(() => {
+    vi.advanceTimersByTime(5000)
+    return collect.mock.calls.length
+  })
+  release.cancel()
+  vi.advanceTimersByTime(60_000)
+  expect(collected).toEqual([0, 0, 1, 1, 1, 2, 2, 2])
+  expect(collect).toHaveBeenCalledWith({ type: 'minor', execution: 'sync' })
 })

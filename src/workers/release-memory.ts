@@ -3,7 +3,7 @@ import vm from 'node:vm'
 import { clock } from '#base/clock.ts'
 
 type CollectGarbage = (how: {
-  readonly type: 'major'
+  readonly type: 'major' | 'minor'
   readonly execution: 'sync'
   readonly flavor?: 'last-resort'
 }) => void
@@ -55,4 +55,26 @@ export function releaseMemoryOfStart(): { cancel(): void } {
   return clock.after(START_IS_OVER_MS, () => {
     if (performance.eventLoopUtilization(before).utilization < BUSY) releaseMemory()
   })
+}
+
+/** How often the load of a thread is looked at. */
+const LOOK_MS = 5000
+
+/**
+ * Shrinks the young generation of a thread whenever its load has ended, until it is cancelled. V8 lets it grow to 64 MB during a burst of
+ * requests, and keeps it as long as hardly anything is allocated: a worker whose connections are silent would hold it for hours. It takes a
+ * few milliseconds.
+ */
+export function releaseMemoryAfterLoad(): { cancel(): void } {
+  let before = performance.eventLoopUtilization()
+  let wasBusy = false
+  const look = () => {
+    const isBusy = performance.eventLoopUtilization(before).utilization >= BUSY
+    before = performance.eventLoopUtilization()
+    if (wasBusy && !isBusy) collector()({ type: 'minor', execution: 'sync' })
+    wasBusy = isBusy
+    next = clock.after(LOOK_MS, look)
+  }
+  let next = clock.after(LOOK_MS, look)
+  return { cancel: () => next.cancel() }
 }
