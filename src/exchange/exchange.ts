@@ -275,12 +275,12 @@ export class Exchange {
     this.peer = peer
   }
 
-  /** Created by the first expression, because most requests evaluate none. */
   /** For prefix rewrites; undefined for other matches. */
   get matchedPrefix(): string | undefined {
     return this.matchedPath?.type === 'PathPrefix' ? this.matchedPath.value : undefined
   }
 
+  /** Created by the first expression, because most requests evaluate none. */
   get budgets(): ExpressionBudgets {
     this.#budgets ??= new ExpressionBudgets()
     return this.#budgets

@@ -129,7 +129,8 @@ export interface KeptDecision {
   readonly decidedBy: DecidedBy | undefined
   /** When the request was received, on the monotonic clock. */
   readonly startMonotonicMs: number
-  readonly passed: readonly PassedPolicies[]
+  /** As `passedPolicies` returns them. */
+  readonly passed: readonly (PassedPolicies | undefined)[]
   readonly durationMs: number
   readonly sentMs: number | undefined
   readonly answeredMs: number | undefined

@@ -1,6 +1,7 @@
 import { clock } from '#base/clock.ts'
 import { type Identity, NO_PLAN_NAMES } from '#exchange/exchange.ts'
 import type { McpFacts } from '#exchange/mcp-facts.ts'
+import { ownText } from '#net/own-text.ts'
 import type { ConnectionFault, WireRefusal } from '#net/stream.ts'
 import type { KeptDecision } from './decision-ring.ts'
 import type { Ended } from './ended.ts'
@@ -71,7 +72,7 @@ export function keptRequest(ended: Ended, bodyBytes: number): KeptDecision {
     timeMs: ended.timeMs,
     method: exchange.originalMethod,
     authority: exchange.originalAuthority || (peer.serverName ?? ''),
-    target: exchange.originalTarget,
+    target: ownText(exchange.originalTarget),
     redactedParameters: exchange.redactedParameters,
     clientAddress: peer.remoteAddress,
     clientPort: peer.remotePort,

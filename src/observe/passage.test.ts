@@ -45,7 +45,7 @@ test('the policies that ran, with their times', () => {
 })
 
 test('a policy whose request was abandoned has no end', () => {
-  const passed = passedPolicies(passage({ backendProgress: { reached: 0, timesMs: [10] } }))
+  const passed = passedPolicies(passage({ backendProgress: { reached: 0, timesMs: [10, NaN] } }))
   expect(policyRecords(passed, 8)).toMatchObject([{ field: 'e', startMs: 2, durationMs: 0 }])
 })
 

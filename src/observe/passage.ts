@@ -15,7 +15,7 @@ interface Chain {
 }
 interface Progress {
   readonly reached: number
-  /** When the chain began, then when each policy ended; monotonic. */
+  /** When the chain began, then when each policy ended; monotonic, NaN: it has not ended. */
   readonly timesMs: readonly number[] | undefined
 }
 
@@ -46,36 +46,31 @@ export interface PassedPolicies {
 
 const NONE: readonly never[] = []
 
-/** The phases in which policies ran. */
-export function passedPolicies(passage: Passage): readonly PassedPolicies[] {
+/** The phases; undefined: no policy ran in it. */
+export function passedPolicies(passage: Passage): readonly (PassedPolicies | undefined)[] {
   const { preRouting, preProgress, postRouting, postProgress, endpoint, backendProgress } = passage
-  if (
-    preProgress.timesMs === undefined &&
-    postProgress.timesMs === undefined &&
-    backendProgress.timesMs === undefined
-  ) {
-    return NONE
-  }
-  const passed: PassedPolicies[] = []
-  add(preRouting, preProgress)
-  add(postRouting, postProgress)
-  add(endpoint?.chain, backendProgress)
-  return passed
+  const before = passed(preRouting, preProgress)
+  const after = passed(postRouting, postProgress)
+  const atBackend = passed(endpoint?.chain, backendProgress)
+  return before === undefined && after === undefined && atBackend === undefined ? NONE : [before, after, atBackend]
+}
 
-  function add(chain: Chain | undefined, { reached, timesMs }: Progress): void {
-    if (chain !== undefined && timesMs !== undefined) passed.push({ policies: chain.policies, reached, timesMs })
-  }
+function passed(chain: Chain | undefined, { reached, timesMs }: Progress): PassedPolicies | undefined {
+  return chain === undefined || timesMs === undefined ? undefined : { policies: chain.policies, reached, timesMs }
 }
 
 /** The policies that ran, in order. @param startMs when the request was received, on the clock of the times */
-export function policyRecords(passed: readonly PassedPolicies[], startMs: number): PolicyRecord[] {
-  return passed.flatMap(({ policies, reached, timesMs }) =>
-    policies.slice(0, reached + 1).map((policy, i): PolicyRecord => {
-      const fromMs = timesMs[i]!
-      // A step whose request was abandoned has no end.
-      return { ...policy, startMs: fromMs - startMs, durationMs: (timesMs[i + 1] ?? fromMs) - fromMs }
-    }),
-  )
+export function policyRecords(phases: readonly (PassedPolicies | undefined)[], startMs: number): PolicyRecord[] {
+  return phases.flatMap((phase) => (phase === undefined ? [] : recordsOf(phase, startMs)))
+}
+
+function recordsOf({ policies, reached, timesMs }: PassedPolicies, startMs: number): PolicyRecord[] {
+  return policies.slice(0, reached + 1).map((policy, i): PolicyRecord => {
+    const fromMs = timesMs[i]!
+    // A step whose request was abandoned has no end.
+    const durationMs = Number.isNaN(timesMs[i + 1]) ? 0 : timesMs[i + 1]! - fromMs
+    return { ...policy, startMs: fromMs - startMs, durationMs }
+  })
 }
 
 /**

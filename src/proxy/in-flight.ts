@@ -15,6 +15,7 @@ import type { WheelTimer } from '#net/timer-wheel.ts'
 import type { Observed, ObserveSettings } from '#observe/observer.ts'
 import { Bodies, type BodyOwner } from './bodies.ts'
 import type { ProxyContext } from './proxy-context.ts'
+import { sharedAuthority } from './shared-authority.ts'
 
 const NONE: readonly LiveEndpoint[] = Object.freeze([])
 
@@ -80,7 +81,7 @@ export class InFlight implements RunContext, BodyOwner, Observed {
     exchange.version = stream.version
     exchange.startMonotonicMs = context.now()
     exchange.originalMethod = head.method
-    exchange.originalAuthority = head.authority
+    exchange.originalAuthority = sharedAuthority(head.authority)
     exchange.originalTarget = head.target
     this.exchange = exchange
   }

@@ -57,7 +57,7 @@ test('the progress has the time of each link, and the request the link that deci
   const { chain } = chainOf({ a: { request: Promise.resolve<Outcome>(undefined) }, b: { request: refusal }, c: go })
   const progress = new Progress()
   await runChain(chain, exchange, progress)
-  expect(progress).toMatchObject({ reached: 1, timesMs: [10, 11, 12] })
+  expect(progress).toMatchObject({ reached: 1, timesMs: [10, 11, 12, NaN] })
   expect(exchange.decidedBy).toBe(chain.policies[1])
   expect(exchange.decidedBy).toMatchObject({
     stage: 'post-routing',

@@ -23,6 +23,8 @@ export interface Chain {
   /** Where each link is from, for decision records: they outlive the plan. */
   readonly policies: readonly DecidedBy[]
   readonly steps: readonly Step[]
+  /** The times of a request that no link has processed yet; see `Progress.timesMs`. */
+  readonly noTimes: readonly number[]
   /** Response steps, in response order. `after`: a step runs only if the request reached the link with this index. */
   readonly responses: readonly { readonly run: ResponseStep; readonly after: number }[]
   /** Runs last, on the request as it will be sent. */
@@ -60,6 +62,7 @@ export function buildChain(
       sources: sources.map(({ origin, path }) => ({ origin, path })),
     })),
     steps: links.map((link) => link.run.request ?? nothing),
+    noTimes: [NaN, ...links.map(() => NaN)],
     responses: links
       .map((link, after) => ({ link, after }))
       .toSorted((a, b) => rank(a.link) - rank(b.link))
@@ -86,7 +89,9 @@ function fieldsOf(links: readonly ChainLink[], message: keyof PolicyFields): Rea
 export class Progress {
   /** Index of the last link that ran; -1: none. */
   reached = -1
-  /** When the chain began, then when each link ended, in milliseconds on the monotonic clock; undefined: no link ran. */
+  /**
+   * When the chain began, then when each link ended, in milliseconds on the monotonic clock. NaN: it has not ended; undefined: no link ran.
+   */
   timesMs: number[] | undefined = undefined
 
   /** Another attempt begins. */
@@ -100,19 +105,27 @@ export class Progress {
 export function runChain(chain: Chain, exchange: Exchange, progress: Progress, from = 0): Outcome | Promise<Outcome> {
   const { steps } = chain
   if (steps.length === 0) return undefined
-  progress.timesMs ??= [exchange.context.monotonic()]
+  const timesMs = progress.timesMs ?? startTimes(chain, exchange)
+  progress.timesMs = timesMs
   for (let i = from; i < steps.length; i++) {
     progress.reached = i
     let outcome = steps[i]!(exchange)
     if (outcome instanceof Promise) return finishLater(chain, exchange, progress, i, outcome)
     if (exchange.exceeded !== undefined) outcome = refuseExceeded(exchange, 'expression-exceeded-request')
-    progress.timesMs.push(exchange.context.monotonic())
+    timesMs[i + 1] = exchange.context.monotonic()
     if (exchange.trace !== undefined) traceLink(chain, i, exchange, outcome)
     if (outcome === undefined) continue
     exchange.decidedBy = chain.policies[i]
     return outcome
   }
   return undefined
+}
+
+/** A copy has exactly the size that it needs; a list that grows would have room for 16 more in each decision record. */
+function startTimes({ noTimes }: Chain, { context }: Exchange): number[] {
+  const timesMs = noTimes.slice()
+  timesMs[0] = context.monotonic()
+  return timesMs
 }
 
 function finishLater(
@@ -124,7 +137,7 @@ function finishLater(
 ): Promise<Outcome> {
   return afterwards(exchange, pending, (settled) => {
     const outcome = refuseExceeded(exchange, 'expression-exceeded-request') ?? settled
-    progress.timesMs?.push(exchange.context.monotonic())
+    if (progress.timesMs !== undefined) progress.timesMs[index + 1] = exchange.context.monotonic()
     if (exchange.trace !== undefined) traceLink(chain, index, exchange, outcome)
     if (outcome === undefined) return runChain(chain, exchange, progress, index + 1)
     exchange.decidedBy = chain.policies[index]
