@@ -168,6 +168,30 @@ verifies(
   },
 )
 
+test('with a host alone, the path is still that of the provider, not that of the client (B14)', () => {
+  const hosts = [{ host: 'h.example' }, { host: 'h.example', port: 8080 }]
+  const all = [
+    ...paths,
+    ['Completions', { providerSeven: {} }, '/model/m/converse'],
+    ['Embeddings', { providerSeven: {} }, '/model/m/invoke'],
+    [
+      'Embeddings',
+      { providerSix: { projectId: 'p' } },
+      '/v1/projects/p/locations/global/publishers/google/models/m:predict',
+    ],
+    // Translated.
+    ['Messages', { providerOne: {} }, '/v1/chat/completions'],
+    ['Responses', { providerFour: {} }, '/v1/messages'],
+  ] as const
+  const body = '{"model":"m","max_tokens":1,"messages":[{"role":"user","content":"a"}],"input":"a"}'
+  for (const [type, provider, path] of all) {
+    for (const host of hosts) {
+      const { path: actual } = sent(body, { ...as(type), provider: { ...provider, ...host }, target: '/mine/v9?a=b' })
+      expect(actual).toBe(`${path}${path.includes('?') ? '&' : '?'}a=b`)
+    }
+  }
+})
+
 test("a parameter of the provider's path cannot be changed from outside (B13)", () => {
   const provider = { providerTwo: { ...two, apiVersion: 'preview' } }
   const target = '/x?api%2Dversion=old&api-version=older&a=b'

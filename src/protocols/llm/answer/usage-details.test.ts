@@ -110,9 +110,9 @@ test.each<[usage: Readonly<Record<string, number>>, total: number | undefined]>(
 ])('usage of Converse %j is a total of %s', (usage, total) => {
   const { sink, told } = toldAnswer()
   readUsage({ usage }, sink)
-  expect(told).toMatchObject([['usage', { totalTokens: total, providerTotalTokens: countOf(usage['totalTokens']) }]])
+  expect(told).toMatchObject([['usage', { totalTokens: total, providerTotalTokens: countOf(usage.totalTokens) }]])
   const { facts } = pass(JSON.stringify({ output: {}, usage }), { type: 'Detect', contentType: 'application/json' })
-  expect(facts.totalTokens).toBe(usage['outputTokens'] === 0.5 ? 30 : total)
+  expect(facts.totalTokens).toBe(usage.outputTokens === 0.5 ? 30 : total)
 })
 
 const countOf = (count: number | undefined) => (count !== undefined && count >= 0 ? count : undefined)
