@@ -103,6 +103,8 @@ function credentialOf(source: PolicySource<AuthForm> | undefined): Credential | 
   }
 }
 
+const AMBIENT: Credential = { source: 'token', location: 'usual' }
+
 function locationOf(location: AuthForm['location']): Credential['location'] {
   if (location === undefined) return 'usual'
   return location.header?.name.toLowerCase() === 'authorization' ? 'authorization' : 'elsewhere'
@@ -115,12 +117,13 @@ function compileProvider(
   credential: Credential | undefined,
 ): AiProviderPlan {
   const provider = buildProvider(spec)
+  const destination = providerDestination(spec)
   return {
     name,
     provider,
     pin: provider.pin === undefined ? undefined : toModelName(provider.pin),
-    destination: providerDestination(spec),
-    credential,
+    destination,
+    credential: credential ?? (destination.ambient === undefined ? undefined : AMBIENT),
     path: spec.path === undefined ? undefined : toPath(spec.path),
     settings,
   }

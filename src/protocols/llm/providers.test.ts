@@ -306,6 +306,84 @@ test('keys for providers two and three (B16)', () => {
   })
 })
 
+const TOKEN: Credential = { source: 'token', location: 'usual' }
+const KEYS = { 'api-key': 'c1', 'x-api-key': 'c2', 'x-goog-api-key': 'c3' }
+const two24 = { providerTwo: { endpoint: 'h', deploymentName: 'd', apiVersion: '2024-10-21' } }
+const google = { providerSix: { projectId: 'p' }, host: 'h.example' }
+const five = { providerFive: {} }
+const native = { ...as('Passthrough'), target: '/v1beta/models/gemini-x:generateContent' }
+const moved = { set: [['x-goog-api-key', 'AIza1']], remove: ['authorization'] }
+
+test.each<
+  [name: string, provider: object, credential: Credential | undefined, setup: Setup, set: string[][], remove: string[]]
+>([
+  ['two, key', two24, KEY, {}, [['api-key', 'sk-1']], []],
+  ['two, explicit', two24, { ...KEY, location: 'authorization' }, {}, [], ['api-key']],
+  ['two, token', two24, TOKEN, {}, [], ['api-key']],
+  ['two, none', two24, undefined, {}, [], []],
+  ['two, elsewhere', two24, { ...KEY, location: 'elsewhere' }, {}, [], []],
+  // From the environment of the gateway.
+  ['three, none', { providerThree: resource }, undefined, {}, [], ['api-key']],
+  ['three, own host', { providerThree: resource, host: 'h.example' }, undefined, {}, [], []],
+  ['project', { providerThree: project }, TOKEN, as('Completions'), [], ['api-key']],
+  [
+    'project, key for messages',
+    { providerThree: project },
+    KEY,
+    as('Messages'),
+    [
+      ['anthropic-version', '2023-06-01'],
+      ['x-api-key', 'sk-1'],
+    ],
+    ['authorization', 'api-key'],
+  ],
+  [
+    'project, token for messages',
+    { providerThree: project },
+    TOKEN,
+    as('Messages'),
+    [['anthropic-version', '2023-06-01']],
+    ['api-key', 'x-api-key'],
+  ],
+  ['five', five, KEY, {}, [], ['x-goog-api-key']],
+  ['five, none', five, undefined, {}, [], []],
+  ['five, elsewhere', five, { ...KEY, location: 'elsewhere' }, {}, [], []],
+  ['five, native', five, KEY, native, [], ['x-goog-api-key']],
+  ['five, native, key', five, KEY, { ...native, headers: { authorization: 'Bearer AIza1' } }, moved.set, moved.remove],
+  [
+    'five, native, own',
+    five,
+    undefined,
+    { ...native, headers: { authorization: 'Bearer AIza1' } },
+    moved.set,
+    moved.remove,
+  ],
+  ['five, chat, key', five, KEY, { headers: { authorization: 'Bearer AIza1' } }, [], ['x-goog-api-key']],
+  [
+    'five, native, explicit',
+    five,
+    { ...KEY, location: 'authorization' },
+    { ...native, headers: { authorization: 'Bearer AIza1' } },
+    [],
+    ['x-goog-api-key'],
+  ],
+  ['six', google, TOKEN, {}, [], ['x-goog-api-key']],
+  ['six, from the environment', { providerSix: { projectId: 'p' } }, undefined, {}, [], ['x-goog-api-key']],
+  ['six, none', google, undefined, {}, [], []],
+])('keys of the client that compete with that of the gateway: %s', (_, provider, credential, setup, set, remove) => {
+  const headers = { ...bearer, ...KEYS, ...setup.headers }
+  const given = { ...setup, provider, headers, ...(credential && { credential }) }
+  const model = setup.ai?.routes?.['*'] === 'Messages' ? 'claude-x' : 'm'
+  const edits = sent(JSON.stringify({ model }), given).headers
+  expect(edits.set).toEqual(set)
+  expect(edits.remove.filter((name) => name !== 'accept-encoding')).toEqual(remove)
+})
+
+test('without a credential in Authorization, the keys of the client pass', () => {
+  const edits = sent('{"model":"m"}', { provider: two24, credential: TOKEN, headers: KEYS }).headers
+  expect(edits).toEqual({ set: [], remove: ['accept-encoding'] })
+})
+
 test.each(systems)('whatever %j wants can be made of every format', (spec) => {
   const provider = buildProvider(providerFrom(spec))
   const formats = Object.keys(NATIVE_DIALECTS) as ClientFormat[]

@@ -1,5 +1,14 @@
+import type { Head } from '#net/http/head.ts'
 import type { ProviderBlock } from '../provider-schema.ts'
-import { type Endpoints, fixedEndpoints, NO_EDITS, type Provider } from './provider.ts'
+import {
+  bearerToken,
+  type Credential,
+  competingKeys,
+  type Endpoints,
+  fixedEndpoints,
+  type HeaderEdits,
+  type Provider,
+} from './provider.ts'
 
 /** Gemini, with its endpoints that are compatible with chat completions. */
 export function buildProviderFive(block: ProviderBlock<'providerFive'>): Provider {
@@ -18,6 +27,20 @@ export function buildProviderFive(block: ProviderBlock<'providerFive'>): Provide
     convert: fixedEndpoints(endpoints),
     modelsPath: '/v1beta/openai/models',
     movesMaxTokens: false,
-    headers: () => NO_EDITS,
+    headers: keyHeaders,
   }
+}
+
+/** Keys of the vendor for its API; all else are tokens. */
+const API_KEY = 'AIza'
+/** The vendor's native endpoints, which as-is routes reach; those that are compatible with chat completions take keys as bearer tokens. */
+const NATIVE = /^\/(?:upload\/)?v1(?:alpha|beta)?\/(?!openai\/)/
+export const KEY_FIELD = 'x-goog-api-key'
+
+/** Native endpoints take keys in a field of their own. The client's own key is moved, too, if no auth policy consumed it. */
+function keyHeaders(request: Head, credential: Credential | undefined, path: string): HeaderEdits {
+  const token = credential === undefined || credential.location === 'usual' ? bearerToken(request) : undefined
+  if (token?.startsWith(API_KEY) === true && NATIVE.test(path))
+    return { set: [[KEY_FIELD, token]], remove: ['authorization'] }
+  return { set: [], remove: competingKeys(request, credential, [KEY_FIELD]) }
 }

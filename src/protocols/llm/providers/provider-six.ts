@@ -2,7 +2,8 @@ import type { Steps } from '#base/in-slices.ts'
 import type { ProviderBlock } from '../provider-schema.ts'
 import type { ClientFormat } from '../request/route-type.ts'
 import { editMessagesBody, replaceModel } from './edit-messages-body.ts'
-import { COUNT, type Conversion, MODEL_UNFIT, NO_EDITS, type Provider, toSegment } from './provider.ts'
+import { COUNT, type Conversion, competingKeys, MODEL_UNFIT, type Provider, toSegment } from './provider.ts'
+import { KEY_FIELD } from './provider-five.ts'
 
 /** Version of the messages API that the platform requires in bodies. */
 const MESSAGES_VERSION = 'vertex-2023-10-16'
@@ -24,7 +25,7 @@ export function buildProviderSix(block: ProviderBlock<'providerSix'>): Provider 
     },
     movesMaxTokens: false,
     cloud: 'cloudThree',
-    headers: () => NO_EDITS,
+    headers: (request, credential) => ({ set: [], remove: competingKeys(request, credential, [KEY_FIELD]) }),
   }
 }
 

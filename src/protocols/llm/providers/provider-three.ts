@@ -4,6 +4,7 @@ import {
   bearerToken,
   type Credential,
   chatEndpoints,
+  competingKeys,
   fixedEndpoints,
   type HeaderEdits,
   MODEL_UNFIT,
@@ -88,16 +89,24 @@ function isMessagesModel(model: string): boolean {
 /** Dated versions read keys only from `api-key`, so without an explicit location the key is sent there, too (decision B16). */
 export function keyHeaders(request: Head, credential: Credential | undefined): HeaderEdits {
   const key = movableKey(request, credential)
-  return key === undefined ? NO_EDITS : { set: [['api-key', key]], remove: [] }
+  if (key !== undefined) return { set: [['api-key', key]], remove: [] }
+  const remove = competingKeys(request, credential, ['api-key'])
+  return remove.length === 0 ? NO_EDITS : { set: [], remove }
 }
+
+const KEY_FIELDS = ['api-key', 'x-api-key']
 
 function projectHeaders(request: Head, credential: Credential | undefined, path: string): HeaderEdits {
   if (!path.startsWith('/anthropic/')) return keyHeaders(request, credential)
   const set: [string, string][] = []
   if (!request.has('anthropic-version')) set.push(['anthropic-version', MESSAGES_VERSION])
   const key = movableKey(request, credential)
-  if (key === undefined) return { set, remove: [] }
-  return { set: [...set, ['x-api-key', key]], remove: ['authorization'] }
+  const remove = competingKeys(request, credential, KEY_FIELDS)
+  if (key === undefined) return { set, remove }
+  return {
+    set: [...set, ['x-api-key', key]],
+    remove: ['authorization', ...remove.filter((name) => name === 'api-key')],
+  }
 }
 
 /** A configured key without an explicit location; tokens stay bearer tokens. */

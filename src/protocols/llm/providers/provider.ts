@@ -68,7 +68,7 @@ export const UNSUPPORTED: Conversion = { kind: 'unsupported' }
 export const COUNT: Conversion = { kind: 'count' }
 export const MODEL_UNFIT: Conversion = { kind: 'model-unfit' }
 
-/** The credential that the auth policy of a provider has set; undefined without such a policy. */
+/** The credential that the auth policy of a provider has set, or the environment of the gateway; undefined without them. */
 export interface Credential {
   /** `key`: `auth.key` or `auth.secretRef`; `token`: anything else (cloud tokens, passthrough). */
   readonly source: 'key' | 'token'
@@ -98,6 +98,19 @@ export function bearerToken(request: Head): string | undefined {
   const [value, another] = request.getAll('authorization')
   if (value === undefined || another !== undefined) return undefined
   return value.length >= 8 && value.slice(0, 7).toLowerCase() === 'bearer ' ? trimSpace(value.slice(7)) : undefined
+}
+
+/**
+ * Those of `fields` that the client sent with keys of its own, which a provider could prefer to the credential of the gateway in
+ * `Authorization`: clients of vendors always send one.
+ */
+export function competingKeys(
+  request: Head,
+  credential: Credential | undefined,
+  fields: readonly string[],
+): readonly string[] {
+  if (credential === undefined || credential.location === 'elsewhere' || !request.has('authorization')) return []
+  return fields.filter((name) => request.has(name))
 }
 
 /** Dialect and path of requests by client format. */
