@@ -118,7 +118,8 @@ export async function answerItem(
   const target = present instanceof Promise ? await present : present
   if (target === undefined) return refuseAbsent(client, message)
 
-  const { request, done } = trackInFlight(client, session, message.id, target)
+  const inFlight = trackInFlight(client, session, message.id, target)
+  const { request, done } = inFlight
   const { exchange, deps } = request
   const reply = await callInSession(request, session, target, {
     method: 'POST',
@@ -135,6 +136,7 @@ export async function answerItem(
     const open = (lastEventId: string) => callInSession(request, session, target, { ...GET, lastEventId })
     const { signal } = deps
     const received = isAlone ? resumeResponse({ id: message.id, first: reply, open, signal }) : reply.messages
+    inFlight.endResponse = reply.abort
     const messages = relay(request, session, target, { message, messages: received, done })
     return answerStream(messages, () => {
       done()

@@ -1,5 +1,6 @@
 import { clock } from '#base/clock.ts'
 import { followUp } from '#exchange/follow-up.ts'
+import { reject } from '#exchange/outcome.ts'
 import type { McpRequest, SessionTarget } from '../mcp-request.ts'
 import { idKey, isMessageId, type MessageId, type NotificationMessage } from '../message/json-rpc.ts'
 import { callerOf } from '../session/caller-of.ts'
@@ -7,6 +8,7 @@ import { LATEST_SESSIONLESS } from '../session/protocol-version.ts'
 import type { Session } from '../session/session-state.ts'
 import { keepInUse } from '../session/session-use.ts'
 import { notifyTarget } from './notify-target.ts'
+import { within } from './stream-timing.ts'
 
 /** A request of the client that its target processes. */
 export interface InFlight {
@@ -14,28 +16,50 @@ export interface InFlight {
   readonly request: McpRequest
   /** Call it when the request is over. */
   readonly done: () => void
+  /** Ends the response that has begun, if the session of the client ends; undefined: none has begun. */
+  endResponse: (() => void) | undefined
 }
 
 /**
- * Waits for the cancellation of a request, which any worker may receive, and passes it only to the target that processes the request
- * (decision B70). A target without sessions is told by closing its stream. So is one whose session is only for this request, because it may
+ * Waits for the cancellation of a request, or for the end of its session, which any worker may receive, and passes it only to the target that processes
+ * the request (decision B70). A target without sessions is told by closing its stream. So is one whose session is only for this request, because it may
  * leave its stream open after a cancellation.
  */
 export function trackInFlight(request: McpRequest, session: Session, id: MessageId, target: SessionTarget): InFlight {
   // A client of this era cancels by closing its stream.
-  if (request.era === 'modern') return { request, done: () => {} }
+  if (request.era === 'modern') return { request, done: () => {}, endResponse: undefined }
   const isModern = target.session?.version === LATEST_SESSIONLESS
   const stop = isModern || session.key === '' ? new AbortController() : undefined
   const cancel = async (cancellation: string) => {
     if (!isModern) await notifyTarget(request, target, cancellation)
     stop?.abort()
   }
-  const inSession = () =>
-    awaitInSession(request, session, id, cancel, stop === undefined ? () => lateCancel(request, target) : undefined)
-  const done = session.key === '' ? awaitAlone(request, id, cancel) : inSession()
-  if (stop === undefined) return { request, done }
-  const signal = AbortSignal.any([request.deps.signal, stop.signal])
-  return { request: { ...request, deps: { ...request.deps, signal } }, done }
+  const end = async () => {
+    const told = isModern ? undefined : lateCancel(request, target).cancel(endedText(id))
+    if (inFlight.endResponse === undefined) request.exchange.context.interrupt(reject('mcp-session-unknown', ENDED))
+    else inFlight.endResponse()
+    if (told !== undefined) await within(told, TOLD_MS)
+  }
+  const late = stop === undefined ? () => lateCancel(request, target) : undefined
+  const done =
+    session.key === '' ? awaitAlone(request, id, cancel) : awaitInSession(request, session, id, { cancel, end, late })
+  const signal = stop && AbortSignal.any([request.deps.signal, stop.signal])
+  const inFlight: InFlight = {
+    request: signal === undefined ? request : { ...request, deps: { ...request.deps, signal } },
+    done,
+    endResponse: undefined,
+  }
+  return inFlight
+}
+
+/** How long the end of the session of a target waits until the target has accepted the cancellation of a call. */
+const TOLD_MS = 1000
+
+const ENDED = { detail: 'the session was deleted while the request was served' } as const
+
+function endedText(requestId: MessageId): string {
+  const params = { requestId, reason: 'the session has ended' }
+  return JSON.stringify({ jsonrpc: '2.0', method: 'notifications/cancelled', params })
 }
 
 type Cancel = (cancellation: string) => Promise<void>
@@ -49,16 +73,27 @@ const LATE_MS = 10_000
 /** Requests of a worker whose clients have left, and may cancel them. Others are not told. */
 const MAX_LATE = 1000
 
-/** @param late set if the target does not hear of the cancellation when the client leaves; called when it has left */
+interface InSession {
+  readonly cancel: Cancel
+  /** The session has ended. */
+  readonly end: () => Promise<void>
+  /** Set if the target does not hear of the cancellation when the client leaves; called when it has left. */
+  readonly late: (() => LateCancel) | undefined
+}
+
 function awaitInSession(
   { deps }: McpRequest,
   session: Session,
   id: MessageId,
-  cancel: Cancel,
-  late: (() => LateCancel) | undefined,
+  { cancel, end, late }: InSession,
 ): () => void {
   const channel = channelOf(session.key, id)
-  const close = deps.channels.open(channel, cancel)
+  const closeCancel = deps.channels.open(channel, cancel)
+  const closeEnd = deps.channels.open(endChannelOf(session.key), end)
+  const close = () => {
+    closeCancel()
+    closeEnd()
+  }
   const release = keepInUse(session, deps.table)
   let isOver = false
   return () => {
@@ -142,6 +177,15 @@ export async function cancelInFlight(
   await channels.send(channelOf(callerOf(request.plan.backend, request.exchange), id), asking)
   close()
   if (found !== undefined && isOnly) await channels.send(found, text)
+}
+
+/** Ends the calls of a session that has ended, at all workers: their targets are told, and their clients get no result. */
+export async function endInFlight({ deps }: McpRequest, session: Session): Promise<void> {
+  await deps.channels.send(endChannelOf(session.key), '')
+}
+
+function endChannelOf(sessionKey: string): string {
+  return `mcp-session-end ${sessionKey}`
 }
 
 /** @param owner key of the session, or of the caller without a session */
