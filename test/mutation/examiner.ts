@@ -3,9 +3,11 @@ import type { Trials } from './trials.ts'
 
 // Limits of processor time. The first trial of a process starts Vitest.
 const FIRST_LIMIT_MS = 180_000
-const LEAST_LIMIT_MS = 15_000
+const LEAST_LIMIT_MS = 5000
 /** For tests whose time is not known yet. */
-const UNKNOWN_LIMIT_MS = 30_000
+const UNKNOWN_LIMIT_MS = 10_000
+/** Per test file. */
+const DISTANT_LIMIT_MS = 15_000
 /** For scenarios: each starts gateways. */
 const SCENARIO_LIMIT_MS = 60_000
 
@@ -47,8 +49,7 @@ export class Examiner implements Disposable {
   async examine(examined: Examined, text: string): Promise<string | undefined> {
     const { file, nearest, farther, scenarios } = examined
     const near: Judge = (tests) => this.#run({ file, text, tests, limitMs: this.#limitOf(tests) })
-    const distant: Judge = (tests) =>
-      this.#failTwice({ file, text, tests, limitMs: (tests.length + 1) * LEAST_LIMIT_MS })
+    const distant: Judge = (tests) => this.#failTwice({ file, text, tests, limitMs: tests.length * DISTANT_LIMIT_MS })
     const last: Judge = (tests) =>
       this.#failTwiceApart({ file, text, tests, limitMs: tests.length * SCENARIO_LIMIT_MS })
     return (
@@ -89,7 +90,7 @@ export class Examiner implements Disposable {
   async #check({ file, text }: Examined, tests: readonly string[]): Promise<Failure | undefined> {
     const unknown = tests.filter((test) => !this.#sound.has(test))
     if (unknown.length === 0) return undefined
-    const limitMs = Math.max(FIRST_LIMIT_MS, unknown.length * LEAST_LIMIT_MS)
+    const limitMs = Math.max(FIRST_LIMIT_MS, unknown.length * DISTANT_LIMIT_MS)
     const { failure, ms } = await this.#trials.run({ file, text, tests: unknown, limitMs })
     if (failure !== undefined) return failure
     const run = { ms }

@@ -12,8 +12,8 @@ const NOTHING: readonly string[] = []
 /** Never changed. */
 const NO_FIELDS: string[] = []
 /** The tables of a head without received fields, which is most heads that the gateway creates. */
-const NO_OFFSETS = new Int32Array(0)
-const NONE_DROPPED = new Uint8Array(0)
+const NO_OFFSETS = new Int32Array()
+const NONE_DROPPED = new Uint8Array()
 /** Fields for which the tables have room at first. */
 const FIRST_FIELDS = 8
 
