@@ -251,3 +251,22 @@ test('64 messages wait for a stream of the client', async () => {
   const { messages } = await first.send({ method: 'GET', leaves: (seen) => seen.includes('"n":63') })
   expect(messages.map(({ params }) => params?.n)).toEqual(Array.from({ length: 64 }, (_, n) => n))
 })
+
+test.each([
+  ['of a known client', { jwt: { claims: { sub: 'greedy' }, token: 't' } }],
+  ['of an address', {}],
+])('the 10,001st stream takes the place of one that is unused, %s', async (_, identity) => {
+  const { first: client, memories } = start(new SseServer())
+  const { connections } = memories[0]!
+  const initialize = () => client.initialize((exchange) => void Object.assign(exchange.identity, identity))
+  await initialize()
+  const [own] = connections.values()
+  const apiKey = { key: '', entry: 'modest', metadata: {} }
+  await client.initialize((exchange) => void Object.assign(exchange.identity, { apiKey }))
+  const modest = [...connections.values()][1]!
+  // As many as fit; one object stands for all of them.
+  for (let id = 2; id < 10_000; id++) connections.set(`${id}`, own!)
+  await initialize()
+  expect([own!.isClosed, modest.isClosed, connections.size]).toEqual([true, false, 10_000])
+  expect([...connections.values()].at(-1)).toMatchObject({ owner: own!.owner, isClosed: false })
+})

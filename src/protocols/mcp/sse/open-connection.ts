@@ -1,15 +1,18 @@
 import { clock } from '#base/clock.ts'
+import type { Exchange } from '#exchange/exchange.ts'
 import type { BodyClaim } from '#net/body/body-memory.ts'
 import { type SseEvent, SseParser } from '#protocols/http/sse.ts'
 import type { McpRequest } from '../mcp-request.ts'
 import { mediaTypeOf } from '../message/accept.ts'
 import { parseMessage } from '../message/json-rpc.ts'
+import { digestOfCaller } from '../session/caller-of.ts'
 import { targetHeaders } from '../target/forward-headers.ts'
 import { discard } from '../target/read-reply.ts'
 import { requestTarget, type TargetCall } from '../target/send-to-target.ts'
 import type { FailedReply } from '../target/target-failure.ts'
 import { TargetStreamError } from '../target/target-stream-error.ts'
 import { endpointPath } from './endpoint-path.ts'
+import { makeRoom } from './make-room.ts'
 import { newConnectionId, SseConnection } from './sse-connection.ts'
 
 /** How long a target may take until it names its endpoint. */
@@ -35,8 +38,10 @@ export async function openConnection(
   { target }: Pick<TargetCall, 'target'>,
 ): Promise<SseConnection | FailedReply> {
   const { deps, plan, exchange } = request
-  if (deps.memory.connections.size >= MAX_CONNECTIONS) {
-    const detail = `this worker has ${MAX_CONNECTIONS} event streams of targets`
+  const owner = ownerOf(exchange)
+  const { connections } = deps.memory
+  if (connections.size >= MAX_CONNECTIONS && !makeRoom([...connections.values()], owner)) {
+    const detail = `this worker uses ${MAX_CONNECTIONS} event streams of targets`
     return { kind: 'failed', failure: 'too-many-waiting', detail }
   }
   const { call, claim, draining } = deps.lasting()
@@ -80,6 +85,7 @@ export async function openConnection(
     const headers = [...targetHeaders(plan, exchange, target, undefined), ['content-type', 'application/json'] as const]
     const connection = new SseConnection({
       id: newConnectionId(deps.channels.thread),
+      owner,
       endpoint: { path, label: response.endpoint },
       claim,
       stop,
@@ -97,6 +103,12 @@ export async function openConnection(
     timer.cancel()
     deps.signal.removeEventListener('abort', stop)
   }
+}
+
+/** A client that has no identity is known by its address only: it chooses all else that it shows. */
+function ownerOf({ identity, peer }: Exchange): string {
+  const { jwt, apiKey, basicAuth } = identity
+  return (jwt ?? apiKey ?? basicAuth) === undefined ? peer.remoteAddress : digestOfCaller(identity)
 }
 
 function keep(connection: SseConnection, { deps }: McpRequest, draining: AbortSignal): void {

@@ -9,7 +9,7 @@ function open() {
   const sent: unknown[] = []
   const endpoint = { path: '/messages', label: '127.0.0.1:80' }
   const send = async (message: string) => void sent.push(JSON.parse(message))
-  const connection = new SseConnection({ id: '1 w1', endpoint, claim, send, stop: () => {} })
+  const connection = new SseConnection({ id: '1 w1', owner: 'a', endpoint, claim, send, stop: () => {} })
   return { connection, sent, memory }
 }
 

@@ -45,6 +45,8 @@ export interface Endpoint {
 
 export interface ConnectionParts {
   readonly id: string
+  /** The caller for whom it was opened. */
+  readonly owner: string
   readonly endpoint: Endpoint
   /** Memory for messages that wait. */
   readonly claim: BodyClaim
@@ -77,8 +79,11 @@ export type Told =
  */
 export class SseConnection {
   readonly id: string
+  readonly owner: string
   readonly endpoint: Endpoint
   readonly claim: BodyClaim
+  /** Monotonic; undefined: it has receivers. */
+  unusedSinceMs: number | undefined
   readonly #parts: ConnectionParts
   readonly #receivers = new Set<Receiver>()
   readonly #remote = new Map<string, Receiver>()
@@ -91,6 +96,7 @@ export class SseConnection {
   constructor(parts: ConnectionParts) {
     this.#parts = parts
     this.id = parts.id
+    this.owner = parts.owner
     this.endpoint = parts.endpoint
     this.claim = parts.claim
     this.#watchIdle()
@@ -106,6 +112,7 @@ export class SseConnection {
     const isKnown = answers !== undefined && [...this.#receivers].some((other) => other.answers === answers)
     if (this.isClosed || isKnown || this.#receivers.size >= MAX_RECEIVERS) return false
     this.#idle?.cancel()
+    this.unusedSinceMs = undefined
     this.#receivers.add(receiver)
     for (const [message, timer] of this.#held) {
       timer.cancel()
@@ -183,6 +190,7 @@ export class SseConnection {
 
   #watchIdle(): void {
     this.#idle?.cancel()
+    this.unusedSinceMs = clock.monotonic()
     if (!this.isClosed) this.#idle = clock.after(IDLE_MS, () => this.close())
   }
 
