@@ -439,13 +439,6 @@ export const ACCEPTED: readonly Accepted[] = [
     reason: 'the same program: the next word of a slot is not used either',
   },
   {
-    file: 'protocols/llm/json/member-reader.ts',
-    line: "this.#state = byte === 0x7b ? 'inside' : 'over'",
-    original: "'over'",
-    replacement: "''",
-    reason: 'the same program: only the other two states are compared',
-  },
-  {
     file: 'policies/policy.ts',
     line: "return { kind: 'steps', section: 'traffic', ...definition }",
     original: "'traffic'",

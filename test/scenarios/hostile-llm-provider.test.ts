@@ -240,7 +240,7 @@ test('a provider that does not end its response is disconnected', async () => {
 })
 
 test.each<[model: string, status: number, detail: string]>([
-  ['nothing', 502, 'the response is not JSON at byte 0'],
+  ['nothing', 502, "the provider's stream ended before the response was complete"],
   ['an empty stream', 502, "the provider's stream ended before the response was complete"],
   ['only an end mark', 502, "the provider's stream ended before the response was complete"],
   ['a page', 502, 'the response is not JSON at byte 0'],

@@ -51,6 +51,9 @@ const SENT: Readonly<Record<string, { readonly text: string; readonly ends?: boo
   'events that are no objects': { text: OPEN + piece('data: []\n\ndata: null\n\ndata: 5\n\n') + LAST },
   'an error that is no stream': { text: whole('application/json', '{"error":{"type":"overloaded_error"}}') },
   'half an answer that is no stream': { text: whole('application/json', '{"id":"c","choices"', 99), ends: true },
+  'an empty answer that is no stream': { text: whole('application/json', '') },
+  'a page that is no answer': { text: whole('text/html', '<html>{"choices":[]}</html>') },
+  'an answer that ends within its JSON': { text: whole('application/json', '{"id":"c","choices":[') },
   'an upgrade that nobody asked for': {
     text: 'HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n',
   },

@@ -520,6 +520,27 @@ test('events that make no sense are passed on, and nothing is kept of them', () 
   }
 })
 
+test.each<[what: string, body: string, failure: object | undefined]>([
+  ['empty', '', { status: undefined, unhealthy: true, detail: "the provider's response ended early: empty" }],
+  ['blank', ' \r\n', { status: undefined, unhealthy: true }],
+  ['incomplete', '{"choices":[', { status: undefined, unhealthy: true }],
+  ['a page', '<html>', { status: 502, unhealthy: true }],
+  ['a list', '[{}]', { status: 502, unhealthy: true }],
+  ['a text', ' "{}"', { status: 502, unhealthy: true }],
+  ['an object', ' {} \n', undefined],
+])('a successful response that is %s is judged, and passes', (_, body, failure) => {
+  for (const type of ['Completions', 'Messages', 'Responses', 'Embeddings', 'MessagesTokenCount'] as const) {
+    const passed = pass(body, { type, contentType: JSON_TYPE, cuts: [1, 2] })
+    expect(passed.text).toBe(body)
+    if (failure === undefined) expect(passed.failure).toBeUndefined()
+    else expect(passed.failure).toMatchObject(failure)
+    expect(passed.facts.errorType === undefined).toBe(failure === undefined)
+  }
+  // Its format is not known.
+  expect(pass(body, { type: 'Detect', contentType: JSON_TYPE }).failure).toBeUndefined()
+  expect(pass(body, { contentType: JSON_TYPE, breaks: 'reset' }).failure).toBeUndefined()
+})
+
 test('an error in a successful JSON response is a failure', () => {
   for (const [type, body, errorType, unhealthy] of [
     ['Completions', '{"error":{"type":"overloaded_error","message":"m"}}', 'overloaded_error', true],

@@ -11,6 +11,7 @@ import { FrameAnswer } from '../detect/frame-answer.ts'
 import type { Guard } from '../guards/guard.ts'
 import { guardResponse } from '../guards/guard-response.ts'
 import { isErrorGuard } from '../guards/guarded-refusal.ts'
+import type { ObjectFault } from '../json/member-reader.ts'
 import type { ResponsePlan } from '../request/prepare-request.ts'
 import { formatRefusal } from '../request/refuse.ts'
 import type { TokenAccount } from '../tokens/token-account.ts'
@@ -23,7 +24,7 @@ import { DecodedAnswer } from './decoded-answer.ts'
 import { DecodedStream } from './decoded-stream.ts'
 import { JsonAnswer } from './json-answer.ts'
 import { StreamAnswer, type StreamAnswerOptions } from './stream-answer.ts'
-import { brokenStream, reportedError, type StreamError } from './stream-error.ts'
+import { brokenStream, cutAnswer, reportedError, type StreamError, unusableAnswer } from './stream-error.ts'
 import type { StreamFormat } from './stream-format.ts'
 
 /** What the filter of a response needs besides the exchange. */
@@ -131,17 +132,21 @@ function observePlain(
   return observeJson(plan, facts, claim)
 }
 
-/** It has no first content: while another attempt may replace it, it is held to its end. */
+/** It has no first content: while another attempt may replace it, it is held to its end, and is not the answer if it is no JSON object. */
 function observeJson(plan: ResponsePlan, facts: LlmFacts, claim: BodyClaim): AnswerFilter | undefined {
   const reader = answerReader(plan, facts, claim, (error) => {
     facts.errorType = error.type
     filter.failure = reportedError(error)
   })
   if (reader === undefined) return undefined
+  const onFault = (fault: ObjectFault) => {
+    facts.errorType = fault === 'no-object' ? 'invalid_response' : 'incomplete'
+    filter.failure = fault === 'no-object' ? unusableAnswer('no JSON object') : cutAnswer(fault)
+  }
   const filter: MutableFilter = {
     changesLength: false,
     whenBegun: () => {},
-    into: (sink) => new JsonAnswer(sink, reader),
+    into: (sink) => new JsonAnswer(sink, reader, plan.wire === 'Detect' ? undefined : onFault),
   }
   return filter
 }

@@ -51,6 +51,11 @@ export function brokenStream(why: Abort | 'incomplete'): AnswerFailure {
   return { detail: `the provider's stream ended early: ${why}`, unhealthy: true, status: undefined, cut }
 }
 
+/** A response that ended although its JSON had not begun, or not ended. */
+export function cutAnswer(how: 'empty' | 'incomplete'): AnswerFailure {
+  return { detail: `the provider's response ended early: ${how}`, unhealthy: true, status: undefined, cut: undefined }
+}
+
 /** A response that is no answer. @param what of it is wrong, for log and decision record */
 export function unusableAnswer(what: string): AnswerFailure {
   return { detail: `the provider's response is unusable: ${what}`, unhealthy: true, status: 502, cut: undefined }

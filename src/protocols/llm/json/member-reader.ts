@@ -26,6 +26,19 @@ export interface MemberLimits {
 
 const NO_BYTES = new Uint8Array(0)
 
+/** Where a reader is. */
+type ReaderState = 'before' | 'inside' | 'over' | 'no-object'
+
+/** Why something is no object. */
+export type ObjectFault = 'empty' | 'incomplete' | 'no-object'
+
+const FAULTS: Readonly<Record<ReaderState, ObjectFault | undefined>> = {
+  before: 'empty',
+  inside: 'incomplete',
+  over: undefined,
+  'no-object': 'no-object',
+}
+
 /** The wanted members of one object, or of each object in a list, and those of its members that are objects; see `wantedMembers`. */
 export interface WantedMembers {
   /** The object around it. */
@@ -56,7 +69,7 @@ export class MemberReader {
   readonly #found: (path: string, value: unknown) => void
   readonly #maxBytes: number
   readonly #parse: (text: string) => unknown
-  #state: 'before' | 'inside' | 'over' = 'before'
+  #state: ReaderState = 'before'
   #depth = 0
   #inString = false
   /** The next byte of the string is escaped. */
@@ -90,6 +103,11 @@ export class MemberReader {
   /** The object has ended. */
   get isOver(): boolean {
     return this.#state === 'over'
+  }
+
+  /** What has arrived is no object, or not all of one; undefined: it is one. */
+  get fault(): ObjectFault | undefined {
+    return FAULTS[this.#state]
   }
 
   /** Takes the next piece; does not keep a reference to it. */
@@ -148,7 +166,7 @@ export class MemberReader {
     for (let at = 0; at < piece.length; at++) {
       const byte = piece[at]!
       if (byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09) continue
-      this.#state = byte === 0x7b ? 'inside' : 'over'
+      this.#state = byte === 0x7b ? 'inside' : 'no-object'
       this.#depth = 1
       this.#atKey = true
       return at + 1

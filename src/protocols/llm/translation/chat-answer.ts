@@ -247,6 +247,8 @@ class WholeAnswer implements StreamReader {
   }
 
   finish(): void {
+    // Nothing of the answer has arrived, as in a stream without events.
+    if (this.#held.length === 0) return
     try {
       this.#read(parseAnswer(this.#held.bytes))
     } catch (error) {
