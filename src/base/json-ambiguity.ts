@@ -7,8 +7,10 @@ import { skipSpace, skipValue } from './skip-json.ts'
  * that is read only in letter case. Some parsers take the first of two members, some the last, and some (Go) ignore letter case.
  */
 export interface ObjectShape {
-  /** Members that are read, each with the shape of its value, if that is an object or a list of objects. */
-  readonly members: ReadonlyMap<string, ObjectShape | undefined>
+  /** Names of the members that are read. They are few: comparing them is faster than hashing the key of each member. */
+  readonly names: readonly string[]
+  /** The shape of the value of each, if that is an object or a list of objects. */
+  readonly shapes: readonly (ObjectShape | undefined)[]
   readonly folded: ReadonlySet<string>
   /** Shape of the values of all other members. */
   readonly others: ObjectShape | undefined
@@ -16,12 +18,13 @@ export interface ObjectShape {
 
 export function shapeOf(members: Readonly<Record<string, ObjectShape | undefined>>): ObjectShape {
   const names = Object.keys(members)
-  return { members: new Map(Object.entries(members)), folded: new Set(names.map(foldCase)), others: undefined }
+  return { names, shapes: Object.values(members), folded: new Set(names.map(foldCase)), others: undefined }
 }
 
 /** Objects whose members are read by their exact names, at any depth. */
 export const EXACT_NAMES: ObjectShape = {
-  members: new Map(),
+  names: [],
+  shapes: [],
   folded: new Set(),
   get others() {
     return EXACT_NAMES
@@ -66,16 +69,43 @@ class Search {
     }
   }
 
-  #walkObject(at: number, { members, folded, others }: ObjectShape, depth: number): number {
-    const seen = new Set<string>()
+  #walkObject(at: number, { names, shapes, folded, others }: ObjectShape, depth: number): number {
+    const seen = new Keys()
     return walkMembers(this.#text, at, (key, start) => {
-      const isRead = members.has(key)
-      if (seen.has(key) || (!isRead && folded.has(foldCase(key)))) {
+      const read = indexOf(names, key)
+      if (!seen.add(key) || (read < 0 && folded.size > 0 && folded.has(foldCase(key)))) {
         this.found = { key, depth }
         return -1
       }
-      seen.add(key)
-      return this.walkValue(start, isRead ? members.get(key) : others, depth + 1)
+      return this.walkValue(start, read < 0 ? others : shapes[read], depth + 1)
     })
+  }
+}
+
+/** `Array.prototype.indexOf` compares texts many times slower. */
+function indexOf(names: readonly string[], name: string): number {
+  for (let at = 0; at < names.length; at++) if (names[at] === name) return at
+  return -1
+}
+
+/** Keys in a list up to this number: comparing a few is faster than hashing them. */
+const FEW = 8
+
+class Keys {
+  readonly #few: string[] = []
+  #many: Set<string> | undefined
+
+  /** @returns false: it was added before */
+  add(key: string): boolean {
+    if (this.#many !== undefined) return this.#addToMany(this.#many, key)
+    if (indexOf(this.#few, key) >= 0) return false
+    this.#few.push(key)
+    if (this.#few.length > FEW) this.#many = new Set(this.#few)
+    return true
+  }
+
+  #addToMany(many: Set<string>, key: string): boolean {
+    const before = many.size
+    return many.add(key).size > before
   }
 }

@@ -75,6 +75,11 @@ export class CallAnswer implements CallResponse, PipedBody, BodySink, AsyncItera
     this.#close(undefined)
   }
 
+  takeArrived(): Uint8Array | undefined {
+    if (!this.#over || this.#failure !== undefined) return undefined
+    return this.#held === undefined ? NO_BYTES : this.#take(this.#held)
+  }
+
   pipe(sink: BodySink): void {
     const wasBacked = this.backed
     this.#sink = sink
@@ -151,5 +156,7 @@ export class CallAnswer implements CallResponse, PipedBody, BodySink, AsyncItera
     return piece
   }
 }
+
+const NO_BYTES = new Uint8Array(0)
 
 const DONE = { done: true, value: undefined } as const

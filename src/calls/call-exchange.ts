@@ -2,10 +2,10 @@ import { clock } from '#base/clock.ts'
 import type { LiveEndpoint } from '#engine/backend/live-backend.ts'
 import type { CallPurpose, CallRequest } from '#exchange/call.ts'
 import { Exchange } from '#exchange/exchange.ts'
-import { NO_CLIENT, SYSTEM } from '#exchange/run-context.ts'
 import { grpcTimeout } from '#net/grpc/status-fields.ts'
 import { Head } from '#net/http/head.ts'
 import { isGrpcRequest } from '#net/http/request-rules.ts'
+import { CallContext } from './call-context.ts'
 import type { CallWay } from './call-way.ts'
 
 const NO_BYTES = new Uint8Array(0)
@@ -22,16 +22,7 @@ export function callExchange(way: CallWay, request: CallRequest, deadlineMs: num
   head.takesTrailers ||= isGrpcRequest(head)
   head.isRepeatable = isRepeatable === true
   const exchange = new Exchange(head, caller.peer)
-  exchange.context = {
-    ...SYSTEM,
-    ...NO_CLIENT,
-    random,
-    signal,
-    call,
-    callLater: call,
-    callShared: call,
-    callSections: call,
-  }
+  exchange.context = new CallContext(call, signal, random)
   exchange.startMonotonicMs = clock.monotonic()
   exchange.names = caller.names
   exchange.gateway = caller.gateway

@@ -38,7 +38,7 @@ export interface CallRequest {
   /** Time limit from the call to the last byte of the response, including all waits; unset: none. */
   readonly deadlineMs?: number
   /** The same, but a request timeout in the destination's own policies replaces it. */
-  readonly defaultDeadlineMs?: number
+  readonly defaultDeadlineMs?: number | undefined
   /** Neither of the two is later than this. */
   readonly maxDeadlineMs?: number
   /** Time limit that the caller starts and stops while the call goes on, instead of all others. */
@@ -73,6 +73,8 @@ export interface CallResponse {
   header(lowerName: string): string | undefined
   /** Must be read to its end or closed with `return()`; otherwise the connection stays in use. */
   readonly body: AsyncIterable<Uint8Array> | PipedBody
+  /** Takes the whole body at once if all of it has arrived; undefined: it must be read. Unset: it is never known. */
+  takeArrived?(): Uint8Array | undefined
   /** A field of the trailers; valid after the end of the body. */
   trailer(lowerName: string): string | undefined
 }

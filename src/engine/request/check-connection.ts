@@ -1,6 +1,7 @@
 import { describeOrigin } from '#base/origin.ts'
 import { type Refusal, reject } from '#exchange/outcome.ts'
-import { foldName, type Head } from '#net/http/head.ts'
+import type { Head } from '#net/http/head.ts'
+import { foldName } from '#net/http/same-name.ts'
 import type { RouteTable } from '../route/route-table.ts'
 import type { ChainLink } from './chain.ts'
 import { type Reader, readerOfField } from './readers.ts'

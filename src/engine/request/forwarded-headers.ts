@@ -1,7 +1,8 @@
 import { parseIpAddress } from '#base/ip-address.ts'
 import { type IpNetwork, networkContains, parseIpNetworkOrAddress } from '#base/ip-network.ts'
 import type { Exchange } from '#exchange/exchange.ts'
-import { foldName, type Head } from '#net/http/head.ts'
+import type { Head } from '#net/http/head.ts'
+import { foldName } from '#net/http/same-name.ts'
 import type { ListenerItem } from '#plan/item.ts'
 
 /** Tells backends about the connection of the client (docs/behaviour/http.md, "Forwarded headers"). */

@@ -1,6 +1,6 @@
 import type { Expression, ExpressionEnvironment } from '#exchange/expression.ts'
 import { decides, readsPath } from '#exchange/path-reads.ts'
-import { foldName } from '#net/http/head.ts'
+import { foldName } from '#net/http/same-name.ts'
 
 /** An expression that decides about requests. */
 export interface Reader {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { foldName } from '#net/http/head.ts'
+import { foldName } from '#net/http/same-name.ts'
 import type { RouteItem, RouteMatch, ValueMatch } from '#plan/item.ts'
 import { type ExchangeInputs, exchangeWith } from '#policies/shared/testing.ts'
 import { matchOf, routeItem } from '../testing.ts'

@@ -1,4 +1,5 @@
-import { foldName, type Head } from '#net/http/head.ts'
+import type { Head } from '#net/http/head.ts'
+import { foldName } from '#net/http/same-name.ts'
 import type { RouteItem, RouteMatch } from '#plan/item.ts'
 import type { Attached } from './attached.ts'
 import {

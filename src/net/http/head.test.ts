@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
 import { parseHeadText } from '../http1/parse-head-text.ts'
-import { foldName, Head, isSameName } from './head.ts'
+import { Head } from './head.ts'
+import { NameTable } from './name-table.ts'
+import { foldName, isSameName } from './same-name.ts'
 
 const REQUEST = 'GET /a?b=1 HTTP/1.1\r\nHost: example.com\r\nX-One: 1\r\nAccept:  text/html \r\nx-one: 2\r\n\r\n'
 
@@ -36,6 +38,17 @@ test('received fields are found regardless of case', () => {
   ])
   expect(head.fieldCount).toBe(4)
   expect(fieldsOf(head)).toEqual(['host=example.com', 'x-one=1', 'accept=text/html', 'x-one=2'])
+})
+
+test('the fields besides those with certain names', () => {
+  const head = parsed('GET / HTTP/1.1\r\nHost: a\r\nX_One: 1\r\nX-Two: 2\r\nY-Two: 3\r\nX: 4\r\n\r\n')
+  head.append('x-one', '5')
+  head.append('x-three', '6')
+  head.remove('host')
+  const fields: string[] = []
+  const except = new NameTable(['x-one', 'y-two', 'a-name-that-is-longer'])
+  head.each((name, value) => fields.push(`${name}=${value}`), except)
+  expect(fields).toEqual(['x-two=2', 'x=4', 'x-three=6'])
 })
 
 test('received and added values are joined (RFC 9110, 5.3), cookies with semicolons (RFC 9113, 8.2.3)', () => {

@@ -1,6 +1,8 @@
 import { isFieldName, isFieldValue, isTarget } from './field-syntax.ts'
+import type { NameTable } from './name-table.ts'
 import { readMethod } from './read-method.ts'
 import { reasonPhrase } from './reason-phrase.ts'
+import { equalsAt, isSameName, readsLike } from './same-name.ts'
 
 /** How the body of a message is delimited; equal to the numbers of `net/stream.ts`. */
 type Kind = 0 | 1 | 2 | 3
@@ -227,12 +229,20 @@ export class Head {
     this.droppedCount++
   }
 
-  /** Calls `visit` for every field in order, one call per field line. */
-  each(visit: (lowerName: string, value: string) => void): void {
+  /** Calls `visit` for every field in order, one call per field line. @param except names of fields to leave out; `_` and `-` are equal */
+  each(visit: (lowerName: string, value: string) => void, except?: NameTable): void {
     for (let at = 0; at < this.received; at++) {
-      if (this.dropped[at] === 0) visit(this.receivedName(at).toLowerCase(), this.#value(at))
+      if (
+        this.dropped[at] === 1 ||
+        except?.hasPart(this.text, this.offsets[4 * at]!, this.offsets[4 * at + 1]!) === true
+      )
+        continue
+      visit(this.receivedName(at).toLowerCase(), this.#value(at))
     }
-    for (let i = 0; i < this.#added; i++) visit(this.#fields[2 * i]!, this.#fields[2 * i + 1]!)
+    for (let i = 0; i < this.#added; i++) {
+      const name = this.#fields[2 * i]!
+      if (except?.hasSame(name) !== true) visit(name, this.#fields[2 * i + 1]!)
+    }
   }
 
   /** Name of the received field `at` in its original case; also for dropped fields. */
@@ -451,42 +461,3 @@ export function isConnectionLevel(name: string): boolean {
       return false
   }
 }
-
-/** Normalizes a name for servers that do not distinguish `_` and `-` (decision A-134). */
-export function foldName(name: string): string {
-  return name.toLowerCase().replaceAll('_', '-')
-}
-
-/** Whether two lower-case names are equal for servers that do not distinguish `_` and `-`, such as CGI (decision A-134). */
-export function isSameName(name: string, lowerName: string): boolean {
-  return name.length === lowerName.length && readsLike(name, 0, lowerName)
-}
-
-/** Like `equalsAt`, with `_` and `-` equal. */
-function readsLike(text: string, start: number, lowerName: string): boolean {
-  for (let i = 0; i < lowerName.length; i++) {
-    const wanted = lowerName.charCodeAt(i)
-    const given = text.charCodeAt(start + i)
-    if (isDash(wanted) ? !isDash(given) : !isSameLetter(given, wanted)) return false
-  }
-  return true
-}
-
-function isDash(code: number): boolean {
-  return code === 45 || code === 95
-}
-
-/** Whether `text` contains `lowerName` at `start`, ignoring case. */
-function equalsAt(text: string, start: number, lowerName: string): boolean {
-  for (let i = 0; i < lowerName.length; i++) {
-    if (!isSameLetter(text.charCodeAt(start + i), lowerName.charCodeAt(i))) return false
-  }
-  return true
-}
-
-/** Compares characters of tokens, ignoring case. In that bit letters differ, and `^` from `~`. */
-function isSameLetter(given: number, wanted: number): boolean {
-  return given === wanted || ((given | 32) === wanted && wanted !== TILDE)
-}
-
-const TILDE = 126

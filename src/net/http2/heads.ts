@@ -1,5 +1,5 @@
 import { isAuthority, isFieldName, isFieldValue, isMethod, isTarget } from '../http/field-syntax.ts'
-import { foldName, type Head, isConnectionLevel } from '../http/head.ts'
+import { type Head, isConnectionLevel } from '../http/head.ts'
 import {
   EXPECTATION_FAILED,
   HEADERS_TOO_LARGE,
@@ -7,6 +7,7 @@ import {
   MALFORMED,
   METHOD_NOT_IMPLEMENTED,
 } from '../http/head-outcome.ts'
+import { foldName } from '../http/same-name.ts'
 import { isHeadOnly } from '../http/trailer-fields.ts'
 import { type HeadLimits, MAX_METHOD_BYTES } from '../limits.ts'
 import type { TrailerGate } from '../stream.ts'

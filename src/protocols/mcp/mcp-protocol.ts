@@ -37,8 +37,8 @@ export const mcp = {
     return {
       ...plan.authentication,
       endsWithClient: true,
-      serve: (exchange, body, { worker, ...services }) =>
-        handleMcp(plan, exchange, body, { ...services, memory: MCP_MEMORY.of(worker) }),
+      serve: (exchange, body, services) =>
+        handleMcp(plan, exchange, body, { ...services, memory: MCP_MEMORY.of(services.worker) }),
       explain: (exchange, _endpoint, boundToLoopback) => {
         const body = exchange.newRequestBody ?? exchange.requestBody ?? undefined
         const explanation = explainMcp(plan, exchange, body, boundToLoopback)

@@ -1,6 +1,7 @@
 import { trimSpace } from '#base/byte-text.ts'
 import { isFieldName, isFieldValue } from '#net/http/field-syntax.ts'
-import { foldName, isConnectionLevel } from '#net/http/head.ts'
+import { isConnectionLevel } from '#net/http/head.ts'
+import { foldName } from '#net/http/same-name.ts'
 import { fieldText } from './field-text.ts'
 
 /** A header that a server which a policy asks wants to set (`envoy.config.core.v3.HeaderValue`). */

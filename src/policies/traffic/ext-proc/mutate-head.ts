@@ -1,6 +1,7 @@
 import { fromByteText } from '#base/byte-text.ts'
 import { isTarget } from '#net/http/field-syntax.ts'
-import { foldName, type Head } from '#net/http/head.ts'
+import type { Head } from '#net/http/head.ts'
+import { foldName } from '#net/http/same-name.ts'
 import { isHeadOnly } from '#net/http/trailer-fields.ts'
 import { editHeader, headerEdits } from '../../shared/fields/header-edits.ts'
 import { isServerField, serverValue } from '../../shared/fields/server-fields.ts'

@@ -1,4 +1,4 @@
-import { includesBytes } from '#base/includes-bytes.ts'
+import { BytePattern } from '#base/byte-pattern.ts'
 import type { JsonObject } from '#base/json.ts'
 import { findAmbiguousMember, shapeOf } from '#base/json-ambiguity.ts'
 import type { Exchange } from '#exchange/exchange.ts'
@@ -186,13 +186,12 @@ function refuseAbsent({ exchange }: McpRequest, { id }: RequestMessage): ServedA
   return refuseRequest(exchange, { code: 'mcp-targets-unavailable' }, error)
 }
 
-const encoder = new TextEncoder()
-const RESULT = encoder.encode('"result"')
-const ERROR = encoder.encode('"error"')
+const RESULT = new BytePattern('"result"')
+const ERROR = new BytePattern('"error"')
 
 interface Forwarded {
   readonly message: RequestMessage
-  readonly read: () => Promise<Uint8Array>
+  readonly read: () => Uint8Array | Promise<Uint8Array>
   readonly done: () => void
 }
 
@@ -205,7 +204,8 @@ async function forwardWhole(
 ): Promise<ServedAnswer> {
   const { exchange, deps } = request
   try {
-    const body = await read()
+    const reading = read()
+    const body = reading instanceof Promise ? await reading : reading
     noteAnswered(request, target.plan.name)
     if (passesUnread(request, target, body)) return answerJson(body)
     const answer = readOnlyMessage(body)
@@ -228,7 +228,7 @@ async function forwardWhole(
  */
 function passesUnread({ plan, exchange, era }: McpRequest, { session }: SessionTarget, body: Uint8Array): boolean {
   if (plan.multiplexes || era === 'modern' || session?.version === LATEST_SESSIONLESS) return false
-  return exchange.mcp?.toolCall === undefined && includesBytes(body, RESULT) && !includesBytes(body, ERROR)
+  return exchange.mcp?.toolCall === undefined && RESULT.isIn(body) && !ERROR.isIn(body)
 }
 
 interface Relayed {

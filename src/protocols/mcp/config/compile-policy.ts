@@ -86,15 +86,16 @@ function shapeOfArguments(expressions: readonly Expression[]): ObjectShape | und
   const reading = expressions.filter(readsArguments)
   if (reading.length === 0) return undefined
   const names = new Set(reading.flatMap((expression) => [...expression.writtenNames()]))
-  const members = new Map<string, ObjectShape>()
-  const shape: ObjectShape = { members, folded: new Set([...names].map(foldCase)), others: undefined }
+  const shapes: ObjectShape[] = []
   const nested: ObjectShape = {
-    ...shape,
+    names: [...names],
+    shapes,
+    folded: new Set([...names].map(foldCase)),
     get others() {
       return nested
     },
   }
-  for (const name of names) members.set(name, nested)
+  for (const _ of names) shapes.push(nested)
   return nested
 }
 

@@ -44,6 +44,15 @@ test('a target gets the headers of the client and those of its own session', () 
   ])
 })
 
+test('a name with underscores is that of the gateway too', () => {
+  const plan = mcpPlan(['a'])
+  const headers = { mcp_session_id: 'forged', Content_Type: 'text/plain', x_a: '1' }
+  expect(targetHeaders(plan, exchangeWith({ headers }), plan.targets[0]!, undefined)).toEqual([
+    ['x_a', '1'],
+    ['accept-encoding', 'identity'],
+  ])
+})
+
 test('of several targets, none gets credentials and event ids that may be those of another', () => {
   expect(namesTo(['a', 'b'], undefined)).toEqual([
     'mcp-protocol-version: 2024-11-05',

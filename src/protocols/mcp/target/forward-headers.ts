@@ -1,5 +1,6 @@
 import type { Exchange } from '#exchange/exchange.ts'
-import { isSameName } from '#net/http/head.ts'
+import { NameTable } from '#net/http/name-table.ts'
+import { isSameName } from '#net/http/same-name.ts'
 import type { McpPlan, McpTargetPlan } from '../config/mcp-plan.ts'
 import { eraOf } from '../session/protocol-version.ts'
 import type { TargetSession } from '../session/target-session.ts'
@@ -19,12 +20,11 @@ export function targetHeaders(
   const headers: Headers = []
   const keepsCredentials = !plan.multiplexes || target.takesCredentials
   exchange.request.each((name, value) => {
-    if (OWN_FIELDS.has(name)) return
     if (!keepsCredentials && CREDENTIALS.some((credential) => isSameName(name, credential))) return
     // A target that is initialised would take the revision of a client without sessions for its own.
     if (name === 'mcp-protocol-version' && (session !== undefined || eraOf(value.trim()) === 'modern')) return
     headers.push([name, value])
-  })
+  }, OWN_FIELDS)
   headers.push(['accept-encoding', 'identity'])
   if (session === undefined) return headers
   headers.push(['mcp-protocol-version', session.version])
@@ -35,13 +35,13 @@ export function targetHeaders(
 
 /** Headers of an error of a target that is forwarded unchanged. */
 export function passedHeaders(headers: readonly (readonly [name: string, value: string])[]): Headers {
-  return headers.filter(([name]) => !OWN_FIELDS.has(name) || name === 'content-type' || name === 'content-encoding')
+  return headers.filter(([name]) => !OWN_FIELDS.hasSame(name) || name === 'content-type' || name === 'content-encoding')
 }
 
 const CREDENTIALS = ['authorization', 'proxy-authorization', 'cookie']
 
 /** Headers that the gateway or the connection sets. */
-const OWN_FIELDS = new Set([
+const OWN_FIELDS = new NameTable([
   'accept',
   'accept-encoding',
   'connection',

@@ -32,8 +32,10 @@ export function readReply(
   // Some servers compress although only `identity` is accepted.
   const body = decode(response.header('content-encoding') ?? '', response.body)
   if (body === undefined) return unreadable(target, response, 'used an unknown content coding')
-  const head = { kind: 'messages', sessionId, endpoint, abort: giverUpOf(response) } as const
-  return isJson ? { ...head, ...readJson(body, claim) } : { ...head, messages: new TargetEvents(body, claim) }
+  const abort = giverUpOf(response)
+  if (!isJson) return { kind: 'messages', sessionId, endpoint, abort, messages: new TargetEvents(body, claim) }
+  const json = new JsonBody(body, body === response.body ? response : undefined, claim)
+  return { kind: 'messages', sessionId, endpoint, abort, messages: json, readWhole: json.readWhole }
 }
 
 /** Gives the unread rest up, also while a part of it is awaited. A stream lasts, so this keeps nothing else in memory. */
@@ -45,9 +47,35 @@ function giverUpOf({ body }: CallResponse): () => void {
   }
 }
 
-function readJson(body: AsyncIterable<Uint8Array>, claim: BodyClaim) {
-  const readWhole = () => readBytes(body, claim)
-  return { messages: { [Symbol.asyncIterator]: () => asMessages(readWhole()) }, readWhole }
+/** A body that is one message. */
+class JsonBody implements AsyncIterable<TargetMessage> {
+  readonly #body: AsyncIterable<Uint8Array>
+  readonly #response: Pick<CallResponse, 'takeArrived'> | undefined
+  readonly #claim: BodyClaim
+
+  /** @param response undefined: the body is not as it was received */
+  constructor(
+    body: AsyncIterable<Uint8Array>,
+    response: Pick<CallResponse, 'takeArrived'> | undefined,
+    claim: BodyClaim,
+  ) {
+    this.#body = body
+    this.#response = response
+    this.#claim = claim
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<TargetMessage> {
+    const message = readOnlyMessage(await this.readWhole())
+    if (message !== undefined) yield { message, eventId: undefined, retryMs: undefined, keep: () => {} }
+  }
+
+  /** It is held until the request ends. */
+  readonly readWhole = (): Uint8Array | Promise<Uint8Array> => {
+    const arrived = this.#response?.takeArrived?.()
+    if (arrived === undefined) return readBytes(this.#body, this.#claim)
+    holdWithin(this.#claim, arrived, 0)
+    return arrived
+  }
 }
 
 function unreadable({ name }: McpTargetPlan, response: CallResponse, how: string): TargetReply {
@@ -63,22 +91,23 @@ export function readOnlyMessage(body: Uint8Array): Message | undefined {
 
 const decoder = new TextDecoder()
 
-async function* asMessages(body: Promise<Uint8Array>): AsyncGenerator<TargetMessage> {
-  const message = readOnlyMessage(await body)
-  if (message !== undefined) yield { message, eventId: undefined, retryMs: undefined, keep: () => {} }
-}
-
-/** A whole body, which is held until the request ends. */
 async function readBytes(body: AsyncIterable<Uint8Array>, claim: BodyClaim): Promise<Uint8Array> {
   const pieces: Uint8Array[] = []
   let bytes = 0
   for await (const piece of body) {
+    holdWithin(claim, piece, bytes)
     bytes += piece.length
-    if (bytes > MAX_MESSAGE_BYTES) throw new TargetStreamError('the response of the target is too large', MESSAGE_LIMIT)
-    holdPiece(claim, piece)
     pieces.push(piece)
   }
   return pieces.length === 1 ? pieces[0]! : concat(pieces, bytes)
+}
+
+/** @param before bytes of the pieces before this one */
+function holdWithin(claim: BodyClaim, piece: Uint8Array, before: number): void {
+  if (before + piece.length > MAX_MESSAGE_BYTES) {
+    throw new TargetStreamError('the response of the target is too large', MESSAGE_LIMIT)
+  }
+  holdPiece(claim, piece)
 }
 
 function concat(pieces: readonly Uint8Array[], length: number): Uint8Array {

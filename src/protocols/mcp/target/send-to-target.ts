@@ -84,25 +84,28 @@ export async function requestTarget(
   const { deps } = request
   const { target, session, method, message, at } = call
   if (target.unusable !== undefined) return { kind: 'failed', failure: 'no-endpoint', detail: target.unusable }
-  const sent = {
-    purpose: 'mcp',
-    method,
-    headers: headersFor(request, call),
-    body: message === undefined ? undefined : encoder.encode(message),
-    timeoutMs: limits.headMs ?? 0,
-    ...(limits.wholeMs !== undefined && { defaultDeadlineMs: limits.wholeMs }),
-    signal,
-    prefer: at?.label ?? session?.endpoint,
-    isRepeatable: call.isRepeatable === true,
-    mcp: request.exchange.span === undefined || message === undefined ? undefined : readSentMessage(message),
-  } as const
+  const headers = headersFor(request, call)
+  const body = message === undefined ? undefined : encoder.encode(message)
   const isBound = at !== undefined || session?.sessionId !== undefined
   const avoid: string[] = []
   let path = at?.path ?? target.path
   for (let redirects = 0; ; ) {
     const sentMs = sinceReceived(request)
     try {
-      const response = await send(target.destination, { ...sent, path, avoid })
+      const response = await send(target.destination, {
+        purpose: 'mcp',
+        method,
+        path,
+        headers,
+        body,
+        timeoutMs: limits.headMs ?? 0,
+        defaultDeadlineMs: limits.wholeMs,
+        signal,
+        prefer: at?.label ?? session?.endpoint,
+        avoid,
+        isRepeatable: call.isRepeatable === true,
+        mcp: request.exchange.span === undefined || message === undefined ? undefined : readSentMessage(message),
+      })
       deps.memory.reachability.note(target.destination, true)
       noteAttempt(request, {
         endpoint: target.name,

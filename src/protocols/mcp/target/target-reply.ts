@@ -13,7 +13,7 @@ export type TargetReply =
       readonly isModern?: true
       readonly messages: AsyncIterable<TargetMessage>
       /** The body is one message in JSON, which this reads instead of `messages`. */
-      readonly readWhole?: () => Promise<Uint8Array>
+      readonly readWhole?: () => Uint8Array | Promise<Uint8Array>
       /** Abandons the unread rest. */
       readonly abort: () => void
     }
