@@ -13,6 +13,7 @@ import { lastingServices } from '#test/support/lasting-services.ts'
 import { compileTestMcp, MCP_BACKEND, mcpPlan } from '#test/support/mcp-plan.ts'
 import { VirtualTime } from '#test/support/virtual-time.ts'
 import type { McpPlan } from './config/mcp-plan.ts'
+import { McpMemory } from './session/mcp-memory.ts'
 
 /** What targets say to clients without being asked, and what clients say back. */
 
@@ -474,4 +475,15 @@ test.each<[what: string, plan: McpPlan]>([
   expect(lastEventId).toMatch(/^[\w-]{64,}$/)
   expect((await client.send({ method: 'GET', headers: { 'last-event-id': lastEventId } })).messages).toEqual([answered])
   expect(seen.at(-1)?.headers['last-event-id']).toBe('41')
+})
+
+test('FailOpen: without targets a stream stays open until there are some', async () => {
+  const memory = new McpMemory()
+  const client = new TestClient(mcpPlan([], { failureMode: 'FailOpen' }), fakeTargets({}).call, { memory })
+  await client.initialize()
+  const arrive = () => {
+    memory.streams.replaced(MCP_BACKEND, ['a'])
+    return false
+  }
+  expect(await client.send({ method: 'GET', leaves: arrive })).toMatchObject({ status: 200, text: '' })
 })

@@ -74,7 +74,7 @@ const nameOf = ({ message }: TargetMessage): StreamEvent | undefined => {
   return text === 'hidden' ? undefined : { text, isLast: text === 'last' }
 }
 
-function start({ count = 1, outlastsSources = false } = {}) {
+function start({ count = 1, outlastsSources = false, target = 'a' } = {}) {
   const times = { ms: 0 }
   vi.spyOn(clock, 'now').mockImplementation(() => times.ms)
   vi.spyOn(clock, 'monotonic').mockImplementation(() => times.ms)
@@ -88,7 +88,7 @@ function start({ count = 1, outlastsSources = false } = {}) {
   const ended: string[] = []
   const exchange = {} as Exchange
   const request = {
-    plan: { backend: BACKEND, targets: [{ name: 'a' }] },
+    plan: { backend: BACKEND, targets: target === '' ? [] : [{ name: target }] },
     exchange,
     deps: { signal: client.signal, channels, memory, table },
   } as unknown as McpRequest
@@ -316,4 +316,12 @@ test('piped: a stream that is over ends at once', () => {
   stream.cancel()
   stream.pipe(sink)
   expect(got).toEqual(['<end>'])
+})
+
+test('a stream without targets tells the client when there are some again, and ends', async () => {
+  const { read, memory } = start({ count: 0, outlastsSources: true, target: '' })
+  const first = read()
+  memory.streams.replaced(BACKEND, ['a'])
+  expect(await first).toContain('notifications/tools/list_changed')
+  expect(await read()).toBeUndefined()
 })

@@ -92,7 +92,9 @@ export class NotificationStream
       for (const text of listening?.changes ?? []) this.arrived({ text }, undefined)
       return this.#complete()
     }
-    const capabilities = targetsOf(request, session).flatMap((target) => [...(target.session?.capabilities ?? [])])
+    // Targets that are back may be known from the beginning of the session only.
+    const known = [...session.targets, ...targetsOf(request, session).map((target) => target.session)]
+    const capabilities = known.flatMap((target) => [...(target?.capabilities ?? [])])
     void announceTargets(request.deps.channels, session.key, new Set(capabilities))
   }
 

@@ -22,7 +22,11 @@ export async function openStream(request: McpRequest, session: Session): Promise
   const lastEventId = exchange.request.joined('last-event-id')
   const cursor = lastEventId === undefined ? undefined : openEventCursor(deps.sealer, session.key, lastEventId)
   const targets = await presentTargets(request, session)
-  if (targets.length === 0) return refuse(exchange, 'mcp-targets-unavailable')
+  if (targets.length === 0) {
+    if (plan.failureMode === 'FailClosed') return refuse(exchange, 'mcp-targets-unavailable')
+    // The client hears when there are targets again.
+    return answerEvents({ request, session, sources: [], outlastsSources: true, stop: () => {} })
+  }
   if (cursor?.request !== undefined) return resumeResponse(request, session, targets, cursor)
   if (!plan.multiplexes) return forwardStream(request, session, targets[0]!, lastEventId)
   // A target may be named like a member that all objects have (`constructor`).
