@@ -9,13 +9,13 @@ import { checkRequest, isForOlderTransport } from './check-request.ts'
 import type { McpPlan } from './config/mcp-plan.ts'
 import { handlePost } from './handle-post.ts'
 import { type McpDeps, type McpRequest, targetsOf } from './mcp-request.ts'
+import { endCallsOf } from './session/calls-in-flight.ts'
 import { prepareClose } from './session/close-targets.ts'
 import { findSession } from './session/find-session.ts'
 import { eraOf } from './session/protocol-version.ts'
 import { endSession } from './session/session-state.ts'
 import { announceEnd } from './session/session-stream.ts'
 import { serveSse } from './sse/serve-sse.ts'
-import { endInFlight } from './target/track-in-flight.ts'
 
 /**
  * Serves one HTTP request of an MCP client (Streamable HTTP, revisions 2024-11-05 to 2026-07-28; HTTP+SSE of 2024-11-05). Fills `exchange.mcp`, and
@@ -77,7 +77,7 @@ async function handleDelete(request: McpRequest): Promise<ServedAnswer> {
   endSession(session, table)
   // No worker serves the session from now on.
   await announceEnd(channels, session.key)
-  await endInFlight(request, session)
+  await endCallsOf(channels, session.key)
   await prepareClose(request, targetsOf(request, session))()
   return ENDED
 }

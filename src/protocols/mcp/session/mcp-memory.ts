@@ -3,6 +3,7 @@ import { HeldCalls } from '../modern/held-calls.ts'
 import type { SseConnection } from '../sse/sse-connection.ts'
 import { Reachability } from '../target/reachability.ts'
 import { KnownTools } from '../tools/known-tools.ts'
+import { CallsInFlight } from './calls-in-flight.ts'
 import { OpenStreams } from './open-streams.ts'
 import { SessionActivities } from './session-activity.ts'
 import { SessionLoad } from './session-load.ts'
@@ -30,6 +31,7 @@ export class McpMemory {
   readonly reachability = new Reachability()
   /** Targets that are being initialised again, by session and name. */
   readonly renewals = new Map<string, Promise<TargetSession | undefined>>()
+  readonly calls = new CallsInFlight()
   /** Calls that wait for the input of a client. */
   readonly held = new HeldCalls()
   /** Connections to targets with the HTTP+SSE transport, by their id. */

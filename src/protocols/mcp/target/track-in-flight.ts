@@ -4,6 +4,7 @@ import { reject } from '#exchange/outcome.ts'
 import type { McpRequest, SessionTarget } from '../mcp-request.ts'
 import { idKey, isMessageId, type MessageId, type NotificationMessage } from '../message/json-rpc.ts'
 import { callerOf } from '../session/caller-of.ts'
+import { cancelInSession } from '../session/calls-in-flight.ts'
 import { LATEST_SESSIONLESS } from '../session/protocol-version.ts'
 import type { Session } from '../session/session-state.ts'
 import { keepInUse } from '../session/session-use.ts'
@@ -87,13 +88,7 @@ function awaitInSession(
   id: MessageId,
   { cancel, end, late }: InSession,
 ): () => void {
-  const channel = channelOf(session.key, id)
-  const closeCancel = deps.channels.open(channel, cancel)
-  const closeEnd = deps.channels.open(endChannelOf(session.key), end)
-  const close = () => {
-    closeCancel()
-    closeEnd()
-  }
+  const close = deps.memory.calls.begin(deps.channels, session.key, { id, cancel, end })
   const release = keepInUse(session, deps.table)
   let isOver = false
   return () => {
@@ -101,7 +96,7 @@ function awaitInSession(
     isOver = true
     close()
     release()
-    if (late !== undefined && deps.signal.aborted) awaitLate(deps, channel, late())
+    if (late !== undefined && deps.signal.aborted) awaitLate(deps, session, id, late())
   }
 }
 
@@ -110,7 +105,8 @@ interface LateCancel {
   readonly draining: AbortSignal
 }
 
-function awaitLate({ channels, memory }: McpRequest['deps'], channel: string, { cancel, draining }: LateCancel): void {
+function awaitLate({ channels, memory }: McpRequest['deps'], session: Session, id: MessageId, late: LateCancel): void {
+  const { cancel, draining } = late
   if (memory.late >= MAX_LATE || draining.aborted) return
   memory.late++
   let isOver = false
@@ -123,9 +119,13 @@ function awaitLate({ channels, memory }: McpRequest['deps'], channel: string, { 
     draining.removeEventListener('abort', end)
   }
   const timer = clock.after(LATE_MS, end)
-  const close = channels.open(channel, (cancellation) => {
-    end()
-    return cancel(cancellation)
+  const close = memory.calls.begin(channels, session.key, {
+    id,
+    cancel: (cancellation) => {
+      end()
+      return cancel(cancellation)
+    },
+    end: async () => end(),
   })
   draining.addEventListener('abort', end, { once: true })
 }
@@ -166,7 +166,7 @@ export async function cancelInFlight(
   const { channels } = request.deps
   const id = params?.requestId
   if (!isMessageId(id)) return
-  if (session.key !== '') return void (await channels.send(channelOf(session.key, id), text))
+  if (session.key !== '') return cancelInSession(channels, session.key, text)
   let found: string | undefined
   let isOnly = true
   const asking = `mcp-cancel ${crypto.randomUUID()}`
@@ -179,16 +179,7 @@ export async function cancelInFlight(
   if (found !== undefined && isOnly) await channels.send(found, text)
 }
 
-/** Ends the calls of a session that has ended, at all workers: their targets are told, and their clients get no result. */
-export async function endInFlight({ deps }: McpRequest, session: Session): Promise<void> {
-  await deps.channels.send(endChannelOf(session.key), '')
-}
-
-function endChannelOf(sessionKey: string): string {
-  return `mcp-session-end ${sessionKey}`
-}
-
-/** @param owner key of the session, or of the caller without a session */
-function channelOf(owner: string, id: MessageId): string {
-  return `mcp-request ${owner} ${idKey(id)}`
+/** @param caller who has no session */
+function channelOf(caller: string, id: MessageId): string {
+  return `mcp-request ${caller} ${idKey(id)}`
 }
