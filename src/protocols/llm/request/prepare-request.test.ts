@@ -286,3 +286,14 @@ test('a body has at most 10,000 members, besides those of settings', () => {
   expect(sent(body(10_000), { ai }).text).toBe(`${body(10_000).slice(0, -1)},"user":"u"}`)
   expect(refused(body(10_001)).detail).toBe('more than 10000 members')
 })
+
+test.each<[given: string | undefined, translated: boolean, set: string | undefined]>([
+  [undefined, true, 'application/json'],
+  ['text/plain', true, 'application/json'],
+  ['application/json', true, undefined],
+  ['text/plain', false, undefined],
+])('with content type %s (translated: %j), the provider gets %s', (given, translated, set) => {
+  const provider = translated ? { providerFour: {} } : { providerOne: {} }
+  const { headers } = sent(CHAT, { provider, ...(given !== undefined && { headers: { 'content-type': given } }) })
+  expect(new Map(headers.set).get('content-type')).toBe(set)
+})

@@ -318,8 +318,9 @@ function completeSent(
   input: RequestInput,
 ): PreparedLlmRequest {
   const path = upstreamPath(provider.path ?? conversion.path, exchange.request.target)
+  const required = provider.provider.headers(exchange.request, provider.credential, path)
   const headers = withoutEncoding(
-    provider.provider.headers(exchange.request, provider.credential, path),
+    translated === undefined ? required : ofJson(required, exchange.request),
     translated &&
       foreignFields(type, conversion.dialect, exchange.request, provider.credential?.location === 'elsewhere'),
   )
@@ -392,6 +393,14 @@ function isStreamed(members: Members): boolean {
   const index = findMember(members, 'stream')
   return index >= 0 && valueIs(members, index, 'true')
 }
+
+/** The body is the gateway's own. The client may have sent another type, because typed routes do not check it (decision B04), or none. */
+function ofJson(edits: HeaderEdits, request: Head): HeaderEdits {
+  if (request.joined('content-type') === JSON_TYPE) return edits
+  return { set: [...edits.set, ['content-type', JSON_TYPE]], remove: edits.remove }
+}
+
+const JSON_TYPE = 'application/json'
 
 /** The gateway reads the response, so it must not be compressed. */
 const UNCOMPRESSED: HeaderEdits = { ...NO_EDITS, remove: ['accept-encoding'] }
