@@ -343,6 +343,52 @@ const FAULTS: Readonly<
       '      Compare the issuer of the token ("ISSUER") and its audience ("https://other.example") with issuer and audiences in jwtAuthentication, and the key set with that of the issuer. The decision record of the gateway says which of them it is.',
     ],
   ],
+  'a server whose text has line breaks': [
+    { probe: { status: 403, body: JSON.stringify({ error: 'x\nok    token   Bearer' }) } },
+    {},
+    [
+      String.raw`FAIL  request without a token               403: x\u000aok    token   Bearer`,
+      '      A policy refuses before it asks for a token: authorization, csrf, or the check of the host on loopback listeners.',
+    ],
+  ],
+  'metadata at an address of another kind': [
+    { challenge: 'Bearer resource_metadata="file:///etc/passwd"' },
+    {},
+    [
+      'FAIL  metadata of the resource              file:///etc/passwd is no http or https address',
+      '      Correct the address where it is announced.',
+    ],
+  ],
+  'an authorization server that is no address': [
+    { metadata: { authorization_servers: ['urn:example:issuer'] } },
+    {},
+    [
+      'FAIL  metadata of the resource              it names no authorization server',
+      '      The issuer of a provider must be an https address; or set resourceMetadata.authorizationServers.',
+    ],
+  ],
+  'a registration at no address': [
+    {},
+    { metadata: { registration_endpoint: '/register' } },
+    [
+      'FAIL  registration of the client            /register is no http or https address',
+      '      Correct the address where it is announced.',
+    ],
+  ],
+  'a token that expired at no time': [
+    {},
+    {},
+    ['FAIL  audience of the token                 the token expired at -1e+300', '      Get a new token.'],
+    ['--token', `e30.${Buffer.from('{"exp":-1e300}').toString('base64url')}.x`],
+  ],
+  'a token of the future': [
+    {},
+    { claims: { nbf: 4_102_444_800 } },
+    [
+      'FAIL  audience of the token                 the token is not valid before 2100-01-01T00:00:00.000Z',
+      '      The clocks of the identity provider and of this machine must agree, and nbf is in seconds.',
+    ],
+  ],
   'a token that is no JSON Web Token': [
     { answer: () => ({ status: 401 }) },
     {},

@@ -1,6 +1,6 @@
 import { bearerChallenge } from './challenge.ts'
 import type { Report } from './report.ts'
-import { ask, explanationIn, isObject, NoReply, type Reply } from './web.ts'
+import { ask, explanationIn, isHttp, isObject, NoReply, type Reply } from './web.ts'
 
 /** What the metadata says. */
 export interface Discovered {
@@ -119,7 +119,8 @@ async function readResource(report: Report, url: URL, places: readonly string[])
     return report.fail('resource', `it is for ${text(resource)}, not for ${url.href}`, changeOfResource(resource, url))
   }
   const server: unknown = Array.isArray(servers) ? servers[0] : undefined
-  if (typeof server !== 'string' || URL.parse(server) === null) {
+  const address = typeof server === 'string' ? URL.parse(server) : null
+  if (typeof server !== 'string' || address === null || !isHttp(address)) {
     const change = 'The issuer of a provider must be an https address; or set resourceMetadata.authorizationServers.'
     return report.fail('resource', 'it names no authorization server', change)
   }

@@ -7,6 +7,7 @@ import { examineToken } from './examine-token.ts'
 import { listTools } from './list-tools.ts'
 import { obtainToken, type TokenWish } from './obtain-token.ts'
 import { Report, reportLines } from './report.ts'
+import { isHttp } from './web.ts'
 
 export interface DoctorFlags {
   readonly token?: string
@@ -21,7 +22,7 @@ export interface DoctorFlags {
 /** Walks the sign-in of a client of MCP, and says which step fails and what to change. */
 export async function doctor(address: string, flags: DoctorFlags): Promise<ExitCode> {
   const url = URL.parse(address)
-  if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
+  if (url === null || !isHttp(url)) {
     throw new UsageError(`${address} is not a URL with scheme http or https`)
   }
   const isJson = outputIn(flags) === 'json'

@@ -18,9 +18,14 @@ export function examineToken(report: Report, token: string, resource: string | u
   }
   const audiences = audiencesIn(claims)
   const facts = `issuer ${String(claims.iss)}, audience ${audiences.join(' ') || 'absent'}`
-  const { exp } = claims
-  if (typeof exp === 'number' && exp * 1000 < Date.now()) {
-    return report.fail('audience', `the token expired at ${new Date(exp * 1000).toISOString()}`, 'Get a new token.')
+  const { exp, nbf } = claims
+  const nowSeconds = Date.now() / 1000
+  if (typeof exp === 'number' && exp < nowSeconds) {
+    return report.fail('audience', `the token expired at ${timeOf(exp)}`, 'Get a new token.')
+  }
+  if (typeof nbf === 'number' && nbf > nowSeconds) {
+    const change = 'The clocks of the identity provider and of this machine must agree, and nbf is in seconds.'
+    return report.fail('audience', `the token is not valid before ${timeOf(nbf)}`, change)
   }
   if (resource === undefined || audiences.some((each) => isSame(each, resource))) return report.ok('audience', facts)
   report.note(
@@ -40,6 +45,12 @@ export function claimsOf(token: string): Claims | undefined {
   } catch {
     return undefined
   }
+}
+
+/** @param seconds of a token: any number */
+function timeOf(seconds: number): string {
+  const date = new Date(seconds * 1000)
+  return Number.isNaN(date.getTime()) ? String(seconds) : date.toISOString()
 }
 
 function audiencesIn({ aud }: Claims): readonly string[] {

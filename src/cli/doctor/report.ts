@@ -1,3 +1,5 @@
+import { escapeInvisible } from '#base/visible-text.ts'
+
 /** The steps of a sign-in, in order, in words. */
 const STEPS = {
   probe: 'request without a token',
@@ -77,7 +79,9 @@ export class Report {
   }
 
   #clean(text: string): string {
-    const clean = this.#secrets.reduce((left, secret) => left.replaceAll(secret, '***'), text)
+    const hidden = this.#secrets.reduce((left, secret) => left.replaceAll(secret, '***'), text)
+    // A server must not write lines of its own.
+    const clean = escapeInvisible(hidden)
     return clean.length > MAX_TEXT ? `${clean.slice(0, MAX_TEXT)}...` : clean
   }
 }

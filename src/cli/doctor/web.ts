@@ -36,15 +36,23 @@ export async function ask(
   url: string | URL,
   { method = 'GET', headers = {}, body }: WebRequest = {},
 ): Promise<Reply | NoReply> {
+  const address = URL.parse(url)
+  if (address === null || !isHttp(address)) {
+    return new NoReply(`${String(url)} is no http or https address`, 'Correct the address where it is announced.')
+  }
   const signal = AbortSignal.timeout(TIMEOUT_MS)
   try {
     const init = { method, headers, signal, redirect: 'manual' as const, ...(body !== undefined && { body }) }
-    const response = await fetch(url, init)
+    const response = await fetch(address, init)
     const text = await readText(response)
     return { status: response.status, headers: response.headers, text, json: jsonOf(text) }
   } catch (error) {
-    return describe(error, new URL(url))
+    return describe(error, address)
   }
+}
+
+export function isHttp({ protocol }: URL): boolean {
+  return protocol === 'http:' || protocol === 'https:'
 }
 
 /** A stream is read up to its first message that answers a request: it may stay open. */
