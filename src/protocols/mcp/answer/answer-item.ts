@@ -130,7 +130,12 @@ export async function answerItem(
   if (reply.kind === 'messages') {
     noteSetting(session, target.plan.name, { method: message.method, params: item.params }, deps.table)
     const { readWhole } = reply
-    if (readWhole !== undefined) return forwardWhole(request, session, target, { message, read: readWhole, done })
+    if (readWhole !== undefined) {
+      const whole = forwardWhole(request, session, target, { message, read: readWhole })
+      if (whole instanceof Promise) return whole.finally(done)
+      done()
+      return whole
+    }
     // Only a client with a session can continue a response that ends early.
     const isAlone = session.key === '' && request.era === 'legacy' && target.session?.version !== LATEST_SESSIONLESS
     const open = (lastEventId: string) => callInSession(request, session, target, { ...GET, lastEventId })
@@ -192,34 +197,46 @@ const ERROR = new BytePattern('"error"')
 interface Forwarded {
   readonly message: RequestMessage
   readonly read: () => Uint8Array | Promise<Uint8Array>
-  readonly done: () => void
 }
 
-/** Forwards a response that is the only message of the target, without a stream. */
-async function forwardWhole(
+/** Forwards a response that is the only message of the target, without a stream. A promise only if it has not arrived. */
+function forwardWhole(
   request: McpRequest,
   session: Session,
   target: SessionTarget,
-  { message, read, done }: Forwarded,
-): Promise<ServedAnswer> {
-  const { exchange, deps } = request
+  { message, read }: Forwarded,
+): ServedAnswer | Promise<ServedAnswer> {
+  const forward = (body: Uint8Array) => forwardBody(request, session, target, message, body)
+  const refuse = (error: unknown) => refuseBroken(request, message, error)
   try {
-    const reading = read()
-    const body = reading instanceof Promise ? await reading : reading
-    noteAnswered(request, target.plan.name)
-    if (passesUnread(request, target, body)) return answerJson(body)
-    const answer = readOnlyMessage(body)
-    if (isAnswerTo(answer, message.id)) {
-      noteAnswer(request, answer)
-      return answerJson(new ToClient(request, session, target).translateAnswer(answer, message.method))
-    }
-    return answerError(exchange, message.id, INTERNAL_ERROR, 'the target did not answer the request')
+    const body = read()
+    return body instanceof Promise ? body.then(forward).catch(refuse) : forward(body)
   } catch (error) {
-    if (!deps.signal.aborted) noteFailure(exchange, error)
-    return answerError(exchange, message.id, INTERNAL_ERROR, brokenStreamText(error))
-  } finally {
-    done()
+    return refuse(error)
   }
+}
+
+/** @throws if it is no message */
+function forwardBody(
+  request: McpRequest,
+  session: Session,
+  target: SessionTarget,
+  message: RequestMessage,
+  body: Uint8Array,
+): ServedAnswer {
+  noteAnswered(request, target.plan.name)
+  if (passesUnread(request, target, body)) return answerJson(body)
+  const answer = readOnlyMessage(body)
+  if (isAnswerTo(answer, message.id)) {
+    noteAnswer(request, answer)
+    return answerJson(new ToClient(request, session, target).translateAnswer(answer, message.method))
+  }
+  return answerError(request.exchange, message.id, INTERNAL_ERROR, 'the target did not answer the request')
+}
+
+function refuseBroken({ exchange, deps }: McpRequest, { id }: RequestMessage, error: unknown): ServedAnswer {
+  if (!deps.signal.aborted) noteFailure(exchange, error)
+  return answerError(exchange, id, INTERNAL_ERROR, brokenStreamText(error))
 }
 
 /**
