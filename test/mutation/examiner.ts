@@ -1,11 +1,13 @@
 import type { Failure, Trial } from './runner.ts'
 import type { Trials } from './trials.ts'
 
-// Limits of processor time. The first trial of a process starts Vitest.
+// Limits of processor time.
 const FIRST_LIMIT_MS = 180_000
-const LEAST_LIMIT_MS = 5000
+/** Multiple of the known time of the tests. */
+const TIMES_KNOWN = 4
+const LEAST_LIMIT_MS = 2000
 /** For tests whose time is not known yet. */
-const UNKNOWN_LIMIT_MS = 10_000
+const UNKNOWN_LIMIT_MS = 5000
 /** Per test file. */
 const DISTANT_LIMIT_MS = 15_000
 /** For scenarios: each starts gateways. */
@@ -100,7 +102,7 @@ export class Examiner implements Disposable {
 
   #limitOf(tests: readonly string[]): number {
     const runs = new Set(tests.map((test) => this.#sound.get(test)))
-    const knownMs = runs.values().reduce((sum, run) => sum + 2 * (run?.ms ?? 0), 0)
+    const knownMs = runs.values().reduce((sum, run) => sum + TIMES_KNOWN * (run?.ms ?? 0), 0)
     return Math.max(runs.has(undefined) ? UNKNOWN_LIMIT_MS : LEAST_LIMIT_MS, knownMs)
   }
 

@@ -3,6 +3,8 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import type { Trial, Verdict } from './runner.ts'
 
+/** Processor time for the start of Vitest, and for code that it has not read yet. */
+const START_MS = 10_000
 /** For a process that waits. */
 const WALL_TIMES = 10
 
@@ -11,8 +13,9 @@ export class Trials implements Disposable {
   #runner: ChildProcess | undefined
 
   async run(trial: Trial): Promise<Verdict> {
+    const limitMs = trial.limitMs + (this.#runner === undefined ? START_MS : 0)
     this.#runner ??= fork(join(import.meta.dirname, 'runner.ts'), { stdio: 'ignore', detached: true })
-    const verdict = await this.#ask(this.#runner, trial)
+    const verdict = await this.#ask(this.#runner, { ...trial, limitMs })
     const { failure } = verdict
     if (failure !== undefined && failure.test === undefined) this[Symbol.dispose]()
     return verdict
