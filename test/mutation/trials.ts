@@ -5,7 +5,8 @@ import type { Trial, Verdict } from './runner.ts'
 
 /** Processor time for the start of Vitest, and for code that it has not read yet. */
 const START_MS = 10_000
-/** For a process that waits. */
+/** For a process that waits: longer than the time limit of a test, also on a machine that leaves it a tenth of a processor. */
+const WAIT_MS = 120_000
 const WALL_TIMES = 10
 
 /** Trials in a process of their own: another one takes its place when a mutant keeps it busy forever. */
@@ -24,7 +25,7 @@ export class Trials implements Disposable {
   async #ask(runner: ChildProcess, trial: Trial): Promise<Verdict> {
     const given = new AbortController()
     const { signal } = given
-    const wallMs = WALL_TIMES * trial.limitMs
+    const wallMs = WAIT_MS + WALL_TIMES * trial.limitMs
     const timer = setTimeout(() => given.abort(), wallMs)
     try {
       runner.send(trial)
