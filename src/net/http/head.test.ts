@@ -313,6 +313,7 @@ test.each(REMEMBERED)('reset clears the previous message: %j', (text) => {
   expect([head.target, head.method]).toEqual(['/', text.split(' ')[0]])
   head.set('x', 'y')
   head.receivedStatus(500)
+  head.isRepeatable = true
   head.reset()
   const fresh = new Head()
   // The tables keep their size; they are not read without received fields.
