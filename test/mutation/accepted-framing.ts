@@ -114,6 +114,10 @@ const GROUPS: readonly Group[] = [
       ["this.#fields[2 * this.#added + 1] = ''", '1', '(1 + 1)'],
       ["this.#fields[2 * this.#added + 1] = ''", '2', '(2 + 1)'],
       ["while (this.#added > 0) this.#fields[2 * --this.#added + 1] = ''", "''", "'mutated'"],
+      ["while (this.#added > 0) this.#fields[2 * --this.#added + 1] = ''", '2', '(2 + 1)'],
+      ["while (this.#added > 0) this.#fields[2 * --this.#added + 1] = ''", '*', '/'],
+      ["while (this.#added > 0) this.#fields[2 * --this.#added + 1] = ''", '+', '-'],
+      ["while (this.#added > 0) this.#fields[2 * --this.#added + 1] = ''", '1', '(1 + 1)'],
     ],
   },
   {

@@ -301,6 +301,16 @@ test('a copy has what was changed, and nothing of what was there before', () => 
   expect(fieldsOf(removed.clone())).toEqual(['x-one=1', 'accept=text/html'])
 })
 
+test('a copy as received has what was removed, and not what was added', () => {
+  const head = parsed(REQUEST)
+  const received = fieldsOf(head)
+  head.remove('x-one')
+  head.set('accept', '*/*')
+  const copy = head.cloneAsReceived()
+  expect([fieldsOf(copy), copy.fieldCount, copy.hasReceivedFields]).toEqual([received, received.length, true])
+  expect(fieldsOf(head)).toEqual(['host=example.com', 'accept=*/*'])
+})
+
 /** Messages that together set all stored members. */
 const REMEMBERED = [
   'GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade, close\r\nUpgrade: x\r\n\r\n',
