@@ -78,18 +78,6 @@ const GROUPS: readonly Group[] = [
     ],
   },
   {
-    file: 'net/http/head.ts',
-    reason: 'only speed: the name is checked and made lower case each time',
-    mutants: [
-      ['if (KNOWN_NAMES.has(name)) return name', 'KNOWN_NAMES.has(name)', 'false'],
-      [
-        'if (KNOWN_NAMES.size < MAX_KNOWN_NAMES) KNOWN_NAMES.add(lowerName)',
-        'KNOWN_NAMES.size < MAX_KNOWN_NAMES',
-        'false',
-      ],
-    ],
-  },
-  {
     file: 'net/http/read-method.ts',
     reason: 'only speed: the text is cut out each time',
     mutants: [

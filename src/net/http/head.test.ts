@@ -336,8 +336,12 @@ test.each(REMEMBERED)('reset clears the previous message: %j', (text) => {
 test('a copy is equal in all members', () => {
   const repeatable = Head.request('POST', '/')
   repeatable.isRepeatable = true
+  for (const name of ['a', 'b', 'c']) repeatable.append(name, `${name}${name}`)
   const heads = [...REMEMBERED.map(parsed), repeatable]
-  for (const head of heads) expect(head.clone()).toEqual(head)
+  for (const head of heads) {
+    expect(head.clone()).toEqual(head)
+    expect(fieldsOf(head.clone())).toEqual(fieldsOf(head))
+  }
   const fresh = new Head()
   const known = (Object.keys(fresh) as (keyof Head)[]).filter((name) =>
     heads.some((head) => head[name] !== fresh[name]),

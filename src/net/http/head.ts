@@ -1,3 +1,4 @@
+import { rememberRecent } from '#base/remember-recent.ts'
 import { isFieldName, isFieldValue, isTarget } from './field-syntax.ts'
 import type { NameTable } from './name-table.ts'
 import { readMethod } from './read-method.ts'
@@ -430,20 +431,17 @@ export class Head {
   }
 }
 
-/** Valid names in lower case. Nearly all are from the configuration and from code; looking one up costs a fifth of checking it. */
-const KNOWN_NAMES = new Set<string>()
-/** Servers that policies ask also choose names. */
-const MAX_KNOWN_NAMES = 1024
-
 /** @returns the name in lower case */
 function checkField(name: string, value: string): string {
   if (!isFieldValue(value)) throw new TypeError('the field value must be Latin-1 without control characters')
-  if (KNOWN_NAMES.has(name)) return name
-  if (!isFieldName(name)) throw new TypeError('the field name must be a token')
-  const lowerName = name.toLowerCase()
-  if (KNOWN_NAMES.size < MAX_KNOWN_NAMES) KNOWN_NAMES.add(lowerName)
-  return lowerName
+  return lowerNameOf(name)
 }
+
+/** Nearly all names are from the configuration and from code; looking one up costs a fifth of checking it. */
+const lowerNameOf = rememberRecent((name) => {
+  if (!isFieldName(name)) throw new TypeError('the field name must be a token')
+  return name.toLowerCase()
+})
 
 /** Whether a field belongs to one connection or its framing; the connection writes these itself (RFC 9110, 7.6.1). */
 export function isConnectionLevel(name: string): boolean {
