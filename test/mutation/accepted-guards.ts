@@ -26,9 +26,6 @@ function dividing(file: string, works: readonly string[], others: readonly Chang
   return entriesOf(file, 'only how long work is divided', [...lines, ...others])
 }
 
-const WRITTEN = 'text === undefined ? 1 : WORK_PER_TEXT + text.length'
-const WRITTEN_LINE = `if (pace.after(${WRITTEN})) yield`
-
 const DIVIDING: readonly Accepted[] = [
   ...dividing(
     'mask-texts',
@@ -45,15 +42,12 @@ const DIVIDING: readonly Accepted[] = [
   ),
   ...dividing(
     'guarded-texts',
-    ['1', 'WORK_PER_COUNTED', 'WORK_PER_TEXT + text.length', 'WORK_PER_TEXT + place.end - place.start', WRITTEN],
+    ['1', 'WORK_PER_COUNTED', 'WORK_PER_TEXT + text.length', 'WORK_PER_TEXT + place.end - place.start'],
     [
       ['const WORK_PER_TEXT = 128', '128', '(128 + 1)'],
       ['const WORK_PER_COUNTED = 4', '4', '(4 + 1)'],
       ['if (pace.after(1)) yield', '1', '(1 + 1)'],
       ['if (pace.after(WORK_PER_TEXT + text.length)) yield', '+', '-'],
-      [WRITTEN_LINE, 'text === undefined', 'false'],
-      [WRITTEN_LINE, '1', '(1 + 1)'],
-      [WRITTEN_LINE, '+', '-'],
     ],
   ),
   ...dividing('stream/guarded-blocks', ['WORK_PER_END'], [['export const WORK_PER_END = 512', '512', '(512 + 1)']]),
@@ -286,8 +280,8 @@ export const ACCEPTED_GUARDS: readonly Accepted[] = [
       ['guarded-block', 'lastEvent = 0', '0', '(0 + 1)', 'never used: it is set with the first text'],
       [
         'guarded-block',
-        'if (options.isRepeated) this.#output += text',
-        'options.isRepeated',
+        'if (this.#options.isRepeated) this.#output += text',
+        'this.#options.isRepeated',
         'true',
         'only memory: nobody asks for a text again',
       ],

@@ -151,10 +151,10 @@ function isChunk(event: JsonValue): boolean {
   return event.get('choices')?.kind === 'array' || event.get('error') !== undefined
 }
 
-function blockOf({ location, isName }: WalkedPlace): BlockOf | undefined {
-  if (isName) return undefined
+function blockOf(place: WalkedPlace): BlockOf | undefined {
+  if (place.isName) return undefined
   // A content may be a text in one event, and parts with the rest of it in the next ones.
-  const block = location.pathBy(indexOf).replace(/^(choices\[\d+\]\.delta\.content)\[\d+\](?:\.text)?$/, '$1')
+  const block = place.pathBy(indexOf).replace(/^(choices\[\d+\]\.delta\.content)\[\d+\](?:\.text)?$/, '$1')
   if (/^choices\[\d+\](?!\.delta\.annotations\b|\.logprobs\b)/.test(block)) {
     const [, form] = /\.(?:function_call|function|custom)\.(arguments|input)$/.exec(block) ?? []
     // Names come whole. One that goes on is checked across.

@@ -132,3 +132,13 @@ test('a long string is read to its first and last character, and a half characte
   expect(readable(one(JSON.stringify(text))).runs[0]!.texts[0]!.text === text).toBe(true)
   expect(one(`"${'x'.repeat(70_000)}\\ud83d"`).read()).toEqual({ unreadable: 'p1: text with a lone surrogate' })
 })
+
+test('the arguments of many calls are kept without a list for each', () => {
+  const places = Array.from({ length: 2000 }, (): Place => ['"{\\"a\\": \\"b\\"}"', { form: 'arguments' }])
+  const body = bodyOf([{ joins: false, places }])
+  const before = process.memoryUsage().arrayBuffers
+  const texts = readable(body)
+  // A list of a few kilobytes for each would be tens of megabytes.
+  expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(2_000_000)
+  expect(texts.runs[0]!.texts).toHaveLength(4000)
+})

@@ -2,11 +2,11 @@ import { Pace, type Steps } from '#base/in-slices.ts'
 import { decodeLongString, decodeString, PIECE_BYTES, replaceByString } from '../json/json-pieces.ts'
 import { decodeText } from '../json/native.ts'
 import { encode, type Splice, spliceInSteps } from '../json/splice.ts'
-import { type ArgumentPlaces, readArguments } from '../texts/argument-texts.ts'
+import { readArguments } from '../texts/argument-texts.ts'
 import type { BodyTexts, TextPlace, TextRun } from '../texts/body-texts.ts'
 import { readTextFile } from '../texts/file-data.ts'
 import { GuardedText } from './guarded-text.ts'
-import { ManyTextsBuilder } from './many-texts.ts'
+import { type ManyTexts, ManyTextsBuilder } from './many-texts.ts'
 import { groupRuns, type JoinedRun } from './text-groups.ts'
 
 /** The texts of one message, or of another part of the body. */
@@ -28,9 +28,10 @@ const WORK_PER_COUNTED = 4
 /** So many strings in the arguments of a call have no object each. */
 const MANY = 4096
 
-/** A string of the body with the texts in it. */
+/** A string of the body with the texts in it. A body may have very many, so that they are small and keep nothing else. */
 interface Slot {
-  readonly place: TextPlace
+  readonly start: number
+  readonly end: number
   /** The string as it is now; undefined if nothing changed. */
   write(pace: Pace): string | undefined | Steps<string | undefined>
 }
@@ -98,8 +99,7 @@ export class GuardedTexts {
       const written = slot.write(pace)
       const text = typeof written === 'object' ? yield* written : written
       if (text === undefined) continue
-      const { place } = slot
-      yield* replaceByString(splices, place.start, place.end, text)
+      yield* replaceByString(splices, slot.start, slot.end, text)
       if (pace.after(WORK_PER_TEXT + text.length)) yield
     }
     return yield* spliceInSteps(this.#bytes, splices, pace)
@@ -133,11 +133,13 @@ function* readSlot(
 
 /** A string that is one text. */
 class PlainSlot implements Slot {
-  readonly place: TextPlace
+  readonly start: number
+  readonly end: number
   readonly #entry: GuardedText
 
-  constructor(place: TextPlace, entry: GuardedText) {
-    this.place = place
+  constructor({ start, end }: TextPlace, entry: GuardedText) {
+    this.start = start
+    this.end = end
     this.#entry = entry
   }
 
@@ -159,14 +161,15 @@ function fileSlot(place: TextPlace, data: string, joins: boolean, texts: Guarded
   const { text, isDamaged, write } = file
   const entry = new GuardedText(text, place.canChange && !isDamaged, joins)
   texts.push(entry)
-  return { place, write: () => (entry.hasChanged ? write(entry.text) : undefined) }
+  const { start, end } = place
+  return { start, end, write: () => (entry.hasChanged ? write(entry.text) : undefined) }
 }
 
 /** Each string in the JSON changes by itself. Undefined: it is no JSON. */
 function* argumentsSlot(place: TextPlace, json: string, texts: GuardedText[], pace: Pace): Steps<Slot | undefined> {
   const first = texts.length
   let many: ManyTextsBuilder | undefined
-  const places = yield* readArguments(json, pace, (text, isValue) => {
+  const isJson = yield* readArguments(json, pace, (text, isValue) => {
     const canChange = isValue && place.canChange
     if (many !== undefined) return many.add(text, canChange)
     texts.push(new GuardedText(text, canChange, false))
@@ -174,31 +177,65 @@ function* argumentsSlot(place: TextPlace, json: string, texts: GuardedText[], pa
     many = new ManyTextsBuilder()
     for (const each of texts.splice(first)) many.add(each.text, each.canChange)
   })
-  if (places === undefined) return undefined
+  if (!isJson) return undefined
   const together = many?.build()
   if (together !== undefined) texts.push(together)
-  const changedAt = (index: number) => {
-    if (together !== undefined) return together.changedAt(index)
-    const { hasChanged, text } = texts[first + index]!
-    return hasChanged ? text : undefined
-  }
-  return { place, write: (writing) => writeArguments(json, places, changedAt, writing) }
+  return new ArgumentsSlot(place, json, { texts, first, end: texts.length, together })
 }
 
-/** @param changedAt the text of a string as it is now; undefined if it has not changed */
-function* writeArguments(
-  json: string,
-  places: ArgumentPlaces,
-  changedAt: (index: number) => string | undefined,
-  pace: Pace,
-): Steps<string | undefined> {
-  const splices: Splice[] = []
-  for (let index = 0; index < places.length; index++) {
-    const text = changedAt(index)
-    if (text !== undefined) yield* replaceByString(splices, places.startOf(index), places.endOf(index), text)
-    if (pace.after(text === undefined ? 1 : WORK_PER_TEXT + text.length)) yield
+/** The strings in the JSON: those from `first` to `end`, or very many. */
+interface ArgumentStrings {
+  readonly texts: readonly GuardedText[]
+  readonly first: number
+  readonly end: number
+  readonly together: ManyTexts | undefined
+}
+
+/** The arguments of a call. Where its strings are is not kept: the few that have changed are found again. */
+class ArgumentsSlot implements Slot {
+  readonly start: number
+  readonly end: number
+  readonly #json: string
+  readonly #texts: readonly GuardedText[]
+  readonly #first: number
+  readonly #end: number
+  readonly #together: ManyTexts | undefined
+
+  constructor(place: TextPlace, json: string, { texts, first, end, together }: ArgumentStrings) {
+    this.start = place.start
+    this.end = place.end
+    this.#json = json
+    this.#texts = texts
+    this.#first = first
+    this.#end = end
+    this.#together = together
   }
-  if (splices.length === 0) return undefined
-  const out = yield* spliceInSteps(encode(json), splices, pace)
-  return decodeText(out, 0, out.length)
+
+  write(pace: Pace): Steps<string | undefined> | undefined {
+    for (let at = this.#first; at < this.#end; at++) if (this.#texts[at]!.hasChanged) return this.#rewrite(pace)
+    return undefined
+  }
+
+  *#rewrite(pace: Pace): Steps<string> {
+    const changes: { start: number; end: number; text: string }[] = []
+    let index = 0
+    yield* readArguments(this.#json, pace, (_, __, start, end) => {
+      const text = this.#changedAt(index++)
+      if (text !== undefined) changes.push({ start, end, text })
+    })
+    const splices: Splice[] = []
+    for (const { start, end, text } of changes) {
+      yield* replaceByString(splices, start, end, text)
+      if (pace.after(WORK_PER_TEXT + text.length)) yield
+    }
+    const out = yield* spliceInSteps(encode(this.#json), splices, pace)
+    return decodeText(out, 0, out.length)
+  }
+
+  /** The text of a string as it is now; undefined if it has not changed. */
+  #changedAt(index: number): string | undefined {
+    if (this.#together !== undefined) return this.#together.changedAt(index)
+    const { hasChanged, text } = this.#texts[this.#first + index]!
+    return hasChanged ? text : undefined
+  }
 }

@@ -209,12 +209,12 @@ const CONTINUED: ReadonlyMap<string, string> = new Map([
 export function readEventTexts(event: JsonValue): Steps<EventTexts> {
   const type = event.get('type')?.text
   const block = `content[${indexOf(event, 0)}]`
-  const blockOf = ({ location, isName }: WalkedPlace): BlockOf | undefined => {
+  const blockOf = ({ path: place, isName }: WalkedPlace): BlockOf | undefined => {
     if (isName) return undefined
     // A message may begin with content, which the events go on with.
-    const begun = /^message\.(content\[\d+\]\.(?:text|thinking))$/.exec(location.path)
+    const begun = /^message\.(content\[\d+\]\.(?:text|thinking))$/.exec(place)
     if (begun !== null) return { block: begun[1]!, kind: 'delta', form: undefined, ends: false }
-    const path = /^(delta(?!\.citation\b)|content_block)(?:\.|(?=[[{])|$)(.*)$/.exec(location.path)
+    const path = /^(delta(?!\.citation\b)|content_block)(?:\.|(?=[[{])|$)(.*)$/.exec(place)
     if (path === null || (type !== 'content_block_delta' && type !== 'content_block_start')) return undefined
     const [, holder, name] = path
     if (holder === 'content_block' && !CONTINUED.has(name!)) return undefined

@@ -164,14 +164,14 @@ export function readEventTexts(event: JsonValue): Steps<EventTexts> {
   const target = `output[output_index]${place}`.replaceAll(/\w+_index/g, (name) => String(event.get(name)?.number ?? 0))
   const kind = step === 'done' ? 'whole' : 'delta'
 
-  const blockOf = ({ location, isName, path }: WalkedPlace): BlockOf | undefined => {
+  const blockOf = ({ isName, path }: WalkedPlace): BlockOf | undefined => {
     if (isName) return undefined
     const tokens = /^(.*\blogprobs)\[\d+\]\.token$/.exec(path)
     if (tokens !== null) {
       const ends = step !== 'delta'
       return { block: ends ? `event ${tokens[1]}` : `${target}.logprobs`, kind: 'delta', form: undefined, ends }
     }
-    if (path.startsWith('response.output[')) return toBlock(location.path.slice('response.'.length), 'whole')
+    if (path.startsWith('response.output[')) return toBlock(path.slice('response.'.length), 'whole')
     const holder = step === 'delta' ? 'delta' : member
     if (holder === '' || (path !== holder && !/^[.[{]/.test(path.slice(holder.length))) || !path.startsWith(holder)) {
       return undefined

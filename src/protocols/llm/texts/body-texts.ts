@@ -50,8 +50,9 @@ export interface BodyTexts {
 export interface EventText {
   /** The text that the pieces of all events add up to: `choices[0].delta.content`. */
   readonly block: string
-  /** `form` is that of the whole block: a piece of arguments is not JSON. */
   readonly place: TextPlace
+  /** That of the whole block: a piece of arguments is not JSON. */
+  readonly form: TextPlace['form']
   /** `delta`: goes on with the text of the block; `whole`: repeats all of it. */
   readonly kind: 'delta' | 'whole'
   /** No later text continues the block. */

@@ -103,9 +103,11 @@ test('a long file that begins with binary data is no text file', () => {
 })
 
 function argumentsOf(text: string) {
-  const found: { text: string; canChange: boolean }[] = []
-  const places = runAtOnce(readArguments(text, new Pace(), (text, canChange) => found.push({ text, canChange })))
-  return places && found.map((each, index) => ({ start: places.startOf(index), end: places.endOf(index), ...each }))
+  const found: { start: number; end: number; text: string; canChange: boolean }[] = []
+  const reading = readArguments(text, new Pace(), (text, canChange, start, end) =>
+    found.push({ start, end, text, canChange }),
+  )
+  return runAtOnce(reading) ? found : undefined
 }
 
 test('arguments: all strings with their places, names cannot change', () => {

@@ -53,18 +53,18 @@ export function* readEvent(
     const of = blockOf(place) ?? (isKnown || place.isName ? undefined : goingOn(place))
     isSteady &&= place.isSteady && of?.kind === 'delta'
     if (of === undefined) {
-      texts.push({ block: `${ALONE}${place.path}`, place, kind: 'delta', ends: true })
+      texts.push({ block: `${ALONE}${place.path}`, place, form: place.form, kind: 'delta', ends: true })
       continue
     }
     const { block, kind, form, ends } = of
-    texts.push({ block, kind, ends, place: form === undefined ? place : place.as(form) })
+    texts.push({ block, place, form: form ?? place.form, kind, ends })
   }
   isSteady &&= texts.length === 1 && !texts[0]!.ends && closes.length === 0
   return { texts, exempt: walk.exempt, isSteady, closes }
 }
 
-function goingOn({ location }: WalkedPlace): BlockOf {
-  return { block: location.pathBy(indexOf), kind: 'delta', form: undefined, ends: false }
+function goingOn(place: WalkedPlace): BlockOf {
+  return { block: place.pathBy(indexOf), kind: 'delta', form: undefined, ends: false }
 }
 
 /** The number that an element of a list has in all events of a stream: its `index`, otherwise its position. */

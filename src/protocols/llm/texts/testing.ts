@@ -26,14 +26,15 @@ export function eventOf(
   const { texts, closes } = runAtOnce(read(document))
   return {
     texts: texts.map(
-      ({ block, kind, place }) => `${kind} ${block}: ${describe(place, document).replace(/^\S+: /, '')}`,
+      ({ block, kind, place, form }) => `${kind} ${block}: ${describe(place, document, form).replace(/^\S+: /, '')}`,
     ),
     closes: [...closes, ...texts.flatMap(({ block, ends }) => (ends ? [block] : []))],
   }
 }
 
 /** `path: text`; a text that cannot change ends with `!`, others than strings with their form. */
-function describe({ path, start, end, form, canChange }: TextPlace, document: JsonValue): string {
+function describe(place: TextPlace, document: JsonValue, form = place.form): string {
+  const { path, start, end, canChange } = place
   const json = new TextDecoder().decode(document.json.subarray(start, end))
   return `${path}: ${JSON.parse(json)}${canChange ? '' : '!'}${form === 'string' ? '' : ` (${form})`}`
 }

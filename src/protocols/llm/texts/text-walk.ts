@@ -11,6 +11,7 @@ import { ADDRESS, type Exemption, FILE, type FileTreatment, MEDIA } from './trea
 import {
   CHOSEN,
   FilePlace,
+  LeafLocation,
   Location,
   nameAt,
   rangeOf,
@@ -19,17 +20,12 @@ import {
   WalkedPlace,
 } from './walked-place.ts'
 
-class WalkedExemption implements ExemptPlace {
+class WalkedExemption extends LeafLocation implements ExemptPlace {
   readonly reason: string
-  readonly #location: Location
 
   constructor(location: Location, reason: string) {
-    this.#location = location
+    super(location)
     this.reason = reason
-  }
-
-  get path(): string {
-    return this.#location.path
   }
 }
 

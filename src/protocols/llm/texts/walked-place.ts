@@ -10,12 +10,15 @@ export const CHOSEN = ''
 /** What happens to each child of a list or of an object. */
 export type VisitChild = (child: JsonValue, children: JsonChildren) => void
 
+/** The number of an element of a list in a path, by default its position. */
+export type NumberOf = (element: JsonValue, position: number) => number
+
 /** A value and the values that contain it. */
 export class Location {
   readonly parent: Location | undefined
   readonly value: JsonValue
-  readonly #index: number
-  readonly #name: string | undefined
+  readonly index: number
+  readonly name: string | undefined
 
   /**
    * @param index position among the elements or members
@@ -24,31 +27,55 @@ export class Location {
   constructor(value: JsonValue, parent?: Location, index = 0, name?: string) {
     this.value = value
     this.parent = parent
-    this.#index = index
-    this.#name = name
+    this.index = index
+    this.name = name
   }
 
   get path(): string {
     return this.pathBy((_, position) => position)
   }
 
-  /** @param numberOf the number of an element, instead of its position */
-  pathBy(numberOf: (element: JsonValue, position: number) => number): string {
-    if (this.parent === undefined) return ''
-    const before = this.parent.pathBy(numberOf)
-    if (this.#name === undefined) return `${before}[${numberOf(this.value, this.#index)}]`
-    if (!PUBLIC_NAME.test(this.#name)) return `${before}{${this.#index}}`
-    return before === '' ? this.#name : `${before}.${this.#name}`
+  pathBy(numberOf: NumberOf): string {
+    const { parent, value, index, name } = this
+    return parent === undefined ? '' : stepPath(parent.pathBy(numberOf), name ?? numberOf(value, index), index)
+  }
+}
+
+/** @param step the name of a member, or the number of an element */
+function stepPath(before: string, step: string | number, index: number): string {
+  if (typeof step === 'number') return `${before}[${step}]`
+  if (!PUBLIC_NAME.test(step)) return `${before}{${index}}`
+  return before === '' ? step : `${before}.${step}`
+}
+
+/** The location of a string, or of a name, in a path. A body may have very many: it does not keep the value. */
+export class LeafLocation {
+  readonly parent: Location | undefined
+  readonly index: number
+  readonly name: string | undefined
+
+  constructor({ parent, index, name }: Location) {
+    this.parent = parent
+    this.index = index
+    this.name = name
+  }
+
+  get path(): string {
+    return this.pathBy((_, position) => position)
+  }
+
+  pathBy(numberOf: NumberOf): string {
+    const { parent, index, name } = this
+    return parent === undefined ? '' : stepPath(parent.pathBy(numberOf), name ?? index, index)
   }
 }
 
 /** A place whose path is put together when somebody reads it. */
-export class WalkedPlace implements TextPlace {
+export class WalkedPlace extends LeafLocation implements TextPlace {
   readonly start: number
   readonly end: number
   readonly form: TextPlace['form']
   readonly canChange: boolean
-  readonly location: Location
   /** The name of a member, not its value. */
   readonly isName: boolean
 
@@ -59,17 +86,12 @@ export class WalkedPlace implements TextPlace {
     form: TextPlace['form'] = 'string',
     isName = false,
   ) {
+    super(location)
     this.start = start
     this.end = end
-    this.location = location
     this.canChange = canChange
     this.form = form
     this.isName = isName
-  }
-
-  /** The same place in another form. */
-  as(form: TextPlace['form']): WalkedPlace {
-    return new WalkedPlace(this, this.location, this.canChange, form, this.isName)
   }
 
   /** With any other text, the place would be the same. */
@@ -77,8 +99,8 @@ export class WalkedPlace implements TextPlace {
     return this.canChange
   }
 
-  get path(): string {
-    return this.isName ? `${this.location.path}:name` : this.location.path
+  override get path(): string {
+    return this.isName ? `${super.path}:name` : super.path
   }
 }
 

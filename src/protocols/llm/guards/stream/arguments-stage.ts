@@ -1,5 +1,6 @@
 import { beginsArguments } from '../../texts/argument-texts.ts'
 import { type JsonPart, JsonStringSplitter } from './json-string-splitter.ts'
+import { RegexStage, type RegexStageOptions } from './regex-stage.ts'
 import type { TextOutput, TextStage } from './text-stage.ts'
 
 /** A delta whose strings have not all passed. */
@@ -13,15 +14,7 @@ interface OpenDelta<Tag> {
   readonly parts: string[]
   /** Parts of strings that are being checked. */
   waiting: number
-}
-
-export interface ArgumentsStageOptions<Tag> {
-  /** The end of a text that has left and that this one goes on with; empty: there is none. */
-  readonly before: string
-  /** Checks one string, in the same turn. @param isKey it cannot be masked */
-  readonly check: (out: TextOutput<OpenDelta<Tag>>, isKey: boolean) => TextStage<OpenDelta<Tag>>
-  /** Checks what is no JSON as a text. @param before the end of what has left */
-  readonly asText: (before: string) => TextStage<Tag>
+  next: OpenDelta<Tag> | undefined
 }
 
 /** How much of the end of what has left a text that is no JSON is checked with, in UTF-16 units. */
@@ -33,9 +26,11 @@ const TAIL_LENGTH = 256
  */
 export class ArgumentsStage<Tag> implements TextStage<Tag> {
   readonly #out: TextOutput<Tag>
-  readonly #options: ArgumentsStageOptions<Tag>
+  readonly #options: RegexStageOptions
   readonly #splitter = new JsonStringSplitter()
-  readonly #open: OpenDelta<Tag>[] = []
+  /** Deltas that have not passed, in order. */
+  #first: OpenDelta<Tag> | undefined
+  #last: OpenDelta<Tag> | undefined
   #string: TextStage<OpenDelta<Tag>> | undefined
   #hasBegun = false
   /** The end of what has left. */
@@ -43,10 +38,11 @@ export class ArgumentsStage<Tag> implements TextStage<Tag> {
   /** It is no JSON. */
   #plain: TextStage<Tag> | undefined
 
-  constructor(out: TextOutput<Tag>, options: ArgumentsStageOptions<Tag>) {
+  /** @param options of the checks of its strings, and of what is no JSON */
+  constructor(out: TextOutput<Tag>, options: RegexStageOptions) {
     this.#out = out
     this.#options = options
-    if (options.before !== '') this.#plain = options.asText(options.before)
+    if (options.before !== '') this.#plain = this.#asText(options.before)
   }
 
   /** What has arrived is no JSON. */
@@ -57,8 +53,10 @@ export class ArgumentsStage<Tag> implements TextStage<Tag> {
   text(tag: Tag, text: string): void {
     if (this.#plain !== undefined) return this.#plain.text(tag, text)
     const { pending } = this.#splitter
-    const delta: OpenDelta<Tag> = { tag, original: text, pending, parts: [], waiting: 0 }
-    this.#open.push(delta)
+    const delta: OpenDelta<Tag> = { tag, original: text, pending, parts: [], waiting: 0, next: undefined }
+    if (this.#last === undefined) this.#first = delta
+    else this.#last.next = delta
+    this.#last = delta
     if (!this.#mayGoOn(text) || !this.#splitter.push(text, (part) => this.#take(delta, part))) return this.#goOnAsText()
     this.#release()
   }
@@ -68,6 +66,10 @@ export class ArgumentsStage<Tag> implements TextStage<Tag> {
     this.#string?.finish()
     this.#release()
     this.#out.finish()
+  }
+
+  #asText(before: string): TextStage<Tag> {
+    return new RegexStage(this.#out, { ...this.#options, before })
   }
 
   /** Numbers and literals alone are no arguments. */
@@ -80,11 +82,14 @@ export class ArgumentsStage<Tag> implements TextStage<Tag> {
   }
 
   #goOnAsText(): void {
-    this.#plain = this.#options.asText(this.#tail)
+    this.#plain = this.#asText(this.#tail)
     // The escape before another one is in the delta before it.
-    const [first, ...others] = this.#open.splice(0)
-    this.#plain.text(first!.tag, first!.pending + first!.original)
-    for (const { tag, original } of others) this.#plain.text(tag, original)
+    let before = this.#first!.pending
+    for (let delta = this.#first; delta !== undefined; delta = delta.next) {
+      this.#plain.text(delta.tag, before + delta.original)
+      before = ''
+    }
+    this.#first = this.#last = undefined
   }
 
   #take(delta: OpenDelta<Tag>, part: JsonPart): void {
@@ -94,7 +99,11 @@ export class ArgumentsStage<Tag> implements TextStage<Tag> {
         return
       case 'begin':
         delta.parts.push('"')
-        this.#string = this.#options.check(WRITTEN, part.isKey)
+        this.#string = new RegexStage(WRITTEN, {
+          ...this.#options,
+          before: '',
+          isFixed: part.isKey || this.#options.isFixed,
+        })
         return
       case 'inside':
         delta.waiting++
@@ -108,11 +117,12 @@ export class ArgumentsStage<Tag> implements TextStage<Tag> {
   }
 
   #release(): void {
-    while (this.#open[0]?.waiting === 0) {
-      const { tag, parts } = this.#open.shift()!
-      const text = parts.join('')
+    for (let delta = this.#first; delta?.waiting === 0; delta = this.#first) {
+      this.#first = delta.next
+      if (this.#first === undefined) this.#last = undefined
+      const text = delta.parts.join('')
       this.#tail = (this.#tail + text).slice(-TAIL_LENGTH)
-      this.#out.text(tag, text)
+      this.#out.text(delta.tag, text)
     }
   }
 }

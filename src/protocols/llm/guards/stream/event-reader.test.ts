@@ -11,7 +11,7 @@ type Seen = readonly (readonly string[])[] | 'unreadable'
 function reading(format: GuardedFormat): (data: Uint8Array) => Seen {
   let seen: string[][] = []
   const reader = new EventReader(format, {
-    text({ block, kind, place: { form, canChange } }, original, { start, end }) {
+    text({ block, kind, form, place: { canChange } }, original, { start, end }) {
       seen.push([block, kind, form, String(canChange), original, `${start}-${end}`])
       return undefined
     },

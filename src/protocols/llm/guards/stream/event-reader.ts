@@ -70,7 +70,7 @@ export class EventReader {
   }
 
   /** What guards check instead of a file, which would be written again as a text of one event, or instead of a part of a character. */
-  #shownFor({ block, place: { form, mediaType, bytes } }: EventText, original: string): string | undefined {
+  #shownFor({ block, form, place: { mediaType, bytes } }: EventText, original: string): string | undefined {
     if (bytes !== undefined) {
       return this.#decoderOf(block).decode(bytes, { stream: true })
     }
@@ -112,7 +112,7 @@ export class EventReader {
 /** What matches cannot be masked. */
 function fixed(about: EventText): EventText {
   const { start, end, path } = about.place
-  return { ...about, place: { start, end, path, form: 'string', canChange: false } }
+  return { ...about, form: 'string', place: { start, end, path, form: 'string', canChange: false } }
 }
 
 function* finish(rest: Steps<void>): Steps<true> {

@@ -42,7 +42,7 @@ function blockOf(guards: readonly Guard[], kind: Partial<BlockKind> = {}, isRepe
   const noted: string[] = []
   const later: Steps<void>[] = []
   const block = new GuardedBlock(
-    { form: 'string', isFixed: false, before: '', ...kind },
+    { key: 'a', form: 'string', isFixed: false, before: '', ...kind },
     {
       guards,
       exchange,
@@ -77,7 +77,7 @@ test('a text leaves as the guards let it, and the end of what has left is known 
   const second = push('et-12 b')
   expect([first.released, second.released]).toEqual(['a <masked>', ' b'])
   expect(block.tail).toBe('')
-  block.finish()
+  block.end()
   expect([block.tail, block.isFinished]).toEqual(['a <masked> b', true])
   expect(noted).toEqual(['Mask', 'Mask'])
 })
@@ -85,7 +85,7 @@ test('a text leaves as the guards let it, and the end of what has left is known 
 test('of a long text, the last 256 characters are its end', () => {
   const { block, push } = blockOf([SECRET])
   for (let i = 0; i < 300; i++) push(`${i} `.padEnd(20, 'x'))
-  block.finish()
+  block.end()
   expect(block.tail).toHaveLength(256)
   expect(block.tail.endsWith(`299 ${'x'.repeat(16)}`)).toBe(true)
 })
@@ -144,7 +144,7 @@ test.each<[kind: Partial<BlockKind>, isRefused: boolean]>([
   const { guard, asked } = service()
   const { block, push, refused } = blockOf([guard], kind)
   const piece = push('"a"')
-  block.finish()
+  block.end()
   await asked[0]!({ kind: 'mask', contents: ['"b"'] })
   expect(refused).toHaveLength(isRefused ? 1 : 0)
   expect(piece.released).toBe(isRefused ? undefined : '"b"')
@@ -172,7 +172,7 @@ test('JSON has no end that another text goes on with; text instead of it has', (
   ] as const) {
     const { block, push } = blockOf([SECRET], { form: 'input' })
     push(text)
-    block.finish()
+    block.end()
     expect(block.tail).toBe(tail)
   }
 })
@@ -192,7 +192,7 @@ test('a long text that a service has let pass goes on in parts, as work for late
   const { block, push, later } = blockOf([SECRET, guard, SECRET], {}, false)
   const long = `${'x '.repeat(3000)}secret-1 and`
   const [first, second] = [push(long), push(' so secret-')]
-  block.finish()
+  block.end()
   expect(asked).toHaveLength(1)
   await asked[0]!({ kind: 'mask', contents: [long.replace('secret-1', 'secret-2')] })
   expect([first.released, later]).toEqual([undefined, [expect.anything()]])

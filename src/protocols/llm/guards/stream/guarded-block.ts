@@ -1,12 +1,12 @@
 import type { Steps } from '#base/in-slices.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import type { TextPlace } from '../../texts/body-texts.ts'
-import type { Guard, RegexGuard } from '../guard.ts'
+import type { Guard } from '../guard.ts'
 import { ArgumentsStage } from './arguments-stage.ts'
-import { PartedStage } from './parted-stage.ts'
-import { RegexStage } from './regex-stage.ts'
+import { PartedStage, type WorkQueue } from './parted-stage.ts'
+import { RegexStage, type RuleObserver } from './regex-stage.ts'
 import { ServiceStage } from './service-stage.ts'
-import type { RefuseStream, TextOutput, TextStage } from './text-stage.ts'
+import type { TextOutput, TextStage } from './text-stage.ts'
 
 /** A text of an event, on its way through the guards. */
 export interface StreamPiece {
@@ -15,24 +15,22 @@ export interface StreamPiece {
   released: string | undefined
 }
 
-export interface BlockOptions {
+/** `later` receives work for a long text that a service has let pass. */
+export interface BlockOptions extends RuleObserver, WorkQueue {
   readonly guards: readonly Guard[]
   readonly exchange: Exchange
   /** Aborted when the stream is over. */
   readonly signal: AbortSignal
-  readonly refuse: RefuseStream
   /** A service has let text pass. */
   readonly progressed: () => void
-  /** Receives work for a long text that a service has let pass. */
-  readonly later: (work: Steps<void>) => void
-  /** What a pattern guard found. */
-  readonly noted: (guard: RegexGuard, verdict: 'Mask' | 'Reject' | 'Fail') => void
   /** The output is repeated later, so that it must be kept. */
   readonly isRepeated: boolean
 }
 
 /** How the texts of a block are to be read. */
 export interface BlockKind {
+  /** The same for all texts of the block (`EventText.block`). */
+  readonly key: string
   readonly form: TextPlace['form']
   /** What matches cannot be masked. */
   readonly isFixed: boolean
@@ -43,14 +41,17 @@ export interface BlockKind {
 /** What a match that begins in a text and goes on in the next one is recognised by, in UTF-16 units. */
 const TAIL_LENGTH = 256
 
-/** One text of a stream, in deltas: the text of a choice or of a content block, or the arguments of a call. */
-export class GuardedBlock {
+/**
+ * One text of a stream, in deltas: the text of a choice or of a content block, or the arguments of a call. A stream may have very many at a
+ * time, so that what few of them need is made when they do.
+ */
+export class GuardedBlock implements TextOutput<StreamPiece>, WorkQueue {
   readonly #options: BlockOptions
   readonly #kind: BlockKind
   /** Undefined: all text has passed. Events that are held refer to their blocks, and stages take much memory. */
   #first: TextStage<StreamPiece> | undefined
-  readonly #services: ServiceStage<StreamPiece>[] = []
-  readonly #arguments: ArgumentsStage<StreamPiece>[] = []
+  #services: readonly ServiceStage<StreamPiece>[] = []
+  #arguments: readonly ArgumentsStage<StreamPiece>[] = []
   /** Of the text that is pushed. */
   #rest: Steps<void> | undefined
   #input = ''
@@ -61,26 +62,18 @@ export class GuardedBlock {
   #isFinished = false
   /** All of it has passed. */
   #isOver = false
-  readonly #repeats: StreamPiece[] = []
+  #repeats: StreamPiece[] | undefined
 
   constructor(kind: BlockKind, options: BlockOptions) {
     this.#options = options
     this.#kind = kind
-    const last: TextOutput<StreamPiece> = {
-      text: (piece, text) => {
-        piece.released = text
-        if (options.isRepeated) this.#output += text
-        this.#keepTail(text)
-      },
-      finish: () => this.#end(),
-    }
-    this.#first = this.#connect(last)
+    this.#first = this.#connect()
   }
 
   /** Long texts go through the guards in parts. Only a service that masks sees them whole: its mask replaces a part of a whole text. */
-  #connect(last: TextOutput<StreamPiece>): TextStage<StreamPiece> {
-    const { guards, later } = this.#options
-    let out = last
+  #connect(): TextStage<StreamPiece> {
+    const { guards } = this.#options
+    let out: TextOutput<StreamPiece> = this
     for (let end = guards.length; end > 0; ) {
       let start = end
       while (start > 0 && !masksByService(guards[start - 1]!)) start--
@@ -88,10 +81,7 @@ export class GuardedBlock {
         const within = guards.slice(start, end)
         const build = (inner: TextOutput<StreamPiece>) =>
           within.reduceRight((next, guard) => this.#stage(guard, next), inner)
-        const now = (work: Steps<void>) => {
-          this.#rest = work
-        }
-        out = new PartedStage(out, build, start === 0 ? now : later)
+        out = new PartedStage(out, build, start === 0 ? this : this.#options)
       }
       if (start > 0) out = this.#stage(guards[--start]!, out)
       end = start
@@ -99,10 +89,33 @@ export class GuardedBlock {
     return out
   }
 
+  /** A text has passed. */
+  text(piece: StreamPiece, text: string): void {
+    piece.released = text
+    if (this.#options.isRepeated) this.#output += text
+    this.#keepTail(text)
+  }
+
+  /** All of it has passed. */
+  finish(): void {
+    this.#isOver = true
+    this.#first = undefined
+    this.#services = []
+    if (this.#repeats !== undefined) for (const piece of this.#repeats) piece.released = this.#output
+  }
+
+  later(work: Steps<void>): void {
+    this.#rest = work
+  }
+
   /** Its text is JSON so far, so that no other text can begin within it. */
   get isJson(): boolean {
     if (this.#arguments.length === 0) return this.#kind.form === 'arguments'
     return this.#arguments.every(({ isPlain }) => !isPlain)
+  }
+
+  get key(): string {
+    return this.#kind.key
   }
 
   get isFinished(): boolean {
@@ -147,14 +160,18 @@ export class GuardedBlock {
   }
 
   #repeatFinished(piece: StreamPiece): Steps<void> | undefined {
-    this.finish()
+    this.end()
     if (piece.original !== this.#input) return this.#checkAlone(piece)
     if (this.#isOver) piece.released = this.#output
-    else this.#repeats.push(piece)
+    else {
+      this.#repeats ??= []
+      this.#repeats.push(piece)
+    }
     return undefined
   }
 
-  finish(): void {
+  /** No text follows. */
+  end(): void {
     if (this.#isFinished) return
     this.#isFinished = true
     this.#first?.finish()
@@ -165,19 +182,12 @@ export class GuardedBlock {
     const block = new GuardedBlock({ ...this.#kind, before: '' }, { ...this.#options, isRepeated: false })
     const rest = block.push(piece)
     if (rest !== undefined) yield* rest
-    block.finish()
+    block.end()
   }
 
   #keepTail(text: string): void {
     this.#tail += text
     if (this.#tail.length > 16 * TAIL_LENGTH) this.#tail = this.#tail.slice(-TAIL_LENGTH)
-  }
-
-  #end(): void {
-    this.#isOver = true
-    this.#first = undefined
-    this.#services.length = 0
-    for (const piece of this.#repeats) piece.released = this.#output
   }
 
   #stage(guard: Guard, out: TextOutput<StreamPiece>): TextStage<StreamPiece> {
@@ -194,22 +204,14 @@ export class GuardedBlock {
         signal,
         progressed,
       })
-      this.#services.push(stage)
+      this.#services = [...this.#services, stage]
       return stage
     }
-    if (form !== 'arguments' && form !== 'input') return this.#regexStage(guard, out, isFixed, before)
-    const stage = new ArgumentsStage(out, {
-      before,
-      check: (within, isKey) => this.#regexStage(guard, within, isKey || isFixed),
-      asText: (left) => this.#regexStage(guard, out, isFixed, left),
-    })
-    this.#arguments.push(stage)
+    const options = { guard, isFixed, before, stream: this.#options }
+    if (form !== 'arguments' && form !== 'input') return new RegexStage(out, options)
+    const stage = new ArgumentsStage(out, options)
+    this.#arguments = [...this.#arguments, stage]
     return stage
-  }
-
-  #regexStage<Tag>(guard: RegexGuard, out: TextOutput<Tag>, isFixed: boolean, before = ''): TextStage<Tag> {
-    const { refuse, noted } = this.#options
-    return new RegexStage(out, { guard, isFixed, before, refuse, matched: (verdict) => noted(guard, verdict) })
   }
 }
 

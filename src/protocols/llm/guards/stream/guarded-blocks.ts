@@ -28,11 +28,11 @@ export class GuardedBlocks {
   }
 
   /** The block of a text; a new one if it is the first. */
-  of({ block: key, place, kind }: EventText): GuardedBlock {
+  of({ block: key, place, form, kind }: EventText): GuardedBlock {
     let block = this.#blocks.get(key)
     if (block === undefined || (kind === 'delta' && block.isFinished)) {
-      const about = { form: place.form, isFixed: !place.canChange }
-      block = new GuardedBlock({ ...about, before: this.#before.get(familyOf(key)) ?? '' }, this.#options)
+      const before = this.#before.get(familyOf(key)) ?? ''
+      block = new GuardedBlock({ key, form, isFixed: !place.canChange, before }, this.#options)
       this.#blocks.set(key, block)
     }
     return block
@@ -44,23 +44,24 @@ export class GuardedBlocks {
     const prefixes = new Set<string>()
     for (const key of keys) {
       if (key.endsWith('*')) prefixes.add(key.slice(0, -1))
-      else this.end(key, this.#blocks.get(key))
+      else this.end(this.#blocks.get(key))
       if (pace.after(WORK_PER_END)) yield
     }
     if (prefixes.size === 0) return
     for (const [name, block] of this.#blocks) {
-      if (hasPrefix(name, prefixes)) this.end(name, block)
+      if (hasPrefix(name, prefixes)) this.end(block)
       if (pace.after(WORK_PER_END)) yield
     }
   }
 
-  end(name: string, block: GuardedBlock | undefined): void {
+  end(block: GuardedBlock | undefined): void {
     if (block === undefined) return
-    block.finish()
-    const isAlone = name.startsWith(ALONE)
-    if (!isAlone && block.tail !== '') this.#keepEnd(familyOf(name), block.tail)
+    const { key } = block
+    block.end()
+    const isAlone = key.startsWith(ALONE)
+    if (!isAlone && block.tail !== '') this.#keepEnd(familyOf(key), block.tail)
     // Only the responses API repeats texts of blocks that have ended.
-    if (isAlone || !this.#options.isRepeated) this.#blocks.delete(name)
+    if (isAlone || !this.#options.isRepeated) this.#blocks.delete(key)
   }
 
   #keepEnd(family: string, tail: string): void {

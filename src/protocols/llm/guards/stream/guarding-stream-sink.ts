@@ -310,7 +310,7 @@ export class GuardingStreamSink extends HoldingSink {
   *#endForgotten(): Steps<void> {
     const pace = new Pace()
     for (let piece = this.#forgotten; piece !== undefined; piece = this.#forgotten) {
-      this.#blocks.end(piece.key, piece.block)
+      this.#blocks.end(piece.block)
       if (pace.after(WORK_PER_END)) yield
       yield* this.#drain()
     }
@@ -333,23 +333,23 @@ export class GuardingStreamSink extends HoldingSink {
   }
 
   /** Shows a text to the guards. */
-  #addPiece(about: EventText, original: string, place: StringPlace): Steps<void> | undefined {
+  #addPiece(about: EventText, original: string, { start, end }: StringPlace): Steps<void> | undefined {
     const block = this.#blocks.of(about)
-    const piece: EventPiece = { original, released: undefined, place, key: about.block, block }
+    const piece: EventPiece = { original, released: undefined, start, end, block }
     if (this.#pieces === undefined) this.#pieces = [piece]
     else this.#pieces.push(piece)
     this.#length += original.length
     block.lastEvent = this.#events
     const rest = about.kind === 'delta' ? block.push(piece) : block.repeat(piece)
     if (about.kind === 'delta' && !about.ends) return rest
-    if (rest !== undefined) return this.#endAfter(rest, about.block, block)
-    this.#blocks.end(about.block, block)
+    if (rest !== undefined) return this.#endAfter(rest, block)
+    this.#blocks.end(block)
     return undefined
   }
 
-  *#endAfter(rest: Steps<void>, key: string, block: GuardedBlock): Steps<void> {
+  *#endAfter(rest: Steps<void>, block: GuardedBlock): Steps<void> {
     yield* rest
-    this.#blocks.end(key, block)
+    this.#blocks.end(block)
   }
 
   /** Sends the first events of the queue that have passed. */
@@ -362,7 +362,7 @@ export class GuardingStreamSink extends HoldingSink {
         if (pace.after(WORK_PER_PIECE)) yield
         if (piece.released === piece.original) continue
         const { dataStart } = event
-        yield* replaceByString(splices, dataStart + piece.place.start, dataStart + piece.place.end, piece.released!)
+        yield* replaceByString(splices, dataStart + piece.start, dataStart + piece.end, piece.released!)
         if (pace.after(piece.original.length)) yield
       }
       const out = yield* spliceInSteps(bytesOf(event), splices, pace)

@@ -4,9 +4,7 @@ import type { StringPlace } from './event-reader.ts'
 import type { GuardedBlock, StreamPiece } from './guarded-block.ts'
 
 /** A text of an event, and where it is in the data of the event. */
-export interface EventPiece extends StreamPiece {
-  readonly place: StringPlace
-  readonly key: string
+export interface EventPiece extends StreamPiece, StringPlace {
   readonly block: GuardedBlock
 }
 
@@ -42,8 +40,8 @@ export function bytesOf({ buffer, start, end }: GuardedEvent): Uint8Array {
 }
 
 /** The edit that writes what the client gets of a text. */
-export function spliceOf({ dataStart }: GuardedEvent, { place, released }: EventPiece): Splice {
-  return { start: dataStart + place.start, end: dataStart + place.end, text: encode(JSON.stringify(released)) }
+export function spliceOf({ dataStart }: GuardedEvent, { start, end, released }: EventPiece): Splice {
+  return { start: dataStart + start, end: dataStart + end, text: encode(JSON.stringify(released)) }
 }
 
 /** How many of the first pieces have passed. */

@@ -17,8 +17,8 @@ const ESCAPES: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r
 
 /** Splits JSON text that arrives in pieces into its strings and what is between them. An escape that is not complete waits. */
 export class JsonStringSplitter {
-  /** Whether each open object or list is an object. */
-  readonly #isObject: boolean[] = []
+  /** Whether each open object or list is an object. Undefined: none is open, as in all texts that are complete. */
+  #isObject: boolean[] | undefined
   #expectsKey = false
   #isInside = false
   /** The number or literal that is being read. */
@@ -68,11 +68,21 @@ export class JsonStringSplitter {
       this.#isAfterValue = true
     }
     if (char === ',' || char === ':') this.#isAfterValue = false
-    if (char === '{' || char === '[') this.#isObject.push(char === '{')
-    if (char === '}' || char === ']') this.#isObject.pop()
-    if (char === '{' || char === '[' || char === ',') this.#expectsKey = this.#isObject.at(-1) === true
+    if (char === '{' || char === '[') this.#open(char === '{')
+    if (char === '}' || char === ']') this.#close()
+    if (char === '{' || char === '[' || char === ',') this.#expectsKey = this.#isObject?.at(-1) === true
     if (char === ':') this.#expectsKey = false
     return true
+  }
+
+  #open(isObject: boolean): void {
+    this.#isObject ??= []
+    this.#isObject.push(isObject)
+  }
+
+  #close(): void {
+    this.#isObject?.pop()
+    if (this.#isObject?.length === 0) this.#isObject = undefined
   }
 
   #readString(text: string, start: number, take: (part: JsonPart) => void): number {

@@ -11,48 +11,73 @@ const PART_LENGTH = 256
 interface Parted<Tag> {
   readonly tag: Tag
   waiting: number
-  /** Joined at once, because strings that are only added to each other are slow to write. */
-  readonly passed: string[]
+  /** Joined at once, because strings that are only added to each other are slow to write. Undefined: it has one part. */
+  readonly passed: string[] | undefined
+  next: Parted<Tag> | undefined
+}
+
+/** Receives the work for long texts. */
+export interface WorkQueue {
+  later(work: Steps<void>): void
+}
+
+/** Puts parts together again. A stream may have very many, so that it makes no list for the texts that pass at once. */
+class JoiningOutput<Tag> implements TextOutput<Tag> {
+  readonly #out: TextOutput<Tag>
+  #first: Parted<Tag> | undefined
+  #last: Parted<Tag> | undefined
+
+  constructor(out: TextOutput<Tag>) {
+    this.#out = out
+  }
+
+  expect(tag: Tag, parts: number): void {
+    const parted: Parted<Tag> = { tag, waiting: parts, passed: parts > 1 ? [] : undefined, next: undefined }
+    if (this.#last === undefined) this.#first = parted
+    else this.#last.next = parted
+    this.#last = parted
+  }
+
+  text(_: Tag, text: string): void {
+    const first = this.#first!
+    first.passed?.push(text)
+    if (--first.waiting > 0) return
+    this.#first = first.next
+    if (this.#first === undefined) this.#last = undefined
+    this.#out.text(first.tag, first.passed === undefined ? text : first.passed.join(''))
+  }
+
+  finish(): void {
+    this.#out.finish()
+  }
 }
 
 /** Stages through which long texts go in parts, as work that yields. They leave as they came: one text for each delta. */
 export class PartedStage<Tag> implements TextStage<Tag> {
   readonly #inner: TextStage<Tag>
-  readonly #later: (work: Steps<void>) => void
-  readonly #inside: Parted<Tag>[] = []
-  /** What waits for a long text before it. */
-  readonly #queue: { readonly tag: Tag; readonly text: string }[] = []
+  readonly #joining: JoiningOutput<Tag>
+  readonly #works: WorkQueue
+  /** What waits for a long text before it. Undefined: nothing has. */
+  #queue: { readonly tag: Tag; readonly text: string }[] | undefined
   #isWorking = false
   #isFinished = false
 
-  /** @param later receives the work for long texts */
-  constructor(
-    out: TextOutput<Tag>,
-    build: (out: TextOutput<Tag>) => TextStage<Tag>,
-    later: (work: Steps<void>) => void,
-  ) {
-    this.#later = later
-    this.#inner = build({
-      text: (_, text) => {
-        const first = this.#inside[0]!
-        first.passed.push(text)
-        if (--first.waiting > 0) return
-        this.#inside.shift()
-        out.text(first.tag, first.passed.length === 1 ? text : first.passed.join(''))
-      },
-      finish: () => out.finish(),
-    })
+  constructor(out: TextOutput<Tag>, build: (out: TextOutput<Tag>) => TextStage<Tag>, works: WorkQueue) {
+    this.#works = works
+    this.#joining = new JoiningOutput(out)
+    this.#inner = build(this.#joining)
   }
 
   text(tag: Tag, text: string): void {
     if (!this.#isWorking && text.length <= PART_LENGTH) {
-      this.#inside.push({ tag, waiting: 1, passed: [] })
+      this.#joining.expect(tag, 1)
       return this.#inner.text(tag, text)
     }
+    this.#queue ??= []
     this.#queue.push({ tag, text })
     if (this.#isWorking) return
     this.#isWorking = true
-    this.#later(this.#work())
+    this.#works.later(this.#work(this.#queue))
   }
 
   finish(): void {
@@ -60,12 +85,12 @@ export class PartedStage<Tag> implements TextStage<Tag> {
     if (!this.#isWorking) this.#inner.finish()
   }
 
-  *#work(): Steps<void> {
+  *#work(queue: { readonly tag: Tag; readonly text: string }[]): Steps<void> {
     const pace = new Pace()
-    for (let next = this.#queue.shift(); next !== undefined; next = this.#queue.shift()) {
+    for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
       const { tag, text } = next
       const parts = Math.max(1, Math.ceil(text.length / PART_LENGTH))
-      this.#inside.push({ tag, waiting: parts, passed: [] })
+      this.#joining.expect(tag, parts)
       for (let part = 0; part < parts; part++) {
         this.#inner.text(tag, text.slice(part * PART_LENGTH, (part + 1) * PART_LENGTH))
         if (pace.after(WORK_PER_PART)) yield

@@ -22,8 +22,7 @@ function stageWith({ matches = ['secret-[0-9]+'], isFixed = false, before = '' }
       },
       isFixed,
       before,
-      refuse: (why) => refused.push(why),
-      matched: (verdict) => verdicts.push(verdict),
+      stream: { refuse: (why) => refused.push(why), noted: (_, verdict) => verdicts.push(verdict) },
     },
   )
   const outcome = () => ({ released: released.map(([, text]) => text), refused: refused.length, finished, verdicts })

@@ -9,9 +9,14 @@ export interface RegexStageOptions {
   readonly isFixed: boolean
   /** Text that has left and that this one may go on with: a match that begins in it refuses the stream. */
   readonly before: string
+  readonly stream: RuleObserver
+}
+
+/** The stream that a stage belongs to. */
+export interface RuleObserver {
   readonly refuse: RefuseStream
   /** Called for each match, for the record. */
-  readonly matched: (verdict: 'Mask' | 'Reject') => void
+  readonly noted: (guard: RegexGuard, verdict: 'Mask' | 'Reject') => void
 }
 
 /** Masks the matches of a guard. Text that can no longer be part of a match passes at once. */
@@ -51,7 +56,7 @@ export class RegexStage<Tag> implements TextStage<Tag> {
   }
 
   #forward(): void {
-    const { isFixed, matched } = this.#options
+    const { isFixed, guard, stream } = this.#options
     const pipeline = this.#pipeline
     // The rest of the match must not leave, either.
     if (pipeline.overran) return this.#reject(' matched a text that had begun to leave')
@@ -64,15 +69,15 @@ export class RegexStage<Tag> implements TextStage<Tag> {
       if (changed && this.#mayReach) return this.#reject(' matched a text that had begun to leave')
       if (text !== '') this.#mayReach = false
       if (changed && isFixed) return this.#reject(' matched a text that cannot change')
-      if (changed) matched('Mask')
+      if (changed) stream.noted(guard, 'Mask')
       this.#out.text(this.#tags.shift()!, text)
     }
   }
 
   #reject(why: string): void {
-    const { guard, refuse, matched } = this.#options
+    const { guard, stream } = this.#options
     this.#isOver = true
-    matched('Reject')
-    refuse(refuseByGuard(guard, why))
+    stream.noted(guard, 'Reject')
+    stream.refuse(refuseByGuard(guard, why))
   }
 }
