@@ -150,10 +150,10 @@ beforeAll(async () => {
       routeYaml('own-keys', '/own-keys', 'own-keys'),
       aiYaml('with-key', 'providerOne', providerPort, { auth: { key: 'sk-gateway' } }),
       routeYaml('with-key', '/with-key', 'with-key'),
-      routeYaml('limited', '/limited', 'with-key'),
-      policyYaml('limited', 'HTTPRoute', 'limited', {
-        traffic: { rateLimit: { local: [{ tokens: 50, unit: 'Hours' }] } },
-      }),
+      ...['limited', 'left'].flatMap((name) => [
+        routeYaml(name, `/${name}`, 'with-key'),
+        policyYaml(name, 'HTTPRoute', name, { traffic: { rateLimit: { local: [{ tokens: 50, unit: 'Hours' }] } } }),
+      ]),
       aiYaml('guarded', 'providerOne', providerPort, {}, { promptGuard: GUARDS }),
       routeYaml('guarded', '/guarded', 'guarded'),
       serviceYaml('judge', await startJudge()),
@@ -334,6 +334,18 @@ test('a used-up token limit refuses new sessions, and does not end the ones that
   another.close()
   expect(await lineOf('/limited/realtime?model=a')).toContain('gen_ai.usage.input_tokens=40')
   expect(await lineOf('/limited/realtime?model=c')).not.toContain('gen_ai.usage')
+})
+
+test('a client that leaves within a response is charged for what it got of it', async () => {
+  const client = await connect('/left/realtime?model=a')
+  // The provider sends it back.
+  client.send(JSON.stringify({ type: 'response.output_text.delta', response_id: 'r', delta: 'one two '.repeat(100) }))
+  await new Promise((resolve) => client.once('message', resolve))
+  client.terminate()
+  const line = await lineOf('/left/realtime?model=a')
+  expect(line).toContain('gen_ai.usage.output_tokens=200')
+  expect(line).toContain('gatewright.ai.usage.estimated=true')
+  await expect(connect('/left/realtime?model=b')).rejects.toThrow('429')
 })
 
 test('a side that is gone ends the other one', async () => {

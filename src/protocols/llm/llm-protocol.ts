@@ -127,9 +127,10 @@ class LlmRun implements ProtocolRun {
     for (const [name, value] of prepared.headers.set) request.set(name, value)
     exchange.llm = prepared.facts
     if (prepared.kind === 'open') {
-      const { facts, maxBytes, guarded } = prepared
+      const { facts, maxBytes, estimates, guarded } = prepared
       attempt.selectTunnelFilter = (opened, claim, charge) => {
-        const session = new SessionFilter({ facts, claim, maxBytes, charge })
+        const session = new SessionFilter({ facts, claim, maxBytes, charge, estimates })
+        attempt.settle = () => session.settle()
         if (guarded === undefined) return session
         return new GuardedSession(session, { ...guarded, claim, maxBytes, exchange: opened })
       }

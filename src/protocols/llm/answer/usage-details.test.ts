@@ -127,7 +127,7 @@ test.each<[usage: object, total: number | undefined]>([
   [{}, undefined],
 ])('a response of a session with the usage %j is charged %s', (usage, total) => {
   const facts = { ...NO_LLM }
-  const read = new SessionEvents(facts).read(
+  const read = new SessionEvents(facts, { estimates: true }).read(
     Buffer.from(JSON.stringify({ type: 'response.done', response: { usage } })),
   )
   expect([read, facts.totalTokens]).toEqual([total !== undefined, total])

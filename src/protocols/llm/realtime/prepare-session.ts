@@ -20,6 +20,8 @@ export interface PreparedSession {
   readonly facts: LlmFacts
   /** Of one message that is read. */
   readonly maxBytes: number
+  /** A limit or an expression reads tokens. */
+  readonly estimates: boolean
   /** They check the events of the client; undefined: nothing reads them. */
   readonly guarded: EventGuards | undefined
 }
@@ -28,7 +30,7 @@ export interface PreparedSession {
 export function prepareSession(
   provider: AiProviderPlan,
   exchange: Exchange,
-  maxBytes: number,
+  { maxBytes, estimates }: Pick<PreparedSession, 'maxBytes' | 'estimates'>,
 ): PreparedSession | Refusal {
   const { request } = exchange
   const { guards } = provider.settings
@@ -59,6 +61,7 @@ export function prepareSession(
     },
     facts: buildFacts(provider, 'Realtime', { streaming: true, ...model?.facts }),
     maxBytes,
+    estimates,
     guarded:
       guards === undefined || guards.request.length === 0
         ? undefined

@@ -187,7 +187,8 @@ function brokenSession(why: Abort | undefined, ...frames: readonly Buffer[]): Se
   const facts: LlmFacts = { ...NO_LLM }
   const charged: (number | undefined)[] = []
   const claim = new BodyClaim(new BodyMemory(10_000))
-  const filter = new SessionFilter({ facts, claim, maxBytes: 2000, charge: () => charged.push(facts.totalTokens) })
+  const charge = () => charged.push(facts.totalTokens)
+  const filter = new SessionFilter({ facts, claim, maxBytes: 2000, charge, estimates: true })
   let passed = ''
   const sink = filter.into({
     backed: false,
@@ -202,6 +203,7 @@ function brokenSession(why: Abort | undefined, ...frames: readonly Buffer[]): Se
   expect(sink.takesFramed).toBe(false)
   for (const byte of Buffer.concat(frames)) sink.bytes(Buffer.of(byte), 0, 1)
   if (why !== undefined) sink.abort(why)
+  filter.settle()
   return { facts, charged, failure: filter.failure?.detail, passed }
 }
 
@@ -253,6 +255,43 @@ test('tokens are the sum over all responses, and are charged with each', () => {
     outputTextTokens: 4,
     outputAudioTokens: 6,
   })
+})
+
+const piece = (type: string, delta: string, response_id = 'r') =>
+  text({ type: `response.${type}.delta`, response_id, delta })
+const WORDS = 'The gateway counts all of these words, because somebody has paid for them. '
+
+test.each(['output_text', 'text', 'output_audio_transcript', 'function_call_arguments'])(
+  'a client that leaves before its response is complete is charged for the %s that it got',
+  (type) => {
+    const frames = Array.from({ length: 100 }, () => piece(type, WORDS))
+    const { facts, charged } = brokenSession('cancelled', ...frames)
+    expect(charged).toEqual([])
+    expect(facts.outputTokens! / 100).toBeGreaterThan(13)
+    expect(facts.outputTokens! / 100).toBeLessThan(20)
+    expect(facts).toMatchObject({ inputTokens: undefined, totalTokens: facts.outputTokens, areTokensEstimated: true })
+    expect(facts.providerTotalTokens).toBeUndefined()
+  },
+)
+
+test('only responses that have not reported their tokens are estimated', () => {
+  const reported = done({ input_tokens: 3, output_tokens: 4, total_tokens: 7 }, { id: 'r' })
+  expect(session(piece('text', WORDS), reported).facts).toMatchObject({ totalTokens: 7, areTokensEstimated: false })
+  const { facts } = session(piece('text', 'a b c', 's'), piece('text', WORDS), reported, done(null, { id: 's' }))
+  expect(facts).toMatchObject({ inputTokens: 3, outputTokens: 7, totalTokens: 10, areTokensEstimated: true })
+})
+
+test('audio is estimated by its length: 20 tokens for each second', () => {
+  // 48,000 bytes in base64.
+  const second = Array.from({ length: 40 }, () => piece('output_audio', 'A'.repeat(1530)))
+  const { facts } = session(...second)
+  expect(facts.outputTokens).toBeGreaterThan(18)
+  expect(facts.outputTokens).toBeLessThan(22)
+})
+
+test('many responses at once are estimated together', () => {
+  const frames = Array.from({ length: 100 }, (_, i) => piece('text', 'a b c ', `r${i}`))
+  expect(session(...frames).facts.outputTokens).toBe(300)
 })
 
 test('a session without a response has no tokens', () => {

@@ -3,27 +3,61 @@ import { type LlmFacts, type LlmTokens, NO_TOKENS } from '#exchange/llm-facts.ts
 import { readInputDetails, readOutputDetails, totalOf } from '../answer/usage-details.ts'
 import { decodeText } from '../json/native.ts'
 import { countAt, memberOf, objectAt, textAt } from '../json/read-value.ts'
-import { findMember, scanMembers, stringAt } from '../json/scan-members.ts'
+import { findMember, type Members, scanMembers, stringAt } from '../json/scan-members.ts'
+import { UnreportedOutput } from './unreported-output.ts'
 
 /** Reads facts from the events of a provider in a session; the tokens of a session are the sum over its responses (decision B08). */
 export class SessionEvents {
   readonly #facts: LlmFacts
+  /** Undefined: nothing reads tokens that no provider has reported. */
+  readonly #unreported: UnreportedOutput | undefined
 
-  constructor(facts: LlmFacts) {
+  constructor(facts: LlmFacts, { estimates }: { readonly estimates: boolean }) {
     this.#facts = facts
+    this.#unreported = estimates ? new UnreportedOutput() : undefined
   }
 
   /** @returns whether the event reports tokens */
   read(message: Uint8Array): boolean {
     const members = scanMembers(message)
     if ('fault' in members) return false
-    const index = findMember(members, 'type')
-    const read = index < 0 ? undefined : READERS.get(stringAt(members, index) ?? '')
+    const type = textOf(members, 'type') ?? ''
+    const read = READERS.get(type)
     // Most events are pieces of audio and text.
-    if (read === undefined) return false
+    if (read === undefined) {
+      if (this.#unreported !== undefined && OUTPUT.test(type)) addOutput(members, type, this.#unreported)
+      return false
+    }
     const event = parse(message)
-    return event !== undefined && read(event, this.#facts)
+    if (event === undefined || !read(event, this.#facts)) return false
+    if (type === 'response.done') this.#unreported?.reported(textAt(objectAt(event, 'response'), 'id') ?? '')
+    return true
   }
+
+  /** The session is over: what no response has reported is estimated. */
+  settle(): void {
+    const tokens = this.#unreported?.tokens ?? 0
+    if (tokens === 0) return
+    const facts = this.#facts
+    facts.outputTokens = (facts.outputTokens ?? 0) + tokens
+    facts.totalTokens = (facts.totalTokens ?? 0) + tokens
+    facts.areTokensEstimated = true
+  }
+}
+
+const OUTPUT = /^response\..*\.delta$/
+const AUDIO = /^response\.(?:output_)?audio\.delta$/
+
+/** Texts, transcripts of audio, and arguments of calls come in pieces, as audio does. */
+function addOutput(members: Members, type: string, unreported: UnreportedOutput): void {
+  const response = textOf(members, 'response_id') ?? ''
+  if (!AUDIO.test(type)) unreported.add(response, textOf(members, 'delta') ?? '', 0)
+  else unreported.add(response, undefined, members.bytes.length)
+}
+
+function textOf(members: Members, name: string): string | undefined {
+  const index = findMember(members, name)
+  return index < 0 ? undefined : stringAt(members, index)
 }
 
 /** What is read of an event. @returns whether it reports tokens */

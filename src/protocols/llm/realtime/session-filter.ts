@@ -13,6 +13,8 @@ export interface SessionFilterOptions {
   readonly maxBytes: number
   /** Charges tokens when they arrive. */
   readonly charge: () => void
+  /** A limit or an expression reads tokens. */
+  readonly estimates: boolean
 }
 
 /** Reads what the provider says in a session while its bytes pass unchanged. */
@@ -26,7 +28,7 @@ export class SessionFilter implements TunnelFilter, MessageHandler {
 
   constructor(options: SessionFilterOptions) {
     this.#options = options
-    this.#events = new SessionEvents(options.facts)
+    this.#events = new SessionEvents(options.facts, options)
   }
 
   /** What could not be read. */
@@ -45,6 +47,11 @@ export class SessionFilter implements TunnelFilter, MessageHandler {
       if (this.#problem !== undefined) this.#fail('protocol-error')
     }
     return new ReadSink(sink, { read, broken: (why) => this.#fail(why) })
+  }
+
+  /** The session is over. */
+  settle(): void {
+    this.#events.settle()
   }
 
   text(message: Uint8Array): void {

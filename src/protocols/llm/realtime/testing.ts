@@ -28,7 +28,7 @@ export function open(request: readonly PromptGuardRequestSpec[], guards?: readon
   const { session, exchange } = opened(asks(request))
   const claim = new BodyClaim(new BodyMemory(100_000))
   const limits = { claim, maxBytes: session.maxBytes }
-  const inner = new SessionFilter({ ...limits, facts: { ...NO_LLM }, charge: () => {} })
+  const inner = new SessionFilter({ ...limits, facts: { ...NO_LLM }, charge: () => {}, estimates: false })
   const { head, guards: compiled } = session.guarded!
   const filter = new GuardedSession(inner, { ...limits, exchange, head, guards: guards ?? compiled })
   const [toClient, toProvider] = [new Collector(), new Collector()]

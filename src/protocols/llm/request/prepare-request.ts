@@ -152,7 +152,9 @@ export function prepareLlmRequest(
   }
   if (type === 'Models') return MODELS
   if (isClientFormat(type)) return prepareTyped(provider, type, exchange, input)
-  if (type === 'Realtime') return prepareSession(provider, exchange, input.maxKept)
+  if (type === 'Realtime') {
+    return prepareSession(provider, exchange, { maxBytes: input.maxKept, estimates: input.reads.tokens })
+  }
   return prepareAsIs(provider, type, exchange, input)
 }
 
