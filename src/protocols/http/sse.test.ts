@@ -13,6 +13,7 @@ const streams: [name: string, text: string, events: SseEvent[]][] = [
   ['an id with empty data', 'id: 7\ndata:\n\n', [{ event: '', data: '', id: '7', retryMs: undefined }]],
   ['field without colon', 'data\n\n', [plain('')]],
   ['comments and unknown fields', ': hi\nfoo: bar\n\ndata: a\n\n', [plain('a')]],
+  ['a retry beyond all times', `retry: ${'9'.repeat(16)}\ndata: a\n\n`, [plain('a')]],
   ['bad retry and id', 'retry: soon\nid: a\0b\ndata: a\n\n', [plain('a')]],
   ['byte order mark', '\uFEFFdata: a\n\n', [plain('a')]],
   ['unfinished block', 'data: a\n\ndata: b\n', [plain('a')]],

@@ -98,7 +98,7 @@ export class SseParser {
         if (!value.includes('\0')) this.#id = value
         return
       case 'retry':
-        if (/^[0-9]+$/.test(value)) this.#retryMs = Number(value)
+        if (/^[0-9]{1,15}$/.test(value)) this.#retryMs = Number(value)
         return
     }
   }

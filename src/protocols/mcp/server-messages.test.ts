@@ -487,3 +487,23 @@ test('FailOpen: without targets a stream stays open until there are some', async
   }
   expect(await client.send({ method: 'GET', leaves: arrive })).toMatchObject({ status: 200, text: '' })
 })
+
+test('event ids of any characters continue streams', async () => {
+  const event = 'id: é€1\ndata: {"jsonrpc":"2.0","method":"notifications/x"}\n\n'
+  const asBytes = 'Ã©â\u0082¬1'
+  const idIn = (text: string) => /^id: (.+)$/m.exec(text)?.[1]
+
+  // A client gets the id of the only target, and returns it as UTF-8.
+  const one = await start({ a: speaks(event) })
+  expect(idIn((await one.client.send(listen)).text)).toBe('é€1')
+  await one.client.send({ ...listen, headers: { 'last-event-id': asBytes } })
+  expect(one.seen.at(-1)?.headers['last-event-id']).toBe(asBytes)
+
+  // With several, the client gets sealed ids, and the gateway itself opens streams again.
+  const several = await start({ a: speaks(event), b: withoutStream })
+  const again = () => several.seen.filter(({ headers }) => headers['last-event-id'] === asBytes).length
+  const { text } = await several.client.send({ ...listen, leaves: () => again() > 0 })
+  const before = again()
+  const returns = { ...listen, headers: { 'last-event-id': idIn(text) }, leaves: () => again() > before }
+  expect((await several.client.send(returns)).status).toBe(200)
+})

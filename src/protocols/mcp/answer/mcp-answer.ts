@@ -1,3 +1,4 @@
+import { fromByteText } from '#base/byte-text.ts'
 import type { Json } from '#base/json.ts'
 import { REJECTIONS, type RejectionCode } from '#base/rejections.ts'
 import type { DecidedBy } from '#exchange/decided-by.ts'
@@ -105,7 +106,8 @@ export const EVENT_STREAM = [
   ['cache-control', 'no-cache'],
 ] as const
 
-/** One event in wire format. */
+/** One event in wire format. @param id byte text */
 export function encodeEvent(text: string, id?: string, retryMs?: number): Uint8Array {
-  return encoder.encode(formatSse({ event: text === '' ? '' : 'message', data: text, id, retryMs }))
+  const event = { event: text === '' ? '' : 'message', data: text, retryMs }
+  return encoder.encode(formatSse(id === undefined ? event : { ...event, id: fromByteText(id) }))
 }

@@ -1,3 +1,4 @@
+import { toByteText } from '#base/byte-text.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import { noteMcpError } from '#exchange/mcp-facts.ts'
 import type { ServedAnswer } from '../../backend-protocol.ts'
@@ -116,7 +117,7 @@ async function* resumed(
     await pauseBefore(retryMs, deps.signal)
     const session = findSession(request)
     if (deps.signal.aborted || 'status' in session) return
-    exchange.request.set('last-event-id', lastEventId)
+    exchange.request.set('last-event-id', toByteText(lastEventId))
     answer = await openStream(request, session)
     if (answer.status !== 200) return
     endWith(deps.signal, answer)

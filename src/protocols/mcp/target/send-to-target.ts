@@ -32,7 +32,7 @@ export interface TargetCall {
   readonly of?: Session
   /** Where a target with the HTTP+SSE transport wants messages; unset: the path of the target, at any replica. */
   readonly at?: { readonly path: string; readonly label: string }
-  /** Continues a stream after this event. */
+  /** Continues a stream after this event, in byte text. */
   readonly lastEventId?: string | undefined
 }
 
@@ -142,7 +142,7 @@ function headersFor({ plan, exchange }: McpRequest, call: TargetCall): ReturnTyp
   const headers = targetHeaders(plan, exchange, target, session)
   headers.push(['accept', method === 'GET' ? 'text/event-stream' : 'application/json, text/event-stream'])
   if (message !== undefined) headers.push(['content-type', 'application/json'])
-  if (lastEventId !== undefined) headers.push(['last-event-id', lastEventId])
+  if (lastEventId !== undefined && lastEventId !== '') headers.push(['last-event-id', lastEventId])
   if (names !== undefined && session?.version === LATEST_SESSIONLESS) {
     headers.push(['mcp-method', names.method])
     if (names.name !== undefined) headers.push(['mcp-name', encodeHeader(names.name)])

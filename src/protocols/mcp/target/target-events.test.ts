@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { toByteText } from '#base/byte-text.ts'
 import { FakeUpstream } from '#net/testing/fake-upstream.ts'
 import { roomFor } from '#net/testing/room-for.ts'
 import { TargetEvents } from './target-events.ts'
@@ -112,4 +113,21 @@ test('a body that can only be read is read', async () => {
   const events = new TargetEvents(pieces(), roomFor(0).claim)
   expect(nameOf((await events.next()).value)).toBe('a')
   await expect(events.next()).rejects.toThrow('broken')
+})
+
+test.each<[what: string, id: string, read: string | RegExp]>([
+  ['of ASCII', 'a 1', 'a 1'],
+  ['of other characters, as UTF-8', '€1', 'â\u0082¬1'],
+  ['that is empty', '', ''],
+  ['of the greatest length', 'x'.repeat(4096), 'x'.repeat(4096)],
+  ['that is too long', 'x'.repeat(4097), /^the target sent an event id that is too long: the limit is 4096 bytes/],
+  ['that is too long as UTF-8', '€'.repeat(1366), /^the target sent an event id that is too long/],
+  ['with a control character', 'a\u0001', /^the target sent an event id with control characters$/],
+])('an event id %s', async (_, id, read) => {
+  const { upstream, events } = start()
+  upstream.send(toByteText(`id: ${id}\n${eventOf('a')}`))
+  const next = events.next()
+  if (typeof read === 'string') expect((await next).value?.eventId).toBe(read)
+  else await expect(next).rejects.toThrow(read)
+  await events.return()
 })

@@ -4,6 +4,7 @@ import { PumpedBody } from '#net/body/pumped-body.ts'
 import type { Abort, BodySink, BodySource } from '#net/stream.ts'
 import { type SseEvent, SseParser } from '#protocols/http/sse.ts'
 import type { Message } from '../message/json-rpc.ts'
+import { readEventId } from './event-id.ts'
 import { holdPiece, MAX_MESSAGE_BYTES, readMessage } from './read-message.ts'
 import type { MessageReader, TargetMessage } from './target-reply.ts'
 
@@ -124,8 +125,10 @@ export class TargetEvents implements AsyncIterableIterator<TargetMessage>, BodyS
   #deliver({ data, id, retryMs }: SseEvent, reader: MessageReader): void {
     this.#taken++
     let message: Message | undefined
+    let eventId: string | undefined
     try {
       message = data === '' ? undefined : readMessage(data)
+      eventId = id === undefined ? undefined : readEventId(id)
     } catch (error) {
       this.#events = undefined
       return this.#breakOff(error)
@@ -134,7 +137,7 @@ export class TargetEvents implements AsyncIterableIterator<TargetMessage>, BodyS
       this.#keptBytes += data.length
     }
     this.#reader = undefined
-    reader.message({ message, eventId: id, retryMs, keep })
+    reader.message({ message, eventId, retryMs, keep })
   }
 
   /** All events have been taken, and the next one is wanted. */

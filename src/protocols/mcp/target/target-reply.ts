@@ -46,6 +46,7 @@ export interface MessageReader {
 export interface TargetMessage {
   /** Undefined for an event without data, which has only an id or a reconnection time. */
   readonly message: Message | undefined
+  /** Byte text. */
   readonly eventId: string | undefined
   readonly retryMs: number | undefined
   /** Keeps the message in memory after the next one was requested, until the request of the client ends. */
