@@ -266,3 +266,26 @@ test('FailOpen: a target that stays absent is left alone for a while', async () 
   await client.request(6, 'tools/list')
   expect(seen.map(({ target }) => target)).toEqual(['a'])
 })
+
+test('a target that is initialised again while the session is deleted loses that session, too', async () => {
+  const server = new Server()
+  const deleted = Promise.withResolvers<void>()
+  const slow: FakeTarget = async (call) => {
+    if (call.message?.method === 'initialize' && server.sessions > 0) await deleted.promise
+    return server.target(call)
+  }
+  const { call, seen } = fakeTargets({ a: slow })
+  const client = new TestClient(mcpPlan(['a']), call)
+  await client.initialize()
+  server.restart()
+  const called = client.request(5, 'tools/call', { name: 'x' })
+  await vi.waitFor(() => expect(seen.at(-1)?.message?.method).toBe('initialize'))
+  expect((await client.send({ method: 'DELETE' })).status).toBe(204)
+  seen.length = 0
+  deleted.resolve()
+  expect((await called).status).toBe(404)
+  expect(seen.map(({ method, headers }) => [method, headers['mcp-session-id']])).toEqual([
+    ['POST', 's2'],
+    ['DELETE', 's2'],
+  ])
+})

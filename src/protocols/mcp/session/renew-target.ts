@@ -8,6 +8,7 @@ import { notifyInitialized } from '../target/notify-target.ts'
 import { peek } from '../target/read-reply.ts'
 import { LIMITS, type TargetCall } from '../target/send-to-target.ts'
 import type { TargetReply } from '../target/target-reply.ts'
+import { prepareClose } from './close-targets.ts'
 import { restoreSettings } from './restore-settings.ts'
 import { isOver, noteRenewed, type Session } from './session-state.ts'
 import { announceChange } from './session-stream.ts'
@@ -109,6 +110,11 @@ async function initialise(
     return undefined
   }
   deps.memory.absentUntil.delete(plan.destination)
+  // The client has deleted its session meanwhile.
+  if (isOver(session, deps.table, clock.now())) {
+    await prepareClose(request, [{ plan, session: renewed }])()
+    return undefined
+  }
   noteRenewed(session, renewed, deps.table)
   await restoreSettings(request, session, { plan, session: renewed })
   void announceChange(deps.channels, session.key, renewed.capabilities)
