@@ -129,6 +129,7 @@ function answer(
     wire: client.type,
     hidesUsage: false,
     kept: undefined,
+    native: undefined,
     translation,
     guards: [],
     maxBytes: MAX_BODY_BYTES,

@@ -108,6 +108,7 @@ test('stream-answer', () => {
       hidesUsage: false,
       kept: undefined,
       translation: undefined,
+      native: undefined,
       guards: [],
       account: undefined,
       maxBytes: 2 ** 21,

@@ -14,6 +14,7 @@ import type { Guard } from './guards/guard.ts'
 import type { RouteType } from './policy-schema.ts'
 import { TokenAccount } from './tokens/token-account.ts'
 import type { AnswerSink } from './translation/answer-sink.ts'
+import type { NativeRequest } from './translation/other-form.ts'
 
 /** What the client gets. */
 export class Collector implements BodySink {
@@ -67,6 +68,8 @@ export interface Answer {
   readonly counts?: boolean
   readonly coding?: string
   readonly request?: string
+  /** The request; its provider speaks the dialect of the client. */
+  readonly native?: NativeRequest
   readonly guards?: readonly Guard[]
 }
 
@@ -89,6 +92,7 @@ export function pass(body: string | Buffer, answer: Answer = {}) {
     hidesUsage: answer.hidesUsage ?? false,
     kept,
     translation: undefined,
+    native: answer.native,
     guards: answer.guards ?? [],
     account,
     maxBytes: 2 ** 21,

@@ -489,6 +489,7 @@ test('trailers go on', () => {
       hidesUsage: false,
       kept: undefined,
       translation: undefined,
+      native: undefined,
       guards: [],
       account: undefined,
       maxBytes: 2 ** 21,
@@ -574,7 +575,14 @@ function passCompressed(coding: string, body: Buffer) {
   exchange.response.set('content-type', 'text/event-stream')
   exchange.response.set('content-encoding', coding)
   const plan = {
-    ...{ wire: 'Completions' as const, hidesUsage: false, kept: undefined, translation: undefined, guards: [] },
+    ...{
+      wire: 'Completions' as const,
+      hidesUsage: false,
+      kept: undefined,
+      translation: undefined,
+      native: undefined,
+      guards: [],
+    },
     ...{ account: undefined, maxBytes: 2 ** 21 },
   }
   const filter = observeResponse(plan, exchange, { claim: roomFor(0).claim, decoding: RESPONSE_DECODING })!

@@ -15,8 +15,10 @@ import type { ObjectFault } from '../json/member-reader.ts'
 import type { ResponsePlan } from '../request/prepare-request.ts'
 import { formatRefusal } from '../request/refuse.ts'
 import type { TokenAccount } from '../tokens/token-account.ts'
+import { otherForm } from '../translation/other-form.ts'
 import { translateAnswer } from '../translation/translate-answer.ts'
 import { forgetBytes } from '../translation/translate-head.ts'
+import type { ChatTranslation } from '../translation/translate-request.ts'
 import { refuseAnswer } from '../translation/whole-answer.ts'
 import { answerReader, isSuccess, STREAMS } from './answer-formats.ts'
 import { CompressedAnswer, NoSink } from './compressed-answer.ts'
@@ -67,7 +69,8 @@ function readResponse(plan: ResponsePlan, exchange: Exchange, tools: ReadingTool
   const { llm: facts, response } = exchange
   if (facts === undefined || response === undefined) return undefined
   const { claim } = tools
-  const { translation, kept, maxBytes, account } = plan
+  const { kept, maxBytes, account } = plan
+  const translation = plan.translation ?? otherFormOf(plan, response)
   kept?.areValidFor(claim)
   if (translation !== undefined) {
     const coding = codingOf(response)
@@ -84,6 +87,15 @@ function readResponse(plan: ResponsePlan, exchange: Exchange, tools: ReadingTool
   if (plan.wire === 'Detect' && isFrameStream(response)) return observeFrames(plan, exchange, facts, claim)
   const filter = observePlain(plan, exchange, facts, claim, plan.wire !== 'Detect')
   return filter === undefined || account === undefined ? filter : sampled(filter, account, claim)
+}
+
+const JSON_TYPE = /^application\/json[ \t]*(?:;|$)/i
+
+/** An answer in a form that the client did not ask for. Other types are no answers. */
+function otherFormOf({ native }: ResponsePlan, response: Head): ChatTranslation | undefined {
+  if (native === undefined || response.status !== 200) return undefined
+  const isOther = native.streamed ? JSON_TYPE.test(response.joined('content-type') ?? '') : isEventStream(response)
+  return isOther ? otherForm(native) : undefined
 }
 
 interface Decoded {

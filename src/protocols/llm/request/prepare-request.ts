@@ -37,6 +37,7 @@ import { TokenAccount } from '../tokens/token-account.ts'
 import { NATIVE_DIALECTS } from '../translation/dialects.ts'
 import { dropForeignThoughts, mayHaveForeignThoughts } from '../translation/drop-foreign-thoughts.ts'
 import { foreignFields } from '../translation/foreign-fields.ts'
+import type { NativeRequest } from '../translation/other-form.ts'
 import { type AnswerTranslation, type TranslatedRequest, translateInSteps } from '../translation/translate-request.ts'
 import { applyBodySettings } from './body-settings.ts'
 import { finalModel } from './final-model.ts'
@@ -82,6 +83,8 @@ export interface ResponsePlan {
   readonly kept: KeptAnswer | undefined
   /** The provider speaks another dialect than the client. */
   readonly translation: AnswerTranslation | undefined
+  /** It speaks the same one; undefined where nothing is read of the request. */
+  readonly native: NativeRequest | undefined
   /** They check the response in the dialect of the client. */
   readonly guards: readonly Guard[]
   /** Limit of bodies in bytes. */
@@ -186,7 +189,10 @@ function prepareAsIs(
 }
 
 function asIs(wire: RouteType, { maxKept }: RequestInput, { kept, account }: Partial<ResponsePlan>): ResponsePlan {
-  return { wire, hidesUsage: false, kept, account, translation: undefined, guards: NO_GUARDS, maxBytes: maxKept }
+  return {
+    ...{ wire, hidesUsage: false, kept, account, guards: NO_GUARDS, maxBytes: maxKept },
+    ...{ translation: undefined, native: undefined },
+  }
 }
 
 function detectFacts(
@@ -312,7 +318,7 @@ function* writeRequest(
 }
 
 function completeSent(
-  { provider, type, conversion, hidesUsage }: FinalCall,
+  { provider, type, conversion, model, hidesUsage }: FinalCall,
   call: Partial<LlmFacts>,
   final: Uint8Array,
   { body, translated }: WrittenRequest,
@@ -335,6 +341,7 @@ function completeSent(
     kept,
     account,
     translation: translated?.answer,
+    native: translated === undefined ? { type, streamed: facts.streaming, model, body: input.body! } : undefined,
     guards: isGuardedFormat(type) ? (provider.settings.guards?.response ?? NO_GUARDS) : NO_GUARDS,
     maxBytes: input.maxKept,
   }

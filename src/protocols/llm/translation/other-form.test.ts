@@ -1,0 +1,116 @@
+import { expect, test } from 'vitest'
+import type { RouteType } from '../policy-schema.ts'
+import type { ClientFormat } from '../request/route-type.ts'
+import { pass } from '../testing.ts'
+
+const data = (event: object | string) => `data: ${typeof event === 'string' ? event : JSON.stringify(event)}\n\n`
+const event = (type: string, rest: object = {}) => `event: ${type}\n${data({ type, ...rest })}`
+const JSON_TYPE = 'application/json; charset=utf-8'
+const SSE = 'text/event-stream'
+
+const CHAT_USAGE = { prompt_tokens: 9, completion_tokens: 2, total_tokens: 11 }
+const call = { id: 'c1', type: 'function', function: { name: 'get weather!', arguments: '{"a":1}' } }
+const chunk = (delta: object, finish: string | null = null) =>
+  data({ id: 'x', model: 'm-1', choices: [{ index: 0, delta, finish_reason: finish }] })
+
+/** One answer as a whole and as a stream. */
+const ANSWERS: { readonly [Type in 'Completions' | 'Messages']: readonly [whole: object, stream: string] } = {
+  Completions: [
+    {
+      ...{ id: 'x', object: 'chat.completion', model: 'm-1', usage: CHAT_USAGE },
+      choices: [
+        {
+          ...{ index: 0, finish_reason: 'tool_calls' },
+          message: { role: 'assistant', content: 'Hm.', reasoning_content: 'so', tool_calls: [call] },
+        },
+      ],
+    },
+    chunk({ role: 'assistant', content: '' }) +
+      chunk({ reasoning_content: 'so' }) +
+      chunk({ content: 'Hm.' }) +
+      chunk({ tool_calls: [{ index: 0, ...call }] }) +
+      chunk({}, 'tool_calls') +
+      data({ id: 'x', model: 'm-1', choices: [], usage: CHAT_USAGE }) +
+      data('[DONE]'),
+  ],
+  Messages: [
+    {
+      ...{ id: 'x', type: 'message', role: 'assistant', model: 'm-1', stop_reason: 'tool_use', stop_sequence: null },
+      content: [
+        { type: 'thinking', thinking: 'so', signature: 'c2ln' },
+        { type: 'text', text: 'Hm.' },
+        { type: 'tool_use', id: 'c1', name: 'get_weather', input: { a: 1 } },
+      ],
+      usage: { input_tokens: 9, output_tokens: 2 },
+    },
+    event('message_start', {
+      message: { id: 'x', type: 'message', role: 'assistant', model: 'm-1', content: [], usage: { input_tokens: 9 } },
+    }) +
+      event('content_block_start', { index: 0, content_block: { type: 'thinking', thinking: '' } }) +
+      event('content_block_delta', { index: 0, delta: { type: 'thinking_delta', thinking: 'so' } }) +
+      event('content_block_delta', { index: 0, delta: { type: 'signature_delta', signature: 'c2ln' } }) +
+      event('content_block_stop', { index: 0 }) +
+      event('content_block_start', { index: 1, content_block: { type: 'text', text: '' } }) +
+      event('content_block_delta', { index: 1, delta: { type: 'text_delta', text: 'Hm.' } }) +
+      event('content_block_stop', { index: 1 }) +
+      event('content_block_start', {
+        ...{ index: 2, content_block: { type: 'tool_use', id: 'c1', name: 'get_weather', input: {} } },
+      }) +
+      event('content_block_delta', { index: 2, delta: { type: 'input_json_delta', partial_json: '{"a":1}' } }) +
+      event('content_block_stop', { index: 2 }) +
+      event('message_delta', { delta: { stop_reason: 'tool_use' }, usage: { output_tokens: 2 } }) +
+      event('message_stop'),
+  ],
+}
+
+function answered(type: ClientFormat, streamed: boolean, body: string, contentType: string, request: object = {}) {
+  const native = { type, streamed, model: 'm', body: new TextEncoder().encode(JSON.stringify(request)) }
+  const passed = pass(body, { type: type as RouteType, contentType, native })
+  const { response } = passed.exchange
+  return { ...passed, contentType: response!.joined('content-type'), length: response!.joined('content-length') }
+}
+
+for (const [type, [whole, stream]] of Object.entries(ANSWERS) as ['Completions' | 'Messages', [object, string]][]) {
+  const usage = { stream_options: { include_usage: true } }
+
+  test(`${type}: a client that asked for no stream gets a whole answer of one`, () => {
+    const { text, contentType, facts } = answered(type, false, stream, SSE)
+    expect(contentType).toBe('application/json')
+    expect(JSON.parse(text)).toMatchObject(whole)
+    expect(facts).toMatchObject({ responseModel: 'm-1', inputTokens: 9, outputTokens: 2, totalTokens: 11 })
+  })
+
+  test(`${type}: a client that asked for a stream gets one of a whole answer`, () => {
+    const { text, contentType, facts } = answered(type, true, JSON.stringify(whole), JSON_TYPE, usage)
+    expect(contentType).toBe('text/event-stream')
+    expect(facts).toMatchObject({ responseModel: 'm-1', inputTokens: 9, outputTokens: 2, totalTokens: 11 })
+    // The way back is the answer again.
+    expect(JSON.parse(answered(type, false, text, SSE).text)).toMatchObject(whole)
+  })
+
+  test(`${type}: the form that the client asked for passes unchanged`, () => {
+    expect(answered(type, true, stream, SSE).text).toBe(stream)
+    expect(answered(type, false, JSON.stringify(whole), JSON_TYPE).text).toBe(JSON.stringify(whole))
+  })
+
+  test(`${type}: an error in a whole answer to a client that asked for a stream is one`, () => {
+    const error = JSON.stringify({ type: 'error', error: { type: 'overloaded_error', message: 'busy' } })
+    const { failure, refusal } = answered(type, true, error, JSON_TYPE)
+    expect([failure?.status, refusal?.code]).toEqual([529, 'llm-response-invalid'])
+  })
+}
+
+test('only a client that asked for the usage chunk gets it', () => {
+  const [whole] = ANSWERS.Completions
+  expect(answered('Completions', true, JSON.stringify(whole), JSON_TYPE).text).not.toContain('"usage":{')
+})
+
+test.each<[type: ClientFormat, streamed: boolean, body: string, contentType: string]>([
+  ['Responses', true, '{"output":[]}', JSON_TYPE],
+  ['Embeddings', false, 'data: 1\n\n', SSE],
+  ['Completions', true, '<html>', 'text/html'],
+  ['Completions', false, 'text', 'text/plain'],
+])('%s (streamed: %j): %s of the type %s passes', (type, streamed, body, contentType) => {
+  const passed = answered(type, streamed, body, contentType)
+  expect([passed.text, passed.contentType]).toEqual([body, contentType])
+})
