@@ -123,6 +123,7 @@ test('codes are API: none is renamed or removed by accident, and each has one ki
     'llm-path-not-completions',
     'match-impossible',
     'mcp-service-named',
+    'mirror-guarded',
     'model-unfit',
     'model-unknown',
     'name-collision',

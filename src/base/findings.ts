@@ -105,6 +105,7 @@ export const FINDINGS = {
       'backend-port-missing': 'A reference to a Service has no port.',
       'backend-port-unknown': 'The Service does not have this port.',
       'backend-takes-requests': 'A TCPRoute or TLSRoute refers to a backend that takes requests, not connections.',
+      'mirror-guarded': 'A `RequestMirror` filter refers to a backend with prompt guards; no request is copied to it.',
       'object-refused': 'The object exists, but its own errors keep it out of use. `lint` prints only those errors.',
       'reference-not-permitted': 'No ReferenceGrant permits the reference to another namespace.',
       'key-set-backend': 'Key sets cannot be fetched from a backend of this type.',

@@ -237,6 +237,31 @@ test('compile problems and bindings are independent, and new values replace old 
   expect(conditionsIn(translator.translation, 'Gateway')).toContain('Programmed=Unknown/Pending')
 })
 
+test('a mirror to a backend with prompt guards is a reference that is not resolved', () => {
+  const route = {
+    kind: 'HTTPRoute',
+    metadata: { name: 'r' },
+    spec: { parentRefs: [{ name: gateway.metadata.name }], rules: [{}] },
+  }
+  const translator = new Translator()
+  translator.apply({ set: [gateway, route].map(admitObject), removed: [] })
+  const resolved = () => {
+    const { status } = translator.translation.statuses.find(({ kind }) => kind === 'HTTPRoute')!
+    const [parent] = (
+      status as unknown as { parents: { conditions: { type: string; reason: string; message: string }[] }[] }
+    ).parents
+    const { reason, message } = parent!.conditions.find(({ type }) => type === 'ResolvedRefs')!
+    return `${reason}: ${message}`
+  }
+  const origin = { kind: 'HTTPRoute', namespace: 'default', name: 'r' }
+  const finding: Finding = { origin, path: 'p', code: 'mirror-guarded', message: 'it gets none', severity: 'error' }
+  expect(resolved()).toBe('ResolvedRefs: All references resolved')
+  translator.noteProblems(new Map([['HTTPRoute/default/r', [finding]]]))
+  expect(resolved()).toBe('UnsupportedProtocol: it gets none')
+  translator.noteProblems(new Map([['HTTPRoute/default/r', [{ ...finding, code: 'cel-syntax' }]]]))
+  expect(resolved()).toBe('ResolvedRefs: All references resolved')
+})
+
 test('fields of a GRPCRoute that have no effect say what to use instead', () => {
   const route = {
     kind: 'GRPCRoute',

@@ -153,10 +153,11 @@ function mirrorFields(progress: RequestProgress, { mirrors }: RuleFilters, targe
 
 /** A mirror whose backend cannot be resolved is omitted: mirrors never affect the request itself. */
 function mirrorSpec(progress: RequestProgress, { filter, path }: MirrorFilter, target: string) {
-  const backend = useBackend(progress, filter.backendRef, { path: `${path}.requestMirror.backendRef`, target })
+  const at = `${path}.requestMirror.backendRef`
+  const backend = useBackend(progress, filter.backendRef, { path: at, target })
   if (backend === undefined) return []
   const { numerator, denominator } = filter.fraction ?? { numerator: filter.percent ?? 100, denominator: 100 }
-  return [{ backend, numerator, denominator }]
+  return [{ backend, numerator, denominator, path: at }]
 }
 
 /** Without a usable backend the filter refuses the requests of its rule (Gateway API, HTTPRouteFilter). */

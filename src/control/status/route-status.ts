@@ -1,14 +1,17 @@
 import { compareText } from '#base/compare-text.ts'
+import type { Finding } from '#base/finding.ts'
 import { CONTROLLER_NAME } from '../controller.ts'
 import type { AttachedParent } from '../routes/attach-route.ts'
 import type { TranslatedRoute } from '../routes/translate-route.ts'
 import { conditionsOf } from './condition.ts'
 
-/** `status` of a route: one entry for each parent (Gateway API). A message lists Services without endpoints (decision A-131). */
+/** `status` of a route: one entry for each parent (Gateway API). A message lists Services without endpoints (decision A-131). @param errors of the route */
 export function routeStatus(
   { route, accepted, resolvedRefs, uses }: TranslatedRoute,
   hasNoEndpoints: (backend: string) => boolean,
+  errors: readonly Finding[] = [],
 ) {
+  const unresolved = resolvedRefs ?? guardedMirror(errors)
   const condition = conditionsOf(route.object)
   const endpointless = [...new Set(uses.map(({ to }) => to).filter(hasNoEndpoints))]
   const note = endpointless.length === 0 ? '' : `; no endpoints for ${endpointless.join(', ')}`
@@ -26,14 +29,20 @@ export function routeStatus(
               exception === undefined ? 'Route accepted' : `Route accepted, but ${exception}`,
             )
           : condition('Accepted', 'False', refused.reason, refused.message),
-        resolvedRefs === undefined
+        unresolved === undefined
           ? condition('ResolvedRefs', 'True', 'ResolvedRefs', `All references resolved${note}`)
-          : condition('ResolvedRefs', 'False', resolvedRefs.reason, resolvedRefs.message),
+          : condition('ResolvedRefs', 'False', unresolved.reason, unresolved.message),
       ],
     }
   })
   const all = [...foreignParents(route.object.status), ...own]
   return { parents: all.sort((a, b) => compareText(sortKey(a.parentRef), sortKey(b.parentRef))) }
+}
+
+/** Whether a backend has prompt guards is known when its policies are compiled. */
+function guardedMirror(errors: readonly Finding[]): TranslatedRoute['resolvedRefs'] {
+  const found = errors.find(({ code }) => code === 'mirror-guarded')
+  return found && { reason: 'UnsupportedProtocol', message: found.message }
 }
 
 interface ParentEntry {

@@ -56,9 +56,9 @@ export function addStatusStages(stages: Stages, tables: Tables): void {
     }),
   )
   stages.add(
-    statusStage(tables, 'routeStatuses', routes, (route, work) => {
+    statusStage(tables, 'routeStatuses', routes, (route, work, key) => {
       const hasNoEndpoints = (backend: string) => work.count(tables.endpointless, backend) > 0
-      return { object: route.route.object, status: routeStatus(route, hasNoEndpoints) }
+      return { object: route.route.object, status: routeStatus(route, hasNoEndpoints, errorsOf(tables, work, key)) }
     }),
   )
   stages.add(

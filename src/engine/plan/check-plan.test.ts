@@ -75,6 +75,28 @@ test('a policy that another one for its target overrides has no problems of its 
   expect(names(guarded('b'), guarded('c', { target: 'ProxyBackend/default/other' }))).toEqual(['b', 'c'])
 })
 
+test('mirrors to a backend with prompt guards are reported where they are written, as soon as it has some', () => {
+  const llm = backendItem('llm', { type: 'ai', spec: { provider: { providerOne: {} } } })
+  const web = backendItem('web')
+  const mirror = (backend: BackendItem, numerator: number, at: number) => {
+    return { backend: backend.key, numerator, denominator: 100, path: `filters[${at}]` }
+  }
+  const spec = [mirror(web, 100, 0), mirror(llm, 1, 1), mirror(llm, 0, 2)]
+  const filters = policyItem('traffic.requestMirror', ROUTE, spec, {
+    origin: { kind: 'HTTPRoute', namespace: 'default', name: 'r' },
+  })
+  const guards = policyItem('backend.ai', llm.key, { promptGuard: { request: [{ regex: { builtins: ['Email'] } }] } })
+  const it = checker()
+  const codes = (...items: readonly PlanItem[]) =>
+    it
+      .take(...items)
+      .findings.filter(({ code }) => code === 'mirror-guarded')
+      .map(({ origin, path, severity }) => [origin.name, path, severity])
+  expect(codes(llm, web, filters)).toEqual([])
+  expect(codes(llm, web, filters, guards)).toEqual([['r', 'filters[1]', 'error']])
+  expect(codes(llm, web, filters)).toEqual([])
+})
+
 const limit = (target: string, more: Partial<PolicyItem> = {}): PolicyItem =>
   policyItem('traffic.rateLimit', target, { local: [{ requests: 1, unit: 'Seconds' }] }, more)
 

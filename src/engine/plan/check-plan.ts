@@ -23,6 +23,7 @@ import { allSourcesOf, isSourceOf } from '../merge/merge.ts'
 import { unmetNeeds } from './backend-needs.ts'
 import { misreadPaths, type Use, usesOfRule } from './check-uses.ts'
 import { failoverProblems } from './failover.ts'
+import { guardedMirrors } from './guarded-mirrors.ts'
 import type { Lookups } from './lookups.ts'
 import { openForwardProxies } from './open-forward-proxy.ts'
 import { byPrecedence } from './plan-index.ts'
@@ -178,6 +179,10 @@ export class PlanCheck {
     const unused = unusedIdentityProblem(item, (key) => work.read(this.#identities, key))
     if (unused !== undefined) context.report(item, unused.path, unused)
     for (const problem of unmetNeeds(item, lookups)) context.report(item, problem.path, problem)
+    const isGuarded = (key: string) => buildCalledBackend(key, lookups, this.#state)?.protocol.isGuarded === true
+    for (const problem of guardedMirrors(item, isGuarded)) {
+      work.write(this.#problems, originKey(item.origin), { ...problem, origin: item.origin })
+    }
   }
 
   #findUses(rule: RouteItem, work: Work): void {

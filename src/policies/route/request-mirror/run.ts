@@ -8,6 +8,8 @@ export interface Mirror {
   readonly backend: string
   readonly numerator: number
   readonly denominator: number
+  /** Of the reference, in the object with the filter. */
+  readonly path: string
 }
 
 /** Decides which backends get a copy of the request. The copies are sent with the request, after all policies (decision A-52). */
