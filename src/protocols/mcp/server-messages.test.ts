@@ -507,3 +507,35 @@ test('event ids of any characters continue streams', async () => {
   const returns = { ...listen, headers: { 'last-event-id': idIn(text) }, leaves: () => again() > before }
   expect((await several.client.send(returns)).status).toBe(200)
 })
+
+test('the task of a message has the id that its receiver knows', async () => {
+  const meta = (taskId: string) => ({ _meta: { 'io.modelcontextprotocol/related-task': { taskId }, own: 1 } })
+  const working: FakeTarget = target((call) => {
+    if (call.message?.method !== 'tools/call') return {}
+    const asked = { jsonrpc: '2.0', id: 1, method: 'elicitation/create', params: { message: 'sure?', ...meta('t1') } }
+    return { events: [note('notifications/message', { data: 1, ...meta('t1') }), asked, answer(call, meta('t1'))] }
+  })
+  const several = await start({ a: working, b: working })
+  const { messages } = await several.client.request(7, 'tools/call', { name: 'b_x' })
+  expect(messages).toMatchObject([{ params: meta('b+t1') }, { params: meta('b+t1') }, { id: 7, result: meta('b+t1') }])
+  several.seen.length = 0
+  const reply = (result: object) => several.client.send({ message: { jsonrpc: '2.0', id: messages[1]?.id, result } })
+  await reply({ action: 'accept', ...meta('b+t1') })
+  expect(several.seen.map(({ target, message }) => [target, message])).toEqual([
+    ['b', { jsonrpc: '2.0', id: 1, result: { action: 'accept', ...meta('t1') } }],
+  ])
+
+  const one = await start({ a: working })
+  const own = await one.client.request(7, 'tools/call', { name: 'x' })
+  expect(own.messages).toMatchObject([{ params: meta('t1') }, { params: meta('t1') }, { id: 7, result: meta('t1') }])
+})
+
+test('a task of the client itself keeps its id', async () => {
+  const meta = (taskId: string) => ({ _meta: { 'io.modelcontextprotocol/related-task': { taskId } } })
+  for (const taskId of ['mine', 'a+mine']) {
+    const { client, seen } = await start({ a: asking, b: asking })
+    const { id } = await askedBy(client, 'b_x')
+    await client.send({ message: { jsonrpc: '2.0', id, result: meta(taskId) } })
+    expect(seen.at(-1)).toMatchObject({ target: 'b', message: { result: meta(taskId) } })
+  }
+})

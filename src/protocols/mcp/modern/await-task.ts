@@ -1,5 +1,6 @@
 import { isAnswerTo, isObject, type MessageId, parseMessage, type ResponseMessage } from '../message/json-rpc.ts'
 import { abandon } from '../target/abandon.ts'
+import { RELATED_TASK } from '../target/related-task.ts'
 import { resumeResponse } from '../target/resume-response.ts'
 import type { TargetMessage, TargetReply } from '../target/target-reply.ts'
 import { TargetStreamError } from '../target/target-stream-error.ts'
@@ -56,9 +57,6 @@ export async function* awaitTask({ id, created, send, open, signal, cancel }: Ta
 function taskRequest(id: string, method: string, taskId: string): string {
   return JSON.stringify({ jsonrpc: '2.0', id, method, params: { taskId } })
 }
-
-/** Names the task of a message (revision 2025-11-25). */
-export const RELATED_TASK = 'io.modelcontextprotocol/related-task'
 
 function withoutTask({ json, result }: ResponseMessage, id: MessageId): ResponseMessage {
   const meta = result?._meta

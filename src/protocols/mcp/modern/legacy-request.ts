@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '#base/json.ts'
 import { isMessageId, isObject, type MessageId, type RequestMessage } from '../message/json-rpc.ts'
-import { RELATED_TASK } from './await-task.ts'
+import { RELATED_TASK } from '../target/related-task.ts'
 import { META } from './meta.ts'
 
 /** The request of a client of the modern era without the members that only this era has. */

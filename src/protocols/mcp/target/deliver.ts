@@ -1,3 +1,4 @@
+import type { JsonObject } from '#base/json.ts'
 import type { ServedAnswer } from '../../backend-protocol.ts'
 import { ACCEPTED, refuse } from '../answer/mcp-answer.ts'
 import { type McpRequest, type SessionTarget, targetsOf } from '../mcp-request.ts'
@@ -6,6 +7,7 @@ import { idKey, type NotificationMessage, type ResponseMessage } from '../messag
 import { callInSession } from '../session/renew-target.ts'
 import type { Session } from '../session/session-state.ts'
 import { abandon } from './abandon.ts'
+import { ownTask } from './related-task.ts'
 import { LIMITS } from './send-to-target.ts'
 import { answerFailure, type FailedReply, hasFailed } from './target-failure.ts'
 import { cancelInFlight } from './track-in-flight.ts'
@@ -36,15 +38,17 @@ async function deliverProgress(
 ): Promise<ServedAnswer> {
   const reference = openReference(request.deps, session, 'progress', params?.progressToken)
   if (reference === undefined) return ACCEPTED
-  const text = JSON.stringify({ ...json, params: { ...params, progressToken: reference.original } })
-  return deliver(request, session, askersOf(all, reference), text)
+  const askers = askersOf(all, reference)
+  const own = inWordsOf(request, askers, params ?? {})
+  const text = JSON.stringify({ ...json, params: { ...own, progressToken: reference.original } })
+  return deliver(request, session, askers, text)
 }
 
 /** Sends the client's response to the target of the request, with the id that the target chose (decision B85). */
 export async function deliverResponse(
   request: McpRequest,
   session: Session,
-  { id, json }: ResponseMessage,
+  { id, json, result }: ResponseMessage,
 ): Promise<ServedAnswer> {
   // An error about a message that the client could not parse: the sender cannot be determined.
   if (id === undefined) return ACCEPTED
@@ -54,8 +58,9 @@ export async function deliverResponse(
       detail: `no request is waiting for a response with id ${idKey(id)}`,
     })
   }
-  const owner = askersOf(targetsOf(request, session), reference)
-  return deliver(request, session, owner, JSON.stringify({ ...json, id: reference.original }))
+  const askers = askersOf(targetsOf(request, session), reference)
+  const own = result && { result: inWordsOf(request, askers, result) }
+  return deliver(request, session, askers, JSON.stringify({ ...json, id: reference.original, ...own }))
 }
 
 /** The target that asked. None if it has been initialised again since: it may use the id for another request now. */
@@ -63,6 +68,11 @@ function askersOf(targets: readonly SessionTarget[], { target, of }: ClientRefer
   return targets.filter(
     ({ plan, session }) => plan.name === target && (of === undefined || of === sessionMark(session)),
   )
+}
+
+/** What the client says, with the task that it names as the target knows it. */
+function inWordsOf({ plan }: McpRequest, [asker]: readonly SessionTarget[], said: JsonObject): JsonObject {
+  return asker === undefined ? said : ownTask(plan, asker.plan, said)
 }
 
 async function deliver(

@@ -2,6 +2,7 @@ import type { Json, JsonObject } from '#base/json.ts'
 import type { McpTargetPlan } from '../config/mcp-plan.ts'
 import { isObject } from '../message/json-rpc.ts'
 import { type Naming, publicUri } from './naming.ts'
+import { publicTask } from './related-task.ts'
 
 /**
  * A result with the public URIs of all resources that it contains or links to, so that the client can read them: contents of a resource,
@@ -10,11 +11,12 @@ import { type Naming, publicUri } from './naming.ts'
  */
 export function publicResult(naming: Naming, target: McpTargetPlan, result: JsonObject): JsonObject {
   const publish = (uri: string) => publicUri(naming, target, uri)
-  const { contents, content, messages, task, taskId } = result
+  const named = publicTask(naming, target, result)
+  const { contents, content, messages, task, taskId } = named
   const hasItems = Array.isArray(contents) || Array.isArray(content) || Array.isArray(messages)
-  if (!hasItems && !isObject(task) && typeof taskId !== 'string') return result
+  if (!hasItems && !isObject(task) && typeof taskId !== 'string') return named
   return {
-    ...result,
+    ...named,
     ...(typeof taskId === 'string' && { taskId: publish(taskId) }),
     ...(isObject(task) && typeof task.taskId === 'string' && { task: { ...task, taskId: publish(task.taskId) } }),
     ...(Array.isArray(contents) && { contents: contents.map((one) => publishUri(one, publish)) }),

@@ -17,6 +17,7 @@ import { renewedTarget, type Session } from '../session/session-state.ts'
 import { publicUri } from './naming.ts'
 import { notifyTarget } from './notify-target.ts'
 import { publicResult } from './public-result.ts'
+import { publicTask } from './related-task.ts'
 import type { TargetMessage } from './target-reply.ts'
 
 /** How many requests of a target are remembered for cancellation. */
@@ -70,12 +71,22 @@ export class ToClient {
     if (message === undefined) return undefined
     switch (message.kind) {
       case 'request':
-        return this.#session.key === '' ? this.#refuse(message) : JSON.stringify(this.#translateRequest(message))
+        return this.#session.key === ''
+          ? this.#refuse(message)
+          : JSON.stringify(this.#translateRequest(this.#withPublicTask(message)))
       case 'notification':
-        return this.#translateNotification(message)
+        return this.#translateNotification(this.#withPublicTask(message))
       case 'response':
         return this.#relaysAnswers ? this.translateAnswer(message, undefined) : this.#drop()
     }
+  }
+
+  #withPublicTask<Said extends RequestMessage | NotificationMessage>(message: Said): Said {
+    if (message.params === undefined) return message
+    const params = publicTask(this.#request.plan, this.#target.plan, message.params)
+    if (params === message.params) return message
+    const json = { ...message.json, params }
+    return { ...message, params, json, text: JSON.stringify(json) }
   }
 
   /** A client without a session cannot answer. Targets of the modern era do not send requests. */
