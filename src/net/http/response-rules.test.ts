@@ -1,19 +1,24 @@
 import { expect, test } from 'vitest'
 import { BODY_CHUNKED, BODY_CLOSE, BODY_LENGTH, BODY_NONE, type BodyKind } from '../stream.ts'
 import { Head } from './head.ts'
-import { announcedLength, isBodiless, isEventStream, sentKind } from './response-rules.ts'
+import { announcedLength, isBodiless, isEventStream, isFrameStream, sentKind } from './response-rules.ts'
 
-test.each<[types: string[], is: boolean]>([
-  [['text/event-stream'], true],
-  [['Text/Event-Stream ;charset=utf-8'], true],
-  [['text/event-stream-x'], false],
-  [[], false],
-  [['text/event-stream', 'text/plain'], false],
-  [['text/event-stream; a=b', 'text/plain'], false],
-])('a response of type %j is an event stream: %s', (types, is) => {
+test.each<[types: string[], events: boolean, frames: boolean]>([
+  [['text/event-stream'], true, false],
+  [['Text/Event-Stream ;charset=utf-8'], true, false],
+  [['text/event-stream-x'], false, false],
+  [['application/vnd.amazon.eventstream'], false, true],
+  [['Application/vnd.amazon.eventStream ; a=b'], false, true],
+  [['application/vnd.amazon.eventstream-x'], false, false],
+  [['x-application/vnd.amazon.eventstream'], false, false],
+  [[], false, false],
+  [['text/event-stream', 'text/plain'], false, false],
+  [['text/event-stream; a=b', 'text/plain'], false, false],
+  [['application/vnd.amazon.eventstream; a=b', 'text/plain'], false, false],
+])('a response of type %j is a stream of events: %s, of frames: %s', (types, events, frames) => {
   const head = Head.response(200)
   for (const type of types) head.append('content-type', type)
-  expect(isEventStream(head)).toBe(is)
+  expect([isEventStream(head), isFrameStream(head)]).toEqual([events, frames])
 })
 
 test.each([

@@ -5,14 +5,19 @@ const EVENT_STREAM = /^text\/event-stream[ \t]*(?:;[^,]*)?$/i
 
 /** Whether the body of a response is a stream of server-sent events. */
 export function isEventStream(response: Head): boolean {
-  return EVENT_STREAM.test(response.joined('content-type') ?? '')
+  return hasType(response, EVENT_STREAM)
 }
 
 const FRAME_STREAM = /^application\/vnd\.amazon\.eventstream[ \t]*(?:;[^,]*)?$/i
 
 /** Whether the body is a stream of frames (`net/event-stream/`). */
 export function isFrameStream(response: Head): boolean {
-  return FRAME_STREAM.test(response.joined('content-type') ?? '')
+  return hasType(response, FRAME_STREAM)
+}
+
+function hasType(response: Head, type: RegExp): boolean {
+  const given = response.joined('content-type')
+  return given !== undefined && type.test(given)
 }
 
 /** Whether a response has no body, independent of its framing fields (RFC 9112, 6.3). */
