@@ -8,7 +8,7 @@ import { LocalTable } from '#state/shared-table.ts'
 import type { McpRequest } from '../mcp-request.ts'
 import { parseMessage } from '../message/json-rpc.ts'
 import { McpMemory } from '../session/mcp-memory.ts'
-import { NO_SESSION } from '../session/session-state.ts'
+import { endSession, NO_SESSION } from '../session/session-state.ts'
 import { announceChange, announceEnd } from '../session/session-stream.ts'
 import type { TargetMessage } from '../target/target-reply.ts'
 import { EventSource, type StreamEvent } from './event-source.ts'
@@ -324,4 +324,17 @@ test('a stream without targets tells the client when there are some again, and e
   memory.streams.replaced(BACKEND, ['a'])
   expect(await first).toContain('notifications/tools/list_changed')
   expect(await read()).toBeUndefined()
+})
+
+test.each(['read', 'piped'])('a stream whose session ends before it begins is over at once: %s', async (how) => {
+  const { stream, read, table, channels, ended, targets } = start()
+  endSession(session, table)
+  if (how === 'read') expect(await read()).toBeUndefined()
+  else {
+    const end = vi.fn()
+    stream.pipe({ source: null, backed: false, bytes: () => {}, end } as unknown as BodySink)
+    expect(end).toHaveBeenCalledOnce()
+  }
+  expect(ended).toEqual(['stopped', 'over'])
+  expect([targets[0]!.asked, targets[0]!.closed, channels.openChannels]).toEqual([0, 1, []])
 })

@@ -5,7 +5,7 @@ import { BODY_CHUNKED, type BodySink, type BodySource } from '#net/stream.ts'
 import { WheelTimer, workerWheel } from '#net/timer-wheel.ts'
 import { type McpRequest, targetsOf } from '../mcp-request.ts'
 import type { OpenStream } from '../session/open-streams.ts'
-import type { Session } from '../session/session-state.ts'
+import { isEnded, type Session } from '../session/session-state.ts'
 import { announceTargets, listenForNews, parseNews, type StreamNews } from '../session/session-stream.ts'
 import { noteUse, REPEAT_MS } from '../session/session-use.ts'
 import { noteFailure } from '../target/target-failure.ts'
@@ -170,6 +170,8 @@ export class NotificationStream
     this.#wheel.arm(this.#silence, SILENCE_MS)
     const hear = (text: string) => this.#hear(parseNews(text))
     this.#closeNews = session === undefined ? () => {} : listenForNews(request.deps.channels, session.key, hear)
+    // It may have ended while the streams of the targets were opened, before there was anybody to hear of it.
+    if (session !== undefined && isEnded(session, request.deps.table)) return this.#end()
     if (listening !== undefined) this.arrived({ text: listening.first }, undefined)
     if (sources.length === 0) this.ended()
     for (const source of sources) source.start(this)

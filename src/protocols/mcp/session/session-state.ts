@@ -155,11 +155,12 @@ export function endSession(session: Session, table: SharedTable): void {
 
 /** The session was deleted, or it is too old, or it was idle for too long. */
 export function isOver(session: Session, table: SharedTable, nowMs: number): boolean {
-  return nowMs - session.createdMs > MAX_AGE_MS || isEnded(session.key, table) || isIdle(session, table, nowMs)
+  return nowMs - session.createdMs > MAX_AGE_MS || isEnded(session, table) || isIdle(session, table, nowMs)
 }
 
-function isEnded(sessionKey: string, table: SharedTable): boolean {
-  return table.get(ENDED, sessionKey) !== undefined
+/** Its client has deleted it. */
+export function isEnded({ key }: Pick<Session, 'key'>, table: SharedTable): boolean {
+  return table.get(ENDED, key) !== undefined
 }
 
 /** Scope of the shared table: keys of ended sessions. */
