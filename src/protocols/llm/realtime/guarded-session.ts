@@ -20,7 +20,7 @@ import type { Guard } from '../guards/guard.ts'
 import { guardBody, type ReadBody } from '../guards/guard-body.ts'
 import { GUARD_CODE } from '../guards/guard-refusals.ts'
 import { GuardedTexts } from '../guards/guarded-texts.ts'
-import { JsonValue, parseDocument } from '../json/json-document.ts'
+import { JsonValue, parseInSteps } from '../json/json-document.ts'
 import { encode } from '../json/splice.ts'
 import { readRequestTexts } from './texts.ts'
 
@@ -120,7 +120,7 @@ export class GuardedSession implements TunnelFilter, Gatekeeper {
 
 /** @param id receives the id of the event */
 function* readMessage(message: Uint8Array, id: { found?: string | undefined }): Steps<ReadBody | Refusal> {
-  const event = parseDocument(message)
+  const event = yield* parseInSteps(message)
   if (!(event instanceof JsonValue) || event.kind !== 'object') {
     return reject('llm-body-invalid', { body: 'the event is not a JSON object with unique keys' })
   }

@@ -291,7 +291,15 @@ test.each<[given: string | undefined, translated: boolean, set: string | undefin
   [undefined, true, 'application/json'],
   ['text/plain', true, 'application/json'],
   ['application/json', true, undefined],
-  ['text/plain', false, undefined],
+  [undefined, false, 'application/json'],
+  ['text/plain', false, 'application/json'],
+  ['application/json', false, undefined],
+  ['application/json; charset=utf-8', true, undefined],
+  ['Application/JSON;charset="UTF-8"', false, undefined],
+  // Express reads it so: +AGY- is the letter f.
+  ['application/json; charset=utf-7', false, 'application/json'],
+  ['application/json; charset=utf-8; charset=utf-7', false, 'application/json'],
+  ['application/json, application/json; charset=utf-7', false, 'application/json'],
 ])('with content type %s (translated: %j), the provider gets %s', (given, translated, set) => {
   const provider = translated ? { providerFour: {} } : { providerOne: {} }
   const { headers } = sent(CHAT, { provider, ...(given !== undefined && { headers: { 'content-type': given } }) })

@@ -165,7 +165,7 @@ export function prepareLlmRequest(
 function isUnguardedSpelling({ settings }: AiProviderPlan, { request }: Exchange): boolean {
   if (settings.guards === undefined) return false
   const other = lenientRouteType(settings.routes, request.target)
-  return other !== undefined && isClientFormat(other)
+  return other !== undefined && (isClientFormat(other) || other === 'Realtime')
 }
 
 /** Passthrough and Detect: bytes, path and query are unchanged (decisions B05, B06). */
@@ -328,7 +328,7 @@ function completeSent(
   const path = upstreamPath(provider.path ?? conversion.path, exchange.request.target)
   const required = provider.provider.headers(exchange.request, provider.credential, path)
   const headers = withoutEncoding(
-    translated === undefined ? required : ofJson(required, exchange.request),
+    ofJson(required, exchange.request),
     translated &&
       foreignFields(type, conversion.dialect, exchange.request, provider.credential?.location === 'elsewhere'),
   )
@@ -403,13 +403,18 @@ function isStreamed(members: Members): boolean {
   return index >= 0 && valueIs(members, index, 'true')
 }
 
-/** The body is the gateway's own. The client may have sent another type, because typed routes do not check it (decision B04), or none. */
+/**
+ * The body is JSON in UTF-8, as the gateway has read it. The client may have sent another type, because typed routes do not check it (decision
+ * B04), or none. Some servers would read a body of `charset=utf-7` otherwise than the guards did.
+ */
 function ofJson(edits: HeaderEdits, request: Head): HeaderEdits {
-  if (request.joined('content-type') === JSON_TYPE) return edits
+  const type = request.joined('content-type')
+  if (type === JSON_TYPE || (type !== undefined && UTF8_JSON.test(type))) return edits
   return { set: [...edits.set, ['content-type', JSON_TYPE]], remove: edits.remove }
 }
 
 const JSON_TYPE = 'application/json'
+const UTF8_JSON = /^application\/json(?: *; *charset=(?:utf-8|"utf-8"))?$/i
 
 /** The gateway reads the response, so it must not be compressed. */
 const UNCOMPRESSED: HeaderEdits = { ...NO_EDITS, remove: ['accept-encoding'] }

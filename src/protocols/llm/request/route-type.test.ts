@@ -5,7 +5,7 @@ import { compile, refused, type Setup, sent } from '#test/support/prepare-llm.ts
 import { verifies } from '#test/support/verifies.ts'
 import { otherInterface } from './known-paths.ts'
 import { refuseInDialect } from './prepare-request.ts'
-import { compileRouteTypes, modelTargets, resolveRouteType } from './route-type.ts'
+import { compileRouteTypes, lenientRouteType, modelTargets, resolveRouteType } from './route-type.ts'
 
 const routes = compileRouteTypes({
   '/messages': 'Messages',
@@ -70,6 +70,14 @@ test.each([
   '/v1/chat/completions%3Ba=b/',
   '/v1/chat%3B/completions%2F%3B',
   '/%FF/v1/chat/completions%20',
+  '/v1/chat/completions%E2%80%8B',
+  '/v1/chat/completions%C2%AD',
+  '/v1/chat/completions%C2%85',
+  '/v1/chat/completions%85',
+  '/v1/chat/completions%ff%A0/',
+  '/v1/chat/completions.json',
+  '/v1/chat/completions.JSON%20',
+  '/v1/chat/completion%C5%BF',
 ])('%s, which only some providers read as chat completions, is no way around guards', (target) => {
   const routes = { '/chat/completions': 'Completions' as const, '*': 'Passthrough' as const }
   const promptGuard = { request: [{ regex: { action: 'Mask' as const, matches: ['x'] } }] }
@@ -77,6 +85,23 @@ test.each([
   expect(sent('{"model":"m"}', { ai: { routes }, target }).path).toBe(target)
   expect(sent('{"model":"m"}', { ai: { routes, promptGuard }, target: '/v1/files' }).path).toBe('/v1/files')
 })
+
+test('a form at the end may be that of the configured path', () => {
+  const routes = compileRouteTypes({ '/chat.json': 'Completions', '/chat': 'Messages', '*': 'Passthrough' })
+  const types = ['/Chat.json', '/Chat', '/chat.xml', '/files'].map((path) => lenientRouteType(routes, path))
+  expect(types).toEqual(['Completions', 'Messages', 'Messages', undefined])
+})
+
+test.each(['/v1/Realtime?model=m', '/v1/realtime%20?model=m'])(
+  '%s is no way around the guards of sessions',
+  (target) => {
+    const routes = { '/v1/realtime': 'Realtime' as const, '*': 'Passthrough' as const }
+    const promptGuard = { request: [{ regex: { action: 'Mask' as const, matches: ['x'] } }] }
+    const session = { method: 'GET', upgrade: 'websocket', target } as const
+    expect(refused(undefined, { ...session, ai: { routes, promptGuard } })).toMatchObject({ code: 'path-ambiguous' })
+    expect(sent(undefined, { ...session, ai: { routes } }).path).toBe(target)
+  },
+)
 
 test('a slash at the end does not reach the provider of a type with a format', () => {
   const ai = { routes: { '/chat/completions': 'Completions' as const, '*': 'Passthrough' as const } }

@@ -1,6 +1,6 @@
 import { compareText } from '#base/compare-text.ts'
 import type { RouteType } from '../policy-schema.ts'
-import { lenientPath, suffixPath, suffixPathOf } from './suffix-path.ts'
+import { foldCase, lenientPaths, suffixPath, suffixPathOf } from './suffix-path.ts'
 
 /** Route types whose body the gateway reads and may change; each is a format. */
 export type ClientFormat = 'Completions' | 'Messages' | 'Responses' | 'Embeddings' | 'MessagesTokenCount'
@@ -51,10 +51,10 @@ export function resolveRouteType(routes: RouteTypes, target: string, originalTar
   return original ?? routes.otherwise
 }
 
-/** The type of a path that no suffix matches, for a provider that reads it leniently (`lenientPath`). */
+/** The type of a path that no suffix matches, for a provider that reads it leniently (`lenientPaths`). */
 export function lenientRouteType({ suffixes }: RouteTypes, target: string): RouteType | undefined {
-  const path = lenientPath(suffixPathOf(target))
-  for (const { suffix, type } of suffixes) if (path.endsWith(suffix.toLowerCase())) return type
+  const paths = lenientPaths(suffixPathOf(target))
+  for (const { suffix, type } of suffixes) if (paths.some((path) => path.endsWith(foldCase(suffix)))) return type
   return undefined
 }
 

@@ -13,21 +13,32 @@ export function suffixPathOf(target: string): string {
   return withoutEnd(matchedPathOf(target))
 }
 
-/** White space, control characters, dots and separators at the end. It begins where none is before it, so that the search is linear. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: some servers end a path at them
-const BLANK_END = /(?<![\s/\\.\0-\x1f])[\s/\\.\0-\x1f]+$/
+/**
+ * White space, characters that nobody sees, dots, separators and escapes of no character at the end. It begins where none is before it, so that the
+ * search is linear.
+ */
+const BLANK_END = /(?<![\s/\\.\p{C}]|%[89a-f][\da-f])(?:[\s/\\.\p{C}]|%[89a-f][\da-f])+$/iu
+/** Some servers ignore the form in which a client wants the answer. */
+const FORM_END = /\.[a-z\d]{1,5}$/i
 
 /**
- * What a lenient provider may take a path in this form for: without regard to letter case, decoded as often as it is encoded, without white space or
- * separators at the end, without parameters of its segments, and without a query or a fragment whose mark is encoded.
+ * What lenient providers may take a path in this form for: without regard to letter case, decoded as often as it is encoded, without white space,
+ * or separators at the end, without parameters of its segments, and without a query or a fragment whose mark is encoded; also without a form at the
+ * end (`.json`).
  */
-export function lenientPath(path: string): string {
+export function lenientPaths(path: string): readonly string[] {
   const once = path.replace(/%(?:25)+(?=[0-9a-f]{2})/gi, '%')
   const bare = decodeEscapes(once)
     .replace(/[?#].*$/s, '')
     .replace(/;[^/]*/g, '')
     .replace(/\/{2,}/g, '/')
-  return bare.replace(BLANK_END, '').toLowerCase()
+  const whole = bare.replace(BLANK_END, '')
+  return [whole, whole.replace(FORM_END, '').replace(BLANK_END, '')].map(foldCase)
+}
+
+/** Upper case first: some letters have the upper case of another. */
+export function foldCase(text: string): string {
+  return text.toUpperCase().toLowerCase()
 }
 
 /** Escapes that are no UTF-8 stay. */
