@@ -150,7 +150,7 @@ export function prepareLlmRequest(
   if (method !== undefined && exchange.request.method !== method) {
     return { ...refuse(dialectOf(provider, exchange), 'method-not-allowed'), headers: [['allow', method]] }
   }
-  if (!isClientFormat(type) && isUnguardedSpelling(provider, exchange)) {
+  if (!isClientFormat(type) && isUnguardedSpelling(provider, type, exchange)) {
     return refuse(dialectOf(provider, exchange), 'path-ambiguous')
   }
   if (type === 'Models') return MODELS
@@ -161,11 +161,11 @@ export function prepareLlmRequest(
   return prepareAsIs(provider, type, exchange, input)
 }
 
-/** The path has a type without guards, and one with guards for a provider that reads it leniently. */
-function isUnguardedSpelling({ settings }: AiProviderPlan, { request }: Exchange): boolean {
+/** The path has a type that is checked otherwise, or not at all, than that for a provider that reads it leniently. */
+function isUnguardedSpelling({ settings }: AiProviderPlan, type: RouteType, { request }: Exchange): boolean {
   if (settings.guards === undefined) return false
   const other = lenientRouteType(settings.routes, request.target)
-  return other !== undefined && (isClientFormat(other) || other === 'Realtime')
+  return other !== undefined && other !== type && (isClientFormat(other) || other === 'Realtime')
 }
 
 /** Passthrough and Detect: bytes, path and query are unchanged (decisions B05, B06). */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { reject } from '#exchange/outcome.ts'
 import { exchangeWith } from '#policies/shared/testing.ts'
-import { compile, refused, type Setup, sent } from '#test/support/prepare-llm.ts'
+import { compile, prepare, refused, type Setup, sent } from '#test/support/prepare-llm.ts'
 import { verifies } from '#test/support/verifies.ts'
 import { otherInterface } from './known-paths.ts'
 import { refuseInDialect } from './prepare-request.ts'
@@ -100,6 +100,12 @@ test.each(['/v1/Realtime?model=m', '/v1/realtime%20?model=m'])(
     const session = { method: 'GET', upgrade: 'websocket', target } as const
     expect(refused(undefined, { ...session, ai: { routes, promptGuard } })).toMatchObject({ code: 'path-ambiguous' })
     expect(sent(undefined, { ...session, ai: { routes } }).path).toBe(target)
+    const { prepared } = prepare(undefined, {
+      ...session,
+      target: target.replace(/Realtime|realtime%20/, 'realtime'),
+      ai: { routes, promptGuard },
+    })
+    expect(prepared.kind).toBe('open')
   },
 )
 
