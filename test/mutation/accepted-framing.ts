@@ -190,6 +190,11 @@ const GROUPS: readonly Group[] = [
     mutants: [["return GRPC.test(request.joined('content-type') ?? '')", "''", "'mutated'"]],
   },
   {
+    file: 'net/http1/client-exchange.ts',
+    reason: 'only memory: the limit of the request before has been stopped, and is replaced by another one',
+    mutants: [['this.#limit ??= new ResponseLimit(this.#owner, this.request, () => this.#expire())', '??=', '=']],
+  },
+  {
     file: 'net/http1/body-writer.ts',
     reason: 'only speed: bytes that are not kept are written as text, too',
     mutants: [

@@ -45,13 +45,13 @@ test('a destination without a proxy server gets no credential', () => {
   expect(absoluteForm(head, direct).has('proxy-authorization')).toBe(false)
 })
 
-function setup(status: number) {
-  const events: unknown[][] = []
+/** Adds each event and its arguments to `events`. */
+function recorder(events: unknown[][]): ClientHandler {
   const note =
     (name: string) =>
     (stream: ClientStream, ...rest: unknown[]) =>
       events.push([name, stream, ...rest])
-  const inner: ClientHandler = {
+  return {
     response: note('response'),
     informed: note('informed'),
     trailed: note('trailed'),
@@ -59,9 +59,13 @@ function setup(status: number) {
     replayed: note('replayed'),
     failed: note('failed'),
   }
+}
+
+function setup(status: number) {
+  const events: unknown[][] = []
   const head = Head.response(status)
   const stream = { head, cancel: () => events.push(['cancel']) } as unknown as ClientStream
-  return { handler: new ForwardedHandler(inner), stream, events }
+  return { handler: new ForwardedHandler(recorder(events)), stream, events }
 }
 
 test.each([200, 401, 406, 408])('a response of status %i is that of the backend', (status) => {
@@ -75,6 +79,12 @@ test('a refused credential is a failure of the proxy server', () => {
   handler.response(stream)
   const failure = { code: 'tunnel-refused', detail: 'the proxy server answered 407', maybeProcessed: false }
   expect(events).toEqual([['cancel'], ['failed', stream, failure]])
+})
+
+test('a handler need not take trailers', () => {
+  const { stream } = setup(200)
+  const { trailed: _, ...inner } = recorder([])
+  expect(() => new ForwardedHandler(inner).trailed(stream, new Head())).not.toThrow()
 })
 
 test('all other events are those of the backend', () => {

@@ -4,6 +4,7 @@ import { duplexPair } from 'node:stream'
 import { beforeEach, expect, test, vi } from 'vitest'
 import { clock } from '#base/clock.ts'
 import { flushAll } from '#base/turn.ts'
+import { eventually } from '#test/support/eventually.ts'
 import type { Connector } from '../connect/connector.ts'
 import type { Dial, DialContext, DialOptions } from '../connect/dial.ts'
 import type { PoolSettings } from '../connect/pool-settings.ts'
@@ -116,6 +117,30 @@ test.each<[framing: Partial<Framing>, text: string]>([
   expect([opened[0]!.transport.text, stream.context]).toEqual([text, 'context'])
   stream.request.bytes(Buffer.from('hello'), 0, 5)
   expect(opened[0]!.transport.text).toBe(framing.kind === BODY_LENGTH ? `${text}hello` : text)
+})
+
+test.each<[mode: 'connect' | 'forward' | undefined, text: string, event: string]>([
+  [undefined, 'GET / HTTP/1.1\r\n\r\n', 'response 407'],
+  ['connect', 'GET / HTTP/1.1\r\n\r\n', 'response 407'],
+  [
+    'forward',
+    'GET http://192.0.2.1/ HTTP/1.1\r\nhost: 192.0.2.1\r\n\r\n',
+    'failed tunnel-refused: the proxy server answered 407, unsent',
+  ],
+])('through a proxy server with mode %s, %j is sent, and 407 is: %s', async (mode, text, event) => {
+  const { pool, send } = setup()
+  const tunnel = mode === undefined ? undefined : { mode, proxies: [], authorization: undefined }
+  const destination: Destination = { ...DESTINATION, ...(tunnel && { tunnel }) }
+  const [socket, server] = duplexPair()
+  const context: DialContext = { secureContext: undefined, session: undefined }
+  pool.adopt(destination, { socket: socket as Socket, context, use: undefined })
+  const { events } = send('/', { destination })
+  flushAll()
+  const [bytes] = await once(server, 'data')
+  expect(String(bytes)).toBe(text)
+  server.write('HTTP/1.1 407 No\r\nContent-Length: 0\r\n\r\n')
+  expect(await eventually('the answer', () => events[0])).toBe(event)
+  expect(events).toEqual([event])
 })
 
 test.each([
