@@ -334,7 +334,9 @@ export class GuardingStreamSink extends HoldingSink {
 
   /** Shows a text to the guards. */
   #addPiece(about: EventText, original: string, { start, end }: StringPlace): Steps<void> | undefined {
+    if (this.#isEnding) return undefined
     const block = this.#blocks.of(about)
+    if (block === undefined) return void this.#fail('too many texts are open')
     const piece: EventPiece = { original, released: undefined, start, end, block }
     if (this.#pieces === undefined) this.#pieces = [piece]
     else this.#pieces.push(piece)
@@ -472,6 +474,7 @@ export class GuardingStreamSink extends HoldingSink {
     this.#isOver = true
     this.#dropUnchecked()
     this.#held.drop()
+    this.#blocks.drop()
   }
 
   #dropUnchecked(): void {
