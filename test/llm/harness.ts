@@ -217,7 +217,7 @@ export function readAnswer(dialect: ProviderDialect, body: Uint8Array): readonly
   const told = new Told()
   const end = endOf(told)
   try {
-    dialect.readAnswer(parseJson(body), end)
+    runAtOnce(dialect.readAnswer(parseJson(body), end))
   } catch (error) {
     if (!(error instanceof Untranslatable)) throw error
     end.fail({ status: 502, type: undefined, message: error.message, code: undefined, param: undefined })

@@ -1,5 +1,7 @@
+import { Pace, type Steps } from '#base/in-slices.ts'
 import { countAt, elementsOf, memberOf, textAt } from '../json/read-value.ts'
 import type { AnswerSink, Citation, StopReason } from '../translation/answer-sink.ts'
+import { WORK_PER_BLOCK } from '../translation/dialect.ts'
 import { STOP_REASONS } from '../translation/stop-reasons.ts'
 import { CallBlocks } from './call-blocks.ts'
 import { readThoughts } from './thoughts.ts'
@@ -22,17 +24,27 @@ export class MessageBlocks {
     this.#calls = new CallBlocks(sink, () => this.#blocks++)
   }
 
-  /** @param message a whole message, or what a chunk adds to it */
-  add(message: unknown): void {
+  /** What a chunk adds to a message. */
+  add(delta: unknown): void {
+    this.#addTexts(delta)
+    for (const [position, call] of callsOf(delta).entries()) this.#call(call, position)
+  }
+
+  /** A whole message. Yields between calls. */
+  *addAll(message: unknown): Steps<void> {
+    this.#addTexts(message)
+    const pace = new Pace()
+    for (const [position, call] of callsOf(message).entries()) {
+      this.#call(call, position)
+      if (pace.after(WORK_PER_BLOCK)) yield
+    }
+  }
+
+  #addTexts(message: unknown): void {
     this.#thoughts(message)
     this.#content(memberOf(message, 'content'))
     this.#text('refusal', textAt(message, 'refusal'))
     for (const annotation of elementsOf(memberOf(message, 'annotations'))) this.#cite(annotation)
-    elementsOf(memberOf(message, 'tool_calls')).forEach((call, position) => {
-      this.#call(call, countAt(call, 'index') ?? position)
-    })
-    const called = memberOf(message, 'function_call') ?? undefined
-    if (called !== undefined) this.#call({ function: called }, 0)
   }
 
   finish(word: string): void {
@@ -84,13 +96,13 @@ export class MessageBlocks {
     if (citation !== undefined) this.#sink.citation(this.#enter('text'), readCitation(citation))
   }
 
-  #call(call: unknown, index: number): void {
+  #call(call: unknown, position: number): void {
     this.#leave()
     const custom = memberOf(call, 'custom')
     const called = memberOf(call, 'function') ?? custom
     const vendor = memberOf(memberOf(call, 'extra_content'), 'google')
     this.#calls.add({
-      index,
+      index: countAt(call, 'index') ?? position,
       id: textAt(call, 'id'),
       name: textAt(called, 'name'),
       arguments: textAt(called, custom === undefined ? 'arguments' : 'input'),
@@ -112,6 +124,13 @@ export class MessageBlocks {
     if (this.#kind !== undefined) this.#sink.close(this.#open)
     this.#kind = undefined
   }
+}
+
+/** The calls of a message; the last one may be in the form of the first version of the API. */
+function callsOf(message: unknown): readonly unknown[] {
+  const calls = elementsOf(memberOf(message, 'tool_calls'))
+  const called = memberOf(message, 'function_call') ?? undefined
+  return called === undefined ? calls : [...calls, { function: called, index: 0 }]
 }
 
 function readCitation(citation: unknown): Citation {

@@ -1,3 +1,4 @@
+import type { Steps } from '#base/in-slices.ts'
 import { parseJson } from '#base/parse-json.ts'
 import type { JsonValue } from '../json/json-document.ts'
 import { decodeText } from '../json/native.ts'
@@ -9,7 +10,7 @@ import { MessageBlocks } from './message-blocks.ts'
 import { readUsage } from './usage.ts'
 
 /** Reads a chat completion. Only the first choice counts: the gateway asks for one. */
-export function readAnswer(body: JsonValue, sink: AnswerSink): void {
+export function* readAnswer(body: JsonValue, sink: AnswerSink): Steps<void> {
   // Everything that is told is a string or a count, so that plain values are enough.
   const answer = parseJson(decodeText(body.json)) as unknown
   const error = memberOf(answer, 'error') ?? undefined
@@ -20,7 +21,7 @@ export function readAnswer(body: JsonValue, sink: AnswerSink): void {
     throw new Untranslatable(body.get('choices'), 'the choice has no message')
   sink.start(textAt(answer, 'id') ?? '', textAt(answer, 'model') ?? '')
   const message = new MessageBlocks(sink)
-  message.add(memberOf(choice, 'message'))
+  yield* message.addAll(memberOf(choice, 'message'))
   message.finish(textAt(choice, 'finish_reason') ?? 'stop')
   const usage = objectAt(answer, 'usage')
   if (usage !== undefined) sink.usage(readUsage(usage, textAt(answer, 'service_tier')))

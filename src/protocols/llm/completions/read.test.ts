@@ -206,7 +206,7 @@ test('nothing that a provider sends crashes a reader', () => {
       const events = [value, ...deltas.map((delta) => ({ choices: [{ delta }] })), { choices: [value] }]
       expect(stream(events.map(event).join('')).ends).toBe(1)
       for (const answer of [value, { choices: [{ message: value }] }])
-        tryTo(() => readAnswer(parsed(answer), new Counting()))
+        tryTo(() => runAtOnce(readAnswer(parsed(answer), new Counting())))
     }),
     { numRuns: 300 },
   )

@@ -1,21 +1,26 @@
+import { Pace, type Steps } from '#base/in-slices.ts'
 import { parseJson } from '#base/parse-json.ts'
 import type { JsonValue } from '../json/json-document.ts'
 import { decodeText } from '../json/native.ts'
 import { expectKind, ObjectReader } from '../json/object-reader.ts'
 import type { AnswerSink } from '../translation/answer-sink.ts'
+import { WORK_PER_BLOCK } from '../translation/dialect.ts'
 import { readCitation, readStop, readUsage } from './read-blocks.ts'
 
 /** Reads an answer of the Converse API. */
-export function readAnswer(body: JsonValue, sink: AnswerSink): void {
+export function* readAnswer(body: JsonValue, sink: AnswerSink): Steps<void> {
   const answer = new ObjectReader(body)
   const output = answer.require('output', answer.object('output'))
   const message = output.require('message', output.object('message'))
   const content = message.require('content', message.takeKind('content', 'array'))
   sink.start('', '')
-  content.elements.forEach((block, index) => {
-    readBlock(expectKind(block, 'object'), index, sink)
-    sink.close(index)
-  })
+  const pace = new Pace()
+  const blocks = content.children()
+  for (let block = blocks.next(); block !== undefined; block = blocks.next()) {
+    readBlock(expectKind(block, 'object'), blocks.index, sink)
+    sink.close(blocks.index)
+    if (pace.after(WORK_PER_BLOCK)) yield
+  }
   const rest = {
     usage: parse(answer.take('usage')),
     serviceTier: parse(answer.take('serviceTier')),

@@ -30,12 +30,12 @@ test.each<[answer: unknown, why: string]>([
   [{ content: [1] }, 'content[0]: must be an object'],
   [{ content: [{ type: 'text', text: 1 }] }, 'content[0].text: must be a string'],
 ])('the answer %j makes no sense', (answer, why) => {
-  expect(outcome(() => readAnswer(parse(answer), sink))).toBe(why)
+  expect(outcome(() => runAtOnce(readAnswer(parse(answer), sink)))).toBe(why)
 })
 
 test('a call without id, name and input, and a thought that is hidden, are told as empty', () => {
   const { sink, told } = toldAnswer()
-  readAnswer(parse({ content: [{ type: 'tool_use' }, { type: 'redacted_thinking' }] }), sink)
+  runAtOnce(readAnswer(parse({ content: [{ type: 'tool_use' }, { type: 'redacted_thinking' }] }), sink))
   expect(told).toEqual([
     ['start', '', ''],
     ['call', 0, '', ''],
@@ -74,7 +74,7 @@ test('no answer crashes the reader', () => {
     },
     { requiredKeys: [] },
   )
-  fc.assert(fc.property(answer, (given) => void outcome(() => readAnswer(parse(given), sink))))
+  fc.assert(fc.property(answer, (given) => void outcome(() => runAtOnce(readAnswer(parse(given), sink)))))
 })
 
 test('no request crashes the reader', () => {

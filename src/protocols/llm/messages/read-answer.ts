@@ -1,16 +1,18 @@
+import { Pace, type Steps } from '#base/in-slices.ts'
 import { parseJson } from '#base/parse-json.ts'
 import { NO_TOKENS } from '#exchange/llm-facts.ts'
 import type { JsonValue } from '../json/json-document.ts'
 import { decodeText } from '../json/native.ts'
 import { ObjectReader } from '../json/object-reader.ts'
 import type { AnswerSink } from '../translation/answer-sink.ts'
+import { WORK_PER_BLOCK } from '../translation/dialect.ts'
 import { readReportedError } from '../translation/read-error.ts'
 import { STOP_REASONS } from '../translation/stop-reasons.ts'
 import { readCitation } from './read-blocks.ts'
 import { MessagesUsage } from './response.ts'
 
 /** Reads a message of the messages API. */
-export function readAnswer(body: JsonValue, sink: AnswerSink): void {
+export function* readAnswer(body: JsonValue, sink: AnswerSink): Steps<void> {
   const message = new ObjectReader(body)
   const error = message.take('error') && readReportedError(parse(body))
   if (error !== undefined) {
@@ -19,17 +21,20 @@ export function readAnswer(body: JsonValue, sink: AnswerSink): void {
   }
   const content = message.require('content', message.takeKind('content', 'array'))
   sink.start(message.text('id') ?? '', message.text('model') ?? '')
-  content.elements.forEach((block, index) => {
-    readBlock(new ObjectReader(block), index, sink)
-    sink.close(index)
-  })
+  const pace = new Pace()
+  const blocks = content.children()
+  for (let block = blocks.next(); block !== undefined; block = blocks.next()) {
+    readBlock(new ObjectReader(block), blocks.index, sink)
+    sink.close(blocks.index)
+    if (pace.after(WORK_PER_BLOCK)) yield
+  }
   const usage = message.take('usage')
   if (usage !== undefined) readUsage(parse(usage), sink)
   const reason = message.text('stop_reason') ?? ''
   const refused = message.object('stop_details')?.text('explanation')
   if (reason === 'refusal' && refused) {
-    sink.refusal(content.elements.length, refused)
-    sink.close(content.elements.length)
+    sink.refusal(blocks.index + 1, refused)
+    sink.close(blocks.index + 1)
   }
   sink.finish(STOP_REASONS.messages.read(reason), message.text('stop_sequence'))
   sink.end()

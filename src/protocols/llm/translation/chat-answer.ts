@@ -1,4 +1,5 @@
 import { clock } from '#base/clock.ts'
+import { runAtOnce, runInSlices, type Steps } from '#base/in-slices.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import type { Refusal } from '#exchange/outcome.ts'
 import { asBuffer } from '#net/body/as-buffer.ts'
@@ -10,6 +11,7 @@ import type { AnswerFilter } from '../../backend-protocol.ts'
 import { brokenStream, classifyError, reportedError } from '../answer/stream-error.ts'
 import type { JsonValue } from '../json/json-document.ts'
 import { encodeText } from '../json/native.ts'
+import { isLongBody } from '../json/run-for-body.ts'
 import { AnswerEnd } from './answer-end.ts'
 import { AnswerRoom } from './answer-room.ts'
 import type { AnswerError, AnswerSink } from './answer-sink.ts'
@@ -19,7 +21,7 @@ import { ObservedAnswer } from './observed-answer.ts'
 import { StreamPings } from './stream-pings.ts'
 import type { ChatTranslation } from './translate-request.ts'
 import { Untranslatable } from './untranslatable.ts'
-import { parseAnswer, refuseAnswer } from './whole-answer.ts'
+import { parseAnswerInSteps, refuseAnswer } from './whole-answer.ts'
 
 /** Of what a stream keeps, in UTF-16 units: streams have no limit of their own, but this takes memory. */
 const MAX_STREAM = 16 * 1024 * 1024
@@ -205,7 +207,23 @@ class TranslatingSink extends ForwardingSink {
 
   override end(): void {
     if (this.#isOver) return
-    this.#options.reader.finish()
+    const { reader } = this.#options
+    const steps = reader.finishInSteps?.()
+    const late = steps === undefined ? reader.finish() : runInSlices(this.#flushing(steps))
+    if (late instanceof Promise) void late.then(() => this.#conclude())
+    else this.#conclude()
+  }
+
+  /** What each step has written leaves with it. */
+  *#flushing(steps: Steps<void>): Steps<void> {
+    while (steps.next().done !== true) {
+      this.#options.out.flush()
+      yield
+    }
+  }
+
+  #conclude(): void {
+    if (this.#isOver) return
     this.#options.end.end()
     this.#finish()
   }
@@ -230,11 +248,11 @@ class TranslatingSink extends ForwardingSink {
 
 /** Collects a whole answer and reads it at its end. */
 class WholeAnswer implements StreamReader {
-  readonly #read: (body: JsonValue) => void
+  readonly #read: (body: JsonValue) => Steps<void>
   readonly #sink: AnswerSink
   readonly #held: HeldBytes
 
-  constructor(read: (body: JsonValue) => void, sink: AnswerSink, claim: BodyClaim, maxBytes: number) {
+  constructor(read: (body: JsonValue) => Steps<void>, sink: AnswerSink, claim: BodyClaim, maxBytes: number) {
     this.#read = read
     this.#sink = sink
     this.#held = new HeldBytes(claim, maxBytes)
@@ -247,10 +265,18 @@ class WholeAnswer implements StreamReader {
   }
 
   finish(): void {
+    runAtOnce(this.#finish())
+  }
+
+  finishInSteps(): Steps<void> | undefined {
+    return isLongBody(this.#held.bytes) ? this.#finish() : undefined
+  }
+
+  *#finish(): Steps<void> {
     // Nothing of the answer has arrived, as in a stream without events.
     if (this.#held.length === 0) return
     try {
-      this.#read(parseAnswer(this.#held.bytes))
+      yield* this.#read(yield* parseAnswerInSteps(this.#held.bytes))
     } catch (error) {
       if (!(error instanceof Untranslatable)) throw error
       this.#sink.fail(invalid(error.message))

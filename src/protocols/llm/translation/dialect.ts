@@ -41,8 +41,8 @@ export interface StreamWriter extends AnswerSink {
 export interface ProviderDialect {
   /** The body as a value for `writeJson`. Throws `Untranslatable` for what cannot be left out; what else it cannot write is a loss. Yields between parts. */
   writeRequest(conversation: Conversation, target: Target, losses: Losses): Steps<object>
-  /** Makes all calls for a whole answer, `end` included. Throws `Untranslatable`. */
-  readAnswer(body: JsonValue, sink: AnswerSink): void
+  /** Makes all calls for a whole answer, `end` included. Throws `Untranslatable`. Yields between blocks. */
+  readAnswer(body: JsonValue, sink: AnswerSink): Steps<void>
   readStream(sink: AnswerSink, limits: StreamLimits): StreamReader
 }
 
@@ -54,7 +54,12 @@ export interface StreamReader {
   push(piece: Uint8Array): void
   /** The stream of the provider ended; the last event may lack its empty line. */
   finish(): void
+  /** The same in steps, for an answer that takes long; undefined: it does not. */
+  finishInSteps?(): Steps<void> | undefined
 }
+
+/** The work of reading a block of an answer and writing it, in the units of `Pace`. */
+export const WORK_PER_BLOCK = 256
 
 export interface StreamLimits {
   /** Of one event or frame. */

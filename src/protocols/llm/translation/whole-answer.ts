@@ -1,3 +1,4 @@
+import { runAtOnce, type Steps } from '#base/in-slices.ts'
 import { type Refusal, reject } from '#exchange/outcome.ts'
 import { asBuffer } from '#net/body/as-buffer.ts'
 import type { BodyClaim } from '#net/body/body-memory.ts'
@@ -6,7 +7,7 @@ import { HeldBytes } from '#net/body/held-bytes.ts'
 import type { Abort, BodySink } from '#net/stream.ts'
 import type { AnswerFailure, AnswerFilter } from '../../backend-protocol.ts'
 import { unusableAnswer } from '../answer/stream-error.ts'
-import { JsonValue, parseDocument } from '../json/json-document.ts'
+import { JsonValue, parseInSteps } from '../json/json-document.ts'
 import { writeJson } from '../json/write-json.ts'
 import { formatClientError, formatRefusal } from '../request/refuse.ts'
 import type { ClientFormat } from '../request/route-type.ts'
@@ -56,8 +57,13 @@ export class BodyAnswer implements AnswerFilter {
 }
 
 /** Throws `Untranslatable`. */
-export function parseAnswer(body: Uint8Array): JsonValue {
-  const value = parseDocument(body)
+function parseAnswer(body: Uint8Array): JsonValue {
+  return runAtOnce(parseAnswerInSteps(body))
+}
+
+/** The same for a body that may be long. */
+export function* parseAnswerInSteps(body: Uint8Array): Steps<JsonValue> {
+  const value = yield* parseInSteps(body)
   if (value instanceof JsonValue) return value
   if (value.fault === 'too-many-parts') throw new Untranslatable(undefined, 'the response has too many parts')
   throw new Untranslatable(undefined, `the response is not JSON at byte ${value.at}`)
