@@ -195,11 +195,6 @@ const GROUPS: readonly Group[] = [
     mutants: [['this.#limit ??= new ResponseLimit(this.#owner, this.request, () => this.#expire())', '??=', '=']],
   },
   {
-    file: 'net/http1/client-pool.ts',
-    reason: 'only memory: the timer before has been disarmed, and is replaced by another one',
-    mutants: [['connection.timer ??= new WheelTimer(() => connection.destroy())', '??=', '=']],
-  },
-  {
     file: 'net/http1/body-writer.ts',
     reason: 'only speed: bytes that are not kept are written as text, too',
     mutants: [

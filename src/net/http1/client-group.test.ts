@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import { duplexPair } from 'node:stream'
-import { beforeEach, expect, test, vi } from 'vitest'
+import { beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { clock } from '#base/clock.ts'
 import { flushAll } from '#base/turn.ts'
 import { eventually } from '#test/support/eventually.ts'
@@ -351,6 +351,18 @@ test('a connection that was opened elsewhere is used like others, and so is what
   send('/fourth')
   send('/fifth')
   expect(opened[1]!.context).toBe(context)
+})
+
+test('connections that are closed leave no timer', () => {
+  vi.useFakeTimers()
+  onTestFinished(() => void vi.useRealTimers())
+  const { opened, send, idle } = setup()
+  idle(1)
+  send('/second')
+  opened[0]!.transport.receive(OK)
+  expect(vi.getTimerCount()).toBe(1)
+  opened[0]!.transport.receiveEnd()
+  expect(vi.getTimerCount()).toBe(0)
 })
 
 /** A request on an idle connection that its server closes before it answers. */
