@@ -8,9 +8,9 @@ import { TEST_LIMIT_MS } from './test/support/time-limits.ts'
 // Threads and processes that tests start take compiled code from where `bin/gatewright` keeps it.
 process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, 'node_modules', '.cache', 'gatewright')
 
-// Each worker compiles for itself, and most code is soon left for the next file: V8 optimizes fully only what is called ten times as often
-// as usual (docs/decisions/0180-tests.md).
-setFlagsFromString('--invocation-count-for-turbofan=30000')
+// Each worker compiles for itself, and most code is soon left for the next file: full optimization does not pay off
+// (docs/decisions/0180-tests.md).
+setFlagsFromString('--no-turbofan')
 
 /** How each test file runs, also when a mutant is tried (test/mutation). */
 export const TEST_SETTINGS = {

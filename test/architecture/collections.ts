@@ -38,14 +38,11 @@ export const COLLECTIONS: Readonly<Record<string, Filled | PeerFilled>> = {
   'protocols/llm/guards/many-texts #parts': 'message',
   'protocols/llm/guards/run-guards together': 'configuration',
   'protocols/llm/guards/services/guardrails-service-one batch': 'message',
-  'protocols/llm/guards/stream/arguments-stage #open': HELD_BY_GUARDS,
   'protocols/llm/guards/rules/mask-pipeline quietBeginnings': 'configuration',
   'protocols/llm/guards/stream/event-reader #tokens': {
     bound: '256 blocks',
     flood: 'src/protocols/llm/guards/stream/guarded-stream.test.ts',
   },
-  'protocols/llm/guards/stream/guarded-block #services': 'configuration',
-  'protocols/llm/guards/stream/guarded-block #arguments': 'configuration',
   'protocols/llm/guards/stream/guarded-block #repeats': HELD_BY_GUARDS,
   'protocols/llm/guards/stream/guarded-blocks #blocks': HELD_BY_GUARDS,
   'protocols/llm/guards/stream/guarded-blocks #before': {
@@ -60,11 +57,9 @@ export const COLLECTIONS: Readonly<Record<string, Filled | PeerFilled>> = {
   'protocols/llm/guards/stream/guarding-stream-sink #verdicts': 'configuration',
   'protocols/llm/guards/stream/held-events #queue': HELD_BY_GUARDS,
   'protocols/llm/guards/stream/json-string-splitter #isObject': HELD_BY_GUARDS,
-  'protocols/llm/guards/stream/parted-stage #inside': HELD_BY_GUARDS,
   'protocols/llm/guards/stream/parted-stage #queue': HELD_BY_GUARDS,
   'protocols/llm/guards/stream/regex-stage #tags': HELD_BY_GUARDS,
   'protocols/llm/guards/stream/service-stage #open': HELD_BY_GUARDS,
-  'protocols/llm/texts/argument-texts #parts': 'message',
   'protocols/llm/translation/loops #waiting': 'message',
   'calls/call-room #destinations': {
     bound: 'those that are configured; 1,000 wait for each',
@@ -109,7 +104,6 @@ export const COLLECTIONS: Readonly<Record<string, Filled | PeerFilled>> = {
     bound: 'maxWaiting of the destination',
     flood: 'src/net/http1/client-room.test.ts',
   },
-  'net/http/head KNOWN_NAMES': { bound: '1,024', flood: 'src/net/http/head.test.ts' },
   'net/http/head NO_FIELDS': 'configuration',
   'net/http1/client-pool #spare': 'work',
   'net/http1/client-pool #idle': 'work',
@@ -237,6 +231,11 @@ export const COLLECTIONS: Readonly<Record<string, Filled | PeerFilled>> = {
   'protocols/llm/json/edit-members #added': 'message',
   'protocols/llm/json/edit-members #removed': 'message',
   'protocols/llm/json/write-json #pieces': 'message',
+  'protocols/llm/json/removed-elements splices': 'message',
+  'protocols/llm/realtime/unreported-output #byResponse': {
+    bound: '16 responses',
+    flood: 'src/protocols/llm/realtime/unreported-output.test.ts',
+  },
   'protocols/llm/completions/write-stream #calls': OPEN_BLOCKS,
   'protocols/llm/json/object-reader #read': 'message',
   'protocols/llm/translation/losses #paths': {
@@ -286,6 +285,8 @@ export const COLLECTIONS: Readonly<Record<string, Filled | PeerFilled>> = {
   'protocols/mcp/modern/listen allowed': 'configuration',
   'protocols/mcp/session/capabilities SETS': 'configuration',
   'protocols/mcp/session/open-streams #streams': 'work',
+  'protocols/mcp/session/calls-in-flight #sessions': 'work',
+  'protocols/mcp/session/calls-in-flight all': 'work',
   'protocols/mcp/session/session-activity #activities': {
     bound: '10,000 sessions',
     flood: 'src/protocols/mcp/session/session-activity.test.ts',

@@ -24,6 +24,7 @@ export interface Setup {
   readonly target?: string
   /** The request target as received. */
   readonly originalTarget?: string
+  /** A body has the content type JSON, unless it is given here; empty: without this field. */
   readonly headers?: Readonly<Record<string, string>>
   /** The protocol of a requested upgrade. */
   readonly upgrade?: string
@@ -78,7 +79,8 @@ export function prepare(body: string | null | undefined, setup: Setup = {}) {
   const { plan } = compile({ provider: setup.provider ?? { providerOne: {} } }, setup)
   const head = Head.request(setup.method ?? 'POST', setup.target ?? '/v1/chat/completions')
   head.upgrade = setup.upgrade ?? ''
-  for (const [name, value] of Object.entries(setup.headers ?? {})) head.set(name, value)
+  const headers = { ...(body != null && { 'content-type': 'application/json' }), ...setup.headers }
+  for (const [name, value] of Object.entries(headers)) if (value !== '') head.set(name, value)
   const exchange = new Exchange(head, LOCAL_PEER)
   exchange.originalTarget = setup.originalTarget ?? head.target
   if (setup.username !== undefined) exchange.identity.basicAuth = { username: setup.username, credential: 'x' }
