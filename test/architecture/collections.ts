@@ -186,7 +186,6 @@ export const COLLECTIONS: Readonly<Record<string, Filled | PeerFilled>> = {
   'protocols/llm/texts/text-walk others': 'message',
   'protocols/llm/texts/text-walk unknown': 'message',
   'protocols/llm/texts/text-walk #runs': 'message',
-  'protocols/llm/texts/text-walk #exempt': 'message',
   'protocols/llm/texts/text-walk #open': 'message',
   'protocols/llm/translation/arranged-turns system': 'message',
   'protocols/llm/translation/arranged-turns #turns': 'message',

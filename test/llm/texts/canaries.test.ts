@@ -15,21 +15,24 @@ type Read = (body: JsonValue) => Seen
 
 const request = (type: keyof typeof REQUEST_TEXTS): Read => {
   return (body) => {
-    const { runs, exempt } = runAtOnce(REQUEST_TEXTS[type](body))
+    const exempt: ExemptPlace[] = []
+    const { runs } = runAtOnce(REQUEST_TEXTS[type](body, exempt))
     return { places: runs.flatMap(({ places }) => places), exempt }
   }
 }
 
 const answer = (type: keyof typeof ANSWER_TEXTS): Read => {
   return (body) => {
-    const { runs, exempt } = runAtOnce(ANSWER_TEXTS[type].whole(body))
+    const exempt: ExemptPlace[] = []
+    const { runs } = runAtOnce(ANSWER_TEXTS[type].whole(body, exempt))
     return { places: runs.flatMap(({ places }) => places), exempt }
   }
 }
 
 const event = (type: keyof typeof ANSWER_TEXTS): Read => {
   return (body) => {
-    const { texts, exempt } = runAtOnce(ANSWER_TEXTS[type].event(body))
+    const exempt: ExemptPlace[] = []
+    const { texts } = runAtOnce(ANSWER_TEXTS[type].event(body, exempt))
     return { places: texts.map(({ place }) => place), exempt }
   }
 }

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { runAtOnce } from '#base/in-slices.ts'
+import type { ExemptPlace } from '../texts/body-texts.ts'
 import { documentOf, eventOf, runsOf } from '../texts/testing.ts'
 import { readAnswerTexts, readEventTexts, readRequestTexts } from './texts.ts'
 
@@ -107,7 +108,8 @@ test('text files are text, other files are exempt', () => {
     part({ file_data: `data:text/plain;base64,${base64('caf\xe9')}` }),
   ]
   const document = documentOf({ messages: [{ role: 'user', content }] })
-  const { runs, exempt } = runAtOnce(readRequestTexts(document))
+  const exempt: ExemptPlace[] = []
+  const { runs } = runAtOnce(readRequestTexts(document, exempt))
   expect(runs[0]!.places.map(({ path, form, canChange }) => [path.replace(/.*content/, ''), form, canChange])).toEqual([
     ['[0].file.file_data', 'base64', true],
     ['[1].file.file_data', 'base64', true],

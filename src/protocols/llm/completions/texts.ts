@@ -1,6 +1,6 @@
 import type { Steps } from '#base/in-slices.ts'
 import type { JsonValue } from '../json/json-document.ts'
-import type { BodyTexts, EventTexts } from '../texts/body-texts.ts'
+import type { BodyTexts, EventTexts, ExemptPlace } from '../texts/body-texts.ts'
 import { type BlockOf, indexOf, readEvent, readTexts } from '../texts/read-texts.ts'
 import { compileTable, type TextTable, under } from '../texts/text-table.ts'
 import {
@@ -129,21 +129,21 @@ const REQUEST = compileTable(COMPLETIONS_REQUEST)
 const ANSWER = compileTable(COMPLETIONS_ANSWER)
 const EVENT = compileTable(COMPLETIONS_EVENT)
 
-export function readRequestTexts(body: JsonValue): Steps<BodyTexts> {
-  return readTexts(body, REQUEST)
+export function readRequestTexts(body: JsonValue, exempt?: ExemptPlace[]): Steps<BodyTexts> {
+  return readTexts(body, REQUEST, exempt)
 }
 
-export function readAnswerTexts(body: JsonValue): Steps<BodyTexts> {
-  return readTexts(body, ANSWER)
+export function readAnswerTexts(body: JsonValue, exempt?: ExemptPlace[]): Steps<BodyTexts> {
+  return readTexts(body, ANSWER, exempt)
 }
 
 /** A chunk: what a delta contains continues what the last ones contained. */
-export function readEventTexts(event: JsonValue): Steps<EventTexts> {
+export function readEventTexts(event: JsonValue, exempt?: ExemptPlace[]): Steps<EventTexts> {
   const closes: string[] = []
   event.get('choices')?.elements.forEach((choice, position) => {
     if ((choice.get('finish_reason')?.text ?? '') !== '') closes.push(`choices[${indexOf(choice, position)}].*`)
   })
-  return readEvent(event, EVENT, { isKnown: isChunk(event), blockOf, closes })
+  return readEvent(event, EVENT, { isKnown: isChunk(event), blockOf, closes, exempt })
 }
 
 /** Providers report errors in the middle of a stream. */

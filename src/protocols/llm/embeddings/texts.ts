@@ -1,6 +1,6 @@
 import type { Steps } from '#base/in-slices.ts'
 import type { JsonValue } from '../json/json-document.ts'
-import type { BodyTexts } from '../texts/body-texts.ts'
+import type { BodyTexts, ExemptPlace } from '../texts/body-texts.ts'
 import { readTexts } from '../texts/read-texts.ts'
 import { compileTable, type TextTable } from '../texts/text-table.ts'
 import { CHOICE, METADATA, MODEL, TEXT, TYPE } from '../texts/treatments.ts'
@@ -19,6 +19,6 @@ export const EMBEDDINGS_REQUEST: TextTable = {
 
 const REQUEST = compileTable(EMBEDDINGS_REQUEST)
 
-export function readRequestTexts(body: JsonValue): Steps<BodyTexts> {
-  return readTexts(body, REQUEST)
+export function readRequestTexts(body: JsonValue, exempt?: ExemptPlace[]): Steps<BodyTexts> {
+  return readTexts(body, REQUEST, exempt)
 }

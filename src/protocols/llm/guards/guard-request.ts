@@ -5,6 +5,7 @@ import type { Trace } from '#exchange/trace.ts'
 import { JsonValue, parseInSteps } from '../json/json-document.ts'
 import { refuse, refuseFault } from '../request/refuse.ts'
 import type { ClientFormat } from '../request/route-type.ts'
+import type { ExemptPlace } from '../texts/body-texts.ts'
 import { REQUEST_TEXTS } from '../texts/dialect-texts.ts'
 import type { PromptGuards } from './guard.ts'
 import { guardBody, type ReadBody } from './guard-body.ts'
@@ -29,8 +30,9 @@ function* readRequest(body: Uint8Array, format: ClientFormat, trace: Trace | und
   const document = yield* parseInSteps(body)
   if (!(document instanceof JsonValue)) return refuseFault(format, document)
   yield
-  const found = yield* REQUEST_TEXTS[format](document)
-  if (trace !== undefined) traceTexts(trace, found)
+  const exempt: ExemptPlace[] = []
+  const found = yield* REQUEST_TEXTS[format](document, trace && exempt)
+  if (trace !== undefined) traceTexts(trace, found, exempt)
   const texts = yield* GuardedTexts.read(body, found)
   if ('unreadable' in texts) return refuse(format, 'llm-body-invalid', texts.unreadable)
   return { texts, write: () => texts.apply() }

@@ -23,7 +23,7 @@ function bodyOf(
       return { ...place, ...more }
     }),
   }))
-  const texts: BodyTexts = { runs: read, exempt: [] }
+  const texts: BodyTexts = { runs: read }
   const bytes = Buffer.from(`${body}0]`)
   return { bytes, read: () => runAtOnce(GuardedTexts.read(bytes, texts)) }
 }

@@ -1,14 +1,14 @@
 import { backendName } from '#exchange/backend-name.ts'
 import type { GuardCheck } from '#exchange/exchange.ts'
 import type { Trace } from '#exchange/trace.ts'
-import type { BodyTexts, TextPlace } from '../texts/body-texts.ts'
+import type { BodyTexts, ExemptPlace, TextPlace } from '../texts/body-texts.ts'
 import type { Guard } from './guard.ts'
 import type { GuardQuestion, GuardService } from './services/service.ts'
 
 // What guards do, for `explain`. Texts appear by their paths only.
 
 /** Which strings of a body the guards see, and which ones they do not. */
-export function traceTexts(trace: Trace, { runs, exempt }: BodyTexts): void {
+export function traceTexts(trace: Trace, { runs }: BodyTexts, exempt: readonly ExemptPlace[]): void {
   for (const { role, places } of runs) for (const place of places) trace.note(`${role.padEnd(9)} ${describe(place)}`)
   for (const { path, reason } of exempt) trace.note(`unchecked ${path}: ${reason}`)
   const count = runs.reduce((sum, { places }) => sum + places.length, 0)

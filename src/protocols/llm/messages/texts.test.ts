@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { runAtOnce } from '#base/in-slices.ts'
+import type { ExemptPlace } from '../texts/body-texts.ts'
 import { documentOf, eventOf, runsOf } from '../texts/testing.ts'
 import { readAnswerTexts, readEventTexts, readRequestTexts } from './texts.ts'
 
@@ -41,7 +42,8 @@ test('documents: plain text, text files and contents are text; titles and contex
     document({ type: 'content', content: [{ type: 'text', text: 'inner' }] }),
     { type: 'image', source: { type: 'base64', media_type: 'image/png', data: binary } },
   ]
-  const { runs, exempt } = runAtOnce(readRequestTexts(documentOf({ messages: [{ role: 'user', content }] })))
+  const exempt: ExemptPlace[] = []
+  const { runs } = runAtOnce(readRequestTexts(documentOf({ messages: [{ role: 'user', content }] }), exempt))
   expect(runs.map(({ joins, places }) => [joins, places.map(({ path, form }) => `${path.slice(12)} ${form}`)])).toEqual(
     [
       [

@@ -1,6 +1,6 @@
 import type { Steps } from '#base/in-slices.ts'
 import type { JsonValue } from '../json/json-document.ts'
-import type { BodyTexts, EventTexts } from '../texts/body-texts.ts'
+import type { BodyTexts, EventTexts, ExemptPlace } from '../texts/body-texts.ts'
 import { type BlockOf, indexOf, readEvent, readTexts } from '../texts/read-texts.ts'
 import { compileTable, type TextTable, under } from '../texts/text-table.ts'
 import {
@@ -180,12 +180,12 @@ const ANSWER = compileTable(MESSAGES_ANSWER)
 const EVENT = compileTable(MESSAGES_EVENT)
 
 /** Also of a request to count tokens. */
-export function readRequestTexts(body: JsonValue): Steps<BodyTexts> {
-  return readTexts(body, REQUEST)
+export function readRequestTexts(body: JsonValue, exempt?: ExemptPlace[]): Steps<BodyTexts> {
+  return readTexts(body, REQUEST, exempt)
 }
 
-export function readAnswerTexts(body: JsonValue): Steps<BodyTexts> {
-  return readTexts(body, ANSWER)
+export function readAnswerTexts(body: JsonValue, exempt?: ExemptPlace[]): Steps<BodyTexts> {
+  return readTexts(body, ANSWER, exempt)
 }
 
 const TYPES: ReadonlySet<string> = new Set([
@@ -206,7 +206,7 @@ const CONTINUED: ReadonlyMap<string, string> = new Map([
   ['partial_json', 'input'],
 ])
 
-export function readEventTexts(event: JsonValue): Steps<EventTexts> {
+export function readEventTexts(event: JsonValue, exempt?: ExemptPlace[]): Steps<EventTexts> {
   const type = event.get('type')?.text
   const block = `content[${indexOf(event, 0)}]`
   const blockOf = ({ path: place, isName }: WalkedPlace): BlockOf | undefined => {
@@ -228,5 +228,5 @@ export function readEventTexts(event: JsonValue): Steps<EventTexts> {
     }
   }
   const closes = type === 'content_block_stop' ? [`${block}.*`] : type === 'message_stop' ? ['*'] : []
-  return readEvent(event, EVENT, { isKnown: type !== undefined && TYPES.has(type), blockOf, closes })
+  return readEvent(event, EVENT, { isKnown: type !== undefined && TYPES.has(type), blockOf, closes, exempt })
 }

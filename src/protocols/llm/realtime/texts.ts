@@ -2,7 +2,7 @@ import type { Steps } from '#base/in-slices.ts'
 import type { JsonValue } from '../json/json-document.ts'
 import { ITEM_PLACES, PART_PLACES, TOOL_PLACES } from '../responses/item-texts.ts'
 import { SETTING_PLACES } from '../responses/texts.ts'
-import type { BodyTexts } from '../texts/body-texts.ts'
+import type { BodyTexts, ExemptPlace } from '../texts/body-texts.ts'
 import { readTexts } from '../texts/read-texts.ts'
 import { compileTable, type TextTable, under } from '../texts/text-table.ts'
 import { CHOICE, FIXED, ID, MEDIA, METADATA, MODEL, TEXT, type Treatment, TYPE } from '../texts/treatments.ts'
@@ -49,6 +49,6 @@ export const REALTIME_EVENT: TextTable = {
 const EVENT = compileTable(REALTIME_EVENT)
 
 /** The texts of `conversation.item.create`, `session.update` and all other events of a client. */
-export function readRequestTexts(event: JsonValue): Steps<BodyTexts> {
-  return readTexts(event, EVENT)
+export function readRequestTexts(event: JsonValue, exempt?: ExemptPlace[]): Steps<BodyTexts> {
+  return readTexts(event, EVENT, exempt)
 }

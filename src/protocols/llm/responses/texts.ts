@@ -1,6 +1,6 @@
 import type { Steps } from '#base/in-slices.ts'
 import type { JsonValue } from '../json/json-document.ts'
-import type { BodyTexts, EventTexts } from '../texts/body-texts.ts'
+import type { BodyTexts, EventTexts, ExemptPlace } from '../texts/body-texts.ts'
 import { type BlockOf, readEvent, readTexts } from '../texts/read-texts.ts'
 import { compileTable, type TextTable, under } from '../texts/text-table.ts'
 import {
@@ -119,12 +119,12 @@ const REQUEST = compileTable(RESPONSES_REQUEST)
 const ANSWER = compileTable(RESPONSES_ANSWER)
 const EVENT = compileTable(RESPONSES_EVENT)
 
-export function readRequestTexts(body: JsonValue): Steps<BodyTexts> {
-  return readTexts(body, REQUEST)
+export function readRequestTexts(body: JsonValue, exempt?: ExemptPlace[]): Steps<BodyTexts> {
+  return readTexts(body, REQUEST, exempt)
 }
 
-export function readAnswerTexts(body: JsonValue): Steps<BodyTexts> {
-  return readTexts(body, ANSWER)
+export function readAnswerTexts(body: JsonValue, exempt?: ExemptPlace[]): Steps<BodyTexts> {
+  return readTexts(body, ANSWER, exempt)
 }
 
 /** Where the members of events belong in the output; numbers are members of the event. `delta` is in all of them. */
@@ -155,7 +155,7 @@ const ENDS: ReadonlySet<string> = new Set(['response.completed', 'response.incom
 /** `response.output_text.delta`: what it is about, and what happens to it. */
 const NAME = /^response\.(.+)\.(added|delta|done)$/
 
-export function readEventTexts(event: JsonValue): Steps<EventTexts> {
+export function readEventTexts(event: JsonValue, exempt?: ExemptPlace[]): Steps<EventTexts> {
   const type = event.get('type')?.text ?? ''
   const [, subject = '', step = ''] = NAME.exec(type) ?? []
   const about = Object.hasOwn(TARGETS, subject) ? TARGETS[subject] : undefined
@@ -180,7 +180,7 @@ export function readEventTexts(event: JsonValue): Steps<EventTexts> {
     const ends = step === 'added' && (subject === 'output_text.annotation' || path.endsWith('.name'))
     return { ...toBlock(target + path.slice(holder.length), kind), ends }
   }
-  return readEvent(event, EVENT, { isKnown, blockOf, closes: closedBy(type, step, target) })
+  return readEvent(event, EVENT, { isKnown, blockOf, closes: closedBy(type, step, target), exempt })
 }
 
 function toBlock(block: string, kind: BlockOf['kind']): BlockOf {

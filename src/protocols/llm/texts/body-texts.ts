@@ -43,7 +43,6 @@ export interface ExemptPlace {
 /** The texts of a body in the order in which the model reads them. */
 export interface BodyTexts {
   readonly runs: readonly TextRun[]
-  readonly exempt: readonly ExemptPlace[]
 }
 
 /** A text in an event of a stream. */
@@ -61,7 +60,6 @@ export interface EventText {
 
 export interface EventTexts {
   readonly texts: readonly EventText[]
-  readonly exempt: readonly ExemptPlace[]
   /** An event that differs in its only text and in members without meaning (`UNREAD`) has the same texts and closes nothing, either. */
   readonly isSteady: boolean
   /** Other blocks that no later delta continues; a later event may still repeat them. `choices[0].*` are all that begin so, `*` all. */

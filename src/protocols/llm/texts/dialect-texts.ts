@@ -6,13 +6,13 @@ import * as messages from '../messages/texts.ts'
 import * as realtime from '../realtime/texts.ts'
 import type { ClientFormat } from '../request/route-type.ts'
 import * as responses from '../responses/texts.ts'
-import type { BodyTexts, EventTexts } from './body-texts.ts'
+import type { BodyTexts, EventTexts, ExemptPlace } from './body-texts.ts'
 import { readTexts } from './read-texts.ts'
 import { compileTable } from './text-table.ts'
 import { VISIBLE } from './treatments.ts'
 
-/** Finds the texts of a body. */
-export type ReadTexts = (body: JsonValue) => Steps<BodyTexts>
+/** Finds the texts of a body. @param exempt receives what no guard checks */
+export type ReadTexts = (body: JsonValue, exempt?: ExemptPlace[]) => Steps<BodyTexts>
 
 /** The texts of requests, by route type; those of `Realtime` are in each event of the client. */
 export const REQUEST_TEXTS: Readonly<Record<ClientFormat | 'Realtime', ReadTexts>> = {
@@ -29,7 +29,7 @@ export interface AnswerTexts {
   /** The list in every answer of the API: without it, and without an error, the body is something else. */
   readonly list: 'choices' | 'content' | 'output'
   readonly whole: ReadTexts
-  readonly event: (event: JsonValue) => Steps<EventTexts>
+  readonly event: (event: JsonValue, exempt?: ExemptPlace[]) => Steps<EventTexts>
 }
 
 /** The formats whose answers guards check (decision B41). */

@@ -1,12 +1,13 @@
 import { Pace, type Steps } from '#base/in-slices.ts'
 import type { JsonValue } from '../json/json-document.ts'
-import type { BodyTexts, EventText, EventTexts } from './body-texts.ts'
+import type { BodyTexts, EventText, EventTexts, ExemptPlace } from './body-texts.ts'
 import type { CompiledTable } from './text-table.ts'
 import { TextWalk } from './text-walk.ts'
 import type { WalkedPlace } from './walked-place.ts'
 
-export function* readTexts(body: JsonValue, table: CompiledTable): Steps<BodyTexts> {
-  const walk = new TextWalk(table)
+/** @param exempt receives what no guard checks */
+export function* readTexts(body: JsonValue, table: CompiledTable, exempt?: ExemptPlace[]): Steps<BodyTexts> {
+  const walk = new TextWalk(table, exempt)
   yield* walk.walk(body)
   return yield* walk.texts()
 }
@@ -35,15 +36,17 @@ export interface EventShape {
   readonly blockOf: (place: WalkedPlace) => BlockOf | undefined
   /** Blocks that end with the event. */
   readonly closes: readonly string[]
+  /** Receives what no guard checks. */
+  readonly exempt: ExemptPlace[] | undefined
 }
 
 /** The texts of an event of a stream. */
 export function* readEvent(
   event: JsonValue,
   table: CompiledTable,
-  { isKnown, blockOf, closes }: EventShape,
+  { isKnown, blockOf, closes, exempt }: EventShape,
 ): Steps<EventTexts> {
-  const walk = new TextWalk(table)
+  const walk = new TextWalk(table, exempt)
   yield* walk.walk(event)
   let isSteady = true
   const texts: EventText[] = []
@@ -60,7 +63,7 @@ export function* readEvent(
     texts.push({ block, place, form: form ?? place.form, kind, ends })
   }
   isSteady &&= texts.length === 1 && !texts[0]!.ends && closes.length === 0
-  return { texts, exempt: walk.exempt, isSteady, closes }
+  return { texts, isSteady, closes }
 }
 
 function goingOn(place: WalkedPlace): BlockOf {

@@ -61,7 +61,7 @@ const WORK_PER_PLACE = 4
 export class TextWalk {
   readonly #table: CompiledTable
   readonly #runs: Run[] = []
-  readonly #exempt: WalkedExemption[] = []
+  readonly #exempt: ExemptPlace[] | undefined
   readonly #pace = new Pace()
   /** Outermost first. Bodies may be large, so the walk yields between any two values. */
   readonly #open: OpenValue[] = []
@@ -71,8 +71,10 @@ export class TextWalk {
     report: (place) => this.#run.others.push(place),
   }
 
-  constructor(table: CompiledTable) {
+  /** @param exempt receives what no guard checks */
+  constructor(table: CompiledTable, exempt: ExemptPlace[] | undefined) {
     this.#table = table
+    this.#exempt = exempt
   }
 
   *walk(body: JsonValue): Steps<void> {
@@ -133,11 +135,7 @@ export class TextWalk {
       const alone = unknown.length === 0 ? others : [...others, ...unknown]
       if (alone.length > 0) runs.push({ role, joins: false, lasts, places: yield* orderInSteps(alone, this.#pace) })
     }
-    return { runs, exempt: this.#exempt }
-  }
-
-  get exempt(): readonly ExemptPlace[] {
-    return this.#exempt
+    return { runs }
   }
 
   /** All places in the order of the bytes. Yields between them. */
@@ -296,7 +294,7 @@ export class TextWalk {
     if (typeof file === 'object') {
       texts.push(new FilePlace(rangeOf(value), at, !file.isDamaged, { form: 'base64', mediaType: type }))
     } else if (/^(?:https?|gs|s3):/i.test(text)) this.#exemption(value, node, at, ADDRESS)
-    else if (file === undefined) this.#exempt.push(new WalkedExemption(at, MEDIA.reason))
+    else if (file === undefined) this.#exempt?.push(new WalkedExemption(at, MEDIA.reason))
     else texts.push(new FilePlace(rangeOf(value), at, true))
   }
 
@@ -304,7 +302,7 @@ export class TextWalk {
   #exemption(value: JsonValue, node: TableNode | undefined, at: Location, { reason, shape }: Exemption): void {
     if (value.kind === 'string' || shape === undefined) {
       if (shape?.test(value.text) === false) this.#json(value, at, false)
-      else if (isCompound(value) || value.kind === 'string') this.#exempt.push(new WalkedExemption(at, reason))
+      else if (isCompound(value) || value.kind === 'string') this.#exempt?.push(new WalkedExemption(at, reason))
     } else this.#default(value, node, at)
   }
 }
