@@ -12,8 +12,8 @@ const SESSIONS = Number(process.argv[2] ?? 9000)
 const AT_ONCE = 50
 /** Memory limit per open session with a stream of notifications (bench/README.md). */
 const MOST_KB_PER_SESSION = 25
-/** Time until freed memory is returned to the system. */
-const SETTLE_MS = 12_000
+/** Time until a worker has shrunk its young generation, and V8 has returned the freed memory to the system. */
+const SETTLE_MS = 20_000
 
 const HEADERS = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
 const INITIALIZE = JSON.stringify({

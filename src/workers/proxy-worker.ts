@@ -2,7 +2,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { openStandardOutput } from '#observe/log/open-log.ts'
 import { catchWarnings } from './catch-warnings.ts'
 import type { FromWorker, WorkerStart } from './messages.ts'
-import { releaseMemoryAfterLoad, releaseMemoryOfStart } from './release-memory.ts'
+import { releaseMemoryOfStart, releaseYoungGeneration } from './release-memory.ts'
 import { runProxyWorker } from './run-proxy-worker.ts'
 
 /** Entry of a proxy thread. */
@@ -18,10 +18,10 @@ catchWarnings((fields) => {
   } satisfies FromWorker)
 })
 const memoryOfStart = releaseMemoryOfStart()
-const memoryOfLoad = releaseMemoryAfterLoad()
+const youngGeneration = releaseYoungGeneration()
 port.on('close', () => {
   memoryOfStart.cancel()
-  memoryOfLoad.cancel()
+  youngGeneration.cancel()
 })
 await runProxyWorker(workerData as WorkerStart, port, {
   environment: process.env,

@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process'
+import v8 from 'node:v8'
 import vm from 'node:vm'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { releaseMemoryAfterLoad, releaseMemoryOfStart } from './release-memory.ts'
+import { releaseMemoryOfStart, releaseYoungGeneration } from './release-memory.ts'
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
@@ -87,21 +88,75 @@ test('a young generation keeps its size as long as growth is limited', () => {
   expect(limited).toBeLessThan(0.6 * later)
 })
 
-test('the young generation of a thread is collected once after each load', () => {
-  const busy = [0.5, 0.5, 0.05, 0.05, 0.1, 0.09, 0.5, 0.5]
-  const loads = busy[Symbol.iterator]()
-  vi.spyOn(performance, 'eventLoopUtilization').mockImplementation((before) => {
-    return { idle: 0, active: 0, utilization: before === undefined ? 0 : loads.next().value! }
+/** Of an interval: its processor time in milliseconds, the young generation in MB, and what a collection leaves of it. */
+type Interval = readonly [cpuMs: number, sizeMb: number, leftMb?: number]
+
+test.each<[what: string, intervals: readonly Interval[], collected: readonly number[]]>([
+  [
+    'when the thread has little to do',
+    [
+      [2500, 60],
+      [499, 60, 1],
+      [10, 1],
+    ],
+    [0, 1, 1],
+  ],
+  [
+    'not while it has more to do',
+    [
+      [500, 60],
+      [5000, 60],
+    ],
+    [0, 0],
+  ],
+  [
+    'not if it is small',
+    [
+      [0, 8.3],
+      [0, 1],
+    ],
+    [0, 0],
+  ],
+  [
+    'again when it has grown again',
+    [
+      [0, 16, 2],
+      [0, 2],
+      [0, 60, 2],
+    ],
+    [1, 1, 2],
+  ],
+  [
+    'once if V8 keeps it',
+    [
+      [0, 60, 60],
+      [0, 60],
+      [0, 60],
+      [0, 64, 1],
+    ],
+    [1, 1, 1, 2],
+  ],
+])('the young generation is collected: %s', (_, intervals, collected) => {
+  let now: { cpuMs: number; sizeMb: number } = { cpuMs: 0, sizeMb: 0 }
+  vi.spyOn(process, 'threadCpuUsage').mockImplementation(() => ({ user: 1000 * now.cpuMs, system: 0 }))
+  vi.spyOn(v8, 'getHeapSpaceStatistics').mockImplementation(
+    () => [{ space_name: 'new_space', physical_space_size: now.sizeMb * 1e6 }] as v8.HeapSpaceInfo[],
+  )
+  let left = 0
+  const collect = vi.fn(() => {
+    now.sizeMb = left
   })
-  const collect = vi.fn()
   vi.spyOn(vm, 'runInNewContext').mockReturnValue(collect)
-  const release = releaseMemoryAfterLoad()
-  const collected = busy.map(() => {
+  const release = releaseYoungGeneration()
+  const counts = intervals.map(([cpuMs, sizeMb, leftMb = 0]) => {
+    now = { cpuMs, sizeMb }
+    left = leftMb
     vi.advanceTimersByTime(5000)
     return collect.mock.calls.length
   })
   release.cancel()
+  now = { cpuMs: 0, sizeMb: 50 }
   vi.advanceTimersByTime(60_000)
-  expect(collected).toEqual([0, 0, 1, 1, 1, 2, 2, 2])
-  expect(collect).toHaveBeenCalledWith({ type: 'minor', execution: 'sync' })
+  expect(counts).toEqual(collected)
+  expect(collect).toHaveBeenCalledTimes(collected.at(-1)!)
 })

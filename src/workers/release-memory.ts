@@ -57,24 +57,37 @@ export function releaseMemoryOfStart(): { cancel(): void } {
   })
 }
 
-/** How often the load of a thread is looked at. */
+/** How often a thread is looked at. */
 const LOOK_MS = 5000
 
+/** A young generation of this size is left alone, in bytes. */
+const SMALL_YOUNG_GENERATION = 8 * 1024 * 1024
+
 /**
- * Shrinks the young generation of a thread whenever its load has ended, until it is cancelled. V8 lets it grow to 64 MB during a burst of
+ * Shrinks the young generation of a thread whenever it has little to do, until it is cancelled. V8 lets it grow to 64 MB during a burst of
  * requests, and keeps it as long as hardly anything is allocated: a worker whose connections are silent would hold it for hours. It takes a
  * few milliseconds.
  */
-export function releaseMemoryAfterLoad(): { cancel(): void } {
-  let before = performance.eventLoopUtilization()
-  let wasBusy = false
+export function releaseYoungGeneration(): { cancel(): void } {
+  let before = process.threadCpuUsage()
+  /** Its size, if V8 did not shrink it: it is not asked again. */
+  let kept: number | undefined
   const look = () => {
-    const isBusy = performance.eventLoopUtilization(before).utilization >= BUSY
-    before = performance.eventLoopUtilization()
-    if (wasBusy && !isBusy) collector()({ type: 'minor', execution: 'sync' })
-    wasBusy = isBusy
+    const { user, system } = process.threadCpuUsage(before)
+    before = process.threadCpuUsage()
+    const isBusy = (user + system) / 1000 >= BUSY * LOOK_MS
+    const size = youngGenerationBytes()
+    if (!isBusy && size > SMALL_YOUNG_GENERATION && size !== kept) {
+      collector()({ type: 'minor', execution: 'sync' })
+      kept = youngGenerationBytes()
+    }
     next = clock.after(LOOK_MS, look)
   }
   let next = clock.after(LOOK_MS, look)
   return { cancel: () => next.cancel() }
+}
+
+function youngGenerationBytes(): number {
+  const space = v8.getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space')
+  return space?.physical_space_size ?? 0
 }
