@@ -539,3 +539,21 @@ test('a task of the client itself keeps its id', async () => {
     expect(seen.at(-1)).toMatchObject({ target: 'b', message: { result: meta(taskId) } })
   }
 })
+
+test.each([[['a']], [['a', 'b']]])(
+  'the client hears nothing of resources and tasks that rules hide: %j',
+  async (names) => {
+    const rules = {
+      action: 'Deny',
+      policy: { matchExpressions: ['mcp.resource.name == "m://secret"', 'mcp.task.name == "secret"'] },
+    } as const
+    const { plan } = compileTestMcp({ targets: names.map((name) => ({ name })) }, [{ authorization: rules }])
+    const updated = (uri: string) => note('notifications/resources/updated', { uri })
+    const status = (taskId: string) => note('notifications/tasks/status', { taskId, status: 'working' })
+    const telling = speaks(updated('m://secret'), status('secret'), updated('m://x'), status('x'))
+    const { client } = await start({ a: telling, ...(names.length > 1 && { b: withoutStream }) }, plan)
+    const { messages } = await client.send({ ...listen, leaves: (text) => text.includes('tasks/status') })
+    const prefix = names.length > 1 ? 'a+' : ''
+    expect(messages).toEqual([updated(`${prefix}m://x`), status(`${prefix}x`)])
+  },
+)

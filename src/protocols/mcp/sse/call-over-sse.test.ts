@@ -270,3 +270,19 @@ test.each([
   expect([own!.isClosed, modest.isClosed, connections.size]).toEqual([true, false, 10_000])
   expect([...connections.values()].at(-1)).toMatchObject({ owner: own!.owner, isClosed: false })
 })
+
+test('a call in flight is cancelled at its target when the session is deleted at another worker', async () => {
+  const silent = (call: SeenCall) => (call.message?.method === 'tools/call' ? [] : echo(call))
+  const { first, second, seen, memories } = start(new SseServer(silent))
+  await first.initialize()
+  second.sessionId = first.sessionId
+  const called = first.request(5, 'tools/call', CALL)
+  await eventually('the call', () => seen.at(-1)?.message?.method === 'tools/call')
+  const from = seen.length
+  expect((await second.send({ method: 'DELETE' })).status).toBe(204)
+  expect((await called).messages.at(-1)?.error?.code).toBe(-32603)
+  expect(seen.slice(from).map(({ message }) => [message?.method, message?.params?.requestId])).toEqual([
+    ['notifications/cancelled', 5],
+  ])
+  expect(memories[0]!.connections.size).toBe(0)
+})

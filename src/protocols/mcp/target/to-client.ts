@@ -1,4 +1,6 @@
 import type { Json, JsonObject } from '#base/json.ts'
+import { followUp } from '#exchange/follow-up.ts'
+import { filterItems, hasRules, type ItemKind } from '../config/authorization.ts'
 import type { McpRequest, SessionTarget } from '../mcp-request.ts'
 import { openReference, replaceProgressToken, sealReference, sessionMark } from '../message/client-reference.ts'
 import {
@@ -30,10 +32,10 @@ const MAX_REFUSING = 32
 
 const TOOLS_CHANGED = 'notifications/tools/list_changed'
 
-/** Members of notifications that name an item, by method. */
-const PUBLISHED: ReadonlyMap<string, string> = new Map([
-  ['notifications/resources/updated', 'uri'],
-  ['notifications/tasks/status', 'taskId'],
+/** Notifications about an item, by method. */
+const ABOUT_ITEMS: ReadonlyMap<string, { readonly member: string; readonly kind: ItemKind }> = new Map([
+  ['notifications/resources/updated', { member: 'uri', kind: 'resource' }],
+  ['notifications/tasks/status', { member: 'taskId', kind: 'task' }],
 ])
 
 /** Translates the messages of one target on one stream for the client. */
@@ -137,10 +139,12 @@ export class ToClient {
     if (method === TOOLS_CHANGED) this.#request.deps.memory.tools.forget(this.#target.plan.destination)
     if (params === undefined) return text
     const { plan } = this.#request
-    const member = PUBLISHED.get(method)
-    if (member !== undefined && plan.multiplexes && typeof params[member] === 'string') {
-      const published = publicUri(plan, this.#target.plan, params[member])
-      return JSON.stringify({ ...json, params: { ...params, [member]: published } })
+    const { member, kind } = ABOUT_ITEMS.get(method) ?? {}
+    const name = member === undefined ? undefined : params[member]
+    if (member !== undefined && typeof name === 'string') {
+      if (this.#isHidden(kind!, name)) return undefined
+      if (!plan.multiplexes) return text
+      return JSON.stringify({ ...json, params: { ...params, [member]: publicUri(plan, this.#target.plan, name) } })
     }
     if (method === 'notifications/progress' && plan.multiplexes) {
       const progressToken = this.#openProgressToken(params.progressToken)
@@ -155,6 +159,14 @@ export class ToClient {
       return sealed && JSON.stringify({ ...json, params: { ...params, requestId: sealed } })
     }
     return text
+  }
+
+  /** Some targets tell all clients of all resources. A stream lasts, so each evaluation has a budget of its own. */
+  #isHidden(kind: ItemKind, name: string): boolean {
+    const { plan, exchange } = this.#request
+    if (!hasRules(plan.authorization)) return false
+    const item = { items: [name], kind, target: this.#target.plan.name, nameOf: (one: string) => one }
+    return filterItems(plan.authorization, followUp(exchange), item).length === 0
   }
 
   /** The token of the client; undefined: the target did not get it. */
