@@ -52,7 +52,12 @@ function setup(settings: Partial<PoolSettings> = {}) {
   const opened: Opened[] = []
   const seekers: { roomToConnect(): void }[] = []
   const room = { connections: 9 }
+  const chosenIdle = new Map<unknown, () => void>()
   const connector = {
+    chosenIdle: {
+      add: (connection: unknown, close: () => void) => chosenIdle.set(connection, close),
+      remove: (connection: unknown) => chosenIdle.delete(connection),
+    },
     reserve: (_: Destination, seeker: { roomToConnect(): void }) => {
       if (opened.length < room.connections) return true
       seekers.push(seeker)
@@ -99,7 +104,7 @@ function setup(settings: Partial<PoolSettings> = {}) {
     now += ms
     wheel.advance()
   }
-  return { pool, opened, room, seekers, send, idle, pass }
+  return { pool, opened, room, seekers, chosenIdle, send, idle, pass }
 }
 
 const requests = (opened: readonly Opened[]) =>
@@ -363,6 +368,28 @@ test('connections that are closed leave no timer', () => {
   expect(vi.getTimerCount()).toBe(1)
   opened[0]!.transport.receiveEnd()
   expect(vi.getTimerCount()).toBe(0)
+})
+
+test('of the connections to destinations that clients choose, exactly the idle ones may be closed for another one', () => {
+  const destination: Destination = { ...DESTINATION, chosenByClient: true }
+  const { opened, send, chosenIdle } = setup()
+  send('/first', { destination })
+  expect(chosenIdle.size).toBe(0)
+  opened[0]!.succeed()
+  opened[0]!.transport.receive(OK)
+  expect(chosenIdle.size).toBe(1)
+  send('/second', { destination })
+  expect(chosenIdle.size).toBe(0)
+  opened[0]!.transport.receive(OK)
+  const [close] = chosenIdle.values()
+  close!()
+  expect([chosenIdle.size, opened[0]!.transport.destroyed]).toEqual([0, true])
+})
+
+test('idle connections to other destinations are not closed for those that clients choose', () => {
+  const { idle, chosenIdle } = setup()
+  idle(1)
+  expect(chosenIdle.size).toBe(0)
 })
 
 /** A request on an idle connection that its server closes before it answers. */

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { Head } from '../http/head.ts'
 import { DEFAULT_SERVER_LIMITS } from '../limits.ts'
 import {
@@ -303,6 +303,15 @@ test('a handler that ends the connection behind a response is obeyed', () => {
   handler.finished = () => connection.abort()
   transport.receive(CLOSE)
   expect([transport.destroyed, transport.endedByUs]).toEqual([true, false])
+})
+
+test('a closed connection leaves no timer, also if its age is limited', () => {
+  vi.useFakeTimers()
+  onTestFinished(() => void vi.useRealTimers())
+  const { connection } = setup(undefined, { maxConnectionMs: 60_000 })
+  expect(vi.getTimerCount()).toBe(1)
+  connection.abort()
+  expect(vi.getTimerCount()).toBe(0)
 })
 
 test('a connection that lingers reads on, and is closed whatever its client does', () => {
