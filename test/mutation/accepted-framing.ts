@@ -195,6 +195,11 @@ const GROUPS: readonly Group[] = [
     mutants: [['this.#limit ??= new ResponseLimit(this.#owner, this.request, () => this.#expire())', '??=', '=']],
   },
   {
+    file: 'net/http1/server-connection.ts',
+    reason: 'the same program: each request sets it before it is read',
+    mutants: [['#endsWithClient = false', 'false', 'true']],
+  },
+  {
     file: 'net/http1/body-writer.ts',
     reason: 'only speed: bytes that are not kept are written as text, too',
     mutants: [

@@ -562,6 +562,24 @@ test('drain serves a request that arrived within the grace, while the worker was
   expect([transport.text, transport.endedByUs]).toEqual([OK_CLOSE, true])
 })
 
+test('drain serves a request that arrived so and is answered later, or whose head is incomplete', async () => {
+  let stream!: ServerStream
+  const whole = setup((one) => (stream = one))
+  const part = setup()
+  for (const { connection, transport, pass, text } of [
+    { ...whole, text: GET },
+    { ...part, text: GET.slice(0, 9) },
+  ]) {
+    connection.drain()
+    pass(600)
+    transport.receive(text)
+  }
+  await turn()
+  answerWith(stream, 'ok')
+  part.transport.receive(GET.slice(9))
+  for (const { transport } of [whole, part]) expect([transport.text, transport.endedByUs]).toEqual([OK_CLOSE, true])
+})
+
 test('a response that began before the drain does not keep its connection', async () => {
   let stream!: ServerStream
   const { connection, transport, pass } = setup((one) => (stream = one))

@@ -263,7 +263,7 @@ export class ServerConnection implements ServerStream, ServedConnection, Transpo
     }
     this.#running = false
     this.#hold(buffer, at, end)
-    if (this.#endHeld && (this.#held.length === 0 || this.body.done || this.#phase === READING_HEAD)) this.ended()
+    if (this.#endHeld && (this.#held.length === 0 || this.body.done)) this.ended()
   }
 
   /**
@@ -441,7 +441,7 @@ export class ServerConnection implements ServerStream, ServedConnection, Transpo
 
   /** Of a drained connection. A turn of the event loop has read what arrived while the worker was busy: it may be another request. */
   #endUnasked(): void {
-    if (this.#phase === READING_HEAD && this.#held.length === 0 && !this.#headTimed) this.#endIdle()
+    if (this.#phase === READING_HEAD && !this.#headTimed) this.#endIdle()
   }
 
   /** A drained connection may still be sending its last response. */

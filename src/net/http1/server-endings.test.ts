@@ -314,6 +314,26 @@ test('a closed connection leaves no timer, also if its age is limited', () => {
   expect(vi.getTimerCount()).toBe(0)
 })
 
+test.each(['G', 'GE', GET.slice(0, -1)])(
+  'a client that ends behind %j has its answer, and the connection ends',
+  (rest) => {
+    const { transport, streams, events } = held()
+    transport.receive(`${GET}${rest}`)
+    transport.receiveEnd()
+    expect(transport.endedByUs).toBe(false)
+    answerWith(streams[0]!, 'ok')
+    expect([transport.text, transport.endedByUs, events.at(-1)]).toEqual([OK, true, 'finished 2'])
+  },
+)
+
+test('behind a whole body reading goes on, though its consumer is backed up: the client may disconnect', () => {
+  const sink = new TextSink()
+  sink.backed = true
+  const { transport } = setup((stream) => stream.body.pipe(sink))
+  transport.receive(`${POST5}hello`)
+  expect([sink.text, transport.paused]).toEqual(['hello', false])
+})
+
 test('a connection that lingers reads on, and is closed whatever its client does', () => {
   const { transport, streams, pass } = held()
   transport.receive(`${CLOSE}${MANY}`)

@@ -306,5 +306,6 @@ test('a list whose evaluation a limit ends is empty, and the log says why', () =
   const exchange = exchangeNaming('x')
   expect(filterItems(authorizationOf([['Allow', ENDLESS]]), exchange, ITEMS)).toEqual([])
   expect([exchange.refusal, exchange.reason]).toEqual(['authorization-exceeded', 'Authorization'])
+  expect(exchange.decidedBy).toMatchObject({ stage: 'backend', field: 'mcp.authorization' })
   expect(exchange.refusalDetail).toContain('evaluation takes too many steps')
 })
