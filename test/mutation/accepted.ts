@@ -181,6 +181,13 @@ export const ACCEPTED: readonly Accepted[] = [
   },
   {
     file: 'state/endpoint-health.ts',
+    line: 'const deficit = marked && !evicted && restored !== 0 ? restored - 1 : Atomics.load(words, at + DEFICIT)',
+    original: '+',
+    replacement: '-',
+    reason: 'the same program: the deficit is the word 0 of its slot',
+  },
+  {
+    file: 'state/endpoint-health.ts',
     line: 'const UNTIL = 6 // end of the last eviction, milliseconds since the epoch; two words',
     original: '6',
     replacement: '(6 + 1)',
