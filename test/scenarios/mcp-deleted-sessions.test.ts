@@ -26,6 +26,7 @@ function answer(call: RawCall): void {
   if (call.method === 'GET') return call.end(405)
   if (answerSession(call)) return
   waiting = call
+  if (call.message.method === 'tools/list') return
   BEGINNINGS[String(call.message.params?.name)]!(call)
 }
 
@@ -86,4 +87,21 @@ test.each<[name: string, status: number, error: TestMessage['error']]>([
   await call.closed
   expect(target.seen.slice(from)).toEqual(['tools/call', 'notifications/cancelled', 'DELETE'])
   expect(target.calls[from + 1]?.message.params).toEqual({ requestId: 'call-7', reason: 'the session has ended' })
+})
+
+test.each(['DELETE', 'cancellation'])('a list ends with a %s, and the target is told', async (how) => {
+  waiting = undefined
+  const headers = await begin()
+  const from = target.calls.length
+  const listed = post(url, { id: 8, method: 'tools/list' }, { headers })
+  const call = await eventually('the request', () => waiting)
+
+  if (how === 'DELETE') expect((await fetch(url, { method: 'DELETE', headers })).status).toBe(204)
+  else await post(url, { method: 'notifications/cancelled', params: { requestId: 8 } }, { headers })
+  const { status, messages } = await listed
+  expect([status, messages]).toEqual(how === 'DELETE' ? [404, []] : [200, []])
+  await call.closed
+  const told = ['tools/list', 'notifications/cancelled']
+  expect(target.seen.slice(from)).toEqual(how === 'DELETE' ? [...told, 'DELETE'] : told)
+  expect(target.calls[from + 1]?.message.params?.requestId).toBe(8)
 })

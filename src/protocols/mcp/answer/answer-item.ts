@@ -37,7 +37,7 @@ import { TargetStreamError } from '../target/target-stream-error.ts'
 import { ToClient } from '../target/to-client.ts'
 import { trackInFlight } from '../target/track-in-flight.ts'
 import { findTool, pinningFault } from '../tools/learn-tool.ts'
-import { answerError, answerJson, answerMessages, answerStream, encodeEvent, refuseRequest } from './mcp-answer.ts'
+import { answerError, answerJson, answerStream, CANCELLED, encodeEvent, refuseRequest } from './mcp-answer.ts'
 
 /** Without `deps`, nothing is known of tools. */
 type PreparedRequest = Pick<McpRequest, 'plan' | 'exchange' | 'era'> & {
@@ -156,9 +156,6 @@ export async function answerItem(
   if (hasFailed(reply)) return answerFailure(exchange, reply, message.id)
   return answerError(exchange, message.id, INTERNAL_ERROR, 'the target did not answer the request')
 }
-
-/** No response: the client has cancelled the request, or it has left. */
-const CANCELLED = answerMessages([])
 
 const GET = { method: 'GET', message: undefined, limits: LIMITS.stream } as const
 

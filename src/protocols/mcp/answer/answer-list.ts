@@ -31,11 +31,12 @@ import { publicName, publicUri } from '../target/naming.ts'
 import { publicInterface } from '../target/public-result.ts'
 import { requestText } from '../target/request-text.ts'
 import { LIMITS } from '../target/send-to-target.ts'
+import { trackFanOut } from '../target/track-in-flight.ts'
 import { pinningFault } from '../tools/learn-tool.ts'
 import { noteTools } from '../tools/note-tools.ts'
 import { readAnnotations } from '../tools/tool-annotations.ts'
 import { checkPage } from './check-page.ts'
-import { answerError, answerMessages, answerStream, encodeEvent } from './mcp-answer.ts'
+import { answerError, answerMessages, answerStream, CANCELLED, encodeEvent } from './mcp-answer.ts'
 
 /**
  * Responds to a list request with the items of all targets that have the capability (decision B63), in the order of the targets, under
@@ -70,19 +71,27 @@ export async function answerList(
     const params = at === undefined ? message.params : { ...message.params, cursor: at }
     return requestText(request, session, target, message, params)
   }
-  const reply = await fanOut(request, session, {
+  const inFlight = trackFanOut(request, session, message.id, targets)
+  const { request: tracked, done } = inFlight
+  const reply = await fanOut(tracked, session, {
     id: message.id,
     targets,
     textFor,
     limits: LIMITS.list,
     names: headersOf(message),
   })
-  if (reply.kind === 'failed') {
+  if (reply.kind === 'failed' || tracked.deps.signal.aborted) {
+    done()
     abandonAll(reply.opened)
-    return reply.answer
+    return reply.kind === 'failed' && !tracked.deps.signal.aborted ? reply.answer : CANCELLED
   }
-  const page: Page = { message, list, owner, opened: reply.opened, number: pages + 1 }
-  return answerStream(mergePages(request, session, page), () => abandonAll(reply.opened))
+  // The signal ends it.
+  inFlight.endResponse = () => {}
+  const page: Page = { message, list, owner, opened: reply.opened, number: pages + 1, done }
+  return answerStream(mergePages(tracked, session, page), () => {
+    done()
+    abandonAll(reply.opened)
+  })
 }
 
 function formList({ era }: McpRequest, { method }: RequestMessage, result: JsonObject): JsonObject {
@@ -96,14 +105,21 @@ interface Page {
   readonly opened: readonly OpenTarget[]
   /** The first one is 1. */
   readonly number: number
+  /** Call it when the request is over. */
+  readonly done: () => void
 }
 
 const BEGIN: ListPosition = { cursors: {}, pages: 0 }
 
 async function* mergePages(request: McpRequest, session: Session, page: Page): AsyncGenerator<Uint8Array> {
-  const { message, list, opened } = page
+  const { message, list, opened, done } = page
   const forgive = (response: ResponseMessage) => (lacksMethod(response) ? { [list.member]: [] } : undefined)
-  const gathered = yield* gather(request, session, { id: message.id, opened, forgive })
+  let gathered: TargetOutcome[]
+  try {
+    gathered = yield* gather(request, session, { id: message.id, opened, forgive })
+  } finally {
+    done()
+  }
   const outcomes = gathered.map((outcome) => checkPage(request, outcome, list.member, page.number))
   if (request.deps.signal.aborted) return
   const error = decisiveError(request, outcomes)

@@ -11,6 +11,11 @@ import { withHeartbeat } from './heartbeat.ts'
 
 const encoder = new TextEncoder()
 
+export const EVENT_STREAM = [
+  ['content-type', 'text/event-stream'],
+  ['cache-control', 'no-cache'],
+] as const
+
 export const ACCEPTED: ServedAnswer = { status: 202, headers: [], body: undefined }
 
 /** The response to DELETE: some SDKs report 202 as a failure. */
@@ -74,6 +79,9 @@ export function answerMessages(texts: readonly string[], headers: ServedAnswer['
   return { status: 200, headers: [...EVENT_STREAM, ...headers], body: encoder.encode(body) }
 }
 
+/** No response: the client has cancelled the request, or it has left. */
+export const CANCELLED: ServedAnswer = { status: 200, headers: EVENT_STREAM, body: new Uint8Array(0) }
+
 /** One complete message. */
 export function answerJson(message: string | Uint8Array): ServedAnswer {
   return { status: 200, headers: JSON_BODY, body: typeof message === 'string' ? encoder.encode(message) : message }
@@ -100,11 +108,6 @@ export function answerStream(body: AsyncGenerator<Uint8Array>, release: () => vo
   }
   return { status: 200, headers: EVENT_STREAM, body: { [Symbol.asyncIterator]: () => iterator } }
 }
-
-export const EVENT_STREAM = [
-  ['content-type', 'text/event-stream'],
-  ['cache-control', 'no-cache'],
-] as const
 
 /** One event in wire format. @param id byte text */
 export function encodeEvent(text: string, id?: string, retryMs?: number): Uint8Array {

@@ -53,6 +53,40 @@ export function trackInFlight(request: McpRequest, session: Session, id: Message
   return inFlight
 }
 
+/**
+ * The same for a request that several targets process at once: its signal is aborted when the client cancels it, or deletes its session, because other targets
+ * may go on.
+ */
+export function trackFanOut(
+  request: McpRequest,
+  session: Session,
+  id: MessageId,
+  targets: readonly SessionTarget[],
+): InFlight {
+  // A client without a session that leaves has cancelled its request, too.
+  if (request.era === 'modern' || session.key === '') return { request, done: () => {}, endResponse: undefined }
+  const stop = new AbortController()
+  const legacy = targets.filter((target) => target.session?.version !== LATEST_SESSIONLESS)
+  const cancel = async (cancellation: string) => {
+    const told = Promise.all(legacy.map((target) => lateCancel(request, target).cancel(cancellation)))
+    stop.abort()
+    await within(told, TOLD_MS)
+  }
+  const end = () => {
+    if (inFlight.endResponse === undefined) request.exchange.context.interrupt(reject('mcp-session-unknown', ENDED))
+    else inFlight.endResponse()
+    return cancel(endedText(id))
+  }
+  const done = awaitInSession(request, session, id, { cancel, end, late: undefined })
+  const signal = AbortSignal.any([request.deps.signal, stop.signal])
+  const inFlight: InFlight = {
+    request: { ...request, deps: { ...request.deps, signal } },
+    done,
+    endResponse: undefined,
+  }
+  return inFlight
+}
+
 /** How long the end of the session of a target waits until the target has accepted the cancellation of a call. */
 const TOLD_MS = 1000
 
