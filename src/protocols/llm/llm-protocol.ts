@@ -129,10 +129,13 @@ class LlmRun implements ProtocolRun {
     if (prepared.kind === 'open') {
       const { facts, maxBytes, estimates, guarded } = prepared
       attempt.selectTunnelFilter = (opened, claim, charge) => {
-        const session = new SessionFilter({ facts, claim, maxBytes, charge, estimates })
+        let checked: GuardedSession | undefined
+        const answered = () => checked?.answered()
+        const session = new SessionFilter({ facts, claim, maxBytes, charge, estimates, answered })
         attempt.settle = () => session.settle()
         if (guarded === undefined) return session
-        return new GuardedSession(session, { ...guarded, claim, maxBytes, exchange: opened })
+        checked = new GuardedSession(session, { ...guarded, claim, maxBytes, exchange: opened })
+        return checked
       }
       return undefined
     }

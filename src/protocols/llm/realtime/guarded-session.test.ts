@@ -4,7 +4,7 @@ import { compile, refused } from '#test/support/prepare-llm.ts'
 import type { Guard } from '../guards/guard.ts'
 import type { PromptGuardRequestSpec } from '../guards/guard-schema.ts'
 import type { ServiceVerdict } from '../guards/services/service.ts'
-import { asks, open, opened } from './testing.ts'
+import { answer, asks, open, opened } from './testing.ts'
 
 const MASKS: PromptGuardRequestSpec = { regex: { action: 'Mask', matches: ['k-\\d+'] } }
 const REJECTS: PromptGuardRequestSpec = {
@@ -19,7 +19,6 @@ const item = (text: string, more: object = {}) => ({
 })
 const update = (instructions: string) => ({ type: 'session.update', session: { type: 'realtime', instructions } })
 
-/** Waits for promises that have no timer. */
 /** Guards check in slices, so a check may take several turns. */
 async function turn(): Promise<void> {
   for (let i = 0; i < 20; i++) await new Promise<void>((resolve) => setImmediate(resolve))
@@ -225,4 +224,54 @@ test('guards on answers beside sessions are reported', () => {
   expect(messages({ request: [{ regex }], response: [{ regex }] })).toEqual([
     '.routes["/realtime"] answers in sessions of type Realtime are not guarded; only promptGuard.request applies',
   ])
+})
+
+const role = (role: string, ...texts: readonly string[]) => ({
+  type: 'conversation.item.create',
+  item: { type: 'message', role, content: texts.map((text) => ({ type: 'input_text', text })) },
+})
+const ANSWER = answer({ conversation_id: 'c', output: [{ type: 'message' }] })
+const OUTSIDE = answer({ conversation_id: null, output: [{ type: 'message' }] })
+const EMPTY = answer({ conversation_id: 'c', output: [] })
+
+test.each<[name: string, says: readonly (object | Buffer)[], passed: number]>([
+  ['two items', [role('user', 'forb'), role('user', 'idden')], 1],
+  ['three items', [role('user', 'for'), role('user', 'bid'), role('user', 'den')], 2],
+  ['parts of items', [role('user', 'a', 'forb'), role('user', 'idden', 'b')], 1],
+  ['a mask', [role('user', 'my k'), role('user', '-1')], 1],
+  ['an item without text between', [role('user', 'forb'), role('user'), role('user', 'idden')], 2],
+  ['a rejected item between', [role('user', 'forb'), role('user', 'forbidden'), role('user', 'idden')], 1],
+  ['another event between', [role('user', 'forb'), update('x'), role('user', 'idden')], 2],
+  ['a response outside of the conversation', [role('user', 'forb'), OUTSIDE, role('user', 'idden')], 1],
+  ['a response without items', [role('user', 'forb'), EMPTY, role('user', 'idden')], 1],
+  ['a response between', [role('user', 'forb'), ANSWER, role('user', 'idden')], 2],
+  ['another role', [role('user', 'forb'), role('system', 'idden')], 2],
+  ['another role between', [role('user', 'forb'), role('system', 'x'), role('user', 'idden')], 3],
+  ['far apart', [role('user', 'forb'), role('user', '.'.repeat(300)), role('user', 'idden')], 3],
+  ['settings', [update('forb'), update('idden')], 2],
+  ['masked texts', [role('user', 'k-1'), role('user', 'k-1')], 2],
+])('what items of one role say together is checked: %s', async (_, says, passed) => {
+  const session = open([MASKS, REJECTS])
+  for (const one of says) {
+    if (one === ANSWER || one === OUTSIDE || one === EMPTY) session.hears(one as Buffer)
+    else session.says(one)
+    await turn()
+  }
+  expect(session.up).toHaveLength(passed)
+  const errors = session.down.map((text) => JSON.parse(text).error?.code).filter((code) => code !== undefined)
+  expect(new Set(errors)).toEqual(
+    new Set(passed < says.filter((one) => !(one instanceof Buffer)).length ? ['guardrail_intervention'] : []),
+  )
+})
+
+test('a match over two items is in the record of its guard', async () => {
+  const session = open([REJECTS])
+  session.says(role('user', 'forb'))
+  session.says(role('user', 'idden'))
+  await turn()
+  expect(session.exchange.guardChecks).toMatchObject([
+    { index: 0, verdict: 'Allow', count: 2 },
+    { index: 0, verdict: 'Reject', count: 1 },
+  ])
+  expect(session.exchange.reason).toBe('Guardrail')
 })

@@ -22,6 +22,7 @@ import { GUARD_CODE } from '../guards/guard-refusals.ts'
 import { GuardedTexts } from '../guards/guarded-texts.ts'
 import { JsonValue, parseInSteps } from '../json/json-document.ts'
 import { encode } from '../json/splice.ts'
+import { JoinedItems } from './joined-items.ts'
 import { readRequestTexts } from './texts.ts'
 
 /** Close codes (RFC 6455, 7.4.1). */
@@ -50,6 +51,7 @@ export class GuardedSession implements TunnelFilter, Gatekeeper {
   readonly changesLength = true
   readonly #inner: TunnelFilter
   readonly #options: GuardedSessionOptions
+  readonly #items: JoinedItems
   /** The two directions. */
   #client!: InsertingSink
   #gate!: MessageGate
@@ -59,6 +61,7 @@ export class GuardedSession implements TunnelFilter, Gatekeeper {
   constructor(inner: TunnelFilter, options: GuardedSessionOptions) {
     this.#inner = inner
     this.#options = options
+    this.#items = new JoinedItems(options.guards)
   }
 
   get failure(): AnswerFailure | undefined {
@@ -76,14 +79,22 @@ export class GuardedSession implements TunnelFilter, Gatekeeper {
     return this.#gate
   }
 
+  /** The provider has added an item of its own to the conversation. */
+  answered(): void {
+    this.#items.answered()
+  }
+
   judge(message: Uint8Array | Textless): Passed | Promise<Passed> {
     if (typeof message === 'string') return this.#refuse(refuseTextless(message, this.#options.maxBytes))
     const { exchange, guards, head } = this.#options
     // Each event is a request of its own, with its own time for services.
     forgetVerdicts(exchange)
-    const id: { found?: string | undefined } = {}
-    const conclude = (outcome: Uint8Array | Refusal) => ('kind' in outcome ? this.#refuse(outcome, id.found) : outcome)
-    const outcome = guardBody({ guards, exchange, head, read: readMessage(message, id) })
+    const about: EventFacts = { id: undefined, item: undefined }
+    const conclude = (outcome: Uint8Array | Refusal) => {
+      const refusal = 'kind' in outcome ? outcome : about.item && this.#items.next(about.item, exchange)
+      return refusal === undefined ? (outcome as Uint8Array) : this.#refuse(refusal, about.id)
+    }
+    const outcome = guardBody({ guards, exchange, head, read: readMessage(message, about) })
     return outcome instanceof Promise ? outcome.then(conclude) : conclude(outcome)
   }
 
@@ -118,16 +129,24 @@ export class GuardedSession implements TunnelFilter, Gatekeeper {
   }
 }
 
-/** @param id receives the id of the event */
-function* readMessage(message: Uint8Array, id: { found?: string | undefined }): Steps<ReadBody | Refusal> {
+/** What is known of an event when its guards have run. */
+interface EventFacts {
+  id: string | undefined
+  /** The texts of an item for the conversation. */
+  item: GuardedTexts | undefined
+}
+
+/** @param about receives what is known of the event */
+function* readMessage(message: Uint8Array, about: EventFacts): Steps<ReadBody | Refusal> {
   const event = yield* parseInSteps(message)
   if (!(event instanceof JsonValue) || event.kind !== 'object') {
     return reject('llm-body-invalid', { body: 'the event is not a JSON object with unique keys' })
   }
   yield
-  id.found = event.get('event_id')?.text
+  about.id = event.get('event_id')?.text
   const texts = yield* GuardedTexts.read(message, yield* readRequestTexts(event))
   if ('unreadable' in texts) return reject('llm-body-invalid', { body: texts.unreadable })
+  if (event.get('type')?.text === 'conversation.item.create') about.item = texts
   return { texts, write: () => texts.apply() }
 }
 

@@ -3,7 +3,7 @@ import { writeTextFrame } from '#net/websocket/write-frame.ts'
 import { seededRandom } from '#test/support/seeded-random.ts'
 import { compileRules } from '../guards/rules/compile-rules.ts'
 import { BUILTIN_TEXTS, CHARS, maskWhole, PATTERNS } from '../guards/rules/testing.ts'
-import { open } from './testing.ts'
+import { answer, open } from './testing.ts'
 
 type Spec = Parameters<typeof compileRules>[0]
 
@@ -51,7 +51,11 @@ test.each(maskedTexts())(
       ...Array.from({ length: frame.length - 1 }, (_, at) => [frame.subarray(0, at + 1), frame.subarray(at + 1)]),
       ...Array.from({ length: message.length + 1 }, (_, at) => [inFrames(message, at)]),
     ]
-    for (const pieces of ways) for (const piece of pieces) session.says(piece)
+    for (const pieces of ways) {
+      for (const piece of pieces) session.says(piece)
+      // Otherwise the texts of neighbouring items would be checked together.
+      session.hears(answer({ conversation_id: 'c', output: [{ type: 'message' }] }))
+    }
     const shown = session.up.map((event) => JSON.parse(event).item.content[0].text)
     expect({ text, shown }).toEqual({ text, shown: ways.map(() => expected) })
   },

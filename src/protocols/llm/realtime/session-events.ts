@@ -6,14 +6,23 @@ import { countAt, memberOf, objectAt, textAt } from '../json/read-value.ts'
 import { findMember, type Members, scanMembers, stringAt } from '../json/scan-members.ts'
 import { UnreportedOutput } from './unreported-output.ts'
 
+export interface EventReading {
+  /** A limit or an expression reads tokens. */
+  readonly estimates: boolean
+  /** The provider has added items of its own to the conversation. */
+  readonly answered?: (() => void) | undefined
+}
+
 /** Reads facts from the events of a provider in a session; the tokens of a session are the sum over its responses (decision B08). */
 export class SessionEvents {
   readonly #facts: LlmFacts
   /** Undefined: nothing reads tokens that no provider has reported. */
   readonly #unreported: UnreportedOutput | undefined
+  readonly #answered: (() => void) | undefined
 
-  constructor(facts: LlmFacts, { estimates }: { readonly estimates: boolean }) {
+  constructor(facts: LlmFacts, { estimates, answered }: EventReading) {
     this.#facts = facts
+    this.#answered = answered
     this.#unreported = estimates ? new UnreportedOutput() : undefined
   }
 
@@ -29,7 +38,9 @@ export class SessionEvents {
       return false
     }
     const event = parse(message)
-    if (event === undefined || !read(event, this.#facts)) return false
+    if (event === undefined) return false
+    if (type === 'response.done' && addsItems(objectAt(event, 'response'))) this.#answered?.()
+    if (!read(event, this.#facts)) return false
     if (type === 'response.done') this.#unreported?.reported(textAt(objectAt(event, 'response'), 'id') ?? '')
     return true
   }
@@ -117,6 +128,12 @@ function addUsage(usage: unknown, facts: LlmFacts): boolean {
 }
 
 const TOKEN_NAMES = Object.keys(NO_TOKENS) as (keyof LlmTokens)[]
+
+/** Responses outside of the conversation have no id of one. */
+function addsItems(response: unknown): boolean {
+  const output = memberOf(response, 'output')
+  return Array.isArray(output) && output.length > 0 && (textAt(response, 'conversation_id') ?? '') !== ''
+}
 
 /** Undefined for malformed escapes, which the scan does not detect. */
 function parse(message: Uint8Array): unknown {

@@ -4,17 +4,15 @@ import { ForwardingSink } from '#net/body/forwarding-sink.ts'
 import type { Abort, BodySink } from '#net/stream.ts'
 import { type MessageHandler, MessageReader } from '#net/websocket/message-reader.ts'
 import type { AnswerFailure, TunnelFilter } from '../../backend-protocol.ts'
-import { SessionEvents } from './session-events.ts'
+import { type EventReading, SessionEvents } from './session-events.ts'
 
-export interface SessionFilterOptions {
+export interface SessionFilterOptions extends EventReading {
   readonly facts: LlmFacts
   readonly claim: BodyClaim
   /** Of one message that is read. */
   readonly maxBytes: number
   /** Charges tokens when they arrive. */
   readonly charge: () => void
-  /** A limit or an expression reads tokens. */
-  readonly estimates: boolean
 }
 
 /** Reads what the provider says in a session while its bytes pass unchanged. */

@@ -28,9 +28,10 @@ export function open(request: readonly PromptGuardRequestSpec[], guards?: readon
   const { session, exchange } = opened(asks(request))
   const claim = new BodyClaim(new BodyMemory(100_000))
   const limits = { claim, maxBytes: session.maxBytes }
-  const inner = new SessionFilter({ ...limits, facts: { ...NO_LLM }, charge: () => {}, estimates: false })
   const { head, guards: compiled } = session.guarded!
-  const filter = new GuardedSession(inner, { ...limits, exchange, head, guards: guards ?? compiled })
+  const answered = () => filter.answered()
+  const inner = new SessionFilter({ ...limits, facts: { ...NO_LLM }, charge: () => {}, estimates: false, answered })
+  const filter: GuardedSession = new GuardedSession(inner, { ...limits, exchange, head, guards: guards ?? compiled })
   const [toClient, toProvider] = [new Collector(), new Collector()]
   const provider = filter.into(toClient)
   const client = filter.fromClient(toProvider)
@@ -53,6 +54,11 @@ export function open(request: readonly PromptGuardRequestSpec[], guards?: readon
       return texts('server', toClient)
     },
   }
+}
+
+/** The provider has finished a response. */
+export function answer(response: object): Buffer {
+  return writeTextFrame('server', Buffer.from(JSON.stringify({ type: 'response.done', response })))
 }
 
 function texts(sender: 'client' | 'server', { text }: Collector): string[] {
