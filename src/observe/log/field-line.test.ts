@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { parseJson } from '#base/parse-json.ts'
+import { anyCharacter } from '#test/support/any-character.ts'
 import { JSON_LINE, TEXT_LINE } from './field-line.ts'
 import { formatTimestamp } from './timestamp.ts'
 
@@ -34,7 +35,7 @@ const OBEYED = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202e]/
 
 test('any text stays on its line, cannot look like another field, and can be read back', () => {
   fc.assert(
-    fc.property(fc.string({ unit: 'binary' }), (value) => {
+    fc.property(fc.string({ unit: anyCharacter }), (value) => {
       const written = TEXT_LINE.text(value)
       expect(written).not.toMatch(OBEYED)
       expect(written.startsWith('"') ? JSON.parse(written) : written).toBe(value)
@@ -44,13 +45,13 @@ test('any text stays on its line, cannot look like another field, and can be rea
 })
 
 const anyText = fc.oneof(
-  fc.string({ unit: 'binary' }),
+  fc.string({ unit: anyCharacter }),
   fc.constantFrom('\u001b[2J', '\u009b2J', '\u202e', '\u2028', '\ud800'),
 )
 
 test('any line of JSON can be read back, and is one line that a terminal can show', () => {
   fc.assert(
-    fc.property(anyText, anyText, fc.jsonValue({ stringUnit: 'binary' }), (name, text, json) => {
+    fc.property(anyText, anyText, fc.jsonValue({ stringUnit: anyCharacter }), (name, text, json) => {
       const line = `${JSON_LINE.start(0)}${JSON_LINE.key('a')}${JSON_LINE.text(text)}${JSON_LINE.foreign(`b${name}`, json as null)}${JSON_LINE.end}`
       expect(line.at(-1)).toBe('\n')
       expect(line.slice(0, -1)).not.toMatch(OBEYED)

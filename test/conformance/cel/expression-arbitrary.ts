@@ -1,5 +1,6 @@
 import { getConformanceSuite, getParsingSuite, type IncrementalTestSuite } from '@bufbuild/cel-spec/testdata/tests.js'
 import fc from 'fast-check'
+import { anyCharacter } from '#test/support/any-character.ts'
 
 function* sourcesIn(suite: IncrementalTestSuite): Iterable<string> {
   for (const test of suite.tests) yield test.original.expr
@@ -62,7 +63,7 @@ const edit = fc.record({
 /** Anything from an expression of the data with some damage to a jumble. */
 export const sourceText: fc.Arbitrary<string> = fc.oneof(
   { arbitrary: fc.constantFrom(...CORPUS), weight: 1 },
-  fc.string({ unit: 'binary', maxLength: 60 }),
+  fc.string({ unit: anyCharacter, maxLength: 60 }),
   fc.array(piece, { maxLength: 40 }).map((pieces) => pieces.join('')),
   fc
     .tuple(fc.constantFrom(...CORPUS), fc.array(edit, { maxLength: 3 }))
