@@ -31,13 +31,18 @@ const WIRE = [
   'src/net/{http1/client-pool,relay/raw-connection}.test.ts',
 ]
 
-/** Files that wait for sockets and processes begin first: at the end short files that only compute keep all cores busy. */
+/**
+ * The first files: those of the project `streams`, which has workers of its own, then files that wait for sockets, processes and time. At the
+ * end short files that only compute keep all cores busy.
+ */
+const WAITING =
+  /\/(?:test\/(?:scenarios|faults|mutation)|examples)\/|\/src\/(?:net\/http2\/free-in-order|workers\/release-memory)\./
+
 class WaitingFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const sorted = await super.sort(files)
-    const waits = ({ moduleId }: TestSpecification) =>
-      /\/(?:test\/(?:scenarios|faults|mutation)|examples)\//.test(moduleId)
-    return [...sorted.filter(waits), ...sorted.filter((file) => !waits(file))]
+    const rank = ({ project, moduleId }: TestSpecification) =>
+      project.name === 'streams' ? 0 : WAITING.test(moduleId) ? 1 : 2
+    return (await super.sort(files)).sort((a, b) => rank(a) - rank(b))
   }
 }
 

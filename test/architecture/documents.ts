@@ -84,11 +84,12 @@ export const PAGE_RULES: readonly (readonly [name: string, rule: PageRule])[] = 
 
 /** @param texts of code, whose comments are skipped */
 export function wordsOf(texts: readonly ProjectText[]): ReadonlySet<string> {
-  return new Set(
-    texts.flatMap(({ text }) =>
-      text.split('\n').flatMap((line) => (/^\s*(?:\/\/|\/?\*)/.test(line) ? [] : (line.match(/\w+/g) ?? []))),
-    ),
-  )
+  const words = new Set<string>()
+  for (const { text } of texts) {
+    const code = text.replace(/^[^\S\n]*(?:\/\/|\/?\*).*/gm, '')
+    for (const [word] of code.matchAll(/\w+/g)) words.add(word)
+  }
+  return words
 }
 
 function codesOf(line: string): string[] {

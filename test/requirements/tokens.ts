@@ -11,12 +11,9 @@ interface Piece {
   readonly text: string
 }
 
-const PATTERNS: readonly (readonly [Piece['kind'], RegExp])[] = [
-  ['space', /(?:\s|\/\/[^\n]*|\/\*.*?\*\/)+/sy],
-  ['name', /[\p{ID_Start}$_][\p{ID_Continue}$]*/uy],
-  ['string', /'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"/sy],
-  ['other', /\d[\w.]*/y],
-]
+/** Space, a name, a string or a number: one pattern, because every position of every file is tried. */
+const PIECE =
+  /((?:\s|\/\/[^\n]*|\/\*.*?\*\/)+)|([\p{ID_Start}$_][\p{ID_Continue}$]*)|('(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*")|\d[\w.]*/suy
 const REGEX = /\/(?:[^\\/[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+\/[a-z]*/y
 /** The part of a template literal up to its end or to the next `${`. */
 const TEMPLATE_PART = /(?:[^`\\$]|\\.|\$(?!\{))*(?:`|\$\{)/sy
@@ -37,16 +34,19 @@ export function tokenize(source: string): readonly Token[] {
     const { kind, text } = readPiece(source, position, tokens.at(-1), braces)
     if (kind !== 'space') tokens.push({ kind, text: kind === 'string' ? text.slice(1, -1) : text, line })
     position += text.length
-    line += text.split('\n').length - 1
+    if (text.includes('\n')) line += text.split('\n').length - 1
   }
   return tokens
 }
 
 /** `braces` holds for each open `${` the number of braces opened inside it; it is kept up to date. */
 function readPiece(source: string, position: number, previous: Token | undefined, braces: number[]): Piece {
-  for (const [kind, pattern] of PATTERNS) {
-    const text = matchAt(pattern, source, position)
-    if (text !== undefined) return { kind, text }
+  PIECE.lastIndex = position
+  const [text, space, name, literal] = PIECE.exec(source) ?? []
+  if (text !== undefined) {
+    const kind =
+      space !== undefined ? 'space' : name !== undefined ? 'name' : literal !== undefined ? 'string' : 'other'
+    return { kind, text }
   }
   const regex = regexMayFollow(previous) ? matchAt(REGEX, source, position) : undefined
   return { kind: 'other', text: regex ?? readPunctuation(source, position, braces) }
