@@ -23,6 +23,7 @@ test.each([
   '5 < a && 5 > a',
   'a == 1 && a > 1.5',
   'a < -1 && a > 0u',
+  'a < - 1 && a > 0u',
   'size(a) > 1 && size(a) < 0',
   'a.startsWith("/x") && a.startsWith("/y")',
   'a.endsWith("x") && a == "y"',

@@ -228,6 +228,10 @@ test.each([
     'cidr("10.0.0.0/33").containsIP(source.address)',
     ['error 1 invalid-pattern: this call always fails: not a network in CIDR notation'],
   ],
+  ['request.method == true', ['error 16 no-overload: no matching overload for == with (string, bool)']],
+  ['request.method == 1.5', ['error 16 no-overload: no matching overload for == with (string, double)']],
+  ['size(jwt.sub) + "a"', ['error 15 no-overload: no matching overload for + with (int, string)']],
+  ['true ? "a" : "b"', ['warning 1 constant: expression always has the same result']],
   ['[?1]', ['error 3 type-mismatch: expected an optional after ?, found int']],
   ['A{b: 1}', ['error 1 undeclared: undeclared type A']],
   ['default(1)', ['error 1 no-overload: wrong number of arguments: default(value, fallback)']],
@@ -291,6 +295,7 @@ test.each([
 
 test('a program has its type and its constant value', () => {
   expect(formatType(compile('{"a": [1, 2]}', environment).program!.type)).toBe('map(string, list(int))')
+  expect(formatType(compile('type(size(jwt.sub))', environment).program!.type)).toBe('type(int)')
   expect(compile('"a" + "b"', environment).program!.constant).toBe('ab')
   expect(compile('random() < 2.0', environment).program!.constant).toBeUndefined()
 })

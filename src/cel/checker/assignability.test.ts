@@ -51,6 +51,8 @@ test.each<[from: readonly Type[], to: readonly Type[], a: string | undefined]>([
   [[mapOf(STRING, INT)], [mapOf(INT, A)], undefined],
   [[optionalOf(INT)], [optionalOf(A)], 'int'],
   [[NULL, wrapperOf(INT)], [A, A], 'wrapper(int)'],
+  [[optionalOf(INT)], [{ kind: 'opaque', name: 'other', params: [A] }], undefined],
+  [[optionalOf(INT)], [{ kind: 'opaque', name: 'optional_type', params: [A, A] }], undefined],
   // A binding that would contain its own parameter fails.
   [[listOf(A)], [A], undefined],
   [[mapOf(A, INT)], [A], undefined],

@@ -39,7 +39,7 @@ function rangeOf(expr: Comprehension, checker: ScopedChecker): Range {
   const element = checker.elementOfHost(type)
   if (element !== undefined) return { isMap: true, key: STRING, value: element }
   if (type.kind === 'list' && !mapOnly) return { isMap: false, key: INT, value: type.element }
-  if (type.kind === 'param') checker.bindToDyn(type)
+  checker.bindToDyn(type)
   const isOpen = type.kind === 'dyn' || type.kind === 'any' || type.kind === 'error' || type.kind === 'param'
   if (isOpen) return { isMap: mapOnly, key: DYN, value: DYN }
   const wanted = mapOnly ? 'a map' : 'a list or map'
