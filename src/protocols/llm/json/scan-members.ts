@@ -6,8 +6,8 @@ import { skipSpace, skipString, skipValue } from './skip-value.ts'
 /** With more members, duplicates are found with a set. */
 const FEW = 24
 
-/** Requests have fewer members. Comparing the names of so many takes several milliseconds, during which no other request runs. */
-export const MAX_MEMBERS = 10_000
+/** Requests have fewer members. Each configured field is searched among all of them, and no other request runs meanwhile. */
+export const MAX_MEMBERS = 1000
 
 /** Positions of the members of the outermost object of a JSON text. */
 export interface Members {

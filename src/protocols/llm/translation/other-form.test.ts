@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import type { RouteType } from '../policy-schema.ts'
 import type { ClientFormat } from '../request/route-type.ts'
@@ -63,9 +64,16 @@ const ANSWERS: { readonly [Type in 'Completions' | 'Messages']: readonly [whole:
   ],
 }
 
-function answered(type: ClientFormat, streamed: boolean, body: string, contentType: string, request: object = {}) {
+function answered(
+  type: ClientFormat,
+  streamed: boolean,
+  body: string | Buffer,
+  contentType: string,
+  request: object = {},
+  coding: object = {},
+) {
   const native = { type, streamed, model: 'm', body: new TextEncoder().encode(JSON.stringify(request)) }
-  const passed = pass(body, { type: type as RouteType, contentType, native })
+  const passed = pass(body, { type: type as RouteType, contentType, native, ...coding })
   const { response } = passed.exchange
   return { ...passed, contentType: response!.joined('content-type'), length: response!.joined('content-length') }
 }
@@ -86,6 +94,16 @@ for (const [type, [whole, stream]] of Object.entries(ANSWERS) as ['Completions' 
     expect(facts).toMatchObject({ responseModel: 'm-1', inputTokens: 9, outputTokens: 2, totalTokens: 11 })
     // The way back is the answer again.
     expect(JSON.parse(answered(type, false, text, SSE).text)).toMatchObject(whole)
+  })
+
+  test(`${type}: a whole answer in the other form may be compressed`, () => {
+    const gzip = { coding: 'gzip' }
+    const answer = answered(type, true, gzipSync(JSON.stringify(whole)), JSON_TYPE, usage, gzip)
+    expect([answer.contentType, answer.exchange.response!.has('content-encoding')]).toEqual([
+      'text/event-stream',
+      false,
+    ])
+    expect(JSON.parse(answered(type, false, answer.text, SSE).text)).toMatchObject(whole)
   })
 
   test(`${type}: the form that the client asked for passes unchanged`, () => {
