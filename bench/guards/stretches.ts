@@ -11,7 +11,7 @@ import { JsonValue, parseDocument } from '#protocols/llm/json/json-document.ts'
 import { Nowhere } from '../nowhere.ts'
 import { exchange, type GuardSpec, guardOf } from './whole-path.ts'
 
-/** The longest time for which guards hold a worker at a stretch, for the largest bodies and events that they read. Run with the flags of V8 that workers have. */
+/** The longest time for which guards hold a worker at a stretch, for the largest bodies and events that they read. Runs with the flags of V8 that workers have. */
 
 const ALL: GuardSpec = {
   builtins: ['Ssn', 'CreditCard', 'PhoneNumber', 'Email', 'CaSin'],
@@ -90,19 +90,16 @@ const REQUESTS: Readonly<Record<string, Buffer>> = {
 interface Stretch {
   readonly startMs: number
   readonly endMs: number
-  /** Time in which the thread ran, including its share of collections. */
-  readonly cpuMs: number
 }
 
 /** The longest times between two turns of the event loop: with collections of garbage, and without them. */
 interface Longest {
   readonly allMs: number
-  readonly cpuMs: number
   readonly workMs: number
   readonly inAllMs: number
 }
 
-const collections: Omit<Stretch, 'cpuMs'>[] = []
+const collections: Stretch[] = []
 const observer = new PerformanceObserver((list) => {
   for (const { startTime, duration } of list.getEntries()) {
     collections.push({ startMs: startTime, endMs: startTime + duration })
@@ -114,13 +111,10 @@ async function longestStretch(run: () => unknown): Promise<Longest> {
   const stretches: Stretch[] = []
   let isOver = false
   let last = 0
-  let lastCpu = 0
   const next = () => {
     const now = performance.now()
-    const cpu = threadCpuMs()
-    stretches.push({ startMs: last, endMs: now, cpuMs: cpu - lastCpu })
+    stretches.push({ startMs: last, endMs: now })
     last = now
-    lastCpu = cpu
   }
   const tick = () => {
     next()
@@ -130,7 +124,6 @@ async function longestStretch(run: () => unknown): Promise<Longest> {
   collections.length = 0
   const start = performance.now()
   last = start
-  lastCpu = threadCpuMs()
   setImmediate(tick)
   await run()
   next()
@@ -140,13 +133,7 @@ async function longestStretch(run: () => unknown): Promise<Longest> {
   await setTimeout(10)
   const allMs = Math.max(...stretches.map(({ startMs, endMs }) => endMs - startMs))
   const workMs = Math.max(...stretches.map((stretch) => stretch.endMs - stretch.startMs - collectionMs(stretch)))
-  const cpuMs = Math.max(...stretches.map((stretch) => stretch.cpuMs))
-  return { allMs, cpuMs, workMs, inAllMs }
-}
-
-function threadCpuMs(): number {
-  const { user, system } = process.threadCpuUsage()
-  return (user + system) / 1000
+  return { allMs, workMs, inAllMs }
 }
 
 function collectionMs(stretch: Stretch): number {
@@ -168,10 +155,7 @@ async function report(name: string, run: () => unknown): Promise<void> {
   }
   const work = shown(({ workMs }) => workMs)
   const all = shown(({ allMs }) => allMs)
-  const cpu = `of these ${shown(({ cpuMs }) => cpuMs)} of CPU`
-  console.log(
-    `${name}: ${work} at a stretch, ${all} with collections, ${cpu}, ${shown(({ inAllMs }) => inAllMs)} in all`,
-  )
+  console.log(`${name}: ${work} at a stretch, ${all} with collections, ${shown(({ inAllMs }) => inAllMs)} in all`)
 }
 
 function parseMs(body: Buffer): string {

@@ -32,8 +32,8 @@ const answer = (type: keyof typeof ANSWER_TEXTS): Read => {
 const event = (type: keyof typeof ANSWER_TEXTS): Read => {
   return (body) => {
     const exempt: ExemptPlace[] = []
-    const { texts } = runAtOnce(ANSWER_TEXTS[type].event(body, exempt))
-    return { places: texts.map(({ place }) => place), exempt }
+    const { places } = runAtOnce(ANSWER_TEXTS[type].event(body, exempt))
+    return { places, exempt }
   }
 }
 

@@ -59,7 +59,9 @@ export interface EventText {
 }
 
 export interface EventTexts {
-  readonly texts: readonly EventText[]
+  readonly places: readonly TextPlace[]
+  /** What the text at one of these places belongs to. An event may have very many, so that it is found out one by one. */
+  textAt(place: TextPlace): EventText
   /** An event that differs in its only text and in members without meaning (`UNREAD`) has the same texts and closes nothing, either. */
   readonly isSteady: boolean
   /** Other blocks that no later delta continues; a later event may still repeat them. `choices[0].*` are all that begin so, `*` all. */

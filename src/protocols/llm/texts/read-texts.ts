@@ -1,4 +1,4 @@
-import { Pace, type Steps } from '#base/in-slices.ts'
+import type { Steps } from '#base/in-slices.ts'
 import type { JsonValue } from '../json/json-document.ts'
 import type { BodyTexts, EventText, EventTexts, ExemptPlace } from './body-texts.ts'
 import type { CompiledTable } from './text-table.ts'
@@ -11,9 +11,6 @@ export function* readTexts(body: JsonValue, table: CompiledTable, exempt?: Exemp
   yield* walk.walk(body)
   return yield* walk.texts()
 }
-
-/** The work for a text of an event, in characters. */
-const WORK_PER_TEXT = 256
 
 /** Begins the names of blocks that are one text of one event. */
 export const ALONE = 'event '
@@ -48,22 +45,25 @@ export function* readEvent(
 ): Steps<EventTexts> {
   const walk = new TextWalk(table, exempt)
   yield* walk.walk(event)
-  let isSteady = true
-  const texts: EventText[] = []
-  const pace = new Pace()
-  for (const place of yield* walk.places()) {
-    if (pace.after(WORK_PER_TEXT)) yield
+  const places = yield* walk.places()
+  const textAt = (place: WalkedPlace): EventText => {
     const of = blockOf(place) ?? (isKnown || place.isName ? undefined : goingOn(place))
-    isSteady &&= place.isSteady && of?.kind === 'delta'
-    if (of === undefined) {
-      texts.push({ block: `${ALONE}${place.path}`, place, form: place.form, kind: 'delta', ends: true })
-      continue
-    }
+    if (of === undefined) return { block: `${ALONE}${place.path}`, place, form: place.form, kind: 'delta', ends: true }
     const { block, kind, form, ends } = of
-    texts.push({ block, place, form: form ?? place.form, kind, ends })
+    return { block, place, form: form ?? place.form, kind, ends }
   }
-  isSteady &&= texts.length === 1 && !texts[0]!.ends && closes.length === 0
-  return { texts, isSteady, closes }
+  const [only] = places
+  const isOne = places.length === 1 && closes.length === 0
+  return {
+    places,
+    textAt: textAt as EventTexts['textAt'],
+    isSteady: isOne && only!.isSteady && goesOn(textAt(only!)),
+    closes,
+  }
+}
+
+function goesOn({ kind, ends }: EventText): boolean {
+  return kind === 'delta' && !ends
 }
 
 function goingOn(place: WalkedPlace): BlockOf {

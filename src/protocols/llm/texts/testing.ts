@@ -23,7 +23,8 @@ export function eventOf(
   read: (event: JsonValue) => Steps<EventTexts>,
 ): { texts: string[]; closes: string[] } {
   const document = documentOf(event)
-  const { texts, closes } = runAtOnce(read(document))
+  const { places, textAt, closes } = runAtOnce(read(document))
+  const texts = places.map(textAt)
   return {
     texts: texts.map(
       ({ block, kind, place, form }) => `${kind} ${block}: ${describe(place, document, form).replace(/^\S+: /, '')}`,

@@ -84,10 +84,11 @@ export class EventReader {
     if (!(event instanceof JsonValue)) return false
     yield
     this.#type = event.get('type')?.text ?? ''
-    const { texts, closes, isSteady } = yield* ANSWER_TEXTS[this.#format].event(event)
+    const { places, textAt, closes, isSteady } = yield* ANSWER_TEXTS[this.#format].event(event)
     const pace = new Pace()
-    for (const text of texts) {
-      const { start, end } = text.place
+    for (const place of places) {
+      const text = textAt(place)
+      const { start, end } = place
       const isLong = end - start > PIECE_BYTES
       const original = isLong ? yield* decodeLongString(data, start + 1, end - 1) : decode(data, text.place)
       if (original === undefined) return false
@@ -102,7 +103,7 @@ export class EventReader {
     }
     if (closes.length > 0) yield* receiver.close(closes)
     if (!isSteady || data.length > LONG_EVENT_BYTES) return true
-    this.#about = texts[0]!
+    this.#about = textAt(places[0]!)
     this.#templateType = this.#type
     this.#template = EventTemplate.of(data, event, this.#about.place)
     return true
