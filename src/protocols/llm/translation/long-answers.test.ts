@@ -22,8 +22,11 @@ beforeEach(() => {
     return now
   }
 })
-afterEach(() => {
+afterEach(async () => {
   clock.monotonic = monotonic
+  // The next test begins with a turn of which nothing is used.
+  await new Promise((resolve) => setImmediate(resolve))
+  await new Promise((resolve) => setImmediate(resolve))
 })
 
 /** Whole answers with as many calls. */
