@@ -24,16 +24,16 @@ test.each<readonly [starts: readonly number[]]>([[[]], [[1]], [[1, 1, 2, 8]]])('
 
 test('no step looks at many items', () => {
   let looks = 0
-  const items = Array.from({ length: 100_000 }, (_, index) => ({
+  const items = Array.from({ length: 30_000 }, (_, index) => ({
     get start() {
       looks++
-      return (index * 7919) % 100_003
+      return (index * 7919) % 30_011
     },
   }))
   const steps = orderInSteps(items, new Pace())
   let most = 0
   for (let before = 0; steps.next().done !== true; before = looks) most = Math.max(most, looks - before)
-  expect(looks).toBeGreaterThan(1_000_000)
+  expect(looks).toBeGreaterThan(300_000)
   // A comparison looks at two items, and one is the work of a character.
   expect(most).toBeLessThanOrEqual(2 * 16_384)
 })

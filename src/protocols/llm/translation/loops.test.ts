@@ -13,7 +13,8 @@ import { TargetNames } from './target-names.ts'
 
 // Requests of other clients wait for the work between two yields. It is counted here, in looks at parts: a machine may be slow.
 
-const COUNT = 10_000
+/** Twice as many as one step may look at. */
+const COUNT = 4096
 /** Parts between two yields; a loop may look at a part several times. */
 const MOST = 256
 const LOOKS = 8
