@@ -293,6 +293,24 @@ test.each([
   expect(compile(source, named).program?.evaluate(undefined)).toBe(expected)
 })
 
+test('the value of a message has no field whose expression fails', () => {
+  const type = { kind: 'object', name: 'Point' } as const
+  const provider = {
+    findType: (name: string) => (name === 'Point' ? type : undefined),
+    findConstant: () => undefined,
+    findField: () => ({ kind: 'int' }) as const,
+    fieldNames: () => ['x'],
+    construct: (_: string, fields: readonly (readonly [string, Value])[]) => fields.length,
+  }
+  const messages = createEnvironment<{ readonly n: number }>({
+    provider,
+    variables: [{ path: 'n', type: 'int', read: ({ n }) => n }],
+  })
+  const { program } = compile('Point{x: 6 / n}', messages)
+  expect(program?.evaluate({ n: 2 })).toBe(1)
+  expect(program?.evaluate({ n: 0 })).toMatchObject({ code: 'divide-by-zero' })
+})
+
 test('a program has its type and its constant value', () => {
   expect(formatType(compile('{"a": [1, 2]}', environment).program!.type)).toBe('map(string, list(int))')
   expect(formatType(compile('type(size(jwt.sub))', environment).program!.type)).toBe('type(int)')

@@ -40,6 +40,8 @@ test.each([
   'request.method == "GET" && request.method.startsWith("G")',
   'request.method in ["GET", "POST"]',
   'cidr("10.0.0.0/8").containsIP(source.address)',
+  'cidr("10.0.0.0/8").containsIP(ip(source.address))',
+  'has(jwt.sub) && jwt.sub in ["a", "b"]',
   'ip(source.address).isLoopback()',
   'request.method.matches("^G")',
   'request.method + "x" != "y"',
