@@ -111,6 +111,8 @@ test.each([
   ['request.method in request.headers', false],
   ['has(request.headers.foo)', false],
   ['has(request.headers)', true],
+  ['string(-9007199254740991 - size(request.headers) - 1)', '-9007199254740993'],
+  ['string(uint(0.0)) + string(uint(double(size(request.headers))))', '01'],
   ['has(jwt.sub) && !has(jwt.aud)', true],
   ['size(request.headers)', 1],
   ['request.headers.exists(name, name == "x-a")', true],
