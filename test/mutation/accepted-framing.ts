@@ -78,6 +78,18 @@ const GROUPS: readonly Group[] = [
     ],
   },
   {
+    file: 'net/http/name-table.ts',
+    reason: 'only memory: one more length, of which there are no names',
+    mutants: [
+      ['const longest = Math.max(0, ...names.map(({ length }) => length))', '0', '(0 + 1)'],
+      [
+        'this.#byLength = Array.from({ length: longest + 1 }, (_, length) => names.filter((name) => name.length === length))',
+        '1',
+        '(1 + 1)',
+      ],
+    ],
+  },
+  {
     file: 'net/http/read-method.ts',
     reason: 'only speed: the text is cut out each time',
     mutants: [
