@@ -53,8 +53,8 @@ function project(name: string, include: string[], env: Record<string, string> = 
 export default defineConfig({
   test: {
     globalSetup: 'test/support/build-bundle.ts',
-    // One more than there are cores, because scenarios wait. Each worker loads and compiles all code.
-    maxWorkers: availableParallelism() + 1,
+    // Three more than there are cores, because scenarios wait. Each worker loads and compiles all code (docs/decisions/0180-tests.md).
+    maxWorkers: availableParallelism() + 3,
     sequence: { sequencer: WaitingFirst },
     projects: [
       project('all', ['src/**/*.test.ts', 'test/**/*.test.ts', 'examples/**/*.test.ts']),
