@@ -87,7 +87,7 @@ verifies('llm.routes/models', 'pins and exact aliases, in the dialect of the cli
     first_id: 'd',
     last_id: 'fast',
   })
-  expect(asked).toEqual([])
+  expect(asked).toHaveLength(1)
 })
 
 verifies('llm.routes/models', 'then what the provider lists, in either form', async () => {
@@ -113,8 +113,12 @@ test.each([
   [{ providerFour: {} }, '/v1/models?limit=1000'],
   [{ providerFive: {} }, '/v1beta/openai/models'],
   [{ providerOne: {}, path: '/own' }, undefined],
-  [two, undefined],
-  [{ providerThree: { resourceType: 'ResourceTypeOne', resourceName: 'r' } }, undefined],
+  [two, '/openai/v1/models'],
+  [{ providerTwo: { ...two.providerTwo, apiVersion: 'v1' } }, '/openai/v1/models'],
+  [{ providerTwo: { ...two.providerTwo, apiVersion: 'preview' } }, '/openai/v1/models?api-version=preview'],
+  [{ providerTwo: { ...two.providerTwo, apiVersion: '2024-10-21' } }, '/openai/models?api-version=2024-10-21'],
+  [{ providerThree: { resourceType: 'ResourceTypeOne', resourceName: 'r' } }, '/openai/v1/models'],
+  [{ providerThree: { resourceType: 'ResourceTypeTwo', resourceName: 'r', projectName: 'p' } }, undefined],
   [{ providerSix: { projectId: 'p' } }, undefined],
   [{ providerSeven: {} }, undefined],
 ])('the list of %j is at %s', async (provider, path) => {

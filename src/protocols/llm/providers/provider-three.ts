@@ -26,6 +26,7 @@ export function buildProviderThree(block: ProviderBlock<'providerThree'>): Provi
     port: 443,
     pin: block.model,
     convert: isProject ? projectPaths(block.projectName ?? '') : resourcePaths(block.apiVersion),
+    ...(!isProject && { modelsPath: resourceModels(block.apiVersion) }),
     realtime: isProject ? projectSessions(block.projectName ?? '') : resourceSessions(block.apiVersion),
     movesMaxTokens: true,
     cloud: 'cloudTwo',
@@ -51,7 +52,13 @@ export function resourcePaths(apiVersion: string | undefined): Provider['convert
   }
 }
 
-/** The same for sessions. */
+/** The list of the models that the resource offers. */
+export function resourceModels(apiVersion: string | undefined): string {
+  if (apiVersion === undefined || apiVersion === 'v1') return '/openai/v1/models'
+  return `/openai/${apiVersion === 'preview' ? 'v1/' : ''}models?api-version=${encodeURIComponent(apiVersion)}`
+}
+
+/** Sessions have the same forms of paths. */
 export function resourceSessions(apiVersion: string | undefined): NonNullable<Provider['realtime']> {
   const endpoint = sessionEndpoint(apiVersion)
   return () => endpoint

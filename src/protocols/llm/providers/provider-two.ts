@@ -1,7 +1,7 @@
 import { authorityOf } from '#schema/index.ts'
 import type { ProviderBlock } from '../provider-schema.ts'
 import type { Provider } from './provider.ts'
-import { keyHeaders, resourcePaths, resourceSessions } from './provider-three.ts'
+import { keyHeaders, resourceModels, resourcePaths, resourceSessions } from './provider-three.ts'
 
 /**
  * Azure OpenAI, by endpoint and deployment. The endpoint is used as the host, with the paths of resource type
@@ -15,6 +15,7 @@ export function buildProviderTwo(block: ProviderBlock<'providerTwo'>): Provider 
     port,
     pin: block.deploymentName,
     convert: resourcePaths(block.apiVersion),
+    modelsPath: resourceModels(block.apiVersion),
     realtime: resourceSessions(block.apiVersion),
     movesMaxTokens: true,
     cloud: 'cloudTwo',
