@@ -311,8 +311,12 @@ export class Exchange {
 
   /** Queues a response header that takes precedence over backend and transformations. */
   queueHeader(name: string, value: string): void {
-    if (this.queuedHeaders === undefined) this.queuedHeaders = [[name, value]]
-    else this.queuedHeaders.push([name, value])
+    this.queueHeaders([[name, value]])
+  }
+
+  /** Queues several, in a list of exactly their number: one that grows would have room for 16 more. */
+  queueHeaders(headers: [name: string, value: string][]): void {
+    this.queuedHeaders = this.queuedHeaders === undefined ? headers : this.queuedHeaders.concat(headers)
   }
 
   /** Removes queued headers with these names. */

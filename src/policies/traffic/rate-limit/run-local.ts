@@ -100,7 +100,9 @@ function setHeaders({ settings, level }: Limit, resetMs: number, exchange: Excha
 /** Sets the headers of one limit (decision A-82), unless an earlier policy has set those of another one. */
 export function queueLimitHeaders(limit: number, remaining: number, resetSeconds: number, exchange: Exchange): void {
   if (exchange.queuedHeaders?.some(([name]) => name.startsWith('x-ratelimit-'))) return
-  exchange.queueHeader('x-ratelimit-limit', String(limit))
-  exchange.queueHeader('x-ratelimit-remaining', String(remaining))
-  exchange.queueHeader('x-ratelimit-reset', String(resetSeconds))
+  exchange.queueHeaders([
+    ['x-ratelimit-limit', String(limit)],
+    ['x-ratelimit-remaining', String(remaining)],
+    ['x-ratelimit-reset', String(resetSeconds)],
+  ])
 }
