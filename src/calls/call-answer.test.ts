@@ -148,3 +148,25 @@ test('bytes that filled the memory of reads no longer pause the connection when 
   answer.pipe(recordingSink().sink)
   expect(upstream.paused).toBe(false)
 })
+
+test('a body is taken at once only if all of it has arrived', async () => {
+  upstream.send('one')
+  expect(answer.takeArrived()).toBeUndefined()
+  upstream.send('two')
+  upstream.end()
+  expect(Buffer.from(answer.takeArrived()!).toString()).toBe('onetwo')
+  expect(memory.heldBytes).toBe(0)
+  expect(answer.takeArrived()).toHaveLength(0)
+  expect(await next()).toBeUndefined()
+})
+
+test('a body that broke off is not taken for a whole one', () => {
+  upstream.send('one')
+  answer.abort('reset')
+  expect(answer.takeArrived()).toBeUndefined()
+})
+
+test('an empty body is taken at once', () => {
+  upstream.end()
+  expect(answer.takeArrived()).toHaveLength(0)
+})
