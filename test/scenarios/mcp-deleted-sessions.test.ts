@@ -4,7 +4,7 @@ import type { TestMessage } from '#test/support/fake-targets.ts'
 import { freePort } from '#test/support/free-port.ts'
 import { startGateway } from '#test/support/gateway.ts'
 import { post } from '#test/support/mcp-post.ts'
-import { createObjectsFolder, gatewayYaml } from '#test/support/objects-folder.ts'
+import { createObjectsFolder, gatewayYaml, joinYaml, routeYaml } from '#test/support/objects-folder.ts'
 import { answerSession, type RawCall, type RawTarget, startRawTarget } from '#test/support/raw-mcp-target.ts'
 
 /** Calls in flight at a running gateway with two workers whose client deletes their session. The target never finishes them. */
@@ -37,23 +37,14 @@ beforeAll(async () => {
   url = `http://127.0.0.1:${port}/mcp`
   const folder = await createObjectsFolder({
     'gateway.yaml': gatewayYaml(port),
-    'tools.yaml': `
-apiVersion: gatewright.dev/v1alpha1
+    'tools.yaml': joinYaml(
+      `apiVersion: gatewright.dev/v1alpha1
 kind: ProxyBackend
 metadata: { name: tools }
-spec:
-  mcp:
-    targets:
-      - { name: raw, static: { host: 127.0.0.1, port: ${target.port} } }
----
-apiVersion: gateway.networking.k8s.io/v1
-kind: HTTPRoute
-metadata: { name: tools }
-spec:
-  parentRefs: [{ name: main }]
-  rules:
-    - backendRefs: [{ group: gatewright.dev, kind: ProxyBackend, name: tools }]
+spec: { mcp: { targets: [{ name: raw, static: { host: 127.0.0.1, port: ${target.port} } }] } }
 `,
+      routeYaml('tools', '/', 'tools'),
+    ),
   })
   stops.defer(folder.remove)
   stops.use(await startGateway({ files: [folder.path], workers: 2 }))
