@@ -1,4 +1,7 @@
-/** Searches bytes for a constant text: by Horspool's algorithm, which looks only at every sixth byte for a text of seven, if most do not occur in it. */
+/**
+ * Searches bytes for a constant text with Horspool's algorithm: it skips up to the length of the text at each step. For short bodies it is faster than a
+ * native search; its worst case is the product of both lengths, so the text must be short.
+ */
 export class BytePattern {
   readonly #pattern: Uint8Array
   /** By the byte under the last one of the pattern: how far the pattern moves on. */

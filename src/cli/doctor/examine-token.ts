@@ -47,7 +47,7 @@ export function claimsOf(token: string): Claims | undefined {
   }
 }
 
-/** @param seconds of a token: any number */
+/** @param seconds since the epoch, as a token says: it may be outside of the range of dates */
 function timeOf(seconds: number): string {
   const date = new Date(seconds * 1000)
   return Number.isNaN(date.getTime()) ? String(seconds) : date.toISOString()

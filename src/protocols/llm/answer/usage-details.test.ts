@@ -5,7 +5,7 @@ import type { RouteType } from '../policy-schema.ts'
 import { SessionEvents } from '../realtime/session-events.ts'
 import { pass, toldAnswer } from '../testing.ts'
 
-// What is charged if a provider's counts are missing, contradict each other, or are no counts: never less than what is known of input and output.
+// Charged tokens if the counts of a provider are missing, invalid, or contradict each other: never less than the valid counts of input and output together.
 
 const data = (event: object | string) => `data: ${typeof event === 'string' ? event : JSON.stringify(event)}\n\n`
 const event = (type: string, rest: object) => `event: ${type}\n${data({ type, ...rest })}`

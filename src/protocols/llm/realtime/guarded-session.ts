@@ -136,7 +136,7 @@ interface EventFacts {
   item: GuardedTexts | undefined
 }
 
-/** @param about receives what is known of the event */
+/** @param about receives the id of the event and the texts of its item, as far as they were read */
 function* readMessage(message: Uint8Array, about: EventFacts): Steps<ReadBody | Refusal> {
   const event = yield* parseInSteps(message)
   if (!(event instanceof JsonValue) || event.kind !== 'object') {

@@ -107,7 +107,7 @@ function addUsage(usage: unknown, facts: LlmFacts): boolean {
   const inputTokens = countAt(usage, 'input_tokens')
   const outputTokens = countAt(usage, 'output_tokens')
   const reported = countAt(usage, 'total_tokens')
-  // Nothing is estimated, so what is known counts.
+  // There is no estimate for these tokens, so a count that is missing is 0.
   const totalTokens = totalOf(reported ?? 0, inputTokens, outputTokens)!
   const isKnown = (reported ?? inputTokens ?? outputTokens) !== undefined
   const used: LlmTokens = {

@@ -48,7 +48,7 @@ export class UnreportedOutput {
     return output
   }
 
-  /** The tokens of a response are known. What belongs to none that is known is taken for a part of it. */
+  /** The provider has reported the tokens of a response. Output that was assigned to no response is taken as part of it. */
   reported(response: string): void {
     this.#byResponse.delete(response)
     this.#byResponse.delete('')

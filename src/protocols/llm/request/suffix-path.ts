@@ -14,8 +14,8 @@ export function suffixPathOf(target: string): string {
 }
 
 /**
- * White space, characters that nobody sees, dots, separators and escapes of no character at the end. It begins where none is before it, so that the
- * search is linear.
+ * Trailing white space, invisible characters, dots, separators, and percent-encoded bytes that encode no character. The match starts only where no
+ * such character precedes it, so the search takes linear time.
  */
 const BLANK_END = /(?<![\s/\\.\p{C}]|%[89a-f][\da-f])(?:[\s/\\.\p{C}]|%[89a-f][\da-f])+$/iu
 /** Some servers ignore the form in which a client wants the answer. */

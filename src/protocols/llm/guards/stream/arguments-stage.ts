@@ -38,7 +38,7 @@ export class ArgumentsStage<Tag> implements TextStage<Tag> {
   /** It is no JSON. */
   #plain: TextStage<Tag> | undefined
 
-  /** @param options of the checks of its strings, and of what is no JSON */
+  /** @param options for the checks of its strings, or of the whole text if it is not JSON */
   constructor(out: TextOutput<Tag>, options: RegexStageOptions) {
     this.#out = out
     this.#options = options
