@@ -71,6 +71,8 @@ export interface Trace {
   /** Adds a note to the current step. */
   note(text: string): void
   callout(callout: TracedCallout): void
+  /** The backend with this key is to get a copy of `numerator` in `denominator` requests. */
+  copy(backend: string, numerator: number, denominator: number): void
   /** The gateway wrote a credential to this header, query parameter or cookie of the request. */
   credential(kind: WrittenCredential['kind'], name: string): void
 }

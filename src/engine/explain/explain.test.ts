@@ -122,6 +122,21 @@ test.each([
   ])
 })
 
+test('copies for mirrors; a backend with prompt guards gets none', async () => {
+  const llm = backendItem('llm', { type: 'ai', spec: { provider: { providerOne: {} } } })
+  const mirrors = [llm.key, BACKEND].map((backend) => ({ backend, numerator: 10, denominator: 100, path: '' }))
+  const items = [...PLAN, llm, policyItem('traffic.requestMirror', ROUTE, mirrors)]
+  const notesOf = async (...more: readonly PlanItem[]) =>
+    (await explained([...items, ...more])).steps.flatMap(({ notes }) => notes)
+  const toBackend = 'copies 10 of 100 requests to default/b'
+  expect(await notesOf()).toEqual(['copies 10 of 100 requests to default/llm', toBackend])
+  const guards = { promptGuard: { request: [{ regex: { builtins: ['Email'] } }] } }
+  expect(await notesOf(policyItem('backend.ai', llm.key, guards))).toEqual([
+    'copies no request to default/llm: no prompt guard of it would check the copy (mirror-guarded)',
+    toBackend,
+  ])
+})
+
 test('a policy without conditions has no note about them', async () => {
   const policy = policyItem('traffic.rateLimit', ROUTE, { local: [{ requests: 1, unit: 'Hours' }] })
   const { steps } = await explained([...PLAN, policy])

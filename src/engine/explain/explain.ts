@@ -1,6 +1,7 @@
 import type { PolicySection } from '#api/policy-fields.ts'
 import { clock } from '#base/clock.ts'
 import { restoreAttemptStart, saveAttemptStart } from '#exchange/attempt-start.ts'
+import { backendName } from '#exchange/backend-name.ts'
 import { type Call, CallError } from '#exchange/call.ts'
 import type { Callout, Exchange } from '#exchange/exchange.ts'
 import { type Answer, type Outcome, reject } from '#exchange/outcome.ts'
@@ -134,6 +135,7 @@ export async function explainRequest(
     note: (text) => notes.push(text),
     limit: (limit) => limits.push(limit),
     callout: (callout) => callouts.push(callout),
+    copy: (...copy) => notes.push(describeCopy(plan, ...copy)),
     credential: (kind, name) => credentials.push({ kind, name }),
   }
   exchange.trace = trace
@@ -175,6 +177,14 @@ export async function explainRequest(
     upstreamHttp: sends && outcome === undefined ? httpVersionOf(exchange, decision) : undefined,
     protocol,
   }
+}
+
+function describeCopy(plan: LivePlan, backend: string, numerator: number, denominator: number): string {
+  const name = backendName(backend)
+  if (plan.calledBackend(backend)?.protocol.isGuarded === true) {
+    return `copies no request to ${name}: no prompt guard of it would check the copy (mirror-guarded)`
+  }
+  return `copies ${numerator} of ${denominator} requests to ${name}`
 }
 
 /** Answers are in the order in which they came: a server may answer a later question of another policy first. */

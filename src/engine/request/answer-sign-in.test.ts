@@ -194,7 +194,7 @@ test('explain shows which endpoint answers', async () => {
   const { plan, socket } = planOf(route('r', matchOf('prefix /mcp')), guard('r'))
   const traced = (target: string) => {
     const exchange = exchangeWith({ target })
-    const ignored = { note() {}, limit() {}, callout() {}, credential() {} }
+    const ignored = { note() {}, limit() {}, callout() {}, credential() {}, copy() {} }
     exchange.trace = { isCalling: false, step: (step) => steps.push(step), ...ignored }
     return exchange
   }

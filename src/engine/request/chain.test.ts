@@ -173,6 +173,7 @@ test('a trace has every step, its verdict and its origin', async () => {
     limit: () => {},
     callout: () => {},
     credential: () => {},
+    copy: () => {},
   }
   await runChain(chain, exchange, new Progress())
   runResponses(chain, exchange, 1)
@@ -198,6 +199,7 @@ test('a trace tells a configured response from a refusal', async () => {
     limit: () => {},
     callout: () => {},
     credential: () => {},
+    copy: () => {},
   }
   await runChain(chain, exchange, new Progress())
   runResponses(chain, exchange, 0)

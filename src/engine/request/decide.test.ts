@@ -251,6 +251,7 @@ test('near misses are collected only for a trace', async () => {
     step: () => {},
     limit: () => {},
     credential: () => {},
+    copy: () => {},
   }
   const decision = new Decision()
   await decide({ index: at.plan.index, socket: at.socket, random: () => 0 }, exchange, decision)

@@ -29,8 +29,8 @@ test('a fraction of the requests', () => {
   expect(copiesAt([0.333, 0.334], [ONE, 1, 3], [TWO, 2, 3])).toEqual([[ONE, TWO], [TWO]])
 })
 
-test('explain shows the fractions', () => {
-  const notes: string[] = []
+test('explain is told the fractions', () => {
+  const copies: unknown[] = []
   const exchange = exchangeWith()
   exchange.trace = {
     isCalling: false,
@@ -38,14 +38,18 @@ test('explain shows the fractions', () => {
     limit() {},
     callout() {},
     credential() {},
-    note: (text) => notes.push(text),
+    note() {},
+    copy: (...copy) => copies.push(copy),
   }
   const spec = [
     { backend: ONE, numerator: 10, denominator: 100 },
     { backend: TWO, numerator: 1, denominator: 1 },
   ]
   requestMirror.compile([sourceOf(spec as never)], contextWith())!.request!(exchange)
-  expect(notes).toEqual(['copies 10 of 100 requests to default/one', 'copies 1 of 1 requests to default/two'])
+  expect(copies).toEqual([
+    [ONE, 10, 100],
+    [TWO, 1, 1],
+  ])
 })
 
 test('no copies at 0 percent, and without a usable backend', () => {

@@ -1,4 +1,3 @@
-import { backendName } from '#exchange/backend-name.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import { type Outcome, proceed } from '#exchange/outcome.ts'
 
@@ -15,7 +14,7 @@ export interface Mirror {
 /** Decides which backends get a copy of the request. The copies are sent with the request, after all policies (decision A-52). */
 export function chooseMirrors(mirrors: readonly Mirror[], exchange: Exchange): Outcome {
   for (const { backend, numerator, denominator } of mirrors) {
-    exchange.trace?.note(`copies ${numerator} of ${denominator} requests to ${backendName(backend)}`)
+    exchange.trace?.copy(backend, numerator, denominator)
     if (exchange.context.random() * denominator >= numerator) continue
     exchange.mirrors ??= []
     exchange.mirrors.push(backend)

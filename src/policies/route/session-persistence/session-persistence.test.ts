@@ -174,6 +174,7 @@ test('explain shows where the session leads', () => {
       limit() {},
       callout() {},
       credential() {},
+      copy() {},
       note: (text) => notes.push(text),
     }
     const source = sourceOf({ type: 'Cookie', sessionName: 'stay' } as SessionPersistenceSpec, {

@@ -363,6 +363,7 @@ test('explain shows the question, and assumes that the service agrees', async ()
     limit: () => {},
     note: () => {},
     credential: () => {},
+    copy: () => {},
     callout: (one) => shown.push(one),
   }
   expect(await run.request!(exchange)).toBeUndefined()

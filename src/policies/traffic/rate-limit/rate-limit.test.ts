@@ -382,6 +382,7 @@ test('explain gets the limits and values of a request', () => {
     callout: () => {},
     step: () => {},
     credential: () => {},
+    copy: () => {},
     limit: (limit) => limits.push(limit),
   }
   policy.run.request!(exchange)
@@ -411,6 +412,7 @@ test.each([
     callout: () => {},
     step: () => {},
     credential: () => {},
+    copy: () => {},
     limit: (limit) => seen.push(limit.key?.isSecret),
   }
   policy.run.request!(exchange)
