@@ -122,6 +122,7 @@ test('findings, problems of files and outdated files', () => {
       },
     }),
   )
+  expect(text).not.toContain('No problems.')
   expect(text).toContain('error ProxyPolicy default/keys spec.traffic no [cel-syntax]x.y\n ^\n')
   expect(text).toContain('a.yaml:1:1: error: x [required]')
   expect(text).toContain(
@@ -314,6 +315,11 @@ test('a decision without a backend ends without having been sent', () => {
   expect(textOf(body)).toContain('not a request from :0 404 worker w1 received → ended 0.12 ms')
   expect(body).not.toContain('<rect')
   expect(textOf(body)).toContain('Without the decisions of w2, which did not answer in time.')
+})
+
+test('a request without a response has no status', () => {
+  const body = page({ decisions: { records: records({ status: 0, code: 'client-closed' }) } })
+  expect(body).toContain('<span class="error">none client-closed</span>')
 })
 
 test('many rows are cut, with a link to all of them', () => {

@@ -81,7 +81,7 @@ function findings({ objects: all, problems, staleFiles, failingOutputs }: Status
       html`<p><span class="warning">not written</span> ${output}: ${cause}, since ${since}, ${lost} lost</p>
 `,
   )
-  if (rows.length + files.length + stale.length + outputs.length === 0) return html`<p class="good">No problems.</p>`
+  if ([rows, files, stale, outputs].every(({ length }) => length === 0)) return html`<p class="good">No problems.</p>`
   return html`${outputs}${stale}${files.length > 0 && html`<h3>In files</h3><ul>${bounded(files, '/status')}</ul>`}
 ${rows.length > 0 && rowsOf(['Severity', 'Object', 'Field', 'Problem'], rows, '/status')}`
 }

@@ -171,6 +171,10 @@ test('/log_levels shows the levels; POST changes them if it can read them', asyn
   expect(changed).toMatchObject({ status: 200, body: 'warn,proxy=debug\n' })
   const refused = await ask(server.port, '/log_levels?levels=loud', { method: 'POST' })
   expect([refused.status, levels]).toEqual([400, { others: 'warn', proxy: 'debug' }])
+  expect(await ask(server.port, '/log_levels', { method: 'POST' })).toMatchObject({
+    status: 400,
+    body: expect.stringContaining('the parameter levels is missing'),
+  })
 })
 
 test('/version names gateway and runtime', async () => {

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { losesProtection } from './refused-route.ts'
+import { findKind } from './kinds.ts'
+import { losesProtection, readRefusedRoute } from './refused-route.ts'
 
 const externalAuth = { grcp: {}, http: { path: '/check' } }
 const written = {
@@ -18,4 +19,19 @@ test.each([
 ])('an ignored field rules[0].%s: the route may lose its protection: %s', (field, loses) => {
   const ignored = { path: `spec.rules[0].${field}`, code: 'unknown-field', message: '', severity: 'warning' } as const
   expect(losesProtection(written, [ignored])).toBe(loses)
+})
+
+test('of the rules of an invalid route, those with a readable match or without matches are kept', () => {
+  const match = (value: string) => ({ path: { type: 'PathPrefix', value } })
+  const rules = [
+    { matches: [match('/a')], filters: 'x' },
+    { matches: [match('b')] },
+    { matches: [match('c'), match('/c')] },
+    {},
+  ]
+  const read = readRefusedRoute({ metadata: { name: 'r' }, spec: { rules } }, findKind('HTTPRoute')!)
+  expect(read?.isComplete).toBe(false)
+  expect(read?.value).toMatchObject({
+    spec: { rules: [{ matches: [match('/a')] }, { matches: [match('/c')] }, {}] },
+  })
 })

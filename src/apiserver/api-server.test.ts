@@ -44,7 +44,8 @@ describe('access', () => {
 
   test('only the paths about health and version need no token', async () => {
     const anonymous = { headers: { authorization: '' } }
-    expect((await server.call('/healthz', anonymous)).text).toBe('ok')
+    for (const path of ['/healthz', '/livez', '/readyz', '/version'])
+      expect((await server.call(path, anonymous)).status, path).toBe(200)
     expect((await server.call('/apis', anonymous)).status).toBe(401)
     expect((await server.call(SERVICES, anonymous)).status).toBe(401)
   })
@@ -858,10 +859,11 @@ describe('managers of fields', () => {
     expect((await server.call(`${BACKENDS}/one`)).status).toBe(404)
   })
 
-  test('an object of a file cannot be applied to', async () => {
+  test('an object of a file cannot be applied to, but for its status', async () => {
     await create(BACKENDS, backend('one'))
     server.files.set('proxybackends.gatewright.dev/default/one', { file: 'shop.yaml', line: 12 })
     expect((await apply('a', applied('a.test'), '&force=true')).status).toBe(403)
+    expect((await apply('a', applied('a.test'), '', `${BACKENDS}/one/status`)).status).toBe(200)
   })
 })
 

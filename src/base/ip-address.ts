@@ -25,7 +25,7 @@ function parseV4(text: string): Groups | undefined {
 }
 
 function parseV6(text: string): Groups | undefined {
-  if (text.length > 39 || text.includes('.')) return undefined
+  if (text.length > 39) return undefined
   const halves = text.split('::')
   if (halves.length > 2) return undefined
   const head = parseGroups(halves[0]!)

@@ -42,6 +42,13 @@ test('with exact names only duplicates count, at any depth', () => {
   expect(findAmbiguousMember('{"a":[{"b":[[{"sub":1,"sub":2}]]}]}', EXACT_NAMES)).toEqual({ key: 'sub', depth: 3 })
 })
 
+test('an object with many members', () => {
+  const members = Array.from({ length: 12 }, (_, at) => `"m${at}":${at}`)
+  expect(findAmbiguousMember(`{${members.join()}}`, EXACT_NAMES)).toBeUndefined()
+  const key = 'm11'
+  expect(findAmbiguousMember(`{${members.join()},"${key}":0}`, EXACT_NAMES)).toEqual({ key, depth: 1 })
+})
+
 test('nesting is walked once', () => {
   const depth = 800
   const text = `${'{"a":'.repeat(depth)}"${'x'.repeat(100_000)}"${'}'.repeat(depth)}`

@@ -156,6 +156,9 @@ export interface Block extends Node {
   readonly body: Expr
 }
 
+/** Expressions with local variables. */
+export type BindingExpr = Comprehension | Bind | Block
+
 /** Placeholder for source that could not be parsed; its problem has been reported. */
 export interface Bad extends Node {
   readonly kind: 'bad'

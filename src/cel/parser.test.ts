@@ -51,6 +51,9 @@ test.each([
   ['has(a.b, c)', ['1:1 has() takes one member selection, such as has(a.b)']],
   ['x.map(1, 2)', ['1:7 expected a plain variable name here']],
   ['x.all(i, i, true)', ['1:10 the two variables of all() need different names']],
+  ['has(x.all(i, i, true))', ['1:14 the two variables of all() need different names']],
+  ['cel.index(a)', ['1:1 cel.index() takes whole numbers']],
+  ['cel.index("a")', ['1:1 cel.index() takes whole numbers']],
   ['x.all(__result__, true)', ['1:7 __result__ is a reserved name']],
 ])('problems of %j', (source, expected) => {
   expect(problemsOf(source)).toEqual(expected)
@@ -139,6 +142,7 @@ test.each([
   ['a[?"k"].?b', 'a[?"k"].?b'],
   ['{?"a": b, c: [?d]}', '{?"a": b, c: [?d]}'],
   ['has(a.`b-c`)', 'has(a.`b-c`)'],
+  ['has((a ? b : c).?d)', 'has((a ? b : c).?d)'],
   ['.a.B{c: 1, ?d: e}', '.a.B{c: 1, ?d: e}'],
   ['x.map(i, i > 0, i * 2)', 'x.map(i, i > 0, i * 2)'],
   ['x.transformMap(k, v, v)', 'x.transformMap(k, v, v)'],

@@ -42,6 +42,9 @@ export const SCENARIOS: readonly (readonly [area: string, names: readonly string
   ['workers/passwords', ['passwords']],
   ['workers', ['workers', 'reload', 'drain']],
   ['instance', ['ports', 'reload', 'workers', 'drain', 'metric-bounds']],
+  ['cli/doctor', ['mcp-doctor']],
+  ['cli/explain', ['explain-output', 'explain-json', 'guard-explain']],
+  ['cli/decisions', ['decision-commands']],
   ['cli', ['explain-output', 'command-line', 'log']],
 ]
 

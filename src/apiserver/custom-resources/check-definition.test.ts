@@ -44,6 +44,16 @@ test('a valid definition gets the names that follow from its kind', () => {
   })
 })
 
+test('of the paths of a scale, only that of the label selector may be empty', () => {
+  const refusedPaths = (paths: object) => {
+    const scale = { specReplicasPath: '.spec.a', statusReplicasPath: '.status.a', ...paths }
+    return refusals({ versions: [{ ...VERSION, subresources: { scale } }] })
+  }
+  expect(refusedPaths({ labelSelectorPath: '' })).toEqual([])
+  expect(refusedPaths({ labelSelectorPath: 'a' })).toEqual([expect.stringContaining('under .spec or .status')])
+  expect(refusedPaths({ specReplicasPath: '' })).toEqual([expect.stringContaining('under .spec')])
+})
+
 test('at most eight fields are selectable', () => {
   const names = Array.from({ length: 9 }, (_, at) => `f${at}`)
   const properties = Object.fromEntries(names.map((name) => [name, { type: 'boolean' }]))

@@ -201,13 +201,23 @@ test.each<[name: string, schema: object, value: unknown, expected: readonly stri
     { apiVersion: 'v1', kind: 'X', metadata: { labels: { 'a b': 'x' } } },
     ['spec.metadata.labels'],
   ],
+  [
+    'embedded object whose metadata is a text',
+    object({ a: string }, EMBEDDED),
+    { apiVersion: 'v1', kind: 'X', metadata: 'x' },
+    ['spec.metadata: '],
+  ],
 ])('values: %s', (_, schema, value, expected) => {
   expect(refusals(schema, value)).toEqual(expected.map((text) => expect.stringContaining(text)))
 })
 
 test.each<[format: string, good: readonly string[], bad: readonly string[]]>([
   ['date', ['2024-02-29'], ['2025-02-29', '2025-13-01', 'x']],
-  ['date-time', ['2026-01-31T10:00:00Z', '2026-01-31T10:00:00.5+01:00'], ['2026-01-31', '2026-01-31T25:00:00Z']],
+  [
+    'date-time',
+    ['2026-01-31T10:00:00Z', '2026-01-31T10:00:00.5+01:00', '2026-01-31T23:59:59Z'],
+    ['2026-01-31', '2026-01-31T24:00:00Z', '2026-01-31T10:60:00Z', '2026-01-31T10:00:60Z'],
+  ],
   ['duration', ['5m', '1h30m', '1.5s', '0', '3 days'], ['5', 'x']],
   ['ipv4', ['10.0.0.1'], ['::1', '10.0.0']],
   ['ipv6', ['::1'], ['10.0.0.1']],

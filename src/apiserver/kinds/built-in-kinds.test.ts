@@ -40,6 +40,18 @@ test('a refused object has all causes, with the paths of their fields', () => {
   ])
 })
 
+test('a misspelt condition of a route is refused, although the Gateway API drops unknown fields', () => {
+  const { admit } = kind('HTTPRoute', 'v1')
+  const written = {
+    apiVersion: 'gateway.networking.k8s.io/v1',
+    kind: 'HTTPRoute',
+    metadata: { name: 'r', namespace: 'default' },
+    spec: { rules: [{ matches: [{ methods: 'GET' }] }] },
+  }
+  const { object, causes } = admit(written, { unknownFields: 'refuse' })
+  expect([object, causes.map(({ field }) => field)]).toEqual([undefined, ['spec.rules[0].matches[0].methods']])
+})
+
 test('unknown fields are refused, reported or dropped as the client wants', () => {
   const { admit } = kind('ProxyBackend', 'v1alpha1')
   const written = { ...BACKEND, spec: { static: { host: 'a.test', port: 80 }, more: 1 } }

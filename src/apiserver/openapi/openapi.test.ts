@@ -50,7 +50,10 @@ test('the schema of a kind names it, and refers to the metadata that all kinds s
   expect(backend.properties.spec.properties.static.properties.port).toMatchObject({ type: 'integer', maximum: 65_535 })
   expect(backend.required).toEqual(['spec'])
   const list = components.schemas['dev.gatewright.v1alpha1.ProxyBackendList']
-  expect(list.properties.items.items).toEqual({ $ref: '#/components/schemas/dev.gatewright.v1alpha1.ProxyBackend' })
+  expect(list.properties.items).toMatchObject({
+    type: 'array',
+    items: { $ref: '#/components/schemas/dev.gatewright.v1alpha1.ProxyBackend' },
+  })
 })
 
 /** `kubectl` finds out with these whether the server validates fields, and whether it has dry runs. */

@@ -58,6 +58,13 @@ test.each([
     { spec: { externalIPs: ['2.2.2.2'] } },
   ],
   [
+    'the health of volumes by its status',
+    'Pod',
+    { status: { volumeHealth: { healthConditions: [{ status: 'Bad', message: 'a' }, { status: 'Lost' }] } } },
+    { status: { volumeHealth: { healthConditions: [{ status: 'Bad', message: 'b' }] } } },
+    { status: { volumeHealth: { healthConditions: [{ status: 'Bad', message: 'b' }, { status: 'Lost' }] } } },
+  ],
+  [
     'env within containers',
     'Pod',
     pod([{ name: 'a', env: [{ name: 'X', value: '1' }] }]),

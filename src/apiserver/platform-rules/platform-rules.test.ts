@@ -408,6 +408,16 @@ const podOf = (spec: object, status?: object) => ({ spec, ...(status && { status
 
 test.each<[name: string, pod: object, expected: readonly string[]]>([
   ['valid', podOf({ containers: [container] }), []],
+  ...['Always', 'Never', 'OnFailure'].map((restartPolicy): [string, object, string[]] => [
+    `restart policy ${restartPolicy}`,
+    podOf({ containers: [container], restartPolicy }),
+    [],
+  ]),
+  ...['ClusterFirst', 'ClusterFirstWithHostNet', 'Default', 'None'].map((dnsPolicy): [string, object, string[]] => [
+    `DNS policy ${dnsPolicy}`,
+    podOf({ containers: [container], dnsPolicy }),
+    [],
+  ]),
   ['no containers', podOf({ containers: [] }), ['spec.containers: Required value']],
   ['no image', podOf({ containers: [{ name: 'a' }] }), ['spec.containers[0].image: Required value']],
   ['no name', podOf({ containers: [{ image: 'a' }] }), ['spec.containers[0].name: Required value']],

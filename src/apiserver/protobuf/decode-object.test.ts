@@ -101,6 +101,15 @@ test('a Pod: members of inner messages, quantities, pointers', () => {
   })
 })
 
+test('an entry of a map may lack its value', () => {
+  const annotations = message(field(12, message(field(1, 'a'))))
+  const data = message(field(2, message(field(1, 'key'))))
+  expect(decodeObject(envelope('v1', 'Secret', message(field(1, annotations), data)))).toMatchObject({
+    metadata: { annotations: { a: '' } },
+    data: { key: '' },
+  })
+})
+
 test('a Lease: times', () => {
   const micro = message(field(1, 1_767_225_600), field(2, 123_456_000))
   const spec = message(field(1, 'me'), field(2, 15), field(4, micro))

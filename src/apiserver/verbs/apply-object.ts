@@ -28,7 +28,7 @@ export function applyObject(state: ApiState, request: ResourceRequest, part: Par
   const key = keyIn(request)
   const before = state.table.get(key)
   if (before === undefined && part !== 'object') throw notFound(kind, key.name)
-  if (before !== undefined && part !== 'status') checkNotFromFile(state, request, key)
+  if (part !== 'status') checkNotFromFile(state, request, key)
   const configuration = readYaml(textOf(body!))
   const applied =
     part === 'scale' ? scaleConfiguration(request, configuration) : objectOf(configuration, request, target.name)

@@ -1,5 +1,5 @@
 import { suggest } from '#base/suggest.ts'
-import type { Binding, Expr } from '../ast.ts'
+import type { Binding, BindingExpr, Expr } from '../ast.ts'
 import type { Environment, VariableNode } from '../environment.ts'
 import type { Overload } from '../overload.ts'
 import type { Signature } from '../parse-type.ts'
@@ -18,7 +18,7 @@ export interface Checked<C> {
   /** For calls: the overloads that may run; empty for an unknown function. */
   readonly overloads: ReadonlyMap<Expr, readonly Overload[]>
   /** Slots of the variables of comprehensions, binds and blocks. */
-  readonly slots: ReadonlyMap<Expr, readonly number[]>
+  readonly slots: ReadonlyMap<BindingExpr, readonly number[]>
   readonly slotCount: number
   /** Declared paths that the expression reads. */
   readonly references: ReadonlySet<string>
@@ -40,7 +40,7 @@ export class CheckState<C> {
   readonly overloads = new Map<Expr, readonly Overload[]>()
   readonly references = new Set<string>()
   readonly #types = new Map<Expr, Type>()
-  readonly #slots = new Map<Expr, readonly number[]>()
+  readonly #slots = new Map<BindingExpr, readonly number[]>()
   readonly #locals: Local[] = []
   readonly #substitution = new Substitution()
   #freshCount = 0
@@ -171,7 +171,7 @@ export class CheckState<C> {
   }
 
   /** Runs `work` with local variables, and records their slots for the expression. */
-  withLocals<T>(expr: Expr, bindings: readonly Binding[], types: readonly Type[], work: () => T): T {
+  withLocals<T>(expr: BindingExpr, bindings: readonly Binding[], types: readonly Type[], work: () => T): T {
     const slots = bindings.map(() => this.#slotCount++)
     this.#slots.set(expr, [...(this.#slots.get(expr) ?? []), ...slots])
     bindings.forEach((binding, i) => {

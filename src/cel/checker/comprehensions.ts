@@ -1,4 +1,4 @@
-import type { Binding, Comprehension, Expr } from '../ast.ts'
+import type { Binding, BindingExpr, Comprehension, Expr } from '../ast.ts'
 import type { ProblemCode, Range as SourceRange } from '../source.ts'
 import { BOOL, DYN, ERROR, formatType, INT, listOf, mapOf, STRING, type Type } from '../type.ts'
 
@@ -10,7 +10,7 @@ export interface ScopedChecker {
   elementOfHost(type: Type): Type | undefined
   requireType(range: SourceRange, found: Type, wanted: Type, what: string): void
   missing(code: ProblemCode, range: SourceRange, message: string): void
-  withLocals<T>(expr: Expr, bindings: readonly Binding[], types: readonly Type[], work: () => T): T
+  withLocals<T>(expr: BindingExpr, bindings: readonly Binding[], types: readonly Type[], work: () => T): T
 }
 
 /** The range of a comprehension; for a list, `key` is the index. */

@@ -21,6 +21,7 @@ const environment = createEnvironment<unknown>({
     { path: 'source.ports', type: 'list(int)', always: true, read: () => [1] },
     { path: 'source.sizes', type: 'map(string, uint)', always: true, read: () => undefined },
     { path: 'source.since', type: 'timestamp', always: true, read: () => Timestamp.fromMs(0) },
+    { path: 'source.level', type: 'wrapper(int)', read: () => null },
     { path: 'user.name', type: 'string', read: () => undefined },
   ],
   types: [
@@ -61,6 +62,7 @@ test.each([
   'size(request.body) % 7 == 3 && 9223372036854775807 / 2 > source.port',
   '[1, 2].exists(n, n * 1000000000 > source.port)',
   'source.ports.exists(i, port, i + port > 80)',
+  'source.level != null && source.level * 1000000 > 80',
   'source.port.with(n, n * n > 80)',
   '(source.port + 1).with(n, n * n > 80)',
   '(source.port > 80 ? source.port : 0) + 1 > 3',
@@ -100,6 +102,7 @@ test.each([
   'request.host != null && request.host.startsWith("a")',
   'request.host == null || request.host.startsWith("a")',
   'request.host == "a"',
+  'request.host in ["a", "b"]',
   '1 in {1: source.port} && {1: source.port}[1] == 1',
   'size(source.names) > 0 && source.names[0] == "a"',
   'source.names.size() >= 2 && source.names[1] == "a"',

@@ -140,9 +140,9 @@ export class NumberRanges<C> {
 
   /** Values of type `dyn` are treated as ints. */
   #kindOf(expr: Expr): Kind | undefined {
-    const type = this.#checked.types.get(expr)
-    const kind = type?.kind === 'wrapper' ? type.of.kind : type?.kind
-    if (kind === undefined || kind === 'dyn') return 'int'
+    const type = this.#checked.types.get(expr)!
+    const kind = type.kind === 'wrapper' ? type.of.kind : type.kind
+    if (kind === 'dyn') return 'int'
     return kind in DOMAIN ? (kind as Kind) : undefined
   }
 }

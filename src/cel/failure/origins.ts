@@ -1,4 +1,4 @@
-import { type Expr, partsOf } from '../ast.ts'
+import { type BindingExpr, type Expr, partsOf } from '../ast.ts'
 import type { Checked } from '../checker/check-state.ts'
 
 /** The origin of a local variable: an expression, or an element, key or position of its value. */
@@ -45,10 +45,9 @@ export class Origins<C> {
 }
 
 /** The local variable number `index` of an expression. */
-function definitionOf<C>(expr: Expr, index: number, { types }: Checked<C>): Definition {
+function definitionOf<C>(expr: BindingExpr, index: number, { types }: Checked<C>): Definition {
   if (expr.kind === 'bind') return { expr: expr.value, part: expr.macro.startsWith('opt') ? 'element' : 'whole' }
   if (expr.kind === 'block') return { expr: expr.slots[index]!, part: 'whole' }
-  if (expr.kind !== 'comprehension') return { expr, part: 'element' }
   const isPosition = expr.variables.length === 2 && index === 0 && types.get(expr.range)?.kind === 'list'
   return { expr: expr.range, part: isPosition ? 'position' : 'element' }
 }

@@ -89,14 +89,19 @@ test('a credential plugin gets what it needs to know, and returns a token', asyn
   const folder = temporaryFolder()
   const command = plugin(folder, credential({ token: 'from-plugin' }))
   const exec = { apiVersion: V1, command, args: ['a'], interactiveMode: 'Never', provideClusterInfo: true }
-  const file = kubeconfigOf({ exec }, { ...CLUSTER, 'certificate-authority-data': base64('ca') }, folder)
+  const described = {
+    'tls-server-name': 'a.test',
+    'insecure-skip-tls-verify': false,
+    'certificate-authority-data': base64('ca'),
+  }
+  const file = kubeconfigOf({ exec }, { ...CLUSTER, ...described }, folder)
   const { headers } = await openAccess(readKubeconfig(file))
   expect(headers).toEqual({ authorization: 'Bearer from-plugin' })
   const { readFileSync } = await import('node:fs')
   expect(JSON.parse(readFileSync(join(folder, 'info'), 'utf8'))).toEqual({
     apiVersion: V1,
     kind: 'ExecCredential',
-    spec: { interactive: false, cluster: { server: CLUSTER.server, 'certificate-authority-data': base64('ca') } },
+    spec: { interactive: false, cluster: { server: CLUSTER.server, ...described } },
   })
 })
 

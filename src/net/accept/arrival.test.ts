@@ -1,9 +1,10 @@
 import { once } from 'node:events'
 import http2 from 'node:http2'
 import net from 'node:net'
+import { Duplex } from 'node:stream'
 import tls from 'node:tls'
-import { afterEach, expect, test } from 'vitest'
-import type { Peer } from '../peer.ts'
+import { afterEach, expect, test, vi } from 'vitest'
+import { NO_PEER, type Peer } from '../peer.ts'
 import { DRAIN_GRACE_MS } from '../served-connection.ts'
 import type { Abort, RelayedConnection, RelayHandler } from '../stream.ts'
 import { CERTIFICATES } from '../testing/certificates.ts'
@@ -12,6 +13,7 @@ import { handClock } from '../testing/hand-clock.ts'
 import { RawClient } from '../testing/raw-peers.ts'
 import { answerWith, RecordingHandler } from '../testing/recording-handler.ts'
 import { workerWheel } from '../timer-wheel.ts'
+import { Arrival } from './arrival.ts'
 import type { TlsChoice } from './listen-tls.ts'
 import { type Listener, type ListenOptions, listen } from './listener.ts'
 
@@ -171,6 +173,27 @@ test('draining closes connections before the end of their PROXY header or handsh
     await closed
     expect(await client.untilEnd()).toBe('')
   }
+})
+
+test('bytes that arrive after the connection was closed are not refused', async () => {
+  const refused = vi.fn()
+  const socket = new Duplex({ read() {}, write() {} })
+  socket.push('no handshake')
+  const settings = {
+    proxyHeader: undefined,
+    handshakeTimeoutMs: 1000,
+    admitsLate: false,
+    wheel: workerWheel,
+    admit: () => true,
+    refused,
+    secured: vi.fn(),
+    over: vi.fn(),
+  }
+  const arrival = new Arrival(socket as net.Socket, NO_PEER, settings, { http: vi.fn(), bytes: vi.fn() })
+  arrival.begin({ choose: () => undefined })
+  arrival.abort()
+  await once(socket, 'close')
+  expect(refused).not.toHaveBeenCalled()
 })
 
 // Relayed bytes.

@@ -122,6 +122,7 @@ test.each<[string, Buffer | string]>([
   ['V2, truncated addresses', v2(0x21, 0x11, IPV4.slice(1))],
   ['V2, IPv6 with the length of IPv4', v2(0x21, 0x21, IPV4)],
   ['V2, a truncated TLV', v2(0x21, 0x11, IPV4, tlv(0x04, [1, 2]).subarray(0, -1))],
+  ['V2, a TLV without its value', v2(0x21, 0x11, IPV4, [4, 0, 1])],
   ['V2, a TLV without length', v2(0x21, 0x11, IPV4, [4, 0])],
   ['V2, bytes after the TLVs', v2(0x21, 0x11, IPV4, tlv(0x04, []), [0])],
   ['V2, a truncated TLS TLV', v2(0x21, 0x11, IPV4, tlv(0x20, SSL.slice(0, -1)))],

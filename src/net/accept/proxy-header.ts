@@ -118,7 +118,7 @@ function areTlvsSound(header: Buffer, start: number): boolean {
   let checksumAt = -1
   for (let at = start; at < header.length; ) {
     const end = endOfTlv(header, at, header.length)
-    if (end < 0) return false
+    if (end > header.length) return false
     const value = at + TLV_HEADER_BYTES
     const type = header[at]
     if (type === TLV_CRC32C) {
@@ -132,15 +132,14 @@ function areTlvsSound(header: Buffer, start: number): boolean {
 
 function isSslSound(header: Buffer, start: number, end: number): boolean {
   let at = start + SSL_FIXED_BYTES
-  while (at >= 0 && at < end) at = endOfTlv(header, at, end)
+  while (at < end) at = endOfTlv(header, at, end)
   return at === end
 }
 
-/** @returns -1 if the TLV extends beyond `limit` */
+/** @returns more than `limit` if the TLV extends beyond it */
 function endOfTlv(header: Buffer, at: number, limit: number): number {
-  if (at + TLV_HEADER_BYTES > limit) return -1
-  const end = at + TLV_HEADER_BYTES + header.readUInt16BE(at + 1)
-  return end > limit ? -1 : end
+  const value = at + TLV_HEADER_BYTES
+  return value > limit ? value : value + header.readUInt16BE(at + 1)
 }
 
 /** The checksum covers the whole header, with zeros in the checksum field. */

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { Head } from '../http/head.ts'
 import { BODY_LENGTH, BODY_NONE } from '../stream.ts'
 import { TextSink } from '../testing/recording-handler.ts'
 import { FixedBody } from './fixed-body.ts'
@@ -15,6 +16,17 @@ test.each([
     body.pipe(sink)
     expect([Buffer.from(sink.text, 'latin1').toString(), sink.ended]).toEqual([text, true])
   }
+})
+
+test('only trailers with fields need a body', () => {
+  const trailers = Head.response(200)
+  const kinds = () => {
+    const { kind, trails } = new FixedBody('', trailers)
+    return [kind, trails]
+  }
+  expect(kinds()).toEqual([BODY_NONE, false])
+  trailers.set('grpc-status', '0')
+  expect(kinds()).toEqual([BODY_LENGTH, true])
 })
 
 test('a part of a larger buffer is sent as that part', () => {

@@ -63,6 +63,7 @@ test('the rest of a body whose source has ended passes when the sink has room ag
   wrapped.source = null
   await eventually('the sink is full', () => receiver.text.length > 0 || undefined)
   expect(log).toEqual([])
+  receiver.source?.pause()
   receiver.backed = false
   receiver.source?.resume()
   await eventually('the end', () => log.includes('end ') || undefined)
@@ -74,6 +75,12 @@ function trailers(): Head {
   head.set('x', '1')
   return head
 }
+
+test('a sink can stop the source itself', () => {
+  const { receiver, log } = setup()
+  receiver.source!.pause()
+  expect(log).toEqual(['pause'])
+})
 
 test('a body without bytes', () => {
   const { wrapped, log, give } = setup()
@@ -90,6 +97,9 @@ test('a sink that is full stops the decoder, which stops the source', async () =
   give(bytes.subarray(0, 100))
   expect(wrapped.backed).toBe(true)
   for (let at = 100; at < bytes.length; at += 1000) give(bytes.subarray(at, at + 1000))
+  await new Promise((resolve) => setTimeout(resolve, 50))
+  expect(receiver.text.length).toBeLessThan(100_000)
+  receiver.source!.resume()
   await new Promise((resolve) => setTimeout(resolve, 50))
   expect(receiver.text.length).toBeLessThan(100_000)
   expect(log).toEqual([])

@@ -580,6 +580,7 @@ test('a late family joins the addresses that are being tried, and each is tried 
   pass(400)
   expect(tried()).toEqual(['2001:db8::1'])
   rest.answer()
+  expect(tried()).toEqual(['2001:db8::1'])
   pass(400)
   expect(tried()).toEqual(['2001:db8::1', '192.0.2.1'])
   opened.get('192.0.2.1')!.emit('connect')

@@ -222,7 +222,6 @@ class Name {
    * distributed over it. The family that worked last is first, since another one may be unreachable.
    */
   #inOrder(addresses: readonly string[]): readonly string[] {
-    if (addresses.length === 1) return addresses
     const by = this.#resolved++
     const hasFamily = addresses.some((address) => net.isIP(address) === this.#family)
     const family = hasFamily ? this.#family : net.isIP(addresses[0]!)

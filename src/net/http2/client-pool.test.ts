@@ -634,6 +634,14 @@ test('a response that completes before its request resets the rest of the reques
   await vi.waitFor(() => expect(server.peers[0]!.of(RST_STREAM, 1)).toHaveLength(1))
 })
 
+test('a response without a body that precedes the end of its request resets the rest of the request', async () => {
+  const { pool, destination, server } = await frames(
+    answeringFrames((peer, stream) => peer.head(stream, [[':status', '204']], END_STREAM)),
+  )
+  pool.send(destination, request('POST'), { kind: BODY_CHUNKED, length: -1 }, 0, NO_HANDLER, undefined)
+  await vi.waitFor(() => expect(server.peers[0]?.of(RST_STREAM, 1)).toHaveLength(1))
+})
+
 test('a response time limit covers the head only', async () => {
   const { pool, destination, pass } = await frames(
     answeringFrames((peer, stream) => {

@@ -68,6 +68,17 @@ test('waiting requests continue when the server allows streams again', async () 
   for (const result of await Promise.all(waiting)) expect(result).toMatchObject({ body: 'from 0' })
 })
 
+test('a request may use another connection as soon as the limits of its destination are raised', async () => {
+  const { pool, destination, server } = await frames((peer, index) => {
+    peer.settings([MAX_CONCURRENT_STREAMS, 1])
+    peer.onRequest = (stream) => index > 0 && peer.answer(stream, 'from another')
+  })
+  const within = (maxConnections: number) => ({ ...destination, bounds: { maxConnections, maxWaiting: 9 } })
+  void ask(pool, within(1))
+  await vi.waitFor(() => expect(requestsOf(server.peers[0]!)).toBe(1))
+  expect(await ask(pool, within(2))).toMatchObject({ body: 'from another' })
+})
+
 test('a lowered limit applies to new requests; those in flight continue', async () => {
   const held: number[] = []
   const { pool, destination, server } = await frames(

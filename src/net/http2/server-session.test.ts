@@ -538,6 +538,20 @@ const POST: readonly Field[] = [
 ]
 const GRPC: Field = ['content-type', 'application/grpc']
 
+test('a request is refused once, even if its trailers are too large as well', async () => {
+  await start({ bodyTimeoutMs: MINUTE, silenceTimeoutMs: NEVER }, readAll)
+  // No window, SETTINGS_INITIAL_WINDOW_SIZE is 0: the refused stream stays open.
+  const client = await rig.raw([[4, 0]])
+  client.request(1, POST, END_HEADERS)
+  await eventually(() => rig.handler.events.length === 1)
+  await passUntil(() => rig.handler.events.length === 3)
+  const large = [8000, 8000, 300].map((size, at): Field => [`x${at}`, 'a'.repeat(size)])
+  client.send(HEADERS, END_STREAM | END_HEADERS, 1, headerBlock(large))
+  client.request(3, POST)
+  await eventually(() => rig.handler.events.length === 4)
+  expect(rig.handler.events.slice(1)).toEqual(['refused request-timeout-reading', 'aborted timeout', 'request POST /'])
+})
+
 /** Requests during which both sides may be silent: what the client sends, and the immediate part of the response. */
 const SILENT: Readonly<Record<string, { fields: readonly Field[]; flags: number; type: string | undefined }>> = {
   'a call of gRPC before its answer': { fields: [...POST, GRPC], flags: END_HEADERS, type: undefined },

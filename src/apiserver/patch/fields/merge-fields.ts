@@ -96,10 +96,7 @@ function mergeItems(type: FieldType, live: Indexed, applied: Indexed): readonly 
       }
       if (taken.has(ofLive)) l++
     }
-    if (ofApplied !== undefined) {
-      takeApplied(ofApplied)
-      if (shared[next] === ofApplied) next++
-    }
+    if (ofApplied !== undefined) takeApplied(ofApplied)
   }
   return merged
 }
