@@ -25,14 +25,16 @@ export class Collector implements BodySink {
   calls = 0
   ended = 0
   aborted: Abort | undefined
+  trailers: Head | undefined
 
   bytes(buffer: Buffer, start: number, end: number): void {
     this.text += buffer.toString('latin1', start, end)
     this.calls++
   }
 
-  end(): void {
+  end(trailers?: Head): void {
     this.ended++
+    this.trailers = trailers
   }
 
   abort(why: Abort): void {
@@ -56,6 +58,8 @@ export interface Answer {
   readonly type?: RouteType
   readonly hidesUsage?: boolean
   readonly contentType?: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly trailers?: Readonly<Record<string, string>>
   readonly status?: number
   /** Sizes of the pieces in which the body arrives; the rest comes in one. */
   readonly cuts?: readonly number[]
@@ -73,6 +77,11 @@ export interface Answer {
   readonly guards?: readonly Guard[]
 }
 
+function writeFields(head: Head, fields: Readonly<Record<string, string>> = {}): Head {
+  for (const [name, value] of Object.entries(fields)) head.set(name, value)
+  return head
+}
+
 /** Runs an answer through the filter as the wire would: all pieces in the same memory, which is overwritten afterwards. */
 export function pass(body: string | Buffer, answer: Answer = {}) {
   const exchange = exchangeWith()
@@ -82,6 +91,7 @@ export function pass(body: string | Buffer, answer: Answer = {}) {
   exchange.startMonotonicMs = clock.monotonic()
   exchange.response = Head.response(answer.status ?? 200)
   exchange.response.set('content-type', answer.contentType ?? 'text/event-stream; charset=utf-8')
+  writeFields(exchange.response, answer.headers)
   if (answer.coding !== undefined) exchange.response.set('content-encoding', answer.coding)
   const collector = new Collector()
   const account = answer.counts
@@ -114,7 +124,8 @@ export function pass(body: string | Buffer, answer: Answer = {}) {
       shared.fill('#')
       at = end
     }
-    if (answer.breaks === undefined) sink.end()
+    const trailers = answer.trailers && writeFields(Head.response(200), answer.trailers)
+    if (answer.breaks === undefined) sink.end(trailers)
     else sink.abort(answer.breaks)
   })
   account?.settle(false)

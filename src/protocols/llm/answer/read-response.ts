@@ -17,7 +17,7 @@ import { formatRefusal } from '../request/refuse.ts'
 import type { TokenAccount } from '../tokens/token-account.ts'
 import { otherForm } from '../translation/other-form.ts'
 import { translateAnswer } from '../translation/translate-answer.ts'
-import { forgetBytes } from '../translation/translate-head.ts'
+import { declareUtf8, forgetBytes } from '../translation/translate-head.ts'
 import type { ChatTranslation } from '../translation/translate-request.ts'
 import { refuseAnswer } from '../translation/whole-answer.ts'
 import { answerReader, isSuccess, STREAMS } from './answer-formats.ts'
@@ -49,9 +49,10 @@ export function observeResponse(plan: ResponsePlan, exchange: Exchange, tools: R
   kept?.areValidFor(tools.claim)
   const coding = plan.translation === undefined ? codingOf(response) : undefined
   const isStream = isAnyStream(response)
-  if (coding !== undefined) forgetBytes(response)
+  if (plan.translation === undefined) forgetBytes(response)
   const inner = readResponse({ ...plan, kept: undefined }, exchange, tools)
   const guarded = guardResponse(inner, plan, exchange, tools.claim)
+  declareUtf8(response)
   if (coding === undefined) return guarded
   const refusal = formatRefusal(plan.wire, reject('llm-response-invalid', { detail: UNREADABLE_CODING }))
   return decoded(guarded, { exchange, tools, coding, isStream, maxBytes: plan.maxBytes, refusal })

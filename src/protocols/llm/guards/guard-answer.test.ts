@@ -44,6 +44,57 @@ const run = (body: string | Buffer, answer: Answer) =>
   pass(body, { contentType: 'application/json', guards: [SECRET], ...answer })
 const json = (body: unknown) => JSON.stringify(body)
 
+test.each<[given: string, read: string]>([
+  ['application/json', 'application/json'],
+  ['application/json; charset=utf-8', 'application/json; charset=utf-8'],
+  ['application/json;charset="UTF-8"', 'application/json;charset="UTF-8"'],
+  // Clients that follow it read +AHM- as the letter s.
+  ['application/json; charset=utf-7', 'application/json; charset=utf-8'],
+  ['application/json ; CharSet = "utf-16le"; x=y', 'application/json; charset=utf-8'],
+  ['application/json; charset=utf-8; charset=utf-7', 'application/json; charset=utf-8'],
+  ['application/json, text/html; charset=utf-7', 'application/json; charset=utf-8'],
+  ["application/json; charset*=us-ascii''utf-7", 'application/json; charset=utf-8'],
+])('with content type %j, clients read what the guards have read: %j', (contentType, read) => {
+  for (const status of [200, 400]) {
+    const { text, exchange } = run(json({ error: { message: 'secret-1' } }), { contentType, status })
+    expect(text).toBe(json({ error: { message: '<masked>' } }))
+    expect(exchange.response!.joined('content-type')).toBe(read)
+  }
+  const unguarded = run('{}', { contentType, guards: [] })
+  expect(unguarded.exchange.response!.joined('content-type')).toBe(contentType)
+})
+
+test('in a stream as well', () => {
+  const contentType = 'text/event-stream; charset=utf-16'
+  const { text, exchange } = run('data: {"choices":[{"delta":{"content":"secret-1"}}]}\n\n', { contentType })
+  expect(text).toContain('<masked>')
+  expect(exchange.response!.joined('content-type')).toBe('text/event-stream; charset=utf-8')
+})
+
+test.each<[coding: string, body: Buffer]>([
+  ['utf-16le', Buffer.from('{"choices":[]}', 'utf16le')],
+  ['utf-16be', Buffer.from('{"choices":[]}', 'utf16le').swap16()],
+  ['latin1', Buffer.from('{"choices":[],"id":"caf\u00e9"}', 'latin1')],
+])('an answer in %s does not pass, whatever its type says', (charset, body) => {
+  for (const contentType of [`application/json; charset=${charset}`, 'application/json', '']) {
+    for (const status of [200, 400]) {
+      const { text, refusal } = run(body, { contentType, status })
+      expect([text, refusal?.code]).toEqual(['', 'llm-response-invalid'])
+    }
+  }
+})
+
+test('a digest of what the provider sent does not pass: masked texts can be few enough to try', () => {
+  const digests = { 'content-digest': 'sha-256=:x:', 'repr-digest': 'x', digest: 'x', 'content-md5': 'x', etag: '"x"' }
+  const headers = { ...digests, 'x-request-id': 'r' }
+  const body = json({ choices: [{ message: { content: 'secret-1' } }] })
+  const { exchange, collector } = run(body, { headers, trailers: headers })
+  for (const head of [exchange.response!, collector.trailers!]) {
+    expect(Object.keys(headers).filter((name) => head.has(name))).toEqual(['x-request-id'])
+  }
+  expect(run(body, { headers, guards: [] }).exchange.response!.has('content-digest')).toBe(true)
+})
+
 const TYPES = ['Completions', 'Messages', 'Responses'] as const
 const LISTS = { Completions: 'choices', Messages: 'content', Responses: 'output' } as const
 

@@ -9,6 +9,7 @@ import type { Head } from '#net/http/head.ts'
 import type { BodySink } from '#net/stream.ts'
 import type { AnswerFailure, AnswerFilter } from '../../backend-protocol.ts'
 import { formatRefusal } from '../request/refuse.ts'
+import { forgetBytes } from '../translation/translate-head.ts'
 import type { Guard } from './guard.ts'
 import { guardBody, type ReadBody } from './guard-body.ts'
 import type { GuardedFormat } from './guarded-format.ts'
@@ -93,6 +94,7 @@ class GuardingSink extends ForwardingSink {
     if (this.#inner?.refusal !== undefined) return this.#release(NO_BYTES, trailers)
     if (this.#isTooLarge) return this.#close(unreadable('it is too large'), trailers)
     const late = trailers?.clone()
+    if (late !== undefined) forgetBytes(late)
     const guarded = this.#guard(this.#held.bytes)
     if (guarded instanceof Promise) void guarded.then((outcome) => this.#conclude(outcome, late))
     else this.#conclude(guarded, late)

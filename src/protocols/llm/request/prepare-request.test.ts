@@ -287,6 +287,16 @@ test('a body has at most 1,000 members, besides those of settings', () => {
   expect(refused(body(1001)).detail).toBe('more than 1000 members')
 })
 
+test('a digest of the body of the client is not sent with another body', () => {
+  const headers = { 'content-digest': 'sha-256=:x:', 'repr-digest': 'x', digest: 'x', 'content-md5': 'x', 'x-a': 'x' }
+  const removedWith = (ai: object) =>
+    sent(CHAT, { ai, headers })
+      .headers.remove.filter((name) => Object.hasOwn(headers, name))
+      .sort()
+  expect(removedWith({})).toEqual([])
+  expect(removedWith({ overrides: [{ field: 'user', value: 'u' }] })).toEqual(Object.keys(headers).slice(0, -1).sort())
+})
+
 test.each<[given: string, translated: boolean, set: string | undefined]>([
   ['', true, 'application/json'],
   ['text/plain', true, 'application/json'],

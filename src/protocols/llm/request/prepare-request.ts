@@ -38,6 +38,7 @@ import { NATIVE_DIALECTS } from '../translation/dialects.ts'
 import { dropForeignThoughts, mayHaveForeignThoughts } from '../translation/drop-foreign-thoughts.ts'
 import { foreignFields } from '../translation/foreign-fields.ts'
 import type { NativeRequest } from '../translation/other-form.ts'
+import { DIGESTS } from '../translation/translate-head.ts'
 import { type AnswerTranslation, type TranslatedRequest, translateInSteps } from '../translation/translate-request.ts'
 import { applyBodySettings } from './body-settings.ts'
 import { finalModel } from './final-model.ts'
@@ -327,11 +328,11 @@ function completeSent(
 ): PreparedLlmRequest {
   const path = upstreamPath(provider.path ?? conversion.path, exchange.request.target)
   const required = provider.provider.headers(exchange.request, provider.credential, path)
-  const headers = withoutEncoding(
-    ofJson(required, exchange.request),
+  const foreign =
     translated &&
-      foreignFields(type, conversion.dialect, exchange.request, provider.credential?.location === 'elsewhere'),
-  )
+    foreignFields(type, conversion.dialect, exchange.request, provider.credential?.location === 'elsewhere')
+  const untrue = body === input.body ? [] : DIGESTS.filter((name) => exchange.request.has(name))
+  const headers = withoutEncoding(ofJson(required, exchange.request), [...untrue, ...(foreign ?? [])])
   const kept = keptAnswer(input)
   const facts = buildFacts(provider, type, { ...call, answer: kept, translation: translated?.facts })
   const account = input.reads.tokens ? new TokenAccount(type, facts, final) : undefined

@@ -17,23 +17,26 @@ const LIMITS = COUNTED.flatMap((counted) =>
   })),
 )
 
-/** They are about the bytes of the provider. */
-const ABOUT_BYTES = [
-  'content-encoding',
-  'content-digest',
-  'content-md5',
-  'content-range',
-  'digest',
-  'repr-digest',
-  'etag',
-  'last-modified',
-  'accept-ranges',
-]
+/** Of a body: also of texts in it that a guard has masked, and that can be few enough to try. */
+export const DIGESTS: readonly string[] = ['content-digest', 'content-md5', 'digest', 'repr-digest']
 
-/** Removes what is no longer true of a response whose body is translated. */
+/** They are about the bytes of the provider. */
+const ABOUT_BYTES = [...DIGESTS, 'content-encoding', 'content-range', 'etag', 'last-modified', 'accept-ranges']
+
+/** Removes what is no longer true of a response whose body changes. @param head also of its trailers */
 export function forgetBytes(head: Head): void {
   for (const name of ABOUT_BYTES) head.remove(name)
 }
+
+/** Makes clients read a body as guards have: in UTF-8, whatever charset the provider names. */
+export function declareUtf8(head: Head): void {
+  const type = head.joined('content-type')
+  if (type === undefined || !/charset/i.test(type) || UTF8_TYPE.test(type)) return
+  const [mediaType] = type.split(/[;,]/, 1) as [string]
+  head.set('content-type', `${mediaType.trim()}; charset=utf-8`)
+}
+
+const UTF8_TYPE = /^[^;,]+; *charset=(?:utf-8|"utf-8")$/i
 
 /**
  * Gives the fields of a response the names that clients of another API read: the id of the request and the state of rate limits. The

@@ -12,6 +12,7 @@ import { applySplices, encode, type Splice, spliceInSteps } from '../../json/spl
 import { SseBlock } from '../../sse/sse-block.ts'
 import { SseSplitter } from '../../sse/sse-splitter.ts'
 import type { EventText } from '../../texts/body-texts.ts'
+import { forgetBytes } from '../../translation/translate-head.ts'
 import type { RegexGuard } from '../guard.ts'
 import { noteCheck } from '../guard-log.ts'
 import { failGuard } from '../guard-refusals.ts'
@@ -169,7 +170,9 @@ export class GuardingStreamSink extends HoldingSink {
   }
 
   override end(trailers?: Head): void {
-    this.#arrived = { trailers: trailers?.clone(), abort: undefined }
+    const late = trailers?.clone()
+    if (late !== undefined) forgetBytes(late)
+    this.#arrived = { trailers: late, abort: undefined }
     this.#proceed()
   }
 
