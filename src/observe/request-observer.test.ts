@@ -571,6 +571,14 @@ test('an opened connection to a server is measured by its transport', () => {
   ])
 })
 
+test('a TLS handshake of a client is measured by its listener', () => {
+  const { observer: it, reader } = observer()
+  it.handshakeEnded({ peer: PEER, gateway: 'default/main', listener: 'tls', protocol: 'http' }, 20)
+  expect(reader.text()).toContain(
+    'tls_handshake_duration_seconds_sum{bind="127.0.0.1:8080",gateway="default/main",listener="tls",protocol="http"} 0.02\n',
+  )
+})
+
 test('a request model has its own series only if configuration, the catalogue or a response names it', () => {
   const { end, reader } = observer()
   const call = { operation: 'chat', provider: 'one' } as const
@@ -868,6 +876,14 @@ test('requests that end in the same turn of the event loop have durations and ti
     [40, '2027-01-15T08:00:00.038000Z'],
   ])
   expect(it.records.list().map(({ durationMs }) => durationMs)).toEqual([2, 40])
+})
+
+test('the example of the bytes of responses is a request whose response has some', () => {
+  const { end, reader } = observer()
+  const target = { signal: 'traces', backend: 'b', protocol: 'GRPC', path: '', resource: () => [], key: 'k' } as const
+  const span = new RequestSpan({ target, remove: new Set() }, { ...clock, random: Math.random }, undefined, '')
+  for (const sentBytes of [10, 0]) end({ noted: { span } }, sentBytes)
+  expect(reader.text([], 'openmetrics')).toMatch(/response_bytes_total\{.*\} 10 # \{.*\} 10 /)
 })
 
 test('the record of a request has the values of the line and of metric labels', () => {

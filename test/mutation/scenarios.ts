@@ -38,6 +38,7 @@ export const SCENARIOS: readonly (readonly [area: string, names: readonly string
   ['protocols/llm/answer', ['hostile-llm-provider', 'llm-failover-faults', 'filtered-answers', 'recorded-bodies']],
   ['protocols/llm/translation', ['hostile-llm-provider', 'llm-failover-faults', 'llm-failover', 'llm-converse']],
   ['protocols/llm', ['filtered-answers', 'recorded-bodies', 'hostile-llm-provider']],
+  ['policies/traffic/ext-proc', ['ext-proc', 'ext-proc-faults', 'ext-proc-traffic']],
   ['engine/backend', ['retries', 'health', 'own-bounds']],
   ['workers/passwords', ['passwords']],
   ['workers', ['workers', 'reload', 'drain']],

@@ -211,6 +211,14 @@ const FAULTS: Readonly<
       '      Clients refuse metadata for another resource. Set resourceMetadata.resource to SERVER/mcp, or use the URL that it names.',
     ],
   ],
+  'metadata of no resource': [
+    { metadata: { resource: 'mcp' } },
+    {},
+    [
+      'FAIL  metadata of the resource              it is for mcp, not for SERVER/mcp',
+      '      Clients refuse metadata for another resource. Set resourceMetadata.resource to SERVER/mcp, or use the URL that it names.',
+    ],
+  ],
   'metadata of a path beside': [
     { metadata: { resource: 'ORIGIN/mcp2' } },
     {},
@@ -464,6 +472,12 @@ test('a server that needs no token', async () => {
   ])
 })
 
+test('without a client there is no sign-in', async () => {
+  const { lines } = await examine({}, { registration: false })
+  const { length } = lines.filter((line) => line.endsWith('not reached'))
+  expect(length).toBe(5)
+})
+
 test('nothing listens', async () => {
   const { code, stdout } = await gatewright(['mcp', 'doctor', 'http://127.0.0.1:1/mcp'])
   expect(code).toBe(1)
@@ -509,7 +523,7 @@ test('-o json, with a token from a file; no secret is printed', async () => {
   const { code, stdout } = await run(url, issuer, ['--token', `@${file}`, '-o', 'json'])
   expect(code).toBe(1)
   expect(stdout).not.toContain(token)
-  const report = JSON.parse(stdout) as { steps: { step: string; verdict: string }[] }
+  const report = JSON.parse(stdout) as { steps: { step: string; verdict: string; detail: string }[] }
   expect(report).toMatchObject({ url, ok: false })
   expect(report.steps.map(({ step, verdict }) => `${step} ${verdict}`)).toEqual([
     'probe ok',
@@ -524,6 +538,7 @@ test('-o json, with a token from a file; no secret is printed', async () => {
     'session failed',
     'stateless failed',
   ])
+  for (const { detail } of report.steps.slice(5, 8)) expect(detail).toBe('a token is given')
   expect(report.steps[9]).toEqual({
     step: 'session',
     verdict: 'failed',

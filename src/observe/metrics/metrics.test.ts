@@ -289,11 +289,15 @@ test('the series of the request before serves only the same values and the same 
   label('name', 'b')
   label('name', 'a')
   label('other', 'a')
+  writer.series('requests', REQUEST).add(1)
   label('name', 'a')
   expect(lines('requests')).toEqual(
-    ['name="a",other="unknown"} 4', 'name="b",other="unknown"} 1', 'name="unknown",other="a"} 1'].map(
-      (end) => `gatewright_requests_total{${BUILT_IN},${end}`,
-    ),
+    [
+      'name="a",other="unknown"} 4',
+      'name="b",other="unknown"} 1',
+      'name="unknown",other="a"} 1',
+      'name="unknown",other="unknown"} 1',
+    ].map((end) => `gatewright_requests_total{${BUILT_IN},${end}`),
   )
 })
 
@@ -344,7 +348,7 @@ test.each([
   expect(lines('mcp').filter((line) => line.includes(`${label}="other"`))).toEqual([expect.stringMatching(/ 200$/)])
 })
 
-test.each(['other', 'unknown'])('the value %s takes no room', (value) => {
+test.each(['other', 'unknown', 'overflow'])('the value %s takes no room', (value) => {
   const { writers, lines } = workers(1)
   for (let i = 0; i < 200; i++) writers[0].series('llmDuration', llm(`m${i}`)).observe(1)
   writers[0].series('llmDuration', llm(value)).observe(1)

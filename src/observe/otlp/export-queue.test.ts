@@ -84,6 +84,16 @@ test.each([
   expect(events).toEqual(['send 1', dropped])
 })
 
+test('a queue without a server holds eight MiB', async () => {
+  const { events, add } = queueWith(() => new Promise(() => {}))
+  add(1)
+  await time.pass(1000)
+  add(8, 1024 * 1024)
+  expect(events).toEqual(['send 1'])
+  add(1)
+  expect(events).toEqual(['send 1', 'dropped queue-full 1'])
+})
+
 test('items of a failed export are the oldest: they make room for newer ones', async () => {
   const first = Promise.withResolvers<ExportResult>()
   const { events, add, played } = queueWith(() => first.promise)

@@ -174,6 +174,11 @@ test('tracing: target, sampling, attributes', () => {
   expect(tracing.compile([], contextWith())).toBeUndefined()
 })
 
+test('nothing is traced if the policy must not use its backend', () => {
+  const context = Object.assign(contextWith(), { calledBackend: () => undefined })
+  expect(tracing.compile([sourceOf(specFrom(frontendTracing, { backendRef: SERVICE }))], context)).toBeUndefined()
+})
+
 test('tracing: problems are reported where they are', () => {
   const context = contextWith()
   const written = { backendRef: SERVICE, randomSampling: '1 +', clientSampling: 'response.code' }
