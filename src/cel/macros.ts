@@ -138,8 +138,8 @@ function expandBlock(call: CallDraft, slots: Expr, body: Expr, problems: Problem
 }
 
 function slotName(call: CallDraft, prefix: string, args: readonly Expr[], problems: ProblemList): Expansion {
-  const numbers = args.map((arg) => (arg.kind === 'literal' && typeof arg.value === 'number' ? arg.value : -1))
-  if (numbers.some((number) => number < 0)) {
+  const numbers = args.map((arg) => (arg.kind === 'literal' ? arg.value : undefined))
+  if (!numbers.every((number) => typeof number === 'number' && number >= 0)) {
     problems.error('macro', call, `cel.${call.name}() takes whole numbers`)
     return bad(call)
   }

@@ -13,7 +13,7 @@ test('the last export waits two seconds for its server', async () => {
   const exporter = new MetricsExporter({
     destination: { url, protocol: 'http/protobuf', headers: [], timeoutMs: 10_000 },
     intervalMs: 60_000,
-    identity: { podName: undefined, namespace: undefined, gateway: undefined },
+    identity: { podName: undefined, namespace: undefined },
     version: '1',
     read: () => [],
     delivered: vi.fn(),
