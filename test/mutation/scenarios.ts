@@ -34,7 +34,7 @@ export const SCENARIOS: readonly (readonly [area: string, names: readonly string
   ['proxy', ['forwarding', 'faults', 'retries', 'filtered-answers', 'grpc', 'own-bounds']],
   ['calls', ['mcp-gateway', 'remote-key-sets', 'body-memory']],
   ['protocols/mcp', ['mcp-gateway', 'payloads', 'body-memory']],
-  ['protocols/a2a', ['filtered-answers']],
+  ['protocols/a2a', ['a2a-cards', 'filtered-answers']],
   ['protocols/llm/answer', ['hostile-llm-provider', 'llm-failover-faults', 'filtered-answers', 'recorded-bodies']],
   ['protocols/llm/translation', ['hostile-llm-provider', 'llm-failover-faults', 'llm-failover', 'llm-converse']],
   ['protocols/llm', ['filtered-answers', 'recorded-bodies', 'hostile-llm-provider']],

@@ -634,6 +634,20 @@ test('a response that completes before its request resets the rest of the reques
   await vi.waitFor(() => expect(server.peers[0]!.of(RST_STREAM, 1)).toHaveLength(1))
 })
 
+test('a response body waits for its receiver', async () => {
+  const { pool, destination } = await frames(answeringFrames((peer, stream) => peer.answer(stream, 'kept')))
+  const sink = new TextSink()
+  await new Promise<void>((resolve) => {
+    sink.onEnd = resolve
+    const handler: ClientHandler = {
+      ...NO_HANDLER,
+      response: (stream) => void setTimeout(() => stream.body.pipe(sink), 20),
+    }
+    pool.send(destination, request('GET'), { kind: BODY_NONE, length: -1 }, 0, handler, undefined)
+  })
+  expect(sink.text).toBe('kept')
+})
+
 test('a response without a body that precedes the end of its request resets the rest of the request', async () => {
   const { pool, destination, server } = await frames(
     answeringFrames((peer, stream) => peer.head(stream, [[':status', '204']], END_STREAM)),

@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest'
+import { RESPONSE_DECODING } from '#net/body/response-decoding.ts'
+import { Head } from '#net/http/head.ts'
 import { contextWith, type ExchangeInputs, exchangeWith, sourceOf } from '#policies/shared/testing.ts'
 import type { BackendSettings, ProtocolAttempt } from '../backend-protocol.ts'
 import { a2a } from './a2a-protocol.ts'
@@ -60,6 +62,24 @@ test.each<[what: string, inputs: ExchangeInputs, method: string | undefined, enc
     readsResponse,
   ])
 })
+
+test.each([
+  ['GET', 200, true],
+  ['HEAD', 200, true],
+  ['GET', 304, true],
+  ['GET', 302, false],
+  ['GET', 204, false],
+  ['GET', 205, false],
+  ['GET', 404, false],
+])(
+  'the response to %s with status %i is that of the agent, but for its length: %s',
+  (method, status, changesLength) => {
+    const { exchange, attempt } = prepare({ method, target: CARD })
+    exchange.response = Head.response(status)
+    const filter = attempt.selectFilter!(exchange, {} as never, RESPONSE_DECODING)
+    expect(filter?.changesLength ?? false).toBe(changesLength)
+  },
+)
 
 test('a card by gRPC must not be compressed, because the gateway reads it', () => {
   const headers = { 'content-type': 'application/grpc', 'grpc-accept-encoding': 'gzip', 'accept-encoding': 'gzip' }
