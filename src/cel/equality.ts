@@ -12,7 +12,6 @@ export function equals(a: Value, b: Value): boolean {
   // Not for objects: a list or map with a NaN is unequal to itself.
   if (a === b && (a === null || typeof a !== 'object')) return true
   if (a instanceof HostObject) return a.equals(b)
-  if (b instanceof HostObject) return b.equals(a)
   const x = numberOf(a)
   if (x !== undefined) {
     const y = numberOf(b)

@@ -219,7 +219,6 @@ class Parser {
 
   /** `!-x` and `-!x`: the operand begins with the other sign. */
   #negatedOperand(): Expr {
-    if (this.#isOperator('-') && isNumber(this.#peek(1))) return this.#member()
     if (this.#nesting >= MAX_NESTING) return this.#expression()
     this.#nesting++
     const operand = this.#unary()

@@ -284,6 +284,15 @@ test.each([
   expect([...program!.references].sort()).toEqual(expected)
 })
 
+test('an optional member whose members are variables refers to all of them', () => {
+  const variable = (path: string) => ({ path, type: 'string', read: () => '' })
+  const { program } = compile(
+    'a.?b == optional.none()',
+    createEnvironment({ variables: [variable('a.b.c'), variable('a.d')] }),
+  )
+  expect([...program!.references].sort()).toEqual(['a.b', 'a.b.c'])
+})
+
 test.each([
   ['f()', 'a.b.f'],
   ['.f()', 'f'],

@@ -481,6 +481,20 @@ export const ACCEPTED: readonly Accepted[] = [
     reason: 'the same listener: without a server name, only a listener for all names matches',
   },
   {
+    file: 'cel/compiler/comparison.ts',
+    line: "if (typeof x === 'string' && typeof y === 'string') return equalTexts(x, y) !== negated",
+    original: "'string'",
+    replacement: "''",
+    reason: 'only speed: equals() begins with the same comparison',
+  },
+  {
+    file: 'protocols/llm/completions/stream.ts',
+    line: 'readonly readsAll = false',
+    original: 'false',
+    replacement: 'true',
+    reason: 'only speed: events without usage, error or reason to stop say nothing new',
+  },
+  {
     file: 'observe/decision-ids.ts',
     line: 'mixed = Math.imul((mixed ^ (mixed >>> 13)) + key, 0xc2b2_ae35)',
     original: '+',

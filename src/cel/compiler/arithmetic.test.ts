@@ -67,6 +67,8 @@ test.each([
   ['data.n + "/" + data.a', 'no such overload: string + int'],
   ['data.a + data.b + data.b + data.n', 'no such overload: string + int'],
   ['data.a + "/" + data.none', 'no such key: none'],
+  ['data.n < data.none', 'no such key: none'],
+  ['data.none < data.n', 'no such key: none'],
 ])('%s', (source, expected) => {
   expect(evaluate(source, { a: 'x', b: 'y', n: 1 })).toEqual(expected)
 })

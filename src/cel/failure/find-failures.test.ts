@@ -147,6 +147,10 @@ test.each([
   ['cidr("10.0.0.0/8").containsIP(request.method)', 'containsIP() may fail'],
   ['request.method.matches(source.address)', 'matches() may fail'],
   ['10 / source.port > 1', 'source.port may be zero'],
+  [
+    'source.sizes[?"a"].orValue(1u) * 9007199254740993u > 5u',
+    'source.sizes[?"a"].orValue(1u) * 9007199254740993u may overflow (see coalesce())',
+  ],
   ['10 % 0 == 1 || source.port > 1', '0 may be zero'],
   ['source.names[0] == "a"', 'source.names may have fewer elements'],
   ['size(source.names) > 0 && source.names[1] == "a"', 'source.names may have fewer elements'],

@@ -114,6 +114,7 @@ test.each([
   ['"a,b,c".split(",", 2)', ['a', 'b,c']],
   ['"ab".split("")', ['a', 'b']],
   ['"abab".replace("a", "x", 1) + "ab".replace("", "-")', 'xbab-a-b-'],
+  ['"".replace("", "-") + "a😀b".replace("", "-", 2)', '--a-😀b'],
   ['"  x\\u00a0".trim()', 'x'],
   ['"ÀbC".lowerAscii() + "àBc".upperAscii()', 'ÀbcàBC'],
   ['"a😀".reverse()', '😀a'],
@@ -123,6 +124,7 @@ test.each([
 
   ['"%.0f %.0f %.2f %.2f %.1f".format([0.5, 1.5, 0.125, 0.375, 0.25])', '0 2 0.12 0.38 0.2'],
   ['"%.2f %.1f".format([1.005, 0.35])', '1.00 0.3'],
+  ['"%.101f %.101f %e".format([double("NaN"), -double("Infinity"), double("Infinity")])', 'NaN -Infinity Infinity'],
   ['"%s".format([b"\\xef\\xbb\\xbfa"])', '\ufeffa'],
 
   // Encodings
@@ -260,6 +262,7 @@ test.each([
   ['[?optional.none(), ?optional.of(1)]', [1]],
   ['optional.unwrap([optional.of(1), optional.none()])', [1]],
   ['optional.ofNonZeroValue(0).hasValue() || optional.ofNonZeroValue("").hasValue()', false],
+  ['optional.ofNonZeroValue(b"").hasValue() || !optional.ofNonZeroValue(b"\\x00").hasValue()', false],
 ])('%s', (source, expected) => {
   expect(evaluate(source)).toEqual(expected)
 })

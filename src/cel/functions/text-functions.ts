@@ -139,7 +139,7 @@ function characters(text: string, most: number): string[] {
 
 /** Splits into characters, with an empty part at both ends. */
 function aroundEach(text: string, most: number): string[] {
-  if (text === '' || most < 2) return most < 2 ? [text] : ['', '']
+  if (text === '') return ['', '']
   const inner = characters(text, most - 1)
   const isWhole = inner.length + 1 < most
   return isWhole ? ['', ...inner, ''] : ['', ...inner]

@@ -106,6 +106,21 @@ test.each<[provider: object, problems: string[]]>([
   expect(compile({ provider }).problems).toEqual(problems)
 })
 
+test('sessions at a provider that has none are an error', () => {
+  const backend = { ...sourceOf({ provider: { providerFour: {} } }), namespace: 'default', name: 'llm' }
+  const policy = sourceOf({ routes: { '/realtime': 'Realtime' } })
+  const of: BackendSettings['of'] = ({ field }) => (field === 'ai' ? [policy] : []) as never
+  const context = contextWith()
+  compileAi(backend, { of, everyOf: of }, context)
+  expect(context.problems).toEqual([
+    expect.objectContaining({
+      code: 'unsupported-conversion',
+      severity: 'error',
+      message: expect.stringMatching(/^Realtime sessions cannot be opened at /),
+    }),
+  ])
+})
+
 test('a provider without the guards of another one is reported: requests may fail over to it', () => {
   const regex = { matches: ['x'], action: 'Mask' as const }
   const both = { request: [{ regex }], response: [{ regex }] }

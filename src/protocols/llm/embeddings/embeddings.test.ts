@@ -55,12 +55,13 @@ const rows: Readonly<Record<string, Row>> = {
   },
   titan: {
     setup: seven,
-    request: { model: 'amazon.titan-embed-text-v2:0', input: ['a'], dimensions: 512, normalize: true },
+    request: { model: 'amazon.titan-embed-text-v2:0', input: ['a'], dimensions: 512, normalize: true, x: 1 },
     path: '/model/amazon.titan-embed-text-v2:0/invoke',
     sent: { inputText: 'a', dimensions: 512, normalize: true },
     answer: { embedding: [1, 2], inputTextTokenCount: 5 },
     vectors: [[1, 2]],
     tokens: 5,
+    dropped: ['x'],
   },
   'titan, by type': {
     setup: seven,
@@ -73,14 +74,14 @@ const rows: Readonly<Record<string, Row>> = {
   },
   cohere: {
     setup: seven,
-    request: { model: 'cohere.embed-english-v3', input: ['a', 'b'], dimensions: 512, truncate: 'END' },
+    request: { model: 'cohere.embed-english-v3', input: ['a', 'b'], dimensions: 512, truncate: 'END', x: 1 },
     path: '/model/cohere.embed-english-v3/invoke',
     sent: { texts: ['a', 'b'], input_type: 'search_query', truncate: 'END' },
     answer: { embeddings: [[1], [2]] },
     headers: { 'x-amzn-bedrock-input-token-count': '9' },
     vectors: [[1], [2]],
     tokens: 9,
-    dropped: ['dimensions (this model has one size of vectors)'],
+    dropped: ['x', 'dimensions (this model has one size of vectors)'],
   },
   'cohere, version 4': {
     setup: seven,
@@ -93,7 +94,7 @@ const rows: Readonly<Record<string, Row>> = {
   },
   nova: {
     setup: seven,
-    request: { model: 'amazon.nova-2-multimodal-embeddings-v1:0', input: 'a', dimensions: 384 },
+    request: { model: 'amazon.nova-2-multimodal-embeddings-v1:0', input: 'a', dimensions: 384, x: 1 },
     path: '/model/amazon.nova-2-multimodal-embeddings-v1:0/invoke',
     sent: {
       taskType: 'SINGLE_EMBEDDING',
@@ -107,6 +108,7 @@ const rows: Readonly<Record<string, Row>> = {
     headers: { 'x-amzn-bedrock-input-token-count': '2' },
     vectors: [[0.25]],
     tokens: 2,
+    dropped: ['x'],
   },
 }
 
