@@ -13,7 +13,7 @@ import type {
   ProtocolRun,
 } from '../backend-protocol.ts'
 import type { AiPlan, AiProviderPlan } from './ai-plan.ts'
-import { observeResponse } from './answer/read-response.ts'
+import { observeError, observeResponse } from './answer/read-response.ts'
 import { type AiBackendSpec, aiBackend } from './backend-schema.ts'
 import { compileAi, sectionOf } from './compile-ai.ts'
 import { describeLlm } from './explain-llm.ts'
@@ -128,6 +128,8 @@ class LlmRun implements ProtocolRun {
     exchange.llm = prepared.facts
     if (prepared.kind === 'open') {
       const { facts, maxBytes, estimates, guarded } = prepared
+      attempt.selectFilter = (answered, claim, decoding) =>
+        observeError('Completions', answered, { claim, decoding }, maxBytes)
       attempt.selectTunnelFilter = (opened, claim, charge) => {
         let checked: GuardedSession | undefined
         const answered = () => checked?.answered()

@@ -12,6 +12,7 @@ const BASIC = authorizationHeader('Basic')
 /** Writes the configured credential; it replaces the value of the client (decision A-103). */
 export function sendCredential(location: WritableLocation, credential: string, exchange: Exchange): Outcome {
   exchange.trace?.credential(location.kind, location.name)
+  exchange.sentCredential = credential
   if (writeCredential(location, exchange.request, credential)) return proceed
   return reject('backend-auth-failed', { detail: 'the credential cannot be written to its location' })
 }

@@ -14,10 +14,12 @@ import { isErrorGuard } from '../guards/guarded-refusal.ts'
 import type { ObjectFault } from '../json/member-reader.ts'
 import type { ResponsePlan } from '../request/prepare-request.ts'
 import { formatRefusal } from '../request/refuse.ts'
+import type { ClientFormat } from '../request/route-type.ts'
 import type { TokenAccount } from '../tokens/token-account.ts'
+import { ErrorAnswer } from '../translation/error-answer.ts'
 import { otherForm } from '../translation/other-form.ts'
 import { translateAnswer } from '../translation/translate-answer.ts'
-import { declareUtf8, forgetBytes } from '../translation/translate-head.ts'
+import { declareUtf8, forgetBytes, translateHead } from '../translation/translate-head.ts'
 import type { ChatTranslation } from '../translation/translate-request.ts'
 import { refuseAnswer } from '../translation/whole-answer.ts'
 import { answerReader, isSuccess, STREAMS } from './answer-formats.ts'
@@ -25,6 +27,7 @@ import { CompressedAnswer, NoSink } from './compressed-answer.ts'
 import { DecodedAnswer } from './decoded-answer.ts'
 import { DecodedStream } from './decoded-stream.ts'
 import { JsonAnswer } from './json-answer.ts'
+import { sentSecrets } from './sent-secrets.ts'
 import { StreamAnswer, type StreamAnswerOptions } from './stream-answer.ts'
 import { brokenStream, cutAnswer, reportedError, type StreamError, unusableAnswer } from './stream-error.ts'
 import type { StreamFormat } from './stream-format.ts'
@@ -39,11 +42,12 @@ export interface ReadingTools {
 /**
  * Selects the filter that reads the response in `exchange.response` while it passes; facts go to `exchange.llm`. It keeps no other part of
  * the exchange.
- * @returns undefined if there is nothing to translate or to read: another route type, or an error response
+ * @returns undefined if there is nothing to translate or to read
  */
 export function observeResponse(plan: ResponsePlan, exchange: Exchange, tools: ReadingTools): AnswerFilter | undefined {
   const { guards, kept } = plan
   const { response } = exchange
+  if (response !== undefined && !isSuccess(response)) sentSecrets(exchange)?.hideInHead(response)
   if (response === undefined || !isGuarded(response, guards)) return readResponse(plan, exchange, tools)
   // What expressions read is what the client gets.
   kept?.areValidFor(tools.claim)
@@ -82,7 +86,7 @@ function readResponse(plan: ResponsePlan, exchange: Exchange, tools: ReadingTool
     const refusal = isSuccess(response) ? refuseAnswer(translation, 502, UNREADABLE_CODING) : undefined
     return decoded(filter, { exchange, tools, coding, isStream, maxBytes, refusal })
   }
-  if (!isSuccess(response)) return undefined
+  if (!isSuccess(response)) return plan.native && observeError(plan.native.type, exchange, tools, maxBytes)
   const coding = codingOf(response)
   if (coding !== undefined) return observeCompressed(plan, exchange, coding, tools)
   if (plan.wire === 'Detect' && isFrameStream(response)) return observeFrames(plan, exchange, facts, claim)
@@ -90,13 +94,42 @@ function readResponse(plan: ResponsePlan, exchange: Exchange, tools: ReadingTool
   return filter === undefined || account === undefined ? filter : sampled(filter, account, claim)
 }
 
+/**
+ * The filter for an error response of a provider that speaks the dialect of the client. What stands before the provider may answer in another
+ * one, or in HTML.
+ */
+export function observeError(
+  type: ClientFormat,
+  exchange: Exchange,
+  tools: ReadingTools,
+  maxBytes: number,
+): AnswerFilter | undefined {
+  const { response } = exchange
+  if (response === undefined || response.status < 400) return undefined
+  const { claim } = tools
+  const coding = codingOf(response)
+  const isStream = isAnyStream(response)
+  forgetBytes(response)
+  translateHead(type, response, exchange.context.now())
+  if (isJson(response)) declareUtf8(response)
+  else response.set('content-type', 'application/json')
+  const secrets = sentSecrets(exchange)
+  const filter = new ErrorAnswer({ type, status: response.status, claim, secrets, maxNative: maxBytes })
+  if (coding === undefined) return filter
+  return decoded(filter, { exchange, tools, coding, isStream, maxBytes, refusal: undefined })
+}
+
 const JSON_TYPE = /^application\/json[ \t]*(?:;|$)/i
 
 /** An answer in a form that the client did not ask for. Other types are no answers. */
 function otherFormOf({ native }: ResponsePlan, response: Head): ChatTranslation | undefined {
   if (native === undefined || response.status !== 200) return undefined
-  const isOther = native.streamed ? JSON_TYPE.test(response.joined('content-type') ?? '') : isEventStream(response)
+  const isOther = native.streamed ? isJson(response) : isEventStream(response)
   return isOther ? otherForm(native) : undefined
+}
+
+function isJson(response: Head): boolean {
+  return JSON_TYPE.test(response.joined('content-type') ?? '')
 }
 
 interface Decoded {

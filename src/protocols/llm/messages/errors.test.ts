@@ -30,7 +30,11 @@ test.each<[status: number, type: string | undefined, written: string]>([
   [503, undefined, 'api_error'],
   [504, undefined, 'timeout_error'],
   [529, undefined, 'overloaded_error'],
-  [400, 'overloaded_error', 'overloaded_error'],
+  [401, 'invalid_request_error', 'authentication_error'],
+  [404, 'invalid_request_error', 'not_found_error'],
+  [400, 'overloaded_error', 'invalid_request_error'],
+  [503, 'overloaded_error', 'overloaded_error'],
+  [422, 'invalid_request_error', 'invalid_request_error'],
   [500, 'toString', 'api_error'],
 ])('an error with the status %d and the type %s is written as %s', (status, type, written) => {
   expect(JSON.parse(formatError({ ...nothing, status, type, message: 'm' })).error.type).toBe(written)
@@ -39,6 +43,7 @@ test.each<[status: number, type: string | undefined, written: string]>([
 test.each<[error: object, written: object]>([
   [{}, {}],
   [{ type: 'api_error' }, {}],
+  [{ type: 'rate_limit_error' }, { code: 'rate_limit_error', details: { error_code: 'rate_limit_error' } }],
   [{ code: 'c' }, { code: 'c', details: { error_code: 'c' } }],
   [
     { code: 'llm-thread-unsupported' },

@@ -19,15 +19,14 @@ const TYPES: ReadonlyMap<string, number> = new Map([
 const VENDOR_CODES: ReadonlyMap<string, string> = new Map([['llm-thread-unsupported', 'thread_unsupported_request']])
 
 /**
- * The body of an error response. A type of another API becomes the code, unless the error has one. The vendor's clients look for codes in
- * `details`, others beside the message.
+ * The body of an error response. The status decides about the type: other APIs have the same types with other statuses, and those that are not
+ * written become the code, unless the error has one. The vendor's clients look for codes in `details`, others beside the message.
  */
 export function formatError({ status, type, message, code }: AnswerError): string {
-  const isKnown = type !== undefined && TYPES.has(type)
-  const written = code ?? (isKnown ? undefined : type)
-  const codes =
-    written === undefined ? {} : { code: written, details: { error_code: VENDOR_CODES.get(written) ?? written } }
-  return JSON.stringify({ type: 'error', error: { type: isKnown ? type : typeOf(status), message, ...codes } })
+  const written = typeOf(status, type)
+  const named = code ?? (written === type ? undefined : type)
+  const codes = named === undefined ? {} : { code: named, details: { error_code: VENDOR_CODES.get(named) ?? named } }
+  return JSON.stringify({ type: 'error', error: { type: written, message, ...codes } })
 }
 
 /** An error of the gateway; `code` is the code of the rejection. */
@@ -35,8 +34,9 @@ export function formatMessagesError(status: number, code: string, message: strin
   return formatError({ status, type: undefined, message, code, param: undefined })
 }
 
-/** The type for a status. */
-function typeOf(status: number): string {
-  for (const [type, documented] of TYPES) if (documented === status) return type
+/** The type for a status; for one that the vendor does not document, the type that the error has. */
+function typeOf(status: number, type: string | undefined): string {
+  for (const [name, documented] of TYPES) if (documented === status) return name
+  if (type !== undefined && TYPES.has(type)) return type
   return status < 500 ? 'invalid_request_error' : 'api_error'
 }

@@ -5,6 +5,11 @@ import { foldCase, lenientPaths, suffixPath, suffixPathOf } from './suffix-path.
 /** Route types whose body the gateway reads and may change; each is a format. */
 export type ClientFormat = 'Completions' | 'Messages' | 'Responses' | 'Embeddings' | 'MessagesTokenCount'
 
+/** Whether clients of a format read errors and fields as those of the messages API. */
+export function isMessagesFormat(type: RouteType): boolean {
+  return type === 'Messages' || type === 'MessagesTokenCount'
+}
+
 export interface RouteSuffix {
   /** As configured. */
   readonly key: string

@@ -33,6 +33,8 @@ export interface AnswerEndOptions {
   readonly claim: BodyClaim | undefined
   /** Most that such a writer may keep, in UTF-16 units. */
   readonly maxKept: number
+  /** Removes from an error what the client must not see; unset: nothing. */
+  readonly clean?: (error: AnswerError) => AnswerError
 }
 
 /**
@@ -161,8 +163,9 @@ export class AnswerEnd implements AnswerSink {
   }
 
   /** Behind the reason to stop the answer is complete, so that it ends like any other. */
-  fail(error: AnswerError): void {
+  fail(reported: AnswerError): void {
     if (this.#isEnded) return
+    const error = this.#options.clean?.(reported) ?? reported
     this.#failure = error
     if (this.#isFinished) return this.end()
     this.start('', '')

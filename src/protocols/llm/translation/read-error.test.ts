@@ -35,4 +35,5 @@ test.each<[vendor: string, body: string, error: object]>([
 
 test('of other text, the first 2 KiB are the message', () => {
   expect(readError(502, new TextEncoder().encode('x'.repeat(5000))).message.length).toBe(2048)
+  expect(readError(502, new TextEncoder().encode(`x${'é'.repeat(5000)}`)).message).toBe(`x${'é'.repeat(1023)}`)
 })

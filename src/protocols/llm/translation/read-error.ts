@@ -1,5 +1,6 @@
 import { parseJson } from '#base/parse-json.ts'
 import { elementsOf, memberOf, textAt } from '../json/read-value.ts'
+import { type ClientFormat, isMessagesFormat } from '../request/route-type.ts'
 import type { AnswerError } from './answer-sink.ts'
 import { statusOfError } from './error-statuses.ts'
 
@@ -13,7 +14,10 @@ const decoder = new TextDecoder()
  * of a provider answer as well.
  */
 export function readError(status: number, body: Uint8Array): AnswerError {
-  const text = decoder.decode(body.subarray(0, MAX_MESSAGE_BYTES)).trim()
+  // A character that the limit divides is left out.
+  const text = new TextDecoder()
+    .decode(body.subarray(0, MAX_MESSAGE_BYTES), { stream: body.length > MAX_MESSAGE_BYTES })
+    .trim()
   const found = readErrorObject(parse(body), status)
   const message = text === '' ? `the provider responded with status ${status}` : text
   return found ?? { status, type: undefined, message, code: undefined, param: undefined }
@@ -36,6 +40,18 @@ function readErrorObject(body: unknown, status: number): AnswerError | undefined
     code,
     param: textAt(error, 'param'),
   }
+}
+
+/**
+ * Whether a body is an error in the format of a client. Those of Google have a status beside a number as their code, and are no errors of chat
+ * completions, although they look like them.
+ */
+export function isClientError(type: ClientFormat, body: Uint8Array): boolean {
+  const whole = parse(body)
+  const error = memberOf(whole, 'error')
+  if (textAt(error, 'message') === undefined) return false
+  if (isMessagesFormat(type)) return memberOf(whole, 'type') === 'error' && textAt(error, 'type') !== undefined
+  return textAt(error, 'status') === undefined || textAt(error, 'type') !== undefined
 }
 
 /** An error that an answer or an event with status 200 reports: its status is that of its type or code. */

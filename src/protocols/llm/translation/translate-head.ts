@@ -1,19 +1,20 @@
 import type { Head } from '#net/http/head.ts'
 import type { RouteType } from '../policy-schema.ts'
+import { isMessagesFormat } from '../request/route-type.ts'
 
 /** Where providers put the id of a request. */
 const REQUEST_IDS = ['request-id', 'x-request-id', 'x-amzn-requestid', 'apim-request-id']
 
 /** What the limits of providers count. */
 const COUNTED = ['requests', 'tokens', 'input-tokens', 'output-tokens']
-/** Not when they reset: that is a time in one API and a duration in the other, and clients wait by `retry-after`, which all have. */
-const FACTS = ['limit', 'remaining']
+const FACTS = ['limit', 'remaining', 'reset']
 
 /** The names of each of these in chat completions and in messages. */
 const LIMITS = COUNTED.flatMap((counted) =>
   FACTS.map((fact) => ({
     chats: `x-ratelimit-${fact}-${counted}`,
     messages: `anthropic-ratelimit-${counted}-${fact}`,
+    isReset: fact === 'reset',
   })),
 )
 
@@ -42,16 +43,37 @@ const UTF8_TYPE = /^[^;,]+; *charset=(?:utf-8|"utf-8")$/i
  * Gives the fields of a response the names that clients of another API read: the id of the request and the state of rate limits. The
  * provider's own fields stay.
  */
-export function translateHead(type: RouteType, head: Head): void {
-  const isMessages = type === 'Messages' || type === 'MessagesTokenCount'
+export function translateHead(type: RouteType, head: Head, nowMs: number): void {
+  const isMessages = isMessagesFormat(type)
   const named = REQUEST_IDS.find((name) => head.has(name))
   if (named !== undefined) setNew(head, isMessages ? 'request-id' : 'x-request-id', head.joined(named)!)
-  for (const { chats, messages } of LIMITS) {
-    const value = head.joined(isMessages ? chats : messages)
+  for (const { chats, messages, isReset } of LIMITS) {
+    const found = head.joined(isMessages ? chats : messages)
+    if (found === undefined) continue
+    const value = isReset ? (isMessages ? timeAfter(found, nowMs) : durationUntil(found, nowMs)) : found
     if (value !== undefined) setNew(head, isMessages ? messages : chats, value)
   }
 }
 
 function setNew(head: Head, name: string, value: string): void {
   if (!head.has(name)) head.set(name, value)
+}
+
+/** `6m0s`, `1.5s`, `20ms`; some servers send bare seconds. */
+const DURATION = /^(?=[\d.])(?:(\d+)h)?(?:(\d+)m(?!s))?(?:(\d+(?:\.\d+)?)(?:s|$))?(?:(\d+(?:\.\d+)?)ms)?$/
+/** A longer time is none that a limit takes. */
+const MAX_RESET_MS = 366 * 24 * 3_600_000
+
+/** Limits of chat completions are reset after a duration, those of messages at a time in seconds (RFC 3339). */
+function timeAfter(duration: string, nowMs: number): string | undefined {
+  const [found, hours = 0, minutes = 0, seconds = 0, milliseconds = 0] = DURATION.exec(duration) ?? []
+  if (found === undefined) return undefined
+  const afterMs = (Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds)) * 1000 + Number(milliseconds)
+  if (afterMs > MAX_RESET_MS) return undefined
+  return new Date(Math.ceil((nowMs + afterMs) / 1000) * 1000).toISOString().replace('.000', '')
+}
+
+function durationUntil(time: string, nowMs: number): string | undefined {
+  const untilMs = Date.parse(time) - nowMs
+  return untilMs <= MAX_RESET_MS ? `${Math.max(0, Math.ceil(untilMs / 1000))}s` : undefined
 }

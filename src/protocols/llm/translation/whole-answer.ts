@@ -4,26 +4,20 @@ import { asBuffer } from '#net/body/as-buffer.ts'
 import type { BodyClaim } from '#net/body/body-memory.ts'
 import { ForwardingSink } from '#net/body/forwarding-sink.ts'
 import { HeldBytes } from '#net/body/held-bytes.ts'
-import type { Abort, BodySink } from '#net/stream.ts'
+import type { BodySink } from '#net/stream.ts'
 import type { AnswerFailure, AnswerFilter } from '../../backend-protocol.ts'
 import { unusableAnswer } from '../answer/stream-error.ts'
 import { JsonValue, parseInSteps } from '../json/json-document.ts'
 import { writeJson } from '../json/write-json.ts'
-import { formatClientError, formatRefusal } from '../request/refuse.ts'
-import type { ClientFormat } from '../request/route-type.ts'
+import { formatRefusal } from '../request/refuse.ts'
 import type { AnswerSurroundings } from './answer-surroundings.ts'
-import { readError } from './read-error.ts'
 import type { AnswerTranslation, BodyTranslation } from './translate-request.ts'
 import { Untranslatable } from './untranslatable.ts'
-
-/** Of a larger error, only this is read. */
-const MAX_ERROR_BYTES = 64 * 1024
 
 /** What exactly is text of the provider, which must not get into logs. */
 const UNREADABLE = 'it cannot be translated'
 
 const NO_BYTES = new Uint8Array(0)
-const encoder = new TextEncoder()
 
 /** An answer that is translated as a whole. */
 export class BodyAnswer implements AnswerFilter {
@@ -69,32 +63,11 @@ export function* parseAnswerInSteps(body: Uint8Array): Steps<JsonValue> {
   throw new Untranslatable(undefined, `the response is not JSON at byte ${value.at}`)
 }
 
-/** An error response: the status stays, the body becomes one in the dialect of the client (decision B34). */
-export class ErrorAnswer implements AnswerFilter {
-  readonly changesLength = true
-  readonly #type: ClientFormat
-  readonly #status: number
-  readonly #claim: BodyClaim
-
-  constructor(type: ClientFormat, status: number, claim: BodyClaim) {
-    this.#type = type
-    this.#status = status
-    this.#claim = claim
-  }
-
-  into(sink: BodySink): BodySink {
-    return new ErrorBodySink(sink, this.#claim, MAX_ERROR_BYTES, (body) => {
-      const error = readError(this.#status, body)
-      return encoder.encode(formatClientError(this.#type, error))
-    })
-  }
-}
-
 /** @param isCut the body is larger than what was kept of it */
 type Translate = (body: Uint8Array, isCut: boolean) => Uint8Array
 
 /** Sends at the end what is made of the whole body. */
-class WholeBodySink extends ForwardingSink {
+export class WholeBodySink extends ForwardingSink {
   readonly #held: HeldBytes
   readonly #maxBytes: number
   readonly #translate: Translate
@@ -118,14 +91,6 @@ class WholeBodySink extends ForwardingSink {
     this.#held.drop()
     this.sink.bytes(body, 0, body.length)
     this.sink.end()
-  }
-}
-
-/** The status says that the response is an error: what has arrived of a broken one is enough. */
-class ErrorBodySink extends WholeBodySink {
-  override abort(why: Abort): void {
-    if (why === 'cancelled') super.abort(why)
-    else this.end()
   }
 }
 
