@@ -43,6 +43,12 @@ function amountsOf(book: PriceBook, llm: LlmFacts, nowMs = NOW): Amounts {
 
 const IN_OUT = { inputTokens: 1000, outputTokens: 100 }
 
+test('a very long name of a client has no price, and is not kept', () => {
+  const book = bookOf([{ model: 'x*', input: 1, output: 1 }])
+  expect(amountsOf(book, callOf('own', 'x'.repeat(512), IN_OUT))).toBe('1000000 100000 - - 1100000')
+  expect(amountsOf(book, callOf('own', 'x'.repeat(513), IN_OUT))).toBe('unknown')
+})
+
 // Prices of the pinned package, in dollars for a million tokens: gpt-4o-mini 0.15, 0.6, cached 0.075; gpt-5 1.25, 10; gpt-4o 2.5, 10;
 // text-embedding-3-small 0.02; claude-sonnet-4-5 3, 15, read 0.3, write 3.75, an hour 6, above 200,000 tokens the double (output 22.5), on
 // Bedrock in a region 3.3, 16.5; gemini-2.5-pro 1.25, 10; llama-3.3-70b-versatile on Groq 0.59, 0.79.

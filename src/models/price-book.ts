@@ -46,8 +46,9 @@ interface Found {
   readonly model: ModelPrices
 }
 
-/** Calls choose models by name, and clients may invent names. */
+/** Calls choose models by name, and clients may invent names, also very long ones, which no model has. */
 const MAX_KNOWN = 1000
+const MAX_NAME_LENGTH = 512
 
 /** The prices of models by provider and name. */
 export class PriceBook implements LlmPrices {
@@ -82,7 +83,8 @@ export class PriceBook implements LlmPrices {
   }
 
   #find(llm: LlmFacts): Found | undefined {
-    const { provider, serverAddress, responseModel = '', requestModel } = llm
+    const { provider, serverAddress } = llm
+    const [responseModel, requestModel] = [nameOf(llm.responseModel), nameOf(llm.requestModel)]
     if (this.#list.vendors.length === 0 && this.#list.own.length === 0) return undefined
     const key = `${provider}\n${serverAddress}\n${responseModel}\n${requestModel}`
     if (this.#known.has(key)) return this.#known.get(key)
@@ -129,6 +131,10 @@ export class PriceBook implements LlmPrices {
     }
     return vendor
   }
+}
+
+function nameOf(model = ''): string {
+  return model.length > MAX_NAME_LENGTH ? '' : model
 }
 
 /** As it is written, then without what platforms add. A fine-tuned model has prices of its own. */
