@@ -194,7 +194,7 @@ test('with a host alone, the path is still that of the provider, not that of the
 
 test("a parameter of the provider's path cannot be changed from outside (B13)", () => {
   const provider = { providerTwo: { ...two, apiVersion: 'preview' } }
-  const target = '/x?api%2Dversion=old&api-version=older&a=b'
+  const target = '/x?api%2Dversion=old&api-version=older&API-Version=oldest&a=b'
   expect(sent('{"model":"m"}', { provider, target }).path).toBe('/openai/v1/chat/completions?api-version=preview&a=b')
 })
 

@@ -1,6 +1,6 @@
 /**
  * The request target for the provider: `path`, with the client's query after its own. Parameters in `path` are removed from the client's
- * query (decision B13), so that a client cannot change `api-version`.
+ * query (decision B13), so that a client cannot change `api-version`: in any letter case, which some providers ignore.
  * @param target request target of the client
  */
 export function upstreamPath(path: string, target: string): string {
@@ -23,9 +23,9 @@ function parameterName(parameter: string): string {
   const equals = parameter.indexOf('=')
   const name = equals < 0 ? parameter : parameter.slice(0, equals)
   try {
-    return decodeURIComponent(name)
+    return decodeURIComponent(name).toLowerCase()
   } catch {
-    return name
+    return name.toLowerCase()
   }
 }
 
