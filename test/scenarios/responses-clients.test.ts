@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib'
 import OpenAI from 'openai'
 import type { ResponseInputItem, ResponseStreamEvent } from 'openai/resources/responses/responses'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -11,7 +12,7 @@ import { freePort } from '#test/support/free-port.ts'
 import { startGateway } from '#test/support/gateway.ts'
 import { createObjectsFolder, gatewayYaml, joinYaml, routeYaml } from '#test/support/objects-folder.ts'
 
-// The vendor's own client of the responses API reaches providers that do not have it.
+// The vendor's own client of the responses API reaches providers that do not have it, and one that has it, but sends the other form.
 
 const stops = new AsyncDisposableStack()
 let provider: AnsweringProvider
@@ -27,6 +28,8 @@ beforeAll(async () => {
       gatewayYaml(port),
       providerYaml('four', 'providerFour', provider.port, ROUTES),
       providerYaml('five', 'providerFive', provider.port, ROUTES),
+      providerYaml('one', 'providerOne', provider.port, ROUTES),
+      routeYaml('to-one', '/one/responses', 'one'),
       routeYaml('to-four', '/four/responses', 'four'),
       routeYaml('to-five', '/five/responses', 'five'),
     ),
@@ -269,4 +272,55 @@ test.each<[what: string, body: object, message: string]>([
   const error = await failure(asked)
   expect(error).toBeInstanceOf(OpenAI.BadRequestError)
   expect(String(error)).toContain(message)
+})
+
+const RAIN = 'It rains.'.repeat(2000)
+const WRITTEN = {
+  ...{ id: 'resp_1', object: 'response', created_at: 1, model: 'gpt-5', status: 'completed', error: null },
+  ...{ usage: { input_tokens: 3, output_tokens: 2, total_tokens: 5 }, parallel_tool_calls: true, tools: [] },
+  output: [
+    { id: 'rs_1', type: 'reasoning', summary: [{ type: 'summary_text', text: 'I look.' }] },
+    { id: 'ws_1', type: 'web_search_call', status: 'completed', action: { type: 'search', query: 'rain' } },
+    {
+      ...{ id: 'msg_1', type: 'message', status: 'completed', role: 'assistant' },
+      content: [{ type: 'output_text', text: RAIN, annotations: [], logprobs: [] }],
+    },
+    { id: 'fc_1', type: 'function_call', status: 'completed', call_id: 'c1', name: 'weather', arguments: '{}' },
+  ],
+}
+
+test('a provider that never streams: the client accumulates the whole response', async () => {
+  provider.answer = { body: WRITTEN }
+  const stream = client('/one').responses.stream({ model: 'gpt-5', input: 'Rain?' })
+  const snapshots: unknown[] = []
+  stream.on('response.output_text.delta', ({ snapshot }) => snapshots.push(snapshot))
+  stream.on('response.function_call_arguments.delta', ({ snapshot }) => snapshots.push(snapshot))
+  expect((await stream.finalResponse()).output).toMatchObject(WRITTEN.output)
+  expect(snapshots).toEqual([RAIN, '{}'])
+})
+
+test('a provider that always streams, compressed or not: the client gets the whole response', async () => {
+  const created = { type: 'response.created', response: { ...WRITTEN, output: [], status: 'in_progress' } }
+  const events = eventStream(created, { type: 'response.completed', response: WRITTEN })
+  for (const headers of [{}, { 'content-encoding': 'gzip' }]) {
+    const body = 'content-encoding' in headers ? gzipSync(events) : events
+    provider.answer = { headers: { 'content-type': 'text/event-stream', ...headers }, body }
+    const { output, output_text } = await client('/one').responses.create({ model: 'gpt-5', input: 'Rain?' })
+    expect([output, output_text]).toEqual([WRITTEN.output, RAIN])
+  }
+})
+
+test('an error in the other form has its status', async () => {
+  provider.answer = {
+    body: eventStream({
+      type: 'response.failed',
+      response: { error: { code: 'rate_limit_exceeded', message: 'Busy.' } },
+    }),
+  }
+  await expect(client('/one').responses.create({ model: 'gpt-5', input: 'Rain?' })).rejects.toThrow(
+    OpenAI.RateLimitError,
+  )
+  provider.answer = { body: { ...WRITTEN, status: 'failed', error: { code: 'server_error', message: 'Broken.' } } }
+  const stream = client('/one').responses.create({ model: 'gpt-5', input: 'Rain?', stream: true })
+  await expect(stream).rejects.toThrow(OpenAI.InternalServerError)
 })

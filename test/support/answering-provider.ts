@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 export interface ProviderResponse {
   readonly status?: number
   readonly headers?: Readonly<Record<string, string>>
-  /** Text is sent as a stream, something else as JSON. */
+  /** Text is sent as a stream, bytes as they are, something else as JSON. */
   readonly body: unknown
 }
 
@@ -32,7 +32,7 @@ export async function startAnsweringProvider(): Promise<AnsweringProvider> {
       provider.got = { path: incoming.url, body: JSON.parse(text) }
       const isStream = typeof body === 'string'
       response.writeHead(status, { 'content-type': isStream ? 'text/event-stream' : 'application/json', ...headers })
-      response.end(isStream ? body : JSON.stringify(body))
+      response.end(isStream || body instanceof Uint8Array ? body : JSON.stringify(body))
     })
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

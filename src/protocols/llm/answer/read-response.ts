@@ -15,12 +15,12 @@ import type { ObjectFault } from '../json/member-reader.ts'
 import type { ResponsePlan } from '../request/prepare-request.ts'
 import { formatRefusal } from '../request/refuse.ts'
 import type { ClientFormat } from '../request/route-type.ts'
+import { OtherForm } from '../responses/other-form.ts'
 import type { TokenAccount } from '../tokens/token-account.ts'
 import { ErrorAnswer } from '../translation/error-answer.ts'
-import { otherForm } from '../translation/other-form.ts'
+import { type NativeRequest, otherForm } from '../translation/other-form.ts'
 import { translateAnswer } from '../translation/translate-answer.ts'
 import { declareUtf8, forgetBytes, translateHead } from '../translation/translate-head.ts'
-import type { ChatTranslation } from '../translation/translate-request.ts'
 import { refuseAnswer } from '../translation/whole-answer.ts'
 import { answerReader, isSuccess, STREAMS } from './answer-formats.ts'
 import { CompressedAnswer, NoSink } from './compressed-answer.ts'
@@ -74,9 +74,11 @@ function readResponse(plan: ResponsePlan, exchange: Exchange, tools: ReadingTool
   const { llm: facts, response } = exchange
   if (facts === undefined || response === undefined) return undefined
   const { claim } = tools
-  const { kept, maxBytes, account } = plan
-  const translation = plan.translation ?? otherFormOf(plan, response)
+  const { kept, maxBytes, account, native } = plan
   kept?.areValidFor(claim)
+  const isOther = native !== undefined && isOtherForm(native, response)
+  if (isOther && native.type === 'Responses') return observeOtherForm(plan, exchange, facts, native, tools)
+  const translation = plan.translation ?? (isOther ? otherForm(native) : undefined)
   if (translation !== undefined) {
     const coding = codingOf(response)
     const isStream = isAnyStream(response)
@@ -86,7 +88,7 @@ function readResponse(plan: ResponsePlan, exchange: Exchange, tools: ReadingTool
     const refusal = isSuccess(response) ? refuseAnswer(translation, 502, UNREADABLE_CODING) : undefined
     return decoded(filter, { exchange, tools, coding, isStream, maxBytes, refusal })
   }
-  if (!isSuccess(response)) return plan.native && observeError(plan.native.type, exchange, tools, maxBytes)
+  if (!isSuccess(response)) return native && observeError(native.type, exchange, tools, maxBytes)
   const coding = codingOf(response)
   if (coding !== undefined) return observeCompressed(plan, exchange, coding, tools)
   if (plan.wire === 'Detect' && isFrameStream(response)) return observeFrames(plan, exchange, facts, claim)
@@ -121,11 +123,37 @@ export function observeError(
 
 const JSON_TYPE = /^application\/json[ \t]*(?:;|$)/i
 
-/** An answer in a form that the client did not ask for. Other types are no answers. */
-function otherFormOf({ native }: ResponsePlan, response: Head): ChatTranslation | undefined {
-  if (native === undefined || response.status !== 200) return undefined
-  const isOther = native.streamed ? isJson(response) : isEventStream(response)
-  return isOther ? otherForm(native) : undefined
+/** Whether an answer has a form that the client did not ask for. Other types are no answers. */
+function isOtherForm({ streamed }: NativeRequest, response: Head): boolean {
+  return response.status === 200 && (streamed ? isJson(response) : isEventStream(response))
+}
+
+/** The filter for a response of the responses API in the form that the client did not ask for. */
+function observeOtherForm(
+  plan: ResponsePlan,
+  exchange: Exchange,
+  facts: LlmFacts,
+  { streamed }: NativeRequest,
+  tools: ReadingTools,
+): AnswerFilter {
+  const { claim } = tools
+  const { account, maxBytes } = plan
+  const response = exchange.response!
+  const [coding, isStream] = [codingOf(response), isAnyStream(response)]
+  forgetBytes(response)
+  response.set('content-type', streamed ? 'text/event-stream' : 'application/json')
+  const plain = observePlain({ ...plan, hidesUsage: false }, exchange, facts, claim, true)!
+  const filter = new OtherForm({
+    ...{ streamed, claim, maxBytes },
+    inner: account === undefined ? plain : sampled(plain, account, claim),
+    secrets: () => sentSecrets(exchange),
+    failed: (type) => {
+      facts.errorType = type
+    },
+  })
+  if (coding === undefined) return filter
+  const refusal = refuseAnswer({ type: 'Responses' }, 502, UNREADABLE_CODING)
+  return decoded(filter, { exchange, tools, coding, isStream, maxBytes, refusal })
 }
 
 function isJson(response: Head): boolean {

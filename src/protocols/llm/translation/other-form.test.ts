@@ -124,7 +124,6 @@ test('only a client that asked for the usage chunk gets it', () => {
 })
 
 test.each<[type: ClientFormat, streamed: boolean, body: string, contentType: string]>([
-  ['Responses', true, '{"output":[]}', JSON_TYPE],
   ['Embeddings', false, 'data: 1\n\n', SSE],
   ['Completions', true, '<html>', 'text/html'],
   ['Completions', false, 'text', 'text/plain'],

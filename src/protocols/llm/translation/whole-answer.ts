@@ -116,6 +116,6 @@ class DroppingSink extends ForwardingSink {
 }
 
 /** The refusal of an answer that cannot be used. */
-export function refuseAnswer({ type }: AnswerTranslation, status: number, detail: string): Refusal {
+export function refuseAnswer({ type }: Pick<AnswerTranslation, 'type'>, status: number, detail: string): Refusal {
   return formatRefusal(type, reject('llm-response-invalid', { status, detail }), detail)
 }

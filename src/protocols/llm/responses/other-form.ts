@@ -1,0 +1,223 @@
+import { parseJson } from '#base/parse-json.ts'
+import type { Refusal } from '#exchange/outcome.ts'
+import { asBuffer } from '#net/body/as-buffer.ts'
+import type { BodyClaim } from '#net/body/body-memory.ts'
+import { ForwardingSink } from '#net/body/forwarding-sink.ts'
+import { HeldBytes } from '#net/body/held-bytes.ts'
+import type { Abort, BodySink } from '#net/stream.ts'
+import type { AnswerFailure, AnswerFilter } from '../../backend-protocol.ts'
+import type { SentSecrets } from '../answer/sent-secrets.ts'
+import { brokenStream, classifyError, reportedError, unusableAnswer } from '../answer/stream-error.ts'
+import { JsonValue, parseDocument } from '../json/json-document.ts'
+import { decodeText, encodeText } from '../json/native.ts'
+import { SseEvents } from '../sse/sse-events.ts'
+import { readReportedError } from '../translation/read-error.ts'
+import { refuseAnswer } from '../translation/whole-answer.ts'
+import { writeResponseStream } from './response-stream.ts'
+
+export interface OtherFormOptions {
+  /** The client asked for a stream, and its provider sent a whole response; otherwise it is the reverse. */
+  readonly streamed: boolean
+  readonly claim: BodyClaim
+  /** Of a whole response. */
+  readonly maxBytes: number
+  /** Reads what the client gets. */
+  readonly inner: AnswerFilter
+  /** The credentials of the request, which errors must not show. */
+  readonly secrets: () => SentSecrets | undefined
+  /** Notes the type of an error for the log. */
+  readonly failed: (type: string) => void
+}
+
+/**
+ * A response in the form that the client asked for, if a provider with the same API sent the other one. Nothing is lost: the last event of a
+ * stream has the whole response.
+ */
+export class OtherForm implements AnswerFilter {
+  readonly changesLength = true
+  readonly mayRefuse = true
+  readonly whole: boolean
+  refusal: Refusal | undefined
+  readonly #options: OtherFormOptions
+  #isOver = false
+  #failure: AnswerFailure | undefined
+  #begun: (() => void) | undefined
+  #cancel: (() => void) | undefined
+
+  constructor(options: OtherFormOptions) {
+    this.#options = options
+    this.whole = !options.streamed
+  }
+
+  get failure(): AnswerFailure | undefined {
+    return this.#failure ?? this.#options.inner.failure
+  }
+
+  /** Nothing can be sent before the end of a whole response. */
+  get isJudging(): boolean {
+    return !this.#isOver
+  }
+
+  whenBegun(begun: () => void): void {
+    this.#begun = begun
+  }
+
+  whenOver(cancel: () => void): void {
+    this.#cancel = cancel
+  }
+
+  into(sink: BodySink): BodySink {
+    const { inner, streamed, claim, maxBytes } = this.#options
+    const out = inner.into(sink)
+    const results: Results = {
+      found: (response) => this.#send(response, out),
+      reported: (error) => this.#refuseReported(error),
+      unusable: (what) => this.#refuse(502, what, unusableAnswer(what), 'invalid_response'),
+      cut: (why) => this.#refuse(502, CUT, { ...brokenStream(why), cut: undefined }, why),
+      isOver: () => this.#isOver,
+      finish: () => {
+        this.#isOver = true
+        this.#begun?.()
+        // What is refused is no response that could be read.
+        const to = this.refusal === undefined ? out : sink
+        to.end()
+        this.#cancel?.()
+      },
+    }
+    return streamed ? new WholeSink(out, claim, maxBytes, results) : new StreamSink(out, claim, maxBytes, results)
+  }
+
+  #send(response: JsonValue, out: BodySink): void {
+    const pieces = this.#options.streamed ? writeResponseStream(response) : [response.json]
+    for (const piece of pieces) {
+      const bytes = asBuffer(typeof piece === 'string' ? encodeText(piece) : piece)
+      out.bytes(bytes, 0, bytes.length)
+    }
+  }
+
+  /** @param reported an object with an error of the provider */
+  #refuseReported(reported: JsonValue): void {
+    const error = parseJson(decodeText(reported.json))
+    const { status, message } = readReportedError(error)
+    const { type } = classifyError((error as { readonly error?: unknown }).error ?? error)
+    this.#refuse(status, message, reportedError({ type, status }), type)
+  }
+
+  #refuse(status: number, message: string, failure: AnswerFailure, type: string): void {
+    const { secrets, failed } = this.#options
+    this.#failure = failure
+    this.refusal = refuseAnswer({ type: 'Responses' }, status, secrets()?.hideIn(message) ?? message)
+    failed(type)
+  }
+}
+
+const CUT = "the provider's response ended before it was complete"
+
+/** What a sink has found. `finish` follows. */
+interface Results {
+  found(response: JsonValue): void
+  reported(error: JsonValue): void
+  unusable(what: string): void
+  cut(why: Abort | 'incomplete'): void
+  finish(): void
+  isOver(): boolean
+}
+
+/** Ends a response early, so that its rest is of no interest. */
+abstract class FormSink extends ForwardingSink {
+  protected readonly results: Results
+
+  constructor(sink: BodySink, results: Results) {
+    super(sink)
+    this.results = results
+  }
+
+  override bytes(buffer: Buffer, start: number, end: number): void {
+    if (!this.results.isOver()) this.push(buffer, start, end)
+  }
+
+  override end(): void {
+    this.#close('incomplete')
+  }
+
+  override abort(why: Abort): void {
+    if (why === 'cancelled') super.abort(why)
+    else this.#close(why)
+  }
+
+  #close(why: Abort | 'incomplete'): void {
+    if (this.results.isOver()) return
+    this.close(why)
+    if (!this.results.isOver()) this.results.finish()
+  }
+
+  protected abstract push(buffer: Buffer, start: number, end: number): void
+  /** Nothing more comes. */
+  protected abstract close(why: Abort | 'incomplete'): void
+}
+
+const LAST = /^response\.(?:completed|incomplete|cancelled)$/
+
+/** Finds the whole response in a stream. */
+class StreamSink extends FormSink {
+  readonly #events: SseEvents
+
+  constructor(sink: BodySink, claim: BodyClaim, maxBytes: number, results: Results) {
+    super(sink, results)
+    const receiver = {
+      event: (name: string, data: Uint8Array) => this.#read(name, data),
+      overlong: () => this.#end(() => results.unusable('an event of the stream is too large')),
+    }
+    this.#events = new SseEvents(receiver, { claim, maxBlockBytes: maxBytes })
+  }
+
+  protected push(buffer: Buffer, start: number, end: number): void {
+    this.#events.push(buffer, start, end)
+  }
+
+  protected close(why: Abort | 'incomplete'): void {
+    this.#events.end()
+    if (!this.results.isOver()) this.results.cut(why)
+  }
+
+  #read(name: string, data: Uint8Array): void {
+    const event = parseDocument(data)
+    if (!(event instanceof JsonValue)) return
+    const type = name === '' ? (event.get('type')?.text ?? '') : name
+    const response = event.get('response')
+    if (type === 'error' || type === 'response.failed') this.#end(() => this.results.reported(response ?? event))
+    else if (LAST.test(type) && response !== undefined) this.#end(() => this.results.found(response))
+  }
+
+  #end(say: () => void): void {
+    if (this.results.isOver()) return
+    say()
+    this.results.finish()
+  }
+}
+
+/** Reads a whole response at its end. */
+class WholeSink extends FormSink {
+  readonly #held: HeldBytes
+
+  constructor(sink: BodySink, claim: BodyClaim, maxBytes: number, results: Results) {
+    super(sink, results)
+    this.#held = new HeldBytes(claim, maxBytes)
+  }
+
+  protected push(buffer: Buffer, start: number, end: number): void {
+    if (this.#held.appendWithin(buffer, start, end)) return
+    this.results.unusable('the response is too large')
+    this.#held.drop()
+    this.results.finish()
+  }
+
+  protected close(why: Abort | 'incomplete'): void {
+    const response = parseDocument(this.#held.bytes)
+    if (!(response instanceof JsonValue)) this.results.cut(why)
+    else if (response.get('error') !== undefined) this.results.reported(response)
+    else if (response.get('output')?.kind !== 'array') this.results.unusable('the response has no output')
+    else this.results.found(response)
+    this.#held.drop()
+  }
+}
