@@ -27,6 +27,12 @@ function dividing(file: string, works: readonly string[], others: readonly Chang
 }
 
 const DIVIDING: readonly Accepted[] = [
+  ...entriesOf('stream/event-template', 'only speed: other bytes are UTF-8', [
+    ['if ((ofAll & WIDE) !== 0 && !isUtf8(bytes.subarray(from, to))) return undefined', '0', '(0 + 1)'],
+  ]),
+  ...entriesOf('mask-joined', 'only how long work is divided', [
+    ['if (pace.after(WORK_PER_TEXT + length / COMPARED_PER_WORK)) yield', '+', '-'],
+  ]),
   ...dividing(
     'mask-texts',
     ['text.text.length', '1', 'WORK_PER_TEXT', 'whole.text.length', 'WORK_PER_GROUPED', 'WORK_PER_SHARE'],

@@ -494,6 +494,24 @@ export const ACCEPTED: readonly Accepted[] = [
     replacement: 'true',
     reason: 'only speed: events without usage, error or reason to stop say nothing new',
   },
+  ...[
+    ['format: { call: 500, unit: 20, element: 150 },', '500', '(500 + 1)'],
+    ['addQuery: { call: 3000, unit: 100 },', '100', '(100 + 1)'],
+    ['uint: { call: 200, unit: 0 },', '0', '(0 + 1)'],
+  ].map(([line, original, replacement]) => ({
+    file: 'cel/weights.ts',
+    line: line!,
+    original: original!,
+    replacement: replacement!,
+    reason: 'weights are measured: one nanosecond more is within the precision',
+  })),
+  {
+    file: 'cli/cluster/read-cluster.ts',
+    line: 'if (info?.own !== true) return []',
+    original: 'info?.own !== true',
+    replacement: 'false',
+    reason: 'only speed: other kinds select no Secrets by label',
+  },
   {
     file: 'observe/decision-ids.ts',
     line: 'mixed = Math.imul((mixed ^ (mixed >>> 13)) + key, 0xc2b2_ae35)',
@@ -525,13 +543,22 @@ export const ACCEPTED: readonly Accepted[] = [
     replacement: 'false',
     reason: 'only speed: the kinds of the same definition are compiled again',
   },
-  {
+  ...[
+    ['>', '>='],
+    ['this.#open === 0 && this.#spare.length > MAX_IDLE_SPARE', 'true'],
+    [
+      'this.#open === 0 && this.#spare.length > MAX_IDLE_SPARE',
+      '((this.#open === 0) || (this.#spare.length > MAX_IDLE_SPARE))',
+    ],
+    ['===', '!=='],
+    ['0', '(0 + 1)'],
+  ].map(([original, replacement]) => ({
     file: 'net/http2/server-session.ts',
     line: 'if (this.#open === 0 && this.#spare.length > MAX_IDLE_SPARE) this.#spare.length = MAX_IDLE_SPARE',
-    original: '>',
-    replacement: '>=',
-    reason: 'the same program: the length is set to what it is',
-  },
+    original: original!,
+    replacement: replacement!,
+    reason: 'only memory: the stream objects that are kept for later requests',
+  })),
   {
     file: 'net/http2/server-session.ts',
     line: 'if (!this.#socket.destroyed) this.#pingLater()',

@@ -94,14 +94,18 @@ test('a credential plugin gets what it needs to know, and returns a token', asyn
     'insecure-skip-tls-verify': false,
     'certificate-authority-data': base64('ca'),
   }
-  const file = kubeconfigOf({ exec }, { ...CLUSTER, ...described }, folder)
+  const extensions = [
+    { name: 'other', extension: 1 },
+    { name: 'client.authentication.k8s.io/exec', extension: { audience: 'x' } },
+  ]
+  const file = kubeconfigOf({ exec }, { ...CLUSTER, ...described, extensions }, folder)
   const { headers } = await openAccess(readKubeconfig(file))
   expect(headers).toEqual({ authorization: 'Bearer from-plugin' })
   const { readFileSync } = await import('node:fs')
   expect(JSON.parse(readFileSync(join(folder, 'info'), 'utf8'))).toEqual({
     apiVersion: V1,
     kind: 'ExecCredential',
-    spec: { interactive: false, cluster: { server: CLUSTER.server, ...described } },
+    spec: { interactive: false, cluster: { server: CLUSTER.server, ...described, config: { audience: 'x' } } },
   })
 })
 
@@ -201,4 +205,11 @@ test('the token of a gateway is not sent to another server', async () => {
   using client = await open('https://kube.example:6443')
   expect(client.server).toBe('https://kube.example:6443')
   await expect(open('https://other.example')).rejects.toThrow('is for https://kube.example:6443/; name the kubeconfig')
+  const without = {
+    server: undefined,
+    kubeconfig: undefined,
+    context: undefined,
+    localKubeconfig: kubeconfigOf({}, {}),
+  }
+  await expect(connect(without)).rejects.toThrow('the address of the API, "", is not a URL')
 })

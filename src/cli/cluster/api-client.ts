@@ -1,5 +1,5 @@
-import { Agent as HttpAgent, type IncomingMessage, request as requestHttp } from 'node:http'
-import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
+import { Agent as HttpAgent, type IncomingMessage, request as open } from 'node:http'
+import { Agent as HttpsAgent } from 'node:https'
 import { parseJson } from '#base/parse-json.ts'
 import type { ApiAccess } from './api-access.ts'
 import { ApiUnreadable } from './api-unreadable.ts'
@@ -81,12 +81,12 @@ export class ApiClient implements Disposable {
   }
 
   async #fetch(path: string, write?: ApiWrite): Promise<{ readonly status: number; readonly text: string }> {
-    const { server, headers } = this.#access
+    const { headers } = this.#access
     const body = write === undefined ? undefined : Buffer.from(JSON.stringify(write.body))
     // Node frames the body of a DELETE only when it is told the length.
     const framing = body && { 'content-type': write!.contentType, 'content-length': body.length }
     const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
-    const open = server.protocol === 'https:' ? requestHttps : requestHttp
+    // The agent opens the connection, with TLS or without it.
     const request = open(`${this.#prefix}${path}`, {
       agent: this.#agent,
       headers: { ...headers, accept: 'application/json', ...framing },

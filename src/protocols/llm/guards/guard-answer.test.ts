@@ -64,6 +64,14 @@ test.each<[given: string, read: string]>([
   expect(unguarded.exchange.response!.joined('content-type')).toBe(contentType)
 })
 
+test.each([
+  [200, 'data: {"choices":[{"delta":{"content":"hello"}}]}\n\n', ['hello']],
+  [400, 'data: {"error":{"message":"no"}}\n\ndata: {"choices":[{"delta":{"content":"hello"}}]}\n\n', []],
+])('of a stream with status %i, completions are kept: %j', (status, body, expected) => {
+  const { facts } = run(body, { contentType: 'text/event-stream', status, reads: { completion: true } })
+  expect(facts.answer?.completion ?? []).toEqual(expected)
+})
+
 test('in a stream as well', () => {
   const contentType = 'text/event-stream; charset=utf-16'
   const { text, exchange } = run('data: {"choices":[{"delta":{"content":"secret-1"}}]}\n\n', { contentType })

@@ -116,6 +116,7 @@ test('neighbouring runs of one role that join are a group, whatever is between t
     ['d', 'f'],
   ])
   expect(texts.groups[0]![0]).toBe(texts.runs[1]!.texts[0])
+  expect(readable(bodyOf([run('user', 'name', false), run('user', 'a')])).groups).toEqual([])
   expect(texts.runs.map(({ role }) => role)).toEqual([
     'system',
     'user',
